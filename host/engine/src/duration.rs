@@ -1,0 +1,1 @@
+//! Durations (seed 003, SPEC section 10).

@@ -1,0 +1,18 @@
+//! The workflow engine of Phasm as a pure function.
+//!
+//! A document becomes a [`plan::Plan`]; a run of it is stepped with one input at a time and answers with events (what
+//! happened, to be journaled) and commands (what to do once the events are durable). There is no clock, I/O or thread
+//! in here: time is a parameter, and recovery is the very same `apply` over the journal.
+
+pub mod duration;
+pub mod expr;
+pub mod outcome;
+pub mod phase;
+pub mod plan;
+pub mod policy;
+pub mod problem;
+pub mod retry;
+pub mod time;
+pub mod timeout;
+pub mod tree;
+pub mod value;

@@ -1,0 +1,94 @@
+//! A document as written: values with their positions.
+//!
+//! The host's readers (YAML, JSON) build a [`Tree`]; [`Plan::build`](crate::plan::Plan::build) walks it. Duplicate keys
+//! are kept, so that they can be reported.
+
+use std::sync::Arc;
+
+use crate::value::{Map, Number, Value};
+
+/// Where a value stands in the source text.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Span {
+    /// First line, from 1; 0 when the tree was not read from text.
+    pub line: u32,
+    /// First column in characters, from 1.
+    pub column: u32,
+    /// Offset of the first byte.
+    pub start: usize,
+    /// Offset behind the last byte.
+    pub end: usize,
+}
+
+/// A value and its position.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Tree {
+    /// What is written.
+    pub node: Node,
+    /// Where it is written.
+    pub span: Span,
+}
+
+/// What can be written.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Node {
+    /// Nothing, or `null`.
+    Null,
+    /// A truth value.
+    Bool(bool),
+    /// A number.
+    Number(Number),
+    /// Text.
+    String(Arc<str>),
+    /// A list.
+    Array(Vec<Tree>),
+    /// Members in written order, duplicates included.
+    Object(Vec<(Key, Tree)>),
+}
+
+/// A key and its position.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Key {
+    /// The key's text.
+    pub name: Arc<str>,
+    /// Where it is written.
+    pub span: Span,
+}
+
+impl Tree {
+    /// The value without positions; of duplicate keys the last wins.
+    #[must_use]
+    pub fn to_value(&self) -> Value {
+        match &self.node {
+            Node::Null => Value::Null,
+            Node::Bool(b) => Value::Bool(*b),
+            Node::Number(n) => Value::Number(n.clone()),
+            Node::String(s) => Value::String(s.clone()),
+            Node::Array(items) => items.iter().map(Self::to_value).collect::<Vec<_>>().into(),
+            Node::Object(members) => {
+                members.iter().map(|(k, v)| (k.name.clone(), v.to_value())).collect::<Map>().into()
+            }
+        }
+    }
+}
+
+impl From<&Value> for Tree {
+    /// A tree without positions, for documents built by a program or kept in a journal.
+    fn from(value: &Value) -> Self {
+        let span = Span::default();
+        let node = match value {
+            Value::Null => Node::Null,
+            Value::Bool(b) => Node::Bool(*b),
+            Value::Number(n) => Node::Number(n.clone()),
+            Value::String(s) => Node::String(s.clone()),
+            Value::Array(items) => Node::Array(items.iter().map(Self::from).collect()),
+            Value::Object(map) => {
+                let member = |(name, value): (&Arc<str>, &Value)| {
+                    (Key { name: name.clone(), span }, Self::from(value))
+                };
+                Node::Object(map.iter().map(member).collect())
+            }
+        };
+        Self { node, span }
+    }
+}

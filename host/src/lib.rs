@@ -1,0 +1,1 @@
+//! Phasm as a library.

@@ -1,0 +1,1 @@
+//! What a Rust executor author uses.
