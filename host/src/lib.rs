@@ -1,1 +1,3 @@
-//! Phasm as a library.
+//! Phasm as a library: sandboxed WebAssembly executors, declarative workflows, one process.
+
+pub mod executor;

@@ -1,0 +1,81 @@
+//! Whoever does a task's work: the sandbox, or a test's fake.
+
+use std::{future::Future, pin::Pin, sync::Arc, time::Instant};
+
+use phasm_engine::{outcome::Outcome, value::Value};
+
+/// One dispatch of one attempt, with everything an executor may know.
+#[derive(Clone, Debug)]
+pub struct Invocation {
+    /// The workflow's run.
+    pub run_id: Arc<str>,
+    /// `metadata.name`.
+    pub workflow: Arc<str>,
+    /// `metadata.namespace`.
+    pub namespace: Arc<str>,
+    /// The task run.
+    pub task_run_id: Arc<str>,
+    /// `taskName`.
+    pub task: Arc<str>,
+    /// `executor.type`.
+    pub executor_type: Arc<str>,
+    /// From 1; a resumed attempt keeps its number.
+    pub attempt: u32,
+    /// From 1; fences results (R-R11).
+    pub dispatch: u32,
+    /// Whether the attempt was suspended and is called again (R-S9).
+    pub resumed: bool,
+    /// When the earliest running clock ends the attempt (R-T8).
+    pub deadline: Option<Instant>,
+    /// `executor.config`, an object.
+    pub config: Value,
+    /// The bound inputs, in declared order.
+    pub inputs: Arc<Vec<(Arc<str>, Value)>>,
+    /// `resources.memory` in bytes; lowers the operator's limit, never raises it.
+    pub memory: Option<u64>,
+}
+
+impl Invocation {
+    /// The same for every execution of this dispatch, different for any other (R-R11).
+    #[must_use]
+    pub fn idempotency_key(&self) -> String {
+        let Self { task_run_id, attempt, dispatch, .. } = self;
+        // A task run's id starts with its run's.
+        format!("{task_run_id}/{attempt}/{dispatch}")
+    }
+}
+
+/// Severity of a guest's log line.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Level {
+    /// Finest.
+    Trace,
+    /// For whoever debugs the executor.
+    Debug,
+    /// For whoever runs it.
+    Info,
+    /// Something looks wrong.
+    Warn,
+    /// Something is wrong.
+    Error,
+}
+
+/// Hears what an attempt says while it runs.
+pub trait Observer: Send + Sync {
+    /// One log line.
+    fn log(&self, level: Level, text: &str);
+    /// How far the work is: a fraction from 0 to 1 where known.
+    fn progress(&self, fraction: Option<f64>, text: &str);
+    /// A sign of life (R-T5): heartbeat, output line, completed host call. `log` and `progress` imply it.
+    fn activity(&self);
+}
+
+/// Does one task's work.
+pub trait Executor: Send + Sync {
+    /// Executes one dispatch. Whatever goes wrong is an [`Outcome`] (R-C1). Dropping the future aborts the attempt.
+    fn execute(
+        &self,
+        invocation: Invocation,
+        observer: Arc<dyn Observer>,
+    ) -> Pin<Box<dyn Future<Output = Outcome> + Send>>;
+}
