@@ -47,3 +47,26 @@ pub enum Interpolated {
     /// No placeholder anywhere.
     Literal(Value),
 }
+
+impl std::fmt::Display for EvalError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+impl Expr {
+    pub fn test(&self, env: &dyn Env) -> Result<bool, EvalError> {
+        Ok(true)
+    }
+    pub fn eval(&self, env: &dyn Env) -> Result<Value, EvalError> {
+        Ok(Value::Null)
+    }
+}
+pub struct Text {
+    pub value: Value,
+    pub nulls: usize,
+}
+impl Interpolated {
+    pub fn eval(&self, env: &dyn Env) -> Result<Text, EvalError> {
+        Ok(Text { value: Value::Null, nulls: 0 })
+    }
+}

@@ -5,14 +5,21 @@
 //! in here: time is a parameter, and recovery is the very same `apply` over the journal.
 
 pub mod duration;
+pub mod event;
 pub mod expr;
+pub mod journal;
 pub mod outcome;
 pub mod phase;
 pub mod plan;
 pub mod policy;
 pub mod problem;
 pub mod retry;
+pub mod run;
+pub mod scope;
+pub mod task;
 pub mod time;
 pub mod timeout;
 pub mod tree;
 pub mod value;
+pub mod view;
+pub mod wait;

@@ -1,0 +1,454 @@
+//! One execution of a plan: a function from inputs to events and commands, and a fold over its events.
+//!
+//! ```text
+//!            step(now, input)                    replay(records)
+//!                  │                                   │
+//!       due waits, input, due waits                    │
+//!                  │ decide                            │
+//!                  ▼                                   ▼
+//!          emit(event) ───────────────────────────▶ apply(event)      the only place that changes state
+//!                  │
+//!                  ▼
+//!      Step { events, commands }      commands are carried out once the events are durable
+//! ```
+//!
+//! The submodules decide; `apply` obeys. What a decision leaves to do (a task became ready, a child has ended) waits in
+//! a worklist that is empty again before `step` returns, so that no depth of nesting or length of chain recurses.
+
+mod apply;
+mod attempt;
+mod bind;
+mod close;
+mod container;
+mod dispatch;
+mod env;
+mod suspend;
+mod timers;
+
+use std::{
+    collections::{BTreeMap, VecDeque},
+    fmt,
+    sync::Arc,
+};
+
+pub use self::{bind::fits, env::SubmitView};
+use crate::{
+    event::{Command, Event, Facts, Input, PhaseChanged, Reason, Submitted, TaskId, Warning, With},
+    phase::{Kind, Phase},
+    plan::{Node, Plan, TemplateKind, Work},
+    task::{Place, QueueKey, TaskRun},
+    time::Timestamp,
+    value::Map,
+    wait::Waits,
+};
+
+/// One execution of a [`Plan`].
+#[derive(Clone, Debug)]
+pub struct Run {
+    plan: Arc<Plan>,
+    id: Arc<str>,
+    parameters: Arc<Map>,
+    facts: Facts,
+    phase: Phase,
+    tasks: Vec<TaskRun>,
+    waits: Waits,
+    queue: BTreeMap<QueueKey, TaskId>,
+    in_flight: u32,
+    suspended: u32,
+    delayed: u32,
+    progress: Progress,
+    submitted_at: Timestamp,
+    started_at: Option<Timestamp>,
+    finished_at: Option<Timestamp>,
+    deadline_at: Option<Timestamp>,
+    cancel_requested: bool,
+    warnings: Vec<Warning>,
+    seq: u64,
+    now: Timestamp,
+    dropped: u64,
+    /// Tasks that became ready while events were applied; decided on before the step ends.
+    ready: Vec<TaskId>,
+    work: VecDeque<Todo>,
+    step: Step,
+}
+
+/// What one input led to.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Step {
+    /// What was decided, in order: one durable record.
+    pub events: Vec<Event>,
+    /// What to do once the events are durable.
+    pub commands: Vec<Command>,
+}
+
+/// What a run is started with.
+#[derive(Clone, Debug)]
+pub struct Submission {
+    /// The run's id, unique in its store.
+    pub run_id: Arc<str>,
+    /// `spec.arguments`, bound ([`crate::plan::Plan`] checks them).
+    pub parameters: Arc<Map>,
+    /// What expressions read of the host.
+    pub facts: Facts,
+}
+
+/// Terminal leaf task runs, of all that exist so far.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Progress {
+    /// Terminal ones.
+    pub done: u32,
+    /// All.
+    pub total: u32,
+}
+
+impl fmt::Display for Progress {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}/{}", self.done, self.total)
+    }
+}
+
+/// A journal that cannot have been written by this engine from this plan.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ImpossibleHistory {
+    /// Events before the one that does not fit.
+    pub seq: u64,
+    /// Why it does not fit.
+    pub message: String,
+}
+
+impl fmt::Display for ImpossibleHistory {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "event {} cannot follow: {}", self.seq, self.message)
+    }
+}
+
+impl std::error::Error for ImpossibleHistory {}
+
+/// What a decision left to do within the same step.
+#[derive(Clone, Copy, Debug)]
+enum Todo {
+    /// A child of a container has ended.
+    Ended(TaskId),
+    /// All dependencies of a task are satisfied.
+    Ready(TaskId),
+}
+
+/// Warnings a run keeps for its view; the journal has them all.
+const MOST_WARNINGS: usize = 100;
+
+impl Run {
+    /// Starts a run of `plan`. The returned step holds its first events; the run exists once they are durable.
+    #[must_use]
+    pub fn start(plan: Arc<Plan>, submission: Submission, now: Timestamp) -> (Self, Step) {
+        let Submission { run_id, parameters, facts } = submission;
+        let document = plan.document.clone();
+        let mut run = Self::empty(plan, now);
+        run.emit(Event::Submitted(Box::new(Submitted { run_id, document, parameters, facts })));
+        run.emit(Event::RunPhase(Phase::Created));
+        run.settle();
+        let step = std::mem::take(&mut run.step);
+        (run, step)
+    }
+
+    /// Rebuilds a run from its journal: records of (time, events), oldest first.
+    ///
+    /// # Errors
+    /// [`ImpossibleHistory`] names the first event that cannot follow those before it.
+    pub fn replay<'e>(
+        plan: Arc<Plan>,
+        records: impl IntoIterator<Item = (Timestamp, &'e [Event])>,
+    ) -> Result<Self, ImpossibleHistory> {
+        let mut run = Self::empty(plan, Timestamp::default());
+        for (time, events) in records {
+            run.apply_record(time, events)?;
+        }
+        Ok(run)
+    }
+
+    /// Applies one record of the journal.
+    ///
+    /// # Errors
+    /// [`ImpossibleHistory`] when an event cannot follow those before it.
+    pub fn apply_record(&mut self, time: Timestamp, events: &[Event]) -> Result<(), ImpossibleHistory> {
+        self.now = self.now.max(time);
+        for event in events {
+            self.apply(event).map_err(|message| ImpossibleHistory { seq: self.seq, message })?;
+        }
+        self.ready.clear();
+        Ok(())
+    }
+
+    fn empty(plan: Arc<Plan>, now: Timestamp) -> Self {
+        Self {
+            plan,
+            id: "".into(),
+            parameters: Arc::default(),
+            facts: Facts::default(),
+            phase: Phase::Created,
+            tasks: Vec::new(),
+            waits: Waits::default(),
+            queue: BTreeMap::new(),
+            in_flight: 0,
+            suspended: 0,
+            delayed: 0,
+            progress: Progress::default(),
+            submitted_at: now,
+            started_at: None,
+            finished_at: None,
+            deadline_at: None,
+            cancel_requested: false,
+            warnings: Vec::new(),
+            seq: 0,
+            now,
+            dropped: 0,
+            ready: Vec::new(),
+            work: VecDeque::new(),
+            step: Step::default(),
+        }
+    }
+
+    /// Takes one input at `now` and decides all that follows from it.
+    ///
+    /// Waits due before `now` are served first, then the input, then waits due at `now` (R-T7). Time never runs
+    /// backwards: an earlier `now` counts as the latest one seen. An input that no longer applies (late, doubled, of
+    /// another dispatch) changes nothing and is counted (R-P3).
+    #[must_use = "events must be made durable, commands carried out"]
+    pub fn step(&mut self, now: Timestamp, input: Input) -> Step {
+        let now = self.now.max(now);
+        self.now = now;
+        self.serve_waits(Timestamp(now.0.saturating_sub(1)));
+        self.take(input);
+        self.settle();
+        self.serve_waits(now);
+        std::mem::take(&mut self.step)
+    }
+
+    fn take(&mut self, input: Input) {
+        match input {
+            Input::Granted(slots) => self.dispatch_up_to(slots),
+            Input::Started(fence) => self.started(fence),
+            Input::Finished(fence, outcome) => self.finished(fence, outcome),
+            Input::Interrupted(fence) => self.interrupted(fence),
+            Input::Inactive(fence) => self.inactive(fence),
+            Input::Resumed(task, payload) => self.resume(task, payload),
+            Input::Cancelled => self.cancel(),
+            Input::TaskCancelled(task) => self.cancel_task(task),
+            Input::Tick => {}
+        }
+    }
+
+    /// Works off what decisions left to do.
+    fn settle(&mut self) {
+        loop {
+            self.work.extend(self.ready.drain(..).map(Todo::Ready));
+            let Some(todo) = self.work.pop_front() else { break };
+            match todo {
+                Todo::Ended(task) => self.child_ended(task),
+                Todo::Ready(task) => self.became_ready(task),
+            }
+        }
+    }
+
+    /// Applies an event and keeps it for the step's record.
+    fn emit(&mut self, event: Event) {
+        if let Err(impossible) = self.apply(&event) {
+            // A decision that `apply` refuses is a fault of this crate; nothing illegal is recorded (R-P2).
+            debug_assert!(false, "{impossible}: {event:?}");
+            return;
+        }
+        self.step.events.push(event);
+    }
+
+    /// Changes a task run's phase.
+    fn set_phase(&mut self, task: TaskId, to: Phase, reason: Option<Reason>, with: Option<With>) {
+        let Some(from) = self.task(task).map(|t| t.phase) else { return };
+        self.emit(Event::Phase(PhaseChanged { task, from, to, reason, with: with.map(Box::new) }));
+        if task == TaskId::ROOT && self.phase != to {
+            self.emit(Event::RunPhase(to));
+        }
+        if to.is_terminal() {
+            self.work.push_back(Todo::Ended(task));
+        }
+    }
+
+    fn warn(&mut self, task: Option<TaskId>, code: &str, message: impl Into<Arc<str>>) {
+        self.emit(Event::Warning(Box::new(Warning { task, code: code.into(), message: message.into() })));
+    }
+
+    /// When this run next wants a [`Input::Tick`]; none while nothing is waited for.
+    #[must_use]
+    pub fn next_wait(&self) -> Option<Timestamp> {
+        if self.phase.is_terminal() { None } else { self.waits.next() }
+    }
+
+    /// How many slots the run could use now; a grant of more is no fault.
+    #[must_use]
+    pub fn wanted_slots(&self) -> u32 {
+        let queued = u32::try_from(self.queue.len()).unwrap_or(u32::MAX);
+        let room = self.plan.parallelism.map_or(u32::MAX, |most| most.saturating_sub(self.in_flight));
+        queued.min(room)
+    }
+
+    /// The plan this run executes.
+    #[must_use]
+    pub fn plan(&self) -> &Arc<Plan> {
+        &self.plan
+    }
+
+    /// The run's id.
+    #[must_use]
+    pub fn id(&self) -> &Arc<str> {
+        &self.id
+    }
+
+    /// The run's phase (R-P7).
+    #[must_use]
+    pub fn phase(&self) -> Phase {
+        self.phase
+    }
+
+    /// The latest instant the run has seen.
+    #[must_use]
+    pub fn now(&self) -> Timestamp {
+        self.now
+    }
+
+    /// Events applied so far.
+    #[must_use]
+    pub fn seq(&self) -> u64 {
+        self.seq
+    }
+
+    /// All task runs, in creation order.
+    #[must_use]
+    pub fn tasks(&self) -> &[TaskRun] {
+        &self.tasks
+    }
+
+    /// The bound `spec.arguments`.
+    #[must_use]
+    pub fn parameters(&self) -> &Arc<Map> {
+        &self.parameters
+    }
+
+    /// Doubts met while running, the first hundred.
+    #[must_use]
+    pub fn warnings(&self) -> &[Warning] {
+        &self.warnings
+    }
+
+    /// Terminal leaf task runs, of all so far.
+    #[must_use]
+    pub fn progress(&self) -> Progress {
+        self.progress
+    }
+
+    /// When the run was submitted, became Running, ended, and its `spec.timeout`.
+    #[must_use]
+    pub fn times(&self) -> Times {
+        Times {
+            submitted_at: self.submitted_at,
+            started_at: self.started_at,
+            finished_at: self.finished_at,
+            deadline_at: self.deadline_at,
+        }
+    }
+
+    /// Inputs that no longer applied: late, doubled, or of another dispatch.
+    #[must_use]
+    pub fn dropped_inputs(&self) -> u64 {
+        self.dropped
+    }
+
+    /// Leaves that an executor has, or is about to get.
+    #[must_use]
+    pub fn in_flight(&self) -> u32 {
+        self.in_flight
+    }
+
+    /// Whether nothing is dispatched, queued or in a delay, and only suspended tasks keep the run open.
+    #[must_use]
+    pub fn is_parked(&self) -> bool {
+        let busy = self.in_flight > 0 || self.delayed > 0 || !self.queue.is_empty();
+        self.suspended > 0 && !busy && !self.phase.is_terminal()
+    }
+
+    /// The task run of that number.
+    #[must_use]
+    pub fn task(&self, id: TaskId) -> Option<&TaskRun> {
+        self.tasks.get(id.index())
+    }
+
+    fn task_mut(&mut self, id: TaskId) -> Option<&mut TaskRun> {
+        self.tasks.get_mut(id.index())
+    }
+
+    /// The node of the plan a task run executes.
+    #[must_use]
+    pub fn node(&self, task: &TaskRun) -> &Node {
+        node_at(&self.plan, task.place)
+    }
+
+    /// Which edges apply to a task run.
+    #[must_use]
+    pub fn kind(&self, task: &TaskRun) -> Kind {
+        match self.node(task).work {
+            Work::Executor(_) => Kind::Leaf,
+            Work::Container(_) => Kind::Container,
+            Work::Wrapper { .. } => Kind::Wrapper,
+        }
+    }
+
+    /// A task run's id: its run's, and its number.
+    #[must_use]
+    pub fn task_run_id(&self, id: TaskId) -> String {
+        format!("{}-{id}", self.id)
+    }
+
+    /// `scope/taskName`; for the root, its name.
+    #[must_use]
+    pub fn path(&self, task: &TaskRun) -> String {
+        let scope = self.scope_path(task);
+        let name = &self.node(task).name;
+        if scope.is_empty() { name.as_ref().to_owned() } else { format!("{scope}/{name}") }
+    }
+
+    /// `scope`: the path of the container a task run stands in; empty for the root.
+    #[must_use]
+    pub fn scope_path(&self, task: &TaskRun) -> String {
+        let mut names = Vec::new();
+        let mut parent = task.parent;
+        while let Some(container) = parent.and_then(|id| self.task(id)) {
+            names.push(self.node(container).name.as_ref());
+            parent = container.parent;
+        }
+        names.reverse();
+        names.join("/")
+    }
+}
+
+/// When a run was submitted, became Running, ended, and must end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Times {
+    /// Submit.
+    pub submitted_at: Timestamp,
+    /// First Running.
+    pub started_at: Option<Timestamp>,
+    /// The end.
+    pub finished_at: Option<Timestamp>,
+    /// `spec.timeout`.
+    pub deadline_at: Option<Timestamp>,
+}
+
+fn node_at(plan: &Plan, place: Place) -> &Node {
+    let found = match place {
+        Place::Root => None,
+        Place::Dag(template, index) => match plan.templates.get(template).map(|t| &t.kind) {
+            Some(TemplateKind::Dag(dag)) => dag.nodes.get(index),
+            Some(TemplateKind::Task | TemplateKind::Loop(_) | TemplateKind::Pipeline(_)) | None => None,
+        },
+    };
+    // Places are only made from the plan they are looked up in.
+    debug_assert!(found.is_some() || place == Place::Root, "no node at {place:?}");
+    found.unwrap_or(&plan.root)
+}

@@ -1,0 +1,251 @@
+//! One attempt from its start to what follows from its result (SPEC sections 3 and 4).
+
+use std::sync::Arc;
+
+use super::{Run, env::Judged, env::View, node_at};
+use crate::{
+    event::{AttemptEnded, Clock, Event, Fence, Reason, RetryScheduled, TaskId, With},
+    outcome::{Outcome, PhaseConditions, phase_of},
+    phase::Phase,
+    plan::{Recovery, Settings},
+    retry::{MaxAttempts, RetryFilter, RetryPolicy},
+    task::TaskRun,
+    time::Millis,
+};
+
+/// What follows an attempt.
+enum Next {
+    Retry(Millis),
+    End(Phase, Option<Reason>),
+}
+
+impl Run {
+    /// The executor has started (R-T9).
+    pub(super) fn started(&mut self, fence: Fence) {
+        match self.task(fence.task) {
+            Some(task) if task.fence() == fence && task.phase == Phase::Ready => {}
+            // A resumed attempt is Running since the resume.
+            Some(task) if task.fence() == fence && task.resumed => return,
+            Some(_) | None => return self.drop_input(),
+        }
+        self.set_phase(fence.task, Phase::Running, None, None);
+        self.emit(Event::AttemptStarted(fence));
+        self.promote(fence.task, Phase::Running);
+    }
+
+    /// The executor has returned. A result for an attempt still Ready implies its start (R-P2).
+    pub(super) fn finished(&mut self, fence: Fence, outcome: Outcome) {
+        match self.task(fence.task) {
+            Some(task) if task.fence() == fence && task.phase == Phase::Ready => self.started(fence),
+            Some(task) if task.fence() == fence && task.phase == Phase::Running => {}
+            Some(_) | None => return self.drop_input(),
+        }
+        self.conclude(fence.task, outcome, None);
+    }
+
+    pub(super) fn drop_input(&mut self) {
+        self.dropped += 1;
+    }
+
+    /// Maps an outcome to a phase and decides what follows. `expired` names the clock that ended the attempt.
+    pub(super) fn conclude(&mut self, id: TaskId, outcome: Outcome, expired: Option<Clock>) {
+        let plan = Arc::clone(&self.plan);
+        let Some(task) = self.task(id) else { return };
+        let node = node_at(&plan, task.place);
+        let retries = task.retries();
+        let mut outputs = task.outputs.clone();
+        let Outcome { code, message, outputs: returned, .. } = outcome;
+        if outputs.is_empty() {
+            outputs = Arc::new(returned);
+        } else {
+            super::apply::merge_outputs(&mut outputs, returned);
+        }
+        let mut judged = Judged { phase: phase_of(code), code: Some(code), message, outputs, retries };
+        let overridden = self.judge(id, &node.settings.phase_conditions, &mut judged);
+        if judged.phase == Phase::Suspended {
+            let with = With::Partial { message: judged.message, outputs: judged.outputs };
+            self.set_phase(id, Phase::Suspended, None, Some(with));
+            return;
+        }
+        judged.outputs = self.whitelisted(id, &judged);
+        let Some(fence) = self.end_attempt(id, &judged) else { return };
+        let expired = expired.filter(|_| !overridden);
+        match self.decide(id, &node.settings, &judged, expired) {
+            Next::Retry(delay) => self.retry(fence, delay),
+            Next::End(phase, reason) => self.end_task(id, phase, reason),
+        }
+    }
+
+    /// Lets `phaseConditions` override the computed phase; true if one did (R-C2).
+    pub(super) fn judge(&mut self, id: TaskId, conditions: &PhaseConditions, judged: &mut Judged) -> bool {
+        let mut faults = Vec::new();
+        let verdict = conditions.in_order().find_map(|(phase, condition)| {
+            let view = View { result: Some(judged), ..View::new(self, self.task(id)?, condition.level) };
+            let holds = condition.expr.test(&view).unwrap_or_else(|error| {
+                faults.push(format!(
+                    "phaseConditions.{} counts as false: {error}",
+                    phase.as_str().to_lowercase()
+                ));
+                false
+            });
+            holds.then_some(phase)
+        });
+        for fault in faults {
+            self.warn(Some(id), "phase-condition", fault);
+        }
+        if let Some(phase) = verdict {
+            judged.phase = phase;
+        }
+        verdict.is_some()
+    }
+
+    fn end_attempt(&mut self, id: TaskId, judged: &Judged) -> Option<Fence> {
+        let task = self.task(id)?;
+        let fence = task.fence();
+        let started = task.attempts.last().and_then(|attempt| attempt.started_at);
+        self.emit(Event::AttemptEnded(Box::new(AttemptEnded {
+            fence,
+            phase: judged.phase,
+            code: judged.code.unwrap_or_default(),
+            message: judged.message.clone(),
+            outputs: judged.outputs.clone(),
+            duration_ms: started.map(|at| self.now.since(at)),
+        })));
+        Some(fence)
+    }
+
+    fn decide(&mut self, id: TaskId, settings: &Settings, judged: &Judged, expired: Option<Clock>) -> Next {
+        let Some(task) = self.task(id) else { return Next::End(judged.phase, None) };
+        let attempt = task.attempt;
+        let timed_out = task.clocks.timeout.is_some_and(|at| at <= self.now);
+        let exhausted = match &settings.recovery {
+            Some(Recovery::Retry(policy)) if judged.phase != Phase::Succeeded => {
+                let unlimited = policy.max_attempts == MaxAttempts::Unlimited;
+                let budget = policy.max_attempts.allows_another(attempt) && !(unlimited && timed_out);
+                if budget && self.filter_allows(id, policy, judged) {
+                    return Next::Retry(self.delay(id, policy));
+                }
+                !budget && !unlimited && attempt > 1
+            }
+            Some(Recovery::Retry(_) | Recovery::Policy(_)) | None => false,
+        };
+        let (phase, reason) =
+            expired.and_then(|clock| end_of(clock, settings)).unwrap_or((judged.phase, None));
+        Next::End(phase, reason.or(exhausted.then_some(Reason::RetryExhausted)))
+    }
+
+    /// The filter, or the author's expression, which is only asked while there is a budget (R-R4).
+    fn filter_allows(&mut self, id: TaskId, policy: &RetryPolicy, judged: &Judged) -> bool {
+        if let Some(covered) = policy.filter.covers(judged.phase) {
+            return covered;
+        }
+        let (RetryFilter::Expression(condition), Some(task)) = (&policy.filter, self.task(id)) else {
+            return false;
+        };
+        let view = View { result: Some(judged), ..View::new(self, task, condition.level) };
+        match condition.expr.test(&view) {
+            Ok(again) => again,
+            Err(error) => {
+                self.warn(Some(id), "retry-expression", format!("no retry: retry.expression: {error}"));
+                false
+            }
+        }
+    }
+
+    /// The pause before the next attempt: at least 1 ms without a budget, never past the task's `timeout` (R-T2).
+    fn delay(&self, id: TaskId, policy: &RetryPolicy) -> Millis {
+        let Some(task) = self.task(id) else { return 0 };
+        let delay = policy.backoff.delay_after(task.attempt);
+        let delay = with_jitter(delay, policy.jitter, &self.id, task);
+        let delay = if policy.max_attempts == MaxAttempts::Unlimited { delay.max(1) } else { delay };
+        task.clocks.timeout.map_or(delay, |at| delay.min(at.since(self.now)))
+    }
+
+    fn retry(&mut self, fence: Fence, delay_ms: Millis) {
+        let Fence { task, attempt, .. } = fence;
+        let wake_at = self.now.after(delay_ms);
+        self.emit(Event::RetryScheduled(RetryScheduled { task, attempt: attempt + 1, delay_ms, wake_at }));
+        self.set_phase(task, Phase::Created, None, None);
+    }
+
+    /// Ends the current attempt with `attempt_phase` and the task with `end`, asking nobody.
+    pub(super) fn end_attempt_and_task(
+        &mut self,
+        id: TaskId,
+        attempt_phase: Phase,
+        code: i32,
+        message: &str,
+        end: (Phase, Option<Reason>),
+    ) {
+        let Some(task) = self.task(id) else { return };
+        let judged = Judged {
+            phase: attempt_phase,
+            code: Some(code),
+            message: message.into(),
+            outputs: task.outputs.clone(),
+            retries: task.retries(),
+        };
+        if self.end_attempt(id, &judged).is_some() {
+            self.end_task(id, end.0, end.1);
+        }
+    }
+
+    /// Ends a task that had an attempt.
+    pub(super) fn end_task(&mut self, id: TaskId, phase: Phase, reason: Option<Reason>) {
+        self.set_phase(id, phase, reason, None);
+        self.emit(Event::TaskEnded(id, phase == Phase::Succeeded));
+    }
+
+    /// Ends a task that never got an attempt.
+    pub(super) fn end_without_attempt(
+        &mut self,
+        id: TaskId,
+        phase: Phase,
+        reason: Option<Reason>,
+        message: String,
+    ) {
+        let with =
+            (!message.is_empty()).then(|| With::Result { message: message.into(), outputs: Arc::default() });
+        self.set_phase(id, phase, reason, with);
+    }
+}
+
+/// What the expiry of a Steep clock makes of the task (R-T4).
+pub(super) fn end_of(clock: Clock, settings: &Settings) -> Option<(Phase, Option<Reason>)> {
+    let (policy, reason) = match clock {
+        Clock::MaxRuntime => (settings.max_runtime, Reason::MaxRuntime),
+        Clock::MaxInactivity => (settings.max_inactivity, Reason::MaxInactivity),
+        Clock::Deadline => (settings.deadline, Reason::Deadline),
+        Clock::Timeout | Clock::SpecTimeout => return None,
+    };
+    Some(match policy {
+        Some(policy) if policy.error_on_timeout => (Phase::Error, Some(reason)),
+        Some(_) | None => (Phase::Cancelled, Some(Reason::TimeoutPolicy)),
+    })
+}
+
+/// Adds a uniform fraction of `delay`, drawn from the run's id, the task run and the attempt: no two runs alike, yet
+/// the engine stays a function. The delay chosen is recorded (R-R8).
+fn with_jitter(delay: Millis, jitter: f64, run: &str, task: &TaskRun) -> Millis {
+    if jitter <= 0.0 {
+        return delay;
+    }
+    let mut hash = 0xcbf2_9ce4_8422_2325_u64;
+    let seed = run.bytes().chain(task.id.0.to_le_bytes()).chain(task.attempt.to_le_bytes());
+    for byte in seed {
+        hash = (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
+    }
+    // FNV's high bits are weak; one round of mixing spreads them.
+    hash = (hash ^ (hash >> 32)).wrapping_mul(0xd6e8_feb8_6659_fd93);
+    hash ^= hash >> 32;
+    #[expect(clippy::cast_precision_loss, reason = "53 bits are exact")]
+    let uniform = (hash >> 11) as f64 / (1_u64 << 53) as f64;
+    #[expect(
+        clippy::cast_precision_loss,
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "`as` saturates"
+    )]
+    let extra = (delay as f64 * jitter * uniform).round() as Millis;
+    delay.saturating_add(extra).min(i64::MAX.unsigned_abs())
+}

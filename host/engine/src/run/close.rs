@@ -1,0 +1,71 @@
+//! Ending what is open: cancel, and the timeouts of scopes and of the run.
+
+use super::Run;
+use crate::{
+    event::{Event, Reason, TaskId},
+    phase::Phase,
+};
+
+impl Run {
+    /// The user cancels the run (R-S10).
+    pub(super) fn cancel(&mut self) {
+        if self.phase.is_terminal() {
+            return self.drop_input();
+        }
+        self.emit(Event::CancelRequested);
+        self.close(TaskId::ROOT, Reason::User, None);
+    }
+
+    /// The user cancels one task; never tolerated (R-S10).
+    pub(super) fn cancel_task(&mut self, id: TaskId) {
+        match self.task(id) {
+            Some(task) if !task.phase.is_terminal() => self.close(id, Reason::User, None),
+            Some(_) | None => self.drop_input(),
+        }
+    }
+
+    /// Ends a task run and everything below it as Cancelled; `own` gives the task run itself another phase.
+    pub(super) fn close(&mut self, id: TaskId, reason: Reason, own: Option<(Phase, String)>) {
+        self.close_children(id, reason);
+        match own {
+            None => self.cancel_one(id, reason),
+            Some((phase, message)) => {
+                self.stop_attempt(id);
+                self.end_without_attempt(id, phase, None, message);
+            }
+        }
+    }
+
+    /// Ends everything below a container: leaves first, then inner containers from the inside out.
+    pub(super) fn close_children(&mut self, container: TaskId, reason: Reason) {
+        let (mut leaves, mut containers) = (Vec::new(), Vec::new());
+        let mut open = vec![container];
+        while let Some(id) = open.pop() {
+            let Some(scope) = self.task(id).and_then(|task| task.scope.as_ref()) else { continue };
+            for &child in &scope.children {
+                let Some(task) = self.task(child).filter(|task| !task.phase.is_terminal()) else { continue };
+                if task.scope.is_some() {
+                    containers.push(child);
+                    open.push(child);
+                } else {
+                    leaves.push(child);
+                }
+            }
+        }
+        leaves.sort_unstable();
+        containers.sort_unstable_by(|a, b| b.cmp(a));
+        for id in leaves.into_iter().chain(containers) {
+            self.cancel_one(id, reason);
+        }
+    }
+
+    /// Cancels one task run whose children, if any, have ended.
+    pub(super) fn cancel_one(&mut self, id: TaskId, reason: Reason) {
+        self.stop_attempt(id);
+        let had_attempt = self.task(id).is_some_and(|task| task.attempt > 0);
+        self.set_phase(id, Phase::Cancelled, Some(reason), None);
+        if had_attempt {
+            self.emit(Event::TaskEnded(id, false));
+        }
+    }
+}
