@@ -72,11 +72,11 @@ pub enum StoreError {
         path: PathBuf,
     },
     /// The system failed the store.
-    #[error("{path}: cannot {action}")]
+    #[error("{path} cannot be {action}")]
     Io {
         /// The file.
         path: PathBuf,
-        /// What was tried.
+        /// What could not be done with it: "opened".
         action: &'static str,
         /// The system's reason.
         source: Arc<io::Error>,
