@@ -1,0 +1,91 @@
+//! What can go wrong with a store.
+
+use std::{io, path::PathBuf, sync::Arc};
+
+/// Why a store did not do what it was asked. Cheap to clone: one failed commit fails many appends.
+#[derive(Clone, Debug, thiserror::Error)]
+pub enum StoreError {
+    /// The sequence check failed (R-D4).
+    #[error("run {run_id} has {found} events, {expected} were expected: another driver has advanced it")]
+    Conflict {
+        /// The run.
+        run_id: Arc<str>,
+        /// The record's `first_seq`.
+        expected: u64,
+        /// How many events the run has; 0 if it does not exist.
+        found: u64,
+    },
+    /// There is no such run.
+    #[error("there is no run {run_id} in this store")]
+    NotFound {
+        /// The run asked for.
+        run_id: Arc<str>,
+    },
+    /// A record is larger than the store takes.
+    #[error("a record of run {run_id} has {size} bytes; the store takes at most {limit}")]
+    TooLarge {
+        /// The run.
+        run_id: Arc<str>,
+        /// Bytes of the encoded body.
+        size: usize,
+        /// Bytes the store takes.
+        limit: usize,
+    },
+    /// Another process, or another handle in this one, has the store open.
+    #[error("{path} is in use{}: one process at a time may use a store file", by(*.pid))]
+    Locked {
+        /// The store's file.
+        path: PathBuf,
+        /// The process that holds it, where known.
+        pid: Option<u32>,
+    },
+    /// The file is something else, and was left as it was.
+    #[error("{path} is not a Phasm store: {found}; name another file, or one that does not exist yet")]
+    Foreign {
+        /// The file.
+        path: PathBuf,
+        /// What it seems to be.
+        found: String,
+    },
+    /// The file was written by a later Phasm, and was left as it was.
+    #[error("{path} has store format {found}, this Phasm reads formats up to {known}: use a later Phasm")]
+    Newer {
+        /// The store's file.
+        path: PathBuf,
+        /// Its format.
+        found: i64,
+        /// The latest format known here.
+        known: i64,
+    },
+    /// What is stored contradicts itself.
+    #[error("{path} is damaged: {found}")]
+    Corrupt {
+        /// The store's file.
+        path: PathBuf,
+        /// What was found, and where.
+        found: String,
+    },
+    /// The disk or a quota is full. The store goes on once there is room.
+    #[error("{path} cannot grow: the disk or a quota is full")]
+    Full {
+        /// The store's file.
+        path: PathBuf,
+    },
+    /// The system failed the store.
+    #[error("{path} cannot be {action}")]
+    Io {
+        /// The file.
+        path: PathBuf,
+        /// What could not be done with it: "opened".
+        action: &'static str,
+        /// The system's reason.
+        source: Arc<io::Error>,
+    },
+    /// The store's own thread has ended, which only a panic on it makes happen before the store is dropped.
+    #[error("the store has stopped; restart the process")]
+    Stopped,
+}
+
+fn by(pid: Option<u32>) -> String {
+    pid.map_or_else(String::new, |pid| format!(" by process {pid}"))
+}

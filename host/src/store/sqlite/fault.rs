@@ -1,0 +1,59 @@
+//! What goes wrong inside the SQLite store, before it is known of which file.
+
+use std::{io, path::Path, sync::Arc};
+
+use rusqlite::{Error, ErrorCode};
+
+use super::super::StoreError;
+
+/// Why one append or one question failed.
+pub(super) enum Fault {
+    /// This one request cannot be served; nothing was written for it.
+    Refused(StoreError),
+    /// The rows contradict each other.
+    Damaged(String),
+    /// SQLite failed.
+    Sqlite(Error),
+}
+
+impl From<Error> for Fault {
+    fn from(error: Error) -> Self {
+        Self::Sqlite(error)
+    }
+}
+
+impl From<StoreError> for Fault {
+    fn from(refused: StoreError) -> Self {
+        Self::Refused(refused)
+    }
+}
+
+impl Fault {
+    pub(super) fn at(self, path: &Path, action: &'static str) -> StoreError {
+        match self {
+            Self::Refused(refused) => refused,
+            Self::Damaged(found) => StoreError::Corrupt { path: path.into(), found },
+            Self::Sqlite(error) => sqlite(error, path, action),
+        }
+    }
+}
+
+fn sqlite(error: Error, path: &Path, action: &'static str) -> StoreError {
+    match error.sqlite_error_code() {
+        Some(ErrorCode::DiskFull) => StoreError::Full { path: path.into() },
+        Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase) => corrupt(&error, path),
+        // What SQLite itself had no quarrel with, but is not what this store writes.
+        None => corrupt(&error, path),
+        Some(_) => StoreError::io(path, action, io::Error::other(error)),
+    }
+}
+
+fn corrupt(error: &Error, path: &Path) -> StoreError {
+    StoreError::Corrupt { path: path.into(), found: error.to_string() }
+}
+
+impl StoreError {
+    pub(super) fn io(path: &Path, action: &'static str, source: io::Error) -> Self {
+        Self::Io { path: path.into(), action, source: Arc::new(source) }
+    }
+}

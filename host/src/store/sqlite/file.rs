@@ -1,0 +1,82 @@
+//! The store's file and the lock beside it.
+
+use std::{
+    fs::{self, File, OpenOptions, TryLockError},
+    io::{self, Read, Write},
+    path::{Path, PathBuf},
+    process,
+};
+
+use super::super::StoreError;
+
+/// The real path of `path`, so that two names of one store share one lock.
+///
+/// A file that exists is never opened here: closing it would release the locks SQLite holds on it in this process.
+pub(super) fn find_or_create(path: &Path) -> Result<PathBuf, StoreError> {
+    let failed = |source: io::Error| StoreError::io(path, create_action(&source), source);
+    match private().write(true).create_new(true).open(path) {
+        Ok(_) => {}
+        Err(exists) if exists.kind() == io::ErrorKind::AlreadyExists => {}
+        Err(source) => return Err(failed(source)),
+    }
+    let found = fs::canonicalize(path).map_err(failed)?;
+    let kind = fs::metadata(&found).map_err(failed)?.file_type();
+    if kind.is_file() {
+        return Ok(found);
+    }
+    let what = if kind.is_dir() { "it is a directory" } else { "it is not a regular file" };
+    Err(StoreError::Foreign { path: found, found: what.into() })
+}
+
+fn create_action(source: &io::Error) -> &'static str {
+    if source.kind() == io::ErrorKind::NotFound {
+        return "created, as its directory does not exist";
+    }
+    "opened or created"
+}
+
+/// Options for files that only their owner may read.
+fn private() -> OpenOptions {
+    let mut options = OpenOptions::new();
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    options
+}
+
+/// Held until dropped, or until the process dies in whatever way.
+pub(super) struct Lock {
+    path: PathBuf,
+    _file: File,
+}
+
+impl Lock {
+    /// Locks `<store>.lock` and writes this process's id into it.
+    pub(super) fn take(store: &Path) -> Result<Self, StoreError> {
+        let mut path = store.as_os_str().to_owned();
+        path.push(".lock");
+        let path = PathBuf::from(path);
+        let failed = |source| StoreError::io(&path, "locked", source);
+        let mut file =
+            private().read(true).write(true).create(true).truncate(false).open(&path).map_err(failed)?;
+        match file.try_lock() {
+            Ok(()) => {}
+            Err(TryLockError::WouldBlock) => {
+                return Err(StoreError::Locked { path: store.into(), pid: written_in(&mut file) });
+            }
+            Err(TryLockError::Error(source)) => return Err(failed(source)),
+        }
+        file.set_len(0).and_then(|()| writeln!(file, "{}", process::id())).map_err(failed)?;
+        Ok(Self { path, _file: file })
+    }
+
+    /// For a file that turned out to be no store; removing the lock of one would let two processes in.
+    pub(super) fn leave_nothing_behind(&self) {
+        drop(fs::remove_file(&self.path));
+    }
+}
+
+fn written_in(lock: &mut File) -> Option<u32> {
+    let mut text = String::new();
+    lock.take(16).read_to_string(&mut text).ok()?;
+    text.trim().parse().ok()
+}
