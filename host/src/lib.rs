@@ -1,3 +1,5 @@
 //! Phasm as a library: sandboxed WebAssembly executors, declarative workflows, one process.
 
 pub mod executor;
+pub mod plugins;
+pub mod sandbox;
