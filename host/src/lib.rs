@@ -1,4 +1,6 @@
 //! Phasm as a library: sandboxed WebAssembly executors, declarative workflows, one process.
 
 pub mod executor;
+pub mod plugins;
+pub mod sandbox;
 pub mod store;

@@ -1,0 +1,208 @@
+//! Plugins: from `executor.type` to a component that can be called.
+
+use std::{
+    collections::BTreeMap,
+    future::Future,
+    io,
+    path::Path,
+    pin::Pin,
+    sync::{Arc, PoisonError, RwLock},
+};
+
+use phasm_engine::outcome::Outcome;
+
+pub use self::{
+    manifest::Manifest,
+    source::{Builder, Source},
+};
+use self::plugin::Plugin;
+use crate::{
+    executor::{Executor, Invocation, Observer},
+    sandbox::{Digest, Grants, Sandbox},
+};
+
+mod manifest;
+mod plugin;
+mod source;
+
+/// The plugins a host knows, by name; the executor of everything in production.
+///
+/// A plugin is read when it is first asked about and compiled when it is first called, once for all callers. Cheap to
+/// clone; clones share everything.
+#[derive(Clone)]
+pub struct Plugins {
+    sandbox: Sandbox,
+    /// By name. Of equal names a bare one means the first; the others are reached by version or digest.
+    registry: Arc<RwLock<BTreeMap<Arc<str>, Vec<Arc<Plugin>>>>>,
+    builder: Option<Arc<dyn Builder>>,
+}
+
+/// What an `executor.type` stands for at this moment, to be pinned.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Resolved {
+    /// The name it is registered under.
+    pub name: Arc<str>,
+    /// Its bytes.
+    pub digest: Digest,
+    /// What it says about itself.
+    pub manifest: Manifest,
+}
+
+/// Why an `executor.type` stands for nothing. Attempts that need it end with code 3 and this text (R-C1).
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum PluginError {
+    /// Nothing of this name, version or digest is registered.
+    #[error("unknown executor type `{executor_type}`; known: {known}")]
+    Unknown {
+        /// As it was asked for.
+        executor_type: String,
+        /// What there is.
+        known: String,
+    },
+    /// It is registered but cannot be used.
+    #[error("{0}")]
+    Broken(Arc<str>),
+}
+
+impl Plugins {
+    /// No plugins yet.
+    #[must_use]
+    pub fn new(sandbox: Sandbox) -> Self {
+        Self { sandbox, registry: Arc::default(), builder: None }
+    }
+
+    /// The same, able to build the source folders that are registered from now on.
+    #[must_use]
+    pub fn with_builder(self, builder: Arc<dyn Builder>) -> Self {
+        Self { builder: Some(builder), ..self }
+    }
+
+    /// Where the plugins run.
+    #[must_use]
+    pub fn sandbox(&self) -> &Sandbox {
+        &self.sandbox
+    }
+
+    /// Makes a plugin known as `name`, with what it may touch.
+    pub fn register(&self, name: impl Into<Arc<str>>, source: impl Into<Source>, grants: Grants) {
+        let name = name.into();
+        let plugin = Plugin::new(Arc::clone(&name), source.into(), grants, self.builder.clone());
+        let mut registry = self.registry.write().unwrap_or_else(PoisonError::into_inner);
+        registry.entry(name).or_default().push(Arc::new(plugin));
+    }
+
+    /// Registers what `dir` holds, each with its entry in `grants`: `NAME.wasm` files, and folders with a `Cargo.toml`,
+    /// which a [`Builder`] builds. Returns the names.
+    ///
+    /// # Errors
+    /// When the directory cannot be read.
+    pub fn add_dir(&self, dir: &Path, grants: &BTreeMap<String, Grants>) -> io::Result<Vec<String>> {
+        let found = source::scan(dir)?;
+        for (name, source) in &found {
+            self.register(name.as_str(), source.clone(), grants.get(name).cloned().unwrap_or_default());
+        }
+        Ok(found.into_iter().map(|(name, _)| name).collect())
+    }
+
+    /// The registered names, sorted.
+    #[must_use]
+    pub fn names(&self) -> Vec<Arc<str>> {
+        self.registry.read().unwrap_or_else(PoisonError::into_inner).keys().cloned().collect()
+    }
+
+    /// What `executor_type` stands for: `name`, `name@version` or `sha256:…`. Reads, and if need be builds, the plugin
+    /// but does not compile it.
+    ///
+    /// # Errors
+    /// [`PluginError`] when it stands for nothing that can be used.
+    pub async fn resolve(&self, executor_type: &str) -> Result<Resolved, PluginError> {
+        let plugin = self.find(executor_type).await?;
+        let image = plugin.image(&self.sandbox).await.map_err(PluginError::Broken)?;
+        Ok(Resolved { name: Arc::clone(&plugin.name), digest: image.digest, manifest: image.manifest.clone() })
+    }
+
+    /// Compiles `executor_type` now instead of at its first call.
+    ///
+    /// # Errors
+    /// [`PluginError`] when it stands for nothing that can be used.
+    pub async fn load(&self, executor_type: &str) -> Result<(), PluginError> {
+        let plugin = self.find(executor_type).await?;
+        plugin.program(&self.sandbox).await.map(drop).map_err(PluginError::Broken)
+    }
+
+    async fn find(&self, executor_type: &str) -> Result<Arc<Plugin>, PluginError> {
+        let found = match executor_type.split_once('@') {
+            _ if executor_type.starts_with("sha256:") => self.find_digest(executor_type).await,
+            Some((name, version)) => self.find_version(name, version).await,
+            None => self.named(executor_type).into_iter().next(),
+        };
+        found.ok_or_else(|| self.unknown(executor_type))
+    }
+
+    async fn find_version(&self, name: &str, version: &str) -> Option<Arc<Plugin>> {
+        for plugin in self.named(name) {
+            let image = plugin.image(&self.sandbox).await;
+            if image.is_ok_and(|image| image.manifest.version.as_deref() == Some(version)) {
+                return Some(plugin);
+            }
+        }
+        None
+    }
+
+    /// Those already read come first: finding one may take reading, and building, all of them.
+    async fn find_digest(&self, text: &str) -> Option<Arc<Plugin>> {
+        let digest: Digest = text.parse().ok()?;
+        let plugins = self.all();
+        if let Some(seen) = plugins.iter().find(|p| p.seen().is_some_and(|image| image.digest == digest)) {
+            return Some(Arc::clone(seen));
+        }
+        for plugin in plugins {
+            if plugin.image(&self.sandbox).await.is_ok_and(|image| image.digest == digest) {
+                return Some(plugin);
+            }
+        }
+        None
+    }
+
+    fn named(&self, name: &str) -> Vec<Arc<Plugin>> {
+        self.registry.read().unwrap_or_else(PoisonError::into_inner).get(name).cloned().unwrap_or_default()
+    }
+
+    fn all(&self) -> Vec<Arc<Plugin>> {
+        self.registry.read().unwrap_or_else(PoisonError::into_inner).values().flatten().cloned().collect()
+    }
+
+    fn unknown(&self, executor_type: &str) -> PluginError {
+        let names = self.names();
+        let known = if names.is_empty() { "none".to_owned() } else { names.join(", ") };
+        PluginError::Unknown { executor_type: executor_type.to_owned(), known }
+    }
+
+    async fn call(self, invocation: Invocation, observer: Arc<dyn Observer>) -> Outcome {
+        let plugin = match self.find(&invocation.executor_type).await {
+            Ok(plugin) => plugin,
+            Err(error) => return Outcome::error(error.to_string()),
+        };
+        let program = match plugin.loaded() {
+            Some(program) => Arc::clone(program),
+            None => match plugin.program(&self.sandbox).await {
+                Ok(program) => program,
+                Err(message) => return Outcome::error(message),
+            },
+        };
+        self.sandbox.call_in_place(&program, Arc::clone(&plugin.grants), invocation, observer).await
+    }
+}
+
+impl Executor for Plugins {
+    /// Runs in place when polled on a guest thread; spawn it on [`Sandbox::guest_runtime`].
+    fn execute(
+        &self,
+        invocation: Invocation,
+        observer: Arc<dyn Observer>,
+    ) -> Pin<Box<dyn Future<Output = Outcome> + Send>> {
+        let deadline = invocation.deadline;
+        Box::pin(self.sandbox.attempt(deadline, self.clone().call(invocation, observer)))
+    }
+}

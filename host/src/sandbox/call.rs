@@ -1,0 +1,169 @@
+//! One call: a fresh guest, bounded in time, and the outcome it came to.
+
+use std::{
+    future::{Future, poll_fn},
+    panic::{AssertUnwindSafe, catch_unwind},
+    pin::pin,
+    sync::Arc,
+    task::Poll,
+    time::{Duration, Instant},
+};
+
+use phasm_engine::{
+    outcome::{Outcome, Output, code},
+    value::Value,
+};
+use wasmtime::{Store, UpdateDeadline};
+
+use super::{
+    Shared,
+    bindings::{self, phasm::executor::types::{NamedValueParam, NamedValueResult}},
+    fault,
+    grants::Grants,
+    guest::Guest,
+    limits::{Exceeded, Limits},
+    program::Program,
+    ticker::Ticker,
+};
+use crate::executor::{Invocation, Observer};
+
+/// Polls `work` as a computing guest until it is done or `deadline` is past, whichever is first. Dropping it drops the
+/// work, wherever that was; a panic in it is an outcome.
+pub(super) async fn bounded(
+    ticker: &Ticker,
+    deadline: Option<Instant>,
+    work: impl Future<Output = Outcome>,
+) -> Outcome {
+    let mut work = pin!(work);
+    let mut alarm = deadline.map(|deadline| ticker.alarm(deadline));
+    poll_fn(|context| {
+        if deadline.is_some_and(|deadline| Instant::now() >= deadline) {
+            return Poll::Ready(fault::timeout());
+        }
+        let running = ticker.enter();
+        let poll = catch_unwind(AssertUnwindSafe(|| work.as_mut().poll(context)));
+        drop(running);
+        let poll = poll.unwrap_or_else(|panic| Poll::Ready(fault::host_fault(&*panic)));
+        if let (Poll::Pending, Some(alarm)) = (&poll, &mut alarm) {
+            alarm.set(context.waker());
+        }
+        poll
+    })
+    .await
+}
+
+/// Calls `program` once, on the thread that polls this.
+pub(super) async fn call(
+    sandbox: &Shared,
+    program: &Program,
+    grants: Arc<Grants>,
+    invocation: Invocation,
+    observer: Arc<dyn Observer>,
+) -> Outcome {
+    // Held until the guest is gone: no more guests than the pool has room for.
+    let Ok(_slots) = sandbox.slots.acquire_many(program.slots).await else {
+        return Outcome::error("host fault: the sandbox is closed");
+    };
+    let limits = &sandbox.limits;
+    let guest = match Guest::new(limits, invocation.memory, grants, observer) {
+        Ok(guest) => guest,
+        Err(message) => return Outcome::error(message),
+    };
+    let mut store = store(&sandbox.engine, limits, guest, invocation.deadline);
+    let result = execute(program, &mut store, &invocation).await;
+    let guest = store.into_data();
+    conclude(result, &guest, limits)
+}
+
+fn store(engine: &wasmtime::Engine, limits: &Limits, guest: Guest, deadline: Option<Instant>) -> Store<Guest> {
+    let mut store = Store::new(engine, guest);
+    store.limiter(|guest| &mut guest.meter);
+    store.set_hostcall_fuel(usize::try_from(limits.hostcall.max(limits.output)).unwrap_or(usize::MAX));
+    store.set_max_component_handles(limits.handles as usize);
+    store.set_epoch_deadline(1);
+    store.epoch_deadline_callback(move |_| Ok(next_epoch(deadline)));
+    store
+}
+
+/// Another tick has passed: stop at the deadline, else let the neighbours have a turn.
+fn next_epoch(deadline: Option<Instant>) -> UpdateDeadline {
+    if deadline.is_some_and(|deadline| Instant::now() >= deadline) {
+        UpdateDeadline::Interrupt
+    } else {
+        UpdateDeadline::YieldCustom(1, Box::pin(tokio::task::yield_now()))
+    }
+}
+
+async fn execute(
+    program: &Program,
+    store: &mut Store<Guest>,
+    invocation: &Invocation,
+) -> wasmtime::Result<bindings::Outcome> {
+    let executor = program.pre.instantiate_async(&mut *store).await?;
+    let Invocation { run_id, workflow, namespace, task_run_id, task, attempt, dispatch, resumed, .. } = invocation;
+    let values: Vec<_> = invocation.inputs.iter().map(|(name, value)| (&**name, value.to_json())).collect();
+    let inputs: Vec<_> = values.iter().map(|(name, value)| NamedValueParam { name, value }).collect();
+    let argument = bindings::Invocation {
+        run_id,
+        workflow,
+        namespace,
+        task_run_id,
+        task,
+        attempt: *attempt,
+        dispatch: *dispatch,
+        resumed: *resumed,
+        remaining_ms: invocation.deadline.map(remaining_ms),
+        idempotency_key: &invocation.idempotency_key(),
+        config: &invocation.config.to_json(),
+        inputs: &inputs,
+    };
+    executor.call_execute(store, argument).await
+}
+
+fn remaining_ms(deadline: Instant) -> u64 {
+    let left: Duration = deadline.saturating_duration_since(Instant::now());
+    u64::try_from(left.as_millis()).unwrap_or(u64::MAX)
+}
+
+/// The engine's view of what the guest returned, or of why it did not.
+fn conclude(result: wasmtime::Result<bindings::Outcome>, guest: &Guest, limits: &Limits) -> Outcome {
+    let panic = guest.transcript.finish();
+    let mut outcome = match result {
+        Ok(returned) => read(returned, limits).unwrap_or_else(Outcome::error),
+        Err(error) => fault::outcome(&error, panic, limits),
+    };
+    if !matches!(outcome.code, code::SUCCEEDED | code::SUSPENDED) && guest.refused.any() {
+        outcome.message = format!("{}{}", outcome.message, guest.refused).into();
+    }
+    outcome
+}
+
+/// Reads what a guest returned; sizes first, so that nothing too large is ever parsed.
+fn read(returned: bindings::Outcome, limits: &Limits) -> Result<Outcome, String> {
+    let bindings::Outcome { code, message, outputs, detail } = returned;
+    let values: usize = outputs.iter().map(|output| output.name.len() + output.value.len()).sum();
+    let size = values + message.len() + detail.as_ref().map_or(0, String::len);
+    if size as u64 > limits.output {
+        return Err(Exceeded::Output(limits.output).to_string());
+    }
+    let outputs = outputs.into_iter().map(output).collect::<Result<_, _>>()?;
+    let detail = detail.map(|text| object(&text)).transpose()?;
+    Ok(Outcome { code, message: message.into(), outputs, detail })
+}
+
+fn output(NamedValueResult { name, value }: NamedValueResult) -> Result<Output, String> {
+    if name.is_empty() {
+        return Err("an output has an empty name; expected a name".to_owned());
+    }
+    let value = Value::from_json(&value)
+        .map_err(|error| format!("output `{name}` is not JSON: {error}; expected one JSON value"))?;
+    Ok(Output { name: name.into(), value })
+}
+
+fn object(text: &str) -> Result<Value, String> {
+    let value = Value::from_json(text).map_err(|error| format!("detail is not JSON: {error}; expected an object"))?;
+    match value {
+        Value::Object(_) => Ok(value),
+        other => Err(format!("detail is of type {}; expected an object", other.type_name())),
+    }
+}

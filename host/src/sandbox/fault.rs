@@ -1,0 +1,94 @@
+//! Whatever went wrong in a guest, as the outcome that names the cause (R-C1).
+
+use phasm_engine::outcome::Outcome;
+use wasmtime::{Error, Trap};
+use wasmtime_wasi::I32Exit;
+
+use super::limits::{Exceeded, Limits, Size};
+
+/// The outcome of a call that ended with `error`; `panic` is what the guest said about it, if anything.
+pub(super) fn outcome(error: &Error, panic: Option<String>, limits: &Limits) -> Outcome {
+    if let Some(exceeded) = error.downcast_ref::<Exceeded>() {
+        return Outcome::error(exceeded.to_string());
+    }
+    if let Some(I32Exit(status)) = error.downcast_ref() {
+        return Outcome::error(format!("the guest exited with status {status} instead of returning an outcome"));
+    }
+    match error.downcast_ref::<Trap>() {
+        Some(Trap::Interrupt) => timeout(),
+        Some(Trap::StackOverflow) => {
+            Outcome::error(format!("stack overflow: limit of {} reached", Size(limits.stack)))
+        }
+        Some(trap) => Outcome::error(panic.unwrap_or_else(|| format!("trap: {trap}"))),
+        None => Outcome::error(panic.unwrap_or_else(|| other(error, limits))),
+    }
+}
+
+/// The attempt met its deadline.
+pub(super) fn timeout() -> Outcome {
+    Outcome::timeout("stopped at its deadline")
+}
+
+/// The host itself panicked while it served a guest.
+pub(super) fn host_fault(panic: &(dyn std::any::Any + Send)) -> Outcome {
+    let text = panic.downcast_ref::<String>().map(String::as_str);
+    let text = text.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("panic without a message");
+    Outcome::error(format!("host fault: {text}"))
+}
+
+fn other(error: &Error, limits: &Limits) -> String {
+    let cause = error.root_cause().to_string();
+    // The type of this error is private to wasmtime.
+    if cause.contains("fuel allocated for hostcalls has been exhausted") {
+        return transferred(error, limits);
+    }
+    format!("trap: {cause}")
+}
+
+/// Too much was copied out of the guest: its outcome, when no guest code was running, else an argument of a host call.
+fn transferred(error: &Error, limits: &Limits) -> String {
+    let limit = Size(limits.hostcall.max(limits.output));
+    if error.downcast_ref::<wasmtime::WasmBacktrace>().is_some() {
+        format!("more than {limit} handed to the host in one call")
+    } else {
+        Exceeded::Output(limits.output).to_string()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use phasm_engine::outcome::code;
+
+    use super::*;
+
+    #[test]
+    fn every_cause_is_named() {
+        let limits = Limits::default();
+        let panic = || Some("guest panicked at src/lib.rs:1:2: oh".to_owned());
+        let rows: [(Error, Option<String>, i32, &str); 8] = [
+            (Trap::Interrupt.into(), None, code::TIMEOUT, "stopped at its deadline"),
+            (Trap::StackOverflow.into(), None, code::ERROR, "stack overflow: limit of 512 KiB reached"),
+            (Trap::IntegerDivisionByZero.into(), None, code::ERROR, "trap: wasm trap: integer divide by zero"),
+            (Trap::UnreachableCodeReached.into(), panic(), code::ERROR, "guest panicked at src/lib.rs:1:2: oh"),
+            (Exceeded::Memory(65_536).into(), panic(), code::ERROR, "memory limit of 64 KiB reached"),
+            (Exceeded::Log(1 << 20).into(), None, code::ERROR, "log over its limit of 1 MiB"),
+            (I32Exit(1).into(), None, code::ERROR, "the guest exited with status 1 instead of returning an outcome"),
+            (Error::msg("pipe burst"), None, code::ERROR, "trap: pipe burst"),
+        ];
+        for (error, panic, code, message) in rows {
+            let outcome = outcome(&error, panic, &limits);
+            assert_eq!((outcome.code, &*outcome.message), (code, message));
+        }
+    }
+
+    #[test]
+    fn a_host_fault_says_so() {
+        for (panic, message) in [
+            (Box::new("a") as Box<dyn std::any::Any + Send>, "host fault: a"),
+            (Box::new("b".to_owned()), "host fault: b"),
+            (Box::new(1), "host fault: panic without a message"),
+        ] {
+            assert_eq!(&*host_fault(&*panic).message, message);
+        }
+    }
+}

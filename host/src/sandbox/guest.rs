@@ -1,0 +1,97 @@
+//! One live instance's host side: its state, and the functions it can call.
+
+use std::sync::Arc;
+
+use wasmtime::component::{HasSelf, Linker, ResourceTable};
+use wasmtime_wasi::{WasiCtx, WasiCtxView, WasiView};
+
+use super::{
+    bindings::{self, phasm::executor::types},
+    grants::{self, Grants, Refused},
+    limits::{Limits, Meter},
+    transcript::Transcript,
+};
+use crate::executor::{Level, Observer};
+
+/// Everything that belongs to one call and to nothing else; gone when the call ends.
+pub(super) struct Guest {
+    wasi: WasiCtx,
+    table: ResourceTable,
+    pub(super) meter: Meter,
+    pub(super) transcript: Arc<Transcript>,
+    pub(super) grants: Arc<Grants>,
+    pub(super) refused: Refused,
+}
+
+impl Guest {
+    /// The state of a fresh guest.
+    ///
+    /// # Errors
+    /// What to tell the user when a grant cannot be given.
+    pub(super) fn new(
+        limits: &Limits,
+        memory: Option<u64>,
+        grants: Arc<Grants>,
+        observer: Arc<dyn Observer>,
+    ) -> Result<Self, String> {
+        let transcript = Arc::new(Transcript::new(observer, limits));
+        let mut table = ResourceTable::new();
+        table.set_max_capacity(limits.resources as usize);
+        Ok(Self {
+            wasi: grants.wasi(&transcript, limits)?,
+            table,
+            meter: Meter::new(limits, memory),
+            transcript,
+            grants,
+            refused: Refused::default(),
+        })
+    }
+}
+
+impl WasiView for Guest {
+    fn ctx(&mut self) -> WasiCtxView<'_> {
+        // Every WASI call comes through here, and a host call is activity (R-T5).
+        self.transcript.activity();
+        WasiCtxView { ctx: &mut self.wasi, table: &mut self.table }
+    }
+}
+
+impl bindings::phasm::executor::host::Host for Guest {
+    fn log(&mut self, level: types::Level, text: String) -> wasmtime::Result<()> {
+        Ok(self.transcript.log(level.into(), &text)?)
+    }
+
+    fn progress(&mut self, fraction: Option<f64>, text: String) -> wasmtime::Result<()> {
+        Ok(self.transcript.progress(fraction, &text)?)
+    }
+
+    fn heartbeat(&mut self) -> wasmtime::Result<()> {
+        self.transcript.activity();
+        Ok(())
+    }
+}
+
+impl types::Host for Guest {}
+
+impl From<types::Level> for Level {
+    fn from(level: types::Level) -> Self {
+        match level {
+            types::Level::Trace => Self::Trace,
+            types::Level::Debug => Self::Debug,
+            types::Level::Info => Self::Info,
+            types::Level::Warn => Self::Warn,
+            types::Level::Error => Self::Error,
+        }
+    }
+}
+
+/// Everything a guest can import: the world of `wit/` and WASI 0.2.
+///
+/// # Errors
+/// None in practice; wasmtime refuses to define a name twice.
+pub(super) fn linker(engine: &wasmtime::Engine) -> wasmtime::Result<Linker<Guest>> {
+    let mut linker = Linker::new(engine);
+    bindings::Executor::add_to_linker::<_, HasSelf<_>>(&mut linker, |guest| guest)?;
+    grants::link(&mut linker)?;
+    Ok(linker)
+}

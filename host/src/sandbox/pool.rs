@@ -1,0 +1,124 @@
+//! The wasmtime engine, and the pool its instances live in.
+
+use wasmtime::{Config, Engine, InstanceAllocationStrategy, PoolingAllocationConfig, Strategy};
+
+use super::{SandboxError, limits::Limits};
+
+/// Kernel mappings one slot of the pool may take.
+const MAPPINGS_PER_SLOT: u64 = 5;
+/// Kernel mappings left to the rest of the process; past the limit every allocation fails.
+const MAPPINGS_RESERVED: u64 = 5_000;
+/// Memory that a slot zeroes and keeps rather than giving it back to the kernel and faulting it in again.
+const KEEP_RESIDENT: usize = 128 * 1024;
+const TABLE_KEEP_RESIDENT: usize = 16 * 1024;
+/// What host functions need of a guest's stack, beyond the guest's own.
+const HOST_STACK: u64 = 1536 * 1024;
+
+/// The engine, how many guests it holds at once, and what the operator should know about that.
+pub(super) struct Pool {
+    pub(super) engine: Engine,
+    pub(super) slots: u32,
+    pub(super) warnings: Vec<String>,
+}
+
+impl Pool {
+    /// Reserves a pool of `slots` guests, fewer where the kernel allows no more mappings, or none where the address
+    /// space cannot be reserved.
+    pub(super) fn reserve(slots: u32, limits: &Limits) -> Result<Self, SandboxError> {
+        let (slots, mut warnings) = within(slots.max(1), max_map_count());
+        let mut config = config(limits);
+        config.allocation_strategy(InstanceAllocationStrategy::Pooling(pooling(slots, limits)));
+        let engine = match Engine::new(&config) {
+            Ok(engine) => engine,
+            Err(refused) => {
+                warnings.push(format!(
+                    "no pool of {slots} instances could be reserved ({refused:#}); every call allocates on demand, \
+                     about ten times slower"
+                ));
+                config.allocation_strategy(InstanceAllocationStrategy::OnDemand);
+                Engine::new(&config).map_err(|error| SandboxError::Engine(format!("{error:#}")))?
+            }
+        };
+        for warning in &warnings {
+            tracing::warn!("{warning}");
+        }
+        Ok(Self { engine, slots, warnings })
+    }
+}
+
+fn config(limits: &Limits) -> Config {
+    let mut config = Config::new();
+    let stack = usize::try_from(limits.stack).unwrap_or(usize::MAX / 4);
+    config
+        .strategy(Strategy::Cranelift)
+        .epoch_interruption(true)
+        .max_wasm_stack(stack)
+        .async_stack_size(stack.saturating_add(HOST_STACK as usize))
+        // Never what the environment says.
+        .wasm_backtrace_details(wasmtime::WasmBacktraceDetails::Disable);
+    config
+}
+
+fn pooling(slots: u32, limits: &Limits) -> PoolingAllocationConfig {
+    let mut pool = PoolingAllocationConfig::new();
+    pool.total_component_instances(slots)
+        .total_stacks(slots)
+        .total_memories(slots)
+        .total_tables(slots.saturating_mul(TABLES_PER_SLOT))
+        .total_core_instances(slots.saturating_mul(limits.instances))
+        .max_core_instances_per_component(limits.instances)
+        .max_memories_per_component(limits.memories)
+        .max_tables_per_component(limits.tables)
+        .max_memories_per_module(limits.memories)
+        .max_tables_per_module(limits.tables)
+        .table_elements(limits.table_elements as usize)
+        .linear_memory_keep_resident(KEEP_RESIDENT)
+        .table_keep_resident(TABLE_KEEP_RESIDENT);
+    pool
+}
+
+/// Tables the pool has for each slot: a guest's function table and that of its adapter. One with more takes more slots.
+pub(super) const TABLES_PER_SLOT: u32 = 2;
+
+/// As many of `slots` as `mappings` allows, with a word about it when that is fewer.
+fn within(slots: u32, mappings: Option<u64>) -> (u32, Vec<String>) {
+    let Some(mappings) = mappings else { return (slots, Vec::new()) };
+    let room = mappings.saturating_sub(MAPPINGS_RESERVED) / MAPPINGS_PER_SLOT;
+    let room = u32::try_from(room).unwrap_or(u32::MAX).max(1);
+    if room >= slots {
+        return (slots, Vec::new());
+    }
+    let warning = format!(
+        "vm.max_map_count is {mappings}, which has room for {room} instances at once instead of {slots}; the others \
+         wait (raise it to {} with sysctl)",
+        u64::from(slots) * MAPPINGS_PER_SLOT + MAPPINGS_RESERVED
+    );
+    (room, vec![warning])
+}
+
+/// The kernel's limit on a process's memory mappings; none where there is no such limit.
+fn max_map_count() -> Option<u64> {
+    std::fs::read_to_string("/proc/sys/vm/max_map_count").ok()?.trim().parse().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_kernels_mapping_limit_bounds_the_slots() {
+        let rows = [
+            (2048, None, 2048, false),
+            (2048, Some(65_530), 2048, false),
+            (20_000, Some(65_530), 12_106, true),
+            (2048, Some(6_000), 200, true),
+            (2048, Some(100), 1, true),
+            (1, Some(100), 1, false),
+        ];
+        for (wanted, mappings, slots, warned) in rows {
+            let (got, warnings) = within(wanted, mappings);
+            assert_eq!((got, !warnings.is_empty()), (slots, warned), "{wanted} in {mappings:?}");
+        }
+        assert!(within(2048, Some(6_000)).1.concat().contains("raise it to 15240"));
+    }
+}

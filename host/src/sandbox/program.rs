@@ -1,0 +1,155 @@
+//! A component, compiled and linked: everything about a guest that can be done before it is called.
+
+use wasmtime::component::{Component, Linker};
+
+use super::{
+    bindings::ExecutorPre,
+    guest::Guest,
+    limits::{Limits, Size},
+    pool::TABLES_PER_SLOT,
+};
+
+/// The package of `wit/` that this host speaks, as names in components begin.
+const PACKAGE: &str = "phasm:executor/";
+const VERSION: &str = "0.1.0";
+
+/// Why a component cannot be used. Attempts to call it end with code 3 and this text (R-C1).
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum LoadError {
+    /// Over [`Limits::component`].
+    #[error("the component has {size}, over the limit of {limit}", size = Size(*.size), limit = Size(*.limit))]
+    TooLarge {
+        /// Its size in bytes.
+        size: u64,
+        /// The limit in bytes.
+        limit: u64,
+    },
+    /// A core module, not a component.
+    #[error("this is a core WebAssembly module, not a component; build it for wasm32-wasip2")]
+    CoreModule,
+    /// Not WebAssembly, or not valid.
+    #[error("not a valid component: {0}")]
+    Invalid(String),
+    /// It speaks another version of `phasm:executor`.
+    #[error("the plugin wants phasm:executor@{wanted}, this host has phasm:executor@{VERSION}")]
+    Version {
+        /// The version the component names.
+        wanted: String,
+    },
+    /// It imports what no host offers.
+    #[error("the plugin imports `{0}`, which this host does not offer")]
+    Import(String),
+    /// It does not export the world's function.
+    #[error("the plugin does not export `execute` of the world phasm:executor/executor@{VERSION}: {0}")]
+    Export(String),
+    /// Names fit but types do not.
+    #[error("the plugin cannot be linked: {0}")]
+    Link(String),
+    /// It needs more of the pool than there is.
+    #[error("the plugin has {memories} memories and {tables} tables; the limits are {} and {}", .limits.0, .limits.1)]
+    TooMany {
+        /// Its linear memories.
+        memories: u32,
+        /// Its tables.
+        tables: u32,
+        /// How many of each are allowed.
+        limits: (u32, u32),
+    },
+    /// The host failed at compiling it.
+    #[error("host fault while compiling: {0}")]
+    Fault(String),
+}
+
+/// A component ready to be instantiated.
+pub struct Program {
+    pub(super) pre: ExecutorPre<Guest>,
+    /// Slots of the pool that one instance takes.
+    pub(super) slots: u32,
+}
+
+impl Program {
+    /// Compiles `bytes`. Takes as long as it takes: not for async threads.
+    pub(super) fn compile(engine: &wasmtime::Engine, bytes: &[u8]) -> Result<Component, LoadError> {
+        if bytes.starts_with(b"\0asm\x01\0\0\0") {
+            return Err(LoadError::CoreModule);
+        }
+        Component::new(engine, bytes).map_err(|error| LoadError::Invalid(format!("{error:#}")))
+    }
+
+    /// Links `component` for a pool of `slots`.
+    pub(super) fn link(
+        linker: &Linker<Guest>,
+        component: &Component,
+        limits: &Limits,
+        slots: u32,
+    ) -> Result<Self, LoadError> {
+        check_version(component)?;
+        let needed = slots_needed(component, limits).filter(|needed| *needed <= slots);
+        let pre = linker.instantiate_pre(component).map_err(|error| unlinked(component, &error))?;
+        let pre = ExecutorPre::new(pre).map_err(|error| LoadError::Export(format!("{error:#}")))?;
+        let slots = needed.ok_or_else(|| too_many(component, limits))?;
+        Ok(Self { pre, slots })
+    }
+}
+
+/// Says in so many words when a component was made for another version of the world.
+fn check_version(component: &Component) -> Result<(), LoadError> {
+    let ty = component.component_type();
+    let engine = component.engine();
+    let names = ty.imports(engine).map(|(name, _)| name).chain(ty.exports(engine).map(|(name, _)| name));
+    let versions = names.filter_map(|name| name.strip_prefix(PACKAGE)?.split_once('@'));
+    let mut others = versions.map(|(_, version)| version).filter(|version| !compatible(version));
+    others.next().map_or(Ok(()), |wanted| Err(LoadError::Version { wanted: wanted.to_owned() }))
+}
+
+/// Before 1.0 every minor version is a version of its own.
+fn compatible(version: &str) -> bool {
+    let minor = |version: &str| version.rsplit_once('.').map(|(minor, _)| minor.to_owned());
+    minor(version) == minor(VERSION)
+}
+
+/// Names the import that could not be satisfied, where it is a matter of names.
+fn unlinked(component: &Component, error: &wasmtime::Error) -> LoadError {
+    let message = format!("{error:#}");
+    let ty = component.component_type();
+    let mut imports = ty.imports(component.engine()).map(|(name, _)| name);
+    let named = imports.find(|name| message.contains(&format!("`{name}`")));
+    match named.filter(|_| message.contains("was not found in the linker")) {
+        Some(name) => LoadError::Import(name.to_owned()),
+        None => LoadError::Link(message),
+    }
+}
+
+/// Slots one instance takes, or none when it has more memories or tables than allowed.
+fn slots_needed(component: &Component, limits: &Limits) -> Option<u32> {
+    let (memories, tables) = memories_and_tables(component, limits);
+    let slots = memories.max(tables.div_ceil(TABLES_PER_SLOT)).max(1);
+    (memories <= limits.memories && tables <= limits.tables).then_some(slots)
+}
+
+fn too_many(component: &Component, limits: &Limits) -> LoadError {
+    let (memories, tables) = memories_and_tables(component, limits);
+    LoadError::TooMany { memories, tables, limits: (limits.memories, limits.tables) }
+}
+
+/// A component that takes modules as arguments could have any number; it is counted as having all that is allowed.
+fn memories_and_tables(component: &Component, limits: &Limits) -> (u32, u32) {
+    component
+        .resources_required()
+        .map_or((limits.memories, limits.tables), |needed| (needed.num_memories, needed.num_tables))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn versions_are_compatible_within_a_minor_one() {
+        for (version, expected) in
+            [("0.1.0", true), ("0.1.7", true), ("0.2.0", false), ("1.1.0", false), ("", false), ("0.1.0-rc", true)]
+        {
+            assert_eq!(compatible(version), expected, "{version}");
+        }
+    }
+}

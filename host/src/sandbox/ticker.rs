@@ -1,0 +1,232 @@
+//! The sandbox's one clockwork thread: epochs while guests compute, alarms while they wait.
+//!
+//! ```text
+//!  guest threads                      ticker thread
+//!  poll a guest ──enter()──▶ running  every 1 ms: alarms due? wake them
+//!       │  ◀─── epoch callback ──────             running > 0? next epoch
+//!  Pending ──alarm(deadline)──▶ alarms            nothing for a while? park until the next alarm
+//! ```
+//!
+//! The thread belongs to no runtime, so no guest can starve it, and it sleeps whenever no guest computes.
+
+use std::{
+    collections::BTreeMap,
+    sync::{
+        Arc, Mutex, MutexGuard, OnceLock, PoisonError,
+        atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering::SeqCst},
+    },
+    task::Waker,
+    thread::{self, Thread},
+    time::{Duration, Instant},
+};
+
+/// How often the epoch advances while guests compute.
+const PERIOD: Duration = Duration::from_millis(1);
+
+/// Ticks without a computing guest before the thread parks: unparking it costs a call some microseconds, and calls
+/// come in bursts.
+const GRACE: u32 = 50;
+
+/// Handle to the ticker thread. Dropping it lets the thread end once no guest computes any more.
+pub(super) struct Ticker {
+    shared: Arc<Shared>,
+}
+
+#[derive(Default)]
+struct Shared {
+    /// Guests being polled right now.
+    running: AtomicUsize,
+    parked: AtomicBool,
+    stopping: AtomicBool,
+    ticks: AtomicU64,
+    alarms: Mutex<Alarms>,
+    thread: OnceLock<Thread>,
+}
+
+#[derive(Default)]
+struct Alarms {
+    due: BTreeMap<(Instant, u64), Waker>,
+    next_id: u64,
+}
+
+impl Ticker {
+    /// Starts the thread, which calls `tick` once a period while guests compute.
+    pub(super) fn start(tick: impl Fn() + Send + 'static) -> std::io::Result<Self> {
+        let shared = Arc::new(Shared::default());
+        let of_thread = Arc::clone(&shared);
+        let handle = thread::Builder::new().name("phasm-ticker".into()).spawn(move || of_thread.run(&tick))?;
+        // The thread only parks after its grace, and an unpark before this line finds it awake.
+        let _ = shared.thread.set(handle.thread().clone());
+        Ok(Self { shared })
+    }
+
+    /// Counts the caller as a computing guest until the guard is dropped.
+    pub(super) fn enter(&self) -> Running<'_> {
+        self.shared.running.fetch_add(1, SeqCst);
+        if self.shared.parked.load(SeqCst) {
+            self.shared.unpark();
+        }
+        Running { shared: &self.shared }
+    }
+
+    /// An alarm that wakes a task at `deadline`, once it has been [set](Alarm::set).
+    pub(super) fn alarm(&self, deadline: Instant) -> Alarm<'_> {
+        Alarm { shared: &self.shared, deadline, set: None }
+    }
+
+    /// How many times the thread has looked at the clock; stands still while it is parked.
+    pub(super) fn ticks(&self) -> u64 {
+        self.shared.ticks.load(SeqCst)
+    }
+}
+
+impl Drop for Ticker {
+    fn drop(&mut self) {
+        self.shared.stopping.store(true, SeqCst);
+        self.shared.unpark();
+    }
+}
+
+/// A guest is being polled.
+pub(super) struct Running<'a> {
+    shared: &'a Shared,
+}
+
+impl Drop for Running<'_> {
+    fn drop(&mut self) {
+        self.shared.running.fetch_sub(1, SeqCst);
+    }
+}
+
+/// Wakes one task at one instant; forgotten when dropped.
+pub(super) struct Alarm<'a> {
+    shared: &'a Shared,
+    deadline: Instant,
+    set: Option<(u64, Waker)>,
+}
+
+impl Alarm<'_> {
+    /// Makes the alarm wake `waker`. Cheap when it already does.
+    pub(super) fn set(&mut self, waker: &Waker) {
+        if self.set.as_ref().is_some_and(|(_, known)| known.will_wake(waker)) {
+            return;
+        }
+        self.forget();
+        let id = self.shared.add_alarm(self.deadline, waker.clone());
+        self.set = Some((id, waker.clone()));
+    }
+
+    fn forget(&mut self) {
+        if let Some((id, _)) = self.set.take() {
+            self.shared.alarms().due.remove(&(self.deadline, id));
+        }
+    }
+}
+
+impl Drop for Alarm<'_> {
+    fn drop(&mut self) {
+        self.forget();
+    }
+}
+
+impl Shared {
+    fn run(&self, tick: &impl Fn()) {
+        let mut next = Instant::now();
+        let mut idle = 0;
+        loop {
+            self.ticks.fetch_add(1, SeqCst);
+            let now = Instant::now();
+            let alarm = self.fire_due(now);
+            if self.running.load(SeqCst) > 0 {
+                idle = 0;
+                tick();
+            } else if self.stopping.load(SeqCst) {
+                return;
+            } else {
+                idle += 1;
+            }
+            if idle > GRACE {
+                self.park(now, alarm);
+                (idle, next) = (0, Instant::now());
+            } else {
+                next = following(next, now);
+                thread::park_timeout(next.saturating_duration_since(Instant::now()));
+            }
+        }
+    }
+
+    /// Parks until a guest is polled, an earlier alarm is set or `alarm` is due.
+    fn park(&self, now: Instant, alarm: Option<Instant>) {
+        self.parked.store(true, SeqCst);
+        // Whoever comes between the last look and the flag is seen here; whoever comes later sees the flag.
+        let disturbed = self.running.load(SeqCst) > 0 || self.stopping.load(SeqCst);
+        match alarm.or_else(|| self.next_alarm()) {
+            _ if disturbed => {}
+            Some(due) => thread::park_timeout(due.saturating_duration_since(now)),
+            None => thread::park(),
+        }
+        self.parked.store(false, SeqCst);
+    }
+
+    /// Wakes whoever is due and tells when the next is.
+    fn fire_due(&self, now: Instant) -> Option<Instant> {
+        loop {
+            let mut alarms = self.alarms();
+            let entry = alarms.due.first_entry()?;
+            let (at, _) = *entry.key();
+            if at > now {
+                return Some(at);
+            }
+            let waker = entry.remove();
+            drop(alarms);
+            waker.wake();
+        }
+    }
+
+    fn add_alarm(&self, deadline: Instant, waker: Waker) -> u64 {
+        let mut alarms = self.alarms();
+        let id = alarms.next_id;
+        alarms.next_id += 1;
+        alarms.due.insert((deadline, id), waker);
+        let first = alarms.due.first_key_value().is_some_and(|(key, _)| *key == (deadline, id));
+        drop(alarms);
+        if first {
+            self.unpark();
+        }
+        id
+    }
+
+    fn next_alarm(&self) -> Option<Instant> {
+        self.alarms().due.first_key_value().map(|((at, _), _)| *at)
+    }
+
+    fn alarms(&self) -> MutexGuard<'_, Alarms> {
+        self.alarms.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn unpark(&self) {
+        if let Some(thread) = self.thread.get() {
+            thread.unpark();
+        }
+    }
+}
+
+/// The next instant of the schedule after `now`; missed ones are skipped, the phase is kept.
+fn following(last: Instant, now: Instant) -> Instant {
+    let behind = now.saturating_duration_since(last).as_micros() / PERIOD.as_micros();
+    last + PERIOD * u32::try_from(behind + 1).unwrap_or(u32::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_schedule_keeps_its_phase_and_skips_what_it_missed() {
+        let start = Instant::now();
+        let us = Duration::from_micros;
+        for (now, next) in [(0, 1000), (999, 1000), (1000, 2000), (1001, 2000), (7300, 8000)] {
+            assert_eq!(following(start, start + us(now)), start + us(next), "{now}");
+        }
+    }
+}

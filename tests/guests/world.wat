@@ -1,0 +1,150 @@
+;; The world `phasm:executor/executor` around a core module, and the parts of WASI the guests here use. A guest is a
+;; file of its own with the core module `$guest`; the harness puts it in the place marked below.
+;;
+;; A guest exports `execute: [invocation] -> [outcome]`, both addresses in the memory it imports from "libc":
+;;   invocation  strings of 8 bytes (address, length) at 0, 8, 16, 24, 32; attempt 40; dispatch 44; resumed 48;
+;;               remaining-ms 56 (present), 64 (value); idempotency-key 72; config 80; inputs 88 (address), 92 (count)
+;;   outcome     code 0; message 4; outputs 12 (address), 16 (count); detail 20 (present), 24 (string)
+;;   named value name 0; value 8
+;; Addresses below 1024 are the guest's own; what is above is handed out by realloc.
+(component
+  (type $types-type (instance
+    (type $named-value' (record (field "name" string) (field "value" string)))
+    (export "named-value" (type $named-value (eq $named-value')))
+    (type $invocation' (record
+      (field "run-id" string)
+      (field "workflow" string)
+      (field "namespace" string)
+      (field "task-run-id" string)
+      (field "task" string)
+      (field "attempt" u32)
+      (field "dispatch" u32)
+      (field "resumed" bool)
+      (field "remaining-ms" (option u64))
+      (field "idempotency-key" string)
+      (field "config" string)
+      (field "inputs" (list $named-value))))
+    (export "invocation" (type (eq $invocation')))
+    (type $outcome' (record
+      (field "code" s32)
+      (field "message" string)
+      (field "outputs" (list $named-value))
+      (field "detail" (option string))))
+    (export "outcome" (type (eq $outcome')))
+    (type $level' (enum "trace" "debug" "info" "warn" "error"))
+    (export "level" (type (eq $level')))))
+  (import "phasm:executor/types@0.1.0" (instance $types (type $types-type)))
+  (alias export $types "invocation" (type $invocation))
+  (alias export $types "outcome" (type $outcome))
+  (alias export $types "level" (type $level))
+
+  (import "phasm:executor/host@0.1.0" (instance $host
+    (alias outer 1 $level (type $level'))
+    (export "level" (type $level (eq $level')))
+    (export "log" (func (param "level" $level) (param "text" string)))
+    (export "progress" (func (param "fraction" (option f64)) (param "text" string)))
+    (export "heartbeat" (func))))
+
+  (import "wasi:io/poll@0.2.0" (instance $poll
+    (export "pollable" (type $pollable (sub resource)))
+    (export "[method]pollable.block" (func (param "self" (borrow $pollable))))))
+  (alias export $poll "pollable" (type $pollable))
+  (import "wasi:clocks/monotonic-clock@0.2.0" (instance $clock
+    (alias outer 1 $pollable (type $pollable'))
+    (export "pollable" (type $pollable (eq $pollable')))
+    (export "subscribe-duration" (func (param "when" u64) (result (own $pollable))))))
+
+  (import "wasi:io/error@0.2.0" (instance $error (export "error" (type (sub resource)))))
+  (alias export $error "error" (type $io-error))
+  (import "wasi:io/streams@0.2.0" (instance $streams
+    (export "output-stream" (type $output-stream (sub resource)))
+    (alias outer 1 $io-error (type $error'))
+    (export "error" (type $error (eq $error')))
+    (type $stream-error' (variant (case "last-operation-failed" (own $error)) (case "closed")))
+    (export "stream-error" (type $stream-error (eq $stream-error')))
+    (export "[method]output-stream.blocking-write-and-flush"
+      (func (param "self" (borrow $output-stream)) (param "contents" (list u8))
+        (result (result (error $stream-error)))))))
+  (alias export $streams "output-stream" (type $output-stream))
+  (import "wasi:cli/stdout@0.2.0" (instance $stdout
+    (alias outer 1 $output-stream (type $output-stream'))
+    (export "output-stream" (type $output-stream (eq $output-stream')))
+    (export "get-stdout" (func (result (own $output-stream))))))
+  (import "wasi:cli/stderr@0.2.0" (instance $stderr
+    (alias outer 1 $output-stream (type $output-stream'))
+    (export "output-stream" (type $output-stream (eq $output-stream')))
+    (export "get-stderr" (func (result (own $output-stream))))))
+
+  (import "wasi:cli/environment@0.2.0" (instance $environment
+    (export "get-environment" (func (result (list (tuple string string)))))))
+  (import "wasi:cli/exit@0.2.0" (instance $exit
+    (export "exit" (func (param "status" (result))))))
+
+  (import "wasi:filesystem/types@0.2.0" (instance $filesystem
+    (export "descriptor" (type (sub resource)))))
+  (alias export $filesystem "descriptor" (type $descriptor))
+  (import "wasi:filesystem/preopens@0.2.0" (instance $preopens
+    (alias outer 1 $descriptor (type $descriptor'))
+    (export "descriptor" (type $descriptor (eq $descriptor')))
+    (export "get-directories" (func (result (list (tuple (own $descriptor) string)))))))
+
+  (core module $libc-module
+    (memory (export "memory") 1)
+    (global $top (mut i32) (i32.const 1024))
+    ;; Hands out memory that is never given back.
+    (func (export "realloc") (param $old i32) (param $old-size i32) (param $align i32) (param $size i32) (result i32)
+      (local $at i32)
+      (local.set $at (i32.and
+        (i32.add (global.get $top) (i32.sub (local.get $align) (i32.const 1)))
+        (i32.sub (i32.const 0) (local.get $align))))
+      (global.set $top (i32.add (local.get $at) (local.get $size)))
+      (block $enough (loop $grow
+        (br_if $enough (i32.le_u (global.get $top) (i32.mul (memory.size) (i32.const 65536))))
+        (br_if $grow (i32.ne (memory.grow (i32.const 1)) (i32.const -1)))
+        (unreachable)))
+      (local.get $at))
+    ;; Computes for a while: 2^25 rounds for each input of the invocation.
+    (func (export "work") (param $invocation i32)
+      (local $left i64)
+      (local.set $left (i64.shl (i64.extend_i32_u (i32.load offset=92 (local.get $invocation))) (i64.const 25)))
+      (block $done (loop $round
+        (br_if $done (i64.eqz (local.get $left)))
+        (local.set $left (i64.sub (local.get $left) (i64.const 1)))
+        (br $round)))))
+  (core instance $libc (instantiate $libc-module))
+  (alias core export $libc "memory" (core memory $memory))
+  (alias core export $libc "realloc" (core func $realloc))
+
+  (core func $log (canon lower (func $host "log") (memory $memory)))
+  (core func $progress (canon lower (func $host "progress") (memory $memory)))
+  (core func $heartbeat (canon lower (func $host "heartbeat")))
+  (core func $subscribe (canon lower (func $clock "subscribe-duration")))
+  (core func $block (canon lower (func $poll "[method]pollable.block")))
+  (core func $get-stdout (canon lower (func $stdout "get-stdout")))
+  (core func $get-stderr (canon lower (func $stderr "get-stderr")))
+  (core func $write (canon lower (func $streams "[method]output-stream.blocking-write-and-flush") (memory $memory)))
+  (core func $get-environment
+    (canon lower (func $environment "get-environment") (memory $memory) (realloc $realloc)))
+  (core func $exit (canon lower (func $exit "exit")))
+  (core func $get-directories
+    (canon lower (func $preopens "get-directories") (memory $memory) (realloc $realloc)))
+
+  ;; GUEST
+
+  (core instance $instance (instantiate $guest
+    (with "libc" (instance $libc))
+    (with "host" (instance
+      (export "log" (func $log))
+      (export "progress" (func $progress))
+      (export "heartbeat" (func $heartbeat))))
+    (with "wasi" (instance
+      (export "subscribe-duration" (func $subscribe))
+      (export "block" (func $block))
+      (export "get-stdout" (func $get-stdout))
+      (export "get-stderr" (func $get-stderr))
+      (export "write" (func $write))
+      (export "get-environment" (func $get-environment))
+      (export "exit" (func $exit))
+      (export "get-directories" (func $get-directories))))))
+  (func (export "execute") (param "invocation" $invocation) (result $outcome)
+    (canon lift (core func $instance "execute") (memory $memory) (realloc $realloc))))

@@ -1,0 +1,2 @@
+;; A component, but no executor.
+(component)
