@@ -7,6 +7,7 @@
 pub mod duration;
 pub mod expr;
 pub mod outcome;
+pub mod path;
 pub mod phase;
 pub mod plan;
 pub mod policy;
