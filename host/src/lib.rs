@@ -4,3 +4,4 @@ pub mod executor;
 pub mod plugins;
 pub mod sandbox;
 pub mod store;
+pub mod reader;

@@ -9,6 +9,7 @@ pub mod event;
 pub mod expr;
 pub mod journal;
 pub mod outcome;
+pub mod path;
 pub mod phase;
 pub mod plan;
 pub mod policy;

@@ -3,6 +3,8 @@
 //! [`Plan::build`] is the only way to make one; it reports every problem of a document at once. Nothing in a plan
 //! changes while runs execute it, so runs share it.
 
+pub mod catalogue;
+
 use std::{collections::BTreeMap, sync::Arc};
 
 use crate::{

@@ -1,0 +1,78 @@
+//! Where something stands in a document, as `spec.templates[1].dag.tasks[3].retry.limit`.
+
+use std::{fmt, sync::Arc};
+
+/// A document path; clones share their beginning.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Path(Option<Arc<Step>>);
+
+#[derive(Debug, PartialEq, Eq)]
+struct Step {
+    parent: Path,
+    segment: Segment,
+}
+
+#[derive(Debug, PartialEq, Eq)]
+enum Segment {
+    Key(Arc<str>),
+    Index(usize),
+}
+
+impl Path {
+    /// The document itself.
+    #[must_use]
+    pub fn root() -> Self {
+        Self(None)
+    }
+
+    /// The member `key` of what stands here.
+    #[must_use]
+    pub fn key(&self, key: impl Into<Arc<str>>) -> Self {
+        self.step(Segment::Key(key.into()))
+    }
+
+    /// The element `index`, from 0, of what stands here.
+    #[must_use]
+    pub fn index(&self, index: usize) -> Self {
+        self.step(Segment::Index(index))
+    }
+
+    fn step(&self, segment: Segment) -> Self {
+        Self(Some(Arc::new(Step { parent: self.clone(), segment })))
+    }
+}
+
+impl fmt::Display for Path {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Some(step) = &self.0 else { return Ok(()) };
+        step.parent.fmt(f)?;
+        match &step.segment {
+            Segment::Index(index) => write!(f, "[{index}]"),
+            Segment::Key(key) if !is_plain(key) => write!(f, "[{key:?}]"),
+            Segment::Key(key) if step.parent.0.is_none() => f.write_str(key),
+            Segment::Key(key) => write!(f, ".{key}"),
+        }
+    }
+}
+
+/// Whether a key reads unmistakably without quotes.
+fn is_plain(key: &str) -> bool {
+    !key.is_empty() && key.chars().all(|c| c.is_alphanumeric() || matches!(c, '_' | '-'))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn paths_read_as_in_the_specification() {
+        let tasks = Path::root().key("spec").key("templates").index(1).key("dag").key("tasks");
+        assert_eq!(
+            tasks.index(3).key("retry").key("limit").to_string(),
+            "spec.templates[1].dag.tasks[3].retry.limit"
+        );
+        assert_eq!(Path::root().to_string(), "");
+        assert_eq!(Path::root().key("metadata").key("app.io/x").to_string(), r#"metadata["app.io/x"]"#);
+        assert_eq!(Path::root().index(0).key("").to_string(), r#"[0][""]"#);
+    }
+}

@@ -1,0 +1,112 @@
+//! Reads documents, JSON or YAML 1.2, into [`Tree`]s that keep every position.
+//!
+//! Text comes from strangers: its size, depth and number of values are bounded, and whatever it holds ends as a tree or
+//! as [`Problem`]s, never as a panic. Duplicate keys are kept; [`Plan::build`](phasm_engine::plan::Plan::build) reports
+//! them.
+
+mod json;
+mod number;
+mod source;
+mod yaml;
+
+use phasm_engine::{
+    path::Path,
+    plan::catalogue::{Entry, source as entries},
+    problem::Problem,
+    tree::{Span, Tree},
+};
+
+use source::Source;
+
+/// Bytes of text in a document.
+const MOST_BYTES: usize = 16 << 20;
+/// Lists and objects around a value.
+const MOST_DEPTH: usize = 128;
+/// Values in a document, those that YAML aliases repeat included.
+const MOST_NODES: usize = 2_000_000;
+
+/// Reads the document `text`; `name` is its file's, and decides the language where it ends in `.json`.
+///
+/// Without that ending, text that starts with `{` is JSON if it can be read so; everything else is YAML.
+///
+/// # Errors
+/// All problems found. A syntax error hides what stands behind it, so it comes last.
+pub fn read(name: &str, text: &str) -> Result<Tree, Vec<Problem>> {
+    if text.len() > MOST_BYTES {
+        let message = format!("{} bytes of text; expected at most {MOST_BYTES}", text.len());
+        return Err(vec![Problem::new(&entries::TOO_LARGE, &Path::root(), Span::default(), message)]);
+    }
+    let source = Source::new(text);
+    if has_ending(name, &["json"]) {
+        return json::read(&source);
+    }
+    if !source.text().trim_start().starts_with('{') {
+        return yaml::read(&source);
+    }
+    json::read(&source).or_else(|problems| {
+        if problems.iter().all(|problem| problem.code != entries::SYNTAX.code) {
+            return Err(problems);
+        }
+        yaml::read(&source).map_err(|found| if has_ending(name, &["yaml", "yml"]) { found } else { problems })
+    })
+}
+
+fn has_ending(name: &str, endings: &[&str]) -> bool {
+    name.rsplit_once('.').is_some_and(|(_, found)| endings.iter().any(|e| found.eq_ignore_ascii_case(e)))
+}
+
+/// A problem after which reading cannot go on.
+type Fatal = Box<Problem>;
+
+/// What a reader has found so far.
+#[derive(Default)]
+struct Findings {
+    problems: Vec<Problem>,
+    nodes: usize,
+}
+
+impl Findings {
+    fn report(&mut self, entry: &Entry, path: &Path, span: Span, message: impl Into<String>, hint: &str) {
+        self.problems.push(Problem::new(entry, path, span, message).with_hint(hint));
+    }
+
+    /// Counts `nodes` more values.
+    fn count(&mut self, nodes: usize, span: impl FnOnce() -> Span) -> Result<(), Fatal> {
+        self.nodes = self.nodes.saturating_add(nodes);
+        if self.nodes <= MOST_NODES {
+            return Ok(());
+        }
+        Err(too_large(span(), format!("more than {MOST_NODES} values")))
+    }
+
+    fn finish(mut self, tree: Result<Tree, Fatal>) -> Result<Tree, Vec<Problem>> {
+        match tree {
+            Ok(tree) if self.problems.is_empty() => return Ok(tree),
+            Ok(_) => (),
+            Err(problem) => self.problems.push(*problem),
+        }
+        Err(self.problems)
+    }
+}
+
+fn check_depth(depth: usize, span: Span) -> Result<(), Fatal> {
+    if depth <= MOST_DEPTH {
+        return Ok(());
+    }
+    Err(too_deep(span))
+}
+
+fn too_deep(span: Span) -> Fatal {
+    too_large(span, format!("more than {MOST_DEPTH} levels of lists and objects"))
+}
+
+fn too_large(span: Span, message: String) -> Fatal {
+    Box::new(Problem::new(&entries::TOO_LARGE, &Path::root(), span, message))
+}
+
+fn syntax(span: Span, message: impl Into<String>) -> Problem {
+    Problem::new(&entries::SYNTAX, &Path::root(), span, message)
+}
+
+#[cfg(test)]
+mod tests;

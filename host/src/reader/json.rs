@@ -1,0 +1,247 @@
+//! A strict JSON reader (RFC 8259) that keeps positions and duplicate keys.
+
+mod string;
+
+use std::sync::Arc;
+
+use phasm_engine::{
+    path::Path,
+    plan::catalogue::source as entries,
+    problem::Problem,
+    tree::{Key, Node, Span, Tree},
+};
+
+use super::{Fatal, Findings, Source, check_depth, number, syntax};
+
+pub(super) fn read(source: &Source<'_>) -> Result<Tree, Vec<Problem>> {
+    let mut reader = Reader { source, at: 0, path: Path::root(), depth: 0, findings: Findings::default() };
+    let tree = reader.document();
+    reader.findings.finish(tree)
+}
+
+struct Reader<'a> {
+    source: &'a Source<'a>,
+    /// Bytes already read.
+    at: usize,
+    path: Path,
+    depth: usize,
+    findings: Findings,
+}
+
+impl<'a> Reader<'a> {
+    fn document(&mut self) -> Result<Tree, Fatal> {
+        let tree = self.value()?;
+        self.skip_space();
+        if self.at < self.source.text().len() {
+            return Err(self.unexpected("the end of the text", None));
+        }
+        Ok(tree)
+    }
+
+    fn value(&mut self) -> Result<Tree, Fatal> {
+        self.skip_space();
+        let start = self.at;
+        let source = self.source;
+        self.findings.count(1, || source.span(start, start))?;
+        let node = match self.peek() {
+            Some(b'{') => self.nested(Self::object)?,
+            Some(b'[') => self.nested(Self::array)?,
+            Some(b'"') => Node::String(self.string()?),
+            Some(b'-' | b'0'..=b'9') => self.number()?,
+            Some(b'a'..=b'z') => self.word()?,
+            _ => return Err(self.unexpected("a value", self.hint_for_value())),
+        };
+        Ok(Tree { node, span: self.source.span(start, self.at) })
+    }
+
+    fn nested(&mut self, read: fn(&mut Self) -> Result<Node, Fatal>) -> Result<Node, Fatal> {
+        self.depth += 1;
+        check_depth(self.depth, self.here())?;
+        self.at += 1;
+        let node = read(self)?;
+        self.depth -= 1;
+        Ok(node)
+    }
+
+    fn object(&mut self) -> Result<Node, Fatal> {
+        let mut members = Vec::new();
+        self.skip_space();
+        if self.take(b'}') {
+            return Ok(Node::Object(members));
+        }
+        loop {
+            let key = self.key(members.is_empty())?;
+            let value = self.at_path(self.path.key(key.name.clone()))?;
+            members.push((key, value));
+            self.skip_space();
+            if self.take(b'}') {
+                return Ok(Node::Object(members));
+            }
+            self.comma("`,` or `}`")?;
+        }
+    }
+
+    fn key(&mut self, first: bool) -> Result<Key, Fatal> {
+        self.skip_space();
+        let start = self.at;
+        if self.peek() != Some(b'"') {
+            return Err(self.unexpected("a key in double quotes", self.hint_for_key(first)));
+        }
+        let name = self.string()?;
+        let span = self.source.span(start, self.at);
+        self.skip_space();
+        if !self.take(b':') {
+            return Err(self.unexpected("`:` after the key", None));
+        }
+        Ok(Key { name, span })
+    }
+
+    fn array(&mut self) -> Result<Node, Fatal> {
+        let mut items = Vec::new();
+        self.skip_space();
+        if self.take(b']') {
+            return Ok(Node::Array(items));
+        }
+        loop {
+            items.push(self.at_path(self.path.index(items.len()))?);
+            self.skip_space();
+            if self.take(b']') {
+                return Ok(Node::Array(items));
+            }
+            self.comma("`,` or `]`")?;
+        }
+    }
+
+    /// The value that stands at `path`.
+    fn at_path(&mut self, path: Path) -> Result<Tree, Fatal> {
+        let parent = std::mem::replace(&mut self.path, path);
+        let tree = self.value()?;
+        self.path = parent;
+        Ok(tree)
+    }
+
+    fn comma(&mut self, expected: &str) -> Result<(), Fatal> {
+        if self.take(b',') { Ok(()) } else { Err(self.unexpected(expected, None)) }
+    }
+
+    fn number(&mut self) -> Result<Node, Fatal> {
+        let start = self.at;
+        self.take(b'-');
+        let leading_zero = self.peek() == Some(b'0');
+        let whole = self.digits()?;
+        if leading_zero && whole > 1 {
+            return Err(self.wrong(start, "number with a leading zero; expected none", None));
+        }
+        let mut is_integer = true;
+        if self.take(b'.') {
+            is_integer = false;
+            self.digits()?;
+        }
+        if self.take(b'e') || self.take(b'E') {
+            is_integer = false;
+            let _sign = self.take(b'+') || self.take(b'-');
+            self.digits()?;
+        }
+        let text = self.source.text().get(start..self.at).unwrap_or_default();
+        let kept = if is_integer { number::integer(text, 10) } else { number::double(text) };
+        Ok(kept.map_or_else(|| self.no_number(start, text), Node::Number))
+    }
+
+    fn no_number(&mut self, start: usize, text: &str) -> Node {
+        let span = self.source.span(start, self.at);
+        self.findings.report(&entries::NUMBER_RANGE, &self.path, span, number::complaint(text), number::HINT);
+        Node::Null
+    }
+
+    /// At least one digit; how many.
+    fn digits(&mut self) -> Result<usize, Fatal> {
+        let start = self.at;
+        self.skip_while(|byte| byte.is_ascii_digit());
+        if self.at == start {
+            return Err(self.unexpected("a digit", None));
+        }
+        Ok(self.at - start)
+    }
+
+    fn word(&mut self) -> Result<Node, Fatal> {
+        let start = self.at;
+        self.skip_while(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
+        match self.source.text().get(start..self.at).unwrap_or_default() {
+            "null" => Ok(Node::Null),
+            "true" => Ok(Node::Bool(true)),
+            "false" => Ok(Node::Bool(false)),
+            word => {
+                let message =
+                    format!("`{word}` where a value belongs; expected null, true, false or text in quotes");
+                Err(self.wrong(start, message, None))
+            }
+        }
+    }
+
+    fn peek(&self) -> Option<u8> {
+        self.source.text().as_bytes().get(self.at).copied()
+    }
+
+    fn take(&mut self, byte: u8) -> bool {
+        let found = self.peek() == Some(byte);
+        self.at += usize::from(found);
+        found
+    }
+
+    fn skip_while(&mut self, wanted: impl Fn(u8) -> bool) {
+        while self.peek().is_some_and(&wanted) {
+            self.at += 1;
+        }
+    }
+
+    fn skip_space(&mut self) {
+        self.skip_while(|byte| matches!(byte, b' ' | b'\t' | b'\n' | b'\r'));
+    }
+
+    /// The position of the next character.
+    fn here(&self) -> Span {
+        let length = self.next_char().map_or(0, char::len_utf8);
+        self.source.span(self.at, self.at + length)
+    }
+
+    fn next_char(&self) -> Option<char> {
+        self.source.text().get(self.at..).and_then(|rest| rest.chars().next())
+    }
+
+    fn unexpected(&self, expected: &str, hint: Option<&str>) -> Fatal {
+        let found = self.next_char().map_or("the end of the text".to_owned(), |c| format!("{c:?}"));
+        let problem = syntax(self.here(), format!("found {found}; expected {expected}"));
+        Box::new(hint.map_or(problem.clone(), |hint| problem.with_hint(hint)))
+    }
+
+    fn wrong(&self, start: usize, message: impl Into<String>, hint: Option<&str>) -> Fatal {
+        let problem = syntax(self.source.span(start, self.at), message);
+        Box::new(hint.map_or(problem.clone(), |hint| problem.with_hint(hint)))
+    }
+
+    fn hint_for_value(&self) -> Option<&'static str> {
+        match self.peek()? {
+            b']' | b'}' | b',' => Some("JSON allows no comma without a value behind it"),
+            b'\'' => Some("JSON texts stand in double quotes"),
+            b'/' | b'#' => Some("JSON has no comments"),
+            b'+' | b'.' => Some("JSON numbers start with a digit or `-`"),
+            _ => None,
+        }
+    }
+
+    fn hint_for_key(&self, first: bool) -> Option<&'static str> {
+        match self.peek()? {
+            b'}' if !first => Some("JSON allows no comma behind the last member"),
+            b'/' | b'#' => Some("JSON has no comments"),
+            _ => Some("JSON keys stand in double quotes"),
+        }
+    }
+
+    fn text_until_here(&self, start: usize) -> &'a str {
+        self.source.text().get(start..self.at).unwrap_or_default()
+    }
+
+    fn string(&mut self) -> Result<Arc<str>, Fatal> {
+        string::read(self)
+    }
+}

@@ -1,0 +1,77 @@
+//! YAML 1.2 in its core schema, from the parser's events.
+
+mod builder;
+mod scalar;
+
+use phasm_engine::{path::Path, plan::catalogue::source as entries, problem::Problem, tree::Tree};
+use saphyr_parser::{Event, Parser, ScanError};
+
+use super::{Fatal, Source, syntax, too_deep};
+use builder::Builder;
+
+pub(super) fn read(source: &Source<'_>) -> Result<Tree, Vec<Problem>> {
+    let mut builder = Builder::new(source);
+    let tree = first_unprintable(source).map_or_else(|| document(source, &mut builder), Err);
+    builder.into_findings().finish(tree)
+}
+
+/// The only document of the text.
+fn document(source: &Source<'_>, builder: &mut Builder<'_>) -> Result<Tree, Fatal> {
+    let mut parser = Parser::new_from_str(source.text());
+    let mut documents = 0;
+    while let Some(event) = parser.next_event() {
+        let (event, span) = event.map_err(|error| invalid(source, &error))?;
+        if matches!(event, Event::DocumentStart(_)) {
+            documents += 1;
+            if documents == 2 {
+                let span = builder.position(span);
+                let message = "a second document; expected one document per file";
+                builder.findings().report(
+                    &entries::UNSUPPORTED_YAML,
+                    &Path::root(),
+                    span,
+                    message,
+                    "split the file",
+                );
+            }
+        }
+        // What a second document holds is nobody's concern.
+        if documents <= 1 {
+            builder.handle(event, span)?;
+        }
+    }
+    builder.take_root().ok_or_else(|| Box::new(syntax(source.span(0, 0), "no document; expected a workflow")))
+}
+
+fn invalid(source: &Source<'_>, error: &ScanError) -> Fatal {
+    let at = source.byte_at(error.marker().index());
+    if error.info().contains("recursion limit") {
+        return too_deep(source.span(at, at));
+    }
+    let problem = syntax(source.span(at, at), format!("not valid YAML: {}", error.info()));
+    let line_starts_with_tab = source
+        .text()
+        .get(..at)
+        .and_then(|before| before.rsplit(['\n', '\r']).next())
+        .is_some_and(|line| line.trim_start_matches(' ').starts_with('\t'));
+    let is_tab = line_starts_with_tab || source.text().get(at..).is_some_and(|rest| rest.starts_with('\t'));
+    Box::new(if is_tab {
+        problem.with_hint("YAML is indented with spaces, never with tabs")
+    } else {
+        problem
+    })
+}
+
+/// A character that YAML does not allow; the parser would take some of them for the end.
+fn first_unprintable(source: &Source<'_>) -> Option<Fatal> {
+    let (at, c) = source.text().char_indices().find(|(_, c)| !is_printable(*c))?;
+    let message = format!("control character {c:?}; expected printable text");
+    Some(Box::new(
+        syntax(source.span(at, at + c.len_utf8()), message)
+            .with_hint("write it as an escape in double quotes"),
+    ))
+}
+
+fn is_printable(c: char) -> bool {
+    matches!(c, '\t' | '\n' | '\r' | ' '..='~' | '\u{85}' | '\u{a0}'..='\u{d7ff}' | '\u{e000}'..='\u{fffd}' | '\u{10000}'..)
+}
