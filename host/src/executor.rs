@@ -46,7 +46,8 @@ impl Invocation {
 }
 
 /// Severity of a guest's log line.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, serde::Serialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Level {
     /// Finest.
     Trace,

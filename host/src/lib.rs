@@ -1,7 +1,20 @@
 //! Phasm as a library: sandboxed WebAssembly executors, declarative workflows, one process.
 
+pub mod clock;
+mod dispatcher;
+mod driver;
 pub mod executor;
+mod host;
 pub mod plugins;
-pub mod sandbox;
-pub mod store;
 pub mod reader;
+pub mod sandbox;
+pub mod secrets;
+pub mod store;
+mod watch;
+
+pub use self::{
+    driver::Refused,
+    host::{Host, HostBuilder, OpenError, RunError, RunHandle, SubmitError, Waited},
+    watch::{LogLine, Notice, ProgressNote},
+};
+pub use phasm_engine as engine;

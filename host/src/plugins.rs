@@ -11,11 +11,11 @@ use std::{
 
 use phasm_engine::outcome::Outcome;
 
+use self::plugin::Plugin;
 pub use self::{
     manifest::Manifest,
     source::{Builder, Source},
 };
-use self::plugin::Plugin;
 use crate::{
     executor::{Executor, Invocation, Observer},
     sandbox::{Digest, Grants, Sandbox},
@@ -119,7 +119,11 @@ impl Plugins {
     pub async fn resolve(&self, executor_type: &str) -> Result<Resolved, PluginError> {
         let plugin = self.find(executor_type).await?;
         let image = plugin.image(&self.sandbox).await.map_err(PluginError::Broken)?;
-        Ok(Resolved { name: Arc::clone(&plugin.name), digest: image.digest, manifest: image.manifest.clone() })
+        Ok(Resolved {
+            name: Arc::clone(&plugin.name),
+            digest: image.digest,
+            manifest: image.manifest.clone(),
+        })
     }
 
     /// Compiles `executor_type` now instead of at its first call.

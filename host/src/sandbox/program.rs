@@ -146,9 +146,14 @@ mod tests {
 
     #[test]
     fn versions_are_compatible_within_a_minor_one() {
-        for (version, expected) in
-            [("0.1.0", true), ("0.1.7", true), ("0.2.0", false), ("1.1.0", false), ("", false), ("0.1.0-rc", true)]
-        {
+        for (version, expected) in [
+            ("0.1.0", true),
+            ("0.1.7", true),
+            ("0.2.0", false),
+            ("1.1.0", false),
+            ("", false),
+            ("0.1.0-rc", true),
+        ] {
             assert_eq!(compatible(version), expected, "{version}");
         }
     }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::{Run, env::Judged, env::View, node_at};
 use crate::{
     event::{Binding, Bindings, Bound, Outputs, TaskId},
-    expr::Interpolated,
+    expr::{self, Interpolated},
     outcome::Output,
     plan::{Argument, Level, Node, Parameter, ParameterType, ValueFrom, Work},
     value::Value,
@@ -39,7 +39,7 @@ impl Run {
         let level = if node.template.is_some() { Level::Template } else { Level::Inline };
         let view = View { bound: Some(&inputs), ..View::new(self, task, level) };
         let config = evaluate(&call.config, &view).map_err(|error| format!("executor.config: {error}"))?;
-        self.warn_nulls(id, config.nulls);
+        self.warn_nulls(id, config.emptied);
         Ok(LeafBound { inputs, config: config.value })
     }
 
@@ -93,7 +93,7 @@ impl Run {
                 }
                 Source::Written(written, level) => {
                     let text = evaluate(written, &view(*level))?;
-                    *nulls += text.nulls;
+                    *nulls += text.emptied;
                     text.value
                 }
             };
@@ -276,6 +276,6 @@ fn shortened(value: &Value) -> String {
     if text.chars().count() <= MOST { text } else { text.chars().take(MOST).chain(['…']).collect() }
 }
 
-fn evaluate(written: &Interpolated, view: &View<'_>) -> Result<crate::expr::Text, String> {
+fn evaluate(written: &Interpolated, view: &View<'_>) -> Result<expr::Bound, String> {
     written.eval(view).map_err(|error| error.to_string())
 }

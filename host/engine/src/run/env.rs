@@ -71,10 +71,10 @@ impl<'a> View<'a> {
 
     fn tasks(&self, path: Path<'_>) -> Value {
         let Some((name, rest)) = path.split_first() else { return Value::Null };
-        if self.task.scope.is_some() && self.result.is_some() {
-            if let Some(child) = self.child(self.task, name) {
-                return task_member(child, rest);
-            }
+        if self.judges_container()
+            && let Some(child) = self.child(self.task, name)
+        {
+            return task_member(child, rest);
         }
         if self.is_self(name) {
             return match self.result {
@@ -84,6 +84,11 @@ impl<'a> View<'a> {
         }
         let container = self.task.parent.and_then(|id| self.run.task(id));
         container.and_then(|c| self.child(c, name)).map_or(Value::Null, |sibling| task_member(sibling, rest))
+    }
+
+    /// A container's conditions and outputs see its children.
+    fn judges_container(&self) -> bool {
+        self.task.scope.is_some() && (self.result.is_some() || self.level == Level::Template)
     }
 
     /// Self is the node's name; in a template's own expressions also the template's (R-C2).
@@ -201,7 +206,7 @@ fn result_member(result: &Judged, path: Path<'_>) -> Value {
         let keys = ["phase", "code", "msg", "retries", "outputs"].map(Arc::<str>::from);
         return keys
             .iter()
-            .map(|key| (key.clone(), result_member(result, &[key.clone()])))
+            .map(|key| (key.clone(), result_member(result, std::slice::from_ref(key))))
             .collect::<Map>()
             .into();
     };

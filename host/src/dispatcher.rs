@@ -1,0 +1,341 @@
+//! Who may run how many attempts, and running them.
+//!
+//! Slots are the attempts that may be in flight in this process. They are granted to runs by priority, then in submit
+//! order (R-P5); the engine picks the leaves. A run asks and gives back in one call per batch, under one short lock.
+
+use std::{
+    cmp::Reverse,
+    collections::BTreeMap,
+    sync::{
+        Arc, Mutex, PoisonError,
+        atomic::{AtomicI64, Ordering},
+    },
+    time::{Duration, Instant},
+};
+
+use phasm_engine::{
+    event::Fence,
+    outcome::{Outcome, code},
+    time::Millis,
+};
+use tokio::{runtime::Handle, sync::mpsc::UnboundedSender, task::AbortHandle};
+
+use crate::{
+    clock::Clock,
+    executor::{Executor, Invocation, Level, Observer},
+};
+
+/// A run's place among those that want slots: higher priority first, then submit order.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Rank {
+    priority: Reverse<u16>,
+    submitted: u64,
+}
+
+impl Rank {
+    pub(crate) fn new(priority: u16, submitted: u64) -> Self {
+        Self { priority: Reverse(priority), submitted }
+    }
+}
+
+/// What reaches a run's driver from the executor's side.
+#[derive(Debug)]
+pub(crate) enum Signal {
+    /// So many slots are the run's to use.
+    Granted(u32),
+    /// The executor has started.
+    Started(Fence),
+    /// The executor has returned; its slot is free.
+    Finished(Fence, Outcome),
+    /// A deadline met the attempt before the engine's own clock was heard; its slot is free.
+    Interrupted(Fence),
+    /// The attempt was aborted, or its future was lost; its slot is free.
+    Gone(Fence),
+    /// No activity for `maxInactivity` (R-T5).
+    Inactive(Fence),
+}
+
+/// Something that takes a run's signals: the driver's inbox.
+pub(crate) trait Inbox: Clone + Send + Sync + 'static {
+    /// False when nobody listens any more.
+    fn signal(&self, signal: Signal) -> bool;
+}
+
+/// The slots of this process.
+#[derive(Debug)]
+pub(crate) struct Slots<I> {
+    state: Mutex<State<I>>,
+}
+
+#[derive(Debug)]
+struct State<I> {
+    /// Negative while resumed attempts exceed the number: they wait for nobody.
+    free: i64,
+    waiting: BTreeMap<Rank, (u32, I)>,
+}
+
+impl<I: Inbox> Slots<I> {
+    pub(crate) fn new(slots: u32) -> Self {
+        Self { state: Mutex::new(State { free: i64::from(slots), waiting: BTreeMap::new() }) }
+    }
+
+    /// Gives `returned` slots back (a negative number takes so many without asking) and wishes for `wanted`; answers
+    /// how many are granted at once. The rest of the wish stands until the next call, and is granted by signal.
+    pub(crate) fn exchange(&self, rank: Rank, inbox: &I, returned: i64, wanted: u32) -> u32 {
+        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        state.free += returned;
+        if wanted == 0 {
+            state.waiting.remove(&rank);
+        } else {
+            state.waiting.insert(rank, (wanted, inbox.clone()));
+        }
+        state.allot(Some(rank))
+    }
+
+    fn give_back(&self, returned: i64) {
+        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        state.free += returned;
+        state.allot(None);
+    }
+}
+
+impl<I: Inbox> State<I> {
+    /// Grants free slots in rank order; what falls to `caller` is returned, the others hear by signal.
+    fn allot(&mut self, caller: Option<Rank>) -> u32 {
+        let mut own = 0;
+        while self.free > 0 {
+            let Some(mut entry) = self.waiting.first_entry() else { break };
+            let rank = *entry.key();
+            let (wanted, inbox) = entry.get_mut();
+            let granted = (*wanted).min(u32::try_from(self.free).unwrap_or(u32::MAX));
+            let taken = if Some(rank) == caller {
+                own += granted;
+                true
+            } else {
+                inbox.signal(Signal::Granted(granted))
+            };
+            self.free -= if taken { i64::from(granted) } else { 0 };
+            *wanted -= granted;
+            if *wanted == 0 || !taken {
+                entry.remove();
+            }
+        }
+        own
+    }
+}
+
+/// What bounds an attempt besides its deadline.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Bounds {
+    /// `maxRuntime`, from the start of the executor.
+    pub(crate) max_runtime: Option<Millis>,
+    /// `maxInactivity`.
+    pub(crate) max_inactivity: Option<Millis>,
+}
+
+/// Runs attempts on the guests' runtime.
+pub(crate) struct Dispatcher<I> {
+    pub(crate) slots: Slots<I>,
+    executor: Arc<dyn Executor>,
+    guests: Handle,
+    control: Handle,
+    clock: Clock,
+}
+
+impl<I: Inbox> Dispatcher<I> {
+    pub(crate) fn new(
+        slots: u32,
+        executor: Arc<dyn Executor>,
+        guests: Handle,
+        control: Handle,
+        clock: Clock,
+    ) -> Self {
+        Self { slots: Slots::new(slots), executor, guests, control, clock }
+    }
+
+    /// Starts one attempt; `inbox` hears how it goes. Whatever becomes of it, its slot comes back: by `Finished` or
+    /// `Gone`, or directly once the driver has left.
+    pub(crate) fn start(
+        self: &Arc<Self>,
+        fence: Fence,
+        mut invocation: Invocation,
+        bounds: Bounds,
+        observer: Arc<dyn Observer>,
+        inbox: &I,
+    ) -> AbortHandle {
+        let ticket = Ticket { fence, inbox: inbox.clone(), dispatcher: Arc::clone(self), open: true };
+        let observer = match bounds.max_inactivity {
+            None => observer,
+            Some(limit) => self.watch_activity(fence, limit, observer, inbox),
+        };
+        let executor = Arc::clone(&self.executor);
+        let attempt = self.guests.spawn(async move {
+            let runtime_ends =
+                bounds.max_runtime.and_then(|limit| Instant::now().checked_add(Duration::from_millis(limit)));
+            let deadline = [invocation.deadline, runtime_ends].into_iter().flatten().min();
+            invocation.deadline = deadline;
+            ticket.inbox.signal(Signal::Started(fence));
+            let outcome = executor.execute(invocation, observer).await;
+            let interrupted =
+                outcome.code == code::TIMEOUT && deadline.is_some_and(|deadline| Instant::now() >= deadline);
+            ticket.finish(if interrupted {
+                Signal::Interrupted(fence)
+            } else {
+                Signal::Finished(fence, outcome)
+            });
+        });
+        attempt.abort_handle()
+    }
+
+    /// Keeps the clock of `maxInactivity` beside an attempt; only its expiry is told (R-T5).
+    fn watch_activity(
+        &self,
+        fence: Fence,
+        limit: Millis,
+        inner: Arc<dyn Observer>,
+        inbox: &I,
+    ) -> Arc<dyn Observer> {
+        let ear =
+            Arc::new(ActivityClock { inner, clock: self.clock, last: AtomicI64::new(self.clock.now().0) });
+        let (weak, inbox, clock) = (Arc::downgrade(&ear), inbox.clone(), self.clock);
+        self.control.spawn(async move {
+            loop {
+                let Some(last) = weak.upgrade().map(|ear| ear.last.load(Ordering::Relaxed)) else { return };
+                let quiet = u64::try_from(clock.now().0.saturating_sub(last)).unwrap_or(0);
+                if quiet >= limit {
+                    inbox.signal(Signal::Inactive(fence));
+                    return;
+                }
+                tokio::time::sleep(Duration::from_millis(limit - quiet)).await;
+            }
+        });
+        ear
+    }
+}
+
+/// Sees to it that an attempt's slot comes back exactly once.
+struct Ticket<I: Inbox> {
+    fence: Fence,
+    inbox: I,
+    dispatcher: Arc<Dispatcher<I>>,
+    open: bool,
+}
+
+impl<I: Inbox> Ticket<I> {
+    fn finish(mut self, signal: Signal) {
+        self.end(signal);
+    }
+
+    fn end(&mut self, signal: Signal) {
+        self.open = false;
+        if !self.inbox.signal(signal) {
+            self.dispatcher.slots.give_back(1);
+        }
+    }
+}
+
+impl<I: Inbox> Drop for Ticket<I> {
+    fn drop(&mut self) {
+        if self.open {
+            self.end(Signal::Gone(self.fence));
+        }
+    }
+}
+
+/// Passes on what a guest says, and remembers when it last did.
+struct ActivityClock {
+    inner: Arc<dyn Observer>,
+    clock: Clock,
+    last: AtomicI64,
+}
+
+impl ActivityClock {
+    fn touch(&self) {
+        self.last.store(self.clock.now().0, Ordering::Relaxed);
+    }
+}
+
+impl Observer for ActivityClock {
+    fn log(&self, level: Level, text: &str) {
+        self.touch();
+        self.inner.log(level, text);
+    }
+
+    fn progress(&self, fraction: Option<f64>, text: &str) {
+        self.touch();
+        self.inner.progress(fraction, text);
+    }
+
+    fn activity(&self) {
+        self.touch();
+        self.inner.activity();
+    }
+}
+
+/// An inbox that is a channel.
+impl<M: From<Signal> + Send + 'static> Inbox for UnboundedSender<M> {
+    fn signal(&self, signal: Signal) -> bool {
+        self.send(signal.into()).is_ok()
+    }
+}
+
+#[cfg(test)]
+#[expect(clippy::unwrap_used, reason = "tests")]
+mod tests {
+    use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
+
+    use super::*;
+
+    fn granted(inbox: &mut UnboundedReceiver<Signal>) -> Vec<u32> {
+        std::iter::from_fn(|| inbox.try_recv().ok())
+            .map(|signal| match signal {
+                Signal::Granted(slots) => slots,
+                other => unreachable!("{other:?}"),
+            })
+            .collect()
+    }
+
+    /// R-P5: slots go to runs by priority, then submit order.
+    #[test]
+    fn slots_are_granted_by_priority_then_submit_order() {
+        let slots = Slots::new(4);
+        let (first, mut first_hears) = unbounded_channel::<Signal>();
+        let (second, mut second_hears) = unbounded_channel();
+        let (urgent, mut urgent_hears) = unbounded_channel();
+        let rank = Rank::new;
+        assert_eq!(slots.exchange(rank(500, 1), &first, 0, 10), 4);
+        assert_eq!(slots.exchange(rank(500, 2), &second, 0, 2), 0);
+        assert_eq!(slots.exchange(rank(900, 3), &urgent, 0, 1), 0);
+        assert_eq!(slots.exchange(rank(500, 1), &first, 3, 2), 2);
+        assert_eq!(granted(&mut urgent_hears), [1]);
+        assert_eq!(slots.exchange(rank(500, 1), &first, 2, 0), 0);
+        assert_eq!(granted(&mut second_hears), [2]);
+        assert_eq!(granted(&mut first_hears), []);
+    }
+
+    #[test]
+    fn slots_of_a_run_that_left_go_to_the_next() {
+        let slots = Slots::new(1);
+        let (gone, hears) = unbounded_channel::<Signal>();
+        let (next, mut next_hears) = unbounded_channel();
+        assert_eq!(slots.exchange(Rank::new(0, 1), &gone, 0, 1), 1);
+        slots.exchange(Rank::new(0, 2), &gone, 0, 1);
+        slots.exchange(Rank::new(0, 3), &next, 0, 1);
+        drop(hears);
+        slots.give_back(1);
+        assert_eq!(granted(&mut next_hears), [1]);
+    }
+
+    /// A resumed attempt takes a slot without asking; the debt is paid before anybody is granted more.
+    #[test]
+    fn debts_are_paid_first() {
+        let slots = Slots::new(1);
+        let (inbox, mut hears) = unbounded_channel::<Signal>();
+        let rank = Rank::new(0, 1);
+        assert_eq!(slots.exchange(rank, &inbox, -2, 1), 0);
+        slots.give_back(1);
+        assert_eq!(granted(&mut hears), []);
+        slots.give_back(1);
+        assert_eq!(granted(&mut hears), [1]);
+    }
+}

@@ -1,0 +1,457 @@
+//! One run's loop: take what has happened, step the engine, make the events durable, carry out the commands.
+//!
+//! ```text
+//!  inbox ──▶ batch ──▶ Run::step … ──▶ events ──▶ store (durable) ──▶ watchers
+//!    ▲                     │                            │
+//!    │                     └──▶ commands ───────────────┴──▶ dispatcher ──▶ executor
+//!    └──────────────── started, finished, gone, granted ◀────────┘
+//! ```
+//!
+//! Everything that waits while a batch becomes durable makes the next batch, so that a busy run commits in groups.
+
+use std::{collections::BTreeMap, num::NonZeroU32, sync::Arc};
+
+use phasm_engine::{
+    event::{Bound, Command, Dispatch, Event, Fence, Input, TaskId},
+    outcome::Outcome,
+    run::{Run, Step},
+    time::Timestamp,
+    value::{Map, Value},
+};
+use tokio::{
+    sync::{mpsc, oneshot, watch},
+    task::AbortHandle,
+};
+
+use crate::{
+    clock::Clock,
+    dispatcher::{Bounds, Dispatcher, Rank, Signal},
+    executor::Invocation,
+    secrets::Secrets,
+    store::{Encode, Record, RunHead, RunStatus, Store, StoreError},
+    watch::{Ear, Watchers},
+};
+
+/// Inputs taken into one batch at most: bounds a record's size and how long commands wait.
+const MOST_PER_BATCH: usize = 1024;
+
+/// What reaches a driver.
+pub(crate) enum Message {
+    /// From the executor's side, with the time it was sent.
+    Signal(Signal),
+    /// A suspended task gets its answer; tells whether it was suspended, or that there is no such task.
+    Resume { task: TaskId, payload: Map, answer: oneshot::Sender<Result<bool, Refused>> },
+    /// The user cancels the run; refused once it has ended.
+    Cancel { answer: oneshot::Sender<Result<(), Refused>> },
+    /// The user cancels a task; tells whether it was still open.
+    CancelTask { task: TaskId, answer: oneshot::Sender<Result<bool, Refused>> },
+    /// Somebody wants to see the run as it stands.
+    Look(Box<dyn FnOnce(&Run) + Send>),
+    /// Somebody wants to hear what happens from now on.
+    Watch(crate::watch::Listener),
+}
+
+impl From<Signal> for Message {
+    fn from(signal: Signal) -> Self {
+        Self::Signal(signal)
+    }
+}
+
+/// Why a request to a run was not carried out.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Refused {
+    /// The run has ended.
+    #[error("the run has already ended")]
+    Ended,
+    /// There is no such task run.
+    #[error("there is no such task run")]
+    UnknownTask,
+    /// The request could not be made durable; the run has stopped in this process.
+    #[error("the request could not be recorded: {0}")]
+    Lost(Arc<StoreError>),
+}
+
+/// Where a run stands in this process.
+#[derive(Clone, Debug, Default)]
+pub(crate) enum Standing {
+    /// It goes on.
+    #[default]
+    Active,
+    /// Only suspended tasks keep it open.
+    Parked,
+    /// It has ended.
+    Ended(Arc<Run>),
+    /// Its store failed; its journal is the truth, nothing drives it here.
+    Lost(Arc<StoreError>),
+}
+
+/// What all drivers of a host share.
+pub(crate) struct Shared {
+    pub(crate) store: Arc<dyn Store>,
+    pub(crate) dispatcher: Arc<Dispatcher<mpsc::UnboundedSender<Message>>>,
+    pub(crate) clock: Clock,
+    pub(crate) secrets: Secrets,
+}
+
+/// Drives one run to its end.
+pub(crate) struct Driver {
+    shared: Arc<Shared>,
+    run: Run,
+    head: Arc<RunHead>,
+    rank: Rank,
+    sender: mpsc::UnboundedSender<Message>,
+    inbox: mpsc::UnboundedReceiver<Message>,
+    standing: watch::Sender<Standing>,
+    attempts: BTreeMap<TaskId, (Fence, AbortHandle)>,
+    watchers: Watchers,
+    batch: Batch,
+}
+
+/// What one batch of inputs has led to so far.
+#[derive(Default)]
+struct Batch {
+    first_seq: u64,
+    events: Vec<Event>,
+    commands: Vec<Command>,
+    /// Slots that came back, less those that were taken.
+    slots: i64,
+    /// Answers to give once the batch is durable.
+    answers: Vec<Box<dyn FnOnce(Option<&Arc<StoreError>>) + Send>>,
+}
+
+/// The events of a record, encoded by whoever needs bytes.
+struct Body(Arc<Vec<Event>>);
+
+impl Encode for Body {
+    fn encode(&self, buffer: &mut Vec<u8>) {
+        // Events hold no maps with other keys than text and no fallible types: this cannot fail.
+        serde_json::to_writer(buffer, self.0.as_ref()).unwrap_or_default();
+    }
+}
+
+impl Driver {
+    pub(crate) fn new(
+        shared: Arc<Shared>,
+        run: Run,
+        head: Arc<RunHead>,
+        rank: Rank,
+        standing: watch::Sender<Standing>,
+    ) -> (Self, mpsc::UnboundedSender<Message>) {
+        let (sender, inbox) = mpsc::unbounded_channel();
+        let driver = Self {
+            shared,
+            run,
+            head,
+            rank,
+            sender: sender.clone(),
+            inbox,
+            standing,
+            attempts: BTreeMap::new(),
+            watchers: Watchers::default(),
+            batch: Batch::default(),
+        };
+        (driver, sender)
+    }
+
+    /// Makes a run's first step durable, before anybody hears of the run (R-D2).
+    pub(crate) async fn record_first(&mut self, step: Step) -> Result<(), StoreError> {
+        self.batch.first_seq = 0;
+        self.collect(step);
+        self.commit().await
+    }
+
+    /// Drives the run until it has ended or its store fails.
+    pub(crate) async fn drive(mut self) {
+        let mut messages = Vec::with_capacity(64);
+        let result = loop {
+            if let Err(error) = self.turn(&mut messages).await {
+                break Err(Arc::new(error));
+            }
+            if self.run.phase().is_terminal() {
+                break Ok(());
+            }
+            self.tell_standing();
+            self.next_messages(&mut messages).await;
+        };
+        self.leave(result);
+    }
+
+    /// One batch: everything that has come in, the slots there are, one durable record.
+    async fn turn(&mut self, messages: &mut Vec<Message>) -> Result<(), StoreError> {
+        self.batch.first_seq = self.run.seq();
+        let now = self.shared.clock.now();
+        for message in messages.drain(..) {
+            self.take(now, message);
+        }
+        self.step(now, Input::Tick);
+        self.fill_slots(now);
+        let result = self.commit().await;
+        let failed = result.as_ref().err().cloned().map(Arc::new);
+        for answer in self.batch.answers.drain(..) {
+            answer(failed.as_ref());
+        }
+        result?;
+        self.carry_out();
+        Ok(())
+    }
+
+    async fn next_messages(&mut self, messages: &mut Vec<Message>) {
+        let wait = self.run.next_wait().and_then(|at| self.shared.clock.instant(at));
+        let received = self.inbox.recv_many(messages, MOST_PER_BATCH);
+        match wait {
+            None => {
+                received.await;
+            }
+            Some(at) => {
+                // A timeout is a tick: the turn that follows serves whatever is due.
+                let _elapsed = tokio::time::timeout_at(at.into(), received).await;
+            }
+        }
+    }
+
+    fn take(&mut self, now: Timestamp, message: Message) {
+        match message {
+            Message::Signal(signal) => self.take_signal(now, signal),
+            Message::Resume { task, payload, answer } => {
+                let known = self.run.task(task).is_some();
+                let dropped = self.step(now, Input::Resumed(task, payload));
+                let result = if known { Ok(!dropped) } else { Err(Refused::UnknownTask) };
+                self.answer(answer, result);
+            }
+            Message::Cancel { answer } => {
+                let dropped = self.step(now, Input::Cancelled);
+                self.answer(answer, if dropped { Err(Refused::Ended) } else { Ok(()) });
+            }
+            Message::CancelTask { task, answer } => {
+                let known = self.run.task(task).is_some();
+                let dropped = self.step(now, Input::TaskCancelled(task));
+                self.answer(answer, if known { Ok(!dropped) } else { Err(Refused::UnknownTask) });
+            }
+            Message::Look(look) => look(&self.run),
+            Message::Watch(listener) => self.watchers.add(listener),
+        }
+    }
+
+    fn take_signal(&mut self, now: Timestamp, signal: Signal) {
+        match signal {
+            Signal::Granted(slots) => self.batch.slots += i64::from(slots),
+            Signal::Started(fence) => {
+                self.step(now, Input::Started(fence));
+            }
+            Signal::Finished(fence, outcome) => {
+                self.release(fence);
+                let outcome = self.shared.secrets.hide_in(outcome);
+                self.step(now, Input::Finished(fence, outcome));
+            }
+            Signal::Interrupted(fence) => {
+                self.release(fence);
+                self.step(now, Input::Interrupted(fence));
+            }
+            Signal::Gone(fence) => {
+                // Nobody asked for it to be stopped, or the engine would not take the result.
+                self.release(fence);
+                let outcome = Outcome::error("host fault: the attempt was lost while it ran");
+                self.step(now, Input::Finished(fence, outcome));
+            }
+            Signal::Inactive(fence) => {
+                self.step(now, Input::Inactive(fence));
+            }
+        }
+    }
+
+    fn release(&mut self, fence: Fence) {
+        self.batch.slots += 1;
+        if self.attempts.get(&fence.task).is_some_and(|(current, _)| *current == fence) {
+            self.attempts.remove(&fence.task);
+        }
+    }
+
+    /// Answers once the batch is durable (R-D2).
+    fn answer<T: Send + 'static>(
+        &mut self,
+        answer: oneshot::Sender<Result<T, Refused>>,
+        result: Result<T, Refused>,
+    ) {
+        self.batch.answers.push(Box::new(move |lost| {
+            let result = lost.map_or(result, |error| Err(Refused::Lost(Arc::clone(error))));
+            // Whoever asked may have left.
+            let _unheard = answer.send(result);
+        }));
+    }
+
+    /// Steps the engine; true if it dropped the input.
+    fn step(&mut self, now: Timestamp, input: Input) -> bool {
+        let dropped = self.run.dropped_inputs();
+        let step = self.run.step(now, input);
+        self.collect(step);
+        self.run.dropped_inputs() > dropped
+    }
+
+    fn collect(&mut self, step: Step) {
+        let dispatched =
+            step.commands.iter().filter(|command| matches!(command, Command::Dispatch(_))).count();
+        self.batch.slots -= i64::try_from(dispatched).unwrap_or(i64::MAX);
+        if self.batch.events.is_empty() && self.batch.commands.is_empty() {
+            self.batch.events = step.events;
+            self.batch.commands = step.commands;
+        } else {
+            self.batch.events.extend(step.events);
+            self.batch.commands.extend(step.commands);
+        }
+    }
+
+    /// Settles slots with the dispatcher and uses what it grants, until neither changes anything.
+    fn fill_slots(&mut self, now: Timestamp) {
+        loop {
+            let returned = std::mem::take(&mut self.batch.slots);
+            let wanted = if self.run.phase().is_terminal() { 0 } else { self.run.wanted_slots() };
+            let granted = self.shared.dispatcher.slots.exchange(self.rank, &self.sender, returned, wanted);
+            if granted == 0 {
+                return;
+            }
+            self.batch.slots += i64::from(granted);
+            self.step(now, Input::Granted(granted));
+        }
+    }
+
+    /// Makes the batch durable, then lets watchers hear of it.
+    async fn commit(&mut self) -> Result<(), StoreError> {
+        let events = std::mem::take(&mut self.batch.events);
+        let Some(count) = u32::try_from(events.len()).ok().and_then(NonZeroU32::new) else { return Ok(()) };
+        let (first_seq, time) = (self.batch.first_seq, self.run.now());
+        let events = Arc::new(events);
+        let record =
+            Record { first_seq, events: count, time, body: Arc::new(Body(Arc::clone(&events))) as _ };
+        let status = RunStatus {
+            phase: self.run.phase(),
+            finished_at: self.run.times().finished_at,
+            open: !self.run.phase().is_terminal(),
+        };
+        self.shared.store.append(Arc::clone(&self.head), status, record).await?;
+        self.watchers.tell(&self.run, first_seq, time, &events);
+        Ok(())
+    }
+
+    fn carry_out(&mut self) {
+        for command in std::mem::take(&mut self.batch.commands) {
+            match command {
+                Command::Dispatch(dispatch) => self.dispatch(dispatch),
+                Command::Abort(fence) => self.abort(fence),
+            }
+        }
+    }
+
+    fn abort(&mut self, fence: Fence) {
+        if let Some((current, handle)) = self.attempts.get(&fence.task)
+            && *current == fence
+        {
+            handle.abort();
+        }
+    }
+
+    fn dispatch(&mut self, dispatch: Dispatch) {
+        let fence = dispatch.fence;
+        let bounds = Bounds { max_runtime: dispatch.max_runtime, max_inactivity: dispatch.max_inactivity };
+        let invocation = match self.invocation(dispatch) {
+            Ok(invocation) => invocation,
+            Err(message) => {
+                let finished = Signal::Finished(fence, Outcome::error(message));
+                // The inbox is this driver's own.
+                let _own = self.sender.send(finished.into());
+                return;
+            }
+        };
+        let observer = Arc::new(Ear::new(self.watchers.clone(), &self.run, fence, &self.shared.secrets));
+        let dispatcher = &self.shared.dispatcher;
+        let handle = dispatcher.start(fence, invocation, bounds, observer, &self.sender);
+        self.attempts.insert(fence.task, (fence, handle));
+    }
+
+    /// Reads secrets, at each dispatch anew (SPEC section 7).
+    fn invocation(&self, dispatch: Dispatch) -> Result<Invocation, String> {
+        let Dispatch { fence, .. } = dispatch;
+        let mut inputs = Vec::with_capacity(dispatch.inputs.len());
+        for binding in dispatch.inputs.iter() {
+            let value = match &binding.bound {
+                Bound::Value(value) => value.clone(),
+                Bound::SecretKeyRef(secret) => match self.shared.secrets.get(secret) {
+                    Some(value) => Value::String(Arc::clone(value)),
+                    None => {
+                        return Err(format!(
+                            "input {}: there is no secret {} with key {}; add it to [secrets] of the configuration",
+                            binding.name, secret.name, secret.key
+                        ));
+                    }
+                },
+            };
+            inputs.push((binding.name.clone(), value));
+        }
+        let plan = self.run.plan();
+        Ok(Invocation {
+            run_id: self.run.id().clone(),
+            workflow: plan.name.clone(),
+            namespace: plan.namespace.clone(),
+            task_run_id: self.run.task_run_id(fence.task).into(),
+            task: dispatch.task_name,
+            executor_type: dispatch.executor_type,
+            attempt: fence.attempt,
+            dispatch: fence.dispatch,
+            resumed: dispatch.resumed,
+            deadline: dispatch.deadline.and_then(|at| self.shared.clock.instant(at)),
+            config: dispatch.config,
+            inputs: Arc::new(inputs),
+            memory: dispatch.memory,
+        })
+    }
+
+    fn tell_standing(&mut self) {
+        let parked = self.run.is_parked();
+        self.standing.send_if_modified(|standing| match (&*standing, parked) {
+            (Standing::Active, true) => {
+                *standing = Standing::Parked;
+                true
+            }
+            (Standing::Parked, false) => {
+                *standing = Standing::Active;
+                true
+            }
+            (Standing::Active | Standing::Parked | Standing::Ended(_) | Standing::Lost(_), _) => false,
+        });
+    }
+
+    /// Stops what still runs, gives every slot back and says how it ended.
+    fn leave(mut self, result: Result<(), Arc<StoreError>>) {
+        for (_, handle) in self.attempts.values() {
+            handle.abort();
+        }
+        self.inbox.close();
+        let mut returned = self.batch.slots;
+        while let Ok(message) = self.inbox.try_recv() {
+            match message {
+                Message::Signal(Signal::Finished(..) | Signal::Interrupted(_) | Signal::Gone(_)) => {
+                    returned += 1
+                }
+                Message::Signal(Signal::Granted(slots)) => returned += i64::from(slots),
+                Message::Signal(Signal::Started(_) | Signal::Inactive(_)) => {}
+                Message::Resume { task, answer, .. } => {
+                    let known = self.run.task(task).is_some();
+                    let _unheard = answer.send(if known { Ok(false) } else { Err(Refused::UnknownTask) });
+                }
+                Message::Cancel { answer } => {
+                    let _unheard = answer.send(Err(Refused::Ended));
+                }
+                Message::CancelTask { answer, .. } => {
+                    let _unheard = answer.send(Ok(false));
+                }
+                Message::Look(look) => look(&self.run),
+                Message::Watch(listener) => drop(listener),
+            }
+        }
+        self.shared.dispatcher.slots.exchange(self.rank, &self.sender, returned, 0);
+        let standing = match result {
+            Ok(()) => Standing::Ended(Arc::new(self.run)),
+            Err(error) => Standing::Lost(error),
+        };
+        self.standing.send_replace(standing);
+    }
+}

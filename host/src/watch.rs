@@ -1,0 +1,144 @@
+//! Hearing what a run does while it does it: its journal, and what its guests say.
+
+use std::sync::{
+    Arc, Mutex, PoisonError,
+    atomic::{AtomicBool, Ordering},
+};
+
+use phasm_engine::{
+    event::{Event, Fence},
+    journal,
+    run::Run,
+    time::Timestamp,
+};
+use serde::Serialize;
+use tokio::sync::mpsc;
+
+use crate::{
+    executor::{Level, Observer},
+    secrets::Secrets,
+};
+
+/// Something a watcher hears.
+#[derive(Clone, Debug)]
+pub enum Notice {
+    /// One event of the journal, durable, as `--events` prints it (R-D1).
+    Event(Arc<serde_json::Value>),
+    /// A guest wrote a line. Not in the journal.
+    Log(Arc<LogLine>),
+    /// A guest told how far it is. Not in the journal.
+    Progress(Arc<ProgressNote>),
+}
+
+/// One line a guest wrote.
+#[derive(Clone, Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct LogLine {
+    /// `scope/taskName`.
+    pub task: Arc<str>,
+    /// The attempt that wrote it.
+    pub attempt: u32,
+    /// How severe it is.
+    pub level: Level,
+    /// The line, without its end, and without secrets.
+    pub text: String,
+}
+
+/// How far an attempt is.
+#[derive(Clone, Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ProgressNote {
+    /// `scope/taskName`.
+    pub task: Arc<str>,
+    /// The attempt that told it.
+    pub attempt: u32,
+    /// From 0 to 1, where known.
+    pub fraction: Option<f64>,
+    /// A few words.
+    pub text: String,
+}
+
+/// Takes notices. They queue in memory until they are read.
+pub(crate) type Listener = mpsc::UnboundedSender<Notice>;
+
+/// Everybody who watches one run.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Watchers {
+    shared: Arc<Listeners>,
+}
+
+#[derive(Debug, Default)]
+struct Listeners {
+    any: AtomicBool,
+    listeners: Mutex<Vec<Listener>>,
+}
+
+impl Watchers {
+    pub(crate) fn add(&self, listener: Listener) {
+        self.shared.listeners.lock().unwrap_or_else(PoisonError::into_inner).push(listener);
+        self.shared.any.store(true, Ordering::Release);
+    }
+
+    fn any(&self) -> bool {
+        self.shared.any.load(Ordering::Acquire)
+    }
+
+    fn send(&self, notice: &Notice) {
+        let mut listeners = self.shared.listeners.lock().unwrap_or_else(PoisonError::into_inner);
+        listeners.retain(|listener| listener.send(notice.clone()).is_ok());
+        self.shared.any.store(!listeners.is_empty(), Ordering::Release);
+    }
+
+    /// Tells a durable record's events. Nothing is rendered while nobody watches.
+    pub(crate) fn tell(&self, run: &Run, first_seq: u64, time: Timestamp, events: &[Event]) {
+        if !self.any() {
+            return;
+        }
+        for (seq, event) in (first_seq..).zip(events) {
+            self.send(&Notice::Event(Arc::new(journal::render(run, seq, time, event))));
+        }
+    }
+}
+
+/// Hears one attempt for the watchers.
+pub(crate) struct Ear {
+    watchers: Watchers,
+    task: Arc<str>,
+    attempt: u32,
+    secrets: Secrets,
+}
+
+impl Ear {
+    pub(crate) fn new(watchers: Watchers, run: &Run, fence: Fence, secrets: &Secrets) -> Self {
+        let task = run.task(fence.task).map(|task| run.path(task)).unwrap_or_default().into();
+        Self { watchers, task, attempt: fence.attempt, secrets: secrets.clone() }
+    }
+
+    fn clean(&self, text: &str) -> String {
+        self.secrets.hide(text).unwrap_or_else(|| text.to_owned())
+    }
+}
+
+impl Observer for Ear {
+    fn log(&self, level: Level, text: &str) {
+        if self.watchers.any() {
+            let (task, attempt) = (Arc::clone(&self.task), self.attempt);
+            self.watchers.send(&Notice::Log(Arc::new(LogLine {
+                task,
+                attempt,
+                level,
+                text: self.clean(text),
+            })));
+        }
+    }
+
+    fn progress(&self, fraction: Option<f64>, text: &str) {
+        if self.watchers.any() {
+            let (task, attempt) = (Arc::clone(&self.task), self.attempt);
+            let note = ProgressNote { task, attempt, fraction, text: self.clean(text) };
+            self.watchers.send(&Notice::Progress(Arc::new(note)));
+        }
+    }
+
+    fn activity(&self) {}
+}
