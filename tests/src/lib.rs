@@ -1,1 +1,8 @@
-//! The harness of the scenario tests.
+//! The harness of the scenario tests: a run, a scripted executor and a stepped clock, nothing that waits.
+//!
+//! A scenario is a YAML file under `tests/scenarios/`: a document, what each task's executor returns, and what happens
+//! when. Its golden trace stands beside it (`NAME.trace`) and is rewritten when `UPDATE_GOLDEN` is set.
+
+pub mod scenario;
+pub mod trace;
+pub mod world;

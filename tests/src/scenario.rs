@@ -1,0 +1,205 @@
+//! Scenario files: a document, a script for its executors, timed events, a golden trace.
+
+use std::{collections::BTreeMap, path::Path, sync::Arc};
+
+use phasm::reader;
+use phasm_engine::{
+    duration,
+    event::{Dispatch, Input},
+    outcome::{Outcome, Output},
+    plan::{Plan, bind_arguments},
+    problem::Problem,
+    run::SubmitView,
+    time::Timestamp,
+    tree::{Node, Tree},
+    value::{Map, Value},
+};
+use serde::Deserialize;
+
+use crate::{
+    trace::trace,
+    world::{Act, Script, World, check_replay},
+};
+
+/// A scenario as written.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+struct Written {
+    /// What it shows, with the requirements it covers.
+    #[serde(rename = "about")]
+    _about: String,
+    /// The document.
+    #[serde(rename = "document")]
+    _document: serde_json::Value,
+    /// Given parameters.
+    #[serde(default)]
+    parameters: serde_json::Map<String, serde_json::Value>,
+    /// Slots there are; many unless said.
+    #[serde(default = "many")]
+    slots: u32,
+    /// By `scope/taskName` or taskName: what dispatch n does; the last entry repeats. Others succeed at once.
+    #[serde(default)]
+    script: BTreeMap<String, Vec<WrittenAct>>,
+    /// What happens from outside, and when.
+    #[serde(default)]
+    at: Vec<WrittenEvent>,
+}
+
+fn many() -> u32 {
+    1000
+}
+
+#[derive(Clone, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+struct WrittenAct {
+    #[serde(default)]
+    code: i32,
+    #[serde(default)]
+    message: String,
+    #[serde(default)]
+    outputs: serde_json::Map<String, serde_json::Value>,
+    #[serde(default)]
+    detail: Option<serde_json::Value>,
+    /// How long it takes; 10 ms unless said; `never` hangs.
+    #[serde(default = "ten_millis")]
+    takes: String,
+    #[serde(default)]
+    start_after: Option<String>,
+}
+
+fn ten_millis() -> String {
+    "10ms".to_owned()
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+struct WrittenEvent {
+    time: String,
+    #[serde(default)]
+    resume: Option<String>,
+    #[serde(default)]
+    payload: serde_json::Map<String, serde_json::Value>,
+    #[serde(default)]
+    cancel: bool,
+    #[serde(default)]
+    cancel_task: Option<String>,
+    #[serde(default)]
+    inactive: Option<String>,
+}
+
+/// The script of a scenario file.
+struct Scripted {
+    acts: BTreeMap<String, Vec<WrittenAct>>,
+    calls: BTreeMap<String, usize>,
+}
+
+impl Script for Scripted {
+    fn act(&mut self, path: &str, dispatch: &Dispatch) -> Act {
+        let acts = self.acts.get(path).or_else(|| self.acts.get(dispatch.task_name.as_ref()));
+        let call = self.calls.entry(path.to_owned()).or_default();
+        let act = acts.and_then(|acts| acts.get(*call).or(acts.last()));
+        *call += 1;
+        act.map_or_else(|| Act { takes: Some(10), ..Act::default() }, WrittenAct::act)
+    }
+}
+
+impl WrittenAct {
+    fn act(&self) -> Act {
+        let outputs = self.outputs.iter().map(|(name, value)| Output {
+            name: name.as_str().into(),
+            value: value.clone().into(),
+        });
+        let outcome = Outcome {
+            code: self.code,
+            message: self.message.as_str().into(),
+            outputs: outputs.collect(),
+            detail: self.detail.clone().map(Value::from),
+        };
+        let takes = (self.takes != "never").then(|| millis(&self.takes));
+        Act { start_after: self.start_after.as_deref().map_or(0, millis), takes, outcome }
+    }
+}
+
+fn millis(text: &str) -> u64 {
+    duration::parse(text).unwrap_or_else(|error| unreachable!("{text}: {error:?}"))
+}
+
+/// Runs a scenario file and returns its trace: of the run, or of the document's problems.
+///
+/// # Errors
+/// What is wrong with the scenario, or with the run's invariants.
+pub fn run_scenario(path: &Path) -> Result<String, String> {
+    let text = std::fs::read_to_string(path).map_err(|error| error.to_string())?;
+    let name = path.file_name().and_then(|name| name.to_str()).unwrap_or("scenario.yaml");
+    let tree = reader::read(name, &text).map_err(|problems| listed(&problems))?;
+    let written: Written = serde_json::from_value((&tree.to_value()).into()).map_err(|error| error.to_string())?;
+    let document = document_of(&tree)?;
+    let plan = match Plan::build(document, &()) {
+        Ok(plan) => Arc::new(plan),
+        Err(problems) => return Ok(listed(&problems)),
+    };
+    let given: Map = written.parameters.into_iter().map(|(k, v)| (k.into(), v.into())).collect();
+    let facts = phasm_engine::event::Facts::default();
+    let run_id = "run".into();
+    let view = SubmitView { plan: &plan, run_id: &run_id, facts: &facts };
+    let parameters = match bind_arguments(&plan, &given, &view) {
+        Ok(parameters) => parameters.into_iter().collect(),
+        Err(problems) => return Ok(listed(&problems)),
+    };
+    let script = Scripted { acts: written.script, calls: BTreeMap::new() };
+    let mut world = World::submit(Arc::clone(&plan), parameters, written.slots, script);
+    play(&mut world, written.at);
+    check_replay(&plan, &world.journal, &world.run)?;
+    let mut text = trace(&world.run, &world.journal);
+    if !world.run.phase().is_terminal() {
+        text.push_str("open: nothing more will happen\n");
+    }
+    Ok(text)
+}
+
+/// Lets everything happen in order; timed events come first at their instant.
+fn play(world: &mut World<Scripted>, mut events: Vec<WrittenEvent>) {
+    events.reverse();
+    while let Some(event) = events.pop() {
+        let at = Timestamp(0).after(millis(&event.time));
+        while world.next().is_some_and(|next| next < at) && world.advance() {}
+        if let Some(input) = input_of(world, &event) {
+            world.at(at, input);
+            world.advance();
+        }
+    }
+    world.finish();
+}
+
+fn input_of(world: &World<Scripted>, event: &WrittenEvent) -> Option<Input> {
+    if event.cancel {
+        return Some(Input::Cancelled);
+    }
+    if let Some(task) = &event.cancel_task {
+        return world.find(task).map(Input::TaskCancelled);
+    }
+    if let Some(task) = &event.inactive {
+        let task = world.find(task).and_then(|id| world.run.task(id))?;
+        return Some(Input::Inactive(task.fence()));
+    }
+    let payload = event.payload.iter().map(|(k, v)| (k.as_str().into(), v.clone().into())).collect();
+    event.resume.as_ref().and_then(|task| world.find(task)).map(|task| Input::Resumed(task, payload))
+}
+
+fn document_of(tree: &Tree) -> Result<&Tree, String> {
+    match &tree.node {
+        Node::Object(members) => members
+            .iter()
+            .find(|(key, _)| key.name.as_ref() == "document")
+            .map(|(_, document)| document)
+            .ok_or_else(|| "a scenario has a document".to_owned()),
+        Node::Null | Node::Bool(_) | Node::Number(_) | Node::String(_) | Node::Array(_) => {
+            Err("a scenario is an object".to_owned())
+        }
+    }
+}
+
+fn listed(problems: &[Problem]) -> String {
+    problems.iter().map(|problem| format!("{}:{} {problem}\n", problem.line, problem.column)).collect()
+}
+

@@ -1,0 +1,85 @@
+//! A journal as people compare it: one short line an event.
+
+use phasm_engine::{
+    event::{Event, PhaseChanged, RetryScheduled, TaskId, With},
+    run::Run,
+    time::Timestamp,
+};
+
+/// Writes records as `<ms> <task> <what>` lines.
+#[must_use]
+pub fn trace(run: &Run, journal: &[(Timestamp, Vec<Event>)]) -> String {
+    let mut text = String::new();
+    for (time, events) in journal {
+        for event in events {
+            text.push_str(&format!("{:>7} {}\n", time.0, line(run, event)));
+        }
+    }
+    text
+}
+
+fn line(run: &Run, event: &Event) -> String {
+    let name = |id: &TaskId| run.task(*id).map(|task| run.path(task)).unwrap_or_default();
+    match event {
+        Event::Submitted(_) => "run submitted".to_owned(),
+        Event::RunPhase(phase) => format!("run {phase}"),
+        Event::CancelRequested => "run cancel requested".to_owned(),
+        Event::ScopeOpened(opened) => format!("{} opened {}", name(&opened.task), json(&opened.inputs)),
+        Event::Phase(change) => phase(&name(&change.task), change),
+        Event::AttemptStarted(fence) => {
+            format!("{}[{}] started dispatch {}", name(&fence.task), fence.attempt, fence.dispatch)
+        }
+        Event::AttemptEnded(ended) => {
+            let (task, attempt) = (name(&ended.fence.task), ended.fence.attempt);
+            let mut line = format!("{task}[{attempt}] ended {} code {}", ended.phase, ended.code);
+            if !ended.message.is_empty() {
+                line.push_str(&format!(" {:?}", ended.message));
+            }
+            if !ended.outputs.is_empty() {
+                line.push_str(&format!(" {}", json(&ended.outputs)));
+            }
+            line
+        }
+        Event::TimedOut(task, clock) => format!("{} timed out: {}", name(task), clock.as_str()),
+        Event::Resumed(task, payload) => format!("{} resumed {}", name(task), json(payload)),
+        Event::RetryScheduled(RetryScheduled { task, attempt, delay_ms, wake_at }) => {
+            format!("{} retry: attempt {attempt} in {delay_ms} ms at {}", name(task), wake_at.0)
+        }
+        Event::TaskEnded(task, well) => format!("{} {}", name(task), if *well { "done" } else { "failed" }),
+        Event::Warning(warning) => {
+            let task = warning.task.as_ref().map(name).unwrap_or_default();
+            format!("{task} warning {}: {}", warning.code, warning.message)
+        }
+    }
+}
+
+fn phase(name: &str, change: &PhaseChanged) -> String {
+    let mut line = format!("{name} {} -> {}", change.from, change.to);
+    if let Some(reason) = change.reason {
+        line.push_str(&format!(" ({})", reason.as_str()));
+    }
+    match change.with.as_deref() {
+        Some(With::Bound { inputs, config }) => {
+            if !inputs.is_empty() {
+                line.push_str(&format!(" inputs {}", json(inputs)));
+            }
+            if config.as_object().is_some_and(|config| !config.is_empty()) {
+                line.push_str(&format!(" config {config}"));
+            }
+        }
+        Some(With::Partial { message, outputs } | With::Result { message, outputs }) => {
+            if !message.is_empty() {
+                line.push_str(&format!(" {message:?}"));
+            }
+            if !outputs.is_empty() {
+                line.push_str(&format!(" {}", json(outputs)));
+            }
+        }
+        None => {}
+    }
+    line
+}
+
+fn json(value: &impl serde::Serialize) -> String {
+    serde_json::to_string(value).unwrap_or_default()
+}

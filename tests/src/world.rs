@@ -1,0 +1,203 @@
+//! The world around one run: a stepped clock, slots, and an executor that does what a script says.
+
+use std::{collections::BTreeMap, sync::Arc};
+
+use phasm_engine::{
+    event::{Command, Dispatch, Event, Facts, Fence, Input, TaskId},
+    outcome::Outcome,
+    plan::Plan,
+    run::{Run, Step, Submission},
+    time::{Millis, Timestamp},
+    value::Map,
+    view::RunView,
+};
+
+/// What an executor does with one dispatch.
+#[derive(Clone, Debug, Default)]
+pub struct Act {
+    /// How long after the dispatch it starts.
+    pub start_after: Millis,
+    /// How long after its start it returns; `None` hangs until it is aborted.
+    pub takes: Option<Millis>,
+    /// What it returns.
+    pub outcome: Outcome,
+}
+
+/// Decides what each dispatch does.
+pub trait Script {
+    /// The act of one dispatch; `path` is `scope/taskName`.
+    fn act(&mut self, path: &str, dispatch: &Dispatch) -> Act;
+}
+
+/// A run, its clock and its journal.
+pub struct World<S> {
+    /// The run as it stands.
+    pub run: Run,
+    /// Every durable record so far.
+    pub journal: Vec<(Timestamp, Vec<Event>)>,
+    /// Every dispatch so far.
+    pub dispatched: Vec<Dispatch>,
+    script: S,
+    now: Timestamp,
+    slots: u32,
+    /// Inputs to come, by instant and order of arrival.
+    pending: BTreeMap<(Timestamp, u64), Input>,
+    arrivals: u64,
+}
+
+impl<S: Script> World<S> {
+    /// Submits a run at instant 0 with `slots` slots.
+    pub fn submit(plan: Arc<Plan>, parameters: Map, slots: u32, script: S) -> Self {
+        let submission = Submission {
+            run_id: "run".into(),
+            parameters: Arc::new(parameters),
+            facts: Facts { os: "linux".into(), arch: "amd64".into(), vars: Map::new().into() },
+        };
+        let (run, step) = Run::start(plan, submission, Timestamp(0));
+        let mut world = Self {
+            run,
+            journal: Vec::new(),
+            dispatched: Vec::new(),
+            script,
+            now: Timestamp(0),
+            slots,
+            pending: BTreeMap::new(),
+            arrivals: 0,
+        };
+        world.record(step);
+        world.grant();
+        world
+    }
+
+    /// Plans an input for an instant.
+    pub fn at(&mut self, at: Timestamp, input: Input) {
+        self.arrivals += 1;
+        self.pending.insert((at, self.arrivals), input);
+    }
+
+    /// The next instant at which anything happens.
+    #[must_use]
+    pub fn next(&self) -> Option<Timestamp> {
+        let arrival = self.pending.first_key_value().map(|((at, _), _)| *at);
+        [arrival, self.run.next_wait()].into_iter().flatten().min()
+    }
+
+    /// Goes to the next instant and lets one thing happen; false when nothing will happen any more.
+    pub fn advance(&mut self) -> bool {
+        if self.run.phase().is_terminal() {
+            return false;
+        }
+        let Some(next) = self.next() else { return false };
+        self.now = self.now.max(next);
+        let input = match self.pending.first_entry() {
+            Some(entry) if entry.key().0 <= self.now => entry.remove(),
+            Some(_) | None => Input::Tick,
+        };
+        self.take(input);
+        true
+    }
+
+    /// Goes on until the run has ended or nothing will happen any more.
+    pub fn finish(&mut self) {
+        while self.advance() {}
+    }
+
+    /// Gives the run one input now.
+    pub fn take(&mut self, input: Input) {
+        let step = self.run.step(self.now, input);
+        self.record(step);
+        self.grant();
+    }
+
+    fn grant(&mut self) {
+        loop {
+            let free = self.slots.saturating_sub(self.run.in_flight());
+            let granted = free.min(self.run.wanted_slots());
+            if granted == 0 {
+                return;
+            }
+            let before = self.run.seq();
+            let step = self.run.step(self.now, Input::Granted(granted));
+            self.record(step);
+            if self.run.seq() == before {
+                return;
+            }
+        }
+    }
+
+    fn record(&mut self, step: Step) {
+        if !step.events.is_empty() {
+            self.journal.push((self.now, step.events));
+        }
+        for command in step.commands {
+            match command {
+                Command::Dispatch(dispatch) => self.dispatch(dispatch),
+                Command::Abort(fence) => self.abort(fence),
+            }
+        }
+    }
+
+    fn dispatch(&mut self, dispatch: Dispatch) {
+        let path = self.path(dispatch.fence.task);
+        let act = self.script.act(&path, &dispatch);
+        let start = self.now.after(act.start_after);
+        self.at(start, Input::Started(dispatch.fence));
+        if let Some(takes) = act.takes {
+            self.at(start.after(takes), Input::Finished(dispatch.fence, act.outcome));
+        }
+        self.dispatched.push(dispatch);
+    }
+
+    fn abort(&mut self, aborted: Fence) {
+        self.pending.retain(|_, input| match input {
+            Input::Started(fence) | Input::Finished(fence, _) => *fence != aborted,
+            Input::Granted(_)
+            | Input::Interrupted(_)
+            | Input::Inactive(_)
+            | Input::Resumed(..)
+            | Input::Cancelled
+            | Input::TaskCancelled(_)
+            | Input::Tick => true,
+        });
+    }
+
+    /// `scope/taskName` of a task run.
+    #[must_use]
+    pub fn path(&self, task: TaskId) -> String {
+        self.run.task(task).map(|task| self.run.path(task)).unwrap_or_default()
+    }
+
+    /// The task run of that path or, failing that, of that name.
+    #[must_use]
+    pub fn find(&self, name: &str) -> Option<TaskId> {
+        let tasks = self.run.tasks();
+        let by_path = tasks.iter().rev().find(|task| self.run.path(task) == name);
+        let by_name = tasks.iter().rev().find(|task| self.run.node(task).name.as_ref() == name);
+        by_path.or(by_name).map(|task| task.id)
+    }
+}
+
+/// What two runs must agree in to be the same run at the same instant.
+#[must_use]
+pub fn state(run: &Run) -> serde_json::Value {
+    let view = serde_json::to_value(RunView::of(run)).unwrap_or_default();
+    serde_json::json!({
+        "view": view, "seq": run.seq(), "nextWait": run.next_wait(), "inFlight": run.in_flight(),
+        "wanted": run.wanted_slots(), "parked": run.is_parked(),
+    })
+}
+
+/// Replays a journal cut at every length, and checks that the whole of it gives the live run.
+///
+/// # Errors
+/// What does not follow, or what differs.
+pub fn check_replay(plan: &Arc<Plan>, journal: &[(Timestamp, Vec<Event>)], live: &Run) -> Result<(), String> {
+    let mut replayed: Option<Run> = None;
+    for length in 1..=journal.len() {
+        let records = journal.iter().take(length).map(|(time, events)| (*time, events.as_slice()));
+        replayed = Some(Run::replay(Arc::clone(plan), records).map_err(|error| format!("cut at {length}: {error}"))?);
+    }
+    let Some(replayed) = replayed else { return Err("the journal is empty".to_owned()) };
+    let (live, replayed) = (state(live), state(&replayed));
+    if live == replayed { Ok(()) } else { Err(format!("replayed\n{replayed:#}\nlive\n{live:#}")) }
+}
