@@ -28,13 +28,13 @@ use phasm_engine::outcome::Outcome;
 use tokio::{runtime::Handle, sync::Semaphore, task::JoinHandle};
 use wasmtime::component::{Component, Linker};
 
+use self::{cache::Cache, guest::Guest, pool::Pool, threads::GuestThreads, ticker::Ticker};
 pub use self::{
     digest::{Digest, NotADigest},
     grants::{DirGrant, Grants},
     limits::Limits,
     program::{LoadError, Program},
 };
-use self::{cache::Cache, guest::Guest, pool::Pool, threads::GuestThreads, ticker::Ticker};
 use crate::executor::{Invocation, Observer};
 
 mod bindings;

@@ -1,6 +1,6 @@
 //! One plugin: read when it is first asked about, compiled when it is first called, each once.
 
-use std::{future::Future, path::Path, sync::Arc};
+use std::{future::Future, sync::Arc};
 
 use tokio::sync::OnceCell;
 
@@ -30,7 +30,12 @@ pub(super) struct Image {
 type Once<T> = OnceCell<Result<Arc<T>, Arc<str>>>;
 
 impl Plugin {
-    pub(super) fn new(name: Arc<str>, source: Source, grants: Grants, builder: Option<Arc<dyn Builder>>) -> Self {
+    pub(super) fn new(
+        name: Arc<str>,
+        source: Source,
+        grants: Grants,
+        builder: Option<Arc<dyn Builder>>,
+    ) -> Self {
         let (image, program) = (OnceCell::new(), OnceCell::new());
         Self { name, grants: Arc::new(grants), source, builder, image, program }
     }
@@ -51,7 +56,11 @@ impl Plugin {
             return known.clone();
         }
         let (plugin, of_load) = (Arc::clone(self), sandbox.clone());
-        self.detached(sandbox, async move { plugin.program.get_or_init(|| plugin.load(&of_load)).await.clone() }).await
+        self.detached(
+            sandbox,
+            async move { plugin.program.get_or_init(|| plugin.load(&of_load)).await.clone() },
+        )
+        .await
     }
 
     /// The bytes and what they say, without compiling them.
@@ -72,7 +81,8 @@ impl Plugin {
     async fn read(&self, sandbox: &Sandbox) -> Result<Arc<Image>, Arc<str>> {
         let read = || async {
             let (source, builder) = (self.source.clone(), self.builder.clone());
-            let reading = sandbox.guest_runtime().spawn_blocking(move || Image::read(&source, builder.as_deref()));
+            let reading =
+                sandbox.guest_runtime().spawn_blocking(move || Image::read(&source, builder.as_deref()));
             let image = reading.await.unwrap_or_else(|error| Err(format!("host fault: {error}")));
             image.map(Arc::new).map_err(|error| self.message(&error))
         };
@@ -97,7 +107,7 @@ impl Plugin {
 impl Image {
     fn read(source: &Source, builder: Option<&dyn Builder>) -> Result<Self, String> {
         let (bytes, file) = source.read(builder)?;
-        let manifest = Manifest::of(&bytes, file.as_deref().or(source.path().filter(|path: &&Path| path.is_file())))?;
+        let manifest = Manifest::of(&bytes, file.as_deref())?;
         Ok(Self { digest: Digest::of(&bytes), manifest, bytes })
     }
 }

@@ -17,7 +17,10 @@ use wasmtime::{Store, UpdateDeadline};
 
 use super::{
     Shared,
-    bindings::{self, phasm::executor::types::{NamedValueParam, NamedValueResult}},
+    bindings::{
+        self,
+        phasm::executor::types::{NamedValueParam, NamedValueResult},
+    },
     fault,
     grants::Grants,
     guest::Guest,
@@ -75,7 +78,12 @@ pub(super) async fn call(
     conclude(result, &guest, limits)
 }
 
-fn store(engine: &wasmtime::Engine, limits: &Limits, guest: Guest, deadline: Option<Instant>) -> Store<Guest> {
+fn store(
+    engine: &wasmtime::Engine,
+    limits: &Limits,
+    guest: Guest,
+    deadline: Option<Instant>,
+) -> Store<Guest> {
     let mut store = Store::new(engine, guest);
     store.limiter(|guest| &mut guest.meter);
     store.set_hostcall_fuel(usize::try_from(limits.hostcall.max(limits.output)).unwrap_or(usize::MAX));
@@ -100,7 +108,8 @@ async fn execute(
     invocation: &Invocation,
 ) -> wasmtime::Result<bindings::Outcome> {
     let executor = program.pre.instantiate_async(&mut *store).await?;
-    let Invocation { run_id, workflow, namespace, task_run_id, task, attempt, dispatch, resumed, .. } = invocation;
+    let Invocation { run_id, workflow, namespace, task_run_id, task, attempt, dispatch, resumed, .. } =
+        invocation;
     let values: Vec<_> = invocation.inputs.iter().map(|(name, value)| (&**name, value.to_json())).collect();
     let inputs: Vec<_> = values.iter().map(|(name, value)| NamedValueParam { name, value }).collect();
     let argument = bindings::Invocation {
@@ -161,9 +170,10 @@ fn output(NamedValueResult { name, value }: NamedValueResult) -> Result<Output, 
 }
 
 fn object(text: &str) -> Result<Value, String> {
-    let value = Value::from_json(text).map_err(|error| format!("detail is not JSON: {error}; expected an object"))?;
-    match value {
-        Value::Object(_) => Ok(value),
-        other => Err(format!("detail is of type {}; expected an object", other.type_name())),
+    let value =
+        Value::from_json(text).map_err(|error| format!("detail is not JSON: {error}; expected an object"))?;
+    if value.as_object().is_none() {
+        return Err(format!("detail is of type {}; expected an object", value.type_name()));
     }
+    Ok(value)
 }

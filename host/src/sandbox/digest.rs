@@ -77,7 +77,8 @@ mod tests {
         assert_eq!(digest.to_string(), text);
         assert_eq!(text.parse(), Ok(digest));
         assert_eq!(text.to_uppercase().replace("SHA256", "sha256").parse(), Ok(digest));
-        let wrong = ["", "sha256:", "md5:00", &text[7..], &text[..70], &format!("{text}0"), &text.replace('b', "g")];
+        let wrong =
+            ["", "sha256:", "md5:00", &text[7..], &text[..70], &format!("{text}0"), &text.replace('b', "g")];
         for text in wrong {
             assert_eq!(text.parse::<Digest>(), Err(NotADigest), "{text}");
         }

@@ -12,7 +12,9 @@ pub(super) fn outcome(error: &Error, panic: Option<String>, limits: &Limits) -> 
         return Outcome::error(exceeded.to_string());
     }
     if let Some(I32Exit(status)) = error.downcast_ref() {
-        return Outcome::error(format!("the guest exited with status {status} instead of returning an outcome"));
+        return Outcome::error(format!(
+            "the guest exited with status {status} instead of returning an outcome"
+        ));
     }
     match error.downcast_ref::<Trap>() {
         Some(Trap::Interrupt) => timeout(),
@@ -68,11 +70,26 @@ mod tests {
         let rows: [(Error, Option<String>, i32, &str); 8] = [
             (Trap::Interrupt.into(), None, code::TIMEOUT, "stopped at its deadline"),
             (Trap::StackOverflow.into(), None, code::ERROR, "stack overflow: limit of 512 KiB reached"),
-            (Trap::IntegerDivisionByZero.into(), None, code::ERROR, "trap: wasm trap: integer divide by zero"),
-            (Trap::UnreachableCodeReached.into(), panic(), code::ERROR, "guest panicked at src/lib.rs:1:2: oh"),
+            (
+                Trap::IntegerDivisionByZero.into(),
+                None,
+                code::ERROR,
+                "trap: wasm trap: integer divide by zero",
+            ),
+            (
+                Trap::UnreachableCodeReached.into(),
+                panic(),
+                code::ERROR,
+                "guest panicked at src/lib.rs:1:2: oh",
+            ),
             (Exceeded::Memory(65_536).into(), panic(), code::ERROR, "memory limit of 64 KiB reached"),
             (Exceeded::Log(1 << 20).into(), None, code::ERROR, "log over its limit of 1 MiB"),
-            (I32Exit(1).into(), None, code::ERROR, "the guest exited with status 1 instead of returning an outcome"),
+            (
+                I32Exit(1).into(),
+                None,
+                code::ERROR,
+                "the guest exited with status 1 instead of returning an outcome",
+            ),
             (Error::msg("pipe burst"), None, code::ERROR, "trap: pipe burst"),
         ];
         for (error, panic, code, message) in rows {

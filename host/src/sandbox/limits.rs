@@ -170,7 +170,9 @@ mod tests {
     #[test]
     fn an_invocation_lowers_the_memory_limit_and_never_raises_it() {
         let limits = Limits::default();
-        for (asked, granted) in [(None, 64 * MIB), (Some(MIB), MIB), (Some(1024 * MIB), 64 * MIB), (Some(0), 0)] {
+        for (asked, granted) in
+            [(None, 64 * MIB), (Some(MIB), MIB), (Some(1024 * MIB), 64 * MIB), (Some(0), 0)]
+        {
             assert_eq!(Meter::new(&limits, asked).memory, granted, "{asked:?}");
         }
     }

@@ -54,7 +54,8 @@ impl Ticker {
     pub(super) fn start(tick: impl Fn() + Send + 'static) -> std::io::Result<Self> {
         let shared = Arc::new(Shared::default());
         let of_thread = Arc::clone(&shared);
-        let handle = thread::Builder::new().name("phasm-ticker".into()).spawn(move || of_thread.run(&tick))?;
+        let handle =
+            thread::Builder::new().name("phasm-ticker".into()).spawn(move || of_thread.run(&tick))?;
         // The thread only parks after its grace, and an unpark before this line finds it awake.
         let _ = shared.thread.set(handle.thread().clone());
         Ok(Self { shared })

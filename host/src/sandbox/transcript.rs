@@ -274,7 +274,9 @@ mod tests {
     fn a_panic_is_heard_with_its_place_and_words() {
         let mut panic = Panic::default();
         assert_eq!(panic.said(), None);
-        for line in ["", "thread '<unnamed>' (1) panicked at src/lib.rs:7:9:", "no such fruit", "note: run with", "x"] {
+        for line in
+            ["", "thread '<unnamed>' (1) panicked at src/lib.rs:7:9:", "no such fruit", "note: run with", "x"]
+        {
             panic.hear(line);
         }
         assert_eq!(panic.said().unwrap(), "guest panicked at src/lib.rs:7:9: no such fruit");

@@ -45,7 +45,10 @@ impl Key {
     pub(super) fn open(&self, engine: &Engine, purpose: &Purpose, sealed: &[u8]) -> Option<Component> {
         let (tag, code) = sealed.split_at_checked(TAG)?;
         self.mac(purpose, code)?.verify_slice(tag).ok()?;
-        #[expect(unsafe_code, reason = "wasmtime's only way to load compiled code; audited here and nowhere else")]
+        #[expect(
+            unsafe_code,
+            reason = "wasmtime's only way to load compiled code; audited here and nowhere else"
+        )]
         // SAFETY: `code` are the exact bytes, already in memory, that `Component::serialize` gave for an engine of the
         // same version and settings: only a holder of the key could have made the tag, and only `seal` uses the key.
         unsafe { Component::deserialize(engine, code) }.ok()
