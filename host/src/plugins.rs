@@ -18,7 +18,7 @@ pub use self::{
 };
 use crate::{
     executor::{Executor, Invocation, Observer},
-    sandbox::{Digest, Grants, Sandbox},
+    sandbox::{Digest, Grants, Program, Sandbox},
 };
 
 mod manifest;
@@ -137,8 +137,7 @@ impl Plugins {
     /// # Errors
     /// [`PluginError`] when it stands for nothing that can be used.
     pub async fn load(&self, executor_type: &str) -> Result<(), PluginError> {
-        let plugin = self.find(executor_type).await?;
-        plugin.program(&self.sandbox).await.map(drop).map_err(PluginError::Broken)
+        self.prepare(executor_type).await.map(drop)
     }
 
     async fn find(&self, executor_type: &str) -> Result<Arc<Plugin>, PluginError> {
@@ -203,21 +202,37 @@ impl Plugins {
         PluginError::Unknown { executor_type: executor_type.to_owned(), known }
     }
 
+    /// The plugin and its program, if both have been needed before.
+    fn ready(&self, executor_type: &str) -> Option<Ready> {
+        let plugin = self.known(executor_type)?;
+        let program = Arc::clone(plugin.loaded()?);
+        Some((plugin, program))
+    }
+
+    async fn prepare(&self, executor_type: &str) -> Result<Ready, PluginError> {
+        let plugin = self.find(executor_type).await?;
+        let program = plugin.program(&self.sandbox).await.map_err(PluginError::Broken)?;
+        Ok((plugin, program))
+    }
+
     async fn call(self, invocation: Invocation, observer: Arc<dyn Observer>) -> Outcome {
-        let plugin = match self.find(&invocation.executor_type).await {
-            Ok(plugin) => plugin,
-            Err(error) => return Outcome::error(error.to_string()),
+        let executor_type = &invocation.executor_type;
+        let ready = match self.ready(executor_type) {
+            Some(ready) => Ok(ready),
+            // Boxed, so that the many calls to come are not as large as the first.
+            None => Box::pin(self.prepare(executor_type)).await,
         };
-        let program = match plugin.loaded() {
-            Some(program) => Arc::clone(program),
-            None => match plugin.program(&self.sandbox).await {
-                Ok(program) => program,
-                Err(message) => return Outcome::error(message),
-            },
-        };
-        self.sandbox.call_in_place(&program, Arc::clone(&plugin.grants), invocation, observer).await
+        match ready {
+            Ok((plugin, program)) => {
+                let grants = Arc::clone(&plugin.grants);
+                self.sandbox.call_in_place(&program, grants, invocation, observer).await
+            }
+            Err(error) => Outcome::error(error.to_string()),
+        }
     }
 }
+
+type Ready = (Arc<Plugin>, Arc<Program>);
 
 impl Executor for Plugins {
     /// Runs in place when polled on a guest thread; spawn it on [`Sandbox::guest_runtime`].

@@ -84,7 +84,7 @@ async fn nothing_is_granted_unless_the_operator_grants_it() {
         env: BTreeMap::from([("NAME".to_owned(), "value".to_owned())]),
     };
     let plugins = Plugins::new(Sandbox::new(config()).unwrap());
-    for name in ["directories", "environment"] {
+    for name in ["directories", "environment", "network"] {
         plugins.register(name, guest(name), Grants::default());
         plugins.register(format!("granted-{name}"), guest(name), grant(dir.path()));
         plugins.register(format!("gone-{name}"), guest(name), grant(&dir.path().join("gone")));
@@ -94,7 +94,8 @@ async fn nothing_is_granted_unless_the_operator_grants_it() {
         dir.path().join("gone").display()
     );
     let rows = [
-        ("directories", 2, "; not granted: directories"),
+        ("directories", 2, "not granted: directories"),
+        ("network", 101, "not granted: network"),
         ("environment", 0, ""),
         ("granted-directories", 3, ""),
         ("granted-environment", 1, "value"),
