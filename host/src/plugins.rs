@@ -1,12 +1,12 @@
 //! Plugins: from `executor.type` to a component that can be called.
 
 use std::{
-    collections::BTreeMap,
+    collections::{BTreeMap, HashMap},
     future::Future,
     io,
     path::Path,
     pin::Pin,
-    sync::{Arc, PoisonError, RwLock},
+    sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard},
 };
 
 use phasm_engine::outcome::Outcome;
@@ -18,7 +18,7 @@ pub use self::{
 };
 use crate::{
     executor::{Executor, Invocation, Observer},
-    sandbox::{Digest, Grants, Sandbox},
+    sandbox::{Digest, Grants, Program, Sandbox},
 };
 
 mod manifest;
@@ -32,9 +32,16 @@ mod source;
 #[derive(Clone)]
 pub struct Plugins {
     sandbox: Sandbox,
-    /// By name. Of equal names a bare one means the first; the others are reached by version or digest.
-    registry: Arc<RwLock<BTreeMap<Arc<str>, Vec<Arc<Plugin>>>>>,
+    registry: Arc<RwLock<Registry>>,
     builder: Option<Arc<dyn Builder>>,
+}
+
+#[derive(Default)]
+struct Registry {
+    /// By name. Of equal names a bare one means the first; the others are reached by version or digest.
+    named: BTreeMap<Arc<str>, Vec<Arc<Plugin>>>,
+    /// By `name@version` and digest, once found: what is found stays so, because the first one wins.
+    found: HashMap<Arc<str>, Arc<Plugin>>,
 }
 
 /// What an `executor.type` stands for at this moment, to be pinned.
@@ -88,8 +95,7 @@ impl Plugins {
     pub fn register(&self, name: impl Into<Arc<str>>, source: impl Into<Source>, grants: Grants) {
         let name = name.into();
         let plugin = Plugin::new(Arc::clone(&name), source.into(), grants, self.builder.clone());
-        let mut registry = self.registry.write().unwrap_or_else(PoisonError::into_inner);
-        registry.entry(name).or_default().push(Arc::new(plugin));
+        self.write().named.entry(name).or_default().push(Arc::new(plugin));
     }
 
     /// Registers what `dir` holds, each with its entry in `grants`: `NAME.wasm` files, and folders with a `Cargo.toml`,
@@ -108,7 +114,7 @@ impl Plugins {
     /// The registered names, sorted.
     #[must_use]
     pub fn names(&self) -> Vec<Arc<str>> {
-        self.registry.read().unwrap_or_else(PoisonError::into_inner).keys().cloned().collect()
+        self.read().named.keys().cloned().collect()
     }
 
     /// What `executor_type` stands for: `name`, `name@version` or `sha256:…`. Reads, and if need be builds, the plugin
@@ -131,24 +137,34 @@ impl Plugins {
     /// # Errors
     /// [`PluginError`] when it stands for nothing that can be used.
     pub async fn load(&self, executor_type: &str) -> Result<(), PluginError> {
-        let plugin = self.find(executor_type).await?;
-        plugin.program(&self.sandbox).await.map(drop).map_err(PluginError::Broken)
+        self.prepare(executor_type).await.map(drop)
     }
 
     async fn find(&self, executor_type: &str) -> Result<Arc<Plugin>, PluginError> {
+        if let Some(known) = self.known(executor_type) {
+            return Ok(known);
+        }
         let found = match executor_type.split_once('@') {
             _ if executor_type.starts_with("sha256:") => self.find_digest(executor_type).await,
             Some((name, version)) => self.find_version(name, version).await,
-            None => self.named(executor_type).into_iter().next(),
+            None => None,
         };
         found.ok_or_else(|| self.unknown(executor_type))
     }
 
+    /// What takes no reading to find: a bare name, or what was found before.
+    fn known(&self, executor_type: &str) -> Option<Arc<Plugin>> {
+        let registry = self.read();
+        let named = registry.named.get(executor_type).and_then(|plugins| plugins.first());
+        named.or_else(|| registry.found.get(executor_type)).cloned()
+    }
+
     async fn find_version(&self, name: &str, version: &str) -> Option<Arc<Plugin>> {
-        for plugin in self.named(name) {
+        let candidates = self.read().named.get(name).cloned().unwrap_or_default();
+        for plugin in candidates {
             let image = plugin.image(&self.sandbox).await;
             if image.is_ok_and(|image| image.manifest.version.as_deref() == Some(version)) {
-                return Some(plugin);
+                return Some(self.remember(format!("{name}@{version}"), plugin));
             }
         }
         None
@@ -157,24 +173,27 @@ impl Plugins {
     /// Those already read come first: finding one may take reading, and building, all of them.
     async fn find_digest(&self, text: &str) -> Option<Arc<Plugin>> {
         let digest: Digest = text.parse().ok()?;
-        let plugins = self.all();
-        if let Some(seen) = plugins.iter().find(|p| p.seen().is_some_and(|image| image.digest == digest)) {
-            return Some(Arc::clone(seen));
-        }
-        for plugin in plugins {
+        let mut candidates: Vec<_> = self.read().named.values().flatten().cloned().collect();
+        candidates.sort_by_key(|plugin| plugin.seen().is_none());
+        for plugin in candidates {
             if plugin.image(&self.sandbox).await.is_ok_and(|image| image.digest == digest) {
-                return Some(plugin);
+                return Some(self.remember(digest.to_string(), plugin));
             }
         }
         None
     }
 
-    fn named(&self, name: &str) -> Vec<Arc<Plugin>> {
-        self.registry.read().unwrap_or_else(PoisonError::into_inner).get(name).cloned().unwrap_or_default()
+    fn remember(&self, executor_type: String, plugin: Arc<Plugin>) -> Arc<Plugin> {
+        self.write().found.insert(executor_type.into(), Arc::clone(&plugin));
+        plugin
     }
 
-    fn all(&self) -> Vec<Arc<Plugin>> {
-        self.registry.read().unwrap_or_else(PoisonError::into_inner).values().flatten().cloned().collect()
+    fn read(&self) -> RwLockReadGuard<'_, Registry> {
+        self.registry.read().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn write(&self) -> RwLockWriteGuard<'_, Registry> {
+        self.registry.write().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn unknown(&self, executor_type: &str) -> PluginError {
@@ -183,21 +202,37 @@ impl Plugins {
         PluginError::Unknown { executor_type: executor_type.to_owned(), known }
     }
 
+    /// The plugin and its program, if both have been needed before.
+    fn ready(&self, executor_type: &str) -> Option<Ready> {
+        let plugin = self.known(executor_type)?;
+        let program = Arc::clone(plugin.loaded()?);
+        Some((plugin, program))
+    }
+
+    async fn prepare(&self, executor_type: &str) -> Result<Ready, PluginError> {
+        let plugin = self.find(executor_type).await?;
+        let program = plugin.program(&self.sandbox).await.map_err(PluginError::Broken)?;
+        Ok((plugin, program))
+    }
+
     async fn call(self, invocation: Invocation, observer: Arc<dyn Observer>) -> Outcome {
-        let plugin = match self.find(&invocation.executor_type).await {
-            Ok(plugin) => plugin,
-            Err(error) => return Outcome::error(error.to_string()),
+        let executor_type = &invocation.executor_type;
+        let ready = match self.ready(executor_type) {
+            Some(ready) => Ok(ready),
+            // Boxed, so that the many calls to come are not as large as the first.
+            None => Box::pin(self.prepare(executor_type)).await,
         };
-        let program = match plugin.loaded() {
-            Some(program) => Arc::clone(program),
-            None => match plugin.program(&self.sandbox).await {
-                Ok(program) => program,
-                Err(message) => return Outcome::error(message),
-            },
-        };
-        self.sandbox.call_in_place(&program, Arc::clone(&plugin.grants), invocation, observer).await
+        match ready {
+            Ok((plugin, program)) => {
+                let grants = Arc::clone(&plugin.grants);
+                self.sandbox.call_in_place(&program, grants, invocation, observer).await
+            }
+            Err(error) => Outcome::error(error.to_string()),
+        }
     }
 }
+
+type Ready = (Arc<Plugin>, Arc<Program>);
 
 impl Executor for Plugins {
     /// Runs in place when polled on a guest thread; spawn it on [`Sandbox::guest_runtime`].

@@ -25,10 +25,10 @@ use std::{
 };
 
 use phasm_engine::outcome::Outcome;
-use tokio::{runtime::Handle, sync::Semaphore, task::JoinHandle};
+use tokio::{runtime::Handle, sync::Semaphore};
 use wasmtime::component::{Component, Linker};
 
-use self::{cache::Cache, guest::Guest, pool::Pool, threads::GuestThreads, ticker::Ticker};
+use self::{attempt::Attempt, cache::Cache, guest::Guest, pool::Pool, threads::GuestThreads, ticker::Ticker};
 pub use self::{
     digest::{Digest, NotADigest},
     grants::{DirGrant, Grants},
@@ -37,6 +37,7 @@ pub use self::{
 };
 use crate::executor::{Invocation, Observer};
 
+mod attempt;
 mod bindings;
 mod cache;
 mod call;
@@ -187,32 +188,20 @@ impl Sandbox {
         invocation: Invocation,
         observer: Arc<dyn Observer>,
     ) -> impl Future<Output = Outcome> + Send + use<> {
-        let shared = Arc::clone(&self.shared);
-        self.attempt(invocation.deadline, async move {
-            call::call(&shared, &program, grants, invocation, observer).await
-        })
+        let (shared, deadline) = (Arc::clone(&self.shared), invocation.deadline);
+        self.attempt(
+            deadline,
+            async move { call::call(&shared, &program, grants, invocation, observer).await },
+        )
     }
 
     /// Carries `work` out on a guest thread (in place, if that polls this), bounded by `deadline`.
-    pub(crate) fn attempt<W>(
+    pub(crate) fn attempt(
         &self,
         deadline: Option<Instant>,
-        work: W,
-    ) -> impl Future<Output = Outcome> + Send + use<W>
-    where
-        W: Future<Output = Outcome> + Send + 'static,
-    {
-        let shared = Arc::clone(&self.shared);
-        async move {
-            if shared.threads.is_current() {
-                return call::bounded(&shared.ticker, deadline, work).await;
-            }
-            let handle = shared.threads.handle().clone();
-            let mut task =
-                AbortOnDrop(handle.spawn(async move { call::bounded(&shared.ticker, deadline, work).await }));
-            let ended = (&mut task.0).await;
-            ended.unwrap_or_else(|error| Outcome::error(format!("host fault: {error}")))
-        }
+        work: impl Future<Output = Outcome> + Send + 'static,
+    ) -> Attempt {
+        Attempt::new(Arc::clone(&self.shared), deadline, Box::pin(work))
     }
 
     /// [`Self::call`] for whoever is inside [`Self::attempt`] already.
@@ -258,14 +247,5 @@ impl Shared {
             tracing::warn!("compiled code of {digest} is not kept: {error}");
         }
         Ok(component)
-    }
-}
-
-/// A task that does not outlive whoever waits for it.
-struct AbortOnDrop(JoinHandle<Outcome>);
-
-impl Drop for AbortOnDrop {
-    fn drop(&mut self) {
-        self.0.abort();
     }
 }

@@ -88,6 +88,29 @@
     (export "descriptor" (type $descriptor (eq $descriptor')))
     (export "get-directories" (func (result (list (tuple (own $descriptor) string)))))))
 
+  (import "wasi:sockets/network@0.2.0" (instance $network
+    (type $error-code' (enum
+      "unknown" "access-denied" "not-supported" "invalid-argument" "out-of-memory" "timeout" "concurrency-conflict"
+      "not-in-progress" "would-block" "invalid-state" "new-socket-limit" "address-not-bindable" "address-in-use"
+      "remote-unreachable" "connection-refused" "connection-reset" "connection-aborted" "datagram-too-large"
+      "name-unresolvable" "temporary-resolver-failure" "permanent-resolver-failure"))
+    (export "error-code" (type (eq $error-code')))
+    (type $family' (enum "ipv4" "ipv6"))
+    (export "ip-address-family" (type (eq $family')))))
+  (alias export $network "error-code" (type $error-code))
+  (alias export $network "ip-address-family" (type $family))
+  (import "wasi:sockets/tcp@0.2.0" (instance $tcp (export "tcp-socket" (type (sub resource)))))
+  (alias export $tcp "tcp-socket" (type $socket))
+  (import "wasi:sockets/tcp-create-socket@0.2.0" (instance $sockets
+    (alias outer 1 $error-code (type $error-code'))
+    (export "error-code" (type $error-code (eq $error-code')))
+    (alias outer 1 $family (type $family'))
+    (export "ip-address-family" (type $family (eq $family')))
+    (alias outer 1 $socket (type $socket'))
+    (export "tcp-socket" (type $socket (eq $socket')))
+    (export "create-tcp-socket"
+      (func (param "address-family" $family) (result (result (own $socket) (error $error-code)))))))
+
   (core module $libc-module
     (memory (export "memory") 1)
     (global $top (mut i32) (i32.const 1024))
@@ -129,6 +152,8 @@
   (core func $get-directories
     (canon lower (func $preopens "get-directories") (memory $memory) (realloc $realloc)))
 
+  (core func $create-socket (canon lower (func $sockets "create-tcp-socket") (memory $memory)))
+
   ;; GUEST
 
   (core instance $instance (instantiate $guest
@@ -145,6 +170,7 @@
       (export "write" (func $write))
       (export "get-environment" (func $get-environment))
       (export "exit" (func $exit))
-      (export "get-directories" (func $get-directories))))))
+      (export "get-directories" (func $get-directories))
+      (export "create-socket" (func $create-socket))))))
   (func (export "execute") (param "invocation" $invocation) (result $outcome)
     (canon lift (core func $instance "execute") (memory $memory) (realloc $realloc))))

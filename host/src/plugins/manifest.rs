@@ -57,10 +57,14 @@ fn read<T: DeserializeOwned, E: std::fmt::Display>(
 /// The first manifest section of a component or of anything in it. Invalid components have none; compiling them says
 /// what is wrong.
 fn section(bytes: &[u8]) -> Option<&[u8]> {
-    Parser::new(0).parse_all(bytes).map_while(Result::ok).find_map(|payload| match payload {
-        Payload::CustomSection(section) if section.name() == SECTION => Some(section.data()),
-        _ => None,
-    })
+    for payload in Parser::new(0).parse_all(bytes) {
+        if let Payload::CustomSection(section) = payload.ok()?
+            && section.name() == SECTION
+        {
+            return Some(section.data());
+        }
+    }
+    None
 }
 
 #[cfg(test)]

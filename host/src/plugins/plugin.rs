@@ -1,6 +1,6 @@
 //! One plugin: read when it is first asked about, compiled when it is first called, each once.
 
-use std::{future::Future, path::Path, sync::Arc};
+use std::{future::Future, sync::Arc};
 
 use tokio::sync::OnceCell;
 
@@ -107,8 +107,7 @@ impl Plugin {
 impl Image {
     fn read(source: &Source, builder: Option<&dyn Builder>) -> Result<Self, String> {
         let (bytes, file) = source.read(builder)?;
-        let manifest =
-            Manifest::of(&bytes, file.as_deref().or(source.path().filter(|path: &&Path| path.is_file())))?;
+        let manifest = Manifest::of(&bytes, file.as_deref())?;
         Ok(Self { digest: Digest::of(&bytes), manifest, bytes })
     }
 }

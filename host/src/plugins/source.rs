@@ -41,14 +41,6 @@ impl Source {
             }
         }
     }
-
-    /// The folder or file that the manifest may lie in or beside.
-    pub(super) fn path(&self) -> Option<&Path> {
-        match self {
-            Self::Bytes(_) => None,
-            Self::File(path) | Self::Folder(path) => Some(path),
-        }
-    }
 }
 
 fn file(path: PathBuf) -> Result<(Arc<[u8]>, Option<PathBuf>), String> {

@@ -1,11 +1,7 @@
-//! One call: a fresh guest, bounded in time, and the outcome it came to.
+//! One call: a fresh guest, and the outcome it came to.
 
 use std::{
-    future::{Future, poll_fn},
-    panic::{AssertUnwindSafe, catch_unwind},
-    pin::pin,
     sync::Arc,
-    task::Poll,
     time::{Duration, Instant},
 };
 
@@ -26,34 +22,8 @@ use super::{
     guest::Guest,
     limits::{Exceeded, Limits},
     program::Program,
-    ticker::Ticker,
 };
 use crate::executor::{Invocation, Observer};
-
-/// Polls `work` as a computing guest until it is done or `deadline` is past, whichever is first. Dropping it drops the
-/// work, wherever that was; a panic in it is an outcome.
-pub(super) async fn bounded(
-    ticker: &Ticker,
-    deadline: Option<Instant>,
-    work: impl Future<Output = Outcome>,
-) -> Outcome {
-    let mut work = pin!(work);
-    let mut alarm = deadline.map(|deadline| ticker.alarm(deadline));
-    poll_fn(|context| {
-        if deadline.is_some_and(|deadline| Instant::now() >= deadline) {
-            return Poll::Ready(fault::timeout());
-        }
-        let running = ticker.enter();
-        let poll = catch_unwind(AssertUnwindSafe(|| work.as_mut().poll(context)));
-        drop(running);
-        let poll = poll.unwrap_or_else(|panic| Poll::Ready(fault::host_fault(&*panic)));
-        if let (Poll::Pending, Some(alarm)) = (&poll, &mut alarm) {
-            alarm.set(context.waker());
-        }
-        poll
-    })
-    .await
-}
 
 /// Calls `program` once, on the thread that polls this.
 pub(super) async fn call(
@@ -141,8 +111,8 @@ fn conclude(result: wasmtime::Result<bindings::Outcome>, guest: &Guest, limits: 
         Ok(returned) => read(returned, limits).unwrap_or_else(Outcome::error),
         Err(error) => fault::outcome(&error, panic, limits),
     };
-    if !matches!(outcome.code, code::SUCCEEDED | code::SUSPENDED) && guest.refused.any() {
-        outcome.message = format!("{}{}", outcome.message, guest.refused).into();
+    if !matches!(outcome.code, code::SUCCEEDED | code::SUSPENDED) {
+        outcome.message = guest.refused.explain(outcome.message);
     }
     outcome
 }
@@ -172,8 +142,8 @@ fn output(NamedValueResult { name, value }: NamedValueResult) -> Result<Output, 
 fn object(text: &str) -> Result<Value, String> {
     let value =
         Value::from_json(text).map_err(|error| format!("detail is not JSON: {error}; expected an object"))?;
-    match value {
-        Value::Object(_) => Ok(value),
-        other => Err(format!("detail is of type {}; expected an object", other.type_name())),
+    if value.as_object().is_none() {
+        return Err(format!("detail is of type {}; expected an object", value.type_name()));
     }
+    Ok(value)
 }

@@ -1,6 +1,6 @@
 //! What a plugin may touch. Nothing, until the operator says otherwise.
 
-use std::{collections::BTreeMap, fmt, path::PathBuf, sync::Arc};
+use std::{collections::BTreeMap, path::PathBuf, sync::Arc};
 
 use wasmtime::component::Linker;
 use wasmtime_wasi::{
@@ -12,7 +12,6 @@ use wasmtime_wasi::{
 
 use super::{
     guest::Guest,
-    limits::Limits,
     transcript::{Standard, Stream, Transcript},
 };
 
@@ -37,15 +36,16 @@ pub struct DirGrant {
 }
 
 impl Grants {
-    /// Builds one call's WASI context.
+    /// Builds one call's WASI context, which gives at most `random` random bytes at a time. Without directories it
+    /// cannot fail.
     ///
     /// # Errors
     /// What to tell the user when a granted directory cannot be opened.
-    pub(super) fn wasi(&self, transcript: &Arc<Transcript>, limits: &Limits) -> Result<WasiCtx, String> {
+    pub(super) fn wasi(&self, transcript: &Arc<Transcript>, random: u64) -> Result<WasiCtx, String> {
         let stream = |standard| Stream { transcript: Arc::clone(transcript), standard };
         let mut wasi = WasiCtx::builder();
         wasi.stdout(stream(Standard::Output)).stderr(stream(Standard::Error));
-        wasi.max_random_size(limits.random);
+        wasi.max_random_size(random);
         // Guests have threads of their own, and a file call handed to a third thread costs ten times its work.
         wasi.allow_blocking_current_thread(true);
         for (name, value) in &self.env {
@@ -68,20 +68,16 @@ pub(super) struct Refused {
 }
 
 impl Refused {
-    pub(super) fn any(self) -> bool {
-        self.directories || self.network
-    }
-}
-
-impl fmt::Display for Refused {
-    /// `; not granted: directories, network`, or nothing.
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if !self.any() {
-            return Ok(());
-        }
+    /// `message`, with what was refused to whoever has to mend it.
+    pub(super) fn explain(self, message: Arc<str>) -> Arc<str> {
         let names = [(self.directories, "directories"), (self.network, "network")];
         let names: Vec<_> = names.iter().filter(|(refused, _)| *refused).map(|(_, name)| *name).collect();
-        write!(f, "; not granted: {}", names.join(", "))
+        let separator = if message.is_empty() { "" } else { "; " };
+        if names.is_empty() {
+            message
+        } else {
+            format!("{message}{separator}not granted: {}", names.join(", ")).into()
+        }
     }
 }
 
@@ -114,13 +110,13 @@ mod tests {
 
     #[test]
     fn refusals_are_listed_for_people() {
-        for (directories, network, text) in [
-            (false, false, ""),
-            (true, false, "; not granted: directories"),
-            (false, true, "; not granted: network"),
-            (true, true, "; not granted: directories, network"),
+        for (directories, network, message, text) in [
+            (false, false, "gone", "gone"),
+            (true, false, "gone", "gone; not granted: directories"),
+            (false, true, "", "not granted: network"),
+            (true, true, "gone", "gone; not granted: directories, network"),
         ] {
-            assert_eq!(Refused { directories, network }.to_string(), text);
+            assert_eq!(&*Refused { directories, network }.explain(message.into()), text);
         }
     }
 }

@@ -15,7 +15,9 @@ use crate::executor::{Level, Observer};
 
 /// Everything that belongs to one call and to nothing else; gone when the call ends.
 pub(super) struct Guest {
-    wasi: WasiCtx,
+    /// Made when the guest first calls WASI: many never do, and it costs as much as a fresh instance.
+    wasi: Option<WasiCtx>,
+    random: u64,
     table: ResourceTable,
     pub(super) meter: Meter,
     pub(super) transcript: Arc<Transcript>,
@@ -37,8 +39,11 @@ impl Guest {
         let transcript = Arc::new(Transcript::new(observer, limits));
         let mut table = ResourceTable::new();
         table.set_max_capacity(limits.resources as usize);
+        // Opening a directory can fail, so that is not left until later.
+        let wasi = if grants.dirs.is_empty() { None } else { Some(grants.wasi(&transcript, limits.random)?) };
         Ok(Self {
-            wasi: grants.wasi(&transcript, limits)?,
+            wasi,
+            random: limits.random,
             table,
             meter: Meter::new(limits, memory),
             transcript,
@@ -52,7 +57,8 @@ impl WasiView for Guest {
     fn ctx(&mut self) -> WasiCtxView<'_> {
         // Every WASI call comes through here, and a host call is activity (R-T5).
         self.transcript.activity();
-        WasiCtxView { ctx: &mut self.wasi, table: &mut self.table }
+        let make = || self.grants.wasi(&self.transcript, self.random).unwrap_or_default();
+        WasiCtxView { ctx: self.wasi.get_or_insert_with(make), table: &mut self.table }
     }
 }
 

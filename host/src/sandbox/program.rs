@@ -28,8 +28,8 @@ pub enum LoadError {
     /// A core module, not a component.
     #[error("this is a core WebAssembly module, not a component; build it for wasm32-wasip2")]
     CoreModule,
-    /// Not WebAssembly, or not valid.
-    #[error("not a valid component: {0}")]
+    /// Not WebAssembly, not valid, or over a limit on what it declares.
+    #[error("the component cannot be compiled: {0}")]
     Invalid(String),
     /// It speaks another version of `phasm:executor`.
     #[error("the plugin wants phasm:executor@{wanted}, this host has phasm:executor@{VERSION}")]
@@ -37,13 +37,18 @@ pub enum LoadError {
         /// The version the component names.
         wanted: String,
     },
-    /// It imports what no host offers.
-    #[error("the plugin imports `{0}`, which this host does not offer")]
-    Import(String),
+    /// It imports what this host does not offer, or not so.
+    #[error("the plugin imports `{name}`, which this host does not offer: {cause}")]
+    Import {
+        /// The import.
+        name: String,
+        /// What about it is missing.
+        cause: String,
+    },
     /// It does not export the world's function.
     #[error("the plugin does not export `execute` of the world phasm:executor/executor@{VERSION}: {0}")]
     Export(String),
-    /// Names fit but types do not.
+    /// It cannot be linked for another reason.
     #[error("the plugin cannot be linked: {0}")]
     Link(String),
     /// It needs more of the pool than there is.
@@ -109,16 +114,20 @@ fn compatible(version: &str) -> bool {
     minor(version) == minor(VERSION)
 }
 
-/// Names the import that could not be satisfied, where it is a matter of names.
+/// Names the import that could not be satisfied.
 fn unlinked(component: &Component, error: &wasmtime::Error) -> LoadError {
-    let message = format!("{error:#}");
+    let (what, cause) = (error.to_string(), causes(error));
     let ty = component.component_type();
     let mut imports = ty.imports(component.engine()).map(|(name, _)| name);
-    let named = imports.find(|name| message.contains(&format!("`{name}`")));
-    match named.filter(|_| message.contains("was not found in the linker")) {
-        Some(name) => LoadError::Import(name.to_owned()),
-        None => LoadError::Link(message),
+    match imports.find(|name| what.contains(&format!("`{name}`"))) {
+        Some(name) => LoadError::Import { name: name.to_owned(), cause },
+        None => LoadError::Link(format!("{error:#}")),
     }
+}
+
+/// Everything below the outermost description of `error`.
+fn causes(error: &wasmtime::Error) -> String {
+    error.chain().skip(1).map(ToString::to_string).collect::<Vec<_>>().join(": ")
 }
 
 /// Slots one instance takes, or none when it has more memories or tables than allowed.

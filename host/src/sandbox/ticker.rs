@@ -71,8 +71,8 @@ impl Ticker {
     }
 
     /// An alarm that wakes a task at `deadline`, once it has been [set](Alarm::set).
-    pub(super) fn alarm(&self, deadline: Instant) -> Alarm<'_> {
-        Alarm { shared: &self.shared, deadline, set: None }
+    pub(super) fn alarm(&self, deadline: Instant) -> Alarm {
+        Alarm { shared: Arc::clone(&self.shared), deadline, set: None }
     }
 
     /// How many times the thread has looked at the clock; stands still while it is parked.
@@ -100,13 +100,13 @@ impl Drop for Running<'_> {
 }
 
 /// Wakes one task at one instant; forgotten when dropped.
-pub(super) struct Alarm<'a> {
-    shared: &'a Shared,
+pub(super) struct Alarm {
+    shared: Arc<Shared>,
     deadline: Instant,
     set: Option<(u64, Waker)>,
 }
 
-impl Alarm<'_> {
+impl Alarm {
     /// Makes the alarm wake `waker`. Cheap when it already does.
     pub(super) fn set(&mut self, waker: &Waker) {
         if self.set.as_ref().is_some_and(|(_, known)| known.will_wake(waker)) {
@@ -124,7 +124,7 @@ impl Alarm<'_> {
     }
 }
 
-impl Drop for Alarm<'_> {
+impl Drop for Alarm {
     fn drop(&mut self) {
         self.forget();
     }

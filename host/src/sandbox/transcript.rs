@@ -50,7 +50,8 @@ impl Transcript {
     /// Passes `text` on, one call for each of its lines.
     pub(super) fn log(&self, level: Level, text: &str) -> Result<(), Exceeded> {
         self.charge(text.len() + 1)?;
-        for line in text.lines() {
+        // `lines` knows none in an empty text, but saying nothing is a sign of life too.
+        for line in text.lines().chain(text.is_empty().then_some("")) {
             self.observer.log(level, cut(line, self.longest_line));
         }
         Ok(())

@@ -1,0 +1,158 @@
+//! Whatever a guest does wrong is an outcome that names the cause (R-C1).
+
+use std::sync::Arc;
+
+use phasm::{executor::Executor, sandbox::Limits};
+use phasm_engine::outcome::code::{ERROR, SUCCEEDED, TIMEOUT};
+use tokio::sync::mpsc::unbounded_channel;
+
+use crate::harness::{Deaf, Listener, call, config, invocation, outputs, plugins, within, working};
+
+#[tokio::test]
+async fn every_misbehaviour_has_its_code_and_names_its_cause() {
+    let rows = [
+        ("trap", "trap: wasm trap: integer divide by zero"),
+        ("overflow", "stack overflow: limit of 512 KiB reached"),
+        ("allocate", "memory limit of 64 MiB reached"),
+        ("allocate-at-once", "memory limit of 64 MiB reached"),
+        ("big-memory", "memory limit of 64 MiB reached"),
+        ("table", "table limit of 65536 elements reached"),
+        ("flood", "log over its limit of 1 MiB"),
+        ("flood-empty", "log over its limit of 1 MiB"),
+        ("flood-stdout", "log over its limit of 1 MiB"),
+        ("many-outputs", "output over its limit of 8 MiB"),
+        (
+            "bad-json",
+            "output `pear` is not JSON: key must be a string at line 1 column 2; expected one JSON value",
+        ),
+        (
+            "deep-json",
+            "output `a` is not JSON: recursion limit exceeded at line 1 column 128; expected one JSON value",
+        ),
+        ("empty-name", "an output has an empty name; expected a name"),
+        ("bad-detail", "detail is of type array; expected an object"),
+        ("bad-text", "trap: invalid utf-8 sequence of 1 bytes from index 0"),
+        ("wild-pointer", "trap: pointer out of bounds of memory"),
+        ("panic", "guest panicked at src/lib.rs:7:9: no such fruit"),
+        ("exit", "the guest exited with status 1 instead of returning an outcome"),
+        ("timers", "trap: resource table has no free keys"),
+        (
+            "wrong-version",
+            "plugin `wrong-version`: the plugin wants phasm:executor@0.2.0, this host has phasm:executor@0.1.0",
+        ),
+    ];
+    let plugins = plugins(config(), &rows.map(|(name, _)| name));
+    for (name, message) in rows {
+        let outcome = call(&plugins, invocation(name)).await;
+        assert_eq!((outcome.code, &*outcome.message), (ERROR, message), "{name}");
+    }
+}
+
+#[tokio::test]
+async fn components_that_are_no_executors_say_what_is_missing() {
+    let rows = [
+        ("unknown-import", "the plugin imports `acme:teleport/beam@1.0.0`, which this host does not offer: "),
+        ("unknown-function", "instance export `shout`"),
+        ("wrong-world", "does not export `execute` of the world phasm:executor/executor@0.1.0"),
+        ("wrong-types", "does not export `execute`"),
+    ];
+    let plugins = plugins(config(), &rows.map(|(name, _)| name));
+    plugins.register("junk", b"junk".as_slice(), phasm::sandbox::Grants::default());
+    plugins.register("module", b"\0asm\x01\0\0\0".as_slice(), phasm::sandbox::Grants::default());
+    let rows = rows.into_iter().chain([
+        ("junk", "plugin `junk`: the component cannot be compiled: "),
+        ("module", "plugin `module`: this is a core WebAssembly module, not a component"),
+    ]);
+    for (name, part) in rows {
+        let outcome = call(&plugins, invocation(name)).await;
+        assert_eq!(outcome.code, ERROR, "{name}");
+        assert!(outcome.message.contains(part), "{name}: {}", outcome.message);
+    }
+}
+
+#[tokio::test]
+async fn sizes_are_limited_before_anything_is_parsed() {
+    let mut config = config();
+    config.limits.memory = 256 << 20;
+    let plugins = plugins(config, &["big-output", "big-log"]);
+    for (name, message) in [
+        ("big-output", "output over its limit of 8 MiB"),
+        ("big-log", "more than 16 MiB handed to the host in one call"),
+    ] {
+        let outcome = call(&plugins, invocation(name)).await;
+        assert_eq!((outcome.code, &*outcome.message), (ERROR, message));
+    }
+}
+
+#[tokio::test]
+async fn limits_are_the_operators() {
+    type Change = fn(&mut Limits);
+    let limits = |change: Change| {
+        let mut config = config();
+        change(&mut config.limits);
+        config
+    };
+    let rows: [(Change, &str, &str); 6] = [
+        (|l| l.memory = 1 << 20, "allocate", "memory limit of 1 MiB reached"),
+        (|l| l.stack = 128 << 10, "overflow", "stack overflow: limit of 128 KiB reached"),
+        (|l| l.log = 100, "flood", "log over its limit of 100 bytes"),
+        (|l| l.output = 0, "count", "output over its limit of 0 bytes"),
+        (|l| l.component = 10, "echo", "over the limit of 10 bytes"),
+        (|l| l.memories = 0, "echo", "the component cannot be compiled: module memory does not fit"),
+    ];
+    for (change, name, part) in rows {
+        let outcome = call(&plugins(limits(change), &[name]), invocation(name)).await;
+        assert!(outcome.code == ERROR && outcome.message.contains(part), "{name}: {}", outcome.message);
+    }
+}
+
+#[tokio::test]
+async fn an_invocation_lowers_the_memory_limit() {
+    let plugins = plugins(config(), &["allocate"]);
+    for (asked, message) in
+        [(128 << 10, "memory limit of 128 KiB reached"), (1 << 40, "memory limit of 64 MiB reached")]
+    {
+        let mut invocation = invocation("allocate");
+        invocation.memory = Some(asked);
+        assert_eq!(&*call(&plugins, invocation).await.message, message);
+    }
+}
+
+/// On a single guest thread, a healthy call comes to its end beside five that misbehave, before the first of them does.
+#[tokio::test]
+async fn a_healthy_call_is_not_held_up_by_those_that_misbehave() {
+    let bad = ["spin", "allocate", "trap", "flood", "big-output"];
+    let mut config = config();
+    config.threads = std::num::NonZeroUsize::new(1);
+    config.limits.memory = 128 << 20;
+    let plugins = plugins(config, &[&bad[..], &["echo"]].concat());
+    for name in bad.iter().chain(&["echo"]) {
+        plugins.load(name).await.unwrap();
+    }
+    let (ended, mut in_order) = unbounded_channel();
+    for name in bad {
+        let (listener, mut heard) = Listener::new();
+        let invocation = if name == "spin" { within(1500, invocation(name)) } else { working(name, 8) };
+        let (attempt, ended) = (plugins.execute(invocation, listener), ended.clone());
+        plugins.sandbox().guest_runtime().spawn(async move { ended.send((name, attempt.await)) });
+        assert_eq!(heard.recv().await.unwrap(), "Info started");
+    }
+    let healthy = plugins.execute(working("echo", 3), Arc::new(Deaf));
+    plugins.sandbox().guest_runtime().spawn(async move { ended.send(("echo", healthy.await)) });
+
+    let (first, outcome) = in_order.recv().await.unwrap();
+    assert_eq!((first, outcome.code, outputs(&outcome).len()), ("echo", SUCCEEDED, 3), "{}", outcome.message);
+    let mut rest = Vec::new();
+    while let Some((name, outcome)) = in_order.recv().await {
+        rest.push((name, outcome.code, outcome.message.to_string()));
+    }
+    rest.sort();
+    let expected = [
+        ("allocate", ERROR, "memory limit of 128 MiB reached"),
+        ("big-output", ERROR, "output over its limit of 8 MiB"),
+        ("flood", ERROR, "log over its limit of 1 MiB"),
+        ("spin", TIMEOUT, "stopped at its deadline"),
+        ("trap", ERROR, "trap: wasm trap: integer divide by zero"),
+    ];
+    assert_eq!(rest, expected.map(|(name, code, message)| (name, code, message.to_owned())));
+}

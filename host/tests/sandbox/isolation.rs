@@ -1,0 +1,122 @@
+//! What a guest is told, what it can say and touch, and that nothing of it is left.
+
+use std::{collections::BTreeMap, sync::Arc};
+
+use phasm::{
+    executor::Executor,
+    plugins::Plugins,
+    sandbox::{DirGrant, Grants, Sandbox},
+};
+use phasm_engine::{
+    outcome::code::{ERROR, SUCCEEDED},
+    value::Value,
+};
+
+use crate::harness::{Listener, call, config, guest, invocation, outputs, plugins, within, working};
+
+#[tokio::test]
+async fn inputs_come_in_and_outputs_go_out() {
+    let plugins = plugins(config(), &["echo"]);
+    let json = r#"{"a":[1,2.5,null,true,"é\u0000"],"b":{}}"#;
+    let mut invocation = invocation("echo");
+    invocation.inputs =
+        Arc::new(vec![("x".into(), Value::from_json(json).unwrap()), ("y".into(), Value::Null)]);
+    let outcome = call(&plugins, invocation).await;
+    assert_eq!((outcome.code, &*outcome.message, &outcome.detail), (SUCCEEDED, "", &None));
+    let expected = BTreeMap::from([("x", Value::from_json(json).unwrap()), ("y", Value::Null)]);
+    assert_eq!(outputs(&outcome), expected.iter().map(|(name, value)| (*name, value)).collect());
+}
+
+#[tokio::test]
+async fn a_guest_knows_its_attempt() {
+    let plugins = plugins(config(), &["describe", "remaining"]);
+    let mut second = invocation("describe");
+    (second.attempt, second.dispatch, second.resumed) = (2, 3, true);
+    second.config = Value::from_json(r#"{"k":"v"}"#).unwrap();
+    let key = second.idempotency_key();
+    let outcome = call(&plugins, second).await;
+    assert_eq!((outcome.code, &*outcome.message), (231, &*key));
+    assert_eq!(outcome.detail, Some(Value::from_json(r#"{"k":"v"}"#).unwrap()));
+    assert_eq!(call(&plugins, within(3_600_000, invocation("remaining"))).await.code, 0);
+    assert_eq!(call(&plugins, invocation("remaining")).await.code, 2);
+}
+
+#[tokio::test]
+async fn every_call_is_a_fresh_instance() {
+    let mut config = config();
+    config.slots = 1;
+    let plugins = plugins(config, &["count"]);
+    for _ in 0..20 {
+        let outcome = call(&plugins, invocation("count")).await;
+        assert_eq!(outputs(&outcome), BTreeMap::from([("n", &2.into())]));
+    }
+}
+
+#[tokio::test]
+async fn everything_a_guest_says_is_heard_line_by_line() {
+    let plugins = plugins(config(), &["say", "panic"]);
+    let (listener, _) = Listener::new();
+    assert_eq!(plugins.execute(invocation("say"), listener.clone()).await.code, SUCCEEDED);
+    let expected = [
+        "Error one",
+        "Error two",
+        "progress Some(0.5) half",
+        "progress Some(1.0) ",
+        "progress None ",
+        "progress None half",
+        "Info out1",
+        "Info out2",
+        "Warn err",
+        "Info out3",
+    ];
+    assert_eq!(listener.heard(), expected);
+
+    let (listener, _) = Listener::new();
+    assert_eq!(plugins.execute(invocation("panic"), listener.clone()).await.code, ERROR);
+    assert_eq!(listener.heard().get(2).unwrap(), "Warn no such fruit");
+}
+
+#[tokio::test]
+async fn nothing_is_granted_unless_the_operator_grants_it() {
+    let dir = tempfile::tempdir().unwrap();
+    let grant = |host: &std::path::Path| Grants {
+        dirs: vec![DirGrant { host: host.to_owned(), guest: "/data".into(), read_only: true }],
+        env: BTreeMap::from([("NAME".to_owned(), "value".to_owned())]),
+    };
+    let plugins = Plugins::new(Sandbox::new(config()).unwrap());
+    for name in ["directories", "environment", "network"] {
+        plugins.register(name, guest(name), Grants::default());
+        plugins.register(format!("granted-{name}"), guest(name), grant(dir.path()));
+        plugins.register(format!("gone-{name}"), guest(name), grant(&dir.path().join("gone")));
+    }
+    let gone = format!(
+        "granted directory {}: No such file or directory (os error 2)",
+        dir.path().join("gone").display()
+    );
+    let rows = [
+        ("directories", 2, "not granted: directories"),
+        ("network", 101, "not granted: network"),
+        ("environment", 0, ""),
+        ("granted-directories", 3, ""),
+        ("granted-environment", 1, "value"),
+        ("gone-directories", ERROR, &gone),
+    ];
+    for (name, code, message) in rows {
+        let outcome = call(&plugins, invocation(name)).await;
+        assert_eq!((outcome.code, &*outcome.message), (code, message), "{name}");
+    }
+}
+
+#[tokio::test]
+async fn calls_wait_for_a_slot_and_never_fail_for_want_of_one() {
+    let mut config = config();
+    config.slots = 3;
+    let plugins = plugins(config, &["nap"]);
+    let calls: Vec<_> = (0..200)
+        .map(|_| tokio::spawn(plugins.execute(working("nap", 0), Arc::new(crate::harness::Deaf))))
+        .collect();
+    for call in calls {
+        let outcome = call.await.unwrap();
+        assert_eq!((outcome.code, &*outcome.message), (SUCCEEDED, ""));
+    }
+}

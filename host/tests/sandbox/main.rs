@@ -1,0 +1,11 @@
+//! The sandbox against guests that misbehave in every way there is; the guests are in `tests/guests`.
+
+#![expect(clippy::unwrap_used, reason = "tests")]
+
+mod cache;
+mod faults;
+mod harness;
+mod isolation;
+mod plugins;
+mod time;
+mod unsafe_code;
