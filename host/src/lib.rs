@@ -1,3 +1,4 @@
 //! Phasm as a library: sandboxed WebAssembly executors, declarative workflows, one process.
 
+pub mod builder;
 pub mod executor;

@@ -95,15 +95,19 @@ impl Phase {
     }
 
     fn leaf_may_become(self, to: Self) -> bool {
-        let ended = matches!(to, Self::Succeeded | Self::Failed | Self::Error | Self::Timeout | Self::Cancelled);
+        let ended =
+            matches!(to, Self::Succeeded | Self::Failed | Self::Error | Self::Timeout | Self::Cancelled);
         match self {
             Self::Created => matches!(to, Self::Ready | Self::Skipped | Self::Cancelled | Self::Error),
             Self::Ready => ended || matches!(to, Self::Running | Self::Created),
             Self::Running => ended || matches!(to, Self::Suspended | Self::Created),
             Self::Suspended => ended || matches!(to, Self::Running | Self::Created),
-            Self::Succeeded | Self::Failed | Self::Error | Self::Timeout | Self::Skipped | Self::Cancelled => {
-                false
-            }
+            Self::Succeeded
+            | Self::Failed
+            | Self::Error
+            | Self::Timeout
+            | Self::Skipped
+            | Self::Cancelled => false,
         }
     }
 

@@ -267,9 +267,17 @@ mod tests {
 
     #[test]
     fn json_round_trips_exactly() {
-        for text in
-            ["null", "true", "1", "-7", "18446744073709551615", "1.0", "1.5e300", r#""é\n""#, r#"[1,{"a":[]}]"#]
-        {
+        for text in [
+            "null",
+            "true",
+            "1",
+            "-7",
+            "18446744073709551615",
+            "1.0",
+            "1.5e300",
+            r#""é\n""#,
+            r#"[1,{"a":[]}]"#,
+        ] {
             let value = Value::from_json(text).unwrap();
             assert_eq!(Value::from_json(&value.to_json()).unwrap(), value, "{text}");
             assert_eq!(Value::from(serde_json::Value::from(&value)), value, "{text}");
