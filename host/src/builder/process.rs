@@ -51,7 +51,7 @@ pub enum ProcessError {
         command: String,
         /// How it ended.
         status: ExitStatus,
-        /// Its standard error.
+        /// The last lines of its standard error.
         output: String,
     },
 }
@@ -72,8 +72,50 @@ pub(super) fn capture(
     limit: Duration,
     progress: &dyn Progress,
 ) -> Result<Captured, ProcessError> {
+    capture_fed(command, Stdio::null(), limit, progress)
+}
+
+/// Runs `consumer` on what `producer` writes; both have to succeed.
+///
+/// # Errors
+/// [`ProcessError`].
+pub(super) fn pipe(
+    producer: &mut Command,
+    consumer: &mut Command,
+    limit: Duration,
+    progress: &dyn Progress,
+) -> Result<(), ProcessError> {
+    producer.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null());
+    let mut child = producer.spawn().map_err(|source| start_error(producer, source))?;
+    let fed = child.stdout.take().map_or_else(Stdio::null, Stdio::from);
+    let consumed = capture_fed(consumer, fed, limit, progress);
+    // A consumer that gave up has closed the pipe; the producer must not outlive it in any case.
+    if consumed.is_err() {
+        let _ = child.kill();
+    }
+    let produced = child.wait().map_err(|source| start_error(producer, source))?;
+    let Captured { status, stderr, .. } = consumed?;
+    // If both failed, the consumer is the one that said why.
+    for (command, status) in [(consumer, status), (producer, produced)] {
+        if !status.success() {
+            return Err(ProcessError::Failed {
+                command: display(command),
+                status,
+                output: last_lines(&stderr),
+            });
+        }
+    }
+    Ok(())
+}
+
+fn capture_fed(
+    command: &mut Command,
+    stdin: Stdio,
+    limit: Duration,
+    progress: &dyn Progress,
+) -> Result<Captured, ProcessError> {
     let deadline = Instant::now() + limit;
-    let mut child = spawn(command)?;
+    let mut child = spawn(command, stdin)?;
     let heard = listen(&mut child);
     match collect(&heard, deadline, progress) {
         Some((stdout, stderr)) => {
@@ -102,7 +144,7 @@ pub(super) fn run(
     if status.success() {
         return Ok(stdout);
     }
-    Err(ProcessError::Failed { command: display(command), status, output: stderr.trim_end().to_owned() })
+    Err(ProcessError::Failed { command: display(command), status, output: last_lines(&stderr) })
 }
 
 /// [`run`] for a quick look that nobody needs to hear of.
@@ -145,8 +187,8 @@ fn is_program(path: &Path) -> bool {
     fs::metadata(path).is_ok_and(|meta| meta.is_file())
 }
 
-fn spawn(command: &mut Command) -> Result<Child, ProcessError> {
-    command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+fn spawn(command: &mut Command, stdin: Stdio) -> Result<Child, ProcessError> {
+    command.stdin(stdin).stdout(Stdio::piped()).stderr(Stdio::piped());
     command.spawn().map_err(|source| start_error(command, source))
 }
 
@@ -160,6 +202,13 @@ fn start_error(command: &Command, source: io::Error) -> ProcessError {
 fn display(command: &Command) -> String {
     let words = std::iter::once(command.get_program()).chain(command.get_args());
     words.map(|word| word.display().to_string()).collect::<Vec<_>>().join(" ")
+}
+
+/// The end of it is where the reason is.
+fn last_lines(text: &str) -> String {
+    const KEPT: usize = 30;
+    let lines = text.trim_end().lines().collect::<Vec<_>>();
+    lines.get(lines.len().saturating_sub(KEPT)..).unwrap_or_default().join("\n")
 }
 
 enum Heard {
@@ -266,6 +315,23 @@ mod tests {
             "{missing}"
         );
         assert!(matches!(require(&["sh", "phasm-no-such-tool"]), Err(ProcessError::Missing { .. })));
+    }
+
+    #[test]
+    fn a_pipe_needs_both_ends_to_succeed() {
+        let piped =
+            |producer, consumer| pipe(&mut shell(producer), &mut shell(consumer), LONG, &|_: &str| ());
+        piped("echo words", "read line && test \"$line\" = words").unwrap();
+        for (producer, consumer, failed) in [
+            ("echo a; exit 4", "cat", "status: 4"),
+            ("yes", "exit 5", "status: 5"),
+            ("true", "exit 6", "status: 6"),
+        ] {
+            let message = piped(producer, consumer).unwrap_err().to_string();
+            assert!(message.contains(failed), "{message}");
+        }
+        let nobody = pipe(&mut shell("yes"), &mut Command::new("phasm-no-such-tool"), LONG, &|_: &str| ());
+        assert!(matches!(nobody, Err(ProcessError::Missing { .. })));
     }
 
     #[test]

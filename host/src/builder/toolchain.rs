@@ -139,6 +139,7 @@ fn add_target(rust: &Rust, progress: &dyn Progress) -> Result<Toolchain, Failure
     let command = format!("rustup target add {TARGET}");
     progress.step(&format!("the target {TARGET} is not installed: trying `{command}`"));
     let mut rustup = command_in(rust.folder(), "rustup");
+    rustup.env_remove("RUST_BACKTRACE");
     let reason = match process::run(rustup.args(["target", "add", TARGET]), RUSTUP_LIMIT, progress) {
         Ok(_) if rust.has_target() => return Ok(Toolchain::installed()),
         Ok(_) => "it succeeded, but the compiler still lacks the target's standard library".to_owned(),

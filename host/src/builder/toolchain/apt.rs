@@ -19,7 +19,9 @@ use super::{
 
 const DOWNLOAD_LIMIT: Duration = Duration::from_secs(30 * 60);
 /// An archive that does not answer gives way to the next step.
-const NETWORK: [&str; 6] = [
+const NETWORK: [&str; 7] = [
+    // As root, apt would work as a user of its own, who cannot reach folders of ours.
+    "-oAPT::Sandbox::User=",
     "-oAcquire::http::Timeout=30",
     "-oAcquire::https::Timeout=30",
     "-oAcquire::Retries=2",
@@ -60,8 +62,6 @@ impl Apt {
         let mut options = vec![
             format!("-oDir::State::Lists={}", state.join("lists").display()),
             format!("-oDir::Cache={}", state.join("cache").display()),
-            // Apt's own user cannot reach folders of ours.
-            "-oAPT::Sandbox::User=".to_owned(),
         ];
         if let Some(source) = source {
             let list = state.join("sources.list");

@@ -21,6 +21,8 @@ use super::{
 };
 
 const TOOLS: [&str; 5] = ["apt-get", "apt-cache", "dpkg-deb", "tar", "cc"];
+/// Where a source package has the standard library.
+const LIBRARY: &str = "./usr/src/*/library";
 
 /// What the steps of the recipe share.
 pub(super) struct Making<'a> {
@@ -90,8 +92,11 @@ impl Making<'_> {
         let archives = unpack::archives(&self.packages())?;
         let names = archives.iter().map(unpack::Archive::name).collect::<Vec<_>>();
         for archive in &archives {
-            let into = if archive.name().ends_with("-src") { &source } else { &tree };
-            archive.unpack(into, self.progress)?;
+            if archive.name().ends_with("-src") {
+                archive.unpack_folder(LIBRARY, &source, self.progress)?;
+            } else {
+                archive.unpack(&tree, self.progress)?;
+            }
         }
         let found =
             unpack::files(&source).into_iter().find(|path| path.ends_with("library/sysroot/Cargo.toml"));

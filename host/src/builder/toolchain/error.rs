@@ -42,7 +42,9 @@ impl MakeError {
     pub(super) fn remedy(&self) -> String {
         match self {
             Self::Process(ProcessError::Missing { tool }) => missing(tool),
-            Self::Process(_) => "let this machine reach its package archive and the crates registry".to_owned(),
+            Self::Process(_) => {
+                "mend what the command complains of; it may need the package archive or the crates registry".to_owned()
+            }
             Self::Files { path, .. } => {
                 format!("see to it that {} can be written and has 2 GB to spare, or set PHASM_CACHE_DIR", path.display())
             }

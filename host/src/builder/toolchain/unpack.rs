@@ -32,6 +32,23 @@ impl Archive {
         // What was unpacked is not needed twice.
         fs::remove_file(&self.0).map_err(MakeError::at(&self.0))
     }
+
+    /// Only the folder that `pattern` stands for: a source package has as many files as a small system.
+    ///
+    /// # Errors
+    /// [`MakeError`].
+    pub(super) fn unpack_folder(
+        &self,
+        pattern: &str,
+        into: &Path,
+        progress: &dyn Progress,
+    ) -> Result<(), MakeError> {
+        fs::create_dir_all(into).map_err(MakeError::at(into))?;
+        let (mut dpkg, mut tar) = (Command::new("dpkg-deb"), Command::new("tar"));
+        tar.arg("-C").arg(into).args(["-x", "--wildcards", "--no-wildcards-match-slash", pattern]);
+        process::pipe(dpkg.arg("--fsys-tarfile").arg(&self.0), &mut tar, UNPACK_LIMIT, progress)?;
+        fs::remove_file(&self.0).map_err(MakeError::at(&self.0))
+    }
 }
 
 /// The packages in a folder, by name.
