@@ -1,0 +1,169 @@
+//! The macros of the prelude.
+
+/// Makes a function from a [`Call`](crate::Call) to an [`Outcome`](crate::Outcome) this crate's executor.
+///
+/// Built for wasm32, the crate exports the world `phasm:executor/executor@0.1.0` and carries its name, version and
+/// description from `Cargo.toml` in the custom section `phasm:manifest`. Natively nothing is exported, so that the
+/// function can be tested with [`testing`](crate::testing). Once per crate.
+#[macro_export]
+macro_rules! executor {
+    ($executor:expr) => {
+        const _: fn($crate::bindings::Invocation) -> $crate::bindings::Outcome =
+            |invocation| $crate::guest::execute($executor, invocation);
+
+        #[cfg(target_arch = "wasm32")]
+        const _: () = {
+            struct Exported;
+
+            impl $crate::bindings::Guest for Exported {
+                fn execute(invocation: $crate::bindings::Invocation) -> $crate::bindings::Outcome {
+                    $crate::guest::execute($executor, invocation)
+                }
+            }
+
+    $crate::bindings::export_executor!(Exported with_types_in $crate::bindings);
+
+            const PACKAGE: $crate::manifest::Package =
+                [env!("CARGO_PKG_NAME"), env!("CARGO_PKG_VERSION"), env!("CARGO_PKG_DESCRIPTION")];
+            #[used]
+            #[unsafe(link_section = "phasm:manifest")]
+            static MANIFEST: [u8; $crate::manifest::len(PACKAGE)] = $crate::manifest::json(PACKAGE);
+        };
+    };
+}
+
+/// Declares typed inputs, and the choices among them.
+///
+/// ```
+/// use phasm_sdk::prelude::*;
+///
+/// inputs! {
+///     /// What to fetch.
+///     #[derive(Debug, PartialEq)]
+///     pub struct Fetch {
+///         /// Required.
+///         pub url: String,
+///         /// Absent and null are `None`.
+///         pub note: Option<String>,
+///         /// Has a default, which may use any expression.
+///         pub method: Method = Method::Get,
+///         /// Has another name in the workflow.
+///         pub max_bytes as "maxBytes": u64 = 1 << 20,
+///     }
+/// }
+///
+/// inputs! {
+///     /// One of a few words.
+///     #[derive(Clone, Copy, Debug, PartialEq)]
+///     pub enum Method {
+///         /// Reads.
+///         Get = "GET",
+///         /// Writes.
+///         Post = "POST",
+///     }
+/// }
+///
+/// fn fetch(call: Call<Fetch>) -> Outcome {
+///     Outcome::succeeded().output("limit", call.inputs.max_bytes)
+/// }
+///
+/// let outcome = phasm_sdk::testing::call(fetch, json!({ "method": "PUT", "maxBytes": "2" }));
+/// assert_eq!(
+///     outcome.message,
+///     "input `url` is missing; expected a string; \
+///      input `method`: expected `GET` or `POST`, got string \"PUT\"; \
+///      input `maxBytes`: expected u64, got string \"2\""
+/// );
+/// ```
+///
+/// A field is whatever serde can read. One that is absent or null is looked up in `executor.config` before its default
+/// counts. An input that no field stands for is named in a warning of the log.
+#[macro_export]
+macro_rules! inputs {
+    (
+        $(#[$attribute:meta])*
+        $vis:vis struct $name:ident {
+            $($(#[$field_attribute:meta])* $field_vis:vis $field:ident $(as $wire:literal)? : $type:ty $(= $default:expr)?),+
+            $(,)?
+        }
+    ) => {
+        $(#[$attribute])*
+        $vis struct $name {
+            $($(#[$field_attribute])* $field_vis $field: $type,)+
+        }
+
+        impl $name {
+            /// The names of the inputs.
+            $vis const INPUTS: &'static [&'static str] = &[$($crate::inputs!(@name $field $($wire)?)),+];
+        }
+
+        impl $crate::FromInputs for $name {
+            fn from_inputs(
+                inputs: $crate::Inputs,
+                config: &$crate::Json,
+            ) -> ::core::result::Result<Self, $crate::inputs::BadInputs> {
+                let mut fields = $crate::inputs::Fields::new(&inputs, config);
+                fields.warn_of_others(Self::INPUTS);
+                $(let $field: ::core::option::Option<$type> =
+                    $crate::inputs!(@read fields, $crate::inputs!(@name $field $($wire)?) $(, $default)?);)+
+                match ($($field,)+) {
+                    ($(::core::option::Option::Some($field),)+) => ::core::result::Result::Ok(Self { $($field),+ }),
+                    _ => ::core::result::Result::Err(fields.into_problems()),
+                }
+            }
+        }
+    };
+    (
+        $(#[$attribute:meta])*
+        $vis:vis enum $name:ident {
+            $($(#[$variant_attribute:meta])* $variant:ident = $word:literal),+ $(,)?
+        }
+    ) => {
+        $(#[$attribute])*
+        $vis enum $name {
+            $($(#[$variant_attribute])* $variant,)+
+        }
+
+        impl<'de> $crate::serde::Deserialize<'de> for $name {
+            fn deserialize<D: $crate::serde::Deserializer<'de>>(
+                deserializer: D,
+            ) -> ::core::result::Result<Self, D::Error> {
+                $crate::inputs::choice(deserializer, &[$($word),+], [$(Self::$variant),+])
+            }
+        }
+    };
+    (@name $field:ident) => { ::core::stringify!($field) };
+    (@name $field:ident $wire:literal) => { $wire };
+    (@read $fields:ident, $name:expr) => { $fields.required($name) };
+    (@read $fields:ident, $name:expr, $default:expr) => { $fields.or_else($name, || $default) };
+}
+
+/// Writes a log line of the finest kind; takes what `format!` takes.
+#[macro_export]
+macro_rules! trace {
+    ($($text:tt)+) => { $crate::log($crate::Level::Trace, &::std::format!($($text)+)) };
+}
+
+/// Writes a log line for whoever debugs the executor; takes what `format!` takes.
+#[macro_export]
+macro_rules! debug {
+    ($($text:tt)+) => { $crate::log($crate::Level::Debug, &::std::format!($($text)+)) };
+}
+
+/// Writes a log line for whoever runs the executor; takes what `format!` takes.
+#[macro_export]
+macro_rules! info {
+    ($($text:tt)+) => { $crate::log($crate::Level::Info, &::std::format!($($text)+)) };
+}
+
+/// Writes a log line about what looks wrong; takes what `format!` takes.
+#[macro_export]
+macro_rules! warn {
+    ($($text:tt)+) => { $crate::log($crate::Level::Warn, &::std::format!($($text)+)) };
+}
+
+/// Writes a log line about what is wrong; takes what `format!` takes.
+#[macro_export]
+macro_rules! error {
+    ($($text:tt)+) => { $crate::log($crate::Level::Error, &::std::format!($($text)+)) };
+}

@@ -1,0 +1,166 @@
+//! Calls an executor natively, in an ordinary unit test.
+//!
+//! ```
+//! use phasm_sdk::{prelude::*, testing::{HostCall, Test}};
+//!
+//! fn approve(call: Call) -> Outcome {
+//!     progress(0.5, "asking");
+//!     if call.resumed { Outcome::succeeded() } else { Outcome::suspended("a yes") }
+//! }
+//!
+//! let asked = Test::new().run(approve);
+//! assert_eq!(asked.outcome, Outcome::suspended("a yes"));
+//! assert_eq!(asked.host, [HostCall::Progress(Some(0.5), "asking".to_owned())]);
+//! assert_eq!(Test::new().resumed().run(approve).outcome.code, ExecCode::Succeeded);
+//! ```
+
+use std::{cell::RefCell, time::Duration};
+
+use serde::Serialize;
+use serde_json::Value;
+
+use crate::{Call, FromInputs, Inputs, IntoOutcome, Invocation, Json, Level, Outcome, guest};
+
+/// What an executor told the host.
+#[derive(Clone, Debug, PartialEq)]
+pub enum HostCall {
+    /// A log line.
+    Log(Level, String),
+    /// How far the work is.
+    Progress(Option<f64>, String),
+    /// A sign of life.
+    Heartbeat,
+}
+
+/// What a call came to.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Ran {
+    /// What the host would get.
+    pub outcome: Outcome,
+    /// What it would have heard, in order.
+    pub host: Vec<HostCall>,
+}
+
+/// An invocation in the making: the first attempt of the task `test`, without inputs, config or deadline.
+#[derive(Clone, Debug)]
+pub struct Test(Invocation);
+
+/// Calls `executor` with the fields of `inputs`, an object.
+pub fn call<I: FromInputs, R: IntoOutcome>(executor: impl Fn(Call<I>) -> R, inputs: Value) -> Outcome {
+    Test::new().inputs(inputs).run(executor).outcome
+}
+
+impl Default for Test {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Test {
+    /// The plainest invocation.
+    #[must_use]
+    pub fn new() -> Self {
+        Self(Call {
+            inputs: Inputs::default(),
+            config: Json::from_text("{}"),
+            run_id: "run".to_owned(),
+            workflow: "test".to_owned(),
+            namespace: "default".to_owned(),
+            task_run_id: "run/test".to_owned(),
+            task: "test".to_owned(),
+            attempt: 1,
+            dispatch: 1,
+            resumed: false,
+            remaining: None,
+            idempotency_key: "run/test/1/1".to_owned(),
+        })
+    }
+
+    /// Adds each field of `inputs`, an object.
+    #[must_use]
+    pub fn inputs(self, inputs: Value) -> Self {
+        let Value::Object(inputs) = inputs else { return self };
+        inputs.into_iter().fold(self, |test, (name, value)| test.input_json(&name, value.into()))
+    }
+
+    /// Adds an input.
+    #[must_use]
+    pub fn input(self, name: &str, value: impl Serialize) -> Self {
+        let json = Json::of(&value).unwrap_or_else(|_| Json::from_text("null"));
+        self.input_json(name, json)
+    }
+
+    /// Adds an input as JSON text.
+    #[must_use]
+    pub fn input_json(mut self, name: &str, json: Json) -> Self {
+        self.0.inputs = self.0.inputs.into_iter().chain([(name.to_owned(), json)]).collect();
+        self
+    }
+
+    /// Sets `executor.config`.
+    #[must_use]
+    pub fn config(mut self, config: Value) -> Self {
+        self.0.config = config.into();
+        self
+    }
+
+    /// Sets the attempt's number, and the dispatch's to the same.
+    #[must_use]
+    pub fn attempt(mut self, attempt: u32) -> Self {
+        self.0.attempt = attempt;
+        self.0.dispatch = attempt;
+        self
+    }
+
+    /// Makes it the second dispatch, after a suspension.
+    #[must_use]
+    pub fn resumed(mut self) -> Self {
+        self.0.resumed = true;
+        self.0.dispatch += 1;
+        self
+    }
+
+    /// Sets the time left.
+    #[must_use]
+    pub fn remaining(mut self, remaining: Duration) -> Self {
+        self.0.remaining = Some(remaining);
+        self
+    }
+
+    /// Calls `executor` as the host would.
+    #[must_use]
+    pub fn run<I: FromInputs, R: IntoOutcome>(self, executor: impl Fn(Call<I>) -> R) -> Ran {
+        record::take();
+        let outcome = guest::call(executor, self.0);
+        Ran { outcome, host: record::take() }
+    }
+}
+
+thread_local! {
+    static HEARD: RefCell<Vec<HostCall>> = const { RefCell::new(Vec::new()) };
+}
+
+/// Stands where the host's functions stand in a guest.
+pub(crate) mod record {
+    use super::{HEARD, HostCall, Level};
+
+    pub(crate) fn log(level: Level, text: &str) {
+        push(HostCall::Log(level, text.to_owned()));
+    }
+
+    pub(crate) fn progress(fraction: Option<f64>, text: &str) {
+        push(HostCall::Progress(fraction, text.to_owned()));
+    }
+
+    pub(crate) fn heartbeat() {
+        push(HostCall::Heartbeat);
+    }
+
+    pub(super) fn take() -> Vec<HostCall> {
+        HEARD.take()
+    }
+
+    fn push(call: HostCall) {
+        HEARD.with_borrow_mut(|heard| heard.push(call));
+    }
+}

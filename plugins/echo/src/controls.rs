@@ -1,0 +1,68 @@
+//! What tells echo how to answer.
+
+use phasm_sdk::{
+    Map,
+    duration::Millis,
+    inputs::Nested,
+    prelude::*,
+    serde::{Deserialize, Deserializer, de::DeserializeOwned, de::Error},
+};
+
+use crate::{misbehave::Lines, outputs::Type};
+
+/// Keys of Aether's own echo that mean nothing here.
+const IGNORED: [&str; 2] = ["auto-resume-after", "__resumed"];
+
+/// Whether an input of this name is a control and never comes back.
+pub(crate) fn is_control(name: &str) -> bool {
+    Controls::INPUTS.contains(&name) || IGNORED.contains(&name)
+}
+
+inputs! {
+    pub(crate) struct Controls {
+        pub(crate) outputs: Lenient<Vec<Nested<Declared>>> = Lenient(Vec::new()),
+        pub(crate) returns: Lenient<Vec<Nested<Returned>>> = Lenient(Vec::new()),
+        pub(crate) fail_count as "fail-count": Option<Lenient<u32>>,
+        pub(crate) fail_count_camel as "failCount": Option<Lenient<u32>>,
+        pub(crate) suspend: Lenient<bool> = Lenient(false),
+        pub(crate) code: Lenient<i32> = Lenient(0),
+        pub(crate) message: Option<String>,
+        pub(crate) detail: Lenient<Map<String, Value>> = Lenient(Map::new()),
+        pub(crate) sleep: Millis = Millis::default(),
+        pub(crate) trap: Lenient<bool> = Lenient(false),
+        pub(crate) spin: Lenient<bool> = Lenient(false),
+        pub(crate) allocate: Lenient<u32> = Lenient(0),
+        pub(crate) log: Lines = Lines::default(),
+    }
+}
+
+inputs! {
+    /// One entry of `outputs`.
+    pub(crate) struct Declared {
+        pub(crate) name: String,
+        pub(crate) r#type as "type": Type = Type::Any,
+        pub(crate) value: Option<Json>,
+    }
+}
+
+inputs! {
+    /// One entry of `returns`: what an attempt answers.
+    pub(crate) struct Returned {
+        pub(crate) code: Lenient<i32> = Lenient(0),
+        pub(crate) message: String = String::new(),
+        pub(crate) outputs: Nested<Inputs> = Nested::default(),
+        pub(crate) detail: Map<String, Value> = Map::new(),
+    }
+}
+
+/// A value, or a text that holds it as JSON: parameters written for other engines are often texts.
+#[derive(Default)]
+pub(crate) struct Lenient<T>(pub(crate) T);
+
+impl<'de, T: DeserializeOwned> Deserialize<'de> for Lenient<T> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> std::result::Result<Self, D::Error> {
+        let json = Json::deserialize(deserializer)?;
+        let within_text = || Json::from_text(json.parse::<String>().ok()?).parse().ok();
+        json.parse().or_else(|why| within_text().ok_or(why)).map(Self).map_err(D::Error::custom)
+    }
+}

@@ -1,0 +1,56 @@
+//! Turns JSON, TOML, YAML and CSV text into a value, and back. The order of keys is kept.
+
+mod format;
+mod node;
+
+use format::Format;
+use phasm_sdk::prelude::*;
+
+inputs! {
+    /// What to turn into what.
+    pub struct Task {
+        operation: Operation = Operation::Parse,
+        format: Format,
+        text: Option<String>,
+        value: Option<Json>,
+        pretty: bool = false,
+        header: bool = true,
+        delimiter: String = ",".to_owned(),
+    }
+}
+
+inputs! {
+    /// The two directions.
+    #[derive(Clone, Copy)]
+    pub enum Operation {
+        /// From `text` to `value`.
+        Parse = "parse",
+        /// From `value` to `text`.
+        Render = "render",
+    }
+}
+
+/// Does what `operation` says.
+///
+/// # Errors
+///
+/// Code 2 for a text that does not parse or a value that the format cannot hold, code 3 for bad inputs.
+pub fn parse(call: Call<Task>) -> Result {
+    let mut task = call.inputs;
+    match task.operation {
+        Operation::Parse => {
+            let text = task.text.take().or_error("input `text` is missing; expected the text to parse")?;
+            let value = format::parse(text.strip_prefix('\u{feff}').unwrap_or(&text), &task)?;
+            Ok(Outcome::succeeded().output_json("value", value))
+        }
+        Operation::Render => {
+            let value = task.value.take().unwrap_or_else(|| Json::from_text("null"));
+            Ok(Outcome::succeeded().output("text", format::render(&value, &task)?))
+        }
+    }
+}
+
+executor!(parse);
+
+#[cfg(test)]
+mod tests;
