@@ -1,5 +1,6 @@
 //! Phasm as a library: sandboxed WebAssembly executors, declarative workflows, one process.
 
+pub mod builder;
 pub mod clock;
 mod dispatcher;
 mod driver;

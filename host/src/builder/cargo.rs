@@ -1,0 +1,141 @@
+//! One cargo invocation for the guests of one workspace.
+
+use std::{collections::BTreeSet, io, path::PathBuf, sync::Arc};
+
+use serde::Deserialize;
+
+use super::{
+    Artefact, BuildError,
+    folder::{GuestCrate, TARGET},
+    freshness::Stamp,
+    process::{self, BUILD_LIMIT, Captured, ProcessError},
+    progress::Progress,
+    toolchain::Toolchain,
+};
+
+pub(super) fn build_one(
+    guest: GuestCrate,
+    toolchain: &Toolchain,
+    progress: &dyn Progress,
+) -> Result<Artefact, BuildError> {
+    let finished = guest.finished();
+    build(&[guest], toolchain, progress).pop().unwrap_or(Ok(finished))
+}
+
+/// Builds guests that share a workspace; one that does not build does not keep the others from it.
+pub(super) fn build(
+    guests: &[GuestCrate],
+    toolchain: &Toolchain,
+    progress: &dyn Progress,
+) -> Vec<Result<Artefact, BuildError>> {
+    let Some(first) = guests.first() else { return Vec::new() };
+    let names = guests.iter().map(|guest| guest.package.as_str()).collect::<BTreeSet<_>>();
+    progress.step(&format!("building {} for {TARGET}", names.into_iter().collect::<Vec<_>>().join(", ")));
+    let stamp = match Stamp::now(&first.target_dir()) {
+        Ok(stamp) => stamp,
+        Err(source) => return fail_all(guests, &Arc::new(source), target_dir_error),
+    };
+    match run(guests, first, toolchain, progress) {
+        Ok(captured) => guests.iter().map(|guest| judge(guest, &captured, &stamp)).collect(),
+        Err(source) => fail_all(guests, &Arc::new(source), process_error),
+    }
+}
+
+/// Once more without `--locked` where the lock file turns out to lack what a manifest newly asks for: an author adds a
+/// dependency and runs the workflow, and no person should have to step in.
+fn run(
+    guests: &[GuestCrate],
+    first: &GuestCrate,
+    toolchain: &Toolchain,
+    progress: &dyn Progress,
+) -> Result<Captured, ProcessError> {
+    let locked = first.root.join("Cargo.lock").is_file();
+    let captured = run_once(guests, first, toolchain, locked, progress)?;
+    if !locked || captured.status.success() || !captured.stderr.contains("--locked") {
+        return Ok(captured);
+    }
+    progress.step("Cargo.lock lacks what a Cargo.toml asks for: cargo adds it");
+    run_once(guests, first, toolchain, false, progress)
+}
+
+fn run_once(
+    guests: &[GuestCrate],
+    first: &GuestCrate,
+    toolchain: &Toolchain,
+    locked: bool,
+    progress: &dyn Progress,
+) -> Result<Captured, ProcessError> {
+    let mut command = toolchain.cargo(&first.root);
+    command.args(["build", "--release", "--lib", "--keep-going", "--target", TARGET]);
+    command.args(["--message-format", "json-render-diagnostics", "--color", "never"]);
+    command.arg("--target-dir").arg(first.target_dir());
+    command.args(locked.then_some("--locked"));
+    let packages = guests.iter().map(|guest| guest.package.as_str()).collect::<BTreeSet<_>>();
+    command.args(packages.into_iter().flat_map(|package| ["-p", package]));
+    process::capture(&mut command, BUILD_LIMIT, progress)
+}
+
+/// Cargo reports each finished artefact, those it found current too.
+fn judge(guest: &GuestCrate, captured: &Captured, stamp: &Stamp) -> Result<Artefact, BuildError> {
+    if !artefacts(&captured.stdout).contains(&guest.artefact()) {
+        return Err(BuildError::Cargo {
+            package: guest.package.clone(),
+            folder: guest.folder.clone(),
+            output: captured.stderr.trim_end().to_owned(),
+        });
+    }
+    stamp.put(guest).map_err(|source| target_dir_error(guest, Arc::new(source)))?;
+    Ok(guest.finished())
+}
+
+#[derive(Deserialize)]
+struct Message {
+    reason: String,
+    #[serde(default)]
+    filenames: Vec<PathBuf>,
+}
+
+fn artefacts(messages: &str) -> BTreeSet<PathBuf> {
+    let messages = messages.lines().filter_map(|line| serde_json::from_str::<Message>(line).ok());
+    messages
+        .filter(|message| message.reason == "compiler-artifact")
+        .flat_map(|message| message.filenames)
+        .collect()
+}
+
+fn fail_all<E>(
+    guests: &[GuestCrate],
+    source: &Arc<E>,
+    error: fn(&GuestCrate, Arc<E>) -> BuildError,
+) -> Vec<Result<Artefact, BuildError>> {
+    guests.iter().map(|guest| Err(error(guest, Arc::clone(source)))).collect()
+}
+
+fn process_error(guest: &GuestCrate, source: Arc<ProcessError>) -> BuildError {
+    BuildError::Process { package: guest.package.clone(), source }
+}
+
+fn target_dir_error(guest: &GuestCrate, source: Arc<io::Error>) -> BuildError {
+    BuildError::TargetDir { package: guest.package.clone(), target_dir: guest.target_dir(), source }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn artefacts_are_read_from_cargos_messages_and_nothing_else() {
+        let messages = concat!(
+            r#"{"reason":"compiler-artifact","package_id":"path+file:///p#0.1.0","filenames":["/t/a.wasm","/t/a.rlib"],"fresh":true}"#,
+            "\n{\"reason\":\"compiler-message\",\"message\":{\"rendered\":\"x\"}}\n",
+            "a line of a build script's\n",
+            r#"{"reason":"build-script-executed","filenames":["/t/no"]}"#,
+            "\n{\"reason\":\"build-finished\",\"success\":true}\n",
+        );
+        assert_eq!(
+            artefacts(messages),
+            BTreeSet::from([PathBuf::from("/t/a.wasm"), PathBuf::from("/t/a.rlib")])
+        );
+        assert_eq!(artefacts(""), BTreeSet::new());
+    }
+}

@@ -1,0 +1,255 @@
+//! What a plugin folder holds, read without asking cargo.
+
+use std::{
+    fs, io,
+    path::{Path, PathBuf},
+};
+
+use serde::Deserialize;
+
+use super::Artefact;
+
+/// The target every guest is built for.
+pub(super) const TARGET: &str = "wasm32-wasip2";
+pub(super) const MANIFEST: &str = "Cargo.toml";
+
+/// Why a folder is not a plugin.
+#[derive(Debug, thiserror::Error)]
+pub enum FolderError {
+    /// The folder is missing, or is not one.
+    #[error("{}: no such folder; expected a plugin's: a Rust crate, or a finished component NAME.wasm", folder.display())]
+    NoFolder {
+        /// The path that was given.
+        folder: PathBuf,
+    },
+    /// Neither a crate nor a component.
+    #[error(
+        "{}: not a plugin; expected a Cargo.toml (a Rust crate whose `[lib]` has crate-type `cdylib`) or one finished \
+         component NAME.wasm",
+        folder.display()
+    )]
+    NotAPlugin {
+        /// The folder.
+        folder: PathBuf,
+    },
+    /// Several components and nothing that says which one is meant.
+    #[error(
+        "{}: several components ({}); expected one, or one named like the folder",
+        folder.display(),
+        names.join(", ")
+    )]
+    SeveralComponents {
+        /// The folder.
+        folder: PathBuf,
+        /// Their file names, sorted.
+        names: Vec<String>,
+    },
+    /// A `Cargo.toml` without a package.
+    #[error("{}: a workspace without a package of its own; name the folders of its members", manifest.display())]
+    WorkspaceOnly {
+        /// The manifest.
+        manifest: PathBuf,
+    },
+    /// The crate is not built as a component.
+    #[error(
+        "{}: crate `{package}` is not a component; add `crate-type = [\"cdylib\"]` to its `[lib]`",
+        manifest.display()
+    )]
+    NotCdylib {
+        /// The manifest.
+        manifest: PathBuf,
+        /// `package.name`.
+        package: String,
+    },
+    /// A file or folder that could not be read.
+    #[error("{}: {source}", path.display())]
+    Read {
+        /// Which one.
+        path: PathBuf,
+        /// The system's reason.
+        source: io::Error,
+    },
+    /// A `Cargo.toml` that is none.
+    #[error("{}: {source}", manifest.display())]
+    Manifest {
+        /// The manifest.
+        manifest: PathBuf,
+        /// What is wrong, with line and column.
+        source: Box<toml::de::Error>,
+    },
+}
+
+/// A plugin folder, by what has to be done with it.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Folder {
+    /// A component that somebody else built.
+    Component { name: String, wasm: PathBuf },
+    /// A Rust crate.
+    Crate(GuestCrate),
+}
+
+/// A Rust crate that builds to a component.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct GuestCrate {
+    /// Where its `Cargo.toml` is; absolute.
+    pub(super) folder: PathBuf,
+    /// `package.name`.
+    pub(super) package: String,
+    /// The library's name, which is the artefact's too.
+    library: String,
+    /// Its workspace's folder, or its own.
+    pub(super) root: PathBuf,
+}
+
+impl GuestCrate {
+    /// Guests share a target directory with their workspace and nobody else, whatever the user's cargo is told to do with the
+    /// rest: the artefact is found again without asking cargo.
+    pub(super) fn target_dir(&self) -> PathBuf {
+        self.root.join("target")
+    }
+
+    pub(super) fn artefact(&self) -> PathBuf {
+        self.beside_artefact("wasm")
+    }
+
+    /// The answer once the artefact is there and current.
+    pub(super) fn finished(&self) -> Artefact {
+        Artefact { name: self.package.clone(), wasm: self.artefact() }
+    }
+
+    /// Cargo's list of the files that the artefact was made from.
+    pub(super) fn dep_info(&self) -> PathBuf {
+        self.beside_artefact("d")
+    }
+
+    /// When the build of the artefact began ([`super::freshness`]).
+    pub(super) fn stamp(&self) -> PathBuf {
+        self.beside_artefact("phasm-stamp")
+    }
+
+    fn beside_artefact(&self, extension: &str) -> PathBuf {
+        self.target_dir().join(TARGET).join("release").join(format!("{}.{extension}", self.library))
+    }
+}
+
+#[derive(Deserialize)]
+struct Manifest {
+    package: Option<Package>,
+    lib: Option<Library>,
+    workspace: Option<Workspace>,
+}
+
+#[derive(Deserialize)]
+struct Package {
+    name: String,
+    workspace: Option<PathBuf>,
+}
+
+#[derive(Default, Deserialize)]
+struct Library {
+    name: Option<String>,
+    #[serde(rename = "crate-type", alias = "crate_type", default)]
+    crate_type: Vec<String>,
+}
+
+#[derive(Deserialize)]
+struct Workspace {
+    #[serde(default)]
+    members: Vec<PathBuf>,
+    #[serde(default)]
+    exclude: Vec<PathBuf>,
+}
+
+impl Workspace {
+    /// Cargo's own rule: what is excluded and not named as a member looks for its root further up.
+    fn owns(&self, root: &Path, folder: &Path) -> bool {
+        let below = |dirs: &[PathBuf]| dirs.iter().any(|dir| folder.starts_with(root.join(dir)));
+        below(&self.members) || !below(&self.exclude)
+    }
+}
+
+/// Reads what `folder` holds.
+///
+/// # Errors
+/// [`FolderError`].
+pub(super) fn read(folder: &Path) -> Result<Folder, FolderError> {
+    let folder =
+        fs::canonicalize(folder).map_err(|_| FolderError::NoFolder { folder: folder.to_path_buf() })?;
+    if !folder.is_dir() {
+        return Err(FolderError::NoFolder { folder });
+    }
+    if folder.join(MANIFEST).is_file() {
+        return read_crate(folder).map(Folder::Crate);
+    }
+    read_component(folder)
+}
+
+fn read_crate(folder: PathBuf) -> Result<GuestCrate, FolderError> {
+    let path = folder.join(MANIFEST);
+    let manifest = read_manifest(&path)?;
+    let Some(package) = &manifest.package else { return Err(FolderError::WorkspaceOnly { manifest: path }) };
+    let lib = manifest.lib.as_ref();
+    if !lib.is_some_and(|lib| lib.crate_type.iter().any(|kind| kind == "cdylib")) {
+        return Err(FolderError::NotCdylib { manifest: path, package: package.name.clone() });
+    }
+    let named = lib.and_then(|lib| lib.name.clone());
+    let library = named.unwrap_or_else(|| package.name.replace('-', "_"));
+    let root = workspace_root(&folder, &manifest)?;
+    Ok(GuestCrate { package: package.name.clone(), library, root, folder })
+}
+
+fn workspace_root(folder: &Path, manifest: &Manifest) -> Result<PathBuf, FolderError> {
+    if manifest.workspace.is_some() {
+        return Ok(folder.to_path_buf());
+    }
+    if let Some(named) = manifest.package.as_ref().and_then(|package| package.workspace.as_ref()) {
+        let root = folder.join(named);
+        return fs::canonicalize(&root).map_err(|source| FolderError::Read { path: root, source });
+    }
+    for above in folder.ancestors().skip(1).filter(|dir| dir.join(MANIFEST).is_file()) {
+        let workspace = read_manifest(&above.join(MANIFEST))?.workspace;
+        if workspace.is_some_and(|workspace| workspace.owns(above, folder)) {
+            return Ok(above.to_path_buf());
+        }
+    }
+    Ok(folder.to_path_buf())
+}
+
+fn read_manifest(path: &Path) -> Result<Manifest, FolderError> {
+    let text =
+        fs::read_to_string(path).map_err(|source| FolderError::Read { path: path.to_path_buf(), source })?;
+    toml::from_str(&text)
+        .map_err(|source| FolderError::Manifest { manifest: path.to_path_buf(), source: Box::new(source) })
+}
+
+fn read_component(folder: PathBuf) -> Result<Folder, FolderError> {
+    let mut names =
+        wasm_files(&folder).map_err(|source| FolderError::Read { path: folder.clone(), source })?;
+    names.sort();
+    let like_folder = folder.file_name().map(|name| format!("{}.wasm", name.display()));
+    match (names.iter().find(|name| Some(*name) == like_folder.as_ref()), names.as_slice()) {
+        (Some(name), _) | (None, [name]) => Ok(component(&folder, name)),
+        (None, []) => Err(FolderError::NotAPlugin { folder }),
+        (None, _) => Err(FolderError::SeveralComponents { folder, names }),
+    }
+}
+
+fn component(folder: &Path, file: &str) -> Folder {
+    let name = file.strip_suffix(".wasm").unwrap_or(file).to_owned();
+    Folder::Component { name, wasm: folder.join(file) }
+}
+
+fn wasm_files(folder: &Path) -> io::Result<Vec<String>> {
+    let mut names = Vec::new();
+    for entry in fs::read_dir(folder)? {
+        let entry = entry?;
+        let Ok(name) = entry.file_name().into_string() else { continue };
+        if name.ends_with(".wasm") && entry.path().is_file() {
+            names.push(name);
+        }
+    }
+    Ok(names)
+}
+
+#[cfg(test)]
+mod tests;

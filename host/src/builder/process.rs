@@ -1,0 +1,353 @@
+//! Child processes: bounded in time, their output collected, their diagnostics passed on as they come.
+
+use std::{
+    env,
+    ffi::OsStr,
+    fs,
+    io::{self, BufRead, BufReader, Read},
+    path::{Path, PathBuf},
+    process::{Child, Command, ExitStatus, Stdio},
+    sync::mpsc::{self, Receiver, Sender},
+    thread,
+    time::{Duration, Instant},
+};
+
+use super::progress::Progress;
+
+/// How long a look at an installed tool may take.
+pub(super) const QUERY_LIMIT: Duration = Duration::from_secs(60);
+/// How long a cargo build may take, downloads included.
+pub(super) const BUILD_LIMIT: Duration = Duration::from_secs(60 * 60);
+
+/// Why a tool did not do its work.
+#[derive(Debug, thiserror::Error)]
+pub enum ProcessError {
+    /// There is no such program.
+    #[error("`{tool}` is not installed, or not on PATH")]
+    Missing {
+        /// The program's name.
+        tool: String,
+    },
+    /// The system refused to run it.
+    #[error("`{command}` could not be run: {source}")]
+    Start {
+        /// The command line.
+        command: String,
+        /// The system's reason.
+        source: io::Error,
+    },
+    /// It was stopped because it took too long.
+    #[error("`{command}` was stopped after {} s without an end", limit.as_secs())]
+    TimedOut {
+        /// The command line.
+        command: String,
+        /// The time it had.
+        limit: Duration,
+    },
+    /// It ended with a failure.
+    #[error("`{command}` failed ({status}):\n{output}")]
+    Failed {
+        /// The command line.
+        command: String,
+        /// How it ended.
+        status: ExitStatus,
+        /// The last lines of its standard error.
+        output: String,
+    },
+}
+
+/// What a process that ended by itself left behind.
+pub(super) struct Captured {
+    pub(super) status: ExitStatus,
+    pub(super) stdout: String,
+    pub(super) stderr: String,
+}
+
+/// Runs to the end, whatever the exit status.
+///
+/// # Errors
+/// [`ProcessError`], except `Failed`.
+pub(super) fn capture(
+    command: &mut Command,
+    limit: Duration,
+    progress: &dyn Progress,
+) -> Result<Captured, ProcessError> {
+    capture_fed(command, Stdio::null(), limit, progress)
+}
+
+/// Runs `consumer` on what `producer` writes; both have to succeed.
+///
+/// # Errors
+/// [`ProcessError`].
+pub(super) fn pipe(
+    producer: &mut Command,
+    consumer: &mut Command,
+    limit: Duration,
+    progress: &dyn Progress,
+) -> Result<(), ProcessError> {
+    producer.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null());
+    let mut child = producer.spawn().map_err(|source| start_error(producer, source))?;
+    let fed = child.stdout.take().map_or_else(Stdio::null, Stdio::from);
+    let consumed = capture_fed(consumer, fed, limit, progress);
+    // A consumer that gave up has closed the pipe; the producer must not outlive it in any case.
+    if consumed.is_err() {
+        let _ = child.kill();
+    }
+    let produced = child.wait().map_err(|source| start_error(producer, source))?;
+    let Captured { status, stderr, .. } = consumed?;
+    // If both failed, the consumer is the one that said why.
+    for (command, status) in [(consumer, status), (producer, produced)] {
+        if !status.success() {
+            return Err(ProcessError::Failed {
+                command: display(command),
+                status,
+                output: last_lines(&stderr),
+            });
+        }
+    }
+    Ok(())
+}
+
+fn capture_fed(
+    command: &mut Command,
+    stdin: Stdio,
+    limit: Duration,
+    progress: &dyn Progress,
+) -> Result<Captured, ProcessError> {
+    let deadline = Instant::now() + limit;
+    let mut child = spawn(command, stdin)?;
+    let heard = listen(&mut child);
+    match collect(&heard, deadline, progress) {
+        Some((stdout, stderr)) => {
+            let status = child.wait().map_err(|source| start_error(command, source))?;
+            Ok(Captured { status, stdout, stderr })
+        }
+        None => {
+            // It may have ended in this very moment; then there is nothing left to kill.
+            let _ = child.kill();
+            let _ = child.wait();
+            Err(ProcessError::TimedOut { command: display(command), limit })
+        }
+    }
+}
+
+/// Runs to a successful end and returns the standard output.
+///
+/// # Errors
+/// [`ProcessError`].
+pub(super) fn run(
+    command: &mut Command,
+    limit: Duration,
+    progress: &dyn Progress,
+) -> Result<String, ProcessError> {
+    let Captured { status, stdout, stderr } = capture(command, limit, progress)?;
+    if status.success() {
+        return Ok(stdout);
+    }
+    Err(ProcessError::Failed { command: display(command), status, output: last_lines(&stderr) })
+}
+
+/// [`run`] for a quick look that nobody needs to hear of.
+///
+/// # Errors
+/// [`ProcessError`].
+pub(super) fn query(command: &mut Command) -> Result<String, ProcessError> {
+    run(command, QUERY_LIMIT, &|_: &str| ())
+}
+
+/// The program a name on PATH stands for.
+pub(super) fn which(tool: &str) -> Option<PathBuf> {
+    which_in(tool, &env::var_os("PATH")?)
+}
+
+/// The first name that is not a program on PATH.
+///
+/// # Errors
+/// [`ProcessError::Missing`].
+pub(super) fn require(tools: &[&str]) -> Result<(), ProcessError> {
+    match tools.iter().find(|tool| which(tool).is_none()) {
+        Some(tool) => Err(ProcessError::Missing { tool: (*tool).to_owned() }),
+        None => Ok(()),
+    }
+}
+
+fn which_in(tool: &str, path: &OsStr) -> Option<PathBuf> {
+    let file = format!("{tool}{}", env::consts::EXE_SUFFIX);
+    env::split_paths(path).map(|dir| dir.join(&file)).find(|candidate| is_program(candidate))
+}
+
+#[cfg(unix)]
+fn is_program(path: &Path) -> bool {
+    use std::os::unix::fs::PermissionsExt;
+    fs::metadata(path).is_ok_and(|meta| meta.is_file() && meta.permissions().mode() & 0o111 != 0)
+}
+
+#[cfg(not(unix))]
+fn is_program(path: &Path) -> bool {
+    fs::metadata(path).is_ok_and(|meta| meta.is_file())
+}
+
+fn spawn(command: &mut Command, stdin: Stdio) -> Result<Child, ProcessError> {
+    command.stdin(stdin).stdout(Stdio::piped()).stderr(Stdio::piped());
+    command.spawn().map_err(|source| start_error(command, source))
+}
+
+fn start_error(command: &Command, source: io::Error) -> ProcessError {
+    if source.kind() == io::ErrorKind::NotFound {
+        return ProcessError::Missing { tool: command.get_program().display().to_string() };
+    }
+    ProcessError::Start { command: display(command), source }
+}
+
+fn display(command: &Command) -> String {
+    let words = std::iter::once(command.get_program()).chain(command.get_args());
+    words.map(|word| word.display().to_string()).collect::<Vec<_>>().join(" ")
+}
+
+/// The end of it is where the reason is.
+fn last_lines(text: &str) -> String {
+    const KEPT: usize = 30;
+    let lines = text.trim_end().lines().collect::<Vec<_>>();
+    lines.get(lines.len().saturating_sub(KEPT)..).unwrap_or_default().join("\n")
+}
+
+enum Heard {
+    Output(Vec<u8>),
+    Diagnostic(Vec<u8>),
+    End,
+}
+
+fn listen(child: &mut Child) -> Receiver<Heard> {
+    let (sender, receiver) = mpsc::channel();
+    if let Some(mut stdout) = child.stdout.take() {
+        listen_to(sender.clone(), move |sender| {
+            let mut all = Vec::new();
+            // What came before a read error is what there is.
+            let _ = stdout.read_to_end(&mut all);
+            let _ = sender.send(Heard::Output(all));
+        });
+    }
+    if let Some(stderr) = child.stderr.take() {
+        listen_to(sender, move |sender| {
+            let lines = BufReader::new(stderr).split(b'\n').map_while(Result::ok);
+            // A send fails only when nobody waits for the process any more.
+            let _ = lines.map(Heard::Diagnostic).try_for_each(|line| sender.send(line));
+        });
+    }
+    receiver
+}
+
+fn listen_to(sender: Sender<Heard>, read: impl FnOnce(&Sender<Heard>) + Send + 'static) {
+    thread::spawn(move || {
+        read(&sender);
+        let _ = sender.send(Heard::End);
+    });
+}
+
+/// Both streams to their ends; `None` when the deadline came first.
+fn collect(heard: &Receiver<Heard>, deadline: Instant, progress: &dyn Progress) -> Option<(String, String)> {
+    let (mut stdout, mut stderr, mut open) = (String::new(), String::new(), 2_u8);
+    while open > 0 {
+        match heard.recv_timeout(deadline.saturating_duration_since(Instant::now())).ok()? {
+            Heard::Output(bytes) => stdout = String::from_utf8_lossy(&bytes).into_owned(),
+            Heard::Diagnostic(bytes) => {
+                let line = String::from_utf8_lossy(&bytes);
+                progress.detail(line.trim());
+                stderr.push_str(&line);
+                stderr.push('\n');
+            }
+            Heard::End => open -= 1,
+        }
+    }
+    Some((stdout, stderr))
+}
+
+#[cfg(all(test, unix))]
+#[expect(clippy::unwrap_used, reason = "tests")]
+mod tests {
+    use std::cell::RefCell;
+
+    use super::*;
+
+    const LONG: Duration = Duration::from_secs(600);
+
+    fn shell(script: &str) -> Command {
+        let mut command = Command::new("sh");
+        command.args(["-c", script]);
+        command
+    }
+
+    struct Details(RefCell<Vec<String>>);
+
+    impl Progress for Details {
+        fn step(&self, _: &str) {}
+        fn detail(&self, text: &str) {
+            self.0.borrow_mut().push(text.to_owned());
+        }
+    }
+
+    #[test]
+    fn both_streams_are_collected_and_diagnostics_heard() {
+        let details = Details(RefCell::default());
+        let captured =
+            capture(&mut shell("echo out; echo ' one' >&2; echo two >&2; exit 3"), LONG, &details).unwrap();
+        assert_eq!((captured.stdout.as_str(), captured.stderr.as_str()), ("out\n", " one\ntwo\n"));
+        assert_eq!(captured.status.code(), Some(3));
+        assert_eq!(*details.0.borrow(), ["one", "two"]);
+    }
+
+    #[test]
+    fn more_output_than_a_pipe_holds_on_both_streams_does_not_block() {
+        let script = "i=0; while [ $i -lt 3000 ]; do echo 0123456789012345678901234567890123456789; echo x >&2; \
+                      i=$((i+1)); done; head -c 200000 /dev/zero >&2; head -c 200000 /dev/zero";
+        let captured = capture(&mut shell(script), LONG, &|_: &str| ()).unwrap();
+        assert_eq!(captured.stdout.len(), 3000 * 41 + 200_000);
+        assert_eq!(captured.stderr.len(), 3000 * 2 + 200_000 + 1);
+    }
+
+    #[test]
+    fn failures_name_the_command_and_its_words() {
+        let failed = run(&mut shell("echo broken >&2; exit 7"), LONG, &|_: &str| ()).unwrap_err().to_string();
+        assert!(failed.contains("exit status: 7") && failed.ends_with("broken"), "{failed}");
+        let missing = query(&mut Command::new("phasm-no-such-tool")).unwrap_err();
+        assert!(
+            matches!(&missing, ProcessError::Missing { tool } if tool == "phasm-no-such-tool"),
+            "{missing}"
+        );
+        assert!(matches!(require(&["sh", "phasm-no-such-tool"]), Err(ProcessError::Missing { .. })));
+    }
+
+    #[test]
+    fn a_pipe_needs_both_ends_to_succeed() {
+        let piped =
+            |producer, consumer| pipe(&mut shell(producer), &mut shell(consumer), LONG, &|_: &str| ());
+        piped("echo words", "read line && test \"$line\" = words").unwrap();
+        for (producer, consumer, failed) in [
+            ("echo a; exit 4", "cat", "status: 4"),
+            ("yes", "exit 5", "status: 5"),
+            ("true", "exit 6", "status: 6"),
+        ] {
+            let message = piped(producer, consumer).unwrap_err().to_string();
+            assert!(message.contains(failed), "{message}");
+        }
+        let nobody = pipe(&mut shell("yes"), &mut Command::new("phasm-no-such-tool"), LONG, &|_: &str| ());
+        assert!(matches!(nobody, Err(ProcessError::Missing { .. })));
+    }
+
+    #[test]
+    fn what_takes_too_long_is_stopped() {
+        let stopped = run(&mut shell("exec sleep 1000"), Duration::ZERO, &|_: &str| ()).unwrap_err();
+        assert!(matches!(stopped, ProcessError::TimedOut { .. }), "{stopped}");
+    }
+
+    #[test]
+    fn only_executable_files_count_as_programs() {
+        let dir = tempfile::tempdir().unwrap();
+        fs::write(dir.path().join("plain"), "").unwrap();
+        fs::create_dir(dir.path().join("folder")).unwrap();
+        let path = env::join_paths([dir.path(), Path::new("/bin"), Path::new("/usr/bin")]).unwrap();
+        assert_eq!(which_in("plain", &path), None);
+        assert_eq!(which_in("folder", &path), None);
+        assert!(which_in("sh", &path).is_some());
+    }
+}

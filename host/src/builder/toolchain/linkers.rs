@@ -1,0 +1,88 @@
+//! The two programs that turn objects into a component: `wasm-component-ld`, and the LLD that it calls.
+
+use std::path::Path;
+
+use super::{
+    super::{
+        environment::command_in,
+        process::{self, BUILD_LIMIT, which},
+    },
+    apt::Apt,
+    debian::Making,
+    error::MakeError,
+    private::{OWN_LINKERS, Private},
+    unpack,
+};
+
+const COMPONENT_LINKER: &str = "wasm-component-ld";
+/// The names under which `wasm-component-ld` looks for LLD on PATH.
+const LLD: [&str; 2] = ["wasm-ld", "rust-lld"];
+
+pub(super) fn are_in(dir: &Path) -> bool {
+    dir.join(COMPONENT_LINKER).is_file() && LLD.iter().any(|lld| dir.join(lld).is_file())
+}
+
+pub(super) fn on_path() -> bool {
+    which(COMPONENT_LINKER).is_some() && LLD.iter().any(|lld| which(lld).is_some())
+}
+
+/// Adds both to the tree: LLD of the compiler's own LLVM from the distribution, the other from its crate.
+///
+/// # Errors
+/// [`MakeError`].
+pub(super) fn add(making: &Making<'_>, apt: &Apt, private: &Private) -> Result<(), MakeError> {
+    making.progress.step("adding linkers: this machine's Rust has none for components");
+    let tree = making.tree();
+    install_component_linker(making, private)?;
+    let package = format!("lld-{}", llvm_major(private)?);
+    let lld = apt.versions(&[package.clone()])?.into_iter().next();
+    let lld = lld.ok_or_else(|| MakeError::NoLinker { package: package.clone() })?;
+    let downloads = making.work.join("lld-packages");
+    apt.download(&[&lld], &downloads, making.progress)?;
+    for archive in unpack::archives(&downloads)? {
+        archive.unpack(&tree, making.progress)?;
+    }
+    let missing = || MakeError::Unexpected { packages: vec![package], what: "bin/wasm-ld" };
+    let found =
+        unpack::files(&tree).into_iter().find(|path| path.ends_with("bin/wasm-ld")).ok_or_else(missing)?;
+    link_lld(&tree, &found).map_err(MakeError::at(&found))
+}
+
+/// Relative, so that the tree can move.
+fn link_lld(tree: &Path, lld: &Path) -> std::io::Result<()> {
+    let dir = tree.join(OWN_LINKERS);
+    let up = OWN_LINKERS.split('/').map(|_| "..").collect::<Vec<_>>().join("/");
+    let lld = Path::new(&up).join(lld.strip_prefix(tree).unwrap_or(lld));
+    symlink(&lld, &dir.join("wasm-ld"))
+}
+
+#[cfg(unix)]
+fn symlink(to: &Path, at: &Path) -> std::io::Result<()> {
+    std::os::unix::fs::symlink(to, at)
+}
+
+#[cfg(not(unix))]
+fn symlink(to: &Path, at: &Path) -> std::io::Result<()> {
+    std::fs::copy(at.parent().unwrap_or(at).join(to), at).map(drop)
+}
+
+/// From `LLVM version: 22.1.8` in the compiler's account of itself.
+fn llvm_major(private: &Private) -> Result<String, MakeError> {
+    let version = process::query(private.rustc().arg("-vV"))?;
+    let llvm = version.lines().find_map(|line| line.strip_prefix("LLVM version: "));
+    Ok(llvm.and_then(|llvm| llvm.split('.').next()).unwrap_or_default().to_owned())
+}
+
+fn install_component_linker(making: &Making<'_>, private: &Private) -> Result<(), MakeError> {
+    let root = making.tree().join(OWN_LINKERS);
+    let root = root.parent().unwrap_or(&root);
+    let mut cargo = command_in(making.work, making.rust.cargo());
+    cargo.envs(private.environment());
+    cargo.args(["install", "--locked", "--color", "never", COMPONENT_LINKER, "--root"]).arg(root);
+    process::run(
+        cargo.arg("--target-dir").arg(making.work.join("target-linker")),
+        BUILD_LIMIT,
+        making.progress,
+    )?;
+    Ok(())
+}
