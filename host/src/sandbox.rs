@@ -160,10 +160,16 @@ impl Sandbox {
         self.shared.capacity
     }
 
-    /// How often the ticker has looked at the clock; stands still while no guest computes.
+    /// How often the ticker has looked at the clock.
     #[must_use]
     pub fn ticks(&self) -> u64 {
         self.shared.ticker.ticks()
+    }
+
+    /// Whether the ticker is awake; soon after the last guest has stopped computing it is not, and takes no time.
+    #[must_use]
+    pub fn is_ticking(&self) -> bool {
+        !self.shared.ticker.is_parked()
     }
 
     /// Makes a component ready to be called: from the cache of compiled code, or by compiling it, off the async
