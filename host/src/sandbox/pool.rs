@@ -39,9 +39,6 @@ impl Pool {
                 Engine::new(&config).map_err(|error| SandboxError::Engine(format!("{error:#}")))?
             }
         };
-        for warning in &warnings {
-            tracing::warn!("{warning}");
-        }
         Ok(Self { engine, slots, warnings })
     }
 }

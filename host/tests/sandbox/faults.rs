@@ -147,7 +147,7 @@ async fn a_healthy_call_is_not_held_up_by_those_that_misbehave() {
     let (ended, mut in_order) = unbounded_channel();
     for name in bad {
         let (listener, mut heard) = Listener::new();
-        let invocation = if name == "spin" { within(1500, invocation(name)) } else { working(name, 8) };
+        let invocation = if name == "spin" { within(4000, invocation(name)) } else { working(name, 8) };
         let (attempt, ended) = (plugins.execute(invocation, listener), ended.clone());
         plugins.sandbox().guest_runtime().spawn(async move { ended.send((name, attempt.await)) });
         assert_eq!(heard.recv().await.unwrap(), "Info started");
