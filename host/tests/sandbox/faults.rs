@@ -107,6 +107,22 @@ async fn limits_are_the_operators() {
 }
 
 #[tokio::test]
+async fn a_guest_takes_a_slot_for_each_of_its_memories() {
+    let message = |slots, memories| async move {
+        let mut config = config();
+        (config.slots, config.limits.memories) = (slots, memories);
+        let plugins = plugins(config, &["two-memories"]);
+        // More than fit at once, so that they have to wait for each other.
+        let calls = (0..10).map(|_| plugins.execute(invocation("two-memories"), Arc::new(Deaf)));
+        let outcomes = tokio::task::JoinSet::from_iter(calls).join_all().await;
+        outcomes.into_iter().map(|outcome| outcome.message.to_string()).max().unwrap()
+    };
+    assert_eq!(message(3, 8).await, "");
+    assert!(message(1, 8).await.ends_with("the plugin takes 2 slots of the sandbox, which has 1"));
+    assert!(message(3, 1).await.ends_with("the plugin has 2 memories and 0 tables; the limits are 1 and 16"));
+}
+
+#[tokio::test]
 async fn without_a_pool_calls_are_made_on_demand() {
     let mut config = config();
     // More than the address space: 2^32 entries of 8 bytes for each of 4096 tables.
