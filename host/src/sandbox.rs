@@ -19,7 +19,7 @@ use std::{
     future::Future,
     io,
     num::NonZeroUsize,
-    path::PathBuf,
+    path::{Path, PathBuf},
     sync::{Arc, Mutex, PoisonError},
     time::Instant,
 };
@@ -116,14 +116,10 @@ impl Sandbox {
         let SandboxConfig { slots, threads, limits, cache } = config;
         let Pool { engine, slots, mut warnings } = Pool::reserve(slots, &limits)?;
         let linker = guest::linker(&engine).map_err(|error| SandboxError::Engine(format!("{error:#}")))?;
-        let cache = cache.and_then(|dir| {
-            let opened = Cache::open(&dir, &engine);
-            opened
-                .inspect_err(|error| {
-                    warnings.push(format!("no cache of compiled code in {}: {error}", dir.display()));
-                })
-                .ok()
-        });
+        let cache = cache.and_then(|dir| open_cache(&dir, &engine, &mut warnings));
+        for warning in &warnings {
+            tracing::warn!("{warning}");
+        }
         let of_ticker = engine.clone();
         let ticker = Ticker::start(move || of_ticker.increment_epoch()).map_err(SandboxError::Threads)?;
         let shared = Shared {
@@ -160,10 +156,16 @@ impl Sandbox {
         self.shared.capacity
     }
 
-    /// How often the ticker has looked at the clock; stands still while no guest computes.
+    /// How often the ticker has looked at the clock.
     #[must_use]
     pub fn ticks(&self) -> u64 {
         self.shared.ticker.ticks()
+    }
+
+    /// Whether the ticker is awake; soon after the last guest has stopped computing it is not, and takes no time.
+    #[must_use]
+    pub fn is_ticking(&self) -> bool {
+        !self.shared.ticker.is_parked()
     }
 
     /// Makes a component ready to be called: from the cache of compiled code, or by compiling it, off the async
@@ -220,6 +222,15 @@ impl fmt::Debug for Sandbox {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Sandbox").field("slots", &self.slots()).finish_non_exhaustive()
     }
+}
+
+/// The cache, or a warning: everything runs without one.
+fn open_cache(dir: &Path, engine: &wasmtime::Engine, warnings: &mut Vec<String>) -> Option<Cache> {
+    let opened = Cache::open(dir, engine);
+    if let Err(error) = &opened {
+        warnings.push(format!("no cache of compiled code in {}: {error}", dir.display()));
+    }
+    opened.ok()
 }
 
 impl Shared {

@@ -16,23 +16,17 @@ use super::{Shared, fault, ticker::Alarm};
 
 pub(super) type Work = Pin<Box<dyn Future<Output = Outcome> + Send>>;
 
-/// Polls its work in place if that is a guest thread, else over there.
+/// Polls its work in place while that is a guest thread, and moves it there as soon as it is not.
 pub(crate) struct Attempt {
     shared: Arc<Shared>,
-    place: Place,
-}
-
-enum Place {
-    /// Not polled yet.
-    Nowhere(Option<Bounded>),
-    Here(Bounded),
-    There(JoinHandle<Outcome>),
+    here: Option<Bounded>,
+    there: Option<JoinHandle<Outcome>>,
 }
 
 impl Attempt {
     pub(super) fn new(shared: Arc<Shared>, deadline: Option<Instant>, work: Work) -> Self {
         let bounded = Bounded { shared: Arc::clone(&shared), deadline, alarm: None, work };
-        Self { shared, place: Place::Nowhere(Some(bounded)) }
+        Self { shared, here: Some(bounded), there: None }
     }
 }
 
@@ -40,31 +34,25 @@ impl Future for Attempt {
     type Output = Outcome;
 
     fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Outcome> {
-        let this = self.get_mut();
-        if let Place::Nowhere(work) = &mut this.place
-            && let Some(work) = work.take()
-        {
-            let threads = &this.shared.threads;
-            this.place = if threads.is_current() {
-                Place::Here(work)
-            } else {
-                Place::There(threads.handle().spawn(work))
-            };
+        let Self { shared, here, there } = self.get_mut();
+        let threads = &shared.threads;
+        if let Some(work) = here.take_if(|_| !threads.is_current()) {
+            *there = Some(threads.handle().spawn(work));
         }
-        match &mut this.place {
-            Place::Nowhere(_) => Poll::Pending,
-            Place::Here(work) => Pin::new(work).poll(context),
-            Place::There(task) => {
+        match (here, there) {
+            (Some(work), _) => Pin::new(work).poll(context),
+            (None, Some(task)) => {
                 let ended = ready!(Pin::new(task).poll(context));
                 Poll::Ready(ended.unwrap_or_else(|error| Outcome::error(format!("host fault: {error}"))))
             }
+            (None, None) => Poll::Pending,
         }
     }
 }
 
 impl Drop for Attempt {
     fn drop(&mut self) {
-        if let Place::There(task) = &self.place {
+        if let Some(task) = &self.there {
             task.abort();
         }
     }

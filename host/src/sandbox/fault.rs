@@ -21,7 +21,7 @@ pub(super) fn outcome(error: &Error, panic: Option<String>, limits: &Limits) -> 
         Some(Trap::StackOverflow) => {
             Outcome::error(format!("stack overflow: limit of {} reached", Size(limits.stack)))
         }
-        Some(trap) => Outcome::error(panic.unwrap_or_else(|| format!("trap: {trap}"))),
+        Some(trap) => Outcome::error(panic.unwrap_or_else(|| trapped(&trap.to_string()))),
         None => Outcome::error(panic.unwrap_or_else(|| other(error, limits))),
     }
 }
@@ -44,7 +44,11 @@ fn other(error: &Error, limits: &Limits) -> String {
     if cause.contains("fuel allocated for hostcalls has been exhausted") {
         return transferred(error, limits);
     }
-    format!("trap: {cause}")
+    trapped(&cause)
+}
+
+fn trapped(cause: &str) -> String {
+    format!("trap: {}", cause.trim_start_matches("wasm trap: "))
 }
 
 /// Too much was copied out of the guest: its outcome, when no guest code was running, else an argument of a host call.
@@ -70,12 +74,7 @@ mod tests {
         let rows: [(Error, Option<String>, i32, &str); 8] = [
             (Trap::Interrupt.into(), None, code::TIMEOUT, "stopped at its deadline"),
             (Trap::StackOverflow.into(), None, code::ERROR, "stack overflow: limit of 512 KiB reached"),
-            (
-                Trap::IntegerDivisionByZero.into(),
-                None,
-                code::ERROR,
-                "trap: wasm trap: integer divide by zero",
-            ),
+            (Trap::IntegerDivisionByZero.into(), None, code::ERROR, "trap: integer divide by zero"),
             (
                 Trap::UnreachableCodeReached.into(),
                 panic(),

@@ -39,9 +39,6 @@ impl Pool {
                 Engine::new(&config).map_err(|error| SandboxError::Engine(format!("{error:#}")))?
             }
         };
-        for warning in &warnings {
-            tracing::warn!("{warning}");
-        }
         Ok(Self { engine, slots, warnings })
     }
 }
@@ -66,9 +63,6 @@ fn pooling(slots: u32, limits: &Limits) -> PoolingAllocationConfig {
         .total_memories(slots)
         .total_tables(slots.saturating_mul(TABLES_PER_SLOT))
         .total_core_instances(slots.saturating_mul(limits.instances))
-        .max_core_instances_per_component(limits.instances)
-        .max_memories_per_component(limits.memories)
-        .max_tables_per_component(limits.tables)
         .max_memories_per_module(limits.memories)
         .max_tables_per_module(limits.tables)
         .table_elements(limits.table_elements as usize)

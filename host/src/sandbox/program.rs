@@ -61,6 +61,14 @@ pub enum LoadError {
         /// How many of each are allowed.
         limits: (u32, u32),
     },
+    /// One instance of it takes more than the pool has.
+    #[error("the plugin takes {needed} slots of the sandbox, which has {slots}")]
+    TooWide {
+        /// What it takes.
+        needed: u32,
+        /// What there is.
+        slots: u32,
+    },
     /// The host failed at compiling it.
     #[error("host fault while compiling: {0}")]
     Fault(String),
@@ -90,11 +98,9 @@ impl Program {
         slots: u32,
     ) -> Result<Self, LoadError> {
         check_version(component)?;
-        let needed = slots_needed(component, limits).filter(|needed| *needed <= slots);
         let pre = linker.instantiate_pre(component).map_err(|error| unlinked(component, &error))?;
         let pre = ExecutorPre::new(pre).map_err(|error| LoadError::Export(format!("{error:#}")))?;
-        let slots = needed.ok_or_else(|| too_many(component, limits))?;
-        Ok(Self { pre, slots })
+        Ok(Self { pre, slots: slots_needed(component, limits, slots)? })
     }
 }
 
@@ -130,23 +136,17 @@ fn causes(error: &wasmtime::Error) -> String {
     error.chain().skip(1).map(ToString::to_string).collect::<Vec<_>>().join(": ")
 }
 
-/// Slots one instance takes, or none when it has more memories or tables than allowed.
-fn slots_needed(component: &Component, limits: &Limits) -> Option<u32> {
-    let (memories, tables) = memories_and_tables(component, limits);
-    let slots = memories.max(tables.div_ceil(TABLES_PER_SLOT)).max(1);
-    (memories <= limits.memories && tables <= limits.tables).then_some(slots)
-}
-
-fn too_many(component: &Component, limits: &Limits) -> LoadError {
-    let (memories, tables) = memories_and_tables(component, limits);
-    LoadError::TooMany { memories, tables, limits: (limits.memories, limits.tables) }
-}
-
-/// A component that takes modules as arguments could have any number; it is counted as having all that is allowed.
-fn memories_and_tables(component: &Component, limits: &Limits) -> (u32, u32) {
-    component
+/// How many of `slots` one instance takes.
+fn slots_needed(component: &Component, limits: &Limits, slots: u32) -> Result<u32, LoadError> {
+    // A component that takes modules as arguments could have any number; it counts as having all that is allowed.
+    let (memories, tables) = component
         .resources_required()
-        .map_or((limits.memories, limits.tables), |needed| (needed.num_memories, needed.num_tables))
+        .map_or((limits.memories, limits.tables), |needed| (needed.num_memories, needed.num_tables));
+    if memories > limits.memories || tables > limits.tables {
+        return Err(LoadError::TooMany { memories, tables, limits: (limits.memories, limits.tables) });
+    }
+    let needed = memories.max(tables.div_ceil(TABLES_PER_SLOT)).max(1);
+    if needed > slots { Err(LoadError::TooWide { needed, slots }) } else { Ok(needed) }
 }
 
 #[cfg(test)]

@@ -79,6 +79,10 @@ impl Ticker {
     pub(super) fn ticks(&self) -> u64 {
         self.shared.ticks.load(SeqCst)
     }
+
+    pub(super) fn is_parked(&self) -> bool {
+        self.shared.parked.load(SeqCst)
+    }
 }
 
 impl Drop for Ticker {
@@ -132,25 +136,28 @@ impl Drop for Alarm {
 
 impl Shared {
     fn run(&self, tick: &impl Fn()) {
-        let mut next = Instant::now();
+        let mut next = Instant::now() + PERIOD;
         let mut idle = 0;
         loop {
             self.ticks.fetch_add(1, SeqCst);
             let now = Instant::now();
             let alarm = self.fire_due(now);
-            if self.running.load(SeqCst) > 0 {
-                idle = 0;
-                tick();
-            } else if self.stopping.load(SeqCst) {
-                return;
-            } else {
-                idle += 1;
+            // A new alarm wakes the thread between two ticks.
+            if now >= next {
+                next = following(next, now);
+                if self.running.load(SeqCst) > 0 {
+                    idle = 0;
+                    tick();
+                } else if self.stopping.load(SeqCst) {
+                    return;
+                } else {
+                    idle += 1;
+                }
             }
             if idle > GRACE {
                 self.park(now, alarm);
-                (idle, next) = (0, Instant::now());
+                (idle, next) = (0, Instant::now() + PERIOD);
             } else {
-                next = following(next, now);
                 thread::park_timeout(next.saturating_duration_since(Instant::now()));
             }
         }
@@ -220,6 +227,11 @@ fn following(last: Instant, now: Instant) -> Instant {
 
 #[cfg(test)]
 mod tests {
+    use std::{
+        sync::mpsc::{Receiver, Sender, channel},
+        task::Wake,
+    };
+
     use super::*;
 
     #[test]
@@ -229,5 +241,78 @@ mod tests {
         for (now, next) in [(0, 1000), (999, 1000), (1000, 2000), (1001, 2000), (7300, 8000)] {
             assert_eq!(following(start, start + us(now)), start + us(next), "{now}");
         }
+    }
+
+    fn ticker() -> (Ticker, Receiver<()>) {
+        let (sender, ticks) = channel();
+        (Ticker::start(move || drop(sender.send(()))).unwrap(), ticks)
+    }
+
+    fn wait_until_parked(ticker: &Ticker) {
+        while !ticker.is_parked() {
+            thread::yield_now();
+        }
+    }
+
+    #[test]
+    fn it_ticks_while_a_guest_computes_and_parks_afterwards() {
+        let (ticker, ticks) = ticker();
+        for _ in 0..3 {
+            wait_until_parked(&ticker);
+            ticks.try_iter().for_each(drop);
+            let running = ticker.enter();
+            for _ in 0..5 {
+                ticks.recv().unwrap();
+            }
+            drop(running);
+        }
+        wait_until_parked(&ticker);
+        let before = ticker.ticks();
+        for _ in 0..10_000 {
+            thread::yield_now();
+        }
+        assert_eq!(ticker.ticks(), before);
+    }
+
+    #[test]
+    fn it_ends_with_its_owner_but_not_before_the_last_guest_has_yielded() {
+        let (ticker, ticks) = ticker();
+        let shared = Arc::clone(&ticker.shared);
+        let running = Running { shared: &shared };
+        shared.running.fetch_add(1, SeqCst);
+        drop(ticker);
+        for _ in 0..5 {
+            ticks.recv().unwrap();
+        }
+        drop(running);
+        // The thread owns the sender.
+        while ticks.recv().is_ok() {}
+    }
+
+    struct Rings(Mutex<Sender<u8>>, u8);
+
+    impl Wake for Rings {
+        fn wake(self: Arc<Self>) {
+            let _ = self.0.lock().unwrap().send(self.1);
+        }
+    }
+
+    #[test]
+    fn alarms_ring_in_order_unless_dropped_and_for_the_last_waker_set() {
+        let (ticker, _) = ticker();
+        wait_until_parked(&ticker);
+        let (sender, rung) = channel();
+        let waker = |n| Waker::from(Arc::new(Rings(Mutex::new(sender.clone()), n)));
+        let now = Instant::now();
+        let mut alarms: Vec<_> =
+            [90, 30, 60, 45].map(|ms| ticker.alarm(now + Duration::from_millis(ms))).into();
+        for (alarm, n) in alarms.iter_mut().zip(1..) {
+            alarm.set(&waker(n));
+        }
+        alarms[1].set(&waker(7));
+        drop(alarms.remove(3));
+        assert_eq!([rung.recv(), rung.recv(), rung.recv()], [Ok(7), Ok(3), Ok(1)]);
+        drop(alarms);
+        assert!(ticker.shared.alarms().due.is_empty());
     }
 }

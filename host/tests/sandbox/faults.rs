@@ -11,7 +11,7 @@ use crate::harness::{Deaf, Listener, call, config, invocation, outputs, plugins,
 #[tokio::test]
 async fn every_misbehaviour_has_its_code_and_names_its_cause() {
     let rows = [
-        ("trap", "trap: wasm trap: integer divide by zero"),
+        ("trap", "trap: integer divide by zero"),
         ("overflow", "stack overflow: limit of 512 KiB reached"),
         ("allocate", "memory limit of 64 MiB reached"),
         ("allocate-at-once", "memory limit of 64 MiB reached"),
@@ -107,6 +107,37 @@ async fn limits_are_the_operators() {
 }
 
 #[tokio::test]
+async fn a_guest_takes_a_slot_for_each_of_its_memories() {
+    let message = |slots, memories| async move {
+        let mut config = config();
+        (config.slots, config.limits.memories) = (slots, memories);
+        let plugins = plugins(config, &["two-memories"]);
+        // More than fit at once, so that they have to wait for each other.
+        let calls = (0..10).map(|_| plugins.execute(invocation("two-memories"), Arc::new(Deaf)));
+        let outcomes = tokio::task::JoinSet::from_iter(calls).join_all().await;
+        outcomes.into_iter().map(|outcome| outcome.message.to_string()).max().unwrap()
+    };
+    assert_eq!(message(3, 8).await, "");
+    assert!(message(1, 8).await.ends_with("the plugin takes 2 slots of the sandbox, which has 1"));
+    assert!(message(3, 1).await.ends_with("the plugin has 2 memories and 0 tables; the limits are 1 and 16"));
+}
+
+#[tokio::test]
+async fn without_a_pool_calls_are_made_on_demand() {
+    let mut config = config();
+    // More than the address space: 2^32 entries of 8 bytes for each of 4096 tables.
+    (config.slots, config.limits.table_elements) = (2048, u32::MAX);
+    let plugins = plugins(config, &["count", "allocate"]);
+    let warnings = plugins.sandbox().warnings().concat();
+    assert!(warnings.contains("every call allocates on demand"), "{warnings}");
+    for _ in 0..2 {
+        let outcome = call(&plugins, invocation("count")).await;
+        assert_eq!(outputs(&outcome).get("n").unwrap().to_json(), "2");
+    }
+    assert_eq!(&*call(&plugins, invocation("allocate")).await.message, "memory limit of 64 MiB reached");
+}
+
+#[tokio::test]
 async fn an_invocation_lowers_the_memory_limit() {
     let plugins = plugins(config(), &["allocate"]);
     for (asked, message) in
@@ -132,7 +163,7 @@ async fn a_healthy_call_is_not_held_up_by_those_that_misbehave() {
     let (ended, mut in_order) = unbounded_channel();
     for name in bad {
         let (listener, mut heard) = Listener::new();
-        let invocation = if name == "spin" { within(1500, invocation(name)) } else { working(name, 8) };
+        let invocation = if name == "spin" { within(4000, invocation(name)) } else { working(name, 8) };
         let (attempt, ended) = (plugins.execute(invocation, listener), ended.clone());
         plugins.sandbox().guest_runtime().spawn(async move { ended.send((name, attempt.await)) });
         assert_eq!(heard.recv().await.unwrap(), "Info started");
@@ -152,7 +183,7 @@ async fn a_healthy_call_is_not_held_up_by_those_that_misbehave() {
         ("big-output", ERROR, "output over its limit of 8 MiB"),
         ("flood", ERROR, "log over its limit of 1 MiB"),
         ("spin", TIMEOUT, "stopped at its deadline"),
-        ("trap", ERROR, "trap: wasm trap: integer divide by zero"),
+        ("trap", ERROR, "trap: integer divide by zero"),
     ];
     assert_eq!(rest, expected.map(|(name, code, message)| (name, code, message.to_owned())));
 }
