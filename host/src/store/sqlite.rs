@@ -57,7 +57,7 @@ impl Sqlite {
     }
 
     /// As [`open`](Self::open), for a file of at most `max_pages` pages.
-    fn open_within(path: &Path, max_pages: Option<u32>) -> Result<Self, StoreError> {
+    pub(super) fn open_within(path: &Path, max_pages: Option<u32>) -> Result<Self, StoreError> {
         let path: Arc<Path> = file::find_or_create(path)?.into();
         let lock = Lock::take(&path)?;
         let connection = schema::open_writer(&path, max_pages).inspect_err(|fault| {

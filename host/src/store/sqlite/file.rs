@@ -1,13 +1,18 @@
 //! The store's file and the lock beside it.
 
 use std::{
-    fs::{self, File, OpenOptions, TryLockError},
+    fs::{self, File, Metadata, OpenOptions, TryLockError},
     io::{self, Read, Write},
     path::{Path, PathBuf},
     process,
 };
 
 use super::super::StoreError;
+
+/// What is said of a file without SQLite's header.
+pub(super) const NOT_SQLITE: &str = "it is not an SQLite file";
+/// The size of that header.
+const SQLITE_HEADER: u64 = 100;
 
 /// The real path of `path`, so that two names of one store share one lock.
 ///
@@ -20,12 +25,23 @@ pub(super) fn find_or_create(path: &Path) -> Result<PathBuf, StoreError> {
         Err(source) => return Err(failed(source)),
     }
     let found = fs::canonicalize(path).map_err(failed)?;
-    let kind = fs::metadata(&found).map_err(failed)?.file_type();
-    if kind.is_file() {
-        return Ok(found);
+    match unfit(&fs::metadata(&found).map_err(failed)?) {
+        Some(what) => Err(StoreError::Foreign { path: found, found: what.into() }),
+        None => Ok(found),
     }
-    let what = if kind.is_dir() { "it is a directory" } else { "it is not a regular file" };
-    Err(StoreError::Foreign { path: found, found: what.into() })
+}
+
+fn unfit(file: &Metadata) -> Option<&'static str> {
+    if file.is_dir() {
+        Some("it is a directory")
+    } else if !file.is_file() {
+        Some("it is not a regular file")
+    } else if (1..SQLITE_HEADER).contains(&file.len()) {
+        // SQLite would take a file of one byte for an empty one.
+        Some(NOT_SQLITE)
+    } else {
+        None
+    }
 }
 
 fn create_action(source: &io::Error) -> &'static str {

@@ -4,7 +4,7 @@ use std::{io, path::Path, time::Duration};
 
 use rusqlite::{Connection, ErrorCode, OpenFlags, Result};
 
-use super::{super::StoreError, fault::Fault};
+use super::{super::StoreError, fault::Fault, file::NOT_SQLITE};
 
 /// "PHSM": tells a Phasm store from every other SQLite file.
 const APPLICATION: i64 = 0x5048_534d;
@@ -98,9 +98,7 @@ fn recognise(connection: &Connection, path: &Path) -> Result<bool, StoreError> {
             Err(Fault::Damaged(format!("there is no store format {found}")).at(path, "opened"))
         }
         Ok(_) => foreign("it is an SQLite file of another application"),
-        Err(error) if error.sqlite_error_code() == Some(ErrorCode::NotADatabase) => {
-            foreign("it is not an SQLite file")
-        }
+        Err(error) if error.sqlite_error_code() == Some(ErrorCode::NotADatabase) => foreign(NOT_SQLITE),
         Err(error) => Err(at(error, path)),
     }
 }

@@ -48,3 +48,38 @@ impl Tips {
         self.older.clear();
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn tip(run: i64, seq: u64) -> Tip {
+        Tip { run, seq, last_record: None, open: true }
+    }
+
+    #[test]
+    fn the_tips_written_last_are_known() {
+        let mut tips = Tips::new(3);
+        let ids: Vec<Arc<str>> = (0..10).map(|run| run.to_string().into()).collect();
+        for (run, id) in (0..).zip(&ids) {
+            tips.set(id, tip(run, 1));
+        }
+        let known: Vec<bool> = ids.iter().map(|id| tips.get(id).is_some()).collect();
+        assert_eq!(known, [false, false, false, false, false, false, true, true, true, true]);
+    }
+
+    #[test]
+    fn a_newer_tip_hides_an_older_one() {
+        let mut tips = Tips::new(1);
+        let [a, b]: [Arc<str>; 2] = ["a".into(), "b".into()];
+        tips.set(&a, tip(1, 1));
+        tips.set(&b, tip(2, 1));
+        tips.set(&a, tip(1, 2));
+        assert_eq!(tips.get("a"), Some(tip(1, 2)));
+        tips.set(&a, Tip { open: false, ..tip(1, 3) });
+        assert_eq!(tips.get("a"), None, "a closed run is written no more");
+        tips.set(&a, tip(1, 4));
+        tips.clear();
+        assert_eq!(tips.get("a"), None);
+    }
+}

@@ -1,0 +1,87 @@
+//! What every store promises, and what a file adds to it.
+
+mod contract;
+mod crash;
+mod files;
+mod memory;
+mod model;
+mod writing;
+
+use std::{
+    num::NonZeroU32,
+    sync::{
+        Arc, Mutex,
+        mpsc::{Receiver, Sender, channel},
+    },
+};
+
+use phasm_engine::{phase::Phase, time::Timestamp};
+use tempfile::TempDir;
+
+use super::{Answer, Encode, Memory, Record, RunHead, RunStatus, Sqlite, Store, StoreError};
+
+const RUNNING: RunStatus = RunStatus { phase: Phase::Running, finished_at: None, open: true };
+const SUCCEEDED: RunStatus =
+    RunStatus { phase: Phase::Succeeded, finished_at: Some(Timestamp(9)), open: false };
+
+fn head(run_id: &str) -> Arc<RunHead> {
+    prior(run_id, 500)
+}
+
+fn prior(run_id: &str, priority: u16) -> Arc<RunHead> {
+    Arc::new(RunHead {
+        run_id: run_id.into(),
+        workflow: "audit".into(),
+        namespace: "default".into(),
+        priority,
+        submitted_at: Timestamp(7),
+    })
+}
+
+fn record<B>(first_seq: u64, events: u32, body: B) -> Record<B> {
+    Record { first_seq, events: NonZeroU32::new(events).unwrap(), time: Timestamp(8), body }
+}
+
+fn append(store: &dyn Store, run_id: &str, first_seq: u64, body: &[u8]) -> Answer<()> {
+    let body: Arc<dyn Encode> = Arc::new(body.to_vec());
+    store.append(head(run_id), RUNNING, record(first_seq, 1, body))
+}
+
+async fn seqs(store: &dyn Store, run_id: &str) -> Vec<u64> {
+    store.load(run_id).await.unwrap().iter().map(|record| record.first_seq).collect()
+}
+
+/// Runs `test` on a fresh store of each kind.
+async fn on_each(test: impl AsyncFn(&dyn Store)) {
+    test(&Memory::default()).await;
+    let (_dir, store) = in_file();
+    test(&store).await;
+}
+
+fn in_file() -> (TempDir, Sqlite) {
+    let dir = tempfile::tempdir().unwrap();
+    let store = Sqlite::open(dir.path().join("runs.db")).unwrap();
+    (dir, store)
+}
+
+fn conflict<T: std::fmt::Debug>(result: Result<T, StoreError>) -> (u64, u64) {
+    match result {
+        Err(StoreError::Conflict { expected, found, .. }) => (expected, found),
+        other => panic!("a conflict was expected, not {other:?}"),
+    }
+}
+
+/// A body that is encoded only once its gate is opened: holds the writer inside a transaction.
+struct Gated(Mutex<Receiver<()>>);
+
+fn gated() -> (Sender<()>, Arc<dyn Encode>) {
+    let (gate, opened) = channel();
+    (gate, Arc::new(Gated(Mutex::new(opened))))
+}
+
+impl Encode for Gated {
+    fn encode(&self, buffer: &mut Vec<u8>) {
+        self.0.lock().unwrap().recv().unwrap();
+        buffer.extend_from_slice(b"gated");
+    }
+}

@@ -1,0 +1,202 @@
+//! What every store promises.
+
+use super::{super::Filter, *};
+
+#[tokio::test]
+async fn a_journal_comes_back_whole_and_in_order() {
+    on_each(async |store| {
+        let large: Vec<u8> = (0..300_000_u32).flat_map(u32::to_le_bytes).collect();
+        let bodies = [&b""[..], b"\0\xff", "größer".as_bytes(), &large];
+        let mut expected = Vec::new();
+        for (events, body) in (1..).zip(bodies) {
+            let first_seq = expected.last().map_or(0, Record::<Vec<u8>>::next_seq);
+            let written = record(first_seq, events, Arc::new(body.to_vec()) as Arc<dyn Encode>);
+            store.append(head("a"), RUNNING, written).await.unwrap();
+            append(store, "b", u64::from(events) - 1, b"between").await.unwrap();
+            expected.push(record(first_seq, events, body.to_vec()));
+        }
+        assert_eq!(store.load("a").await.unwrap(), expected);
+        assert_eq!(store.get("a").await.unwrap().unwrap().seq, 10);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_record_is_taken_only_where_the_journal_ends() {
+    // (events there are, first_seq of the record, taken?)
+    let rows = [
+        (0, 0, true),
+        (0, 1, false),
+        (0, u64::MAX, false),
+        (3, 0, false),
+        (3, 2, false),
+        (3, 3, true),
+        (3, 4, false),
+    ];
+    for (there_are, first_seq, taken) in rows {
+        on_each(async |store| {
+            if there_are > 0 {
+                let body: Arc<dyn Encode> = Arc::new(Vec::new());
+                store.append(head("a"), RUNNING, record(0, there_are, body)).await.unwrap();
+            }
+            let before = store.get("a").await.unwrap();
+            let body: Arc<dyn Encode> = Arc::new(b"next".to_vec());
+            let answer = store.append(head("a"), SUCCEEDED, record(first_seq, 1, body)).await;
+            if taken {
+                answer.unwrap();
+                assert_eq!(store.get("a").await.unwrap().unwrap().seq, first_seq + 1);
+            } else {
+                assert_eq!(conflict(answer), (first_seq, u64::from(there_are)));
+                assert_eq!(store.get("a").await.unwrap(), before);
+            }
+        })
+        .await;
+    }
+}
+
+#[tokio::test]
+async fn the_row_says_where_the_run_stands() {
+    on_each(async |store| {
+        append(store, "a", 0, b"").await.unwrap();
+        let other = Arc::new(RunHead { workflow: "other".into(), priority: 1, ..(*head("a")).clone() });
+        let body: Arc<dyn Encode> = Arc::new(Vec::new());
+        store.append(other, SUCCEEDED, record(1, 4, body)).await.unwrap();
+        let row = store.get("a").await.unwrap().unwrap();
+        assert_eq!((row.number, row.seq, row.status), (1, 5, SUCCEEDED));
+        assert_eq!(row.head, head("a"), "what never changes is taken from the first record");
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn an_unknown_run_is_an_error_only_to_who_wants_its_journal() {
+    on_each(async |store| {
+        assert!(
+            matches!(store.load("none").await, Err(StoreError::NotFound { run_id }) if &*run_id == "none")
+        );
+        assert_eq!(store.get("none").await.unwrap(), None);
+        assert_eq!(store.list(Filter::default(), 9).await.unwrap(), []);
+        assert_eq!(store.open_runs().await.unwrap(), []);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn records_may_follow_before_their_predecessors_are_durable() {
+    on_each(async |store| {
+        let answers: Vec<_> = (0..200).map(|seq| append(store, "a", seq, b"x")).collect();
+        for answer in answers {
+            answer.await.unwrap();
+        }
+        assert_eq!(seqs(store, "a").await, Vec::from_iter(0..200));
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn what_follows_a_conflict_is_a_conflict() {
+    on_each(async |store| {
+        let answers = [1, 2, 0].map(|seq| append(store, "a", seq, b"x"));
+        let [first, second, third] = answers;
+        assert_eq!(conflict(first.await), (1, 0));
+        assert_eq!(conflict(second.await), (2, 0));
+        third.await.unwrap();
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_record_is_written_whether_or_not_its_answer_is_awaited() {
+    on_each(async |store| {
+        drop(append(store, "a", 0, b"x"));
+        append(store, "a", 1, b"y").await.unwrap();
+        assert_eq!(seqs(store, "a").await, [0, 1]);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn of_many_drivers_exactly_one_advances_a_run() {
+    on_each(async |store| {
+        for seq in 0..20 {
+            let answers: Vec<_> = (0..8_u8).map(|driver| append(store, "a", seq, &[driver])).collect();
+            let mut won = 0;
+            for answer in answers {
+                match answer.await {
+                    Ok(()) => won += 1,
+                    lost => assert_eq!(conflict(lost), (seq, seq + 1)),
+                }
+            }
+            assert_eq!(won, 1);
+        }
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn open_runs_come_by_priority_then_in_the_order_of_submission() {
+    on_each(async |store| {
+        let rows = [
+            ("low", 0, RUNNING),
+            ("a", 500, RUNNING),
+            ("ended", 1000, SUCCEEDED),
+            ("b", 500, RUNNING),
+            ("high", 1000, RUNNING),
+        ];
+        for (run_id, priority, status) in rows {
+            let body: Arc<dyn Encode> = Arc::new(Vec::new());
+            store.append(prior(run_id, priority), status, record(0, 1, body)).await.unwrap();
+        }
+        let open = store.open_runs().await.unwrap();
+        assert_eq!(open.iter().map(|row| &*row.head.run_id).collect::<Vec<_>>(), ["high", "a", "b", "low"]);
+
+        // A run whose hook runs go on is open although it has ended; it closes, and may be opened again.
+        for (seq, status, is_open) in
+            [(1, RunStatus { open: true, ..SUCCEEDED }, true), (2, SUCCEEDED, false), (3, RUNNING, true)]
+        {
+            let body: Arc<dyn Encode> = Arc::new(Vec::new());
+            store.append(head("a"), status, record(seq, 1, body)).await.unwrap();
+            let open = store.open_runs().await.unwrap();
+            assert_eq!(open.iter().any(|row| &*row.head.run_id == "a"), is_open, "{status:?}");
+        }
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn runs_are_listed_newest_first_and_filtered() {
+    on_each(async |store| {
+        for (run_id, namespace, workflow, status) in [
+            ("1", "x", "w", RUNNING),
+            ("2", "x", "v", SUCCEEDED),
+            ("3", "y", "w", SUCCEEDED),
+            ("4", "x", "w", SUCCEEDED),
+        ] {
+            let head =
+                RunHead { namespace: namespace.into(), workflow: workflow.into(), ..(*head(run_id)).clone() };
+            let body: Arc<dyn Encode> = Arc::new(Vec::new());
+            store.append(Arc::new(head), status, record(0, 1, body)).await.unwrap();
+        }
+        let namespace = Some(Arc::from("x"));
+        let workflow = Some(Arc::from("w"));
+        let all = Filter::default();
+        let rows: [(Filter, usize, &[&str]); 10] = [
+            (all.clone(), usize::MAX, &["4", "3", "2", "1"]),
+            (all.clone(), 2, &["4", "3"]),
+            (all.clone(), 0, &[]),
+            (Filter { before: Some(3), ..all.clone() }, 9, &["2", "1"]),
+            (Filter { before: Some(u64::MAX), ..all.clone() }, 1, &["4"]),
+            (Filter { before: Some(0), ..all.clone() }, 9, &[]),
+            (Filter { namespace: namespace.clone(), ..all.clone() }, 9, &["4", "2", "1"]),
+            (Filter { workflow: workflow.clone(), ..all.clone() }, 9, &["4", "3", "1"]),
+            (Filter { phase: Some(Phase::Succeeded), ..all.clone() }, 9, &["4", "3", "2"]),
+            (Filter { namespace, workflow, phase: Some(Phase::Succeeded), before: Some(4) }, 9, &[]),
+        ];
+        for (filter, limit, expected) in rows {
+            let found = store.list(filter.clone(), limit).await.unwrap();
+            let found: Vec<_> = found.iter().map(|row| &*row.head.run_id).collect();
+            assert_eq!(found, expected, "{filter:?} limit {limit}");
+        }
+    })
+    .await;
+}

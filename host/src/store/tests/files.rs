@@ -1,0 +1,256 @@
+//! Which files are taken for a store, and who may have one.
+
+use std::{
+    fs,
+    path::{Path, PathBuf},
+};
+
+use rusqlite::Connection;
+
+use super::*;
+
+/// A directory with one file in it.
+fn holding(bytes: &[u8]) -> (TempDir, PathBuf) {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("some.file");
+    fs::write(&path, bytes).unwrap();
+    (dir, path)
+}
+
+/// A store that was closed, and then changed behind Phasm's back.
+async fn tampered(sql: &str) -> (TempDir, PathBuf) {
+    let (dir, store) = in_file();
+    for seq in 0..3 {
+        append(&store, "a", seq, b"body").await.unwrap();
+    }
+    let path = store.path();
+    drop(store);
+    Connection::open(&path).unwrap().execute_batch(sql).unwrap();
+    (dir, path)
+}
+
+fn refused(path: &Path) -> StoreError {
+    Sqlite::open(path).err().unwrap()
+}
+
+fn names(dir: &TempDir) -> Vec<String> {
+    let mut names: Vec<_> =
+        fs::read_dir(dir).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+    names.sort();
+    names
+}
+
+#[test]
+fn what_is_no_store_is_named_and_left_as_it_was() {
+    let rows: [(&[u8], &str); 5] = [
+        (b"x", "it is not an SQLite file"),
+        (b"SQLite format 3\0", "it is not an SQLite file"),
+        (b"SQLite format 3\0 and then nothing of the kind", "it is not an SQLite file"),
+        (&[b'#'; 5000], "it is not an SQLite file"),
+        (&[0; 8192], "it is not an SQLite file"),
+    ];
+    for (bytes, found) in rows {
+        let (dir, path) = holding(bytes);
+        let message = refused(&path).to_string();
+        assert!(message.contains("some.file is not a Phasm store") && message.contains(found), "{message}");
+        assert_eq!(fs::read(&path).unwrap(), bytes);
+        assert_eq!(names(&dir), ["some.file"]);
+    }
+}
+
+#[test]
+fn another_applications_database_is_left_as_it_was() {
+    for sql in ["CREATE TABLE t (x)", "PRAGMA application_id = 7", "PRAGMA user_version = 1"] {
+        let (dir, path) = holding(b"");
+        Connection::open(&path).unwrap().execute_batch(sql).unwrap();
+        let before = fs::read(&path).unwrap();
+        let message = refused(&path).to_string();
+        assert!(message.contains("an SQLite file of another application"), "{sql}: {message}");
+        assert_eq!(fs::read(&path).unwrap(), before, "{sql}");
+        assert_eq!(names(&dir), ["some.file"], "{sql}");
+    }
+}
+
+#[tokio::test]
+async fn an_empty_file_becomes_a_store() {
+    let (_dir, path) = holding(b"");
+    let store = Sqlite::open(&path).unwrap();
+    append(&store, "a", 0, b"").await.unwrap();
+}
+
+#[test]
+fn a_later_format_is_left_alone() {
+    let (_dir, store) = in_file();
+    let path = store.path();
+    drop(store);
+    let connection = Connection::open(&path).unwrap();
+    connection.pragma_update(None, "user_version", 2).unwrap();
+    drop(connection);
+    let before = fs::read(&path).unwrap();
+    let error = refused(&path);
+    assert!(matches!(error, StoreError::Newer { found: 2, known: 1, .. }), "{error:?}");
+    assert!(error.to_string().contains("runs.db has store format 2"), "{error}");
+    assert_eq!(fs::read(&path).unwrap(), before);
+}
+
+#[tokio::test]
+async fn a_store_without_its_tables_is_damaged() {
+    for sql in [
+        "DROP TABLE journal",
+        "DROP TABLE runs",
+        "ALTER TABLE runs DROP COLUMN seq",
+        "PRAGMA user_version = 0",
+    ] {
+        let (_dir, path) = tampered(sql).await;
+        let error = refused(&path);
+        assert!(matches!(error, StoreError::Corrupt { .. }), "{sql}: {error:?}");
+    }
+}
+
+#[tokio::test]
+async fn a_journal_that_contradicts_itself_is_not_loaded() {
+    let rows = [
+        ("DELETE FROM journal WHERE id = 2", "record 2 of run a is missing"),
+        ("UPDATE journal SET run = 9 WHERE id = 3", "record 3 of run a is missing"),
+        ("UPDATE journal SET events = 2 WHERE id = 2", "record 2 of run a ends before event 3, not 2"),
+        ("UPDATE journal SET first_seq = 0 WHERE id = 2", "record 2 of run a ends before event 1, not 2"),
+        ("UPDATE journal SET previous = 3 WHERE id = 1", "record 3 of run a ends before event 3, not 0"),
+        ("UPDATE journal SET previous = NULL WHERE id = 2", "run a has no events before 1"),
+        ("UPDATE runs SET last_record = NULL", "run a has no events before 3"),
+        ("UPDATE runs SET last_record = 2", "record 2 of run a ends before event 2, not 3"),
+        ("UPDATE runs SET seq = 4", "record 3 of run a ends before event 3, not 4"),
+        ("UPDATE runs SET seq = -1", "-1"),
+        ("UPDATE journal SET events = 0 WHERE id = 1", "0"),
+        ("UPDATE journal SET first_seq = -1 WHERE id = 1", "-1"),
+    ];
+    for (sql, found) in rows {
+        let (_dir, path) = tampered(sql).await;
+        let store = Sqlite::open(&path).unwrap();
+        match store.load("a").await {
+            Err(StoreError::Corrupt { found: message, .. }) => {
+                assert!(message.contains(found), "{sql}: {message}");
+            }
+            other => panic!("{sql}: {other:?}"),
+        }
+        append(&store, "b", 0, b"").await.unwrap();
+        assert_eq!(seqs(&store, "b").await, [0], "{sql}: other runs go on");
+    }
+}
+
+#[tokio::test]
+async fn a_row_that_makes_no_sense_is_an_error() {
+    for sql in
+        ["UPDATE runs SET phase = 'Paused'", "UPDATE runs SET priority = 70000", "UPDATE runs SET seq = -1"]
+    {
+        let (_dir, path) = tampered(sql).await;
+        let store = Sqlite::open(&path).unwrap();
+        assert!(matches!(store.get("a").await, Err(StoreError::Corrupt { .. })), "{sql}");
+        assert!(matches!(store.open_runs().await, Err(StoreError::Corrupt { .. })), "{sql}");
+    }
+}
+
+#[tokio::test]
+async fn damaged_pages_are_found_when_they_are_read() {
+    let (_dir, path) = tampered("").await;
+    let mut bytes = fs::read(&path).unwrap();
+    // Beyond the first page, which says what the file is.
+    bytes[4096..].fill(0xa5);
+    fs::write(&path, &bytes).unwrap();
+    let store = Sqlite::open(&path).unwrap();
+    assert!(matches!(store.load("a").await, Err(StoreError::Corrupt { .. })));
+    assert!(matches!(append(&store, "a", 3, b"").await, Err(StoreError::Corrupt { .. })));
+}
+
+#[tokio::test]
+async fn a_truncated_store_is_damaged() {
+    let (_dir, path) = tampered("").await;
+    fs::OpenOptions::new().write(true).open(&path).unwrap().set_len(4096).unwrap();
+    let opened = Sqlite::open(&path);
+    let found = match opened {
+        Ok(store) => store.load("a").await.err().unwrap(),
+        Err(error) => error,
+    };
+    assert!(matches!(found, StoreError::Corrupt { .. }), "{found:?}");
+}
+
+#[test]
+fn a_second_handle_is_kept_out_under_every_name() {
+    let (dir, store) = in_file();
+    let link = dir.path().join("link");
+    std::os::unix::fs::symlink(store.path(), &link).unwrap();
+    let dotted = dir.path().join(".").join("runs.db");
+    for name in [&store.path(), &link, &dotted] {
+        let error = refused(name);
+        let by = format!("runs.db is in use by process {}", std::process::id());
+        assert!(error.to_string().contains(&by), "{error}");
+    }
+    drop(store);
+    Sqlite::open(link).unwrap();
+}
+
+#[tokio::test]
+async fn being_refused_does_not_disturb_the_one_who_holds_it() {
+    let (_dir, store) = in_file();
+    append(&store, "a", 0, b"").await.unwrap();
+    refused(&store.path());
+    append(&store, "a", 1, b"").await.unwrap();
+    assert_eq!(seqs(&store, "a").await, [0, 1]);
+}
+
+#[test]
+fn a_lock_file_left_by_a_dead_process_is_taken_over() {
+    for left in ["", "4711\n", "not a number, and longer than one would think"] {
+        let dir = tempfile::tempdir().unwrap();
+        fs::write(dir.path().join("runs.db.lock"), left).unwrap();
+        let store = Sqlite::open(dir.path().join("runs.db")).unwrap();
+        let pid = fs::read_to_string(dir.path().join("runs.db.lock")).unwrap();
+        assert_eq!(pid, format!("{}\n", std::process::id()));
+        drop(store);
+    }
+}
+
+#[test]
+fn paths_that_cannot_hold_a_store_are_explained() {
+    let dir = tempfile::tempdir().unwrap();
+    let dangling = dir.path().join("dangling");
+    std::os::unix::fs::symlink(dir.path().join("nowhere/x"), &dangling).unwrap();
+    fs::write(dir.path().join("file"), "").unwrap();
+    let rows = [
+        (dir.path().join("none/runs.db"), "none/runs.db cannot be created, as its directory does not exist"),
+        (dir.path().join("file/runs.db"), "file/runs.db cannot be opened or created"),
+        (dir.path().to_path_buf(), "it is a directory"),
+        (PathBuf::from("/dev/null"), "it is not a regular file"),
+        (dangling, "dangling cannot be created, as its directory does not exist"),
+        (PathBuf::new(), "cannot be created"),
+    ];
+    for (path, expected) in rows {
+        let message = refused(&path).to_string();
+        assert!(message.contains(expected), "{}: {message}", path.display());
+    }
+    assert_eq!(names(&dir), ["dangling", "file"]);
+}
+
+#[tokio::test]
+async fn only_the_owner_may_read_what_a_run_said() {
+    use std::os::unix::fs::PermissionsExt;
+    let (dir, store) = in_file();
+    append(&store, "a", 0, b"").await.unwrap();
+    assert_eq!(names(&dir), ["runs.db", "runs.db-shm", "runs.db-wal", "runs.db.lock"]);
+    for entry in fs::read_dir(&dir).unwrap() {
+        let entry = entry.unwrap();
+        let mode = entry.metadata().unwrap().permissions().mode();
+        assert_eq!(mode & 0o777, 0o600, "{}", entry.path().display());
+    }
+}
+
+#[tokio::test]
+async fn names_that_mean_something_to_sqlite_are_names_of_files() {
+    let dir = tempfile::tempdir().unwrap();
+    for name in [":memory:", "file:runs?mode=memory", "a b%20'\"größer.db"] {
+        let store = Sqlite::open(dir.path().join(name)).unwrap();
+        append(&store, "a", 0, b"").await.unwrap();
+        drop(store);
+        let store = Sqlite::open(dir.path().join(name)).unwrap();
+        assert_eq!(seqs(&store, "a").await, [0], "{name}");
+    }
+}
