@@ -1,28 +1,105 @@
 //! The one expression language (SPEC section 6). The only module that names rhai.
-#![expect(dead_code, unused_variables, reason = "interface first; the implementation lands next")]
+//!
+//! An expression is parsed in our own dialect, which yields positions in the author's text and the paths it reads, and
+//! is handed to Rhai as a program of our own making. Before an evaluation every path is asked from an [`Env`] once, so
+//! that the cost does not depend on the size of the data.
+//!
+//! # Grammar
+//!
+//! Loosest first; `x,*` is a list separated by commas.
+//!
+//! ```text
+//! expression = or [ "?" expression ":" expression ]
+//! or         = and { ( "||" | "or" ) and }
+//! and        = not { ( "&&" | "and" ) not }
+//! not        = "not" not | comparison
+//! comparison = sum [ ( "==" | "!=" | "<" | "<=" | ">" | ">=" | "in" | "not" "in" ) sum ]
+//! sum        = product { ( "+" | "-" ) product }
+//! product    = unary { ( "*" | "/" | "%" ) unary }
+//! unary      = ( "!" | "-" ) unary | postfix
+//! postfix    = primary { "." word | "[" expression "]" | filter }
+//! filter     = "|" word [ "(" expression,* ")" ] | "." word "(" expression,* ")"
+//! primary    = name | number | text | "true" | "false" | "null" | "none" | "None"
+//!            | "[" expression,* "]" | "{" ( text ":" expression ),* "}"
+//!            | "(" expression ")" | "{{" expression "}}"
+//! name       = letter or "_", then letters, digits, "_", and "-" between two of them
+//! word       = a name that may begin with a digit; no word is reserved here
+//! text       = "…" or '…' with the escapes of JSON and \'
+//! number     = digits [ "." digits ] [ ( "e" | "E" ) [ "+" | "-" ] digits ]
+//! ```
+//!
+//! A name with the words and constant texts that follow it (`tasks['a'].phase`) is one path.
 
-use std::sync::Arc;
+mod budget;
+mod emit;
+mod filter;
+mod interpolate;
+mod machine;
+mod node;
+mod number;
+mod operation;
+mod parse;
+mod suggest;
+#[cfg(test)]
+mod tests;
+mod token;
+mod view;
 
-use crate::{tree::Tree, value::Value};
+use std::{fmt, sync::Arc};
 
-/// A compiled expression.
+pub use self::interpolate::{Bound, Interpolated, PlaceholderError, PlaceholderRead};
+use self::{machine::Code, view::View};
+use crate::value::Value;
+
+/// Bytes an expression's text may have.
+pub const MAX_LENGTH: usize = 10_000;
+
+/// A compiled expression; clones share it.
 #[derive(Clone, Debug)]
-pub struct Expr {
+pub struct Expr(Arc<Compiled>);
+
+#[derive(Debug)]
+struct Compiled {
     source: Arc<str>,
+    reads: Vec<Read>,
+    comparisons: Vec<Comparison>,
+    action: Action,
+}
+
+/// How an expression is evaluated: most placeholders are a path and nothing more.
+#[derive(Debug)]
+enum Action {
+    Constant(Value),
+    /// Index into the reads.
+    Path(usize),
+    Run(Code),
 }
 
 /// A path an expression reads, as `["tasks", "a", "outputs", "parameters", "x"]`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Read {
-    /// The constant segments, root first.
+    /// The constant segments, root first; never empty.
     pub path: Vec<Arc<str>>,
     /// Byte offset of the path in the expression's text.
+    pub offset: usize,
+}
+
+/// A comparison (`==`, `!=`, `in`) of a path with a literal: lets a check find literals the path can never equal.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Comparison {
+    /// Index into [`Expr::reads`].
+    pub read: usize,
+    /// The literal; `x in ['a', 'b']` is two comparisons.
+    pub literal: Value,
+    /// Byte offset of the operator in the expression's text.
     pub offset: usize,
 }
 
 /// What an expression can see.
 pub trait Env {
     /// The value at `path`; missing members are null.
+    ///
+    /// A path can end anywhere: `tasks[inputs.parameters.name].phase` reads `tasks`.
     fn get(&self, path: &[Arc<str>]) -> Value;
 }
 
@@ -41,9 +118,93 @@ pub struct SyntaxError {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct EvalError(pub String);
 
-/// A value in which strings may hold placeholders.
-#[derive(Clone, Debug)]
-pub enum Interpolated {
-    /// No placeholder anywhere.
-    Literal(Value),
+impl Expr {
+    /// Compiles the whole of `text`, which may also be wrapped in `{{ … }}`.
+    ///
+    /// # Errors
+    /// The first thing that is no expression of this language.
+    pub fn compile(text: &str) -> Result<Self, SyntaxError> {
+        if text.len() > MAX_LENGTH {
+            let message = format!("the expression has {} bytes; expected at most {MAX_LENGTH}", text.len());
+            return Err(SyntaxError::new(MAX_LENGTH, message).hint("split it over several parameters"));
+        }
+        let parse::Parsed { root, reads, comparisons } = parse::parse(text)?;
+        let action = match (root.as_literal(), root.as_path()) {
+            (Some(literal), _) => Action::Constant(literal.clone()),
+            (None, Some(read)) => Action::Path(read),
+            (None, None) => {
+                let code = Code::compile(emit::emit(&root, &reads));
+                Action::Run(code.map_err(|why| SyntaxError::new(0, why))?)
+            }
+        };
+        Ok(Self(Arc::new(Compiled { source: text.into(), reads, comparisons, action })))
+    }
+
+    /// The text as written.
+    #[must_use]
+    pub fn source(&self) -> &str {
+        &self.0.source
+    }
+
+    /// Every path the expression reads, in the order of the text; the same path may occur again.
+    #[must_use]
+    pub fn reads(&self) -> &[Read] {
+        &self.0.reads
+    }
+
+    /// Every comparison of a path with a literal.
+    #[must_use]
+    pub fn comparisons(&self) -> &[Comparison] {
+        &self.0.comparisons
+    }
+
+    /// The value in `env`.
+    ///
+    /// # Errors
+    /// What the operands of some operation do not allow, naming the operation, their types and short values.
+    pub fn eval(&self, env: &dyn Env) -> Result<Value, EvalError> {
+        match &self.0.action {
+            Action::Constant(value) => Ok(value.clone()),
+            Action::Path(read) => Ok(self.read(*read, env)),
+            Action::Run(code) => code.run(|read| self.read(read, env)),
+        }
+    }
+
+    /// The value where a boolean is needed: null is false, the texts `true` and `false` count.
+    ///
+    /// # Errors
+    /// As for [`Expr::eval`], and when the value is anything else.
+    pub fn test(&self, env: &dyn Env) -> Result<bool, EvalError> {
+        operation::condition(View::from(&self.eval(env)?)).map_err(EvalError)
+    }
+
+    fn read(&self, index: usize, env: &dyn Env) -> Value {
+        self.0.reads.get(index).map_or(Value::Null, |read| env.get(&read.path))
+    }
 }
+
+impl SyntaxError {
+    fn new(offset: usize, message: impl Into<String>) -> Self {
+        Self { offset, message: message.into(), hint: None }
+    }
+
+    fn hint(self, hint: impl Into<String>) -> Self {
+        Self { hint: Some(hint.into()), ..self }
+    }
+}
+
+impl fmt::Display for SyntaxError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.message)?;
+        self.hint.as_ref().map_or(Ok(()), |hint| write!(f, " ({hint})"))
+    }
+}
+
+impl fmt::Display for EvalError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for SyntaxError {}
+impl std::error::Error for EvalError {}

@@ -1,0 +1,179 @@
+//! Nodes to the Rhai text that evaluates them.
+//!
+//! Every operator whose meaning differs from Rhai's becomes a call of one of the machine's operations; `&&`, `||` and
+//! `??` are Rhai's own. Names are ours alone: `v<n>` for the n-th distinct path, `c<n>` for a constant that is not
+//! written out.
+
+use std::{collections::BTreeMap, fmt::Write, sync::Arc};
+
+use super::{
+    Read,
+    node::{Comparator, Kind, Node},
+};
+use crate::value::Value;
+
+/// Texts up to this many bytes are held by Rhai; longer ones stay shared, so that they cost nothing to pass around.
+pub(super) const SHORT_TEXT: usize = 64;
+
+/// An expression as the machine runs it.
+#[derive(Debug, Default)]
+pub(super) struct Program {
+    pub(super) text: String,
+    /// The values of `c0`, `c1`, …
+    pub(super) constants: Vec<Value>,
+    /// For each of `v0`, `v1`, …, the read whose path it is.
+    pub(super) slots: Vec<usize>,
+}
+
+pub(super) fn emit(root: &Node, reads: &[Read]) -> Program {
+    let mut emitter = Emitter { reads, slots: BTreeMap::new(), program: Program::default() };
+    emitter.node(root);
+    emitter.program
+}
+
+struct Emitter<'a> {
+    reads: &'a [Read],
+    slots: BTreeMap<&'a [Arc<str>], usize>,
+    program: Program,
+}
+
+impl Emitter<'_> {
+    fn push(&mut self, text: &str) {
+        self.program.text.push_str(text);
+    }
+
+    fn name(&mut self, letter: char, index: usize) {
+        // Writing to a string cannot fail.
+        let _ = write!(self.program.text, "{letter}{index}");
+    }
+
+    fn call<'n>(&mut self, operation: &str, operands: impl IntoIterator<Item = &'n Node>) {
+        self.push(operation);
+        self.push("(");
+        self.separated(", ", operands, Self::node);
+        self.push(")");
+    }
+
+    fn separated<'n>(
+        &mut self,
+        separator: &str,
+        nodes: impl IntoIterator<Item = &'n Node>,
+        mut each: impl FnMut(&mut Self, &Node),
+    ) {
+        for (index, node) in nodes.into_iter().enumerate() {
+            if index > 0 {
+                self.push(separator);
+            }
+            each(self, node);
+        }
+    }
+
+    fn node(&mut self, node: &Node) {
+        match &node.kind {
+            Kind::Literal(value) => self.literal(value),
+            Kind::Path(read) => self.path(*read),
+            Kind::List(items) => self.call("list", items),
+            Kind::Object(members) => self.object(members),
+            Kind::Member(base, name) => self.call("at", [base.as_ref(), &Node::literal(name.clone())]),
+            Kind::Index(pair) => self.call("at", pair.iter()),
+            Kind::Filter(filter, operands) => self.call(filter.name, operands),
+            Kind::Default(pair) => self.native(" ?? ", pair.iter(), Self::node),
+            Kind::Not(inner) => self.call("not", [inner.as_ref()]),
+            Kind::Negate(inner) => self.call("negate", [inner.as_ref()]),
+            Kind::Chain(operators, operands) => {
+                let operators = Node::literal(operators.as_str());
+                self.call("chain", std::iter::once(&operators).chain(operands));
+            }
+            Kind::Compare(by, pair) => self.call(comparison(*by), pair.iter()),
+            Kind::In(pair) => self.membership(pair),
+            Kind::And(terms) => self.native(" && ", terms, Self::condition),
+            Kind::Or(terms) => self.native(" || ", terms, Self::condition),
+            Kind::Choose(parts) => self.call("choose", parts.iter()),
+        }
+    }
+
+    /// An operator of Rhai's own.
+    fn native<'n>(
+        &mut self,
+        operator: &str,
+        nodes: impl IntoIterator<Item = &'n Node>,
+        each: impl FnMut(&mut Self, &Node),
+    ) {
+        self.push("(");
+        self.separated(operator, nodes, each);
+        self.push(")");
+    }
+
+    /// A node where Rhai needs a boolean.
+    fn condition(&mut self, node: &Node) {
+        if node.is_boolean() {
+            self.node(node);
+        } else {
+            self.call("truth", [node]);
+        }
+    }
+
+    fn path(&mut self, read: usize) {
+        let Some(path) = self.reads.get(read).map(|r| r.path.as_slice()) else { return };
+        let slot = *self.slots.entry(path).or_insert_with(|| {
+            self.program.slots.push(read);
+            self.program.slots.len() - 1
+        });
+        self.name('v', slot);
+    }
+
+    fn object(&mut self, members: &[(Arc<str>, Node)]) {
+        let keys: Vec<Node> = members.iter().map(|(key, _)| Node::literal(key.clone())).collect();
+        let pairs = keys.iter().zip(members).flat_map(|(key, (_, node))| [key, node]);
+        self.call("object", pairs);
+    }
+
+    /// A literal list is compared element by element, without making it first.
+    fn membership(&mut self, pair: &[Node; 2]) {
+        let [item, container] = pair;
+        match container.as_literal() {
+            Some(Value::Array(values)) => {
+                let values: Vec<Node> = values.iter().cloned().map(Node::literal).collect();
+                self.call("among", std::iter::once(item).chain(&values));
+            }
+            Some(_) | None => self.call("within", pair),
+        }
+    }
+
+    fn literal(&mut self, value: &Value) {
+        match value {
+            Value::Null => self.push("()"),
+            Value::Bool(b) => self.push(if *b { "true" } else { "false" }),
+            Value::Number(n) if n.as_i64().is_some_and(|i| i >= 0) => self.push(&n.to_string()),
+            Value::String(text) if text.len() <= SHORT_TEXT => self.text(text),
+            Value::Number(_) | Value::String(_) | Value::Array(_) | Value::Object(_) => {
+                self.name('c', self.program.constants.len());
+                self.program.constants.push(value.clone());
+            }
+        }
+    }
+
+    fn text(&mut self, text: &str) {
+        self.push("\"");
+        for c in text.chars() {
+            // Writing to a string cannot fail.
+            let _ = match c {
+                '"' | '\\' => write!(self.program.text, "\\{c}"),
+                ' '..='~' => write!(self.program.text, "{c}"),
+                _ => write!(self.program.text, "\\U{:08x}", u32::from(c)),
+            };
+        }
+        self.push("\"");
+    }
+}
+
+fn comparison(by: Comparator) -> &'static str {
+    match by {
+        Comparator::Equal => "eq",
+        Comparator::Unequal => "ne",
+        Comparator::Less => "lt",
+        Comparator::AtMost => "le",
+        Comparator::Greater => "gt",
+        Comparator::AtLeast => "ge",
+    }
+}

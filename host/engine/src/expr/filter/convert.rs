@@ -1,0 +1,122 @@
+//! Filters that make one type of another.
+
+use super::{Budget, Call, View};
+use crate::{
+    expr::{budget::MAX_TEXT, number::Num},
+    value::{Number, Value},
+};
+
+/// The doubles below which every whole number fits in 64 bits.
+const I64_RANGE: f64 = 9_223_372_036_854_775_808.0;
+
+/// The digits of a double that mean something.
+const MAX_DIGITS: i64 = 15;
+
+pub(super) fn string(call: &Call<'_>, budget: &mut Budget) -> Result<Value, String> {
+    match call.subject {
+        Value::String(text) => Ok(text.clone().into()),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::Array(_) | Value::Object(_) => {
+            to_json(call, budget)
+        }
+    }
+}
+
+pub(super) fn to_json(call: &Call<'_>, budget: &mut Budget) -> Result<Value, String> {
+    let text = call.subject.to_json();
+    budget.text(text.len())?;
+    Ok(text.into())
+}
+
+pub(super) fn from_json(call: &Call<'_>, budget: &mut Budget) -> Result<Value, String> {
+    let text = call.text(budget)?;
+    if text.len() > MAX_TEXT {
+        return Err(format!("`fromjson` reads texts of at most {MAX_TEXT} bytes, not {}", text.len()));
+    }
+    Value::from_json(text).map_err(|error| {
+        format!("`fromjson` is given {}, which is no JSON: {error}", View::from(call.subject).describe())
+    })
+}
+
+pub(super) fn int(call: &Call<'_>, budget: &mut Budget) -> Result<Value, String> {
+    match call.subject {
+        Value::Number(n) if !n.is_f64() => Ok(call.subject.clone()),
+        Value::Number(_) | Value::String(_) => {
+            let number = match call.subject.as_str().map(|t| t.trim().parse::<i64>()) {
+                Some(Ok(int)) => return Ok(int.into()),
+                Some(Err(_)) | None => to_float(call, budget)?,
+            };
+            whole(number.trunc())
+                .map(Value::Number)
+                .ok_or_else(|| format!("{} does not fit in 64 bits", number))
+        }
+        Value::Null | Value::Bool(_) | Value::Array(_) | Value::Object(_) => {
+            Err(call.wrong("a number or a string"))
+        }
+    }
+}
+
+pub(super) fn float(call: &Call<'_>, budget: &mut Budget) -> Result<Value, String> {
+    to_float(call, budget).map(from_float)
+}
+
+fn to_float(call: &Call<'_>, budget: &mut Budget) -> Result<f64, String> {
+    match call.subject {
+        Value::Number(n) => Ok(Num::from(n).as_f64()),
+        Value::String(_) => {
+            let number = call.text(budget)?.trim().parse::<f64>().ok().filter(|f| f.is_finite());
+            number.ok_or_else(|| {
+                format!(
+                    "`{}` is given {}, which is no number",
+                    call.name,
+                    View::from(call.subject).describe()
+                )
+            })
+        }
+        Value::Null | Value::Bool(_) | Value::Array(_) | Value::Object(_) => {
+            Err(call.wrong("a number or a string"))
+        }
+    }
+}
+
+/// Half away from zero: without digits to an integer, with digits to that many decimal places.
+pub(super) fn round(call: &Call<'_>, _: &mut Budget) -> Result<Value, String> {
+    let Value::Number(number) = call.subject else { return Err(call.wrong("a number")) };
+    let digits = digits(call)?;
+    match (number.as_f64(), digits) {
+        (Some(float), None) if number.is_f64() => {
+            Ok(whole(float.round()).map_or_else(|| from_float(float.round()), Value::Number))
+        }
+        (Some(float), Some(digits)) if number.is_f64() => {
+            let scale = 10_f64.powi(digits);
+            let scaled = (float * scale).round() / scale;
+            Ok(from_float(if scaled.is_finite() { scaled } else { float }))
+        }
+        _ => Ok(call.subject.clone()),
+    }
+}
+
+fn digits(call: &Call<'_>) -> Result<Option<i32>, String> {
+    let wrong = |argument: &Value| {
+        format!("`round` takes 0 to {MAX_DIGITS} digits, not {}", View::from(argument).describe())
+    };
+    match call.arguments.first() {
+        None => Ok(None),
+        Some(Value::Number(n)) => {
+            let digits =
+                n.as_i64().filter(|d| (0..=MAX_DIGITS).contains(d)).and_then(|d| i32::try_from(d).ok());
+            digits.map(Some).ok_or_else(|| wrong(&Value::Number(n.clone())))
+        }
+        Some(
+            other @ (Value::Null | Value::Bool(_) | Value::String(_) | Value::Array(_) | Value::Object(_)),
+        ) => Err(wrong(other)),
+    }
+}
+
+#[expect(clippy::cast_possible_truncation, reason = "only what fits is cast")]
+fn whole(float: f64) -> Option<Number> {
+    (-I64_RANGE..I64_RANGE).contains(&float).then(|| Number::from(float as i64))
+}
+
+fn from_float(float: f64) -> Value {
+    Number::from_f64(float).map_or(Value::Null, Value::Number)
+}

@@ -1,0 +1,346 @@
+//! Values with placeholders: `{{ … }}` in strings at any depth, never in keys.
+
+use std::sync::Arc;
+
+use super::{Env, EvalError, Expr, Read, SyntaxError, budget::Budget, view::text_of};
+use crate::{
+    tree::{Node, Span, Tree},
+    value::{Map, Value},
+};
+
+/// A value in which strings may hold placeholders.
+#[derive(Clone, Debug)]
+pub enum Interpolated {
+    /// No placeholder anywhere.
+    Literal(Value),
+    /// A string that is exactly one placeholder; the value keeps its type.
+    Placeholder(Placeholder),
+    /// A string with placeholders in it.
+    Text(Vec<Piece>),
+    /// A list with placeholders in it.
+    Array(Vec<Interpolated>),
+    /// An object with placeholders in its values.
+    Object(Vec<(Arc<str>, Interpolated)>),
+}
+
+/// A part of a text.
+#[derive(Clone, Debug)]
+pub enum Piece {
+    /// What is written.
+    Literal(Arc<str>),
+    /// What is filled in.
+    Placeholder(Placeholder),
+}
+
+/// An expression between braces, and where it stands.
+#[derive(Clone, Debug)]
+pub struct Placeholder {
+    /// The expression.
+    pub expr: Expr,
+    /// Byte offset of the expression's text in the string.
+    pub offset: usize,
+    /// Where the string is written.
+    pub span: Span,
+}
+
+/// A placeholder whose text is no expression.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PlaceholderError {
+    /// The string's place below the compiled value, as `[2].name`; empty for the value itself.
+    pub path: String,
+    /// Where the string is written.
+    pub span: Span,
+    /// What is wrong; the offset is one in the string.
+    pub error: SyntaxError,
+}
+
+/// A path that a placeholder reads.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PlaceholderRead<'a> {
+    /// The string's place below the compiled value, as `[2].name`; empty for the value itself.
+    pub path: String,
+    /// Where the string is written.
+    pub span: Span,
+    /// Byte offset of the read in the string.
+    pub offset: usize,
+    /// What is read.
+    pub read: &'a Read,
+}
+
+/// A value with everything filled in.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Bound {
+    /// The value.
+    pub value: Value,
+    /// How many nulls became empty text: worth a warning.
+    pub emptied: usize,
+}
+
+impl Interpolated {
+    /// Compiles the placeholders of all strings in `tree`; with `raw` there are none.
+    ///
+    /// # Errors
+    /// Every placeholder that is no expression.
+    pub fn compile(tree: &Tree, raw: bool) -> Result<Self, Vec<PlaceholderError>> {
+        if raw {
+            return Ok(Self::Literal(tree.to_value()));
+        }
+        let mut compiler = Compiler::default();
+        let compiled = compiler.tree(tree);
+        if compiler.errors.is_empty() { Ok(compiled) } else { Err(compiler.errors) }
+    }
+
+    /// Whether there is nothing to fill in.
+    #[must_use]
+    pub fn is_literal(&self) -> bool {
+        matches!(self, Self::Literal(_))
+    }
+
+    /// The value itself when there is nothing to fill in.
+    #[must_use]
+    pub fn as_literal(&self) -> Option<&Value> {
+        if let Self::Literal(value) = self { Some(value) } else { None }
+    }
+
+    /// The expression when this is exactly one placeholder.
+    #[must_use]
+    pub fn as_expr(&self) -> Option<&Expr> {
+        if let Self::Placeholder(placeholder) = self { Some(&placeholder.expr) } else { None }
+    }
+
+    /// Every path that is read, in the order of the document.
+    #[must_use]
+    pub fn reads(&self) -> Vec<PlaceholderRead<'_>> {
+        let mut reads = Vec::new();
+        self.each_placeholder(&mut String::new(), &mut |path, placeholder| {
+            reads.extend(placeholder.expr.reads().iter().map(|read| PlaceholderRead {
+                path: path.to_owned(),
+                span: placeholder.span,
+                offset: placeholder.offset + read.offset,
+                read,
+            }));
+        });
+        reads
+    }
+
+    /// Calls `each` with every placeholder and the place of its string below this value.
+    fn each_placeholder<'a>(&'a self, path: &mut String, each: &mut dyn FnMut(&str, &'a Placeholder)) {
+        match self {
+            Self::Literal(_) => {}
+            Self::Placeholder(placeholder) => each(path, placeholder),
+            Self::Text(pieces) => {
+                for piece in pieces {
+                    if let Piece::Placeholder(placeholder) = piece {
+                        each(path, placeholder);
+                    }
+                }
+            }
+            Self::Array(items) => {
+                for (index, item) in items.iter().enumerate() {
+                    below(path, &index_segment(index), |path| item.each_placeholder(path, each));
+                }
+            }
+            Self::Object(members) => {
+                for (key, member) in members {
+                    below(path, &key_segment(key), |path| member.each_placeholder(path, each));
+                }
+            }
+        }
+    }
+
+    /// The value with every placeholder filled in.
+    ///
+    /// # Errors
+    /// The first placeholder that fails, or a text that would be too large.
+    pub fn eval(&self, env: &dyn Env) -> Result<Bound, EvalError> {
+        let mut emptied = 0;
+        let value = self.value(env, &mut emptied)?;
+        Ok(Bound { value, emptied })
+    }
+
+    fn value(&self, env: &dyn Env, emptied: &mut usize) -> Result<Value, EvalError> {
+        match self {
+            Self::Literal(value) => Ok(value.clone()),
+            Self::Placeholder(placeholder) => placeholder.eval(env),
+            Self::Text(pieces) => text(pieces, env, emptied),
+            Self::Array(items) => {
+                let items = items.iter().map(|item| item.value(env, emptied)).collect::<Result<Vec<_>, _>>();
+                items.map(Value::from)
+            }
+            Self::Object(members) => {
+                let member =
+                    |(key, member): &(Arc<str>, Self)| Ok((key.clone(), member.value(env, emptied)?));
+                members.iter().map(member).collect::<Result<Map, _>>().map(Value::from)
+            }
+        }
+    }
+}
+
+impl Placeholder {
+    fn eval(&self, env: &dyn Env) -> Result<Value, EvalError> {
+        self.expr
+            .eval(env)
+            .map_err(|EvalError(why)| EvalError(format!("{{{{{}}}}}: {why}", self.expr.source())))
+    }
+}
+
+fn text(pieces: &[Piece], env: &dyn Env, emptied: &mut usize) -> Result<Value, EvalError> {
+    let mut budget = Budget::default();
+    let mut text = String::new();
+    for piece in pieces {
+        match piece {
+            Piece::Literal(literal) => budget.append(&mut text, literal),
+            Piece::Placeholder(placeholder) => {
+                let value = placeholder.eval(env)?;
+                *emptied += usize::from(value.is_null());
+                budget.append(&mut text, &text_of(&value))
+            }
+        }
+        .map_err(EvalError)?;
+    }
+    Ok(text.into())
+}
+
+#[derive(Default)]
+struct Compiler {
+    path: String,
+    errors: Vec<PlaceholderError>,
+}
+
+impl Compiler {
+    fn tree(&mut self, tree: &Tree) -> Interpolated {
+        match &tree.node {
+            Node::Null | Node::Bool(_) | Node::Number(_) => Interpolated::Literal(tree.to_value()),
+            Node::String(text) => self.string(text, tree.span),
+            Node::Array(items) => {
+                let item = |(index, item): (usize, &Tree)| self.member(&index_segment(index), item);
+                let items: Vec<Interpolated> = items.iter().enumerate().map(item).collect();
+                let literals: Option<Vec<Value>> = items.iter().map(|i| i.as_literal().cloned()).collect();
+                literals.map_or(Interpolated::Array(items), |values| Interpolated::Literal(values.into()))
+            }
+            Node::Object(members) => {
+                let member = |(key, member): &(crate::tree::Key, Tree)| {
+                    (key.name.clone(), self.member(&key_segment(&key.name), member))
+                };
+                let members: Vec<_> = members.iter().map(member).collect();
+                let literal = |(key, member): &(Arc<str>, Interpolated)| {
+                    Some((key.clone(), member.as_literal()?.clone()))
+                };
+                let literals: Option<Map> = members.iter().map(literal).collect();
+                literals.map_or(Interpolated::Object(members), |map| Interpolated::Literal(map.into()))
+            }
+        }
+    }
+
+    fn member(&mut self, segment: &str, tree: &Tree) -> Interpolated {
+        let length = self.path.len();
+        self.path.push_str(segment);
+        let compiled = self.tree(tree);
+        self.path.truncate(length);
+        compiled
+    }
+
+    fn string(&mut self, text: &Arc<str>, span: Span) -> Interpolated {
+        let mut pieces = Vec::new();
+        let mut at = 0;
+        while let Some(open) = find(text, "{{", at) {
+            push_literal(&mut pieces, text.get(at..open));
+            let offset = open + "{{".len();
+            at = match end_of_placeholder(text, offset) {
+                Ok(end) => {
+                    self.placeholder(text, offset..end, span, &mut pieces);
+                    end + "}}".len()
+                }
+                Err(error) => {
+                    self.errors.push(PlaceholderError { path: self.path.clone(), span, error });
+                    find(text, "}}", offset).map_or(text.len(), |end| end + "}}".len())
+                }
+            };
+        }
+        if pieces.is_empty() && at == 0 {
+            return Interpolated::Literal(text.clone().into());
+        }
+        push_literal(&mut pieces, text.get(at..));
+        match <[Piece; 1]>::try_from(pieces) {
+            Ok([Piece::Placeholder(placeholder)]) => Interpolated::Placeholder(placeholder),
+            Ok(piece) => Interpolated::Text(piece.into()),
+            Err(pieces) => Interpolated::Text(pieces),
+        }
+    }
+
+    fn placeholder(
+        &mut self,
+        text: &str,
+        inside: std::ops::Range<usize>,
+        span: Span,
+        pieces: &mut Vec<Piece>,
+    ) {
+        let offset = inside.start;
+        match Expr::compile(text.get(inside).unwrap_or_default()) {
+            Ok(expr) => pieces.push(Piece::Placeholder(Placeholder { expr, offset, span })),
+            Err(error) => {
+                let error = SyntaxError { offset: error.offset + offset, ..error };
+                self.errors.push(PlaceholderError { path: self.path.clone(), span, error });
+            }
+        }
+    }
+}
+
+fn push_literal(pieces: &mut Vec<Piece>, text: Option<&str>) {
+    let text = text.filter(|t| !t.is_empty());
+    pieces.extend(text.map(|t| Piece::Literal(t.into())));
+}
+
+fn find(text: &str, what: &str, from: usize) -> Option<usize> {
+    Some(text.get(from..)?.find(what)? + from)
+}
+
+/// Where the `}}` is that ends the placeholder whose text begins at `start`; braces in quotes, and braces that are
+/// opened inside, do not end it.
+fn end_of_placeholder(text: &str, start: usize) -> Result<usize, SyntaxError> {
+    let bytes = text.as_bytes();
+    let mut open = 0_usize;
+    let mut at = start;
+    while let Some(byte) = bytes.get(at) {
+        match byte {
+            b'"' | b'\'' => at = end_of_quotes(bytes, at)?,
+            b'{' => open += 1,
+            b'}' if open > 0 => open -= 1,
+            b'}' if bytes.get(at + 1) == Some(&b'}') => return Ok(at),
+            _ => {}
+        }
+        at += 1;
+    }
+    Err(SyntaxError::new(start - "{{".len(), "this placeholder has no closing `}}`")
+        .hint("a literal `{{` is written `{{ '{{' }}`; `raw: true` switches placeholders off"))
+}
+
+/// Where the quotes opened at `start` close.
+fn end_of_quotes(bytes: &[u8], start: usize) -> Result<usize, SyntaxError> {
+    let quote = bytes.get(start);
+    let mut at = start + 1;
+    while let Some(byte) = bytes.get(at) {
+        match byte {
+            b'\\' => at += 1,
+            _ if Some(byte) == quote => return Ok(at),
+            _ => {}
+        }
+        at += 1;
+    }
+    Err(SyntaxError::new(start, "this text has no closing quote"))
+}
+
+fn below(path: &mut String, segment: &str, run: impl FnOnce(&mut String)) {
+    let length = path.len();
+    path.push_str(segment);
+    run(path);
+    path.truncate(length);
+}
+
+fn index_segment(index: usize) -> String {
+    format!("[{index}]")
+}
+
+fn key_segment(key: &str) -> String {
+    format!(".{key}")
+}

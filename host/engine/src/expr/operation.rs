@@ -1,0 +1,106 @@
+//! The operators that are not Rhai's own.
+
+use std::{cmp::Ordering, sync::Arc};
+
+use super::{budget::Budget, machine::Operand, number::Num, view::View};
+use crate::value::{Map, Value};
+
+type Outcome = Result<Operand, String>;
+type Unary = fn(&Operand, &mut Budget) -> Outcome;
+type Binary = fn(&Operand, &Operand, &mut Budget) -> Outcome;
+type Many = fn(&[Operand], &mut Budget) -> Outcome;
+
+/// Operations of one operand.
+pub(super) const UNARY: [(&str, Unary); 3] = [
+    ("truth", |a, _| condition(a.view()).map(Operand::Bool)),
+    ("not", |a, _| condition(a.view()).map(|b| Operand::Bool(!b))),
+    ("negate", |a, _| negate(a)),
+];
+
+/// Operations of two operands.
+pub(super) const BINARY: [(&str, Binary); 8] = [
+    ("eq", |a, b, budget| a.view().equals(b.view(), budget).map(Operand::Bool)),
+    ("ne", |a, b, budget| a.view().equals(b.view(), budget).map(|equal| Operand::Bool(!equal))),
+    ("lt", |a, b, budget| ordered(a, b, budget, Ordering::is_lt)),
+    ("le", |a, b, budget| ordered(a, b, budget, Ordering::is_le)),
+    ("gt", |a, b, budget| ordered(a, b, budget, Ordering::is_gt)),
+    ("ge", |a, b, budget| ordered(a, b, budget, Ordering::is_ge)),
+    ("at", |a, b, budget| a.view().at(b.view(), budget).map(Operand::from)),
+    ("within", |a, b, budget| b.view().contains(a.view(), budget).map(Operand::Bool)),
+];
+
+/// Operations of any number of operands.
+pub(super) const MANY: [(&str, Many); 3] = [("chain", chain), ("list", list), ("object", object)];
+
+/// What stands where a boolean is needed.
+///
+/// # Errors
+/// When it is none (SPEC section 6).
+pub(super) fn condition(value: View<'_>) -> Result<bool, String> {
+    value.truth().ok_or_else(|| format!("expected true or false, not {}", value.describe()))
+}
+
+fn ordered(a: &Operand, b: &Operand, budget: &mut Budget, wanted: fn(Ordering) -> bool) -> Outcome {
+    Ok(Operand::Bool(a.view().order(b.view(), budget)?.is_some_and(wanted)))
+}
+
+fn negate(operand: &Operand) -> Outcome {
+    let View::Number(number) = operand.view() else {
+        return Err(format!("`-` works on numbers, not on {}", operand.view().describe()));
+    };
+    number.negate().map(Operand::from).map_err(|why| format!("`-{}`: {why}", operand.view().describe()))
+}
+
+/// The operators as a text, then the operands, which are one more; from left to right.
+fn chain(operands: &[Operand], budget: &mut Budget) -> Outcome {
+    let [Operand::Short(operators), first, rest @ ..] = operands else {
+        return Ok(Operand::Null);
+    };
+    let mut result = first.clone();
+    for (operator, operand) in operators.bytes().zip(rest) {
+        result = arithmetic(operator, &result, operand, budget)?;
+    }
+    Ok(result)
+}
+
+fn arithmetic(operator: u8, left: &Operand, right: &Operand, budget: &mut Budget) -> Outcome {
+    let described = || {
+        let (a, b) = (left.view().describe(), right.view().describe());
+        format!("{a} {} {b}", char::from(operator))
+    };
+    match (left.view(), right.view()) {
+        (View::Number(a), View::Number(b)) => {
+            a.compute(operator, b).map(Operand::from).map_err(|why| format!("{why} in {}", described()))
+        }
+        (View::Text(a), View::Text(b)) if operator == b'+' => {
+            budget.text(a.len() + b.len())?;
+            Ok(Value::from([a, b].concat()).into())
+        }
+        (View::List(a), View::List(b)) if operator == b'+' => {
+            budget.items(a.len() + b.len())?;
+            Ok(Value::from([a, b].concat()).into())
+        }
+        _ => Err(format!("`{}` cannot combine {}", char::from(operator), described())),
+    }
+}
+
+fn list(operands: &[Operand], _: &mut Budget) -> Outcome {
+    let items: Vec<Value> = operands.iter().cloned().map(Value::from).collect();
+    Ok(Value::from(items).into())
+}
+
+/// Keys and values in turn.
+fn object(operands: &[Operand], _: &mut Budget) -> Outcome {
+    let (pairs, _) = operands.as_chunks::<2>();
+    let member = |[key, value]: &[Operand; 2]| {
+        let View::Text(key) = key.view() else { return None };
+        Some((Arc::from(key), value.clone().into()))
+    };
+    Ok(Value::from(pairs.iter().filter_map(member).collect::<Map>()).into())
+}
+
+impl From<Num> for Operand {
+    fn from(number: Num) -> Self {
+        number.to_number().map_or(Self::Null, |n| Value::Number(n).into())
+    }
+}

@@ -1,0 +1,174 @@
+//! A borrowed look at a value, however it is held, and what the operators do with it.
+
+use std::{borrow::Cow, cmp::Ordering};
+
+use super::{budget::Budget, number::Num};
+use crate::value::{Map, Value};
+
+/// What a value is.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum View<'a> {
+    Null,
+    Bool(bool),
+    Number(Num),
+    Text(&'a str),
+    List(&'a [Value]),
+    Object(&'a Map),
+}
+
+impl<'a> From<&'a Value> for View<'a> {
+    fn from(value: &'a Value) -> Self {
+        match value {
+            Value::Null => Self::Null,
+            Value::Bool(b) => Self::Bool(*b),
+            Value::Number(n) => Self::Number(n.into()),
+            Value::String(text) => Self::Text(text),
+            Value::Array(items) => Self::List(items),
+            Value::Object(map) => Self::Object(map),
+        }
+    }
+}
+
+impl View<'_> {
+    /// Deep equality; values of different types are unequal, `1` and `1.0` are not.
+    pub(super) fn equals(self, other: View<'_>, budget: &mut Budget) -> Result<bool, String> {
+        match (self, other) {
+            (Self::Null, View::Null) => Ok(true),
+            (Self::Bool(a), View::Bool(b)) => Ok(a == b),
+            (Self::Number(a), View::Number(b)) => Ok(a.order(b) == Ordering::Equal),
+            (Self::Text(a), View::Text(b)) => {
+                budget.spend(a.len().min(b.len()))?;
+                Ok(a == b)
+            }
+            (Self::List(a), View::List(b)) => lists_equal(a, b, budget),
+            (Self::Object(a), View::Object(b)) => objects_equal(a, b, budget),
+            _ => Ok(false),
+        }
+    }
+
+    /// The order of two numbers or two texts; anything else has none.
+    pub(super) fn order(self, other: View<'_>, budget: &mut Budget) -> Result<Option<Ordering>, String> {
+        match (self, other) {
+            (Self::Number(a), View::Number(b)) => Ok(Some(a.order(b))),
+            (Self::Text(a), View::Text(b)) => {
+                budget.spend(a.len().min(b.len()))?;
+                Ok(Some(a.cmp(b)))
+            }
+            _ => Ok(None),
+        }
+    }
+
+    /// Whether `item` is an element, a key or a part of this; false for what holds nothing.
+    pub(super) fn contains(self, item: View<'_>, budget: &mut Budget) -> Result<bool, String> {
+        match (self, item) {
+            (Self::List(items), _) => {
+                budget.spend(items.len())?;
+                items.iter().try_fold(false, |found, i| Ok(found || View::from(i).equals(item, budget)?))
+            }
+            (Self::Object(map), View::Text(key)) => Ok(map.contains_key(key)),
+            (Self::Text(text), View::Text(part)) => {
+                budget.spend(text.len())?;
+                Ok(text.contains(part))
+            }
+            _ => Ok(false),
+        }
+    }
+
+    /// The member or element at `at`; negative indexes count from the end, what is missing is null.
+    pub(super) fn at(self, at: View<'_>, budget: &mut Budget) -> Result<Value, String> {
+        let found = match (self, at) {
+            (Self::Object(map), View::Text(key)) => map.get(key).cloned(),
+            (Self::List(items), View::Text(at)) => {
+                at.parse::<usize>().ok().and_then(|i| items.get(i)).cloned()
+            }
+            (Self::List(items), View::Number(at)) => {
+                position(at, items.len()).and_then(|i| items.get(i)).cloned()
+            }
+            (Self::Text(text), View::Number(at)) => {
+                budget.spend(text.len())?;
+                let char = position(at, text.chars().count()).and_then(|i| text.chars().nth(i));
+                char.map(|c| c.to_string().into())
+            }
+            _ => None,
+        };
+        Ok(found.unwrap_or_default())
+    }
+
+    /// This where a boolean is needed; `None` when it is not one.
+    pub(super) fn truth(self) -> Option<bool> {
+        match self {
+            Self::Null | Self::Text("false") => Some(false),
+            Self::Bool(b) => Some(b),
+            Self::Text("true") => Some(true),
+            Self::Number(_) | Self::Text(_) | Self::List(_) | Self::Object(_) => None,
+        }
+    }
+
+    fn to_value(self) -> Value {
+        match self {
+            Self::Null => Value::Null,
+            Self::Bool(b) => b.into(),
+            Self::Number(n) => n.to_number().map_or(Value::Null, Value::Number),
+            Self::Text(text) => text.into(),
+            Self::List(items) => items.to_vec().into(),
+            Self::Object(map) => map.clone().into(),
+        }
+    }
+
+    /// Type and shortened value, as errors name it.
+    pub(super) fn describe(self) -> String {
+        match self {
+            Self::Null => "null".to_owned(),
+            Self::List(items) => format!("an array of {}", items.len()),
+            Self::Object(map) => format!("an object of {}", map.len()),
+            Self::Text(text) => format!("string {}", Value::from(shortened(text))),
+            Self::Bool(_) | Self::Number(_) => {
+                let value = self.to_value();
+                format!("{} {value}", value.type_name())
+            }
+        }
+    }
+}
+
+/// A value as part of a text: strings as they are, null empty, all else compact JSON.
+pub(super) fn text_of(value: &Value) -> Cow<'_, str> {
+    match value {
+        Value::Null => Cow::Borrowed(""),
+        Value::String(text) => Cow::Borrowed(text),
+        Value::Bool(_) | Value::Number(_) | Value::Array(_) | Value::Object(_) => Cow::Owned(value.to_json()),
+    }
+}
+
+/// Enough of a text to recognise it.
+const SHOWN_CHARS: usize = 40;
+
+fn shortened(text: &str) -> String {
+    match text.char_indices().nth(SHOWN_CHARS) {
+        Some((end, _)) => format!("{}…", text.get(..end).unwrap_or_default()),
+        None => text.to_owned(),
+    }
+}
+
+fn position(at: Num, len: usize) -> Option<usize> {
+    let Num::Int(at) = at else { return None };
+    let from_start = if at < 0 { i128::try_from(len).ok()? + at } else { at };
+    usize::try_from(from_start).ok()
+}
+
+fn lists_equal(a: &[Value], b: &[Value], budget: &mut Budget) -> Result<bool, String> {
+    if a.len() != b.len() {
+        return Ok(false);
+    }
+    budget.spend(a.len())?;
+    a.iter().zip(b).try_fold(true, |equal, (a, b)| Ok(equal && View::from(a).equals(b.into(), budget)?))
+}
+
+fn objects_equal(a: &Map, b: &Map, budget: &mut Budget) -> Result<bool, String> {
+    if a.len() != b.len() {
+        return Ok(false);
+    }
+    budget.spend(a.len())?;
+    a.iter().zip(b).try_fold(true, |equal, ((ka, va), (kb, vb))| {
+        Ok(equal && ka == kb && View::from(va).equals(vb.into(), budget)?)
+    })
+}
