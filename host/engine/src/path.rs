@@ -16,6 +16,8 @@ struct Step {
 enum Segment {
     Key(Arc<str>),
     Index(usize),
+    /// Written out already.
+    Text(Arc<str>),
 }
 
 impl Path {
@@ -37,6 +39,12 @@ impl Path {
         self.step(Segment::Index(index))
     }
 
+    /// What stands at `suffix`, as `[2].name`, below what stands here.
+    #[must_use]
+    pub fn suffixed(&self, suffix: &str) -> Self {
+        if suffix.is_empty() { self.clone() } else { self.step(Segment::Text(suffix.into())) }
+    }
+
     fn step(&self, segment: Segment) -> Self {
         Self(Some(Arc::new(Step { parent: self.clone(), segment })))
     }
@@ -47,6 +55,7 @@ impl fmt::Display for Path {
         let Some(step) = &self.0 else { return Ok(()) };
         step.parent.fmt(f)?;
         match &step.segment {
+            Segment::Text(text) => f.write_str(text),
             Segment::Index(index) => write!(f, "[{index}]"),
             Segment::Key(key) if !is_plain(key) => write!(f, "[{key:?}]"),
             Segment::Key(key) if step.parent.0.is_none() => f.write_str(key),
@@ -71,6 +80,8 @@ mod tests {
             tasks.index(3).key("retry").key("limit").to_string(),
             "spec.templates[1].dag.tasks[3].retry.limit"
         );
+        assert_eq!(tasks.suffixed("[2].name").to_string(), "spec.templates[1].dag.tasks[2].name");
+        assert_eq!(tasks.suffixed(""), tasks);
         assert_eq!(Path::root().to_string(), "");
         assert_eq!(Path::root().key("metadata").key("app.io/x").to_string(), r#"metadata["app.io/x"]"#);
         assert_eq!(Path::root().index(0).key("").to_string(), r#"[0][""]"#);

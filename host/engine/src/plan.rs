@@ -3,10 +3,31 @@
 //! [`Plan::build`] is the only way to make one; it reports every problem of a document at once. Nothing in a plan
 //! changes while runs execute it, so runs share it.
 
+mod arguments;
+mod assemble;
+mod build;
 pub mod catalogue;
+mod executors;
+mod graph;
+mod index;
+mod lints;
+mod merge;
+mod names;
+mod nesting;
+mod order;
+mod reading;
+mod references;
+mod shapes;
+mod sources;
+pub(crate) mod types;
+mod visible;
 
 use std::{collections::BTreeMap, sync::Arc};
 
+pub use self::{
+    arguments::bind_arguments,
+    executors::{Catalogue, ExecutorInfo},
+};
 use crate::{
     expr::{Expr, Interpolated},
     outcome::PhaseConditions,
@@ -206,6 +227,8 @@ pub enum Work {
         container: TemplateId,
         /// `arguments` for it; they see the wrapper template's inputs.
         arguments: Vec<Argument>,
+        /// The container's own, from its template: timeout and phaseConditions.
+        settings: Box<Settings>,
     },
 }
 
@@ -403,6 +426,8 @@ pub enum HookType {
 /// One hook: a call of a task template outside all scopes.
 #[derive(Debug)]
 pub struct Hook {
-    /// The call; its arguments and `when` also see `hook.*`.
+    /// The call; its arguments and `when` also see `hook.*`. Its timeout is set: its own, else 5 minutes.
     pub node: Node,
+    /// Whose names its arguments and `when` see; those of spec.hooks see no level at all.
+    pub level: Level,
 }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use crate::{
     expr::{Expr, Interpolated},
-    plan::NodeIndex,
+    plan::{Level, NodeIndex},
     retry::{Backoff, MaxAttempts},
 };
 
@@ -15,6 +15,8 @@ pub struct Policy {
     pub rules: Vec<Rule>,
     /// `onUnmatched: fail` instead of continue (R-N1).
     pub fail_unmatched: bool,
+    /// Whose names the rules' conditions and values see.
+    pub level: Level,
 }
 
 /// One rule.

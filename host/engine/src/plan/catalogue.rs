@@ -3,7 +3,13 @@
 //! A [`Problem`](crate::problem::Problem) can be made from an [`Entry`] only, so that none is without an explanation.
 //! Codes are stable: they are never reused for another kind.
 
+pub mod bindings;
+pub mod expressions;
+pub mod names;
+pub mod shape;
 pub mod source;
+pub mod values;
+pub mod warnings;
 
 /// One kind of problem (`P…`) or warning (`W…`).
 #[derive(Debug, PartialEq, Eq)]
@@ -41,7 +47,16 @@ pub(crate) use entries;
 
 /// All entries, by code.
 pub fn all() -> impl Iterator<Item = &'static Entry> {
-    [source::ENTRIES].into_iter().flatten().copied()
+    let groups = [
+        source::ENTRIES,
+        shape::ENTRIES,
+        names::ENTRIES,
+        values::ENTRIES,
+        expressions::ENTRIES,
+        bindings::ENTRIES,
+        warnings::ENTRIES,
+    ];
+    groups.into_iter().flatten().copied()
 }
 
 /// The entry of `code`, in either case.

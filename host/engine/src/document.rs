@@ -1,0 +1,40 @@
+//! The document as written, object by object: wrong types, unknown fields and values that mean nothing are found here.
+//!
+//! What names refer to, and whether the parts fit together, is [`Plan::build`](crate::plan::Plan::build)'s concern. A part
+//! that cannot be read is reported once and then absent, with a mark where later checks must not conclude anything from
+//! its absence.
+
+mod conditions;
+mod dag;
+mod executor;
+mod expression;
+mod field;
+mod hooks;
+mod loops;
+mod parameters;
+mod pipeline;
+mod policy;
+mod report;
+mod retry;
+mod suggest;
+mod task;
+mod template;
+mod walk;
+mod workflow;
+
+pub(crate) use conditions::ConditionsDoc;
+pub(crate) use dag::{DagDoc, TasksDoc};
+pub(crate) use executor::ExecutorDoc;
+pub(crate) use expression::{ExprDoc, ReadAt, ValueDoc};
+pub(crate) use hooks::{HookDoc, HooksDoc};
+pub(crate) use loops::{LoopDoc, OverDoc};
+pub(crate) use parameters::{ParameterDoc, ParametersDoc, SourceDoc, check_literal};
+pub(crate) use pipeline::PipelineDoc;
+pub(crate) use policy::{ActionDoc, PolicyDoc, RuleDoc};
+pub(crate) use report::Report;
+pub(crate) use retry::RetryDoc;
+pub(crate) use suggest::did_you_mean;
+pub(crate) use task::{RecoveryDoc, SettingsDoc, TaskDoc, WorkDoc};
+pub(crate) use template::{KindDoc, TemplateDoc};
+pub(crate) use walk::{Cursor, Name, Site, check_duplicates, listed};
+pub(crate) use workflow::{WorkflowDoc, read};

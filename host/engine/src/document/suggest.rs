@@ -1,0 +1,65 @@
+//! The word somebody probably meant.
+
+/// The known word nearest to `word`, when one is near.
+pub(crate) fn nearest<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    let lower = word.to_lowercase();
+    // A third of the letters may differ: `limt` is `limit`, but `to` is not `do`.
+    let allowed = |known: &str| known.chars().count().max(3) / 3;
+    known
+        .into_iter()
+        .filter(|known| known.len().abs_diff(word.len()) <= 3)
+        .map(|known| (distance(&lower, &known.to_lowercase()), known))
+        .filter(|(distance, known)| *distance <= allowed(known) && *distance < known.len())
+        .min_by_key(|(distance, _)| *distance)
+        .map(|(_, known)| known)
+}
+
+/// ` (did you mean …)` as a hint, if something is near.
+pub(crate) fn did_you_mean<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Option<String> {
+    nearest(word, known).map(|known| format!("did you mean `{known}`?"))
+}
+
+/// Letters to insert, delete, replace or swap with their neighbour to make `a` of `b`.
+fn distance(a: &str, b: &str) -> usize {
+    let (a, b): (Vec<char>, Vec<char>) = (a.chars().collect(), b.chars().collect());
+    let mut rows: Vec<Vec<usize>> = vec![(0..=b.len()).collect()];
+    for (i, ca) in a.iter().enumerate() {
+        let mut row = vec![i + 1];
+        for (j, cb) in b.iter().enumerate() {
+            let at =
+                |row: usize, column: usize| rows.get(row).and_then(|r| r.get(column)).copied().unwrap_or(0);
+            let left = row.get(j).copied().unwrap_or(0);
+            let mut best = (at(i, j) + usize::from(ca != cb)).min(at(i, j + 1) + 1).min(left + 1);
+            if i > 0 && j > 0 && Some(ca) == b.get(j - 1) && a.get(i - 1) == Some(cb) {
+                best = best.min(at(i - 1, j - 1) + 1);
+            }
+            row.push(best);
+        }
+        rows.push(row);
+    }
+    rows.last().and_then(|row| row.last()).copied().unwrap_or(0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn near_words_are_found_and_far_ones_are_not() {
+        let fields = ["retry", "timeout", "template", "to", "when", "limit"];
+        for (word, expected) in [
+            ("rety", Some("retry")),
+            ("Timeout", Some("timeout")),
+            ("time_out", Some("timeout")),
+            ("tmeplate", Some("template")),
+            ("limt", Some("limit")),
+            ("wehn", Some("when")),
+            ("do", Some("to")),
+            ("", None),
+            ("priority", None),
+            ("x", None),
+        ] {
+            assert_eq!(nearest(word, fields), expected, "{word}");
+        }
+    }
+}

@@ -1,0 +1,158 @@
+//! The values a run's parameters get (SPEC section 7).
+
+use std::sync::Arc;
+
+use crate::{
+    document::did_you_mean,
+    expr::{Env, EvalError},
+    path::Path,
+    problem::Problem,
+    tree::{Span, Tree},
+    value::{Map, Value},
+};
+
+use super::{
+    Parameter, Plan, ValueFrom,
+    catalogue::{
+        Entry,
+        bindings::{MISSING_ARGUMENT, UNBOUND_ARGUMENT, UNKNOWN_ARGUMENT},
+    },
+};
+
+/// Binds the parameters of `spec.arguments` for one run: `given` first, then the declared value, valueFrom and default;
+/// null falls through to the next. Values that are calculated see `env` and, as `workflow.parameters`, what is bound
+/// before them. A parameter whose value is a secret is bound to null: the engine keeps the reference.
+///
+/// # Errors
+/// All problems at once: names that are not declared, values that do not fit type or enum, parameters without a value,
+/// expressions that fail.
+pub fn bind_arguments(
+    plan: &Plan,
+    given: &Map,
+    env: &dyn Env,
+) -> Result<Vec<(Arc<str>, Value)>, Vec<Problem>> {
+    let mut problems: Vec<Problem> =
+        given.iter().filter_map(|(name, value)| unknown(plan, name, value)).collect();
+    let mut bound: Map = Map::new();
+    let mut list = Vec::with_capacity(plan.arguments.len());
+    for (position, parameter) in plan.arguments.iter().enumerate() {
+        let site = Path::root().key("spec").key("arguments").key("parameters").index(position);
+        let result = bind(parameter, given, &Seen { env, bound: &bound });
+        let result = result.and_then(|value| fits(parameter, value));
+        match result {
+            Ok(value) => {
+                bound.insert(parameter.name.clone(), value.clone());
+                list.push((parameter.name.clone(), value));
+            }
+            Err(fault) => problems.push(fault.at(&site)),
+        }
+    }
+    if problems.is_empty() { Ok(list) } else { Err(problems) }
+}
+
+/// What is wrong with one parameter.
+struct Fault {
+    entry: &'static Entry,
+    message: String,
+    value: Option<Value>,
+    hint: Option<String>,
+}
+
+impl Fault {
+    fn at(self, path: &Path) -> Problem {
+        let mut problem = Problem::new(self.entry, path, Span::default(), self.message);
+        problem.hint = self.hint;
+        match self.value {
+            Some(value) => problem.with_value(&Tree::from(&value)),
+            None => problem,
+        }
+    }
+}
+
+/// The host's view, with the parameters bound so far.
+struct Seen<'a> {
+    env: &'a dyn Env,
+    bound: &'a Map,
+}
+
+impl Env for Seen<'_> {
+    fn get(&self, path: &[Arc<str>]) -> Value {
+        let words: Vec<&str> = path.iter().map(|word| &**word).collect();
+        let rest = match words.as_slice() {
+            ["workflow", "parameters", rest @ ..] | ["workflow", "arguments", "parameters", rest @ ..] => {
+                rest
+            }
+            _ => return self.env.get(path),
+        };
+        let all = Value::from(self.bound.clone());
+        rest.iter().try_fold(&all, |value, word| value.member(word)).cloned().unwrap_or_default()
+    }
+}
+
+fn unknown(plan: &Plan, name: &Arc<str>, value: &Value) -> Option<Problem> {
+    let names = || plan.arguments.iter().map(|parameter| &*parameter.name);
+    if names().any(|known| known == &**name) {
+        return None;
+    }
+    let known: Vec<_> = names().collect();
+    let expected = if known.is_empty() {
+        "none, as the workflow declares none".to_owned()
+    } else {
+        crate::document::listed(&known)
+    };
+    let message = format!("unknown parameter `{name}`; expected {expected}");
+    let hint = did_you_mean(name, names());
+    let path = Path::root().key("spec").key("arguments").key("parameters");
+    Some(Fault { entry: &UNKNOWN_ARGUMENT, message, value: Some(value.clone()), hint }.at(&path))
+}
+
+fn bind(parameter: &Parameter, given: &Map, seen: &Seen<'_>) -> Result<Value, Fault> {
+    if let Some(value) = given.get(&parameter.name).filter(|value| !value.is_null()) {
+        return Ok(value.clone());
+    }
+    let name = &parameter.name;
+    let failed = |EvalError(why): EvalError| Fault {
+        entry: &UNBOUND_ARGUMENT,
+        message: format!("the value of `{name}` cannot be calculated: {why}"),
+        value: None,
+        hint: None,
+    };
+    let eval = |value: &crate::expr::Interpolated| value.eval(seen).map(|bound| bound.value);
+    let is_secret = matches!(parameter.value_from, Some(ValueFrom::Secret(_)));
+    let from = || match &parameter.value_from {
+        Some(ValueFrom::Expression(expr)) => Some(expr.eval(seen)),
+        Some(ValueFrom::Secret(_)) | None => None,
+    };
+    let mut written = is_secret || given.contains_key(name);
+    let sources: [&dyn Fn() -> Option<Result<Value, EvalError>>; 3] =
+        [&|| parameter.value.as_ref().map(eval), &from, &|| parameter.default.as_ref().map(eval)];
+    for source in sources {
+        if let Some(value) = source() {
+            let value = value.map_err(failed)?;
+            written = true;
+            if !value.is_null() {
+                return Ok(value);
+            }
+        }
+    }
+    if written { Ok(Value::Null) } else { Err(missing(name)) }
+}
+
+fn missing(name: &str) -> Fault {
+    Fault {
+        entry: &MISSING_ARGUMENT,
+        message: format!("parameter `{name}` has no value; expected one given to the run, or a default"),
+        value: None,
+        hint: Some(format!("give it with `-p {name}=…`")),
+    }
+}
+
+fn fits(parameter: &Parameter, value: Value) -> Result<Value, Fault> {
+    match parameter.kind.misfit(&value, &parameter.allowed) {
+        None => Ok(value),
+        Some((entry, message)) => {
+            let message = format!("parameter `{}`: {message}", parameter.name);
+            Err(Fault { entry, message, value: Some(value), hint: None })
+        }
+    }
+}

@@ -1,0 +1,316 @@
+//! The plan of a sound document.
+
+use std::sync::Arc;
+
+use crate::{
+    document::{
+        DagDoc, ExecutorDoc, HookDoc, HooksDoc, KindDoc, LoopDoc, OverDoc, ParameterDoc, ParametersDoc,
+        PipelineDoc, SourceDoc, TaskDoc, TemplateDoc, ValueDoc, WorkDoc,
+    },
+    expr::{Expr, Interpolated},
+    tree::Tree,
+    value::{Map, Value},
+};
+
+use super::{
+    Argument, Dag, ExecutorCall, Hook, Hooks, Level, Loop, LoopOver, Node, NodeIndex, Parameter, Pipeline,
+    Plan, Template, TemplateId, TemplateKind, Tolerance, ValueFrom, Work,
+    executors::Defaults,
+    graph::Graph,
+    index::{Callee, Index},
+    merge::{Levels, Own},
+    names,
+    nesting::Graphs,
+};
+
+/// Hook runs are bounded by their own timeout, else by this (R-S12): 5 min.
+const HOOK_TIMEOUT: crate::time::Millis = 5 * 60 * 1000;
+
+/// Assembles the plan; `None` only where the document was not sound.
+pub(super) fn plan(index: &Index<'_>, graphs: &Graphs, defaults: &Defaults<'_>, tree: &Tree) -> Option<Plan> {
+    let doc = index.doc;
+    let spec = &doc.spec;
+    let assembler = Assembler { index, graphs, defaults };
+    Some(Plan {
+        name: doc.name.as_ref()?.value.clone(),
+        namespace: doc.namespace.as_ref().map_or_else(|| Arc::from("default"), |name| name.value.clone()),
+        version: doc.version.as_ref().map(|version| version.value.clone()),
+        labels: doc.labels.clone(),
+        cron: doc.cron,
+        arguments: parameters(&spec.arguments),
+        timeout: spec.timeout,
+        priority: spec.priority,
+        parallelism: spec.parallelism,
+        root: assembler.root()?,
+        templates: index
+            .templates()
+            .map(|(id, template)| assembler.template(id, template))
+            .collect::<Option<_>>()?,
+        hooks: assembler.hooks(&spec.hooks, Level::Node)?,
+        warnings: Vec::new(),
+        document: tree.to_value(),
+    })
+}
+
+struct Assembler<'i, 'a> {
+    index: &'i Index<'a>,
+    graphs: &'i Graphs,
+    defaults: &'i Defaults<'a>,
+}
+
+/// What a call brings along.
+struct Calling<'c> {
+    name: Arc<str>,
+    own: Own<'c>,
+    arguments: Vec<Argument>,
+    when: Option<Expr>,
+    dependencies: Vec<NodeIndex>,
+}
+
+impl Assembler<'_, '_> {
+    fn template(&self, id: TemplateId, template: &TemplateDoc) -> Option<Template> {
+        let kind = match &template.kind {
+            KindDoc::Task(_) => TemplateKind::Task,
+            KindDoc::Dag(dag) => {
+                TemplateKind::Dag(self.dag(dag, self.graphs.get(&id)?, template.children)?)
+            }
+            KindDoc::Loop(read) => TemplateKind::Loop(Box::new(self.loop_(read)?)),
+            KindDoc::Pipeline(pipeline) => TemplateKind::Pipeline(self.pipeline(pipeline)?),
+        };
+        Some(Template {
+            name: template.name.as_ref()?.value.clone(),
+            inputs: parameters(&template.inputs),
+            outputs: parameters(&template.outputs),
+            kind,
+        })
+    }
+
+    /// The call of the entrypoint, whose inputs take the workflow's parameters of the same name.
+    fn root(&self) -> Option<Node> {
+        let name = self.index.doc.spec.entrypoint.as_ref()?;
+        let (_, template) = self.index.find(name)?;
+        let declared = self.index.doc.spec.arguments.list.iter().map(|parameter| &parameter.name.value);
+        let shared = declared.filter(|name| template.inputs.find(name).is_some());
+        let arguments = shared.map(workflow_parameter).collect::<Option<_>>()?;
+        self.call(self.index.called(name), Calling { arguments, ..Calling::named(&name.value) })
+    }
+
+    fn dag(&self, dag: &DagDoc, graph: &Graph, children: Option<Tolerance>) -> Option<Dag> {
+        // Positions among the tasks that exist.
+        let mut positions = Vec::with_capacity(graph.kept.len());
+        let mut count = 0;
+        for kept in &graph.kept {
+            positions.push(kept.then_some(count));
+            count += usize::from(*kept);
+        }
+        let mut nodes: Vec<Node> = Vec::with_capacity(count);
+        for (position, task) in
+            dag.tasks.list.iter().enumerate().filter(|(position, _)| graph.is_kept(*position))
+        {
+            let before = graph.dependencies.get(position)?.iter();
+            let dependencies =
+                before.map(|first| positions.get(*first).copied().flatten()).collect::<Option<_>>()?;
+            nodes.push(self.task(task, children, dependencies)?);
+        }
+        for position in 0..nodes.len() {
+            for first in nodes.get(position)?.dependencies.clone() {
+                nodes.get_mut(first)?.dependents.push(position);
+            }
+        }
+        let index = nodes.iter().enumerate().map(|(position, node)| (node.name.clone(), position)).collect();
+        Some(Dag { nodes, index, fail_fast: dag.fail_fast, parallelism: dag.parallelism })
+    }
+
+    fn pipeline(&self, pipeline: &PipelineDoc) -> Option<Pipeline> {
+        let labels = names::index(&pipeline.tasks);
+        let tasks = pipeline.tasks.list.iter();
+        let nodes: Vec<Node> = tasks.map(|task| self.pipeline_task(task, &labels)).collect::<Option<_>>()?;
+        let index = nodes.iter().enumerate().map(|(position, node)| (node.name.clone(), position)).collect();
+        Some(Pipeline { nodes, index, max_jumps: pipeline.max_jumps })
+    }
+
+    /// Nothing is tolerated in a pipeline but by its rules.
+    fn pipeline_task(&self, task: &TaskDoc, labels: &names::Positions<'_>) -> Option<Node> {
+        let name = task.name.as_ref()?;
+        let own =
+            Own { labels: Some(labels), tolerance: Some(Tolerance::default()), ..Own::of(&task.settings) };
+        self.written(task, Calling { own, ..Calling::named(&name.value) })
+    }
+
+    fn task(
+        &self,
+        task: &TaskDoc,
+        children: Option<Tolerance>,
+        dependencies: Vec<NodeIndex>,
+    ) -> Option<Node> {
+        let name = task.name.as_ref()?;
+        let own = Own { children, ..Own::of(&task.settings) };
+        self.written(task, Calling { own, dependencies, ..Calling::named(&name.value) })
+    }
+
+    fn written(&self, task: &TaskDoc, calling: Calling<'_>) -> Option<Node> {
+        let when = task.when.as_ref().map(|when| when.expr.clone());
+        let calling = Calling { when, arguments: arguments(&task.arguments), ..calling };
+        match &task.work {
+            WorkDoc::Executor(executor) => self.inline(task, executor, calling),
+            WorkDoc::Template(_) | WorkDoc::Unreadable => {
+                let mut node = self.call(self.index.callee(task), calling)?;
+                if let (Work::Executor(call), Some(memory)) = (&mut node.work, task.memory) {
+                    call.memory = Some(memory);
+                }
+                Some(node)
+            }
+        }
+    }
+
+    fn inline(&self, task: &TaskDoc, executor: &ExecutorDoc, calling: Calling<'_>) -> Option<Node> {
+        let levels =
+            Levels { own: calling.own, template: None, manifest: self.defaults.get(&*executor.kind.value) };
+        Some(Node {
+            name: calling.name,
+            template: None,
+            work: Work::Executor(executor_call(executor, task.memory)),
+            dependencies: calling.dependencies,
+            dependents: Vec::new(),
+            when: calling.when,
+            arguments: calling.arguments,
+            inputs: parameters(&task.inputs),
+            outputs: parameters(&task.outputs),
+            settings: levels.settings(|hooks, level| self.hooks(hooks, level))?,
+        })
+    }
+
+    fn call(&self, callee: Callee<'_>, calling: Calling<'_>) -> Option<Node> {
+        let (id, template) = callee.template()?;
+        let (work, manifest) = match &template.kind {
+            KindDoc::Task(task) => match &task.work {
+                WorkDoc::Executor(executor) => {
+                    let manifest = self.defaults.get(&*executor.kind.value);
+                    (Work::Executor(executor_call(executor, task.memory)), manifest)
+                }
+                WorkDoc::Template(_) => (self.wrapper(task, template)?, None),
+                WorkDoc::Unreadable => return None,
+            },
+            KindDoc::Dag(_) | KindDoc::Loop(_) | KindDoc::Pipeline(_) => (Work::Container(id), None),
+        };
+        let levels = Levels { own: calling.own, template: Some(&template.settings), manifest };
+        Some(Node {
+            name: calling.name,
+            template: Some(id),
+            work,
+            dependencies: calling.dependencies,
+            dependents: Vec::new(),
+            when: calling.when,
+            arguments: calling.arguments,
+            inputs: parameters(&template.inputs),
+            outputs: parameters(&template.outputs),
+            settings: levels.settings(|hooks, level| self.hooks(hooks, level))?,
+        })
+    }
+
+    fn wrapper(&self, task: &TaskDoc, template: &TemplateDoc) -> Option<Work> {
+        let (container, wrapped) = self.index.wrapped(template)?;
+        let levels = Levels { own: Own::default(), template: Some(&wrapped.settings), manifest: None };
+        let settings = Box::new(levels.settings(|hooks, level| self.hooks(hooks, level))?);
+        Some(Work::Wrapper { container, arguments: arguments(&task.arguments), settings })
+    }
+
+    fn loop_(&self, read: &LoopDoc) -> Option<Loop> {
+        let body = read.body.as_ref()?;
+        let own = Own { tolerance: read.continue_on, ..Own::default() };
+        let calling = Calling { own, arguments: arguments(&read.arguments), ..Calling::named(&body.value) };
+        let over = match &read.over {
+            OverDoc::ItemsFrom(expr) => LoopOver::ItemsFrom(expr.expr.clone()),
+            OverDoc::Repeat(expr) => LoopOver::Repeat(expr.expr.clone()),
+            OverDoc::Items(_) | OverDoc::Sequence(_) | OverDoc::Unreadable => {
+                LoopOver::Items(read.over.items()?)
+            }
+        };
+        Some(Loop {
+            body: self.call(self.index.called(body), calling)?,
+            over,
+            concurrency: read.concurrency,
+            max_iterations: read.max_iterations,
+            aggregate: read.aggregate(),
+        })
+    }
+
+    fn hooks(&self, hooks: &HooksDoc, level: Level) -> Option<Hooks> {
+        let hooks = hooks.iter().map(|hook| Some((hook.kind, self.hook(hook, level)?)));
+        Some(Hooks { hooks: hooks.collect::<Option<_>>()? })
+    }
+
+    fn hook(&self, hook: &HookDoc, level: Level) -> Option<Hook> {
+        let name = hook.template.as_ref()?;
+        let (_, template) = self.index.find(name)?;
+        let calling = Calling {
+            // A hook run fires no hooks of its own.
+            own: Own { without_hooks: true, ..Own::default() },
+            arguments: arguments(&hook.arguments),
+            when: hook.when.as_ref().map(|when| when.expr.clone()),
+            ..Calling::named(template.name.as_ref().map_or(&name.value, |name| &name.value))
+        };
+        let mut node = self.call(self.index.called(name), calling)?;
+        node.settings.timeout = node.settings.timeout.or(Some(HOOK_TIMEOUT));
+        Some(Hook { node, level })
+    }
+}
+
+impl Calling<'_> {
+    fn named(name: &Arc<str>) -> Self {
+        Self {
+            name: name.clone(),
+            own: Own::default(),
+            arguments: Vec::new(),
+            when: None,
+            dependencies: Vec::new(),
+        }
+    }
+}
+
+fn executor_call(executor: &ExecutorDoc, memory: Option<u64>) -> ExecutorCall {
+    let empty = || Interpolated::Literal(Value::from(Map::new()));
+    ExecutorCall {
+        executor_type: executor.kind.value.clone(),
+        config: executor.config.as_ref().map_or_else(empty, |config| config.value.clone()),
+        memory,
+    }
+}
+
+/// Brackets, as a parameter's name may end in a hyphen.
+fn workflow_parameter(name: &Arc<str>) -> Option<Argument> {
+    let expr = Expr::compile(&format!("workflow.parameters['{name}']")).ok()?;
+    Some(Argument { name: name.clone(), value: None, value_from: Some(ValueFrom::Expression(expr)) })
+}
+
+fn parameters(doc: &ParametersDoc) -> Vec<Parameter> {
+    doc.list.iter().map(parameter).collect()
+}
+
+fn parameter(doc: &ParameterDoc) -> Parameter {
+    let value = |value: &Option<ValueDoc>| value.as_ref().map(|value| value.value.clone());
+    Parameter {
+        name: doc.name.value.clone(),
+        kind: doc.kind,
+        value: value(&doc.value),
+        value_from: doc.value_from.as_ref().map(value_from),
+        default: value(&doc.default),
+        allowed: doc.allowed.clone(),
+    }
+}
+
+fn arguments(doc: &ParametersDoc) -> Vec<Argument> {
+    let argument = |doc: &ParameterDoc| Argument {
+        name: doc.name.value.clone(),
+        value: doc.value.as_ref().map(|value| value.value.clone()),
+        value_from: doc.value_from.as_ref().map(value_from),
+    };
+    doc.list.iter().map(argument).collect()
+}
+
+fn value_from(source: &SourceDoc) -> ValueFrom {
+    match source {
+        SourceDoc::Expression(expr) => ValueFrom::Expression(expr.expr.clone()),
+        SourceDoc::Secret(secret) => ValueFrom::Secret(secret.clone()),
+    }
+}

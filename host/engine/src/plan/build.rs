@@ -1,0 +1,49 @@
+//! From a tree to a plan: reading, checking, assembling.
+
+use crate::{
+    document::{self, Cursor, KindDoc, Report, check_duplicates},
+    problem::Problem,
+    tree::Tree,
+};
+
+use super::{
+    Plan, assemble, executors, executors::Catalogue, graph::Graph, index::Index, lints, names, nesting,
+    nesting::Graphs, references, sources,
+};
+
+impl Plan {
+    /// Reads and checks the whole document.
+    ///
+    /// `catalogue` knows the installed executors; `()` stands for one that has them all.
+    ///
+    /// # Errors
+    /// Every problem of the document, in its order; nothing is left to be found by running it.
+    pub fn build(tree: &Tree, catalogue: &dyn Catalogue) -> Result<Self, Vec<Problem>> {
+        let report = Report::default();
+        check_duplicates(&Cursor::root(tree), &report);
+        let plan = document::read(tree, &report).and_then(|doc| {
+            let index = Index::new(&doc, &report);
+            names::check(&index);
+            let graphs = graphs(&index);
+            nesting::check(&index, &graphs);
+            sources::check(&index);
+            references::check(&index, &graphs);
+            let defaults = executors::look_up(&index, catalogue);
+            lints::check(&index, &defaults);
+            if report.is_sound() { assemble::plan(&index, &graphs, &defaults, tree) } else { None }
+        });
+        let (problems, warnings) = report.into_parts();
+        match plan {
+            Some(plan) if problems.is_empty() => Ok(Self { warnings, ..plan }),
+            Some(_) | None => Err(problems),
+        }
+    }
+}
+
+fn graphs(index: &Index<'_>) -> Graphs {
+    let dags = index.templates().filter_map(|(id, template)| match &template.kind {
+        KindDoc::Dag(dag) => Some((id, Graph::build(dag, index.report))),
+        KindDoc::Task(_) | KindDoc::Loop(_) | KindDoc::Pipeline(_) => None,
+    });
+    dags.collect()
+}

@@ -1,0 +1,193 @@
+//! A dag's tasks: dependencies resolved, cycles found, entrypoints applied (R-S6).
+
+use std::collections::BTreeSet;
+
+use crate::document::{DagDoc, Name, Report, TaskDoc, TasksDoc, did_you_mean};
+
+use super::{
+    NodeIndex,
+    catalogue::{
+        Entry,
+        names::{CYCLE, DUPLICATE_NAME, OUTSIDE_ENTRYPOINTS, UNKNOWN_TASK},
+    },
+    order::order,
+};
+
+/// How the tasks of a dag wait for each other.
+pub(super) struct Graph {
+    /// What each task waits for.
+    pub(super) dependencies: Vec<Vec<NodeIndex>>,
+    /// Whether the task exists, given the entrypoints.
+    pub(super) kept: Vec<bool>,
+    /// Whether it is known exactly what comes before the task.
+    certain: Vec<bool>,
+    /// The longest way from a task that waits for nothing.
+    level: Vec<usize>,
+}
+
+impl Graph {
+    /// Resolves the dag's dependencies and entrypoints.
+    pub(super) fn build(dag: &DagDoc, report: &Report) -> Self {
+        let tasks = &dag.tasks;
+        let mut graph = Self::resolve(tasks, report);
+        let found = order(&graph.dependencies);
+        for cycle in &found.cycles {
+            report_cycle(tasks, cycle, report);
+        }
+        if !found.cycles.is_empty() {
+            graph.certain.fill(false);
+        }
+        graph.propagate(&found.order);
+        graph.apply_entrypoints(dag, &found.order, report);
+        graph
+    }
+
+    fn resolve(tasks: &TasksDoc, report: &Report) -> Self {
+        let count = tasks.list.len();
+        let mut graph = Self {
+            dependencies: Vec::with_capacity(count),
+            kept: vec![true; count],
+            certain: vec![tasks.sound; count],
+            level: vec![0; count],
+        };
+        let index = super::names::index(tasks);
+        for (task, certain) in tasks.list.iter().zip(&mut graph.certain) {
+            let mut before = BTreeSet::new();
+            for name in &task.dependencies {
+                match index.get(&*name.value) {
+                    Some(found) if !before.insert(*found) => {
+                        let message = format!("dependency `{}` occurs twice; expected it once", name.value);
+                        report.problem(name.problem(&DUPLICATE_NAME, message));
+                    }
+                    Some(_) => {}
+                    None => {
+                        *certain = false;
+                        report_unknown(name, "dependency", tasks, report);
+                    }
+                }
+            }
+            graph.dependencies.push(before.into_iter().collect());
+        }
+        graph
+    }
+
+    /// Carries uncertainty and levels from what comes before to what comes after.
+    fn propagate(&mut self, order: &[NodeIndex]) {
+        for task in order {
+            let before = self.dependencies.get(*task).map(Vec::as_slice).unwrap_or_default();
+            let certain = before.iter().all(|first| self.is_certain(*first));
+            let level =
+                before.iter().filter_map(|first| self.level.get(*first)).max().map_or(0, |level| level + 1);
+            if let (Some(own), Some(slot)) = (self.certain.get_mut(*task), self.level.get_mut(*task)) {
+                *own &= certain;
+                *slot = level;
+            }
+        }
+    }
+
+    fn apply_entrypoints(&mut self, dag: &DagDoc, order: &[NodeIndex], report: &Report) {
+        let Some(entrypoints) = &dag.entrypoints else { return };
+        let index = super::names::index(&dag.tasks);
+        let mut kept = vec![false; self.kept.len()];
+        let mut all_known = true;
+        for name in entrypoints {
+            match index.get(&*name.value).and_then(|found| kept.get_mut(*found)) {
+                Some(slot) => *slot = true,
+                None => {
+                    all_known = false;
+                    report_unknown(name, "entrypoint", &dag.tasks, report);
+                }
+            }
+        }
+        if !all_known {
+            return;
+        }
+        for task in order {
+            let before = self.dependencies.get(*task).map(Vec::as_slice).unwrap_or_default();
+            let reached = before.iter().any(|first| kept.get(*first) == Some(&true));
+            if let Some(slot) = kept.get_mut(*task) {
+                *slot |= reached;
+            }
+        }
+        self.kept = kept;
+        for (task, kept) in dag.tasks.list.iter().zip(&self.kept) {
+            if *kept {
+                self.check_inside(task, &index, report);
+            }
+        }
+    }
+
+    fn check_inside(&self, task: &TaskDoc, index: &super::names::Positions<'_>, report: &Report) {
+        for name in &task.dependencies {
+            if index.get(&*name.value).is_some_and(|found| !self.is_kept(*found)) {
+                let message = format!(
+                    "dependency `{}` is not reachable from the entrypoints; expected one that is",
+                    name.value
+                );
+                let problem = name.problem(&OUTSIDE_ENTRYPOINTS, message);
+                report.problem(
+                    problem
+                        .with_hint(format!("add `{}` to entrypoints, or remove the dependency", name.value)),
+                );
+            }
+        }
+    }
+
+    pub(super) fn is_kept(&self, task: NodeIndex) -> bool {
+        self.kept.get(task).copied().unwrap_or(false)
+    }
+
+    /// Whether it is known exactly what comes before `task`.
+    pub(super) fn is_certain(&self, task: NodeIndex) -> bool {
+        self.certain.get(task).copied().unwrap_or(false)
+    }
+
+    /// Whether `task` waits for `first`, directly or through others.
+    pub(super) fn is_upstream(&self, first: NodeIndex, task: NodeIndex) -> bool {
+        let level = |task: NodeIndex| self.level.get(task).copied().unwrap_or(0);
+        let mut seen = BTreeSet::new();
+        let mut open = vec![task];
+        while let Some(at) = open.pop() {
+            for before in self.dependencies.get(at).into_iter().flatten() {
+                if *before == first {
+                    return true;
+                }
+                if level(*before) > level(first) && seen.insert(*before) {
+                    open.push(*before);
+                }
+            }
+        }
+        false
+    }
+}
+
+fn report_unknown(name: &Name, what: &str, tasks: &TasksDoc, report: &Report) {
+    // Some task has no readable name: it may be the one that is meant.
+    if !tasks.sound {
+        return;
+    }
+    let entry: &Entry = &UNKNOWN_TASK;
+    let problem =
+        name.problem(entry, format!("unknown {what} `{}`; expected a task of this dag", name.value));
+    report.problem(match did_you_mean(&name.value, tasks.names()) {
+        Some(hint) => problem.with_hint(hint),
+        None => problem,
+    });
+}
+
+fn report_cycle(tasks: &TasksDoc, cycle: &[NodeIndex], report: &Report) {
+    let name = |task: &NodeIndex| {
+        tasks.list.get(*task).and_then(|task| task.name.as_ref()).map(|name| name.value.clone())
+    };
+    let mut names: Vec<_> = cycle.iter().filter_map(name).collect();
+    names.extend(names.first().cloned());
+    let Some(first) = cycle.first().and_then(|task| tasks.list.get(*task)) else { return };
+    let next = names.get(1);
+    let site = first
+        .dependencies
+        .iter()
+        .find(|name| Some(&name.value) == next)
+        .map_or(&first.site, |name| &name.site);
+    let message = format!("tasks wait for each other: {}; expected no cycle", names.join(" → "));
+    report.problem(site.problem(&CYCLE, message).with_hint("remove one of these dependencies"));
+}

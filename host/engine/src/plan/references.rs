@@ -1,0 +1,383 @@
+//! Every expression of the document against what it sees, for every way its template is reached (R-E2).
+
+use std::collections::BTreeSet;
+
+use crate::document::{
+    ConditionsDoc, ExprDoc, HookDoc, KindDoc, OverDoc, ParametersDoc, ReadAt, RecoveryDoc, SettingsDoc, Site,
+    SourceDoc, TaskDoc, TemplateDoc, ValueDoc, WorkDoc, did_you_mean,
+};
+
+use super::{
+    TemplateId,
+    catalogue::{expressions::NOT_VISIBLE, warnings::NEVER_EQUAL},
+    index::{Call, Callee, Index, calls_of, hooks_of, tasks_of},
+    nesting::Graphs,
+    reading,
+    visible::{Outputs, Scope, Siblings, outputs_of, outputs_of_template},
+};
+
+/// Checks every expression.
+pub(super) fn check(index: &Index<'_>, graphs: &Graphs) {
+    let checker = Checker { index, graphs };
+    checker.arguments();
+    let spec = &index.doc.spec;
+    let everywhere = Scope::everywhere(index.doc);
+    for hook in &spec.hooks {
+        checker.hook(hook, &everywhere);
+    }
+    if let Some((_, template)) = spec.entrypoint.as_ref().and_then(|name| index.find(name)) {
+        checker.items_from(template, &everywhere);
+    }
+    for reached in ways(index) {
+        checker.template(&reached);
+    }
+}
+
+/// One way a template is reached, as far as it matters to its expressions.
+struct Way<'a> {
+    template: &'a TemplateDoc,
+    id: TemplateId,
+    in_loop: bool,
+    /// The name of the call.
+    task: Option<&'a str>,
+    via: Option<&'a Site>,
+}
+
+/// Every way a template is reached: from the entrypoint, from hooks, and from templates that nothing calls.
+fn ways<'a>(index: &Index<'a>) -> Vec<Way<'a>> {
+    let mut open: Vec<Way<'a>> = roots(index);
+    let mut seen = BTreeSet::new();
+    let mut found = Vec::new();
+    while let Some(way) = open.pop() {
+        // The call's name only matters to a template that asks for tasks.
+        let task = way.task.filter(|_| mentions_tasks(way.template));
+        if !seen.insert((way.id, way.in_loop, task)) {
+            continue;
+        }
+        let hooks = hooks_of(way.template).filter_map(|hook| hook.template.as_ref());
+        let hooks = hooks.map(|name| Call { name, task: &name.value, is_body: false });
+        for call in calls_of(way.template).into_iter().chain(hooks) {
+            if let Some((id, template)) = index.find(call.name) {
+                let in_loop = way.in_loop || call.is_body;
+                open.push(Way { template, id, in_loop, task: Some(call.task), via: Some(&call.name.site) });
+            }
+        }
+        found.push(Way { task, ..way });
+    }
+    found
+}
+
+fn roots<'a>(index: &Index<'a>) -> Vec<Way<'a>> {
+    let spec = &index.doc.spec;
+    let hooks = spec.hooks.iter().filter_map(|hook| hook.template.as_ref());
+    let named = spec.entrypoint.iter().chain(hooks).filter_map(|name| index.find(name));
+    let called: BTreeSet<TemplateId> = index
+        .templates()
+        .flat_map(|(_, template)| {
+            let hooks = hooks_of(template).filter_map(|hook| hook.template.as_ref());
+            calls_of(template)
+                .into_iter()
+                .map(|call| call.name)
+                .chain(hooks)
+                .filter_map(|name| index.find(name))
+                .collect::<Vec<_>>()
+        })
+        .map(|(id, _)| id)
+        .collect();
+    let uncalled = index.templates().filter(|(id, _)| !called.contains(id));
+    let way = |(id, template): (TemplateId, &'a TemplateDoc)| {
+        let task = template.name.as_ref().map(|name| &*name.value);
+        Way { template, id, in_loop: false, task, via: None }
+    };
+    named.chain(uncalled).map(way).collect()
+}
+
+/// Whether a task template asks for tasks by other names than its own.
+fn mentions_tasks(template: &TemplateDoc) -> bool {
+    let own = template.name.as_ref().map(|name| &*name.value);
+    let KindDoc::Task(task) = &template.kind else { return false };
+    let foreign = |found: ReadAt<'_>| {
+        let mut path = found.read.path.iter().map(|segment| &**segment);
+        path.next() == Some("tasks") && path.next() != own
+    };
+    let mut any = false;
+    each_expression(&task.settings, &mut |expr| any |= expr.reads().any(foreign));
+    each_value(&task.outputs, &mut |found| any |= found.into_reads().any(foreign));
+    any |= task.settings.hooks.iter().flatten().any(|hook| {
+        let mut any = hook.when.as_ref().is_some_and(|expr| expr.reads().any(foreign));
+        each_value(&hook.arguments, &mut |found| any |= found.into_reads().any(foreign));
+        any
+    });
+    any
+}
+
+/// A value or an expression of a parameter.
+enum Found<'a> {
+    Value(&'a ValueDoc),
+    Expression(&'a ExprDoc),
+}
+
+impl<'a> Found<'a> {
+    fn into_reads(self) -> Box<dyn Iterator<Item = ReadAt<'a>> + 'a> {
+        match self {
+            Self::Value(value) => Box::new(value.reads()),
+            Self::Expression(expr) => Box::new(expr.reads()),
+        }
+    }
+}
+
+fn each_value<'a>(parameters: &'a ParametersDoc, each: &mut dyn FnMut(Found<'a>)) {
+    for parameter in &parameters.list {
+        parameter.value.iter().chain(&parameter.default).for_each(|value| each(Found::Value(value)));
+        if let Some(SourceDoc::Expression(expr)) = &parameter.value_from {
+            each(Found::Expression(expr));
+        }
+    }
+}
+
+/// The expressions that see a finished attempt.
+fn each_expression<'a>(settings: &'a SettingsDoc, each: &mut dyn FnMut(&'a ExprDoc)) {
+    match &settings.recovery {
+        Some(RecoveryDoc::Retry(retry)) => retry.expression.iter().for_each(&mut *each),
+        Some(RecoveryDoc::Policy(policy)) => {
+            policy.rules.iter().filter_map(|rule| rule.when.as_ref()).for_each(&mut *each)
+        }
+        None => {}
+    }
+    settings.phase_conditions.iter().flat_map(ConditionsDoc::expressions).for_each(each);
+}
+
+struct Checker<'i, 'a> {
+    index: &'i Index<'a>,
+    graphs: &'a Graphs,
+}
+
+impl<'a> Checker<'_, 'a> {
+    fn expr(&self, expr: &ExprDoc, scope: &Scope<'a>) {
+        for found in expr.reads() {
+            reading::check(self.index, scope, &found);
+        }
+        self.comparisons(expr);
+    }
+
+    /// Warns where a phase is compared with what no phase is called.
+    fn comparisons(&self, expr: &ExprDoc) {
+        for (read, comparison, site) in expr.comparisons() {
+            let Some(word) = comparison.literal.as_str() else { continue };
+            let is_phase = read.path.last().is_some_and(|last| &**last == "phase");
+            if !is_phase || reading::phase_words().any(|phase| phase == word) {
+                continue;
+            }
+            let message = format!("no phase is called `{word}`; expected one of the ten phases");
+            let warning = site.problem(&NEVER_EQUAL, message);
+            self.index.report.warning(match did_you_mean(word, reading::phase_words()) {
+                Some(hint) => warning.with_hint(hint),
+                None => warning,
+            });
+        }
+    }
+
+    fn value(&self, value: &ValueDoc, scope: &Scope<'a>) {
+        for found in value.reads() {
+            reading::check(self.index, scope, &found);
+        }
+    }
+
+    fn parameters(&self, parameters: &ParametersDoc, scope: &Scope<'a>) {
+        each_value(parameters, &mut |found| match found {
+            Found::Value(value) => self.value(value, scope),
+            Found::Expression(expr) => self.expr(expr, scope),
+        });
+    }
+
+    /// spec.arguments: workflow, system, vars, and of the parameters those declared before.
+    fn arguments(&self) {
+        let scope = Scope::everywhere(self.index.doc);
+        let mut later: BTreeSet<&str> = self.index.doc.spec.arguments.names().collect();
+        self.parameters(&self.index.doc.spec.arguments, &scope);
+        for parameter in &self.index.doc.spec.arguments.list {
+            let alone = ParametersDoc { list: vec![parameter.clone()], sound: true };
+            each_value(&alone, &mut |found| {
+                for read in found.into_reads() {
+                    let last =
+                        read.read.path.last().filter(|_| read.read.path.iter().any(|s| &**s == "parameters"));
+                    let Some(name) = last.filter(|name| later.contains(&***name)) else { continue };
+                    let message =
+                        format!("parameter `{name}` has no value yet; expected one declared before this");
+                    let problem = read.site.problem(&NOT_VISIBLE, message);
+                    self.index.report.problem(problem.with_hint(format!("declare `{name}` first")));
+                }
+            });
+            later.remove(&*parameter.name.value);
+        }
+    }
+
+    fn hook(&self, hook: &HookDoc, scope: &Scope<'a>) {
+        let scope = scope.with(|roots| roots.hook = true);
+        self.parameters(&hook.arguments, &scope);
+        hook.when.iter().for_each(|expr| self.expr(expr, &scope));
+    }
+
+    fn template(&self, way: &Way<'a>) {
+        let template = way.template;
+        let everywhere = Scope { via: way.via, ..Scope::everywhere(self.index.doc) };
+        let outside = everywhere.with(|roots| roots.iteration = way.in_loop);
+        self.parameters(&template.inputs, &outside);
+        let inside = Scope { inputs: Some(vec![&template.inputs]), ..outside };
+        match &template.kind {
+            KindDoc::Task(task) => self.task_template(task, way, &inside),
+            KindDoc::Dag(dag) => {
+                for (position, task) in dag.tasks.list.iter().enumerate() {
+                    let siblings = self.graphs.get(&way.id).map_or(Siblings::Unknown, |graph| {
+                        Siblings::Upstream { tasks: &dag.tasks, graph, task: position }
+                    });
+                    self.task(task, &template.inputs, &Scope { siblings, ..inside.clone() });
+                }
+                self.container(template, &inside, &Siblings::All { tasks: &dag.tasks, labels: false });
+            }
+            KindDoc::Pipeline(pipeline) => {
+                let siblings = Siblings::All { tasks: &pipeline.tasks, labels: true };
+                let inside = Scope { siblings, ..inside }.with(|roots| roots.pipeline = true);
+                let on_task = inside.with(|roots| roots.task = true);
+                for task in &pipeline.tasks.list {
+                    self.task(task, &template.inputs, &on_task);
+                }
+                self.container(template, &inside, &siblings);
+            }
+            KindDoc::Loop(_) => self.loop_template(template, &inside),
+        }
+    }
+
+    fn task_template(&self, task: &'a TaskDoc, way: &Way<'a>, inside: &Scope<'a>) {
+        if let WorkDoc::Executor(executor) = &task.work {
+            executor.config.iter().for_each(|config| self.value(config, inside));
+        }
+        self.parameters(&task.arguments, inside);
+        if let Some((_, wrapped)) = self.index.wrapped(way.template) {
+            self.items_from(wrapped, inside);
+        }
+        let outputs = outputs_of_template(self.index, way.template);
+        let own = way.template.name.as_ref().map(|name| &*name.value);
+        let selves = own.into_iter().chain(way.task).map(|name| (name, outputs)).collect();
+        let finished = Scope { selves, ..inside.clone() };
+        self.parameters(&task.outputs, &finished);
+        self.settings(&task.settings, &finished);
+    }
+
+    /// What is decided after an attempt, and hooks.
+    fn settings(&self, settings: &'a SettingsDoc, finished: &Scope<'a>) {
+        let attempt = finished.with(|roots| roots.attempt = true);
+        settings
+            .phase_conditions
+            .iter()
+            .flat_map(ConditionsDoc::expressions)
+            .for_each(|expr| self.expr(expr, &attempt));
+        match &settings.recovery {
+            Some(RecoveryDoc::Retry(retry)) => {
+                retry.expression.iter().for_each(|expr| self.expr(expr, &attempt))
+            }
+            Some(RecoveryDoc::Policy(policy)) => {
+                let scope = finished.with(|roots| {
+                    roots.outcome = true;
+                    roots.task = true;
+                });
+                for rule in &policy.rules {
+                    rule.when.iter().for_each(|expr| self.expr(expr, &scope));
+                    rule.set_iter
+                        .iter()
+                        .chain(&rule.set_ctx)
+                        .for_each(|(_, value)| self.value(value, &scope));
+                }
+            }
+            None => {}
+        }
+        settings.hooks.iter().flatten().for_each(|hook| self.hook(hook, finished));
+    }
+
+    /// A task of a dag or pipeline, whose surroundings are `node`.
+    fn task(&self, task: &'a TaskDoc, container: &'a ParametersDoc, node: &Scope<'a>) {
+        task.when.iter().for_each(|expr| self.expr(expr, node));
+        self.parameters(&task.arguments, node);
+        self.parameters(&task.inputs, node);
+        let own = task.name.as_ref().map(|name| (&*name.value, outputs_of(self.index, task)));
+        let finished = Scope { selves: own.into_iter().collect(), ..node.clone() };
+        if let WorkDoc::Executor(executor) = &task.work {
+            let inputs = Some(vec![&task.inputs, container]);
+            let config = Scope { inputs: inputs.clone(), ..node.clone() };
+            executor.config.iter().for_each(|value| self.value(value, &config));
+            self.parameters(&task.outputs, &Scope { inputs, ..finished.clone() });
+        }
+        match self.index.callee(task) {
+            Callee::Container(_, template) => {
+                self.items_from(template, node);
+                self.call_settings(task, template, &finished);
+            }
+            Callee::Inline | Callee::Leaf(..) | Callee::Wrapper(..) | Callee::Unknown => {
+                self.settings(&task.settings, &finished);
+            }
+        }
+    }
+
+    /// phaseConditions and hooks on a call of a container, which also see its children (R-C5).
+    fn call_settings(&self, task: &'a TaskDoc, template: &'a TemplateDoc, finished: &Scope<'a>) {
+        let mut conditions = finished.with(|roots| {
+            roots.container = true;
+            roots.children = true;
+        });
+        conditions.children = tasks_of(template);
+        conditions.selves.extend(self.body_of(template));
+        let expressions = task.settings.phase_conditions.iter().flat_map(ConditionsDoc::expressions);
+        expressions.for_each(|expr| self.expr(expr, &conditions));
+        task.settings.hooks.iter().flatten().for_each(|hook| self.hook(hook, finished));
+    }
+
+    /// A loop's body, by its name.
+    fn body_of(&self, template: &'a TemplateDoc) -> Option<(&'a str, Outputs<'a>)> {
+        let KindDoc::Loop(read) = &template.kind else { return None };
+        let name = read.body.as_ref()?;
+        let outputs =
+            self.index.find(name).map_or(Outputs::Any, |(_, body)| outputs_of_template(self.index, body));
+        Some((&*name.value, outputs))
+    }
+
+    /// A container's outputs and phaseConditions, which see its children.
+    fn container(&self, template: &'a TemplateDoc, inside: &Scope<'a>, children: &Siblings<'a>) {
+        let scope = Scope { siblings: *children, ..inside.with(|roots| roots.children = true) };
+        self.parameters(&template.outputs, &scope);
+        let scope = scope.with(|roots| roots.container = true);
+        let conditions = template.settings.phase_conditions.iter().flat_map(ConditionsDoc::expressions);
+        conditions.for_each(|expr| self.expr(expr, &scope));
+    }
+
+    fn loop_template(&self, template: &'a TemplateDoc, inside: &Scope<'a>) {
+        let KindDoc::Loop(read) = &template.kind else { return };
+        let iteration = inside.with(|roots| roots.iteration = true);
+        self.parameters(&read.arguments, &iteration);
+        let bodies = Scope { selves: self.body_of(template).into_iter().collect(), ..inside.clone() };
+        if let Some((_, body)) = read.body.as_ref().and_then(|name| self.index.find(name)) {
+            self.items_from(body, inside);
+        }
+        match &read.over {
+            OverDoc::Items(items) => items.iter().for_each(|item| self.value(item, inside)),
+            OverDoc::ItemsFrom(expr) => {
+                // The call site's tasks are checked at each call.
+                self.expr(expr, &Scope { siblings: Siblings::Unknown, ..inside.clone() });
+            }
+            OverDoc::Repeat(expr) => {
+                self.expr(expr, &bodies.with(|roots| roots.iteration = true));
+            }
+            OverDoc::Sequence(_) | OverDoc::Unreadable => {}
+        }
+        self.container(template, &bodies, &Siblings::None);
+    }
+
+    /// The tasks that the itemsFrom of a loop asks for, seen from a call of it.
+    fn items_from(&self, template: &'a TemplateDoc, node: &Scope<'a>) {
+        let KindDoc::Loop(read) = &template.kind else { return };
+        let OverDoc::ItemsFrom(expr) = &read.over else { return };
+        let of_tasks = |found: &ReadAt<'_>| found.read.path.first().is_some_and(|root| &**root == "tasks");
+        for found in expr.reads().filter(of_tasks) {
+            reading::check(self.index, node, &found);
+        }
+    }
+}

@@ -1,0 +1,123 @@
+//! What fits a declared type and the values it is restricted to (SPEC section 7). Nothing is converted.
+
+use crate::{
+    plan::{
+        ParameterType,
+        catalogue::{Entry, values},
+    },
+    value::Value,
+};
+
+/// Why a value does not fit: the kind of problem, and what is wrong.
+pub(crate) type Misfit = (&'static Entry, String);
+
+impl ParameterType {
+    /// Whether a value may be bound to a parameter of this type; null fits any, 1.0 is an integer.
+    #[must_use]
+    pub fn accepts(self, value: &Value) -> bool {
+        match (self, value) {
+            (Self::Any, _)
+            | (_, Value::Null)
+            | (Self::String, Value::String(_))
+            | (Self::Number, Value::Number(_))
+            | (Self::Boolean, Value::Bool(_))
+            | (Self::Object, Value::Object(_))
+            | (Self::Array, Value::Array(_)) => true,
+            (Self::Integer, Value::Number(n)) => !n.is_f64() || n.as_f64().is_some_and(|f| f.fract() == 0.0),
+            (
+                Self::String | Self::Number | Self::Integer | Self::Boolean | Self::Object | Self::Array,
+                Value::Bool(_) | Value::Number(_) | Value::String(_) | Value::Array(_) | Value::Object(_),
+            ) => false,
+        }
+    }
+
+    /// The type as documents name it.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Any => "any",
+            Self::String => "string",
+            Self::Number => "number",
+            Self::Integer => "integer",
+            Self::Boolean => "boolean",
+            Self::Object => "object",
+            Self::Array => "array",
+        }
+    }
+
+    /// What is wrong with binding `value` to a parameter of this type whose `enum` is `allowed` (empty: unrestricted);
+    /// `None` if it fits. Null fits always.
+    #[must_use]
+    pub fn complaint(self, value: &Value, allowed: &[Value]) -> Option<String> {
+        self.misfit(value, allowed).map(|(_, message)| message)
+    }
+
+    pub(crate) fn misfit(self, value: &Value, allowed: &[Value]) -> Option<Misfit> {
+        if !self.accepts(value) {
+            return Some(self.wrong(value.type_name()));
+        }
+        if value.is_null() || allowed.is_empty() || allowed.iter().any(|one| equal(one, value)) {
+            return None;
+        }
+        let list: Vec<_> = allowed.iter().map(Value::to_json).collect();
+        Some((&values::NOT_IN_ENUM, format!("found {value}; expected one of {}", list.join(", "))))
+    }
+
+    pub(crate) fn wrong(self, found: &str) -> Misfit {
+        (&values::WRONG_LITERAL, format!("found {found}; expected a value of type {}", self.as_str()))
+    }
+}
+
+/// Equality with 1 == 1.0.
+fn equal(one: &Value, other: &Value) -> bool {
+    match (one, other) {
+        (Value::Number(a), Value::Number(b)) if a.is_f64() != b.is_f64() => a.as_f64() == b.as_f64(),
+        _ => one == other,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn value(json: &str) -> Value {
+        Value::from_json(json).unwrap()
+    }
+
+    #[test]
+    fn types_accept_what_needs_no_conversion() {
+        use ParameterType::{Any, Array, Boolean, Integer, Number, Object, String};
+        let rows = [
+            ("1", Integer, true),
+            ("1.0", Integer, true),
+            ("1.5", Integer, false),
+            ("18446744073709551615", Integer, true),
+            ("1", Number, true),
+            ("1.5", Number, true),
+            ("\"1\"", Integer, false),
+            ("1", String, false),
+            ("true", Boolean, true),
+            ("\"true\"", Boolean, false),
+            ("[]", Array, true),
+            ("{}", Array, false),
+            ("{}", Object, true),
+            ("null", Integer, true),
+            ("{}", Any, true),
+        ];
+        for (json, kind, fits) in rows {
+            assert_eq!(kind.accepts(&value(json)), fits, "{json} as {}", kind.as_str());
+        }
+    }
+
+    #[test]
+    fn restricted_parameters_take_listed_values_and_null() {
+        let allowed = [value("1"), value("\"low\""), value("[1]")];
+        for (json, fits) in
+            [("1", true), ("1.0", true), ("\"low\"", true), ("[1]", true), ("null", true), ("2", false)]
+        {
+            assert_eq!(ParameterType::Any.complaint(&value(json), &allowed).is_none(), fits, "{json}");
+        }
+        let found = ParameterType::Any.complaint(&value("2"), &allowed).unwrap();
+        assert_eq!(found, r#"found 2; expected one of 1, "low", [1]"#);
+    }
+}
