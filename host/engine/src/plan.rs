@@ -280,28 +280,6 @@ pub enum ParameterType {
     Array,
 }
 
-impl ParameterType {
-    /// The word documents use.
-    #[must_use]
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Any => "any",
-            Self::String => "string",
-            Self::Number => "number",
-            Self::Integer => "integer",
-            Self::Boolean => "boolean",
-            Self::Object => "object",
-            Self::Array => "array",
-        }
-    }
-}
-
-impl std::fmt::Display for ParameterType {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.pad(self.as_str())
-    }
-}
-
 /// A value passed by a call.
 #[derive(Debug)]
 pub struct Argument {

@@ -31,7 +31,7 @@ use std::{
     sync::Arc,
 };
 
-pub use self::{bind::fits, env::SubmitView};
+pub use self::env::SubmitView;
 use crate::{
     event::{Command, Event, Facts, Input, PhaseChanged, Reason, Submitted, TaskId, Warning, With},
     phase::{Kind, Phase},

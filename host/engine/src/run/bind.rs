@@ -7,7 +7,7 @@ use crate::{
     event::{Binding, Bindings, Bound, Outputs, TaskId},
     expr::{self, Interpolated},
     outcome::Output,
-    plan::{Argument, Level, Node, Parameter, ParameterType, ValueFrom, Work},
+    plan::{Argument, Level, Node, Parameter, ValueFrom, Work},
     value::Value,
 };
 
@@ -234,46 +234,7 @@ fn check(parameter: &Parameter, bound: &Bound) -> Result<(), String> {
 
 /// Type and enum; null fits everything (section 7).
 fn check_value(parameter: &Parameter, value: &Value) -> Result<(), String> {
-    if value.is_null() {
-        return Ok(());
-    }
-    if !fits(parameter.kind, value) {
-        return Err(format!(
-            "{} is of type {}, expected {}",
-            shortened(value),
-            value.type_name(),
-            parameter.kind
-        ));
-    }
-    if !parameter.allowed.is_empty() && !parameter.allowed.contains(value) {
-        let allowed: Vec<String> = parameter.allowed.iter().map(shortened).collect();
-        return Err(format!("{} is not allowed, expected one of {}", shortened(value), allowed.join(", ")));
-    }
-    Ok(())
-}
-
-/// Whether a value is of a declared type, without coercion; 1.0 is an integer (section 7).
-#[must_use]
-pub fn fits(kind: ParameterType, value: &Value) -> bool {
-    match kind {
-        ParameterType::Any => true,
-        ParameterType::String => matches!(value, Value::String(_)),
-        ParameterType::Number => matches!(value, Value::Number(_)),
-        ParameterType::Integer => match value {
-            Value::Number(number) => !number.is_f64() || number.as_f64().is_some_and(|n| n.fract() == 0.0),
-            Value::Null | Value::Bool(_) | Value::String(_) | Value::Array(_) | Value::Object(_) => false,
-        },
-        ParameterType::Boolean => matches!(value, Value::Bool(_)),
-        ParameterType::Object => matches!(value, Value::Object(_)),
-        ParameterType::Array => matches!(value, Value::Array(_)),
-    }
-}
-
-/// A value's JSON, short enough for a message.
-fn shortened(value: &Value) -> String {
-    const MOST: usize = 60;
-    let text = value.to_json();
-    if text.chars().count() <= MOST { text } else { text.chars().take(MOST).chain(['…']).collect() }
+    parameter.kind.complaint(value, &parameter.allowed).map_or(Ok(()), Err)
 }
 
 fn evaluate(written: &Interpolated, view: &View<'_>) -> Result<expr::Bound, String> {
