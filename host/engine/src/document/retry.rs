@@ -4,6 +4,7 @@ use crate::{
     plan::catalogue::{shape, values},
     retry::{Backoff, Growth, MaxAttempts},
     time::Millis,
+    tree::Node,
 };
 
 use super::{
@@ -80,14 +81,13 @@ fn backoff(object: &mut Object<'_, '_>, max_attempts: MaxAttempts) -> Backoff {
 }
 
 pub(super) fn count(cursor: &Cursor<'_>, report: &Report, least: i128, most: i128) -> Option<i128> {
-    let found = match cursor.tree.to_value() {
-        crate::value::Value::Number(number) if number.as_f64().is_some_and(|f| f.fract() != 0.0) => {
-            let message = format!("found {number}; expected a whole number");
-            report.problem(cursor.problem(&values::COUNT, message));
-            return None;
-        }
-        _ => integer(cursor, report)?,
-    };
+    if let Node::Number(number) = &cursor.tree.node
+        && number.as_f64().is_some_and(|found| found.fract() != 0.0)
+    {
+        report.problem(cursor.problem(&values::COUNT, format!("found {number}; expected a whole number")));
+        return None;
+    }
+    let found = integer(cursor, report)?;
     if (least..=most).contains(&found) {
         return Some(found);
     }

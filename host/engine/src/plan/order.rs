@@ -52,12 +52,13 @@ fn cycle_from(start: usize, waits_for: &[Vec<usize>], left: &BTreeSet<usize>) ->
     let mut position = BTreeMap::new();
     let mut path = Vec::new();
     let mut at = start;
-    while position.insert(at, path.len()).is_none() {
+    while !position.contains_key(&at) {
+        position.insert(at, path.len());
         path.push(at);
         let next = waits_for.get(at).into_iter().flatten().find(|next| left.contains(next));
         at = next.copied().unwrap_or(start);
     }
-    let mut cycle = path.split_off(position.get(&at).copied().unwrap_or(0).min(path.len()));
+    let mut cycle = path.split_off(position.get(&at).copied().unwrap_or(0));
     let least = cycle.iter().enumerate().min_by_key(|(_, vertex)| **vertex).map_or(0, |(index, _)| index);
     cycle.rotate_left(least);
     cycle

@@ -140,7 +140,7 @@ fn each_expression<'a>(settings: &'a SettingsDoc, each: &mut dyn FnMut(&'a ExprD
     match &settings.recovery {
         Some(RecoveryDoc::Retry(retry)) => retry.expression.iter().for_each(&mut *each),
         Some(RecoveryDoc::Policy(policy)) => {
-            policy.rules.iter().filter_map(|rule| rule.when.as_ref()).for_each(&mut *each)
+            policy.rules.iter().filter_map(|rule| rule.when.as_ref()).for_each(&mut *each);
         }
         None => {}
     }
@@ -274,7 +274,7 @@ impl<'a> Checker<'_, 'a> {
             .for_each(|expr| self.expr(expr, &attempt));
         match &settings.recovery {
             Some(RecoveryDoc::Retry(retry)) => {
-                retry.expression.iter().for_each(|expr| self.expr(expr, &attempt))
+                retry.expression.iter().for_each(|expr| self.expr(expr, &attempt));
             }
             Some(RecoveryDoc::Policy(policy)) => {
                 let scope = finished.with(|roots| {

@@ -143,7 +143,7 @@ fn check_task(index: &Index<'_>, task: &TaskDoc) {
     };
     match index.callee(task) {
         Callee::Inline => passing(own, &task.inputs).check(index),
-        callee => {
+        callee @ (Callee::Leaf(..) | Callee::Wrapper(..) | Callee::Container(..) | Callee::Unknown) => {
             if let Some((_, template)) = callee.template() {
                 let name = template.name.as_ref().map_or("", |name| &*name.value);
                 passing(name, &template.inputs).check(index);

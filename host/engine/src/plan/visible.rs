@@ -234,7 +234,7 @@ fn one_of<'a>(
 pub(super) fn outputs_of<'a>(index: &Index<'a>, task: &'a TaskDoc) -> Outputs<'a> {
     match index.callee(task) {
         Callee::Inline | Callee::Unknown => declared(&task.outputs),
-        callee => {
+        callee @ (Callee::Leaf(..) | Callee::Wrapper(..) | Callee::Container(..)) => {
             callee.template().map_or(Outputs::Any, |(_, template)| outputs_of_template(index, template))
         }
     }
