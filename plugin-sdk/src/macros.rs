@@ -21,7 +21,7 @@ macro_rules! executor {
                 }
             }
 
-    $crate::bindings::export_executor!(Exported with_types_in $crate::bindings);
+            $crate::bindings::export_executor! { Exported with_types_in $crate::bindings }
 
             const PACKAGE: $crate::manifest::Package =
                 [env!("CARGO_PKG_NAME"), env!("CARGO_PKG_VERSION"), env!("CARGO_PKG_DESCRIPTION")];
