@@ -65,3 +65,65 @@ impl From<Outcome> for bindings::Outcome {
         }
     }
 }
+
+#[cfg(test)]
+#[expect(clippy::unwrap_used, reason = "tests")]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn named(name: &str, value: &str) -> NamedValue {
+        NamedValue { name: name.to_owned(), value: value.to_owned() }
+    }
+
+    fn invocation() -> bindings::Invocation {
+        bindings::Invocation {
+            run_id: "run".to_owned(),
+            workflow: "w".to_owned(),
+            namespace: "n".to_owned(),
+            task_run_id: "run/t".to_owned(),
+            task: "t".to_owned(),
+            attempt: 2,
+            dispatch: 3,
+            resumed: true,
+            remaining_ms: Some(1_500),
+            idempotency_key: "key".to_owned(),
+            config: r#"{"c":1}"#.to_owned(),
+            inputs: vec![named("a", "1.0")],
+        }
+    }
+
+    #[test]
+    fn every_field_of_the_invocation_arrives() {
+        let outcome = execute(
+            |call: Call| {
+                let texts = [
+                    call.run_id,
+                    call.workflow,
+                    call.namespace,
+                    call.task_run_id,
+                    call.task,
+                    call.idempotency_key,
+                ];
+                let numbers = (call.attempt, call.dispatch, call.resumed, call.remaining, call.config);
+                assert_eq!(texts, ["run", "w", "n", "run/t", "t", "key"]);
+                let remaining = Some(Duration::from_millis(1_500));
+                assert_eq!(numbers, (2, 3, true, remaining, Json::from_text(r#"{"c":1}"#)));
+                Outcome { outputs: call.inputs.into_iter().collect(), ..Outcome::succeeded() }
+            },
+            invocation(),
+        );
+        let [output] = <[NamedValue; 1]>::try_from(outcome.outputs).unwrap();
+        assert_eq!((output.name.as_str(), output.value.as_str()), ("a", "1.0"));
+    }
+
+    #[test]
+    fn every_field_of_the_outcome_leaves() {
+        let answer = || Outcome::new(7, "why").output("o", [1]).kind("k");
+        let outcome = execute(|_: Call| answer(), invocation());
+        assert_eq!((outcome.code, outcome.message.as_str()), (7, "why"));
+        assert_eq!(outcome.detail, Some(json!({ "error": { "kind": "k" } }).to_string()));
+        assert_eq!(execute(|_: Call| (), invocation()).detail, None);
+    }
+}

@@ -103,3 +103,7 @@ impl From<BadInputs> for Outcome {
         Outcome::error(problems.to_string()).kind("input").retryable(false)
     }
 }
+
+#[cfg(test)]
+#[expect(clippy::unwrap_used, reason = "tests")]
+mod tests;

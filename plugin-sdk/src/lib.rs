@@ -32,6 +32,10 @@
 #[cfg(test)]
 extern crate self as phasm_sdk;
 
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;
+
 #[doc(hidden)]
 #[expect(
     unreachable_pub,

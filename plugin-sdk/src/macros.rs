@@ -21,7 +21,7 @@ macro_rules! executor {
                 }
             }
 
-    $crate::bindings::export_executor!(Exported with_types_in $crate::bindings);
+            $crate::bindings::export_executor! { Exported with_types_in $crate::bindings }
 
             const PACKAGE: $crate::manifest::Package =
                 [env!("CARGO_PKG_NAME"), env!("CARGO_PKG_VERSION"), env!("CARGO_PKG_DESCRIPTION")];
@@ -72,7 +72,7 @@ macro_rules! executor {
 ///     outcome.message,
 ///     "input `url` is missing; expected a string; \
 ///      input `method`: expected `GET` or `POST`, got string \"PUT\"; \
-///      input `maxBytes`: expected u64, got string \"2\""
+///      input `maxBytes`: expected an integer from 0 on, got string \"2\""
 /// );
 /// ```
 ///

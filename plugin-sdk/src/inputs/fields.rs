@@ -1,6 +1,6 @@
 //! Reads inputs one by one and gathers what is wrong with all of them.
 
-use std::collections::BTreeMap;
+use std::{borrow::Cow, collections::BTreeMap};
 
 use serde::de::DeserializeOwned;
 
@@ -57,12 +57,12 @@ impl<'a> Fields<'a> {
     }
 
     /// The text of what was given and is not null.
-    fn given(&mut self, name: &str) -> Option<String> {
+    fn given(&mut self, name: &str) -> Option<Cow<'a, str>> {
         if let Some(json) = self.inputs.get(name).filter(|json| !json.is_null()) {
-            return Some(json.as_str().to_owned());
+            return Some(json.as_str().into());
         }
         let config = self.parsed_config.get_or_insert_with(|| self.config.parse().unwrap_or_default());
-        config.get(name).filter(|json| !json.is_null()).map(|json| json.as_str().to_owned())
+        config.get(name).filter(|json| !json.is_null()).map(|json| json.as_str().to_owned().into())
     }
 
     fn parse<T: DeserializeOwned>(&mut self, name: &str, text: &str) -> Option<T> {

@@ -141,7 +141,7 @@ fn controls_that_do_not_fit_are_all_named() {
         call(echo, json!({ "code": 1.5, "suspend": "maybe", "sleep": "1 week", "log": {}, "outputs": [{}] }));
     assert_eq!(i32::from(outcome.code), 3);
     for part in [
-        "input `code`: expected i32, got floating point `1.5`",
+        "input `code`: expected an integer from -2147483648 to 2147483647, got floating point `1.5`",
         "input `suspend`: expected a boolean, got string \"maybe\"",
         "input `sleep`: no duration: `week`, which is no unit, at character 3",
         "input `log`: expected a number of lines, a text or a list of texts",

@@ -100,7 +100,7 @@ fn a_filter_that_raises_an_error_fails() {
 fn bad_inputs_are_errors() {
     let outcome = call(jq, json!({ "args": [1] }));
     let message =
-        "input `filter` is missing; expected a string; input `args`: expected an object, got sequence";
+        "input `filter` is missing; expected a string; input `args`: expected an object, got a list";
     assert!(outcome.message.starts_with(message), "{}", outcome.message);
     assert_eq!(outcome.code, ExecCode::Error);
 }

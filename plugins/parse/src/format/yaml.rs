@@ -6,10 +6,11 @@ use serde_saphyr::{MessageFormatter, Options, UserMessageFormatter};
 use super::Format;
 use crate::node::Node;
 
-/// Room for data, not only for configuration; what aliases add is bounded more tightly by the library itself.
+/// Room for data, not only for configuration, but not for what aliases multiply.
 fn options() -> Options {
     serde_saphyr::options! {
         budget: serde_saphyr::budget! { max_events: 4_000_000, max_nodes: 2_000_000 },
+        alias_limits: serde_saphyr::alias_limits! { max_total_replayed_events: 100_000 },
         strict_booleans: true,
         with_snippet: false,
     }
