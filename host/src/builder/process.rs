@@ -189,7 +189,10 @@ fn is_program(path: &Path) -> bool {
 
 fn spawn(command: &mut Command, stdin: Stdio) -> Result<Child, ProcessError> {
     command.stdin(stdin).stdout(Stdio::piped()).stderr(Stdio::piped());
-    command.spawn().map_err(|source| start_error(command, source))
+    let child = command.spawn().map_err(|source| start_error(command, source));
+    // The command would keep its end of a pipe open, and whoever writes there would never learn that nobody reads.
+    command.stdin(Stdio::null());
+    child
 }
 
 fn start_error(command: &Command, source: io::Error) -> ProcessError {

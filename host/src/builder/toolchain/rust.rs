@@ -1,6 +1,7 @@
 //! The compiler that a folder uses anyway.
 
 use std::{
+    env::consts::EXE_SUFFIX,
     fs,
     path::{Path, PathBuf},
     process::Command,
@@ -43,7 +44,7 @@ impl Rust {
 
     /// Cargo itself rather than rustup's proxy of it, which would choose the compiler again.
     pub(super) fn cargo(&self) -> PathBuf {
-        let own = self.sysroot.join("bin").join(format!("cargo{}", std::env::consts::EXE_SUFFIX));
+        let own = self.sysroot.join("bin").join(format!("cargo{EXE_SUFFIX}"));
         if own.is_file() { own } else { PathBuf::from("cargo") }
     }
 }
