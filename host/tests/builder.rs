@@ -1,6 +1,6 @@
 //! Guests are built by whatever way this machine has; the ways themselves are tried against tools that are scripts.
 #![cfg(unix)]
-#![expect(clippy::unwrap_used, reason = "tests")]
+#![expect(clippy::unwrap_used, clippy::indexing_slicing, reason = "tests")]
 
 use std::{
     collections::BTreeMap,
@@ -210,7 +210,8 @@ fn every_way_that_failed_is_named_with_its_reason_and_its_remedy() {
     let all = |apt_get, apt_cache| {
         [[rustup, ("apt-get", apt_get), ("apt-cache", apt_cache)].as_slice(), &here].concat()
     };
-    let rows: [(Vec<(&str, &str)>, &[&str]); 5] = [
+    type Tools = Vec<(&'static str, &'static str)>;
+    let rows: [(Tools, &[&str]); 5] = [
         (
             vec![],
             &["`rustup` is not installed", "`apt-get` is not installed", "use a Debian or Ubuntu system"],

@@ -36,7 +36,7 @@ pub(super) fn add(making: &Making<'_>, apt: &Apt, private: &Private) -> Result<(
     let tree = making.tree();
     install_component_linker(making, private)?;
     let package = format!("lld-{}", llvm_major(private)?);
-    let lld = apt.versions(&[package.clone()])?.into_iter().next();
+    let lld = apt.versions(std::slice::from_ref(&package))?.into_iter().next();
     let lld = lld.ok_or_else(|| MakeError::NoLinker { package: package.clone() })?;
     let downloads = making.work.join("lld-packages");
     apt.download(&[&lld], &downloads, making.progress)?;

@@ -86,9 +86,7 @@ fn variants(tree: &Path) -> Vec<PathBuf> {
 fn put(variant: &Path, private: &Private) -> Result<(), MakeError> {
     let to = private.target_libdir()?.join("self-contained");
     let copy = |file: &&str| fs::copy(variant.join(file), to.join(file)).map(drop);
-    fs::create_dir_all(&to)
-        .and_then(|()| FILES.iter().try_for_each(|file| copy(file)))
-        .map_err(MakeError::at(&to))
+    fs::create_dir_all(&to).and_then(|()| FILES.iter().try_for_each(copy)).map_err(MakeError::at(&to))
 }
 
 /// Links a guest as cargo would.
