@@ -204,7 +204,7 @@ fn without_rust_the_message_says_so() {
 fn every_way_that_failed_is_named_with_its_reason_and_its_remedy() {
     let rustup = ("rustup", "echo info: downloading >&2; echo error: no route to the server >&2; exit 1");
     let nothing = ("apt-get", "exit 0");
-    let old = "case $* in *search*) echo 'rustc - Rust';; *madison*) echo ' rustc | 1.63.0 | http://a/debian x/main Packages';; esac";
+    let old = "case $* in *pkgnames*) echo rustc;; *madison*) echo ' rustc | 1.63.0 | http://a/debian x/main Packages';; esac";
     let unreachable = "case $* in *update*) echo 'W: Failed to fetch http://a' >&2;; esac";
     let here = ["dpkg-deb", "tar", "cc"].map(|tool| (tool, "exit 0"));
     let all = |apt_get, apt_cache| {
@@ -214,13 +214,17 @@ fn every_way_that_failed_is_named_with_its_reason_and_its_remedy() {
     let rows: [(Tools, &[&str]); 5] = [
         (
             vec![],
-            &["`rustup` is not installed", "`apt-get` is not installed", "use a Debian or Ubuntu system"],
+            &[
+                "`rustup` is not installed",
+                "PATH: `apt-get`, `apt-cache`, `dpkg-deb`, `tar`, `cc`",
+                "use a Debian or Ubuntu system",
+            ],
         ),
+        (vec![rustup], &["error: no route to the server", "let it reach its server", "PATH: `apt-get`"]),
         (
-            vec![rustup],
-            &["error: no route to the server", "let it reach its server", "`apt-get` is not installed"],
+            vec![rustup, nothing, ("apt-cache", "exit 0")],
+            &["install `dpkg-deb` (package dpkg), `tar` (package tar), `cc`"],
         ),
-        (vec![rustup, nothing, ("apt-cache", "exit 0")], &["install `dpkg-deb` (package dpkg)"]),
         (
             all("exit 0", old),
             &["offer no Rust 1.", "found: rustc=1.63.0", "reach a package archive that has them"],

@@ -12,15 +12,14 @@ use super::{
     super::{process, progress::Progress},
     MINIMUM,
     apt::Apt,
-    error::MakeError,
+    error::{MakeError, PACKAGES},
     linkers,
-    packages::{Package, Release, choose},
+    packages::{COMPILER, Package, Release, choose},
     private::{Private, Record},
     rust::Rust,
     std_source, unpack, wasi_libc,
 };
 
-const TOOLS: [&str; 5] = ["apt-get", "apt-cache", "dpkg-deb", "tar", "cc"];
 /// Where a source package has the standard library.
 const LIBRARY: &str = "./usr/src/*/library";
 
@@ -39,7 +38,10 @@ impl Making<'_> {
     /// # Errors
     /// [`MakeError`].
     pub(super) fn make(&self) -> Result<Private, MakeError> {
-        process::require(&TOOLS)?;
+        let tools = process::missing(&PACKAGES.map(|(tool, _)| tool));
+        if !tools.is_empty() {
+            return Err(MakeError::MissingTools { tools });
+        }
         self.progress.step("making a private toolchain from the distribution's packages (minutes, once)");
         let apt = self.fetch_compiler()?;
         let (private, source) = self.unpack_compiler()?;
@@ -48,8 +50,8 @@ impl Making<'_> {
         }
         std_source::build(self, &private, &source)?;
         wasi_libc::add(self, &apt, &private)?;
-        let documentation = self.tree().join("usr/share");
-        fs::remove_dir_all(&documentation).map_err(MakeError::at(&documentation))?;
+        // Nobody will read its documentation; a toolchain that keeps it works as well.
+        let _ = fs::remove_dir_all(self.tree().join("usr/share"));
         Ok(private)
     }
 
@@ -115,7 +117,7 @@ fn release(version: &str) -> Option<String> {
 }
 
 fn no_compiler(packages: &[Package], apt: &Apt) -> MakeError {
-    let compilers = packages.iter().filter(|package| package.name.starts_with("rustc"));
+    let compilers = packages.iter().filter(|package| package.name.starts_with(COMPILER));
     let found = compilers.map(Package::exactly).collect::<Vec<_>>();
     let found = if found.is_empty() { "none at all".to_owned() } else { found.join(", ") };
     let complaints = if apt.complaints.is_empty() { String::new() } else { format!(":\n{}", apt.complaints) };

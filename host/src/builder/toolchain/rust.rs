@@ -21,7 +21,9 @@ impl Rust {
     /// # Errors
     /// [`ToolchainError::NoRust`], [`ToolchainError::BrokenRust`].
     pub(super) fn of(folder: &Path) -> Result<Self, ToolchainError> {
-        process::require(&["cargo", "rustc"]).map_err(|source| ToolchainError::NoRust { source })?;
+        if let [tool, ..] = process::missing(&["cargo", "rustc"]).as_slice() {
+            return Err(ToolchainError::NoRust { tool });
+        }
         let sysroot = process::query(command_in(folder, "rustc").args(["--print", "sysroot"]))
             .map_err(|source| ToolchainError::BrokenRust { folder: folder.to_path_buf(), source })?;
         Ok(Self { folder: folder.to_path_buf(), sysroot: PathBuf::from(sysroot.trim_end()) })
