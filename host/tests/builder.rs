@@ -111,6 +111,7 @@ fn one_that_does_not_build_does_not_keep_the_others_from_it() {
     let words = words.collect::<Vec<_>>();
     assert_eq!([&words[0], &words[3]], ["good", "fine"]);
     assert!(words[1].contains("plugin `bad`") && words[1].contains("error: not today"), "{}", words[1]);
+    assert!(!words[1].contains("Compiling"), "{}", words[1]);
     assert!(words[2].contains("no such folder"), "{}", words[2]);
     // A failure is not forgotten because an older artefact lies there.
     write(root.join("good/src/lib.rs"), "compile_error!(\"nor now\");");

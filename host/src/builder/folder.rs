@@ -45,6 +45,10 @@ impl GuestCrate {
         self.root.join("target")
     }
 
+    pub(super) fn manifest(&self) -> PathBuf {
+        self.folder.join(MANIFEST)
+    }
+
     pub(super) fn artefact(&self) -> PathBuf {
         self.beside_artefact("wasm")
     }

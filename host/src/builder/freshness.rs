@@ -103,7 +103,7 @@ fn settings(guest: &GuestCrate, sources: &BTreeSet<PathBuf>) -> BTreeSet<PathBuf
     let root = [MANIFEST, ".cargo/config.toml"].into_iter().chain(TOOLCHAIN_FILES);
     let manifests = sources.iter().filter_map(|source| source.parent()).collect::<BTreeSet<_>>();
     root.map(|file| guest.root.join(file))
-        .chain([guest.folder.join(MANIFEST)])
+        .chain([guest.manifest()])
         .chain(manifests.into_iter().filter_map(manifest_above))
         .collect()
 }

@@ -29,8 +29,8 @@ pub(super) enum MakeError {
     NoLibc,
     #[error("the package lists offer no {package}, which has the linker for the target")]
     NoLinker { package: String },
-    #[error("it does not link a guest:\n{output}")]
-    DoesNotLink { output: String },
+    #[error("it does not link a guest: {source}")]
+    DoesNotLink { source: ProcessError },
     #[error("it was made, but does not run from its final place")]
     Useless,
 }
