@@ -92,7 +92,7 @@ pub enum BuildError {
     },
 }
 
-/// Builds one plugin folder with a toolchain at hand.
+/// Builds one plugin folder with a toolchain at hand. Blocks.
 ///
 /// # Errors
 /// [`BuildError`].
@@ -107,7 +107,7 @@ pub fn build_plugin(
     }
 }
 
-/// Builds plugin folders, those of one workspace in one go; the answers are in the order of the folders.
+/// Builds plugin folders, those of one workspace in one go; the answers are in the order of the folders. Blocks.
 ///
 /// The toolchain is found, and if need be prepared, for each workspace: it may pin its own.
 pub fn build_plugins<P: AsRef<Path>>(

@@ -76,13 +76,13 @@ mod tests {
 
     #[test]
     fn the_first_variable_that_is_set_decides() {
-        let rows: [(&[(&str, &str)], Option<&str>); 6] = [
-            (&[("PHASM_CACHE_DIR", "/p"), ("XDG_CACHE_HOME", "/x"), ("HOME", "/h")], Some("/p")),
-            (&[("XDG_CACHE_HOME", "/x"), ("HOME", "/h")], Some("/x/phasm")),
-            (&[("XDG_CACHE_HOME", "relative"), ("HOME", "/h")], Some("/h/.cache/phasm")),
-            (&[("PHASM_CACHE_DIR", ""), ("XDG_CACHE_HOME", ""), ("HOME", "/h")], Some("/h/.cache/phasm")),
-            (&[("HOME", "")], None),
-            (&[], None),
+        let rows = [
+            (vec![("PHASM_CACHE_DIR", "/p"), ("XDG_CACHE_HOME", "/x"), ("HOME", "/h")], Some("/p")),
+            (vec![("XDG_CACHE_HOME", "/x"), ("HOME", "/h")], Some("/x/phasm")),
+            (vec![("XDG_CACHE_HOME", "relative"), ("HOME", "/h")], Some("/h/.cache/phasm")),
+            (vec![("PHASM_CACHE_DIR", ""), ("XDG_CACHE_HOME", ""), ("HOME", "/h")], Some("/h/.cache/phasm")),
+            (vec![("HOME", "")], None),
+            (vec![], None),
         ];
         for (variables, expected) in rows {
             let var =

@@ -1,9 +1,10 @@
 //! One cargo invocation for the guests of one workspace.
 
-use std::{collections::BTreeSet, io, path::PathBuf, sync::Arc};
+mod report;
 
-use serde::Deserialize;
+use std::{collections::BTreeSet, io, sync::Arc};
 
+use self::report::Report;
 use super::{
     Artefact, BuildError,
     folder::{GuestCrate, TARGET},
@@ -36,7 +37,10 @@ pub(super) fn build(
         Err(source) => return fail_all(guests, &Arc::new(source), target_dir_error),
     };
     match run(guests, first, toolchain, progress) {
-        Ok(captured) => guests.iter().map(|guest| judge(guest, &captured, &stamp)).collect(),
+        Ok(captured) => {
+            let report = Report::read(&captured.stdout);
+            guests.iter().map(|guest| judge(guest, guests, &report, &captured.stderr, &stamp)).collect()
+        }
         Err(source) => fail_all(guests, &Arc::new(source), process_error),
     }
 }
@@ -67,7 +71,7 @@ fn run_once(
 ) -> Result<Captured, ProcessError> {
     let mut command = toolchain.cargo(&first.root);
     command.args(["build", "--release", "--lib", "--keep-going", "--target", TARGET]);
-    command.args(["--message-format", "json-render-diagnostics", "--color", "never"]);
+    command.args(["--message-format", "json", "--color", "never"]);
     command.arg("--target-dir").arg(first.target_dir());
     command.args(locked.then_some("--locked"));
     let packages = guests.iter().map(|guest| guest.package.as_str()).collect::<BTreeSet<_>>();
@@ -76,31 +80,23 @@ fn run_once(
 }
 
 /// Cargo reports each finished artefact, those it found current too.
-fn judge(guest: &GuestCrate, captured: &Captured, stamp: &Stamp) -> Result<Artefact, BuildError> {
-    if !artefacts(&captured.stdout).contains(&guest.artefact()) {
-        return Err(BuildError::Cargo {
-            package: guest.package.clone(),
-            folder: guest.folder.clone(),
-            output: captured.stderr.trim_end().to_owned(),
-        });
+fn judge(
+    guest: &GuestCrate,
+    guests: &[GuestCrate],
+    report: &Report,
+    stderr: &str,
+    stamp: &Stamp,
+) -> Result<Artefact, BuildError> {
+    if !report.artefacts.contains(&guest.artefact()) {
+        let (package, folder) = (guest.package.clone(), guest.folder.clone());
+        let others = guests.iter().filter(|other| other.folder != guest.folder).map(GuestCrate::manifest);
+        let output = report.errors_except(&others.collect());
+        // What goes wrong outside a compiler is told in words only.
+        let output = if output.is_empty() { stderr.trim_end().to_owned() } else { output };
+        return Err(BuildError::Cargo { package, folder, output });
     }
     stamp.put(guest).map_err(|source| target_dir_error(guest, Arc::new(source)))?;
     Ok(guest.finished())
-}
-
-#[derive(Deserialize)]
-struct Message {
-    reason: String,
-    #[serde(default)]
-    filenames: Vec<PathBuf>,
-}
-
-fn artefacts(messages: &str) -> BTreeSet<PathBuf> {
-    let messages = messages.lines().filter_map(|line| serde_json::from_str::<Message>(line).ok());
-    messages
-        .filter(|message| message.reason == "compiler-artifact")
-        .flat_map(|message| message.filenames)
-        .collect()
 }
 
 fn fail_all<E>(
@@ -117,25 +113,4 @@ fn process_error(guest: &GuestCrate, source: Arc<ProcessError>) -> BuildError {
 
 fn target_dir_error(guest: &GuestCrate, source: Arc<io::Error>) -> BuildError {
     BuildError::TargetDir { package: guest.package.clone(), target_dir: guest.target_dir(), source }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn artefacts_are_read_from_cargos_messages_and_nothing_else() {
-        let messages = concat!(
-            r#"{"reason":"compiler-artifact","package_id":"path+file:///p#0.1.0","filenames":["/t/a.wasm","/t/a.rlib"],"fresh":true}"#,
-            "\n{\"reason\":\"compiler-message\",\"message\":{\"rendered\":\"x\"}}\n",
-            "a line of a build script's\n",
-            r#"{"reason":"build-script-executed","filenames":["/t/no"]}"#,
-            "\n{\"reason\":\"build-finished\",\"success\":true}\n",
-        );
-        assert_eq!(
-            artefacts(messages),
-            BTreeSet::from([PathBuf::from("/t/a.wasm"), PathBuf::from("/t/a.rlib")])
-        );
-        assert_eq!(artefacts(""), BTreeSet::new());
-    }
 }

@@ -6,7 +6,8 @@
 use std::{env, path::Path, process::Command};
 
 /// Settings of the user's machine rather than of one build.
-const KEPT: [&str; 8] = [
+const KEPT: [&str; 9] = [
+    "CARGO_CREDENTIAL_",
     "CARGO_HOME",
     "CARGO_HTTP_",
     "CARGO_NET_",

@@ -28,11 +28,14 @@ pub fn artefact_if_fresh(folder: &Path) -> Option<PathBuf> {
 }
 
 pub(super) fn is_fresh(guest: &GuestCrate) -> bool {
-    let Some(current_at) = current_at(guest) else { return false };
+    let Some(Current { at, lock }) = current(guest) else { return false };
     let Some(sources) = sources(guest) else { return false };
     // A source as old as the stamp may have been written just after the compiler read it.
-    sources.iter().all(|source| modified(source).is_some_and(|at| at < current_at))
-        && settings(guest, &sources).iter().all(|file| modified(file).is_none_or(|at| at < current_at))
+    sources.iter().all(|source| modified(source).is_some_and(|time| time < at))
+        && settings(guest, &sources)
+            .iter()
+            .chain(&lock)
+            .all(|file| modified(file).is_none_or(|time| time < at))
 }
 
 /// The moment a build began: files changed later than this are not in its artefact.
@@ -49,26 +52,43 @@ impl Stamp {
     /// time that is too late.
     pub(super) fn put(&self, guest: &GuestCrate) -> io::Result<()> {
         let mut stamp = tempfile::NamedTempFile::new_in(guest.target_dir())?;
-        stamp.write_all(artefact_identity(guest)?.as_bytes())?;
+        stamp.write_all(identity(guest)?.as_bytes())?;
         stamp.as_file().set_modified(self.0.as_file().metadata()?.modified()?)?;
         stamp.persist(guest.stamp())?;
         Ok(())
     }
 }
 
-/// Tells the artefact of our build from one that a cargo by hand put in its place.
-fn artefact_identity(guest: &GuestCrate) -> io::Result<String> {
-    let meta = fs::metadata(guest.artefact())?;
-    let modified = meta.modified()?.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
-    Ok(format!("{} {}", modified.as_nanos(), meta.len()))
+/// Tells what our build left from what a cargo by hand put in its place. The lock file belongs to it: cargo writes it after the
+/// build began.
+fn identity(guest: &GuestCrate) -> io::Result<String> {
+    let artefact = fs::metadata(guest.artefact())?;
+    let lock = modified(&lock_file(guest)).unwrap_or(SystemTime::UNIX_EPOCH);
+    Ok(format!("{} {} {}", nanos(artefact.modified()?), artefact.len(), nanos(lock)))
 }
 
-fn current_at(guest: &GuestCrate) -> Option<SystemTime> {
-    let identity = artefact_identity(guest).ok()?;
+fn nanos(time: SystemTime) -> u128 {
+    time.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default().as_nanos()
+}
+
+fn lock_file(guest: &GuestCrate) -> PathBuf {
+    guest.root.join("Cargo.lock")
+}
+
+/// What an artefact is known to contain.
+struct Current {
+    /// Every file last changed before.
+    at: SystemTime,
+    /// The lock file, if its time has yet to be looked at.
+    lock: Option<PathBuf>,
+}
+
+fn current(guest: &GuestCrate) -> Option<Current> {
+    let identity = identity(guest).ok()?;
     if fs::read_to_string(guest.stamp()).is_ok_and(|stamped| stamped == identity) {
-        return modified(&guest.stamp());
+        return Some(Current { at: modified(&guest.stamp())?, lock: None });
     }
-    modified(&guest.artefact())
+    Some(Current { at: modified(&guest.artefact())?, lock: Some(lock_file(guest)) })
 }
 
 fn sources(guest: &GuestCrate) -> Option<BTreeSet<PathBuf>> {
@@ -80,10 +100,10 @@ fn sources(guest: &GuestCrate) -> Option<BTreeSet<PathBuf>> {
 
 /// Files that steer a build without being sources; they may be absent.
 fn settings(guest: &GuestCrate, sources: &BTreeSet<PathBuf>) -> BTreeSet<PathBuf> {
-    let root = [MANIFEST, "Cargo.lock", ".cargo/config.toml"].into_iter().chain(TOOLCHAIN_FILES);
+    let root = [MANIFEST, ".cargo/config.toml"].into_iter().chain(TOOLCHAIN_FILES);
     let manifests = sources.iter().filter_map(|source| source.parent()).collect::<BTreeSet<_>>();
     root.map(|file| guest.root.join(file))
-        .chain([guest.folder.join(MANIFEST)])
+        .chain([guest.manifest()])
         .chain(manifests.into_iter().filter_map(manifest_above))
         .collect()
 }

@@ -14,8 +14,8 @@ use std::{
 
 use super::progress::Progress;
 
-/// How long a look at an installed tool may take.
-pub(super) const QUERY_LIMIT: Duration = Duration::from_secs(60);
+/// How long a look at an installed tool may take, on a machine that is busy with other things.
+pub(super) const QUERY_LIMIT: Duration = Duration::from_secs(5 * 60);
 /// How long a cargo build may take, downloads included.
 pub(super) const BUILD_LIMIT: Duration = Duration::from_secs(60 * 60);
 
@@ -160,15 +160,9 @@ pub(super) fn which(tool: &str) -> Option<PathBuf> {
     which_in(tool, &env::var_os("PATH")?)
 }
 
-/// The first name that is not a program on PATH.
-///
-/// # Errors
-/// [`ProcessError::Missing`].
-pub(super) fn require(tools: &[&str]) -> Result<(), ProcessError> {
-    match tools.iter().find(|tool| which(tool).is_none()) {
-        Some(tool) => Err(ProcessError::Missing { tool: (*tool).to_owned() }),
-        None => Ok(()),
-    }
+/// Those of the names that are not programs on PATH.
+pub(super) fn missing<'a>(tools: &[&'a str]) -> Vec<&'a str> {
+    tools.iter().copied().filter(|tool| which(tool).is_none()).collect()
 }
 
 fn which_in(tool: &str, path: &OsStr) -> Option<PathBuf> {
@@ -189,7 +183,10 @@ fn is_program(path: &Path) -> bool {
 
 fn spawn(command: &mut Command, stdin: Stdio) -> Result<Child, ProcessError> {
     command.stdin(stdin).stdout(Stdio::piped()).stderr(Stdio::piped());
-    command.spawn().map_err(|source| start_error(command, source))
+    let child = command.spawn().map_err(|source| start_error(command, source));
+    // The command would keep its end of a pipe open, and whoever writes there would never learn that nobody reads.
+    command.stdin(Stdio::null());
+    child
 }
 
 fn start_error(command: &Command, source: io::Error) -> ProcessError {
@@ -263,91 +260,4 @@ fn collect(heard: &Receiver<Heard>, deadline: Instant, progress: &dyn Progress) 
 }
 
 #[cfg(all(test, unix))]
-#[expect(clippy::unwrap_used, reason = "tests")]
-mod tests {
-    use std::cell::RefCell;
-
-    use super::*;
-
-    const LONG: Duration = Duration::from_secs(600);
-
-    fn shell(script: &str) -> Command {
-        let mut command = Command::new("sh");
-        command.args(["-c", script]);
-        command
-    }
-
-    struct Details(RefCell<Vec<String>>);
-
-    impl Progress for Details {
-        fn step(&self, _: &str) {}
-        fn detail(&self, text: &str) {
-            self.0.borrow_mut().push(text.to_owned());
-        }
-    }
-
-    #[test]
-    fn both_streams_are_collected_and_diagnostics_heard() {
-        let details = Details(RefCell::default());
-        let captured =
-            capture(&mut shell("echo out; echo ' one' >&2; echo two >&2; exit 3"), LONG, &details).unwrap();
-        assert_eq!((captured.stdout.as_str(), captured.stderr.as_str()), ("out\n", " one\ntwo\n"));
-        assert_eq!(captured.status.code(), Some(3));
-        assert_eq!(*details.0.borrow(), ["one", "two"]);
-    }
-
-    #[test]
-    fn more_output_than_a_pipe_holds_on_both_streams_does_not_block() {
-        let script = "i=0; while [ $i -lt 3000 ]; do echo 0123456789012345678901234567890123456789; echo x >&2; \
-                      i=$((i+1)); done; head -c 200000 /dev/zero >&2; head -c 200000 /dev/zero";
-        let captured = capture(&mut shell(script), LONG, &|_: &str| ()).unwrap();
-        assert_eq!(captured.stdout.len(), 3000 * 41 + 200_000);
-        assert_eq!(captured.stderr.len(), 3000 * 2 + 200_000 + 1);
-    }
-
-    #[test]
-    fn failures_name_the_command_and_its_words() {
-        let failed = run(&mut shell("echo broken >&2; exit 7"), LONG, &|_: &str| ()).unwrap_err().to_string();
-        assert!(failed.contains("exit status: 7") && failed.ends_with("broken"), "{failed}");
-        let missing = query(&mut Command::new("phasm-no-such-tool")).unwrap_err();
-        assert!(
-            matches!(&missing, ProcessError::Missing { tool } if tool == "phasm-no-such-tool"),
-            "{missing}"
-        );
-        assert!(matches!(require(&["sh", "phasm-no-such-tool"]), Err(ProcessError::Missing { .. })));
-    }
-
-    #[test]
-    fn a_pipe_needs_both_ends_to_succeed() {
-        let piped =
-            |producer, consumer| pipe(&mut shell(producer), &mut shell(consumer), LONG, &|_: &str| ());
-        piped("echo words", "read line && test \"$line\" = words").unwrap();
-        for (producer, consumer, failed) in [
-            ("echo a; exit 4", "cat", "status: 4"),
-            ("yes", "exit 5", "status: 5"),
-            ("true", "exit 6", "status: 6"),
-        ] {
-            let message = piped(producer, consumer).unwrap_err().to_string();
-            assert!(message.contains(failed), "{message}");
-        }
-        let nobody = pipe(&mut shell("yes"), &mut Command::new("phasm-no-such-tool"), LONG, &|_: &str| ());
-        assert!(matches!(nobody, Err(ProcessError::Missing { .. })));
-    }
-
-    #[test]
-    fn what_takes_too_long_is_stopped() {
-        let stopped = run(&mut shell("exec sleep 1000"), Duration::ZERO, &|_: &str| ()).unwrap_err();
-        assert!(matches!(stopped, ProcessError::TimedOut { .. }), "{stopped}");
-    }
-
-    #[test]
-    fn only_executable_files_count_as_programs() {
-        let dir = tempfile::tempdir().unwrap();
-        fs::write(dir.path().join("plain"), "").unwrap();
-        fs::create_dir(dir.path().join("folder")).unwrap();
-        let path = env::join_paths([dir.path(), Path::new("/bin"), Path::new("/usr/bin")]).unwrap();
-        assert_eq!(which_in("plain", &path), None);
-        assert_eq!(which_in("folder", &path), None);
-        assert!(which_in("sh", &path).is_some());
-    }
-}
+mod tests;

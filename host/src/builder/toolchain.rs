@@ -59,10 +59,13 @@ pub struct Failure {
 #[derive(Debug, thiserror::Error)]
 pub enum ToolchainError {
     /// There is no Rust at all.
-    #[error("{source}; building a plugin needs Rust {MINIMUM} or newer: install it and run this again")]
+    #[error(
+        "`{tool}` is not installed, or not on PATH; building a plugin needs Rust {MINIMUM} or newer: install it and run this \
+         again"
+    )]
     NoRust {
         /// Which program is missing.
-        source: ProcessError,
+        tool: &'static str,
     },
     /// The folder's own compiler does not run.
     #[error("the Rust compiler for {} does not run: {source}", folder.display())]
@@ -84,9 +87,9 @@ pub enum ToolchainError {
 }
 
 impl Toolchain {
-    /// Finds or makes a toolchain for what lies in `folder`, which may pin its own compiler.
+    /// Finds or makes a toolchain for what lies in `folder`, which may pin its own compiler. Blocks.
     ///
-    /// Making one takes a minute or two, once per user; processes that start meanwhile wait for it.
+    /// Making one takes minutes, once per user; processes that start meanwhile wait for it.
     ///
     /// # Errors
     /// [`ToolchainError`].
@@ -96,22 +99,18 @@ impl Toolchain {
             return Ok(Self::installed());
         }
         let home = cache::dir()?.join("toolchain");
+        if let Some(toolchain) = Private::open(&home).and_then(|private| private.toolchain(&rust)) {
+            return Ok(toolchain);
+        }
         let _lock = cache::lock(&home, "prepares the toolchain for wasm32-wasip2", progress)?;
-        // Another process may have added the target while this one waited.
+        // Another process may have done it while this one waited.
         if rust.has_target() {
             return Ok(Self::installed());
         }
         if let Some(toolchain) = Private::open(&home).and_then(|private| private.toolchain(&rust)) {
             return Ok(toolchain);
         }
-        let mut tried = Vec::new();
-        let prepared = add_target(&rust, progress)
-            .or_else(|failure| {
-                tried.push(failure);
-                private::make(&home, &rust, progress)
-            })
-            .map_err(|failure| tried.push(failure));
-        prepared.map_err(|()| ToolchainError::NoWay { tried })
+        prepare(&rust, &home, progress).map_err(|tried| ToolchainError::NoWay { tried })
     }
 
     fn installed() -> Self {
@@ -133,6 +132,11 @@ impl fmt::Display for Toolchain {
             Origin::Private { release } => write!(f, "a private toolchain, rustc {release}"),
         }
     }
+}
+
+fn prepare(rust: &Rust, home: &Path, progress: &dyn Progress) -> Result<Toolchain, Vec<Failure>> {
+    add_target(rust, progress)
+        .or_else(|rustup| private::make(home, rust, progress).map_err(|private| vec![rustup, private]))
 }
 
 fn add_target(rust: &Rust, progress: &dyn Progress) -> Result<Toolchain, Failure> {

@@ -133,6 +133,18 @@ fn a_stamp_may_be_younger_than_an_artefact_that_cargo_found_current() {
 }
 
 #[test]
+fn the_lock_file_that_the_build_wrote_is_current_and_one_changed_later_is_not() {
+    let fake = Fake::new();
+    let stamp = Stamp::now(&fake.guest.target_dir()).unwrap();
+    stamp.0.as_file().set_modified(SystemTime::UNIX_EPOCH + Duration::from_secs(150)).unwrap();
+    fake.touch("g/Cargo.lock", 160);
+    stamp.put(&fake.guest).unwrap();
+    assert!(fake.fresh());
+    fake.touch("g/Cargo.lock", 210);
+    assert!(!fake.fresh());
+}
+
+#[test]
 fn a_stamp_of_another_artefact_counts_for_nothing() {
     let fake = Fake::new();
     Stamp::now(&fake.guest.target_dir()).unwrap().put(&fake.guest).unwrap();

@@ -14,7 +14,7 @@ use super::{
         progress::Progress,
     },
     error::MakeError,
-    packages::{COMPILERS, Package, parse_madison, parse_search, parse_simulation, source_name},
+    packages::{COMPILER, Package, parse_madison, parse_simulation, source_name},
 };
 
 const DOWNLOAD_LIMIT: Duration = Duration::from_secs(30 * 60);
@@ -82,9 +82,8 @@ impl Apt {
     /// # Errors
     /// [`ProcessError`].
     pub(super) fn rust_packages(&self) -> Result<Vec<Package>, ProcessError> {
-        let mut search = self.command("apt-cache");
-        let compilers = parse_search(&process::query(search.args(["search", "--names-only", COMPILERS]))?);
-        let names = compilers.iter().flat_map(|compiler| [compiler.clone(), source_name(compiler)]);
+        let compilers = process::query(self.command("apt-cache").args(["pkgnames", COMPILER]))?;
+        let names = compilers.lines().flat_map(|compiler| [compiler.to_owned(), source_name(compiler)]);
         self.versions(&names.collect::<Vec<_>>())
     }
 

@@ -7,12 +7,14 @@ use std::{
 
 use super::{super::process::ProcessError, MINIMUM};
 
-/// The packages that bring the tools the recipe needs.
-const PACKAGES: [(&str, &str); 5] =
+/// The tools the recipe needs, and the packages that bring them.
+pub(super) const PACKAGES: [(&str, &str); 5] =
     [("apt-get", "apt"), ("apt-cache", "apt"), ("dpkg-deb", "dpkg"), ("tar", "tar"), ("cc", "gcc")];
 
 #[derive(Debug, thiserror::Error)]
 pub(super) enum MakeError {
+    #[error("not installed, or not on PATH: {}", quoted(tools))]
+    MissingTools { tools: Vec<&'static str> },
     #[error(transparent)]
     Process(#[from] ProcessError),
     #[error("{}: {source}", path.display())]
@@ -27,8 +29,8 @@ pub(super) enum MakeError {
     NoLibc,
     #[error("the package lists offer no {package}, which has the linker for the target")]
     NoLinker { package: String },
-    #[error("it does not link a guest:\n{output}")]
-    DoesNotLink { output: String },
+    #[error("it does not link a guest: {source}")]
+    DoesNotLink { source: ProcessError },
     #[error("it was made, but does not run from its final place")]
     Useless,
 }
@@ -41,7 +43,11 @@ impl MakeError {
     /// What a person can do.
     pub(super) fn remedy(&self) -> String {
         match self {
-            Self::Process(ProcessError::Missing { tool }) => missing(tool),
+            // Without apt there are no packages to make anything of, whatever else is missing.
+            Self::MissingTools { tools } if tools.iter().any(|tool| package(tool) == Some("apt")) => {
+                "use a Debian or Ubuntu system, whose packages the private toolchain is made of".to_owned()
+            }
+            Self::MissingTools { tools } => format!("install {}", with_packages(tools)),
             Self::Process(_) => {
                 "mend what the command complains of; it may need the package archive or the crates registry".to_owned()
             }
@@ -58,14 +64,20 @@ impl MakeError {
     }
 }
 
-fn missing(tool: &str) -> String {
-    match PACKAGES.iter().find(|(name, _)| *name == tool) {
-        Some((_, "apt")) => {
-            "use a Debian or Ubuntu system, whose packages the private toolchain is made of".to_owned()
-        }
-        Some((_, package)) => format!("install `{tool}` (package {package})"),
-        None => format!("install `{tool}`"),
-    }
+fn quoted(tools: &[&str]) -> String {
+    tools.iter().map(|tool| format!("`{tool}`")).collect::<Vec<_>>().join(", ")
+}
+
+fn with_packages(tools: &[&str]) -> String {
+    let named = tools.iter().map(|tool| match package(tool) {
+        Some(package) => format!("`{tool}` (package {package})"),
+        None => format!("`{tool}`"),
+    });
+    named.collect::<Vec<_>>().join(", ")
+}
+
+fn package(tool: &str) -> Option<&'static str> {
+    Some(PACKAGES.iter().find(|(name, _)| *name == tool)?.1)
 }
 
 #[cfg(test)]
@@ -73,17 +85,20 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_missing_tool_is_named_with_its_package() {
+    fn missing_tools_are_named_with_their_packages() {
         let rows = [
-            ("dpkg-deb", "install `dpkg-deb` (package dpkg)"),
-            ("cc", "install `cc` (package gcc)"),
-            ("apt-get", "use a Debian or Ubuntu system, whose packages the private toolchain is made of"),
-            ("other", "install `other`"),
+            (vec!["dpkg-deb"], "`dpkg-deb`", "install `dpkg-deb` (package dpkg)"),
+            (vec!["tar", "cc"], "`tar`, `cc`", "install `tar` (package tar), `cc` (package gcc)"),
+            (
+                vec!["apt-cache", "cc"],
+                "`apt-cache`, `cc`",
+                "use a Debian or Ubuntu system, whose packages the private toolchain is made of",
+            ),
         ];
-        for (tool, remedy) in rows {
-            let error = MakeError::from(ProcessError::Missing { tool: tool.to_owned() });
+        for (tools, named, remedy) in rows {
+            let error = MakeError::MissingTools { tools };
+            assert_eq!(error.to_string(), format!("not installed, or not on PATH: {named}"));
             assert_eq!(error.remedy(), remedy);
-            assert_eq!(error.to_string(), format!("`{tool}` is not installed, or not on PATH"));
         }
     }
 }

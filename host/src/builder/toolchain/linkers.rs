@@ -1,6 +1,6 @@
 //! The two programs that turn objects into a component: `wasm-component-ld`, and the LLD that it calls.
 
-use std::path::Path;
+use std::{env::consts::EXE_SUFFIX, path::Path};
 
 use super::{
     super::{
@@ -19,7 +19,8 @@ const COMPONENT_LINKER: &str = "wasm-component-ld";
 const LLD: [&str; 2] = ["wasm-ld", "rust-lld"];
 
 pub(super) fn are_in(dir: &Path) -> bool {
-    dir.join(COMPONENT_LINKER).is_file() && LLD.iter().any(|lld| dir.join(lld).is_file())
+    let has = |tool: &str| dir.join(format!("{tool}{EXE_SUFFIX}")).is_file();
+    has(COMPONENT_LINKER) && LLD.iter().any(|lld| has(lld))
 }
 
 pub(super) fn on_path() -> bool {
@@ -35,7 +36,7 @@ pub(super) fn add(making: &Making<'_>, apt: &Apt, private: &Private) -> Result<(
     let tree = making.tree();
     install_component_linker(making, private)?;
     let package = format!("lld-{}", llvm_major(private)?);
-    let lld = apt.versions(&[package.clone()])?.into_iter().next();
+    let lld = apt.versions(std::slice::from_ref(&package))?.into_iter().next();
     let lld = lld.ok_or_else(|| MakeError::NoLinker { package: package.clone() })?;
     let downloads = making.work.join("lld-packages");
     apt.download(&[&lld], &downloads, making.progress)?;

@@ -2,8 +2,8 @@
 
 use std::{fmt, str::FromStr};
 
-/// The compiler's packages on Debian and Ubuntu releases, as a pattern for `apt-cache search --names-only`.
-pub(super) const COMPILERS: &str = "^rustc(-web|-mozilla|-[0-9.]+)?$";
+/// What the names of the compiler's packages begin with on Debian and Ubuntu: `rustc`, `rustc-web`, `rustc-1.96`.
+pub(super) const COMPILER: &str = "rustc";
 
 /// A package in one version.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -64,11 +64,6 @@ pub(super) fn parse_madison(text: &str) -> Vec<Package> {
     text.lines().filter_map(package).collect()
 }
 
-/// The names that `apt-cache search` lists, as `name - description`.
-pub(super) fn parse_search(text: &str) -> Vec<String> {
-    text.lines().filter_map(|line| Some(line.split_once(" - ")?.0.to_owned())).collect()
-}
-
 /// What `apt-get --simulate install` would unpack that is not on the system in any version, and `wanted` in any case, as
 /// `name=version`.
 ///
@@ -85,7 +80,7 @@ pub(super) fn parse_simulation(text: &str, wanted: &[&str]) -> Vec<String> {
 
 /// The package with the source of a compiler's standard library: `rust-src` for `rustc`, `rust-1.96-src` for `rustc-1.96`.
 pub(super) fn source_name(compiler: &str) -> String {
-    format!("{}-src", compiler.replacen("rustc", "rust", 1))
+    format!("{}-src", compiler.replacen(COMPILER, "rust", 1))
 }
 
 /// The newest compiler, not older than `minimum`, whose source is there in the same version.
@@ -95,7 +90,7 @@ pub(super) fn choose(packages: &[Package], minimum: Release) -> Option<(Package,
         packages.iter().find(|it| it.name == name && it.source_version() == compiler.source_version())
     };
     let release = |package: &Package| package.version.parse::<Release>().ok();
-    let compilers = packages.iter().filter(|package| package.name.starts_with("rustc"));
+    let compilers = packages.iter().filter(|package| package.name.starts_with(COMPILER));
     let usable = compilers.filter(|package| release(package) >= Some(minimum));
     // Of equals the first: madison lists the newest revision first.
     let pairs = usable.filter_map(|compiler| Some((compiler, source_of(compiler)?)));

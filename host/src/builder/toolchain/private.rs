@@ -36,7 +36,7 @@ pub(super) struct Private {
 }
 
 /// Paths are relative to the root.
-#[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
 pub(super) struct Record {
     pub(super) release: String,
     pub(super) rustc: PathBuf,
@@ -58,8 +58,9 @@ impl Record {
 
 /// Libraries that the compiler loads; those it links against are below `rustlib`.
 fn is_shared_library(path: &Path) -> bool {
-    let named = path.file_name().is_some_and(|name| name.to_string_lossy().contains(".so"));
-    named && !path.components().any(|component| component.as_os_str() == "rustlib")
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    (name.ends_with(".so") || name.contains(".so."))
+        && !path.components().any(|component| component.as_os_str() == "rustlib")
 }
 
 impl Private {
@@ -72,7 +73,7 @@ impl Private {
         let root = place(home);
         let record = serde_json::from_str::<Record>(&fs::read_to_string(root.join(RECORD)).ok()?).ok()?;
         let private = Self::new(root, record);
-        let new_enough = private.record.release.parse::<Release>() >= MINIMUM.parse();
+        let new_enough = private.record.release.parse::<Release>().ok() >= MINIMUM.parse().ok();
         (new_enough && has_std(&mut private.rustc())).then_some(private)
     }
 
@@ -175,3 +176,6 @@ fn prepended(variable: &str, dirs: &[PathBuf]) -> Option<OsString> {
     let old = env::split_paths(&old).filter(|dir| !dir.as_os_str().is_empty());
     env::join_paths(dirs.iter().cloned().chain(old)).ok()
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,6 +1,7 @@
 //! The compiler that a folder uses anyway.
 
 use std::{
+    env::consts::EXE_SUFFIX,
     fs,
     path::{Path, PathBuf},
     process::Command,
@@ -20,7 +21,9 @@ impl Rust {
     /// # Errors
     /// [`ToolchainError::NoRust`], [`ToolchainError::BrokenRust`].
     pub(super) fn of(folder: &Path) -> Result<Self, ToolchainError> {
-        process::require(&["cargo", "rustc"]).map_err(|source| ToolchainError::NoRust { source })?;
+        if let [tool, ..] = process::missing(&["cargo", "rustc"]).as_slice() {
+            return Err(ToolchainError::NoRust { tool });
+        }
         let sysroot = process::query(command_in(folder, "rustc").args(["--print", "sysroot"]))
             .map_err(|source| ToolchainError::BrokenRust { folder: folder.to_path_buf(), source })?;
         Ok(Self { folder: folder.to_path_buf(), sysroot: PathBuf::from(sysroot.trim_end()) })
@@ -43,7 +46,7 @@ impl Rust {
 
     /// Cargo itself rather than rustup's proxy of it, which would choose the compiler again.
     pub(super) fn cargo(&self) -> PathBuf {
-        let own = self.sysroot.join("bin").join(format!("cargo{}", std::env::consts::EXE_SUFFIX));
+        let own = self.sysroot.join("bin").join(format!("cargo{EXE_SUFFIX}"));
         if own.is_file() { own } else { PathBuf::from("cargo") }
     }
 }

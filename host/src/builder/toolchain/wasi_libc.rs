@@ -18,7 +18,7 @@ use super::{
     unpack,
 };
 
-const PACKAGE: &str = "wasi-libc";
+pub(super) const PACKAGE: &str = "wasi-libc";
 /// Best first.
 const VARIANTS: [&str; 3] = [TARGET, "wasm32-wasip1", "wasm32-wasi"];
 const FILES: [&str; 3] = ["libc.a", "crt1-command.o", "crt1-reactor.o"];
@@ -37,18 +37,25 @@ pub extern "C" fn probe() -> usize {
 }
 "#;
 
-/// Adds the first of the distribution's C libraries with which a guest links.
+/// The newest that the lists have.
 ///
 /// # Errors
 /// [`MakeError`].
-pub(super) fn add(making: &Making<'_>, apt: &Apt, private: &Private) -> Result<(), MakeError> {
-    let own = apt.versions(&[PACKAGE.to_owned()])?.into_iter().next().ok_or(MakeError::NoLibc)?;
-    let own_variants = variants(&fetch(making, apt, &own, "libc")?);
-    let complete = own_variants.first().is_some_and(|dir| dir.ends_with(TARGET));
-    let stable = if complete { None } else { fetch_stable(making, &own).ok() };
-    let stable_variants = stable.iter().flat_map(|tree| variants(tree)).filter(|dir| dir.ends_with(TARGET));
+pub(super) fn newest(apt: &Apt) -> Result<Package, MakeError> {
+    apt.versions(&[PACKAGE.to_owned()])?.into_iter().next().ok_or(MakeError::NoLibc)
+}
+
+/// Adds the first of the distribution's C libraries with which a guest links; `own` is the one that is unpacked already.
+///
+/// # Errors
+/// [`MakeError`].
+pub(super) fn add(making: &Making<'_>, own: &Package, private: &Private) -> Result<(), MakeError> {
+    let mut found = variants(&making.libc());
+    if !found.first().is_some_and(|dir| dir.ends_with(TARGET)) {
+        found.splice(0..0, stable_variant(making, own));
+    }
     let mut last = MakeError::NoLibc;
-    for dir in stable_variants.chain(own_variants) {
+    for dir in found {
         match put(&dir, private).and_then(|()| probe(making, private)) {
             Ok(()) => return Ok(()),
             Err(error) => last = error,
@@ -57,21 +64,28 @@ pub(super) fn add(making: &Making<'_>, apt: &Apt, private: &Private) -> Result<(
     Err(last)
 }
 
+fn stable_variant(making: &Making<'_>, own: &Package) -> Option<PathBuf> {
+    making.progress.step("this release's wasi-libc is for WASI 0.1: taking that of Debian's current release");
+    match fetch_stable(making, own) {
+        Ok(tree) => variants(&tree).into_iter().next().filter(|dir| dir.ends_with(TARGET)),
+        Err(error) => {
+            making
+                .progress
+                .step(&format!("it cannot be had, components will have an adapter instead: {error}"));
+            None
+        }
+    }
+}
+
 /// The same package from Debian's current release, where the system is on an older one.
 fn fetch_stable(making: &Making<'_>, own: &Package) -> Result<PathBuf, MakeError> {
     if !own.archive.ends_with("/debian") || !Path::new(DEBIAN_KEYS).is_file() {
         return Err(MakeError::NoLibc);
     }
-    making.progress.step("this release's wasi-libc is for WASI 0.1: taking that of Debian's current release");
     let source = format!("deb [signed-by={DEBIAN_KEYS}] {} stable main", own.archive);
     let apt = Apt::with_fresh_lists(making.work, "apt-stable", Some(&source), making.progress)?;
-    let package = apt.versions(&[PACKAGE.to_owned()])?.into_iter().next().ok_or(MakeError::NoLibc)?;
-    fetch(making, &apt, &package, "libc-stable")
-}
-
-fn fetch(making: &Making<'_>, apt: &Apt, package: &Package, name: &str) -> Result<PathBuf, MakeError> {
-    let (downloads, tree) = (making.work.join(format!("{name}-packages")), making.work.join(name));
-    apt.download(&[package], &downloads, making.progress)?;
+    let (downloads, tree) = (making.work.join("libc-packages"), making.work.join("libc-stable"));
+    apt.download(&[&newest(&apt)?], &downloads, making.progress)?;
     for archive in unpack::archives(&downloads)? {
         archive.unpack(&tree, making.progress)?;
     }
@@ -86,9 +100,7 @@ fn variants(tree: &Path) -> Vec<PathBuf> {
 fn put(variant: &Path, private: &Private) -> Result<(), MakeError> {
     let to = private.target_libdir()?.join("self-contained");
     let copy = |file: &&str| fs::copy(variant.join(file), to.join(file)).map(drop);
-    fs::create_dir_all(&to)
-        .and_then(|()| FILES.iter().try_for_each(|file| copy(file)))
-        .map_err(MakeError::at(&to))
+    fs::create_dir_all(&to).and_then(|()| FILES.iter().try_for_each(copy)).map_err(MakeError::at(&to))
 }
 
 /// Links a guest as cargo would.
@@ -99,9 +111,6 @@ fn probe(making: &Making<'_>, private: &Private) -> Result<(), MakeError> {
     rustc.envs(private.environment_with_linkers(making.rust).ok_or(MakeError::Useless)?);
     rustc.args(["--edition", "2021", "--crate-type", "cdylib", "-O", "--target", TARGET, "-o"]);
     rustc.arg(making.work.join("probe.wasm")).arg(&source);
-    let captured = process::capture(&mut rustc, process::QUERY_LIMIT, &|_: &str| ())?;
-    match captured.status.success() {
-        true => Ok(()),
-        false => Err(MakeError::DoesNotLink { output: captured.stderr.trim_end().to_owned() }),
-    }
+    let linked = process::run(&mut rustc, process::QUERY_LIMIT, &|_: &str| ());
+    linked.map(drop).map_err(|source| MakeError::DoesNotLink { source })
 }

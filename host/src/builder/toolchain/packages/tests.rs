@@ -96,12 +96,6 @@ Conf libllvm22 (1:22.1.8-1~deb12u1 Debian-Security:12/oldstable-security [amd64]
 }
 
 #[test]
-fn a_search_gives_names() {
-    let text = "rustc - Rust systems programming language\nrustc-web - Rust systems - a language\n\n";
-    assert_eq!(parse_search(text), ["rustc", "rustc-web"]);
-}
-
-#[test]
 fn sources_are_named_after_their_compiler() {
     for (compiler, source) in
         [("rustc", "rust-src"), ("rustc-web", "rust-web-src"), ("rustc-1.95", "rust-1.95-src")]
