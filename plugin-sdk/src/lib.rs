@@ -44,7 +44,7 @@ struct Readme;
     clippy::panic,
     clippy::too_many_lines,
     clippy::unwrap_used,
-    reason = "generated; tests/tests/bindings.rs makes it anew"
+    reason = "generated; tests/bindings makes it anew"
 )]
 #[expect(unsafe_code, reason = "the canonical ABI passes pointers")]
 #[rustfmt::skip]

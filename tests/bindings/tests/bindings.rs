@@ -1,13 +1,13 @@
 //! The checked-in bindings of the SDK are what the generator makes of `wit/` today.
 //!
-//! `UPDATE_BINDINGS=1 cargo test -p phasm-tests --test bindings` writes them anew.
+//! `UPDATE_BINDINGS=1 cargo test --manifest-path tests/bindings/Cargo.toml` writes them anew.
 
 use std::{error::Error, fs, path::Path};
 
 use wit_bindgen_core::{Files, WorldGenerator, wit_parser::Resolve};
 use wit_bindgen_rust::Opts;
 
-const ROOT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/..");
+const ROOT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
 
 /// How the bindings are generated: they need nothing but the SDK, neither a macro nor a runtime crate.
 fn opts() -> Opts {
@@ -42,7 +42,7 @@ fn checked_in_bindings_are_fresh() -> Result<(), Box<dyn Error>> {
     }
     assert!(
         fs::read_to_string(&path)? == generated,
-        "plugin-sdk/src/bindings.rs is not what wit/ says; UPDATE_BINDINGS=1 cargo test -p phasm-tests --test bindings"
+        "plugin-sdk/src/bindings.rs is not what wit/ says; UPDATE_BINDINGS=1 cargo test --manifest-path tests/bindings/Cargo.toml"
     );
     Ok(())
 }
