@@ -409,3 +409,6 @@ pub struct Hook {
     /// Whose names its arguments and `when` see; those of spec.hooks see no level at all.
     pub level: Level,
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,6 +1,11 @@
 //! `dag`: tasks with dependencies.
 
-use crate::plan::catalogue::shape;
+use std::{collections::BTreeMap, sync::Arc};
+
+use crate::{
+    plan::{NodeIndex, catalogue::shape},
+    tree::Node,
+};
 
 use super::{
     ParametersDoc, Report, SettingsDoc, TaskDoc,
@@ -10,7 +15,6 @@ use super::{
     task::{Place, names},
     walk::{Cursor, Name, Object},
 };
-use crate::tree::Node;
 
 /// `dag`, without what all templates have.
 #[derive(Clone, Debug)]
@@ -26,6 +30,8 @@ pub(crate) struct DagDoc {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct TasksDoc {
     pub(crate) list: Vec<TaskDoc>,
+    /// Positions by name; of equal names the first.
+    pub(crate) positions: BTreeMap<Arc<str>, NodeIndex>,
     /// Whether every task has a readable name; if not, nothing follows from a missing one.
     pub(crate) sound: bool,
 }
@@ -53,7 +59,7 @@ impl TasksDoc {
             }
             let list: Vec<_> = items.iter().filter_map(|item| read(item, report)).collect();
             let sound = list.len() == items.len() && list.iter().all(|task| task.name.is_some());
-            Some(Self { list, sound })
+            Some(Self { positions: positions(&list), list, sound })
         });
         tasks.unwrap_or_default()
     }
@@ -62,9 +68,19 @@ impl TasksDoc {
         self.list.iter().filter_map(|task| task.name.as_ref().map(|name| &*name.value))
     }
 
-    pub(crate) fn position(&self, name: &str) -> Option<usize> {
-        self.list.iter().position(|task| task.name.as_ref().is_some_and(|found| &*found.value == name))
+    pub(crate) fn position(&self, name: &str) -> Option<NodeIndex> {
+        self.positions.get(name).copied()
     }
+}
+
+fn positions(list: &[TaskDoc]) -> BTreeMap<Arc<str>, NodeIndex> {
+    let mut positions = BTreeMap::new();
+    for (position, task) in list.iter().enumerate() {
+        if let Some(name) = &task.name {
+            positions.entry(name.value.clone()).or_insert(position);
+        }
+    }
+    positions
 }
 
 fn entrypoints(cursor: &Cursor<'_>, report: &Report) -> Option<Vec<Name>> {

@@ -1,6 +1,6 @@
 //! Expressions and values with placeholders.
 
-use std::sync::Arc;
+use std::{collections::BTreeMap, sync::Arc};
 
 use crate::{
     expr::{Comparison, Expr, Interpolated, PlaceholderError, Read, SyntaxError},
@@ -25,9 +25,11 @@ pub(crate) struct ExprDoc {
 pub(crate) struct ValueDoc {
     pub(crate) value: Interpolated,
     pub(crate) site: Site,
-    /// The strings with placeholders and where they are written.
-    texts: Vec<(Span, Arc<str>)>,
+    texts: Texts,
 }
+
+/// The strings with placeholders by where they are written.
+type Texts = BTreeMap<usize, Arc<str>>;
 
 /// One path that is read, and where.
 pub(crate) struct ReadAt<'a> {
@@ -74,7 +76,7 @@ impl ValueDoc {
     /// Reads a value; with `raw` its strings have no placeholders.
     pub(super) fn read(raw: bool) -> impl Fn(&Cursor<'_>, &Report) -> Option<Self> {
         move |cursor, report| {
-            let mut texts = Vec::new();
+            let mut texts = Texts::new();
             collect_texts(cursor.tree, &mut texts);
             match Interpolated::compile(cursor.tree, raw) {
                 Ok(value) => Some(Self { value, site: cursor.site(), texts }),
@@ -97,25 +99,22 @@ impl ValueDoc {
     }
 }
 
-fn collect_texts(tree: &Tree, texts: &mut Vec<(Span, Arc<str>)>) {
+fn collect_texts(tree: &Tree, texts: &mut Texts) {
     match &tree.node {
-        Node::String(text) if text.contains("{{") => texts.push((tree.span, text.clone())),
+        Node::String(text) if text.contains("{{") => {
+            texts.insert(tree.span.start, text.clone());
+        }
         Node::Array(items) => items.iter().for_each(|item| collect_texts(item, texts)),
         Node::Object(members) => members.iter().for_each(|(_, member)| collect_texts(member, texts)),
         Node::Null | Node::Bool(_) | Node::Number(_) | Node::String(_) => {}
     }
 }
 
-fn text_at(texts: &[(Span, Arc<str>)], span: Span) -> &str {
-    texts.iter().find(|(at, _)| *at == span).map_or("", |(_, text)| text)
+fn text_at(texts: &Texts, span: Span) -> &str {
+    texts.get(&span.start).map_or("", |text| text)
 }
 
-fn report_placeholder(
-    cursor: &Cursor<'_>,
-    error: &PlaceholderError,
-    texts: &[(Span, Arc<str>)],
-    report: &Report,
-) {
+fn report_placeholder(cursor: &Cursor<'_>, error: &PlaceholderError, texts: &Texts, report: &Report) {
     let text = text_at(texts, error.span);
     let site = Site { path: cursor.path.suffixed(&error.path), span: error.span };
     let tree = Tree { node: Node::String(text.into()), span: error.span };

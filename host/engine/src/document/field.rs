@@ -69,11 +69,24 @@ pub(super) fn check_parameter_name(name: &Name, report: &Report) {
     }
 }
 
+/// Texts that are meant as a truth value; YAML 1.2 reads them as text.
+const BOOLEAN_WORDS: [(&str, bool); 6] =
+    [("yes", true), ("no", false), ("on", true), ("off", false), ("true", true), ("false", false)];
+
 pub(super) fn boolean(cursor: &Cursor<'_>, report: &Report) -> Option<bool> {
     if let Node::Bool(value) = cursor.tree.node {
         return Some(value);
     }
-    cursor.wrong_type("true or false", report);
+    let hint = match &cursor.tree.node {
+        Node::String(text) => BOOLEAN_WORDS.iter().find(|(word, _)| text.eq_ignore_ascii_case(word)),
+        Node::Null | Node::Bool(_) | Node::Number(_) | Node::Array(_) | Node::Object(_) => None,
+    };
+    let Some((_, meant)) = hint else {
+        cursor.wrong_type("true or false", report);
+        return None;
+    };
+    let problem = cursor.problem(&shape::WRONG_TYPE, "found string; expected true or false");
+    report.problem(problem.with_hint(format!("write `{meant}`, without quotes")));
     None
 }
 
@@ -131,7 +144,8 @@ pub(super) fn word<T: Copy>(words: &[(&'static str, T)], cursor: &Cursor<'_>, re
     let known: Vec<_> = words.iter().map(|(word, _)| *word).collect();
     let problem =
         cursor.problem(&shape::UNKNOWN_WORD, format!("found `{found}`; expected {}", listed(&known)));
-    report.problem(match did_you_mean(&found, known.iter().copied()) {
+    let hint = if known.len() > 1 { did_you_mean(&found, known.iter().copied()) } else { None };
+    report.problem(match hint {
         Some(hint) => problem.with_hint(hint),
         None => problem,
     });

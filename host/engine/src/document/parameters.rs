@@ -209,7 +209,12 @@ impl SourceDoc {
         let source = match field {
             Some("secretKeyRef") if purpose == Use::Outputs => {
                 let hint = "secrets reach executors as inputs only";
-                object.refuse(&["secretKeyRef"], &shape::NOT_ALLOWED, "in an output", hint);
+                object.refuse(
+                    &["secretKeyRef"],
+                    &shape::NOT_ALLOWED,
+                    "in an output; expected another source",
+                    hint,
+                );
                 None
             }
             Some("secretKeyRef") => object.optional("secretKeyRef", secret).map(Self::Secret),

@@ -29,6 +29,9 @@ pub(crate) struct PipelineDoc {
 /// Jumps at most, unless the document says otherwise.
 const MAX_JUMPS: u32 = 1000;
 
+/// Fields of which one alone is a task with much missing, not a label.
+const OWN_FIELDS: [&str; 3] = ["name", "template", "executor"];
+
 /// Keys of the labelled form that are no inputs.
 const RESERVED: [&str; 9] =
     ["kind", "spec", "when", "outputs", "phaseConditions", "hooks", "retry", "dependencies", "continueOn"];
@@ -45,8 +48,7 @@ impl PipelineDoc {
 fn task(cursor: &Cursor<'_>, report: &Report) -> Option<TaskDoc> {
     if let Node::Object(members) = &cursor.tree.node
         && let [(key, tree)] = members.as_slice()
-        && &*key.name != "name"
-        && matches!(tree.node, Node::Object(_))
+        && !OWN_FIELDS.contains(&&*key.name)
     {
         return labelled(key, &Cursor { tree, path: cursor.path.key(key.name.clone()) }, report);
     }

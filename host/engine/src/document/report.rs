@@ -1,6 +1,6 @@
 //! Where the checks put what they find.
 
-use std::cell::RefCell;
+use std::{cell::RefCell, collections::BTreeSet};
 
 use crate::{plan::catalogue::Entry, problem::Problem};
 
@@ -14,7 +14,7 @@ pub(crate) struct Report {
 }
 
 impl Report {
-    /// Adds a problem, unless the very same has been found before (a template is checked for every call of it).
+    /// Adds a problem. The same may be added again: a template is checked for every way it is reached.
     pub(crate) fn problem(&self, problem: Problem) {
         add(&self.problems, problem);
     }
@@ -48,14 +48,13 @@ fn sorted(list: RefCell<Vec<Problem>>) -> Vec<Problem> {
     let mut list = list.into_inner();
     // Stable: without positions the order of discovery stays.
     list.sort_by_key(|problem| (problem.line, problem.column));
-    let mut kept: Vec<Problem> = Vec::with_capacity(list.len());
-    for problem in list {
-        let same = |other: &Problem| {
-            other.code == problem.code && other.path == problem.path && other.message == problem.message
-        };
-        if !kept.iter().rev().take_while(|k| (k.line, k.column) == (problem.line, problem.column)).any(same) {
-            kept.push(problem);
-        }
-    }
-    kept
+    let mut seen = BTreeSet::new();
+    list.retain(|problem| seen.insert(identity(problem)));
+    list
+}
+
+/// What a template lacks it lacks at every call; only what is expected may differ from call to call.
+fn identity(problem: &Problem) -> (&'static str, String, usize, String) {
+    let what = problem.message.split("; expected").next().unwrap_or_default();
+    (problem.code, problem.path.clone(), problem.span.start, what.to_owned())
 }

@@ -131,9 +131,15 @@ impl<'t> Cursor<'t> {
 impl<'t> Object<'t, '_> {
     /// The field's value; of duplicate keys the first, as they are a problem anyway.
     pub(crate) fn get(&mut self, field: &'static str) -> Option<Cursor<'t>> {
-        self.known.push(field);
+        self.know(field);
         let (_, tree) = self.members.iter().find(|(key, _)| &*key.name == field)?;
         Some(Cursor { tree, path: self.site.path.key(field) })
+    }
+
+    fn know(&mut self, field: &'static str) {
+        if !self.known.contains(&field) {
+            self.known.push(field);
+        }
     }
 
     pub(crate) fn has(&self, field: &str) -> bool {
@@ -173,7 +179,7 @@ impl<'t> Object<'t, '_> {
     /// Reports `fields` that are there though they may not be.
     pub(crate) fn refuse(&mut self, fields: &[&'static str], entry: &Entry, why: &str, hint: &str) {
         for field in fields {
-            self.known.push(field);
+            self.know(field);
             if let Some(site) = self.key_site(field) {
                 self.report.problem(site.problem(entry, format!("`{field}` {why}")).with_hint(hint));
             }
@@ -182,7 +188,7 @@ impl<'t> Object<'t, '_> {
 
     /// Which of `fields` is there; none or several is a problem.
     pub(crate) fn exactly_one(&mut self, fields: &[&'static str]) -> Option<&'static str> {
-        self.known.extend(fields);
+        fields.iter().for_each(|field| self.know(field));
         let found: Vec<_> = fields.iter().copied().filter(|field| self.has(field)).collect();
         if let [field] = found.as_slice() {
             return Some(field);
@@ -190,7 +196,7 @@ impl<'t> Object<'t, '_> {
         let expected = listed(fields);
         let message = match found.as_slice() {
             [] => format!("none of {expected}; expected exactly one of them"),
-            _ => format!("{} together; expected exactly one of {expected}", listed(&found)),
+            _ => format!("{} together; expected exactly one of {expected}", joined(&found, "and")),
         };
         let site = found.get(1).and_then(|field| self.key_site(field)).unwrap_or_else(|| self.site.clone());
         let problem = Site { path: self.site.path.clone(), ..site }.problem(&shape::NOT_EXACTLY_ONE, message);
@@ -229,11 +235,15 @@ impl<'t> Object<'t, '_> {
 
 /// `a, b or c`, each in backquotes.
 pub(crate) fn listed(words: &[&str]) -> String {
+    joined(words, "or")
+}
+
+fn joined(words: &[&str], conjunction: &str) -> String {
     let quoted: Vec<_> = words.iter().map(|word| format!("`{word}`")).collect();
     match quoted.as_slice() {
         [] => "no field".to_owned(),
         [only] => only.clone(),
-        [first @ .., last] => format!("{} or {last}", first.join(", ")),
+        [first @ .., last] => format!("{} {conjunction} {last}", first.join(", ")),
     }
 }
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use crate::{
     document::{
         DagDoc, ExecutorDoc, HookDoc, HooksDoc, KindDoc, LoopDoc, OverDoc, ParameterDoc, ParametersDoc,
-        PipelineDoc, SourceDoc, TaskDoc, TemplateDoc, ValueDoc, WorkDoc,
+        PipelineDoc, SourceDoc, TaskDoc, TasksDoc, TemplateDoc, ValueDoc, WorkDoc,
     },
     expr::{Expr, Interpolated},
     tree::Tree,
@@ -19,7 +19,6 @@ use super::{
     graph::Graph,
     index::{Callee, Index},
     merge::{Levels, Own},
-    names,
     nesting::Graphs,
 };
 
@@ -122,15 +121,15 @@ impl Assembler<'_, '_> {
     }
 
     fn pipeline(&self, pipeline: &PipelineDoc) -> Option<Pipeline> {
-        let labels = names::index(&pipeline.tasks);
         let tasks = pipeline.tasks.list.iter();
-        let nodes: Vec<Node> = tasks.map(|task| self.pipeline_task(task, &labels)).collect::<Option<_>>()?;
+        let nodes: Vec<Node> =
+            tasks.map(|task| self.pipeline_task(task, &pipeline.tasks)).collect::<Option<_>>()?;
         let index = nodes.iter().enumerate().map(|(position, node)| (node.name.clone(), position)).collect();
         Some(Pipeline { nodes, index, max_jumps: pipeline.max_jumps })
     }
 
     /// Nothing is tolerated in a pipeline but by its rules.
-    fn pipeline_task(&self, task: &TaskDoc, labels: &names::Positions<'_>) -> Option<Node> {
+    fn pipeline_task(&self, task: &TaskDoc, labels: &TasksDoc) -> Option<Node> {
         let name = task.name.as_ref()?;
         let own =
             Own { labels: Some(labels), tolerance: Some(Tolerance::default()), ..Own::of(&task.settings) };

@@ -50,12 +50,11 @@ impl Graph {
             certain: vec![tasks.sound; count],
             level: vec![0; count],
         };
-        let index = super::names::index(tasks);
         for (task, certain) in tasks.list.iter().zip(&mut graph.certain) {
             let mut before = BTreeSet::new();
             for name in &task.dependencies {
-                match index.get(&*name.value) {
-                    Some(found) if !before.insert(*found) => {
+                match tasks.position(&name.value) {
+                    Some(found) if !before.insert(found) => {
                         let message = format!("dependency `{}` occurs twice; expected it once", name.value);
                         report.problem(name.problem(&DUPLICATE_NAME, message));
                     }
@@ -87,11 +86,10 @@ impl Graph {
 
     fn apply_entrypoints(&mut self, dag: &DagDoc, order: &[NodeIndex], report: &Report) {
         let Some(entrypoints) = &dag.entrypoints else { return };
-        let index = super::names::index(&dag.tasks);
         let mut kept = vec![false; self.kept.len()];
         let mut all_known = true;
         for name in entrypoints {
-            match index.get(&*name.value).and_then(|found| kept.get_mut(*found)) {
+            match dag.tasks.position(&name.value).and_then(|found| kept.get_mut(found)) {
                 Some(slot) => *slot = true,
                 None => {
                     all_known = false;
@@ -112,14 +110,14 @@ impl Graph {
         self.kept = kept;
         for (task, kept) in dag.tasks.list.iter().zip(&self.kept) {
             if *kept {
-                self.check_inside(task, &index, report);
+                self.check_inside(task, &dag.tasks, report);
             }
         }
     }
 
-    fn check_inside(&self, task: &TaskDoc, index: &super::names::Positions<'_>, report: &Report) {
+    fn check_inside(&self, task: &TaskDoc, tasks: &TasksDoc, report: &Report) {
         for name in &task.dependencies {
-            if index.get(&*name.value).is_some_and(|found| !self.is_kept(*found)) {
+            if tasks.position(&name.value).is_some_and(|found| !self.is_kept(found)) {
                 let message = format!(
                     "dependency `{}` is not reachable from the entrypoints; expected one that is",
                     name.value

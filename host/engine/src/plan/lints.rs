@@ -1,12 +1,12 @@
 //! Doubts about what a document says that only show once everything is resolved.
 
 use crate::{
-    document::{ActionDoc, KindDoc, RecoveryDoc, SettingsDoc, TaskDoc, WorkDoc},
+    document::{ActionDoc, KindDoc, ParametersDoc, RecoveryDoc, SettingsDoc, TaskDoc, WorkDoc},
     retry::MaxAttempts,
 };
 
 use super::{
-    catalogue::warnings::TIMEOUT_SPANS_RETRIES,
+    catalogue::warnings::{EMPTY_OUTPUT, TIMEOUT_SPANS_RETRIES},
     executors::Defaults,
     index::{Callee, Index, tasks_of},
 };
@@ -14,12 +14,22 @@ use super::{
 /// Warns about every doubtful call.
 pub(super) fn check(index: &Index<'_>, defaults: &Defaults<'_>) {
     for (_, template) in index.templates() {
+        if let KindDoc::Dag(_) = &template.kind {
+            check_outputs(index, &template.outputs);
+        }
         for task in tasks_of(template).into_iter().flat_map(|tasks| &tasks.list) {
             check_call(index, defaults, task);
         }
         if let KindDoc::Task(task) = &template.kind {
             check_levels(index, task, &[&task.settings, &manifest(defaults, task)]);
         }
+    }
+}
+
+fn check_outputs(index: &Index<'_>, outputs: &ParametersDoc) {
+    for output in outputs.list.iter().filter(|output| !output.has_source) {
+        let message = format!("output `{}` has no source; expected `valueFrom`", output.name.value);
+        index.report.warning(output.name.problem(&EMPTY_OUTPUT, message));
     }
 }
 
@@ -52,7 +62,7 @@ fn check_levels(index: &Index<'_>, task: &TaskDoc, levels: &[&SettingsDoc]) {
     // A template's own combination is reported at the template, once.
     let fields = ["timeout", "retry", "policy"];
     let Some(site) = fields.into_iter().find_map(|field| task.site_of(field)) else { return };
-    let message = "`timeout` spans all attempts; expected `maxRuntime` to bound each of them";
+    let message = "`timeout` spans all attempts and delays; expected `maxRuntime` beside a retry";
     let warning = site.problem(&TIMEOUT_SPANS_RETRIES, message);
     index.report.warning(warning.with_hint("use maxRuntime to bound each attempt"));
 }

@@ -3,13 +3,14 @@
 use crate::{
     document::{
         ActionDoc, ConditionsDoc, ExprDoc, HooksDoc, PolicyDoc, RecoveryDoc, RetryDoc, RuleDoc, SettingsDoc,
+        TasksDoc,
     },
     outcome::PhaseConditions,
     policy::{Policy, Rule, RuleAction},
     retry::{RetryFilter, RetryPolicy},
 };
 
-use super::{Condition, Hooks, Level, Recovery, Settings, Tolerance, names::Positions};
+use super::{Condition, Hooks, Level, Recovery, Settings, Tolerance};
 
 /// What the call itself brings.
 #[derive(Clone, Copy, Default)]
@@ -20,7 +21,7 @@ pub(super) struct Own<'a> {
     /// The dag's `continueOn`, for tasks without their own (R-S2).
     pub(super) children: Option<Tolerance>,
     /// The labels that jumps may name.
-    pub(super) labels: Option<&'a Positions<'a>>,
+    pub(super) labels: Option<&'a TasksDoc>,
     /// For hook runs.
     pub(super) without_hooks: bool,
 }
@@ -98,7 +99,7 @@ impl<'a> Levels<'a> {
             ActionDoc::Retry { attempts, backoff } => {
                 RuleAction::Retry { attempts: *attempts, backoff: *backoff }
             }
-            ActionDoc::Jump(to) => RuleAction::Jump(*self.own.labels?.get(&*to.as_ref()?.value)?),
+            ActionDoc::Jump(to) => RuleAction::Jump(self.own.labels?.position(&to.as_ref()?.value)?),
         };
         let assignments = |list: &[(std::sync::Arc<str>, crate::document::ValueDoc)]| {
             list.iter().map(|(name, value)| (name.clone(), value.value.clone())).collect()

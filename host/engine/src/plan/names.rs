@@ -1,14 +1,11 @@
 //! Checks of names: every template, task and label that is called exists and may be called there.
 
-use std::collections::BTreeMap;
-
 use crate::document::{
     HookDoc, KindDoc, LoopDoc, PipelineDoc, RecoveryDoc, Report, TaskDoc, TasksDoc, TemplateDoc, WorkDoc,
     listed,
 };
 
 use super::{
-    NodeIndex,
     catalogue::{
         names::{CONTAINER_CALL, DUPLICATE_NAME, NOT_A_TASK, RESERVED_LABEL},
         shape::NOT_ALLOWED,
@@ -17,23 +14,12 @@ use super::{
     visible::ROOTS,
 };
 
-/// Tasks by name.
-pub(super) type Positions<'a> = BTreeMap<&'a str, NodeIndex>;
-
 /// What a call of a dag, loop or pipeline may carry (SPEC section 1).
 const CONTAINER_FIELDS: [&str; 7] =
     ["template", "dependencies", "arguments", "when", "timeout", "continueOn", "phaseConditions"];
 
-/// The positions of the tasks by name; of equal names the first.
-pub(super) fn index(tasks: &TasksDoc) -> Positions<'_> {
-    let mut positions = Positions::new();
-    for (position, task) in tasks.list.iter().enumerate() {
-        if let Some(name) = &task.name {
-            positions.entry(&*name.value).or_insert(position);
-        }
-    }
-    positions
-}
+/// What only a task with an executor may carry (R-R9).
+const NOT_ON_WRAPPERS: [&str; 2] = ["maxInactivity", "resources"];
 
 /// Checks every name in the document that means a template or a label.
 pub(super) fn check(index: &Index<'_>) {
@@ -65,9 +51,7 @@ fn check_task_template(index: &Index<'_>, task: &TaskDoc) {
         let message = format!("`{}` is a task; expected a dag, loop or pipeline to wrap", name.value);
         index.report.problem(name.problem(&NOT_A_TASK, message).with_hint("call the task template directly"));
     }
-    for field in ["maxInactivity", "resources"] {
-        check_not_on_wrapper(index, task, field);
-    }
+    NOT_ON_WRAPPERS.iter().for_each(|field| check_not_on_wrapper(index, task, field));
 }
 
 fn check_not_on_wrapper(index: &Index<'_>, task: &TaskDoc, field: &'static str) {
@@ -119,7 +103,9 @@ fn check_call(index: &Index<'_>, task: &TaskDoc) {
     }
     match index.callee(task) {
         Callee::Container(_, template) => check_container_call(index, task, template),
-        Callee::Wrapper(..) => check_not_on_wrapper(index, task, "maxInactivity"),
+        Callee::Wrapper(..) => {
+            NOT_ON_WRAPPERS.iter().for_each(|field| check_not_on_wrapper(index, task, field))
+        }
         Callee::Inline | Callee::Leaf(..) | Callee::Unknown => {}
     }
 }
@@ -143,10 +129,9 @@ fn check_container_call(index: &Index<'_>, task: &TaskDoc, template: &TemplateDo
 }
 
 fn check_duplicates(tasks: &TasksDoc, report: &Report) {
-    let positions = index(tasks);
     for (position, task) in tasks.list.iter().enumerate() {
         let Some(name) = &task.name else { continue };
-        if positions.get(&*name.value) != Some(&position) {
+        if tasks.position(&name.value) != Some(position) {
             let message = format!("task `{}` exists already; expected a name of its own", name.value);
             report.problem(name.problem(&DUPLICATE_NAME, message));
         }

@@ -134,6 +134,11 @@ fn unseen_task(unseen: Unseen, known: usize, name: &str) -> Miss {
                 format!("task `{name}` is not upstream of `{own}`; expected a task that `{own}` depends on");
             (&NOT_UPSTREAM, message, Some(format!("add `{name}` to the dependencies of `{own}`")))
         }
+        Unseen::Itself => {
+            let message = format!("task `{name}` has no result yet; expected a task that it depends on");
+            let hint = "a task sees itself in retry, policy, phaseConditions, hooks and outputs only";
+            (&NOT_UPSTREAM, message, Some(hint.to_owned()))
+        }
         Unseen::Dropped => {
             let message =
                 format!("task `{name}` is not reachable from the entrypoints; expected one that is");
@@ -159,7 +164,7 @@ fn hint_for(scope: &Scope<'_>, root: &str, visible: &[&str]) -> Option<String> {
         "loop" | "iterator" | "loop_iter" => Some(format!("only the body of a loop sees it{via}")),
         "item" => Some("the item of an iteration is `loop.item`".to_owned()),
         "inputs" => {
-            Some("inputs belong to templates; the workflow's parameters are `workflow.parameters`".to_owned())
+            Some("only templates have inputs; the workflow's parameters are `workflow.parameters`".to_owned())
         }
         "tasks" => Some("a template sees its own inputs only; pass the value as an argument".to_owned()),
         "hook" => Some("only hooks see it".to_owned()),

@@ -3,8 +3,8 @@
 use std::collections::BTreeSet;
 
 use crate::document::{
-    ConditionsDoc, ExprDoc, HookDoc, KindDoc, OverDoc, ParametersDoc, ReadAt, RecoveryDoc, SettingsDoc, Site,
-    SourceDoc, TaskDoc, TemplateDoc, ValueDoc, WorkDoc, did_you_mean,
+    ConditionsDoc, ExprDoc, HookDoc, KindDoc, OverDoc, ParameterDoc, ParametersDoc, ReadAt, RecoveryDoc,
+    SettingsDoc, Site, SourceDoc, TaskDoc, TemplateDoc, ValueDoc, WorkDoc, did_you_mean,
 };
 
 use super::{
@@ -127,12 +127,25 @@ impl<'a> Found<'a> {
 }
 
 fn each_value<'a>(parameters: &'a ParametersDoc, each: &mut dyn FnMut(Found<'a>)) {
-    for parameter in &parameters.list {
-        parameter.value.iter().chain(&parameter.default).for_each(|value| each(Found::Value(value)));
-        if let Some(SourceDoc::Expression(expr)) = &parameter.value_from {
-            each(Found::Expression(expr));
-        }
+    parameters.list.iter().for_each(|parameter| each_value_of(parameter, each));
+}
+
+fn each_value_of<'a>(parameter: &'a ParameterDoc, each: &mut dyn FnMut(Found<'a>)) {
+    parameter.value.iter().chain(&parameter.default).for_each(|value| each(Found::Value(value)));
+    if let Some(SourceDoc::Expression(expr)) = &parameter.value_from {
+        each(Found::Expression(expr));
     }
+}
+
+/// The segment behind one of `places` in the path that is read.
+fn name_at<'a>(found: &ReadAt<'a>, places: &[&[&str]]) -> Option<&'a str> {
+    let path = &found.read.path;
+    let behind = |place: &&[&str]| {
+        let fits =
+            place.iter().enumerate().all(|(at, word)| path.get(at).is_some_and(|found| &**found == *word));
+        if fits { path.get(place.len()) } else { None }
+    };
+    places.iter().find_map(behind).map(|name| &**name)
 }
 
 /// The expressions that see a finished attempt.
@@ -192,20 +205,29 @@ impl<'a> Checker<'_, 'a> {
 
     /// spec.arguments: workflow, system, vars, and of the parameters those declared before.
     fn arguments(&self) {
-        let scope = Scope::everywhere(self.index.doc);
-        let mut later: BTreeSet<&str> = self.index.doc.spec.arguments.names().collect();
-        self.parameters(&self.index.doc.spec.arguments, &scope);
-        for parameter in &self.index.doc.spec.arguments.list {
-            let alone = ParametersDoc { list: vec![parameter.clone()], sound: true };
-            each_value(&alone, &mut |found| {
-                for read in found.into_reads() {
-                    let last =
-                        read.read.path.last().filter(|_| read.read.path.iter().any(|s| &**s == "parameters"));
-                    let Some(name) = last.filter(|name| later.contains(&***name)) else { continue };
-                    let message =
-                        format!("parameter `{name}` has no value yet; expected one declared before this");
-                    let problem = read.site.problem(&NOT_VISIBLE, message);
-                    self.index.report.problem(problem.with_hint(format!("declare `{name}` first")));
+        let arguments = &self.index.doc.spec.arguments;
+        self.parameters(arguments, &Scope::everywhere(self.index.doc));
+        self.order(arguments, &[&["workflow", "parameters"], &["workflow", "arguments", "parameters"]]);
+    }
+
+    /// A template's input declarations, which see the inputs declared before.
+    fn declarations(&self, inputs: &'a ParametersDoc, outside: &Scope<'a>) {
+        self.parameters(inputs, &Scope { inputs: Some(vec![inputs]), ..outside.clone() });
+        self.order(inputs, &[&["inputs", "parameters"]]);
+    }
+
+    /// Reports parameters that read one of the list that is bound after them; the list is found at `places`.
+    fn order(&self, parameters: &ParametersDoc, places: &[&[&str]]) {
+        let mut later: BTreeSet<&str> = parameters.names().collect();
+        for parameter in &parameters.list {
+            each_value_of(parameter, &mut |found| {
+                for found in found.into_reads() {
+                    if let Some(name) = name_at(&found, places).filter(|name| later.contains(name)) {
+                        let message =
+                            format!("parameter `{name}` has no value yet; expected one declared before this");
+                        let problem = found.site.problem(&NOT_VISIBLE, message);
+                        self.index.report.problem(problem.with_hint(format!("declare `{name}` first")));
+                    }
                 }
             });
             later.remove(&*parameter.name.value);
@@ -222,7 +244,7 @@ impl<'a> Checker<'_, 'a> {
         let template = way.template;
         let everywhere = Scope { via: way.via, ..Scope::everywhere(self.index.doc) };
         let outside = everywhere.with(|roots| roots.iteration = way.in_loop);
-        self.parameters(&template.inputs, &outside);
+        self.declarations(&template.inputs, &outside);
         let inside = Scope { inputs: Some(vec![&template.inputs]), ..outside };
         match &template.kind {
             KindDoc::Task(task) => self.task_template(task, way, &inside),

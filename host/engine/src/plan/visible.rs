@@ -104,6 +104,8 @@ pub(super) enum Unseen {
     Unknown(Vec<String>),
     /// The task is not upstream of the named one.
     NotUpstream(String),
+    /// The task that asks: it has not run yet.
+    Itself,
     /// With these entrypoints the task does not exist.
     Dropped,
     /// No tasks are visible here.
@@ -204,6 +206,9 @@ impl<'a> Siblings<'a> {
             Self::All { tasks, .. } => one_of(index, tasks, name).map(|(_, outputs)| outputs),
             Self::Upstream { tasks, graph, task } => {
                 let (position, outputs) = one_of(index, tasks, name)?;
+                if position == *task {
+                    return Err(Unseen::Itself);
+                }
                 if graph.is_upstream(position, *task) || !graph.is_certain(*task) {
                     return Ok(outputs);
                 }

@@ -1,9 +1,134 @@
-//! Every kind of problem, with its place.
+//! Every kind of problem: `problems/<code>.yaml` has it, and `problems/<code>.txt` says where.
+//!
+//! A document has problems of its own code only: what follows from a mistake is not reported again. To accept new
+//! output, run the tests with `PHASM_ACCEPT=1` and read the difference.
+
+use std::{collections::BTreeSet, fs, path::PathBuf};
+
+use phasm_engine::plan::{Catalogue, ExecutorInfo, catalogue};
 
 use super::*;
 
+fn folder() -> PathBuf {
+    [env!("CARGO_MANIFEST_DIR"), "src", "reader", "tests", "problems"].iter().collect()
+}
+
+/// The codes that have a document, and what was found in it.
+fn documents() -> Vec<(String, Vec<Problem>)> {
+    let mut paths: Vec<PathBuf> =
+        fs::read_dir(folder()).unwrap().map(|entry| entry.unwrap().path()).collect();
+    paths.retain(|path| path.extension().is_some_and(|ending| ending == "yaml"));
+    paths.sort();
+    let code = |path: &PathBuf| path.file_stem().unwrap().to_str().unwrap().to_owned();
+    let found = |path: &PathBuf| match plan(&fs::read_to_string(path).unwrap()) {
+        Ok(plan) => plan.warnings,
+        Err(problems) => problems,
+    };
+    paths.iter().map(|path| (code(path), found(path))).collect()
+}
+
 #[test]
-fn smoke() {
-    let text = "apiVersion: aether/v1\nkind: Workflow\nmetadata: {name: x}\nspec:\n  entrypoint: main\n  templates:\n  - dag:\n      name: main\n      tasks:\n      - {name: a, template: wrk}\n      - {name: b, template: work, dependencies: [c], when: \"tasks.a.code == 0 && x\"}\n  - task: {name: work, executor: {type: echo}, retry: {limt: 3}}\n";
-    println!("{:#?}", lines(&plan(text).unwrap_err()));
+fn every_document_has_exactly_the_problems_it_should() {
+    let accept = std::env::var_os("PHASM_ACCEPT").is_some();
+    let mut wrong = Vec::new();
+    for (code, problems) in documents() {
+        let found = lines(&problems).join("\n") + "\n";
+        let path = folder().join(format!("{code}.txt"));
+        if accept {
+            fs::write(&path, &found).unwrap();
+        }
+        let expected = fs::read_to_string(&path).unwrap_or_default();
+        if found != expected {
+            wrong.push(format!("{code}\nexpected\n{expected}found\n{found}"));
+        }
+        let foreign: Vec<_> = problems.iter().filter(|problem| problem.code != code).collect();
+        assert!(foreign.is_empty(), "{code}: {foreign:#?}");
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn ten_mistakes_are_ten_problems() {
+    let text = "\
+apiVersion: aether/v1
+kind: Workflow
+metadata: {name: Nightly Audit}
+spec:
+  entrypoint: main
+  templates:
+  - dag:
+      name: main
+      timeout: 1.5h
+      tasks:
+      - {name: fetch, template: fech}
+      - name: parse
+        template: work
+        dependencies: [fetch, fetch]
+        retry: {limit: 2, maxAttempts: 3}
+        when: tasks.fetch.phase = 'Succeeded'
+      - {name: report, template: work, dependencies: [prase]}
+      - name: mail
+        executor: {type: echo, config: {text: \"{{ tasks.report.msg }}\"}}
+        timout: 5s
+      - {name: store, executor: {type: echo}, continueOn: {failed: 1}}
+  - task: {name: work, executor: {type: echo}}
+";
+    let found = lines(&plan(text).unwrap_err());
+    let places: Vec<_> = found.iter().map(|line| line.split(": ").next().unwrap()).collect();
+    assert_eq!(
+        places,
+        [
+            "P019 3:18 metadata.name",
+            "P030 9:16 spec.templates[0].dag.timeout",
+            "P020 11:33 spec.templates[0].dag.tasks[0].template",
+            "P021 14:31 spec.templates[0].dag.tasks[1].dependencies[1]",
+            "P032 15:16 spec.templates[0].dag.tasks[1].retry",
+            "P040 16:33 spec.templates[0].dag.tasks[1].when",
+            "P022 17:55 spec.templates[0].dag.tasks[2].dependencies[0]",
+            "P042 19:51 spec.templates[0].dag.tasks[3].executor.config.text",
+            "P011 20:9 spec.templates[0].dag.tasks[3].timout",
+            "P010 21:68 spec.templates[0].dag.tasks[4].continueOn.failed",
+        ],
+        "{found:#?}"
+    );
+}
+
+/// A catalogue of nothing, or of one executor with unusable defaults.
+struct Odd(bool);
+
+impl Catalogue for Odd {
+    fn executor(&self, _: &str) -> Option<ExecutorInfo> {
+        let text = r#"{"retry": "often"}"#;
+        self.0.then(|| ExecutorInfo { defaults: Some(read("manifest.json", text).unwrap()) })
+    }
+}
+
+#[test]
+fn executors_are_looked_up() {
+    let text = "apiVersion: aether/v1\nkind: Workflow\nmetadata: {name: x}\nspec:\n  entrypoint: main\n  \
+                templates: [{task: {name: main, executor: {type: ehco}}}]\n";
+    let warnings = |odd| lines(&Plan::build(&read("x", text).unwrap(), &Odd(odd)).unwrap().warnings);
+    assert_eq!(
+        warnings(false),
+        [
+            "W002 6:52 spec.templates[0].task.executor.type: executor `ehco` is not installed; expected the name of a plugin"
+        ]
+    );
+    assert_eq!(
+        warnings(true),
+        [
+            "W008 6:52 spec.templates[0].task.executor.type: plugin `ehco` has unusable defaults (retry: found string; \
+          expected an object); expected policies as in a document"
+        ]
+    );
+}
+
+#[test]
+fn every_code_is_tested_and_explained() {
+    let documented: BTreeSet<String> = documents().into_iter().map(|(code, _)| code).collect();
+    // These come from the catalogue of executors and from binding a run's arguments, which the engine tests.
+    let elsewhere = ["P051", "P052", "P053", "W002", "W008"].map(str::to_owned);
+    let tested: BTreeSet<String> = documented.into_iter().chain(elsewhere).collect();
+    let explained: BTreeSet<String> = catalogue::all().map(|entry| entry.code.to_owned()).collect();
+    assert_eq!(tested, explained);
 }

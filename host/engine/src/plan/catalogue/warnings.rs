@@ -28,4 +28,8 @@ super::entries! {
     PLUGIN_DEFAULTS "W008" "Defaults of a plugin that cannot be used",
         "The plugin's manifest has a retry or timeout that is none; the task runs without it.",
         "retry = \"often\"" => "retry = { limit = 2 }";
+    EMPTY_OUTPUT "W009" "Output that never has a value",
+        "A dag's outputs are made from its tasks; one without value, valueFrom and default is always null.",
+        "outputs: {parameters: [{name: body}]}" =>
+        "outputs: {parameters: [{name: body, valueFrom: {parameter: tasks.fetch.outputs.parameters.body}}]}";
 }

@@ -1,0 +1,175 @@
+//! Precedence: manifest, template, call; each field as a whole.
+
+use crate::{
+    outcome::PhaseConditions,
+    policy::RuleAction,
+    retry::{Backoff, Growth, MaxAttempts, RetryFilter, RetryPolicy},
+    timeout::TimeoutPolicy,
+};
+
+use super::*;
+
+fn retry_of(task_fields: &str) -> RetryPolicy {
+    let task = format!(r#"{{"name": "a", "template": "work", "retry": {task_fields}}}"#);
+    let templates = format!(r#"{{"dag": {{"name": "main", "tasks": [{task}]}}}}"#);
+    let mut plan = plan(&templates);
+    let TemplateKind::Dag(dag) = &mut plan.templates[0].kind else { panic!("no dag") };
+    match dag.nodes.remove(0).settings.recovery {
+        Some(Recovery::Retry(policy)) => policy,
+        other => panic!("{other:?}"),
+    }
+}
+
+/// SPEC section 4's table, R-R1 to R-R3.
+#[test]
+fn spellings_of_retry() {
+    let filter = |policy: &RetryPolicy| match policy.filter {
+        RetryFilter::ErrorOrTimeout => "Error, Timeout",
+        RetryFilter::AnyFailure => "any",
+        RetryFilter::Expression(_) => "expression",
+    };
+    let limited = MaxAttempts::Limited;
+    let rows = [
+        (r#"{}"#, limited(1), 0, "Error, Timeout"),
+        (r#"{"limit": 0}"#, limited(1), 0, "Error, Timeout"),
+        (r#"{"limit": 2}"#, limited(3), 0, "Error, Timeout"),
+        (r#"{"limit": 100, "expression": "true"}"#, limited(101), 0, "expression"),
+        (r#"{"limit": 2, "delay": "5s"}"#, limited(3), 5000, "Error, Timeout"),
+        (r#"{"maxAttempts": 0}"#, limited(0), 0, "any"),
+        (r#"{"maxAttempts": 3, "delay": 250}"#, limited(3), 250, "any"),
+        (r#"{"maxAttempts": 3.0}"#, limited(3), 0, "any"),
+        (r#"{"maxAttempts": -1}"#, MaxAttempts::Unlimited, 1, "any"),
+        (
+            r#"{"maxAttempts": -1, "delay": "2s", "expression": "false"}"#,
+            MaxAttempts::Unlimited,
+            2000,
+            "expression",
+        ),
+    ];
+    for (text, attempts, delay, expected) in rows {
+        let policy = retry_of(text);
+        assert_eq!(policy.max_attempts, attempts, "{text}");
+        assert_eq!(policy.backoff.delay, delay, "{text}");
+        assert_eq!(filter(&policy), expected, "{text}");
+    }
+    let steep = retry_of(
+        r#"{"maxAttempts": 5, "delay": "1s", "exponentialBackoff": 2, "maxDelay": "10s", "jitter": 0.5}"#,
+    );
+    assert_eq!(steep.backoff, Backoff { delay: 1000, growth: Growth::Factor(2.0), max_delay: Some(10_000) });
+    assert!((steep.jitter - 0.5).abs() < f64::EPSILON);
+}
+
+#[test]
+fn rules_become_actions() {
+    let task = r#"{"name": "a", "template": "work", "policy": {"rules": [
+        {"when": "outcome.code == 4", "then": {"do": "retry", "attempts": 10, "backoff": "exponential", "delay": 2.5}},
+        {"when": "outcome.code == 3", "then": {"do": "retry", "backoff": "linear", "delay": "1m"}},
+        {"when": "outcome.code == 2", "then": {"do": "retry"}},
+        {"else": null, "then": {"do": "fail"}}]}}"#;
+    with_node("", task, |node| {
+        let Some(Recovery::Policy(policy)) = &node.settings.recovery else { panic!("{node:?}") };
+        let retry = |attempts, delay, growth| RuleAction::Retry {
+            attempts: MaxAttempts::Limited(attempts),
+            backoff: Backoff { delay, growth, max_delay: None },
+        };
+        let actions: Vec<_> = policy.rules.iter().map(|rule| rule.action.clone()).collect();
+        assert_eq!(
+            actions,
+            [
+                retry(10, 2500, Growth::Factor(2.0)),
+                retry(3, 60_000, Growth::Linear),
+                retry(3, 1000, Growth::Factor(1.0)),
+                RuleAction::Fail,
+            ]
+        );
+        assert!(policy.rules[3].when.is_none());
+        assert_eq!((policy.level, policy.fail_unmatched), (Level::Node, false));
+    });
+}
+
+const PATIENT: &str = r#"{"task": {"name": "patient", "executor": {"type": "echo"}, "timeout": "1m",
+    "maxRuntime": {"timeout": "5s", "errorOnTimeout": true}, "retry": {"limit": 2, "delay": "1s"},
+    "continueOn": {"failed": true}, "resources": {"memory": "64Mi"},
+    "phaseConditions": {"failed": "tasks.patient.code == 1"},
+    "hooks": {"onExit": {"template": "work"}}}}"#;
+
+#[test]
+fn the_call_replaces_whole_objects_of_the_template() {
+    let inherited = r#"{"name": "a", "template": "patient"}"#;
+    with_node(PATIENT, inherited, |node| {
+        let settings = &node.settings;
+        assert_eq!(settings.timeout, Some(60_000));
+        assert_eq!(settings.max_runtime, Some(TimeoutPolicy { timeout: 5000, error_on_timeout: true }));
+        assert!(
+            matches!(&settings.recovery, Some(Recovery::Retry(retry)) if retry.max_attempts == MaxAttempts::Limited(3))
+        );
+        assert_eq!(settings.continue_on, Tolerance { failed: true, ..Tolerance::default() });
+        let PhaseConditions { failed: Some(condition), .. } = &settings.phase_conditions else {
+            panic!("{settings:?}")
+        };
+        assert_eq!(condition.level, Level::Template);
+        assert_eq!(settings.hooks.hooks[&HookType::OnExit].level, Level::Template);
+        assert!(matches!(&node.work, Work::Executor(call) if call.memory == Some(64 << 20)));
+    });
+    let own = r#"{"name": "a", "template": "patient", "timeout": "2m", "maxRuntime": "1s", "policy": {"rules": []},
+        "continueOn": {"error": true}, "phaseConditions": {"error": "code == 7"}, "hooks": {}, "resources": {"memory": 1024}}"#;
+    with_node(PATIENT, own, |node| {
+        let settings = &node.settings;
+        assert_eq!(settings.timeout, Some(120_000));
+        assert_eq!(settings.max_runtime, Some(TimeoutPolicy { timeout: 1000, error_on_timeout: false }));
+        assert!(matches!(&settings.recovery, Some(Recovery::Policy(policy)) if policy.rules.is_empty()));
+        assert_eq!(settings.continue_on, Tolerance { error: true, ..Tolerance::default() });
+        assert!(settings.phase_conditions.failed.is_none());
+        assert_eq!(settings.phase_conditions.error.as_ref().map(|c| c.level), Some(Level::Node));
+        assert!(settings.hooks.hooks.is_empty());
+        assert!(matches!(&node.work, Work::Executor(call) if call.memory == Some(1024)));
+    });
+}
+
+struct Plugins;
+
+impl Catalogue for Plugins {
+    fn executor(&self, executor_type: &str) -> Option<ExecutorInfo> {
+        let text = r#"{"retry": {"maxAttempts": 5}, "maxInactivity": "30s", "deadline": {"timeout": "1h"}}"#;
+        let defaults = Tree::from(&Value::from_json(text).unwrap());
+        (executor_type == "echo").then_some(ExecutorInfo { defaults: Some(defaults) })
+    }
+}
+
+#[test]
+fn the_manifest_is_farthest() {
+    let templates = r#"{"dag": {"name": "main", "tasks": [
+        {"name": "a", "executor": {"type": "echo"}, "maxInactivity": "1s"},
+        {"name": "b", "template": "work", "retry": {"limit": 0}},
+        {"name": "c", "executor": {"type": "other"}}]}}"#;
+    let tree = Tree::from(&Value::from_json(&document(templates)).unwrap());
+    let plan = Plan::build(&tree, &Plugins).unwrap();
+    let attempts = |node: &Node| match &node.settings.recovery {
+        Some(Recovery::Retry(retry)) => Some(retry.max_attempts),
+        Some(Recovery::Policy(_)) | None => None,
+    };
+    let [a, b, c] = nodes(&plan) else { panic!("three nodes") };
+    assert_eq!(attempts(a), Some(MaxAttempts::Limited(5)));
+    assert_eq!(a.settings.max_inactivity.map(|policy| policy.timeout), Some(1000));
+    assert_eq!(attempts(b), Some(MaxAttempts::Limited(1)));
+    assert_eq!(b.settings.max_inactivity.map(|policy| policy.timeout), Some(30_000));
+    assert_eq!(b.settings.deadline.map(|policy| policy.timeout), Some(3_600_000));
+    assert_eq!((attempts(c), c.settings.deadline), (None, None));
+    assert_eq!(plan.warnings.iter().map(|w| w.code).collect::<Vec<_>>(), ["W002"]);
+}
+
+/// R-S2.
+#[test]
+fn tolerance_comes_from_the_task_its_template_or_the_dag() {
+    let templates = format!(
+        r#"{PATIENT}, {{"dag": {{"name": "inner", "continueOn": {{"error": true}}, "tasks": [{{"name": "x", "template": "work"}}]}}}},
+        {{"dag": {{"name": "main", "continueOn": {{"timeout": true}}, "tasks": [
+            {{"name": "a", "template": "work"}}, {{"name": "b", "template": "patient"}},
+            {{"name": "c", "template": "work", "continueOn": {{}}}}, {{"name": "d", "template": "inner"}}]}}}}"#
+    );
+    let plan = plan(&templates);
+    let found: Vec<_> = nodes(&plan).iter().map(|node| node.settings.continue_on).collect();
+    let none = Tolerance::default();
+    let timeout = Tolerance { timeout: true, ..none };
+    assert_eq!(found, [timeout, Tolerance { failed: true, ..none }, none, timeout]);
+}
