@@ -47,7 +47,7 @@ mod view;
 
 use std::{fmt, sync::Arc};
 
-pub use self::interpolate::{Bound, Interpolated, PlaceholderError, PlaceholderRead};
+pub use self::interpolate::{Bound, Interpolated, Piece, Placeholder, PlaceholderError, PlaceholderRead};
 use self::{machine::Code, view::View};
 use crate::value::Value;
 

@@ -1,4 +1,8 @@
-//! How much one evaluation may do.
+//! How much one evaluation may do, and how large what it makes may become.
+
+use std::io;
+
+use crate::value::Value;
 
 /// The largest text an operation may make, in bytes.
 pub(super) const MAX_TEXT: usize = 16 << 20;
@@ -7,7 +11,10 @@ pub(super) const MAX_TEXT: usize = 16 << 20;
 pub(super) const MAX_ITEMS: usize = 1 << 20;
 
 /// Bytes and elements that one evaluation may look at or make in all.
-const MAX_WORK: i64 = 256 << 20;
+const MAX_WORK: i64 = 64 << 20;
+
+/// How deeply a value that an expression builds may nest: what is journaled must be readable again.
+const MAX_VALUE_DEPTH: usize = 100;
 
 /// What is left of an evaluation's work: no operation costs more than it says here first.
 #[derive(Debug, Default)]
@@ -71,6 +78,65 @@ impl Budget {
                 "the list made would have {items} elements; at most {MAX_ITEMS} are allowed"
             ));
         }
-        self.spend(items.saturating_mul(size_of::<crate::value::Value>()))
+        self.spend(items.saturating_mul(size_of::<Value>()))
+    }
+}
+
+/// Compact JSON, written no further than the limit on texts.
+///
+/// # Errors
+/// When it would be too large.
+pub(super) fn json(value: &Value) -> Result<String, String> {
+    let mut text = Limited(Vec::new());
+    match serde_json::to_writer(&mut text, value) {
+        Ok(()) => String::from_utf8(text.0).map_err(|error| error.to_string()),
+        Err(_) => Err(format!("the JSON text made would have more than the {MAX_TEXT} bytes allowed")),
+    }
+}
+
+/// A buffer that refuses to grow past the limit on texts.
+struct Limited(Vec<u8>);
+
+impl io::Write for Limited {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        if self.0.len() + bytes.len() > MAX_TEXT {
+            return Err(io::ErrorKind::FileTooLarge.into());
+        }
+        self.0.extend_from_slice(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+/// Checks a value that was built from shared parts: its memory is small even where its JSON text is not.
+///
+/// # Errors
+/// When it is too large or too deep to be kept.
+pub(super) fn check_built(value: &Value) -> Result<(), String> {
+    let mut left = MAX_TEXT;
+    weigh(value, MAX_VALUE_DEPTH, &mut left)
+}
+
+fn weigh(value: &Value, depth: usize, left: &mut usize) -> Result<(), String> {
+    let own = match value {
+        Value::Null | Value::Bool(_) | Value::Number(_) => 1,
+        Value::String(text) => text.len() + 1,
+        Value::Array(items) => items.len() + 1,
+        Value::Object(map) => map.len() + 1,
+    };
+    *left = left
+        .checked_sub(own)
+        .ok_or_else(|| format!("the value made is too large; at most {MAX_TEXT} bytes are allowed"))?;
+    let mut inside = |part: &Value| match depth.checked_sub(1) {
+        Some(depth) => weigh(part, depth, left),
+        None => Err(format!("the value made nests too deeply; at most {MAX_VALUE_DEPTH} levels are allowed")),
+    };
+    match value {
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => Ok(()),
+        Value::Array(items) => items.iter().try_for_each(inside),
+        Value::Object(map) => map.values().try_for_each(&mut inside),
     }
 }

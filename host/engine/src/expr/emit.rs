@@ -23,6 +23,8 @@ pub(super) struct Program {
     pub(super) constants: Vec<Value>,
     /// For each of `v0`, `v1`, …, the read whose path it is.
     pub(super) slots: Vec<usize>,
+    /// Whether a list or an object may be built that is larger than any of its parts.
+    pub(super) builds: bool,
 }
 
 pub(super) fn emit(root: &Node, reads: &[Read]) -> Program {
@@ -69,6 +71,7 @@ impl Emitter<'_> {
     }
 
     fn node(&mut self, node: &Node) {
+        self.program.builds |= node.builds();
         match &node.kind {
             Kind::Literal(value) => self.literal(value),
             Kind::Path(read) => self.path(*read),

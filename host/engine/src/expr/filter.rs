@@ -15,6 +15,8 @@ pub(super) struct Filter {
     pub(super) name: &'static str,
     /// How many arguments it takes, the value before it not counted.
     pub(super) arguments: RangeInclusive<usize>,
+    /// Whether the result may be nested more deeply than the operands.
+    pub(super) builds: bool,
     run: Run,
 }
 
@@ -22,26 +24,30 @@ type Run = fn(&Call<'_>, &mut Budget) -> Result<Value, String>;
 
 /// All filters but `default`, which is part of the grammar: its argument is evaluated only when needed.
 pub(super) static FILTERS: [Filter; 19] = [
-    Filter { name: "contains", arguments: 1..=1, run: list::contains },
-    Filter { name: "endswith", arguments: 1..=1, run: text::ends_with },
-    Filter { name: "first", arguments: 0..=0, run: list::first },
-    Filter { name: "float", arguments: 0..=0, run: convert::float },
-    Filter { name: "fromjson", arguments: 0..=0, run: convert::from_json },
-    Filter { name: "int", arguments: 0..=0, run: convert::int },
-    Filter { name: "join", arguments: 1..=1, run: list::join },
-    Filter { name: "keys", arguments: 0..=0, run: list::keys },
-    Filter { name: "last", arguments: 0..=0, run: list::last },
-    Filter { name: "length", arguments: 0..=0, run: list::length },
-    Filter { name: "lower", arguments: 0..=0, run: text::lower },
-    Filter { name: "replace", arguments: 2..=2, run: text::replace },
-    Filter { name: "round", arguments: 0..=1, run: convert::round },
-    Filter { name: "split", arguments: 1..=1, run: text::split },
-    Filter { name: "startswith", arguments: 1..=1, run: text::starts_with },
-    Filter { name: "string", arguments: 0..=0, run: convert::string },
-    Filter { name: "tojson", arguments: 0..=0, run: convert::to_json },
-    Filter { name: "trim", arguments: 0..=0, run: text::trim },
-    Filter { name: "upper", arguments: 0..=0, run: text::upper },
+    filter("contains", 1..=1, list::contains),
+    filter("endswith", 1..=1, text::ends_with),
+    filter("first", 0..=0, list::first),
+    filter("float", 0..=0, convert::float),
+    Filter { builds: true, ..filter("fromjson", 0..=0, convert::from_json) },
+    filter("int", 0..=0, convert::int),
+    filter("join", 1..=1, list::join),
+    filter("keys", 0..=0, list::keys),
+    filter("last", 0..=0, list::last),
+    filter("length", 0..=0, list::length),
+    filter("lower", 0..=0, text::lower),
+    filter("replace", 2..=2, text::replace),
+    filter("round", 0..=1, convert::round),
+    filter("split", 1..=1, text::split),
+    filter("startswith", 1..=1, text::starts_with),
+    filter("string", 0..=0, convert::string),
+    filter("tojson", 0..=0, convert::to_json),
+    filter("trim", 0..=0, text::trim),
+    filter("upper", 0..=0, text::upper),
 ];
+
+const fn filter(name: &'static str, arguments: RangeInclusive<usize>, run: Run) -> Filter {
+    Filter { name, arguments, builds: false, run }
+}
 
 /// One use of a filter, while it runs.
 struct Call<'a> {
@@ -128,5 +134,6 @@ pub(super) fn wrong_count(
         (least, most) if least == most => least.to_string(),
         (least, most) => format!("{least} to {most}"),
     };
-    SyntaxError::new(offset, format!("`{name}` is given {given} arguments; expected {expected}"))
+    let arguments = if given == 1 { "argument" } else { "arguments" };
+    SyntaxError::new(offset, format!("`{name}` is given {given} {arguments}; expected {expected}"))
 }

@@ -1,10 +1,17 @@
 //! Values with placeholders: `{{ … }}` in strings at any depth, never in keys.
 
+mod compile;
+
 use std::sync::Arc;
 
-use super::{Env, EvalError, Expr, Read, SyntaxError, budget::Budget, view::text_of};
+use self::compile::Compiler;
+use super::{
+    Env, EvalError, Expr, Read, SyntaxError,
+    budget::{Budget, check_built},
+    view::text_of,
+};
 use crate::{
-    tree::{Node, Span, Tree},
+    tree::{Span, Tree},
     value::{Map, Value},
 };
 
@@ -155,6 +162,9 @@ impl Interpolated {
     pub fn eval(&self, env: &dyn Env) -> Result<Bound, EvalError> {
         let mut emptied = 0;
         let value = self.value(env, &mut emptied)?;
+        if matches!(self, Self::Array(_) | Self::Object(_)) {
+            check_built(&value).map_err(EvalError)?;
+        }
         Ok(Bound { value, emptied })
     }
 
@@ -193,141 +203,12 @@ fn text(pieces: &[Piece], env: &dyn Env, emptied: &mut usize) -> Result<Value, E
             Piece::Placeholder(placeholder) => {
                 let value = placeholder.eval(env)?;
                 *emptied += usize::from(value.is_null());
-                budget.append(&mut text, &text_of(&value))
+                text_of(&value).and_then(|filled| budget.append(&mut text, &filled))
             }
         }
         .map_err(EvalError)?;
     }
     Ok(text.into())
-}
-
-#[derive(Default)]
-struct Compiler {
-    path: String,
-    errors: Vec<PlaceholderError>,
-}
-
-impl Compiler {
-    fn tree(&mut self, tree: &Tree) -> Interpolated {
-        match &tree.node {
-            Node::Null | Node::Bool(_) | Node::Number(_) => Interpolated::Literal(tree.to_value()),
-            Node::String(text) => self.string(text, tree.span),
-            Node::Array(items) => {
-                let item = |(index, item): (usize, &Tree)| self.member(&index_segment(index), item);
-                let items: Vec<Interpolated> = items.iter().enumerate().map(item).collect();
-                let literals: Option<Vec<Value>> = items.iter().map(|i| i.as_literal().cloned()).collect();
-                literals.map_or(Interpolated::Array(items), |values| Interpolated::Literal(values.into()))
-            }
-            Node::Object(members) => {
-                let member = |(key, member): &(crate::tree::Key, Tree)| {
-                    (key.name.clone(), self.member(&key_segment(&key.name), member))
-                };
-                let members: Vec<_> = members.iter().map(member).collect();
-                let literal = |(key, member): &(Arc<str>, Interpolated)| {
-                    Some((key.clone(), member.as_literal()?.clone()))
-                };
-                let literals: Option<Map> = members.iter().map(literal).collect();
-                literals.map_or(Interpolated::Object(members), |map| Interpolated::Literal(map.into()))
-            }
-        }
-    }
-
-    fn member(&mut self, segment: &str, tree: &Tree) -> Interpolated {
-        let length = self.path.len();
-        self.path.push_str(segment);
-        let compiled = self.tree(tree);
-        self.path.truncate(length);
-        compiled
-    }
-
-    fn string(&mut self, text: &Arc<str>, span: Span) -> Interpolated {
-        let mut pieces = Vec::new();
-        let mut at = 0;
-        while let Some(open) = find(text, "{{", at) {
-            push_literal(&mut pieces, text.get(at..open));
-            let offset = open + "{{".len();
-            at = match end_of_placeholder(text, offset) {
-                Ok(end) => {
-                    self.placeholder(text, offset..end, span, &mut pieces);
-                    end + "}}".len()
-                }
-                Err(error) => {
-                    self.errors.push(PlaceholderError { path: self.path.clone(), span, error });
-                    find(text, "}}", offset).map_or(text.len(), |end| end + "}}".len())
-                }
-            };
-        }
-        if pieces.is_empty() && at == 0 {
-            return Interpolated::Literal(text.clone().into());
-        }
-        push_literal(&mut pieces, text.get(at..));
-        match <[Piece; 1]>::try_from(pieces) {
-            Ok([Piece::Placeholder(placeholder)]) => Interpolated::Placeholder(placeholder),
-            Ok(piece) => Interpolated::Text(piece.into()),
-            Err(pieces) => Interpolated::Text(pieces),
-        }
-    }
-
-    fn placeholder(
-        &mut self,
-        text: &str,
-        inside: std::ops::Range<usize>,
-        span: Span,
-        pieces: &mut Vec<Piece>,
-    ) {
-        let offset = inside.start;
-        match Expr::compile(text.get(inside).unwrap_or_default()) {
-            Ok(expr) => pieces.push(Piece::Placeholder(Placeholder { expr, offset, span })),
-            Err(error) => {
-                let error = SyntaxError { offset: error.offset + offset, ..error };
-                self.errors.push(PlaceholderError { path: self.path.clone(), span, error });
-            }
-        }
-    }
-}
-
-fn push_literal(pieces: &mut Vec<Piece>, text: Option<&str>) {
-    let text = text.filter(|t| !t.is_empty());
-    pieces.extend(text.map(|t| Piece::Literal(t.into())));
-}
-
-fn find(text: &str, what: &str, from: usize) -> Option<usize> {
-    Some(text.get(from..)?.find(what)? + from)
-}
-
-/// Where the `}}` is that ends the placeholder whose text begins at `start`; braces in quotes, and braces that are
-/// opened inside, do not end it.
-fn end_of_placeholder(text: &str, start: usize) -> Result<usize, SyntaxError> {
-    let bytes = text.as_bytes();
-    let mut open = 0_usize;
-    let mut at = start;
-    while let Some(byte) = bytes.get(at) {
-        match byte {
-            b'"' | b'\'' => at = end_of_quotes(bytes, at)?,
-            b'{' => open += 1,
-            b'}' if open > 0 => open -= 1,
-            b'}' if bytes.get(at + 1) == Some(&b'}') => return Ok(at),
-            _ => {}
-        }
-        at += 1;
-    }
-    Err(SyntaxError::new(start - "{{".len(), "this placeholder has no closing `}}`")
-        .hint("a literal `{{` is written `{{ '{{' }}`; `raw: true` switches placeholders off"))
-}
-
-/// Where the quotes opened at `start` close.
-fn end_of_quotes(bytes: &[u8], start: usize) -> Result<usize, SyntaxError> {
-    let quote = bytes.get(start);
-    let mut at = start + 1;
-    while let Some(byte) = bytes.get(at) {
-        match byte {
-            b'\\' => at += 1,
-            _ if Some(byte) == quote => return Ok(at),
-            _ => {}
-        }
-        at += 1;
-    }
-    Err(SyntaxError::new(start, "this text has no closing quote"))
 }
 
 fn below(path: &mut String, segment: &str, run: impl FnOnce(&mut String)) {

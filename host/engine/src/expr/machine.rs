@@ -4,22 +4,23 @@
 //! operation is a custom syntax `name(a, b, …)`: it is found by its name alone, whatever the types of its operands, and
 //! evaluates them itself, so that `choose` is lazy.
 
+mod operand;
+
 use std::sync::LazyLock;
 
 use rhai::{
     Dynamic, Engine, EvalAltResult, EvalContext, Expression, ImmutableString, OptimizationLevel, Scope,
 };
 
+pub(super) use self::operand::Operand;
 use super::{
     EvalError,
-    budget::Budget,
-    emit::{Program, SHORT_TEXT},
+    budget::{Budget, check_built},
+    emit::Program,
     filter::FILTERS,
-    number::Num,
     operation::{BINARY, MANY, UNARY, condition},
-    view::View,
 };
-use crate::value::{Number, Value};
+use crate::value::Value;
 
 /// Evaluated nodes at most; no expression's text is long enough for as many.
 const MAX_OPERATIONS: u64 = 100_000;
@@ -34,17 +35,8 @@ pub(super) struct Code {
     constants: Vec<(String, Operand)>,
     /// Names, and the read that each stands for.
     variables: Vec<(String, usize)>,
-}
-
-/// A value while operations work on it; a string that Rhai holds is not copied.
-#[derive(Clone, Debug)]
-pub(super) enum Operand {
-    Null,
-    Bool(bool),
-    Int(i64),
-    Float(f64),
-    Short(ImmutableString),
-    Other(Value),
+    /// Whether the result has to be checked for its size.
+    builds: bool,
 }
 
 impl Code {
@@ -58,7 +50,7 @@ impl Code {
         let constants = program.constants.into_iter().enumerate().map(constant).collect();
         let variable = |(index, read): (usize, usize)| (name('v', index), read);
         let variables = program.slots.into_iter().enumerate().map(variable).collect();
-        Ok(Self { ast, constants, variables })
+        Ok(Self { ast, constants, variables, builds: program.builds })
     }
 
     /// Runs it; `read` gives the value of a read and is asked once for each distinct path.
@@ -74,7 +66,11 @@ impl Code {
             scope.push_dynamic(name.as_str(), Operand::from(read(*index)).into());
         }
         let result = ENGINE.eval_ast_with_scope::<Dynamic>(&mut scope, &self.ast);
-        result.map(|value| Operand::from(value).into()).map_err(|error| EvalError(message(&error)))
+        let value = result.map(Operand::from).map_err(|error| EvalError(message(&error)))?.into();
+        if self.builds {
+            check_built(&value).map_err(EvalError)?;
+        }
+        Ok(value)
     }
 }
 
@@ -89,7 +85,7 @@ fn engine() -> Engine {
     engine.set_max_operations(MAX_OPERATIONS);
     engine.set_max_string_size(super::MAX_LENGTH);
     // The parser bounds the depth, in terms of what people write.
-    engine.set_max_expr_depths(0, 0);
+    engine.set_max_expr_depths(0);
     engine.disable_symbol("eval");
     for (name, run) in UNARY {
         operation(&mut engine, name, move |context, operands| {
@@ -210,76 +206,5 @@ fn message(error: &EvalAltResult) -> String {
         format!("the expression takes more than {MAX_OPERATIONS} operations")
     } else {
         error.to_string()
-    }
-}
-
-impl Operand {
-    pub(super) fn view(&self) -> View<'_> {
-        match self {
-            Self::Null => View::Null,
-            Self::Bool(b) => View::Bool(*b),
-            Self::Int(int) => View::Number(Num::Int((*int).into())),
-            Self::Float(float) => View::Number(Num::Float(*float)),
-            Self::Short(text) => View::Text(text),
-            Self::Other(value) => value.into(),
-        }
-    }
-}
-
-impl From<Value> for Operand {
-    fn from(value: Value) -> Self {
-        match value {
-            Value::Null => Self::Null,
-            Value::Bool(b) => Self::Bool(b),
-            Value::Number(number) => match (number.as_i64(), number.as_f64()) {
-                (Some(int), _) => Self::Int(int),
-                (None, Some(float)) if number.is_f64() => Self::Float(float),
-                _ => Self::Other(Value::Number(number)),
-            },
-            Value::String(text) if text.len() <= SHORT_TEXT => Self::Short(text.as_ref().into()),
-            Value::String(_) | Value::Array(_) | Value::Object(_) => Self::Other(value),
-        }
-    }
-}
-
-impl From<Operand> for Value {
-    fn from(operand: Operand) -> Self {
-        match operand {
-            Operand::Null => Self::Null,
-            Operand::Bool(b) => b.into(),
-            Operand::Int(int) => int.into(),
-            Operand::Float(float) => Number::from_f64(float).map_or(Self::Null, Self::Number),
-            Operand::Short(text) => text.as_str().into(),
-            Operand::Other(value) => value,
-        }
-    }
-}
-
-impl From<Operand> for Dynamic {
-    fn from(operand: Operand) -> Self {
-        match operand {
-            Operand::Null => Self::UNIT,
-            Operand::Bool(b) => b.into(),
-            Operand::Int(int) => int.into(),
-            Operand::Float(float) => float.into(),
-            Operand::Short(text) => text.into(),
-            Operand::Other(value) => Self::from(value),
-        }
-    }
-}
-
-impl From<Dynamic> for Operand {
-    fn from(value: Dynamic) -> Self {
-        if let Ok(int) = value.as_int() {
-            Self::Int(int)
-        } else if let Ok(b) = value.as_bool() {
-            Self::Bool(b)
-        } else if let Ok(float) = value.as_float() {
-            Self::Float(float)
-        } else if value.is_string() {
-            value.into_immutable_string().map_or(Self::Null, Self::Short)
-        } else {
-            value.try_cast::<Value>().map_or(Self::Null, Self::Other)
-        }
     }
 }

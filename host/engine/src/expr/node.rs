@@ -170,6 +170,26 @@ impl Node {
         if let Kind::Path(read) = self.kind { Some(read) } else { None }
     }
 
+    /// Whether this may make a list or an object that is larger or deeper than any of its parts.
+    pub(super) fn builds(&self) -> bool {
+        match &self.kind {
+            Kind::List(_) | Kind::Object(_) | Kind::Chain(..) => true,
+            Kind::Filter(filter, _) => filter.builds,
+            Kind::Literal(_)
+            | Kind::Path(_)
+            | Kind::Member(..)
+            | Kind::Index(_)
+            | Kind::Default(_)
+            | Kind::Not(_)
+            | Kind::Negate(_)
+            | Kind::Compare(..)
+            | Kind::In(_)
+            | Kind::And(_)
+            | Kind::Or(_)
+            | Kind::Choose(_) => false,
+        }
+    }
+
     /// Whether this can only be true or false.
     pub(super) fn is_boolean(&self) -> bool {
         match &self.kind {

@@ -53,9 +53,8 @@ fn negate(operand: &Operand) -> Outcome {
 
 /// The operators as a text, then the operands, which are one more; from left to right.
 fn chain(operands: &[Operand], budget: &mut Budget) -> Outcome {
-    let [Operand::Short(operators), first, rest @ ..] = operands else {
-        return Ok(Operand::Null);
-    };
+    let [operators, first, rest @ ..] = operands else { return Ok(Operand::Null) };
+    let View::Text(operators) = operators.view() else { return Ok(Operand::Null) };
     let mut result = first.clone();
     for (operator, operand) in operators.bytes().zip(rest) {
         result = arithmetic(operator, &result, operand, budget)?;

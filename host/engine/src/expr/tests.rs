@@ -1,7 +1,15 @@
 //! The language as tables.
 
+mod arithmetic;
+mod filters;
+mod hostile;
+mod interpolation;
+mod limits;
+mod reads;
+mod reference;
 mod seeds;
 mod semantics;
+mod syntax;
 
 use super::*;
 

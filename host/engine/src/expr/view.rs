@@ -2,7 +2,10 @@
 
 use std::{borrow::Cow, cmp::Ordering};
 
-use super::{budget::Budget, number::Num};
+use super::{
+    budget::{Budget, json},
+    number::Num,
+};
 use crate::value::{Map, Value};
 
 /// What a value is.
@@ -63,7 +66,12 @@ impl View<'_> {
         match (self, item) {
             (Self::List(items), _) => {
                 budget.spend(items.len())?;
-                items.iter().try_fold(false, |found, i| Ok(found || View::from(i).equals(item, budget)?))
+                for candidate in items {
+                    if View::from(candidate).equals(item, budget)? {
+                        return Ok(true);
+                    }
+                }
+                Ok(false)
             }
             (Self::Object(map), View::Text(key)) => Ok(map.contains_key(key)),
             (Self::Text(text), View::Text(part)) => {
@@ -131,11 +139,14 @@ impl View<'_> {
 }
 
 /// A value as part of a text: strings as they are, null empty, all else compact JSON.
-pub(super) fn text_of(value: &Value) -> Cow<'_, str> {
+///
+/// # Errors
+/// When the JSON would be too large.
+pub(super) fn text_of(value: &Value) -> Result<Cow<'_, str>, String> {
     match value {
-        Value::Null => Cow::Borrowed(""),
-        Value::String(text) => Cow::Borrowed(text),
-        Value::Bool(_) | Value::Number(_) | Value::Array(_) | Value::Object(_) => Cow::Owned(value.to_json()),
+        Value::Null => Ok(Cow::Borrowed("")),
+        Value::String(text) => Ok(Cow::Borrowed(text)),
+        Value::Bool(_) | Value::Number(_) | Value::Array(_) | Value::Object(_) => json(value).map(Cow::Owned),
     }
 }
 
@@ -160,7 +171,12 @@ fn lists_equal(a: &[Value], b: &[Value], budget: &mut Budget) -> Result<bool, St
         return Ok(false);
     }
     budget.spend(a.len())?;
-    a.iter().zip(b).try_fold(true, |equal, (a, b)| Ok(equal && View::from(a).equals(b.into(), budget)?))
+    for (a, b) in a.iter().zip(b) {
+        if !View::from(a).equals(b.into(), budget)? {
+            return Ok(false);
+        }
+    }
+    Ok(true)
 }
 
 fn objects_equal(a: &Map, b: &Map, budget: &mut Budget) -> Result<bool, String> {
@@ -168,7 +184,10 @@ fn objects_equal(a: &Map, b: &Map, budget: &mut Budget) -> Result<bool, String> 
         return Ok(false);
     }
     budget.spend(a.len())?;
-    a.iter().zip(b).try_fold(true, |equal, ((ka, va), (kb, vb))| {
-        Ok(equal && ka == kb && View::from(va).equals(vb.into(), budget)?)
-    })
+    for ((key_a, a), (key_b, b)) in a.iter().zip(b) {
+        if key_a != key_b || !View::from(a).equals(b.into(), budget)? {
+            return Ok(false);
+        }
+    }
+    Ok(true)
 }

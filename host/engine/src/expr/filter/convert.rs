@@ -2,7 +2,10 @@
 
 use super::{Budget, Call, View};
 use crate::{
-    expr::{budget::MAX_TEXT, number::Num},
+    expr::{
+        budget::{MAX_TEXT, json},
+        number::Num,
+    },
     value::{Number, Value},
 };
 
@@ -22,7 +25,7 @@ pub(super) fn string(call: &Call<'_>, budget: &mut Budget) -> Result<Value, Stri
 }
 
 pub(super) fn to_json(call: &Call<'_>, budget: &mut Budget) -> Result<Value, String> {
-    let text = call.subject.to_json();
+    let text = json(call.subject)?;
     budget.text(text.len())?;
     Ok(text.into())
 }

@@ -45,7 +45,7 @@ pub(super) fn join(call: &Call<'_>, budget: &mut Budget) -> Result<Value, String
         if index > 0 {
             budget.append(&mut joined, between)?;
         }
-        budget.append(&mut joined, &text_of(item))?;
+        budget.append(&mut joined, &text_of(item)?)?;
     }
     Ok(joined.into())
 }

@@ -1,0 +1,90 @@
+//! Values on their way between Rhai and us.
+
+use rhai::{Dynamic, ImmutableString};
+
+use crate::{
+    expr::{emit::SHORT_TEXT, number::Num, view::View},
+    value::{Number, Value},
+};
+
+/// A value while operations work on it; a string that Rhai holds is not copied.
+#[derive(Clone, Debug)]
+pub(in crate::expr) enum Operand {
+    Null,
+    Bool(bool),
+    Int(i64),
+    Float(f64),
+    Short(ImmutableString),
+    Other(Value),
+}
+
+impl Operand {
+    pub(in crate::expr) fn view(&self) -> View<'_> {
+        match self {
+            Self::Null => View::Null,
+            Self::Bool(b) => View::Bool(*b),
+            Self::Int(int) => View::Number(Num::Int((*int).into())),
+            Self::Float(float) => View::Number(Num::Float(*float)),
+            Self::Short(text) => View::Text(text),
+            Self::Other(value) => value.into(),
+        }
+    }
+}
+
+impl From<Value> for Operand {
+    fn from(value: Value) -> Self {
+        match value {
+            Value::Null => Self::Null,
+            Value::Bool(b) => Self::Bool(b),
+            Value::Number(number) => match (number.as_i64(), number.as_f64()) {
+                (Some(int), _) => Self::Int(int),
+                (None, Some(float)) if number.is_f64() => Self::Float(float),
+                _ => Self::Other(Value::Number(number)),
+            },
+            Value::String(text) if text.len() <= SHORT_TEXT => Self::Short(text.as_ref().into()),
+            Value::String(_) | Value::Array(_) | Value::Object(_) => Self::Other(value),
+        }
+    }
+}
+
+impl From<Operand> for Value {
+    fn from(operand: Operand) -> Self {
+        match operand {
+            Operand::Null => Self::Null,
+            Operand::Bool(b) => b.into(),
+            Operand::Int(int) => int.into(),
+            Operand::Float(float) => Number::from_f64(float).map_or(Self::Null, Self::Number),
+            Operand::Short(text) => text.as_str().into(),
+            Operand::Other(value) => value,
+        }
+    }
+}
+
+impl From<Operand> for Dynamic {
+    fn from(operand: Operand) -> Self {
+        match operand {
+            Operand::Null => Self::UNIT,
+            Operand::Bool(b) => b.into(),
+            Operand::Int(int) => int.into(),
+            Operand::Float(float) => float.into(),
+            Operand::Short(text) => text.into(),
+            Operand::Other(value) => Self::from(value),
+        }
+    }
+}
+
+impl From<Dynamic> for Operand {
+    fn from(value: Dynamic) -> Self {
+        if let Ok(int) = value.as_int() {
+            Self::Int(int)
+        } else if let Ok(b) = value.as_bool() {
+            Self::Bool(b)
+        } else if let Ok(float) = value.as_float() {
+            Self::Float(float)
+        } else if value.is_string() {
+            value.into_immutable_string().map_or(Self::Null, Self::Short)
+        } else {
+            value.try_cast::<Value>().map_or(Self::Null, Self::Other)
+        }
+    }
+}

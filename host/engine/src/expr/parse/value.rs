@@ -1,0 +1,229 @@
+//! Prefix operators, and values with the members, indexes and filters behind them.
+
+use std::{collections::BTreeSet, sync::Arc};
+
+use super::{Level, Parser};
+use crate::{
+    expr::{Read, SyntaxError, filter, node::Node, token::Kind},
+    value::{Number, Value},
+};
+
+/// The filter that is part of the grammar: its argument is evaluated only when needed.
+const DEFAULT: &str = "default";
+
+impl Parser {
+    pub(super) fn prefix(&mut self, least: Level) -> Result<Node, SyntaxError> {
+        let node = if self.eat("!") {
+            self.expression(Level::Unary)?.not()
+        } else if self.eat("-") {
+            negated(self.expression(Level::Unary)?)
+        } else if self.is_word(0, "not") {
+            if least > Level::Not {
+                return Err(self.unexpected("a value").hint("put parentheses around it: `(not x)`"));
+            }
+            self.at += 1;
+            self.expression(Level::Not)?.not()
+        } else {
+            return self.postfix();
+        };
+        self.bounded(node)
+    }
+
+    /// A value and the members, indexes, filters and methods behind it.
+    fn postfix(&mut self) -> Result<Node, SyntaxError> {
+        let mut node = self.primary()?;
+        loop {
+            node = if self.eat("|") {
+                let name = self.filter_name()?;
+                let arguments = if self.eat("(") { self.arguments()? } else { Vec::new() };
+                apply_filter(name, node, arguments)?
+            } else if self.eat(".") {
+                self.member_or_method(node)?
+            } else if self.eat("[") {
+                let at = self.expression(Level::Ternary)?;
+                self.expect("]", "behind an index")?;
+                self.indexed(node, at)
+            } else {
+                return Ok(node);
+            };
+            node = self.bounded(node)?;
+        }
+    }
+
+    fn filter_name(&mut self) -> Result<(Arc<str>, usize), SyntaxError> {
+        let name = (self.name("the name of a filter")?, self.offset());
+        self.at += 1;
+        Ok(name)
+    }
+
+    fn name(&self, expected: &str) -> Result<Arc<str>, SyntaxError> {
+        match self.peek() {
+            Kind::Word(word) => Ok(word.clone()),
+            Kind::Symbol(_) | Kind::Number(_) | Kind::Text(_) | Kind::End => Err(self.unexpected(expected)),
+        }
+    }
+
+    /// Behind a dot: a name directly followed by `(` is a filter called as a method.
+    fn member_or_method(&mut self, node: Node) -> Result<Node, SyntaxError> {
+        let name = self.name("a member's name")?;
+        let offset = self.offset();
+        self.at += 1;
+        if self.eat("(") {
+            let arguments = self.arguments()?;
+            return apply_filter((name, offset), node, arguments);
+        }
+        Ok(self.with_segment(node, name))
+    }
+
+    /// The arguments up to the closing parenthesis; the opening one is consumed.
+    fn arguments(&mut self) -> Result<Vec<Node>, SyntaxError> {
+        self.list(")", "behind the arguments", |parser| parser.expression(Level::Ternary))
+    }
+
+    fn list<T>(
+        &mut self,
+        close: &str,
+        place: &str,
+        mut item: impl FnMut(&mut Self) -> Result<T, SyntaxError>,
+    ) -> Result<Vec<T>, SyntaxError> {
+        let mut items = Vec::new();
+        if self.eat(close) {
+            return Ok(items);
+        }
+        loop {
+            items.push(item(self)?);
+            if !self.eat(",") {
+                self.expect(close, place)?;
+                return Ok(items);
+            }
+        }
+    }
+
+    /// A constant text as an index continues a path.
+    fn indexed(&mut self, node: Node, at: Node) -> Node {
+        match at.as_literal() {
+            Some(Value::String(name)) => self.with_segment(node, name.clone()),
+            Some(_) | None => node.index(at),
+        }
+    }
+
+    /// A path grows; of anything else the segment is a member.
+    fn with_segment(&mut self, node: Node, name: Arc<str>) -> Node {
+        match node.as_path().and_then(|read| self.reads.get_mut(read)) {
+            Some(read) => {
+                read.path.push(name);
+                node
+            }
+            None => node.member(name),
+        }
+    }
+
+    fn primary(&mut self) -> Result<Node, SyntaxError> {
+        let offset = self.offset();
+        let kind = self.peek().clone();
+        self.at += 1;
+        match kind {
+            Kind::Number(number) => Ok(Node::literal(Value::Number(number))),
+            Kind::Text(text) => Ok(Node::literal(text)),
+            Kind::Word(word) => self.word(word, offset),
+            Kind::Symbol("(") => {
+                let inner = self.expression(Level::Ternary)?;
+                self.expect(")", "to close the parenthesis")?;
+                Ok(inner)
+            }
+            Kind::Symbol("[") => {
+                self.list("]", "behind the list", |parser| parser.expression(Level::Ternary)).map(Node::list)
+            }
+            Kind::Symbol("{") if self.is_symbol(0, "{") && self.offset() == offset + 1 => {
+                self.at += 1;
+                self.placeholder()
+            }
+            Kind::Symbol("{") => self.object(),
+            Kind::Symbol(_) | Kind::End => {
+                self.at -= 1;
+                Err(self.unexpected("a value"))
+            }
+        }
+    }
+
+    /// `{{ e }}` means `(e)`; the opening braces are consumed.
+    fn placeholder(&mut self) -> Result<Node, SyntaxError> {
+        let inner = self.expression(Level::Ternary)?;
+        let adjacent = self.token(1).start == self.token(0).end;
+        if !(self.is_symbol(0, "}") && self.is_symbol(1, "}") && adjacent) {
+            return Err(self.unexpected("`}}` to close the placeholder"));
+        }
+        self.at += 2;
+        Ok(inner)
+    }
+
+    fn object(&mut self) -> Result<Node, SyntaxError> {
+        let mut keys = BTreeSet::new();
+        let members = self.list("}", "behind the object", |parser| {
+            let offset = parser.offset();
+            let (key, value) = parser.object_member()?;
+            if keys.insert(key.clone()) {
+                return Ok((key, value));
+            }
+            Err(SyntaxError::new(offset, format!("the key {} occurs twice", Value::from(key))))
+        });
+        members.map(Node::object)
+    }
+
+    fn object_member(&mut self) -> Result<(Arc<str>, Node), SyntaxError> {
+        let Kind::Text(key) = self.peek().clone() else {
+            return Err(self.unexpected("a key").hint("keys go in quotes: `{\"key\": value}`"));
+        };
+        self.at += 1;
+        self.expect(":", "behind a key")?;
+        Ok((key, self.expression(Level::Ternary)?))
+    }
+
+    fn word(&mut self, word: Arc<str>, offset: usize) -> Result<Node, SyntaxError> {
+        match word.as_ref() {
+            "true" => Ok(Node::literal(true)),
+            "false" => Ok(Node::literal(false)),
+            "null" | "none" | "None" => Ok(Node::literal(Value::Null)),
+            "and" | "or" | "in" | "not" => {
+                self.at -= 1;
+                Err(self.unexpected("a value"))
+            }
+            _ if self.is_symbol(0, "(") => Err(filter::no_function(&word, offset)),
+            _ => {
+                self.reads.push(Read { path: vec![word], offset });
+                Ok(Node::path(self.reads.len() - 1))
+            }
+        }
+    }
+}
+
+/// A negative number is a literal, not an operation.
+fn negated(node: Node) -> Node {
+    let negative = node.as_literal().and_then(|value| match value {
+        Value::Number(n) => match (n.as_i64(), n.as_u64(), n.as_f64()) {
+            (Some(i), ..) => i.checked_neg().map(Number::from),
+            (None, Some(u), _) => 0_i64.checked_sub_unsigned(u).map(Number::from),
+            (None, None, f) => Number::from_f64(-f?),
+        },
+        Value::Null | Value::Bool(_) | Value::String(_) | Value::Array(_) | Value::Object(_) => None,
+    });
+    negative.map_or_else(|| node.negate(), |number| Node::literal(Value::Number(number)))
+}
+
+fn apply_filter(
+    (name, offset): (Arc<str>, usize),
+    subject: Node,
+    arguments: Vec<Node>,
+) -> Result<Node, SyntaxError> {
+    if name.as_ref() == DEFAULT {
+        let [other] = <[Node; 1]>::try_from(arguments)
+            .map_err(|given| filter::wrong_count(&name, &(1..=1), given.len(), offset))?;
+        return Ok(subject.default(other));
+    }
+    let filter = filter::find(&name).ok_or_else(|| filter::unknown(&name, offset))?;
+    if !filter.arguments.contains(&arguments.len()) {
+        return Err(filter::wrong_count(&name, &filter.arguments, arguments.len(), offset));
+    }
+    let operands = std::iter::once(subject).chain(arguments).collect();
+    Ok(Node::filter(filter, operands))
+}
