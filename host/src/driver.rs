@@ -58,7 +58,7 @@ impl From<Signal> for Message {
 }
 
 /// Why a request to a run was not carried out.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, Debug, thiserror::Error)]
 pub enum Refused {
     /// The run has ended.
     #[error("the run has already ended")]
@@ -67,8 +67,11 @@ pub enum Refused {
     #[error("there is no such task run")]
     UnknownTask,
     /// The request could not be made durable; the run has stopped in this process.
-    #[error("the request could not be recorded: {0}")]
-    Lost(Arc<StoreError>),
+    #[error("the request could not be recorded")]
+    Lost(#[source] Arc<StoreError>),
+    /// The host was dropped.
+    #[error("the host was closed while the run went on")]
+    Closed,
 }
 
 /// Where a run stands in this process.
@@ -151,6 +154,11 @@ impl Driver {
             batch: Batch::default(),
         };
         (driver, sender)
+    }
+
+    /// Has `listener` hear everything from now on.
+    pub(crate) fn watch(&self, listener: crate::watch::Listener) {
+        self.watchers.add(listener);
     }
 
     /// Makes a run's first step durable, before anybody hears of the run (R-D2).

@@ -10,10 +10,12 @@ use std::{
 };
 
 use phasm_engine::{
-    event::Facts,
+    event::{Facts, TaskId},
+    phase::Phase,
     plan::{Catalogue, Plan},
     problem::Problem,
     run::{Run, Submission, SubmitView},
+    task::TaskRun,
     value::{Map, Value},
     view::RunView,
 };
@@ -32,7 +34,7 @@ use crate::{
     sandbox::{Grants, Limits, Sandbox, SandboxConfig},
     secrets::Secrets,
     store::{Memory, RunHead, Store, StoreError},
-    watch::Notice,
+    watch::{Listener, Notice},
 };
 
 /// Runs workflows in this process.
@@ -101,6 +103,15 @@ pub enum RunError {
     /// The host was dropped.
     #[error("the host was closed while the run went on")]
     Closed,
+}
+
+impl From<RunError> for Refused {
+    fn from(error: RunError) -> Self {
+        match error {
+            RunError::Lost(error) => Self::Lost(error),
+            RunError::Closed => Self::Closed,
+        }
+    }
 }
 
 /// Sets up a [`Host`].
@@ -300,16 +311,52 @@ impl Host {
     /// # Errors
     /// [`SubmitError`]; nothing was stored.
     pub async fn submit(&self, plan: &Arc<Plan>, parameters: &Map) -> Result<RunHandle, SubmitError> {
-        let run_id: Arc<str> = uuid::Uuid::now_v7().to_string().into();
+        self.start(plan, parameters, None).await
+    }
+
+    /// [`Self::submit`], heard from the run's first event on. Notices queue in memory until they are read.
+    ///
+    /// # Errors
+    /// [`SubmitError`]; nothing was stored.
+    pub async fn submit_watched(
+        &self,
+        plan: &Arc<Plan>,
+        parameters: &Map,
+    ) -> Result<(RunHandle, mpsc::UnboundedReceiver<Notice>), SubmitError> {
+        let (listener, notices) = mpsc::unbounded_channel();
+        let handle = self.start(plan, parameters, Some(listener)).await?;
+        Ok((handle, notices))
+    }
+
+    /// Whether [`Self::submit`] would take these parameters; nothing is stored.
+    ///
+    /// # Errors
+    /// [`SubmitError::Problems`] or [`SubmitError::Cron`].
+    pub fn check(&self, plan: &Arc<Plan>, parameters: &Map) -> Result<(), SubmitError> {
+        self.bind(plan, "", parameters).map(drop)
+    }
+
+    fn bind(&self, plan: &Arc<Plan>, run_id: &str, parameters: &Map) -> Result<Map, SubmitError> {
         if plan.cron {
             return Err(SubmitError::Cron);
         }
+        let run_id = run_id.into();
         let view = SubmitView { plan, run_id: &run_id, facts: &self.facts };
-        let parameters =
-            phasm_engine::plan::bind_arguments(plan, parameters, &view).map_err(SubmitError::Problems)?;
+        let bound = phasm_engine::plan::bind_arguments(plan, parameters, &view);
+        bound.map(|values| values.into_iter().collect()).map_err(SubmitError::Problems)
+    }
+
+    async fn start(
+        &self,
+        plan: &Arc<Plan>,
+        parameters: &Map,
+        listener: Option<Listener>,
+    ) -> Result<RunHandle, SubmitError> {
+        let run_id: Arc<str> = uuid::Uuid::now_v7().to_string().into();
+        let parameters = self.bind(plan, &run_id, parameters)?;
         let submission = Submission {
             run_id: Arc::clone(&run_id),
-            parameters: Arc::new(parameters.into_iter().collect()),
+            parameters: Arc::new(parameters),
             facts: self.facts.clone(),
         };
         let now = self.shared.clock.now();
@@ -324,6 +371,9 @@ impl Host {
         let rank = Rank::new(plan.priority, self.submitted.fetch_add(1, Ordering::Relaxed));
         let (standing, watched) = watch::channel(Standing::Active);
         let (mut driver, sender) = Driver::new(Arc::clone(&self.shared), run, head, rank, standing);
+        if let Some(listener) = listener {
+            driver.watch(listener);
+        }
         driver.record_first(step).await?;
         if let Some(engine) = self.engine() {
             engine.spawn(driver.drive());
@@ -410,16 +460,42 @@ impl RunHandle {
     /// # Errors
     /// [`RunError`] when the run's store failed or its host was dropped.
     pub async fn view(&self) -> Result<RunView, RunError> {
+        self.look(RunView::of).await
+    }
+
+    /// What `look` makes of the run as it stands. It looks on the engine's thread, so it should be quick.
+    ///
+    /// # Errors
+    /// [`RunError`] when the run's store failed or its host was dropped.
+    pub async fn look<T: Send + 'static>(
+        &self,
+        look: impl FnOnce(&Run) -> T + Send + 'static,
+    ) -> Result<T, RunError> {
         let (answer, hears) = oneshot::channel();
-        let look = Box::new(move |run: &Run| {
-            let _unheard = answer.send(RunView::of(run));
-        });
-        if self.sender.send(Message::Look(look)).is_ok()
-            && let Ok(view) = hears.await
+        let look = move |run: &Run| {
+            let _unheard = answer.send(look(run));
+        };
+        if let Err(mpsc::error::SendError(Message::Look(look))) =
+            self.sender.send(Message::Look(Box::new(look)))
         {
-            return Ok(view);
+            look(self.ended().await?.as_ref());
         }
-        self.wait().await
+        hears.await.map_err(|_closed| RunError::Closed)
+    }
+
+    /// Answers a suspended task (R-S9), named by `taskName`, `scope/taskName` or the task run's id; of several the first
+    /// suspended one. Durable when it returns; false if none of that name was suspended.
+    ///
+    /// # Errors
+    /// [`Refused::UnknownTask`] when the run has no task run of that name.
+    pub async fn resume(&self, task: &str, payload: Map) -> Result<bool, Refused> {
+        let suspended = |task: &TaskRun| task.phase == Phase::Suspended;
+        let Some(task) = self.find(task, suspended).await? else { return Ok(false) };
+        let (answer, hears) = oneshot::channel();
+        match self.sender.send(Message::Resume { task, payload, answer }) {
+            Ok(()) => hears.await.unwrap_or(Ok(false)),
+            Err(_left) => Ok(false),
+        }
     }
 
     /// Hears the journal from now on, and what guests say. Notices queue in memory until they are read.
@@ -440,4 +516,36 @@ impl RunHandle {
         self.sender.send(Message::Cancel { answer }).map_err(|_left| Refused::Ended)?;
         hears.await.unwrap_or(Err(Refused::Ended))
     }
+
+    /// Cancels one task, named as in [`Self::resume`]; of several the first open one (R-S10). Durable when it returns; false
+    /// if none of that name was open.
+    ///
+    /// # Errors
+    /// [`Refused::UnknownTask`] when the run has no task run of that name.
+    pub async fn cancel_task(&self, task: &str) -> Result<bool, Refused> {
+        let open = |task: &TaskRun| !task.phase.is_terminal();
+        let Some(task) = self.find(task, open).await? else { return Ok(false) };
+        let (answer, hears) = oneshot::channel();
+        match self.sender.send(Message::CancelTask { task, answer }) {
+            Ok(()) => hears.await.unwrap_or(Ok(false)),
+            Err(_left) => Ok(false),
+        }
+    }
+
+    /// The first task run of that name which is `wanted`; none if there are only others.
+    async fn find(&self, name: &str, wanted: fn(&TaskRun) -> bool) -> Result<Option<TaskId>, Refused> {
+        let name = name.to_owned();
+        let found = self.look(move |run| {
+            let named = run.tasks().iter().filter(|task| is_named(run, task, &name));
+            let mut named = named.peekable();
+            named.peek()?;
+            Some(named.find(|task| wanted(task)).map(|task| task.id))
+        });
+        found.await?.ok_or(Refused::UnknownTask)
+    }
+}
+
+/// Whether `name` is a task run's id, its `scope/taskName` or its `taskName`.
+fn is_named(run: &Run, task: &TaskRun, name: &str) -> bool {
+    run.node(task).name.as_ref() == name || run.path(task) == name || run.task_run_id(task.id) == name
 }

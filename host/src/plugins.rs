@@ -9,12 +9,15 @@ use std::{
     sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard},
 };
 
-use phasm_engine::outcome::Outcome;
+use phasm_engine::{
+    outcome::Outcome,
+    plan::{Catalogue, ExecutorInfo},
+};
 
 use self::plugin::Plugin;
 pub use self::{
     manifest::Manifest,
-    source::{Builder, Source},
+    source::{Builder, Source, scan},
 };
 use crate::{
     executor::{Executor, Invocation, Observer},
@@ -104,7 +107,7 @@ impl Plugins {
     /// # Errors
     /// When the directory cannot be read.
     pub fn add_dir(&self, dir: &Path, grants: &BTreeMap<String, Grants>) -> io::Result<Vec<String>> {
-        let found = source::scan(dir)?;
+        let found = scan(dir)?;
         for (name, source) in &found {
             self.register(name.as_str(), source.clone(), grants.get(name).cloned().unwrap_or_default());
         }
@@ -233,6 +236,15 @@ impl Plugins {
 }
 
 type Ready = (Arc<Plugin>, Arc<Program>);
+
+impl Catalogue for Plugins {
+    /// Says which names there are. Nothing is read or built for it, so that a version or digest is taken on trust.
+    fn executor(&self, executor_type: &str) -> Option<ExecutorInfo> {
+        let name = executor_type.split_once('@').map_or(executor_type, |(name, _)| name);
+        let known = executor_type.starts_with("sha256:") || self.read().named.contains_key(name);
+        known.then(ExecutorInfo::default)
+    }
+}
 
 impl Executor for Plugins {
     /// Runs in place when polled on a guest thread; spawn it on [`Sandbox::guest_runtime`].

@@ -22,11 +22,11 @@ pub struct Manifest {
 }
 
 impl Manifest {
-    /// The manifest of a component: a file beside it wins over the embedded one.
+    /// The manifest of a component that lies in `path`, if in any: a file beside it wins over the embedded one.
     ///
     /// # Errors
     /// What to tell the user when there is a manifest that cannot be read.
-    pub(super) fn of(bytes: &[u8], path: Option<&Path>) -> Result<Self, String> {
+    pub fn of(bytes: &[u8], path: Option<&Path>) -> Result<Self, String> {
         if let Some(manifest) = path.map(beside).transpose()?.flatten() {
             return Ok(manifest);
         }

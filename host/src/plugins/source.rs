@@ -54,6 +54,12 @@ impl From<&[u8]> for Source {
     }
 }
 
+impl From<Arc<[u8]>> for Source {
+    fn from(bytes: Arc<[u8]>) -> Self {
+        Self::Bytes(bytes)
+    }
+}
+
 impl From<Vec<u8>> for Source {
     fn from(bytes: Vec<u8>) -> Self {
         Self::Bytes(bytes.into())
@@ -76,7 +82,7 @@ impl From<PathBuf> for Source {
 ///
 /// # Errors
 /// When the directory cannot be read.
-pub(super) fn scan(dir: &Path) -> io::Result<Vec<(String, Source)>> {
+pub fn scan(dir: &Path) -> io::Result<Vec<(String, Source)>> {
     let mut found = Vec::new();
     for entry in fs::read_dir(dir)? {
         let path = entry?.path();
