@@ -2,6 +2,7 @@
 
 pub mod builder;
 pub mod clock;
+pub mod config;
 mod dispatcher;
 mod driver;
 pub mod executor;

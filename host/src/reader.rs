@@ -6,7 +6,7 @@
 
 mod json;
 mod number;
-mod source;
+pub(crate) mod source;
 mod yaml;
 
 use phasm_engine::{

@@ -25,3 +25,5 @@ pub mod tree;
 pub mod value;
 pub mod view;
 pub mod wait;
+
+pub use document::{did_you_mean, parse_size};

@@ -6,7 +6,7 @@ use phasm_engine::tree::Span;
 const STRIDE: usize = 64;
 
 /// A text without its byte order mark, with what it takes to find a position quickly.
-pub(super) struct Source<'a> {
+pub(crate) struct Source<'a> {
     text: &'a str,
     /// Bytes before `text` in the file.
     skipped: usize,
@@ -22,7 +22,7 @@ struct LineStart {
 }
 
 impl<'a> Source<'a> {
-    pub(super) fn new(file: &'a str) -> Self {
+    pub(crate) fn new(file: &'a str) -> Self {
         let text = file.strip_prefix('\u{feff}').unwrap_or(file);
         let (mut marks, mut lines) = (Vec::new(), vec![LineStart { byte: 0, character: 0 }]);
         let mut characters = text.char_indices().enumerate().peekable();
@@ -43,7 +43,7 @@ impl<'a> Source<'a> {
     }
 
     /// The position of the bytes `start..end` of the text.
-    pub(super) fn span(&self, start: usize, end: usize) -> Span {
+    pub(crate) fn span(&self, start: usize, end: usize) -> Span {
         let line = self.lines.partition_point(|line| line.byte <= start).saturating_sub(1);
         let before = self.lines.get(line).map_or(0, |line| line.character);
         let column = self.character_at(start) - before;

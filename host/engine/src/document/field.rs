@@ -241,7 +241,9 @@ pub(super) fn size(cursor: &Cursor<'_>, report: &Report) -> Option<u64> {
     size
 }
 
-fn parse_size(text: &str) -> Option<u64> {
+/// The bytes that text such as `64Mi`, `64 MiB` or `1024` means; none if it is no size, or 0.
+#[must_use]
+pub fn parse_size(text: &str) -> Option<u64> {
     let digits = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
     let (number, unit) = text.split_at_checked(digits)?;
     let unit = unit.trim_start();

@@ -1,0 +1,74 @@
+//! Exit statuses.
+
+use std::process::ExitCode;
+
+use phasm::engine::phase::Phase;
+
+/// How a command ended, as its exit status says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Exit {
+    /// 0: done; a run Succeeded or was Skipped.
+    Done,
+    /// 1: the run Failed; a plugin could not be built.
+    Failed,
+    /// 2: problems in the document or the call.
+    Problems,
+    /// 3: the run ended with Error; the machine failed us.
+    Error,
+    /// 4: the run ended with Timeout.
+    Timeout,
+    /// 5: the run was Cancelled.
+    Cancelled,
+    /// 6: only suspended tasks keep the run open.
+    Parked,
+    /// 130: interrupted.
+    Interrupted,
+}
+
+impl Exit {
+    pub(super) const fn status(self) -> u8 {
+        match self {
+            Self::Done => 0,
+            Self::Failed => 1,
+            Self::Problems => 2,
+            Self::Error => 3,
+            Self::Timeout => 4,
+            Self::Cancelled => 5,
+            Self::Parked => 6,
+            Self::Interrupted => 130,
+        }
+    }
+}
+
+impl From<Phase> for Exit {
+    /// The status of a run; one that is still open is parked.
+    fn from(phase: Phase) -> Self {
+        match phase {
+            Phase::Succeeded | Phase::Skipped => Self::Done,
+            Phase::Failed => Self::Failed,
+            Phase::Error => Self::Error,
+            Phase::Timeout => Self::Timeout,
+            Phase::Cancelled => Self::Cancelled,
+            Phase::Created | Phase::Ready | Phase::Running | Phase::Suspended => Self::Parked,
+        }
+    }
+}
+
+impl From<Exit> for ExitCode {
+    fn from(exit: Exit) -> Self {
+        exit.status().into()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// SPEC section 13.
+    #[test]
+    fn every_phase_has_its_status() {
+        let statuses = Phase::ALL.map(|phase| Exit::from(phase).status());
+        assert_eq!(statuses, [6, 6, 6, 6, 0, 1, 3, 4, 0, 5]);
+        assert_eq!((Exit::Problems.status(), Exit::Interrupted.status()), (2, 130));
+    }
+}

@@ -1,0 +1,64 @@
+//! Why a command did not do what it was asked.
+
+use std::error::Error;
+
+use super::{exit::Exit, screen::Screen, text};
+
+/// An error for people, and the status to exit with.
+#[derive(Debug)]
+pub(super) struct Failure {
+    exit: Exit,
+    /// Nothing where everything has been said.
+    error: Option<Box<dyn Error + Send + Sync>>,
+}
+
+impl Failure {
+    /// The call is wrong: a file that is not there, a value that makes no sense.
+    pub(super) fn call(error: impl Into<Box<dyn Error + Send + Sync>>) -> Self {
+        Self { exit: Exit::Problems, error: Some(error.into()) }
+    }
+
+    /// The machine failed us.
+    pub(super) fn host(error: impl Into<Box<dyn Error + Send + Sync>>) -> Self {
+        Self { exit: Exit::Error, error: Some(error.into()) }
+    }
+
+    /// Any other error, with the status it has.
+    pub(super) fn with(exit: Exit, error: impl Into<Box<dyn Error + Send + Sync>>) -> Self {
+        Self { exit, error: Some(error.into()) }
+    }
+
+    /// Problems that have been shown.
+    pub(super) fn shown(exit: Exit) -> Self {
+        Self { exit, error: None }
+    }
+
+    /// Prints the error and its causes, one a line.
+    pub(super) fn report(&self, screen: &Screen) -> Exit {
+        if let Some(error) = &self.error {
+            let mut lines = format!("{} {error}\n", text::bad("error:"));
+            let mut cause = error.source();
+            while let Some(error) = cause {
+                lines += &format!("  caused by: {error}\n");
+                cause = error.source();
+            }
+            screen.err(&lines);
+        }
+        self.exit
+    }
+}
+
+/// An error with what was being done.
+#[derive(Debug, thiserror::Error)]
+#[error("{what}")]
+pub(super) struct While {
+    what: String,
+    source: Box<dyn Error + Send + Sync>,
+}
+
+impl While {
+    /// Wraps an error with what was being done when it came.
+    pub(super) fn new(what: impl Into<String>, source: impl Into<Box<dyn Error + Send + Sync>>) -> Self {
+        Self { what: what.into(), source: source.into() }
+    }
+}

@@ -1,0 +1,32 @@
+//! `phasm plugin`: building, listing, looking into and starting plugins.
+
+mod build;
+mod inspect;
+mod list;
+mod new;
+mod scaffold;
+mod workshop;
+
+use clap::Subcommand;
+
+pub(super) use self::workshop::Workshop;
+use super::{exit::Exit, failure::Failure, screen::Screen};
+
+/// Builds, lists, inspects and starts plugins.
+#[derive(Debug, Subcommand)]
+pub(super) enum PluginCommand {
+    Build(build::BuildArguments),
+    List(list::ListArguments),
+    Inspect(inspect::InspectArguments),
+    New(new::NewArguments),
+}
+
+/// Does one of them.
+pub(super) fn plugin(command: &PluginCommand, screen: &Screen) -> Result<Exit, Failure> {
+    match command {
+        PluginCommand::Build(arguments) => build::build(arguments, screen),
+        PluginCommand::List(arguments) => list::list(arguments, screen),
+        PluginCommand::Inspect(arguments) => inspect::inspect(arguments, screen),
+        PluginCommand::New(arguments) => new::new(arguments, screen),
+    }
+}

@@ -1,0 +1,118 @@
+//! The files of a new plugin.
+
+use std::path::PathBuf;
+
+/// How a new crate finds the SDK.
+pub(super) enum Sdk {
+    /// In a folder; relative to the new crate, or absolute.
+    Path(PathBuf),
+    /// The released version that fits this program.
+    Released,
+}
+
+/// Paths within the new folder, and what stands there.
+pub(super) fn files(name: &str, sdk: &Sdk) -> Vec<(&'static str, String)> {
+    let filled =
+        |template: &str| template.replace("{{name}}", name).replace("{{ident}}", &name.replace('-', "_"));
+    vec![
+        ("Cargo.toml", filled(CARGO).replace("{{sdk}}", &dependency(sdk))),
+        ("src/lib.rs", filled(LIB)),
+        ("example.yaml", filled(EXAMPLE)),
+        (".gitignore", "/target\n".to_owned()),
+    ]
+}
+
+fn dependency(sdk: &Sdk) -> String {
+    match sdk {
+        Sdk::Path(path) => {
+            let path = toml::Value::String(path.to_string_lossy().replace('\\', "/"));
+            format!("{{ path = {path} }}")
+        }
+        Sdk::Released => format!("\"{}\"", env!("CARGO_PKG_VERSION")),
+    }
+}
+
+const CARGO: &str = r#"[package]
+name = "{{name}}"
+version = "0.1.0"
+edition = "2024"
+description = "Greets by name"
+publish = false
+
+[lib]
+crate-type = ["cdylib", "rlib"]
+
+[dependencies]
+phasm-sdk = {{sdk}}
+
+# Built by itself, wherever it lies.
+[workspace]
+
+[profile.release]
+opt-level = "s"
+lto = true
+codegen-units = 1
+panic = "abort"
+strip = true
+"#;
+
+const LIB: &str = r#"//! Greets by name.
+
+use phasm_sdk::prelude::*;
+
+inputs! {
+    /// Whom to greet.
+    pub struct Greeting {
+        name: String,
+        times: usize = 1,
+    }
+}
+
+/// Greets as often as it is asked to.
+pub fn {{ident}}(call: Call<Greeting>) -> Outcome {
+    let Greeting { name, times } = call.inputs;
+    if times > 100 {
+        return Outcome::failed("more than 100 greetings are too many");
+    }
+    info!("greeting {name}");
+    Outcome::succeeded().output("greeting", vec![format!("Hello, {name}!"); times].join(" "))
+}
+
+executor!({{ident}});
+
+#[cfg(test)]
+mod tests {
+    use phasm_sdk::testing;
+
+    use super::*;
+
+    #[test]
+    fn it_greets() {
+        let outcome = testing::call({{ident}}, json!({ "name": "Ada", "times": 2 }));
+        assert_eq!(outcome.get("greeting"), Some(json!("Hello, Ada! Hello, Ada!")));
+    }
+}
+"#;
+
+const EXAMPLE: &str = r#"apiVersion: aether/v1
+kind: Workflow
+metadata: { name: {{name}}-example }
+spec:
+  entrypoint: main
+  arguments:
+    parameters:
+      - { name: name, type: string, default: World }
+  templates:
+    - dag:
+        name: main
+        outputs:
+          parameters:
+            - { name: greeting, valueFrom: { path: tasks.greet.outputs.parameters.greeting } }
+        tasks:
+          - name: greet
+            executor: { type: {{name}} }
+            inputs:
+              parameters:
+                - { name: name, value: "{{ workflow.parameters.name }}" }
+                - { name: times, value: 2 }
+"#;

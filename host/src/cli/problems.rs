@@ -1,0 +1,139 @@
+//! Problems and warnings, for people and for programs.
+
+use phasm::engine::{problem::Problem, value::Value};
+use serde::Serialize;
+
+use super::{
+    screen::{Gone, Screen},
+    text,
+};
+
+/// Columns of a source line that are shown around a problem.
+const WIDEST: usize = 100;
+
+/// A text with problems: what it is called, and what it says.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Source<'a> {
+    pub(super) name: &'a str,
+    pub(super) text: &'a str,
+}
+
+/// What was found about several texts.
+#[derive(Debug, Default, Serialize)]
+pub(super) struct Found {
+    problems: Vec<Entry>,
+    warnings: Vec<Entry>,
+}
+
+/// One problem for programs: every member is always there.
+#[derive(Debug, Serialize)]
+struct Entry {
+    file: String,
+    code: &'static str,
+    path: String,
+    line: u32,
+    column: u32,
+    value: Option<Value>,
+    message: String,
+    hint: Option<String>,
+}
+
+impl Entry {
+    fn new(source: Source<'_>, problem: &Problem) -> Self {
+        let Problem { code, path, line, column, value, message, hint, .. } = problem.clone();
+        Self { file: source.name.to_owned(), code, path, line, column, value, message, hint }
+    }
+}
+
+impl Found {
+    pub(super) fn add(&mut self, source: Source<'_>, problems: &[Problem], warnings: &[Problem]) {
+        self.problems.extend(problems.iter().map(|problem| Entry::new(source, problem)));
+        self.warnings.extend(warnings.iter().map(|warning| Entry::new(source, warning)));
+    }
+
+    /// Prints all as one JSON object.
+    pub(super) fn print(&self, screen: &Screen) -> Result<(), Gone> {
+        screen.out(&json(screen, self))
+    }
+}
+
+/// `value` as JSON and a newline; indented where a person reads it.
+pub(super) fn json(screen: &Screen, value: &impl Serialize) -> String {
+    let text = if screen.is_read_by_people() {
+        serde_json::to_string_pretty(value)
+    } else {
+        serde_json::to_string(value)
+    };
+    // What is printed has string keys and finite numbers only: this cannot fail.
+    text.unwrap_or_default() + "\n"
+}
+
+/// Prints problems to stderr.
+pub(super) fn show(screen: &Screen, source: Source<'_>, problems: &[Problem]) {
+    print(screen, source, problems, |code| text::bad(code));
+}
+
+/// Prints warnings to stderr.
+pub(super) fn show_warnings(screen: &Screen, source: Source<'_>, warnings: &[Problem]) {
+    print(screen, source, warnings, |code| text::doubtful(code));
+}
+
+fn print(screen: &Screen, source: Source<'_>, problems: &[Problem], code: impl Fn(&str) -> String) {
+    let lines: Vec<&str> = source.text.lines().collect();
+    let shown: String =
+        problems.iter().map(|problem| paragraph(source, &lines, problem, &code(problem.code))).collect();
+    if !shown.is_empty() {
+        screen.err(&shown);
+    }
+}
+
+/// `file:line:column: code: path: what; expected …`, the source line with a caret, the hint.
+fn paragraph(source: Source<'_>, lines: &[&str], problem: &Problem, code: &str) -> String {
+    let name = source.name;
+    let Problem { path, line, column, message, hint, span, .. } = problem;
+    let place = if *line == 0 { name.to_owned() } else { format!("{name}:{line}:{column}") };
+    let path = if path.is_empty() { String::new() } else { format!("{}: ", text::clean(path)) };
+    let mut shown = format!("{}: {code}: {path}{}\n", text::bold(place), text::clean(message));
+    if let Some(excerpted) = (*line as usize).checked_sub(1).and_then(|at| lines.get(at)) {
+        let written = source.text.get(span.start..span.end).and_then(|text| text.lines().next());
+        let width = written.map_or(1, |text| text.chars().count());
+        shown += &excerpt(excerpted, *line, *column as usize, width);
+    }
+    if let Some(hint) = hint {
+        shown += &format!(
+            "        {} {}\n",
+            text::bold("hint:"),
+            text::clean(hint).replace("\\n", "\n              ")
+        );
+    }
+    shown
+}
+
+/// The source line, cut to what is near the column, and a caret under it.
+fn excerpt(source: &str, line: u32, column: usize, width: usize) -> String {
+    let at = column.saturating_sub(1);
+    let first = if at > WIDEST - 20 { at - 20 } else { 0 };
+    let visible = |c: char| if c.is_control() && c != '\t' { '\u{fffd}' } else { c };
+    let shown: String = source.chars().skip(first).take(WIDEST).map(visible).collect();
+    let pad: String = shown
+        .chars()
+        .take(at - first)
+        .flat_map(|c| std::iter::repeat_n(if c == '\t' { '\t' } else { ' ' }, cells(c)))
+        .collect();
+    let rest = shown.chars().skip(at - first).count();
+    let carets = "^".repeat(width.clamp(1, rest.max(1)));
+    let (open, close) =
+        (if first > 0 { "…" } else { "" }, if source.chars().count() > first + WIDEST { "…" } else { "" });
+    let indent = if first > 0 { " " } else { "" };
+    format!(
+        "{} {open}{shown}{close}\n{} {indent}{pad}{}\n",
+        text::dim(format_args!("{line:>5} |")),
+        text::dim("      |"),
+        text::bad(carets)
+    )
+}
+
+/// Cells of a terminal that a character takes.
+fn cells(c: char) -> usize {
+    if c == '\t' { 1 } else { unicode_width::UnicodeWidthChar::width(c).unwrap_or(1) }
+}

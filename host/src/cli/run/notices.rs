@@ -1,0 +1,66 @@
+//! What a run says, as lines.
+
+use phasm::{LogLine, Notice, ProgressNote, engine::time::Timestamp};
+use serde_json::{Value, json};
+
+use super::super::{text, trace};
+
+/// A notice as `--events` prints it (R-D1). Log lines and progress are not in the journal and have no `seq`.
+pub(super) fn json_line(notice: &Notice, run_id: &str, now: Timestamp) -> String {
+    let told = |kind: &str, path: &str, attempt: u32, data: Value| {
+        let (scope, name) = path.rsplit_once('/').unwrap_or(("", path));
+        json!({
+            "time": now.to_rfc3339(), "type": kind, "runID": run_id, "taskName": name, "scope": scope,
+            "attempt": attempt, "data": data,
+        })
+    };
+    let line = match notice {
+        Notice::Event(event) => event.to_string(),
+        Notice::Log(line) => {
+            told("task.log", &line.task, line.attempt, json!({ "level": line.level, "text": line.text }))
+                .to_string()
+        }
+        Notice::Progress(note) => {
+            let data = json!({ "fraction": note.fraction, "text": note.text });
+            told("task.progress", &note.task, note.attempt, data).to_string()
+        }
+    };
+    line + "\n"
+}
+
+/// `scope/task[attempt] level text`.
+pub(super) fn log_line(line: &LogLine) -> String {
+    let LogLine { task, attempt, level, text } = line;
+    format!("{task}[{attempt}] {} {}\n", trace::word(*level), text::clean(text))
+}
+
+/// `50 % half done`.
+pub(super) fn progress(note: &ProgressNote) -> String {
+    let text = text::short(&note.text, 60);
+    match note.fraction {
+        Some(fraction) => format!("{:.0} % {text}", fraction * 100.0),
+        None => text.into_owned(),
+    }
+}
+
+/// Whether a journal event says that a task waits for an answer.
+pub(super) fn is_suspension(event: &Value) -> bool {
+    event["type"] == "task.phase" && event["data"]["to"] == "Suspended"
+}
+
+/// The warning that a journal event is.
+pub(super) fn warning(event: &Value) -> Option<String> {
+    if event["type"] != "engine.warning" {
+        return None;
+    }
+    let task = path(event).map(|path| format!("{path}: ")).unwrap_or_default();
+    let message = text::clean(event["data"]["message"].as_str().unwrap_or_default()).into_owned();
+    Some(format!("{} {task}{message}\n", text::doubtful("warning:")))
+}
+
+/// `scope/taskName` of a journal event's task.
+pub(super) fn path(event: &Value) -> Option<String> {
+    let name = event["taskName"].as_str()?;
+    let scope = event["scope"].as_str().filter(|scope| !scope.is_empty());
+    Some(scope.map_or_else(|| name.to_owned(), |scope| format!("{scope}/{name}")))
+}

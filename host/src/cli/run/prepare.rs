@@ -1,0 +1,154 @@
+//! Opens a host as the command line and the configuration say.
+
+use std::{
+    collections::BTreeSet,
+    path::{Path, PathBuf},
+    sync::Arc,
+};
+
+use phasm::{
+    Host, HostBuilder,
+    config::Config,
+    engine::plan::{Plan, Template, TemplateKind, Work},
+    store::{Memory, Sqlite, Store},
+};
+
+use super::{
+    super::{
+        document::Text,
+        exit::Exit,
+        failure::{Failure, While},
+        plugin::Workshop,
+        problems,
+        screen::Screen,
+        search, text,
+    },
+    RunArguments,
+};
+
+/// A host, and what it was opened with.
+pub(super) struct Prepared {
+    pub(super) host: Host,
+    config: Option<Config>,
+    workshop: Arc<Workshop>,
+    dirs: Vec<PathBuf>,
+}
+
+/// Reads a configuration; problems are shown.
+///
+/// # Errors
+/// When it cannot be read or has problems.
+pub(in super::super) fn configuration(file: &Path, screen: &Screen) -> Result<(Text, Config), Failure> {
+    let text = Text::read(file, "configuration")?;
+    let dir = text.dir().unwrap_or(Path::new(".")).to_owned();
+    match Config::parse(&text.text, &dir) {
+        Ok(config) => Ok((text, config)),
+        Err(found) => {
+            problems::show(screen, text.source(), &found);
+            Err(Failure::shown(Exit::Problems))
+        }
+    }
+}
+
+/// Opens a host; nothing is built or loaded yet.
+///
+/// # Errors
+/// When the configuration, a directory or the store is not as it should be.
+pub(super) fn open(arguments: &RunArguments, screen: &Screen, document: &Text) -> Result<Prepared, Failure> {
+    let configured = arguments.config.as_deref().map(|file| configuration(file, screen)).transpose()?;
+    let config = configured.as_ref().map(|(_, config)| config);
+    let dirs = search::plugin_dirs(&arguments.plugins, config, document.dir())?;
+    let store = store(arguments)?;
+    let cache = search::cache_dir().map(|dir| dir.join("compiled"));
+    let workshop = Arc::new(Workshop::new(screen));
+    let builder = Host::builder().store(store).plugin_builder(Arc::clone(&workshop) as _);
+    let builder = config.unwrap_or(&Config::default()).apply(builder, cache);
+    let builder = dirs.iter().fold(builder, HostBuilder::plugin_dir);
+    let host = builder.open().map_err(Failure::host)?;
+    if let (Some((text, config)), Some(plugins)) = (&configured, host.plugins()) {
+        let unknown = config.unknown_grants(&plugins.names());
+        problems::show_warnings(screen, text.source(), &[config.warnings.as_slice(), &unknown].concat());
+    }
+    for warning in host.plugins().into_iter().flat_map(|plugins| plugins.sandbox().warnings()) {
+        screen.err(&format!("{} {warning}\n", text::doubtful("warning:")));
+    }
+    Ok(Prepared { host, config: configured.map(|(_, config)| config), workshop, dirs })
+}
+
+fn store(arguments: &RunArguments) -> Result<Arc<dyn Store>, Failure> {
+    if arguments.is_in_memory() {
+        return Ok(Arc::new(Memory::default()));
+    }
+    let store = Sqlite::open(&arguments.store);
+    let store = store.map_err(|error| Failure::call(While::new("the store cannot be used", error)))?;
+    Ok(Arc::new(store))
+}
+
+impl Prepared {
+    /// Builds and compiles what the document names, so that no attempt's clock runs meanwhile. What fails is warned of:
+    /// attempts that need it end with code 3 (R-C1).
+    pub(super) async fn load_plugins(&self, plan: &Plan, screen: &Screen) {
+        let Some(plugins) = self.host.plugins() else { return };
+        let types = executor_types(plan);
+        self.build(&types).await;
+        for executor_type in &types {
+            if let Err(error) = plugins.load(executor_type).await {
+                let message = error.to_string();
+                let lines: Vec<_> = message.lines().map(text::clean).collect();
+                screen.err(&format!("{} {}\n", text::doubtful("warning:"), lines.join("\n")));
+            }
+        }
+    }
+
+    /// Builds the source folders among them in one go.
+    async fn build(&self, types: &BTreeSet<Arc<str>>) {
+        let folder = |executor_type: &Arc<str>| {
+            let name = executor_type.split('@').next()?;
+            let named =
+                |dir: &&PathBuf| dir.join(name).is_dir() || dir.join(format!("{name}.wasm")).is_file();
+            let folder = self.dirs.iter().find(named)?.join(name);
+            folder.join("Cargo.toml").is_file().then_some(folder)
+        };
+        let folders: Vec<_> = types.iter().filter_map(folder).collect();
+        if folders.is_empty() {
+            return;
+        }
+        let workshop = Arc::clone(&self.workshop);
+        // Plugins that are not there after a panic are built, and complained about, one by one.
+        let _panicked = tokio::task::spawn_blocking(move || workshop.bring_up_to_date(&folders)).await;
+    }
+
+    /// Creates the granted directories that are to be created.
+    ///
+    /// # Errors
+    /// When one cannot be.
+    pub(super) fn create_dirs(&self) -> Result<(), Failure> {
+        let Some(config) = &self.config else { return Ok(()) };
+        config.create_dirs().map_err(|(dir, error)| {
+            Failure::call(While::new(
+                format!("the granted directory {} cannot be created", dir.display()),
+                error,
+            ))
+        })
+    }
+}
+
+/// Every `executor.type` of a plan.
+fn executor_types(plan: &Plan) -> BTreeSet<Arc<str>> {
+    let nested = plan.templates.iter().flat_map(nodes);
+    let all = std::iter::once(&plan.root).chain(nested);
+    let types = all.filter_map(|node| match &node.work {
+        Work::Executor(call) => Some(Arc::clone(&call.executor_type)),
+        Work::Container(_) | Work::Wrapper { .. } => None,
+    });
+    types.collect()
+}
+
+fn nodes(template: &Template) -> Vec<&phasm::engine::plan::Node> {
+    match &template.kind {
+        TemplateKind::Task => Vec::new(),
+        TemplateKind::Dag(dag) => dag.nodes.iter().collect(),
+        TemplateKind::Loop(body) => vec![&body.body],
+        TemplateKind::Pipeline(pipeline) => pipeline.nodes.iter().collect(),
+    }
+}

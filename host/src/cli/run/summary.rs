@@ -1,0 +1,100 @@
+//! A run for people: how it ended, what came out, what went wrong.
+
+use phasm::engine::{
+    phase::Phase,
+    view::{RunView, TaskView},
+};
+
+use super::super::text;
+
+/// Lines a list has at most.
+const MOST_LINES: usize = 20;
+/// Characters of a value or message at most.
+const LONGEST: usize = 200;
+
+/// What to print about a run.
+pub(super) fn of(view: &RunView) -> String {
+    let mut page = headline(view);
+    if !view.message.is_empty() && view.phase != Phase::Succeeded {
+        page += &format!("  {}\n", text::short(&view.message, LONGEST));
+    }
+    let outputs: Vec<_> = view
+        .outputs
+        .iter()
+        .map(|output| [text::short(&output.name, 40).into_owned(), text::value(&output.value, LONGEST)])
+        .collect();
+    page += &table("outputs", &outputs);
+    let suspended = rows(view, |task| task.phase == Phase::Suspended);
+    page += &table("suspended", &suspended);
+    page += &table("not succeeded", &rows(view, is_notable));
+    page
+}
+
+fn headline(view: &RunView) -> String {
+    let took = view.duration_ms.map(|millis| format!(" in {}", text::elapsed(millis))).unwrap_or_default();
+    let retries: u32 = view.tasks.iter().map(|task| task.retries).sum();
+    let retries = match retries {
+        0 => String::new(),
+        n => format!(", {} {}", n, if n == 1 { "retry" } else { "retries" }),
+    };
+    let phase = if view.phase.is_terminal() {
+        text::phase(view.phase)
+    } else {
+        format!("parked {}", text::phase(view.phase))
+    };
+    let reason = view.reason.map(|reason| format!(" ({})", reason.as_str())).unwrap_or_default();
+    let progress = view.progress.replace('/', " of ");
+    format!(
+        "{} {phase}{reason}{took}, {progress} tasks{retries} {}\n",
+        text::bold(&view.workflow),
+        text::dim(format_args!("({})", view.run_id))
+    )
+}
+
+/// A leaf whose end deserves a line. The root's is in the headline, other containers' follow from their tasks'.
+fn is_notable(task: &TaskView) -> bool {
+    let leaf = task.template_type == "task" && !task.scope.is_empty();
+    leaf && task.phase.is_terminal() && !matches!(task.phase, Phase::Succeeded | Phase::Skipped)
+}
+
+fn rows(view: &RunView, wanted: impl Fn(&TaskView) -> bool) -> Vec<[String; 2]> {
+    let row = |task: &TaskView| {
+        let path = if task.scope.is_empty() {
+            task.task_name.to_string()
+        } else {
+            format!("{}/{}", task.scope, task.task_name)
+        };
+        [path, result(task)]
+    };
+    view.tasks.iter().filter(|task| wanted(task)).map(row).collect()
+}
+
+/// `Failed (retry-exhausted) code 2 after 3 attempts: the service was busy`.
+fn result(task: &TaskView) -> String {
+    let reason = task.reason.map(|reason| format!(" ({})", reason.as_str())).unwrap_or_default();
+    let code = task.code.map(|code| format!(" code {code}")).unwrap_or_default();
+    let attempts = match task.attempts.len() {
+        0 | 1 => String::new(),
+        n => format!(" after {n} attempts"),
+    };
+    let message = if task.message.is_empty() {
+        String::new()
+    } else {
+        format!(": {}", text::short(&task.message, LONGEST))
+    };
+    format!("{}{reason}{code}{attempts}{message}", text::phase(task.phase))
+}
+
+fn table(title: &str, rows: &[[String; 2]]) -> String {
+    if rows.is_empty() {
+        return String::new();
+    }
+    let shown = rows.iter().take(MOST_LINES);
+    let width = shown.clone().map(|[name, _]| name.chars().count()).max().unwrap_or(0);
+    let lines: String = shown.map(|[name, value]| format!("  {name:<width$}  {value}\n")).collect();
+    let more = match rows.len().saturating_sub(MOST_LINES) {
+        0 => String::new(),
+        n => format!("  … and {n} more\n"),
+    };
+    format!("{}\n{lines}{more}", text::bold(format_args!("{title}:")))
+}

@@ -1,0 +1,131 @@
+//! Words, colours and lengths of time for people.
+
+use std::{borrow::Cow, fmt::Display};
+
+use anstyle::{AnsiColor, Style};
+use phasm::engine::{phase::Phase, time::Millis, value::Value};
+
+/// `text` in a style.
+pub(super) fn styled(style: Style, text: impl Display) -> String {
+    format!("{style}{text}{style:#}")
+}
+
+/// Something that went wrong.
+pub(super) fn bad(text: impl Display) -> String {
+    styled(AnsiColor::Red.on_default().bold(), text)
+}
+
+/// Something doubtful.
+pub(super) fn doubtful(text: impl Display) -> String {
+    styled(AnsiColor::Yellow.on_default(), text)
+}
+
+/// What matters most.
+pub(super) fn bold(text: impl Display) -> String {
+    styled(Style::new().bold(), text)
+}
+
+/// What matters least.
+pub(super) fn dim(text: impl Display) -> String {
+    styled(Style::new().dimmed(), text)
+}
+
+/// The colour of a phase.
+pub(super) fn colour(phase: Phase) -> Style {
+    match phase {
+        Phase::Created | Phase::Skipped => Style::new().dimmed(),
+        Phase::Ready | Phase::Running => AnsiColor::Cyan.on_default(),
+        Phase::Suspended => AnsiColor::Blue.on_default(),
+        Phase::Succeeded => AnsiColor::Green.on_default(),
+        Phase::Failed | Phase::Error => AnsiColor::Red.on_default(),
+        Phase::Timeout => AnsiColor::Magenta.on_default(),
+        Phase::Cancelled => AnsiColor::Yellow.on_default(),
+    }
+}
+
+/// A phase in its colour.
+pub(super) fn phase(phase: Phase) -> String {
+    styled(colour(phase), phase)
+}
+
+/// A length of time, roughly: `0.3 s`, `12 s`, `3 min 05 s`, `2 h 07 min`.
+pub(super) fn elapsed(millis: Millis) -> String {
+    let seconds = millis / 1000;
+    match seconds {
+        0..10 => format!("{seconds}.{} s", millis % 1000 / 100),
+        10..60 => format!("{seconds} s"),
+        60..3600 => format!("{} min {:02} s", seconds / 60, seconds % 60),
+        _ => format!("{} h {:02} min", seconds / 3600, seconds % 3600 / 60),
+    }
+}
+
+/// Text from strangers without what would steer the terminal.
+pub(super) fn clean(text: &str) -> Cow<'_, str> {
+    let harmful = |c: char| c.is_control() && c != '\t';
+    if !text.contains(harmful) {
+        return text.into();
+    }
+    let mut cleaned = String::with_capacity(text.len() + 8);
+    for c in text.chars() {
+        if harmful(c) { cleaned.extend(c.escape_default()) } else { cleaned.push(c) }
+    }
+    cleaned.into()
+}
+
+/// At most `most` characters of one line.
+pub(super) fn short(text: &str, most: usize) -> Cow<'_, str> {
+    let cleaned = clean(text);
+    match cleaned.char_indices().nth(most) {
+        None => cleaned,
+        Some((end, _)) => format!("{}…", cleaned.get(..end).unwrap_or_default()).into(),
+    }
+}
+
+/// A value on one line: text as it is, everything else as JSON.
+pub(super) fn value(value: &Value, most: usize) -> String {
+    match value {
+        Value::String(text) => short(text, most).into_owned(),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::Array(_) | Value::Object(_) => {
+            short(&value.to_json(), most).into_owned()
+        }
+    }
+}
+
+/// `1 task`, `2 tasks`.
+pub(super) fn count(number: usize, thing: &str) -> String {
+    let s = if number == 1 { "" } else { "s" };
+    format!("{number} {thing}{s}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lengths_of_time_read_well() {
+        for (millis, text) in [
+            (0, "0.0 s"),
+            (349, "0.3 s"),
+            (9_999, "9.9 s"),
+            (10_000, "10 s"),
+            (185_000, "3 min 05 s"),
+            (7_620_000, "2 h 07 min"),
+        ] {
+            assert_eq!(elapsed(millis), text);
+        }
+    }
+
+    #[test]
+    fn strangers_do_not_steer_the_terminal() {
+        assert_eq!(clean("plain\ttext ü"), "plain\ttext ü");
+        assert_eq!(clean("\u{1b}[2Jgone\r\n\u{9b}x"), "\\u{1b}[2Jgone\\r\\n\\u{9b}x");
+        assert_eq!(short("abcdef", 3), "abc…");
+        assert_eq!(short("abc", 3), "abc");
+    }
+
+    #[test]
+    fn values_stand_on_one_line() {
+        assert_eq!(value(&"a\nb".into(), 10), "a\\nb");
+        assert_eq!(value(&vec![Value::from(1), Value::Null].into(), 10), "[1,null]");
+    }
+}

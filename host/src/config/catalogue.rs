@@ -1,0 +1,104 @@
+//! Every kind of problem and warning about a configuration (`C0…`, `C1…`), with an explanation and an example.
+
+use phasm_engine::plan::catalogue::Entry;
+
+/// Text that is not TOML.
+pub static SYNTAX: Entry = Entry {
+    code: "C001",
+    title: "Text that is not TOML",
+    explanation: "The configuration cannot be read at all. Mend the text; nothing else was checked.",
+    wrong: "plugins = [\"../plugins\"",
+    right: "plugins = [\"../plugins\"]",
+};
+
+/// A key that means nothing.
+pub static UNKNOWN_KEY: Entry = Entry {
+    code: "C002",
+    title: "Key that means nothing",
+    explanation: "A misspelt key would silently configure nothing, so that every key must be known.",
+    wrong: "[grants.file]\ndir = []",
+    right: "[grants.file]\ndirs = []",
+};
+
+/// A value of the wrong type.
+pub static WRONG_TYPE: Entry = Entry {
+    code: "C003",
+    title: "Value of the wrong type",
+    explanation: "Each key takes one type: text, a list, a table, a truth value or a whole number.",
+    wrong: "plugins = \"../plugins\"",
+    right: "plugins = [\"../plugins\"]",
+};
+
+/// A value that is not possible.
+pub static BAD_VALUE: Entry = Entry {
+    code: "C004",
+    title: "Value that is not possible",
+    explanation: "The type is right, the value is not: the message says what is possible.",
+    wrong: "[limits]\nmemory = \"64 megs\"",
+    right: "[limits]\nmemory = \"64 MiB\"",
+};
+
+/// A key that is missing.
+pub static MISSING_KEY: Entry = Entry {
+    code: "C005",
+    title: "Key that is missing",
+    explanation: "Without this key the table means nothing.",
+    wrong: "dirs = [{ host = \"..\" }]",
+    right: "dirs = [{ host = \"..\", guest = \"/repo\" }]",
+};
+
+/// A grant that nothing uses yet.
+pub static NOT_YET: Entry = Entry {
+    code: "C101",
+    title: "Grant without effect",
+    explanation: "The list of HTTP hosts is read and checked, but no executor can use it yet: nothing is granted.",
+    wrong: "[grants.fetch]\nhttp = [\"example.org\"]",
+    right: "[grants.fetch]\nhttp = []",
+};
+
+/// A secret whose source is not there.
+pub static NO_SECRET: Entry = Entry {
+    code: "C102",
+    title: "Secret whose source is not there",
+    explanation: "The environment variable is not set, or the file cannot be read. Runs that do not ask for the secret are not \
+                  concerned; an attempt that does ends with code 3.",
+    wrong: "db = { password = { env = \"NOT_SET\" } }",
+    right: "db = { password = { env = \"DB_PASSWORD\" } }",
+};
+
+/// A granted directory that is not there.
+pub static NO_DIRECTORY: Entry = Entry {
+    code: "C103",
+    title: "Granted directory that is not there",
+    explanation: "Attempts of the plugin end with code 3 until the directory exists; `create = true` has it created before a run.",
+    wrong: "dirs = [{ host = \"out\", guest = \"/out\", mode = \"rw\" }]",
+    right: "dirs = [{ host = \"out\", guest = \"/out\", mode = \"rw\", create = true }]",
+};
+
+/// Grants for a plugin that nobody knows.
+pub static UNKNOWN_PLUGIN: Entry = Entry {
+    code: "C104",
+    title: "Grants for an unknown plugin",
+    explanation: "Grants are given to plugins by name; these go to nobody.",
+    wrong: "[grants.fiel]",
+    right: "[grants.file]",
+};
+
+/// All entries, by code.
+pub static ENTRIES: &[&Entry] = &[
+    &SYNTAX,
+    &UNKNOWN_KEY,
+    &WRONG_TYPE,
+    &BAD_VALUE,
+    &MISSING_KEY,
+    &NOT_YET,
+    &NO_SECRET,
+    &NO_DIRECTORY,
+    &UNKNOWN_PLUGIN,
+];
+
+/// The entry of `code`, in either case.
+#[must_use]
+pub fn find(code: &str) -> Option<&'static Entry> {
+    ENTRIES.iter().find(|entry| entry.code.eq_ignore_ascii_case(code)).copied()
+}

@@ -1,0 +1,163 @@
+#![expect(clippy::unwrap_used, reason = "tests")]
+
+use std::{ffi::OsString, fs, path::Path};
+
+use super::*;
+
+fn parse_at(dir: &Path, text: &str) -> Result<Config, Vec<Problem>> {
+    let env = |name: &str| (name == "DB_PASSWORD").then(|| OsString::from("hunter2"));
+    Config::parse_in(text, &Surroundings { dir, env: &env })
+}
+
+fn parse(text: &str) -> Result<Config, Vec<Problem>> {
+    parse_at(Path::new("/nowhere"), text)
+}
+
+/// `code line:column path`, in order.
+fn found(problems: &[Problem]) -> Vec<String> {
+    problems.iter().map(|p| format!("{} {}:{} {}", p.code, p.line, p.column, p.path)).collect()
+}
+
+#[test]
+fn everything_there_is() {
+    let dir = tempfile::tempdir().unwrap();
+    fs::write(dir.path().join("cert.pem"), "CERT\r\n").unwrap();
+    fs::create_dir(dir.path().join("in")).unwrap();
+    let text = r#"
+plugins = ["../plugins", "/abs"]
+[grants.file]
+dirs = [{ host = "in", guest = "/in" }, { host = "out", guest = "/out", mode = "rw", create = true }]
+env = { LANG = "C" }
+http = []
+[vars]
+region = "eu"
+sizes = [1, 2.5, { deep = true }]
+day = 2024-01-31
+[secrets]
+db = { password = { env = "DB_PASSWORD" }, cert = { file = "cert.pem" } }
+[limits]
+memory = "32 MiB"
+output = 1000
+table-elements = 10
+slots = 7
+threads = 3
+"#;
+    let config = parse_at(dir.path(), text).unwrap();
+    assert_eq!(config.warnings, []);
+    assert_eq!(config.plugins, [dir.path().join("../plugins"), "/abs".into()]);
+    let file = config.grants.get("file").unwrap();
+    let dirs: Vec<_> = file.dirs.iter().map(|d| (d.host.clone(), d.guest.as_str(), d.read_only)).collect();
+    assert_eq!(dirs, [(dir.path().join("in"), "/in", true), (dir.path().join("out"), "/out", false)]);
+    assert_eq!(file.env.get("LANG").map(String::as_str), Some("C"));
+    assert_eq!(config.create, [dir.path().join("out")]);
+    let vars = phasm_engine::value::Value::from(config.vars.clone()).to_json();
+    assert_eq!(vars, r#"{"day":"2024-01-31","region":"eu","sizes":[1,2.5,{"deep":true}]}"#);
+    let secret = |key: &str| {
+        let reference = phasm_engine::plan::SecretRef { name: "db".into(), key: key.into() };
+        config.secrets.get(&reference).map(ToString::to_string)
+    };
+    assert_eq!((secret("password").as_deref(), secret("cert").as_deref()), (Some("hunter2"), Some("CERT")));
+    let limits = Limits::default();
+    assert_eq!((config.limits.memory, config.limits.output), (32 << 20, 1000));
+    assert_eq!((config.limits.table_elements, config.limits.stack), (10, limits.stack));
+    assert_eq!((config.slots, config.threads.map(NonZeroUsize::get)), (Some(7), Some(3)));
+    config.create_dirs().unwrap();
+    assert!(dir.path().join("out").is_dir());
+}
+
+#[test]
+fn nothing_is_a_configuration_too() {
+    let config = parse("").unwrap();
+    assert!(config.plugins.is_empty() && config.grants.is_empty() && config.secrets.is_empty());
+    assert_eq!((config.limits, config.slots), (Limits::default(), None));
+}
+
+#[test]
+fn all_problems_at_once_in_order_with_places() {
+    let text = r#"plugin = []
+plugins = "x"
+[grants]
+file = 3
+[grants.a]
+dirs = [{ host = "x" }, { host = "x", guest = "/x", mode = "rx" }, { host = "/", guest = "" }, 5]
+env = { N = 1 }
+[secrets]
+db = { p = { env = "A", file = "b" }, q = {} }
+[limits]
+memory = "64 megs"
+slots = 0
+log = -1
+memroy = 1
+"#;
+    let problems = parse(text).unwrap_err();
+    assert_eq!(
+        found(&problems),
+        [
+            "C002 1:1 plugin",
+            "C003 2:11 plugins",
+            "C003 4:8 grants.file",
+            "C005 6:9 grants.a.dirs[0]",
+            "C004 6:61 grants.a.dirs[1].mode",
+            "C004 6:90 grants.a.dirs[2].guest",
+            "C003 6:96 grants.a.dirs[3]",
+            "C003 7:13 grants.a.env.N",
+            "C004 9:8 secrets.db.p",
+            "C004 9:39 secrets.db.q",
+            "C004 11:10 limits.memory",
+            "C004 12:9 limits.slots",
+            "C004 13:7 limits.log",
+            "C002 14:1 limits.memroy",
+        ]
+    );
+    let hints: Vec<_> = problems.iter().filter_map(|p| p.hint.as_deref()).collect();
+    assert_eq!(hints, ["did you mean `plugins`?", "did you mean `memory`?"]);
+}
+
+#[test]
+fn every_syntax_error_is_told() {
+    let problems = parse("a = \nb = [1,\n[limits\n").unwrap_err();
+    assert!(problems.iter().all(|p| p.code == "C001" && p.line > 0), "{problems:?}");
+    let twice = parse("plugins = []\nplugins = []\n").unwrap_err();
+    assert_eq!(found(&twice), ["C001 2:1 "]);
+    let range = parse("[vars]\na = 9223372036854775808\nb = inf\n").unwrap_err();
+    assert_eq!(found(&range), ["C004 2:5 vars.a", "C004 3:5 vars.b"]);
+}
+
+#[test]
+fn doubts_stop_nothing() {
+    let text = r#"[grants.file]
+dirs = [{ host = "gone", guest = "/gone" }]
+http = ["example.org"]
+[secrets]
+db = { a = { env = "NOT_SET" }, b = { file = "not-there" } }
+"#;
+    let config = parse(text).unwrap();
+    let expected = [
+        "C103 2:18 grants.file.dirs[0].host",
+        "C101 3:8 grants.file.http",
+        "C102 5:20 secrets.db.a.env",
+        "C102 5:46 secrets.db.b.file",
+    ];
+    assert_eq!(found(&config.warnings), expected);
+    assert!(config.secrets.is_empty());
+    let unknown = config.unknown_grants(&["files".into(), "jq".into()]);
+    assert_eq!(found(&unknown), ["C104 1:9 grants.file"]);
+    assert_eq!(unknown.first().unwrap().hint.as_deref(), Some("did you mean `files`?"));
+    assert_eq!(config.unknown_grants(&["file".into()]), []);
+}
+
+#[test]
+fn the_guest_sees_each_path_once() {
+    let text = "[grants.a]\ndirs = [{ host = \"/\", guest = \"/x\" }, { host = \"/\", guest = \"/x\" }]\n";
+    assert_eq!(found(&parse(text).unwrap_err()), ["C004 2:52 grants.a.dirs[1].guest"]);
+}
+
+#[test]
+fn codes_are_unique() {
+    let codes: Vec<_> = catalogue::ENTRIES.iter().map(|entry| entry.code).collect();
+    let mut sorted = codes.clone();
+    sorted.sort_unstable();
+    sorted.dedup();
+    assert_eq!(codes, sorted);
+    assert_eq!(catalogue::find("c001").map(|entry| entry.code), Some("C001"));
+}
