@@ -31,6 +31,20 @@ impl ParameterType {
         }
     }
 
+    /// The type as documents name it.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Any => "any",
+            Self::String => "string",
+            Self::Number => "number",
+            Self::Integer => "integer",
+            Self::Boolean => "boolean",
+            Self::Object => "object",
+            Self::Array => "array",
+        }
+    }
+
     /// What is wrong with binding `value` to a parameter of this type whose `enum` is `allowed` (empty: unrestricted);
     /// `None` if it fits. Null fits always.
     #[must_use]
