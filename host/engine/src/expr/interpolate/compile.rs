@@ -54,16 +54,17 @@ impl Compiler {
         while let Some(open) = find(text, "{{", at) {
             push_literal(&mut pieces, text.get(at..open));
             let offset = open + "{{".len();
-            at = match end_of_placeholder(text, offset) {
+            match end_of_placeholder(text, offset) {
                 Ok(end) => {
                     self.placeholder(text, offset..end, span, &mut pieces);
-                    end + "}}".len()
+                    at = end + "}}".len();
                 }
                 Err(error) => {
+                    // What follows cannot be told from what belongs inside.
                     self.errors.push(PlaceholderError { path: self.path.clone(), span, error });
-                    find(text, "}}", offset).map_or(text.len(), |end| end + "}}".len())
+                    return Interpolated::Text(pieces);
                 }
-            };
+            }
         }
         if pieces.is_empty() && at == 0 {
             return Interpolated::Literal(text.clone().into());

@@ -103,7 +103,7 @@ fn without_placeholders_it_is_literal() {
 
 #[test]
 fn every_bad_placeholder_is_reported_with_its_place() {
-    let json = r#"{"a": "{{ 1 + }} and {{ b ! }}", "l": ["ok {{ a }}", "no {{ end", {"n": "it's {{ it's }} {{ = }}"}], "e": "{{ }}"}"#;
+    let json = r#"{"a": "{{ 1 + }} and {{ b ! }}", "l": ["ok {{ a }}", "no {{ end", {"n": "it's {{ = }} {{ it's }} {{ = }}"}], "e": "{{ }}"}"#;
     let errors = Interpolated::compile(&tree(json), false).unwrap_err();
     let shown: Vec<_> =
         errors.iter().map(|e| (e.path.as_str(), e.error.offset, e.error.message.as_str())).collect();
@@ -114,8 +114,8 @@ fn every_bad_placeholder_is_reported_with_its_place() {
             (".a", 19, "`!` where an operator or the end was expected"),
             (".e", 2, "there is no expression here; expected one"),
             (".l[1]", 3, "this placeholder has no closing `}}`"),
-            (".l[2].n", 10, "this text has no closing quote"),
-            (".l[2].n", 19, "there is no assignment"),
+            (".l[2].n", 8, "there is no assignment"),
+            (".l[2].n", 18, "this text has no closing quote"),
         ]
     );
     let hint =
