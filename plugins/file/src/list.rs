@@ -8,7 +8,10 @@ use std::{
 
 use phasm_sdk::prelude::*;
 
-use crate::{Task, problem::refused};
+use crate::{
+    Task,
+    problem::{is_granted, refused},
+};
 
 /// What the directory holds, sorted by path; links are not followed.
 pub(crate) fn list(task: &Task) -> Result {
@@ -44,7 +47,9 @@ pub(crate) fn stat(task: &Task) -> Result {
         Ok(metadata) => {
             Ok(outcome.output("exists", true).output("kind", kind(&metadata)).output("size", metadata.len()))
         }
-        Err(why) if why.kind() == io::ErrorKind::NotFound => Ok(outcome.output("exists", false)),
+        Err(why) if why.kind() == io::ErrorKind::NotFound && is_granted(path) => {
+            Ok(outcome.output("exists", false))
+        }
         Err(why) => Err(refused("look at", path, &why)),
     }
 }

@@ -1,6 +1,10 @@
 //! What the file system refuses, in words that say how to mend it.
 
-use std::io::{Error, ErrorKind};
+use std::{
+    fs,
+    io::{Error, ErrorKind},
+    path::Path,
+};
 
 use phasm_sdk::prelude::*;
 
@@ -14,14 +18,33 @@ const ANSWERS: [(ErrorKind, &str, &str); 3] = [
 /// Why `path` could not be read, written, …: code 2 where that is an answer, code 3 where a grant is missing.
 pub(crate) fn refused(verb: &str, path: &str, why: &Error) -> Outcome {
     let what = format!("cannot {verb} `{path}`");
-    if let Some((_, kind, answer)) = ANSWERS.iter().find(|(kind, ..)| *kind == why.kind()) {
-        Outcome::failed(format!("{what}: {answer}")).kind(kind).retryable(false)
-    } else if is_outside_of_grants(why) {
+    let kind = kind(path, why);
+    if !is_granted(path) {
         not_granted(&what)
-    } else if [ErrorKind::PermissionDenied, ErrorKind::ReadOnlyFilesystem].contains(&why.kind()) {
+    } else if let Some((_, word, answer)) = ANSWERS.iter().find(|(known, ..)| *known == kind) {
+        Outcome::failed(format!("{what}: {answer}")).kind(word).retryable(false)
+    } else if [ErrorKind::PermissionDenied, ErrorKind::ReadOnlyFilesystem].contains(&kind) {
         not_permitted(&what, why)
     } else {
         Outcome::error(format!("{what}: {why}")).kind("io")
+    }
+}
+
+/// Whether a granted directory holds the path. Without one nothing above it is there, not even the root.
+pub(crate) fn is_granted(path: &str) -> bool {
+    let there =
+        |above: &Path| fs::metadata(if above == Path::new("") { Path::new(".") } else { above }).is_ok();
+    Path::new(path).ancestors().any(there)
+}
+
+/// WASI opens directories as if they were files; only reading one fails, as a bad descriptor.
+fn kind(path: &str, why: &Error) -> ErrorKind {
+    const BAD_DESCRIPTOR: i32 = 8;
+    let is_directory = || fs::metadata(path).is_ok_and(|metadata| metadata.is_dir());
+    if why.raw_os_error() == Some(BAD_DESCRIPTOR) && is_directory() {
+        ErrorKind::IsADirectory
+    } else {
+        why.kind()
     }
 }
 
@@ -33,16 +56,10 @@ fn not_permitted(what: &str, why: &Error) -> Outcome {
     Outcome::error(message).kind("grant").retryable(false)
 }
 
-fn not_granted(what: &str) -> Outcome {
+pub(crate) fn not_granted(what: &str) -> Outcome {
     let message = format!(
         "{what}: it lies in no directory granted to this plugin; whoever runs the workflow grants one with `dirs` under \
          `[grants.file]` in the host's configuration"
     );
     Outcome::error(message).kind("grant").retryable(false)
-}
-
-/// wasi-libc looks for a granted directory that holds the path; without one it says so, or ENOTCAPABLE.
-fn is_outside_of_grants(why: &Error) -> bool {
-    const NOT_CAPABLE: i32 = 76;
-    why.raw_os_error() == Some(NOT_CAPABLE) || why.to_string().contains("pre-opened")
 }

@@ -129,14 +129,13 @@ fn it_tells_what_is_there() {
 
 #[test]
 fn a_missing_grant_is_named() {
-    let not_granted = std::io::Error::other(
-        "failed to find a pre-opened file descriptor through which \"/x\" could be opened",
-    );
-    let outcome = problem::refused("read", "/x", &not_granted);
+    let outcome = problem::not_granted("cannot read `/x`");
     assert_eq!(outcome.code, ExecCode::Error);
     assert!(outcome.message.contains("`dirs` under `[grants.file]`"), "{}", outcome.message);
-    let read_only = problem::refused("write", "/x", &std::io::ErrorKind::ReadOnlyFilesystem.into());
-    assert!(read_only.message.contains("a read-write one is needed"), "{}", read_only.message);
+    let it = directory();
+    let read_only = std::io::ErrorKind::ReadOnlyFilesystem.into();
+    let outcome = problem::refused("write", it.path().to_str().unwrap(), &read_only);
+    assert!(outcome.message.contains("a read-write one is needed"), "{}", outcome.message);
 }
 
 #[test]

@@ -63,6 +63,8 @@ const NAME: &str = "template";
 
 fn environment(format: Format, undefined: Undefined, trim_blocks: bool) -> Result<Environment<'static>> {
     let mut environment = Environment::new();
+    // Its errors then name what is undefined.
+    environment.set_debug(true);
     let mut syntax = SyntaxConfig::builder();
     syntax.keep_trailing_newline(true).trim_blocks(trim_blocks).lstrip_blocks(trim_blocks);
     environment.set_syntax(syntax.build()?);
