@@ -20,3 +20,8 @@ pub use self::{
     watch::{LogLine, Notice, ProgressNote},
 };
 pub use phasm_engine as engine;
+
+/// The README's examples are tested.
+#[cfg(doctest)]
+#[doc = include_str!("../../README.md")]
+struct Readme;

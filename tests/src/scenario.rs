@@ -105,10 +105,10 @@ impl Script for Scripted {
 
 impl WrittenAct {
     fn act(&self) -> Act {
-        let outputs = self.outputs.iter().map(|(name, value)| Output {
-            name: name.as_str().into(),
-            value: value.clone().into(),
-        });
+        let outputs = self
+            .outputs
+            .iter()
+            .map(|(name, value)| Output { name: name.as_str().into(), value: value.clone().into() });
         let outcome = Outcome {
             code: self.code,
             message: self.message.as_str().into(),
@@ -132,7 +132,8 @@ pub fn run_scenario(path: &Path) -> Result<String, String> {
     let text = std::fs::read_to_string(path).map_err(|error| error.to_string())?;
     let name = path.file_name().and_then(|name| name.to_str()).unwrap_or("scenario.yaml");
     let tree = reader::read(name, &text).map_err(|problems| listed(&problems))?;
-    let written: Written = serde_json::from_value((&tree.to_value()).into()).map_err(|error| error.to_string())?;
+    let written: Written =
+        serde_json::from_value((&tree.to_value()).into()).map_err(|error| error.to_string())?;
     let document = document_of(&tree)?;
     let plan = match Plan::build(document, &()) {
         Ok(plan) => Arc::new(plan),
@@ -202,4 +203,3 @@ fn document_of(tree: &Tree) -> Result<&Tree, String> {
 fn listed(problems: &[Problem]) -> String {
     problems.iter().map(|problem| format!("{}:{} {problem}\n", problem.line, problem.column)).collect()
 }
-

@@ -195,7 +195,9 @@ pub fn check_replay(plan: &Arc<Plan>, journal: &[(Timestamp, Vec<Event>)], live:
     let mut replayed: Option<Run> = None;
     for length in 1..=journal.len() {
         let records = journal.iter().take(length).map(|(time, events)| (*time, events.as_slice()));
-        replayed = Some(Run::replay(Arc::clone(plan), records).map_err(|error| format!("cut at {length}: {error}"))?);
+        replayed = Some(
+            Run::replay(Arc::clone(plan), records).map_err(|error| format!("cut at {length}: {error}"))?,
+        );
     }
     let Some(replayed) = replayed else { return Err("the journal is empty".to_owned()) };
     let (live, replayed) = (state(live), state(&replayed));

@@ -22,6 +22,7 @@ mod close;
 mod container;
 mod dispatch;
 mod env;
+mod not_yet;
 mod suspend;
 mod timers;
 
@@ -31,7 +32,7 @@ use std::{
     sync::Arc,
 };
 
-pub use self::env::SubmitView;
+pub use self::{env::SubmitView, not_yet::not_yet};
 use crate::{
     event::{Command, Event, Facts, Input, PhaseChanged, Reason, Submitted, TaskId, Warning, With},
     phase::{Kind, Phase},

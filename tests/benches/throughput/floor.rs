@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use wasmtime::{
-    Config, Engine, InstanceAllocationStrategy, PoolingAllocationConfig, Store, StoreLimits, StoreLimitsBuilder,
-    UpdateDeadline,
+    Config, Engine, InstanceAllocationStrategy, PoolingAllocationConfig, Store, StoreLimits,
+    StoreLimitsBuilder, UpdateDeadline,
     component::{Component, HasSelf, Linker, ResourceTable},
 };
 use wasmtime_wasi::{WasiCtx, WasiCtxView, WasiView};
@@ -44,7 +44,8 @@ pub(crate) fn measure(component: &[u8], calls: u32) -> Measure {
     let engine = engine();
     let mut linker = Linker::new(&engine);
     wasmtime_wasi::p2::add_to_linker_async(&mut linker).expect("WASI links");
-    Executor::add_to_linker::<_, HasSelf<_>>(&mut linker, |guest: &mut Guest| guest).expect("the world links");
+    Executor::add_to_linker::<_, HasSelf<_>>(&mut linker, |guest: &mut Guest| guest)
+        .expect("the world links");
     let component = Component::new(&engine, component).expect("the component compiles");
     let pre = linker.instantiate_pre(&component).expect("the component links");
     let pre = Arc::new(ExecutorPre::new(pre).expect("the component exports the world"));
@@ -53,7 +54,8 @@ pub(crate) fn measure(component: &[u8], calls: u32) -> Measure {
         tokio::runtime::Builder::new_multi_thread().worker_threads(threads).build().expect("a runtime");
     let per_loop = calls / u32::try_from(threads).unwrap_or(1);
     let work = || async {
-        let loops: Vec<_> = (0..threads).map(|_| tokio::spawn(many(engine.clone(), Arc::clone(&pre), per_loop))).collect();
+        let loops: Vec<_> =
+            (0..threads).map(|_| tokio::spawn(many(engine.clone(), Arc::clone(&pre), per_loop))).collect();
         for each in loops {
             each.await.expect("no panic");
         }
@@ -85,7 +87,8 @@ async fn many(engine: Engine, pre: Arc<ExecutorPre<Guest>>, calls: u32) {
 }
 
 async fn one(engine: &Engine, pre: &ExecutorPre<Guest>, index: u32) {
-    let limits = StoreLimitsBuilder::new().memory_size(64 << 20).instances(100).tables(100).memories(10).build();
+    let limits =
+        StoreLimitsBuilder::new().memory_size(64 << 20).instances(100).tables(100).memories(10).build();
     let guest = Guest { wasi: WasiCtx::builder().build(), table: ResourceTable::new(), limits };
     let mut store = Store::new(engine, guest);
     store.limiter(|guest| &mut guest.limits);

@@ -3,7 +3,12 @@
 //!
 //! `cargo bench` prints tasks/s, wall and CPU µs per task and the ratio. Opening the host and loading plugins is not
 //! counted. `PHASM_BENCH_SCALE=0.1` shrinks every run.
-#![expect(clippy::print_stdout, clippy::expect_used, clippy::panic, reason = "a benchmark is a program for people")]
+#![expect(
+    clippy::print_stdout,
+    clippy::expect_used,
+    clippy::panic,
+    reason = "a benchmark is a program for people"
+)]
 
 mod floor;
 mod measure;
@@ -45,7 +50,10 @@ fn main() {
         ] {
             table.row(name, &run(&host, &plan, runs).await);
         }
-        table.row("memory, 1 000 runs of 10 at once", &run_at_once(&host, &workflows::wide(10), scaled(1_000)).await);
+        table.row(
+            "memory, 1 000 runs of 10 at once",
+            &run_at_once(&host, &workflows::wide(10), scaled(1_000)).await,
+        );
     });
     drop(host);
 
