@@ -110,6 +110,9 @@ pub(crate) struct Driver {
     batch: Batch,
 }
 
+/// Answers a request once its batch is durable, or tells that it is not.
+type Answer = Box<dyn FnOnce(Option<&Arc<StoreError>>) + Send>;
+
 /// What one batch of inputs has led to so far.
 #[derive(Default)]
 struct Batch {
@@ -119,7 +122,7 @@ struct Batch {
     /// Slots that came back, less those that were taken.
     slots: i64,
     /// Answers to give once the batch is durable.
-    answers: Vec<Box<dyn FnOnce(Option<&Arc<StoreError>>) + Send>>,
+    answers: Vec<Answer>,
 }
 
 /// The events of a record, encoded by whoever needs bytes.
@@ -437,7 +440,7 @@ impl Driver {
         while let Ok(message) = self.inbox.try_recv() {
             match message {
                 Message::Signal(Signal::Finished(..) | Signal::Interrupted(_) | Signal::Gone(_)) => {
-                    returned += 1
+                    returned += 1;
                 }
                 Message::Signal(Signal::Granted(slots)) => returned += i64::from(slots),
                 Message::Signal(Signal::Started(_) | Signal::Inactive(_)) => {}

@@ -14,8 +14,11 @@ const HIDDEN: &str = "•••";
 /// Secret values by name and key, shared by clones. Neither printed nor recorded anywhere.
 #[derive(Clone, Default)]
 pub struct Secrets {
-    values: Arc<BTreeMap<(Arc<str>, Arc<str>), Arc<str>>>,
+    values: Arc<BTreeMap<Key, Arc<str>>>,
 }
+
+/// A secret's name and the key within it.
+type Key = (Arc<str>, Arc<str>);
 
 impl fmt::Debug for Secrets {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -96,7 +99,6 @@ impl Secrets {
 }
 
 #[cfg(test)]
-#[expect(clippy::unwrap_used, reason = "tests")]
 mod tests {
     use super::*;
 

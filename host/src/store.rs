@@ -14,7 +14,6 @@ mod error;
 pub mod memory;
 pub mod sqlite;
 #[cfg(test)]
-#[expect(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, reason = "tests")]
 mod tests;
 
 use std::{future::Future, num::NonZeroU32, pin::Pin, sync::Arc};

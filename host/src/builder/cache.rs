@@ -68,7 +68,6 @@ pub(super) fn lock(dir: &Path, what: &str, progress: &dyn Progress) -> Result<Fi
 }
 
 #[cfg(test)]
-#[expect(clippy::unwrap_used, reason = "tests")]
 mod tests {
     use std::{cell::RefCell, sync::mpsc, thread};
 

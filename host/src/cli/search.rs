@@ -74,7 +74,6 @@ fn user_dir(
 }
 
 #[cfg(test)]
-#[expect(clippy::unwrap_used, reason = "tests")]
 mod tests {
     use std::fs;
 

@@ -1,5 +1,3 @@
-#![expect(clippy::unwrap_used, reason = "tests")]
-
 use std::{ffi::OsString, fs, path::Path};
 
 use super::*;

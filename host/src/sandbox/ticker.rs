@@ -245,7 +245,7 @@ mod tests {
 
     fn ticker() -> (Ticker, Receiver<()>) {
         let (sender, ticks) = channel();
-        (Ticker::start(move || drop(sender.send(()))).unwrap(), ticks)
+        (Ticker::start(move || sender.send(()).unwrap_or_default()).unwrap(), ticks)
     }
 
     fn wait_until_parked(ticker: &Ticker) {

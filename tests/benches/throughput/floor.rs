@@ -11,13 +11,21 @@ use wasmtime_wasi::{WasiCtx, WasiCtxView, WasiView};
 
 use crate::measure::Measure;
 
-wasmtime::component::bindgen!({
-    path: "../wit",
-    world: "phasm:executor/executor",
-    exports: { default: async },
-});
+mod world {
+    wasmtime::component::bindgen!({
+        path: "../wit",
+        world: "phasm:executor/executor",
+        exports: { default: async },
+    });
+}
 
-use phasm::executor::types::{Invocation, Level, NamedValue};
+use world::{
+    Executor, ExecutorPre,
+    phasm::executor::{
+        host::Host,
+        types::{self, Invocation, Level, NamedValue},
+    },
+};
 
 struct Guest {
     wasi: WasiCtx,
@@ -31,13 +39,13 @@ impl WasiView for Guest {
     }
 }
 
-impl phasm::executor::host::Host for Guest {
+impl Host for Guest {
     fn log(&mut self, _level: Level, _text: String) {}
     fn progress(&mut self, _fraction: Option<f64>, _text: String) {}
     fn heartbeat(&mut self) {}
 }
 
-impl phasm::executor::types::Host for Guest {}
+impl types::Host for Guest {}
 
 /// Calls the component `calls` times, each on a fresh instance, from one loop a core.
 pub(crate) fn measure(component: &[u8], calls: u32) -> Measure {

@@ -19,7 +19,11 @@ use std::sync::Arc;
 use measure::{Measure, Table};
 use phasm::{
     Host,
-    engine::{phase::Phase, plan::Plan, value::Map},
+    engine::{
+        phase::Phase,
+        plan::{Plan, TemplateKind},
+        value::Map,
+    },
     sandbox::SandboxConfig,
     store::{Sqlite, Store},
 };
@@ -58,7 +62,7 @@ fn main() {
     drop(host);
 
     let dir = tempfile::tempdir().expect("a directory for the store");
-    let store = Sqlite::open(&dir.path().join("bench.db")).expect("a store");
+    let store = Sqlite::open(dir.path().join("bench.db")).expect("a store");
     let host = open(&echo, Some(Arc::new(store)));
     runtime.block_on(async {
         run(&host, &workflows::wide(200), 1).await;
@@ -120,9 +124,6 @@ fn plan(host: &Host, text: &str) -> Arc<Plan> {
 fn leaves(plan: &Plan) -> u64 {
     plan.templates
         .iter()
-        .map(|template| match &template.kind {
-            phasm::engine::plan::TemplateKind::Dag(dag) => dag.nodes.len() as u64,
-            _ => 0,
-        })
+        .map(|template| if let TemplateKind::Dag(dag) = &template.kind { dag.nodes.len() as u64 } else { 0 })
         .sum()
 }

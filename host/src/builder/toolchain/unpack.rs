@@ -79,7 +79,6 @@ fn entries(dir: &Path) -> io::Result<Vec<PathBuf>> {
 }
 
 #[cfg(test)]
-#[expect(clippy::unwrap_used, reason = "tests")]
 mod tests {
     use super::*;
 

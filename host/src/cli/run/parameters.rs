@@ -77,7 +77,6 @@ fn from_file(file: &Path) -> Result<Map, Failure> {
 }
 
 #[cfg(test)]
-#[expect(clippy::unwrap_used, reason = "tests")]
 mod tests {
     use super::*;
 
