@@ -7,6 +7,7 @@ use std::{
         Arc,
         atomic::{AtomicU64, Ordering},
     },
+    time::Duration,
 };
 
 use phasm_engine::{
@@ -252,6 +253,9 @@ impl HostBuilder {
     }
 }
 
+/// How long closing waits for the engine's thread at most.
+const LONGEST_CLOSE: Duration = Duration::from_secs(10);
+
 /// Attempts in flight unless configured: enough for a thousand that wait in host calls.
 const DEFAULT_SLOTS: u32 = 2048;
 
@@ -383,6 +387,14 @@ impl Host {
             engine.spawn(driver.drive());
         }
         Ok(RunHandle { id: run_id, sender, standing: watched })
+    }
+
+    /// Closes the host: every run stops where it stands, and nothing of it holds the store any more when this returns.
+    /// Blocks for as long as the engine's thread takes to notice; not to be called on an async thread.
+    pub fn close(mut self) {
+        if let Some(runtime) = self.control.0.take() {
+            runtime.shutdown_timeout(LONGEST_CLOSE);
+        }
     }
 
     fn engine(&self) -> Option<&Handle> {

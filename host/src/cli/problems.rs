@@ -111,7 +111,7 @@ fn paragraph(source: Source<'_>, lines: &[&str], problem: &Problem, code: &str) 
 
 /// The source line, cut to what is near the column, and a caret under it.
 fn excerpt(source: &str, line: u32, column: usize, width: usize) -> String {
-    let at = column.saturating_sub(1);
+    let at = column.saturating_sub(1).min(source.chars().count());
     let first = if at > WIDEST - 20 { at - 20 } else { 0 };
     let visible = |c: char| if c.is_control() && c != '\t' { '\u{fffd}' } else { c };
     let shown: String = source.chars().skip(first).take(WIDEST).map(visible).collect();
@@ -136,4 +136,54 @@ fn excerpt(source: &str, line: u32, column: usize, width: usize) -> String {
 /// Cells of a terminal that a character takes.
 fn cells(c: char) -> usize {
     if c == '\t' { 1 } else { unicode_width::UnicodeWidthChar::width(c).unwrap_or(1) }
+}
+
+#[cfg(test)]
+mod tests {
+    use anstream::adapter::strip_str;
+    use phasm::engine::{path::Path, plan::catalogue::source::SYNTAX, tree::Span};
+
+    use super::*;
+
+    fn shown(text: &str, line: u32, column: u32, written: std::ops::Range<usize>) -> String {
+        let span = Span { line, column, start: written.start, end: written.end };
+        let problem = Problem::new(&SYNTAX, &Path::root().key("spec"), span, "found x; expected y");
+        let lines: Vec<_> = text.lines().collect();
+        let paragraph = paragraph(Source { name: "w.yaml", text }, &lines, &problem, problem.code);
+        strip_str(&paragraph).to_string()
+    }
+
+    #[test]
+    fn a_caret_stands_under_what_is_meant() {
+        let expected = "w.yaml:2:3: P001: spec: found x; expected y\n    2 | b: cde\n      |   ^^^\n";
+        assert_eq!(shown("a\nb: cde\n", 2, 3, 5..8), expected);
+    }
+
+    #[test]
+    fn tabs_and_wide_characters_keep_the_caret_in_place() {
+        assert!(shown("\t日本: x", 1, 6, 9..10).ends_with("    1 | \t日本: x\n      | \t      ^\n"));
+    }
+
+    #[test]
+    fn carets_end_with_the_line_and_there_is_always_one() {
+        assert!(shown("ab\ncd\n", 1, 2, 1..6).ends_with("|  ^\n"), "a value of several lines");
+        assert!(shown("ab\n", 1, 3, 2..2).ends_with("|   ^\n"), "the end of the line");
+        assert!(shown("ab\n", 1, 99, 98..99).contains("ab\n"), "a column that is not there");
+    }
+
+    #[test]
+    fn a_long_line_is_cut_around_the_column() {
+        let text = format!("{}key: value{}", "x".repeat(500), "y".repeat(500));
+        let paragraph = shown(&text, 1, 501, 500..503);
+        let mut lines = paragraph.lines().skip(1);
+        let (source, caret) = (lines.next().unwrap(), lines.next().unwrap());
+        assert!(source.chars().count() < 120, "{source}");
+        let at = caret.chars().position(|c| c == '^').unwrap();
+        assert_eq!(source.chars().skip(at).take(3).collect::<String>(), "key");
+    }
+
+    #[test]
+    fn without_a_place_the_file_alone_is_named() {
+        assert_eq!(shown("a", 0, 0, 0..0), "w.yaml: P001: spec: found x; expected y\n");
+    }
 }

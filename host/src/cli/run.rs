@@ -112,22 +112,25 @@ pub(super) fn run(arguments: &RunArguments, log_level: LogLevel, screen: &Screen
     }
     let given = parameters::all(&arguments.param, arguments.params.as_deref(), &plan)?;
     let runtime = runtime()?;
-    let ended = runtime.block_on(async {
+    let (ended, prepared) = runtime.block_on(async {
         let mut interrupts = Interrupts::listen()
             .map_err(|error| Failure::host(While::new("interrupts cannot be heard", error)))?;
         let started = start(arguments, screen, &document, &given);
         let (prepared, handle, notices) = tokio::select! {
             started = started => started?,
-            () = interrupts.next() => return Ok(Ended::Abandoned),
+            () = interrupts.next() => return Ok((Ended::Abandoned, None)),
         };
         let session = Session::new(arguments, log_level, screen, handle);
-        let ended = session.follow(notices, &mut interrupts).await;
-        drop(prepared);
-        ended
-    });
-    // What still computes or builds is not waited for.
+        let ended = session.follow(notices, &mut interrupts).await?;
+        Ok((ended, Some(prepared)))
+    })?;
+    // What still computes or builds is not waited for, but the store is: it folds its log into its file.
     runtime.shutdown_background();
-    Ok(report(arguments, screen, ended?))
+    match (&ended, prepared) {
+        (Ended::Over(_) | Ended::Parked(_) | Ended::Interrupted(_), Some(prepared)) => prepared.host.close(),
+        (Ended::Abandoned, _) | (_, None) => {}
+    }
+    Ok(report(arguments, screen, ended))
 }
 
 fn runtime() -> Result<Runtime, Failure> {

@@ -81,11 +81,12 @@ impl Lines {
         if !self.screen.live {
             return;
         }
-        while self.bars.len() > lines.len() {
-            if let Some(bar) = self.bars.pop() {
-                bar.finish_and_clear();
-                self.screen.bars.remove(&bar);
-            }
+        if lines.is_empty() {
+            // There is nothing left to complain to.
+            let _cleared = self.screen.bars.clear();
+        }
+        for bar in self.bars.drain(lines.len().min(self.bars.len())..) {
+            self.screen.bars.remove(&bar);
         }
         while self.bars.len() < lines.len() {
             self.bars.push(self.screen.bars.add(line()));
@@ -93,7 +94,6 @@ impl Lines {
         for (bar, line) in self.bars.iter().zip(lines) {
             let text = if self.screen.colours { line.clone() } else { strip_str(line).to_string() };
             bar.set_message(text);
-            bar.tick();
         }
     }
 }

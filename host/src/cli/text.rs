@@ -48,11 +48,12 @@ pub(super) fn phase(phase: Phase) -> String {
     styled(colour(phase), phase)
 }
 
-/// A length of time, roughly: `0.3 s`, `12 s`, `3 min 05 s`, `2 h 07 min`.
+/// A length of time, roughly: `35 ms`, `1.3 s`, `12 s`, `3 min 05 s`, `2 h 07 min`.
 pub(super) fn elapsed(millis: Millis) -> String {
     let seconds = millis / 1000;
     match seconds {
-        0..10 => format!("{seconds}.{} s", millis % 1000 / 100),
+        0 => format!("{millis} ms"),
+        1..10 => format!("{seconds}.{} s", millis % 1000 / 100),
         10..60 => format!("{seconds} s"),
         60..3600 => format!("{} min {:02} s", seconds / 60, seconds % 60),
         _ => format!("{} h {:02} min", seconds / 3600, seconds % 3600 / 60),
@@ -104,8 +105,9 @@ mod tests {
     #[test]
     fn lengths_of_time_read_well() {
         for (millis, text) in [
-            (0, "0.0 s"),
-            (349, "0.3 s"),
+            (0, "0 ms"),
+            (349, "349 ms"),
+            (1_349, "1.3 s"),
             (9_999, "9.9 s"),
             (10_000, "10 s"),
             (185_000, "3 min 05 s"),

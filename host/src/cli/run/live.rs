@@ -89,3 +89,66 @@ fn glyph(phase: Phase, delayed: bool, frame: usize) -> String {
     };
     text::styled(text::colour(phase), glyph)
 }
+
+#[cfg(test)]
+mod tests {
+    use anstream::adapter::strip_str;
+    use phasm::engine::{event::Reason, run::Progress};
+
+    use super::*;
+
+    fn row(depth: usize, name: &str, phase: Phase) -> Row {
+        Row {
+            depth,
+            name: name.into(),
+            path: name.into(),
+            phase,
+            reason: None,
+            attempt: 1,
+            started_at: None,
+            finished_at: None,
+            wake_at: None,
+            message: "".into(),
+        }
+    }
+
+    #[test]
+    fn the_tree_shows_attempts_delays_progress_and_what_went_wrong() {
+        let at = |millis| Some(Timestamp(millis));
+        let rows = vec![
+            Row { started_at: at(0), ..row(0, "main", Phase::Running) },
+            Row { started_at: at(1000), ..row(1, "fetch", Phase::Running) },
+            Row { wake_at: at(6000), attempt: 2, ..row(1, "flaky", Phase::Created) },
+            Row {
+                started_at: at(0),
+                finished_at: at(2500),
+                reason: Some(Reason::RetryExhausted),
+                message: "\u{1b}[31mboom".into(),
+                ..row(1, "bad", Phase::Failed)
+            },
+            row(1, "later", Phase::Created),
+        ];
+        let snapshot = Snapshot {
+            workflow: "w".into(),
+            phase: Phase::Running,
+            progress: Progress { done: 1, total: 50 },
+            submitted_at: Timestamp(0),
+            finished_at: None,
+            rows,
+            hidden: 3,
+        };
+        let progress = BTreeMap::from([("fetch".into(), "50 % half".to_owned())]);
+        let lines = lines(&snapshot, Timestamp(4000), 0, &progress);
+        let plain: Vec<_> = lines.iter().map(|line| strip_str(line).to_string()).collect();
+        let expected = [
+            "⠋ main         Running 4.0 s",
+            "⠋   fetch      Running 3.0 s  50 % half",
+            "↻   flaky [2]  retry in 2.0 s",
+            "✗   bad        Failed (retry-exhausted) 2.5 s  \\u{1b}[31mboom",
+            "·   later      Created",
+            "  … and 3 more",
+            "⠋ w Running 1/50 tasks 4.0 s",
+        ];
+        assert_eq!(plain, expected);
+    }
+}

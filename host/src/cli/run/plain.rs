@@ -15,8 +15,17 @@ pub(super) struct Plain {
     ended: u64,
     /// The tenths of a large run that were told.
     tenths: u64,
-    /// How long the last attempt took, and whose it was.
-    last: Option<(String, u64)>,
+    last: Option<Attempt>,
+}
+
+/// How the last attempt ended, and whose it was: its task's phase follows.
+#[derive(Debug)]
+struct Attempt {
+    path: String,
+    phase: String,
+    message: String,
+    /// Nothing, if the executor never started.
+    millis: Option<u64>,
 }
 
 impl Plain {
@@ -32,18 +41,35 @@ impl Plain {
             }
             "task.attempt.started" if self.tasks <= MANY => Some(told(&path?, attempt, "Running", None, "")),
             "task.attempt.done" | "task.attempt.failed" => {
-                self.last = Some((path?, data["durationMs"].as_u64()?));
+                self.last = Some(Attempt {
+                    path: path?,
+                    phase: data["phase"].as_str().unwrap_or_default().to_owned(),
+                    message: data["message"].as_str().unwrap_or_default().to_owned(),
+                    millis: data["durationMs"].as_u64(),
+                });
                 None
             }
             "task.retry.scheduled" => {
                 let next = data["attempt"].as_u64().unwrap_or(0);
                 let delay = text::elapsed(data["delayMs"].as_u64().unwrap_or(0));
-                Some(told(&path?, attempt, "ended", None, &format!("attempt {next} in {delay}")))
+                let path = path?;
+                let ended = self.last.take().filter(|last| last.path == path)?;
+                let message =
+                    if ended.message.is_empty() { String::new() } else { format!(": {}", ended.message) };
+                Some(told(
+                    &path,
+                    attempt,
+                    &styled(&ended.phase),
+                    None,
+                    &format!("attempt {next} in {delay}{message}"),
+                ))
             }
+            // That of `timeout` the phase will tell.
             "task.timeout" => {
-                let which = data["which"].as_str().unwrap_or("timeout");
+                let which = data["which"].as_str().filter(|which| *which != "timeout")?;
                 Some(told(&path?, attempt, which, None, "has passed"))
             }
+            "task.resumed" => Some(told(&path?, attempt, "resumed", None, "")),
             "task.phase" => self.phase(&path?, event),
             _ => None,
         }
@@ -51,8 +77,7 @@ impl Plain {
 
     fn phase(&mut self, path: &str, event: &Value) -> Option<String> {
         let (data, attempt) = (&event["data"], event["attempt"].as_u64().unwrap_or(0));
-        let name = data["to"].as_str()?;
-        let phase = Phase::ALL.into_iter().find(|phase| phase.as_str() == name)?;
+        let phase = phase_of(data["to"].as_str()?)?;
         let message = data["message"].as_str().unwrap_or_default();
         let reason = data["reason"].as_str();
         if phase == Phase::Suspended {
@@ -65,12 +90,12 @@ impl Plain {
         if self.tasks > MANY && matches!(phase, Phase::Succeeded | Phase::Skipped) {
             return self.tenth();
         }
-        let took = self.last.take().filter(|(of, _)| of == path).map(|(_, millis)| text::elapsed(millis));
-        let rest = match (took, message) {
-            (None, message) => message.to_owned(),
-            (Some(took), "") => format!("in {took}"),
-            (Some(took), message) => format!("in {took}: {message}"),
-        };
+        let last = self.last.take().filter(|last| last.path == path);
+        let took =
+            last.as_ref().and_then(|last| last.millis).map(|millis| format!("in {}", text::elapsed(millis)));
+        let told_by = last.as_ref().map_or(message, |last| &last.message);
+        let why = Some(told_by).filter(|message| !message.is_empty() && phase != Phase::Succeeded);
+        let rest = [took.as_deref(), why].into_iter().flatten().collect::<Vec<_>>().join(": ");
         Some(told(path, attempt, &text::phase(phase), reason, &rest))
     }
 
@@ -85,9 +110,90 @@ impl Plain {
     }
 }
 
+fn phase_of(name: &str) -> Option<Phase> {
+    Phase::ALL.into_iter().find(|phase| phase.as_str() == name)
+}
+
+fn styled(name: &str) -> String {
+    phase_of(name).map_or_else(|| name.to_owned(), text::phase)
+}
+
 fn told(path: &str, attempt: u64, what: &str, reason: Option<&str>, rest: &str) -> String {
     let attempt = if attempt > 0 { format!("[{attempt}]") } else { String::new() };
     let reason = reason.map(|reason| format!(" ({reason})")).unwrap_or_default();
     let rest = if rest.is_empty() { String::new() } else { format!(" {}", text::short(rest, 200)) };
     format!("{path}{attempt} {what}{reason}{rest}\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn event(kind: &str, path: &str, attempt: u64, data: Value) -> Value {
+        let (scope, name) = path.rsplit_once('/').unwrap_or(("", path));
+        json!({ "type": kind, "scope": scope, "taskName": name, "attempt": attempt, "data": data })
+    }
+
+    fn lines(events: &[Value]) -> Vec<String> {
+        let mut plain = Plain::default();
+        let lines = events.iter().filter_map(|event| plain.line(event));
+        lines.map(|line| anstream::adapter::strip_str(&line).to_string()).collect()
+    }
+
+    #[test]
+    fn a_task_is_told_from_start_to_end() {
+        let to = |to: &str| json!({ "to": to, "reason": null });
+        let ended =
+            |phase: &str, message: &str| json!({ "phase": phase, "message": message, "durationMs": 1500 });
+        let told = lines(&[
+            event("task.phase", "main/a", 1, to("Ready")),
+            event("task.attempt.started", "main/a", 1, json!({})),
+            event("task.phase", "main/a", 1, to("Running")),
+            event("task.attempt.failed", "main/a", 1, ended("Failed", "no\nluck")),
+            event("task.retry.scheduled", "main/a", 1, json!({ "attempt": 2, "delayMs": 2000 })),
+            event("task.attempt.started", "main/a", 2, json!({})),
+            event("task.phase", "main/a", 2, json!({ "to": "Suspended", "message": "ask" })),
+            event("task.resumed", "main/a", 2, json!({})),
+            event("task.timeout", "main/a", 2, json!({ "which": "maxRuntime" })),
+            event("task.attempt.failed", "main/a", 2, ended("Timeout", "late")),
+            event("task.phase", "main/a", 2, json!({ "to": "Error", "reason": "retry-exhausted" })),
+        ]);
+        let expected = [
+            "main/a[1] Running\n",
+            "main/a[1] Failed attempt 2 in 2.0 s: no\\nluck\n",
+            "main/a[2] Running\n",
+            "main/a[2] Suspended ask\n",
+            "main/a[2] resumed\n",
+            "main/a[2] maxRuntime has passed\n",
+            "main/a[2] Error (retry-exhausted) in 1.5 s: late\n",
+        ];
+        assert_eq!(told, expected);
+    }
+
+    #[test]
+    fn what_was_never_tried_is_told_too_but_the_root_is_not() {
+        let told = lines(&[
+            event("task.phase", "main/b", 0, json!({ "to": "Skipped", "reason": "when" })),
+            event("task.phase", "main/c", 0, json!({ "to": "Error", "message": "no value" })),
+            event("task.phase", "main", 0, json!({ "to": "Error" })),
+        ]);
+        assert_eq!(told, ["main/b Skipped (when)\n", "main/c Error no value\n"]);
+    }
+
+    #[test]
+    fn a_large_run_is_told_in_tenths_and_failures() {
+        let mut events = vec![event("scope.opened", "main", 0, json!({ "tasks": 1000 }))];
+        for at in 0..1000 {
+            let path = format!("main/t{at}");
+            events.push(event("task.attempt.started", &path, 1, json!({})));
+            let to = if at == 500 { "Failed" } else { "Succeeded" };
+            events.push(event("task.phase", &path, 1, json!({ "to": to })));
+        }
+        let told = lines(&events);
+        assert_eq!(told.len(), 11, "{told:?}");
+        assert!(told.contains(&"main/t500[1] Failed\n".to_owned()));
+        assert_eq!(told.last().map(String::as_str), Some("1000 of 1000 task runs have ended\n"));
+    }
 }

@@ -1,0 +1,71 @@
+//! `--config`.
+
+use serde_json::json;
+
+use crate::bench::Bench;
+
+/// Never picked up without the flag; paths are relative to it.
+#[test]
+fn plugins_variables_and_secrets_come_from_the_configuration() {
+    let bench = Bench::new();
+    std::fs::rename(bench.path("plugins"), bench.path("executors")).unwrap();
+    bench.write(
+        "etc/phasm.toml",
+        "plugins = [\"../executors\"]\n[vars]\nregion = \"eu\"\n[secrets]\ndb = { pw = { file = \"pw\" } }\n",
+    );
+    bench.write("etc/pw", "hunter2\n");
+    bench.task(
+        "w.yaml",
+        "echo",
+        "outputs: { parameters: [{ name: region, value: \"{{ vars.region }}\" }, { name: pw }] }",
+    );
+    let text = std::fs::read_to_string(bench.path("w.yaml")).unwrap();
+    let secret = "inputs: { parameters: [{ name: pw, valueFrom: { secretKeyRef: { name: db, key: pw } } },";
+    bench.write("w.yaml", &text.replace("inputs: { parameters: [", secret));
+    let ran = bench.phasm(&["run", "w.yaml", "--config", "etc/phasm.toml", "--json"]);
+    assert_eq!(ran.status, 0, "{ran:?}");
+    let outputs = ran.json()["outputs"].clone();
+    assert_eq!((&outputs[0]["value"], &outputs[1]["value"]), (&json!("eu"), &json!("•••")), "{outputs}");
+    assert!(!ran.stdout.contains("hunter2") && !ran.stderr.contains("hunter2"));
+    assert_eq!(bench.phasm(&["run", "w.yaml"]).status, 3, "without the flag there is no such executor");
+}
+
+#[test]
+fn problems_of_the_configuration_have_places_and_nothing_runs() {
+    let bench = Bench::new();
+    bench.task("w.yaml", "echo", "");
+    bench.write("c.toml", "plugin = []\n[limits]\nmemory = \"lots\"\n");
+    let ran = bench.phasm(&["run", "w.yaml", "--config", "c.toml"]);
+    assert_eq!((ran.status, ran.stdout.as_str()), (2, ""), "{ran:?}");
+    assert!(ran.stderr.contains("c.toml:1:1: C002: plugin: "), "{ran:?}");
+    assert!(ran.stderr.contains("did you mean `plugins`?"), "{ran:?}");
+    assert!(ran.stderr.contains("c.toml:3:10: C004: limits.memory: "), "{ran:?}");
+    let missing = bench.phasm(&["run", "w.yaml", "--config", "none.toml"]);
+    assert_eq!(missing.status, 2, "{missing:?}");
+}
+
+#[test]
+fn doubts_are_told_and_directories_made() {
+    let bench = Bench::new();
+    bench.task("w.yaml", "echo", "");
+    bench.write(
+        "c.toml",
+        "[grants.echo]\ndirs = [{ host = \"made/here\", guest = \"/out\", mode = \"rw\", create = true }]\n[grants.ehco]\n",
+    );
+    let ran = bench.phasm(&["run", "w.yaml", "--config", "c.toml"]);
+    assert_eq!(ran.status, 0, "{ran:?}");
+    assert!(ran.stderr.contains("c.toml:3:9: C104: grants.ehco: "), "{ran:?}");
+    assert!(bench.path("made/here").is_dir());
+}
+
+/// The operator's limits hold.
+#[test]
+fn limits_are_the_guests() {
+    let bench = Bench::new();
+    bench.task("w.yaml", "echo", "");
+    bench.write("c.toml", "[limits]\nmemory = 1000\nslots = 2\nthreads = 1\n");
+    let ran = bench.phasm(&["run", "w.yaml", "--config", "c.toml", "--json"]);
+    assert_eq!(ran.status, 3, "{ran:?}");
+    let message = ran.json()["tasks"][0]["message"].clone();
+    assert!(message.as_str().unwrap().contains("memory limit of 1000 bytes"), "{message}");
+}

@@ -1,0 +1,52 @@
+//! Ctrl-C and SIGTERM.
+#![cfg(unix)]
+
+use std::{
+    io::{BufRead as _, BufReader, Read as _},
+    process::Stdio,
+};
+
+use rustix::process::{Pid, Signal, kill_process};
+
+use crate::bench::{Bench, Ran};
+
+/// Starts a run that never ends, and interrupts it once its guest has said that it runs.
+fn interrupted(bench: &Bench, arguments: &[&str], signal: Signal) -> Ran {
+    let mut child = bench.command(arguments).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let mut stderr = BufReader::new(child.stderr.take().unwrap());
+    let mut said = String::new();
+    while !said.contains("started") {
+        assert!(stderr.read_line(&mut said).unwrap() > 0, "it ended: {said}");
+    }
+    kill_process(Pid::from_child(&child), signal).unwrap();
+    stderr.read_to_string(&mut said).unwrap();
+    let mut stdout = String::new();
+    child.stdout.take().unwrap().read_to_string(&mut stdout).unwrap();
+    let status = child.wait().unwrap().code().unwrap_or(-1);
+    Ran { status, stdout, stderr: said }
+}
+
+/// Exit status 130: the run is Cancelled, and its view is printed all the same.
+#[test]
+fn the_first_one_cancels_the_run() {
+    let bench = Bench::new();
+    bench.task("sleep.yaml", "sleep", "");
+    for signal in [Signal::INT, Signal::TERM] {
+        let ran = interrupted(&bench, &["run", "sleep.yaml", "--json", "--store", "runs.db"], signal);
+        assert_eq!(ran.status, 130, "{ran:?}");
+        let view = ran.json();
+        assert_eq!((view["phase"].as_str(), view["reason"].as_str()), (Some("Cancelled"), Some("user")));
+        assert!(ran.stderr.contains("cancelling the run"), "{ran:?}");
+    }
+}
+
+#[test]
+fn the_journal_tells_the_cancellation() {
+    let bench = Bench::new();
+    bench.task("sleep.yaml", "sleep", "");
+    let ran = interrupted(&bench, &["run", "sleep.yaml", "--events"], Signal::INT);
+    assert_eq!(ran.status, 130, "{ran:?}");
+    let kinds: Vec<_> =
+        ran.json_lines().iter().map(|event| event["type"].as_str().unwrap().to_owned()).collect();
+    assert!(kinds.iter().any(|kind| kind == "run.cancel.requested"), "{kinds:?}");
+}

@@ -1,0 +1,11 @@
+//! The `phasm` command as its users see it: exit statuses, stdout, stderr.
+//!
+//! Plugins are guests in text format, so that nothing has to be built.
+#![expect(clippy::unwrap_used, clippy::indexing_slicing, clippy::panic, reason = "tests")]
+
+mod bench;
+mod config;
+mod interrupts;
+mod plugin;
+mod run;
+mod validate;

@@ -1,0 +1,72 @@
+//! `phasm plugin`.
+
+use std::fs;
+
+use serde_json::json;
+
+use crate::bench::Bench;
+
+#[test]
+fn listed_are_the_plugins_a_run_would_find() {
+    let bench = Bench::new();
+    bench.write("own/echo.wasm", "other");
+    bench.write(
+        "own/mine/Cargo.toml",
+        "[package]\nname = \"mine\"\nversion = \"1.2.3\"\ndescription = \"Does it\"\n",
+    );
+    bench.write("data/phasm/plugins/far.wasm", "");
+    let ran = bench.phasm(&["plugin", "list", "--plugins", "own", "--json"]);
+    assert_eq!(ran.status, 0, "{ran:?}");
+    let all = ran.json();
+    let listed = |name: &str| {
+        let found = all.as_array().unwrap().iter().filter(|plugin| plugin["name"] == name);
+        found.map(|plugin| (plugin["state"].clone(), plugin["shadowed"].clone())).collect::<Vec<_>>()
+    };
+    let component = |shadowed: bool| (json!("component"), json!(shadowed));
+    assert_eq!(listed("echo"), [component(false), component(true)]);
+    assert_eq!(listed("mine"), [(json!("stale"), json!(false))]);
+    assert_eq!(listed("far"), [component(false)]);
+    let table = bench.phasm(&["plugin", "list", "--plugins", "own"]).stdout;
+    assert!(table.contains("mine") && table.contains("1.2.3") && table.contains("Does it"), "{table}");
+}
+
+#[test]
+fn a_component_is_inspected_by_name_or_path() {
+    let bench = Bench::new();
+    for plugin in ["echo", "plugins/echo.wasm"] {
+        let ran = bench.phasm(&["plugin", "inspect", plugin, "--json"]);
+        assert_eq!(ran.status, 0, "{ran:?}");
+        let about = ran.json();
+        assert_eq!(about["name"], "echo");
+        assert!(about["digest"].as_str().unwrap().starts_with("sha256:"), "{about}");
+    }
+    let unknown = bench.phasm(&["plugin", "inspect", "nobody"]);
+    assert_eq!(unknown.status, 2, "{unknown:?}");
+    assert!(unknown.stderr.contains("known: code, echo, "), "{unknown:?}");
+}
+
+#[test]
+fn a_new_plugin_has_all_its_files() {
+    let bench = Bench::new();
+    let ran = bench.phasm(&["plugin", "new", "send-mail"]);
+    assert_eq!(ran.status, 0, "{ran:?}");
+    assert!(ran.stdout.starts_with("created plugins/send-mail\n"), "{ran:?}");
+    let read = |name: &str| fs::read_to_string(bench.path("plugins/send-mail").join(name)).unwrap();
+    let manifest: toml::Table = read("Cargo.toml").parse().unwrap();
+    assert_eq!(manifest["package"]["name"].as_str(), Some("send-mail"));
+    assert!(manifest["dependencies"]["phasm-sdk"].get("path").is_some(), "the checkout it was built from");
+    assert!(read("src/lib.rs").contains("executor!(send_mail);"));
+    assert_eq!(bench.phasm(&["validate", "plugins/send-mail/example.yaml"]).stderr, "");
+    let elsewhere = bench.phasm(&["plugin", "new", "other/there"]);
+    assert!(elsewhere.stdout.starts_with("created other/there\n"), "{elsewhere:?}");
+    for wrong in [
+        &["plugin", "new", "send-mail"][..],
+        &["plugin", "new", "Send"],
+        &["plugin", "new", "-x"],
+        &["plugin", "new", "x", "--sdk", "plugins"],
+        &["plugin", "build", "none"],
+    ] {
+        let ran = bench.phasm(wrong);
+        assert!(matches!(ran.status, 1 | 2) && ran.stdout.is_empty(), "{wrong:?}: {ran:?}");
+    }
+}

@@ -1,0 +1,329 @@
+//! `phasm run`.
+
+use std::{io::Read as _, process::Stdio};
+
+use serde_json::{Value, json};
+
+use crate::bench::Bench;
+
+const DAG: &str = r#"apiVersion: aether/v1
+kind: Workflow
+metadata: { name: hello }
+spec:
+  entrypoint: main
+  arguments:
+    parameters:
+      - { name: name, type: string, default: World }
+      - { name: any, default: null }
+  templates:
+    - dag:
+        name: main
+        outputs:
+          parameters:
+            - { name: greeting, valueFrom: { path: tasks.a.outputs.parameters.text } }
+            - { name: any, valueFrom: { path: workflow.parameters.any } }
+        tasks:
+          - name: a
+            executor: { type: echo }
+            inputs: { parameters: [{ name: text, value: "Hello {{ workflow.parameters.name }}" }] }
+          - { name: b, dependencies: [a], executor: { type: say } }
+          - { name: c, dependencies: [a], when: "false", executor: { type: echo } }
+"#;
+
+/// SPEC section 13: the exit status tells the phase.
+#[test]
+fn the_exit_status_is_the_phase() {
+    let bench = Bench::new();
+    bench.task("code.yaml", "code", "");
+    for (code, phase, status) in
+        [("0", "Succeeded", 0), ("2", "Failed", 1), ("3", "Error", 3), ("4", "Timeout", 4), ("9", "Error", 3)]
+    {
+        let ran = bench.phasm(&["run", "code.yaml", "-p", &format!("code={code}")]);
+        assert_eq!(ran.status, status, "{ran:?}");
+        assert!(ran.stdout.starts_with(&format!("w {phase} ")), "{ran:?}");
+    }
+    bench.write("skip.yaml", &DAG.replace("name: a\n", "name: a\n            when: \"false\"\n"));
+    assert_eq!(bench.phasm(&["run", "skip.yaml"]).status, 0);
+}
+
+#[test]
+fn stdout_has_the_result_and_stderr_the_rest() {
+    let bench = Bench::new();
+    bench.write("hello.yaml", DAG);
+    let ran = bench.phasm(&["run", "hello.yaml", "-p", "name=Ada"]);
+    assert_eq!(ran.status, 0, "{ran:?}");
+    assert!(ran.stdout.contains("greeting  Hello Ada\n"), "{ran:?}");
+    assert!(!ran.stdout.contains('\u{1b}') && !ran.stderr.contains('\u{1b}'), "{ran:?}");
+    for line in
+        ["main/b[1] error one\n", "main/b[1] info out1\n", "main/b[1] warn err\n", "main/c Skipped (when)\n"]
+    {
+        assert!(ran.stderr.contains(line), "{line}: {ran:?}");
+    }
+    let quiet = bench.phasm(&["run", "hello.yaml", "--log-level", "error"]);
+    assert!(quiet.stderr.contains("error one") && !quiet.stderr.contains("info out1"), "{quiet:?}");
+}
+
+#[test]
+fn json_is_the_whole_run_view() {
+    let bench = Bench::new();
+    bench.write("hello.yaml", DAG);
+    let ran = bench.phasm(&["run", "hello.yaml", "--json", "-p", "any={\"a\": [1]}"]);
+    let view = ran.json();
+    assert_eq!(ran.status, 0);
+    let members = [
+        "runID",
+        "workflow",
+        "namespace",
+        "phase",
+        "message",
+        "reason",
+        "outputs",
+        "parameters",
+        "warnings",
+        "submittedAt",
+        "startedAt",
+        "finishedAt",
+        "durationMs",
+        "deadlineAt",
+        "progress",
+        "tasks",
+        "hooks",
+    ];
+    let missing: Vec<_> = members.into_iter().filter(|member| view.get(member).is_none()).collect();
+    assert_eq!(missing, Vec::<&str>::new());
+    assert_eq!((&view["phase"], &view["progress"]), (&json!("Succeeded"), &json!("3/3")));
+    assert_eq!(view["outputs"][1], json!({ "name": "any", "type": "object", "value": { "a": [1] } }));
+    let members = [
+        "runID",
+        "parentRunID",
+        "scope",
+        "taskName",
+        "templateName",
+        "templateType",
+        "depth",
+        "phase",
+        "reason",
+        "code",
+        "message",
+        "inputs",
+        "outputs",
+        "retries",
+        "metrics",
+        "attempts",
+        "createdAt",
+        "startedAt",
+        "suspendedAt",
+        "finishedAt",
+        "durationMs",
+        "wakeAt",
+        "deadlineAt",
+    ];
+    for task in view["tasks"].as_array().unwrap() {
+        let missing: Vec<_> = members.into_iter().filter(|member| task.get(member).is_none()).collect();
+        assert_eq!(missing, Vec::<&str>::new());
+    }
+}
+
+/// R-D1: the journal in order, with what guests say between it.
+#[test]
+fn events_are_the_journal_line_by_line() {
+    let bench = Bench::new();
+    bench.write("hello.yaml", DAG);
+    let events = bench.phasm(&["run", "hello.yaml", "--events"]).json_lines();
+    let of_journal: Vec<_> = events.iter().filter_map(|event| event["seq"].as_u64()).collect();
+    assert_eq!(of_journal, (0..of_journal.len() as u64).collect::<Vec<_>>());
+    assert_eq!(events[0]["type"], "run.submitted");
+    let last = events.iter().rfind(|event| event["type"] == "run.phase").unwrap();
+    assert_eq!(last["data"]["phase"], "Succeeded");
+    let log = events.iter().find(|event| event["type"] == "task.log").unwrap();
+    assert_eq!(log["data"], json!({ "level": "error", "text": "one" }));
+    assert_eq!((&log["scope"], &log["taskName"], &log["attempt"]), (&json!("main"), &json!("b"), &json!(1)));
+    let progress = events.iter().find(|event| event["type"] == "task.progress").unwrap();
+    assert_eq!(progress["data"], json!({ "fraction": 0.5, "text": "half" }));
+}
+
+#[test]
+fn parameters_come_from_the_line_and_from_a_file() {
+    let bench = Bench::new();
+    bench.write("hello.yaml", DAG);
+    bench.write("p.yaml", "name: File\nany: [1, 2]\n");
+    let outputs = |arguments: &[&str]| {
+        let ran = bench.phasm(&[&["run", "hello.yaml", "--json"], arguments].concat());
+        let view = ran.json();
+        (view["outputs"][0]["value"].clone(), view["outputs"][1]["value"].clone())
+    };
+    assert_eq!(outputs(&["--params", "p.yaml"]), (json!("Hello File"), json!([1, 2])));
+    let both = ["--params", "p.yaml", "-p", "name=7", "-p", "any=x=y"];
+    assert_eq!(outputs(&both), (json!("Hello 7"), json!("x=y")));
+    assert_eq!(outputs(&["-p", "name=a", "-p", "name=b"]).0, json!("Hello b"), "the later one wins");
+    bench.write("list.json", "[1]");
+    bench.write("twice.yaml", "a: 1\na: 2\n");
+    for (file, says) in [
+        ("list.json", "expected an object"),
+        ("twice.yaml", "twice.yaml:2:1"),
+        ("none.yaml", "cannot be read"),
+    ] {
+        let ran = bench.phasm(&["run", "hello.yaml", "--params", file]);
+        assert_eq!((ran.status, ran.stdout.as_str()), (2, ""), "{ran:?}");
+        assert!(ran.stderr.contains(says), "{ran:?}");
+    }
+}
+
+/// Nothing runs and nothing is stored while there is any problem.
+#[test]
+fn problems_of_the_document_and_of_the_call() {
+    let bench = Bench::new();
+    bench.write("hello.yaml", DAG);
+    bench.write("bad.yaml", &DAG.replace("entrypoint: main", "entrypoint: mian"));
+    let ran = bench.phasm(&["run", "bad.yaml", "--store", "runs.db"]);
+    assert_eq!((ran.status, ran.stdout.as_str()), (2, ""), "{ran:?}");
+    assert!(ran.stderr.starts_with("bad.yaml:5:15: P"), "{ran:?}");
+    assert!(ran.stderr.contains("\n    5 |   entrypoint: mian\n      |               ^^^^\n"), "{ran:?}");
+    assert!(!bench.path("runs.db").exists());
+    let problems = bench.phasm(&["run", "bad.yaml", "--json"]).json();
+    let problem = &problems["problems"][0];
+    assert_eq!((&problem["line"], &problem["column"]), (&json!(5), &json!(15)));
+    let unknown = bench.phasm(&["run", "hello.yaml", "-p", "nmae=x"]);
+    assert_eq!(unknown.status, 2, "{unknown:?}");
+    assert!(unknown.stderr.contains("nmae"), "{unknown:?}");
+    bench.write("cron.yaml", "apiVersion: aether/v1\nkind: CronWorkflow\n");
+    for wrong in [
+        &["run"][..],
+        &["run", "none.yaml"],
+        &["run", "hello.yaml", "-p", "novalue"],
+        &["run", "hello.yaml", "--resume", "a=[1]"],
+        &["run", "hello.yaml", "--json", "--events"],
+        &["run", "hello.yaml", "--plugins", "none"],
+        &["run", "hello.yaml", "--store", "none/runs.db"],
+        &["run", "hello.yaml", "--store", "hello.yaml"],
+        &["run", "cron.yaml"],
+        &["run", "hello.yaml", "--log-level", "loud"],
+        &["recover"],
+        &[],
+    ] {
+        let ran = bench.phasm(wrong);
+        assert_eq!((ran.status, ran.stdout.as_str()), (2, ""), "{wrong:?}: {ran:?}");
+        assert!(!ran.stderr.is_empty(), "{wrong:?}");
+    }
+}
+
+#[test]
+fn a_document_may_come_from_stdin() {
+    let bench = Bench::new();
+    bench.task("code.yaml", "code", "");
+    let run = |file: &str| {
+        let stdin = std::fs::File::open(bench.path(file)).unwrap();
+        let output = bench.command(&["run", "-", "--json"]).stdin(stdin).output().unwrap();
+        crate::bench::Ran::from(output)
+    };
+    assert_eq!(run("code.yaml").status, 0);
+    bench.write("bad.yaml", "{\"apiVersion\": 1}");
+    let ran = run("bad.yaml");
+    assert_eq!((ran.status, &ran.json()["problems"][0]["file"]), (2, &json!("<stdin>")), "{ran:?}");
+}
+
+#[test]
+fn an_executor_nobody_knows_is_a_warning_and_then_an_error() {
+    let bench = Bench::new();
+    bench.task("w.yaml", "nobody", "");
+    let ran = bench.phasm(&["run", "w.yaml", "--json"]);
+    assert_eq!(ran.status, 3, "{ran:?}");
+    let view = ran.json();
+    assert!(view["tasks"][0]["message"].as_str().unwrap().contains("nobody"), "{view}");
+    assert!(view["warnings"][0]["message"].as_str().unwrap().contains("nobody"), "{view}");
+}
+
+/// Exit status 6: with a file store a run that only waits for people is left.
+#[test]
+fn a_suspended_run_parks_in_a_file_and_waits_in_memory() {
+    let bench = Bench::new();
+    bench.task("ask.yaml", "suspend", "");
+    bench.task("soon.yaml", "suspend", "timeout: 50ms");
+    let parked = bench.phasm(&["run", "ask.yaml", "--store", "runs.db", "--json"]);
+    assert_eq!((parked.status, &parked.json()["phase"]), (6, &json!("Suspended")), "{parked:?}");
+    assert!(!bench.path("runs.db-wal").exists(), "the store was closed");
+    let stayed = bench.phasm(&["run", "soon.yaml", "--store", "runs.db", "--wait"]);
+    assert_eq!(stayed.status, 4, "{stayed:?}");
+    let waited = bench.phasm(&["run", "soon.yaml"]);
+    assert_eq!(waited.status, 4, "{waited:?}");
+    assert!(waited.stderr.contains("waiting: main is suspended until "), "{waited:?}");
+}
+
+#[test]
+fn answers_are_given_once_each_in_order() {
+    let bench = Bench::new();
+    bench.task("ask.yaml", "suspend", "");
+    let arguments = ["--resume", "main={\"n\": 1}", "--resume", "other={}"];
+    for store in ["memory", "runs.db"] {
+        let ran = bench.phasm(&[&["run", "ask.yaml", "--json", "--store", store], &arguments[..]].concat());
+        assert_eq!(ran.status, 0, "{ran:?}");
+        let outputs = &ran.json()["outputs"];
+        assert!(
+            outputs.as_array().unwrap().contains(&json!({ "name": "n", "type": "integer", "value": 1 })),
+            "{outputs}"
+        );
+        assert!(ran.stderr.contains("--resume other=… was not used"), "{ran:?}");
+    }
+}
+
+#[test]
+fn a_store_is_used_by_one_process_at_a_time_and_keeps_every_run() {
+    let bench = Bench::new();
+    bench.task("code.yaml", "code", "");
+    for _ in 0..2 {
+        assert_eq!(bench.phasm(&["run", "code.yaml", "--store", "runs.db"]).status, 0);
+    }
+    let held = phasm::store::Sqlite::open(bench.path("runs.db")).unwrap();
+    let refused = bench.phasm(&["run", "code.yaml", "--store", "runs.db"]);
+    assert_eq!(refused.status, 2, "{refused:?}");
+    assert!(refused.stderr.contains("is in use"), "{refused:?}");
+    drop(held);
+}
+
+/// Whoever reads stdout may leave at any time; nobody panics over it.
+#[test]
+fn a_broken_pipe_ends_quietly() {
+    let bench = Bench::new();
+    bench.task("code.yaml", "code", "");
+    bench.task("sleep.yaml", "sleep", "");
+    for (arguments, status) in [
+        (&["run", "code.yaml", "--json"][..], 0),
+        (&["run", "code.yaml"], 0),
+        (&["run", "sleep.yaml", "--events"], 130),
+        (&["validate", "code.yaml"], 0),
+        (&["plugin", "list"], 0),
+    ] {
+        let mut child =
+            bench.command(arguments).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        drop(child.stdout.take());
+        let mut stderr = String::new();
+        child.stderr.take().unwrap().read_to_string(&mut stderr).unwrap();
+        assert_eq!(child.wait().unwrap().code(), Some(status), "{arguments:?}: {stderr}");
+        assert!(!stderr.contains("panicked") && !stderr.contains("error:"), "{arguments:?}: {stderr}");
+    }
+}
+
+#[test]
+fn what_guests_say_does_not_steer_the_terminal() {
+    let bench = Bench::new();
+    bench.write("hello.yaml", DAG);
+    let ran = bench.phasm(&["run", "hello.yaml", "-p", "name=\u{1b}[2J"]);
+    assert!(ran.stdout.contains("Hello \\u{1b}[2J") && !ran.stdout.contains('\u{1b}'), "{ran:?}");
+    let value: Value = bench.phasm(&["run", "hello.yaml", "--json", "-p", "name=\u{1b}"]).json();
+    assert_eq!(value["outputs"][0]["value"], "Hello \u{1b}");
+}
+
+/// A large run is not told line by line.
+#[test]
+fn a_large_run_is_told_in_tenths() {
+    let bench = Bench::new();
+    let tasks: String =
+        (0..300).map(|at| format!("          - {{ name: t{at}, executor: {{ type: echo }} }}\n")).collect();
+    let head = "apiVersion: aether/v1\nkind: Workflow\nmetadata: { name: wide }\nspec:\n  entrypoint: main\n  templates:\n    \
+                - dag:\n        name: main\n        tasks:\n";
+    bench.write("wide.yaml", &format!("{head}{tasks}"));
+    let ran = bench.phasm(&["run", "wide.yaml"]);
+    assert_eq!(ran.status, 0, "{ran:?}");
+    assert_eq!(ran.stderr.lines().count(), 10, "{ran:?}");
+    assert!(ran.stdout.contains("300 of 300 tasks"), "{ran:?}");
+}
