@@ -1,6 +1,6 @@
 //! Guests are built by whatever way this machine has; the ways themselves are tried against tools that are scripts.
 #![cfg(unix)]
-#![expect(clippy::unwrap_used, clippy::indexing_slicing, reason = "tests")]
+#![expect(clippy::unwrap_used, reason = "tests")]
 
 use std::{
     collections::BTreeMap,

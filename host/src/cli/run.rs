@@ -87,7 +87,7 @@ pub(super) struct RunArguments {
 
 impl RunArguments {
     fn is_in_memory(&self) -> bool {
-        self.store == PathBuf::from("memory")
+        *self.store == *"memory"
     }
 }
 

@@ -81,7 +81,8 @@ mod tests {
 
     #[test]
     fn the_first_variable_that_is_set_decides() {
-        let rows: [(&[(&str, &str)], Option<&str>); 6] = [
+        type Row<'a> = (&'a [(&'a str, &'a str)], Option<&'a str>);
+        let rows: [Row<'_>; 6] = [
             (&[("PHASM_CACHE_DIR", "/own"), ("XDG_CACHE_HOME", "/xdg"), ("HOME", "/h")], Some("/own")),
             (&[("XDG_CACHE_HOME", "/xdg"), ("HOME", "/h")], Some("/xdg/phasm")),
             (&[("XDG_CACHE_HOME", "relative"), ("HOME", "/h")], Some("/h/.cache/phasm")),

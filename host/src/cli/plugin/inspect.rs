@@ -110,6 +110,7 @@ fn find(arguments: &InspectArguments, screen: &Screen) -> Result<(String, PathBu
 fn interfaces(bytes: &[u8]) -> (Vec<String>, Vec<String>) {
     let (mut imports, mut exports, mut depth) = (Vec::new(), Vec::new(), 0_u32);
     for payload in Parser::new(0).parse_all(bytes).map_while(Result::ok) {
+        #[expect(clippy::wildcard_enum_match_arm, reason = "a component has many more sections than these")]
         match payload {
             Payload::ModuleSection { .. } | Payload::ComponentSection { .. } => depth += 1,
             Payload::End(_) => depth = depth.saturating_sub(1),

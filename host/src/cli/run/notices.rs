@@ -45,7 +45,7 @@ pub(super) fn progress(note: &ProgressNote) -> String {
 
 /// Whether a journal event says that a task waits for an answer.
 pub(super) fn is_suspension(event: &Value) -> bool {
-    event["type"] == "task.phase" && event["data"]["to"] == "Suspended"
+    event["type"] == "task.phase" && event.pointer("/data/to").is_some_and(|to| to == "Suspended")
 }
 
 /// The warning that a journal event is.
@@ -54,7 +54,8 @@ pub(super) fn warning(event: &Value) -> Option<String> {
         return None;
     }
     let task = path(event).map(|path| format!("{path}: ")).unwrap_or_default();
-    let message = text::clean(event["data"]["message"].as_str().unwrap_or_default()).into_owned();
+    let message =
+        text::clean(event.pointer("/data/message").and_then(Value::as_str).unwrap_or_default()).into_owned();
     Some(format!("{} {task}{message}\n", text::doubtful("warning:")))
 }
 

@@ -131,7 +131,7 @@ mod tests {
 
     use super::*;
 
-    fn event(kind: &str, path: &str, attempt: u64, data: Value) -> Value {
+    fn event(kind: &str, path: &str, attempt: u64, data: &Value) -> Value {
         let (scope, name) = path.rsplit_once('/').unwrap_or(("", path));
         json!({ "type": kind, "scope": scope, "taskName": name, "attempt": attempt, "data": data })
     }
@@ -148,17 +148,17 @@ mod tests {
         let ended =
             |phase: &str, message: &str| json!({ "phase": phase, "message": message, "durationMs": 1500 });
         let told = lines(&[
-            event("task.phase", "main/a", 1, to("Ready")),
-            event("task.attempt.started", "main/a", 1, json!({})),
-            event("task.phase", "main/a", 1, to("Running")),
-            event("task.attempt.failed", "main/a", 1, ended("Failed", "no\nluck")),
-            event("task.retry.scheduled", "main/a", 1, json!({ "attempt": 2, "delayMs": 2000 })),
-            event("task.attempt.started", "main/a", 2, json!({})),
-            event("task.phase", "main/a", 2, json!({ "to": "Suspended", "message": "ask" })),
-            event("task.resumed", "main/a", 2, json!({})),
-            event("task.timeout", "main/a", 2, json!({ "which": "maxRuntime" })),
-            event("task.attempt.failed", "main/a", 2, ended("Timeout", "late")),
-            event("task.phase", "main/a", 2, json!({ "to": "Error", "reason": "retry-exhausted" })),
+            event("task.phase", "main/a", 1, &to("Ready")),
+            event("task.attempt.started", "main/a", 1, &json!({})),
+            event("task.phase", "main/a", 1, &to("Running")),
+            event("task.attempt.failed", "main/a", 1, &ended("Failed", "no\nluck")),
+            event("task.retry.scheduled", "main/a", 1, &json!({ "attempt": 2, "delayMs": 2000 })),
+            event("task.attempt.started", "main/a", 2, &json!({})),
+            event("task.phase", "main/a", 2, &json!({ "to": "Suspended", "message": "ask" })),
+            event("task.resumed", "main/a", 2, &json!({})),
+            event("task.timeout", "main/a", 2, &json!({ "which": "maxRuntime" })),
+            event("task.attempt.failed", "main/a", 2, &ended("Timeout", "late")),
+            event("task.phase", "main/a", 2, &json!({ "to": "Error", "reason": "retry-exhausted" })),
         ]);
         let expected = [
             "main/a[1] Running\n",
@@ -175,21 +175,21 @@ mod tests {
     #[test]
     fn what_was_never_tried_is_told_too_but_the_root_is_not() {
         let told = lines(&[
-            event("task.phase", "main/b", 0, json!({ "to": "Skipped", "reason": "when" })),
-            event("task.phase", "main/c", 0, json!({ "to": "Error", "message": "no value" })),
-            event("task.phase", "main", 0, json!({ "to": "Error" })),
+            event("task.phase", "main/b", 0, &json!({ "to": "Skipped", "reason": "when" })),
+            event("task.phase", "main/c", 0, &json!({ "to": "Error", "message": "no value" })),
+            event("task.phase", "main", 0, &json!({ "to": "Error" })),
         ]);
         assert_eq!(told, ["main/b Skipped (when)\n", "main/c Error no value\n"]);
     }
 
     #[test]
     fn a_large_run_is_told_in_tenths_and_failures() {
-        let mut events = vec![event("scope.opened", "main", 0, json!({ "tasks": 1000 }))];
+        let mut events = vec![event("scope.opened", "main", 0, &json!({ "tasks": 1000 }))];
         for at in 0..1000 {
             let path = format!("main/t{at}");
-            events.push(event("task.attempt.started", &path, 1, json!({})));
+            events.push(event("task.attempt.started", &path, 1, &json!({})));
             let to = if at == 500 { "Failed" } else { "Succeeded" };
-            events.push(event("task.phase", &path, 1, json!({ "to": to })));
+            events.push(event("task.phase", &path, 1, &json!({ "to": to })));
         }
         let told = lines(&events);
         assert_eq!(told.len(), 11, "{told:?}");

@@ -151,7 +151,7 @@ impl<'a> Session<'a> {
                 }
             }
             Notice::Log(line) if self.log_level.shows(line.level) => {
-                self.screen.err(&notices::log_line(line))
+                self.screen.err(&notices::log_line(line));
             }
             Notice::Log(_) => {}
             Notice::Progress(note) => {
