@@ -104,7 +104,7 @@ fn check_call(index: &Index<'_>, task: &TaskDoc) {
     match index.callee(task) {
         Callee::Container(_, template) => check_container_call(index, task, template),
         Callee::Wrapper(..) => {
-            NOT_ON_WRAPPERS.iter().for_each(|field| check_not_on_wrapper(index, task, field))
+            NOT_ON_WRAPPERS.iter().for_each(|field| check_not_on_wrapper(index, task, field));
         }
         Callee::Inline | Callee::Leaf(..) | Callee::Unknown => {}
     }

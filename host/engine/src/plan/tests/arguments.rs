@@ -14,7 +14,10 @@ impl Env for World {
     }
 }
 
-fn bind(parameters: &str, given: &str) -> Result<Vec<(String, String)>, Vec<(&'static str, String, String)>> {
+/// Names with their values as JSON, or codes with paths and messages.
+type Bound = Result<Vec<(String, String)>, Vec<(&'static str, String, String)>>;
+
+fn bind(parameters: &str, given: &str) -> Bound {
     let text = format!(
         r#"{{"apiVersion": "aether/v1", "kind": "Workflow", "metadata": {{"name": "test"}}, "spec": {{"entrypoint": "main",
             "arguments": {{"parameters": {parameters}}}, "templates": [{{"task": {{"name": "main", "executor": {{"type": "echo"}}}}}}]}}}}"#
