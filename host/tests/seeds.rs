@@ -1,5 +1,5 @@
 //! The workflow snippets of the seeds, verbatim inside a document, through the real binary and the shipped `echo`.
-#![expect(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, reason = "tests")]
+#![expect(clippy::unwrap_used, clippy::panic, reason = "tests")]
 
 use std::{path::Path, process::Command};
 
