@@ -1,6 +1,6 @@
 //! Whole runs on a real sandbox through the embedding API: guests that misbehave beside one that does not, and a thousand
 //! that wait.
-#![expect(clippy::unwrap_used, clippy::panic, reason = "tests")]
+#![expect(clippy::unwrap_used, reason = "tests")]
 
 use std::{fs, path::Path};
 
