@@ -45,8 +45,11 @@ fn expected(metadata: &Value, top: usize) -> Value {
     }
     let mut dependants: BTreeMap<&str, usize> = BTreeMap::new();
     for node in metadata.get("resolve").map_or(&[][..], |resolve| list(resolve, "nodes")) {
-        let direct: BTreeSet<&str> =
-            list(node, "dependencies").iter().filter_map(Value::as_str).map(|id| names[id]).collect();
+        let direct: BTreeSet<&str> = list(node, "dependencies")
+            .iter()
+            .filter_map(Value::as_str)
+            .filter_map(|id| names.get(id).copied())
+            .collect();
         for name in direct {
             *dependants.entry(name).or_default() += 1;
         }
