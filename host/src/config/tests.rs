@@ -95,7 +95,7 @@ memroy = 1
             "C003 2:11 plugins",
             "C003 4:8 grants.file",
             "C005 6:9 grants.a.dirs[0]",
-            "C004 6:61 grants.a.dirs[1].mode",
+            "C004 6:60 grants.a.dirs[1].mode",
             "C004 6:90 grants.a.dirs[2].guest",
             "C003 6:96 grants.a.dirs[3]",
             "C003 7:13 grants.a.env.N",
@@ -147,7 +147,7 @@ db = { a = { env = "NOT_SET" }, b = { file = "not-there" } }
 #[test]
 fn the_guest_sees_each_path_once() {
     let text = "[grants.a]\ndirs = [{ host = \"/\", guest = \"/x\" }, { host = \"/\", guest = \"/x\" }]\n";
-    assert_eq!(found(&parse(text).unwrap_err()), ["C004 2:52 grants.a.dirs[1].guest"]);
+    assert_eq!(found(&parse(text).unwrap_err()), ["C004 2:61 grants.a.dirs[1].guest"]);
 }
 
 #[test]
