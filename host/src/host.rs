@@ -301,6 +301,15 @@ impl Host {
         HostBuilder::default()
     }
 
+    /// The same host, which keeps the runs submitted from now on in `store`.
+    #[must_use]
+    pub fn with_store(mut self, store: Arc<dyn Store>) -> Self {
+        let Shared { dispatcher, clock, secrets, .. } = self.shared.as_ref();
+        let (dispatcher, clock, secrets) = (Arc::clone(dispatcher), *clock, secrets.clone());
+        self.shared = Arc::new(Shared { store, dispatcher, clock, secrets });
+        self
+    }
+
     /// Reads and validates a document. `name` is what problems call it; its extension chooses JSON or YAML.
     ///
     /// # Errors

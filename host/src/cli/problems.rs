@@ -4,6 +4,8 @@ use phasm::engine::{problem::Problem, value::Value};
 use serde::Serialize;
 
 use super::{
+    exit::Exit,
+    failure::Failure,
     screen::{Gone, Screen},
     text,
 };
@@ -66,6 +68,19 @@ pub(super) fn json(screen: &Screen, value: &impl Serialize) -> String {
     };
     // What is printed has string keys and finite numbers only: this cannot fail.
     text.unwrap_or_default() + "\n"
+}
+
+/// Shows why nothing is done: on stderr, or as JSON on stdout.
+pub(super) fn refuse(screen: &Screen, source: Source<'_>, problems: &[Problem], as_json: bool) -> Failure {
+    if as_json {
+        let mut found = Found::default();
+        found.add(source, problems, &[]);
+        // Whoever has stopped reading still gets the exit status.
+        let _gone = found.print(screen);
+    } else {
+        show(screen, source, problems);
+    }
+    Failure::shown(Exit::Problems)
 }
 
 /// Prints problems to stderr.

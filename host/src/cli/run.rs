@@ -28,7 +28,7 @@ use super::{
     document::Text,
     exit::Exit,
     failure::{Failure, While},
-    problems::{self, Found},
+    problems,
     screen::Screen,
     signals::Interrupts,
     trace::LogLevel,
@@ -106,7 +106,9 @@ enum Ended {
 /// Runs a document.
 pub(super) fn run(arguments: &RunArguments, log_level: LogLevel, screen: &Screen) -> Result<Exit, Failure> {
     let document = Text::read(&arguments.file, "document")?;
-    let plan = document.plan(&()).map_err(|problems| refuse(arguments, screen, &document, &problems))?;
+    let plan = document
+        .plan(&())
+        .map_err(|found| problems::refuse(screen, document.source(), &found, arguments.json))?;
     if plan.cron {
         return Err(Failure::call(SubmitError::Cron));
     }
@@ -126,29 +128,23 @@ pub(super) fn run(arguments: &RunArguments, log_level: LogLevel, screen: &Screen
     })?;
     // What still computes or builds is not waited for, but the store is: it folds its log into its file.
     runtime.shutdown_background();
-    match (&ended, prepared) {
-        (Ended::Over(_) | Ended::Parked(_) | Ended::Interrupted(_), Some(prepared)) => prepared.host.close(),
-        (Ended::Abandoned, _) | (_, None) => {}
+    let (exit, view) = match ended {
+        // Whatever still goes on ends with the process.
+        Ended::Abandoned => std::process::exit(Exit::Interrupted.status().into()),
+        Ended::Over(view) => (view.phase.into(), view),
+        Ended::Parked(view) => (Exit::Parked, view),
+        Ended::Interrupted(view) => (Exit::Interrupted, view),
+    };
+    if let Some(prepared) = prepared {
+        prepared.host.close();
     }
-    Ok(report(arguments, screen, ended))
+    report(arguments, screen, &view);
+    Ok(exit)
 }
 
 fn runtime() -> Result<Runtime, Failure> {
     let runtime = RuntimeBuilder::new_current_thread().enable_all().build();
     runtime.map_err(|error| Failure::host(While::new("the command's loop cannot be started", error)))
-}
-
-/// Shows a document's problems; nothing runs.
-fn refuse(arguments: &RunArguments, screen: &Screen, document: &Text, problems: &[Problem]) -> Failure {
-    if arguments.json {
-        let mut found = Found::default();
-        found.add(document.source(), problems, &[]);
-        // Whoever has stopped reading still gets the exit status.
-        let _gone = found.print(screen);
-    } else {
-        problems::show(screen, document.source(), problems);
-    }
-    Failure::shown(Exit::Problems)
 }
 
 /// Opens a host with everything the document names, and submits.
@@ -159,41 +155,32 @@ async fn start(
     given: &Map,
 ) -> Result<(Prepared, RunHandle, UnboundedReceiver<Notice>), Failure> {
     let prepared = prepare::open(arguments, screen, document)?;
+    let refuse = |found: &[Problem]| problems::refuse(screen, document.source(), found, arguments.json);
     let refused = |error: SubmitError| match error {
-        SubmitError::Problems(problems) => refuse(arguments, screen, document, &problems),
+        SubmitError::Problems(found) => refuse(&found),
         SubmitError::Cron => Failure::call(error),
         SubmitError::Store(_) => Failure::host(error),
     };
     // Once more, with what the plugins say about themselves.
-    let plan = prepared.host.plan(&document.name, &document.text);
-    let plan = plan.map_err(|problems| refuse(arguments, screen, document, &problems))?;
+    let plan = prepared.host.plan(&document.name, &document.text).map_err(|found| refuse(&found))?;
     problems::show_warnings(screen, document.source(), &plan.warnings);
     prepared.host.check(&plan, given).map_err(refused)?;
+    let prepared = prepared.with_store(arguments)?;
     prepared.load_plugins(&plan, screen).await;
     prepared.create_dirs()?;
     let (handle, notices) = prepared.host.submit_watched(&plan, given).await.map_err(refused)?;
     Ok((prepared, handle, notices))
 }
 
-/// Prints how the run stands and returns the exit status.
-fn report(arguments: &RunArguments, screen: &Screen, ended: Ended) -> Exit {
-    let (view, exit) = match ended {
-        Ended::Over(view) => {
-            let exit = view.phase.into();
-            (view, exit)
-        }
-        Ended::Parked(view) => (view, Exit::Parked),
-        Ended::Interrupted(view) => (view, Exit::Interrupted),
-        Ended::Abandoned => return Exit::Interrupted,
-    };
+/// Prints how the run stands.
+fn report(arguments: &RunArguments, screen: &Screen, view: &RunView) {
     let result = if arguments.json {
-        problems::json(screen, &view)
+        problems::json(screen, view)
     } else if arguments.events {
-        String::new()
+        return;
     } else {
-        summary::of(&view)
+        summary::of(view)
     };
     // Whoever has stopped reading still gets the exit status.
     let _gone = screen.out(&result);
-    exit
 }

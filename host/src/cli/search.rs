@@ -26,6 +26,10 @@ pub(super) fn plugin_dirs(
         let message = format!("{} is no directory; expected one with plugins", missing.display());
         return Err(Failure::call(message));
     }
+    if let Some(plugin) = named.iter().find(|dir| is_plugin(dir)) {
+        let message = format!("{} is a plugin itself; expected the directory around it", plugin.display());
+        return Err(Failure::call(message));
+    }
     let working = env::current_dir().ok();
     let around = document.into_iter().chain(working.as_deref()).flat_map(upwards);
     let own = data_dir().map(|dir| dir.join("plugins")).filter(|dir| dir.is_dir());
@@ -37,6 +41,14 @@ pub(super) fn plugin_dirs(
         }
     }
     Ok(dirs)
+}
+
+/// Whether a folder is one crate, not only a workspace of several.
+pub(super) fn is_plugin(dir: &Path) -> bool {
+    let text = std::fs::read_to_string(dir.join("Cargo.toml"));
+    text.ok()
+        .and_then(|text| text.parse::<toml::Table>().ok())
+        .is_some_and(|table| table.contains_key("package"))
 }
 
 /// Every `plugins/` from `start` up to the root of its checkout, nearest first; without a checkout, the nearest one.

@@ -183,9 +183,11 @@ fn problems_of_the_document_and_of_the_call() {
     let problems = bench.phasm(&["run", "bad.yaml", "--json"]).json();
     let problem = &problems["problems"][0];
     assert_eq!((&problem["line"], &problem["column"]), (&json!(5), &json!(15)));
-    let unknown = bench.phasm(&["run", "hello.yaml", "-p", "nmae=x"]);
+    let unknown = bench.phasm(&["run", "hello.yaml", "-p", "nmae=x", "--store", "runs.db"]);
     assert_eq!(unknown.status, 2, "{unknown:?}");
+    assert!(!bench.path("runs.db").exists());
     assert!(unknown.stderr.contains("nmae"), "{unknown:?}");
+    bench.write("crate/Cargo.toml", "[package]\nname = \"crate\"\n");
     bench.write("cron.yaml", "apiVersion: aether/v1\nkind: CronWorkflow\n");
     for wrong in [
         &["run"][..],
@@ -194,6 +196,7 @@ fn problems_of_the_document_and_of_the_call() {
         &["run", "hello.yaml", "--resume", "a=[1]"],
         &["run", "hello.yaml", "--json", "--events"],
         &["run", "hello.yaml", "--plugins", "none"],
+        &["run", "hello.yaml", "--plugins", "crate"],
         &["run", "hello.yaml", "--store", "none/runs.db"],
         &["run", "hello.yaml", "--store", "hello.yaml"],
         &["run", "cron.yaml"],

@@ -55,7 +55,7 @@ fn folders(dirs: &[PathBuf]) -> Result<Vec<PathBuf>, Failure> {
         return Ok(found?.concat());
     }
     let here = Path::new(".");
-    if is_crate(here) {
+    if search::is_plugin(here) {
         return Ok(vec![here.to_owned()]);
     }
     let found: Result<Vec<_>, _> = search::upwards(here).iter().map(|dir| folders_in(dir)).collect();
@@ -68,7 +68,7 @@ fn folders(dirs: &[PathBuf]) -> Result<Vec<PathBuf>, Failure> {
 
 /// The folder itself if it is a plugin's, else the plugin folders in it. One that is neither is named by the builder.
 fn folders_in(dir: &Path) -> Result<Vec<PathBuf>, Failure> {
-    if is_crate(dir) || !dir.is_dir() {
+    if search::is_plugin(dir) || !dir.is_dir() {
         return Ok(vec![dir.to_owned()]);
     }
     let found = plugins::scan(dir)
@@ -79,12 +79,4 @@ fn folders_in(dir: &Path) -> Result<Vec<PathBuf>, Failure> {
     });
     let folders: Vec<_> = folders.collect();
     Ok(if folders.is_empty() { vec![dir.to_owned()] } else { folders })
-}
-
-/// Whether a folder is one crate, not only a workspace of several.
-fn is_crate(dir: &Path) -> bool {
-    let text = std::fs::read_to_string(dir.join("Cargo.toml"));
-    text.ok()
-        .and_then(|text| text.parse::<toml::Table>().ok())
-        .is_some_and(|table| table.contains_key("package"))
 }

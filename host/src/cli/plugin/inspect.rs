@@ -97,7 +97,7 @@ fn component(arguments: &InspectArguments, screen: &Screen) -> Result<(String, P
 }
 
 fn find(arguments: &InspectArguments, screen: &Screen) -> Result<(String, PathBuf), Failure> {
-    let all = arguments.places.all(screen)?;
+    let all = arguments.places.all(screen, arguments.json)?;
     let names: Vec<_> = all.iter().map(|listed| listed.name.clone()).collect();
     let found = all.into_iter().find(|listed| listed.name == arguments.plugin);
     found.map(|listed| (listed.name, listed.path)).ok_or_else(|| {

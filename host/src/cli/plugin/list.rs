@@ -60,8 +60,9 @@ impl Places {
     ///
     /// # Errors
     /// When a place that was asked for cannot be read.
-    pub(super) fn all(&self, screen: &Screen) -> Result<Vec<Listed>, Failure> {
-        let configured = self.config.as_deref().map(|file| configuration(file, screen)).transpose()?;
+    pub(super) fn all(&self, screen: &Screen, as_json: bool) -> Result<Vec<Listed>, Failure> {
+        let configured =
+            self.config.as_deref().map(|file| configuration(file, screen, as_json)).transpose()?;
         let config = configured.as_ref().map(|(_, config)| config);
         let mut all: Vec<Listed> = Vec::new();
         for dir in search::plugin_dirs(&self.plugins, config, None)? {
@@ -79,7 +80,7 @@ impl Places {
 
 /// Lists plugins.
 pub(super) fn list(arguments: &ListArguments, screen: &Screen) -> Result<Exit, Failure> {
-    let all = arguments.places.all(screen)?;
+    let all = arguments.places.all(screen, arguments.json)?;
     let page = if arguments.json { problems::json(screen, &all) } else { table(&all) };
     // Whoever has stopped reading wants no more.
     let _gone = screen.out(&page);

@@ -56,26 +56,18 @@ panic = "abort"
 strip = true
 "#;
 
-const LIB: &str = r#"//! Greets by name.
-
-use phasm_sdk::prelude::*;
+const LIB: &str = r#"use phasm_sdk::prelude::*;
 
 inputs! {
-    /// Whom to greet.
-    pub struct Greeting {
+    struct Greet {
         name: String,
         times: usize = 1,
     }
 }
 
-/// Greets as often as it is asked to.
-pub fn {{ident}}(call: Call<Greeting>) -> Outcome {
-    let Greeting { name, times } = call.inputs;
-    if times > 100 {
-        return Outcome::failed("more than 100 greetings are too many");
-    }
-    info!("greeting {name}");
-    Outcome::succeeded().output("greeting", vec![format!("Hello, {name}!"); times].join(" "))
+fn {{ident}}(call: Call<Greet>) -> Outcome {
+    let greeting = format!("Hello, {}! ", call.inputs.name);
+    Outcome::succeeded().output("greeting", greeting.repeat(call.inputs.times).trim_end())
 }
 
 executor!({{ident}});

@@ -10,13 +10,12 @@ use phasm::{
     Host, HostBuilder,
     config::Config,
     engine::plan::{Plan, Template, TemplateKind, Work},
-    store::{Memory, Sqlite, Store},
+    store::Sqlite,
 };
 
 use super::{
     super::{
         document::Text,
-        exit::Exit,
         failure::{Failure, While},
         plugin::Workshop,
         problems,
@@ -34,34 +33,34 @@ pub(super) struct Prepared {
     dirs: Vec<PathBuf>,
 }
 
-/// Reads a configuration; problems are shown.
+/// Reads a configuration; problems are shown, `as_json` on stdout.
 ///
 /// # Errors
 /// When it cannot be read or has problems.
-pub(in super::super) fn configuration(file: &Path, screen: &Screen) -> Result<(Text, Config), Failure> {
+pub(in super::super) fn configuration(
+    file: &Path,
+    screen: &Screen,
+    as_json: bool,
+) -> Result<(Text, Config), Failure> {
     let text = Text::read(file, "configuration")?;
     let dir = text.dir().unwrap_or(Path::new(".")).to_owned();
-    match Config::parse(&text.text, &dir) {
-        Ok(config) => Ok((text, config)),
-        Err(found) => {
-            problems::show(screen, text.source(), &found);
-            Err(Failure::shown(Exit::Problems))
-        }
-    }
+    let config = Config::parse(&text.text, &dir);
+    let config = config.map_err(|found| problems::refuse(screen, text.source(), &found, as_json))?;
+    Ok((text, config))
 }
 
-/// Opens a host; nothing is built or loaded yet.
+/// Opens a host; nothing is stored, built or loaded yet.
 ///
 /// # Errors
-/// When the configuration, a directory or the store is not as it should be.
+/// When the configuration or a directory is not as it should be.
 pub(super) fn open(arguments: &RunArguments, screen: &Screen, document: &Text) -> Result<Prepared, Failure> {
-    let configured = arguments.config.as_deref().map(|file| configuration(file, screen)).transpose()?;
+    let configured = arguments.config.as_deref();
+    let configured = configured.map(|file| configuration(file, screen, arguments.json)).transpose()?;
     let config = configured.as_ref().map(|(_, config)| config);
     let dirs = search::plugin_dirs(&arguments.plugins, config, document.dir())?;
-    let store = store(arguments)?;
     let cache = search::cache_dir().map(|dir| dir.join("compiled"));
     let workshop = Arc::new(Workshop::new(screen));
-    let builder = Host::builder().store(store).plugin_builder(Arc::clone(&workshop) as _);
+    let builder = Host::builder().plugin_builder(Arc::clone(&workshop) as _);
     let builder = config.unwrap_or(&Config::default()).apply(builder, cache);
     let builder = dirs.iter().fold(builder, HostBuilder::plugin_dir);
     let host = builder.open().map_err(Failure::host)?;
@@ -75,16 +74,20 @@ pub(super) fn open(arguments: &RunArguments, screen: &Screen, document: &Text) -
     Ok(Prepared { host, config: configured.map(|(_, config)| config), workshop, dirs })
 }
 
-fn store(arguments: &RunArguments) -> Result<Arc<dyn Store>, Failure> {
-    if arguments.is_in_memory() {
-        return Ok(Arc::new(Memory::default()));
-    }
-    let store = Sqlite::open(&arguments.store);
-    let store = store.map_err(|error| Failure::call(While::new("the store cannot be used", error)))?;
-    Ok(Arc::new(store))
-}
-
 impl Prepared {
+    /// Opens the store that was asked for.
+    ///
+    /// # Errors
+    /// When it cannot be opened, or is in use.
+    pub(super) fn with_store(self, arguments: &RunArguments) -> Result<Self, Failure> {
+        if arguments.is_in_memory() {
+            return Ok(self);
+        }
+        let store = Sqlite::open(&arguments.store);
+        let store = store.map_err(|error| Failure::call(While::new("the store cannot be used", error)))?;
+        Ok(Self { host: self.host.with_store(Arc::new(store)), ..self })
+    }
+
     /// Builds and compiles what the document names, so that no attempt's clock runs meanwhile. What fails is warned of:
     /// attempts that need it end with code 3 (R-C1).
     pub(super) async fn load_plugins(&self, plan: &Plan, screen: &Screen) {

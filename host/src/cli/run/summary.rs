@@ -1,6 +1,7 @@
 //! A run for people: how it ended, what came out, what went wrong.
 
 use phasm::engine::{
+    event::Reason,
     phase::Phase,
     view::{RunView, TaskView},
 };
@@ -27,6 +28,10 @@ pub(super) fn of(view: &RunView) -> String {
     let suspended = rows(view, |task| task.phase == Phase::Suspended);
     page += &table("suspended", &suspended);
     page += &table("not succeeded", &rows(view, is_notable));
+    match view.tasks.iter().filter(|task| is_leaf(task) && is_swept_away(task)).count() {
+        0 => {}
+        n => page += &format!("{} cancelled, as their scope had ended\n", text::count(n, "task")),
+    }
     page
 }
 
@@ -51,10 +56,21 @@ fn headline(view: &RunView) -> String {
     )
 }
 
-/// A leaf whose end deserves a line. The root's is in the headline, other containers' follow from their tasks'.
+/// The root is told in the headline, other containers follow from their tasks.
+fn is_leaf(task: &TaskView) -> bool {
+    task.template_type == "task" && !task.scope.is_empty()
+}
+
+/// A leaf whose end deserves a line.
 fn is_notable(task: &TaskView) -> bool {
-    let leaf = task.template_type == "task" && !task.scope.is_empty();
-    leaf && task.phase.is_terminal() && !matches!(task.phase, Phase::Succeeded | Phase::Skipped)
+    let ended_badly = task.phase.is_terminal() && !matches!(task.phase, Phase::Succeeded | Phase::Skipped);
+    is_leaf(task) && ended_badly && !is_swept_away(task)
+}
+
+/// Whether a task was cancelled because of another, or of the whole.
+fn is_swept_away(task: &TaskView) -> bool {
+    let whole = [Reason::ScopeFailed, Reason::ScopeTimeout, Reason::WorkflowTimeout];
+    task.phase == Phase::Cancelled && task.reason.is_some_and(|reason| whole.contains(&reason))
 }
 
 fn rows(view: &RunView, wanted: impl Fn(&TaskView) -> bool) -> Vec<[String; 2]> {
