@@ -88,13 +88,23 @@ pub(super) fn show(screen: &Screen, source: Source<'_>, problems: &[Problem]) {
     print(screen, source, problems, |code| text::bad(code));
 }
 
-/// Prints warnings to stderr.
+/// Prints warnings to stderr, the first of many.
 pub(super) fn show_warnings(screen: &Screen, source: Source<'_>, warnings: &[Problem]) {
-    print(screen, source, warnings, |code| text::doubtful(code));
+    let first = warnings.get(..MOST_WARNINGS).unwrap_or(warnings);
+    print(screen, source, first, |code| text::doubtful(code));
+    if let Some(more) = warnings.len().checked_sub(first.len()).filter(|more| *more > 0) {
+        screen.err(&format!(
+            "{} {more} more like these; validate --json lists them all\n",
+            text::doubtful("warning:")
+        ));
+    }
 }
 
+/// Warnings that are shown to people.
+const MOST_WARNINGS: usize = 20;
+
 fn print(screen: &Screen, source: Source<'_>, problems: &[Problem], code: impl Fn(&str) -> String) {
-    let lines: Vec<&str> = source.text.lines().collect();
+    let lines = lines(source.text);
     let shown: String =
         problems.iter().map(|problem| paragraph(source, &lines, problem, &code(problem.code))).collect();
     if !shown.is_empty() {
@@ -102,17 +112,30 @@ fn print(screen: &Screen, source: Source<'_>, problems: &[Problem], code: impl F
     }
 }
 
+/// Every line, and the offset of its first byte.
+fn lines(text: &str) -> Vec<(usize, &str)> {
+    let mut start = 0;
+    let mut found = Vec::new();
+    for whole in text.split_inclusive('\n') {
+        found.push((start, whole.trim_end_matches(['\n', '\r'])));
+        start += whole.len();
+    }
+    found
+}
+
 /// `file:line:column: code: path: what; expected …`, the source line with a caret, the hint.
-fn paragraph(source: Source<'_>, lines: &[&str], problem: &Problem, code: &str) -> String {
+fn paragraph(source: Source<'_>, lines: &[(usize, &str)], problem: &Problem, code: &str) -> String {
     let name = source.name;
     let Problem { path, line, column, message, hint, span, .. } = problem;
     let place = if *line == 0 { name.to_owned() } else { format!("{name}:{line}:{column}") };
     let path = if path.is_empty() { String::new() } else { format!("{}: ", text::clean(path)) };
     let mut shown = format!("{}: {code}: {path}{}\n", text::bold(place), text::clean(message));
-    if let Some(excerpted) = (*line as usize).checked_sub(1).and_then(|at| lines.get(at)) {
+    if let Some((start, excerpted)) = (*line as usize).checked_sub(1).and_then(|at| lines.get(at)) {
         let written = source.text.get(span.start..span.end).and_then(|text| text.lines().next());
-        let width = written.map_or(1, |text| text.chars().count());
-        shown += &excerpt(excerpted, *line, *column as usize, width);
+        let width = written.map_or(1, |text| text.chars().take(WIDEST).count());
+        let at = span.start.saturating_sub(*start).min(excerpted.len());
+        let (before, after) = excerpted.split_at_checked(at).unwrap_or(("", excerpted));
+        shown += &excerpt(before, after, *line, width);
     }
     if let Some(hint) = hint {
         shown += &format!(
@@ -124,22 +147,25 @@ fn paragraph(source: Source<'_>, lines: &[&str], problem: &Problem, code: &str) 
     shown
 }
 
-/// The source line, cut to what is near the column, and a caret under it.
-fn excerpt(source: &str, line: u32, column: usize, width: usize) -> String {
-    let at = column.saturating_sub(1).min(source.chars().count());
-    let first = if at > WIDEST - 20 { at - 20 } else { 0 };
+/// The source line, cut to what is near the caret, and a caret under it. Looks at no more of a line than it shows.
+fn excerpt(before: &str, after: &str, line: u32, width: usize) -> String {
     let visible = |c: char| if c.is_control() && c != '\t' { '\u{fffd}' } else { c };
-    let shown: String = source.chars().skip(first).take(WIDEST).map(visible).collect();
-    let pad: String = shown
-        .chars()
-        .take(at - first)
-        .flat_map(|c| std::iter::repeat_n(if c == '\t' { '\t' } else { ' ' }, cells(c)))
+    let mut left: Vec<char> = before.chars().rev().take(WIDEST - 20 + 1).map(visible).collect();
+    let cut = left.len() > WIDEST - 20;
+    if cut {
+        left.truncate(20);
+    }
+    left.reverse();
+    let mut right = after.chars().map(visible);
+    let rest: String = right.by_ref().take(WIDEST - left.len()).collect();
+    let pad: String = left
+        .iter()
+        .flat_map(|c| std::iter::repeat_n(if *c == '\t' { '\t' } else { ' ' }, cells(*c)))
         .collect();
-    let rest = shown.chars().skip(at - first).count();
-    let carets = "^".repeat(width.clamp(1, rest.max(1)));
-    let (open, close) =
-        (if first > 0 { "…" } else { "" }, if source.chars().count() > first + WIDEST { "…" } else { "" });
-    let indent = if first > 0 { " " } else { "" };
+    let carets = "^".repeat(width.clamp(1, rest.chars().count().max(1)));
+    let shown: String = left.into_iter().chain(rest.chars()).collect();
+    let (open, close) = (if cut { "…" } else { "" }, if right.next().is_some() { "…" } else { "" });
+    let indent = if cut { " " } else { "" };
     format!(
         "{} {open}{shown}{close}\n{} {indent}{pad}{}\n",
         text::dim(format_args!("{line:>5} |")),
@@ -163,15 +189,15 @@ mod tests {
     fn shown(text: &str, line: u32, column: u32, written: std::ops::Range<usize>) -> String {
         let span = Span { line, column, start: written.start, end: written.end };
         let problem = Problem::new(&SYNTAX, &Path::root().key("spec"), span, "found x; expected y");
-        let lines: Vec<_> = text.lines().collect();
+        let lines = lines(text);
         let paragraph = paragraph(Source { name: "w.yaml", text }, &lines, &problem, problem.code);
         strip_str(&paragraph).to_string()
     }
 
     #[test]
     fn a_caret_stands_under_what_is_meant() {
-        let expected = "w.yaml:2:3: P001: spec: found x; expected y\n    2 | b: cde\n      |   ^^^\n";
-        assert_eq!(shown("a\nb: cde\n", 2, 3, 5..8), expected);
+        let expected = "w.yaml:2:4: P001: spec: found x; expected y\n    2 | b: cde\n      |    ^^^\n";
+        assert_eq!(shown("a\nb: cde\n", 2, 4, 5..8), expected);
     }
 
     #[test]
