@@ -61,7 +61,7 @@ impl Plain {
                     attempt,
                     &styled(&ended.phase),
                     None,
-                    &format!("attempt {next} in {delay}{message}"),
+                    &format!("(attempt {next} follows in {delay}){message}"),
                 ))
             }
             // That of `timeout` the phase will tell.
@@ -162,7 +162,7 @@ mod tests {
         ]);
         let expected = [
             "main/a[1] Running\n",
-            "main/a[1] Failed attempt 2 in 2.0 s: no\\nluck\n",
+            "main/a[1] Failed (attempt 2 follows in 2.0 s): no\\nluck\n",
             "main/a[2] Running\n",
             "main/a[2] Suspended ask\n",
             "main/a[2] resumed\n",

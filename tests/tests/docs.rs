@@ -1,0 +1,47 @@
+//! What the documentation shows is what the code accepts.
+#![expect(clippy::unwrap_used, reason = "tests")]
+
+use std::{fs, path::Path};
+
+use phasm::reader;
+use phasm_engine::plan::Plan;
+
+/// The YAML blocks of a page.
+fn blocks(page: &str) -> Vec<String> {
+    let text = fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("..").join(page)).unwrap();
+    let found = text.split("```yaml\n").skip(1).filter_map(|rest| rest.split("```").next());
+    found.map(str::to_owned).collect()
+}
+
+/// The README's first workflow has neither problems nor warnings.
+#[test]
+fn the_first_workflow_is_valid() {
+    let documents: Vec<String> =
+        blocks("README.md").into_iter().filter(|block| block.contains("apiVersion")).collect();
+    assert_eq!(documents.len(), 1);
+    for document in documents {
+        let plan = Plan::build(&reader::read("README.yaml", &document).unwrap(), &()).unwrap();
+        assert_eq!(plan.warnings, []);
+    }
+}
+
+/// Every spelling of `retry` on the page is one.
+#[test]
+fn the_spellings_of_retry_are_valid() {
+    let spellings: Vec<String> = blocks("host/docs/workflows.md")
+        .iter()
+        .flat_map(|block| block.lines())
+        .filter(|line| line.starts_with("retry: "))
+        .map(str::to_owned)
+        .collect();
+    assert_eq!(spellings.len(), 4);
+    for retry in spellings {
+        let document = format!(
+            "apiVersion: aether/v1\nkind: Workflow\nmetadata: {{ name: w }}\nspec:\n  entrypoint: main\n  templates:\n    \
+             - task: {{ name: work, executor: {{ type: echo }} }}\n    - dag:\n        name: main\n        tasks:\n          \
+             - name: fetch\n            template: work\n            {retry}\n"
+        );
+        let plan = Plan::build(&reader::read("retry.yaml", &document).unwrap(), &());
+        assert!(plan.is_ok(), "{retry}: {plan:?}");
+    }
+}
