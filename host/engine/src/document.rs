@@ -14,6 +14,7 @@ mod loops;
 mod parameters;
 mod pipeline;
 mod policy;
+mod reads;
 mod report;
 mod retry;
 mod suggest;

@@ -20,7 +20,9 @@ mod references;
 mod shapes;
 mod sources;
 pub(crate) mod types;
+mod upstream;
 mod visible;
+mod ways;
 
 use std::{collections::BTreeMap, sync::Arc};
 

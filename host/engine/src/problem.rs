@@ -78,7 +78,7 @@ impl fmt::Display for Problem {
 }
 
 /// The value itself if its text is short, else the beginning of that text.
-fn shortened(value: Value) -> Value {
+pub(crate) fn shortened(value: Value) -> Value {
     let text = match &value {
         Value::String(text) => text.to_string(),
         Value::Null | Value::Bool(_) | Value::Number(_) | Value::Array(_) | Value::Object(_) => {

@@ -1,5 +1,6 @@
 //! The readers, and with them the engine's checks: positions only exist where text was read.
 
+mod mutations;
 mod problems;
 mod reading;
 mod seeds;

@@ -103,12 +103,29 @@ async fn run_at_once(host: &Host, text: &str, runs: u32) -> Measure {
     let tasks = leaves(&plan) * u64::from(runs);
     let measuring = Measure::start();
     let parameters = Map::new();
-    let submitted = futures::future::join_all((0..runs).map(|_| host.submit(&plan, &parameters))).await;
-    for handle in submitted {
+    let submits = (0..runs).map(|_| Box::pin(host.submit(&plan, &parameters)));
+    for handle in concurrently(submits.collect()).await {
         let ended = handle.expect("submitted").ended().await.expect("an end");
         assert_eq!(ended.phase(), Phase::Succeeded);
     }
     measuring.stop(tasks)
+}
+
+/// Polls all until each is ready.
+async fn concurrently<F: Future + Unpin>(mut futures: Vec<F>) -> Vec<F::Output> {
+    let mut ready = Vec::with_capacity(futures.len());
+    std::future::poll_fn(|context| {
+        futures.retain_mut(|future| match std::pin::Pin::new(future).poll(context) {
+            std::task::Poll::Ready(output) => {
+                ready.push(output);
+                false
+            }
+            std::task::Poll::Pending => true,
+        });
+        if futures.is_empty() { std::task::Poll::Ready(()) } else { std::task::Poll::Pending }
+    })
+    .await;
+    ready
 }
 
 async fn finish(host: &Host, plan: &Arc<Plan>) {

@@ -1,6 +1,6 @@
 //! Walking a tree: typed access to values, and objects that know which of their fields were asked for.
 
-use std::sync::Arc;
+use std::{collections::BTreeMap, sync::Arc};
 
 use crate::{
     path::Path,
@@ -263,17 +263,17 @@ pub(crate) fn check_duplicates(cursor: &Cursor<'_>, report: &Report) {
 }
 
 fn check_members(members: &[(Key, Tree)], path: &Path, report: &Report) {
-    let mut seen = std::collections::BTreeMap::new();
+    let mut seen = BTreeMap::new();
     for (key, tree) in members {
-        let at = path.key(key.name.clone());
+        let at = || path.key(key.name.clone());
         if let Some(first) = seen.insert(&key.name, key.span) {
             let before =
                 if first.line > 0 { format!(" (first in line {})", first.line) } else { String::new() };
             let message = format!("key `{}` occurs twice{before}; expected it once", key.name);
-            report.problem(Problem::new(&shape::DUPLICATE_KEY, &at, key.span, message).with_value(tree));
+            report.problem(Problem::new(&shape::DUPLICATE_KEY, &at(), key.span, message).with_value(tree));
         }
         if is_collection(tree) {
-            check_duplicates(&Cursor { tree, path: at }, report);
+            check_duplicates(&Cursor { tree, path: at() }, report);
         }
     }
 }

@@ -42,7 +42,7 @@ impl Plan {
 
 fn graphs(index: &Index<'_>) -> Graphs {
     let dags = index.templates().filter_map(|(id, template)| match &template.kind {
-        KindDoc::Dag(dag) => Some((id, Graph::build(dag, index.report))),
+        KindDoc::Dag(dag) => Some((id, Graph::build(index, dag))),
         KindDoc::Task(_) | KindDoc::Loop(_) | KindDoc::Pipeline(_) => None,
     });
     dags.collect()

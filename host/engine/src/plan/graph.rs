@@ -10,7 +10,9 @@ use super::{
         Entry,
         names::{CYCLE, DUPLICATE_NAME, OUTSIDE_ENTRYPOINTS, UNKNOWN_TASK},
     },
+    index::Index,
     order::order,
+    upstream::{self, Upstream},
 };
 
 /// How the tasks of a dag wait for each other.
@@ -21,13 +23,14 @@ pub(super) struct Graph {
     pub(super) kept: Vec<bool>,
     /// Whether it is known exactly what comes before the task.
     certain: Vec<bool>,
-    /// The longest way from a task that waits for nothing.
-    level: Vec<usize>,
+    /// Of the tasks that tasks read, those that come before.
+    upstream: Upstream,
 }
 
 impl Graph {
     /// Resolves the dag's dependencies and entrypoints.
-    pub(super) fn build(dag: &DagDoc, report: &Report) -> Self {
+    pub(super) fn build(index: &Index<'_>, dag: &DagDoc) -> Self {
+        let report = index.report;
         let tasks = &dag.tasks;
         let mut graph = Self::resolve(tasks, report);
         let found = order(&graph.dependencies);
@@ -38,6 +41,7 @@ impl Graph {
             graph.certain.fill(false);
         }
         graph.propagate(&found.order);
+        graph.upstream = upstream::resolve(&upstream::asked(index, dag), &graph.dependencies, &found.order);
         graph.apply_entrypoints(dag, &found.order, report);
         graph
     }
@@ -48,7 +52,7 @@ impl Graph {
             dependencies: Vec::with_capacity(count),
             kept: vec![true; count],
             certain: vec![tasks.sound; count],
-            level: vec![0; count],
+            upstream: Upstream::new(),
         };
         for (task, certain) in tasks.list.iter().zip(&mut graph.certain) {
             let mut before = BTreeSet::new();
@@ -70,16 +74,13 @@ impl Graph {
         graph
     }
 
-    /// Carries uncertainty and levels from what comes before to what comes after.
+    /// Carries uncertainty from what comes before to what comes after.
     fn propagate(&mut self, order: &[NodeIndex]) {
         for task in order {
             let before = self.dependencies.get(*task).map(Vec::as_slice).unwrap_or_default();
             let certain = before.iter().all(|first| self.is_certain(*first));
-            let level =
-                before.iter().filter_map(|first| self.level.get(*first)).max().map_or(0, |level| level + 1);
-            if let (Some(own), Some(slot)) = (self.certain.get_mut(*task), self.level.get_mut(*task)) {
+            if let Some(own) = self.certain.get_mut(*task) {
                 *own &= certain;
-                *slot = level;
             }
         }
     }
@@ -140,22 +141,9 @@ impl Graph {
         self.certain.get(task).copied().unwrap_or(false)
     }
 
-    /// Whether `task` waits for `first`, directly or through others.
+    /// Whether `task`, which reads `first`, waits for it, directly or through others.
     pub(super) fn is_upstream(&self, first: NodeIndex, task: NodeIndex) -> bool {
-        let level = |task: NodeIndex| self.level.get(task).copied().unwrap_or(0);
-        let mut seen = BTreeSet::new();
-        let mut open = vec![task];
-        while let Some(at) = open.pop() {
-            for before in self.dependencies.get(at).into_iter().flatten() {
-                if *before == first {
-                    return true;
-                }
-                if level(*before) > level(first) && seen.insert(*before) {
-                    open.push(*before);
-                }
-            }
-        }
-        false
+        self.upstream.contains(&(task, first))
     }
 }
 

@@ -3,17 +3,17 @@
 use std::collections::BTreeSet;
 
 use crate::document::{
-    ConditionsDoc, ExprDoc, HookDoc, KindDoc, OverDoc, ParameterDoc, ParametersDoc, ReadAt, RecoveryDoc,
-    SettingsDoc, Site, SourceDoc, TaskDoc, TemplateDoc, ValueDoc, WorkDoc, did_you_mean,
+    ConditionsDoc, ExprDoc, HookDoc, KindDoc, OverDoc, ParametersDoc, ReadAt, RecoveryDoc, SettingsDoc,
+    SourceDoc, TaskDoc, TemplateDoc, ValueDoc, WorkDoc, did_you_mean,
 };
 
 use super::{
-    TemplateId,
     catalogue::{expressions::NOT_VISIBLE, warnings::NEVER_EQUAL},
-    index::{Call, Callee, Index, calls_of, hooks_of, tasks_of},
+    index::{Callee, Index, tasks_of},
     nesting::Graphs,
     reading,
     visible::{Outputs, Scope, Siblings, outputs_of, outputs_of_template},
+    ways::{Way, ways},
 };
 
 /// Checks every expression.
@@ -33,110 +33,6 @@ pub(super) fn check(index: &Index<'_>, graphs: &Graphs) {
     }
 }
 
-/// One way a template is reached, as far as it matters to its expressions.
-struct Way<'a> {
-    template: &'a TemplateDoc,
-    id: TemplateId,
-    in_loop: bool,
-    /// The name of the call.
-    task: Option<&'a str>,
-    via: Option<&'a Site>,
-}
-
-/// Every way a template is reached: from the entrypoint, from hooks, and from templates that nothing calls.
-fn ways<'a>(index: &Index<'a>) -> Vec<Way<'a>> {
-    let mut open: Vec<Way<'a>> = roots(index);
-    let mut seen = BTreeSet::new();
-    let mut found = Vec::new();
-    while let Some(way) = open.pop() {
-        // The call's name only matters to a template that asks for tasks.
-        let task = way.task.filter(|_| mentions_tasks(way.template));
-        if !seen.insert((way.id, way.in_loop, task)) {
-            continue;
-        }
-        let hooks = hooks_of(way.template).filter_map(|hook| hook.template.as_ref());
-        let hooks = hooks.map(|name| Call { name, task: &name.value, is_body: false });
-        for call in calls_of(way.template).into_iter().chain(hooks) {
-            if let Some((id, template)) = index.find(call.name) {
-                let in_loop = way.in_loop || call.is_body;
-                open.push(Way { template, id, in_loop, task: Some(call.task), via: Some(&call.name.site) });
-            }
-        }
-        found.push(Way { task, ..way });
-    }
-    found
-}
-
-fn roots<'a>(index: &Index<'a>) -> Vec<Way<'a>> {
-    let spec = &index.doc.spec;
-    let hooks = spec.hooks.iter().filter_map(|hook| hook.template.as_ref());
-    let named = spec.entrypoint.iter().chain(hooks).filter_map(|name| index.find(name));
-    let called: BTreeSet<TemplateId> = index
-        .templates()
-        .flat_map(|(_, template)| {
-            let hooks = hooks_of(template).filter_map(|hook| hook.template.as_ref());
-            calls_of(template)
-                .into_iter()
-                .map(|call| call.name)
-                .chain(hooks)
-                .filter_map(|name| index.find(name))
-                .collect::<Vec<_>>()
-        })
-        .map(|(id, _)| id)
-        .collect();
-    let uncalled = index.templates().filter(|(id, _)| !called.contains(id));
-    let way = |(id, template): (TemplateId, &'a TemplateDoc)| {
-        let task = template.name.as_ref().map(|name| &*name.value);
-        Way { template, id, in_loop: false, task, via: None }
-    };
-    named.chain(uncalled).map(way).collect()
-}
-
-/// Whether a task template asks for tasks by other names than its own.
-fn mentions_tasks(template: &TemplateDoc) -> bool {
-    let own = template.name.as_ref().map(|name| &*name.value);
-    let KindDoc::Task(task) = &template.kind else { return false };
-    let foreign = |found: ReadAt<'_>| {
-        let mut path = found.read.path.iter().map(|segment| &**segment);
-        path.next() == Some("tasks") && path.next() != own
-    };
-    let mut any = false;
-    each_expression(&task.settings, &mut |expr| any |= expr.reads().any(foreign));
-    each_value(&task.outputs, &mut |found| any |= found.into_reads().any(foreign));
-    any |= task.settings.hooks.iter().flatten().any(|hook| {
-        let mut any = hook.when.as_ref().is_some_and(|expr| expr.reads().any(foreign));
-        each_value(&hook.arguments, &mut |found| any |= found.into_reads().any(foreign));
-        any
-    });
-    any
-}
-
-/// A value or an expression of a parameter.
-enum Found<'a> {
-    Value(&'a ValueDoc),
-    Expression(&'a ExprDoc),
-}
-
-impl<'a> Found<'a> {
-    fn into_reads(self) -> Box<dyn Iterator<Item = ReadAt<'a>> + 'a> {
-        match self {
-            Self::Value(value) => Box::new(value.reads()),
-            Self::Expression(expr) => Box::new(expr.reads()),
-        }
-    }
-}
-
-fn each_value<'a>(parameters: &'a ParametersDoc, each: &mut dyn FnMut(Found<'a>)) {
-    parameters.list.iter().for_each(|parameter| each_value_of(parameter, each));
-}
-
-fn each_value_of<'a>(parameter: &'a ParameterDoc, each: &mut dyn FnMut(Found<'a>)) {
-    parameter.value.iter().chain(&parameter.default).for_each(|value| each(Found::Value(value)));
-    if let Some(SourceDoc::Expression(expr)) = &parameter.value_from {
-        each(Found::Expression(expr));
-    }
-}
-
 /// The segment behind one of `places` in the path that is read.
 fn name_at<'a>(found: &ReadAt<'a>, places: &[&[&str]]) -> Option<&'a str> {
     let path = &found.read.path;
@@ -146,18 +42,6 @@ fn name_at<'a>(found: &ReadAt<'a>, places: &[&[&str]]) -> Option<&'a str> {
         if fits { path.get(place.len()) } else { None }
     };
     places.iter().find_map(behind).map(|name| &**name)
-}
-
-/// The expressions that see a finished attempt.
-fn each_expression<'a>(settings: &'a SettingsDoc, each: &mut dyn FnMut(&'a ExprDoc)) {
-    match &settings.recovery {
-        Some(RecoveryDoc::Retry(retry)) => retry.expression.iter().for_each(&mut *each),
-        Some(RecoveryDoc::Policy(policy)) => {
-            policy.rules.iter().filter_map(|rule| rule.when.as_ref()).for_each(&mut *each);
-        }
-        None => {}
-    }
-    settings.phase_conditions.iter().flat_map(ConditionsDoc::expressions).for_each(each);
 }
 
 struct Checker<'i, 'a> {
@@ -197,10 +81,12 @@ impl<'a> Checker<'_, 'a> {
     }
 
     fn parameters(&self, parameters: &ParametersDoc, scope: &Scope<'a>) {
-        each_value(parameters, &mut |found| match found {
-            Found::Value(value) => self.value(value, scope),
-            Found::Expression(expr) => self.expr(expr, scope),
-        });
+        parameters.each_read(&mut |found| reading::check(self.index, scope, &found));
+        for parameter in &parameters.list {
+            if let Some(SourceDoc::Expression(expr)) = &parameter.value_from {
+                self.comparisons(expr);
+            }
+        }
     }
 
     /// spec.arguments: workflow, system, vars, and of the parameters those declared before.
@@ -220,14 +106,12 @@ impl<'a> Checker<'_, 'a> {
     fn order(&self, parameters: &ParametersDoc, places: &[&[&str]]) {
         let mut later: BTreeSet<&str> = parameters.names().collect();
         for parameter in &parameters.list {
-            each_value_of(parameter, &mut |found| {
-                for found in found.into_reads() {
-                    if let Some(name) = name_at(&found, places).filter(|name| later.contains(name)) {
-                        let message =
-                            format!("parameter `{name}` has no value yet; expected one declared before this");
-                        let problem = found.site.problem(&NOT_VISIBLE, message);
-                        self.index.report.problem(problem.with_hint(format!("declare `{name}` first")));
-                    }
+            parameter.each_read(&mut |found| {
+                if let Some(name) = name_at(&found, places).filter(|name| later.contains(name)) {
+                    let message =
+                        format!("parameter `{name}` has no value yet; expected one declared before this");
+                    let problem = found.site.problem(&NOT_VISIBLE, message);
+                    self.index.report.problem(problem.with_hint(format!("declare `{name}` first")));
                 }
             });
             later.remove(&*parameter.name.value);

@@ -5,6 +5,7 @@ use crate::{
         ParameterType,
         catalogue::{Entry, values},
     },
+    problem::shortened,
     value::Value,
 };
 
@@ -60,7 +61,8 @@ impl ParameterType {
             return None;
         }
         let list: Vec<_> = allowed.iter().map(Value::to_json).collect();
-        Some((&values::NOT_IN_ENUM, format!("found {value}; expected one of {}", list.join(", "))))
+        let found = shortened(value.clone());
+        Some((&values::NOT_IN_ENUM, format!("found {found}; expected one of {}", list.join(", "))))
     }
 
     pub(crate) fn wrong(self, found: &str) -> Misfit {

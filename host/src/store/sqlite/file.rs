@@ -62,7 +62,7 @@ fn private() -> OpenOptions {
 /// Held until dropped, or until the process dies in whatever way.
 pub(super) struct Lock {
     path: PathBuf,
-    _file: File,
+    file: File,
 }
 
 impl Lock {
@@ -82,12 +82,20 @@ impl Lock {
             Err(TryLockError::Error(source)) => return Err(failed(source)),
         }
         file.set_len(0).and_then(|()| writeln!(file, "{}", process::id())).map_err(failed)?;
-        Ok(Self { path, _file: file })
+        Ok(Self { path, file })
     }
 
     /// For a file that turned out to be no store; removing the lock of one would let two processes in.
     pub(super) fn leave_nothing_behind(&self) {
         drop(fs::remove_file(&self.path));
+    }
+}
+
+impl Drop for Lock {
+    fn drop(&mut self) {
+        // Closing is not enough: a process that is being started right now holds a copy of the descriptor until it has
+        // become another program. Where unlocking fails, closing does it a moment later.
+        drop(self.file.unlock());
     }
 }
 

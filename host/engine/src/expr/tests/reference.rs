@@ -104,7 +104,8 @@ fn evaluate(term: &Term) -> Option<Value> {
             let Value::Number(n) = evaluate(inner)? else { return None };
             match n.as_i64() {
                 Some(int) => int.checked_neg()?.into(),
-                None => float(-n.as_f64()?)?,
+                // Zero less the number: no negative zero is ever made.
+                None => float(0.0 - n.as_f64()?)?,
             }
         }
         Term::Not(inner) => (!truth(&evaluate(inner)?)?).into(),

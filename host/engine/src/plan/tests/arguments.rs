@@ -14,7 +14,7 @@ impl Env for World {
     }
 }
 
-/// Name and value of each parameter, or code, path and message of each problem.
+/// Names with their values as JSON, or codes with paths and messages.
 type Bound = Result<Vec<(String, String)>, Vec<(&'static str, String, String)>>;
 
 fn bind(parameters: &str, given: &str) -> Bound {

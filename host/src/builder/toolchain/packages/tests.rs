@@ -1,28 +1,28 @@
 use super::*;
 
 const BOOKWORM: &str = "\
-     rustc | 1.63.0+dfsg1-2 | http://deb.debian.org/debian bookworm/main amd64 Packages
- rustc-web | 1.96.0+dfsg1-1~deb12u2 | http://deb.debian.org/debian-security bookworm-security/main amd64 Packages
- rustc-web | 1.85.0+dfsg3-1~deb12u3 | http://deb.debian.org/debian bookworm/main amd64 Packages
-  rust-src | 1.63.0+dfsg1-2 | http://deb.debian.org/debian bookworm/main amd64 Packages
-rust-web-src | 1.96.0+dfsg1-1~deb12u2 | http://deb.debian.org/debian-security bookworm-security/main amd64 Packages
-rust-web-src | 1.85.0+dfsg3-1~deb12u3 | http://deb.debian.org/debian bookworm/main amd64 Packages
+     rustc | 1.63.0+dfsg1-2 | http://archive.example/debian bookworm/main amd64 Packages
+ rustc-web | 1.96.0+dfsg1-1~deb12u2 | http://archive.example/debian-security bookworm-security/main amd64 Packages
+ rustc-web | 1.85.0+dfsg3-1~deb12u3 | http://archive.example/debian bookworm/main amd64 Packages
+  rust-src | 1.63.0+dfsg1-2 | http://archive.example/debian bookworm/main amd64 Packages
+rust-web-src | 1.96.0+dfsg1-1~deb12u2 | http://archive.example/debian-security bookworm-security/main amd64 Packages
+rust-web-src | 1.85.0+dfsg3-1~deb12u3 | http://archive.example/debian bookworm/main amd64 Packages
 ";
 /// The compiler was rebuilt there, its architecture-independent source was not.
 const TRIXIE: &str = "\
-     rustc | 1.85.1+dfsg1-1+deb13u1 | http://deb.debian.org/debian trixie/main amd64 Packages
- rustc-web | 1.96.0+dfsg1-1~deb13u1+b1 | http://deb.debian.org/debian trixie/main amd64 Packages
-  rust-src | 1.85.1+dfsg1-1+deb13u1 | http://deb.debian.org/debian trixie/main amd64 Packages
-rust-web-src | 1.96.0+dfsg1-1~deb13u1 | http://deb.debian.org/debian trixie/main amd64 Packages
+     rustc | 1.85.1+dfsg1-1+deb13u1 | http://archive.example/debian trixie/main amd64 Packages
+ rustc-web | 1.96.0+dfsg1-1~deb13u1+b1 | http://archive.example/debian trixie/main amd64 Packages
+  rust-src | 1.85.1+dfsg1-1+deb13u1 | http://archive.example/debian trixie/main amd64 Packages
+rust-web-src | 1.96.0+dfsg1-1~deb13u1 | http://archive.example/debian trixie/main amd64 Packages
 ";
 const UBUNTU: &str = "\
-     rustc | 1.75.0+dfsg0ubuntu1 | http://archive.ubuntu.com/ubuntu noble/universe amd64 Packages
-rustc-1.95 | 1.95.0+dfsg0ubuntu2 | http://archive.ubuntu.com/ubuntu noble-updates/universe amd64 Packages
-rustc-1.95 | 1.95.0+dfsg0ubuntu1 | http://archive.ubuntu.com/ubuntu noble-updates/universe amd64 Packages
-rustc-1.100 | 1.100.0+dfsg0ubuntu1 | http://archive.ubuntu.com/ubuntu noble-updates/universe amd64 Packages
-rust-1.95-src | 1.95.0+dfsg0ubuntu2 | http://archive.ubuntu.com/ubuntu noble-updates/universe amd64 Packages
-rust-1.95-src | 1.95.0+dfsg0ubuntu1 | http://archive.ubuntu.com/ubuntu noble-updates/universe amd64 Packages
-rust-1.100-src | 1.100.0+dfsg0ubuntu1 | http://archive.ubuntu.com/ubuntu noble-updates/universe amd64 Packages
+     rustc | 1.75.0+dfsg0ubuntu1 | http://archive.example/ubuntu noble/universe amd64 Packages
+rustc-1.95 | 1.95.0+dfsg0ubuntu2 | http://archive.example/ubuntu noble-updates/universe amd64 Packages
+rustc-1.95 | 1.95.0+dfsg0ubuntu1 | http://archive.example/ubuntu noble-updates/universe amd64 Packages
+rustc-1.100 | 1.100.0+dfsg0ubuntu1 | http://archive.example/ubuntu noble-updates/universe amd64 Packages
+rust-1.95-src | 1.95.0+dfsg0ubuntu2 | http://archive.example/ubuntu noble-updates/universe amd64 Packages
+rust-1.95-src | 1.95.0+dfsg0ubuntu1 | http://archive.example/ubuntu noble-updates/universe amd64 Packages
+rust-1.100-src | 1.100.0+dfsg0ubuntu1 | http://archive.example/ubuntu noble-updates/universe amd64 Packages
 ";
 
 fn chosen(madison: &str, minimum: &str) -> Option<(String, String)> {
@@ -61,14 +61,14 @@ fn the_newest_compiler_with_its_source_is_chosen() {
 #[test]
 fn madison_gives_binary_packages_and_their_archive() {
     let text = "\
- wasi-libc | 0.0~git20220510.9886d3d-2 | http://deb.debian.org/debian bookworm/main amd64 Packages
- wasi-libc | 0.0~git20220510.9886d3d-2 | http://deb.debian.org/debian bookworm/main Sources
+ wasi-libc | 0.0~git20220510.9886d3d-2 | http://archive.example/debian bookworm/main amd64 Packages
+ wasi-libc | 0.0~git20220510.9886d3d-2 | http://archive.example/debian bookworm/main Sources
  wasi-libc | 1 | http://mirror/debian/ bookworm/main amd64 Packages
 N: Unable to locate package x
 ";
     let archives =
         parse_madison(text).into_iter().map(|package| (package.name, package.archive)).collect::<Vec<_>>();
-    let expected = ["http://deb.debian.org/debian", "http://mirror/debian"];
+    let expected = ["http://archive.example/debian", "http://mirror/debian"];
     assert_eq!(archives, expected.map(|archive| ("wasi-libc".to_owned(), archive.to_owned())));
 }
 

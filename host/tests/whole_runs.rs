@@ -1,0 +1,119 @@
+//! Whole runs on a real sandbox through the embedding API: guests that misbehave beside one that does not, and a thousand
+//! that wait.
+#![expect(clippy::unwrap_used, reason = "tests")]
+
+use std::{fs, path::Path};
+
+use phasm::{
+    Host, Notice,
+    engine::{phase::Phase, value::Map, view::RunView},
+};
+
+/// The component of a guest in `tests/guests`.
+fn guest(name: &str) -> Vec<u8> {
+    let guests = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/guests");
+    let text = fs::read_to_string(guests.join(name).with_extension("wat")).unwrap();
+    if text.contains("(core module $guest") && !text.contains("(component") {
+        fs::read_to_string(guests.join("world.wat")).unwrap().replace(";; GUEST", &text).into_bytes()
+    } else {
+        text.into_bytes()
+    }
+}
+
+fn host(guests: &[&str]) -> Host {
+    guests.iter().fold(Host::builder(), |builder, name| builder.plugin(*name, guest(name))).open().unwrap()
+}
+
+fn document(tasks: &str) -> String {
+    format!(
+        r#"{{"apiVersion": "aether/v1", "kind": "Workflow", "metadata": {{"name": "whole"}}, "spec": {{"entrypoint": "main",
+            "templates": [{{"dag": {{"name": "main", "continueOn": {{"failed": true, "error": true, "timeout": true}},
+            "tasks": [{tasks}]}}}}]}}}}"#
+    )
+}
+
+fn runtime() -> tokio::runtime::Runtime {
+    tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap()
+}
+
+/// Every misbehaviour is an outcome whose message names the cause (R-C1), and none keeps a neighbour from its work.
+#[test]
+fn guests_that_misbehave_end_as_outcomes_beside_a_healthy_one() {
+    let rows = [
+        ("spin", r#", "timeout": "2s""#, Phase::Timeout, "timeout of 2s"),
+        ("allocate", "", Phase::Error, "memory limit"),
+        ("trap", "", Phase::Error, "trap: "),
+        ("flood", "", Phase::Error, "log"),
+        // A hundred MiB do not fit into a guest's memory, let alone through the limit on outputs.
+        ("big-output", "", Phase::Error, "memory limit"),
+        ("overflow", "", Phase::Error, "stack"),
+        ("echo", "", Phase::Succeeded, ""),
+        ("nobody", "", Phase::Error, "unknown executor type"),
+    ];
+    let tasks: Vec<String> = rows
+        .iter()
+        .map(|(name, more, ..)| format!(r#"{{"name": "{name}", "executor": {{"type": "{name}"}}{more}}}"#))
+        .collect();
+    let known: Vec<&str> = rows.iter().map(|row| row.0).filter(|name| *name != "nobody").collect();
+    let host = host(&known);
+    let (view, ended) = runtime().block_on(async {
+        let plan = host.plan("whole.json", &document(&tasks.join(","))).unwrap();
+        let (run, mut notices) = host.submit_watched(&plan, &Map::new()).await.unwrap();
+        let view = run.wait().await.unwrap();
+        let mut ended = Vec::new();
+        while let Ok(notice) = notices.try_recv() {
+            ended.extend(ended_task(&notice));
+        }
+        (view, ended)
+    });
+    for (name, _, phase, cause) in rows {
+        let task = view.tasks.iter().find(|task| task.task_name.as_ref() == name).unwrap();
+        assert_eq!(task.phase, phase, "{name}: {}", task.message);
+        assert!(task.message.contains(cause), "{name}: {}", task.message);
+    }
+    assert_eq!(view.phase, Phase::Succeeded);
+    let position = |name: &str| ended.iter().position(|ended| ended == name).unwrap();
+    assert!(position("echo") < position("spin"), "{ended:?}");
+}
+
+/// The name of the task whose end a notice tells.
+fn ended_task(notice: &Notice) -> Option<String> {
+    let Notice::Event(event) = notice else { return None };
+    let kind = event.get("type")?.as_str()?;
+    let over = matches!(kind, "task.done" | "task.failed");
+    over.then(|| event.get("taskName").and_then(|name| name.as_str()).unwrap_or_default().to_owned())
+}
+
+/// Guests that wait in host calls hold no thread: a thousand of them are Running at once.
+#[test]
+fn a_thousand_tasks_wait_at_once() {
+    const WAITING: usize = 1000;
+    let tasks: Vec<String> = (0..WAITING)
+        .map(|index| format!(r#"{{"name": "t{index}", "executor": {{"type": "sleep"}}}}"#))
+        .collect();
+    let host = host(&["sleep"]);
+    let view = runtime().block_on(async {
+        let plan = host.plan("whole.json", &document(&tasks.join(","))).unwrap();
+        let (run, mut notices) = host.submit_watched(&plan, &Map::new()).await.unwrap();
+        let mut running = 0;
+        while running < WAITING {
+            match notices.recv().await {
+                Some(Notice::Event(event)) => {
+                    running +=
+                        usize::from(event.get("type").is_some_and(|kind| kind == "task.attempt.started"));
+                }
+                Some(Notice::Log(_) | Notice::Progress(_)) => {}
+                None => panic!("the run ended with {running} tasks started"),
+            }
+        }
+        let waiting = run.view().await.unwrap();
+        run.cancel().await.unwrap();
+        assert_eq!(run.wait().await.unwrap().phase, Phase::Cancelled);
+        waiting
+    });
+    assert_eq!(count(&view, Phase::Running), WAITING);
+}
+
+fn count(view: &RunView, phase: Phase) -> usize {
+    view.tasks.iter().filter(|task| task.depth > 0 && task.phase == phase).count()
+}
