@@ -3,6 +3,7 @@
 use std::io::{self, IsTerminal as _, Write as _};
 
 use anstream::{AutoStream, ColorChoice, adapter::strip_str};
+use console::{Term, truncate_str};
 use indicatif::{MultiProgress, ProgressBar, ProgressStyle};
 
 /// stdout and stderr. Text may carry ANSI colours; they are dropped where they are not wanted.
@@ -65,47 +66,50 @@ impl Screen {
 
     /// Lines that are drawn over until they are dropped.
     pub(super) fn lines(&self) -> Lines {
-        Lines { screen: self.clone(), bars: Vec::new() }
+        Lines { screen: self.clone(), bar: None }
     }
 }
 
 /// Lines at the bottom of a terminal. Off a terminal nothing is drawn.
 pub(super) struct Lines {
     screen: Screen,
-    bars: Vec<ProgressBar>,
+    /// One bar for all lines, so that they are drawn at once.
+    bar: Option<ProgressBar>,
 }
 
 impl Lines {
-    /// Draws these lines in place of those before; longer ones than the terminal is wide are cut.
+    /// Draws these lines in place of those before, cut to the terminal's width; of more than it is high, the last.
     pub(super) fn draw(&mut self, lines: &[String]) {
         if !self.screen.live {
             return;
         }
         if lines.is_empty() {
-            // There is nothing left to complain to.
-            let _cleared = self.screen.bars.clear();
+            self.clear();
+            return;
         }
-        for bar in self.bars.drain(lines.len().min(self.bars.len())..) {
+        let (height, width) = Term::stderr().size();
+        let first = lines.len().saturating_sub(usize::from(height.saturating_sub(1)).max(1));
+        let cut = lines.iter().skip(first).map(|line| truncate_str(line, width.into(), "…"));
+        let text = cut.collect::<Vec<_>>().join("\n");
+        let text = if self.screen.colours { text } else { strip_str(&text).to_string() };
+        self.bar.get_or_insert_with(|| self.screen.bars.add(bar())).set_message(text);
+    }
+
+    fn clear(&mut self) {
+        if let Some(bar) = self.bar.take() {
+            bar.finish_and_clear();
             self.screen.bars.remove(&bar);
-        }
-        while self.bars.len() < lines.len() {
-            self.bars.push(self.screen.bars.add(line()));
-        }
-        for (bar, line) in self.bars.iter().zip(lines) {
-            let text = if self.screen.colours { line.clone() } else { strip_str(line).to_string() };
-            bar.set_message(text);
         }
     }
 }
 
 impl Drop for Lines {
     fn drop(&mut self) {
-        self.draw(&[]);
+        self.clear();
     }
 }
 
-fn line() -> ProgressBar {
-    let style =
-        ProgressStyle::with_template("{wide_msg}").unwrap_or_else(|_| ProgressStyle::default_spinner());
+fn bar() -> ProgressBar {
+    let style = ProgressStyle::with_template("{msg}").unwrap_or_else(|_| ProgressStyle::default_spinner());
     ProgressBar::new_spinner().with_style(style)
 }

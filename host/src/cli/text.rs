@@ -82,6 +82,11 @@ pub(super) fn short(text: &str, most: usize) -> Cow<'_, str> {
     }
 }
 
+/// A message on one line behind what leads to it; nothing, if there is none.
+pub(super) fn after(lead: &str, message: &str) -> String {
+    if message.is_empty() { String::new() } else { format!("{lead}{}", short(message, 200)) }
+}
+
 /// A value on one line: text as it is, everything else as JSON.
 pub(super) fn value(value: &Value, most: usize) -> String {
     match value {

@@ -106,7 +106,7 @@ fn find(arguments: &InspectArguments, screen: &Screen) -> Result<(String, PathBu
     })
 }
 
-/// The names a component imports and exports. Text format and broken components have none that could be read.
+/// The interfaces a component imports, and what it exports. Text format and broken components have none that could be read.
 fn interfaces(bytes: &[u8]) -> (Vec<String>, Vec<String>) {
     let (mut imports, mut exports, mut depth) = (Vec::new(), Vec::new(), 0_u32);
     for payload in Parser::new(0).parse_all(bytes).map_while(Result::ok) {
@@ -123,6 +123,8 @@ fn interfaces(bytes: &[u8]) -> (Vec<String>, Vec<String>) {
             _ => {}
         }
     }
+    // Types that stand by themselves are no interfaces.
+    imports.retain(|name| name.contains(':'));
     (imports, exports)
 }
 

@@ -64,7 +64,7 @@ fn line(row: &Row, width: usize, now: Timestamp, frame: usize, note: Option<&str
     if let Some(reason) = row.reason {
         line += &format!(" ({})", reason.as_str());
     }
-    if let Some(started) = row.started_at {
+    if let Some(started) = row.started_at.filter(|_| delay.is_none()) {
         let took = row.finished_at.unwrap_or(now).since(started);
         line += &format!(" {}", text::dim(text::elapsed(took)));
     }

@@ -1,11 +1,13 @@
 //! What happens, line by line, where nothing can be drawn over.
 
+use std::cmp::Ordering;
+
 use phasm::engine::phase::Phase;
 use serde_json::Value;
 
 use super::{super::text, notices};
 
-/// Task runs above which good ends are counted instead of told.
+/// Task runs above which good ends are counted instead of told, and lines such a run has at most for the others.
 const MANY: u64 = 100;
 
 /// Makes lines of a run's journal: one for each change worth telling.
@@ -15,6 +17,8 @@ pub(super) struct Plain {
     ended: u64,
     /// The tenths of a large run that were told.
     tenths: u64,
+    /// Lines about single task runs.
+    told: u64,
     last: Option<Attempt>,
 }
 
@@ -31,6 +35,14 @@ struct Attempt {
 impl Plain {
     /// The line of one event, if it is worth one.
     pub(super) fn line(&mut self, event: &Value) -> Option<String> {
+        let line = self.change(event).and_then(|line| self.ration(line));
+        match (line, self.tenth()) {
+            (line, None) => line,
+            (line, Some(tenth)) => Some([line.unwrap_or_default(), tenth].concat()),
+        }
+    }
+
+    fn change(&mut self, event: &Value) -> Option<String> {
         let data = &event["data"];
         let attempt = event["attempt"].as_u64().unwrap_or(0);
         let path = notices::path(event);
@@ -39,7 +51,7 @@ impl Plain {
                 self.tasks += data["tasks"].as_u64().unwrap_or(0);
                 None
             }
-            "task.attempt.started" if self.tasks <= MANY => Some(told(&path?, attempt, "Running", None, "")),
+            "task.attempt.started" if self.tasks <= MANY => Some(told(&path?, attempt, "Running", "")),
             "task.attempt.done" | "task.attempt.failed" => {
                 self.last = Some(Attempt {
                     path: path?,
@@ -54,22 +66,16 @@ impl Plain {
                 let delay = text::elapsed(data["delayMs"].as_u64().unwrap_or(0));
                 let path = path?;
                 let ended = self.last.take().filter(|last| last.path == path)?;
-                let message =
-                    if ended.message.is_empty() { String::new() } else { format!(": {}", ended.message) };
-                Some(told(
-                    &path,
-                    attempt,
-                    &styled(&ended.phase),
-                    None,
-                    &format!("(attempt {next} follows in {delay}){message}"),
-                ))
+                let message = text::after(": ", &ended.message);
+                let rest = format!("{message}; attempt {next} in {delay}");
+                Some(told(&path, attempt, &styled(&ended.phase), &rest))
             }
             // That of `timeout` the phase will tell.
             "task.timeout" => {
                 let which = data["which"].as_str().filter(|which| *which != "timeout")?;
-                Some(told(&path?, attempt, which, None, "has passed"))
+                Some(told(&path?, attempt, which, " has passed"))
             }
-            "task.resumed" => Some(told(&path?, attempt, "resumed", None, "")),
+            "task.resumed" => Some(told(&path?, attempt, "resumed", "")),
             "task.phase" => self.phase(&path?, event),
             _ => None,
         }
@@ -79,30 +85,42 @@ impl Plain {
         let (data, attempt) = (&event["data"], event["attempt"].as_u64().unwrap_or(0));
         let phase = phase_of(data["to"].as_str()?)?;
         let message = data["message"].as_str().unwrap_or_default();
-        let reason = data["reason"].as_str();
         if phase == Phase::Suspended {
-            return Some(told(path, attempt, &text::phase(phase), reason, message));
+            return Some(told(path, attempt, &text::phase(phase), &text::after(": ", message)));
         }
         if !phase.is_terminal() || (attempt == 0 && event["scope"] == "") {
             return None;
         }
         self.ended += 1;
-        if self.tasks > MANY && matches!(phase, Phase::Succeeded | Phase::Skipped) {
-            return self.tenth();
-        }
         let last = self.last.take().filter(|last| last.path == path);
-        let took =
-            last.as_ref().and_then(|last| last.millis).map(|millis| format!("in {}", text::elapsed(millis)));
-        let told_by = last.as_ref().map_or(message, |last| &last.message);
-        let why = Some(told_by).filter(|message| !message.is_empty() && phase != Phase::Succeeded);
-        let rest = [took.as_deref(), why].into_iter().flatten().collect::<Vec<_>>().join(": ");
-        Some(told(path, attempt, &text::phase(phase), reason, &rest))
+        if self.tasks > MANY && matches!(phase, Phase::Succeeded | Phase::Skipped) {
+            return None;
+        }
+        let reason = data["reason"].as_str().map(|reason| format!(" ({reason})")).unwrap_or_default();
+        let took = last.as_ref().and_then(|last| last.millis);
+        let took = took.map(|millis| format!(" in {}", text::elapsed(millis))).unwrap_or_default();
+        let why = last.as_ref().map_or(message, |last| &last.message);
+        let why = if phase == Phase::Succeeded { String::new() } else { text::after(": ", why) };
+        Some(told(path, attempt, &text::phase(phase), &format!("{reason}{took}{why}")))
+    }
+
+    /// Lets the first lines of a large run pass.
+    fn ration(&mut self, line: String) -> Option<String> {
+        if self.tasks <= MANY {
+            return Some(line);
+        }
+        self.told += 1;
+        match self.told.cmp(&MANY) {
+            Ordering::Less => Some(line),
+            Ordering::Equal => Some(line + "from here on task runs are only counted\n"),
+            Ordering::Greater => None,
+        }
     }
 
     /// A line for every tenth of a large run.
     fn tenth(&mut self) -> Option<String> {
         let tenths = self.ended * 10 / self.tasks.max(1);
-        if tenths <= self.tenths {
+        if self.tasks <= MANY || tenths <= self.tenths {
             return None;
         }
         self.tenths = tenths;
@@ -118,11 +136,9 @@ fn styled(name: &str) -> String {
     phase_of(name).map_or_else(|| name.to_owned(), text::phase)
 }
 
-fn told(path: &str, attempt: u64, what: &str, reason: Option<&str>, rest: &str) -> String {
+fn told(path: &str, attempt: u64, what: &str, rest: &str) -> String {
     let attempt = if attempt > 0 { format!("[{attempt}]") } else { String::new() };
-    let reason = reason.map(|reason| format!(" ({reason})")).unwrap_or_default();
-    let rest = if rest.is_empty() { String::new() } else { format!(" {}", text::short(rest, 200)) };
-    format!("{path}{attempt} {what}{reason}{rest}\n")
+    format!("{path}{attempt} {what}{rest}\n")
 }
 
 #[cfg(test)]
@@ -162,9 +178,9 @@ mod tests {
         ]);
         let expected = [
             "main/a[1] Running\n",
-            "main/a[1] Failed (attempt 2 follows in 2.0 s): no\\nluck\n",
+            "main/a[1] Failed: no\\nluck; attempt 2 in 2.0 s\n",
             "main/a[2] Running\n",
-            "main/a[2] Suspended ask\n",
+            "main/a[2] Suspended: ask\n",
             "main/a[2] resumed\n",
             "main/a[2] maxRuntime has passed\n",
             "main/a[2] Error (retry-exhausted) in 1.5 s: late\n",
@@ -179,21 +195,33 @@ mod tests {
             event("task.phase", "main/c", 0, &json!({ "to": "Error", "message": "no value" })),
             event("task.phase", "main", 0, &json!({ "to": "Error" })),
         ]);
-        assert_eq!(told, ["main/b Skipped (when)\n", "main/c Error no value\n"]);
+        assert_eq!(told, ["main/b Skipped (when)\n", "main/c Error: no value\n"]);
     }
 
-    #[test]
-    fn a_large_run_is_told_in_tenths_and_failures() {
+    /// A run of 1000 tasks; `every` n-th fails.
+    fn large(every: usize) -> Vec<String> {
         let mut events = vec![event("scope.opened", "main", 0, &json!({ "tasks": 1000 }))];
         for at in 0..1000 {
             let path = format!("main/t{at}");
             events.push(event("task.attempt.started", &path, 1, &json!({})));
-            let to = if at == 500 { "Failed" } else { "Succeeded" };
+            let to = if at % every == every - 1 { "Failed" } else { "Succeeded" };
             events.push(event("task.phase", &path, 1, &json!({ "to": to })));
         }
-        let told = lines(&events);
+        lines(&events)
+    }
+
+    #[test]
+    fn a_large_run_is_told_in_tenths_and_failures() {
+        let told = large(501);
         assert_eq!(told.len(), 11, "{told:?}");
-        assert!(told.contains(&"main/t500[1] Failed\n".to_owned()));
+        assert!(told.contains(&"main/t500[1] Failed\n".to_owned()), "{told:?}");
         assert_eq!(told.last().map(String::as_str), Some("1000 of 1000 task runs have ended\n"));
+    }
+
+    #[test]
+    fn a_large_run_that_fails_does_not_flood() {
+        let told = large(1).concat();
+        assert_eq!(told.lines().count(), 111, "{told}");
+        assert!(told.contains("main/t99[1] Failed\nfrom here on task runs are only counted\n"), "{told}");
     }
 }

@@ -235,8 +235,7 @@ fn frames() -> Interval {
 fn waits_for(waiting: &[Waiting]) -> String {
     let line = |task: &Waiting| {
         let until = task.until.as_ref().map(|until| format!(" until {until}")).unwrap_or_default();
-        let message =
-            if task.message.is_empty() { String::new() } else { format!(": {}", text::clean(&task.message)) };
+        let message = text::after(": ", &task.message);
         format!("waiting: {} is suspended{until}{message}\n", text::clean(&task.path))
     };
     let lines: String = waiting.iter().map(line).collect();

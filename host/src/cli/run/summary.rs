@@ -93,11 +93,7 @@ fn result(task: &TaskView) -> String {
         0 | 1 => String::new(),
         n => format!(" after {n} attempts"),
     };
-    let message = if task.message.is_empty() {
-        String::new()
-    } else {
-        format!(": {}", text::short(&task.message, LONGEST))
-    };
+    let message = text::after(": ", &task.message);
     format!("{}{reason}{code}{attempts}{message}", text::phase(task.phase))
 }
 
