@@ -31,8 +31,17 @@ impl Run {
             None => self.cancel_one(id, reason),
             Some((phase, message)) => {
                 self.stop_attempt(id);
+                self.pass_ready(id, phase);
                 self.end_without_attempt(id, phase, None, message);
             }
+        }
+    }
+
+    /// A leaf in Created that has to end as Timeout goes through Ready, in the same record: R-P2 knows no shorter way.
+    fn pass_ready(&mut self, id: TaskId, phase: Phase) {
+        let Some(task) = self.task(id) else { return };
+        if !task.phase.may_become(phase, self.kind(task)) {
+            self.set_phase(id, Phase::Ready, None, None);
         }
     }
 
