@@ -22,10 +22,10 @@ enum Next {
 impl Run {
     /// The executor has started (R-T9).
     pub(super) fn started(&mut self, fence: Fence) {
-        match self.task(fence.task) {
-            Some(task) if task.fence() == fence && task.phase == Phase::Ready => {}
+        match self.current(fence) {
+            Some(task) if task.phase == Phase::Ready => {}
             // A resumed attempt is Running since the resume.
-            Some(task) if task.fence() == fence && task.resumed => return,
+            Some(task) if task.resumed => return,
             Some(_) | None => return self.drop_input(),
         }
         self.set_phase(fence.task, Phase::Running, None, None);
@@ -35,12 +35,17 @@ impl Run {
 
     /// The executor has returned. A result for an attempt still Ready implies its start (R-P2).
     pub(super) fn finished(&mut self, fence: Fence, outcome: Outcome) {
-        match self.task(fence.task) {
-            Some(task) if task.fence() == fence && task.phase == Phase::Ready => self.started(fence),
-            Some(task) if task.fence() == fence && task.phase == Phase::Running => {}
-            Some(_) | None => return self.drop_input(),
+        match self.current(fence) {
+            Some(task) if task.phase == Phase::Ready => self.started(fence),
+            Some(_) => {}
+            None => return self.drop_input(),
         }
         self.conclude(fence.task, outcome, None);
+    }
+
+    /// The leaf whose current dispatch is in flight under `fence`; nothing else hears of the executor's side (R-R11).
+    pub(super) fn current(&self, fence: Fence) -> Option<&TaskRun> {
+        self.task(fence.task).filter(|task| task.attempt > 0 && task.fence() == fence && task.in_flight())
     }
 
     pub(super) fn drop_input(&mut self) {

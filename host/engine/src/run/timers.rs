@@ -69,24 +69,21 @@ impl Run {
 
     /// The executor's side met the attempt's deadline first: the clock that set it has run out (one winner, R-T7).
     pub(super) fn interrupted(&mut self, fence: Fence) {
-        let current =
-            |run: &Self| run.task(fence.task).is_some_and(|task| task.fence() == fence && task.in_flight());
-        if !current(self) {
-            return self.drop_input();
-        }
-        if self.task(fence.task).is_some_and(|task| task.phase == Phase::Ready) {
-            self.started(fence);
+        match self.current(fence).map(|task| task.phase) {
+            None => return self.drop_input(),
+            Some(Phase::Ready) => self.started(fence),
+            Some(_) => {}
         }
         self.serve_waits(self.now);
-        if current(self) {
+        if self.current(fence).is_some() {
             self.attempt_expired(fence.task, Clock::MaxRuntime);
         }
     }
 
     /// The dispatcher saw no activity for `maxInactivity` (R-T5).
     pub(super) fn inactive(&mut self, fence: Fence) {
-        match self.task(fence.task) {
-            Some(task) if task.fence() == fence && task.phase == Phase::Running => {
+        match self.current(fence) {
+            Some(task) if task.phase == Phase::Running => {
                 self.attempt_expired(fence.task, Clock::MaxInactivity);
             }
             Some(_) | None => self.drop_input(),
