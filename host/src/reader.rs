@@ -24,6 +24,8 @@ const MOST_BYTES: usize = 16 << 20;
 const MOST_DEPTH: usize = 128;
 /// Values in a document, those that YAML aliases repeat included.
 const MOST_NODES: usize = 2_000_000;
+/// Problems that are kept; nobody reads more.
+const MOST_PROBLEMS: usize = 1000;
 
 /// Reads the document `text`; `name` is its file's, and decides the language where it ends in `.json`.
 ///
@@ -67,6 +69,9 @@ struct Findings {
 
 impl Findings {
     fn report(&mut self, entry: &Entry, path: &Path, span: Span, message: impl Into<String>, hint: &str) {
+        if self.problems.len() >= MOST_PROBLEMS {
+            return;
+        }
         self.problems.push(Problem::new(entry, path, span, message).with_hint(hint));
     }
 

@@ -4,7 +4,7 @@ use crate::plan::HookType;
 
 use super::{
     ExprDoc, ParametersDoc, Report,
-    field::name,
+    field::text,
     parameters::Use,
     walk::{Cursor, Name, Site},
 };
@@ -49,7 +49,7 @@ fn hook(kind: HookType, cursor: &Cursor<'_>, report: &Report) -> Option<HookDoc>
     let hook = HookDoc {
         kind,
         site: cursor.site(),
-        template: object.required("template", "the name of a task template", name),
+        template: object.required("template", "the name of a task template", text),
         arguments: ParametersDoc::field(&mut object, "arguments", Use::Arguments),
         when: object.optional("when", ExprDoc::read),
     };

@@ -14,7 +14,7 @@ use crate::{
 use super::{
     ExprDoc, ParametersDoc, Report, ValueDoc,
     dag::children_tolerance,
-    field::{integer, name, text, whole, word},
+    field::{integer, text, whole, word},
     parameters::Use,
     task::names,
     walk::{Cursor, Name, Object},
@@ -63,7 +63,7 @@ impl LoopDoc {
             check_repeat(object);
         }
         Self {
-            body: object.required("body", "the name of a template", name),
+            body: object.required("body", "the name of a template", text),
             over,
             concurrency,
             max_iterations,

@@ -6,22 +6,34 @@ use crate::{plan::catalogue::Entry, problem::Problem};
 
 use super::walk::Site;
 
+/// Problems that one document can have; nobody reads more, and a hostile one shall not fill the memory.
+const MOST: usize = 1000;
+
 /// All problems and warnings found so far.
 #[derive(Default)]
 pub(crate) struct Report {
-    problems: RefCell<Vec<Problem>>,
-    warnings: RefCell<Vec<Problem>>,
+    problems: RefCell<List>,
+    warnings: RefCell<List>,
 }
+
+#[derive(Default)]
+struct List {
+    found: Vec<Problem>,
+    seen: BTreeSet<Identity>,
+}
+
+/// What a template lacks it lacks at every call; only what is expected may differ from call to call.
+type Identity = (&'static str, String, usize, String);
 
 impl Report {
     /// Adds a problem. The same may be added again: a template is checked for every way it is reached.
     pub(crate) fn problem(&self, problem: Problem) {
-        add(&self.problems, problem);
+        self.problems.borrow_mut().add(problem);
     }
 
     /// Adds a warning.
     pub(crate) fn warning(&self, warning: Problem) {
-        add(&self.warnings, warning);
+        self.warnings.borrow_mut().add(warning);
     }
 
     /// Adds a problem about a place, without a value or hint.
@@ -31,30 +43,27 @@ impl Report {
 
     /// Whether no problem has been found.
     pub(crate) fn is_sound(&self) -> bool {
-        self.problems.borrow().is_empty()
+        self.problems.borrow().found.is_empty()
     }
 
     /// Problems and warnings, each in the order of the document.
     pub(crate) fn into_parts(self) -> (Vec<Problem>, Vec<Problem>) {
-        (sorted(self.problems), sorted(self.warnings))
+        (self.problems.into_inner().sorted(), self.warnings.into_inner().sorted())
     }
 }
 
-fn add(list: &RefCell<Vec<Problem>>, problem: Problem) {
-    list.borrow_mut().push(problem);
-}
+impl List {
+    fn add(&mut self, problem: Problem) {
+        let what = problem.message.split("; expected").next().unwrap_or_default().to_owned();
+        let identity = (problem.code, problem.path.clone(), problem.span.start, what);
+        if self.found.len() < MOST && self.seen.insert(identity) {
+            self.found.push(problem);
+        }
+    }
 
-fn sorted(list: RefCell<Vec<Problem>>) -> Vec<Problem> {
-    let mut list = list.into_inner();
-    // Stable: without positions the order of discovery stays.
-    list.sort_by_key(|problem| (problem.line, problem.column));
-    let mut seen = BTreeSet::new();
-    list.retain(|problem| seen.insert(identity(problem)));
-    list
-}
-
-/// What a template lacks it lacks at every call; only what is expected may differ from call to call.
-fn identity(problem: &Problem) -> (&'static str, String, usize, String) {
-    let what = problem.message.split("; expected").next().unwrap_or_default();
-    (problem.code, problem.path.clone(), problem.span.start, what.to_owned())
+    /// Stable: without positions the order of discovery stays.
+    fn sorted(mut self) -> Vec<Problem> {
+        self.found.sort_by_key(|problem| (problem.line, problem.column));
+        self.found
+    }
 }

@@ -15,7 +15,7 @@ use crate::{
 use super::{
     ConditionsDoc, ExecutorDoc, ExprDoc, HooksDoc, ParametersDoc, PolicyDoc, Report, RetryDoc,
     conditions::tolerance,
-    field::{label, name, size, timeout, timeout_policy},
+    field::{label, name, size, text, timeout, timeout_policy},
     hooks,
     parameters::Use,
     walk::{Cursor, Name, Object, Site},
@@ -165,7 +165,7 @@ fn refuse_by_place(place: Place, object: &mut Object<'_, '_>) {
 impl WorkDoc {
     fn read(object: &mut Object<'_, '_>) -> Self {
         let work = match object.exactly_one(&["template", "executor"]) {
-            Some("template") => object.optional("template", name).map(Self::Template),
+            Some("template") => object.optional("template", text).map(Self::Template),
             Some(_) => object.optional("executor", ExecutorDoc::read).map(Self::Executor),
             None => None,
         };

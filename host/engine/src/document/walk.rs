@@ -238,8 +238,14 @@ pub(crate) fn listed(words: &[&str]) -> String {
     joined(words, "or")
 }
 
+/// Words that a message lists at most.
+const MOST_WORDS: usize = 24;
+
 fn joined(words: &[&str], conjunction: &str) -> String {
-    let quoted: Vec<_> = words.iter().map(|word| format!("`{word}`")).collect();
+    let mut quoted: Vec<_> = words.iter().take(MOST_WORDS).map(|word| format!("`{word}`")).collect();
+    if words.len() > MOST_WORDS {
+        quoted.push(format!("{} more", words.len() - MOST_WORDS));
+    }
     match quoted.as_slice() {
         [] => "no field".to_owned(),
         [only] => only.clone(),

@@ -107,7 +107,7 @@ impl SpecDoc {
     }
 
     fn fields(object: &mut Object<'_, '_>) -> Self {
-        let entrypoint = object.required("entrypoint", "the name of a template", name);
+        let entrypoint = object.required("entrypoint", "the name of a template", text);
         let arguments = ParametersDoc::field(object, "arguments", Use::Inputs);
         let (templates, sound) =
             object.required("templates", "a list of templates", templates).unwrap_or_default();

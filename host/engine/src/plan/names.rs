@@ -153,9 +153,8 @@ fn check_rules_outside_pipeline(recovery: Option<&RecoveryDoc>, report: &Report)
 
 fn check_hook(index: &Index<'_>, hook: &HookDoc) {
     let Some(name) = &hook.template else { return };
-    if index.resolve(name).is_none() {
-        return;
-    }
+    let Some((_, template)) = index.resolve(name) else { return };
+    check_rules_outside_pipeline(template.settings.recovery.as_ref(), index.report);
     let found = match index.called(name) {
         Callee::Container(_, template) => template.kind.as_str(),
         Callee::Wrapper(..) => "task that wraps a dag, loop or pipeline",

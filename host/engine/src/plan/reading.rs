@@ -1,5 +1,7 @@
 //! Whether one path that an expression reads means something where it stands (R-E1, R-E2).
 
+use std::sync::Arc;
+
 use crate::{
     document::{ReadAt, did_you_mean, listed},
     phase::Phase,
@@ -39,6 +41,12 @@ pub(super) fn check(index: &Index<'_>, scope: &Scope<'_>, found: &ReadAt<'_>) {
             None => problem,
         });
     }
+}
+
+/// Whether a path reads some phase.
+pub(super) fn is_phase(path: &[Arc<str>]) -> bool {
+    let path: Vec<&str> = path.iter().map(|segment| &**segment).collect();
+    matches!(path.as_slice(), ["phase"] | ["outcome" | "workflow", "phase"] | ["tasks" | "hook", _, "phase"])
 }
 
 /// The phases that a comparison of `…phase` with text can be about.

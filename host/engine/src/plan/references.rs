@@ -61,8 +61,7 @@ impl<'a> Checker<'_, 'a> {
     fn comparisons(&self, expr: &ExprDoc) {
         for (read, comparison, site) in expr.comparisons() {
             let Some(word) = comparison.literal.as_str() else { continue };
-            let is_phase = read.path.last().is_some_and(|last| &**last == "phase");
-            if !is_phase || reading::phase_words().any(|phase| phase == word) {
+            if !reading::is_phase(&read.path) || reading::phase_words().any(|phase| phase == word) {
                 continue;
             }
             let message = format!("no phase is called `{word}`; expected one of the ten phases");

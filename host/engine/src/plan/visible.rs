@@ -10,7 +10,7 @@ use super::{
 };
 
 /// Every name an expression may begin with, somewhere.
-pub(super) const ROOTS: [&str; 24] = [
+pub(super) const ROOTS: [&str; 23] = [
     "workflow",
     "system",
     "vars",
@@ -34,7 +34,6 @@ pub(super) const ROOTS: [&str; 24] = [
     "msg",
     "outputs",
     "retries",
-    "item",
 ];
 
 /// What an expression sees.
