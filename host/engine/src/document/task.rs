@@ -1,23 +1,29 @@
 //! `task`: a template, a dag's node or a pipeline's task.
 
+mod fields;
+mod tables;
+
 use std::collections::BTreeMap;
 
 use crate::{
-    plan::{
-        Tolerance,
-        catalogue::{shape, values, warnings},
-    },
+    plan::{Tolerance, catalogue::values},
     time::Millis,
     timeout::TimeoutPolicy,
     tree::Tree,
 };
 
+use self::fields::{
+    ARGUMENTS_FIELD, CONTINUE_ON, DEPENDENCIES, EXECUTOR_FIELD, HOOKS_FIELD, INPUTS_FIELD, LABEL_FIELD,
+    NAME_FIELD, OUTPUTS_FIELD, PHASE_CONDITIONS, POLICY_FIELD, RESOURCES, RETRY_FIELD, TEMPLATE_FIELD,
+    TIMEOUT_FIELD, WHEN,
+};
+pub(super) use self::{
+    fields::{DEADLINE, MAX_INACTIVITY, MAX_RUNTIME},
+    tables::{DAG_TASK, ORDERED_BY_THE_PIPELINE, PIPELINE_TASK, TASK_TEMPLATE},
+};
 use super::{
     ConditionsDoc, ExecutorDoc, ExprDoc, HooksDoc, ParametersDoc, PolicyDoc, Report, RetryDoc,
-    conditions::tolerance,
-    field::{label, name, size, text, timeout, timeout_policy},
-    hooks,
-    parameters::Use,
+    form::Table,
     walk::{Cursor, Name, Object, Site},
 };
 
@@ -70,14 +76,6 @@ pub(crate) enum RecoveryDoc {
     Policy(PolicyDoc),
 }
 
-/// Where a task is written.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Place {
-    Template,
-    Dag,
-    Pipeline,
-}
-
 /// The fields of a task whose place matters to later checks.
 pub(crate) const FIELDS: [&str; 17] = [
     "template",
@@ -100,32 +98,30 @@ pub(crate) const FIELDS: [&str; 17] = [
 ];
 
 impl TaskDoc {
-    pub(super) fn read(place: Place, cursor: &Cursor<'_>, report: &Report) -> Option<Self> {
-        let mut object = cursor.object(report)?;
-        let read_name = if place == Place::Pipeline { label } else { name };
-        let name = object.required("name", "the task's name", read_name);
-        refuse_by_place(place, &mut object);
-        let work = WorkDoc::read(&mut object);
-        let calls_template = matches!(work, WorkDoc::Template(_)) && place != Place::Template;
-        if calls_template {
-            let why = "on a call of a template; expected it in the template";
-            object.refuse(&["inputs", "outputs"], &shape::NOT_ALLOWED, why, "pass values as `arguments`");
-        }
-        let task = Self {
+    fn read(table: &'static Table, cursor: &Cursor<'_>, report: &Report) -> Option<Self> {
+        let object = cursor.object(table, report)?;
+        let work = WorkDoc::read(&object);
+        // A call leaves inputs and outputs to the template; what it has of them has been reported.
+        let is_call = matches!(work, WorkDoc::Template(_)) && !std::ptr::eq(table, &tables::TEMPLATE);
+        let declared =
+            |field| if is_call { ParametersDoc::default() } else { ParametersDoc::field(&object, field) };
+        Some(Self {
             site: cursor.site(),
-            name,
+            name: object.optional(if std::ptr::eq(table, &tables::PIPELINE) {
+                &LABEL_FIELD
+            } else {
+                &NAME_FIELD
+            }),
             work,
-            dependencies: object.optional("dependencies", names).unwrap_or_default(),
-            arguments: ParametersDoc::field(&mut object, "arguments", Use::Arguments),
-            inputs: declared(&mut object, "inputs", Use::Inputs, calls_template),
-            outputs: declared(&mut object, "outputs", Use::Outputs, calls_template),
-            when: object.optional("when", ExprDoc::read),
-            memory: object.optional("resources", resources),
-            settings: SettingsDoc::read(&mut object),
+            dependencies: object.optional(&DEPENDENCIES).unwrap_or_default(),
+            arguments: ParametersDoc::field(&object, &ARGUMENTS_FIELD),
+            inputs: declared(&INPUTS_FIELD),
+            outputs: declared(&OUTPUTS_FIELD),
+            when: object.optional(&WHEN),
+            memory: object.optional(&RESOURCES).flatten(),
+            settings: SettingsDoc::read(&object),
             written: FIELDS.into_iter().filter_map(|field| Some((field, object.key_site(field)?))).collect(),
-        };
-        object.finish();
-        Some(task)
+        })
     }
 
     /// Where the field is written, if it is.
@@ -134,99 +130,49 @@ impl TaskDoc {
     }
 }
 
-fn declared(object: &mut Object<'_, '_>, field: &'static str, purpose: Use, refused: bool) -> ParametersDoc {
-    if refused { ParametersDoc::default() } else { ParametersDoc::field(object, field, purpose) }
-}
-
-fn refuse_by_place(place: Place, object: &mut Object<'_, '_>) {
-    match place {
-        Place::Dag => {}
-        Place::Template => {
-            let why = "in a task template; expected it where the template is called";
-            object.refuse(&["dependencies", "when"], &shape::NOT_ALLOWED, why, "move it to the dag's task");
-            if !object.has("template") {
-                let why = "in a task template with an executor; expected `inputs` with values";
-                object.refuse(
-                    &["arguments"],
-                    &shape::NOT_ALLOWED,
-                    why,
-                    "give the input a `value` or `default`",
-                );
-            }
-        }
-        Place::Pipeline => {
-            let why = "in a pipeline, whose tasks run in order; expected a policy rule";
-            let hint = "rules say what happens after an attempt: continue, jump, break, fail";
-            object.refuse(&["dependencies", "continueOn"], &shape::NOT_ALLOWED, why, hint);
-        }
-    }
-}
-
 impl WorkDoc {
-    fn read(object: &mut Object<'_, '_>) -> Self {
-        let work = match object.exactly_one(&["template", "executor"]) {
-            Some("template") => object.optional("template", text).map(Self::Template),
-            Some(_) => object.optional("executor", ExecutorDoc::read).map(Self::Executor),
+    fn read(object: &Object<'_, '_>) -> Self {
+        let work = match object.only(tables::WORK) {
+            Some("template") => object.optional(&TEMPLATE_FIELD).map(Self::Template),
+            Some(_) => object.optional(&EXECUTOR_FIELD).map(Self::Executor),
             None => None,
         };
         work.unwrap_or(Self::Unreadable)
     }
 }
 
-pub(super) fn names(cursor: &Cursor<'_>, report: &Report) -> Option<Vec<Name>> {
-    let items = cursor.items(report)?;
-    Some(items.filter_map(|item| item.text(report).map(|text| item.located(text))).collect())
-}
-
-fn resources(cursor: &Cursor<'_>, report: &Report) -> Option<u64> {
-    let mut object = cursor.object(report)?;
-    let memory = object.optional("memory", size);
-    for field in ["cpu", "gpu"] {
-        let _ = object.get(field);
-        if let Some(site) = object.key_site(field) {
-            let message = format!("`{field}` is ignored; expected `memory` only");
-            report.warning(site.problem(&warnings::IGNORED, message));
-        }
-    }
-    object.finish();
-    memory
-}
-
 impl SettingsDoc {
-    pub(super) fn read(object: &mut Object<'_, '_>) -> Self {
-        let own = Self::read_defaults(object);
+    fn read(object: &Object<'_, '_>) -> Self {
         Self {
-            timeout: object.optional("timeout", timeout),
-            continue_on: object.optional("continueOn", tolerance),
-            phase_conditions: object.optional("phaseConditions", ConditionsDoc::read),
-            hooks: object.optional("hooks", hooks::read),
-            ..own
+            timeout: object.optional(&TIMEOUT_FIELD),
+            continue_on: object.optional(&CONTINUE_ON),
+            phase_conditions: object.optional(&PHASE_CONDITIONS),
+            hooks: object.optional(&HOOKS_FIELD),
+            recovery: recovery(object),
+            ..Self::read_policies(object)
         }
     }
 
     /// A plugin's default policies.
     pub(crate) fn read_manifest(tree: &Tree, report: &Report) -> Option<Self> {
-        let mut object = Cursor::root(tree).object(report)?;
-        let settings = Self::read_defaults(&mut object);
-        object.finish();
-        Some(settings)
+        let object = Cursor::root(tree).object(&tables::MANIFEST, report)?;
+        Some(Self { recovery: recovery(&object), ..Self::read_policies(&object) })
     }
 
-    /// The fields that a plugin's manifest may have as well, and policy.
-    pub(super) fn read_defaults(object: &mut Object<'_, '_>) -> Self {
+    /// Steep's timeout policies.
+    pub(super) fn read_policies(object: &Object<'_, '_>) -> Self {
         Self {
-            max_runtime: object.optional("maxRuntime", timeout_policy),
-            max_inactivity: object.optional("maxInactivity", timeout_policy),
-            deadline: object.optional("deadline", timeout_policy),
-            recovery: recovery(object),
+            max_runtime: object.optional(&MAX_RUNTIME),
+            max_inactivity: object.optional(&MAX_INACTIVITY),
+            deadline: object.optional(&DEADLINE),
             ..Self::default()
         }
     }
 }
 
-fn recovery(object: &mut Object<'_, '_>) -> Option<RecoveryDoc> {
-    let retry = object.optional("retry", RetryDoc::read).map(RecoveryDoc::Retry);
-    let policy = object.optional("policy", PolicyDoc::read).map(RecoveryDoc::Policy);
+fn recovery(object: &Object<'_, '_>) -> Option<RecoveryDoc> {
+    let retry = object.optional(&RETRY_FIELD).map(RecoveryDoc::Retry);
+    let policy = object.optional(&POLICY_FIELD).map(RecoveryDoc::Policy);
     if let (true, Some(site)) = (object.has("retry"), object.key_site("policy")) {
         let message = "`policy` beside `retry`; expected one of them";
         object.report.problem(

@@ -1,0 +1,155 @@
+//! What the fields of one object say about each other, for the reader and for the JSON Schema.
+
+use serde_json::{Map, Value as Json, json};
+
+use crate::{
+    plan::catalogue::{Entry, shape},
+    tree::Node,
+};
+
+use super::{
+    schema::Defs,
+    suggest::did_you_mean,
+    walk::{Object, Site, joined, listed},
+};
+
+/// A condition on the fields of one object.
+pub(super) enum Rule {
+    /// Exactly one of these is there.
+    ExactlyOne(&'static [&'static str]),
+    /// These may not be there.
+    Refused(Refusal),
+    /// This must be there.
+    Needed { field: &'static str, when: When, expected: &'static str },
+    /// Checked by the object's reader itself.
+    Stated(fn(&mut Defs) -> Json),
+}
+
+/// Fields that may not be there, and what to say of them.
+pub(super) struct Refusal {
+    pub(super) fields: &'static [&'static str],
+    pub(super) when: When,
+    pub(super) entry: &'static Entry,
+    pub(super) why: &'static str,
+    pub(super) hint: &'static str,
+}
+
+/// Where a rule applies.
+pub(super) enum When {
+    Always,
+    /// The field is there.
+    With(&'static str),
+    /// None of the fields is there.
+    Without(&'static [&'static str]),
+    /// The field is one of these words.
+    Says(&'static str, &'static [&'static str]),
+    /// The field is there, and not null.
+    Holds(&'static str),
+    /// The field is not there, or null.
+    Lacks(&'static str),
+}
+
+impl Rule {
+    /// Reports what is wrong with `object`.
+    pub(super) fn check(&self, object: &Object<'_, '_>) {
+        match self {
+            Self::ExactlyOne(fields) => check_exactly_one(object, fields),
+            Self::Refused(refusal) => refusal.check(object),
+            Self::Needed { field, when, expected } => {
+                if when.applies(object) && !object.has(field) {
+                    object.report_missing(field, expected);
+                }
+            }
+            Self::Stated(_) => {}
+        }
+    }
+
+    /// Whether the field `name` may never be there, and is therefore none of the object's.
+    pub(super) fn refuses(&self, name: &str) -> bool {
+        match self {
+            Self::Refused(Refusal { fields, when: When::Always, .. }) => fields.contains(&name),
+            Self::Refused(_) | Self::ExactlyOne(_) | Self::Needed { .. } | Self::Stated(_) => false,
+        }
+    }
+
+    /// The rule as JSON Schema.
+    pub(super) fn schema(&self, defs: &mut Defs) -> Json {
+        match self {
+            Self::ExactlyOne(fields) => {
+                json!({ "oneOf": fields.iter().map(|field| json!({ "required": [field] })).collect::<Vec<_>>() })
+            }
+            Self::Refused(refusal) => {
+                let none = refusal.fields.iter().map(|field| ((*field).to_owned(), json!(false)));
+                refusal.when.then(json!({ "properties": none.collect::<Map<_, _>>() }))
+            }
+            Self::Needed { field, when, .. } => when.then(json!({ "required": [field] })),
+            Self::Stated(schema) => schema(defs),
+        }
+    }
+}
+
+fn check_exactly_one(object: &Object<'_, '_>, fields: &[&'static str]) {
+    let found: Vec<_> = fields.iter().copied().filter(|field| object.has(field)).collect();
+    let expected = listed(fields);
+    let message = match found.as_slice() {
+        [_] => return,
+        [] => format!("none of {expected}; expected exactly one of them"),
+        _ => format!("{} together; expected exactly one of {expected}", joined(&found, "and")),
+    };
+    // A slip in the field's name is reported as such, once.
+    let slip = object.unknown().find_map(|key| did_you_mean(&key.name, fields.iter().copied()));
+    if !found.is_empty() || slip.is_none() {
+        let site = found.get(1).and_then(|field| object.key_site(field));
+        let site = site.unwrap_or_else(|| object.site.clone());
+        let site = Site { path: object.site.path.clone(), ..site };
+        object.report.at(&shape::NOT_EXACTLY_ONE, &site, message);
+    }
+}
+
+impl Refusal {
+    fn check(&self, object: &Object<'_, '_>) {
+        if !self.when.applies(object) {
+            return;
+        }
+        for field in self.fields {
+            if let Some(site) = object.key_site(field) {
+                let problem = site.problem(self.entry, format!("`{field}` {}", self.why));
+                object.report.problem(problem.with_hint(self.hint));
+            }
+        }
+    }
+}
+
+impl When {
+    pub(super) fn applies(&self, object: &Object<'_, '_>) -> bool {
+        match self {
+            Self::Always => true,
+            Self::With(field) => object.has(field),
+            Self::Without(fields) => !fields.iter().any(|field| object.has(field)),
+            Self::Says(field, words) => object.get(field).is_some_and(
+                |cursor| matches!(&cursor.tree.node, Node::String(text) if words.contains(&&**text)),
+            ),
+            Self::Holds(field) => object.get(field).is_some_and(|cursor| !cursor.is_null()),
+            Self::Lacks(field) => object.get(field).is_none_or(|cursor| cursor.is_null()),
+        }
+    }
+
+    /// The schema of an object for which `then` holds wherever this applies.
+    fn then(&self, then: Json) -> Json {
+        let condition = match self {
+            Self::Always => return then,
+            Self::With(field) => json!({ "required": [field] }),
+            Self::Without(fields) => {
+                json!({ "not": { "anyOf": fields.iter().map(|field| json!({ "required": [field] })).collect::<Vec<_>>() } })
+            }
+            Self::Says(field, words) => {
+                json!({ "properties": { *field: { "enum": words } }, "required": [field] })
+            }
+            Self::Holds(field) => {
+                json!({ "properties": { *field: { "not": { "type": "null" } } }, "required": [field] })
+            }
+            Self::Lacks(field) => json!({ "properties": { *field: { "type": "null" } } }),
+        };
+        json!({ "if": condition, "then": then })
+    }
+}
