@@ -8,6 +8,7 @@ mod failure;
 mod plugin;
 mod problems;
 mod run;
+mod schema;
 mod screen;
 mod search;
 mod signals;
@@ -37,6 +38,7 @@ struct Arguments {
 enum Command {
     Run(run::RunArguments),
     Validate(validate::ValidateArguments),
+    Schema(schema::SchemaArguments),
     #[command(subcommand)]
     Plugin(plugin::PluginCommand),
 }
@@ -49,6 +51,7 @@ pub(crate) fn main() -> ExitCode {
     let done = match command {
         Command::Run(arguments) => run::run(&arguments, log_level, &screen),
         Command::Validate(arguments) => validate::validate(&arguments, &screen),
+        Command::Schema(_) => Ok(schema::schema(&screen)),
         Command::Plugin(command) => plugin::plugin(&command, &screen),
     };
     done.unwrap_or_else(|failure| failure.report(&screen)).into()

@@ -75,7 +75,7 @@ static HOOKS_FIELD: Field<HooksDoc> =
 
 static RETRY: Field<()> = Field::optional(
     "retry",
-    Form::new(no_retry, |_| json!(false)),
+    Form::new(no_retry, |_| json!({ "not": {} })),
     "Refused: retries are rules with `do: retry` in `spec.policy` (R-N5).",
 );
 

@@ -1,0 +1,116 @@
+//! The document's JSON Schema: the shipped file is the generated one, and it accepts exactly what the reader does.
+#![expect(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, reason = "tests")]
+
+mod corpus;
+mod mutations;
+mod validator;
+
+use std::fs;
+
+use phasm_engine::{document, plan::catalogue, problem::Problem};
+use serde_json::Value;
+
+use self::{
+    corpus::{Document, documents, root, tree},
+    mutations::Mutations,
+    validator::Validator,
+};
+
+/// `UPDATE_GOLDEN=1` rewrites it.
+#[test]
+fn the_shipped_schema_is_the_generated_one() {
+    let file = root().join("host/engine/schema/workflow.schema.json");
+    let generated = format!("{:#}\n", document::schema());
+    if std::env::var_os("UPDATE_GOLDEN").is_some() {
+        fs::write(&file, &generated).unwrap();
+    }
+    assert!(fs::read_to_string(&file).unwrap() == generated, "stale; run this test with UPDATE_GOLDEN=1");
+}
+
+/// Whether a problem is one that the schema finds, too.
+fn is_shape(problem: &Problem) -> bool {
+    let mut group = [catalogue::shape::ENTRIES, catalogue::values::ENTRIES].into_iter().flatten();
+    group.any(|entry| entry.code == problem.code) && !is_beyond(problem)
+}
+
+/// Whether a problem is one of shape that JSON Schema cannot say; [`document::schema`] lists them.
+fn is_beyond(problem: &Problem) -> bool {
+    let says = |text| problem.message.contains(text);
+    let is_text = matches!(problem.value, Some(phasm_engine::value::Value::String(_)));
+    match problem.code {
+        // JSON has no duplicate keys.
+        "P012" => true,
+        // From start to end are more than a million values.
+        "P015" => says("values; expected at most 1000000"),
+        // The pairs of a duration's text add up to more than 2^63 − 1 ms.
+        "P030" => says("too long") && is_text,
+        // More than one placeholder makes a text; for the schema every `{{` may be a placeholder alone.
+        "P035" => says("text with placeholders"),
+        // A value is compared with a list beside it.
+        "P036" => true,
+        // Only the last of a list may be an else.
+        "P038" => says("else before other rules"),
+        _ => false,
+    }
+}
+
+fn shape_problems(document: &Value) -> Vec<Problem> {
+    let mut problems = document::check_shape(&tree(document));
+    problems.retain(is_shape);
+    problems
+}
+
+/// What is wrong with the verdicts on `document`, if they differ.
+fn disagreement(schema: &Validator, name: &str, path: &str, document: &Value) -> Option<String> {
+    let problems = shape_problems(document);
+    let accepted = schema.accepts(document);
+    (accepted != problems.is_empty()).then(|| {
+        let verdict = if accepted { "accepts" } else { "refuses" };
+        let found: Vec<_> = problems.iter().map(ToString::to_string).collect();
+        format!("{name} at {path}: the schema {verdict} it, the reader finds {found:#?}\n{document}")
+    })
+}
+
+#[test]
+fn every_document_is_valid_exactly_if_the_reader_says_so() {
+    let schema = Validator::new(document::schema());
+    let documents = documents();
+    let (valid, invalid): (Vec<_>, Vec<_>) =
+        documents.iter().partition(|document| shape_problems(&document.value).is_empty());
+    assert!(valid.len() > 50 && invalid.len() > 15, "{} valid, {} invalid", valid.len(), invalid.len());
+    let verdict = |document: &Document| disagreement(&schema, &document.name, "", &document.value);
+    let wrong: Vec<_> = documents.iter().filter_map(verdict).collect();
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+/// Otherwise nothing would be changed in it.
+#[test]
+fn every_field_is_in_a_valid_document() {
+    let schema = Validator::new(document::schema());
+    let valid = documents().into_iter().filter(|document| schema.accepts(&document.value)).count();
+    assert!(valid > 0);
+    // No document has a field that is always refused.
+    assert_eq!(schema.not_met(), ["labelledTask.retry"]);
+}
+
+#[test]
+fn every_change_of_a_valid_document_is_judged_alike() {
+    let schema = Validator::new(document::schema());
+    let mut documents = documents();
+    documents.retain(|document| shape_problems(&document.value).is_empty());
+    // What stands in several is changed in the smallest.
+    documents.sort_by_key(|document| document.value.to_string().len());
+    let mut mutations = Mutations::default();
+    documents.iter().for_each(|document| mutations.learn(&document.value));
+    let (mut wrong, mut judged) = (Vec::new(), 0);
+    for Document { name, value } in &documents {
+        for mutant in mutations.of(value) {
+            let place = format!("{} ({:?})", mutant.path, mutant.change);
+            wrong.extend(disagreement(&schema, name, &place, &mutant.document));
+            judged += 1;
+        }
+    }
+    assert!(judged > 30_000, "{judged} changes");
+    let most: Vec<_> = wrong.iter().take(20).map(String::as_str).collect();
+    assert!(wrong.is_empty(), "{} of {judged}:\n{}", wrong.len(), most.join("\n"));
+}
