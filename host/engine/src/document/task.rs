@@ -13,9 +13,8 @@ use crate::{
 };
 
 use self::fields::{
-    ARGUMENTS_FIELD, CONTINUE_ON, DEPENDENCIES, EXECUTOR_FIELD, HOOKS_FIELD, INPUTS_FIELD, LABEL_FIELD,
-    NAME_FIELD, OUTPUTS_FIELD, PHASE_CONDITIONS, POLICY_FIELD, RESOURCES, RETRY_FIELD, TEMPLATE_FIELD,
-    TIMEOUT_FIELD, WHEN,
+    ARGUMENTS_FIELD, CONTINUE_ON, DEPENDENCIES, EXECUTOR_FIELD, HOOKS_FIELD, INPUTS_FIELD, OUTPUTS_FIELD,
+    PHASE_CONDITIONS, POLICY_FIELD, RESOURCES, RETRY_FIELD, TEMPLATE_FIELD, TIMEOUT_FIELD, WHEN,
 };
 pub(super) use self::{
     fields::{DEADLINE, MAX_INACTIVITY, MAX_RUNTIME},
@@ -23,7 +22,7 @@ pub(super) use self::{
 };
 use super::{
     ConditionsDoc, ExecutorDoc, ExprDoc, HooksDoc, ParametersDoc, PolicyDoc, Report, RetryDoc,
-    form::Table,
+    form::{Field, Table},
     walk::{Cursor, Name, Object, Site},
 };
 
@@ -97,21 +96,25 @@ pub(crate) const FIELDS: [&str; 17] = [
     "hooks",
 ];
 
+/// Where tasks are written.
+struct Place {
+    table: &'static Table,
+    name: &'static Field<Name>,
+    /// Whether `template` is a call there, and not what a wrapper wraps.
+    calls: bool,
+}
+
 impl TaskDoc {
-    fn read(table: &'static Table, cursor: &Cursor<'_>, report: &Report) -> Option<Self> {
-        let object = cursor.object(table, report)?;
+    fn read(place: &Place, cursor: &Cursor<'_>, report: &Report) -> Option<Self> {
+        let object = cursor.object(place.table, report)?;
         let work = WorkDoc::read(&object);
         // A call leaves inputs and outputs to the template; what it has of them has been reported.
-        let is_call = matches!(work, WorkDoc::Template(_)) && !std::ptr::eq(table, &tables::TEMPLATE);
+        let is_call = place.calls && matches!(work, WorkDoc::Template(_));
         let declared =
             |field| if is_call { ParametersDoc::default() } else { ParametersDoc::field(&object, field) };
         Some(Self {
             site: cursor.site(),
-            name: object.optional(if std::ptr::eq(table, &tables::PIPELINE) {
-                &LABEL_FIELD
-            } else {
-                &NAME_FIELD
-            }),
+            name: object.optional(place.name),
             work,
             dependencies: object.optional(&DEPENDENCIES).unwrap_or_default(),
             arguments: ParametersDoc::field(&object, &ARGUMENTS_FIELD),

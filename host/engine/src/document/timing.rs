@@ -152,3 +152,52 @@ fn seconds(cursor: &Cursor<'_>, report: &Report) -> Option<Millis> {
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "checked to lie in range")]
     seconds.map(|seconds| ((seconds * 1000.0).round() as Millis).min(LONGEST))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{tree::Tree, value::Value};
+
+    fn read<T>(form: &Form<T>, json: &str) -> Option<T> {
+        let report = Report::default();
+        let tree = Tree::from(&Value::from_json(json).unwrap());
+        form.read(&Cursor::root(&tree), &report).filter(|_| report.is_sound())
+    }
+
+    #[test]
+    fn timeouts_are_text_or_whole_milliseconds() {
+        for (json, millis) in [
+            (r#""1h""#, Some(3_600_000)),
+            ("5000", Some(5000)),
+            ("5000.0", Some(5000)),
+            ("9223372036854775807", Some(LONGEST)),
+            ("9223372036854775808", None),
+            ("1.5", None),
+            ("0", None),
+            ("-5.0", None),
+            ("1e300", None),
+            ("true", None),
+        ] {
+            assert_eq!(read(&TIMEOUT, json), millis, "{json}");
+        }
+        assert_eq!(read(&PAUSE, "0.0"), Some(0));
+        assert_eq!(read(&TIMEOUT_OR_NONE, r#""none""#), Some(None));
+    }
+
+    /// R-R2.
+    #[test]
+    fn delays_of_rules_are_seconds() {
+        for (json, millis) in [
+            ("2", Some(2000)),
+            ("0.0004", Some(0)),
+            ("1.0005", Some(1001)),
+            (r#""2""#, Some(2)),
+            (r#""2s""#, Some(2000)),
+            ("-0.0001", None),
+            ("9223372036854774", Some(9_223_372_036_854_773_760)),
+            ("1e16", None),
+        ] {
+            assert_eq!(read(&SECONDS, json), millis, "{json}");
+        }
+    }
+}

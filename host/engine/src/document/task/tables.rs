@@ -4,7 +4,7 @@ use serde_json::{Value as Json, json};
 
 use crate::plan::catalogue::shape;
 
-use super::{TaskDoc, fields::*};
+use super::{Place, TaskDoc, fields::*};
 use crate::document::{
     form::{Form, Table},
     rule::{Refusal, Rule, When},
@@ -12,21 +12,31 @@ use crate::document::{
 };
 
 /// `task` in a template.
-pub(in crate::document) const TASK_TEMPLATE: Form<TaskDoc> =
-    Form::new(|cursor, report| TaskDoc::read(&TEMPLATE, cursor, report), |defs| defs.object(&TEMPLATE));
+pub(in crate::document) const TASK_TEMPLATE: Form<TaskDoc> = Form::new(
+    |cursor, report| {
+        TaskDoc::read(&Place { table: &TEMPLATE, name: &NAME_FIELD, calls: false }, cursor, report)
+    },
+    |defs| defs.object(&TEMPLATE),
+);
 
 /// A task of a dag.
-pub(in crate::document) const DAG_TASK: Form<TaskDoc> =
-    Form::new(|cursor, report| TaskDoc::read(&DAG, cursor, report), |defs| defs.object(&DAG));
+pub(in crate::document) const DAG_TASK: Form<TaskDoc> = Form::new(
+    |cursor, report| TaskDoc::read(&Place { table: &DAG, name: &NAME_FIELD, calls: true }, cursor, report),
+    |defs| defs.object(&DAG),
+);
 
 /// A task of a pipeline, in our spelling.
-pub(in crate::document) const PIPELINE_TASK: Form<TaskDoc> =
-    Form::new(|cursor, report| TaskDoc::read(&PIPELINE, cursor, report), |defs| defs.object(&PIPELINE));
+pub(in crate::document) const PIPELINE_TASK: Form<TaskDoc> = Form::new(
+    |cursor, report| {
+        TaskDoc::read(&Place { table: &PIPELINE, name: &LABEL_FIELD, calls: true }, cursor, report)
+    },
+    |defs| defs.object(&PIPELINE),
+);
 
 /// What a task does is one of these.
 pub(super) const WORK: &[&str] = &["template", "executor"];
 
-pub(super) static TEMPLATE: Table = Table::closed(
+static TEMPLATE: Table = Table::closed(
     "taskTemplate",
     "A task that is called by its name: an executor's work, or with `template` a wrapper, which runs a whole dag, loop or \
      pipeline as one task (R-R9).",
@@ -94,7 +104,7 @@ static DAG: Table = Table::closed(
     &[Rule::ExactlyOne(WORK), Rule::Stated(retry_xor_policy), Rule::Refused(DECLARED_BY_A_CALL)],
 );
 
-pub(super) static PIPELINE: Table = Table::closed(
+static PIPELINE: Table = Table::closed(
     "pipelineTask",
     "A task of a pipeline: a call of a template, or an executor's work written in place; seed 002's labelled form is another \
      spelling.",
