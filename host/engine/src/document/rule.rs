@@ -90,19 +90,21 @@ impl Rule {
 
 fn check_exactly_one(object: &Object<'_, '_>, fields: &[&'static str]) {
     let found: Vec<_> = fields.iter().copied().filter(|field| object.has(field)).collect();
+    if let [_] = found.as_slice() {
+        return;
+    }
     let expected = listed(fields);
-    let message = match found.as_slice() {
-        [_] => return,
-        [] => format!("none of {expected}; expected exactly one of them"),
-        _ => format!("{} together; expected exactly one of {expected}", joined(&found, "and")),
-    };
-    // A slip in the field's name is reported as such, once.
-    let slip = object.unknown().find_map(|key| did_you_mean(&key.name, fields.iter().copied()));
-    if !found.is_empty() || slip.is_none() {
-        let site = found.get(1).and_then(|field| object.key_site(field));
-        let site = site.unwrap_or_else(|| object.site.clone());
-        let site = Site { path: object.site.path.clone(), ..site };
+    if let Some(second) = found.get(1) {
+        let message = format!("{} together; expected exactly one of {expected}", joined(&found, "and"));
+        let span = object.key_site(second).unwrap_or_else(|| object.site.clone()).span;
+        let site = Site { path: object.site.path.clone(), span };
         object.report.at(&shape::NOT_EXACTLY_ONE, &site, message);
+        return;
+    }
+    // A slip in the field's name is reported as such, once.
+    if object.unknown().all(|key| did_you_mean(&key.name, fields.iter().copied()).is_none()) {
+        let message = format!("none of {expected}; expected exactly one of them");
+        object.report.at(&shape::NOT_EXACTLY_ONE, &object.site, message);
     }
 }
 
