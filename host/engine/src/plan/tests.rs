@@ -32,14 +32,15 @@ fn nodes(plan: &Plan) -> &[Node] {
     match &main.kind {
         TemplateKind::Dag(dag) => &dag.nodes,
         TemplateKind::Pipeline(pipeline) => &pipeline.nodes,
-        TemplateKind::Task | TemplateKind::Loop(_) => panic!("main has no nodes"),
+        TemplateKind::Task | TemplateKind::Wrapper(_) | TemplateKind::Loop(_) => panic!("main has no nodes"),
     }
 }
 
 /// The node of the only task of a dag `main`, after these templates.
-fn with_node<T>(templates: &str, task: &str, look: impl FnOnce(&Node) -> T) -> T {
+fn with_node<T>(templates: &str, task: &str, look: impl FnOnce(&Plan, &Node) -> T) -> T {
     let templates = if templates.is_empty() { String::new() } else { format!("{templates},") };
-    look(&nodes(&plan(&format!(r#"{templates} {{"dag": {{"name": "main", "tasks": [{task}]}}}}"#)))[0])
+    let plan = plan(&format!(r#"{templates} {{"dag": {{"name": "main", "tasks": [{task}]}}}}"#));
+    look(&plan, &nodes(&plan)[0])
 }
 
 #[test]

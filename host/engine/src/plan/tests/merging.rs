@@ -66,7 +66,7 @@ fn rules_become_actions() {
         {"when": "outcome.code == 3", "then": {"do": "retry", "backoff": "linear", "delay": "1m"}},
         {"when": "outcome.code == 2", "then": {"do": "retry"}},
         {"else": null, "then": {"do": "fail"}}]}}"#;
-    with_node("", task, |node| {
+    with_node("", task, |_, node| {
         let Some(Recovery::Policy(policy)) = &node.settings.recovery else { panic!("{node:?}") };
         let retry = |attempts, delay, growth| RuleAction::Retry {
             attempts: MaxAttempts::Limited(attempts),
@@ -96,7 +96,7 @@ const PATIENT: &str = r#"{"task": {"name": "patient", "executor": {"type": "echo
 #[test]
 fn the_call_replaces_whole_objects_of_the_template() {
     let inherited = r#"{"name": "a", "template": "patient"}"#;
-    with_node(PATIENT, inherited, |node| {
+    with_node(PATIENT, inherited, |plan, node| {
         let settings = &node.settings;
         assert_eq!(settings.timeout, Some(60_000));
         assert_eq!(settings.max_runtime, Some(TimeoutPolicy { timeout: 5000, error_on_timeout: true }));
@@ -108,12 +108,12 @@ fn the_call_replaces_whole_objects_of_the_template() {
             panic!("{settings:?}")
         };
         assert_eq!(condition.level, Level::Template);
-        assert_eq!(settings.hooks.hooks[&HookType::OnExit].level, Level::Template);
+        assert_eq!(plan.hook_calls[settings.hooks[&HookType::OnExit]].level, Level::Template);
         assert!(matches!(&node.work, Work::Executor(call) if call.memory == Some(64 << 20)));
     });
     let own = r#"{"name": "a", "template": "patient", "timeout": "2m", "maxRuntime": "1s", "policy": {"rules": []},
         "continueOn": {"error": true}, "phaseConditions": {"error": "code == 7"}, "hooks": {}, "resources": {"memory": 1024}}"#;
-    with_node(PATIENT, own, |node| {
+    with_node(PATIENT, own, |_, node| {
         let settings = &node.settings;
         assert_eq!(settings.timeout, Some(120_000));
         assert_eq!(settings.max_runtime, Some(TimeoutPolicy { timeout: 1000, error_on_timeout: false }));
@@ -121,7 +121,7 @@ fn the_call_replaces_whole_objects_of_the_template() {
         assert_eq!(settings.continue_on, Tolerance { error: true, ..Tolerance::default() });
         assert!(settings.phase_conditions.failed.is_none());
         assert_eq!(settings.phase_conditions.error.as_ref().map(|c| c.level), Some(Level::Node));
-        assert!(settings.hooks.hooks.is_empty());
+        assert!(settings.hooks.is_empty());
         assert!(matches!(&node.work, Work::Executor(call) if call.memory == Some(1024)));
     });
 }
