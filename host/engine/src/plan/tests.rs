@@ -42,6 +42,7 @@ fn with_node<T>(templates: &str, task: &str, look: impl FnOnce(&Node) -> T) -> T
     look(&nodes(&plan(&format!(r#"{templates} {{"dag": {{"name": "main", "tasks": [{task}]}}}}"#)))[0])
 }
 
+/// R-W3.
 #[test]
 fn the_top_has_its_defaults() {
     let plan = plan(r#"{"task": {"name": "main", "executor": {"type": "echo"}}}"#);
@@ -55,6 +56,7 @@ fn the_top_has_its_defaults() {
     );
 }
 
+/// R-W4.
 #[test]
 fn a_cron_workflow_is_its_workflow() {
     let text = r#"{"apiVersion": "aether/v1", "kind": "CronWorkflow", "metadata": {"name": "nightly"}, "spec": {
@@ -65,6 +67,7 @@ fn a_cron_workflow_is_its_workflow() {
     assert_eq!(plan.timeout, None);
 }
 
+/// R-B5.
 #[test]
 fn the_entrypoint_takes_parameters_of_the_same_name() {
     let plan = plan(
