@@ -25,7 +25,7 @@ impl Script for Silent {
 }
 
 /// A run of the dag `main` at instant 0; everything that can be is dispatched.
-fn submit(main: Json) -> (Arc<Plan>, World<Silent>) {
+fn submit(main: &Json) -> (Arc<Plan>, World<Silent>) {
     let work = json!({ "task": { "name": "work", "executor": { "type": "echo" } } });
     let document = json!({
         "apiVersion": "aether/v1", "kind": "Workflow", "metadata": { "name": "test" },
@@ -53,7 +53,7 @@ fn all_inputs(fence: Fence) -> [Input; 6] {
 }
 
 /// Gives the run an input that must change nothing but the counter.
-fn is_dropped(world: &mut World<Silent>, input: Input) {
+fn is_dropped(world: &mut World<Silent>, input: &Input) {
     let (before, dropped) = (state(&world.run), world.run.dropped_inputs());
     world.take(input.clone());
     assert_eq!(state(&world.run), before, "{input:?}");
@@ -64,22 +64,22 @@ fn is_dropped(world: &mut World<Silent>, input: Input) {
 #[test]
 fn results_of_another_dispatch_are_dropped() {
     let task = json!({ "name": "a", "template": "work", "retry": { "limit": 2 } });
-    let (_, mut world) = submit(json!({ "name": "main", "tasks": [task] }));
+    let (_, mut world) = submit(&json!({ "name": "main", "tasks": [task] }));
     let first = Fence { task: TaskId(1), attempt: 1, dispatch: 1 };
     world.take(Input::Finished(first, code(code::SUSPENDED)));
-    is_dropped(&mut world, Input::Finished(first, code(code::SUCCEEDED)));
+    is_dropped(&mut world, &Input::Finished(first, code(code::SUCCEEDED)));
     world.take(Input::Resumed(first.task, Map::new()));
     let resumed = Fence { dispatch: 2, ..first };
-    is_dropped(&mut world, Input::Finished(first, code(code::SUCCEEDED)));
+    is_dropped(&mut world, &Input::Finished(first, code(code::SUCCEEDED)));
     world.take(Input::Finished(resumed, code(code::ERROR)));
     let retried = Fence { attempt: 2, dispatch: 3, ..first };
     let numbers: Vec<Fence> = world.dispatched.iter().map(|dispatch| dispatch.fence).collect();
     assert_eq!(numbers, [first, resumed, retried]);
     for stale in [first, resumed, Fence { dispatch: 4, ..retried }, Fence { attempt: 1, ..retried }] {
-        is_dropped(&mut world, Input::Started(stale));
-        is_dropped(&mut world, Input::Finished(stale, code(code::SUCCEEDED)));
-        is_dropped(&mut world, Input::Interrupted(stale));
-        is_dropped(&mut world, Input::Inactive(stale));
+        is_dropped(&mut world, &Input::Started(stale));
+        is_dropped(&mut world, &Input::Finished(stale, code(code::SUCCEEDED)));
+        is_dropped(&mut world, &Input::Interrupted(stale));
+        is_dropped(&mut world, &Input::Inactive(stale));
     }
     world.take(Input::Finished(retried, code(code::SUCCEEDED)));
     assert_eq!(world.run.phase(), Phase::Succeeded);
@@ -93,7 +93,7 @@ fn a_terminal_phase_hears_nothing() {
     let ends =
         [code::SUCCEEDED, code::FAILED, code::ERROR, code::TIMEOUT].map(Some).into_iter().chain([None]);
     for end in ends {
-        let (_, mut world) = submit(json!({ "name": "main", "failFast": false, "tasks": [open, ended] }));
+        let (_, mut world) = submit(&json!({ "name": "main", "failFast": false, "tasks": [open, ended] }));
         let fence = Fence { task: TaskId(2), attempt: 1, dispatch: 1 };
         world.take(match end {
             Some(end) => Input::Finished(fence, code(end)),
@@ -101,7 +101,7 @@ fn a_terminal_phase_hears_nothing() {
         });
         assert!(world.run.task(fence.task).unwrap().phase.is_terminal());
         for late in all_inputs(fence) {
-            is_dropped(&mut world, late);
+            is_dropped(&mut world, &late);
         }
     }
 }
@@ -120,15 +120,15 @@ fn the_earliest_clock_is_handed_down() {
         task("deadline", json!({ "timeout": "1m", "deadline": "30s" })),
         task("later", json!({ "timeout": "9m", "deadline": "8m" })),
     ];
-    let deadlines = |main: Json| -> Vec<_> {
+    let deadlines = |main: &Json| -> Vec<_> {
         let (_, world) = submit(main);
         world.dispatched.iter().map(|dispatch| dispatch.deadline.unwrap().0).collect()
     };
     let minute = 60_000;
     let spec = json!({ "name": "main", "tasks": tasks });
-    assert_eq!(deadlines(spec), [10 * minute, minute, minute / 2, 8 * minute]);
+    assert_eq!(deadlines(&spec), [10 * minute, minute, minute / 2, 8 * minute]);
     let container = json!({ "name": "main", "timeout": "5m", "tasks": tasks });
-    assert_eq!(deadlines(container), [5 * minute, minute, minute / 2, 5 * minute]);
+    assert_eq!(deadlines(&container), [5 * minute, minute, minute / 2, 5 * minute]);
 }
 
 /// Every order of `items`.
@@ -165,7 +165,7 @@ fn a_scope_ends_once_in_any_order() {
         vec![Input::TaskCancelled(TaskId(5))],
     ];
     for order in permutations(&inputs) {
-        let (plan, mut world) = submit(json!({ "name": "main", "tasks": tasks }));
+        let (plan, mut world) = submit(&json!({ "name": "main", "tasks": tasks }));
         for input in order.iter().flatten() {
             assert!(!world.run.phase().is_terminal(), "{order:?}");
             world.take(input.clone());
