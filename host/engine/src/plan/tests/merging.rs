@@ -59,7 +59,7 @@ fn spellings_of_retry() {
     assert!((steep.jitter - 0.5).abs() < f64::EPSILON);
 }
 
-/// R-R2, R-N10, R-N11.
+/// R-R2, R-N10.
 #[test]
 fn rules_become_actions() {
     let task = r#"{"name": "a", "template": "work", "policy": {"rules": [
