@@ -43,6 +43,7 @@ fn with_node<T>(templates: &str, task: &str, look: impl FnOnce(&Plan, &Node) -> 
     look(&plan, &nodes(&plan)[0])
 }
 
+/// R-W3.
 #[test]
 fn the_top_has_its_defaults() {
     let plan = plan(r#"{"task": {"name": "main", "executor": {"type": "echo"}}}"#);
@@ -56,6 +57,7 @@ fn the_top_has_its_defaults() {
     );
 }
 
+/// R-W4.
 #[test]
 fn a_cron_workflow_is_its_workflow() {
     let text = r#"{"apiVersion": "aether/v1", "kind": "CronWorkflow", "metadata": {"name": "nightly"}, "spec": {
@@ -66,6 +68,7 @@ fn a_cron_workflow_is_its_workflow() {
     assert_eq!(plan.timeout, None);
 }
 
+/// R-B5.
 #[test]
 fn the_entrypoint_takes_parameters_of_the_same_name() {
     let plan = plan(

@@ -60,6 +60,7 @@ fn literal_items(read: &Loop) -> Value {
     items.iter().map(|item| item.as_literal().unwrap().clone()).collect::<Vec<_>>().into()
 }
 
+/// R-W11.
 #[test]
 fn what_loops_run_over() {
     let rows = [
@@ -132,7 +133,7 @@ fn calls_of_containers_take_the_nearer_timeout() {
     }
 }
 
-/// Seed 002's labelled form.
+/// Seed 002's labelled form (R-N9).
 #[test]
 fn labelled_tasks_are_inline_executors() {
     let plan = plan(

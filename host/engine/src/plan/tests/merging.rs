@@ -20,7 +20,7 @@ fn retry_of(task_fields: &str) -> RetryPolicy {
     }
 }
 
-/// SPEC section 4's table, R-R1 to R-R3.
+/// R-R1, R-R2, R-R3, R-R12: the table of spellings.
 #[test]
 fn spellings_of_retry() {
     let filter = |policy: &RetryPolicy| match policy.filter {
@@ -59,6 +59,7 @@ fn spellings_of_retry() {
     assert!((steep.jitter - 0.5).abs() < f64::EPSILON);
 }
 
+/// R-R2, R-N10.
 #[test]
 fn rules_become_actions() {
     let task = r#"{"name": "a", "template": "work", "policy": {"rules": [
@@ -93,6 +94,7 @@ const PATIENT: &str = r#"{"task": {"name": "patient", "executor": {"type": "echo
     "phaseConditions": {"failed": "tasks.patient.code == 1"},
     "hooks": {"onExit": {"template": "work"}}}}"#;
 
+/// R-W12.
 #[test]
 fn the_call_replaces_whole_objects_of_the_template() {
     let inherited = r#"{"name": "a", "template": "patient"}"#;
@@ -136,6 +138,7 @@ impl Catalogue for Plugins {
     }
 }
 
+/// R-W12.
 #[test]
 fn the_manifest_is_farthest() {
     let templates = r#"{"dag": {"name": "main", "tasks": [
