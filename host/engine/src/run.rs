@@ -23,6 +23,7 @@ mod container;
 mod dispatch;
 mod env;
 mod not_yet;
+mod recover;
 mod suspend;
 mod timers;
 
