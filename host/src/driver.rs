@@ -27,8 +27,10 @@ use crate::{
     clock::Clock,
     dispatcher::{Bounds, Dispatcher, Rank, Signal},
     executor::Invocation,
+    handle::Driven,
+    journal::Body,
     secrets::Secrets,
-    store::{Encode, Record, RunHead, RunStatus, Store, StoreError},
+    store::{Record, RunHead, RunStatus, Store, StoreError},
     watch::{Ear, Watchers},
 };
 
@@ -84,7 +86,7 @@ pub(crate) enum Standing {
     Parked,
     /// It has ended.
     Ended(Arc<Run>),
-    /// Its store failed; its journal is the truth, nothing drives it here.
+    /// It could not be recorded; its journal is the truth, nothing drives it here.
     Lost(Arc<StoreError>),
 }
 
@@ -94,6 +96,7 @@ pub(crate) struct Shared {
     pub(crate) dispatcher: Arc<Dispatcher<mpsc::UnboundedSender<Message>>>,
     pub(crate) clock: Clock,
     pub(crate) secrets: Secrets,
+    pub(crate) driven: Driven,
 }
 
 /// Drives one run to its end.
@@ -125,14 +128,9 @@ struct Batch {
     answers: Vec<Answer>,
 }
 
-/// The events of a record, encoded by whoever needs bytes.
-struct Body(Arc<Vec<Event>>);
-
-impl Encode for Body {
-    fn encode(&self, buffer: &mut Vec<u8>) {
-        // Events hold no maps with other keys than text and no fallible types: this cannot fail.
-        serde_json::to_writer(buffer, self.0.as_ref()).unwrap_or_default();
-    }
+/// Whether nothing follows in this run any more, so that nobody has to drive it.
+pub(crate) fn is_over(run: &Run) -> bool {
+    run.phase().is_terminal()
 }
 
 impl Driver {
@@ -164,9 +162,10 @@ impl Driver {
         self.watchers.add(listener);
     }
 
-    /// Makes a run's first step durable, before anybody hears of the run (R-D2).
+    /// Makes the step that a run is driven on from durable, before anybody hears of it (R-D2).
     pub(crate) async fn record_first(&mut self, step: Step) -> Result<(), StoreError> {
-        self.batch.first_seq = 0;
+        let events = u64::try_from(step.events.len()).unwrap_or(u64::MAX);
+        self.batch.first_seq = self.run.seq().saturating_sub(events);
         self.collect(step);
         self.commit().await
     }
@@ -178,7 +177,7 @@ impl Driver {
             if let Err(error) = self.turn(&mut messages).await {
                 break Err(Arc::new(error));
             }
-            if self.run.phase().is_terminal() {
+            if is_over(&self.run) {
                 break Ok(());
             }
             self.tell_standing();
@@ -315,7 +314,7 @@ impl Driver {
     fn fill_slots(&mut self, now: Timestamp) {
         loop {
             let returned = std::mem::take(&mut self.batch.slots);
-            let wanted = if self.run.phase().is_terminal() { 0 } else { self.run.wanted_slots() };
+            let wanted = if is_over(&self.run) { 0 } else { self.run.wanted_slots() };
             let granted = self.shared.dispatcher.slots.exchange(self.rank, &self.sender, returned, wanted);
             if granted == 0 {
                 return;
@@ -336,7 +335,7 @@ impl Driver {
         let status = RunStatus {
             phase: self.run.phase(),
             finished_at: self.run.times().finished_at,
-            open: !self.run.phase().is_terminal(),
+            open: !is_over(&self.run),
         };
         self.shared.store.append(Arc::clone(&self.head), status, record).await?;
         self.watchers.tell(&self.run, first_seq, time, &events);
@@ -459,6 +458,7 @@ impl Driver {
             }
         }
         self.shared.dispatcher.slots.exchange(self.rank, &self.sender, returned, 0);
+        self.shared.driven.remove(self.run.id());
         let standing = match result {
             Ok(()) => Standing::Ended(Arc::new(self.run)),
             Err(error) => Standing::Lost(error),

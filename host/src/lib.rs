@@ -63,7 +63,9 @@ pub mod config;
 mod dispatcher;
 mod driver;
 pub mod executor;
+mod handle;
 mod host;
+pub mod journal;
 pub mod plugins;
 pub mod reader;
 pub mod sandbox;
@@ -73,7 +75,9 @@ mod watch;
 
 pub use self::{
     driver::Refused,
-    host::{Host, HostBuilder, OpenError, RunError, RunHandle, SubmitError, Waited},
+    handle::{RunError, RunHandle, Waited, tasks_named},
+    host::{Host, HostBuilder, OpenError, SubmitError},
+    journal::RecoverError,
     watch::{LogLine, Notice, ProgressNote},
 };
 pub use phasm_engine as engine;
