@@ -9,9 +9,9 @@ use phasm_engine::{event::TaskId, phase::Phase, run::Run, task::TaskRun, value::
 use tokio::sync::{mpsc, oneshot, watch};
 
 use crate::{
-    driver::{Message, Refused, Standing},
+    driver::{Message, Refused, Request, Standing},
     store::StoreError,
-    watch::{Listener, Notice},
+    watch::Notice,
 };
 
 /// Why a run has no end to show.
@@ -133,11 +133,9 @@ impl RunHandle {
     /// [`Refused::UnknownTask`] when the run has no task run of that name.
     pub async fn resume(&self, task: &str, payload: Map) -> Result<bool, Refused> {
         let suspended = |task: &TaskRun| task.phase == Phase::Suspended;
-        let Some(task) = self.find(task, suspended).await? else { return Ok(false) };
-        let (answer, hears) = oneshot::channel();
-        match self.sender.send(Message::Resume { task, payload, answer }) {
-            Ok(()) => hears.await.unwrap_or(Ok(false)),
-            Err(_left) => Ok(false),
+        match self.find(task, suspended).await? {
+            Some(task) => self.ask(Request::Resume(task, payload)).await,
+            None => Ok(false),
         }
     }
 
@@ -145,14 +143,13 @@ impl RunHandle {
     #[must_use]
     pub fn watch(&self) -> mpsc::UnboundedReceiver<Notice> {
         let (listener, notices) = mpsc::unbounded_channel();
-        self.tell(listener);
+        self.tell(Message::Watch(listener));
         notices
     }
 
-    /// Has `listener` hear what [`Self::watch`] hears.
-    pub(crate) fn tell(&self, listener: Listener) {
-        // A run that has ended drops the listener, which ends the notices.
-        let _ended = self.sender.send(Message::Watch(listener));
+    /// A run that has ended drops the message, which tells whoever waits for what follows from it.
+    pub(crate) fn tell(&self, message: Message) {
+        let _ended = self.sender.send(message);
     }
 
     /// Cancels the run: every open task run is Cancelled `user`, attempts are stopped (R-S10). Durable when it returns.
@@ -160,9 +157,7 @@ impl RunHandle {
     /// # Errors
     /// [`Refused::Ended`] when the run has already ended.
     pub async fn cancel(&self) -> Result<(), Refused> {
-        let (answer, hears) = oneshot::channel();
-        self.sender.send(Message::Cancel { answer }).map_err(|_left| Refused::Ended)?;
-        hears.await.unwrap_or(Err(Refused::Ended))
+        self.ask(Request::Cancel).await.map(drop)
     }
 
     /// Cancels one task, named as in [`Self::resume`]; of several the first open one (R-S10). Durable when it returns; false
@@ -172,12 +167,26 @@ impl RunHandle {
     /// [`Refused::UnknownTask`] when the run has no task run of that name.
     pub async fn cancel_task(&self, task: &str) -> Result<bool, Refused> {
         let open = |task: &TaskRun| !task.phase.is_terminal();
-        let Some(task) = self.find(task, open).await? else { return Ok(false) };
-        let (answer, hears) = oneshot::channel();
-        match self.sender.send(Message::CancelTask { task, answer }) {
-            Ok(()) => hears.await.unwrap_or(Ok(false)),
-            Err(_left) => Ok(false),
+        match self.find(task, open).await? {
+            Some(task) => self.ask(Request::CancelTask(task)).await,
+            None => Ok(false),
         }
+    }
+
+    /// Asks something of the run. Durable when it returns; false if the task is not as it would have to be: not
+    /// suspended, or not open any more.
+    ///
+    /// # Errors
+    /// [`Refused`] when the run has ended (to cancel it), has no such task run, or could not record it.
+    pub async fn ask(&self, request: Request) -> Result<bool, Refused> {
+        let (answer, hears) = oneshot::channel();
+        if let Err(mpsc::error::SendError(Message::Ask { request, answer })) =
+            self.sender.send(Message::Ask { request, answer })
+        {
+            let run = self.ended().await?;
+            let _heard = answer.send(request.refusal(&run));
+        }
+        hears.await.unwrap_or(Err(Refused::Closed))
     }
 
     /// The first task run of that name which is `wanted`; none if there are only others.

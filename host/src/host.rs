@@ -26,7 +26,7 @@ use tokio::{
 pub use self::setup::{HostBuilder, OpenError};
 use crate::{
     dispatcher::Rank,
-    driver::{Driver, Shared, Standing},
+    driver::{Driver, Message, Shared, Standing},
     handle::{Driven, RunHandle},
     plugins::Plugins,
     reader,
@@ -168,16 +168,18 @@ impl Host {
             priority: plan.priority,
             submitted_at: now,
         });
-        Ok(self.launch(run, step, head, listener).await?)
+        Ok(self.launch(run, step, head, listener, None).await?)
     }
 
-    /// Drives a run on from a step that is not durable yet: its first, or the first after it was recovered.
+    /// Drives a run on from a step that is not durable yet: its first, or the first after it was recovered. `first`
+    /// reaches it before anything is begun.
     async fn launch(
         &self,
         run: Run,
         step: Step,
         head: Arc<RunHead>,
         listener: Option<Listener>,
+        first: Option<Message>,
     ) -> Result<RunHandle, StoreError> {
         let number = self.submitted.fetch_add(1, Ordering::Relaxed);
         let rank = Rank::new(head.priority, head.submitted_at, number);
@@ -189,6 +191,9 @@ impl Host {
         }
         driver.record_first(step).await?;
         let handle = RunHandle { id, sender, standing: watched };
+        if let Some(message) = first {
+            handle.tell(message);
+        }
         if let Some(control) = &self.control.0 {
             self.shared.driven.add(handle.clone());
             control.spawn(driver.drive());

@@ -74,7 +74,7 @@ pub mod store;
 mod watch;
 
 pub use self::{
-    driver::Refused,
+    driver::{Refused, Request},
     handle::{RunError, RunHandle, Waited, tasks_named},
     host::{Host, HostBuilder, OpenError, SubmitError},
     journal::RecoverError,

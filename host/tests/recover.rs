@@ -9,8 +9,9 @@ use std::{
 };
 
 use phasm::{
-    Host, Notice, RecoverError, Refused, RunError, RunHandle, Waited,
+    Host, Notice, RecoverError, Refused, Request, RunError, RunHandle, Waited,
     engine::{
+        event::TaskId,
         outcome::{Outcome, Output},
         phase::Phase,
         time::Timestamp,
@@ -332,4 +333,65 @@ async fn values_survive_whatever_they_are() {
     assert_eq!(serde_json::to_string(&task(&taken_up, "ask").await).unwrap(), before);
     assert!(taken_up.resume("ask", Map::new()).await.unwrap());
     assert_eq!(taken_up.wait().await.unwrap().phase, Phase::Succeeded);
+}
+
+/// A process died in the middle of an attempt; whoever cancels the run does not have it executed once more.
+#[tokio::test]
+async fn what_is_cancelled_is_not_begun_again() {
+    for everything in [true, false] {
+        let store = Arc::new(Memory::default());
+        let dying = host(&store, &Fake::new(by_type));
+        let (run, mut notices) = submit(
+            &dying,
+            r#"{"name": "a", "executor": {"type": "hang"}}, {"name": "b", "executor": {"type": "ask"}}"#,
+        )
+        .await;
+        until(&mut notices, |event| event["type"] == "task.attempt.started" && event["taskName"] == "a")
+            .await;
+        kill(dying).await;
+        let executor = Fake::new(by_type);
+        let living = host(&store, &executor);
+        let recorded = living.recorded(run.id()).await.unwrap();
+        let a = phasm::tasks_named(&recorded, "main/a").next().unwrap().id;
+        let request = if everything { Request::Cancel } else { Request::CancelTask(a) };
+        let (taken_up, mut notices, answer) = living.ask_run(run.id(), request).await.unwrap();
+        assert!(matches!(answer, Ok(true)), "{answer:?}");
+        if everything {
+            assert_eq!(taken_up.wait().await.unwrap().phase, Phase::Cancelled);
+        } else {
+            until(&mut notices, |event| event["type"] == "task.failed" && event["taskName"] == "a").await;
+            taken_up.wait_or_park().await.unwrap();
+        }
+        let called: Vec<_> = executor.calls().into_iter().map(|call| call.task.to_string()).collect();
+        assert!(!called.contains(&"a".to_owned()), "{called:?}");
+        let unknown = taken_up.ask(Request::CancelTask(TaskId(99))).await;
+        assert!(matches!(unknown, Err(Refused::UnknownTask)), "{unknown:?}");
+    }
+}
+
+/// A slot that was taken for an attempt that never began comes back.
+#[tokio::test]
+async fn an_attempt_that_is_not_begun_holds_no_slot() {
+    let store = Arc::new(Memory::default());
+    let dying = host(&store, &Fake::new(by_type));
+    let tasks = r#"{"name": "a", "executor": {"type": "hang"}}, {"name": "ask", "executor": {"type": "ask"}, "dependencies": []},
+        {"name": "next", "executor": {"type": "echo"}, "dependencies": ["ask"]}"#;
+    let (run, mut notices) = submit(&dying, tasks).await;
+    until(&mut notices, |event| event["data"]["to"] == "Suspended").await;
+    while task(&run, "a").await.started_at.is_none() {
+        tokio::task::yield_now().await;
+    }
+    kill(dying).await;
+    let executor = Fake::new(by_type);
+    let store = Arc::clone(&store) as Arc<dyn Store>;
+    let living = Host::builder().store(store).executor(Arc::clone(&executor) as _).slots(1).open().unwrap();
+    let recorded = living.recorded(run.id()).await.unwrap();
+    let a = phasm::tasks_named(&recorded, "a").next().unwrap().id;
+    let (taken_up, _, answer) = living.ask_run(run.id(), Request::CancelTask(a)).await.unwrap();
+    assert!(matches!(answer, Ok(true)), "{answer:?}");
+    let other =
+        living.plan("w.json", &document(500, r#"{"name": "b", "executor": {"type": "echo"}}"#)).unwrap();
+    let other = living.submit(&other, &Map::new()).await.unwrap();
+    assert_eq!(other.wait().await.unwrap().phase, Phase::Succeeded);
+    taken_up.cancel().await.unwrap();
 }

@@ -3,11 +3,11 @@
 use std::sync::Arc;
 
 use phasm_engine::run::Run;
-use tokio::sync::mpsc;
+use tokio::sync::{mpsc, oneshot};
 
 use super::Host;
 use crate::{
-    driver,
+    driver::{self, Message, Refused, Request},
     handle::RunHandle,
     journal::{self, RecoverError},
     store::{RunHead, StoreError},
@@ -36,7 +36,7 @@ impl Host {
     /// # Errors
     /// [`RecoverError`] when there is no such run, when it has ended, or when its journal cannot be read.
     pub async fn recover_run(&self, run_id: &str) -> Result<RunHandle, RecoverError> {
-        self.take_up(run_id, None).await
+        self.take_up(run_id, None, None).await
     }
 
     /// [`Self::recover_run`], heard from the first event on that this host adds.
@@ -48,8 +48,26 @@ impl Host {
         run_id: &str,
     ) -> Result<(RunHandle, mpsc::UnboundedReceiver<Notice>), RecoverError> {
         let (listener, notices) = mpsc::unbounded_channel();
-        let handle = self.take_up(run_id, Some(listener)).await?;
+        let handle = self.take_up(run_id, Some(listener), None).await?;
         Ok((handle, notices))
+    }
+
+    /// [`Self::recover_run_watched`] for a request that comes before anything else: what it stops is not begun again.
+    /// Durable when it returns; the answer is that of [`RunHandle::ask`].
+    ///
+    /// # Errors
+    /// As [`Self::recover_run`]. That the request changed nothing is an answer.
+    pub async fn ask_run(
+        &self,
+        run_id: &str,
+        request: Request,
+    ) -> Result<(RunHandle, mpsc::UnboundedReceiver<Notice>, Result<bool, Refused>), RecoverError> {
+        let (listener, notices) = mpsc::unbounded_channel();
+        let (answer, hears) = oneshot::channel();
+        let ask = Message::Ask { request, answer };
+        let handle = self.take_up(run_id, Some(listener), Some(ask)).await?;
+        let answer = hears.await.unwrap_or(Err(Refused::Closed));
+        Ok((handle, notices, answer))
     }
 
     /// A run as the store has it. Nothing of it is driven on.
@@ -61,12 +79,16 @@ impl Host {
         journal::replay(run_id, &records, self.catalogue.as_ref(), |_, _, _, _| {})
     }
 
-    async fn take_up(&self, run_id: &str, listener: Option<Listener>) -> Result<RunHandle, RecoverError> {
+    /// `first` reaches the run before anything else does.
+    async fn take_up(
+        &self,
+        run_id: &str,
+        listener: Option<Listener>,
+        first: Option<Message>,
+    ) -> Result<RunHandle, RecoverError> {
         let _alone = self.recovering.lock().await;
         if let Some(driven) = self.shared.driven.get(run_id) {
-            if let Some(listener) = listener {
-                driven.tell(listener);
-            }
+            listener.map(Message::Watch).into_iter().chain(first).for_each(|message| driven.tell(message));
             return Ok(driven);
         }
         let not_found = || StoreError::NotFound { run_id: run_id.into() };
@@ -76,6 +98,6 @@ impl Host {
             return Err(RecoverError::Ended { run_id: run_id.into(), phase: run.phase() });
         }
         let step = run.recover(self.shared.clock.now());
-        Ok(self.launch(run, step, row.head, listener).await?)
+        Ok(self.launch(run, step, row.head, listener, first).await?)
     }
 }
