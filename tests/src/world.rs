@@ -1,5 +1,7 @@
 //! The world around one run: a stepped clock, slots, and an executor that does what a script says.
 
+mod crash;
+
 use std::{collections::BTreeMap, sync::Arc};
 
 use phasm_engine::{

@@ -1,5 +1,5 @@
-//! Seeded simulation: random dags, an executor that does anything, late and doubled inputs. `PHASM_SIM_SEEDS=N` runs more;
-//! `PHASM_SIM_SEED=S` runs one.
+//! Seeded simulation: random dags, an executor that does anything, late and doubled inputs, crashes. `PHASM_SIM_SEEDS=N`
+//! runs more; `PHASM_SIM_SEED=S` runs one.
 #![expect(clippy::unwrap_used, clippy::panic, reason = "tests")]
 
 use std::sync::Arc;
@@ -149,6 +149,10 @@ fn simulate(seed: u64) -> Result<(), String> {
         }
         if let Some(input) = disturbance(&mut random, &world) {
             world.take(input);
+        }
+        if random.chance(2) {
+            let back = world.run.now().after(random.below(200));
+            world.crash(back)?;
         }
     }
     if !world.run.phase().is_terminal() {
