@@ -39,7 +39,6 @@ mod node;
 mod number;
 mod operation;
 mod parse;
-mod suggest;
 #[cfg(test)]
 mod tests;
 mod token;

@@ -124,10 +124,7 @@ fn report_placeholder(cursor: &Cursor<'_>, error: &PlaceholderError, texts: &Tex
 fn report_syntax(site: &Site, text: &str, error: &SyntaxError, tree: &Tree, report: &Report) {
     let at = inside(site, text, error.offset);
     let problem = at.problem(&expressions::EXPRESSION, error.message.clone()).with_value(tree);
-    report.problem(match &error.hint {
-        Some(hint) => problem.with_hint(hint.clone()),
-        None => problem,
-    });
+    report.problem(problem.with_hint_if(&error.hint));
 }
 
 /// The place of byte `offset` of `text`, which is written at `site`: exact where the source holds the text as it is, plain

@@ -5,6 +5,7 @@ use std::{ops::RangeInclusive, sync::Arc};
 use crate::{
     duration,
     plan::catalogue::{shape, values},
+    suggest::did_you_mean,
     time::Millis,
     timeout::TimeoutPolicy,
     tree::Node,
@@ -12,7 +13,6 @@ use crate::{
 
 use super::{
     Report,
-    suggest::did_you_mean,
     walk::{Cursor, Name, listed},
 };
 
@@ -145,10 +145,7 @@ pub(super) fn word<T: Copy>(words: &[(&'static str, T)], cursor: &Cursor<'_>, re
     let problem =
         cursor.problem(&shape::UNKNOWN_WORD, format!("found `{found}`; expected {}", listed(&known)));
     let hint = if known.len() > 1 { did_you_mean(&found, known.iter().copied()) } else { None };
-    report.problem(match hint {
-        Some(hint) => problem.with_hint(hint),
-        None => problem,
-    });
+    report.problem(problem.with_hint_if(hint));
     None
 }
 

@@ -254,9 +254,6 @@ impl RuleDoc {
         }
         let message = format!("unknown task `{}`; expected a label of this pipeline", to.value);
         let problem = to.problem(&names::UNKNOWN_TASK, message);
-        report.problem(match super::did_you_mean(&to.value, labels) {
-            Some(hint) => problem.with_hint(hint),
-            None => problem,
-        });
+        report.problem(problem.with_hint_if(crate::suggest::did_you_mean(&to.value, labels)));
     }
 }

@@ -6,10 +6,11 @@ use crate::{
     path::Path,
     plan::catalogue::{Entry, shape},
     problem::Problem,
+    suggest::did_you_mean,
     tree::{Key, Node, Span, Tree},
 };
 
-use super::{Report, suggest::did_you_mean};
+use super::Report;
 
 /// A place in a document.
 #[derive(Clone, Debug, Default)]
@@ -225,10 +226,7 @@ impl<'t> Object<'t, '_> {
             let site = Site { path: self.site.path.key(key.name.clone()), span: key.span };
             let message = format!("unknown field `{}`; expected {}", key.name, listed(&self.known));
             let problem = site.problem(&shape::UNKNOWN_FIELD, message);
-            self.report.problem(match did_you_mean(&key.name, self.known.iter().copied()) {
-                Some(hint) => problem.with_hint(hint),
-                None => problem,
-            });
+            self.report.problem(problem.with_hint_if(did_you_mean(&key.name, self.known.iter().copied())));
         }
     }
 }

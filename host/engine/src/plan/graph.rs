@@ -2,7 +2,10 @@
 
 use std::collections::BTreeSet;
 
-use crate::document::{DagDoc, Name, Report, TaskDoc, TasksDoc, did_you_mean};
+use crate::{
+    document::{DagDoc, Name, Report, TaskDoc, TasksDoc},
+    suggest::did_you_mean,
+};
 
 use super::{
     NodeIndex,
@@ -155,10 +158,7 @@ fn report_unknown(name: &Name, what: &str, tasks: &TasksDoc, report: &Report) {
     let entry: &Entry = &UNKNOWN_TASK;
     let problem =
         name.problem(entry, format!("unknown {what} `{}`; expected a task of this dag", name.value));
-    report.problem(match did_you_mean(&name.value, tasks.names()) {
-        Some(hint) => problem.with_hint(hint),
-        None => problem,
-    });
+    report.problem(problem.with_hint_if(did_you_mean(&name.value, tasks.names())));
 }
 
 fn report_cycle(tasks: &TasksDoc, cycle: &[NodeIndex], report: &Report) {

@@ -2,8 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use crate::document::{
-    HookDoc, KindDoc, Name, Report, TaskDoc, TasksDoc, TemplateDoc, WorkDoc, WorkflowDoc, did_you_mean,
+use crate::{
+    document::{HookDoc, KindDoc, Name, Report, TaskDoc, TasksDoc, TemplateDoc, WorkDoc, WorkflowDoc},
+    suggest::did_you_mean,
 };
 
 use super::{
@@ -70,10 +71,7 @@ impl<'a> Index<'a> {
         if found.is_none() && self.doc.spec.sound {
             let message = format!("unknown template `{}`; expected one of spec.templates", name.value);
             let problem = name.problem(&UNKNOWN_TEMPLATE, message);
-            self.report.problem(match did_you_mean(&name.value, self.by_name.keys().copied()) {
-                Some(hint) => problem.with_hint(hint),
-                None => problem,
-            });
+            self.report.problem(problem.with_hint_if(did_you_mean(&name.value, self.by_name.keys().copied())));
         }
         found
     }

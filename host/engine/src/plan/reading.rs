@@ -3,9 +3,10 @@
 use std::sync::Arc;
 
 use crate::{
-    document::{ReadAt, did_you_mean, listed},
+    document::{ReadAt, listed},
     phase::Phase,
     problem::Problem,
+    suggest::did_you_mean,
 };
 
 use super::{
@@ -36,10 +37,7 @@ pub(super) fn check(index: &Index<'_>, scope: &Scope<'_>, found: &ReadAt<'_>) {
     if let Some(miss) = resolve(index, scope, &path).err() {
         let miss = hyphen(index, scope, &path, miss.known).unwrap_or(miss);
         let problem = found.site.problem(miss.entry, miss.message);
-        index.report.problem(match miss.hint {
-            Some(hint) => Problem::with_hint(problem, hint),
-            None => problem,
-        });
+        index.report.problem(problem.with_hint_if(miss.hint));
     }
 }
 

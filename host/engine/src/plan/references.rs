@@ -4,8 +4,9 @@ use std::collections::BTreeSet;
 
 use crate::document::{
     ConditionsDoc, ExprDoc, HookDoc, KindDoc, OverDoc, ParametersDoc, ReadAt, RecoveryDoc, SettingsDoc,
-    SourceDoc, TaskDoc, TemplateDoc, ValueDoc, WorkDoc, did_you_mean,
+    SourceDoc, TaskDoc, TemplateDoc, ValueDoc, WorkDoc,
 };
+use crate::suggest::did_you_mean;
 
 use super::{
     catalogue::{expressions::NOT_VISIBLE, warnings::NEVER_EQUAL},
@@ -66,10 +67,7 @@ impl<'a> Checker<'_, 'a> {
             }
             let message = format!("no phase is called `{word}`; expected one of the ten phases");
             let warning = site.problem(&NEVER_EQUAL, message);
-            self.index.report.warning(match did_you_mean(word, reading::phase_words()) {
-                Some(hint) => warning.with_hint(hint),
-                None => warning,
-            });
+            self.index.report.warning(warning.with_hint_if(did_you_mean(word, reading::phase_words())));
         }
     }
 

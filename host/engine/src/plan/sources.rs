@@ -5,9 +5,10 @@ use std::collections::BTreeSet;
 use crate::{
     document::{
         HookDoc, KindDoc, LoopDoc, Name, OverDoc, ParametersDoc, Site, TaskDoc, TemplateDoc, WorkDoc,
-        check_literal, did_you_mean,
+        check_literal,
     },
     expr::Interpolated,
+    suggest::did_you_mean,
     value::Value,
 };
 
