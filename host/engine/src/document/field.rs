@@ -24,6 +24,16 @@ pub(super) fn text(cursor: &Cursor<'_>, report: &Report) -> Option<Name> {
     cursor.text(report).map(|text| cursor.located(text))
 }
 
+/// Text that is not empty, with its place.
+pub(super) fn some_text(cursor: &Cursor<'_>, report: &Report) -> Option<Name> {
+    let found = text(cursor, report)?;
+    if found.value.trim().is_empty() {
+        report.problem(cursor.problem(&shape::EMPTY, "empty text; expected a name"));
+        return None;
+    }
+    Some(found)
+}
+
 /// A name of a workflow, template or task. One of the wrong form is reported and kept, so that what refers to it is
 /// not reported as well.
 pub(super) fn name(cursor: &Cursor<'_>, report: &Report) -> Option<Name> {

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use crate::{
-    document::{DagDoc, Name, Report, TaskDoc, TasksDoc},
+    document::{DagDoc, Name, Report, TaskDoc, TasksDoc, listed_if_few},
     suggest::did_you_mean,
 };
 
@@ -156,8 +156,8 @@ fn report_unknown(name: &Name, what: &str, tasks: &TasksDoc, report: &Report) {
         return;
     }
     let entry: &Entry = &UNKNOWN_TASK;
-    let problem =
-        name.problem(entry, format!("unknown {what} `{}`; expected a task of this dag", name.value));
+    let expected = listed_if_few(tasks.names(), "a task of this dag");
+    let problem = name.problem(entry, format!("unknown {what} `{}`; expected {expected}", name.value));
     report.problem(problem.with_hint_if(did_you_mean(&name.value, tasks.names())));
 }
 
