@@ -5,5 +5,6 @@
 
 pub mod fuzz;
 pub mod scenario;
+pub mod small;
 pub mod trace;
 pub mod world;
