@@ -23,7 +23,8 @@ use crate::world::{Act, Script, World};
 pub fn plan(templates: &[Json]) -> Result<Arc<Plan>, Vec<Problem>> {
     let spec = json!({ "entrypoint": "main", "timeout": "none", "templates": templates });
     let metadata = json!({ "name": "small" });
-    let document = json!({ "apiVersion": "aether/v1", "kind": "Workflow", "metadata": metadata, "spec": spec });
+    let document =
+        json!({ "apiVersion": "aether/v1", "kind": "Workflow", "metadata": metadata, "spec": spec });
     Plan::build(&Tree::from(&Value::from(document)), &()).map(Arc::new)
 }
 

@@ -88,7 +88,9 @@ fn slip() -> impl Strategy<Value = Slip> {
     prop_oneof![
         prop::sample::select(vec!['-', '+']).prop_map(Slip::Sign),
         "[.,][0-9]{0,3}".prop_map(Slip::Fraction),
-        "weeks?|w|y|us|µs|ns|S|MS|H|Min|DAYS|mss|hs|[a-z]{3,5}x|\\p{L}s?|[!-*/:-@−]".prop_filter("no unit", not_a_unit).prop_map(Slip::Unit),
+        "weeks?|w|y|us|µs|ns|S|MS|H|Min|DAYS|mss|hs|[a-z]{3,5}x|\\p{L}s?|[!-*/:-@−]"
+            .prop_filter("no unit", not_a_unit)
+            .prop_map(Slip::Unit),
         " ?[0-9]{1,5} ?".prop_map(Slip::NumberAlone),
         prop::sample::select(vec!["s", "min", "days"]).prop_map(Slip::UnitAlone),
         Just(Slip::Overflow),

@@ -24,7 +24,8 @@ impl Env for Variables {
 
 impl Variables {
     fn eval(&self, text: &str) -> Result<Value, EvalError> {
-        let expr = Expr::compile(text).unwrap_or_else(|error| panic!("{error} at {} in {text}", error.offset));
+        let expr =
+            Expr::compile(text).unwrap_or_else(|error| panic!("{error} at {} in {text}", error.offset));
         expr.eval(self)
     }
 

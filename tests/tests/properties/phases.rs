@@ -17,8 +17,12 @@ fn targets(kind: Kind, from: Phase) -> String {
     match (kind, from) {
         (Kind::Leaf, Phase::Created) => "Ready Skipped Cancelled Error".to_owned(),
         (Kind::Leaf, Phase::Ready) => "Running Created Succeeded Failed Error Timeout Cancelled".to_owned(),
-        (Kind::Leaf, Phase::Running) => "Suspended Created Succeeded Failed Error Timeout Cancelled".to_owned(),
-        (Kind::Leaf, Phase::Suspended) => "Running Created Succeeded Failed Error Timeout Cancelled".to_owned(),
+        (Kind::Leaf, Phase::Running) => {
+            "Suspended Created Succeeded Failed Error Timeout Cancelled".to_owned()
+        }
+        (Kind::Leaf, Phase::Suspended) => {
+            "Running Created Succeeded Failed Error Timeout Cancelled".to_owned()
+        }
         (Kind::Container | Kind::Wrapper, Phase::Created) => format!("Ready {TERMINAL}"),
         (Kind::Container, Phase::Ready) => format!("Running {TERMINAL_BUT_SKIPPED}"),
         (Kind::Container, Phase::Running) => TERMINAL_BUT_SKIPPED.to_owned(),

@@ -104,11 +104,8 @@ fn the_oracle_by_hand() {
         continue_on: None,
         when: None,
     };
-    let tasks = vec![
-        leaf(0, Leaf::Code(2), vec![]),
-        leaf(1, Leaf::Code(0), vec![]),
-        leaf(2, Leaf::Code(0), vec![1]),
-    ];
+    let tasks =
+        vec![leaf(0, Leaf::Code(2), vec![]), leaf(1, Leaf::Code(0), vec![]), leaf(2, Leaf::Code(0), vec![1])];
     let scope = Scope { tasks, fail_fast: true, continue_on: None };
     let Expected { ends, finished } = oracle::expect(&scope);
     let ended = |name: &str| (ends[name].phase, ends[name].reason, ends[name].dispatched);

@@ -75,7 +75,8 @@ impl Task {
     fn document(&self, siblings: &[Self]) -> Json {
         let name = |position: &usize| siblings[*position].name();
         let dependencies: Vec<String> = self.dependencies.iter().map(name).collect();
-        let mut task = json!({ "name": self.name(), "template": self.template(), "dependencies": dependencies });
+        let mut task =
+            json!({ "name": self.name(), "template": self.template(), "dependencies": dependencies });
         if let Some(tolerance) = self.continue_on {
             task["continueOn"] = continue_on(tolerance);
         }
