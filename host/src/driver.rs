@@ -171,14 +171,14 @@ impl Driver {
         self.commit().await
     }
 
-    /// Drives the run until it has ended or its store fails.
+    /// Drives the run until it and its hooks have ended, or its store fails.
     pub(crate) async fn drive(mut self) {
         let mut messages = Vec::with_capacity(64);
         let result = loop {
             if let Err(error) = self.turn(&mut messages).await {
                 break Err(Arc::new(error));
             }
-            if self.run.phase().is_terminal() {
+            if self.run.is_over() {
                 break Ok(());
             }
             self.tell_standing();
@@ -315,7 +315,7 @@ impl Driver {
     fn fill_slots(&mut self, now: Timestamp) {
         loop {
             let returned = std::mem::take(&mut self.batch.slots);
-            let wanted = if self.run.phase().is_terminal() { 0 } else { self.run.wanted_slots() };
+            let wanted = self.run.wanted_slots();
             let granted = self.shared.dispatcher.slots.exchange(self.rank, &self.sender, returned, wanted);
             if granted == 0 {
                 return;
@@ -336,7 +336,7 @@ impl Driver {
         let status = RunStatus {
             phase: self.run.phase(),
             finished_at: self.run.times().finished_at,
-            open: !self.run.phase().is_terminal(),
+            open: !self.run.is_over(),
         };
         self.shared.store.append(Arc::clone(&self.head), status, record).await?;
         self.watchers.tell(&self.run, first_seq, time, &events);

@@ -140,7 +140,7 @@ fn simulate(seed: u64) -> Result<(), String> {
     let mut random = Random(seed);
     let plan = plan(&mut random);
     let slots = u32::try_from(1 + random.below(6)).unwrap();
-    let mut world = World::submit(Arc::clone(&plan), Map::new(), slots, random.clone());
+    let mut world = World::submit(Arc::clone(&plan), Map::new(), slots, random.clone(), false);
     let mut steps = 0;
     while world.advance() {
         steps += 1;
@@ -155,7 +155,7 @@ fn simulate(seed: u64) -> Result<(), String> {
         return Err("nothing more will happen, and the run is open".to_owned());
     }
     check_terminal_is_final(&world.journal)?;
-    check_replay(&plan, &world.journal, &world.run)
+    check_replay(&plan, &world)
 }
 
 /// No task run leaves a terminal phase, and none is dispatched after one (R-P3).

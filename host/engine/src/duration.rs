@@ -169,7 +169,7 @@ mod tests {
         (failure.offset, failure.message)
     }
 
-    /// The examples of seeds 000 and 003, with the worked values of SPEC section 10.
+    /// The examples of seeds 000 and 003, with the worked values of R-U4.
     #[test]
     fn examples_of_the_seeds() {
         let rows = [
@@ -191,6 +191,7 @@ mod tests {
         }
     }
 
+    /// R-U2.
     #[test]
     fn every_spelling_of_every_unit() {
         let spellings = "milliseconds millisecond millis milli ms 1 seconds second secs sec s 1000 \
@@ -209,6 +210,7 @@ mod tests {
         }
     }
 
+    /// R-U1.
     #[test]
     fn bare_numbers_zero_order_and_repeats() {
         let rows = [
@@ -228,6 +230,7 @@ mod tests {
         }
     }
 
+    /// R-U3.
     #[test]
     fn what_is_no_duration_says_where() {
         let rows = [

@@ -1,5 +1,7 @@
 //! When and how soon a task is tried again (SPEC section 4): three spellings, one policy.
 
+use serde::{Deserialize, Serialize};
+
 use crate::{phase::Phase, plan::Condition, time::Millis};
 
 /// `retry` in the spelling of Aether or Steep.
@@ -16,7 +18,8 @@ pub struct RetryPolicy {
 }
 
 /// Attempts in all, the first included.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
 pub enum MaxAttempts {
     /// `maxAttempts: -1`.
     Unlimited,

@@ -84,6 +84,7 @@ mod tests {
         Manifest { name: Some("n".into()), version: Some(version.into()), description: None }
     }
 
+    /// R-I5.
     #[test]
     fn the_section_is_found_in_the_component_and_in_a_nested_module() {
         let section = custom_section(r#"{"name":"n","version":"1.0.0","wants":["later"]}"#);
@@ -102,6 +103,7 @@ mod tests {
         assert!(Manifest::of(&broken, None).unwrap_err().starts_with("embedded manifest: "));
     }
 
+    /// R-I5.
     #[test]
     fn a_file_beside_the_component_wins() {
         let dir = tempfile::tempdir().unwrap();

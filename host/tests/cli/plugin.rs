@@ -6,6 +6,7 @@ use serde_json::json;
 
 use crate::bench::Bench;
 
+/// R-L8.
 #[test]
 fn listed_are_the_plugins_a_run_would_find() {
     let bench = Bench::new();

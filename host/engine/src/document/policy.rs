@@ -105,6 +105,8 @@ impl PolicyDoc {
 impl RuleDoc {
     fn read(cursor: &Cursor<'_>, is_last: bool, report: &Report) -> Option<Self> {
         let mut object = cursor.object(report)?;
+        // Asked for first, so that it does not pass for a misspelt `when`.
+        let _ = object.get("then");
         let when = match object.exactly_one(&["when", "else"]) {
             Some("when") => Some(object.optional("when", ExprDoc::read)),
             Some(_) if !is_last => {

@@ -86,6 +86,7 @@ mod tests {
         Value::from_json(json).unwrap()
     }
 
+    /// R-B8, R-W6.
     #[test]
     fn types_accept_what_needs_no_conversion() {
         use ParameterType::{Any, Array, Boolean, Integer, Number, Object, String};
@@ -111,6 +112,7 @@ mod tests {
         }
     }
 
+    /// R-B3.
     #[test]
     fn restricted_parameters_take_listed_values_and_null() {
         let allowed = [value("1"), value("\"low\""), value("[1]")];

@@ -16,10 +16,12 @@ impl Run {
         self.close(TaskId::ROOT, Reason::User, None);
     }
 
-    /// The user cancels one task; never tolerated (R-S10).
+    /// The user cancels one task; never tolerated (R-S10). Hook runs are not stopped by anything but their own clocks.
     pub(super) fn cancel_task(&mut self, id: TaskId) {
         match self.task(id) {
-            Some(task) if !task.phase.is_terminal() => self.close(id, Reason::User, None),
+            Some(task) if !task.phase.is_terminal() && task.hook.is_none() => {
+                self.close(id, Reason::User, None);
+            }
             Some(_) | None => self.drop_input(),
         }
     }

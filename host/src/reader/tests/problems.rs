@@ -47,6 +47,7 @@ fn every_document_has_exactly_the_problems_it_should() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
+/// R-W2.
 #[test]
 fn ten_mistakes_are_ten_problems() {
     let text = "\
@@ -103,6 +104,7 @@ impl Catalogue for Odd {
     }
 }
 
+/// R-I6.
 #[test]
 fn executors_are_looked_up() {
     let text = "apiVersion: aether/v1\nkind: Workflow\nmetadata: {name: x}\nspec:\n  entrypoint: main\n  \

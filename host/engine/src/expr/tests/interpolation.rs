@@ -26,6 +26,7 @@ fn filled(rows: &[(&str, &str, usize)]) {
     }
 }
 
+/// R-X8.
 #[test]
 fn a_string_that_is_one_placeholder_keeps_the_type() {
     filled(&[
@@ -47,6 +48,7 @@ fn a_string_that_is_one_placeholder_keeps_the_type() {
     ]);
 }
 
+/// R-X8.
 #[test]
 fn anything_else_is_text() {
     filled(&[
@@ -68,6 +70,7 @@ fn anything_else_is_text() {
     ]);
 }
 
+/// R-X8.
 #[test]
 fn at_any_depth_but_not_in_keys() {
     filled(&[

@@ -20,7 +20,7 @@ fn retry_of(task_fields: &str) -> RetryPolicy {
     }
 }
 
-/// SPEC section 4's table, R-R1 to R-R3.
+/// R-R1, R-R2, R-R3, R-R12: the table of spellings.
 #[test]
 fn spellings_of_retry() {
     let filter = |policy: &RetryPolicy| match policy.filter {
@@ -59,6 +59,7 @@ fn spellings_of_retry() {
     assert!((steep.jitter - 0.5).abs() < f64::EPSILON);
 }
 
+/// R-R2, R-N10.
 #[test]
 fn rules_become_actions() {
     let task = r#"{"name": "a", "template": "work", "policy": {"rules": [
@@ -66,7 +67,7 @@ fn rules_become_actions() {
         {"when": "outcome.code == 3", "then": {"do": "retry", "backoff": "linear", "delay": "1m"}},
         {"when": "outcome.code == 2", "then": {"do": "retry"}},
         {"else": null, "then": {"do": "fail"}}]}}"#;
-    with_node("", task, |node| {
+    with_node("", task, |_, node| {
         let Some(Recovery::Policy(policy)) = &node.settings.recovery else { panic!("{node:?}") };
         let retry = |attempts, delay, growth| RuleAction::Retry {
             attempts: MaxAttempts::Limited(attempts),
@@ -93,10 +94,11 @@ const PATIENT: &str = r#"{"task": {"name": "patient", "executor": {"type": "echo
     "phaseConditions": {"failed": "tasks.patient.code == 1"},
     "hooks": {"onExit": {"template": "work"}}}}"#;
 
+/// R-W12.
 #[test]
 fn the_call_replaces_whole_objects_of_the_template() {
     let inherited = r#"{"name": "a", "template": "patient"}"#;
-    with_node(PATIENT, inherited, |node| {
+    with_node(PATIENT, inherited, |plan, node| {
         let settings = &node.settings;
         assert_eq!(settings.timeout, Some(60_000));
         assert_eq!(settings.max_runtime, Some(TimeoutPolicy { timeout: 5000, error_on_timeout: true }));
@@ -108,12 +110,12 @@ fn the_call_replaces_whole_objects_of_the_template() {
             panic!("{settings:?}")
         };
         assert_eq!(condition.level, Level::Template);
-        assert_eq!(settings.hooks.hooks[&HookType::OnExit].level, Level::Template);
+        assert_eq!(plan.hook_calls[settings.hooks[&HookType::OnExit]].level, Level::Template);
         assert!(matches!(&node.work, Work::Executor(call) if call.memory == Some(64 << 20)));
     });
     let own = r#"{"name": "a", "template": "patient", "timeout": "2m", "maxRuntime": "1s", "policy": {"rules": []},
         "continueOn": {"error": true}, "phaseConditions": {"error": "code == 7"}, "hooks": {}, "resources": {"memory": 1024}}"#;
-    with_node(PATIENT, own, |node| {
+    with_node(PATIENT, own, |_, node| {
         let settings = &node.settings;
         assert_eq!(settings.timeout, Some(120_000));
         assert_eq!(settings.max_runtime, Some(TimeoutPolicy { timeout: 1000, error_on_timeout: false }));
@@ -121,7 +123,7 @@ fn the_call_replaces_whole_objects_of_the_template() {
         assert_eq!(settings.continue_on, Tolerance { error: true, ..Tolerance::default() });
         assert!(settings.phase_conditions.failed.is_none());
         assert_eq!(settings.phase_conditions.error.as_ref().map(|c| c.level), Some(Level::Node));
-        assert!(settings.hooks.hooks.is_empty());
+        assert!(settings.hooks.is_empty());
         assert!(matches!(&node.work, Work::Executor(call) if call.memory == Some(1024)));
     });
 }
@@ -136,6 +138,7 @@ impl Catalogue for Plugins {
     }
 }
 
+/// R-W12.
 #[test]
 fn the_manifest_is_farthest() {
     let templates = r#"{"dag": {"name": "main", "tasks": [
