@@ -69,7 +69,7 @@ impl Script for Answers {
 
 /// Runs a plan until nothing more happens, with slots for everything.
 pub fn finished<S: Script>(plan: Arc<Plan>, script: S) -> World<S> {
-    let mut world = World::submit(plan, Map::new(), u32::MAX, script);
+    let mut world = World::submit(plan, Map::new(), u32::MAX, script, false);
     world.finish();
     world
 }

@@ -59,7 +59,7 @@ fn ends(world: &World<Leaves>) -> BTreeMap<String, End> {
 
 fn run(scope: &Scope, slots: u32) -> World<Leaves> {
     let plan = small::plan(&scope.templates()).unwrap_or_else(|problems| panic!("{problems:#?}"));
-    let mut world = World::submit(plan, Map::new(), slots, Leaves::of(scope));
+    let mut world = World::submit(plan, Map::new(), slots, Leaves::of(scope), false);
     world.finish();
     world
 }
@@ -71,7 +71,7 @@ fn check(scope: &Scope, slots: u32) -> Result<(), TestCaseError> {
     if slots == u32::MAX {
         prop_assert_eq!(world.run.now().0, i64::try_from(finished).unwrap());
     }
-    let replayed = check_replay(world.run.plan(), &world.journal, &world.run);
+    let replayed = check_replay(world.run.plan(), &world);
     prop_assert_eq!(replayed, Ok(()));
     Ok(())
 }

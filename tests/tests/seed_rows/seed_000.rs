@@ -185,7 +185,7 @@ fn workflow_timeout() {
     let document =
         json!({ "apiVersion": "aether/v1", "kind": "Workflow", "metadata": { "name": "w" }, "spec": spec });
     let plan = Plan::build(&Tree::from(&Value::from(document)), &()).unwrap();
-    let mut world = World::submit(plan.into(), Map::new(), 10, Takes(None, 0));
+    let mut world = World::submit(plan.into(), Map::new(), 10, Takes(None, 0), false);
     world.finish();
     assert_eq!((world.run.phase(), ended_at(&world)), (Phase::Timeout, 1_800_000));
     for (task, attempts) in [("t", 1), ("u", 0)] {

@@ -212,7 +212,7 @@ fn suspend_and_resume() {
     let arguments = json!({ "parameters": [{ "name": "b", "value": 0 }, { "name": "z", "value": 0 }] });
     let task = json!({ "name": "t", "template": "work", "arguments": arguments });
     let plan = small::dag(&[task]).unwrap();
-    let mut world = World::submit(plan, Map::new(), 1, Answers::new([suspended, finished]));
+    let mut world = World::submit(plan, Map::new(), 1, Answers::new([suspended, finished]), false);
     world.finish();
     let id = world.find("t").unwrap();
     assert_eq!((world.task("t").unwrap().phase, world.run.phase()), (Phase::Suspended, Phase::Running));

@@ -29,11 +29,9 @@ fn with_settings<T>(fields: &Json, look: impl FnOnce(&phasm_engine::plan::Settin
         task[key] = value.clone();
     }
     let plan = small::dag(&[task]).unwrap_or_else(|problems| panic!("{problems:#?}"));
-    let dag = plan.templates.iter().find_map(|template| match &template.kind {
-        TemplateKind::Dag(dag) => Some(dag),
-        TemplateKind::Task | TemplateKind::Loop(_) | TemplateKind::Pipeline(_) => None,
-    });
-    look(&dag.unwrap().nodes[0].settings)
+    let main = plan.templates.iter().find(|template| template.name.as_ref() == "main").unwrap();
+    let TemplateKind::Dag(dag) = &main.kind else { panic!("no dag") };
+    look(&dag.nodes[0].settings)
 }
 
 /// "A timeout policy is either a string or an object", and its table of properties; R-T1 adds integers.
@@ -105,7 +103,7 @@ fn combined_policies() {
         let task = json!({
             "name": "t", "template": "work", "maxInactivity": "5m", "deadline": { "timeout": "1h", "errorOnTimeout": true }
         });
-        let mut world = World::submit(small::dag(&[task]).unwrap(), Map::new(), 1, Hangs);
+        let mut world = World::submit(small::dag(&[task]).unwrap(), Map::new(), 1, Hangs, false);
         let fence = world.dispatched[0].fence;
         assert_eq!(world.dispatched[0].max_inactivity, Some(5 * MINUTE), "the dispatcher keeps that clock");
         if let Some(at) = inactive_at {
