@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use phasm_engine::{
     event::{Clock, Event, Fence, PhaseChanged, PolicyEvaluated, Reason, TaskId},
     phase::{Kind, Phase},
-    plan::{Recovery, Tolerance, Work},
+    plan::{Recovery, TemplateKind, Tolerance, Work},
     policy::{RuleAction, Verdict},
     retry::MaxAttempts,
     run::Run,
@@ -23,10 +23,12 @@ pub struct Watch {
     dispatches: usize,
     phases: BTreeMap<TaskId, Phase>,
     clocks: BTreeMap<TaskId, [Option<Timestamp>; 2]>,
+    /// The last attempt that ended.
+    ended: BTreeMap<TaskId, u32>,
     last: BTreeMap<TaskId, Fence>,
     verdicts: BTreeMap<TaskId, Verdict>,
     timed_out: BTreeMap<TaskId, Clock>,
-    /// Attempts that have begun to end and whose task must leave its phase in the same record.
+    /// How often each hook was fired.
     hooks: BTreeMap<(TaskId, &'static str), u32>,
 }
 
@@ -61,6 +63,13 @@ impl Watch {
                 self.timed_out.insert(*task, *clock);
                 Ok(())
             }
+            Event::AttemptEnded(ended) => {
+                let Fence { task, attempt, .. } = ended.fence;
+                match self.ended.insert(task, attempt) {
+                    Some(last) if last >= attempt => Err("an attempt ended twice".to_owned()),
+                    Some(_) | None => Ok(()),
+                }
+            }
             Event::HookFired(fired) => {
                 let times = self.hooks.entry((fired.of, fired.kind.as_str())).or_default();
                 *times += 1;
@@ -75,7 +84,6 @@ impl Watch {
             | Event::ScopeOpened(_)
             | Event::Repeated(_)
             | Event::AttemptStarted(_)
-            | Event::AttemptEnded(_)
             | Event::Resumed(..)
             | Event::RetryScheduled(_)
             | Event::TaskEnded(..)
@@ -140,16 +148,12 @@ impl Watch {
         (!tolerated).then_some(child.phase)
     }
 
-    /// Nothing is dispatched after its end, in an attempt too many, or under numbers that were used before (R-R11).
+    /// Nothing is dispatched after its end, or under numbers that were used before (R-R11).
     fn dispatched(&mut self, run: &Run, fence: Fence) -> Checked {
         let task = run.task(fence.task).ok_or("a dispatch of no task run")?;
         let path = run.path(task);
         if task.fence() == fence && task.phase.is_terminal() && task.finished_at < Some(run.now()) {
             return Err(format!("{path} is dispatched after its end"));
-        }
-        let most = most_attempts(run, task);
-        if most.is_some_and(|most| fence.attempt > most) {
-            return Err(format!("{path} is in attempt {} of {most:?}", fence.attempt));
         }
         match self.last.insert(fence.task, fence) {
             Some(last) if (last.attempt, last.dispatch) > (fence.attempt, fence.dispatch) => {
@@ -183,6 +187,15 @@ impl Watch {
         let (done, all) = (count(&|task| task.phase.is_terminal()), count(&|_| true));
         if (done, all) != (run.progress().done as usize, run.progress().total as usize) {
             return Err(format!("{done} of {all} have ended, not {}", run.progress()));
+        }
+        for task in run.tasks() {
+            if most_attempts(run, task).is_some_and(|most| task.attempt > most) {
+                return Err(format!("{} is in attempt {}", run.path(task), task.attempt));
+            }
+            let jumps = task.scope.as_ref().and_then(|scope| scope.pipeline()).map_or(0, |course| course.jumps);
+            if jumps > most_jumps(run, task) {
+                return Err(format!("{} jumped {jumps} times", run.path(task)));
+            }
         }
         if run.plan().parallelism.is_some_and(|most| run.in_flight() > most + resumed(run)) {
             return Err("spec.parallelism is exceeded (R-S11)".to_owned());
@@ -232,7 +245,6 @@ fn edges(kind: Kind) -> &'static [(Phase, &'static [Phase])] {
 /// The most attempts that a task run can have; none where there is no limit.
 fn most_attempts(run: &Run, task: &TaskRun) -> Option<u32> {
     let node = run.node(task);
-    debug_assert!(matches!(node.work, Work::Executor(_)));
     let limit = |attempts: MaxAttempts| match attempts {
         MaxAttempts::Unlimited => None,
         MaxAttempts::Limited(most) => Some(most),
@@ -248,6 +260,14 @@ fn most_attempts(run: &Run, task: &TaskRun) -> Option<u32> {
                 RuleAction::Continue | RuleAction::Jump(_) | RuleAction::Break | RuleAction::Fail => Some(1),
             })
             .try_fold(1, |most, attempts| Some(most.max(attempts?))),
+    }
+}
+
+fn most_jumps(run: &Run, task: &TaskRun) -> u32 {
+    let Work::Container(template) = run.node(task).work else { return 0 };
+    match run.plan().kind(template) {
+        Some(TemplateKind::Pipeline(pipeline)) => pipeline.max_jumps,
+        _ => 0,
     }
 }
 
