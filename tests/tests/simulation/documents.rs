@@ -5,7 +5,7 @@ use serde_json::{Value as Json, json};
 use super::random::Random;
 
 /// A valid document.
-pub fn document(random: &mut Random) -> Json {
+pub(crate) fn document(random: &mut Random) -> Json {
     let mut writer = Writer { random, templates: Vec::new(), hooks: true };
     writer.templates.push(json!({ "task": { "name": "work", "executor": { "type": "echo" } } }));
     writer.templates.push(json!({ "task": { "name": "note", "executor": { "type": "echo" },
@@ -19,7 +19,7 @@ pub fn document(random: &mut Random) -> Json {
     random.maybe(10, &mut spec, "timeout", |r| json!(1 + r.below(900)));
     random.maybe(20, &mut spec, "parallelism", |r| json!(1 + r.below(4)));
     if hooks {
-        random.maybe(50, &mut spec, "hooks", |r| written_hooks(r));
+        random.maybe(50, &mut spec, "hooks", written_hooks);
     }
     json!({ "apiVersion": "aether/v1", "kind": "Workflow", "metadata": { "name": "sim" }, "spec": spec })
 }
@@ -73,10 +73,18 @@ impl Writer<'_> {
         self.random.maybe(30, &mut dag, "parallelism", |r| json!(1 + r.below(3)));
         self.random.maybe(8, &mut dag, "timeout", |r| json!(1 + r.below(900)));
         self.random.maybe(20, &mut dag, "continueOn", tolerance);
-        self.random.maybe(20, &mut dag, "outputs", |_| {
-            json!({ "parameters": [{ "name": "n", "valueFrom": { "path": "tasks.t0.phase" } }] })
-        });
-        self.random.maybe(10, &mut dag, "phaseConditions", |_| json!({ "succeeded": "children.failed == 1" }));
+        self.random.maybe(
+            20,
+            &mut dag,
+            "outputs",
+            |_| json!({ "parameters": [{ "name": "n", "valueFrom": { "path": "tasks.t0.phase" } }] }),
+        );
+        self.random.maybe(
+            10,
+            &mut dag,
+            "phaseConditions",
+            |_| json!({ "succeeded": "children.failed == 1" }),
+        );
         self.add("dag", dag)
     }
 
@@ -106,7 +114,7 @@ impl Writer<'_> {
             json!({ "succeeded": if callee == Callee::Container { "false" } else { "code == 2" }, "failed": "phase == 'Timeout'" })
         });
         if self.hooks {
-            random.maybe(25, task, "hooks", |r| written_hooks(r));
+            random.maybe(25, task, "hooks", written_hooks);
         }
         if callee == Callee::Container {
             return;
@@ -132,14 +140,28 @@ impl Writer<'_> {
                 json!((0..r.below(5)).map(|n| json!({ "n": n })).collect::<Vec<_>>())
             }),
             1 => random.maybe(100, &mut each, "itemsFrom", |r| {
-                json!(r.one_of(&["[1, 2, 3]", "[[], {'n': 3}]", "null", "'[{\"x\": 1}]'", "'[4, null]'", "7"]))
+                json!(r.one_of(&[
+                    "[1, 2, 3]",
+                    "[[], {'n': 3}]",
+                    "null",
+                    "'[{\"x\": 1}]'",
+                    "'[4, null]'",
+                    "7"
+                ]))
             }),
             2 => random.maybe(100, &mut each, "sequence", |r| json!({ "start": 3, "end": r.below(6) })),
             _ => {
                 random.maybe(100, &mut each, "maxIterations", |r| json!(1 + r.below(4)));
                 random.maybe(100, &mut each, "repeatCondition", |r| {
                     let phase = format!("tasks.{body}.phase != 'Succeeded'");
-                    json!(r.one_of(&["true", "loop.index < 2", "loop.index < 3", phase.as_str(), phase.as_str(), "[1] + 2"]))
+                    json!(r.one_of(&[
+                        "true",
+                        "loop.index < 2",
+                        "loop.index < 3",
+                        phase.as_str(),
+                        phase.as_str(),
+                        "[1] + 2"
+                    ]))
                 });
             }
         }
@@ -149,13 +171,19 @@ impl Writer<'_> {
         }
         random.maybe(40, &mut each, "continueOn", tolerance);
         random.maybe(15, &mut each, "timeout", |r| json!(1 + r.below(800)));
-        random.maybe(60, &mut each, "aggregate", |r| {
-            json!({ "strategy": r.one_of(&["first", "last", "list"]) })
-        });
+        random.maybe(
+            60,
+            &mut each,
+            "aggregate",
+            |r| json!({ "strategy": r.one_of(&["first", "last", "list"]) }),
+        );
         if callee == Callee::Leaf {
-            random.maybe(30, &mut each, "arguments", |_| {
-                json!({ "parameters": [{ "name": "i", "value": "{{ loop.index }}/{{ loop.item }}" }] })
-            });
+            random.maybe(
+                30,
+                &mut each,
+                "arguments",
+                |_| json!({ "parameters": [{ "name": "i", "value": "{{ loop.index }}/{{ loop.item }}" }] }),
+            );
         }
         self.add("loop", each)
     }
@@ -172,9 +200,12 @@ impl Writer<'_> {
         }
         let mut pipeline = json!({ "tasks": tasks, "maxJumps": self.random.below(6) });
         self.random.maybe(15, &mut pipeline, "timeout", |r| json!(1 + r.below(900)));
-        self.random.maybe(20, &mut pipeline, "outputs", |_| {
-            json!({ "parameters": [{ "name": "n", "valueFrom": { "expression": "tasks.p0.phase" } }] })
-        });
+        self.random.maybe(
+            20,
+            &mut pipeline,
+            "outputs",
+            |_| json!({ "parameters": [{ "name": "n", "valueFrom": { "expression": "tasks.p0.phase" } }] }),
+        );
         self.add("pipeline", pipeline)
     }
 
@@ -244,7 +275,15 @@ fn action(random: &mut Random, labels: &[String]) -> Json {
 
 fn written_hooks(random: &mut Random) -> Json {
     let kinds = [
-        "onStart", "onSuccess", "onFailure", "onError", "onTimeout", "onSuspend", "onResume", "onCancel", "onExit",
+        "onStart",
+        "onSuccess",
+        "onFailure",
+        "onError",
+        "onTimeout",
+        "onSuspend",
+        "onResume",
+        "onCancel",
+        "onExit",
     ];
     let mut hooks = json!({});
     for kind in kinds {

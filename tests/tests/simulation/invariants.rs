@@ -18,7 +18,7 @@ use super::random::Random;
 
 /// What was seen of a run so far.
 #[derive(Default)]
-pub struct Watch {
+pub(crate) struct Watch {
     records: usize,
     dispatches: usize,
     phases: BTreeMap<TaskId, Phase>,
@@ -36,7 +36,7 @@ type Checked = Result<(), String>;
 
 impl Watch {
     /// Checks everything that was recorded and asked for since the last time.
-    pub fn look(&mut self, world: &World<Random>) -> Checked {
+    pub(crate) fn look(&mut self, world: &World<Random>) -> Checked {
         for (_, events) in world.journal.iter().skip(self.records) {
             for event in events {
                 self.event(&world.run, event).map_err(|error| format!("{error} ({event:?})"))?;
@@ -118,13 +118,25 @@ impl Watch {
         let conditions = settings.phase_conditions.in_order().next().is_some();
         // Other rules than that of the children: a clock, somebody from outside, an error of the container's own.
         let outside = self.timed_out.contains_key(&task.id)
-            || matches!(task.reason, Some(Reason::User | Reason::ScopeFailed | Reason::ScopeTimeout | Reason::WorkflowTimeout | Reason::MaxJumps))
-            || (task.phase == Phase::Error && (task.message.starts_with("repeatCondition") || task.message.starts_with("the run would")))
+            || matches!(
+                task.reason,
+                Some(
+                    Reason::User
+                        | Reason::ScopeFailed
+                        | Reason::ScopeTimeout
+                        | Reason::WorkflowTimeout
+                        | Reason::MaxJumps
+                )
+            )
+            || (task.phase == Phase::Error
+                && (task.message.starts_with("repeatCondition")
+                    || task.message.starts_with("the run would")))
             || (task.phase == Phase::Timeout && task.id == TaskId::ROOT);
         if conditions || outside {
             return Ok(());
         }
-        let worst = children.iter().filter_map(|child| self.failure(run, child)).max_by_key(|phase| severity(*phase));
+        let worst =
+            children.iter().filter_map(|child| self.failure(run, child)).max_by_key(|phase| severity(*phase));
         let expected = worst.unwrap_or(Phase::Succeeded);
         if task.phase == expected {
             return Ok(());
@@ -192,7 +204,8 @@ impl Watch {
             if most_attempts(run, task).is_some_and(|most| task.attempt > most) {
                 return Err(format!("{} is in attempt {}", run.path(task), task.attempt));
             }
-            let jumps = task.scope.as_ref().and_then(|scope| scope.pipeline()).map_or(0, |course| course.jumps);
+            let jumps =
+                task.scope.as_ref().and_then(|scope| scope.pipeline()).map_or(0, |course| course.jumps);
             if jumps > most_jumps(run, task) {
                 return Err(format!("{} jumped {jumps} times", run.path(task)));
             }
@@ -206,7 +219,8 @@ impl Watch {
 
 /// A resume is no dispatch from Created, and may exceed a limit.
 fn resumed(run: &Run) -> u32 {
-    u32::try_from(run.tasks().iter().filter(|task| task.in_flight() && task.resumed).count()).unwrap_or(u32::MAX)
+    u32::try_from(run.tasks().iter().filter(|task| task.in_flight() && task.resumed).count())
+        .unwrap_or(u32::MAX)
 }
 
 fn severity(phase: Phase) -> u8 {
@@ -215,7 +229,12 @@ fn severity(phase: Phase) -> u8 {
         Phase::Timeout => 3,
         Phase::Failed => 2,
         Phase::Cancelled => 1,
-        _ => 0,
+        Phase::Created
+        | Phase::Ready
+        | Phase::Running
+        | Phase::Suspended
+        | Phase::Succeeded
+        | Phase::Skipped => 0,
     }
 }
 
@@ -267,12 +286,15 @@ fn most_jumps(run: &Run, task: &TaskRun) -> u32 {
     let Work::Container(template) = run.node(task).work else { return 0 };
     match run.plan().kind(template) {
         Some(TemplateKind::Pipeline(pipeline)) => pipeline.max_jumps,
-        _ => 0,
+        Some(
+            TemplateKind::Task | TemplateKind::Wrapper(_) | TemplateKind::Dag(_) | TemplateKind::Loop(_),
+        )
+        | None => 0,
     }
 }
 
 /// Whether everything has ended.
-pub fn at_the_end(run: &Run) -> Checked {
+pub(crate) fn at_the_end(run: &Run) -> Checked {
     if !run.phase().is_terminal() {
         return Err("nothing more will happen, and the run is open".to_owned());
     }

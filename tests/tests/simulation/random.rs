@@ -9,7 +9,7 @@ use serde_json::{Value as Json, json};
 
 /// Splitmix64.
 #[derive(Clone)]
-pub struct Random(pub u64);
+pub(crate) struct Random(pub(crate) u64);
 
 impl Random {
     fn next(&mut self) -> u64 {
@@ -20,20 +20,20 @@ impl Random {
         z ^ (z >> 31)
     }
 
-    pub fn below(&mut self, limit: u64) -> u64 {
+    pub(crate) fn below(&mut self, limit: u64) -> u64 {
         self.next() % limit
     }
 
-    pub fn chance(&mut self, percent: u64) -> bool {
+    pub(crate) fn chance(&mut self, percent: u64) -> bool {
         self.below(100) < percent
     }
 
-    pub fn one_of<'a>(&mut self, list: &[&'a str]) -> &'a str {
+    pub(crate) fn one_of<'a>(&mut self, list: &[&'a str]) -> &'a str {
         list.get(usize::try_from(self.below(list.len() as u64)).unwrap_or(0)).copied().unwrap_or_default()
     }
 
     /// Adds `key` to an object, in so many cases of a hundred.
-    pub fn maybe(
+    pub(crate) fn maybe(
         &mut self,
         percent: u64,
         object: &mut Json,

@@ -113,7 +113,7 @@ impl Run {
         };
         Some(Arc::new(match each.aggregate.strategy {
             AggregateStrategy::First => one(well.next()),
-            AggregateStrategy::Last => one(well.last()),
+            AggregateStrategy::Last => one(well.next_back()),
             AggregateStrategy::List => {
                 let (lists, too_many) = self.lists(task, each, children.len(), iterations());
                 if too_many {
