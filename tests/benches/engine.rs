@@ -106,7 +106,8 @@ fn work() -> Json {
 }
 
 fn wide(size: u32) -> Json {
-    let tasks: Vec<Json> = (0..size).map(|n| json!({ "name": format!("t{n}"), "template": "work" })).collect();
+    let tasks: Vec<Json> =
+        (0..size).map(|n| json!({ "name": format!("t{n}"), "template": "work" })).collect();
     json!([work(), { "dag": { "name": "main", "tasks": tasks } }])
 }
 

@@ -194,7 +194,7 @@ impl Run {
     fn empty(plan: Arc<Plan>, now: Timestamp) -> Self {
         Self {
             plan,
-            id: "".into(),
+            id: Arc::default(),
             parameters: Arc::default(),
             facts: Facts::default(),
             phase: Phase::Created,

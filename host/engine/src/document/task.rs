@@ -63,6 +63,30 @@ pub(crate) struct SettingsDoc {
     pub(crate) hooks: Option<HooksDoc>,
 }
 
+impl SettingsDoc {
+    /// Whether none of them is written.
+    pub(crate) fn is_empty(&self) -> bool {
+        let Self {
+            timeout,
+            max_runtime,
+            max_inactivity,
+            deadline,
+            recovery,
+            continue_on,
+            phase_conditions,
+            hooks,
+        } = self;
+        timeout.is_none()
+            && max_runtime.is_none()
+            && max_inactivity.is_none()
+            && deadline.is_none()
+            && recovery.is_none()
+            && continue_on.is_none()
+            && phase_conditions.is_none()
+            && hooks.is_none()
+    }
+}
+
 /// `retry` or `policy`.
 #[derive(Clone, Debug)]
 pub(crate) enum RecoveryDoc {
@@ -100,6 +124,14 @@ pub(crate) const FIELDS: [&str; 17] = [
 ];
 
 impl TaskDoc {
+    /// Its own executor, if it has one.
+    pub(crate) fn executor(&self) -> Option<&ExecutorDoc> {
+        match &self.work {
+            WorkDoc::Executor(executor) => Some(executor),
+            WorkDoc::Template(_) | WorkDoc::Unreadable => None,
+        }
+    }
+
     pub(super) fn read(place: Place, cursor: &Cursor<'_>, report: &Report) -> Option<Self> {
         let mut object = cursor.object(report)?;
         let read_name = if place == Place::Pipeline { label } else { name };

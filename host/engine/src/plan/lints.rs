@@ -1,7 +1,7 @@
 //! Doubts about what a document says that only show once everything is resolved.
 
 use crate::{
-    document::{ActionDoc, KindDoc, LoopDoc, ParametersDoc, RecoveryDoc, SettingsDoc, TaskDoc, WorkDoc},
+    document::{ActionDoc, KindDoc, LoopDoc, ParametersDoc, RecoveryDoc, SettingsDoc, TaskDoc},
     retry::MaxAttempts,
 };
 
@@ -86,10 +86,7 @@ fn check_call(index: &Index<'_>, defaults: &Defaults<'_>, task: &TaskDoc) {
 }
 
 fn manifest(defaults: &Defaults<'_>, task: &TaskDoc) -> SettingsDoc {
-    match &task.work {
-        WorkDoc::Executor(executor) => defaults.get(&*executor.kind.value).cloned().unwrap_or_default(),
-        WorkDoc::Template(_) | WorkDoc::Unreadable => SettingsDoc::default(),
-    }
+    task.executor().and_then(|executor| defaults.get(&*executor.kind.value).cloned()).unwrap_or_default()
 }
 
 /// R-T2: `timeout` spans all attempts.

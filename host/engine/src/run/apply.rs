@@ -504,13 +504,17 @@ impl Run {
 pub(super) fn begin_attempt(task: &mut TaskRun) {
     task.attempt += 1;
     task.dispatch += 1;
+    if task.attempts.is_empty() {
+        // Most tasks have one attempt; a growing vector begins with room for four.
+        task.attempts.reserve_exact(1);
+    }
     task.attempts.push(Attempt {
         number: task.attempt,
         started_at: None,
         finished_at: None,
         phase: Phase::Ready,
         code: None,
-        message: "".into(),
+        message: Arc::default(),
     });
 }
 

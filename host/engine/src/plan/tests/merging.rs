@@ -14,7 +14,7 @@ fn retry_of(task_fields: &str) -> RetryPolicy {
     let templates = format!(r#"{{"dag": {{"name": "main", "tasks": [{task}]}}}}"#);
     let mut plan = plan(&templates);
     let TemplateKind::Dag(dag) = &mut plan.templates[0].kind else { panic!("no dag") };
-    match dag.nodes.remove(0).settings.recovery {
+    match Arc::into_inner(dag.nodes.remove(0).settings).unwrap().recovery {
         Some(Recovery::Retry(policy)) => policy,
         other => panic!("{other:?}"),
     }
