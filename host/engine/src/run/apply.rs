@@ -308,7 +308,8 @@ impl Run {
     fn enter_ready(&mut self, id: TaskId, now: Timestamp) {
         self.dequeue(id);
         let plan = Arc::clone(&self.plan);
-        let Some(task) = self.task_mut(id) else { return };
+        // With a reason it is only passed through: nothing is dispatched.
+        let Some(task) = self.task_mut(id).filter(|task| task.reason.is_none()) else { return };
         let node = node_at(&plan, task.place);
         if matches!(node.work, Work::Executor(_)) {
             begin_attempt(task);

@@ -33,17 +33,18 @@ impl Run {
             None => self.cancel_one(id, reason),
             Some((phase, message)) => {
                 self.stop_attempt(id);
-                self.pass_ready(id, phase);
+                self.pass_ready(id, phase, reason);
                 self.end_without_attempt(id, phase, None, message);
             }
         }
     }
 
     /// A leaf in Created that has to end as Timeout goes through Ready, in the same record: R-P2 knows no shorter way.
-    fn pass_ready(&mut self, id: TaskId, phase: Phase) {
+    /// The reason tells it from a dispatch: no attempt begins, and a task that never had one fires no hook (R-S12).
+    fn pass_ready(&mut self, id: TaskId, phase: Phase, reason: Reason) {
         let Some(task) = self.task(id) else { return };
         if !task.phase.may_become(phase, self.kind(task)) {
-            self.set_phase(id, Phase::Ready, None, None);
+            self.set_phase(id, Phase::Ready, Some(reason), None);
         }
     }
 
