@@ -14,7 +14,7 @@ use super::{
     items,
     nesting::Graphs,
     passing, reading,
-    visible::{Outputs, Scope, Siblings, outputs_of, outputs_of_template},
+    visible::{Outputs, Scope, Siblings, outputs_of, outputs_of_template, returned_by},
     ways::{Way, ways},
 };
 
@@ -160,22 +160,26 @@ impl<'a> Checker<'_, 'a> {
         let wrapped = self.index.wrapped(way.template).map(|(_, wrapped)| wrapped);
         self.arguments_of(wrapped, &task.arguments, inside);
         wrapped.iter().for_each(|wrapped| self.items_from(wrapped, inside));
-        let outputs = outputs_of_template(self.index, way.template);
         let own = way.template.name.as_ref().map(|name| &*name.value);
-        let selves = own.into_iter().chain(way.task).map(|name| (name, outputs)).collect();
-        let finished = Scope { selves, ..inside.clone() };
-        self.parameters(&task.outputs, &finished);
-        self.settings(&task.settings, &finished);
+        let seen_as = |outputs| {
+            let selves = own.into_iter().chain(way.task).map(|name| (name, outputs)).collect();
+            Scope { selves, ..inside.clone() }
+        };
+        let returned = seen_as(returned_by(self.index, way.template));
+        self.parameters(&task.outputs, &returned);
+        let finished = seen_as(outputs_of_template(self.index, way.template));
+        self.settings(&task.settings, &returned, &finished);
     }
 
-    /// What is decided after an attempt, and hooks.
-    fn settings(&self, settings: &'a SettingsDoc, finished: &Scope<'a>) {
-        let attempt = finished.with(|roots| roots.attempt = true);
+    /// What is decided after an attempt, and hooks. Conditions see what was `returned`, before the whitelist.
+    fn settings(&self, settings: &'a SettingsDoc, returned: &Scope<'a>, finished: &Scope<'a>) {
+        let judged = returned.with(|roots| roots.attempt = true);
         settings
             .phase_conditions
             .iter()
             .flat_map(ConditionsDoc::expressions)
-            .for_each(|expr| self.expr(expr, &attempt));
+            .for_each(|expr| self.expr(expr, &judged));
+        let attempt = finished.with(|roots| roots.attempt = true);
         match &settings.recovery {
             Some(RecoveryDoc::Retry(retry)) => {
                 retry.expression.iter().for_each(|expr| self.expr(expr, &attempt));
@@ -206,21 +210,28 @@ impl<'a> Checker<'_, 'a> {
         self.parameters(&task.inputs, node);
         passing::check_declared(self.index, node, &task.inputs);
         passing::check_arguments(self.index, node, &task.arguments, &task.inputs);
-        let own = task.name.as_ref().map(|name| (&*name.value, outputs_of(self.index, task)));
-        let finished = Scope { selves: own.into_iter().collect(), ..node.clone() };
+        let own = task.name.as_ref().map(|name| &*name.value);
+        let seen_as = |outputs| {
+            let selves = own.map(|name| (name, outputs)).into_iter().collect();
+            Scope { selves, ..node.clone() }
+        };
+        let callee = self.index.callee(task);
+        let template = callee.template();
+        let returned = seen_as(template.map_or(Outputs::Any, |(_, called)| returned_by(self.index, called)));
+        let finished = seen_as(outputs_of(self.index, task));
         if let WorkDoc::Executor(executor) = &task.work {
             let inputs = Some(vec![&task.inputs, container]);
             let config = Scope { inputs: inputs.clone(), ..node.clone() };
             executor.config.iter().for_each(|value| self.value(value, &config));
-            self.parameters(&task.outputs, &Scope { inputs, ..finished.clone() });
+            self.parameters(&task.outputs, &Scope { inputs, ..returned.clone() });
         }
-        match self.index.callee(task) {
+        match callee {
             Callee::Container(_, template) => {
                 self.items_from(template, node);
                 self.call_settings(task, template, &finished);
             }
             Callee::Inline | Callee::Leaf(..) | Callee::Wrapper(..) | Callee::Unknown => {
-                self.settings(&task.settings, &finished);
+                self.settings(&task.settings, &returned, &finished);
             }
         }
     }

@@ -277,6 +277,11 @@ pub(super) fn outputs_of_template<'a>(
     }
 }
 
+/// What an attempt of the template can return, before its declared outputs pick from it (R-B6).
+pub(super) fn returned_by<'a>(index: &Index<'a>, template: &'a crate::document::TemplateDoc) -> Outputs<'a> {
+    index.wrapped(template).map_or(Outputs::Any, |(_, wrapped)| outputs_of_template(index, wrapped))
+}
+
 fn declared(outputs: &ParametersDoc) -> Outputs<'_> {
     if outputs.list.is_empty() || !outputs.sound { Outputs::Any } else { Outputs::Declared(outputs) }
 }

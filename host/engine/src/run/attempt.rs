@@ -246,6 +246,11 @@ impl Run {
     ) {
         let with =
             (!message.is_empty()).then(|| With::Result { message: message.into(), outputs: Arc::default() });
+        self.end_with(id, phase, reason, with);
+    }
+
+    /// Ends a task whose last attempt, if it had any, is over or given up.
+    pub(super) fn end_with(&mut self, id: TaskId, phase: Phase, reason: Option<Reason>, with: Option<With>) {
         let had_attempt = self.task(id).is_some_and(|task| task.attempt > 0);
         self.set_phase(id, phase, reason, with);
         if had_attempt {
