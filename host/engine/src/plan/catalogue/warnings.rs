@@ -27,7 +27,8 @@ super::entries! {
         "The value is one of a few words, and this is none of them.",
         "when: tasks.a.phase == 'succeeded'" => "when: tasks.a.phase == 'Succeeded'";
     PLUGIN_DEFAULTS "W008" "Defaults of a plugin that cannot be used",
-        "The plugin's manifest has a retry or timeout that is none; the task runs without it.",
+        "The plugin's manifest has a retry or timeout that is none. No task gets a default from it, and the plugin itself is refused \
+         when it is loaded, so that attempts end with code 3.",
         "retry = \"often\"" => "retry = { limit = 2 }";
     EMPTY_OUTPUT "W009" "Output that never has a value",
         "A dag's outputs are made from its tasks; one without value, valueFrom and default is always null. A loop's output without \
@@ -57,4 +58,7 @@ super::entries! {
          unchanged.",
         "pipeline: {name: main, tasks: [{fetch: {kind: echo, spec: {polcy: {rules: []}}}}]}" =>
         "pipeline: {name: main, tasks: [{fetch: {kind: echo, spec: {policy: {rules: []}}}}]}";
+    ABOVE_LIMIT "W015" "More memory than the operator allows",
+        "resources.memory lowers the operator's limit for a task and never raises it.",
+        "resources: {memory: 4Gi}" => "resources: {memory: 32Mi}";
 }
