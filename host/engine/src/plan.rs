@@ -33,7 +33,7 @@ use std::{collections::BTreeMap, sync::Arc};
 
 pub use self::{
     arguments::bind_arguments,
-    executors::{Catalogue, ExecutorInfo},
+    executors::{Catalogue, ExecutorInfo, check_defaults},
 };
 use crate::{
     expr::{Expr, Interpolated},

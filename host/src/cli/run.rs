@@ -167,6 +167,11 @@ async fn start(
     prepared.host.check(&plan, given).map_err(refused)?;
     let prepared = prepared.with_store(arguments)?;
     prepared.load_plugins(&plan, screen).await;
+    // And again: only now those that had to be built have said what they say.
+    let told = plan.warnings.clone();
+    let plan = prepared.host.plan(&document.name, &document.text).map_err(|found| refuse(&found))?;
+    let news: Vec<_> = plan.warnings.iter().filter(|warning| !told.contains(warning)).cloned().collect();
+    problems::show_warnings(screen, document.source(), &news);
     prepared.create_dirs()?;
     let (handle, notices) = prepared.host.submit_watched(&plan, given).await.map_err(refused)?;
     Ok((prepared, handle, notices))

@@ -123,8 +123,11 @@ pub(super) fn output(outputs: &Outputs<'_>, task: &str, name: &str) -> Result<()
 
 fn unseen_task(unseen: Unseen, known: usize, name: &str) -> Miss {
     let (entry, message, hint): (&'static Entry, _, _) = match unseen {
-        Unseen::Unknown(names) => {
-            let visible = listed_if_few(names.iter().map(String::as_str), "a task that can be seen here");
+        Unseen::Unknown(names, asks) => {
+            let visible = match asks {
+                Some(own) => format!("a task that `{own}` depends on"),
+                None => listed_if_few(names.iter().map(String::as_str), "a task that can be seen here"),
+            };
             let message = format!("unknown task `{name}`; expected {visible}");
             (&UNKNOWN_SIBLING, message, did_you_mean(name, names.iter().map(String::as_str)))
         }
