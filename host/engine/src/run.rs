@@ -26,6 +26,7 @@ mod env;
 mod hooks;
 mod loops;
 mod outputs;
+mod recover;
 mod rules;
 mod suspend;
 mod timers;

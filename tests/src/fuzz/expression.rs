@@ -125,9 +125,12 @@ fn interpolation(text: &str) {
     match Interpolated::compile(&tree, false) {
         Ok(compiled) => {
             assert_eq!(compiled.is_literal(), !text.contains("{{"), "{text:?}");
-            for read in compiled.reads() {
-                let root = read.read.path.first().map_or("", |root| root);
-                assert!(text.get(read.offset..).unwrap_or_default().starts_with(root), "{text:?}: {read:?}");
+            for (_, placeholder) in compiled.placeholders() {
+                for read in placeholder.expr.reads() {
+                    let root = read.path.first().map_or("", |root| root);
+                    let at = placeholder.offset + read.offset;
+                    assert!(text.get(at..).unwrap_or_default().starts_with(root), "{text:?}: {read:?}");
+                }
             }
             let env = Asked::of(&DATA);
             assert_eq!(compiled.eval(&env), compiled.eval(&env), "{text:?}");

@@ -1,9 +1,10 @@
 //! What is known about executors where a document is checked.
 
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, sync::Arc};
 
 use crate::{
-    document::{ExecutorDoc, KindDoc, Report, SettingsDoc, WorkDoc},
+    document::{ExecutorDoc, KindDoc, Report, SettingsDoc, WorkDoc, listed_if_few},
+    suggest::did_you_mean,
     tree::Tree,
 };
 
@@ -16,6 +17,11 @@ use super::{
 pub trait Catalogue {
     /// What `executor.type` names, if it is installed.
     fn executor(&self, executor_type: &str) -> Option<ExecutorInfo>;
+
+    /// The names that are installed, for messages.
+    fn names(&self) -> Vec<Arc<str>> {
+        Vec::new()
+    }
 }
 
 /// What a plugin's manifest says about its executor.
@@ -44,10 +50,7 @@ pub(super) fn look_up<'a>(index: &Index<'a>, catalogue: &dyn Catalogue) -> Defau
         let kind = &*executor.kind.value;
         let info = found.entry(kind).or_insert_with(|| catalogue.executor(kind));
         match info {
-            None => {
-                let message = format!("executor `{kind}` is not installed; expected the name of a plugin");
-                index.report.warning(executor.kind.problem(&UNKNOWN_EXECUTOR, message));
-            }
+            None => warn_unknown(index, executor, &catalogue.names()),
             Some(ExecutorInfo { defaults: Some(tree) }) if !defaults.contains_key(kind) => {
                 defaults.insert(kind, read_defaults(index, executor, tree));
             }
@@ -55,6 +58,17 @@ pub(super) fn look_up<'a>(index: &Index<'a>, catalogue: &dyn Catalogue) -> Defau
         }
     }
     defaults
+}
+
+fn warn_unknown(index: &Index<'_>, executor: &ExecutorDoc, installed: &[Arc<str>]) {
+    let kind = &executor.kind.value;
+    let names = installed.iter().map(|name| &**name);
+    let expected = listed_if_few(names.clone(), "the name of a plugin");
+    let message = format!("executor `{kind}` is not installed; expected {expected}");
+    let name = kind.split_once('@').map_or(&**kind, |(name, _)| name);
+    // The name alone may be right, and the version wrong.
+    let hint = did_you_mean(name, names.filter(|known| *known != name));
+    index.report.warning(executor.kind.problem(&UNKNOWN_EXECUTOR, message).with_hint_if(hint));
 }
 
 fn read_defaults(index: &Index<'_>, executor: &ExecutorDoc, tree: &Tree) -> SettingsDoc {

@@ -1,6 +1,6 @@
 //! What an expression sees where it stands (R-E2).
 
-use crate::document::{ParametersDoc, Site, TaskDoc, TasksDoc, WorkflowDoc};
+use crate::document::{ParameterDoc, ParametersDoc, Site, TaskDoc, TasksDoc, WorkflowDoc};
 
 use super::{
     NodeIndex,
@@ -185,6 +185,17 @@ impl<'a> Scope<'a> {
     pub(super) fn has_input(&self, name: &str) -> bool {
         let lists = self.inputs.as_deref().unwrap_or_default();
         lists.iter().any(|list| !list.sound || list.find(name).is_some())
+    }
+
+    /// The nearest declaration of an input of that name; none where an unreadable one may be nearer.
+    pub(super) fn input(&self, name: &str) -> Option<&'a ParameterDoc> {
+        let lists = self.inputs.as_deref().unwrap_or_default();
+        lists.iter().take_while(|list| list.sound).find_map(|list| list.find(name))
+    }
+
+    /// The declaration of the container's input of that name.
+    pub(super) fn container_input(&self, name: &str) -> Option<&'a ParameterDoc> {
+        self.inputs.as_deref()?.last().filter(|list| list.sound)?.find(name)
     }
 
     /// The names of the inputs declared here.

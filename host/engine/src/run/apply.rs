@@ -396,6 +396,7 @@ impl Run {
     }
 
     fn start_attempt_clock(&mut self, id: TaskId) {
+        self.stop_attempt_clock(id);
         let Some(task) = self.task(id) else { return };
         let Some(policy) = self.node(task).settings.max_runtime else { return };
         let at = self.now.after(policy.timeout);
@@ -405,7 +406,7 @@ impl Run {
         self.waits.insert(Wait { at, kind: WaitKind::MaxRuntime, task: id });
     }
 
-    fn stop_attempt_clock(&mut self, id: TaskId) {
+    pub(super) fn stop_attempt_clock(&mut self, id: TaskId) {
         if let Some(at) = self.task_mut(id).and_then(|task| task.clocks.max_runtime.take()) {
             self.waits.remove(Wait { at, kind: WaitKind::MaxRuntime, task: id });
         }

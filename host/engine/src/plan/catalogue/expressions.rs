@@ -33,4 +33,8 @@ super::entries! {
     UNKNOWN_MEMBER "P048" "Member that does not exist",
         "The object has the members that the message lists, and no others.",
         "when: tasks.fetch.status == 'Failed'" => "when: tasks.fetch.phase == 'Failed'";
+    IMPOSSIBLE_VALUE "P049" "Comparison with a value that the parameter never has",
+        "The parameter's type, or its enum, leaves this value out, and values of different types are never equal.",
+        "inputs: {parameters: [{name: level, enum: [low, high], value: low}]}\nphaseConditions: {failed: inputs.parameters.level == 'hi'}" =>
+        "inputs: {parameters: [{name: level, enum: [low, high], value: low}]}\nphaseConditions: {failed: inputs.parameters.level == 'high'}";
 }

@@ -23,8 +23,8 @@ super::entries! {
     NOT_EXACTLY_ONE "P016" "Not exactly one of several fields",
         "These fields exclude each other, and one of them is needed.",
         "- {name: build, template: make, executor: {type: echo}}" => "- {name: build, template: make}";
-    EMPTY "P017" "List without an element",
-        "The list needs at least one element to make sense.",
+    EMPTY "P017" "Nothing where something is needed",
+        "The list needs at least one element, the text at least one character to make sense.",
         "dag: {name: main, tasks: []}" => "dag: {name: main, tasks: [{name: a, template: work}]}";
     NOT_ALLOWED "P018" "Field that may not stand here",
         "The field exists, but not in this kind of object; it would have no effect.",

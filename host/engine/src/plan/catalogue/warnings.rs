@@ -29,7 +29,33 @@ super::entries! {
         "The plugin's manifest has a retry or timeout that is none; the task runs without it.",
         "retry = \"often\"" => "retry = { limit = 2 }";
     EMPTY_OUTPUT "W009" "Output that never has a value",
-        "A dag's outputs are made from its tasks; one without value, valueFrom and default is always null.",
+        "A dag's outputs are made from its tasks; one without value, valueFrom and default is always null. A loop's output without \
+         them is the aggregated one of this name, and null when nothing of this name is aggregated.",
         "outputs: {parameters: [{name: body}]}" =>
         "outputs: {parameters: [{name: body, valueFrom: {parameter: tasks.fetch.outputs.parameters.body}}]}";
+    SECRET_READ "W010" "Secret that an expression reads",
+        "The value of a secret reaches executors only, as an input of their own; an expression, and so every placeholder, reads \
+         null in its place.",
+        "- name: get\n  executor: {type: http, config: {token: \"{{ inputs.parameters.token }}\"}}\n  \
+         inputs: {parameters: [{name: token, valueFrom: {secretKeyRef: {name: api, key: token}}}]}" =>
+        "- name: get\n  executor: {type: http}\n  \
+         inputs: {parameters: [{name: token, valueFrom: {secretKeyRef: {name: api, key: token}}}]}";
+    UNREACHED_RULE "W011" "Rule that is never applied",
+        "The first rule that matches decides, and when its attempts are used up the task fails; a rule behind one that always \
+         matches, or has the same condition, is never looked at.",
+        "policy:\n  rules:\n  - {when: outcome.code == 4, then: {do: retry}}\n  - {when: outcome.code == 4, then: {do: continue}}\n  \
+         - else: {then: {do: fail}}" =>
+        "policy:\n  rules:\n  - {when: outcome.code == 4, then: {do: retry}}\n  - else: {then: {do: fail}}";
+    UNREACHED_TASK "W012" "Task that never runs",
+        "With dag.entrypoints only what follows from them exists. A pipeline goes on in its order only from a task that may continue; \
+         what neither that nor a jump leads to is never entered.",
+        "dag:\n  name: main\n  entrypoints: [a]\n  tasks: [{name: a, template: work}, {name: b, template: work}]" =>
+        "dag:\n  name: main\n  entrypoints: [a]\n  tasks: [{name: a, template: work}, {name: b, template: work, dependencies: [a]}]";
+    NO_EFFECT "W013" "Field without effect",
+        "Without limit and maxAttempts there is one attempt, and nothing else in retry matters; maxDelay caps delays that grow.",
+        "retry: {delay: 5s}" => "retry: {limit: 2, delay: 5s}";
+    PASSED_ON "W014" "Key that the executor gets",
+        "In a labelled task `spec` holds policy, timeout, maxRuntime, maxInactivity and deadline; every other key is the executor's, \
+         unchanged.",
+        "- fetch: {kind: http, spec: {polcy: {rules: []}}}" => "- fetch: {kind: http, spec: {policy: {rules: []}}}";
 }
