@@ -7,7 +7,11 @@ mod document;
 mod duration;
 mod expression;
 
-pub use self::{document::document, duration::duration, expression::expression};
+pub use self::{
+    document::{Read, document},
+    duration::duration,
+    expression::expression,
+};
 
 /// Whether `offset` lies in `text`, between two characters.
 fn points_into(text: &str, offset: usize) -> bool {
