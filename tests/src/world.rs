@@ -189,19 +189,18 @@ pub fn state(run: &Run) -> serde_json::Value {
     })
 }
 
-/// Replays a journal cut at every length, and checks that the whole of it gives the live run.
+/// Replays a journal cut at every length, each of which can be taken up, and checks that the whole of it gives the live
+/// run.
 ///
 /// # Errors
 /// What does not follow, or what differs.
 pub fn check_replay(plan: &Arc<Plan>, journal: &[(Timestamp, Vec<Event>)], live: &Run) -> Result<(), String> {
-    let mut replayed: Option<Run> = None;
-    for length in 1..=journal.len() {
-        let records = journal.iter().take(length).map(|(time, events)| (*time, events.as_slice()));
-        replayed = Some(
-            Run::replay(Arc::clone(plan), records).map_err(|error| format!("cut at {length}: {error}"))?,
-        );
+    let cut = |length: usize, error: &dyn std::fmt::Display| format!("cut at {length}: {error}");
+    let mut replayed = Run::replay(Arc::clone(plan), []).map_err(|error| error.to_string())?;
+    for (length, (time, events)) in (1..).zip(journal) {
+        replayed.apply_record(*time, events).map_err(|error| cut(length, &error))?;
+        crash::check_recover(&replayed).map_err(|error| cut(length, &error))?;
     }
-    let Some(replayed) = replayed else { return Err("the journal is empty".to_owned()) };
     let (live, replayed) = (state(live), state(&replayed));
     if live == replayed { Ok(()) } else { Err(format!("replayed\n{replayed:#}\nlive\n{live:#}")) }
 }
