@@ -1,5 +1,11 @@
 //! `phasm resume`, `cancel`, `recover`, `list`, `get` and `events`: runs that are kept in a file.
 
+use std::sync::Arc;
+
+use phasm::{
+    engine::time::Timestamp,
+    store::{Encode, Record, Sqlite, Store as _},
+};
 use serde_json::{Value, json};
 
 use crate::bench::{Bench, Ran};
@@ -81,6 +87,50 @@ fn a_suspended_approval_parks_and_is_completed_by_resume() {
     let waited = task(&after, "wait-external");
     assert_eq!((waited["attempts"].as_array().unwrap().len(), &waited["retries"]), (1, &json!(0)));
     assert_eq!(waited["suspendedAt"], task(&view, "wait-external")["suspendedAt"]);
+}
+
+/// An answer that fits nothing is told when the run is left, too.
+#[test]
+fn an_answer_for_nobody_is_told_when_the_run_parks() {
+    let bench = Bench::new();
+    approval(&bench, "1h");
+    let ran = bench.phasm(&["run", "release.yaml", "--store", "runs.db", "--resume", "wait={}"]);
+    assert_eq!(ran.status, 6, "{ran:?}");
+    assert!(ran.stderr.contains("--resume wait=… was not used"), "{ran:?}");
+}
+
+/// Copies the store `runs.db` to `late.db` as it will be after so many minutes in which nobody drives its runs.
+fn later(bench: &Bench, run: &str, minutes: i64) {
+    let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+    let (now, late) = (bench.path("runs.db"), bench.path("late.db"));
+    let (now, late) = (Sqlite::open(now).unwrap(), Sqlite::open(late).unwrap());
+    let earlier = |at: Timestamp| Timestamp(at.0 - minutes * 60_000);
+    runtime.block_on(async {
+        let row = now.get(run).await.unwrap().unwrap();
+        for record in now.load(run).await.unwrap() {
+            let Record { first_seq, events, time, body } = record;
+            let record =
+                Record { first_seq, events, time: earlier(time), body: Arc::new(body) as Arc<dyn Encode> };
+            late.append(row.head.clone(), row.status, record).await.unwrap();
+        }
+    });
+}
+
+/// The task's clocks go on while nobody drives the run; an answer that comes too late is no answer (R-S9).
+#[test]
+fn an_answer_after_the_timeout_comes_too_late() {
+    let bench = Bench::new();
+    approval(&bench, "20m");
+    let run = park(&bench, "release.yaml");
+    for (minutes, answer, phase) in
+        [(10, "resumed: true", "Succeeded"), (30, "resumed: false, as its time was over", "Timeout")]
+    {
+        later(&bench, &run, minutes);
+        let ran = bench.phasm(&["resume", &run, "wait-external", "--store", "late.db", "--json"]);
+        assert_eq!((ran.status, phases(&ran.json())), (0, vec!["Succeeded", phase, "Succeeded"]), "{ran:?}");
+        assert!(ran.stderr.contains(answer), "{ran:?}");
+        std::fs::remove_file(bench.path("late.db")).unwrap();
+    }
 }
 
 #[test]
@@ -203,7 +253,7 @@ fn a_store_that_is_held_may_be_looked_at() {
     let bench = Bench::new();
     two_questions(&bench);
     let run = park(&bench, "ask.yaml");
-    let held = phasm::store::Sqlite::open(bench.path("runs.db")).unwrap();
+    let held = Sqlite::open(bench.path("runs.db")).unwrap();
     for command in [&["resume", &run, "one"][..], &["cancel", &run], &["recover"]] {
         let ran = on_store(&bench, command);
         let says = format!("is in use by process {}: one process at a time", std::process::id());

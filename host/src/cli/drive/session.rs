@@ -215,6 +215,7 @@ impl Session {
             return Ok(None);
         }
         if !self.manner.stays {
+            self.tell_unused();
             return Ok(Some(Ended::Parked(self.view().await?)));
         }
         if self.told != waiting {
@@ -235,16 +236,20 @@ impl Session {
         lines.draw(&live::lines(&snapshot, self.clock.now(), self.frame, &self.progress));
     }
 
+    fn tell_unused(&self) {
+        for task in self.answers.unused() {
+            let message = format!("--resume {task}=… was not used: no task of that name was suspended");
+            self.say(&format!("{} {message}\n", text::doubtful("warning:")));
+        }
+    }
+
     async fn leave(self) -> Result<Ended, Failure> {
         if self.screen.is_live() {
             let snapshot = self.handle.look(|run| Snapshot::of(run, MOST_FINAL_ROWS)).await.map_err(lost)?;
             let lines = live::lines(&snapshot, self.clock.now(), self.frame, &BTreeMap::new());
             self.screen.err(&(lines.join("\n") + "\n"));
         }
-        for task in self.answers.unused() {
-            let message = format!("--resume {task}=… was not used: no task of that name was suspended");
-            self.say(&format!("{} {message}\n", text::doubtful("warning:")));
-        }
+        self.tell_unused();
         let view: Box<RunView> = Box::new(self.handle.wait().await.map_err(lost)?);
         if !self.prefix.is_empty() {
             self.say(&format!("{}\n", text::phase(view.phase)));
