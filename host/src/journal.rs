@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+pub use phasm_engine::journal::render;
 use phasm_engine::{
     event::Event,
     phase::Phase,

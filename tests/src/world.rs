@@ -214,6 +214,7 @@ pub fn check_replay<S: Script>(plan: &Arc<Plan>, world: &World<S>) -> Result<(),
 /// What does not follow, or what differs.
 pub fn check_cut<S: Script>(plan: &Arc<Plan>, world: &World<S>, length: usize) -> Result<(), String> {
     let mut replayed = replay(plan, &world.journal, length)?;
+    crash::check_recover(&replayed)?;
     let now = match &world.states {
         Some(_) => replayed.now(),
         None => world.run.now(),

@@ -46,7 +46,7 @@ fn the_exit_status_is_the_phase() {
     assert_eq!(bench.phasm(&["run", "skip.yaml"]).status, 0);
 }
 
-/// R-W3: a manifest's retry is the farthest, and a plugin whose manifest has none that is one is not used.
+/// R-W12: a manifest's retry is the farthest, and a plugin whose manifest has none that is one is not used.
 #[test]
 fn the_manifest_beside_a_plugin_brings_a_retry() {
     let bench = Bench::new();

@@ -3,9 +3,12 @@
 use std::sync::Arc;
 
 use phasm_engine::{
-    event::{Event, Input},
-    run::Run,
+    event::{Command, Event, Fence, Input},
+    plan::Plan,
+    run::{Run, Step},
+    task::TaskRun,
     time::Timestamp,
+    tree::Tree,
 };
 
 use super::{Script, World};
@@ -18,7 +21,7 @@ impl<S: Script> World<S> {
     pub fn crash(&mut self, back: Timestamp) -> Result<(), String> {
         let journal = reread(&self.journal)?;
         let records = journal.iter().map(|(time, events)| (*time, events.as_slice()));
-        let replayed = Run::replay(Arc::clone(self.run.plan()), records);
+        let replayed = Run::replay(Arc::new(replan(&journal)?), records);
         self.run = replayed.map_err(|error| error.to_string())?;
         self.pending.retain(|_, input| !is_of_executor(input));
         self.now = self.now.max(back);
@@ -35,6 +38,36 @@ fn reread(journal: &[(Timestamp, Vec<Event>)]) -> Result<Vec<(Timestamp, Vec<Eve
     let read: Vec<(Timestamp, Vec<Event>)> =
         serde_json::from_slice(&bytes).map_err(|error| error.to_string())?;
     if read == journal { Ok(read) } else { Err("the journal is read back differently".to_owned()) }
+}
+
+/// The plan of the document that was recorded.
+fn replan(journal: &[(Timestamp, Vec<Event>)]) -> Result<Plan, String> {
+    let Some(Event::Submitted(submitted)) = journal.first().and_then(|(_, events)| events.first()) else {
+        return Err("the journal does not begin with the submission".to_owned());
+    };
+    Plan::build(&Tree::from(&submitted.document), &()).map_err(|problems| format!("{problems:?}"))
+}
+
+/// Checks that whoever takes up a run the moment its process dies decides nothing, and has exactly what is in flight
+/// executed again (R-D3).
+pub(super) fn check_recover(run: &Run) -> Result<(), String> {
+    let mut taken_up = run.clone();
+    let Step { events, commands } = taken_up.recover(run.now());
+    let dispatched: Vec<Fence> = commands.iter().filter_map(dispatched).collect();
+    let in_flight: Vec<Fence> =
+        run.tasks().iter().filter(|task| task.in_flight()).map(TaskRun::fence).collect();
+    let decided = events.iter().any(|event| !matches!(event, Event::AttemptStarted(_)));
+    if !decided && dispatched == in_flight {
+        return Ok(());
+    }
+    Err(format!("in flight {in_flight:?}, dispatched again {dispatched:?}, decided {events:?}"))
+}
+
+fn dispatched(command: &Command) -> Option<Fence> {
+    match command {
+        Command::Dispatch(dispatch) => Some(dispatch.fence),
+        Command::Abort(_) => None,
+    }
 }
 
 fn is_of_executor(input: &Input) -> bool {

@@ -15,11 +15,11 @@ use super::{
     super::{
         exit::Exit,
         failure::{Failure, While},
+        places::Places,
         problems,
         screen::Screen,
         text,
     },
-    list::Places,
     workshop::Workshop,
 };
 

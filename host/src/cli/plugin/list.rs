@@ -10,10 +10,11 @@ use phasm::{
 use serde::Serialize;
 
 use super::super::{
+    drive::configuration,
     exit::Exit,
     failure::{Failure, While},
+    places::Places,
     problems,
-    run::configuration,
     screen::Screen,
     search, text,
 };
@@ -28,18 +29,6 @@ pub(in crate::cli) struct ListArguments {
     /// Print one JSON array to stdout.
     #[arg(long)]
     json: bool,
-}
-
-/// Where plugins are looked for.
-#[derive(Args, Debug)]
-pub(super) struct Places {
-    /// A directory with plugins, searched before all others.
-    #[arg(long, value_name = "DIR")]
-    plugins: Vec<PathBuf>,
-
-    /// The operator's configuration.
-    #[arg(long, value_name = "FILE")]
-    config: Option<PathBuf>,
 }
 
 /// One plugin as it lies there; nothing is built.

@@ -224,7 +224,7 @@ fn each_field_comes_from_its_nearest_level() {
         );
         let tree = Tree::from(&Value::from_json(&document(&templates)).unwrap());
         let plan = Plan::build(&tree, &Plugins).unwrap();
-        let Settings { max_runtime, max_inactivity, deadline, recovery, .. } = &nodes(&plan)[0].settings;
+        let Settings { max_runtime, max_inactivity, deadline, recovery, .. } = &*nodes(&plan)[0].settings;
         let time = |policy: &Option<TimeoutPolicy>| {
             policy.map_or("-".to_owned(), |policy| {
                 format!("{}{}", policy.timeout, if policy.error_on_timeout { "!" } else { "" })

@@ -13,21 +13,19 @@ use phasm::{
     store::Sqlite,
 };
 
-use super::{
-    super::{
-        document::Text,
-        failure::{Failure, While},
-        plugin::Workshop,
-        problems,
-        screen::Screen,
-        search, text,
-    },
-    RunArguments,
+use super::super::{
+    document::Text,
+    failure::{Failure, While},
+    places::Places,
+    plugin::Workshop,
+    problems,
+    screen::Screen,
+    search, text,
 };
 
 /// A host, and what it was opened with.
-pub(super) struct Prepared {
-    pub(super) host: Host,
+pub(in crate::cli) struct Prepared {
+    pub(in crate::cli) host: Host,
     config: Option<Config>,
     workshop: Arc<Workshop>,
     dirs: Vec<PathBuf>,
@@ -37,7 +35,7 @@ pub(super) struct Prepared {
 ///
 /// # Errors
 /// When it cannot be read or has problems.
-pub(in super::super) fn configuration(
+pub(in crate::cli) fn configuration(
     file: &Path,
     screen: &Screen,
     as_json: bool,
@@ -49,15 +47,20 @@ pub(in super::super) fn configuration(
     Ok((text, config))
 }
 
-/// Opens a host; nothing is stored, built or loaded yet.
+/// Opens a host for a document in `dir`, if there is one; nothing is stored, built or loaded yet.
 ///
 /// # Errors
 /// When the configuration or a directory is not as it should be.
-pub(super) fn open(arguments: &RunArguments, screen: &Screen, document: &Text) -> Result<Prepared, Failure> {
-    let configured = arguments.config.as_deref();
-    let configured = configured.map(|file| configuration(file, screen, arguments.json)).transpose()?;
+pub(in crate::cli) fn open(
+    places: &Places,
+    screen: &Screen,
+    as_json: bool,
+    dir: Option<&Path>,
+) -> Result<Prepared, Failure> {
+    let configured = places.config.as_deref();
+    let configured = configured.map(|file| configuration(file, screen, as_json)).transpose()?;
     let config = configured.as_ref().map(|(_, config)| config);
-    let dirs = search::plugin_dirs(&arguments.plugins, config, document.dir())?;
+    let dirs = search::plugin_dirs(&places.plugins, config, dir)?;
     let cache = search::cache_dir().map(|dir| dir.join("compiled"));
     let workshop = Arc::new(Workshop::new(screen));
     let builder = Host::builder().plugin_builder(Arc::clone(&workshop) as _);
@@ -75,24 +78,21 @@ pub(super) fn open(arguments: &RunArguments, screen: &Screen, document: &Text) -
 }
 
 impl Prepared {
-    /// Opens the store that was asked for.
+    /// Keeps runs in the store of that file from now on.
     ///
     /// # Errors
     /// When it cannot be opened, or is in use.
-    pub(super) fn with_store(self, arguments: &RunArguments) -> Result<Self, Failure> {
-        if arguments.is_in_memory() {
-            return Ok(self);
-        }
-        let store = Sqlite::open(&arguments.store);
+    pub(in crate::cli) fn with_store(self, file: &Path) -> Result<Self, Failure> {
+        let store = Sqlite::open(file);
         let store = store.map_err(|error| Failure::call(While::new("the store cannot be used", error)))?;
         Ok(Self { host: self.host.with_store(Arc::new(store)), ..self })
     }
 
-    /// Builds and compiles what the document names, so that no attempt's clock runs meanwhile. What fails is warned of:
+    /// Builds and compiles what the documents name, so that no attempt's clock runs meanwhile. What fails is warned of:
     /// attempts that need it end with code 3 (R-C1).
-    pub(super) async fn load_plugins(&self, plan: &Plan, screen: &Screen) {
+    pub(in crate::cli) async fn load_plugins(&self, plans: &[Arc<Plan>], screen: &Screen) {
         let Some(plugins) = self.host.plugins() else { return };
-        let types = executor_types(plan);
+        let types = plans.iter().flat_map(|plan| executor_types(plan)).collect();
         self.build(&types).await;
         for executor_type in &types {
             if let Err(error) = plugins.load(executor_type).await {
@@ -125,7 +125,7 @@ impl Prepared {
     ///
     /// # Errors
     /// When one cannot be.
-    pub(super) fn create_dirs(&self) -> Result<(), Failure> {
+    pub(in crate::cli) fn create_dirs(&self) -> Result<(), Failure> {
         let Some(config) = &self.config else { return Ok(()) };
         config.create_dirs().map_err(|(dir, error)| {
             Failure::call(While::new(

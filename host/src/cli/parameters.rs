@@ -11,7 +11,7 @@ use phasm::{
     reader,
 };
 
-use super::super::{document::Text, failure::Failure};
+use super::{document::Text, failure::Failure};
 
 /// One `-p NAME=VALUE`, as written.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -38,6 +38,11 @@ impl Given {
         if declared.is_some_and(|parameter| parameter.kind == ParameterType::String) {
             return self.text.as_str().into();
         }
+        self.undeclared()
+    }
+
+    /// JSON if it is some, else the text itself.
+    fn undeclared(&self) -> Value {
         Value::from_json(&self.text).unwrap_or_else(|_| self.text.as_str().into())
     }
 }
@@ -50,6 +55,12 @@ pub(super) fn all(given: &[Given], file: Option<&Path>, plan: &Plan) -> Result<M
     let mut values = file.map(from_file).transpose()?.unwrap_or_default();
     values.extend(given.iter().map(|given| (Arc::clone(&given.name), given.value(plan))));
     Ok(values)
+}
+
+/// `values` with those given laid over them, of which nobody has declared a type.
+pub(super) fn over(mut values: Map, given: &[Given]) -> Map {
+    values.extend(given.iter().map(|given| (Arc::clone(&given.name), given.undeclared())));
+    values
 }
 
 fn from_file(file: &Path) -> Result<Map, Failure> {

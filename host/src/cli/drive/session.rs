@@ -18,9 +18,8 @@ use super::{
         screen::{Lines, Screen},
         signals::Interrupts,
         text,
-        trace::LogLevel,
     },
-    Ended, RunArguments,
+    Ended, Manner,
     answers::{Answers, Waiting},
     live, notices,
     plain::Plain,
@@ -36,11 +35,12 @@ const MOST_ROWS: usize = 16;
 const MOST_FINAL_ROWS: usize = 40;
 
 /// One run as the command line follows it.
-pub(super) struct Session<'a> {
-    arguments: &'a RunArguments,
-    log_level: LogLevel,
-    screen: &'a Screen,
+pub(super) struct Session {
+    manner: Manner,
+    screen: Screen,
     handle: RunHandle,
+    /// Stands before every line about this run, where it is not the only one.
+    prefix: String,
     answers: Answers,
     /// Whether a task may be suspended.
     suspensions: bool,
@@ -56,20 +56,22 @@ pub(super) struct Session<'a> {
     interrupted: bool,
 }
 
-impl<'a> Session<'a> {
+impl Session {
     pub(super) fn new(
-        arguments: &'a RunArguments,
-        log_level: LogLevel,
-        screen: &'a Screen,
+        manner: Manner,
+        screen: &Screen,
         handle: RunHandle,
+        answers: Answers,
+        prefix: String,
     ) -> Self {
         Self {
-            arguments,
-            log_level,
-            screen,
+            manner,
+            screen: screen.clone(),
             handle,
-            answers: Answers::new(&arguments.resume),
-            suspensions: false,
+            prefix,
+            answers,
+            // A run that was taken up may have been parked all the time.
+            suspensions: true,
             told: Vec::new(),
             plain: Plain::default(),
             progress: BTreeMap::new(),
@@ -87,7 +89,7 @@ impl<'a> Session<'a> {
     pub(super) async fn follow(
         mut self,
         mut notices: UnboundedReceiver<Notice>,
-        interrupts: &mut Interrupts,
+        mut interrupts: Interrupts,
     ) -> Result<Ended, Failure> {
         let handle = self.handle.clone();
         let ended = handle.ended();
@@ -96,29 +98,38 @@ impl<'a> Session<'a> {
         let mut frames = frames();
         let mut batch = Vec::new();
         let mut hears = true;
-        loop {
+        let mut stopped = self.hear(&mut batch).await?;
+        while stopped.is_none() {
             // In this order: a flood of notices holds up neither interrupts nor frames.
             tokio::select! {
                 biased;
-                () = interrupts.next() => {
-                    if self.interrupted {
+                count = interrupts.next() => {
+                    if self.interrupted || count > 1 {
                         return Ok(Ended::Abandoned);
                     }
-                    self.screen.err("interrupted: cancelling the run; once more exits at once\n");
-                    self.cancel();
+                    self.say(if self.manner.leaves_open {
+                        "interrupted: the run stays open\n"
+                    } else {
+                        "interrupted: cancelling the run; once more exits at once\n"
+                    });
+                    self.interrupt();
                 }
                 _ = frames.tick(), if self.screen.is_live() => self.draw(&mut lines).await,
                 count = notices.recv_many(&mut batch, MOST_NOTICES), if hears => {
                     hears = count > 0;
-                    if let Some(parked) = self.hear(&mut batch).await? {
-                        return Ok(parked);
-                    }
+                    stopped = self.hear(&mut batch).await?;
                 }
                 over = &mut ended => {
                     over.map_err(lost)?;
                     break;
                 }
             }
+            if self.interrupted && self.manner.leaves_open {
+                stopped = Some(Ended::Left(self.view().await?));
+            }
+        }
+        if let Some(stopped) = stopped {
+            return Ok(stopped);
         }
         while let Ok(notice) = notices.try_recv() {
             self.tell(&notice);
@@ -138,7 +149,7 @@ impl<'a> Session<'a> {
     }
 
     fn tell(&mut self, notice: &Notice) {
-        if self.arguments.events {
+        if self.manner.events {
             self.events += &notices::json_line(notice, self.handle.id(), self.clock.now());
         }
         match notice {
@@ -147,11 +158,11 @@ impl<'a> Session<'a> {
                 let warning = notices::warning(event);
                 let line = warning.or_else(|| self.plain.line(event).filter(|_| !self.screen.is_live()));
                 if let Some(line) = line {
-                    self.screen.err(&line);
+                    self.say(&line);
                 }
             }
-            Notice::Log(line) if self.log_level.shows(line.level) => {
-                self.screen.err(&notices::log_line(line));
+            Notice::Log(line) if self.manner.log_level.shows(line.level) => {
+                self.say(&notices::log_line(line));
             }
             Notice::Log(_) => {}
             Notice::Progress(note) => {
@@ -160,16 +171,29 @@ impl<'a> Session<'a> {
         }
     }
 
+    /// Prints lines about this run to stderr.
+    fn say(&self, lines: &str) {
+        if self.prefix.is_empty() {
+            return self.screen.err(lines);
+        }
+        let prefixed = lines.split_inclusive('\n').flat_map(|line| [self.prefix.as_str(), line]);
+        self.screen.err(&prefixed.collect::<String>());
+    }
+
     /// Writes what has gathered for stdout. When nobody reads it, the run is for nobody.
     fn flush(&mut self) {
         let events = std::mem::take(&mut self.events);
         if !events.is_empty() && self.screen.out(&events).is_err() && !self.interrupted {
-            self.cancel();
+            self.interrupt();
         }
     }
 
-    fn cancel(&mut self) {
+    /// Cancels the run, or has it left as it is.
+    fn interrupt(&mut self) {
         self.interrupted = true;
+        if self.manner.leaves_open {
+            return;
+        }
         let handle = self.handle.clone();
         tokio::spawn(async move {
             // A run that has ended meanwhile says so itself, and so does one whose store failed.
@@ -190,15 +214,19 @@ impl<'a> Session<'a> {
         if !parked || answered || self.interrupted {
             return Ok(None);
         }
-        if !self.arguments.is_in_memory() && !self.arguments.wait {
-            let view = self.handle.view().await.map_err(lost)?;
-            return Ok(Some(Ended::Parked(Box::new(view))));
+        if !self.manner.stays {
+            self.tell_unused();
+            return Ok(Some(Ended::Parked(self.view().await?)));
         }
         if self.told != waiting {
-            self.screen.err(&waits_for(&waiting));
+            self.say(&waits_for(&waiting));
             self.told = waiting;
         }
         Ok(None)
+    }
+
+    async fn view(&self) -> Result<Box<RunView>, Failure> {
+        self.handle.view().await.map(Box::new).map_err(lost)
     }
 
     async fn draw(&mut self, lines: &mut Lines) {
@@ -208,17 +236,24 @@ impl<'a> Session<'a> {
         lines.draw(&live::lines(&snapshot, self.clock.now(), self.frame, &self.progress));
     }
 
+    fn tell_unused(&self) {
+        for task in self.answers.unused() {
+            let message = format!("--resume {task}=… was not used: no task of that name was suspended");
+            self.say(&format!("{} {message}\n", text::doubtful("warning:")));
+        }
+    }
+
     async fn leave(self) -> Result<Ended, Failure> {
         if self.screen.is_live() {
             let snapshot = self.handle.look(|run| Snapshot::of(run, MOST_FINAL_ROWS)).await.map_err(lost)?;
             let lines = live::lines(&snapshot, self.clock.now(), self.frame, &BTreeMap::new());
             self.screen.err(&(lines.join("\n") + "\n"));
         }
-        for task in self.answers.unused() {
-            let message = format!("--resume {task}=… was not used: no task of that name was suspended");
-            self.screen.err(&format!("{} {message}\n", text::doubtful("warning:")));
-        }
+        self.tell_unused();
         let view: Box<RunView> = Box::new(self.handle.wait().await.map_err(lost)?);
+        if !self.prefix.is_empty() {
+            self.say(&format!("{}\n", text::phase(view.phase)));
+        }
         if self.interrupted && view.phase == Phase::Cancelled {
             return Ok(Ended::Interrupted(view));
         }

@@ -8,7 +8,7 @@ use phasm::engine::{
 
 /// One `--resume TASK=JSON`.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Answer {
+pub(in crate::cli) struct Answer {
     task: String,
     payload: Map,
 }
@@ -17,13 +17,21 @@ pub(super) struct Answer {
 ///
 /// # Errors
 /// What clap tells the user.
-pub(super) fn answer(text: &str) -> Result<Answer, String> {
+pub(in crate::cli) fn answer(text: &str) -> Result<Answer, String> {
     let (task, json) = text
         .split_once('=')
         .filter(|(task, _)| !task.is_empty())
         .ok_or("expected TASK=JSON, such as `approve={\"approved\": true}`")?;
+    Ok(Answer { task: task.to_owned(), payload: payload(json)? })
+}
+
+/// Reads an object of values by name.
+///
+/// # Errors
+/// What clap tells the user.
+pub(in crate::cli) fn payload(json: &str) -> Result<Map, String> {
     match Value::from_json(json) {
-        Ok(Value::Object(payload)) => Ok(Answer { task: task.to_owned(), payload: payload.as_ref().clone() }),
+        Ok(Value::Object(payload)) => Ok(payload.as_ref().clone()),
         Ok(other) => Err(format!("{} as answer; expected an object of values by name", other.type_name())),
         Err(error) => Err(format!("no JSON: {error}; expected an object such as `{{\"approved\": true}}`")),
     }
@@ -61,11 +69,11 @@ impl Waiting {
 }
 
 /// The answers not yet given.
-#[derive(Debug)]
-pub(super) struct Answers(Vec<Answer>);
+#[derive(Debug, Default)]
+pub(in crate::cli) struct Answers(Vec<Answer>);
 
 impl Answers {
-    pub(super) fn new(answers: &[Answer]) -> Self {
+    pub(in crate::cli) fn new(answers: &[Answer]) -> Self {
         Self(answers.to_vec())
     }
 

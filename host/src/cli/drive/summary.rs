@@ -13,9 +13,9 @@ const MOST_LINES: usize = 20;
 /// Characters of a value or message at most.
 const LONGEST: usize = 200;
 
-/// What to print about a run.
-pub(super) fn of(view: &RunView) -> String {
-    let mut page = headline(view);
+/// What to print about a run; `open` is said of one that has not ended.
+pub(in crate::cli) fn of(view: &RunView, open: &str) -> String {
+    let mut page = headline(view, open);
     if !view.message.is_empty() && view.phase != Phase::Succeeded {
         page += &format!("  {}\n", text::short(&view.message, LONGEST));
     }
@@ -35,7 +35,7 @@ pub(super) fn of(view: &RunView) -> String {
     page
 }
 
-fn headline(view: &RunView) -> String {
+fn headline(view: &RunView, open: &str) -> String {
     let took = view.duration_ms.map(|millis| format!(" in {}", text::elapsed(millis))).unwrap_or_default();
     let retries: u32 = view.tasks.iter().map(|task| task.retries).sum();
     let retries = match retries {
@@ -45,7 +45,7 @@ fn headline(view: &RunView) -> String {
     let phase = if view.phase.is_terminal() {
         text::phase(view.phase)
     } else {
-        format!("parked {}", text::phase(view.phase))
+        format!("{open} {}", text::phase(view.phase))
     };
     let reason = view.reason.map(|reason| format!(" ({})", reason.as_str())).unwrap_or_default();
     let progress = view.progress.replace('/', " of ");
