@@ -26,6 +26,7 @@ mod env;
 mod hooks;
 mod loops;
 mod outputs;
+mod recover;
 mod rules;
 mod suspend;
 mod timers;
@@ -193,7 +194,7 @@ impl Run {
     fn empty(plan: Arc<Plan>, now: Timestamp) -> Self {
         Self {
             plan,
-            id: "".into(),
+            id: Arc::default(),
             parameters: Arc::default(),
             facts: Facts::default(),
             phase: Phase::Created,

@@ -397,6 +397,7 @@ impl Run {
     }
 
     fn start_attempt_clock(&mut self, id: TaskId) {
+        self.stop_attempt_clock(id);
         let Some(task) = self.task(id) else { return };
         let Some(policy) = self.node(task).settings.max_runtime else { return };
         let at = self.now.after(policy.timeout);
@@ -406,7 +407,7 @@ impl Run {
         self.waits.insert(Wait { at, kind: WaitKind::MaxRuntime, task: id });
     }
 
-    fn stop_attempt_clock(&mut self, id: TaskId) {
+    pub(super) fn stop_attempt_clock(&mut self, id: TaskId) {
         if let Some(at) = self.task_mut(id).and_then(|task| task.clocks.max_runtime.take()) {
             self.waits.remove(Wait { at, kind: WaitKind::MaxRuntime, task: id });
         }
@@ -504,13 +505,17 @@ impl Run {
 pub(super) fn begin_attempt(task: &mut TaskRun) {
     task.attempt += 1;
     task.dispatch += 1;
+    if task.attempts.is_empty() {
+        // Most tasks have one attempt; a growing vector begins with room for four.
+        task.attempts.reserve_exact(1);
+    }
     task.attempts.push(Attempt {
         number: task.attempt,
         started_at: None,
         finished_at: None,
         phase: Phase::Ready,
         code: None,
-        message: "".into(),
+        message: Arc::default(),
     });
 }
 

@@ -66,11 +66,11 @@ impl Run {
         let retries = task.retries();
         let mut outputs = task.outputs.clone();
         let Outcome { code, message, outputs: returned, detail } = outcome;
-        let phase = match phase_of(code) {
+        let mut phase = phase_of(code);
+        if phase == Phase::Suspended && task.hook.is_some() {
             // Nobody answers a hook (R-S12).
-            Phase::Suspended if task.hook.is_some() => Phase::Error,
-            phase => phase,
-        };
+            phase = Phase::Error;
+        }
         let started = task.attempts.last().and_then(|attempt| attempt.started_at);
         let attempt = AttemptSeen {
             detail: detail.unwrap_or_default(),
@@ -246,6 +246,11 @@ impl Run {
     ) {
         let with =
             (!message.is_empty()).then(|| With::Result { message: message.into(), outputs: Arc::default() });
+        self.end_with(id, phase, reason, with);
+    }
+
+    /// Ends a task whose last attempt, if it had any, is over or given up.
+    pub(super) fn end_with(&mut self, id: TaskId, phase: Phase, reason: Option<Reason>, with: Option<With>) {
         let had_attempt = self.task(id).is_some_and(|task| task.attempt > 0);
         self.set_phase(id, phase, reason, with);
         if had_attempt {

@@ -1,9 +1,12 @@
 //! Ending what is open: cancel, and the timeouts of scopes and of the run.
 
-use super::Run;
+use std::sync::Arc;
+
+use super::{Run, env::Judged};
 use crate::{
-    event::{Event, Reason, TaskId},
-    phase::Phase,
+    event::{Event, Outputs, Reason, TaskId, With},
+    phase::{Kind, Phase},
+    task::TaskRun,
 };
 
 impl Run {
@@ -34,7 +37,9 @@ impl Run {
             Some((phase, message)) => {
                 self.stop_attempt(id);
                 self.pass_ready(id, phase, reason);
-                self.end_without_attempt(id, phase, None, message);
+                let message = Arc::<str>::from(message);
+                let outputs = self.found(id, phase, &message);
+                self.end_with(id, phase, None, Some(With::Result { message, outputs }));
             }
         }
     }
@@ -74,10 +79,20 @@ impl Run {
     /// Cancels one task run whose children, if any, have ended.
     pub(super) fn cancel_one(&mut self, id: TaskId, reason: Reason) {
         self.stop_attempt(id);
-        let had_attempt = self.task(id).is_some_and(|task| task.attempt > 0);
-        self.set_phase(id, Phase::Cancelled, Some(reason), None);
-        if had_attempt {
-            self.emit(Event::TaskEnded(id, false));
+        let outputs = self.found(id, Phase::Cancelled, &Arc::default());
+        let with = (!outputs.is_empty()).then(|| With::Result { message: Arc::default(), outputs });
+        self.end_with(id, Phase::Cancelled, Some(reason), with);
+    }
+
+    /// The outputs of a container that is made to end: they resolve whatever its phase (R-B7). Where nothing was
+    /// dispatched nothing was found.
+    fn found(&mut self, id: TaskId, phase: Phase, message: &Arc<str>) -> Outputs {
+        let has_run = |task: &TaskRun| task.dispatched_at.is_some() && self.kind(task) == Kind::Container;
+        if !self.task(id).is_some_and(has_run) {
+            return Arc::default();
         }
+        let aggregated = self.aggregated(id);
+        let judged = Judged { phase, message: Arc::clone(message), aggregated, ..Judged::default() };
+        self.container_outputs(id, &judged)
     }
 }

@@ -152,9 +152,11 @@ impl Run {
             Phase::Timeout => code::TIMEOUT,
             Phase::Cancelled => {
                 let (message, outputs) = (child.message.clone(), child.outputs.clone());
-                let reason = child.reason;
-                self.set_phase(wrapper, Phase::Cancelled, reason, Some(With::Result { message, outputs }));
-                return self.emit(Event::TaskEnded(wrapper, false));
+                let (phase, reason) = (child.phase, child.reason);
+                let judged = Judged { phase, message, outputs, ..Judged::default() };
+                let outputs = self.whitelisted(wrapper, &judged);
+                let with = With::Result { message: judged.message, outputs };
+                return self.end_with(wrapper, phase, reason, Some(with));
             }
             Phase::Succeeded
             | Phase::Skipped
@@ -265,7 +267,7 @@ impl Run {
             return self.finalise_as(id, Phase::Error, Some(Reason::MaxJumps), message.into());
         }
         let Some(worst) = scope.failures.worst().cloned() else {
-            return self.finalise_as(id, Phase::Succeeded, None, "".into());
+            return self.finalise_as(id, Phase::Succeeded, None, Arc::default());
         };
         let reason = worst.reason.filter(|_| worst.phase == Phase::Cancelled);
         let name = self.task(worst.task).map(|task| self.node(task).name.clone()).unwrap_or_default();

@@ -89,15 +89,16 @@ impl<'a> View<'a> {
 
     fn tasks(&self, path: Path<'_>) -> Value {
         let Some((name, rest)) = path.split_first() else { return Value::Null };
-        if self.judges_container()
-            && let Some(child) = self.child(self.task, name)
-        {
-            return match self.result.and_then(|result| result.aggregated.as_ref()) {
-                Some(aggregated) => {
-                    result_member(&Judged { outputs: aggregated.clone(), ..seen(child) }, rest)
+        if self.judges_container() {
+            let child = self.child(self.task, name);
+            match (self.aggregated(name), child) {
+                (Some(outputs), Some(child)) => {
+                    return result_member(&Judged { outputs: outputs.clone(), ..seen(child) }, rest);
                 }
-                None => task_member(child, rest),
-            };
+                (Some(outputs), None) => return only_outputs(outputs, rest),
+                (None, Some(child)) => return task_member(child, rest),
+                (None, None) => {}
+            }
         }
         if self.is_self(name) {
             return match self.result {
@@ -107,6 +108,13 @@ impl<'a> View<'a> {
         }
         let container = self.task.parent.and_then(|id| self.run.task(id));
         container.and_then(|c| self.child(c, name)).map_or(Value::Null, |sibling| task_member(sibling, rest))
+    }
+
+    /// What a loop that is judged shows as the outputs of `tasks.<body>`, whether or not it ran (R-B7).
+    fn aggregated(&self, name: &Arc<str>) -> Option<&'a Outputs> {
+        let aggregated = self.result?.aggregated.as_ref()?;
+        let each = self.run.loop_of(&self.run.plan, self.task)?;
+        (each.body.name == *name).then_some(aggregated)
     }
 
     /// A container's conditions and outputs see its children.
@@ -340,6 +348,15 @@ fn result_member(result: &Judged, path: Path<'_>) -> Value {
 fn result_members(result: &Judged) -> Map {
     let keys = ["phase", "code", "msg", "retries", "outputs"].map(Arc::<str>::from);
     keys.iter().map(|key| (key.clone(), result_member(result, std::slice::from_ref(key)))).collect()
+}
+
+/// `tasks.<body>` of a loop without iterations.
+fn only_outputs(outputs: &Outputs, path: Path<'_>) -> Value {
+    match path.split_first() {
+        None => Map::from([("outputs".into(), outputs_member(outputs, &[]))]).into(),
+        Some((key, rest)) if key.as_ref() == "outputs" => outputs_member(outputs, rest),
+        Some(_) => Value::Null,
+    }
 }
 
 fn task_member(task: &TaskRun, path: Path<'_>) -> Value {

@@ -8,7 +8,7 @@ use crate::{
     expr::Expr,
     outcome::Output,
     phase::Phase,
-    plan::{AggregateStrategy, Level, Loop, LoopOver, TemplateKind, Work},
+    plan::{AggregateStrategy, Level, Loop, LoopOver, Parameter, TemplateKind, Work},
     task::TaskRun,
     value::Value,
 };
@@ -113,7 +113,7 @@ impl Run {
         };
         Some(Arc::new(match each.aggregate.strategy {
             AggregateStrategy::First => one(well.next()),
-            AggregateStrategy::Last => one(well.last()),
+            AggregateStrategy::Last => one(well.next_back()),
             AggregateStrategy::List => {
                 let (lists, too_many) = self.lists(task, each, children.len(), iterations());
                 if too_many {
@@ -159,15 +159,18 @@ impl Run {
         (names.into_iter().filter_map(list).collect(), too_many)
     }
 
-    /// The names that a loop has whatever its iterations return: its own declared ones without a source, else the body's.
+    /// The names that a loop has whatever its iterations return: its own declared ones without a source, and the
+    /// body's.
     fn declared_names(&self, task: &TaskRun, each: &Loop) -> Vec<Arc<str>> {
-        let own = &self.node(task).outputs;
-        let declared = if own.is_empty() { &each.body.outputs } else { own };
-        declared
-            .iter()
-            .filter(|p| own.is_empty() || (p.value.is_none() && p.value_from.is_none()))
-            .map(|p| p.name.clone())
-            .collect()
+        let aggregated = |p: &&Parameter| p.value.is_none() && p.value_from.is_none();
+        let own = self.node(task).outputs.iter().filter(aggregated);
+        let mut names: Vec<Arc<str>> = Vec::new();
+        for parameter in own.chain(each.body.outputs.iter()) {
+            if !names.contains(&parameter.name) {
+                names.push(parameter.name.clone());
+            }
+        }
+        names
     }
 }
 
