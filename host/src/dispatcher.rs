@@ -166,10 +166,6 @@ impl<I: Inbox> Dispatcher<I> {
         inbox: &I,
     ) -> AbortHandle {
         let mut ticket = Ticket { fence, inbox: inbox.clone(), dispatcher: Arc::clone(self), open: true };
-        let observer = match bounds.max_inactivity {
-            None => observer,
-            Some(limit) => self.watch_activity(fence, limit, observer, inbox),
-        };
         let executor = Arc::clone(&self.executor);
         let attempt = self.guests.spawn(async move {
             let runtime_ends =
@@ -177,6 +173,10 @@ impl<I: Inbox> Dispatcher<I> {
             let deadline = [invocation.deadline, runtime_ends].into_iter().flatten().min();
             invocation.deadline = deadline;
             ticket.inbox.signal(Signal::Started(fence));
+            let observer = match bounds.max_inactivity {
+                None => observer,
+                Some(limit) => ticket.dispatcher.watch_activity(fence, limit, observer, &ticket.inbox),
+            };
             let outcome = executor.execute(invocation, observer).await;
             let interrupted =
                 outcome.code == code::TIMEOUT && deadline.is_some_and(|deadline| Instant::now() >= deadline);
@@ -189,7 +189,7 @@ impl<I: Inbox> Dispatcher<I> {
         attempt.abort_handle()
     }
 
-    /// Keeps the clock of `maxInactivity` beside an attempt; only its expiry is told (R-T5).
+    /// Keeps the clock of `maxInactivity` beside an attempt that has just started; only its expiry is told (R-T5, R-T9).
     fn watch_activity(
         &self,
         fence: Fence,
@@ -279,6 +279,9 @@ impl<M: From<Signal> + Send + 'static> Inbox for UnboundedSender<M> {
 
 #[cfg(test)]
 mod tests {
+    use std::pin::Pin;
+
+    use phasm_engine::{event::TaskId, value::Value};
     use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
 
     use super::*;
@@ -334,5 +337,75 @@ mod tests {
         assert!(granted(&mut hears).is_empty());
         slots.give_back(1);
         assert_eq!(granted(&mut hears), [1]);
+    }
+
+    /// Hears nothing.
+    struct Deaf;
+
+    impl Observer for Deaf {
+        fn log(&self, _: Level, _: &str) {}
+        fn progress(&self, _: Option<f64>, _: &str) {}
+        fn activity(&self) {}
+    }
+
+    /// R-T5: log lines, progress and every other sign of life put the clock back.
+    #[test]
+    fn whatever_a_guest_says_is_activity() {
+        let ear = ActivityClock { inner: Arc::new(Deaf), clock: Clock::start(), last: AtomicI64::new(0) };
+        let signs: [fn(&ActivityClock); 3] =
+            [|ear| ear.log(Level::Trace, ""), |ear| ear.progress(None, ""), |ear| ear.activity()];
+        for sign in signs {
+            ear.last.store(0, Ordering::Relaxed);
+            sign(&ear);
+            assert!(ear.last.load(Ordering::Relaxed) > 0);
+        }
+    }
+
+    /// Starts and says nothing more.
+    struct Mute;
+
+    impl Executor for Mute {
+        fn execute(
+            &self,
+            _: Invocation,
+            observer: Arc<dyn Observer>,
+        ) -> Pin<Box<dyn Future<Output = Outcome> + Send>> {
+            Box::pin(async move {
+                let _kept = observer;
+                std::future::pending().await
+            })
+        }
+    }
+
+    fn invocation() -> Invocation {
+        Invocation {
+            run_id: "run".into(),
+            workflow: "w".into(),
+            namespace: "default".into(),
+            task_run_id: "run-1".into(),
+            task: "a".into(),
+            executor_type: "mute".into(),
+            attempt: 1,
+            dispatch: 1,
+            resumed: false,
+            deadline: None,
+            config: Value::Null,
+            inputs: Arc::default(),
+            memory: None,
+        }
+    }
+
+    /// R-T9: an attempt that waits for a thread is not inactive; the clock starts with the executor.
+    #[test]
+    fn inactivity_counts_from_the_start() {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
+        let handle = runtime.handle().clone();
+        let dispatcher = Dispatcher::new(1, Arc::new(Mute), handle.clone(), handle, Clock::start());
+        let (inbox, mut hears) = unbounded_channel::<Signal>();
+        let fence = Fence { task: TaskId(1), attempt: 1, dispatch: 1 };
+        let bounds = Bounds { max_inactivity: Some(0), ..Bounds::default() };
+        Arc::new(dispatcher).start(fence, invocation(), bounds, Arc::new(Deaf), &inbox);
+        let heard = runtime.block_on(async { [hears.recv().await, hears.recv().await] });
+        assert!(matches!(heard, [Some(Signal::Started(_)), Some(Signal::Inactive(_))]), "{heard:?}");
     }
 }

@@ -81,11 +81,6 @@ struct Batch {
     answers: Vec<Answered>,
 }
 
-/// Whether nothing follows in this run any more, so that nobody has to drive it.
-pub(crate) fn is_over(run: &Run) -> bool {
-    run.phase().is_terminal()
-}
-
 impl Driver {
     pub(crate) fn new(
         shared: Arc<Shared>,
@@ -123,7 +118,7 @@ impl Driver {
         self.commit().await
     }
 
-    /// Drives the run until it has ended or its store fails.
+    /// Drives the run until it and its hooks have ended, or its store fails.
     pub(crate) async fn drive(mut self) {
         let mut messages = Vec::with_capacity(64);
         // What somebody asked of a run that was taken up for it comes before anything is begun.
@@ -132,7 +127,7 @@ impl Driver {
             if let Err(error) = self.turn(&mut messages).await {
                 break Err(Arc::new(error));
             }
-            if is_over(&self.run) {
+            if self.run.is_over() {
                 break Ok(());
             }
             self.tell_standing();
@@ -255,7 +250,7 @@ impl Driver {
     fn fill_slots(&mut self, now: Timestamp) {
         loop {
             let returned = std::mem::take(&mut self.batch.slots);
-            let wanted = if is_over(&self.run) { 0 } else { self.run.wanted_slots() };
+            let wanted = self.run.wanted_slots();
             let granted = self.shared.dispatcher.slots.exchange(self.rank, &self.sender, returned, wanted);
             if granted == 0 {
                 return;
@@ -276,7 +271,7 @@ impl Driver {
         let status = RunStatus {
             phase: self.run.phase(),
             finished_at: self.run.times().finished_at,
-            open: !is_over(&self.run),
+            open: !self.run.is_over(),
         };
         self.shared.store.append(Arc::clone(&self.head), status, record).await?;
         self.watchers.tell(&self.run, first_seq, time, &events);

@@ -136,10 +136,6 @@ impl Host {
         if plan.cron {
             return Err(SubmitError::Cron);
         }
-        let not_yet = phasm_engine::run::not_yet(plan);
-        if !not_yet.is_empty() {
-            return Err(SubmitError::Problems(not_yet));
-        }
         let run_id = run_id.into();
         let view = SubmitView { plan, run_id: &run_id, facts: &self.facts };
         let bound = phasm_engine::plan::bind_arguments(plan, parameters, &view);

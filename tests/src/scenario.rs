@@ -151,9 +151,9 @@ pub fn run_scenario(path: &Path) -> Result<String, String> {
         Err(problems) => return Ok(listed(&problems)),
     };
     let script = Scripted { acts: written.script, calls: BTreeMap::new() };
-    let mut world = World::submit(Arc::clone(&plan), parameters, written.slots, script);
+    let mut world = World::submit(Arc::clone(&plan), parameters, written.slots, script, true);
     play(&mut world, written.at)?;
-    check_replay(&plan, &world.journal, &world.run)?;
+    check_replay(&plan, &world)?;
     let mut text = trace(&world.run, &world.journal);
     if !world.run.phase().is_terminal() {
         text.push_str("open: nothing more will happen\n");

@@ -18,12 +18,16 @@
 mod apply;
 mod attempt;
 mod bind;
+mod children;
 mod close;
 mod container;
 mod dispatch;
 mod env;
-mod not_yet;
+mod hooks;
+mod loops;
+mod outputs;
 mod recover;
+mod rules;
 mod suspend;
 mod timers;
 
@@ -33,7 +37,7 @@ use std::{
     sync::Arc,
 };
 
-pub use self::{env::SubmitView, not_yet::not_yet};
+pub use self::env::SubmitView;
 use crate::{
     event::{Command, Event, Facts, Input, PhaseChanged, Reason, Submitted, TaskId, Warning, With},
     phase::{Kind, Phase},
@@ -55,6 +59,10 @@ pub struct Run {
     tasks: Vec<TaskRun>,
     waits: Waits,
     queue: BTreeMap<QueueKey, TaskId>,
+    hook_queue: BTreeMap<QueueKey, TaskId>,
+    open_hooks: u32,
+    /// `ctx` of the rules (R-N7).
+    ctx: Arc<Map>,
     in_flight: u32,
     suspended: u32,
     delayed: u32,
@@ -129,7 +137,7 @@ impl std::error::Error for ImpossibleHistory {}
 /// What a decision left to do within the same step.
 #[derive(Clone, Copy, Debug)]
 enum Todo {
-    /// A child of a container has ended.
+    /// A task run has ended.
     Ended(TaskId),
     /// All dependencies of a task are satisfied.
     Ready(TaskId),
@@ -137,6 +145,9 @@ enum Todo {
 
 /// Warnings a run keeps for its view; the journal has them all.
 const MOST_WARNINGS: usize = 100;
+
+/// Task runs that one run may have; a container that would need more ends as Error.
+pub const MOST_TASK_RUNS: usize = 1_000_000;
 
 impl Run {
     /// Starts a run of `plan`. The returned step holds its first events; the run exists once they are durable.
@@ -183,13 +194,16 @@ impl Run {
     fn empty(plan: Arc<Plan>, now: Timestamp) -> Self {
         Self {
             plan,
-            id: "".into(),
+            id: Arc::default(),
             parameters: Arc::default(),
             facts: Facts::default(),
             phase: Phase::Created,
             tasks: Vec::new(),
             waits: Waits::default(),
             queue: BTreeMap::new(),
+            hook_queue: BTreeMap::new(),
+            open_hooks: 0,
+            ctx: Arc::default(),
             in_flight: 0,
             suspended: 0,
             delayed: 0,
@@ -245,7 +259,7 @@ impl Run {
             self.work.extend(self.ready.drain(..).map(Todo::Ready));
             let Some(todo) = self.work.pop_front() else { break };
             match todo {
-                Todo::Ended(task) => self.child_ended(task),
+                Todo::Ended(task) => self.ended(task),
                 Todo::Ready(task) => self.became_ready(task),
             }
         }
@@ -261,13 +275,14 @@ impl Run {
         self.step.events.push(event);
     }
 
-    /// Changes a task run's phase.
+    /// Changes a task run's phase, then fires the hooks that are about it.
     fn set_phase(&mut self, task: TaskId, to: Phase, reason: Option<Reason>, with: Option<With>) {
-        let Some(from) = self.task(task).map(|t| t.phase) else { return };
+        let Some((from, first)) = self.task(task).map(|t| (t.phase, t.started_at.is_none())) else { return };
         self.emit(Event::Phase(PhaseChanged { task, from, to, reason, with: with.map(Box::new) }));
         if task == TaskId::ROOT && self.phase != to {
             self.emit(Event::RunPhase(to));
         }
+        self.fire_hooks(task, from, first);
         if to.is_terminal() {
             self.work.push_back(Todo::Ended(task));
         }
@@ -280,15 +295,21 @@ impl Run {
     /// When this run next wants a [`Input::Tick`]; none while nothing is waited for.
     #[must_use]
     pub fn next_wait(&self) -> Option<Timestamp> {
-        if self.phase.is_terminal() { None } else { self.waits.next() }
+        self.waits.next()
+    }
+
+    /// Whether nothing can happen any more: the run has ended, and so have its hook runs.
+    #[must_use]
+    pub fn is_over(&self) -> bool {
+        self.phase.is_terminal() && self.open_hooks == 0
     }
 
     /// How many slots the run could use now; a grant of more is no fault.
     #[must_use]
     pub fn wanted_slots(&self) -> u32 {
-        let queued = u32::try_from(self.queue.len()).unwrap_or(u32::MAX);
+        let length = |queue: &BTreeMap<_, _>| u32::try_from(queue.len()).unwrap_or(u32::MAX);
         let room = self.plan.parallelism.map_or(u32::MAX, |most| most.saturating_sub(self.in_flight));
-        queued.min(room)
+        length(&self.queue).min(room).saturating_add(length(&self.hook_queue))
     }
 
     /// The plan this run executes.
@@ -321,7 +342,7 @@ impl Run {
         self.seq
     }
 
-    /// All task runs, in creation order.
+    /// All task runs, hook runs among them, in creation order.
     #[must_use]
     pub fn tasks(&self) -> &[TaskRun] {
         &self.tasks
@@ -371,7 +392,7 @@ impl Run {
     /// Whether nothing is dispatched, queued or in a delay, and only suspended tasks keep the run open.
     #[must_use]
     pub fn is_parked(&self) -> bool {
-        let busy = self.in_flight > 0 || self.delayed > 0 || !self.queue.is_empty();
+        let busy = self.in_flight > 0 || self.delayed > 0 || !self.queue.is_empty() || self.open_hooks > 0;
         self.suspended > 0 && !busy && !self.phase.is_terminal()
     }
 
@@ -397,7 +418,7 @@ impl Run {
         match self.node(task).work {
             Work::Executor(_) => Kind::Leaf,
             Work::Container(_) => Kind::Container,
-            Work::Wrapper { .. } => Kind::Wrapper,
+            Work::Wrapper(_) => Kind::Wrapper,
         }
     }
 
@@ -415,17 +436,30 @@ impl Run {
         if scope.is_empty() { name.as_ref().to_owned() } else { format!("{scope}/{name}") }
     }
 
-    /// `scope`: the path of the container a task run stands in; empty for the root.
+    /// `scope`: the path of what a task run stands in, empty for the root; of a hook run what it is a hook of, as
+    /// `main/a.hook[onExit]`.
     #[must_use]
     pub fn scope_path(&self, task: &TaskRun) -> String {
-        let mut names = Vec::new();
-        let mut parent = task.parent;
+        let mut segments = Vec::new();
+        let mut part =
+            task.hook.map_or_else(|| part_of(task.place), |hook| format!(".hook[{}]", hook.kind.as_str()));
+        let mut parent = task.parent.or(task.hook.map(|hook| hook.task));
         while let Some(container) = parent.and_then(|id| self.task(id)) {
-            names.push(self.node(container).name.as_ref());
-            parent = container.parent;
+            segments.push(format!("{}{part}", self.node(container).name));
+            (part, parent) = (part_of(container.place), container.parent);
         }
-        names.reverse();
-        names.join("/")
+        segments.reverse();
+        segments.join("/")
+    }
+}
+
+/// The part of its container that a child stands in, as paths show it.
+fn part_of(place: Place) -> String {
+    match place {
+        Place::Root | Place::Dag(..) | Place::Entry(_, _, 0) | Place::Hook(_) => String::new(),
+        Place::Iteration(_, index) => format!(".loop[{index}]"),
+        Place::Attempt(_, number) => format!(".attempt[{number}]"),
+        Place::Entry(_, _, jumps) => format!(".entry[{jumps}]"),
     }
 }
 
@@ -445,9 +479,16 @@ pub struct Times {
 fn node_at(plan: &Plan, place: Place) -> &Node {
     let found = match place {
         Place::Root => None,
-        Place::Dag(template, index) => match plan.templates.get(template).map(|t| &t.kind) {
+        Place::Hook(hook) => plan.hook(hook).map(|hook| &hook.node),
+        Place::Dag(template, index) | Place::Entry(template, index, _) => match plan.kind(template) {
             Some(TemplateKind::Dag(dag)) => dag.nodes.get(index),
-            Some(TemplateKind::Task | TemplateKind::Loop(_) | TemplateKind::Pipeline(_)) | None => None,
+            Some(TemplateKind::Pipeline(pipeline)) => pipeline.nodes.get(index),
+            Some(TemplateKind::Task | TemplateKind::Wrapper(_) | TemplateKind::Loop(_)) | None => None,
+        },
+        Place::Iteration(template, _) | Place::Attempt(template, _) => match plan.kind(template) {
+            Some(TemplateKind::Loop(each)) => Some(&each.body),
+            Some(TemplateKind::Wrapper(call)) => Some(call.as_ref()),
+            Some(TemplateKind::Task | TemplateKind::Dag(_) | TemplateKind::Pipeline(_)) | None => None,
         },
     };
     // Places are only made from the plan they are looked up in.

@@ -98,6 +98,11 @@ async fn start(
         prepared = prepared.with_store(&arguments.store).await?;
     }
     prepared.load_plugins(std::slice::from_ref(&plan), screen).await;
+    // And again: only now those that had to be built have said what they say.
+    let told = plan.warnings.clone();
+    let plan = prepared.host.plan(&document.name, &document.text).map_err(|found| refuse(&found))?;
+    let news: Vec<_> = plan.warnings.iter().filter(|warning| !told.contains(warning)).cloned().collect();
+    problems::show_warnings(screen, document.source(), &news);
     prepared.create_dirs()?;
     let submitted = prepared.host.submit_watched(&plan, given).await.map_err(refused)?;
     let answers = Answers::new(&arguments.resume);

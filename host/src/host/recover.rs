@@ -7,7 +7,7 @@ use tokio::sync::{mpsc, oneshot};
 
 use super::Host;
 use crate::{
-    driver::{self, Message, Refused, Request},
+    driver::{Message, Refused, Request},
     handle::RunHandle,
     journal::{self, RecoverError},
     store::{RunHead, StoreError},
@@ -98,7 +98,7 @@ impl Host {
         let not_found = || StoreError::NotFound { run_id: run_id.into() };
         let row = self.shared.store.get(run_id).await?.ok_or_else(not_found)?;
         let mut run = self.recorded(run_id).await?;
-        if driver::is_over(&run) {
+        if run.is_over() {
             return Err(RecoverError::Ended { run_id: run_id.into(), phase: run.phase() });
         }
         let step = run.recover(self.shared.clock.now());

@@ -26,7 +26,7 @@ fn interrupted(bench: &Bench, arguments: &[&str], signal: Signal) -> Ran {
     Ran { status, stdout, stderr: said }
 }
 
-/// Exit status 130: the run is Cancelled, and its view is printed all the same.
+/// Exit status 130: the run is Cancelled, and its view is printed all the same (R-L6).
 #[test]
 fn the_first_one_cancels_the_run() {
     let bench = Bench::new();

@@ -56,7 +56,8 @@ pub(super) fn check_recover(run: &Run) -> Result<(), String> {
     let dispatched: Vec<Fence> = commands.iter().filter_map(dispatched).collect();
     let in_flight: Vec<Fence> =
         run.tasks().iter().filter(|task| task.in_flight()).map(TaskRun::fence).collect();
-    if events.is_empty() && dispatched == in_flight {
+    let decided = events.iter().any(|event| !matches!(event, Event::AttemptStarted(_)));
+    if !decided && dispatched == in_flight {
         return Ok(());
     }
     Err(format!("in flight {in_flight:?}, dispatched again {dispatched:?}, decided {events:?}"))

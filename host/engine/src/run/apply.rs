@@ -4,12 +4,15 @@ use std::sync::Arc;
 
 use super::{MOST_WARNINGS, Run, node_at};
 use crate::{
-    event::{AttemptEnded, Event, Fence, PhaseChanged, RetryScheduled, ScopeOpened, Submitted, TaskId, With},
+    event::{
+        AttemptEnded, Event, Fence, HookFired, PhaseChanged, PolicyEvaluated, RetryScheduled, Submitted,
+        TaskId, With,
+    },
     outcome::Output,
     phase::{Kind, Phase},
     plan::{TemplateKind, Work},
-    scope::{Ended, Scope, satisfies},
-    task::{Attempt, Place, QueueKey, TaskRun, Turn},
+    scope::Scope,
+    task::{Attempt, HookOf, Place, QueueKey, TaskRun, Turn},
     time::Timestamp,
     value::Map,
     wait::{Wait, WaitKind},
@@ -28,19 +31,22 @@ impl Run {
             Event::AttemptStarted(fence) => self.apply_attempt_started(*fence)?,
             Event::AttemptEnded(ended) => self.apply_attempt_ended(ended)?,
             Event::Resumed(task, payload) => self.apply_resumed(*task, payload)?,
+            Event::Repeated(container) => self.apply_repeated(*container)?,
+            Event::PolicyEvaluated(evaluated) => self.apply_policy(evaluated)?,
             Event::RetryScheduled(retry) => self.apply_retry_scheduled(*retry)?,
+            Event::HookFired(fired) => self.apply_hook_fired(fired)?,
             Event::Warning(warning) => {
                 if self.warnings.len() < MOST_WARNINGS {
                     self.warnings.push(warning.as_ref().clone());
                 }
             }
-            Event::TimedOut(..) | Event::TaskEnded(..) => {}
+            Event::TimedOut(..) | Event::TaskEnded(..) | Event::HookFailed(_) => {}
         }
         self.seq += 1;
         Ok(())
     }
 
-    fn existing(&mut self, id: TaskId) -> Result<&mut TaskRun, String> {
+    pub(super) fn existing(&mut self, id: TaskId) -> Result<&mut TaskRun, String> {
         self.tasks.get_mut(id.index()).ok_or_else(|| format!("there is no task run {id}"))
     }
 
@@ -67,12 +73,21 @@ impl Run {
         }
         if phase.is_terminal() {
             self.finished_at = Some(self.now);
+            if let Some(at) = self.deadline_at {
+                self.waits.remove(Wait { at, kind: WaitKind::SpecTimeout, task: TaskId::ROOT });
+            }
         }
     }
 
-    /// Adds a task run; one without unmet dependencies is ready at once.
-    fn create(&mut self, parent: Option<TaskId>, place: Place, unmet: u32, limit: Option<TaskId>) -> TaskId {
-        let id = TaskId(u32::try_from(self.tasks.len()).unwrap_or(u32::MAX));
+    /// Adds a task run; one that nothing holds back is ready at once.
+    pub(super) fn create(
+        &mut self,
+        parent: Option<TaskId>,
+        place: Place,
+        unmet: u32,
+        limit: Option<TaskId>,
+    ) -> TaskId {
+        let id = self.next_id();
         let parent = parent.and_then(|id| self.task(id));
         let mut task = TaskRun::new(id, parent, place, self.now);
         task.unmet = unmet;
@@ -85,8 +100,29 @@ impl Run {
         id
     }
 
+    /// A hook run: a leaf outside all scopes, bound already (R-S12).
+    fn apply_hook_fired(&mut self, fired: &HookFired) -> Applied {
+        let id = self.next_id();
+        if fired.run != id {
+            return Err(format!("the next task run is {id}, not {}", fired.run));
+        }
+        let mut task = TaskRun::new(id, None, Place::Hook(fired.hook), self.now);
+        task.inputs = fired.inputs.clone();
+        task.config = fired.config.clone();
+        task.hook = Some(HookOf { task: fired.of, kind: fired.kind });
+        self.tasks.push(task);
+        self.open_hooks += 1;
+        self.becomes_ready(id);
+        Ok(())
+    }
+
+    /// The number of the task run that comes to be next.
+    pub(super) fn next_id(&self) -> TaskId {
+        TaskId(u32::try_from(self.tasks.len()).unwrap_or(u32::MAX))
+    }
+
     /// A leaf joins the queue; whether it may stay (`when`) is decided before the step ends.
-    fn becomes_ready(&mut self, id: TaskId) {
+    pub(super) fn becomes_ready(&mut self, id: TaskId) {
         let Some(task) = self.task(id) else { return };
         if self.kind(task) == Kind::Leaf {
             self.enqueue(id, false);
@@ -97,6 +133,10 @@ impl Run {
     /// Puts a leaf in the queue, or behind the first full `parallelism` around it.
     pub(super) fn enqueue(&mut self, id: TaskId, retry: bool) {
         let key = QueueKey { at: self.now, retry, task: id };
+        if self.task(id).is_some_and(|task| task.hook.is_some()) {
+            self.hook_queue.insert(key, id);
+            return self.set_turn(id, Turn::Queued(key));
+        }
         let full = self.full_limit(id);
         self.put(key, full);
     }
@@ -115,6 +155,10 @@ impl Run {
                 Turn::Blocked(key, container)
             }
         };
+        self.set_turn(id, turn);
+    }
+
+    fn set_turn(&mut self, id: TaskId, turn: Turn) {
         if let Some(task) = self.task_mut(id) {
             task.turn = turn;
         }
@@ -132,6 +176,7 @@ impl Run {
             Turn::Elsewhere => {}
             Turn::Queued(key) => {
                 self.queue.remove(&key);
+                self.hook_queue.remove(&key);
             }
             Turn::Blocked(key, container) => {
                 if let Some(scope) = self.scope_mut(container) {
@@ -154,47 +199,18 @@ impl Run {
         None
     }
 
-    fn parallelism(&self, scope: &Scope) -> Option<u32> {
-        match &self.plan.templates.get(scope.template)?.kind {
+    pub(super) fn parallelism(&self, scope: &Scope) -> Option<u32> {
+        match self.plan.kind(scope.template)? {
             TemplateKind::Dag(dag) => dag.parallelism,
-            TemplateKind::Task | TemplateKind::Loop(_) | TemplateKind::Pipeline(_) => None,
+            TemplateKind::Task
+            | TemplateKind::Wrapper(_)
+            | TemplateKind::Loop(_)
+            | TemplateKind::Pipeline(_) => None,
         }
     }
 
-    fn scope_mut(&mut self, container: TaskId) -> Option<&mut Scope> {
+    pub(super) fn scope_mut(&mut self, container: TaskId) -> Option<&mut Scope> {
         self.task_mut(container)?.scope.as_deref_mut()
-    }
-
-    fn apply_scope_opened(&mut self, opened: &ScopeOpened) -> Applied {
-        let plan = Arc::clone(&self.plan);
-        let container = self.existing(opened.task)?;
-        let (Work::Container(template) | Work::Wrapper { container: template, .. }) =
-            node_at(&plan, container.place).work
-        else {
-            return Err(format!("task run {} is not a container", opened.task));
-        };
-        let outer_limit = container.limit;
-        container.inputs = opened.inputs.clone();
-        let Some(TemplateKind::Dag(dag)) = plan.templates.get(template).map(|t| &t.kind) else {
-            return Err(format!("the template of task run {} cannot be opened", opened.task));
-        };
-        container.scope = Some(Box::new(Scope::new(template, outer_limit)));
-        let limit = if dag.parallelism.is_some() { Some(opened.task) } else { outer_limit };
-        let first = self.tasks.len();
-        self.tasks.reserve(dag.nodes.len());
-        let children: Vec<TaskId> = (first..first + dag.nodes.len())
-            .map(|id| TaskId(u32::try_from(id).unwrap_or(u32::MAX)))
-            .collect();
-        if let Some(scope) = self.scope_mut(opened.task) {
-            scope.open = u32::try_from(children.len()).unwrap_or(u32::MAX);
-            scope.undispatched = scope.open;
-            scope.children = children;
-        }
-        for (index, node) in dag.nodes.iter().enumerate() {
-            let unmet = u32::try_from(node.dependencies.len()).unwrap_or(u32::MAX);
-            self.create(Some(opened.task), Place::Dag(template, index), unmet, limit);
-        }
-        Ok(())
     }
 
     fn apply_phase(&mut self, change: &PhaseChanged) -> Applied {
@@ -212,6 +228,7 @@ impl Run {
             Some(With::Bound { inputs, config }) => {
                 task.inputs = inputs.clone();
                 task.config = config.clone();
+                task.rebind = false;
             }
             Some(With::Partial { message, outputs }) => {
                 task.message = message.clone();
@@ -269,34 +286,33 @@ impl Run {
         task.payload = Arc::default();
         task.resumed = false;
         task.clocks.wake = task.clocks.wake.filter(|at| *at > now);
-        let Some(at) = task.clocks.wake else { return self.enqueue(id, true) };
+        let Some(at) = task.clocks.wake else { return self.again(id) };
         self.waits.insert(Wait { at, kind: WaitKind::RetryWake, task: id });
         self.delayed += 1;
+    }
+
+    /// The next attempt may begin: a leaf's joins the queue, a wrapper's begins before the step ends.
+    fn again(&mut self, id: TaskId) {
+        match self.task(id).map(|task| self.kind(task)) {
+            Some(Kind::Leaf) => self.enqueue(id, true),
+            Some(Kind::Container | Kind::Wrapper) | None => self.ready.push(id),
+        }
     }
 
     /// A delay is over. This follows from time alone, so it is no event.
     pub(super) fn wake(&mut self, id: TaskId) {
         self.dequeue(id);
-        self.enqueue(id, true);
+        self.again(id);
     }
 
     fn enter_ready(&mut self, id: TaskId, now: Timestamp) {
         self.dequeue(id);
         let plan = Arc::clone(&self.plan);
-        let Some(task) = self.task_mut(id) else { return };
+        // With a reason it is only passed through: nothing is dispatched.
+        let Some(task) = self.task_mut(id).filter(|task| task.reason.is_none()) else { return };
         let node = node_at(&plan, task.place);
-        let leaf = matches!(node.work, Work::Executor(_));
-        if leaf {
-            task.attempt += 1;
-            task.dispatch += 1;
-            task.attempts.push(Attempt {
-                number: task.attempt,
-                started_at: None,
-                finished_at: None,
-                phase: Phase::Ready,
-                code: None,
-                message: "".into(),
-            });
+        if matches!(node.work, Work::Executor(_)) {
+            begin_attempt(task);
         }
         if task.dispatched_at.is_some() {
             return;
@@ -305,7 +321,10 @@ impl Run {
         task.clocks.timeout = node.settings.timeout.map(|length| now.after(length));
         task.clocks.deadline = node.settings.deadline.map(|policy| now.after(policy.timeout));
         let (clocks, depth) = (task.clocks, task.depth);
-        let timeout_kind = if leaf { WaitKind::Timeout } else { WaitKind::ContainerTimeout { depth } };
+        let timeout_kind = match node.work {
+            Work::Executor(_) | Work::Wrapper(_) => WaitKind::Timeout,
+            Work::Container(_) => WaitKind::ContainerTimeout { depth },
+        };
         for (at, kind) in [(clocks.timeout, timeout_kind), (clocks.deadline, WaitKind::Deadline)] {
             if let Some(at) = at {
                 self.waits.insert(Wait { at, kind, task: id });
@@ -340,7 +359,11 @@ impl Run {
     }
 
     fn enter_terminal(&mut self, id: TaskId, now: Timestamp) {
+        let waited = self.task(id).is_some_and(|task| task.turn != Turn::Elsewhere);
         self.dequeue(id);
+        if waited {
+            self.offer_places(id);
+        }
         self.drop_waits(id);
         let plan = Arc::clone(&self.plan);
         let Some(task) = self.task_mut(id) else { return };
@@ -349,33 +372,15 @@ impl Run {
             attempt.finished_at = Some(now);
             attempt.phase = task.phase;
         }
-        let node = node_at(&plan, task.place);
-        self.progress.done += u32::from(matches!(node.work, Work::Executor(_)));
-        self.tell_parent(id);
-    }
-
-    /// Counts an ended child in its container, and down the dependencies it satisfies.
-    fn tell_parent(&mut self, id: TaskId) {
-        let plan = Arc::clone(&self.plan);
-        let Some(task) = self.task(id) else { return };
-        let Some(parent) = task.parent else { return };
-        let node = node_at(&plan, task.place);
-        let tolerance = node.settings.continue_on;
-        let satisfied = satisfies(tolerance, task.phase, task.reason);
-        let child = Ended { task: id, phase: task.phase, reason: task.reason, message: task.message.clone() };
-        let Some(scope) = self.scope_mut(parent) else { return };
-        scope.count(child, tolerance);
-        if !satisfied {
-            return;
+        let (is_hook, parent) = (task.hook.is_some(), task.parent);
+        let is_leaf = matches!(node_at(&plan, task.place).work, Work::Executor(_));
+        if is_hook {
+            self.open_hooks = self.open_hooks.saturating_sub(1);
+        } else {
+            self.progress.done += u32::from(is_leaf);
         }
-        let waiting: Vec<TaskId> =
-            node.dependents.iter().filter_map(|index| scope.children.get(*index).copied()).collect();
-        for dependent in waiting {
-            let Some(task) = self.task_mut(dependent) else { continue };
-            task.unmet = task.unmet.saturating_sub(1);
-            if task.unmet == 0 && task.phase == Phase::Created {
-                self.becomes_ready(dependent);
-            }
+        if let Some(parent) = parent {
+            self.tell_parent(id, parent);
         }
     }
 
@@ -396,6 +401,7 @@ impl Run {
     }
 
     fn start_attempt_clock(&mut self, id: TaskId) {
+        self.stop_attempt_clock(id);
         let Some(task) = self.task(id) else { return };
         let Some(policy) = self.node(task).settings.max_runtime else { return };
         let at = self.now.after(policy.timeout);
@@ -405,27 +411,52 @@ impl Run {
         self.waits.insert(Wait { at, kind: WaitKind::MaxRuntime, task: id });
     }
 
-    fn stop_attempt_clock(&mut self, id: TaskId) {
+    pub(super) fn stop_attempt_clock(&mut self, id: TaskId) {
         if let Some(at) = self.task_mut(id).and_then(|task| task.clocks.max_runtime.take()) {
             self.waits.remove(Wait { at, kind: WaitKind::MaxRuntime, task: id });
         }
     }
 
-    /// Keeps the counts that `parallelism` is about; a freed place lets the first blocked leaf back into the queue.
+    /// Keeps the counts that `parallelism` is about; freed places are offered to those that wait for them.
     fn count_in_flight(&mut self, id: TaskId, more: bool) {
         let change = |count: &mut u32| *count = if more { *count + 1 } else { count.saturating_sub(1) };
+        let Some(task) = self.task(id).filter(|task| task.hook.is_none()) else { return };
+        let mut limit = task.limit;
         change(&mut self.in_flight);
-        let mut limit = self.task(id).and_then(|task| task.limit);
-        while let Some(container) = limit {
-            let Some(scope) = self.scope_mut(container) else { return };
+        while let Some(scope) = limit.and_then(|container| self.scope_mut(container)) {
             change(&mut scope.in_flight);
             limit = scope.outer_limit;
-            let freed = if more { None } else { scope.blocked.pop_first() };
-            if let Some((key, leaf)) = freed {
-                let full = self.full_limit(leaf);
-                self.put(key, full);
+        }
+        if !more {
+            self.offer_places(id);
+        }
+    }
+
+    /// A leaf has left its place under every `parallelism` around it, or does not take it: the next ones may.
+    pub(super) fn offer_places(&mut self, leaf: TaskId) {
+        let mut limit = self.task(leaf).and_then(|task| task.limit);
+        while let Some(container) = limit {
+            self.offer_place(container);
+            limit = self.outer_limit(container);
+        }
+    }
+
+    /// Lets the first leaf back into the queue that waits for a place here, and for none further inside.
+    fn offer_place(&mut self, container: TaskId) {
+        while let Some((key, leaf)) = self.scope_mut(container).and_then(|scope| scope.blocked.pop_first()) {
+            let full = self.full_limit(leaf);
+            self.put(key, full);
+            let around = |limit: &TaskId| self.outer_limit(*limit);
+            let is_inside = |full| std::iter::successors(around(&full), around).any(|c| c == container);
+            if !full.is_some_and(is_inside) {
+                return;
             }
         }
+    }
+
+    /// The next dag with a `parallelism` around one.
+    fn outer_limit(&self, container: TaskId) -> Option<TaskId> {
+        self.task(container)?.scope.as_ref()?.outer_limit
     }
 
     fn apply_attempt_started(&mut self, fence: Fence) -> Applied {
@@ -469,14 +500,49 @@ impl Run {
         Ok(())
     }
 
+    fn apply_policy(&mut self, evaluated: &PolicyEvaluated) -> Applied {
+        let task = self.existing(evaluated.fence.task)?;
+        task.verdict = Some(evaluated.verdict);
+        task.rebind |= !(evaluated.iter.is_empty() && evaluated.ctx.is_empty());
+        let parent = task.parent;
+        let members = |map: &Map| map.iter().map(|(k, v)| (k.clone(), v.clone())).collect::<Vec<_>>();
+        if let Some(pipeline) = parent.and_then(|id| self.scope_mut(id)).and_then(Scope::pipeline_mut) {
+            Arc::make_mut(&mut pipeline.iter).extend(members(&evaluated.iter));
+        }
+        Arc::make_mut(&mut self.ctx).extend(members(&evaluated.ctx));
+        Ok(())
+    }
+
     fn apply_retry_scheduled(&mut self, retry: RetryScheduled) -> Applied {
         let task = self.existing(retry.task)?;
         if retry.attempt != task.attempt + 1 {
             return Err(format!("attempt {} cannot follow attempt {}", retry.attempt, task.attempt));
         }
         task.clocks.wake = Some(retry.wake_at);
+        if task.phase == Phase::Created {
+            // A wrapper whose container ended before any leaf was dispatched: no edge leads where it is.
+            self.enter_created(retry.task);
+        }
         Ok(())
     }
+}
+
+/// Another attempt of a leaf, or of a wrapper.
+pub(super) fn begin_attempt(task: &mut TaskRun) {
+    task.attempt += 1;
+    task.dispatch += 1;
+    if task.attempts.is_empty() {
+        // Most tasks have one attempt; a growing vector begins with room for four.
+        task.attempts.reserve_exact(1);
+    }
+    task.attempts.push(Attempt {
+        number: task.attempt,
+        started_at: None,
+        finished_at: None,
+        phase: Phase::Ready,
+        code: None,
+        message: Arc::default(),
+    });
 }
 
 /// Last writer wins per name; names keep the place of their first writer (R-S9).

@@ -2,7 +2,11 @@
 
 use std::sync::Arc;
 
-use super::{Run, env::Judged, env::View, node_at};
+use super::{
+    Run,
+    env::{AttemptSeen, Judged, View},
+    node_at,
+};
 use crate::{
     event::{AttemptEnded, Clock, Event, Fence, Reason, RetryScheduled, TaskId, With},
     outcome::{Outcome, PhaseConditions, phase_of},
@@ -14,8 +18,10 @@ use crate::{
 };
 
 /// What follows an attempt.
-enum Next {
+pub(super) enum Next {
+    /// Another one, after a pause.
     Retry(Millis),
+    /// The task's end.
     End(Phase, Option<Reason>),
 }
 
@@ -59,13 +65,25 @@ impl Run {
         let node = node_at(&plan, task.place);
         let retries = task.retries();
         let mut outputs = task.outputs.clone();
-        let Outcome { code, message, outputs: returned, .. } = outcome;
+        let Outcome { code, message, outputs: returned, detail } = outcome;
+        let mut phase = phase_of(code);
+        if phase == Phase::Suspended && task.hook.is_some() {
+            // Nobody answers a hook (R-S12).
+            phase = Phase::Error;
+        }
+        let started = task.attempts.last().and_then(|attempt| attempt.started_at);
+        let attempt = AttemptSeen {
+            detail: detail.unwrap_or_default(),
+            duration: started.map(|at| self.now.since(at)),
+            expired: expired.is_some(),
+        };
         if outputs.is_empty() {
             outputs = Arc::new(returned);
         } else {
             super::apply::merge_outputs(&mut outputs, returned);
         }
-        let mut judged = Judged { phase: phase_of(code), code: Some(code), message, outputs, retries };
+        let mut judged =
+            Judged { phase, code: Some(code), message, outputs, retries, attempt, aggregated: None };
         let overridden = self.judge(id, &node.settings.phase_conditions, &mut judged);
         if judged.phase == Phase::Suspended {
             let with = With::Partial { message: judged.message, outputs: judged.outputs };
@@ -75,7 +93,7 @@ impl Run {
         judged.outputs = self.whitelisted(id, &judged);
         let Some(fence) = self.end_attempt(id, &judged) else { return };
         let expired = expired.filter(|_| !overridden);
-        match self.decide(id, &node.settings, &judged, expired) {
+        match self.decide(fence, &node.settings, &judged, expired) {
             Next::Retry(delay) => self.retry(fence, delay),
             Next::End(phase, reason) => self.end_task(id, phase, reason),
         }
@@ -107,36 +125,48 @@ impl Run {
     fn end_attempt(&mut self, id: TaskId, judged: &Judged) -> Option<Fence> {
         let task = self.task(id)?;
         let fence = task.fence();
-        let started = task.attempts.last().and_then(|attempt| attempt.started_at);
         self.emit(Event::AttemptEnded(Box::new(AttemptEnded {
             fence,
             phase: judged.phase,
             code: judged.code.unwrap_or_default(),
             message: judged.message.clone(),
             outputs: judged.outputs.clone(),
-            duration_ms: started.map(|at| self.now.since(at)),
+            duration_ms: judged.attempt.duration,
         })));
         Some(fence)
     }
 
-    fn decide(&mut self, id: TaskId, settings: &Settings, judged: &Judged, expired: Option<Clock>) -> Next {
-        let Some(task) = self.task(id) else { return Next::End(judged.phase, None) };
-        let attempt = task.attempt;
-        let timed_out = task.clocks.timeout.is_some_and(|at| at <= self.now);
-        let exhausted = match &settings.recovery {
-            Some(Recovery::Retry(policy)) if judged.phase != Phase::Succeeded => {
-                let unlimited = policy.max_attempts == MaxAttempts::Unlimited;
-                let budget = policy.max_attempts.allows_another(attempt) && !(unlimited && timed_out);
-                if budget && self.filter_allows(id, policy, judged) {
-                    return Next::Retry(self.delay(id, policy));
-                }
-                !budget && !unlimited && attempt > 1
+    fn decide(&mut self, fence: Fence, settings: &Settings, judged: &Judged, expired: Option<Clock>) -> Next {
+        let next = match &settings.recovery {
+            Some(Recovery::Policy(policy)) if !policy.rules.is_empty() => {
+                let verdict = self.evaluate_policy(fence, policy, judged);
+                Self::follow(verdict, judged, fence.attempt)
             }
-            Some(Recovery::Retry(_) | Recovery::Policy(_)) | None => false,
+            Some(Recovery::Retry(policy)) if judged.phase != Phase::Succeeded => {
+                self.decide_by_retry(fence, policy, judged)
+            }
+            Some(Recovery::Policy(_) | Recovery::Retry(_)) | None => Next::End(judged.phase, None),
         };
-        let (phase, reason) =
-            expired.and_then(|clock| end_of(clock, settings)).unwrap_or((judged.phase, None));
-        Next::End(phase, reason.or(exhausted.then_some(Reason::RetryExhausted)))
+        match (next, expired.and_then(|clock| end_of(clock, settings))) {
+            (Next::End(..), Some((phase, reason))) => Next::End(phase, reason),
+            (next, _) => next,
+        }
+    }
+
+    fn decide_by_retry(
+        &mut self,
+        Fence { task: id, attempt, .. }: Fence,
+        policy: &RetryPolicy,
+        judged: &Judged,
+    ) -> Next {
+        let timed_out = self.task(id).and_then(|task| task.clocks.timeout).is_some_and(|at| at <= self.now);
+        let unlimited = policy.max_attempts == MaxAttempts::Unlimited;
+        let budget = policy.max_attempts.allows_another(attempt) && !(unlimited && timed_out);
+        if budget && self.filter_allows(id, policy, judged) {
+            return Next::Retry(self.delay(id, policy));
+        }
+        let exhausted = !budget && !unlimited && attempt > 1;
+        Next::End(judged.phase, exhausted.then_some(Reason::RetryExhausted))
     }
 
     /// The filter, or the author's expression, which is only asked while there is a budget (R-R4).
@@ -170,7 +200,9 @@ impl Run {
         let Fence { task, attempt, .. } = fence;
         let wake_at = self.now.after(delay_ms);
         self.emit(Event::RetryScheduled(RetryScheduled { task, attempt: attempt + 1, delay_ms, wake_at }));
-        self.set_phase(task, Phase::Created, None, None);
+        if self.task(task).is_some_and(|task| task.phase != Phase::Created) {
+            self.set_phase(task, Phase::Created, None, None);
+        }
     }
 
     /// Ends the current attempt with `attempt_phase` and the task with `end`, asking nobody.
@@ -183,12 +215,15 @@ impl Run {
         end: (Phase, Option<Reason>),
     ) {
         let Some(task) = self.task(id) else { return };
+        let started = task.attempts.last().and_then(|attempt| attempt.started_at);
         let judged = Judged {
             phase: attempt_phase,
             code: Some(code),
             message: message.into(),
             outputs: task.outputs.clone(),
             retries: task.retries(),
+            attempt: AttemptSeen { duration: started.map(|at| self.now.since(at)), ..AttemptSeen::default() },
+            aggregated: None,
         };
         if self.end_attempt(id, &judged).is_some() {
             self.end_task(id, end.0, end.1);
@@ -201,7 +236,7 @@ impl Run {
         self.emit(Event::TaskEnded(id, phase == Phase::Succeeded));
     }
 
-    /// Ends a task that never got an attempt.
+    /// Ends a task without an attempt to its name, or between two.
     pub(super) fn end_without_attempt(
         &mut self,
         id: TaskId,
@@ -211,7 +246,16 @@ impl Run {
     ) {
         let with =
             (!message.is_empty()).then(|| With::Result { message: message.into(), outputs: Arc::default() });
+        self.end_with(id, phase, reason, with);
+    }
+
+    /// Ends a task whose last attempt, if it had any, is over or given up.
+    pub(super) fn end_with(&mut self, id: TaskId, phase: Phase, reason: Option<Reason>, with: Option<With>) {
+        let had_attempt = self.task(id).is_some_and(|task| task.attempt > 0);
         self.set_phase(id, phase, reason, with);
+        if had_attempt {
+            self.emit(Event::TaskEnded(id, false));
+        }
     }
 }
 

@@ -10,7 +10,7 @@ use std::{
 use phasm::{
     Host, HostBuilder,
     config::Config,
-    engine::plan::{Plan, Template, TemplateKind, Work},
+    engine::plan::{Plan, Work},
     store::{Sqlite, StoreError},
 };
 use tokio::time::sleep;
@@ -154,20 +154,9 @@ impl Prepared {
 
 /// Every `executor.type` of a plan.
 fn executor_types(plan: &Plan) -> BTreeSet<Arc<str>> {
-    let nested = plan.templates.iter().flat_map(nodes);
-    let all = std::iter::once(&plan.root).chain(nested);
-    let types = all.filter_map(|node| match &node.work {
+    let types = plan.nodes().filter_map(|node| match &node.work {
         Work::Executor(call) => Some(Arc::clone(&call.executor_type)),
-        Work::Container(_) | Work::Wrapper { .. } => None,
+        Work::Container(_) | Work::Wrapper(_) => None,
     });
     types.collect()
-}
-
-fn nodes(template: &Template) -> Vec<&phasm::engine::plan::Node> {
-    match &template.kind {
-        TemplateKind::Task => Vec::new(),
-        TemplateKind::Dag(dag) => dag.nodes.iter().collect(),
-        TemplateKind::Loop(body) => vec![&body.body],
-        TemplateKind::Pipeline(pipeline) => pipeline.nodes.iter().collect(),
-    }
 }

@@ -134,7 +134,12 @@ fn of_crate(folder: &Path) -> Option<Manifest> {
         let inherited = || shared.as_ref()?.get(name)?.as_str();
         field.as_str().or_else(inherited).map(str::to_owned)
     };
-    Some(Manifest { name: field("name"), version: field("version"), description: field("description") })
+    Some(Manifest {
+        name: field("name"),
+        version: field("version"),
+        description: field("description"),
+        ..Manifest::default()
+    })
 }
 
 fn table_of(folder: &Path) -> Option<toml::Table> {
