@@ -16,7 +16,7 @@ use std::{
 use phasm_engine::{
     event::Fence,
     outcome::{Outcome, code},
-    time::Millis,
+    time::{Millis, Timestamp},
 };
 use tokio::{runtime::Handle, sync::mpsc::UnboundedSender, task::AbortHandle};
 
@@ -29,12 +29,14 @@ use crate::{
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Rank {
     priority: Reverse<u16>,
-    submitted: u64,
+    submitted_at: Timestamp,
+    number: u64,
 }
 
 impl Rank {
-    pub(crate) fn new(priority: u16, submitted: u64) -> Self {
-        Self { priority: Reverse(priority), submitted }
+    /// `number` tells runs of one instant apart.
+    pub(crate) fn new(priority: u16, submitted_at: Timestamp, number: u64) -> Self {
+        Self { priority: Reverse(priority), submitted_at, number }
     }
 }
 
@@ -163,7 +165,7 @@ impl<I: Inbox> Dispatcher<I> {
         observer: Arc<dyn Observer>,
         inbox: &I,
     ) -> AbortHandle {
-        let ticket = Ticket { fence, inbox: inbox.clone(), dispatcher: Arc::clone(self), open: true };
+        let mut ticket = Ticket { fence, inbox: inbox.clone(), dispatcher: Arc::clone(self), open: true };
         let executor = Arc::clone(&self.executor);
         let attempt = self.guests.spawn(async move {
             let runtime_ends =
@@ -178,7 +180,7 @@ impl<I: Inbox> Dispatcher<I> {
             let outcome = executor.execute(invocation, observer).await;
             let interrupted =
                 outcome.code == code::TIMEOUT && deadline.is_some_and(|deadline| Instant::now() >= deadline);
-            ticket.finish(if interrupted {
+            ticket.end(if interrupted {
                 Signal::Interrupted(fence)
             } else {
                 Signal::Finished(fence, outcome)
@@ -222,10 +224,6 @@ struct Ticket<I: Inbox> {
 }
 
 impl<I: Inbox> Ticket<I> {
-    fn finish(mut self, signal: Signal) {
-        self.end(signal);
-    }
-
     fn end(&mut self, signal: Signal) {
         self.open = false;
         if !self.inbox.signal(signal) {
@@ -288,6 +286,10 @@ mod tests {
 
     use super::*;
 
+    fn rank(priority: u16, number: u64) -> Rank {
+        Rank::new(priority, Timestamp(0), number)
+    }
+
     fn granted(inbox: &mut UnboundedReceiver<Signal>) -> Vec<u32> {
         std::iter::from_fn(|| inbox.try_recv().ok())
             .map(|signal| if let Signal::Granted(slots) = signal { slots } else { panic!("{signal:?}") })
@@ -301,7 +303,6 @@ mod tests {
         let (first, mut first_hears) = unbounded_channel::<Signal>();
         let (second, mut second_hears) = unbounded_channel();
         let (urgent, mut urgent_hears) = unbounded_channel();
-        let rank = Rank::new;
         assert_eq!(slots.exchange(rank(500, 1), &first, 0, 10), 4);
         assert_eq!(slots.exchange(rank(500, 2), &second, 0, 2), 0);
         assert_eq!(slots.exchange(rank(900, 3), &urgent, 0, 1), 0);
@@ -317,9 +318,9 @@ mod tests {
         let slots = Slots::new(1);
         let (gone, hears) = unbounded_channel::<Signal>();
         let (next, mut next_hears) = unbounded_channel();
-        assert_eq!(slots.exchange(Rank::new(0, 1), &gone, 0, 1), 1);
-        slots.exchange(Rank::new(0, 2), &gone, 0, 1);
-        slots.exchange(Rank::new(0, 3), &next, 0, 1);
+        assert_eq!(slots.exchange(rank(0, 1), &gone, 0, 1), 1);
+        slots.exchange(rank(0, 2), &gone, 0, 1);
+        slots.exchange(rank(0, 3), &next, 0, 1);
         drop(hears);
         slots.give_back(1);
         assert_eq!(granted(&mut next_hears), [1]);
@@ -330,7 +331,7 @@ mod tests {
     fn debts_are_paid_first() {
         let slots = Slots::new(1);
         let (inbox, mut hears) = unbounded_channel::<Signal>();
-        let rank = Rank::new(0, 1);
+        let rank = rank(0, 1);
         assert_eq!(slots.exchange(rank, &inbox, -2, 1), 0);
         slots.give_back(1);
         assert!(granted(&mut hears).is_empty());

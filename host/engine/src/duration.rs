@@ -122,14 +122,17 @@ impl<'a> Scanner<'a> {
     fn no_number(&self) -> String {
         match self.rest().chars().next() {
             None => "empty; expected a duration such as `1h 30m`".to_owned(),
-            Some(sign @ ('-' | '+')) => format!("sign `{sign}`; expected an unsigned number"),
+            Some(sign) if is_sign(sign) => format!("sign `{sign}`; expected an unsigned number"),
             Some(c) => format!("`{c}` where a number belongs; expected a duration such as `1h 30m`"),
         }
     }
 
     fn unit(&mut self, number: &Number<'_>) -> Result<Millis, DurationError> {
         let offset = self.offset;
-        let word = self.take_while(|c| !c.is_ascii_whitespace() && !c.is_ascii_digit());
+        let word = self.take_while(|c| !c.is_ascii_whitespace() && !c.is_ascii_digit() && !is_sign(c));
+        if word.is_empty() && self.rest().starts_with(is_sign) {
+            return Err(error(offset, self.no_number()));
+        }
         if word.is_empty() {
             let message =
                 format!("`{}` has no unit; only a number standing alone is milliseconds", number.digits);
@@ -137,6 +140,10 @@ impl<'a> Scanner<'a> {
         }
         length_of(word).ok_or_else(|| error(offset, unknown_unit(word)))
     }
+}
+
+fn is_sign(c: char) -> bool {
+    matches!(c, '-' | '+')
 }
 
 fn length_of(word: &str) -> Option<Millis> {
@@ -234,6 +241,9 @@ mod tests {
             ("-5s", 0, "sign `-`"),
             ("+5s", 0, "sign `+`"),
             ("1h -5m", 3, "sign `-`"),
+            ("1h-5m", 2, "sign `-`"),
+            ("5 -3s", 2, "sign `-`"),
+            ("5+3s", 1, "sign `+`"),
             ("1.5h", 1, "`.` after a number"),
             ("1,5h", 1, "`,` after a number"),
             (".5h", 0, "`.` where a number belongs"),

@@ -7,17 +7,22 @@ mod arguments;
 mod assemble;
 mod build;
 pub mod catalogue;
+mod comparing;
 mod executors;
 mod graph;
 mod index;
+mod items;
+mod kinds;
 mod lints;
 mod merge;
 mod names;
 mod nesting;
 mod order;
+mod passing;
 mod reading;
 mod references;
 mod shapes;
+mod shared;
 mod sources;
 pub(crate) mod types;
 mod upstream;
@@ -28,7 +33,7 @@ use std::{collections::BTreeMap, sync::Arc};
 
 pub use self::{
     arguments::bind_arguments,
-    executors::{Catalogue, ExecutorInfo},
+    executors::{Catalogue, ExecutorInfo, check_defaults},
 };
 use crate::{
     expr::{Expr, Interpolated},
@@ -243,19 +248,19 @@ pub struct Node {
     pub when: Option<Expr>,
     /// `arguments` of the call; they see what a node sees.
     pub arguments: Vec<Argument>,
-    /// Declared inputs of the template or the inline node.
-    pub inputs: Vec<Parameter>,
-    /// Declared outputs of the template or the inline node.
-    pub outputs: Vec<Parameter>,
-    /// Timeouts, retry, tolerance, conditions, hooks.
-    pub settings: Settings,
+    /// Declared inputs of the template or the inline node; calls of one template share them.
+    pub inputs: Arc<[Parameter]>,
+    /// Declared outputs of the template or the inline node; likewise.
+    pub outputs: Arc<[Parameter]>,
+    /// Timeouts, retry, tolerance, conditions, hooks; shared where calls add nothing of their own.
+    pub settings: Arc<Settings>,
 }
 
 /// What a node does.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub enum Work {
     /// Call an executor: a leaf.
-    Executor(ExecutorCall),
+    Executor(Arc<ExecutorCall>),
     /// Run the dag, loop or pipeline template.
     Container(TemplateId),
     /// Attempts of the call that the wrapper template makes ([`TemplateKind::Wrapper`]).
@@ -263,7 +268,7 @@ pub enum Work {
 }
 
 /// The call of an executor.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct ExecutorCall {
     /// `executor.type`: `name`, `name@version` or `sha256:…`.
     pub executor_type: Arc<str>,
@@ -370,7 +375,7 @@ pub enum Recovery {
 }
 
 /// `continueOn`.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Tolerance {
     /// Failed is tolerated.
     pub failed: bool,

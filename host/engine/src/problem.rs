@@ -67,6 +67,13 @@ impl Problem {
         self.hint = Some(hint.into());
         self
     }
+
+    /// Adds how to mend it, where somebody knows.
+    #[must_use]
+    pub(crate) fn with_hint_if(mut self, hint: Option<String>) -> Self {
+        self.hint = hint.or(self.hint);
+        self
+    }
 }
 
 impl fmt::Display for Problem {

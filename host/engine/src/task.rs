@@ -173,7 +173,7 @@ impl TaskRun {
             phase: Phase::Created,
             reason: None,
             code: None,
-            message: "".into(),
+            message: Arc::default(),
             inputs: Bindings::default(),
             config: Value::Null,
             outputs: Arc::default(),

@@ -46,6 +46,31 @@ fn the_exit_status_is_the_phase() {
     assert_eq!(bench.phasm(&["run", "skip.yaml"]).status, 0);
 }
 
+/// R-W12: a manifest's retry is the farthest, and a plugin whose manifest has none that is one is not used.
+#[test]
+fn the_manifest_beside_a_plugin_brings_a_retry() {
+    let bench = Bench::new();
+    bench.write("plugins/code.toml", "retry = { limit = 2 }\n");
+    let attempts = |more: &str| {
+        bench.task("code.yaml", "code", more);
+        let ran = bench.phasm(&["run", "code.yaml", "-p", "code=3", "--json"]);
+        assert_eq!(ran.status, 3, "{ran:?}");
+        let view = ran.json();
+        (view["tasks"][0]["attempts"].as_array().unwrap().len(), view["tasks"][0]["reason"].clone())
+    };
+    assert_eq!(attempts(""), (3, json!("retry-exhausted")));
+    assert_eq!(attempts("retry: { limit: 1 }"), (2, json!("retry-exhausted")));
+    assert_eq!(attempts("maxRuntime: 1h"), (3, json!("retry-exhausted")));
+    bench.write("plugins/code.toml", "retry = { limit = 2, delay = '1 week' }\n");
+    let ran = bench.phasm(&["run", "code.yaml", "-p", "code=0"]);
+    assert_eq!(ran.status, 3, "{ran:?}");
+    assert!(
+        ran.stderr.contains("plugin `code`: manifest ")
+            && ran.stderr.contains("code.toml: P030: retry.delay: "),
+        "{ran:?}"
+    );
+}
+
 /// R-L2.
 #[test]
 fn stdout_has_the_result_and_stderr_the_rest() {

@@ -5,6 +5,7 @@ use std::{ops::RangeInclusive, sync::Arc};
 use crate::{
     duration,
     plan::catalogue::{shape, values},
+    suggest::did_you_mean,
     time::Millis,
     timeout::TimeoutPolicy,
     tree::Node,
@@ -12,7 +13,6 @@ use crate::{
 
 use super::{
     Report,
-    suggest::did_you_mean,
     walk::{Cursor, Name, listed},
 };
 
@@ -22,6 +22,16 @@ const LONGEST_NAME: usize = 63;
 /// Text, with its place.
 pub(super) fn text(cursor: &Cursor<'_>, report: &Report) -> Option<Name> {
     cursor.text(report).map(|text| cursor.located(text))
+}
+
+/// Text that is not empty, with its place.
+pub(super) fn some_text(cursor: &Cursor<'_>, report: &Report) -> Option<Name> {
+    let found = text(cursor, report)?;
+    if found.value.trim().is_empty() {
+        report.problem(cursor.problem(&shape::EMPTY, "empty text; expected a name"));
+        return None;
+    }
+    Some(found)
 }
 
 /// A name of a workflow, template or task. One of the wrong form is reported and kept, so that what refers to it is
@@ -145,10 +155,7 @@ pub(super) fn word<T: Copy>(words: &[(&'static str, T)], cursor: &Cursor<'_>, re
     let problem =
         cursor.problem(&shape::UNKNOWN_WORD, format!("found `{found}`; expected {}", listed(&known)));
     let hint = if known.len() > 1 { did_you_mean(&found, known.iter().copied()) } else { None };
-    report.problem(match hint {
-        Some(hint) => problem.with_hint(hint),
-        None => problem,
-    });
+    report.problem(problem.with_hint_if(hint));
     None
 }
 

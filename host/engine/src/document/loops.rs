@@ -8,6 +8,7 @@ use crate::{
         Aggregate, AggregateStrategy, Tolerance,
         catalogue::{shape, values},
     },
+    tree::{Key, Node, Tree},
     value::Value,
 };
 
@@ -17,7 +18,7 @@ use super::{
     field::{integer, text, whole, word},
     parameters::Use,
     task::names,
-    walk::{Cursor, Name, Object},
+    walk::{Cursor, Name, Object, Site},
 };
 
 /// `loop`, without what all templates have.
@@ -33,10 +34,18 @@ pub(crate) struct LoopDoc {
     pub(crate) continue_on: Option<Tolerance>,
 }
 
+/// One of `items`.
+#[derive(Clone, Debug)]
+pub(crate) struct ItemDoc {
+    pub(crate) value: ValueDoc,
+    /// Where the fields of an object stand, which are arguments by name.
+    pub(crate) fields: Vec<(Arc<str>, Site)>,
+}
+
 /// What a loop runs over.
 #[derive(Clone, Debug)]
 pub(crate) enum OverDoc {
-    Items(Vec<ValueDoc>),
+    Items(Vec<ItemDoc>),
     Sequence(Vec<Value>),
     ItemsFrom(ExprDoc),
     Repeat(ExprDoc),
@@ -112,18 +121,35 @@ impl OverDoc {
     /// The items as the plan has them.
     pub(crate) fn items(&self) -> Option<Vec<Interpolated>> {
         match self {
-            Self::Items(items) => Some(items.iter().map(|item| item.value.clone()).collect()),
+            Self::Items(items) => Some(items.iter().map(|item| item.value.value.clone()).collect()),
             Self::Sequence(values) => Some(values.iter().cloned().map(Interpolated::Literal).collect()),
             Self::ItemsFrom(_) | Self::Repeat(_) | Self::Unreadable => None,
         }
     }
 }
 
-fn items(cursor: &Cursor<'_>, report: &Report) -> Option<Vec<ValueDoc>> {
+fn items(cursor: &Cursor<'_>, report: &Report) -> Option<Vec<ItemDoc>> {
     let items = cursor.items(report)?;
     let count = items.len();
-    let list: Vec<_> = items.filter_map(|item| ValueDoc::read(false)(&item, report)).collect();
+    let list: Vec<_> = items.filter_map(|item| ItemDoc::read(&item, report)).collect();
     (list.len() == count).then_some(list)
+}
+
+impl ItemDoc {
+    fn read(cursor: &Cursor<'_>, report: &Report) -> Option<Self> {
+        let value = ValueDoc::read(false)(cursor, report)?;
+        let fields = match &cursor.tree.node {
+            Node::Object(members) => {
+                let field = |(key, tree): &(Key, Tree)| {
+                    let path = cursor.path.key(key.name.clone());
+                    (key.name.clone(), Site { path, span: tree.span })
+                };
+                members.iter().map(field).collect()
+            }
+            Node::Null | Node::Bool(_) | Node::Number(_) | Node::String(_) | Node::Array(_) => Vec::new(),
+        };
+        Some(Self { value, fields })
+    }
 }
 
 fn sequence(cursor: &Cursor<'_>, report: &Report) -> Option<Vec<Value>> {

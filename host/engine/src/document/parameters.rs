@@ -14,7 +14,7 @@ use crate::{
 
 use super::{
     ExprDoc, Report, ValueDoc,
-    field::{boolean, check_parameter_name, text, word},
+    field::{boolean, check_parameter_name, some_text, text, word},
     walk::{Cursor, Name, Object},
 };
 
@@ -180,7 +180,7 @@ impl ParameterDoc {
 
 /// Reports a literal that does not fit `kind` or `allowed`; null fits always (SPEC section 7).
 pub(crate) fn check_literal(value: &ValueDoc, kind: ParameterType, allowed: &[Value], report: &Report) {
-    if let Some((entry, message)) = literal_misfit(&value.value, kind, allowed) {
+    if let Some((entry, message)) = misfit_of(&value.value, kind, allowed) {
         let problem = value.site.problem(entry, message);
         report.problem(match value.value.as_literal() {
             Some(literal) => problem.with_value(&literal.into()),
@@ -190,7 +190,7 @@ pub(crate) fn check_literal(value: &ValueDoc, kind: ParameterType, allowed: &[Va
 }
 
 /// Why `value`, once bound, can never fit; `None` if it may.
-fn literal_misfit(value: &Interpolated, kind: ParameterType, allowed: &[Value]) -> Option<Misfit> {
+pub(crate) fn misfit_of(value: &Interpolated, kind: ParameterType, allowed: &[Value]) -> Option<Misfit> {
     let (found, fits) = match value {
         Interpolated::Placeholder(_) => return None,
         Interpolated::Literal(literal) => return kind.misfit(literal, allowed),
@@ -229,8 +229,8 @@ impl SourceDoc {
 
 fn secret(cursor: &Cursor<'_>, report: &Report) -> Option<SecretRef> {
     let mut object = cursor.object(report)?;
-    let name = object.required("name", "the secret's name", text);
-    let key = object.required("key", "the key within the secret", text);
+    let name = object.required("name", "the secret's name", some_text);
+    let key = object.required("key", "the key within the secret", some_text);
     object.finish();
     Some(SecretRef { name: name?.value, key: key?.value })
 }

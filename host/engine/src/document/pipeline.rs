@@ -3,20 +3,21 @@
 use std::collections::BTreeMap;
 
 use crate::{
-    plan::catalogue::{shape, values},
+    plan::catalogue::{shape, values, warnings::PASSED_ON},
+    suggest::did_you_mean,
     tree::{Key, Node, Tree},
 };
 
 use super::{
-    ConditionsDoc, ExecutorDoc, ExprDoc, ParametersDoc, Report, RetryDoc, SettingsDoc, TaskDoc, ValueDoc,
-    WorkDoc,
+    ConditionsDoc, ExecutorDoc, ExprDoc, ParametersDoc, Report, SettingsDoc, TaskDoc, ValueDoc, WorkDoc,
     dag::TasksDoc,
     executor::{executor_type, labelled_config},
     field::{check_parameter_name, label, timeout, whole},
     hooks, parameters,
     parameters::Use,
+    retry::{is_legacy, report_legacy},
     task::Place,
-    walk::{Cursor, Name, Object, Site},
+    walk::{Cursor, Name, Object, Site, listed},
 };
 
 /// `pipeline`, without what all templates have.
@@ -60,7 +61,7 @@ fn labelled(key: &Key, cursor: &Cursor<'_>, report: &Report) -> Option<TaskDoc> 
     let name_tree = Tree { node: Node::String(key.name.clone()), span: key.span };
     let name = label(&Cursor { tree: &name_tree, path: cursor.path.clone() }, report);
     let mut object = cursor.object(report)?;
-    refuse(&mut object, cursor, report);
+    refuse(&mut object, report);
     let kind = object.required("kind", "the executor's type", executor_type);
     let (settings, config) = object.optional("spec", spec).unwrap_or_default();
     let work = kind.map_or(WorkDoc::Unreadable, |kind| WorkDoc::Executor(ExecutorDoc { kind, config }));
@@ -86,20 +87,21 @@ fn labelled(key: &Key, cursor: &Cursor<'_>, report: &Report) -> Option<TaskDoc> 
     })
 }
 
-fn refuse(object: &mut Object<'_, '_>, cursor: &Cursor<'_>, report: &Report) {
+fn refuse(object: &mut Object<'_, '_>, report: &Report) {
     let why = "in a pipeline, whose tasks run in order; expected a policy rule";
     let hint = "rules say what happens after an attempt: continue, jump, break, fail";
     object.refuse(&["dependencies", "continueOn"], &shape::NOT_ALLOWED, why, hint);
     let Some(retry) = object.get("retry") else { return };
-    let is_legacy = matches!(&retry.tree.node, Node::Object(members)
-        if members.iter().any(|(key, _)| matches!(&*key.name, "max_attempts" | "retry_when")));
-    if is_legacy {
-        let _ = RetryDoc::read(&Cursor { tree: retry.tree, path: cursor.path.key("retry") }, report);
-    } else {
-        let problem = retry
-            .problem(&values::RULE_ACTION, "`retry` in a labelled task; expected a rule with `do: retry`");
-        report.problem(problem.with_hint("write `spec: {policy: {rules: […]}}`"));
+    if retry.is_object()
+        && let Some(mut written) = retry.object(report)
+        && is_legacy(&written)
+    {
+        report_legacy(&retry, &mut written, true, report);
+        return;
     }
+    let message = "`retry` in a labelled task; expected a rule with `do: retry`";
+    let problem = retry.problem(&values::RULE_ACTION, message);
+    report.problem(problem.with_hint("write `spec: {policy: {rules: […]}}`"));
 }
 
 fn inputs(object: &Object<'_, '_>, report: &Report) -> ParametersDoc {
@@ -111,6 +113,27 @@ fn inputs(object: &Object<'_, '_>, report: &Report) -> ParametersDoc {
         list.push(parameters::labelled(name, ValueDoc::read(false)(&value, report)));
     }
     ParametersDoc { list, sound: true }
+}
+
+/// Keys of `spec` that are the task's own.
+const OWN_KEYS: [&str; 5] = ["policy", "timeout", "maxRuntime", "maxInactivity", "deadline"];
+
+/// Warns about a key that reaches the executor though it looks like one of the task's.
+fn warn_if_ours(key: &Key, cursor: &Cursor<'_>, report: &Report) {
+    let hint = match &*key.name {
+        "timeout" => return,
+        "retry" => Some("to have the engine retry, write a policy rule with `do: retry`".to_owned()),
+        name if RESERVED.contains(&name) => Some(format!("write `{name}` beside `spec`")),
+        name => did_you_mean(name, OWN_KEYS),
+    };
+    let Some(hint) = hint else { return };
+    let site = Site { path: cursor.path.key(key.name.clone()), span: key.span };
+    let message = format!(
+        "`{}` in `spec` is the executor's, in `config.spec`; expected {}",
+        key.name,
+        listed(&OWN_KEYS)
+    );
+    report.warning(site.problem(&PASSED_ON, message).with_hint(hint));
 }
 
 /// The task's own settings, and everything else as the executor's.
@@ -127,8 +150,9 @@ fn spec(cursor: &Cursor<'_>, report: &Report) -> Option<(SettingsDoc, Option<Val
         .filter(|(key, _)| !is_own(key))
         .map(|(key, value)| (key.clone(), value.tree.clone()))
         .collect();
+    rest.iter().for_each(|(key, _)| warn_if_ours(key, cursor, report));
     let own_timeout = own_timeout.and_then(|cursor| timeout(&cursor, report));
-    let settings = SettingsDoc { timeout: own_timeout, ..SettingsDoc::read_defaults(&mut object) };
+    let settings = SettingsDoc { timeout: own_timeout, ..SettingsDoc::read_labelled(&mut object) };
     let config = if rest.is_empty() { None } else { labelled_config(rest, &cursor.site(), report) };
     Some((settings, config))
 }

@@ -14,7 +14,7 @@ use super::{
     ExprDoc, Report, ValueDoc,
     field::{pause, text, word},
     retry::count,
-    walk::{Cursor, Name, Object, Site},
+    walk::{Cursor, Name, Object, Site, listed_if_few},
 };
 
 /// `policy`.
@@ -87,18 +87,25 @@ impl PolicyDoc {
         });
         object.finish();
         let rules = rules?;
-        let all_when = rules.iter().all(|rule| matches!(rule, Some(RuleDoc { when: Some(_), .. })));
-        if all_when && !rules.is_empty() && !decided {
+        let is_read = rules.iter().all(Option::is_some);
+        let policy = Self {
+            rules: rules.into_iter().flatten().collect(),
+            fail_unmatched: fail_unmatched.unwrap_or(false),
+        };
+        if is_read && !policy.rules.is_empty() && !policy.is_exhaustive() && !decided {
             let message = "no else rule; expected what happens when no rule matches";
             let warning = cursor.site().problem(&warnings::NO_ELSE, message);
             report.warning(warning.with_hint(
                 "without one the workflow continues, even after an error; write `onUnmatched: fail`",
             ));
         }
-        Some(Self {
-            rules: rules.into_iter().flatten().collect(),
-            fail_unmatched: fail_unmatched.unwrap_or(false),
-        })
+        Some(policy)
+    }
+
+    /// Whether some rule always matches.
+    pub(crate) fn is_exhaustive(&self) -> bool {
+        let always = |rule: &RuleDoc| rule.when.as_ref().is_none_or(|when| when.expr.settled() == Some(true));
+        self.rules.iter().any(always)
     }
 }
 
@@ -107,19 +114,16 @@ impl RuleDoc {
         let mut object = cursor.object(report)?;
         // Asked for first, so that it does not pass for a misspelt `when`.
         let _ = object.get("then");
-        let when = match object.exactly_one(&["when", "else"]) {
-            Some("when") => Some(object.optional("when", ExprDoc::read)),
-            Some(_) if !is_last => {
-                report.problem(
-                    cursor.problem(&values::ELSE_RULE, "else before other rules; expected it at the end"),
-                );
-                None
-            }
-            Some(_) | None => None,
-        };
-        let rule = match (object.get("else"), when.is_none()) {
-            (Some(branch), true) if !branch.is_null() => else_branch(&branch, &mut object, report),
-            _ => object.required("then", "an action, as `{do: continue}`", |c, r| Then::read(c, r)),
+        let kind = object.exactly_one(&["when", "else"]);
+        let when = (kind == Some("when")).then(|| object.optional("when", ExprDoc::read));
+        let branch = if kind == Some("else") { object.get("else") } else { None };
+        if branch.is_some() && !is_last {
+            let message = "else before other rules; expected it at the end";
+            report.problem(cursor.problem(&values::ELSE_RULE, message));
+        }
+        let rule = match branch.filter(|branch| !branch.is_null()) {
+            Some(branch) => else_branch(&branch, &mut object, report),
+            None => object.required("then", "an action, as `{do: continue}`", |c, r| Then::read(c, r)),
         };
         object.finish();
         let Then { action, set_iter, set_ctx } = rule?;
@@ -254,11 +258,9 @@ impl RuleDoc {
         if labels.clone().any(|label| label == &*to.value) {
             return;
         }
-        let message = format!("unknown task `{}`; expected a label of this pipeline", to.value);
+        let expected = listed_if_few(labels.clone(), "a label of this pipeline");
+        let message = format!("unknown task `{}`; expected {expected}", to.value);
         let problem = to.problem(&names::UNKNOWN_TASK, message);
-        report.problem(match super::did_you_mean(&to.value, labels) {
-            Some(hint) => problem.with_hint(hint),
-            None => problem,
-        });
+        report.problem(problem.with_hint_if(crate::suggest::did_you_mean(&to.value, labels)));
     }
 }

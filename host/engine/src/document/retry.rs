@@ -1,16 +1,17 @@
 //! `retry` in the spellings of Aether and Steep (SPEC section 4).
 
 use crate::{
-    plan::catalogue::{shape, values},
+    plan::catalogue::{shape, values, warnings::NO_EFFECT},
     retry::{Backoff, Growth, MaxAttempts},
     time::Millis,
     tree::Node,
+    value::Value,
 };
 
 use super::{
     ExprDoc, Report,
     field::{integer, number, pause},
-    walk::{Cursor, Object},
+    walk::{Cursor, Object, Site},
 };
 
 /// `retry`, not yet knowing whose names its expression sees.
@@ -31,8 +32,8 @@ const MOST_RETRIES: i128 = 100;
 impl RetryDoc {
     pub(super) fn read(cursor: &Cursor<'_>, report: &Report) -> Option<Self> {
         let mut object = cursor.object(report)?;
-        if object.has("max_attempts") || object.has("retry_when") {
-            report_legacy(cursor, &mut object, report);
+        if is_legacy(&object) {
+            report_legacy(cursor, &mut object, false, report);
             return None;
         }
         if object.has("limit") && object.has("maxAttempts") {
@@ -42,6 +43,7 @@ impl RetryDoc {
                 problem.with_hint("`limit: 2` and `maxAttempts: 3` mean the same: three attempts in all"),
             );
         }
+        warn_without_effect(&object);
         let steep = object.has("maxAttempts") || !object.has("limit") && has_steep_field(&object);
         let limit = object.optional("limit", |cursor, report| count(cursor, report, 0, MOST_RETRIES));
         let attempts =
@@ -61,6 +63,24 @@ impl RetryDoc {
         };
         object.finish();
         Some(retry)
+    }
+}
+
+/// What is written and does nothing (R-R1, R-R3).
+fn warn_without_effect(object: &Object<'_, '_>) {
+    let warn = |site: &Site, message: &str, hint: &str| {
+        object.report.warning(site.problem(&NO_EFFECT, message).with_hint(hint));
+    };
+    if !object.has("limit") && !object.has("maxAttempts") {
+        let hint = "`limit: 2` and `maxAttempts: 3` mean the same: three attempts in all";
+        warn(
+            &object.site,
+            "no `limit` and no `maxAttempts`, so there is one attempt; expected one of them",
+            hint,
+        );
+    } else if let (Some(site), false) = (object.key_site("maxDelay"), object.has("exponentialBackoff")) {
+        let hint = "without it all delays are equal";
+        warn(&site, "`maxDelay` caps nothing; expected `exponentialBackoff` beside it", hint);
     }
 }
 
@@ -118,20 +138,45 @@ fn jitter(cursor: &Cursor<'_>, report: &Report) -> Option<f64> {
     None
 }
 
-/// Seed 002 section 8: prints the rules that do the same.
-fn report_legacy(cursor: &Cursor<'_>, object: &mut Object<'_, '_>, report: &Report) {
-    let text = |cursor: Option<Cursor<'_>>| cursor.map(|cursor| cursor.tree.to_value());
-    let attempts = text(object.get("max_attempts")).map_or_else(|| "3".to_owned(), |value| value.to_json());
-    let when = text(object.get("retry_when"));
-    let when = when.as_ref().and_then(crate::value::Value::as_str).unwrap_or("");
-    let inner = when.trim().trim_start_matches("{{").trim_end_matches("}}").trim();
-    let condition = inner.replace("status_code", "outcome.http.status");
-    let and = if condition.is_empty() { String::new() } else { format!(" and {condition}") };
-    let hint = format!(
-        "write\npolicy:\n  rules:\n  - when: \"{{{{ outcome.status == 'error'{and} }}}}\"\n    then: {{ do: retry, attempts: \
-         {attempts}, backoff: exponential, delay: 1.0 }}\n  - when: \"{{{{ outcome.status == 'error' }}}}\"\n    then: {{ do: fail \
-         }}\n  - else:\n      then: {{ do: continue }}"
+/// Seed 002 section 8: prints the rules that do the same, as `policy` or, in a labelled task, within `spec`.
+pub(super) fn report_legacy(
+    cursor: &Cursor<'_>,
+    object: &mut Object<'_, '_>,
+    labelled: bool,
+    report: &Report,
+) {
+    let value = |cursor: Option<Cursor<'_>>| cursor.map(|cursor| cursor.tree.to_value());
+    let attempts = value(object.get("max_attempts")).map_or_else(|| "3".to_owned(), |value| value.to_json());
+    let when = value(object.get("retry_when"));
+    let matching = retry_condition(when.as_ref().and_then(Value::as_str).unwrap_or(""));
+    let rules = format!(
+        "policy:\n  rules:\n  - when: {matching}\n    then: {{ do: retry, attempts: {attempts}, backoff: exponential, delay: 1.0 }}\n  \
+         - when: \"{{{{ outcome.status == 'error' }}}}\"\n    then: {{ do: fail }}\n  - else:\n      then: {{ do: continue }}"
     );
+    let hint = if labelled {
+        format!("write\nspec:\n  {}", rules.replace('\n', "\n  "))
+    } else {
+        format!("write\n{rules}")
+    };
     let message = "NoETL's legacy retry; expected policy rules";
     report.problem(cursor.problem(&values::LEGACY_RETRY, message).with_hint(hint));
+}
+
+/// The condition of the rule that does what `retry_when` says, in quotes.
+fn retry_condition(retry_when: &str) -> String {
+    let inner = retry_when.trim().trim_start_matches("{{").trim_end_matches("}}").trim();
+    let inner = inner.replace("status_code", "outcome.http.status");
+    // These bind less tightly than `and`.
+    let is_loose = [" or ", "||", "?"].iter().any(|operator| inner.contains(operator));
+    let and = match (inner.is_empty(), is_loose) {
+        (true, _) => String::new(),
+        (false, true) => format!(" and ({inner})"),
+        (false, false) => format!(" and {inner}"),
+    };
+    Value::from(format!("{{{{ outcome.status == 'error'{and} }}}}")).to_json()
+}
+
+/// Whether `retry` is written as NoETL wrote it before there were rules.
+pub(super) fn is_legacy(object: &Object<'_, '_>) -> bool {
+    object.has("max_attempts") || object.has("retry_when")
 }

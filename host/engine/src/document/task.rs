@@ -63,6 +63,30 @@ pub(crate) struct SettingsDoc {
     pub(crate) hooks: Option<HooksDoc>,
 }
 
+impl SettingsDoc {
+    /// Whether none of them is written.
+    pub(crate) fn is_empty(&self) -> bool {
+        let Self {
+            timeout,
+            max_runtime,
+            max_inactivity,
+            deadline,
+            recovery,
+            continue_on,
+            phase_conditions,
+            hooks,
+        } = self;
+        timeout.is_none()
+            && max_runtime.is_none()
+            && max_inactivity.is_none()
+            && deadline.is_none()
+            && recovery.is_none()
+            && continue_on.is_none()
+            && phase_conditions.is_none()
+            && hooks.is_none()
+    }
+}
+
 /// `retry` or `policy`.
 #[derive(Clone, Debug)]
 pub(crate) enum RecoveryDoc {
@@ -100,6 +124,14 @@ pub(crate) const FIELDS: [&str; 17] = [
 ];
 
 impl TaskDoc {
+    /// Its own executor, if it has one.
+    pub(crate) fn executor(&self) -> Option<&ExecutorDoc> {
+        match &self.work {
+            WorkDoc::Executor(executor) => Some(executor),
+            WorkDoc::Template(_) | WorkDoc::Unreadable => None,
+        }
+    }
+
     pub(super) fn read(place: Place, cursor: &Cursor<'_>, report: &Report) -> Option<Self> {
         let mut object = cursor.object(report)?;
         let read_name = if place == Place::Pipeline { label } else { name };
@@ -194,8 +226,9 @@ fn resources(cursor: &Cursor<'_>, report: &Report) -> Option<u64> {
 
 impl SettingsDoc {
     pub(super) fn read(object: &mut Object<'_, '_>) -> Self {
-        let own = Self::read_defaults(object);
+        let own = Self::read_bounds(object);
         Self {
+            recovery: recovery(object),
             timeout: object.optional("timeout", timeout),
             continue_on: object.optional("continueOn", tolerance),
             phase_conditions: object.optional("phaseConditions", ConditionsDoc::read),
@@ -207,18 +240,24 @@ impl SettingsDoc {
     /// A plugin's default policies.
     pub(crate) fn read_manifest(tree: &Tree, report: &Report) -> Option<Self> {
         let mut object = Cursor::root(tree).object(report)?;
-        let settings = Self::read_defaults(&mut object);
+        let retry = object.optional("retry", RetryDoc::read).map(RecoveryDoc::Retry);
+        let settings = Self { recovery: retry, ..Self::read_bounds(&mut object) };
         object.finish();
         Some(settings)
     }
 
-    /// The fields that a plugin's manifest may have as well, and policy.
-    pub(super) fn read_defaults(object: &mut Object<'_, '_>) -> Self {
+    /// What stands in `spec` of seed 002's labelled form, its timeout aside.
+    pub(super) fn read_labelled(object: &mut Object<'_, '_>) -> Self {
+        let policy = object.optional("policy", PolicyDoc::read).map(RecoveryDoc::Policy);
+        Self { recovery: policy, ..Self::read_bounds(object) }
+    }
+
+    /// Steep's timeout policies.
+    fn read_bounds(object: &mut Object<'_, '_>) -> Self {
         Self {
             max_runtime: object.optional("maxRuntime", timeout_policy),
             max_inactivity: object.optional("maxInactivity", timeout_policy),
             deadline: object.optional("deadline", timeout_policy),
-            recovery: recovery(object),
             ..Self::default()
         }
     }

@@ -8,7 +8,7 @@ use super::{
     task::Place,
     walk::{Cursor, Name, Object, Site},
 };
-use crate::plan::Tolerance;
+use crate::plan::{Tolerance, catalogue::names::CONTAINER_CALL};
 
 /// A template.
 #[derive(Clone, Debug)]
@@ -42,6 +42,27 @@ impl KindDoc {
         }
     }
 }
+
+/// Settings that only what is attempted as a whole can have (R-R9).
+fn refuse_settings(object: &mut Object<'_, '_>, kind: &KindDoc, name: Option<&Name>) {
+    let kind = kind.as_str();
+    let why = format!("in a {kind}; expected it on its tasks, or on a task that wraps the {kind}");
+    let name = name.map_or("…", |name| &*name.value);
+    let wrap = format!(
+        "to apply it to the whole {kind}, wrap it: a task template with `template: {name}`, and call that instead"
+    );
+    object.refuse(&["retry", "policy", "maxRuntime", "deadline"], &CONTAINER_CALL, &why, &wrap);
+    object.refuse(&["maxInactivity", "resources"], &CONTAINER_CALL, &why, TASKS_INSIDE);
+    object.refuse(
+        &["hooks"],
+        &CONTAINER_CALL,
+        &why,
+        "write it where the template is called, or as `spec.hooks`",
+    );
+}
+
+/// The hint for fields that only a task with an executor can have.
+pub(crate) const TASKS_INSIDE: &str = "write it on the tasks inside";
 
 impl TemplateDoc {
     pub(super) fn read(cursor: &Cursor<'_>, report: &Report) -> Option<Self> {
@@ -92,6 +113,7 @@ impl TemplateDoc {
         let name = object.required("name", "the template's name", name);
         let (inputs, outputs) = declarations(&mut object);
         let (kind, children) = read(&mut object);
+        refuse_settings(&mut object, &kind, name.as_ref());
         let settings = container_settings(&mut object);
         object.finish();
         Some(Self { site: cursor.site(), name, inputs, outputs, settings, children, kind })

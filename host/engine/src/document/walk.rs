@@ -6,10 +6,11 @@ use crate::{
     path::Path,
     plan::catalogue::{Entry, shape},
     problem::Problem,
+    suggest::did_you_mean,
     tree::{Key, Node, Span, Tree},
 };
 
-use super::{Report, suggest::did_you_mean};
+use super::Report;
 
 /// A place in a document.
 #[derive(Clone, Debug, Default)]
@@ -40,6 +41,10 @@ pub(crate) struct Object<'t, 'r> {
     pub(crate) site: Site,
     members: &'t [(Key, Tree)],
     known: Vec<&'static str>,
+    /// Fields that are known but may not stand here.
+    refused: Vec<&'static str>,
+    /// Problems that are none if this key is a slip of the pen, which is reported as such.
+    unless_slip: Vec<(&'t str, Problem)>,
     pub(crate) report: &'r Report,
 }
 
@@ -97,7 +102,9 @@ impl<'t> Cursor<'t> {
             self.wrong_type("an object", report);
             return None;
         };
-        Some(Object { site: self.site(), members, known: Vec::new(), report })
+        let site = self.site();
+        let (known, refused, unless_slip) = (Vec::new(), Vec::new(), Vec::new());
+        Some(Object { site, members, known, refused, unless_slip, report })
     }
 
     /// The elements of the list that stands here, or a problem.
@@ -179,7 +186,7 @@ impl<'t> Object<'t, '_> {
     /// Reports `fields` that are there though they may not be.
     pub(crate) fn refuse(&mut self, fields: &[&'static str], entry: &Entry, why: &str, hint: &str) {
         for field in fields {
-            self.know(field);
+            self.refused.push(field);
             if let Some(site) = self.key_site(field) {
                 self.report.problem(site.problem(entry, format!("`{field}` {why}")).with_hint(hint));
             }
@@ -200,11 +207,11 @@ impl<'t> Object<'t, '_> {
         };
         let site = found.get(1).and_then(|field| self.key_site(field)).unwrap_or_else(|| self.site.clone());
         let problem = Site { path: self.site.path.clone(), ..site }.problem(&shape::NOT_EXACTLY_ONE, message);
-        let slip = self.unknown().find_map(|key| did_you_mean(&key.name, fields.iter().copied()));
-        let slip = slip.filter(|_| found.is_empty());
-        if slip.is_none() {
-            // A slip in the field's name is reported as such, once.
-            self.report.problem(problem);
+        let is_near = |key: &&Key| did_you_mean(&key.name, fields.iter().copied()).is_some();
+        let slip = self.unknown().find(is_near).filter(|_| found.is_empty());
+        match slip.map(|key| &*key.name) {
+            Some(key) => self.unless_slip.push((key, problem)),
+            None => self.report.problem(problem),
         }
         None
     }
@@ -216,19 +223,22 @@ impl<'t> Object<'t, '_> {
     }
 
     fn unknown(&self) -> impl Iterator<Item = &'t Key> {
-        self.members.iter().map(|(key, _)| key).filter(|key| !self.known.contains(&&*key.name))
+        let expected = |name: &str| self.known.contains(&name) || self.refused.contains(&name);
+        self.members.iter().map(|(key, _)| key).filter(move |key| !expected(&key.name))
     }
 
     /// Reports fields that nobody asked for.
-    pub(crate) fn finish(self) {
+    pub(crate) fn finish(mut self) {
+        for (key, problem) in std::mem::take(&mut self.unless_slip) {
+            if !self.unknown().any(|unknown| &*unknown.name == key) {
+                self.report.problem(problem);
+            }
+        }
         for key in self.unknown() {
             let site = Site { path: self.site.path.key(key.name.clone()), span: key.span };
             let message = format!("unknown field `{}`; expected {}", key.name, listed(&self.known));
             let problem = site.problem(&shape::UNKNOWN_FIELD, message);
-            self.report.problem(match did_you_mean(&key.name, self.known.iter().copied()) {
-                Some(hint) => problem.with_hint(hint),
-                None => problem,
-            });
+            self.report.problem(problem.with_hint_if(did_you_mean(&key.name, self.known.iter().copied())));
         }
     }
 }
@@ -236,6 +246,15 @@ impl<'t> Object<'t, '_> {
 /// `a, b or c`, each in backquotes.
 pub(crate) fn listed(words: &[&str]) -> String {
     joined(words, "or")
+}
+
+/// Names that a message lists rather than says where to look for them.
+const FEW: usize = 8;
+
+/// The names if there are few, else `otherwise`.
+pub(crate) fn listed_if_few<'n>(names: impl Iterator<Item = &'n str>, otherwise: &str) -> String {
+    let names: Vec<&str> = names.take(FEW + 1).collect();
+    if (1..=FEW).contains(&names.len()) { listed(&names) } else { otherwise.to_owned() }
 }
 
 /// Words that a message lists at most.

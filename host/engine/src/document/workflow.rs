@@ -14,6 +14,7 @@ use super::{
     field::{boolean, name, text, timeout, whole, word},
     hooks,
     parameters::Use,
+    schedule::schedule,
     walk::{Cursor, Name, Object},
 };
 
@@ -159,20 +160,4 @@ fn cron_spec(cursor: &Cursor<'_>, report: &Report) -> Option<SpecDoc> {
     let spec = object.required("workflowSpec", "the spec of the workflow to run", SpecDoc::read);
     object.finish();
     spec
-}
-
-/// Five fields of the usual form, or a name such as `@daily`.
-fn schedule(cursor: &Cursor<'_>, report: &Report) -> Option<()> {
-    let found = text(cursor, report)?;
-    let named = ["@yearly", "@annually", "@monthly", "@weekly", "@daily", "@midnight", "@hourly"];
-    let field = |field: &str| {
-        field.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '*' | '/' | ',' | '-' | '?'))
-    };
-    let fields: Vec<_> = found.value.split_whitespace().collect();
-    if !(named.contains(&&*found.value) || fields.len() == 5 && fields.iter().all(|f| field(f))) {
-        let message =
-            format!("schedule {:?}; expected five fields: minute, hour, day, month, weekday", found.value);
-        report.problem(cursor.problem(&shape::UNKNOWN_WORD, message));
-    }
-    Some(())
 }

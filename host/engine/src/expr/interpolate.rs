@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use self::compile::Compiler;
 use super::{
-    Env, EvalError, Expr, Read, SyntaxError,
+    Env, EvalError, Expr, SyntaxError,
     budget::{Budget, check_built},
     view::text_of,
 };
@@ -61,19 +61,6 @@ pub struct PlaceholderError {
     pub error: SyntaxError,
 }
 
-/// A path that a placeholder reads.
-#[derive(Clone, Debug, PartialEq)]
-pub struct PlaceholderRead<'a> {
-    /// The string's place below the compiled value, as `[2].name`; empty for the value itself.
-    pub path: String,
-    /// Where the string is written.
-    pub span: Span,
-    /// Byte offset of the read in the string.
-    pub offset: usize,
-    /// What is read.
-    pub read: &'a Read,
-}
-
 /// A value with everything filled in.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Bound {
@@ -115,19 +102,14 @@ impl Interpolated {
         if let Self::Placeholder(placeholder) = self { Some(&placeholder.expr) } else { None }
     }
 
-    /// Every path that is read, in the order of the document.
+    /// Every placeholder, in the order of the document, and the place of its string below this value, as `[2].name`.
     #[must_use]
-    pub fn reads(&self) -> Vec<PlaceholderRead<'_>> {
-        let mut reads = Vec::new();
+    pub fn placeholders(&self) -> Vec<(String, &Placeholder)> {
+        let mut found = Vec::new();
         self.each_placeholder(&mut String::new(), &mut |path, placeholder| {
-            reads.extend(placeholder.expr.reads().iter().map(|read| PlaceholderRead {
-                path: path.to_owned(),
-                span: placeholder.span,
-                offset: placeholder.offset + read.offset,
-                read,
-            }));
+            found.push((path.to_owned(), placeholder));
         });
-        reads
+        found
     }
 
     /// Calls `each` with every placeholder and the place of its string below this value.

@@ -14,22 +14,21 @@ use crate::{
 
 use super::{
     Argument, Dag, ExecutorCall, Hook, HookId, Hooks, Level, Loop, LoopOver, Node, NodeIndex, Parameter,
-    Pipeline, Plan, Template, TemplateId, TemplateKind, Tolerance, ValueFrom, Work,
+    Pipeline, Plan, Settings, Template, TemplateId, TemplateKind, Tolerance, ValueFrom, Work,
     executors::Defaults,
     graph::Graph,
     index::{Callee, Index},
     merge::{Levels, Own},
     nesting::Graphs,
+    shared::{Common, Key, Shared},
 };
-
-/// Hook runs are bounded by their own timeout, else by this (R-S12): 5 min.
-const HOOK_TIMEOUT: crate::time::Millis = 5 * 60 * 1000;
 
 /// Assembles the plan; `None` only where the document was not sound.
 pub(super) fn plan(index: &Index<'_>, graphs: &Graphs, defaults: &Defaults<'_>, tree: &Tree) -> Option<Plan> {
     let doc = index.doc;
     let spec = &doc.spec;
-    let assembler = Assembler { index, graphs, defaults, hook_calls: RefCell::default() };
+    let assembler =
+        Assembler { index, graphs, defaults, hook_calls: RefCell::default(), shared: RefCell::default() };
     let mut plan = Plan {
         name: doc.name.as_ref()?.value.clone(),
         namespace: doc.namespace.as_ref().map_or_else(|| Arc::from("default"), |name| name.value.clone()),
@@ -60,6 +59,7 @@ struct Assembler<'i, 'a> {
     defaults: &'i Defaults<'a>,
     /// Collected while calls are assembled.
     hook_calls: RefCell<Vec<Hook>>,
+    shared: RefCell<Shared>,
 }
 
 /// What a call brings along.
@@ -163,7 +163,7 @@ impl Assembler<'_, '_> {
             WorkDoc::Template(_) | WorkDoc::Unreadable => {
                 let mut node = self.call(self.index.callee(task), calling)?;
                 if let (Work::Executor(call), Some(memory)) = (&mut node.work, task.memory) {
-                    call.memory = Some(memory);
+                    Arc::make_mut(call).memory = Some(memory);
                 }
                 Some(node)
             }
@@ -171,49 +171,67 @@ impl Assembler<'_, '_> {
     }
 
     fn inline(&self, task: &TaskDoc, executor: &ExecutorDoc, calling: Calling<'_>) -> Option<Node> {
-        let levels =
-            Levels { own: calling.own, template: None, manifest: self.defaults.get(&*executor.kind.value) };
-        let work = Work::Executor(executor_call(executor, task.memory));
-        self.node(calling, work, &levels, (&task.inputs, &task.outputs))
+        let manifest = self.defaults.get(&*executor.kind.value);
+        let levels = Levels { own: calling.own, template: None, manifest };
+        let common = Common {
+            work: Work::Executor(Arc::new(executor_call(executor, task.memory))),
+            inputs: parameters(&task.inputs).into(),
+            outputs: parameters(&task.outputs).into(),
+        };
+        Some(node(calling, None, common, self.settings(&levels)?))
     }
 
     fn call(&self, callee: Callee<'_>, calling: Calling<'_>) -> Option<Node> {
         let (id, template) = callee.template()?;
-        let (work, manifest) = match &template.kind {
-            KindDoc::Task(task) => match &task.work {
-                WorkDoc::Executor(executor) => {
-                    let manifest = self.defaults.get(&*executor.kind.value);
-                    (Work::Executor(executor_call(executor, task.memory)), manifest)
-                }
-                WorkDoc::Template(_) => (Work::Wrapper(id), None),
-                WorkDoc::Unreadable => return None,
-            },
-            KindDoc::Dag(_) | KindDoc::Loop(_) | KindDoc::Pipeline(_) => (Work::Container(id), None),
-        };
-        let levels = Levels { own: calling.own, template: Some(&template.settings), manifest };
-        let node = self.node(calling, work, &levels, (&template.inputs, &template.outputs))?;
-        Some(Node { template: Some(id), ..node })
+        let common = self.common(id, template)?;
+        let settings = self.settings_of_call(id, template, calling.own)?;
+        Some(node(calling, Some(id), common, settings))
     }
 
-    fn node(
+    /// What a template alone decides, assembled once.
+    fn common(&self, id: TemplateId, template: &TemplateDoc) -> Option<Common> {
+        if let Some(known) = self.shared.borrow().common(id) {
+            return Some(known);
+        }
+        let work = match &template.kind {
+            KindDoc::Task(task) => match &task.work {
+                WorkDoc::Executor(executor) => Work::Executor(Arc::new(executor_call(executor, task.memory))),
+                WorkDoc::Template(_) => Work::Wrapper(id),
+                WorkDoc::Unreadable => return None,
+            },
+            KindDoc::Dag(_) | KindDoc::Loop(_) | KindDoc::Pipeline(_) => Work::Container(id),
+        };
+        let (inputs, outputs) = (parameters(&template.inputs).into(), parameters(&template.outputs).into());
+        let common = Common { work, inputs, outputs };
+        self.shared.borrow_mut().keep_common(id, &common);
+        Some(common)
+    }
+
+    /// The settings of a call, assembled once for all calls that write none.
+    fn settings_of_call(
         &self,
-        calling: Calling<'_>,
-        work: Work,
-        levels: &Levels<'_>,
-        (inputs, outputs): (&ParametersDoc, &ParametersDoc),
-    ) -> Option<Node> {
-        Some(Node {
-            name: calling.name,
-            template: None,
-            work,
-            dependencies: calling.dependencies,
-            dependents: Vec::new(),
-            when: calling.when,
-            arguments: calling.arguments,
-            inputs: parameters(inputs),
-            outputs: parameters(outputs),
-            settings: levels.settings(|hooks, level| self.hooks(hooks, level))?,
-        })
+        id: TemplateId,
+        template: &TemplateDoc,
+        own: Own<'_>,
+    ) -> Option<Arc<Settings>> {
+        let key = Key::of(id, &own);
+        if let Some(known) = key.and_then(|key| self.shared.borrow().settings(key)) {
+            return Some(known);
+        }
+        let executor = match &template.kind {
+            KindDoc::Task(task) => task.executor(),
+            KindDoc::Dag(_) | KindDoc::Loop(_) | KindDoc::Pipeline(_) => None,
+        };
+        let manifest = executor.and_then(|executor| self.defaults.get(&*executor.kind.value));
+        let settings = self.settings(&Levels { own, template: Some(&template.settings), manifest })?;
+        if let Some(key) = key {
+            self.shared.borrow_mut().keep_settings(key, &settings);
+        }
+        Some(settings)
+    }
+
+    fn settings(&self, levels: &Levels<'_>) -> Option<Arc<Settings>> {
+        levels.settings(|hooks, level| self.hooks(hooks, level)).map(Arc::new)
     }
 
     /// The call that each attempt of a wrapper makes.
@@ -250,17 +268,30 @@ impl Assembler<'_, '_> {
         let name = hook.template.as_ref()?;
         let (_, template) = self.index.find(name)?;
         let calling = Calling {
-            // A hook run fires no hooks of its own.
-            own: Own { without_hooks: true, ..Own::default() },
+            own: Own { hook_run: true, ..Own::default() },
             arguments: arguments(&hook.arguments),
             ..Calling::named(template.name.as_ref().map_or(&name.value, |name| &name.value))
         };
-        let mut node = self.call(self.index.called(name), calling)?;
-        node.settings.timeout = node.settings.timeout.or(Some(HOOK_TIMEOUT));
+        let node = self.call(self.index.called(name), calling)?;
         let when = hook.when.as_ref().map(|when| when.expr.clone());
         let mut calls = self.hook_calls.borrow_mut();
         calls.push(Hook { node, when, level });
         Some(calls.len() - 1)
+    }
+}
+
+fn node(calling: Calling<'_>, template: Option<TemplateId>, common: Common, settings: Arc<Settings>) -> Node {
+    Node {
+        name: calling.name,
+        template,
+        work: common.work,
+        dependencies: calling.dependencies,
+        dependents: Vec::new(),
+        when: calling.when,
+        arguments: calling.arguments,
+        inputs: common.inputs,
+        outputs: common.outputs,
+        settings,
     }
 }
 

@@ -29,7 +29,7 @@ impl Plan {
             sources::check(&index);
             references::check(&index, &graphs);
             let defaults = executors::look_up(&index, catalogue);
-            lints::check(&index, &defaults);
+            lints::check(&index, &graphs, &defaults);
             if report.is_sound() { assemble::plan(&index, &graphs, &defaults, tree) } else { None }
         });
         let (problems, warnings) = report.into_parts();

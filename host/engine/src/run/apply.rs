@@ -308,7 +308,8 @@ impl Run {
     fn enter_ready(&mut self, id: TaskId, now: Timestamp) {
         self.dequeue(id);
         let plan = Arc::clone(&self.plan);
-        let Some(task) = self.task_mut(id) else { return };
+        // With a reason it is only passed through: nothing is dispatched.
+        let Some(task) = self.task_mut(id).filter(|task| task.reason.is_none()) else { return };
         let node = node_at(&plan, task.place);
         if matches!(node.work, Work::Executor(_)) {
             begin_attempt(task);
@@ -400,6 +401,7 @@ impl Run {
     }
 
     fn start_attempt_clock(&mut self, id: TaskId) {
+        self.stop_attempt_clock(id);
         let Some(task) = self.task(id) else { return };
         let Some(policy) = self.node(task).settings.max_runtime else { return };
         let at = self.now.after(policy.timeout);
@@ -409,7 +411,7 @@ impl Run {
         self.waits.insert(Wait { at, kind: WaitKind::MaxRuntime, task: id });
     }
 
-    fn stop_attempt_clock(&mut self, id: TaskId) {
+    pub(super) fn stop_attempt_clock(&mut self, id: TaskId) {
         if let Some(at) = self.task_mut(id).and_then(|task| task.clocks.max_runtime.take()) {
             self.waits.remove(Wait { at, kind: WaitKind::MaxRuntime, task: id });
         }
@@ -529,13 +531,17 @@ impl Run {
 pub(super) fn begin_attempt(task: &mut TaskRun) {
     task.attempt += 1;
     task.dispatch += 1;
+    if task.attempts.is_empty() {
+        // Most tasks have one attempt; a growing vector begins with room for four.
+        task.attempts.reserve_exact(1);
+    }
     task.attempts.push(Attempt {
         number: task.attempt,
         started_at: None,
         finished_at: None,
         phase: Phase::Ready,
         code: None,
-        message: "".into(),
+        message: Arc::default(),
     });
 }
 

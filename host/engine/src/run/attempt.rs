@@ -66,11 +66,11 @@ impl Run {
         let retries = task.retries();
         let mut outputs = task.outputs.clone();
         let Outcome { code, message, outputs: returned, detail } = outcome;
-        let phase = match phase_of(code) {
+        let mut phase = phase_of(code);
+        if phase == Phase::Suspended && task.hook.is_some() {
             // Nobody answers a hook (R-S12).
-            Phase::Suspended if task.hook.is_some() => Phase::Error,
-            phase => phase,
-        };
+            phase = Phase::Error;
+        }
         let started = task.attempts.last().and_then(|attempt| attempt.started_at);
         let attempt = AttemptSeen {
             detail: detail.unwrap_or_default(),

@@ -105,7 +105,7 @@ impl<'a> Call<'a> {
     fn inputs(&self, nulls: &mut usize) -> Result<Bindings, String> {
         let node = self.node;
         let mut bound: Vec<Binding> = Vec::with_capacity(node.inputs.len().max(node.arguments.len()));
-        for parameter in &node.inputs {
+        for parameter in node.inputs.iter() {
             let argument = node.arguments.iter().rfind(|argument| argument.name == parameter.name);
             let given = self.given.and_then(|given| given.get(&parameter.name));
             let sources = self.sources(parameter, argument, given);

@@ -18,6 +18,7 @@ impl Run {
         let plan = Arc::clone(&self.plan);
         let container = self.existing(opened.task)?;
         container.inputs = opened.inputs.clone();
+        container.rebind = false;
         let template = match node_at(&plan, container.place).work {
             Work::Wrapper(template) => {
                 self.open_attempt(opened.task, template);

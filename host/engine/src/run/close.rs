@@ -36,7 +36,7 @@ impl Run {
             None => self.cancel_one(id, reason),
             Some((phase, message)) => {
                 self.stop_attempt(id);
-                self.pass_ready(id, phase);
+                self.pass_ready(id, phase, reason);
                 let message = Arc::<str>::from(message);
                 let outputs = self.found(id, phase, &message);
                 self.end_with(id, phase, None, Some(With::Result { message, outputs }));
@@ -45,10 +45,11 @@ impl Run {
     }
 
     /// A leaf in Created that has to end as Timeout goes through Ready, in the same record: R-P2 knows no shorter way.
-    fn pass_ready(&mut self, id: TaskId, phase: Phase) {
+    /// The reason tells it from a dispatch: no attempt begins, and a task that never had one fires no hook (R-S12).
+    fn pass_ready(&mut self, id: TaskId, phase: Phase, reason: Reason) {
         let Some(task) = self.task(id) else { return };
         if !task.phase.may_become(phase, self.kind(task)) {
-            self.set_phase(id, Phase::Ready, None, None);
+            self.set_phase(id, Phase::Ready, Some(reason), None);
         }
     }
 
@@ -78,8 +79,8 @@ impl Run {
     /// Cancels one task run whose children, if any, have ended.
     pub(super) fn cancel_one(&mut self, id: TaskId, reason: Reason) {
         self.stop_attempt(id);
-        let outputs = self.found(id, Phase::Cancelled, &"".into());
-        let with = (!outputs.is_empty()).then(|| With::Result { message: "".into(), outputs });
+        let outputs = self.found(id, Phase::Cancelled, &Arc::default());
+        let with = (!outputs.is_empty()).then(|| With::Result { message: Arc::default(), outputs });
         self.end_with(id, Phase::Cancelled, Some(reason), with);
     }
 

@@ -267,7 +267,7 @@ impl Run {
             return self.finalise_as(id, Phase::Error, Some(Reason::MaxJumps), message.into());
         }
         let Some(worst) = scope.failures.worst().cloned() else {
-            return self.finalise_as(id, Phase::Succeeded, None, "".into());
+            return self.finalise_as(id, Phase::Succeeded, None, Arc::default());
         };
         let reason = worst.reason.filter(|_| worst.phase == Phase::Cancelled);
         let name = self.task(worst.task).map(|task| self.node(task).name.clone()).unwrap_or_default();

@@ -74,7 +74,8 @@ impl Run {
         let plan = Arc::clone(&self.plan);
         let Some(task) = self.task(id) else { return };
         let node = node_at(&plan, task.place);
-        let Work::Executor(ExecutorCall { executor_type, memory, .. }) = &node.work else { return };
+        let Work::Executor(call) = &node.work else { return };
+        let ExecutorCall { executor_type, memory, .. } = call.as_ref();
         let dispatch = Dispatch {
             fence: task.fence(),
             task_name: node.name.clone(),

@@ -217,19 +217,20 @@ impl<'a> View<'a> {
 
     /// What a hook sees of what fired it (R-S12).
     fn fired(&self, path: Path<'_>) -> Value {
-        let (Some(kind), Some((key, rest))) = (self.hook, path.split_first()) else { return Value::Null };
-        match (key.as_ref(), rest) {
-            ("type", []) => kind.as_str().into(),
-            ("workflow", [key]) => match key.as_ref() {
-                "name" => self.run.plan.name.clone().into(),
-                "id" => self.run.id.clone().into(),
-                "phase" => self.run.phase.as_str().into(),
-                _ => Value::Null,
-            },
-            ("task", [key]) if key.as_ref() == "name" => self.run.node(self.task).name.clone().into(),
-            ("task", rest) => task_member(self.task, rest),
-            _ => Value::Null,
-        }
+        let Some(kind) = self.hook else { return Value::Null };
+        let workflow: [(Arc<str>, Value); 3] = [
+            ("name".into(), self.run.plan.name.clone().into()),
+            ("id".into(), self.run.id.clone().into()),
+            ("phase".into(), self.run.phase.as_str().into()),
+        ];
+        let mut task = result_members(&seen(self.task));
+        task.insert("name".into(), self.run.node(self.task).name.clone().into());
+        let hook: [(Arc<str>, Value); 3] = [
+            ("type".into(), kind.as_str().into()),
+            ("workflow".into(), Map::from(workflow).into()),
+            ("task".into(), task.into()),
+        ];
+        walk(&Map::from(hook).into(), path)
     }
 
     fn children(&self, path: Path<'_>) -> Value {
@@ -331,14 +332,7 @@ fn member_of(map: &Arc<Map>, path: Path<'_>) -> Value {
 
 /// `tasks.<name>.…`: phase, code, msg, retries, outputs.parameters.
 fn result_member(result: &Judged, path: Path<'_>) -> Value {
-    let Some((key, rest)) = path.split_first() else {
-        let keys = ["phase", "code", "msg", "retries", "outputs"].map(Arc::<str>::from);
-        return keys
-            .iter()
-            .map(|key| (key.clone(), result_member(result, std::slice::from_ref(key))))
-            .collect::<Map>()
-            .into();
-    };
+    let Some((key, rest)) = path.split_first() else { return result_members(result).into() };
     let value = match key.as_ref() {
         "phase" => result.phase.as_str().into(),
         "code" => result.code.map_or(Value::Null, |code| i64::from(code).into()),
@@ -348,6 +342,12 @@ fn result_member(result: &Judged, path: Path<'_>) -> Value {
         _ => return Value::Null,
     };
     walk(&value, rest)
+}
+
+/// All that [`result_member`] knows.
+fn result_members(result: &Judged) -> Map {
+    let keys = ["phase", "code", "msg", "retries", "outputs"].map(Arc::<str>::from);
+    keys.iter().map(|key| (key.clone(), result_member(result, std::slice::from_ref(key)))).collect()
 }
 
 /// `tasks.<body>` of a loop without iterations.

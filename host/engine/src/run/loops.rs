@@ -113,7 +113,7 @@ impl Run {
         };
         Some(Arc::new(match each.aggregate.strategy {
             AggregateStrategy::First => one(well.next()),
-            AggregateStrategy::Last => one(well.last()),
+            AggregateStrategy::Last => one(well.next_back()),
             AggregateStrategy::List => {
                 let (lists, too_many) = self.lists(task, each, children.len(), iterations());
                 if too_many {
@@ -165,7 +165,7 @@ impl Run {
         let aggregated = |p: &&Parameter| p.value.is_none() && p.value_from.is_none();
         let own = self.node(task).outputs.iter().filter(aggregated);
         let mut names: Vec<Arc<str>> = Vec::new();
-        for parameter in own.chain(&each.body.outputs) {
+        for parameter in own.chain(each.body.outputs.iter()) {
             if !names.contains(&parameter.name) {
                 names.push(parameter.name.clone());
             }

@@ -26,7 +26,7 @@ impl Run {
         }
         let mut faults = Vec::new();
         let mut outputs = Vec::with_capacity(node.outputs.len());
-        for parameter in &node.outputs {
+        for parameter in node.outputs.iter() {
             let returned = judged.outputs.iter().rfind(|output| output.name == parameter.name);
             let value = match returned {
                 Some(output) => Some(output.value.clone()),
@@ -49,7 +49,7 @@ impl Run {
         }
         let mut faults = Vec::new();
         let mut outputs = Vec::with_capacity(node.outputs.len());
-        for parameter in &node.outputs {
+        for parameter in node.outputs.iter() {
             let filled = self.filled_in(id, node, parameter, judged, &mut faults);
             let aggregated = || {
                 let all = judged.aggregated.as_ref()?;

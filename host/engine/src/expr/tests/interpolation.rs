@@ -130,17 +130,14 @@ fn every_bad_placeholder_is_reported_with_its_place() {
 }
 
 #[test]
-fn reads_carry_path_span_and_offset() {
+fn placeholders_carry_path_span_and_offset() {
     let span = Span { line: 7, column: 3, start: 100, end: 130 };
     let text = Tree { node: Node::String("x {{ a.b }} {{ c }}".into()), span };
     let list = Tree { node: Node::Array(vec![tree("1"), text]), span: Span::default() };
     let compiled = Interpolated::compile(&list, false).unwrap();
-    let shown: Vec<_> =
-        compiled.reads().into_iter().map(|r| (r.path, r.span, r.offset, r.read.path.join("."))).collect();
-    assert_eq!(
-        shown,
-        [("[1]".to_owned(), span, 5, "a.b".to_owned()), ("[1]".to_owned(), span, 15, "c".to_owned())]
-    );
+    let found = compiled.placeholders();
+    let shown: Vec<_> = found.iter().map(|(path, p)| (&**path, p.span, p.offset, p.expr.source())).collect();
+    assert_eq!(shown, [("[1]", span, 4, " a.b "), ("[1]", span, 14, " c ")]);
 }
 
 #[test]
