@@ -436,14 +436,17 @@ impl Run {
         if scope.is_empty() { name.as_ref().to_owned() } else { format!("{scope}/{name}") }
     }
 
-    /// `scope`: the path of what a task run stands in; empty for the root and for hook runs.
+    /// `scope`: the path of what a task run stands in, empty for the root; of a hook run what it is a hook of, as
+    /// `main/a.hook[onExit]`.
     #[must_use]
     pub fn scope_path(&self, task: &TaskRun) -> String {
         let mut segments = Vec::new();
-        let (mut place, mut parent) = (task.place, task.parent);
+        let mut part =
+            task.hook.map_or_else(|| part_of(task.place), |hook| format!(".hook[{}]", hook.kind.as_str()));
+        let mut parent = task.parent.or(task.hook.map(|hook| hook.task));
         while let Some(container) = parent.and_then(|id| self.task(id)) {
-            segments.push(format!("{}{}", self.node(container).name, part_of(place)));
-            (place, parent) = (container.place, container.parent);
+            segments.push(format!("{}{part}", self.node(container).name));
+            (part, parent) = (part_of(container.place), container.parent);
         }
         segments.reverse();
         segments.join("/")

@@ -24,7 +24,7 @@ pub(super) async fn ask(
     word: &str,
     request: impl FnOnce(&Run) -> Result<Request, Failure>,
 ) -> Result<Started, Failure> {
-    let prepared = store.host(arguments, screen)?;
+    let prepared = store.host(arguments, screen).await?;
     let run = stored::recorded(&prepared, run_id).await?;
     stored::check_open(&run)?;
     let request = request(&run)?;

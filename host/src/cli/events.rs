@@ -16,7 +16,8 @@ use super::{
 /// The lines are those of `run --events`, without what guests log and tell of their progress.
 #[derive(Args, Debug)]
 #[command(
-    after_help = "Example:\n  phasm events RUN --store runs.db | jq 'select(.type == \"task.retry.scheduled\")'"
+    after_help = "Examples:\n  phasm events RUN --store runs.db\n  phasm events RUN --store runs.db | \
+                        jq 'select(.type == \"task.retry.scheduled\").data'"
 )]
 pub(super) struct EventsArguments {
     /// The run's id, as `list` shows it.

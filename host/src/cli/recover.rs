@@ -40,7 +40,7 @@ pub(super) fn recover(
 
 async fn start(arguments: &RecoverArguments, screen: &Screen) -> Result<Started, Failure> {
     let RecoverArguments { store, drive } = arguments;
-    let prepared = store.host(drive, screen)?;
+    let prepared = store.host(drive, screen).await?;
     let open = prepared.host.store().open_runs().await.map_err(Failure::host)?;
     if open.is_empty() {
         screen.err(&format!("no run is open in {}\n", store.path().display()));

@@ -95,7 +95,7 @@ async fn start(
     problems::show_warnings(screen, document.source(), &plan.warnings);
     prepared.host.check(&plan, given).map_err(refused)?;
     if !arguments.is_in_memory() {
-        prepared = prepared.with_store(&arguments.store)?;
+        prepared = prepared.with_store(&arguments.store).await?;
     }
     prepared.load_plugins(std::slice::from_ref(&plan), screen).await;
     // And again: only now those that had to be built have said what they say.

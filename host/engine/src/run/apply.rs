@@ -359,7 +359,11 @@ impl Run {
     }
 
     fn enter_terminal(&mut self, id: TaskId, now: Timestamp) {
+        let waited = self.task(id).is_some_and(|task| task.turn != Turn::Elsewhere);
         self.dequeue(id);
+        if waited {
+            self.offer_places(id);
+        }
         self.drop_waits(id);
         let plan = Arc::clone(&self.plan);
         let Some(task) = self.task_mut(id) else { return };
@@ -413,24 +417,46 @@ impl Run {
         }
     }
 
-    /// Keeps the counts that `parallelism` is about; a freed place lets the first blocked leaf back into the queue.
+    /// Keeps the counts that `parallelism` is about; freed places are offered to those that wait for them.
     fn count_in_flight(&mut self, id: TaskId, more: bool) {
         let change = |count: &mut u32| *count = if more { *count + 1 } else { count.saturating_sub(1) };
-        if self.task(id).is_some_and(|task| task.hook.is_some()) {
-            return;
-        }
+        let Some(task) = self.task(id).filter(|task| task.hook.is_none()) else { return };
+        let mut limit = task.limit;
         change(&mut self.in_flight);
-        let mut limit = self.task(id).and_then(|task| task.limit);
-        while let Some(container) = limit {
-            let Some(scope) = self.scope_mut(container) else { return };
+        while let Some(scope) = limit.and_then(|container| self.scope_mut(container)) {
             change(&mut scope.in_flight);
             limit = scope.outer_limit;
-            let freed = if more { None } else { scope.blocked.pop_first() };
-            if let Some((key, leaf)) = freed {
-                let full = self.full_limit(leaf);
-                self.put(key, full);
+        }
+        if !more {
+            self.offer_places(id);
+        }
+    }
+
+    /// A leaf has left its place under every `parallelism` around it, or does not take it: the next ones may.
+    pub(super) fn offer_places(&mut self, leaf: TaskId) {
+        let mut limit = self.task(leaf).and_then(|task| task.limit);
+        while let Some(container) = limit {
+            self.offer_place(container);
+            limit = self.outer_limit(container);
+        }
+    }
+
+    /// Lets the first leaf back into the queue that waits for a place here, and for none further inside.
+    fn offer_place(&mut self, container: TaskId) {
+        while let Some((key, leaf)) = self.scope_mut(container).and_then(|scope| scope.blocked.pop_first()) {
+            let full = self.full_limit(leaf);
+            self.put(key, full);
+            let around = |limit: &TaskId| self.outer_limit(*limit);
+            let is_inside = |full| std::iter::successors(around(&full), around).any(|c| c == container);
+            if !full.is_some_and(is_inside) {
+                return;
             }
         }
+    }
+
+    /// The next dag with a `parallelism` around one.
+    fn outer_limit(&self, container: TaskId) -> Option<TaskId> {
+        self.task(container)?.scope.as_ref()?.outer_limit
     }
 
     fn apply_attempt_started(&mut self, fence: Fence) -> Applied {

@@ -125,7 +125,10 @@ impl Session {
                 }
             }
             if self.interrupted && self.manner.leaves_open {
-                stopped = Some(Ended::Left(self.view().await?));
+                return tokio::select! {
+                    view = self.view() => view.map(Ended::Left),
+                    _ = interrupts.next() => Ok(Ended::Abandoned),
+                };
             }
         }
         if let Some(stopped) = stopped {
