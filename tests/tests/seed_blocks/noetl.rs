@@ -236,7 +236,8 @@ fn legacy_prints_the_canonical_rules() {
         let hint = problem.hint.as_ref().unwrap();
         let printed = trimmed(hint);
         let canonical = trimmed(CANONICAL);
-        assert!(printed.ends_with(&canonical[1..]), "{hint}");
+        let rules = canonical.strip_prefix(&["spec:".to_owned()]).unwrap();
+        assert!(printed.ends_with(rules), "{hint}");
     }
 }
 
@@ -244,7 +245,7 @@ fn legacy_prints_the_canonical_rules() {
 #[test]
 fn canonical_instead_of_legacy() {
     let legacy = pipeline(&[&format!("- a:\n    kind: echo\n{}", indented(LEGACY, 4))]);
-    let hint = plan(&legacy).unwrap_err()[0].hint.clone().unwrap();
+    let hint = plan(&legacy).unwrap_err().pop().and_then(|problem| problem.hint).unwrap();
     let printed = hint
         .split_once("policy:")
         .map(|(_, rules)| format!("spec:\n  policy:{}", rules.replace('\n', "\n  ")))

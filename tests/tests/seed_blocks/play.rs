@@ -122,12 +122,12 @@ pub(crate) fn submit(document: &str, acts: Acts) -> Played {
 
 /// Runs a sound document to its end.
 pub(crate) fn play(document: &str, acts: Acts) -> Played {
-    submit(document, acts).to_the_end()
+    submit(document, acts).through()
 }
 
 impl Played {
     /// Lets everything happen; the journal, cut anywhere, must give the run as it stood.
-    pub(crate) fn to_the_end(mut self) -> Self {
+    pub(crate) fn through(mut self) -> Self {
         self.world.finish();
         assert!(self.world.run.is_over(), "the run does not end");
         check_replay(&self.plan, &self.world).unwrap();
@@ -163,29 +163,33 @@ impl Played {
         let id = self.task(name);
         let mut ended = ended(0, &[], Phase::Created, None);
         for event in self.events() {
-            match event {
-                Event::AttemptStarted(fence) if fence.task == id => ended.started += 1,
-                Event::RetryScheduled(retry) if retry.task == id => ended.delays.push(retry.delay_ms),
-                Event::Phase(change) if change.task == id => {
-                    (ended.phase, ended.reason) = (change.to, change.reason);
-                }
-                _ => {}
+            if let Event::AttemptStarted(fence) = event {
+                ended.started += usize::from(fence.task == id);
+            } else if let Event::RetryScheduled(retry) = event {
+                ended.delays.extend((retry.task == id).then_some(retry.delay_ms));
+            } else if let Event::Phase(change) = event
+                && change.task == id
+            {
+                (ended.phase, ended.reason) = (change.to, change.reason);
             }
         }
         ended
     }
 
-    /// Inputs of a task's first dispatch.
-    pub(crate) fn inputs(&self, name: &str) -> Json {
+    /// A task's first dispatch.
+    pub(crate) fn dispatch(&self, name: &str) -> &Dispatch {
         let id = self.task(name);
-        let dispatch = self.world.dispatched.iter().find(|dispatch| dispatch.fence.task == id).unwrap();
-        dispatch.inputs.iter().map(|b| (b.name.to_string(), Json::from(&b.bound.visible()))).collect()
+        self.world.dispatched.iter().find(|dispatch| dispatch.fence.task == id).unwrap()
     }
 
-    /// Configuration of a task's first dispatch.
+    /// The inputs of a task's first dispatch.
+    pub(crate) fn inputs(&self, name: &str) -> Json {
+        let inputs = self.dispatch(name).inputs.iter();
+        inputs.map(|b| (b.name.to_string(), Json::from(&b.bound.visible()))).collect()
+    }
+
+    /// The configuration of a task's first dispatch.
     pub(crate) fn config(&self, name: &str) -> Json {
-        let id = self.task(name);
-        let dispatch = self.world.dispatched.iter().find(|dispatch| dispatch.fence.task == id).unwrap();
-        (&dispatch.config).into()
+        (&self.dispatch(name).config).into()
     }
 }

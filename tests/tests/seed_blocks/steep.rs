@@ -29,9 +29,9 @@ fn timeout_policies() {
     assert_eq!((played.phase(), played.finished_at()), (Phase::Error, 60 * 60_000));
 
     let waits = submit(&document, acts([("service", vec![hangs()])]));
-    let fence = waits.world.dispatched[0].fence;
-    assert_eq!(waits.world.dispatched[0].max_inactivity, Some(5 * MINUTE));
-    let played = waits.at(5 * MINUTE, Input::Inactive(fence)).to_the_end();
+    let fence = waits.dispatch("service").fence;
+    assert_eq!(waits.dispatch("service").max_inactivity, Some(5 * MINUTE));
+    let played = waits.at(5 * MINUTE, Input::Inactive(fence)).through();
     assert_eq!(played.ended("service"), ended(1, &[], Phase::Cancelled, Some(Reason::TimeoutPolicy)));
     assert_eq!((played.phase(), played.finished_at()), (Phase::Cancelled, 5 * 60_000));
 
@@ -68,8 +68,8 @@ fn the_six_delays() {
 fn both_blocks() {
     let document = service(&format!("{TIMEOUTS}retry:\n{}", indented(RETRY, 2)));
     let waits = submit(&document, acts([("service", vec![hangs(), returns(0)])]));
-    let fence = waits.world.dispatched[0].fence;
-    let played = waits.at(5 * MINUTE, Input::Inactive(fence)).to_the_end();
+    let fence = waits.dispatch("service").fence;
+    let played = waits.at(5 * MINUTE, Input::Inactive(fence)).through();
     assert_eq!(played.ended("service"), ended(2, &[1000], Phase::Succeeded, None));
 
     let played = play(&document, acts([("service", vec![returns(3), hangs()])]));

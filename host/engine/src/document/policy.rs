@@ -116,8 +116,9 @@ impl RuleDoc {
         let _ = object.get("then");
         let kind = object.exactly_one(&["when", "else"]);
         let when = (kind == Some("when")).then(|| object.optional("when", ExprDoc::read));
-        let branch = if kind == Some("else") { object.get("else") } else { None };
-        if branch.is_some() && !is_last {
+        // Beside `when` it is a problem already, but what it says is no further one.
+        let branch = if kind == Some("when") { None } else { object.get("else") };
+        if kind == Some("else") && !is_last {
             let message = "else before other rules; expected it at the end";
             report.problem(cursor.problem(&values::ELSE_RULE, message));
         }
