@@ -48,10 +48,13 @@ impl Style {
     }
 }
 
+/// Bytes of a text in which places are looked for.
+const LONGEST: usize = 64 * 1024;
+
 /// The part `range`, in bytes, of `text`, which is written at `span`. `None` where folding or escapes leave it open how it
 /// is written.
 pub(super) fn inside(span: Span, text: &str, range: Range<usize>) -> Option<Span> {
-    if span.line == 0 {
+    if span.line == 0 || text.len() > LONGEST {
         return None;
     }
     let length = span.end.checked_sub(span.start)?;

@@ -109,7 +109,8 @@ fn settings_of(defaults: &Tree) -> (SettingsDoc, Vec<Problem>) {
         let root = found.read.path.first().map_or("", |root| &**root);
         if !ROOTS.contains(&root) {
             let message = format!("`{root}` cannot be seen here; expected {}", listed(&ROOTS));
-            report.problem(found.site.problem(&NOT_VISIBLE, message).with_hint_if(did_you_mean(root, ROOTS)));
+            report
+                .problem(found.site().problem(&NOT_VISIBLE, message).with_hint_if(did_you_mean(root, ROOTS)));
         }
     });
     (settings, report.into_parts().0)

@@ -209,7 +209,8 @@ fn defaults_of_a_manifest_are_checked() {
     for (json, expected) in rows {
         let mut found = defaults_found(json);
         let mut expected: Vec<String> = expected.iter().map(|line| (*line).to_owned()).collect();
-        (found.sort(), expected.sort());
+        found.sort();
+        expected.sort();
         assert_eq!(found, expected, "{json}");
     }
 }
