@@ -154,9 +154,9 @@ impl Run {
     #[must_use]
     pub fn start(plan: Arc<Plan>, submission: Submission, now: Timestamp) -> (Self, Step) {
         let Submission { run_id, parameters, facts } = submission;
-        let document = plan.document.clone();
+        let (document, defaults) = (plan.document.clone(), plan.defaults.clone());
         let mut run = Self::empty(plan, now);
-        run.emit(Event::Submitted(Box::new(Submitted { run_id, document, parameters, facts })));
+        run.emit(Event::Submitted(Box::new(Submitted { run_id, document, parameters, facts, defaults })));
         run.emit(Event::RunPhase(Phase::Created));
         run.settle();
         let step = std::mem::take(&mut run.step);
