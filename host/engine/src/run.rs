@@ -436,30 +436,38 @@ impl Run {
         if scope.is_empty() { name.as_ref().to_owned() } else { format!("{scope}/{name}") }
     }
 
+    /// The name of a task run among its siblings: `taskName`, after the part of the scope that it stands in, as
+    /// `loop[3] work`.
+    #[must_use]
+    pub fn label(&self, task: &TaskRun) -> String {
+        let (part, name) = (part_of(task), &self.node(task).name);
+        part.strip_prefix('.').map_or_else(|| name.to_string(), |part| format!("{part} {name}"))
+    }
+
     /// `scope`: the path of what a task run stands in, empty for the root; of a hook run what it is a hook of, as
     /// `main/a.hook[onExit]`.
     #[must_use]
     pub fn scope_path(&self, task: &TaskRun) -> String {
         let mut segments = Vec::new();
-        let mut part =
-            task.hook.map_or_else(|| part_of(task.place), |hook| format!(".hook[{}]", hook.kind.as_str()));
+        let mut part = part_of(task);
         let mut parent = task.parent.or(task.hook.map(|hook| hook.task));
         while let Some(container) = parent.and_then(|id| self.task(id)) {
             segments.push(format!("{}{part}", self.node(container).name));
-            (part, parent) = (part_of(container.place), container.parent);
+            (part, parent) = (part_of(container), container.parent);
         }
         segments.reverse();
         segments.join("/")
     }
 }
 
-/// The part of its container that a child stands in, as paths show it.
-fn part_of(place: Place) -> String {
-    match place {
-        Place::Root | Place::Dag(..) | Place::Entry(_, _, 0) | Place::Hook(_) => String::new(),
+/// The part of its container that a task run stands in, as paths show it.
+fn part_of(task: &TaskRun) -> String {
+    match task.place {
+        Place::Root | Place::Dag(..) | Place::Entry(_, _, 0) => String::new(),
         Place::Iteration(_, index) => format!(".loop[{index}]"),
         Place::Attempt(_, number) => format!(".attempt[{number}]"),
         Place::Entry(_, _, jumps) => format!(".entry[{jumps}]"),
+        Place::Hook(_) => task.hook.map_or_else(String::new, |hook| format!(".hook[{}]", hook.kind.as_str())),
     }
 }
 
