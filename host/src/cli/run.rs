@@ -10,7 +10,7 @@ use phasm::{
 
 use super::{
     document::Text,
-    drive::{self, Answer, Answers, DriveArguments, Manner, Started, answer},
+    drive::{self, Answer, Answers, DriveArguments, Driven, Manner, Plain, Started, answer},
     exit::Exit,
     failure::Failure,
     parameters::{self, Given},
@@ -104,7 +104,12 @@ async fn start(
     let news: Vec<_> = plan.warnings.iter().filter(|warning| !told.contains(warning)).cloned().collect();
     problems::show_warnings(screen, document.source(), &news);
     prepared.create_dirs()?;
-    let submitted = prepared.host.submit_watched(&plan, given).await.map_err(refused)?;
+    let (handle, notices) = prepared.host.submit_watched(&plan, given).await.map_err(refused)?;
     let answers = Answers::new(&arguments.resume);
-    Ok(Started { prepared, runs: vec![submitted], answers, exit: Exit::Done })
+    Ok(Started {
+        prepared,
+        runs: vec![Driven { handle, notices, plain: Plain::default() }],
+        answers,
+        exit: Exit::Done,
+    })
 }

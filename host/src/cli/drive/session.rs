@@ -61,6 +61,7 @@ impl Session {
         manner: Manner,
         screen: &Screen,
         handle: RunHandle,
+        plain: Plain,
         answers: Answers,
         prefix: String,
     ) -> Self {
@@ -73,7 +74,7 @@ impl Session {
             // A run that was taken up may have been parked all the time.
             suspensions: true,
             told: Vec::new(),
-            plain: Plain::default(),
+            plain,
             progress: BTreeMap::new(),
             events: String::new(),
             clock: Clock::start(),
