@@ -34,7 +34,7 @@ pub(super) fn events(arguments: &EventsArguments, screen: &Screen) -> Result<Exi
     let reader = store.read()?;
     runtime()?.block_on(async {
         let printed = match reader.load(run).await {
-            Ok(records) => journal::replay(run, &records, &(), |run, seq, time, events| {
+            Ok(records) => journal::replay(run, &records, |run, seq, time, events| {
                 let line = |(seq, event)| journal::render(run, seq, time, event).to_string() + "\n";
                 // Whoever has stopped reading wants no more.
                 let _gone = screen.out(&(seq..).zip(events).map(line).collect::<String>());

@@ -80,7 +80,7 @@ impl Host {
     /// [`RecoverError`] when there is no such run, or its journal cannot be read.
     pub async fn recorded(&self, run_id: &str) -> Result<Run, RecoverError> {
         let records = self.shared.store.load(run_id).await?;
-        journal::replay(run_id, &records, self.catalogue.as_ref(), |_, _, _, _| {})
+        journal::replay(run_id, &records, |_, _, _, _| {})
     }
 
     /// `first` reaches the run before anything else does.

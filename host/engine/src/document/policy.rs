@@ -116,8 +116,13 @@ impl RuleDoc {
         let _ = object.get("then");
         let kind = object.exactly_one(&["when", "else"]);
         let when = (kind == Some("when")).then(|| object.optional("when", ExprDoc::read));
-        // Beside `when` it is a problem already, but what it says is no further one.
-        let branch = if kind == Some("when") { None } else { object.get("else") };
+        let branch = object.get("else");
+        if kind.is_none() && branch.is_some() {
+            // Both have been reported as one problem; what they say is no further one.
+            object.get("when");
+            object.finish();
+            return None;
+        }
         if kind == Some("else") && !is_last {
             let message = "else before other rules; expected it at the end";
             report.problem(cursor.problem(&values::ELSE_RULE, message));

@@ -105,7 +105,6 @@ impl Run {
         self.dequeue(id);
         let Some(wrapper) = self.task_mut(id) else { return };
         begin_attempt(wrapper);
-        wrapper.rebind = false;
         let place = Place::Attempt(template, wrapper.attempt);
         let limit = wrapper.limit;
         wrapper.scope.get_or_insert_with(|| Box::new(Scope::new(template, Course::Attempts, limit)));
