@@ -1,7 +1,14 @@
 //! The word somebody probably meant.
 
+/// Bytes of the longest word that is compared with others: to compare takes time and memory as the product of both
+/// lengths.
+const LONGEST: usize = 100;
+
 /// The known word nearest to `word`, when one is near.
 pub(crate) fn nearest<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    if word.len() > LONGEST {
+        return None;
+    }
     let lower = word.to_lowercase();
     // A third of the letters may differ: `limt` is `limit`, but `to` is not `do`.
     let allowed = |known: &str| known.chars().count().max(3) / 3;
@@ -61,5 +68,11 @@ mod tests {
         ] {
             assert_eq!(nearest(word, fields), expected, "{word}");
         }
+    }
+
+    #[test]
+    fn words_of_a_megabyte_are_not_compared() {
+        let word = "a".repeat(1 << 20);
+        assert_eq!(nearest(&word, [format!("{word}b").as_str()]), None);
     }
 }

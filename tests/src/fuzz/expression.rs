@@ -4,6 +4,7 @@ use std::{cell::RefCell, sync::Arc, sync::LazyLock};
 
 use phasm_engine::{
     expr::{Env, Expr, Interpolated, MAX_LENGTH, SyntaxError},
+    path::Path,
     tree::Tree,
     value::Value,
 };
@@ -125,7 +126,7 @@ fn interpolation(text: &str) {
     match Interpolated::compile(&tree, false) {
         Ok(compiled) => {
             assert_eq!(compiled.is_literal(), !text.contains("{{"), "{text:?}");
-            for (_, placeholder) in compiled.placeholders() {
+            for (_, placeholder) in compiled.placeholders(&Path::root()) {
                 for read in placeholder.expr.reads() {
                     let root = read.path.first().map_or("", |root| root);
                     let at = placeholder.offset + read.offset;

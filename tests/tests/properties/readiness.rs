@@ -17,7 +17,7 @@ use phasm_engine::{
 };
 use phasm_tests::{
     small,
-    world::{Act, Script, World, check_replay},
+    world::{Act, Script, World, check_cut},
 };
 use proptest::prelude::*;
 
@@ -71,7 +71,7 @@ fn check(scope: &Scope, slots: u32) -> Result<(), TestCaseError> {
     if slots == u32::MAX {
         prop_assert_eq!(world.run.now().0, i64::try_from(finished).unwrap());
     }
-    let replayed = check_replay(world.run.plan(), &world);
+    let replayed = check_cut(world.run.plan(), &world, world.journal.len());
     prop_assert_eq!(replayed, Ok(()));
     Ok(())
 }

@@ -137,9 +137,10 @@ impl ValueDoc {
     }
 
     fn written(&self) -> impl Iterator<Item = Written<'_>> {
-        self.value.placeholders().into_iter().map(|(path, Placeholder { expr, offset, span })| {
-            let site = Site { path: self.site.path.suffixed(&path), span: *span };
-            Written { expr, site, text: text_at(&self.texts, *span), offset: *offset }
+        let found = self.value.placeholders(&self.site.path).into_iter();
+        found.map(|(path, Placeholder { expr, offset, span })| {
+            let site = Site { path, span: *span };
+            Written { expr, site, text: text_at(&self.texts, *span).map_or("", |text| text), offset: *offset }
         })
     }
 
@@ -165,15 +166,15 @@ fn collect_texts(tree: &Tree, texts: &mut Texts) {
     }
 }
 
-fn text_at(texts: &Texts, span: Span) -> &str {
-    texts.get(&span.start).map_or("", |text| text)
+fn text_at(texts: &Texts, span: Span) -> Option<&Arc<str>> {
+    texts.get(&span.start)
 }
 
 fn report_placeholder(cursor: &Cursor<'_>, error: &PlaceholderError, texts: &Texts, report: &Report) {
-    let text = text_at(texts, error.span);
+    let text = text_at(texts, error.span).cloned().unwrap_or_default();
     let site = Site { path: cursor.path.suffixed(&error.path), span: error.span };
-    let tree = Tree { node: Node::String(text.into()), span: error.span };
-    report_syntax(&site, text, &error.error, &tree, report);
+    let tree = Tree { node: Node::String(text.clone()), span: error.span };
+    report_syntax(&site, &text, &error.error, &tree, report);
 }
 
 fn report_syntax(site: &Site, text: &str, error: &SyntaxError, tree: &Tree, report: &Report) {

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use crate::tree::Span;
+use crate::{expr::MAX_LENGTH, tree::Span};
 
 /// How a scalar is written: what a character of the text takes up in the source.
 #[derive(Clone, Copy, Debug)]
@@ -48,13 +48,10 @@ impl Style {
     }
 }
 
-/// Bytes of a text in which places are looked for.
-const LONGEST: usize = 64 * 1024;
-
 /// The part `range`, in bytes, of `text`, which is written at `span`. `None` where folding or escapes leave it open how it
-/// is written.
+/// is written, and in a text longer than any expression: it would be measured again for each of its many parts.
 pub(super) fn inside(span: Span, text: &str, range: Range<usize>) -> Option<Span> {
-    if span.line == 0 || text.len() > LONGEST {
+    if span.line == 0 || text.len() > MAX_LENGTH {
         return None;
     }
     let length = span.end.checked_sub(span.start)?;

@@ -11,6 +11,7 @@ use super::{
     view::text_of,
 };
 use crate::{
+    path::Path,
     tree::{Span, Tree},
     value::{Map, Value},
 };
@@ -102,18 +103,16 @@ impl Interpolated {
         if let Self::Placeholder(placeholder) = self { Some(&placeholder.expr) } else { None }
     }
 
-    /// Every placeholder, in the order of the document, and the place of its string below this value, as `[2].name`.
+    /// Every placeholder, in the order of the document, and the place of its string in this value, which stands at `path`.
     #[must_use]
-    pub fn placeholders(&self) -> Vec<(String, &Placeholder)> {
+    pub fn placeholders(&self, path: &Path) -> Vec<(Path, &Placeholder)> {
         let mut found = Vec::new();
-        self.each_placeholder(&mut String::new(), &mut |path, placeholder| {
-            found.push((path.to_owned(), placeholder));
-        });
+        self.each_placeholder(path, &mut |path, placeholder| found.push((path.clone(), placeholder)));
         found
     }
 
-    /// Calls `each` with every placeholder and the place of its string below this value.
-    fn each_placeholder<'a>(&'a self, path: &mut String, each: &mut dyn FnMut(&str, &'a Placeholder)) {
+    /// Calls `each` with every placeholder and the place of its string.
+    fn each_placeholder<'a>(&'a self, path: &Path, each: &mut dyn FnMut(&Path, &'a Placeholder)) {
         match self {
             Self::Literal(_) => {}
             Self::Placeholder(placeholder) => each(path, placeholder),
@@ -126,12 +125,12 @@ impl Interpolated {
             }
             Self::Array(items) => {
                 for (index, item) in items.iter().enumerate() {
-                    below(path, &index_segment(index), |path| item.each_placeholder(path, each));
+                    item.each_placeholder(&path.index(index), each);
                 }
             }
             Self::Object(members) => {
                 for (key, member) in members {
-                    below(path, &key_segment(key), |path| member.each_placeholder(path, each));
+                    member.each_placeholder(&path.key(key.clone()), each);
                 }
             }
         }
@@ -191,19 +190,4 @@ fn text(pieces: &[Piece], env: &dyn Env, emptied: &mut usize) -> Result<Value, E
         .map_err(EvalError)?;
     }
     Ok(text.into())
-}
-
-fn below(path: &mut String, segment: &str, run: impl FnOnce(&mut String)) {
-    let length = path.len();
-    path.push_str(segment);
-    run(path);
-    path.truncate(length);
-}
-
-fn index_segment(index: usize) -> String {
-    format!("[{index}]")
-}
-
-fn key_segment(key: &str) -> String {
-    format!(".{key}")
 }

@@ -135,9 +135,10 @@ fn placeholders_carry_path_span_and_offset() {
     let text = Tree { node: Node::String("x {{ a.b }} {{ c }}".into()), span };
     let list = Tree { node: Node::Array(vec![tree("1"), text]), span: Span::default() };
     let compiled = Interpolated::compile(&list, false).unwrap();
-    let found = compiled.placeholders();
-    let shown: Vec<_> = found.iter().map(|(path, p)| (&**path, p.span, p.offset, p.expr.source())).collect();
-    assert_eq!(shown, [("[1]", span, 4, " a.b "), ("[1]", span, 14, " c ")]);
+    let found = compiled.placeholders(&crate::path::Path::root());
+    let shown: Vec<_> =
+        found.iter().map(|(path, p)| (path.to_string(), p.span, p.offset, p.expr.source())).collect();
+    assert_eq!(shown, [("[1]".to_owned(), span, 4, " a.b "), ("[1]".to_owned(), span, 14, " c ")]);
 }
 
 #[test]
