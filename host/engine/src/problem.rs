@@ -129,7 +129,7 @@ mod tests {
         let problem = Problem::new(entry, &Path::root().key(long.as_str()), Span::default(), long.as_str());
         let problem = problem.with_hint(long.as_str()).with_value(&Tree::from(&Value::from(long.as_str())));
         let lengths = [problem.path.len(), problem.message.len(), problem.to_string().len()];
-        assert_eq!(lengths, [83, 2003, 4098]);
+        assert_eq!(lengths, [83, 2003, 4100]);
         assert_eq!(problem.value.map(|value| value.to_json().len()), Some(85));
     }
 }
