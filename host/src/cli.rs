@@ -2,16 +2,27 @@
 //!
 //! stdout carries results and nothing else; progress, warnings and log lines go to stderr.
 
+mod ask;
+mod cancel;
 mod document;
+mod drive;
+mod events;
 mod exit;
 mod failure;
+mod get;
+mod list;
+mod parameters;
+mod places;
 mod plugin;
 mod problems;
+mod recover;
+mod resume;
 mod run;
 mod schema;
 mod screen;
 mod search;
 mod signals;
+mod stored;
 mod text;
 mod trace;
 mod validate;
@@ -39,6 +50,12 @@ enum Command {
     Run(run::RunArguments),
     Validate(validate::ValidateArguments),
     Schema(schema::SchemaArguments),
+    Resume(resume::ResumeArguments),
+    Cancel(cancel::CancelArguments),
+    Recover(recover::RecoverArguments),
+    List(list::ListArguments),
+    Get(get::GetArguments),
+    Events(events::EventsArguments),
     #[command(subcommand)]
     Plugin(plugin::PluginCommand),
 }
@@ -52,6 +69,12 @@ pub(crate) fn main() -> ExitCode {
         Command::Run(arguments) => run::run(&arguments, log_level, &screen),
         Command::Validate(arguments) => validate::validate(&arguments, &screen),
         Command::Schema(_) => Ok(schema::schema(&screen)),
+        Command::Resume(arguments) => resume::resume(&arguments, log_level, &screen),
+        Command::Cancel(arguments) => cancel::cancel(&arguments, log_level, &screen),
+        Command::Recover(arguments) => recover::recover(&arguments, log_level, &screen),
+        Command::List(arguments) => list::list(&arguments, &screen),
+        Command::Get(arguments) => get::get(&arguments, &screen),
+        Command::Events(arguments) => events::events(&arguments, &screen),
         Command::Plugin(command) => plugin::plugin(&command, &screen),
     };
     done.unwrap_or_else(|failure| failure.report(&screen)).into()

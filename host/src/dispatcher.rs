@@ -16,7 +16,7 @@ use std::{
 use phasm_engine::{
     event::Fence,
     outcome::{Outcome, code},
-    time::Millis,
+    time::{Millis, Timestamp},
 };
 use tokio::{runtime::Handle, sync::mpsc::UnboundedSender, task::AbortHandle};
 
@@ -29,12 +29,14 @@ use crate::{
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Rank {
     priority: Reverse<u16>,
-    submitted: u64,
+    submitted_at: Timestamp,
+    number: u64,
 }
 
 impl Rank {
-    pub(crate) fn new(priority: u16, submitted: u64) -> Self {
-        Self { priority: Reverse(priority), submitted }
+    /// `number` tells runs of one instant apart.
+    pub(crate) fn new(priority: u16, submitted_at: Timestamp, number: u64) -> Self {
+        Self { priority: Reverse(priority), submitted_at, number }
     }
 }
 
@@ -163,11 +165,7 @@ impl<I: Inbox> Dispatcher<I> {
         observer: Arc<dyn Observer>,
         inbox: &I,
     ) -> AbortHandle {
-        let ticket = Ticket { fence, inbox: inbox.clone(), dispatcher: Arc::clone(self), open: true };
-        let observer = match bounds.max_inactivity {
-            None => observer,
-            Some(limit) => self.watch_activity(fence, limit, observer, inbox),
-        };
+        let mut ticket = Ticket { fence, inbox: inbox.clone(), dispatcher: Arc::clone(self), open: true };
         let executor = Arc::clone(&self.executor);
         let attempt = self.guests.spawn(async move {
             let runtime_ends =
@@ -175,10 +173,14 @@ impl<I: Inbox> Dispatcher<I> {
             let deadline = [invocation.deadline, runtime_ends].into_iter().flatten().min();
             invocation.deadline = deadline;
             ticket.inbox.signal(Signal::Started(fence));
+            let observer = match bounds.max_inactivity {
+                None => observer,
+                Some(limit) => ticket.dispatcher.watch_activity(fence, limit, observer, &ticket.inbox),
+            };
             let outcome = executor.execute(invocation, observer).await;
             let interrupted =
                 outcome.code == code::TIMEOUT && deadline.is_some_and(|deadline| Instant::now() >= deadline);
-            ticket.finish(if interrupted {
+            ticket.end(if interrupted {
                 Signal::Interrupted(fence)
             } else {
                 Signal::Finished(fence, outcome)
@@ -187,7 +189,7 @@ impl<I: Inbox> Dispatcher<I> {
         attempt.abort_handle()
     }
 
-    /// Keeps the clock of `maxInactivity` beside an attempt; only its expiry is told (R-T5).
+    /// Keeps the clock of `maxInactivity` beside an attempt that has just started; only its expiry is told (R-T5, R-T9).
     fn watch_activity(
         &self,
         fence: Fence,
@@ -222,10 +224,6 @@ struct Ticket<I: Inbox> {
 }
 
 impl<I: Inbox> Ticket<I> {
-    fn finish(mut self, signal: Signal) {
-        self.end(signal);
-    }
-
     fn end(&mut self, signal: Signal) {
         self.open = false;
         if !self.inbox.signal(signal) {
@@ -281,9 +279,16 @@ impl<M: From<Signal> + Send + 'static> Inbox for UnboundedSender<M> {
 
 #[cfg(test)]
 mod tests {
+    use std::pin::Pin;
+
+    use phasm_engine::{event::TaskId, value::Value};
     use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
 
     use super::*;
+
+    fn rank(priority: u16, number: u64) -> Rank {
+        Rank::new(priority, Timestamp(0), number)
+    }
 
     fn granted(inbox: &mut UnboundedReceiver<Signal>) -> Vec<u32> {
         std::iter::from_fn(|| inbox.try_recv().ok())
@@ -298,7 +303,6 @@ mod tests {
         let (first, mut first_hears) = unbounded_channel::<Signal>();
         let (second, mut second_hears) = unbounded_channel();
         let (urgent, mut urgent_hears) = unbounded_channel();
-        let rank = Rank::new;
         assert_eq!(slots.exchange(rank(500, 1), &first, 0, 10), 4);
         assert_eq!(slots.exchange(rank(500, 2), &second, 0, 2), 0);
         assert_eq!(slots.exchange(rank(900, 3), &urgent, 0, 1), 0);
@@ -314,9 +318,9 @@ mod tests {
         let slots = Slots::new(1);
         let (gone, hears) = unbounded_channel::<Signal>();
         let (next, mut next_hears) = unbounded_channel();
-        assert_eq!(slots.exchange(Rank::new(0, 1), &gone, 0, 1), 1);
-        slots.exchange(Rank::new(0, 2), &gone, 0, 1);
-        slots.exchange(Rank::new(0, 3), &next, 0, 1);
+        assert_eq!(slots.exchange(rank(0, 1), &gone, 0, 1), 1);
+        slots.exchange(rank(0, 2), &gone, 0, 1);
+        slots.exchange(rank(0, 3), &next, 0, 1);
         drop(hears);
         slots.give_back(1);
         assert_eq!(granted(&mut next_hears), [1]);
@@ -327,11 +331,81 @@ mod tests {
     fn debts_are_paid_first() {
         let slots = Slots::new(1);
         let (inbox, mut hears) = unbounded_channel::<Signal>();
-        let rank = Rank::new(0, 1);
+        let rank = rank(0, 1);
         assert_eq!(slots.exchange(rank, &inbox, -2, 1), 0);
         slots.give_back(1);
         assert!(granted(&mut hears).is_empty());
         slots.give_back(1);
         assert_eq!(granted(&mut hears), [1]);
+    }
+
+    /// Hears nothing.
+    struct Deaf;
+
+    impl Observer for Deaf {
+        fn log(&self, _: Level, _: &str) {}
+        fn progress(&self, _: Option<f64>, _: &str) {}
+        fn activity(&self) {}
+    }
+
+    /// R-T5: log lines, progress and every other sign of life put the clock back.
+    #[test]
+    fn whatever_a_guest_says_is_activity() {
+        let ear = ActivityClock { inner: Arc::new(Deaf), clock: Clock::start(), last: AtomicI64::new(0) };
+        let signs: [fn(&ActivityClock); 3] =
+            [|ear| ear.log(Level::Trace, ""), |ear| ear.progress(None, ""), |ear| ear.activity()];
+        for sign in signs {
+            ear.last.store(0, Ordering::Relaxed);
+            sign(&ear);
+            assert!(ear.last.load(Ordering::Relaxed) > 0);
+        }
+    }
+
+    /// Starts and says nothing more.
+    struct Mute;
+
+    impl Executor for Mute {
+        fn execute(
+            &self,
+            _: Invocation,
+            observer: Arc<dyn Observer>,
+        ) -> Pin<Box<dyn Future<Output = Outcome> + Send>> {
+            Box::pin(async move {
+                let _kept = observer;
+                std::future::pending().await
+            })
+        }
+    }
+
+    fn invocation() -> Invocation {
+        Invocation {
+            run_id: "run".into(),
+            workflow: "w".into(),
+            namespace: "default".into(),
+            task_run_id: "run-1".into(),
+            task: "a".into(),
+            executor_type: "mute".into(),
+            attempt: 1,
+            dispatch: 1,
+            resumed: false,
+            deadline: None,
+            config: Value::Null,
+            inputs: Arc::default(),
+            memory: None,
+        }
+    }
+
+    /// R-T9: an attempt that waits for a thread is not inactive; the clock starts with the executor.
+    #[test]
+    fn inactivity_counts_from_the_start() {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
+        let handle = runtime.handle().clone();
+        let dispatcher = Dispatcher::new(1, Arc::new(Mute), handle.clone(), handle, Clock::start());
+        let (inbox, mut hears) = unbounded_channel::<Signal>();
+        let fence = Fence { task: TaskId(1), attempt: 1, dispatch: 1 };
+        let bounds = Bounds { max_inactivity: Some(0), ..Bounds::default() };
+        Arc::new(dispatcher).start(fence, invocation(), bounds, Arc::new(Deaf), &inbox);
+        let heard = runtime.block_on(async { [hears.recv().await, hears.recv().await] });
+        assert!(matches!(heard, [Some(Signal::Started(_)), Some(Signal::Inactive(_))]), "{heard:?}");
     }
 }

@@ -9,84 +9,39 @@
 //!
 //! Everything that waits while a batch becomes durable makes the next batch, so that a busy run commits in groups.
 
+mod message;
+
 use std::{collections::BTreeMap, num::NonZeroU32, sync::Arc};
 
 use phasm_engine::{
     event::{Bound, Command, Dispatch, Event, Fence, Input, TaskId},
     outcome::Outcome,
     run::{Run, Step},
+    task::TaskRun,
     time::Timestamp,
-    value::{Map, Value},
+    value::Value,
 };
 use tokio::{
-    sync::{mpsc, oneshot, watch},
+    sync::{mpsc, watch},
     task::AbortHandle,
 };
+
+pub(crate) use self::message::{Answer, Message, Standing};
+pub use self::message::{Refused, Request};
 
 use crate::{
     clock::Clock,
     dispatcher::{Bounds, Dispatcher, Rank, Signal},
     executor::Invocation,
+    handle::Driven,
+    journal::Body,
     secrets::Secrets,
-    store::{Encode, Record, RunHead, RunStatus, Store, StoreError},
+    store::{Record, RunHead, RunStatus, Store, StoreError},
     watch::{Ear, Watchers},
 };
 
 /// Inputs taken into one batch at most: bounds a record's size and how long commands wait.
 const MOST_PER_BATCH: usize = 1024;
-
-/// What reaches a driver.
-pub(crate) enum Message {
-    /// From the executor's side, with the time it was sent.
-    Signal(Signal),
-    /// A suspended task gets its answer; tells whether it was suspended, or that there is no such task.
-    Resume { task: TaskId, payload: Map, answer: oneshot::Sender<Result<bool, Refused>> },
-    /// The user cancels the run; refused once it has ended.
-    Cancel { answer: oneshot::Sender<Result<(), Refused>> },
-    /// The user cancels a task; tells whether it was still open.
-    CancelTask { task: TaskId, answer: oneshot::Sender<Result<bool, Refused>> },
-    /// Somebody wants to see the run as it stands.
-    Look(Box<dyn FnOnce(&Run) + Send>),
-    /// Somebody wants to hear what happens from now on.
-    Watch(crate::watch::Listener),
-}
-
-impl From<Signal> for Message {
-    fn from(signal: Signal) -> Self {
-        Self::Signal(signal)
-    }
-}
-
-/// Why a request to a run was not carried out.
-#[derive(Clone, Debug, thiserror::Error)]
-pub enum Refused {
-    /// The run has ended.
-    #[error("the run has already ended")]
-    Ended,
-    /// There is no such task run.
-    #[error("there is no such task run")]
-    UnknownTask,
-    /// The request could not be made durable; the run has stopped in this process.
-    #[error("the request could not be recorded")]
-    Lost(#[source] Arc<StoreError>),
-    /// The host was dropped.
-    #[error("the host was closed while the run went on")]
-    Closed,
-}
-
-/// Where a run stands in this process.
-#[derive(Clone, Debug, Default)]
-pub(crate) enum Standing {
-    /// It goes on.
-    #[default]
-    Active,
-    /// Only suspended tasks keep it open.
-    Parked,
-    /// It has ended.
-    Ended(Arc<Run>),
-    /// Its store failed; its journal is the truth, nothing drives it here.
-    Lost(Arc<StoreError>),
-}
 
 /// What all drivers of a host share.
 pub(crate) struct Shared {
@@ -94,6 +49,7 @@ pub(crate) struct Shared {
     pub(crate) dispatcher: Arc<Dispatcher<mpsc::UnboundedSender<Message>>>,
     pub(crate) clock: Clock,
     pub(crate) secrets: Secrets,
+    pub(crate) driven: Driven,
 }
 
 /// Drives one run to its end.
@@ -111,7 +67,7 @@ pub(crate) struct Driver {
 }
 
 /// Answers a request once its batch is durable, or tells that it is not.
-type Answer = Box<dyn FnOnce(Option<&Arc<StoreError>>) + Send>;
+type Answered = Box<dyn FnOnce(Option<&Arc<StoreError>>) + Send>;
 
 /// What one batch of inputs has led to so far.
 #[derive(Default)]
@@ -122,17 +78,7 @@ struct Batch {
     /// Slots that came back, less those that were taken.
     slots: i64,
     /// Answers to give once the batch is durable.
-    answers: Vec<Answer>,
-}
-
-/// The events of a record, encoded by whoever needs bytes.
-struct Body(Arc<Vec<Event>>);
-
-impl Encode for Body {
-    fn encode(&self, buffer: &mut Vec<u8>) {
-        // Events hold no maps with other keys than text and no fallible types: this cannot fail.
-        serde_json::to_writer(buffer, self.0.as_ref()).unwrap_or_default();
-    }
+    answers: Vec<Answered>,
 }
 
 impl Driver {
@@ -164,21 +110,24 @@ impl Driver {
         self.watchers.add(listener);
     }
 
-    /// Makes a run's first step durable, before anybody hears of the run (R-D2).
+    /// Makes the step that a run is driven on from durable, before anybody hears of it (R-D2).
     pub(crate) async fn record_first(&mut self, step: Step) -> Result<(), StoreError> {
-        self.batch.first_seq = 0;
+        let events = u64::try_from(step.events.len()).unwrap_or(u64::MAX);
+        self.batch.first_seq = self.run.seq().saturating_sub(events);
         self.collect(step);
         self.commit().await
     }
 
-    /// Drives the run until it has ended or its store fails.
+    /// Drives the run until it and its hooks have ended, or its store fails.
     pub(crate) async fn drive(mut self) {
         let mut messages = Vec::with_capacity(64);
+        // What somebody asked of a run that was taken up for it comes before anything is begun.
+        messages.extend(std::iter::from_fn(|| self.inbox.try_recv().ok()));
         let result = loop {
             if let Err(error) = self.turn(&mut messages).await {
                 break Err(Arc::new(error));
             }
-            if self.run.phase().is_terminal() {
+            if self.run.is_over() {
                 break Ok(());
             }
             self.tell_standing();
@@ -223,20 +172,10 @@ impl Driver {
     fn take(&mut self, now: Timestamp, message: Message) {
         match message {
             Message::Signal(signal) => self.take_signal(now, signal),
-            Message::Resume { task, payload, answer } => {
-                let known = self.run.task(task).is_some();
-                let dropped = self.step(now, Input::Resumed(task, payload));
-                let result = if known { Ok(!dropped) } else { Err(Refused::UnknownTask) };
-                self.answer(answer, result);
-            }
-            Message::Cancel { answer } => {
-                let dropped = self.step(now, Input::Cancelled);
-                self.answer(answer, if dropped { Err(Refused::Ended) } else { Ok(()) });
-            }
-            Message::CancelTask { task, answer } => {
-                let known = self.run.task(task).is_some();
-                let dropped = self.step(now, Input::TaskCancelled(task));
-                self.answer(answer, if known { Ok(!dropped) } else { Err(Refused::UnknownTask) });
+            Message::Ask { request, answer } => {
+                let refused = request.refusal(&self.run);
+                let dropped = self.step(now, request.into());
+                self.answer(answer, if dropped { refused } else { Ok(true) });
             }
             Message::Look(look) => look(&self.run),
             Message::Watch(listener) => self.watchers.add(listener),
@@ -278,11 +217,7 @@ impl Driver {
     }
 
     /// Answers once the batch is durable (R-D2).
-    fn answer<T: Send + 'static>(
-        &mut self,
-        answer: oneshot::Sender<Result<T, Refused>>,
-        result: Result<T, Refused>,
-    ) {
+    fn answer(&mut self, answer: Answer, result: Result<bool, Refused>) {
         self.batch.answers.push(Box::new(move |lost| {
             let result = lost.map_or(result, |error| Err(Refused::Lost(Arc::clone(error))));
             // Whoever asked may have left.
@@ -315,7 +250,7 @@ impl Driver {
     fn fill_slots(&mut self, now: Timestamp) {
         loop {
             let returned = std::mem::take(&mut self.batch.slots);
-            let wanted = if self.run.phase().is_terminal() { 0 } else { self.run.wanted_slots() };
+            let wanted = self.run.wanted_slots();
             let granted = self.shared.dispatcher.slots.exchange(self.rank, &self.sender, returned, wanted);
             if granted == 0 {
                 return;
@@ -336,7 +271,7 @@ impl Driver {
         let status = RunStatus {
             phase: self.run.phase(),
             finished_at: self.run.times().finished_at,
-            open: !self.run.phase().is_terminal(),
+            open: !self.run.is_over(),
         };
         self.shared.store.append(Arc::clone(&self.head), status, record).await?;
         self.watchers.tell(&self.run, first_seq, time, &events);
@@ -362,6 +297,12 @@ impl Driver {
 
     fn dispatch(&mut self, dispatch: Dispatch) {
         let fence = dispatch.fence;
+        let wanted = |task: &TaskRun| task.in_flight() && task.fence() == fence;
+        if !self.run.task(fence.task).is_some_and(wanted) {
+            // The same batch has ended it: what is stopped before it began is not begun.
+            let _own = self.sender.send(Signal::Gone(fence).into());
+            return;
+        }
         let bounds = Bounds { max_runtime: dispatch.max_runtime, max_inactivity: dispatch.max_inactivity };
         let invocation = match self.invocation(dispatch) {
             Ok(invocation) => invocation,
@@ -444,21 +385,15 @@ impl Driver {
                 }
                 Message::Signal(Signal::Granted(slots)) => returned += i64::from(slots),
                 Message::Signal(Signal::Started(_) | Signal::Inactive(_)) => {}
-                Message::Resume { task, answer, .. } => {
-                    let known = self.run.task(task).is_some();
-                    let _unheard = answer.send(if known { Ok(false) } else { Err(Refused::UnknownTask) });
-                }
-                Message::Cancel { answer } => {
-                    let _unheard = answer.send(Err(Refused::Ended));
-                }
-                Message::CancelTask { answer, .. } => {
-                    let _unheard = answer.send(Ok(false));
+                Message::Ask { request, answer } => {
+                    let _unheard = answer.send(request.refusal(&self.run));
                 }
                 Message::Look(look) => look(&self.run),
                 Message::Watch(listener) => drop(listener),
             }
         }
         self.shared.dispatcher.slots.exchange(self.rank, &self.sender, returned, 0);
+        self.shared.driven.remove(self.run.id());
         let standing = match result {
             Ok(()) => Standing::Ended(Arc::new(self.run)),
             Err(error) => Standing::Lost(error),

@@ -63,7 +63,9 @@ pub mod config;
 mod dispatcher;
 mod driver;
 pub mod executor;
+mod handle;
 mod host;
+pub mod journal;
 pub mod plugins;
 pub mod reader;
 pub mod sandbox;
@@ -72,8 +74,10 @@ pub mod store;
 mod watch;
 
 pub use self::{
-    driver::Refused,
-    host::{Host, HostBuilder, OpenError, RunError, RunHandle, SubmitError, Waited},
+    driver::{Refused, Request},
+    handle::{RunError, RunHandle, Waited, tasks_named},
+    host::{Host, HostBuilder, OpenError, SubmitError},
+    journal::RecoverError,
     watch::{LogLine, Notice, ProgressNote},
 };
 pub use phasm_engine as engine;

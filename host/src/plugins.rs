@@ -14,16 +14,21 @@ use phasm_engine::{
     plan::{Catalogue, ExecutorInfo},
 };
 
-use self::plugin::Plugin;
 pub use self::{
-    manifest::Manifest,
+    installed::Installed,
+    manifest::{Defaults, Manifest},
     source::{Builder, Source, scan},
+};
+use self::{
+    installed::{info, split},
+    plugin::Plugin,
 };
 use crate::{
     executor::{Executor, Invocation, Observer},
     sandbox::{Digest, Grants, Program, Sandbox},
 };
 
+mod installed;
 mod manifest;
 mod plugin;
 mod source;
@@ -48,7 +53,7 @@ struct Registry {
 }
 
 /// What an `executor.type` stands for at this moment, to be pinned.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Resolved {
     /// The name it is registered under.
     pub name: Arc<str>,
@@ -238,11 +243,25 @@ impl Plugins {
 type Ready = (Arc<Plugin>, Arc<Program>);
 
 impl Catalogue for Plugins {
-    /// Says which names there are. Nothing is read or built for it, so that a version or digest is taken on trust.
+    /// Reads files for their manifests, which blocks for as long as that takes; nothing is built for it. A folder's
+    /// manifest is known once it was built, a digest once it was found ([`Self::load`]); until then they are taken on
+    /// trust, without defaults.
     fn executor(&self, executor_type: &str) -> Option<ExecutorInfo> {
-        let name = executor_type.split_once('@').map_or(executor_type, |(name, _)| name);
-        let known = executor_type.starts_with("sha256:") || self.read().named.contains_key(name);
-        known.then(ExecutorInfo::default)
+        if executor_type.starts_with("sha256:") {
+            let found = self.known(executor_type);
+            return info(None, std::iter::once(found.as_ref().and_then(|plugin| plugin.manifest())));
+        }
+        let (name, version) = split(executor_type);
+        let candidates = self.read().named.get(name).cloned()?;
+        info(version, candidates.iter().map(|plugin| plugin.manifest()))
+    }
+
+    fn names(&self) -> Vec<Arc<str>> {
+        Self::names(self)
+    }
+
+    fn memory(&self) -> Option<u64> {
+        Some(self.sandbox.memory_limit())
     }
 }
 

@@ -137,6 +137,11 @@ impl Sandbox {
         Ok(Self { shared: Arc::new(shared) })
     }
 
+    /// Linear memory that a call may use, in bytes.
+    pub(crate) fn memory_limit(&self) -> u64 {
+        self.shared.limits.memory
+    }
+
     /// What fell short of the configuration: fewer slots, no pool, no cache.
     #[must_use]
     pub fn warnings(&self) -> &[String] {

@@ -20,7 +20,11 @@ use std::{future::Future, num::NonZeroU32, pin::Pin, sync::Arc};
 
 use phasm_engine::{phase::Phase, time::Timestamp};
 
-pub use self::{error::StoreError, memory::Memory, sqlite::Sqlite};
+pub use self::{
+    error::StoreError,
+    memory::Memory,
+    sqlite::{Sqlite, SqliteReader},
+};
 
 /// What a store answers with, later. It borrows nothing, needs no particular runtime, and may be dropped: what was
 /// asked for happens all the same.

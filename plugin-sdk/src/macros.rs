@@ -5,11 +5,38 @@
 /// Built for wasm32, the crate exports the world `phasm:executor/executor@0.1.0` and carries its name, version and
 /// description from `Cargo.toml` in the custom section `phasm:manifest`. Natively nothing is exported, so that the
 /// function can be tested with [`testing`](crate::testing). Once per crate.
+///
+/// Policies behind the function are the defaults of tasks that have none of their own:
+///
+/// ```
+/// # use phasm_sdk::prelude::*;
+/// # fn fetch(_: Call) -> Outcome { Outcome::succeeded() }
+/// executor!(fetch, {
+///     retry: { maxAttempts: 3, delay: "1s", exponentialBackoff: 2, maxDelay: "10s" },
+///     maxInactivity: "30s",
+///     deadline: { timeout: "1h", errorOnTimeout: true },
+/// });
+/// ```
+///
+/// `retry`, `maxRuntime`, `maxInactivity` and `deadline` are there, each written as in a workflow; whoever loads the plugin
+/// checks their values. Texts must be JSON's as well as Rust's. Other fields do not compile:
+///
+/// ```compile_fail
+/// # use phasm_sdk::prelude::*;
+/// # fn fetch(_: Call) -> Outcome { Outcome::succeeded() }
+/// executor!(fetch, { timeout: "1h" });
+/// ```
 #[macro_export]
 macro_rules! executor {
-    ($executor:expr) => {
+    ($executor:expr $(,)?) => {
+        $crate::executor!($executor, {});
+    };
+    ($executor:expr, { $($defaults:tt)* } $(,)?) => {
         const _: fn($crate::bindings::Invocation) -> $crate::bindings::Outcome =
             |invocation| $crate::guest::execute($executor, invocation);
+
+        // Natively, too, so that an unknown field is found by every build.
+        const _: &str = $crate::executor!(@defaults { $($defaults)* });
 
         #[cfg(target_arch = "wasm32")]
         const _: () = {
@@ -25,11 +52,28 @@ macro_rules! executor {
 
             const PACKAGE: $crate::manifest::Package =
                 [env!("CARGO_PKG_NAME"), env!("CARGO_PKG_VERSION"), env!("CARGO_PKG_DESCRIPTION")];
+            const DEFAULTS: &str = $crate::executor!(@defaults { $($defaults)* });
             #[used]
             #[unsafe(link_section = "phasm:manifest")]
-            static MANIFEST: [u8; $crate::manifest::len(PACKAGE)] = $crate::manifest::json(PACKAGE);
+            static MANIFEST: [u8; $crate::manifest::len(PACKAGE, DEFAULTS)] = $crate::manifest::json(PACKAGE, DEFAULTS);
         };
     };
+    (@defaults { $($field:ident : $value:tt),* $(,)? }) => {
+        ::core::concat!($(",\"", $crate::executor!(@field $field), "\":", $crate::executor!(@value $value)),*)
+    };
+    (@field retry) => { "retry" };
+    (@field maxRuntime) => { "maxRuntime" };
+    (@field maxInactivity) => { "maxInactivity" };
+    (@field deadline) => { "deadline" };
+    (@value { $first:ident : $value:literal $(, $more:ident : $other:literal)* $(,)? }) => {
+        ::core::concat!(
+            "{\"", ::core::stringify!($first), "\":", ::core::stringify!($value),
+            $(",\"", ::core::stringify!($more), "\":", ::core::stringify!($other),)*
+            "}"
+        )
+    };
+    (@value { }) => { "{}" };
+    (@value $value:literal) => { ::core::stringify!($value) };
 }
 
 /// Declares typed inputs, and the choices among them.

@@ -5,21 +5,21 @@ pub type Package = [&'static str; 3];
 
 /// How many bytes [`json`] has.
 #[must_use]
-pub const fn len(package: Package) -> usize {
-    manifest::<0>(package).len
+pub const fn len(package: Package, defaults: &str) -> usize {
+    manifest::<0>(package, defaults).len
 }
 
-/// The manifest; `N` is its [`len`].
+/// The manifest; `N` is its [`len`]. `defaults` are the members of the default policies, each with a comma before it.
 #[must_use]
-pub const fn json<const N: usize>(package: Package) -> [u8; N] {
-    manifest(package).bytes
+pub const fn json<const N: usize>(package: Package, defaults: &str) -> [u8; N] {
+    manifest(package, defaults).bytes
 }
 
-const fn manifest<const N: usize>([name, version, description]: Package) -> Text<N> {
+const fn manifest<const N: usize>([name, version, description]: Package, defaults: &str) -> Text<N> {
     let text = Text { bytes: [b' '; N], len: 0 };
     let text = text.raw("{\"name\":\"").escaped(name);
     let text = text.raw("\",\"version\":\"").escaped(version);
-    text.raw("\",\"description\":\"").escaped(description).raw("\"}")
+    text.raw("\",\"description\":\"").escaped(description).raw("\"").raw(defaults).raw("}")
 }
 
 /// Keeps the first `N` bytes and counts all.
@@ -76,9 +76,37 @@ mod tests {
     #[test]
     fn it_is_json_whatever_the_texts_are() {
         const PACKAGE: super::Package = ["greet", "1.2.3", "says \"hi\"\n\tto C:\\ü\u{1f}"];
-        const JSON: [u8; super::len(PACKAGE)] = super::json(PACKAGE);
+        const JSON: [u8; super::len(PACKAGE, "")] = super::json(PACKAGE, "");
         let manifest: Value = serde_json::from_slice(&JSON).unwrap();
         let [name, version, description] = PACKAGE;
         assert_eq!(manifest, json!({ "name": name, "version": version, "description": description }));
+    }
+
+    const PACKAGE: super::Package = ["greet", "1.2.3", ""];
+
+    #[test]
+    fn default_policies_are_members_of_it() {
+        const DEFAULTS: &str = crate::executor!(@defaults {
+            retry: { maxAttempts: -1, delay: "1s", exponentialBackoff: 1.5, expression: "code == 3" },
+            maxRuntime: 5000,
+            deadline: { timeout: "1h 30m", errorOnTimeout: true },
+        });
+        const JSON: [u8; super::len(PACKAGE, DEFAULTS)] = super::json(PACKAGE, DEFAULTS);
+        let manifest: Value = serde_json::from_slice(&JSON).unwrap();
+        assert_eq!(
+            manifest,
+            json!({
+                "name": "greet", "version": "1.2.3", "description": "", "maxRuntime": 5000,
+                "retry": { "maxAttempts": -1, "delay": "1s", "exponentialBackoff": 1.5, "expression": "code == 3" },
+                "deadline": { "timeout": "1h 30m", "errorOnTimeout": true },
+            })
+        );
+    }
+
+    #[test]
+    fn one_default_or_none() {
+        assert_eq!(crate::executor!(@defaults {}), "");
+        assert_eq!(crate::executor!(@defaults { maxInactivity: "30s" }), ",\"maxInactivity\":\"30s\"");
+        assert_eq!(crate::executor!(@defaults { retry: { limit: 2, } }), ",\"retry\":{\"limit\":2}");
     }
 }

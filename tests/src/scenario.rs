@@ -85,6 +85,9 @@ struct WrittenEvent {
     cancel_task: Option<String>,
     #[serde(default)]
     inactive: Option<String>,
+    /// The process dies; so much later another goes on.
+    #[serde(default)]
+    crash: Option<String>,
 }
 
 /// The script of a scenario file.
@@ -148,9 +151,9 @@ pub fn run_scenario(path: &Path) -> Result<String, String> {
         Err(problems) => return Ok(listed(&problems)),
     };
     let script = Scripted { acts: written.script, calls: BTreeMap::new() };
-    let mut world = World::submit(Arc::clone(&plan), parameters, written.slots, script);
-    play(&mut world, written.at);
-    check_replay(&plan, &world.journal, &world.run)?;
+    let mut world = World::submit(Arc::clone(&plan), parameters, written.slots, script, true);
+    play(&mut world, written.at)?;
+    check_replay(&plan, &world)?;
     let mut text = trace(&world.run, &world.journal);
     if !world.run.phase().is_terminal() {
         text.push_str("open: nothing more will happen\n");
@@ -159,17 +162,20 @@ pub fn run_scenario(path: &Path) -> Result<String, String> {
 }
 
 /// Lets everything happen in order; timed events come first at their instant.
-fn play(world: &mut World<Scripted>, mut events: Vec<WrittenEvent>) {
+fn play(world: &mut World<Scripted>, mut events: Vec<WrittenEvent>) -> Result<(), String> {
     events.reverse();
     while let Some(event) = events.pop() {
         let at = Timestamp(0).after(millis(&event.time));
         while world.next().is_some_and(|next| next < at) && world.advance() {}
-        if let Some(input) = input_of(world, &event) {
+        if let Some(later) = &event.crash {
+            world.crash(at.after(millis(later)))?;
+        } else if let Some(input) = input_of(world, &event) {
             world.at(at, input);
             world.advance();
         }
     }
     world.finish();
+    Ok(())
 }
 
 fn input_of(world: &World<Scripted>, event: &WrittenEvent) -> Option<Input> {

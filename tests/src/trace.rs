@@ -1,7 +1,8 @@
 //! A journal as people compare it: one short line an event.
 
 use phasm_engine::{
-    event::{Event, PhaseChanged, RetryScheduled, TaskId, With},
+    event::{Event, PhaseChanged, PolicyEvaluated, RetryScheduled, TaskId, With},
+    policy::{Matched, Verdict},
     run::Run,
     time::Timestamp,
 };
@@ -24,7 +25,12 @@ fn line(run: &Run, event: &Event) -> String {
         Event::Submitted(_) => "run submitted".to_owned(),
         Event::RunPhase(phase) => format!("run {phase}"),
         Event::CancelRequested => "run cancel requested".to_owned(),
-        Event::ScopeOpened(opened) => format!("{} opened {}", name(&opened.task), json(&opened.inputs)),
+        Event::ScopeOpened(opened) => {
+            let items =
+                opened.items.as_ref().map(|items| format!(" over {}", json(items))).unwrap_or_default();
+            format!("{} opened {}{items}", name(&opened.task), json(&opened.inputs))
+        }
+        Event::Repeated(task) => format!("{} repeated", name(task)),
         Event::Phase(change) => phase(&name(&change.task), change),
         Event::AttemptStarted(fence) => {
             format!("{}[{}] started dispatch {}", name(&fence.task), fence.attempt, fence.dispatch)
@@ -46,11 +52,45 @@ fn line(run: &Run, event: &Event) -> String {
             format!("{} retry: attempt {attempt} in {delay_ms} ms at {}", name(task), wake_at.0)
         }
         Event::TaskEnded(task, well) => format!("{} {}", name(task), if *well { "done" } else { "failed" }),
+        Event::PolicyEvaluated(evaluated) => policy(&name(&evaluated.fence.task), evaluated),
+        Event::HookFired(fired) => {
+            format!(
+                "{} fires {}: {} {}",
+                name(&fired.of),
+                fired.kind.as_str(),
+                name(&fired.run),
+                json(&fired.inputs)
+            )
+        }
+        Event::HookFailed(failed) => {
+            format!("{} {} failed: {}", name(&failed.of), failed.kind.as_str(), failed.message)
+        }
         Event::Warning(warning) => {
             let task = warning.task.as_ref().map(name).unwrap_or_default();
             format!("{task} warning {}: {}", warning.code, warning.message)
         }
     }
+}
+
+fn policy(name: &str, evaluated: &PolicyEvaluated) -> String {
+    let rule = match evaluated.rule {
+        Matched::Rule(index) => index.to_string(),
+        Matched::Else => "else".to_owned(),
+        Matched::Default => "default".to_owned(),
+    };
+    let mut line = format!("{name}[{}] rule {rule}: {}", evaluated.fence.attempt, evaluated.verdict.as_str());
+    match evaluated.verdict {
+        Verdict::Retry { delay_ms: Some(delay), .. } => line.push_str(&format!(" in {delay} ms")),
+        Verdict::Retry { delay_ms: None, .. } => line.push_str(", exhausted"),
+        Verdict::Jump(to) => line.push_str(&format!(" to #{to}")),
+        Verdict::Continue | Verdict::Break | Verdict::Fail => {}
+    }
+    for (what, values) in [("iter", &evaluated.iter), ("ctx", &evaluated.ctx)] {
+        if !values.is_empty() {
+            line.push_str(&format!(" {what} {}", json(values)));
+        }
+    }
+    line
 }
 
 fn phase(name: &str, change: &PhaseChanged) -> String {

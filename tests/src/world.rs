@@ -1,5 +1,7 @@
 //! The world around one run: a stepped clock, slots, and an executor that does what a script says.
 
+mod crash;
+
 use std::{collections::BTreeMap, sync::Arc};
 
 use phasm_engine::{
@@ -11,6 +13,7 @@ use phasm_engine::{
     value::Map,
     view::RunView,
 };
+use serde_json::json;
 
 /// What an executor does with one dispatch.
 #[derive(Clone, Debug, Default)]
@@ -37,6 +40,8 @@ pub struct World<S> {
     pub journal: Vec<(Timestamp, Vec<Event>)>,
     /// Every dispatch so far.
     pub dispatched: Vec<Dispatch>,
+    /// The run's [`state`] after each record, if they are kept.
+    pub states: Option<Vec<serde_json::Value>>,
     script: S,
     now: Timestamp,
     slots: u32,
@@ -46,8 +51,8 @@ pub struct World<S> {
 }
 
 impl<S: Script> World<S> {
-    /// Submits a run at instant 0 with `slots` slots.
-    pub fn submit(plan: Arc<Plan>, parameters: Map, slots: u32, script: S) -> Self {
+    /// Submits a run at instant 0 with `slots` slots; `keep` keeps its state after each record.
+    pub fn submit(plan: Arc<Plan>, parameters: Map, slots: u32, script: S, keep: bool) -> Self {
         let submission = Submission {
             run_id: "run".into(),
             parameters: Arc::new(parameters),
@@ -58,6 +63,7 @@ impl<S: Script> World<S> {
             run,
             journal: Vec::new(),
             dispatched: Vec::new(),
+            states: keep.then(Vec::new),
             script,
             now: Timestamp(0),
             slots,
@@ -84,7 +90,7 @@ impl<S: Script> World<S> {
 
     /// Goes to the next instant and lets one thing happen; false when nothing will happen any more.
     pub fn advance(&mut self) -> bool {
-        if self.run.phase().is_terminal() {
+        if self.run.is_over() {
             return false;
         }
         let Some(next) = self.next() else { return false };
@@ -128,6 +134,9 @@ impl<S: Script> World<S> {
     fn record(&mut self, step: Step) {
         if !step.events.is_empty() {
             self.journal.push((self.now, step.events));
+            if let Some(states) = &mut self.states {
+                states.push(state(&self.run));
+            }
         }
         for command in step.commands {
             match command {
@@ -181,25 +190,54 @@ impl<S: Script> World<S> {
 #[must_use]
 pub fn state(run: &Run) -> serde_json::Value {
     let view = serde_json::to_value(RunView::of(run)).unwrap_or_default();
-    serde_json::json!({
+    json!({
         "view": view, "seq": run.seq(), "nextWait": run.next_wait(), "inFlight": run.in_flight(),
-        "wanted": run.wanted_slots(), "parked": run.is_parked(),
+        "parked": run.is_parked(), "over": run.is_over(),
     })
 }
 
-/// Replays a journal cut at every length, and checks that the whole of it gives the live run.
+/// Replays the journal cut at every length: each must give the run as it stood then, the whole the live run.
 ///
 /// # Errors
 /// What does not follow, or what differs.
-pub fn check_replay(plan: &Arc<Plan>, journal: &[(Timestamp, Vec<Event>)], live: &Run) -> Result<(), String> {
-    let mut replayed: Option<Run> = None;
-    for length in 1..=journal.len() {
-        let records = journal.iter().take(length).map(|(time, events)| (*time, events.as_slice()));
-        replayed = Some(
-            Run::replay(Arc::clone(plan), records).map_err(|error| format!("cut at {length}: {error}"))?,
-        );
+pub fn check_replay<S: Script>(plan: &Arc<Plan>, world: &World<S>) -> Result<(), String> {
+    for length in 1..=world.journal.len() {
+        check_cut(plan, world, length).map_err(|error| format!("cut at {length}: {error}"))?;
     }
-    let Some(replayed) = replayed else { return Err("the journal is empty".to_owned()) };
-    let (live, replayed) = (state(live), state(&replayed));
-    if live == replayed { Ok(()) } else { Err(format!("replayed\n{replayed:#}\nlive\n{live:#}")) }
+    Ok(())
+}
+
+/// Replays the first `length` records, and compares with the state then, if it was kept, or with the live run if
+/// that is all of them.
+///
+/// # Errors
+/// What does not follow, or what differs.
+pub fn check_cut<S: Script>(plan: &Arc<Plan>, world: &World<S>, length: usize) -> Result<(), String> {
+    let mut replayed = replay(plan, &world.journal, length)?;
+    crash::check_recover(&replayed)?;
+    let is_whole = length == world.journal.len();
+    let now = if is_whole && world.states.is_none() { world.run.now() } else { replayed.now() };
+    // What was due at that instant was served, whether or not it left an event.
+    let late = replayed.step(now, Input::Tick);
+    if !late.events.is_empty() {
+        return Err(format!("something was left undone: {:?}", late.events));
+    }
+    let then = match &world.states {
+        Some(states) => states.get(length - 1).cloned(),
+        None => is_whole.then(|| state(&world.run)),
+    };
+    let replayed = state(&replayed);
+    match then {
+        Some(then) if then != replayed => Err(format!("replayed\n{replayed:#}\nlive\n{then:#}")),
+        Some(_) | None => Ok(()),
+    }
+}
+
+/// The run that the first `length` records give.
+///
+/// # Errors
+/// The event that cannot follow.
+pub fn replay(plan: &Arc<Plan>, journal: &[(Timestamp, Vec<Event>)], length: usize) -> Result<Run, String> {
+    let records = journal.iter().take(length).map(|(time, events)| (*time, events.as_slice()));
+    Run::replay(Arc::clone(plan), records).map_err(|error| error.to_string())
 }

@@ -132,14 +132,17 @@ impl<'a> Scanner<'a> {
     fn no_number(&self) -> String {
         match self.rest().chars().next() {
             None => "empty; expected a duration such as `1h 30m`".to_owned(),
-            Some(sign @ ('-' | '+')) => format!("sign `{sign}`; expected an unsigned number"),
+            Some(sign) if is_sign(sign) => format!("sign `{sign}`; expected an unsigned number"),
             Some(c) => format!("`{c}` where a number belongs; expected a duration such as `1h 30m`"),
         }
     }
 
     fn unit(&mut self, number: &Number<'_>) -> Result<Millis, DurationError> {
         let offset = self.offset;
-        let word = self.take_while(|c| !c.is_ascii_whitespace() && !c.is_ascii_digit());
+        let word = self.take_while(|c| !c.is_ascii_whitespace() && !c.is_ascii_digit() && !is_sign(c));
+        if word.is_empty() && self.rest().starts_with(is_sign) {
+            return Err(error(offset, self.no_number()));
+        }
         if word.is_empty() {
             let message =
                 format!("`{}` has no unit; only a number standing alone is milliseconds", number.digits);
@@ -147,6 +150,10 @@ impl<'a> Scanner<'a> {
         }
         length_of(word).ok_or_else(|| error(offset, unknown_unit(word)))
     }
+}
+
+fn is_sign(c: char) -> bool {
+    matches!(c, '-' | '+')
 }
 
 fn length_of(word: &str) -> Option<Millis> {
@@ -172,7 +179,7 @@ mod tests {
         (failure.offset, failure.message)
     }
 
-    /// The examples of seeds 000 and 003, with the worked values of SPEC section 10.
+    /// The examples of seeds 000 and 003, with the worked values of R-U4.
     #[test]
     fn examples_of_the_seeds() {
         let rows = [
@@ -194,6 +201,7 @@ mod tests {
         }
     }
 
+    /// R-U2.
     #[test]
     fn every_spelling_of_every_unit() {
         let spellings = "milliseconds millisecond millis milli ms 1 seconds second secs sec s 1000 \
@@ -212,6 +220,7 @@ mod tests {
         }
     }
 
+    /// R-U1.
     #[test]
     fn bare_numbers_zero_order_and_repeats() {
         let rows = [
@@ -231,6 +240,7 @@ mod tests {
         }
     }
 
+    /// R-U3.
     #[test]
     fn what_is_no_duration_says_where() {
         let rows = [
@@ -241,6 +251,9 @@ mod tests {
             ("-5s", 0, "sign `-`"),
             ("+5s", 0, "sign `+`"),
             ("1h -5m", 3, "sign `-`"),
+            ("1h-5m", 2, "sign `-`"),
+            ("5 -3s", 2, "sign `-`"),
+            ("5+3s", 1, "sign `+`"),
             ("1.5h", 1, "`.` after a number"),
             ("1,5h", 1, "`,` after a number"),
             (".5h", 0, "`.` where a number belongs"),

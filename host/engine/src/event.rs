@@ -9,7 +9,8 @@ use serde::{Deserialize, Serialize};
 use crate::{
     outcome::{Outcome, Output},
     phase::Phase,
-    plan::SecretRef,
+    plan::{HookId, HookType, SecretRef},
+    policy::{Matched, Verdict},
     time::{Millis, Timestamp},
     value::{Map, Value},
 };
@@ -239,8 +240,10 @@ pub enum Event {
     RunPhase(Phase),
     /// The user asked to cancel the run.
     CancelRequested,
-    /// A container's children exist.
+    /// A container's children exist; of a wrapper, the call of its next attempt does.
     ScopeOpened(Box<ScopeOpened>),
+    /// A `repeatCondition` held: the loop has one more iteration.
+    Repeated(TaskId),
     /// A task run changed its phase.
     Phase(PhaseChanged),
     /// A leaf's executor has started.
@@ -251,10 +254,16 @@ pub enum Event {
     TimedOut(TaskId, Clock),
     /// A suspended task got its answer.
     Resumed(TaskId, Arc<Map>),
+    /// A policy has decided what follows an attempt.
+    PolicyEvaluated(Box<PolicyEvaluated>),
     /// Another attempt will follow.
     RetryScheduled(RetryScheduled),
     /// A task with attempts is over; `true` when it ended well.
     TaskEnded(TaskId, bool),
+    /// A hook run exists.
+    HookFired(Box<HookFired>),
+    /// A hook did not do its work; nothing else changes.
+    HookFailed(Box<HookFailed>),
     /// Something is doubtful, and goes on.
     Warning(Box<Warning>),
 }
@@ -271,6 +280,9 @@ pub struct Submitted {
     pub parameters: Arc<Map>,
     /// What expressions read of the host.
     pub facts: Facts,
+    /// By executor type, the default policies that plugins' manifests gave the plan.
+    #[serde(default, skip_serializing_if = "Map::is_empty")]
+    pub defaults: Map,
 }
 
 /// What expressions read of the host; recorded, so that a run on another machine reads the same.
@@ -291,6 +303,9 @@ pub struct ScopeOpened {
     pub task: TaskId,
     /// Its bound inputs.
     pub inputs: Bindings,
+    /// What a loop runs over; null for every iteration where it repeats on a condition.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub items: Option<Arc<Vec<Value>>>,
 }
 
 /// A task run went from one phase to another.
@@ -367,6 +382,56 @@ pub struct RetryScheduled {
     pub delay_ms: Millis,
     /// When the delay ends.
     pub wake_at: Timestamp,
+}
+
+/// What a policy made of one attempt (R-N6).
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct PolicyEvaluated {
+    /// The attempt.
+    pub fence: Fence,
+    /// Which rule decided.
+    pub rule: Matched,
+    /// What follows.
+    pub verdict: Verdict,
+    /// Values of `iter` that the rule set.
+    #[serde(default, skip_serializing_if = "Map::is_empty")]
+    pub iter: Map,
+    /// Values of `ctx` that the rule set.
+    #[serde(default, skip_serializing_if = "Map::is_empty")]
+    pub ctx: Map,
+}
+
+/// A hook was fired: its run exists, bound to what it was to see at that moment (R-S12).
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct HookFired {
+    /// The hook run that exists from now on.
+    pub run: TaskId,
+    /// Whose hook it is; of spec.hooks the root.
+    pub of: TaskId,
+    /// What fired it.
+    pub kind: HookType,
+    /// Which of the plan's hooks.
+    pub hook: HookId,
+    /// The bound inputs.
+    pub inputs: Bindings,
+    /// `executor.config`.
+    pub config: Value,
+}
+
+/// A hook could not be fired, or its run did not succeed.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct HookFailed {
+    /// Whose hook it is; of spec.hooks the root.
+    pub of: TaskId,
+    /// What fired it.
+    pub kind: HookType,
+    /// The hook run, if it came to one.
+    pub run: Option<TaskId>,
+    /// What happened.
+    pub message: Arc<str>,
 }
 
 /// Something doubtful that a run met.

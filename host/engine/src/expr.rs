@@ -39,7 +39,6 @@ mod node;
 mod number;
 mod operation;
 mod parse;
-mod suggest;
 #[cfg(test)]
 mod tests;
 mod token;
@@ -47,7 +46,7 @@ mod view;
 
 use std::{fmt, sync::Arc};
 
-pub use self::interpolate::{Bound, Interpolated, Piece, Placeholder, PlaceholderError, PlaceholderRead};
+pub use self::interpolate::{Bound, Interpolated, Piece, Placeholder, PlaceholderError};
 use self::{machine::Code, view::View};
 use crate::value::Value;
 
@@ -82,6 +81,8 @@ pub struct Read {
     pub path: Vec<Arc<str>>,
     /// Byte offset of the path in the expression's text.
     pub offset: usize,
+    /// Byte offset behind the path.
+    pub end: usize,
 }
 
 /// A comparison (`==`, `!=`, `in`) of a path with a literal: lets a check find literals the path can never equal.
@@ -156,6 +157,24 @@ impl Expr {
     #[must_use]
     pub fn comparisons(&self) -> &[Comparison] {
         &self.0.comparisons
+    }
+
+    /// The path, where the expression is one and nothing more.
+    #[must_use]
+    pub fn as_path(&self) -> Option<&Read> {
+        match &self.0.action {
+            Action::Path(read) => self.0.reads.get(*read),
+            Action::Constant(_) | Action::Run(_) => None,
+        }
+    }
+
+    /// What [`Expr::test`] yields whatever there is to see, where that is known.
+    #[must_use]
+    pub fn settled(&self) -> Option<bool> {
+        match &self.0.action {
+            Action::Constant(value) => operation::condition(View::from(value)).ok(),
+            Action::Path(_) | Action::Run(_) => None,
+        }
     }
 
     /// The value in `env`.

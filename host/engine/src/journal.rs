@@ -4,9 +4,15 @@ use serde::Serialize;
 use serde_json::{Map, Value, json};
 
 use crate::{
-    event::{AttemptEnded, Event, PhaseChanged, RetryScheduled, TaskId, With},
+    event::{
+        AttemptEnded, Event, HookFailed, PhaseChanged, PolicyEvaluated, RetryScheduled, ScopeOpened, TaskId,
+        With,
+    },
+    plan::{TemplateKind, Work},
+    policy::{Matched, Verdict},
+    retry::MaxAttempts,
     run::Run,
-    task::TaskRun,
+    task::{Place, TaskRun},
     time::Timestamp,
 };
 
@@ -48,10 +54,13 @@ fn parts(run: &Run, event: &Event) -> Parts {
         Event::RunPhase(phase) => ("run.phase", None, None, json!({ "phase": phase })),
         Event::CancelRequested => ("run.cancel.requested", None, None, json!({})),
         Event::ScopeOpened(opened) => {
-            let children =
-                run.task(opened.task).and_then(|t| t.scope.as_ref()).map_or(0, |s| s.children.len());
-            ("scope.opened", Some(opened.task), None, json!({ "inputs": opened.inputs, "tasks": children }))
+            let mut data = json!({ "inputs": opened.inputs, "tasks": children(run, opened) });
+            if let (Some(items), Some(data)) = (&opened.items, data.as_object_mut()) {
+                data.insert("items".to_owned(), json!(items));
+            }
+            ("scope.opened", Some(opened.task), None, data)
         }
+        Event::Repeated(task) => ("scope.opened", Some(*task), None, json!({ "repeated": true, "tasks": 1 })),
         Event::Phase(change) => phase_parts(run, change),
         Event::AttemptStarted(fence) => {
             let inputs = run.task(fence.task).map(|task| json!(task.inputs));
@@ -66,6 +75,7 @@ fn parts(run: &Run, event: &Event) -> Parts {
             let data = json!({ "payload": payload.as_ref() });
             ("task.resumed", Some(*task), attempt_of(run.task(*task)), data)
         }
+        Event::PolicyEvaluated(evaluated) => policy_parts(run, evaluated),
         Event::RetryScheduled(RetryScheduled { task, attempt, delay_ms, wake_at }) => {
             let data = json!({ "attempt": attempt, "delayMs": delay_ms, "wakeAt": wake_at.to_rfc3339() });
             ("task.retry.scheduled", Some(*task), Some(attempt.saturating_sub(1)), data)
@@ -73,6 +83,17 @@ fn parts(run: &Run, event: &Event) -> Parts {
         Event::TaskEnded(task, well) => {
             let phase = run.task(*task).map(|task| task.phase);
             (if *well { "task.done" } else { "task.failed" }, Some(*task), None, json!({ "phase": phase }))
+        }
+        Event::HookFired(fired) => {
+            let data = json!({
+                "hookType": fired.kind, "hookOf": run.task_run_id(fired.of), "inputs": fired.inputs,
+            });
+            ("hook.fired", Some(fired.run), None, data)
+        }
+        Event::HookFailed(failed) => {
+            let HookFailed { of, kind, run: hook, message } = failed.as_ref();
+            let data = json!({ "hookType": kind, "hookOf": run.task_run_id(*of), "message": message });
+            ("hook.failed", hook.or(Some(*of)), None, data)
         }
         Event::Warning(warning) => (
             "engine.warning",
@@ -116,4 +137,53 @@ fn attempt_parts(ended: &AttemptEnded) -> Parts {
 
 fn named<T: Serialize>(outputs: T) -> Value {
     json!(outputs)
+}
+
+/// How many task runs an opened scope has at first.
+fn children(run: &Run, opened: &ScopeOpened) -> usize {
+    let work = run.task(opened.task).map(|task| &run.node(task).work);
+    let Some(Work::Container(template)) = work else { return 1 };
+    match run.plan().kind(*template) {
+        Some(TemplateKind::Dag(dag)) => dag.nodes.len(),
+        Some(TemplateKind::Pipeline(pipeline)) => pipeline.nodes.len(),
+        Some(TemplateKind::Loop(_)) => opened.items.as_ref().map_or(1, |items| items.len()),
+        Some(TemplateKind::Task | TemplateKind::Wrapper(_)) | None => 1,
+    }
+}
+
+fn policy_parts(run: &Run, evaluated: &PolicyEvaluated) -> Parts {
+    let PolicyEvaluated { fence, rule, verdict, iter, ctx } = evaluated;
+    let rule = match rule {
+        Matched::Rule(index) => json!(index),
+        Matched::Else => json!("else"),
+        Matched::Default => json!("default"),
+    };
+    let mut data = Map::from_iter([("rule".to_owned(), rule), ("do".to_owned(), json!(verdict.as_str()))]);
+    match verdict {
+        Verdict::Retry { attempts, delay_ms } => {
+            let attempts = match attempts {
+                MaxAttempts::Unlimited => json!(-1),
+                MaxAttempts::Limited(most) => json!(most),
+            };
+            data.insert("attempts".to_owned(), attempts);
+            data.extend(delay_ms.map(|delay| ("delayMs".to_owned(), json!(delay))));
+        }
+        Verdict::Jump(to) => {
+            data.insert("to".to_owned(), json!(label(run, fence.task, *to)));
+        }
+        Verdict::Continue | Verdict::Break | Verdict::Fail => {}
+    }
+    for (name, values) in [("iter", iter), ("ctx", ctx)] {
+        if !values.is_empty() {
+            data.insert(name.to_owned(), json!(values));
+        }
+    }
+    ("policy.task.evaluated", Some(fence.task), Some(fence.attempt), Value::Object(data))
+}
+
+/// The label of a pipeline's task, seen from one of its tasks.
+fn label(run: &Run, from: TaskId, to: usize) -> Option<String> {
+    let Place::Entry(template, ..) = run.task(from)?.place else { return None };
+    let Some(TemplateKind::Pipeline(pipeline)) = run.plan().kind(template) else { return None };
+    pipeline.nodes.get(to).map(|node| node.name.as_ref().to_owned())
 }

@@ -18,6 +18,7 @@ pub mod problem;
 pub mod retry;
 pub mod run;
 pub mod scope;
+mod suggest;
 pub mod task;
 pub mod time;
 pub mod timeout;
@@ -26,4 +27,5 @@ pub mod value;
 pub mod view;
 pub mod wait;
 
-pub use document::{did_you_mean, parse_size};
+pub use document::parse_size;
+pub use suggest::did_you_mean;

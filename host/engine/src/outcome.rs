@@ -98,7 +98,7 @@ impl PhaseConditions {
 mod tests {
     use super::*;
 
-    /// Seed 001's table; any other code is Error (R-C1's table).
+    /// Seed 001's table; any other code is Error (R-C6, R-P1).
     #[test]
     fn codes_map_to_phases() {
         let rows = [

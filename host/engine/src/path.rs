@@ -50,6 +50,9 @@ impl Path {
     }
 }
 
+/// Characters of a key that a path repeats: a thousand problems below a key of a megabyte are not a gigabyte.
+const LONGEST_KEY: usize = 80;
+
 impl fmt::Display for Path {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Some(step) = &self.0 else { return Ok(()) };
@@ -57,11 +60,28 @@ impl fmt::Display for Path {
         match &step.segment {
             Segment::Text(text) => f.write_str(text),
             Segment::Index(index) => write!(f, "[{index}]"),
-            Segment::Key(key) if !is_plain(key) => write!(f, "[{key:?}]"),
-            Segment::Key(key) if step.parent.0.is_none() => f.write_str(key),
-            Segment::Key(key) => write!(f, ".{key}"),
+            Segment::Key(key) => write_key(key, step.parent.0.is_none(), f),
         }
     }
+}
+
+fn write_key(key: &str, is_first: bool, f: &mut impl fmt::Write) -> fmt::Result {
+    let end = key.char_indices().nth(LONGEST_KEY).map(|(end, _)| end);
+    let shown = key.get(..end.unwrap_or(key.len())).unwrap_or_default();
+    let more = if end.is_some() { "…" } else { "" };
+    match (is_plain(shown), is_first) {
+        (false, _) => write!(f, "[{shown:?}{more}]"),
+        (true, true) => write!(f, "{shown}{more}"),
+        (true, false) => write!(f, ".{shown}{more}"),
+    }
+}
+
+/// The member `key` as a path below something says it.
+pub(crate) fn key_segment(key: &str) -> String {
+    let mut segment = String::new();
+    // Writing to a string cannot fail.
+    let _ = write_key(key, false, &mut segment);
+    segment
 }
 
 /// Whether a key reads unmistakably without quotes.
@@ -85,5 +105,13 @@ mod tests {
         assert_eq!(Path::root().to_string(), "");
         assert_eq!(Path::root().key("metadata").key("app.io/x").to_string(), r#"metadata["app.io/x"]"#);
         assert_eq!(Path::root().index(0).key("").to_string(), r#"[0][""]"#);
+    }
+
+    #[test]
+    fn long_keys_are_cut_at_a_character() {
+        let path = Path::root().key("a").key("é".repeat(81)).key("b c".repeat(40));
+        let expected = format!("a.{}…[\"{}b \"…].x", "é".repeat(80), "b c".repeat(26));
+        assert_eq!(path.key("x").to_string(), expected);
+        assert_eq!(key_segment("app.io/x"), r#"["app.io/x"]"#);
     }
 }

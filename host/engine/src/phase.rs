@@ -5,9 +5,10 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 /// Where a task run (or a whole run, by its root) stands.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub enum Phase {
     /// Exists; dependencies or a limit may still hold it, or a retry waits.
+    #[default]
     Created,
     /// Handed to the executor's side; for a container, its first leaf has been.
     Ready,

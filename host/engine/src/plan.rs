@@ -7,17 +7,22 @@ mod arguments;
 mod assemble;
 mod build;
 pub mod catalogue;
+mod comparing;
 mod executors;
 mod graph;
 mod index;
+mod items;
+mod kinds;
 mod lints;
 mod merge;
 mod names;
 mod nesting;
 mod order;
+mod passing;
 mod reading;
 mod references;
 mod shapes;
+mod shared;
 mod sources;
 pub(crate) mod types;
 mod upstream;
@@ -28,7 +33,7 @@ use std::{collections::BTreeMap, sync::Arc};
 
 pub use self::{
     arguments::bind_arguments,
-    executors::{Catalogue, ExecutorInfo},
+    executors::{Catalogue, ExecutorInfo, Recorded, check_defaults},
 };
 use crate::{
     expr::{Expr, Interpolated},
@@ -38,7 +43,7 @@ use crate::{
     retry::RetryPolicy,
     time::Millis,
     timeout::TimeoutPolicy,
-    value::Value,
+    value::{Map, Value},
 };
 
 /// A workflow ready to run.
@@ -68,10 +73,41 @@ pub struct Plan {
     pub templates: Vec<Template>,
     /// `spec.hooks`.
     pub hooks: Hooks,
+    /// Every hook written in the document, as often as a call site has it.
+    pub hook_calls: Vec<Hook>,
     /// Doubts that stop nothing.
     pub warnings: Vec<Problem>,
     /// The document itself, as a journal keeps it.
     pub document: Value,
+    /// By executor type, the default policies of plugins' manifests that were applied, as a journal keeps them.
+    pub defaults: Map,
+}
+
+impl Plan {
+    /// Every call of the document: the root, those in templates, hooks.
+    pub fn nodes(&self) -> impl Iterator<Item = &Node> {
+        let nested = self.templates.iter().flat_map(|template| match &template.kind {
+            TemplateKind::Task => &[],
+            TemplateKind::Wrapper(call) => std::slice::from_ref(call.as_ref()),
+            TemplateKind::Dag(dag) => dag.nodes.as_slice(),
+            TemplateKind::Loop(each) => std::slice::from_ref(&each.body),
+            TemplateKind::Pipeline(pipeline) => pipeline.nodes.as_slice(),
+        });
+        let hooks = self.hook_calls.iter().map(|hook| &hook.node);
+        std::iter::once(&self.root).chain(nested).chain(hooks)
+    }
+
+    /// The hook of that number.
+    #[must_use]
+    pub fn hook(&self, id: HookId) -> Option<&Hook> {
+        self.hook_calls.get(id)
+    }
+
+    /// The kind of a template.
+    #[must_use]
+    pub fn kind(&self, template: TemplateId) -> Option<&TemplateKind> {
+        self.templates.get(template).map(|template| &template.kind)
+    }
 }
 
 /// Index into [`Plan::templates`].
@@ -79,6 +115,9 @@ pub type TemplateId = usize;
 
 /// Index of a node in its dag or pipeline.
 pub type NodeIndex = usize;
+
+/// Index into [`Plan::hook_calls`].
+pub type HookId = usize;
 
 /// A named template.
 #[derive(Debug)]
@@ -93,11 +132,14 @@ pub struct Template {
     pub kind: TemplateKind,
 }
 
-/// The four kinds of template.
+/// The four kinds of template, and the wrapper, which is a task to everybody outside.
 #[derive(Debug)]
 pub enum TemplateKind {
-    /// One executor, or a wrapper; everything that runs is merged into the calling [`Node`].
+    /// One executor; everything that runs is merged into the calling [`Node`].
     Task,
+    /// Attempts, each of which makes this call of a dag, loop or pipeline afresh (R-R9). Its arguments see the
+    /// wrapper's inputs.
+    Wrapper(Box<Node>),
     /// Nodes with dependencies.
     Dag(Dag),
     /// One body, many iterations.
@@ -111,7 +153,7 @@ impl TemplateKind {
     #[must_use]
     pub fn as_str(&self) -> &'static str {
         match self {
-            Self::Task => "task",
+            Self::Task | Self::Wrapper(_) => "task",
             Self::Dag(_) => "dag",
             Self::Loop(_) => "loop",
             Self::Pipeline(_) => "pipeline",
@@ -208,34 +250,27 @@ pub struct Node {
     pub when: Option<Expr>,
     /// `arguments` of the call; they see what a node sees.
     pub arguments: Vec<Argument>,
-    /// Declared inputs of the template or the inline node.
-    pub inputs: Vec<Parameter>,
-    /// Declared outputs of the template or the inline node.
-    pub outputs: Vec<Parameter>,
-    /// Timeouts, retry, tolerance, conditions, hooks.
-    pub settings: Settings,
+    /// Declared inputs of the template or the inline node; calls of one template share them.
+    pub inputs: Arc<[Parameter]>,
+    /// Declared outputs of the template or the inline node; likewise.
+    pub outputs: Arc<[Parameter]>,
+    /// Timeouts, retry, tolerance, conditions, hooks; shared where calls add nothing of their own.
+    pub settings: Arc<Settings>,
 }
 
 /// What a node does.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub enum Work {
     /// Call an executor: a leaf.
-    Executor(ExecutorCall),
+    Executor(Arc<ExecutorCall>),
     /// Run the dag, loop or pipeline template.
     Container(TemplateId),
-    /// Attempts, each of which runs a container afresh (R-R9).
-    Wrapper {
-        /// The dag, loop or pipeline.
-        container: TemplateId,
-        /// `arguments` for it; they see the wrapper template's inputs.
-        arguments: Vec<Argument>,
-        /// The container's own, from its template: timeout and phaseConditions.
-        settings: Box<Settings>,
-    },
+    /// Attempts of the call that the wrapper template makes ([`TemplateKind::Wrapper`]).
+    Wrapper(TemplateId),
 }
 
 /// The call of an executor.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct ExecutorCall {
     /// `executor.type`: `name`, `name@version` or `sha256:…`.
     pub executor_type: Arc<str>,
@@ -342,7 +377,7 @@ pub enum Recovery {
 }
 
 /// `continueOn`.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Tolerance {
     /// Failed is tolerated.
     pub failed: bool,
@@ -373,11 +408,7 @@ pub struct Condition {
 }
 
 /// Hooks by the event that fires them (R-S12).
-#[derive(Debug, Default)]
-pub struct Hooks {
-    /// In the order of [`HookType`].
-    pub hooks: BTreeMap<HookType, Hook>,
-}
+pub type Hooks = BTreeMap<HookType, HookId>;
 
 /// The events hooks are named after.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, serde::Serialize, serde::Deserialize)]
@@ -403,11 +434,31 @@ pub enum HookType {
     OnExit,
 }
 
+impl HookType {
+    /// The field of the document (`onExit`).
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::OnStart => "onStart",
+            Self::OnSuccess => "onSuccess",
+            Self::OnFailure => "onFailure",
+            Self::OnError => "onError",
+            Self::OnTimeout => "onTimeout",
+            Self::OnSuspend => "onSuspend",
+            Self::OnResume => "onResume",
+            Self::OnCancel => "onCancel",
+            Self::OnExit => "onExit",
+        }
+    }
+}
+
 /// One hook: a call of a task template outside all scopes.
 #[derive(Debug)]
 pub struct Hook {
-    /// The call; its arguments and `when` also see `hook.*`. Its timeout is set: its own, else 5 minutes.
+    /// The call; its arguments also see `hook.*`. Its timeout is set: its own, else 5 minutes.
     pub node: Node,
+    /// Asked when the hook fires; sees what the arguments see.
+    pub when: Option<Expr>,
     /// Whose names its arguments and `when` see; those of spec.hooks see no level at all.
     pub level: Level,
 }

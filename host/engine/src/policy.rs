@@ -2,10 +2,13 @@
 
 use std::sync::Arc;
 
+use serde::{Deserialize, Serialize};
+
 use crate::{
     expr::{Expr, Interpolated},
     plan::{Level, NodeIndex},
     retry::{Backoff, MaxAttempts},
+    time::Millis,
 };
 
 /// `policy`: ordered rules, the first match wins.
@@ -50,4 +53,60 @@ pub enum RuleAction {
     Break,
     /// End the task, and with it the pipeline.
     Fail,
+}
+
+/// Which rule decided.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum Matched {
+    /// The rule of that index.
+    Rule(u32),
+    /// The `else` rule.
+    Else,
+    /// None matched, and there is no `else` (R-N1).
+    Default,
+}
+
+/// What a policy made of one attempt, as it is recorded (R-N6).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum Verdict {
+    /// The task ends, and whatever its phase those that wait for it go on.
+    Continue,
+    /// Another attempt, or the end where there is none left.
+    Retry {
+        /// Attempts in all.
+        attempts: MaxAttempts,
+        /// The pause before the next; `None` when no attempt is left.
+        delay_ms: Option<Millis>,
+    },
+    /// As continue, and the pipeline goes on with the task of that position.
+    Jump(NodeIndex),
+    /// As continue, and the pipeline ends successfully.
+    Break,
+    /// The task fails.
+    Fail,
+}
+
+impl Verdict {
+    /// The word the document uses.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Continue => "continue",
+            Self::Retry { .. } => "retry",
+            Self::Jump(_) => "jump",
+            Self::Break => "break",
+            Self::Fail => "fail",
+        }
+    }
+
+    /// Whether an error outcome is tolerated (SPEC section 9): continue, jump and break do.
+    #[must_use]
+    pub fn tolerates(self) -> bool {
+        match self {
+            Self::Continue | Self::Jump(_) | Self::Break => true,
+            Self::Retry { .. } | Self::Fail => false,
+        }
+    }
 }

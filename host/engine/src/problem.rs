@@ -13,6 +13,8 @@ use crate::{
 
 /// Characters of a value that a problem repeats.
 const LONGEST_VALUE: usize = 80;
+/// Characters of a message or a hint: what they name may be of any length.
+const LONGEST_SENTENCE: usize = 2000;
 
 /// One fault (or, in a plan's warnings, one doubt) about a document.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -49,7 +51,7 @@ impl Problem {
             column: span.column,
             span,
             value: None,
-            message: message.into(),
+            message: cut(message.into(), LONGEST_SENTENCE),
             hint: None,
         }
     }
@@ -64,8 +66,17 @@ impl Problem {
     /// Adds how to mend it.
     #[must_use]
     pub fn with_hint(mut self, hint: impl Into<String>) -> Self {
-        self.hint = Some(hint.into());
+        self.hint = Some(cut(hint.into(), LONGEST_SENTENCE));
         self
+    }
+
+    /// Adds how to mend it, where somebody knows.
+    #[must_use]
+    pub(crate) fn with_hint_if(self, hint: Option<String>) -> Self {
+        match hint {
+            Some(hint) => self.with_hint(hint),
+            None => self,
+        }
     }
 }
 
@@ -79,16 +90,23 @@ impl fmt::Display for Problem {
 
 /// The value itself if its text is short, else the beginning of that text.
 pub(crate) fn shortened(value: Value) -> Value {
-    let text = match &value {
-        Value::String(text) => text.to_string(),
+    let beginning = match &value {
+        Value::String(text) => beginning(text, LONGEST_VALUE),
         Value::Null | Value::Bool(_) | Value::Number(_) | Value::Array(_) | Value::Object(_) => {
-            value.to_json()
+            beginning(&value.to_json(), LONGEST_VALUE)
         }
     };
-    match text.char_indices().nth(LONGEST_VALUE) {
-        None => value,
-        Some((end, _)) => format!("{}…", text.get(..end).unwrap_or_default()).into(),
-    }
+    beginning.map_or(value, Value::from)
+}
+
+fn cut(text: String, most: usize) -> String {
+    beginning(&text, most).unwrap_or(text)
+}
+
+/// The first `most` characters and a sign that there are more, if there are.
+fn beginning(text: &str, most: usize) -> Option<String> {
+    let (end, _) = text.char_indices().nth(most)?;
+    Some(format!("{}…", text.get(..end).unwrap_or_default()))
 }
 
 #[cfg(test)]
@@ -102,5 +120,16 @@ mod tests {
         assert_eq!(shortened("é".repeat(81).into()), format!("{}…", "é".repeat(80)).into());
         let list: Value = vec![Value::from("abcdefgh"); 20].into();
         assert_eq!(shortened(list).as_str().map(|text| text.chars().count()), Some(81));
+    }
+
+    #[test]
+    fn a_problem_stays_short_whatever_it_names() {
+        let long = "x".repeat(1 << 20);
+        let entry = &crate::plan::catalogue::names::UNKNOWN_TEMPLATE;
+        let problem = Problem::new(entry, &Path::root().key(long.as_str()), Span::default(), long.as_str());
+        let problem = problem.with_hint(long.as_str()).with_value(&Tree::from(&Value::from(long.as_str())));
+        let lengths = [problem.path.len(), problem.message.len(), problem.to_string().len()];
+        assert_eq!(lengths, [83, 2003, 4100]);
+        assert_eq!(problem.value.map(|value| value.to_json().len()), Some(85));
     }
 }

@@ -1,5 +1,7 @@
 //! When and how soon a task is tried again (SPEC section 4): three spellings, one policy.
 
+use serde::{Deserialize, Serialize};
+
 use crate::{phase::Phase, plan::Condition, time::Millis};
 
 /// `retry` in the spelling of Aether or Steep.
@@ -16,7 +18,8 @@ pub struct RetryPolicy {
 }
 
 /// Attempts in all, the first included.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
 pub enum MaxAttempts {
     /// `maxAttempts: -1`.
     Unlimited,
@@ -95,7 +98,8 @@ impl Backoff {
 fn round_to_millis(delay: f64) -> Millis {
     const MOST: Millis = i64::MAX.unsigned_abs();
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "`as` saturates; NaN is 0")]
-    let rounded = (delay + 0.5).floor() as Millis;
+    // Adding a half would itself be rounded, for delays from 2^52 on and for the largest double below a half.
+    let rounded = delay.round() as Millis;
     rounded.min(MOST)
 }
 
@@ -149,5 +153,7 @@ mod tests {
         let huge = Backoff { delay: 1 << 40, growth: Growth::Factor(1e9), max_delay: None };
         assert_eq!(huge.delay_after(100), i64::MAX.unsigned_abs());
         assert_eq!(Backoff { delay: 0, ..huge }.delay_after(1000), 0);
+        let odd = Backoff { delay: (1 << 52) + 1, ..Backoff::default() };
+        assert_eq!(odd.delay_after(1), (1 << 52) + 1);
     }
 }

@@ -18,13 +18,24 @@
 mod apply;
 mod attempt;
 mod bind;
+mod children;
+mod clocks;
 mod close;
 mod container;
 mod dispatch;
+mod enter;
 mod env;
-mod not_yet;
+mod hooks;
+mod look;
+mod loops;
+mod outputs;
+mod queue;
+mod recover;
+mod retry;
+mod rules;
 mod suspend;
 mod timers;
+mod wrapper;
 
 use std::{
     collections::{BTreeMap, VecDeque},
@@ -32,11 +43,14 @@ use std::{
     sync::Arc,
 };
 
-pub use self::{env::SubmitView, not_yet::not_yet};
+pub use self::{
+    env::SubmitView,
+    look::{Progress, Times},
+};
 use crate::{
     event::{Command, Event, Facts, Input, PhaseChanged, Reason, Submitted, TaskId, Warning, With},
-    phase::{Kind, Phase},
-    plan::{Node, Plan, TemplateKind, Work},
+    phase::Phase,
+    plan::{Node, Plan, TemplateKind},
     task::{Place, QueueKey, TaskRun},
     time::Timestamp,
     value::Map,
@@ -54,6 +68,10 @@ pub struct Run {
     tasks: Vec<TaskRun>,
     waits: Waits,
     queue: BTreeMap<QueueKey, TaskId>,
+    hook_queue: BTreeMap<QueueKey, TaskId>,
+    open_hooks: u32,
+    /// `ctx` of the rules (R-N7).
+    ctx: Arc<Map>,
     in_flight: u32,
     suspended: u32,
     delayed: u32,
@@ -93,21 +111,6 @@ pub struct Submission {
     pub facts: Facts,
 }
 
-/// Terminal leaf task runs, of all that exist so far.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Progress {
-    /// Terminal ones.
-    pub done: u32,
-    /// All.
-    pub total: u32,
-}
-
-impl fmt::Display for Progress {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}/{}", self.done, self.total)
-    }
-}
-
 /// A journal that cannot have been written by this engine from this plan.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ImpossibleHistory {
@@ -128,7 +131,7 @@ impl std::error::Error for ImpossibleHistory {}
 /// What a decision left to do within the same step.
 #[derive(Clone, Copy, Debug)]
 enum Todo {
-    /// A child of a container has ended.
+    /// A task run has ended.
     Ended(TaskId),
     /// All dependencies of a task are satisfied.
     Ready(TaskId),
@@ -137,14 +140,17 @@ enum Todo {
 /// Warnings a run keeps for its view; the journal has them all.
 const MOST_WARNINGS: usize = 100;
 
+/// Task runs that one run may have; a container that would need more ends as Error.
+pub const MOST_TASK_RUNS: usize = 1_000_000;
+
 impl Run {
     /// Starts a run of `plan`. The returned step holds its first events; the run exists once they are durable.
     #[must_use]
     pub fn start(plan: Arc<Plan>, submission: Submission, now: Timestamp) -> (Self, Step) {
         let Submission { run_id, parameters, facts } = submission;
-        let document = plan.document.clone();
+        let (document, defaults) = (plan.document.clone(), plan.defaults.clone());
         let mut run = Self::empty(plan, now);
-        run.emit(Event::Submitted(Box::new(Submitted { run_id, document, parameters, facts })));
+        run.emit(Event::Submitted(Box::new(Submitted { run_id, document, parameters, facts, defaults })));
         run.emit(Event::RunPhase(Phase::Created));
         run.settle();
         let step = std::mem::take(&mut run.step);
@@ -182,13 +188,16 @@ impl Run {
     fn empty(plan: Arc<Plan>, now: Timestamp) -> Self {
         Self {
             plan,
-            id: "".into(),
+            id: Arc::default(),
             parameters: Arc::default(),
             facts: Facts::default(),
             phase: Phase::Created,
             tasks: Vec::new(),
             waits: Waits::default(),
             queue: BTreeMap::new(),
+            hook_queue: BTreeMap::new(),
+            open_hooks: 0,
+            ctx: Arc::default(),
             in_flight: 0,
             suspended: 0,
             delayed: 0,
@@ -244,7 +253,7 @@ impl Run {
             self.work.extend(self.ready.drain(..).map(Todo::Ready));
             let Some(todo) = self.work.pop_front() else { break };
             match todo {
-                Todo::Ended(task) => self.child_ended(task),
+                Todo::Ended(task) => self.ended(task),
                 Todo::Ready(task) => self.became_ready(task),
             }
         }
@@ -260,13 +269,14 @@ impl Run {
         self.step.events.push(event);
     }
 
-    /// Changes a task run's phase.
+    /// Changes a task run's phase, then fires the hooks that are about it.
     fn set_phase(&mut self, task: TaskId, to: Phase, reason: Option<Reason>, with: Option<With>) {
-        let Some(from) = self.task(task).map(|t| t.phase) else { return };
+        let Some((from, first)) = self.task(task).map(|t| (t.phase, t.started_at.is_none())) else { return };
         self.emit(Event::Phase(PhaseChanged { task, from, to, reason, with: with.map(Box::new) }));
         if task == TaskId::ROOT && self.phase != to {
             self.emit(Event::RunPhase(to));
         }
+        self.fire_hooks(task, from, first);
         if to.is_terminal() {
             self.work.push_back(Todo::Ended(task));
         }
@@ -276,177 +286,24 @@ impl Run {
         self.emit(Event::Warning(Box::new(Warning { task, code: code.into(), message: message.into() })));
     }
 
-    /// When this run next wants a [`Input::Tick`]; none while nothing is waited for.
-    #[must_use]
-    pub fn next_wait(&self) -> Option<Timestamp> {
-        if self.phase.is_terminal() { None } else { self.waits.next() }
-    }
-
-    /// How many slots the run could use now; a grant of more is no fault.
-    #[must_use]
-    pub fn wanted_slots(&self) -> u32 {
-        let queued = u32::try_from(self.queue.len()).unwrap_or(u32::MAX);
-        let room = self.plan.parallelism.map_or(u32::MAX, |most| most.saturating_sub(self.in_flight));
-        queued.min(room)
-    }
-
-    /// The plan this run executes.
-    #[must_use]
-    pub fn plan(&self) -> &Arc<Plan> {
-        &self.plan
-    }
-
-    /// The run's id.
-    #[must_use]
-    pub fn id(&self) -> &Arc<str> {
-        &self.id
-    }
-
-    /// The run's phase (R-P7).
-    #[must_use]
-    pub fn phase(&self) -> Phase {
-        self.phase
-    }
-
-    /// The latest instant the run has seen.
-    #[must_use]
-    pub fn now(&self) -> Timestamp {
-        self.now
-    }
-
-    /// Events applied so far.
-    #[must_use]
-    pub fn seq(&self) -> u64 {
-        self.seq
-    }
-
-    /// All task runs, in creation order.
-    #[must_use]
-    pub fn tasks(&self) -> &[TaskRun] {
-        &self.tasks
-    }
-
-    /// The bound `spec.arguments`.
-    #[must_use]
-    pub fn parameters(&self) -> &Arc<Map> {
-        &self.parameters
-    }
-
-    /// Doubts met while running, the first hundred.
-    #[must_use]
-    pub fn warnings(&self) -> &[Warning] {
-        &self.warnings
-    }
-
-    /// Terminal leaf task runs, of all so far.
-    #[must_use]
-    pub fn progress(&self) -> Progress {
-        self.progress
-    }
-
-    /// When the run was submitted, became Running, ended, and its `spec.timeout`.
-    #[must_use]
-    pub fn times(&self) -> Times {
-        Times {
-            submitted_at: self.submitted_at,
-            started_at: self.started_at,
-            finished_at: self.finished_at,
-            deadline_at: self.deadline_at,
-        }
-    }
-
-    /// Inputs that no longer applied: late, doubled, or of another dispatch.
-    #[must_use]
-    pub fn dropped_inputs(&self) -> u64 {
-        self.dropped
-    }
-
-    /// Leaves that an executor has, or is about to get.
-    #[must_use]
-    pub fn in_flight(&self) -> u32 {
-        self.in_flight
-    }
-
-    /// Whether nothing is dispatched, queued or in a delay, and only suspended tasks keep the run open.
-    #[must_use]
-    pub fn is_parked(&self) -> bool {
-        let busy = self.in_flight > 0 || self.delayed > 0 || !self.queue.is_empty();
-        self.suspended > 0 && !busy && !self.phase.is_terminal()
-    }
-
-    /// The task run of that number.
-    #[must_use]
-    pub fn task(&self, id: TaskId) -> Option<&TaskRun> {
-        self.tasks.get(id.index())
-    }
-
     fn task_mut(&mut self, id: TaskId) -> Option<&mut TaskRun> {
         self.tasks.get_mut(id.index())
     }
-
-    /// The node of the plan a task run executes.
-    #[must_use]
-    pub fn node(&self, task: &TaskRun) -> &Node {
-        node_at(&self.plan, task.place)
-    }
-
-    /// Which edges apply to a task run.
-    #[must_use]
-    pub fn kind(&self, task: &TaskRun) -> Kind {
-        match self.node(task).work {
-            Work::Executor(_) => Kind::Leaf,
-            Work::Container(_) => Kind::Container,
-            Work::Wrapper { .. } => Kind::Wrapper,
-        }
-    }
-
-    /// A task run's id: its run's, and its number.
-    #[must_use]
-    pub fn task_run_id(&self, id: TaskId) -> String {
-        format!("{}-{id}", self.id)
-    }
-
-    /// `scope/taskName`; for the root, its name.
-    #[must_use]
-    pub fn path(&self, task: &TaskRun) -> String {
-        let scope = self.scope_path(task);
-        let name = &self.node(task).name;
-        if scope.is_empty() { name.as_ref().to_owned() } else { format!("{scope}/{name}") }
-    }
-
-    /// `scope`: the path of the container a task run stands in; empty for the root.
-    #[must_use]
-    pub fn scope_path(&self, task: &TaskRun) -> String {
-        let mut names = Vec::new();
-        let mut parent = task.parent;
-        while let Some(container) = parent.and_then(|id| self.task(id)) {
-            names.push(self.node(container).name.as_ref());
-            parent = container.parent;
-        }
-        names.reverse();
-        names.join("/")
-    }
-}
-
-/// When a run was submitted, became Running, ended, and must end.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Times {
-    /// Submit.
-    pub submitted_at: Timestamp,
-    /// First Running.
-    pub started_at: Option<Timestamp>,
-    /// The end.
-    pub finished_at: Option<Timestamp>,
-    /// `spec.timeout`.
-    pub deadline_at: Option<Timestamp>,
 }
 
 fn node_at(plan: &Plan, place: Place) -> &Node {
     let found = match place {
         Place::Root => None,
-        Place::Dag(template, index) => match plan.templates.get(template).map(|t| &t.kind) {
+        Place::Hook(hook) => plan.hook(hook).map(|hook| &hook.node),
+        Place::Dag(template, index) | Place::Entry(template, index, _) => match plan.kind(template) {
             Some(TemplateKind::Dag(dag)) => dag.nodes.get(index),
-            Some(TemplateKind::Task | TemplateKind::Loop(_) | TemplateKind::Pipeline(_)) | None => None,
+            Some(TemplateKind::Pipeline(pipeline)) => pipeline.nodes.get(index),
+            Some(TemplateKind::Task | TemplateKind::Wrapper(_) | TemplateKind::Loop(_)) | None => None,
+        },
+        Place::Iteration(template, _) | Place::Attempt(template, _) => match plan.kind(template) {
+            Some(TemplateKind::Loop(each)) => Some(&each.body),
+            Some(TemplateKind::Wrapper(call)) => Some(call.as_ref()),
+            Some(TemplateKind::Task | TemplateKind::Dag(_) | TemplateKind::Pipeline(_)) | None => None,
         },
     };
     // Places are only made from the plan they are looked up in.

@@ -5,16 +5,19 @@ use std::{collections::BTreeMap, sync::Arc};
 use crate::{
     event::{Reason, TaskId},
     phase::Phase,
-    plan::{TemplateId, Tolerance},
+    plan::{NodeIndex, TemplateId, Tolerance},
     task::QueueKey,
+    value::{Map, Value},
 };
 
-/// The state of an open container.
+/// The state of an open container, or of a wrapper.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Scope {
-    /// The dag, loop or pipeline.
+    /// The dag, loop, pipeline or wrapper.
     pub template: TemplateId,
-    /// Direct children in document order.
+    /// What its kind alone needs.
+    pub course: Course,
+    /// Direct children in creation order: a dag's by node, a loop's by index, a wrapper's by attempt.
     pub children: Vec<TaskId>,
     /// Children not yet terminal.
     pub open: u32,
@@ -32,12 +35,81 @@ pub struct Scope {
     pub outer_limit: Option<TaskId>,
 }
 
+/// How far a container has come, as far as its children do not say.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Course {
+    /// A dag: its dependencies are counted by the children themselves.
+    Dag,
+    /// A loop.
+    Loop(LoopCourse),
+    /// A pipeline.
+    Pipeline(Box<PipelineCourse>),
+    /// A wrapper: the last child is the attempt's.
+    Attempts,
+}
+
+/// How far a loop has come.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct LoopCourse {
+    /// What it runs over, by index; empty where it repeats on a condition.
+    pub items: Arc<Vec<Value>>,
+    /// Iterations that `concurrency` has let go.
+    pub released: usize,
+}
+
+/// How far a pipeline has come.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PipelineCourse {
+    /// By label, the latest task run.
+    pub latest: Vec<TaskId>,
+    /// By label, the latest task run that has ended after it was entered: what the bare label means (R-N7).
+    pub ended: Vec<Option<TaskId>>,
+    /// The last task run that ended ok (`_prev`).
+    pub previous: Option<TaskId>,
+    /// The last task run that ended and was not skipped: without declared outputs the pipeline's are its.
+    pub last: Option<TaskId>,
+    /// Jumps so far.
+    pub jumps: u32,
+    /// `iter`.
+    pub iter: Arc<Map>,
+    /// What comes next.
+    pub next: Next,
+}
+
+/// What a pipeline does next.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Next {
+    /// The entered task goes on.
+    Task(NodeIndex),
+    /// Nothing: it is through, or a rule ended it.
+    End,
+    /// Nothing: it has jumped too often.
+    TooManyJumps,
+}
+
+impl PipelineCourse {
+    /// A pipeline that enters its first task.
+    #[must_use]
+    pub fn new(tasks: Vec<TaskId>) -> Self {
+        Self {
+            ended: vec![None; tasks.len()],
+            latest: tasks,
+            previous: None,
+            last: None,
+            jumps: 0,
+            iter: Arc::default(),
+            next: Next::Task(0),
+        }
+    }
+}
+
 impl Scope {
     /// A container that has just opened, without children.
     #[must_use]
-    pub fn new(template: TemplateId, outer_limit: Option<TaskId>) -> Self {
+    pub fn new(template: TemplateId, course: Course, outer_limit: Option<TaskId>) -> Self {
         Self {
             template,
+            course,
             children: Vec::new(),
             open: 0,
             undispatched: 0,
@@ -49,13 +121,37 @@ impl Scope {
         }
     }
 
-    /// Counts a child that has ended.
-    pub fn count(&mut self, child: Ended, tolerance: Tolerance) {
+    /// Counts a child that has ended; `failed` if that is a failure nobody tolerates.
+    pub fn count(&mut self, child: Ended, failed: bool) {
         self.open = self.open.saturating_sub(1);
         self.tally.count(child.phase);
-        if is_failure(child.phase, child.reason) && !tolerates(tolerance, child.phase, child.reason) {
+        if failed {
             self.failures.count(child);
         }
+    }
+
+    /// A pipeline's course.
+    #[must_use]
+    pub fn pipeline(&self) -> Option<&PipelineCourse> {
+        match &self.course {
+            Course::Pipeline(course) => Some(course),
+            Course::Dag | Course::Loop(_) | Course::Attempts => None,
+        }
+    }
+
+    /// As [`Scope::pipeline`], to change it.
+    pub fn pipeline_mut(&mut self) -> Option<&mut PipelineCourse> {
+        match &mut self.course {
+            Course::Pipeline(course) => Some(course),
+            Course::Dag | Course::Loop(_) | Course::Attempts => None,
+        }
+    }
+
+    /// Adds a child that has not ended.
+    pub fn add(&mut self, child: TaskId) {
+        self.children.push(child);
+        self.open += 1;
+        self.undispatched += 1;
     }
 }
 
@@ -220,11 +316,11 @@ mod tests {
     /// R-S4.
     #[test]
     fn the_worst_failure_decides() {
-        let mut scope = Scope::new(0, None);
+        let mut scope = Scope::new(0, Course::Dag, None);
         let mut worst = Vec::new();
         for phase in [Phase::Cancelled, Phase::Failed, Phase::Timeout, Phase::Error, Phase::Failed] {
             let reason = (phase == Phase::Cancelled).then_some(Reason::User);
-            scope.count(Ended { task: TaskId(1), phase, reason, message: "".into() }, Tolerance::default());
+            scope.count(Ended { task: TaskId(1), phase, reason, message: "".into() }, true);
             worst.push(scope.failures.worst().unwrap().phase);
         }
         assert_eq!(worst, [Phase::Cancelled, Phase::Failed, Phase::Timeout, Phase::Error, Phase::Error]);

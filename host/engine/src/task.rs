@@ -5,7 +5,8 @@ use std::sync::Arc;
 use crate::{
     event::{Bindings, Fence, Outputs, Reason, TaskId},
     phase::Phase,
-    plan::{NodeIndex, TemplateId},
+    plan::{HookId, HookType, NodeIndex, TemplateId},
+    policy::Verdict,
     scope::Scope,
     time::{Millis, Timestamp},
     value::{Map, Value},
@@ -16,7 +17,7 @@ use crate::{
 pub struct TaskRun {
     /// Its number.
     pub id: TaskId,
-    /// The container whose child it is; none for the root.
+    /// The container or wrapper whose child it is; none for the root and for hook runs.
     pub parent: Option<TaskId>,
     /// The node of the plan it executes.
     pub place: Place,
@@ -46,7 +47,11 @@ pub struct TaskRun {
     pub resumed: bool,
     /// Every attempt so far, the current one last.
     pub attempts: Vec<Attempt>,
-    /// Dependencies not yet satisfied.
+    /// What a policy made of the last attempt.
+    pub verdict: Option<Verdict>,
+    /// Whether the next attempt binds its inputs again: the rule that asked for it changed iter or ctx (R-R6).
+    pub rebind: bool,
+    /// What still holds it back: dependencies not yet satisfied, a loop's `concurrency`, a pipeline's order.
     pub unmet: u32,
     /// What a leaf in Created waits for.
     pub turn: Turn,
@@ -64,8 +69,10 @@ pub struct TaskRun {
     pub clocks: Clocks,
     /// The nearest enclosing dag with a `parallelism`.
     pub limit: Option<TaskId>,
-    /// A container's children, once it is open.
+    /// The children of a container that is open, or of a wrapper.
     pub scope: Option<Box<Scope>>,
+    /// Of a hook run: whose hook it is.
+    pub hook: Option<HookOf>,
 }
 
 /// The instants that end or wake a task run.
@@ -96,6 +103,23 @@ pub enum Place {
     Root,
     /// A dag's node.
     Dag(TemplateId, NodeIndex),
+    /// One iteration of a loop's body, from 0.
+    Iteration(TemplateId, u32),
+    /// What attempt n of a wrapper runs, from 1.
+    Attempt(TemplateId, u32),
+    /// A pipeline's task, entered after so many jumps; all first entries count as 0.
+    Entry(TemplateId, NodeIndex, u32),
+    /// A hook run, outside all scopes (R-S12).
+    Hook(HookId),
+}
+
+/// Whose hook a hook run is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct HookOf {
+    /// The task run; of spec.hooks the root.
+    pub task: TaskId,
+    /// What fired it.
+    pub kind: HookType,
 }
 
 /// What a leaf in Created waits for.
@@ -149,7 +173,7 @@ impl TaskRun {
             phase: Phase::Created,
             reason: None,
             code: None,
-            message: "".into(),
+            message: Arc::default(),
             inputs: Bindings::default(),
             config: Value::Null,
             outputs: Arc::default(),
@@ -158,6 +182,8 @@ impl TaskRun {
             dispatch: 0,
             resumed: false,
             attempts: Vec::new(),
+            verdict: None,
+            rebind: false,
             unmet: 0,
             turn: Turn::Elsewhere,
             created_at: now,
@@ -168,6 +194,7 @@ impl TaskRun {
             clocks: Clocks::default(),
             limit: None,
             scope: None,
+            hook: None,
         }
     }
 
@@ -187,6 +214,12 @@ impl TaskRun {
     #[must_use]
     pub fn in_flight(&self) -> bool {
         self.scope.is_none() && matches!(self.phase, Phase::Ready | Phase::Running)
+    }
+
+    /// Whether an attempt is open: begun, and without a result so far.
+    #[must_use]
+    pub fn has_open_attempt(&self) -> bool {
+        self.attempts.last().is_some_and(|attempt| attempt.finished_at.is_none())
     }
 
     /// From the first dispatch to the end, once there is one.

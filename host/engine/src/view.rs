@@ -8,7 +8,7 @@ use crate::{
     event::{Binding, Reason},
     outcome::Output,
     phase::Phase,
-    plan::{Parameter, Work},
+    plan::{HookType, Parameter, Work},
     run::Run,
     task::{Attempt, TaskRun},
     time::{Millis, Timestamp},
@@ -52,8 +52,21 @@ pub struct RunView {
     pub progress: String,
     /// Every task run, in creation order.
     pub tasks: Vec<TaskView>,
-    /// Hook runs.
-    pub hooks: Vec<TaskView>,
+    /// Hook runs, in creation order.
+    pub hooks: Vec<HookView>,
+}
+
+/// One hook run (R-S12).
+#[derive(Clone, Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct HookView {
+    /// The run itself.
+    #[serde(flatten)]
+    pub task: TaskView,
+    /// The id of the task run whose hook it is; of spec.hooks the root's.
+    pub hook_of: String,
+    /// The field it stands in, as `onExit`.
+    pub hook_type: HookType,
 }
 
 /// One task run.
@@ -63,7 +76,7 @@ pub struct TaskView {
     /// The task run's id.
     #[serde(rename = "runID")]
     pub run_id: String,
-    /// Its container's; null for the root.
+    /// Its container's; null for the root and for hook runs.
     #[serde(rename = "parentRunID")]
     pub parent_run_id: Option<String>,
     /// The path of its container; empty for the root.
@@ -176,7 +189,12 @@ impl RunView {
     pub fn of(run: &Run) -> Self {
         let plan = run.plan();
         let times = run.times();
-        let tasks: Vec<TaskView> = run.tasks().iter().map(|task| TaskView::of(run, task)).collect();
+        let tasks: Vec<TaskView> = run
+            .tasks()
+            .iter()
+            .filter(|task| task.hook.is_none())
+            .map(|task| TaskView::of(run, task))
+            .collect();
         let root = tasks.first();
         Self {
             run_id: run.id().clone(),
@@ -199,8 +217,19 @@ impl RunView {
             deadline_at: times.deadline_at.map(Timestamp::to_rfc3339),
             progress: run.progress().to_string(),
             tasks,
-            hooks: Vec::new(),
+            hooks: run.tasks().iter().filter_map(|task| HookView::of(run, task)).collect(),
         }
+    }
+}
+
+impl HookView {
+    fn of(run: &Run, task: &TaskRun) -> Option<Self> {
+        let hook = task.hook?;
+        Some(Self {
+            task: TaskView::of(run, task),
+            hook_of: run.task_run_id(hook.task),
+            hook_type: hook.kind,
+        })
     }
 }
 
@@ -226,7 +255,7 @@ impl TaskView {
         let template = node.template.and_then(|id| run.plan().templates.get(id));
         let called = match node.work {
             Work::Container(id) => run.plan().templates.get(id),
-            Work::Executor(_) | Work::Wrapper { .. } => None,
+            Work::Executor(_) | Work::Wrapper(_) => None,
         };
         let (retries, duration_ms) = (task.retries(), task.duration());
         Self {

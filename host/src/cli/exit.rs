@@ -40,6 +40,26 @@ impl Exit {
     }
 }
 
+impl Exit {
+    /// The graver of two: of several runs the one to worry about decides, in the order of a container's children (R-S4).
+    pub(super) fn worst(self, other: Self) -> Self {
+        if other.gravity() > self.gravity() { other } else { self }
+    }
+
+    const fn gravity(self) -> u8 {
+        match self {
+            Self::Done => 0,
+            Self::Parked => 1,
+            Self::Cancelled => 2,
+            Self::Failed => 3,
+            Self::Timeout => 4,
+            Self::Error => 5,
+            Self::Problems => 6,
+            Self::Interrupted => 7,
+        }
+    }
+}
+
 impl From<Phase> for Exit {
     /// The status of a run; one that is still open is parked.
     fn from(phase: Phase) -> Self {
@@ -70,5 +90,16 @@ mod tests {
         let statuses = Phase::ALL.map(|phase| Exit::from(phase).status());
         assert_eq!(statuses, [6, 6, 6, 6, 0, 1, 3, 4, 0, 5]);
         assert_eq!((Exit::Problems.status(), Exit::Interrupted.status()), (2, 130));
+    }
+
+    /// R-S4: Error > Timeout > Failed > Cancelled > Succeeded.
+    #[test]
+    fn of_several_runs_the_worst_decides() {
+        use Phase::{Cancelled, Error, Failed, Skipped, Succeeded, Suspended, Timeout};
+        let rising = [Skipped, Suspended, Cancelled, Failed, Timeout, Error].map(Exit::from);
+        for pair in rising.windows(2) {
+            assert_eq!((pair[0].worst(pair[1]), pair[1].worst(pair[0])), (pair[1], pair[1]));
+        }
+        assert_eq!(Exit::from(Succeeded).worst(Exit::from(Skipped)), Exit::Done);
     }
 }

@@ -1,36 +1,21 @@
 //! `phasm run`: one document to its end in this process.
 
-mod answers;
-mod live;
-mod notices;
-mod parameters;
-mod plain;
-mod prepare;
-mod session;
-mod snapshot;
-mod summary;
-
 use std::path::PathBuf;
 
 use clap::Args;
 use phasm::{
-    Notice, RunHandle, SubmitError,
-    engine::{problem::Problem, value::Map, view::RunView},
-};
-use tokio::{
-    runtime::{Builder as RuntimeBuilder, Runtime},
-    sync::mpsc::UnboundedReceiver,
+    SubmitError,
+    engine::{problem::Problem, value::Map},
 };
 
-pub(super) use self::prepare::configuration;
-use self::{answers::Answer, parameters::Given, prepare::Prepared, session::Session};
 use super::{
     document::Text,
+    drive::{self, Answer, Answers, DriveArguments, Driven, Manner, Plain, Started, answer},
     exit::Exit,
-    failure::{Failure, While},
+    failure::Failure,
+    parameters::{self, Given},
     problems,
     screen::Screen,
-    signals::Interrupts,
     trace::LogLevel,
 };
 
@@ -60,29 +45,12 @@ pub(super) struct RunArguments {
     #[arg(long, value_name = "FILE|memory", default_value = "memory")]
     store: PathBuf,
 
-    /// A directory with plugins, searched before all others.
-    #[arg(long, value_name = "DIR")]
-    plugins: Vec<PathBuf>,
-
-    /// The operator's configuration: plugins, grants, variables, secrets, limits.
-    #[arg(long, value_name = "FILE")]
-    config: Option<PathBuf>,
-
     /// Answers the next suspension of a task, named `taskName` or `scope/taskName`, with an object; once, in order.
-    #[arg(long, value_name = "TASK=JSON", value_parser = answers::answer)]
+    #[arg(long, value_name = "TASK=JSON", value_parser = answer)]
     resume: Vec<Answer>,
 
-    /// With a file store: stay when only suspended tasks keep the run open.
-    #[arg(long)]
-    wait: bool,
-
-    /// Print the run view to stdout, one JSON object.
-    #[arg(long, conflicts_with = "events")]
-    json: bool,
-
-    /// Print the journal to stdout as it happens, one JSON object a line.
-    #[arg(long)]
-    events: bool,
+    #[command(flatten)]
+    drive: DriveArguments,
 }
 
 impl RunArguments {
@@ -91,60 +59,20 @@ impl RunArguments {
     }
 }
 
-/// What a run came to, as far as this process is concerned.
-enum Ended {
-    /// It has ended.
-    Over(Box<RunView>),
-    /// Only suspended tasks keep it open, and nobody here answers them.
-    Parked(Box<RunView>),
-    /// It was cancelled because the user, or whoever read stdout, left.
-    Interrupted(Box<RunView>),
-    /// The user does not wait.
-    Abandoned,
-}
-
 /// Runs a document.
 pub(super) fn run(arguments: &RunArguments, log_level: LogLevel, screen: &Screen) -> Result<Exit, Failure> {
     let document = Text::read(&arguments.file, "document")?;
     let plan = document
         .plan(&())
-        .map_err(|found| problems::refuse(screen, document.source(), &found, arguments.json))?;
+        .map_err(|found| problems::refuse(screen, document.source(), &found, arguments.drive.json))?;
     if plan.cron {
         return Err(Failure::call(SubmitError::Cron));
     }
     let given = parameters::all(&arguments.param, arguments.params.as_deref(), &plan)?;
-    let runtime = runtime()?;
-    let (ended, prepared) = runtime.block_on(async {
-        let mut interrupts = Interrupts::listen()
-            .map_err(|error| Failure::host(While::new("interrupts cannot be heard", error)))?;
-        let started = start(arguments, screen, &document, &given);
-        let (prepared, handle, notices) = tokio::select! {
-            started = started => started?,
-            () = interrupts.next() => return Ok((Ended::Abandoned, None)),
-        };
-        let session = Session::new(arguments, log_level, screen, handle);
-        let ended = session.follow(notices, &mut interrupts).await?;
-        Ok((ended, Some(prepared)))
-    })?;
-    // What still computes or builds is not waited for, but the store is: it folds its log into its file.
-    runtime.shutdown_background();
-    let (exit, view) = match ended {
-        // Whatever still goes on ends with the process.
-        Ended::Abandoned => std::process::exit(Exit::Interrupted.status().into()),
-        Ended::Over(view) => (view.phase.into(), view),
-        Ended::Parked(view) => (Exit::Parked, view),
-        Ended::Interrupted(view) => (Exit::Interrupted, view),
-    };
-    if let Some(prepared) = prepared {
-        prepared.host.close();
-    }
-    report(arguments, screen, &view);
-    Ok(exit)
-}
-
-fn runtime() -> Result<Runtime, Failure> {
-    let runtime = RuntimeBuilder::new_current_thread().enable_all().build();
-    runtime.map_err(|error| Failure::host(While::new("the command's loop cannot be started", error)))
+    let mut manner = Manner::new(&arguments.drive, log_level);
+    // Nobody could come back to a run in memory.
+    manner.stays |= arguments.is_in_memory();
+    drive::drive(manner, screen, start(arguments, screen, &document, &given))
 }
 
 /// Opens a host with everything the document names, and submits.
@@ -153,9 +81,10 @@ async fn start(
     screen: &Screen,
     document: &Text,
     given: &Map,
-) -> Result<(Prepared, RunHandle, UnboundedReceiver<Notice>), Failure> {
-    let prepared = prepare::open(arguments, screen, document)?;
-    let refuse = |found: &[Problem]| problems::refuse(screen, document.source(), found, arguments.json);
+) -> Result<Started, Failure> {
+    let DriveArguments { places, json, .. } = &arguments.drive;
+    let mut prepared = drive::open(places, screen, *json, document.dir())?;
+    let refuse = |found: &[Problem]| problems::refuse(screen, document.source(), found, *json);
     let refused = |error: SubmitError| match error {
         SubmitError::Problems(found) => refuse(&found),
         SubmitError::Cron => Failure::call(error),
@@ -165,22 +94,22 @@ async fn start(
     let plan = prepared.host.plan(&document.name, &document.text).map_err(|found| refuse(&found))?;
     problems::show_warnings(screen, document.source(), &plan.warnings);
     prepared.host.check(&plan, given).map_err(refused)?;
-    let prepared = prepared.with_store(arguments)?;
-    prepared.load_plugins(&plan, screen).await;
+    if !arguments.is_in_memory() {
+        prepared = prepared.with_store(&arguments.store).await?;
+    }
+    prepared.load_plugins(std::slice::from_ref(&plan), screen).await;
+    // And again: only now those that had to be built have said what they say.
+    let told = plan.warnings.clone();
+    let plan = prepared.host.plan(&document.name, &document.text).map_err(|found| refuse(&found))?;
+    let news: Vec<_> = plan.warnings.iter().filter(|warning| !told.contains(warning)).cloned().collect();
+    problems::show_warnings(screen, document.source(), &news);
     prepared.create_dirs()?;
     let (handle, notices) = prepared.host.submit_watched(&plan, given).await.map_err(refused)?;
-    Ok((prepared, handle, notices))
-}
-
-/// Prints how the run stands.
-fn report(arguments: &RunArguments, screen: &Screen, view: &RunView) {
-    let result = if arguments.json {
-        problems::json(screen, view)
-    } else if arguments.events {
-        return;
-    } else {
-        summary::of(view)
-    };
-    // Whoever has stopped reading still gets the exit status.
-    let _gone = screen.out(&result);
+    let answers = Answers::new(&arguments.resume);
+    Ok(Started {
+        prepared,
+        runs: vec![Driven { handle, notices, plain: Plain::default() }],
+        answers,
+        exit: Exit::Done,
+    })
 }

@@ -2,20 +2,48 @@
 
 use std::io;
 
-/// Hears that the user, or whoever supervises the process, wants an end.
-pub(super) struct Interrupts {
+use tokio::sync::watch;
+
+/// Hears that the user, or whoever supervises the process, wants an end. Every clone hears all.
+#[derive(Clone, Debug)]
+pub(super) struct Interrupts(watch::Receiver<u32>);
+
+impl Interrupts {
+    /// From now on interrupts no longer end the process by themselves. Needs a runtime around it.
+    ///
+    /// # Errors
+    /// When the system does not let us listen.
+    pub(super) fn listen() -> io::Result<Self> {
+        let mut signals = Signals::listen()?;
+        let (count, heard) = watch::channel(0);
+        tokio::spawn(async move {
+            loop {
+                signals.next().await;
+                count.send_modify(|count| *count += 1);
+            }
+        });
+        Ok(Self(heard))
+    }
+
+    /// Waits for the next one, and tells how many there have been.
+    pub(super) async fn next(&mut self) -> u32 {
+        if self.0.changed().await.is_err() {
+            // Nobody listens any more, as the runtime is being shut down.
+            std::future::pending::<()>().await;
+        }
+        *self.0.borrow_and_update()
+    }
+}
+
+struct Signals {
     #[cfg(unix)]
     terminate: tokio::signal::unix::Signal,
     #[cfg(unix)]
     interrupt: tokio::signal::unix::Signal,
 }
 
-impl Interrupts {
-    /// From now on interrupts no longer end the process by themselves.
-    ///
-    /// # Errors
-    /// When the system does not let us listen.
-    pub(super) fn listen() -> io::Result<Self> {
+impl Signals {
+    fn listen() -> io::Result<Self> {
         #[cfg(unix)]
         {
             use tokio::signal::unix::{SignalKind, signal};
@@ -28,8 +56,7 @@ impl Interrupts {
         Ok(Self {})
     }
 
-    /// Waits for the next one.
-    pub(super) async fn next(&mut self) {
+    async fn next(&mut self) {
         #[cfg(unix)]
         tokio::select! {
             _ = self.terminate.recv() => {}

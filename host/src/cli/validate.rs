@@ -1,17 +1,23 @@
 //! `phasm validate`: every problem of documents, at once.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::Args;
-use phasm::{config, engine::plan::catalogue};
+use phasm::{
+    config::{self, Config},
+    engine::plan::catalogue,
+    plugins::Installed,
+    sandbox::Limits,
+};
 
 use super::{
     document::Text,
+    drive::configuration,
     exit::Exit,
-    failure::Failure,
+    failure::{Failure, While},
     problems::{self, Found},
     screen::Screen,
-    text,
+    search, text,
 };
 
 /// Checks documents without running them.
@@ -19,12 +25,20 @@ use super::{
 /// Values for spec.arguments are not asked for. The exit status is 0 if all documents are valid, else 2.
 #[derive(Args, Debug)]
 #[command(
-    after_help = "Examples:\n  phasm validate build.yaml release.json\n  phasm validate --explain P001"
+    after_help = "Examples:\n  phasm validate build.yaml release.json\n  phasm validate audit.yaml --plugins executors --json\n  phasm validate --explain P012"
 )]
 pub(super) struct ValidateArguments {
     /// Documents, JSON or YAML; `-` is stdin.
     #[arg(value_name = "FILE", required_unless_present = "explain")]
     files: Vec<PathBuf>,
+
+    /// A directory with plugins, searched before all others.
+    #[arg(long, value_name = "DIR", conflicts_with = "explain")]
+    plugins: Vec<PathBuf>,
+
+    /// The operator's configuration: plugins, limits.
+    #[arg(long, value_name = "FILE", conflicts_with = "explain")]
+    config: Option<PathBuf>,
 
     /// Print {"problems": […], "warnings": […]} to stdout.
     #[arg(long, conflicts_with = "explain")]
@@ -39,11 +53,14 @@ pub(super) struct ValidateArguments {
 pub(super) fn validate(arguments: &ValidateArguments, screen: &Screen) -> Result<Exit, Failure> {
     match &arguments.explain {
         Some(code) => explain(code, screen),
-        None => Ok(check(arguments, screen)),
+        None => check(arguments, screen),
     }
 }
 
-fn check(arguments: &ValidateArguments, screen: &Screen) -> Exit {
+fn check(arguments: &ValidateArguments, screen: &Screen) -> Result<Exit, Failure> {
+    let configured = arguments.config.as_deref();
+    let configured = configured.map(|file| configuration(file, screen, arguments.json)).transpose()?;
+    let config = configured.map(|(_, config)| config);
     let mut found = Found::default();
     let mut exit = Exit::Done;
     for file in &arguments.files {
@@ -54,7 +71,8 @@ fn check(arguments: &ValidateArguments, screen: &Screen) -> Exit {
                 continue;
             }
         };
-        let (problems, warnings) = match document.plan(&()) {
+        let installed = installed(&arguments.plugins, config.as_ref(), document.dir())?;
+        let (problems, warnings) = match document.plan(&installed) {
             Ok(plan) => (Vec::new(), plan.warnings.clone()),
             Err(problems) => (problems, Vec::new()),
         };
@@ -73,7 +91,19 @@ fn check(arguments: &ValidateArguments, screen: &Screen) -> Exit {
     if arguments.json {
         let _gone = found.print(screen);
     }
-    exit
+    Ok(exit)
+}
+
+/// The plugins that a run of a document in `dir` would find.
+fn installed(asked: &[PathBuf], config: Option<&Config>, dir: Option<&Path>) -> Result<Installed, Failure> {
+    let memory = config.map_or_else(|| Limits::default().memory, |config| config.limits.memory);
+    let mut installed = Installed::new(memory);
+    for dir in search::plugin_dirs(asked, config, dir)? {
+        installed
+            .add_dir(&dir)
+            .map_err(|error| Failure::call(While::new(format!("{} cannot be read", dir.display()), error)))?;
+    }
+    Ok(installed)
 }
 
 fn verdict(name: &str, problems: usize, warnings: usize) -> String {

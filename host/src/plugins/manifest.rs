@@ -2,7 +2,12 @@
 
 use std::{fs, io, path::Path};
 
-use serde::{Deserialize, Serialize, de::DeserializeOwned};
+use phasm_engine::{
+    plan::check_defaults,
+    tree::Tree,
+    value::{Map, Value},
+};
+use serde::{Deserialize, Serialize};
 use wasmparser::{Parser, Payload};
 
 /// The custom section that holds a manifest as JSON, anywhere in the component.
@@ -10,7 +15,7 @@ const SECTION: &str = "phasm:manifest";
 
 /// What a plugin says about itself: in a custom section that the SDK embeds, or in `NAME.toml` or `NAME.json` beside
 /// it. Members this version does not know are ignored.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Manifest {
     /// The name its author gave it; `executor.type` is the name it is registered under.
@@ -19,38 +24,116 @@ pub struct Manifest {
     pub version: Option<String>,
     /// One sentence for people.
     pub description: Option<String>,
+    /// The policies of tasks that have none of their own.
+    #[serde(flatten)]
+    pub defaults: Defaults,
+}
+
+/// Default policies (Steep's service metadata), each written as in a document; neither the template's nor the call's
+/// field is there where one counts (SPEC section 1).
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct Defaults {
+    /// `retry`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub retry: Option<Value>,
+    /// `maxRuntime` of each attempt.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub max_runtime: Option<Value>,
+    /// `maxInactivity` of each attempt.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub max_inactivity: Option<Value>,
+    /// `deadline` across attempts and delays.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub deadline: Option<Value>,
+}
+
+impl Defaults {
+    /// The fields that are there, as documents call them.
+    #[must_use]
+    pub fn fields(&self) -> Map {
+        let fields = [
+            ("retry", &self.retry),
+            ("maxRuntime", &self.max_runtime),
+            ("maxInactivity", &self.max_inactivity),
+            ("deadline", &self.deadline),
+        ];
+        fields.into_iter().filter_map(|(name, value)| Some((name.into(), value.clone()?))).collect()
+    }
+
+    /// As plans are built with them; nothing if there are none.
+    pub(super) fn tree(&self) -> Option<Tree> {
+        let fields = self.fields();
+        (!fields.is_empty()).then(|| Tree::from(&Value::from(fields)))
+    }
+
+    /// Whether they are as in a document.
+    fn check(&self) -> Result<(), String> {
+        let problems = self.tree().map(|tree| check_defaults(&tree)).unwrap_or_default();
+        if problems.is_empty() {
+            return Ok(());
+        }
+        Err(problems.iter().map(ToString::to_string).collect::<Vec<_>>().join("; "))
+    }
 }
 
 impl Manifest {
     /// The manifest of a component that lies in `path`, if in any: a file beside it wins over the embedded one.
     ///
     /// # Errors
-    /// What to tell the user when there is a manifest that cannot be read.
+    /// What to tell the user when there is a manifest that cannot be read, or whose default policies are none: each of
+    /// them with its field.
     pub fn of(bytes: &[u8], path: Option<&Path>) -> Result<Self, String> {
-        if let Some(manifest) = path.map(beside).transpose()?.flatten() {
-            return Ok(manifest);
+        let Found { manifest, place } = Self::find(bytes, path)?;
+        manifest.defaults.check().map_err(|problems| format!("{place}: {problems}"))?;
+        Ok(manifest)
+    }
+
+    /// The same, but whatever its default policies are.
+    ///
+    /// # Errors
+    /// What to tell the user when there is a manifest that cannot be read.
+    pub(super) fn unchecked(bytes: &[u8], path: Option<&Path>) -> Result<Self, String> {
+        Self::find(bytes, path).map(|found| found.manifest)
+    }
+
+    fn find(bytes: &[u8], path: Option<&Path>) -> Result<Found, String> {
+        if let Some(found) = path.map(beside).transpose()?.flatten() {
+            return Ok(found);
         }
-        let Some(section) = section(bytes) else { return Ok(Self::default()) };
-        serde_json::from_slice(section).map_err(|error| format!("embedded manifest: {error}"))
+        let place = "embedded manifest".to_owned();
+        let Some(section) = section(bytes) else { return Ok(Found { manifest: Self::default(), place }) };
+        let manifest = serde_json::from_slice(section).map_err(|error| format!("{place}: {error}"))?;
+        Ok(Found { manifest, place })
     }
 }
 
-fn beside(path: &Path) -> Result<Option<Manifest>, String> {
+/// A manifest, and what messages call it.
+struct Found {
+    manifest: Manifest,
+    place: String,
+}
+
+fn beside(path: &Path) -> Result<Option<Found>, String> {
     let toml = read(&path.with_extension("toml"), |text| toml::from_str(text))?;
     match toml {
-        Some(manifest) => Ok(Some(manifest)),
+        Some(found) => Ok(Some(found)),
         None => read(&path.with_extension("json"), |text| serde_json::from_str(text)),
     }
 }
 
-fn read<T: DeserializeOwned, E: std::fmt::Display>(
+fn read<E: std::fmt::Display>(
     path: &Path,
-    parse: impl Fn(&str) -> Result<T, E>,
-) -> Result<Option<T>, String> {
+    parse: impl Fn(&str) -> Result<Manifest, E>,
+) -> Result<Option<Found>, String> {
+    let place = format!("manifest {}", path.display());
     match fs::read_to_string(path) {
-        Ok(text) => parse(&text).map(Some).map_err(|error| format!("manifest {}: {error}", path.display())),
+        Ok(text) => match parse(&text) {
+            Ok(manifest) => Ok(Some(Found { manifest, place })),
+            Err(error) => Err(format!("{place}: {error}")),
+        },
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
-        Err(error) => Err(format!("manifest {}: {error}", path.display())),
+        Err(error) => Err(format!("{place}: {error}")),
     }
 }
 
@@ -81,9 +164,10 @@ mod tests {
     const MODULE: &[u8] = b"\0asm\x01\0\0\0";
 
     fn named(version: &str) -> Manifest {
-        Manifest { name: Some("n".into()), version: Some(version.into()), description: None }
+        Manifest { name: Some("n".into()), version: Some(version.into()), ..Manifest::default() }
     }
 
+    /// R-I5.
     #[test]
     fn the_section_is_found_in_the_component_and_in_a_nested_module() {
         let section = custom_section(r#"{"name":"n","version":"1.0.0","wants":["later"]}"#);
@@ -102,6 +186,7 @@ mod tests {
         assert!(Manifest::of(&broken, None).unwrap_err().starts_with("embedded manifest: "));
     }
 
+    /// R-I5.
     #[test]
     fn a_file_beside_the_component_wins() {
         let dir = tempfile::tempdir().unwrap();
@@ -113,5 +198,34 @@ mod tests {
         assert_eq!(Manifest::of(&bytes, Some(&path)), Ok(named("3.0.0")));
         fs::write(dir.path().join("x.toml"), "name = 3").unwrap();
         assert!(Manifest::of(&bytes, Some(&path)).unwrap_err().contains("x.toml"));
+    }
+
+    /// JSON and TOML, embedded and beside: the fields are a document's.
+    #[test]
+    fn default_policies_are_read_wherever_they_stand() {
+        let json = r#"{"name":"n","retry":{"maxAttempts":3,"delay":"1s"},"deadline":{"timeout":"1h","errorOnTimeout":true},"maxRuntime":5000}"#;
+        let bytes = [COMPONENT, &custom_section(json)].concat();
+        let embedded = Manifest::of(&bytes, None).unwrap();
+        let fields = Value::from(embedded.defaults.fields()).to_json();
+        assert_eq!(
+            fields,
+            r#"{"deadline":{"errorOnTimeout":true,"timeout":"1h"},"maxRuntime":5000,"retry":{"delay":"1s","maxAttempts":3}}"#
+        );
+        let dir = tempfile::tempdir().unwrap();
+        let text = "name = 'n'\nmaxRuntime = 5000\nretry = { maxAttempts = 3, delay = '1s' }\n[deadline]\ntimeout = '1h'\nerrorOnTimeout = true\n";
+        fs::write(dir.path().join("x.toml"), text).unwrap();
+        assert_eq!(Manifest::of(COMPONENT, Some(&dir.path().join("x.wasm"))), Ok(embedded));
+    }
+
+    #[test]
+    fn default_policies_that_are_none_are_named_with_their_field() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("x.wasm");
+        fs::write(dir.path().join("x.toml"), "retry = { limit = -2 }\nmaxInactivity = '0s'\n").unwrap();
+        let error = Manifest::of(COMPONENT, Some(&path)).unwrap_err();
+        for says in ["x.toml: P033: retry.limit: found -2; expected", "; P031: maxInactivity: no time"] {
+            assert!(error.contains(says), "{says}: {error}");
+        }
+        assert!(Manifest::unchecked(COMPONENT, Some(&path)).is_ok());
     }
 }

@@ -1,6 +1,8 @@
 //! The readers, and with them the engine's checks: positions only exist where text was read.
 
+mod examples;
 mod mutations;
+mod page;
 mod problems;
 mod reading;
 mod seeds;

@@ -108,6 +108,7 @@ fn network(guest: &mut Guest) -> wasmtime_wasi::sockets::WasiSocketsCtxView<'_> 
 mod tests {
     use super::*;
 
+    /// R-I3.
     #[test]
     fn refusals_are_listed_for_people() {
         for (directories, network, message, text) in [

@@ -22,13 +22,11 @@ use std::{
     sync::Arc,
 };
 
-use rusqlite::Connection;
 use tokio::sync::oneshot;
 
+pub use self::reader::SqliteReader;
 use self::{
-    fault::Fault,
     file::Lock,
-    reader::Question,
     worker::Worker,
     writer::{Append, Entry, Writer},
 };
@@ -39,9 +37,8 @@ use super::{Answer, Encode, Filter, Record, RunHead, RunRow, RunStatus, Store, S
 /// Dropping it waits until all that was queued is durable. Beside the file lie `<file>.lock`, which names the process
 /// that holds it and stays behind, and while the store is open `<file>-wal` and `<file>-shm`.
 pub struct Sqlite {
-    path: Arc<Path>,
     // Dropped in this order: the last connection to close folds the log into the file, which a reader cannot.
-    reader: Worker<Question>,
+    reader: SqliteReader,
     writer: Worker<Append>,
     _lock: Lock,
 }
@@ -67,29 +64,13 @@ impl Sqlite {
         })?;
         let writer = Writer::new(connection, Arc::clone(&path))?;
         let writer = Worker::spawn("phasm-store-write", &path, move |queue| writer.run(&queue))?;
-        let connection = schema::open_reader(&path)?;
-        let reader = Worker::spawn("phasm-store-read", &path, move |queue| reader::run(&connection, &queue))?;
-        Ok(Self { path, reader, writer, _lock: lock })
+        Ok(Self { reader: SqliteReader::beside(path)?, writer, _lock: lock })
     }
 
     /// The file, as an absolute path without symbolic links.
     #[must_use]
     pub fn path(&self) -> PathBuf {
-        self.path.to_path_buf()
-    }
-
-    fn ask<T: Send + 'static>(
-        &self,
-        question: impl FnOnce(&Connection) -> Result<T, Fault> + Send + 'static,
-    ) -> Answer<T> {
-        let (answer, answered) = oneshot::channel();
-        let path = Arc::clone(&self.path);
-        self.reader.send(Box::new(move |connection| {
-            if !answer.is_closed() {
-                drop(answer.send(question(connection).map_err(|fault| fault.at(&path, "read"))));
-            }
-        }));
-        later(answered)
+        self.reader.path()
     }
 }
 
@@ -101,21 +82,19 @@ impl Store for Sqlite {
     }
 
     fn load(&self, run_id: &str) -> Answer<Vec<Record<Vec<u8>>>> {
-        let run_id = Arc::from(run_id);
-        self.ask(move |connection| reader::load(connection, run_id))
+        self.reader.load(run_id)
     }
 
     fn get(&self, run_id: &str) -> Answer<Option<RunRow>> {
-        let run_id: Box<str> = run_id.into();
-        self.ask(move |connection| reader::get(connection, &run_id))
+        self.reader.get(run_id)
     }
 
     fn list(&self, filter: Filter, limit: usize) -> Answer<Vec<RunRow>> {
-        self.ask(move |connection| reader::list(connection, &filter, limit))
+        self.reader.list(filter, limit)
     }
 
     fn open_runs(&self) -> Answer<Vec<RunRow>> {
-        self.ask(reader::open_runs)
+        self.reader.open_runs()
     }
 }
 

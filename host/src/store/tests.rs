@@ -18,7 +18,9 @@ use std::{
 use phasm_engine::{phase::Phase, time::Timestamp};
 use tempfile::TempDir;
 
-use super::{Answer, Encode, Memory, Record, RunHead, RunStatus, Sqlite, Store, StoreError};
+use super::{
+    Answer, Encode, Filter, Memory, Record, RunHead, RunStatus, Sqlite, SqliteReader, Store, StoreError,
+};
 
 const RUNNING: RunStatus = RunStatus { phase: Phase::Running, finished_at: None, open: true };
 const SUCCEEDED: RunStatus =

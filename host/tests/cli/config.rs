@@ -4,7 +4,7 @@ use serde_json::json;
 
 use crate::bench::Bench;
 
-/// Never picked up without the flag; paths are relative to it.
+/// Never picked up without the flag; paths are relative to it (R-L7, R-B9).
 #[test]
 fn plugins_variables_and_secrets_come_from_the_configuration() {
     let bench = Bench::new();

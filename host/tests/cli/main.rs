@@ -5,7 +5,9 @@
 
 mod bench;
 mod config;
+mod crash;
 mod interrupts;
 mod plugin;
 mod run;
+mod stored;
 mod validate;

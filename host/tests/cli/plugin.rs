@@ -6,6 +6,7 @@ use serde_json::json;
 
 use crate::bench::Bench;
 
+/// R-L8.
 #[test]
 fn listed_are_the_plugins_a_run_would_find() {
     let bench = Bench::new();
@@ -40,6 +41,14 @@ fn a_component_is_inspected_by_name_or_path() {
         assert_eq!(about["name"], "echo");
         assert!(about["digest"].as_str().unwrap().starts_with("sha256:"), "{about}");
     }
+    bench.write("plugins/echo.json", r#"{"version": "9.0.0", "retry": {"limit": 2}, "maxRuntime": "5s"}"#);
+    let about = bench.phasm(&["plugin", "inspect", "echo", "--json"]).json();
+    assert_eq!(about["defaults"], json!({ "maxRuntime": "5s", "retry": { "limit": 2 } }));
+    let page = bench.phasm(&["plugin", "inspect", "echo"]).stdout;
+    assert!(page.contains("defaults   maxRuntime: \"5s\"\n           retry: {\"limit\":2}\n"), "{page}");
+    bench.write("plugins/echo.json", r#"{"maxRuntime": 0}"#);
+    let broken = bench.phasm(&["plugin", "inspect", "echo"]);
+    assert!(broken.status == 2 && broken.stderr.contains("P031: maxRuntime: "), "{broken:?}");
     let unknown = bench.phasm(&["plugin", "inspect", "nobody"]);
     assert_eq!(unknown.status, 2, "{unknown:?}");
     assert!(unknown.stderr.contains("known: code, echo, "), "{unknown:?}");

@@ -30,7 +30,7 @@ spec:
           - { name: c, dependencies: [a], when: "false", executor: { type: echo } }
 "#;
 
-/// SPEC section 13: the exit status tells the phase.
+/// The exit status tells the phase (R-L1).
 #[test]
 fn the_exit_status_is_the_phase() {
     let bench = Bench::new();
@@ -46,6 +46,32 @@ fn the_exit_status_is_the_phase() {
     assert_eq!(bench.phasm(&["run", "skip.yaml"]).status, 0);
 }
 
+/// R-W12: a manifest's retry is the farthest, and a plugin whose manifest has none that is one is not used.
+#[test]
+fn the_manifest_beside_a_plugin_brings_a_retry() {
+    let bench = Bench::new();
+    bench.write("plugins/code.toml", "retry = { limit = 2 }\n");
+    let attempts = |more: &str| {
+        bench.task("code.yaml", "code", more);
+        let ran = bench.phasm(&["run", "code.yaml", "-p", "code=3", "--json"]);
+        assert_eq!(ran.status, 3, "{ran:?}");
+        let view = ran.json();
+        (view["tasks"][0]["attempts"].as_array().unwrap().len(), view["tasks"][0]["reason"].clone())
+    };
+    assert_eq!(attempts(""), (3, json!("retry-exhausted")));
+    assert_eq!(attempts("retry: { limit: 1 }"), (2, json!("retry-exhausted")));
+    assert_eq!(attempts("maxRuntime: 1h"), (3, json!("retry-exhausted")));
+    bench.write("plugins/code.toml", "retry = { limit = 2, delay = '1 week' }\n");
+    let ran = bench.phasm(&["run", "code.yaml", "-p", "code=0"]);
+    assert_eq!(ran.status, 3, "{ran:?}");
+    assert!(
+        ran.stderr.contains("plugin `code`: manifest ")
+            && ran.stderr.contains("code.toml: P030: retry.delay: "),
+        "{ran:?}"
+    );
+}
+
+/// R-L2.
 #[test]
 fn stdout_has_the_result_and_stderr_the_rest() {
     let bench = Bench::new();
@@ -63,6 +89,7 @@ fn stdout_has_the_result_and_stderr_the_rest() {
     assert!(quiet.stderr.contains("error one") && !quiet.stderr.contains("info out1"), "{quiet:?}");
 }
 
+/// R-V1, R-V3.
 #[test]
 fn json_is_the_whole_run_view() {
     let bench = Bench::new();
@@ -124,7 +151,7 @@ fn json_is_the_whole_run_view() {
     }
 }
 
-/// R-D1: the journal in order, with what guests say between it.
+/// R-D1, R-V4: the journal in order, with what guests say between it.
 #[test]
 fn events_are_the_journal_line_by_line() {
     let bench = Bench::new();
@@ -142,6 +169,7 @@ fn events_are_the_journal_line_by_line() {
     assert_eq!(progress["data"], json!({ "fraction": 0.5, "text": "half" }));
 }
 
+/// R-L3.
 #[test]
 fn parameters_come_from_the_line_and_from_a_file() {
     let bench = Bench::new();
@@ -169,7 +197,7 @@ fn parameters_come_from_the_line_and_from_a_file() {
     }
 }
 
-/// Nothing runs and nothing is stored while there is any problem.
+/// Nothing runs and nothing is stored while there is any problem (R-W2, R-L9).
 #[test]
 fn problems_of_the_document_and_of_the_call() {
     let bench = Bench::new();
@@ -236,7 +264,7 @@ fn an_executor_nobody_knows_is_a_warning_and_then_an_error() {
     assert!(view["warnings"][0]["message"].as_str().unwrap().contains("nobody"), "{view}");
 }
 
-/// Exit status 6: with a file store a run that only waits for people is left.
+/// Exit status 6: with a file store a run that only waits for people is left (R-L4).
 #[test]
 fn a_suspended_run_parks_in_a_file_and_waits_in_memory() {
     let bench = Bench::new();
@@ -252,6 +280,7 @@ fn a_suspended_run_parks_in_a_file_and_waits_in_memory() {
     assert!(waited.stderr.contains("waiting: main is suspended until "), "{waited:?}");
 }
 
+/// R-L5.
 #[test]
 fn answers_are_given_once_each_in_order() {
     let bench = Bench::new();

@@ -8,14 +8,44 @@ use crate::bench::Bench;
 fn valid_documents_are_told_so() {
     let bench = Bench::new();
     bench.task("a.yaml", "echo", "");
-    bench.task("b.yaml", "nobody-knows-it", "");
-    let ran = bench.phasm(&["validate", "a.yaml", "b.yaml"]);
+    let ran = bench.phasm(&["validate", "a.yaml", "a.yaml"]);
     assert_eq!((ran.status, ran.stderr.as_str()), (0, ""), "{ran:?}");
-    assert_eq!(ran.stdout, "a.yaml: valid\nb.yaml: valid\n");
+    assert_eq!(ran.stdout, "a.yaml: valid\na.yaml: valid\n");
     assert_eq!(
         bench.phasm(&["validate", "--json", "a.yaml"]).json(),
         json!({ "problems": [], "warnings": [] })
     );
+}
+
+/// The plugins are those that a run would find: by name, with what their manifests say.
+#[test]
+fn installed_executors_are_known() {
+    let bench = Bench::new();
+    bench.task("a.yaml", "ehco", "");
+    bench.task("b.yaml", "mine", "resources: { memory: 2Gi }");
+    bench.write("own/mine.wasm", "");
+    bench.write("own/mine.toml", "retry = { limit = -2 }");
+    let ran = bench.phasm(&["validate", "a.yaml", "b.yaml"]);
+    assert_eq!(
+        (ran.status, ran.stdout.as_str()),
+        (0, "a.yaml: valid, 1 warning\nb.yaml: valid, 2 warnings\n"),
+        "{ran:?}"
+    );
+    for says in [
+        "executor `ehco` is not installed",
+        "did you mean `echo`?",
+        "W015",
+        "executor `mine` is not installed",
+    ] {
+        assert!(ran.stderr.contains(says), "{says}: {ran:?}");
+    }
+    let ran = bench.phasm(&["validate", "b.yaml", "--plugins", "own"]);
+    assert!(ran.stderr.contains("W008: spec.templates[0].task.executor.type: plugin `mine` has unusable defaults (retry.limit: found -2"), "{ran:?}");
+    bench.write("phasm.toml", "plugins = [\"own\"]\n[limits]\nmemory = \"4GiB\"\n");
+    bench.write("own/mine.toml", "retry = { limit = 2 }");
+    let ran = bench.phasm(&["validate", "b.yaml", "--config", "phasm.toml"]);
+    assert_eq!((ran.stderr.as_str(), ran.stdout.as_str()), ("", "b.yaml: valid\n"));
+    assert_eq!(bench.phasm(&["validate", "a.yaml", "--plugins", "nowhere"]).status, 2);
 }
 
 /// Values for spec.arguments are not asked for.
@@ -54,10 +84,13 @@ fn every_problem_of_every_document_at_once() {
 #[test]
 fn codes_are_explained() {
     let bench = Bench::new();
+    let page = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/docs/problems.md")).unwrap();
     for code in ["P001", "w001", "C002"] {
         let ran = bench.phasm(&["validate", "--explain", code]);
         assert_eq!(ran.status, 0, "{ran:?}");
         assert!(ran.stdout.starts_with(&code.to_uppercase()) && ran.stdout.contains("Right:"), "{ran:?}");
+        let explanation = ran.stdout.lines().nth(2).unwrap();
+        assert!(page.contains(&format!("\n{explanation}\n")), "the page says the same: {explanation}");
     }
     let unknown = bench.phasm(&["validate", "--explain", "P999"]);
     assert_eq!((unknown.status, unknown.stdout.as_str()), (2, ""), "{unknown:?}");
@@ -79,6 +112,12 @@ fn every_subcommand_shows_an_example() {
         &["run"][..],
         &["validate"],
         &["schema"],
+        &["resume"],
+        &["cancel"],
+        &["recover"],
+        &["list"],
+        &["get"],
+        &["events"],
         &["plugin", "build"],
         &["plugin", "list"],
         &["plugin", "inspect"],

@@ -42,6 +42,7 @@ fn inode(path: &Path) -> u64 {
     std::os::unix::fs::MetadataExt::ino(&fs::metadata(path).unwrap())
 }
 
+/// R-I7.
 #[tokio::test]
 async fn authentic_code_is_loaded_and_not_compiled_again() {
     let dir = tempfile::tempdir().unwrap();
@@ -79,6 +80,7 @@ async fn changed_code_is_compiled_again() {
     }
 }
 
+/// R-I7.
 #[tokio::test]
 async fn valid_code_of_another_component_is_foreign() {
     let dir = tempfile::tempdir().unwrap();
@@ -91,6 +93,7 @@ async fn valid_code_of_another_component_is_foreign() {
     assert_eq!(fs::read(&echo).unwrap().len(), good.len());
 }
 
+/// R-I7.
 #[tokio::test]
 async fn code_sealed_with_another_key_is_foreign() {
     let dir = tempfile::tempdir().unwrap();

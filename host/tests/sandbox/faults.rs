@@ -8,6 +8,7 @@ use tokio::sync::mpsc::unbounded_channel;
 
 use crate::harness::{Deaf, Listener, call, config, invocation, outputs, plugins, within, working};
 
+/// R-C1.
 #[tokio::test]
 async fn every_misbehaviour_has_its_code_and_names_its_cause() {
     let rows = [
@@ -137,6 +138,7 @@ async fn without_a_pool_calls_are_made_on_demand() {
     assert_eq!(&*call(&plugins, invocation("allocate")).await.message, "memory limit of 64 MiB reached");
 }
 
+/// R-W10.
 #[tokio::test]
 async fn an_invocation_lowers_the_memory_limit() {
     let plugins = plugins(config(), &["allocate"]);

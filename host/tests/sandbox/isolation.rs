@@ -14,6 +14,7 @@ use phasm_engine::{
 
 use crate::harness::{Listener, call, config, guest, invocation, outputs, plugins, within, working};
 
+/// R-I1.
 #[tokio::test]
 async fn inputs_come_in_and_outputs_go_out() {
     let plugins = plugins(config(), &["echo"]);
@@ -27,6 +28,7 @@ async fn inputs_come_in_and_outputs_go_out() {
     assert_eq!(outputs(&outcome), expected.iter().map(|(name, value)| (*name, value)).collect());
 }
 
+/// R-I1, R-T8.
 #[tokio::test]
 async fn a_guest_knows_its_attempt() {
     let plugins = plugins(config(), &["describe", "remaining"]);
@@ -41,6 +43,7 @@ async fn a_guest_knows_its_attempt() {
     assert_eq!(call(&plugins, invocation("remaining")).await.code, 2);
 }
 
+/// R-I4.
 #[tokio::test]
 async fn every_call_is_a_fresh_instance() {
     let mut config = config();
@@ -76,6 +79,7 @@ async fn everything_a_guest_says_is_heard_line_by_line() {
     assert_eq!(listener.heard().get(2).unwrap(), "Warn no such fruit");
 }
 
+/// R-I2, R-I3.
 #[tokio::test]
 async fn nothing_is_granted_unless_the_operator_grants_it() {
     let dir = tempfile::tempdir().unwrap();

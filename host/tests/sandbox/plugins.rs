@@ -20,6 +20,7 @@ use tokio::task::JoinSet;
 
 use crate::harness::{Deaf, call, config, guest, invocation, plugins};
 
+/// R-C1, R-I6.
 #[tokio::test]
 async fn an_unknown_type_is_an_outcome_that_lists_the_known_ones() {
     let none = plugins(config(), &[]);
@@ -46,6 +47,7 @@ fn versions() -> tempfile::TempDir {
     dir
 }
 
+/// R-I6.
 #[tokio::test]
 async fn names_versions_and_digests_are_found() {
     let dir = versions();

@@ -109,6 +109,7 @@ fn it_suspends_until_it_is_resumed() {
     check_outcome(&payload, 2, "a yes", &json!({ "x": 1, "approved": true }));
 }
 
+/// R-I8.
 #[test]
 fn the_order_is_suspend_then_fail_count_then_returns() {
     let all = Test::new()

@@ -19,6 +19,7 @@ use super::{
     number::whole,
     parameters::{INPUTS, OUTPUTS},
     task::DAG_TASK,
+    template::NOT_A_CONTAINERS,
     timing::TIMEOUT,
     walk::{Cursor, Name, Object},
 };
@@ -58,7 +59,7 @@ pub(super) static DAG: Table = Table::closed(
         &FAIL_FAST,
         &PARALLELISM,
     ],
-    &[],
+    &[NOT_A_CONTAINERS],
 );
 
 static DAG_TASKS: Field<TasksDoc> = Field::required(

@@ -1,11 +1,11 @@
 //! Expressions and values with placeholders.
 
-use std::{collections::BTreeMap, sync::Arc};
+use std::{collections::BTreeMap, ops::Range, sync::Arc};
 
 use serde_json::json;
 
 use crate::{
-    expr::{Comparison, Expr, Interpolated, PlaceholderError, Read, SyntaxError},
+    expr::{Comparison, Expr, Interpolated, Placeholder, PlaceholderError, Read, SyntaxError},
     plan::catalogue::expressions,
     tree::{Node, Span, Tree},
 };
@@ -13,6 +13,7 @@ use crate::{
 use super::{
     Report,
     form::Form,
+    inside::{inside, word_at},
     walk::{Cursor, Site},
 };
 
@@ -37,7 +38,18 @@ type Texts = BTreeMap<usize, Arc<str>>;
 /// One path that is read, and where.
 pub(crate) struct ReadAt<'a> {
     pub(crate) read: &'a Read,
-    pub(crate) site: Site,
+    /// Where the text stands that it is read in.
+    whole: Site,
+    text: &'a str,
+    /// Where in the text the expression begins.
+    offset: usize,
+}
+
+/// One comparison of a path with a literal.
+pub(crate) struct ComparisonAt<'a> {
+    pub(crate) comparison: &'a Comparison,
+    /// The path.
+    pub(crate) subject: ReadAt<'a>,
 }
 
 /// An expression; `true` and `false` need no quotes.
@@ -73,17 +85,51 @@ impl ExprDoc {
         }
     }
 
+    fn written(&self) -> Written<'_> {
+        Written { expr: &self.expr, site: self.site.clone(), text: self.expr.source(), offset: 0 }
+    }
+
     /// Every path read.
     pub(crate) fn reads(&self) -> impl Iterator<Item = ReadAt<'_>> {
-        let site = |offset| inside(&self.site, self.expr.source(), offset);
-        self.expr.reads().iter().map(move |read| ReadAt { read, site: site(read.offset) })
+        self.written().reads()
     }
 
     /// Every comparison of a path with a literal.
-    pub(crate) fn comparisons(&self) -> impl Iterator<Item = (&Read, &Comparison, Site)> {
-        self.expr.comparisons().iter().filter_map(|comparison| {
+    pub(crate) fn comparisons(&self) -> impl Iterator<Item = ComparisonAt<'_>> {
+        self.written().comparisons()
+    }
+}
+
+/// An expression within the text that it stands in.
+struct Written<'a> {
+    expr: &'a Expr,
+    site: Site,
+    text: &'a str,
+    /// Where in the text the expression begins.
+    offset: usize,
+}
+
+impl ReadAt<'_> {
+    /// Where the path stands. Looks for it in the text, so that it is only to be asked for what is reported.
+    pub(crate) fn site(&self) -> Site {
+        let part = self.offset + self.read.offset..self.offset + self.read.end;
+        part_of(&self.whole, self.text, part).unwrap_or_else(|| self.whole.clone())
+    }
+}
+
+impl<'a> Written<'a> {
+    fn read(&self, read: &'a Read) -> ReadAt<'a> {
+        ReadAt { read, whole: self.site.clone(), text: self.text, offset: self.offset }
+    }
+
+    fn reads(self) -> impl Iterator<Item = ReadAt<'a>> {
+        self.expr.reads().iter().map(move |read| self.read(read))
+    }
+
+    fn comparisons(self) -> impl Iterator<Item = ComparisonAt<'a>> {
+        self.expr.comparisons().iter().filter_map(move |comparison| {
             let read = self.expr.reads().get(comparison.read)?;
-            Some((read, comparison, inside(&self.site, self.expr.source(), comparison.offset)))
+            Some(ComparisonAt { comparison, subject: self.read(read) })
         })
     }
 }
@@ -104,12 +150,22 @@ impl ValueDoc {
         }
     }
 
+    fn written(&self) -> impl Iterator<Item = Written<'_>> {
+        let found = self.value.placeholders(&self.site.path).into_iter();
+        found.map(|(path, Placeholder { expr, offset, span })| {
+            let site = Site { path, span: *span };
+            Written { expr, site, text: text_at(&self.texts, *span).map_or("", |text| text), offset: *offset }
+        })
+    }
+
     /// Every path read.
     pub(crate) fn reads(&self) -> impl Iterator<Item = ReadAt<'_>> {
-        self.value.reads().into_iter().map(|found| {
-            let site = Site { path: self.site.path.suffixed(&found.path), span: found.span };
-            ReadAt { read: found.read, site: inside(&site, text_at(&self.texts, found.span), found.offset) }
-        })
+        self.written().flat_map(Written::reads)
+    }
+
+    /// Every comparison of a path with a literal.
+    pub(crate) fn comparisons(&self) -> impl Iterator<Item = ComparisonAt<'_>> {
+        self.written().flat_map(Written::comparisons)
     }
 }
 
@@ -124,42 +180,38 @@ fn collect_texts(tree: &Tree, texts: &mut Texts) {
     }
 }
 
-fn text_at(texts: &Texts, span: Span) -> &str {
-    texts.get(&span.start).map_or("", |text| text)
+fn text_at(texts: &Texts, span: Span) -> Option<&Arc<str>> {
+    texts.get(&span.start)
 }
 
 fn report_placeholder(cursor: &Cursor<'_>, error: &PlaceholderError, texts: &Texts, report: &Report) {
-    let text = text_at(texts, error.span);
+    let text = text_at(texts, error.span).cloned().unwrap_or_default();
     let site = Site { path: cursor.path.suffixed(&error.path), span: error.span };
-    let tree = Tree { node: Node::String(text.into()), span: error.span };
-    report_syntax(&site, text, &error.error, &tree, report);
+    let tree = Tree { node: Node::String(text.clone()), span: error.span };
+    report_syntax(&site, &text, &error.error, &tree, report);
 }
 
 fn report_syntax(site: &Site, text: &str, error: &SyntaxError, tree: &Tree, report: &Report) {
-    let at = inside(site, text, error.offset);
-    let problem = at.problem(&expressions::EXPRESSION, error.message.clone()).with_value(tree);
-    report.problem(match &error.hint {
-        Some(hint) => problem.with_hint(hint.clone()),
-        None => problem,
-    });
+    let exact = part_of(site, text, word_at(text, error.offset));
+    // Where the place cannot be pointed at, it is told.
+    let place = match text.get(..error.offset).filter(|before| exact.is_none() && !before.is_empty()) {
+        Some(before) => format!(" ({})", place_of(before)),
+        None => String::new(),
+    };
+    let at = exact.unwrap_or_else(|| site.clone());
+    let problem = at.problem(&expressions::EXPRESSION, format!("{}{place}", error.message));
+    report.problem(problem.with_value(tree).with_hint_if(error.hint.clone()));
 }
 
-/// The place of byte `offset` of `text`, which is written at `site`: exact where the source holds the text as it is, plain
-/// or in quotes, and the text's beginning where folding or escapes stand between.
-fn inside(site: &Site, text: &str, offset: usize) -> Site {
-    let span = site.span;
-    let before = text.get(..offset).filter(|before| span.line > 0 && !before.contains(['\n', '\r']));
-    let (Some(before), Some(quotes)) = (before, (span.end - span.start).checked_sub(text.len())) else {
-        return site.clone();
-    };
-    if !matches!(quotes, 0 | 2) {
-        return site.clone();
+/// What follows `before`, counted from 1.
+fn place_of(before: &str) -> String {
+    let character = before.rsplit('\n').next().map_or(0, |line| line.chars().count()) + 1;
+    match before.matches('\n').count() {
+        0 => format!("character {character}"),
+        breaks => format!("line {} of the text, character {character}", breaks + 1),
     }
-    let characters = u32::try_from(before.chars().count() + quotes / 2).unwrap_or(0);
-    let span = Span {
-        column: span.column.saturating_add(characters),
-        start: span.start + quotes / 2 + offset,
-        ..span
-    };
-    Site { path: site.path.clone(), span }
+}
+
+fn part_of(site: &Site, text: &str, part: Range<usize>) -> Option<Site> {
+    Some(Site { path: site.path.clone(), span: inside(site.span, text, part)? })
 }

@@ -2,12 +2,11 @@
 
 use serde_json::{Value as Json, json};
 
-use crate::{plan::catalogue::shape, tree::Node};
+use crate::{plan::catalogue::shape, suggest::did_you_mean, tree::Node};
 
 use super::{
     Report,
     form::Form,
-    suggest::did_you_mean,
     walk::{Cursor, Name, listed},
 };
 
@@ -15,6 +14,19 @@ use super::{
 pub(super) const TEXT: Form<Name> = Form::new(
     |cursor, report| cursor.text(report).map(|text| cursor.located(text)),
     |_| json!({ "type": "string" }),
+);
+
+/// Text that is more than white space.
+pub(super) const SOME_TEXT: Form<Name> = Form::new(
+    |cursor, report| {
+        let found = TEXT.read(cursor, report)?;
+        if found.value.trim_ascii().is_empty() {
+            report.problem(cursor.problem(&shape::EMPTY, "empty text; expected a name"));
+            return None;
+        }
+        Some(found)
+    },
+    |_| json!({ "type": "string", "pattern": r"[^ \t\n\f\r]" }),
 );
 
 /// A list of texts.
@@ -79,9 +91,6 @@ fn read_word<T: Words>(cursor: &Cursor<'_>, report: &Report) -> Option<T> {
     let problem =
         cursor.problem(&shape::UNKNOWN_WORD, format!("found `{found}`; expected {}", listed(&known)));
     let hint = if known.len() > 1 { did_you_mean(&found, known.iter().copied()) } else { None };
-    report.problem(match hint {
-        Some(hint) => problem.with_hint(hint),
-        None => problem,
-    });
+    report.problem(problem.with_hint_if(hint));
     None
 }

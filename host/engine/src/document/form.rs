@@ -143,6 +143,6 @@ impl Table {
 
     /// Whether it says something about a member of this name, be it that it is refused.
     pub(super) fn mentions(&self, name: &str) -> bool {
-        self.names().any(|known| known == name) || self.rules.iter().any(|rule| rule.refuses(name))
+        self.names().any(|known| known == name) || self.rules.iter().any(|rule| rule.never().contains(&name))
     }
 }

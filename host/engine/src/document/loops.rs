@@ -2,11 +2,14 @@
 
 mod sequence;
 
+use std::sync::Arc;
+
 use serde_json::json;
 
 use crate::{
     expr::Interpolated,
     plan::{Aggregate, AggregateStrategy, Tolerance, catalogue::shape},
+    tree::{Key, Node, Tree},
     value::Value,
 };
 
@@ -23,7 +26,8 @@ use super::{
     number::whole,
     parameters::ARGUMENTS,
     rule::{Refusal, Rule, When},
-    walk::{Cursor, Name, Object},
+    template::NOT_A_CONTAINERS,
+    walk::{Cursor, Name, Object, Site},
 };
 
 /// `loop`, without what all templates have.
@@ -39,10 +43,18 @@ pub(crate) struct LoopDoc {
     pub(crate) continue_on: Option<Tolerance>,
 }
 
+/// One of `items`.
+#[derive(Clone, Debug)]
+pub(crate) struct ItemDoc {
+    pub(crate) value: ValueDoc,
+    /// Where the fields of an object stand, which are arguments by name.
+    pub(crate) fields: Vec<(Arc<str>, Site)>,
+}
+
 /// What a loop runs over.
 #[derive(Clone, Debug)]
 pub(crate) enum OverDoc {
-    Items(Vec<ValueDoc>),
+    Items(Vec<ItemDoc>),
     Sequence(Vec<Value>),
     ItemsFrom(ExprDoc),
     Repeat(ExprDoc),
@@ -73,7 +85,6 @@ pub(super) static LOOP: Table = Table::closed(
         &CONTAINER_TIMEOUT,
     ],
     &[
-        Rule::ExactlyOne(OVER),
         Rule::Needed {
             field: "maxIterations",
             when: When::With("repeatCondition"),
@@ -86,13 +97,15 @@ pub(super) static LOOP: Table = Table::closed(
             why: "beside `repeatCondition`; expected none, as iterations follow each other",
             hint: "remove it",
         }),
+        NOT_A_CONTAINERS,
+        Rule::ExactlyOne(OVER),
     ],
 );
 
 static BODY: Field<Name> =
     Field::required("body", "the name of a template", TEXT, "Name of the template that each iteration runs.");
 
-static ITEMS: Field<Vec<ValueDoc>> = Field::optional(
+static ITEMS: Field<Vec<ItemDoc>> = Field::optional(
     "items",
     Form::new(items, |_| json!({ "type": "array" })),
     "The items; strings in them may hold `{{ }}`, and an object's members become arguments by name.",
@@ -201,16 +214,33 @@ impl OverDoc {
     /// The items as the plan has them.
     pub(crate) fn items(&self) -> Option<Vec<Interpolated>> {
         match self {
-            Self::Items(items) => Some(items.iter().map(|item| item.value.clone()).collect()),
+            Self::Items(items) => Some(items.iter().map(|item| item.value.value.clone()).collect()),
             Self::Sequence(values) => Some(values.iter().cloned().map(Interpolated::Literal).collect()),
             Self::ItemsFrom(_) | Self::Repeat(_) | Self::Unreadable => None,
         }
     }
 }
 
-fn items(cursor: &Cursor<'_>, report: &Report) -> Option<Vec<ValueDoc>> {
+fn items(cursor: &Cursor<'_>, report: &Report) -> Option<Vec<ItemDoc>> {
     let items = cursor.items(report)?;
     let count = items.len();
-    let list: Vec<_> = items.filter_map(|item| VALUE.read(&item, report)).collect();
+    let list: Vec<_> = items.filter_map(|item| ItemDoc::read(&item, report)).collect();
     (list.len() == count).then_some(list)
+}
+
+impl ItemDoc {
+    fn read(cursor: &Cursor<'_>, report: &Report) -> Option<Self> {
+        let value = VALUE.read(cursor, report)?;
+        let fields = match &cursor.tree.node {
+            Node::Object(members) => {
+                let field = |(key, tree): &(Key, Tree)| {
+                    let path = cursor.path.key(key.name.clone());
+                    (key.name.clone(), Site { path, span: tree.span })
+                };
+                members.iter().map(field).collect()
+            }
+            Node::Null | Node::Bool(_) | Node::Number(_) | Node::String(_) | Node::Array(_) => Vec::new(),
+        };
+        Some(Self { value, fields })
+    }
 }

@@ -146,7 +146,7 @@ fn check_names(list: &[ParameterDoc], report: &Report) {
 
 /// Reports a literal that does not fit `kind` or `allowed`; null fits always (SPEC section 7).
 pub(crate) fn check_literal(value: &ValueDoc, kind: ParameterType, allowed: &[Value], report: &Report) {
-    if let Some((entry, message)) = literal_misfit(&value.value, kind, allowed) {
+    if let Some((entry, message)) = misfit_of(&value.value, kind, allowed) {
         let problem = value.site.problem(entry, message);
         report.problem(match value.value.as_literal() {
             Some(literal) => problem.with_value(&literal.into()),
@@ -156,7 +156,7 @@ pub(crate) fn check_literal(value: &ValueDoc, kind: ParameterType, allowed: &[Va
 }
 
 /// Why `value`, once bound, can never fit; `None` if it may.
-fn literal_misfit(value: &Interpolated, kind: ParameterType, allowed: &[Value]) -> Option<Misfit> {
+pub(crate) fn misfit_of(value: &Interpolated, kind: ParameterType, allowed: &[Value]) -> Option<Misfit> {
     let (found, fits) = match value {
         Interpolated::Placeholder(_) => return None,
         Interpolated::Literal(literal) => return kind.misfit(literal, allowed),

@@ -16,6 +16,7 @@ use super::{
     form::{Field, Form, Table},
     number::whole,
     task::PIPELINE_TASK,
+    template::NOT_A_CONTAINERS,
     walk::{Cursor, Object},
 };
 
@@ -38,7 +39,7 @@ pub(super) static PIPELINE: Table = Table::closed(
         &CONTAINER_CONDITIONS,
         &CONTAINER_TIMEOUT,
     ],
-    &[],
+    &[NOT_A_CONTAINERS],
 );
 
 static TASKS: Field<TasksDoc> = Field::required(

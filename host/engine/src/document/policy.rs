@@ -18,7 +18,7 @@ use super::{
     field::{Words, word},
     form::{Field, Form, Table},
     rule::{Refusal, Rule, When},
-    walk::{Cursor, Name, Site},
+    walk::{Cursor, Name, Site, listed_if_few},
 };
 
 /// `policy`.
@@ -125,15 +125,23 @@ impl PolicyDoc {
         let object = cursor.object(&POLICY_TABLE, report)?;
         let fail_unmatched = object.or_default(&ON_UNMATCHED) == Unmatched::Fail;
         let rules = object.optional(&RULES)?;
-        let all_when = rules.iter().all(|rule| matches!(rule, Some(RuleDoc { when: Some(_), .. })));
-        if all_when && !rules.is_empty() && !object.has("onUnmatched") {
+        let is_read = rules.iter().all(Option::is_some);
+        let policy = Self { rules: rules.into_iter().flatten().collect(), fail_unmatched };
+        let decided = object.has("onUnmatched");
+        if is_read && !policy.rules.is_empty() && !policy.is_exhaustive() && !decided {
             let message = "no else rule; expected what happens when no rule matches";
             let warning = cursor.site().problem(&warnings::NO_ELSE, message);
             report.warning(warning.with_hint(
                 "without one the workflow continues, even after an error; write `onUnmatched: fail`",
             ));
         }
-        Some(Self { rules: rules.into_iter().flatten().collect(), fail_unmatched })
+        Some(policy)
+    }
+
+    /// Whether some rule always matches.
+    pub(crate) fn is_exhaustive(&self) -> bool {
+        let always = |rule: &RuleDoc| rule.when.as_ref().is_none_or(|when| when.expr.settled() == Some(true));
+        self.rules.iter().any(always)
     }
 }
 
@@ -146,21 +154,22 @@ fn rules(cursor: &Cursor<'_>, report: &Report) -> Option<Vec<Option<RuleDoc>>> {
 impl RuleDoc {
     fn read(cursor: &Cursor<'_>, is_last: bool, report: &Report) -> Option<Self> {
         let object = cursor.object(&RULE_TABLE, report)?;
-        let is_else = object.only(&["when", "else"]) == Some("else");
-        if is_else && !is_last {
-            report.problem(
-                cursor.problem(&values::ELSE_RULE, "else before other rules; expected it at the end"),
-            );
+        let kind = object.only(&["when", "else"]);
+        if kind.is_none() && object.has("else") {
+            // Both have been reported as one problem; what they say is no further one.
+            return None;
         }
-        let branch = object.optional(&ELSE).flatten();
-        let beside = if object.get("else").is_some_and(|branch| !branch.is_null()) {
-            None
-        } else {
-            object.optional(&RULE_THEN)
+        if kind == Some("else") && !is_last {
+            let message = "else before other rules; expected it at the end";
+            report.problem(cursor.problem(&values::ELSE_RULE, message));
+        }
+        let rule = match object.get("else") {
+            Some(branch) if !branch.is_null() => object.optional(&ELSE).flatten(),
+            Some(_) | None => object.optional(&RULE_THEN),
         };
         // A condition that could not be read has been reported; its rule is not taken for an else.
         let when = if object.has("when") { Some(object.optional(&RULE_WHEN)?) } else { None };
-        let Then { action, set_iter, set_ctx } = branch.or(beside)?;
+        let Then { action, set_iter, set_ctx } = rule?;
         Some(Self { site: cursor.site(), when, action, set_iter, set_ctx })
     }
 }
@@ -204,11 +213,9 @@ impl RuleDoc {
         if labels.clone().any(|label| label == &*to.value) {
             return;
         }
-        let message = format!("unknown task `{}`; expected a label of this pipeline", to.value);
+        let expected = listed_if_few(labels.clone(), "a label of this pipeline");
+        let message = format!("unknown task `{}`; expected {expected}", to.value);
         let problem = to.problem(&names::UNKNOWN_TASK, message);
-        report.problem(match super::did_you_mean(&to.value, labels) {
-            Some(hint) => problem.with_hint(hint),
-            None => problem,
-        });
+        report.problem(problem.with_hint_if(crate::suggest::did_you_mean(&to.value, labels)));
     }
 }

@@ -1,8 +1,8 @@
 //! Every path that a part of a document reads.
 
 use super::{
-    ConditionsDoc, HookDoc, ParameterDoc, ParametersDoc, ReadAt, RecoveryDoc, SettingsDoc, SourceDoc,
-    TaskDoc, WorkDoc,
+    ConditionsDoc, HookDoc, KindDoc, OverDoc, ParameterDoc, ParametersDoc, ReadAt, RecoveryDoc, SettingsDoc,
+    SourceDoc, TaskDoc, TemplateDoc, WorkDoc,
 };
 
 /// Takes one path that is read.
@@ -50,6 +50,28 @@ impl SettingsDoc {
         let conditions = self.phase_conditions.iter().flat_map(ConditionsDoc::expressions);
         conditions.for_each(|expr| expr.reads().for_each(&mut *each));
         self.hooks.iter().flatten().for_each(|hook| hook.each_read(each));
+    }
+}
+
+impl TemplateDoc {
+    /// What the template itself reads, the tasks of a dag or pipeline aside.
+    pub(crate) fn each_own_read<'a>(&'a self, each: Each<'_, 'a>) {
+        if let KindDoc::Task(task) = &self.kind {
+            return task.each_read(each);
+        }
+        self.inputs.each_read(each);
+        self.outputs.each_read(each);
+        self.settings.each_read(each);
+        if let KindDoc::Loop(read) = &self.kind {
+            read.arguments.each_read(each);
+            match &read.over {
+                OverDoc::Items(items) => {
+                    items.iter().for_each(|item| item.value.reads().for_each(&mut *each));
+                }
+                OverDoc::ItemsFrom(expr) | OverDoc::Repeat(expr) => expr.reads().for_each(each),
+                OverDoc::Sequence(_) | OverDoc::Unreadable => {}
+            }
+        }
     }
 }
 

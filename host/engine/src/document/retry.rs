@@ -3,7 +3,7 @@
 use serde_json::json;
 
 use crate::{
-    plan::catalogue::values,
+    plan::catalogue::{values, warnings::NO_EFFECT},
     retry::{Backoff, Growth, MaxAttempts},
     time::Millis,
     value::Value,
@@ -16,7 +16,7 @@ use super::{
     number::{FRACTION, POSITIVE, count},
     rule::Rule,
     timing::PAUSE,
-    walk::{Cursor, Object},
+    walk::{Cursor, Object, Site},
 };
 
 /// `retry`, not yet knowing whose names its expression sees.
@@ -96,7 +96,7 @@ const LEGACY: [&str; 2] = ["max_attempts", "retry_when"];
 impl RetryDoc {
     fn read(cursor: &Cursor<'_>, report: &Report) -> Option<Self> {
         if is_legacy(cursor) {
-            report_legacy(cursor, report);
+            report_legacy(cursor, false, report);
             return None;
         }
         let object = cursor.object(&RETRY_TABLE, report)?;
@@ -107,6 +107,7 @@ impl RetryDoc {
                 problem.with_hint("`limit: 2` and `maxAttempts: 3` mean the same: three attempts in all"),
             );
         }
+        warn_without_effect(&object);
         let max_attempts = max_attempts(&object);
         Some(Self {
             max_attempts,
@@ -115,6 +116,24 @@ impl RetryDoc {
             failed_too: object.has("maxAttempts") || !object.has("limit") && has_steep_field(&object),
             jitter: object.or_default(&JITTER),
         })
+    }
+}
+
+/// What is written and does nothing (R-R1, R-R3).
+fn warn_without_effect(object: &Object<'_, '_>) {
+    let warn = |site: &Site, message: &str, hint: &str| {
+        object.report.warning(site.problem(&NO_EFFECT, message).with_hint(hint));
+    };
+    if !object.has("limit") && !object.has("maxAttempts") {
+        let hint = "`limit: 2` and `maxAttempts: 3` mean the same: three attempts in all";
+        warn(
+            &object.site,
+            "no `limit` and no `maxAttempts`, so there is one attempt; expected one of them",
+            hint,
+        );
+    } else if let (Some(site), false) = (object.key_site("maxDelay"), object.has("exponentialBackoff")) {
+        let hint = "without it all delays are equal";
+        warn(&site, "`maxDelay` caps nothing; expected `exponentialBackoff` beside it", hint);
     }
 }
 
@@ -141,27 +160,40 @@ fn backoff(object: &Object<'_, '_>, max_attempts: MaxAttempts) -> Backoff {
     }
 }
 
+/// Whether `retry` is written as NoETL wrote it before there were rules.
 pub(super) fn is_legacy(cursor: &Cursor<'_>) -> bool {
     LEGACY.iter().any(|field| cursor.has(field))
 }
 
-fn legacy(cursor: &Cursor<'_>, field: &str) -> Option<Value> {
-    cursor.tree.to_value().as_object()?.get(field).cloned()
-}
-
-/// Seed 002 section 8: prints the rules that do the same.
-pub(super) fn report_legacy(cursor: &Cursor<'_>, report: &Report) {
-    let attempts = legacy(cursor, "max_attempts").map_or_else(|| "3".to_owned(), |value| value.to_json());
-    let when = legacy(cursor, "retry_when");
-    let when = when.as_ref().and_then(Value::as_str).unwrap_or("");
-    let inner = when.trim().trim_start_matches("{{").trim_end_matches("}}").trim();
-    let condition = inner.replace("status_code", "outcome.http.status");
-    let and = if condition.is_empty() { String::new() } else { format!(" and {condition}") };
-    let hint = format!(
-        "write\npolicy:\n  rules:\n  - when: \"{{{{ outcome.status == 'error'{and} }}}}\"\n    then: {{ do: retry, attempts: \
-         {attempts}, backoff: exponential, delay: 1.0 }}\n  - when: \"{{{{ outcome.status == 'error' }}}}\"\n    then: {{ do: fail \
-         }}\n  - else:\n      then: {{ do: continue }}"
+/// Seed 002 section 8: prints the rules that do the same, as `policy` or, in a labelled task, within `spec`.
+pub(super) fn report_legacy(cursor: &Cursor<'_>, labelled: bool, report: &Report) {
+    let written = cursor.tree.to_value();
+    let attempts = written.member("max_attempts").map_or_else(|| "3".to_owned(), Value::to_json);
+    let when = written.member("retry_when").and_then(Value::as_str);
+    let matching = retry_condition(when.unwrap_or(""));
+    let rules = format!(
+        "policy:\n  rules:\n  - when: {matching}\n    then: {{ do: retry, attempts: {attempts}, backoff: exponential, delay: 1.0 }}\n  \
+         - when: \"{{{{ outcome.status == 'error' }}}}\"\n    then: {{ do: fail }}\n  - else:\n      then: {{ do: continue }}"
     );
+    let hint = if labelled {
+        format!("write\nspec:\n  {}", rules.replace('\n', "\n  "))
+    } else {
+        format!("write\n{rules}")
+    };
     let message = "NoETL's legacy retry; expected policy rules";
     report.problem(cursor.problem(&values::LEGACY_RETRY, message).with_hint(hint));
+}
+
+/// The condition of the rule that does what `retry_when` says, in quotes.
+fn retry_condition(retry_when: &str) -> String {
+    let inner = retry_when.trim().trim_start_matches("{{").trim_end_matches("}}").trim();
+    let inner = inner.replace("status_code", "outcome.http.status");
+    // These bind less tightly than `and`.
+    let is_loose = [" or ", "||", "?"].iter().any(|operator| inner.contains(operator));
+    let and = match (inner.is_empty(), is_loose) {
+        (true, _) => String::new(),
+        (false, true) => format!(" and ({inner})"),
+        (false, false) => format!(" and {inner}"),
+    };
+    Value::from(format!("{{{{ outcome.status == 'error'{and} }}}}")).to_json()
 }

@@ -4,21 +4,23 @@ use serde_json::{Map, Value as Json, json};
 
 use crate::{
     plan::catalogue::{Entry, shape},
+    suggest::did_you_mean,
     tree::Node,
 };
 
 use super::{
     schema::Defs,
-    suggest::did_you_mean,
     walk::{Object, Site, joined, listed},
 };
 
 /// A condition on the fields of one object.
 pub(super) enum Rule {
-    /// Exactly one of these is there.
+    /// Exactly one of these is there; if not, the rules behind it say nothing, as nobody knows what was meant.
     ExactlyOne(&'static [&'static str]),
     /// These may not be there.
     Refused(Refusal),
+    /// These belong elsewhere, which the object's reader says.
+    Misplaced(&'static [&'static str]),
     /// This must be there.
     Needed { field: &'static str, when: When, expected: &'static str },
     /// Checked by the object's reader itself.
@@ -50,25 +52,35 @@ pub(super) enum When {
 }
 
 impl Rule {
-    /// Reports what is wrong with `object`.
-    pub(super) fn check(&self, object: &Object<'_, '_>) {
+    /// Reports what is wrong with `object`; whether the rules behind this one make sense.
+    pub(super) fn check(&self, object: &Object<'_, '_>) -> bool {
         match self {
-            Self::ExactlyOne(fields) => check_exactly_one(object, fields),
+            Self::ExactlyOne(fields) => return check_exactly_one(object, fields),
             Self::Refused(refusal) => refusal.check(object),
             Self::Needed { field, when, expected } => {
                 if when.applies(object) && !object.has(field) {
                     object.report_missing(field, expected);
                 }
             }
-            Self::Stated(_) => {}
+            Self::Misplaced(_) | Self::Stated(_) => {}
+        }
+        true
+    }
+
+    /// The fields that may never be there, and are therefore none of the object's.
+    pub(super) fn never(&self) -> &'static [&'static str] {
+        match self {
+            Self::Refused(Refusal { fields, when: When::Always, .. }) | Self::Misplaced(fields) => fields,
+            Self::Refused(_) | Self::ExactlyOne(_) | Self::Needed { .. } | Self::Stated(_) => &[],
         }
     }
 
-    /// Whether the field `name` may never be there, and is therefore none of the object's.
-    pub(super) fn refuses(&self, name: &str) -> bool {
+    /// The fields that may not be there in `object`, as it is.
+    pub(super) fn refused(&self, object: &Object<'_, '_>) -> &'static [&'static str] {
         match self {
-            Self::Refused(Refusal { fields, when: When::Always, .. }) => fields.contains(&name),
-            Self::Refused(_) | Self::ExactlyOne(_) | Self::Needed { .. } | Self::Stated(_) => false,
+            Self::Refused(refusal) if refusal.when.applies(object) => refusal.fields,
+            Self::Misplaced(fields) => fields,
+            Self::Refused(_) | Self::ExactlyOne(_) | Self::Needed { .. } | Self::Stated(_) => &[],
         }
     }
 
@@ -78,20 +90,23 @@ impl Rule {
             Self::ExactlyOne(fields) => {
                 json!({ "oneOf": fields.iter().map(|field| json!({ "required": [field] })).collect::<Vec<_>>() })
             }
-            Self::Refused(refusal) => {
-                let none = refusal.fields.iter().map(|field| ((*field).to_owned(), json!(false)));
-                refusal.when.then(json!({ "properties": none.collect::<Map<_, _>>() }))
-            }
+            Self::Refused(refusal) => refusal.when.then(none_of(refusal.fields)),
+            Self::Misplaced(fields) => none_of(fields),
             Self::Needed { field, when, .. } => when.then(json!({ "required": [field] })),
             Self::Stated(schema) => schema(defs),
         }
     }
 }
 
-fn check_exactly_one(object: &Object<'_, '_>, fields: &[&'static str]) {
+fn none_of(fields: &[&str]) -> Json {
+    let none = fields.iter().map(|field| ((*field).to_owned(), json!(false)));
+    json!({ "properties": none.collect::<Map<_, _>>() })
+}
+
+fn check_exactly_one(object: &Object<'_, '_>, fields: &[&'static str]) -> bool {
     let found: Vec<_> = fields.iter().copied().filter(|field| object.has(field)).collect();
     if let [_] = found.as_slice() {
-        return;
+        return true;
     }
     let expected = listed(fields);
     if let Some(second) = found.get(1) {
@@ -99,25 +114,20 @@ fn check_exactly_one(object: &Object<'_, '_>, fields: &[&'static str]) {
         let span = object.key_site(second).unwrap_or_else(|| object.site.clone()).span;
         let site = Site { path: object.site.path.clone(), span };
         object.report.at(&shape::NOT_EXACTLY_ONE, &site, message);
-        return;
+        return false;
     }
     // A slip in the field's name is reported as such, once.
     if object.unknown().all(|key| did_you_mean(&key.name, fields.iter().copied()).is_none()) {
         let message = format!("none of {expected}; expected exactly one of them");
         object.report.at(&shape::NOT_EXACTLY_ONE, &object.site, message);
     }
+    false
 }
 
 impl Refusal {
     fn check(&self, object: &Object<'_, '_>) {
-        if !self.when.applies(object) {
-            return;
-        }
-        for field in self.fields {
-            if let Some(site) = object.key_site(field) {
-                let problem = site.problem(self.entry, format!("`{field}` {}", self.why));
-                object.report.problem(problem.with_hint(self.hint));
-            }
+        if self.when.applies(object) {
+            object.refuse(self.fields, self.entry, self.why, self.hint);
         }
     }
 }

@@ -40,9 +40,9 @@ impl Defs {
 ///
 /// It accepts what [`check_shape`] finds no problem in. Beyond what it says are duplicate keys (JSON has no opinion about
 /// them), expressions, and a few sums and orders that JSON Schema cannot express: the length of a sequence from `start`
-/// to `end`, the bound of a duration's or size's text, that an `else` rule is the last, that a value is one of its
-/// parameter's `enum`, that names are unique, and whether a text with `{{` is
-/// anything but one placeholder (it may be more, or raw).
+/// to `end`, that a schedule's ranges go upwards, the bound of a duration's or size's text, that an `else` rule is the
+/// last, that a value is one of its parameter's `enum`, that names are unique, and whether a text with `{{` is anything
+/// but one placeholder (it may be more, or raw).
 #[must_use]
 pub fn schema() -> Json {
     let mut defs = Defs::default();
@@ -97,8 +97,7 @@ fn required(table: &Table) -> impl Iterator<Item = &'static str> {
 
 /// Where only known fields may be, what is always refused is refused anyway.
 fn is_implied(rule: &Rule, table: &Table) -> bool {
-    let Rule::Refused(refusal) = rule else { return false };
-    table.rest == Rest::Unknown && refusal.fields.iter().all(|field| rule.refuses(field))
+    table.rest == Rest::Unknown && !rule.never().is_empty()
 }
 
 fn property(field: &dyn Described, defs: &mut Defs) -> Json {

@@ -68,6 +68,30 @@ pub(crate) struct SettingsDoc {
     pub(crate) hooks: Option<HooksDoc>,
 }
 
+impl SettingsDoc {
+    /// Whether none of them is written.
+    pub(crate) fn is_empty(&self) -> bool {
+        let Self {
+            timeout,
+            max_runtime,
+            max_inactivity,
+            deadline,
+            recovery,
+            continue_on,
+            phase_conditions,
+            hooks,
+        } = self;
+        timeout.is_none()
+            && max_runtime.is_none()
+            && max_inactivity.is_none()
+            && deadline.is_none()
+            && recovery.is_none()
+            && continue_on.is_none()
+            && phase_conditions.is_none()
+            && hooks.is_none()
+    }
+}
+
 /// `retry` or `policy`.
 #[derive(Clone, Debug)]
 pub(crate) enum RecoveryDoc {
@@ -105,6 +129,14 @@ struct Place {
 }
 
 impl TaskDoc {
+    /// Its own executor, if it has one.
+    pub(crate) fn executor(&self) -> Option<&ExecutorDoc> {
+        match &self.work {
+            WorkDoc::Executor(executor) => Some(executor),
+            WorkDoc::Template(_) | WorkDoc::Unreadable => None,
+        }
+    }
+
     fn read(place: &Place, cursor: &Cursor<'_>, report: &Report) -> Option<Self> {
         let object = cursor.object(place.table, report)?;
         let work = WorkDoc::read(&object);
@@ -152,18 +184,19 @@ impl SettingsDoc {
             phase_conditions: object.optional(&PHASE_CONDITIONS),
             hooks: object.optional(&HOOKS_FIELD),
             recovery: recovery(object),
-            ..Self::read_policies(object)
+            ..Self::read_bounds(object)
         }
     }
 
     /// A plugin's default policies.
     pub(crate) fn read_manifest(tree: &Tree, report: &Report) -> Option<Self> {
         let object = Cursor::root(tree).object(&tables::MANIFEST, report)?;
-        Some(Self { recovery: recovery(&object), ..Self::read_policies(&object) })
+        let retry = object.optional(&RETRY_FIELD).map(RecoveryDoc::Retry);
+        Some(Self { recovery: retry, ..Self::read_bounds(&object) })
     }
 
     /// Steep's timeout policies.
-    pub(super) fn read_policies(object: &Object<'_, '_>) -> Self {
+    pub(super) fn read_bounds(object: &Object<'_, '_>) -> Self {
         Self {
             max_runtime: object.optional(&MAX_RUNTIME),
             max_inactivity: object.optional(&MAX_INACTIVITY),

@@ -10,7 +10,7 @@ use super::{
     task::TASK_TEMPLATE,
     walk::{Cursor, Name, Object, Site},
 };
-use crate::plan::Tolerance;
+use crate::plan::{Tolerance, catalogue::names::CONTAINER_CALL};
 
 /// A template.
 #[derive(Clone, Debug)]
@@ -44,6 +44,26 @@ impl KindDoc {
         }
     }
 }
+
+/// Settings that only what is attempted as a whole can have (R-R9); [`refuse_settings`] says where they belong.
+pub(super) const NOT_A_CONTAINERS: Rule =
+    Rule::Misplaced(&["retry", "policy", "maxRuntime", "deadline", "maxInactivity", "resources", "hooks"]);
+
+fn refuse_settings(object: &Object<'_, '_>, kind: &KindDoc, name: Option<&Name>) {
+    let kind = kind.as_str();
+    let why = format!("in a {kind}; expected it on its tasks, or on a task that wraps the {kind}");
+    let name = name.map_or("…", |name| &*name.value);
+    let wrap = format!(
+        "to apply it to the whole {kind}, wrap it: a task template with `template: {name}`, and call that instead"
+    );
+    object.refuse(&["retry", "policy", "maxRuntime", "deadline"], &CONTAINER_CALL, &why, &wrap);
+    object.refuse(&["maxInactivity", "resources"], &CONTAINER_CALL, &why, TASKS_INSIDE);
+    let call = "write it where the template is called, or as `spec.hooks`";
+    object.refuse(&["hooks"], &CONTAINER_CALL, &why, call);
+}
+
+/// The hint for fields that only a task with an executor can have.
+pub(crate) const TASKS_INSIDE: &str = "write it on the tasks inside";
 
 pub(super) const TEMPLATE: Form<TemplateDoc> =
     Form::new(TemplateDoc::read, |defs| defs.object(&TEMPLATE_TABLE));
@@ -126,9 +146,11 @@ impl TemplateDoc {
             KindDoc::Loop(read) => read.continue_on,
             KindDoc::Task(_) | KindDoc::Pipeline(_) => None,
         };
+        let name = object.optional(&CONTAINER_NAME);
+        refuse_settings(object, &kind, name.as_ref());
         Self {
             site: object.site.clone(),
-            name: object.optional(&CONTAINER_NAME),
+            name,
             inputs: ParametersDoc::field(object, &CONTAINER_INPUTS),
             outputs: ParametersDoc::field(object, &CONTAINER_OUTPUTS),
             settings: container_settings(object),

@@ -155,6 +155,15 @@ pub(crate) fn listed(words: &[&str]) -> String {
     joined(words, "or")
 }
 
+/// Names that a message lists rather than says where to look for them.
+const FEW: usize = 8;
+
+/// The names if there are few, else `otherwise`.
+pub(crate) fn listed_if_few<'n>(names: impl Iterator<Item = &'n str>, otherwise: &str) -> String {
+    let names: Vec<&str> = names.take(FEW + 1).collect();
+    if (1..=FEW).contains(&names.len()) { listed(&names) } else { otherwise.to_owned() }
+}
+
 /// Words that a message lists at most.
 const MOST_WORDS: usize = 24;
 

@@ -2,6 +2,7 @@
 
 mod cron;
 mod metadata;
+mod schedule;
 mod spec;
 
 use std::{collections::BTreeMap, sync::Arc};

@@ -7,7 +7,7 @@ mod text;
 use std::ops::RangeInclusive;
 
 use super::{SyntaxError, budget::Budget, view::View};
-use crate::{expr::suggest::nearest, value::Value};
+use crate::{suggest::nearest, value::Value};
 
 /// A filter: a pure function of the value before it and its arguments. Null passes through all of them.
 #[derive(Debug)]

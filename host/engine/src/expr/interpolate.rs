@@ -6,11 +6,12 @@ use std::sync::Arc;
 
 use self::compile::Compiler;
 use super::{
-    Env, EvalError, Expr, Read, SyntaxError,
+    Env, EvalError, Expr, SyntaxError,
     budget::{Budget, check_built},
     view::text_of,
 };
 use crate::{
+    path::Path,
     tree::{Span, Tree},
     value::{Map, Value},
 };
@@ -61,19 +62,6 @@ pub struct PlaceholderError {
     pub error: SyntaxError,
 }
 
-/// A path that a placeholder reads.
-#[derive(Clone, Debug, PartialEq)]
-pub struct PlaceholderRead<'a> {
-    /// The string's place below the compiled value, as `[2].name`; empty for the value itself.
-    pub path: String,
-    /// Where the string is written.
-    pub span: Span,
-    /// Byte offset of the read in the string.
-    pub offset: usize,
-    /// What is read.
-    pub read: &'a Read,
-}
-
 /// A value with everything filled in.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Bound {
@@ -115,23 +103,16 @@ impl Interpolated {
         if let Self::Placeholder(placeholder) = self { Some(&placeholder.expr) } else { None }
     }
 
-    /// Every path that is read, in the order of the document.
+    /// Every placeholder, in the order of the document, and the place of its string in this value, which stands at `path`.
     #[must_use]
-    pub fn reads(&self) -> Vec<PlaceholderRead<'_>> {
-        let mut reads = Vec::new();
-        self.each_placeholder(&mut String::new(), &mut |path, placeholder| {
-            reads.extend(placeholder.expr.reads().iter().map(|read| PlaceholderRead {
-                path: path.to_owned(),
-                span: placeholder.span,
-                offset: placeholder.offset + read.offset,
-                read,
-            }));
-        });
-        reads
+    pub fn placeholders(&self, path: &Path) -> Vec<(Path, &Placeholder)> {
+        let mut found = Vec::new();
+        self.each_placeholder(path, &mut |path, placeholder| found.push((path.clone(), placeholder)));
+        found
     }
 
-    /// Calls `each` with every placeholder and the place of its string below this value.
-    fn each_placeholder<'a>(&'a self, path: &mut String, each: &mut dyn FnMut(&str, &'a Placeholder)) {
+    /// Calls `each` with every placeholder and the place of its string.
+    fn each_placeholder<'a>(&'a self, path: &Path, each: &mut dyn FnMut(&Path, &'a Placeholder)) {
         match self {
             Self::Literal(_) => {}
             Self::Placeholder(placeholder) => each(path, placeholder),
@@ -144,12 +125,12 @@ impl Interpolated {
             }
             Self::Array(items) => {
                 for (index, item) in items.iter().enumerate() {
-                    below(path, &index_segment(index), |path| item.each_placeholder(path, each));
+                    item.each_placeholder(&path.index(index), each);
                 }
             }
             Self::Object(members) => {
                 for (key, member) in members {
-                    below(path, &key_segment(key), |path| member.each_placeholder(path, each));
+                    member.each_placeholder(&path.key(key.clone()), each);
                 }
             }
         }
@@ -209,19 +190,4 @@ fn text(pieces: &[Piece], env: &dyn Env, emptied: &mut usize) -> Result<Value, E
         .map_err(EvalError)?;
     }
     Ok(text.into())
-}
-
-fn below(path: &mut String, segment: &str, run: impl FnOnce(&mut String)) {
-    let length = path.len();
-    path.push_str(segment);
-    run(path);
-    path.truncate(length);
-}
-
-fn index_segment(index: usize) -> String {
-    format!("[{index}]")
-}
-
-fn key_segment(key: &str) -> String {
-    format!(".{key}")
 }

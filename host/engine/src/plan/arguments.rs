@@ -3,10 +3,10 @@
 use std::sync::Arc;
 
 use crate::{
-    document::did_you_mean,
     expr::{Env, EvalError},
     path::Path,
     problem::Problem,
+    suggest::did_you_mean,
     tree::{Span, Tree},
     value::{Map, Value},
 };

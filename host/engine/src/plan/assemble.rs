@@ -1,10 +1,10 @@
 //! The plan of a sound document.
 
-use std::sync::Arc;
+use std::{cell::RefCell, sync::Arc};
 
 use crate::{
     document::{
-        DagDoc, ExecutorDoc, HookDoc, HooksDoc, KindDoc, LoopDoc, OverDoc, ParameterDoc, ParametersDoc,
+        DagDoc, ExecutorDoc, HookDoc, HooksDoc, KindDoc, LoopDoc, Name, OverDoc, ParameterDoc, ParametersDoc,
         PipelineDoc, SourceDoc, TaskDoc, TasksDoc, TemplateDoc, ValueDoc, WorkDoc,
     },
     expr::{Expr, Interpolated},
@@ -13,24 +13,23 @@ use crate::{
 };
 
 use super::{
-    Argument, Dag, ExecutorCall, Hook, Hooks, Level, Loop, LoopOver, Node, NodeIndex, Parameter, Pipeline,
-    Plan, Template, TemplateId, TemplateKind, Tolerance, ValueFrom, Work,
+    Argument, Dag, ExecutorCall, Hook, HookId, Hooks, Level, Loop, LoopOver, Node, NodeIndex, Parameter,
+    Pipeline, Plan, Settings, Template, TemplateId, TemplateKind, Tolerance, ValueFrom, Work,
     executors::Defaults,
     graph::Graph,
     index::{Callee, Index},
     merge::{Levels, Own},
     nesting::Graphs,
+    shared::{Common, Key, Shared},
 };
-
-/// Hook runs are bounded by their own timeout, else by this (R-S12): 5 min.
-const HOOK_TIMEOUT: crate::time::Millis = 5 * 60 * 1000;
 
 /// Assembles the plan; `None` only where the document was not sound.
 pub(super) fn plan(index: &Index<'_>, graphs: &Graphs, defaults: &Defaults<'_>, tree: &Tree) -> Option<Plan> {
     let doc = index.doc;
     let spec = &doc.spec;
-    let assembler = Assembler { index, graphs, defaults };
-    Some(Plan {
+    let assembler =
+        Assembler { index, graphs, defaults, hook_calls: RefCell::default(), shared: RefCell::default() };
+    let mut plan = Plan {
         name: doc.name.as_ref()?.value.clone(),
         namespace: doc.namespace.as_ref().map_or_else(|| Arc::from("default"), |name| name.value.clone()),
         version: doc.version.as_ref().map(|version| version.value.clone()),
@@ -46,15 +45,22 @@ pub(super) fn plan(index: &Index<'_>, graphs: &Graphs, defaults: &Defaults<'_>, 
             .map(|(id, template)| assembler.template(id, template))
             .collect::<Option<_>>()?,
         hooks: assembler.hooks(&spec.hooks, Level::Node)?,
+        hook_calls: Vec::new(),
         warnings: Vec::new(),
         document: tree.to_value(),
-    })
+        defaults: Map::new(),
+    };
+    plan.hook_calls = assembler.hook_calls.into_inner();
+    Some(plan)
 }
 
 struct Assembler<'i, 'a> {
     index: &'i Index<'a>,
     graphs: &'i Graphs,
     defaults: &'i Defaults<'a>,
+    /// Collected while calls are assembled.
+    hook_calls: RefCell<Vec<Hook>>,
+    shared: RefCell<Shared>,
 }
 
 /// What a call brings along.
@@ -69,7 +75,10 @@ struct Calling<'c> {
 impl Assembler<'_, '_> {
     fn template(&self, id: TemplateId, template: &TemplateDoc) -> Option<Template> {
         let kind = match &template.kind {
-            KindDoc::Task(_) => TemplateKind::Task,
+            KindDoc::Task(task) => match &task.work {
+                WorkDoc::Template(name) => TemplateKind::Wrapper(Box::new(self.wrapped(task, name)?)),
+                WorkDoc::Executor(_) | WorkDoc::Unreadable => TemplateKind::Task,
+            },
             KindDoc::Dag(dag) => {
                 TemplateKind::Dag(self.dag(dag, self.graphs.get(&id)?, template.children)?)
             }
@@ -155,7 +164,7 @@ impl Assembler<'_, '_> {
             WorkDoc::Template(_) | WorkDoc::Unreadable => {
                 let mut node = self.call(self.index.callee(task), calling)?;
                 if let (Work::Executor(call), Some(memory)) = (&mut node.work, task.memory) {
-                    call.memory = Some(memory);
+                    Arc::make_mut(call).memory = Some(memory);
                 }
                 Some(node)
             }
@@ -163,55 +172,73 @@ impl Assembler<'_, '_> {
     }
 
     fn inline(&self, task: &TaskDoc, executor: &ExecutorDoc, calling: Calling<'_>) -> Option<Node> {
-        let levels =
-            Levels { own: calling.own, template: None, manifest: self.defaults.get(&*executor.kind.value) };
-        Some(Node {
-            name: calling.name,
-            template: None,
-            work: Work::Executor(executor_call(executor, task.memory)),
-            dependencies: calling.dependencies,
-            dependents: Vec::new(),
-            when: calling.when,
-            arguments: calling.arguments,
-            inputs: parameters(&task.inputs),
-            outputs: parameters(&task.outputs),
-            settings: levels.settings(|hooks, level| self.hooks(hooks, level))?,
-        })
+        let manifest = self.defaults.get(&*executor.kind.value);
+        let levels = Levels { own: calling.own, template: None, manifest };
+        let common = Common {
+            work: Work::Executor(Arc::new(executor_call(executor, task.memory))),
+            inputs: parameters(&task.inputs).into(),
+            outputs: parameters(&task.outputs).into(),
+        };
+        Some(node(calling, None, common, self.settings(&levels)?))
     }
 
     fn call(&self, callee: Callee<'_>, calling: Calling<'_>) -> Option<Node> {
         let (id, template) = callee.template()?;
-        let (work, manifest) = match &template.kind {
-            KindDoc::Task(task) => match &task.work {
-                WorkDoc::Executor(executor) => {
-                    let manifest = self.defaults.get(&*executor.kind.value);
-                    (Work::Executor(executor_call(executor, task.memory)), manifest)
-                }
-                WorkDoc::Template(_) => (self.wrapper(task, template)?, None),
-                WorkDoc::Unreadable => return None,
-            },
-            KindDoc::Dag(_) | KindDoc::Loop(_) | KindDoc::Pipeline(_) => (Work::Container(id), None),
-        };
-        let levels = Levels { own: calling.own, template: Some(&template.settings), manifest };
-        Some(Node {
-            name: calling.name,
-            template: Some(id),
-            work,
-            dependencies: calling.dependencies,
-            dependents: Vec::new(),
-            when: calling.when,
-            arguments: calling.arguments,
-            inputs: parameters(&template.inputs),
-            outputs: parameters(&template.outputs),
-            settings: levels.settings(|hooks, level| self.hooks(hooks, level))?,
-        })
+        let common = self.common(id, template)?;
+        let settings = self.settings_of_call(id, template, calling.own)?;
+        Some(node(calling, Some(id), common, settings))
     }
 
-    fn wrapper(&self, task: &TaskDoc, template: &TemplateDoc) -> Option<Work> {
-        let (container, wrapped) = self.index.wrapped(template)?;
-        let levels = Levels { own: Own::default(), template: Some(&wrapped.settings), manifest: None };
-        let settings = Box::new(levels.settings(|hooks, level| self.hooks(hooks, level))?);
-        Some(Work::Wrapper { container, arguments: arguments(&task.arguments), settings })
+    /// What a template alone decides, assembled once.
+    fn common(&self, id: TemplateId, template: &TemplateDoc) -> Option<Common> {
+        if let Some(known) = self.shared.borrow().common(id) {
+            return Some(known);
+        }
+        let work = match &template.kind {
+            KindDoc::Task(task) => match &task.work {
+                WorkDoc::Executor(executor) => Work::Executor(Arc::new(executor_call(executor, task.memory))),
+                WorkDoc::Template(_) => Work::Wrapper(id),
+                WorkDoc::Unreadable => return None,
+            },
+            KindDoc::Dag(_) | KindDoc::Loop(_) | KindDoc::Pipeline(_) => Work::Container(id),
+        };
+        let (inputs, outputs) = (parameters(&template.inputs).into(), parameters(&template.outputs).into());
+        let common = Common { work, inputs, outputs };
+        self.shared.borrow_mut().keep_common(id, &common);
+        Some(common)
+    }
+
+    /// The settings of a call, assembled once for all calls that write none.
+    fn settings_of_call(
+        &self,
+        id: TemplateId,
+        template: &TemplateDoc,
+        own: Own<'_>,
+    ) -> Option<Arc<Settings>> {
+        let key = Key::of(id, &own);
+        if let Some(known) = key.and_then(|key| self.shared.borrow().settings(key)) {
+            return Some(known);
+        }
+        let executor = match &template.kind {
+            KindDoc::Task(task) => task.executor(),
+            KindDoc::Dag(_) | KindDoc::Loop(_) | KindDoc::Pipeline(_) => None,
+        };
+        let manifest = executor.and_then(|executor| self.defaults.get(&*executor.kind.value));
+        let settings = self.settings(&Levels { own, template: Some(&template.settings), manifest })?;
+        if let Some(key) = key {
+            self.shared.borrow_mut().keep_settings(key, &settings);
+        }
+        Some(settings)
+    }
+
+    fn settings(&self, levels: &Levels<'_>) -> Option<Arc<Settings>> {
+        levels.settings(|hooks, level| self.hooks(hooks, level)).map(Arc::new)
+    }
+
+    /// The call that each attempt of a wrapper makes.
+    fn wrapped(&self, task: &TaskDoc, container: &Name) -> Option<Node> {
+        let calling = Calling { arguments: arguments(&task.arguments), ..Calling::named(&container.value) };
+        self.call(self.index.called(container), calling)
     }
 
     fn loop_(&self, read: &LoopDoc) -> Option<Loop> {
@@ -235,23 +262,37 @@ impl Assembler<'_, '_> {
     }
 
     fn hooks(&self, hooks: &HooksDoc, level: Level) -> Option<Hooks> {
-        let hooks = hooks.iter().map(|hook| Some((hook.kind, self.hook(hook, level)?)));
-        Some(Hooks { hooks: hooks.collect::<Option<_>>()? })
+        hooks.iter().map(|hook| Some((hook.kind, self.hook(hook, level)?))).collect()
     }
 
-    fn hook(&self, hook: &HookDoc, level: Level) -> Option<Hook> {
+    fn hook(&self, hook: &HookDoc, level: Level) -> Option<HookId> {
         let name = hook.template.as_ref()?;
         let (_, template) = self.index.find(name)?;
         let calling = Calling {
-            // A hook run fires no hooks of its own.
-            own: Own { without_hooks: true, ..Own::default() },
+            own: Own { hook_run: true, ..Own::default() },
             arguments: arguments(&hook.arguments),
-            when: hook.when.as_ref().map(|when| when.expr.clone()),
             ..Calling::named(template.name.as_ref().map_or(&name.value, |name| &name.value))
         };
-        let mut node = self.call(self.index.called(name), calling)?;
-        node.settings.timeout = node.settings.timeout.or(Some(HOOK_TIMEOUT));
-        Some(Hook { node, level })
+        let node = self.call(self.index.called(name), calling)?;
+        let when = hook.when.as_ref().map(|when| when.expr.clone());
+        let mut calls = self.hook_calls.borrow_mut();
+        calls.push(Hook { node, when, level });
+        Some(calls.len() - 1)
+    }
+}
+
+fn node(calling: Calling<'_>, template: Option<TemplateId>, common: Common, settings: Arc<Settings>) -> Node {
+    Node {
+        name: calling.name,
+        template,
+        work: common.work,
+        dependencies: calling.dependencies,
+        dependents: Vec::new(),
+        when: calling.when,
+        arguments: calling.arguments,
+        inputs: common.inputs,
+        outputs: common.outputs,
+        settings,
     }
 }
 

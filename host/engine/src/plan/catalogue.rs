@@ -6,6 +6,7 @@
 pub mod bindings;
 pub mod expressions;
 pub mod names;
+pub mod schedules;
 pub mod shape;
 pub mod source;
 pub mod values;
@@ -54,6 +55,7 @@ pub fn all() -> impl Iterator<Item = &'static Entry> {
         values::ENTRIES,
         expressions::ENTRIES,
         bindings::ENTRIES,
+        schedules::ENTRIES,
         warnings::ENTRIES,
     ];
     groups.into_iter().flatten().copied()

@@ -2,7 +2,10 @@
 
 use std::collections::BTreeSet;
 
-use crate::document::{DagDoc, Name, Report, TaskDoc, TasksDoc, did_you_mean};
+use crate::{
+    document::{DagDoc, Name, Report, TaskDoc, TasksDoc, listed_if_few},
+    suggest::did_you_mean,
+};
 
 use super::{
     NodeIndex,
@@ -153,12 +156,9 @@ fn report_unknown(name: &Name, what: &str, tasks: &TasksDoc, report: &Report) {
         return;
     }
     let entry: &Entry = &UNKNOWN_TASK;
-    let problem =
-        name.problem(entry, format!("unknown {what} `{}`; expected a task of this dag", name.value));
-    report.problem(match did_you_mean(&name.value, tasks.names()) {
-        Some(hint) => problem.with_hint(hint),
-        None => problem,
-    });
+    let expected = listed_if_few(tasks.names(), "a task of this dag");
+    let problem = name.problem(entry, format!("unknown {what} `{}`; expected {expected}", name.value));
+    report.problem(problem.with_hint_if(did_you_mean(&name.value, tasks.names())));
 }
 
 fn report_cycle(tasks: &TasksDoc, cycle: &[NodeIndex], report: &Report) {

@@ -2,8 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use crate::document::{
-    HookDoc, KindDoc, Name, Report, TaskDoc, TasksDoc, TemplateDoc, WorkDoc, WorkflowDoc, did_you_mean,
+use crate::{
+    document::{
+        HookDoc, KindDoc, Name, Report, TaskDoc, TasksDoc, TemplateDoc, WorkDoc, WorkflowDoc, listed_if_few,
+    },
+    suggest::did_you_mean,
 };
 
 use super::{
@@ -49,6 +52,11 @@ impl<'a> Index<'a> {
         Self { doc, report, by_name }
     }
 
+    /// The names of the templates, in the document's order.
+    fn names(&self) -> impl Iterator<Item = &'a str> {
+        self.templates().filter_map(|(_, template)| template.name.as_ref()).map(|name| &*name.value)
+    }
+
     pub(super) fn template(&self, id: TemplateId) -> Option<&'a TemplateDoc> {
         self.doc.spec.templates.get(id)
     }
@@ -68,12 +76,11 @@ impl<'a> Index<'a> {
         let found = self.find(name);
         // Some template is unreadable: it may be the one that is meant.
         if found.is_none() && self.doc.spec.sound {
-            let message = format!("unknown template `{}`; expected one of spec.templates", name.value);
+            let expected = listed_if_few(self.names(), "one of spec.templates");
+            let message = format!("unknown template `{}`; expected {expected}", name.value);
             let problem = name.problem(&UNKNOWN_TEMPLATE, message);
-            self.report.problem(match did_you_mean(&name.value, self.by_name.keys().copied()) {
-                Some(hint) => problem.with_hint(hint),
-                None => problem,
-            });
+            self.report
+                .problem(problem.with_hint_if(did_you_mean(&name.value, self.by_name.keys().copied())));
         }
         found
     }

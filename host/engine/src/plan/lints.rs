@@ -1,23 +1,41 @@
 //! Doubts about what a document says that only show once everything is resolved.
 
 use crate::{
-    document::{ActionDoc, KindDoc, ParametersDoc, RecoveryDoc, SettingsDoc, TaskDoc, WorkDoc},
+    document::{ActionDoc, KindDoc, LoopDoc, ParametersDoc, RecoveryDoc, SettingsDoc, TaskDoc},
     retry::MaxAttempts,
 };
+
+mod rules;
+mod secrets;
+mod unreached;
 
 use super::{
     catalogue::warnings::{EMPTY_OUTPUT, TIMEOUT_SPANS_RETRIES},
     executors::Defaults,
     index::{Callee, Index, tasks_of},
+    nesting::Graphs,
+    reading,
+    visible::outputs_of_template,
 };
 
-/// Warns about every doubtful call.
-pub(super) fn check(index: &Index<'_>, defaults: &Defaults<'_>) {
-    for (_, template) in index.templates() {
-        if let KindDoc::Dag(_) = &template.kind {
-            check_outputs(index, &template.outputs);
+/// Warns about everything doubtful.
+pub(super) fn check(index: &Index<'_>, graphs: &Graphs, defaults: &Defaults<'_>) {
+    secrets::check(index);
+    for (id, template) in index.templates() {
+        check_rules(index, &template.settings);
+        match &template.kind {
+            KindDoc::Dag(dag) => {
+                check_outputs(index, &template.outputs);
+                if let Some(graph) = graphs.get(&id) {
+                    unreached::check_dag(index, dag, graph);
+                }
+            }
+            KindDoc::Pipeline(pipeline) => unreached::check_pipeline(index, pipeline),
+            KindDoc::Loop(read) => check_aggregated(index, read, &template.outputs),
+            KindDoc::Task(_) => {}
         }
         for task in tasks_of(template).into_iter().flat_map(|tasks| &tasks.list) {
+            check_rules(index, &task.settings);
             check_call(index, defaults, task);
         }
         if let KindDoc::Task(task) = &template.kind {
@@ -26,10 +44,33 @@ pub(super) fn check(index: &Index<'_>, defaults: &Defaults<'_>) {
     }
 }
 
+fn check_rules(index: &Index<'_>, settings: &SettingsDoc) {
+    if let Some(RecoveryDoc::Policy(policy)) = &settings.recovery {
+        rules::check(policy, index.report);
+    }
+}
+
 fn check_outputs(index: &Index<'_>, outputs: &ParametersDoc) {
     for output in outputs.list.iter().filter(|output| !output.has_source) {
         let message = format!("output `{}` has no source; expected `valueFrom`", output.name.value);
         index.report.warning(output.name.problem(&EMPTY_OUTPUT, message));
+    }
+}
+
+/// Of a loop's outputs those without a source are aggregated ones (SPEC section 7).
+fn check_aggregated(index: &Index<'_>, read: &LoopDoc, outputs: &ParametersDoc) {
+    let body = read.body.as_ref().and_then(|name| index.find(name));
+    let Some((_, body)) = body else { return };
+    let has = |name: &str| reading::output(&outputs_of_template(index, body), "", name).is_ok();
+    let counts = |name: &str| {
+        read.aggregated.as_ref().is_none_or(|names| names.iter().any(|counted| &*counted.value == name))
+    };
+    for output in outputs.list.iter().filter(|output| !output.has_source) {
+        let name = &*output.name.value;
+        if !(has(name) && counts(name)) {
+            let message = format!("output `{name}` is not aggregated; expected an output of the body");
+            index.report.warning(output.name.problem(&EMPTY_OUTPUT, message));
+        }
     }
 }
 
@@ -45,10 +86,7 @@ fn check_call(index: &Index<'_>, defaults: &Defaults<'_>, task: &TaskDoc) {
 }
 
 fn manifest(defaults: &Defaults<'_>, task: &TaskDoc) -> SettingsDoc {
-    match &task.work {
-        WorkDoc::Executor(executor) => defaults.get(&*executor.kind.value).cloned().unwrap_or_default(),
-        WorkDoc::Template(_) | WorkDoc::Unreadable => SettingsDoc::default(),
-    }
+    task.executor().and_then(|executor| defaults.get(&*executor.kind.value).cloned()).unwrap_or_default()
 }
 
 /// R-T2: `timeout` spans all attempts.

@@ -8,9 +8,13 @@ use crate::{
     outcome::PhaseConditions,
     policy::{Policy, Rule, RuleAction},
     retry::{RetryFilter, RetryPolicy},
+    time::Millis,
 };
 
 use super::{Condition, Hooks, Level, Recovery, Settings, Tolerance};
+
+/// Hook runs are bounded by their own timeout, else by this (R-S12): 5 min.
+const HOOK_TIMEOUT: Millis = 5 * 60 * 1000;
 
 /// What the call itself brings.
 #[derive(Clone, Copy, Default)]
@@ -22,8 +26,8 @@ pub(super) struct Own<'a> {
     pub(super) children: Option<Tolerance>,
     /// The labels that jumps may name.
     pub(super) labels: Option<&'a TasksDoc>,
-    /// For hook runs.
-    pub(super) without_hooks: bool,
+    /// A hook run: it fires no hooks of its own and is bounded in any case (R-S12).
+    pub(super) hook_run: bool,
 }
 
 /// The levels at which settings stand, the nearest first.
@@ -53,7 +57,7 @@ impl<'a> Levels<'a> {
 
     /// The settings that count; `hooks` assembles hooks.
     pub(super) fn settings(&self, hooks: impl FnOnce(&HooksDoc, Level) -> Option<Hooks>) -> Option<Settings> {
-        let hooks = match self.nearest(|level| level.hooks.as_ref()).filter(|_| !self.own.without_hooks) {
+        let hooks = match self.nearest(|level| level.hooks.as_ref()).filter(|_| !self.own.hook_run) {
             Some((doc, level)) => hooks(doc, level)?,
             None => Hooks::default(),
         };
@@ -63,7 +67,7 @@ impl<'a> Levels<'a> {
         };
         let conditions = self.nearest(|level| level.phase_conditions.as_ref());
         Some(Settings {
-            timeout: self.value(|level| level.timeout),
+            timeout: self.value(|level| level.timeout).or(self.own.hook_run.then_some(HOOK_TIMEOUT)),
             max_runtime: self.value(|level| level.max_runtime),
             max_inactivity: self.value(|level| level.max_inactivity),
             deadline: self.value(|level| level.deadline),

@@ -1,8 +1,8 @@
 //! Checks of names: every template, task and label that is called exists and may be called there.
 
 use crate::document::{
-    HookDoc, KindDoc, LoopDoc, PipelineDoc, RecoveryDoc, Report, TaskDoc, TasksDoc, TemplateDoc, WorkDoc,
-    listed,
+    HookDoc, KindDoc, LoopDoc, PipelineDoc, RecoveryDoc, Report, TASKS_INSIDE, TaskDoc, TasksDoc,
+    TemplateDoc, WorkDoc, listed,
 };
 
 use super::{
@@ -122,9 +122,13 @@ fn check_container_call(index: &Index<'_>, task: &TaskDoc, template: &TemplateDo
             listed(&CONTAINER_FIELDS).replace(" or ", ", ")
         );
         let problem = site.problem(&CONTAINER_CALL, message);
-        index.report.problem(problem.with_hint(format!(
-            "to apply it to the whole {kind}, wrap it: a task template with `template: {called}`, and call that instead"
-        )));
+        index.report.problem(if NOT_ON_WRAPPERS.contains(field) {
+            problem.with_hint(TASKS_INSIDE)
+        } else {
+            problem.with_hint(format!(
+                "to apply it to the whole {kind}, wrap it: a task template with `template: {called}`, and call that instead"
+            ))
+        });
     }
 }
 

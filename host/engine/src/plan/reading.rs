@@ -1,11 +1,8 @@
 //! Whether one path that an expression reads means something where it stands (R-E1, R-E2).
 
-use std::sync::Arc;
-
 use crate::{
-    document::{ReadAt, did_you_mean, listed},
-    phase::Phase,
-    problem::Problem,
+    document::{ReadAt, listed, listed_if_few},
+    suggest::did_you_mean,
 };
 
 use super::{
@@ -32,26 +29,15 @@ struct Miss {
 
 /// Reports what `found` reads and cannot see.
 pub(super) fn check(index: &Index<'_>, scope: &Scope<'_>, found: &ReadAt<'_>) {
+    if index.report.is_full() {
+        return;
+    }
     let path: Vec<&str> = found.read.path.iter().map(|segment| &**segment).collect();
     if let Some(miss) = resolve(index, scope, &path).err() {
         let miss = hyphen(index, scope, &path, miss.known).unwrap_or(miss);
-        let problem = found.site.problem(miss.entry, miss.message);
-        index.report.problem(match miss.hint {
-            Some(hint) => Problem::with_hint(problem, hint),
-            None => problem,
-        });
+        let problem = found.site().problem(miss.entry, miss.message);
+        index.report.problem(problem.with_hint_if(miss.hint));
     }
-}
-
-/// Whether a path reads some phase.
-pub(super) fn is_phase(path: &[Arc<str>]) -> bool {
-    let path: Vec<&str> = path.iter().map(|segment| &**segment).collect();
-    matches!(path.as_slice(), ["phase"] | ["outcome" | "workflow", "phase"] | ["tasks" | "hook", _, "phase"])
-}
-
-/// The phases that a comparison of `…phase` with text can be about.
-pub(super) fn phase_words() -> impl Iterator<Item = &'static str> {
-    Phase::ALL.into_iter().map(Phase::as_str)
 }
 
 fn resolve(index: &Index<'_>, scope: &Scope<'_>, path: &[&str]) -> Result<(), Miss> {
@@ -65,7 +51,12 @@ fn resolve(index: &Index<'_>, scope: &Scope<'_>, path: &[&str]) -> Result<(), Mi
             Shape::Object(members) => member(path, known, members, segment)?,
             Shape::Arguments => argument(scope, known, segment)?,
             Shape::Inputs => input(scope, known, segment)?,
-            Shape::Outputs => output(&outputs, path, known, segment)?,
+            Shape::Outputs => {
+                let task = path.get(1).copied().unwrap_or_default();
+                let undeclared = |(message, hint)| Miss { entry: &UNDECLARED_OUTPUT, known, message, hint };
+                output(&outputs, task, segment).map_err(undeclared)?;
+                Shape::Any
+            }
             Shape::Tasks => {
                 outputs = scope.task(index, segment).map_err(|unseen| unseen_task(unseen, known, segment))?;
                 shapes::TASK
@@ -95,7 +86,8 @@ fn argument(scope: &Scope<'_>, known: usize, name: &str) -> Result<Shape, Miss> 
     if !declared.sound || declared.find(name).is_some() {
         return Ok(Shape::Any);
     }
-    let message = format!("parameter `{name}` is not declared in spec.arguments; expected one that is");
+    let expected = listed_if_few(declared.names(), "a declared one");
+    let message = format!("parameter `{name}` is not declared in spec.arguments; expected {expected}");
     Err(Miss { entry: &UNDECLARED_INPUT, known, message, hint: did_you_mean(name, declared.names()) })
 }
 
@@ -103,7 +95,8 @@ fn input(scope: &Scope<'_>, known: usize, name: &str) -> Result<Shape, Miss> {
     if scope.has_input(name) {
         return Ok(Shape::Any);
     }
-    let message = format!("input `{name}` is not declared here; expected a declared input");
+    let expected = listed_if_few(scope.input_names(), "a declared input");
+    let message = format!("input `{name}` is not declared here; expected {expected}");
     let hint = did_you_mean(name, scope.input_names()).or_else(|| {
         let global = scope.doc.spec.arguments.find(name)?;
         Some(format!("the workflow's parameter is `workflow.parameters.{}`", global.name.value))
@@ -111,30 +104,34 @@ fn input(scope: &Scope<'_>, known: usize, name: &str) -> Result<Shape, Miss> {
     Err(Miss { entry: &UNDECLARED_INPUT, known, message, hint })
 }
 
-fn output(outputs: &Outputs<'_>, path: &[&str], known: usize, name: &str) -> Result<Shape, Miss> {
-    let task = path.get(1).copied().unwrap_or_default();
-    let (message, hint) = match outputs {
-        Outputs::Any => return Ok(Shape::Any),
-        Outputs::Declared(declared) if declared.find(name).is_some() => return Ok(Shape::Any),
+/// Whether a task called `task` can have the output `name`; if not, why, and how to mend it.
+pub(super) fn output(outputs: &Outputs<'_>, task: &str, name: &str) -> Result<(), (String, Option<String>)> {
+    match outputs {
+        Outputs::Any => Ok(()),
+        Outputs::Declared(declared) if declared.find(name).is_some() => Ok(()),
         Outputs::Declared(declared) => {
             let names: Vec<_> = declared.names().collect();
             let message = format!("task `{task}` declares no output `{name}`; expected {}", listed(&names));
-            (message, did_you_mean(name, names))
+            Err((message, did_you_mean(name, names)))
         }
         Outputs::None => {
             let message = format!(
                 "task `{task}` is a dag that declares no outputs; expected `{name}` among its outputs"
             );
-            (message, Some("a dag passes only outputs that it declares, each with valueFrom".to_owned()))
+            let hint = "a dag passes only outputs that it declares, each with valueFrom";
+            Err((message, Some(hint.to_owned())))
         }
-    };
-    Err(Miss { entry: &UNDECLARED_OUTPUT, known, message, hint })
+    }
 }
 
 fn unseen_task(unseen: Unseen, known: usize, name: &str) -> Miss {
     let (entry, message, hint): (&'static Entry, _, _) = match unseen {
-        Unseen::Unknown(names) => {
-            let message = format!("unknown task `{name}`; expected a task that can be seen here");
+        Unseen::Unknown(names, asks) => {
+            let visible = match asks {
+                Some(own) => format!("a task that `{own}` depends on"),
+                None => listed_if_few(names.iter().map(String::as_str), "a task that can be seen here"),
+            };
+            let message = format!("unknown task `{name}`; expected {visible}");
             (&UNKNOWN_SIBLING, message, did_you_mean(name, names.iter().map(String::as_str)))
         }
         Unseen::NotUpstream(own) => {

@@ -3,16 +3,18 @@
 use std::collections::BTreeSet;
 
 use crate::document::{
-    ConditionsDoc, ExprDoc, HookDoc, KindDoc, OverDoc, ParametersDoc, ReadAt, RecoveryDoc, SettingsDoc,
-    SourceDoc, TaskDoc, TemplateDoc, ValueDoc, WorkDoc, did_you_mean,
+    ConditionsDoc, ExprDoc, HookDoc, KindDoc, LoopDoc, Name, OverDoc, ParametersDoc, ReadAt, RecoveryDoc,
+    SettingsDoc, SourceDoc, TaskDoc, TemplateDoc, ValueDoc, WorkDoc,
 };
 
 use super::{
-    catalogue::{expressions::NOT_VISIBLE, warnings::NEVER_EQUAL},
+    catalogue::expressions::{NOT_VISIBLE, UNDECLARED_OUTPUT},
+    comparing,
     index::{Callee, Index, tasks_of},
+    items,
     nesting::Graphs,
-    reading,
-    visible::{Outputs, Scope, Siblings, outputs_of, outputs_of_template},
+    passing, reading,
+    visible::{Outputs, Scope, Siblings, outputs_of, outputs_of_template, returned_by},
     ways::{Way, ways},
 };
 
@@ -27,6 +29,7 @@ pub(super) fn check(index: &Index<'_>, graphs: &Graphs) {
     }
     if let Some((_, template)) = spec.entrypoint.as_ref().and_then(|name| index.find(name)) {
         checker.items_from(template, &everywhere);
+        passing::check_root(index, &template.inputs);
     }
     for reached in ways(index) {
         checker.template(&reached);
@@ -51,53 +54,50 @@ struct Checker<'i, 'a> {
 
 impl<'a> Checker<'_, 'a> {
     fn expr(&self, expr: &ExprDoc, scope: &Scope<'a>) {
-        for found in expr.reads() {
-            reading::check(self.index, scope, &found);
-        }
-        self.comparisons(expr);
-    }
-
-    /// Warns where a phase is compared with what no phase is called.
-    fn comparisons(&self, expr: &ExprDoc) {
-        for (read, comparison, site) in expr.comparisons() {
-            let Some(word) = comparison.literal.as_str() else { continue };
-            if !reading::is_phase(&read.path) || reading::phase_words().any(|phase| phase == word) {
-                continue;
-            }
-            let message = format!("no phase is called `{word}`; expected one of the ten phases");
-            let warning = site.problem(&NEVER_EQUAL, message);
-            self.index.report.warning(match did_you_mean(word, reading::phase_words()) {
-                Some(hint) => warning.with_hint(hint),
-                None => warning,
-            });
-        }
+        expr.reads().for_each(|found| reading::check(self.index, scope, &found));
+        expr.comparisons().for_each(|found| comparing::check(self.index, scope, &found));
     }
 
     fn value(&self, value: &ValueDoc, scope: &Scope<'a>) {
-        for found in value.reads() {
-            reading::check(self.index, scope, &found);
-        }
+        value.reads().for_each(|found| reading::check(self.index, scope, &found));
+        value.comparisons().for_each(|found| comparing::check(self.index, scope, &found));
     }
 
     fn parameters(&self, parameters: &ParametersDoc, scope: &Scope<'a>) {
-        parameters.each_read(&mut |found| reading::check(self.index, scope, &found));
         for parameter in &parameters.list {
+            parameter.value.iter().chain(&parameter.default).for_each(|value| self.value(value, scope));
             if let Some(SourceDoc::Expression(expr)) = &parameter.value_from {
-                self.comparisons(expr);
+                self.expr(expr, scope);
             }
         }
+    }
+
+    /// The arguments of a call, which see `scope`.
+    fn arguments_of(&self, callee: Option<&'a TemplateDoc>, arguments: &ParametersDoc, scope: &Scope<'a>) {
+        self.parameters(arguments, scope);
+        if let Some(template) = callee {
+            passing::check_arguments(self.index, scope, arguments, &template.inputs);
+        }
+    }
+
+    fn find(&self, name: Option<&Name>) -> Option<&'a TemplateDoc> {
+        name.and_then(|name| self.index.find(name)).map(|(_, template)| template)
     }
 
     /// spec.arguments: workflow, system, vars, and of the parameters those declared before.
     fn arguments(&self) {
         let arguments = &self.index.doc.spec.arguments;
-        self.parameters(arguments, &Scope::everywhere(self.index.doc));
+        let everywhere = Scope::everywhere(self.index.doc);
+        self.parameters(arguments, &everywhere);
+        passing::check_declared(self.index, &everywhere, arguments);
         self.order(arguments, &[&["workflow", "parameters"], &["workflow", "arguments", "parameters"]]);
     }
 
     /// A template's input declarations, which see the inputs declared before.
     fn declarations(&self, inputs: &'a ParametersDoc, outside: &Scope<'a>) {
-        self.parameters(inputs, &Scope { inputs: Some(vec![inputs]), ..outside.clone() });
+        let scope = Scope { inputs: Some(vec![inputs]), ..outside.clone() };
+        self.parameters(inputs, &scope);
+        passing::check_declared(self.index, &scope, inputs);
         self.order(inputs, &[&["inputs", "parameters"]]);
     }
 
@@ -109,7 +109,7 @@ impl<'a> Checker<'_, 'a> {
                 if let Some(name) = name_at(&found, places).filter(|name| later.contains(name)) {
                     let message =
                         format!("parameter `{name}` has no value yet; expected one declared before this");
-                    let problem = found.site.problem(&NOT_VISIBLE, message);
+                    let problem = found.site().problem(&NOT_VISIBLE, message);
                     self.index.report.problem(problem.with_hint(format!("declare `{name}` first")));
                 }
             });
@@ -119,7 +119,7 @@ impl<'a> Checker<'_, 'a> {
 
     fn hook(&self, hook: &HookDoc, scope: &Scope<'a>) {
         let scope = scope.with(|roots| roots.hook = true);
-        self.parameters(&hook.arguments, &scope);
+        self.arguments_of(self.find(hook.template.as_ref()), &hook.arguments, &scope);
         hook.when.iter().for_each(|expr| self.expr(expr, &scope));
     }
 
@@ -157,26 +157,29 @@ impl<'a> Checker<'_, 'a> {
         if let WorkDoc::Executor(executor) = &task.work {
             executor.config.iter().for_each(|config| self.value(config, inside));
         }
-        self.parameters(&task.arguments, inside);
-        if let Some((_, wrapped)) = self.index.wrapped(way.template) {
-            self.items_from(wrapped, inside);
-        }
-        let outputs = outputs_of_template(self.index, way.template);
+        let wrapped = self.index.wrapped(way.template).map(|(_, wrapped)| wrapped);
+        self.arguments_of(wrapped, &task.arguments, inside);
+        wrapped.iter().for_each(|wrapped| self.items_from(wrapped, inside));
         let own = way.template.name.as_ref().map(|name| &*name.value);
-        let selves = own.into_iter().chain(way.task).map(|name| (name, outputs)).collect();
-        let finished = Scope { selves, ..inside.clone() };
-        self.parameters(&task.outputs, &finished);
-        self.settings(&task.settings, &finished);
+        let seen_as = |outputs| {
+            let selves = own.into_iter().chain(way.task).map(|name| (name, outputs)).collect();
+            Scope { selves, ..inside.clone() }
+        };
+        let returned = seen_as(returned_by(self.index, way.template));
+        self.parameters(&task.outputs, &returned);
+        let finished = seen_as(outputs_of_template(self.index, way.template));
+        self.settings(&task.settings, &returned, &finished);
     }
 
-    /// What is decided after an attempt, and hooks.
-    fn settings(&self, settings: &'a SettingsDoc, finished: &Scope<'a>) {
-        let attempt = finished.with(|roots| roots.attempt = true);
+    /// What is decided after an attempt, and hooks. Conditions see what was `returned`, before the whitelist.
+    fn settings(&self, settings: &'a SettingsDoc, returned: &Scope<'a>, finished: &Scope<'a>) {
+        let judged = returned.with(|roots| roots.attempt = true);
         settings
             .phase_conditions
             .iter()
             .flat_map(ConditionsDoc::expressions)
-            .for_each(|expr| self.expr(expr, &attempt));
+            .for_each(|expr| self.expr(expr, &judged));
+        let attempt = finished.with(|roots| roots.attempt = true);
         match &settings.recovery {
             Some(RecoveryDoc::Retry(retry)) => {
                 retry.expression.iter().for_each(|expr| self.expr(expr, &attempt));
@@ -202,23 +205,33 @@ impl<'a> Checker<'_, 'a> {
     /// A task of a dag or pipeline, whose surroundings are `node`.
     fn task(&self, task: &'a TaskDoc, container: &'a ParametersDoc, node: &Scope<'a>) {
         task.when.iter().for_each(|expr| self.expr(expr, node));
-        self.parameters(&task.arguments, node);
+        let callee = self.index.callee(task).template().map(|(_, template)| template);
+        self.arguments_of(callee, &task.arguments, node);
         self.parameters(&task.inputs, node);
-        let own = task.name.as_ref().map(|name| (&*name.value, outputs_of(self.index, task)));
-        let finished = Scope { selves: own.into_iter().collect(), ..node.clone() };
+        passing::check_declared(self.index, node, &task.inputs);
+        passing::check_arguments(self.index, node, &task.arguments, &task.inputs);
+        let own = task.name.as_ref().map(|name| &*name.value);
+        let seen_as = |outputs| {
+            let selves = own.map(|name| (name, outputs)).into_iter().collect();
+            Scope { selves, ..node.clone() }
+        };
+        let callee = self.index.callee(task);
+        let template = callee.template();
+        let returned = seen_as(template.map_or(Outputs::Any, |(_, called)| returned_by(self.index, called)));
+        let finished = seen_as(outputs_of(self.index, task));
         if let WorkDoc::Executor(executor) = &task.work {
             let inputs = Some(vec![&task.inputs, container]);
             let config = Scope { inputs: inputs.clone(), ..node.clone() };
             executor.config.iter().for_each(|value| self.value(value, &config));
-            self.parameters(&task.outputs, &Scope { inputs, ..finished.clone() });
+            self.parameters(&task.outputs, &Scope { inputs, ..returned.clone() });
         }
-        match self.index.callee(task) {
+        match callee {
             Callee::Container(_, template) => {
                 self.items_from(template, node);
                 self.call_settings(task, template, &finished);
             }
             Callee::Inline | Callee::Leaf(..) | Callee::Wrapper(..) | Callee::Unknown => {
-                self.settings(&task.settings, &finished);
+                self.settings(&task.settings, &returned, &finished);
             }
         }
     }
@@ -257,13 +270,15 @@ impl<'a> Checker<'_, 'a> {
     fn loop_template(&self, template: &'a TemplateDoc, inside: &Scope<'a>) {
         let KindDoc::Loop(read) = &template.kind else { return };
         let iteration = inside.with(|roots| roots.iteration = true);
-        self.parameters(&read.arguments, &iteration);
+        let body = self.find(read.body.as_ref());
+        self.arguments_of(body, &read.arguments, &iteration);
         let bodies = Scope { selves: self.body_of(template).into_iter().collect(), ..inside.clone() };
-        if let Some((_, body)) = read.body.as_ref().and_then(|name| self.index.find(name)) {
+        if let Some(body) = body {
             self.items_from(body, inside);
+            items::check(self.index, read, &body.inputs);
         }
         match &read.over {
-            OverDoc::Items(items) => items.iter().for_each(|item| self.value(item, inside)),
+            OverDoc::Items(items) => items.iter().for_each(|item| self.value(&item.value, inside)),
             OverDoc::ItemsFrom(expr) => {
                 // The call site's tasks are checked at each call.
                 self.expr(expr, &Scope { siblings: Siblings::Unknown, ..inside.clone() });
@@ -273,7 +288,20 @@ impl<'a> Checker<'_, 'a> {
             }
             OverDoc::Sequence(_) | OverDoc::Unreadable => {}
         }
+        self.aggregated(read, body);
         self.container(template, &bodies, &Siblings::None);
+    }
+
+    /// The outputs to aggregate, which the body must have.
+    fn aggregated(&self, read: &LoopDoc, body: Option<&'a TemplateDoc>) {
+        let Some(body) = body else { return };
+        let outputs = outputs_of_template(self.index, body);
+        let own = body.name.as_ref().map_or("", |name| &*name.value);
+        for name in read.aggregated.iter().flatten() {
+            if let Err((message, hint)) = reading::output(&outputs, own, &name.value) {
+                self.index.report.problem(name.problem(&UNDECLARED_OUTPUT, message).with_hint_if(hint));
+            }
+        }
     }
 
     /// The tasks that the itemsFrom of a loop asks for, seen from a call of it.

@@ -5,9 +5,10 @@ use std::collections::BTreeSet;
 use crate::{
     document::{
         HookDoc, KindDoc, LoopDoc, Name, OverDoc, ParametersDoc, Site, TaskDoc, TemplateDoc, WorkDoc,
-        check_literal, did_you_mean,
+        check_literal,
     },
     expr::Interpolated,
+    suggest::did_you_mean,
     value::Value,
 };
 
@@ -59,6 +60,8 @@ enum Others {
     Nobody,
     /// The fields that every item of a loop has.
     Fields(BTreeSet<String>),
+    /// The workflow's parameters, for the entrypoint.
+    Workflow(BTreeSet<String>),
     /// Nobody can say before the run.
     Anything,
 }
@@ -86,7 +89,7 @@ impl Passing<'_> {
             let supplied = self.arguments.find(name).is_some()
                 || match &self.others {
                     Others::Nobody => false,
-                    Others::Fields(fields) => fields.contains(name),
+                    Others::Fields(names) | Others::Workflow(names) => names.contains(name),
                     Others::Anything => true,
                 };
             if !supplied {
@@ -95,9 +98,13 @@ impl Passing<'_> {
                     self.callee
                 );
                 let problem = self.site.problem(&NO_SOURCE, message);
-                index.report.problem(
-                    problem.with_hint(format!("pass an argument `{name}`, or declare a `default` for it")),
-                );
+                let supply = match self.others {
+                    Others::Workflow(_) => format!("declare `{name}` in spec.arguments"),
+                    Others::Nobody | Others::Fields(_) | Others::Anything => {
+                        format!("pass an argument `{name}`")
+                    }
+                };
+                index.report.problem(problem.with_hint(format!("{supply}, or declare a `default` for it")));
             }
         }
     }
@@ -118,8 +125,8 @@ impl Passing<'_> {
 
 fn check_root(index: &Index<'_>, name: &Name, template: &TemplateDoc) {
     let arguments = &index.doc.spec.arguments;
-    let fields = arguments.names().map(str::to_owned).collect();
-    let others = if arguments.sound { Others::Fields(fields) } else { Others::Anything };
+    let names = arguments.names().map(str::to_owned).collect();
+    let others = if arguments.sound { Others::Workflow(names) } else { Others::Anything };
     let none = ParametersDoc::default();
     let (site, callee) = (&name.site, &*name.value);
     Passing { site, callee, inputs: &template.inputs, arguments: &none, others }.check(index);
@@ -189,7 +196,7 @@ fn item_fields(over: &OverDoc) -> Others {
     };
     let mut common: Option<BTreeSet<String>> = None;
     for item in items {
-        let fields: BTreeSet<String> = match &item.value {
+        let fields: BTreeSet<String> = match &item.value.value {
             Interpolated::Placeholder(_) => continue,
             Interpolated::Object(members) => members.iter().map(|(name, _)| name.to_string()).collect(),
             Interpolated::Literal(Value::Object(map)) => map.keys().map(ToString::to_string).collect(),

@@ -1,6 +1,7 @@
 //! What plans hold. The problems of documents are tested where documents have positions, in the host's reader.
 
 mod arguments;
+mod audit;
 mod containers;
 mod merging;
 
@@ -32,16 +33,18 @@ fn nodes(plan: &Plan) -> &[Node] {
     match &main.kind {
         TemplateKind::Dag(dag) => &dag.nodes,
         TemplateKind::Pipeline(pipeline) => &pipeline.nodes,
-        TemplateKind::Task | TemplateKind::Loop(_) => panic!("main has no nodes"),
+        TemplateKind::Task | TemplateKind::Wrapper(_) | TemplateKind::Loop(_) => panic!("main has no nodes"),
     }
 }
 
 /// The node of the only task of a dag `main`, after these templates.
-fn with_node<T>(templates: &str, task: &str, look: impl FnOnce(&Node) -> T) -> T {
+fn with_node<T>(templates: &str, task: &str, look: impl FnOnce(&Plan, &Node) -> T) -> T {
     let templates = if templates.is_empty() { String::new() } else { format!("{templates},") };
-    look(&nodes(&plan(&format!(r#"{templates} {{"dag": {{"name": "main", "tasks": [{task}]}}}}"#)))[0])
+    let plan = plan(&format!(r#"{templates} {{"dag": {{"name": "main", "tasks": [{task}]}}}}"#));
+    look(&plan, &nodes(&plan)[0])
 }
 
+/// R-W3.
 #[test]
 fn the_top_has_its_defaults() {
     let plan = plan(r#"{"task": {"name": "main", "executor": {"type": "echo"}}}"#);
@@ -55,6 +58,7 @@ fn the_top_has_its_defaults() {
     );
 }
 
+/// R-W4.
 #[test]
 fn a_cron_workflow_is_its_workflow() {
     let text = r#"{"apiVersion": "aether/v1", "kind": "CronWorkflow", "metadata": {"name": "nightly"}, "spec": {
@@ -65,6 +69,7 @@ fn a_cron_workflow_is_its_workflow() {
     assert_eq!(plan.timeout, None);
 }
 
+/// R-B5.
 #[test]
 fn the_entrypoint_takes_parameters_of_the_same_name() {
     let plan = plan(

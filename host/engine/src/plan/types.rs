@@ -57,16 +57,40 @@ impl ParameterType {
         if !self.accepts(value) {
             return Some(self.wrong(value.type_name()));
         }
-        if value.is_null() || allowed.is_empty() || allowed.iter().any(|one| equal(one, value)) {
-            return None;
-        }
-        let list: Vec<_> = allowed.iter().map(Value::to_json).collect();
-        let found = shortened(value.clone());
-        Some((&values::NOT_IN_ENUM, format!("found {found}; expected one of {}", list.join(", "))))
+        let (entry, expected) = self.demand(value, allowed)?;
+        Some((entry, format!("found {}; expected {expected}", shortened(value.clone()))))
     }
 
     pub(crate) fn wrong(self, found: &str) -> Misfit {
-        (&values::WRONG_LITERAL, format!("found {found}; expected a value of type {}", self.as_str()))
+        (&values::WRONG_LITERAL, format!("found {found}; expected {}", self.described()))
+    }
+
+    /// What is expected instead of `value`; `None` if it fits.
+    pub(crate) fn demand(self, value: &Value, allowed: &[Value]) -> Option<(&'static Entry, String)> {
+        if !self.accepts(value) {
+            return Some((&values::WRONG_LITERAL, self.described()));
+        }
+        let fits = value.is_null() || allowed.is_empty() || allowed.iter().any(|one| equal(one, value));
+        (!fits).then(|| (&values::NOT_IN_ENUM, Self::one_of(allowed)))
+    }
+
+    /// The type in a sentence.
+    pub(crate) fn described(self) -> String {
+        format!("a value of type {}", self.as_str())
+    }
+
+    /// The values of an `enum` in a sentence.
+    pub(crate) fn one_of(allowed: &[Value]) -> String {
+        let list: Vec<_> = allowed.iter().map(Value::to_json).collect();
+        format!("one of {}", list.join(", "))
+    }
+
+    /// Whether some value but null is of both types.
+    pub(crate) fn overlaps(self, other: Self) -> bool {
+        let pair = (self, other);
+        self == other
+            || matches!(pair, (Self::Any, _) | (_, Self::Any))
+            || matches!(pair, (Self::Integer, Self::Number) | (Self::Number, Self::Integer))
     }
 }
 
@@ -86,6 +110,7 @@ mod tests {
         Value::from_json(json).unwrap()
     }
 
+    /// R-B8, R-W6.
     #[test]
     fn types_accept_what_needs_no_conversion() {
         use ParameterType::{Any, Array, Boolean, Integer, Number, Object, String};
@@ -111,6 +136,7 @@ mod tests {
         }
     }
 
+    /// R-B3.
     #[test]
     fn restricted_parameters_take_listed_values_and_null() {
         let allowed = [value("1"), value("\"low\""), value("[1]")];

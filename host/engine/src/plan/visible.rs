@@ -1,6 +1,6 @@
 //! What an expression sees where it stands (R-E2).
 
-use crate::document::{ParametersDoc, Site, TaskDoc, TasksDoc, WorkflowDoc};
+use crate::document::{ParameterDoc, ParametersDoc, Site, TaskDoc, TasksDoc, WorkflowDoc};
 
 use super::{
     NodeIndex,
@@ -99,8 +99,8 @@ pub(super) enum Outputs<'a> {
 
 /// Why `tasks.<name>` means nothing.
 pub(super) enum Unseen {
-    /// No such task; what there is instead.
-    Unknown(Vec<String>),
+    /// No such task; what there is instead, and who asks for what it depends on.
+    Unknown(Vec<String>, Option<String>),
     /// The task is not upstream of the named one.
     NotUpstream(String),
     /// The task that asks: it has not run yet.
@@ -176,7 +176,8 @@ impl<'a> Scope<'a> {
         if let Err(Unseen::NoTasks) = found
             && !self.selves.is_empty()
         {
-            return Err(Unseen::Unknown(self.selves.iter().map(|(own, _)| (*own).to_owned()).collect()));
+            let names = self.selves.iter().map(|(own, _)| (*own).to_owned()).collect();
+            return Err(Unseen::Unknown(names, None));
         }
         found
     }
@@ -185,6 +186,17 @@ impl<'a> Scope<'a> {
     pub(super) fn has_input(&self, name: &str) -> bool {
         let lists = self.inputs.as_deref().unwrap_or_default();
         lists.iter().any(|list| !list.sound || list.find(name).is_some())
+    }
+
+    /// The nearest declaration of an input of that name; none where an unreadable one may be nearer.
+    pub(super) fn input(&self, name: &str) -> Option<&'a ParameterDoc> {
+        let lists = self.inputs.as_deref().unwrap_or_default();
+        lists.iter().take_while(|list| list.sound).find_map(|list| list.find(name))
+    }
+
+    /// The declaration of the container's input of that name.
+    pub(super) fn container_input(&self, name: &str) -> Option<&'a ParameterDoc> {
+        self.inputs.as_deref()?.last().filter(|list| list.sound)?.find(name)
     }
 
     /// The names of the inputs declared here.
@@ -204,7 +216,12 @@ impl<'a> Siblings<'a> {
             Self::None => Err(Unseen::NoTasks),
             Self::All { tasks, .. } => one_of(index, tasks, name).map(|(_, outputs)| outputs),
             Self::Upstream { tasks, graph, task } => {
-                let (position, outputs) = one_of(index, tasks, name)?;
+                let own = tasks.list.get(*task).and_then(|task| task.name.as_ref());
+                let own = own.map(|name| name.value.to_string()).unwrap_or_default();
+                let (position, outputs) = match one_of(index, tasks, name) {
+                    Err(Unseen::Unknown(names, _)) => return Err(Unseen::Unknown(names, Some(own))),
+                    found => found?,
+                };
                 if position == *task {
                     return Err(Unseen::Itself);
                 }
@@ -214,8 +231,7 @@ impl<'a> Siblings<'a> {
                 if graph.is_kept(*task) && !graph.is_kept(position) {
                     return Err(Unseen::Dropped);
                 }
-                let own = tasks.list.get(*task).and_then(|task| task.name.as_ref());
-                Err(Unseen::NotUpstream(own.map(|name| name.value.to_string()).unwrap_or_default()))
+                Err(Unseen::NotUpstream(own))
             }
         }
     }
@@ -230,7 +246,7 @@ fn one_of<'a>(
     match found {
         Some((position, task)) => Ok((position, outputs_of(index, task))),
         None if !tasks.sound => Ok((NodeIndex::MAX, Outputs::Any)),
-        None => Err(Unseen::Unknown(tasks.names().map(str::to_owned).collect())),
+        None => Err(Unseen::Unknown(tasks.names().map(str::to_owned).collect(), None)),
     }
 }
 
@@ -264,6 +280,11 @@ pub(super) fn outputs_of_template<'a>(
             Some(_) | None => Outputs::Any,
         },
     }
+}
+
+/// What an attempt of the template can return, before its declared outputs pick from it (R-B6).
+pub(super) fn returned_by<'a>(index: &Index<'a>, template: &'a crate::document::TemplateDoc) -> Outputs<'a> {
+    index.wrapped(template).map_or(Outputs::Any, |(_, wrapped)| outputs_of_template(index, wrapped))
 }
 
 fn declared(outputs: &ParametersDoc) -> Outputs<'_> {

@@ -2,20 +2,25 @@
 
 use std::sync::Arc;
 
-use super::{Run, env::Judged, env::View, node_at};
+use super::{
+    Run,
+    env::{AttemptSeen, Judged, View},
+    node_at,
+};
 use crate::{
-    event::{AttemptEnded, Clock, Event, Fence, Reason, RetryScheduled, TaskId, With},
+    event::{AttemptEnded, Clock, Event, Fence, Reason, TaskId, With},
     outcome::{Outcome, PhaseConditions, phase_of},
     phase::Phase,
     plan::{Recovery, Settings},
-    retry::{MaxAttempts, RetryFilter, RetryPolicy},
     task::TaskRun,
     time::Millis,
 };
 
 /// What follows an attempt.
-enum Next {
+pub(super) enum Next {
+    /// Another one, after a pause.
     Retry(Millis),
+    /// The task's end.
     End(Phase, Option<Reason>),
 }
 
@@ -59,13 +64,25 @@ impl Run {
         let node = node_at(&plan, task.place);
         let retries = task.retries();
         let mut outputs = task.outputs.clone();
-        let Outcome { code, message, outputs: returned, .. } = outcome;
+        let Outcome { code, message, outputs: returned, detail } = outcome;
+        let mut phase = phase_of(code);
+        if phase == Phase::Suspended && task.hook.is_some() {
+            // Nobody answers a hook (R-S12).
+            phase = Phase::Error;
+        }
+        let started = task.attempts.last().and_then(|attempt| attempt.started_at);
+        let attempt = AttemptSeen {
+            detail: detail.unwrap_or_default(),
+            duration: started.map(|at| self.now.since(at)),
+            expired: expired.is_some(),
+        };
         if outputs.is_empty() {
             outputs = Arc::new(returned);
         } else {
             super::apply::merge_outputs(&mut outputs, returned);
         }
-        let mut judged = Judged { phase: phase_of(code), code: Some(code), message, outputs, retries };
+        let mut judged =
+            Judged { phase, code: Some(code), message, outputs, retries, attempt, aggregated: None };
         let overridden = self.judge(id, &node.settings.phase_conditions, &mut judged);
         if judged.phase == Phase::Suspended {
             let with = With::Partial { message: judged.message, outputs: judged.outputs };
@@ -75,7 +92,7 @@ impl Run {
         judged.outputs = self.whitelisted(id, &judged);
         let Some(fence) = self.end_attempt(id, &judged) else { return };
         let expired = expired.filter(|_| !overridden);
-        match self.decide(id, &node.settings, &judged, expired) {
+        match self.decide(fence, &node.settings, &judged, expired) {
             Next::Retry(delay) => self.retry(fence, delay),
             Next::End(phase, reason) => self.end_task(id, phase, reason),
         }
@@ -107,70 +124,32 @@ impl Run {
     fn end_attempt(&mut self, id: TaskId, judged: &Judged) -> Option<Fence> {
         let task = self.task(id)?;
         let fence = task.fence();
-        let started = task.attempts.last().and_then(|attempt| attempt.started_at);
         self.emit(Event::AttemptEnded(Box::new(AttemptEnded {
             fence,
             phase: judged.phase,
             code: judged.code.unwrap_or_default(),
             message: judged.message.clone(),
             outputs: judged.outputs.clone(),
-            duration_ms: started.map(|at| self.now.since(at)),
+            duration_ms: judged.attempt.duration,
         })));
         Some(fence)
     }
 
-    fn decide(&mut self, id: TaskId, settings: &Settings, judged: &Judged, expired: Option<Clock>) -> Next {
-        let Some(task) = self.task(id) else { return Next::End(judged.phase, None) };
-        let attempt = task.attempt;
-        let timed_out = task.clocks.timeout.is_some_and(|at| at <= self.now);
-        let exhausted = match &settings.recovery {
+    fn decide(&mut self, fence: Fence, settings: &Settings, judged: &Judged, expired: Option<Clock>) -> Next {
+        let next = match &settings.recovery {
+            Some(Recovery::Policy(policy)) if !policy.rules.is_empty() => {
+                let verdict = self.evaluate_policy(fence, policy, judged);
+                Self::follow(verdict, judged, fence.attempt)
+            }
             Some(Recovery::Retry(policy)) if judged.phase != Phase::Succeeded => {
-                let unlimited = policy.max_attempts == MaxAttempts::Unlimited;
-                let budget = policy.max_attempts.allows_another(attempt) && !(unlimited && timed_out);
-                if budget && self.filter_allows(id, policy, judged) {
-                    return Next::Retry(self.delay(id, policy));
-                }
-                !budget && !unlimited && attempt > 1
+                self.decide_by_retry(fence, policy, judged)
             }
-            Some(Recovery::Retry(_) | Recovery::Policy(_)) | None => false,
+            Some(Recovery::Policy(_) | Recovery::Retry(_)) | None => Next::End(judged.phase, None),
         };
-        let (phase, reason) =
-            expired.and_then(|clock| end_of(clock, settings)).unwrap_or((judged.phase, None));
-        Next::End(phase, reason.or(exhausted.then_some(Reason::RetryExhausted)))
-    }
-
-    /// The filter, or the author's expression, which is only asked while there is a budget (R-R4).
-    fn filter_allows(&mut self, id: TaskId, policy: &RetryPolicy, judged: &Judged) -> bool {
-        if let Some(covered) = policy.filter.covers(judged.phase) {
-            return covered;
+        match (next, expired.and_then(|clock| end_of(clock, settings))) {
+            (Next::End(..), Some((phase, reason))) => Next::End(phase, reason),
+            (next, _) => next,
         }
-        let (RetryFilter::Expression(condition), Some(task)) = (&policy.filter, self.task(id)) else {
-            return false;
-        };
-        let view = View { result: Some(judged), ..View::new(self, task, condition.level) };
-        match condition.expr.test(&view) {
-            Ok(again) => again,
-            Err(error) => {
-                self.warn(Some(id), "retry-expression", format!("no retry: retry.expression: {error}"));
-                false
-            }
-        }
-    }
-
-    /// The pause before the next attempt: at least 1 ms without a budget, never past the task's `timeout` (R-T2).
-    fn delay(&self, id: TaskId, policy: &RetryPolicy) -> Millis {
-        let Some(task) = self.task(id) else { return 0 };
-        let delay = policy.backoff.delay_after(task.attempt);
-        let delay = with_jitter(delay, policy.jitter, &self.id, task);
-        let delay = if policy.max_attempts == MaxAttempts::Unlimited { delay.max(1) } else { delay };
-        task.clocks.timeout.map_or(delay, |at| delay.min(at.since(self.now)))
-    }
-
-    fn retry(&mut self, fence: Fence, delay_ms: Millis) {
-        let Fence { task, attempt, .. } = fence;
-        let wake_at = self.now.after(delay_ms);
-        self.emit(Event::RetryScheduled(RetryScheduled { task, attempt: attempt + 1, delay_ms, wake_at }));
-        self.set_phase(task, Phase::Created, None, None);
     }
 
     /// Ends the current attempt with `attempt_phase` and the task with `end`, asking nobody.
@@ -183,12 +162,15 @@ impl Run {
         end: (Phase, Option<Reason>),
     ) {
         let Some(task) = self.task(id) else { return };
+        let started = task.attempts.last().and_then(|attempt| attempt.started_at);
         let judged = Judged {
             phase: attempt_phase,
             code: Some(code),
             message: message.into(),
             outputs: task.outputs.clone(),
             retries: task.retries(),
+            attempt: AttemptSeen { duration: started.map(|at| self.now.since(at)), ..AttemptSeen::default() },
+            aggregated: None,
         };
         if self.end_attempt(id, &judged).is_some() {
             self.end_task(id, end.0, end.1);
@@ -201,7 +183,7 @@ impl Run {
         self.emit(Event::TaskEnded(id, phase == Phase::Succeeded));
     }
 
-    /// Ends a task that never got an attempt.
+    /// Ends a task without an attempt to its name, or between two.
     pub(super) fn end_without_attempt(
         &mut self,
         id: TaskId,
@@ -211,7 +193,16 @@ impl Run {
     ) {
         let with =
             (!message.is_empty()).then(|| With::Result { message: message.into(), outputs: Arc::default() });
+        self.end_with(id, phase, reason, with);
+    }
+
+    /// Ends a task whose last attempt, if it had any, is over or given up.
+    pub(super) fn end_with(&mut self, id: TaskId, phase: Phase, reason: Option<Reason>, with: Option<With>) {
+        let had_attempt = self.task(id).is_some_and(|task| task.attempt > 0);
         self.set_phase(id, phase, reason, with);
+        if had_attempt {
+            self.emit(Event::TaskEnded(id, false));
+        }
     }
 }
 
@@ -227,30 +218,4 @@ pub(super) fn end_of(clock: Clock, settings: &Settings) -> Option<(Phase, Option
         Some(policy) if policy.error_on_timeout => (Phase::Error, Some(reason)),
         Some(_) | None => (Phase::Cancelled, Some(Reason::TimeoutPolicy)),
     })
-}
-
-/// Adds a uniform fraction of `delay`, drawn from the run's id, the task run and the attempt: no two runs alike, yet
-/// the engine stays a function. The delay chosen is recorded (R-R8).
-fn with_jitter(delay: Millis, jitter: f64, run: &str, task: &TaskRun) -> Millis {
-    if jitter <= 0.0 {
-        return delay;
-    }
-    let mut hash = 0xcbf2_9ce4_8422_2325_u64;
-    let seed = run.bytes().chain(task.id.0.to_le_bytes()).chain(task.attempt.to_le_bytes());
-    for byte in seed {
-        hash = (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
-    }
-    // FNV's high bits are weak; one round of mixing spreads them.
-    hash = (hash ^ (hash >> 32)).wrapping_mul(0xd6e8_feb8_6659_fd93);
-    hash ^= hash >> 32;
-    #[expect(clippy::cast_precision_loss, reason = "53 bits are exact")]
-    let uniform = (hash >> 11) as f64 / (1_u64 << 53) as f64;
-    #[expect(
-        clippy::cast_precision_loss,
-        clippy::cast_possible_truncation,
-        clippy::cast_sign_loss,
-        reason = "`as` saturates"
-    )]
-    let extra = (delay as f64 * jitter * uniform).round() as Millis;
-    delay.saturating_add(extra).min(i64::MAX.unsigned_abs())
 }

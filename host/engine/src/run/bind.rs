@@ -1,25 +1,38 @@
-//! Inputs before an attempt and outputs after it (SPEC section 7).
+//! Inputs and configuration before the first attempt (SPEC section 7).
 
 use std::sync::Arc;
 
-use super::{Run, env::Judged, env::View, node_at};
+use super::{Run, env::View, node_at};
 use crate::{
-    event::{Binding, Bindings, Bound, Outputs, TaskId},
+    event::{Binding, Bindings, Bound, TaskId},
     expr::{self, Interpolated},
-    outcome::Output,
     plan::{Argument, Level, Node, Parameter, ValueFrom, Work},
-    value::Value,
+    task::Place,
+    value::{Map, Value},
 };
 
-/// A leaf's inputs and configuration.
+/// What a leaf is dispatched with, in every attempt.
 pub(super) struct LeafBound {
     pub(super) inputs: Bindings,
     pub(super) config: Value,
 }
 
+/// A call whose inputs are bound.
+#[derive(Clone, Copy)]
+pub(super) struct Call<'a> {
+    /// What the call's arguments see.
+    pub(super) view: View<'a>,
+    /// The call.
+    pub(super) node: &'a Node,
+    /// Values given by name besides the arguments: the run's parameters, or an item's fields (R-S5).
+    pub(super) given: Option<&'a Map>,
+    /// Inputs that nobody supplies are absent (R-S12).
+    pub(super) lenient: bool,
+}
+
 /// One place a value may come from, and whose names it sees.
 #[derive(Clone, Copy)]
-enum Source<'a> {
+pub(super) enum Source<'a> {
     Written(&'a Interpolated, Level),
     From(&'a ValueFrom, Level),
     Given(&'a Value),
@@ -31,16 +44,13 @@ impl Run {
     /// # Errors
     /// A message naming the input and what is wrong with it.
     pub(super) fn bind(&mut self, id: TaskId) -> Result<LeafBound, String> {
-        let inputs = self.bind_inputs(id)?;
         let plan = Arc::clone(&self.plan);
-        let Some(task) = self.task(id) else { return Err("no such task run".to_owned()) };
-        let node = node_at(&plan, task.place);
-        let Work::Executor(call) = &node.work else { return Ok(LeafBound { inputs, config: Value::Null }) };
-        let level = if node.template.is_some() { Level::Template } else { Level::Inline };
-        let view = View { bound: Some(&inputs), ..View::new(self, task, level) };
-        let config = evaluate(&call.config, &view).map_err(|error| format!("executor.config: {error}"))?;
-        self.warn_nulls(id, config.emptied);
-        Ok(LeafBound { inputs, config: config.value })
+        let (bound, nulls) = match self.task(id) {
+            Some(task) => self.call(task, node_at(&plan, task.place)).bind()?,
+            None => return Err("no such task run".to_owned()),
+        };
+        self.warn_nulls(id, nulls);
+        Ok(bound)
     }
 
     /// Binds the declared inputs, then passes on what else the call gives.
@@ -49,41 +59,92 @@ impl Run {
     /// A message naming the input and what is wrong with it.
     pub(super) fn bind_inputs(&mut self, id: TaskId) -> Result<Bindings, String> {
         let plan = Arc::clone(&self.plan);
-        let Some(task) = self.task(id) else { return Err("no such task run".to_owned()) };
-        let node = node_at(&plan, task.place);
-        let mut bound: Vec<Binding> = Vec::with_capacity(node.inputs.len().max(node.arguments.len()));
         let mut nulls = 0;
-        for parameter in &node.inputs {
+        let inputs = match self.task(id) {
+            Some(task) => self.call(task, node_at(&plan, task.place)).inputs(&mut nulls)?,
+            None => return Err("no such task run".to_owned()),
+        };
+        self.warn_nulls(id, nulls);
+        Ok(inputs)
+    }
+
+    fn call<'a>(&'a self, task: &'a crate::task::TaskRun, node: &'a Node) -> Call<'a> {
+        let given = match task.place {
+            Place::Root => Some(self.parameters.as_ref()),
+            Place::Iteration(..) => self.item(task).and_then(Value::as_object),
+            Place::Dag(..) | Place::Attempt(..) | Place::Entry(..) | Place::Hook(_) => None,
+        };
+        Call { view: View::new(self, task, Level::Node), node, given, lenient: false }
+    }
+
+    pub(super) fn warn_nulls(&mut self, id: TaskId, nulls: usize) {
+        if nulls > 0 {
+            self.warn(
+                Some(id),
+                "null-in-text",
+                format!("{nulls} placeholders inside text were null and left empty"),
+            );
+        }
+    }
+}
+
+impl<'a> Call<'a> {
+    /// Inputs and configuration, and how many placeholders in texts were null.
+    pub(super) fn bind(&self) -> Result<(LeafBound, usize), String> {
+        let mut nulls = 0;
+        let inputs = self.inputs(&mut nulls)?;
+        let Work::Executor(call) = &self.node.work else {
+            return Ok((LeafBound { inputs, config: Value::Null }, nulls));
+        };
+        let view = View { bound: Some(&inputs), level: own_level(self.node), ..self.view };
+        let config = evaluate(&call.config, &view).map_err(|error| format!("executor.config: {error}"))?;
+        nulls += config.emptied;
+        Ok((LeafBound { inputs, config: config.value }, nulls))
+    }
+
+    fn inputs(&self, nulls: &mut usize) -> Result<Bindings, String> {
+        let node = self.node;
+        let mut bound: Vec<Binding> = Vec::with_capacity(node.inputs.len().max(node.arguments.len()));
+        for parameter in node.inputs.iter() {
             let argument = node.arguments.iter().rfind(|argument| argument.name == parameter.name);
-            let given = if id == TaskId::ROOT { self.parameters.get(&parameter.name) } else { None };
-            let sources = sources(node, parameter, argument, given);
-            let value = self.first_of(id, &bound, &sources, &mut nulls);
+            let given = self.given.and_then(|given| given.get(&parameter.name));
+            let sources = self.sources(parameter, argument, given);
+            if sources.is_empty() && self.lenient {
+                continue;
+            }
+            let value = self.first_of(&bound, &sources, nulls);
             let value = value.map_err(|error| format!("input {}: {error}", parameter.name))?;
             check(parameter, &value).map_err(|error| format!("input {}: {error}", parameter.name))?;
             bound.push(Binding { name: parameter.name.clone(), bound: value });
         }
-        for argument in &node.arguments {
-            if node.inputs.iter().any(|parameter| parameter.name == argument.name) {
-                continue;
-            }
-            let value = self.first_of(id, &bound, &argument_sources(argument), &mut nulls);
+        let declared = |name: &Arc<str>| node.inputs.iter().any(|parameter| parameter.name == *name);
+        for argument in node.arguments.iter().filter(|argument| !declared(&argument.name)) {
+            let value = self.first_of(&bound, &self.argument_sources(argument), nulls);
             let value = value.map_err(|error| format!("argument {}: {error}", argument.name))?;
             bound.push(Binding { name: argument.name.clone(), bound: value });
         }
-        self.warn_nulls(id, nulls);
+        self.pass_fields(&mut bound);
         Ok(Arc::new(bound))
+    }
+
+    /// Fields of an item that nobody declared are passed on, as arguments are (R-S5).
+    fn pass_fields(&self, bound: &mut Vec<Binding>) {
+        let Place::Iteration(..) = self.view.task.place else { return };
+        for (name, value) in self.given.into_iter().flatten() {
+            if !bound.iter().any(|binding| binding.name == *name) {
+                bound.push(Binding { name: name.clone(), bound: Bound::Value(value.clone()) });
+            }
+        }
     }
 
     /// The first source that is not null; null if all are.
     fn first_of(
         &self,
-        id: TaskId,
         bound: &[Binding],
         sources: &[Source<'_>],
         nulls: &mut usize,
     ) -> Result<Bound, String> {
-        let Some(task) = self.task(id) else { return Ok(Bound::Value(Value::Null)) };
-        let view = |level| View { bound: Some(bound), ..View::new(self, task, level) };
+        let view = |level| View { bound: Some(bound), level, ..self.view };
         for source in sources {
             let value = match source {
                 Source::Given(value) => (*value).clone(),
@@ -104,125 +165,38 @@ impl Run {
         Ok(Bound::Value(Value::Null))
     }
 
-    fn warn_nulls(&mut self, id: TaskId, nulls: usize) {
-        if nulls > 0 {
-            self.warn(
-                Some(id),
-                "null-in-text",
-                format!("{nulls} placeholders inside text were null and left empty"),
-            );
-        }
+    fn argument_sources<'s>(&self, argument: &'s Argument) -> Vec<Source<'s>> {
+        let level = self.view.level;
+        let value = argument.value.as_ref().map(|value| Source::Written(value, level));
+        let from = argument.value_from.as_ref().map(|from| Source::From(from, level));
+        value.into_iter().chain(from).collect()
     }
 
-    /// Applies the declared outputs of a task: a whitelist, with values to fill in; none declared passes all.
-    pub(super) fn whitelisted(&mut self, id: TaskId, judged: &Judged) -> Outputs {
-        let plan = Arc::clone(&self.plan);
-        let Some(task) = self.task(id) else { return Arc::default() };
-        let node = node_at(&plan, task.place);
-        if node.outputs.is_empty() {
-            return Arc::clone(&judged.outputs);
-        }
-        let mut faults = Vec::new();
-        let mut outputs = Vec::with_capacity(node.outputs.len());
-        for parameter in &node.outputs {
-            let returned = judged.outputs.iter().rfind(|output| output.name == parameter.name);
-            let value = match returned {
-                Some(output) => Some(output.value.clone()),
-                None => self.filled_in(id, node, parameter, Some(judged), &mut faults),
-            };
-            outputs.extend(value.map(|value| Output { name: parameter.name.clone(), value }));
-        }
-        self.warn_outputs(id, &node.outputs, &outputs, faults);
-        Arc::new(outputs)
-    }
-
-    /// Resolves a container's declared outputs, whatever its phase; a dag that declares none passes none.
-    pub(super) fn container_outputs(&mut self, id: TaskId) -> Outputs {
-        let plan = Arc::clone(&self.plan);
-        let Some(task) = self.task(id) else { return Arc::default() };
-        let node = node_at(&plan, task.place);
-        let mut faults = Vec::new();
-        let mut outputs = Vec::with_capacity(node.outputs.len());
-        for parameter in &node.outputs {
-            let value = self.filled_in(id, node, parameter, None, &mut faults).unwrap_or_default();
-            outputs.push(Output { name: parameter.name.clone(), value });
-        }
-        self.warn_outputs(id, &node.outputs, &outputs, faults);
-        Arc::new(outputs)
-    }
-
-    /// `value`, `valueFrom` or `default` of a declared output; `None` when it has none of them.
-    fn filled_in(
+    /// argument value > argument valueFrom > what is given > declared value > valueFrom > default.
+    fn sources<'s>(
         &self,
-        id: TaskId,
-        node: &Node,
-        parameter: &Parameter,
-        judged: Option<&Judged>,
-        faults: &mut Vec<String>,
-    ) -> Option<Value> {
-        let task = self.task(id)?;
-        let level = if node.template.is_some() { Level::Template } else { Level::Inline };
-        let sources = declared_sources(parameter, level);
-        if sources.is_empty() {
-            return None;
-        }
-        let view = View { result: judged, ..View::new(self, task, level) };
-        for source in sources {
-            let value = match source {
-                Source::Given(_) | Source::From(ValueFrom::Secret(_), _) => continue,
-                Source::From(ValueFrom::Expression(expr), _) => {
-                    expr.eval(&view).map_err(|error| error.to_string())
-                }
-                Source::Written(written, _) => evaluate(written, &view).map(|text| text.value),
-            };
-            match value {
-                Ok(Value::Null) => {}
-                Ok(value) => return Some(value),
-                Err(error) => faults.push(format!("output {} is null: {error}", parameter.name)),
-            }
-        }
-        Some(Value::Null)
-    }
-
-    /// Outputs that could not be computed or do not fit their declared type are kept, with a warning (section 7).
-    fn warn_outputs(&mut self, id: TaskId, declared: &[Parameter], outputs: &[Output], faults: Vec<String>) {
-        for fault in faults {
-            self.warn(Some(id), "output", fault);
-        }
-        for output in outputs {
-            let parameter = declared.iter().find(|parameter| parameter.name == output.name);
-            if let Some(Err(error)) = parameter.map(|p| check_value(p, &output.value)) {
-                self.warn(Some(id), "output-type", format!("output {}: {error}; kept", output.name));
-            }
-        }
+        parameter: &'s Parameter,
+        argument: Option<&'s Argument>,
+        given: Option<&'s Value>,
+    ) -> Vec<Source<'s>> {
+        let mut sources = argument.map(|argument| self.argument_sources(argument)).unwrap_or_default();
+        sources.extend(given.map(Source::Given));
+        sources.extend(declared_sources(parameter, own_level(self.node)));
+        sources
     }
 }
 
-fn argument_sources(argument: &Argument) -> Vec<Source<'_>> {
-    let value = argument.value.as_ref().map(|value| Source::Written(value, Level::Node));
-    let from = argument.value_from.as_ref().map(|from| Source::From(from, Level::Node));
-    value.into_iter().chain(from).collect()
+/// Whose names a node's own declarations and configuration see.
+pub(super) fn own_level(node: &Node) -> Level {
+    if node.template.is_some() { Level::Template } else { Level::Inline }
 }
 
-fn declared_sources(parameter: &Parameter, level: Level) -> Vec<Source<'_>> {
+/// `value`, `valueFrom`, `default` of a declaration, in the order in which they count.
+pub(super) fn declared_sources(parameter: &Parameter, level: Level) -> Vec<Source<'_>> {
     let value = parameter.value.as_ref().map(|value| Source::Written(value, level));
     let from = parameter.value_from.as_ref().map(|from| Source::From(from, level));
     let default = parameter.default.as_ref().map(|value| Source::Written(value, level));
     value.into_iter().chain(from).chain(default).collect()
-}
-
-/// argument value > argument valueFrom > (the root) spec.arguments > declared value > valueFrom > default.
-fn sources<'a>(
-    node: &Node,
-    parameter: &'a Parameter,
-    argument: Option<&'a Argument>,
-    given: Option<&'a Value>,
-) -> Vec<Source<'a>> {
-    let level = if node.template.is_some() { Level::Template } else { Level::Inline };
-    let mut sources = argument.map(argument_sources).unwrap_or_default();
-    sources.extend(given.map(Source::Given));
-    sources.extend(declared_sources(parameter, level));
-    sources
 }
 
 fn check(parameter: &Parameter, bound: &Bound) -> Result<(), String> {
@@ -233,10 +207,10 @@ fn check(parameter: &Parameter, bound: &Bound) -> Result<(), String> {
 }
 
 /// Type and enum; null fits everything (section 7).
-fn check_value(parameter: &Parameter, value: &Value) -> Result<(), String> {
+pub(super) fn check_value(parameter: &Parameter, value: &Value) -> Result<(), String> {
     parameter.kind.complaint(value, &parameter.allowed).map_or(Ok(()), Err)
 }
 
-fn evaluate(written: &Interpolated, view: &View<'_>) -> Result<expr::Bound, String> {
+pub(super) fn evaluate(written: &Interpolated, view: &View<'_>) -> Result<expr::Bound, String> {
     written.eval(view).map_err(|error| error.to_string())
 }

@@ -1,9 +1,12 @@
 //! Ending what is open: cancel, and the timeouts of scopes and of the run.
 
-use super::Run;
+use std::sync::Arc;
+
+use super::{Run, env::Judged};
 use crate::{
-    event::{Event, Reason, TaskId},
-    phase::Phase,
+    event::{Event, Outputs, Reason, TaskId, With},
+    phase::{Kind, Phase},
+    task::TaskRun,
 };
 
 impl Run {
@@ -16,10 +19,12 @@ impl Run {
         self.close(TaskId::ROOT, Reason::User, None);
     }
 
-    /// The user cancels one task; never tolerated (R-S10).
+    /// The user cancels one task; never tolerated (R-S10). Hook runs are not stopped by anything but their own clocks.
     pub(super) fn cancel_task(&mut self, id: TaskId) {
         match self.task(id) {
-            Some(task) if !task.phase.is_terminal() => self.close(id, Reason::User, None),
+            Some(task) if !task.phase.is_terminal() && task.hook.is_none() => {
+                self.close(id, Reason::User, None);
+            }
             Some(_) | None => self.drop_input(),
         }
     }
@@ -31,17 +36,20 @@ impl Run {
             None => self.cancel_one(id, reason),
             Some((phase, message)) => {
                 self.stop_attempt(id);
-                self.pass_ready(id, phase);
-                self.end_without_attempt(id, phase, None, message);
+                self.pass_ready(id, phase, reason);
+                let message = Arc::<str>::from(message);
+                let outputs = self.found(id, phase, &message);
+                self.end_with(id, phase, None, Some(With::Result { message, outputs }));
             }
         }
     }
 
     /// A leaf in Created that has to end as Timeout goes through Ready, in the same record: R-P2 knows no shorter way.
-    fn pass_ready(&mut self, id: TaskId, phase: Phase) {
+    /// The reason tells it from a dispatch: no attempt begins, and a task that never had one fires no hook (R-S12).
+    fn pass_ready(&mut self, id: TaskId, phase: Phase, reason: Reason) {
         let Some(task) = self.task(id) else { return };
         if !task.phase.may_become(phase, self.kind(task)) {
-            self.set_phase(id, Phase::Ready, None, None);
+            self.set_phase(id, Phase::Ready, Some(reason), None);
         }
     }
 
@@ -71,10 +79,20 @@ impl Run {
     /// Cancels one task run whose children, if any, have ended.
     pub(super) fn cancel_one(&mut self, id: TaskId, reason: Reason) {
         self.stop_attempt(id);
-        let had_attempt = self.task(id).is_some_and(|task| task.attempt > 0);
-        self.set_phase(id, Phase::Cancelled, Some(reason), None);
-        if had_attempt {
-            self.emit(Event::TaskEnded(id, false));
+        let outputs = self.found(id, Phase::Cancelled, &Arc::default());
+        let with = (!outputs.is_empty()).then(|| With::Result { message: Arc::default(), outputs });
+        self.end_with(id, Phase::Cancelled, Some(reason), with);
+    }
+
+    /// The outputs of a container that is made to end: they resolve whatever its phase (R-B7). Where nothing was
+    /// dispatched nothing was found.
+    fn found(&mut self, id: TaskId, phase: Phase, message: &Arc<str>) -> Outputs {
+        let has_run = |task: &TaskRun| task.dispatched_at.is_some() && self.kind(task) == Kind::Container;
+        if !self.task(id).is_some_and(has_run) {
+            return Arc::default();
         }
+        let aggregated = self.aggregated(id);
+        let judged = Judged { phase, message: Arc::clone(message), aggregated, ..Judged::default() };
+        self.container_outputs(id, &judged)
     }
 }

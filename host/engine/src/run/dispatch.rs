@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::{Run, bind::LeafBound, node_at};
 use crate::{
-    event::{Binding, Bindings, Bound, Command, Dispatch, TaskId, With},
+    event::{Binding, Bindings, Bound, Clock, Command, Dispatch, TaskId, With},
     outcome::Outcome,
     phase::Phase,
     plan::{ExecutorCall, Work},
@@ -16,17 +16,26 @@ impl Run {
     /// Dispatches the next leaves, as many as slots and limits allow (R-P5, R-S11).
     pub(super) fn dispatch_up_to(&mut self, slots: u32) {
         let mut left = slots;
-        while left > 0 && self.plan.parallelism.is_none_or(|most| self.in_flight < most) {
-            let Some((&key, &id)) = self.queue.first_key_value() else { return };
-            match self.full_limit(id) {
-                Some(full) => {
-                    self.queue.remove(&key);
-                    self.put(key, Some(full));
-                }
-                None => left -= u32::from(self.dispatch(id)),
-            }
+        while left > 0 {
+            let Some(id) = self.next_leaf() else { return };
+            left -= u32::from(self.dispatch(id));
             self.settle();
         }
+    }
+
+    /// The leaf whose turn it is: hook runs first, which no limit holds (R-S12).
+    fn next_leaf(&mut self) -> Option<TaskId> {
+        if let Some((_, &hook)) = self.hook_queue.first_key_value() {
+            return Some(hook);
+        }
+        while self.plan.parallelism.is_none_or(|most| self.in_flight < most) {
+            let (&key, &id) = self.queue.first_key_value()?;
+            let Some(full) = self.full_limit(id) else { return Some(id) };
+            self.queue.remove(&key);
+            self.put(key, Some(full));
+            self.offer_places(id);
+        }
+        None
     }
 
     /// Begins an attempt; true if an executor is asked to run it.
@@ -44,17 +53,19 @@ impl Run {
         let Some(task) = self.task(id) else { return false };
         if task.clocks.timeout.is_some_and(|at| at <= self.now) {
             let message = "the task's timeout passed before this attempt could start";
-            self.conclude(id, Outcome::timeout(message), None);
+            self.conclude(id, Outcome::timeout(message), Some(Clock::Timeout));
             return false;
         }
         self.command_dispatch(id);
         true
     }
 
-    /// Binds inputs and configuration at the first dispatch; later attempts reuse them (R-R6).
+    /// Binds inputs and configuration at the first dispatch; later attempts reuse them (R-R6). A hook run was bound
+    /// when it was fired.
     fn bind_leaf(&mut self, id: TaskId) -> Result<Option<LeafBound>, String> {
         match self.task(id) {
-            Some(task) if task.dispatched_at.is_none() => self.bind(id).map(Some),
+            Some(task) if task.hook.is_some() => Ok(None),
+            Some(task) if task.dispatched_at.is_none() || task.rebind => self.bind(id).map(Some),
             Some(_) | None => Ok(None),
         }
     }
@@ -63,7 +74,8 @@ impl Run {
         let plan = Arc::clone(&self.plan);
         let Some(task) = self.task(id) else { return };
         let node = node_at(&plan, task.place);
-        let Work::Executor(ExecutorCall { executor_type, memory, .. }) = &node.work else { return };
+        let Work::Executor(call) = &node.work else { return };
+        let ExecutorCall { executor_type, memory, .. } = call.as_ref();
         let dispatch = Dispatch {
             fence: task.fence(),
             task_name: node.name.clone(),
@@ -79,12 +91,15 @@ impl Run {
         self.step.commands.push(Command::Dispatch(dispatch));
     }
 
-    /// The earliest absolute clock of this task and of everything around it (R-T8).
+    /// The earliest absolute clock of this task and of everything around it (R-T8). No scope and no end of the run
+    /// bounds a hook run (R-S12).
     fn attempt_deadline(&self, task: &TaskRun) -> Option<Timestamp> {
-        let mut earliest = [task.clocks.absolute(), self.deadline_at].into_iter().flatten().min();
+        let whole_run = self.deadline_at.filter(|_| task.hook.is_none());
+        let mut earliest = [task.clocks.absolute(), whole_run].into_iter().flatten().min();
         let mut parent = task.parent;
         while let Some(container) = parent.and_then(|id| self.task(id)) {
-            earliest = [earliest, container.clocks.timeout].into_iter().flatten().min();
+            let clocks = container.clocks;
+            earliest = [earliest, clocks.absolute(), clocks.max_runtime].into_iter().flatten().min();
             parent = container.parent;
         }
         earliest

@@ -1,15 +1,21 @@
 //! What expressions see (R-E2): a lazy view over a run, nothing copied.
 
+mod values;
+
 use std::sync::Arc;
 
-use super::Run;
+use self::values::{
+    member_of, only_outputs, result_member, result_members, seen, system_member, task_member, workflow_member,
+};
+pub(super) use self::values::{named, walk};
+use super::{Run, rules::outcome_member};
 use crate::{
-    event::{Binding, Facts, Outputs},
+    event::{Binding, Facts, Outputs, TaskId},
     expr::Env,
-    outcome::Output,
     phase::Phase,
-    plan::{Level, NodeIndex, Plan, TemplateKind},
-    task::TaskRun,
+    plan::{HookType, Level, Plan, TemplateKind},
+    task::{Place, TaskRun},
+    time::Millis,
     value::{Map, Value},
 };
 
@@ -24,23 +30,40 @@ pub(super) struct View<'a> {
     pub(super) bound: Option<&'a [Binding]>,
     /// The result that is being judged, shown as the task itself.
     pub(super) result: Option<&'a Judged>,
+    /// The hook that is being fired; `task` is the one it is about.
+    pub(super) hook: Option<HookType>,
 }
 
 /// A finished attempt, or a container about to end, before its phase is written.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Judged {
     pub(super) phase: Phase,
     pub(super) code: Option<i32>,
     pub(super) message: Arc<str>,
     pub(super) outputs: Outputs,
     pub(super) retries: u32,
+    /// What more an attempt's result says.
+    pub(super) attempt: AttemptSeen,
+    /// Of a loop: the outputs of its iterations, aggregated, shown as those of `tasks.<body>`.
+    pub(super) aggregated: Option<Outputs>,
 }
 
-type Path<'p> = &'p [Arc<str>];
+/// What policy rules see of an attempt besides its result.
+#[derive(Clone, Debug, Default)]
+pub(super) struct AttemptSeen {
+    /// The executor's detail.
+    pub(super) detail: Value,
+    /// From its start, if the executor started.
+    pub(super) duration: Option<Millis>,
+    /// Whether a clock ended it.
+    pub(super) expired: bool,
+}
+
+pub(super) type Path<'p> = &'p [Arc<str>];
 
 impl<'a> View<'a> {
     pub(super) fn new(run: &'a Run, task: &'a TaskRun, level: Level) -> Self {
-        Self { run, task, level, bound: None, result: None }
+        Self { run, task, level, bound: None, result: None, hook: None }
     }
 
     fn own_inputs(&self) -> &[Binding] {
@@ -71,10 +94,16 @@ impl<'a> View<'a> {
 
     fn tasks(&self, path: Path<'_>) -> Value {
         let Some((name, rest)) = path.split_first() else { return Value::Null };
-        if self.judges_container()
-            && let Some(child) = self.child(self.task, name)
-        {
-            return task_member(child, rest);
+        if self.judges_container() {
+            let child = self.child(self.task, name);
+            match (self.aggregated(name), child) {
+                (Some(outputs), Some(child)) => {
+                    return result_member(&Judged { outputs: outputs.clone(), ..seen(child) }, rest);
+                }
+                (Some(outputs), None) => return only_outputs(outputs, rest),
+                (None, Some(child)) => return task_member(child, rest),
+                (None, None) => {}
+            }
         }
         if self.is_self(name) {
             return match self.result {
@@ -84,6 +113,13 @@ impl<'a> View<'a> {
         }
         let container = self.task.parent.and_then(|id| self.run.task(id));
         container.and_then(|c| self.child(c, name)).map_or(Value::Null, |sibling| task_member(sibling, rest))
+    }
+
+    /// What a loop that is judged shows as the outputs of `tasks.<body>`, whether or not it ran (R-B7).
+    fn aggregated(&self, name: &Arc<str>) -> Option<&'a Outputs> {
+        let aggregated = self.result?.aggregated.as_ref()?;
+        let each = self.run.loop_of(&self.run.plan, self.task)?;
+        (each.body.name == *name).then_some(aggregated)
     }
 
     /// A container's conditions and outputs see its children.
@@ -104,11 +140,102 @@ impl<'a> View<'a> {
 
     fn child(&self, container: &'a TaskRun, name: &Arc<str>) -> Option<&'a TaskRun> {
         let scope = container.scope.as_ref()?;
-        let index: NodeIndex = match &self.run.plan.templates.get(scope.template)?.kind {
-            TemplateKind::Dag(dag) => *dag.index.get(name)?,
-            TemplateKind::Task | TemplateKind::Loop(_) | TemplateKind::Pipeline(_) => return None,
+        let child = match self.run.plan.kind(scope.template)? {
+            TemplateKind::Dag(dag) => scope.children.get(*dag.index.get(name)?)?,
+            TemplateKind::Loop(each) if each.body.name == *name => scope.children.last()?,
+            TemplateKind::Pipeline(pipeline) => {
+                return self.entered(scope.pipeline()?.latest.get(*pipeline.index.get(name)?)?);
+            }
+            TemplateKind::Task | TemplateKind::Wrapper(_) | TemplateKind::Loop(_) => return None,
         };
-        self.run.task(*scope.children.get(index)?)
+        self.run.task(*child)
+    }
+
+    /// A pipeline's task is seen from its first entry on, and as skipped when it was never reached.
+    fn entered(&self, task: &TaskId) -> Option<&'a TaskRun> {
+        self.run.task(*task).filter(|task| task.unmet == 0 || task.phase.is_terminal())
+    }
+
+    /// `loop`, `iterator` and `loop_iter` of the nearest iteration around the task (R-E2).
+    fn iteration(&self, path: Path<'_>, fields: bool) -> Value {
+        let around = std::iter::successors(Some(self.task), |task| self.run.task(task.parent?));
+        let found = around.into_iter().find_map(|task| match task.place {
+            Place::Iteration(_, index) => Some((task, index)),
+            Place::Root | Place::Dag(..) | Place::Attempt(..) | Place::Entry(..) | Place::Hook(_) => None,
+        });
+        let Some((task, index)) = found else { return Value::Null };
+        let (item, index) = (self.run.item(task).cloned().unwrap_or_default(), Value::from(i64::from(index)));
+        match path.split_first() {
+            None => Map::from([("index".into(), index), ("item".into(), item)]).into(),
+            Some((key, rest)) if key.as_ref() == "index" => walk(&index, rest),
+            Some((key, rest)) if key.as_ref() == "item" => walk(&item, rest),
+            Some(_) if fields => walk(&item, path),
+            Some(_) => Value::Null,
+        }
+    }
+
+    /// What tasks of a pipeline and their rules see besides (R-N7).
+    fn pipeline(&self, root: &Arc<str>, path: Path<'_>) -> Value {
+        let container = self.task.parent.and_then(|id| self.run.task(id));
+        // A pipeline's own outputs and conditions see its course too.
+        let own =
+            self.task.scope.as_ref().and_then(|scope| scope.pipeline()).filter(|_| self.judges_container());
+        let outer = container.and_then(|c| c.scope.as_ref()).and_then(|scope| scope.pipeline());
+        let (Some(pipeline), Some(course)) =
+            (if own.is_some() { Some(self.task) } else { container }, own.or(outer))
+        else {
+            return Value::Null;
+        };
+        let outputs =
+            |id: TaskId| self.run.task(id).map_or(Value::Null, |task| walk(&named(&task.outputs), path));
+        match root.as_ref() {
+            "iter" => member_of(&course.iter, path),
+            "args" => {
+                let inputs = pipeline.inputs.iter().map(|b| (b.name.clone(), b.bound.visible()));
+                walk(&inputs.collect::<Map>().into(), path)
+            }
+            "_prev" => course.previous.map_or(Value::Null, outputs),
+            label => {
+                let index =
+                    pipeline.scope.as_ref().and_then(|scope| match self.run.plan.kind(scope.template)? {
+                        TemplateKind::Pipeline(pipeline) => pipeline.index.get(label).copied(),
+                        TemplateKind::Task
+                        | TemplateKind::Wrapper(_)
+                        | TemplateKind::Dag(_)
+                        | TemplateKind::Loop(_) => None,
+                    });
+                match (self.result, index.and_then(|index| course.ended.get(index).copied().flatten())) {
+                    (Some(result), _) if own.is_none() && self.is_self(root) => {
+                        walk(&named(&result.outputs), path)
+                    }
+                    (_, ended) => ended.map_or(Value::Null, outputs),
+                }
+            }
+        }
+    }
+
+    /// The attempt that is judged, else the one that is bound next or runs.
+    fn attempt(&self) -> u32 {
+        let is_bound = self.result.is_none() && self.task.phase == Phase::Created;
+        self.task.attempt + u32::from(is_bound)
+    }
+
+    /// What a hook sees of what fired it (R-S12).
+    fn fired(&self, path: Path<'_>) -> Value {
+        let Some(kind) = self.hook else { return Value::Null };
+        let workflow: [(Arc<str>, Value); 3] = [
+            ("name".into(), self.run.plan.name.clone().into()),
+            ("id".into(), self.run.id.clone().into()),
+            ("phase".into(), self.run.phase.as_str().into()),
+        ];
+        let mut task = result_members(&seen(self.task));
+        task.insert("name".into(), self.run.node(self.task).name.clone().into());
+        let hook: [(Arc<str>, Value); 3] = [
+            ("type".into(), kind.as_str().into()),
+            ("workflow".into(), Map::from(workflow).into()),
+            ("task".into(), task.into()),
+        ];
+        walk(&Map::from(hook).into(), path)
     }
 
     fn children(&self, path: Path<'_>) -> Value {
@@ -157,89 +284,18 @@ impl Env for View<'_> {
             "children" => self.children(rest),
             "system" => system_member(&self.run.facts, rest),
             "vars" => walk(&self.run.facts.vars, rest),
+            "loop" | "iterator" => self.iteration(rest, false),
+            "loop_iter" => self.iteration(rest, true),
+            "hook" => self.fired(rest),
+            "outcome" => self.result.map_or(Value::Null, |result| outcome_member(self.task, result, rest)),
+            "ctx" => member_of(&self.run.ctx, rest),
+            "workload" => member_of(&self.run.parameters, rest),
+            "_task" => walk(&self.run.node(self.task).name.clone().into(), rest),
+            "_attempt" => walk(&i64::from(self.attempt()).into(), rest),
             "phase" | "code" | "msg" | "outputs" | "retries" => {
                 self.result.map_or(Value::Null, |result| result_member(result, path))
             }
-            _ => Value::Null,
-        }
-    }
-}
-
-fn workflow_member(plan: &Plan, id: &Arc<str>, phase: Phase, parameters: &Arc<Map>, path: Path<'_>) -> Value {
-    let Some((first, rest)) = path.split_first() else { return Value::Null };
-    match (first.as_ref(), rest) {
-        ("name", []) => plan.name.clone().into(),
-        ("namespace", []) => plan.namespace.clone().into(),
-        ("id", []) => id.clone().into(),
-        ("phase", []) => phase.as_str().into(),
-        ("parameters", rest) => member_of(parameters, rest),
-        ("arguments", [key, rest @ ..]) if key.as_ref() == "parameters" => member_of(parameters, rest),
-        ("labels", [label, rest @ ..]) => {
-            plan.labels.get(label).map_or(Value::Null, |value| walk(value, rest))
-        }
-        _ => Value::Null,
-    }
-}
-
-fn system_member(facts: &Facts, path: Path<'_>) -> Value {
-    match path {
-        [key] if key.as_ref() == "os" => facts.os.clone().into(),
-        [key] if key.as_ref() == "arch" => facts.arch.clone().into(),
-        _ => Value::Null,
-    }
-}
-
-fn walk(value: &Value, path: Path<'_>) -> Value {
-    path.iter().try_fold(value, |value, key| value.member(key)).cloned().unwrap_or_default()
-}
-
-fn member_of(map: &Arc<Map>, path: Path<'_>) -> Value {
-    match path.split_first() {
-        None => Value::Object(Arc::clone(map)),
-        Some((key, rest)) => map.get(key).map_or(Value::Null, |value| walk(value, rest)),
-    }
-}
-
-/// `tasks.<name>.…`: phase, code, msg, retries, outputs.parameters.
-fn result_member(result: &Judged, path: Path<'_>) -> Value {
-    let Some((key, rest)) = path.split_first() else {
-        let keys = ["phase", "code", "msg", "retries", "outputs"].map(Arc::<str>::from);
-        return keys
-            .iter()
-            .map(|key| (key.clone(), result_member(result, std::slice::from_ref(key))))
-            .collect::<Map>()
-            .into();
-    };
-    let value = match key.as_ref() {
-        "phase" => result.phase.as_str().into(),
-        "code" => result.code.map_or(Value::Null, |code| i64::from(code).into()),
-        "msg" => result.message.clone().into(),
-        "retries" => i64::from(result.retries).into(),
-        "outputs" => return outputs_member(&result.outputs, rest),
-        _ => return Value::Null,
-    };
-    walk(&value, rest)
-}
-
-fn task_member(task: &TaskRun, path: Path<'_>) -> Value {
-    let result = Judged {
-        phase: task.phase,
-        code: task.code,
-        message: task.message.clone(),
-        outputs: task.outputs.clone(),
-        retries: task.retries(),
-    };
-    result_member(&result, path)
-}
-
-fn outputs_member(outputs: &[Output], path: Path<'_>) -> Value {
-    let all = || outputs.iter().map(|o| (o.name.clone(), o.value.clone())).collect::<Map>().into();
-    match path.split_first() {
-        None => Map::from([("parameters".into(), all())]).into(),
-        Some((key, _)) if key.as_ref() != "parameters" => Value::Null,
-        Some((_, [])) => all(),
-        Some((_, [name, rest @ ..])) => {
-            outputs.iter().rfind(|o| o.name == *name).map_or(Value::Null, |o| walk(&o.value, rest))
+            _ => self.pipeline(root, rest),
         }
     }
 }

@@ -12,8 +12,7 @@ use crate::{
 impl Run {
     /// Serves every wait due at `until`, in the order of R-T7.
     pub(super) fn serve_waits(&mut self, until: Timestamp) {
-        while !self.phase.is_terminal() {
-            let Some(wait) = self.waits.pop_due(until) else { return };
+        while let Some(wait) = self.waits.pop_due(until) {
             match wait.kind {
                 WaitKind::SpecTimeout => self.spec_timed_out(),
                 WaitKind::ContainerTimeout { .. } => self.container_timed_out(wait.task),
@@ -43,14 +42,12 @@ impl Run {
     /// `timeout`: code 4, judged and retried like any other (seed 000). While a task waits for its next attempt it
     /// shows when that is dispatched (R-T2).
     fn task_timed_out(&mut self, id: TaskId) {
-        let Some(task) = self.task(id) else { return };
-        if task.phase == Phase::Created {
-            return;
-        }
+        let Some(task) = self.task(id).filter(|task| task.has_open_attempt()) else { return };
         let timeout = self.node(task).settings.timeout;
         self.emit(Event::TimedOut(id, Clock::Timeout));
-        self.stop_attempt(id);
-        self.conclude(id, Outcome::timeout(format!("timeout of {} expired", length(timeout))), None);
+        self.stop_work(id);
+        let outcome = Outcome::timeout(format!("timeout of {} expired", length(timeout)));
+        self.conclude(id, outcome, Some(Clock::Timeout));
     }
 
     /// `maxRuntime` or `maxInactivity`: ends the attempt (R-T4).
@@ -63,7 +60,7 @@ impl Run {
         };
         let message = format!("{} of {} expired", clock.as_str(), length(policy.map(|p| p.timeout)));
         self.emit(Event::TimedOut(id, clock));
-        self.stop_attempt(id);
+        self.stop_work(id);
         self.conclude(id, Outcome::timeout(message), Some(clock));
     }
 
@@ -96,15 +93,20 @@ impl Run {
         let settings = &self.node(task).settings;
         let message = format!("deadline of {} expired", length(settings.deadline.map(|p| p.timeout)));
         let (phase, reason) = end_of(Clock::Deadline, settings).unwrap_or((Phase::Timeout, None));
-        let between_attempts = task.phase == Phase::Created;
+        let in_attempt = task.has_open_attempt();
         self.emit(Event::TimedOut(id, Clock::Deadline));
-        self.stop_attempt(id);
-        if between_attempts {
-            self.end_without_attempt(id, phase, reason, message);
-            self.emit(Event::TaskEnded(id, false));
-        } else {
+        self.stop_work(id);
+        if in_attempt {
             self.end_attempt_and_task(id, Phase::Timeout, code::TIMEOUT, &message, (phase, reason));
+        } else {
+            self.end_without_attempt(id, phase, reason, message);
         }
+    }
+
+    /// Stops what an attempt does: an executor's call, or a wrapper's sub-tree (R-R9).
+    fn stop_work(&mut self, id: TaskId) {
+        self.stop_attempt(id);
+        self.close_children(id, Reason::ScopeTimeout);
     }
 
     /// Asks the dispatcher to stop what it runs for this task; nobody waits for it (R-T3).

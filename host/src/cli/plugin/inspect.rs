@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use phasm::{
+    engine::value::Map,
     plugins::{Builder as _, Manifest, Source},
     sandbox::Digest,
 };
@@ -14,11 +15,11 @@ use super::{
     super::{
         exit::Exit,
         failure::{Failure, While},
+        places::Places,
         problems,
         screen::Screen,
         text,
     },
-    list::Places,
     workshop::Workshop,
 };
 
@@ -46,6 +47,8 @@ struct Inspected {
     name: String,
     version: Option<String>,
     description: Option<String>,
+    /// Default policies of tasks, as documents write them.
+    defaults: Map,
     component: PathBuf,
     bytes: usize,
     digest: String,
@@ -65,6 +68,7 @@ pub(super) fn inspect(arguments: &InspectArguments, screen: &Screen) -> Result<E
         name,
         version: manifest.version,
         description: manifest.description,
+        defaults: manifest.defaults.fields(),
         bytes: bytes.len(),
         digest: Digest::of(&bytes).to_string(),
         component,
@@ -129,14 +133,16 @@ fn interfaces(bytes: &[u8]) -> (Vec<String>, Vec<String>) {
 }
 
 fn page(inspected: &Inspected) -> String {
-    let Inspected { name, version, description, component, bytes, digest, imports, exports } = inspected;
+    let Inspected { name, version, description, defaults, component, bytes, digest, imports, exports } =
+        inspected;
     let version = version.as_deref().unwrap_or("-");
     let mut page = format!("{} {version}\n", text::bold(text::clean(name)));
     if let Some(description) = description {
         page += &format!("{}\n", text::clean(description));
     }
     page += &format!("\ncomponent  {} ({bytes} bytes)\ndigest     {digest}\n", component.display());
-    for (title, names) in [("imports", imports), ("exports", exports)] {
+    let defaults: Vec<_> = defaults.iter().map(|(field, value)| format!("{field}: {value}")).collect();
+    for (title, names) in [("defaults", &defaults), ("imports", imports), ("exports", exports)] {
         for (at, name) in names.iter().enumerate() {
             page += &format!("{:<11}{}\n", if at == 0 { title } else { "" }, text::clean(name));
         }

@@ -10,10 +10,11 @@ use phasm::{
 use serde::Serialize;
 
 use super::super::{
+    drive::configuration,
     exit::Exit,
     failure::{Failure, While},
+    places::Places,
     problems,
-    run::configuration,
     screen::Screen,
     search, text,
 };
@@ -28,18 +29,6 @@ pub(in crate::cli) struct ListArguments {
     /// Print one JSON array to stdout.
     #[arg(long)]
     json: bool,
-}
-
-/// Where plugins are looked for.
-#[derive(Args, Debug)]
-pub(super) struct Places {
-    /// A directory with plugins, searched before all others.
-    #[arg(long, value_name = "DIR")]
-    plugins: Vec<PathBuf>,
-
-    /// The operator's configuration.
-    #[arg(long, value_name = "FILE")]
-    config: Option<PathBuf>,
 }
 
 /// One plugin as it lies there; nothing is built.
@@ -145,7 +134,12 @@ fn of_crate(folder: &Path) -> Option<Manifest> {
         let inherited = || shared.as_ref()?.get(name)?.as_str();
         field.as_str().or_else(inherited).map(str::to_owned)
     };
-    Some(Manifest { name: field("name"), version: field("version"), description: field("description") })
+    Some(Manifest {
+        name: field("name"),
+        version: field("version"),
+        description: field("description"),
+        ..Manifest::default()
+    })
 }
 
 fn table_of(folder: &Path) -> Option<toml::Table> {

@@ -139,6 +139,7 @@ fn json_values() {
     }
 }
 
+/// R-W1.
 #[test]
 fn yaml_that_is_refused() {
     let rows = [
@@ -168,6 +169,7 @@ fn yaml_that_is_refused() {
     }
 }
 
+/// R-W2.
 #[test]
 fn all_problems_but_syntax_come_at_once() {
     let text = "1: .nan\na: !x 1\n<<: {}\nb: [1e999]\n";
@@ -194,6 +196,7 @@ fn the_language_follows_name_and_text() {
     assert!(complaints("-", "{\"a\": 1e999}").join("").contains("P005"));
 }
 
+/// R-W1.
 #[test]
 fn depth_is_bounded() {
     for name in ["x.json", "x.yaml"] {
@@ -210,6 +213,7 @@ fn depth_is_bounded() {
     refuses("x", &alias, "P002 2:32", "more than 128 levels");
 }
 
+/// R-W1.
 #[test]
 fn size_is_bounded() {
     refuses("x", &" ".repeat(MOST_BYTES + 1), "P002 0:0", "expected at most 16777216");

@@ -97,6 +97,7 @@ fn seed_001_phase_conditions() {
     accepts(&document(text), &[]);
 }
 
+/// R-N9.
 #[test]
 fn seed_002_labelled_tasks() {
     let text = r#"
@@ -172,6 +173,7 @@ fn seed_002_in_our_spelling() {
     accepts(&document(text), &[]);
 }
 
+/// R-T1.
 #[test]
 fn seed_003_policies() {
     let text = r#"

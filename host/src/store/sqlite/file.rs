@@ -24,8 +24,17 @@ pub(super) fn find_or_create(path: &Path) -> Result<PathBuf, StoreError> {
         Err(exists) if exists.kind() == io::ErrorKind::AlreadyExists => {}
         Err(source) => return Err(failed(source)),
     }
-    let found = fs::canonicalize(path).map_err(failed)?;
-    match unfit(&fs::metadata(&found).map_err(failed)?) {
+    fit(path, failed)
+}
+
+/// The real path of a file that is there.
+pub(super) fn find(path: &Path) -> Result<PathBuf, StoreError> {
+    fit(path, |source| StoreError::io(path, "opened", source))
+}
+
+fn fit(path: &Path, failed: impl Fn(io::Error) -> StoreError) -> Result<PathBuf, StoreError> {
+    let found = fs::canonicalize(path).map_err(&failed)?;
+    match unfit(&fs::metadata(&found).map_err(&failed)?) {
         Some(what) => Err(StoreError::Foreign { path: found, found: what.into() }),
         None => Ok(found),
     }

@@ -1,38 +1,108 @@
-//! The reading connection's thread: rows and journals as of the last commit.
+//! The reading connection and its thread: rows and journals as of the last commit.
 
-use std::sync::{Arc, mpsc::Receiver};
+use std::{
+    path::{Path, PathBuf},
+    sync::{Arc, mpsc::Receiver},
+};
 
 use phasm_engine::{phase::Phase, time::Timestamp};
 use rusqlite::{
     Connection, OptionalExtension, Row, named_params,
     types::{FromSql, FromSqlError, FromSqlResult, ValueRef},
 };
+use tokio::sync::oneshot;
 
 use super::{
-    super::{Filter, Record, RunHead, RunRow, RunStatus, StoreError},
+    super::{Answer, Filter, Record, RunHead, RunRow, RunStatus, StoreError},
     fault::Fault,
+    file, later, schema,
+    worker::Worker,
 };
 
 /// Something to look up; it answers by itself.
-pub(super) type Question = Box<dyn FnOnce(&Connection) + Send>;
+type Question = Box<dyn FnOnce(&Connection) + Send>;
 
 const COLUMNS: &str =
     "number, run_id, workflow, namespace, priority, submitted_at, phase, finished_at, open, seq";
 
+/// A store in a file, to be looked at beside whoever holds it.
+pub struct SqliteReader {
+    path: Arc<Path>,
+    worker: Worker<Question>,
+}
+
+impl SqliteReader {
+    /// Opens the store in `path`; nothing is created, and whoever drives its runs is not disturbed.
+    ///
+    /// # Errors
+    /// [`StoreError::Foreign`], [`StoreError::Newer`], [`StoreError::Corrupt`], or [`StoreError::Io`] as when there is
+    /// no such file.
+    pub fn open(path: impl AsRef<Path>) -> Result<Self, StoreError> {
+        Self::beside(file::find(path.as_ref())?.into())
+    }
+
+    /// For a file that is there.
+    pub(super) fn beside(path: Arc<Path>) -> Result<Self, StoreError> {
+        let connection = schema::open_reader(&path)?;
+        let worker = Worker::spawn("phasm-store-read", &path, move |queue| run(&connection, &queue))?;
+        Ok(Self { path, worker })
+    }
+
+    pub(super) fn path(&self) -> PathBuf {
+        self.path.to_path_buf()
+    }
+
+    fn ask<T: Send + 'static>(
+        &self,
+        question: impl FnOnce(&Connection) -> Result<T, Fault> + Send + 'static,
+    ) -> Answer<T> {
+        let (answer, answered) = oneshot::channel();
+        let path = Arc::clone(&self.path);
+        self.worker.send(Box::new(move |connection| {
+            if !answer.is_closed() {
+                drop(answer.send(question(connection).map_err(|fault| fault.at(&path, "read"))));
+            }
+        }));
+        later(answered)
+    }
+
+    /// As [`Store::load`](super::Store::load).
+    pub fn load(&self, run_id: &str) -> Answer<Vec<Record<Vec<u8>>>> {
+        let run_id = Arc::from(run_id);
+        self.ask(move |connection| load(connection, run_id))
+    }
+
+    /// As [`Store::get`](super::Store::get).
+    pub fn get(&self, run_id: &str) -> Answer<Option<RunRow>> {
+        let run_id: Box<str> = run_id.into();
+        self.ask(move |connection| get(connection, &run_id))
+    }
+
+    /// As [`Store::list`](super::Store::list).
+    pub fn list(&self, filter: Filter, limit: usize) -> Answer<Vec<RunRow>> {
+        self.ask(move |connection| list(connection, &filter, limit))
+    }
+
+    /// As [`Store::open_runs`](super::Store::open_runs).
+    pub fn open_runs(&self) -> Answer<Vec<RunRow>> {
+        self.ask(open_runs)
+    }
+}
+
 /// Answers until nobody can ask any more.
-pub(super) fn run(connection: &Connection, queue: &Receiver<Question>) {
+fn run(connection: &Connection, queue: &Receiver<Question>) {
     while let Ok(question) = queue.recv() {
         question(connection);
     }
 }
 
-pub(super) fn get(connection: &Connection, run_id: &str) -> Result<Option<RunRow>, Fault> {
+fn get(connection: &Connection, run_id: &str) -> Result<Option<RunRow>, Fault> {
     let mut statement =
         connection.prepare_cached(&format!("SELECT {COLUMNS} FROM runs WHERE run_id = ?1"))?;
     Ok(statement.query_one([run_id], row).optional()?)
 }
 
-pub(super) fn list(connection: &Connection, filter: &Filter, limit: usize) -> Result<Vec<RunRow>, Fault> {
+fn list(connection: &Connection, filter: &Filter, limit: usize) -> Result<Vec<RunRow>, Fault> {
     let mut statement = connection.prepare_cached(&format!(
         "SELECT {COLUMNS} FROM runs
          WHERE number < :before AND (:namespace IS NULL OR namespace = :namespace)
@@ -52,7 +122,7 @@ pub(super) fn list(connection: &Connection, filter: &Filter, limit: usize) -> Re
     Ok(rows.collect::<Result<_, _>>()?)
 }
 
-pub(super) fn open_runs(connection: &Connection) -> Result<Vec<RunRow>, Fault> {
+fn open_runs(connection: &Connection) -> Result<Vec<RunRow>, Fault> {
     let mut statement = connection
         .prepare_cached(&format!("SELECT {COLUMNS} FROM runs WHERE open ORDER BY priority DESC, number"))?;
     let rows = statement.query_map([], row)?;
@@ -60,7 +130,7 @@ pub(super) fn open_runs(connection: &Connection) -> Result<Vec<RunRow>, Fault> {
 }
 
 /// Walks from the run's last record to its first.
-pub(super) fn load(connection: &Connection, run_id: Arc<str>) -> Result<Vec<Record<Vec<u8>>>, Fault> {
+fn load(connection: &Connection, run_id: Arc<str>) -> Result<Vec<Record<Vec<u8>>>, Fault> {
     // One snapshot, and its locks taken once.
     let snapshot = connection.unchecked_transaction()?;
     let Some((run, seq, last_record)) = end(&snapshot, &run_id)? else {

@@ -60,7 +60,11 @@ pub(super) fn open_writer(path: &Path, max_pages: Option<u32>) -> Result<Connect
 }
 
 pub(super) fn open_reader(path: &Path) -> Result<Connection, StoreError> {
-    connect(path, OpenFlags::SQLITE_OPEN_READ_ONLY).map_err(|error| at(error, path))
+    let connection = connect(path, OpenFlags::SQLITE_OPEN_READ_ONLY).map_err(|error| at(error, path))?;
+    if recognise(&connection, path)? {
+        return Err(StoreError::Foreign { path: path.into(), found: "it is empty".into() });
+    }
+    Ok(connection)
 }
 
 fn at(error: rusqlite::Error, path: &Path) -> StoreError {

@@ -115,6 +115,7 @@ async fn a_record_is_written_whether_or_not_its_answer_is_awaited() {
     .await;
 }
 
+/// R-D4.
 #[tokio::test]
 async fn of_many_drivers_exactly_one_advances_a_run() {
     on_each(async |store| {

@@ -104,6 +104,7 @@ async fn check(store: &dyn Store, run: u64, acknowledged: u64) {
     assert_eq!(seq, row.seq);
 }
 
+/// R-D2.
 #[tokio::test]
 async fn whatever_was_acknowledged_survives_a_kill() {
     let dir = tempfile::tempdir().unwrap();

@@ -254,3 +254,46 @@ async fn names_that_mean_something_to_sqlite_are_names_of_files() {
         assert_eq!(seqs(&store, "a").await, [0], "{name}");
     }
 }
+
+/// Beside whoever holds it, after it was closed, and after its process died with the log still unfolded.
+#[tokio::test]
+async fn a_reader_sees_what_is_durable_and_is_in_nobodys_way() {
+    let (_dir, store) = in_file();
+    let path = store.path();
+    append(&store, "a", 0, b"x").await.unwrap();
+    let reader = SqliteReader::open(&path).unwrap();
+    assert_eq!(reader.load("a").await.unwrap().len(), 1);
+    append(&store, "a", 1, b"y").await.unwrap();
+    assert_eq!(reader.load("a").await.unwrap().len(), 2);
+    let dead = tempfile::tempdir().unwrap();
+    for file in ["runs.db", "runs.db-wal"] {
+        fs::copy(path.with_file_name(file), dead.path().join(file)).unwrap();
+    }
+    let left = SqliteReader::open(dead.path().join("runs.db")).unwrap();
+    assert_eq!(left.load("a").await.unwrap().len(), 2);
+    drop(store);
+    assert_eq!(reader.get("a").await.unwrap().map(|row| row.seq), Some(2));
+    let store = Sqlite::open(&path).unwrap();
+    append(&store, "b", 0, b"").await.unwrap();
+    assert_eq!(reader.open_runs().await.unwrap().len(), 2);
+    drop(store);
+    drop(reader);
+    let reader = SqliteReader::open(&path).unwrap();
+    assert_eq!(reader.list(Filter::default(), 9).await.unwrap().len(), 2);
+    Sqlite::open(&path).unwrap();
+}
+
+#[test]
+fn a_reader_creates_nothing_and_takes_no_other_file() {
+    let (dir, path) = holding(b"x");
+    let none = dir.path().join("none.db");
+    let message = SqliteReader::open(&none).err().unwrap().to_string();
+    assert!(message.ends_with("none.db cannot be opened"), "{message}");
+    let empty = dir.path().join("empty.db");
+    fs::write(&empty, "").unwrap();
+    for (path, found) in [(&path, "it is not an SQLite file"), (&empty, "it is empty")] {
+        let message = SqliteReader::open(path).err().unwrap().to_string();
+        assert!(message.contains("is not a Phasm store") && message.contains(found), "{message}");
+    }
+    assert_eq!(names(&dir), ["empty.db", "some.file"]);
+}

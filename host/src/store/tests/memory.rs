@@ -9,7 +9,7 @@ async fn end(store: &Memory, run_id: &str, events: u32) {
 }
 
 async fn kept(store: &Memory) -> Vec<Arc<str>> {
-    let mut rows = store.list(super::super::Filter::default(), 99).await.unwrap();
+    let mut rows = store.list(Filter::default(), 99).await.unwrap();
     rows.reverse();
     rows.into_iter().map(|row| row.head.run_id.clone()).collect()
 }

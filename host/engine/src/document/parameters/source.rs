@@ -10,7 +10,7 @@ use crate::plan::{
 use crate::document::{
     ExprDoc, Report,
     expression::EXPRESSION,
-    field::TEXT,
+    field::SOME_TEXT,
     form::{Field, Form, Table},
     rule::{Refusal, Rule, When},
     walk::{Cursor, Name, Object},
@@ -93,10 +93,10 @@ static SECRET_TABLE: Table =
     Table::closed("secretKeyRef", "A reference to a secret.", &[&SECRET_NAME, &SECRET_KEY], &[]);
 
 static SECRET_NAME: Field<Name> =
-    Field::required("name", "the secret's name", TEXT, "Name of the secret in the configuration.");
+    Field::required("name", "the secret's name", SOME_TEXT, "Name of the secret in the configuration.");
 
 static SECRET_KEY: Field<Name> =
-    Field::required("key", "the key within the secret", TEXT, "Which value of the secret.");
+    Field::required("key", "the key within the secret", SOME_TEXT, "Which value of the secret.");
 
 fn expression(object: &Object<'_, '_>) -> Option<SourceDoc> {
     let fields = [&PARAMETER, &PATH, &CALCULATED];

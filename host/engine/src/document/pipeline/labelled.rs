@@ -5,7 +5,8 @@ use std::collections::BTreeMap;
 use serde_json::json;
 
 use crate::{
-    plan::catalogue::values,
+    plan::catalogue::{values, warnings::PASSED_ON},
+    suggest::did_you_mean,
     time::Millis,
     tree::{Key, Node, Tree},
 };
@@ -25,7 +26,7 @@ use crate::document::{
     rule::Rule,
     task::{DEADLINE, MAX_INACTIVITY, MAX_RUNTIME, ORDERED_BY_THE_PIPELINE, RecoveryDoc},
     timing::TIMEOUT,
-    walk::{Cursor, Name, Object, Site},
+    walk::{Cursor, Name, Object, Site, listed},
 };
 
 /// A single member: the label and what the task is.
@@ -137,7 +138,7 @@ fn written(object: &Object<'_, '_>) -> BTreeMap<&'static str, Site> {
 
 fn no_retry(cursor: &Cursor<'_>, report: &Report) -> Option<()> {
     if is_legacy(cursor) {
-        report_legacy(cursor, report);
+        report_legacy(cursor, true, report);
     } else {
         let problem = cursor
             .problem(&values::RULE_ACTION, "`retry` in a labelled task; expected a rule with `do: retry`");
@@ -157,6 +158,22 @@ fn inputs(object: &Object<'_, '_>) -> ParametersDoc {
     ParametersDoc { list, sound: true }
 }
 
+/// Warns about a key that reaches the executor though it looks like one of the task's.
+fn warn_if_ours(key: &Key, cursor: &Cursor<'_>, report: &Report) {
+    let own: Vec<_> = SPEC_TABLE.names().collect();
+    let hint = match &*key.name {
+        "timeout" => return,
+        "retry" => Some("to have the engine retry, write a policy rule with `do: retry`".to_owned()),
+        name if LABELLED_TABLE.mentions(name) => Some(format!("write `{name}` beside `spec`")),
+        name => did_you_mean(name, own.iter().copied()),
+    };
+    let Some(hint) = hint else { return };
+    let site = Site { path: cursor.path.key(key.name.clone()), span: key.span };
+    let message =
+        format!("`{}` in `spec` is the executor's, in `config.spec`; expected {}", key.name, listed(&own));
+    report.warning(site.problem(&PASSED_ON, message).with_hint(hint));
+}
+
 /// The task's own settings, and everything else as the executor's.
 fn spec(cursor: &Cursor<'_>, report: &Report) -> Option<(SettingsDoc, Option<ValueDoc>)> {
     let object = cursor.object(&SPEC_TABLE, report)?;
@@ -168,10 +185,11 @@ fn spec(cursor: &Cursor<'_>, report: &Report) -> Option<(SettingsDoc, Option<Val
         .chain(executors_timeout)
         .map(|(key, value)| (key.clone(), value.tree.clone()))
         .collect();
+    rest.iter().for_each(|(key, _)| warn_if_ours(key, cursor, report));
     let settings = SettingsDoc {
         timeout: own_timeout,
         recovery: object.optional(&SPEC_POLICY).map(RecoveryDoc::Policy),
-        ..SettingsDoc::read_policies(&object)
+        ..SettingsDoc::read_bounds(&object)
     };
     let config = if rest.is_empty() { None } else { labelled_config(rest, &cursor.site(), report) };
     Some((settings, config))

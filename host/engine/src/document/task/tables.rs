@@ -59,7 +59,6 @@ static TEMPLATE: Table = Table::closed(
         &HOOKS_FIELD,
     ],
     &[
-        Rule::ExactlyOne(WORK),
         Rule::Stated(retry_xor_policy),
         Rule::Refused(Refusal {
             fields: &["dependencies", "when"],
@@ -75,6 +74,7 @@ static TEMPLATE: Table = Table::closed(
             why: "in a task template with an executor; expected `inputs` with values",
             hint: "give the input a `value` or `default`",
         }),
+        Rule::ExactlyOne(WORK),
     ],
 );
 
@@ -127,10 +127,10 @@ static PIPELINE: Table = Table::closed(
         &HOOKS_FIELD,
     ],
     &[
-        Rule::ExactlyOne(WORK),
         Rule::Stated(retry_xor_policy),
-        Rule::Refused(DECLARED_BY_A_CALL),
         Rule::Refused(ORDERED_BY_THE_PIPELINE),
+        Rule::ExactlyOne(WORK),
+        Rule::Refused(DECLARED_BY_A_CALL),
     ],
 );
 
@@ -138,7 +138,7 @@ static PIPELINE: Table = Table::closed(
 pub(super) static MANIFEST: Table = Table::closed(
     "defaults",
     "A plugin's default policies.",
-    &[&MAX_RUNTIME, &MAX_INACTIVITY, &DEADLINE, &RETRY_FIELD, &POLICY_FIELD],
+    &[&MAX_RUNTIME, &MAX_INACTIVITY, &DEADLINE, &RETRY_FIELD],
     &[],
 );
 

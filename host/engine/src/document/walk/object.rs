@@ -1,7 +1,8 @@
 //! Objects with the fields of their [`Table`].
 
 use crate::{
-    plan::catalogue::{shape, warnings},
+    plan::catalogue::{Entry, shape, warnings},
+    suggest::did_you_mean,
     tree::{Key, Tree},
 };
 
@@ -9,7 +10,6 @@ use super::{Cursor, Site, each_member, listed};
 use crate::document::{
     Report,
     form::{Described as _, Field, Rest, Table},
-    suggest::did_you_mean,
 };
 
 /// An object whose fields have been checked against its table.
@@ -36,7 +36,7 @@ impl<'t> Cursor<'t> {
 
 impl<'t> Object<'t, '_> {
     fn check(&self) {
-        self.table.rules.iter().for_each(|rule| rule.check(self));
+        self.table.rules.iter().all(|rule| rule.check(self));
         for field in self.table.fields {
             if let (Some(expected), false) = (field.expected(), self.has(field.name())) {
                 self.report_missing(field.name(), expected);
@@ -99,13 +99,20 @@ impl<'t> Object<'t, '_> {
 
     fn report_unknown(&self, key: &Key) {
         let site = Site { path: self.site.path.key(key.name.clone()), span: key.span };
-        let known: Vec<_> = self.table.names().collect();
+        let refused = |name: &&str| self.table.rules.iter().any(|rule| rule.refused(self).contains(name));
+        let known: Vec<_> = self.table.names().filter(|name| !refused(name)).collect();
         let message = format!("unknown field `{}`; expected {}", key.name, listed(&known));
         let problem = site.problem(&shape::UNKNOWN_FIELD, message);
-        self.report.problem(match did_you_mean(&key.name, known) {
-            Some(hint) => problem.with_hint(hint),
-            None => problem,
-        });
+        self.report.problem(problem.with_hint_if(did_you_mean(&key.name, known)));
+    }
+
+    /// Reports `fields` that are there though they may not be.
+    pub(in crate::document) fn refuse(&self, fields: &[&str], entry: &Entry, why: &str, hint: &str) {
+        for field in fields {
+            if let Some(site) = self.key_site(field) {
+                self.report.problem(site.problem(entry, format!("`{field}` {why}")).with_hint(hint));
+            }
+        }
     }
 
     /// Warns that the field has no effect.

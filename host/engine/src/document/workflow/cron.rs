@@ -1,10 +1,9 @@
 //! `spec` of a CronWorkflow: a schedule around a workflow's spec, validated, but nothing runs it yet.
 
-use serde_json::json;
-
-use crate::plan::catalogue::shape;
-
-use super::spec::{SPEC_OF_WORKFLOW, SpecDoc};
+use super::{
+    schedule::SCHEDULE,
+    spec::{SPEC_OF_WORKFLOW, SpecDoc},
+};
 use crate::document::{
     Report,
     field::{BOOLEAN, TEXT, Words, word},
@@ -19,7 +18,7 @@ static CRON_TABLE: Table = Table::closed(
     "cronSpec",
     "When a workflow is to run, and what it does. It is checked; nothing schedules it yet.",
     &[
-        &SCHEDULE,
+        &SCHEDULE_FIELD,
         &TIMEZONE,
         &START_AT,
         &END_AT,
@@ -33,10 +32,10 @@ static CRON_TABLE: Table = Table::closed(
     &[],
 );
 
-static SCHEDULE: Field<()> = Field::required(
+static SCHEDULE_FIELD: Field<()> = Field::required(
     "schedule",
     "five fields, as `0 * * * *`",
-    Form::new(schedule, |_| json!({ "type": "string", "pattern": pattern() })),
+    SCHEDULE,
     "Minute, hour, day, month and weekday as `0 * * * *`, or a name such as `@daily`.",
 );
 
@@ -81,7 +80,7 @@ impl Words for ConcurrencyPolicy {
 
 fn read(cursor: &Cursor<'_>, report: &Report) -> Option<SpecDoc> {
     let object = cursor.object(&CRON_TABLE, report)?;
-    object.optional(&SCHEDULE);
+    object.optional(&SCHEDULE_FIELD);
     for field in [&TIMEZONE, &START_AT, &END_AT] {
         object.optional(field);
     }
@@ -91,26 +90,4 @@ fn read(cursor: &Cursor<'_>, report: &Report) -> Option<SpecDoc> {
     }
     object.optional(&SUSPEND);
     object.optional(&WORKFLOW_SPEC)
-}
-
-/// Schedules with a name.
-const NAMED: [&str; 7] = ["@yearly", "@annually", "@monthly", "@weekly", "@daily", "@midnight", "@hourly"];
-
-fn pattern() -> String {
-    let (space, field) = (r"[ \t\n\f\r]", "[A-Za-z0-9*/,?-]+");
-    format!("^({}|{space}*{field}({space}+{field}){{4}}{space}*)$", NAMED.join("|"))
-}
-
-/// Five fields of the usual form, or a name.
-fn schedule(cursor: &Cursor<'_>, report: &Report) -> Option<()> {
-    let found = cursor.text(report)?;
-    let field = |field: &str| {
-        field.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '*' | '/' | ',' | '-' | '?'))
-    };
-    let fields: Vec<_> = found.split_ascii_whitespace().collect();
-    if !(NAMED.contains(&&*found) || fields.len() == 5 && fields.iter().all(|f| field(f))) {
-        let message = format!("schedule {found:?}; expected five fields: minute, hour, day, month, weekday");
-        report.problem(cursor.problem(&shape::UNKNOWN_WORD, message));
-    }
-    Some(())
 }

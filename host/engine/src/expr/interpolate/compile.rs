@@ -2,12 +2,16 @@
 
 use std::{ops::Range, sync::Arc};
 
-use super::{Interpolated, Piece, Placeholder, PlaceholderError, index_segment, key_segment};
+use super::{Interpolated, Piece, Placeholder, PlaceholderError};
 use crate::{
     expr::{Expr, SyntaxError},
+    path::key_segment,
     tree::{Key, Node, Span, Tree},
     value::{Map, Value},
 };
+
+/// Errors of one value that are kept; nobody reads more, and each of them is worth a look at the whole text.
+const MOST_ERRORS: usize = 100;
 
 #[derive(Default)]
 pub(super) struct Compiler {
@@ -21,7 +25,7 @@ impl Compiler {
             Node::Null | Node::Bool(_) | Node::Number(_) => Interpolated::Literal(tree.to_value()),
             Node::String(text) => self.string(text, tree.span),
             Node::Array(items) => {
-                let item = |(index, item): (usize, &Tree)| self.member(&index_segment(index), item);
+                let item = |(index, item): (usize, &Tree)| self.member(&format!("[{index}]"), item);
                 let items: Vec<Interpolated> = items.iter().enumerate().map(item).collect();
                 let literals: Option<Vec<Value>> = items.iter().map(|i| i.as_literal().cloned()).collect();
                 literals.map_or(Interpolated::Array(items), |values| Interpolated::Literal(values.into()))
@@ -51,7 +55,7 @@ impl Compiler {
     fn string(&mut self, text: &Arc<str>, span: Span) -> Interpolated {
         let mut pieces = Vec::new();
         let mut at = 0;
-        while let Some(open) = find(text, "{{", at) {
+        while let Some(open) = find(text, "{{", at).filter(|_| self.errors.len() < MOST_ERRORS) {
             push_literal(&mut pieces, text.get(at..open));
             let offset = open + "{{".len();
             match end_of_placeholder(text, offset) {

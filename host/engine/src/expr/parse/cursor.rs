@@ -20,6 +20,11 @@ impl Parser {
         self.token(0).start
     }
 
+    /// Offset behind the token consumed last.
+    pub(super) fn consumed(&self) -> usize {
+        self.at.checked_sub(1).and_then(|last| self.tokens.get(last)).map_or(0, |token| token.end)
+    }
+
     pub(super) fn is_symbol(&self, ahead: usize, symbol: &str) -> bool {
         matches!(&self.token(ahead).kind, Kind::Symbol(s) if *s == symbol)
     }

@@ -109,9 +109,11 @@ impl Parser {
 
     /// A path grows; of anything else the segment is a member.
     fn with_segment(&mut self, node: Node, name: Arc<str>) -> Node {
+        let end = self.consumed();
         match node.as_path().and_then(|read| self.reads.get_mut(read)) {
             Some(read) => {
                 read.path.push(name);
+                read.end = end;
                 node
             }
             None => node.member(name),
@@ -190,7 +192,7 @@ impl Parser {
             }
             _ if self.is_symbol(0, "(") => Err(filter::no_function(&word, offset)),
             _ => {
-                self.reads.push(Read { path: vec![word], offset });
+                self.reads.push(Read { path: vec![word], offset, end: self.consumed() });
                 Ok(Node::path(self.reads.len() - 1))
             }
         }

@@ -5,6 +5,7 @@ use super::*;
 const ENV: &str = r#"{"i": 7, "x": 2.5, "s": "ab", "n": null, "list": [1], "o": {}, "t": true,
     "max": 9223372036854775807, "min": -9223372036854775808, "big": 18446744073709551615, "huge": 1e308}"#;
 
+/// R-X6.
 #[test]
 fn results() {
     check(
@@ -48,6 +49,7 @@ fn results() {
     );
 }
 
+/// R-X6.
 #[test]
 fn what_has_no_result() {
     check_fails(

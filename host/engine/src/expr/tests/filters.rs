@@ -5,6 +5,7 @@ use super::*;
 const ENV: &str = r#"{"s": "  Straße ", "n": null, "list": [3, "b", null, true, 1.5, {"k": 1}], "o": {"b": 1, "a": 2},
     "words": "a,b,,c", "i": 7, "x": -2.5, "nested": "[1, {\"a\": null}]"}"#;
 
+/// R-X5.
 #[test]
 fn of_texts() {
     check(
@@ -39,6 +40,7 @@ fn of_texts() {
     );
 }
 
+/// R-X5.
 #[test]
 fn of_lists_and_objects() {
     check(
@@ -73,6 +75,7 @@ fn of_lists_and_objects() {
     );
 }
 
+/// R-X5.
 #[test]
 fn between_types() {
     check(
@@ -120,7 +123,7 @@ fn between_types() {
     );
 }
 
-/// Null stays null in all filters but `default`, whatever the arguments.
+/// Null stays null in all filters but `default`, whatever the arguments (R-X5).
 #[test]
 fn null_stays_null() {
     let env = Json::new(ENV);

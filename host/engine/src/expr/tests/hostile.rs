@@ -102,7 +102,8 @@ proptest! {
         match Interpolated::compile(&tree, false) {
             Ok(compiled) => {
                 let _ = compiled.eval(&Json::new(ENV));
-                prop_assert!(compiled.reads().iter().all(|r| text.is_char_boundary(r.offset)));
+                let found = compiled.placeholders(&crate::path::Path::root());
+                prop_assert!(found.iter().all(|(_, p)| text.is_char_boundary(p.offset)));
             }
             Err(errors) => prop_assert!(errors.iter().all(|e| text.is_char_boundary(e.error.offset))),
         }

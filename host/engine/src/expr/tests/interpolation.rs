@@ -26,6 +26,7 @@ fn filled(rows: &[(&str, &str, usize)]) {
     }
 }
 
+/// R-X8.
 #[test]
 fn a_string_that_is_one_placeholder_keeps_the_type() {
     filled(&[
@@ -47,6 +48,7 @@ fn a_string_that_is_one_placeholder_keeps_the_type() {
     ]);
 }
 
+/// R-X8.
 #[test]
 fn anything_else_is_text() {
     filled(&[
@@ -68,6 +70,7 @@ fn anything_else_is_text() {
     ]);
 }
 
+/// R-X8.
 #[test]
 fn at_any_depth_but_not_in_keys() {
     filled(&[
@@ -127,17 +130,15 @@ fn every_bad_placeholder_is_reported_with_its_place() {
 }
 
 #[test]
-fn reads_carry_path_span_and_offset() {
+fn placeholders_carry_path_span_and_offset() {
     let span = Span { line: 7, column: 3, start: 100, end: 130 };
     let text = Tree { node: Node::String("x {{ a.b }} {{ c }}".into()), span };
     let list = Tree { node: Node::Array(vec![tree("1"), text]), span: Span::default() };
     let compiled = Interpolated::compile(&list, false).unwrap();
+    let found = compiled.placeholders(&crate::path::Path::root());
     let shown: Vec<_> =
-        compiled.reads().into_iter().map(|r| (r.path, r.span, r.offset, r.read.path.join("."))).collect();
-    assert_eq!(
-        shown,
-        [("[1]".to_owned(), span, 5, "a.b".to_owned()), ("[1]".to_owned(), span, 15, "c".to_owned())]
-    );
+        found.iter().map(|(path, p)| (path.to_string(), p.span, p.offset, p.expr.source())).collect();
+    assert_eq!(shown, [("[1]".to_owned(), span, 4, " a.b "), ("[1]".to_owned(), span, 14, " c ")]);
 }
 
 #[test]

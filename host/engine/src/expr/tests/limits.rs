@@ -7,6 +7,7 @@ fn null() -> Json {
     Json::new("null")
 }
 
+/// R-X1.
 #[test]
 fn length() {
     let longest = format!("'{}'", "x".repeat(MAX_LENGTH - 2));
@@ -75,7 +76,7 @@ fn sixty_levels_are_enough_for_anybody() {
     }
 }
 
-/// On the smallest stack a thread is likely to have.
+/// On the smallest stack a thread is likely to have (R-X1).
 #[test]
 fn depth_is_refused_before_the_stack_is_exhausted() {
     let deepest = || {
@@ -108,6 +109,7 @@ impl Env for Large {
     }
 }
 
+/// R-X1.
 #[test]
 fn results_do_not_grow_without_bounds() {
     let text = Large("x".repeat(1 << 20).into());

@@ -43,6 +43,21 @@ fn every_constant_path_is_reported_where_it_stands() {
     }
 }
 
+#[test]
+fn a_path_ends_where_its_last_segment_does() {
+    let rows: [(&str, &[&str]); 5] = [
+        ("a.b == c", &["a.b", "c"]),
+        ("tasks['a b'] . phase | lower", &["tasks['a b'] . phase"]),
+        ("list[0].name", &["list"]),
+        ("x.lower() + {{ y.z }}", &["x", "y.z"]),
+        ("tasks[name].phase", &["tasks", "name"]),
+    ];
+    for (text, expected) in rows {
+        let found: Vec<_> = compiled(text).reads().iter().map(|read| &text[read.offset..read.end]).collect();
+        assert_eq!(found, expected, "{text}");
+    }
+}
+
 /// The comparisons as `path literal@offset`.
 fn comparisons(text: &str) -> Vec<String> {
     let expr = compiled(text);

@@ -10,6 +10,7 @@ const ENV: &str = r#"{
     "loop": {"index": 2, "item": {"name": "x"}}, "long": "0123456789012345678901234567890123456789012345678901234567890123456789"
 }"#;
 
+/// R-X2.
 #[test]
 fn literals() {
     check(
@@ -44,6 +45,7 @@ fn literals() {
     );
 }
 
+/// R-X4.
 #[test]
 fn paths() {
     check(
@@ -70,6 +72,7 @@ fn paths() {
     );
 }
 
+/// R-X6.
 #[test]
 fn indexes_and_what_is_missing() {
     check(
@@ -118,6 +121,7 @@ fn indexes_and_what_is_missing() {
     );
 }
 
+/// R-X6.
 #[test]
 fn equality() {
     check(
@@ -162,6 +166,7 @@ fn equality() {
     );
 }
 
+/// R-X6.
 #[test]
 fn order() {
     check(
@@ -196,6 +201,7 @@ fn order() {
     );
 }
 
+/// R-X6.
 #[test]
 fn membership() {
     check(
@@ -267,6 +273,7 @@ fn logic() {
     );
 }
 
+/// R-X3.
 #[test]
 fn what_is_not_needed_is_not_evaluated() {
     check(
@@ -286,6 +293,7 @@ fn what_is_not_needed_is_not_evaluated() {
     );
 }
 
+/// R-X3.
 #[test]
 fn precedence() {
     check(
@@ -324,6 +332,7 @@ fn precedence() {
     );
 }
 
+/// R-X7.
 #[test]
 fn booleans_are_demanded() {
     check_fails(

@@ -13,6 +13,7 @@ fn refused(rows: &[(&str, usize, &str)]) {
     }
 }
 
+/// R-E1.
 #[test]
 fn incomplete() {
     refused(&[
@@ -75,6 +76,7 @@ fn one_thing_behind_another() {
     ]);
 }
 
+/// R-X3.
 #[test]
 fn chains_of_comparisons() {
     let hint = "comparisons cannot be chained (write `a < b && b < c`";
@@ -165,7 +167,7 @@ fn filters_and_functions() {
     ]);
 }
 
-/// Nothing of Rhai shows through.
+/// Nothing of Rhai shows through (R-X1).
 #[test]
 fn rhai_is_out_of_reach() {
     for text in [

@@ -3,7 +3,7 @@
 super::entries! {
     NO_SOURCE "P050" "Input that nobody supplies",
         "Each declared input needs an argument at every call, or a value, valueFrom or default where it is declared.",
-        "- {name: get, template: fetch}  # fetch declares the input url" =>
+        "- {name: get, template: fetch}  # which declares the input url" =>
         "- {name: get, template: fetch, arguments: {parameters: [{name: url, value: \"https://example.org\"}]}}";
     UNKNOWN_ARGUMENT "P051" "Parameter that the workflow does not have",
         "Only parameters that spec.arguments declares can be given to a run.",

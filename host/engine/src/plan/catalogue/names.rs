@@ -6,35 +6,40 @@ super::entries! {
         "entrypoint: mian" => "entrypoint: main";
     DUPLICATE_NAME "P021" "Name that is taken",
         "Templates, the tasks of a dag or pipeline and the parameters of a list are found by name; a name stands for one of them.",
-        "tasks: [{name: a, template: x}, {name: a, template: y}]" => "tasks: [{name: a, template: x}, {name: b, template: y}]";
+        "- {name: a, template: work}\n- {name: a, template: work}" =>
+        "- {name: a, template: work}\n- {name: b, template: work}";
     UNKNOWN_TASK "P022" "Task that does not exist",
         "Dependencies, entrypoints and jumps name tasks of the same dag or pipeline.",
-        "- {name: b, template: x, dependencies: [aa]}" => "- {name: b, template: x, dependencies: [a]}";
+        "- {name: a, template: work}\n- {name: b, template: work, dependencies: [aa]}" =>
+        "- {name: a, template: work}\n- {name: b, template: work, dependencies: [a]}";
     CYCLE "P023" "Tasks that wait for each other",
         "Each task of the cycle waits for the next, so none could ever start. Remove one of the dependencies.",
-        "- {name: a, template: x, dependencies: [b]}\n- {name: b, template: x, dependencies: [a]}" =>
-        "- {name: a, template: x}\n- {name: b, template: x, dependencies: [a]}";
+        "- {name: a, template: work, dependencies: [b]}\n- {name: b, template: work, dependencies: [a]}" =>
+        "- {name: a, template: work}\n- {name: b, template: work, dependencies: [a]}";
     RECURSION "P024" "Template that reaches itself",
         "A template that calls itself, directly or through others, would never end. Repeat with a loop and repeatCondition.",
         "dag: {name: main, tasks: [{name: again, template: main}]}" =>
-        "loop: {name: main, body: step, repeatCondition: loop.index < 9, maxIterations: 10}";
+        "loop: {name: main, body: work, repeatCondition: loop.index < 9, maxIterations: 10}";
     TOO_DEEP "P025" "Tasks nested too deeply",
         "The deepest task lies below spec.maxNestedDepth levels of dags, loops, pipelines and wrappers; the root is level 0.",
-        "maxNestedDepth: 1  # main calls a dag that calls a dag" => "maxNestedDepth: 3";
+        "maxNestedDepth: 1\ntemplates:\n- dag: {name: main, tasks: [{name: a, template: part}]}\n- dag: {name: part, tasks: [{name: b, template: work}]}" =>
+        "maxNestedDepth: 2\ntemplates:\n- dag: {name: main, tasks: [{name: a, template: part}]}\n- dag: {name: part, tasks: [{name: b, template: work}]}";
     OUTSIDE_ENTRYPOINTS "P026" "Dependency outside the entrypoints",
         "With dag.entrypoints only what is reachable from them exists; a task cannot wait for one that does not.",
-        "entrypoints: [a]\ntasks:\n- {name: a, template: x}\n- {name: b, template: x}\n- {name: c, template: x, dependencies: [a, b]}" =>
-        "entrypoints: [a, b]";
+        "dag:\n  name: main\n  entrypoints: [a]\n  tasks:\n  - {name: a, template: work}\n  - {name: b, template: work}\n  - {name: c, template: work, dependencies: [a, b]}" =>
+        "dag:\n  name: main\n  entrypoints: [a, b]\n  tasks:\n  - {name: a, template: work}\n  - {name: b, template: work}\n  - {name: c, template: work, dependencies: [a, b]}";
     NOT_A_TASK "P027" "Template of the wrong kind",
         "Hooks call task templates with an executor; a wrapper calls a dag, loop or pipeline.",
-        "hooks: {onExit: {template: main}}  # main is a dag" => "hooks: {onExit: {template: notify}}  # notify is a task";
+        "hooks: {onExit: {template: part}}  # a dag" =>
+        "hooks: {onExit: {template: work}}  # a task";
     CONTAINER_CALL "P028" "Field that a dag, loop or pipeline does not take",
         "A dag, loop or pipeline has tasks with retry and timeouts of their own; the call itself takes only dependencies, arguments, \
          when, timeout, continueOn, phaseConditions and hooks. To run it again as a whole, wrap it in a task template \
          (R-R9).",
-        "- {name: all, template: some-dag, retry: {limit: 2}}" =>
-        "- {name: all, template: some-dag-again, retry: {limit: 2}}\n# with the template\n# task: {name: some-dag-again, template: some-dag}";
+        "- {name: all, template: part, retry: {limit: 2}}" =>
+        "- {name: all, template: part-again, retry: {limit: 2}}\n# with the template\n# task: {name: part-again, template: part}";
     RESERVED_LABEL "P029" "Label that expressions already use",
         "Tasks of a pipeline are visible under their label, which must therefore differ from the other names in expressions.",
-        "- {name: outcome, executor: {type: echo}}" => "- {name: result, executor: {type: echo}}";
+        "pipeline: {name: main, tasks: [{name: outcome, template: work}]}" =>
+        "pipeline: {name: main, tasks: [{name: result, template: work}]}";
 }

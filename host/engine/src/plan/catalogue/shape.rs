@@ -16,21 +16,25 @@ super::entries! {
         "metadata: {}" => "metadata: {name: nightly}";
     UNKNOWN_WORD "P014" "Word that is not one of the allowed ones",
         "The field takes one of a few words, written exactly as listed.",
-        "aggregate: {strategy: all}" => "aggregate: {strategy: list}";
+        "loop: {name: main, body: work, items: [1, 2], aggregate: {strategy: all}}" =>
+        "loop: {name: main, body: work, items: [1, 2], aggregate: {strategy: list}}";
     OUT_OF_RANGE "P015" "Number out of range",
         "The field takes numbers within the bounds that the message names.",
         "priority: 5000" => "priority: 900";
     NOT_EXACTLY_ONE "P016" "Not exactly one of several fields",
         "These fields exclude each other, and one of them is needed.",
-        "- {name: build, template: make, executor: {type: echo}}" => "- {name: build, template: make}";
-    EMPTY "P017" "List without an element",
-        "The list needs at least one element to make sense.",
+        "- {name: build, template: work, executor: {type: echo}}" =>
+        "- {name: build, template: work}";
+    EMPTY "P017" "Nothing where something is needed",
+        "The list needs at least one element, the text at least one character to make sense.",
         "dag: {name: main, tasks: []}" => "dag: {name: main, tasks: [{name: a, template: work}]}";
     NOT_ALLOWED "P018" "Field that may not stand here",
         "The field exists, but not in this kind of object; it would have no effect.",
-        "- {name: build, template: make, inputs: {parameters: []}}" => "- {name: build, template: make, arguments: {parameters: []}}";
+        "- {name: build, template: work, inputs: {parameters: []}}" =>
+        "- {name: build, template: work, arguments: {parameters: []}}";
     INVALID_NAME "P019" "Name of the wrong form",
         "Names of workflows, templates and tasks are lower-case letters, digits and inner hyphens, at most 63 characters; labels of \
          pipeline tasks also allow `_`. Names of parameters are letters, digits, `_` and, not first, `-`.",
-        "name: Fetch Page" => "name: fetch-page";
+        "- {name: Fetch Page, template: work}" =>
+        "- {name: fetch-page, template: work}";
 }

@@ -11,12 +11,15 @@ super::entries! {
     UNSUPPORTED_YAML "P003" "YAML that a workflow does not use",
         "Documents are YAML 1.2 in its core schema: one document per file, no tags but the core schema's, no merge keys, no alias \
          to something around it.",
-        "<<: *defaults" => "retry: {limit: 2}";
+        "executor: {type: echo, config: {base: &base {x: 1}, more: {<<: *base}}}" =>
+        "executor: {type: echo, config: {base: &base {x: 1}, more: *base}}";
     KEY_NOT_TEXT "P004" "Key that is not text",
         "Keys are text. YAML reads bare numbers, true, false and null as what they are; quote such a key.",
-        "codes: {404: gone}" => "codes: {\"404\": gone}";
+        "executor: {type: echo, config: {404: gone}}" =>
+        "executor: {type: echo, config: {\"404\": gone}}";
     NUMBER_RANGE "P005" "Number that cannot be kept exactly",
         "Integers lie between -9223372036854775808 and 18446744073709551615; other numbers are finite doubles. Anything else would \
          silently become another number; write it as text.",
-        "value: 18446744073709551616" => "value: \"18446744073709551616\"";
+        "executor: {type: echo, config: {big: 18446744073709551616}}" =>
+        "executor: {type: echo, config: {big: \"18446744073709551616\"}}";
 }

@@ -18,22 +18,25 @@ super::entries! {
     LEGACY_RETRY "P034" "Retry in NoETL's legacy spelling",
         "`max_attempts` and `retry_when` were replaced by policy rules, which the hint prints.",
         "retry: {max_attempts: 5, retry_when: \"{{ status_code >= 500 }}\"}" =>
-        "policy:\n  rules:\n  - when: \"{{ outcome.status == 'error' and outcome.http.status >= 500 }}\"\n    \
-         then: {do: retry, attempts: 5, backoff: exponential, delay: 1.0}";
+        "policy:\n  rules:\n  - when: \"{{ outcome.status == 'error' and outcome.http.status >= 500 }}\"\n    then: {do: retry, attempts: 5, backoff: exponential, delay: 1.0}\n  - when: \"{{ outcome.status == 'error' }}\"\n    then: {do: fail}\n  - else:\n      then: {do: continue}";
     WRONG_LITERAL "P035" "Value that does not fit its declared type",
         "The parameter declares a type that this value does not have. Nothing is converted.",
-        "{name: count, type: integer, value: \"3\"}" => "{name: count, type: integer, value: 3}";
+        "executor: {type: echo}\ninputs: {parameters: [{name: count, type: integer, value: \"3\"}]}" =>
+        "executor: {type: echo}\ninputs: {parameters: [{name: count, type: integer, value: 3}]}";
     NOT_IN_ENUM "P036" "Value that is not one of the declared ones",
         "The parameter lists in `enum` what it accepts.",
-        "{name: level, enum: [low, high], value: medium}" => "{name: level, enum: [low, high], value: high}";
+        "executor: {type: echo}\ninputs: {parameters: [{name: level, enum: [low, high], value: medium}]}" =>
+        "executor: {type: echo}\ninputs: {parameters: [{name: level, enum: [low, high], value: high}]}";
     SIZE "P037" "Text that is no size",
         "A size is a whole number of bytes, or one with KB, MB, GB, Ki, Mi or Gi.",
         "resources: {memory: 64 megs}" => "resources: {memory: 64Mi}";
     ELSE_RULE "P038" "Else rule of the wrong form",
         "A policy has at most one else rule, at its end, written `- else: {then: {do: …}}`.",
-        "- else: {do: continue}" => "- else: {then: {do: continue}}";
+        "policy: {rules: [{else: {do: continue}}]}" =>
+        "policy: {rules: [{else: {then: {do: continue}}}]}";
     RULE_ACTION "P039" "Key or action that a rule cannot have here",
         "Each action has keys of its own: retry has attempts, backoff and delay, jump has to. jump, break, set_iter and set_ctx exist \
          in pipelines only.",
-        "then: {do: fail, attempts: 3}" => "then: {do: fail}";
+        "policy: {rules: [{else: {then: {do: fail, attempts: 3}}}]}" =>
+        "policy: {rules: [{else: {then: {do: fail}}}]}";
 }

@@ -13,23 +13,52 @@ super::entries! {
         "timeout: 10s\nretry: {limit: 3}" => "maxRuntime: 10s\nretry: {limit: 3}";
     UNREACHABLE_TEMPLATE "W004" "Template that nothing calls",
         "The template cannot be reached from the entrypoint or a hook.",
-        "templates: [{task: {name: main, executor: {type: echo}}}, {task: {name: spare, executor: {type: echo}}}]" =>
-        "templates: [{task: {name: main, executor: {type: echo}}}]";
+        "templates:\n- task: {name: main, executor: {type: echo}}\n- task: {name: spare, executor: {type: echo}}" =>
+        "templates:\n- task: {name: main, executor: {type: echo}}";
     UNDECLARED_ARGUMENT "W005" "Argument that the template does not declare",
         "It is passed on all the same; declare it as an input, or mend its name.",
-        "arguments: {parameters: [{name: urll, value: x}]}" => "arguments: {parameters: [{name: url, value: x}]}";
+        "- {name: get, template: fetch, arguments: {parameters: [{name: url, value: x}, {name: urll, value: y}]}}" =>
+        "- {name: get, template: fetch, arguments: {parameters: [{name: url, value: x}]}}";
     NO_ELSE "W006" "Policy that may match nothing",
         "When no rule matches, the pipeline continues, even after an error. Write an else rule, or `onUnmatched: fail`.",
-        "rules:\n- when: outcome.code == 4\n  then: {do: retry}" =>
-        "rules:\n- when: outcome.code == 4\n  then: {do: retry}\n- else: {then: {do: fail}}";
+        "policy:\n  rules:\n  - {when: outcome.code == 4, then: {do: retry}}" =>
+        "policy:\n  rules:\n  - {when: outcome.code == 4, then: {do: retry}}\n  - else: {then: {do: fail}}";
     NEVER_EQUAL "W007" "Comparison that is never true",
         "The value is one of a few words, and this is none of them.",
         "when: tasks.a.phase == 'succeeded'" => "when: tasks.a.phase == 'Succeeded'";
     PLUGIN_DEFAULTS "W008" "Defaults of a plugin that cannot be used",
-        "The plugin's manifest has a retry or timeout that is none; the task runs without it.",
+        "The plugin's manifest has a retry or timeout that is none. No task gets a default from it, and the plugin itself is refused \
+         when it is loaded, so that attempts end with code 3.",
         "retry = \"often\"" => "retry = { limit = 2 }";
     EMPTY_OUTPUT "W009" "Output that never has a value",
-        "A dag's outputs are made from its tasks; one without value, valueFrom and default is always null.",
-        "outputs: {parameters: [{name: body}]}" =>
-        "outputs: {parameters: [{name: body, valueFrom: {parameter: tasks.fetch.outputs.parameters.body}}]}";
+        "A dag's outputs are made from its tasks; one without value, valueFrom and default is always null. A loop's output without \
+         them is the aggregated one of this name, and null when nothing of this name is aggregated.",
+        "dag: {name: main, tasks: [{name: a, template: work}], outputs: {parameters: [{name: body}]}}" =>
+        "dag:\n  name: main\n  tasks: [{name: a, template: work}]\n  outputs: {parameters: [{name: body, valueFrom: {parameter: tasks.a.outputs.parameters.body}}]}";
+    SECRET_READ "W010" "Secret that an expression reads",
+        "The value of a secret reaches executors only, as an input of their own; an expression, and so every placeholder, reads \
+         null in its place.",
+        "- name: get\n  executor: {type: echo, config: {auth: \"Bearer {{ inputs.parameters.token }}\"}}\n  inputs: {parameters: [{name: token, valueFrom: {secretKeyRef: {name: api, key: token}}}]}" =>
+        "- name: get\n  executor: {type: echo}\n  inputs: {parameters: [{name: token, valueFrom: {secretKeyRef: {name: api, key: token}}}]}";
+    UNREACHED_RULE "W011" "Rule that is never applied",
+        "The first rule that matches decides, and when its attempts are used up the task fails; a rule behind one that always \
+         matches, or has the same condition, is never looked at.",
+        "policy:\n  rules:\n  - {when: outcome.code == 4, then: {do: retry}}\n  - {when: outcome.code == 4, then: {do: continue}}\n  - else: {then: {do: fail}}" =>
+        "policy:\n  rules:\n  - {when: outcome.code == 4, then: {do: retry}}\n  - else: {then: {do: fail}}";
+    UNREACHED_TASK "W012" "Task that never runs",
+        "With dag.entrypoints only what follows from them exists. A pipeline goes on in its order only from a task that may continue; \
+         what neither that nor a jump leads to is never entered.",
+        "dag:\n  name: main\n  entrypoints: [a]\n  tasks: [{name: a, template: work}, {name: b, template: work}]" =>
+        "dag:\n  name: main\n  entrypoints: [a]\n  tasks: [{name: a, template: work}, {name: b, template: work, dependencies: [a]}]";
+    NO_EFFECT "W013" "Field without effect",
+        "Without limit and maxAttempts there is one attempt, and nothing else in retry matters; maxDelay caps delays that grow.",
+        "retry: {delay: 5s}" => "retry: {limit: 2, delay: 5s}";
+    PASSED_ON "W014" "Key that the executor gets",
+        "In a labelled task `spec` holds policy, timeout, maxRuntime, maxInactivity and deadline; every other key is the executor's, \
+         unchanged.",
+        "pipeline: {name: main, tasks: [{fetch: {kind: echo, spec: {polcy: {rules: []}}}}]}" =>
+        "pipeline: {name: main, tasks: [{fetch: {kind: echo, spec: {policy: {rules: []}}}}]}";
+    ABOVE_LIMIT "W015" "More memory than the operator allows",
+        "resources.memory lowers the operator's limit for a task and never raises it.",
+        "resources: {memory: 4Gi}" => "resources: {memory: 32Mi}";
 }

@@ -36,6 +36,7 @@ fn binds(parameters: &str, given: &str, expected: &[(&str, &str)]) {
     assert_eq!(bind(parameters, given), Ok(expected), "{parameters} {given}");
 }
 
+/// R-B5.
 #[test]
 fn what_is_given_comes_first_and_null_falls_through() {
     let declared = r#"[{"name": "a", "value": 1, "default": 2}]"#;

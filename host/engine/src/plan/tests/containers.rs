@@ -46,7 +46,10 @@ fn the_loop(fields: &str) -> Loop {
     let mut plan = plan(&format!(r#"{{"loop": {{"name": "main", "body": "work", {fields}}}}}"#));
     match plan.templates.remove(0).kind {
         TemplateKind::Loop(read) => *read,
-        other @ (TemplateKind::Task | TemplateKind::Dag(_) | TemplateKind::Pipeline(_)) => {
+        other @ (TemplateKind::Task
+        | TemplateKind::Wrapper(_)
+        | TemplateKind::Dag(_)
+        | TemplateKind::Pipeline(_)) => {
             panic!("{other:?}")
         }
     }
@@ -57,6 +60,7 @@ fn literal_items(read: &Loop) -> Value {
     items.iter().map(|item| item.as_literal().unwrap().clone()).collect::<Vec<_>>().into()
 }
 
+/// R-W11.
 #[test]
 fn what_loops_run_over() {
     let rows = [
@@ -103,10 +107,12 @@ fn wrappers_hold_their_container() {
             "inputs": {"parameters": [{"name": "m", "default": 1}]},
             "arguments": {"parameters": [{"name": "n", "value": "{{ inputs.parameters.m }}"}]}}}"#;
     let task = r#"{"name": "a", "template": "again", "timeout": "1m"}"#;
-    with_node(templates, task, |node| {
-        let Work::Wrapper { container, arguments, settings } = &node.work else { panic!("{node:?}") };
-        assert_eq!((*container, arguments.len(), settings.timeout), (0, 1, Some(5000)));
-        assert_eq!(settings.phase_conditions.failed.as_ref().map(|c| c.level), Some(Level::Template));
+    with_node(templates, task, |plan, node| {
+        let Work::Wrapper(wrapper) = node.work else { panic!("{node:?}") };
+        let TemplateKind::Wrapper(call) = &plan.templates[wrapper].kind else { panic!("{plan:?}") };
+        assert!(matches!(call.work, Work::Container(0)));
+        assert_eq!((call.arguments.len(), call.settings.timeout), (1, Some(5000)));
+        assert_eq!(call.settings.phase_conditions.failed.as_ref().map(|c| c.level), Some(Level::Template));
         assert_eq!(node.settings.timeout, Some(60_000));
         assert!(matches!(node.settings.recovery, Some(Recovery::Retry(_))));
         assert_eq!((node.template, &*node.inputs[0].name), (Some(1), "m"));
@@ -120,14 +126,14 @@ fn calls_of_containers_take_the_nearer_timeout() {
         (r#"{"name": "a", "template": "part"}"#, 5000),
         (r#"{"name": "a", "template": "part", "timeout": "7s"}"#, 7000),
     ] {
-        with_node(part, task, |node| {
+        with_node(part, task, |_, node| {
             assert!(matches!(node.work, Work::Container(0)));
             assert_eq!(node.settings.timeout, Some(expected));
         });
     }
 }
 
-/// Seed 002's labelled form.
+/// Seed 002's labelled form (R-N9).
 #[test]
 fn labelled_tasks_are_inline_executors() {
     let plan = plan(
@@ -170,14 +176,14 @@ fn hooks_call_task_templates() {
         "inputs": {"parameters": [{"name": "phase"}]}, "hooks": {"onExit": {"template": "notify"}}}}"#;
     let task = r#"{"name": "a", "template": "work", "hooks": {"onExit": {"template": "notify", "when": "hook.type == 'onExit'",
         "arguments": {"parameters": [{"name": "phase", "value": "{{ hook.task.phase }}"}]}}, "onStart": {"template": "work"}}}"#;
-    with_node(notify, task, |node| {
-        let hooks = &node.settings.hooks.hooks;
-        let exit = &hooks[&HookType::OnExit];
+    with_node(notify, task, |plan, node| {
+        let hook = |kind| &plan.hook_calls[node.settings.hooks[&kind]];
+        let exit = hook(HookType::OnExit);
         assert_eq!(
             (&*exit.node.name, exit.node.settings.timeout, exit.level),
             ("notify", Some(9000), Level::Node)
         );
-        assert!(exit.node.when.is_some() && exit.node.settings.hooks.hooks.is_empty());
-        assert_eq!(hooks[&HookType::OnStart].node.settings.timeout, Some(300_000));
+        assert!(exit.when.is_some() && exit.node.settings.hooks.is_empty());
+        assert_eq!(hook(HookType::OnStart).node.settings.timeout, Some(300_000));
     });
 }

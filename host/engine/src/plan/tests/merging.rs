@@ -14,13 +14,13 @@ fn retry_of(task_fields: &str) -> RetryPolicy {
     let templates = format!(r#"{{"dag": {{"name": "main", "tasks": [{task}]}}}}"#);
     let mut plan = plan(&templates);
     let TemplateKind::Dag(dag) = &mut plan.templates[0].kind else { panic!("no dag") };
-    match dag.nodes.remove(0).settings.recovery {
+    match Arc::into_inner(dag.nodes.remove(0).settings).unwrap().recovery {
         Some(Recovery::Retry(policy)) => policy,
         other => panic!("{other:?}"),
     }
 }
 
-/// SPEC section 4's table, R-R1 to R-R3.
+/// R-R1, R-R2, R-R3, R-R12: the table of spellings.
 #[test]
 fn spellings_of_retry() {
     let filter = |policy: &RetryPolicy| match policy.filter {
@@ -59,6 +59,7 @@ fn spellings_of_retry() {
     assert!((steep.jitter - 0.5).abs() < f64::EPSILON);
 }
 
+/// R-R2, R-N10.
 #[test]
 fn rules_become_actions() {
     let task = r#"{"name": "a", "template": "work", "policy": {"rules": [
@@ -66,7 +67,7 @@ fn rules_become_actions() {
         {"when": "outcome.code == 3", "then": {"do": "retry", "backoff": "linear", "delay": "1m"}},
         {"when": "outcome.code == 2", "then": {"do": "retry"}},
         {"else": null, "then": {"do": "fail"}}]}}"#;
-    with_node("", task, |node| {
+    with_node("", task, |_, node| {
         let Some(Recovery::Policy(policy)) = &node.settings.recovery else { panic!("{node:?}") };
         let retry = |attempts, delay, growth| RuleAction::Retry {
             attempts: MaxAttempts::Limited(attempts),
@@ -93,10 +94,11 @@ const PATIENT: &str = r#"{"task": {"name": "patient", "executor": {"type": "echo
     "phaseConditions": {"failed": "tasks.patient.code == 1"},
     "hooks": {"onExit": {"template": "work"}}}}"#;
 
+/// R-W12.
 #[test]
 fn the_call_replaces_whole_objects_of_the_template() {
     let inherited = r#"{"name": "a", "template": "patient"}"#;
-    with_node(PATIENT, inherited, |node| {
+    with_node(PATIENT, inherited, |plan, node| {
         let settings = &node.settings;
         assert_eq!(settings.timeout, Some(60_000));
         assert_eq!(settings.max_runtime, Some(TimeoutPolicy { timeout: 5000, error_on_timeout: true }));
@@ -108,12 +110,12 @@ fn the_call_replaces_whole_objects_of_the_template() {
             panic!("{settings:?}")
         };
         assert_eq!(condition.level, Level::Template);
-        assert_eq!(settings.hooks.hooks[&HookType::OnExit].level, Level::Template);
+        assert_eq!(plan.hook_calls[settings.hooks[&HookType::OnExit]].level, Level::Template);
         assert!(matches!(&node.work, Work::Executor(call) if call.memory == Some(64 << 20)));
     });
     let own = r#"{"name": "a", "template": "patient", "timeout": "2m", "maxRuntime": "1s", "policy": {"rules": []},
         "continueOn": {"error": true}, "phaseConditions": {"error": "code == 7"}, "hooks": {}, "resources": {"memory": 1024}}"#;
-    with_node(PATIENT, own, |node| {
+    with_node(PATIENT, own, |_, node| {
         let settings = &node.settings;
         assert_eq!(settings.timeout, Some(120_000));
         assert_eq!(settings.max_runtime, Some(TimeoutPolicy { timeout: 1000, error_on_timeout: false }));
@@ -121,7 +123,7 @@ fn the_call_replaces_whole_objects_of_the_template() {
         assert_eq!(settings.continue_on, Tolerance { error: true, ..Tolerance::default() });
         assert!(settings.phase_conditions.failed.is_none());
         assert_eq!(settings.phase_conditions.error.as_ref().map(|c| c.level), Some(Level::Node));
-        assert!(settings.hooks.hooks.is_empty());
+        assert!(settings.hooks.is_empty());
         assert!(matches!(&node.work, Work::Executor(call) if call.memory == Some(1024)));
     });
 }
@@ -136,6 +138,21 @@ impl Catalogue for Plugins {
     }
 }
 
+/// R-D1: what a run records of its submission gives the same plan, whatever is installed by then.
+#[test]
+fn what_is_recorded_of_manifests_gives_the_plan_again() {
+    let tree = Tree::from(&Value::from_json(&document(WORK_ALONE)).unwrap());
+    let plan = Plan::build(&tree, &Plugins).unwrap();
+    let again = Plan::build(&Tree::from(&plan.document), &Recorded(&plan.defaults)).unwrap();
+    let of = |plan: &Plan| format!("{:?}", plan.root.settings);
+    assert_eq!(of(&plan), of(&again));
+    assert_ne!(of(&plan), of(&Plan::build(&tree, &()).unwrap()));
+    assert_eq!(plan.defaults, again.defaults);
+}
+
+const WORK_ALONE: &str = r#"{"task": {"name": "main", "executor": {"type": "echo"}}}"#;
+
+/// R-W12.
 #[test]
 fn the_manifest_is_farthest() {
     let templates = r#"{"dag": {"name": "main", "tasks": [
@@ -172,4 +189,125 @@ fn tolerance_comes_from_the_task_its_template_or_the_dag() {
     let none = Tolerance::default();
     let timeout = Tolerance { timeout: true, ..none };
     assert_eq!(found, [timeout, Tolerance { failed: true, ..none }, none, timeout]);
+}
+
+fn defaults_found(json: &str) -> Vec<String> {
+    let found = check_defaults(&Tree::from(&Value::from_json(json).unwrap()));
+    found.iter().map(|problem| format!("{} {}", problem.code, problem.path)).collect()
+}
+
+/// A manifest's fields are read as a document's are; policy, timeout and the rest are not among them.
+#[test]
+fn defaults_of_a_manifest_are_checked() {
+    let rows: &[(&str, &[&str])] = &[
+        ("{}", &[]),
+        (
+            r#"{"retry": {"limit": 3, "delay": "1s"}, "maxRuntime": 500, "deadline": {"timeout": "1h", "errorOnTimeout": true}}"#,
+            &[],
+        ),
+        (
+            r#"{"retry": {"maxAttempts": -1, "expression": "code == 3 and retries < 9 and vars.patient"}}"#,
+            &[],
+        ),
+        (
+            r#"{"retry": {"limit": -2, "delay": "1 week"}, "maxInactivity": 0}"#,
+            &["P033 retry.limit", "P030 retry.delay", "P031 maxInactivity"],
+        ),
+        (r#"{"retry": {"limit": 1, "maxAttempts": 2}}"#, &["P032 retry"]),
+        (r#"{"retry": "often"}"#, &["P010 retry"]),
+        (r#"{"retry": {"limit": 1, "expression": "tasks.a.code == 1"}}"#, &["P041 retry.expression"]),
+        (r#"{"retry": {"limit": 1, "expression": "code = 1"}}"#, &["P040 retry.expression"]),
+        (r#"{"policy": {"rules": []}, "timeout": "1s"}"#, &["P011 policy", "P011 timeout"]),
+        ("[]", &["P010 "]),
+    ];
+    for (json, expected) in rows {
+        let mut found = defaults_found(json);
+        let mut expected: Vec<String> = expected.iter().map(|line| (*line).to_owned()).collect();
+        found.sort();
+        expected.sort();
+        assert_eq!(found, expected, "{json}");
+    }
+}
+
+/// SPEC section 1: each field by itself, the nearer level's whole object, retry and policy as one field.
+#[test]
+fn each_field_comes_from_its_nearest_level() {
+    let levels = |template: &str, call: &str| {
+        let templates = format!(
+            r#"{{"dag": {{"name": "main", "tasks": [{{"name": "a", "template": "patient"{call}}}]}}}},
+               {{"task": {{"name": "patient", "executor": {{"type": "echo"}}{template}}}}}"#
+        );
+        let tree = Tree::from(&Value::from_json(&document(&templates)).unwrap());
+        let plan = Plan::build(&tree, &Plugins).unwrap();
+        let Settings { max_runtime, max_inactivity, deadline, recovery, .. } = &*nodes(&plan)[0].settings;
+        let time = |policy: &Option<TimeoutPolicy>| {
+            policy.map_or("-".to_owned(), |policy| {
+                format!("{}{}", policy.timeout, if policy.error_on_timeout { "!" } else { "" })
+            })
+        };
+        let recovery = match recovery {
+            Some(Recovery::Retry(retry)) => format!("{:?} {}", retry.max_attempts, retry.backoff.delay),
+            Some(Recovery::Policy(policy)) => format!("{} rules", policy.rules.len()),
+            None => "-".to_owned(),
+        };
+        format!("{} {} {} {recovery}", time(max_runtime), time(max_inactivity), time(deadline))
+    };
+    let policy = r#", "policy": {"rules": [{"else": {"then": {"do": "fail"}}}]}"#;
+    let rows = [
+        ("", "", "- 30000 3600000 Limited(5) 0"),
+        (r#", "maxRuntime": "1s""#, "", "1000 30000 3600000 Limited(5) 0"),
+        ("", r#", "maxInactivity": "1s""#, "- 1000 3600000 Limited(5) 0"),
+        (
+            r#", "deadline": {"timeout": "1s", "errorOnTimeout": true}"#,
+            r#", "deadline": "2s""#,
+            "- 30000 2000 Limited(5) 0",
+        ),
+        (r#", "retry": {"limit": 1, "delay": "1s"}"#, "", "- 30000 3600000 Limited(2) 1000"),
+        (
+            r#", "retry": {"limit": 1, "delay": "1s"}"#,
+            r#", "retry": {"limit": 2}"#,
+            "- 30000 3600000 Limited(3) 0",
+        ),
+        (policy, "", "- 30000 3600000 1 rules"),
+        (policy, r#", "retry": {"maxAttempts": 7}"#, "- 30000 3600000 Limited(7) 0"),
+        (r#", "retry": {"limit": 1}"#, policy, "- 30000 3600000 1 rules"),
+    ];
+    for (template, call, expected) in rows {
+        assert_eq!(levels(template, call), expected, "{template} {call}");
+    }
+}
+
+/// Of names that nobody knows the nearest is offered; memory above the operator's limit is doubtful.
+#[test]
+fn executors_are_known_by_name() {
+    struct Few;
+    impl Catalogue for Few {
+        fn executor(&self, executor_type: &str) -> Option<ExecutorInfo> {
+            (executor_type == "echo").then(ExecutorInfo::default)
+        }
+        fn names(&self) -> Vec<Arc<str>> {
+            vec!["echo".into(), "http".into()]
+        }
+        fn memory(&self) -> Option<u64> {
+            Some(64 << 20)
+        }
+    }
+    let templates = r#"{"dag": {"name": "main", "tasks": [{"name": "a", "executor": {"type": "ehco"}}, {"name": "b", "executor": {"type": "echo@9"}},
+        {"name": "c", "template": "work", "resources": {"memory": "65Mi"}}, {"name": "d", "template": "work", "resources": {"memory": "64Mi"}}]}}"#;
+    let tree = Tree::from(&Value::from_json(&document(templates)).unwrap());
+    let warnings = Plan::build(&tree, &Few).unwrap().warnings;
+    let found: Vec<_> = warnings.iter().map(|w| (w.code, w.message.as_str(), w.hint.as_deref())).collect();
+    let unknown = |name| format!("executor `{name}` is not installed; expected `echo` or `http`");
+    assert_eq!(
+        found,
+        [
+            (
+                "W015",
+                "68157440 bytes of memory; expected at most the operator's limit of 67108864",
+                Some("the limit holds all the same")
+            ),
+            ("W002", unknown("ehco").as_str(), Some("did you mean `echo`?")),
+            ("W002", unknown("echo@9").as_str(), None),
+        ]
+    );
 }

@@ -1,0 +1,50 @@
+//! Asking something of one run of a store, and driving it on.
+
+use phasm::{Refused, Request, engine::run::Run};
+
+use super::{
+    drive::{Answers, DriveArguments, Driven, Plain, Started},
+    exit::Exit,
+    failure::{Failure, While},
+    screen::Screen,
+    stored::{self, StoreArgument},
+    text,
+};
+
+/// Has a request recorded and its run driven on. Nothing is begun before the request has reached the run.
+///
+/// `request` makes it of the run as it was recorded last; `word` is what is said of a request that was carried out.
+///
+/// # Errors
+/// When there is no such run, it has ended, or `request` refuses.
+pub(super) async fn ask(
+    run_id: &str,
+    (store, arguments, screen): (&StoreArgument, &DriveArguments, &Screen),
+    answers: Answers,
+    word: &str,
+    request: impl FnOnce(&Run) -> Result<Request, Failure>,
+) -> Result<Started, Failure> {
+    let prepared = store.host(arguments, screen).await?;
+    let run = stored::recorded(&prepared, run_id).await?;
+    stored::check_open(&run)?;
+    let request = request(&run)?;
+    prepared.load_plugins(std::slice::from_ref(run.plan()), screen).await;
+    prepared.create_dirs()?;
+    let asked = prepared.host.ask_run(run_id, request).await;
+    let (handle, notices, answer) = asked.map_err(|error| stored::failed(error, &[]))?;
+    match answer {
+        Ok(true) => screen.err(&format!("{word}: true\n")),
+        // Its clocks ended it while nobody drove the run.
+        Ok(false) | Err(Refused::Ended) => {
+            let late = "false, as its time was over when the run was taken up";
+            screen.err(&format!("{} {word}: {late}\n", text::doubtful("warning:")));
+        }
+        Err(error) => return Err(Failure::host(While::new("the request was not carried out", error))),
+    }
+    Ok(Started {
+        prepared,
+        runs: vec![Driven { handle, notices, plain: Plain::after(&run) }],
+        answers,
+        exit: Exit::Done,
+    })
+}

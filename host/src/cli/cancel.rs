@@ -1,0 +1,53 @@
+//! `phasm cancel`: ends a run, or one of its tasks.
+
+use clap::Args;
+use phasm::Request;
+
+use super::{
+    ask::ask,
+    drive::{self, Answers, DriveArguments, Manner},
+    exit::Exit,
+    failure::Failure,
+    screen::Screen,
+    stored::{self, StoreArgument},
+    trace::LogLevel,
+};
+
+/// Cancels a run of a store, or one of its tasks, and drives the run on as `run` does.
+///
+/// The exit status is the run's, as of `run`: 5 for one that is Cancelled; 2 if there is no such run or task, if it has
+/// already ended, or if another process holds the store.
+#[derive(Args, Debug)]
+#[command(after_help = "Examples:\n  phasm cancel RUN --store runs.db\n  \
+                        phasm cancel RUN --task audit/mirror --store runs.db")]
+pub(super) struct CancelArguments {
+    /// The run's id, as `list` shows it.
+    #[arg(value_name = "RUN")]
+    run: String,
+
+    /// Cancel this task only: `taskName`, `scope/taskName` or the task run's id; of several the first open one.
+    #[arg(long, value_name = "TASK")]
+    task: Option<String>,
+
+    #[command(flatten)]
+    store: StoreArgument,
+
+    #[command(flatten)]
+    drive: DriveArguments,
+}
+
+/// Cancels a run or a task.
+pub(super) fn cancel(
+    arguments: &CancelArguments,
+    log_level: LogLevel,
+    screen: &Screen,
+) -> Result<Exit, Failure> {
+    let CancelArguments { run, task, store, drive } = arguments;
+    let start = ask(run, (store, drive, screen), Answers::default(), "cancelled", |run| match task {
+        None => Ok(Request::Cancel),
+        Some(name) => {
+            stored::task(run, name, ("cancelled: false", "open"), stored::is_open).map(Request::CancelTask)
+        }
+    });
+    drive::drive(Manner::new(drive, log_level), screen, start)
+}

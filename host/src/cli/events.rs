@@ -1,0 +1,50 @@
+//! `phasm events`: the journal of a run of a store.
+
+use clap::Args;
+use phasm::{RecoverError, journal};
+
+use super::{
+    drive::runtime,
+    exit::Exit,
+    failure::Failure,
+    screen::Screen,
+    stored::{self, StoreArgument},
+};
+
+/// Prints the journal of a run as it was recorded so far, one JSON object a line, whoever drives it.
+///
+/// The lines are those of `run --events`, without what guests log and tell of their progress.
+#[derive(Args, Debug)]
+#[command(
+    after_help = "Examples:\n  phasm events RUN --store runs.db\n  phasm events RUN --store runs.db | \
+                        jq 'select(.type == \"task.retry.scheduled\").data'"
+)]
+pub(super) struct EventsArguments {
+    /// The run's id, as `list` shows it.
+    #[arg(value_name = "RUN")]
+    run: String,
+
+    #[command(flatten)]
+    store: StoreArgument,
+}
+
+/// Prints a journal.
+pub(super) fn events(arguments: &EventsArguments, screen: &Screen) -> Result<Exit, Failure> {
+    let EventsArguments { run, store } = arguments;
+    let reader = store.read()?;
+    runtime()?.block_on(async {
+        let printed = match reader.load(run).await {
+            Ok(records) => journal::replay(run, &records, |run, seq, time, events| {
+                let line = |(seq, event)| journal::render(run, seq, time, event).to_string() + "\n";
+                // Whoever has stopped reading wants no more.
+                let _gone = screen.out(&(seq..).zip(events).map(line).collect::<String>());
+            })
+            .map(drop),
+            Err(error) => Err(RecoverError::from(error)),
+        };
+        match printed {
+            Ok(()) => Ok(Exit::Done),
+            Err(error) => Err(stored::failed(error, &reader.open_runs().await.unwrap_or_default())),
+        }
+    })
+}

@@ -1,0 +1,67 @@
+//! `phasm resume`: the answer that a suspended task waits for.
+
+use clap::Args;
+use phasm::{Request, engine::value::Map};
+
+use super::{
+    ask::ask,
+    drive::{self, Answer, Answers, DriveArguments, Manner, answer, payload},
+    exit::Exit,
+    failure::Failure,
+    parameters::{self, Given},
+    screen::Screen,
+    stored::{self, StoreArgument},
+    trace::LogLevel,
+};
+
+/// Answers a suspended task, and drives its run on as `run` does.
+///
+/// The answer is recorded before anything follows from it. The exit status is the run's, as of `run`; 2 if there is no
+/// such run or task, if the task is not suspended or the run has ended, or if another process holds the store.
+#[derive(Args, Debug)]
+#[command(after_help = "Examples:\n  phasm resume RUN approve '{\"approved\": true}' --store runs.db\n  \
+                        phasm resume RUN approve -p approved=true -p by=Ada --store runs.db\n  \
+                        phasm resume RUN release/approve --store runs.db --json")]
+pub(super) struct ResumeArguments {
+    /// The run's id, as `list` shows it.
+    #[arg(value_name = "RUN")]
+    run: String,
+
+    /// The suspended task: `taskName`, `scope/taskName` or the task run's id; of several the first.
+    #[arg(value_name = "TASK")]
+    task: String,
+
+    /// An object of values by name, which the task is called again with.
+    #[arg(value_name = "JSON", value_parser = payload, default_value = "{}", hide_default_value = true)]
+    payload: Map,
+
+    /// One more value: JSON if it is some, else text.
+    #[arg(short, long = "param", value_name = "NAME=VALUE", value_parser = parameters::given)]
+    param: Vec<Given>,
+
+    #[command(flatten)]
+    store: StoreArgument,
+
+    /// Answers the next suspension of a task after this one, as of `run`; once, in order.
+    #[arg(long, value_name = "TASK=JSON", value_parser = answer)]
+    resume: Vec<Answer>,
+
+    #[command(flatten)]
+    drive: DriveArguments,
+}
+
+/// Answers a task.
+pub(super) fn resume(
+    arguments: &ResumeArguments,
+    log_level: LogLevel,
+    screen: &Screen,
+) -> Result<Exit, Failure> {
+    let ResumeArguments { run, task, payload, param, store, resume, drive } = arguments;
+    let payload = parameters::over(payload.clone(), param);
+    let answers = Answers::new(resume);
+    let start = ask(run, (store, drive, screen), answers, "resumed", |run| {
+        let task = stored::task(run, task, ("resumed: false", "suspended"), stored::is_suspended)?;
+        Ok(Request::Resume(task, payload))
+    });
+    drive::drive(Manner::new(drive, log_level), screen, start)
+}

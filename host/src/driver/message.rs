@@ -1,0 +1,97 @@
+//! What reaches a driver, and what it tells of its run.
+
+use std::sync::Arc;
+
+use phasm_engine::{
+    event::{Input, TaskId},
+    run::Run,
+    value::Map,
+};
+use tokio::sync::oneshot;
+
+use crate::{dispatcher::Signal, store::StoreError, watch::Listener};
+
+/// What reaches a driver.
+pub(crate) enum Message {
+    /// From the executor's side.
+    Signal(Signal),
+    /// Somebody wants something of the run.
+    Ask { request: Request, answer: Answer },
+    /// Somebody wants to see the run as it stands.
+    Look(Box<dyn FnOnce(&Run) + Send>),
+    /// Somebody wants to hear what happens from now on.
+    Watch(Listener),
+}
+
+impl From<Signal> for Message {
+    fn from(signal: Signal) -> Self {
+        Self::Signal(signal)
+    }
+}
+
+/// Where the answer to a request goes.
+pub(crate) type Answer = oneshot::Sender<Result<bool, Refused>>;
+
+/// Something that may be asked of a run.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Request {
+    /// Answer a suspended task (R-S9).
+    Resume(TaskId, Map),
+    /// Cancel the run (R-S10).
+    Cancel,
+    /// Cancel one task.
+    CancelTask(TaskId),
+}
+
+impl Request {
+    /// What is answered where the request changes nothing: false for a task that is not as it would have to be.
+    pub(crate) fn refusal(&self, run: &Run) -> Result<bool, Refused> {
+        match self {
+            Self::Cancel => Err(Refused::Ended),
+            Self::Resume(task, _) | Self::CancelTask(task) => {
+                run.task(*task).map(|_| false).ok_or(Refused::UnknownTask)
+            }
+        }
+    }
+}
+
+impl From<Request> for Input {
+    fn from(request: Request) -> Self {
+        match request {
+            Request::Resume(task, payload) => Self::Resumed(task, payload),
+            Request::Cancel => Self::Cancelled,
+            Request::CancelTask(task) => Self::TaskCancelled(task),
+        }
+    }
+}
+
+/// Why a request to a run was not carried out.
+#[derive(Clone, Debug, thiserror::Error)]
+pub enum Refused {
+    /// The run has ended.
+    #[error("the run has already ended")]
+    Ended,
+    /// There is no such task run.
+    #[error("there is no such task run")]
+    UnknownTask,
+    /// The request could not be made durable; the run has stopped in this process.
+    #[error("the request could not be recorded")]
+    Lost(#[source] Arc<StoreError>),
+    /// The host was dropped.
+    #[error("the host was closed while the run went on")]
+    Closed,
+}
+
+/// Where a run stands in this process.
+#[derive(Clone, Debug, Default)]
+pub(crate) enum Standing {
+    /// It goes on.
+    #[default]
+    Active,
+    /// Only suspended tasks keep it open.
+    Parked,
+    /// It has ended.
+    Ended(Arc<Run>),
+    /// It could not be recorded; its journal is the truth, nothing drives it here.
+    Lost(Arc<StoreError>),
+}

@@ -1,0 +1,232 @@
+//! One run that this process drives, as whoever asked for it holds it.
+
+use std::{
+    collections::HashMap,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+};
+
+use phasm_engine::{event::TaskId, phase::Phase, run::Run, task::TaskRun, value::Map, view::RunView};
+use tokio::sync::{mpsc, oneshot, watch};
+
+use crate::{
+    driver::{Message, Refused, Request, Standing},
+    store::StoreError,
+    watch::Notice,
+};
+
+/// Why a run has no end to show.
+#[derive(Clone, Debug, thiserror::Error)]
+pub enum RunError {
+    /// What happened could not be recorded: the store failed, or somebody else has advanced the run (R-D4). Its journal
+    /// is the truth, and whoever recovers the run goes on from there.
+    #[error("the run stopped here, because what happened could not be recorded")]
+    Lost(#[source] Arc<StoreError>),
+    /// The host was dropped.
+    #[error("the host was closed while the run went on")]
+    Closed,
+}
+
+impl From<RunError> for Refused {
+    fn from(error: RunError) -> Self {
+        match error {
+            RunError::Lost(error) => Self::Lost(error),
+            RunError::Closed => Self::Closed,
+        }
+    }
+}
+
+/// One run of a host.
+#[derive(Clone, Debug)]
+pub struct RunHandle {
+    pub(crate) id: Arc<str>,
+    pub(crate) sender: mpsc::UnboundedSender<Message>,
+    pub(crate) standing: watch::Receiver<Standing>,
+}
+
+/// How a wait for a run ended.
+#[derive(Clone, Debug)]
+pub enum Waited {
+    /// The run has ended; its final view.
+    Ended(Box<RunView>),
+    /// Only suspended tasks keep it open: the run waits for somebody.
+    Parked(Box<RunView>),
+}
+
+impl RunHandle {
+    /// The run's id.
+    #[must_use]
+    pub fn id(&self) -> &Arc<str> {
+        &self.id
+    }
+
+    /// Waits for the end.
+    ///
+    /// # Errors
+    /// [`RunError`] when the run's store failed or its host was dropped.
+    pub async fn wait(&self) -> Result<RunView, RunError> {
+        let run = self.ended().await?;
+        Ok(RunView::of(&run))
+    }
+
+    /// Waits until the run has ended or only suspended tasks keep it open.
+    ///
+    /// # Errors
+    /// [`RunError`] when the run's store failed or its host was dropped.
+    pub async fn wait_or_park(&self) -> Result<Waited, RunError> {
+        let mut standing = self.standing.clone();
+        let reached = standing.wait_for(|standing| !matches!(standing, Standing::Active)).await;
+        let reached = reached.map_err(|_closed| RunError::Closed)?.clone();
+        match reached {
+            Standing::Ended(run) => Ok(Waited::Ended(Box::new(RunView::of(&run)))),
+            Standing::Lost(error) => Err(RunError::Lost(error)),
+            Standing::Active | Standing::Parked => Ok(Waited::Parked(Box::new(self.view().await?))),
+        }
+    }
+
+    /// Waits for the end and returns the run itself, without building a view.
+    ///
+    /// # Errors
+    /// [`RunError`] when the run's store failed or its host was dropped.
+    pub async fn ended(&self) -> Result<Arc<Run>, RunError> {
+        let mut standing = self.standing.clone();
+        let over = |standing: &Standing| matches!(standing, Standing::Ended(_) | Standing::Lost(_));
+        let reached = standing.wait_for(over).await.map_err(|_closed| RunError::Closed)?.clone();
+        match reached {
+            Standing::Ended(run) => Ok(run),
+            Standing::Lost(error) => Err(RunError::Lost(error)),
+            Standing::Active | Standing::Parked => Err(RunError::Closed),
+        }
+    }
+
+    /// The run as it stands.
+    ///
+    /// # Errors
+    /// [`RunError`] when the run's store failed or its host was dropped.
+    pub async fn view(&self) -> Result<RunView, RunError> {
+        self.look(RunView::of).await
+    }
+
+    /// What `look` makes of the run as it stands. It looks on the engine's thread, so it should be quick.
+    ///
+    /// # Errors
+    /// [`RunError`] when the run's store failed or its host was dropped.
+    pub async fn look<T: Send + 'static>(
+        &self,
+        look: impl FnOnce(&Run) -> T + Send + 'static,
+    ) -> Result<T, RunError> {
+        let (answer, hears) = oneshot::channel();
+        let look = move |run: &Run| {
+            let _unheard = answer.send(look(run));
+        };
+        if let Err(mpsc::error::SendError(Message::Look(look))) =
+            self.sender.send(Message::Look(Box::new(look)))
+        {
+            look(self.ended().await?.as_ref());
+        }
+        hears.await.map_err(|_closed| RunError::Closed)
+    }
+
+    /// Answers a suspended task (R-S9), named by `taskName`, `scope/taskName` or the task run's id; of several the first
+    /// suspended one. Durable when it returns; false if none of that name was suspended.
+    ///
+    /// # Errors
+    /// [`Refused::UnknownTask`] when the run has no task run of that name.
+    pub async fn resume(&self, task: &str, payload: Map) -> Result<bool, Refused> {
+        let suspended = |task: &TaskRun| task.phase == Phase::Suspended;
+        match self.find(task, suspended).await? {
+            Some(task) => self.ask(Request::Resume(task, payload)).await,
+            None => Ok(false),
+        }
+    }
+
+    /// Hears the journal from now on, and what guests say. Notices queue in memory until they are read.
+    #[must_use]
+    pub fn watch(&self) -> mpsc::UnboundedReceiver<Notice> {
+        let (listener, notices) = mpsc::unbounded_channel();
+        self.tell(Message::Watch(listener));
+        notices
+    }
+
+    /// A run that has ended drops the message, which tells whoever waits for what follows from it.
+    pub(crate) fn tell(&self, message: Message) {
+        let _ended = self.sender.send(message);
+    }
+
+    /// Cancels the run: every open task run is Cancelled `user`, attempts are stopped (R-S10). Durable when it returns.
+    ///
+    /// # Errors
+    /// [`Refused::Ended`] when the run has already ended.
+    pub async fn cancel(&self) -> Result<(), Refused> {
+        self.ask(Request::Cancel).await.map(drop)
+    }
+
+    /// Cancels one task, named as in [`Self::resume`]; of several the first open one (R-S10). Durable when it returns; false
+    /// if none of that name was open.
+    ///
+    /// # Errors
+    /// [`Refused::UnknownTask`] when the run has no task run of that name.
+    pub async fn cancel_task(&self, task: &str) -> Result<bool, Refused> {
+        let open = |task: &TaskRun| !task.phase.is_terminal();
+        match self.find(task, open).await? {
+            Some(task) => self.ask(Request::CancelTask(task)).await,
+            None => Ok(false),
+        }
+    }
+
+    /// Asks something of the run. Durable when it returns; false if the task is not as it would have to be: not
+    /// suspended, or not open any more.
+    ///
+    /// # Errors
+    /// [`Refused`] when the run has ended (to cancel it), has no such task run, or could not record it.
+    pub async fn ask(&self, request: Request) -> Result<bool, Refused> {
+        let (answer, hears) = oneshot::channel();
+        if let Err(mpsc::error::SendError(Message::Ask { request, answer })) =
+            self.sender.send(Message::Ask { request, answer })
+        {
+            let run = self.ended().await?;
+            let _heard = answer.send(request.refusal(&run));
+        }
+        hears.await.unwrap_or(Err(Refused::Closed))
+    }
+
+    /// The first task run of that name which is `wanted`; none if there are only others.
+    async fn find(&self, name: &str, wanted: fn(&TaskRun) -> bool) -> Result<Option<TaskId>, Refused> {
+        let name = name.to_owned();
+        let found = self.look(move |run| {
+            let mut named = tasks_named(run, &name).peekable();
+            named.peek()?;
+            Some(named.find(|task| wanted(task)).map(|task| task.id))
+        });
+        found.await?.ok_or(Refused::UnknownTask)
+    }
+}
+
+/// The task runs that `name` may mean, in creation order: a task run's id, its `scope/taskName` or its `taskName`.
+pub fn tasks_named<'a>(run: &'a Run, name: &'a str) -> impl Iterator<Item = &'a TaskRun> {
+    let is_named = move |task: &&TaskRun| {
+        run.node(task).name.as_ref() == name || run.path(task) == name || run.task_run_id(task.id) == name
+    };
+    run.tasks().iter().filter(is_named)
+}
+
+/// The runs a host drives.
+#[derive(Debug, Default)]
+pub(crate) struct Driven(Mutex<HashMap<Arc<str>, RunHandle>>);
+
+impl Driven {
+    pub(crate) fn get(&self, run_id: &str) -> Option<RunHandle> {
+        self.handles().get(run_id).cloned()
+    }
+
+    pub(crate) fn add(&self, handle: RunHandle) {
+        self.handles().insert(Arc::clone(&handle.id), handle);
+    }
+
+    pub(crate) fn remove(&self, run_id: &str) {
+        self.handles().remove(run_id);
+    }
+
+    fn handles(&self) -> MutexGuard<'_, HashMap<Arc<str>, RunHandle>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}

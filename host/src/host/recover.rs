@@ -1,0 +1,107 @@
+//! Taking up the runs of a store where their journals end (R-D3).
+
+use std::sync::Arc;
+
+use phasm_engine::run::Run;
+use tokio::sync::{mpsc, oneshot};
+
+use super::Host;
+use crate::{
+    driver::{Message, Refused, Request},
+    handle::RunHandle,
+    journal::{self, RecoverError},
+    store::{RunHead, StoreError},
+    watch::{Listener, Notice},
+};
+
+impl Host {
+    /// Takes up every open run of the store, the most urgent first, and drives them on together. Runs that cannot be
+    /// taken up do not keep the others from it.
+    ///
+    /// # Errors
+    /// When the store cannot be read.
+    pub async fn recover(&self) -> Result<Vec<(Arc<RunHead>, Result<RunHandle, RecoverError>)>, StoreError> {
+        let mut recovered = Vec::new();
+        for row in self.shared.store.open_runs().await? {
+            let handle = self.recover_run(&row.head.run_id).await;
+            recovered.push((row.head, handle));
+        }
+        Ok(recovered)
+    }
+
+    /// Takes up one run of the store and drives it on. Waits keep their absolute times, what was in flight is executed
+    /// again under the same numbers, suspended tasks stay suspended. A run that this host drives already is not
+    /// taken up twice.
+    ///
+    /// # Errors
+    /// [`RecoverError`] when there is no such run, when it has ended, or when its journal cannot be read.
+    pub async fn recover_run(&self, run_id: &str) -> Result<RunHandle, RecoverError> {
+        self.take_up(run_id, None, None).await
+    }
+
+    /// [`Self::recover_run`], heard from the first event on that this host adds.
+    ///
+    /// # Errors
+    /// As [`Self::recover_run`].
+    pub async fn recover_run_watched(
+        &self,
+        run_id: &str,
+    ) -> Result<(RunHandle, mpsc::UnboundedReceiver<Notice>), RecoverError> {
+        let (listener, notices) = mpsc::unbounded_channel();
+        let handle = self.take_up(run_id, Some(listener), None).await?;
+        Ok((handle, notices))
+    }
+
+    /// [`Self::recover_run_watched`] for a request that comes before anything else: what it stops is not begun again.
+    /// Durable when it returns; the answer is that of [`RunHandle::ask`].
+    ///
+    /// # Errors
+    /// As [`Self::recover_run`]. That the request changed nothing is an answer.
+    pub async fn ask_run(
+        &self,
+        run_id: &str,
+        request: Request,
+    ) -> Result<(RunHandle, mpsc::UnboundedReceiver<Notice>, Result<bool, Refused>), RecoverError> {
+        let (listener, notices) = mpsc::unbounded_channel();
+        let (answer, hears) = oneshot::channel();
+        let ask = Message::Ask { request: request.clone(), answer };
+        let handle = self.take_up(run_id, Some(listener), Some(ask)).await?;
+        let answer = match hears.await {
+            Ok(answer) => answer,
+            // A run that this host drives ended just before it was asked; it says so.
+            Err(_unheard) => handle.ask(request).await,
+        };
+        Ok((handle, notices, answer))
+    }
+
+    /// A run as the store has it. Nothing of it is driven on.
+    ///
+    /// # Errors
+    /// [`RecoverError`] when there is no such run, or its journal cannot be read.
+    pub async fn recorded(&self, run_id: &str) -> Result<Run, RecoverError> {
+        let records = self.shared.store.load(run_id).await?;
+        journal::replay(run_id, &records, |_, _, _, _| {})
+    }
+
+    /// `first` reaches the run before anything else does.
+    async fn take_up(
+        &self,
+        run_id: &str,
+        listener: Option<Listener>,
+        first: Option<Message>,
+    ) -> Result<RunHandle, RecoverError> {
+        let _alone = self.recovering.lock().await;
+        if let Some(driven) = self.shared.driven.get(run_id) {
+            listener.map(Message::Watch).into_iter().chain(first).for_each(|message| driven.tell(message));
+            return Ok(driven);
+        }
+        let not_found = || StoreError::NotFound { run_id: run_id.into() };
+        let row = self.shared.store.get(run_id).await?.ok_or_else(not_found)?;
+        let mut run = self.recorded(run_id).await?;
+        if run.is_over() {
+            return Err(RecoverError::Ended { run_id: run_id.into(), phase: run.phase() });
+        }
+        let step = run.recover(self.shared.clock.now());
+        Ok(self.launch(run, step, row.head, listener, first).await?)
+    }
+}

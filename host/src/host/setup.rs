@@ -1,0 +1,224 @@
+//! Setting up a host.
+
+use std::{
+    collections::BTreeMap,
+    path::PathBuf,
+    sync::{Arc, atomic::AtomicU64},
+};
+
+use phasm_engine::{
+    event::Facts,
+    plan::Catalogue,
+    value::{Map, Value},
+};
+use tokio::runtime::Builder as RuntimeBuilder;
+
+use super::{Control, Host};
+use crate::{
+    clock::Clock,
+    dispatcher::Dispatcher,
+    driver::Shared,
+    executor::Executor,
+    handle::Driven,
+    plugins::{self, Plugins},
+    sandbox::{Grants, Limits, Sandbox, SandboxConfig, SandboxError},
+    secrets::Secrets,
+    store::{Memory, Store},
+};
+
+/// Why a host could not be opened.
+#[derive(Debug, thiserror::Error)]
+pub enum OpenError {
+    /// Threads could not be started.
+    #[error("the engine's threads could not be started")]
+    Threads(#[source] std::io::Error),
+    /// The sandbox could not be set up.
+    #[error("the sandbox could not be set up")]
+    Sandbox(#[from] SandboxError),
+    /// A plugin directory could not be read.
+    #[error("the plugin directory {} could not be read", path.display())]
+    Plugins {
+        /// The directory.
+        path: PathBuf,
+        /// Why.
+        source: std::io::Error,
+    },
+}
+
+/// Sets up a [`Host`].
+#[derive(Default)]
+pub struct HostBuilder {
+    store: Option<Arc<dyn Store>>,
+    executor: Option<Arc<dyn Executor>>,
+    slots: Option<u32>,
+    sandbox: SandboxConfig,
+    dirs: Vec<PathBuf>,
+    registered: Vec<(Arc<str>, Arc<[u8]>)>,
+    grants: BTreeMap<String, Grants>,
+    builder: Option<Arc<dyn plugins::Builder>>,
+    secrets: Secrets,
+    vars: Map,
+}
+
+impl HostBuilder {
+    /// Keeps runs in `store`; without it, in memory.
+    #[must_use]
+    pub fn store(mut self, store: Arc<dyn Store>) -> Self {
+        self.store = Some(store);
+        self
+    }
+
+    /// Registers a plugin from the bytes of its component.
+    #[must_use]
+    pub fn plugin(mut self, name: impl Into<Arc<str>>, component: impl Into<Arc<[u8]>>) -> Self {
+        self.registered.push((name.into(), component.into()));
+        self
+    }
+
+    /// Offers the plugins of a directory; of equal names the directory named first wins.
+    #[must_use]
+    pub fn plugin_dir(mut self, dir: impl Into<PathBuf>) -> Self {
+        self.dirs.push(dir.into());
+        self
+    }
+
+    /// Builds plugins that are there as source; without it they cannot be used.
+    #[must_use]
+    pub fn plugin_builder(mut self, builder: Arc<dyn plugins::Builder>) -> Self {
+        self.builder = Some(builder);
+        self
+    }
+
+    /// Grants a plugin what it may touch; by default nothing.
+    #[must_use]
+    pub fn grant(mut self, plugin: impl Into<String>, grants: Grants) -> Self {
+        self.grants.insert(plugin.into(), grants);
+        self
+    }
+
+    /// Limits every guest.
+    #[must_use]
+    pub fn limits(mut self, limits: Limits) -> Self {
+        self.sandbox.limits = limits;
+        self
+    }
+
+    /// Replaces the whole configuration of the sandbox.
+    #[must_use]
+    pub fn sandbox(mut self, config: SandboxConfig) -> Self {
+        self.sandbox = config;
+        self
+    }
+
+    /// How many attempts may be in flight; never more than the sandbox has room for.
+    #[must_use]
+    pub fn slots(mut self, slots: u32) -> Self {
+        self.slots = Some(slots);
+        self
+    }
+
+    /// The secrets that `secretKeyRef` names.
+    #[must_use]
+    pub fn secrets(mut self, secrets: Secrets) -> Self {
+        self.secrets = secrets;
+        self
+    }
+
+    /// A variable that expressions read as `vars.<name>`.
+    #[must_use]
+    pub fn var(mut self, name: impl Into<Arc<str>>, value: impl Into<Value>) -> Self {
+        self.vars.insert(name.into(), value.into());
+        self
+    }
+
+    /// Replaces the sandbox by another executor, which runs on the engine's threads. For tests and special hosts.
+    #[must_use]
+    pub fn executor(mut self, executor: Arc<dyn Executor>) -> Self {
+        self.executor = Some(executor);
+        self
+    }
+
+    /// Opens the host.
+    ///
+    /// # Errors
+    /// [`OpenError`] when threads, sandbox or plugin directories are not to be had.
+    pub fn open(self) -> Result<Host, OpenError> {
+        let control = RuntimeBuilder::new_multi_thread()
+            .worker_threads(1)
+            .thread_name("phasm-engine")
+            .enable_all()
+            .build()
+            .map_err(OpenError::Threads)?;
+        let clock = Clock::start();
+        let engine = control.handle().clone();
+        let (executor, guests, room, plugins) = match self.executor {
+            Some(executor) => (executor, engine.clone(), u32::MAX, None),
+            None => {
+                let plugins =
+                    open_plugins(self.sandbox, self.builder, self.dirs, self.registered, &self.grants)?;
+                let (guests, room) = (plugins.sandbox().guest_runtime().clone(), plugins.sandbox().slots());
+                (Arc::new(plugins.clone()) as Arc<dyn Executor>, guests, room, Some(plugins))
+            }
+        };
+        let slots = self.slots.unwrap_or(DEFAULT_SLOTS).min(room);
+        let dispatcher = Dispatcher::new(slots, executor, guests, engine, clock);
+        let store = self.store.unwrap_or_else(|| Arc::new(Memory::default()));
+        let catalogue: Arc<dyn Catalogue + Send + Sync> = match &plugins {
+            Some(plugins) => Arc::new(plugins.clone()),
+            None => Arc::new(()),
+        };
+        Ok(Host {
+            shared: Arc::new(Shared {
+                store,
+                dispatcher: Arc::new(dispatcher),
+                clock,
+                secrets: self.secrets,
+                driven: Driven::default(),
+            }),
+            catalogue,
+            plugins,
+            facts: facts(self.vars),
+            submitted: AtomicU64::new(0),
+            recovering: tokio::sync::Mutex::default(),
+            control: Control(Some(control)),
+        })
+    }
+}
+
+/// Attempts in flight unless configured: enough for a thousand that wait in host calls.
+const DEFAULT_SLOTS: u32 = 2048;
+
+fn open_plugins(
+    config: SandboxConfig,
+    builder: Option<Arc<dyn plugins::Builder>>,
+    dirs: Vec<PathBuf>,
+    registered: Vec<(Arc<str>, Arc<[u8]>)>,
+    grants: &BTreeMap<String, Grants>,
+) -> Result<Plugins, OpenError> {
+    let mut plugins = Plugins::new(Sandbox::new(config)?);
+    if let Some(builder) = builder {
+        plugins = plugins.with_builder(builder);
+    }
+    for (name, component) in registered {
+        let granted = grants.get(name.as_ref()).cloned().unwrap_or_default();
+        plugins.register(name, component, granted);
+    }
+    for path in dirs {
+        plugins.add_dir(&path, grants).map_err(|source| OpenError::Plugins { path, source })?;
+    }
+    Ok(plugins)
+}
+
+/// The names of seed and field for where this host runs.
+fn facts(vars: Map) -> Facts {
+    let os = match std::env::consts::OS {
+        "macos" => "darwin",
+        other => other,
+    };
+    let arch = match std::env::consts::ARCH {
+        "x86_64" => "amd64",
+        "aarch64" => "arm64",
+        other => other,
+    };
+    Facts { os: os.into(), arch: arch.into(), vars: vars.into() }
+}

@@ -1,0 +1,120 @@
+//! A run's journal in a store: events as bytes and back, and the run that follows from them.
+
+use std::sync::Arc;
+
+pub use phasm_engine::journal::render;
+use phasm_engine::{
+    event::Event,
+    phase::Phase,
+    plan::{Plan, Recorded},
+    problem::Problem,
+    run::{ImpossibleHistory, Run},
+    time::Timestamp,
+    tree::Tree,
+};
+use serde::{Deserialize as _, de::Error as _};
+
+use crate::store::{Encode, Record, StoreError};
+
+/// The events of a record, encoded by whoever needs bytes.
+pub(crate) struct Body(pub(crate) Arc<Vec<Event>>);
+
+impl Encode for Body {
+    fn encode(&self, buffer: &mut Vec<u8>) {
+        // Events hold no maps with other keys than text and no fallible types: this cannot fail.
+        serde_json::to_writer(buffer, self.0.as_ref()).unwrap_or_default();
+    }
+}
+
+/// What [`Body`] encoded.
+fn decode(bytes: &[u8]) -> Result<Vec<Event>, serde_json::Error> {
+    let mut reader = serde_json::Deserializer::from_slice(bytes);
+    // Values nest as deep as documents and guests may nest them, and an event adds some levels of its own.
+    reader.disable_recursion_limit();
+    let events = Vec::deserialize(&mut reader)?;
+    reader.end()?;
+    Ok(events)
+}
+
+/// Why a run of a store cannot be taken up.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum RecoverError {
+    /// The store has no such run, or failed.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    /// Nothing follows any more.
+    #[error("run {run_id} has already ended: {phase}")]
+    Ended {
+        /// The run.
+        run_id: Arc<str>,
+        /// How it ended.
+        phase: Phase,
+    },
+    /// A record holds something else than events.
+    #[error("event {seq} of run {run_id} cannot be read")]
+    Unreadable {
+        /// The run.
+        run_id: Arc<str>,
+        /// The number of the record's first event.
+        seq: u64,
+        /// What was met.
+        source: serde_json::Error,
+    },
+    /// An event does not follow from those before it.
+    #[error("the journal of run {run_id} contradicts itself")]
+    Impossible {
+        /// The run.
+        run_id: Arc<str>,
+        /// Where, and why.
+        source: ImpossibleHistory,
+    },
+    /// The document was valid when it was submitted, and is not for this Phasm.
+    #[error("the document of run {run_id} has {} problems for this Phasm: {}", .problems.len(), listed(.problems))]
+    Document {
+        /// The run.
+        run_id: Arc<str>,
+        /// All of them.
+        problems: Vec<Problem>,
+    },
+}
+
+fn listed(problems: &[Problem]) -> String {
+    problems.iter().map(ToString::to_string).collect::<Vec<_>>().join("; ")
+}
+
+/// Rebuilds a run from its records (R-D1). `each` sees the run right after every record, with the number of the record's
+/// first event, its time and its events.
+///
+/// # Errors
+/// [`RecoverError`] when the records are no journal of a run.
+pub fn replay(
+    run_id: &str,
+    records: &[Record<Vec<u8>>],
+    mut each: impl FnMut(&Run, u64, Timestamp, &[Event]),
+) -> Result<Run, RecoverError> {
+    let run_id = || Arc::from(run_id);
+    let impossible = |source| RecoverError::Impossible { run_id: run_id(), source };
+    let mut replayed: Option<Run> = None;
+    for record in records {
+        let unreadable =
+            |source| RecoverError::Unreadable { run_id: run_id(), seq: record.first_seq, source };
+        let events = decode(&record.body).map_err(unreadable)?;
+        let run = match &mut replayed {
+            Some(run) => run,
+            None => {
+                let Some(Event::Submitted(submitted)) = events.first() else {
+                    return Err(unreadable(serde_json::Error::custom(
+                        "expected the event of the submission",
+                    )));
+                };
+                let plan = Plan::build(&Tree::from(&submitted.document), &Recorded(&submitted.defaults));
+                let plan = plan.map_err(|problems| RecoverError::Document { run_id: run_id(), problems })?;
+                replayed.insert(Run::replay(Arc::new(plan), []).map_err(impossible)?)
+            }
+        };
+        run.apply_record(record.time, &events).map_err(impossible)?;
+        each(run, record.first_seq, record.time, &events);
+    }
+    replayed.ok_or_else(|| StoreError::NotFound { run_id: run_id() }.into())
+}

@@ -1,0 +1,259 @@
+//! Processes that are killed or interrupted, and what goes on afterwards (R-D2, R-D3).
+#![cfg(unix)]
+
+use std::{
+    io::{BufRead as _, BufReader, Read as _},
+    process::{Child, ChildStderr, Stdio},
+    sync::mpsc::{self, RecvTimeoutError},
+    thread,
+    time::Duration,
+};
+
+use rustix::process::{Pid, Signal, kill_process};
+use serde_json::{Value, json};
+
+use crate::bench::{Bench, Ran};
+
+/// A command that runs, and what it has said so far.
+struct Running {
+    child: Child,
+    stderr: BufReader<ChildStderr>,
+    said: String,
+    /// Dropped with it.
+    _ended: mpsc::Sender<()>,
+}
+
+/// After which a process that does not say what it should is killed, so that a test fails instead of hanging.
+const LONGEST: Duration = Duration::from_secs(120);
+
+impl Running {
+    fn start(bench: &Bench, arguments: &[&str]) -> Self {
+        let mut child =
+            bench.command(arguments).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        let stderr = BufReader::new(child.stderr.take().unwrap());
+        let (ended, ends) = mpsc::channel();
+        let pid = Pid::from_child(&child);
+        thread::spawn(move || {
+            if ends.recv_timeout(LONGEST) == Err(RecvTimeoutError::Timeout) {
+                let _gone = kill_process(pid, Signal::KILL);
+            }
+        });
+        Self { child, stderr, said: String::new(), _ended: ended }
+    }
+
+    /// Waits until all of this has been said.
+    fn until(&mut self, words: &[&str]) {
+        while !words.iter().all(|word| self.said.contains(word)) {
+            assert!(self.stderr.read_line(&mut self.said).unwrap() > 0, "it ended: {}", self.said);
+        }
+    }
+
+    fn signal(&self, signal: Signal) {
+        kill_process(Pid::from_child(&self.child), signal).unwrap();
+    }
+
+    fn end(mut self) -> Ran {
+        self.stderr.read_to_string(&mut self.said).unwrap();
+        let mut stdout = String::new();
+        self.child.stdout.take().unwrap().read_to_string(&mut stdout).unwrap();
+        let status = self.child.wait().unwrap().code().unwrap_or(-1);
+        Ran { status, stdout, stderr: self.said }
+    }
+}
+
+const MIXED: &str = "apiVersion: aether/v1
+kind: Workflow
+metadata: { name: mixed }
+spec:
+  entrypoint: main
+  templates:
+    - dag:
+        name: main
+        continueOn: { failed: true }
+        tasks:
+          - { name: a, executor: { type: sleep } }
+          - { name: b, executor: { type: sleep }, maxRuntime: 1h }
+          - { name: ask, executor: { type: suspend }, timeout: 1d }
+          - name: flaky
+            executor: { type: code }
+            inputs: { parameters: [{ name: code, value: 2 }] }
+            retry: { maxAttempts: 3, delay: 2s }
+          - { name: after, executor: { type: echo }, dependencies: [a, b, flaky] }
+";
+
+fn events(bench: &Bench, run: &str) -> Vec<Value> {
+    bench.phasm(&["events", run, "--store", "runs.db"]).json_lines()
+}
+
+fn only_run(bench: &Bench) -> Value {
+    let all = bench.phasm(&["list", "--store", "runs.db", "--json"]).json();
+    assert_eq!(all.as_array().unwrap().len(), 1, "{all}");
+    all.get(0).unwrap().clone()
+}
+
+fn view(bench: &Bench, run: &str) -> Value {
+    bench.phasm(&["get", run, "--store", "runs.db", "--json"]).json()
+}
+
+fn task<'v>(view: &'v Value, name: &str) -> &'v Value {
+    view["tasks"].as_array().unwrap().iter().find(|task| task["taskName"] == name).unwrap()
+}
+
+fn of_task<'e>(events: &'e [Value], kind: &str, name: &str) -> Vec<&'e Value> {
+    events.iter().filter(|event| event["type"] == kind && event["taskName"] == name).collect()
+}
+
+/// Two attempts in flight, a delay pending, a task suspended, one that waits for others.
+#[test]
+fn a_run_survives_the_death_of_its_process() {
+    let bench = Bench::new();
+    bench.write("mixed.yaml", MIXED);
+    let mut first = Running::start(&bench, &["run", "mixed.yaml", "--store", "runs.db", "--wait"]);
+    // Lines about the journal are told once it is durable.
+    let flaky = "main/flaky[1] Failed; attempt 2 in 2.0 s";
+    first.until(&["main/a[1] Running", "main/b[1] Running", "main/ask[1] Suspended", flaky]);
+    first.signal(Signal::KILL);
+    first.end();
+    let run = only_run(&bench)["runID"].as_str().unwrap().to_owned();
+    let (before, journal) = (view(&bench, &run), events(&bench, &run));
+    // Whoever goes on has executors that come to an end.
+    std::fs::copy(bench.path("plugins/echo.wasm"), bench.path("plugins/sleep.wasm")).unwrap();
+
+    let parked = bench.phasm(&["recover", "--store", "runs.db"]);
+    assert_eq!(parked.status, 6, "{parked:?}");
+    let (after, whole) = (view(&bench, &run), events(&bench, &run));
+    assert_eq!(whole[..journal.len()], journal, "what was recorded stays");
+    let seqs: Vec<_> = whole.iter().map(|event| event["seq"].as_u64().unwrap()).collect();
+    assert_eq!(seqs, (0..seqs.len() as u64).collect::<Vec<_>>());
+    for name in ["a", "b"] {
+        let (was, is) = (task(&before, name), task(&after, name));
+        assert_eq!((&is["phase"], &is["retries"]), (&json!("Succeeded"), &json!(0)), "{is}");
+        assert_eq!(is["startedAt"], was["startedAt"], "the same attempt");
+        assert_eq!(is["attempts"].as_array().unwrap().len(), 1);
+        assert_eq!(of_task(&whole, "task.attempt.done", name)[0]["attempt"], 1);
+    }
+    assert_eq!(task(&after, "ask"), task(&before, "ask"), "it stays suspended, its timeout where it was");
+    assert_eq!(task(&after, "flaky")["attempts"].as_array().unwrap().len(), 3);
+    assert_eq!(task(&after, "flaky")["reason"], "retry-exhausted");
+    let scheduled = of_task(&whole, "task.retry.scheduled", "flaky");
+    let started = of_task(&whole, "task.attempt.started", "flaky");
+    assert_eq!((scheduled.len(), started.len()), (2, 3), "every retry was decided once");
+    assert_eq!(scheduled[0]["data"]["wakeAt"], task(&before, "flaky")["wakeAt"]);
+    for (scheduled, started) in scheduled.iter().zip(&started[1..]) {
+        let (wake_at, time) = (scheduled["data"]["wakeAt"].as_str(), started["time"].as_str());
+        assert!(time >= wake_at, "{started} before {scheduled}");
+    }
+    assert_eq!(task(&after, "after")["phase"], "Succeeded");
+    let done = bench.phasm(&["resume", &run, "ask", "{}", "--store", "runs.db"]);
+    assert_eq!(done.status, 0, "{done:?}");
+    assert_eq!(only_run(&bench)["phase"], "Succeeded");
+}
+
+/// However often it is killed while it works, nothing is lost, decided twice or out of order.
+#[test]
+fn a_run_survives_one_death_after_the_other() {
+    let bench = Bench::new();
+    let tasks: String = (0..40)
+        .map(|at| {
+            let after = if at < 4 { String::new() } else { format!("dependencies: [t{}], ", at - 4) };
+            format!("          - {{ name: t{at}, {after}executor: {{ type: nap }} }}\n")
+        })
+        .collect();
+    let head = "apiVersion: aether/v1\nkind: Workflow\nmetadata: { name: chain }\nspec:\n  entrypoint: main\n  templates:\n    - \
+                dag:\n        name: main\n        tasks:\n";
+    bench.write("chain.yaml", &format!("{head}{tasks}"));
+    let mut next = Running::start(&bench, &["run", "chain.yaml", "--store", "runs.db"]);
+    for at in [0, 7, 16, 25] {
+        next.until(&[&format!("main/t{at}[1] Succeeded")]);
+        next.signal(Signal::KILL);
+        next.end();
+        next = Running::start(&bench, &["recover", "--store", "runs.db"]);
+    }
+    let ended = next.end();
+    assert_eq!(ended.status, 0, "{ended:?}");
+    let run = only_run(&bench)["runID"].as_str().unwrap().to_owned();
+    let (events, view) = (events(&bench, &run), view(&bench, &run));
+    let seqs: Vec<_> = events.iter().map(|event| event["seq"].as_u64().unwrap()).collect();
+    assert_eq!(seqs, (0..seqs.len() as u64).collect::<Vec<_>>());
+    assert_eq!((&view["phase"], &view["progress"]), (&json!("Succeeded"), &json!("40/40")));
+    for at in 0..40 {
+        let name = format!("t{at}");
+        assert_eq!(of_task(&events, "task.done", &name).len(), 1, "{name}");
+        assert_eq!(task(&view, &name)["attempts"].as_array().unwrap().len(), 1, "{name}");
+    }
+}
+
+/// The second interrupt does not wait for what the first has begun, and leaves the run open.
+#[test]
+fn a_second_interrupt_exits_at_once_and_leaves_the_run_open() {
+    let bench = Bench::new();
+    bench.task("sleep.yaml", "sleep", "");
+    let mut running = Running::start(&bench, &["run", "sleep.yaml", "--store", "runs.db"]);
+    running.until(&["started", "main[1] Running"]);
+    // As long as somebody else writes to the file, the cancellation cannot be recorded.
+    let other = rusqlite::Connection::open(bench.path("runs.db")).unwrap();
+    other.execute_batch("BEGIN IMMEDIATE").unwrap();
+    running.signal(Signal::INT);
+    running.until(&["interrupted: cancelling the run; once more exits at once"]);
+    running.signal(Signal::INT);
+    let ran = running.end();
+    assert_eq!((ran.status, ran.stdout.as_str()), (130, ""), "{ran:?}");
+    drop(other);
+    let row = only_run(&bench);
+    assert_eq!((&row["open"], &row["phase"]), (&json!(true), &json!("Running")));
+    let cancelled = bench.phasm(&["cancel", row["runID"].as_str().unwrap(), "--store", "runs.db", "--json"]);
+    assert_eq!((cancelled.status, &cancelled.json()["reason"]), (5, &json!("user")), "{cancelled:?}");
+    assert!(!cancelled.stderr.contains("started"), "what is cancelled is not begun again: {cancelled:?}");
+}
+
+/// Whoever stops a `recover` wants the runs to go on later.
+#[test]
+fn an_interrupted_recover_leaves_the_runs_open() {
+    let bench = Bench::new();
+    bench.task("sleep.yaml", "sleep", "");
+    let mut running = Running::start(&bench, &["run", "sleep.yaml", "--store", "runs.db"]);
+    running.until(&["started", "main[1] Running"]);
+    running.signal(Signal::KILL);
+    running.end();
+    for signal in [Signal::INT, Signal::TERM] {
+        let mut running = Running::start(&bench, &["recover", "--store", "runs.db"]);
+        running.until(&["recovered w", "main[1] info started"]);
+        running.signal(signal);
+        let ran = running.end();
+        assert_eq!(ran.status, 130, "{ran:?}");
+        assert!(ran.stdout.starts_with("w left Running"), "{ran:?}");
+        assert!(ran.stderr.contains("interrupted: the run stays open"), "{ran:?}");
+    }
+    let run = only_run(&bench);
+    assert_eq!((&run["open"], &run["phase"]), (&json!(true), &json!("Running")));
+    let view = view(&bench, run["runID"].as_str().unwrap());
+    assert_eq!(view["tasks"][0]["attempts"].as_array().unwrap().len(), 1);
+}
+
+/// R-S12: a run is open until its hooks have ended, whatever its phase; a hook is executed again like any attempt.
+#[test]
+fn a_hook_survives_the_death_of_its_process() {
+    let bench = Bench::new();
+    bench.write(
+        "hook.yaml",
+        "apiVersion: aether/v1\nkind: Workflow\nmetadata: { name: hooked }\nspec:\n  entrypoint: main\n  hooks: { onExit: { \
+         template: tell } }\n  templates:\n    - task: { name: main, executor: { type: echo } }\n    - task: { name: tell, \
+         executor: { type: sleep } }\n",
+    );
+    let mut first = Running::start(&bench, &["run", "hook.yaml", "--store", "runs.db"]);
+    first.until(&["info started"]);
+    first.signal(Signal::KILL);
+    first.end();
+    let row = only_run(&bench);
+    assert_eq!((&row["phase"], &row["open"]), (&json!("Succeeded"), &json!(true)));
+    std::fs::copy(bench.path("plugins/echo.wasm"), bench.path("plugins/sleep.wasm")).unwrap();
+    let cancelled = bench.phasm(&["cancel", row["runID"].as_str().unwrap(), "--store", "runs.db"]);
+    assert_eq!(cancelled.status, 2, "{cancelled:?}");
+    assert!(cancelled.stderr.contains("has already ended: Succeeded"), "{cancelled:?}");
+    let recovered = bench.phasm(&["recover", "--store", "runs.db", "--json"]);
+    assert_eq!(recovered.status, 0, "{recovered:?}");
+    let hook = recovered.json()[0]["hooks"][0].clone();
+    assert_eq!((&hook["hookType"], &hook["phase"]), (&json!("onExit"), &json!("Succeeded")), "{hook}");
+    assert_eq!(hook["attempts"].as_array().unwrap().len(), 1);
+    assert_eq!(only_run(&bench)["open"], json!(false));
+}

@@ -1,0 +1,378 @@
+//! `phasm resume`, `cancel`, `recover`, `list`, `get` and `events`: runs that are kept in a file.
+
+use std::sync::Arc;
+
+use phasm::{
+    engine::time::Timestamp,
+    store::{Encode, Record, Sqlite, Store as _},
+};
+use serde_json::{Value, json};
+
+use crate::bench::{Bench, Ran};
+
+/// Seed 000's example, with a timeout to wait for or not.
+fn approval(bench: &Bench, timeout: &str) {
+    let text = r#"apiVersion: aether/v1
+kind: Workflow
+metadata: { name: release }
+spec:
+  entrypoint: main
+  templates:
+    - task: { name: work, executor: { type: echo } }
+    - dag:
+        name: main
+        outputs:
+          parameters: [{ name: by, valueFrom: { path: tasks.wait-external.outputs.parameters.by } }]
+        tasks:
+          - { name: prepare, template: work }
+          - name: wait-external
+            dependencies: [prepare]
+            timeout: TIMEOUT
+            continueOn: { timeout: true }
+            executor: { type: suspend }
+          - { name: finalize, template: work, dependencies: [wait-external] }
+"#;
+    bench.write("release.yaml", &text.replace("TIMEOUT", timeout));
+}
+
+/// Two tasks that wait for people.
+fn two_questions(bench: &Bench) {
+    bench.write(
+        "ask.yaml",
+        "apiVersion: aether/v1\nkind: Workflow\nmetadata: { name: ask }\nspec:\n  entrypoint: main\n  templates:\n    - dag:\n        \
+         name: main\n        tasks:\n          - { name: one, executor: { type: suspend } }\n          - { name: two, executor: { \
+         type: suspend } }\n",
+    );
+}
+
+/// Runs a document until it is parked; its id.
+fn park(bench: &Bench, file: &str) -> String {
+    let parked = bench.phasm(&["run", file, "--store", "runs.db", "--json"]);
+    assert_eq!(parked.status, 6, "{parked:?}");
+    parked.json().get("runID").and_then(Value::as_str).unwrap().to_owned()
+}
+
+fn on_store(bench: &Bench, arguments: &[&str]) -> Ran {
+    bench.phasm(&[arguments, &["--store", "runs.db"]].concat())
+}
+
+fn task<'v>(view: &'v Value, name: &str) -> &'v Value {
+    view["tasks"].as_array().unwrap().iter().find(|task| task["taskName"] == name).unwrap()
+}
+
+fn phases(view: &Value) -> Vec<&str> {
+    view["tasks"].as_array().unwrap().iter().skip(1).map(|task| task["phase"].as_str().unwrap()).collect()
+}
+
+#[test]
+fn a_suspended_approval_parks_and_is_completed_by_resume() {
+    let bench = Bench::new();
+    approval(&bench, "1h");
+    let run = park(&bench, "release.yaml");
+    let view = on_store(&bench, &["get", &run, "--json"]).json();
+    assert_eq!(phases(&view), ["Succeeded", "Suspended", "Created"]);
+    let shown = on_store(&bench, &["get", &run]);
+    assert!(shown.stdout.starts_with("release parked Running, 1 of 3 tasks"), "{shown:?}");
+    assert!(shown.stdout.contains("main/wait-external  Suspended"), "{shown:?}");
+    let resumed =
+        on_store(&bench, &["resume", &run, "wait-external", r#"{"approved": true}"#, "-p", "by=Ada"]);
+    assert_eq!(resumed.status, 0, "{resumed:?}");
+    assert!(resumed.stderr.contains("resumed: true\n"), "{resumed:?}");
+    assert!(resumed.stderr.contains("main/finalize[1] Succeeded"), "{resumed:?}");
+    assert!(resumed.stdout.starts_with("release Succeeded"), "{resumed:?}");
+    assert!(resumed.stdout.contains("  by  Ada\n"), "{resumed:?}");
+    assert!(!bench.path("runs.db-wal").exists(), "the store was closed");
+    let after = on_store(&bench, &["get", &run, "--json"]).json();
+    assert_eq!(phases(&after), ["Succeeded"; 3]);
+    let waited = task(&after, "wait-external");
+    assert_eq!((waited["attempts"].as_array().unwrap().len(), &waited["retries"]), (1, &json!(0)));
+    assert_eq!(waited["suspendedAt"], task(&view, "wait-external")["suspendedAt"]);
+}
+
+/// An answer that fits nothing is told when the run is left, too.
+#[test]
+fn an_answer_for_nobody_is_told_when_the_run_parks() {
+    let bench = Bench::new();
+    approval(&bench, "1h");
+    let ran = bench.phasm(&["run", "release.yaml", "--store", "runs.db", "--resume", "wait={}"]);
+    assert_eq!(ran.status, 6, "{ran:?}");
+    assert!(ran.stderr.contains("--resume wait=… was not used"), "{ran:?}");
+}
+
+/// Copies the store `runs.db` to `late.db` as it will be after so many minutes in which nobody drives its runs.
+fn later(bench: &Bench, run: &str, minutes: i64) {
+    let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+    let (now, late) = (bench.path("runs.db"), bench.path("late.db"));
+    let (now, late) = (Sqlite::open(now).unwrap(), Sqlite::open(late).unwrap());
+    let earlier = |at: Timestamp| Timestamp(at.0 - minutes * 60_000);
+    runtime.block_on(async {
+        let row = now.get(run).await.unwrap().unwrap();
+        for record in now.load(run).await.unwrap() {
+            let Record { first_seq, events, time, body } = record;
+            let record =
+                Record { first_seq, events, time: earlier(time), body: Arc::new(body) as Arc<dyn Encode> };
+            late.append(row.head.clone(), row.status, record).await.unwrap();
+        }
+    });
+}
+
+/// The task's clocks go on while nobody drives the run; an answer that comes too late is no answer (R-S9).
+#[test]
+fn an_answer_after_the_timeout_comes_too_late() {
+    let bench = Bench::new();
+    approval(&bench, "20m");
+    let run = park(&bench, "release.yaml");
+    for (minutes, answer, phase) in
+        [(10, "resumed: true", "Succeeded"), (30, "resumed: false, as its time was over", "Timeout")]
+    {
+        later(&bench, &run, minutes);
+        let ran = bench.phasm(&["resume", &run, "wait-external", "--store", "late.db", "--json"]);
+        assert_eq!((ran.status, phases(&ran.json())), (0, vec!["Succeeded", phase, "Succeeded"]), "{ran:?}");
+        assert!(ran.stderr.contains(answer), "{ran:?}");
+        std::fs::remove_file(bench.path("late.db")).unwrap();
+    }
+}
+
+#[test]
+fn a_suspended_approval_is_completed_by_a_flag() {
+    let bench = Bench::new();
+    approval(&bench, "1h");
+    for store in ["runs.db", "memory"] {
+        let ran = bench.phasm(&[
+            "run",
+            "release.yaml",
+            "--json",
+            "--store",
+            store,
+            "--resume",
+            "main/wait-external={}",
+        ]);
+        assert_eq!((ran.status, phases(&ran.json())), (0, vec!["Succeeded"; 3]), "{ran:?}");
+    }
+}
+
+/// "If no Resume() arrives within one second, the timeout watchdog fires … the downstream finalize task still runs."
+#[test]
+fn in_memory_a_suspended_approval_waits_for_its_timeout() {
+    let bench = Bench::new();
+    approval(&bench, "1s");
+    let ran = bench.phasm(&["run", "release.yaml", "--json"]);
+    assert_eq!((ran.status, phases(&ran.json())), (0, vec!["Succeeded", "Timeout", "Succeeded"]), "{ran:?}");
+    assert!(ran.stderr.contains("waiting: main/wait-external is suspended until "), "{ran:?}");
+}
+
+/// A parked run's clocks go on while nobody drives it; `recover --wait` stays for them.
+#[test]
+fn recover_waits_for_a_timeout_if_it_is_told_to() {
+    let bench = Bench::new();
+    approval(&bench, "2s");
+    let run = park(&bench, "release.yaml");
+    let ran = on_store(&bench, &["recover", "--wait", "--json"]);
+    let views = ran.json();
+    assert_eq!((ran.status, phases(&views[0])), (0, vec!["Succeeded", "Timeout", "Succeeded"]), "{ran:?}");
+    assert_eq!(views[0]["runID"].as_str(), Some(run.as_str()));
+    let again = on_store(&bench, &["resume", &run, "wait-external"]);
+    assert_eq!(again.status, 2, "{again:?}");
+    assert!(again.stderr.contains("has already ended: Succeeded"), "{again:?}");
+}
+
+/// R-S9: the answer says whether the task was suspended. Nothing is driven on for a call that is wrong.
+#[test]
+fn a_wrong_answer_is_explained_and_changes_nothing() {
+    let bench = Bench::new();
+    approval(&bench, "1h");
+    let run = park(&bench, "release.yaml");
+    let before = on_store(&bench, &["events", &run]).stdout;
+    for (arguments, says) in [
+        (
+            &["resume", "nobody", "wait-external", "{}"][..],
+            format!("there is no run nobody; open runs:\n  {run}  release"),
+        ),
+        (&["resume", &run, "nobody", "{}"], "has no task `nobody`; suspended: main/wait-external".to_owned()),
+        (
+            &["resume", &run, "prepare", "{}"],
+            "resumed: false: main/prepare is Succeeded; suspended: main/wait-external".to_owned(),
+        ),
+        (&["resume", &run, "main/finalize", "{}"], "resumed: false: main/finalize is Created".to_owned()),
+        (&["resume", &run, "wait-external", "[1]"], "expected an object".to_owned()),
+        (&["cancel", &run, "--task", "prepare"], "cancelled: false: main/prepare is Succeeded".to_owned()),
+        (&["cancel", "nobody"], "there is no run nobody".to_owned()),
+        (&["get", "nobody"], "there is no run nobody".to_owned()),
+        (&["events", "nobody"], "there is no run nobody".to_owned()),
+    ] {
+        let ran = on_store(&bench, arguments);
+        assert_eq!((ran.status, ran.stdout.as_str()), (2, ""), "{ran:?}");
+        assert!(ran.stderr.contains(&says), "{arguments:?}: {ran:?}");
+    }
+    assert_eq!(on_store(&bench, &["events", &run]).stdout, before);
+}
+
+#[test]
+fn a_store_that_is_not_there_is_not_made() {
+    let bench = Bench::new();
+    for command in [
+        &["list"][..],
+        &["recover"],
+        &["get", "x"],
+        &["events", "x"],
+        &["cancel", "x"],
+        &["resume", "x", "y"],
+    ] {
+        for (store, says) in [("none.db", "there is no store none.db"), ("memory", "ends with its process")] {
+            let ran = bench.phasm(&[command, &["--store", store]].concat());
+            assert_eq!((ran.status, ran.stdout.as_str()), (2, ""), "{ran:?}");
+            assert!(ran.stderr.contains(says), "{ran:?}");
+        }
+        assert!(!bench.path("none.db").exists());
+    }
+}
+
+/// R-S10.
+#[test]
+fn a_task_and_then_the_run_are_cancelled() {
+    let bench = Bench::new();
+    two_questions(&bench);
+    let run = park(&bench, "ask.yaml");
+    let one = on_store(&bench, &["cancel", &run, "--task", "main/one", "--json"]);
+    assert_eq!((one.status, phases(&one.json())), (6, vec!["Cancelled", "Suspended"]), "{one:?}");
+    assert!(one.stderr.contains("cancelled: true\n"), "{one:?}");
+    let all = on_store(&bench, &["cancel", &run, "--events"]);
+    assert_eq!(all.status, 5, "{all:?}");
+    let kinds: Vec<_> = all.json_lines().iter().map(|event| event["type"].clone()).collect();
+    assert!(kinds.contains(&json!("run.cancel.requested")), "{kinds:?}");
+    let view = on_store(&bench, &["get", &run, "--json"]).json();
+    assert_eq!((&view["phase"], &view["reason"]), (&json!("Cancelled"), &json!("user")));
+    let again = on_store(&bench, &["cancel", &run]);
+    assert_eq!(again.status, 2, "{again:?}");
+    assert!(again.stderr.contains("has already ended: Cancelled"), "{again:?}");
+}
+
+/// One process drives; whoever only looks is in nobody's way.
+#[test]
+fn a_store_that_is_held_may_be_looked_at() {
+    let bench = Bench::new();
+    two_questions(&bench);
+    let run = park(&bench, "ask.yaml");
+    let held = Sqlite::open(bench.path("runs.db")).unwrap();
+    for command in [&["resume", &run, "one"][..], &["cancel", &run], &["recover"]] {
+        let ran = on_store(&bench, command);
+        let says = format!("is in use by process {}: one process at a time", std::process::id());
+        assert_eq!(ran.status, 2, "{ran:?}");
+        assert!(ran.stderr.contains(&says), "{ran:?}");
+    }
+    for command in [&["list"][..], &["get", &run], &["events", &run]] {
+        let ran = on_store(&bench, command);
+        assert!(ran.status == 0 && !ran.stdout.is_empty(), "{ran:?}");
+    }
+    drop(held);
+}
+
+/// R-D1: what is printed as it happens is what is printed later.
+#[test]
+fn events_are_those_of_the_run() {
+    let bench = Bench::new();
+    approval(&bench, "1h");
+    let lived = bench.phasm(&["run", "release.yaml", "--store", "runs.db", "--events"]);
+    let run = lived.json_lines()[0]["runID"].as_str().unwrap().to_owned();
+    assert_eq!(on_store(&bench, &["events", &run]).stdout, lived.stdout);
+    let resumed = on_store(&bench, &["resume", &run, "wait-external", "--events"]);
+    assert_eq!(resumed.status, 0, "{resumed:?}");
+    let whole = on_store(&bench, &["events", &run]);
+    assert_eq!(whole.stdout, [lived.stdout, resumed.stdout].concat());
+    let seqs: Vec<_> = whole.json_lines().iter().map(|event| event["seq"].as_u64().unwrap()).collect();
+    assert_eq!(seqs, (0..seqs.len() as u64).collect::<Vec<_>>());
+}
+
+#[test]
+fn runs_are_listed_newest_first() {
+    let bench = Bench::new();
+    two_questions(&bench);
+    bench.task("code.yaml", "code", "");
+    let first = park(&bench, "ask.yaml");
+    bench.phasm(&["run", "code.yaml", "--store", "runs.db"]);
+    bench.phasm(&["run", "code.yaml", "--store", "runs.db", "-p", "code=2"]);
+    let second = park(&bench, "ask.yaml");
+    let listed = |arguments: &[&str]| -> Vec<(String, String)> {
+        let all = on_store(&bench, &[&["list", "--json"], arguments].concat()).json();
+        let text = |row: &Value, key: &str| row[key].as_str().unwrap().to_owned();
+        all.as_array().unwrap().iter().map(|row| (text(row, "workflow"), text(row, "phase"))).collect()
+    };
+    let row = |workflow: &str, phase: &str| (workflow.to_owned(), phase.to_owned());
+    let (ask, failed, succeeded) = (row("ask", "Running"), row("w", "Failed"), row("w", "Succeeded"));
+    assert_eq!(listed(&[]), [ask.clone(), failed.clone(), succeeded.clone(), ask.clone()]);
+    assert_eq!(listed(&["--limit", "2"]), [ask.clone(), failed.clone()]);
+    assert_eq!(listed(&["--phase", "failed"]), [failed]);
+    assert_eq!(listed(&["--workflow", "w", "--phase", "Succeeded"]), [succeeded]);
+    assert_eq!(listed(&["--open"]), [ask.clone(), ask]);
+    let plain = on_store(&bench, &["list", "--open"]).stdout;
+    let ids: Vec<_> = plain.lines().map(|line| line.split(' ').next().unwrap()).collect();
+    assert_eq!(ids, [&second, &first]);
+    let none = on_store(&bench, &["list", "--workflow", "nobody"]);
+    assert_eq!((none.status, none.stdout.as_str(), none.stderr.as_str()), (0, "", "no run fits\n"));
+    assert_eq!(on_store(&bench, &["list", "--phase", "Paused"]).status, 2);
+}
+
+#[test]
+fn every_open_run_is_recovered_and_the_worst_decides() {
+    let bench = Bench::new();
+    two_questions(&bench);
+    let none = {
+        bench.task("code.yaml", "code", "");
+        bench.phasm(&["run", "code.yaml", "--store", "runs.db"]);
+        on_store(&bench, &["recover", "--json"])
+    };
+    assert_eq!(
+        (none.status, none.json(), none.stderr.as_str()),
+        (0, json!([]), "no run is open in runs.db\n")
+    );
+    let runs = [park(&bench, "ask.yaml"), park(&bench, "ask.yaml")];
+    let parked = on_store(&bench, &["recover", "--json"]);
+    assert_eq!(parked.status, 6, "{parked:?}");
+    let ids: Vec<_> = parked.json().as_array().unwrap().iter().map(|view| view["runID"].clone()).collect();
+    assert_eq!(ids, runs);
+    let people = on_store(&bench, &["recover"]);
+    assert!(people.stderr.contains(&format!("{}: recovered ask\n", runs[1])), "{people:?}");
+    assert_eq!(people.stdout.matches("ask parked Running").count(), 2, "{people:?}");
+}
+
+/// R-C1: what no longer resolves is an outcome, not a run that cannot be taken up.
+#[test]
+fn an_executor_that_is_gone_is_an_error_of_the_attempt() {
+    let bench = Bench::new();
+    bench.task("ask.yaml", "suspend", "");
+    let run = park(&bench, "ask.yaml");
+    std::fs::remove_file(bench.path("plugins/suspend.wasm")).unwrap();
+    let ran = on_store(&bench, &["resume", &run, "main", "{}", "--json"]);
+    assert_eq!(ran.status, 3, "{ran:?}");
+    let message = ran.json()["message"].as_str().unwrap().to_owned();
+    assert!(message.contains("unknown executor type `suspend`"), "{message}");
+}
+
+/// Seed 003's delays in hundredths, each scheduled from the end of its attempt to the millisecond.
+#[test]
+fn delays_are_scheduled_exactly() {
+    let bench = Bench::new();
+    let retry = "retry: { maxAttempts: 7, delay: 10ms, exponentialBackoff: 2, maxDelay: 100ms }";
+    bench.task("flaky.yaml", "code", retry);
+    let ran = bench.phasm(&["run", "flaky.yaml", "-p", "code=2", "--events"]);
+    assert_eq!(ran.status, 1, "{ran:?}");
+    let millis = |time: &Value| {
+        let time = time.as_str().unwrap();
+        let (seconds, millis) = (&time[17..19], &time[20..23]);
+        seconds.parse::<i64>().unwrap() * 1000 + millis.parse::<i64>().unwrap()
+    };
+    let delays: Vec<_> = ran
+        .json_lines()
+        .into_iter()
+        .filter(|event| event["type"] == "task.retry.scheduled")
+        .map(|event| {
+            let waited = millis(&event["data"]["wakeAt"]) - millis(&event["time"]);
+            (
+                event["data"]["attempt"].as_i64().unwrap(),
+                event["data"]["delayMs"].as_i64().unwrap(),
+                waited.rem_euclid(60_000),
+            )
+        })
+        .collect();
+    assert_eq!(delays, [(2, 10, 10), (3, 20, 20), (4, 40, 40), (5, 80, 80), (6, 100, 100), (7, 100, 100)]);
+}

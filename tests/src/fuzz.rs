@@ -1,0 +1,20 @@
+//! What the fuzz targets of `tests/fuzz` do with one input. An ordinary test does the same with every input kept there.
+//!
+//! Each of these functions takes any bytes and panics where the code under test breaks a promise. Bytes that are no
+//! UTF-8 are skipped: the code under test takes text.
+
+mod document;
+mod duration;
+mod expression;
+
+pub use self::{
+    document::{Read, document},
+    duration::duration,
+    expression::expression,
+};
+
+/// Whether `offset` lies in `text`, between two characters.
+fn points_into(text: &str, offset: usize) -> bool {
+    // Also false behind the end.
+    text.is_char_boundary(offset)
+}
