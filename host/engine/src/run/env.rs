@@ -5,7 +5,8 @@ mod values;
 use std::sync::Arc;
 
 use self::values::{
-    member_of, only_outputs, result_member, result_members, seen, system_member, task_member, workflow_member,
+    member_of, only_outputs, outputs_member, result_member, result_members, seen, system_member, task_member,
+    workflow_member,
 };
 pub(super) use self::values::{named, walk};
 use super::{Run, rules::outcome_member};
@@ -223,6 +224,11 @@ impl<'a> View<'a> {
     /// What a hook sees of what fired it (R-S12).
     fn fired(&self, path: Path<'_>) -> Value {
         let Some(kind) = self.hook else { return Value::Null };
+        if let [task, outputs, rest @ ..] = path
+            && (task.as_ref(), outputs.as_ref()) == ("task", "outputs")
+        {
+            return outputs_member(&self.task.outputs, rest);
+        }
         let workflow: [(Arc<str>, Value); 3] = [
             ("name".into(), self.run.plan.name.clone().into()),
             ("id".into(), self.run.id.clone().into()),

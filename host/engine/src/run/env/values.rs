@@ -103,13 +103,16 @@ pub(in crate::run) fn named(outputs: &[Output]) -> Value {
     outputs.iter().map(|output| (output.name.clone(), output.value.clone())).collect::<Map>().into()
 }
 
+/// `outputs.parameters.x`; where nothing else can be meant also `outputs.x`.
 pub(in crate::run) fn outputs_member(outputs: &[Output], path: Path<'_>) -> Value {
-    match path.split_first() {
-        None => Map::from([("parameters".into(), named(outputs))]).into(),
-        Some((key, _)) if key.as_ref() != "parameters" => Value::Null,
-        Some((_, [])) => named(outputs),
-        Some((_, [name, rest @ ..])) => {
-            outputs.iter().rfind(|o| o.name == *name).map_or(Value::Null, |o| walk(&o.value, rest))
-        }
-    }
+    let path = match path.split_first() {
+        None => return Map::from([("parameters".into(), named(outputs))]).into(),
+        Some((key, rest)) if key.as_ref() == "parameters" => rest,
+        Some(_) => path,
+    };
+    let Some((name, rest)) = path.split_first() else { return named(outputs) };
+    outputs
+        .iter()
+        .rfind(|output| output.name == *name)
+        .map_or(Value::Null, |output| walk(&output.value, rest))
 }
