@@ -104,7 +104,7 @@ fn every_change_of_a_valid_document_is_judged_alike() {
     documents.retain(|document| shape_problems(&document.value).is_empty());
     // What stands in several is changed in the smallest.
     documents.sort_by_key(|document| document.value.to_string().len());
-    let mut mutations = Mutations::default();
+    let mut mutations = Mutations::new(&document::schema());
     documents.iter().for_each(|document| mutations.learn(&document.value));
     let (mut wrong, mut judged) = (Vec::new(), 0);
     for Document { name, value } in &documents {

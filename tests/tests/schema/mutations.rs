@@ -29,24 +29,45 @@ pub(crate) struct Mutant {
 }
 
 /// What has been seen in all documents, so that no two of them are changed alike.
-#[derive(Default)]
 pub(crate) struct Mutations {
+    /// The names of all fields of all objects.
+    fields: BTreeSet<String>,
     /// Members by the kind of object they stand in, the first value of each.
     members: BTreeMap<String, BTreeMap<String, Value>>,
-    /// The first value of each key anywhere.
+    /// The first value of each field anywhere.
     keys: BTreeMap<String, Value>,
+    /// Kinds of values, with the fields around.
+    seen: BTreeSet<(String, String)>,
+    /// Changes that have been made.
     done: BTreeSet<String>,
 }
 
 impl Mutations {
+    /// With the fields of `schema`.
+    pub(crate) fn new(schema: &Value) -> Self {
+        let objects = schema["$defs"].as_object().unwrap().values().chain([schema]);
+        let fields = objects.filter_map(|object| object["properties"].as_object()).flatten();
+        Self {
+            fields: fields.map(|(name, _)| name.clone()).collect(),
+            members: BTreeMap::new(),
+            keys: BTreeMap::new(),
+            seen: BTreeSet::new(),
+            done: BTreeSet::new(),
+        }
+    }
+
     /// Learns what may stand where.
     pub(crate) fn learn(&mut self, document: &Value) {
         for place in places(document) {
-            if let (Some(Step::Key(key)), Some(parent)) = (place.last(), place.len().checked_sub(1)) {
+            if let (Some(Step::Key(key)), Some(parent), false) =
+                (place.last(), place.len().checked_sub(1), is_free(&place))
+            {
                 let value = at(document, &place).unwrap().clone();
-                let kind = kind(&place[..parent]);
+                let kind = self.kind(&place[..parent]);
                 self.members.entry(kind).or_default().entry(key.clone()).or_insert_with(|| value.clone());
-                self.keys.entry(key.clone()).or_insert(value);
+                if self.fields.contains(key) {
+                    self.keys.entry(key.clone()).or_insert(value);
+                }
             }
         }
     }
@@ -54,12 +75,13 @@ impl Mutations {
     /// All changes of one place in `document` that no document has seen yet.
     pub(crate) fn of(&mut self, document: &Value) -> Vec<Mutant> {
         let mut mutants = Vec::new();
-        for place in places(document) {
-            let (kind, around) = (kind(&place), siblings(document, &place).join(","));
+        for place in places(document).into_iter().filter(|place| !is_free(place)) {
+            let (kind, around) = (self.kind(&place), siblings(document, &place));
+            if !self.seen.insert((kind.clone(), around.join(","))) {
+                continue;
+            }
             for change in self.changes(document, &place) {
-                // What an object has decides what else of its own it may have, or must.
-                let around = if self.depends(&kind, &change) { &around } else { "" };
-                if self.done.insert(format!("{kind} {around} {change:?}")) {
+                if self.is_new(&kind, &around, &change) {
                     let mut changed = document.clone();
                     apply(&mut changed, &place, &change);
                     mutants.push(Mutant { document: changed, path: written(&place), change });
@@ -69,13 +91,29 @@ impl Mutations {
         mutants
     }
 
-    /// Whether the fields around decide what comes of the change.
-    fn depends(&self, kind: &str, change: &Change) -> bool {
-        match change {
+    /// The end of the place, without indices and names of people's choice: what stands at equal ones is alike.
+    fn kind(&self, place: &[Step]) -> String {
+        // As many as tell the parameters of inputs from those of outputs.
+        let end = place.len().saturating_sub(4);
+        let names = place[end..].iter().map(|step| match step {
+            Step::Key(key) if self.fields.contains(key) => key.as_str(),
+            Step::Key(_) | Step::Index(_) => "*",
+        });
+        names.collect::<Vec<_>>().join("/")
+    }
+
+    /// Whether the change has not been made yet; if fields around decide what comes of it, beside one of them.
+    fn is_new(&mut self, kind: &str, around: &[String], change: &Change) -> bool {
+        let depends = match change {
             Change::Replace(_) => false,
             Change::Remove => true,
             Change::Add(key, _) => self.members.get(kind).is_some_and(|known| known.contains_key(key)),
-        }
+        };
+        let around = if depends { around } else { &[] };
+        let beside = around.iter().map(|field| format!("{kind} {change:?} beside {field}"));
+        let alone = format!("{kind} {change:?}");
+        // Every pair counts as made, not only the first that is new.
+        beside.chain([alone]).filter(|made| self.done.insert(made.clone())).count() > 0
     }
 
     fn changes(&self, document: &Value, place: &[Step]) -> Vec<Change> {
@@ -85,13 +123,20 @@ impl Mutations {
             changes.push(Change::Remove);
         }
         if let Value::Object(members) = value {
-            let here = self.members.get(&kind(place)).into_iter().flatten();
+            let here = self.members.get(&self.kind(place)).into_iter().flatten();
             let known = here.chain(&self.keys).filter(|(key, _)| !members.contains_key(*key));
             changes.extend(known.map(|(key, value)| Change::Add(key.clone(), value.clone())));
             changes.push(Change::Add("zzz".to_owned(), json!(1)));
         }
         changes
     }
+}
+
+/// Whether the place is deep in what may be anything.
+fn is_free(place: &[Step]) -> bool {
+    let free = ["value", "default", "config", "items", "enum", "artifacts", "set_iter", "set_ctx"];
+    let around = place.split_last().map_or(place, |(_, around)| around);
+    around.iter().any(|step| matches!(step, Step::Key(key) if free.contains(&key.as_str())))
 }
 
 /// Values of every type, in and out of every range.
@@ -223,15 +268,6 @@ fn escaped(step: &Step) -> String {
         Step::Key(key) => key.replace('~', "~0").replace('/', "~1"),
         Step::Index(index) => index.to_string(),
     }
-}
-
-/// The place without indices: what stands at equal ones is alike.
-fn kind(place: &[Step]) -> String {
-    let names = place.iter().map(|step| match step {
-        Step::Key(key) => key.as_str(),
-        Step::Index(_) => "*",
-    });
-    names.collect::<Vec<_>>().join("/")
 }
 
 fn written(place: &[Step]) -> String {
