@@ -75,15 +75,27 @@ struct Metadata {
 impl Metadata {
     fn read(cursor: &Cursor<'_>, report: &Report) -> Option<Self> {
         let mut object = cursor.object(report)?;
+        let name = object.required("name", "the workflow's name", name);
+        Some(Self { name, ..Self::rest(object) })
+    }
+
+    /// What a schedule gives its runs, with a name or without.
+    fn of_runs(cursor: &Cursor<'_>, report: &Report) -> Option<Self> {
+        let mut object = cursor.object(report)?;
+        let name = object.optional("name", name);
+        Some(Self { name, ..Self::rest(object) })
+    }
+
+    fn rest(mut object: Object<'_, '_>) -> Self {
         let metadata = Self {
-            name: object.required("name", "the workflow's name", name),
+            name: None,
             namespace: object.optional("namespace", name),
             version: object.optional("version", text),
             labels: object.optional("labels", labels).unwrap_or_default(),
         };
         object.optional("annotations", labels);
         object.finish();
-        Some(metadata)
+        metadata
     }
 }
 
@@ -157,6 +169,7 @@ fn cron_spec(cursor: &Cursor<'_>, report: &Report) -> Option<SpecDoc> {
         object.optional(field, whole(0..=u32::MAX));
     }
     object.optional("suspend", boolean);
+    object.optional("workflowMetadata", Metadata::of_runs);
     let spec = object.required("workflowSpec", "the spec of the workflow to run", SpecDoc::read);
     object.finish();
     spec
