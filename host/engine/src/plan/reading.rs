@@ -176,7 +176,10 @@ fn hint_for(scope: &Scope<'_>, root: &str, visible: &[&str]) -> Option<String> {
             Some("only templates have inputs; the workflow's parameters are `workflow.parameters`".to_owned())
         }
         "tasks" => Some("a template sees its own inputs only; pass the value as an argument".to_owned()),
-        "hook" => Some("only hooks see it".to_owned()),
+        "hook" => {
+            Some("only the arguments and `when` of a hook see it; pass the value as an argument".to_owned())
+        }
+        "dag" => Some("how many children a container has, and in which phases, is in `children`".to_owned()),
         "outcome" => Some("only policy rules see it".to_owned()),
         "children" => Some("only outputs and phaseConditions of dags, loops and pipelines see it".to_owned()),
         "phase" | "code" | "msg" | "outputs" | "retries" => {
