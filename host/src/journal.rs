@@ -6,7 +6,7 @@ pub use phasm_engine::journal::render;
 use phasm_engine::{
     event::Event,
     phase::Phase,
-    plan::{Catalogue, Plan},
+    plan::{Plan, Recorded},
     problem::Problem,
     run::{ImpossibleHistory, Run},
     time::Timestamp,
@@ -91,7 +91,6 @@ fn listed(problems: &[Problem]) -> String {
 pub fn replay(
     run_id: &str,
     records: &[Record<Vec<u8>>],
-    catalogue: &dyn Catalogue,
     mut each: impl FnMut(&Run, u64, Timestamp, &[Event]),
 ) -> Result<Run, RecoverError> {
     let run_id = || Arc::from(run_id);
@@ -104,10 +103,12 @@ pub fn replay(
         let run = match &mut replayed {
             Some(run) => run,
             None => {
-                let submitted = events.first().and_then(document).ok_or_else(|| {
-                    unreadable(serde_json::Error::custom("expected the event of the submission"))
-                })?;
-                let plan = Plan::build(&submitted, catalogue);
+                let Some(Event::Submitted(submitted)) = events.first() else {
+                    return Err(unreadable(serde_json::Error::custom(
+                        "expected the event of the submission",
+                    )));
+                };
+                let plan = Plan::build(&Tree::from(&submitted.document), &Recorded(&submitted.defaults));
                 let plan = plan.map_err(|problems| RecoverError::Document { run_id: run_id(), problems })?;
                 replayed.insert(Run::replay(Arc::new(plan), []).map_err(impossible)?)
             }
@@ -116,8 +117,4 @@ pub fn replay(
         each(run, record.first_seq, record.time, &events);
     }
     replayed.ok_or_else(|| StoreError::NotFound { run_id: run_id() }.into())
-}
-
-fn document(event: &Event) -> Option<Tree> {
-    if let Event::Submitted(submitted) = event { Some(Tree::from(&submitted.document)) } else { None }
 }

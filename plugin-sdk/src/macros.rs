@@ -19,7 +19,13 @@
 /// ```
 ///
 /// `retry`, `maxRuntime`, `maxInactivity` and `deadline` are there, each written as in a workflow; whoever loads the plugin
-/// checks their values. Texts must be JSON's as well as Rust's.
+/// checks their values. Texts must be JSON's as well as Rust's. Other fields do not compile:
+///
+/// ```compile_fail
+/// # use phasm_sdk::prelude::*;
+/// # fn fetch(_: Call) -> Outcome { Outcome::succeeded() }
+/// executor!(fetch, { timeout: "1h" });
+/// ```
 #[macro_export]
 macro_rules! executor {
     ($executor:expr $(,)?) => {

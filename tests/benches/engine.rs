@@ -27,6 +27,9 @@ use phasm_engine::{
 };
 use serde_json::{Value as Json, json};
 
+/// The templates of a workflow with so many leaves.
+type Shape = fn(u32) -> Json;
+
 const SIZES: [u32; 3] = [100, 10_000, 100_000];
 
 /// Slots of the host: leaves in flight at once.
@@ -38,7 +41,7 @@ fn main() {
         return;
     }
     println!("{:<16} {:>9} {:>12} {:>12} {:>10}", "engine alone", "tasks", "µs a task", "events", "to 100");
-    let shapes: [(&str, fn(u32) -> Json); 3] = [("wide", wide), ("deep", deep), ("loop of loops", loops)];
+    let shapes: [(&str, Shape); 3] = [("wide", wide), ("deep", deep), ("loop of loops", loops)];
     for (name, shape) in shapes {
         let mut least = None;
         for size in SIZES {

@@ -215,10 +215,8 @@ pub fn check_replay<S: Script>(plan: &Arc<Plan>, world: &World<S>) -> Result<(),
 pub fn check_cut<S: Script>(plan: &Arc<Plan>, world: &World<S>, length: usize) -> Result<(), String> {
     let mut replayed = replay(plan, &world.journal, length)?;
     crash::check_recover(&replayed)?;
-    let now = match &world.states {
-        Some(_) => replayed.now(),
-        None => world.run.now(),
-    };
+    let is_whole = length == world.journal.len();
+    let now = if is_whole && world.states.is_none() { world.run.now() } else { replayed.now() };
     // What was due at that instant was served, whether or not it left an event.
     let late = replayed.step(now, Input::Tick);
     if !late.events.is_empty() {
@@ -226,7 +224,7 @@ pub fn check_cut<S: Script>(plan: &Arc<Plan>, world: &World<S>, length: usize) -
     }
     let then = match &world.states {
         Some(states) => states.get(length - 1).cloned(),
-        None => (length == world.journal.len()).then(|| state(&world.run)),
+        None => is_whole.then(|| state(&world.run)),
     };
     let replayed = state(&replayed);
     match then {

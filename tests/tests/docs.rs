@@ -25,6 +25,18 @@ fn the_first_workflow_is_valid() {
     }
 }
 
+/// Every whole workflow on the page has neither problems nor warnings.
+#[test]
+fn the_workflows_on_the_page_are_valid() {
+    let is_whole = |block: &String| block.starts_with("apiVersion") && !block.contains("templates: []");
+    let documents: Vec<String> = blocks("host/docs/workflows.md").into_iter().filter(is_whole).collect();
+    assert_eq!(documents.len(), 4);
+    for document in documents {
+        let plan = Plan::build(&reader::read("workflows.yaml", &document).unwrap(), &()).unwrap();
+        assert_eq!(plan.warnings, []);
+    }
+}
+
 /// Every spelling of `retry` on the page is one.
 #[test]
 fn the_spellings_of_retry_are_valid() {

@@ -280,6 +280,9 @@ pub struct Submitted {
     pub parameters: Arc<Map>,
     /// What expressions read of the host.
     pub facts: Facts,
+    /// By executor type, the default policies that plugins' manifests gave the plan.
+    #[serde(default, skip_serializing_if = "Map::is_empty")]
+    pub defaults: Map,
 }
 
 /// What expressions read of the host; recorded, so that a run on another machine reads the same.

@@ -4,8 +4,11 @@ use serde::Serialize;
 use serde_json::{Map, Value, json};
 
 use crate::{
-    event::{AttemptEnded, Event, HookFailed, PhaseChanged, PolicyEvaluated, RetryScheduled, TaskId, With},
-    plan::TemplateKind,
+    event::{
+        AttemptEnded, Event, HookFailed, PhaseChanged, PolicyEvaluated, RetryScheduled, ScopeOpened, TaskId,
+        With,
+    },
+    plan::{TemplateKind, Work},
     policy::{Matched, Verdict},
     retry::MaxAttempts,
     run::Run,
@@ -51,13 +54,13 @@ fn parts(run: &Run, event: &Event) -> Parts {
         Event::RunPhase(phase) => ("run.phase", None, None, json!({ "phase": phase })),
         Event::CancelRequested => ("run.cancel.requested", None, None, json!({})),
         Event::ScopeOpened(opened) => {
-            let mut data = json!({ "inputs": opened.inputs });
+            let mut data = json!({ "inputs": opened.inputs, "tasks": children(run, opened) });
             if let (Some(items), Some(data)) = (&opened.items, data.as_object_mut()) {
                 data.insert("items".to_owned(), json!(items));
             }
             ("scope.opened", Some(opened.task), None, data)
         }
-        Event::Repeated(task) => ("scope.opened", Some(*task), None, json!({ "repeated": true })),
+        Event::Repeated(task) => ("scope.opened", Some(*task), None, json!({ "repeated": true, "tasks": 1 })),
         Event::Phase(change) => phase_parts(run, change),
         Event::AttemptStarted(fence) => {
             let inputs = run.task(fence.task).map(|task| json!(task.inputs));
@@ -134,6 +137,18 @@ fn attempt_parts(ended: &AttemptEnded) -> Parts {
 
 fn named<T: Serialize>(outputs: T) -> Value {
     json!(outputs)
+}
+
+/// How many task runs an opened scope has at first.
+fn children(run: &Run, opened: &ScopeOpened) -> usize {
+    let work = run.task(opened.task).map(|task| &run.node(task).work);
+    let Some(Work::Container(template)) = work else { return 1 };
+    match run.plan().kind(*template) {
+        Some(TemplateKind::Dag(dag)) => dag.nodes.len(),
+        Some(TemplateKind::Pipeline(pipeline)) => pipeline.nodes.len(),
+        Some(TemplateKind::Loop(_)) => opened.items.as_ref().map_or(1, |items| items.len()),
+        Some(TemplateKind::Task | TemplateKind::Wrapper(_)) | None => 1,
+    }
 }
 
 fn policy_parts(run: &Run, evaluated: &PolicyEvaluated) -> Parts {

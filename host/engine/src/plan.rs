@@ -33,7 +33,7 @@ use std::{collections::BTreeMap, sync::Arc};
 
 pub use self::{
     arguments::bind_arguments,
-    executors::{Catalogue, ExecutorInfo, check_defaults},
+    executors::{Catalogue, ExecutorInfo, Recorded, check_defaults},
 };
 use crate::{
     expr::{Expr, Interpolated},
@@ -43,7 +43,7 @@ use crate::{
     retry::RetryPolicy,
     time::Millis,
     timeout::TimeoutPolicy,
-    value::Value,
+    value::{Map, Value},
 };
 
 /// A workflow ready to run.
@@ -79,6 +79,8 @@ pub struct Plan {
     pub warnings: Vec<Problem>,
     /// The document itself, as a journal keeps it.
     pub document: Value,
+    /// By executor type, the default policies of plugins' manifests that were applied, as a journal keeps them.
+    pub defaults: Map,
 }
 
 impl Plan {

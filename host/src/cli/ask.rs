@@ -3,7 +3,7 @@
 use phasm::{Refused, Request, engine::run::Run};
 
 use super::{
-    drive::{Answers, DriveArguments, Started},
+    drive::{Answers, DriveArguments, Driven, Plain, Started},
     exit::Exit,
     failure::{Failure, While},
     screen::Screen,
@@ -24,7 +24,7 @@ pub(super) async fn ask(
     word: &str,
     request: impl FnOnce(&Run) -> Result<Request, Failure>,
 ) -> Result<Started, Failure> {
-    let prepared = store.host(arguments, screen)?;
+    let prepared = store.host(arguments, screen).await?;
     let run = stored::recorded(&prepared, run_id).await?;
     stored::check_open(&run)?;
     let request = request(&run)?;
@@ -41,5 +41,10 @@ pub(super) async fn ask(
         }
         Err(error) => return Err(Failure::host(While::new("the request was not carried out", error))),
     }
-    Ok(Started { prepared, runs: vec![(handle, notices)], answers, exit: Exit::Done })
+    Ok(Started {
+        prepared,
+        runs: vec![Driven { handle, notices, plain: Plain::after(&run) }],
+        answers,
+        exit: Exit::Done,
+    })
 }

@@ -21,6 +21,7 @@ use tokio::{
 use self::session::Session;
 pub(super) use self::{
     answers::{Answer, Answers, answer, payload},
+    plain::Plain,
     prepare::{Prepared, configuration, open},
     summary::of as summary,
 };
@@ -76,10 +77,18 @@ impl Manner {
     }
 }
 
+/// A run that has begun to be driven.
+pub(super) struct Driven {
+    pub(super) handle: RunHandle,
+    pub(super) notices: UnboundedReceiver<Notice>,
+    /// Tells its notices, from where the run was before the first of them.
+    pub(super) plain: Plain,
+}
+
 /// Runs that have begun to be driven, and the host that drives them.
 pub(super) struct Started {
     pub(super) prepared: Prepared,
-    pub(super) runs: Vec<(RunHandle, UnboundedReceiver<Notice>)>,
+    pub(super) runs: Vec<Driven>,
     pub(super) answers: Answers,
     /// What went wrong with other runs, and has been said.
     pub(super) exit: Exit,
@@ -175,17 +184,18 @@ pub(super) fn runtime() -> Result<Runtime, Failure> {
 async fn follow(
     manner: Manner,
     screen: &Screen,
-    runs: Vec<(RunHandle, UnboundedReceiver<Notice>)>,
+    runs: Vec<Driven>,
     answers: Answers,
     interrupts: Interrupts,
 ) -> Vec<Result<Ended, Failure>> {
     let alone = runs.len() == 1;
     let mut answers = Some(answers);
     let mut sessions = Vec::new();
-    for (handle, notices) in runs {
-        let prefix = if alone { String::new() } else { format!("{}: ", text::dim(handle.id())) };
+    for run in runs {
+        let prefix = if alone { String::new() } else { format!("{}: ", text::dim(run.handle.id())) };
         let answers = answers.take().unwrap_or_default();
-        let session = Session::new(manner, screen, handle, answers, prefix);
+        let Driven { handle, notices, plain } = run;
+        let session = Session::new(manner, screen, handle, plain, answers, prefix);
         sessions.push(tokio::spawn(session.follow(notices, interrupts.clone())));
     }
     let mut ended = Vec::new();

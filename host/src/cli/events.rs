@@ -16,7 +16,8 @@ use super::{
 /// The lines are those of `run --events`, without what guests log and tell of their progress.
 #[derive(Args, Debug)]
 #[command(
-    after_help = "Example:\n  phasm events RUN --store runs.db | jq 'select(.type == \"task.retry.scheduled\")'"
+    after_help = "Examples:\n  phasm events RUN --store runs.db\n  phasm events RUN --store runs.db | \
+                        jq 'select(.type == \"task.retry.scheduled\").data'"
 )]
 pub(super) struct EventsArguments {
     /// The run's id, as `list` shows it.
@@ -33,7 +34,7 @@ pub(super) fn events(arguments: &EventsArguments, screen: &Screen) -> Result<Exi
     let reader = store.read()?;
     runtime()?.block_on(async {
         let printed = match reader.load(run).await {
-            Ok(records) => journal::replay(run, &records, &(), |run, seq, time, events| {
+            Ok(records) => journal::replay(run, &records, |run, seq, time, events| {
                 let line = |(seq, event)| journal::render(run, seq, time, event).to_string() + "\n";
                 // Whoever has stopped reading wants no more.
                 let _gone = screen.out(&(seq..).zip(events).map(line).collect::<String>());

@@ -50,7 +50,7 @@ fn read(arguments: &GetArguments) -> Result<Run, Failure> {
     let reader = store.read()?;
     runtime()?.block_on(async {
         let loaded = reader.load(run).await.map_err(Into::into);
-        match loaded.and_then(|records| journal::replay(run, &records, &(), |_, _, _, _| {})) {
+        match loaded.and_then(|records| journal::replay(run, &records, |_, _, _, _| {})) {
             Ok(run) => Ok(run),
             Err(error) => Err(stored::failed(error, &reader.open_runs().await.unwrap_or_default())),
         }

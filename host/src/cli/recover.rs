@@ -3,7 +3,7 @@
 use clap::Args;
 
 use super::{
-    drive::{self, Answers, DriveArguments, Manner, Started},
+    drive::{self, Answers, DriveArguments, Driven, Manner, Plain, Started},
     exit::Exit,
     failure::Failure,
     screen::Screen,
@@ -40,7 +40,7 @@ pub(super) fn recover(
 
 async fn start(arguments: &RecoverArguments, screen: &Screen) -> Result<Started, Failure> {
     let RecoverArguments { store, drive } = arguments;
-    let prepared = store.host(drive, screen)?;
+    let prepared = store.host(drive, screen).await?;
     let open = prepared.host.store().open_runs().await.map_err(Failure::host)?;
     if open.is_empty() {
         screen.err(&format!("no run is open in {}\n", store.path().display()));
@@ -49,19 +49,19 @@ async fn start(arguments: &RecoverArguments, screen: &Screen) -> Result<Started,
     let mut ready = Vec::new();
     for row in &open {
         match stored::recorded(&prepared, &row.head.run_id).await {
-            Ok(run) => ready.push((run.id().clone(), run.plan().clone())),
+            Ok(run) => ready.push((run.id().clone(), run.plan().clone(), Plain::after(&run))),
             Err(failure) => exit = exit.worst(failure.report(screen)),
         }
     }
-    let plans: Vec<_> = ready.iter().map(|(_, plan)| plan.clone()).collect();
+    let plans: Vec<_> = ready.iter().map(|(_, plan, _)| plan.clone()).collect();
     prepared.load_plugins(&plans, screen).await;
     prepared.create_dirs()?;
     let mut runs = Vec::new();
-    for (run_id, plan) in ready {
+    for (run_id, plan, plain) in ready {
         match prepared.host.recover_run_watched(&run_id).await {
-            Ok(run) => {
+            Ok((handle, notices)) => {
                 screen.err(&format!("{}: recovered {}\n", text::dim(&run_id), text::bold(&plan.name)));
-                runs.push(run);
+                runs.push(Driven { handle, notices, plain });
             }
             Err(error) => exit = exit.worst(stored::failed(error, &[]).report(screen)),
         }

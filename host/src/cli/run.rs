@@ -10,7 +10,7 @@ use phasm::{
 
 use super::{
     document::Text,
-    drive::{self, Answer, Answers, DriveArguments, Manner, Started, answer},
+    drive::{self, Answer, Answers, DriveArguments, Driven, Manner, Plain, Started, answer},
     exit::Exit,
     failure::Failure,
     parameters::{self, Given},
@@ -95,7 +95,7 @@ async fn start(
     problems::show_warnings(screen, document.source(), &plan.warnings);
     prepared.host.check(&plan, given).map_err(refused)?;
     if !arguments.is_in_memory() {
-        prepared = prepared.with_store(&arguments.store)?;
+        prepared = prepared.with_store(&arguments.store).await?;
     }
     prepared.load_plugins(std::slice::from_ref(&plan), screen).await;
     // And again: only now those that had to be built have said what they say.
@@ -104,7 +104,12 @@ async fn start(
     let news: Vec<_> = plan.warnings.iter().filter(|warning| !told.contains(warning)).cloned().collect();
     problems::show_warnings(screen, document.source(), &news);
     prepared.create_dirs()?;
-    let submitted = prepared.host.submit_watched(&plan, given).await.map_err(refused)?;
+    let (handle, notices) = prepared.host.submit_watched(&plan, given).await.map_err(refused)?;
     let answers = Answers::new(&arguments.resume);
-    Ok(Started { prepared, runs: vec![submitted], answers, exit: Exit::Done })
+    Ok(Started {
+        prepared,
+        runs: vec![Driven { handle, notices, plain: Plain::default() }],
+        answers,
+        exit: Exit::Done,
+    })
 }

@@ -47,9 +47,13 @@ impl StoreArgument {
     /// # Errors
     /// When the configuration or a directory is not as it should be, when there is no such store, or when another
     /// process holds it.
-    pub(super) fn host(&self, arguments: &DriveArguments, screen: &Screen) -> Result<Prepared, Failure> {
+    pub(super) async fn host(
+        &self,
+        arguments: &DriveArguments,
+        screen: &Screen,
+    ) -> Result<Prepared, Failure> {
         self.check_is_there()?;
-        drive::open(&arguments.places, screen, arguments.json, None)?.with_store(&self.store)
+        drive::open(&arguments.places, screen, arguments.json, None)?.with_store(&self.store).await
     }
 
     /// A name mistyped must not become a new store.

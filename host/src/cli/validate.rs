@@ -12,10 +12,10 @@ use phasm::{
 
 use super::{
     document::Text,
+    drive::configuration,
     exit::Exit,
     failure::{Failure, While},
     problems::{self, Found},
-    run::configuration,
     screen::Screen,
     search, text,
 };

@@ -64,9 +64,13 @@ impl Host {
     ) -> Result<(RunHandle, mpsc::UnboundedReceiver<Notice>, Result<bool, Refused>), RecoverError> {
         let (listener, notices) = mpsc::unbounded_channel();
         let (answer, hears) = oneshot::channel();
-        let ask = Message::Ask { request, answer };
+        let ask = Message::Ask { request: request.clone(), answer };
         let handle = self.take_up(run_id, Some(listener), Some(ask)).await?;
-        let answer = hears.await.unwrap_or(Err(Refused::Closed));
+        let answer = match hears.await {
+            Ok(answer) => answer,
+            // A run that this host drives ended just before it was asked; it says so.
+            Err(_unheard) => handle.ask(request).await,
+        };
         Ok((handle, notices, answer))
     }
 
@@ -76,7 +80,7 @@ impl Host {
     /// [`RecoverError`] when there is no such run, or its journal cannot be read.
     pub async fn recorded(&self, run_id: &str) -> Result<Run, RecoverError> {
         let records = self.shared.store.load(run_id).await?;
-        journal::replay(run_id, &records, self.catalogue.as_ref(), |_, _, _, _| {})
+        journal::replay(run_id, &records, |_, _, _, _| {})
     }
 
     /// `first` reaches the run before anything else does.

@@ -229,3 +229,31 @@ fn an_interrupted_recover_leaves_the_runs_open() {
     let view = view(&bench, run["runID"].as_str().unwrap());
     assert_eq!(view["tasks"][0]["attempts"].as_array().unwrap().len(), 1);
 }
+
+/// R-S12: a run is open until its hooks have ended, whatever its phase; a hook is executed again like any attempt.
+#[test]
+fn a_hook_survives_the_death_of_its_process() {
+    let bench = Bench::new();
+    bench.write(
+        "hook.yaml",
+        "apiVersion: aether/v1\nkind: Workflow\nmetadata: { name: hooked }\nspec:\n  entrypoint: main\n  hooks: { onExit: { \
+         template: tell } }\n  templates:\n    - task: { name: main, executor: { type: echo } }\n    - task: { name: tell, \
+         executor: { type: sleep } }\n",
+    );
+    let mut first = Running::start(&bench, &["run", "hook.yaml", "--store", "runs.db"]);
+    first.until(&["info started"]);
+    first.signal(Signal::KILL);
+    first.end();
+    let row = only_run(&bench);
+    assert_eq!((&row["phase"], &row["open"]), (&json!("Succeeded"), &json!(true)));
+    std::fs::copy(bench.path("plugins/echo.wasm"), bench.path("plugins/sleep.wasm")).unwrap();
+    let cancelled = bench.phasm(&["cancel", row["runID"].as_str().unwrap(), "--store", "runs.db"]);
+    assert_eq!(cancelled.status, 2, "{cancelled:?}");
+    assert!(cancelled.stderr.contains("has already ended: Succeeded"), "{cancelled:?}");
+    let recovered = bench.phasm(&["recover", "--store", "runs.db", "--json"]);
+    assert_eq!(recovered.status, 0, "{recovered:?}");
+    let hook = recovered.json()[0]["hooks"][0].clone();
+    assert_eq!((&hook["hookType"], &hook["phase"]), (&json!("onExit"), &json!("Succeeded")), "{hook}");
+    assert_eq!(hook["attempts"].as_array().unwrap().len(), 1);
+    assert_eq!(only_run(&bench)["open"], json!(false));
+}

@@ -50,3 +50,42 @@ fn the_journal_tells_the_cancellation() {
         ran.json_lines().iter().map(|event| event["type"].as_str().unwrap().to_owned()).collect();
     assert!(kinds.iter().any(|kind| kind == "run.cancel.requested"), "{kinds:?}");
 }
+
+/// R-S10, R-S12: onCancel and onExit of the run and of its task, once each, and the command ends after them.
+#[test]
+fn the_hooks_of_a_cancelled_run_are_waited_for() {
+    let bench = Bench::new();
+    bench.write(
+        "hooks.yaml",
+        "apiVersion: aether/v1\nkind: Workflow\nmetadata: { name: hooked }\nspec:\n  entrypoint: main\n  \
+         hooks: { onStart: { template: note }, onCancel: { template: note }, onSuccess: { template: note }, onExit: { template: note } }\n  \
+         templates:\n    \
+           - dag:\n        name: main\n        tasks:\n          \
+             - { name: a, template: work, hooks: { onCancel: { template: note }, onExit: { template: note } } }\n          \
+             - { name: never, template: work, dependencies: [a], hooks: { onExit: { template: note } } }\n    \
+           - task: { name: work, executor: { type: sleep } }\n    \
+           - task: { name: note, executor: { type: echo } }\n",
+    );
+    let ran = interrupted(&bench, &["run", "hooks.yaml", "--json"], Signal::INT);
+    assert_eq!(ran.status, 130, "{ran:?}");
+    let view = ran.json();
+    assert_eq!((view["phase"].as_str(), view["reason"].as_str()), (Some("Cancelled"), Some("user")));
+    let text = |value: &serde_json::Value| value.as_str().unwrap().to_owned();
+    let mut fired: Vec<_> = view["hooks"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|hook| [text(&hook["scope"]), text(&hook["hookType"]), text(&hook["phase"])].join(" "))
+        .collect();
+    fired.sort();
+    assert_eq!(
+        fired,
+        [
+            "main.hook[onCancel] onCancel Succeeded",
+            "main.hook[onExit] onExit Succeeded",
+            "main.hook[onStart] onStart Succeeded",
+            "main/a.hook[onCancel] onCancel Succeeded",
+            "main/a.hook[onExit] onExit Succeeded",
+        ]
+    );
+}

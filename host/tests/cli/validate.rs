@@ -103,6 +103,12 @@ fn every_subcommand_shows_an_example() {
     for command in [
         &["run"][..],
         &["validate"],
+        &["resume"],
+        &["cancel"],
+        &["recover"],
+        &["list"],
+        &["get"],
+        &["events"],
         &["plugin", "build"],
         &["plugin", "list"],
         &["plugin", "inspect"],

@@ -35,7 +35,11 @@ type Texts = BTreeMap<usize, Arc<str>>;
 /// One path that is read, and where.
 pub(crate) struct ReadAt<'a> {
     pub(crate) read: &'a Read,
-    pub(crate) site: Site,
+    /// Where the text stands that it is read in.
+    whole: Site,
+    text: &'a str,
+    /// Where in the text the expression begins.
+    offset: usize,
 }
 
 /// One comparison of a path with a literal.
@@ -89,10 +93,17 @@ struct Written<'a> {
     offset: usize,
 }
 
+impl ReadAt<'_> {
+    /// Where the path stands. Looks for it in the text, so that it is only to be asked for what is reported.
+    pub(crate) fn site(&self) -> Site {
+        let part = self.offset + self.read.offset..self.offset + self.read.end;
+        part_of(&self.whole, self.text, part).unwrap_or_else(|| self.whole.clone())
+    }
+}
+
 impl<'a> Written<'a> {
     fn read(&self, read: &'a Read) -> ReadAt<'a> {
-        let part = self.offset + read.offset..self.offset + read.end;
-        ReadAt { read, site: part_of(&self.site, self.text, part).unwrap_or_else(|| self.site.clone()) }
+        ReadAt { read, whole: self.site.clone(), text: self.text, offset: self.offset }
     }
 
     fn reads(self) -> impl Iterator<Item = ReadAt<'a>> {

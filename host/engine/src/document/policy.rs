@@ -116,8 +116,14 @@ impl RuleDoc {
         let _ = object.get("then");
         let kind = object.exactly_one(&["when", "else"]);
         let when = (kind == Some("when")).then(|| object.optional("when", ExprDoc::read));
-        let branch = if kind == Some("else") { object.get("else") } else { None };
-        if branch.is_some() && !is_last {
+        let branch = object.get("else");
+        if kind.is_none() && branch.is_some() {
+            // Both have been reported as one problem; what they say is no further one.
+            object.get("when");
+            object.finish();
+            return None;
+        }
+        if kind == Some("else") && !is_last {
             let message = "else before other rules; expected it at the end";
             report.problem(cursor.problem(&values::ELSE_RULE, message));
         }

@@ -41,6 +41,11 @@ impl Report {
         self.problem(site.problem(entry, message));
     }
 
+    /// Whether there are so many problems that no more are taken.
+    pub(crate) fn is_full(&self) -> bool {
+        self.problems.borrow().found.len() >= MOST
+    }
+
     /// Whether no problem has been found.
     pub(crate) fn is_sound(&self) -> bool {
         self.problems.borrow().found.is_empty()

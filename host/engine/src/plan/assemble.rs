@@ -48,6 +48,7 @@ pub(super) fn plan(index: &Index<'_>, graphs: &Graphs, defaults: &Defaults<'_>, 
         hook_calls: Vec::new(),
         warnings: Vec::new(),
         document: tree.to_value(),
+        defaults: Map::new(),
     };
     plan.hook_calls = assembler.hook_calls.into_inner();
     Some(plan)

@@ -28,9 +28,11 @@ impl Plan {
             nesting::check(&index, &graphs);
             sources::check(&index);
             references::check(&index, &graphs);
-            let defaults = executors::look_up(&index, catalogue);
+            let (defaults, recorded) = executors::look_up(&index, catalogue);
             lints::check(&index, &graphs, &defaults);
-            if report.is_sound() { assemble::plan(&index, &graphs, &defaults, tree) } else { None }
+            let plan =
+                || Some(Self { defaults: recorded, ..assemble::plan(&index, &graphs, &defaults, tree)? });
+            report.is_sound().then(plan).flatten()
         });
         let (problems, warnings) = report.into_parts();
         match plan {

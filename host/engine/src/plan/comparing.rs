@@ -19,9 +19,9 @@ pub(super) fn check(index: &Index<'_>, scope: &Scope<'_>, found: &ComparisonAt<'
     let message = format!("`{}` is never {}; expected {expected}", path.join("."), quoted(literal));
     let hint = mended(literal, known.kind, &known.allowed);
     if known.is_parameter {
-        index.report.problem(found.subject.site.problem(&IMPOSSIBLE_VALUE, message).with_hint_if(hint));
+        index.report.problem(found.subject.site().problem(&IMPOSSIBLE_VALUE, message).with_hint_if(hint));
     } else {
-        index.report.warning(found.subject.site.problem(&NEVER_EQUAL, message).with_hint_if(hint));
+        index.report.warning(found.subject.site().problem(&NEVER_EQUAL, message).with_hint_if(hint));
     }
 }
 

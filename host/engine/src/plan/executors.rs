@@ -7,6 +7,7 @@ use crate::{
     problem::Problem,
     suggest::did_you_mean,
     tree::Tree,
+    value::Map,
 };
 
 use super::{
@@ -48,13 +49,24 @@ impl Catalogue for () {
     }
 }
 
+/// Knows of executors what a run was submitted with (R-D1): whatever is installed by now, its plan stays the same.
+#[derive(Clone, Copy, Debug)]
+pub struct Recorded<'a>(pub &'a Map);
+
+impl Catalogue for Recorded<'_> {
+    fn executor(&self, executor_type: &str) -> Option<ExecutorInfo> {
+        Some(ExecutorInfo { defaults: self.0.get(executor_type).map(Tree::from) })
+    }
+}
+
 /// The default policies of each executor type in use.
 pub(super) type Defaults<'a> = BTreeMap<&'a str, SettingsDoc>;
 
-/// Looks every executor of the document up; unknown ones and unusable defaults are warnings.
-pub(super) fn look_up<'a>(index: &Index<'a>, catalogue: &dyn Catalogue) -> Defaults<'a> {
+/// Looks every executor of the document up; unknown ones and unusable defaults are warnings. The defaults come back twice:
+/// read, and as a journal keeps them.
+pub(super) fn look_up<'a>(index: &Index<'a>, catalogue: &dyn Catalogue) -> (Defaults<'a>, Map) {
     let mut found: BTreeMap<&str, Option<ExecutorInfo>> = BTreeMap::new();
-    let mut defaults = Defaults::new();
+    let (mut defaults, mut recorded) = (Defaults::new(), Map::new());
     catalogue.memory().into_iter().for_each(|limit| check_memory(index, limit));
     for executor in executors(index) {
         let kind = &*executor.kind.value;
@@ -63,11 +75,12 @@ pub(super) fn look_up<'a>(index: &Index<'a>, catalogue: &dyn Catalogue) -> Defau
             None => warn_unknown(index, executor, &catalogue.names()),
             Some(ExecutorInfo { defaults: Some(tree) }) if !defaults.contains_key(kind) => {
                 defaults.insert(kind, read_defaults(index, executor, tree));
+                recorded.insert(executor.kind.value.clone(), tree.to_value());
             }
             Some(_) => {}
         }
     }
-    defaults
+    (defaults, recorded)
 }
 
 fn warn_unknown(index: &Index<'_>, executor: &ExecutorDoc, installed: &[Arc<str>]) {
@@ -109,7 +122,8 @@ fn settings_of(defaults: &Tree) -> (SettingsDoc, Vec<Problem>) {
         let root = found.read.path.first().map_or("", |root| &**root);
         if !ROOTS.contains(&root) {
             let message = format!("`{root}` cannot be seen here; expected {}", listed(&ROOTS));
-            report.problem(found.site.problem(&NOT_VISIBLE, message).with_hint_if(did_you_mean(root, ROOTS)));
+            report
+                .problem(found.site().problem(&NOT_VISIBLE, message).with_hint_if(did_you_mean(root, ROOTS)));
         }
     });
     (settings, report.into_parts().0)

@@ -10,6 +10,9 @@ use crate::{
 
 use super::{catalogue::Entry, index::Index};
 
+/// Arguments times items that are looked at: a hostile document has many of both.
+const MOST_CHECKS: usize = 1_000_000;
+
 /// Checks the fields of object items, which are arguments by name, and what arguments make of `loop.item`.
 pub(super) fn check(index: &Index<'_>, read: &LoopDoc, inputs: &ParametersDoc) {
     match &read.over {
@@ -17,8 +20,10 @@ pub(super) fn check(index: &Index<'_>, read: &LoopDoc, inputs: &ParametersDoc) {
             for item in items {
                 check_fields(index, read, item, inputs);
             }
-            for (input, site, rest) in uses(read, inputs) {
-                for item in items {
+            let uses: Vec<_> = uses(read, inputs).collect();
+            let most = MOST_CHECKS / (1 + uses.len());
+            for (input, site, rest) in uses {
+                for item in items.iter().take(most) {
                     check_part(index, input, &site, &item.value, &rest);
                 }
             }

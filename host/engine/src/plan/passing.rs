@@ -40,7 +40,7 @@ fn check(
         let Some(known) = scope.known(&path) else { continue };
         if let Some((entry, expected)) = known.never_fits(kind, allowed) {
             let message = format!("`{}` is {}; expected {expected}", path.join("."), described(&known));
-            index.report.at(entry, &found.site, message);
+            index.report.at(entry, &found.site(), message);
         }
     }
 }

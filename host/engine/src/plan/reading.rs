@@ -29,10 +29,13 @@ struct Miss {
 
 /// Reports what `found` reads and cannot see.
 pub(super) fn check(index: &Index<'_>, scope: &Scope<'_>, found: &ReadAt<'_>) {
+    if index.report.is_full() {
+        return;
+    }
     let path: Vec<&str> = found.read.path.iter().map(|segment| &**segment).collect();
     if let Some(miss) = resolve(index, scope, &path).err() {
         let miss = hyphen(index, scope, &path, miss.known).unwrap_or(miss);
-        let problem = found.site.problem(miss.entry, miss.message);
+        let problem = found.site().problem(miss.entry, miss.message);
         index.report.problem(problem.with_hint_if(miss.hint));
     }
 }

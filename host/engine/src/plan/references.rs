@@ -109,7 +109,7 @@ impl<'a> Checker<'_, 'a> {
                 if let Some(name) = name_at(&found, places).filter(|name| later.contains(name)) {
                     let message =
                         format!("parameter `{name}` has no value yet; expected one declared before this");
-                    let problem = found.site.problem(&NOT_VISIBLE, message);
+                    let problem = found.site().problem(&NOT_VISIBLE, message);
                     self.index.report.problem(problem.with_hint(format!("declare `{name}` first")));
                 }
             });

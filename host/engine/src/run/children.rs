@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::{Run, apply::begin_attempt, node_at};
+use super::{MOST_TASK_RUNS, Run, apply::begin_attempt, node_at};
 use crate::{
     event::{ScopeOpened, TaskId},
     phase::Phase,
@@ -105,7 +105,6 @@ impl Run {
         self.dequeue(id);
         let Some(wrapper) = self.task_mut(id) else { return };
         begin_attempt(wrapper);
-        wrapper.rebind = false;
         let place = Place::Attempt(template, wrapper.attempt);
         let limit = wrapper.limit;
         wrapper.scope.get_or_insert_with(|| Box::new(Scope::new(template, Course::Attempts, limit)));
@@ -182,6 +181,7 @@ impl Run {
         let (Place::Entry(template, index, _), entered) = (task.place, task.unmet == 0) else { return };
         let (phase, verdict) = (task.phase, task.verdict);
         let Some(TemplateKind::Pipeline(pipeline)) = plan.kind(template) else { return };
+        let full = self.tasks.len() >= MOST_TASK_RUNS;
         let Some(course) = self.scope_mut(container).and_then(Scope::pipeline_mut) else { return };
         if !entered {
             return;
@@ -199,7 +199,7 @@ impl Run {
             return;
         }
         course.next = match verdict {
-            Some(Verdict::Jump(_)) if course.jumps >= pipeline.max_jumps => Next::TooManyJumps,
+            Some(Verdict::Jump(_)) if full || course.jumps >= pipeline.max_jumps => Next::TooManyJumps,
             Some(Verdict::Jump(to)) => {
                 course.jumps += 1;
                 Next::Task(to)

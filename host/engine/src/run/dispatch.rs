@@ -33,6 +33,7 @@ impl Run {
             let Some(full) = self.full_limit(id) else { return Some(id) };
             self.queue.remove(&key);
             self.put(key, Some(full));
+            self.offer_places(id);
         }
         None
     }

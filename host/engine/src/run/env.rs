@@ -1,12 +1,18 @@
 //! What expressions see (R-E2): a lazy view over a run, nothing copied.
 
+mod values;
+
 use std::sync::Arc;
 
+use self::values::{
+    member_of, only_outputs, outputs_member, result_member, result_members, seen, system_member, task_member,
+    workflow_member,
+};
+pub(super) use self::values::{named, walk};
 use super::{Run, rules::outcome_member};
 use crate::{
     event::{Binding, Facts, Outputs, TaskId},
     expr::Env,
-    outcome::Output,
     phase::Phase,
     plan::{HookType, Level, Plan, TemplateKind},
     task::{Place, TaskRun},
@@ -218,6 +224,11 @@ impl<'a> View<'a> {
     /// What a hook sees of what fired it (R-S12).
     fn fired(&self, path: Path<'_>) -> Value {
         let Some(kind) = self.hook else { return Value::Null };
+        if let [task, outputs, rest @ ..] = path
+            && (task.as_ref(), outputs.as_ref()) == ("task", "outputs")
+        {
+            return outputs_member(&self.task.outputs, rest);
+        }
         let workflow: [(Arc<str>, Value); 3] = [
             ("name".into(), self.run.plan.name.clone().into()),
             ("id".into(), self.run.id.clone().into()),
@@ -291,102 +302,6 @@ impl Env for View<'_> {
                 self.result.map_or(Value::Null, |result| result_member(result, path))
             }
             _ => self.pipeline(root, rest),
-        }
-    }
-}
-
-fn workflow_member(plan: &Plan, id: &Arc<str>, phase: Phase, parameters: &Arc<Map>, path: Path<'_>) -> Value {
-    let Some((first, rest)) = path.split_first() else { return Value::Null };
-    match (first.as_ref(), rest) {
-        ("name", []) => plan.name.clone().into(),
-        ("namespace", []) => plan.namespace.clone().into(),
-        ("id", []) => id.clone().into(),
-        ("phase", []) => phase.as_str().into(),
-        ("parameters", rest) => member_of(parameters, rest),
-        ("arguments", [key, rest @ ..]) if key.as_ref() == "parameters" => member_of(parameters, rest),
-        ("labels", [label, rest @ ..]) => {
-            plan.labels.get(label).map_or(Value::Null, |value| walk(value, rest))
-        }
-        _ => Value::Null,
-    }
-}
-
-fn system_member(facts: &Facts, path: Path<'_>) -> Value {
-    match path {
-        [key] if key.as_ref() == "os" => facts.os.clone().into(),
-        [key] if key.as_ref() == "arch" => facts.arch.clone().into(),
-        _ => Value::Null,
-    }
-}
-
-pub(super) fn walk(value: &Value, path: Path<'_>) -> Value {
-    path.iter().try_fold(value, |value, key| value.member(key)).cloned().unwrap_or_default()
-}
-
-fn member_of(map: &Arc<Map>, path: Path<'_>) -> Value {
-    match path.split_first() {
-        None => Value::Object(Arc::clone(map)),
-        Some((key, rest)) => map.get(key).map_or(Value::Null, |value| walk(value, rest)),
-    }
-}
-
-/// `tasks.<name>.…`: phase, code, msg, retries, outputs.parameters.
-fn result_member(result: &Judged, path: Path<'_>) -> Value {
-    let Some((key, rest)) = path.split_first() else { return result_members(result).into() };
-    let value = match key.as_ref() {
-        "phase" => result.phase.as_str().into(),
-        "code" => result.code.map_or(Value::Null, |code| i64::from(code).into()),
-        "msg" => result.message.clone().into(),
-        "retries" => i64::from(result.retries).into(),
-        "outputs" => return outputs_member(&result.outputs, rest),
-        _ => return Value::Null,
-    };
-    walk(&value, rest)
-}
-
-/// All that [`result_member`] knows.
-fn result_members(result: &Judged) -> Map {
-    let keys = ["phase", "code", "msg", "retries", "outputs"].map(Arc::<str>::from);
-    keys.iter().map(|key| (key.clone(), result_member(result, std::slice::from_ref(key)))).collect()
-}
-
-/// `tasks.<body>` of a loop without iterations.
-fn only_outputs(outputs: &Outputs, path: Path<'_>) -> Value {
-    match path.split_first() {
-        None => Map::from([("outputs".into(), outputs_member(outputs, &[]))]).into(),
-        Some((key, rest)) if key.as_ref() == "outputs" => outputs_member(outputs, rest),
-        Some(_) => Value::Null,
-    }
-}
-
-fn task_member(task: &TaskRun, path: Path<'_>) -> Value {
-    result_member(&seen(task), path)
-}
-
-/// A task run as others see it.
-fn seen(task: &TaskRun) -> Judged {
-    Judged {
-        phase: task.phase,
-        code: task.code,
-        message: task.message.clone(),
-        outputs: task.outputs.clone(),
-        retries: task.retries(),
-        ..Judged::default()
-    }
-}
-
-/// Outputs as an object of name and value; of equal names the last wins.
-pub(super) fn named(outputs: &[Output]) -> Value {
-    outputs.iter().map(|output| (output.name.clone(), output.value.clone())).collect::<Map>().into()
-}
-
-fn outputs_member(outputs: &[Output], path: Path<'_>) -> Value {
-    match path.split_first() {
-        None => Map::from([("parameters".into(), named(outputs))]).into(),
-        Some((key, _)) if key.as_ref() != "parameters" => Value::Null,
-        Some((_, [])) => named(outputs),
-        Some((_, [name, rest @ ..])) => {
-            outputs.iter().rfind(|o| o.name == *name).map_or(Value::Null, |o| walk(&o.value, rest))
         }
     }
 }

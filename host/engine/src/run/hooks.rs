@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::{
-    Run,
+    MOST_TASK_RUNS, Run,
     bind::{Call, LeafBound},
     env::View,
     node_at,
@@ -45,6 +45,10 @@ impl Run {
     fn fire(&mut self, of: TaskId, kind: HookType, hook: HookId) {
         match self.bind_hook(of, kind, hook) {
             None => {}
+            // Hooks of a run that is full of tasks still run, but not without end.
+            Some(Ok(_)) if self.tasks.len() >= 2 * MOST_TASK_RUNS => {
+                self.hook_failed(HookOf { task: of, kind }, None, "the run has too many task runs");
+            }
             Some(Ok(LeafBound { inputs, config })) => {
                 let run = self.next_id();
                 self.emit(Event::HookFired(Box::new(HookFired { run, of, kind, hook, inputs, config })));

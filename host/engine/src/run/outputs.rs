@@ -98,7 +98,7 @@ impl Run {
             match value {
                 Ok(Value::Null) => {}
                 Ok(value) => return Some(value),
-                Err(error) => faults.push(format!("output {} is null: {error}", parameter.name)),
+                Err(error) => faults.push(format!("output {} cannot be computed: {error}", parameter.name)),
             }
         }
         Some(Value::Null)

@@ -2,7 +2,7 @@
 
 use std::cmp::Ordering;
 
-use phasm::engine::phase::Phase;
+use phasm::engine::{phase::Phase, run::Run};
 use serde_json::Value;
 
 use super::{super::text, notices};
@@ -12,7 +12,7 @@ const MANY: u64 = 100;
 
 /// Makes lines of a run's journal: one for each change worth telling.
 #[derive(Debug, Default)]
-pub(super) struct Plain {
+pub(in crate::cli) struct Plain {
     tasks: u64,
     ended: u64,
     /// The tenths of a large run that were told.
@@ -33,6 +33,17 @@ struct Attempt {
 }
 
 impl Plain {
+    /// Goes on with a run that has come so far.
+    pub(in crate::cli) fn after(run: &Run) -> Self {
+        let below = run.tasks().iter().filter(|task| task.depth > 0);
+        let ended = below.clone().filter(|task| task.phase.is_terminal()).count();
+        Self::counting(below.count() as u64, ended as u64)
+    }
+
+    fn counting(tasks: u64, ended: u64) -> Self {
+        Self { tasks, ended, tenths: tenths(ended, tasks), ..Self::default() }
+    }
+
     /// The line of one event, if it is worth one.
     pub(super) fn line(&mut self, event: &Value) -> Option<String> {
         let line = self.change(event).and_then(|line| self.ration(line));
@@ -119,13 +130,17 @@ impl Plain {
 
     /// A line for every tenth of a large run.
     fn tenth(&mut self) -> Option<String> {
-        let tenths = self.ended * 10 / self.tasks.max(1);
+        let tenths = tenths(self.ended, self.tasks);
         if self.tasks <= MANY || tenths <= self.tenths {
             return None;
         }
         self.tenths = tenths;
         Some(format!("{} of {} task runs have ended\n", self.ended, self.tasks))
     }
+}
+
+fn tenths(ended: u64, tasks: u64) -> u64 {
+    ended * 10 / tasks.max(1)
 }
 
 fn phase_of(name: &str) -> Option<Phase> {
@@ -216,6 +231,17 @@ mod tests {
         assert_eq!(told.len(), 11, "{told:?}");
         assert!(told.contains(&"main/t500[1] Failed\n".to_owned()), "{told:?}");
         assert_eq!(told.last().map(String::as_str), Some("1000 of 1000 task runs have ended\n"));
+    }
+
+    /// A run that was taken up has opened its scopes before anybody listened.
+    #[test]
+    fn a_large_run_that_was_taken_up_is_told_in_tenths_too() {
+        let mut plain = Plain::counting(1000, 600);
+        let ends = (600..1000)
+            .map(|at| event("task.phase", &format!("main/t{at}"), 1, &json!({ "to": "Succeeded" })));
+        let told: Vec<_> = ends.filter_map(|event| plain.line(&event)).collect();
+        assert_eq!(told.len(), 4, "{told:?}");
+        assert_eq!(told.first().map(String::as_str), Some("700 of 1000 task runs have ended\n"));
     }
 
     #[test]

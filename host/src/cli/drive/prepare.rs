@@ -4,14 +4,16 @@ use std::{
     collections::BTreeSet,
     path::{Path, PathBuf},
     sync::Arc,
+    time::{Duration, Instant},
 };
 
 use phasm::{
     Host, HostBuilder,
     config::Config,
     engine::plan::{Plan, Work},
-    store::Sqlite,
+    store::{Sqlite, StoreError},
 };
+use tokio::time::sleep;
 
 use super::super::{
     document::Text,
@@ -22,6 +24,9 @@ use super::super::{
     screen::Screen,
     search, text,
 };
+
+/// How long a process that was killed may take to let go of its store.
+const LETTING_GO: Duration = Duration::from_millis(500);
 
 /// A host, and what it was opened with.
 pub(in crate::cli) struct Prepared {
@@ -77,13 +82,24 @@ pub(in crate::cli) fn open(
     Ok(Prepared { host, config: configured.map(|(_, config)| config), workshop, dirs })
 }
 
+/// Opens a store. Whoever held it may have been killed just now, and be about to let go.
+async fn open_store(file: &Path) -> Result<Sqlite, StoreError> {
+    let give_up = Instant::now() + LETTING_GO;
+    loop {
+        match Sqlite::open(file) {
+            Err(StoreError::Locked { .. }) if Instant::now() < give_up => sleep(LETTING_GO / 20).await,
+            opened => return opened,
+        }
+    }
+}
+
 impl Prepared {
     /// Keeps runs in the store of that file from now on.
     ///
     /// # Errors
     /// When it cannot be opened, or is in use.
-    pub(in crate::cli) fn with_store(self, file: &Path) -> Result<Self, Failure> {
-        let store = Sqlite::open(file);
+    pub(in crate::cli) async fn with_store(self, file: &Path) -> Result<Self, Failure> {
+        let store = open_store(file).await;
         let store = store.map_err(|error| Failure::call(While::new("the store cannot be used", error)))?;
         Ok(Self { host: self.host.with_store(Arc::new(store)), ..self })
     }

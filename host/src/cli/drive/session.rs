@@ -61,6 +61,7 @@ impl Session {
         manner: Manner,
         screen: &Screen,
         handle: RunHandle,
+        plain: Plain,
         answers: Answers,
         prefix: String,
     ) -> Self {
@@ -73,7 +74,7 @@ impl Session {
             // A run that was taken up may have been parked all the time.
             suspensions: true,
             told: Vec::new(),
-            plain: Plain::default(),
+            plain,
             progress: BTreeMap::new(),
             events: String::new(),
             clock: Clock::start(),
@@ -125,7 +126,10 @@ impl Session {
                 }
             }
             if self.interrupted && self.manner.leaves_open {
-                stopped = Some(Ended::Left(self.view().await?));
+                return tokio::select! {
+                    view = self.view() => view.map(Ended::Left),
+                    _ = interrupts.next() => Ok(Ended::Abandoned),
+                };
             }
         }
         if let Some(stopped) = stopped {

@@ -1,32 +1,53 @@
 //! Rules of a policy that nothing can lead to: the first match wins (SPEC section 9).
 
+use std::collections::BTreeMap;
+
 use crate::document::{PolicyDoc, Report, RuleDoc};
 
 use super::super::catalogue::warnings::UNREACHED_RULE;
 
 /// Warns about every rule of `policy` that can never be applied.
 pub(super) fn check(policy: &PolicyDoc, report: &Report) {
+    let mut before = Before::default();
     for (position, rule) in policy.rules.iter().enumerate() {
-        let before = policy.rules.get(..position).unwrap_or_default();
-        if let Some(why) = unreached(rule, before) {
+        if let Some(why) = before.hides(rule) {
             let message = format!(
                 "rule {position} is never applied, as {why}; expected a condition that may be the first to hold"
             );
             report.warning(rule.site.problem(&UNREACHED_RULE, message));
         }
+        before.add(position, rule);
     }
 }
 
-fn unreached(rule: &RuleDoc, before: &[RuleDoc]) -> Option<String> {
-    let condition = |rule: &RuleDoc| rule.when.as_ref().map(|when| when.expr.source().trim().to_owned());
-    let settled = |rule: &RuleDoc| rule.when.as_ref().and_then(|when| when.expr.settled());
-    if settled(rule) == Some(false) {
-        return Some("its condition never holds".to_owned());
+/// The rules that are looked at first.
+#[derive(Default)]
+struct Before<'a> {
+    /// The first one that always matches.
+    always: Option<usize>,
+    /// The first one of each condition.
+    conditions: BTreeMap<&'a str, usize>,
+}
+
+impl<'a> Before<'a> {
+    fn add(&mut self, position: usize, rule: &'a RuleDoc) {
+        let Some(when) = &rule.when else { return };
+        if when.expr.settled() == Some(true) {
+            self.always.get_or_insert(position);
+        }
+        self.conditions.entry(when.expr.source().trim()).or_insert(position);
     }
-    if let Some(first) = before.iter().position(|rule| settled(rule) == Some(true)) {
-        return Some(format!("rule {first} always matches"));
+
+    /// Why `rule`, behind these, is never applied.
+    fn hides(&self, rule: &RuleDoc) -> Option<String> {
+        let when = rule.when.as_ref().map(|when| &when.expr);
+        if when.is_some_and(|when| when.settled() == Some(false)) {
+            return Some("its condition never holds".to_owned());
+        }
+        if let Some(first) = self.always {
+            return Some(format!("rule {first} always matches"));
+        }
+        let same = self.conditions.get(when?.source().trim())?;
+        Some(format!("rule {same} has the same condition"))
     }
-    let same =
-        condition(rule).and_then(|own| before.iter().position(|rule| condition(rule) == Some(own.clone())));
-    same.map(|first| format!("rule {first} has the same condition"))
 }

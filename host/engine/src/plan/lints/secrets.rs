@@ -57,7 +57,7 @@ fn warn(index: &Index<'_>, found: &ReadAt<'_>, is_secret: &dyn Fn(&str) -> bool)
     if secret {
         let message =
             format!("`{}` is a secret, which reads as null here; expected another parameter", path.join("."));
-        let warning = found.site.problem(&SECRET_READ, message);
+        let warning = found.site().problem(&SECRET_READ, message);
         index.report.warning(
             warning.with_hint("give it to the executor as an input with `valueFrom: {secretKeyRef: …}`"),
         );

@@ -138,6 +138,20 @@ impl Catalogue for Plugins {
     }
 }
 
+/// R-D1: what a run records of its submission gives the same plan, whatever is installed by then.
+#[test]
+fn what_is_recorded_of_manifests_gives_the_plan_again() {
+    let tree = Tree::from(&Value::from_json(&document(WORK_ALONE)).unwrap());
+    let plan = Plan::build(&tree, &Plugins).unwrap();
+    let again = Plan::build(&Tree::from(&plan.document), &Recorded(&plan.defaults)).unwrap();
+    let of = |plan: &Plan| format!("{:?}", plan.root.settings);
+    assert_eq!(of(&plan), of(&again));
+    assert_ne!(of(&plan), of(&Plan::build(&tree, &()).unwrap()));
+    assert_eq!(plan.defaults, again.defaults);
+}
+
+const WORK_ALONE: &str = r#"{"task": {"name": "main", "executor": {"type": "echo"}}}"#;
+
 /// R-W12.
 #[test]
 fn the_manifest_is_farthest() {
@@ -209,7 +223,8 @@ fn defaults_of_a_manifest_are_checked() {
     for (json, expected) in rows {
         let mut found = defaults_found(json);
         let mut expected: Vec<String> = expected.iter().map(|line| (*line).to_owned()).collect();
-        (found.sort(), expected.sort());
+        found.sort();
+        expected.sort();
         assert_eq!(found, expected, "{json}");
     }
 }

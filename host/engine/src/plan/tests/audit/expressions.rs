@@ -118,3 +118,13 @@ fn secrets_read_as_null() {
         check_templates(&[(&templates, &expected)]);
     }
 }
+
+/// A text with very many wrong placeholders costs little more than a long one.
+#[test]
+fn hostile_texts_are_checked_once() {
+    let text = "{{ a.b == 'c' }}".repeat(200_000);
+    let templates = format!(
+        r#"{{"task": {{"name": "main", "executor": {{"type": "echo", "config": {{"x": "{text}"}}}}}}}}"#
+    );
+    assert_eq!(findings(&templates), ["P041 spec.templates[0].task.executor.config.x"]);
+}

@@ -1,0 +1,121 @@
+//! Leaves that wait for their turn, and the counts that `parallelism` is about (R-P5, R-S1, R-S11).
+
+use super::Run;
+use crate::{
+    event::TaskId,
+    phase::Kind,
+    plan::TemplateKind,
+    scope::Scope,
+    task::{QueueKey, Turn},
+    wait::{Wait, WaitKind},
+};
+
+impl Run {
+    /// Puts a leaf in the queue, or behind the first full `parallelism` around it.
+    pub(super) fn enqueue(&mut self, id: TaskId, retry: bool) {
+        let key = QueueKey { at: self.now, retry, task: id };
+        if self.task(id).is_some_and(|task| task.hook.is_some()) {
+            self.hook_queue.insert(key, id);
+            return self.set_turn(id, Turn::Queued(key));
+        }
+        let full = self.full_limit(id);
+        self.put(key, full);
+    }
+
+    pub(super) fn put(&mut self, key: QueueKey, full: Option<TaskId>) {
+        let id = key.task;
+        let turn = match full {
+            None => {
+                self.queue.insert(key, id);
+                Turn::Queued(key)
+            }
+            Some(container) => {
+                if let Some(scope) = self.scope_mut(container) {
+                    scope.blocked.insert(key, id);
+                }
+                Turn::Blocked(key, container)
+            }
+        };
+        self.set_turn(id, turn);
+    }
+
+    pub(super) fn set_turn(&mut self, id: TaskId, turn: Turn) {
+        if let Some(task) = self.task_mut(id) {
+            task.turn = turn;
+        }
+    }
+
+    /// Takes a leaf out of whatever it waits in: a delay, the queue, a full `parallelism`.
+    pub(super) fn dequeue(&mut self, id: TaskId) {
+        let Some(task) = self.task_mut(id) else { return };
+        let (wake, turn) = (task.clocks.wake.take(), std::mem::replace(&mut task.turn, Turn::Elsewhere));
+        if let Some(at) = wake {
+            self.waits.remove(Wait { at, kind: WaitKind::RetryWake, task: id });
+            self.delayed = self.delayed.saturating_sub(1);
+        }
+        match turn {
+            Turn::Elsewhere => {}
+            Turn::Queued(key) => {
+                self.queue.remove(&key);
+                self.hook_queue.remove(&key);
+            }
+            Turn::Blocked(key, container) => {
+                if let Some(scope) = self.scope_mut(container) {
+                    scope.blocked.remove(&key);
+                }
+            }
+        }
+    }
+
+    /// The innermost enclosing dag whose `parallelism` is used up.
+    pub(super) fn full_limit(&self, id: TaskId) -> Option<TaskId> {
+        let mut limit = self.task(id)?.limit;
+        while let Some(container) = limit {
+            let scope = self.task(container)?.scope.as_ref()?;
+            if self.parallelism(scope).is_some_and(|most| scope.in_flight >= most) {
+                return Some(container);
+            }
+            limit = scope.outer_limit;
+        }
+        None
+    }
+
+    pub(super) fn parallelism(&self, scope: &Scope) -> Option<u32> {
+        match self.plan.kind(scope.template)? {
+            TemplateKind::Dag(dag) => dag.parallelism,
+            TemplateKind::Task
+            | TemplateKind::Wrapper(_)
+            | TemplateKind::Loop(_)
+            | TemplateKind::Pipeline(_) => None,
+        }
+    }
+
+    /// The next attempt may begin: a leaf's joins the queue, a wrapper's begins before the step ends.
+    pub(super) fn again(&mut self, id: TaskId) {
+        match self.task(id).map(|task| self.kind(task)) {
+            Some(Kind::Leaf) => self.enqueue(id, true),
+            Some(Kind::Container | Kind::Wrapper) | None => self.ready.push(id),
+        }
+    }
+
+    /// A delay is over. This follows from time alone, so it is no event.
+    pub(super) fn wake(&mut self, id: TaskId) {
+        self.dequeue(id);
+        self.again(id);
+    }
+
+    /// Keeps the counts that `parallelism` is about; freed places are offered to those that wait for them.
+    pub(super) fn count_in_flight(&mut self, id: TaskId, more: bool) {
+        let change = |count: &mut u32| *count = if more { *count + 1 } else { count.saturating_sub(1) };
+        let Some(task) = self.task(id).filter(|task| task.hook.is_none()) else { return };
+        let mut limit = task.limit;
+        change(&mut self.in_flight);
+        while let Some(scope) = limit.and_then(|container| self.scope_mut(container)) {
+            change(&mut scope.in_flight);
+            limit = scope.outer_limit;
+        }
+        if !more {
+            self.offer_places(id);
+        }
+    }
+}

@@ -1,0 +1,90 @@
+//! Another attempt, or none: retry in the spellings of Aether and Steep (R-R1 to R-R8).
+
+use super::{Run, attempt::Next, env::Judged, env::View};
+use crate::{
+    event::{Event, Fence, Reason, RetryScheduled, TaskId},
+    phase::Phase,
+    retry::{MaxAttempts, RetryFilter, RetryPolicy},
+    task::TaskRun,
+    time::Millis,
+};
+
+impl Run {
+    pub(super) fn decide_by_retry(
+        &mut self,
+        Fence { task: id, attempt, .. }: Fence,
+        policy: &RetryPolicy,
+        judged: &Judged,
+    ) -> Next {
+        let timed_out = self.task(id).and_then(|task| task.clocks.timeout).is_some_and(|at| at <= self.now);
+        let unlimited = policy.max_attempts == MaxAttempts::Unlimited;
+        let budget = policy.max_attempts.allows_another(attempt) && !(unlimited && timed_out);
+        if budget && self.filter_allows(id, policy, judged) {
+            return Next::Retry(self.delay(id, policy));
+        }
+        let exhausted = !budget && !unlimited && attempt > 1;
+        Next::End(judged.phase, exhausted.then_some(Reason::RetryExhausted))
+    }
+
+    /// The filter, or the author's expression, which is only asked while there is a budget (R-R4).
+    fn filter_allows(&mut self, id: TaskId, policy: &RetryPolicy, judged: &Judged) -> bool {
+        if let Some(covered) = policy.filter.covers(judged.phase) {
+            return covered;
+        }
+        let (RetryFilter::Expression(condition), Some(task)) = (&policy.filter, self.task(id)) else {
+            return false;
+        };
+        let view = View { result: Some(judged), ..View::new(self, task, condition.level) };
+        match condition.expr.test(&view) {
+            Ok(again) => again,
+            Err(error) => {
+                self.warn(Some(id), "retry-expression", format!("no retry: retry.expression: {error}"));
+                false
+            }
+        }
+    }
+
+    /// The pause before the next attempt: at least 1 ms without a budget, never past the task's `timeout` (R-T2).
+    fn delay(&self, id: TaskId, policy: &RetryPolicy) -> Millis {
+        let Some(task) = self.task(id) else { return 0 };
+        let delay = policy.backoff.delay_after(task.attempt);
+        let delay = with_jitter(delay, policy.jitter, &self.id, task);
+        let delay = if policy.max_attempts == MaxAttempts::Unlimited { delay.max(1) } else { delay };
+        task.clocks.timeout.map_or(delay, |at| delay.min(at.since(self.now)))
+    }
+
+    pub(super) fn retry(&mut self, fence: Fence, delay_ms: Millis) {
+        let Fence { task, attempt, .. } = fence;
+        let wake_at = self.now.after(delay_ms);
+        self.emit(Event::RetryScheduled(RetryScheduled { task, attempt: attempt + 1, delay_ms, wake_at }));
+        if self.task(task).is_some_and(|task| task.phase != Phase::Created) {
+            self.set_phase(task, Phase::Created, None, None);
+        }
+    }
+}
+
+/// Adds a uniform fraction of `delay`, drawn from the run's id, the task run and the attempt: no two runs alike, yet
+/// the engine stays a function. The delay chosen is recorded (R-R8).
+fn with_jitter(delay: Millis, jitter: f64, run: &str, task: &TaskRun) -> Millis {
+    if jitter <= 0.0 {
+        return delay;
+    }
+    let mut hash = 0xcbf2_9ce4_8422_2325_u64;
+    let seed = run.bytes().chain(task.id.0.to_le_bytes()).chain(task.attempt.to_le_bytes());
+    for byte in seed {
+        hash = (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
+    }
+    // FNV's high bits are weak; one round of mixing spreads them.
+    hash = (hash ^ (hash >> 32)).wrapping_mul(0xd6e8_feb8_6659_fd93);
+    hash ^= hash >> 32;
+    #[expect(clippy::cast_precision_loss, reason = "53 bits are exact")]
+    let uniform = (hash >> 11) as f64 / (1_u64 << 53) as f64;
+    #[expect(
+        clippy::cast_precision_loss,
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "`as` saturates"
+    )]
+    let extra = (delay as f64 * jitter * uniform).round() as Millis;
+    delay.saturating_add(extra).min(i64::MAX.unsigned_abs())
+}
