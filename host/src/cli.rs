@@ -18,6 +18,7 @@ mod problems;
 mod recover;
 mod resume;
 mod run;
+mod schema;
 mod screen;
 mod search;
 mod signals;
@@ -48,6 +49,7 @@ struct Arguments {
 enum Command {
     Run(run::RunArguments),
     Validate(validate::ValidateArguments),
+    Schema(schema::SchemaArguments),
     Resume(resume::ResumeArguments),
     Cancel(cancel::CancelArguments),
     Recover(recover::RecoverArguments),
@@ -66,6 +68,7 @@ pub(crate) fn main() -> ExitCode {
     let done = match command {
         Command::Run(arguments) => run::run(&arguments, log_level, &screen),
         Command::Validate(arguments) => validate::validate(&arguments, &screen),
+        Command::Schema(_) => Ok(schema::schema(&screen)),
         Command::Resume(arguments) => resume::resume(&arguments, log_level, &screen),
         Command::Cancel(arguments) => cancel::cancel(&arguments, log_level, &screen),
         Command::Recover(arguments) => recover::recover(&arguments, log_level, &screen),

@@ -150,3 +150,110 @@ fn conditions_override_the_table() {
         assert_eq!((exit, &found(&view, "run")["phase"]), (Some(status), &json!(phase)), "code {code}");
     }
 }
+
+/// What one rule of seed 002 led to: the delays it chose, the last phase and its reason.
+type Followed = (Vec<u64>, String, Option<String>);
+
+/// Runs a block of seed 002 with `returns` as its executor's script; everything else is the seed's, but for a `code` that
+/// would be echo's own.
+fn followed(block: &str, kind: &str, returns: &Value) -> Followed {
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/seeds").join(block);
+    let block = std::fs::read_to_string(file).unwrap();
+    let scripted = block.replace(&format!("kind: {kind}"), &format!("kind: echo\n    returns: {returns}"));
+    assert_ne!(scripted, block);
+    let scripted = scripted.replace("code: |", "source: |");
+    let tasks: String = scripted.lines().map(|line| format!("          {line}\n")).collect();
+    let document = format!(
+        "apiVersion: aether/v1\nkind: Workflow\nmetadata: {{ name: seed }}\nspec:\n  entrypoint: main\n  arguments: {{ parameters: \
+         [{{ name: api_url, value: here }}, {{ name: page_size, value: 50 }}] }}\n  templates:\n    - pipeline:\n        name: main\n        \
+         tasks:\n{tasks}"
+    );
+    let dir = tempfile::tempdir().unwrap();
+    std::fs::write(dir.path().join("seed.yaml"), document).unwrap();
+    let plugins = Path::new(env!("CARGO_MANIFEST_DIR")).join("../plugins");
+    let ran = Command::new(env!("CARGO_BIN_EXE_phasm"))
+        .args(["run", "--events", "--plugins"])
+        .args([&plugins, &dir.path().join("seed.yaml")])
+        .output()
+        .unwrap();
+    let events: Vec<Value> = String::from_utf8(ran.stdout)
+        .unwrap()
+        .lines()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect();
+    let delays = events.iter().filter(|event| event["type"] == "task.retry.scheduled");
+    let last =
+        events.iter().rfind(|event| event["type"] == "task.phase" && event["scope"] == "main").unwrap();
+    let text = |value: &Value| value.as_str().map(str::to_owned);
+    (
+        delays.map(|event| event["data"]["delayMs"].as_u64().unwrap()).collect(),
+        text(&last["data"]["to"]).unwrap(),
+        text(&last["data"]["reason"]),
+    )
+}
+
+/// Seed 002, examples 3.1 to 3.3 (R-N1, R-N4): retry on 429 and 500, fail on 401, another rule for what has no status;
+/// deadlocks, and messages that name a timeout.
+#[test]
+fn the_rules_of_seed_002_follow_their_outcomes() {
+    let http = |status: u32| json!({ "code": 2, "detail": { "http": { "status": status } } });
+    let pg = |code: &str| json!({ "code": 3, "detail": { "pg": { "code": code } } });
+    let (ok, refused) = (json!({ "code": 0 }), json!({ "code": 3, "message": "connection refused" }));
+    let (late, wrong) =
+        (json!({ "code": 3, "message": "Read TIMEOUT" }), json!({ "code": 3, "message": "wrong" }));
+    let end = |phase: &str, reason: Option<&str>| (phase.to_owned(), reason.map(str::to_owned));
+    let rows = [
+        ("002-3.1-http.yaml", "http", json!([http(429), ok]), vec![2000], end("Succeeded", None)),
+        ("002-3.1-http.yaml", "http", json!([http(500), ok]), vec![2000], end("Succeeded", None)),
+        ("002-3.1-http.yaml", "http", json!([http(401)]), vec![], end("Failed", Some("policy-fail"))),
+        (
+            "002-3.1-http.yaml",
+            "http",
+            json!([refused]),
+            vec![1000, 2000],
+            end("Error", Some("retry-exhausted")),
+        ),
+        ("002-3.2-postgres.yaml", "postgres", json!([pg("40001"), ok]), vec![2000], end("Succeeded", None)),
+        (
+            "002-3.2-postgres.yaml",
+            "postgres",
+            json!([pg("23505")]),
+            vec![],
+            end("Error", Some("policy-fail")),
+        ),
+        ("002-3.3-python.yaml", "python", json!([late, ok]), vec![1000], end("Succeeded", None)),
+        ("002-3.3-python.yaml", "python", json!([wrong]), vec![], end("Error", Some("policy-fail"))),
+    ];
+    // They wait for the seed's own delays, all at once.
+    std::thread::scope(|scope| {
+        let runs =
+            rows.iter().map(|(block, kind, returns, ..)| scope.spawn(|| followed(block, kind, returns)));
+        for (run, (block, _, returns, delays, (phase, reason))) in
+            runs.collect::<Vec<_>>().into_iter().zip(&rows)
+        {
+            let found = run.join().unwrap();
+            assert_eq!(found, (delays.clone(), phase.clone(), reason.clone()), "{block} {returns}");
+        }
+    });
+}
+
+/// Seed 003's combined policy, with times that a test can wait for: whichever expires first decides (R-T4).
+#[test]
+fn the_policy_that_expires_first_decides() {
+    let sleeper = |policies: &str| {
+        format!(
+            r#"{{"task": {{"name": "main", "executor": {{"type": "echo", "config": {{"sleep": "1h"}}}}, {policies}}}}}"#
+        )
+    };
+    let (status, view) = run(&document(&[sleeper(
+        r#""maxInactivity": "200ms", "deadline": {"timeout": "1h", "errorOnTimeout": true}"#,
+    )]));
+    assert_eq!(
+        (status, &view["phase"], &view["reason"]),
+        (Some(5), &json!("Cancelled"), &json!("timeout-policy"))
+    );
+    let (status, view) = run(&document(&[sleeper(
+        r#""maxInactivity": "1h", "deadline": {"timeout": "200ms", "errorOnTimeout": true}"#,
+    )]));
+    assert_eq!((status, &view["phase"], &view["reason"]), (Some(3), &json!("Error"), &json!("deadline")));
+}

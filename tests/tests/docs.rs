@@ -57,3 +57,19 @@ fn the_spellings_of_retry_are_valid() {
         assert!(plan.is_ok(), "{retry}: {plan:?}");
     }
 }
+
+/// The README's lines for editors name the file that its command writes, and leave the document what it is.
+#[test]
+fn the_lines_for_editors_fit_together() {
+    let page = fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("../README.md")).unwrap();
+    let file = page.split("phasm schema > ").nth(1).and_then(|rest| rest.lines().next()).unwrap();
+    let line = page.lines().find(|line| line.starts_with("# yaml-language-server:")).unwrap();
+    assert_eq!(line, format!("# yaml-language-server: $schema={file}"));
+    let settings = page.split("```json\n").nth(1).and_then(|rest| rest.split("```").next()).unwrap();
+    let settings: serde_json::Value = serde_json::from_str(settings).unwrap();
+    assert_eq!(*settings.pointer("/json.schemas/0/url").unwrap(), format!("./{file}"));
+    let of_yaml = settings.get("yaml.schemas").unwrap();
+    assert!(of_yaml.get(format!("./{file}")).is_some_and(serde_json::Value::is_array));
+    let document = blocks("README.md").into_iter().find(|block| block.contains("apiVersion")).unwrap();
+    assert!(Plan::build(&reader::read("x.yaml", &format!("{line}\n{document}")).unwrap(), &()).is_ok());
+}

@@ -60,6 +60,16 @@ pub fn parse(text: &str) -> Result<Millis, DurationError> {
     Ok(total)
 }
 
+/// A regular expression (of the kind that JSON Schema uses) for what [`parse`] reads, but for the bound of the sum.
+#[must_use]
+pub fn pattern() -> String {
+    const SPACE: &str = r"[ \t\n\f\r]*";
+    let units: Vec<_> = UNITS.iter().flat_map(|(names, _)| names.iter().copied()).collect();
+    let unit = format!("({}){SPACE}", units.join("|"));
+    let number = format!("[0-9]+{SPACE}");
+    format!("^{SPACE}{number}({unit}({number}{unit})*)?$")
+}
+
 /// A number as written and where.
 struct Number<'a> {
     digits: &'a str,

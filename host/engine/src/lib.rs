@@ -4,7 +4,7 @@
 //! happened, to be journaled) and commands (what to do once the events are durable). There is no clock, I/O or thread
 //! in here: time is a parameter, and recovery is the very same `apply` over the journal.
 
-mod document;
+pub mod document;
 pub mod duration;
 pub mod event;
 pub mod expr;

@@ -97,12 +97,21 @@ fn codes_are_explained() {
     assert_eq!(bench.phasm(&["validate"]).status, 2);
 }
 
+/// Byte for byte, so that the file can be made anew by hand.
+#[test]
+fn the_schema_is_the_shipped_one() {
+    let ran = Bench::new().phasm(&["schema"]);
+    assert_eq!((ran.status, ran.stderr.as_str()), (0, ""), "{ran:?}");
+    assert!(ran.stdout == include_str!("../../engine/schema/workflow.schema.json"));
+}
+
 #[test]
 fn every_subcommand_shows_an_example() {
     let bench = Bench::new();
     for command in [
         &["run"][..],
         &["validate"],
+        &["schema"],
         &["resume"],
         &["cancel"],
         &["recover"],

@@ -1,8 +1,13 @@
 //! `phaseConditions` and `continueOn`.
 
-use crate::plan::{Tolerance, catalogue::warnings};
+use crate::plan::Tolerance;
 
-use super::{ExprDoc, Report, field::boolean, walk::Cursor};
+use super::{
+    ExprDoc,
+    expression::EXPRESSION,
+    field::{BOOLEAN, IGNORED},
+    form::{Field, Form, Table},
+};
 
 /// `phaseConditions`.
 #[derive(Clone, Debug, Default)]
@@ -12,39 +17,78 @@ pub(crate) struct ConditionsDoc {
     pub(crate) error: Option<ExprDoc>,
 }
 
-impl ConditionsDoc {
-    pub(super) fn read(cursor: &Cursor<'_>, report: &Report) -> Option<Self> {
-        let mut object = cursor.object(report)?;
-        let conditions = Self {
-            succeeded: object.optional("succeeded", ExprDoc::read),
-            failed: object.optional("failed", ExprDoc::read),
-            error: object.optional("error", ExprDoc::read),
-        };
-        for field in ["skipped", "cancelled"] {
-            let _ = object.get(field);
-            if let Some(site) = object.key_site(field) {
-                let message = format!("`{field}` is ignored; expected `succeeded`, `failed` or `error`");
-                let warning = site.problem(&warnings::IGNORED, message);
-                report.warning(warning.with_hint("only the engine skips and cancels"));
-            }
+pub(super) const CONDITIONS: Form<ConditionsDoc> = Form::new(
+    |cursor, report| {
+        let object = cursor.object(&CONDITIONS_TABLE, report)?;
+        for field in [&SKIPPED, &CANCELLED] {
+            let hint = "only the engine skips and cancels";
+            object.warn_ignored(field, "`succeeded`, `failed` or `error`", hint);
         }
-        object.finish();
-        Some(conditions)
-    }
+        Some(ConditionsDoc {
+            succeeded: object.optional(&SUCCEEDED),
+            failed: object.optional(&FAILED),
+            error: object.optional(&ERROR),
+        })
+    },
+    |defs| defs.object(&CONDITIONS_TABLE),
+);
 
+static CONDITIONS_TABLE: Table = Table::closed(
+    "phaseConditions",
+    "Expressions over the finished attempt that decide its phase: the first true one in the order succeeded, failed, error; \
+     none, and the code decides (R-C2, R-C5).",
+    &[&SUCCEEDED, &FAILED, &ERROR, &SKIPPED, &CANCELLED],
+    &[],
+);
+
+static SUCCEEDED: Field<ExprDoc> =
+    Field::optional("succeeded", EXPRESSION, "True makes the phase Succeeded (R-C2).");
+
+static FAILED: Field<ExprDoc> =
+    Field::optional("failed", EXPRESSION, "True, and `succeeded` not, makes the phase Failed (R-C2).");
+
+static ERROR: Field<ExprDoc> =
+    Field::optional("error", EXPRESSION, "True, and none of the others, makes the phase Error (R-C2).");
+
+static SKIPPED: Field<()> = Field::optional("skipped", IGNORED, "Ignored, with a warning (R-C3).");
+
+static CANCELLED: Field<()> = Field::optional("cancelled", IGNORED, "Ignored, with a warning (R-C3).");
+
+impl ConditionsDoc {
     pub(crate) fn expressions(&self) -> impl Iterator<Item = &ExprDoc> {
         [&self.succeeded, &self.failed, &self.error].into_iter().flatten()
     }
 }
 
 /// `continueOn`.
-pub(super) fn tolerance(cursor: &Cursor<'_>, report: &Report) -> Option<Tolerance> {
-    let mut object = cursor.object(report)?;
-    let tolerance = Tolerance {
-        failed: object.optional("failed", boolean).unwrap_or(false),
-        error: object.optional("error", boolean).unwrap_or(false),
-        timeout: object.optional("timeout", boolean).unwrap_or(false),
-    };
-    object.finish();
-    Some(tolerance)
-}
+pub(super) const TOLERANCE: Form<Tolerance> = Form::new(
+    |cursor, report| {
+        let object = cursor.object(&TOLERANCE_TABLE, report)?;
+        Some(Tolerance {
+            failed: object.or_default(&ON_FAILED),
+            error: object.or_default(&ON_ERROR),
+            timeout: object.or_default(&ON_TIMEOUT),
+        })
+    },
+    |defs| defs.object(&TOLERANCE_TABLE),
+);
+
+static TOLERANCE_TABLE: Table = Table::closed(
+    "continueOn",
+    "Which ends of a task are no failure of what it belongs to (R-S2, R-S3).",
+    &[&ON_FAILED, &ON_ERROR, &ON_TIMEOUT],
+    &[],
+);
+
+static ON_FAILED: Field<bool> =
+    Field::optional("failed", BOOLEAN, "Whether Failed is tolerated (R-S2).").or("false");
+
+static ON_ERROR: Field<bool> =
+    Field::optional("error", BOOLEAN, "Whether Error is tolerated (R-S2).").or("false");
+
+static ON_TIMEOUT: Field<bool> = Field::optional(
+    "timeout",
+    BOOLEAN,
+    "Whether Timeout is tolerated, and Cancelled with the reason `timeout-policy` (R-S2, R-T4).",
+)
+.or("false");

@@ -2,17 +2,25 @@
 
 use std::{collections::BTreeMap, sync::Arc};
 
+use serde_json::json;
+
 use crate::{
-    plan::{NodeIndex, catalogue::shape},
+    plan::{NodeIndex, Tolerance, catalogue::shape},
+    time::Millis,
     tree::Node,
 };
 
 use super::{
-    ParametersDoc, Report, SettingsDoc, TaskDoc,
-    conditions::tolerance,
-    field::{boolean, timeout, whole},
-    parameters::Use,
-    task::{Place, names},
+    ConditionsDoc, ParametersDoc, Report, SettingsDoc, TaskDoc,
+    conditions::{CONDITIONS, TOLERANCE},
+    field::{BOOLEAN, TEXTS},
+    form::{Field, Form, Table},
+    name::NAME,
+    number::whole,
+    parameters::{INPUTS, OUTPUTS},
+    task::DAG_TASK,
+    template::NOT_A_CONTAINERS,
+    timing::TIMEOUT,
     walk::{Cursor, Name, Object},
 };
 
@@ -36,32 +44,110 @@ pub(crate) struct TasksDoc {
     pub(crate) sound: bool,
 }
 
+pub(super) static DAG: Table = Table::closed(
+    "dag",
+    "Tasks that wait for each other by `dependencies` and otherwise run side by side (R-S1 to R-S6).",
+    &[
+        &CONTAINER_NAME,
+        &DAG_TASKS,
+        &CONTAINER_INPUTS,
+        &CONTAINER_OUTPUTS,
+        &ENTRYPOINTS,
+        &CHILDREN_TOLERANCE,
+        &CONTAINER_CONDITIONS,
+        &CONTAINER_TIMEOUT,
+        &FAIL_FAST,
+        &PARALLELISM,
+    ],
+    &[NOT_A_CONTAINERS],
+);
+
+static DAG_TASKS: Field<TasksDoc> = Field::required(
+    "tasks",
+    "a list of tasks",
+    Form::new(
+        |cursor, report| TasksDoc::read(&DAG_TASK, cursor, report),
+        |defs| json!({ "type": "array", "minItems": 1, "items": DAG_TASK.schema(defs) }),
+    ),
+    "The tasks, at least one, each with a name of its own.",
+);
+
+static ENTRYPOINTS: Field<Vec<Name>> = Field::optional(
+    "entrypoints",
+    Form::new(entrypoints, |_| {
+        let names = json!({ "type": "array", "minItems": 1, "items": { "type": "string" } });
+        json!({ "anyOf": [{ "type": "string" }, names] })
+    }),
+    "Where to begin: only these tasks and what depends on them exist; absent: all (R-S6).",
+);
+
+static FAIL_FAST: Field<bool> = Field::optional(
+    "failFast",
+    BOOLEAN,
+    "Whether a failure cancels every task that was never dispatched; otherwise only what depends on the failed one (R-S3).",
+)
+.or("true");
+
+static PARALLELISM: Field<u32> = Field::optional(
+    "parallelism",
+    whole::<u32, 1, { u32::MAX as i64 }>(),
+    "Leaf tasks below this dag that may be Ready or Running at once; absent: no bound (R-S11).",
+);
+
+/// Fields of dags, loops and pipelines alike.
+pub(super) static CONTAINER_NAME: Field<Name> =
+    Field::required("name", "the template's name", NAME, "Name of the template, unique in the document.");
+
+pub(super) static CONTAINER_INPUTS: Field<ParametersDoc> = Field::optional(
+    "inputs",
+    INPUTS,
+    "What it takes; its tasks see it as `inputs.parameters.x`, and the entrypoint's are given by `spec.arguments`.",
+);
+
+pub(super) static CONTAINER_OUTPUTS: Field<ParametersDoc> = Field::optional(
+    "outputs",
+    OUTPUTS,
+    "What it passes on, whatever its phase; none declared: a dag nothing, a loop all aggregated, a pipeline its last task's.",
+);
+
+pub(super) static CONTAINER_CONDITIONS: Field<ConditionsDoc> = Field::optional(
+    "phaseConditions",
+    CONDITIONS,
+    "What its phase is made of the computed one; they see `phase`, `tasks` and `children` (R-C5).",
+);
+
+pub(super) static CONTAINER_TIMEOUT: Field<Millis> = Field::optional(
+    "timeout",
+    TIMEOUT,
+    "How long it may last from the dispatch of its first leaf; then what is open is Cancelled, and it ends Timeout.",
+);
+
+pub(super) static CHILDREN_TOLERANCE: Field<Tolerance> = Field::optional(
+    "continueOn",
+    TOLERANCE,
+    "Which ends of the tasks or iterations in it are tolerated; a task's own `continueOn` replaces it (R-S2).",
+);
+
 impl DagDoc {
-    pub(super) fn read(object: &mut Object<'_, '_>) -> Self {
+    pub(super) fn read(object: &Object<'_, '_>) -> Self {
         Self {
-            tasks: TasksDoc::field(object, |cursor, report| TaskDoc::read(Place::Dag, cursor, report)),
-            entrypoints: object.optional("entrypoints", entrypoints),
-            fail_fast: object.optional("failFast", boolean).unwrap_or(true),
-            parallelism: object.optional("parallelism", whole(1..=u32::MAX)),
+            tasks: object.optional(&DAG_TASKS).unwrap_or_default(),
+            entrypoints: object.optional(&ENTRYPOINTS),
+            fail_fast: object.or_default(&FAIL_FAST),
+            parallelism: object.optional(&PARALLELISM),
         }
     }
 }
 
 impl TasksDoc {
-    pub(super) fn field(
-        object: &mut Object<'_, '_>,
-        read: impl Fn(&Cursor<'_>, &Report) -> Option<TaskDoc>,
-    ) -> Self {
-        let tasks = object.required("tasks", "a list of tasks", |cursor, report| {
-            let items: Vec<_> = cursor.items(report)?.collect();
-            if items.is_empty() {
-                report.problem(cursor.problem(&shape::EMPTY, "empty list; expected at least one task"));
-            }
-            let list: Vec<_> = items.iter().filter_map(|item| read(item, report)).collect();
-            let sound = list.len() == items.len() && list.iter().all(|task| task.name.is_some());
-            Some(Self { positions: positions(&list), list, sound })
-        });
-        tasks.unwrap_or_default()
+    pub(super) fn read(form: &Form<TaskDoc>, cursor: &Cursor<'_>, report: &Report) -> Option<Self> {
+        let items: Vec<_> = cursor.items(report)?.collect();
+        if items.is_empty() {
+            report.problem(cursor.problem(&shape::EMPTY, "empty list; expected at least one task"));
+        }
+        let list: Vec<_> = items.iter().filter_map(|item| form.read(item, report)).collect();
+        let sound = list.len() == items.len() && list.iter().all(|task| task.name.is_some());
+        Some(Self { positions: positions(&list), list, sound })
     }
 
     pub(crate) fn names(&self) -> impl Iterator<Item = &str> + Clone {
@@ -87,7 +173,7 @@ fn entrypoints(cursor: &Cursor<'_>, report: &Report) -> Option<Vec<Name>> {
     if let Node::String(name) = &cursor.tree.node {
         return Some(vec![cursor.located(name.clone())]);
     }
-    let names = names(cursor, report)?;
+    let names = TEXTS.read(cursor, report)?;
     if names.is_empty() {
         report
             .problem(cursor.problem(&shape::EMPTY, "no entrypoint; expected the name of a task, or several"));
@@ -97,23 +183,10 @@ fn entrypoints(cursor: &Cursor<'_>, report: &Report) -> Option<Vec<Name>> {
 }
 
 /// What stands on dag, loop and pipeline templates: how their own phase comes about and what bounds them.
-pub(super) fn container_settings(object: &mut Object<'_, '_>) -> SettingsDoc {
+pub(super) fn container_settings(object: &Object<'_, '_>) -> SettingsDoc {
     SettingsDoc {
-        timeout: object.optional("timeout", timeout),
-        phase_conditions: object.optional("phaseConditions", super::ConditionsDoc::read),
+        timeout: object.optional(&CONTAINER_TIMEOUT),
+        phase_conditions: object.optional(&CONTAINER_CONDITIONS),
         ..SettingsDoc::default()
     }
-}
-
-/// `continueOn` of a dag or loop, which speaks of the children.
-pub(super) fn children_tolerance(object: &mut Object<'_, '_>) -> Option<crate::plan::Tolerance> {
-    object.optional("continueOn", tolerance)
-}
-
-/// `inputs` and `outputs` of a template.
-pub(super) fn declarations(object: &mut Object<'_, '_>) -> (ParametersDoc, ParametersDoc) {
-    (
-        ParametersDoc::field(object, "inputs", Use::Inputs),
-        ParametersDoc::field(object, "outputs", Use::Outputs),
-    )
 }

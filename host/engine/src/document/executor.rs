@@ -1,5 +1,7 @@
 //! `executor`: who does a task's work.
 
+use serde_json::json;
+
 use crate::{
     plan::catalogue::shape,
     tree::{Node, Tree},
@@ -7,7 +9,7 @@ use crate::{
 
 use super::{
     Report, ValueDoc,
-    field::text,
+    form::{Field, Form, Table},
     walk::{Cursor, Name, Site},
 };
 
@@ -19,28 +21,57 @@ pub(crate) struct ExecutorDoc {
     pub(crate) config: Option<ValueDoc>,
 }
 
-impl ExecutorDoc {
-    pub(super) fn read(cursor: &Cursor<'_>, report: &Report) -> Option<Self> {
-        let mut object = cursor.object(report)?;
-        let kind = object.required("type", "the executor's type", executor_type);
-        let config = object.optional("config", |cursor, report| {
-            cursor.object(report)?;
-            ValueDoc::read(false)(cursor, report)
-        });
-        object.finish();
-        Some(Self { kind: kind?, config })
-    }
-}
+pub(super) const EXECUTOR: Form<ExecutorDoc> = Form::new(
+    |cursor, report| {
+        let object = cursor.object(&EXECUTOR_TABLE, report)?;
+        let kind = object.optional(&TYPE);
+        let config = object.optional(&CONFIG);
+        Some(ExecutorDoc { kind: kind?, config })
+    },
+    |defs| defs.object(&EXECUTOR_TABLE),
+);
+
+static EXECUTOR_TABLE: Table =
+    Table::closed("executor", "Who does a task's work, and how it is set up.", &[&TYPE, &CONFIG], &[]);
+
+static TYPE: Field<Name> = Field::required(
+    "type",
+    "the executor's type",
+    EXECUTOR_TYPE,
+    "Which plugin does the work: `name`, `name@version` or `sha256:` and a digest; pinned when the run is submitted.",
+);
+
+static CONFIG: Field<ValueDoc> = Field::optional(
+    "config",
+    Form::new(
+        |cursor, report| {
+            let _members = cursor.each_member(report)?;
+            ValueDoc::read(false, cursor, report)
+        },
+        |_| json!({ "type": "object" }),
+    ),
+    "Settings for the executor, of whatever members it defines; strings may hold `{{ }}` at any depth.",
+);
 
 /// `name`, `name@version` or `sha256:` and 64 hexadecimal digits.
-pub(super) fn executor_type(cursor: &Cursor<'_>, report: &Report) -> Option<Name> {
-    let found = text(cursor, report)?;
+pub(super) const EXECUTOR_TYPE: Form<Name> = Form::new(executor_type, |defs| {
+    defs.named("executorType", |_| {
+        json!({
+            "type": "string",
+            "if": { "pattern": "^sha256:" },
+            "then": { "pattern": "^sha256:[0-9A-Fa-f]{64}$" },
+            "else": { "pattern": r"^[^@\x00-\x20\x7f]+(@[^\x00-\x20\x7f]+)?$" },
+        })
+    })
+});
+
+fn executor_type(cursor: &Cursor<'_>, report: &Report) -> Option<Name> {
+    let found = cursor.located(cursor.text(report)?);
     let fits = match found.value.strip_prefix("sha256:") {
         Some(digest) => digest.len() == 64 && digest.bytes().all(|byte| byte.is_ascii_hexdigit()),
         None => {
             let (name, version) = found.value.split_once('@').unwrap_or((&found.value, "0"));
-            let part =
-                |part: &str| !part.is_empty() && !part.chars().any(|c| c.is_whitespace() || c.is_control());
+            let part = |part: &str| !part.is_empty() && !part.contains(|c: char| c <= ' ' || c == '\x7f');
             part(name) && part(version)
         }
     };
@@ -64,5 +95,5 @@ pub(super) fn labelled_config(
     let key = crate::tree::Key { name: "spec".into(), span };
     let spec = Tree { node: Node::Object(members), span };
     let tree = Tree { node: Node::Object(vec![(key, spec)]), span };
-    ValueDoc::read(true)(&Cursor { tree: &tree, path: site.path.clone() }, report)
+    ValueDoc::read(true, &Cursor { tree: &tree, path: site.path.clone() }, report)
 }

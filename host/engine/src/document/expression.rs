@@ -2,6 +2,8 @@
 
 use std::{collections::BTreeMap, ops::Range, sync::Arc};
 
+use serde_json::json;
+
 use crate::{
     expr::{Comparison, Expr, Interpolated, Placeholder, PlaceholderError, Read, SyntaxError},
     plan::catalogue::expressions,
@@ -10,6 +12,7 @@ use crate::{
 
 use super::{
     Report,
+    form::Form,
     inside::{inside, word_at},
     walk::{Cursor, Site},
 };
@@ -49,9 +52,22 @@ pub(crate) struct ComparisonAt<'a> {
     pub(crate) subject: ReadAt<'a>,
 }
 
+/// An expression; `true` and `false` need no quotes.
+pub(super) const EXPRESSION: Form<ExprDoc> = Form::new(ExprDoc::read, |defs| {
+    defs.named("expression", |_| {
+        json!({
+            "description": "An expression, such as `tasks.fetch.code == 0`; true and false need no quotes.",
+            "type": ["string", "boolean"],
+        })
+    })
+});
+
+/// A value whose strings may hold placeholders.
+pub(super) const VALUE: Form<ValueDoc> =
+    Form::new(|cursor, report| ValueDoc::read(false, cursor, report), |_| json!({}));
+
 impl ExprDoc {
-    /// Reads an expression; `true` and `false` need no quotes.
-    pub(super) fn read(cursor: &Cursor<'_>, report: &Report) -> Option<Self> {
+    fn read(cursor: &Cursor<'_>, report: &Report) -> Option<Self> {
         let text: Arc<str> = match &cursor.tree.node {
             Node::Bool(value) => value.to_string().into(),
             Node::String(text) => text.clone(),
@@ -120,18 +136,16 @@ impl<'a> Written<'a> {
 
 impl ValueDoc {
     /// Reads a value; with `raw` its strings have no placeholders.
-    pub(super) fn read(raw: bool) -> impl Fn(&Cursor<'_>, &Report) -> Option<Self> {
-        move |cursor, report| {
-            let mut texts = Texts::new();
-            collect_texts(cursor.tree, &mut texts);
-            match Interpolated::compile(cursor.tree, raw) {
-                Ok(value) => Some(Self { value, site: cursor.site(), texts }),
-                Err(errors) => {
-                    for error in &errors {
-                        report_placeholder(cursor, error, &texts, report);
-                    }
-                    None
+    pub(super) fn read(raw: bool, cursor: &Cursor<'_>, report: &Report) -> Option<Self> {
+        let mut texts = Texts::new();
+        collect_texts(cursor.tree, &mut texts);
+        match Interpolated::compile(cursor.tree, raw) {
+            Ok(value) => Some(Self { value, site: cursor.site(), texts }),
+            Err(errors) => {
+                for error in &errors {
+                    report_placeholder(cursor, error, &texts, report);
                 }
+                None
             }
         }
     }

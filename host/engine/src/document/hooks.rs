@@ -3,10 +3,12 @@
 use crate::plan::HookType;
 
 use super::{
-    ExprDoc, ParametersDoc, Report,
-    field::text,
-    parameters::Use,
-    walk::{Cursor, Name, Site},
+    ExprDoc, ParametersDoc,
+    expression::EXPRESSION,
+    field::TEXT,
+    form::{Field, Form, Table},
+    parameters::ARGUMENTS,
+    walk::{Name, Site},
 };
 
 /// One hook.
@@ -22,37 +24,106 @@ pub(crate) struct HookDoc {
 /// `hooks`, in the order of [`HookType`].
 pub(crate) type HooksDoc = Vec<HookDoc>;
 
-const EVENTS: [(&str, HookType); 9] = [
-    ("onStart", HookType::OnStart),
-    ("onSuccess", HookType::OnSuccess),
-    ("onFailure", HookType::OnFailure),
-    ("onError", HookType::OnError),
-    ("onTimeout", HookType::OnTimeout),
-    ("onSuspend", HookType::OnSuspend),
-    ("onResume", HookType::OnResume),
-    ("onCancel", HookType::OnCancel),
-    ("onExit", HookType::OnExit),
+pub(super) const HOOKS: Form<HooksDoc> = Form::new(
+    |cursor, report| {
+        let object = cursor.object(&HOOKS_TABLE, report)?;
+        let hook = |(field, kind): &(&Field<Call>, _)| Some(object.optional(field)?.on(*kind));
+        Some(EVENTS.iter().filter_map(hook).collect())
+    },
+    |defs| defs.object(&HOOKS_TABLE),
+);
+
+static HOOKS_TABLE: Table = Table::closed(
+    "hooks",
+    "Task templates that run beside the phases of a task or run; what becomes of them changes nothing (R-S12).",
+    &[
+        &ON_START,
+        &ON_SUCCESS,
+        &ON_FAILURE,
+        &ON_ERROR,
+        &ON_TIMEOUT,
+        &ON_SUSPEND,
+        &ON_RESUME,
+        &ON_CANCEL,
+        &ON_EXIT,
+    ],
+    &[],
+);
+
+static EVENTS: [(&Field<Call>, HookType); 9] = [
+    (&ON_START, HookType::OnStart),
+    (&ON_SUCCESS, HookType::OnSuccess),
+    (&ON_FAILURE, HookType::OnFailure),
+    (&ON_ERROR, HookType::OnError),
+    (&ON_TIMEOUT, HookType::OnTimeout),
+    (&ON_SUSPEND, HookType::OnSuspend),
+    (&ON_RESUME, HookType::OnResume),
+    (&ON_CANCEL, HookType::OnCancel),
+    (&ON_EXIT, HookType::OnExit),
 ];
 
-pub(super) fn read(cursor: &Cursor<'_>, report: &Report) -> Option<HooksDoc> {
-    let mut object = cursor.object(report)?;
-    let mut hooks = HooksDoc::new();
-    for (event, kind) in EVENTS {
-        hooks.extend(object.optional(event, |cursor, report| hook(kind, cursor, report)));
-    }
-    object.finish();
-    Some(hooks)
+const fn event(name: &'static str, about: &'static str) -> Field<Call> {
+    Field::optional(name, HOOK, about)
 }
 
-fn hook(kind: HookType, cursor: &Cursor<'_>, report: &Report) -> Option<HookDoc> {
-    let mut object = cursor.object(report)?;
-    let hook = HookDoc {
-        kind,
-        site: cursor.site(),
-        template: object.required("template", "the name of a task template", text),
-        arguments: ParametersDoc::field(&mut object, "arguments", Use::Arguments),
-        when: object.optional("when", ExprDoc::read),
-    };
-    object.finish();
-    Some(hook)
+static ON_START: Field<Call> = event("onStart", "Runs when it starts Running, once (R-S12).");
+static ON_SUCCESS: Field<Call> = event("onSuccess", "Runs when it has ended Succeeded (R-S12).");
+static ON_FAILURE: Field<Call> = event("onFailure", "Runs when it has ended Failed (R-S12).");
+static ON_ERROR: Field<Call> =
+    event("onError", "Runs when it has ended Error, and Timeout where there is no `onTimeout` (R-S12).");
+static ON_TIMEOUT: Field<Call> = event("onTimeout", "Runs when it has ended Timeout (R-S12).");
+static ON_SUSPEND: Field<Call> = event("onSuspend", "Runs whenever it is Suspended (R-S9, R-S12).");
+static ON_RESUME: Field<Call> = event("onResume", "Runs whenever it is resumed (R-S9, R-S12).");
+static ON_CANCEL: Field<Call> = event("onCancel", "Runs when it has ended Cancelled (R-S12).");
+static ON_EXIT: Field<Call> = event("onExit", "Runs after any end, behind the other hooks (R-S12).");
+
+/// A hook, whatever its event.
+struct Call {
+    site: Site,
+    template: Option<Name>,
+    arguments: ParametersDoc,
+    when: Option<ExprDoc>,
 }
+
+impl Call {
+    fn on(self, kind: HookType) -> HookDoc {
+        let Self { site, template, arguments, when } = self;
+        HookDoc { kind, site, template, arguments, when }
+    }
+}
+
+const HOOK: Form<Call> = Form::new(
+    |cursor, report| {
+        let object = cursor.object(&HOOK_TABLE, report)?;
+        Some(Call {
+            site: cursor.site(),
+            template: object.optional(&TEMPLATE),
+            arguments: ParametersDoc::field(&object, &HOOK_ARGUMENTS),
+            when: object.optional(&WHEN),
+        })
+    },
+    |defs| defs.object(&HOOK_TABLE),
+);
+
+static HOOK_TABLE: Table = Table::closed(
+    "hook",
+    "A call of a task template when something has happened (R-S12).",
+    &[&TEMPLATE, &HOOK_ARGUMENTS, &WHEN],
+    &[],
+);
+
+static TEMPLATE: Field<Name> = Field::required(
+    "template",
+    "the name of a task template",
+    TEXT,
+    "Name of the task template to run; it has an executor.",
+);
+
+static HOOK_ARGUMENTS: Field<ParametersDoc> = Field::optional(
+    "arguments",
+    ARGUMENTS,
+    "What it is given; expressions see `hook.type`, `hook.workflow` and `hook.task`.",
+);
+
+static WHEN: Field<ExprDoc> =
+    Field::optional("when", EXPRESSION, "The hook runs only where this is true; it sees `hook`, too.");

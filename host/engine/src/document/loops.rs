@@ -1,23 +1,32 @@
 //! `loop`: one body, many iterations (R-S5).
 
+mod sequence;
+
 use std::sync::Arc;
+
+use serde_json::json;
 
 use crate::{
     expr::Interpolated,
-    plan::{
-        Aggregate, AggregateStrategy, Tolerance,
-        catalogue::{shape, values},
-    },
+    plan::{Aggregate, AggregateStrategy, Tolerance, catalogue::shape},
     tree::{Key, Node, Tree},
     value::Value,
 };
 
+use self::sequence::SEQUENCE;
 use super::{
     ExprDoc, ParametersDoc, Report, ValueDoc,
-    dag::children_tolerance,
-    field::{integer, text, whole, word},
-    parameters::Use,
-    task::names,
+    dag::{
+        CHILDREN_TOLERANCE, CONTAINER_CONDITIONS, CONTAINER_INPUTS, CONTAINER_NAME, CONTAINER_OUTPUTS,
+        CONTAINER_TIMEOUT,
+    },
+    expression::{EXPRESSION, VALUE},
+    field::{TEXT, TEXTS, Words, word},
+    form::{Field, Form, Table},
+    number::whole,
+    parameters::ARGUMENTS,
+    rule::{Refusal, Rule, When},
+    template::NOT_A_CONTAINERS,
     walk::{Cursor, Name, Object, Site},
 };
 
@@ -53,33 +62,129 @@ pub(crate) enum OverDoc {
     Unreadable,
 }
 
-/// Values that a sequence may have.
-const LONGEST_SEQUENCE: i128 = 1_000_000;
+const OVER: &[&str] = &["items", "itemsFrom", "sequence", "repeatCondition"];
 
-const STRATEGIES: [(&str, AggregateStrategy); 3] = [
-    ("last", AggregateStrategy::Last),
-    ("first", AggregateStrategy::First),
-    ("list", AggregateStrategy::List),
-];
+pub(super) static LOOP: Table = Table::closed(
+    "loop",
+    "One template, run for each item or number, or until a condition is no longer true (R-S5).",
+    &[
+        &CONTAINER_NAME,
+        &BODY,
+        &ITEMS,
+        &ITEMS_FROM,
+        &SEQUENCE_FIELD,
+        &REPEAT_CONDITION,
+        &CONCURRENCY,
+        &MAX_ITERATIONS,
+        &LOOP_ARGUMENTS,
+        &AGGREGATE,
+        &CONTAINER_INPUTS,
+        &CONTAINER_OUTPUTS,
+        &CHILDREN_TOLERANCE,
+        &CONTAINER_CONDITIONS,
+        &CONTAINER_TIMEOUT,
+    ],
+    &[
+        Rule::Needed {
+            field: "maxIterations",
+            when: When::With("repeatCondition"),
+            expected: "how often the body may run at most",
+        },
+        Rule::Refused(Refusal {
+            fields: &["concurrency"],
+            when: When::With("repeatCondition"),
+            entry: &shape::NOT_ALLOWED,
+            why: "beside `repeatCondition`; expected none, as iterations follow each other",
+            hint: "remove it",
+        }),
+        NOT_A_CONTAINERS,
+        Rule::ExactlyOne(OVER),
+    ],
+);
+
+static BODY: Field<Name> =
+    Field::required("body", "the name of a template", TEXT, "Name of the template that each iteration runs.");
+
+static ITEMS: Field<Vec<ItemDoc>> = Field::optional(
+    "items",
+    Form::new(items, |_| json!({ "type": "array" })),
+    "The items; strings in them may hold `{{ }}`, and an object's members become arguments by name.",
+);
+
+static ITEMS_FROM: Field<ExprDoc> = Field::optional(
+    "itemsFrom",
+    EXPRESSION,
+    "Gives the items when the loop opens: a list, or JSON text of one; null is none.",
+);
+
+static SEQUENCE_FIELD: Field<Vec<Value>> =
+    Field::optional("sequence", SEQUENCE, "The items are numbers, or texts with numbers in them.");
+
+static REPEAT_CONDITION: Field<ExprDoc> = Field::optional(
+    "repeatCondition",
+    EXPRESSION,
+    "Asked after each iteration: true makes another; the first one always runs. Needs `maxIterations`.",
+);
+
+static CONCURRENCY: Field<u32> = Field::optional(
+    "concurrency",
+    whole::<u32, 0, { u32::MAX as i64 }>(),
+    "Iterations that may be open at once; 0 is no bound. Not with `repeatCondition`.",
+)
+.or("0");
+
+static MAX_ITERATIONS: Field<u32> = Field::optional(
+    "maxIterations",
+    whole::<u32, 1, { u32::MAX as i64 }>(),
+    "Iterations at most; reaching it ends the loop normally, with a warning.",
+);
+
+static LOOP_ARGUMENTS: Field<ParametersDoc> = Field::optional(
+    "arguments",
+    ARGUMENTS,
+    "What each iteration is given; wins over members of the item, and sees `loop.item` and `loop.index`.",
+);
+
+static AGGREGATE: Field<(AggregateStrategy, Option<Vec<Name>>)> = Field::optional(
+    "aggregate",
+    Form::new(aggregate, |defs| defs.object(&AGGREGATE_TABLE)),
+    "How the iterations' outputs become the loop's.",
+);
+
+static AGGREGATE_TABLE: Table = Table::closed(
+    "aggregate",
+    "How the outputs of iterations become the loop's (R-S5).",
+    &[&STRATEGY, &AGGREGATED],
+    &[],
+);
+
+static STRATEGY: Field<AggregateStrategy> = Field::optional(
+    "strategy",
+    word::<AggregateStrategy>(),
+    "The last or first succeeded iteration's value, by index; or a list of all, null for what did not succeed.",
+)
+.or("last");
+
+static AGGREGATED: Field<Vec<Name>> =
+    Field::optional("parameters", TEXTS, "Names of the outputs to aggregate; absent: all.");
+
+impl Words for AggregateStrategy {
+    const WORDS: &'static [(&'static str, Self)] =
+        &[("last", Self::Last), ("first", Self::First), ("list", Self::List)];
+}
 
 impl LoopDoc {
-    pub(super) fn read(object: &mut Object<'_, '_>) -> Self {
-        let over = OverDoc::read(object);
-        let (strategy, aggregated) = object.optional("aggregate", aggregate).unwrap_or_default();
-        let concurrency = object.optional("concurrency", whole(0..=u32::MAX)).filter(|most| *most > 0);
-        let max_iterations = object.optional("maxIterations", whole(1..=u32::MAX));
-        if object.has("repeatCondition") {
-            check_repeat(object);
-        }
+    pub(super) fn read(object: &Object<'_, '_>) -> Self {
+        let (strategy, aggregated) = object.optional(&AGGREGATE).unwrap_or_default();
         Self {
-            body: object.required("body", "the name of a template", text),
-            over,
-            concurrency,
-            max_iterations,
-            arguments: ParametersDoc::field(object, "arguments", Use::Arguments),
+            body: object.optional(&BODY),
+            over: OverDoc::read(object),
+            concurrency: object.optional(&CONCURRENCY).filter(|most| *most > 0),
+            max_iterations: object.optional(&MAX_ITERATIONS),
+            arguments: ParametersDoc::field(object, &LOOP_ARGUMENTS),
             strategy,
             aggregated,
-            continue_on: children_tolerance(object),
+            continue_on: object.optional(&CHILDREN_TOLERANCE),
         }
     }
 
@@ -89,30 +194,18 @@ impl LoopDoc {
     }
 }
 
-fn check_repeat(object: &mut Object<'_, '_>) {
-    if !object.has("maxIterations") {
-        let message = "missing field `maxIterations`; expected how often the body may run at most";
-        object.report.at(&shape::MISSING_FIELD, &object.site.missing("maxIterations"), message);
-    }
-    let why = "beside `repeatCondition`; expected none, as iterations follow each other";
-    object.refuse(&["concurrency"], &shape::NOT_ALLOWED, why, "remove it");
-}
-
 fn aggregate(cursor: &Cursor<'_>, report: &Report) -> Option<(AggregateStrategy, Option<Vec<Name>>)> {
-    let mut object = cursor.object(report)?;
-    let strategy = object.optional("strategy", |cursor, report| word(&STRATEGIES, cursor, report));
-    let parameters = object.optional("parameters", names);
-    object.finish();
-    Some((strategy.unwrap_or_default(), parameters))
+    let object = cursor.object(&AGGREGATE_TABLE, report)?;
+    Some((object.or_default(&STRATEGY), object.optional(&AGGREGATED)))
 }
 
 impl OverDoc {
-    fn read(object: &mut Object<'_, '_>) -> Self {
-        let over = match object.exactly_one(&["items", "itemsFrom", "sequence", "repeatCondition"]) {
-            Some("items") => object.optional("items", items).map(Self::Items),
-            Some("itemsFrom") => object.optional("itemsFrom", ExprDoc::read).map(Self::ItemsFrom),
-            Some("sequence") => object.optional("sequence", sequence).map(Self::Sequence),
-            Some(_) => object.optional("repeatCondition", ExprDoc::read).map(Self::Repeat),
+    fn read(object: &Object<'_, '_>) -> Self {
+        let over = match object.only(OVER) {
+            Some("items") => object.optional(&ITEMS).map(Self::Items),
+            Some("itemsFrom") => object.optional(&ITEMS_FROM).map(Self::ItemsFrom),
+            Some("sequence") => object.optional(&SEQUENCE_FIELD).map(Self::Sequence),
+            Some(_) => object.optional(&REPEAT_CONDITION).map(Self::Repeat),
             None => None,
         };
         over.unwrap_or(Self::Unreadable)
@@ -137,7 +230,7 @@ fn items(cursor: &Cursor<'_>, report: &Report) -> Option<Vec<ItemDoc>> {
 
 impl ItemDoc {
     fn read(cursor: &Cursor<'_>, report: &Report) -> Option<Self> {
-        let value = ValueDoc::read(false)(cursor, report)?;
+        let value = VALUE.read(cursor, report)?;
         let fields = match &cursor.tree.node {
             Node::Object(members) => {
                 let field = |(key, tree): &(Key, Tree)| {
@@ -149,192 +242,5 @@ impl ItemDoc {
             Node::Null | Node::Bool(_) | Node::Number(_) | Node::String(_) | Node::Array(_) => Vec::new(),
         };
         Some(Self { value, fields })
-    }
-}
-
-fn sequence(cursor: &Cursor<'_>, report: &Report) -> Option<Vec<Value>> {
-    let mut object = cursor.object(report)?;
-    let start = object.optional("start", bounded).unwrap_or(0);
-    let format = object.optional("format", |cursor, report| Format::read(cursor, report));
-    let numbers = match object.exactly_one(&["end", "count"]) {
-        Some("end") => object.optional("end", bounded).map(|end| Numbers { start, end }),
-        Some(_) => object
-            .optional("count", whole(0..=i64::from(u32::MAX)))
-            .map(|count| Numbers { start, end: start.saturating_add(count).saturating_sub(1) }),
-        None => None,
-    };
-    let is_empty = object.has("count") && numbers.as_ref().is_some_and(|n| n.end < n.start);
-    object.finish();
-    let numbers = numbers?;
-    if numbers.length() > LONGEST_SEQUENCE {
-        let message = format!("{} values; expected at most {LONGEST_SEQUENCE}", numbers.length());
-        report.problem(cursor.problem(&shape::OUT_OF_RANGE, message));
-        return None;
-    }
-    let value = |number: i64| {
-        format.as_ref().map_or_else(|| Value::from(number), |format| format.apply(number).into())
-    };
-    Some(if is_empty { Vec::new() } else { numbers.iter().map(value).collect() })
-}
-
-fn bounded(cursor: &Cursor<'_>, report: &Report) -> Option<i64> {
-    let found = integer(cursor, report)?;
-    let number = i64::try_from(found).ok();
-    if number.is_none() {
-        report.problem(
-            cursor.problem(&shape::OUT_OF_RANGE, format!("found {found}; expected a number of 64 bits")),
-        );
-    }
-    number
-}
-
-/// From start to end, both included, downwards if end is less.
-struct Numbers {
-    start: i64,
-    end: i64,
-}
-
-impl Numbers {
-    fn length(&self) -> i128 {
-        (i128::from(self.end) - i128::from(self.start)).abs() + 1
-    }
-
-    fn iter(&self) -> Box<dyn Iterator<Item = i64>> {
-        if self.end < self.start {
-            Box::new((self.end..=self.start).rev())
-        } else {
-            Box::new(self.start..=self.end)
-        }
-    }
-}
-
-/// `printf` of one integer: text, `%[flags][width](d|i|x|X|o)`, text; `%%` is a percent sign.
-struct Format {
-    before: String,
-    after: String,
-    zero: bool,
-    left: bool,
-    plus: bool,
-    width: usize,
-    conversion: char,
-}
-
-/// Columns that a format may fill.
-const WIDEST: usize = 64;
-
-impl Format {
-    fn read(cursor: &Cursor<'_>, report: &Report) -> Option<Self> {
-        let format = text(cursor, report)?;
-        let parsed = Self::parse(&format.value);
-        if parsed.is_none() {
-            let message =
-                "format without exactly one integer; expected one placeholder such as `%d` or `%03d`";
-            report.problem(
-                cursor.problem(&values::WRONG_LITERAL, message).with_hint("write a percent sign as `%%`"),
-            );
-        }
-        parsed
-    }
-
-    fn parse(format: &str) -> Option<Self> {
-        let mut found: Option<Self> = None;
-        let mut before = String::new();
-        let mut rest = format;
-        while let Some((text, tail)) = rest.split_once('%') {
-            before.push_str(text);
-            if let Some(tail) = tail.strip_prefix('%') {
-                before.push('%');
-                rest = tail;
-                continue;
-            }
-            if found.is_some() {
-                return None;
-            }
-            let (parsed, tail) = Self::placeholder(tail)?;
-            found = Some(Self { before: std::mem::take(&mut before), ..parsed });
-            rest = tail;
-        }
-        before.push_str(rest);
-        found.map(|found| Self { after: before, ..found })
-    }
-
-    fn placeholder(text: &str) -> Option<(Self, &str)> {
-        let flags = text.find(|c| !matches!(c, '0' | '-' | '+')).unwrap_or(text.len());
-        let (flags, text) = text.split_at_checked(flags)?;
-        let digits = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
-        let (width, text) = text.split_at_checked(digits)?;
-        let conversion = text.chars().next().filter(|c| matches!(c, 'd' | 'i' | 'x' | 'X' | 'o'))?;
-        let width = if width.is_empty() { 0 } else { width.parse().ok().filter(|width| *width <= WIDEST)? };
-        let format = Self {
-            before: String::new(),
-            after: String::new(),
-            zero: flags.contains('0'),
-            left: flags.contains('-'),
-            plus: flags.contains('+'),
-            width,
-            conversion,
-        };
-        Some((format, text.get(1..)?))
-    }
-
-    fn apply(&self, number: i64) -> Arc<str> {
-        let magnitude = number.unsigned_abs();
-        let digits = match self.conversion {
-            'x' => format!("{magnitude:x}"),
-            'X' => format!("{magnitude:X}"),
-            'o' => format!("{magnitude:o}"),
-            _ => magnitude.to_string(),
-        };
-        let sign = match (number < 0, self.plus) {
-            (true, _) => "-",
-            (false, true) => "+",
-            (false, false) => "",
-        };
-        let missing = self.width.saturating_sub(sign.len() + digits.len());
-        let number = match (self.left, self.zero) {
-            (true, _) => format!("{sign}{digits}{}", " ".repeat(missing)),
-            (false, true) => format!("{sign}{}{digits}", "0".repeat(missing)),
-            (false, false) => format!("{}{sign}{digits}", " ".repeat(missing)),
-        };
-        format!("{}{number}{}", self.before, self.after).into()
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn formats_as_printf_does() {
-        let rows = [
-            ("%d", 7, Some("7")),
-            ("part-%03d.csv", 7, Some("part-007.csv")),
-            ("%4d|", 42, Some("  42|")),
-            ("%-4d|", 42, Some("42  |")),
-            ("%+d", 5, Some("+5")),
-            ("%04d", -5, Some("-005")),
-            ("%x%%", 255, Some("ff%")),
-            ("%X", 255, Some("FF")),
-            ("%o", 8, Some("10")),
-            ("%%", 1, None),
-            ("none", 1, None),
-            ("%d-%d", 1, None),
-            ("%s", 1, None),
-            ("%", 1, None),
-            ("%999d", 1, None),
-        ];
-        for (format, number, expected) in rows {
-            let found = Format::parse(format).map(|format| format.apply(number));
-            assert_eq!(found.as_deref(), expected, "{format}");
-        }
-    }
-
-    #[test]
-    fn sequences_run_both_ways() {
-        let run = |start, end| Numbers { start, end }.iter().collect::<Vec<_>>();
-        assert_eq!(run(0, 2), [0, 1, 2]);
-        assert_eq!(run(2, -1), [2, 1, 0, -1]);
-        assert_eq!(run(5, 5), [5]);
-        assert_eq!(Numbers { start: i64::MIN, end: i64::MAX }.length(), 1 << 64);
     }
 }

@@ -1,20 +1,24 @@
 //! `policy`: NoETL's rules (seed 002, SPEC section 9).
 
+mod action;
+
 use std::sync::Arc;
 
+use serde_json::json;
+
 use crate::{
-    duration::LONGEST,
-    plan::catalogue::{names, shape, values, warnings},
-    retry::{Backoff, Growth, MaxAttempts},
-    time::Millis,
-    tree::Node,
+    plan::catalogue::{names, values, warnings},
+    retry::{Backoff, MaxAttempts},
 };
 
+use self::action::{THEN, Then};
 use super::{
     ExprDoc, Report, ValueDoc,
-    field::{pause, text, word},
-    retry::count,
-    walk::{Cursor, Name, Object, Site, listed_if_few},
+    expression::EXPRESSION,
+    field::{Words, word},
+    form::{Field, Form, Table},
+    rule::{Refusal, Rule, When},
+    walk::{Cursor, Name, Site, listed_if_few},
 };
 
 /// `policy`.
@@ -45,53 +49,85 @@ pub(crate) enum ActionDoc {
     Fail,
 }
 
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Do {
-    Retry,
+pub(super) const POLICY: Form<PolicyDoc> = Form::new(PolicyDoc::read, |defs| defs.object(&POLICY_TABLE));
+
+static POLICY_TABLE: Table = Table::closed(
+    "policy",
+    "Rules that are asked after every attempt, in order: the first that matches says what happens next (R-N1 to R-N6).",
+    &[&RULES, &ON_UNMATCHED],
+    &[],
+);
+
+static RULES: Field<Vec<Option<RuleDoc>>> = Field::required(
+    "rules",
+    "a list of rules",
+    Form::new(rules, |defs| json!({ "type": "array", "items": defs.object(&RULE_TABLE) })),
+    "The rules, at most one of them an `else`, and that one last.",
+);
+
+static ON_UNMATCHED: Field<Unmatched> = Field::optional(
+    "onUnmatched",
+    word::<Unmatched>(),
+    "What happens when no rule matches and there is no `else`; `continue` even after an error (R-N1).",
+)
+.or("continue");
+
+static RULE_TABLE: Table = Table::closed(
+    "rule",
+    "One rule: exactly one of `when` and `else`.",
+    &[&RULE_WHEN, &ELSE, &RULE_THEN],
+    &[
+        Rule::ExactlyOne(&["when", "else"]),
+        Rule::Refused(Refusal {
+            fields: &["then"],
+            when: When::Holds("else"),
+            entry: &values::ELSE_RULE,
+            why: "beside `else`; expected it inside",
+            hint: "write `- else: {then: {do: …}}`",
+        }),
+        Rule::Needed { field: "then", when: When::Lacks("else"), expected: "an action, as `{do: continue}`" },
+    ],
+);
+
+static RULE_WHEN: Field<ExprDoc> = Field::optional(
+    "when",
+    EXPRESSION,
+    "The rule matches where this is true; one that fails or is no truth value does not match.",
+);
+
+static ELSE: Field<Option<Then>> = Field::optional(
+    "else",
+    Form::new(otherwise, |defs| json!({ "anyOf": [defs.object(&ELSE_TABLE), { "type": "null" }] })),
+    "Matches always: `else: {then: …}`, or `else: null` with `then` beside it (R-N8).",
+);
+
+static RULE_THEN: Field<Then> = Field::optional("then", THEN, "What to do when the rule matches.");
+
+static ELSE_TABLE: Table =
+    Table::closed("else", "What to do when no other rule matches (R-N8).", &[&ELSE_THEN], &[]);
+
+static ELSE_THEN: Field<Then> =
+    Field::required("then", "an action, as `{do: continue}`", THEN, "What to do.");
+
+#[derive(Clone, Copy, Default, PartialEq, Eq)]
+enum Unmatched {
+    #[default]
     Continue,
-    Jump,
-    Break,
     Fail,
 }
 
-const ACTIONS: [(&str, Do); 5] = [
-    ("retry", Do::Retry),
-    ("continue", Do::Continue),
-    ("jump", Do::Jump),
-    ("break", Do::Break),
-    ("fail", Do::Fail),
-];
-
-const UNMATCHED: [(&str, bool); 2] = [("continue", false), ("fail", true)];
-
-/// How the delay grows, and its factor for an exponential one.
-const BACKOFFS: [(&str, Growth); 3] =
-    [("none", Growth::Factor(1.0)), ("linear", Growth::Linear), ("exponential", Growth::Factor(2.0))];
+impl Words for Unmatched {
+    const WORDS: &'static [(&'static str, Self)] = &[("continue", Self::Continue), ("fail", Self::Fail)];
+}
 
 impl PolicyDoc {
-    pub(super) fn read(cursor: &Cursor<'_>, report: &Report) -> Option<Self> {
-        let mut object = cursor.object(report)?;
-        let decided = object.has("onUnmatched");
-        let fail_unmatched =
-            object.optional("onUnmatched", |cursor, report| word(&UNMATCHED, cursor, report));
-        let rules = object.required("rules", "a list of rules", |cursor, report| {
-            let items: Vec<_> = cursor.items(report)?.collect();
-            let last = items.len();
-            Some(
-                items
-                    .iter()
-                    .enumerate()
-                    .map(|(n, item)| RuleDoc::read(item, n + 1 == last, report))
-                    .collect::<Vec<_>>(),
-            )
-        });
-        object.finish();
-        let rules = rules?;
+    fn read(cursor: &Cursor<'_>, report: &Report) -> Option<Self> {
+        let object = cursor.object(&POLICY_TABLE, report)?;
+        let fail_unmatched = object.or_default(&ON_UNMATCHED) == Unmatched::Fail;
+        let rules = object.optional(&RULES)?;
         let is_read = rules.iter().all(Option::is_some);
-        let policy = Self {
-            rules: rules.into_iter().flatten().collect(),
-            fail_unmatched: fail_unmatched.unwrap_or(false),
-        };
+        let policy = Self { rules: rules.into_iter().flatten().collect(), fail_unmatched };
+        let decided = object.has("onUnmatched");
         if is_read && !policy.rules.is_empty() && !policy.is_exhaustive() && !decided {
             let message = "no else rule; expected what happens when no rule matches";
             let warning = cursor.site().problem(&warnings::NO_ELSE, message);
@@ -109,133 +145,46 @@ impl PolicyDoc {
     }
 }
 
+fn rules(cursor: &Cursor<'_>, report: &Report) -> Option<Vec<Option<RuleDoc>>> {
+    let items = cursor.items(report)?;
+    let last = items.len();
+    Some(items.enumerate().map(|(n, item)| RuleDoc::read(&item, n + 1 == last, report)).collect())
+}
+
 impl RuleDoc {
     fn read(cursor: &Cursor<'_>, is_last: bool, report: &Report) -> Option<Self> {
-        let mut object = cursor.object(report)?;
-        // Asked for first, so that it does not pass for a misspelt `when`.
-        let _ = object.get("then");
-        let kind = object.exactly_one(&["when", "else"]);
-        let when = (kind == Some("when")).then(|| object.optional("when", ExprDoc::read));
-        let branch = object.get("else");
-        if kind.is_none() && branch.is_some() {
+        let object = cursor.object(&RULE_TABLE, report)?;
+        let kind = object.only(&["when", "else"]);
+        if kind.is_none() && object.has("else") {
             // Both have been reported as one problem; what they say is no further one.
-            object.get("when");
-            object.finish();
             return None;
         }
         if kind == Some("else") && !is_last {
             let message = "else before other rules; expected it at the end";
             report.problem(cursor.problem(&values::ELSE_RULE, message));
         }
-        let rule = match branch.filter(|branch| !branch.is_null()) {
-            Some(branch) => else_branch(&branch, &mut object, report),
-            None => object.required("then", "an action, as `{do: continue}`", |c, r| Then::read(c, r)),
+        let rule = match object.get("else") {
+            Some(branch) if !branch.is_null() => object.optional(&ELSE).flatten(),
+            Some(_) | None => object.optional(&RULE_THEN),
         };
-        object.finish();
-        let Then { action, set_iter, set_ctx } = rule?;
         // A condition that could not be read has been reported; its rule is not taken for an else.
-        let when = match when {
-            Some(condition) => Some(condition?),
-            None => None,
-        };
+        let when = if object.has("when") { Some(object.optional(&RULE_WHEN)?) } else { None };
+        let Then { action, set_iter, set_ctx } = rule?;
         Some(Self { site: cursor.site(), when, action, set_iter, set_ctx })
     }
 }
 
-/// `else: {then: …}`, and the common slip of leaving `then` out (R-N8).
-fn else_branch(branch: &Cursor<'_>, rule: &mut Object<'_, '_>, report: &Report) -> Option<Then> {
-    rule.refuse(
-        &["then"],
-        &values::ELSE_RULE,
-        "beside `else`; expected it inside",
-        "write `- else: {then: {do: …}}`",
-    );
-    let mut object = branch.object(report)?;
-    if object.has("do") && !object.has("then") {
-        let problem = branch.problem(&values::ELSE_RULE, "`do` directly in `else`; expected it in `then`");
+/// `{then: …}`, the common slip of leaving `then` out (R-N8), or nothing.
+fn otherwise(cursor: &Cursor<'_>, report: &Report) -> Option<Option<Then>> {
+    if cursor.is_null() {
+        return Some(None);
+    }
+    if cursor.has("do") && !cursor.has("then") {
+        let problem = cursor.problem(&values::ELSE_RULE, "`do` directly in `else`; expected it in `then`");
         report.problem(problem.with_hint("write `- else: {then: {do: …}}`"));
         return None;
     }
-    let then = object.required("then", "an action, as `{do: continue}`", Then::read);
-    object.finish();
-    then
-}
-
-struct Then {
-    action: ActionDoc,
-    set_iter: Vec<(Arc<str>, ValueDoc)>,
-    set_ctx: Vec<(Arc<str>, ValueDoc)>,
-}
-
-impl Then {
-    fn read(cursor: &Cursor<'_>, report: &Report) -> Option<Self> {
-        let mut object = cursor.object(report)?;
-        let action = object.required("do", "an action", |cursor, report| word(&ACTIONS, cursor, report));
-        let set_iter = object.optional("set_iter", assignments).unwrap_or_default();
-        let set_ctx = object.optional("set_ctx", assignments).unwrap_or_default();
-        let Some(action) = action else {
-            // Which keys belong to an unknown action nobody can say.
-            return None;
-        };
-        if action != Do::Retry {
-            refuse(&mut object, &["attempts", "backoff", "delay"], "do: retry");
-        }
-        if action != Do::Jump {
-            refuse(&mut object, &["to"], "do: jump");
-        }
-        let action = match action {
-            Do::Continue => ActionDoc::Continue,
-            Do::Break => ActionDoc::Break,
-            Do::Fail => ActionDoc::Fail,
-            Do::Jump => ActionDoc::Jump(object.required("to", "the label of a task", text)),
-            Do::Retry => retry(&mut object),
-        };
-        object.finish();
-        Some(Self { action, set_iter, set_ctx })
-    }
-}
-
-fn refuse(object: &mut Object<'_, '_>, fields: &[&'static str], owner: &str) {
-    let why = format!("beside another action; expected it with `{owner}` only");
-    object.refuse(fields, &values::RULE_ACTION, &why, "remove it");
-}
-
-fn retry(object: &mut Object<'_, '_>) -> ActionDoc {
-    let attempts =
-        object.optional("attempts", |cursor, report| count(cursor, report, 1, i128::from(u32::MAX)));
-    let growth = object.optional("backoff", |cursor, report| word(&BACKOFFS, cursor, report));
-    let delay = object.optional("delay", seconds).unwrap_or(1000);
-    let attempts = attempts.and_then(|n| u32::try_from(n).ok()).unwrap_or(3);
-    let backoff = Backoff { delay, growth: growth.unwrap_or_default(), max_delay: None };
-    ActionDoc::Retry { attempts: MaxAttempts::Limited(attempts), backoff }
-}
-
-/// A number of seconds, or a duration as text (R-R2).
-fn seconds(cursor: &Cursor<'_>, report: &Report) -> Option<Millis> {
-    let Node::Number(number) = &cursor.tree.node else { return pause(cursor, report) };
-    #[expect(clippy::cast_precision_loss, reason = "the bound itself need not be exact")]
-    let most = LONGEST as f64;
-    let millis =
-        number.as_f64().map(|seconds| (seconds * 1000.0).round()).filter(|ms| (0.0..=most).contains(ms));
-    if millis.is_none() {
-        let message = format!("found {number}; expected a number of seconds, 0 or more");
-        report.problem(cursor.problem(&shape::OUT_OF_RANGE, message));
-    }
-    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "checked to lie in range")]
-    millis.map(|millis| (millis as Millis).min(LONGEST))
-}
-
-fn assignments(cursor: &Cursor<'_>, report: &Report) -> Option<Vec<(Arc<str>, ValueDoc)>> {
-    let object = cursor.object(report)?;
-    let mut list = Vec::new();
-    for (key, value) in object.members() {
-        if key.name.is_empty() {
-            report
-                .problem(value.problem(&shape::INVALID_NAME, "empty name; expected the name of a variable"));
-        }
-        list.extend(ValueDoc::read(false)(&value, report).map(|value| (key.name.clone(), value)));
-    }
-    Some(list)
+    cursor.object(&ELSE_TABLE, report)?.optional(&ELSE_THEN).map(Some)
 }
 
 impl RuleDoc {

@@ -1,16 +1,21 @@
-//! `retry` in the spellings of Aether and Steep (SPEC section 4).
+//! `retry`: Aether's and Steep's spelling (SPEC section 4).
+
+use serde_json::json;
 
 use crate::{
-    plan::catalogue::{shape, values, warnings::NO_EFFECT},
+    plan::catalogue::{values, warnings::NO_EFFECT},
     retry::{Backoff, Growth, MaxAttempts},
     time::Millis,
-    tree::Node,
     value::Value,
 };
 
 use super::{
     ExprDoc, Report,
-    field::{integer, number, pause},
+    expression::EXPRESSION,
+    form::{Field, Form, Table},
+    number::{FRACTION, POSITIVE, count},
+    rule::Rule,
+    timing::PAUSE,
     walk::{Cursor, Object, Site},
 };
 
@@ -26,16 +31,75 @@ pub(crate) struct RetryDoc {
     pub(crate) jitter: f64,
 }
 
-/// Retries that `limit` allows.
-const MOST_RETRIES: i128 = 100;
+pub(super) const RETRY: Form<RetryDoc> = Form::new(RetryDoc::read, |defs| defs.object(&RETRY_TABLE));
+
+static RETRY_TABLE: Table = Table::closed(
+    "retry",
+    "How often an attempt that did not succeed is made again, when, and after which delay: with `limit` as Aether counts, or \
+     with `maxAttempts` as Steep does (R-R1 to R-R9).",
+    &[&LIMIT, &MAX_ATTEMPTS, &DELAY, &EXPONENTIAL_BACKOFF, &MAX_DELAY, &WHICH, &JITTER],
+    &[Rule::Stated(|_| json!({ "not": { "required": ["limit", "maxAttempts"] } }))],
+);
+
+static LIMIT: Field<u32> = Field::optional(
+    "limit",
+    count::<u32, 0, 100>(),
+    "Retries after the first attempt, 0 to 100: `limit: 2` makes at most three attempts. Error and Timeout are retried unless \
+     `expression` says otherwise (R-R1).",
+)
+.or("0");
+
+static MAX_ATTEMPTS: Field<i64> = Field::optional(
+    "maxAttempts",
+    count::<i64, -1, { u32::MAX as i64 }>(),
+    "Attempts in all; -1 is unlimited, 0 never runs the task (Skipped). Failed is retried, too, unless `expression` says \
+     otherwise (R-R2, R-R3).",
+)
+.or("1");
+
+static DELAY: Field<Millis> = Field::optional(
+    "delay",
+    PAUSE,
+    "How long to wait after the first attempt; with unlimited attempts at least 1 ms (R-R3).",
+)
+.or("0");
+
+static EXPONENTIAL_BACKOFF: Field<f64> = Field::optional(
+    "exponentialBackoff",
+    POSITIVE,
+    "Factor by which the delay grows from attempt to attempt, above 0 (R-R3).",
+)
+.or("1");
+
+static MAX_DELAY: Field<Millis> = Field::optional(
+    "maxDelay",
+    PAUSE,
+    "The longest delay; it counts only where `exponentialBackoff` is above 1 (R-R3).",
+);
+
+static WHICH: Field<ExprDoc> = Field::optional(
+    "expression",
+    EXPRESSION,
+    "Asked after an attempt that did not succeed, while the budget lasts: true retries it, whatever its phase (R-R4, R-R5).",
+);
+
+static JITTER: Field<f64> = Field::optional(
+    "jitter",
+    FRACTION,
+    "Fraction of the delay, 0 to 1, that is at most added at random; sampled once and recorded (R-R8).",
+)
+.or("0");
+
+/// NoETL's legacy fields.
+const LEGACY: [&str; 2] = ["max_attempts", "retry_when"];
 
 impl RetryDoc {
-    pub(super) fn read(cursor: &Cursor<'_>, report: &Report) -> Option<Self> {
-        let mut object = cursor.object(report)?;
-        if is_legacy(&object) {
-            report_legacy(cursor, &mut object, false, report);
+    fn read(cursor: &Cursor<'_>, report: &Report) -> Option<Self> {
+        if is_legacy(cursor) {
+            report_legacy(cursor, false, report);
             return None;
         }
+        let object = cursor.object(&RETRY_TABLE, report)?;
         if object.has("limit") && object.has("maxAttempts") {
             let message = "`limit` and `maxAttempts` together; expected one of them";
             let problem = cursor.problem(&values::TWO_RETRIES, message);
@@ -44,25 +108,14 @@ impl RetryDoc {
             );
         }
         warn_without_effect(&object);
-        let steep = object.has("maxAttempts") || !object.has("limit") && has_steep_field(&object);
-        let limit = object.optional("limit", |cursor, report| count(cursor, report, 0, MOST_RETRIES));
-        let attempts =
-            object.optional("maxAttempts", |cursor, report| count(cursor, report, -1, i128::from(u32::MAX)));
-        let max_attempts = match (limit, attempts) {
-            (Some(limit), _) => MaxAttempts::Limited(u32::try_from(limit).unwrap_or(0).saturating_add(1)),
-            (None, Some(-1)) => MaxAttempts::Unlimited,
-            (None, Some(attempts)) => MaxAttempts::Limited(u32::try_from(attempts).unwrap_or(1)),
-            (None, None) => MaxAttempts::Limited(1),
-        };
-        let retry = Self {
+        let max_attempts = max_attempts(&object);
+        Some(Self {
             max_attempts,
-            backoff: backoff(&mut object, max_attempts),
-            expression: object.optional("expression", ExprDoc::read),
-            failed_too: steep,
-            jitter: object.optional("jitter", jitter).unwrap_or(0.0),
-        };
-        object.finish();
-        Some(retry)
+            backoff: backoff(&object, max_attempts),
+            expression: object.optional(&WHICH),
+            failed_too: object.has("maxAttempts") || !object.has("limit") && has_steep_field(&object),
+            jitter: object.or_default(&JITTER),
+        })
     }
 }
 
@@ -84,71 +137,40 @@ fn warn_without_effect(object: &Object<'_, '_>) {
     }
 }
 
+fn max_attempts(object: &Object<'_, '_>) -> MaxAttempts {
+    let attempts = object.or_default(&MAX_ATTEMPTS);
+    match object.optional(&LIMIT) {
+        Some(limit) => MaxAttempts::Limited(limit.saturating_add(1)),
+        None => u32::try_from(attempts).map_or(MaxAttempts::Unlimited, MaxAttempts::Limited),
+    }
+}
+
 /// With neither count written, the other fields tell whose default filter the author knows; one attempt follows anyway.
 fn has_steep_field(object: &Object<'_, '_>) -> bool {
     ["delay", "exponentialBackoff", "maxDelay"].iter().any(|field| object.has(field))
 }
 
-fn backoff(object: &mut Object<'_, '_>, max_attempts: MaxAttempts) -> Backoff {
-    let delay = object.optional("delay", pause).unwrap_or(0);
+fn backoff(object: &Object<'_, '_>, max_attempts: MaxAttempts) -> Backoff {
     // R-R3: without end, at least 1 ms lies between two attempts.
     let least: Millis = u64::from(max_attempts == MaxAttempts::Unlimited);
     Backoff {
-        delay: delay.max(least),
-        growth: Growth::Factor(object.optional("exponentialBackoff", factor).unwrap_or(1.0)),
-        max_delay: object.optional("maxDelay", pause).map(|most| most.max(least)),
+        delay: object.or_default(&DELAY).max(least),
+        growth: Growth::Factor(object.or_default(&EXPONENTIAL_BACKOFF)),
+        max_delay: object.optional(&MAX_DELAY).map(|most| most.max(least)),
     }
 }
 
-pub(super) fn count(cursor: &Cursor<'_>, report: &Report, least: i128, most: i128) -> Option<i128> {
-    if let Node::Number(number) = &cursor.tree.node
-        && number.as_f64().is_some_and(|found| found.fract() != 0.0)
-    {
-        report.problem(cursor.problem(&values::COUNT, format!("found {number}; expected a whole number")));
-        return None;
-    }
-    let found = integer(cursor, report)?;
-    if (least..=most).contains(&found) {
-        return Some(found);
-    }
-    let unlimited = if least == -1 { " (-1 is unlimited)" } else { "" };
-    let message = format!("found {found}; expected a whole number from {least} to {most}{unlimited}");
-    report.problem(cursor.problem(&values::COUNT, message));
-    None
-}
-
-fn factor(cursor: &Cursor<'_>, report: &Report) -> Option<f64> {
-    let factor = number(cursor, report)?;
-    if factor > 0.0 {
-        return Some(factor);
-    }
-    report
-        .problem(cursor.problem(&shape::OUT_OF_RANGE, format!("found {factor}; expected a number above 0")));
-    None
-}
-
-fn jitter(cursor: &Cursor<'_>, report: &Report) -> Option<f64> {
-    let jitter = number(cursor, report)?;
-    if (0.0..=1.0).contains(&jitter) {
-        return Some(jitter);
-    }
-    report.problem(
-        cursor.problem(&shape::OUT_OF_RANGE, format!("found {jitter}; expected a number from 0 to 1")),
-    );
-    None
+/// Whether `retry` is written as NoETL wrote it before there were rules.
+pub(super) fn is_legacy(cursor: &Cursor<'_>) -> bool {
+    LEGACY.iter().any(|field| cursor.has(field))
 }
 
 /// Seed 002 section 8: prints the rules that do the same, as `policy` or, in a labelled task, within `spec`.
-pub(super) fn report_legacy(
-    cursor: &Cursor<'_>,
-    object: &mut Object<'_, '_>,
-    labelled: bool,
-    report: &Report,
-) {
-    let value = |cursor: Option<Cursor<'_>>| cursor.map(|cursor| cursor.tree.to_value());
-    let attempts = value(object.get("max_attempts")).map_or_else(|| "3".to_owned(), |value| value.to_json());
-    let when = value(object.get("retry_when"));
-    let matching = retry_condition(when.as_ref().and_then(Value::as_str).unwrap_or(""));
+pub(super) fn report_legacy(cursor: &Cursor<'_>, labelled: bool, report: &Report) {
+    let written = cursor.tree.to_value();
+    let attempts = written.member("max_attempts").map_or_else(|| "3".to_owned(), Value::to_json);
+    let when = written.member("retry_when").and_then(Value::as_str);
+    let matching = retry_condition(when.unwrap_or(""));
     let rules = format!(
         "policy:\n  rules:\n  - when: {matching}\n    then: {{ do: retry, attempts: {attempts}, backoff: exponential, delay: 1.0 }}\n  \
          - when: \"{{{{ outcome.status == 'error' }}}}\"\n    then: {{ do: fail }}\n  - else:\n      then: {{ do: continue }}"
@@ -174,9 +196,4 @@ fn retry_condition(retry_when: &str) -> String {
         (false, false) => format!(" and {inner}"),
     };
     Value::from(format!("{{{{ outcome.status == 'error'{and} }}}}")).to_json()
-}
-
-/// Whether `retry` is written as NoETL wrote it before there were rules.
-pub(super) fn is_legacy(object: &Object<'_, '_>) -> bool {
-    object.has("max_attempts") || object.has("retry_when")
 }

@@ -1,23 +1,28 @@
 //! `task`: a template, a dag's node or a pipeline's task.
 
+mod fields;
+mod tables;
+
 use std::collections::BTreeMap;
 
 use crate::{
-    plan::{
-        Tolerance,
-        catalogue::{shape, values, warnings},
-    },
+    plan::{Tolerance, catalogue::values},
     time::Millis,
     timeout::TimeoutPolicy,
     tree::Tree,
 };
 
+use self::fields::{
+    ARGUMENTS_FIELD, CONTINUE_ON, DEPENDENCIES, EXECUTOR_FIELD, HOOKS_FIELD, INPUTS_FIELD, OUTPUTS_FIELD,
+    PHASE_CONDITIONS, POLICY_FIELD, RESOURCES, RETRY_FIELD, TEMPLATE_FIELD, TIMEOUT_FIELD, WHEN,
+};
+pub(super) use self::{
+    fields::{DEADLINE, MAX_INACTIVITY, MAX_RUNTIME},
+    tables::{DAG_TASK, ORDERED_BY_THE_PIPELINE, PIPELINE_TASK, TASK_TEMPLATE},
+};
 use super::{
     ConditionsDoc, ExecutorDoc, ExprDoc, HooksDoc, ParametersDoc, PolicyDoc, Report, RetryDoc,
-    conditions::tolerance,
-    field::{label, name, size, text, timeout, timeout_policy},
-    hooks,
-    parameters::Use,
+    form::{Field, Table},
     walk::{Cursor, Name, Object, Site},
 };
 
@@ -94,14 +99,6 @@ pub(crate) enum RecoveryDoc {
     Policy(PolicyDoc),
 }
 
-/// Where a task is written.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Place {
-    Template,
-    Dag,
-    Pipeline,
-}
-
 /// The fields of a task whose place matters to later checks.
 pub(crate) const FIELDS: [&str; 17] = [
     "template",
@@ -123,6 +120,14 @@ pub(crate) const FIELDS: [&str; 17] = [
     "hooks",
 ];
 
+/// Where tasks are written.
+struct Place {
+    table: &'static Table,
+    name: &'static Field<Name>,
+    /// Whether `template` is a call there, and not what a wrapper wraps.
+    calls: bool,
+}
+
 impl TaskDoc {
     /// Its own executor, if it has one.
     pub(crate) fn executor(&self) -> Option<&ExecutorDoc> {
@@ -132,32 +137,26 @@ impl TaskDoc {
         }
     }
 
-    pub(super) fn read(place: Place, cursor: &Cursor<'_>, report: &Report) -> Option<Self> {
-        let mut object = cursor.object(report)?;
-        let read_name = if place == Place::Pipeline { label } else { name };
-        let name = object.required("name", "the task's name", read_name);
-        refuse_by_place(place, &mut object);
-        let work = WorkDoc::read(&mut object);
-        let calls_template = matches!(work, WorkDoc::Template(_)) && place != Place::Template;
-        if calls_template {
-            let why = "on a call of a template; expected it in the template";
-            object.refuse(&["inputs", "outputs"], &shape::NOT_ALLOWED, why, "pass values as `arguments`");
-        }
-        let task = Self {
+    fn read(place: &Place, cursor: &Cursor<'_>, report: &Report) -> Option<Self> {
+        let object = cursor.object(place.table, report)?;
+        let work = WorkDoc::read(&object);
+        // A call leaves inputs and outputs to the template; what it has of them has been reported.
+        let is_call = place.calls && matches!(work, WorkDoc::Template(_));
+        let declared =
+            |field| if is_call { ParametersDoc::default() } else { ParametersDoc::field(&object, field) };
+        Some(Self {
             site: cursor.site(),
-            name,
+            name: object.optional(place.name),
             work,
-            dependencies: object.optional("dependencies", names).unwrap_or_default(),
-            arguments: ParametersDoc::field(&mut object, "arguments", Use::Arguments),
-            inputs: declared(&mut object, "inputs", Use::Inputs, calls_template),
-            outputs: declared(&mut object, "outputs", Use::Outputs, calls_template),
-            when: object.optional("when", ExprDoc::read),
-            memory: object.optional("resources", resources),
-            settings: SettingsDoc::read(&mut object),
+            dependencies: object.optional(&DEPENDENCIES).unwrap_or_default(),
+            arguments: ParametersDoc::field(&object, &ARGUMENTS_FIELD),
+            inputs: declared(&INPUTS_FIELD),
+            outputs: declared(&OUTPUTS_FIELD),
+            when: object.optional(&WHEN),
+            memory: object.optional(&RESOURCES).flatten(),
+            settings: SettingsDoc::read(&object),
             written: FIELDS.into_iter().filter_map(|field| Some((field, object.key_site(field)?))).collect(),
-        };
-        object.finish();
-        Some(task)
+        })
     }
 
     /// Where the field is written, if it is.
@@ -166,106 +165,50 @@ impl TaskDoc {
     }
 }
 
-fn declared(object: &mut Object<'_, '_>, field: &'static str, purpose: Use, refused: bool) -> ParametersDoc {
-    if refused { ParametersDoc::default() } else { ParametersDoc::field(object, field, purpose) }
-}
-
-fn refuse_by_place(place: Place, object: &mut Object<'_, '_>) {
-    match place {
-        Place::Dag => {}
-        Place::Template => {
-            let why = "in a task template; expected it where the template is called";
-            object.refuse(&["dependencies", "when"], &shape::NOT_ALLOWED, why, "move it to the dag's task");
-            if !object.has("template") {
-                let why = "in a task template with an executor; expected `inputs` with values";
-                object.refuse(
-                    &["arguments"],
-                    &shape::NOT_ALLOWED,
-                    why,
-                    "give the input a `value` or `default`",
-                );
-            }
-        }
-        Place::Pipeline => {
-            let why = "in a pipeline, whose tasks run in order; expected a policy rule";
-            let hint = "rules say what happens after an attempt: continue, jump, break, fail";
-            object.refuse(&["dependencies", "continueOn"], &shape::NOT_ALLOWED, why, hint);
-        }
-    }
-}
-
 impl WorkDoc {
-    fn read(object: &mut Object<'_, '_>) -> Self {
-        let work = match object.exactly_one(&["template", "executor"]) {
-            Some("template") => object.optional("template", text).map(Self::Template),
-            Some(_) => object.optional("executor", ExecutorDoc::read).map(Self::Executor),
+    fn read(object: &Object<'_, '_>) -> Self {
+        let work = match object.only(tables::WORK) {
+            Some("template") => object.optional(&TEMPLATE_FIELD).map(Self::Template),
+            Some(_) => object.optional(&EXECUTOR_FIELD).map(Self::Executor),
             None => None,
         };
         work.unwrap_or(Self::Unreadable)
     }
 }
 
-pub(super) fn names(cursor: &Cursor<'_>, report: &Report) -> Option<Vec<Name>> {
-    let items = cursor.items(report)?;
-    Some(items.filter_map(|item| item.text(report).map(|text| item.located(text))).collect())
-}
-
-fn resources(cursor: &Cursor<'_>, report: &Report) -> Option<u64> {
-    let mut object = cursor.object(report)?;
-    let memory = object.optional("memory", size);
-    for field in ["cpu", "gpu"] {
-        let _ = object.get(field);
-        if let Some(site) = object.key_site(field) {
-            let message = format!("`{field}` is ignored; expected `memory` only");
-            report.warning(site.problem(&warnings::IGNORED, message));
-        }
-    }
-    object.finish();
-    memory
-}
-
 impl SettingsDoc {
-    pub(super) fn read(object: &mut Object<'_, '_>) -> Self {
-        let own = Self::read_bounds(object);
+    fn read(object: &Object<'_, '_>) -> Self {
         Self {
+            timeout: object.optional(&TIMEOUT_FIELD),
+            continue_on: object.optional(&CONTINUE_ON),
+            phase_conditions: object.optional(&PHASE_CONDITIONS),
+            hooks: object.optional(&HOOKS_FIELD),
             recovery: recovery(object),
-            timeout: object.optional("timeout", timeout),
-            continue_on: object.optional("continueOn", tolerance),
-            phase_conditions: object.optional("phaseConditions", ConditionsDoc::read),
-            hooks: object.optional("hooks", hooks::read),
-            ..own
+            ..Self::read_bounds(object)
         }
     }
 
     /// A plugin's default policies.
     pub(crate) fn read_manifest(tree: &Tree, report: &Report) -> Option<Self> {
-        let mut object = Cursor::root(tree).object(report)?;
-        let retry = object.optional("retry", RetryDoc::read).map(RecoveryDoc::Retry);
-        let settings = Self { recovery: retry, ..Self::read_bounds(&mut object) };
-        object.finish();
-        Some(settings)
-    }
-
-    /// What stands in `spec` of seed 002's labelled form, its timeout aside.
-    pub(super) fn read_labelled(object: &mut Object<'_, '_>) -> Self {
-        let policy = object.optional("policy", PolicyDoc::read).map(RecoveryDoc::Policy);
-        Self { recovery: policy, ..Self::read_bounds(object) }
+        let object = Cursor::root(tree).object(&tables::MANIFEST, report)?;
+        let retry = object.optional(&RETRY_FIELD).map(RecoveryDoc::Retry);
+        Some(Self { recovery: retry, ..Self::read_bounds(&object) })
     }
 
     /// Steep's timeout policies.
-    fn read_bounds(object: &mut Object<'_, '_>) -> Self {
+    pub(super) fn read_bounds(object: &Object<'_, '_>) -> Self {
         Self {
-            max_runtime: object.optional("maxRuntime", timeout_policy),
-            max_inactivity: object.optional("maxInactivity", timeout_policy),
-            deadline: object.optional("deadline", timeout_policy),
+            max_runtime: object.optional(&MAX_RUNTIME),
+            max_inactivity: object.optional(&MAX_INACTIVITY),
+            deadline: object.optional(&DEADLINE),
             ..Self::default()
         }
     }
 }
 
-fn recovery(object: &mut Object<'_, '_>) -> Option<RecoveryDoc> {
-    let retry = object.optional("retry", RetryDoc::read).map(RecoveryDoc::Retry);
-    let policy = object.optional("policy", PolicyDoc::read).map(RecoveryDoc::Policy);
+fn recovery(object: &Object<'_, '_>) -> Option<RecoveryDoc> {
+    let retry = object.optional(&RETRY_FIELD).map(RecoveryDoc::Retry);
+    let policy = object.optional(&POLICY_FIELD).map(RecoveryDoc::Policy);
     if let (true, Some(site)) = (object.has("retry"), object.key_site("policy")) {
         let message = "`policy` beside `retry`; expected one of them";
         object.report.problem(

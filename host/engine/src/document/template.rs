@@ -2,10 +2,12 @@
 
 use super::{
     DagDoc, LoopDoc, ParametersDoc, Report, SettingsDoc, TaskDoc,
-    dag::{children_tolerance, container_settings, declarations},
-    field::name,
-    pipeline::PipelineDoc,
-    task::Place,
+    dag::{CHILDREN_TOLERANCE, CONTAINER_INPUTS, CONTAINER_NAME, CONTAINER_OUTPUTS, DAG, container_settings},
+    form::{Field, Form, Table},
+    loops::LOOP,
+    pipeline::{PIPELINE, PipelineDoc},
+    rule::Rule,
+    task::TASK_TEMPLATE,
     walk::{Cursor, Name, Object, Site},
 };
 use crate::plan::{Tolerance, catalogue::names::CONTAINER_CALL};
@@ -43,8 +45,11 @@ impl KindDoc {
     }
 }
 
-/// Settings that only what is attempted as a whole can have (R-R9).
-fn refuse_settings(object: &mut Object<'_, '_>, kind: &KindDoc, name: Option<&Name>) {
+/// Settings that only what is attempted as a whole can have (R-R9); [`refuse_settings`] says where they belong.
+pub(super) const NOT_A_CONTAINERS: Rule =
+    Rule::Misplaced(&["retry", "policy", "maxRuntime", "deadline", "maxInactivity", "resources", "hooks"]);
+
+fn refuse_settings(object: &Object<'_, '_>, kind: &KindDoc, name: Option<&Name>) {
     let kind = kind.as_str();
     let why = format!("in a {kind}; expected it on its tasks, or on a task that wraps the {kind}");
     let name = name.map_or("…", |name| &*name.value);
@@ -53,46 +58,77 @@ fn refuse_settings(object: &mut Object<'_, '_>, kind: &KindDoc, name: Option<&Na
     );
     object.refuse(&["retry", "policy", "maxRuntime", "deadline"], &CONTAINER_CALL, &why, &wrap);
     object.refuse(&["maxInactivity", "resources"], &CONTAINER_CALL, &why, TASKS_INSIDE);
-    object.refuse(
-        &["hooks"],
-        &CONTAINER_CALL,
-        &why,
-        "write it where the template is called, or as `spec.hooks`",
-    );
+    let call = "write it where the template is called, or as `spec.hooks`";
+    object.refuse(&["hooks"], &CONTAINER_CALL, &why, call);
 }
 
 /// The hint for fields that only a task with an executor can have.
 pub(crate) const TASKS_INSIDE: &str = "write it on the tasks inside";
 
+pub(super) const TEMPLATE: Form<TemplateDoc> =
+    Form::new(TemplateDoc::read, |defs| defs.object(&TEMPLATE_TABLE));
+
+const KINDS: &[&str] = &["task", "dag", "loop", "pipeline"];
+
+static TEMPLATE_TABLE: Table = Table::closed(
+    "template",
+    "What can be called by its name: exactly one of task, dag, loop and pipeline.",
+    &[&TASK_FIELD, &DAG_FIELD, &LOOP_FIELD, &PIPELINE_FIELD],
+    &[Rule::ExactlyOne(KINDS)],
+);
+
+static TASK_FIELD: Field<TemplateDoc> = Field::optional(
+    "task",
+    Form::new(TemplateDoc::task, |defs| TASK_TEMPLATE.schema(defs)),
+    "One piece of work, or a wrapper around a dag, loop or pipeline.",
+);
+
+static DAG_FIELD: Field<TemplateDoc> = Field::optional(
+    "dag",
+    Form::new(
+        |cursor, report| {
+            let object = cursor.object(&DAG, report)?;
+            Some(TemplateDoc::container(&object, KindDoc::Dag(DagDoc::read(&object))))
+        },
+        |defs| defs.object(&DAG),
+    ),
+    "Tasks with dependencies.",
+);
+
+static LOOP_FIELD: Field<TemplateDoc> = Field::optional(
+    "loop",
+    Form::new(
+        |cursor, report| {
+            let object = cursor.object(&LOOP, report)?;
+            Some(TemplateDoc::container(&object, KindDoc::Loop(Box::new(LoopDoc::read(&object)))))
+        },
+        |defs| defs.object(&LOOP),
+    ),
+    "One template, many times.",
+);
+
+static PIPELINE_FIELD: Field<TemplateDoc> = Field::optional(
+    "pipeline",
+    Form::new(
+        |cursor, report| {
+            let object = cursor.object(&PIPELINE, report)?;
+            Some(TemplateDoc::container(&object, KindDoc::Pipeline(PipelineDoc::read(&object))))
+        },
+        |defs| defs.object(&PIPELINE),
+    ),
+    "Tasks in order, with rules that repeat, jump and end.",
+);
+
 impl TemplateDoc {
-    pub(super) fn read(cursor: &Cursor<'_>, report: &Report) -> Option<Self> {
-        let mut object = cursor.object(report)?;
-        let kind = object.exactly_one(&["task", "dag", "loop", "pipeline"]);
-        let template = match kind {
-            Some("task") => object.optional("task", Self::task),
-            Some("dag") => object.optional("dag", |cursor, report| {
-                Self::container(cursor, report, |object| {
-                    (KindDoc::Dag(DagDoc::read(object)), children_tolerance(object))
-                })
-            }),
-            Some("loop") => object.optional("loop", |cursor, report| {
-                Self::container(cursor, report, |object| {
-                    let read = LoopDoc::read(object);
-                    let children = read.continue_on;
-                    (KindDoc::Loop(Box::new(read)), children)
-                })
-            }),
-            Some(_) => object.optional("pipeline", |cursor, report| {
-                Self::container(cursor, report, |object| (KindDoc::Pipeline(PipelineDoc::read(object)), None))
-            }),
-            None => None,
-        };
-        object.finish();
-        template
+    fn read(cursor: &Cursor<'_>, report: &Report) -> Option<Self> {
+        let object = cursor.object(&TEMPLATE_TABLE, report)?;
+        object.only(KINDS)?;
+        let kinds = [&TASK_FIELD, &DAG_FIELD, &LOOP_FIELD, &PIPELINE_FIELD];
+        kinds.into_iter().find_map(|kind| object.optional(kind))
     }
 
     fn task(cursor: &Cursor<'_>, report: &Report) -> Option<Self> {
-        let task = TaskDoc::read(Place::Template, cursor, report)?;
+        let task = TASK_TEMPLATE.read(cursor, report)?;
         Some(Self {
             site: task.site.clone(),
             name: task.name.clone(),
@@ -104,18 +140,22 @@ impl TemplateDoc {
         })
     }
 
-    fn container(
-        cursor: &Cursor<'_>,
-        report: &Report,
-        read: impl FnOnce(&mut Object<'_, '_>) -> (KindDoc, Option<Tolerance>),
-    ) -> Option<Self> {
-        let mut object = cursor.object(report)?;
-        let name = object.required("name", "the template's name", name);
-        let (inputs, outputs) = declarations(&mut object);
-        let (kind, children) = read(&mut object);
-        refuse_settings(&mut object, &kind, name.as_ref());
-        let settings = container_settings(&mut object);
-        object.finish();
-        Some(Self { site: cursor.site(), name, inputs, outputs, settings, children, kind })
+    fn container(object: &Object<'_, '_>, kind: KindDoc) -> Self {
+        let children = match &kind {
+            KindDoc::Dag(_) => object.optional(&CHILDREN_TOLERANCE),
+            KindDoc::Loop(read) => read.continue_on,
+            KindDoc::Task(_) | KindDoc::Pipeline(_) => None,
+        };
+        let name = object.optional(&CONTAINER_NAME);
+        refuse_settings(object, &kind, name.as_ref());
+        Self {
+            site: object.site.clone(),
+            name,
+            inputs: ParametersDoc::field(object, &CONTAINER_INPUTS),
+            outputs: ParametersDoc::field(object, &CONTAINER_OUTPUTS),
+            settings: container_settings(object),
+            children,
+            kind,
+        }
     }
 }

@@ -1,4 +1,6 @@
-//! Walking a tree: typed access to values, and objects that know which of their fields were asked for.
+//! Walking a tree: typed access to values, and objects with the fields of their tables.
+
+mod object;
 
 use std::{collections::BTreeMap, sync::Arc};
 
@@ -6,10 +8,10 @@ use crate::{
     path::Path,
     plan::catalogue::{Entry, shape},
     problem::Problem,
-    suggest::did_you_mean,
     tree::{Key, Node, Span, Tree},
 };
 
+pub(super) use self::object::Object;
 use super::Report;
 
 /// A place in a document.
@@ -34,18 +36,6 @@ pub(crate) type Name = Located<Arc<str>>;
 pub(crate) struct Cursor<'t> {
     pub(crate) tree: &'t Tree,
     pub(crate) path: Path,
-}
-
-/// An object being read; every field asked for counts as known.
-pub(crate) struct Object<'t, 'r> {
-    pub(crate) site: Site,
-    members: &'t [(Key, Tree)],
-    known: Vec<&'static str>,
-    /// Fields that are known but may not stand here.
-    refused: Vec<&'static str>,
-    /// Problems that are none if this key is a slip of the pen, which is reported as such.
-    unless_slip: Vec<(&'t str, Problem)>,
-    pub(crate) report: &'r Report,
 }
 
 impl Site {
@@ -96,19 +86,28 @@ impl<'t> Cursor<'t> {
         });
     }
 
-    /// The object that stands here, or a problem.
-    pub(crate) fn object<'r>(&self, report: &'r Report) -> Option<Object<'t, 'r>> {
-        let Node::Object(members) = &self.tree.node else {
-            self.wrong_type("an object", report);
-            return None;
-        };
-        let site = self.site();
-        let (known, refused, unless_slip) = (Vec::new(), Vec::new(), Vec::new());
-        Some(Object { site, members, known, refused, unless_slip, report })
+    /// The members of the object that stands here, keys free to choose, or a problem.
+    fn members(&self, report: &Report) -> Option<&'t [(Key, Tree)]> {
+        if let Node::Object(members) = &self.tree.node {
+            return Some(members);
+        }
+        self.wrong_type("an object", report);
+        None
+    }
+
+    /// The members of the object that stands here, keys free to choose, or a problem.
+    pub(crate) fn each_member(
+        &self,
+        report: &Report,
+    ) -> Option<impl Iterator<Item = (&'t Key, Cursor<'t>)> + use<'t>> {
+        Some(each_member(self.members(report)?, self.path.clone()))
     }
 
     /// The elements of the list that stands here, or a problem.
-    pub(crate) fn items(&self, report: &Report) -> Option<impl ExactSizeIterator<Item = Cursor<'t>>> {
+    pub(crate) fn items(
+        &self,
+        report: &Report,
+    ) -> Option<impl ExactSizeIterator<Item = Cursor<'t>> + use<'t>> {
         let Node::Array(items) = &self.tree.node else {
             self.wrong_type("a list", report);
             return None;
@@ -126,8 +125,17 @@ impl<'t> Cursor<'t> {
         None
     }
 
+    /// Whether an object with this member stands here.
+    pub(crate) fn has(&self, field: &str) -> bool {
+        matches!(&self.tree.node, Node::Object(members) if members.iter().any(|(key, _)| &*key.name == field))
+    }
+
     pub(crate) fn is_object(&self) -> bool {
         matches!(self.tree.node, Node::Object(_))
+    }
+
+    pub(crate) fn is_list(&self) -> bool {
+        matches!(self.tree.node, Node::Array(_))
     }
 
     pub(crate) fn is_null(&self) -> bool {
@@ -135,112 +143,11 @@ impl<'t> Cursor<'t> {
     }
 }
 
-impl<'t> Object<'t, '_> {
-    /// The field's value; of duplicate keys the first, as they are a problem anyway.
-    pub(crate) fn get(&mut self, field: &'static str) -> Option<Cursor<'t>> {
-        self.know(field);
-        let (_, tree) = self.members.iter().find(|(key, _)| &*key.name == field)?;
-        Some(Cursor { tree, path: self.site.path.key(field) })
-    }
-
-    fn know(&mut self, field: &'static str) {
-        if !self.known.contains(&field) {
-            self.known.push(field);
-        }
-    }
-
-    pub(crate) fn has(&self, field: &str) -> bool {
-        self.members.iter().any(|(key, _)| &*key.name == field)
-    }
-
-    /// Where the field is written: at its key.
-    pub(crate) fn key_site(&self, field: &str) -> Option<Site> {
-        let (key, _) = self.members.iter().find(|(key, _)| &*key.name == field)?;
-        Some(Site { path: self.site.path.key(key.name.clone()), span: key.span })
-    }
-
-    /// The field read by `read`, if it is there.
-    pub(crate) fn optional<T>(
-        &mut self,
-        field: &'static str,
-        read: impl FnOnce(&Cursor<'t>, &Report) -> Option<T>,
-    ) -> Option<T> {
-        let report = self.report;
-        self.get(field).and_then(|cursor| read(&cursor, report))
-    }
-
-    /// The field read by `read`; that it is missing is a problem, which names what was `expected`.
-    pub(crate) fn required<T>(
-        &mut self,
-        field: &'static str,
-        expected: &str,
-        read: impl FnOnce(&Cursor<'t>, &Report) -> Option<T>,
-    ) -> Option<T> {
-        if !self.has(field) {
-            let message = format!("missing field `{field}`; expected {expected}");
-            self.report.at(&shape::MISSING_FIELD, &self.site.missing(field), message);
-        }
-        self.optional(field, read)
-    }
-
-    /// Reports `fields` that are there though they may not be.
-    pub(crate) fn refuse(&mut self, fields: &[&'static str], entry: &Entry, why: &str, hint: &str) {
-        for field in fields {
-            self.refused.push(field);
-            if let Some(site) = self.key_site(field) {
-                self.report.problem(site.problem(entry, format!("`{field}` {why}")).with_hint(hint));
-            }
-        }
-    }
-
-    /// Which of `fields` is there; none or several is a problem.
-    pub(crate) fn exactly_one(&mut self, fields: &[&'static str]) -> Option<&'static str> {
-        fields.iter().for_each(|field| self.know(field));
-        let found: Vec<_> = fields.iter().copied().filter(|field| self.has(field)).collect();
-        if let [field] = found.as_slice() {
-            return Some(field);
-        }
-        let expected = listed(fields);
-        let message = match found.as_slice() {
-            [] => format!("none of {expected}; expected exactly one of them"),
-            _ => format!("{} together; expected exactly one of {expected}", joined(&found, "and")),
-        };
-        let site = found.get(1).and_then(|field| self.key_site(field)).unwrap_or_else(|| self.site.clone());
-        let problem = Site { path: self.site.path.clone(), ..site }.problem(&shape::NOT_EXACTLY_ONE, message);
-        let is_near = |key: &&Key| did_you_mean(&key.name, fields.iter().copied()).is_some();
-        let slip = self.unknown().find(is_near).filter(|_| found.is_empty());
-        match slip.map(|key| &*key.name) {
-            Some(key) => self.unless_slip.push((key, problem)),
-            None => self.report.problem(problem),
-        }
-        None
-    }
-
-    /// The members, keys free to choose.
-    pub(crate) fn members(&self) -> impl Iterator<Item = (&'t Key, Cursor<'t>)> + use<'t> {
-        let path = self.site.path.clone();
-        self.members.iter().map(move |(key, tree)| (key, Cursor { tree, path: path.key(key.name.clone()) }))
-    }
-
-    fn unknown(&self) -> impl Iterator<Item = &'t Key> {
-        let expected = |name: &str| self.known.contains(&name) || self.refused.contains(&name);
-        self.members.iter().map(|(key, _)| key).filter(move |key| !expected(&key.name))
-    }
-
-    /// Reports fields that nobody asked for.
-    pub(crate) fn finish(mut self) {
-        for (key, problem) in std::mem::take(&mut self.unless_slip) {
-            if !self.unknown().any(|unknown| &*unknown.name == key) {
-                self.report.problem(problem);
-            }
-        }
-        for key in self.unknown() {
-            let site = Site { path: self.site.path.key(key.name.clone()), span: key.span };
-            let message = format!("unknown field `{}`; expected {}", key.name, listed(&self.known));
-            let problem = site.problem(&shape::UNKNOWN_FIELD, message);
-            self.report.problem(problem.with_hint_if(did_you_mean(&key.name, self.known.iter().copied())));
-        }
-    }
+fn each_member<'t>(
+    members: &'t [(Key, Tree)],
+    path: Path,
+) -> impl Iterator<Item = (&'t Key, Cursor<'t>)> + use<'t> {
+    members.iter().map(move |(key, tree)| (key, Cursor { tree, path: path.key(key.name.clone()) }))
 }
 
 /// `a, b or c`, each in backquotes.
@@ -260,7 +167,7 @@ pub(crate) fn listed_if_few<'n>(names: impl Iterator<Item = &'n str>, otherwise:
 /// Words that a message lists at most.
 const MOST_WORDS: usize = 24;
 
-fn joined(words: &[&str], conjunction: &str) -> String {
+pub(super) fn joined(words: &[&str], conjunction: &str) -> String {
     let mut quoted: Vec<_> = words.iter().take(MOST_WORDS).map(|word| format!("`{word}`")).collect();
     if words.len() > MOST_WORDS {
         quoted.push(format!("{} more", words.len() - MOST_WORDS));

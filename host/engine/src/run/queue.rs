@@ -118,4 +118,31 @@ impl Run {
             self.offer_places(id);
         }
     }
+
+    /// A leaf has left its place under every `parallelism` around it, or does not take it: the next ones may.
+    pub(super) fn offer_places(&mut self, leaf: TaskId) {
+        let mut limit = self.task(leaf).and_then(|task| task.limit);
+        while let Some(container) = limit {
+            self.offer_place(container);
+            limit = self.outer_limit(container);
+        }
+    }
+
+    /// Lets the first leaf back into the queue that waits for a place here, and for none further inside.
+    fn offer_place(&mut self, container: TaskId) {
+        while let Some((key, leaf)) = self.scope_mut(container).and_then(|scope| scope.blocked.pop_first()) {
+            let full = self.full_limit(leaf);
+            self.put(key, full);
+            let around = |limit: &TaskId| self.outer_limit(*limit);
+            let is_inside = |full| std::iter::successors(around(&full), around).any(|c| c == container);
+            if !full.is_some_and(is_inside) {
+                return;
+            }
+        }
+    }
+
+    /// The next dag with a `parallelism` around one.
+    fn outer_limit(&self, container: TaskId) -> Option<TaskId> {
+        self.task(container)?.scope.as_ref()?.outer_limit
+    }
 }

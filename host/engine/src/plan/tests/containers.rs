@@ -140,7 +140,7 @@ fn labelled_tasks_are_inline_executors() {
         r#"{"pipeline": {"name": "main", "maxJumps": 7, "tasks": [
             {"fetch_page": {"kind": "http", "method": "GET", "params": {"page": "{{ iter.page }}"}, "when": "true",
                 "outputs": {"parameters": [{"name": "body"}]},
-                "spec": {"timeout": {"connect": 5, "read": "{{ 15 }}"}, "retries": 2, "maxRuntime": "5s", "policy": {"rules": [
+                "spec": {"timeout": {"connect": 5, "read": "{{ 15 }}"}, "retry": 2, "maxRuntime": "5s", "policy": {"rules": [
                     {"when": "iter.page < 3", "then": {"do": "jump", "to": "fetch_page", "set_iter": {"page": "{{ iter.page + 1 }}"}}},
                     {"else": {"then": {"do": "break"}}}]}}}},
             {"store": {"kind": "postgres", "spec": {"timeout": "30s"}}}]}}"#,
@@ -155,7 +155,7 @@ fn labelled_tasks_are_inline_executors() {
     let Work::Executor(call) = &fetch.work else { panic!("{fetch:?}") };
     assert_eq!(&*call.executor_type, "http");
     let config = call.config.as_literal().unwrap().to_json();
-    assert_eq!(config, r#"{"spec":{"retries":2,"timeout":{"connect":5,"read":"{{ 15 }}"}}}"#);
+    assert_eq!(config, r#"{"spec":{"retry":2,"timeout":{"connect":5,"read":"{{ 15 }}"}}}"#);
     assert_eq!((fetch.settings.timeout, fetch.settings.max_runtime.map(|p| p.timeout)), (None, Some(5000)));
     let Some(Recovery::Policy(policy)) = &fetch.settings.recovery else { panic!("{fetch:?}") };
     assert_eq!(policy.rules[0].action, RuleAction::Jump(0));

@@ -5,7 +5,7 @@ use super::*;
 const LOOPS: &[(&str, &[&str])] = &[
     (r#""items": [1, 2]"#, &[]),
     (r#""items": []"#, &[]),
-    (r#""items": [1], "repeatCondition": "true""#, &["P016 [0].loop", "P013 [0].loop.maxIterations"]),
+    (r#""items": [1], "repeatCondition": "true""#, &["P013 [0].loop.maxIterations", "P016 [0].loop"]),
     (r#""repeatCondition": "loop.index < 3""#, &["P013 [0].loop.maxIterations"]),
     (
         r#""repeatCondition": "tasks.body.code == 2", "maxIterations": 3, "concurrency": 2"#,

@@ -2,9 +2,12 @@
 
 use std::ops::RangeInclusive;
 
-use crate::plan::catalogue::schedules::SCHEDULE;
+use serde_json::json;
 
-use super::{Report, field::text, walk::Cursor};
+use crate::{
+    document::{Report, form::Form, walk::Cursor},
+    plan::catalogue::schedules,
+};
 
 /// A field: what it is called, the numbers it takes, and words for them, the first for the least.
 struct Field {
@@ -27,15 +30,25 @@ const FIELDS: [Field; 5] = [
 
 const NAMES: [&str; 7] = ["@yearly", "@annually", "@monthly", "@weekly", "@daily", "@midnight", "@hourly"];
 
-/// Reads a schedule; nothing follows it yet.
-pub(super) fn schedule(cursor: &Cursor<'_>, report: &Report) -> Option<()> {
-    let found = text(cursor, report)?;
-    if let Err(expected) = check(&found.value) {
-        let message = format!("schedule {:?}; expected {expected}", found.value);
-        let problem = cursor.problem(&SCHEDULE, message);
+/// A schedule; nothing follows it yet.
+pub(super) const SCHEDULE: Form<()> =
+    Form::new(schedule, |_| json!({ "type": "string", "pattern": pattern() }));
+
+fn schedule(cursor: &Cursor<'_>, report: &Report) -> Option<()> {
+    let found = cursor.text(report)?;
+    if let Err(expected) = check(&found) {
+        let message = format!("schedule {found:?}; expected {expected}");
+        let problem = cursor.problem(&schedules::SCHEDULE, message);
         report.problem(problem.with_hint("as in `30 3 * * mon-fri`: at 3:30 from Monday to Friday"));
     }
     Some(())
+}
+
+/// A regular expression for what [`check`] takes, but for ranges that go backwards.
+fn pattern() -> String {
+    const SPACE: &str = r"[ \t\n\f\r]";
+    let fields: Vec<_> = FIELDS.iter().map(Field::pattern).collect();
+    format!("^({}|{SPACE}*{}{SPACE}*)$", NAMES.join("|"), fields.join(&format!("{SPACE}+")))
 }
 
 /// What was expected instead.
@@ -43,7 +56,7 @@ fn check(text: &str) -> Result<(), String> {
     if NAMES.contains(&text) {
         return Ok(());
     }
-    let fields: Vec<_> = text.split_whitespace().collect();
+    let fields: Vec<_> = text.split_ascii_whitespace().collect();
     if fields.len() != FIELDS.len() {
         return Err("five fields: minute, hour, day of the month, month, weekday".to_owned());
     }
@@ -64,7 +77,7 @@ impl Field {
 
     fn accepts_part(&self, part: &str) -> bool {
         let (range, step) = part.split_once('/').unwrap_or((part, "1"));
-        if !step.parse().is_ok_and(|step: u32| step > 0 && step <= *self.numbers.end()) {
+        if !whole(step).is_some_and(|step| step > 0 && step <= *self.numbers.end()) {
             return false;
         }
         match range.split_once('-') {
@@ -79,9 +92,27 @@ impl Field {
     fn number(&self, text: &str) -> Option<u32> {
         let word = self.words.iter().position(|word| text.eq_ignore_ascii_case(word));
         let word = word.and_then(|at| u32::try_from(at).ok()).map(|at| at + self.numbers.start());
-        let number = || text.parse().ok().filter(|number| self.numbers.contains(number));
-        word.or_else(|| number().filter(|_| text.bytes().all(|byte| byte.is_ascii_digit())))
+        word.or_else(|| whole(text).filter(|number| self.numbers.contains(number)))
     }
+
+    fn pattern(&self) -> String {
+        let numbers = self.numbers.clone().map(|number| format!("0*{number}"));
+        let values: Vec<_> = numbers.chain(self.words.iter().map(|word| in_either_case(word))).collect();
+        let value = format!("({})", values.join("|"));
+        let steps: Vec<_> = (1..=*self.numbers.end()).map(|step| step.to_string()).collect();
+        let part = format!("(\\*|{value}(-{value})?)(/0*({}))?", steps.join("|"));
+        format!("(\\?|{part}(,{part})*)")
+    }
+}
+
+/// A number in digits and nothing else.
+fn whole(text: &str) -> Option<u32> {
+    text.parse().ok().filter(|_| text.bytes().all(|byte| byte.is_ascii_digit()))
+}
+
+/// A regular expression for a word, whatever the case of its letters.
+fn in_either_case(word: &str) -> String {
+    word.chars().map(|letter| format!("[{letter}{}]", letter.to_ascii_uppercase())).collect()
 }
 
 #[cfg(test)]
@@ -115,6 +146,7 @@ mod tests {
             ("5-1 * * * *", "minute"),
             ("*/0 * * * *", "minute"),
             ("+5 * * * *", "minute"),
+            ("*/+5 * * * *", "minute"),
             ("1,,2 * * * *", "minute"),
             ("1.5 * * * *", "minute"),
         ];

@@ -1,0 +1,97 @@
+//! Names: of workflows, templates and tasks, of a pipeline's labels, of parameters.
+
+use serde_json::json;
+
+use crate::plan::catalogue::shape;
+
+use super::{
+    Report,
+    form::Form,
+    walk::{Cursor, Name},
+};
+
+/// The longest name of a workflow, template or task.
+const LONGEST: usize = 63;
+
+/// A name of a workflow, template or task. One of the wrong form is reported and kept, so that what refers to it is
+/// not reported as well.
+pub(super) const NAME: Form<Name> = Form::new(
+    |cursor, report| checked(&PLAIN, cursor, report),
+    |defs| {
+        defs.named("name", |_| {
+            json!({ "type": "string", "pattern": "^[a-z0-9]([-a-z0-9]*[a-z0-9])?$", "maxLength": LONGEST })
+        })
+    },
+);
+
+/// A label of a pipeline's task, which may also hold `_`.
+pub(super) const LABEL: Form<Name> = Form::new(
+    |cursor, report| checked(&LABELS, cursor, report),
+    |defs| {
+        defs.named("label", |_| {
+            json!({ "type": "string", "pattern": "^[a-z0-9_]([-a-z0-9_]*[a-z0-9_])?$", "maxLength": LONGEST })
+        })
+    },
+);
+
+/// A name of a parameter.
+pub(super) const PARAMETER_NAME: Form<Name> = Form::new(
+    |cursor, report| {
+        let name = cursor.located(cursor.text(report)?);
+        check_parameter_name(&name, report);
+        Some(name)
+    },
+    |defs| {
+        defs.named(
+            "parameterName",
+            |_| json!({ "type": "string", "pattern": "^[A-Za-z0-9_][-A-Za-z0-9_]*$" }),
+        )
+    },
+);
+
+/// Which characters a kind of name is made of; hyphens may stand inside.
+struct Letters {
+    edge: fn(char) -> bool,
+    expected: &'static str,
+}
+
+const PLAIN: Letters = Letters {
+    edge: |c| c.is_ascii_lowercase() || c.is_ascii_digit(),
+    expected: "lower-case letters, digits and inner hyphens",
+};
+
+const LABELS: Letters = Letters {
+    edge: |c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_',
+    expected: "lower-case letters, digits, `_` and inner hyphens",
+};
+
+impl Letters {
+    fn fit(&self, name: &str) -> bool {
+        name.len() <= LONGEST
+            && name.starts_with(self.edge)
+            && name.ends_with(self.edge)
+            && name.chars().all(|c| (self.edge)(c) || c == '-')
+    }
+}
+
+fn checked(letters: &Letters, cursor: &Cursor<'_>, report: &Report) -> Option<Name> {
+    let name = cursor.text(report)?;
+    if !letters.fit(&name) {
+        let expected = letters.expected;
+        let message = format!("name {name:?}; expected {expected}, at most {LONGEST} characters");
+        let problem = cursor.problem(&shape::INVALID_NAME, message);
+        let mended = name.to_lowercase().replace([' ', '_', '.'], "-");
+        let mends = mended != *name && letters.fit(&mended);
+        report.problem(if mends { problem.with_hint(format!("write `{mended}`")) } else { problem });
+    }
+    Some(cursor.located(name))
+}
+
+/// Reports text that cannot be the name of a parameter.
+pub(super) fn check_parameter_name(name: &Name, report: &Report) {
+    let word = |c: char| c.is_ascii_alphanumeric() || c == '_';
+    if !name.value.starts_with(word) || !name.value.chars().all(|c| word(c) || c == '-') {
+        let message = format!("name {:?}; expected letters, digits, `_` and, not first, `-`", name.value);
+        report.problem(name.problem(&shape::INVALID_NAME, message));
+    }
+}

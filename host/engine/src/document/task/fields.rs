@@ -1,0 +1,147 @@
+//! The fields of tasks.
+
+use crate::{plan::Tolerance, time::Millis, timeout::TimeoutPolicy};
+
+use crate::document::{
+    ConditionsDoc, ExecutorDoc, ExprDoc, HooksDoc, ParametersDoc, PolicyDoc, Report, RetryDoc,
+    conditions::{CONDITIONS, TOLERANCE},
+    executor::EXECUTOR,
+    expression::EXPRESSION,
+    field::{IGNORED, TEXT, TEXTS},
+    form::{Field, Form, Table},
+    hooks::HOOKS,
+    name::{LABEL, NAME},
+    number::SIZE,
+    parameters::{ARGUMENTS, INPUTS, OUTPUTS},
+    policy::POLICY,
+    retry::RETRY,
+    timing::{TIMEOUT, TIMEOUT_POLICY},
+    walk::{Cursor, Name},
+};
+
+pub(super) static NAME_FIELD: Field<Name> = Field::required(
+    "name",
+    "the task's name",
+    NAME,
+    "Name of the task, unique among its neighbours; expressions see it as `tasks.<name>`.",
+);
+
+pub(super) static LABEL_FIELD: Field<Name> = Field::required(
+    "name",
+    "the task's name",
+    LABEL,
+    "Label of the task, unique in the pipeline; expressions see `tasks.<label>`, and its latest outputs as `<label>` (R-N7).",
+);
+
+pub(super) static TEMPLATE_FIELD: Field<Name> = Field::optional(
+    "template",
+    TEXT,
+    "Name of the template to call; in a task template, of the dag, loop or pipeline to wrap (R-R9).",
+);
+
+pub(super) static EXECUTOR_FIELD: Field<ExecutorDoc> =
+    Field::optional("executor", EXECUTOR, "Who does the work; instead of `template`.");
+
+pub(super) static DEPENDENCIES: Field<Vec<Name>> = Field::optional(
+    "dependencies",
+    TEXTS,
+    "Tasks of the same dag that come before: ended Succeeded or Skipped, or with an end that is tolerated (R-S1).",
+);
+
+pub(super) static ARGUMENTS_FIELD: Field<ParametersDoc> = Field::optional(
+    "arguments",
+    ARGUMENTS,
+    "What the called template is given; wins over what the template says of its inputs.",
+);
+
+pub(super) static INPUTS_FIELD: Field<ParametersDoc> = Field::optional(
+    "inputs",
+    INPUTS,
+    "What the work takes, bound once for all attempts (R-R6); not on a call of a template.",
+);
+
+pub(super) static OUTPUTS_FIELD: Field<ParametersDoc> = Field::optional(
+    "outputs",
+    OUTPUTS,
+    "What the work passes on; none declared passes everything. Not on a call of a template.",
+);
+
+pub(super) static WHEN: Field<ExprDoc> = Field::optional(
+    "when",
+    EXPRESSION,
+    "Asked once, when the task is ready: false skips it, and what depends on it goes on; a failing one is an Error (R-S1, R-E3).",
+);
+
+pub(super) static TIMEOUT_FIELD: Field<Millis> = Field::optional(
+    "timeout",
+    TIMEOUT,
+    "How long the task may last from its first dispatch, retries, delays and suspension included; then it has code 4 (R-T2).",
+);
+
+pub(in crate::document) static MAX_RUNTIME: Field<TimeoutPolicy> = Field::optional(
+    "maxRuntime",
+    TIMEOUT_POLICY,
+    "How long each attempt may run; a retry may follow, else the task ends Cancelled, or Error if the policy says so (R-T4).",
+);
+
+pub(in crate::document) static MAX_INACTIVITY: Field<TimeoutPolicy> = Field::optional(
+    "maxInactivity",
+    TIMEOUT_POLICY,
+    "How long an attempt may show no sign of life (log, output, heartbeat, progress, host call); then as `maxRuntime` (R-T5).",
+);
+
+pub(in crate::document) static DEADLINE: Field<TimeoutPolicy> = Field::optional(
+    "deadline",
+    TIMEOUT_POLICY,
+    "How long the task may last from its first dispatch, whatever it does; ends it without conditions or retry (R-T4).",
+);
+
+pub(super) static RETRY_FIELD: Field<RetryDoc> =
+    Field::optional("retry", RETRY, "Which attempts are made again; not beside `policy` (R-R1 to R-R9).");
+
+pub(super) static POLICY_FIELD: Field<PolicyDoc> = Field::optional(
+    "policy",
+    POLICY,
+    "Rules that say what happens after each attempt; not beside `retry` (R-N1 to R-N6).",
+);
+
+pub(super) static CONTINUE_ON: Field<Tolerance> = Field::optional(
+    "continueOn",
+    TOLERANCE,
+    "Which ends of this task its dag tolerates; a template's is the default of its calls (R-S2).",
+);
+
+pub(super) static PHASE_CONDITIONS: Field<ConditionsDoc> = Field::optional(
+    "phaseConditions",
+    CONDITIONS,
+    "Expressions that decide an attempt's phase in place of its code (R-C2).",
+);
+
+pub(super) static HOOKS_FIELD: Field<HooksDoc> =
+    Field::optional("hooks", HOOKS, "Tasks that run beside this one's phases (R-S12).");
+
+/// Bytes of memory, when it says so.
+pub(super) static RESOURCES: Field<Option<u64>> = Field::optional(
+    "resources",
+    Form::new(resources, |defs| defs.object(&RESOURCES_TABLE)),
+    "What an attempt may use.",
+);
+
+static RESOURCES_TABLE: Table =
+    Table::closed("resources", "What an attempt may use.", &[&MEMORY, &CPU, &GPU], &[]);
+
+static MEMORY: Field<u64> = Field::optional(
+    "memory",
+    SIZE,
+    "Memory of the guest, such as `64Mi`; lowers the operator's limit and never raises it.",
+);
+
+static CPU: Field<()> = Field::optional("cpu", IGNORED, "Ignored, with a warning.");
+
+static GPU: Field<()> = Field::optional("gpu", IGNORED, "Ignored, with a warning.");
+
+fn resources(cursor: &Cursor<'_>, report: &Report) -> Option<Option<u64>> {
+    let object = cursor.object(&RESOURCES_TABLE, report)?;
+    [&CPU, &GPU].into_iter().for_each(|field| object.warn_ignored(field, "`memory` only", ""));
+    Some(object.optional(&MEMORY))
+}

@@ -1,0 +1,125 @@
+//! Objects with the fields of their [`Table`].
+
+use crate::{
+    plan::catalogue::{Entry, shape, warnings},
+    suggest::did_you_mean,
+    tree::{Key, Tree},
+};
+
+use super::{Cursor, Site, each_member, listed};
+use crate::document::{
+    Report,
+    form::{Described as _, Field, Rest, Table},
+};
+
+/// An object whose fields have been checked against its table.
+pub(in crate::document) struct Object<'t, 'r> {
+    pub(in crate::document) site: Site,
+    members: &'t [(Key, Tree)],
+    table: &'static Table,
+    pub(in crate::document) report: &'r Report,
+}
+
+impl<'t> Cursor<'t> {
+    /// The object that stands here, or a problem; problems, too, are unknown and missing fields and what breaks a rule
+    /// of `table`.
+    pub(in crate::document) fn object<'r>(
+        &self,
+        table: &'static Table,
+        report: &'r Report,
+    ) -> Option<Object<'t, 'r>> {
+        let object = Object { site: self.site(), members: self.members(report)?, table, report };
+        object.check();
+        Some(object)
+    }
+}
+
+impl<'t> Object<'t, '_> {
+    fn check(&self) {
+        self.table.rules.iter().all(|rule| rule.check(self));
+        for field in self.table.fields {
+            if let (Some(expected), false) = (field.expected(), self.has(field.name())) {
+                self.report_missing(field.name(), expected);
+            }
+        }
+        self.unknown().for_each(|key| self.report_unknown(key));
+    }
+
+    /// The field's value; of duplicate keys the first, as they are a problem anyway.
+    pub(in crate::document) fn get(&self, field: &str) -> Option<Cursor<'t>> {
+        let (key, tree) = self.members.iter().find(|(key, _)| &*key.name == field)?;
+        Some(Cursor { tree, path: self.site.path.key(key.name.clone()) })
+    }
+
+    pub(in crate::document) fn has(&self, field: &str) -> bool {
+        self.members.iter().any(|(key, _)| &*key.name == field)
+    }
+
+    /// Where the field is written: at its key.
+    pub(in crate::document) fn key_site(&self, field: &str) -> Option<Site> {
+        let (key, _) = self.members.iter().find(|(key, _)| &*key.name == field)?;
+        Some(Site { path: self.site.path.key(key.name.clone()), span: key.span })
+    }
+
+    /// The field's value, if it is there.
+    pub(in crate::document) fn optional<T>(&self, field: &Field<T>) -> Option<T> {
+        field.read(&self.get(field.name())?, self.report)
+    }
+
+    /// The field's value, or its default.
+    pub(in crate::document) fn or_default<T: Default>(&self, field: &Field<T>) -> T {
+        self.optional(field).or_else(|| field.read_default()).unwrap_or_default()
+    }
+
+    /// Which of `fields` is there, if it is only one.
+    pub(in crate::document) fn only(&self, fields: &[&'static str]) -> Option<&'static str> {
+        let mut found = fields.iter().copied().filter(|field| self.has(field));
+        found.next().filter(|_| found.next().is_none())
+    }
+
+    /// The members, keys free to choose.
+    pub(in crate::document) fn members(&self) -> impl Iterator<Item = (&'t Key, Cursor<'t>)> + use<'t> {
+        each_member(self.members, self.site.path.clone())
+    }
+
+    /// The members that are none of the table's fields, and that no rule refuses.
+    pub(in crate::document) fn rest(&self) -> impl Iterator<Item = (&'t Key, Cursor<'t>)> {
+        self.members().filter(|(key, _)| !self.table.mentions(&key.name))
+    }
+
+    /// The keys of members that may not be there because the table says nothing of them.
+    pub(in crate::document) fn unknown(&self) -> impl Iterator<Item = &'t Key> {
+        self.rest().map(|(key, _)| key).filter(|_| self.table.rest == Rest::Unknown)
+    }
+
+    pub(in crate::document) fn report_missing(&self, field: &str, expected: &str) {
+        let message = format!("missing field `{field}`; expected {expected}");
+        self.report.at(&shape::MISSING_FIELD, &self.site.missing(field), message);
+    }
+
+    fn report_unknown(&self, key: &Key) {
+        let site = Site { path: self.site.path.key(key.name.clone()), span: key.span };
+        let refused = |name: &&str| self.table.rules.iter().any(|rule| rule.refused(self).contains(name));
+        let known: Vec<_> = self.table.names().filter(|name| !refused(name)).collect();
+        let message = format!("unknown field `{}`; expected {}", key.name, listed(&known));
+        let problem = site.problem(&shape::UNKNOWN_FIELD, message);
+        self.report.problem(problem.with_hint_if(did_you_mean(&key.name, known)));
+    }
+
+    /// Reports `fields` that are there though they may not be.
+    pub(in crate::document) fn refuse(&self, fields: &[&str], entry: &Entry, why: &str, hint: &str) {
+        for field in fields {
+            if let Some(site) = self.key_site(field) {
+                self.report.problem(site.problem(entry, format!("`{field}` {why}")).with_hint(hint));
+            }
+        }
+    }
+
+    /// Warns that the field has no effect.
+    pub(in crate::document) fn warn_ignored(&self, field: &Field<()>, expected: &str, hint: &str) {
+        let name = field.name();
+        let Some(site) = self.key_site(name) else { return };
+        let warning = site.problem(&warnings::IGNORED, format!("`{name}` is ignored; expected {expected}"));
+        self.report.warning(if hint.is_empty() { warning } else { warning.with_hint(hint) });
+    }
+}

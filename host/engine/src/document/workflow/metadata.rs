@@ -1,0 +1,82 @@
+//! `metadata`.
+
+use std::{collections::BTreeMap, sync::Arc};
+
+use serde_json::json;
+
+use crate::{tree::Node, value::Value};
+
+use crate::document::{
+    Report,
+    field::TEXT,
+    form::{Field, Form, Table},
+    name::NAME,
+    walk::{Cursor, Name},
+};
+
+pub(super) const METADATA: Form<Metadata> = Form::new(Metadata::read, |defs| defs.object(&METADATA_TABLE));
+
+/// `metadata`.
+#[derive(Default)]
+pub(super) struct Metadata {
+    pub(super) name: Option<Name>,
+    pub(super) namespace: Option<Name>,
+    pub(super) version: Option<Name>,
+    pub(super) labels: BTreeMap<Arc<str>, Value>,
+}
+
+static METADATA_TABLE: Table = Table::closed(
+    "metadata",
+    "How the workflow is called.",
+    &[&WORKFLOW_NAME, &NAMESPACE, &VERSION, &LABELS_FIELD, &ANNOTATIONS],
+    &[],
+);
+
+static WORKFLOW_NAME: Field<Name> = Field::required(
+    "name",
+    "the workflow's name",
+    NAME,
+    "Name of the workflow; expressions see `workflow.name`.",
+);
+
+static NAMESPACE: Field<Name> =
+    Field::optional("namespace", NAME, "Whose workflow it is; expressions see `workflow.namespace`.")
+        .or("default");
+
+static VERSION: Field<Name> = Field::optional("version", TEXT, "Version of the workflow, for people.");
+
+static LABELS_FIELD: Field<BTreeMap<Arc<str>, Value>> =
+    Field::optional("labels", LABELS, "Words to find it by; expressions see `workflow.labels.<key>`.");
+
+static ANNOTATIONS: Field<BTreeMap<Arc<str>, Value>> =
+    Field::optional("annotations", LABELS, "Notes for people and tools; the engine does not look at them.");
+
+impl Metadata {
+    fn read(cursor: &Cursor<'_>, report: &Report) -> Option<Self> {
+        let object = cursor.object(&METADATA_TABLE, report)?;
+        object.optional(&ANNOTATIONS);
+        Some(Self {
+            name: object.optional(&WORKFLOW_NAME),
+            namespace: object.optional(&NAMESPACE),
+            version: object.optional(&VERSION),
+            labels: object.optional(&LABELS_FIELD).unwrap_or_default(),
+        })
+    }
+}
+
+/// Text, numbers and truth values by any key.
+const LABELS: Form<BTreeMap<Arc<str>, Value>> = Form::new(
+    labels,
+    |_| json!({ "type": "object", "additionalProperties": { "type": ["string", "number", "boolean"] } }),
+);
+
+fn labels(cursor: &Cursor<'_>, report: &Report) -> Option<BTreeMap<Arc<str>, Value>> {
+    let mut labels = BTreeMap::new();
+    for (key, value) in cursor.each_member(report)? {
+        if matches!(value.tree.node, Node::Array(_) | Node::Object(_) | Node::Null) {
+            value.wrong_type("text", report);
+        }
+        labels.insert(key.name.clone(), value.tree.to_value());
+    }
+    Some(labels)
+}

@@ -1,0 +1,128 @@
+//! `spec`.
+
+use serde_json::json;
+
+use crate::{plan::catalogue::shape, time::Millis};
+
+use crate::document::{
+    HooksDoc, ParametersDoc, Report, TemplateDoc,
+    field::TEXT,
+    form::{Field, Form, Table},
+    hooks::HOOKS,
+    number::whole,
+    parameters::INPUTS,
+    template::TEMPLATE,
+    timing::TIMEOUT_OR_NONE,
+    walk::{Cursor, Name},
+};
+
+/// `spec`.
+#[derive(Debug)]
+pub(crate) struct SpecDoc {
+    pub(crate) entrypoint: Option<Name>,
+    pub(crate) arguments: ParametersDoc,
+    pub(crate) timeout: Option<Millis>,
+    pub(crate) priority: u16,
+    pub(crate) parallelism: Option<u32>,
+    pub(crate) max_nested_depth: usize,
+    pub(crate) templates: Vec<TemplateDoc>,
+    /// Whether every template has a readable name; if not, nothing follows from a missing one.
+    pub(crate) sound: bool,
+    pub(crate) hooks: HooksDoc,
+}
+
+pub(super) const SPEC_OF_WORKFLOW: Form<SpecDoc> = Form::new(SpecDoc::read, |defs| defs.object(&SPEC_TABLE));
+
+static SPEC_TABLE: Table = Table::closed(
+    "spec",
+    "What a workflow does.",
+    &[
+        &ENTRYPOINT,
+        &ARGUMENTS,
+        &TIMEOUT,
+        &PRIORITY,
+        &PARALLELISM,
+        &MAX_NESTED_DEPTH,
+        &TEMPLATES,
+        &HOOKS_FIELD,
+    ],
+    &[],
+);
+
+static ENTRYPOINT: Field<Name> = Field::required(
+    "entrypoint",
+    "the name of a template",
+    TEXT,
+    "Name of the template that a run starts with: a dag, loop, pipeline or task.",
+);
+
+static ARGUMENTS: Field<ParametersDoc> = Field::optional(
+    "arguments",
+    INPUTS,
+    "Parameters of the workflow: given when it is run, seen as `workflow.parameters.x`, and by name as the entrypoint's inputs.",
+);
+
+static TIMEOUT: Field<Option<Millis>> = Field::optional(
+    "timeout",
+    TIMEOUT_OR_NONE,
+    "How long a run may last from its submission; `none` is without end.",
+)
+.or("1h");
+
+static PRIORITY: Field<u16> = Field::optional(
+    "priority",
+    whole::<u16, 0, 1000>(),
+    "Which of several runs gets a free slot first: 0 to 1000, higher first (R-P5).",
+)
+.or("500");
+
+static PARALLELISM: Field<u32> = Field::optional(
+    "parallelism",
+    whole::<u32, 1, { u32::MAX as i64 }>(),
+    "Leaf task runs that may be Ready or Running at once; absent: no bound (R-S11).",
+);
+
+static MAX_NESTED_DEPTH: Field<u8> = Field::optional(
+    "maxNestedDepth",
+    whole::<u8, 1, 10>(),
+    "Levels of dags, loops, pipelines and wrappers that may lie around a task, 1 to 10 (R-S6).",
+)
+.or("3");
+
+static TEMPLATES: Field<(Vec<TemplateDoc>, bool)> = Field::required(
+    "templates",
+    "a list of templates",
+    Form::new(templates, |defs| json!({ "type": "array", "minItems": 1, "items": TEMPLATE.schema(defs) })),
+    "What can be called, at least one, each with a name of its own.",
+);
+
+static HOOKS_FIELD: Field<HooksDoc> =
+    Field::optional("hooks", HOOKS, "Tasks that run beside the phases of the whole run (R-S12).");
+
+impl SpecDoc {
+    fn read(cursor: &Cursor<'_>, report: &Report) -> Option<Self> {
+        let object = cursor.object(&SPEC_TABLE, report)?;
+        let (templates, sound) = object.optional(&TEMPLATES).unwrap_or_default();
+        Some(Self {
+            entrypoint: object.optional(&ENTRYPOINT),
+            arguments: ParametersDoc::field(&object, &ARGUMENTS),
+            timeout: object.or_default(&TIMEOUT),
+            priority: object.or_default(&PRIORITY),
+            parallelism: object.optional(&PARALLELISM),
+            max_nested_depth: object.or_default(&MAX_NESTED_DEPTH).into(),
+            templates,
+            sound,
+            hooks: object.optional(&HOOKS_FIELD).unwrap_or_default(),
+        })
+    }
+}
+
+fn templates(cursor: &Cursor<'_>, report: &Report) -> Option<(Vec<TemplateDoc>, bool)> {
+    let items: Vec<_> = cursor.items(report)?.collect();
+    if items.is_empty() {
+        report.problem(cursor.problem(&shape::EMPTY, "empty list; expected at least one template"));
+    }
+    let list: Vec<_> = items.iter().filter_map(|item| TEMPLATE.read(item, report)).collect();
+    let sound = !items.is_empty() && list.len() == items.len() && list.iter().all(|t| t.name.is_some());
+    Some((list, sound))
+}
