@@ -37,7 +37,7 @@ pub struct Config {
     pub grants: BTreeMap<String, Grants>,
     /// Granted directories to create before a run.
     pub create: Vec<PathBuf>,
-    /// What expressions read as `vars.<name>`.
+    /// What expressions read as `vars.<name>`, or by its name alone.
     pub vars: Map,
     /// What `secretKeyRef` names.
     pub secrets: Secrets,

@@ -13,7 +13,7 @@ use std::{
 
 use phasm_engine::{
     event::Facts,
-    plan::{Catalogue, Plan},
+    plan::{Catalogue, Plan, WithVariables},
     problem::Problem,
     run::{Run, Step, Submission, SubmitView},
     value::Map,
@@ -99,7 +99,8 @@ impl Host {
     /// Every problem of the document at once.
     pub fn plan(&self, name: &str, text: &str) -> Result<Arc<Plan>, Vec<Problem>> {
         let tree = reader::read(name, text)?;
-        Plan::build(&tree, self.catalogue.as_ref()).map(Arc::new)
+        let known = WithVariables { catalogue: self.catalogue.as_ref(), variables: &self.facts.vars };
+        Plan::build(&tree, &known).map(Arc::new)
     }
 
     /// Submits a run. When this returns, the run is durable and on its way (R-D2).

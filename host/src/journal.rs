@@ -6,7 +6,7 @@ pub use phasm_engine::journal::render;
 use phasm_engine::{
     event::Event,
     phase::Phase,
-    plan::{Plan, Recorded},
+    plan::{Plan, Recorded, WithVariables},
     problem::Problem,
     run::{ImpossibleHistory, Run},
     time::Timestamp,
@@ -108,7 +108,11 @@ pub fn replay(
                         "expected the event of the submission",
                     )));
                 };
-                let plan = Plan::build(&Tree::from(&submitted.document), &Recorded(&submitted.defaults));
+                let known = WithVariables {
+                    catalogue: &Recorded(&submitted.defaults),
+                    variables: &submitted.facts.vars,
+                };
+                let plan = Plan::build(&Tree::from(&submitted.document), &known);
                 let plan = plan.map_err(|problems| RecoverError::Document { run_id: run_id(), problems })?;
                 replayed.insert(Run::replay(Arc::new(plan), []).map_err(impossible)?)
             }

@@ -186,9 +186,9 @@ fn followed(block: &str, kind: &str, returns: &Value) -> Followed {
         events.iter().rfind(|event| event["type"] == "task.phase" && event["scope"] == "main").unwrap();
     let text = |value: &Value| value.as_str().map(str::to_owned);
     (
-        delays.map(|event| event["data"]["delayMs"].as_u64().unwrap()).collect(),
-        text(&last["data"]["to"]).unwrap(),
-        text(&last["data"]["reason"]),
+        delays.map(|event| event.pointer("/data/delayMs").unwrap().as_u64().unwrap()).collect(),
+        text(last.pointer("/data/to").unwrap()).unwrap(),
+        last.pointer("/data/reason").and_then(text),
     )
 }
 

@@ -292,7 +292,7 @@ pub struct Facts {
     pub os: Arc<str>,
     /// `system.arch`: amd64 or arm64.
     pub arch: Arc<str>,
-    /// `vars`: an object of the operator's variables.
+    /// `vars`: an object of the operator's variables, which are roots of their own too (R-X9).
     pub vars: Value,
 }
 

@@ -26,6 +26,7 @@ mod shared;
 mod sources;
 pub(crate) mod types;
 mod upstream;
+mod variables;
 mod visible;
 mod ways;
 
@@ -34,6 +35,7 @@ use std::{collections::BTreeMap, sync::Arc};
 pub use self::{
     arguments::bind_arguments,
     executors::{Catalogue, ExecutorInfo, Recorded, check_defaults},
+    variables::WithVariables,
 };
 use crate::{
     expr::{Expr, Interpolated},

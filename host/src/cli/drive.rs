@@ -22,7 +22,7 @@ use self::session::Session;
 pub(super) use self::{
     answers::{Answer, Answers, answer, payload},
     plain::Plain,
-    prepare::{Prepared, configuration, open},
+    prepare::{Configured, Prepared, configuration, open},
     summary::of as summary,
 };
 use super::{

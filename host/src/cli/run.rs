@@ -5,12 +5,12 @@ use std::path::PathBuf;
 use clap::Args;
 use phasm::{
     SubmitError,
-    engine::{problem::Problem, value::Map},
+    engine::{plan::WithVariables, problem::Problem, value::Map},
 };
 
 use super::{
     document::Text,
-    drive::{self, Answer, Answers, DriveArguments, Driven, Manner, Plain, Started, answer},
+    drive::{self, Answer, Answers, Configured, DriveArguments, Driven, Manner, Plain, Started, answer},
     exit::Exit,
     failure::Failure,
     parameters::{self, Given},
@@ -62,9 +62,11 @@ impl RunArguments {
 /// Runs a document.
 pub(super) fn run(arguments: &RunArguments, log_level: LogLevel, screen: &Screen) -> Result<Exit, Failure> {
     let document = Text::read(&arguments.file, "document")?;
+    let DriveArguments { places, json, .. } = &arguments.drive;
+    let configured = Configured::read(places, screen, *json)?;
     let plan = document
-        .plan(&())
-        .map_err(|found| problems::refuse(screen, document.source(), &found, arguments.drive.json))?;
+        .plan(&WithVariables { catalogue: &(), variables: &configured.variables() })
+        .map_err(|found| problems::refuse(screen, document.source(), &found, *json))?;
     if plan.cron {
         return Err(Failure::call(SubmitError::Cron));
     }
@@ -72,18 +74,19 @@ pub(super) fn run(arguments: &RunArguments, log_level: LogLevel, screen: &Screen
     let mut manner = Manner::new(&arguments.drive, log_level);
     // Nobody could come back to a run in memory.
     manner.stays |= arguments.is_in_memory();
-    drive::drive(manner, screen, start(arguments, screen, &document, &given))
+    drive::drive(manner, screen, start(arguments, configured, screen, &document, &given))
 }
 
 /// Opens a host with everything the document names, and submits.
 async fn start(
     arguments: &RunArguments,
+    configured: Configured,
     screen: &Screen,
     document: &Text,
     given: &Map,
 ) -> Result<Started, Failure> {
     let DriveArguments { places, json, .. } = &arguments.drive;
-    let mut prepared = drive::open(places, screen, *json, document.dir())?;
+    let mut prepared = drive::open(places, configured, screen, document.dir())?;
     let refuse = |found: &[Problem]| problems::refuse(screen, document.source(), found, *json);
     let refused = |error: SubmitError| match error {
         SubmitError::Problems(found) => refuse(&found),

@@ -11,7 +11,7 @@ use phasm::{
 };
 
 use super::{
-    drive::{self, DriveArguments, Prepared},
+    drive::{self, Configured, DriveArguments, Prepared},
     failure::{Failure, While},
     screen::Screen,
     text,
@@ -53,7 +53,8 @@ impl StoreArgument {
         screen: &Screen,
     ) -> Result<Prepared, Failure> {
         self.check_is_there()?;
-        drive::open(&arguments.places, screen, arguments.json, None)?.with_store(&self.store).await
+        let configured = Configured::read(&arguments.places, screen, arguments.json)?;
+        drive::open(&arguments.places, configured, screen, None)?.with_store(&self.store).await
     }
 
     /// A name mistyped must not become a new store.

@@ -5,7 +5,10 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use phasm::{
     config::{self, Config},
-    engine::plan::catalogue,
+    engine::{
+        plan::{WithVariables, catalogue},
+        value::Value,
+    },
     plugins::Installed,
     sandbox::Limits,
 };
@@ -61,6 +64,7 @@ fn check(arguments: &ValidateArguments, screen: &Screen) -> Result<Exit, Failure
     let configured = arguments.config.as_deref();
     let configured = configured.map(|file| configuration(file, screen, arguments.json)).transpose()?;
     let config = configured.map(|(_, config)| config);
+    let variables = config.as_ref().map(|config| Value::from(config.vars.clone())).unwrap_or_default();
     let mut found = Found::default();
     let mut exit = Exit::Done;
     for file in &arguments.files {
@@ -72,7 +76,8 @@ fn check(arguments: &ValidateArguments, screen: &Screen) -> Result<Exit, Failure
             }
         };
         let installed = installed(&arguments.plugins, config.as_ref(), document.dir())?;
-        let (problems, warnings) = match document.plan(&installed) {
+        let known = WithVariables { catalogue: &installed, variables: &variables };
+        let (problems, warnings) = match document.plan(&known) {
             Ok(plan) => (Vec::new(), plan.warnings.clone()),
             Err(problems) => (problems, Vec::new()),
         };

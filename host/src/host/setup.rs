@@ -124,7 +124,7 @@ impl HostBuilder {
         self
     }
 
-    /// A variable that expressions read as `vars.<name>`.
+    /// A variable that expressions read as `vars.<name>`, or by its name alone where the language has no such name.
     #[must_use]
     pub fn var(mut self, name: impl Into<Arc<str>>, value: impl Into<Value>) -> Self {
         self.vars.insert(name.into(), value.into());

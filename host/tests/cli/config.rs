@@ -30,6 +30,45 @@ fn plugins_variables_and_secrets_come_from_the_configuration() {
     assert_eq!(bench.phasm(&["run", "w.yaml"]).status, 3, "without the flag there is no such executor");
 }
 
+/// R-X9: a variable is a root by its own name too; a label of that name goes first.
+#[test]
+fn variables_are_read_without_their_prefix_too() {
+    let bench = Bench::new();
+    bench.write("c.toml", "[vars]\ndepot = { town = \"Hull\" }\noffice = { town = \"York\" }\n");
+    bench.write("w.yaml", TOWNS);
+    let valid = bench.phasm(&["validate", "w.yaml", "--config", "c.toml"]);
+    assert_eq!(valid.status, 0, "{valid:?}");
+    let ran = bench.phasm(&["run", "w.yaml", "--config", "c.toml", "--json"]);
+    assert_eq!(
+        (ran.status, &ran.json()["outputs"][0]["value"]),
+        (0, &json!("Bath York Hull Hull")),
+        "{ran:?}"
+    );
+    let without = bench.phasm(&["run", "w.yaml"]);
+    assert_eq!((without.status, without.stderr.matches("P041").count()), (2, 2), "{without:?}");
+}
+
+/// Reads `office` and `depot`, of which the first is a label.
+const TOWNS: &str = "
+apiVersion: aether/v1
+kind: Workflow
+metadata: { name: towns }
+spec:
+  entrypoint: main
+  arguments: { parameters: [{ name: depot, valueFrom: { parameter: depot.town } }] }
+  templates:
+    - pipeline:
+        name: main
+        tasks:
+          - { name: office, executor: { type: echo }, outputs: { parameters: [{ name: town, value: Bath }] } }
+          - name: b
+            executor: { type: echo }
+            outputs:
+              parameters:
+                - name: towns
+                  value: '{{ office.town }} {{ vars.office.town }} {{ depot.town }} {{ workflow.parameters.depot }}'
+";
+
 #[test]
 fn problems_of_the_configuration_have_places_and_nothing_runs() {
     let bench = Bench::new();

@@ -8,7 +8,7 @@ use phasm_sdk::{
     serde::{Deserialize, Deserializer, de::DeserializeOwned, de::Error},
 };
 
-use crate::{misbehave::Lines, outputs::Type};
+use crate::misbehave::Lines;
 
 /// Keys of Aether's own echo that mean nothing here.
 const IGNORED: [&str; 2] = ["auto-resume-after", "__resumed"];
@@ -40,7 +40,7 @@ inputs! {
     /// One entry of `outputs`.
     pub(crate) struct Declared {
         pub(crate) name: String,
-        pub(crate) r#type as "type": Type = Type::Any,
+        pub(crate) r#type as "type": String = "any".to_owned(),
         pub(crate) value: Option<Json>,
     }
 }

@@ -4,34 +4,20 @@ use phasm_sdk::{inputs::Nested, prelude::*};
 
 use crate::controls::Declared;
 
-inputs! {
-    /// The types a declared output may have; SPEC section 1 names them.
-    #[derive(Clone, Copy)]
-    pub(crate) enum Type {
-        String = "string",
-        Number = "number",
-        Float = "float",
-        Integer = "integer",
-        Int = "int",
-        Boolean = "boolean",
-        Bool = "bool",
-        Object = "object",
-        Array = "array",
-        Any = "any",
-    }
-}
-
-impl Type {
-    fn zero(self) -> Json {
-        Json::from_text(match self {
-            Self::String => "\"\"",
-            Self::Number | Self::Float | Self::Integer | Self::Int => "0",
-            Self::Boolean | Self::Bool => "false",
-            Self::Object => "{}",
-            Self::Array => "[]",
-            Self::Any => "null",
-        })
-    }
+/// The zero of a type; one that SPEC section 1 does not name is taken for a string, as Aether's own echo takes it.
+fn zero(r#type: &str) -> Json {
+    Json::from_text(match r#type {
+        "number" | "float" | "integer" | "int" => "0",
+        "boolean" | "bool" => "false",
+        "object" => "{}",
+        "array" => "[]",
+        "any" => "null",
+        "string" => "\"\"",
+        other => {
+            warn!("outputs: unknown type `{other}`, taken for a string");
+            "\"\""
+        }
+    })
 }
 
 /// Adds the declared outputs; one without a value is the input of that name, else its type's zero.
@@ -40,7 +26,7 @@ pub(crate) fn declare(outputs: &mut Vec<(String, Json)>, declared: Vec<Nested<De
         match value {
             Some(value) => set(outputs, name, value),
             None if outputs.iter().any(|(known, _)| *known == name) => {}
-            None => outputs.push((name, r#type.zero())),
+            None => outputs.push((name, zero(&r#type))),
         }
     }
 }

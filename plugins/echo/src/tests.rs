@@ -58,10 +58,11 @@ fn declared_outputs_have_their_value_or_the_inputs_or_a_zero() {
         { "name": "s", "type": "string" }, { "name": "n", "type": "number" }, { "name": "f", "type": "float" },
         { "name": "i", "type": "int" }, { "name": "b", "type": "bool" }, { "name": "o", "type": "object" },
         { "name": "a", "type": "array" }, { "name": "any", "type": "any" }, { "name": "untyped" },
+        { "name": "odd", "type": "date" }, { "name": "list", "type": "list", "value": [1] },
     ]);
     let expected = json!({
         "fixed": "v", "x": 7, "y": "over", "nothing": null, "s": "", "n": 0, "f": 0, "i": 0, "b": false, "o": {},
-        "a": [], "any": null, "untyped": null, "other": true,
+        "a": [], "any": null, "untyped": null, "odd": "", "list": [1], "other": true,
     });
     check(json!({ "outputs": outputs, "x": 7, "y": "under", "other": true }), 0, "", &expected);
 }

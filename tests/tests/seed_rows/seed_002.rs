@@ -1,5 +1,7 @@
 //! Seed 002, NoETL: retry as a rule of policy.
 
+mod flow;
+
 use std::sync::Arc;
 
 use phasm_engine::{
@@ -127,16 +129,6 @@ fn actions() {
             (vec!["page".to_owned()], vec!["seen".to_owned()])
         );
     });
-}
-
-/// Section 2: without a policy none is made up, with one the canonical default is continue (R-N1).
-#[test]
-fn defaults() {
-    let plan = pipeline(&[json!({ "t": { "kind": "http" } })]);
-    let TemplateKind::Pipeline(pipeline) = &plan.templates[0].kind else { panic!("no pipeline") };
-    assert!(pipeline.nodes[0].settings.recovery.is_none());
-    let rules = json!([{ "when": "{{ outcome.status == 'ok' }}", "then": { "do": "break" } }]);
-    with_policy(&rules, |policy| assert!(!policy.fail_unmatched, "continue, even on error"));
 }
 
 /// Section 3.1.

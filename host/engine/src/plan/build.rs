@@ -8,7 +8,7 @@ use crate::{
 
 use super::{
     Plan, assemble, executors, executors::Catalogue, graph::Graph, index::Index, lints, names, nesting,
-    nesting::Graphs, references, sources,
+    nesting::Graphs, references, sources, variables,
 };
 
 impl Plan {
@@ -22,7 +22,7 @@ impl Plan {
         let report = Report::default();
         check_duplicates(&Cursor::root(tree), &report);
         let plan = document::read(tree, &report).and_then(|doc| {
-            let index = Index::new(&doc, &report);
+            let index = Index::new(&doc, &report, variables::readable(catalogue));
             names::check(&index);
             let graphs = graphs(&index);
             nesting::check(&index, &graphs);

@@ -32,6 +32,11 @@ pub trait Catalogue {
     fn memory(&self) -> Option<u64> {
         None
     }
+
+    /// The names of the operator's variables.
+    fn variables(&self) -> Vec<Arc<str>> {
+        Vec::new()
+    }
 }
 
 /// What a plugin's manifest says about its executor.

@@ -1,6 +1,9 @@
 //! Names resolved: which template a call means.
 
-use std::collections::BTreeMap;
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    sync::Arc,
+};
 
 use crate::{
     document::{
@@ -18,6 +21,8 @@ use super::{
 pub(super) struct Index<'a> {
     pub(super) doc: &'a WorkflowDoc,
     pub(super) report: &'a Report,
+    /// The operator's variables that expressions may begin with.
+    pub(super) variables: BTreeSet<Arc<str>>,
     by_name: BTreeMap<&'a str, TemplateId>,
 }
 
@@ -38,7 +43,7 @@ pub(super) enum Callee<'a> {
 
 impl<'a> Index<'a> {
     /// Indexes the templates; of equal names the first counts and the others are problems.
-    pub(super) fn new(doc: &'a WorkflowDoc, report: &'a Report) -> Self {
+    pub(super) fn new(doc: &'a WorkflowDoc, report: &'a Report, variables: BTreeSet<Arc<str>>) -> Self {
         let mut by_name = BTreeMap::new();
         for (id, template) in doc.spec.templates.iter().enumerate() {
             let Some(name) = &template.name else { continue };
@@ -49,7 +54,7 @@ impl<'a> Index<'a> {
                 by_name.insert(&*name.value, id);
             }
         }
-        Self { doc, report, by_name }
+        Self { doc, report, variables, by_name }
     }
 
     /// The names of the templates, in the document's order.

@@ -42,7 +42,10 @@ pub(super) fn check(index: &Index<'_>, scope: &Scope<'_>, found: &ReadAt<'_>) {
 
 fn resolve(index: &Index<'_>, scope: &Scope<'_>, path: &[&str]) -> Result<(), Miss> {
     let Some((root, rest)) = path.split_first() else { return Ok(()) };
-    let Some(mut shape) = scope.root(root) else { return Err(invisible(scope, root)) };
+    let variable = || index.variables.contains(*root).then_some(Shape::Any);
+    let Some(mut shape) = scope.root(root).or_else(variable) else {
+        return Err(invisible(index, scope, root));
+    };
     let mut outputs = Outputs::Any;
     for (position, segment) in rest.iter().enumerate() {
         let known = position + 1;
@@ -154,8 +157,9 @@ fn unseen_task(unseen: Unseen, known: usize, name: &str) -> Miss {
     Miss { entry, known, message, hint }
 }
 
-fn invisible(scope: &Scope<'_>, root: &str) -> Miss {
-    let names: Vec<_> = scope.visible_roots().collect();
+fn invisible(index: &Index<'_>, scope: &Scope<'_>, root: &str) -> Miss {
+    let mut names: Vec<&str> = scope.visible_roots().collect();
+    names.extend(index.variables.iter().map(|name| &**name));
     let message = format!("`{root}` cannot be seen here; expected {}", listed(&names));
     Miss { entry: &NOT_VISIBLE, known: 0, message, hint: hint_for(scope, root, &names) }
 }
@@ -172,7 +176,10 @@ fn hint_for(scope: &Scope<'_>, root: &str, visible: &[&str]) -> Option<String> {
             Some("only templates have inputs; the workflow's parameters are `workflow.parameters`".to_owned())
         }
         "tasks" => Some("a template sees its own inputs only; pass the value as an argument".to_owned()),
-        "hook" => Some("only hooks see it".to_owned()),
+        "hook" => {
+            Some("only the arguments and `when` of a hook see it; pass the value as an argument".to_owned())
+        }
+        "dag" => Some("how many children a container has, and in which phases, is in `children`".to_owned()),
         "outcome" => Some("only policy rules see it".to_owned()),
         "children" => Some("only outputs and phaseConditions of dags, loops and pipelines see it".to_owned()),
         "phase" | "code" | "msg" | "outputs" | "retries" => {

@@ -4,6 +4,7 @@ mod arguments;
 mod audit;
 mod containers;
 mod merging;
+mod variables;
 
 use crate::{problem::Problem, tree::Tree, value::Value};
 

@@ -175,8 +175,8 @@ impl<'a> View<'a> {
         }
     }
 
-    /// What tasks of a pipeline and their rules see besides (R-N7).
-    fn pipeline(&self, root: &Arc<str>, path: Path<'_>) -> Value {
+    /// What tasks of a pipeline and their rules see besides (R-N7), if that is what `root` names.
+    fn pipeline(&self, root: &Arc<str>, path: Path<'_>) -> Option<Value> {
         let container = self.task.parent.and_then(|id| self.run.task(id));
         // A pipeline's own outputs and conditions see its course too.
         let own =
@@ -185,11 +185,11 @@ impl<'a> View<'a> {
         let (Some(pipeline), Some(course)) =
             (if own.is_some() { Some(self.task) } else { container }, own.or(outer))
         else {
-            return Value::Null;
+            return None;
         };
         let outputs =
             |id: TaskId| self.run.task(id).map_or(Value::Null, |task| walk(&named(&task.outputs), path));
-        match root.as_ref() {
+        Some(match root.as_ref() {
             "iter" => member_of(&course.iter, path),
             "args" => {
                 let inputs = pipeline.inputs.iter().map(|b| (b.name.clone(), b.bound.visible()));
@@ -197,22 +197,23 @@ impl<'a> View<'a> {
             }
             "_prev" => course.previous.map_or(Value::Null, outputs),
             label => {
-                let index =
-                    pipeline.scope.as_ref().and_then(|scope| match self.run.plan.kind(scope.template)? {
+                let index = pipeline.scope.as_ref().and_then(|scope| {
+                    match self.run.plan.kind(scope.template)? {
                         TemplateKind::Pipeline(pipeline) => pipeline.index.get(label).copied(),
                         TemplateKind::Task
                         | TemplateKind::Wrapper(_)
                         | TemplateKind::Dag(_)
                         | TemplateKind::Loop(_) => None,
-                    });
-                match (self.result, index.and_then(|index| course.ended.get(index).copied().flatten())) {
+                    }
+                })?;
+                match (self.result, course.ended.get(index).copied().flatten()) {
                     (Some(result), _) if own.is_none() && self.is_self(root) => {
                         walk(&named(&result.outputs), path)
                     }
                     (_, ended) => ended.map_or(Value::Null, outputs),
                 }
             }
-        }
+        })
     }
 
     /// The attempt that is judged, else the one that is bound next or runs.
@@ -273,7 +274,7 @@ impl Env for SubmitView<'_> {
             "workflow" => workflow_member(self.plan, self.run_id, Phase::Created, &Arc::default(), rest),
             "system" => system_member(self.facts, rest),
             "vars" => walk(&self.facts.vars, rest),
-            _ => Value::Null,
+            _ => walk(&self.facts.vars, path),
         }
     }
 }
@@ -301,7 +302,7 @@ impl Env for View<'_> {
             "phase" | "code" | "msg" | "outputs" | "retries" => {
                 self.result.map_or(Value::Null, |result| result_member(result, path))
             }
-            _ => self.pipeline(root, rest),
+            _ => self.pipeline(root, rest).unwrap_or_else(|| walk(&self.run.facts.vars, path)),
         }
     }
 }

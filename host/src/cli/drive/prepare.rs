@@ -10,7 +10,10 @@ use std::{
 use phasm::{
     Host, HostBuilder,
     config::Config,
-    engine::plan::{Plan, Work},
+    engine::{
+        plan::{Plan, Work},
+        value::Value,
+    },
     store::{Sqlite, StoreError},
 };
 use tokio::time::sleep;
@@ -52,18 +55,36 @@ pub(in crate::cli) fn configuration(
     Ok((text, config))
 }
 
+/// The configuration a command was given, if any.
+#[derive(Default)]
+pub(in crate::cli) struct Configured(Option<(Text, Config)>);
+
+impl Configured {
+    /// Reads it; problems are shown, `as_json` on stdout.
+    ///
+    /// # Errors
+    /// When it cannot be read or has problems.
+    pub(in crate::cli) fn read(places: &Places, screen: &Screen, as_json: bool) -> Result<Self, Failure> {
+        let file = places.config.as_deref();
+        file.map(|file| configuration(file, screen, as_json)).transpose().map(Self)
+    }
+
+    /// The operator's variables, an object.
+    pub(in crate::cli) fn variables(&self) -> Value {
+        self.0.as_ref().map(|(_, config)| config.vars.clone()).unwrap_or_default().into()
+    }
+}
+
 /// Opens a host for a document in `dir`, if there is one; nothing is stored, built or loaded yet.
 ///
 /// # Errors
-/// When the configuration or a directory is not as it should be.
+/// When a directory is not as it should be.
 pub(in crate::cli) fn open(
     places: &Places,
+    Configured(configured): Configured,
     screen: &Screen,
-    as_json: bool,
     dir: Option<&Path>,
 ) -> Result<Prepared, Failure> {
-    let configured = places.config.as_deref();
-    let configured = configured.map(|file| configuration(file, screen, as_json)).transpose()?;
     let config = configured.as_ref().map(|(_, config)| config);
     let dirs = search::plugin_dirs(&places.plugins, config, dir)?;
     let cache = search::cache_dir().map(|dir| dir.join("compiled"));

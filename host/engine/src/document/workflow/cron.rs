@@ -1,6 +1,7 @@
 //! `spec` of a CronWorkflow: a schedule around a workflow's spec, validated, but nothing runs it yet.
 
 use super::{
+    metadata::{Metadata, RUN_METADATA},
     schedule::SCHEDULE,
     spec::{SPEC_OF_WORKFLOW, SpecDoc},
 };
@@ -27,6 +28,7 @@ static CRON_TABLE: Table = Table::closed(
         &SUCCESSFUL_LIMIT,
         &FAILED_LIMIT,
         &SUSPEND,
+        &WORKFLOW_METADATA,
         &WORKFLOW_SPEC,
     ],
     &[],
@@ -62,6 +64,9 @@ static FAILED_LIMIT: Field<u32> =
 
 static SUSPEND: Field<bool> = Field::optional("suspend", BOOLEAN, "Whether the schedule pauses.");
 
+static WORKFLOW_METADATA: Field<Metadata> =
+    Field::optional("workflowMetadata", RUN_METADATA, "Name, labels and notes that each run gets.");
+
 static WORKFLOW_SPEC: Field<SpecDoc> = Field::required(
     "workflowSpec",
     "the spec of the workflow to run",
@@ -89,5 +94,6 @@ fn read(cursor: &Cursor<'_>, report: &Report) -> Option<SpecDoc> {
         object.optional(field);
     }
     object.optional(&SUSPEND);
+    object.optional(&WORKFLOW_METADATA);
     object.optional(&WORKFLOW_SPEC)
 }

@@ -11,10 +11,14 @@ use crate::document::{
     field::TEXT,
     form::{Field, Form, Table},
     name::NAME,
-    walk::{Cursor, Name},
+    walk::{Cursor, Name, Object},
 };
 
 pub(super) const METADATA: Form<Metadata> = Form::new(Metadata::read, |defs| defs.object(&METADATA_TABLE));
+
+/// `workflowMetadata` of a CronWorkflow.
+pub(super) const RUN_METADATA: Form<Metadata> =
+    Form::new(Metadata::of_runs, |defs| defs.object(&RUN_METADATA_TABLE));
 
 /// `metadata`.
 #[derive(Default)]
@@ -39,6 +43,15 @@ static WORKFLOW_NAME: Field<Name> = Field::required(
     "Name of the workflow; expressions see `workflow.name`.",
 );
 
+static RUN_METADATA_TABLE: Table = Table::closed(
+    "workflowMetadata",
+    "What a schedule gives its runs.",
+    &[&RUN_NAME, &NAMESPACE, &VERSION, &LABELS_FIELD, &ANNOTATIONS],
+    &[],
+);
+
+static RUN_NAME: Field<Name> = Field::optional("name", NAME, "Name of the runs; the schedule's, if absent.");
+
 static NAMESPACE: Field<Name> =
     Field::optional("namespace", NAME, "Whose workflow it is; expressions see `workflow.namespace`.")
         .or("default");
@@ -54,13 +67,22 @@ static ANNOTATIONS: Field<BTreeMap<Arc<str>, Value>> =
 impl Metadata {
     fn read(cursor: &Cursor<'_>, report: &Report) -> Option<Self> {
         let object = cursor.object(&METADATA_TABLE, report)?;
+        Some(Self { name: object.optional(&WORKFLOW_NAME), ..Self::rest(&object) })
+    }
+
+    fn of_runs(cursor: &Cursor<'_>, report: &Report) -> Option<Self> {
+        let object = cursor.object(&RUN_METADATA_TABLE, report)?;
+        Some(Self { name: object.optional(&RUN_NAME), ..Self::rest(&object) })
+    }
+
+    fn rest(object: &Object<'_, '_>) -> Self {
         object.optional(&ANNOTATIONS);
-        Some(Self {
-            name: object.optional(&WORKFLOW_NAME),
+        Self {
+            name: None,
             namespace: object.optional(&NAMESPACE),
             version: object.optional(&VERSION),
             labels: object.optional(&LABELS_FIELD).unwrap_or_default(),
-        })
+        }
     }
 }
 
