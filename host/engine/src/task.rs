@@ -127,21 +127,46 @@ pub struct HookOf {
 pub enum Turn {
     /// Its dependencies, or the end of a delay; or it is not a leaf in Created.
     Elsewhere,
-    /// A slot; the key orders the queue.
-    Queued(QueueKey),
+    /// A slot.
+    Queued(Since),
     /// A free place under the `parallelism` of an enclosing dag.
-    Blocked(QueueKey, TaskId),
+    Blocked(Since, TaskId),
+}
+
+/// How long a leaf has waited for its turn.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Since {
+    /// When it became ready.
+    pub at: Timestamp,
+    /// Retries join at the end.
+    pub retry: bool,
 }
 
 /// First ready first; at one instant new tasks in document order, then retries (R-S1).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct QueueKey {
-    /// When it became ready.
-    pub at: Timestamp,
-    /// Retries join at the end.
-    pub retry: bool,
-    /// Creation order.
+    /// How long it has waited.
+    pub since: Since,
+    /// Document order, iterations by index: the positions among their siblings of what leads to the leaf, the root's
+    /// child first.
+    pub position: [u32; MAX_DEPTH],
+    /// Creation order, for hook runs.
     pub task: TaskId,
+}
+
+/// Levels below the root that there can be (`maxNestedDepth`).
+pub const MAX_DEPTH: usize = 10;
+
+impl Place {
+    /// Its position among its siblings.
+    #[must_use]
+    pub fn position(self) -> u32 {
+        match self {
+            Self::Root | Self::Hook(_) => 0,
+            Self::Dag(_, index) | Self::Entry(_, index, _) => u32::try_from(index).unwrap_or(u32::MAX),
+            Self::Iteration(_, index) | Self::Attempt(_, index) => index,
+        }
+    }
 }
 
 /// One attempt as the run view shows it.

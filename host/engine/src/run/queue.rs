@@ -6,20 +6,34 @@ use crate::{
     phase::Kind,
     plan::TemplateKind,
     scope::Scope,
-    task::{QueueKey, Turn},
+    task::{MAX_DEPTH, QueueKey, Since, Turn},
     wait::{Wait, WaitKind},
 };
 
 impl Run {
     /// Puts a leaf in the queue, or behind the first full `parallelism` around it.
     pub(super) fn enqueue(&mut self, id: TaskId, retry: bool) {
-        let key = QueueKey { at: self.now, retry, task: id };
+        let key = self.key(id, Since { at: self.now, retry });
         if self.task(id).is_some_and(|task| task.hook.is_some()) {
             self.hook_queue.insert(key, id);
-            return self.set_turn(id, Turn::Queued(key));
+            return self.set_turn(id, Turn::Queued(key.since));
         }
         let full = self.full_limit(id);
         self.put(key, full);
+    }
+
+    /// The place of a leaf in the queue, found on the way up from it.
+    fn key(&self, id: TaskId, since: Since) -> QueueKey {
+        let mut position = [0; MAX_DEPTH];
+        let mut at = self.task(id);
+        while let Some(task) = at {
+            let level = (task.depth as usize).checked_sub(1);
+            if let Some(slot) = level.and_then(|level| position.get_mut(level)) {
+                *slot = task.place.position();
+            }
+            at = task.parent.and_then(|id| self.task(id));
+        }
+        QueueKey { since, position, task: id }
     }
 
     pub(super) fn put(&mut self, key: QueueKey, full: Option<TaskId>) {
@@ -27,13 +41,13 @@ impl Run {
         let turn = match full {
             None => {
                 self.queue.insert(key, id);
-                Turn::Queued(key)
+                Turn::Queued(key.since)
             }
             Some(container) => {
                 if let Some(scope) = self.scope_mut(container) {
                     scope.blocked.insert(key, id);
                 }
-                Turn::Blocked(key, container)
+                Turn::Blocked(key.since, container)
             }
         };
         self.set_turn(id, turn);
@@ -55,11 +69,13 @@ impl Run {
         }
         match turn {
             Turn::Elsewhere => {}
-            Turn::Queued(key) => {
+            Turn::Queued(since) => {
+                let key = self.key(id, since);
                 self.queue.remove(&key);
                 self.hook_queue.remove(&key);
             }
-            Turn::Blocked(key, container) => {
+            Turn::Blocked(since, container) => {
+                let key = self.key(id, since);
                 if let Some(scope) = self.scope_mut(container) {
                     scope.blocked.remove(&key);
                 }
