@@ -30,6 +30,10 @@ use serde_json::{Value as Json, json};
 /// The templates of a workflow with so many leaves.
 type Shape = fn(u32) -> Json;
 
+/// The allocator of the `phasm` command.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 const SIZES: [u32; 3] = [100, 10_000, 100_000];
 
 /// Slots of the host: leaves in flight at once.

@@ -28,6 +28,10 @@ use phasm::{
     store::{Sqlite, Store},
 };
 
+/// The allocator of the `phasm` command.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 fn main() {
     // `cargo test --benches` and the like ask for a list or a quick pass; a benchmark has nothing to check.
     if std::env::args().any(|argument| argument == "--list" || argument == "--test") {

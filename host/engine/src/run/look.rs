@@ -41,7 +41,7 @@ pub struct Times {
 }
 
 impl Run {
-    /// When this run next wants a [`Input::Tick`]; none while nothing is waited for.
+    /// When this run next wants a [`Input::Tick`](crate::event::Input::Tick); none while nothing is waited for.
     #[must_use]
     pub fn next_wait(&self) -> Option<Timestamp> {
         self.waits.next()
