@@ -1,4 +1,4 @@
-//! Outputs after an attempt, and those of containers (SPEC section 7).
+//! Outputs after an attempt, and those of containers (R-B6, R-B7).
 
 use std::sync::Arc;
 
@@ -104,7 +104,7 @@ impl Run {
         Some(Value::Null)
     }
 
-    /// Outputs that could not be computed or do not fit their declared type are kept, with a warning (section 7).
+    /// Outputs that could not be computed or do not fit their declared type are kept, with a warning (R-B3, R-B8).
     fn warn_outputs(&mut self, id: TaskId, declared: &[Parameter], outputs: &[Output], faults: Vec<String>) {
         for fault in faults {
             self.warn(Some(id), "output", fault);
