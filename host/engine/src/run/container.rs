@@ -43,7 +43,8 @@ impl Run {
     /// Opens a container, or begins a wrapper's next attempt.
     fn open(&mut self, task: TaskId) {
         match self.bind_container(task) {
-            Ok((inputs, Items { items, cut })) => {
+            Ok((inputs, Items { items, cut, nulls })) => {
+                self.warn_nulls(task, nulls);
                 let length = items.as_ref().map_or(0, |items| items.len());
                 self.emit(Event::ScopeOpened(Box::new(ScopeOpened { task, inputs, items })));
                 if cut > 0 {

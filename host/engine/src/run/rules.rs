@@ -104,16 +104,18 @@ impl Run {
         judged: &Judged,
         assignments: &[(Arc<str>, Interpolated)],
     ) -> Map {
-        let mut values = Map::new();
+        let (mut values, mut nulls) = (Map::new(), 0);
         for (name, written) in assignments {
             let Some(view) = self.rule_view(id, policy, judged) else { break };
             match written.eval(&view) {
                 Ok(bound) => {
+                    nulls += bound.emptied;
                     values.insert(name.clone(), bound.value);
                 }
                 Err(error) => self.warn(Some(id), "policy-set", format!("{name} is left as it was: {error}")),
             }
         }
+        self.warn_nulls(id, nulls);
         values
     }
 
