@@ -2,13 +2,12 @@
 
 use std::collections::BTreeMap;
 
-use serde::Serialize;
 use serde_json::{Map, Value, json};
 
 use crate::{
     event::{
-        AttemptEnded, Event, HookFailed, PhaseChanged, PolicyEvaluated, RetryScheduled, ScopeOpened, TaskId,
-        With,
+        AttemptEnded, Event, HookFailed, HookFired, PhaseChanged, PolicyEvaluated, RetryScheduled,
+        ScopeOpened, Submitted, TaskId, With,
     },
     phase::{Kind, Phase},
     plan::{TemplateKind, Work},
@@ -90,23 +89,10 @@ type Parts = (&'static str, Option<TaskId>, Option<u32>, Value);
 
 fn parts(run: &Run, event: &Event, attempt: Option<u32>) -> Parts {
     match event {
-        Event::Submitted(submitted) => {
-            let plan = run.plan();
-            let data = json!({
-                "workflow": plan.name, "namespace": plan.namespace, "priority": plan.priority,
-                "parameters": submitted.parameters.as_ref(),
-            });
-            ("run.submitted", None, None, data)
-        }
+        Event::Submitted(submitted) => submitted_parts(run, submitted),
         Event::RunPhase(phase) => ("run.phase", None, None, json!({ "phase": phase })),
         Event::CancelRequested => ("run.cancel.requested", None, None, json!({})),
-        Event::ScopeOpened(opened) => {
-            let mut data = json!({ "inputs": opened.inputs, "tasks": children(run, opened) });
-            if let (Some(items), Some(data)) = (&opened.items, data.as_object_mut()) {
-                data.insert("items".to_owned(), json!(items));
-            }
-            ("scope.opened", Some(opened.task), None, data)
-        }
+        Event::ScopeOpened(opened) => scope_parts(run, opened),
         Event::Repeated(task) => ("scope.opened", Some(*task), None, json!({ "repeated": true, "tasks": 1 })),
         Event::Phase(change) => phase_parts(change, attempt),
         Event::AttemptStarted(fence) => {
@@ -132,10 +118,9 @@ fn parts(run: &Run, event: &Event, attempt: Option<u32>) -> Parts {
             (if *well { "task.done" } else { "task.failed" }, Some(*task), None, json!({ "phase": phase }))
         }
         Event::HookFired(fired) => {
-            let data = json!({
-                "hookType": fired.kind, "hookOf": run.task_run_id(fired.of), "inputs": fired.inputs,
-            });
-            ("hook.fired", Some(fired.run), None, data)
+            let HookFired { run: hook, of, kind, inputs, .. } = fired.as_ref();
+            let data = json!({ "hookType": kind, "hookOf": run.task_run_id(*of), "inputs": inputs });
+            ("hook.fired", Some(*hook), None, data)
         }
         Event::HookFailed(failed) => {
             let HookFailed { of, kind, run: hook, message } = failed.as_ref();
@@ -151,6 +136,23 @@ fn parts(run: &Run, event: &Event, attempt: Option<u32>) -> Parts {
     }
 }
 
+fn submitted_parts(run: &Run, submitted: &Submitted) -> Parts {
+    let plan = run.plan();
+    let data = json!({
+        "workflow": plan.name, "namespace": plan.namespace, "priority": plan.priority,
+        "parameters": submitted.parameters.as_ref(),
+    });
+    ("run.submitted", None, None, data)
+}
+
+fn scope_parts(run: &Run, opened: &ScopeOpened) -> Parts {
+    let mut data = json!({ "inputs": opened.inputs, "tasks": children(run, opened) });
+    if let (Some(items), Some(data)) = (&opened.items, data.as_object_mut()) {
+        data.insert("items".to_owned(), json!(items));
+    }
+    ("scope.opened", Some(opened.task), None, data)
+}
+
 fn phase_parts(change: &PhaseChanged, attempt: Option<u32>) -> Parts {
     let PhaseChanged { task, from, to, reason, with } = change;
     let mut data = Map::new();
@@ -161,7 +163,7 @@ fn phase_parts(change: &PhaseChanged, attempt: Option<u32>) -> Parts {
     match with.as_deref() {
         Some(With::Partial { message, outputs } | With::Result { message, outputs }) => {
             put("message", json!(message));
-            put("outputs", named(outputs));
+            put("outputs", json!(outputs));
         }
         Some(With::Bound { .. }) | None => {}
     }
@@ -172,13 +174,9 @@ fn attempt_parts(ended: &AttemptEnded) -> Parts {
     let AttemptEnded { fence, phase, code, message, outputs, duration_ms } = ended;
     let kind = if *phase == Phase::Succeeded { "task.attempt.done" } else { "task.attempt.failed" };
     let data = json!({
-        "phase": phase, "code": code, "message": message, "outputs": named(outputs), "durationMs": duration_ms,
+        "phase": phase, "code": code, "message": message, "outputs": json!(outputs), "durationMs": duration_ms,
     });
     (kind, Some(fence.task), Some(fence.attempt), data)
-}
-
-fn named<T: Serialize>(outputs: T) -> Value {
-    json!(outputs)
 }
 
 /// How many task runs an opened scope has at first.

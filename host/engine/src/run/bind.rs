@@ -78,13 +78,12 @@ impl Run {
     }
 
     pub(super) fn warn_nulls(&mut self, id: TaskId, nulls: usize) {
-        if nulls > 0 {
-            self.warn(
-                Some(id),
-                "null-in-text",
-                format!("{nulls} placeholders inside text were null and left empty"),
-            );
-        }
+        let message = match nulls {
+            0 => return,
+            1 => "a placeholder inside text was null and left empty".to_owned(),
+            _ => format!("{nulls} placeholders inside text were null and left empty"),
+        };
+        self.warn(Some(id), "null-in-text", message);
     }
 }
 

@@ -230,8 +230,13 @@ impl Run {
         let Some(scope) = self.task(id).and_then(|task| task.scope.as_ref()) else { return };
         if let Some((Next::TooManyJumps, jumps)) = scope.pipeline().map(|course| (course.next, course.jumps))
         {
-            let message = format!("more than {jumps} jumps; maxJumps allows no more");
-            return self.finalise_as(id, Phase::Error, Some(Reason::MaxJumps), message.into());
+            let (reason, message) = match self.room_for(1) {
+                Ok(()) => {
+                    (Some(Reason::MaxJumps), format!("more than {jumps} jumps; maxJumps allows no more"))
+                }
+                Err(full) => (None, full),
+            };
+            return self.finalise_as(id, Phase::Error, reason, message.into());
         }
         let Some(worst) = scope.failures.worst().cloned() else {
             return self.finalise_as(id, Phase::Succeeded, None, Arc::default());
