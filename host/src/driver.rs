@@ -234,9 +234,7 @@ impl Driver {
     }
 
     fn collect(&mut self, step: Step) {
-        let dispatched =
-            step.commands.iter().filter(|command| matches!(command, Command::Dispatch(_))).count();
-        self.batch.slots -= i64::try_from(dispatched).unwrap_or(i64::MAX);
+        self.batch.slots -= dispatches(&step.commands);
         if self.batch.events.is_empty() && self.batch.commands.is_empty() {
             self.batch.events = step.events;
             self.batch.commands = step.commands;
@@ -319,7 +317,7 @@ impl Driver {
         self.attempts.insert(fence.task, (fence, handle));
     }
 
-    /// Reads secrets, at each dispatch anew (SPEC section 7).
+    /// Reads secrets, at each dispatch anew (R-B9).
     fn invocation(&self, dispatch: Dispatch) -> Result<Invocation, String> {
         let Dispatch { fence, .. } = dispatch;
         let mut inputs = Vec::with_capacity(dispatch.inputs.len());
@@ -377,7 +375,8 @@ impl Driver {
             handle.abort();
         }
         self.inbox.close();
-        let mut returned = self.batch.slots;
+        // What a record that was refused would have begun has taken its slots already.
+        let mut returned = self.batch.slots + dispatches(&self.batch.commands);
         while let Ok(message) = self.inbox.try_recv() {
             match message {
                 Message::Signal(Signal::Finished(..) | Signal::Interrupted(_) | Signal::Gone(_)) => {
@@ -400,4 +399,10 @@ impl Driver {
         };
         self.standing.send_replace(standing);
     }
+}
+
+/// Slots that commands take.
+fn dispatches(commands: &[Command]) -> i64 {
+    let dispatches = commands.iter().filter(|command| matches!(command, Command::Dispatch(_))).count();
+    i64::try_from(dispatches).unwrap_or(i64::MAX)
 }

@@ -1,4 +1,4 @@
-//! The operator's secrets: handed to guests, hidden from everybody else (SPEC section 7).
+//! The operator's secrets: handed to guests, hidden from everybody else (R-B9).
 
 use std::{collections::BTreeMap, fmt, sync::Arc};
 

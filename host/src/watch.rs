@@ -94,8 +94,8 @@ impl Watchers {
         if !self.any() {
             return;
         }
-        for (seq, event) in (first_seq..).zip(events) {
-            self.send(&Notice::Event(Arc::new(journal::render(run, seq, time, event))));
+        for event in journal::render(run, first_seq, time, events) {
+            self.send(&Notice::Event(Arc::new(event)));
         }
     }
 }

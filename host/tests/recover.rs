@@ -395,3 +395,21 @@ async fn an_attempt_that_is_not_begun_holds_no_slot() {
     assert_eq!(other.wait().await.unwrap().phase, Phase::Succeeded);
     taken_up.cancel().await.unwrap();
 }
+
+/// A slot that was taken for what another engine's record has overtaken comes back.
+#[tokio::test]
+async fn a_record_that_is_refused_holds_no_slot() {
+    let store = Arc::new(Memory::default());
+    let shared = Arc::clone(&store) as Arc<dyn Store>;
+    let left = Host::builder().store(shared).executor(Fake::new(by_type) as _).slots(1).open().unwrap();
+    let right = host(&store, &Fake::new(by_type));
+    let (ours, _) = submit(&left, r#"{"name": "ask", "executor": {"type": "ask"}}"#).await;
+    assert!(matches!(ours.wait_or_park().await, Ok(Waited::Parked(_))));
+    let theirs = right.recover_run(ours.id()).await.unwrap();
+    assert!(theirs.resume("ask", Map::new()).await.unwrap());
+    let lost = ours.resume("ask", Map::new()).await;
+    assert!(matches!(lost, Err(Refused::Lost(_))), "{lost:?}");
+    let (other, _) = submit(&left, r#"{"name": "b", "executor": {"type": "echo"}}"#).await;
+    let other = tokio::time::timeout(std::time::Duration::from_secs(60), other.wait()).await;
+    assert_eq!(other.unwrap().unwrap().phase, Phase::Succeeded);
+}

@@ -6,6 +6,7 @@ use std::{collections::BTreeMap, sync::Arc};
 
 use phasm_engine::{
     event::{Command, Dispatch, Event, Facts, Fence, Input, TaskId},
+    journal,
     outcome::Outcome,
     plan::Plan,
     run::{Run, Step, Submission},
@@ -204,7 +205,25 @@ pub fn check_replay<S: Script>(plan: &Arc<Plan>, world: &World<S>) -> Result<(),
     for length in 1..=world.journal.len() {
         check_cut(plan, world, length).map_err(|error| format!("cut at {length}: {error}"))?;
     }
-    Ok(())
+    check_rendering(plan, world)
+}
+
+/// R-D1: however many events make one record, readers see each as if it had been alone.
+fn check_rendering<S: Script>(plan: &Arc<Plan>, world: &World<S>) -> Result<(), String> {
+    let mut run = replay(plan, &world.journal, 0)?;
+    let mut alone = Vec::new();
+    for (time, events) in &world.journal {
+        for event in events.chunks(1) {
+            let seq = run.seq();
+            run.apply_record(*time, event).map_err(|error| error.to_string())?;
+            alone.extend(journal::render(&run, seq, *time, event));
+        }
+    }
+    let all: Vec<Event> = world.journal.iter().flat_map(|(_, events)| events.iter().cloned()).collect();
+    let at_once = journal::render(&run, 0, Timestamp(0), &all);
+    let attempt = |event: &serde_json::Value| event.get("attempt").cloned();
+    let differ = alone.iter().zip(&at_once).find(|(alone, all)| attempt(alone) != attempt(all));
+    differ.map_or(Ok(()), |(alone, all)| Err(format!("alone\n{alone}\nin one record\n{all}")))
 }
 
 /// Replays the first `length` records, and compares with the state then, if it was kept, or with the live run if

@@ -1,4 +1,4 @@
-//! Durations (seed 003, SPEC section 10).
+//! Durations (seed 003, R-U1 to R-U4).
 
 use std::fmt;
 

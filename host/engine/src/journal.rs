@@ -1,26 +1,32 @@
 //! The journal for readers (R-D1): each event as one JSON object, with the names it speaks of.
 
-use serde::Serialize;
+use std::collections::BTreeMap;
+
 use serde_json::{Map, Value, json};
 
 use crate::{
     event::{
-        AttemptEnded, Event, HookFailed, PhaseChanged, PolicyEvaluated, RetryScheduled, ScopeOpened, TaskId,
-        With,
+        AttemptEnded, Event, HookFailed, HookFired, PhaseChanged, PolicyEvaluated, RetryScheduled,
+        ScopeOpened, Submitted, TaskId, With,
     },
+    phase::{Kind, Phase},
     plan::{TemplateKind, Work},
     policy::{Matched, Verdict},
     retry::MaxAttempts,
     run::Run,
-    task::{Place, TaskRun},
+    task::Place,
     time::Timestamp,
 };
 
-/// Shows `event`, the one with number `seq`, as `{seq, time, type, runID, taskRunID?, taskName?, scope?, attempt?,
-/// data{}}`. `run` is the run right after the event was applied, or later.
+/// Shows the events of one record, the first with number `first_seq`, each as `{seq, time, type, runID, taskRunID?,
+/// taskName?, scope?, attempt?, data{}}`. `run` is the run right after the record.
 #[must_use]
-pub fn render(run: &Run, seq: u64, time: Timestamp, event: &Event) -> Value {
-    let (kind, task, attempt, data) = parts(run, event);
+pub fn render(run: &Run, first_seq: u64, time: Timestamp, events: &[Event]) -> Vec<Value> {
+    let numbered = (first_seq..).zip(events).zip(attempts(run, events));
+    numbered.map(|((seq, event), attempt)| object(run, seq, time, parts(run, event, attempt))).collect()
+}
+
+fn object(run: &Run, seq: u64, time: Timestamp, (kind, task, attempt, data): Parts) -> Value {
     let mut object = Map::new();
     let mut put = |key: &str, value: Value| object.insert(key.to_owned(), value);
     put("seq", seq.into());
@@ -39,29 +45,56 @@ pub fn render(run: &Run, seq: u64, time: Timestamp, event: &Event) -> Value {
     Value::Object(object)
 }
 
+/// The attempt that each event found or began, where the event does not say so itself: by the end of the record `run`
+/// may have begun others, as after a retry without delay.
+fn attempts(run: &Run, events: &[Event]) -> Vec<Option<u32>> {
+    let mut begun_later: BTreeMap<TaskId, u32> = BTreeMap::new();
+    let mut attempts = Vec::with_capacity(events.len());
+    for event in events.iter().rev() {
+        let task = subject(event).and_then(|id| run.task(id));
+        let later = task.and_then(|task| begun_later.get(&task.id)).copied().unwrap_or_default();
+        attempts.push(task.map(|task| task.attempt.saturating_sub(later)).filter(|attempt| *attempt > 0));
+        if let Some(id) = begins(run, event) {
+            *begun_later.entry(id).or_default() += 1;
+        }
+    }
+    attempts.reverse();
+    attempts
+}
+
+/// The task run of an event that belongs to an attempt without naming it.
+fn subject(event: &Event) -> Option<TaskId> {
+    if let Event::Phase(PhaseChanged { task, .. }) | Event::TimedOut(task, _) | Event::Resumed(task, _) =
+        event
+    {
+        Some(*task)
+    } else {
+        None
+    }
+}
+
+/// The task run of which an event begins an attempt.
+fn begins(run: &Run, event: &Event) -> Option<TaskId> {
+    let (id, kind) = if let Event::Phase(PhaseChanged { task, to: Phase::Ready, reason: None, .. }) = event {
+        (*task, Kind::Leaf)
+    } else if let Event::ScopeOpened(opened) = event {
+        (opened.task, Kind::Wrapper)
+    } else {
+        return None;
+    };
+    run.task(id).filter(|task| run.kind(task) == kind).map(|task| task.id)
+}
+
 type Parts = (&'static str, Option<TaskId>, Option<u32>, Value);
 
-fn parts(run: &Run, event: &Event) -> Parts {
+fn parts(run: &Run, event: &Event, attempt: Option<u32>) -> Parts {
     match event {
-        Event::Submitted(submitted) => {
-            let plan = run.plan();
-            let data = json!({
-                "workflow": plan.name, "namespace": plan.namespace, "priority": plan.priority,
-                "parameters": submitted.parameters.as_ref(),
-            });
-            ("run.submitted", None, None, data)
-        }
+        Event::Submitted(submitted) => submitted_parts(run, submitted),
         Event::RunPhase(phase) => ("run.phase", None, None, json!({ "phase": phase })),
         Event::CancelRequested => ("run.cancel.requested", None, None, json!({})),
-        Event::ScopeOpened(opened) => {
-            let mut data = json!({ "inputs": opened.inputs, "tasks": children(run, opened) });
-            if let (Some(items), Some(data)) = (&opened.items, data.as_object_mut()) {
-                data.insert("items".to_owned(), json!(items));
-            }
-            ("scope.opened", Some(opened.task), None, data)
-        }
+        Event::ScopeOpened(opened) => scope_parts(run, opened),
         Event::Repeated(task) => ("scope.opened", Some(*task), None, json!({ "repeated": true, "tasks": 1 })),
-        Event::Phase(change) => phase_parts(run, change),
+        Event::Phase(change) => phase_parts(change, attempt),
         Event::AttemptStarted(fence) => {
             let inputs = run.task(fence.task).map(|task| json!(task.inputs));
             let data = json!({ "inputs": inputs, "dispatch": fence.dispatch });
@@ -69,11 +102,11 @@ fn parts(run: &Run, event: &Event) -> Parts {
         }
         Event::AttemptEnded(ended) => attempt_parts(ended),
         Event::TimedOut(task, clock) => {
-            ("task.timeout", Some(*task), attempt_of(run.task(*task)), json!({ "which": clock.as_str() }))
+            ("task.timeout", Some(*task), attempt, json!({ "which": clock.as_str() }))
         }
         Event::Resumed(task, payload) => {
             let data = json!({ "payload": payload.as_ref() });
-            ("task.resumed", Some(*task), attempt_of(run.task(*task)), data)
+            ("task.resumed", Some(*task), attempt, data)
         }
         Event::PolicyEvaluated(evaluated) => policy_parts(run, evaluated),
         Event::RetryScheduled(RetryScheduled { task, attempt, delay_ms, wake_at }) => {
@@ -85,10 +118,9 @@ fn parts(run: &Run, event: &Event) -> Parts {
             (if *well { "task.done" } else { "task.failed" }, Some(*task), None, json!({ "phase": phase }))
         }
         Event::HookFired(fired) => {
-            let data = json!({
-                "hookType": fired.kind, "hookOf": run.task_run_id(fired.of), "inputs": fired.inputs,
-            });
-            ("hook.fired", Some(fired.run), None, data)
+            let HookFired { run: hook, of, kind, inputs, .. } = fired.as_ref();
+            let data = json!({ "hookType": kind, "hookOf": run.task_run_id(*of), "inputs": inputs });
+            ("hook.fired", Some(*hook), None, data)
         }
         Event::HookFailed(failed) => {
             let HookFailed { of, kind, run: hook, message } = failed.as_ref();
@@ -104,11 +136,24 @@ fn parts(run: &Run, event: &Event) -> Parts {
     }
 }
 
-fn attempt_of(task: Option<&TaskRun>) -> Option<u32> {
-    task.map(|task| task.attempt).filter(|attempt| *attempt > 0)
+fn submitted_parts(run: &Run, submitted: &Submitted) -> Parts {
+    let plan = run.plan();
+    let data = json!({
+        "workflow": plan.name, "namespace": plan.namespace, "priority": plan.priority,
+        "parameters": submitted.parameters.as_ref(),
+    });
+    ("run.submitted", None, None, data)
 }
 
-fn phase_parts(run: &Run, change: &PhaseChanged) -> Parts {
+fn scope_parts(run: &Run, opened: &ScopeOpened) -> Parts {
+    let mut data = json!({ "inputs": opened.inputs, "tasks": children(run, opened) });
+    if let (Some(items), Some(data)) = (&opened.items, data.as_object_mut()) {
+        data.insert("items".to_owned(), json!(items));
+    }
+    ("scope.opened", Some(opened.task), None, data)
+}
+
+fn phase_parts(change: &PhaseChanged, attempt: Option<u32>) -> Parts {
     let PhaseChanged { task, from, to, reason, with } = change;
     let mut data = Map::new();
     let mut put = |key: &str, value: Value| data.insert(key.to_owned(), value);
@@ -118,25 +163,20 @@ fn phase_parts(run: &Run, change: &PhaseChanged) -> Parts {
     match with.as_deref() {
         Some(With::Partial { message, outputs } | With::Result { message, outputs }) => {
             put("message", json!(message));
-            put("outputs", named(outputs));
+            put("outputs", json!(outputs));
         }
         Some(With::Bound { .. }) | None => {}
     }
-    ("task.phase", Some(*task), attempt_of(run.task(*task)), Value::Object(data))
+    ("task.phase", Some(*task), attempt, Value::Object(data))
 }
 
 fn attempt_parts(ended: &AttemptEnded) -> Parts {
     let AttemptEnded { fence, phase, code, message, outputs, duration_ms } = ended;
-    let kind =
-        if *phase == crate::phase::Phase::Succeeded { "task.attempt.done" } else { "task.attempt.failed" };
+    let kind = if *phase == Phase::Succeeded { "task.attempt.done" } else { "task.attempt.failed" };
     let data = json!({
-        "phase": phase, "code": code, "message": message, "outputs": named(outputs), "durationMs": duration_ms,
+        "phase": phase, "code": code, "message": message, "outputs": json!(outputs), "durationMs": duration_ms,
     });
     (kind, Some(fence.task), Some(fence.attempt), data)
-}
-
-fn named<T: Serialize>(outputs: T) -> Value {
-    json!(outputs)
 }
 
 /// How many task runs an opened scope has at first.

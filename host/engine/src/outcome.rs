@@ -1,4 +1,4 @@
-//! What one attempt returned, and the phase it maps to (SPEC section 3).
+//! What one attempt returned, and the phase it maps to (R-C6).
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! Policy rules: what an attempt's outcome leads to (seed 002, SPEC section 9).
+//! Policy rules: what an attempt's outcome leads to (seed 002, R-N10).
 
 use std::sync::Arc;
 
@@ -101,7 +101,7 @@ impl Verdict {
         }
     }
 
-    /// Whether an error outcome is tolerated (SPEC section 9): continue, jump and break do.
+    /// Whether an error outcome is tolerated (R-N11): continue, jump and break do.
     #[must_use]
     pub fn tolerates(self) -> bool {
         match self {

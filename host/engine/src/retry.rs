@@ -1,4 +1,4 @@
-//! When and how soon a task is tried again (SPEC section 4): three spellings, one policy.
+//! When and how soon a task is tried again (R-R12): three spellings, one policy.
 
 use serde::{Deserialize, Serialize};
 

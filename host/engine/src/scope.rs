@@ -83,7 +83,7 @@ pub enum Next {
     Task(NodeIndex),
     /// Nothing: it is through, or a rule ended it.
     End,
-    /// Nothing: it has jumped too often.
+    /// Nothing: it has jumped too often, or the run is full.
     TooManyJumps,
 }
 

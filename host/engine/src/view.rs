@@ -1,4 +1,4 @@
-//! The run view (SPEC section 13): one run as people and programs see it, the same on the command line and over HTTP.
+//! The run view (R-V1): one run as people and programs see it, the same on the command line and over HTTP.
 
 use std::sync::Arc;
 

@@ -35,9 +35,10 @@ pub(super) fn events(arguments: &EventsArguments, screen: &Screen) -> Result<Exi
     runtime()?.block_on(async {
         let printed = match reader.load(run).await {
             Ok(records) => journal::replay(run, &records, |run, seq, time, events| {
-                let line = |(seq, event)| journal::render(run, seq, time, event).to_string() + "\n";
+                let lines =
+                    journal::render(run, seq, time, events).into_iter().map(|event| format!("{event}\n"));
                 // Whoever has stopped reading wants no more.
-                let _gone = screen.out(&(seq..).zip(events).map(line).collect::<String>());
+                let _gone = screen.out(&lines.collect::<String>());
             })
             .map(drop),
             Err(error) => Err(RecoverError::from(error)),

@@ -84,7 +84,7 @@ impl From<Exit> for ExitCode {
 mod tests {
     use super::*;
 
-    /// SPEC section 13.
+    /// R-L1.
     #[test]
     fn every_phase_has_its_status() {
         let statuses = Phase::ALL.map(|phase| Exit::from(phase).status());

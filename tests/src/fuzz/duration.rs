@@ -16,7 +16,7 @@ const UNITS: [(&str, u128); 5] = [
     ("days day d", 86_400_000),
 ];
 
-/// Checks that the parser reads exactly the durations of SPEC section 10, and names a place where there is none.
+/// Checks that the parser reads exactly the durations of R-U1 to R-U3, and names a place where there is none.
 ///
 /// # Panics
 /// When it does not.

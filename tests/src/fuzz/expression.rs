@@ -101,7 +101,7 @@ fn check_reads(text: &str, expr: &Expr) {
     }
 }
 
-/// SPEC section 6: null is false, the texts `true` and `false` count, anything else is an error.
+/// R-X7: null is false, the texts `true` and `false` count, anything else is an error.
 fn check_truth(text: &str, expr: &Expr, value: Option<&Value>) {
     let expected = match value {
         Some(Value::Null) => Some(false),

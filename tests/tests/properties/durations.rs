@@ -1,4 +1,4 @@
-//! Durations (seed 003, SPEC section 10): whatever is written by the grammar reads as its sum, and one slip is refused
+//! Durations (seed 003, R-U1 to R-U3): whatever is written by the grammar reads as its sum, and one slip is refused
 //! where it stands.
 
 use phasm_engine::duration::{LONGEST, parse};

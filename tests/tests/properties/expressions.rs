@@ -1,4 +1,4 @@
-//! Laws of the expression language (SPEC section 6) that need no second evaluator.
+//! Laws of the expression language (R-X1 to R-X9) that need no second evaluator.
 
 use std::sync::Arc;
 

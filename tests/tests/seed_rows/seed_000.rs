@@ -14,7 +14,7 @@ use serde_json::json;
 
 use super::{always, end, ended_at, outcome, run_one};
 
-/// "Per-Task Timeout", the table of units (SPEC section 10).
+/// "Per-Task Timeout", the table of units (R-U2).
 #[test]
 fn units() {
     let rows =
@@ -35,7 +35,7 @@ fn limit() {
     }
 }
 
-/// "retry on PhaseError and PhaseTimeout only. PhaseFailed is not retried by default" (section 4, R-R4)
+/// "retry on PhaseError and PhaseTimeout only. PhaseFailed is not retried by default" (R-R4)
 #[test]
 fn default_filter() {
     let rows = [
@@ -111,7 +111,7 @@ fn same_inputs() {
 }
 
 /// "If no Resume() arrives within one second, the timeout watchdog fires … the downstream finalize task still runs." And
-/// if it is not set, "others cause the DAG to fail". (section 5, R-T3)
+/// if it is not set, "others cause the DAG to fail". (R-T3)
 #[test]
 fn watchdog() {
     for (tolerated, run, finalize) in
@@ -174,7 +174,7 @@ fn retries_share_the_deadline() {
     }
 }
 
-/// "Workflow-Level Timeout": spec.timeout 30m cancels all non-terminal tasks and marks the workflow Timeout (section 5).
+/// "Workflow-Level Timeout": spec.timeout 30m cancels all non-terminal tasks and marks the workflow Timeout.
 #[test]
 fn workflow_timeout() {
     use phasm_engine::{plan::Plan, tree::Tree, value::Map, value::Value};

@@ -15,7 +15,7 @@ use serde_json::{Value as Json, json};
 
 use super::{always, end, outcome, run_one};
 
-/// The ten constants with their exact strings, in the seed's order, and `IsTerminal()` (section 2, R-P3).
+/// The ten constants with their exact strings, in the seed's order, and `IsTerminal()` (R-P3).
 #[test]
 fn constants() {
     let rows = [

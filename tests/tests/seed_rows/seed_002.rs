@@ -92,7 +92,7 @@ fn placement() {
     check(&rules, &rows);
 }
 
-/// Section 2: every `do` with its own keys (section 9's table).
+/// Section 2: every `do` with its own keys (R-N11).
 #[test]
 fn actions() {
     let rows = [
@@ -113,7 +113,7 @@ fn actions() {
             json!({ "do": "retry", "attempts": 5, "backoff": "exponential", "delay": 1.0 }),
             retry(5, EXPONENTIAL, 1),
         ),
-        // SPEC section 4: attempts=3, backoff=none, delay=1.0.
+        // R-R12: attempts=3, backoff=none, delay=1.0.
         (json!({ "do": "retry" }), retry(3, Growth::Factor(1.0), 1)),
     ];
     for (then, expected) in rows {

@@ -205,7 +205,7 @@ fn delays() {
     }
 }
 
-/// "Supported units are", every spelling (SPEC section 10).
+/// "Supported units are", every spelling (R-U2).
 #[test]
 fn units() {
     let rows = [
@@ -226,7 +226,7 @@ fn units() {
     }
 }
 
-/// The examples, with the two sums that SPEC section 10 works out.
+/// The examples, with the two sums that R-U4 works out.
 #[test]
 fn examples() {
     let rows = [

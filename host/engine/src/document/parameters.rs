@@ -144,7 +144,7 @@ fn check_names(list: &[ParameterDoc], report: &Report) {
     }
 }
 
-/// Reports a literal that does not fit `kind` or `allowed`; null fits always (SPEC section 7).
+/// Reports a literal that does not fit `kind` or `allowed`; null fits always (R-B3).
 pub(crate) fn check_literal(value: &ValueDoc, kind: ParameterType, allowed: &[Value], report: &Report) {
     if let Some((entry, message)) = misfit_of(&value.value, kind, allowed) {
         let problem = value.site.problem(entry, message);

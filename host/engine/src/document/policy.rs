@@ -1,4 +1,4 @@
-//! `policy`: NoETL's rules (seed 002, SPEC section 9).
+//! `policy`: NoETL's rules (seed 002, R-N10, R-N11).
 
 mod action;
 

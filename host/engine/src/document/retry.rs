@@ -1,4 +1,4 @@
-//! `retry`: Aether's and Steep's spelling (SPEC section 4).
+//! `retry`: Aether's and Steep's spelling (R-R12).
 
 use serde_json::json;
 

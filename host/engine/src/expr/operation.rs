@@ -35,7 +35,7 @@ pub(super) const MANY: [(&str, Many); 3] = [("chain", chain), ("list", list), ("
 /// What stands where a boolean is needed.
 ///
 /// # Errors
-/// When it is none (SPEC section 6).
+/// When it is none (R-X7).
 pub(super) fn condition(value: View<'_>) -> Result<bool, String> {
     value.truth().ok_or_else(|| format!("expected true or false, not {}", value.describe()))
 }

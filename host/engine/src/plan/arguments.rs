@@ -1,4 +1,4 @@
-//! The values a run's parameters get (SPEC section 7).
+//! The values a run's parameters get (R-B5).
 
 use std::sync::Arc;
 

@@ -14,7 +14,7 @@ use super::{
     visible::ROOTS,
 };
 
-/// What a call of a dag, loop or pipeline may carry (SPEC section 1).
+/// What a call of a dag, loop or pipeline may carry (R-W9).
 const CONTAINER_FIELDS: [&str; 7] =
     ["template", "dependencies", "arguments", "when", "timeout", "continueOn", "phaseConditions"];
 

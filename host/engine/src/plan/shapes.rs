@@ -1,4 +1,4 @@
-//! Members of the objects that expressions see (SPEC section 6).
+//! Members of the objects that expressions see (R-X9).
 
 /// What a value holds, as far as it is known.
 #[derive(Clone, Copy, Debug)]

@@ -1,4 +1,4 @@
-//! Whether every input of every call has a source, and whether literal values fit (SPEC section 7).
+//! Whether every input of every call has a source, and whether literal values fit (R-B2, R-B3).
 
 use std::collections::BTreeSet;
 

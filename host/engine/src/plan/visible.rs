@@ -250,7 +250,7 @@ fn one_of<'a>(
     }
 }
 
-/// The outputs that a task can have (SPEC section 7).
+/// The outputs that a task can have (R-B6, R-B7).
 pub(super) fn outputs_of<'a>(index: &Index<'a>, task: &'a TaskDoc) -> Outputs<'a> {
     match index.callee(task) {
         Callee::Inline | Callee::Unknown => declared(&task.outputs),

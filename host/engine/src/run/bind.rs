@@ -1,4 +1,4 @@
-//! Inputs and configuration before the first attempt (SPEC section 7).
+//! Inputs and configuration before the first attempt (R-B1 to R-B5).
 
 use std::sync::Arc;
 
@@ -78,13 +78,12 @@ impl Run {
     }
 
     pub(super) fn warn_nulls(&mut self, id: TaskId, nulls: usize) {
-        if nulls > 0 {
-            self.warn(
-                Some(id),
-                "null-in-text",
-                format!("{nulls} placeholders inside text were null and left empty"),
-            );
-        }
+        let message = match nulls {
+            0 => return,
+            1 => "a placeholder inside text was null and left empty".to_owned(),
+            _ => format!("{nulls} placeholders inside text were null and left empty"),
+        };
+        self.warn(Some(id), "null-in-text", message);
     }
 }
 
@@ -130,11 +129,13 @@ impl<'a> Call<'a> {
     /// Fields of an item that nobody declared are passed on, as arguments are (R-S5).
     fn pass_fields(&self, bound: &mut Vec<Binding>) {
         let Place::Iteration(..) = self.view.task.place else { return };
-        for (name, value) in self.given.into_iter().flatten() {
-            if !bound.iter().any(|binding| binding.name == *name) {
-                bound.push(Binding { name: name.clone(), bound: Bound::Value(value.clone()) });
-            }
-        }
+        // Guests choose how many fields there are: they are only compared with what the document names.
+        let is_named = |name: &Arc<str>| bound.iter().any(|binding| binding.name == *name);
+        let fields = self.given.into_iter().flatten().filter(|(name, _)| !is_named(name));
+        let passed: Vec<Binding> = fields
+            .map(|(name, value)| Binding { name: name.clone(), bound: Bound::Value(value.clone()) })
+            .collect();
+        bound.extend(passed);
     }
 
     /// The first source that is not null; null if all are.
@@ -206,7 +207,7 @@ fn check(parameter: &Parameter, bound: &Bound) -> Result<(), String> {
     }
 }
 
-/// Type and enum; null fits everything (section 7).
+/// Type and enum; null fits everything (R-B3).
 pub(super) fn check_value(parameter: &Parameter, value: &Value) -> Result<(), String> {
     parameter.kind.complaint(value, &parameter.allowed).map_or(Ok(()), Err)
 }

@@ -174,7 +174,7 @@ impl Run {
         }
     }
 
-    /// A pipeline goes on behind a task that has ended, as its rules said or in order (SPEC section 9).
+    /// A pipeline goes on behind a task that has ended, as its rules said or in order (R-N11).
     fn advance_pipeline(&mut self, id: TaskId, container: TaskId, satisfied: bool) {
         let plan = Arc::clone(&self.plan);
         let Some(task) = self.task(id) else { return };

@@ -59,13 +59,14 @@ impl Run {
         let mut open = vec![container];
         while let Some(id) = open.pop() {
             let Some(scope) = self.task(id).and_then(|task| task.scope.as_ref()) else { continue };
-            for &child in &scope.children {
-                let Some(task) = self.task(child).filter(|task| !task.phase.is_terminal()) else { continue };
-                if task.scope.is_some() {
-                    containers.push(child);
-                    open.push(child);
+            // The newest first: behind a long history of attempts, entries or iterations only the last may be open.
+            let children = scope.children.iter().rev().filter_map(|child| self.task(*child));
+            for child in children.filter(|task| !task.phase.is_terminal()).take(scope.open as usize) {
+                if child.scope.is_some() {
+                    containers.push(child.id);
+                    open.push(child.id);
                 } else {
-                    leaves.push(child);
+                    leaves.push(child.id);
                 }
             }
         }

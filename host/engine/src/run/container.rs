@@ -43,7 +43,8 @@ impl Run {
     /// Opens a container, or begins a wrapper's next attempt.
     fn open(&mut self, task: TaskId) {
         match self.bind_container(task) {
-            Ok((inputs, Items { items, cut })) => {
+            Ok((inputs, Items { items, cut, nulls })) => {
+                self.warn_nulls(task, nulls);
                 let length = items.as_ref().map_or(0, |items| items.len());
                 self.emit(Event::ScopeOpened(Box::new(ScopeOpened { task, inputs, items })));
                 if cut > 0 {
@@ -229,8 +230,13 @@ impl Run {
         let Some(scope) = self.task(id).and_then(|task| task.scope.as_ref()) else { return };
         if let Some((Next::TooManyJumps, jumps)) = scope.pipeline().map(|course| (course.next, course.jumps))
         {
-            let message = format!("more than {jumps} jumps; maxJumps allows no more");
-            return self.finalise_as(id, Phase::Error, Some(Reason::MaxJumps), message.into());
+            let (reason, message) = match self.room_for(1) {
+                Ok(()) => {
+                    (Some(Reason::MaxJumps), format!("more than {jumps} jumps; maxJumps allows no more"))
+                }
+                Err(full) => (None, full),
+            };
+            return self.finalise_as(id, Phase::Error, reason, message.into());
         }
         let Some(worst) = scope.failures.worst().cloned() else {
             return self.finalise_as(id, Phase::Succeeded, None, Arc::default());

@@ -16,10 +16,15 @@ use crate::{
 /// Elements that the lists of one loop may have in all: guests choose the names of undeclared outputs.
 const MOST_SLOTS: usize = 1 << 22;
 
-/// What a loop runs over, and how many iterations `maxIterations` cut off.
+/// What a loop runs over.
+#[derive(Default)]
 pub(super) struct Items {
+    /// None where it repeats on a condition, and of other containers.
     pub(super) items: Option<Arc<Vec<Value>>>,
+    /// Iterations that `maxIterations` cut off.
     pub(super) cut: usize,
+    /// Placeholders inside texts that were null.
+    pub(super) nulls: usize,
 }
 
 impl Run {
@@ -45,16 +50,17 @@ impl Run {
     /// # Errors
     /// A message that says why it cannot be run over.
     pub(super) fn items(&self, id: TaskId, inputs: &Bindings) -> Result<Items, String> {
-        let none = Items { items: None, cut: 0 };
-        let Some(task) = self.task(id) else { return Ok(none) };
-        let Some(each) = self.loop_of(&self.plan, task) else { return Ok(none) };
+        let Some(task) = self.task(id) else { return Ok(Items::default()) };
+        let Some(each) = self.loop_of(&self.plan, task) else { return Ok(Items::default()) };
         let view = View { bound: Some(inputs), ..View::new(self, task, Level::Template) };
+        let mut nulls = 0;
         let mut items = match &each.over {
-            LoopOver::Repeat(_) => return Ok(none),
+            LoopOver::Repeat(_) => return Ok(Items::default()),
             LoopOver::Items(written) => {
                 let item = |(index, item)| {
-                    let value = evaluate(item, &view).map_err(|error| format!("items[{index}]: {error}"))?;
-                    Ok::<_, String>(value.value)
+                    let text = evaluate(item, &view).map_err(|error| format!("items[{index}]: {error}"))?;
+                    nulls += text.emptied;
+                    Ok::<_, String>(text.value)
                 };
                 written.iter().enumerate().map(item).collect::<Result<Vec<_>, _>>()?
             }
@@ -65,7 +71,7 @@ impl Run {
         let most = each.max_iterations.map_or(usize::MAX, |most| most as usize);
         let cut = items.len().saturating_sub(most);
         items.truncate(most);
-        Ok(Items { items: Some(Arc::new(items)), cut })
+        Ok(Items { items: Some(Arc::new(items)), cut, nulls })
     }
 
     /// All iterations of a loop have ended well enough: whether `repeatCondition` asks for another; true if so.

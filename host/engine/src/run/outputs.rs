@@ -1,4 +1,4 @@
-//! Outputs after an attempt, and those of containers (SPEC section 7).
+//! Outputs after an attempt, and those of containers (R-B6, R-B7).
 
 use std::sync::Arc;
 
@@ -15,6 +15,15 @@ use crate::{
     value::Value,
 };
 
+/// What was met while outputs were computed.
+#[derive(Default)]
+struct Doubts {
+    /// Values that could not be computed.
+    faults: Vec<String>,
+    /// Placeholders inside texts that were null.
+    nulls: usize,
+}
+
 impl Run {
     /// Applies the declared outputs of a task: a whitelist, with values to fill in; none declared passes all.
     pub(super) fn whitelisted(&mut self, id: TaskId, judged: &Judged) -> Outputs {
@@ -24,17 +33,17 @@ impl Run {
         if node.outputs.is_empty() {
             return Arc::clone(&judged.outputs);
         }
-        let mut faults = Vec::new();
+        let mut doubts = Doubts::default();
         let mut outputs = Vec::with_capacity(node.outputs.len());
         for parameter in node.outputs.iter() {
             let returned = judged.outputs.iter().rfind(|output| output.name == parameter.name);
             let value = match returned {
                 Some(output) => Some(output.value.clone()),
-                None => self.filled_in(id, node, parameter, judged, &mut faults),
+                None => self.filled_in(id, node, parameter, judged, &mut doubts),
             };
             outputs.extend(value.map(|value| Output { name: parameter.name.clone(), value }));
         }
-        self.warn_outputs(id, &node.outputs, &outputs, faults);
+        self.warn_outputs(id, &node.outputs, &outputs, doubts);
         Arc::new(outputs)
     }
 
@@ -47,10 +56,10 @@ impl Run {
         if node.outputs.is_empty() {
             return self.inherited(id, judged);
         }
-        let mut faults = Vec::new();
+        let mut doubts = Doubts::default();
         let mut outputs = Vec::with_capacity(node.outputs.len());
         for parameter in node.outputs.iter() {
-            let filled = self.filled_in(id, node, parameter, judged, &mut faults);
+            let filled = self.filled_in(id, node, parameter, judged, &mut doubts);
             let aggregated = || {
                 let all = judged.aggregated.as_ref()?;
                 all.iter().find(|output| output.name == parameter.name).map(|output| output.value.clone())
@@ -58,7 +67,7 @@ impl Run {
             let value = filled.or_else(aggregated).unwrap_or_default();
             outputs.push(Output { name: parameter.name.clone(), value });
         }
-        self.warn_outputs(id, &node.outputs, &outputs, faults);
+        self.warn_outputs(id, &node.outputs, &outputs, doubts);
         Arc::new(outputs)
     }
 
@@ -78,7 +87,7 @@ impl Run {
         node: &Node,
         parameter: &Parameter,
         judged: &Judged,
-        faults: &mut Vec<String>,
+        doubts: &mut Doubts,
     ) -> Option<Value> {
         let task = self.task(id)?;
         let level = own_level(node);
@@ -93,20 +102,26 @@ impl Run {
                 Source::From(ValueFrom::Expression(expr), _) => {
                     expr.eval(&view).map_err(|error| error.to_string())
                 }
-                Source::Written(written, _) => evaluate(written, &view).map(|text| text.value),
+                Source::Written(written, _) => evaluate(written, &view).map(|text| {
+                    doubts.nulls += text.emptied;
+                    text.value
+                }),
             };
             match value {
                 Ok(Value::Null) => {}
                 Ok(value) => return Some(value),
-                Err(error) => faults.push(format!("output {} cannot be computed: {error}", parameter.name)),
+                Err(error) => {
+                    doubts.faults.push(format!("output {} cannot be computed: {error}", parameter.name));
+                }
             }
         }
         Some(Value::Null)
     }
 
-    /// Outputs that could not be computed or do not fit their declared type are kept, with a warning (section 7).
-    fn warn_outputs(&mut self, id: TaskId, declared: &[Parameter], outputs: &[Output], faults: Vec<String>) {
-        for fault in faults {
+    /// Outputs that could not be computed or do not fit their declared type are kept, with a warning (R-B3, R-B8).
+    fn warn_outputs(&mut self, id: TaskId, declared: &[Parameter], outputs: &[Output], doubts: Doubts) {
+        self.warn_nulls(id, doubts.nulls);
+        for fault in doubts.faults {
             self.warn(Some(id), "output", fault);
         }
         for output in outputs {

@@ -9,6 +9,9 @@ use crate::{
     time::Millis,
 };
 
+/// Attempts that are still made after a task's `timeout`, all in one step.
+const MOST_FUTILE: u32 = 1000;
+
 impl Run {
     pub(super) fn decide_by_retry(
         &mut self,
@@ -16,14 +19,20 @@ impl Run {
         policy: &RetryPolicy,
         judged: &Judged,
     ) -> Next {
-        let timed_out = self.task(id).and_then(|task| task.clocks.timeout).is_some_and(|at| at <= self.now);
-        let unlimited = policy.max_attempts == MaxAttempts::Unlimited;
-        let budget = policy.max_attempts.allows_another(attempt) && !(unlimited && timed_out);
-        if budget && self.filter_allows(id, policy, judged) {
+        if self.may_try_again(id, policy.max_attempts) && self.filter_allows(id, policy, judged) {
             return Next::Retry(self.delay(id, policy));
         }
-        let exhausted = !budget && !unlimited && attempt > 1;
+        let exhausted = !policy.max_attempts.allows_another(attempt) && attempt > 1;
         Next::End(judged.phase, exhausted.then_some(Reason::RetryExhausted))
+    }
+
+    /// Whether the budget has another attempt. Once the task's `timeout` has passed, attempts end as they begin: where
+    /// more than [`MOST_FUTILE`] are left, as without a budget, the one that meets it is the last (R-T2).
+    pub(super) fn may_try_again(&self, id: TaskId, most: MaxAttempts) -> bool {
+        let Some(task) = self.task(id) else { return false };
+        let timed_out = task.clocks.timeout.is_some_and(|at| at <= self.now);
+        let futile = timed_out && most.allows_another(task.attempt.saturating_add(MOST_FUTILE));
+        most.allows_another(task.attempt) && !futile
     }
 
     /// The filter, or the author's expression, which is only asked while there is a budget (R-R4).

@@ -1,4 +1,4 @@
-//! Policy rules: what an attempt's outcome leads to (seed 002, SPEC section 9).
+//! Policy rules: what an attempt's outcome leads to (seed 002, R-N10).
 
 use std::sync::Arc;
 
@@ -36,7 +36,7 @@ impl Run {
             Some(RuleAction::Fail) => Verdict::Fail,
             Some(RuleAction::Retry { attempts, backoff }) => Verdict::Retry {
                 attempts: *attempts,
-                delay_ms: attempts.allows_another(fence.attempt).then(|| self.rule_delay(id, *backoff)),
+                delay_ms: self.may_try_again(id, *attempts).then(|| self.rule_delay(id, *backoff)),
             },
             None if policy.fail_unmatched => Verdict::Fail,
             None => Verdict::Continue,
@@ -62,14 +62,15 @@ impl Run {
         match verdict {
             Verdict::Continue | Verdict::Jump(_) | Verdict::Break => Next::End(judged.phase, None),
             Verdict::Retry { delay_ms: Some(delay), .. } => Next::Retry(delay),
-            Verdict::Retry { delay_ms: None, .. } => {
-                Next::End(failed, (attempt > 1).then_some(Reason::RetryExhausted))
+            Verdict::Retry { attempts, delay_ms: None } => {
+                let exhausted = !attempts.allows_another(attempt) && attempt > 1;
+                Next::End(failed, exhausted.then_some(Reason::RetryExhausted))
             }
             Verdict::Fail => Next::End(failed, Some(Reason::PolicyFail)),
         }
     }
 
-    /// The first rule that matches. A condition that fails does not match (SPEC section 9).
+    /// The first rule that matches. A condition that fails does not match (R-N10).
     fn matching<'p>(
         &mut self,
         id: TaskId,
@@ -103,16 +104,18 @@ impl Run {
         judged: &Judged,
         assignments: &[(Arc<str>, Interpolated)],
     ) -> Map {
-        let mut values = Map::new();
+        let (mut values, mut nulls) = (Map::new(), 0);
         for (name, written) in assignments {
             let Some(view) = self.rule_view(id, policy, judged) else { break };
             match written.eval(&view) {
                 Ok(bound) => {
+                    nulls += bound.emptied;
                     values.insert(name.clone(), bound.value);
                 }
                 Err(error) => self.warn(Some(id), "policy-set", format!("{name} is left as it was: {error}")),
             }
         }
+        self.warn_nulls(id, nulls);
         values
     }
 

@@ -1,4 +1,4 @@
-//! Waits that are over (SPEC section 5).
+//! Waits that are over (R-T3, R-T4).
 
 use super::{Run, attempt::end_of};
 use crate::{

@@ -229,7 +229,7 @@ fn defaults_of_a_manifest_are_checked() {
     }
 }
 
-/// SPEC section 1: each field by itself, the nearer level's whole object, retry and policy as one field.
+/// R-W12: each field by itself, the nearer level's whole object, retry and policy as one field.
 #[test]
 fn each_field_comes_from_its_nearest_level() {
     let levels = |template: &str, call: &str| {

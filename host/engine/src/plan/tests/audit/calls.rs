@@ -2,7 +2,7 @@
 
 use super::*;
 
-/// SPEC section 1.
+/// R-W9.
 #[test]
 fn what_a_call_may_carry() {
     check_tasks(&[

@@ -2,7 +2,7 @@
 
 use super::*;
 
-/// SPEC section 6: R-E1, R-E2, and types that are known.
+/// R-X9, R-E1, R-E2, and types that are known.
 #[test]
 fn expressions_on_a_task() {
     check_tasks(&[
@@ -86,7 +86,7 @@ fn comparisons_that_are_never_true() {
     ]);
 }
 
-/// SPEC section 7: expressions cannot read a secret.
+/// R-B9: expressions cannot read a secret.
 #[test]
 fn secrets_read_as_null() {
     let secret = r#""valueFrom": {"secretKeyRef": {"name": "s", "key": "k"}}"#;

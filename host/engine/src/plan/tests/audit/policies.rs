@@ -1,4 +1,4 @@
-//! Rules and pipelines (SPEC section 9).
+//! Rules and pipelines (R-N1 to R-N11).
 
 use super::*;
 
@@ -60,7 +60,7 @@ const POLICIES: &[(&str, &[&str])] = &[
     ),
 ];
 
-/// SPEC section 9.
+/// R-N10, R-N11.
 #[test]
 fn policies_of_a_task() {
     for (policy, expected) in POLICIES {

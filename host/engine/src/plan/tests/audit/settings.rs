@@ -2,7 +2,7 @@
 
 use super::*;
 
-/// SPEC sections 1 and 4: R-R1 to R-R3.
+/// R-W12, R-R1 to R-R3.
 #[test]
 fn counts_and_delays() {
     check_tasks(&[
@@ -46,7 +46,7 @@ fn counts_and_delays() {
     ]);
 }
 
-/// SPEC sections 5 and 10: R-T1, R-T2, R-T6.
+/// R-U1, R-T1, R-T2, R-T6.
 #[test]
 fn timeouts() {
     check_tasks(&[

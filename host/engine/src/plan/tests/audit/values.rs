@@ -2,7 +2,7 @@
 
 use super::*;
 
-/// SPEC section 7: nothing is converted.
+/// R-B8: nothing is converted.
 #[test]
 fn what_is_passed_must_be_able_to_fit() {
     let argument = |name: &str, source: &str| {
