@@ -36,6 +36,8 @@ use self::{screen::Screen, trace::LogLevel};
 /// Runs workflows whose every step is a sandboxed WebAssembly component.
 #[derive(Debug, Parser)]
 #[command(name = "phasm", version, propagate_version = true, arg_required_else_help = true)]
+#[command(after_help = "Examples:\n  phasm run greet.yaml -p who=Ada\n  phasm validate greet.yaml\n  \
+                        phasm plugin new greet\n  phasm help resume")]
 struct Arguments {
     #[command(subcommand)]
     command: Command,
@@ -56,7 +58,11 @@ enum Command {
     List(list::ListArguments),
     Get(get::GetArguments),
     Events(events::EventsArguments),
-    #[command(subcommand)]
+    #[command(
+        subcommand,
+        after_help = "Examples:\n  phasm plugin new greet\n  phasm plugin build plugins/greet\n  phasm plugin list\n  \
+                      phasm plugin inspect greet"
+    )]
     Plugin(plugin::PluginCommand),
 }
 
@@ -78,4 +84,25 @@ pub(crate) fn main() -> ExitCode {
         Command::Plugin(command) => plugin::plugin(&command, &screen),
     };
     done.unwrap_or_else(|failure| failure.report(&screen)).into()
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory;
+
+    use super::*;
+
+    /// Asserts that the help of a command and of all below it shows that command being used.
+    fn assert_examples(command: &clap::Command, called: &str) {
+        let help = command.get_after_help().map(ToString::to_string).unwrap_or_default();
+        assert!(help.contains(&format!("Examples:\n  {called}")), "{called}: {help}");
+        for below in command.get_subcommands().filter(|below| below.get_name() != "help") {
+            assert_examples(below, &format!("{called} {}", below.get_name()));
+        }
+    }
+
+    #[test]
+    fn every_command_has_an_example() {
+        assert_examples(&Arguments::command(), "phasm");
+    }
 }

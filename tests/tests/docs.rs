@@ -1,7 +1,11 @@
 //! What the documentation shows is what the code accepts.
 #![expect(clippy::unwrap_used, reason = "tests")]
 
-use std::{fs, path::Path};
+use std::{
+    collections::BTreeSet,
+    fs,
+    path::{Path, PathBuf},
+};
 
 use phasm::reader;
 use phasm_engine::plan::Plan;
@@ -72,4 +76,87 @@ fn the_lines_for_editors_fit_together() {
     assert!(of_yaml.get(format!("./{file}")).is_some_and(serde_json::Value::is_array));
     let document = blocks("README.md").into_iter().find(|block| block.contains("apiVersion")).unwrap();
     assert!(Plan::build(&reader::read("x.yaml", &format!("{line}\n{document}")).unwrap(), &()).is_ok());
+}
+
+/// The pages that people are sent to.
+fn pages() -> Vec<PathBuf> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+    let mut folders = vec![root.join("host/docs")];
+    let mut pages =
+        vec![root.join("README.md"), root.join("plugin-sdk/README.md"), root.join("tests/fuzz/README.md")];
+    while let Some(folder) = folders.pop() {
+        for path in fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()) {
+            if path.is_dir() {
+                folders.push(path);
+            } else if path.extension().is_some_and(|extension| extension == "md") {
+                pages.push(path);
+            }
+        }
+    }
+    let plugins =
+        fs::read_dir(root.join("plugins")).unwrap().map(|entry| entry.unwrap().path().join("README.md"));
+    pages.extend(plugins.filter(|page| page.is_file()));
+    pages
+}
+
+/// A page without its blocks of code.
+fn prose(page: &Path) -> String {
+    fs::read_to_string(page).unwrap().split("```").step_by(2).collect()
+}
+
+/// Where a page's links lead; what looks like one in code is none.
+fn links(page: &Path) -> Vec<String> {
+    let prose = prose(page);
+    let targets = prose.split("](").skip(1).filter_map(|rest| rest.split([')', ' ']).next());
+    targets.filter(|target| !target.contains(['[', ']', '`'])).map(str::to_owned).collect()
+}
+
+/// What the parts of a page are linked by: its headings, and the anchors it sets.
+fn anchors(page: &Path) -> BTreeSet<String> {
+    let prose = prose(page);
+    let kept = |c: &char| c.is_alphanumeric() || matches!(c, ' ' | '-' | '_');
+    let slug = |heading: &str| {
+        heading.trim().to_lowercase().chars().filter(kept).collect::<String>().replace(' ', "-")
+    };
+    let headings =
+        prose.lines().filter(|line| line.starts_with('#')).map(|line| slug(line.trim_start_matches('#')));
+    let set = prose.split("<a id=\"").skip(1).filter_map(|rest| rest.split('"').next()).map(str::to_owned);
+    headings.chain(set).collect()
+}
+
+/// Whether a link on `page` leads somewhere in the repository, or out of it.
+fn leads_somewhere(page: &Path, link: &str) -> bool {
+    if link.contains("://") {
+        return true;
+    }
+    let (file, anchor) = link.split_once('#').unwrap_or((link, ""));
+    let target = if file.is_empty() { page.to_owned() } else { page.parent().unwrap().join(file) };
+    target.exists() && (anchor.is_empty() || anchors(&target).contains(anchor))
+}
+
+/// Every relative link leads to a file that is there, and to a heading in it.
+#[test]
+fn every_link_leads_somewhere() {
+    let links: Vec<_> = pages()
+        .into_iter()
+        .flat_map(|page| links(&page).into_iter().map(move |link| (page.clone(), link)))
+        .collect();
+    assert!(links.len() > 200, "only {} links were found", links.len());
+    let broken: Vec<_> = links.iter().filter(|(page, link)| !leads_somewhere(page, link)).collect();
+    assert!(broken.is_empty(), "{broken:#?}");
+}
+
+#[test]
+fn broken_links_are_found() {
+    let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../README.md");
+    for (link, leads) in [
+        ("LICENSE", true),
+        ("host/docs/cli.md#runs-in-a-file", true),
+        ("#in-an-editor", true),
+        ("#in-no-editor", false),
+        ("host/docs/cli.md#runs-in-a-pile", false),
+        ("host/docs/clay.md", false),
+    ] {
+        assert_eq!(leads_somewhere(&page, link), leads, "{link}");
+    }
 }

@@ -49,17 +49,25 @@ fn invalid(source: &Source<'_>, error: &ScanError) -> Fatal {
         return too_deep(source.span(at, at));
     }
     let problem = syntax(source.span(at, at), format!("not valid YAML: {}", error.info()));
-    let line_starts_with_tab = source
-        .text()
-        .get(..at)
-        .and_then(|before| before.rsplit(['\n', '\r']).next())
-        .is_some_and(|line| line.trim_start_matches(' ').starts_with('\t'));
-    let is_tab = line_starts_with_tab || source.text().get(at..).is_some_and(|rest| rest.starts_with('\t'));
-    Box::new(if is_tab {
-        problem.with_hint("YAML is indented with spaces, never with tabs")
-    } else {
-        problem
+    Box::new(match hint(source.text(), at, error.info()) {
+        Some(hint) => problem.with_hint(hint),
+        None => problem,
     })
+}
+
+/// How to mend what stops the parser at `at` most often.
+fn hint(text: &str, at: usize, info: &str) -> Option<&'static str> {
+    let (before, rest) = text.split_at_checked(at)?;
+    let line = before.rsplit(['\n', '\r']).next()?;
+    if rest.starts_with('\t') || line.trim_start_matches(' ').starts_with('\t') {
+        Some("YAML is indented with spaces, never with tabs")
+    } else if line.trim_start_matches(' ').is_empty() && info.contains("parsing a block") {
+        Some("what belongs together starts in the same column, and this line starts in another")
+    } else if info.contains("mapping values are not allowed") {
+        Some("quote a text that holds `: `; a line holds one key")
+    } else {
+        None
+    }
 }
 
 /// A character that YAML does not allow; the parser would take some of them for the end.

@@ -273,6 +273,11 @@ fn a_suspended_run_parks_in_a_file_and_waits_in_memory() {
     let parked = bench.phasm(&["run", "ask.yaml", "--store", "runs.db", "--json"]);
     assert_eq!((parked.status, &parked.json()["phase"]), (6, &json!("Suspended")), "{parked:?}");
     assert!(!bench.path("runs.db-wal").exists(), "the store was closed");
+    let view = parked.json();
+    let run = view["runID"].as_str().unwrap();
+    let shown = bench.phasm(&["get", run, "--store", "runs.db"]);
+    let answer = format!("\nanswer with: phasm resume {run} 'main' '{{…}}' --store FILE\n");
+    assert!(shown.stdout.ends_with(&answer), "{shown:?}");
     let stayed = bench.phasm(&["run", "soon.yaml", "--store", "runs.db", "--wait"]);
     assert_eq!(stayed.status, 4, "{stayed:?}");
     let waited = bench.phasm(&["run", "soon.yaml"]);

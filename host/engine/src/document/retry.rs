@@ -93,6 +93,9 @@ static JITTER: Field<f64> = Field::optional(
 /// NoETL's legacy fields.
 const LEGACY: [&str; 2] = ["max_attempts", "retry_when"];
 
+/// What the two spellings have in common, and what not (R-R1, R-R2).
+const LIMIT_OR_MAX_ATTEMPTS: &str = "`limit: 2` and `maxAttempts: 3` both make three attempts at most; only with `maxAttempts` is Failed tried again";
+
 impl RetryDoc {
     fn read(cursor: &Cursor<'_>, report: &Report) -> Option<Self> {
         if is_legacy(cursor) {
@@ -103,9 +106,7 @@ impl RetryDoc {
         if object.has("limit") && object.has("maxAttempts") {
             let message = "`limit` and `maxAttempts` together; expected one of them";
             let problem = cursor.problem(&values::TWO_RETRIES, message);
-            report.problem(
-                problem.with_hint("`limit: 2` and `maxAttempts: 3` mean the same: three attempts in all"),
-            );
+            report.problem(problem.with_hint(LIMIT_OR_MAX_ATTEMPTS));
         }
         warn_without_effect(&object);
         let max_attempts = max_attempts(&object);
@@ -125,11 +126,10 @@ fn warn_without_effect(object: &Object<'_, '_>) {
         object.report.warning(site.problem(&NO_EFFECT, message).with_hint(hint));
     };
     if !object.has("limit") && !object.has("maxAttempts") {
-        let hint = "`limit: 2` and `maxAttempts: 3` mean the same: three attempts in all";
         warn(
             &object.site,
             "no `limit` and no `maxAttempts`, so there is one attempt; expected one of them",
-            hint,
+            LIMIT_OR_MAX_ATTEMPTS,
         );
     } else if let (Some(site), false) = (object.key_site("maxDelay"), object.has("exponentialBackoff")) {
         let hint = "without it all delays are equal";

@@ -78,7 +78,13 @@ impl<'t> Cursor<'t> {
         let found = self.tree.to_value().type_name();
         let problem = self.problem(&shape::WRONG_TYPE, format!("found {found}; expected {expected}"));
         report.problem(match &self.tree.node {
+            Node::Null if expected == "an object" => {
+                problem.with_hint("indent its members further than the field itself, or remove it")
+            }
             Node::Null => problem.with_hint("remove the field, or give it a value"),
+            Node::String(_) if expected == "a list" => {
+                problem.with_hint("a list of one is written in brackets, such as `[a]`")
+            }
             Node::Number(_) | Node::Bool(_) if expected.contains("text") => {
                 problem.with_hint("put it in quotes")
             }

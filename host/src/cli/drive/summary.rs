@@ -27,6 +27,7 @@ pub(in crate::cli) fn of(view: &RunView, open: &str) -> String {
     page += &table("outputs", &outputs);
     let suspended = rows(view, |task| task.phase == Phase::Suspended);
     page += &table("suspended", &suspended);
+    page += &how_to_answer(view, &suspended);
     page += &table("not succeeded", &rows(view, is_notable));
     match view.tasks.iter().filter(|task| is_leaf(task) && is_swept_away(task)).count() {
         0 => {}
@@ -83,6 +84,15 @@ fn rows(view: &RunView, wanted: impl Fn(&TaskView) -> bool) -> Vec<[String; 2]> 
         [path, result(task)]
     };
     view.tasks.iter().filter(|task| wanted(task)).map(row).collect()
+}
+
+/// The command that answers the first of what is suspended.
+fn how_to_answer(view: &RunView, suspended: &[[String; 2]]) -> String {
+    let answer = |[path, _]: &[String; 2]| {
+        let run = &view.run_id;
+        format!("answer with: phasm resume {run} '{}' '{{…}}' --store FILE\n", text::clean(path))
+    };
+    suspended.first().map(answer).unwrap_or_default()
 }
 
 /// `Failed (retry-exhausted) code 2 after 3 attempts: the service was busy`.

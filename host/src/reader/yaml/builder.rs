@@ -253,7 +253,14 @@ impl<'a> Builder<'a> {
         }
         let value = tree.to_value();
         let message = format!("key of type {}; expected text", value.type_name());
-        self.findings.report(&entries::KEY_NOT_TEXT, &self.path(), tree.span, message, "quote the key");
+        // `x: {{ y }}` is an object whose key is an object.
+        let hint = match tree.node {
+            Node::Object(_) => "if a placeholder is meant, put it in quotes: `\"{{ … }}\"`",
+            Node::Null | Node::Bool(_) | Node::Number(_) | Node::String(_) | Node::Array(_) => {
+                "quote the key"
+            }
+        };
+        self.findings.report(&entries::KEY_NOT_TEXT, &self.path(), tree.span, message, hint);
         Key { name: Arc::from(value.to_json()), span: tree.span }
     }
 }
