@@ -78,7 +78,7 @@ impl<'t> Cursor<'t> {
         let found = self.tree.to_value().type_name();
         let problem = self.problem(&shape::WRONG_TYPE, format!("found {found}; expected {expected}"));
         report.problem(match &self.tree.node {
-            Node::Null if expected == "an object" => {
+            Node::Null if expected.starts_with("an object") => {
                 problem.with_hint("indent its members further than the field itself, or remove it")
             }
             Node::Null => problem.with_hint("remove the field, or give it a value"),

@@ -31,7 +31,7 @@ pub(in crate::cli) fn of(view: &RunView, open: &str) -> String {
     page += &table("not succeeded", &rows(view, is_notable));
     match view.tasks.iter().filter(|task| is_leaf(task) && is_swept_away(task)).count() {
         0 => {}
-        n => page += &format!("{} cancelled, as their scope had ended\n", text::count(n, "task")),
+        n => page += &format!("{} cancelled, as the scope had ended\n", text::count(n, "task")),
     }
     page
 }

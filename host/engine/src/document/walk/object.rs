@@ -3,10 +3,10 @@
 use crate::{
     plan::catalogue::{Entry, shape, warnings},
     suggest::did_you_mean,
-    tree::{Key, Tree},
+    tree::{Key, Node, Tree},
 };
 
-use super::{Cursor, Site, each_member, listed};
+use super::{Cursor, Site, each_member, listed, listed_if_few};
 use crate::document::{
     Report,
     form::{Described as _, Field, Rest, Table},
@@ -28,10 +28,21 @@ impl<'t> Cursor<'t> {
         table: &'static Table,
         report: &'r Report,
     ) -> Option<Object<'t, 'r>> {
-        let object = Object { site: self.site(), members: self.members(report)?, table, report };
+        let Node::Object(members) = &self.tree.node else {
+            self.wrong_type(&expected(table), report);
+            return None;
+        };
+        let object = Object { site: self.site(), members, table, report };
         object.check();
         Some(object)
     }
+}
+
+/// An object, and what may stand in it if that is little.
+fn expected(table: &Table) -> String {
+    let fields = table.fields.iter().map(|field| field.name());
+    let named = listed_if_few(fields, "");
+    if named.is_empty() { "an object".to_owned() } else { format!("an object with {named}") }
 }
 
 impl<'t> Object<'t, '_> {
