@@ -188,3 +188,21 @@ fn end_of_root(event: &Event) -> Option<Phase> {
     }
     None
 }
+
+/// R-S5: a do-while loop whose iterations have nothing to dispatch makes so many at one instant, and ends as Error.
+#[test]
+fn a_loop_with_nothing_to_do_ends() {
+    let document = json!({
+        "apiVersion": "aether/v1", "kind": "Workflow", "metadata": { "name": "idle" },
+        "spec": { "entrypoint": "again", "templates": [
+            { "loop": { "name": "again", "body": "nothing", "repeatCondition": "true", "maxIterations": 4_000_000_000_u32 } },
+            { "dag": { "name": "nothing", "tasks": [{ "name": "a", "executor": { "type": "echo" }, "when": "false" }] } },
+        ] },
+    });
+    let plan = Plan::build(&Tree::from(&Value::from(document)), &()).unwrap();
+    let world = World::submit(Arc::new(plan), Map::new(), 1, Silent, false);
+    let root = world.run.task(TaskId::ROOT).unwrap();
+    assert_eq!(root.phase, Phase::Error);
+    assert!(root.message.contains("had nothing to do"), "{}", root.message);
+    assert!(world.run.tasks().len() < 30_000);
+}

@@ -88,6 +88,8 @@ pub struct Run {
     /// Tasks that became ready while events were applied; decided on before the step ends.
     ready: Vec<TaskId>,
     work: VecDeque<Todo>,
+    /// Iterations of do-while loops that had nothing to dispatch, in the current step.
+    idle_iterations: u32,
     step: Step,
 }
 
@@ -213,6 +215,7 @@ impl Run {
             dropped: 0,
             ready: Vec::new(),
             work: VecDeque::new(),
+            idle_iterations: 0,
             step: Step::default(),
         }
     }
@@ -226,6 +229,7 @@ impl Run {
     pub fn step(&mut self, now: Timestamp, input: Input) -> Step {
         let now = self.now.max(now);
         self.now = now;
+        self.idle_iterations = 0;
         self.serve_waits(Timestamp(now.0.saturating_sub(1)));
         self.take(input);
         self.settle();

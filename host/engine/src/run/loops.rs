@@ -27,6 +27,9 @@ pub(super) struct Items {
     pub(super) nulls: usize,
 }
 
+/// Iterations with nothing to dispatch that do-while loops make in one step: time does not pass between them.
+const MOST_IDLE: u32 = 10_000;
+
 impl Run {
     /// The loop that a task run is, if it is one.
     pub(super) fn loop_of<'p>(&self, plan: &'p crate::plan::Plan, task: &TaskRun) -> Option<&'p Loop> {
@@ -97,6 +100,10 @@ impl Run {
             let message = format!("the loop ends after {count} iterations; repeatCondition still holds");
             self.warn(Some(container), "max-iterations", message);
             return Ok(false);
+        }
+        self.idle_iterations += u32::from(last.dispatched_at.is_none());
+        if self.idle_iterations > MOST_IDLE {
+            return Err(format!("repeatCondition: {MOST_IDLE} iterations at one instant had nothing to do"));
         }
         self.room_for(1)?;
         self.emit(Event::Repeated(container));

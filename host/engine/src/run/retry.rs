@@ -53,12 +53,17 @@ impl Run {
         }
     }
 
-    /// The pause before the next attempt: at least 1 ms without a budget, never past the task's `timeout` (R-T2).
     fn delay(&self, id: TaskId, policy: &RetryPolicy) -> Millis {
         let Some(task) = self.task(id) else { return 0 };
         let delay = policy.backoff.delay_after(task.attempt);
-        let delay = with_jitter(delay, policy.jitter, &self.id, task);
-        let delay = if policy.max_attempts == MaxAttempts::Unlimited { delay.max(1) } else { delay };
+        self.pause(task, with_jitter(delay, policy.jitter, &self.id, task), policy.max_attempts)
+    }
+
+    /// The pause before the next attempt: at least 1 ms where nothing else keeps attempts apart, that is without a budget
+    /// (R-R3) and after an attempt of a wrapper that dispatched nothing; never past the task's `timeout` (R-T2).
+    pub(super) fn pause(&self, task: &TaskRun, delay: Millis, most: MaxAttempts) -> Millis {
+        let apart = most != MaxAttempts::Unlimited && task.phase != Phase::Created;
+        let delay = if apart { delay } else { delay.max(1) };
         task.clocks.timeout.map_or(delay, |at| delay.min(at.since(self.now)))
     }
 

@@ -12,7 +12,7 @@ use crate::{
     expr::Interpolated,
     phase::Phase,
     policy::{Matched, Policy, Rule, RuleAction, Verdict},
-    retry::Backoff,
+    retry::{Backoff, MaxAttempts},
     task::TaskRun,
     time::Millis,
     value::{Map, Value},
@@ -36,7 +36,7 @@ impl Run {
             Some(RuleAction::Fail) => Verdict::Fail,
             Some(RuleAction::Retry { attempts, backoff }) => Verdict::Retry {
                 attempts: *attempts,
-                delay_ms: self.may_try_again(id, *attempts).then(|| self.rule_delay(id, *backoff)),
+                delay_ms: self.may_try_again(id, *attempts).then(|| self.rule_delay(id, *backoff, *attempts)),
             },
             None if policy.fail_unmatched => Verdict::Fail,
             None => Verdict::Continue,
@@ -119,11 +119,8 @@ impl Run {
         values
     }
 
-    /// The pause before the next attempt, never past the task's `timeout` (R-T2).
-    fn rule_delay(&self, id: TaskId, backoff: Backoff) -> Millis {
-        let Some(task) = self.task(id) else { return 0 };
-        let delay = backoff.delay_after(task.attempt);
-        task.clocks.timeout.map_or(delay, |at| delay.min(at.since(self.now)))
+    fn rule_delay(&self, id: TaskId, backoff: Backoff, attempts: MaxAttempts) -> Millis {
+        self.task(id).map_or(0, |task| self.pause(task, backoff.delay_after(task.attempt), attempts))
     }
 }
 
