@@ -1,4 +1,4 @@
-//! Durations as people write them (SPEC section 10): `10h 30 minutes`, `1500ms`, or a bare number of milliseconds.
+//! Durations as people write them (R-U1): `10h 30 minutes`, `1500ms`, or a bare number of milliseconds.
 
 use std::{fmt, str::FromStr, time::Duration};
 

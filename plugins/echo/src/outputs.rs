@@ -4,7 +4,7 @@ use phasm_sdk::{inputs::Nested, prelude::*};
 
 use crate::controls::Declared;
 
-/// The zero of a type; one that SPEC section 1 does not name is taken for a string, as Aether's own echo takes it.
+/// The zero of a type; one that the specification (R-W6) does not name is taken for a string, as Aether's own echo takes it.
 fn zero(r#type: &str) -> Json {
     Json::from_text(match r#type {
         "number" | "float" | "integer" | "int" => "0",
