@@ -6,54 +6,13 @@ use std::{path::Path, process::Command};
 use serde_json::{Value, json};
 
 /// Seed 000, "Default vs. Expression-Controlled Retry".
-const FLAKY: &str = r#"{
-  "dag": {
-    "name": "main",
-    "tasks": [
-      {
-        "name": "flaky",
-        "template": "flaky-task",
-        "retry": {
-          "limit": 3,
-          "expression": "tasks.flaky.phase != 'Succeeded'"
-        }
-      }
-    ]
-  }
-}"#;
+const FLAKY: &str = include_str!("../../tests/seeds/000-basic-configuration.json");
 
 /// Seed 000, "Retry Exhausted".
-const DOOMED: &str = r#"{
-  "dag": {
-    "name": "main",
-    "tasks": [
-      {
-        "name": "doomed",
-        "template": "always-fail",
-        "retry": {
-          "limit": 2,
-          "expression": "tasks.doomed.phase != 'Succeeded'"
-        }
-      }
-    ]
-  }
-}"#;
+const DOOMED: &str = include_str!("../../tests/seeds/000-retry-exhausted.json");
 
 /// Seed 000, "Per-Task Timeout".
-const WAIT_EXTERNAL: &str = r#"{
-  "name": "wait-external",
-  "dependencies": ["prepare"],
-  "timeout": "1s",
-  "continueOn": {
-    "timeout": true
-  },
-  "inputs": {
-    "parameters": [
-      { "name": "suspend", "value": true }
-    ]
-  },
-  "executor": { "type": "echo" }
-}"#;
+const WAIT_EXTERNAL: &str = include_str!("../../tests/seeds/000-task-timeout.json");
 
 /// Seed 001, "phaseConditions".
 const CONDITIONS: &str = r#"{

@@ -10,7 +10,7 @@ use crate::{
         ScopeOpened, Submitted, TaskId, With,
     },
     phase::{Kind, Phase},
-    plan::{TemplateKind, Work},
+    plan::TemplateKind,
     policy::{Matched, Verdict},
     retry::MaxAttempts,
     run::Run,
@@ -146,7 +146,7 @@ fn submitted_parts(run: &Run, submitted: &Submitted) -> Parts {
 }
 
 fn scope_parts(run: &Run, opened: &ScopeOpened) -> Parts {
-    let mut data = json!({ "inputs": opened.inputs, "tasks": children(run, opened) });
+    let mut data = json!({ "inputs": opened.inputs, "tasks": run.children_at_first(opened.task, opened.items.as_deref()) });
     if let (Some(items), Some(data)) = (&opened.items, data.as_object_mut()) {
         data.insert("items".to_owned(), json!(items));
     }
@@ -177,18 +177,6 @@ fn attempt_parts(ended: &AttemptEnded) -> Parts {
         "phase": phase, "code": code, "message": message, "outputs": json!(outputs), "durationMs": duration_ms,
     });
     (kind, Some(fence.task), Some(fence.attempt), data)
-}
-
-/// How many task runs an opened scope has at first.
-fn children(run: &Run, opened: &ScopeOpened) -> usize {
-    let work = run.task(opened.task).map(|task| &run.node(task).work);
-    let Some(Work::Container(template)) = work else { return 1 };
-    match run.plan().kind(*template) {
-        Some(TemplateKind::Dag(dag)) => dag.nodes.len(),
-        Some(TemplateKind::Pipeline(pipeline)) => pipeline.nodes.len(),
-        Some(TemplateKind::Loop(_)) => opened.items.as_ref().map_or(1, |items| items.len()),
-        Some(TemplateKind::Task | TemplateKind::Wrapper(_)) | None => 1,
-    }
 }
 
 fn policy_parts(run: &Run, evaluated: &PolicyEvaluated) -> Parts {

@@ -247,6 +247,12 @@ impl TaskRun {
         self.attempts.last().is_some_and(|attempt| attempt.finished_at.is_none())
     }
 
+    /// How long the current attempt's executor has run by `now`; none if it never started.
+    #[must_use]
+    pub fn running_for(&self, now: Timestamp) -> Option<Millis> {
+        self.attempts.last().and_then(|attempt| attempt.started_at).map(|at| now.since(at))
+    }
+
     /// From the first dispatch to the end, once there is one.
     #[must_use]
     pub fn duration(&self) -> Option<Millis> {

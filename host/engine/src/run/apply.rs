@@ -175,11 +175,10 @@ impl Run {
         task.verdict = Some(evaluated.verdict);
         task.rebind |= !(evaluated.iter.is_empty() && evaluated.ctx.is_empty());
         let parent = task.parent;
-        let members = |map: &Map| map.iter().map(|(k, v)| (k.clone(), v.clone())).collect::<Vec<_>>();
         if let Some(pipeline) = parent.and_then(|id| self.scope_mut(id)).and_then(Scope::pipeline_mut) {
-            Arc::make_mut(&mut pipeline.iter).extend(members(&evaluated.iter));
+            Arc::make_mut(&mut pipeline.iter).extend(evaluated.iter.clone());
         }
-        Arc::make_mut(&mut self.ctx).extend(members(&evaluated.ctx));
+        Arc::make_mut(&mut self.ctx).extend(evaluated.ctx.clone());
         Ok(())
     }
 

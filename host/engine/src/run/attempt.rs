@@ -70,10 +70,9 @@ impl Run {
             // Nobody answers a hook (R-S12).
             phase = Phase::Error;
         }
-        let started = task.attempts.last().and_then(|attempt| attempt.started_at);
         let attempt = AttemptSeen {
             detail: detail.unwrap_or_default(),
-            duration: started.map(|at| self.now.since(at)),
+            duration: task.running_for(self.now),
             expired: expired.is_some(),
         };
         if outputs.is_empty() {
@@ -162,14 +161,13 @@ impl Run {
         end: (Phase, Option<Reason>),
     ) {
         let Some(task) = self.task(id) else { return };
-        let started = task.attempts.last().and_then(|attempt| attempt.started_at);
         let judged = Judged {
             phase: attempt_phase,
             code: Some(code),
             message: message.into(),
             outputs: task.outputs.clone(),
             retries: task.retries(),
-            attempt: AttemptSeen { duration: started.map(|at| self.now.since(at)), ..AttemptSeen::default() },
+            attempt: AttemptSeen { duration: task.running_for(self.now), ..AttemptSeen::default() },
             aggregated: None,
         };
         if self.end_attempt(id, &judged).is_some() {

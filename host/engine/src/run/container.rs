@@ -66,16 +66,7 @@ impl Run {
             None => self.bind_inputs(id)?,
         };
         let items = self.items(id, &inputs)?;
-        let more = match (&items.items, self.task(id).map(|task| &self.node(task).work)) {
-            (Some(items), _) => items.len(),
-            (None, Some(Work::Container(template))) => match self.plan.kind(*template) {
-                Some(TemplateKind::Dag(dag)) => dag.nodes.len(),
-                Some(TemplateKind::Pipeline(pipeline)) => pipeline.nodes.len(),
-                Some(TemplateKind::Task | TemplateKind::Wrapper(_) | TemplateKind::Loop(_)) | None => 1,
-            },
-            (None, Some(Work::Executor(_) | Work::Wrapper(_)) | None) => 1,
-        };
-        self.room_for(more)?;
+        self.room_for(self.children_at_first(id, items.items.as_deref()))?;
         Ok((inputs, items))
     }
 

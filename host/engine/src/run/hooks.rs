@@ -19,14 +19,18 @@ impl Run {
     /// Fires the hooks of a task run's change from `from`, then those of the run if it was the root's. `first` if it
     /// was never Running before.
     pub(super) fn fire_hooks(&mut self, id: TaskId, from: Phase, first: bool) {
-        let plan = Arc::clone(&self.plan);
         let Some(task) = self.task(id).filter(|task| task.hook.is_none()) else { return };
-        let to = task.phase;
-        let hooks = &node_at(&plan, task.place).settings.hooks;
-        if !hooks.is_empty() && task.dispatched_at.is_some() {
-            self.fire_each(id, hooks, from, to, first);
+        let (to, place) = (task.phase, task.place);
+        let own = !self.node(task).settings.hooks.is_empty() && task.dispatched_at.is_some();
+        let of_run = id == TaskId::ROOT && !self.plan.hooks.is_empty();
+        if !(own || of_run) {
+            return;
         }
-        if id == TaskId::ROOT && !plan.hooks.is_empty() {
+        let plan = Arc::clone(&self.plan);
+        if own {
+            self.fire_each(id, &node_at(&plan, place).settings.hooks, from, to, first);
+        }
+        if of_run {
             self.fire_each(id, &plan.hooks, from, to, first);
         }
     }

@@ -6,10 +6,10 @@ use super::{Run, node_at};
 use crate::{
     event::{TaskId, Warning},
     phase::{Kind, Phase},
-    plan::{Node, Plan, Work},
+    plan::{Node, Plan, TemplateKind, Work},
     task::{Place, TaskRun},
     time::Timestamp,
-    value::Map,
+    value::{Map, Value},
 };
 
 /// Terminal leaf task runs, of all that exist so far.
@@ -164,6 +164,19 @@ impl Run {
             Work::Executor(_) => Kind::Leaf,
             Work::Container(_) => Kind::Container,
             Work::Wrapper(_) => Kind::Wrapper,
+        }
+    }
+
+    /// How many task runs a scope has when it opens; `items` are what a loop runs over.
+    pub(crate) fn children_at_first(&self, id: TaskId, items: Option<&Vec<Value>>) -> usize {
+        let Some(Work::Container(template)) = self.task(id).map(|task| &self.node(task).work) else {
+            return 1;
+        };
+        match self.plan.kind(*template) {
+            Some(TemplateKind::Dag(dag)) => dag.nodes.len(),
+            Some(TemplateKind::Pipeline(pipeline)) => pipeline.nodes.len(),
+            Some(TemplateKind::Loop(_)) => items.map_or(1, Vec::len),
+            Some(TemplateKind::Task | TemplateKind::Wrapper(_)) | None => 1,
         }
     }
 
