@@ -8,6 +8,7 @@ pub mod document;
 pub mod duration;
 pub mod event;
 pub mod expr;
+pub mod form;
 pub mod journal;
 pub mod outcome;
 pub mod path;
@@ -27,5 +28,5 @@ pub mod value;
 pub mod view;
 pub mod wait;
 
-pub use document::parse_size;
+pub use form::parse_size;
 pub use suggest::did_you_mean;

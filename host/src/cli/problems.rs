@@ -182,7 +182,7 @@ fn cells(c: char) -> usize {
 #[cfg(test)]
 mod tests {
     use anstream::adapter::strip_str;
-    use phasm::engine::{path::Path, plan::catalogue::source::SYNTAX, tree::Span};
+    use phasm::engine::{path::Path, problem::codes::source::SYNTAX, tree::Span};
 
     use super::*;
 

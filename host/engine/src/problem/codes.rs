@@ -32,7 +32,7 @@ macro_rules! entries {
     ($($name:ident $code:literal $title:literal, $explanation:literal, $wrong:literal => $right:literal;)*) => {
         $(
             #[doc = $title]
-            pub static $name: $crate::plan::catalogue::Entry = $crate::plan::catalogue::Entry {
+            pub static $name: $crate::problem::codes::Entry = $crate::problem::codes::Entry {
                 code: $code,
                 title: $title,
                 explanation: $explanation,
@@ -41,7 +41,7 @@ macro_rules! entries {
             };
         )*
         /// All entries of this module, by code.
-        pub static ENTRIES: &[&$crate::plan::catalogue::Entry] = &[$(&$name),*];
+        pub static ENTRIES: &[&$crate::problem::codes::Entry] = &[$(&$name),*];
     };
 }
 pub(crate) use entries;

@@ -3,14 +3,14 @@
 use serde_json::{Number, json};
 
 use crate::{
-    plan::catalogue::{Entry, shape, values},
+    problem::codes::{Entry, shape, values},
     tree::Node,
 };
 
-use super::{Report, form::Form, walk::Cursor};
+use super::{Cursor, Form, Report};
 
 /// A whole number from `LEAST` to `MOST`.
-pub(super) const fn whole<T: TryFrom<i128>, const LEAST: i64, const MOST: i64>() -> Form<T> {
+pub const fn whole<T: TryFrom<i128>, const LEAST: i64, const MOST: i64>() -> Form<T> {
     Form::new(
         |cursor, report| {
             let whole = integer(&shape::OUT_OF_RANGE, cursor, report)?;
@@ -21,7 +21,7 @@ pub(super) const fn whole<T: TryFrom<i128>, const LEAST: i64, const MOST: i64>()
 }
 
 /// A count of attempts or retries from `LEAST` to `MOST`.
-pub(super) const fn count<T: TryFrom<i128>, const LEAST: i64, const MOST: i64>() -> Form<T> {
+pub const fn count<T: TryFrom<i128>, const LEAST: i64, const MOST: i64>() -> Form<T> {
     Form::new(
         |cursor, report| {
             let whole = integer(&values::COUNT, cursor, report)?;
@@ -33,7 +33,7 @@ pub(super) const fn count<T: TryFrom<i128>, const LEAST: i64, const MOST: i64>()
 }
 
 /// The number's value if it has no fraction; 1.0 has none. What exceeds 128 bits is their bound.
-pub(super) fn as_whole(number: &Number) -> Option<i128> {
+pub fn as_whole(number: &Number) -> Option<i128> {
     let rounded = || number.as_f64().filter(|number| number.fract() == 0.0);
     #[expect(clippy::cast_possible_truncation, reason = "`as` saturates")]
     number.as_i128().or_else(|| rounded().map(|number| number as i128))
@@ -69,7 +69,7 @@ fn within<T: TryFrom<i128>>(
 }
 
 /// A number above 0.
-pub(super) const POSITIVE: Form<f64> = Form::new(
+pub const POSITIVE: Form<f64> = Form::new(
     |cursor, report| {
         let found = number(cursor, report)?;
         checked(found, found > 0.0, "a number above 0", cursor, report)
@@ -78,7 +78,7 @@ pub(super) const POSITIVE: Form<f64> = Form::new(
 );
 
 /// A number from 0 to 1.
-pub(super) const FRACTION: Form<f64> = Form::new(
+pub const FRACTION: Form<f64> = Form::new(
     |cursor, report| {
         let found = number(cursor, report)?;
         checked(found, (0.0..=1.0).contains(&found), "a number from 0 to 1", cursor, report)
@@ -121,7 +121,7 @@ const UNITS: [(&str, u64); 14] = [
 ];
 
 /// A size in bytes, at least 1: a number, or text such as `64Mi`.
-pub(super) const SIZE: Form<u64> = Form::new(size, |defs| {
+pub const SIZE: Form<u64> = Form::new(size, |defs| {
     defs.named("size", |_| {
         let units: Vec<_> = UNITS.iter().map(|(unit, _)| *unit).filter(|unit| !unit.is_empty()).collect();
         let pattern =

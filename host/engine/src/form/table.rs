@@ -5,16 +5,16 @@ use serde_json::Value as Json;
 
 use crate::{tree::Tree, value::Value};
 
-use super::{Report, rule::Rule, schema::Defs, walk::Cursor};
+use super::{Cursor, Defs, Report, Rule};
 
 /// How a value is written: what reads it, and the JSON Schema of what that takes.
-pub(super) struct Form<T> {
+pub struct Form<T> {
     read: fn(&Cursor<'_>, &Report) -> Option<T>,
     schema: fn(&mut Defs) -> Json,
 }
 
 /// A field of an object.
-pub(super) struct Field<T: 'static> {
+pub struct Field<T: 'static> {
     name: &'static str,
     form: Form<T>,
     /// What was expected where a required field is missing; absent for optional ones.
@@ -25,61 +25,69 @@ pub(super) struct Field<T: 'static> {
 }
 
 /// An object with fields of its own.
-pub(super) struct Table {
+pub struct Table {
     /// What the schema calls it.
-    pub(super) name: &'static str,
+    pub name: &'static str,
     /// What it is for, in one sentence.
-    pub(super) about: &'static str,
-    pub(super) fields: &'static [&'static dyn Described],
+    pub about: &'static str,
+    /// Its fields, in the order of the documentation.
+    pub fields: &'static [&'static dyn Described],
     /// What its fields say about each other.
-    pub(super) rules: &'static [Rule],
-    pub(super) rest: Rest,
+    pub rules: &'static [Rule],
+    /// What else may stand in it.
+    pub rest: Rest,
 }
 
 /// Members of an object that are no fields of it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Rest {
+#[derive(Clone, Copy, Debug)]
+pub enum Rest {
     /// There are none.
     Unknown,
-    /// They are named like parameters and hold anything.
-    Parameters,
+    /// They have names of this form and hold anything.
+    Named(fn(&mut Defs) -> Json),
     /// They are anything.
     Anything,
 }
 
 /// What all fields have in common, whatever they hold.
-pub(super) trait Described: Sync {
+pub trait Described: Sync {
+    /// How it is written.
     fn name(&self) -> &'static str;
+    /// What was expected where it is missing; absent where it may be.
     fn expected(&self) -> Option<&'static str>;
+    /// What it means when it is not written.
     fn default_value(&self) -> Option<Value>;
+    /// What it is for, in one sentence.
     fn about(&self) -> &'static str;
+    /// The JSON Schema of its value.
     fn schema(&self, defs: &mut Defs) -> Json;
 }
 
 impl<T> Form<T> {
-    pub(super) const fn new(
-        read: fn(&Cursor<'_>, &Report) -> Option<T>,
-        schema: fn(&mut Defs) -> Json,
-    ) -> Self {
+    /// What reads a value, and the JSON Schema of what that takes. `read` reports what is wrong.
+    pub const fn new(read: fn(&Cursor<'_>, &Report) -> Option<T>, schema: fn(&mut Defs) -> Json) -> Self {
         Self { read, schema }
     }
 
-    pub(super) fn read(&self, cursor: &Cursor<'_>, report: &Report) -> Option<T> {
+    /// The value that stands at `cursor`, or a problem.
+    pub fn read(&self, cursor: &Cursor<'_>, report: &Report) -> Option<T> {
         (self.read)(cursor, report)
     }
 
-    pub(super) fn schema(&self, defs: &mut Defs) -> Json {
+    /// The JSON Schema of the values that are taken.
+    pub fn schema(&self, defs: &mut Defs) -> Json {
         (self.schema)(defs)
     }
 }
 
 impl<T> Field<T> {
-    pub(super) const fn optional(name: &'static str, form: Form<T>, about: &'static str) -> Self {
+    /// A field that may be left out.
+    pub const fn optional(name: &'static str, form: Form<T>, about: &'static str) -> Self {
         Self { name, form, expected: None, default: None, about }
     }
 
     /// That it is missing is a problem, which names what was `expected`.
-    pub(super) const fn required(
+    pub const fn required(
         name: &'static str,
         expected: &'static str,
         form: Form<T>,
@@ -89,16 +97,17 @@ impl<T> Field<T> {
     }
 
     /// Gives it a default.
-    pub(super) const fn or(self, default: &'static str) -> Self {
+    pub const fn or(self, default: &'static str) -> Self {
         Self { default: Some(default), ..self }
     }
 
-    pub(super) fn read(&self, cursor: &Cursor<'_>, report: &Report) -> Option<T> {
+    /// The value that stands at `cursor`, or a problem.
+    pub fn read(&self, cursor: &Cursor<'_>, report: &Report) -> Option<T> {
         self.form.read(cursor, report)
     }
 
     /// What it means when it is not written.
-    pub(super) fn read_default(&self) -> Option<T> {
+    pub fn read_default(&self) -> Option<T> {
         let tree = Tree::from(&self.default_value()?);
         self.form.read(&Cursor::root(&tree), &Report::default())
     }
@@ -128,7 +137,7 @@ impl<T> Described for Field<T> {
 
 impl Table {
     /// An object that has these fields and no other.
-    pub(super) const fn closed(
+    pub const fn closed(
         name: &'static str,
         about: &'static str,
         fields: &'static [&'static dyn Described],
@@ -137,12 +146,13 @@ impl Table {
         Self { name, about, fields, rules, rest: Rest::Unknown }
     }
 
-    pub(super) fn names(&self) -> impl Iterator<Item = &'static str> {
+    /// The names of its fields.
+    pub fn names(&self) -> impl Iterator<Item = &'static str> {
         self.fields.iter().map(|field| field.name())
     }
 
     /// Whether it says something about a member of this name, be it that it is refused.
-    pub(super) fn mentions(&self, name: &str) -> bool {
+    pub fn mentions(&self, name: &str) -> bool {
         self.names().any(|known| known == name) || self.rules.iter().any(|rule| rule.never().contains(&name))
     }
 }

@@ -3,18 +3,15 @@
 use serde_json::{Map, Value as Json, json};
 
 use crate::{
-    plan::catalogue::{Entry, shape},
+    problem::codes::{Entry, shape},
     suggest::did_you_mean,
     tree::Node,
 };
 
-use super::{
-    schema::Defs,
-    walk::{Object, Site, joined, listed},
-};
+use super::{Defs, Object, Site, joined, listed};
 
 /// A condition on the fields of one object.
-pub(super) enum Rule {
+pub enum Rule {
     /// Exactly one of these is there; if not, the rules behind it say nothing, as nobody knows what was meant.
     ExactlyOne(&'static [&'static str]),
     /// These may not be there.
@@ -22,22 +19,35 @@ pub(super) enum Rule {
     /// These belong elsewhere, which the object's reader says.
     Misplaced(&'static [&'static str]),
     /// This must be there.
-    Needed { field: &'static str, when: When, expected: &'static str },
+    Needed {
+        /// The field.
+        field: &'static str,
+        /// Where it is needed.
+        when: When,
+        /// What it would hold, for messages.
+        expected: &'static str,
+    },
     /// Checked by the object's reader itself.
     Stated(fn(&mut Defs) -> Json),
 }
 
 /// Fields that may not be there, and what to say of them.
-pub(super) struct Refusal {
-    pub(super) fields: &'static [&'static str],
-    pub(super) when: When,
-    pub(super) entry: &'static Entry,
-    pub(super) why: &'static str,
-    pub(super) hint: &'static str,
+pub struct Refusal {
+    /// The fields.
+    pub fields: &'static [&'static str],
+    /// Where they are refused.
+    pub when: When,
+    /// The kind of problem.
+    pub entry: &'static Entry,
+    /// Why, following the name of the field.
+    pub why: &'static str,
+    /// What to write instead.
+    pub hint: &'static str,
 }
 
 /// Where a rule applies.
-pub(super) enum When {
+pub enum When {
+    /// Everywhere.
     Always,
     /// The field is there.
     With(&'static str),
@@ -53,7 +63,7 @@ pub(super) enum When {
 
 impl Rule {
     /// Reports what is wrong with `object`; whether the rules behind this one make sense.
-    pub(super) fn check(&self, object: &Object<'_, '_>) -> bool {
+    pub fn check(&self, object: &Object<'_, '_>) -> bool {
         match self {
             Self::ExactlyOne(fields) => return check_exactly_one(object, fields),
             Self::Refused(refusal) => refusal.check(object),
@@ -68,7 +78,7 @@ impl Rule {
     }
 
     /// The fields that may never be there, and are therefore none of the object's.
-    pub(super) fn never(&self) -> &'static [&'static str] {
+    pub fn never(&self) -> &'static [&'static str] {
         match self {
             Self::Refused(Refusal { fields, when: When::Always, .. }) | Self::Misplaced(fields) => fields,
             Self::Refused(_) | Self::ExactlyOne(_) | Self::Needed { .. } | Self::Stated(_) => &[],
@@ -76,7 +86,7 @@ impl Rule {
     }
 
     /// The fields that may not be there in `object`, as it is.
-    pub(super) fn refused(&self, object: &Object<'_, '_>) -> &'static [&'static str] {
+    pub fn refused(&self, object: &Object<'_, '_>) -> &'static [&'static str] {
         match self {
             Self::Refused(refusal) if refusal.when.applies(object) => refusal.fields,
             Self::Misplaced(fields) => fields,
@@ -85,7 +95,7 @@ impl Rule {
     }
 
     /// The rule as JSON Schema.
-    pub(super) fn schema(&self, defs: &mut Defs) -> Json {
+    pub fn schema(&self, defs: &mut Defs) -> Json {
         match self {
             Self::ExactlyOne(fields) => {
                 json!({ "oneOf": fields.iter().map(|field| json!({ "required": [field] })).collect::<Vec<_>>() })
@@ -133,7 +143,8 @@ impl Refusal {
 }
 
 impl When {
-    pub(super) fn applies(&self, object: &Object<'_, '_>) -> bool {
+    /// Whether the rule applies to `object`, as it is.
+    pub fn applies(&self, object: &Object<'_, '_>) -> bool {
         match self {
             Self::Always => true,
             Self::With(field) => object.has(field),

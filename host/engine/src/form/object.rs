@@ -1,33 +1,29 @@
 //! Objects with the fields of their [`Table`].
 
 use crate::{
-    plan::catalogue::{Entry, shape, warnings},
+    problem::codes::{Entry, shape, warnings},
     suggest::did_you_mean,
     tree::{Key, Node, Tree},
 };
 
-use super::{Cursor, Site, each_member, listed, listed_if_few};
-use crate::document::{
-    Report,
-    form::{Described as _, Field, Rest, Table},
+use super::{
+    Cursor, Described as _, Field, Report, Rest, Site, Table, cursor::each_member, listed, listed_if_few,
 };
 
 /// An object whose fields have been checked against its table.
-pub(in crate::document) struct Object<'t, 'r> {
-    pub(in crate::document) site: Site,
+pub struct Object<'t, 'r> {
+    /// Where it stands.
+    pub site: Site,
     members: &'t [(Key, Tree)],
     table: &'static Table,
-    pub(in crate::document) report: &'r Report,
+    /// Where its problems go.
+    pub report: &'r Report,
 }
 
 impl<'t> Cursor<'t> {
     /// The object that stands here, or a problem; problems, too, are unknown and missing fields and what breaks a rule
     /// of `table`.
-    pub(in crate::document) fn object<'r>(
-        &self,
-        table: &'static Table,
-        report: &'r Report,
-    ) -> Option<Object<'t, 'r>> {
+    pub fn object<'r>(&self, table: &'static Table, report: &'r Report) -> Option<Object<'t, 'r>> {
         let Node::Object(members) = &self.tree.node else {
             self.wrong_type(&expected(table), report);
             return None;
@@ -57,53 +53,55 @@ impl<'t> Object<'t, '_> {
     }
 
     /// The field's value; of duplicate keys the first, as they are a problem anyway.
-    pub(in crate::document) fn get(&self, field: &str) -> Option<Cursor<'t>> {
+    pub fn get(&self, field: &str) -> Option<Cursor<'t>> {
         let (key, tree) = self.members.iter().find(|(key, _)| &*key.name == field)?;
         Some(Cursor { tree, path: self.site.path.key(key.name.clone()) })
     }
 
-    pub(in crate::document) fn has(&self, field: &str) -> bool {
+    /// Whether the field is written.
+    pub fn has(&self, field: &str) -> bool {
         self.members.iter().any(|(key, _)| &*key.name == field)
     }
 
     /// Where the field is written: at its key.
-    pub(in crate::document) fn key_site(&self, field: &str) -> Option<Site> {
+    pub fn key_site(&self, field: &str) -> Option<Site> {
         let (key, _) = self.members.iter().find(|(key, _)| &*key.name == field)?;
         Some(Site { path: self.site.path.key(key.name.clone()), span: key.span })
     }
 
     /// The field's value, if it is there.
-    pub(in crate::document) fn optional<T>(&self, field: &Field<T>) -> Option<T> {
+    pub fn optional<T>(&self, field: &Field<T>) -> Option<T> {
         field.read(&self.get(field.name())?, self.report)
     }
 
     /// The field's value, or its default.
-    pub(in crate::document) fn or_default<T: Default>(&self, field: &Field<T>) -> T {
+    pub fn or_default<T: Default>(&self, field: &Field<T>) -> T {
         self.optional(field).or_else(|| field.read_default()).unwrap_or_default()
     }
 
     /// Which of `fields` is there, if it is only one.
-    pub(in crate::document) fn only(&self, fields: &[&'static str]) -> Option<&'static str> {
+    pub fn only(&self, fields: &[&'static str]) -> Option<&'static str> {
         let mut found = fields.iter().copied().filter(|field| self.has(field));
         found.next().filter(|_| found.next().is_none())
     }
 
     /// The members, keys free to choose.
-    pub(in crate::document) fn members(&self) -> impl Iterator<Item = (&'t Key, Cursor<'t>)> + use<'t> {
+    pub fn members(&self) -> impl Iterator<Item = (&'t Key, Cursor<'t>)> + use<'t> {
         each_member(self.members, self.site.path.clone())
     }
 
     /// The members that are none of the table's fields, and that no rule refuses.
-    pub(in crate::document) fn rest(&self) -> impl Iterator<Item = (&'t Key, Cursor<'t>)> {
+    pub fn rest(&self) -> impl Iterator<Item = (&'t Key, Cursor<'t>)> {
         self.members().filter(|(key, _)| !self.table.mentions(&key.name))
     }
 
     /// The keys of members that may not be there because the table says nothing of them.
-    pub(in crate::document) fn unknown(&self) -> impl Iterator<Item = &'t Key> {
-        self.rest().map(|(key, _)| key).filter(|_| self.table.rest == Rest::Unknown)
+    pub fn unknown(&self) -> impl Iterator<Item = &'t Key> {
+        self.rest().map(|(key, _)| key).filter(|_| matches!(self.table.rest, Rest::Unknown))
     }
 
-    pub(in crate::document) fn report_missing(&self, field: &str, expected: &str) {
+    /// Reports that the field is not there, and what was `expected`.
+    pub fn report_missing(&self, field: &str, expected: &str) {
         let message = format!("missing field `{field}`; expected {expected}");
         self.report.at(&shape::MISSING_FIELD, &self.site.missing(field), message);
     }
@@ -118,7 +116,7 @@ impl<'t> Object<'t, '_> {
     }
 
     /// Reports `fields` that are there though they may not be.
-    pub(in crate::document) fn refuse(&self, fields: &[&str], entry: &Entry, why: &str, hint: &str) {
+    pub fn refuse(&self, fields: &[&str], entry: &Entry, why: &str, hint: &str) {
         for field in fields {
             if let Some(site) = self.key_site(field) {
                 self.report.problem(site.problem(entry, format!("`{field}` {why}")).with_hint(hint));
@@ -127,7 +125,7 @@ impl<'t> Object<'t, '_> {
     }
 
     /// Warns that the field has no effect.
-    pub(in crate::document) fn warn_ignored(&self, field: &Field<()>, expected: &str, hint: &str) {
+    pub fn warn_ignored(&self, field: &Field<()>, expected: &str, hint: &str) {
         let name = field.name();
         let Some(site) = self.key_site(name) else { return };
         let warning = site.problem(&warnings::IGNORED, format!("`{name}` is ignored; expected {expected}"));

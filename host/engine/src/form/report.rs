@@ -2,16 +2,16 @@
 
 use std::{cell::RefCell, collections::BTreeSet};
 
-use crate::{plan::catalogue::Entry, problem::Problem};
+use crate::problem::{Problem, codes::Entry};
 
-use super::walk::Site;
+use super::Site;
 
 /// Problems that one document can have; nobody reads more, and a hostile one shall not fill the memory.
 const MOST: usize = 1000;
 
 /// All problems and warnings found so far.
 #[derive(Default)]
-pub(crate) struct Report {
+pub struct Report {
     problems: RefCell<List>,
     warnings: RefCell<List>,
 }
@@ -27,32 +27,32 @@ type Identity = (&'static str, String, usize, String);
 
 impl Report {
     /// Adds a problem. The same may be added again: a template is checked for every way it is reached.
-    pub(crate) fn problem(&self, problem: Problem) {
+    pub fn problem(&self, problem: Problem) {
         self.problems.borrow_mut().add(problem);
     }
 
     /// Adds a warning.
-    pub(crate) fn warning(&self, warning: Problem) {
+    pub fn warning(&self, warning: Problem) {
         self.warnings.borrow_mut().add(warning);
     }
 
     /// Adds a problem about a place, without a value or hint.
-    pub(crate) fn at(&self, entry: &Entry, site: &Site, message: impl Into<String>) {
+    pub fn at(&self, entry: &Entry, site: &Site, message: impl Into<String>) {
         self.problem(site.problem(entry, message));
     }
 
     /// Whether there are so many problems that no more are taken.
-    pub(crate) fn is_full(&self) -> bool {
+    pub fn is_full(&self) -> bool {
         self.problems.borrow().found.len() >= MOST
     }
 
     /// Whether no problem has been found.
-    pub(crate) fn is_sound(&self) -> bool {
+    pub fn is_sound(&self) -> bool {
         self.problems.borrow().found.is_empty()
     }
 
     /// Problems and warnings, each in the order of the document.
-    pub(crate) fn into_parts(self) -> (Vec<Problem>, Vec<Problem>) {
+    pub fn into_parts(self) -> (Vec<Problem>, Vec<Problem>) {
         (self.problems.into_inner().sorted(), self.warnings.into_inner().sorted())
     }
 }

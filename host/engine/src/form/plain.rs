@@ -2,22 +2,18 @@
 
 use serde_json::{Value as Json, json};
 
-use crate::{plan::catalogue::shape, suggest::did_you_mean, tree::Node};
+use crate::{problem::codes::shape, suggest::did_you_mean, tree::Node};
 
-use super::{
-    Report,
-    form::Form,
-    walk::{Cursor, Name, listed},
-};
+use super::{Cursor, Form, Name, Report, listed};
 
 /// Any text.
-pub(super) const TEXT: Form<Name> = Form::new(
+pub const TEXT: Form<Name> = Form::new(
     |cursor, report| cursor.text(report).map(|text| cursor.located(text)),
     |_| json!({ "type": "string" }),
 );
 
 /// Text that is more than white space.
-pub(super) const SOME_TEXT: Form<Name> = Form::new(
+pub const SOME_TEXT: Form<Name> = Form::new(
     |cursor, report| {
         let found = TEXT.read(cursor, report)?;
         if found.value.trim_ascii().is_empty() {
@@ -30,7 +26,7 @@ pub(super) const SOME_TEXT: Form<Name> = Form::new(
 );
 
 /// A list of texts.
-pub(super) const TEXTS: Form<Vec<Name>> = Form::new(
+pub const TEXTS: Form<Vec<Name>> = Form::new(
     |cursor, report| {
         let items = cursor.items(report)?;
         Some(items.filter_map(|item| TEXT.read(&item, report)).collect())
@@ -39,10 +35,10 @@ pub(super) const TEXTS: Form<Vec<Name>> = Form::new(
 );
 
 /// Anything at all, not looked at.
-pub(super) const IGNORED: Form<()> = Form::new(|_, _| Some(()), |_| json!({}));
+pub const IGNORED: Form<()> = Form::new(|_, _| Some(()), |_| json!({}));
 
 /// A truth value.
-pub(super) const BOOLEAN: Form<bool> = Form::new(boolean, |_| json!({ "type": "boolean" }));
+pub const BOOLEAN: Form<bool> = Form::new(boolean, |_| json!({ "type": "boolean" }));
 
 /// Texts that are meant as a truth value; YAML 1.2 reads them as text.
 const BOOLEAN_WORDS: [(&str, bool); 6] =
@@ -66,13 +62,13 @@ fn boolean(cursor: &Cursor<'_>, report: &Report) -> Option<bool> {
 }
 
 /// What is written as one of a few words.
-pub(super) trait Words: Copy + 'static {
+pub trait Words: Copy + 'static {
     /// The words and their meanings.
     const WORDS: &'static [(&'static str, Self)];
 }
 
 /// One of a few words.
-pub(super) const fn word<T: Words>() -> Form<T> {
+pub const fn word<T: Words>() -> Form<T> {
     Form::new(read_word, |_| {
         let words: Vec<_> = T::WORDS.iter().map(|(word, _)| Json::from(*word)).collect();
         match words.as_slice() {
