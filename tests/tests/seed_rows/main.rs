@@ -1,4 +1,4 @@
-//! Every table row and worked number of the four seeds, as rows. Their workflow snippets run in `host/tests/seeds.rs`.
+//! Every table row and worked number of the four seeds, as rows. Their workflow snippets run in `host/cli/tests/seeds.rs`.
 #![expect(
     clippy::unwrap_used,
     clippy::expect_used,

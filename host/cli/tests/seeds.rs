@@ -6,13 +6,13 @@ use std::{path::Path, process::Command};
 use serde_json::{Value, json};
 
 /// Seed 000, "Default vs. Expression-Controlled Retry".
-const FLAKY: &str = include_str!("../../tests/seeds/000-basic-configuration.json");
+const FLAKY: &str = include_str!("../../../tests/seeds/000-basic-configuration.json");
 
 /// Seed 000, "Retry Exhausted".
-const DOOMED: &str = include_str!("../../tests/seeds/000-retry-exhausted.json");
+const DOOMED: &str = include_str!("../../../tests/seeds/000-retry-exhausted.json");
 
 /// Seed 000, "Per-Task Timeout".
-const WAIT_EXTERNAL: &str = include_str!("../../tests/seeds/000-task-timeout.json");
+const WAIT_EXTERNAL: &str = include_str!("../../../tests/seeds/000-task-timeout.json");
 
 /// Seed 001, "phaseConditions".
 const CONDITIONS: &str = r#"{
@@ -37,7 +37,7 @@ fn run(document: &str) -> (Option<i32>, Value) {
     let dir = tempfile::tempdir().unwrap();
     let file = dir.path().join("seed.json");
     std::fs::write(&file, document).unwrap();
-    let plugins = Path::new(env!("CARGO_MANIFEST_DIR")).join("../plugins");
+    let plugins = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../plugins");
     let ran = Command::new(env!("CARGO_BIN_EXE_phasm"))
         .args(["run", "--json", "--plugins"])
         .args([&plugins, &file])
@@ -116,7 +116,7 @@ type Followed = (Vec<u64>, String, Option<String>);
 /// Runs a block of seed 002 with `returns` as its executor's script; everything else is the seed's, but for a `code` that
 /// would be echo's own.
 fn followed(block: &str, kind: &str, returns: &Value) -> Followed {
-    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/seeds").join(block);
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/seeds").join(block);
     let block = std::fs::read_to_string(file).unwrap();
     let scripted = block.replace(&format!("kind: {kind}"), &format!("kind: echo\n    returns: {returns}"));
     assert_ne!(scripted, block);
@@ -129,7 +129,7 @@ fn followed(block: &str, kind: &str, returns: &Value) -> Followed {
     );
     let dir = tempfile::tempdir().unwrap();
     std::fs::write(dir.path().join("seed.yaml"), document).unwrap();
-    let plugins = Path::new(env!("CARGO_MANIFEST_DIR")).join("../plugins");
+    let plugins = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../plugins");
     let ran = Command::new(env!("CARGO_BIN_EXE_phasm"))
         .args(["run", "--events", "--plugins"])
         .args([&plugins, &dir.path().join("seed.yaml")])
