@@ -5,7 +5,6 @@
 //! in here: time is a parameter, and recovery is the very same `apply` over the journal.
 
 pub mod document;
-pub mod duration;
 pub mod event;
 pub mod expr;
 pub mod journal;
@@ -28,4 +27,5 @@ pub mod view;
 pub mod wait;
 
 pub use document::parse_size;
+pub use phasm_duration as duration;
 pub use suggest::did_you_mean;
