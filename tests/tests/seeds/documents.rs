@@ -1,12 +1,16 @@
 //! The seeds' own snippets, in documents that are accepted.
 
-use super::*;
+use std::sync::Arc;
+
+use phasm_engine::plan::Plan;
+
+use crate::blocks::play::plan;
 
 /// Accepts a document, warnings with exactly these codes.
-fn accepts(text: &str, warnings: &[&str]) -> Plan {
-    let plan = plan(text).unwrap_or_else(|problems| panic!("{:#?}\n{text}", lines(&problems)));
+fn accepts(text: &str, warnings: &[&str]) -> Arc<Plan> {
+    let plan = plan(text).unwrap_or_else(|problems| panic!("{problems:#?}\n{text}"));
     let found: Vec<_> = plan.warnings.iter().map(|warning| warning.code).collect();
-    assert_eq!(found, warnings, "{:#?}\n{text}", lines(&plan.warnings));
+    assert_eq!(found, warnings, "{:#?}\n{text}", plan.warnings);
     plan
 }
 

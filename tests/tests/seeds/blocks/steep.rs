@@ -7,8 +7,8 @@ use phasm_engine::{
 
 use super::play::{acts, ended, hangs, indented, play, returns, submit, workflow};
 
-const TIMEOUTS: &str = include_str!("../../seeds/003-timeout-policies.yaml");
-const RETRY: &str = include_str!("../../seeds/003-retry-policy.yaml");
+const TIMEOUTS: &str = include_str!("../../../seeds/003-timeout-policies.yaml");
+const RETRY: &str = include_str!("../../../seeds/003-retry-policy.yaml");
 
 const MINUTE: u64 = 60_000;
 

@@ -1,18 +1,22 @@
-//! The workflow snippets of the seeds, verbatim inside a document, through the real binary and the shipped `echo`.
-#![expect(clippy::unwrap_used, clippy::panic, reason = "tests")]
+//! The workflow snippets of the seeds, verbatim inside a document, on a real sandbox with the shipped `echo`.
 
-use std::{path::Path, process::Command};
+use std::{
+    path::Path,
+    sync::{Arc, LazyLock},
+};
 
+use phasm::{Host, Notice, RunHandle, builder, engine::value::Map};
 use serde_json::{Value, json};
+use tokio::sync::mpsc;
 
 /// Seed 000, "Default vs. Expression-Controlled Retry".
-const FLAKY: &str = include_str!("../../tests/seeds/000-basic-configuration.json");
+const FLAKY: &str = include_str!("../../seeds/000-basic-configuration.json");
 
 /// Seed 000, "Retry Exhausted".
-const DOOMED: &str = include_str!("../../tests/seeds/000-retry-exhausted.json");
+const DOOMED: &str = include_str!("../../seeds/000-retry-exhausted.json");
 
 /// Seed 000, "Per-Task Timeout".
-const WAIT_EXTERNAL: &str = include_str!("../../tests/seeds/000-task-timeout.json");
+const WAIT_EXTERNAL: &str = include_str!("../../seeds/000-task-timeout.json");
 
 /// Seed 001, "phaseConditions".
 const CONDITIONS: &str = r#"{
@@ -32,19 +36,27 @@ fn document(templates: &[String]) -> String {
     )
 }
 
-/// Runs a document and returns the exit status and the run view.
-fn run(document: &str) -> (Option<i32>, Value) {
-    let dir = tempfile::tempdir().unwrap();
-    let file = dir.path().join("seed.json");
-    std::fs::write(&file, document).unwrap();
-    let plugins = Path::new(env!("CARGO_MANIFEST_DIR")).join("../plugins");
-    let ran = Command::new(env!("CARGO_BIN_EXE_phasm"))
-        .args(["run", "--json", "--plugins"])
-        .args([&plugins, &file])
-        .output()
-        .unwrap();
-    let view = serde_json::from_slice(&ran.stdout);
-    (ran.status.code(), view.unwrap_or_else(|_| panic!("{}", String::from_utf8_lossy(&ran.stderr))))
+/// The shipped plugin, built if need be.
+static ECHO: LazyLock<Arc<[u8]>> = LazyLock::new(|| {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../plugins/echo");
+    let built = builder::bring_up_to_date(&[folder], &|_: &str| {}).remove(0).unwrap();
+    std::fs::read(built.wasm).unwrap().into()
+});
+
+/// What a run of a document comes to.
+fn on_echo<T>(document: &str, look: impl AsyncFnOnce(RunHandle, mpsc::UnboundedReceiver<Notice>) -> T) -> T {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    let host = Host::builder().plugin("echo", Arc::clone(&ECHO)).open().unwrap();
+    let plan = host.plan("seed.yaml", document).unwrap_or_else(|problems| panic!("{problems:#?}"));
+    runtime.block_on(async {
+        let (run, notices) = host.submit_watched(&plan, &Map::new()).await.unwrap();
+        look(run, notices).await
+    })
+}
+
+/// Runs a document and returns the run view.
+fn run(document: &str) -> Value {
+    on_echo(document, async |run, _| serde_json::to_value(run.wait().await.unwrap()).unwrap())
 }
 
 fn found<'v>(view: &'v Value, task: &str) -> &'v Value {
@@ -57,23 +69,20 @@ fn attempts(task: &Value) -> usize {
 
 #[test]
 fn an_expression_retries_failed_too() {
-    let (status, view) = run(&document(&[FLAKY.to_owned(), task("flaky-task", &json!({ "fail-count": 3 }))]));
+    let view = run(&document(&[FLAKY.to_owned(), task("flaky-task", &json!({ "fail-count": 3 }))]));
     let flaky = found(&view, "flaky");
     assert_eq!(
-        (status, &flaky["phase"], &flaky["retries"], attempts(flaky)),
-        (Some(0), &json!("Succeeded"), &json!(3), 4)
+        (&view["phase"], &flaky["phase"], &flaky["retries"], attempts(flaky)),
+        (&json!("Succeeded"), &json!("Succeeded"), &json!(3), 4)
     );
 }
 
 /// "A task that always fails exhausts its two retries (attempts 1, 2, 3 total) and then transitions to PhaseFailed."
 #[test]
 fn an_exhausted_retry_has_called_the_executor_three_times() {
-    let (status, view) = run(&document(&[DOOMED.to_owned(), task("always-fail", &json!({ "code": 2 }))]));
+    let view = run(&document(&[DOOMED.to_owned(), task("always-fail", &json!({ "code": 2 }))]));
     let doomed = found(&view, "doomed");
-    assert_eq!(
-        (status, &doomed["phase"], &doomed["reason"]),
-        (Some(1), &json!("Failed"), &json!("retry-exhausted"))
-    );
+    assert_eq!((&doomed["phase"], &doomed["reason"]), (&json!("Failed"), &json!("retry-exhausted")));
     let codes: Vec<&Value> =
         doomed["attempts"].as_array().unwrap().iter().map(|attempt| &attempt["code"]).collect();
     assert_eq!(codes, [&json!(2), &json!(2), &json!(2)]);
@@ -88,25 +97,31 @@ fn a_suspended_task_times_out_and_the_run_goes_on() {
             {{"name": "prepare", "template": "work"}}, {WAIT_EXTERNAL},
             {{"name": "finalize", "template": "work", "dependencies": ["wait-external"]}}]}}}}"#
     );
-    let (status, view) = run(&document(&[dag, task("work", &json!({}))]));
+    let view = run(&document(&[dag, task("work", &json!({}))]));
     let waited = found(&view, "wait-external");
-    assert_eq!((status, &waited["phase"], &waited["code"]), (Some(0), &json!("Timeout"), &json!(4)));
+    assert_eq!((&waited["phase"], &waited["code"]), (&json!("Timeout"), &json!(4)));
     assert!(waited["suspendedAt"].is_string());
-    assert_eq!(found(&view, "finalize")["phase"], "Succeeded");
+    assert_eq!(
+        (&found(&view, "finalize")["phase"], &view["phase"]),
+        (&json!("Succeeded"), &json!("Succeeded"))
+    );
 }
 
 /// Codes 0 to 4 give Succeeded, Failed, Failed, Error, Succeeded.
 #[test]
 fn conditions_override_the_table() {
     let dag = r#"{"dag": {"name": "main", "tasks": [{"name": "run", "template": "run"}]}}"#;
-    let expected = [("Succeeded", 0), ("Failed", 1), ("Failed", 1), ("Error", 3), ("Succeeded", 0)];
-    for (code, (phase, status)) in expected.into_iter().enumerate() {
+    for (code, phase) in ["Succeeded", "Failed", "Failed", "Error", "Succeeded"].into_iter().enumerate() {
         let run_template = format!(
             r#"{{"task": {{"name": "run", "executor": {{"type": "echo", "config": {{"code": {code}}}}},
                 "phaseConditions": {CONDITIONS}}}}}"#
         );
-        let (exit, view) = run(&document(&[dag.to_owned(), run_template]));
-        assert_eq!((exit, &found(&view, "run")["phase"]), (Some(status), &json!(phase)), "code {code}");
+        let view = run(&document(&[dag.to_owned(), run_template]));
+        assert_eq!(
+            (&view["phase"], &found(&view, "run")["phase"]),
+            (&json!(phase), &json!(phase)),
+            "code {code}"
+        );
     }
 }
 
@@ -116,7 +131,7 @@ type Followed = (Vec<u64>, String, Option<String>);
 /// Runs a block of seed 002 with `returns` as its executor's script; everything else is the seed's, but for a `code` that
 /// would be echo's own.
 fn followed(block: &str, kind: &str, returns: &Value) -> Followed {
-    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/seeds").join(block);
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("seeds").join(block);
     let block = std::fs::read_to_string(file).unwrap();
     let scripted = block.replace(&format!("kind: {kind}"), &format!("kind: echo\n    returns: {returns}"));
     assert_ne!(scripted, block);
@@ -127,19 +142,16 @@ fn followed(block: &str, kind: &str, returns: &Value) -> Followed {
          [{{ name: api_url, value: here }}, {{ name: page_size, value: 50 }}] }}\n  templates:\n    - pipeline:\n        name: main\n        \
          tasks:\n{tasks}"
     );
-    let dir = tempfile::tempdir().unwrap();
-    std::fs::write(dir.path().join("seed.yaml"), document).unwrap();
-    let plugins = Path::new(env!("CARGO_MANIFEST_DIR")).join("../plugins");
-    let ran = Command::new(env!("CARGO_BIN_EXE_phasm"))
-        .args(["run", "--events", "--plugins"])
-        .args([&plugins, &dir.path().join("seed.yaml")])
-        .output()
-        .unwrap();
-    let events: Vec<Value> = String::from_utf8(ran.stdout)
-        .unwrap()
-        .lines()
-        .map(|line| serde_json::from_str(line).unwrap())
-        .collect();
+    let events: Vec<Value> = on_echo(&document, async |run, mut notices| {
+        run.wait().await.unwrap();
+        let mut events = Vec::new();
+        while let Ok(notice) = notices.try_recv() {
+            if let Notice::Event(event) = notice {
+                events.push(event.as_ref().clone());
+            }
+        }
+        events
+    });
     let delays = events.iter().filter(|event| event["type"] == "task.retry.scheduled");
     let last =
         events.iter().rfind(|event| event["type"] == "task.phase" && event["scope"] == "main").unwrap();
@@ -204,15 +216,12 @@ fn the_policy_that_expires_first_decides() {
             r#"{{"task": {{"name": "main", "executor": {{"type": "echo", "config": {{"sleep": "1h"}}}}, {policies}}}}}"#
         )
     };
-    let (status, view) = run(&document(&[sleeper(
+    let view = run(&document(&[sleeper(
         r#""maxInactivity": "200ms", "deadline": {"timeout": "1h", "errorOnTimeout": true}"#,
     )]));
-    assert_eq!(
-        (status, &view["phase"], &view["reason"]),
-        (Some(5), &json!("Cancelled"), &json!("timeout-policy"))
-    );
-    let (status, view) = run(&document(&[sleeper(
+    assert_eq!((&view["phase"], &view["reason"]), (&json!("Cancelled"), &json!("timeout-policy")));
+    let view = run(&document(&[sleeper(
         r#""maxInactivity": "1h", "deadline": {"timeout": "200ms", "errorOnTimeout": true}"#,
     )]));
-    assert_eq!((status, &view["phase"], &view["reason"]), (Some(3), &json!("Error"), &json!("deadline")));
+    assert_eq!((&view["phase"], &view["reason"]), (&json!("Error"), &json!("deadline")));
 }

@@ -7,13 +7,13 @@ use phasm_engine::{
 
 use super::play::{acts, ended, hangs, inner, plan, play, returns, submit, workflow};
 
-const BASIC: &str = include_str!("../../seeds/000-basic-configuration.json");
-const EXPRESSION: &str = include_str!("../../seeds/000-expression.json");
-const EXHAUSTED: &str = include_str!("../../seeds/000-retry-exhausted.json");
-const TASK_TIMEOUT: &str = include_str!("../../seeds/000-task-timeout.json");
-const WORKFLOW_TIMEOUT: &str = include_str!("../../seeds/000-workflow-timeout.json");
-const RETRY_AND_TIMEOUT: &str = include_str!("../../seeds/000-retry-and-timeout.json");
-const CONDITIONS: &str = include_str!("../../seeds/001-phase-conditions.json");
+const BASIC: &str = include_str!("../../../seeds/000-basic-configuration.json");
+const EXPRESSION: &str = include_str!("../../../seeds/000-expression.json");
+const EXHAUSTED: &str = include_str!("../../../seeds/000-retry-exhausted.json");
+const TASK_TIMEOUT: &str = include_str!("../../../seeds/000-task-timeout.json");
+const WORKFLOW_TIMEOUT: &str = include_str!("../../../seeds/000-workflow-timeout.json");
+const RETRY_AND_TIMEOUT: &str = include_str!("../../../seeds/000-retry-and-timeout.json");
+const CONDITIONS: &str = include_str!("../../../seeds/001-phase-conditions.json");
 
 const FLAKY: &str = "task: {name: flaky-task, executor: {type: echo}}";
 const DOOMED: &str = "task: {name: always-fail, executor: {type: echo}}";

@@ -6,13 +6,13 @@ use serde_json::json;
 
 use super::play::{Ended, Played, acts, ended, error, indented, output, plan, play, returns, workflow};
 
-const PLACEMENT: &str = include_str!("../../seeds/002-1-canonical-placement.yaml");
-const SCHEMA: &str = include_str!("../../seeds/002-2-rule-schema.yaml");
-const HTTP: &str = include_str!("../../seeds/002-3.1-http.yaml");
-const POSTGRES: &str = include_str!("../../seeds/002-3.2-postgres.yaml");
-const PYTHON: &str = include_str!("../../seeds/002-3.3-python.yaml");
-const LEGACY: &str = include_str!("../../seeds/002-8-legacy.yaml");
-const CANONICAL: &str = include_str!("../../seeds/002-8-canonical.yaml");
+const PLACEMENT: &str = include_str!("../../../seeds/002-1-canonical-placement.yaml");
+const SCHEMA: &str = include_str!("../../../seeds/002-2-rule-schema.yaml");
+const HTTP: &str = include_str!("../../../seeds/002-3.1-http.yaml");
+const POSTGRES: &str = include_str!("../../../seeds/002-3.2-postgres.yaml");
+const PYTHON: &str = include_str!("../../../seeds/002-3.3-python.yaml");
+const LEGACY: &str = include_str!("../../../seeds/002-8-legacy.yaml");
+const CANONICAL: &str = include_str!("../../../seeds/002-8-canonical.yaml");
 
 const PARAMETERS: &str = "arguments: {parameters: [{name: api_url}, {name: page_size}]}";
 const EXHAUSTED: Option<Reason> = Some(Reason::RetryExhausted);

@@ -1,6 +1,27 @@
 //! Every expression of the seeds, verbatim, with environments for both truth values.
 
-use super::*;
+use std::sync::Arc;
+
+use phasm_engine::{
+    expr::{Env, Expr, Interpolated},
+    tree::Tree,
+    value::Value,
+};
+
+/// A JSON value as an environment.
+struct Json(Value);
+
+impl Json {
+    fn new(text: &str) -> Self {
+        Self(Value::from_json(text).unwrap_or_else(|error| panic!("{error} in {text}")))
+    }
+}
+
+impl Env for Json {
+    fn get(&self, path: &[Arc<str>]) -> Value {
+        path.iter().try_fold(&self.0, |value, segment| value.member(segment)).cloned().unwrap_or_default()
+    }
+}
 
 /// Expression, an environment where it is true, one where it is false.
 const CONDITIONS: [(&str, &str, &str); 13] = [
@@ -73,7 +94,8 @@ const CONDITIONS: [(&str, &str, &str); 13] = [
 #[test]
 fn conditions_of_the_seeds_take_both_values() {
     for (text, true_in, false_in) in CONDITIONS {
-        let expr = compiled(text);
+        let expr =
+            Expr::compile(text).unwrap_or_else(|error| panic!("{error} at {} in {text}", error.offset));
         assert_eq!(expr.test(&Json::new(true_in)), Ok(true), "{text} in {true_in}");
         assert_eq!(expr.test(&Json::new(false_in)), Ok(false), "{text} in {false_in}");
     }
@@ -91,7 +113,7 @@ fn placeholders_of_the_seeds_keep_types_and_fill_texts() {
         ("{{ workload.page_size }}", "50"),
         ("{{ _prev }}", r#"{"rows":[1]}"#),
     ] {
-        let tree = crate::tree::Tree::from(&Value::from(text));
+        let tree = Tree::from(&Value::from(text));
         let bound = Interpolated::compile(&tree, false).unwrap().eval(&env).unwrap();
         assert_eq!(bound.value.to_json(), expected, "{text}");
     }

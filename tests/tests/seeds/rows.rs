@@ -1,11 +1,4 @@
-//! Every table row and worked number of the four seeds, as rows. Their workflow snippets run in `host/tests/seeds.rs`.
-#![expect(
-    clippy::unwrap_used,
-    clippy::expect_used,
-    clippy::panic,
-    clippy::indexing_slicing,
-    reason = "tests"
-)]
+//! Every table row and worked number of the four seeds, as rows.
 
 mod seed_000;
 mod seed_001;
