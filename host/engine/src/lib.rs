@@ -5,7 +5,6 @@
 //! in here: time is a parameter, and recovery is the very same `apply` over the journal.
 
 pub mod document;
-pub mod duration;
 pub mod event;
 pub mod expr;
 pub mod outcome;
@@ -23,4 +22,5 @@ pub mod tree;
 pub mod value;
 
 pub use document::parse_size;
+pub use phasm_duration as duration;
 pub use suggest::did_you_mean;

@@ -1,8 +1,10 @@
-//! Durations (seed 003, R-U1 to R-U4).
+//! Durations as people write them, in workflows and in the inputs of executors: `10h 30 minutes`, `1500ms`, or a bare
+//! number of milliseconds.
 
 use std::fmt;
 
-use crate::time::Millis;
+/// A length of time in milliseconds.
+type Millis = u64;
 
 /// The longest duration there is, 2^63 − 1 ms.
 pub const LONGEST: Millis = i64::MAX.unsigned_abs();
@@ -169,6 +171,7 @@ fn unknown_unit(word: &str) -> String {
 }
 
 #[cfg(test)]
+#[expect(clippy::indexing_slicing, clippy::unwrap_used, reason = "tests")]
 mod tests {
     use proptest::prelude::*;
 
