@@ -12,7 +12,7 @@ const MANY: u64 = 100;
 
 /// Makes lines of a run's journal: one for each change worth telling.
 #[derive(Debug, Default)]
-pub(in crate::cli) struct Plain {
+pub(crate) struct Plain {
     tasks: u64,
     ended: u64,
     /// The tenths of a large run that were told.
@@ -34,7 +34,7 @@ struct Attempt {
 
 impl Plain {
     /// Goes on with a run that has come so far.
-    pub(in crate::cli) fn after(run: &Run) -> Self {
+    pub(crate) fn after(run: &Run) -> Self {
         let below = run.tasks().iter().filter(|task| task.depth > 0);
         let ended = below.clone().filter(|task| task.phase.is_terminal()).count();
         Self::counting(below.count() as u64, ended as u64)

@@ -10,7 +10,7 @@ use std::{
 use serde_json::{Value, json};
 
 fn repository() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("..").canonicalize().unwrap()
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().unwrap()
 }
 
 /// What cargo knows of every package in `Cargo.lock`.

@@ -1,7 +1,7 @@
 //! The world `phasm:executor/executor` of `wit/`, as wasmtime sees it.
 
 wasmtime::component::bindgen!({
-    path: "../wit",
+    path: "../../wit",
     world: "phasm:executor/executor",
     // A host function over its limit ends the attempt.
     imports: { default: trappable },

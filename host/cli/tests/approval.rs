@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 /// Runs the command in a directory of its own; its exit status and the run view.
 fn phasm(dir: &Path, arguments: &[&str]) -> (Option<i32>, Value) {
-    let plugins = Path::new(env!("CARGO_MANIFEST_DIR")).join("../plugins");
+    let plugins = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../plugins");
     let ran = Command::new(env!("CARGO_BIN_EXE_phasm"))
         .current_dir(dir)
         .args(arguments)
@@ -22,7 +22,7 @@ fn phasm(dir: &Path, arguments: &[&str]) -> (Option<i32>, Value) {
 #[test]
 fn the_release_waits_for_a_word() {
     let dir = tempfile::tempdir().unwrap();
-    let example = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/approval.yaml");
+    let example = Path::new(env!("CARGO_MANIFEST_DIR")).join("../examples/approval.yaml");
     let example = example.to_str().unwrap();
     let rows = [
         (r#"{"approved": true, "by": "Ada"}"#, json!("Succeeded"), [json!("phasm-1.0"), json!("Ada")]),

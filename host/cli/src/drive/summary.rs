@@ -14,7 +14,7 @@ const MOST_LINES: usize = 20;
 const LONGEST: usize = 200;
 
 /// What to print about a run; `open` is said of one that has not ended.
-pub(in crate::cli) fn of(view: &RunView, open: &str) -> String {
+pub(crate) fn of(view: &RunView, open: &str) -> String {
     let mut page = headline(view, open);
     if !view.message.is_empty() && view.phase != Phase::Succeeded {
         page += &format!("  {}\n", text::short(&view.message, LONGEST));

@@ -1,4 +1,4 @@
-//! The command line: one file per subcommand, and the only place that prints.
+//! The `phasm` command: one file per subcommand, and the only place that prints.
 //!
 //! stdout carries results and nothing else; progress, warnings and log lines go to stderr.
 
@@ -33,6 +33,11 @@ use clap::{Parser, Subcommand};
 
 use self::{screen::Screen, trace::LogLevel};
 
+/// Runs make and drop many small things of one size; glibc's allocator costs a run of 100 000 tasks a third of the engine's
+/// time.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 /// Runs workflows whose every step is a sandboxed WebAssembly component.
 #[derive(Debug, Parser)]
 #[command(name = "phasm", version, propagate_version = true, arg_required_else_help = true)]
@@ -66,8 +71,7 @@ enum Command {
     Plugin(plugin::PluginCommand),
 }
 
-/// Does what the command line says and returns the exit status.
-pub(crate) fn main() -> ExitCode {
+fn main() -> ExitCode {
     let Arguments { command, log_level } = Arguments::parse();
     let screen = Screen::new();
     trace::install(&screen, log_level);

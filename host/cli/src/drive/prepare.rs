@@ -32,8 +32,8 @@ use super::super::{
 const LETTING_GO: Duration = Duration::from_millis(500);
 
 /// A host, and what it was opened with.
-pub(in crate::cli) struct Prepared {
-    pub(in crate::cli) host: Host,
+pub(crate) struct Prepared {
+    pub(crate) host: Host,
     config: Option<Config>,
     workshop: Arc<Workshop>,
     dirs: Vec<PathBuf>,
@@ -43,11 +43,7 @@ pub(in crate::cli) struct Prepared {
 ///
 /// # Errors
 /// When it cannot be read or has problems.
-pub(in crate::cli) fn configuration(
-    file: &Path,
-    screen: &Screen,
-    as_json: bool,
-) -> Result<(Text, Config), Failure> {
+pub(crate) fn configuration(file: &Path, screen: &Screen, as_json: bool) -> Result<(Text, Config), Failure> {
     let text = Text::read(file, "configuration")?;
     let dir = text.dir().unwrap_or(Path::new(".")).to_owned();
     let config = Config::parse(&text.text, &dir);
@@ -57,20 +53,20 @@ pub(in crate::cli) fn configuration(
 
 /// The configuration a command was given, if any.
 #[derive(Default)]
-pub(in crate::cli) struct Configured(Option<(Text, Config)>);
+pub(crate) struct Configured(Option<(Text, Config)>);
 
 impl Configured {
     /// Reads it; problems are shown, `as_json` on stdout.
     ///
     /// # Errors
     /// When it cannot be read or has problems.
-    pub(in crate::cli) fn read(places: &Places, screen: &Screen, as_json: bool) -> Result<Self, Failure> {
+    pub(crate) fn read(places: &Places, screen: &Screen, as_json: bool) -> Result<Self, Failure> {
         let file = places.config.as_deref();
         file.map(|file| configuration(file, screen, as_json)).transpose().map(Self)
     }
 
     /// The operator's variables, an object.
-    pub(in crate::cli) fn variables(&self) -> Value {
+    pub(crate) fn variables(&self) -> Value {
         self.0.as_ref().map(|(_, config)| config.vars.clone()).unwrap_or_default().into()
     }
 }
@@ -79,7 +75,7 @@ impl Configured {
 ///
 /// # Errors
 /// When a directory is not as it should be.
-pub(in crate::cli) fn open(
+pub(crate) fn open(
     places: &Places,
     Configured(configured): Configured,
     screen: &Screen,
@@ -119,7 +115,7 @@ impl Prepared {
     ///
     /// # Errors
     /// When it cannot be opened, or is in use.
-    pub(in crate::cli) async fn with_store(self, file: &Path) -> Result<Self, Failure> {
+    pub(crate) async fn with_store(self, file: &Path) -> Result<Self, Failure> {
         let store = open_store(file).await;
         let store = store.map_err(|error| Failure::call(While::new("the store cannot be used", error)))?;
         Ok(Self { host: self.host.with_store(Arc::new(store)), ..self })
@@ -127,7 +123,7 @@ impl Prepared {
 
     /// Builds and compiles what the documents name, so that no attempt's clock runs meanwhile. What fails is warned of:
     /// attempts that need it end with code 3 (R-C1).
-    pub(in crate::cli) async fn load_plugins(&self, plans: &[Arc<Plan>], screen: &Screen) {
+    pub(crate) async fn load_plugins(&self, plans: &[Arc<Plan>], screen: &Screen) {
         let Some(plugins) = self.host.plugins() else { return };
         let types = plans.iter().flat_map(|plan| executor_types(plan)).collect();
         self.build(&types).await;
@@ -162,7 +158,7 @@ impl Prepared {
     ///
     /// # Errors
     /// When one cannot be.
-    pub(in crate::cli) fn create_dirs(&self) -> Result<(), Failure> {
+    pub(crate) fn create_dirs(&self) -> Result<(), Failure> {
         let Some(config) = &self.config else { return Ok(()) };
         config.create_dirs().map_err(|(dir, error)| {
             Failure::call(While::new(

@@ -8,7 +8,7 @@ use phasm::engine::{
 
 /// One `--resume TASK=JSON`.
 #[derive(Clone, Debug, PartialEq)]
-pub(in crate::cli) struct Answer {
+pub(crate) struct Answer {
     task: String,
     payload: Map,
 }
@@ -17,7 +17,7 @@ pub(in crate::cli) struct Answer {
 ///
 /// # Errors
 /// What clap tells the user.
-pub(in crate::cli) fn answer(text: &str) -> Result<Answer, String> {
+pub(crate) fn answer(text: &str) -> Result<Answer, String> {
     let (task, json) = text
         .split_once('=')
         .filter(|(task, _)| !task.is_empty())
@@ -29,7 +29,7 @@ pub(in crate::cli) fn answer(text: &str) -> Result<Answer, String> {
 ///
 /// # Errors
 /// What clap tells the user.
-pub(in crate::cli) fn payload(json: &str) -> Result<Map, String> {
+pub(crate) fn payload(json: &str) -> Result<Map, String> {
     match Value::from_json(json) {
         Ok(Value::Object(payload)) => Ok(payload.as_ref().clone()),
         Ok(other) => Err(format!("{} as answer; expected an object of values by name", other.type_name())),
@@ -70,10 +70,10 @@ impl Waiting {
 
 /// The answers not yet given.
 #[derive(Debug, Default)]
-pub(in crate::cli) struct Answers(Vec<Answer>);
+pub(crate) struct Answers(Vec<Answer>);
 
 impl Answers {
-    pub(in crate::cli) fn new(answers: &[Answer]) -> Self {
+    pub(crate) fn new(answers: &[Answer]) -> Self {
         Self(answers.to_vec())
     }
 

@@ -7,10 +7,8 @@ use std::{
     sync::{Mutex, PoisonError},
 };
 
-use phasm::{
-    builder::{self, Artefact, BuildError, Progress},
-    plugins::Builder,
-};
+use phasm::plugins::Builder;
+use phasm_builder::{Artefact, BuildError, Progress};
 
 use super::super::{
     screen::{Lines, Screen},
@@ -18,19 +16,19 @@ use super::super::{
 };
 
 /// Builds each plugin folder once, several of one workspace in one go.
-pub(in super::super) struct Workshop {
+pub(crate) struct Workshop {
     screen: Screen,
     built: Mutex<BTreeMap<PathBuf, Result<PathBuf, String>>>,
 }
 
 impl Workshop {
-    pub(in super::super) fn new(screen: &Screen) -> Self {
+    pub(crate) fn new(screen: &Screen) -> Self {
         Self { screen: screen.clone(), built: Mutex::default() }
     }
 
     /// Brings folders up to date.
-    pub(in super::super) fn bring_up_to_date(&self, folders: &[PathBuf]) {
-        let artefacts = builder::bring_up_to_date(folders, &Told::new(&self.screen));
+    pub(crate) fn bring_up_to_date(&self, folders: &[PathBuf]) {
+        let artefacts = phasm_builder::bring_up_to_date(folders, &Told::new(&self.screen));
         let results =
             artefacts.into_iter().map(|built| built.map(|a| a.wasm).map_err(|error| error.to_string()));
         self.built
@@ -56,7 +54,7 @@ impl Builder for Workshop {
 
 /// Builds folders whether or not they seem up to date.
 pub(super) fn build(folders: &[PathBuf], screen: &Screen) -> Vec<Result<Artefact, BuildError>> {
-    builder::build_plugins(folders, &Told::new(screen))
+    phasm_builder::build_plugins(folders, &Told::new(screen))
 }
 
 /// Tells steps as lines of stderr, and signs of life below them where that can be drawn over.

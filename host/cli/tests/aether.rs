@@ -52,7 +52,7 @@ struct Bench {
 
 impl Bench {
     fn phasm(&self, arguments: &[&str]) -> (Option<i32>, Value) {
-        let plugins = Path::new(env!("CARGO_MANIFEST_DIR")).join("../plugins");
+        let plugins = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../plugins");
         let ran = Command::new(env!("CARGO_BIN_EXE_phasm"))
             .current_dir(self.dir.path())
             .args(arguments)

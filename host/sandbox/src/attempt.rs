@@ -17,7 +17,7 @@ use super::{Shared, fault, ticker::Alarm};
 pub(super) type Work = Pin<Box<dyn Future<Output = Outcome> + Send>>;
 
 /// Polls its work in place while that is a guest thread, and moves it there as soon as it is not.
-pub(crate) struct Attempt {
+pub struct Attempt {
     shared: Arc<Shared>,
     here: Option<Bounded>,
     there: Option<JoinHandle<Outcome>>,

@@ -97,7 +97,7 @@ impl From<Output> for Ran {
 
 /// A guest of the tests, in its world.
 fn component(guest: &str) -> String {
-    let dir = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/guests");
+    let dir = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/guests");
     let read = |name: &str| fs::read_to_string(dir.join(format!("{name}.wat"))).unwrap();
     read("world").replace(";; GUEST", &read(guest))
 }

@@ -21,7 +21,7 @@ use super::{
 /// A bare NAME becomes `plugins/NAME` where there is a `plugins/` directory, else `./NAME`.
 #[derive(Args, Debug)]
 #[command(after_help = "Examples:\n  phasm plugin new greet\n  phasm plugin new ../executors/greet")]
-pub(in crate::cli) struct NewArguments {
+pub(crate) struct NewArguments {
     /// The executor's name, or the path of the folder to make.
     #[arg(value_name = "NAME")]
     name: PathBuf,
@@ -91,7 +91,7 @@ fn sdk(arguments: &NewArguments, folder: &Path) -> Result<scaffold::Sdk, Failure
         ));
     }
     // The checkout this program was built from, if it is still there.
-    let built_from = Path::new(env!("CARGO_MANIFEST_DIR")).with_file_name("plugin-sdk");
+    let built_from = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../plugin-sdk");
     Ok(if is_sdk(&built_from) { scaffold::Sdk::Path(built_from) } else { scaffold::Sdk::Released })
 }
 

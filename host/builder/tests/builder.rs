@@ -11,7 +11,7 @@ use std::{
     time::SystemTime,
 };
 
-use phasm::builder::{Toolchain, artefact_if_fresh, bring_up_to_date, build_plugin, build_plugins};
+use phasm_builder::{Toolchain, artefact_if_fresh, bring_up_to_date, build_plugin, build_plugins};
 
 const GUEST: &str =
     "#[unsafe(no_mangle)]\npub extern \"C\" fn run() -> usize {\n    std::env::args().count()\n}\n";

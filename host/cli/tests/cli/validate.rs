@@ -84,7 +84,7 @@ fn every_problem_of_every_document_at_once() {
 #[test]
 fn codes_are_explained() {
     let bench = Bench::new();
-    let page = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/docs/problems.md")).unwrap();
+    let page = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../docs/problems.md")).unwrap();
     for code in ["P001", "w001", "C002"] {
         let ran = bench.phasm(&["validate", "--explain", code]);
         assert_eq!(ran.status, 0, "{ran:?}");
@@ -102,7 +102,7 @@ fn codes_are_explained() {
 fn the_schema_is_the_shipped_one() {
     let ran = Bench::new().phasm(&["schema"]);
     assert_eq!((ran.status, ran.stderr.as_str()), (0, ""), "{ran:?}");
-    assert!(ran.stdout == include_str!("../../engine/schema/workflow.schema.json"));
+    assert!(ran.stdout == include_str!("../../../engine/schema/workflow.schema.json"));
 }
 
 #[test]

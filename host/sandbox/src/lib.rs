@@ -12,7 +12,7 @@
 //!  drop ─────────abort────────────▶ at its next yield or host call
 //! ```
 //!
-//! Nothing outside this module names wasmtime.
+//! Nothing outside this crate names wasmtime.
 
 use std::{
     fmt,
@@ -28,20 +28,22 @@ use phasm_engine::outcome::Outcome;
 use tokio::{runtime::Handle, sync::Semaphore};
 use wasmtime::component::{Component, Linker};
 
-use self::{attempt::Attempt, cache::Cache, guest::Guest, pool::Pool, threads::GuestThreads, ticker::Ticker};
+use self::executor::{Invocation, Observer};
 pub use self::{
+    attempt::Attempt,
     digest::{Digest, NotADigest},
     grants::{DirGrant, Grants},
     limits::Limits,
     program::{LoadError, Program},
 };
-use crate::executor::{Invocation, Observer};
+use self::{cache::Cache, guest::Guest, pool::Pool, threads::GuestThreads, ticker::Ticker};
 
 mod attempt;
 mod bindings;
 mod cache;
 mod call;
 mod digest;
+pub mod executor;
 mod fault;
 mod grants;
 mod guest;
@@ -138,7 +140,7 @@ impl Sandbox {
     }
 
     /// Linear memory that a call may use, in bytes.
-    pub(crate) fn memory_limit(&self) -> u64 {
+    pub fn memory_limit(&self) -> u64 {
         self.shared.limits.memory
     }
 
@@ -203,7 +205,7 @@ impl Sandbox {
     }
 
     /// Carries `work` out on a guest thread (in place, if that polls this), bounded by `deadline`.
-    pub(crate) fn attempt(
+    pub fn attempt(
         &self,
         deadline: Option<Instant>,
         work: impl Future<Output = Outcome> + Send + 'static,
@@ -212,7 +214,7 @@ impl Sandbox {
     }
 
     /// [`Self::call`] for whoever is inside [`Self::attempt`] already.
-    pub(crate) async fn call_in_place(
+    pub async fn call_in_place(
         &self,
         program: &Program,
         grants: Arc<Grants>,

@@ -21,7 +21,7 @@ use super::{
 /// not build.
 #[derive(Args, Debug)]
 #[command(after_help = "Examples:\n  phasm plugin build plugins/greet\n  phasm plugin build")]
-pub(in crate::cli) struct BuildArguments {
+pub(crate) struct BuildArguments {
     /// Plugin folders, or folders of plugins; without any, the working directory if it is a plugin, else `plugins/` of
     /// the checkout around it.
     #[arg(value_name = "DIR")]

@@ -28,7 +28,7 @@ use super::{
 /// A plugin that is there as source is built first.
 #[derive(Args, Debug)]
 #[command(after_help = "Examples:\n  phasm plugin inspect file\n  phasm plugin inspect ./greet.wasm --json")]
-pub(in crate::cli) struct InspectArguments {
+pub(crate) struct InspectArguments {
     /// The name of a plugin that a run would find, or the path of a component or plugin folder.
     #[arg(value_name = "NAME|PATH")]
     plugin: String,

@@ -3,10 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use phasm::{
-    builder,
-    plugins::{self, Manifest, Source},
-};
+use phasm::plugins::{self, Manifest, Source};
 use serde::Serialize;
 
 use super::super::{
@@ -22,7 +19,7 @@ use super::super::{
 /// Lists the plugins that a run would find, in the order they are searched.
 #[derive(Args, Debug)]
 #[command(after_help = "Examples:\n  phasm plugin list\n  phasm plugin list --plugins ../executors --json")]
-pub(in crate::cli) struct ListArguments {
+pub(crate) struct ListArguments {
     #[command(flatten)]
     places: Places,
 
@@ -102,7 +99,7 @@ fn look(name: String, source: Source, shadowed: bool) -> Option<Listed> {
         Source::Bytes(_) => return None,
         Source::File(path) => (path.clone(), Some(path), "component"),
         Source::Folder(folder) => {
-            let artefact = builder::artefact_if_fresh(&folder);
+            let artefact = phasm_builder::artefact_if_fresh(&folder);
             let state = if artefact.is_some() { "built" } else { "stale" };
             (folder, artefact, state)
         }
