@@ -16,10 +16,9 @@ use phasm::{
     engine::{
         outcome::Outcome,
         phase::Phase,
-        run::Run,
+        run::{Run, RunView},
         time::Timestamp,
         value::{Map, Value},
-        view::RunView,
     },
     executor::{Executor, Invocation, Observer},
     journal,

@@ -12,7 +12,7 @@ mod summary;
 use std::process::exit;
 
 use clap::Args;
-use phasm::{Notice, RunHandle, engine::view::RunView};
+use phasm::{Notice, RunHandle, engine::run::RunView};
 use tokio::{
     runtime::{Builder as RuntimeBuilder, Runtime},
     sync::mpsc::UnboundedReceiver,

@@ -2,7 +2,7 @@
 
 use clap::Args;
 use phasm::{
-    engine::{run::Run, view::RunView},
+    engine::run::{Run, RunView},
     journal,
 };
 

@@ -5,7 +5,11 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use phasm::{
     RecoverError,
-    engine::{event::TaskId, phase::Phase, run::Run, task::TaskRun},
+    engine::{
+        event::TaskId,
+        phase::Phase,
+        run::{Run, TaskRun},
+    },
     store::{RunRow, SqliteReader, StoreError},
     tasks_named,
 };

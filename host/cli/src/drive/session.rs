@@ -5,7 +5,7 @@ use std::{collections::BTreeMap, sync::Arc, time::Duration};
 use phasm::{
     Notice, Refused, RunError, RunHandle,
     clock::Clock,
-    engine::{phase::Phase, view::RunView},
+    engine::{phase::Phase, run::RunView},
 };
 use tokio::{
     sync::mpsc::UnboundedReceiver,

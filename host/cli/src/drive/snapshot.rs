@@ -8,8 +8,7 @@ use std::{
 use phasm::engine::{
     event::{Reason, TaskId},
     phase::Phase,
-    run::{Progress, Run},
-    task::TaskRun,
+    run::{Progress, Run, TaskRun},
     time::Timestamp,
 };
 

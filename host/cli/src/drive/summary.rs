@@ -3,7 +3,7 @@
 use phasm::engine::{
     event::Reason,
     phase::Phase,
-    view::{RunView, TaskView},
+    run::{RunView, TaskView},
 };
 
 use super::super::text;

@@ -13,14 +13,19 @@ use crate::{
     phase::Phase,
     policy::{Matched, Policy, Rule, RuleAction, Verdict},
     retry::{Backoff, MaxAttempts},
-    task::TaskRun,
+    run::state::TaskRun,
     time::Millis,
     value::{Map, Value},
 };
 
 impl Run {
     /// Asks the rules what follows an attempt, and records the answer (R-N6).
-    pub(super) fn evaluate_policy(&mut self, fence: Fence, policy: &Policy, judged: &Judged) -> Verdict {
+    pub(in crate::run) fn evaluate_policy(
+        &mut self,
+        fence: Fence,
+        policy: &Policy,
+        judged: &Judged,
+    ) -> Verdict {
         let id = fence.task;
         let (matched, rule) = self.matching(id, policy, judged);
         let (iter, ctx) = rule.map_or_else(Default::default, |rule| {
@@ -56,7 +61,7 @@ impl Run {
     }
 
     /// What a verdict makes of the task.
-    pub(super) fn follow(verdict: Verdict, judged: &Judged, attempt: u32) -> Next {
+    pub(in crate::run) fn follow(verdict: Verdict, judged: &Judged, attempt: u32) -> Next {
         // An ok outcome that may not stand is a failure; an error outcome keeps its phase.
         let failed = if judged.phase == Phase::Succeeded { Phase::Failed } else { judged.phase };
         match verdict {
@@ -125,7 +130,7 @@ impl Run {
 }
 
 /// `outcome.…` (R-N4): the names listed there win over the detail's own.
-pub(super) fn outcome_member(task: &TaskRun, judged: &Judged, path: Path<'_>) -> Value {
+pub(in crate::run) fn outcome_member(task: &TaskRun, judged: &Judged, path: Path<'_>) -> Value {
     let Some((key, rest)) = path.split_first() else {
         let mut all = judged.attempt.detail.as_object().cloned().unwrap_or_default();
         let names = ["status", "phase", "code", "msg", "result", "error", "meta"].map(Arc::<str>::from);

@@ -9,7 +9,7 @@ use crate::{
     outcome::Output,
     phase::Phase,
     plan::{AggregateStrategy, Level, Loop, LoopOver, Parameter, TemplateKind, Work},
-    task::TaskRun,
+    run::state::TaskRun,
     value::Value,
 };
 
@@ -18,13 +18,13 @@ const MOST_SLOTS: usize = 1 << 22;
 
 /// What a loop runs over.
 #[derive(Default)]
-pub(super) struct Items {
+pub(in crate::run) struct Items {
     /// None where it repeats on a condition, and of other containers.
-    pub(super) items: Option<Arc<Vec<Value>>>,
+    pub(in crate::run) items: Option<Arc<Vec<Value>>>,
     /// Iterations that `maxIterations` cut off.
-    pub(super) cut: usize,
+    pub(in crate::run) cut: usize,
     /// Placeholders inside texts that were null.
-    pub(super) nulls: usize,
+    pub(in crate::run) nulls: usize,
 }
 
 /// Iterations with nothing to dispatch that do-while loops make in one step: time does not pass between them.
@@ -32,7 +32,11 @@ const MOST_IDLE: u32 = 10_000;
 
 impl Run {
     /// The loop that a task run is, if it is one.
-    pub(super) fn loop_of<'p>(&self, plan: &'p crate::plan::Plan, task: &TaskRun) -> Option<&'p Loop> {
+    pub(in crate::run) fn loop_of<'p>(
+        &self,
+        plan: &'p crate::plan::Plan,
+        task: &TaskRun,
+    ) -> Option<&'p Loop> {
         match plan.kind(match node_at(plan, task.place).work {
             Work::Container(template) => template,
             Work::Executor(_) | Work::Wrapper(_) => return None,
@@ -52,7 +56,7 @@ impl Run {
     ///
     /// # Errors
     /// A message that says why it cannot be run over.
-    pub(super) fn items(&self, id: TaskId, inputs: &Bindings) -> Result<Items, String> {
+    pub(in crate::run) fn items(&self, id: TaskId, inputs: &Bindings) -> Result<Items, String> {
         let Some(task) = self.task(id) else { return Ok(Items::default()) };
         let Some(each) = self.loop_of(&self.plan, task) else { return Ok(Items::default()) };
         let view = View { bound: Some(inputs), ..View::new(self, task, Level::Template) };
@@ -81,7 +85,7 @@ impl Run {
     ///
     /// # Errors
     /// Why the condition cannot be answered.
-    pub(super) fn repeat(&mut self, container: TaskId) -> Result<bool, String> {
+    pub(in crate::run) fn repeat(&mut self, container: TaskId) -> Result<bool, String> {
         let plan = Arc::clone(&self.plan);
         let Some(task) = self.task(container) else { return Ok(false) };
         let Some(Loop { over: LoopOver::Repeat(condition), max_iterations, .. }) = self.loop_of(&plan, task)
@@ -111,7 +115,7 @@ impl Run {
     }
 
     /// The outputs of a loop's iterations, by its strategy; `None` for other containers.
-    pub(super) fn aggregated(&mut self, id: TaskId) -> Option<Outputs> {
+    pub(in crate::run) fn aggregated(&mut self, id: TaskId) -> Option<Outputs> {
         let plan = Arc::clone(&self.plan);
         let task = self.task(id)?;
         let each = self.loop_of(&plan, task)?;

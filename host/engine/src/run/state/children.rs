@@ -8,13 +8,13 @@ use crate::{
     phase::Phase,
     plan::{Loop, LoopOver, NodeIndex, TemplateId, TemplateKind, Work},
     policy::Verdict,
-    scope::{Course, Ended, LoopCourse, Next, PipelineCourse, Scope, is_failure, satisfies},
-    task::{Place, TaskRun},
+    run::state::scope::{Course, Ended, LoopCourse, Next, PipelineCourse, Scope, is_failure, satisfies},
+    run::state::task::{Place, TaskRun},
     value::Value,
 };
 
 impl Run {
-    pub(super) fn apply_scope_opened(&mut self, opened: &ScopeOpened) -> Result<(), String> {
+    pub(in crate::run) fn apply_scope_opened(&mut self, opened: &ScopeOpened) -> Result<(), String> {
         let plan = Arc::clone(&self.plan);
         let container = self.existing(opened.task)?;
         container.inputs = opened.inputs.clone();
@@ -111,7 +111,7 @@ impl Run {
         self.add_child(id, place);
     }
 
-    pub(super) fn apply_repeated(&mut self, container: TaskId) -> Result<(), String> {
+    pub(in crate::run) fn apply_repeated(&mut self, container: TaskId) -> Result<(), String> {
         let scope = self.existing(container)?.scope.as_ref();
         let Some(scope) = scope.filter(|scope| matches!(scope.course, Course::Loop(_))) else {
             return Err(format!("task run {container} is not an open loop"));
@@ -122,14 +122,14 @@ impl Run {
     }
 
     /// Whether an end satisfies those who wait for it, and whether it is a failure that nobody tolerates.
-    pub(super) fn weigh(&self, task: &TaskRun) -> (bool, bool) {
+    pub(in crate::run) fn weigh(&self, task: &TaskRun) -> (bool, bool) {
         let satisfied = satisfies(self.node(task).settings.continue_on, task.phase, task.reason)
             || task.verdict.is_some_and(Verdict::tolerates);
         (satisfied, is_failure(task.phase, task.reason) && !satisfied)
     }
 
     /// Counts an ended child in its container, and lets those go that it held back.
-    pub(super) fn tell_parent(&mut self, id: TaskId, parent: TaskId) {
+    pub(in crate::run) fn tell_parent(&mut self, id: TaskId, parent: TaskId) {
         let Some(task) = self.task(id) else { return };
         let (satisfied, failed) = self.weigh(task);
         let child = Ended { task: id, phase: task.phase, reason: task.reason, message: task.message.clone() };
@@ -232,7 +232,7 @@ impl Run {
     }
 
     /// `loop.item` of an iteration.
-    pub(super) fn item(&self, task: &TaskRun) -> Option<&Value> {
+    pub(in crate::run) fn item(&self, task: &TaskRun) -> Option<&Value> {
         let (Place::Iteration(_, index), Some(container)) = (task.place, task.parent) else { return None };
         match &self.task(container)?.scope.as_ref()?.course {
             Course::Loop(course) => course.items.get(index as usize),

@@ -13,8 +13,7 @@ use crate::{
     plan::TemplateKind,
     policy::{Matched, Verdict},
     retry::MaxAttempts,
-    run::Run,
-    task::Place,
+    run::{Run, state::Place},
     time::Timestamp,
 };
 

@@ -8,13 +8,13 @@ use crate::{
     outcome::Outcome,
     phase::Phase,
     plan::{ExecutorCall, Work},
-    task::TaskRun,
+    run::state::TaskRun,
     time::Timestamp,
 };
 
 impl Run {
     /// Dispatches the next leaves, as many as slots and limits allow (R-P5, R-S11).
-    pub(super) fn dispatch_up_to(&mut self, slots: u32) {
+    pub(in crate::run) fn dispatch_up_to(&mut self, slots: u32) {
         let mut left = slots;
         while left > 0 {
             let Some(id) = self.next_leaf() else { return };
@@ -70,7 +70,7 @@ impl Run {
         }
     }
 
-    pub(super) fn command_dispatch(&mut self, id: TaskId) {
+    pub(in crate::run) fn command_dispatch(&mut self, id: TaskId) {
         let plan = Arc::clone(&self.plan);
         let Some(task) = self.task(id) else { return };
         let node = node_at(&plan, task.place);

@@ -7,7 +7,7 @@ use crate::{
     phase::Phase,
     plan::{HookId, HookType, NodeIndex, TemplateId},
     policy::Verdict,
-    scope::Scope,
+    run::state::scope::Scope,
     time::{Millis, Timestamp},
     value::{Map, Value},
 };

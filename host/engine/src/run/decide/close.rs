@@ -6,12 +6,12 @@ use super::{Run, env::Judged};
 use crate::{
     event::{Event, Outputs, Reason, TaskId, With},
     phase::{Kind, Phase},
-    task::TaskRun,
+    run::state::TaskRun,
 };
 
 impl Run {
     /// The user cancels the run (R-S10).
-    pub(super) fn cancel(&mut self) {
+    pub(in crate::run) fn cancel(&mut self) {
         if self.phase.is_terminal() {
             return self.drop_input();
         }
@@ -20,7 +20,7 @@ impl Run {
     }
 
     /// The user cancels one task; never tolerated (R-S10). Hook runs are not stopped by anything but their own clocks.
-    pub(super) fn cancel_task(&mut self, id: TaskId) {
+    pub(in crate::run) fn cancel_task(&mut self, id: TaskId) {
         match self.task(id) {
             Some(task) if !task.phase.is_terminal() && task.hook.is_none() => {
                 self.close(id, Reason::User, None);
@@ -30,7 +30,7 @@ impl Run {
     }
 
     /// Ends a task run and everything below it as Cancelled; `own` gives the task run itself another phase.
-    pub(super) fn close(&mut self, id: TaskId, reason: Reason, own: Option<(Phase, String)>) {
+    pub(in crate::run) fn close(&mut self, id: TaskId, reason: Reason, own: Option<(Phase, String)>) {
         self.close_children(id, reason);
         match own {
             None => self.cancel_one(id, reason),
@@ -54,7 +54,7 @@ impl Run {
     }
 
     /// Ends everything below a container: leaves first, then inner containers from the inside out.
-    pub(super) fn close_children(&mut self, container: TaskId, reason: Reason) {
+    pub(in crate::run) fn close_children(&mut self, container: TaskId, reason: Reason) {
         let (mut leaves, mut containers) = (Vec::new(), Vec::new());
         let mut open = vec![container];
         while let Some(id) = open.pop() {
@@ -78,7 +78,7 @@ impl Run {
     }
 
     /// Cancels one task run whose children, if any, have ended.
-    pub(super) fn cancel_one(&mut self, id: TaskId, reason: Reason) {
+    pub(in crate::run) fn cancel_one(&mut self, id: TaskId, reason: Reason) {
         self.stop_attempt(id);
         let outputs = self.found(id, Phase::Cancelled, &Arc::default());
         let with = (!outputs.is_empty()).then(|| With::Result { message: Arc::default(), outputs });

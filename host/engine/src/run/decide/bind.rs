@@ -7,32 +7,32 @@ use crate::{
     event::{Binding, Bindings, Bound, TaskId},
     expr::{self, Interpolated},
     plan::{Argument, Level, Node, Parameter, ValueFrom, Work},
-    task::Place,
+    run::state::{Place, TaskRun},
     value::{Map, Value},
 };
 
 /// What a leaf is dispatched with, in every attempt.
-pub(super) struct LeafBound {
-    pub(super) inputs: Bindings,
-    pub(super) config: Value,
+pub(in crate::run) struct LeafBound {
+    pub(in crate::run) inputs: Bindings,
+    pub(in crate::run) config: Value,
 }
 
 /// A call whose inputs are bound.
 #[derive(Clone, Copy)]
-pub(super) struct Call<'a> {
+pub(in crate::run) struct Call<'a> {
     /// What the call's arguments see.
-    pub(super) view: View<'a>,
+    pub(in crate::run) view: View<'a>,
     /// The call.
-    pub(super) node: &'a Node,
+    pub(in crate::run) node: &'a Node,
     /// Values given by name besides the arguments: the run's parameters, or an item's fields (R-S5).
-    pub(super) given: Option<&'a Map>,
+    pub(in crate::run) given: Option<&'a Map>,
     /// Inputs that nobody supplies are absent (R-S12).
-    pub(super) lenient: bool,
+    pub(in crate::run) lenient: bool,
 }
 
 /// One place a value may come from, and whose names it sees.
 #[derive(Clone, Copy)]
-pub(super) enum Source<'a> {
+pub(in crate::run) enum Source<'a> {
     Written(&'a Interpolated, Level),
     From(&'a ValueFrom, Level),
     Given(&'a Value),
@@ -43,7 +43,7 @@ impl Run {
     ///
     /// # Errors
     /// A message naming the input and what is wrong with it.
-    pub(super) fn bind(&mut self, id: TaskId) -> Result<LeafBound, String> {
+    pub(in crate::run) fn bind(&mut self, id: TaskId) -> Result<LeafBound, String> {
         let plan = Arc::clone(&self.plan);
         let (bound, nulls) = match self.task(id) {
             Some(task) => self.call(task, node_at(&plan, task.place)).bind()?,
@@ -57,7 +57,7 @@ impl Run {
     ///
     /// # Errors
     /// A message naming the input and what is wrong with it.
-    pub(super) fn bind_inputs(&mut self, id: TaskId) -> Result<Bindings, String> {
+    pub(in crate::run) fn bind_inputs(&mut self, id: TaskId) -> Result<Bindings, String> {
         let plan = Arc::clone(&self.plan);
         let mut nulls = 0;
         let inputs = match self.task(id) {
@@ -68,7 +68,7 @@ impl Run {
         Ok(inputs)
     }
 
-    fn call<'a>(&'a self, task: &'a crate::task::TaskRun, node: &'a Node) -> Call<'a> {
+    fn call<'a>(&'a self, task: &'a TaskRun, node: &'a Node) -> Call<'a> {
         let given = match task.place {
             Place::Root => Some(self.parameters.as_ref()),
             Place::Iteration(..) => self.item(task).and_then(Value::as_object),
@@ -77,7 +77,7 @@ impl Run {
         Call { view: View::new(self, task, Level::Node), node, given, lenient: false }
     }
 
-    pub(super) fn warn_nulls(&mut self, id: TaskId, nulls: usize) {
+    pub(in crate::run) fn warn_nulls(&mut self, id: TaskId, nulls: usize) {
         let message = match nulls {
             0 => return,
             1 => "a placeholder inside text was null and left empty".to_owned(),
@@ -89,7 +89,7 @@ impl Run {
 
 impl<'a> Call<'a> {
     /// Inputs and configuration, and how many placeholders in texts were null.
-    pub(super) fn bind(&self) -> Result<(LeafBound, usize), String> {
+    pub(in crate::run) fn bind(&self) -> Result<(LeafBound, usize), String> {
         let mut nulls = 0;
         let inputs = self.inputs(&mut nulls)?;
         let Work::Executor(call) = &self.node.work else {
@@ -188,12 +188,12 @@ impl<'a> Call<'a> {
 }
 
 /// Whose names a node's own declarations and configuration see.
-pub(super) fn own_level(node: &Node) -> Level {
+pub(in crate::run) fn own_level(node: &Node) -> Level {
     if node.template.is_some() { Level::Template } else { Level::Inline }
 }
 
 /// `value`, `valueFrom`, `default` of a declaration, in the order in which they count.
-pub(super) fn declared_sources(parameter: &Parameter, level: Level) -> Vec<Source<'_>> {
+pub(in crate::run) fn declared_sources(parameter: &Parameter, level: Level) -> Vec<Source<'_>> {
     let value = parameter.value.as_ref().map(|value| Source::Written(value, level));
     let from = parameter.value_from.as_ref().map(|from| Source::From(from, level));
     let default = parameter.default.as_ref().map(|value| Source::Written(value, level));
@@ -208,10 +208,10 @@ fn check(parameter: &Parameter, bound: &Bound) -> Result<(), String> {
 }
 
 /// Type and enum; null fits everything (R-B3).
-pub(super) fn check_value(parameter: &Parameter, value: &Value) -> Result<(), String> {
+pub(in crate::run) fn check_value(parameter: &Parameter, value: &Value) -> Result<(), String> {
     parameter.kind.complaint(value, &parameter.allowed).map_or(Ok(()), Err)
 }
 
-pub(super) fn evaluate(written: &Interpolated, view: &View<'_>) -> Result<expr::Bound, String> {
+pub(in crate::run) fn evaluate(written: &Interpolated, view: &View<'_>) -> Result<expr::Bound, String> {
     written.eval(view).map_err(|error| error.to_string())
 }

@@ -6,7 +6,7 @@ use crate::{
     event::{Reason, TaskId},
     phase::Phase,
     plan::{NodeIndex, TemplateId, Tolerance},
-    task::QueueKey,
+    run::state::task::QueueKey,
     value::{Map, Value},
 };
 
@@ -248,7 +248,7 @@ impl Failures {
 
 /// Whether an end is a failure at all (R-S3).
 #[must_use]
-pub fn is_failure(phase: Phase, reason: Option<Reason>) -> bool {
+pub(super) fn is_failure(phase: Phase, reason: Option<Reason>) -> bool {
     match phase {
         Phase::Failed | Phase::Error | Phase::Timeout => true,
         Phase::Cancelled => matches!(reason, Some(Reason::User | Reason::TimeoutPolicy)),
@@ -263,7 +263,7 @@ pub fn is_failure(phase: Phase, reason: Option<Reason>) -> bool {
 
 /// Whether `continueOn` tolerates an end (R-S2, R-T4).
 #[must_use]
-pub fn tolerates(tolerance: Tolerance, phase: Phase, reason: Option<Reason>) -> bool {
+pub(super) fn tolerates(tolerance: Tolerance, phase: Phase, reason: Option<Reason>) -> bool {
     match phase {
         Phase::Failed => tolerance.failed,
         Phase::Error => tolerance.error,
@@ -280,7 +280,7 @@ pub fn tolerates(tolerance: Tolerance, phase: Phase, reason: Option<Reason>) -> 
 
 /// Whether an end satisfies those who depend on it (R-S1).
 #[must_use]
-pub fn satisfies(tolerance: Tolerance, phase: Phase, reason: Option<Reason>) -> bool {
+pub(super) fn satisfies(tolerance: Tolerance, phase: Phase, reason: Option<Reason>) -> bool {
     matches!(phase, Phase::Succeeded | Phase::Skipped) || tolerates(tolerance, phase, reason)
 }
 

@@ -5,12 +5,12 @@ use crate::{
     event::{TaskId, With},
     outcome::{Outcome, code},
     phase::Phase,
-    task::TaskRun,
+    run::state::TaskRun,
 };
 
 impl Run {
     /// What a wrapper's attempt ran has ended, and so has the attempt (R-R9).
-    pub(super) fn wrapped_ended(&mut self, wrapper: TaskId, child: TaskId) {
+    pub(in crate::run) fn wrapped_ended(&mut self, wrapper: TaskId, child: TaskId) {
         let is_current = |task: &TaskRun| {
             let last = task.scope.as_ref().and_then(|scope| scope.children.last());
             task.has_open_attempt() && last == Some(&child)

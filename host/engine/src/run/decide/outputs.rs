@@ -26,7 +26,7 @@ struct Doubts {
 
 impl Run {
     /// Applies the declared outputs of a task: a whitelist, with values to fill in; none declared passes all.
-    pub(super) fn whitelisted(&mut self, id: TaskId, judged: &Judged) -> Outputs {
+    pub(in crate::run) fn whitelisted(&mut self, id: TaskId, judged: &Judged) -> Outputs {
         let plan = Arc::clone(&self.plan);
         let Some(task) = self.task(id) else { return Arc::default() };
         let node = node_at(&plan, task.place);
@@ -49,7 +49,7 @@ impl Run {
 
     /// Resolves a container's declared outputs, whatever its phase. One that declares none passes what `inherited`
     /// says: a dag nothing, a loop all aggregated, a pipeline its last ended task's.
-    pub(super) fn container_outputs(&mut self, id: TaskId, judged: &Judged) -> Outputs {
+    pub(in crate::run) fn container_outputs(&mut self, id: TaskId, judged: &Judged) -> Outputs {
         let plan = Arc::clone(&self.plan);
         let Some(task) = self.task(id) else { return Arc::default() };
         let node = node_at(&plan, task.place);

@@ -3,11 +3,11 @@
 use super::Run;
 use crate::{
     event::TaskId,
-    wait::{Wait, WaitKind},
+    run::state::wait::{Wait, WaitKind},
 };
 
 impl Run {
-    pub(super) fn drop_waits(&mut self, id: TaskId) {
+    pub(in crate::run) fn drop_waits(&mut self, id: TaskId) {
         self.stop_attempt_clock(id);
         let Some(task) = self.task(id) else { return };
         let (clocks, depth) = (task.clocks, task.depth);
@@ -23,7 +23,7 @@ impl Run {
         }
     }
 
-    pub(super) fn start_attempt_clock(&mut self, id: TaskId) {
+    pub(in crate::run) fn start_attempt_clock(&mut self, id: TaskId) {
         self.stop_attempt_clock(id);
         let Some(task) = self.task(id) else { return };
         let Some(policy) = self.node(task).settings.max_runtime else { return };
@@ -34,7 +34,7 @@ impl Run {
         self.waits.insert(Wait { at, kind: WaitKind::MaxRuntime, task: id });
     }
 
-    pub(super) fn stop_attempt_clock(&mut self, id: TaskId) {
+    pub(in crate::run) fn stop_attempt_clock(&mut self, id: TaskId) {
         if let Some(at) = self.task_mut(id).and_then(|task| task.clocks.max_runtime.take()) {
             self.waits.remove(Wait { at, kind: WaitKind::MaxRuntime, task: id });
         }

@@ -11,13 +11,13 @@ use crate::{
     event::{PhaseChanged, TaskId, With},
     phase::Phase,
     plan::Work,
-    task::{TaskRun, Turn},
+    run::state::task::{TaskRun, Turn},
+    run::state::wait::{Wait, WaitKind},
     time::Timestamp,
-    wait::{Wait, WaitKind},
 };
 
 impl Run {
-    pub(super) fn apply_phase(&mut self, change: &PhaseChanged) -> Applied {
+    pub(in crate::run) fn apply_phase(&mut self, change: &PhaseChanged) -> Applied {
         let PhaseChanged { task: id, from, to, reason, ref with } = *change;
         let task = self.task(id).ok_or_else(|| format!("there is no task run {id}"))?;
         if task.phase != from || !from.may_become(to, self.kind(task)) {
@@ -82,7 +82,7 @@ impl Run {
     }
 
     /// A retry: what the attempt left behind is dropped (R-R6); it waits for its delay or joins the queue.
-    pub(super) fn enter_created(&mut self, id: TaskId) {
+    pub(in crate::run) fn enter_created(&mut self, id: TaskId) {
         self.stop_attempt_clock(id);
         let now = self.now;
         let Some(task) = self.task_mut(id) else { return };

@@ -9,8 +9,10 @@ use crate::{
     outcome::Output,
     phase::Phase,
     plan::{HookType, Parameter, Work},
-    run::Run,
-    task::{Attempt, TaskRun},
+    run::{
+        Run,
+        state::{Attempt, TaskRun},
+    },
     time::{Millis, Timestamp},
     value::Value,
 };

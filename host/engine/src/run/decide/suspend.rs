@@ -11,7 +11,7 @@ use crate::{
 
 impl Run {
     /// Merges the payload, sets Running and has the executor called again, all in one step.
-    pub(super) fn resume(&mut self, id: TaskId, payload: Map) {
+    pub(in crate::run) fn resume(&mut self, id: TaskId, payload: Map) {
         match self.task(id) {
             Some(task) if task.phase == Phase::Suspended => {}
             Some(_) | None => return self.drop_input(),

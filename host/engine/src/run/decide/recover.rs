@@ -4,7 +4,7 @@ use super::{Run, Step};
 use crate::{
     event::{Event, Fence, Input},
     phase::Phase,
-    task::TaskRun,
+    run::state::TaskRun,
     time::Timestamp,
 };
 

@@ -12,13 +12,13 @@ use crate::{
     event::{Event, HookFailed, HookFired, TaskId},
     phase::Phase,
     plan::{HookId, HookType, Hooks},
-    task::HookOf,
+    run::state::HookOf,
 };
 
 impl Run {
     /// Fires the hooks of a task run's change from `from`, then those of the run if it was the root's. `first` if it
     /// was never Running before.
-    pub(super) fn fire_hooks(&mut self, id: TaskId, from: Phase, first: bool) {
+    pub(in crate::run) fn fire_hooks(&mut self, id: TaskId, from: Phase, first: bool) {
         let Some(task) = self.task(id).filter(|task| task.hook.is_none()) else { return };
         let (to, place) = (task.phase, task.place);
         let own = !self.node(task).settings.hooks.is_empty() && task.dispatched_at.is_some();
@@ -79,7 +79,7 @@ impl Run {
     }
 
     /// A hook run has ended.
-    pub(super) fn hook_ended(&mut self, id: TaskId, hook: HookOf) {
+    pub(in crate::run) fn hook_ended(&mut self, id: TaskId, hook: HookOf) {
         let Some(task) = self.task(id) else { return };
         if matches!(task.phase, Phase::Succeeded | Phase::Skipped) {
             return;

@@ -5,7 +5,7 @@ use crate::{
     event::{Event, Fence, Reason, RetryScheduled, TaskId},
     phase::Phase,
     retry::{MaxAttempts, RetryFilter, RetryPolicy},
-    task::TaskRun,
+    run::state::TaskRun,
     time::Millis,
 };
 
@@ -13,7 +13,7 @@ use crate::{
 const MOST_FUTILE: u32 = 1000;
 
 impl Run {
-    pub(super) fn decide_by_retry(
+    pub(in crate::run) fn decide_by_retry(
         &mut self,
         Fence { task: id, attempt, .. }: Fence,
         policy: &RetryPolicy,
@@ -28,7 +28,7 @@ impl Run {
 
     /// Whether the budget has another attempt. Once the task's `timeout` has passed, attempts end as they begin: where
     /// more than [`MOST_FUTILE`] are left, as without a budget, the one that meets it is the last (R-T2).
-    pub(super) fn may_try_again(&self, id: TaskId, most: MaxAttempts) -> bool {
+    pub(in crate::run) fn may_try_again(&self, id: TaskId, most: MaxAttempts) -> bool {
         let Some(task) = self.task(id) else { return false };
         let timed_out = task.clocks.timeout.is_some_and(|at| at <= self.now);
         let futile = timed_out && most.allows_another(task.attempt.saturating_add(MOST_FUTILE));
@@ -61,13 +61,13 @@ impl Run {
 
     /// The pause before the next attempt: at least 1 ms where nothing else keeps attempts apart, that is without a budget
     /// (R-R3) and after an attempt of a wrapper that dispatched nothing; never past the task's `timeout` (R-T2).
-    pub(super) fn pause(&self, task: &TaskRun, delay: Millis, most: MaxAttempts) -> Millis {
+    pub(in crate::run) fn pause(&self, task: &TaskRun, delay: Millis, most: MaxAttempts) -> Millis {
         let apart = most != MaxAttempts::Unlimited && task.phase != Phase::Created;
         let delay = if apart { delay } else { delay.max(1) };
         task.clocks.timeout.map_or(delay, |at| delay.min(at.since(self.now)))
     }
 
-    pub(super) fn retry(&mut self, fence: Fence, delay_ms: Millis) {
+    pub(in crate::run) fn retry(&mut self, fence: Fence, delay_ms: Millis) {
         let Fence { task, attempt, .. } = fence;
         let wake_at = self.now.after(delay_ms);
         self.emit(Event::RetryScheduled(RetryScheduled { task, attempt: attempt + 1, delay_ms, wake_at }));

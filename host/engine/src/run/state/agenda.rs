@@ -5,14 +5,14 @@ use crate::{
     event::TaskId,
     phase::Kind,
     plan::TemplateKind,
-    scope::Scope,
-    task::{MAX_DEPTH, QueueKey, Since, Turn},
-    wait::{Wait, WaitKind},
+    run::state::scope::Scope,
+    run::state::task::{MAX_DEPTH, QueueKey, Since, Turn},
+    run::state::wait::{Wait, WaitKind},
 };
 
 impl Run {
     /// Puts a leaf in the queue, or behind the first full `parallelism` around it.
-    pub(super) fn enqueue(&mut self, id: TaskId, retry: bool) {
+    pub(in crate::run) fn enqueue(&mut self, id: TaskId, retry: bool) {
         let key = self.key(id, Since { at: self.now, retry });
         if self.task(id).is_some_and(|task| task.hook.is_some()) {
             self.hook_queue.insert(key, id);
@@ -36,7 +36,7 @@ impl Run {
         QueueKey { since, position, task: id }
     }
 
-    pub(super) fn put(&mut self, key: QueueKey, full: Option<TaskId>) {
+    pub(in crate::run) fn put(&mut self, key: QueueKey, full: Option<TaskId>) {
         let id = key.task;
         let turn = match full {
             None => {
@@ -53,14 +53,14 @@ impl Run {
         self.set_turn(id, turn);
     }
 
-    pub(super) fn set_turn(&mut self, id: TaskId, turn: Turn) {
+    pub(in crate::run) fn set_turn(&mut self, id: TaskId, turn: Turn) {
         if let Some(task) = self.task_mut(id) {
             task.turn = turn;
         }
     }
 
     /// Takes a leaf out of whatever it waits in: a delay, the queue, a full `parallelism`.
-    pub(super) fn dequeue(&mut self, id: TaskId) {
+    pub(in crate::run) fn dequeue(&mut self, id: TaskId) {
         let Some(task) = self.task_mut(id) else { return };
         let (wake, turn) = (task.clocks.wake.take(), std::mem::replace(&mut task.turn, Turn::Elsewhere));
         if let Some(at) = wake {
@@ -84,7 +84,7 @@ impl Run {
     }
 
     /// The innermost enclosing dag whose `parallelism` is used up.
-    pub(super) fn full_limit(&self, id: TaskId) -> Option<TaskId> {
+    pub(in crate::run) fn full_limit(&self, id: TaskId) -> Option<TaskId> {
         let mut limit = self.task(id)?.limit;
         while let Some(container) = limit {
             let scope = self.task(container)?.scope.as_ref()?;
@@ -96,7 +96,7 @@ impl Run {
         None
     }
 
-    pub(super) fn parallelism(&self, scope: &Scope) -> Option<u32> {
+    pub(in crate::run) fn parallelism(&self, scope: &Scope) -> Option<u32> {
         match self.plan.kind(scope.template)? {
             TemplateKind::Dag(dag) => dag.parallelism,
             TemplateKind::Task
@@ -107,7 +107,7 @@ impl Run {
     }
 
     /// The next attempt may begin: a leaf's joins the queue, a wrapper's begins before the step ends.
-    pub(super) fn again(&mut self, id: TaskId) {
+    pub(in crate::run) fn again(&mut self, id: TaskId) {
         match self.task(id).map(|task| self.kind(task)) {
             Some(Kind::Leaf) => self.enqueue(id, true),
             Some(Kind::Container | Kind::Wrapper) | None => self.ready.push(id),
@@ -115,13 +115,13 @@ impl Run {
     }
 
     /// A delay is over. This follows from time alone, so it is no event.
-    pub(super) fn wake(&mut self, id: TaskId) {
+    pub(in crate::run) fn wake(&mut self, id: TaskId) {
         self.dequeue(id);
         self.again(id);
     }
 
     /// Keeps the counts that `parallelism` is about; freed places are offered to those that wait for them.
-    pub(super) fn count_in_flight(&mut self, id: TaskId, more: bool) {
+    pub(in crate::run) fn count_in_flight(&mut self, id: TaskId, more: bool) {
         let change = |count: &mut u32| *count = if more { *count + 1 } else { count.saturating_sub(1) };
         let Some(task) = self.task(id).filter(|task| task.hook.is_none()) else { return };
         let mut limit = task.limit;
@@ -136,7 +136,7 @@ impl Run {
     }
 
     /// A leaf has left its place under every `parallelism` around it, or does not take it: the next ones may.
-    pub(super) fn offer_places(&mut self, leaf: TaskId) {
+    pub(in crate::run) fn offer_places(&mut self, leaf: TaskId) {
         let mut limit = self.task(leaf).and_then(|task| task.limit);
         while let Some(container) = limit {
             self.offer_place(container);

@@ -5,13 +5,13 @@ use crate::{
     event::{Clock, Command, Event, Fence, Reason, TaskId},
     outcome::{Outcome, code},
     phase::Phase,
+    run::state::WaitKind,
     time::{Millis, Timestamp},
-    wait::WaitKind,
 };
 
 impl Run {
     /// Serves every wait due at `until`, in the order of R-T7.
-    pub(super) fn serve_waits(&mut self, until: Timestamp) {
+    pub(in crate::run) fn serve_waits(&mut self, until: Timestamp) {
         while let Some(wait) = self.waits.pop_due(until) {
             match wait.kind {
                 WaitKind::SpecTimeout => self.spec_timed_out(),
@@ -65,7 +65,7 @@ impl Run {
     }
 
     /// The executor's side met the attempt's deadline first: the clock that set it has run out (one winner, R-T7).
-    pub(super) fn interrupted(&mut self, fence: Fence) {
+    pub(in crate::run) fn interrupted(&mut self, fence: Fence) {
         match self.current(fence).map(|task| task.phase) {
             None => return self.drop_input(),
             Some(Phase::Ready) => self.started(fence),
@@ -78,7 +78,7 @@ impl Run {
     }
 
     /// The dispatcher saw no activity for `maxInactivity` (R-T5).
-    pub(super) fn inactive(&mut self, fence: Fence) {
+    pub(in crate::run) fn inactive(&mut self, fence: Fence) {
         match self.current(fence) {
             Some(task) if task.phase == Phase::Running => {
                 self.attempt_expired(fence.task, Clock::MaxInactivity);
@@ -110,7 +110,7 @@ impl Run {
     }
 
     /// Asks the dispatcher to stop what it runs for this task; nobody waits for it (R-T3).
-    pub(super) fn stop_attempt(&mut self, id: TaskId) {
+    pub(in crate::run) fn stop_attempt(&mut self, id: TaskId) {
         if let Some(task) = self.task(id).filter(|task| task.in_flight()) {
             let fence = task.fence();
             self.step.commands.push(Command::Abort(fence));

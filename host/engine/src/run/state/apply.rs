@@ -7,16 +7,16 @@ use crate::{
     event::{AttemptEnded, Event, Fence, HookFired, PolicyEvaluated, RetryScheduled, Submitted, TaskId},
     outcome::Output,
     phase::{Kind, Phase},
-    scope::Scope,
-    task::{Attempt, HookOf, Place, TaskRun},
+    run::state::scope::Scope,
+    run::state::task::{Attempt, HookOf, Place, TaskRun},
+    run::state::wait::{Wait, WaitKind},
     value::Map,
-    wait::{Wait, WaitKind},
 };
 
-pub(super) type Applied = Result<(), String>;
+pub(in crate::run) type Applied = Result<(), String>;
 
 impl Run {
-    pub(super) fn apply(&mut self, event: &Event) -> Applied {
+    pub(in crate::run) fn apply(&mut self, event: &Event) -> Applied {
         match event {
             Event::Submitted(submitted) => self.apply_submitted(submitted)?,
             Event::RunPhase(phase) => self.apply_run_phase(*phase),
@@ -41,7 +41,7 @@ impl Run {
         Ok(())
     }
 
-    pub(super) fn existing(&mut self, id: TaskId) -> Result<&mut TaskRun, String> {
+    pub(in crate::run) fn existing(&mut self, id: TaskId) -> Result<&mut TaskRun, String> {
         self.tasks.get_mut(id.index()).ok_or_else(|| format!("there is no task run {id}"))
     }
 
@@ -75,7 +75,7 @@ impl Run {
     }
 
     /// Adds a task run; one that nothing holds back is ready at once.
-    pub(super) fn create(
+    pub(in crate::run) fn create(
         &mut self,
         parent: Option<TaskId>,
         place: Place,
@@ -112,12 +112,12 @@ impl Run {
     }
 
     /// The number of the task run that comes to be next.
-    pub(super) fn next_id(&self) -> TaskId {
+    pub(in crate::run) fn next_id(&self) -> TaskId {
         TaskId(u32::try_from(self.tasks.len()).unwrap_or(u32::MAX))
     }
 
     /// A leaf joins the queue; whether it may stay (`when`) is decided before the step ends.
-    pub(super) fn becomes_ready(&mut self, id: TaskId) {
+    pub(in crate::run) fn becomes_ready(&mut self, id: TaskId) {
         let Some(task) = self.task(id) else { return };
         if self.kind(task) == Kind::Leaf {
             self.enqueue(id, false);
@@ -125,7 +125,7 @@ impl Run {
         self.ready.push(id);
     }
 
-    pub(super) fn scope_mut(&mut self, container: TaskId) -> Option<&mut Scope> {
+    pub(in crate::run) fn scope_mut(&mut self, container: TaskId) -> Option<&mut Scope> {
         self.task_mut(container)?.scope.as_deref_mut()
     }
 
@@ -197,7 +197,7 @@ impl Run {
 }
 
 /// Another attempt of a leaf, or of a wrapper.
-pub(super) fn begin_attempt(task: &mut TaskRun) {
+pub(in crate::run) fn begin_attempt(task: &mut TaskRun) {
     task.attempt += 1;
     task.dispatch += 1;
     if task.attempts.is_empty() {
@@ -215,7 +215,7 @@ pub(super) fn begin_attempt(task: &mut TaskRun) {
 }
 
 /// Last writer wins per name; names keep the place of their first writer (R-S9).
-pub(super) fn merge_outputs(outputs: &mut Arc<Vec<Output>>, more: impl IntoIterator<Item = Output>) {
+pub(in crate::run) fn merge_outputs(outputs: &mut Arc<Vec<Output>>, more: impl IntoIterator<Item = Output>) {
     let outputs = Arc::make_mut(outputs);
     let mut position: std::collections::BTreeMap<Arc<str>, usize> =
         outputs.iter().enumerate().map(|(i, o)| (o.name.clone(), i)).collect();

@@ -6,7 +6,7 @@ use crate::{event::TaskId, time::Timestamp};
 
 /// What a wait ends, in the order that decides between waits of one instant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum WaitKind {
+pub(in crate::run) enum WaitKind {
     /// `spec.timeout`.
     SpecTimeout,
     /// A container's `timeout`; outermost (of least depth) first.
@@ -26,7 +26,7 @@ pub enum WaitKind {
 
 /// One instant one task run waits for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Wait {
+pub(in crate::run) struct Wait {
     /// When.
     pub at: Timestamp,
     /// What for.
@@ -37,27 +37,27 @@ pub struct Wait {
 
 /// All waits of a run. Adding, removing and finding the next take logarithmic time.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Waits(BTreeSet<Wait>);
+pub(in crate::run) struct Waits(BTreeSet<Wait>);
 
 impl Waits {
     /// Adds a wait.
-    pub fn insert(&mut self, wait: Wait) {
+    pub(in crate::run) fn insert(&mut self, wait: Wait) {
         self.0.insert(wait);
     }
 
     /// Drops a wait; one that is not there is no fault.
-    pub fn remove(&mut self, wait: Wait) {
+    pub(in crate::run) fn remove(&mut self, wait: Wait) {
         self.0.remove(&wait);
     }
 
     /// The next instant.
     #[must_use]
-    pub fn next(&self) -> Option<Timestamp> {
+    pub(in crate::run) fn next(&self) -> Option<Timestamp> {
         self.0.first().map(|wait| wait.at)
     }
 
     /// Takes the next wait if it is due at `now`.
-    pub fn pop_due(&mut self, now: Timestamp) -> Option<Wait> {
+    pub(in crate::run) fn pop_due(&mut self, now: Timestamp) -> Option<Wait> {
         let first = self.0.first().copied().filter(|wait| wait.at <= now)?;
         self.0.remove(&first);
         Some(first)

@@ -9,12 +9,12 @@ use crate::{
     phase::{Kind, Phase},
     plan::{Level, Node, Recovery, TemplateKind, Work},
     retry::MaxAttempts,
-    scope::{Course, Next},
+    run::state::{Course, Next},
 };
 
 impl Run {
     /// Every dependency is satisfied: `when` is asked, once; a container opens, a leaf stays in the queue (R-S1).
-    pub(super) fn became_ready(&mut self, id: TaskId) {
+    pub(in crate::run) fn became_ready(&mut self, id: TaskId) {
         let plan = Arc::clone(&self.plan);
         let Some(task) = self.task(id).filter(|task| task.phase == Phase::Created) else { return };
         let node = node_at(&plan, task.place);
@@ -71,7 +71,7 @@ impl Run {
     }
 
     /// Whether the run may have so many more task runs.
-    pub(super) fn room_for(&self, more: usize) -> Result<(), String> {
+    pub(in crate::run) fn room_for(&self, more: usize) -> Result<(), String> {
         if self.tasks.len().saturating_add(more) <= MOST_TASK_RUNS {
             return Ok(());
         }
@@ -95,7 +95,7 @@ impl Run {
     }
 
     /// Containers follow their first leaf to Ready and to Running (R-P5); a wrapper's attempt starts with it.
-    pub(super) fn promote(&mut self, leaf: TaskId, to: Phase) {
+    pub(in crate::run) fn promote(&mut self, leaf: TaskId, to: Phase) {
         let mut parent = self.task(leaf).and_then(|task| task.parent);
         while let Some(container) = parent.and_then(|id| self.task(id)) {
             let (id, fence, kind) = (container.id, container.fence(), self.kind(container));
@@ -111,7 +111,7 @@ impl Run {
     }
 
     /// A task run has ended: what that means to whatever it belongs to.
-    pub(super) fn ended(&mut self, id: TaskId) {
+    pub(in crate::run) fn ended(&mut self, id: TaskId) {
         let Some(task) = self.task(id) else { return };
         if let Some(hook) = task.hook {
             return self.hook_ended(id, hook);
@@ -240,7 +240,7 @@ impl Run {
     }
 
     /// Ends a container with the computed phase, after its conditions have seen it (R-C5; never Cancelled, R-C3).
-    pub(super) fn finalise_as(
+    pub(in crate::run) fn finalise_as(
         &mut self,
         id: TaskId,
         phase: Phase,

@@ -12,12 +12,12 @@ use crate::{
     outcome::{Outcome, PhaseConditions, phase_of},
     phase::Phase,
     plan::{Recovery, Settings},
-    task::TaskRun,
+    run::state::TaskRun,
     time::Millis,
 };
 
 /// What follows an attempt.
-pub(super) enum Next {
+pub(in crate::run) enum Next {
     /// Another one, after a pause.
     Retry(Millis),
     /// The task's end.
@@ -26,7 +26,7 @@ pub(super) enum Next {
 
 impl Run {
     /// The executor has started (R-T9).
-    pub(super) fn started(&mut self, fence: Fence) {
+    pub(in crate::run) fn started(&mut self, fence: Fence) {
         match self.current(fence) {
             Some(task) if task.phase == Phase::Ready => {}
             // A resumed attempt is Running since the resume.
@@ -39,7 +39,7 @@ impl Run {
     }
 
     /// The executor has returned. A result for an attempt still Ready implies its start (R-P2).
-    pub(super) fn finished(&mut self, fence: Fence, outcome: Outcome) {
+    pub(in crate::run) fn finished(&mut self, fence: Fence, outcome: Outcome) {
         match self.current(fence) {
             Some(task) if task.phase == Phase::Ready => self.started(fence),
             Some(_) => {}
@@ -49,16 +49,16 @@ impl Run {
     }
 
     /// The leaf whose current dispatch is in flight under `fence`; nothing else hears of the executor's side (R-R11).
-    pub(super) fn current(&self, fence: Fence) -> Option<&TaskRun> {
+    pub(in crate::run) fn current(&self, fence: Fence) -> Option<&TaskRun> {
         self.task(fence.task).filter(|task| task.attempt > 0 && task.fence() == fence && task.in_flight())
     }
 
-    pub(super) fn drop_input(&mut self) {
+    pub(in crate::run) fn drop_input(&mut self) {
         self.dropped += 1;
     }
 
     /// Maps an outcome to a phase and decides what follows. `expired` names the clock that ended the attempt.
-    pub(super) fn conclude(&mut self, id: TaskId, outcome: Outcome, expired: Option<Clock>) {
+    pub(in crate::run) fn conclude(&mut self, id: TaskId, outcome: Outcome, expired: Option<Clock>) {
         let plan = Arc::clone(&self.plan);
         let Some(task) = self.task(id) else { return };
         let node = node_at(&plan, task.place);
@@ -78,7 +78,7 @@ impl Run {
         if outputs.is_empty() {
             outputs = Arc::new(returned);
         } else {
-            super::apply::merge_outputs(&mut outputs, returned);
+            super::merge_outputs(&mut outputs, returned);
         }
         let mut judged =
             Judged { phase, code: Some(code), message, outputs, retries, attempt, aggregated: None };
@@ -98,7 +98,12 @@ impl Run {
     }
 
     /// Lets `phaseConditions` override the computed phase; true if one did (R-C2).
-    pub(super) fn judge(&mut self, id: TaskId, conditions: &PhaseConditions, judged: &mut Judged) -> bool {
+    pub(in crate::run) fn judge(
+        &mut self,
+        id: TaskId,
+        conditions: &PhaseConditions,
+        judged: &mut Judged,
+    ) -> bool {
         let mut faults = Vec::new();
         let verdict = conditions.in_order().find_map(|(phase, condition)| {
             let view = View { result: Some(judged), ..View::new(self, self.task(id)?, condition.level) };
@@ -152,7 +157,7 @@ impl Run {
     }
 
     /// Ends the current attempt with `attempt_phase` and the task with `end`, asking nobody.
-    pub(super) fn end_attempt_and_task(
+    pub(in crate::run) fn end_attempt_and_task(
         &mut self,
         id: TaskId,
         attempt_phase: Phase,
@@ -176,13 +181,13 @@ impl Run {
     }
 
     /// Ends a task that had an attempt.
-    pub(super) fn end_task(&mut self, id: TaskId, phase: Phase, reason: Option<Reason>) {
+    pub(in crate::run) fn end_task(&mut self, id: TaskId, phase: Phase, reason: Option<Reason>) {
         self.set_phase(id, phase, reason, None);
         self.emit(Event::TaskEnded(id, phase == Phase::Succeeded));
     }
 
     /// Ends a task without an attempt to its name, or between two.
-    pub(super) fn end_without_attempt(
+    pub(in crate::run) fn end_without_attempt(
         &mut self,
         id: TaskId,
         phase: Phase,
@@ -195,7 +200,13 @@ impl Run {
     }
 
     /// Ends a task whose last attempt, if it had any, is over or given up.
-    pub(super) fn end_with(&mut self, id: TaskId, phase: Phase, reason: Option<Reason>, with: Option<With>) {
+    pub(in crate::run) fn end_with(
+        &mut self,
+        id: TaskId,
+        phase: Phase,
+        reason: Option<Reason>,
+        with: Option<With>,
+    ) {
         let had_attempt = self.task(id).is_some_and(|task| task.attempt > 0);
         self.set_phase(id, phase, reason, with);
         if had_attempt {
@@ -205,7 +216,7 @@ impl Run {
 }
 
 /// What the expiry of a Steep clock makes of the task (R-T4).
-pub(super) fn end_of(clock: Clock, settings: &Settings) -> Option<(Phase, Option<Reason>)> {
+pub(in crate::run) fn end_of(clock: Clock, settings: &Settings) -> Option<(Phase, Option<Reason>)> {
     let (policy, reason) = match clock {
         Clock::MaxRuntime => (settings.max_runtime, Reason::MaxRuntime),
         Clock::MaxInactivity => (settings.max_inactivity, Reason::MaxInactivity),

@@ -7,7 +7,7 @@ use crate::{
     event::{TaskId, Warning},
     phase::{Kind, Phase},
     plan::{Node, Plan, TemplateKind, Work},
-    task::{Place, TaskRun},
+    run::state::{Place, TaskRun},
     time::Timestamp,
     value::{Map, Value},
 };
