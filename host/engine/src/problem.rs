@@ -1,9 +1,12 @@
 //! Faults of a document, found all at once.
 
+mod list;
+
 use std::fmt;
 
 use serde::Serialize;
 
+pub use self::list::Problems;
 use crate::{
     path::Path,
     plan::catalogue::Entry,
@@ -80,10 +83,18 @@ impl Problem {
     }
 }
 
+/// `line:column: code: path: what; expected … (how to mend it)`, without what is not known.
 impl fmt::Display for Problem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { code, path, message, .. } = self;
-        write!(f, "{code}: {path}: {message}")?;
+        let Self { code, path, line, column, message, .. } = self;
+        if *line > 0 {
+            write!(f, "{line}:{column}: ")?;
+        }
+        write!(f, "{code}: ")?;
+        if !path.is_empty() {
+            write!(f, "{path}: ")?;
+        }
+        f.write_str(message)?;
         self.hint.as_ref().map_or(Ok(()), |hint| write!(f, " ({hint})"))
     }
 }

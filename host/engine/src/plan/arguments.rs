@@ -5,7 +5,7 @@ use std::sync::Arc;
 use crate::{
     expr::{Env, EvalError},
     path::Path,
-    problem::Problem,
+    problem::{Problem, Problems},
     suggest::did_you_mean,
     tree::{Span, Tree},
     value::{Map, Value},
@@ -26,11 +26,7 @@ use super::{
 /// # Errors
 /// All problems at once: names that are not declared, values that do not fit type or enum, parameters without a value,
 /// expressions that fail.
-pub fn bind_arguments(
-    plan: &Plan,
-    given: &Map,
-    env: &dyn Env,
-) -> Result<Vec<(Arc<str>, Value)>, Vec<Problem>> {
+pub fn bind_arguments(plan: &Plan, given: &Map, env: &dyn Env) -> Result<Vec<(Arc<str>, Value)>, Problems> {
     let mut problems: Vec<Problem> =
         given.iter().filter_map(|(name, value)| unknown(plan, name, value)).collect();
     let mut bound: Map = Map::new();
@@ -47,7 +43,7 @@ pub fn bind_arguments(
             Err(fault) => problems.push(fault.at(&site)),
         }
     }
-    if problems.is_empty() { Ok(list) } else { Err(problems) }
+    if problems.is_empty() { Ok(list) } else { Err(problems.into()) }
 }
 
 /// What is wrong with one parameter.
