@@ -28,11 +28,7 @@ spec:
 struct Greeter;
 
 impl Executor for Greeter {
-    fn execute(
-        &self,
-        _: Invocation,
-        _: Arc<dyn Observer>,
-    ) -> Pin<Box<dyn Future<Output = Outcome> + Send>> {
+    fn execute(&self, _: Invocation, _: Arc<dyn Observer>) -> Pin<Box<dyn Future<Output = Outcome> + Send>> {
         Box::pin(async { Outcome::default().output("greeting", "Hello") })
     }
 }

@@ -1,4 +1,6 @@
-//! Faults of a document, found all at once.
+//! Faults of a document, found all at once, and the catalogue of their [`codes`].
+
+pub mod codes;
 
 mod list;
 
@@ -6,10 +8,10 @@ use std::fmt;
 
 use serde::Serialize;
 
+use self::codes::Entry;
 pub use self::list::Problems;
 use crate::{
     path::Path,
-    plan::catalogue::Entry,
     tree::{Span, Tree},
     value::Value,
 };
@@ -136,7 +138,7 @@ mod tests {
     #[test]
     fn a_problem_stays_short_whatever_it_names() {
         let long = "x".repeat(1 << 20);
-        let entry = &crate::plan::catalogue::names::UNKNOWN_TEMPLATE;
+        let entry = &codes::names::UNKNOWN_TEMPLATE;
         let problem = Problem::new(entry, &Path::root().key(long.as_str()), Span::default(), long.as_str());
         let problem = problem.with_hint(long.as_str()).with_value(&Tree::from(&Value::from(long.as_str())));
         let lengths = [problem.path.len(), problem.message.len(), problem.to_string().len()];

@@ -98,7 +98,7 @@ impl Error for Problems {}
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{path::Path, plan::catalogue::shape, tree::Span};
+    use crate::{path::Path, problem::codes::shape, tree::Span};
 
     fn found() -> Problems {
         let at = Span { line: 3, column: 7, start: 20, end: 24 };
