@@ -11,7 +11,7 @@ use phasm_engine::{
     tree::{Key, Node, Span, Tree},
 };
 
-use super::{Fatal, Findings, Source, check_depth, number, syntax};
+use super::{Fatal, Findings, Size, Source, check_depth, number, syntax};
 
 pub(super) fn read(source: &Source<'_>) -> Result<Tree, Vec<Problem>> {
     let mut reader = Reader { source, at: 0, path: Path::root(), depth: 0, findings: Findings::default() };
@@ -42,7 +42,7 @@ impl<'a> Reader<'a> {
         self.skip_space();
         let start = self.at;
         let source = self.source;
-        self.findings.count(1, || source.span(start, start))?;
+        self.findings.count(Size::one(""), || source.span(start, start))?;
         let node = match self.peek() {
             Some(b'{') => self.nested(Self::object)?,
             Some(b'[') => self.nested(Self::array)?,

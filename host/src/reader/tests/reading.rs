@@ -234,6 +234,22 @@ fn size_is_bounded() {
     refuses("x.yaml", &nested, "P002", "more than 2000000 values");
 }
 
+/// R-W1: a text that aliases repeat counts each time, as a value, as a key and within what is repeated.
+#[test]
+fn repeated_text_is_bounded() {
+    let long = "x".repeat(1 << 20);
+    let document = |repeated: &str, times: usize| {
+        let refs = format!("{repeated}, ");
+        format!("a: &a {long}\nb: [{}]\n", refs.repeat(times))
+    };
+    assert!(read("x.yaml", &document("*a", 14)).is_ok());
+    for repeated in ["*a", "{*a : 1}", "[1, {x: *a}]"] {
+        refuses("x.yaml", &document(repeated, 16), "P002 2:", "more than 16777216 bytes of text");
+    }
+    let nested = format!("a: &a [{long}, {long}]\nb: &b [*a, *a]\nc: [*b, *b, *b]\n");
+    refuses("x.yaml", &nested, "P002 3:", "more than 16777216 bytes of text");
+}
+
 fn any_json() -> impl Strategy<Value = serde_json::Value> {
     let leaf = prop_oneof![
         Just(serde_json::Value::Null),
