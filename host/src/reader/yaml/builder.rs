@@ -63,6 +63,13 @@ impl<'a> Builder<'a> {
         self.root.take()
     }
 
+    /// Where the innermost bracket or brace stands that is open, in bytes of the text.
+    pub(super) fn bracket(&self) -> Option<usize> {
+        let starts = self.open.iter().rev().map(|frame| frame.start);
+        let mut brackets = starts.filter(|start| self.source.text_from(*start).starts_with(['[', '{']));
+        brackets.next().map(|start| self.source.offset(start))
+    }
+
     pub(super) fn position(&self, span: ParserSpan) -> Span {
         let (start, end) = (span.start.index(), span.end.index());
         self.source.span(self.source.byte_at(start), self.source.byte_at(end))
@@ -157,7 +164,12 @@ impl<'a> Builder<'a> {
     fn wrong_tag(&mut self, tag: &str, path: &Path, span: Span) {
         let message =
             format!("tag `{tag}` on this value; expected no tag, or one of the core schema that fits");
-        self.findings.report(&entries::UNSUPPORTED_YAML, path, span, message, "remove the tag");
+        let hint = if tag.starts_with('!') {
+            "remove the tag, or put a text that begins with `!` in quotes"
+        } else {
+            "remove the tag"
+        };
+        self.findings.report(&entries::UNSUPPORTED_YAML, path, span, message, hint);
     }
 
     fn check_collection_tag(&mut self, tag: Option<&Tag>, kind: &str, span: ParserSpan) {
