@@ -9,8 +9,7 @@ use serde::{Deserialize, Serialize};
 use crate::{
     outcome::{Outcome, Output},
     phase::Phase,
-    plan::{HookId, HookType, SecretRef},
-    policy::{Matched, Verdict},
+    plan::{HookId, HookType, Matched, SecretRef, Verdict},
     time::{Millis, Timestamp},
     value::{Map, Value},
 };

@@ -5,9 +5,7 @@ use std::collections::BTreeMap;
 use phasm_engine::{
     event::{Clock, Event, Fence, PhaseChanged, PolicyEvaluated, Reason, TaskId},
     phase::{Kind, Phase},
-    plan::{Recovery, TemplateKind, Tolerance, Work},
-    policy::{RuleAction, Verdict},
-    retry::MaxAttempts,
+    plan::{MaxAttempts, Recovery, RuleAction, TemplateKind, Tolerance, Verdict, Work},
     run::{Run, TaskRun},
     time::Timestamp,
 };

@@ -2,18 +2,19 @@
 
 use std::sync::Arc;
 
+use crate::{
+    event::{AttemptEnded, Clock, Event, Fence, Reason, TaskId, With},
+    outcome::{Outcome, phase_of},
+    phase::Phase,
+    plan::{PhaseConditions, Recovery, Settings},
+    run::state::TaskRun,
+    time::Millis,
+};
+
 use super::{
     Run,
     env::{AttemptSeen, Judged, View},
     node_at,
-};
-use crate::{
-    event::{AttemptEnded, Clock, Event, Fence, Reason, TaskId, With},
-    outcome::{Outcome, PhaseConditions, phase_of},
-    phase::Phase,
-    plan::{Recovery, Settings},
-    run::state::TaskRun,
-    time::Millis,
 };
 
 /// What follows an attempt.

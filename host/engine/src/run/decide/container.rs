@@ -2,14 +2,19 @@
 
 use std::{collections::VecDeque, sync::Arc};
 
-use super::{MOST_TASK_RUNS, Run, env::Judged, env::View, loops::Items, node_at};
 use crate::{
     event::{Bindings, Clock, Event, Reason, ScopeOpened, TaskId, With},
     outcome::Outcome,
     phase::{Kind, Phase},
-    plan::{Level, Node, Recovery, TemplateKind, Work},
-    retry::MaxAttempts,
+    plan::{Level, MaxAttempts, Node, Recovery, TemplateKind, Work},
     run::state::{Course, Next},
+};
+
+use super::{
+    MOST_TASK_RUNS, Run,
+    env::{Judged, View},
+    loops::Items,
+    node_at,
 };
 
 impl Run {

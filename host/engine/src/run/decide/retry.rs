@@ -1,12 +1,17 @@
 //! Another attempt, or none: retry in the spellings of Aether and Steep (R-R1 to R-R8).
 
-use super::{Run, attempt::Next, env::Judged, env::View};
 use crate::{
     event::{Event, Fence, Reason, RetryScheduled, TaskId},
     phase::Phase,
-    retry::{MaxAttempts, RetryFilter, RetryPolicy},
+    plan::{MaxAttempts, RetryFilter, RetryPolicy},
     run::state::TaskRun,
     time::Millis,
+};
+
+use super::{
+    Run,
+    attempt::Next,
+    env::{Judged, View},
 };
 
 /// Attempts that are still made after a task's `timeout`, all in one step.

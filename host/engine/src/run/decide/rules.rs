@@ -2,20 +2,20 @@
 
 use std::sync::Arc;
 
-use super::{
-    Run,
-    attempt::Next,
-    env::{Judged, Path, View, named, walk},
-};
 use crate::{
     event::{Event, Fence, PolicyEvaluated, Reason, TaskId},
     expr::Interpolated,
     phase::Phase,
-    policy::{Matched, Policy, Rule, RuleAction, Verdict},
-    retry::{Backoff, MaxAttempts},
+    plan::{Backoff, Matched, MaxAttempts, Policy, PolicyRule, RuleAction, Verdict},
     run::state::TaskRun,
     time::Millis,
     value::{Map, Value},
+};
+
+use super::{
+    Run,
+    attempt::Next,
+    env::{Judged, Path, View, named, walk},
 };
 
 impl Run {
@@ -81,7 +81,7 @@ impl Run {
         id: TaskId,
         policy: &'p Policy,
         judged: &Judged,
-    ) -> (Matched, Option<&'p Rule>) {
+    ) -> (Matched, Option<&'p PolicyRule>) {
         for (index, rule) in policy.rules.iter().enumerate() {
             let Some(when) = &rule.when else { return (Matched::Else, Some(rule)) };
             let Some(view) = self.rule_view(id, policy, judged) else { break };

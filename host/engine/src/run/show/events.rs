@@ -10,9 +10,7 @@ use crate::{
         ScopeOpened, Submitted, TaskId, With,
     },
     phase::{Kind, Phase},
-    plan::TemplateKind,
-    policy::{Matched, Verdict},
-    retry::MaxAttempts,
+    plan::{Matched, MaxAttempts, TemplateKind, Verdict},
     run::{Run, state::Place},
     time::Timestamp,
 };

@@ -2,15 +2,19 @@
 
 use std::sync::Arc;
 
-use super::{MOST_TASK_RUNS, Run, apply::begin_attempt, node_at};
 use crate::{
     event::{ScopeOpened, TaskId},
     phase::Phase,
-    plan::{Loop, LoopOver, NodeIndex, TemplateId, TemplateKind, Work},
-    policy::Verdict,
-    run::state::scope::{Course, Ended, LoopCourse, Next, PipelineCourse, Scope, is_failure, satisfies},
-    run::state::task::{Place, TaskRun},
+    plan::{Loop, LoopOver, NodeIndex, TemplateId, TemplateKind, Verdict, Work},
     value::Value,
+};
+
+use super::{
+    MOST_TASK_RUNS, Run,
+    apply::begin_attempt,
+    node_at,
+    scope::{Course, Ended, LoopCourse, Next, PipelineCourse, Scope, is_failure, satisfies},
+    task::{Place, TaskRun},
 };
 
 impl Run {

@@ -5,12 +5,12 @@ use std::sync::Arc;
 use crate::{
     event::{Bindings, Fence, Outputs, Reason, TaskId},
     phase::Phase,
-    plan::{HookId, HookType, NodeIndex, TemplateId},
-    policy::Verdict,
-    run::state::scope::Scope,
+    plan::{HookId, HookType, NodeIndex, TemplateId, Verdict},
     time::{Millis, Timestamp},
     value::{Map, Value},
 };
+
+use super::scope::Scope;
 
 /// The state of one task run. Only [`Run`](crate::run::Run)'s `apply` changes it.
 #[derive(Clone, Debug, PartialEq)]
