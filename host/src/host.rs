@@ -104,7 +104,7 @@ impl Host {
         Plan::build(&tree, &known).map(Arc::new).map_err(named)
     }
 
-    /// Submits a run. When this returns, the run is durable and on its way (R-D2).
+    /// Submits a run. When this returns, the run is durable and on its way.
     ///
     /// # Errors
     /// [`SubmitError`]; nothing was stored.

@@ -63,7 +63,7 @@ pub struct Resolved {
     pub manifest: Manifest,
 }
 
-/// Why an `executor.type` stands for nothing. Attempts that need it end with code 3 and this text (R-C1).
+/// Why an `executor.type` stands for nothing. Attempts that need it end with code 3 and this text.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum PluginError {

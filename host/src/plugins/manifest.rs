@@ -30,7 +30,7 @@ pub struct Manifest {
 }
 
 /// Default policies (Steep's service metadata), each written as in a document; neither the template's nor the call's
-/// field is there where one counts (R-W12).
+/// field is there where one counts.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct Defaults {

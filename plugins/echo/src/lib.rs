@@ -1,4 +1,4 @@
-//! The reference test executor: returns its inputs, or answers as it is told (R-I8).
+//! The reference test executor: returns its inputs, or answers as it is told.
 //!
 //! The order: sleep, misbehave, suspend, fail the first attempts, then `returns` or `code`. The README has every key.
 

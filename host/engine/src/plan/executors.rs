@@ -55,7 +55,7 @@ impl Catalogue for () {
     }
 }
 
-/// Knows of executors what a run was submitted with (R-D1): whatever is installed by now, its plan stays the same.
+/// Knows of executors what a run was submitted with: whatever is installed by now, its plan stays the same.
 #[derive(Clone, Copy, Debug)]
 pub struct Recorded<'a>(pub &'a Map);
 
