@@ -6,11 +6,9 @@ pub use phasm_engine::journal::render;
 use phasm_engine::{
     event::Event,
     phase::Phase,
-    plan::{Plan, Recorded, WithVariables},
     problem::Problem,
     run::{ImpossibleHistory, Run},
     time::Timestamp,
-    tree::Tree,
 };
 use serde::{Deserialize as _, de::Error as _};
 
@@ -69,8 +67,8 @@ pub enum RecoverError {
         /// Where, and why.
         source: ImpossibleHistory,
     },
-    /// The document was valid when it was submitted, and is not for this Phasm.
-    #[error("the document of run {run_id} has {} problems for this Phasm: {}", .problems.len(), listed(.problems))]
+    /// The document holds what this Phasm cannot read at all.
+    #[error("the document of run {run_id} has {} problems that keep this Phasm from reading it: {}", .problems.len(), listed(.problems))]
     Document {
         /// The run.
         run_id: Arc<str>,
@@ -108,11 +106,7 @@ pub fn replay(
                         "expected the event of the submission",
                     )));
                 };
-                let known = WithVariables {
-                    catalogue: &Recorded(&submitted.defaults),
-                    variables: &submitted.facts.vars,
-                };
-                let plan = Plan::build(&Tree::from(&submitted.document), &known);
+                let plan = submitted.plan();
                 let plan = plan.map_err(|problems| RecoverError::Document { run_id: run_id(), problems })?;
                 replayed.insert(Run::replay(Arc::new(plan), []).map_err(impossible)?)
             }

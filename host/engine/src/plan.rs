@@ -1,13 +1,13 @@
 //! A validated workflow: names resolved, defaults and precedence applied, expressions compiled.
 //!
-//! [`Plan::build`] is the only way to make one; it reports every problem of a document at once. Nothing in a plan
+//! [`Draft::plan`] is the way to make one; it reports every problem of a document at once. Nothing in a plan
 //! changes while runs execute it, so runs share it.
 
 mod arguments;
 mod assemble;
-mod build;
 pub mod catalogue;
 mod comparing;
+mod draft;
 mod executors;
 mod graph;
 mod index;
@@ -30,12 +30,15 @@ mod variables;
 mod visible;
 mod ways;
 
-use std::{collections::BTreeMap, sync::Arc};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    sync::Arc,
+};
 
 pub use self::{
     arguments::bind_arguments,
-    executors::{Catalogue, ExecutorInfo, Recorded, check_defaults},
-    variables::WithVariables,
+    draft::Draft,
+    executors::{Executors, Found, Pinned, PinnedExecutors, check_defaults},
 };
 use crate::{
     expr::{Expr, Interpolated},
@@ -45,7 +48,7 @@ use crate::{
     retry::RetryPolicy,
     time::Millis,
     timeout::TimeoutPolicy,
-    value::{Map, Value},
+    value::Value,
 };
 
 /// A workflow ready to run.
@@ -81,8 +84,8 @@ pub struct Plan {
     pub warnings: Vec<Problem>,
     /// The document itself, as a journal keeps it.
     pub document: Value,
-    /// By executor type, the default policies of plugins' manifests that were applied, as a journal keeps them.
-    pub defaults: Map,
+    /// What the executor types in use stand for, as a journal keeps it.
+    pub executors: PinnedExecutors,
 }
 
 impl Plan {
@@ -97,6 +100,21 @@ impl Plan {
         });
         let hooks = self.hook_calls.iter().map(|hook| &hook.node);
         std::iter::once(&self.root).chain(nested).chain(hooks)
+    }
+
+    /// The secrets that it names, each once.
+    #[must_use]
+    pub fn secrets(&self) -> BTreeSet<SecretRef> {
+        let declared = self.templates.iter().flat_map(|template| &template.inputs);
+        let inline = self.nodes().flat_map(|node| node.inputs.iter());
+        let declared = self.arguments.iter().chain(declared).chain(inline);
+        let passed = self.nodes().flat_map(|node| &node.arguments);
+        let sources = declared.map(|input| &input.value_from).chain(passed.map(|passed| &passed.value_from));
+        let secret = |source: &ValueFrom| match source {
+            ValueFrom::Secret(secret) => Some(secret.clone()),
+            ValueFrom::Expression(_) => None,
+        };
+        sources.flatten().filter_map(secret).collect()
     }
 
     /// The hook of that number.
@@ -340,7 +358,7 @@ pub enum ValueFrom {
 }
 
 /// Names one secret of the operator's.
-#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, serde::Serialize, serde::Deserialize)]
 pub struct SecretRef {
     /// The secret.
     pub name: Arc<str>,

@@ -1,12 +1,12 @@
 //! Faults of a document, found all at once.
 
-use std::fmt;
+use std::{fmt, sync::Arc};
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::{
     path::Path,
-    plan::catalogue::Entry,
+    plan::catalogue::{self, Entry},
     tree::{Span, Tree},
     value::Value,
 };
@@ -80,6 +80,33 @@ impl Problem {
     }
 }
 
+/// What a journal keeps of a warning about the document.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Noted {
+    /// The catalogue's code.
+    pub code: Arc<str>,
+    /// Where in the document.
+    pub path: Arc<str>,
+    /// What is doubtful and what was expected.
+    pub message: Arc<str>,
+}
+
+impl Noted {
+    /// The warning; nothing if this catalogue no longer has its code.
+    pub(crate) fn problem(&self) -> Option<Problem> {
+        let entry = catalogue::find(&self.code)?;
+        let problem = Problem::new(entry, &Path::root(), Span::default(), &*self.message);
+        Some(Problem { path: self.path.to_string(), ..problem })
+    }
+}
+
+impl From<&Problem> for Noted {
+    fn from(problem: &Problem) -> Self {
+        let Problem { code, path, message, .. } = problem;
+        Self { code: (*code).into(), path: path.as_str().into(), message: message.as_str().into() }
+    }
+}
+
 impl fmt::Display for Problem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { code, path, message, .. } = self;
@@ -125,7 +152,7 @@ mod tests {
     #[test]
     fn a_problem_stays_short_whatever_it_names() {
         let long = "x".repeat(1 << 20);
-        let entry = &crate::plan::catalogue::names::UNKNOWN_TEMPLATE;
+        let entry = &catalogue::names::UNKNOWN_TEMPLATE;
         let problem = Problem::new(entry, &Path::root().key(long.as_str()), Span::default(), long.as_str());
         let problem = problem.with_hint(long.as_str()).with_value(&Tree::from(&Value::from(long.as_str())));
         let lengths = [problem.path.len(), problem.message.len(), problem.to_string().len()];

@@ -50,7 +50,8 @@ pub use self::{
 use crate::{
     event::{Command, Event, Facts, Input, PhaseChanged, Reason, Submitted, TaskId, Warning, With},
     phase::Phase,
-    plan::{Node, Plan, TemplateKind},
+    plan::{Node, Plan, SecretRef, TemplateKind},
+    problem::Noted,
     task::{Place, QueueKey, TaskRun},
     time::Timestamp,
     value::Map,
@@ -111,6 +112,8 @@ pub struct Submission {
     pub parameters: Arc<Map>,
     /// What expressions read of the host.
     pub facts: Facts,
+    /// The secrets that the plan names and the host has.
+    pub secrets: Vec<SecretRef>,
 }
 
 /// A journal that cannot have been written by this engine from this plan.
@@ -149,10 +152,19 @@ impl Run {
     /// Starts a run of `plan`. The returned step holds its first events; the run exists once they are durable.
     #[must_use]
     pub fn start(plan: Arc<Plan>, submission: Submission, now: Timestamp) -> (Self, Step) {
-        let Submission { run_id, parameters, facts } = submission;
-        let (document, defaults) = (plan.document.clone(), plan.defaults.clone());
+        let Submission { run_id, parameters, facts, secrets } = submission;
+        let submitted = Submitted {
+            run_id,
+            document: plan.document.clone(),
+            parameters,
+            facts,
+            executors: plan.executors.clone(),
+            secrets,
+            warnings: plan.warnings.iter().map(Noted::from).collect(),
+            defaults: Map::new(),
+        };
         let mut run = Self::empty(plan, now);
-        run.emit(Event::Submitted(Box::new(Submitted { run_id, document, parameters, facts, defaults })));
+        run.emit(Event::Submitted(Box::new(submitted)));
         run.emit(Event::RunPhase(Phase::Created));
         run.settle();
         let step = std::mem::take(&mut run.step);

@@ -65,7 +65,11 @@ impl<T> Form<T> {
     }
 
     pub(super) fn read(&self, cursor: &Cursor<'_>, report: &Report) -> Option<T> {
-        (self.read)(cursor, report)
+        let read = (self.read)(cursor, report);
+        if read.is_none() {
+            report.lose();
+        }
+        read
     }
 
     pub(super) fn schema(&self, defs: &mut Defs) -> Json {

@@ -8,14 +8,13 @@ use crate::{
         PipelineDoc, SourceDoc, TaskDoc, TasksDoc, TemplateDoc, ValueDoc, WorkDoc,
     },
     expr::{Expr, Interpolated},
-    tree::Tree,
     value::{Map, Value},
 };
 
 use super::{
     Argument, Dag, ExecutorCall, Hook, HookId, Hooks, Level, Loop, LoopOver, Node, NodeIndex, Parameter,
     Pipeline, Plan, Settings, Template, TemplateId, TemplateKind, Tolerance, ValueFrom, Work,
-    executors::Defaults,
+    executors::{Defaults, PinnedExecutors},
     graph::Graph,
     index::{Callee, Index},
     merge::{Levels, Own},
@@ -24,7 +23,13 @@ use super::{
 };
 
 /// Assembles the plan; `None` only where the document was not sound.
-pub(super) fn plan(index: &Index<'_>, graphs: &Graphs, defaults: &Defaults<'_>, tree: &Tree) -> Option<Plan> {
+pub(super) fn plan(
+    index: &Index<'_>,
+    graphs: &Graphs,
+    defaults: &Defaults<'_>,
+    executors: PinnedExecutors,
+    document: Value,
+) -> Option<Plan> {
     let doc = index.doc;
     let spec = &doc.spec;
     let assembler =
@@ -47,8 +52,8 @@ pub(super) fn plan(index: &Index<'_>, graphs: &Graphs, defaults: &Defaults<'_>, 
         hooks: assembler.hooks(&spec.hooks, Level::Node)?,
         hook_calls: Vec::new(),
         warnings: Vec::new(),
-        document: tree.to_value(),
-        defaults: Map::new(),
+        document,
+        executors,
     };
     plan.hook_calls = assembler.hook_calls.into_inner();
     Some(plan)
