@@ -2,7 +2,7 @@
 
 use phasm_engine::{
     event::{Event, PhaseChanged, PolicyEvaluated, RetryScheduled, TaskId, With},
-    policy::{Matched, Verdict},
+    plan::{Matched, Verdict},
     run::Run,
     time::Timestamp,
 };

@@ -9,8 +9,7 @@ use serde::{Deserialize, Serialize};
 use crate::{
     outcome::{Outcome, Output},
     phase::Phase,
-    plan::{Draft, HookId, HookType, Pinned, PinnedExecutors, Plan, SecretRef},
-    policy::{Matched, Verdict},
+    plan::{Draft, HookId, HookType, Matched, Pinned, PinnedExecutors, Plan, SecretRef, Verdict},
     problem::{Noted, Problem},
     time::{Millis, Timestamp},
     tree::Tree,
@@ -307,7 +306,7 @@ impl Submitted {
             let defaults = defaults.as_object().cloned().unwrap_or_default();
             executors.entry(executor_type.clone()).or_insert_with(|| Pinned::with_defaults(defaults));
         }
-        Draft::read(&Tree::from(&self.document)).assemble(executors, &self.warnings)
+        Draft::read(&Tree::from(&self.document)).assemble(&executors, &self.warnings)
     }
 }
 

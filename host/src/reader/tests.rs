@@ -5,7 +5,6 @@ mod mutations;
 mod page;
 mod problems;
 mod reading;
-mod seeds;
 
 use phasm_engine::{
     plan::{Draft, Executors, Plan},

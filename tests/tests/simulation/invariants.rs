@@ -5,11 +5,8 @@ use std::collections::BTreeMap;
 use phasm_engine::{
     event::{Clock, Event, Fence, PhaseChanged, PolicyEvaluated, Reason, TaskId},
     phase::{Kind, Phase},
-    plan::{Recovery, TemplateKind, Tolerance, Work},
-    policy::{RuleAction, Verdict},
-    retry::MaxAttempts,
-    run::Run,
-    task::TaskRun,
+    plan::{MaxAttempts, Recovery, RuleAction, TemplateKind, Tolerance, Verdict, Work},
+    run::{Run, TaskRun},
     time::Timestamp,
 };
 use phasm_tests::world::World;

@@ -2,12 +2,9 @@
 
 use serde_json::json;
 
-use crate::plan::catalogue::shape;
-
-use super::{
-    Report,
-    form::Form,
-    walk::{Cursor, Name},
+use crate::{
+    form::{Cursor, Form, Name, Report},
+    problem::codes::shape,
 };
 
 /// The longest name of a workflow, template or task.

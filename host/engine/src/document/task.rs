@@ -6,24 +6,23 @@ mod tables;
 use std::collections::BTreeMap;
 
 use crate::{
-    plan::{Tolerance, catalogue::values},
+    form::{Cursor, Field, Name, Object, Report, Site, Table},
+    knobs::{TimeoutPolicy, Tolerance},
+    problem::codes::values,
     time::Millis,
-    timeout::TimeoutPolicy,
     tree::Tree,
 };
+
+use super::{ConditionsDoc, ExecutorDoc, ExprDoc, HooksDoc, ParametersDoc, PolicyDoc, RetryDoc};
 
 use self::fields::{
     ARGUMENTS_FIELD, CONTINUE_ON, DEPENDENCIES, EXECUTOR_FIELD, HOOKS_FIELD, INPUTS_FIELD, OUTPUTS_FIELD,
     PHASE_CONDITIONS, POLICY_FIELD, RESOURCES, RETRY_FIELD, TEMPLATE_FIELD, TIMEOUT_FIELD, WHEN,
 };
+
 pub(super) use self::{
     fields::{DEADLINE, MAX_INACTIVITY, MAX_RUNTIME},
     tables::{DAG_TASK, ORDERED_BY_THE_PIPELINE, PIPELINE_TASK, TASK_TEMPLATE},
-};
-use super::{
-    ConditionsDoc, ExecutorDoc, ExprDoc, HooksDoc, ParametersDoc, PolicyDoc, Report, RetryDoc,
-    form::{Field, Table},
-    walk::{Cursor, Name, Object, Site},
 };
 
 /// A task as written.

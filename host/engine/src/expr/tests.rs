@@ -7,7 +7,6 @@ mod interpolation;
 mod limits;
 mod reads;
 mod reference;
-mod seeds;
 mod semantics;
 mod syntax;
 

@@ -1,24 +1,33 @@
 //! The plan of a sound document.
 
+mod merge;
+mod shared;
+
 use std::{cell::RefCell, sync::Arc};
 
 use crate::{
     document::{
-        DagDoc, ExecutorDoc, HookDoc, HooksDoc, KindDoc, LoopDoc, Name, OverDoc, ParameterDoc, ParametersDoc,
+        DagDoc, ExecutorDoc, HookDoc, HooksDoc, KindDoc, LoopDoc, OverDoc, ParameterDoc, ParametersDoc,
         PipelineDoc, SourceDoc, TaskDoc, TasksDoc, TemplateDoc, ValueDoc, WorkDoc,
     },
     expr::{Expr, Interpolated},
+    form::Name,
     value::{Map, Value},
 };
 
 use super::{
     Argument, Dag, ExecutorCall, Hook, HookId, Hooks, Level, Loop, LoopOver, Node, NodeIndex, Parameter,
-    Pipeline, Plan, Settings, Template, TemplateId, TemplateKind, Tolerance, ValueFrom, Work,
-    executors::{Defaults, PinnedExecutors},
-    graph::Graph,
-    index::{Callee, Index},
+    PinnedExecutors, Pipeline, Plan, Settings, Template, TemplateId, TemplateKind, Tolerance, ValueFrom,
+    Work,
+    executors::Defaults,
+    resolve::{
+        graph::{Graph, Graphs},
+        index::{Callee, Index},
+    },
+};
+
+use self::{
     merge::{Levels, Own},
-    nesting::Graphs,
     shared::{Common, Key, Shared},
 };
 

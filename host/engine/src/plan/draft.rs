@@ -8,20 +8,22 @@
 use std::{collections::BTreeSet, fmt, sync::Arc};
 
 use crate::{
-    document::{self, Cursor, KindDoc, Report, WorkflowDoc, check_duplicates},
+    document::{self, KindDoc, WorkflowDoc},
+    form::{Cursor, Report, check_duplicates},
     problem::{Noted, Problem},
     tree::Tree,
     value::Value,
 };
 
 use super::{
-    Plan, assemble,
-    executors::{self, Executors, PinnedExecutors},
-    graph::Graph,
-    index::Index,
-    lints, names, nesting,
-    nesting::Graphs,
-    references, sources, variables,
+    Plan, assemble, check,
+    executors::{self, Executors},
+    model::PinnedExecutors,
+    resolve::{
+        graph::{Graph, Graphs},
+        index::Index,
+    },
+    variables,
 };
 
 /// A document as read. Problems found so far are kept, and reported with the rest.
@@ -67,13 +69,10 @@ impl Draft {
         let Self { doc, document, report } = self;
         let plan = doc.and_then(|doc| {
             let index = Index::new(&doc, &report, variables::readable(variables));
-            names::check(&index);
             let graphs = graphs(&index);
-            nesting::check(&index, &graphs);
-            sources::check(&index);
-            references::check(&index, &graphs);
+            check::check(&index, &graphs);
             let (defaults, pinned) = executors::look_up(&index, executors);
-            lints::check(&index, &graphs, &defaults);
+            check::warn(&index, &graphs, &defaults);
             let plan = || assemble::plan(&index, &graphs, &defaults, pinned, document);
             report.is_sound().then(plan).flatten()
         });
@@ -89,12 +88,12 @@ impl Draft {
     ///
     /// # Errors
     /// The problems of a document that holds what cannot be read at all.
-    pub fn assemble(self, executors: PinnedExecutors, warnings: &[Noted]) -> Result<Plan, Vec<Problem>> {
+    pub fn assemble(self, executors: &PinnedExecutors, warnings: &[Noted]) -> Result<Plan, Vec<Problem>> {
         let Self { doc, document, report } = self;
         let lost = report.has_lost();
         let plan = doc.filter(|_| !lost).and_then(|doc| {
             let index = Index::new(&doc, &report, BTreeSet::new());
-            let defaults = executors::recorded(&executors)?;
+            let defaults = executors::recorded(executors)?;
             assemble::plan(&index, &graphs(&index), &defaults, executors.clone(), document)
         });
         let warnings = warnings.iter().filter_map(Noted::problem).collect();

@@ -5,9 +5,7 @@ mod look_up;
 
 use std::{collections::BTreeMap, sync::Arc};
 
-use serde::{Deserialize, Serialize};
-
-use crate::value::{Map, Value};
+use super::model::Pinned;
 
 pub use self::defaults::check_defaults;
 pub(super) use self::{
@@ -36,34 +34,6 @@ pub enum Found {
     /// Something that cannot be used, and why.
     Broken(Arc<str>),
 }
-
-/// What an executor type stood for when a run was submitted; recorded with the run, which keeps to it.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub struct Pinned {
-    /// The plugin's name, by which it is granted what it may touch.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub plugin: Option<Arc<str>>,
-    /// The digest of its bytes; none where nothing was pinned.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub digest: Option<Arc<str>>,
-    /// `retry`, `maxRuntime`, `maxInactivity` and `deadline`, written as in a document: they apply where neither template
-    /// nor call has its own.
-    #[serde(default, skip_serializing_if = "Map::is_empty")]
-    pub defaults: Map,
-    /// The JSON Schema of its inputs, an object.
-    #[serde(default, skip_serializing_if = "Value::is_null")]
-    pub inputs: Value,
-    /// The JSON Schema of its outputs, an object.
-    #[serde(default, skip_serializing_if = "Value::is_null")]
-    pub outputs: Value,
-    /// What it was granted, as the host describes it to itself.
-    #[serde(default, skip_serializing_if = "Value::is_null")]
-    pub grants: Value,
-}
-
-/// What the types in use stood for; part of the plan.
-pub type PinnedExecutors = BTreeMap<Arc<str>, Pinned>;
 
 impl Executors {
     /// Nothing is known of any executor, and all of them are taken for usable.
@@ -95,13 +65,5 @@ impl Executors {
     #[must_use]
     pub fn allow_missing(self, allowed: bool) -> Self {
         Self { missing_allowed: allowed, ..self }
-    }
-}
-
-impl Pinned {
-    /// An executor with these default policies.
-    #[must_use]
-    pub fn with_defaults(defaults: Map) -> Self {
-        Self { defaults, ..Self::default() }
     }
 }

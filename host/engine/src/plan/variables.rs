@@ -4,7 +4,7 @@ use std::{collections::BTreeSet, sync::Arc};
 
 use crate::value::Value;
 
-use super::visible::ROOTS;
+use super::check::visible::ROOTS;
 
 /// Those of the object `variables` that an expression may begin with: a name of the engine's own stays the engine's, and
 /// is read as `vars.<name>`.

@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 
 use crate::{
-    document::{Report, SettingsDoc, listed},
-    plan::catalogue::expressions::NOT_VISIBLE,
-    problem::Problem,
+    document::SettingsDoc,
+    form::{Report, listed},
+    problem::{Problem, codes::expressions::NOT_VISIBLE},
     suggest::did_you_mean,
     tree::Tree,
     value::{Map, Value},
@@ -22,10 +22,10 @@ pub fn check_defaults(defaults: &Tree) -> Vec<Problem> {
     report.into_parts().0
 }
 
-/// The defaults, unless something is wrong with them: then the first that is.
-pub(super) fn sound(defaults: &Map) -> Result<SettingsDoc, Problem> {
+/// The defaults, and what is wrong with them.
+pub(super) fn judged(defaults: &Map) -> (SettingsDoc, Vec<Problem>) {
     let (settings, report) = read(&tree(defaults));
-    report.into_parts().0.into_iter().next().map_or(Ok(settings), Err)
+    (settings, report.into_parts().0)
 }
 
 /// The defaults that a run was submitted with: whatever can be read of them, all of it or nothing.

@@ -3,19 +3,21 @@
 use std::{collections::BTreeMap, sync::Arc};
 
 use crate::{
-    document::{ExecutorDoc, KindDoc, SettingsDoc, TaskDoc, WorkDoc, WorkflowDoc, listed_if_few},
+    document::{ExecutorDoc, KindDoc, SettingsDoc, TaskDoc, WorkDoc, WorkflowDoc},
+    form::listed_if_few,
     plan::{
-        catalogue::{
-            Entry,
-            executors::{NOT_INSTALLED, UNUSABLE},
-            warnings::{ABOVE_LIMIT, PLUGIN_DEFAULTS, UNKNOWN_EXECUTOR},
-        },
-        index::{Index, tasks_of},
+        model::{Pinned, PinnedExecutors},
+        resolve::index::{Index, tasks_of},
+    },
+    problem::codes::{
+        Entry,
+        executors::{NOT_INSTALLED, UNUSABLE},
+        warnings::{ABOVE_LIMIT, PLUGIN_DEFAULTS, UNKNOWN_EXECUTOR},
     },
     suggest::did_you_mean,
 };
 
-use super::{Defaults, Executors, Found, Pinned, PinnedExecutors, defaults};
+use super::{Defaults, Executors, Found, defaults};
 
 /// The calls of one executor type.
 struct Uses<'i, 'a> {
@@ -85,27 +87,25 @@ impl Uses<'_, '_> {
         let name = self.kind.split_once('@').map_or(self.kind, |(name, _)| name);
         // The name alone may be right, and the version wrong.
         let hint = did_you_mean(name, names().filter(|known| *known != name));
-        self.missing(&NOT_INSTALLED, executors, &message, hint);
+        self.missing(&NOT_INSTALLED, executors, &message, hint.as_deref());
     }
 
     /// Reports every call.
-    fn missing(&self, entry: &'static Entry, executors: &Executors, message: &str, hint: Option<String>) {
+    fn missing(&self, entry: &'static Entry, executors: &Executors, message: &str, hint: Option<&str>) {
         let report = self.index.report;
         for call in self.calls.iter().take_while(|_| !report.is_full()) {
             if executors.missing_allowed {
                 let warning = call.kind.problem(&UNKNOWN_EXECUTOR, message);
-                report.warning(warning.with_hint_if(hint.clone()));
+                report.warning(warning.with_hint_if(hint.map(str::to_owned)));
             } else {
-                report.problem(call.kind.problem(entry, message).with_hint_if(hint.clone()));
+                report.problem(call.kind.problem(entry, message).with_hint_if(hint.map(str::to_owned)));
             }
         }
     }
 
     fn defaults(&self, known: &Pinned) -> SettingsDoc {
-        let first = match defaults::sound(&known.defaults) {
-            Ok(settings) => return settings,
-            Err(first) => first,
-        };
+        let (settings, problems) = defaults::judged(&known.defaults);
+        let Some(first) = problems.first() else { return settings };
         let message = format!(
             "plugin `{}` has unusable defaults ({}: {}); expected policies as in a document",
             self.kind, first.path, first.message

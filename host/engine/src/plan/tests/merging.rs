@@ -1,10 +1,7 @@
 //! Precedence: manifest, template, call; each field as a whole.
 
-use crate::{
-    outcome::PhaseConditions,
-    policy::RuleAction,
-    retry::{Backoff, Growth, MaxAttempts, RetryFilter, RetryPolicy},
-    timeout::TimeoutPolicy,
+use crate::plan::{
+    Backoff, Growth, MaxAttempts, PhaseConditions, RetryFilter, RetryPolicy, RuleAction, TimeoutPolicy,
 };
 
 use super::*;
@@ -148,7 +145,7 @@ fn what_is_recorded_of_manifests_gives_the_plan_again() {
     let tree = Tree::from(&Value::from_json(&document(WORK_ALONE)).unwrap());
     let plan = with_plugins(&tree);
     let draft = Draft::read(&Tree::from(&plan.document));
-    let again = draft.assemble(plan.executors.clone(), &[]).unwrap();
+    let again = draft.assemble(&plan.executors, &[]).unwrap();
     let of = |plan: &Plan| format!("{:?}", plan.root.settings);
     assert_eq!(of(&plan), of(&again));
     assert_ne!(of(&plan), of(&Draft::read(&tree).plan(&Executors::any(), &Value::Null).unwrap()));
