@@ -14,7 +14,7 @@ use std::{
 use phasm_engine::{
     event::Facts,
     plan::{Draft, Executors, Plan, SecretRef},
-    problem::Problem,
+    problem::Problems,
     run::{Run, Step, Submission, SubmitView},
     value::Map,
 };
@@ -67,8 +67,8 @@ impl Drop for Control {
 #[derive(Debug, thiserror::Error)]
 pub enum SubmitError {
     /// The document or its parameters have problems; nothing was stored.
-    #[error("{} problems: {}", .0.len(), .0.iter().map(ToString::to_string).collect::<Vec<_>>().join("; "))]
-    Problems(Vec<Problem>),
+    #[error(transparent)]
+    Problems(#[from] Problems),
     /// `kind: CronWorkflow` is read and validated, but nothing schedules it yet.
     #[error("kind CronWorkflow cannot be run yet: there are no schedules; use kind Workflow to run it once")]
     Cron,
@@ -98,21 +98,24 @@ impl Host {
     ///
     /// # Errors
     /// Every problem of the document at once.
-    pub async fn plan(&self, name: &str, text: &str) -> Result<Arc<Plan>, Vec<Problem>> {
-        self.plan_draft(Draft::read(&reader::read(name, text)?)).await
+    pub async fn plan(&self, name: &str, text: &str) -> Result<Arc<Plan>, Problems> {
+        let named = |found| Problems::from(found).of_file(name);
+        let tree = reader::read(name, text).map_err(named)?;
+        self.plan_draft(Draft::read(&tree)).await.map_err(|found| found.of_file(name))
     }
 
     /// [`Self::plan`] for a document that has been read.
     ///
     /// # Errors
     /// Every problem of the document at once.
-    pub async fn plan_draft(&self, draft: Draft) -> Result<Arc<Plan>, Vec<Problem>> {
+    pub async fn plan_draft(&self, draft: Draft) -> Result<Arc<Plan>, Problems> {
         let executors = match &self.plugins {
             // Nothing is built for a document that has to be mended anyway.
             Some(plugins) if draft.is_sound() => plugins.executors(&draft.executor_types()).await,
             Some(_) | None => Executors::any(),
         };
-        draft.plan(&executors.allow_missing(self.allow_missing), &self.facts.vars).map(Arc::new)
+        let executors = executors.allow_missing(self.allow_missing);
+        draft.plan(&executors, &self.facts.vars).map(Arc::new).map_err(Problems::from)
     }
 
     /// Submits a run. When this returns, the run is durable and on its way (R-D2).
@@ -151,8 +154,8 @@ impl Host {
         }
         let run_id = run_id.into();
         let view = SubmitView { plan, run_id: &run_id, facts: &self.facts };
-        let bound = phasm_engine::plan::bind_arguments(plan, parameters, &view);
-        bound.map(|values| values.into_iter().collect()).map_err(SubmitError::Problems)
+        let bound = phasm_engine::plan::bind_arguments(plan, parameters, &view)?;
+        Ok(bound.into_iter().collect())
     }
 
     async fn start(

@@ -6,7 +6,7 @@ pub use phasm_engine::run::render;
 use phasm_engine::{
     event::Event,
     phase::Phase,
-    problem::Problem,
+    problem::Problems,
     run::{ImpossibleHistory, Run},
     time::Timestamp,
 };
@@ -68,17 +68,13 @@ pub enum RecoverError {
         source: ImpossibleHistory,
     },
     /// The document holds what this Phasm cannot read at all.
-    #[error("the document of run {run_id} has {} problems that keep this Phasm from reading it: {}", .problems.len(), listed(.problems))]
+    #[error("the document of run {run_id} has {} problems that keep this Phasm from reading it:\n{problems}", .problems.len())]
     Document {
         /// The run.
         run_id: Arc<str>,
         /// All of them.
-        problems: Vec<Problem>,
+        problems: Problems,
     },
-}
-
-fn listed(problems: &[Problem]) -> String {
-    problems.iter().map(ToString::to_string).collect::<Vec<_>>().join("; ")
 }
 
 /// Rebuilds a run from its records (R-D1). `each` sees the run right after every record, with the number of the record's
@@ -106,8 +102,10 @@ pub fn replay(
                         "expected the event of the submission",
                     )));
                 };
-                let plan = submitted.plan();
-                let plan = plan.map_err(|problems| RecoverError::Document { run_id: run_id(), problems })?;
+                let plan = submitted.plan().map_err(|problems| RecoverError::Document {
+                    run_id: run_id(),
+                    problems: problems.into(),
+                })?;
                 replayed.insert(Run::replay(Arc::new(plan), []).map_err(impossible)?)
             }
         };

@@ -2,11 +2,15 @@
 
 pub mod codes;
 
-use std::{fmt, sync::Arc};
+mod list;
+mod noted;
 
-use serde::{Deserialize, Serialize};
+use std::fmt;
+
+use serde::Serialize;
 
 use self::codes::Entry;
+pub use self::{list::Problems, noted::Noted};
 use crate::{
     path::Path,
     tree::{Span, Tree},
@@ -82,37 +86,18 @@ impl Problem {
     }
 }
 
-/// What a journal keeps of a warning about the document.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Noted {
-    /// The catalogue's code.
-    pub code: Arc<str>,
-    /// Where in the document.
-    pub path: Arc<str>,
-    /// What is doubtful and what was expected.
-    pub message: Arc<str>,
-}
-
-impl Noted {
-    /// The warning; nothing if this catalogue no longer has its code.
-    pub(crate) fn problem(&self) -> Option<Problem> {
-        let entry = codes::find(&self.code)?;
-        let problem = Problem::new(entry, &Path::root(), Span::default(), &*self.message);
-        Some(Problem { path: self.path.to_string(), ..problem })
-    }
-}
-
-impl From<&Problem> for Noted {
-    fn from(problem: &Problem) -> Self {
-        let Problem { code, path, message, .. } = problem;
-        Self { code: (*code).into(), path: path.as_str().into(), message: message.as_str().into() }
-    }
-}
-
+/// `line:column: code: path: what; expected … (how to mend it)`, without what is not known.
 impl fmt::Display for Problem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { code, path, message, .. } = self;
-        write!(f, "{code}: {path}: {message}")?;
+        let Self { code, path, line, column, message, .. } = self;
+        if *line > 0 {
+            write!(f, "{line}:{column}: ")?;
+        }
+        write!(f, "{code}: ")?;
+        if !path.is_empty() {
+            write!(f, "{path}: ")?;
+        }
+        f.write_str(message)?;
         self.hint.as_ref().map_or(Ok(()), |hint| write!(f, " ({hint})"))
     }
 }
