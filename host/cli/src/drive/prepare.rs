@@ -12,7 +12,7 @@ use phasm::{
     config::Config,
     engine::{
         plan::{Draft, Plan, Work},
-        problem::Problem,
+        problem::Problems,
     },
     store::{Sqlite, StoreError},
 };
@@ -122,7 +122,7 @@ impl Prepared {
     ///
     /// # Errors
     /// Every problem of the document at once.
-    pub(crate) async fn plan(&self, draft: Draft) -> Result<Arc<Plan>, Vec<Problem>> {
+    pub(crate) async fn plan(&self, draft: Draft) -> Result<Arc<Plan>, Problems> {
         if draft.is_sound() {
             self.build(draft.executor_types().iter()).await;
         }
