@@ -13,7 +13,12 @@ const LARGEST_COMPONENT: u64 = 256 << 20;
 /// The largest manifest, embedded or beside the component.
 pub(super) const LARGEST_MANIFEST: u64 = 1 << 20;
 
-/// Reads the component in `path`.
+/// Whether a file holds a component compiled ahead of time.
+pub(super) fn is_artefact(path: &Path) -> bool {
+    path.extension().is_some_and(|ending| ending == "cwasm")
+}
+
+/// Reads the component, or the artefact, in `path`.
 ///
 /// # Errors
 /// What to tell the user: the file, and what it is instead.
@@ -21,6 +26,8 @@ pub fn read_component(path: &Path) -> Result<Vec<u8>, String> {
     let bytes = bounded(path, LARGEST_COMPONENT).map_err(|error| format!("{}: {error}", path.display()))?;
     match kind(&bytes) {
         None => Ok(bytes),
+        // Whether the bytes are what they should be is found out when they are authenticated.
+        Some(_) if is_artefact(path) => Ok(bytes),
         Some(kind) => {
             Err(format!("{} is no WebAssembly component but {kind}; build it again", path.display()))
         }
@@ -81,6 +88,9 @@ mod tests {
                 format!("{} is no WebAssembly component but {kind}; build it again", path.display());
             assert_eq!(read_component(&path), Err(expected));
         }
+        let artefact = path.with_extension("cwasm");
+        fs::write(&artefact, b"anything").unwrap();
+        assert_eq!(read_component(&artefact).map(|bytes| bytes.len()), Ok(8));
         fs::write(&path, b"\0asm\x0d\0\x01\0").unwrap();
         assert_eq!(read_component(&path).map(|bytes| bytes.len()), Ok(8));
     }

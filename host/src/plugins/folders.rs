@@ -7,13 +7,14 @@ use std::{
 
 use super::{files, source::Source};
 
-/// The plugins of a directory by name, sorted: `NAME.wasm`, and folders that [are plugins](is_plugin).
+/// The plugins of a directory by name, sorted: `NAME.wasm`, folders that [are plugins](is_plugin), and `NAME.cwasm`.
 ///
 /// # Errors
 /// When the directory cannot be read.
 pub fn scan(dir: &Path) -> io::Result<Vec<(String, Source)>> {
     let mut found: Vec<_> = paths(dir)?.iter().filter_map(|path| plugin(path)).collect();
-    found.sort_by(|(a, _), (b, _)| a.cmp(b));
+    // Of equal names what runs on every machine comes first.
+    found.sort_by_cached_key(|(name, source)| (name.clone(), source.is_compiled()));
     Ok(found)
 }
 
@@ -65,7 +66,7 @@ fn plugin(path: &Path) -> Option<(String, Source)> {
         let source = is_plugin(path).then(|| Source::Folder(path.to_owned()))?;
         Some((name(path.file_name())?, source))
     } else {
-        let wasm = path.extension().is_some_and(|extension| extension == "wasm");
+        let wasm = path.extension().is_some_and(|ending| ending == "wasm" || ending == "cwasm");
         Some((name(path.file_stem().filter(|_| wasm))?, Source::File(path.to_owned())))
     }
 }

@@ -5,7 +5,7 @@ use std::{
     sync::Arc,
 };
 
-use super::files::read_component;
+use super::files::{is_artefact, read_component};
 
 /// Where a plugin's component comes from.
 #[derive(Clone)]
@@ -29,6 +29,10 @@ pub trait Builder: Send + Sync {
 }
 
 impl Source {
+    pub(super) fn is_compiled(&self) -> bool {
+        matches!(self, Self::File(path) if is_artefact(path))
+    }
+
     /// The component's bytes and the file they came from.
     pub(super) fn read(&self, builder: Option<&dyn Builder>) -> Result<(Arc<[u8]>, Option<PathBuf>), String> {
         match self {
