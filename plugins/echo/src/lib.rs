@@ -31,7 +31,11 @@ pub fn echo(call: Call) -> Result {
     Ok(answer::answer(controls, echoed, attempt, resumed))
 }
 
-executor!(echo);
+executor!(echo, {
+    inputs: Controls,
+    // Every other input is one.
+    outputs: { .. },
+});
 
 #[cfg(test)]
 mod tests;
