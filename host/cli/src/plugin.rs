@@ -6,6 +6,7 @@ mod inspect;
 mod list;
 mod new;
 mod scaffold;
+mod shape;
 mod workshop;
 
 use clap::Subcommand;

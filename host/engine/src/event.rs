@@ -1,6 +1,6 @@
 //! What goes into a run and what comes out: inputs, events (decided, past tense) and commands (imperative).
 //!
-//! All three are closed. Events are the journal (R-D1): applying them in order rebuilds a run exactly.
+//! All three are closed. Events are the journal: applying them in order rebuilds a run exactly.
 
 use std::{fmt, sync::Arc};
 
@@ -9,8 +9,10 @@ use serde::{Deserialize, Serialize};
 use crate::{
     outcome::{Outcome, Output},
     phase::Phase,
-    plan::{HookId, HookType, Matched, SecretRef, Verdict},
+    plan::{Draft, HookId, HookType, Matched, Pinned, PinnedExecutors, Plan, SecretRef, Verdict},
+    problem::{Noted, Problem},
     time::{Millis, Timestamp},
+    tree::Tree,
     value::{Map, Value},
 };
 
@@ -36,7 +38,7 @@ impl fmt::Display for TaskId {
     }
 }
 
-/// Which dispatch a message from the executor's side speaks of; any but the current one is dropped (R-R11).
+/// Which dispatch a message from the executor's side speaks of; any but the current one is dropped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Fence {
     /// The task run.
@@ -58,11 +60,11 @@ pub enum Input {
     Finished(Fence, Outcome),
     /// The executor's side stopped the attempt at its deadline before the engine's own clock was heard.
     Interrupted(Fence),
-    /// The dispatcher's clock of inactivity ran out (R-T5).
+    /// The dispatcher's clock of inactivity ran out.
     Inactive(Fence),
-    /// A suspended task gets its answer (R-S9).
+    /// A suspended task gets its answer.
     Resumed(TaskId, Map),
-    /// The user cancels the run (R-S10).
+    /// The user cancels the run.
     Cancelled,
     /// The user cancels one task.
     TaskCancelled(TaskId),
@@ -75,7 +77,7 @@ pub enum Input {
 pub enum Command {
     /// Execute one attempt.
     Dispatch(Dispatch),
-    /// Stop an attempt, best effort; nobody waits for it (R-T3).
+    /// Stop an attempt, best effort; nobody waits for it.
     Abort(Fence),
 }
 
@@ -96,7 +98,7 @@ pub struct Dispatch {
     pub inputs: Bindings,
     /// `resources.memory` in bytes.
     pub memory: Option<u64>,
-    /// The earliest of all absolute clocks (R-T8).
+    /// The earliest of all absolute clocks.
     pub deadline: Option<Timestamp>,
     /// `maxRuntime`, which counts from the start of the executor.
     pub max_runtime: Option<Millis>,
@@ -117,20 +119,20 @@ pub struct Binding {
     pub name: Arc<str>,
     /// What it is bound to.
     #[serde(flatten)]
-    pub bound: Bound,
+    pub value: InputValue,
 }
 
 /// What an input is bound to.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub enum Bound {
+pub enum InputValue {
     /// A value.
     Value(Value),
     /// A secret: read by the host at each dispatch, never recorded, null to expressions.
     SecretKeyRef(SecretRef),
 }
 
-impl Bound {
+impl InputValue {
     /// The value as expressions and views see it: a secret reads as null.
     #[must_use]
     pub fn visible(&self) -> Value {
@@ -141,7 +143,7 @@ impl Bound {
     }
 }
 
-/// Why a phase was reached (R-P6).
+/// Why a phase was reached.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Reason {
@@ -199,10 +201,10 @@ impl Reason {
     }
 }
 
-/// A clock that ran out.
+/// A limit of time that ran out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub enum Clock {
+pub enum TimeLimit {
     /// `timeout` of a task or container.
     Timeout,
     /// `maxRuntime`.
@@ -215,7 +217,7 @@ pub enum Clock {
     SpecTimeout,
 }
 
-impl Clock {
+impl TimeLimit {
     /// The field of the document it was set by.
     #[must_use]
     pub fn as_str(self) -> &'static str {
@@ -235,7 +237,7 @@ impl Clock {
 pub enum Event {
     /// The run exists.
     Submitted(Box<Submitted>),
-    /// The run's phase, which is its root's (R-P7).
+    /// The run's phase, which is its root's.
     RunPhase(Phase),
     /// The user asked to cancel the run.
     CancelRequested,
@@ -250,7 +252,7 @@ pub enum Event {
     /// An attempt is over.
     AttemptEnded(Box<AttemptEnded>),
     /// A clock ran out.
-    TimedOut(TaskId, Clock),
+    TimedOut(TaskId, TimeLimit),
     /// A suspended task got its answer.
     Resumed(TaskId, Arc<Map>),
     /// A policy has decided what follows an attempt.
@@ -265,6 +267,35 @@ pub enum Event {
     HookFailed(Box<HookFailed>),
     /// Something is doubtful, and goes on.
     Warning(Box<Warning>),
+    /// The engine decided what cannot follow, a fault of its own: the run ended as Error, and everything open with it.
+    Broken(Arc<str>),
+}
+
+impl Event {
+    /// The word for it that readers of the journal see as its `type`.
+    #[must_use]
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::Submitted(_) => "run.submitted",
+            Self::RunPhase(_) => "run.phase",
+            Self::CancelRequested => "run.cancel.requested",
+            Self::ScopeOpened(_) | Self::Repeated(_) => "scope.opened",
+            Self::Phase(_) => "task.phase",
+            Self::AttemptStarted(_) => "task.attempt.started",
+            Self::AttemptEnded(ended) if ended.phase == Phase::Succeeded => "task.attempt.done",
+            Self::AttemptEnded(_) => "task.attempt.failed",
+            Self::TimedOut(..) => "task.timeout",
+            Self::Resumed(..) => "task.resumed",
+            Self::PolicyEvaluated(_) => "policy.task.evaluated",
+            Self::RetryScheduled(_) => "task.retry.scheduled",
+            Self::TaskEnded(_, true) => "task.done",
+            Self::TaskEnded(_, false) => "task.failed",
+            Self::HookFired(_) => "hook.fired",
+            Self::HookFailed(_) => "hook.failed",
+            Self::Warning(_) => "engine.warning",
+            Self::Broken(_) => "engine.broken",
+        }
+    }
 }
 
 /// The first event of a run: everything it depends on.
@@ -279,9 +310,33 @@ pub struct Submitted {
     pub parameters: Arc<Map>,
     /// What expressions read of the host.
     pub facts: Facts,
-    /// By executor type, the default policies that plugins' manifests gave the plan.
+    /// What the executor types of the document stood for.
+    #[serde(default, skip_serializing_if = "PinnedExecutors::is_empty")]
+    pub executors: PinnedExecutors,
+    /// The secrets that the plan names and the host had.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub secrets: Vec<SecretRef>,
+    /// What was doubtful about the document.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub warnings: Vec<Noted>,
+    /// Of journals from before `executors` was recorded: by type, the default policies that manifests gave the plan.
     #[serde(default, skip_serializing_if = "Map::is_empty")]
     pub defaults: Map,
+}
+
+impl Submitted {
+    /// The plan that the run was submitted with, whatever this engine would say of the document by now.
+    ///
+    /// # Errors
+    /// The problems of a document that holds what cannot be read at all.
+    pub fn plan(&self) -> Result<Plan, Vec<Problem>> {
+        let mut executors = self.executors.clone();
+        for (executor_type, defaults) in &self.defaults {
+            let defaults = defaults.as_object().cloned().unwrap_or_default();
+            executors.entry(executor_type.clone()).or_insert_with(|| Pinned::with_defaults(defaults));
+        }
+        Draft::read(&Tree::from(&self.document)).assemble(&executors, &self.warnings)
+    }
 }
 
 /// What expressions read of the host; recorded, so that a run on another machine reads the same.
@@ -291,7 +346,7 @@ pub struct Facts {
     pub os: Arc<str>,
     /// `system.arch`: amd64 or arm64.
     pub arch: Arc<str>,
-    /// `vars`: an object of the operator's variables, which are roots of their own too (R-X9).
+    /// `vars`: an object of the operator's variables, which are roots of their own too.
     pub vars: Value,
 }
 
@@ -328,7 +383,7 @@ pub struct PhaseChanged {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum With {
-    /// To Ready for the first time: inputs and configuration are bound, once (R-R6).
+    /// To Ready for the first time: inputs and configuration are bound, once.
     Bound {
         /// The bound inputs.
         inputs: Bindings,
@@ -369,7 +424,7 @@ pub struct AttemptEnded {
     pub duration_ms: Option<Millis>,
 }
 
-/// Another attempt will follow (R-R6, R-R8).
+/// Another attempt will follow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct RetryScheduled {
@@ -383,7 +438,7 @@ pub struct RetryScheduled {
     pub wake_at: Timestamp,
 }
 
-/// What a policy made of one attempt (R-N6).
+/// What a policy made of one attempt.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct PolicyEvaluated {
@@ -401,7 +456,7 @@ pub struct PolicyEvaluated {
     pub ctx: Map,
 }
 
-/// A hook was fired: its run exists, bound to what it was to see at that moment (R-S12).
+/// A hook was fired: its run exists, bound to what it was to see at that moment.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct HookFired {

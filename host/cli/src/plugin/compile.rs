@@ -7,7 +7,7 @@ use std::{
 
 use clap::Args;
 use phasm::{
-    plugins::Manifest,
+    plugins::{self, Manifest},
     sandbox::{Key, Sandbox, SandboxConfig},
 };
 
@@ -57,9 +57,7 @@ pub(super) fn compile(arguments: &CompileArguments, screen: &Screen) -> Result<E
     fs::create_dir_all(dir).map_err(|error| unwritable(dir, error))?;
     for asked in &arguments.plugin {
         let (name, wasm) = component(asked, &arguments.places, screen, false)?;
-        let bytes = fs::read(&wasm).map_err(|error| {
-            Failure::call(While::new(format!("{} cannot be read", wasm.display()), error))
-        })?;
+        let bytes = plugins::read_component(&wasm).map_err(Failure::call)?;
         let artefact = compiled(&sandbox, &bytes, &wasm)?;
         let path = dir.join(name).with_added_extension("cwasm");
         fs::write(&path, artefact).map_err(|error| unwritable(&path, error))?;

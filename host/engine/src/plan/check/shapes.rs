@@ -1,4 +1,4 @@
-//! Members of the objects that expressions see (R-X9).
+//! Members of the objects that expressions see.
 
 /// What a value holds, as far as it is known.
 #[derive(Clone, Copy, Debug)]
