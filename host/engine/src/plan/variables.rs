@@ -2,12 +2,9 @@
 
 use std::{collections::BTreeSet, fmt, sync::Arc};
 
-use crate::value::Value;
+use crate::{names, value::Value};
 
-use super::{
-    check::visible::ROOTS,
-    executors::{Catalogue, ExecutorInfo},
-};
+use super::executors::{Catalogue, ExecutorInfo};
 
 /// What `catalogue` knows of executors, and the operator's variables.
 #[derive(Clone, Copy)]
@@ -44,5 +41,5 @@ impl Catalogue for WithVariables<'_> {
 
 /// Those that an expression may begin with: a name of the engine's own stays the engine's, and is read as `vars.<name>`.
 pub(super) fn readable(catalogue: &dyn Catalogue) -> BTreeSet<Arc<str>> {
-    catalogue.variables().into_iter().filter(|name| !ROOTS.contains(&&**name)).collect()
+    catalogue.variables().into_iter().filter(|name| names::find(name).is_none()).collect()
 }

@@ -15,5 +15,4 @@ mod suspend;
 mod timers;
 mod wrapper;
 
-pub(super) use self::rules::outcome_member;
 use super::{MOST_TASK_RUNS, Run, Step, env, node_at, state::merge_outputs};
