@@ -35,6 +35,18 @@ impl Outcome {
         Self { outputs, ..Self::default() }
     }
 
+    /// Code 1: the attempt waits until somebody resumes it.
+    #[must_use]
+    pub fn suspended() -> Self {
+        Self { code: code::SUSPENDED, ..Self::default() }
+    }
+
+    /// Code 2 and why: a failure that was expected.
+    #[must_use]
+    pub fn failed(message: impl Into<Arc<str>>) -> Self {
+        Self { code: code::FAILED, message: message.into(), ..Self::default() }
+    }
+
     /// Code 3 and why: what the host reports for a trap, a limit or a fault (R-C1).
     #[must_use]
     pub fn error(message: impl Into<Arc<str>>) -> Self {
@@ -45,6 +57,21 @@ impl Outcome {
     #[must_use]
     pub fn timeout(message: impl Into<Arc<str>>) -> Self {
         Self { code: code::TIMEOUT, message: message.into(), ..Self::default() }
+    }
+
+    /// The same with one more output.
+    #[must_use]
+    pub fn output(mut self, name: impl Into<Arc<str>>, value: impl Into<Value>) -> Self {
+        self.outputs.push(Output::new(name, value));
+        self
+    }
+}
+
+impl Output {
+    /// An output of that name.
+    #[must_use]
+    pub fn new(name: impl Into<Arc<str>>, value: impl Into<Value>) -> Self {
+        Self { name: name.into(), value: value.into() }
     }
 }
 

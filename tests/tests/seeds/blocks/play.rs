@@ -58,7 +58,7 @@ pub(crate) fn error(message: &str, detail: Json) -> Act {
 
 /// Success with one output.
 pub(crate) fn output(name: &str, value: Json) -> Act {
-    let outputs = vec![Output { name: name.into(), value: value.into() }];
+    let outputs = vec![Output::new(name, value)];
     Act { outcome: Outcome { outputs, ..Outcome::default() }, ..returns(0) }
 }
 
