@@ -118,8 +118,8 @@ fn verdict(name: &str, problems: usize, warnings: usize) -> String {
 }
 
 fn explain(code: &str, screen: &Screen) -> Result<Exit, Failure> {
-    let entry = codes::find(code).or_else(|| config::catalogue::find(code)).ok_or_else(|| {
-        let all = codes::all().chain(config::catalogue::ENTRIES.iter().copied());
+    let entry = codes::find(code).or_else(|| config::codes::find(code)).ok_or_else(|| {
+        let all = codes::all().chain(config::codes::ENTRIES.iter().copied());
         let codes: Vec<_> = all.map(|entry| entry.code).collect();
         Failure::call(format!("there is no code `{code}`; expected one of {}", codes.join(", ")))
     })?;

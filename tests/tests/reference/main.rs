@@ -2,6 +2,7 @@
 //! `UPDATE_GOLDEN=1` rewrites the tables.
 #![expect(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, reason = "tests")]
 
+mod configuration;
 mod render;
 
 use std::{

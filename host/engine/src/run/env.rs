@@ -2,9 +2,12 @@
 
 use std::sync::{Arc, LazyLock};
 
-use super::Run;
+use super::{
+    decide::loop_of,
+    state::{State, TaskIndex},
+};
 use crate::{
-    event::{Binding, Facts, Outputs, TaskId},
+    event::{Binding, Facts, Outputs},
     expr::Env,
     names::{self, Attempted, Course, Finished, Firing, Path, Ran, Sight, System, Workflow},
     phase::Phase,
@@ -17,7 +20,7 @@ use crate::{
 /// The names one expression of one task run sees.
 #[derive(Clone, Copy)]
 pub(super) struct View<'a> {
-    pub(super) run: &'a Run,
+    pub(super) run: &'a State,
     pub(super) task: &'a TaskRun,
     /// Where the expression was written.
     pub(super) level: Level,
@@ -70,12 +73,12 @@ fn seen(task: &TaskRun) -> Finished {
 }
 
 impl<'a> View<'a> {
-    pub(super) fn new(run: &'a Run, task: &'a TaskRun, level: Level) -> Self {
+    pub(super) fn new(run: &'a State, task: &'a TaskRun, level: Level) -> Self {
         Self { run, task, level, bound: None, result: None, hook: None }
     }
 
     fn container(&self) -> Option<&'a TaskRun> {
-        self.run.task(self.task.parent?)
+        self.run.parent(self.task)
     }
 
     /// The inputs it sees: its own, and those around.
@@ -104,7 +107,7 @@ impl<'a> View<'a> {
     /// What a loop that is judged shows as the outputs of `tasks.<body>`, whether or not it ran (R-B7).
     fn aggregated(&self, name: &Arc<str>) -> Option<&'a Outputs> {
         let aggregated = self.result?.aggregated.as_ref()?;
-        let each = self.run.loop_of(&self.run.plan, self.task)?;
+        let each = loop_of(self.run.plan(), self.run.node(self.task))?;
         (each.body.name == *name).then_some(aggregated)
     }
 
@@ -120,13 +123,13 @@ impl<'a> View<'a> {
             || (self.level == Level::Template
                 && node
                     .template
-                    .and_then(|t| self.run.plan.templates.get(t))
+                    .and_then(|t| self.run.plan().templates.get(t))
                     .is_some_and(|t| t.name == *name))
     }
 
     fn child(&self, container: &'a TaskRun, name: &Arc<str>) -> Option<&'a TaskRun> {
-        let scope = container.scope.as_ref()?;
-        let child = match self.run.plan.kind(scope.template)? {
+        let scope = self.run.scope(container)?;
+        let child = match self.run.plan().kind(scope.template)? {
             TemplateKind::Dag(dag) => scope.children.get(*dag.index.get(name)?)?,
             TemplateKind::Loop(each) if each.body.name == *name => scope.children.last()?,
             TemplateKind::Pipeline(pipeline) => {
@@ -134,18 +137,19 @@ impl<'a> View<'a> {
             }
             TemplateKind::Task | TemplateKind::Wrapper(_) | TemplateKind::Loop(_) => return None,
         };
-        self.run.task(*child)
+        Some(&self.run[*child])
     }
 
     /// A pipeline's task is seen from its first entry on, and as skipped when it was never reached.
-    fn entered(&self, task: &TaskId) -> Option<&'a TaskRun> {
-        self.run.task(*task).filter(|task| task.unmet == 0 || task.phase.is_terminal())
+    fn entered(&self, task: &TaskIndex) -> Option<&'a TaskRun> {
+        let task = &self.run[*task];
+        (task.unmet == 0 || task.phase.is_terminal()).then_some(task)
     }
 
     /// The pipeline whose course it sees: a pipeline's own outputs and conditions see its own.
     fn pipeline(&self) -> Option<&'a TaskRun> {
         let of_pipeline =
-            |task: &&TaskRun| task.scope.as_ref().is_some_and(|scope| scope.pipeline().is_some());
+            |task: &&TaskRun| self.run.scope(task).is_some_and(|scope| scope.pipeline().is_some());
         let own = Some(self.task).filter(|_| self.judges_container()).filter(of_pipeline);
         own.or_else(|| self.container().filter(of_pipeline))
     }
@@ -159,25 +163,25 @@ impl<'a> View<'a> {
 
 impl Sight for View<'_> {
     fn workflow(&self) -> Workflow<'_> {
-        let Run { plan, id, phase, parameters, .. } = self.run;
-        let (name, namespace, labels) = (&plan.name, &plan.namespace, &plan.labels);
-        Workflow { name, namespace, id, phase: *phase, labels, parameters }
+        let Plan { name, namespace, labels, .. } = &**self.run.plan();
+        let (id, phase, parameters) = (self.run.id(), self.run.phase(), self.run.parameters());
+        Workflow { name, namespace, id, phase, labels, parameters }
     }
 
     fn system(&self) -> System<'_> {
-        let Facts { os, arch, vars } = &self.run.facts;
+        let Facts { os, arch, vars } = self.run.facts();
         System { os, arch, vars }
     }
 
     fn input(&self, name: &str) -> Option<Value> {
         let (own, outer) = self.visible_inputs();
         let found = [own, outer].into_iter().find_map(|list| list.iter().rfind(|b| *b.name == *name));
-        found.map(|binding| binding.bound.visible())
+        found.map(|binding| binding.value.visible())
     }
 
     fn inputs(&self) -> Map {
         let (own, outer) = self.visible_inputs();
-        outer.iter().chain(own).map(|b| (b.name.clone(), b.bound.visible())).collect()
+        outer.iter().chain(own).map(|b| (b.name.clone(), b.value.visible())).collect()
     }
 
     fn task(&self, name: &Arc<str>) -> Option<Finished> {
@@ -191,7 +195,7 @@ impl Sight for View<'_> {
     }
 
     fn children(&self, of: &str) -> Option<i64> {
-        let scope = self.task.scope.as_ref()?;
+        let scope = self.run.scope(self.task)?;
         match of {
             "total" => Some(i64::try_from(scope.children.len()).unwrap_or(i64::MAX)),
             phase => scope.tally.get(phase).map(i64::from),
@@ -199,7 +203,7 @@ impl Sight for View<'_> {
     }
 
     fn iteration(&self) -> Option<(u32, Value)> {
-        let around = std::iter::successors(Some(self.task), |task| self.run.task(task.parent?));
+        let around = std::iter::successors(Some(self.task), |task| self.run.parent(task));
         let (task, index) = around.into_iter().find_map(|task| match task.place {
             Place::Iteration(_, index) => Some((task, index)),
             Place::Root | Place::Dag(..) | Place::Attempt(..) | Place::Entry(..) | Place::Hook(_) => None,
@@ -222,19 +226,19 @@ impl Sight for View<'_> {
 
     fn course(&self) -> Option<Course<'_>> {
         let pipeline = self.pipeline()?;
-        let course = pipeline.scope.as_ref()?.pipeline()?;
-        let previous = course.previous.and_then(|id| self.run.task(id));
+        let course = self.run.scope(pipeline)?.pipeline()?;
+        let previous = course.previous.map(|id| &self.run[id]);
         Some(Course {
             iter: &course.iter,
             previous: previous.map(|task| Arc::clone(&task.outputs)),
-            inputs: pipeline.inputs.iter().map(|b| (b.name.clone(), b.bound.visible())).collect(),
+            inputs: pipeline.inputs.iter().map(|b| (b.name.clone(), b.value.visible())).collect(),
         })
     }
 
     fn label(&self, label: &Arc<str>) -> Option<Option<Outputs>> {
         let pipeline = self.pipeline()?;
-        let scope = pipeline.scope.as_ref()?;
-        let index = match self.run.plan.kind(scope.template)? {
+        let scope = self.run.scope(pipeline)?;
+        let index = match self.run.plan().kind(scope.template)? {
             TemplateKind::Pipeline(pipeline) => *pipeline.index.get(label)?,
             TemplateKind::Task | TemplateKind::Wrapper(_) | TemplateKind::Dag(_) | TemplateKind::Loop(_) => {
                 return None;
@@ -245,11 +249,11 @@ impl Sight for View<'_> {
             return Some(Some(Arc::clone(&result.outputs)));
         }
         let ended = scope.pipeline()?.ended.get(index).copied().flatten();
-        Some(ended.and_then(|id| self.run.task(id)).map(|task| Arc::clone(&task.outputs)))
+        Some(ended.map(|id| Arc::clone(&self.run[id].outputs)))
     }
 
     fn ctx(&self) -> Option<&Arc<Map>> {
-        Some(&self.run.ctx)
+        Some(self.run.ctx())
     }
 
     fn own(&self) -> Option<(Arc<str>, u32)> {

@@ -33,7 +33,7 @@ const GROUPS: [(&str, &str); 10] = [
 ];
 
 fn page() -> String {
-    let all: Vec<&Entry> = codes::all().chain(config::catalogue::ENTRIES.iter().copied()).collect();
+    let all: Vec<&Entry> = codes::all().chain(config::codes::ENTRIES.iter().copied()).collect();
     let mut page = INTRODUCTION.to_owned();
     for (prefix, title) in GROUPS {
         let group = || all.iter().filter(|entry| entry.code.starts_with(prefix));
@@ -83,7 +83,7 @@ fn the_page_is_what_the_catalogue_says() {
 
 #[test]
 fn every_code_is_in_one_group() {
-    for entry in codes::all().chain(config::catalogue::ENTRIES.iter().copied()) {
+    for entry in codes::all().chain(config::codes::ENTRIES.iter().copied()) {
         let groups = GROUPS.iter().filter(|(prefix, _)| entry.code.starts_with(prefix)).count();
         assert_eq!(groups, 1, "{}", entry.code);
     }

@@ -185,7 +185,7 @@ impl Played {
     /// The inputs of a task's first dispatch.
     pub(crate) fn inputs(&self, name: &str) -> Json {
         let inputs = self.dispatch(name).inputs.iter();
-        inputs.map(|b| (b.name.to_string(), Json::from(&b.bound.visible()))).collect()
+        inputs.map(|b| (b.name.to_string(), Json::from(&b.value.visible()))).collect()
     }
 
     /// The configuration of a task's first dispatch.
