@@ -9,8 +9,10 @@ use serde::{Deserialize, Serialize};
 use crate::{
     outcome::{Outcome, Output},
     phase::Phase,
-    plan::{HookId, HookType, Matched, SecretRef, Verdict},
+    plan::{Draft, HookId, HookType, Matched, Pinned, PinnedExecutors, Plan, SecretRef, Verdict},
+    problem::{Noted, Problem},
     time::{Millis, Timestamp},
+    tree::Tree,
     value::{Map, Value},
 };
 
@@ -308,9 +310,33 @@ pub struct Submitted {
     pub parameters: Arc<Map>,
     /// What expressions read of the host.
     pub facts: Facts,
-    /// By executor type, the default policies that plugins' manifests gave the plan.
+    /// What the executor types of the document stood for.
+    #[serde(default, skip_serializing_if = "PinnedExecutors::is_empty")]
+    pub executors: PinnedExecutors,
+    /// The secrets that the plan names and the host had.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub secrets: Vec<SecretRef>,
+    /// What was doubtful about the document.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub warnings: Vec<Noted>,
+    /// Of journals from before `executors` was recorded: by type, the default policies that manifests gave the plan.
     #[serde(default, skip_serializing_if = "Map::is_empty")]
     pub defaults: Map,
+}
+
+impl Submitted {
+    /// The plan that the run was submitted with, whatever this engine would say of the document by now.
+    ///
+    /// # Errors
+    /// The problems of a document that holds what cannot be read at all.
+    pub fn plan(&self) -> Result<Plan, Vec<Problem>> {
+        let mut executors = self.executors.clone();
+        for (executor_type, defaults) in &self.defaults {
+            let defaults = defaults.as_object().cloned().unwrap_or_default();
+            executors.entry(executor_type.clone()).or_insert_with(|| Pinned::with_defaults(defaults));
+        }
+        Draft::read(&Tree::from(&self.document)).assemble(&executors, &self.warnings)
+    }
 }
 
 /// What expressions read of the host; recorded, so that a run on another machine reads the same.
