@@ -1,4 +1,4 @@
-//! The names that expressions may begin with (R-E2): one file each, with where it is visible, what it holds, what to write
+//! The names that expressions may begin with: one file each, with where it is visible, what it holds, what to write
 //! instead where it is not visible, and its value while a run goes on.
 //!
 //! A new root is one file in here and its line in [`ROOTS`]. Submitting asks [`find`] whether a name means something where

@@ -75,7 +75,7 @@ fn word(text: &str) -> String {
 }
 
 /// Every use of a module by one that stands before it in `layers`, and every use of what is in none of them.
-pub fn upward(src: &Path, layers: &[&str]) -> Vec<String> {
+pub(super) fn upward(src: &Path, layers: &[&str]) -> Vec<String> {
     let aliases = aliases(&code(&fs::read_to_string(src.join("lib.rs")).unwrap()));
     let position = |module: &str| layers.iter().position(|layer| *layer == module);
     let mut files = Vec::new();

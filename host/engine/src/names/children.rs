@@ -1,4 +1,4 @@
-//! `children`: how many children a container has, and in which phases (R-C5).
+//! `children`: how many children a container has, and in which phases.
 
 use super::{Root, Shape};
 use crate::value::Value;

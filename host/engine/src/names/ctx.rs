@@ -1,4 +1,4 @@
-//! `ctx`: what `set_ctx` has set in this run (R-N5).
+//! `ctx`: what `set_ctx` has set in this run.
 
 use super::{PIPELINE, Root, member_of};
 use crate::value::Value;

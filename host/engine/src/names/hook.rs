@@ -1,4 +1,4 @@
-//! `hook`: what fired the hook (R-S12).
+//! `hook`: what fired the hook.
 
 use super::{Path, Root, Shape, Sight, walk};
 use crate::value::{Map, Value};

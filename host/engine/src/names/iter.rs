@@ -1,4 +1,4 @@
-//! `iter`: what `set_iter` has set in this pipeline (R-N5).
+//! `iter`: what `set_iter` has set in this pipeline.
 
 use super::{PIPELINE, Root, member_of};
 use crate::value::Value;

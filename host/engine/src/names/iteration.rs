@@ -1,4 +1,4 @@
-//! `loop`, and seed 002's words for it: the nearest iteration around the task.
+//! `loop`, and NoETL's words for it: the nearest iteration around the task.
 
 use super::{Path, Root, Sees, Shape, Sight, walk};
 use crate::value::{Map, Value};

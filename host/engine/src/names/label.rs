@@ -1,4 +1,4 @@
-//! Labels: tasks of a pipeline by their name alone stand for their outputs (R-N7); null before the task has ended.
+//! Labels: tasks of a pipeline by their name alone stand for their outputs; null before the task has ended.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! `outcome`: what policy rules judge (R-N4). The names listed here win over the detail's own.
+//! `outcome`: what policy rules judge. The names listed here win over the detail's own.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! `phase`, `code`, `msg`, `outputs`, `retries`: what is being judged, an attempt or a container (R-C2, R-C5).
+//! `phase`, `code`, `msg`, `outputs`, `retries`: what is being judged, an attempt or a container.
 
 use super::{Path, Root, Sees, Shape, Sight};
 use crate::value::Value;

@@ -1,4 +1,4 @@
-//! What a name holds, as far as it is known before any run (R-X9).
+//! What a name holds, as far as it is known before any run.
 
 /// What a value holds.
 #[derive(Clone, Copy, Debug)]

@@ -1,4 +1,4 @@
-//! `workload`: seed 002's word for the workflow's parameters.
+//! `workload`: NoETL's word for the workflow's parameters.
 
 use super::{Declared, PIPELINE, Root, Shape, member_of};
 

@@ -1,4 +1,4 @@
-//! The operator's variables, which expressions may begin with (R-X9).
+//! The operator's variables, which expressions may begin with.
 
 use std::{collections::BTreeSet, sync::Arc};
 

@@ -1,4 +1,4 @@
-//! What expressions see (R-E2): a lazy view over a run, nothing copied.
+//! What expressions see: a lazy view over a run, nothing copied.
 
 use std::sync::{Arc, LazyLock};
 

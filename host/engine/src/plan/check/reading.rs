@@ -1,4 +1,4 @@
-//! Whether one path that an expression reads means something where it stands (R-E1, R-E2).
+//! Whether one path that an expression reads means something where it stands.
 
 use crate::{
     document::ReadAt,

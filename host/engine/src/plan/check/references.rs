@@ -1,4 +1,4 @@
-//! Every expression of the document against what it sees, for every way its template is reached (R-E2).
+//! Every expression of the document against what it sees, for every way its template is reached.
 
 use std::collections::BTreeSet;
 

@@ -1,4 +1,4 @@
-//! What an expression sees where it stands (R-E2).
+//! What an expression sees where it stands.
 
 use crate::{
     document::{ParameterDoc, ParametersDoc, TaskDoc, TasksDoc, WorkflowDoc},

@@ -1,4 +1,4 @@
-//! Policy rules: what an attempt's outcome leads to (seed 002, R-N10).
+//! Policy rules: what an attempt's outcome leads to.
 
 use std::sync::Arc;
 
