@@ -61,8 +61,8 @@ impl RunArguments {
 
 /// Runs a document.
 pub(super) fn run(arguments: &RunArguments, log_level: LogLevel, screen: &Screen) -> Result<Exit, Failure> {
-    let document = Text::read(&arguments.file, "document")?;
     let DriveArguments { places, json, .. } = &arguments.drive;
+    let document = Text::read(&arguments.file).map_err(|unread| unread.refuse(screen, *json))?;
     let configured = Configured::read(places, screen, *json)?;
     let plan = document
         .plan(&WithVariables { catalogue: &(), variables: &configured.variables() })

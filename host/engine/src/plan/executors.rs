@@ -96,7 +96,7 @@ fn warn_unknown(index: &Index<'_>, executor: &ExecutorDoc, installed: &[Arc<str>
     let message = format!("executor `{kind}` is not installed; expected {expected}");
     let name = kind.split_once('@').map_or(&**kind, |(name, _)| name);
     // The name alone may be right, and the version wrong.
-    let hint = did_you_mean(name, names.filter(|known| *known != name));
+    let hint = index.report.did_you_mean(name, names.filter(|known| *known != name));
     index.report.warning(executor.kind.problem(&UNKNOWN_EXECUTOR, message).with_hint_if(hint));
 }
 
