@@ -69,6 +69,7 @@ fn line(run: &Run, event: &Event) -> String {
             let task = warning.task.as_ref().map(name).unwrap_or_default();
             format!("{task} warning {}: {}", warning.code, warning.message)
         }
+        Event::Broken(message) => format!("broken: {message}"),
     }
 }
 

@@ -9,8 +9,10 @@ use serde::{Deserialize, Serialize};
 use crate::{
     outcome::{Outcome, Output},
     phase::Phase,
-    plan::{HookId, HookType, Matched, SecretRef, Verdict},
+    plan::{Draft, HookId, HookType, Matched, Pinned, PinnedExecutors, Plan, SecretRef, Verdict},
+    problem::{Noted, Problem},
     time::{Millis, Timestamp},
+    tree::Tree,
     value::{Map, Value},
 };
 
@@ -117,20 +119,20 @@ pub struct Binding {
     pub name: Arc<str>,
     /// What it is bound to.
     #[serde(flatten)]
-    pub bound: Bound,
+    pub value: InputValue,
 }
 
 /// What an input is bound to.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub enum Bound {
+pub enum InputValue {
     /// A value.
     Value(Value),
     /// A secret: read by the host at each dispatch, never recorded, null to expressions.
     SecretKeyRef(SecretRef),
 }
 
-impl Bound {
+impl InputValue {
     /// The value as expressions and views see it: a secret reads as null.
     #[must_use]
     pub fn visible(&self) -> Value {
@@ -199,10 +201,10 @@ impl Reason {
     }
 }
 
-/// A clock that ran out.
+/// A limit of time that ran out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub enum Clock {
+pub enum TimeLimit {
     /// `timeout` of a task or container.
     Timeout,
     /// `maxRuntime`.
@@ -215,7 +217,7 @@ pub enum Clock {
     SpecTimeout,
 }
 
-impl Clock {
+impl TimeLimit {
     /// The field of the document it was set by.
     #[must_use]
     pub fn as_str(self) -> &'static str {
@@ -250,7 +252,7 @@ pub enum Event {
     /// An attempt is over.
     AttemptEnded(Box<AttemptEnded>),
     /// A clock ran out.
-    TimedOut(TaskId, Clock),
+    TimedOut(TaskId, TimeLimit),
     /// A suspended task got its answer.
     Resumed(TaskId, Arc<Map>),
     /// A policy has decided what follows an attempt.
@@ -265,6 +267,35 @@ pub enum Event {
     HookFailed(Box<HookFailed>),
     /// Something is doubtful, and goes on.
     Warning(Box<Warning>),
+    /// The engine decided what cannot follow, a fault of its own: the run ended as Error, and everything open with it.
+    Broken(Arc<str>),
+}
+
+impl Event {
+    /// The word for it that readers of the journal see as its `type`.
+    #[must_use]
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::Submitted(_) => "run.submitted",
+            Self::RunPhase(_) => "run.phase",
+            Self::CancelRequested => "run.cancel.requested",
+            Self::ScopeOpened(_) | Self::Repeated(_) => "scope.opened",
+            Self::Phase(_) => "task.phase",
+            Self::AttemptStarted(_) => "task.attempt.started",
+            Self::AttemptEnded(ended) if ended.phase == Phase::Succeeded => "task.attempt.done",
+            Self::AttemptEnded(_) => "task.attempt.failed",
+            Self::TimedOut(..) => "task.timeout",
+            Self::Resumed(..) => "task.resumed",
+            Self::PolicyEvaluated(_) => "policy.task.evaluated",
+            Self::RetryScheduled(_) => "task.retry.scheduled",
+            Self::TaskEnded(_, true) => "task.done",
+            Self::TaskEnded(_, false) => "task.failed",
+            Self::HookFired(_) => "hook.fired",
+            Self::HookFailed(_) => "hook.failed",
+            Self::Warning(_) => "engine.warning",
+            Self::Broken(_) => "engine.broken",
+        }
+    }
 }
 
 /// The first event of a run: everything it depends on.
@@ -279,9 +310,33 @@ pub struct Submitted {
     pub parameters: Arc<Map>,
     /// What expressions read of the host.
     pub facts: Facts,
-    /// By executor type, the default policies that plugins' manifests gave the plan.
+    /// What the executor types of the document stood for.
+    #[serde(default, skip_serializing_if = "PinnedExecutors::is_empty")]
+    pub executors: PinnedExecutors,
+    /// The secrets that the plan names and the host had.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub secrets: Vec<SecretRef>,
+    /// What was doubtful about the document.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub warnings: Vec<Noted>,
+    /// Of journals from before `executors` was recorded: by type, the default policies that manifests gave the plan.
     #[serde(default, skip_serializing_if = "Map::is_empty")]
     pub defaults: Map,
+}
+
+impl Submitted {
+    /// The plan that the run was submitted with, whatever this engine would say of the document by now.
+    ///
+    /// # Errors
+    /// The problems of a document that holds what cannot be read at all.
+    pub fn plan(&self) -> Result<Plan, Vec<Problem>> {
+        let mut executors = self.executors.clone();
+        for (executor_type, defaults) in &self.defaults {
+            let defaults = defaults.as_object().cloned().unwrap_or_default();
+            executors.entry(executor_type.clone()).or_insert_with(|| Pinned::with_defaults(defaults));
+        }
+        Draft::read(&Tree::from(&self.document)).assemble(&executors, &self.warnings)
+    }
 }
 
 /// What expressions read of the host; recorded, so that a run on another machine reads the same.

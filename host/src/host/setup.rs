@@ -8,7 +8,6 @@ use std::{
 
 use phasm_engine::{
     event::Facts,
-    plan::Catalogue,
     value::{Map, Value},
 };
 use tokio::runtime::Builder as RuntimeBuilder;
@@ -21,7 +20,7 @@ use crate::{
     executor::Executor,
     handle::Driven,
     plugins::{self, Plugins},
-    sandbox::{Grants, Limits, Sandbox, SandboxConfig, SandboxError},
+    sandbox::{Grants, Key, Limits, Sandbox, SandboxConfig, SandboxError},
     secrets::Secrets,
     store::{Memory, Store},
 };
@@ -58,6 +57,7 @@ pub struct HostBuilder {
     builder: Option<Arc<dyn plugins::Builder>>,
     secrets: Secrets,
     vars: Map,
+    allow_missing: bool,
 }
 
 impl HostBuilder {
@@ -103,6 +103,13 @@ impl HostBuilder {
         self
     }
 
+    /// Loads plugins that `phasm plugin compile` has sealed with this key.
+    #[must_use]
+    pub fn precompiled_key(mut self, key: Key) -> Self {
+        self.sandbox.key = Some(key);
+        self
+    }
+
     /// Replaces the whole configuration of the sandbox.
     #[must_use]
     pub fn sandbox(mut self, config: SandboxConfig) -> Self {
@@ -128,6 +135,14 @@ impl HostBuilder {
     #[must_use]
     pub fn var(mut self, name: impl Into<Arc<str>>, value: impl Into<Value>) -> Self {
         self.vars.insert(name.into(), value.into());
+        self
+    }
+
+    /// Runs documents whose executors are not installed or cannot be used: their attempts end with code 3. By default such
+    /// documents have problems.
+    #[must_use]
+    pub fn allow_missing(mut self) -> Self {
+        self.allow_missing = true;
         self
     }
 
@@ -163,10 +178,6 @@ impl HostBuilder {
         let slots = self.slots.unwrap_or(DEFAULT_SLOTS).min(room);
         let dispatcher = Dispatcher::new(slots, executor, guests, engine, clock);
         let store = self.store.unwrap_or_else(|| Arc::new(Memory::default()));
-        let catalogue: Arc<dyn Catalogue + Send + Sync> = match &plugins {
-            Some(plugins) => Arc::new(plugins.clone()),
-            None => Arc::new(()),
-        };
         Ok(Host {
             shared: Arc::new(Shared {
                 store,
@@ -175,7 +186,7 @@ impl HostBuilder {
                 secrets: self.secrets,
                 driven: Driven::default(),
             }),
-            catalogue,
+            allow_missing: self.allow_missing,
             plugins,
             facts: facts(self.vars),
             submitted: AtomicU64::new(0),

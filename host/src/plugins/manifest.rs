@@ -3,7 +3,7 @@
 use std::{fs, io, path::Path};
 
 use phasm_engine::{
-    plan::check_defaults,
+    plan::{Pinned, check_defaults},
     tree::Tree,
     value::{Map, Value},
 };
@@ -24,6 +24,12 @@ pub struct Manifest {
     pub version: Option<String>,
     /// One sentence for people.
     pub description: Option<String>,
+    /// The JSON Schema of its inputs: an object with a property per input.
+    #[serde(skip_serializing_if = "Value::is_null")]
+    pub inputs: Value,
+    /// The JSON Schema of its outputs, likewise.
+    #[serde(skip_serializing_if = "Value::is_null")]
+    pub outputs: Value,
     /// The policies of tasks that have none of their own.
     #[serde(flatten)]
     pub defaults: Defaults,
@@ -61,15 +67,9 @@ impl Defaults {
         fields.into_iter().filter_map(|(name, value)| Some((name.into(), value.clone()?))).collect()
     }
 
-    /// As plans are built with them; nothing if there are none.
-    pub(super) fn tree(&self) -> Option<Tree> {
-        let fields = self.fields();
-        (!fields.is_empty()).then(|| Tree::from(&Value::from(fields)))
-    }
-
     /// Whether they are as in a document.
     fn check(&self) -> Result<(), String> {
-        let problems = self.tree().map(|tree| check_defaults(&tree)).unwrap_or_default();
+        let problems = check_defaults(&Tree::from(&Value::from(self.fields())));
         if problems.is_empty() {
             return Ok(());
         }
@@ -89,12 +89,26 @@ impl Manifest {
         Ok(manifest)
     }
 
+    /// The manifest that an artefact was compiled with.
+    ///
+    /// # Errors
+    /// What to tell the user when it cannot be read.
+    pub(super) fn read(json: &str) -> Result<Self, String> {
+        serde_json::from_str(json).map_err(|error| format!("manifest: {error}"))
+    }
+
     /// The same, but whatever its default policies are.
     ///
     /// # Errors
     /// What to tell the user when there is a manifest that cannot be read.
     pub(super) fn unchecked(bytes: &[u8], path: Option<&Path>) -> Result<Self, String> {
         Self::find(bytes, path).map(|found| found.manifest)
+    }
+
+    /// What a plan keeps of it.
+    pub(super) fn pinned(&self) -> Pinned {
+        let (inputs, outputs) = (self.inputs.clone(), self.outputs.clone());
+        Pinned { inputs, outputs, ..Pinned::with_defaults(self.defaults.fields()) }
     }
 
     fn find(bytes: &[u8], path: Option<&Path>) -> Result<Found, String> {

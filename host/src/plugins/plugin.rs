@@ -5,7 +5,6 @@ use std::{future::Future, sync::Arc};
 use tokio::sync::OnceCell;
 
 use super::{
-    installed::Glance,
     manifest::Manifest,
     source::{Builder, Source},
 };
@@ -18,7 +17,6 @@ pub(super) struct Plugin {
     source: Source,
     builder: Option<Arc<dyn Builder>>,
     image: Once<Image>,
-    glance: Glance,
     program: Once<Program>,
 }
 
@@ -39,12 +37,7 @@ impl Plugin {
         builder: Option<Arc<dyn Builder>>,
     ) -> Self {
         let (image, program) = (OnceCell::new(), OnceCell::new());
-        Self { name, grants: Arc::new(grants), source, builder, image, glance: Glance::default(), program }
-    }
-
-    /// The manifest, as far as it takes no building to know it.
-    pub(super) fn manifest(&self) -> Option<&Manifest> {
-        self.seen().map(|image| &image.manifest).or_else(|| self.glance.at(&self.source))
+        Self { name, grants: Arc::new(grants), source, builder, image, program }
     }
 
     /// The program, if it has been loaded.
@@ -87,9 +80,10 @@ impl Plugin {
 
     async fn read(&self, sandbox: &Sandbox) -> Result<Arc<Image>, Arc<str>> {
         let read = || async {
-            let (source, builder) = (self.source.clone(), self.builder.clone());
-            let reading =
-                sandbox.guest_runtime().spawn_blocking(move || Image::read(&source, builder.as_deref()));
+            let (source, builder, of_read) = (self.source.clone(), self.builder.clone(), sandbox.clone());
+            let reading = sandbox
+                .guest_runtime()
+                .spawn_blocking(move || Image::read(&source, builder.as_deref(), &of_read));
             let image = reading.await.unwrap_or_else(|error| Err(format!("host fault: {error}")));
             image.map(Arc::new).map_err(|error| self.message(&error))
         };
@@ -112,8 +106,12 @@ impl Plugin {
 }
 
 impl Image {
-    fn read(source: &Source, builder: Option<&dyn Builder>) -> Result<Self, String> {
+    fn read(source: &Source, builder: Option<&dyn Builder>, sandbox: &Sandbox) -> Result<Self, String> {
         let (bytes, file) = source.read(builder)?;
+        if let Some(said) = sandbox.precompiled(&bytes) {
+            let said = said.map_err(|error| error.to_string())?;
+            return Ok(Self { digest: said.component, manifest: Manifest::read(&said.manifest)?, bytes });
+        }
         let manifest = Manifest::of(&bytes, file.as_deref())?;
         Ok(Self { digest: Digest::of(&bytes), manifest, bytes })
     }

@@ -55,12 +55,8 @@ fn parts_of_other_texts_are_pointed_at() {
 fn parts_of_json_are_pointed_at() {
     let text = r#"{"apiVersion": "aether/v1", "kind": "Workflow", "metadata": {"name": "x"}, "spec": {"entrypoint": "main", "templates": [
 {"task": {"name": "main", "executor": {"type": "echo", "config": {"t": "\ud83d\ude00 \n {{ gone }}"}}}}]}}"#;
-    let problems = super::read("x.json", text).map(|tree| plan_of(&tree)).unwrap();
+    let problems = plan(text).unwrap_err();
     assert_eq!((problems[0].line, problems[0].column), (2, 92), "{problems:#?}");
-}
-
-fn plan_of(tree: &phasm_engine::tree::Tree) -> Vec<super::Problem> {
-    super::Plan::build(tree, &()).unwrap_err().into()
 }
 
 /// R-W16.
