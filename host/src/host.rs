@@ -118,7 +118,7 @@ impl Host {
         draft.plan(&executors, &self.facts.vars).map(Arc::new).map_err(Problems::from)
     }
 
-    /// Submits a run. When this returns, the run is durable and on its way (R-D2).
+    /// Submits a run. When this returns, the run is durable and on its way.
     ///
     /// # Errors
     /// [`SubmitError`]; nothing was stored.

@@ -77,7 +77,7 @@ pub enum RecoverError {
     },
 }
 
-/// Rebuilds a run from its records (R-D1). `each` sees the run right after every record, with the number of the record's
+/// Rebuilds a run from its records. `each` sees the run right after every record, with the number of the record's
 /// first event, its time and its events.
 ///
 /// # Errors

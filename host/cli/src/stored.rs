@@ -145,7 +145,7 @@ pub(super) fn task(
 /// Whether a run has ended for good.
 ///
 /// # Errors
-/// If it has (R-S10).
+/// If it has.
 pub(super) fn check_open(run: &Run) -> Result<(), Failure> {
     let phase = run.phase();
     if !phase.is_terminal() {

@@ -1,6 +1,6 @@
 //! What goes into a run and what comes out: inputs, events (decided, past tense) and commands (imperative).
 //!
-//! All three are closed. Events are the journal (R-D1): applying them in order rebuilds a run exactly.
+//! All three are closed. Events are the journal: applying them in order rebuilds a run exactly.
 
 use std::{fmt, sync::Arc};
 
@@ -38,7 +38,7 @@ impl fmt::Display for TaskId {
     }
 }
 
-/// Which dispatch a message from the executor's side speaks of; any but the current one is dropped (R-R11).
+/// Which dispatch a message from the executor's side speaks of; any but the current one is dropped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Fence {
     /// The task run.
@@ -60,11 +60,11 @@ pub enum Input {
     Finished(Fence, Outcome),
     /// The executor's side stopped the attempt at its deadline before the engine's own clock was heard.
     Interrupted(Fence),
-    /// The dispatcher's clock of inactivity ran out (R-T5).
+    /// The dispatcher's clock of inactivity ran out.
     Inactive(Fence),
-    /// A suspended task gets its answer (R-S9).
+    /// A suspended task gets its answer.
     Resumed(TaskId, Map),
-    /// The user cancels the run (R-S10).
+    /// The user cancels the run.
     Cancelled,
     /// The user cancels one task.
     TaskCancelled(TaskId),
@@ -77,7 +77,7 @@ pub enum Input {
 pub enum Command {
     /// Execute one attempt.
     Dispatch(Dispatch),
-    /// Stop an attempt, best effort; nobody waits for it (R-T3).
+    /// Stop an attempt, best effort; nobody waits for it.
     Abort(Fence),
 }
 
@@ -98,7 +98,7 @@ pub struct Dispatch {
     pub inputs: Bindings,
     /// `resources.memory` in bytes.
     pub memory: Option<u64>,
-    /// The earliest of all absolute clocks (R-T8).
+    /// The earliest of all absolute clocks.
     pub deadline: Option<Timestamp>,
     /// `maxRuntime`, which counts from the start of the executor.
     pub max_runtime: Option<Millis>,
@@ -143,7 +143,7 @@ impl InputValue {
     }
 }
 
-/// Why a phase was reached (R-P6).
+/// Why a phase was reached.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Reason {
@@ -237,7 +237,7 @@ impl TimeLimit {
 pub enum Event {
     /// The run exists.
     Submitted(Box<Submitted>),
-    /// The run's phase, which is its root's (R-P7).
+    /// The run's phase, which is its root's.
     RunPhase(Phase),
     /// The user asked to cancel the run.
     CancelRequested,
@@ -346,7 +346,7 @@ pub struct Facts {
     pub os: Arc<str>,
     /// `system.arch`: amd64 or arm64.
     pub arch: Arc<str>,
-    /// `vars`: an object of the operator's variables, which are roots of their own too (R-X9).
+    /// `vars`: an object of the operator's variables, which are roots of their own too.
     pub vars: Value,
 }
 
@@ -383,7 +383,7 @@ pub struct PhaseChanged {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum With {
-    /// To Ready for the first time: inputs and configuration are bound, once (R-R6).
+    /// To Ready for the first time: inputs and configuration are bound, once.
     Bound {
         /// The bound inputs.
         inputs: Bindings,
@@ -424,7 +424,7 @@ pub struct AttemptEnded {
     pub duration_ms: Option<Millis>,
 }
 
-/// Another attempt will follow (R-R6, R-R8).
+/// Another attempt will follow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct RetryScheduled {
@@ -438,7 +438,7 @@ pub struct RetryScheduled {
     pub wake_at: Timestamp,
 }
 
-/// What a policy made of one attempt (R-N6).
+/// What a policy made of one attempt.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct PolicyEvaluated {
@@ -456,7 +456,7 @@ pub struct PolicyEvaluated {
     pub ctx: Map,
 }
 
-/// A hook was fired: its run exists, bound to what it was to see at that moment (R-S12).
+/// A hook was fired: its run exists, bound to what it was to see at that moment.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct HookFired {

@@ -130,7 +130,7 @@ impl Prepared {
     }
 
     /// Builds and compiles what the documents name, so that no attempt's clock runs meanwhile. What fails is warned of:
-    /// attempts that need it end with code 3 (R-C1).
+    /// attempts that need it end with code 3.
     pub(crate) async fn load_plugins(&self, plans: &[Arc<Plan>], screen: &Screen) {
         let Some(plugins) = self.host.plugins() else { return };
         let types: BTreeSet<Arc<str>> = plans.iter().flat_map(|plan| executor_types(plan)).collect();

@@ -24,7 +24,7 @@ pub const PAUSE: Form<Millis> = Form::new(duration, |defs| {
     })
 });
 
-/// A timeout, at least 1 ms (R-T6).
+/// A timeout, at least 1 ms.
 pub const TIMEOUT: Form<Millis> = Form::new(
     |cursor, report| timeout(cursor, report, "remove the field to have no timeout"),
     |defs| {
@@ -40,7 +40,7 @@ pub const TIMEOUT: Form<Millis> = Form::new(
     },
 );
 
-/// Seconds as a number, or a duration as text (R-R2).
+/// Seconds as a number, or a duration as text.
 pub const SECONDS: Form<Millis> = Form::new(seconds, |defs| {
     let text = PAUSE.schema(defs);
     json!({
