@@ -8,7 +8,7 @@ use std::{
 
 use phasm_engine::{path::Path, problem::Problem, problem::codes::source as entries, tree::Span};
 
-use super::{MOST_BYTES, source::Source};
+use super::{MOST_BYTES, source::SourceText};
 
 /// The text of the file at `path`.
 ///
@@ -76,7 +76,7 @@ fn decoded(bytes: Vec<u8>) -> Result<String, Box<Problem>> {
         let valid = error.utf8_error().valid_up_to();
         let before = error.as_bytes().get(..valid).unwrap_or_default();
         let at = String::from_utf8_lossy(before);
-        let span = Source::new(&at).span(at.trim_start_matches('\u{feff}').len(), at.len());
+        let span = SourceText::new(&at).span(at.trim_start_matches('\u{feff}').len(), at.len());
         let byte = error.as_bytes().get(valid).copied().unwrap_or_default();
         let what = format!("byte 0x{byte:02X} is no UTF-8");
         no_text(&what, "save the file as UTF-8, not as Latin-1 or Windows-1252", span)
