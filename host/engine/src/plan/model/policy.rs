@@ -70,7 +70,7 @@ pub enum Matched {
 
 /// What a policy made of one attempt, as it is recorded (R-N6).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub enum Verdict {
     /// The task ends, and whatever its phase those that wait for it go on.
     Continue,
