@@ -17,7 +17,7 @@ use super::{Level, NodeIndex};
 pub struct Policy {
     /// In document order; an `else` rule has no `when` and is last.
     pub rules: Vec<PolicyRule>,
-    /// `onUnmatched: fail` instead of continue (R-N1).
+    /// `onUnmatched: fail`: an error outcome that no rule matches fails (R-N1).
     pub fail_unmatched: bool,
     /// Whose names the rules' conditions and values see.
     pub level: Level,
