@@ -93,7 +93,7 @@ pub(in crate::run) fn seen(task: &TaskRun) -> Judged {
         code: task.code,
         message: task.message.clone(),
         outputs: task.outputs.clone(),
-        retries: task.retries(),
+        retries: task.retries,
         ..Judged::default()
     }
 }
