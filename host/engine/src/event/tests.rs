@@ -17,6 +17,13 @@ fn shapes() -> Vec<Json> {
         json!({ "submitted": {
             "runId": "r", "document": { "any": "key" }, "parameters": { "any": "key" },
             "facts": { "os": "linux", "arch": "amd64", "vars": { "any": "key" } },
+            "executors": { "echo": {
+                "plugin": "echo", "digest": "sha256:00", "defaults": { "any": 1 }, "inputs": { "any": 1 },
+                "outputs": { "any": 1 }, "grants": { "any": 1 },
+            } },
+            "secrets": [{ "name": "s", "key": "k" }],
+            "warnings": [{ "code": "W001", "path": "spec", "message": "m" }],
+            "defaults": { "any": "key" },
         } }),
         json!({ "runPhase": "Running" }),
         json!("cancelRequested"),

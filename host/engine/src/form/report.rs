@@ -1,6 +1,9 @@
 //! Where the checks put what they find.
 
-use std::{cell::RefCell, collections::BTreeSet};
+use std::{
+    cell::{Cell, RefCell},
+    collections::BTreeSet,
+};
 
 use crate::problem::{Problem, codes::Entry};
 
@@ -14,6 +17,7 @@ const MOST: usize = 1000;
 pub struct Report {
     problems: RefCell<List>,
     warnings: RefCell<List>,
+    lost: Cell<bool>,
 }
 
 #[derive(Default)]
@@ -39,6 +43,16 @@ impl Report {
     /// Adds a problem about a place, without a value or hint.
     pub fn at(&self, entry: &Entry, site: &Site, message: impl Into<String>) {
         self.problem(site.problem(entry, message));
+    }
+
+    /// Notes that something written could not be read, and is absent from what was read.
+    pub(crate) fn lose(&self) {
+        self.lost.set(true);
+    }
+
+    /// Whether anything written is absent from what was read.
+    pub(crate) fn has_lost(&self) -> bool {
+        self.lost.get()
     }
 
     /// Whether there are so many problems that no more are taken.

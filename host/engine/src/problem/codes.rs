@@ -4,6 +4,7 @@
 //! Codes are stable: they are never reused for another kind.
 
 pub mod bindings;
+pub mod executors;
 pub mod expressions;
 pub mod names;
 pub mod schedules;
@@ -56,6 +57,7 @@ pub fn all() -> impl Iterator<Item = &'static Entry> {
         expressions::ENTRIES,
         bindings::ENTRIES,
         schedules::ENTRIES,
+        executors::ENTRIES,
         warnings::ENTRIES,
     ];
     groups.into_iter().flatten().copied()
