@@ -2,6 +2,7 @@
 
 use serde_json::json;
 
+use crate::document::foreign;
 use crate::{
     document::{
         HooksDoc, ParametersDoc, TemplateDoc, hooks::HOOKS, parameters::INPUTS, template::TEMPLATE,
@@ -43,7 +44,8 @@ static SPEC_TABLE: Table = Table::closed(
         &HOOKS_FIELD,
     ],
     &[],
-);
+)
+.knowing(foreign::SPEC);
 
 static ENTRYPOINT: Field<Name> = Field::required(
     "entrypoint",
