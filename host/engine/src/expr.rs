@@ -34,6 +34,7 @@ mod budget;
 mod emit;
 mod filter;
 mod interpolate;
+mod lookup;
 mod machine;
 mod node;
 mod number;
@@ -52,6 +53,9 @@ use crate::value::Value;
 
 /// Bytes an expression's text may have.
 pub const MAX_LENGTH: usize = 10_000;
+
+/// The words that mean something by themselves.
+pub const WORDS: [&str; 9] = ["true", "false", "null", "none", "None", "in", "not", "and", "or"];
 
 /// A compiled expression; clones share it.
 #[derive(Clone, Debug)]
@@ -83,6 +87,8 @@ pub struct Read {
     pub offset: usize,
     /// Byte offset behind the path.
     pub end: usize,
+    /// The segments written with a hyphen that may have been meant as a minus.
+    pub(crate) hyphens: Vec<usize>,
 }
 
 /// A comparison (`==`, `!=`, `in`) of a path with a literal: lets a check find literals the path can never equal.
@@ -184,7 +190,7 @@ impl Expr {
     pub fn eval(&self, env: &dyn Env) -> Result<Value, EvalError> {
         match &self.0.action {
             Action::Constant(value) => Ok(value.clone()),
-            Action::Path(read) => Ok(self.read(*read, env)),
+            Action::Path(read) => self.read(*read, env).map_err(EvalError),
             Action::Run(code) => code.run(|read| self.read(read, env)),
         }
     }
@@ -197,8 +203,8 @@ impl Expr {
         operation::condition(View::from(&self.eval(env)?)).map_err(EvalError)
     }
 
-    fn read(&self, index: usize, env: &dyn Env) -> Value {
-        self.0.reads.get(index).map_or(Value::Null, |read| env.get(&read.path))
+    fn read(&self, index: usize, env: &dyn Env) -> Result<Value, String> {
+        self.0.reads.get(index).map_or(Ok(Value::Null), |read| lookup::value(read, env))
     }
 }
 
@@ -209,6 +215,11 @@ impl SyntaxError {
 
     fn hint(self, hint: impl Into<String>) -> Self {
         Self { hint: Some(hint.into()), ..self }
+    }
+
+    /// The hint, where nothing better is known.
+    fn or_hint(self, hint: &str) -> Self {
+        if self.hint.is_some() { self } else { self.hint(hint) }
     }
 }
 

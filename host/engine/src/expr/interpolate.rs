@@ -2,6 +2,8 @@
 
 mod compile;
 
+pub(super) use self::compile::end_of_placeholder;
+
 use std::sync::Arc;
 
 use self::compile::Compiler;

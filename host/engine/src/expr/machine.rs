@@ -57,13 +57,14 @@ impl Code {
     ///
     /// # Errors
     /// What went wrong, in our words.
-    pub(super) fn run(&self, read: impl Fn(usize) -> Value) -> Result<Value, EvalError> {
+    pub(super) fn run(&self, read: impl Fn(usize) -> Result<Value, String>) -> Result<Value, EvalError> {
         let mut scope = Scope::with_capacity(self.constants.len() + self.variables.len());
         for (name, constant) in &self.constants {
             scope.push_dynamic(name.as_str(), constant.clone().into());
         }
         for (name, index) in &self.variables {
-            scope.push_dynamic(name.as_str(), Operand::from(read(*index)).into());
+            let value = read(*index).map_err(EvalError)?;
+            scope.push_dynamic(name.as_str(), Operand::from(value).into());
         }
         let result = ENGINE.eval_ast_with_scope::<Dynamic>(&mut scope, &self.ast);
         let value = result.map(Operand::from).map_err(|error| EvalError(message(&error)))?.into();
@@ -85,7 +86,7 @@ fn engine() -> Engine {
     engine.set_max_operations(MAX_OPERATIONS);
     engine.set_max_string_size(super::MAX_LENGTH);
     // The parser bounds the depth, in terms of what people write.
-    engine.set_max_expr_depths(0);
+    engine.set_max_expr_depths(0, 0);
     engine.disable_symbol("eval");
     for (name, run) in UNARY {
         operation(&mut engine, name, move |context, operands| {

@@ -24,6 +24,8 @@ pub(super) enum Kind {
     Index(Box<[Node; 2]>),
     /// The value filtered, then the filter's arguments.
     Filter(&'static Filter, Vec<Node>),
+    /// A text of parts, each as a text would hold it.
+    Text(Vec<Node>),
     /// The second where the first is null.
     Default(Box<[Node; 2]>),
     Not(Box<Node>),
@@ -97,6 +99,11 @@ impl Node {
 
     pub(super) fn filter(filter: &'static Filter, operands: Vec<Self>) -> Self {
         Self { depth: deeper(&operands), kind: Kind::Filter(filter, operands) }
+    }
+
+    /// Parts that make one text; what is no literal is filled in.
+    pub(super) fn text(parts: Vec<Self>) -> Self {
+        Self { depth: deeper(&parts), kind: Kind::Text(parts) }
     }
 
     pub(super) fn default(self, other: Self) -> Self {
@@ -179,6 +186,7 @@ impl Node {
             | Kind::Path(_)
             | Kind::Member(..)
             | Kind::Index(_)
+            | Kind::Text(_)
             | Kind::Default(_)
             | Kind::Not(_)
             | Kind::Negate(_)
@@ -201,6 +209,7 @@ impl Node {
             | Kind::Member(..)
             | Kind::Index(_)
             | Kind::Filter(..)
+            | Kind::Text(_)
             | Kind::Default(_)
             | Kind::Negate(_)
             | Kind::Chain(..)

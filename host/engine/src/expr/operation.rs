@@ -2,7 +2,12 @@
 
 use std::{cmp::Ordering, sync::Arc};
 
-use super::{budget::Budget, machine::Operand, number::Num, view::View};
+use super::{
+    budget::Budget,
+    machine::Operand,
+    number::Num,
+    view::{View, text_of},
+};
 use crate::value::{Map, Value};
 
 type Outcome = Result<Operand, String>;
@@ -18,7 +23,7 @@ pub(super) const UNARY: [(&str, Unary); 3] = [
 ];
 
 /// Operations of two operands.
-pub(super) const BINARY: [(&str, Binary); 8] = [
+pub(super) const BINARY: [(&str, Binary); 9] = [
     ("eq", |a, b, budget| a.view().equals(b.view(), budget).map(Operand::Bool)),
     ("ne", |a, b, budget| a.view().equals(b.view(), budget).map(|equal| Operand::Bool(!equal))),
     ("lt", |a, b, budget| ordered(a, b, budget, Ordering::is_lt)),
@@ -26,11 +31,13 @@ pub(super) const BINARY: [(&str, Binary); 8] = [
     ("gt", |a, b, budget| ordered(a, b, budget, Ordering::is_gt)),
     ("ge", |a, b, budget| ordered(a, b, budget, Ordering::is_ge)),
     ("at", |a, b, budget| a.view().at(b.view(), budget).map(Operand::from)),
+    ("member", |a, b, budget| a.view().member(b.view(), budget).map(Operand::from)),
     ("within", |a, b, budget| b.view().contains(a.view(), budget).map(Operand::Bool)),
 ];
 
 /// Operations of any number of operands.
-pub(super) const MANY: [(&str, Many); 3] = [("chain", chain), ("list", list), ("object", object)];
+pub(super) const MANY: [(&str, Many); 4] =
+    [("chain", chain), ("list", list), ("object", object), ("text", text)];
 
 /// What stands where a boolean is needed.
 ///
@@ -86,6 +93,15 @@ fn arithmetic(operator: u8, left: &Operand, right: &Operand, budget: &mut Budget
 fn list(operands: &[Operand], _: &mut Budget) -> Outcome {
     let items: Vec<Value> = operands.iter().cloned().map(Value::from).collect();
     Ok(Value::from(items).into())
+}
+
+/// What the operands are in a text, one behind the other.
+fn text(operands: &[Operand], budget: &mut Budget) -> Outcome {
+    let mut text = String::new();
+    for operand in operands {
+        budget.append(&mut text, &text_of(&operand.clone().into())?)?;
+    }
+    Ok(Value::from(text).into())
 }
 
 /// Keys and values in turn.

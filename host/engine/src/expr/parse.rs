@@ -1,6 +1,7 @@
 //! Tokens to nodes, by binding power.
 
 mod cursor;
+mod text;
 mod value;
 
 use super::{

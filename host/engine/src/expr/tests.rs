@@ -3,6 +3,7 @@
 mod arithmetic;
 mod filters;
 mod hostile;
+mod idioms;
 mod interpolation;
 mod limits;
 mod reads;

@@ -104,7 +104,7 @@ fn find(text: &str, what: &str, from: usize) -> Option<usize> {
 
 /// Where the `}}` is that ends the placeholder whose text begins at `start`; braces in quotes, and braces that are
 /// opened inside, do not end it.
-fn end_of_placeholder(text: &str, start: usize) -> Result<usize, SyntaxError> {
+pub(in crate::expr) fn end_of_placeholder(text: &str, start: usize) -> Result<usize, SyntaxError> {
     let bytes = text.as_bytes();
     let mut open = 0_usize;
     let mut at = start;

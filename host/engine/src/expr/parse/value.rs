@@ -72,7 +72,8 @@ impl Parser {
             let arguments = self.arguments()?;
             return apply_filter((name, offset), node, arguments);
         }
-        Ok(self.with_segment(node, name))
+        let hyphen = name.contains('-');
+        Ok(self.with_segment(node, name, hyphen))
     }
 
     /// The arguments up to the closing parenthesis; the opening one is consumed.
@@ -102,16 +103,21 @@ impl Parser {
     /// A constant text as an index continues a path.
     fn indexed(&mut self, node: Node, at: Node) -> Node {
         match at.as_literal() {
-            Some(Value::String(name)) => self.with_segment(node, name.clone()),
+            Some(Value::String(name)) if node.as_path().is_some() => {
+                self.with_segment(node, name.clone(), false)
+            }
             Some(_) | None => node.index(at),
         }
     }
 
-    /// A path grows; of anything else the segment is a member.
-    fn with_segment(&mut self, node: Node, name: Arc<str>) -> Node {
+    /// A path grows; of anything else the segment is a member. A hyphen in it may have been meant as a minus.
+    fn with_segment(&mut self, node: Node, name: Arc<str>, hyphen: bool) -> Node {
         let end = self.consumed();
         match node.as_path().and_then(|read| self.reads.get_mut(read)) {
             Some(read) => {
+                if hyphen {
+                    read.hyphens.push(read.path.len());
+                }
                 read.path.push(name);
                 read.end = end;
                 node
@@ -121,12 +127,12 @@ impl Parser {
     }
 
     fn primary(&mut self) -> Result<Node, SyntaxError> {
-        let offset = self.offset();
-        let kind = self.peek().clone();
+        let token = self.token(0).clone();
+        let offset = token.start;
         self.at += 1;
-        match kind {
+        match token.kind.clone() {
             Kind::Number(number) => Ok(Node::literal(Value::Number(number))),
-            Kind::Text(text) => Ok(Node::literal(text)),
+            Kind::Text(text) => self.text(&text, &token),
             Kind::Word(word) => self.word(word, offset),
             Kind::Symbol("(") => {
                 let inner = self.expression(Level::Ternary)?;
@@ -192,7 +198,7 @@ impl Parser {
             }
             _ if self.is_symbol(0, "(") => Err(filter::no_function(&word, offset)),
             _ => {
-                self.reads.push(Read { path: vec![word], offset, end: self.consumed() });
+                self.reads.push(Read { path: vec![word], offset, end: self.consumed(), hyphens: Vec::new() });
                 Ok(Node::path(self.reads.len() - 1))
             }
         }

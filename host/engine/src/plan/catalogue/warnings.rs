@@ -61,4 +61,7 @@ super::entries! {
     ABOVE_LIMIT "W015" "More memory than the operator allows",
         "resources.memory lowers the operator's limit for a task and never raises it.",
         "resources: {memory: 4Gi}" => "resources: {memory: 32Mi}";
+    BARE_NUMBER "W016" "Duration without a unit",
+        "A number alone is milliseconds. Where seconds are meant, say so; where milliseconds are meant, say that, too.",
+        "timeout: 30" => "timeout: 30s";
 }
