@@ -16,8 +16,7 @@ use std::{collections::BTreeMap, num::NonZeroU32, sync::Arc};
 use phasm_engine::{
     event::{Bound, Command, Dispatch, Event, Fence, Input, TaskId},
     outcome::Outcome,
-    run::{Run, Step},
-    task::TaskRun,
+    run::{Run, Step, TaskRun},
     time::Timestamp,
     value::Value,
 };

@@ -5,7 +5,12 @@ use std::{
     sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
-use phasm_engine::{event::TaskId, phase::Phase, run::Run, task::TaskRun, value::Map, view::RunView};
+use phasm_engine::{
+    event::TaskId,
+    phase::Phase,
+    run::{Run, RunView, TaskRun},
+    value::Map,
+};
 use tokio::sync::{mpsc, oneshot, watch};
 
 use crate::{

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-pub use phasm_engine::journal::render;
+pub use phasm_engine::run::render;
 use phasm_engine::{
     event::Event,
     phase::Phase,

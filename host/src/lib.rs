@@ -57,18 +57,15 @@
 //! # }
 //! ```
 
-pub mod builder;
 pub mod clock;
 pub mod config;
 mod dispatcher;
 mod driver;
-pub mod executor;
 mod handle;
 mod host;
 pub mod journal;
 pub mod plugins;
 pub mod reader;
-pub mod sandbox;
 pub mod secrets;
 pub mod store;
 mod watch;
@@ -81,6 +78,7 @@ pub use self::{
     watch::{LogLine, Notice, ProgressNote},
 };
 pub use phasm_engine as engine;
+pub use phasm_sandbox::{self as sandbox, executor};
 
 /// The README's examples are tested.
 #[cfg(doctest)]

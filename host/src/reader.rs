@@ -11,8 +11,8 @@ mod yaml;
 
 use phasm_engine::{
     path::Path,
-    plan::catalogue::{Entry, source as entries},
     problem::Problem,
+    problem::codes::{Entry, source as entries},
     tree::{Span, Tree},
 };
 

@@ -7,8 +7,7 @@ use std::sync::{
 
 use phasm_engine::{
     event::{Event, Fence},
-    journal,
-    run::Run,
+    run::{self, Run},
     time::Timestamp,
 };
 use serde::Serialize;
@@ -94,7 +93,7 @@ impl Watchers {
         if !self.any() {
             return;
         }
-        for event in journal::render(run, first_seq, time, events) {
+        for event in run::render(run, first_seq, time, events) {
             self.send(&Notice::Event(Arc::new(event)));
         }
     }

@@ -6,7 +6,7 @@ use std::{fs, path::Path};
 
 use phasm::{
     Host, Notice,
-    engine::{phase::Phase, value::Map, view::RunView},
+    engine::{phase::Phase, run::RunView, value::Map},
 };
 
 /// The component of a guest in `tests/guests`.

@@ -7,7 +7,7 @@ use phasm_engine::{
     outcome::Outcome,
     plan::Plan,
     problem::Problem,
-    task::TaskRun,
+    run::TaskRun,
     time::Millis,
     tree::Tree,
     value::{Map, Value},

@@ -6,13 +6,11 @@ use std::{collections::BTreeMap, sync::Arc};
 
 use phasm_engine::{
     event::{Command, Dispatch, Event, Facts, Fence, Input, TaskId},
-    journal,
     outcome::Outcome,
     plan::Plan,
-    run::{Run, Step, Submission},
+    run::{self, Run, RunView, Step, Submission},
     time::{Millis, Timestamp},
     value::Map,
-    view::RunView,
 };
 use serde_json::json;
 
@@ -216,11 +214,11 @@ fn check_rendering<S: Script>(plan: &Arc<Plan>, world: &World<S>) -> Result<(), 
         for event in events.chunks(1) {
             let seq = run.seq();
             run.apply_record(*time, event).map_err(|error| error.to_string())?;
-            alone.extend(journal::render(&run, seq, *time, event));
+            alone.extend(run::render(&run, seq, *time, event));
         }
     }
     let all: Vec<Event> = world.journal.iter().flat_map(|(_, events)| events.iter().cloned()).collect();
-    let at_once = journal::render(&run, 0, Timestamp(0), &all);
+    let at_once = run::render(&run, 0, Timestamp(0), &all);
     let attempt = |event: &serde_json::Value| event.get("attempt").cloned();
     let differ = alone.iter().zip(&at_once).find(|(alone, all)| attempt(alone) != attempt(all));
     differ.map_or(Ok(()), |(alone, all)| Err(format!("alone\n{alone}\nin one record\n{all}")))

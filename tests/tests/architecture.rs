@@ -36,7 +36,7 @@ fn holding(dir: &str, words: &[&str]) -> Vec<String> {
     found
 }
 
-/// The engine is a function: it depends on four crates, none of which is a runtime, and names no clock, file, thread,
+/// The engine is a function: it depends on five crates, none of which is a runtime, and names no clock, file, thread,
 /// network or environment.
 #[test]
 fn the_engine_is_pure() {
@@ -48,7 +48,7 @@ fn the_engine_is_pure() {
         .take_while(|line| !line.starts_with('['))
         .filter_map(|line| line.split(['.', ' ', '=']).next().filter(|name| !name.is_empty()))
         .collect();
-    assert_eq!(dependencies, ["humantime", "rhai", "serde", "serde_json"]);
+    assert_eq!(dependencies, ["humantime", "phasm-duration", "rhai", "serde", "serde_json"]);
     let impure = [
         "Instant::now",
         "SystemTime::now",
@@ -72,7 +72,7 @@ fn libraries_are_named_in_one_place() {
     let outside = |hits: Vec<String>, inside: &str| -> Vec<String> {
         hits.into_iter().filter(|hit| !hit.contains(inside)).collect()
     };
-    let wasmtime = outside(holding("host/src", &["use wasmtime", "wasmtime::"]), "/sandbox");
+    let wasmtime = outside(holding("host", &["use wasmtime", "wasmtime::"]), "/host/sandbox/");
     assert_eq!(wasmtime, Vec::<String>::new());
     let rhai = outside(holding("host", &["use rhai", "rhai::"]), "/engine/src/expr");
     assert_eq!(rhai, Vec::<String>::new());

@@ -193,7 +193,7 @@ fn citations_count_in_tests_only() {
     for path in [
         "tests/scenarios/retry/a.yaml",
         "tests/tests/docs.rs",
-        "host/tests/cli/main.rs",
+        "host/cli/tests/cli/main.rs",
         "host/src/reader/tests.rs",
         "host/engine/src/expr/tests/filters.rs",
     ] {

@@ -5,10 +5,9 @@
 //! in here: time is a parameter, and recovery is the very same `apply` over the journal.
 
 pub mod document;
-pub mod duration;
 pub mod event;
 pub mod expr;
-pub mod journal;
+pub mod form;
 pub mod outcome;
 pub mod path;
 pub mod phase;
@@ -17,15 +16,12 @@ pub mod policy;
 pub mod problem;
 pub mod retry;
 pub mod run;
-pub mod scope;
 mod suggest;
-pub mod task;
 pub mod time;
 pub mod timeout;
 pub mod tree;
 pub mod value;
-pub mod view;
-pub mod wait;
 
-pub use document::parse_size;
+pub use form::parse_size;
+pub use phasm_duration as duration;
 pub use suggest::did_you_mean;

@@ -6,7 +6,6 @@
 mod arguments;
 mod assemble;
 mod build;
-pub mod catalogue;
 mod comparing;
 mod executors;
 mod graph;

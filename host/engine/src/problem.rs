@@ -1,12 +1,14 @@
-//! Faults of a document, found all at once.
+//! Faults of a document, found all at once, and the catalogue of their [`codes`].
+
+pub mod codes;
 
 use std::fmt;
 
 use serde::Serialize;
 
+use self::codes::Entry;
 use crate::{
     path::Path,
-    plan::catalogue::Entry,
     tree::{Span, Tree},
     value::Value,
 };
@@ -125,7 +127,7 @@ mod tests {
     #[test]
     fn a_problem_stays_short_whatever_it_names() {
         let long = "x".repeat(1 << 20);
-        let entry = &crate::plan::catalogue::names::UNKNOWN_TEMPLATE;
+        let entry = &codes::names::UNKNOWN_TEMPLATE;
         let problem = Problem::new(entry, &Path::root().key(long.as_str()), Span::default(), long.as_str());
         let problem = problem.with_hint(long.as_str()).with_value(&Tree::from(&Value::from(long.as_str())));
         let lengths = [problem.path.len(), problem.message.len(), problem.to_string().len()];

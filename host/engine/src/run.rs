@@ -15,27 +15,10 @@
 //! The submodules decide; `apply` obeys. What a decision leaves to do (a task became ready, a child has ended) waits in
 //! a worklist that is empty again before `step` returns, so that no depth of nesting or length of chain recurses.
 
-mod apply;
-mod attempt;
-mod bind;
-mod children;
-mod clocks;
-mod close;
-mod container;
-mod dispatch;
-mod enter;
+mod decide;
 mod env;
-mod hooks;
-mod look;
-mod loops;
-mod outputs;
-mod queue;
-mod recover;
-mod retry;
-mod rules;
-mod suspend;
-mod timers;
-mod wrapper;
+mod show;
+mod state;
 
 use std::{
     collections::{BTreeMap, VecDeque},
@@ -43,18 +26,24 @@ use std::{
     sync::Arc,
 };
 
+use self::state::Waits;
 pub use self::{
     env::SubmitView,
-    look::{Progress, Times},
+    show::{
+        AttemptView, HookView, Metrics, NamedInput, NamedOutput, Progress, RunView, TaskView, Times,
+        WarningView, render,
+    },
+    state::{
+        Attempt, Clocks, Course, Ended, Failures, HookOf, LoopCourse, MAX_DEPTH, Next, PipelineCourse, Place,
+        QueueKey, Scope, Since, Tally, TaskRun, Turn,
+    },
 };
 use crate::{
     event::{Command, Event, Facts, Input, PhaseChanged, Reason, Submitted, TaskId, Warning, With},
     phase::Phase,
     plan::{Node, Plan, TemplateKind},
-    task::{Place, QueueKey, TaskRun},
     time::Timestamp,
     value::Map,
-    wait::Waits,
 };
 
 /// One execution of a [`Plan`].

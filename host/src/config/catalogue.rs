@@ -1,6 +1,6 @@
 //! Every kind of problem and warning about a configuration (`C0…`, `C1…`), with an explanation and an example.
 
-use phasm_engine::plan::catalogue::Entry;
+use phasm_engine::problem::codes::Entry;
 
 /// Text that is not TOML.
 pub static SYNTAX: Entry = Entry {

@@ -2,8 +2,8 @@
 
 use phasm_engine::{
     path::Path,
-    plan::catalogue::Entry,
     problem::Problem,
+    problem::codes::Entry,
     tree::{Key, Node, Span, Tree},
 };
 

@@ -6,8 +6,8 @@ use std::sync::Arc;
 
 use phasm_engine::{
     path::Path,
-    plan::catalogue::source as entries,
     problem::Problem,
+    problem::codes::source as entries,
     tree::{Key, Node, Span, Tree},
 };
 

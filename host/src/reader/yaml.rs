@@ -3,7 +3,7 @@
 mod builder;
 mod scalar;
 
-use phasm_engine::{path::Path, plan::catalogue::source as entries, problem::Problem, tree::Tree};
+use phasm_engine::{path::Path, problem::Problem, problem::codes::source as entries, tree::Tree};
 use saphyr_parser::{Event, Parser, ScanError};
 
 use super::{Fatal, Source, syntax, too_deep};

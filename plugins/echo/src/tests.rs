@@ -145,7 +145,8 @@ fn controls_that_do_not_fit_are_all_named() {
     for part in [
         "input `code`: expected an integer from -2147483648 to 2147483647, got floating point `1.5`",
         "input `suspend`: expected a boolean, got string \"maybe\"",
-        "input `sleep`: no duration: `week`, which is no unit, at character 3",
+        "input `sleep`: no duration: unknown unit `week`; expected ms, s, m, h, d or their long forms \
+         (milliseconds … days) (at byte 2)",
         "input `log`: expected a number of lines, a text or a list of texts",
         "input `name` is missing; expected a string",
     ] {

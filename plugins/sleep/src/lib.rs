@@ -85,8 +85,8 @@ mod tests {
             (json!({}), "input `duration` is missing; expected a duration such as `1h 30m`, or milliseconds"),
             (
                 json!({ "duration": "1h 30" }),
-                "input `duration`: no duration: a number without a unit at character 4; \
-                                              write it like `1h 30m`, or as milliseconds",
+                "input `duration`: no duration: `30` has no unit; only a number standing alone is milliseconds \
+                 (at byte 3)",
             ),
             (
                 json!({ "duration": -5 }),

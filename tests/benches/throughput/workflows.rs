@@ -2,12 +2,10 @@
 
 use std::{fmt::Write as _, path::Path};
 
-use phasm::builder;
-
 /// The shipped echo plugin, built if need be.
 pub(crate) fn echo_component() -> Vec<u8> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../plugins/echo");
-    let built = builder::bring_up_to_date(&[folder], &|_: &str| {});
+    let built = phasm_builder::bring_up_to_date(&[folder], &|_: &str| {});
     let artefact = built.into_iter().next().expect("one answer a folder").expect("echo builds");
     std::fs::read(artefact.wasm).expect("the component is there")
 }

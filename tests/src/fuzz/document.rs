@@ -5,8 +5,9 @@ use std::sync::Arc;
 use phasm_engine::{
     event::{Dispatch, Facts},
     outcome::{Outcome, Output},
-    plan::{Plan, bind_arguments, catalogue},
+    plan::{Plan, bind_arguments},
     problem::Problem,
+    problem::codes,
     run::SubmitView,
     tree::{Key, Node, Span, Tree},
     value::{Map, Number, Value},
@@ -91,7 +92,7 @@ impl<'t> Lines<'t> {
 /// A problem points into the text; only one that is about the text as a whole has no place.
 fn check_problems(lines: &Lines<'_>, problems: &[Problem], letter: char) {
     for problem in problems {
-        assert!(problem.code.starts_with(letter) && catalogue::find(problem.code).is_some(), "{problem:?}");
+        assert!(problem.code.starts_with(letter) && codes::find(problem.code).is_some(), "{problem:?}");
         assert!(!problem.message.is_empty(), "{problem:?}");
         assert!(size(problem) <= LARGEST_PROBLEM, "{} bytes: {problem:?}", size(problem));
         assert_eq!((problem.line, problem.column), (problem.span.line, problem.span.column));

@@ -5,8 +5,7 @@ use std::sync::Arc;
 use phasm_engine::{
     event::{Command, Event, Fence, Input},
     plan::Plan,
-    run::{Run, Step},
-    task::TaskRun,
+    run::{Run, Step, TaskRun},
     time::Timestamp,
     tree::Tree,
 };

@@ -49,7 +49,7 @@ impl Script for Leaves {
 
 /// How every task run ended, by path, and whether its work was dispatched.
 fn ends(world: &World<Leaves>) -> BTreeMap<String, End> {
-    let end = |task: &phasm_engine::task::TaskRun| End {
+    let end = |task: &phasm_engine::run::TaskRun| End {
         phase: task.phase,
         reason: task.reason,
         dispatched: task.dispatched_at.is_some(),

@@ -7,7 +7,7 @@ mod validator;
 
 use std::fs;
 
-use phasm_engine::{document, plan::catalogue, problem::Problem};
+use phasm_engine::{document, problem::Problem, problem::codes};
 use serde_json::{Value, json};
 
 use self::{
@@ -29,8 +29,8 @@ fn the_shipped_schema_is_the_generated_one() {
 
 /// Whether a problem is one that the schema finds, too: no expression, no name that is taken, and sayable.
 fn is_shape(problem: &Problem) -> bool {
-    let is_expression = catalogue::expressions::ENTRIES.iter().any(|entry| entry.code == problem.code);
-    !is_expression && problem.code != catalogue::names::DUPLICATE_NAME.code && !is_beyond(problem)
+    let is_expression = codes::expressions::ENTRIES.iter().any(|entry| entry.code == problem.code);
+    !is_expression && problem.code != codes::names::DUPLICATE_NAME.code && !is_beyond(problem)
 }
 
 /// Whether a problem is one of shape that JSON Schema cannot say; [`document::schema`] lists them.

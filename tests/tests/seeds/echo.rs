@@ -5,7 +5,7 @@ use std::{
     sync::{Arc, LazyLock},
 };
 
-use phasm::{Host, Notice, RunHandle, builder, engine::value::Map};
+use phasm::{Host, Notice, RunHandle, engine::value::Map};
 use serde_json::{Value, json};
 use tokio::sync::mpsc;
 
@@ -39,7 +39,7 @@ fn document(templates: &[String]) -> String {
 /// The shipped plugin, built if need be.
 static ECHO: LazyLock<Arc<[u8]>> = LazyLock::new(|| {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../plugins/echo");
-    let built = builder::bring_up_to_date(&[folder], &|_: &str| {}).remove(0).unwrap();
+    let built = phasm_builder::bring_up_to_date(&[folder], &|_: &str| {}).remove(0).unwrap();
     std::fs::read(built.wasm).unwrap().into()
 });
 

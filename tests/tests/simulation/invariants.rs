@@ -8,8 +8,7 @@ use phasm_engine::{
     plan::{Recovery, TemplateKind, Tolerance, Work},
     policy::{RuleAction, Verdict},
     retry::MaxAttempts,
-    run::Run,
-    task::TaskRun,
+    run::{Run, TaskRun},
     time::Timestamp,
 };
 use phasm_tests::world::World;

@@ -1,13 +1,11 @@
 //! `phaseConditions` and `continueOn`.
 
-use crate::plan::Tolerance;
-
-use super::{
-    ExprDoc,
-    expression::EXPRESSION,
-    field::{BOOLEAN, IGNORED},
-    form::{Field, Form, Table},
+use crate::{
+    form::{BOOLEAN, Field, Form, IGNORED, Table},
+    plan::Tolerance,
 };
+
+use super::{ExprDoc, expression::EXPRESSION};
 
 /// `phaseConditions`.
 #[derive(Clone, Debug, Default)]

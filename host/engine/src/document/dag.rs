@@ -5,23 +5,20 @@ use std::{collections::BTreeMap, sync::Arc};
 use serde_json::json;
 
 use crate::{
-    plan::{NodeIndex, Tolerance, catalogue::shape},
+    form::{BOOLEAN, Cursor, Field, Form, Name, Object, Report, TEXTS, TIMEOUT, Table, whole},
+    plan::{NodeIndex, Tolerance},
+    problem::codes::shape,
     time::Millis,
     tree::Node,
 };
 
 use super::{
-    ConditionsDoc, ParametersDoc, Report, SettingsDoc, TaskDoc,
+    ConditionsDoc, ParametersDoc, SettingsDoc, TaskDoc,
     conditions::{CONDITIONS, TOLERANCE},
-    field::{BOOLEAN, TEXTS},
-    form::{Field, Form, Table},
     name::NAME,
-    number::whole,
     parameters::{INPUTS, OUTPUTS},
     task::DAG_TASK,
     template::NOT_A_CONTAINERS,
-    timing::TIMEOUT,
-    walk::{Cursor, Name, Object},
 };
 
 /// `dag`, without what all templates have.

@@ -3,15 +3,12 @@
 use serde_json::json;
 
 use crate::{
-    plan::catalogue::shape,
+    form::{Cursor, Field, Form, Name, Report, Site, Table},
+    problem::codes::shape,
     tree::{Node, Tree},
 };
 
-use super::{
-    Report, ValueDoc,
-    form::{Field, Form, Table},
-    walk::{Cursor, Name, Site},
-};
+use super::ValueDoc;
 
 /// `executor`.
 #[derive(Clone, Debug)]

@@ -6,16 +6,12 @@ use serde_json::json;
 
 use crate::{
     expr::{Comparison, Expr, Interpolated, Placeholder, PlaceholderError, Read, SyntaxError},
-    plan::catalogue::expressions,
+    form::{Cursor, Form, Report, Site},
+    problem::codes::expressions,
     tree::{Node, Span, Tree},
 };
 
-use super::{
-    Report,
-    form::Form,
-    inside::{inside, word_at},
-    walk::{Cursor, Site},
-};
+use super::inside::{inside, word_at};
 
 /// An expression and where it stands.
 #[derive(Clone, Debug)]

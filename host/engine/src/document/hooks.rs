@@ -1,15 +1,11 @@
 //! `hooks`: task templates run beside the phases (R-S12).
 
-use crate::plan::HookType;
-
-use super::{
-    ExprDoc, ParametersDoc,
-    expression::EXPRESSION,
-    field::TEXT,
-    form::{Field, Form, Table},
-    parameters::ARGUMENTS,
-    walk::{Name, Site},
+use crate::{
+    form::{Field, Form, Name, Site, TEXT, Table},
+    plan::HookType,
 };
+
+use super::{ExprDoc, ParametersDoc, expression::EXPRESSION, parameters::ARGUMENTS};
 
 /// One hook.
 #[derive(Clone, Debug)]

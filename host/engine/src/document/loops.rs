@@ -8,26 +8,26 @@ use serde_json::json;
 
 use crate::{
     expr::Interpolated,
-    plan::{Aggregate, AggregateStrategy, Tolerance, catalogue::shape},
+    form::{
+        Cursor, Field, Form, Name, Object, Refusal, Report, Rule, Site, TEXT, TEXTS, Table, When, Words,
+        whole, word,
+    },
+    plan::{Aggregate, AggregateStrategy, Tolerance},
+    problem::codes::shape,
     tree::{Key, Node, Tree},
     value::Value,
 };
 
 use self::sequence::SEQUENCE;
 use super::{
-    ExprDoc, ParametersDoc, Report, ValueDoc,
+    ExprDoc, ParametersDoc, ValueDoc,
     dag::{
         CHILDREN_TOLERANCE, CONTAINER_CONDITIONS, CONTAINER_INPUTS, CONTAINER_NAME, CONTAINER_OUTPUTS,
         CONTAINER_TIMEOUT,
     },
     expression::{EXPRESSION, VALUE},
-    field::{TEXT, TEXTS, Words, word},
-    form::{Field, Form, Table},
-    number::whole,
     parameters::ARGUMENTS,
-    rule::{Refusal, Rule, When},
     template::NOT_A_CONTAINERS,
-    walk::{Cursor, Name, Object, Site},
 };
 
 /// `loop`, without what all templates have.

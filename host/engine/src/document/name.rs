@@ -2,12 +2,10 @@
 
 use serde_json::json;
 
-use crate::{expr, plan::catalogue::shape};
-
-use super::{
-    Report,
-    form::Form,
-    walk::{Cursor, Name},
+use crate::{
+    expr,
+    form::{Cursor, Form, Name, Report},
+    problem::codes::shape,
 };
 
 /// The longest name of a workflow, template or task.
@@ -42,9 +40,8 @@ fn label(cursor: &Cursor<'_>, report: &Report) -> Option<Name> {
     if expr::WORDS.contains(&&*name.value) {
         let message =
             format!("`{}` is a word of the expression language; expected another label", name.value);
-        report.problem(
-            cursor.problem(&shape::INVALID_NAME, message).with_hint(format!("write `{}_`", name.value)),
-        );
+        let hint = format!("write `{}_`", name.value);
+        report.problem(cursor.problem(&shape::INVALID_NAME, message).with_hint(hint));
     }
     Some(name)
 }

@@ -9,19 +9,16 @@ use serde_json::json;
 
 use crate::{
     expr::Interpolated,
-    plan::{ParameterType, catalogue::names, types::Misfit},
+    form::{Cursor, Described as _, Field, Form, IGNORED, Object, Report, Table},
+    plan::{ParameterType, types::Misfit},
+    problem::codes::names,
     value::Value,
 };
 
 pub(super) use self::entry::labelled;
 use self::entry::{ARGUMENT, INPUT, OUTPUT};
 pub(crate) use self::{entry::ParameterDoc, source::SourceDoc};
-use super::{
-    Report, ValueDoc,
-    field::IGNORED,
-    form::{Described as _, Field, Form, Table},
-    walk::{Cursor, Object},
-};
+use super::ValueDoc;
 
 /// `inputs`, `outputs` or `arguments`.
 #[derive(Clone, Debug)]

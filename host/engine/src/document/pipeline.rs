@@ -4,20 +4,20 @@ mod labelled;
 
 use serde_json::json;
 
-use crate::tree::Node;
+use crate::{
+    form::{Cursor, Field, Form, Object, Report, Table, whole},
+    tree::Node,
+};
 
 use self::labelled::LABELLED;
 use super::{
-    Report, TaskDoc,
+    TaskDoc,
     dag::{
         CONTAINER_CONDITIONS, CONTAINER_INPUTS, CONTAINER_NAME, CONTAINER_OUTPUTS, CONTAINER_TIMEOUT,
         TasksDoc,
     },
-    form::{Field, Form, Table},
-    number::whole,
     task::PIPELINE_TASK,
     template::NOT_A_CONTAINERS,
-    walk::{Cursor, Object},
 };
 
 /// `pipeline`, without what all templates have.

@@ -7,19 +7,13 @@ use std::sync::Arc;
 use serde_json::json;
 
 use crate::{
-    plan::catalogue::{names, values, warnings},
+    form::{Cursor, Field, Form, Name, Refusal, Report, Rule, Site, Table, When, Words, listed_if_few, word},
+    problem::codes::{names, values, warnings},
     retry::{Backoff, MaxAttempts},
 };
 
 use self::action::{THEN, Then};
-use super::{
-    ExprDoc, Report, ValueDoc,
-    expression::EXPRESSION,
-    field::{Words, word},
-    form::{Field, Form, Table},
-    rule::{Refusal, Rule, When},
-    walk::{Cursor, Name, Site, listed_if_few},
-};
+use super::{ExprDoc, ValueDoc, expression::EXPRESSION};
 
 /// `policy`.
 #[derive(Clone, Debug)]

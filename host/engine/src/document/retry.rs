@@ -3,21 +3,14 @@
 use serde_json::json;
 
 use crate::{
-    plan::catalogue::{values, warnings::NO_EFFECT},
+    form::{Cursor, FRACTION, Field, Form, Object, PAUSE, POSITIVE, Report, Rule, Site, Table, count},
+    problem::codes::{values, warnings::NO_EFFECT},
     retry::{Backoff, Growth, MaxAttempts},
     time::Millis,
     value::Value,
 };
 
-use super::{
-    ExprDoc, Report,
-    expression::EXPRESSION,
-    form::{Field, Form, Table},
-    number::{FRACTION, POSITIVE, count},
-    rule::Rule,
-    timing::PAUSE,
-    walk::{Cursor, Object, Site},
-};
+use super::{ExprDoc, expression::EXPRESSION};
 
 /// `retry`, not yet knowing whose names its expression sees.
 #[derive(Clone, Debug)]

@@ -6,7 +6,9 @@ mod tables;
 use std::collections::BTreeMap;
 
 use crate::{
-    plan::{Tolerance, catalogue::values},
+    form::{Cursor, Field, Name, Object, Report, Site, Table},
+    plan::Tolerance,
+    problem::codes::values,
     time::Millis,
     timeout::TimeoutPolicy,
     tree::Tree,
@@ -20,11 +22,7 @@ pub(super) use self::{
     fields::{DEADLINE, MAX_INACTIVITY, MAX_RUNTIME},
     tables::{DAG_TASK, ORDERED_BY_THE_PIPELINE, PIPELINE_TASK, TASK_TEMPLATE},
 };
-use super::{
-    ConditionsDoc, ExecutorDoc, ExprDoc, HooksDoc, ParametersDoc, PolicyDoc, Report, RetryDoc,
-    form::{Field, Table},
-    walk::{Cursor, Name, Object, Site},
-};
+use super::{ConditionsDoc, ExecutorDoc, ExprDoc, HooksDoc, ParametersDoc, PolicyDoc, RetryDoc};
 
 /// A task as written.
 #[derive(Clone, Debug)]

@@ -1,16 +1,18 @@
 //! An entry of `spec.templates`: exactly one of task, dag, loop and pipeline.
 
+use crate::{
+    form::{Cursor, Field, Form, Name, Object, Report, Rule, Site, Table},
+    plan::Tolerance,
+    problem::codes::names::CONTAINER_CALL,
+};
+
 use super::{
-    DagDoc, LoopDoc, ParametersDoc, Report, SettingsDoc, TaskDoc,
+    DagDoc, LoopDoc, ParametersDoc, SettingsDoc, TaskDoc,
     dag::{CHILDREN_TOLERANCE, CONTAINER_INPUTS, CONTAINER_NAME, CONTAINER_OUTPUTS, DAG, container_settings},
-    form::{Field, Form, Table},
     loops::LOOP,
     pipeline::{PIPELINE, PipelineDoc},
-    rule::Rule,
     task::TASK_TEMPLATE,
-    walk::{Cursor, Name, Object, Site},
 };
-use crate::plan::{Tolerance, catalogue::names::CONTAINER_CALL};
 
 /// A template.
 #[derive(Clone, Debug)]

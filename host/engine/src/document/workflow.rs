@@ -9,19 +9,16 @@ use std::{collections::BTreeMap, sync::Arc};
 
 use serde_json::json;
 
-use crate::{tree::Tree, value::Value};
+use crate::{
+    form::{Cursor, Described as _, Field, Form, Name, Report, Rule, Table, Words, word},
+    tree::Tree,
+    value::Value,
+};
 
 use self::{
     cron::CRON_SPEC,
     metadata::Metadata,
     spec::{SPEC_OF_WORKFLOW, SpecDoc},
-};
-use super::{
-    Report,
-    field::{Words, word},
-    form::{Described as _, Field, Form, Table},
-    rule::Rule,
-    walk::{Cursor, Name},
 };
 
 /// A workflow as written.

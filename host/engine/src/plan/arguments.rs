@@ -5,19 +5,19 @@ use std::sync::Arc;
 use crate::{
     expr::{Env, EvalError},
     path::Path,
-    problem::Problem,
+    problem::{
+        Problem,
+        codes::{
+            Entry,
+            bindings::{MISSING_ARGUMENT, UNBOUND_ARGUMENT, UNKNOWN_ARGUMENT},
+        },
+    },
     suggest::did_you_mean,
     tree::{Span, Tree},
     value::{Map, Value},
 };
 
-use super::{
-    Parameter, Plan, ValueFrom,
-    catalogue::{
-        Entry,
-        bindings::{MISSING_ARGUMENT, UNBOUND_ARGUMENT, UNKNOWN_ARGUMENT},
-    },
-};
+use super::{Parameter, Plan, ValueFrom};
 
 /// Binds the parameters of `spec.arguments` for one run: `given` first, then the declared value, valueFrom and default;
 /// null falls through to the next. Values that are calculated see `env` and, as `workflow.parameters`, what is bound
@@ -98,7 +98,7 @@ fn unknown(plan: &Plan, name: &Arc<str>, value: &Value) -> Option<Problem> {
     let expected = if known.is_empty() {
         "none, as the workflow declares none".to_owned()
     } else {
-        crate::document::listed(&known)
+        crate::form::listed(&known)
     };
     let message = format!("unknown parameter `{name}`; expected {expected}");
     let hint = did_you_mean(name, names());

@@ -4,10 +4,11 @@ use std::{cell::RefCell, sync::Arc};
 
 use crate::{
     document::{
-        DagDoc, ExecutorDoc, HookDoc, HooksDoc, KindDoc, LoopDoc, Name, OverDoc, ParameterDoc, ParametersDoc,
+        DagDoc, ExecutorDoc, HookDoc, HooksDoc, KindDoc, LoopDoc, OverDoc, ParameterDoc, ParametersDoc,
         PipelineDoc, SourceDoc, TaskDoc, TasksDoc, TemplateDoc, ValueDoc, WorkDoc,
     },
     expr::{Expr, Interpolated},
+    form::Name,
     tree::Tree,
     value::{Map, Value},
 };

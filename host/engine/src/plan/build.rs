@@ -1,14 +1,20 @@
 //! From a tree to a plan: reading, checking, assembling.
 
 use crate::{
-    document::{self, Cursor, KindDoc, Report, check_duplicates},
+    document::{self, KindDoc},
+    form::{Cursor, Report, check_duplicates},
     problem::Problem,
     tree::Tree,
 };
 
 use super::{
-    Plan, assemble, executors, executors::Catalogue, graph::Graph, index::Index, lints, names, nesting,
-    nesting::Graphs, references, sources, variables,
+    Plan, assemble,
+    executors::{self, Catalogue},
+    graph::Graph,
+    index::Index,
+    lints, names,
+    nesting::{self, Graphs},
+    references, sources, variables,
 };
 
 impl Plan {

@@ -1,13 +1,16 @@
 //! Comparisons that can never be true: of a path whose values are known with a literal that is none of them.
 
-use crate::{document::ComparisonAt, problem::shortened, suggest::did_you_mean, value::Value};
-
-use super::{
-    ParameterType,
-    catalogue::{expressions::IMPOSSIBLE_VALUE, warnings::NEVER_EQUAL},
-    index::Index,
-    visible::Scope,
+use crate::{
+    document::ComparisonAt,
+    problem::{
+        codes::{expressions::IMPOSSIBLE_VALUE, warnings::NEVER_EQUAL},
+        shortened,
+    },
+    suggest::did_you_mean,
+    value::Value,
 };
+
+use super::{ParameterType, index::Index, visible::Scope};
 
 /// Reports `found` if its literal is a value that its path never has: of a parameter it is a problem, as the document
 /// itself says so; of what the engine supplies a warning.

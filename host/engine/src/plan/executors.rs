@@ -3,20 +3,21 @@
 use std::{collections::BTreeMap, sync::Arc};
 
 use crate::{
-    document::{ExecutorDoc, KindDoc, Report, SettingsDoc, TaskDoc, WorkDoc, listed, listed_if_few},
-    problem::Problem,
+    document::{ExecutorDoc, KindDoc, SettingsDoc, TaskDoc, WorkDoc},
+    form::{Report, listed, listed_if_few},
+    problem::{
+        Problem,
+        codes::{
+            expressions::NOT_VISIBLE,
+            warnings::{ABOVE_LIMIT, PLUGIN_DEFAULTS, UNKNOWN_EXECUTOR},
+        },
+    },
     suggest::did_you_mean,
     tree::Tree,
     value::Map,
 };
 
-use super::{
-    catalogue::{
-        expressions::NOT_VISIBLE,
-        warnings::{ABOVE_LIMIT, PLUGIN_DEFAULTS, UNKNOWN_EXECUTOR},
-    },
-    index::{Index, tasks_of},
-};
+use super::index::{Index, tasks_of};
 
 /// Knows the installed executors.
 pub trait Catalogue {

@@ -3,16 +3,17 @@
 use std::collections::BTreeSet;
 
 use crate::{
-    document::{DagDoc, Name, Report, TaskDoc, TasksDoc, listed_if_few},
+    document::{DagDoc, TaskDoc, TasksDoc},
+    form::{Name, Report, listed_if_few},
+    problem::codes::{
+        Entry,
+        names::{CYCLE, DUPLICATE_NAME, OUTSIDE_ENTRYPOINTS, UNKNOWN_TASK},
+    },
     suggest::did_you_mean,
 };
 
 use super::{
     NodeIndex,
-    catalogue::{
-        Entry,
-        names::{CYCLE, DUPLICATE_NAME, OUTSIDE_ENTRYPOINTS, UNKNOWN_TASK},
-    },
     index::Index,
     order::order,
     upstream::{self, Upstream},

@@ -6,16 +6,13 @@ use std::{
 };
 
 use crate::{
-    document::{
-        HookDoc, KindDoc, Name, Report, TaskDoc, TasksDoc, TemplateDoc, WorkDoc, WorkflowDoc, listed_if_few,
-    },
+    document::{HookDoc, KindDoc, TaskDoc, TasksDoc, TemplateDoc, WorkDoc, WorkflowDoc},
+    form::{Name, Report, listed_if_few},
+    problem::codes::names::{DUPLICATE_NAME, UNKNOWN_TEMPLATE},
     suggest::did_you_mean,
 };
 
-use super::{
-    TemplateId,
-    catalogue::names::{DUPLICATE_NAME, UNKNOWN_TEMPLATE},
-};
+use super::TemplateId;
 
 /// The document and its templates by name.
 pub(super) struct Index<'a> {

@@ -1,14 +1,14 @@
 //! Whether the literal items of a loop fit the body's inputs (R-S5).
 
 use crate::{
-    document::{
-        ItemDoc, LoopDoc, OverDoc, ParameterDoc, ParametersDoc, Site, SourceDoc, ValueDoc, misfit_of,
-    },
+    document::{ItemDoc, LoopDoc, OverDoc, ParameterDoc, ParametersDoc, SourceDoc, ValueDoc, misfit_of},
     expr::{Expr, Interpolated},
+    form::Site,
+    problem::codes::Entry,
     value::Value,
 };
 
-use super::{catalogue::Entry, index::Index};
+use super::index::Index;
 
 /// Arguments times items that are looked at: a hostile document has many of both.
 const MOST_CHECKS: usize = 1_000_000;

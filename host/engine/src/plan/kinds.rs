@@ -2,13 +2,14 @@
 
 use std::borrow::Cow;
 
-use crate::{document::ParameterDoc, phase::Phase, value::Value};
-
-use super::{
-    ParameterType,
-    catalogue::{Entry, values},
-    visible::Scope,
+use crate::{
+    document::ParameterDoc,
+    phase::Phase,
+    problem::codes::{Entry, values},
+    value::Value,
 };
+
+use super::{ParameterType, visible::Scope};
 
 /// The values that a path can read, null aside.
 pub(super) struct Known<'a> {

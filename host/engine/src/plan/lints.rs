@@ -2,21 +2,21 @@
 
 use crate::{
     document::{ActionDoc, KindDoc, LoopDoc, ParametersDoc, RecoveryDoc, SettingsDoc, TaskDoc},
+    problem::codes::warnings::{EMPTY_OUTPUT, TIMEOUT_SPANS_RETRIES},
     retry::MaxAttempts,
 };
 
-mod rules;
-mod secrets;
-mod unreached;
-
 use super::{
-    catalogue::warnings::{EMPTY_OUTPUT, TIMEOUT_SPANS_RETRIES},
     executors::Defaults,
     index::{Callee, Index, tasks_of},
     nesting::Graphs,
     reading,
     visible::outputs_of_template,
 };
+
+mod rules;
+mod secrets;
+mod unreached;
 
 /// Warns about everything doubtful.
 pub(super) fn check(index: &Index<'_>, graphs: &Graphs, defaults: &Defaults<'_>) {

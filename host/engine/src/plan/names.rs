@@ -1,15 +1,18 @@
 //! Checks of names: every template, task and label that is called exists and may be called there.
 
-use crate::document::{
-    HookDoc, KindDoc, LoopDoc, PipelineDoc, RecoveryDoc, Report, TASKS_INSIDE, TaskDoc, TasksDoc,
-    TemplateDoc, WorkDoc, listed,
-};
-
-use super::{
-    catalogue::{
+use crate::{
+    document::{
+        HookDoc, KindDoc, LoopDoc, PipelineDoc, RecoveryDoc, TASKS_INSIDE, TaskDoc, TasksDoc, TemplateDoc,
+        WorkDoc,
+    },
+    form::{Report, listed},
+    problem::codes::{
         names::{CONTAINER_CALL, DUPLICATE_NAME, NOT_A_TASK, RESERVED_LABEL},
         shape::NOT_ALLOWED,
     },
+};
+
+use super::{
     index::{Callee, Index, hooks_of},
     visible::ROOTS,
 };

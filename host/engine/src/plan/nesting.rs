@@ -2,14 +2,16 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::document::{KindDoc, TemplateDoc};
-
-use super::{
-    TemplateId,
-    catalogue::{
+use crate::{
+    document::{KindDoc, TemplateDoc},
+    problem::codes::{
         names::{RECURSION, TOO_DEEP},
         warnings::UNREACHABLE_TEMPLATE,
     },
+};
+
+use super::{
+    TemplateId,
     graph::Graph,
     index::{Call, Index, calls_of, hooks_of},
     order::order,

@@ -1,18 +1,19 @@
 //! Whether one path that an expression reads means something where it stands (R-E1, R-E2).
 
 use crate::{
-    document::{ReadAt, listed, listed_if_few},
-    suggest::did_you_mean,
-};
-
-use super::{
-    catalogue::{
+    document::ReadAt,
+    form::{listed, listed_if_few},
+    problem::codes::{
         Entry,
         expressions::{
             HYPHEN, NOT_UPSTREAM, NOT_VISIBLE, UNDECLARED_INPUT, UNDECLARED_OUTPUT, UNKNOWN_MEMBER,
             UNKNOWN_SIBLING,
         },
     },
+    suggest::did_you_mean,
+};
+
+use super::{
     index::Index,
     shapes::{self, Shape},
     visible::{Outputs, Scope, Unseen},

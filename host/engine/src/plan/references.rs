@@ -2,13 +2,16 @@
 
 use std::collections::BTreeSet;
 
-use crate::document::{
-    ConditionsDoc, ExprDoc, HookDoc, KindDoc, LoopDoc, Name, OverDoc, ParametersDoc, ReadAt, RecoveryDoc,
-    SettingsDoc, SourceDoc, TaskDoc, TemplateDoc, ValueDoc, WorkDoc,
+use crate::{
+    document::{
+        ConditionsDoc, ExprDoc, HookDoc, KindDoc, LoopDoc, OverDoc, ParametersDoc, ReadAt, RecoveryDoc,
+        SettingsDoc, SourceDoc, TaskDoc, TemplateDoc, ValueDoc, WorkDoc,
+    },
+    form::Name,
+    problem::codes::expressions::{NOT_VISIBLE, UNDECLARED_OUTPUT},
 };
 
 use super::{
-    catalogue::expressions::{NOT_VISIBLE, UNDECLARED_OUTPUT},
     comparing,
     index::{Callee, Index, tasks_of},
     items,

@@ -4,18 +4,16 @@ use std::collections::BTreeSet;
 
 use crate::{
     document::{
-        HookDoc, KindDoc, LoopDoc, Name, OverDoc, ParametersDoc, Site, TaskDoc, TemplateDoc, WorkDoc,
-        check_literal,
+        HookDoc, KindDoc, LoopDoc, OverDoc, ParametersDoc, TaskDoc, TemplateDoc, WorkDoc, check_literal,
     },
     expr::Interpolated,
+    form::{Name, Site},
+    problem::codes::{bindings::NO_SOURCE, warnings::UNDECLARED_ARGUMENT},
     suggest::did_you_mean,
     value::Value,
 };
 
-use super::{
-    catalogue::{bindings::NO_SOURCE, warnings::UNDECLARED_ARGUMENT},
-    index::{Callee, Index, hooks_of, tasks_of},
-};
+use super::index::{Callee, Index, hooks_of, tasks_of};
 
 /// Checks every call in the document.
 pub(super) fn check(index: &Index<'_>) {

@@ -1,13 +1,14 @@
 //! What fits a declared type and the values it is restricted to (R-B3, R-B8). Nothing is converted.
 
 use crate::{
-    plan::{
-        ParameterType,
-        catalogue::{Entry, values},
+    problem::{
+        codes::{Entry, values},
+        shortened,
     },
-    problem::shortened,
     value::Value,
 };
+
+use super::ParameterType;
 
 /// Why a value does not fit: the kind of problem, and what is wrong.
 pub(crate) type Misfit = (&'static Entry, String);

@@ -1,6 +1,9 @@
 //! What an expression sees where it stands (R-E2).
 
-use crate::document::{ParameterDoc, ParametersDoc, Site, TaskDoc, TasksDoc, WorkflowDoc};
+use crate::{
+    document::{ParameterDoc, ParametersDoc, TaskDoc, TasksDoc, WorkflowDoc},
+    form::Site,
+};
 
 use super::{
     NodeIndex,

@@ -2,7 +2,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::document::{KindDoc, Name, ReadAt, Site, TemplateDoc};
+use crate::{
+    document::{KindDoc, ReadAt, TemplateDoc},
+    form::{Name, Site},
+};
 
 use super::{
     TemplateId,

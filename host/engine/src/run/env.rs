@@ -9,13 +9,13 @@ use self::values::{
     workflow_member,
 };
 pub(super) use self::values::{named, walk};
-use super::{Run, rules::outcome_member};
+use super::{Run, decide::outcome_member};
 use crate::{
     event::{Binding, Facts, Outputs, TaskId},
     expr::Env,
     phase::Phase,
     plan::{HookType, Level, Plan, TemplateKind},
-    task::{Place, TaskRun},
+    run::state::{Place, TaskRun},
     time::Millis,
     value::{Map, Value},
 };

@@ -1,7 +1,7 @@
 //! The examples of the catalogue: each wrong one, put where it belongs, has exactly its own problem, and the right one has
 //! none.
 
-use phasm_engine::plan::catalogue::{self, Entry};
+use phasm_engine::problem::codes::{self, Entry};
 
 use super::*;
 
@@ -21,7 +21,7 @@ const LIBRARY: [(&str, &str); 4] = [
 
 /// The entries whose examples can be validated.
 pub(super) fn validated() -> impl Iterator<Item = &'static Entry> {
-    catalogue::all().filter(|entry| !ELSEWHERE.contains(&entry.code))
+    codes::all().filter(|entry| !ELSEWHERE.contains(&entry.code))
 }
 
 /// What the entry's wrong example has: its problems, else its warnings.

@@ -7,7 +7,7 @@ use std::{
 };
 
 use phasm_engine::{
-    plan::catalogue,
+    problem::codes,
     tree::{Node, Tree},
     value::Value,
 };
@@ -126,7 +126,7 @@ proptest! {
             Err(problems) => {
                 prop_assert!(!problems.is_empty(), "{}", tree.to_value());
                 for problem in problems {
-                    prop_assert!(problem.code.starts_with('P') && catalogue::find(problem.code).is_some());
+                    prop_assert!(problem.code.starts_with('P') && codes::find(problem.code).is_some());
                     prop_assert!(problem.message.contains(';') || problem.code == "P040" || problem.code == "P030", "{problem:?}");
                 }
             }

@@ -2,7 +2,7 @@
 
 use std::{fs, path::Path};
 
-use phasm_engine::plan::catalogue::{self, Entry};
+use phasm_engine::problem::codes::{self, Entry};
 
 use super::{examples, *};
 use crate::config;
@@ -14,7 +14,7 @@ Everything that `phasm` can find wrong with a document (`P…`) or a configurati
 Problems are reported all at once, and nothing is stored or run when there is one; warnings never stop anything.
 `phasm validate --explain P012` prints an entry of this page.
 
-This page is made from the catalogue in `host/engine/src/plan/catalogue` and `host/src/config/catalogue.rs` by a test, which
+This page is made from the catalogue in `host/engine/src/problem/codes` and `host/src/config/catalogue.rs` by a test, which
 fails when they differ and rewrites the page when `UPDATE_GOLDEN` is set.
 ";
 
@@ -33,7 +33,7 @@ const GROUPS: [(&str, &str); 10] = [
 ];
 
 fn page() -> String {
-    let all: Vec<&Entry> = catalogue::all().chain(config::catalogue::ENTRIES.iter().copied()).collect();
+    let all: Vec<&Entry> = codes::all().chain(config::catalogue::ENTRIES.iter().copied()).collect();
     let mut page = INTRODUCTION.to_owned();
     for (prefix, title) in GROUPS {
         let group = || all.iter().filter(|entry| entry.code.starts_with(prefix));
@@ -83,7 +83,7 @@ fn the_page_is_what_the_catalogue_says() {
 
 #[test]
 fn every_code_is_in_one_group() {
-    for entry in catalogue::all().chain(config::catalogue::ENTRIES.iter().copied()) {
+    for entry in codes::all().chain(config::catalogue::ENTRIES.iter().copied()) {
         let groups = GROUPS.iter().filter(|(prefix, _)| entry.code.starts_with(prefix)).count();
         assert_eq!(groups, 1, "{}", entry.code);
     }

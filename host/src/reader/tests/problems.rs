@@ -12,7 +12,8 @@ use std::{
 
 use phasm_engine::{
     expr::Env,
-    plan::{Catalogue, ExecutorInfo, bind_arguments, catalogue},
+    plan::{Catalogue, ExecutorInfo, bind_arguments},
+    problem::codes,
     value::Value,
 };
 
@@ -179,6 +180,6 @@ fn the_rules_printed_for_legacy_retry_are_valid() {
 #[test]
 fn every_code_is_tested_and_explained() {
     let documented: BTreeSet<String> = documents().into_iter().map(|(code, _)| code).collect();
-    let explained: BTreeSet<String> = catalogue::all().map(|entry| entry.code.to_owned()).collect();
+    let explained: BTreeSet<String> = codes::all().map(|entry| entry.code.to_owned()).collect();
     assert_eq!(documented, explained);
 }

@@ -4,7 +4,7 @@ use std::{collections::BTreeMap, rc::Rc, sync::Arc};
 
 use phasm_engine::{
     path::Path,
-    plan::catalogue::source as entries,
+    problem::codes::source as entries,
     tree::{Key, Node, Span, Tree},
 };
 use saphyr_parser::{Event, ScalarStyle, Span as ParserSpan, Tag};

@@ -6,8 +6,9 @@ use std::sync::Arc;
 
 use phasm_engine::{
     expr::Env,
-    plan::{Plan, Recovery, TemplateKind, catalogue::values},
+    plan::{Plan, Recovery, TemplateKind},
     policy::{Policy, RuleAction},
+    problem::codes::values,
     retry::{Backoff, Growth, MaxAttempts},
     time::Millis,
     value::Value,

@@ -2,16 +2,13 @@
 
 mod format;
 
-use crate::{plan::catalogue::shape, value::Value};
+use crate::{
+    form::{Cursor, Field, Form, Object, Report, Rule, Table, whole},
+    problem::codes::shape,
+    value::Value,
+};
 
 use self::format::{FORMAT, Format};
-use crate::document::{
-    Report,
-    form::{Field, Form, Table},
-    number::whole,
-    rule::Rule,
-    walk::{Cursor, Object},
-};
 
 /// Values that a sequence may have.
 const LONGEST: i64 = 1_000_000;

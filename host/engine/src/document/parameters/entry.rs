@@ -3,23 +3,19 @@
 use serde_json::{Value as Json, json};
 
 use crate::{
-    plan::{ParameterType, catalogue::shape},
+    document::{ValueDoc, expression::VALUE, name::PARAMETER_NAME},
+    form::{
+        BOOLEAN, Cursor, Defs, Described as _, Field, Form, Name, Object, Refusal, Report, Rule, TEXT, Table,
+        When, Words, word,
+    },
+    plan::ParameterType,
+    problem::codes::shape,
     value::Value,
 };
 
 use super::{
     check_literal,
     source::{SOURCE, SOURCE_OF_OUTPUT, SourceDoc},
-};
-use crate::document::{
-    Report, ValueDoc,
-    expression::VALUE,
-    field::{BOOLEAN, TEXT, Words, word},
-    form::{Described as _, Field, Form, Table},
-    name::PARAMETER_NAME,
-    rule::{Refusal, Rule, When},
-    schema::Defs,
-    walk::{Cursor, Name, Object},
 };
 
 /// One parameter or argument.

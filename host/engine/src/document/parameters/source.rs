@@ -2,18 +2,11 @@
 
 use serde_json::json;
 
-use crate::plan::{
-    SecretRef,
-    catalogue::{expressions, shape},
-};
-
-use crate::document::{
-    ExprDoc, Report,
-    expression::EXPRESSION,
-    field::SOME_TEXT,
-    form::{Field, Form, Table},
-    rule::{Refusal, Rule, When},
-    walk::{Cursor, Name, Object},
+use crate::{
+    document::{ExprDoc, expression::EXPRESSION},
+    form::{Cursor, Field, Form, Name, Object, Refusal, Report, Rule, SOME_TEXT, Table, When},
+    plan::SecretRef,
+    problem::codes::{expressions, shape},
 };
 
 /// `valueFrom`.

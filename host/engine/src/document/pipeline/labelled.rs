@@ -5,28 +5,26 @@ use std::collections::BTreeMap;
 use serde_json::json;
 
 use crate::{
-    plan::catalogue::{values, warnings::PASSED_ON},
+    document::{
+        ConditionsDoc, ExecutorDoc, ExprDoc, HooksDoc, ParametersDoc, PolicyDoc, SettingsDoc, TaskDoc,
+        ValueDoc, WorkDoc,
+        conditions::CONDITIONS,
+        executor::{EXECUTOR_TYPE, labelled_config},
+        expression::{EXPRESSION, VALUE},
+        hooks::HOOKS,
+        name::{LABEL, PARAMETER_NAME, check_parameter_name},
+        parameters::{self, OUTPUTS},
+        policy::POLICY,
+        retry::{is_legacy, report_legacy},
+        task::{DEADLINE, MAX_INACTIVITY, MAX_RUNTIME, ORDERED_BY_THE_PIPELINE, RecoveryDoc},
+    },
+    form::{
+        Cursor, Described as _, Field, Form, Name, Object, Report, Rest, Rule, Site, TIMEOUT, Table, listed,
+    },
+    problem::codes::{values, warnings::PASSED_ON},
     suggest::did_you_mean,
     time::Millis,
     tree::{Key, Node, Tree},
-};
-
-use crate::document::{
-    ConditionsDoc, ExecutorDoc, ExprDoc, HooksDoc, ParametersDoc, PolicyDoc, Report, SettingsDoc, TaskDoc,
-    ValueDoc, WorkDoc,
-    conditions::CONDITIONS,
-    executor::{EXECUTOR_TYPE, labelled_config},
-    expression::{EXPRESSION, VALUE},
-    form::{Described as _, Field, Form, Rest, Table},
-    hooks::HOOKS,
-    name::{LABEL, check_parameter_name},
-    parameters::{self, OUTPUTS},
-    policy::POLICY,
-    retry::{is_legacy, report_legacy},
-    rule::Rule,
-    task::{DEADLINE, MAX_INACTIVITY, MAX_RUNTIME, ORDERED_BY_THE_PIPELINE, RecoveryDoc},
-    timing::TIMEOUT,
-    walk::{Cursor, Name, Object, Site, listed},
 };
 
 /// A single member: the label and what the task is.
@@ -43,7 +41,7 @@ static LABELLED_TABLE: Table = Table {
     about: "A task of a pipeline as seed 002 writes it, under its label; every member that is no field is an input of its name.",
     fields: &[&KIND, &SPEC, &WHEN, &OUTPUTS_FIELD, &PHASE_CONDITIONS, &HOOKS_FIELD, &RETRY],
     rules: &[Rule::Refused(ORDERED_BY_THE_PIPELINE)],
-    rest: Rest::Parameters,
+    rest: Rest::Named(|defs| PARAMETER_NAME.schema(defs)),
 };
 
 static KIND: Field<Name> = Field::required(

@@ -5,21 +5,17 @@ use std::sync::Arc;
 use serde_json::json;
 
 use crate::{
-    plan::catalogue::{shape, values},
+    document::ValueDoc,
+    form::{
+        Cursor, Field, Form, Name, Object, Refusal, Report, Rule, SECONDS, TEXT, Table, When, Words, count,
+        word,
+    },
+    problem::codes::{shape, values},
     retry::{Backoff, Growth, MaxAttempts},
     time::Millis,
 };
 
 use super::ActionDoc;
-use crate::document::{
-    Report, ValueDoc,
-    field::{TEXT, Words, word},
-    form::{Field, Form, Table},
-    number::count,
-    rule::{Refusal, Rule, When},
-    timing::SECONDS,
-    walk::{Cursor, Name, Object},
-};
 
 /// An action with what it sets before.
 pub(super) struct Then {

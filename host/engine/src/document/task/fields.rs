@@ -1,22 +1,22 @@
 //! The fields of tasks.
 
-use crate::{plan::Tolerance, time::Millis, timeout::TimeoutPolicy};
-
-use crate::document::{
-    ConditionsDoc, ExecutorDoc, ExprDoc, HooksDoc, ParametersDoc, PolicyDoc, Report, RetryDoc,
-    conditions::{CONDITIONS, TOLERANCE},
-    executor::EXECUTOR,
-    expression::EXPRESSION,
-    field::{IGNORED, TEXT, TEXTS},
-    form::{Field, Form, Table},
-    hooks::HOOKS,
-    name::{LABEL, NAME},
-    number::SIZE,
-    parameters::{ARGUMENTS, INPUTS, OUTPUTS},
-    policy::POLICY,
-    retry::RETRY,
-    timing::{TIMEOUT, TIMEOUT_POLICY},
-    walk::{Cursor, Name},
+use crate::{
+    document::{
+        ConditionsDoc, ExecutorDoc, ExprDoc, HooksDoc, ParametersDoc, PolicyDoc, RetryDoc,
+        conditions::{CONDITIONS, TOLERANCE},
+        executor::EXECUTOR,
+        expression::EXPRESSION,
+        hooks::HOOKS,
+        name::{LABEL, NAME},
+        parameters::{ARGUMENTS, INPUTS, OUTPUTS},
+        policy::POLICY,
+        retry::RETRY,
+        timing::TIMEOUT_POLICY,
+    },
+    form::{Cursor, Field, Form, IGNORED, Name, Report, SIZE, TEXT, TEXTS, TIMEOUT, Table},
+    plan::Tolerance,
+    time::Millis,
+    timeout::TimeoutPolicy,
 };
 
 pub(super) static NAME_FIELD: Field<Name> = Field::required(

@@ -2,14 +2,12 @@
 
 use serde_json::{Value as Json, json};
 
-use crate::plan::catalogue::shape;
+use crate::{
+    form::{Defs, Form, Refusal, Rule, Table, When},
+    problem::codes::shape,
+};
 
 use super::{Place, TaskDoc, fields::*};
-use crate::document::{
-    form::{Form, Table},
-    rule::{Refusal, Rule, When},
-    schema::Defs,
-};
 
 /// `task` in a template.
 pub(in crate::document) const TASK_TEMPLATE: Form<TaskDoc> = Form::new(

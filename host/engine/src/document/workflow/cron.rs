@@ -1,16 +1,11 @@
 //! `spec` of a CronWorkflow: a schedule around a workflow's spec, validated, but nothing runs it yet.
 
+use crate::form::{BOOLEAN, Cursor, Field, Form, Name, Report, TEXT, Table, Words, whole, word};
+
 use super::{
     metadata::{Metadata, RUN_METADATA},
     schedule::SCHEDULE,
     spec::{SPEC_OF_WORKFLOW, SpecDoc},
-};
-use crate::document::{
-    Report,
-    field::{BOOLEAN, TEXT, Words, word},
-    form::{Field, Form, Table},
-    number::whole,
-    walk::{Cursor, Name},
 };
 
 pub(super) const CRON_SPEC: Form<SpecDoc> = Form::new(read, |defs| defs.object(&CRON_TABLE));

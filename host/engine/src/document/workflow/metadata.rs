@@ -4,14 +4,11 @@ use std::{collections::BTreeMap, sync::Arc};
 
 use serde_json::json;
 
-use crate::{tree::Node, value::Value};
-
-use crate::document::{
-    Report,
-    field::TEXT,
-    form::{Field, Form, Table},
-    name::NAME,
-    walk::{Cursor, Name, Object},
+use crate::{
+    document::name::NAME,
+    form::{Cursor, Field, Form, Name, Object, Report, TEXT, Table},
+    tree::Node,
+    value::Value,
 };
 
 pub(super) const METADATA: Form<Metadata> = Form::new(Metadata::read, |defs| defs.object(&METADATA_TABLE));

@@ -5,8 +5,8 @@ use std::ops::RangeInclusive;
 use serde_json::json;
 
 use crate::{
-    document::{Report, form::Form, walk::Cursor},
-    plan::catalogue::schedules,
+    form::{Cursor, Form, Report},
+    problem::codes::schedules,
 };
 
 /// A field: what it is called, the numbers it takes, and words for them, the first for the least.

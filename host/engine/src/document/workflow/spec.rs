@@ -2,18 +2,14 @@
 
 use serde_json::json;
 
-use crate::{plan::catalogue::shape, time::Millis};
-
-use crate::document::{
-    HooksDoc, ParametersDoc, Report, TemplateDoc,
-    field::TEXT,
-    form::{Field, Form, Table},
-    hooks::HOOKS,
-    number::whole,
-    parameters::INPUTS,
-    template::TEMPLATE,
-    timing::TIMEOUT_OR_NONE,
-    walk::{Cursor, Name},
+use crate::{
+    document::{
+        HooksDoc, ParametersDoc, TemplateDoc, hooks::HOOKS, parameters::INPUTS, template::TEMPLATE,
+        timing::TIMEOUT_OR_NONE,
+    },
+    form::{Cursor, Field, Form, Name, Report, TEXT, Table, whole},
+    problem::codes::shape,
+    time::Millis,
 };
 
 /// `spec`.

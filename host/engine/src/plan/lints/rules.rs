@@ -2,9 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use crate::document::{PolicyDoc, Report, RuleDoc};
-
-use super::super::catalogue::warnings::UNREACHED_RULE;
+use crate::{
+    document::{PolicyDoc, RuleDoc},
+    form::Report,
+    problem::codes::warnings::UNREACHED_RULE,
+};
 
 /// Warns about every rule of `policy` that can never be applied.
 pub(super) fn check(policy: &PolicyDoc, report: &Report) {

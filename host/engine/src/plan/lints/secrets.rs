@@ -2,12 +2,13 @@
 
 use std::collections::BTreeSet;
 
-use crate::document::{KindDoc, ParameterDoc, ParametersDoc, ReadAt, SourceDoc, TaskDoc, TemplateDoc};
-
-use super::super::{
-    TemplateId,
-    catalogue::warnings::SECRET_READ,
-    index::{Index, hooks_of, tasks_of},
+use crate::{
+    document::{KindDoc, ParameterDoc, ParametersDoc, ReadAt, SourceDoc, TaskDoc, TemplateDoc},
+    plan::{
+        TemplateId,
+        index::{Index, hooks_of, tasks_of},
+    },
+    problem::codes::warnings::SECRET_READ,
 };
 
 /// The inputs of templates that some call binds to a secret.

@@ -1,9 +1,9 @@
 //! Tasks that can never run.
 
-use crate::document::{ActionDoc, DagDoc, PipelineDoc, PolicyDoc, RecoveryDoc, TaskDoc};
-
-use super::super::{
-    catalogue::warnings::UNREACHED_TASK, graph::Graph, index::Index, names::effective_recovery,
+use crate::{
+    document::{ActionDoc, DagDoc, PipelineDoc, PolicyDoc, RecoveryDoc, TaskDoc},
+    plan::{graph::Graph, index::Index, names::effective_recovery},
+    problem::codes::warnings::UNREACHED_TASK,
 };
 
 /// Warns about the tasks that a dag's entrypoints leave out (R-S6).

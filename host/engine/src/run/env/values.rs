@@ -8,7 +8,7 @@ use crate::{
     outcome::Output,
     phase::Phase,
     plan::Plan,
-    task::TaskRun,
+    run::state::TaskRun,
     value::{Map, Value},
 };
 

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use serde_json::json;
 
 use crate::{
-    document::{Report, form::Form, walk::Cursor},
-    plan::catalogue::values,
+    form::{Cursor, Form, Report},
+    problem::codes::values,
 };
 
 /// Exactly one placeholder for an integer.

@@ -1,0 +1,123 @@
+//! `--resume`: answers for suspended tasks, each used once, in order.
+
+use phasm::engine::{
+    phase::Phase,
+    run::Run,
+    value::{Map, Value},
+};
+
+/// One `--resume TASK=JSON`.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Answer {
+    task: String,
+    payload: Map,
+}
+
+/// Reads `TASK=JSON`. Task names hold no `=`.
+///
+/// # Errors
+/// What clap tells the user.
+pub(crate) fn answer(text: &str) -> Result<Answer, String> {
+    let (task, json) = text
+        .split_once('=')
+        .filter(|(task, _)| !task.is_empty())
+        .ok_or("expected TASK=JSON, such as `approve={\"approved\": true}`")?;
+    Ok(Answer { task: task.to_owned(), payload: payload(json)? })
+}
+
+/// Reads an object of values by name.
+///
+/// # Errors
+/// What clap tells the user.
+pub(crate) fn payload(json: &str) -> Result<Map, String> {
+    match Value::from_json(json) {
+        Ok(Value::Object(payload)) => Ok(payload.as_ref().clone()),
+        Ok(other) => Err(format!("{} as answer; expected an object of values by name", other.type_name())),
+        Err(error) => Err(format!("no JSON: {error}; expected an object such as `{{\"approved\": true}}`")),
+    }
+}
+
+/// A task that waits for an answer.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Waiting {
+    /// The task run.
+    pub(super) id: String,
+    /// `scope/taskName`.
+    pub(super) path: String,
+    /// `taskName`.
+    pub(super) name: String,
+    /// What it said.
+    pub(super) message: String,
+    /// When its clocks end it, as RFC 3339.
+    pub(super) until: Option<String>,
+}
+
+impl Waiting {
+    /// Every task that waits, in creation order.
+    pub(super) fn of(run: &Run) -> Vec<Self> {
+        let waiting = run.tasks().iter().filter(|task| task.phase == Phase::Suspended);
+        waiting
+            .map(|task| Self {
+                id: run.task_run_id(task.id),
+                path: run.path(task),
+                name: run.node(task).name.to_string(),
+                message: task.message.to_string(),
+                until: task.clocks.absolute().map(phasm::engine::time::Timestamp::to_rfc3339),
+            })
+            .collect()
+    }
+}
+
+/// The answers not yet given.
+#[derive(Debug, Default)]
+pub(crate) struct Answers(Vec<Answer>);
+
+impl Answers {
+    pub(crate) fn new(answers: &[Answer]) -> Self {
+        Self(answers.to_vec())
+    }
+
+    /// Takes the first answer that fits a task.
+    pub(super) fn take(&mut self, waiting: &Waiting) -> Option<Map> {
+        let fits = |answer: &Answer| answer.task == waiting.name || answer.task == waiting.path;
+        let at = self.0.iter().position(fits)?;
+        Some(self.0.remove(at).payload)
+    }
+
+    /// The tasks that unused answers are for.
+    pub(super) fn unused(&self) -> impl Iterator<Item = &str> {
+        self.0.iter().map(|answer| answer.task.as_str())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn waiting(path: &str) -> Waiting {
+        let name = path.rsplit('/').next().unwrap().to_owned();
+        Waiting { id: path.into(), path: path.into(), name, message: String::new(), until: None }
+    }
+
+    #[test]
+    fn an_answer_is_an_object_for_a_task() {
+        assert_eq!(answer("a={\"x\":\"y=z\"}").unwrap().payload.len(), 1);
+        for wrong in ["a", "={}", "a=", "a=1", "a=[]", "a={", "a=null"] {
+            assert!(answer(wrong).is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn each_answer_is_given_once_in_order_to_what_it_fits() {
+        let texts = ["a={\"n\":1}", "main/b={\"n\":2}", "a={\"n\":3}"];
+        let mut answers = Answers::new(&texts.map(|text| answer(text).unwrap()));
+        let mut take =
+            |path: &str| answers.take(&waiting(path)).map(|payload| payload.get("n").unwrap().to_json());
+        assert_eq!(take("other/b"), None);
+        assert_eq!(take("main/a").as_deref(), Some("1"));
+        assert_eq!(take("main/b").as_deref(), Some("2"));
+        assert_eq!(take("main/b"), None);
+        assert_eq!(take("a").as_deref(), Some("3"));
+        assert_eq!(answers.unused().count(), 0);
+    }
+}

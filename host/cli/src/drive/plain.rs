@@ -1,0 +1,253 @@
+//! What happens, line by line, where nothing can be drawn over.
+
+use std::cmp::Ordering;
+
+use phasm::engine::{phase::Phase, run::Run};
+use serde_json::Value;
+
+use super::{super::text, notices};
+
+/// Task runs above which good ends are counted instead of told, and lines such a run has at most for the others.
+const MANY: u64 = 100;
+
+/// Makes lines of a run's journal: one for each change worth telling.
+#[derive(Debug, Default)]
+pub(crate) struct Plain {
+    tasks: u64,
+    ended: u64,
+    /// The tenths of a large run that were told.
+    tenths: u64,
+    /// Lines about single task runs.
+    told: u64,
+    last: Option<Attempt>,
+}
+
+/// How the last attempt ended, and whose it was: its task's phase follows.
+#[derive(Debug)]
+struct Attempt {
+    path: String,
+    phase: String,
+    message: String,
+    /// Nothing, if the executor never started.
+    millis: Option<u64>,
+}
+
+impl Plain {
+    /// Goes on with a run that has come so far.
+    pub(crate) fn after(run: &Run) -> Self {
+        let below = run.tasks().iter().filter(|task| task.depth > 0);
+        let ended = below.clone().filter(|task| task.phase.is_terminal()).count();
+        Self::counting(below.count() as u64, ended as u64)
+    }
+
+    fn counting(tasks: u64, ended: u64) -> Self {
+        Self { tasks, ended, tenths: tenths(ended, tasks), ..Self::default() }
+    }
+
+    /// The line of one event, if it is worth one.
+    pub(super) fn line(&mut self, event: &Value) -> Option<String> {
+        let line = self.change(event).and_then(|line| self.ration(line));
+        match (line, self.tenth()) {
+            (line, None) => line,
+            (line, Some(tenth)) => Some([line.unwrap_or_default(), tenth].concat()),
+        }
+    }
+
+    fn change(&mut self, event: &Value) -> Option<String> {
+        let data = &event["data"];
+        let attempt = event["attempt"].as_u64().unwrap_or(0);
+        let path = notices::path(event);
+        match event["type"].as_str()? {
+            "scope.opened" => {
+                self.tasks += data["tasks"].as_u64().unwrap_or(0);
+                None
+            }
+            "task.attempt.started" if self.tasks <= MANY => Some(told(&path?, attempt, "Running", "")),
+            "task.attempt.done" | "task.attempt.failed" => {
+                self.last = Some(Attempt {
+                    path: path?,
+                    phase: data["phase"].as_str().unwrap_or_default().to_owned(),
+                    message: data["message"].as_str().unwrap_or_default().to_owned(),
+                    millis: data["durationMs"].as_u64(),
+                });
+                None
+            }
+            "task.retry.scheduled" => {
+                let next = data["attempt"].as_u64().unwrap_or(0);
+                let delay = text::elapsed(data["delayMs"].as_u64().unwrap_or(0));
+                let path = path?;
+                let ended = self.last.take().filter(|last| last.path == path)?;
+                let message = text::after(": ", &ended.message);
+                let rest = format!("{message}; attempt {next} in {delay}");
+                Some(told(&path, attempt, &styled(&ended.phase), &rest))
+            }
+            // That of `timeout` the phase will tell.
+            "task.timeout" => {
+                let which = data["which"].as_str().filter(|which| *which != "timeout")?;
+                Some(told(&path?, attempt, which, " has passed"))
+            }
+            "task.resumed" => Some(told(&path?, attempt, "resumed", "")),
+            "task.phase" => self.phase(&path?, event),
+            _ => None,
+        }
+    }
+
+    fn phase(&mut self, path: &str, event: &Value) -> Option<String> {
+        let (data, attempt) = (&event["data"], event["attempt"].as_u64().unwrap_or(0));
+        let phase = phase_of(data["to"].as_str()?)?;
+        let message = data["message"].as_str().unwrap_or_default();
+        if phase == Phase::Suspended {
+            return Some(told(path, attempt, &text::phase(phase), &text::after(": ", message)));
+        }
+        if !phase.is_terminal() || (attempt == 0 && event["scope"] == "") {
+            return None;
+        }
+        self.ended += 1;
+        let last = self.last.take().filter(|last| last.path == path);
+        if self.tasks > MANY && matches!(phase, Phase::Succeeded | Phase::Skipped) {
+            return None;
+        }
+        let reason = data["reason"].as_str().map(|reason| format!(" ({reason})")).unwrap_or_default();
+        let took = last.as_ref().and_then(|last| last.millis);
+        let took = took.map(|millis| format!(" in {}", text::elapsed(millis))).unwrap_or_default();
+        let why = last.as_ref().map_or(message, |last| &last.message);
+        let why = if phase == Phase::Succeeded { String::new() } else { text::after(": ", why) };
+        Some(told(path, attempt, &text::phase(phase), &format!("{reason}{took}{why}")))
+    }
+
+    /// Lets the first lines of a large run pass.
+    fn ration(&mut self, line: String) -> Option<String> {
+        if self.tasks <= MANY {
+            return Some(line);
+        }
+        self.told += 1;
+        match self.told.cmp(&MANY) {
+            Ordering::Less => Some(line),
+            Ordering::Equal => Some(line + "from here on task runs are only counted\n"),
+            Ordering::Greater => None,
+        }
+    }
+
+    /// A line for every tenth of a large run.
+    fn tenth(&mut self) -> Option<String> {
+        let tenths = tenths(self.ended, self.tasks);
+        if self.tasks <= MANY || tenths <= self.tenths {
+            return None;
+        }
+        self.tenths = tenths;
+        Some(format!("{} of {} task runs have ended\n", self.ended, self.tasks))
+    }
+}
+
+fn tenths(ended: u64, tasks: u64) -> u64 {
+    ended * 10 / tasks.max(1)
+}
+
+fn phase_of(name: &str) -> Option<Phase> {
+    Phase::ALL.into_iter().find(|phase| phase.as_str() == name)
+}
+
+fn styled(name: &str) -> String {
+    phase_of(name).map_or_else(|| name.to_owned(), text::phase)
+}
+
+fn told(path: &str, attempt: u64, what: &str, rest: &str) -> String {
+    let attempt = if attempt > 0 { format!("[{attempt}]") } else { String::new() };
+    format!("{path}{attempt} {what}{rest}\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn event(kind: &str, path: &str, attempt: u64, data: &Value) -> Value {
+        let (scope, name) = path.rsplit_once('/').unwrap_or(("", path));
+        json!({ "type": kind, "scope": scope, "taskName": name, "attempt": attempt, "data": data })
+    }
+
+    fn lines(events: &[Value]) -> Vec<String> {
+        let mut plain = Plain::default();
+        let lines = events.iter().filter_map(|event| plain.line(event));
+        lines.map(|line| anstream::adapter::strip_str(&line).to_string()).collect()
+    }
+
+    #[test]
+    fn a_task_is_told_from_start_to_end() {
+        let to = |to: &str| json!({ "to": to, "reason": null });
+        let ended =
+            |phase: &str, message: &str| json!({ "phase": phase, "message": message, "durationMs": 1500 });
+        let told = lines(&[
+            event("task.phase", "main/a", 1, &to("Ready")),
+            event("task.attempt.started", "main/a", 1, &json!({})),
+            event("task.phase", "main/a", 1, &to("Running")),
+            event("task.attempt.failed", "main/a", 1, &ended("Failed", "no\nluck")),
+            event("task.retry.scheduled", "main/a", 1, &json!({ "attempt": 2, "delayMs": 2000 })),
+            event("task.attempt.started", "main/a", 2, &json!({})),
+            event("task.phase", "main/a", 2, &json!({ "to": "Suspended", "message": "ask" })),
+            event("task.resumed", "main/a", 2, &json!({})),
+            event("task.timeout", "main/a", 2, &json!({ "which": "maxRuntime" })),
+            event("task.attempt.failed", "main/a", 2, &ended("Timeout", "late")),
+            event("task.phase", "main/a", 2, &json!({ "to": "Error", "reason": "retry-exhausted" })),
+        ]);
+        let expected = [
+            "main/a[1] Running\n",
+            "main/a[1] Failed: no\\nluck; attempt 2 in 2.0 s\n",
+            "main/a[2] Running\n",
+            "main/a[2] Suspended: ask\n",
+            "main/a[2] resumed\n",
+            "main/a[2] maxRuntime has passed\n",
+            "main/a[2] Error (retry-exhausted) in 1.5 s: late\n",
+        ];
+        assert_eq!(told, expected);
+    }
+
+    #[test]
+    fn what_was_never_tried_is_told_too_but_the_root_is_not() {
+        let told = lines(&[
+            event("task.phase", "main/b", 0, &json!({ "to": "Skipped", "reason": "when" })),
+            event("task.phase", "main/c", 0, &json!({ "to": "Error", "message": "no value" })),
+            event("task.phase", "main", 0, &json!({ "to": "Error" })),
+        ]);
+        assert_eq!(told, ["main/b Skipped (when)\n", "main/c Error: no value\n"]);
+    }
+
+    /// A run of 1000 tasks; `every` n-th fails.
+    fn large(every: usize) -> Vec<String> {
+        let mut events = vec![event("scope.opened", "main", 0, &json!({ "tasks": 1000 }))];
+        for at in 0..1000 {
+            let path = format!("main/t{at}");
+            events.push(event("task.attempt.started", &path, 1, &json!({})));
+            let to = if at % every == every - 1 { "Failed" } else { "Succeeded" };
+            events.push(event("task.phase", &path, 1, &json!({ "to": to })));
+        }
+        lines(&events)
+    }
+
+    #[test]
+    fn a_large_run_is_told_in_tenths_and_failures() {
+        let told = large(501);
+        assert_eq!(told.len(), 11, "{told:?}");
+        assert!(told.contains(&"main/t500[1] Failed\n".to_owned()), "{told:?}");
+        assert_eq!(told.last().map(String::as_str), Some("1000 of 1000 task runs have ended\n"));
+    }
+
+    /// A run that was taken up has opened its scopes before anybody listened.
+    #[test]
+    fn a_large_run_that_was_taken_up_is_told_in_tenths_too() {
+        let mut plain = Plain::counting(1000, 600);
+        let ends = (600..1000)
+            .map(|at| event("task.phase", &format!("main/t{at}"), 1, &json!({ "to": "Succeeded" })));
+        let told: Vec<_> = ends.filter_map(|event| plain.line(&event)).collect();
+        assert_eq!(told.len(), 4, "{told:?}");
+        assert_eq!(told.first().map(String::as_str), Some("700 of 1000 task runs have ended\n"));
+    }
+
+    #[test]
+    fn a_large_run_that_fails_does_not_flood() {
+        let told = large(1).concat();
+        assert_eq!(told.lines().count(), 111, "{told}");
+        assert!(told.contains("main/t99[1] Failed\nfrom here on task runs are only counted\n"), "{told}");
+    }
+}

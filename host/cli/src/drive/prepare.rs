@@ -1,0 +1,179 @@
+//! Opens a host as the command line and the configuration say.
+
+use std::{
+    collections::BTreeSet,
+    path::{Path, PathBuf},
+    sync::Arc,
+    time::{Duration, Instant},
+};
+
+use phasm::{
+    Host, HostBuilder,
+    config::Config,
+    engine::{
+        plan::{Plan, Work},
+        value::Value,
+    },
+    store::{Sqlite, StoreError},
+};
+use tokio::time::sleep;
+
+use super::super::{
+    document::Text,
+    failure::{Failure, While},
+    places::Places,
+    plugin::Workshop,
+    problems,
+    screen::Screen,
+    search, text,
+};
+
+/// How long a process that was killed may take to let go of its store.
+const LETTING_GO: Duration = Duration::from_millis(500);
+
+/// A host, and what it was opened with.
+pub(crate) struct Prepared {
+    pub(crate) host: Host,
+    config: Option<Config>,
+    workshop: Arc<Workshop>,
+    dirs: Vec<PathBuf>,
+}
+
+/// Reads a configuration; problems are shown, `as_json` on stdout.
+///
+/// # Errors
+/// When it cannot be read or has problems.
+pub(crate) fn configuration(file: &Path, screen: &Screen, as_json: bool) -> Result<(Text, Config), Failure> {
+    let text = Text::read(file, "configuration")?;
+    let dir = text.dir().unwrap_or(Path::new(".")).to_owned();
+    let config = Config::parse(&text.text, &dir);
+    let config = config.map_err(|found| problems::refuse(screen, text.source(), &found, as_json))?;
+    Ok((text, config))
+}
+
+/// The configuration a command was given, if any.
+#[derive(Default)]
+pub(crate) struct Configured(Option<(Text, Config)>);
+
+impl Configured {
+    /// Reads it; problems are shown, `as_json` on stdout.
+    ///
+    /// # Errors
+    /// When it cannot be read or has problems.
+    pub(crate) fn read(places: &Places, screen: &Screen, as_json: bool) -> Result<Self, Failure> {
+        let file = places.config.as_deref();
+        file.map(|file| configuration(file, screen, as_json)).transpose().map(Self)
+    }
+
+    /// The operator's variables, an object.
+    pub(crate) fn variables(&self) -> Value {
+        self.0.as_ref().map(|(_, config)| config.vars.clone()).unwrap_or_default().into()
+    }
+}
+
+/// Opens a host for a document in `dir`, if there is one; nothing is stored, built or loaded yet.
+///
+/// # Errors
+/// When a directory is not as it should be.
+pub(crate) fn open(
+    places: &Places,
+    Configured(configured): Configured,
+    screen: &Screen,
+    dir: Option<&Path>,
+) -> Result<Prepared, Failure> {
+    let config = configured.as_ref().map(|(_, config)| config);
+    let dirs = search::plugin_dirs(&places.plugins, config, dir)?;
+    let cache = search::cache_dir().map(|dir| dir.join("compiled"));
+    let workshop = Arc::new(Workshop::new(screen));
+    let builder = Host::builder().plugin_builder(Arc::clone(&workshop) as _);
+    let builder = config.unwrap_or(&Config::default()).apply(builder, cache);
+    let builder = dirs.iter().fold(builder, HostBuilder::plugin_dir);
+    let host = builder.open().map_err(Failure::host)?;
+    if let (Some((text, config)), Some(plugins)) = (&configured, host.plugins()) {
+        let unknown = config.unknown_grants(&plugins.names());
+        problems::show_warnings(screen, text.source(), &[config.warnings.as_slice(), &unknown].concat());
+    }
+    for warning in host.plugins().into_iter().flat_map(|plugins| plugins.sandbox().warnings()) {
+        screen.err(&format!("{} {warning}\n", text::doubtful("warning:")));
+    }
+    Ok(Prepared { host, config: configured.map(|(_, config)| config), workshop, dirs })
+}
+
+/// Opens a store. Whoever held it may have been killed just now, and be about to let go.
+async fn open_store(file: &Path) -> Result<Sqlite, StoreError> {
+    let give_up = Instant::now() + LETTING_GO;
+    loop {
+        match Sqlite::open(file) {
+            Err(StoreError::Locked { .. }) if Instant::now() < give_up => sleep(LETTING_GO / 20).await,
+            opened => return opened,
+        }
+    }
+}
+
+impl Prepared {
+    /// Keeps runs in the store of that file from now on.
+    ///
+    /// # Errors
+    /// When it cannot be opened, or is in use.
+    pub(crate) async fn with_store(self, file: &Path) -> Result<Self, Failure> {
+        let store = open_store(file).await;
+        let store = store.map_err(|error| Failure::call(While::new("the store cannot be used", error)))?;
+        Ok(Self { host: self.host.with_store(Arc::new(store)), ..self })
+    }
+
+    /// Builds and compiles what the documents name, so that no attempt's clock runs meanwhile. What fails is warned of:
+    /// attempts that need it end with code 3 (R-C1).
+    pub(crate) async fn load_plugins(&self, plans: &[Arc<Plan>], screen: &Screen) {
+        let Some(plugins) = self.host.plugins() else { return };
+        let types = plans.iter().flat_map(|plan| executor_types(plan)).collect();
+        self.build(&types).await;
+        for executor_type in &types {
+            if let Err(error) = plugins.load(executor_type).await {
+                let message = error.to_string();
+                let lines: Vec<_> = message.lines().map(text::clean).collect();
+                screen.err(&format!("{} {}\n", text::doubtful("warning:"), lines.join("\n")));
+            }
+        }
+    }
+
+    /// Builds the source folders among them in one go.
+    async fn build(&self, types: &BTreeSet<Arc<str>>) {
+        let folder = |executor_type: &Arc<str>| {
+            let name = executor_type.split('@').next()?;
+            let named =
+                |dir: &&PathBuf| dir.join(name).is_dir() || dir.join(format!("{name}.wasm")).is_file();
+            let folder = self.dirs.iter().find(named)?.join(name);
+            folder.join("Cargo.toml").is_file().then_some(folder)
+        };
+        let folders: Vec<_> = types.iter().filter_map(folder).collect();
+        if folders.is_empty() {
+            return;
+        }
+        let workshop = Arc::clone(&self.workshop);
+        // Plugins that are not there after a panic are built, and complained about, one by one.
+        let _panicked = tokio::task::spawn_blocking(move || workshop.bring_up_to_date(&folders)).await;
+    }
+
+    /// Creates the granted directories that are to be created.
+    ///
+    /// # Errors
+    /// When one cannot be.
+    pub(crate) fn create_dirs(&self) -> Result<(), Failure> {
+        let Some(config) = &self.config else { return Ok(()) };
+        config.create_dirs().map_err(|(dir, error)| {
+            Failure::call(While::new(
+                format!("the granted directory {} cannot be created", dir.display()),
+                error,
+            ))
+        })
+    }
+}
+
+/// Every `executor.type` of a plan.
+fn executor_types(plan: &Plan) -> BTreeSet<Arc<str>> {
+    let types = plan.nodes().filter_map(|node| match &node.work {
+        Work::Executor(call) => Some(Arc::clone(&call.executor_type)),
+        Work::Container(_) | Work::Wrapper(_) => None,
+    });
+    types.collect()
+}

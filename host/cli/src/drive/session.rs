@@ -1,0 +1,290 @@
+//! Follows one run: tells what happens, answers suspensions, hears interrupts.
+
+use std::{collections::BTreeMap, sync::Arc, time::Duration};
+
+use phasm::{
+    Notice, Refused, RunError, RunHandle,
+    clock::Clock,
+    engine::{phase::Phase, run::RunView},
+};
+use tokio::{
+    sync::mpsc::UnboundedReceiver,
+    time::{Interval, MissedTickBehavior, interval},
+};
+
+use super::{
+    super::{
+        failure::{Failure, While},
+        screen::{Lines, Screen},
+        signals::Interrupts,
+        text,
+    },
+    Ended, Manner,
+    answers::{Answers, Waiting},
+    live, notices,
+    plain::Plain,
+    snapshot::Snapshot,
+};
+
+/// How often a terminal is drawn anew.
+const FRAME: Duration = Duration::from_millis(100);
+/// Notices taken in one go.
+const MOST_NOTICES: usize = 4096;
+/// Task runs shown at once while a run goes on, and at its end.
+const MOST_ROWS: usize = 16;
+const MOST_FINAL_ROWS: usize = 40;
+
+/// One run as the command line follows it.
+pub(super) struct Session {
+    manner: Manner,
+    screen: Screen,
+    handle: RunHandle,
+    /// Stands before every line about this run, where it is not the only one.
+    prefix: String,
+    answers: Answers,
+    /// Whether a task may be suspended.
+    suspensions: bool,
+    /// What was said to be waited for.
+    told: Vec<Waiting>,
+    plain: Plain,
+    /// The last thing each attempt said about its progress.
+    progress: BTreeMap<Arc<str>, String>,
+    /// Lines for stdout, written once a batch.
+    events: String,
+    clock: Clock,
+    frame: usize,
+    interrupted: bool,
+}
+
+impl Session {
+    pub(super) fn new(
+        manner: Manner,
+        screen: &Screen,
+        handle: RunHandle,
+        plain: Plain,
+        answers: Answers,
+        prefix: String,
+    ) -> Self {
+        Self {
+            manner,
+            screen: screen.clone(),
+            handle,
+            prefix,
+            answers,
+            // A run that was taken up may have been parked all the time.
+            suspensions: true,
+            told: Vec::new(),
+            plain,
+            progress: BTreeMap::new(),
+            events: String::new(),
+            clock: Clock::start(),
+            frame: 0,
+            interrupted: false,
+        }
+    }
+
+    /// Follows the run until it has ended, is parked or is given up.
+    ///
+    /// # Errors
+    /// When the run's store failed.
+    pub(super) async fn follow(
+        mut self,
+        mut notices: UnboundedReceiver<Notice>,
+        mut interrupts: Interrupts,
+    ) -> Result<Ended, Failure> {
+        let handle = self.handle.clone();
+        let ended = handle.ended();
+        tokio::pin!(ended);
+        let mut lines = self.screen.lines();
+        let mut frames = frames();
+        let mut batch = Vec::new();
+        let mut hears = true;
+        let mut stopped = self.hear(&mut batch).await?;
+        while stopped.is_none() {
+            // In this order: a flood of notices holds up neither interrupts nor frames.
+            tokio::select! {
+                biased;
+                count = interrupts.next() => {
+                    if self.interrupted || count > 1 {
+                        return Ok(Ended::Abandoned);
+                    }
+                    self.say(if self.manner.leaves_open {
+                        "interrupted: the run stays open\n"
+                    } else {
+                        "interrupted: cancelling the run; once more exits at once\n"
+                    });
+                    self.interrupt();
+                }
+                _ = frames.tick(), if self.screen.is_live() => self.draw(&mut lines).await,
+                count = notices.recv_many(&mut batch, MOST_NOTICES), if hears => {
+                    hears = count > 0;
+                    stopped = self.hear(&mut batch).await?;
+                }
+                over = &mut ended => {
+                    over.map_err(lost)?;
+                    break;
+                }
+            }
+            if self.interrupted && self.manner.leaves_open {
+                return tokio::select! {
+                    view = self.view() => view.map(Ended::Left),
+                    _ = interrupts.next() => Ok(Ended::Abandoned),
+                };
+            }
+        }
+        if let Some(stopped) = stopped {
+            return Ok(stopped);
+        }
+        while let Ok(notice) = notices.try_recv() {
+            self.tell(&notice);
+        }
+        self.flush();
+        drop(lines);
+        self.leave().await
+    }
+
+    /// Tells what is new, and sees to suspended tasks. Something, if the run is parked and nobody stays.
+    async fn hear(&mut self, batch: &mut Vec<Notice>) -> Result<Option<Ended>, Failure> {
+        for notice in batch.drain(..) {
+            self.tell(&notice);
+        }
+        self.flush();
+        if self.suspensions { self.see_to_suspended().await } else { Ok(None) }
+    }
+
+    fn tell(&mut self, notice: &Notice) {
+        if self.manner.events {
+            self.events += &notices::json_line(notice, self.handle.id(), self.clock.now());
+        }
+        match notice {
+            Notice::Event(event) => {
+                self.suspensions |= notices::is_suspension(event);
+                let warning = notices::warning(event);
+                let line = warning.or_else(|| self.plain.line(event).filter(|_| !self.screen.is_live()));
+                if let Some(line) = line {
+                    self.say(&line);
+                }
+            }
+            Notice::Log(line) if self.manner.log_level.shows(line.level) => {
+                self.say(&notices::log_line(line));
+            }
+            Notice::Log(_) => {}
+            Notice::Progress(note) => {
+                self.progress.insert(Arc::clone(&note.task), notices::progress(note));
+            }
+        }
+    }
+
+    /// Prints lines about this run to stderr.
+    fn say(&self, lines: &str) {
+        if self.prefix.is_empty() {
+            return self.screen.err(lines);
+        }
+        let prefixed = lines.split_inclusive('\n').flat_map(|line| [self.prefix.as_str(), line]);
+        self.screen.err(&prefixed.collect::<String>());
+    }
+
+    /// Writes what has gathered for stdout. When nobody reads it, the run is for nobody.
+    fn flush(&mut self) {
+        let events = std::mem::take(&mut self.events);
+        if !events.is_empty() && self.screen.out(&events).is_err() && !self.interrupted {
+            self.interrupt();
+        }
+    }
+
+    /// Cancels the run, or has it left as it is.
+    fn interrupt(&mut self) {
+        self.interrupted = true;
+        if self.manner.leaves_open {
+            return;
+        }
+        let handle = self.handle.clone();
+        tokio::spawn(async move {
+            // A run that has ended meanwhile says so itself, and so does one whose store failed.
+            let _refused = handle.cancel().await;
+        });
+    }
+
+    async fn see_to_suspended(&mut self) -> Result<Option<Ended>, Failure> {
+        let look = self.handle.look(|run| (run.is_parked(), Waiting::of(run)));
+        let (parked, waiting) = look.await.map_err(lost)?;
+        self.suspensions = !waiting.is_empty();
+        let mut answered = false;
+        for task in &waiting {
+            if let Some(payload) = self.answers.take(task) {
+                answered |= self.handle.resume(&task.id, payload).await.map_err(refused)?;
+            }
+        }
+        if !parked || answered || self.interrupted {
+            return Ok(None);
+        }
+        if !self.manner.stays {
+            self.tell_unused();
+            return Ok(Some(Ended::Parked(self.view().await?)));
+        }
+        if self.told != waiting {
+            self.say(&waits_for(&waiting));
+            self.told = waiting;
+        }
+        Ok(None)
+    }
+
+    async fn view(&self) -> Result<Box<RunView>, Failure> {
+        self.handle.view().await.map(Box::new).map_err(lost)
+    }
+
+    async fn draw(&mut self, lines: &mut Lines) {
+        // A run that has just ended, or whose store has failed, says so itself.
+        let Ok(snapshot) = self.handle.look(|run| Snapshot::of(run, MOST_ROWS)).await else { return };
+        self.frame = self.frame.wrapping_add(1);
+        lines.draw(&live::lines(&snapshot, self.clock.now(), self.frame, &self.progress));
+    }
+
+    fn tell_unused(&self) {
+        for task in self.answers.unused() {
+            let message = format!("--resume {task}=… was not used: no task of that name was suspended");
+            self.say(&format!("{} {message}\n", text::doubtful("warning:")));
+        }
+    }
+
+    async fn leave(self) -> Result<Ended, Failure> {
+        if self.screen.is_live() {
+            let snapshot = self.handle.look(|run| Snapshot::of(run, MOST_FINAL_ROWS)).await.map_err(lost)?;
+            let lines = live::lines(&snapshot, self.clock.now(), self.frame, &BTreeMap::new());
+            self.screen.err(&(lines.join("\n") + "\n"));
+        }
+        self.tell_unused();
+        let view: Box<RunView> = Box::new(self.handle.wait().await.map_err(lost)?);
+        if !self.prefix.is_empty() {
+            self.say(&format!("{}\n", text::phase(view.phase)));
+        }
+        if self.interrupted && view.phase == Phase::Cancelled {
+            return Ok(Ended::Interrupted(view));
+        }
+        Ok(Ended::Over(view))
+    }
+}
+
+fn frames() -> Interval {
+    let mut frames = interval(FRAME);
+    frames.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    frames
+}
+
+fn waits_for(waiting: &[Waiting]) -> String {
+    let line = |task: &Waiting| {
+        let until = task.until.as_ref().map(|until| format!(" until {until}")).unwrap_or_default();
+        let message = text::after(": ", &task.message);
+        format!("waiting: {} is suspended{until}{message}\n", text::clean(&task.path))
+    };
+    let lines: String = waiting.iter().map(line).collect();
+    lines + "waiting for a timeout, or for Ctrl-C to cancel\n"
+}
+
+fn lost(error: RunError) -> Failure {
+    Failure::host(error)
+}
+
+fn refused(error: Refused) -> Failure {
+    Failure::host(While::new("a suspended task could not be answered", error))
+}

@@ -1,0 +1,122 @@
+//! A run for people: how it ended, what came out, what went wrong.
+
+use phasm::engine::{
+    event::Reason,
+    phase::Phase,
+    run::{RunView, TaskView},
+};
+
+use super::super::text;
+
+/// Lines a list has at most.
+const MOST_LINES: usize = 20;
+/// Characters of a value or message at most.
+const LONGEST: usize = 200;
+
+/// What to print about a run; `open` is said of one that has not ended.
+pub(crate) fn of(view: &RunView, open: &str) -> String {
+    let mut page = headline(view, open);
+    if !view.message.is_empty() && view.phase != Phase::Succeeded {
+        page += &format!("  {}\n", text::short(&view.message, LONGEST));
+    }
+    let outputs: Vec<_> = view
+        .outputs
+        .iter()
+        .map(|output| [text::short(&output.name, 40).into_owned(), text::value(&output.value, LONGEST)])
+        .collect();
+    page += &table("outputs", &outputs);
+    let suspended = rows(view, |task| task.phase == Phase::Suspended);
+    page += &table("suspended", &suspended);
+    page += &how_to_answer(view, &suspended);
+    page += &table("not succeeded", &rows(view, is_notable));
+    match view.tasks.iter().filter(|task| is_leaf(task) && is_swept_away(task)).count() {
+        0 => {}
+        n => page += &format!("{} cancelled, as the scope had ended\n", text::count(n, "task")),
+    }
+    page
+}
+
+fn headline(view: &RunView, open: &str) -> String {
+    let took = view.duration_ms.map(|millis| format!(" in {}", text::elapsed(millis))).unwrap_or_default();
+    let retries: u32 = view.tasks.iter().map(|task| task.retries).sum();
+    let retries = match retries {
+        0 => String::new(),
+        n => format!(", {} {}", n, if n == 1 { "retry" } else { "retries" }),
+    };
+    let phase = if view.phase.is_terminal() {
+        text::phase(view.phase)
+    } else {
+        format!("{open} {}", text::phase(view.phase))
+    };
+    let reason = view.reason.map(|reason| format!(" ({})", reason.as_str())).unwrap_or_default();
+    let progress = view.progress.replace('/', " of ");
+    format!(
+        "{} {phase}{reason}{took}, {progress} tasks{retries} {}\n",
+        text::bold(&view.workflow),
+        text::dim(format_args!("({})", view.run_id))
+    )
+}
+
+/// The root is told in the headline, other containers follow from their tasks.
+fn is_leaf(task: &TaskView) -> bool {
+    task.template_type == "task" && !task.scope.is_empty()
+}
+
+/// A leaf whose end deserves a line.
+fn is_notable(task: &TaskView) -> bool {
+    let ended_badly = task.phase.is_terminal() && !matches!(task.phase, Phase::Succeeded | Phase::Skipped);
+    is_leaf(task) && ended_badly && !is_swept_away(task)
+}
+
+/// Whether a task was cancelled because of another, or of the whole.
+fn is_swept_away(task: &TaskView) -> bool {
+    let whole = [Reason::ScopeFailed, Reason::ScopeTimeout, Reason::WorkflowTimeout];
+    task.phase == Phase::Cancelled && task.reason.is_some_and(|reason| whole.contains(&reason))
+}
+
+fn rows(view: &RunView, wanted: impl Fn(&TaskView) -> bool) -> Vec<[String; 2]> {
+    let row = |task: &TaskView| {
+        let path = if task.scope.is_empty() {
+            task.task_name.to_string()
+        } else {
+            format!("{}/{}", task.scope, task.task_name)
+        };
+        [path, result(task)]
+    };
+    view.tasks.iter().filter(|task| wanted(task)).map(row).collect()
+}
+
+/// The command that answers the first of what is suspended.
+fn how_to_answer(view: &RunView, suspended: &[[String; 2]]) -> String {
+    let answer = |[path, _]: &[String; 2]| {
+        let run = &view.run_id;
+        format!("answer with: phasm resume {run} '{}' '{{…}}' --store FILE\n", text::clean(path))
+    };
+    suspended.first().map(answer).unwrap_or_default()
+}
+
+/// `Failed (retry-exhausted) code 2 after 3 attempts: the service was busy`.
+fn result(task: &TaskView) -> String {
+    let reason = task.reason.map(|reason| format!(" ({})", reason.as_str())).unwrap_or_default();
+    let code = task.code.map(|code| format!(" code {code}")).unwrap_or_default();
+    let attempts = match task.attempts.len() {
+        0 | 1 => String::new(),
+        n => format!(" after {n} attempts"),
+    };
+    let message = text::after(": ", &task.message);
+    format!("{}{reason}{code}{attempts}{message}", text::phase(task.phase))
+}
+
+fn table(title: &str, rows: &[[String; 2]]) -> String {
+    if rows.is_empty() {
+        return String::new();
+    }
+    let shown = rows.iter().take(MOST_LINES);
+    let width = shown.clone().map(|[name, _]| name.chars().count()).max().unwrap_or(0);
+    let lines: String = shown.map(|[name, value]| format!("  {name:<width$}  {value}\n")).collect();
+    let more = match rows.len().saturating_sub(MOST_LINES) {
+        0 => String::new(),
+        n => format!("  … and {n} more\n"),
+    };
+    format!("{}\n{lines}{more}", text::bold(format_args!("{title}:")))
+}

@@ -1,0 +1,144 @@
+//! `phasm plugin list`.
+
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+use phasm::plugins::{self, Manifest, Source};
+use serde::Serialize;
+
+use super::super::{
+    drive::configuration,
+    exit::Exit,
+    failure::{Failure, While},
+    places::Places,
+    problems,
+    screen::Screen,
+    search, text,
+};
+
+/// Lists the plugins that a run would find, in the order they are searched.
+#[derive(Args, Debug)]
+#[command(after_help = "Examples:\n  phasm plugin list\n  phasm plugin list --plugins ../executors --json")]
+pub(crate) struct ListArguments {
+    #[command(flatten)]
+    places: Places,
+
+    /// Print one JSON array to stdout.
+    #[arg(long)]
+    json: bool,
+}
+
+/// One plugin as it lies there; nothing is built.
+#[derive(Debug, Serialize)]
+pub(super) struct Listed {
+    pub(super) name: String,
+    version: Option<String>,
+    /// component, built, stale (its source is newer, or was never built) or broken.
+    state: &'static str,
+    description: Option<String>,
+    pub(super) path: PathBuf,
+    /// Another of the same name is found first.
+    shadowed: bool,
+}
+
+impl Places {
+    /// Every plugin in these places.
+    ///
+    /// # Errors
+    /// When a place that was asked for cannot be read.
+    pub(super) fn all(&self, screen: &Screen, as_json: bool) -> Result<Vec<Listed>, Failure> {
+        let configured =
+            self.config.as_deref().map(|file| configuration(file, screen, as_json)).transpose()?;
+        let config = configured.as_ref().map(|(_, config)| config);
+        let mut all: Vec<Listed> = Vec::new();
+        for dir in search::plugin_dirs(&self.plugins, config, None)? {
+            let found = plugins::scan(&dir).map_err(|error| {
+                Failure::call(While::new(format!("{} cannot be read", dir.display()), error))
+            })?;
+            for (name, source) in found {
+                let shadowed = all.iter().any(|known| known.name == name);
+                all.extend(look(name, source, shadowed));
+            }
+        }
+        Ok(all)
+    }
+}
+
+/// Lists plugins.
+pub(super) fn list(arguments: &ListArguments, screen: &Screen) -> Result<Exit, Failure> {
+    let all = arguments.places.all(screen, arguments.json)?;
+    let page = if arguments.json { problems::json(screen, &all) } else { table(&all) };
+    // Whoever has stopped reading wants no more.
+    let _gone = screen.out(&page);
+    Ok(Exit::Done)
+}
+
+fn table(all: &[Listed]) -> String {
+    let width = |of: fn(&Listed) -> usize| all.iter().map(of).max().unwrap_or(0);
+    let (names, versions) = (width(|l| l.name.chars().count()), width(|l| version(l).chars().count()));
+    let line = |listed: &Listed| {
+        let state = if listed.shadowed { "shadowed" } else { listed.state };
+        let description = listed.description.as_deref().unwrap_or_default();
+        format!(
+            "{:<names$}  {:<versions$}  {state:<9}  {}  {}\n",
+            listed.name,
+            version(listed),
+            text::short(description, 60),
+            text::dim(listed.path.display())
+        )
+    };
+    all.iter().map(line).collect()
+}
+
+fn version(listed: &Listed) -> &str {
+    listed.version.as_deref().unwrap_or("-")
+}
+
+fn look(name: String, source: Source, shadowed: bool) -> Option<Listed> {
+    let (path, component, fresh) = match source {
+        Source::Bytes(_) => return None,
+        Source::File(path) => (path.clone(), Some(path), "component"),
+        Source::Folder(folder) => {
+            let artefact = phasm_builder::artefact_if_fresh(&folder);
+            let state = if artefact.is_some() { "built" } else { "stale" };
+            (folder, artefact, state)
+        }
+    };
+    let manifest = match &component {
+        Some(wasm) => of_component(wasm),
+        None => of_crate(&path),
+    };
+    let state = if manifest.is_some() { fresh } else { "broken" };
+    let Manifest { version, description, .. } = manifest.unwrap_or_default();
+    Some(Listed { name, version, state, description, path, shadowed })
+}
+
+fn of_component(wasm: &Path) -> Option<Manifest> {
+    Manifest::of(&std::fs::read(wasm).ok()?, Some(wasm)).ok()
+}
+
+/// What a crate's own manifest says; what it takes from its workspace is looked up there.
+fn of_crate(folder: &Path) -> Option<Manifest> {
+    let own = table_of(folder)?;
+    let package = own.get("package")?;
+    let shared = folder
+        .ancestors()
+        .skip(1)
+        .filter_map(table_of)
+        .find_map(|table| table.get("workspace").and_then(|workspace| workspace.get("package")).cloned());
+    let field = |name: &str| {
+        let field = package.get(name)?;
+        let inherited = || shared.as_ref()?.get(name)?.as_str();
+        field.as_str().or_else(inherited).map(str::to_owned)
+    };
+    Some(Manifest {
+        name: field("name"),
+        version: field("version"),
+        description: field("description"),
+        ..Manifest::default()
+    })
+}
+
+fn table_of(folder: &Path) -> Option<toml::Table> {
+    std::fs::read_to_string(folder.join("Cargo.toml")).ok()?.parse().ok()
+}

@@ -1,0 +1,141 @@
+//! `phasm validate`: every problem of documents, at once.
+
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+use phasm::{
+    config::{self, Config},
+    engine::{plan::WithVariables, problem::codes, value::Value},
+    plugins::Installed,
+    sandbox::Limits,
+};
+
+use super::{
+    document::Text,
+    drive::configuration,
+    exit::Exit,
+    failure::{Failure, While},
+    problems::{self, Found},
+    screen::Screen,
+    search, text,
+};
+
+/// Checks documents without running them.
+///
+/// Values for spec.arguments are not asked for. The exit status is 0 if all documents are valid, else 2.
+#[derive(Args, Debug)]
+#[command(
+    after_help = "Examples:\n  phasm validate build.yaml release.json\n  phasm validate audit.yaml --plugins executors --json\n  phasm validate --explain P012"
+)]
+pub(super) struct ValidateArguments {
+    /// Documents, JSON or YAML; `-` is stdin.
+    #[arg(value_name = "FILE", required_unless_present = "explain")]
+    files: Vec<PathBuf>,
+
+    /// A directory with plugins, searched before all others.
+    #[arg(long, value_name = "DIR", conflicts_with = "explain")]
+    plugins: Vec<PathBuf>,
+
+    /// The operator's configuration: plugins, limits.
+    #[arg(long, value_name = "FILE", conflicts_with = "explain")]
+    config: Option<PathBuf>,
+
+    /// Print {"problems": […], "warnings": […]} to stdout.
+    #[arg(long, conflicts_with = "explain")]
+    json: bool,
+
+    /// Explain a code that problems carry, with an example.
+    #[arg(long, value_name = "CODE", conflicts_with = "files")]
+    explain: Option<String>,
+}
+
+/// Checks documents, or explains a code.
+pub(super) fn validate(arguments: &ValidateArguments, screen: &Screen) -> Result<Exit, Failure> {
+    match &arguments.explain {
+        Some(code) => explain(code, screen),
+        None => check(arguments, screen),
+    }
+}
+
+fn check(arguments: &ValidateArguments, screen: &Screen) -> Result<Exit, Failure> {
+    let configured = arguments.config.as_deref();
+    let configured = configured.map(|file| configuration(file, screen, arguments.json)).transpose()?;
+    let config = configured.map(|(_, config)| config);
+    let variables = config.as_ref().map(|config| Value::from(config.vars.clone())).unwrap_or_default();
+    let mut found = Found::default();
+    let mut exit = Exit::Done;
+    for file in &arguments.files {
+        let document = match Text::read(file, "document") {
+            Ok(document) => document,
+            Err(failure) => {
+                exit = failure.report(screen);
+                continue;
+            }
+        };
+        let installed = installed(&arguments.plugins, config.as_ref(), document.dir())?;
+        let known = WithVariables { catalogue: &installed, variables: &variables };
+        let (problems, warnings) = match document.plan(&known) {
+            Ok(plan) => (Vec::new(), plan.warnings.clone()),
+            Err(problems) => (problems, Vec::new()),
+        };
+        if !problems.is_empty() {
+            exit = Exit::Problems;
+        }
+        if arguments.json {
+            found.add(document.source(), &problems, &warnings);
+            continue;
+        }
+        problems::show(screen, document.source(), &problems);
+        problems::show_warnings(screen, document.source(), &warnings);
+        // Whoever has stopped reading still gets the exit status.
+        let _gone = screen.out(&verdict(&document.name, problems.len(), warnings.len()));
+    }
+    if arguments.json {
+        let _gone = found.print(screen);
+    }
+    Ok(exit)
+}
+
+/// The plugins that a run of a document in `dir` would find.
+fn installed(asked: &[PathBuf], config: Option<&Config>, dir: Option<&Path>) -> Result<Installed, Failure> {
+    let memory = config.map_or_else(|| Limits::default().memory, |config| config.limits.memory);
+    let mut installed = Installed::new(memory);
+    for dir in search::plugin_dirs(asked, config, dir)? {
+        installed
+            .add_dir(&dir)
+            .map_err(|error| Failure::call(While::new(format!("{} cannot be read", dir.display()), error)))?;
+    }
+    Ok(installed)
+}
+
+fn verdict(name: &str, problems: usize, warnings: usize) -> String {
+    let warned =
+        if warnings == 0 { String::new() } else { format!(", {}", text::count(warnings, "warning")) };
+    match problems {
+        0 => format!("{name}: valid{warned}\n"),
+        n => format!("{name}: {}{warned}\n", text::count(n, "problem")),
+    }
+}
+
+fn explain(code: &str, screen: &Screen) -> Result<Exit, Failure> {
+    let entry = codes::find(code).or_else(|| config::catalogue::find(code)).ok_or_else(|| {
+        let all = codes::all().chain(config::catalogue::ENTRIES.iter().copied());
+        let codes: Vec<_> = all.map(|entry| entry.code).collect();
+        Failure::call(format!("there is no code `{code}`; expected one of {}", codes.join(", ")))
+    })?;
+    let example = |name: &str, text: &str| {
+        let lines: String = text.lines().map(|line| format!("    {line}\n")).collect();
+        format!("\n{name}:\n\n{lines}")
+    };
+    let page = format!(
+        "{} {}\n\n{}\n{}{}",
+        text::bold(entry.code),
+        text::bold(entry.title),
+        entry.explanation,
+        example("Wrong", entry.wrong),
+        example("Right", entry.right),
+    );
+    // Whoever has stopped reading wants no more.
+    let _gone = screen.out(&page);
+    Ok(Exit::Done)
+}

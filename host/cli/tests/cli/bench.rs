@@ -1,0 +1,103 @@
+//! A directory with plugins in which commands are run.
+
+use std::{
+    fs,
+    path::{Path, PathBuf},
+    process::{Command, Output, Stdio},
+};
+
+use serde_json::Value;
+use tempfile::TempDir;
+
+/// A directory of its own, with `plugins/` full of guests.
+pub(crate) struct Bench {
+    dir: TempDir,
+}
+
+/// What a command printed and how it ended.
+#[derive(Debug)]
+pub(crate) struct Ran {
+    pub(crate) status: i32,
+    pub(crate) stdout: String,
+    pub(crate) stderr: String,
+}
+
+impl Bench {
+    pub(crate) fn new() -> Self {
+        let bench = Self { dir: tempfile::tempdir().unwrap() };
+        for guest in ["code", "echo", "say", "sleep", "nap", "suspend", "trap"] {
+            bench.write(&format!("plugins/{guest}.wasm"), &component(guest));
+        }
+        bench
+    }
+
+    pub(crate) fn path(&self, name: &str) -> PathBuf {
+        self.dir.path().join(name)
+    }
+
+    pub(crate) fn write(&self, name: &str, text: &str) {
+        let path = self.path(name);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, text).unwrap();
+    }
+
+    /// A document of one task template `main` with this executor, more fields in JSON or YAML flow style, and the parameter
+    /// `code` as its input.
+    pub(crate) fn task(&self, name: &str, executor: &str, more: &str) {
+        self.write(
+            name,
+            &format!(
+                "apiVersion: aether/v1\nkind: Workflow\nmetadata: {{ name: w }}\nspec:\n  entrypoint: main\n  arguments: \
+                 {{ parameters: [{{ name: code, default: 0 }}] }}\n  templates:\n    - task:\n        name: main\n        \
+                 executor: {{ type: {executor} }}\n        {more}\n        inputs: {{ parameters: [{{ name: code, value: \
+                 \"{{{{ workflow.parameters.code }}}}\" }}] }}\n"
+            ),
+        );
+    }
+
+    /// The command, with nothing of the user's around it.
+    pub(crate) fn command(&self, arguments: &[&str]) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_phasm"));
+        command
+            .args(arguments)
+            .current_dir(self.dir.path())
+            .env("PHASM_CACHE_DIR", self.path("cache"))
+            .env("XDG_DATA_HOME", self.path("data"))
+            .env_remove("NO_COLOR")
+            .stdin(Stdio::null());
+        command
+    }
+
+    pub(crate) fn phasm(&self, arguments: &[&str]) -> Ran {
+        Ran::from(self.command(arguments).output().unwrap())
+    }
+}
+
+impl Ran {
+    /// stdout as one JSON value.
+    pub(crate) fn json(&self) -> Value {
+        serde_json::from_str(&self.stdout).unwrap_or_else(|error| panic!("{error}: {self:?}"))
+    }
+
+    /// stdout as one JSON value a line.
+    pub(crate) fn json_lines(&self) -> Vec<Value> {
+        self.stdout.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+    }
+}
+
+impl From<Output> for Ran {
+    fn from(output: Output) -> Self {
+        Self {
+            status: output.status.code().unwrap_or(-1),
+            stdout: String::from_utf8(output.stdout).unwrap(),
+            stderr: String::from_utf8(output.stderr).unwrap(),
+        }
+    }
+}
+
+/// A guest of the tests, in its world.
+fn component(guest: &str) -> String {
+    let dir = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/guests");
+    let read = |name: &str| fs::read_to_string(dir.join(format!("{name}.wat"))).unwrap();
+    read("world").replace(";; GUEST", &read(guest))
+}

@@ -1,0 +1,130 @@
+//! `phasm validate`.
+
+use serde_json::json;
+
+use crate::bench::Bench;
+
+#[test]
+fn valid_documents_are_told_so() {
+    let bench = Bench::new();
+    bench.task("a.yaml", "echo", "");
+    let ran = bench.phasm(&["validate", "a.yaml", "a.yaml"]);
+    assert_eq!((ran.status, ran.stderr.as_str()), (0, ""), "{ran:?}");
+    assert_eq!(ran.stdout, "a.yaml: valid\na.yaml: valid\n");
+    assert_eq!(
+        bench.phasm(&["validate", "--json", "a.yaml"]).json(),
+        json!({ "problems": [], "warnings": [] })
+    );
+}
+
+/// The plugins are those that a run would find: by name, with what their manifests say.
+#[test]
+fn installed_executors_are_known() {
+    let bench = Bench::new();
+    bench.task("a.yaml", "ehco", "");
+    bench.task("b.yaml", "mine", "resources: { memory: 2Gi }");
+    bench.write("own/mine.wasm", "");
+    bench.write("own/mine.toml", "retry = { limit = -2 }");
+    let ran = bench.phasm(&["validate", "a.yaml", "b.yaml"]);
+    assert_eq!(
+        (ran.status, ran.stdout.as_str()),
+        (0, "a.yaml: valid, 1 warning\nb.yaml: valid, 2 warnings\n"),
+        "{ran:?}"
+    );
+    for says in [
+        "executor `ehco` is not installed",
+        "did you mean `echo`?",
+        "W015",
+        "executor `mine` is not installed",
+    ] {
+        assert!(ran.stderr.contains(says), "{says}: {ran:?}");
+    }
+    let ran = bench.phasm(&["validate", "b.yaml", "--plugins", "own"]);
+    assert!(ran.stderr.contains("W008: spec.templates[0].task.executor.type: plugin `mine` has unusable defaults (retry.limit: found -2"), "{ran:?}");
+    bench.write("phasm.toml", "plugins = [\"own\"]\n[limits]\nmemory = \"4GiB\"\n");
+    bench.write("own/mine.toml", "retry = { limit = 2 }");
+    let ran = bench.phasm(&["validate", "b.yaml", "--config", "phasm.toml"]);
+    assert_eq!((ran.stderr.as_str(), ran.stdout.as_str()), ("", "b.yaml: valid\n"));
+    assert_eq!(bench.phasm(&["validate", "a.yaml", "--plugins", "nowhere"]).status, 2);
+}
+
+/// Values for spec.arguments are not asked for.
+#[test]
+fn missing_arguments_are_no_problem_yet() {
+    let bench = Bench::new();
+    bench.task("a.yaml", "echo", "");
+    let text = std::fs::read_to_string(bench.path("a.yaml")).unwrap();
+    bench.write("a.yaml", &text.replace("{ name: code, default: 0 }", "{ name: code }"));
+    assert_eq!(bench.phasm(&["validate", "a.yaml"]).status, 0);
+    assert_eq!(bench.phasm(&["run", "a.yaml"]).status, 2);
+}
+
+#[test]
+fn every_problem_of_every_document_at_once() {
+    let bench = Bench::new();
+    bench.task("good.yaml", "echo", "");
+    bench.task("bad.yaml", "echo", "timeout: 5 weeks\n        rety: {}");
+    let ran = bench.phasm(&["validate", "bad.yaml", "none.yaml", "good.yaml"]);
+    assert_eq!(ran.status, 2, "{ran:?}");
+    assert_eq!(ran.stdout, "bad.yaml: 2 problems\ngood.yaml: valid\n");
+    for says in ["bad.yaml:11:18: P", "bad.yaml:12:9: P", "did you mean `retry`?", "none.yaml cannot be read"]
+    {
+        assert!(ran.stderr.contains(says), "{says}: {ran:?}");
+    }
+    let json = bench.phasm(&["validate", "--json", "bad.yaml"]);
+    assert_eq!(json.status, 2);
+    let problems = json.json()["problems"].as_array().unwrap().clone();
+    assert_eq!(problems.len(), 2);
+    for member in ["code", "path", "line", "column", "value", "message", "hint"] {
+        assert!(problems.iter().all(|problem| problem.get(member).is_some()), "{member}: {problems:?}");
+    }
+    assert_eq!((&problems[0]["line"], &problems[0]["value"]), (&json!(11), &json!("5 weeks")));
+}
+
+#[test]
+fn codes_are_explained() {
+    let bench = Bench::new();
+    let page = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../docs/problems.md")).unwrap();
+    for code in ["P001", "w001", "C002"] {
+        let ran = bench.phasm(&["validate", "--explain", code]);
+        assert_eq!(ran.status, 0, "{ran:?}");
+        assert!(ran.stdout.starts_with(&code.to_uppercase()) && ran.stdout.contains("Right:"), "{ran:?}");
+        let explanation = ran.stdout.lines().nth(2).unwrap();
+        assert!(page.contains(&format!("\n{explanation}\n")), "the page says the same: {explanation}");
+    }
+    let unknown = bench.phasm(&["validate", "--explain", "P999"]);
+    assert_eq!((unknown.status, unknown.stdout.as_str()), (2, ""), "{unknown:?}");
+    assert_eq!(bench.phasm(&["validate"]).status, 2);
+}
+
+/// Byte for byte, so that the file can be made anew by hand.
+#[test]
+fn the_schema_is_the_shipped_one() {
+    let ran = Bench::new().phasm(&["schema"]);
+    assert_eq!((ran.status, ran.stderr.as_str()), (0, ""), "{ran:?}");
+    assert!(ran.stdout == include_str!("../../../engine/schema/workflow.schema.json"));
+}
+
+#[test]
+fn every_subcommand_shows_an_example() {
+    let bench = Bench::new();
+    for command in [
+        &["run"][..],
+        &["validate"],
+        &["schema"],
+        &["resume"],
+        &["cancel"],
+        &["recover"],
+        &["list"],
+        &["get"],
+        &["events"],
+        &["plugin", "build"],
+        &["plugin", "list"],
+        &["plugin", "inspect"],
+        &["plugin", "new"],
+    ] {
+        let ran = bench.phasm(&[command, &["--help"]].concat());
+        assert_eq!(ran.status, 0, "{ran:?}");
+        assert!(ran.stdout.contains("Examples:\n  phasm "), "{command:?}: {}", ran.stdout);
+    }
+}

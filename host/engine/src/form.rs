@@ -1,0 +1,30 @@
+//! How objects are written: tables of fields that a reader goes by and that a JSON Schema is made of.
+//!
+//! A [`Table`] names the [`Field`]s of an object and the [`Rule`]s about them; a [`Form`] says how one value is written.
+//! [`Cursor::object`] reads an object by its table and puts everything that is wrong with it into a [`Report`], and
+//! [`schema`] makes the JSON Schema of the same table, so that the two agree. The workflow document is one client, the
+//! host's configuration another.
+
+mod cursor;
+mod duplicates;
+mod duration;
+mod number;
+mod object;
+mod plain;
+mod report;
+mod rule;
+mod schema;
+mod table;
+mod words;
+
+pub use cursor::{Cursor, Located, Name, Site};
+pub use duplicates::check_duplicates;
+pub use duration::{PAUSE, SECONDS, TIMEOUT};
+pub use number::{FRACTION, POSITIVE, SIZE, as_whole, count, parse_size, whole};
+pub use object::Object;
+pub use plain::{BOOLEAN, IGNORED, SOME_TEXT, TEXT, TEXTS, Words, word};
+pub use report::Report;
+pub use rule::{Refusal, Rule, When};
+pub use schema::{Defs, schema};
+pub use table::{Described, Field, Form, Rest, Table};
+pub use words::{joined, listed, listed_if_few};

@@ -1,0 +1,167 @@
+//! Walking a tree: typed access to values, and objects with the fields of their tables.
+
+use std::sync::Arc;
+
+use crate::{
+    path::Path,
+    problem::{
+        Problem,
+        codes::{Entry, shape},
+    },
+    tree::{Key, Node, Span, Tree},
+};
+
+use super::Report;
+
+/// A place in a document.
+#[derive(Clone, Debug, Default)]
+pub struct Site {
+    /// The way to it from the root.
+    pub path: Path,
+    /// Where it is written.
+    pub span: Span,
+}
+
+/// Something read, and where.
+#[derive(Clone, Debug)]
+pub struct Located<T> {
+    /// What was read.
+    pub value: T,
+    /// Where.
+    pub site: Site,
+}
+
+/// A name as written, and where.
+pub type Name = Located<Arc<str>>;
+
+/// A value and its place.
+#[derive(Clone, Debug)]
+pub struct Cursor<'t> {
+    /// What stands there.
+    pub tree: &'t Tree,
+    /// The way to it from the root.
+    pub path: Path,
+}
+
+impl Site {
+    /// A problem of the kind `entry` about this place.
+    pub fn problem(&self, entry: &Entry, message: impl Into<String>) -> Problem {
+        Problem::new(entry, &self.path, self.span, message)
+    }
+
+    /// The place of a field that is missing from the object that stands here.
+    pub fn missing(&self, field: &str) -> Self {
+        Self { path: self.path.key(field), span: self.span }
+    }
+}
+
+impl<T> Located<T> {
+    /// A problem of the kind `entry` about the place where this was read.
+    pub fn problem(&self, entry: &Entry, message: impl Into<String>) -> Problem {
+        self.site.problem(entry, message)
+    }
+}
+
+impl<'t> Cursor<'t> {
+    /// The whole document.
+    pub fn root(tree: &'t Tree) -> Self {
+        Self { tree, path: Path::root() }
+    }
+
+    /// Where this value stands.
+    pub fn site(&self) -> Site {
+        Site { path: self.path.clone(), span: self.tree.span }
+    }
+
+    /// `value`, read from here.
+    pub fn located<T>(&self, value: T) -> Located<T> {
+        Located { value, site: self.site() }
+    }
+
+    /// A problem about this value, which it repeats.
+    pub fn problem(&self, entry: &Entry, message: impl Into<String>) -> Problem {
+        self.site().problem(entry, message).with_value(self.tree)
+    }
+
+    /// Reports that something of another type was `expected`.
+    pub fn wrong_type(&self, expected: &str, report: &Report) {
+        let found = self.tree.to_value().type_name();
+        let problem = self.problem(&shape::WRONG_TYPE, format!("found {found}; expected {expected}"));
+        report.problem(match &self.tree.node {
+            Node::Null if expected.starts_with("an object") => {
+                problem.with_hint("indent its members further than the field itself, or remove it")
+            }
+            Node::Null => problem.with_hint("remove the field, or give it a value"),
+            Node::String(_) if expected == "a list" => {
+                problem.with_hint("a list of one is written in brackets, such as `[a]`")
+            }
+            Node::Number(_) | Node::Bool(_) if expected.contains("text") => {
+                problem.with_hint("put it in quotes")
+            }
+            Node::Bool(_) | Node::Number(_) | Node::String(_) | Node::Array(_) | Node::Object(_) => problem,
+        });
+    }
+
+    /// The members of the object that stands here, keys free to choose, or a problem.
+    fn members(&self, report: &Report) -> Option<&'t [(Key, Tree)]> {
+        if let Node::Object(members) = &self.tree.node {
+            return Some(members);
+        }
+        self.wrong_type("an object", report);
+        None
+    }
+
+    /// The members of the object that stands here, keys free to choose, or a problem.
+    pub fn each_member(
+        &self,
+        report: &Report,
+    ) -> Option<impl Iterator<Item = (&'t Key, Cursor<'t>)> + use<'t>> {
+        Some(each_member(self.members(report)?, self.path.clone()))
+    }
+
+    /// The elements of the list that stands here, or a problem.
+    pub fn items(&self, report: &Report) -> Option<impl ExactSizeIterator<Item = Cursor<'t>> + use<'t>> {
+        let Node::Array(items) = &self.tree.node else {
+            self.wrong_type("a list", report);
+            return None;
+        };
+        let path = self.path.clone();
+        Some(items.iter().enumerate().map(move |(index, tree)| Cursor { tree, path: path.index(index) }))
+    }
+
+    /// The text that stands here, or a problem.
+    pub fn text(&self, report: &Report) -> Option<Arc<str>> {
+        if let Node::String(text) = &self.tree.node {
+            return Some(text.clone());
+        }
+        self.wrong_type("text", report);
+        None
+    }
+
+    /// Whether an object with this member stands here.
+    pub fn has(&self, field: &str) -> bool {
+        matches!(&self.tree.node, Node::Object(members) if members.iter().any(|(key, _)| &*key.name == field))
+    }
+
+    /// Whether an object stands here.
+    pub fn is_object(&self) -> bool {
+        matches!(self.tree.node, Node::Object(_))
+    }
+
+    /// Whether a list stands here.
+    pub fn is_list(&self) -> bool {
+        matches!(self.tree.node, Node::Array(_))
+    }
+
+    /// Whether null stands here.
+    pub fn is_null(&self) -> bool {
+        matches!(self.tree.node, Node::Null)
+    }
+}
+
+pub(super) fn each_member<'t>(
+    members: &'t [(Key, Tree)],
+    path: Path,
+) -> impl Iterator<Item = (&'t Key, Cursor<'t>)> + use<'t> {
+    members.iter().map(move |(key, tree)| (key, Cursor { tree, path: path.key(key.name.clone()) }))
+}

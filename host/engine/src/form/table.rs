@@ -1,0 +1,158 @@
+//! How values, fields and objects are written: the definitions that the reader goes by and that the JSON Schema is made
+//! of. A field that is not defined here is unknown to both.
+
+use serde_json::Value as Json;
+
+use crate::{tree::Tree, value::Value};
+
+use super::{Cursor, Defs, Report, Rule};
+
+/// How a value is written: what reads it, and the JSON Schema of what that takes.
+pub struct Form<T> {
+    read: fn(&Cursor<'_>, &Report) -> Option<T>,
+    schema: fn(&mut Defs) -> Json,
+}
+
+/// A field of an object.
+pub struct Field<T: 'static> {
+    name: &'static str,
+    form: Form<T>,
+    /// What was expected where a required field is missing; absent for optional ones.
+    expected: Option<&'static str>,
+    /// As a document would say it: JSON, or else text.
+    default: Option<&'static str>,
+    about: &'static str,
+}
+
+/// An object with fields of its own.
+pub struct Table {
+    /// What the schema calls it.
+    pub name: &'static str,
+    /// What it is for, in one sentence.
+    pub about: &'static str,
+    /// Its fields, in the order of the documentation.
+    pub fields: &'static [&'static dyn Described],
+    /// What its fields say about each other.
+    pub rules: &'static [Rule],
+    /// What else may stand in it.
+    pub rest: Rest,
+}
+
+/// Members of an object that are no fields of it.
+#[derive(Clone, Copy, Debug)]
+pub enum Rest {
+    /// There are none.
+    Unknown,
+    /// They have names of this form and hold anything.
+    Named(fn(&mut Defs) -> Json),
+    /// They are anything.
+    Anything,
+}
+
+/// What all fields have in common, whatever they hold.
+pub trait Described: Sync {
+    /// How it is written.
+    fn name(&self) -> &'static str;
+    /// What was expected where it is missing; absent where it may be.
+    fn expected(&self) -> Option<&'static str>;
+    /// What it means when it is not written.
+    fn default_value(&self) -> Option<Value>;
+    /// What it is for, in one sentence.
+    fn about(&self) -> &'static str;
+    /// The JSON Schema of its value.
+    fn schema(&self, defs: &mut Defs) -> Json;
+}
+
+impl<T> Form<T> {
+    /// What reads a value, and the JSON Schema of what that takes. `read` reports what is wrong.
+    pub const fn new(read: fn(&Cursor<'_>, &Report) -> Option<T>, schema: fn(&mut Defs) -> Json) -> Self {
+        Self { read, schema }
+    }
+
+    /// The value that stands at `cursor`, or a problem.
+    pub fn read(&self, cursor: &Cursor<'_>, report: &Report) -> Option<T> {
+        (self.read)(cursor, report)
+    }
+
+    /// The JSON Schema of the values that are taken.
+    pub fn schema(&self, defs: &mut Defs) -> Json {
+        (self.schema)(defs)
+    }
+}
+
+impl<T> Field<T> {
+    /// A field that may be left out.
+    pub const fn optional(name: &'static str, form: Form<T>, about: &'static str) -> Self {
+        Self { name, form, expected: None, default: None, about }
+    }
+
+    /// That it is missing is a problem, which names what was `expected`.
+    pub const fn required(
+        name: &'static str,
+        expected: &'static str,
+        form: Form<T>,
+        about: &'static str,
+    ) -> Self {
+        Self { expected: Some(expected), ..Self::optional(name, form, about) }
+    }
+
+    /// Gives it a default.
+    pub const fn or(self, default: &'static str) -> Self {
+        Self { default: Some(default), ..self }
+    }
+
+    /// The value that stands at `cursor`, or a problem.
+    pub fn read(&self, cursor: &Cursor<'_>, report: &Report) -> Option<T> {
+        self.form.read(cursor, report)
+    }
+
+    /// What it means when it is not written.
+    pub fn read_default(&self) -> Option<T> {
+        let tree = Tree::from(&self.default_value()?);
+        self.form.read(&Cursor::root(&tree), &Report::default())
+    }
+}
+
+impl<T> Described for Field<T> {
+    fn name(&self) -> &'static str {
+        self.name
+    }
+
+    fn expected(&self) -> Option<&'static str> {
+        self.expected
+    }
+
+    fn default_value(&self) -> Option<Value> {
+        self.default.map(|text| Value::from_json(text).unwrap_or_else(|_| text.into()))
+    }
+
+    fn about(&self) -> &'static str {
+        self.about
+    }
+
+    fn schema(&self, defs: &mut Defs) -> Json {
+        self.form.schema(defs)
+    }
+}
+
+impl Table {
+    /// An object that has these fields and no other.
+    pub const fn closed(
+        name: &'static str,
+        about: &'static str,
+        fields: &'static [&'static dyn Described],
+        rules: &'static [Rule],
+    ) -> Self {
+        Self { name, about, fields, rules, rest: Rest::Unknown }
+    }
+
+    /// The names of its fields.
+    pub fn names(&self) -> impl Iterator<Item = &'static str> {
+        self.fields.iter().map(|field| field.name())
+    }
+
+    /// Whether it says something about a member of this name, be it that it is refused.
+    pub fn mentions(&self, name: &str) -> bool {
+        self.names().any(|known| known == name) || self.rules.iter().any(|rule| rule.never().contains(&name))
+    }
+}

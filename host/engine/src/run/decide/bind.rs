@@ -1,0 +1,217 @@
+//! Inputs and configuration before the first attempt (R-B1 to R-B5).
+
+use std::sync::Arc;
+
+use super::{Run, env::View, node_at};
+use crate::{
+    event::{Binding, Bindings, Bound, TaskId},
+    expr::{self, Interpolated},
+    plan::{Argument, Level, Node, Parameter, ValueFrom, Work},
+    run::state::{Place, TaskRun},
+    value::{Map, Value},
+};
+
+/// What a leaf is dispatched with, in every attempt.
+pub(in crate::run) struct LeafBound {
+    pub(in crate::run) inputs: Bindings,
+    pub(in crate::run) config: Value,
+}
+
+/// A call whose inputs are bound.
+#[derive(Clone, Copy)]
+pub(in crate::run) struct Call<'a> {
+    /// What the call's arguments see.
+    pub(in crate::run) view: View<'a>,
+    /// The call.
+    pub(in crate::run) node: &'a Node,
+    /// Values given by name besides the arguments: the run's parameters, or an item's fields (R-S5).
+    pub(in crate::run) given: Option<&'a Map>,
+    /// Inputs that nobody supplies are absent (R-S12).
+    pub(in crate::run) lenient: bool,
+}
+
+/// One place a value may come from, and whose names it sees.
+#[derive(Clone, Copy)]
+pub(in crate::run) enum Source<'a> {
+    Written(&'a Interpolated, Level),
+    From(&'a ValueFrom, Level),
+    Given(&'a Value),
+}
+
+impl Run {
+    /// Binds what a leaf is dispatched with.
+    ///
+    /// # Errors
+    /// A message naming the input and what is wrong with it.
+    pub(in crate::run) fn bind(&mut self, id: TaskId) -> Result<LeafBound, String> {
+        let plan = Arc::clone(&self.plan);
+        let (bound, nulls) = match self.task(id) {
+            Some(task) => self.call(task, node_at(&plan, task.place)).bind()?,
+            None => return Err("no such task run".to_owned()),
+        };
+        self.warn_nulls(id, nulls);
+        Ok(bound)
+    }
+
+    /// Binds the declared inputs, then passes on what else the call gives.
+    ///
+    /// # Errors
+    /// A message naming the input and what is wrong with it.
+    pub(in crate::run) fn bind_inputs(&mut self, id: TaskId) -> Result<Bindings, String> {
+        let plan = Arc::clone(&self.plan);
+        let mut nulls = 0;
+        let inputs = match self.task(id) {
+            Some(task) => self.call(task, node_at(&plan, task.place)).inputs(&mut nulls)?,
+            None => return Err("no such task run".to_owned()),
+        };
+        self.warn_nulls(id, nulls);
+        Ok(inputs)
+    }
+
+    fn call<'a>(&'a self, task: &'a TaskRun, node: &'a Node) -> Call<'a> {
+        let given = match task.place {
+            Place::Root => Some(self.parameters.as_ref()),
+            Place::Iteration(..) => self.item(task).and_then(Value::as_object),
+            Place::Dag(..) | Place::Attempt(..) | Place::Entry(..) | Place::Hook(_) => None,
+        };
+        Call { view: View::new(self, task, Level::Node), node, given, lenient: false }
+    }
+
+    pub(in crate::run) fn warn_nulls(&mut self, id: TaskId, nulls: usize) {
+        let message = match nulls {
+            0 => return,
+            1 => "a placeholder inside text was null and left empty".to_owned(),
+            _ => format!("{nulls} placeholders inside text were null and left empty"),
+        };
+        self.warn(Some(id), "null-in-text", message);
+    }
+}
+
+impl<'a> Call<'a> {
+    /// Inputs and configuration, and how many placeholders in texts were null.
+    pub(in crate::run) fn bind(&self) -> Result<(LeafBound, usize), String> {
+        let mut nulls = 0;
+        let inputs = self.inputs(&mut nulls)?;
+        let Work::Executor(call) = &self.node.work else {
+            return Ok((LeafBound { inputs, config: Value::Null }, nulls));
+        };
+        let view = View { bound: Some(&inputs), level: own_level(self.node), ..self.view };
+        let config = evaluate(&call.config, &view).map_err(|error| format!("executor.config: {error}"))?;
+        nulls += config.emptied;
+        Ok((LeafBound { inputs, config: config.value }, nulls))
+    }
+
+    fn inputs(&self, nulls: &mut usize) -> Result<Bindings, String> {
+        let node = self.node;
+        let mut bound: Vec<Binding> = Vec::with_capacity(node.inputs.len().max(node.arguments.len()));
+        for parameter in node.inputs.iter() {
+            let argument = node.arguments.iter().rfind(|argument| argument.name == parameter.name);
+            let given = self.given.and_then(|given| given.get(&parameter.name));
+            let sources = self.sources(parameter, argument, given);
+            if sources.is_empty() && self.lenient {
+                continue;
+            }
+            let value = self.first_of(&bound, &sources, nulls);
+            let value = value.map_err(|error| format!("input {}: {error}", parameter.name))?;
+            check(parameter, &value).map_err(|error| format!("input {}: {error}", parameter.name))?;
+            bound.push(Binding { name: parameter.name.clone(), bound: value });
+        }
+        let declared = |name: &Arc<str>| node.inputs.iter().any(|parameter| parameter.name == *name);
+        for argument in node.arguments.iter().filter(|argument| !declared(&argument.name)) {
+            let value = self.first_of(&bound, &self.argument_sources(argument), nulls);
+            let value = value.map_err(|error| format!("argument {}: {error}", argument.name))?;
+            bound.push(Binding { name: argument.name.clone(), bound: value });
+        }
+        self.pass_fields(&mut bound);
+        Ok(Arc::new(bound))
+    }
+
+    /// Fields of an item that nobody declared are passed on, as arguments are (R-S5).
+    fn pass_fields(&self, bound: &mut Vec<Binding>) {
+        let Place::Iteration(..) = self.view.task.place else { return };
+        // Guests choose how many fields there are: they are only compared with what the document names.
+        let is_named = |name: &Arc<str>| bound.iter().any(|binding| binding.name == *name);
+        let fields = self.given.into_iter().flatten().filter(|(name, _)| !is_named(name));
+        let passed: Vec<Binding> = fields
+            .map(|(name, value)| Binding { name: name.clone(), bound: Bound::Value(value.clone()) })
+            .collect();
+        bound.extend(passed);
+    }
+
+    /// The first source that is not null; null if all are.
+    fn first_of(
+        &self,
+        bound: &[Binding],
+        sources: &[Source<'_>],
+        nulls: &mut usize,
+    ) -> Result<Bound, String> {
+        let view = |level| View { bound: Some(bound), level, ..self.view };
+        for source in sources {
+            let value = match source {
+                Source::Given(value) => (*value).clone(),
+                Source::From(ValueFrom::Secret(secret), _) => return Ok(Bound::SecretKeyRef(secret.clone())),
+                Source::From(ValueFrom::Expression(expr), level) => {
+                    expr.eval(&view(*level)).map_err(|error| error.to_string())?
+                }
+                Source::Written(written, level) => {
+                    let text = evaluate(written, &view(*level))?;
+                    *nulls += text.emptied;
+                    text.value
+                }
+            };
+            if !value.is_null() {
+                return Ok(Bound::Value(value));
+            }
+        }
+        Ok(Bound::Value(Value::Null))
+    }
+
+    fn argument_sources<'s>(&self, argument: &'s Argument) -> Vec<Source<'s>> {
+        let level = self.view.level;
+        let value = argument.value.as_ref().map(|value| Source::Written(value, level));
+        let from = argument.value_from.as_ref().map(|from| Source::From(from, level));
+        value.into_iter().chain(from).collect()
+    }
+
+    /// argument value > argument valueFrom > what is given > declared value > valueFrom > default.
+    fn sources<'s>(
+        &self,
+        parameter: &'s Parameter,
+        argument: Option<&'s Argument>,
+        given: Option<&'s Value>,
+    ) -> Vec<Source<'s>> {
+        let mut sources = argument.map(|argument| self.argument_sources(argument)).unwrap_or_default();
+        sources.extend(given.map(Source::Given));
+        sources.extend(declared_sources(parameter, own_level(self.node)));
+        sources
+    }
+}
+
+/// Whose names a node's own declarations and configuration see.
+pub(in crate::run) fn own_level(node: &Node) -> Level {
+    if node.template.is_some() { Level::Template } else { Level::Inline }
+}
+
+/// `value`, `valueFrom`, `default` of a declaration, in the order in which they count.
+pub(in crate::run) fn declared_sources(parameter: &Parameter, level: Level) -> Vec<Source<'_>> {
+    let value = parameter.value.as_ref().map(|value| Source::Written(value, level));
+    let from = parameter.value_from.as_ref().map(|from| Source::From(from, level));
+    let default = parameter.default.as_ref().map(|value| Source::Written(value, level));
+    value.into_iter().chain(from).chain(default).collect()
+}
+
+fn check(parameter: &Parameter, bound: &Bound) -> Result<(), String> {
+    match bound {
+        Bound::Value(value) => check_value(parameter, value),
+        Bound::SecretKeyRef(_) => Ok(()),
+    }
+}
+
+/// Type and enum; null fits everything (R-B3).
+pub(in crate::run) fn check_value(parameter: &Parameter, value: &Value) -> Result<(), String> {
+    parameter.kind.complaint(value, &parameter.allowed).map_or(Ok(()), Err)
+}
+
+pub(in crate::run) fn evaluate(written: &Interpolated, view: &View<'_>) -> Result<expr::Bound, String> {
+    written.eval(view).map_err(|error| error.to_string())
+}

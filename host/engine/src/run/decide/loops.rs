@@ -1,0 +1,209 @@
+//! Loops: what they run over, whether they go on, and what their iterations amount to (R-S5).
+
+use std::{collections::BTreeMap, sync::Arc};
+
+use super::{Run, bind::evaluate, env::View, node_at};
+use crate::{
+    event::{Bindings, Event, Outputs, TaskId},
+    expr::Expr,
+    outcome::Output,
+    phase::Phase,
+    plan::{AggregateStrategy, Level, Loop, LoopOver, Parameter, TemplateKind, Work},
+    run::state::TaskRun,
+    value::Value,
+};
+
+/// Elements that the lists of one loop may have in all: guests choose the names of undeclared outputs.
+const MOST_SLOTS: usize = 1 << 22;
+
+/// What a loop runs over.
+#[derive(Default)]
+pub(in crate::run) struct Items {
+    /// None where it repeats on a condition, and of other containers.
+    pub(in crate::run) items: Option<Arc<Vec<Value>>>,
+    /// Iterations that `maxIterations` cut off.
+    pub(in crate::run) cut: usize,
+    /// Placeholders inside texts that were null.
+    pub(in crate::run) nulls: usize,
+}
+
+/// Iterations with nothing to dispatch that do-while loops make in one step: time does not pass between them.
+const MOST_IDLE: u32 = 10_000;
+
+impl Run {
+    /// The loop that a task run is, if it is one.
+    pub(in crate::run) fn loop_of<'p>(
+        &self,
+        plan: &'p crate::plan::Plan,
+        task: &TaskRun,
+    ) -> Option<&'p Loop> {
+        match plan.kind(match node_at(plan, task.place).work {
+            Work::Container(template) => template,
+            Work::Executor(_) | Work::Wrapper(_) => return None,
+        }) {
+            Some(TemplateKind::Loop(each)) => Some(each),
+            Some(
+                TemplateKind::Task
+                | TemplateKind::Wrapper(_)
+                | TemplateKind::Dag(_)
+                | TemplateKind::Pipeline(_),
+            )
+            | None => None,
+        }
+    }
+
+    /// Evaluates what a loop runs over; nothing for other containers.
+    ///
+    /// # Errors
+    /// A message that says why it cannot be run over.
+    pub(in crate::run) fn items(&self, id: TaskId, inputs: &Bindings) -> Result<Items, String> {
+        let Some(task) = self.task(id) else { return Ok(Items::default()) };
+        let Some(each) = self.loop_of(&self.plan, task) else { return Ok(Items::default()) };
+        let view = View { bound: Some(inputs), ..View::new(self, task, Level::Template) };
+        let mut nulls = 0;
+        let mut items = match &each.over {
+            LoopOver::Repeat(_) => return Ok(Items::default()),
+            LoopOver::Items(written) => {
+                let item = |(index, item)| {
+                    let text = evaluate(item, &view).map_err(|error| format!("items[{index}]: {error}"))?;
+                    nulls += text.emptied;
+                    Ok::<_, String>(text.value)
+                };
+                written.iter().enumerate().map(item).collect::<Result<Vec<_>, _>>()?
+            }
+            LoopOver::ItemsFrom(expr) => {
+                items_from(expr, &view).map_err(|error| format!("itemsFrom: {error}"))?
+            }
+        };
+        let most = each.max_iterations.map_or(usize::MAX, |most| most as usize);
+        let cut = items.len().saturating_sub(most);
+        items.truncate(most);
+        Ok(Items { items: Some(Arc::new(items)), cut, nulls })
+    }
+
+    /// All iterations of a loop have ended well enough: whether `repeatCondition` asks for another; true if so.
+    ///
+    /// # Errors
+    /// Why the condition cannot be answered.
+    pub(in crate::run) fn repeat(&mut self, container: TaskId) -> Result<bool, String> {
+        let plan = Arc::clone(&self.plan);
+        let Some(task) = self.task(container) else { return Ok(false) };
+        let Some(Loop { over: LoopOver::Repeat(condition), max_iterations, .. }) = self.loop_of(&plan, task)
+        else {
+            return Ok(false);
+        };
+        let children = task.scope.as_ref().map(|scope| scope.children.as_slice()).unwrap_or_default();
+        let (count, Some(last)) = (children.len(), children.last().and_then(|id| self.task(*id))) else {
+            return Ok(false);
+        };
+        let again = condition.test(&View::new(self, last, Level::Node));
+        if !again.map_err(|error| format!("repeatCondition: {error}"))? {
+            return Ok(false);
+        }
+        if max_iterations.is_some_and(|most| count >= most as usize) {
+            let message = format!("the loop ends after {count} iterations; repeatCondition still holds");
+            self.warn(Some(container), "max-iterations", message);
+            return Ok(false);
+        }
+        self.idle_iterations += u32::from(last.dispatched_at.is_none());
+        if self.idle_iterations > MOST_IDLE {
+            return Err(format!("repeatCondition: {MOST_IDLE} iterations at one instant had nothing to do"));
+        }
+        self.room_for(1)?;
+        self.emit(Event::Repeated(container));
+        Ok(true)
+    }
+
+    /// The outputs of a loop's iterations, by its strategy; `None` for other containers.
+    pub(in crate::run) fn aggregated(&mut self, id: TaskId) -> Option<Outputs> {
+        let plan = Arc::clone(&self.plan);
+        let task = self.task(id)?;
+        let each = self.loop_of(&plan, task)?;
+        let children = task.scope.as_ref().map(|scope| scope.children.as_slice()).unwrap_or_default();
+        let iterations = || children.iter().filter_map(|id| self.task(*id));
+        let mut well = iterations().filter(|task| task.phase == Phase::Succeeded);
+        let wanted =
+            |name: &Arc<str>| each.aggregate.parameters.as_ref().is_none_or(|names| names.contains(name));
+        let one = |task: Option<&TaskRun>| {
+            let outputs = task.map(|task| task.outputs.iter()).into_iter().flatten();
+            outputs.filter(|output| wanted(&output.name)).cloned().collect()
+        };
+        Some(Arc::new(match each.aggregate.strategy {
+            AggregateStrategy::First => one(well.next()),
+            AggregateStrategy::Last => one(well.next_back()),
+            AggregateStrategy::List => {
+                let (lists, too_many) = self.lists(task, each, children.len(), iterations());
+                if too_many {
+                    let message = format!("outputs beyond {MOST_SLOTS} list elements are left out");
+                    self.warn(Some(id), "aggregate", message);
+                }
+                lists
+            }
+        }))
+    }
+
+    /// One list per name, aligned with the iterations, null for what did not succeed; true if some name was left out.
+    fn lists<'a>(
+        &self,
+        task: &TaskRun,
+        each: &Loop,
+        length: usize,
+        iterations: impl Iterator<Item = &'a TaskRun>,
+    ) -> (Vec<Output>, bool) {
+        let mut names: Vec<Arc<str>> = match &each.aggregate.parameters {
+            Some(names) => names.clone(),
+            None => self.declared_names(task, each),
+        };
+        let mut lists: BTreeMap<Arc<str>, Vec<Value>> =
+            names.iter().map(|name| (name.clone(), vec![Value::Null; length])).collect();
+        let all = each.aggregate.parameters.is_none();
+        let most_names = MOST_SLOTS / length.max(1);
+        let mut too_many = false;
+        for (index, iteration) in iterations.enumerate().filter(|(_, task)| task.phase == Phase::Succeeded) {
+            for output in iteration.outputs.iter() {
+                let is_new = all && !lists.contains_key(&output.name);
+                too_many |= is_new && names.len() >= most_names;
+                if is_new && names.len() < most_names {
+                    names.push(output.name.clone());
+                    lists.insert(output.name.clone(), vec![Value::Null; length]);
+                }
+                if let Some(slot) = lists.get_mut(&output.name).and_then(|list| list.get_mut(index)) {
+                    *slot = output.value.clone();
+                }
+            }
+        }
+        let list = |name: Arc<str>| Some(Output { value: lists.remove(&name)?.into(), name });
+        (names.into_iter().filter_map(list).collect(), too_many)
+    }
+
+    /// The names that a loop has whatever its iterations return: its own declared ones without a source, and the
+    /// body's.
+    fn declared_names(&self, task: &TaskRun, each: &Loop) -> Vec<Arc<str>> {
+        let aggregated = |p: &&Parameter| p.value.is_none() && p.value_from.is_none();
+        let own = self.node(task).outputs.iter().filter(aggregated);
+        let mut names: Vec<Arc<str>> = Vec::new();
+        for parameter in own.chain(each.body.outputs.iter()) {
+            if !names.contains(&parameter.name) {
+                names.push(parameter.name.clone());
+            }
+        }
+        names
+    }
+}
+
+/// An array, or JSON text of one; null is none.
+fn items_from(expr: &Expr, view: &View<'_>) -> Result<Vec<Value>, String> {
+    let value = expr.eval(view).map_err(|error| error.to_string())?;
+    let value = match &value {
+        Value::String(text) => Value::from_json(text)
+            .map_err(|error| format!("expected an array, or JSON text of one: {error}"))?,
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::Array(_) | Value::Object(_) => value,
+    };
+    match value {
+        Value::Null => Ok(Vec::new()),
+        Value::Array(items) => Ok(items.to_vec()),
+        Value::Bool(_) | Value::Number(_) | Value::String(_) | Value::Object(_) => {
+            Err(format!("expected an array, not a value of type {}", value.type_name()))
+        }
+    }
+}

@@ -1,0 +1,134 @@
+//! Outputs after an attempt, and those of containers (R-B6, R-B7).
+
+use std::sync::Arc;
+
+use super::{
+    Run,
+    bind::{Source, check_value, declared_sources, evaluate, own_level},
+    env::{Judged, View},
+    node_at,
+};
+use crate::{
+    event::{Outputs, TaskId},
+    outcome::Output,
+    plan::{Node, Parameter, ValueFrom},
+    value::Value,
+};
+
+/// What was met while outputs were computed.
+#[derive(Default)]
+struct Doubts {
+    /// Values that could not be computed.
+    faults: Vec<String>,
+    /// Placeholders inside texts that were null.
+    nulls: usize,
+}
+
+impl Run {
+    /// Applies the declared outputs of a task: a whitelist, with values to fill in; none declared passes all.
+    pub(in crate::run) fn whitelisted(&mut self, id: TaskId, judged: &Judged) -> Outputs {
+        let plan = Arc::clone(&self.plan);
+        let Some(task) = self.task(id) else { return Arc::default() };
+        let node = node_at(&plan, task.place);
+        if node.outputs.is_empty() {
+            return Arc::clone(&judged.outputs);
+        }
+        let mut doubts = Doubts::default();
+        let mut outputs = Vec::with_capacity(node.outputs.len());
+        for parameter in node.outputs.iter() {
+            let returned = judged.outputs.iter().rfind(|output| output.name == parameter.name);
+            let value = match returned {
+                Some(output) => Some(output.value.clone()),
+                None => self.filled_in(id, node, parameter, judged, &mut doubts),
+            };
+            outputs.extend(value.map(|value| Output { name: parameter.name.clone(), value }));
+        }
+        self.warn_outputs(id, &node.outputs, &outputs, doubts);
+        Arc::new(outputs)
+    }
+
+    /// Resolves a container's declared outputs, whatever its phase. One that declares none passes what `inherited`
+    /// says: a dag nothing, a loop all aggregated, a pipeline its last ended task's.
+    pub(in crate::run) fn container_outputs(&mut self, id: TaskId, judged: &Judged) -> Outputs {
+        let plan = Arc::clone(&self.plan);
+        let Some(task) = self.task(id) else { return Arc::default() };
+        let node = node_at(&plan, task.place);
+        if node.outputs.is_empty() {
+            return self.inherited(id, judged);
+        }
+        let mut doubts = Doubts::default();
+        let mut outputs = Vec::with_capacity(node.outputs.len());
+        for parameter in node.outputs.iter() {
+            let filled = self.filled_in(id, node, parameter, judged, &mut doubts);
+            let aggregated = || {
+                let all = judged.aggregated.as_ref()?;
+                all.iter().find(|output| output.name == parameter.name).map(|output| output.value.clone())
+            };
+            let value = filled.or_else(aggregated).unwrap_or_default();
+            outputs.push(Output { name: parameter.name.clone(), value });
+        }
+        self.warn_outputs(id, &node.outputs, &outputs, doubts);
+        Arc::new(outputs)
+    }
+
+    fn inherited(&self, id: TaskId, judged: &Judged) -> Outputs {
+        if let Some(aggregated) = &judged.aggregated {
+            return Arc::clone(aggregated);
+        }
+        let scope = self.task(id).and_then(|task| task.scope.as_ref());
+        let last = scope.and_then(|scope| scope.pipeline()?.last).and_then(|last| self.task(last));
+        last.map(|task| task.outputs.clone()).unwrap_or_default()
+    }
+
+    /// `value`, `valueFrom` or `default` of a declared output; `None` when it has none of them.
+    fn filled_in(
+        &self,
+        id: TaskId,
+        node: &Node,
+        parameter: &Parameter,
+        judged: &Judged,
+        doubts: &mut Doubts,
+    ) -> Option<Value> {
+        let task = self.task(id)?;
+        let level = own_level(node);
+        let sources = declared_sources(parameter, level);
+        if sources.is_empty() {
+            return None;
+        }
+        let view = View { result: Some(judged), ..View::new(self, task, level) };
+        for source in sources {
+            let value = match source {
+                Source::Given(_) | Source::From(ValueFrom::Secret(_), _) => continue,
+                Source::From(ValueFrom::Expression(expr), _) => {
+                    expr.eval(&view).map_err(|error| error.to_string())
+                }
+                Source::Written(written, _) => evaluate(written, &view).map(|text| {
+                    doubts.nulls += text.emptied;
+                    text.value
+                }),
+            };
+            match value {
+                Ok(Value::Null) => {}
+                Ok(value) => return Some(value),
+                Err(error) => {
+                    doubts.faults.push(format!("output {} cannot be computed: {error}", parameter.name));
+                }
+            }
+        }
+        Some(Value::Null)
+    }
+
+    /// Outputs that could not be computed or do not fit their declared type are kept, with a warning (R-B3, R-B8).
+    fn warn_outputs(&mut self, id: TaskId, declared: &[Parameter], outputs: &[Output], doubts: Doubts) {
+        self.warn_nulls(id, doubts.nulls);
+        for fault in doubts.faults {
+            self.warn(Some(id), "output", fault);
+        }
+        for output in outputs {
+            let parameter = declared.iter().find(|parameter| parameter.name == output.name);
+            if let Some(Err(error)) = parameter.map(|p| check_value(p, &output.value)) {
+                self.warn(Some(id), "output-type", format!("output {}: {error}; kept", output.name));
+            }
+        }
+    }
+}

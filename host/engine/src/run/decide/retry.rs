@@ -1,0 +1,104 @@
+//! Another attempt, or none: retry in the spellings of Aether and Steep (R-R1 to R-R8).
+
+use super::{Run, attempt::Next, env::Judged, env::View};
+use crate::{
+    event::{Event, Fence, Reason, RetryScheduled, TaskId},
+    phase::Phase,
+    retry::{MaxAttempts, RetryFilter, RetryPolicy},
+    run::state::TaskRun,
+    time::Millis,
+};
+
+/// Attempts that are still made after a task's `timeout`, all in one step.
+const MOST_FUTILE: u32 = 1000;
+
+impl Run {
+    pub(in crate::run) fn decide_by_retry(
+        &mut self,
+        Fence { task: id, attempt, .. }: Fence,
+        policy: &RetryPolicy,
+        judged: &Judged,
+    ) -> Next {
+        if self.may_try_again(id, policy.max_attempts) && self.filter_allows(id, policy, judged) {
+            return Next::Retry(self.delay(id, policy));
+        }
+        let exhausted = !policy.max_attempts.allows_another(attempt) && attempt > 1;
+        Next::End(judged.phase, exhausted.then_some(Reason::RetryExhausted))
+    }
+
+    /// Whether the budget has another attempt. Once the task's `timeout` has passed, attempts end as they begin: where
+    /// more than [`MOST_FUTILE`] are left, as without a budget, the one that meets it is the last (R-T2).
+    pub(in crate::run) fn may_try_again(&self, id: TaskId, most: MaxAttempts) -> bool {
+        let Some(task) = self.task(id) else { return false };
+        let timed_out = task.clocks.timeout.is_some_and(|at| at <= self.now);
+        let futile = timed_out && most.allows_another(task.attempt.saturating_add(MOST_FUTILE));
+        most.allows_another(task.attempt) && !futile
+    }
+
+    /// The filter, or the author's expression, which is only asked while there is a budget (R-R4).
+    fn filter_allows(&mut self, id: TaskId, policy: &RetryPolicy, judged: &Judged) -> bool {
+        if let Some(covered) = policy.filter.covers(judged.phase) {
+            return covered;
+        }
+        let (RetryFilter::Expression(condition), Some(task)) = (&policy.filter, self.task(id)) else {
+            return false;
+        };
+        let view = View { result: Some(judged), ..View::new(self, task, condition.level) };
+        match condition.expr.test(&view) {
+            Ok(again) => again,
+            Err(error) => {
+                self.warn(Some(id), "retry-expression", format!("no retry: retry.expression: {error}"));
+                false
+            }
+        }
+    }
+
+    fn delay(&self, id: TaskId, policy: &RetryPolicy) -> Millis {
+        let Some(task) = self.task(id) else { return 0 };
+        let delay = policy.backoff.delay_after(task.attempt);
+        self.pause(task, with_jitter(delay, policy.jitter, &self.id, task), policy.max_attempts)
+    }
+
+    /// The pause before the next attempt: at least 1 ms where nothing else keeps attempts apart, that is without a budget
+    /// (R-R3) and after an attempt of a wrapper that dispatched nothing; never past the task's `timeout` (R-T2).
+    pub(in crate::run) fn pause(&self, task: &TaskRun, delay: Millis, most: MaxAttempts) -> Millis {
+        let apart = most != MaxAttempts::Unlimited && task.phase != Phase::Created;
+        let delay = if apart { delay } else { delay.max(1) };
+        task.clocks.timeout.map_or(delay, |at| delay.min(at.since(self.now)))
+    }
+
+    pub(in crate::run) fn retry(&mut self, fence: Fence, delay_ms: Millis) {
+        let Fence { task, attempt, .. } = fence;
+        let wake_at = self.now.after(delay_ms);
+        self.emit(Event::RetryScheduled(RetryScheduled { task, attempt: attempt + 1, delay_ms, wake_at }));
+        if self.task(task).is_some_and(|task| task.phase != Phase::Created) {
+            self.set_phase(task, Phase::Created, None, None);
+        }
+    }
+}
+
+/// Adds a uniform fraction of `delay`, drawn from the run's id, the task run and the attempt: no two runs alike, yet
+/// the engine stays a function. The delay chosen is recorded (R-R8).
+fn with_jitter(delay: Millis, jitter: f64, run: &str, task: &TaskRun) -> Millis {
+    if jitter <= 0.0 {
+        return delay;
+    }
+    let mut hash = 0xcbf2_9ce4_8422_2325_u64;
+    let seed = run.bytes().chain(task.id.0.to_le_bytes()).chain(task.attempt.to_le_bytes());
+    for byte in seed {
+        hash = (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
+    }
+    // FNV's high bits are weak; one round of mixing spreads them.
+    hash = (hash ^ (hash >> 32)).wrapping_mul(0xd6e8_feb8_6659_fd93);
+    hash ^= hash >> 32;
+    #[expect(clippy::cast_precision_loss, reason = "53 bits are exact")]
+    let uniform = (hash >> 11) as f64 / (1_u64 << 53) as f64;
+    #[expect(
+        clippy::cast_precision_loss,
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "`as` saturates"
+    )]
+    let extra = (delay as f64 * jitter * uniform).round() as Millis;
+    delay.saturating_add(extra).min(i64::MAX.unsigned_abs())
+}

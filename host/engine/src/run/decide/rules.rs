@@ -1,0 +1,184 @@
+//! Policy rules: what an attempt's outcome leads to (seed 002, R-N10).
+
+use std::sync::Arc;
+
+use super::{
+    Run,
+    attempt::Next,
+    env::{Judged, Path, View, named, walk},
+};
+use crate::{
+    event::{Event, Fence, PolicyEvaluated, Reason, TaskId},
+    expr::Interpolated,
+    phase::Phase,
+    policy::{Matched, Policy, Rule, RuleAction, Verdict},
+    retry::{Backoff, MaxAttempts},
+    run::state::TaskRun,
+    time::Millis,
+    value::{Map, Value},
+};
+
+impl Run {
+    /// Asks the rules what follows an attempt, and records the answer (R-N6).
+    pub(in crate::run) fn evaluate_policy(
+        &mut self,
+        fence: Fence,
+        policy: &Policy,
+        judged: &Judged,
+    ) -> Verdict {
+        let id = fence.task;
+        let (matched, rule) = self.matching(id, policy, judged);
+        let (iter, ctx) = rule.map_or_else(Default::default, |rule| {
+            (
+                self.assigned(id, policy, judged, &rule.set_iter),
+                self.assigned(id, policy, judged, &rule.set_ctx),
+            )
+        });
+        let verdict = match rule.map(|rule| &rule.action) {
+            Some(RuleAction::Continue) => Verdict::Continue,
+            Some(RuleAction::Jump(to)) => Verdict::Jump(*to),
+            Some(RuleAction::Break) => Verdict::Break,
+            Some(RuleAction::Fail) => Verdict::Fail,
+            Some(RuleAction::Retry { attempts, backoff }) => Verdict::Retry {
+                attempts: *attempts,
+                delay_ms: self.may_try_again(id, *attempts).then(|| self.rule_delay(id, *backoff, *attempts)),
+            },
+            None if policy.fail_unmatched => Verdict::Fail,
+            None => Verdict::Continue,
+        };
+        if rule.is_none() {
+            let then = verdict.as_str();
+            self.warn(Some(id), "policy-unmatched", format!("no rule matched and there is no else: {then}"));
+        }
+        self.emit(Event::PolicyEvaluated(Box::new(PolicyEvaluated {
+            fence,
+            rule: matched,
+            verdict,
+            iter,
+            ctx,
+        })));
+        verdict
+    }
+
+    /// What a verdict makes of the task.
+    pub(in crate::run) fn follow(verdict: Verdict, judged: &Judged, attempt: u32) -> Next {
+        // An ok outcome that may not stand is a failure; an error outcome keeps its phase.
+        let failed = if judged.phase == Phase::Succeeded { Phase::Failed } else { judged.phase };
+        match verdict {
+            Verdict::Continue | Verdict::Jump(_) | Verdict::Break => Next::End(judged.phase, None),
+            Verdict::Retry { delay_ms: Some(delay), .. } => Next::Retry(delay),
+            Verdict::Retry { attempts, delay_ms: None } => {
+                let exhausted = !attempts.allows_another(attempt) && attempt > 1;
+                Next::End(failed, exhausted.then_some(Reason::RetryExhausted))
+            }
+            Verdict::Fail => Next::End(failed, Some(Reason::PolicyFail)),
+        }
+    }
+
+    /// The first rule that matches. A condition that fails does not match (R-N10).
+    fn matching<'p>(
+        &mut self,
+        id: TaskId,
+        policy: &'p Policy,
+        judged: &Judged,
+    ) -> (Matched, Option<&'p Rule>) {
+        for (index, rule) in policy.rules.iter().enumerate() {
+            let Some(when) = &rule.when else { return (Matched::Else, Some(rule)) };
+            let Some(view) = self.rule_view(id, policy, judged) else { break };
+            match when.test(&view) {
+                Ok(true) => return (Matched::Rule(u32::try_from(index).unwrap_or(u32::MAX)), Some(rule)),
+                Ok(false) => {}
+                Err(error) => {
+                    let message = format!("rules[{index}].when does not match: {error}");
+                    self.warn(Some(id), "policy-when", message);
+                }
+            }
+        }
+        (Matched::Default, None)
+    }
+
+    fn rule_view<'a>(&'a self, id: TaskId, policy: &Policy, judged: &'a Judged) -> Option<View<'a>> {
+        Some(View { result: Some(judged), ..View::new(self, self.task(id)?, policy.level) })
+    }
+
+    /// The values of `set_iter` or `set_ctx`; one that fails changes nothing, with a warning.
+    fn assigned(
+        &mut self,
+        id: TaskId,
+        policy: &Policy,
+        judged: &Judged,
+        assignments: &[(Arc<str>, Interpolated)],
+    ) -> Map {
+        let (mut values, mut nulls) = (Map::new(), 0);
+        for (name, written) in assignments {
+            let Some(view) = self.rule_view(id, policy, judged) else { break };
+            match written.eval(&view) {
+                Ok(bound) => {
+                    nulls += bound.emptied;
+                    values.insert(name.clone(), bound.value);
+                }
+                Err(error) => self.warn(Some(id), "policy-set", format!("{name} is left as it was: {error}")),
+            }
+        }
+        self.warn_nulls(id, nulls);
+        values
+    }
+
+    fn rule_delay(&self, id: TaskId, backoff: Backoff, attempts: MaxAttempts) -> Millis {
+        self.task(id).map_or(0, |task| self.pause(task, backoff.delay_after(task.attempt), attempts))
+    }
+}
+
+/// `outcome.…` (R-N4): the names listed there win over the detail's own.
+pub(in crate::run) fn outcome_member(task: &TaskRun, judged: &Judged, path: Path<'_>) -> Value {
+    let Some((key, rest)) = path.split_first() else {
+        let mut all = judged.attempt.detail.as_object().cloned().unwrap_or_default();
+        let names = ["status", "phase", "code", "msg", "result", "error", "meta"].map(Arc::<str>::from);
+        all.extend(names.map(|name| {
+            let value = outcome_member(task, judged, std::slice::from_ref(&name));
+            (name, value)
+        }));
+        return all.into();
+    };
+    let well = judged.phase == Phase::Succeeded;
+    let value = match key.as_ref() {
+        "status" => if well { "ok" } else { "error" }.into(),
+        "phase" => judged.phase.as_str().into(),
+        "code" => code_of(judged),
+        "msg" => judged.message.clone().into(),
+        "result" => named(&judged.outputs),
+        "error" if well => Value::Null,
+        "error" => error_of(judged),
+        "meta" => {
+            let duration = judged.attempt.duration.map_or(Value::Null, millis);
+            Map::from([("attempt".into(), i64::from(task.attempt).into()), ("duration_ms".into(), duration)])
+                .into()
+        }
+        _ => return walk(&judged.attempt.detail, path),
+    };
+    walk(&value, rest)
+}
+
+/// The executor's `detail.error`, filled up with what is known anyway.
+fn error_of(judged: &Judged) -> Value {
+    let told = judged.attempt.detail.member("error").and_then(Value::as_object);
+    let kind =
+        if judged.attempt.expired { "timeout".to_owned() } else { judged.phase.as_str().to_lowercase() };
+    let mut error = Map::from([
+        ("kind".into(), kind.into()),
+        ("message".into(), judged.message.clone().into()),
+        ("code".into(), code_of(judged)),
+        ("retryable".into(), matches!(judged.phase, Phase::Error | Phase::Timeout).into()),
+    ]);
+    let told = told.into_iter().flatten().filter(|(_, value)| !value.is_null());
+    error.extend(told.map(|(name, value)| (name.clone(), value.clone())));
+    error.into()
+}
+
+fn code_of(judged: &Judged) -> Value {
+    judged.code.map_or(Value::Null, |code| i64::from(code).into())
+}
+
+fn millis(millis: Millis) -> Value {
+    i64::try_from(millis).unwrap_or(i64::MAX).into()
+}

@@ -1,0 +1,12 @@
+//! What readers see of a run.
+
+mod events;
+mod look;
+mod view;
+
+pub use self::{
+    events::render,
+    look::{Progress, Times},
+    view::{AttemptView, HookView, Metrics, NamedInput, NamedOutput, RunView, TaskView, WarningView},
+};
+use super::{Run, node_at};

@@ -1,0 +1,216 @@
+//! The journal for readers (R-D1): each event as one JSON object, with the names it speaks of.
+
+use std::collections::BTreeMap;
+
+use serde_json::{Map, Value, json};
+
+use crate::{
+    event::{
+        AttemptEnded, Event, HookFailed, HookFired, PhaseChanged, PolicyEvaluated, RetryScheduled,
+        ScopeOpened, Submitted, TaskId, With,
+    },
+    phase::{Kind, Phase},
+    plan::TemplateKind,
+    policy::{Matched, Verdict},
+    retry::MaxAttempts,
+    run::{Run, state::Place},
+    time::Timestamp,
+};
+
+/// Shows the events of one record, the first with number `first_seq`, each as `{seq, time, type, runID, taskRunID?,
+/// taskName?, scope?, attempt?, data{}}`. `run` is the run right after the record.
+#[must_use]
+pub fn render(run: &Run, first_seq: u64, time: Timestamp, events: &[Event]) -> Vec<Value> {
+    let numbered = (first_seq..).zip(events).zip(attempts(run, events));
+    numbered.map(|((seq, event), attempt)| object(run, seq, time, parts(run, event, attempt))).collect()
+}
+
+fn object(run: &Run, seq: u64, time: Timestamp, (kind, task, attempt, data): Parts) -> Value {
+    let mut object = Map::new();
+    let mut put = |key: &str, value: Value| object.insert(key.to_owned(), value);
+    put("seq", seq.into());
+    put("time", time.to_rfc3339().into());
+    put("type", kind.into());
+    put("runID", run.id().as_ref().into());
+    if let Some(task) = task.and_then(|id| run.task(id)) {
+        put("taskRunID", run.task_run_id(task.id).into());
+        put("taskName", run.node(task).name.as_ref().into());
+        put("scope", run.scope_path(task).into());
+    }
+    if let Some(attempt) = attempt {
+        put("attempt", attempt.into());
+    }
+    put("data", data);
+    Value::Object(object)
+}
+
+/// The attempt that each event found or began, where the event does not say so itself: by the end of the record `run`
+/// may have begun others, as after a retry without delay.
+fn attempts(run: &Run, events: &[Event]) -> Vec<Option<u32>> {
+    let mut begun_later: BTreeMap<TaskId, u32> = BTreeMap::new();
+    let mut attempts = Vec::with_capacity(events.len());
+    for event in events.iter().rev() {
+        let task = subject(event).and_then(|id| run.task(id));
+        let later = task.and_then(|task| begun_later.get(&task.id)).copied().unwrap_or_default();
+        attempts.push(task.map(|task| task.attempt.saturating_sub(later)).filter(|attempt| *attempt > 0));
+        if let Some(id) = begins(run, event) {
+            *begun_later.entry(id).or_default() += 1;
+        }
+    }
+    attempts.reverse();
+    attempts
+}
+
+/// The task run of an event that belongs to an attempt without naming it.
+fn subject(event: &Event) -> Option<TaskId> {
+    if let Event::Phase(PhaseChanged { task, .. }) | Event::TimedOut(task, _) | Event::Resumed(task, _) =
+        event
+    {
+        Some(*task)
+    } else {
+        None
+    }
+}
+
+/// The task run of which an event begins an attempt.
+fn begins(run: &Run, event: &Event) -> Option<TaskId> {
+    let (id, kind) = if let Event::Phase(PhaseChanged { task, to: Phase::Ready, reason: None, .. }) = event {
+        (*task, Kind::Leaf)
+    } else if let Event::ScopeOpened(opened) = event {
+        (opened.task, Kind::Wrapper)
+    } else {
+        return None;
+    };
+    run.task(id).filter(|task| run.kind(task) == kind).map(|task| task.id)
+}
+
+type Parts = (&'static str, Option<TaskId>, Option<u32>, Value);
+
+fn parts(run: &Run, event: &Event, attempt: Option<u32>) -> Parts {
+    match event {
+        Event::Submitted(submitted) => submitted_parts(run, submitted),
+        Event::RunPhase(phase) => ("run.phase", None, None, json!({ "phase": phase })),
+        Event::CancelRequested => ("run.cancel.requested", None, None, json!({})),
+        Event::ScopeOpened(opened) => scope_parts(run, opened),
+        Event::Repeated(task) => ("scope.opened", Some(*task), None, json!({ "repeated": true, "tasks": 1 })),
+        Event::Phase(change) => phase_parts(change, attempt),
+        Event::AttemptStarted(fence) => {
+            let inputs = run.task(fence.task).map(|task| json!(task.inputs));
+            let data = json!({ "inputs": inputs, "dispatch": fence.dispatch });
+            ("task.attempt.started", Some(fence.task), Some(fence.attempt), data)
+        }
+        Event::AttemptEnded(ended) => attempt_parts(ended),
+        Event::TimedOut(task, clock) => {
+            ("task.timeout", Some(*task), attempt, json!({ "which": clock.as_str() }))
+        }
+        Event::Resumed(task, payload) => {
+            let data = json!({ "payload": payload.as_ref() });
+            ("task.resumed", Some(*task), attempt, data)
+        }
+        Event::PolicyEvaluated(evaluated) => policy_parts(run, evaluated),
+        Event::RetryScheduled(RetryScheduled { task, attempt, delay_ms, wake_at }) => {
+            let data = json!({ "attempt": attempt, "delayMs": delay_ms, "wakeAt": wake_at.to_rfc3339() });
+            ("task.retry.scheduled", Some(*task), Some(attempt.saturating_sub(1)), data)
+        }
+        Event::TaskEnded(task, well) => {
+            let phase = run.task(*task).map(|task| task.phase);
+            (if *well { "task.done" } else { "task.failed" }, Some(*task), None, json!({ "phase": phase }))
+        }
+        Event::HookFired(fired) => {
+            let HookFired { run: hook, of, kind, inputs, .. } = fired.as_ref();
+            let data = json!({ "hookType": kind, "hookOf": run.task_run_id(*of), "inputs": inputs });
+            ("hook.fired", Some(*hook), None, data)
+        }
+        Event::HookFailed(failed) => {
+            let HookFailed { of, kind, run: hook, message } = failed.as_ref();
+            let data = json!({ "hookType": kind, "hookOf": run.task_run_id(*of), "message": message });
+            ("hook.failed", hook.or(Some(*of)), None, data)
+        }
+        Event::Warning(warning) => (
+            "engine.warning",
+            warning.task,
+            None,
+            json!({ "code": warning.code, "message": warning.message }),
+        ),
+    }
+}
+
+fn submitted_parts(run: &Run, submitted: &Submitted) -> Parts {
+    let plan = run.plan();
+    let data = json!({
+        "workflow": plan.name, "namespace": plan.namespace, "priority": plan.priority,
+        "parameters": submitted.parameters.as_ref(),
+    });
+    ("run.submitted", None, None, data)
+}
+
+fn scope_parts(run: &Run, opened: &ScopeOpened) -> Parts {
+    let mut data = json!({ "inputs": opened.inputs, "tasks": run.children_at_first(opened.task, opened.items.as_deref()) });
+    if let (Some(items), Some(data)) = (&opened.items, data.as_object_mut()) {
+        data.insert("items".to_owned(), json!(items));
+    }
+    ("scope.opened", Some(opened.task), None, data)
+}
+
+fn phase_parts(change: &PhaseChanged, attempt: Option<u32>) -> Parts {
+    let PhaseChanged { task, from, to, reason, with } = change;
+    let mut data = Map::new();
+    let mut put = |key: &str, value: Value| data.insert(key.to_owned(), value);
+    put("from", json!(from));
+    put("to", json!(to));
+    put("reason", json!(reason));
+    match with.as_deref() {
+        Some(With::Partial { message, outputs } | With::Result { message, outputs }) => {
+            put("message", json!(message));
+            put("outputs", json!(outputs));
+        }
+        Some(With::Bound { .. }) | None => {}
+    }
+    ("task.phase", Some(*task), attempt, Value::Object(data))
+}
+
+fn attempt_parts(ended: &AttemptEnded) -> Parts {
+    let AttemptEnded { fence, phase, code, message, outputs, duration_ms } = ended;
+    let kind = if *phase == Phase::Succeeded { "task.attempt.done" } else { "task.attempt.failed" };
+    let data = json!({
+        "phase": phase, "code": code, "message": message, "outputs": json!(outputs), "durationMs": duration_ms,
+    });
+    (kind, Some(fence.task), Some(fence.attempt), data)
+}
+
+fn policy_parts(run: &Run, evaluated: &PolicyEvaluated) -> Parts {
+    let PolicyEvaluated { fence, rule, verdict, iter, ctx } = evaluated;
+    let rule = match rule {
+        Matched::Rule(index) => json!(index),
+        Matched::Else => json!("else"),
+        Matched::Default => json!("default"),
+    };
+    let mut data = Map::from_iter([("rule".to_owned(), rule), ("do".to_owned(), json!(verdict.as_str()))]);
+    match verdict {
+        Verdict::Retry { attempts, delay_ms } => {
+            let attempts = match attempts {
+                MaxAttempts::Unlimited => json!(-1),
+                MaxAttempts::Limited(most) => json!(most),
+            };
+            data.insert("attempts".to_owned(), attempts);
+            data.extend(delay_ms.map(|delay| ("delayMs".to_owned(), json!(delay))));
+        }
+        Verdict::Jump(to) => {
+            data.insert("to".to_owned(), json!(label(run, fence.task, *to)));
+        }
+        Verdict::Continue | Verdict::Break | Verdict::Fail => {}
+    }
+    for (name, values) in [("iter", iter), ("ctx", ctx)] {
+        if !values.is_empty() {
+            data.insert(name.to_owned(), json!(values));
+        }
+    }
+    ("policy.task.evaluated", Some(fence.task), Some(fence.attempt), Value::Object(data))
+}
+
+/// The label of a pipeline's task, seen from one of its tasks.
+fn label(run: &Run, from: TaskId, to: usize) -> Option<String> {
+    let Place::Entry(template, ..) = run.task(from)?.place else { return None };
+    let Some(TemplateKind::Pipeline(pipeline)) = run.plan().kind(template) else { return None };
+    pipeline.nodes.get(to).map(|node| node.name.as_ref().to_owned())
+}

@@ -1,0 +1,320 @@
+//! The run view (R-V1): one run as people and programs see it, the same on the command line and over HTTP.
+
+use std::sync::Arc;
+
+use serde::Serialize;
+
+use crate::{
+    event::{Binding, Reason},
+    outcome::Output,
+    phase::Phase,
+    plan::{HookType, Parameter, Work},
+    run::{
+        Run,
+        state::{Attempt, TaskRun},
+    },
+    time::{Millis, Timestamp},
+    value::Value,
+};
+
+/// One run. Field names are those of the specification.
+#[derive(Clone, Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct RunView {
+    /// The run's id.
+    #[serde(rename = "runID")]
+    pub run_id: Arc<str>,
+    /// `metadata.name`.
+    pub workflow: Arc<str>,
+    /// `metadata.namespace`.
+    pub namespace: Arc<str>,
+    /// The root's phase.
+    pub phase: Phase,
+    /// The root's message.
+    pub message: Arc<str>,
+    /// The root's reason.
+    pub reason: Option<Reason>,
+    /// The root's outputs.
+    pub outputs: Vec<NamedOutput>,
+    /// `spec.arguments` as bound.
+    pub parameters: Vec<NamedInput>,
+    /// Doubts: those of the document, then those met while running.
+    pub warnings: Vec<WarningView>,
+    /// RFC 3339.
+    pub submitted_at: String,
+    /// First Running.
+    pub started_at: Option<String>,
+    /// The end.
+    pub finished_at: Option<String>,
+    /// From submit to the end.
+    pub duration_ms: Option<Millis>,
+    /// `spec.timeout`.
+    pub deadline_at: Option<String>,
+    /// Terminal of all leaf task runs, as `3/4`.
+    pub progress: String,
+    /// Every task run, in creation order.
+    pub tasks: Vec<TaskView>,
+    /// Hook runs, in creation order.
+    pub hooks: Vec<HookView>,
+}
+
+/// One hook run (R-S12).
+#[derive(Clone, Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct HookView {
+    /// The run itself.
+    #[serde(flatten)]
+    pub task: TaskView,
+    /// The id of the task run whose hook it is; of spec.hooks the root's.
+    pub hook_of: String,
+    /// The field it stands in, as `onExit`.
+    pub hook_type: HookType,
+}
+
+/// One task run.
+#[derive(Clone, Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct TaskView {
+    /// The task run's id.
+    #[serde(rename = "runID")]
+    pub run_id: String,
+    /// Its container's; null for the root and for hook runs.
+    #[serde(rename = "parentRunID")]
+    pub parent_run_id: Option<String>,
+    /// The path of its container; empty for the root.
+    pub scope: String,
+    /// The node's name.
+    pub task_name: Arc<str>,
+    /// The template called; null for an inline executor.
+    pub template_name: Option<Arc<str>>,
+    /// task, dag, loop or pipeline.
+    pub template_type: &'static str,
+    /// Levels below the root.
+    pub depth: u32,
+    /// Where it stands.
+    pub phase: Phase,
+    /// Why, where the phase alone does not say.
+    pub reason: Option<Reason>,
+    /// The last attempt's code.
+    pub code: Option<i32>,
+    /// A sentence for people.
+    pub message: Arc<str>,
+    /// Bound inputs.
+    pub inputs: Vec<NamedInput>,
+    /// What it returned.
+    pub outputs: Vec<NamedOutput>,
+    /// Retries made.
+    pub retries: u32,
+    /// The same, and how long it took.
+    pub metrics: Metrics,
+    /// Every attempt.
+    pub attempts: Vec<AttemptView>,
+    /// When it came to be.
+    pub created_at: String,
+    /// First Running.
+    pub started_at: Option<String>,
+    /// Last Suspended.
+    pub suspended_at: Option<String>,
+    /// The end.
+    pub finished_at: Option<String>,
+    /// From the first dispatch to the end.
+    pub duration_ms: Option<Millis>,
+    /// The end of a retry's delay.
+    pub wake_at: Option<String>,
+    /// The earliest of `timeout` and `deadline`.
+    pub deadline_at: Option<String>,
+}
+
+/// Counted and measured.
+#[derive(Clone, Copy, Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Metrics {
+    /// Retries made.
+    pub retries: u32,
+    /// From the first dispatch to the end.
+    pub duration_ms: Option<Millis>,
+}
+
+/// One attempt.
+#[derive(Clone, Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct AttemptView {
+    /// From 1.
+    pub number: u32,
+    /// When the executor started; null if it never did.
+    pub started_at: Option<String>,
+    /// When it was over.
+    pub finished_at: Option<String>,
+    /// Its result, or where it stands.
+    pub phase: Phase,
+    /// The executor's code.
+    pub code: Option<i32>,
+    /// The executor's message.
+    pub message: Arc<str>,
+}
+
+/// A named value.
+#[derive(Clone, Debug, Serialize)]
+pub struct NamedInput {
+    /// Its name.
+    pub name: Arc<str>,
+    /// Its value; null for a secret.
+    pub value: Value,
+}
+
+/// A named value and its type.
+#[derive(Clone, Debug, Serialize)]
+pub struct NamedOutput {
+    /// Its name.
+    pub name: Arc<str>,
+    /// The declared type, else the value's own.
+    #[serde(rename = "type")]
+    pub kind: &'static str,
+    /// Its value.
+    pub value: Value,
+}
+
+/// A doubt.
+#[derive(Clone, Debug, Serialize)]
+pub struct WarningView {
+    /// The catalogue's code, or a word for one met while running.
+    pub code: Arc<str>,
+    /// The document path, or the task's.
+    pub path: String,
+    /// What was met.
+    pub message: String,
+}
+
+impl RunView {
+    /// Shows a run as it stands.
+    #[must_use]
+    pub fn of(run: &Run) -> Self {
+        let plan = run.plan();
+        let times = run.times();
+        let tasks: Vec<TaskView> = run
+            .tasks()
+            .iter()
+            .filter(|task| task.hook.is_none())
+            .map(|task| TaskView::of(run, task))
+            .collect();
+        let root = tasks.first();
+        Self {
+            run_id: run.id().clone(),
+            workflow: plan.name.clone(),
+            namespace: plan.namespace.clone(),
+            phase: run.phase(),
+            message: root.map(|root| root.message.clone()).unwrap_or_default(),
+            reason: root.and_then(|root| root.reason),
+            outputs: root.map(|root| root.outputs.clone()).unwrap_or_default(),
+            parameters: run
+                .parameters()
+                .iter()
+                .map(|(name, value)| NamedInput { name: name.clone(), value: value.clone() })
+                .collect(),
+            warnings: warnings(run),
+            submitted_at: times.submitted_at.to_rfc3339(),
+            started_at: times.started_at.map(Timestamp::to_rfc3339),
+            finished_at: times.finished_at.map(Timestamp::to_rfc3339),
+            duration_ms: times.finished_at.map(|end| end.since(times.submitted_at)),
+            deadline_at: times.deadline_at.map(Timestamp::to_rfc3339),
+            progress: run.progress().to_string(),
+            tasks,
+            hooks: run.tasks().iter().filter_map(|task| HookView::of(run, task)).collect(),
+        }
+    }
+}
+
+impl HookView {
+    fn of(run: &Run, task: &TaskRun) -> Option<Self> {
+        let hook = task.hook?;
+        Some(Self {
+            task: TaskView::of(run, task),
+            hook_of: run.task_run_id(hook.task),
+            hook_type: hook.kind,
+        })
+    }
+}
+
+fn warnings(run: &Run) -> Vec<WarningView> {
+    let written = run.plan().warnings.iter().map(|warning| WarningView {
+        code: warning.code.into(),
+        path: warning.path.clone(),
+        message: warning.message.clone(),
+    });
+    let met = run.warnings().iter().map(|warning| WarningView {
+        code: warning.code.clone(),
+        path: warning.task.and_then(|id| run.task(id)).map(|task| run.path(task)).unwrap_or_default(),
+        message: warning.message.as_ref().to_owned(),
+    });
+    written.chain(met).collect()
+}
+
+impl TaskView {
+    /// Shows one task run.
+    #[must_use]
+    pub fn of(run: &Run, task: &TaskRun) -> Self {
+        let node = run.node(task);
+        let template = node.template.and_then(|id| run.plan().templates.get(id));
+        let called = match node.work {
+            Work::Container(id) => run.plan().templates.get(id),
+            Work::Executor(_) | Work::Wrapper(_) => None,
+        };
+        let (retries, duration_ms) = (task.retries(), task.duration());
+        Self {
+            run_id: run.task_run_id(task.id),
+            parent_run_id: task.parent.map(|id| run.task_run_id(id)),
+            scope: run.scope_path(task),
+            task_name: node.name.clone(),
+            template_name: template.map(|template| template.name.clone()),
+            template_type: called.map_or("task", |template| template.kind.as_str()),
+            depth: task.depth,
+            phase: task.phase,
+            reason: task.reason,
+            code: task.code,
+            message: task.message.clone(),
+            inputs: task.inputs.iter().map(NamedInput::of).collect(),
+            outputs: task.outputs.iter().map(|output| NamedOutput::of(output, &node.outputs)).collect(),
+            retries,
+            metrics: Metrics { retries, duration_ms },
+            attempts: task.attempts.iter().map(AttemptView::of).collect(),
+            created_at: task.created_at.to_rfc3339(),
+            started_at: task.started_at.map(Timestamp::to_rfc3339),
+            suspended_at: task.suspended_at.map(Timestamp::to_rfc3339),
+            finished_at: task.finished_at.map(Timestamp::to_rfc3339),
+            duration_ms,
+            wake_at: task.clocks.wake.map(Timestamp::to_rfc3339),
+            deadline_at: task.clocks.absolute().map(Timestamp::to_rfc3339),
+        }
+    }
+}
+
+impl AttemptView {
+    fn of(attempt: &Attempt) -> Self {
+        Self {
+            number: attempt.number,
+            started_at: attempt.started_at.map(Timestamp::to_rfc3339),
+            finished_at: attempt.finished_at.map(Timestamp::to_rfc3339),
+            phase: attempt.phase,
+            code: attempt.code,
+            message: attempt.message.clone(),
+        }
+    }
+}
+
+impl NamedInput {
+    fn of(binding: &Binding) -> Self {
+        Self { name: binding.name.clone(), value: binding.bound.visible() }
+    }
+}
+
+impl NamedOutput {
+    fn of(output: &Output, declared: &[Parameter]) -> Self {
+        let declared = declared.iter().find(|parameter| parameter.name == output.name);
+        let kind = declared.map(|parameter| parameter.kind.as_str()).filter(|kind| *kind != "any");
+        Self {
+            name: output.name.clone(),
+            kind: kind.unwrap_or_else(|| output.value.type_name()),
+            value: output.value.clone(),
+        }
+    }
+}

@@ -1,0 +1,328 @@
+//! One container's run: its children, their tally, and the phase that follows from them (R-S3, R-S4).
+
+use std::{collections::BTreeMap, sync::Arc};
+
+use crate::{
+    event::{Reason, TaskId},
+    phase::Phase,
+    plan::{NodeIndex, TemplateId, Tolerance},
+    run::state::task::QueueKey,
+    value::{Map, Value},
+};
+
+/// The state of an open container, or of a wrapper.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Scope {
+    /// The dag, loop, pipeline or wrapper.
+    pub template: TemplateId,
+    /// What its kind alone needs.
+    pub course: Course,
+    /// Direct children in creation order: a dag's by node, a loop's by index, a wrapper's by attempt.
+    pub children: Vec<TaskId>,
+    /// Children not yet terminal.
+    pub open: u32,
+    /// Children that were never dispatched and have not ended.
+    pub undispatched: u32,
+    /// Children that ended, by phase.
+    pub tally: Tally,
+    /// Untolerated failures so far.
+    pub failures: Failures,
+    /// Leaf task runs of the sub-tree in Ready or Running, where a `parallelism` counts them.
+    pub in_flight: u32,
+    /// Leaves of the sub-tree that wait for a place under the `parallelism`.
+    pub blocked: BTreeMap<QueueKey, TaskId>,
+    /// The next enclosing dag with a `parallelism`.
+    pub outer_limit: Option<TaskId>,
+}
+
+/// How far a container has come, as far as its children do not say.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Course {
+    /// A dag: its dependencies are counted by the children themselves.
+    Dag,
+    /// A loop.
+    Loop(LoopCourse),
+    /// A pipeline.
+    Pipeline(Box<PipelineCourse>),
+    /// A wrapper: the last child is the attempt's.
+    Attempts,
+}
+
+/// How far a loop has come.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct LoopCourse {
+    /// What it runs over, by index; empty where it repeats on a condition.
+    pub items: Arc<Vec<Value>>,
+    /// Iterations that `concurrency` has let go.
+    pub released: usize,
+}
+
+/// How far a pipeline has come.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PipelineCourse {
+    /// By label, the latest task run.
+    pub latest: Vec<TaskId>,
+    /// By label, the latest task run that has ended after it was entered: what the bare label means (R-N7).
+    pub ended: Vec<Option<TaskId>>,
+    /// The last task run that ended ok (`_prev`).
+    pub previous: Option<TaskId>,
+    /// The last task run that ended and was not skipped: without declared outputs the pipeline's are its.
+    pub last: Option<TaskId>,
+    /// Jumps so far.
+    pub jumps: u32,
+    /// `iter`.
+    pub iter: Arc<Map>,
+    /// What comes next.
+    pub next: Next,
+}
+
+/// What a pipeline does next.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Next {
+    /// The entered task goes on.
+    Task(NodeIndex),
+    /// Nothing: it is through, or a rule ended it.
+    End,
+    /// Nothing: it has jumped too often, or the run is full.
+    TooManyJumps,
+}
+
+impl PipelineCourse {
+    /// A pipeline that enters its first task.
+    #[must_use]
+    pub fn new(tasks: Vec<TaskId>) -> Self {
+        Self {
+            ended: vec![None; tasks.len()],
+            latest: tasks,
+            previous: None,
+            last: None,
+            jumps: 0,
+            iter: Arc::default(),
+            next: Next::Task(0),
+        }
+    }
+}
+
+impl Scope {
+    /// A container that has just opened, without children.
+    #[must_use]
+    pub fn new(template: TemplateId, course: Course, outer_limit: Option<TaskId>) -> Self {
+        Self {
+            template,
+            course,
+            children: Vec::new(),
+            open: 0,
+            undispatched: 0,
+            tally: Tally::default(),
+            failures: Failures::default(),
+            in_flight: 0,
+            blocked: BTreeMap::new(),
+            outer_limit,
+        }
+    }
+
+    /// Counts a child that has ended; `failed` if that is a failure nobody tolerates.
+    pub fn count(&mut self, child: Ended, failed: bool) {
+        self.open = self.open.saturating_sub(1);
+        self.tally.count(child.phase);
+        if failed {
+            self.failures.count(child);
+        }
+    }
+
+    /// A pipeline's course.
+    #[must_use]
+    pub fn pipeline(&self) -> Option<&PipelineCourse> {
+        match &self.course {
+            Course::Pipeline(course) => Some(course),
+            Course::Dag | Course::Loop(_) | Course::Attempts => None,
+        }
+    }
+
+    /// As [`Scope::pipeline`], to change it.
+    pub fn pipeline_mut(&mut self) -> Option<&mut PipelineCourse> {
+        match &mut self.course {
+            Course::Pipeline(course) => Some(course),
+            Course::Dag | Course::Loop(_) | Course::Attempts => None,
+        }
+    }
+
+    /// Adds a child that has not ended.
+    pub fn add(&mut self, child: TaskId) {
+        self.children.push(child);
+        self.open += 1;
+        self.undispatched += 1;
+    }
+}
+
+/// Ended children by phase, as `children.*` shows them to conditions.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Tally {
+    /// Succeeded.
+    pub succeeded: u32,
+    /// Failed.
+    pub failed: u32,
+    /// Error.
+    pub error: u32,
+    /// Timeout.
+    pub timeout: u32,
+    /// Skipped.
+    pub skipped: u32,
+    /// Cancelled.
+    pub cancelled: u32,
+}
+
+impl Tally {
+    fn count(&mut self, phase: Phase) {
+        match phase {
+            Phase::Succeeded => self.succeeded += 1,
+            Phase::Failed => self.failed += 1,
+            Phase::Error => self.error += 1,
+            Phase::Timeout => self.timeout += 1,
+            Phase::Skipped => self.skipped += 1,
+            Phase::Cancelled => self.cancelled += 1,
+            Phase::Created | Phase::Ready | Phase::Running | Phase::Suspended => {}
+        }
+    }
+
+    /// The count of the name conditions use (`children.failed`).
+    #[must_use]
+    pub fn get(&self, name: &str) -> Option<u32> {
+        Some(match name {
+            "succeeded" => self.succeeded,
+            "failed" => self.failed,
+            "error" => self.error,
+            "timeout" => self.timeout,
+            "skipped" => self.skipped,
+            "cancelled" => self.cancelled,
+            _ => return None,
+        })
+    }
+}
+
+/// The first untolerated failure of each kind.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Failures {
+    error: Option<Ended>,
+    timeout: Option<Ended>,
+    failed: Option<Ended>,
+    cancelled: Option<Ended>,
+}
+
+/// How a child ended.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Ended {
+    /// The child.
+    pub task: TaskId,
+    /// Its phase.
+    pub phase: Phase,
+    /// Its reason.
+    pub reason: Option<Reason>,
+    /// Its message.
+    pub message: Arc<str>,
+}
+
+impl Failures {
+    fn count(&mut self, child: Ended) {
+        let slot = match child.phase {
+            Phase::Error => &mut self.error,
+            Phase::Timeout => &mut self.timeout,
+            Phase::Failed => &mut self.failed,
+            Phase::Cancelled => &mut self.cancelled,
+            Phase::Created
+            | Phase::Ready
+            | Phase::Running
+            | Phase::Suspended
+            | Phase::Succeeded
+            | Phase::Skipped => return,
+        };
+        slot.get_or_insert(child);
+    }
+
+    /// The one that decides the container's phase: Error > Timeout > Failed > Cancelled (R-S4).
+    #[must_use]
+    pub fn worst(&self) -> Option<&Ended> {
+        self.error.as_ref().or(self.timeout.as_ref()).or(self.failed.as_ref()).or(self.cancelled.as_ref())
+    }
+}
+
+/// Whether an end is a failure at all (R-S3).
+#[must_use]
+pub(super) fn is_failure(phase: Phase, reason: Option<Reason>) -> bool {
+    match phase {
+        Phase::Failed | Phase::Error | Phase::Timeout => true,
+        Phase::Cancelled => matches!(reason, Some(Reason::User | Reason::TimeoutPolicy)),
+        Phase::Created
+        | Phase::Ready
+        | Phase::Running
+        | Phase::Suspended
+        | Phase::Succeeded
+        | Phase::Skipped => false,
+    }
+}
+
+/// Whether `continueOn` tolerates an end (R-S2, R-T4).
+#[must_use]
+pub(super) fn tolerates(tolerance: Tolerance, phase: Phase, reason: Option<Reason>) -> bool {
+    match phase {
+        Phase::Failed => tolerance.failed,
+        Phase::Error => tolerance.error,
+        Phase::Timeout => tolerance.timeout,
+        Phase::Cancelled => tolerance.timeout && reason == Some(Reason::TimeoutPolicy),
+        Phase::Created
+        | Phase::Ready
+        | Phase::Running
+        | Phase::Suspended
+        | Phase::Succeeded
+        | Phase::Skipped => false,
+    }
+}
+
+/// Whether an end satisfies those who depend on it (R-S1).
+#[must_use]
+pub(super) fn satisfies(tolerance: Tolerance, phase: Phase, reason: Option<Reason>) -> bool {
+    matches!(phase, Phase::Succeeded | Phase::Skipped) || tolerates(tolerance, phase, reason)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const ALL: Tolerance = Tolerance { failed: true, error: true, timeout: true };
+
+    /// R-S2, R-S3: what is a failure, and which tolerance covers it.
+    #[test]
+    fn tolerance_covers_exactly_the_named_phases() {
+        let rows = [
+            (Phase::Succeeded, None, false, true),
+            (Phase::Skipped, Some(Reason::When), false, true),
+            (Phase::Failed, None, true, true),
+            (Phase::Error, None, true, true),
+            (Phase::Timeout, None, true, true),
+            (Phase::Cancelled, Some(Reason::TimeoutPolicy), true, true),
+            (Phase::Cancelled, Some(Reason::User), true, false),
+            (Phase::Cancelled, Some(Reason::ScopeFailed), false, false),
+        ];
+        for (phase, reason, failure, satisfied) in rows {
+            assert_eq!(is_failure(phase, reason), failure, "{phase} {reason:?}");
+            assert_eq!(satisfies(ALL, phase, reason), satisfied, "{phase} {reason:?}");
+            let none = Tolerance::default();
+            assert_eq!(satisfies(none, phase, reason), satisfied && !failure, "{phase} {reason:?}");
+        }
+        let only_failed = Tolerance { failed: true, ..Tolerance::default() };
+        assert!(!satisfies(only_failed, Phase::Error, None));
+    }
+
+    /// R-S4.
+    #[test]
+    fn the_worst_failure_decides() {
+        let mut scope = Scope::new(0, Course::Dag, None);
+        let mut worst = Vec::new();
+        for phase in [Phase::Cancelled, Phase::Failed, Phase::Timeout, Phase::Error, Phase::Failed] {
+            let reason = (phase == Phase::Cancelled).then_some(Reason::User);
+            scope.count(Ended { task: TaskId(1), phase, reason, message: "".into() }, true);
+            worst.push(scope.failures.worst().unwrap().phase);
+        }
+        assert_eq!(worst, [Phase::Cancelled, Phase::Failed, Phase::Timeout, Phase::Error, Phase::Error]);
+    }
+}

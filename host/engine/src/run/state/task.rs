@@ -1,0 +1,261 @@
+//! One task run: a node's execution, through its attempts.
+
+use std::sync::Arc;
+
+use crate::{
+    event::{Bindings, Fence, Outputs, Reason, TaskId},
+    phase::Phase,
+    plan::{HookId, HookType, NodeIndex, TemplateId},
+    policy::Verdict,
+    run::state::scope::Scope,
+    time::{Millis, Timestamp},
+    value::{Map, Value},
+};
+
+/// The state of one task run. Only [`Run`](crate::run::Run)'s `apply` changes it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct TaskRun {
+    /// Its number.
+    pub id: TaskId,
+    /// The container or wrapper whose child it is; none for the root and for hook runs.
+    pub parent: Option<TaskId>,
+    /// The node of the plan it executes.
+    pub place: Place,
+    /// Levels below the root.
+    pub depth: u32,
+    /// Where it stands.
+    pub phase: Phase,
+    /// Why, where the phase alone does not say.
+    pub reason: Option<Reason>,
+    /// The last attempt's code.
+    pub code: Option<i32>,
+    /// A sentence for people.
+    pub message: Arc<str>,
+    /// Bound inputs; empty until bound.
+    pub inputs: Bindings,
+    /// `executor.config`, bound with the inputs.
+    pub config: Value,
+    /// What the task returned, or has returned so far while it is suspended.
+    pub outputs: Outputs,
+    /// Resume payloads of this attempt, merged; laid over the inputs (R-S9).
+    pub payload: Arc<Map>,
+    /// The current attempt, from 1; 0 before the first.
+    pub attempt: u32,
+    /// Dispatches so far (R-R11).
+    pub dispatch: u32,
+    /// Whether the current attempt was suspended and answered.
+    pub resumed: bool,
+    /// Every attempt so far, the current one last.
+    pub attempts: Vec<Attempt>,
+    /// What a policy made of the last attempt.
+    pub verdict: Option<Verdict>,
+    /// Whether the next attempt binds its inputs again: the rule that asked for it changed iter or ctx (R-R6).
+    pub rebind: bool,
+    /// What still holds it back: dependencies not yet satisfied, a loop's `concurrency`, a pipeline's order.
+    pub unmet: u32,
+    /// What a leaf in Created waits for.
+    pub turn: Turn,
+    /// When the task run came to be.
+    pub created_at: Timestamp,
+    /// First dispatch.
+    pub dispatched_at: Option<Timestamp>,
+    /// First Running.
+    pub started_at: Option<Timestamp>,
+    /// Last Suspended.
+    pub suspended_at: Option<Timestamp>,
+    /// Terminal.
+    pub finished_at: Option<Timestamp>,
+    /// The absolute clocks and the end of a delay.
+    pub clocks: Clocks,
+    /// The nearest enclosing dag with a `parallelism`.
+    pub limit: Option<TaskId>,
+    /// The children of a container that is open, or of a wrapper.
+    pub scope: Option<Box<Scope>>,
+    /// Of a hook run: whose hook it is.
+    pub hook: Option<HookOf>,
+}
+
+/// The instants that end or wake a task run.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Clocks {
+    /// `timeout`: set at the first dispatch, never again (R-T2).
+    pub timeout: Option<Timestamp>,
+    /// `deadline`: likewise.
+    pub deadline: Option<Timestamp>,
+    /// `maxRuntime` of the running attempt.
+    pub max_runtime: Option<Timestamp>,
+    /// The end of a retry's delay.
+    pub wake: Option<Timestamp>,
+}
+
+impl Clocks {
+    /// The earliest clock that can end the task.
+    #[must_use]
+    pub fn absolute(&self) -> Option<Timestamp> {
+        [self.timeout, self.deadline].into_iter().flatten().min()
+    }
+}
+
+/// Which node of the plan a task run executes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Place {
+    /// The entrypoint.
+    Root,
+    /// A dag's node.
+    Dag(TemplateId, NodeIndex),
+    /// One iteration of a loop's body, from 0.
+    Iteration(TemplateId, u32),
+    /// What attempt n of a wrapper runs, from 1.
+    Attempt(TemplateId, u32),
+    /// A pipeline's task, entered after so many jumps; all first entries count as 0.
+    Entry(TemplateId, NodeIndex, u32),
+    /// A hook run, outside all scopes (R-S12).
+    Hook(HookId),
+}
+
+/// Whose hook a hook run is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct HookOf {
+    /// The task run; of spec.hooks the root.
+    pub task: TaskId,
+    /// What fired it.
+    pub kind: HookType,
+}
+
+/// What a leaf in Created waits for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Turn {
+    /// Its dependencies, or the end of a delay; or it is not a leaf in Created.
+    Elsewhere,
+    /// A slot.
+    Queued(Since),
+    /// A free place under the `parallelism` of an enclosing dag.
+    Blocked(Since, TaskId),
+}
+
+/// How long a leaf has waited for its turn.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Since {
+    /// When it became ready.
+    pub at: Timestamp,
+    /// Retries join at the end.
+    pub retry: bool,
+}
+
+/// First ready first; at one instant new tasks in document order, then retries (R-S1).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct QueueKey {
+    /// How long it has waited.
+    pub since: Since,
+    /// Document order, iterations by index: the positions among their siblings of what leads to the leaf, the root's
+    /// child first.
+    pub position: [u32; MAX_DEPTH],
+    /// Creation order, for hook runs.
+    pub task: TaskId,
+}
+
+/// Levels below the root that there can be (`maxNestedDepth`).
+pub const MAX_DEPTH: usize = 10;
+
+impl Place {
+    /// Its position among its siblings.
+    #[must_use]
+    pub fn position(self) -> u32 {
+        match self {
+            Self::Root | Self::Hook(_) => 0,
+            Self::Dag(_, index) | Self::Entry(_, index, _) => u32::try_from(index).unwrap_or(u32::MAX),
+            Self::Iteration(_, index) | Self::Attempt(_, index) => index,
+        }
+    }
+}
+
+/// One attempt as the run view shows it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Attempt {
+    /// From 1.
+    pub number: u32,
+    /// When the executor started; none if it never did.
+    pub started_at: Option<Timestamp>,
+    /// When it was over.
+    pub finished_at: Option<Timestamp>,
+    /// Its result, or Running, or Suspended; Ready before the start.
+    pub phase: Phase,
+    /// The executor's code.
+    pub code: Option<i32>,
+    /// The executor's message.
+    pub message: Arc<str>,
+}
+
+impl TaskRun {
+    /// A task run that has just come to be.
+    #[must_use]
+    pub fn new(id: TaskId, parent: Option<&Self>, place: Place, now: Timestamp) -> Self {
+        Self {
+            id,
+            parent: parent.map(|p| p.id),
+            place,
+            depth: parent.map_or(0, |p| p.depth + 1),
+            phase: Phase::Created,
+            reason: None,
+            code: None,
+            message: Arc::default(),
+            inputs: Bindings::default(),
+            config: Value::Null,
+            outputs: Arc::default(),
+            payload: Arc::default(),
+            attempt: 0,
+            dispatch: 0,
+            resumed: false,
+            attempts: Vec::new(),
+            verdict: None,
+            rebind: false,
+            unmet: 0,
+            turn: Turn::Elsewhere,
+            created_at: now,
+            dispatched_at: None,
+            started_at: None,
+            suspended_at: None,
+            finished_at: None,
+            clocks: Clocks::default(),
+            limit: None,
+            scope: None,
+            hook: None,
+        }
+    }
+
+    /// Names the current dispatch.
+    #[must_use]
+    pub fn fence(&self) -> Fence {
+        Fence { task: self.id, attempt: self.attempt, dispatch: self.dispatch }
+    }
+
+    /// Retries made so far.
+    #[must_use]
+    pub fn retries(&self) -> u32 {
+        self.attempt.saturating_sub(1)
+    }
+
+    /// Whether an executor is, or is about to be, at work.
+    #[must_use]
+    pub fn in_flight(&self) -> bool {
+        self.scope.is_none() && matches!(self.phase, Phase::Ready | Phase::Running)
+    }
+
+    /// Whether an attempt is open: begun, and without a result so far.
+    #[must_use]
+    pub fn has_open_attempt(&self) -> bool {
+        self.attempts.last().is_some_and(|attempt| attempt.finished_at.is_none())
+    }
+
+    /// How long the current attempt's executor has run by `now`; none if it never started.
+    #[must_use]
+    pub fn running_for(&self, now: Timestamp) -> Option<Millis> {
+        self.attempts.last().and_then(|attempt| attempt.started_at).map(|at| now.since(at))
+    }
+
+    /// From the first dispatch to the end, once there is one.
+    #[must_use]
+    pub fn duration(&self) -> Option<Millis> {
+        Some(self.finished_at?.since(self.started_at.or(self.dispatched_at)?))
+    }
+}

@@ -1,0 +1,94 @@
+//! The instants a run waits for, in the order in which they are due (R-T7).
+
+use std::collections::BTreeSet;
+
+use crate::{event::TaskId, time::Timestamp};
+
+/// What a wait ends, in the order that decides between waits of one instant.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(in crate::run) enum WaitKind {
+    /// `spec.timeout`.
+    SpecTimeout,
+    /// A container's `timeout`; outermost (of least depth) first.
+    ContainerTimeout {
+        /// The container's depth.
+        depth: u32,
+    },
+    /// A task's `deadline`.
+    Deadline,
+    /// A task's `timeout`.
+    Timeout,
+    /// An attempt's `maxRuntime`.
+    MaxRuntime,
+    /// The end of a retry's delay.
+    RetryWake,
+}
+
+/// One instant one task run waits for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(in crate::run) struct Wait {
+    /// When.
+    pub at: Timestamp,
+    /// What for.
+    pub kind: WaitKind,
+    /// Who; within a kind, creation order.
+    pub task: TaskId,
+}
+
+/// All waits of a run. Adding, removing and finding the next take logarithmic time.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(in crate::run) struct Waits(BTreeSet<Wait>);
+
+impl Waits {
+    /// Adds a wait.
+    pub(in crate::run) fn insert(&mut self, wait: Wait) {
+        self.0.insert(wait);
+    }
+
+    /// Drops a wait; one that is not there is no fault.
+    pub(in crate::run) fn remove(&mut self, wait: Wait) {
+        self.0.remove(&wait);
+    }
+
+    /// The next instant.
+    #[must_use]
+    pub(in crate::run) fn next(&self) -> Option<Timestamp> {
+        self.0.first().map(|wait| wait.at)
+    }
+
+    /// Takes the next wait if it is due at `now`.
+    pub(in crate::run) fn pop_due(&mut self, now: Timestamp) -> Option<Wait> {
+        let first = self.0.first().copied().filter(|wait| wait.at <= now)?;
+        self.0.remove(&first);
+        Some(first)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// R-T7: at one instant the kinds are served in their order, within a kind in creation order.
+    #[test]
+    fn waits_of_one_instant_are_served_in_order() {
+        let kinds = [
+            (WaitKind::RetryWake, 1),
+            (WaitKind::MaxRuntime, 1),
+            (WaitKind::Timeout, 4),
+            (WaitKind::Timeout, 3),
+            (WaitKind::Deadline, 9),
+            (WaitKind::ContainerTimeout { depth: 2 }, 1),
+            (WaitKind::ContainerTimeout { depth: 1 }, 5),
+            (WaitKind::SpecTimeout, 0),
+        ];
+        let mut waits = Waits::default();
+        for (kind, task) in kinds {
+            waits.insert(Wait { at: Timestamp(10), kind, task: TaskId(task) });
+        }
+        waits.insert(Wait { at: Timestamp(9), kind: WaitKind::RetryWake, task: TaskId(7) });
+        assert_eq!(waits.next(), Some(Timestamp(9)));
+        assert_eq!(waits.pop_due(Timestamp(8)), None);
+        let order: Vec<u32> = std::iter::from_fn(|| waits.pop_due(Timestamp(10))).map(|w| w.task.0).collect();
+        assert_eq!(order, [7, 0, 5, 1, 9, 3, 4, 1, 1]);
+    }
+}
