@@ -10,6 +10,8 @@ use crate::expr::{
     token::{Kind, Token, tokens},
 };
 
+const BRACES: &str = "to have the braces themselves, join two texts: `'{' + '{'`";
+
 impl Parser {
     /// A quoted text, whose token has been consumed.
     pub(super) fn text(&mut self, text: &Arc<str>, token: &Token) -> Result<Node, SyntaxError> {
@@ -19,7 +21,7 @@ impl Parser {
             push(&mut parts, text.get(at..open));
             let place = Place::of(text, token);
             let inside = open + "{{".len();
-            let end = end_of_placeholder(text, inside).map_err(|error| place.error(error))?;
+            let end = end_of_placeholder(text, inside).map_err(|error| place.error(error).or_hint(BRACES))?;
             let expression =
                 self.nested(|parser| parser.within(text.get(inside..end), &place.behind(inside)))?;
             parts.push(expression);
@@ -34,7 +36,8 @@ impl Parser {
 
     /// The expression that is the whole of `text`, which stands at `place`.
     fn within(&mut self, text: Option<&str>, place: &Place) -> Result<Node, SyntaxError> {
-        let mut inner = tokens(text.unwrap_or_default()).map_err(|error| place.error(error))?;
+        let mut inner =
+            tokens(text.unwrap_or_default()).map_err(|error| place.error(error).or_hint(BRACES))?;
         for token in &mut inner {
             (token.start, token.end) = (place.offset(token.start), place.offset(token.end));
         }
@@ -47,7 +50,7 @@ impl Parser {
         };
         self.tokens = outer;
         self.at = at;
-        node.map_err(|error| error.or_hint("to have the braces themselves, join two texts: `'{' + '{'`"))
+        node.map_err(|error| error.or_hint(BRACES))
     }
 }
 
