@@ -8,6 +8,7 @@ mod conditions;
 mod dag;
 mod executor;
 mod expression;
+mod functions;
 mod hooks;
 mod inside;
 mod loops;

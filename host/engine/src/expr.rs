@@ -18,8 +18,9 @@
 //! product    = unary { ( "*" | "/" | "%" ) unary }
 //! unary      = ( "!" | "-" ) unary | postfix
 //! postfix    = primary { "." word | "[" expression "]" | filter }
+//! call       = name "(" expression,* ")"
 //! filter     = "|" word [ "(" expression,* ")" ] | "." word "(" expression,* ")"
-//! primary    = name | number | text | "true" | "false" | "null" | "none" | "None"
+//! primary    = name | call | number | text | "true" | "false" | "null" | "none" | "None"
 //!            | "[" expression,* "]" | "{" ( text ":" expression ),* "}"
 //!            | "(" expression ")" | "{{" expression "}}"
 //! name       = letter or "_", then letters, digits, "_", and "-" between two of them
@@ -28,11 +29,13 @@
 //! number     = digits [ "." digits ] [ ( "e" | "E" ) [ "+" | "-" ] digits ]
 //! ```
 //!
+//! A call is of one of the functions that the document defines ([`Functions`]). In a text `{{ expression }}` is filled in.
 //! A name with the words and constant texts that follow it (`tasks['a'].phase`) is one path.
 
 mod budget;
 mod emit;
 mod filter;
+mod functions;
 mod interpolate;
 mod lookup;
 mod machine;
@@ -47,6 +50,7 @@ mod view;
 
 use std::{fmt, sync::Arc};
 
+pub use self::functions::{Functions, MAX_FUNCTIONS};
 pub use self::interpolate::{Bound, Interpolated, Piece, Placeholder, PlaceholderError};
 use self::{machine::Code, view::View};
 use crate::value::Value;
@@ -131,16 +135,24 @@ impl Expr {
     /// # Errors
     /// The first thing that is no expression of this language.
     pub fn compile(text: &str) -> Result<Self, SyntaxError> {
+        Self::compile_with(text, &Arc::default())
+    }
+
+    /// Compiles the whole of `text`, which may call `functions`.
+    ///
+    /// # Errors
+    /// As for [`Expr::compile`].
+    pub fn compile_with(text: &str, functions: &Arc<Functions>) -> Result<Self, SyntaxError> {
         if text.len() > MAX_LENGTH {
             let message = format!("the expression has {} bytes; expected at most {MAX_LENGTH}", text.len());
             return Err(SyntaxError::new(MAX_LENGTH, message).hint("split it over several parameters"));
         }
-        let parse::Parsed { root, reads, comparisons } = parse::parse(text)?;
+        let parse::Parsed { root, reads, comparisons } = parse::parse(text, functions)?;
         let action = match (root.as_literal(), root.as_path()) {
             (Some(literal), _) => Action::Constant(literal.clone()),
             (None, Some(read)) => Action::Path(read),
             (None, None) => {
-                let code = Code::compile(emit::emit(&root, &reads));
+                let code = Code::compile(emit::emit(&root, &reads), functions);
                 Action::Run(code.map_err(|why| SyntaxError::new(0, why))?)
             }
         };

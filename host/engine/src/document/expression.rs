@@ -7,7 +7,10 @@ use serde_json::json;
 use crate::{
     expr::{Comparison, Expr, Interpolated, Placeholder, PlaceholderError, Read, SyntaxError},
     form::{Cursor, Form, Report, Site},
-    problem::codes::expressions,
+    problem::{
+        Problem,
+        codes::{Entry, expressions},
+    },
     tree::{Node, Span, Tree},
 };
 
@@ -72,7 +75,7 @@ impl ExprDoc {
                 return None;
             }
         };
-        match Expr::compile(&text) {
+        match Expr::compile_with(&text, report.functions()) {
             Ok(expr) => Some(Self { expr, site: cursor.site() }),
             Err(error) => {
                 report_syntax(&cursor.site(), &text, &error, cursor.tree, report);
@@ -135,7 +138,7 @@ impl ValueDoc {
     pub(super) fn read(raw: bool, cursor: &Cursor<'_>, report: &Report) -> Option<Self> {
         let mut texts = Texts::new();
         collect_texts(cursor.tree, &mut texts);
-        match Interpolated::compile(cursor.tree, raw) {
+        match Interpolated::compile_with(cursor.tree, raw, report.functions()) {
             Ok(value) => Some(Self { value, site: cursor.site(), texts }),
             Err(errors) => {
                 for error in &errors {
@@ -188,6 +191,11 @@ fn report_placeholder(cursor: &Cursor<'_>, error: &PlaceholderError, texts: &Tex
 }
 
 fn report_syntax(site: &Site, text: &str, error: &SyntaxError, tree: &Tree, report: &Report) {
+    report.problem(syntax(&expressions::EXPRESSION, site, text, error).with_value(tree));
+}
+
+/// A fault of a text, or a doubt about it, at its place in that text.
+pub(super) fn syntax(entry: &Entry, site: &Site, text: &str, error: &SyntaxError) -> Problem {
     let exact = part_of(site, text, word_at(text, error.offset));
     // Where the place cannot be pointed at, it is told.
     let place = match text.get(..error.offset).filter(|before| exact.is_none() && !before.is_empty()) {
@@ -195,8 +203,7 @@ fn report_syntax(site: &Site, text: &str, error: &SyntaxError, tree: &Tree, repo
         None => String::new(),
     };
     let at = exact.unwrap_or_else(|| site.clone());
-    let problem = at.problem(&expressions::EXPRESSION, format!("{}{place}", error.message));
-    report.problem(problem.with_value(tree).with_hint_if(error.hint.clone()));
+    at.problem(entry, format!("{}{place}", error.message)).with_hint_if(error.hint.clone())
 }
 
 /// What follows `before`, counted from 1.

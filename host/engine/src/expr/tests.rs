@@ -2,6 +2,7 @@
 
 mod arithmetic;
 mod filters;
+mod functions;
 mod hostile;
 mod idioms;
 mod interpolation;

@@ -1,8 +1,15 @@
 //! Where the checks put what they find.
 
-use std::{cell::RefCell, collections::BTreeSet};
+use std::{
+    cell::{OnceCell, RefCell},
+    collections::BTreeSet,
+    sync::Arc,
+};
 
-use crate::problem::{Problem, codes::Entry};
+use crate::{
+    expr::Functions,
+    problem::{Problem, codes::Entry},
+};
 
 use super::Site;
 
@@ -14,6 +21,7 @@ const MOST: usize = 1000;
 pub struct Report {
     problems: RefCell<List>,
     warnings: RefCell<List>,
+    functions: OnceCell<Arc<Functions>>,
 }
 
 #[derive(Default)]
@@ -26,6 +34,16 @@ struct List {
 type Identity = (&'static str, String, usize, String);
 
 impl Report {
+    /// Lets the expressions read from now on call `functions`.
+    pub(crate) fn define(&self, functions: Arc<Functions>) {
+        self.functions.get_or_init(|| functions);
+    }
+
+    /// What expressions may call.
+    pub(crate) fn functions(&self) -> &Arc<Functions> {
+        self.functions.get_or_init(Arc::default)
+    }
+
     /// Adds a problem. The same may be added again: a template is checked for every way it is reached.
     pub fn problem(&self, problem: Problem) {
         self.problems.borrow_mut().add(problem);

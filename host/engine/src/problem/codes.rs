@@ -5,6 +5,7 @@
 
 pub mod bindings;
 pub mod expressions;
+pub mod functions;
 pub mod names;
 pub mod schedules;
 pub mod shape;
@@ -56,6 +57,7 @@ pub fn all() -> impl Iterator<Item = &'static Entry> {
         expressions::ENTRIES,
         bindings::ENTRIES,
         schedules::ENTRIES,
+        functions::ENTRIES,
         warnings::ENTRIES,
     ];
     groups.into_iter().flatten().copied()

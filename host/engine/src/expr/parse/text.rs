@@ -12,7 +12,7 @@ use crate::expr::{
 
 const BRACES: &str = "to have the braces themselves, join two texts: `'{' + '{'`";
 
-impl Parser {
+impl Parser<'_> {
     /// A quoted text, whose token has been consumed.
     pub(super) fn text(&mut self, text: &Arc<str>, token: &Token) -> Result<Node, SyntaxError> {
         let mut parts = Vec::new();

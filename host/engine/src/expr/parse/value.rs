@@ -11,7 +11,7 @@ use crate::{
 /// The filter that is part of the grammar: its argument is evaluated only when needed.
 const DEFAULT: &str = "default";
 
-impl Parser {
+impl Parser<'_> {
     pub(super) fn prefix(&mut self, least: Level) -> Result<Node, SyntaxError> {
         let node = if self.eat("!") {
             self.expression(Level::Unary)?.not()
@@ -70,7 +70,11 @@ impl Parser {
         self.at += 1;
         if self.eat("(") {
             let arguments = self.arguments()?;
-            return apply_filter((name, offset), node, arguments);
+            return match self.functions.get(&name) {
+                Some(_) => Err(SyntaxError::new(offset, format!("`{name}` is a function, no method"))
+                    .hint(format!("write `{name}(…)`"))),
+                None => apply_filter((name, offset), node, arguments),
+            };
         }
         let hyphen = name.contains('-');
         Ok(self.with_segment(node, name, hyphen))
@@ -196,7 +200,15 @@ impl Parser {
                 self.at -= 1;
                 Err(self.unexpected("a value"))
             }
-            _ if self.is_symbol(0, "(") => Err(filter::no_function(&word, offset)),
+            "True" | "False" => {
+                let error = SyntaxError::new(offset, format!("`{word}` is no word of expressions"));
+                Err(error.hint(format!("write `{}`", word.to_lowercase())))
+            }
+            _ if self.eat("(") => {
+                let arguments = self.arguments()?;
+                self.functions.check_call(&word, arguments.len(), offset)?;
+                self.bounded(Node::call(word, arguments))
+            }
             _ => {
                 self.reads.push(Read { path: vec![word], offset, end: self.consumed(), hyphens: Vec::new() });
                 Ok(Node::path(self.reads.len() - 1))
