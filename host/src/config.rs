@@ -122,7 +122,8 @@ impl Config {
     pub fn apply(&self, builder: HostBuilder, cache: Option<PathBuf>) -> HostBuilder {
         let standard = SandboxConfig::default();
         let slots = self.slots.unwrap_or(standard.slots);
-        let sandbox = SandboxConfig { slots, threads: self.threads, limits: self.limits.clone(), cache };
+        let sandbox =
+            SandboxConfig { slots, threads: self.threads, limits: self.limits.clone(), cache, key: None };
         let builder = builder.sandbox(sandbox).slots(slots).secrets(self.secrets.clone());
         let builder = self.grants.iter().fold(builder, |b, (name, grants)| b.grant(name, grants.clone()));
         self.vars.iter().fold(builder, |b, (name, value)| b.var(Arc::clone(name), value.clone()))

@@ -14,7 +14,7 @@ mod message;
 use std::{collections::BTreeMap, num::NonZeroU32, sync::Arc};
 
 use phasm_engine::{
-    event::{Bound, Command, Dispatch, Event, Fence, Input, TaskId},
+    event::{Command, Dispatch, Event, Fence, Input, InputValue, TaskId},
     outcome::Outcome,
     run::{Run, Step, TaskRun},
     time::Timestamp,
@@ -321,9 +321,9 @@ impl Driver {
         let Dispatch { fence, .. } = dispatch;
         let mut inputs = Vec::with_capacity(dispatch.inputs.len());
         for binding in dispatch.inputs.iter() {
-            let value = match &binding.bound {
-                Bound::Value(value) => value.clone(),
-                Bound::SecretKeyRef(secret) => match self.shared.secrets.get(secret) {
+            let value = match &binding.value {
+                InputValue::Value(value) => value.clone(),
+                InputValue::SecretKeyRef(secret) => match self.shared.secrets.get(secret) {
                     Some(value) => Value::String(Arc::clone(value)),
                     None => {
                         return Err(format!(

@@ -14,7 +14,7 @@ use std::{
 use phasm_engine::{
     event::Facts,
     plan::{Catalogue, Plan, WithVariables},
-    problem::Problem,
+    problem::Problems,
     run::{Run, Step, Submission, SubmitView},
     value::Map,
 };
@@ -67,8 +67,8 @@ impl Drop for Control {
 #[derive(Debug, thiserror::Error)]
 pub enum SubmitError {
     /// The document or its parameters have problems; nothing was stored.
-    #[error("{} problems: {}", .0.len(), .0.iter().map(ToString::to_string).collect::<Vec<_>>().join("; "))]
-    Problems(Vec<Problem>),
+    #[error(transparent)]
+    Problems(#[from] Problems),
     /// `kind: CronWorkflow` is read and validated, but nothing schedules it yet.
     #[error("kind CronWorkflow cannot be run yet: there are no schedules; use kind Workflow to run it once")]
     Cron,
@@ -97,10 +97,11 @@ impl Host {
     ///
     /// # Errors
     /// Every problem of the document at once.
-    pub fn plan(&self, name: &str, text: &str) -> Result<Arc<Plan>, Vec<Problem>> {
-        let tree = reader::read(name, text)?;
+    pub fn plan(&self, name: &str, text: &str) -> Result<Arc<Plan>, Problems> {
+        let named = |found| Problems::from(found).of_file(name);
+        let tree = reader::read(name, text).map_err(named)?;
         let known = WithVariables { catalogue: self.catalogue.as_ref(), variables: &self.facts.vars };
-        Plan::build(&tree, &known).map(Arc::new)
+        Plan::build(&tree, &known).map(Arc::new).map_err(named)
     }
 
     /// Submits a run. When this returns, the run is durable and on its way (R-D2).
@@ -139,8 +140,8 @@ impl Host {
         }
         let run_id = run_id.into();
         let view = SubmitView { plan, run_id: &run_id, facts: &self.facts };
-        let bound = phasm_engine::plan::bind_arguments(plan, parameters, &view);
-        bound.map(|values| values.into_iter().collect()).map_err(SubmitError::Problems)
+        let bound = phasm_engine::plan::bind_arguments(plan, parameters, &view)?;
+        Ok(bound.into_iter().collect())
     }
 
     async fn start(

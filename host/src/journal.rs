@@ -7,7 +7,7 @@ use phasm_engine::{
     event::Event,
     phase::Phase,
     plan::{Plan, Recorded, WithVariables},
-    problem::Problem,
+    problem::Problems,
     run::{ImpossibleHistory, Run},
     time::Timestamp,
     tree::Tree,
@@ -70,17 +70,13 @@ pub enum RecoverError {
         source: ImpossibleHistory,
     },
     /// The document was valid when it was submitted, and is not for this Phasm.
-    #[error("the document of run {run_id} has {} problems for this Phasm: {}", .problems.len(), listed(.problems))]
+    #[error("the document of run {run_id} has {} problems for this Phasm:\n{problems}", .problems.len())]
     Document {
         /// The run.
         run_id: Arc<str>,
         /// All of them.
-        problems: Vec<Problem>,
+        problems: Problems,
     },
-}
-
-fn listed(problems: &[Problem]) -> String {
-    problems.iter().map(ToString::to_string).collect::<Vec<_>>().join("; ")
 }
 
 /// Rebuilds a run from its records (R-D1). `each` sees the run right after every record, with the number of the record's
@@ -113,7 +109,10 @@ pub fn replay(
                     variables: &submitted.facts.vars,
                 };
                 let plan = Plan::build(&Tree::from(&submitted.document), &known);
-                let plan = plan.map_err(|problems| RecoverError::Document { run_id: run_id(), problems })?;
+                let plan = plan.map_err(|problems| RecoverError::Document {
+                    run_id: run_id(),
+                    problems: problems.into(),
+                })?;
                 replayed.insert(Run::replay(Arc::new(plan), []).map_err(impossible)?)
             }
         };

@@ -18,7 +18,7 @@ use phasm_engine::{
 
 use source::Source;
 
-/// Bytes of text in a document.
+/// Bytes of text in a document, and of the texts and keys in it, those that YAML aliases repeat included.
 const MOST_BYTES: usize = 16 << 20;
 /// Lists and objects around a value.
 const MOST_DEPTH: usize = 128;
@@ -64,7 +64,27 @@ type Fatal = Box<Problem>;
 #[derive(Default)]
 struct Findings {
     problems: Vec<Problem>,
+    size: Size,
+}
+
+/// How much a document holds, what aliases repeat counted each time.
+#[derive(Clone, Copy, Debug, Default)]
+struct Size {
     nodes: usize,
+    /// Bytes of texts and keys.
+    bytes: usize,
+}
+
+impl Size {
+    /// One value, and the text that it may be.
+    fn one(text: &str) -> Self {
+        Self { nodes: 1, bytes: text.len() }
+    }
+
+    /// What was added to `before`.
+    fn since(self, before: Self) -> Self {
+        Self { nodes: self.nodes - before.nodes, bytes: self.bytes - before.bytes }
+    }
 }
 
 impl Findings {
@@ -75,13 +95,17 @@ impl Findings {
         self.problems.push(Problem::new(entry, path, span, message).with_hint(hint));
     }
 
-    /// Counts `nodes` more values.
-    fn count(&mut self, nodes: usize, span: impl FnOnce() -> Span) -> Result<(), Fatal> {
-        self.nodes = self.nodes.saturating_add(nodes);
-        if self.nodes <= MOST_NODES {
-            return Ok(());
-        }
-        Err(too_large(span(), format!("more than {MOST_NODES} values")))
+    /// Counts what is `more`, before it is kept.
+    fn count(&mut self, more: Size, span: impl FnOnce() -> Span) -> Result<(), Fatal> {
+        let Size { nodes, bytes } = &mut self.size;
+        *nodes = nodes.saturating_add(more.nodes);
+        *bytes = bytes.saturating_add(more.bytes);
+        let what = match (*nodes > MOST_NODES, *bytes > MOST_BYTES) {
+            (true, _) => format!("more than {MOST_NODES} values"),
+            (_, true) => format!("more than {MOST_BYTES} bytes of text, what aliases repeat included"),
+            (false, false) => return Ok(()),
+        };
+        Err(too_large(span(), what))
     }
 
     fn finish(mut self, tree: Result<Tree, Fatal>) -> Result<Tree, Vec<Problem>> {

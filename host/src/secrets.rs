@@ -111,7 +111,7 @@ mod tests {
         let outcome = Outcome {
             code: 2,
             message: "login with hunter2 failed".into(),
-            outputs: vec![Output { name: "o".into(), value: value.clone() }],
+            outputs: vec![Output::new("o", value.clone())],
             detail: Some(value),
         };
         let hidden = secrets.hide_in(outcome);

@@ -12,19 +12,18 @@
 
 mod error;
 pub mod memory;
+#[cfg(feature = "sqlite")]
 pub mod sqlite;
-#[cfg(test)]
+#[cfg(all(test, feature = "sqlite"))]
 mod tests;
 
 use std::{future::Future, num::NonZeroU32, pin::Pin, sync::Arc};
 
 use phasm_engine::{phase::Phase, time::Timestamp};
 
-pub use self::{
-    error::StoreError,
-    memory::Memory,
-    sqlite::{Sqlite, SqliteReader},
-};
+#[cfg(feature = "sqlite")]
+pub use self::sqlite::{Sqlite, SqliteReader};
+pub use self::{error::StoreError, memory::Memory};
 
 /// What a store answers with, later. It borrows nothing, needs no particular runtime, and may be dropped: what was
 /// asked for happens all the same.

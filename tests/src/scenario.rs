@@ -108,10 +108,7 @@ impl Script for Scripted {
 
 impl WrittenAct {
     fn act(&self) -> Act {
-        let outputs = self
-            .outputs
-            .iter()
-            .map(|(name, value)| Output { name: name.as_str().into(), value: value.clone().into() });
+        let outputs = self.outputs.iter().map(|(name, value)| Output::new(name.as_str(), value.clone()));
         let outcome = Outcome {
             code: self.code,
             message: self.message.as_str().into(),
@@ -207,5 +204,12 @@ fn document_of(tree: &Tree) -> Result<&Tree, String> {
 }
 
 fn listed(problems: &[Problem]) -> String {
-    problems.iter().map(|problem| format!("{}:{} {problem}\n", problem.line, problem.column)).collect()
+    // Without a text there are no places, and the lines say `0:0`.
+    let line = |problem: &Problem| {
+        let text = problem.to_string();
+        let place = format!("{}:{}", problem.line, problem.column);
+        let rest = text.strip_prefix(&format!("{place}: ")).unwrap_or(&text);
+        format!("{place} {rest}\n")
+    };
+    problems.iter().map(line).collect()
 }

@@ -2,7 +2,7 @@
 
 use phasm_engine::{
     event::{Event, PhaseChanged, PolicyEvaluated, RetryScheduled, TaskId, With},
-    policy::{Matched, Verdict},
+    plan::{Matched, Verdict},
     run::Run,
     time::Timestamp,
 };
@@ -69,6 +69,7 @@ fn line(run: &Run, event: &Event) -> String {
             let task = warning.task.as_ref().map(name).unwrap_or_default();
             format!("{task} warning {}: {}", warning.code, warning.message)
         }
+        Event::Broken(message) => format!("broken: {message}"),
     }
 }
 

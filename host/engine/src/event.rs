@@ -9,8 +9,7 @@ use serde::{Deserialize, Serialize};
 use crate::{
     outcome::{Outcome, Output},
     phase::Phase,
-    plan::{HookId, HookType, SecretRef},
-    policy::{Matched, Verdict},
+    plan::{HookId, HookType, Matched, SecretRef, Verdict},
     time::{Millis, Timestamp},
     value::{Map, Value},
 };
@@ -118,20 +117,20 @@ pub struct Binding {
     pub name: Arc<str>,
     /// What it is bound to.
     #[serde(flatten)]
-    pub bound: Bound,
+    pub value: InputValue,
 }
 
 /// What an input is bound to.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub enum Bound {
+pub enum InputValue {
     /// A value.
     Value(Value),
     /// A secret: read by the host at each dispatch, never recorded, null to expressions.
     SecretKeyRef(SecretRef),
 }
 
-impl Bound {
+impl InputValue {
     /// The value as expressions and views see it: a secret reads as null.
     #[must_use]
     pub fn visible(&self) -> Value {
@@ -200,10 +199,10 @@ impl Reason {
     }
 }
 
-/// A clock that ran out.
+/// A limit of time that ran out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub enum Clock {
+pub enum TimeLimit {
     /// `timeout` of a task or container.
     Timeout,
     /// `maxRuntime`.
@@ -216,7 +215,7 @@ pub enum Clock {
     SpecTimeout,
 }
 
-impl Clock {
+impl TimeLimit {
     /// The field of the document it was set by.
     #[must_use]
     pub fn as_str(self) -> &'static str {
@@ -251,7 +250,7 @@ pub enum Event {
     /// An attempt is over.
     AttemptEnded(Box<AttemptEnded>),
     /// A clock ran out.
-    TimedOut(TaskId, Clock),
+    TimedOut(TaskId, TimeLimit),
     /// A suspended task got its answer.
     Resumed(TaskId, Arc<Map>),
     /// A policy has decided what follows an attempt.
@@ -266,6 +265,35 @@ pub enum Event {
     HookFailed(Box<HookFailed>),
     /// Something is doubtful, and goes on.
     Warning(Box<Warning>),
+    /// The engine decided what cannot follow, a fault of its own: the run ended as Error, and everything open with it.
+    Broken(Arc<str>),
+}
+
+impl Event {
+    /// The word for it that readers of the journal see as its `type`.
+    #[must_use]
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::Submitted(_) => "run.submitted",
+            Self::RunPhase(_) => "run.phase",
+            Self::CancelRequested => "run.cancel.requested",
+            Self::ScopeOpened(_) | Self::Repeated(_) => "scope.opened",
+            Self::Phase(_) => "task.phase",
+            Self::AttemptStarted(_) => "task.attempt.started",
+            Self::AttemptEnded(ended) if ended.phase == Phase::Succeeded => "task.attempt.done",
+            Self::AttemptEnded(_) => "task.attempt.failed",
+            Self::TimedOut(..) => "task.timeout",
+            Self::Resumed(..) => "task.resumed",
+            Self::PolicyEvaluated(_) => "policy.task.evaluated",
+            Self::RetryScheduled(_) => "task.retry.scheduled",
+            Self::TaskEnded(_, true) => "task.done",
+            Self::TaskEnded(_, false) => "task.failed",
+            Self::HookFired(_) => "hook.fired",
+            Self::HookFailed(_) => "hook.failed",
+            Self::Warning(_) => "engine.warning",
+            Self::Broken(_) => "engine.broken",
+        }
+    }
 }
 
 /// The first event of a run: everything it depends on.

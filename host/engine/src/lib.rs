@@ -4,24 +4,19 @@
 //! happened, to be journaled) and commands (what to do once the events are durable). There is no clock, I/O or thread
 //! in here: time is a parameter, and recovery is the very same `apply` over the journal.
 
+mod base;
 pub mod document;
 pub mod event;
 pub mod expr;
 pub mod form;
-pub mod outcome;
-pub mod path;
-pub mod phase;
+mod knobs;
 pub mod plan;
-pub mod policy;
 pub mod problem;
-pub mod retry;
 pub mod run;
-mod suggest;
-pub mod time;
-pub mod timeout;
-pub mod tree;
-pub mod value;
 
+pub use base::suggest::did_you_mean;
+pub use base::{outcome, path, phase, time, tree, value};
 pub use form::parse_size;
 pub use phasm_duration as duration;
-pub use suggest::did_you_mean;
+
+pub(crate) use base::suggest;

@@ -2,11 +2,14 @@
 
 pub mod codes;
 
+mod list;
+
 use std::fmt;
 
 use serde::Serialize;
 
 use self::codes::Entry;
+pub use self::list::Problems;
 use crate::{
     path::Path,
     tree::{Span, Tree},
@@ -82,10 +85,18 @@ impl Problem {
     }
 }
 
+/// `line:column: code: path: what; expected … (how to mend it)`, without what is not known.
 impl fmt::Display for Problem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { code, path, message, .. } = self;
-        write!(f, "{code}: {path}: {message}")?;
+        let Self { code, path, line, column, message, .. } = self;
+        if *line > 0 {
+            write!(f, "{line}:{column}: ")?;
+        }
+        write!(f, "{code}: ")?;
+        if !path.is_empty() {
+            write!(f, "{path}: ")?;
+        }
+        f.write_str(message)?;
         self.hint.as_ref().map_or(Ok(()), |hint| write!(f, " ({hint})"))
     }
 }

@@ -15,6 +15,7 @@ impl Digest {
         Self(Sha256::digest(bytes).into())
     }
 
+    #[cfg(feature = "compile")]
     pub(super) fn as_bytes(&self) -> &[u8; 32] {
         &self.0
     }

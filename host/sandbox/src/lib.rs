@@ -14,39 +14,45 @@
 //!
 //! Nothing outside this crate names wasmtime.
 
-use std::{
-    fmt,
-    future::Future,
-    io,
-    num::NonZeroUsize,
-    path::{Path, PathBuf},
-    sync::{Arc, Mutex, PoisonError},
-    time::Instant,
-};
+use std::{fmt, future::Future, io, num::NonZeroUsize, path::PathBuf, sync::Arc, time::Instant};
 
 use phasm_engine::outcome::Outcome;
 use tokio::{runtime::Handle, sync::Semaphore};
-use wasmtime::component::{Component, Linker};
+use wasmtime::component::Linker;
 
 use self::executor::{Invocation, Observer};
+use self::{
+    artefact::Artefact, compiler::Compiler, guest::Guest, pool::Pool, threads::GuestThreads, ticker::Ticker,
+};
 pub use self::{
+    artefact::Precompiled,
     attempt::Attempt,
+    authentic::Key,
     digest::{Digest, NotADigest},
     grants::{DirGrant, Grants},
     limits::Limits,
     program::{LoadError, Program},
 };
-use self::{cache::Cache, guest::Guest, pool::Pool, threads::GuestThreads, ticker::Ticker};
 
+mod artefact;
 mod attempt;
+mod authentic;
 mod bindings;
+#[cfg(feature = "compile")]
 mod cache;
 mod call;
+#[cfg(feature = "compile")]
+mod compiler;
+#[cfg(not(feature = "compile"))]
+#[path = "no_compiler.rs"]
+mod compiler;
 mod digest;
 pub mod executor;
 mod fault;
+mod files;
 mod grants;
 mod guest;
+mod key;
 mod limits;
 mod pool;
 mod program;
@@ -64,13 +70,16 @@ pub struct SandboxConfig {
     pub threads: Option<NonZeroUsize>,
     /// What every call may use.
     pub limits: Limits,
-    /// Where compiled code is kept between processes; nowhere by default.
+    /// Where compiled code is kept between processes; nowhere by default. Nothing without the feature `compile`.
     pub cache: Option<PathBuf>,
+    /// What plugins that were compiled ahead of time are sealed with; otherwise the key of the cache, and without a cache
+    /// none is loaded.
+    pub key: Option<Key>,
 }
 
 impl Default for SandboxConfig {
     fn default() -> Self {
-        Self { slots: 2048, threads: None, limits: Limits::default(), cache: None }
+        Self { slots: 2048, threads: None, limits: Limits::default(), cache: None, key: None }
     }
 }
 
@@ -99,9 +108,8 @@ struct Shared {
     /// One permit a slot of the pool.
     slots: Semaphore,
     capacity: u32,
-    cache: Option<Cache>,
-    /// Compiling uses every core as it is; one component at a time bounds its memory.
-    compiling: Mutex<()>,
+    compiler: Compiler,
+    key: Option<Key>,
     warnings: Vec<String>,
     threads: GuestThreads,
     ticker: Ticker,
@@ -115,10 +123,10 @@ impl Sandbox {
     /// # Errors
     /// When wasmtime does not support this machine, or there are no threads to be had.
     pub fn new(config: SandboxConfig) -> Result<Self, SandboxError> {
-        let SandboxConfig { slots, threads, limits, cache } = config;
+        let SandboxConfig { slots, threads, limits, cache, key } = config;
         let Pool { engine, slots, mut warnings } = Pool::reserve(slots, &limits)?;
         let linker = guest::linker(&engine).map_err(|error| SandboxError::Engine(format!("{error:#}")))?;
-        let cache = cache.and_then(|dir| open_cache(&dir, &engine, &mut warnings));
+        let compiler = Compiler::new(cache.as_deref(), &engine, &mut warnings);
         for warning in &warnings {
             tracing::warn!("{warning}");
         }
@@ -128,11 +136,11 @@ impl Sandbox {
             slots: Semaphore::new(slots as usize),
             capacity: slots,
             threads: GuestThreads::start(threads)?,
-            compiling: Mutex::new(()),
             engine,
             linker,
             limits,
-            cache,
+            compiler,
+            key,
             warnings,
             ticker,
         };
@@ -175,8 +183,8 @@ impl Sandbox {
         !self.shared.ticker.is_parked()
     }
 
-    /// Makes a component ready to be called: from the cache of compiled code, or by compiling it, off the async
-    /// threads. Takes binary or text format.
+    /// Makes a component ready to be called, off the async threads: from the cache of compiled code, or by compiling it,
+    /// binary or text format; or what [`Self::precompile`] made of it.
     ///
     /// # Errors
     /// [`LoadError`] when it is no component, or none this host can offer a world to.
@@ -184,6 +192,28 @@ impl Sandbox {
         let shared = Arc::clone(&self.shared);
         let loading = self.guest_runtime().spawn_blocking(move || shared.load(&bytes));
         loading.await.unwrap_or_else(|error| Err(LoadError::Fault(error.to_string())))
+    }
+
+    /// What a file that [`Self::precompile`] made says about itself; nothing if it is none.
+    ///
+    /// # Errors
+    /// [`LoadError`] when it cannot be trusted, or does not fit this host.
+    pub fn precompiled(&self, bytes: &[u8]) -> Option<Result<Precompiled, LoadError>> {
+        let opened = Artefact::of(bytes)?.open(&self.shared.engine, self.shared.key());
+        Some(opened.map(|(_, said)| said))
+    }
+
+    /// Compiles a component for hosts that cannot: machine code for a machine like this one, sealed with this sandbox's key,
+    /// and with the component's `manifest`, a JSON value. Takes as long as it takes: not for async threads.
+    ///
+    /// # Errors
+    /// [`LoadError`] when it is no component, or none this host can offer a world to.
+    #[cfg(feature = "compile")]
+    pub fn precompile(&self, bytes: &[u8], manifest: &str) -> Result<Vec<u8>, LoadError> {
+        let key = self.shared.key().ok_or(LoadError::NoKey)?;
+        let component = self.shared.compiler.component(&self.shared.engine, bytes)?;
+        Program::link(&self.shared.linker, &component, &self.shared.limits, self.shared.capacity)?;
+        artefact::write(&component, &Digest::of(bytes), manifest, key).map_err(LoadError::Fault)
     }
 
     /// Calls `program` once, as a fresh guest with `grants`.
@@ -231,39 +261,21 @@ impl fmt::Debug for Sandbox {
     }
 }
 
-/// The cache, or a warning: everything runs without one.
-fn open_cache(dir: &Path, engine: &wasmtime::Engine, warnings: &mut Vec<String>) -> Option<Cache> {
-    let opened = Cache::open(dir, engine);
-    if let Err(error) = &opened {
-        warnings.push(format!("no cache of compiled code in {}: {error}", dir.display()));
-    }
-    opened.ok()
-}
-
 impl Shared {
+    /// What compiled plugins are sealed with.
+    fn key(&self) -> Option<&Key> {
+        self.key.as_ref().or_else(|| self.compiler.key())
+    }
+
     fn load(&self, bytes: &[u8]) -> Result<Program, LoadError> {
         let (size, limit) = (bytes.len() as u64, self.limits.component);
         if size > limit {
             return Err(LoadError::TooLarge { size, limit });
         }
-        let digest = Digest::of(bytes);
-        let component = match self.cached(&digest) {
-            Some(component) => component,
-            None => self.compile(bytes, &digest)?,
+        let component = match Artefact::of(bytes) {
+            Some(artefact) => artefact.open(&self.engine, self.key())?.0,
+            None => self.compiler.component(&self.engine, bytes)?,
         };
         Program::link(&self.linker, &component, &self.limits, self.capacity)
-    }
-
-    fn cached(&self, digest: &Digest) -> Option<Component> {
-        self.cache.as_ref()?.load(&self.engine, digest)
-    }
-
-    fn compile(&self, bytes: &[u8], digest: &Digest) -> Result<Component, LoadError> {
-        let _one_at_a_time = self.compiling.lock().unwrap_or_else(PoisonError::into_inner);
-        let component = Program::compile(&self.engine, bytes)?;
-        if let Some(Err(error)) = self.cache.as_ref().map(|cache| cache.store(digest, &component)) {
-            tracing::warn!("compiled code of {digest} is not kept: {error}");
-        }
-        Ok(component)
     }
 }

@@ -1,8 +1,8 @@
 //! The wasmtime engine, and the pool its instances live in.
 
-use wasmtime::{Config, Engine, InstanceAllocationStrategy, PoolingAllocationConfig, Strategy};
+use wasmtime::{Config, Engine, InstanceAllocationStrategy, PoolingAllocationConfig};
 
-use super::{SandboxError, limits::Limits};
+use super::{SandboxError, compiler, limits::Limits};
 
 /// Kernel mappings one slot of the pool may take.
 const MAPPINGS_PER_SLOT: u64 = 5;
@@ -46,8 +46,8 @@ impl Pool {
 fn config(limits: &Limits) -> Config {
     let mut config = Config::new();
     let stack = usize::try_from(limits.stack).unwrap_or(usize::MAX / 4);
+    compiler::configure(&mut config);
     config
-        .strategy(Strategy::Cranelift)
         .epoch_interruption(true)
         .max_wasm_stack(stack)
         .async_stack_size(stack.saturating_add(HOST_STACK as usize))

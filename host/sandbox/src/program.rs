@@ -69,6 +69,29 @@ pub enum LoadError {
         /// What there is.
         slots: u32,
     },
+    /// It would have to be compiled, and this host cannot.
+    #[error("this host compiles nothing; give it what `phasm plugin compile` writes")]
+    NoCompiler,
+    /// It was compiled ahead of time, and this host has no key to know it by.
+    #[error("the plugin was compiled ahead of time, and this host has no key for such plugins")]
+    NoKey,
+    /// It was compiled ahead of time by somebody else, or changed since.
+    #[error(
+        "the plugin was compiled ahead of time and sealed with another key, or changed since; compile it again with \
+         `phasm plugin compile --key` and this host's key"
+    )]
+    Forged,
+    /// It was compiled ahead of time for another version of Phasm or another machine.
+    #[error(
+        "the plugin was compiled ahead of time by Phasm {phasm} and does not fit this host: {cause}; compile it again with \
+         `phasm plugin compile` of this host's version, on a machine like it"
+    )]
+    Stale {
+        /// The version that compiled it.
+        phasm: String,
+        /// What does not fit.
+        cause: String,
+    },
     /// The host failed at compiling it.
     #[error("host fault while compiling: {0}")]
     Fault(String),
@@ -82,14 +105,6 @@ pub struct Program {
 }
 
 impl Program {
-    /// Compiles `bytes`. Takes as long as it takes: not for async threads.
-    pub(super) fn compile(engine: &wasmtime::Engine, bytes: &[u8]) -> Result<Component, LoadError> {
-        if bytes.starts_with(b"\0asm\x01\0\0\0") {
-            return Err(LoadError::CoreModule);
-        }
-        Component::new(engine, bytes).map_err(|error| LoadError::Invalid(format!("{error:#}")))
-    }
-
     /// Links `component` for a pool of `slots`.
     pub(super) fn link(
         linker: &Linker<Guest>,

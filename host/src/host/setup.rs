@@ -21,7 +21,7 @@ use crate::{
     executor::Executor,
     handle::Driven,
     plugins::{self, Plugins},
-    sandbox::{Grants, Limits, Sandbox, SandboxConfig, SandboxError},
+    sandbox::{Grants, Key, Limits, Sandbox, SandboxConfig, SandboxError},
     secrets::Secrets,
     store::{Memory, Store},
 };
@@ -100,6 +100,13 @@ impl HostBuilder {
     #[must_use]
     pub fn limits(mut self, limits: Limits) -> Self {
         self.sandbox.limits = limits;
+        self
+    }
+
+    /// Loads plugins that `phasm plugin compile` has sealed with this key.
+    #[must_use]
+    pub fn precompiled_key(mut self, key: Key) -> Self {
+        self.sandbox.key = Some(key);
         self
     }
 

@@ -89,6 +89,14 @@ impl Manifest {
         Ok(manifest)
     }
 
+    /// The manifest that an artefact was compiled with.
+    ///
+    /// # Errors
+    /// What to tell the user when it cannot be read.
+    pub(super) fn read(json: &str) -> Result<Self, String> {
+        serde_json::from_str(json).map_err(|error| format!("manifest: {error}"))
+    }
+
     /// The same, but whatever its default policies are.
     ///
     /// # Errors

@@ -87,9 +87,10 @@ impl Plugin {
 
     async fn read(&self, sandbox: &Sandbox) -> Result<Arc<Image>, Arc<str>> {
         let read = || async {
-            let (source, builder) = (self.source.clone(), self.builder.clone());
-            let reading =
-                sandbox.guest_runtime().spawn_blocking(move || Image::read(&source, builder.as_deref()));
+            let (source, builder, of_read) = (self.source.clone(), self.builder.clone(), sandbox.clone());
+            let reading = sandbox
+                .guest_runtime()
+                .spawn_blocking(move || Image::read(&source, builder.as_deref(), &of_read));
             let image = reading.await.unwrap_or_else(|error| Err(format!("host fault: {error}")));
             image.map(Arc::new).map_err(|error| self.message(&error))
         };
@@ -112,8 +113,12 @@ impl Plugin {
 }
 
 impl Image {
-    fn read(source: &Source, builder: Option<&dyn Builder>) -> Result<Self, String> {
+    fn read(source: &Source, builder: Option<&dyn Builder>, sandbox: &Sandbox) -> Result<Self, String> {
         let (bytes, file) = source.read(builder)?;
+        if let Some(said) = sandbox.precompiled(&bytes) {
+            let said = said.map_err(|error| error.to_string())?;
+            return Ok(Self { digest: said.component, manifest: Manifest::read(&said.manifest)?, bytes });
+        }
         let manifest = Manifest::of(&bytes, file.as_deref())?;
         Ok(Self { digest: Digest::of(&bytes), manifest, bytes })
     }

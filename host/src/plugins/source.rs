@@ -28,6 +28,10 @@ pub trait Builder: Send + Sync {
 }
 
 impl Source {
+    fn is_compiled(&self) -> bool {
+        matches!(self, Self::File(path) if path.extension().is_some_and(|ending| ending == "cwasm"))
+    }
+
     /// The component's bytes and the file they came from.
     pub(super) fn read(&self, builder: Option<&dyn Builder>) -> Result<(Arc<[u8]>, Option<PathBuf>), String> {
         match self {
@@ -78,7 +82,7 @@ impl From<PathBuf> for Source {
     }
 }
 
-/// The plugins of a directory by name, sorted: `NAME.wasm`, and folders with a `Cargo.toml`.
+/// The plugins of a directory by name, sorted: `NAME.wasm`, folders with a `Cargo.toml`, and `NAME.cwasm`.
 ///
 /// # Errors
 /// When the directory cannot be read.
@@ -90,7 +94,8 @@ pub fn scan(dir: &Path) -> io::Result<Vec<(String, Source)>> {
             found.push(plugin);
         }
     }
-    found.sort_by(|(a, _), (b, _)| a.cmp(b));
+    // Of equal names what runs on every machine comes first.
+    found.sort_by_cached_key(|(name, source)| (name.clone(), source.is_compiled()));
     Ok(found)
 }
 
@@ -100,7 +105,7 @@ fn plugin(path: &Path) -> Option<(String, Source)> {
         let source = path.join("Cargo.toml").is_file().then(|| Source::Folder(path.to_owned()))?;
         Some((name(path.file_name())?, source))
     } else {
-        let wasm = path.extension().is_some_and(|extension| extension == "wasm");
+        let wasm = path.extension().is_some_and(|ending| ending == "wasm" || ending == "cwasm");
         Some((name(path.file_stem().filter(|_| wasm))?, Source::File(path.to_owned())))
     }
 }

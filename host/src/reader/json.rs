@@ -11,10 +11,11 @@ use phasm_engine::{
     tree::{Key, Node, Span, Tree},
 };
 
-use super::{Fatal, Findings, Source, check_depth, number, syntax};
+use super::{Fatal, Findings, Size, Source, check_depth, number, syntax};
 
 pub(super) fn read(source: &Source<'_>) -> Result<Tree, Vec<Problem>> {
-    let mut reader = Reader { source, at: 0, path: Path::root(), depth: 0, findings: Findings::default() };
+    let mut reader =
+        Reader { source, at: 0, path: Path::root(), depth: 0, opening: 0, findings: Findings::default() };
     let tree = reader.document();
     reader.findings.finish(tree)
 }
@@ -25,6 +26,8 @@ struct Reader<'a> {
     at: usize,
     path: Path,
     depth: usize,
+    /// The innermost bracket or brace that is open.
+    opening: usize,
     findings: Findings,
 }
 
@@ -42,14 +45,14 @@ impl<'a> Reader<'a> {
         self.skip_space();
         let start = self.at;
         let source = self.source;
-        self.findings.count(1, || source.span(start, start))?;
+        self.findings.count(Size::one(""), || source.span(start, start))?;
         let node = match self.peek() {
             Some(b'{') => self.nested(Self::object)?,
             Some(b'[') => self.nested(Self::array)?,
             Some(b'"') => Node::String(self.string()?),
             Some(b'-' | b'0'..=b'9') => self.number()?,
-            Some(b'a'..=b'z') => self.word()?,
-            _ => return Err(self.unexpected("a value", self.hint_for_value())),
+            Some(b'a'..=b'z' | b'A'..=b'Z' | b'_') => self.word()?,
+            _ => return Err(self.unexpected("a value", self.hint_for_value().as_deref())),
         };
         Ok(Tree { node, span: self.source.span(start, self.at) })
     }
@@ -57,8 +60,10 @@ impl<'a> Reader<'a> {
     fn nested(&mut self, read: fn(&mut Self) -> Result<Node, Fatal>) -> Result<Node, Fatal> {
         self.depth += 1;
         check_depth(self.depth, self.here())?;
+        let outer = std::mem::replace(&mut self.opening, self.at);
         self.at += 1;
         let node = read(self)?;
+        self.opening = outer;
         self.depth -= 1;
         Ok(node)
     }
@@ -85,13 +90,13 @@ impl<'a> Reader<'a> {
         self.skip_space();
         let start = self.at;
         if self.peek() != Some(b'"') {
-            return Err(self.unexpected("a key in double quotes", self.hint_for_key(first)));
+            return Err(self.unexpected("a key in double quotes", self.hint_for_key(first).as_deref()));
         }
         let name = self.string()?;
         let span = self.source.span(start, self.at);
         self.skip_space();
         if !self.take(b':') {
-            return Err(self.unexpected("`:` after the key", None));
+            return Err(self.unexpected("`:` after the key", self.hint_for_end().as_deref()));
         }
         Ok(Key { name, span })
     }
@@ -121,7 +126,11 @@ impl<'a> Reader<'a> {
     }
 
     fn comma(&mut self, expected: &str) -> Result<(), Fatal> {
-        if self.take(b',') { Ok(()) } else { Err(self.unexpected(expected, None)) }
+        if self.take(b',') {
+            Ok(())
+        } else {
+            Err(self.unexpected(expected, self.hint_for_comma().as_deref()))
+        }
     }
 
     fn number(&mut self) -> Result<Node, Fatal> {
@@ -173,7 +182,7 @@ impl<'a> Reader<'a> {
             word => {
                 let message =
                     format!("`{word}` where a value belongs; expected null, true, false or text in quotes");
-                Err(self.wrong(start, message, None))
+                Err(self.wrong(start, message, Some(&hint_for_word(word))))
             }
         }
     }
@@ -219,22 +228,49 @@ impl<'a> Reader<'a> {
         Box::new(hint.map_or(problem.clone(), |hint| problem.with_hint(hint)))
     }
 
-    fn hint_for_value(&self) -> Option<&'static str> {
-        match self.peek()? {
-            b']' | b'}' | b',' => Some("JSON allows no comma without a value behind it"),
-            b'\'' => Some("JSON texts stand in double quotes"),
-            b'/' | b'#' => Some("JSON has no comments"),
-            b'+' | b'.' => Some("JSON numbers start with a digit or `-`"),
-            _ => None,
-        }
+    fn hint_for_value(&self) -> Option<String> {
+        let hint = match self.peek() {
+            None => return self.hint_for_end(),
+            Some(b']' | b'}' | b',') => "JSON allows no comma without a value behind it",
+            Some(b'\'') => "JSON texts stand in double quotes",
+            Some(b'/' | b'#') => "JSON has no comments",
+            Some(b'+' | b'.') => "JSON numbers start with a digit or `-`",
+            Some(_) => return None,
+        };
+        Some(hint.to_owned())
     }
 
-    fn hint_for_key(&self, first: bool) -> Option<&'static str> {
-        match self.peek()? {
-            b'}' if !first => Some("JSON allows no comma behind the last member"),
-            b'/' | b'#' => Some("JSON has no comments"),
-            _ => Some("JSON keys stand in double quotes"),
-        }
+    fn hint_for_key(&self, first: bool) -> Option<String> {
+        let hint = match self.peek() {
+            None => return self.hint_for_end(),
+            Some(b'}') if !first => "JSON allows no comma behind the last member",
+            Some(b',') => "JSON allows no comma without a member behind it",
+            Some(b'/' | b'#') => "JSON has no comments",
+            Some(_) => "JSON keys stand in double quotes",
+        };
+        Some(hint.to_owned())
+    }
+
+    fn hint_for_comma(&self) -> Option<String> {
+        let hint = match self.peek() {
+            None => return self.hint_for_end(),
+            Some(b'/' | b'#') => "JSON has no comments",
+            Some(b']' | b'}') => {
+                "brackets and braces close in the order in which they were opened, the last first"
+            }
+            Some(b':') => "a member's name and its `:` stand between braces",
+            Some(_) => "separate what stands beside each other with commas",
+        };
+        Some(hint.to_owned())
+    }
+
+    /// What the end of the text leaves open.
+    fn hint_for_end(&self) -> Option<String> {
+        let opening = self.source.span(self.opening, self.opening);
+        let sign = char::from(*self.source.text().as_bytes().get(self.opening)?);
+        let is_open = self.peek().is_none() && self.depth > 0;
+        let Span { line, column, .. } = opening;
+        is_open.then(|| format!("close the `{sign}` in line {line}, column {column}"))
     }
 
     fn text_until_here(&self, start: usize) -> &'a str {
@@ -243,5 +279,17 @@ impl<'a> Reader<'a> {
 
     fn string(&mut self) -> Result<Arc<str>, Fatal> {
         string::read(self)
+    }
+}
+
+fn hint_for_word(word: &str) -> String {
+    let lower = word.to_ascii_lowercase();
+    match &*lower {
+        "true" | "false" | "null" => format!("write `{lower}`"),
+        "none" | "nil" | "undefined" => "write `null`".to_owned(),
+        "nan" | "inf" | "infinity" => {
+            "JSON has finite numbers only; write `null`, or the text in quotes".to_owned()
+        }
+        _ => "JSON texts stand in double quotes".to_owned(),
     }
 }

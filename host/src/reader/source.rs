@@ -55,9 +55,14 @@ impl<'a> Source<'a> {
         }
     }
 
+    /// Where `span` starts in the text.
+    pub(super) fn offset(&self, span: Span) -> usize {
+        span.start - self.skipped
+    }
+
     /// The text from where `span` starts.
     pub(super) fn text_from(&self, span: Span) -> &'a str {
-        self.text.get(span.start - self.skipped..).unwrap_or_default()
+        self.text.get(self.offset(span)..).unwrap_or_default()
     }
 
     /// The number of characters before byte `byte`.

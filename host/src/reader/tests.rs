@@ -1,6 +1,7 @@
 //! The readers, and with them the engine's checks: positions only exist where text was read.
 
 mod examples;
+mod mistakes;
 mod mutations;
 mod page;
 mod problems;

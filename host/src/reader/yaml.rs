@@ -1,6 +1,7 @@
 //! YAML 1.2 in its core schema, from the parser's events.
 
 mod builder;
+mod mistake;
 mod scalar;
 
 use phasm_engine::{path::Path, problem::Problem, problem::codes::source as entries, tree::Tree};
@@ -8,6 +9,7 @@ use saphyr_parser::{Event, Parser, ScanError};
 
 use super::{Fatal, Source, syntax, too_deep};
 use builder::Builder;
+use mistake::{Mistake, Stop};
 
 pub(super) fn read(source: &Source<'_>) -> Result<Tree, Vec<Problem>> {
     let mut builder = Builder::new(source);
@@ -20,7 +22,7 @@ fn document(source: &Source<'_>, builder: &mut Builder<'_>) -> Result<Tree, Fata
     let mut parser = Parser::new_from_str(source.text());
     let mut documents = 0;
     while let Some(event) = parser.next_event() {
-        let (event, span) = event.map_err(|error| invalid(source, &error))?;
+        let (event, span) = event.map_err(|error| invalid(source, &error, builder.bracket()))?;
         if matches!(event, Event::DocumentStart(_)) {
             documents += 1;
             if documents == 2 {
@@ -43,31 +45,18 @@ fn document(source: &Source<'_>, builder: &mut Builder<'_>) -> Result<Tree, Fata
     builder.take_root().ok_or_else(|| Box::new(syntax(source.span(0, 0), "no document; expected a workflow")))
 }
 
-fn invalid(source: &Source<'_>, error: &ScanError) -> Fatal {
+fn invalid(source: &Source<'_>, error: &ScanError, bracket: Option<usize>) -> Fatal {
     let at = source.byte_at(error.marker().index());
     if error.info().contains("recursion limit") {
         return too_deep(source.span(at, at));
     }
-    let problem = syntax(source.span(at, at), format!("not valid YAML: {}", error.info()));
-    Box::new(match hint(source.text(), at, error.info()) {
-        Some(hint) => problem.with_hint(hint),
-        None => problem,
+    let stop = Stop { text: source.text(), at, info: error.info(), bracket };
+    Box::new(match stop.explain() {
+        Some(Mistake { at, message, hint }) => {
+            syntax(source.span(at.start, at.end), format!("not valid YAML: {message}")).with_hint(hint)
+        }
+        None => syntax(source.span(at, at), format!("not valid YAML: {}", error.info())),
     })
-}
-
-/// How to mend what stops the parser at `at` most often.
-fn hint(text: &str, at: usize, info: &str) -> Option<&'static str> {
-    let (before, rest) = text.split_at_checked(at)?;
-    let line = before.rsplit(['\n', '\r']).next()?;
-    if rest.starts_with('\t') || line.trim_start_matches(' ').starts_with('\t') {
-        Some("YAML is indented with spaces, never with tabs")
-    } else if line.trim_start_matches(' ').is_empty() && info.contains("parsing a block") {
-        Some("what belongs together starts in the same column, and this line starts in another")
-    } else if info.contains("mapping values are not allowed") {
-        Some("quote a text that holds `: `; a line holds one key")
-    } else {
-        None
-    }
 }
 
 /// A character that YAML does not allow; the parser would take some of them for the end.

@@ -175,7 +175,7 @@ impl Script for Codes {
         let code = codes.into_iter().cycle().nth(self.0 % codes.len()).unwrap_or_default();
         self.0 += 1;
         let value = Value::from(vec![Value::Null; self.0]);
-        let outputs = vec![Output { name: "x".into(), value }];
+        let outputs = vec![Output::new("x", value)];
         let takes = (!self.0.is_multiple_of(11)).then_some(10);
         Act { start_after: 0, takes, outcome: Outcome { code, outputs, ..Outcome::default() } }
     }

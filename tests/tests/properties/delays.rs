@@ -4,7 +4,7 @@ use phasm_engine::{
     duration::LONGEST,
     event::Reason,
     phase::Phase,
-    retry::{Backoff, Growth},
+    plan::{Backoff, Growth},
     time::Millis,
 };
 use phasm_tests::small::{self, Answers};

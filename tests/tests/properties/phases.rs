@@ -172,7 +172,7 @@ proptest! {
         (in_template, conditions) in conditions(), code in code(), message in prop::sample::select(vec!["", "no"])
     ) {
         let plan = small::plan(&document(in_template, conditions)).unwrap_or_else(|p| panic!("{p:#?}"));
-        let outputs = vec![phasm_engine::outcome::Output { name: "n".into(), value: i64::from(code).into() }];
+        let outputs = vec![phasm_engine::outcome::Output::new("n", i64::from(code))];
         let outcome = Outcome { code, message: message.into(), outputs, detail: None };
         let world = small::finished(plan, Answers::new([outcome]));
         let (phase, failures) = expected(conditions, code, message);

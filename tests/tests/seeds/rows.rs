@@ -36,11 +36,8 @@ fn ended_at<S: Script>(world: &World<S>) -> Millis {
 
 /// An outcome with this message and these outputs.
 fn outcome(code: i32, message: &str, outputs: &[(&str, Json)]) -> Outcome {
-    let output = |(name, value): &(&str, Json)| phasm_engine::outcome::Output {
-        name: (*name).into(),
-        value: value.clone().into(),
-    };
-    Outcome { code, message: message.into(), outputs: outputs.iter().map(output).collect(), detail: None }
+    let outcome = Outcome { code, message: message.into(), ..Outcome::default() };
+    outputs.iter().fold(outcome, |outcome, (name, value)| outcome.output(*name, value.clone()))
 }
 
 /// An executor that always returns this code.

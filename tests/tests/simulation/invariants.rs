@@ -3,11 +3,9 @@
 use std::collections::BTreeMap;
 
 use phasm_engine::{
-    event::{Clock, Event, Fence, PhaseChanged, PolicyEvaluated, Reason, TaskId},
+    event::{Event, Fence, PhaseChanged, PolicyEvaluated, Reason, TaskId, TimeLimit},
     phase::{Kind, Phase},
-    plan::{Recovery, TemplateKind, Tolerance, Work},
-    policy::{RuleAction, Verdict},
-    retry::MaxAttempts,
+    plan::{MaxAttempts, Recovery, RuleAction, TemplateKind, Tolerance, Verdict, Work},
     run::{Run, TaskRun},
     time::Timestamp,
 };
@@ -26,7 +24,7 @@ pub(crate) struct Watch {
     ended: BTreeMap<TaskId, u32>,
     last: BTreeMap<TaskId, Fence>,
     verdicts: BTreeMap<TaskId, Verdict>,
-    timed_out: BTreeMap<TaskId, Clock>,
+    timed_out: BTreeMap<TaskId, TimeLimit>,
     /// How often each hook was fired.
     hooks: BTreeMap<(TaskId, &'static str), u32>,
 }
@@ -88,6 +86,7 @@ impl Watch {
             | Event::TaskEnded(..)
             | Event::HookFailed(_)
             | Event::Warning(_) => Ok(()),
+            Event::Broken(message) => Err(message.to_string()),
         }
     }
 
@@ -108,8 +107,10 @@ impl Watch {
 
     /// All children have ended, and the phase is that of R-S4.
     fn container_ended(&self, run: &Run, task: &TaskRun) -> Checked {
-        let Some(scope) = &task.scope else { return Ok(()) };
-        let children: Vec<&TaskRun> = scope.children.iter().filter_map(|id| run.task(*id)).collect();
+        if run.scope(task).is_none() {
+            return Ok(());
+        }
+        let children: Vec<&TaskRun> = run.children(task).collect();
         if let Some(open) = children.iter().find(|child| !child.phase.is_terminal()) {
             return Err(format!("{} ended before {}", run.path(task), run.path(open)));
         }
@@ -203,8 +204,7 @@ impl Watch {
             if most_attempts(run, task).is_some_and(|most| task.attempt > most) {
                 return Err(format!("{} is in attempt {}", run.path(task), task.attempt));
             }
-            let jumps =
-                task.scope.as_ref().and_then(|scope| scope.pipeline()).map_or(0, |course| course.jumps);
+            let jumps = run.scope(task).and_then(|scope| scope.pipeline()).map_or(0, |course| course.jumps);
             if jumps > most_jumps(run, task) {
                 return Err(format!("{} jumped {jumps} times", run.path(task)));
             }

@@ -62,10 +62,8 @@ impl Script for Random {
             _ => -1,
         };
         let takes = (!self.chance(3)).then(|| self.below(100));
-        let outputs = vec![
-            Output { name: "n".into(), value: (self.below(4).cast_signed()).into() },
-            Output { name: "items".into(), value: json!([1, { "x": 2 }]).into() },
-        ];
+        let outputs =
+            vec![Output::new("n", self.below(4).cast_signed()), Output::new("items", json!([1, { "x": 2 }]))];
         let detail = self.chance(30).then(|| {
             json!({ "http": { "status": 429 }, "error": { "kind": "busy", "retryable": true } }).into()
         });

@@ -74,7 +74,7 @@ fn active(run: &Run, most: usize) -> (BTreeSet<TaskId>, usize) {
         }
         let mut at = Some(task);
         while let Some(task) = at.filter(|task| shown.insert(task.id)) {
-            at = above(task).and_then(|id| run.task(id));
+            at = run.above(task);
         }
     }
     (shown, hidden)
@@ -85,16 +85,11 @@ fn is_active(task: &TaskRun) -> bool {
     task.in_flight() || task.phase == Phase::Suspended || task.clocks.wake.is_some()
 }
 
-/// What a task run is shown below: its container, or what it is a hook of.
-fn above(task: &TaskRun) -> Option<TaskId> {
-    task.parent.or(task.hook.map(|hook| hook.task))
-}
-
 /// The rows of a tree: parents before children, siblings in creation order.
 fn tree(run: &Run, shown: &BTreeSet<TaskId>) -> Vec<Row> {
     let mut children: BTreeMap<Option<TaskId>, Vec<&TaskRun>> = BTreeMap::new();
     for task in shown.iter().filter_map(|id| run.task(*id)) {
-        children.entry(above(task)).or_default().push(task);
+        children.entry(run.above(task).map(|above| above.id)).or_default().push(task);
     }
     let mut rows = Vec::with_capacity(shown.len());
     let mut ahead: Vec<&TaskRun> = children.remove(&None).unwrap_or_default();
@@ -107,7 +102,7 @@ fn tree(run: &Run, shown: &BTreeSet<TaskId>) -> Vec<Row> {
 
 impl Row {
     fn of(run: &Run, task: &TaskRun) -> Self {
-        let of = task.hook.and_then(|hook| run.task(hook.task));
+        let of = task.hook.and(run.above(task));
         Self {
             depth: of.map_or(task.depth, |of| of.depth + 1) as usize,
             name: run.label(task).into(),

@@ -2,7 +2,7 @@
 
 use crate::{
     form::{BOOLEAN, Field, Form, IGNORED, Table},
-    plan::Tolerance,
+    knobs::Tolerance,
 };
 
 use super::{ExprDoc, expression::EXPRESSION};

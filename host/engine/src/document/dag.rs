@@ -6,7 +6,7 @@ use serde_json::json;
 
 use crate::{
     form::{BOOLEAN, Cursor, Field, Form, Name, Object, Report, TEXTS, TIMEOUT, Table, whole},
-    plan::{NodeIndex, Tolerance},
+    knobs::Tolerance,
     problem::codes::shape,
     time::Millis,
     tree::Node,
@@ -36,7 +36,7 @@ pub(crate) struct DagDoc {
 pub(crate) struct TasksDoc {
     pub(crate) list: Vec<TaskDoc>,
     /// Positions by name; of equal names the first.
-    pub(crate) positions: BTreeMap<Arc<str>, NodeIndex>,
+    pub(crate) positions: BTreeMap<Arc<str>, usize>,
     /// Whether every task has a readable name; if not, nothing follows from a missing one.
     pub(crate) sound: bool,
 }
@@ -151,12 +151,12 @@ impl TasksDoc {
         self.list.iter().filter_map(|task| task.name.as_ref().map(|name| &*name.value))
     }
 
-    pub(crate) fn position(&self, name: &str) -> Option<NodeIndex> {
+    pub(crate) fn position(&self, name: &str) -> Option<usize> {
         self.positions.get(name).copied()
     }
 }
 
-fn positions(list: &[TaskDoc]) -> BTreeMap<Arc<str>, NodeIndex> {
+fn positions(list: &[TaskDoc]) -> BTreeMap<Arc<str>, usize> {
     let mut positions = BTreeMap::new();
     for (position, task) in list.iter().enumerate() {
         if let Some(name) = &task.name {

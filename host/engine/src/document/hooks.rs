@@ -2,7 +2,7 @@
 
 use crate::{
     form::{Field, Form, Name, Site, TEXT, Table},
-    plan::HookType,
+    knobs::HookType,
 };
 
 use super::{ExprDoc, ParametersDoc, expression::EXPRESSION, parameters::ARGUMENTS};

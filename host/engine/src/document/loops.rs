@@ -12,13 +12,12 @@ use crate::{
         Cursor, Field, Form, Name, Object, Refusal, Report, Rule, Site, TEXT, TEXTS, Table, When, Words,
         whole, word,
     },
-    plan::{Aggregate, AggregateStrategy, Tolerance},
+    knobs::{Aggregate, AggregateStrategy, Tolerance},
     problem::codes::shape,
     tree::{Key, Node, Tree},
     value::Value,
 };
 
-use self::sequence::SEQUENCE;
 use super::{
     ExprDoc, ParametersDoc, ValueDoc,
     dag::{
@@ -29,6 +28,8 @@ use super::{
     parameters::ARGUMENTS,
     template::NOT_A_CONTAINERS,
 };
+
+use self::sequence::SEQUENCE;
 
 /// `loop`, without what all templates have.
 #[derive(Clone, Debug)]

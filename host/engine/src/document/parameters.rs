@@ -10,15 +10,18 @@ use serde_json::json;
 use crate::{
     expr::Interpolated,
     form::{Cursor, Described as _, Field, Form, IGNORED, Object, Report, Table},
-    plan::{ParameterType, types::Misfit},
+    knobs::{Misfit, ParameterType},
     problem::codes::names,
     value::Value,
 };
 
-pub(super) use self::entry::labelled;
-use self::entry::{ARGUMENT, INPUT, OUTPUT};
-pub(crate) use self::{entry::ParameterDoc, source::SourceDoc};
 use super::ValueDoc;
+
+use self::entry::{ARGUMENT, INPUT, OUTPUT};
+
+pub(super) use self::entry::labelled;
+
+pub(crate) use self::{entry::ParameterDoc, source::SourceDoc};
 
 /// `inputs`, `outputs` or `arguments`.
 #[derive(Clone, Debug)]

@@ -8,12 +8,13 @@ use serde_json::json;
 
 use crate::{
     form::{Cursor, Field, Form, Name, Refusal, Report, Rule, Site, Table, When, Words, listed_if_few, word},
+    knobs::{Backoff, MaxAttempts},
     problem::codes::{names, values, warnings},
-    retry::{Backoff, MaxAttempts},
 };
 
-use self::action::{THEN, Then};
 use super::{ExprDoc, ValueDoc, expression::EXPRESSION};
+
+use self::action::{THEN, Then};
 
 /// `policy`.
 #[derive(Clone, Debug)]

@@ -7,22 +7,23 @@ use std::collections::BTreeMap;
 
 use crate::{
     form::{Cursor, Field, Name, Object, Report, Site, Table},
-    plan::Tolerance,
+    knobs::{TimeoutPolicy, Tolerance},
     problem::codes::values,
     time::Millis,
-    timeout::TimeoutPolicy,
     tree::Tree,
 };
+
+use super::{ConditionsDoc, ExecutorDoc, ExprDoc, HooksDoc, ParametersDoc, PolicyDoc, RetryDoc};
 
 use self::fields::{
     ARGUMENTS_FIELD, CONTINUE_ON, DEPENDENCIES, EXECUTOR_FIELD, HOOKS_FIELD, INPUTS_FIELD, OUTPUTS_FIELD,
     PHASE_CONDITIONS, POLICY_FIELD, RESOURCES, RETRY_FIELD, TEMPLATE_FIELD, TIMEOUT_FIELD, WHEN,
 };
+
 pub(super) use self::{
     fields::{DEADLINE, MAX_INACTIVITY, MAX_RUNTIME},
     tables::{DAG_TASK, ORDERED_BY_THE_PIPELINE, PIPELINE_TASK, TASK_TEMPLATE},
 };
-use super::{ConditionsDoc, ExecutorDoc, ExprDoc, HooksDoc, ParametersDoc, PolicyDoc, RetryDoc};
 
 /// A task as written.
 #[derive(Clone, Debug)]

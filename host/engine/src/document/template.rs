@@ -2,7 +2,7 @@
 
 use crate::{
     form::{Cursor, Field, Form, Name, Object, Report, Rule, Site, Table},
-    plan::Tolerance,
+    knobs::Tolerance,
     problem::codes::names::CONTAINER_CALL,
 };
 

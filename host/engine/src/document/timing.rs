@@ -4,8 +4,8 @@ use serde_json::json;
 
 use crate::{
     form::{BOOLEAN, Cursor, Field, Form, Report, TIMEOUT, Table},
+    knobs::TimeoutPolicy,
     time::Millis,
-    timeout::TimeoutPolicy,
     tree::Node,
 };
 

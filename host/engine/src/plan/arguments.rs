@@ -6,7 +6,7 @@ use crate::{
     expr::{Env, EvalError},
     path::Path,
     problem::{
-        Problem,
+        Problem, Problems,
         codes::{
             Entry,
             bindings::{MISSING_ARGUMENT, UNBOUND_ARGUMENT, UNKNOWN_ARGUMENT},
@@ -26,11 +26,7 @@ use super::{Parameter, Plan, ValueFrom};
 /// # Errors
 /// All problems at once: names that are not declared, values that do not fit type or enum, parameters without a value,
 /// expressions that fail.
-pub fn bind_arguments(
-    plan: &Plan,
-    given: &Map,
-    env: &dyn Env,
-) -> Result<Vec<(Arc<str>, Value)>, Vec<Problem>> {
+pub fn bind_arguments(plan: &Plan, given: &Map, env: &dyn Env) -> Result<Vec<(Arc<str>, Value)>, Problems> {
     let mut problems: Vec<Problem> =
         given.iter().filter_map(|(name, value)| unknown(plan, name, value)).collect();
     let mut bound: Map = Map::new();
@@ -47,7 +43,7 @@ pub fn bind_arguments(
             Err(fault) => problems.push(fault.at(&site)),
         }
     }
-    if problems.is_empty() { Ok(list) } else { Err(problems) }
+    if problems.is_empty() { Ok(list) } else { Err(problems.into()) }
 }
 
 /// What is wrong with one parameter.

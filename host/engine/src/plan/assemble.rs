@@ -1,5 +1,8 @@
 //! The plan of a sound document.
 
+mod merge;
+mod shared;
+
 use std::{cell::RefCell, sync::Arc};
 
 use crate::{
@@ -17,10 +20,14 @@ use super::{
     Argument, Dag, ExecutorCall, Hook, HookId, Hooks, Level, Loop, LoopOver, Node, NodeIndex, Parameter,
     Pipeline, Plan, Settings, Template, TemplateId, TemplateKind, Tolerance, ValueFrom, Work,
     executors::Defaults,
-    graph::Graph,
-    index::{Callee, Index},
+    resolve::{
+        graph::{Graph, Graphs},
+        index::{Callee, Index},
+    },
+};
+
+use self::{
     merge::{Levels, Own},
-    nesting::Graphs,
     shared::{Common, Key, Shared},
 };
 

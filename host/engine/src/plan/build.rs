@@ -8,13 +8,13 @@ use crate::{
 };
 
 use super::{
-    Plan, assemble,
+    Plan, assemble, check,
     executors::{self, Catalogue},
-    graph::Graph,
-    index::Index,
-    lints, names,
-    nesting::{self, Graphs},
-    references, sources, variables,
+    resolve::{
+        graph::{Graph, Graphs},
+        index::Index,
+    },
+    variables,
 };
 
 impl Plan {
@@ -29,13 +29,10 @@ impl Plan {
         check_duplicates(&Cursor::root(tree), &report);
         let plan = document::read(tree, &report).and_then(|doc| {
             let index = Index::new(&doc, &report, variables::readable(catalogue));
-            names::check(&index);
             let graphs = graphs(&index);
-            nesting::check(&index, &graphs);
-            sources::check(&index);
-            references::check(&index, &graphs);
+            check::check(&index, &graphs);
             let (defaults, recorded) = executors::look_up(&index, catalogue);
-            lints::check(&index, &graphs, &defaults);
+            check::warn(&index, &graphs, &defaults);
             let plan =
                 || Some(Self { defaults: recorded, ..assemble::plan(&index, &graphs, &defaults, tree)? });
             report.is_sound().then(plan).flatten()

@@ -17,7 +17,7 @@ use crate::{
     value::Map,
 };
 
-use super::index::{Index, tasks_of};
+use super::resolve::index::{Index, tasks_of};
 
 /// Knows the installed executors.
 pub trait Catalogue {

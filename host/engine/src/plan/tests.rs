@@ -6,6 +6,8 @@ mod containers;
 mod merging;
 mod variables;
 
+use std::sync::Arc;
+
 use crate::{problem::Problem, tree::Tree, value::Value};
 
 use super::*;

@@ -5,8 +5,8 @@ use std::{collections::BTreeSet, fmt, sync::Arc};
 use crate::value::Value;
 
 use super::{
+    check::visible::ROOTS,
     executors::{Catalogue, ExecutorInfo},
-    visible::ROOTS,
 };
 
 /// What `catalogue` knows of executors, and the operator's variables.

@@ -1,19 +1,21 @@
-//! What decides: reads the state and emits events.
+//! What decides: a [`Decider`] reads the state, emits events and asks for commands. How one does so is the only thing
+//! [`decider`] tells; the files beside it hold what is decided about what, each as more of what a `Decider` can do.
 
 mod attempt;
 mod bind;
 mod close;
 mod container;
+mod decider;
 mod dispatch;
+mod ending;
 mod hooks;
 mod loops;
 mod outputs;
-mod recover;
 mod retry;
 mod rules;
-mod suspend;
+mod take;
 mod timers;
 mod wrapper;
 
-pub(super) use self::rules::outcome_member;
-use super::{MOST_TASK_RUNS, Run, Step, env, node_at, state::merge_outputs};
+pub(super) use self::{decider::Decider, loops::loop_of, rules::outcome_member};
+use super::{MOST_TASK_RUNS, env};

@@ -9,9 +9,12 @@ use self::values::{
     workflow_member,
 };
 pub(super) use self::values::{named, walk};
-use super::{Run, decide::outcome_member};
+use super::{
+    decide::{loop_of, outcome_member},
+    state::{State, TaskIndex},
+};
 use crate::{
-    event::{Binding, Facts, Outputs, TaskId},
+    event::{Binding, Facts, Outputs},
     expr::Env,
     phase::Phase,
     plan::{HookType, Level, Plan, TemplateKind},
@@ -23,7 +26,7 @@ use crate::{
 /// The names one expression of one task run sees.
 #[derive(Clone, Copy)]
 pub(super) struct View<'a> {
-    pub(super) run: &'a Run,
+    pub(super) run: &'a State,
     pub(super) task: &'a TaskRun,
     /// Where the expression was written.
     pub(super) level: Level,
@@ -63,7 +66,7 @@ pub(super) struct AttemptSeen {
 pub(super) type Path<'p> = &'p [Arc<str>];
 
 impl<'a> View<'a> {
-    pub(super) fn new(run: &'a Run, task: &'a TaskRun, level: Level) -> Self {
+    pub(super) fn new(run: &'a State, task: &'a TaskRun, level: Level) -> Self {
         Self { run, task, level, bound: None, result: None, hook: None }
     }
 
@@ -72,7 +75,7 @@ impl<'a> View<'a> {
     }
 
     fn outer_inputs(&self) -> &[Binding] {
-        self.task.parent.and_then(|id| self.run.task(id)).map_or(&[], |container| &container.inputs)
+        self.run.parent(self.task).map_or(&[], |container| &container.inputs)
     }
 
     fn inputs(&self, path: Path<'_>) -> Value {
@@ -86,11 +89,11 @@ impl<'a> View<'a> {
             return Value::Null;
         }
         let Some((name, rest)) = rest.split_first() else {
-            let all = outer.iter().chain(own).map(|b| (b.name.clone(), b.bound.visible()));
+            let all = outer.iter().chain(own).map(|b| (b.name.clone(), b.value.visible()));
             return all.collect::<Map>().into();
         };
         let found = [own, outer].into_iter().find_map(|list| list.iter().rfind(|b| b.name == *name));
-        found.map_or(Value::Null, |binding| walk(&binding.bound.visible(), rest))
+        found.map_or(Value::Null, |binding| walk(&binding.value.visible(), rest))
     }
 
     fn tasks(&self, path: Path<'_>) -> Value {
@@ -112,14 +115,14 @@ impl<'a> View<'a> {
                 None => task_member(self.task, rest),
             };
         }
-        let container = self.task.parent.and_then(|id| self.run.task(id));
+        let container = self.run.parent(self.task);
         container.and_then(|c| self.child(c, name)).map_or(Value::Null, |sibling| task_member(sibling, rest))
     }
 
     /// What a loop that is judged shows as the outputs of `tasks.<body>`, whether or not it ran (R-B7).
     fn aggregated(&self, name: &Arc<str>) -> Option<&'a Outputs> {
         let aggregated = self.result?.aggregated.as_ref()?;
-        let each = self.run.loop_of(&self.run.plan, self.task)?;
+        let each = loop_of(self.run.plan(), self.run.node(self.task))?;
         (each.body.name == *name).then_some(aggregated)
     }
 
@@ -135,13 +138,13 @@ impl<'a> View<'a> {
             || (self.level == Level::Template
                 && node
                     .template
-                    .and_then(|t| self.run.plan.templates.get(t))
+                    .and_then(|t| self.run.plan().templates.get(t))
                     .is_some_and(|t| t.name == *name))
     }
 
     fn child(&self, container: &'a TaskRun, name: &Arc<str>) -> Option<&'a TaskRun> {
-        let scope = container.scope.as_ref()?;
-        let child = match self.run.plan.kind(scope.template)? {
+        let scope = self.run.scope(container)?;
+        let child = match self.run.plan().kind(scope.template)? {
             TemplateKind::Dag(dag) => scope.children.get(*dag.index.get(name)?)?,
             TemplateKind::Loop(each) if each.body.name == *name => scope.children.last()?,
             TemplateKind::Pipeline(pipeline) => {
@@ -149,17 +152,18 @@ impl<'a> View<'a> {
             }
             TemplateKind::Task | TemplateKind::Wrapper(_) | TemplateKind::Loop(_) => return None,
         };
-        self.run.task(*child)
+        Some(&self.run[*child])
     }
 
     /// A pipeline's task is seen from its first entry on, and as skipped when it was never reached.
-    fn entered(&self, task: &TaskId) -> Option<&'a TaskRun> {
-        self.run.task(*task).filter(|task| task.unmet == 0 || task.phase.is_terminal())
+    fn entered(&self, task: &TaskIndex) -> Option<&'a TaskRun> {
+        let task = &self.run[*task];
+        (task.unmet == 0 || task.phase.is_terminal()).then_some(task)
     }
 
     /// `loop`, `iterator` and `loop_iter` of the nearest iteration around the task (R-E2).
     fn iteration(&self, path: Path<'_>, fields: bool) -> Value {
-        let around = std::iter::successors(Some(self.task), |task| self.run.task(task.parent?));
+        let around = std::iter::successors(Some(self.task), |task| self.run.parent(task));
         let found = around.into_iter().find_map(|task| match task.place {
             Place::Iteration(_, index) => Some((task, index)),
             Place::Root | Place::Dag(..) | Place::Attempt(..) | Place::Entry(..) | Place::Hook(_) => None,
@@ -177,28 +181,27 @@ impl<'a> View<'a> {
 
     /// What tasks of a pipeline and their rules see besides (R-N7), if that is what `root` names.
     fn pipeline(&self, root: &Arc<str>, path: Path<'_>) -> Option<Value> {
-        let container = self.task.parent.and_then(|id| self.run.task(id));
+        let container = self.run.parent(self.task);
         // A pipeline's own outputs and conditions see its course too.
         let own =
-            self.task.scope.as_ref().and_then(|scope| scope.pipeline()).filter(|_| self.judges_container());
-        let outer = container.and_then(|c| c.scope.as_ref()).and_then(|scope| scope.pipeline());
+            self.run.scope(self.task).and_then(|scope| scope.pipeline()).filter(|_| self.judges_container());
+        let outer = self.run.scope_around(self.task).and_then(|scope| scope.pipeline());
         let (Some(pipeline), Some(course)) =
             (if own.is_some() { Some(self.task) } else { container }, own.or(outer))
         else {
             return None;
         };
-        let outputs =
-            |id: TaskId| self.run.task(id).map_or(Value::Null, |task| walk(&named(&task.outputs), path));
+        let outputs = |id: TaskIndex| walk(&named(&self.run[id].outputs), path);
         Some(match root.as_ref() {
             "iter" => member_of(&course.iter, path),
             "args" => {
-                let inputs = pipeline.inputs.iter().map(|b| (b.name.clone(), b.bound.visible()));
+                let inputs = pipeline.inputs.iter().map(|b| (b.name.clone(), b.value.visible()));
                 walk(&inputs.collect::<Map>().into(), path)
             }
             "_prev" => course.previous.map_or(Value::Null, outputs),
             label => {
-                let index = pipeline.scope.as_ref().and_then(|scope| {
-                    match self.run.plan.kind(scope.template)? {
+                let index = self.run.scope(pipeline).and_then(|scope| {
+                    match self.run.plan().kind(scope.template)? {
                         TemplateKind::Pipeline(pipeline) => pipeline.index.get(label).copied(),
                         TemplateKind::Task
                         | TemplateKind::Wrapper(_)
@@ -231,9 +234,9 @@ impl<'a> View<'a> {
             return outputs_member(&self.task.outputs, rest);
         }
         let workflow: [(Arc<str>, Value); 3] = [
-            ("name".into(), self.run.plan.name.clone().into()),
-            ("id".into(), self.run.id.clone().into()),
-            ("phase".into(), self.run.phase.as_str().into()),
+            ("name".into(), self.run.plan().name.clone().into()),
+            ("id".into(), self.run.id().clone().into()),
+            ("phase".into(), self.run.phase().as_str().into()),
         ];
         let mut task = result_members(&seen(self.task));
         task.insert("name".into(), self.run.node(self.task).name.clone().into());
@@ -246,7 +249,7 @@ impl<'a> View<'a> {
     }
 
     fn children(&self, path: Path<'_>) -> Value {
-        let (Some(scope), Some((name, []))) = (&self.task.scope, path.split_first()) else {
+        let (Some(scope), Some((name, []))) = (self.run.scope(self.task), path.split_first()) else {
             return Value::Null;
         };
         match name.as_ref() {
@@ -284,25 +287,25 @@ impl Env for View<'_> {
         let Some((root, rest)) = path.split_first() else { return Value::Null };
         match root.as_ref() {
             "workflow" => {
-                workflow_member(&self.run.plan, &self.run.id, self.run.phase, &self.run.parameters, rest)
+                workflow_member(self.run.plan(), self.run.id(), self.run.phase(), self.run.parameters(), rest)
             }
             "inputs" => self.inputs(rest),
             "tasks" => self.tasks(rest),
             "children" => self.children(rest),
-            "system" => system_member(&self.run.facts, rest),
-            "vars" => walk(&self.run.facts.vars, rest),
+            "system" => system_member(self.run.facts(), rest),
+            "vars" => walk(&self.run.facts().vars, rest),
             "loop" | "iterator" => self.iteration(rest, false),
             "loop_iter" => self.iteration(rest, true),
             "hook" => self.fired(rest),
             "outcome" => self.result.map_or(Value::Null, |result| outcome_member(self.task, result, rest)),
-            "ctx" => member_of(&self.run.ctx, rest),
-            "workload" => member_of(&self.run.parameters, rest),
+            "ctx" => member_of(self.run.ctx(), rest),
+            "workload" => member_of(self.run.parameters(), rest),
             "_task" => walk(&self.run.node(self.task).name.clone().into(), rest),
             "_attempt" => walk(&i64::from(self.attempt()).into(), rest),
             "phase" | "code" | "msg" | "outputs" | "retries" => {
                 self.result.map_or(Value::Null, |result| result_member(result, path))
             }
-            _ => self.pipeline(root, rest).unwrap_or_else(|| walk(&self.run.facts.vars, path)),
+            _ => self.pipeline(root, rest).unwrap_or_else(|| walk(&self.run.facts().vars, path)),
         }
     }
 }

@@ -9,4 +9,3 @@ pub use self::{
     look::{Progress, Times},
     view::{AttemptView, HookView, Metrics, NamedInput, NamedOutput, RunView, TaskView, WarningView},
 };
-use super::{Run, node_at};

@@ -1,20 +1,255 @@
-//! What a run has come to: changed by applied events, and by the agenda of what waits for its turn.
+//! What a run has come to. Nothing here decides, and nothing outside changes it:
+//!
+//! - [`State::apply`] is the only way in for everything that is recorded, live and recovered (R-D1);
+//! - the [`agenda`] is what follows from time and slots alone, and so is in no event: which waits are due, which leaf is
+//!   next.
+//!
+//! Readers get `&State`. Task runs and scopes are looked up by numbers that lead somewhere ([`table`]); numbers from
+//! outside are checked where they come in, by [`State::find`] and by `apply`.
 
+mod advance;
 mod agenda;
 mod apply;
-mod children;
 mod clocks;
-mod enter;
+mod open;
+mod phases;
+mod place;
 mod scope;
+mod table;
 mod task;
 mod wait;
 
-pub(super) use self::{
+use std::{ops::Index, sync::Arc};
+
+use self::{agenda::Agenda, table::Tables};
+pub(in crate::run) use self::{
     apply::merge_outputs,
-    wait::{WaitKind, Waits},
+    place::node_at,
+    wait::{Wait, WaitKind},
 };
 pub use self::{
-    scope::{Course, Ended, Failures, LoopCourse, Next, PipelineCourse, Scope, Tally},
-    task::{Attempt, Clocks, HookOf, MAX_DEPTH, Place, QueueKey, Since, TaskRun, Turn},
+    scope::{Course, Ended, Failures, LoopCourse, PipelineCourse, PipelineNext, Scope, Tally},
+    table::{ScopeIndex, TaskIndex},
+    task::{Attempt, Clocks, HookOf, Place, TaskRun},
 };
-use super::{MOST_TASK_RUNS, MOST_WARNINGS, Run, node_at};
+use super::show::{Progress, Times};
+use crate::{
+    event::{Facts, TaskId, Warning},
+    phase::{Kind, Phase},
+    plan::{Node, Plan, Work},
+    time::Timestamp,
+    value::Map,
+};
+
+/// Warnings a run keeps for its view; the journal has them all.
+const MOST_WARNINGS: usize = 100;
+
+/// What a run has come to: everything that its journal says, and nothing else.
+#[derive(Clone, Debug)]
+pub struct State {
+    plan: Arc<Plan>,
+    id: Arc<str>,
+    parameters: Arc<Map>,
+    facts: Facts,
+    phase: Phase,
+    tables: Tables,
+    agenda: Agenda,
+    /// `ctx` of the rules (R-N7).
+    ctx: Arc<Map>,
+    in_flight: u32,
+    suspended: u32,
+    open_hooks: u32,
+    progress: Progress,
+    times: Times,
+    warnings: Vec<Warning>,
+    seq: u64,
+    now: Timestamp,
+}
+
+impl State {
+    /// A run of `plan` that has not been submitted: its root, and nothing else.
+    pub(in crate::run) fn new(plan: Arc<Plan>, now: Timestamp) -> Self {
+        Self {
+            plan,
+            id: Arc::default(),
+            parameters: Arc::default(),
+            facts: Facts::default(),
+            phase: Phase::Created,
+            tables: Tables::new(|root| TaskRun::new(root, Place::Root, now)),
+            agenda: Agenda::default(),
+            ctx: Arc::default(),
+            in_flight: 0,
+            suspended: 0,
+            open_hooks: 0,
+            progress: Progress::default(),
+            times: Times { submitted_at: now, started_at: None, finished_at: None, deadline_at: None },
+            warnings: Vec::new(),
+            seq: 0,
+            now,
+        }
+    }
+
+    /// The plan this run executes.
+    #[must_use]
+    pub fn plan(&self) -> &Arc<Plan> {
+        &self.plan
+    }
+
+    /// The run's id.
+    #[must_use]
+    pub fn id(&self) -> &Arc<str> {
+        &self.id
+    }
+
+    /// The bound `spec.arguments`.
+    #[must_use]
+    pub fn parameters(&self) -> &Arc<Map> {
+        &self.parameters
+    }
+
+    /// What expressions read of the host.
+    #[must_use]
+    pub fn facts(&self) -> &Facts {
+        &self.facts
+    }
+
+    /// `ctx`, which rules set.
+    #[must_use]
+    pub fn ctx(&self) -> &Arc<Map> {
+        &self.ctx
+    }
+
+    /// The run's phase: that of its root.
+    #[must_use]
+    pub fn phase(&self) -> Phase {
+        self.phase
+    }
+
+    /// When the run was submitted, became Running, ended, and its `spec.timeout`.
+    #[must_use]
+    pub fn times(&self) -> Times {
+        self.times
+    }
+
+    /// The latest instant the run has seen.
+    #[must_use]
+    pub fn now(&self) -> Timestamp {
+        self.now
+    }
+
+    /// Events applied so far.
+    #[must_use]
+    pub fn seq(&self) -> u64 {
+        self.seq
+    }
+
+    /// Doubts met while running, the first hundred.
+    #[must_use]
+    pub fn warnings(&self) -> &[Warning] {
+        &self.warnings
+    }
+
+    /// Terminal leaf task runs, of all so far.
+    #[must_use]
+    pub fn progress(&self) -> Progress {
+        self.progress
+    }
+
+    /// Leaves that an executor has, or is about to get.
+    #[must_use]
+    pub fn in_flight(&self) -> u32 {
+        self.in_flight
+    }
+
+    /// Whether nothing can happen any more: the run has ended, and so have its hook runs.
+    #[must_use]
+    pub fn is_over(&self) -> bool {
+        self.phase.is_terminal() && self.open_hooks == 0
+    }
+
+    /// Whether nothing is dispatched, queued or in a delay, and only suspended tasks keep the run open.
+    #[must_use]
+    pub fn is_parked(&self) -> bool {
+        let busy = self.in_flight > 0 || self.open_hooks > 0 || self.agenda.is_busy();
+        self.suspended > 0 && !busy && !self.phase.is_terminal()
+    }
+
+    /// All task runs, hook runs among them, in creation order.
+    #[must_use]
+    pub fn tasks(&self) -> &[TaskRun] {
+        self.tables.tasks()
+    }
+
+    /// The number that the next task run will have.
+    pub(in crate::run) fn next_id(&self) -> TaskId {
+        self.tables.next_id()
+    }
+
+    /// The task run of a number that came from outside.
+    pub(in crate::run) fn find(&self, id: TaskId) -> Option<TaskIndex> {
+        self.tables.find(id)
+    }
+
+    /// The task run of that number.
+    #[must_use]
+    pub fn task(&self, id: TaskId) -> Option<&TaskRun> {
+        self.find(id).map(|index| &self[index])
+    }
+
+    /// The container or wrapper whose child a task run is; none for the root and for hook runs.
+    #[must_use]
+    pub fn parent(&self, task: &TaskRun) -> Option<&TaskRun> {
+        task.parent.map(|scope| &self[self[scope].owner])
+    }
+
+    /// The state of an open container, or of a wrapper.
+    #[must_use]
+    pub fn scope(&self, task: &TaskRun) -> Option<&Scope> {
+        task.scope.map(|scope| &self[scope])
+    }
+
+    /// The scope that a task run stands in.
+    #[must_use]
+    pub fn scope_around(&self, task: &TaskRun) -> Option<&Scope> {
+        task.parent.map(|scope| &self[scope])
+    }
+
+    /// The direct children of a container or wrapper in creation order: a dag's by node, a loop's by index, a wrapper's
+    /// by attempt.
+    pub fn children(&self, task: &TaskRun) -> impl DoubleEndedIterator<Item = &TaskRun> + ExactSizeIterator {
+        let children = self.scope(task).map(|scope| scope.children.as_slice()).unwrap_or_default();
+        children.iter().map(|child| &self[*child])
+    }
+
+    /// The node of the plan a task run executes.
+    #[must_use]
+    pub fn node(&self, task: &TaskRun) -> &Node {
+        node_at(&self.plan, task.place)
+    }
+
+    /// Which edges apply to a task run.
+    #[must_use]
+    pub fn kind(&self, task: &TaskRun) -> Kind {
+        match self.node(task).work {
+            Work::Executor(_) => Kind::Leaf,
+            Work::Container(_) => Kind::Container,
+            Work::Wrapper(_) => Kind::Wrapper,
+        }
+    }
+}
+
+impl Index<TaskIndex> for State {
+    type Output = TaskRun;
+
+    fn index(&self, index: TaskIndex) -> &TaskRun {
+        &self.tables[index]
+    }
+}
+
+impl Index<ScopeIndex> for State {
+    type Output = Scope;
+
+    fn index(&self, index: ScopeIndex) -> &Scope {
+        &self.tables[index]
+    }
+}

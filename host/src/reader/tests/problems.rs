@@ -43,7 +43,7 @@ fn findings(path: &Path) -> Vec<Problem> {
     };
     let Ok(given) = fs::read_to_string(path.with_extension("json")) else { return plan.warnings };
     let given = Value::from_json(&given).unwrap().as_object().unwrap().clone();
-    bind_arguments(&plan, &given, &Nothing).unwrap_err()
+    bind_arguments(&plan, &given, &Nothing).unwrap_err().into()
 }
 
 /// An operator who allows 64 MiB and has a few plugins, of which `faulty` has unusable defaults.

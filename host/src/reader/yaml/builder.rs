@@ -10,7 +10,7 @@ use phasm_engine::{
 use saphyr_parser::{Event, ScalarStyle, Span as ParserSpan, Tag};
 
 use super::{
-    super::{Fatal, Findings, Source, check_depth, number},
+    super::{Fatal, Findings, Size, Source, check_depth, number},
     scalar::{self, Refused},
 };
 
@@ -29,7 +29,7 @@ struct Frame {
     start: Span,
     path: Path,
     anchor: usize,
-    nodes_before: usize,
+    before: Size,
     /// Levels below it.
     height: usize,
 }
@@ -42,7 +42,7 @@ enum Content {
 /// What an alias repeats.
 struct Anchored {
     tree: Tree,
-    nodes: usize,
+    size: Size,
     height: usize,
 }
 
@@ -61,6 +61,13 @@ impl<'a> Builder<'a> {
 
     pub(super) fn take_root(&mut self) -> Option<Tree> {
         self.root.take()
+    }
+
+    /// Where the innermost bracket or brace stands that is open, in bytes of the text.
+    pub(super) fn bracket(&self) -> Option<usize> {
+        let starts = self.open.iter().rev().map(|frame| frame.start);
+        let mut brackets = starts.filter(|start| self.source.text_from(*start).starts_with(['[', '{']));
+        brackets.next().map(|start| self.source.offset(start))
     }
 
     pub(super) fn position(&self, span: ParserSpan) -> Span {
@@ -111,7 +118,8 @@ impl<'a> Builder<'a> {
     ) -> Result<(), Fatal> {
         let plain = style == ScalarStyle::Plain;
         let span = self.scalar_position(text, plain, span);
-        self.findings.count(1, || span)?;
+        let size = Size::one(text);
+        self.findings.count(size, || span)?;
         if plain && tag.is_none() && text == "<<" && self.expects_key() {
             let message = "merge key `<<`; expected the members themselves";
             let hint = "write the members out, or quote the key if it is meant as text";
@@ -124,7 +132,7 @@ impl<'a> Builder<'a> {
         };
         let node = resolved.unwrap_or_else(|refused| self.refused(&refused, text, full.as_deref(), span));
         let tree = Tree { node, span };
-        self.remember(anchor, &tree, 1, 0)?;
+        self.remember(anchor, &tree, size, 0)?;
         self.place(tree, 0);
         Ok(())
     }
@@ -156,7 +164,12 @@ impl<'a> Builder<'a> {
     fn wrong_tag(&mut self, tag: &str, path: &Path, span: Span) {
         let message =
             format!("tag `{tag}` on this value; expected no tag, or one of the core schema that fits");
-        self.findings.report(&entries::UNSUPPORTED_YAML, path, span, message, "remove the tag");
+        let hint = if tag.starts_with('!') {
+            "remove the tag, or put a text that begins with `!` in quotes"
+        } else {
+            "remove the tag"
+        };
+        self.findings.report(&entries::UNSUPPORTED_YAML, path, span, message, hint);
     }
 
     fn check_collection_tag(&mut self, tag: Option<&Tag>, kind: &str, span: ParserSpan) {
@@ -170,10 +183,10 @@ impl<'a> Builder<'a> {
     fn open(&mut self, content: Content, anchor: usize, span: ParserSpan) -> Result<(), Fatal> {
         let start = self.position(span);
         check_depth(self.open.len() + 1, start)?;
-        let nodes_before = self.findings.nodes;
-        self.findings.count(1, || start)?;
+        let before = self.findings.size;
+        self.findings.count(Size::one(""), || start)?;
         let path = self.path();
-        self.open.push(Frame { content, start, path, anchor, nodes_before, height: 1 });
+        self.open.push(Frame { content, start, path, anchor, before, height: 1 });
         Ok(())
     }
 
@@ -189,16 +202,16 @@ impl<'a> Builder<'a> {
         let written = if is_flow { Some(closing.start + 1) } else { last_end(&node) };
         let end = written.unwrap_or(frame.start.end);
         let tree = Tree { node, span: Span { end, ..frame.start } };
-        self.remember(frame.anchor, &tree, self.findings.nodes - frame.nodes_before, frame.height)?;
+        self.remember(frame.anchor, &tree, self.findings.size.since(frame.before), frame.height)?;
         self.place(tree, frame.height);
         Ok(())
     }
 
-    /// Keeps what an alias may repeat; the copy counts like a written one.
-    fn remember(&mut self, anchor: usize, tree: &Tree, nodes: usize, height: usize) -> Result<(), Fatal> {
+    /// Keeps what an alias may repeat. The copy's values count like written ones; its texts are shared.
+    fn remember(&mut self, anchor: usize, tree: &Tree, size: Size, height: usize) -> Result<(), Fatal> {
         if anchor != 0 {
-            self.findings.count(nodes, || tree.span)?;
-            self.anchors.insert(anchor, Rc::new(Anchored { tree: tree.clone(), nodes, height }));
+            self.findings.count(Size { bytes: 0, ..size }, || tree.span)?;
+            self.anchors.insert(anchor, Rc::new(Anchored { tree: tree.clone(), size, height }));
         }
         Ok(())
     }
@@ -217,7 +230,7 @@ impl<'a> Builder<'a> {
             self.place(Tree { node: Node::Null, span }, 0);
             return Ok(());
         };
-        self.findings.count(anchored.nodes, || span)?;
+        self.findings.count(anchored.size, || span)?;
         check_depth(self.open.len() + anchored.height, span)?;
         self.place(anchored.tree.clone(), anchored.height);
         Ok(())

@@ -58,7 +58,7 @@ pub(crate) fn error(message: &str, detail: Json) -> Act {
 
 /// Success with one output.
 pub(crate) fn output(name: &str, value: Json) -> Act {
-    let outputs = vec![Output { name: name.into(), value: value.into() }];
+    let outputs = vec![Output::new(name, value)];
     Act { outcome: Outcome { outputs, ..Outcome::default() }, ..returns(0) }
 }
 
@@ -185,7 +185,7 @@ impl Played {
     /// The inputs of a task's first dispatch.
     pub(crate) fn inputs(&self, name: &str) -> Json {
         let inputs = self.dispatch(name).inputs.iter();
-        inputs.map(|b| (b.name.to_string(), Json::from(&b.bound.visible()))).collect()
+        inputs.map(|b| (b.name.to_string(), Json::from(&b.value.visible()))).collect()
     }
 
     /// The configuration of a task's first dispatch.

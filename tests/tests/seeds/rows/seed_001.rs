@@ -222,7 +222,7 @@ fn suspend_and_resume() {
     let again = world.dispatched.last().unwrap();
     assert!(again.resumed);
     let inputs: Vec<(&str, String)> =
-        again.inputs.iter().map(|input| (input.name.as_ref(), input.bound.visible().to_json())).collect();
+        again.inputs.iter().map(|input| (input.name.as_ref(), input.value.visible().to_json())).collect();
     for expected in [("b", "2".to_owned()), ("z", "0".to_owned()), ("c", "2".to_owned())] {
         assert!(inputs.contains(&expected), "{inputs:?} lack {expected:?}");
     }

@@ -6,10 +6,8 @@ use std::sync::Arc;
 
 use phasm_engine::{
     expr::Env,
-    plan::{Plan, Recovery, TemplateKind},
-    policy::{Policy, RuleAction},
+    plan::{Backoff, Growth, MaxAttempts, Plan, Policy, Recovery, RuleAction, TemplateKind},
     problem::codes::values,
-    retry::{Backoff, Growth, MaxAttempts},
     time::Millis,
     value::Value,
 };

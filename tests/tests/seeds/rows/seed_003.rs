@@ -5,10 +5,8 @@ use phasm_engine::{
     event::{Dispatch, Input, Reason},
     outcome::Outcome,
     phase::Phase,
-    plan::{Recovery, TemplateKind},
-    retry::{Backoff, Growth, MaxAttempts, RetryFilter},
+    plan::{Backoff, Growth, MaxAttempts, Recovery, RetryFilter, TemplateKind, TimeoutPolicy},
     time::{Millis, Timestamp},
-    timeout::TimeoutPolicy,
     value::Map,
 };
 use phasm_tests::{

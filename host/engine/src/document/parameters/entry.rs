@@ -8,7 +8,7 @@ use crate::{
         BOOLEAN, Cursor, Defs, Described as _, Field, Form, Name, Object, Refusal, Report, Rule, TEXT, Table,
         When, Words, word,
     },
-    plan::ParameterType,
+    knobs::ParameterType,
     problem::codes::shape,
     value::Value,
 };

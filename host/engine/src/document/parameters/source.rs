@@ -5,7 +5,7 @@ use serde_json::json;
 use crate::{
     document::{ExprDoc, expression::EXPRESSION},
     form::{Cursor, Field, Form, Name, Object, Refusal, Report, Rule, SOME_TEXT, Table, When},
-    plan::SecretRef,
+    knobs::SecretRef,
     problem::codes::{expressions, shape},
 };
 

@@ -14,9 +14,8 @@ use crate::{
         timing::TIMEOUT_POLICY,
     },
     form::{Cursor, Field, Form, IGNORED, Name, Report, SIZE, TEXT, TEXTS, TIMEOUT, Table},
-    plan::Tolerance,
+    knobs::{TimeoutPolicy, Tolerance},
     time::Millis,
-    timeout::TimeoutPolicy,
 };
 
 pub(super) static NAME_FIELD: Field<Name> = Field::required(

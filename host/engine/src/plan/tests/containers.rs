@@ -1,6 +1,6 @@
 //! Dags, loops, pipelines, wrappers and hooks as the plan has them.
 
-use crate::policy::RuleAction;
+use crate::plan::RuleAction;
 
 use super::*;
 

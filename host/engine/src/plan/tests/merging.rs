@@ -1,10 +1,7 @@
 //! Precedence: manifest, template, call; each field as a whole.
 
-use crate::{
-    outcome::PhaseConditions,
-    policy::RuleAction,
-    retry::{Backoff, Growth, MaxAttempts, RetryFilter, RetryPolicy},
-    timeout::TimeoutPolicy,
+use crate::plan::{
+    Backoff, Growth, MaxAttempts, PhaseConditions, RetryFilter, RetryPolicy, RuleAction, TimeoutPolicy,
 };
 
 use super::*;

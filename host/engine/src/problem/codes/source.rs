@@ -5,8 +5,8 @@ super::entries! {
         "The text cannot be read at all, so nothing behind this place was looked at. Mend it and validate again.",
         "spec:\n  entrypoint: [main" => "spec:\n  entrypoint: main";
     TOO_LARGE "P002" "Document too large",
-        "A document has at most 16 MiB of text, 128 levels and two million values; values repeated by YAML aliases count each \
-         time. Pass large data as files or through an executor instead.",
+        "A document has at most 16 MiB of text, 128 levels and two million values; what YAML aliases repeat counts each time, \
+         its text included. Pass large data as files or through an executor instead.",
         "a: &a [x, x]\nb: &b [*a, *a]  # … and so on, doubling each time" => "items: [x, x]";
     UNSUPPORTED_YAML "P003" "YAML that a workflow does not use",
         "Documents are YAML 1.2 in its core schema: one document per file, no tags but the core schema's, no merge keys, no alias \

@@ -3,65 +3,63 @@
 use std::sync::Arc;
 
 use super::{
-    Run,
+    Decider,
     env::{AttemptSeen, Judged, View},
-    node_at,
 };
 use crate::{
-    event::{AttemptEnded, Clock, Event, Fence, Reason, TaskId, With},
-    outcome::{Outcome, PhaseConditions, phase_of},
+    event::{AttemptEnded, Event, Fence, Reason, TimeLimit, With},
+    outcome::{Outcome, phase_of},
     phase::Phase,
-    plan::{Recovery, Settings},
-    run::state::TaskRun,
+    plan::{PhaseConditions, Recovery, Settings},
+    run::state::{TaskIndex, merge_outputs},
     time::Millis,
 };
 
 /// What follows an attempt.
-pub(in crate::run) enum Next {
+pub(super) enum Follows {
     /// Another one, after a pause.
     Retry(Millis),
     /// The task's end.
     End(Phase, Option<Reason>),
 }
 
-impl Run {
+impl Decider<'_> {
     /// The executor has started (R-T9).
-    pub(in crate::run) fn started(&mut self, fence: Fence) {
+    pub(super) fn started(&mut self, fence: Fence) {
         match self.current(fence) {
-            Some(task) if task.phase == Phase::Ready => {}
+            Some(id) if self[id].phase == Phase::Ready => self.start(id),
             // A resumed attempt is Running since the resume.
-            Some(task) if task.resumed => return,
-            Some(_) | None => return self.drop_input(),
+            Some(id) if self[id].resumed => {}
+            Some(_) | None => self.drop_input(),
         }
-        self.set_phase(fence.task, Phase::Running, None, None);
+    }
+
+    pub(super) fn start(&mut self, id: TaskIndex) {
+        let fence = self[id].fence();
+        self.set_phase(id, Phase::Running, None, None);
         self.emit(Event::AttemptStarted(fence));
-        self.promote(fence.task, Phase::Running);
+        self.promote(id, Phase::Running);
     }
 
     /// The executor has returned. A result for an attempt still Ready implies its start (R-P2).
-    pub(in crate::run) fn finished(&mut self, fence: Fence, outcome: Outcome) {
-        match self.current(fence) {
-            Some(task) if task.phase == Phase::Ready => self.started(fence),
-            Some(_) => {}
-            None => return self.drop_input(),
+    pub(super) fn finished(&mut self, fence: Fence, outcome: Outcome) {
+        let Some(id) = self.current(fence) else { return self.drop_input() };
+        if self[id].phase == Phase::Ready {
+            self.start(id);
         }
-        self.conclude(fence.task, outcome, None);
+        self.conclude(id, outcome, None);
     }
 
     /// The leaf whose current dispatch is in flight under `fence`; nothing else hears of the executor's side (R-R11).
-    pub(in crate::run) fn current(&self, fence: Fence) -> Option<&TaskRun> {
-        self.task(fence.task).filter(|task| task.attempt > 0 && task.fence() == fence && task.in_flight())
-    }
-
-    pub(in crate::run) fn drop_input(&mut self) {
-        self.dropped += 1;
+    pub(super) fn current(&self, fence: Fence) -> Option<TaskIndex> {
+        let task = self.task(fence.task)?;
+        (task.attempt > 0 && task.fence() == fence && task.in_flight()).then(|| task.index())
     }
 
     /// Maps an outcome to a phase and decides what follows. `expired` names the clock that ended the attempt.
-    pub(in crate::run) fn conclude(&mut self, id: TaskId, outcome: Outcome, expired: Option<Clock>) {
-        let plan = Arc::clone(&self.plan);
-        let Some(task) = self.task(id) else { return };
-        let node = node_at(&plan, task.place);
+    pub(super) fn conclude(&mut self, id: TaskIndex, outcome: Outcome, expired: Option<TimeLimit>) {
+        let task = &self[id];
+        let node = self.node(task);
         let retries = task.retries();
         let mut outputs = task.outputs.clone();
         let Outcome { code, message, outputs: returned, detail } = outcome;
@@ -72,13 +70,13 @@ impl Run {
         }
         let attempt = AttemptSeen {
             detail: detail.unwrap_or_default(),
-            duration: task.running_for(self.now),
+            duration: task.running_for(self.now()),
             expired: expired.is_some(),
         };
         if outputs.is_empty() {
             outputs = Arc::new(returned);
         } else {
-            super::merge_outputs(&mut outputs, returned);
+            merge_outputs(&mut outputs, returned);
         }
         let mut judged =
             Judged { phase, code: Some(code), message, outputs, retries, attempt, aggregated: None };
@@ -89,24 +87,19 @@ impl Run {
             return;
         }
         judged.outputs = self.whitelisted(id, &judged);
-        let Some(fence) = self.end_attempt(id, &judged) else { return };
+        self.end_attempt(id, &judged);
         let expired = expired.filter(|_| !overridden);
-        match self.decide(fence, &node.settings, &judged, expired) {
-            Next::Retry(delay) => self.retry(fence, delay),
-            Next::End(phase, reason) => self.end_task(id, phase, reason),
+        match self.decide(id, &node.settings, &judged, expired) {
+            Follows::Retry(delay) => self.retry(id, delay),
+            Follows::End(phase, reason) => self.end_task(id, phase, reason),
         }
     }
 
     /// Lets `phaseConditions` override the computed phase; true if one did (R-C2).
-    pub(in crate::run) fn judge(
-        &mut self,
-        id: TaskId,
-        conditions: &PhaseConditions,
-        judged: &mut Judged,
-    ) -> bool {
+    pub(super) fn judge(&mut self, id: TaskIndex, conditions: &PhaseConditions, judged: &mut Judged) -> bool {
         let mut faults = Vec::new();
         let verdict = conditions.in_order().find_map(|(phase, condition)| {
-            let view = View { result: Some(judged), ..View::new(self, self.task(id)?, condition.level) };
+            let view = View { result: Some(judged), ..View::new(self, &self[id], condition.level) };
             let holds = condition.expr.test(&view).unwrap_or_else(|error| {
                 faults.push(format!(
                     "phaseConditions.{} counts as false: {error}",
@@ -125,71 +118,73 @@ impl Run {
         verdict.is_some()
     }
 
-    fn end_attempt(&mut self, id: TaskId, judged: &Judged) -> Option<Fence> {
-        let task = self.task(id)?;
-        let fence = task.fence();
+    fn end_attempt(&mut self, id: TaskIndex, judged: &Judged) {
         self.emit(Event::AttemptEnded(Box::new(AttemptEnded {
-            fence,
+            fence: self[id].fence(),
             phase: judged.phase,
             code: judged.code.unwrap_or_default(),
             message: judged.message.clone(),
             outputs: judged.outputs.clone(),
             duration_ms: judged.attempt.duration,
         })));
-        Some(fence)
     }
 
-    fn decide(&mut self, fence: Fence, settings: &Settings, judged: &Judged, expired: Option<Clock>) -> Next {
+    fn decide(
+        &mut self,
+        id: TaskIndex,
+        settings: &Settings,
+        judged: &Judged,
+        expired: Option<TimeLimit>,
+    ) -> Follows {
         let next = match &settings.recovery {
             Some(Recovery::Policy(policy)) if !policy.rules.is_empty() => {
-                let verdict = self.evaluate_policy(fence, policy, judged);
-                Self::follow(verdict, judged, fence.attempt)
+                let verdict = self.evaluate_policy(id, policy, judged);
+                Self::follow(verdict, judged, self[id].attempt)
             }
             Some(Recovery::Retry(policy)) if judged.phase != Phase::Succeeded => {
-                self.decide_by_retry(fence, policy, judged)
+                self.decide_by_retry(id, policy, judged)
             }
-            Some(Recovery::Policy(_) | Recovery::Retry(_)) | None => Next::End(judged.phase, None),
+            Some(Recovery::Policy(_) | Recovery::Retry(_)) | None => Follows::End(judged.phase, None),
         };
-        match (next, expired.and_then(|clock| end_of(clock, settings))) {
-            (Next::End(..), Some((phase, reason))) => Next::End(phase, reason),
+        match (next, expired.and_then(|limit| end_of(limit, settings))) {
+            (Follows::End(..), Some((phase, reason))) => Follows::End(phase, reason),
             (next, _) => next,
         }
     }
 
     /// Ends the current attempt with `attempt_phase` and the task with `end`, asking nobody.
-    pub(in crate::run) fn end_attempt_and_task(
+    pub(super) fn end_attempt_and_task(
         &mut self,
-        id: TaskId,
+        id: TaskIndex,
         attempt_phase: Phase,
         code: i32,
         message: &str,
         end: (Phase, Option<Reason>),
     ) {
-        let Some(task) = self.task(id) else { return };
+        let task = &self[id];
         let judged = Judged {
             phase: attempt_phase,
             code: Some(code),
             message: message.into(),
             outputs: task.outputs.clone(),
             retries: task.retries(),
-            attempt: AttemptSeen { duration: task.running_for(self.now), ..AttemptSeen::default() },
+            attempt: AttemptSeen { duration: task.running_for(self.now()), ..AttemptSeen::default() },
             aggregated: None,
         };
-        if self.end_attempt(id, &judged).is_some() {
-            self.end_task(id, end.0, end.1);
-        }
+        self.end_attempt(id, &judged);
+        self.end_task(id, end.0, end.1);
     }
 
     /// Ends a task that had an attempt.
-    pub(in crate::run) fn end_task(&mut self, id: TaskId, phase: Phase, reason: Option<Reason>) {
+    pub(super) fn end_task(&mut self, id: TaskIndex, phase: Phase, reason: Option<Reason>) {
         self.set_phase(id, phase, reason, None);
-        self.emit(Event::TaskEnded(id, phase == Phase::Succeeded));
+        self.emit(Event::TaskEnded(id.into(), phase == Phase::Succeeded));
     }
 
     /// Ends a task without an attempt to its name, or between two.
-    pub(in crate::run) fn end_without_attempt(
+    pub(super) fn end_without_attempt(
         &mut self,
-        id: TaskId,
+        id: TaskIndex,
         phase: Phase,
         reason: Option<Reason>,
         message: String,
@@ -200,28 +195,28 @@ impl Run {
     }
 
     /// Ends a task whose last attempt, if it had any, is over or given up.
-    pub(in crate::run) fn end_with(
+    pub(super) fn end_with(
         &mut self,
-        id: TaskId,
+        id: TaskIndex,
         phase: Phase,
         reason: Option<Reason>,
         with: Option<With>,
     ) {
-        let had_attempt = self.task(id).is_some_and(|task| task.attempt > 0);
+        let had_attempt = self[id].attempt > 0;
         self.set_phase(id, phase, reason, with);
         if had_attempt {
-            self.emit(Event::TaskEnded(id, false));
+            self.emit(Event::TaskEnded(id.into(), false));
         }
     }
 }
 
 /// What the expiry of a Steep clock makes of the task (R-T4).
-pub(in crate::run) fn end_of(clock: Clock, settings: &Settings) -> Option<(Phase, Option<Reason>)> {
-    let (policy, reason) = match clock {
-        Clock::MaxRuntime => (settings.max_runtime, Reason::MaxRuntime),
-        Clock::MaxInactivity => (settings.max_inactivity, Reason::MaxInactivity),
-        Clock::Deadline => (settings.deadline, Reason::Deadline),
-        Clock::Timeout | Clock::SpecTimeout => return None,
+pub(super) fn end_of(limit: TimeLimit, settings: &Settings) -> Option<(Phase, Option<Reason>)> {
+    let (policy, reason) = match limit {
+        TimeLimit::MaxRuntime => (settings.max_runtime, Reason::MaxRuntime),
+        TimeLimit::MaxInactivity => (settings.max_inactivity, Reason::MaxInactivity),
+        TimeLimit::Deadline => (settings.deadline, Reason::Deadline),
+        TimeLimit::Timeout | TimeLimit::SpecTimeout => return None,
     };
     Some(match policy {
         Some(policy) if policy.error_on_timeout => (Phase::Error, Some(reason)),

@@ -2,53 +2,49 @@
 
 use std::sync::Arc;
 
-use super::{Run, env::View, node_at};
+use super::{Decider, env::View};
 use crate::{
-    event::{Binding, Bindings, Bound, TaskId},
+    event::{Binding, Bindings, InputValue},
     expr::{self, Interpolated},
     plan::{Argument, Level, Node, Parameter, ValueFrom, Work},
-    run::state::{Place, TaskRun},
+    run::state::{Place, State, TaskIndex, TaskRun},
     value::{Map, Value},
 };
 
 /// What a leaf is dispatched with, in every attempt.
-pub(in crate::run) struct LeafBound {
-    pub(in crate::run) inputs: Bindings,
-    pub(in crate::run) config: Value,
+pub(super) struct LeafBound {
+    pub(super) inputs: Bindings,
+    pub(super) config: Value,
 }
 
 /// A call whose inputs are bound.
 #[derive(Clone, Copy)]
-pub(in crate::run) struct Call<'a> {
+pub(super) struct Call<'a> {
     /// What the call's arguments see.
-    pub(in crate::run) view: View<'a>,
+    pub(super) view: View<'a>,
     /// The call.
-    pub(in crate::run) node: &'a Node,
+    pub(super) node: &'a Node,
     /// Values given by name besides the arguments: the run's parameters, or an item's fields (R-S5).
-    pub(in crate::run) given: Option<&'a Map>,
+    pub(super) given: Option<&'a Map>,
     /// Inputs that nobody supplies are absent (R-S12).
-    pub(in crate::run) lenient: bool,
+    pub(super) lenient: bool,
 }
 
 /// One place a value may come from, and whose names it sees.
 #[derive(Clone, Copy)]
-pub(in crate::run) enum Source<'a> {
+pub(super) enum Source<'a> {
     Written(&'a Interpolated, Level),
     From(&'a ValueFrom, Level),
     Given(&'a Value),
 }
 
-impl Run {
+impl Decider<'_> {
     /// Binds what a leaf is dispatched with.
     ///
     /// # Errors
     /// A message naming the input and what is wrong with it.
-    pub(in crate::run) fn bind(&mut self, id: TaskId) -> Result<LeafBound, String> {
-        let plan = Arc::clone(&self.plan);
-        let (bound, nulls) = match self.task(id) {
-            Some(task) => self.call(task, node_at(&plan, task.place)).bind()?,
-            None => return Err("no such task run".to_owned()),
-        };
+    pub(super) fn bind(&mut self, id: TaskIndex) -> Result<LeafBound, String> {
+        let (bound, nulls) = call(self, &self[id], self.node(&self[id])).bind()?;
         self.warn_nulls(id, nulls);
         Ok(bound)
     }
@@ -57,27 +53,14 @@ impl Run {
     ///
     /// # Errors
     /// A message naming the input and what is wrong with it.
-    pub(in crate::run) fn bind_inputs(&mut self, id: TaskId) -> Result<Bindings, String> {
-        let plan = Arc::clone(&self.plan);
+    pub(super) fn bind_inputs(&mut self, id: TaskIndex) -> Result<Bindings, String> {
         let mut nulls = 0;
-        let inputs = match self.task(id) {
-            Some(task) => self.call(task, node_at(&plan, task.place)).inputs(&mut nulls)?,
-            None => return Err("no such task run".to_owned()),
-        };
+        let inputs = call(self, &self[id], self.node(&self[id])).inputs(&mut nulls)?;
         self.warn_nulls(id, nulls);
         Ok(inputs)
     }
 
-    fn call<'a>(&'a self, task: &'a TaskRun, node: &'a Node) -> Call<'a> {
-        let given = match task.place {
-            Place::Root => Some(self.parameters.as_ref()),
-            Place::Iteration(..) => self.item(task).and_then(Value::as_object),
-            Place::Dag(..) | Place::Attempt(..) | Place::Entry(..) | Place::Hook(_) => None,
-        };
-        Call { view: View::new(self, task, Level::Node), node, given, lenient: false }
-    }
-
-    pub(in crate::run) fn warn_nulls(&mut self, id: TaskId, nulls: usize) {
+    pub(super) fn warn_nulls(&mut self, id: TaskIndex, nulls: usize) {
         let message = match nulls {
             0 => return,
             1 => "a placeholder inside text was null and left empty".to_owned(),
@@ -89,7 +72,7 @@ impl Run {
 
 impl<'a> Call<'a> {
     /// Inputs and configuration, and how many placeholders in texts were null.
-    pub(in crate::run) fn bind(&self) -> Result<(LeafBound, usize), String> {
+    pub(super) fn bind(&self) -> Result<(LeafBound, usize), String> {
         let mut nulls = 0;
         let inputs = self.inputs(&mut nulls)?;
         let Work::Executor(call) = &self.node.work else {
@@ -114,13 +97,13 @@ impl<'a> Call<'a> {
             let value = self.first_of(&bound, &sources, nulls);
             let value = value.map_err(|error| format!("input {}: {error}", parameter.name))?;
             check(parameter, &value).map_err(|error| format!("input {}: {error}", parameter.name))?;
-            bound.push(Binding { name: parameter.name.clone(), bound: value });
+            bound.push(Binding { name: parameter.name.clone(), value });
         }
         let declared = |name: &Arc<str>| node.inputs.iter().any(|parameter| parameter.name == *name);
         for argument in node.arguments.iter().filter(|argument| !declared(&argument.name)) {
             let value = self.first_of(&bound, &self.argument_sources(argument), nulls);
             let value = value.map_err(|error| format!("argument {}: {error}", argument.name))?;
-            bound.push(Binding { name: argument.name.clone(), bound: value });
+            bound.push(Binding { name: argument.name.clone(), value });
         }
         self.pass_fields(&mut bound);
         Ok(Arc::new(bound))
@@ -133,7 +116,7 @@ impl<'a> Call<'a> {
         let is_named = |name: &Arc<str>| bound.iter().any(|binding| binding.name == *name);
         let fields = self.given.into_iter().flatten().filter(|(name, _)| !is_named(name));
         let passed: Vec<Binding> = fields
-            .map(|(name, value)| Binding { name: name.clone(), bound: Bound::Value(value.clone()) })
+            .map(|(name, value)| Binding { name: name.clone(), value: InputValue::Value(value.clone()) })
             .collect();
         bound.extend(passed);
     }
@@ -144,12 +127,14 @@ impl<'a> Call<'a> {
         bound: &[Binding],
         sources: &[Source<'_>],
         nulls: &mut usize,
-    ) -> Result<Bound, String> {
+    ) -> Result<InputValue, String> {
         let view = |level| View { bound: Some(bound), level, ..self.view };
         for source in sources {
             let value = match source {
                 Source::Given(value) => (*value).clone(),
-                Source::From(ValueFrom::Secret(secret), _) => return Ok(Bound::SecretKeyRef(secret.clone())),
+                Source::From(ValueFrom::Secret(secret), _) => {
+                    return Ok(InputValue::SecretKeyRef(secret.clone()));
+                }
                 Source::From(ValueFrom::Expression(expr), level) => {
                     expr.eval(&view(*level)).map_err(|error| error.to_string())?
                 }
@@ -160,10 +145,10 @@ impl<'a> Call<'a> {
                 }
             };
             if !value.is_null() {
-                return Ok(Bound::Value(value));
+                return Ok(InputValue::Value(value));
             }
         }
-        Ok(Bound::Value(Value::Null))
+        Ok(InputValue::Value(Value::Null))
     }
 
     fn argument_sources<'s>(&self, argument: &'s Argument) -> Vec<Source<'s>> {
@@ -187,31 +172,40 @@ impl<'a> Call<'a> {
     }
 }
 
+fn call<'a>(state: &'a State, task: &'a TaskRun, node: &'a Node) -> Call<'a> {
+    let given = match task.place {
+        Place::Root => Some(state.parameters().as_ref()),
+        Place::Iteration(..) => state.item(task).and_then(Value::as_object),
+        Place::Dag(..) | Place::Attempt(..) | Place::Entry(..) | Place::Hook(_) => None,
+    };
+    Call { view: View::new(state, task, Level::Node), node, given, lenient: false }
+}
+
 /// Whose names a node's own declarations and configuration see.
-pub(in crate::run) fn own_level(node: &Node) -> Level {
+pub(super) fn own_level(node: &Node) -> Level {
     if node.template.is_some() { Level::Template } else { Level::Inline }
 }
 
 /// `value`, `valueFrom`, `default` of a declaration, in the order in which they count.
-pub(in crate::run) fn declared_sources(parameter: &Parameter, level: Level) -> Vec<Source<'_>> {
+pub(super) fn declared_sources(parameter: &Parameter, level: Level) -> Vec<Source<'_>> {
     let value = parameter.value.as_ref().map(|value| Source::Written(value, level));
     let from = parameter.value_from.as_ref().map(|from| Source::From(from, level));
     let default = parameter.default.as_ref().map(|value| Source::Written(value, level));
     value.into_iter().chain(from).chain(default).collect()
 }
 
-fn check(parameter: &Parameter, bound: &Bound) -> Result<(), String> {
+fn check(parameter: &Parameter, bound: &InputValue) -> Result<(), String> {
     match bound {
-        Bound::Value(value) => check_value(parameter, value),
-        Bound::SecretKeyRef(_) => Ok(()),
+        InputValue::Value(value) => check_value(parameter, value),
+        InputValue::SecretKeyRef(_) => Ok(()),
     }
 }
 
 /// Type and enum; null fits everything (R-B3).
-pub(in crate::run) fn check_value(parameter: &Parameter, value: &Value) -> Result<(), String> {
+pub(super) fn check_value(parameter: &Parameter, value: &Value) -> Result<(), String> {
     parameter.kind.complaint(value, &parameter.allowed).map_or(Ok(()), Err)
 }
 
-pub(in crate::run) fn evaluate(written: &Interpolated, view: &View<'_>) -> Result<expr::Bound, String> {
+pub(super) fn evaluate(written: &Interpolated, view: &View<'_>) -> Result<expr::Bound, String> {
     written.eval(view).map_err(|error| error.to_string())
 }

@@ -2,35 +2,35 @@
 
 use std::sync::Arc;
 
-use super::{Run, env::Judged};
+use super::{Decider, env::Judged};
 use crate::{
     event::{Event, Outputs, Reason, TaskId, With},
     phase::{Kind, Phase},
-    run::state::TaskRun,
+    run::state::TaskIndex,
 };
 
-impl Run {
+impl Decider<'_> {
     /// The user cancels the run (R-S10).
-    pub(in crate::run) fn cancel(&mut self) {
-        if self.phase.is_terminal() {
+    pub(super) fn cancel(&mut self) {
+        if self.phase().is_terminal() {
             return self.drop_input();
         }
         self.emit(Event::CancelRequested);
-        self.close(TaskId::ROOT, Reason::User, None);
+        self.close(TaskIndex::ROOT, Reason::User, None);
     }
 
     /// The user cancels one task; never tolerated (R-S10). Hook runs are not stopped by anything but their own clocks.
-    pub(in crate::run) fn cancel_task(&mut self, id: TaskId) {
+    pub(super) fn cancel_task(&mut self, id: TaskId) {
         match self.task(id) {
             Some(task) if !task.phase.is_terminal() && task.hook.is_none() => {
-                self.close(id, Reason::User, None);
+                self.close(task.index(), Reason::User, None);
             }
             Some(_) | None => self.drop_input(),
         }
     }
 
     /// Ends a task run and everything below it as Cancelled; `own` gives the task run itself another phase.
-    pub(in crate::run) fn close(&mut self, id: TaskId, reason: Reason, own: Option<(Phase, String)>) {
+    pub(super) fn close(&mut self, id: TaskIndex, reason: Reason, own: Option<(Phase, String)>) {
         self.close_children(id, reason);
         match own {
             None => self.cancel_one(id, reason),
@@ -46,27 +46,27 @@ impl Run {
 
     /// A leaf in Created that has to end as Timeout goes through Ready, in the same record: R-P2 knows no shorter way.
     /// The reason tells it from a dispatch: no attempt begins, and a task that never had one fires no hook (R-S12).
-    fn pass_ready(&mut self, id: TaskId, phase: Phase, reason: Reason) {
-        let Some(task) = self.task(id) else { return };
+    fn pass_ready(&mut self, id: TaskIndex, phase: Phase, reason: Reason) {
+        let task = &self[id];
         if !task.phase.may_become(phase, self.kind(task)) {
             self.set_phase(id, Phase::Ready, Some(reason), None);
         }
     }
 
     /// Ends everything below a container: leaves first, then inner containers from the inside out.
-    pub(in crate::run) fn close_children(&mut self, container: TaskId, reason: Reason) {
+    pub(super) fn close_children(&mut self, container: TaskIndex, reason: Reason) {
         let (mut leaves, mut containers) = (Vec::new(), Vec::new());
         let mut open = vec![container];
         while let Some(id) = open.pop() {
-            let Some(scope) = self.task(id).and_then(|task| task.scope.as_ref()) else { continue };
+            let still_open = self.scope(&self[id]).map_or(0, |scope| scope.open);
             // The newest first: behind a long history of attempts, entries or iterations only the last may be open.
-            let children = scope.children.iter().rev().filter_map(|child| self.task(*child));
-            for child in children.filter(|task| !task.phase.is_terminal()).take(scope.open as usize) {
+            let children = self.children(&self[id]).rev().filter(|task| !task.phase.is_terminal());
+            for child in children.take(still_open as usize) {
                 if child.scope.is_some() {
-                    containers.push(child.id);
-                    open.push(child.id);
+                    containers.push(child.index());
+                    open.push(child.index());
                 } else {
-                    leaves.push(child.id);
+                    leaves.push(child.index());
                 }
             }
         }
@@ -78,7 +78,7 @@ impl Run {
     }
 
     /// Cancels one task run whose children, if any, have ended.
-    pub(in crate::run) fn cancel_one(&mut self, id: TaskId, reason: Reason) {
+    pub(super) fn cancel_one(&mut self, id: TaskIndex, reason: Reason) {
         self.stop_attempt(id);
         let outputs = self.found(id, Phase::Cancelled, &Arc::default());
         let with = (!outputs.is_empty()).then(|| With::Result { message: Arc::default(), outputs });
@@ -87,9 +87,9 @@ impl Run {
 
     /// The outputs of a container that is made to end: they resolve whatever its phase (R-B7). Where nothing was
     /// dispatched nothing was found.
-    fn found(&mut self, id: TaskId, phase: Phase, message: &Arc<str>) -> Outputs {
-        let has_run = |task: &TaskRun| task.dispatched_at.is_some() && self.kind(task) == Kind::Container;
-        if !self.task(id).is_some_and(has_run) {
+    fn found(&mut self, id: TaskIndex, phase: Phase, message: &Arc<str>) -> Outputs {
+        let task = &self[id];
+        if task.dispatched_at.is_none() || self.kind(task) != Kind::Container {
             return Arc::default();
         }
         let aggregated = self.aggregated(id);

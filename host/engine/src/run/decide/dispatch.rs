@@ -2,19 +2,19 @@
 
 use std::sync::Arc;
 
-use super::{Run, bind::LeafBound, node_at};
+use super::{Decider, bind::LeafBound};
 use crate::{
-    event::{Binding, Bindings, Bound, Clock, Command, Dispatch, TaskId, With},
+    event::{Binding, Bindings, Command, Dispatch, InputValue, TimeLimit, With},
     outcome::Outcome,
     phase::Phase,
     plan::{ExecutorCall, Work},
-    run::state::TaskRun,
+    run::state::{State, TaskIndex, TaskRun},
     time::Timestamp,
 };
 
-impl Run {
+impl Decider<'_> {
     /// Dispatches the next leaves, as many as slots and limits allow (R-P5, R-S11).
-    pub(in crate::run) fn dispatch_up_to(&mut self, slots: u32) {
+    pub(super) fn dispatch_up_to(&mut self, slots: u32) {
         let mut left = slots;
         while left > 0 {
             let Some(id) = self.next_leaf() else { return };
@@ -23,23 +23,8 @@ impl Run {
         }
     }
 
-    /// The leaf whose turn it is: hook runs first, which no limit holds (R-S12).
-    fn next_leaf(&mut self) -> Option<TaskId> {
-        if let Some((_, &hook)) = self.hook_queue.first_key_value() {
-            return Some(hook);
-        }
-        while self.plan.parallelism.is_none_or(|most| self.in_flight < most) {
-            let (&key, &id) = self.queue.first_key_value()?;
-            let Some(full) = self.full_limit(id) else { return Some(id) };
-            self.queue.remove(&key);
-            self.put(key, Some(full));
-            self.offer_places(id);
-        }
-        None
-    }
-
     /// Begins an attempt; true if an executor is asked to run it.
-    fn dispatch(&mut self, id: TaskId) -> bool {
+    fn dispatch(&mut self, id: TaskIndex) -> bool {
         let bound = match self.bind_leaf(id) {
             Ok(bound) => bound,
             Err(message) => {
@@ -50,10 +35,9 @@ impl Run {
         let with = bound.map(|LeafBound { inputs, config }| With::Bound { inputs, config });
         self.set_phase(id, Phase::Ready, None, with);
         self.promote(id, Phase::Ready);
-        let Some(task) = self.task(id) else { return false };
-        if task.clocks.timeout.is_some_and(|at| at <= self.now) {
+        if self[id].clocks.timeout.is_some_and(|at| at <= self.now()) {
             let message = "the task's timeout passed before this attempt could start";
-            self.conclude(id, Outcome::timeout(message), Some(Clock::Timeout));
+            self.conclude(id, Outcome::timeout(message), Some(TimeLimit::Timeout));
             return false;
         }
         self.command_dispatch(id);
@@ -62,18 +46,15 @@ impl Run {
 
     /// Binds inputs and configuration at the first dispatch; later attempts reuse them (R-R6). A hook run was bound
     /// when it was fired.
-    fn bind_leaf(&mut self, id: TaskId) -> Result<Option<LeafBound>, String> {
-        match self.task(id) {
-            Some(task) if task.hook.is_some() => Ok(None),
-            Some(task) if task.dispatched_at.is_none() || task.rebind => self.bind(id).map(Some),
-            Some(_) | None => Ok(None),
-        }
+    fn bind_leaf(&mut self, id: TaskIndex) -> Result<Option<LeafBound>, String> {
+        let task = &self[id];
+        let is_bound = task.hook.is_some() || (task.dispatched_at.is_some() && !task.rebind);
+        if is_bound { Ok(None) } else { self.bind(id).map(Some) }
     }
 
-    pub(in crate::run) fn command_dispatch(&mut self, id: TaskId) {
-        let plan = Arc::clone(&self.plan);
-        let Some(task) = self.task(id) else { return };
-        let node = node_at(&plan, task.place);
+    pub(super) fn command_dispatch(&mut self, id: TaskIndex) {
+        let task = &self[id];
+        let node = self.node(task);
         let Work::Executor(call) = &node.work else { return };
         let ExecutorCall { executor_type, memory, .. } = call.as_ref();
         let dispatch = Dispatch {
@@ -84,26 +65,21 @@ impl Run {
             config: task.config.clone(),
             inputs: overlaid(task),
             memory: *memory,
-            deadline: self.attempt_deadline(task),
+            deadline: attempt_deadline(self, task),
             max_runtime: node.settings.max_runtime.map(|policy| policy.timeout),
             max_inactivity: node.settings.max_inactivity.map(|policy| policy.timeout),
         };
-        self.step.commands.push(Command::Dispatch(dispatch));
+        self.command(Command::Dispatch(dispatch));
     }
+}
 
-    /// The earliest absolute clock of this task and of everything around it (R-T8). No scope and no end of the run
-    /// bounds a hook run (R-S12).
-    fn attempt_deadline(&self, task: &TaskRun) -> Option<Timestamp> {
-        let whole_run = self.deadline_at.filter(|_| task.hook.is_none());
-        let mut earliest = [task.clocks.absolute(), whole_run].into_iter().flatten().min();
-        let mut parent = task.parent;
-        while let Some(container) = parent.and_then(|id| self.task(id)) {
-            let clocks = container.clocks;
-            earliest = [earliest, clocks.absolute(), clocks.max_runtime].into_iter().flatten().min();
-            parent = container.parent;
-        }
-        earliest
-    }
+/// The earliest absolute clock of this task and of everything around it (R-T8). No scope and no end of the run
+/// bounds a hook run (R-S12).
+fn attempt_deadline(state: &State, task: &TaskRun) -> Option<Timestamp> {
+    let whole_run = state.times().deadline_at.filter(|_| task.hook.is_none());
+    let around = std::iter::successors(state.parent(task), |container| state.parent(container));
+    let around = around.flat_map(|container| [container.clocks.absolute(), container.clocks.max_runtime]);
+    [task.clocks.absolute(), whole_run].into_iter().chain(around).flatten().min()
 }
 
 /// Inputs with the payloads of this attempt laid over them (R-S9).
@@ -116,7 +92,7 @@ fn overlaid(task: &TaskRun) -> Bindings {
     inputs.extend(
         task.payload
             .iter()
-            .map(|(name, value)| Binding { name: name.clone(), bound: Bound::Value(value.clone()) }),
+            .map(|(name, value)| Binding { name: name.clone(), value: InputValue::Value(value.clone()) }),
     );
     Arc::new(inputs)
 }

@@ -1,41 +1,35 @@
 //! Hooks: task templates that run beside the phases (R-S12).
 
-use std::sync::Arc;
-
 use super::{
-    MOST_TASK_RUNS, Run,
+    Decider, MOST_TASK_RUNS,
     bind::{Call, LeafBound},
     env::View,
-    node_at,
 };
 use crate::{
-    event::{Event, HookFailed, HookFired, TaskId},
+    event::{Event, HookFailed, HookFired},
     phase::Phase,
     plan::{HookId, HookType, Hooks},
-    run::state::HookOf,
+    run::state::{HookOf, TaskIndex},
 };
 
-impl Run {
+impl Decider<'_> {
     /// Fires the hooks of a task run's change from `from`, then those of the run if it was the root's. `first` if it
     /// was never Running before.
-    pub(in crate::run) fn fire_hooks(&mut self, id: TaskId, from: Phase, first: bool) {
-        let Some(task) = self.task(id).filter(|task| task.hook.is_none()) else { return };
-        let (to, place) = (task.phase, task.place);
-        let own = !self.node(task).settings.hooks.is_empty() && task.dispatched_at.is_some();
-        let of_run = id == TaskId::ROOT && !self.plan.hooks.is_empty();
-        if !(own || of_run) {
-            return;
+    pub(super) fn fire_hooks(&mut self, id: TaskIndex, from: Phase, first: bool) {
+        let task = &self[id];
+        let (to, hooks) = (task.phase, &self.node(task).settings.hooks);
+        if task.hook.is_none() && task.dispatched_at.is_some() {
+            self.fire_each(id, hooks, from, to, first);
         }
-        let plan = Arc::clone(&self.plan);
-        if own {
-            self.fire_each(id, &node_at(&plan, place).settings.hooks, from, to, first);
-        }
-        if of_run {
-            self.fire_each(id, &plan.hooks, from, to, first);
+        if id == TaskIndex::ROOT {
+            self.fire_each(id, &self.plan().hooks, from, to, first);
         }
     }
 
-    fn fire_each(&mut self, id: TaskId, hooks: &Hooks, from: Phase, to: Phase, first: bool) {
+    fn fire_each(&mut self, id: TaskIndex, hooks: &Hooks, from: Phase, to: Phase, first: bool) {
+        if hooks.is_empty() {
+            return;
+        }
         let kind = kind_of(hooks, from, to, first);
         let exit = to.is_terminal().then_some(HookType::OnExit);
         for kind in kind.into_iter().chain(exit) {
@@ -46,26 +40,32 @@ impl Run {
     }
 
     /// Binds a hook to what it is to see at this moment; a hook that cannot be fired is a warning.
-    fn fire(&mut self, of: TaskId, kind: HookType, hook: HookId) {
+    fn fire(&mut self, of: TaskIndex, kind: HookType, hook: HookId) {
         match self.bind_hook(of, kind, hook) {
             None => {}
             // Hooks of a run that is full of tasks still run, but not without end.
-            Some(Ok(_)) if self.tasks.len() >= 2 * MOST_TASK_RUNS => {
+            Some(Ok(_)) if self.tasks().len() >= 2 * MOST_TASK_RUNS => {
                 self.hook_failed(HookOf { task: of, kind }, None, "the run has too many task runs");
             }
             Some(Ok(LeafBound { inputs, config })) => {
                 let run = self.next_id();
-                self.emit(Event::HookFired(Box::new(HookFired { run, of, kind, hook, inputs, config })));
+                self.emit(Event::HookFired(Box::new(HookFired {
+                    run,
+                    of: of.into(),
+                    kind,
+                    hook,
+                    inputs,
+                    config,
+                })));
             }
             Some(Err(message)) => self.hook_failed(HookOf { task: of, kind }, None, &message),
         }
     }
 
     /// What the hook run is bound to; `None` if its `when` is false.
-    fn bind_hook(&mut self, of: TaskId, kind: HookType, id: HookId) -> Option<Result<LeafBound, String>> {
-        let plan = Arc::clone(&self.plan);
-        let hook = plan.hook(id)?;
-        let view = View { hook: Some(kind), ..View::new(self, self.task(of)?, hook.level) };
+    fn bind_hook(&mut self, of: TaskIndex, kind: HookType, id: HookId) -> Option<Result<LeafBound, String>> {
+        let hook = self.plan().hook(id)?;
+        let view = View { hook: Some(kind), ..View::new(self, &self[of], hook.level) };
         match hook.when.as_ref().map_or(Ok(true), |when| when.test(&view)) {
             Ok(true) => {}
             Ok(false) => return None,
@@ -79,8 +79,8 @@ impl Run {
     }
 
     /// A hook run has ended.
-    pub(in crate::run) fn hook_ended(&mut self, id: TaskId, hook: HookOf) {
-        let Some(task) = self.task(id) else { return };
+    pub(super) fn hook_ended(&mut self, id: TaskIndex, hook: HookOf) {
+        let task = &self[id];
         if matches!(task.phase, Phase::Succeeded | Phase::Skipped) {
             return;
         }
@@ -90,8 +90,14 @@ impl Run {
     }
 
     /// The failure of a hook changes nothing but the warnings.
-    fn hook_failed(&mut self, HookOf { task: of, kind }: HookOf, run: Option<TaskId>, message: &str) {
-        self.emit(Event::HookFailed(Box::new(HookFailed { of, kind, run, message: message.into() })));
+    fn hook_failed(&mut self, HookOf { task: of, kind }: HookOf, run: Option<TaskIndex>, message: &str) {
+        let run = run.map(TaskIndex::into);
+        self.emit(Event::HookFailed(Box::new(HookFailed {
+            of: of.into(),
+            kind,
+            run,
+            message: message.into(),
+        })));
         self.warn(Some(of), "hook", format!("{} {message}", kind.as_str()));
     }
 }

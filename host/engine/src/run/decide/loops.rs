@@ -2,14 +2,14 @@
 
 use std::{collections::BTreeMap, sync::Arc};
 
-use super::{Run, bind::evaluate, env::View, node_at};
+use super::{Decider, bind::evaluate, env::View};
 use crate::{
-    event::{Bindings, Event, Outputs, TaskId},
+    event::{Bindings, Event, Outputs},
     expr::Expr,
     outcome::Output,
     phase::Phase,
-    plan::{AggregateStrategy, Level, Loop, LoopOver, Parameter, TemplateKind, Work},
-    run::state::TaskRun,
+    plan::{AggregateStrategy, Level, Loop, LoopOver, Node, Parameter, Plan, TemplateKind, Work},
+    run::state::{ScopeIndex, TaskIndex, TaskRun},
     value::Value,
 };
 
@@ -18,47 +18,26 @@ const MOST_SLOTS: usize = 1 << 22;
 
 /// What a loop runs over.
 #[derive(Default)]
-pub(in crate::run) struct Items {
+pub(super) struct Items {
     /// None where it repeats on a condition, and of other containers.
-    pub(in crate::run) items: Option<Arc<Vec<Value>>>,
+    pub(super) items: Option<Arc<Vec<Value>>>,
     /// Iterations that `maxIterations` cut off.
-    pub(in crate::run) cut: usize,
+    pub(super) cut: usize,
     /// Placeholders inside texts that were null.
-    pub(in crate::run) nulls: usize,
+    pub(super) nulls: usize,
 }
 
 /// Iterations with nothing to dispatch that do-while loops make in one step: time does not pass between them.
 const MOST_IDLE: u32 = 10_000;
 
-impl Run {
-    /// The loop that a task run is, if it is one.
-    pub(in crate::run) fn loop_of<'p>(
-        &self,
-        plan: &'p crate::plan::Plan,
-        task: &TaskRun,
-    ) -> Option<&'p Loop> {
-        match plan.kind(match node_at(plan, task.place).work {
-            Work::Container(template) => template,
-            Work::Executor(_) | Work::Wrapper(_) => return None,
-        }) {
-            Some(TemplateKind::Loop(each)) => Some(each),
-            Some(
-                TemplateKind::Task
-                | TemplateKind::Wrapper(_)
-                | TemplateKind::Dag(_)
-                | TemplateKind::Pipeline(_),
-            )
-            | None => None,
-        }
-    }
-
+impl Decider<'_> {
     /// Evaluates what a loop runs over; nothing for other containers.
     ///
     /// # Errors
     /// A message that says why it cannot be run over.
-    pub(in crate::run) fn items(&self, id: TaskId, inputs: &Bindings) -> Result<Items, String> {
-        let Some(task) = self.task(id) else { return Ok(Items::default()) };
-        let Some(each) = self.loop_of(&self.plan, task) else { return Ok(Items::default()) };
+    pub(super) fn items(&self, id: TaskIndex, inputs: &Bindings) -> Result<Items, String> {
+        let task = &self[id];
+        let Some(each) = loop_of(self.plan(), self.node(task)) else { return Ok(Items::default()) };
         let view = View { bound: Some(inputs), ..View::new(self, task, Level::Template) };
         let mut nulls = 0;
         let mut items = match &each.over {
@@ -85,43 +64,39 @@ impl Run {
     ///
     /// # Errors
     /// Why the condition cannot be answered.
-    pub(in crate::run) fn repeat(&mut self, container: TaskId) -> Result<bool, String> {
-        let plan = Arc::clone(&self.plan);
-        let Some(task) = self.task(container) else { return Ok(false) };
-        let Some(Loop { over: LoopOver::Repeat(condition), max_iterations, .. }) = self.loop_of(&plan, task)
+    pub(super) fn repeat(&mut self, scope: ScopeIndex) -> Result<bool, String> {
+        let id = self[scope].owner;
+        let Some(Loop { over: LoopOver::Repeat(condition), max_iterations, .. }) =
+            loop_of(self.plan(), self.node(&self[id]))
         else {
             return Ok(false);
         };
-        let children = task.scope.as_ref().map(|scope| scope.children.as_slice()).unwrap_or_default();
-        let (count, Some(last)) = (children.len(), children.last().and_then(|id| self.task(*id))) else {
+        let (count, Some(last)) = (self[scope].children.len(), self[scope].children.last().copied()) else {
             return Ok(false);
         };
+        let last = &self[last];
         let again = condition.test(&View::new(self, last, Level::Node));
         if !again.map_err(|error| format!("repeatCondition: {error}"))? {
             return Ok(false);
         }
         if max_iterations.is_some_and(|most| count >= most as usize) {
             let message = format!("the loop ends after {count} iterations; repeatCondition still holds");
-            self.warn(Some(container), "max-iterations", message);
+            self.warn(Some(id), "max-iterations", message);
             return Ok(false);
         }
-        self.idle_iterations += u32::from(last.dispatched_at.is_none());
-        if self.idle_iterations > MOST_IDLE {
+        if last.dispatched_at.is_none() && self.count_idle() > MOST_IDLE {
             return Err(format!("repeatCondition: {MOST_IDLE} iterations at one instant had nothing to do"));
         }
         self.room_for(1)?;
-        self.emit(Event::Repeated(container));
+        self.emit(Event::Repeated(id.into()));
         Ok(true)
     }
 
     /// The outputs of a loop's iterations, by its strategy; `None` for other containers.
-    pub(in crate::run) fn aggregated(&mut self, id: TaskId) -> Option<Outputs> {
-        let plan = Arc::clone(&self.plan);
-        let task = self.task(id)?;
-        let each = self.loop_of(&plan, task)?;
-        let children = task.scope.as_ref().map(|scope| scope.children.as_slice()).unwrap_or_default();
-        let iterations = || children.iter().filter_map(|id| self.task(*id));
-        let mut well = iterations().filter(|task| task.phase == Phase::Succeeded);
+    pub(super) fn aggregated(&mut self, id: TaskIndex) -> Option<Outputs> {
+        let task = &self[id];
+        let each = loop_of(self.plan(), self.node(task))?;
+        let well = || self.children(task).filter(|task| task.phase == Phase::Succeeded);
         let wanted =
             |name: &Arc<str>| each.aggregate.parameters.as_ref().is_none_or(|names| names.contains(name));
         let one = |task: Option<&TaskRun>| {
@@ -129,10 +104,10 @@ impl Run {
             outputs.filter(|output| wanted(&output.name)).cloned().collect()
         };
         Some(Arc::new(match each.aggregate.strategy {
-            AggregateStrategy::First => one(well.next()),
-            AggregateStrategy::Last => one(well.next_back()),
+            AggregateStrategy::First => one(well().next()),
+            AggregateStrategy::Last => one(well().next_back()),
             AggregateStrategy::List => {
-                let (lists, too_many) = self.lists(task, each, children.len(), iterations());
+                let (lists, too_many) = lists(self.node(task), each, self.children(task));
                 if too_many {
                     let message = format!("outputs beyond {MOST_SLOTS} list elements are left out");
                     self.warn(Some(id), "aggregate", message);
@@ -141,54 +116,66 @@ impl Run {
             }
         }))
     }
+}
 
-    /// One list per name, aligned with the iterations, null for what did not succeed; true if some name was left out.
-    fn lists<'a>(
-        &self,
-        task: &TaskRun,
-        each: &Loop,
-        length: usize,
-        iterations: impl Iterator<Item = &'a TaskRun>,
-    ) -> (Vec<Output>, bool) {
-        let mut names: Vec<Arc<str>> = match &each.aggregate.parameters {
-            Some(names) => names.clone(),
-            None => self.declared_names(task, each),
-        };
-        let mut lists: BTreeMap<Arc<str>, Vec<Value>> =
-            names.iter().map(|name| (name.clone(), vec![Value::Null; length])).collect();
-        let all = each.aggregate.parameters.is_none();
-        let most_names = MOST_SLOTS / length.max(1);
-        let mut too_many = false;
-        for (index, iteration) in iterations.enumerate().filter(|(_, task)| task.phase == Phase::Succeeded) {
-            for output in iteration.outputs.iter() {
-                let is_new = all && !lists.contains_key(&output.name);
-                too_many |= is_new && names.len() >= most_names;
-                if is_new && names.len() < most_names {
-                    names.push(output.name.clone());
-                    lists.insert(output.name.clone(), vec![Value::Null; length]);
-                }
-                if let Some(slot) = lists.get_mut(&output.name).and_then(|list| list.get_mut(index)) {
-                    *slot = output.value.clone();
-                }
+/// The loop that a node calls, if it calls one.
+pub(in crate::run) fn loop_of<'p>(plan: &'p Plan, node: &Node) -> Option<&'p Loop> {
+    match plan.kind(match node.work {
+        Work::Container(template) => template,
+        Work::Executor(_) | Work::Wrapper(_) => return None,
+    }) {
+        Some(TemplateKind::Loop(each)) => Some(each),
+        Some(
+            TemplateKind::Task | TemplateKind::Wrapper(_) | TemplateKind::Dag(_) | TemplateKind::Pipeline(_),
+        )
+        | None => None,
+    }
+}
+
+/// One list per name, aligned with the iterations, null for what did not succeed; true if some name was left out.
+fn lists<'a>(
+    node: &Node,
+    each: &Loop,
+    iterations: impl ExactSizeIterator<Item = &'a TaskRun>,
+) -> (Vec<Output>, bool) {
+    let length = iterations.len();
+    let mut names: Vec<Arc<str>> = match &each.aggregate.parameters {
+        Some(names) => names.clone(),
+        None => declared_names(node, each),
+    };
+    let mut lists: BTreeMap<Arc<str>, Vec<Value>> =
+        names.iter().map(|name| (name.clone(), vec![Value::Null; length])).collect();
+    let all = each.aggregate.parameters.is_none();
+    let most_names = MOST_SLOTS / length.max(1);
+    let mut too_many = false;
+    for (index, iteration) in iterations.enumerate().filter(|(_, task)| task.phase == Phase::Succeeded) {
+        for output in iteration.outputs.iter() {
+            let is_new = all && !lists.contains_key(&output.name);
+            too_many |= is_new && names.len() >= most_names;
+            if is_new && names.len() < most_names {
+                names.push(output.name.clone());
+                lists.insert(output.name.clone(), vec![Value::Null; length]);
+            }
+            if let Some(slot) = lists.get_mut(&output.name).and_then(|list| list.get_mut(index)) {
+                *slot = output.value.clone();
             }
         }
-        let list = |name: Arc<str>| Some(Output { value: lists.remove(&name)?.into(), name });
-        (names.into_iter().filter_map(list).collect(), too_many)
     }
+    let list = |name: Arc<str>| Some(Output { value: lists.remove(&name)?.into(), name });
+    (names.into_iter().filter_map(list).collect(), too_many)
+}
 
-    /// The names that a loop has whatever its iterations return: its own declared ones without a source, and the
-    /// body's.
-    fn declared_names(&self, task: &TaskRun, each: &Loop) -> Vec<Arc<str>> {
-        let aggregated = |p: &&Parameter| p.value.is_none() && p.value_from.is_none();
-        let own = self.node(task).outputs.iter().filter(aggregated);
-        let mut names: Vec<Arc<str>> = Vec::new();
-        for parameter in own.chain(each.body.outputs.iter()) {
-            if !names.contains(&parameter.name) {
-                names.push(parameter.name.clone());
-            }
+/// The names that a loop has whatever its iterations return: its own declared ones without a source, and the body's.
+fn declared_names(node: &Node, each: &Loop) -> Vec<Arc<str>> {
+    let aggregated = |p: &&Parameter| p.value.is_none() && p.value_from.is_none();
+    let own = node.outputs.iter().filter(aggregated);
+    let mut names: Vec<Arc<str>> = Vec::new();
+    for parameter in own.chain(each.body.outputs.iter()) {
+        if !names.contains(&parameter.name) {
+            names.push(parameter.name.clone());
         }
-        names
     }
+    names
 }
 
 /// An array, or JSON text of one; null is none.

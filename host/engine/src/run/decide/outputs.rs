@@ -3,15 +3,15 @@
 use std::sync::Arc;
 
 use super::{
-    Run,
+    Decider,
     bind::{Source, check_value, declared_sources, evaluate, own_level},
     env::{Judged, View},
-    node_at,
 };
 use crate::{
-    event::{Outputs, TaskId},
+    event::Outputs,
     outcome::Output,
     plan::{Node, Parameter, ValueFrom},
+    run::state::TaskIndex,
     value::Value,
 };
 
@@ -24,12 +24,10 @@ struct Doubts {
     nulls: usize,
 }
 
-impl Run {
+impl Decider<'_> {
     /// Applies the declared outputs of a task: a whitelist, with values to fill in; none declared passes all.
-    pub(in crate::run) fn whitelisted(&mut self, id: TaskId, judged: &Judged) -> Outputs {
-        let plan = Arc::clone(&self.plan);
-        let Some(task) = self.task(id) else { return Arc::default() };
-        let node = node_at(&plan, task.place);
+    pub(super) fn whitelisted(&mut self, id: TaskIndex, judged: &Judged) -> Outputs {
+        let node = self.node(&self[id]);
         if node.outputs.is_empty() {
             return Arc::clone(&judged.outputs);
         }
@@ -49,10 +47,8 @@ impl Run {
 
     /// Resolves a container's declared outputs, whatever its phase. One that declares none passes what `inherited`
     /// says: a dag nothing, a loop all aggregated, a pipeline its last ended task's.
-    pub(in crate::run) fn container_outputs(&mut self, id: TaskId, judged: &Judged) -> Outputs {
-        let plan = Arc::clone(&self.plan);
-        let Some(task) = self.task(id) else { return Arc::default() };
-        let node = node_at(&plan, task.place);
+    pub(super) fn container_outputs(&mut self, id: TaskIndex, judged: &Judged) -> Outputs {
+        let node = self.node(&self[id]);
         if node.outputs.is_empty() {
             return self.inherited(id, judged);
         }
@@ -71,25 +67,24 @@ impl Run {
         Arc::new(outputs)
     }
 
-    fn inherited(&self, id: TaskId, judged: &Judged) -> Outputs {
+    fn inherited(&self, id: TaskIndex, judged: &Judged) -> Outputs {
         if let Some(aggregated) = &judged.aggregated {
             return Arc::clone(aggregated);
         }
-        let scope = self.task(id).and_then(|task| task.scope.as_ref());
-        let last = scope.and_then(|scope| scope.pipeline()?.last).and_then(|last| self.task(last));
-        last.map(|task| task.outputs.clone()).unwrap_or_default()
+        let last = self.scope(&self[id]).and_then(|scope| scope.pipeline()?.last);
+        last.map(|last| self[last].outputs.clone()).unwrap_or_default()
     }
 
     /// `value`, `valueFrom` or `default` of a declared output; `None` when it has none of them.
     fn filled_in(
         &self,
-        id: TaskId,
+        id: TaskIndex,
         node: &Node,
         parameter: &Parameter,
         judged: &Judged,
         doubts: &mut Doubts,
     ) -> Option<Value> {
-        let task = self.task(id)?;
+        let task = &self[id];
         let level = own_level(node);
         let sources = declared_sources(parameter, level);
         if sources.is_empty() {
@@ -119,7 +114,7 @@ impl Run {
     }
 
     /// Outputs that could not be computed or do not fit their declared type are kept, with a warning (R-B3, R-B8).
-    fn warn_outputs(&mut self, id: TaskId, declared: &[Parameter], outputs: &[Output], doubts: Doubts) {
+    fn warn_outputs(&mut self, id: TaskIndex, declared: &[Parameter], outputs: &[Output], doubts: Doubts) {
         self.warn_nulls(id, doubts.nulls);
         for fault in doubts.faults {
             self.warn(Some(id), "output", fault);

@@ -1,49 +1,47 @@
 //! Another attempt, or none: retry in the spellings of Aether and Steep (R-R1 to R-R8).
 
-use super::{Run, attempt::Next, env::Judged, env::View};
+use super::{Decider, attempt::Follows, env::Judged, env::View};
 use crate::{
-    event::{Event, Fence, Reason, RetryScheduled, TaskId},
+    event::{Event, Reason, RetryScheduled},
     phase::Phase,
-    retry::{MaxAttempts, RetryFilter, RetryPolicy},
-    run::state::TaskRun,
+    plan::{MaxAttempts, RetryFilter, RetryPolicy},
+    run::state::{TaskIndex, TaskRun},
     time::Millis,
 };
 
 /// Attempts that are still made after a task's `timeout`, all in one step.
 const MOST_FUTILE: u32 = 1000;
 
-impl Run {
-    pub(in crate::run) fn decide_by_retry(
+impl Decider<'_> {
+    pub(super) fn decide_by_retry(
         &mut self,
-        Fence { task: id, attempt, .. }: Fence,
+        id: TaskIndex,
         policy: &RetryPolicy,
         judged: &Judged,
-    ) -> Next {
+    ) -> Follows {
         if self.may_try_again(id, policy.max_attempts) && self.filter_allows(id, policy, judged) {
-            return Next::Retry(self.delay(id, policy));
+            return Follows::Retry(self.delay(id, policy));
         }
-        let exhausted = !policy.max_attempts.allows_another(attempt) && attempt > 1;
-        Next::End(judged.phase, exhausted.then_some(Reason::RetryExhausted))
+        let exhausted = !policy.max_attempts.allows_another(self[id].attempt) && self[id].attempt > 1;
+        Follows::End(judged.phase, exhausted.then_some(Reason::RetryExhausted))
     }
 
     /// Whether the budget has another attempt. Once the task's `timeout` has passed, attempts end as they begin: where
     /// more than [`MOST_FUTILE`] are left, as without a budget, the one that meets it is the last (R-T2).
-    pub(in crate::run) fn may_try_again(&self, id: TaskId, most: MaxAttempts) -> bool {
-        let Some(task) = self.task(id) else { return false };
-        let timed_out = task.clocks.timeout.is_some_and(|at| at <= self.now);
+    pub(super) fn may_try_again(&self, id: TaskIndex, most: MaxAttempts) -> bool {
+        let task = &self[id];
+        let timed_out = task.clocks.timeout.is_some_and(|at| at <= self.now());
         let futile = timed_out && most.allows_another(task.attempt.saturating_add(MOST_FUTILE));
         most.allows_another(task.attempt) && !futile
     }
 
     /// The filter, or the author's expression, which is only asked while there is a budget (R-R4).
-    fn filter_allows(&mut self, id: TaskId, policy: &RetryPolicy, judged: &Judged) -> bool {
+    fn filter_allows(&mut self, id: TaskIndex, policy: &RetryPolicy, judged: &Judged) -> bool {
         if let Some(covered) = policy.filter.covers(judged.phase) {
             return covered;
         }
-        let (RetryFilter::Expression(condition), Some(task)) = (&policy.filter, self.task(id)) else {
-            return false;
-        };
-        let view = View { result: Some(judged), ..View::new(self, task, condition.level) };
+        let RetryFilter::Expression(condition) = &policy.filter else { return false };
+        let view = View { result: Some(judged), ..View::new(self, &self[id], condition.level) };
         match condition.expr.test(&view) {
             Ok(again) => again,
             Err(error) => {
@@ -53,26 +51,25 @@ impl Run {
         }
     }
 
-    fn delay(&self, id: TaskId, policy: &RetryPolicy) -> Millis {
-        let Some(task) = self.task(id) else { return 0 };
+    fn delay(&self, id: TaskIndex, policy: &RetryPolicy) -> Millis {
+        let task = &self[id];
         let delay = policy.backoff.delay_after(task.attempt);
-        self.pause(task, with_jitter(delay, policy.jitter, &self.id, task), policy.max_attempts)
+        self.pause(task, with_jitter(delay, policy.jitter, self.id(), task), policy.max_attempts)
     }
 
     /// The pause before the next attempt: at least 1 ms where nothing else keeps attempts apart, that is without a budget
     /// (R-R3) and after an attempt of a wrapper that dispatched nothing; never past the task's `timeout` (R-T2).
-    pub(in crate::run) fn pause(&self, task: &TaskRun, delay: Millis, most: MaxAttempts) -> Millis {
+    pub(super) fn pause(&self, task: &TaskRun, delay: Millis, most: MaxAttempts) -> Millis {
         let apart = most != MaxAttempts::Unlimited && task.phase != Phase::Created;
         let delay = if apart { delay } else { delay.max(1) };
-        task.clocks.timeout.map_or(delay, |at| delay.min(at.since(self.now)))
+        task.clocks.timeout.map_or(delay, |at| delay.min(at.since(self.now())))
     }
 
-    pub(in crate::run) fn retry(&mut self, fence: Fence, delay_ms: Millis) {
-        let Fence { task, attempt, .. } = fence;
-        let wake_at = self.now.after(delay_ms);
-        self.emit(Event::RetryScheduled(RetryScheduled { task, attempt: attempt + 1, delay_ms, wake_at }));
-        if self.task(task).is_some_and(|task| task.phase != Phase::Created) {
-            self.set_phase(task, Phase::Created, None, None);
+    pub(super) fn retry(&mut self, id: TaskIndex, delay_ms: Millis) {
+        let (task, attempt, wake_at) = (id.into(), self[id].attempt + 1, self.now().after(delay_ms));
+        self.emit(Event::RetryScheduled(RetryScheduled { task, attempt, delay_ms, wake_at }));
+        if self[id].phase != Phase::Created {
+            self.set_phase(id, Phase::Created, None, None);
         }
     }
 }

@@ -3,30 +3,23 @@
 use std::sync::Arc;
 
 use super::{
-    Run,
-    attempt::Next,
+    Decider,
+    attempt::Follows,
     env::{Judged, Path, View, named, walk},
 };
 use crate::{
-    event::{Event, Fence, PolicyEvaluated, Reason, TaskId},
+    event::{Event, PolicyEvaluated, Reason},
     expr::Interpolated,
     phase::Phase,
-    policy::{Matched, Policy, Rule, RuleAction, Verdict},
-    retry::{Backoff, MaxAttempts},
-    run::state::TaskRun,
+    plan::{Backoff, Matched, MaxAttempts, Policy, PolicyRule, RuleAction, Verdict},
+    run::state::{TaskIndex, TaskRun},
     time::Millis,
     value::{Map, Value},
 };
 
-impl Run {
+impl Decider<'_> {
     /// Asks the rules what follows an attempt, and records the answer (R-N6).
-    pub(in crate::run) fn evaluate_policy(
-        &mut self,
-        fence: Fence,
-        policy: &Policy,
-        judged: &Judged,
-    ) -> Verdict {
-        let id = fence.task;
+    pub(super) fn evaluate_policy(&mut self, id: TaskIndex, policy: &Policy, judged: &Judged) -> Verdict {
         let (matched, rule) = self.matching(id, policy, judged);
         let (iter, ctx) = rule.map_or_else(Default::default, |rule| {
             (
@@ -51,7 +44,7 @@ impl Run {
             self.warn(Some(id), "policy-unmatched", format!("no rule matched and there is no else: {then}"));
         }
         self.emit(Event::PolicyEvaluated(Box::new(PolicyEvaluated {
-            fence,
+            fence: self[id].fence(),
             rule: matched,
             verdict,
             iter,
@@ -61,31 +54,30 @@ impl Run {
     }
 
     /// What a verdict makes of the task.
-    pub(in crate::run) fn follow(verdict: Verdict, judged: &Judged, attempt: u32) -> Next {
+    pub(super) fn follow(verdict: Verdict, judged: &Judged, attempt: u32) -> Follows {
         // An ok outcome that may not stand is a failure; an error outcome keeps its phase.
         let failed = if judged.phase == Phase::Succeeded { Phase::Failed } else { judged.phase };
         match verdict {
-            Verdict::Continue | Verdict::Jump(_) | Verdict::Break => Next::End(judged.phase, None),
-            Verdict::Retry { delay_ms: Some(delay), .. } => Next::Retry(delay),
+            Verdict::Continue | Verdict::Jump(_) | Verdict::Break => Follows::End(judged.phase, None),
+            Verdict::Retry { delay_ms: Some(delay), .. } => Follows::Retry(delay),
             Verdict::Retry { attempts, delay_ms: None } => {
                 let exhausted = !attempts.allows_another(attempt) && attempt > 1;
-                Next::End(failed, exhausted.then_some(Reason::RetryExhausted))
+                Follows::End(failed, exhausted.then_some(Reason::RetryExhausted))
             }
-            Verdict::Fail => Next::End(failed, Some(Reason::PolicyFail)),
+            Verdict::Fail => Follows::End(failed, Some(Reason::PolicyFail)),
         }
     }
 
     /// The first rule that matches. A condition that fails does not match (R-N10).
     fn matching<'p>(
         &mut self,
-        id: TaskId,
+        id: TaskIndex,
         policy: &'p Policy,
         judged: &Judged,
-    ) -> (Matched, Option<&'p Rule>) {
+    ) -> (Matched, Option<&'p PolicyRule>) {
         for (index, rule) in policy.rules.iter().enumerate() {
             let Some(when) = &rule.when else { return (Matched::Else, Some(rule)) };
-            let Some(view) = self.rule_view(id, policy, judged) else { break };
-            match when.test(&view) {
+            match when.test(&self.rule_view(id, policy, judged)) {
                 Ok(true) => return (Matched::Rule(u32::try_from(index).unwrap_or(u32::MAX)), Some(rule)),
                 Ok(false) => {}
                 Err(error) => {
@@ -97,22 +89,21 @@ impl Run {
         (Matched::Default, None)
     }
 
-    fn rule_view<'a>(&'a self, id: TaskId, policy: &Policy, judged: &'a Judged) -> Option<View<'a>> {
-        Some(View { result: Some(judged), ..View::new(self, self.task(id)?, policy.level) })
+    fn rule_view<'a>(&'a self, id: TaskIndex, policy: &Policy, judged: &'a Judged) -> View<'a> {
+        View { result: Some(judged), ..View::new(self, &self[id], policy.level) }
     }
 
     /// The values of `set_iter` or `set_ctx`; one that fails changes nothing, with a warning.
     fn assigned(
         &mut self,
-        id: TaskId,
+        id: TaskIndex,
         policy: &Policy,
         judged: &Judged,
         assignments: &[(Arc<str>, Interpolated)],
     ) -> Map {
         let (mut values, mut nulls) = (Map::new(), 0);
         for (name, written) in assignments {
-            let Some(view) = self.rule_view(id, policy, judged) else { break };
-            match written.eval(&view) {
+            match written.eval(&self.rule_view(id, policy, judged)) {
                 Ok(bound) => {
                     nulls += bound.emptied;
                     values.insert(name.clone(), bound.value);
@@ -124,8 +115,8 @@ impl Run {
         values
     }
 
-    fn rule_delay(&self, id: TaskId, backoff: Backoff, attempts: MaxAttempts) -> Millis {
-        self.task(id).map_or(0, |task| self.pause(task, backoff.delay_after(task.attempt), attempts))
+    fn rule_delay(&self, id: TaskIndex, backoff: Backoff, attempts: MaxAttempts) -> Millis {
+        self.pause(&self[id], backoff.delay_after(self[id].attempt), attempts)
     }
 }
 

@@ -1,24 +1,24 @@
 //! Waits that are over (R-T3, R-T4).
 
-use super::{Run, attempt::end_of};
+use super::{Decider, attempt::end_of};
 use crate::{
-    event::{Clock, Command, Event, Fence, Reason, TaskId},
+    event::{Command, Event, Fence, Reason, TaskId, TimeLimit},
     outcome::{Outcome, code},
     phase::Phase,
-    run::state::WaitKind,
+    run::state::{TaskIndex, WaitKind},
     time::{Millis, Timestamp},
 };
 
-impl Run {
+impl Decider<'_> {
     /// Serves every wait due at `until`, in the order of R-T7.
-    pub(in crate::run) fn serve_waits(&mut self, until: Timestamp) {
-        while let Some(wait) = self.waits.pop_due(until) {
+    pub(super) fn serve_waits(&mut self, until: Timestamp) {
+        while let Some(wait) = self.take_due(until) {
             match wait.kind {
                 WaitKind::SpecTimeout => self.spec_timed_out(),
                 WaitKind::ContainerTimeout { .. } => self.container_timed_out(wait.task),
                 WaitKind::Deadline => self.deadline_passed(wait.task),
                 WaitKind::Timeout => self.task_timed_out(wait.task),
-                WaitKind::MaxRuntime => self.attempt_expired(wait.task, Clock::MaxRuntime),
+                WaitKind::MaxRuntime => self.attempt_expired(wait.task, TimeLimit::MaxRuntime),
                 WaitKind::RetryWake => self.wake(wait.task),
             }
             self.settle();
@@ -26,75 +26,79 @@ impl Run {
     }
 
     fn spec_timed_out(&mut self) {
-        self.emit(Event::TimedOut(TaskId::ROOT, Clock::SpecTimeout));
-        let message = format!("spec.timeout of {} expired", length(self.plan.timeout));
-        self.close(TaskId::ROOT, Reason::WorkflowTimeout, Some((Phase::Timeout, message)));
+        self.emit(Event::TimedOut(TaskId::ROOT, TimeLimit::SpecTimeout));
+        let message = format!("spec.timeout of {} expired", length(self.plan().timeout));
+        self.close(TaskIndex::ROOT, Reason::WorkflowTimeout, Some((Phase::Timeout, message)));
     }
 
-    fn container_timed_out(&mut self, id: TaskId) {
-        let Some(task) = self.task(id) else { return };
+    fn container_timed_out(&mut self, id: TaskIndex) {
+        let task = &self[id];
         let timeout = self.node(task).settings.timeout;
-        self.emit(Event::TimedOut(id, Clock::Timeout));
+        self.emit(Event::TimedOut(id.into(), TimeLimit::Timeout));
         self.close_children(id, Reason::ScopeTimeout);
         self.finalise_as(id, Phase::Timeout, None, format!("timeout of {} expired", length(timeout)).into());
     }
 
     /// `timeout`: code 4, judged and retried like any other (seed 000). While a task waits for its next attempt it
     /// shows when that is dispatched (R-T2).
-    fn task_timed_out(&mut self, id: TaskId) {
-        let Some(task) = self.task(id).filter(|task| task.has_open_attempt()) else { return };
+    fn task_timed_out(&mut self, id: TaskIndex) {
+        let task = &self[id];
+        if !task.has_open_attempt() {
+            return;
+        }
         let timeout = self.node(task).settings.timeout;
-        self.emit(Event::TimedOut(id, Clock::Timeout));
+        self.emit(Event::TimedOut(id.into(), TimeLimit::Timeout));
         self.stop_work(id);
         let outcome = Outcome::timeout(format!("timeout of {} expired", length(timeout)));
-        self.conclude(id, outcome, Some(Clock::Timeout));
+        self.conclude(id, outcome, Some(TimeLimit::Timeout));
     }
 
     /// `maxRuntime` or `maxInactivity`: ends the attempt (R-T4).
-    fn attempt_expired(&mut self, id: TaskId, clock: Clock) {
-        let Some(task) = self.task(id) else { return };
+    fn attempt_expired(&mut self, id: TaskIndex, limit: TimeLimit) {
+        let task = &self[id];
         let settings = &self.node(task).settings;
-        let policy = match clock {
-            Clock::MaxInactivity => settings.max_inactivity,
-            Clock::MaxRuntime | Clock::Timeout | Clock::Deadline | Clock::SpecTimeout => settings.max_runtime,
+        let policy = match limit {
+            TimeLimit::MaxInactivity => settings.max_inactivity,
+            TimeLimit::MaxRuntime | TimeLimit::Timeout | TimeLimit::Deadline | TimeLimit::SpecTimeout => {
+                settings.max_runtime
+            }
         };
-        let message = format!("{} of {} expired", clock.as_str(), length(policy.map(|p| p.timeout)));
-        self.emit(Event::TimedOut(id, clock));
+        let message = format!("{} of {} expired", limit.as_str(), length(policy.map(|p| p.timeout)));
+        self.emit(Event::TimedOut(id.into(), limit));
         self.stop_work(id);
-        self.conclude(id, Outcome::timeout(message), Some(clock));
+        self.conclude(id, Outcome::timeout(message), Some(limit));
     }
 
     /// The executor's side met the attempt's deadline first: the clock that set it has run out (one winner, R-T7).
-    pub(in crate::run) fn interrupted(&mut self, fence: Fence) {
-        match self.current(fence).map(|task| task.phase) {
-            None => return self.drop_input(),
-            Some(Phase::Ready) => self.started(fence),
-            Some(_) => {}
+    pub(super) fn interrupted(&mut self, fence: Fence) {
+        let Some(id) = self.current(fence) else { return self.drop_input() };
+        if self[id].phase == Phase::Ready {
+            self.start(id);
         }
-        self.serve_waits(self.now);
+        self.serve_waits(self.now());
         if self.current(fence).is_some() {
-            self.attempt_expired(fence.task, Clock::MaxRuntime);
+            self.attempt_expired(id, TimeLimit::MaxRuntime);
         }
     }
 
     /// The dispatcher saw no activity for `maxInactivity` (R-T5).
-    pub(in crate::run) fn inactive(&mut self, fence: Fence) {
+    pub(super) fn inactive(&mut self, fence: Fence) {
         match self.current(fence) {
-            Some(task) if task.phase == Phase::Running => {
-                self.attempt_expired(fence.task, Clock::MaxInactivity);
+            Some(id) if self[id].phase == Phase::Running => {
+                self.attempt_expired(id, TimeLimit::MaxInactivity);
             }
             Some(_) | None => self.drop_input(),
         }
     }
 
     /// `deadline` ends the task whatever it is doing; no condition, retry or rule is asked (R-T4).
-    fn deadline_passed(&mut self, id: TaskId) {
-        let Some(task) = self.task(id) else { return };
+    fn deadline_passed(&mut self, id: TaskIndex) {
+        let task = &self[id];
         let settings = &self.node(task).settings;
         let message = format!("deadline of {} expired", length(settings.deadline.map(|p| p.timeout)));
-        let (phase, reason) = end_of(Clock::Deadline, settings).unwrap_or((Phase::Timeout, None));
+        let (phase, reason) = end_of(TimeLimit::Deadline, settings).unwrap_or((Phase::Timeout, None));
         let in_attempt = task.has_open_attempt();
-        self.emit(Event::TimedOut(id, Clock::Deadline));
+        self.emit(Event::TimedOut(id.into(), TimeLimit::Deadline));
         self.stop_work(id);
         if in_attempt {
             self.end_attempt_and_task(id, Phase::Timeout, code::TIMEOUT, &message, (phase, reason));
@@ -104,16 +108,17 @@ impl Run {
     }
 
     /// Stops what an attempt does: an executor's call, or a wrapper's sub-tree (R-R9).
-    fn stop_work(&mut self, id: TaskId) {
+    fn stop_work(&mut self, id: TaskIndex) {
         self.stop_attempt(id);
         self.close_children(id, Reason::ScopeTimeout);
     }
 
     /// Asks the dispatcher to stop what it runs for this task; nobody waits for it (R-T3).
-    pub(in crate::run) fn stop_attempt(&mut self, id: TaskId) {
-        if let Some(task) = self.task(id).filter(|task| task.in_flight()) {
+    pub(super) fn stop_attempt(&mut self, id: TaskIndex) {
+        let task = &self[id];
+        if task.in_flight() {
             let fence = task.fence();
-            self.step.commands.push(Command::Abort(fence));
+            self.command(Command::Abort(fence));
         }
     }
 }

@@ -1,24 +1,21 @@
 //! Wrappers: tasks whose attempts run a container (R-R9).
 
-use super::{Run, env::Judged};
+use super::{Decider, env::Judged};
 use crate::{
-    event::{TaskId, With},
+    event::With,
     outcome::{Outcome, code},
     phase::Phase,
-    run::state::TaskRun,
+    run::state::{ScopeIndex, TaskIndex},
 };
 
-impl Run {
+impl Decider<'_> {
     /// What a wrapper's attempt ran has ended, and so has the attempt (R-R9).
-    pub(in crate::run) fn wrapped_ended(&mut self, wrapper: TaskId, child: TaskId) {
-        let is_current = |task: &TaskRun| {
-            let last = task.scope.as_ref().and_then(|scope| scope.children.last());
-            task.has_open_attempt() && last == Some(&child)
-        };
-        let (Some(_), Some(child)) = (self.task(wrapper).filter(|task| is_current(task)), self.task(child))
-        else {
+    pub(super) fn wrapped_ended(&mut self, scope: ScopeIndex, child: TaskIndex) {
+        let wrapper = self[scope].owner;
+        if !self[wrapper].has_open_attempt() || self[scope].children.last() != Some(&child) {
             return;
-        };
+        }
+        let child = &self[child];
         let code = match child.phase {
             Phase::Failed => code::FAILED,
             Phase::Error => code::ERROR,
@@ -39,6 +36,7 @@ impl Run {
             | Phase::Suspended => code::SUCCEEDED,
         };
         let outputs = child.outputs.to_vec();
-        self.conclude(wrapper, Outcome { code, message: child.message.clone(), outputs, detail: None }, None);
+        let outcome = Outcome { code, message: child.message.clone(), outputs, detail: None };
+        self.conclude(wrapper, outcome, None);
     }
 }

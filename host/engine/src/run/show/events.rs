@@ -10,9 +10,7 @@ use crate::{
         ScopeOpened, Submitted, TaskId, With,
     },
     phase::{Kind, Phase},
-    plan::TemplateKind,
-    policy::{Matched, Verdict},
-    retry::MaxAttempts,
+    plan::{Matched, MaxAttempts, TemplateKind, Verdict},
     run::{Run, state::Place},
     time::Timestamp,
 };
@@ -22,15 +20,16 @@ use crate::{
 #[must_use]
 pub fn render(run: &Run, first_seq: u64, time: Timestamp, events: &[Event]) -> Vec<Value> {
     let numbered = (first_seq..).zip(events).zip(attempts(run, events));
-    numbered.map(|((seq, event), attempt)| object(run, seq, time, parts(run, event, attempt))).collect()
+    numbered.map(|((seq, event), attempt)| object(run, seq, time, event, attempt)).collect()
 }
 
-fn object(run: &Run, seq: u64, time: Timestamp, (kind, task, attempt, data): Parts) -> Value {
+fn object(run: &Run, seq: u64, time: Timestamp, event: &Event, attempt: Option<u32>) -> Value {
+    let (task, attempt, data) = parts(run, event, attempt);
     let mut object = Map::new();
     let mut put = |key: &str, value: Value| object.insert(key.to_owned(), value);
     put("seq", seq.into());
     put("time", time.to_rfc3339().into());
-    put("type", kind.into());
+    put("type", event.name().into());
     put("runID", run.id().as_ref().into());
     if let Some(task) = task.and_then(|id| run.task(id)) {
         put("taskRunID", run.task_run_id(task.id).into());
@@ -84,54 +83,50 @@ fn begins(run: &Run, event: &Event) -> Option<TaskId> {
     run.task(id).filter(|task| run.kind(task) == kind).map(|task| task.id)
 }
 
-type Parts = (&'static str, Option<TaskId>, Option<u32>, Value);
+type Parts = (Option<TaskId>, Option<u32>, Value);
 
 fn parts(run: &Run, event: &Event, attempt: Option<u32>) -> Parts {
     match event {
         Event::Submitted(submitted) => submitted_parts(run, submitted),
-        Event::RunPhase(phase) => ("run.phase", None, None, json!({ "phase": phase })),
-        Event::CancelRequested => ("run.cancel.requested", None, None, json!({})),
+        Event::RunPhase(phase) => (None, None, json!({ "phase": phase })),
+        Event::CancelRequested => (None, None, json!({})),
         Event::ScopeOpened(opened) => scope_parts(run, opened),
-        Event::Repeated(task) => ("scope.opened", Some(*task), None, json!({ "repeated": true, "tasks": 1 })),
+        Event::Repeated(task) => (Some(*task), None, json!({ "repeated": true, "tasks": 1 })),
         Event::Phase(change) => phase_parts(change, attempt),
         Event::AttemptStarted(fence) => {
             let inputs = run.task(fence.task).map(|task| json!(task.inputs));
             let data = json!({ "inputs": inputs, "dispatch": fence.dispatch });
-            ("task.attempt.started", Some(fence.task), Some(fence.attempt), data)
+            (Some(fence.task), Some(fence.attempt), data)
         }
         Event::AttemptEnded(ended) => attempt_parts(ended),
-        Event::TimedOut(task, clock) => {
-            ("task.timeout", Some(*task), attempt, json!({ "which": clock.as_str() }))
-        }
+        Event::TimedOut(task, clock) => (Some(*task), attempt, json!({ "which": clock.as_str() })),
         Event::Resumed(task, payload) => {
             let data = json!({ "payload": payload.as_ref() });
-            ("task.resumed", Some(*task), attempt, data)
+            (Some(*task), attempt, data)
         }
         Event::PolicyEvaluated(evaluated) => policy_parts(run, evaluated),
         Event::RetryScheduled(RetryScheduled { task, attempt, delay_ms, wake_at }) => {
             let data = json!({ "attempt": attempt, "delayMs": delay_ms, "wakeAt": wake_at.to_rfc3339() });
-            ("task.retry.scheduled", Some(*task), Some(attempt.saturating_sub(1)), data)
+            (Some(*task), Some(attempt.saturating_sub(1)), data)
         }
-        Event::TaskEnded(task, well) => {
+        Event::TaskEnded(task, _) => {
             let phase = run.task(*task).map(|task| task.phase);
-            (if *well { "task.done" } else { "task.failed" }, Some(*task), None, json!({ "phase": phase }))
+            (Some(*task), None, json!({ "phase": phase }))
         }
         Event::HookFired(fired) => {
             let HookFired { run: hook, of, kind, inputs, .. } = fired.as_ref();
             let data = json!({ "hookType": kind, "hookOf": run.task_run_id(*of), "inputs": inputs });
-            ("hook.fired", Some(*hook), None, data)
+            (Some(*hook), None, data)
         }
         Event::HookFailed(failed) => {
             let HookFailed { of, kind, run: hook, message } = failed.as_ref();
             let data = json!({ "hookType": kind, "hookOf": run.task_run_id(*of), "message": message });
-            ("hook.failed", hook.or(Some(*of)), None, data)
+            (hook.or(Some(*of)), None, data)
         }
-        Event::Warning(warning) => (
-            "engine.warning",
-            warning.task,
-            None,
-            json!({ "code": warning.code, "message": warning.message }),
-        ),
+        Event::Warning(warning) => {
+            (warning.task, None, json!({ "code": warning.code, "message": warning.message }))
+        }
+        Event::Broken(message) => (Some(TaskId::ROOT), None, json!({ "message": message })),
     }
 }
 
@@ -141,15 +136,16 @@ fn submitted_parts(run: &Run, submitted: &Submitted) -> Parts {
         "workflow": plan.name, "namespace": plan.namespace, "priority": plan.priority,
         "parameters": submitted.parameters.as_ref(),
     });
-    ("run.submitted", None, None, data)
+    (None, None, data)
 }
 
 fn scope_parts(run: &Run, opened: &ScopeOpened) -> Parts {
-    let mut data = json!({ "inputs": opened.inputs, "tasks": run.children_at_first(opened.task, opened.items.as_deref()) });
+    let tasks = run.task(opened.task).map(|task| run.children_at_first(task, opened.items.as_deref()));
+    let mut data = json!({ "inputs": opened.inputs, "tasks": tasks });
     if let (Some(items), Some(data)) = (&opened.items, data.as_object_mut()) {
         data.insert("items".to_owned(), json!(items));
     }
-    ("scope.opened", Some(opened.task), None, data)
+    (Some(opened.task), None, data)
 }
 
 fn phase_parts(change: &PhaseChanged, attempt: Option<u32>) -> Parts {
@@ -166,16 +162,15 @@ fn phase_parts(change: &PhaseChanged, attempt: Option<u32>) -> Parts {
         }
         Some(With::Bound { .. }) | None => {}
     }
-    ("task.phase", Some(*task), attempt, Value::Object(data))
+    (Some(*task), attempt, Value::Object(data))
 }
 
 fn attempt_parts(ended: &AttemptEnded) -> Parts {
     let AttemptEnded { fence, phase, code, message, outputs, duration_ms } = ended;
-    let kind = if *phase == Phase::Succeeded { "task.attempt.done" } else { "task.attempt.failed" };
     let data = json!({
         "phase": phase, "code": code, "message": message, "outputs": json!(outputs), "durationMs": duration_ms,
     });
-    (kind, Some(fence.task), Some(fence.attempt), data)
+    (Some(fence.task), Some(fence.attempt), data)
 }
 
 fn policy_parts(run: &Run, evaluated: &PolicyEvaluated) -> Parts {
@@ -205,7 +200,7 @@ fn policy_parts(run: &Run, evaluated: &PolicyEvaluated) -> Parts {
             data.insert(name.to_owned(), json!(values));
         }
     }
-    ("policy.task.evaluated", Some(fence.task), Some(fence.attempt), Value::Object(data))
+    (Some(fence.task), Some(fence.attempt), Value::Object(data))
 }
 
 /// The label of a pipeline's task, seen from one of its tasks.

@@ -229,7 +229,7 @@ impl HookView {
         let hook = task.hook?;
         Some(Self {
             task: TaskView::of(run, task),
-            hook_of: run.task_run_id(hook.task),
+            hook_of: run.task_run_id(hook.task.into()),
             hook_type: hook.kind,
         })
     }
@@ -262,7 +262,7 @@ impl TaskView {
         let (retries, duration_ms) = (task.retries(), task.duration());
         Self {
             run_id: run.task_run_id(task.id),
-            parent_run_id: task.parent.map(|id| run.task_run_id(id)),
+            parent_run_id: run.parent(task).map(|parent| run.task_run_id(parent.id)),
             scope: run.scope_path(task),
             task_name: node.name.clone(),
             template_name: template.map(|template| template.name.clone()),
@@ -303,7 +303,7 @@ impl AttemptView {
 
 impl NamedInput {
     fn of(binding: &Binding) -> Self {
-        Self { name: binding.name.clone(), value: binding.bound.visible() }
+        Self { name: binding.name.clone(), value: binding.value.visible() }
     }
 }
 

@@ -1,132 +1,197 @@
-//! Leaves that wait for their turn, and the counts that `parallelism` is about (R-P5, R-S1, R-S11).
+//! The agenda: leaves that wait for slots and places, delays that wait for their end, everything that waits for a
+//! clock (R-P5, R-S1, R-S11). What happens to it follows from time and slots alone, so it is in no event; these are the
+//! only changes of a state besides `apply`.
 
-use super::Run;
-use crate::{
-    event::TaskId,
-    phase::Kind,
-    plan::TemplateKind,
-    run::state::scope::Scope,
-    run::state::task::{MAX_DEPTH, QueueKey, Since, Turn},
-    run::state::wait::{Wait, WaitKind},
+use std::collections::BTreeSet;
+
+use super::{
+    Scope, ScopeIndex, State, TaskIndex, Wait, WaitKind,
+    task::{MAX_DEPTH, QueueKey, Since, Turn},
+    wait::Waits,
 };
+use crate::{phase::Kind, time::Timestamp};
 
-impl Run {
-    /// Puts a leaf in the queue, or behind the first full `parallelism` around it.
-    pub(in crate::run) fn enqueue(&mut self, id: TaskId, retry: bool) {
-        let key = self.key(id, Since { at: self.now, retry });
-        if self.task(id).is_some_and(|task| task.hook.is_some()) {
-            self.hook_queue.insert(key, id);
-            return self.set_turn(id, Turn::Queued(key.since));
+/// What waits for its turn.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Agenda {
+    pub(super) waits: Waits,
+    queue: BTreeSet<QueueKey>,
+    hook_queue: BTreeSet<QueueKey>,
+    /// Task runs that became ready while events were applied; decided on before the step ends.
+    ready: Vec<TaskIndex>,
+    /// Task runs in the delay before their next attempt.
+    pub(super) delayed: u32,
+}
+
+impl Agenda {
+    /// Whether something will be dispatched, or be woken.
+    pub(super) fn is_busy(&self) -> bool {
+        self.delayed > 0 || !self.queue.is_empty()
+    }
+}
+
+/// For readers.
+impl State {
+    /// When this run next wants a [`Input::Tick`](crate::event::Input::Tick); none while nothing is waited for.
+    #[must_use]
+    pub fn next_wait(&self) -> Option<Timestamp> {
+        self.agenda.waits.next()
+    }
+
+    /// How many slots the run could use now; a grant of more is no fault.
+    #[must_use]
+    pub fn wanted_slots(&self) -> u32 {
+        let length = |queue: &BTreeSet<_>| u32::try_from(queue.len()).unwrap_or(u32::MAX);
+        let room = self.plan.parallelism.map_or(u32::MAX, |most| most.saturating_sub(self.in_flight));
+        length(&self.agenda.queue).min(room).saturating_add(length(&self.agenda.hook_queue))
+    }
+}
+
+/// What time and slots do.
+impl State {
+    /// Time passes; never backwards.
+    pub(in crate::run) fn pass_time(&mut self, now: Timestamp) {
+        self.now = self.now.max(now);
+    }
+
+    /// Takes the next wait if it is due at `until`.
+    pub(in crate::run) fn take_due(&mut self, until: Timestamp) -> Option<Wait> {
+        self.agenda.waits.pop_due(until)
+    }
+
+    /// Takes the task runs that have become ready since the last time.
+    pub(in crate::run) fn take_ready(&mut self) -> impl Iterator<Item = TaskIndex> {
+        self.agenda.ready.drain(..)
+    }
+
+    /// A delay is over.
+    pub(in crate::run) fn wake(&mut self, id: TaskIndex) {
+        self.dequeue(id);
+        self.again(id);
+    }
+
+    /// Nobody has run this attempt while the run was not driven: its `maxRuntime` begins anew with its next start.
+    pub(in crate::run) fn lose_attempt(&mut self, id: TaskIndex) {
+        self.stop_attempt_clock(id);
+    }
+
+    /// The leaf whose turn it is: hook runs first, which no limit holds (R-S12). Leaves before a full `parallelism` go to
+    /// wait there.
+    pub(in crate::run) fn next_leaf(&mut self) -> Option<TaskIndex> {
+        if let Some(hook) = self.agenda.hook_queue.first() {
+            return Some(hook.task);
         }
-        let full = self.full_limit(id);
-        self.put(key, full);
+        while self.plan.parallelism.is_none_or(|most| self.in_flight < most) {
+            let key = *self.agenda.queue.first()?;
+            let Some(full) = self.full_limit(key.task) else { return Some(key.task) };
+            self.agenda.queue.remove(&key);
+            self.put(key, Some(full));
+            self.offer_places(key.task);
+        }
+        None
+    }
+}
+
+/// What events do to it.
+impl State {
+    /// A leaf joins the queue; whether it may stay (`when`) is decided before the step ends.
+    pub(super) fn becomes_ready(&mut self, id: TaskIndex) {
+        if self.kind(&self[id]) == Kind::Leaf {
+            self.enqueue(id, false);
+        }
+        self.agenda.ready.push(id);
+    }
+
+    /// The next attempt may begin: a leaf's joins the queue, a wrapper's begins before the step ends.
+    pub(super) fn again(&mut self, id: TaskIndex) {
+        match self.kind(&self[id]) {
+            Kind::Leaf => self.enqueue(id, true),
+            Kind::Container | Kind::Wrapper => self.agenda.ready.push(id),
+        }
+    }
+
+    /// Puts a leaf in the queue, or behind the first full `parallelism` around it.
+    fn enqueue(&mut self, id: TaskIndex, retry: bool) {
+        let key = self.key(id, Since { at: self.now, retry });
+        if self[id].hook.is_some() {
+            self.agenda.hook_queue.insert(key);
+            self.tables[id].turn = Turn::Queued(key.since);
+        } else {
+            let full = self.full_limit(id);
+            self.put(key, full);
+        }
     }
 
     /// The place of a leaf in the queue, found on the way up from it.
-    fn key(&self, id: TaskId, since: Since) -> QueueKey {
+    fn key(&self, id: TaskIndex, since: Since) -> QueueKey {
         let mut position = [0; MAX_DEPTH];
-        let mut at = self.task(id);
+        let mut at = Some(&self[id]);
         while let Some(task) = at {
             let level = (task.depth as usize).checked_sub(1);
             if let Some(slot) = level.and_then(|level| position.get_mut(level)) {
                 *slot = task.place.position();
             }
-            at = task.parent.and_then(|id| self.task(id));
+            at = self.parent(task);
         }
         QueueKey { since, position, task: id }
     }
 
-    pub(in crate::run) fn put(&mut self, key: QueueKey, full: Option<TaskId>) {
-        let id = key.task;
-        let turn = match full {
+    fn put(&mut self, key: QueueKey, full: Option<ScopeIndex>) {
+        self.tables[key.task].turn = match full {
             None => {
-                self.queue.insert(key, id);
+                self.agenda.queue.insert(key);
                 Turn::Queued(key.since)
             }
-            Some(container) => {
-                if let Some(scope) = self.scope_mut(container) {
-                    scope.blocked.insert(key, id);
-                }
-                Turn::Blocked(key.since, container)
+            Some(limit) => {
+                self.tables[limit].blocked.insert(key);
+                Turn::Blocked(key.since, limit)
             }
         };
-        self.set_turn(id, turn);
-    }
-
-    pub(in crate::run) fn set_turn(&mut self, id: TaskId, turn: Turn) {
-        if let Some(task) = self.task_mut(id) {
-            task.turn = turn;
-        }
     }
 
     /// Takes a leaf out of whatever it waits in: a delay, the queue, a full `parallelism`.
-    pub(in crate::run) fn dequeue(&mut self, id: TaskId) {
-        let Some(task) = self.task_mut(id) else { return };
+    pub(super) fn dequeue(&mut self, id: TaskIndex) {
+        let task = &mut self.tables[id];
         let (wake, turn) = (task.clocks.wake.take(), std::mem::replace(&mut task.turn, Turn::Elsewhere));
         if let Some(at) = wake {
-            self.waits.remove(Wait { at, kind: WaitKind::RetryWake, task: id });
-            self.delayed = self.delayed.saturating_sub(1);
+            self.agenda.waits.remove(Wait { at, kind: WaitKind::RetryWake, task: id });
+            self.agenda.delayed = self.agenda.delayed.saturating_sub(1);
         }
         match turn {
             Turn::Elsewhere => {}
             Turn::Queued(since) => {
                 let key = self.key(id, since);
-                self.queue.remove(&key);
-                self.hook_queue.remove(&key);
+                self.agenda.queue.remove(&key);
+                self.agenda.hook_queue.remove(&key);
             }
-            Turn::Blocked(since, container) => {
+            Turn::Blocked(since, limit) => {
                 let key = self.key(id, since);
-                if let Some(scope) = self.scope_mut(container) {
-                    scope.blocked.remove(&key);
-                }
+                self.tables[limit].blocked.remove(&key);
             }
         }
+    }
+
+    /// The scopes with a `parallelism` around a task run, the innermost first.
+    fn limits(&self, id: TaskIndex) -> impl Iterator<Item = ScopeIndex> {
+        std::iter::successors(self[id].limit, |limit| self[*limit].outer_limit)
     }
 
     /// The innermost enclosing dag whose `parallelism` is used up.
-    pub(in crate::run) fn full_limit(&self, id: TaskId) -> Option<TaskId> {
-        let mut limit = self.task(id)?.limit;
-        while let Some(container) = limit {
-            let scope = self.task(container)?.scope.as_ref()?;
-            if self.parallelism(scope).is_some_and(|most| scope.in_flight >= most) {
-                return Some(container);
-            }
-            limit = scope.outer_limit;
-        }
-        None
-    }
-
-    pub(in crate::run) fn parallelism(&self, scope: &Scope) -> Option<u32> {
-        match self.plan.kind(scope.template)? {
-            TemplateKind::Dag(dag) => dag.parallelism,
-            TemplateKind::Task
-            | TemplateKind::Wrapper(_)
-            | TemplateKind::Loop(_)
-            | TemplateKind::Pipeline(_) => None,
-        }
-    }
-
-    /// The next attempt may begin: a leaf's joins the queue, a wrapper's begins before the step ends.
-    pub(in crate::run) fn again(&mut self, id: TaskId) {
-        match self.task(id).map(|task| self.kind(task)) {
-            Some(Kind::Leaf) => self.enqueue(id, true),
-            Some(Kind::Container | Kind::Wrapper) | None => self.ready.push(id),
-        }
-    }
-
-    /// A delay is over. This follows from time alone, so it is no event.
-    pub(in crate::run) fn wake(&mut self, id: TaskId) {
-        self.dequeue(id);
-        self.again(id);
+    fn full_limit(&self, id: TaskIndex) -> Option<ScopeIndex> {
+        let full = |scope: &Scope| scope.parallelism.is_some_and(|most| scope.in_flight >= most);
+        self.limits(id).find(|limit| full(&self[*limit]))
     }
 
     /// Keeps the counts that `parallelism` is about; freed places are offered to those that wait for them.
-    pub(in crate::run) fn count_in_flight(&mut self, id: TaskId, more: bool) {
+    pub(super) fn count_in_flight(&mut self, id: TaskIndex, more: bool) {
+        if self[id].hook.is_some() {
+            return;
+        }
         let change = |count: &mut u32| *count = if more { *count + 1 } else { count.saturating_sub(1) };
-        let Some(task) = self.task(id).filter(|task| task.hook.is_none()) else { return };
-        let mut limit = task.limit;
         change(&mut self.in_flight);
-        while let Some(scope) = limit.and_then(|container| self.scope_mut(container)) {
+        let mut limit = self[id].limit;
+        while let Some(scope) = limit {
+            let scope = &mut self.tables[scope];
             change(&mut scope.in_flight);
             limit = scope.outer_limit;
         }
@@ -136,29 +201,34 @@ impl Run {
     }
 
     /// A leaf has left its place under every `parallelism` around it, or does not take it: the next ones may.
-    pub(in crate::run) fn offer_places(&mut self, leaf: TaskId) {
-        let mut limit = self.task(leaf).and_then(|task| task.limit);
-        while let Some(container) = limit {
-            self.offer_place(container);
-            limit = self.outer_limit(container);
+    pub(super) fn offer_places(&mut self, leaf: TaskIndex) {
+        let mut limit = self[leaf].limit;
+        while let Some(scope) = limit {
+            self.offer_place(scope);
+            limit = self[scope].outer_limit;
         }
     }
 
     /// Lets the first leaf back into the queue that waits for a place here, and for none further inside.
-    fn offer_place(&mut self, container: TaskId) {
-        while let Some((key, leaf)) = self.scope_mut(container).and_then(|scope| scope.blocked.pop_first()) {
-            let full = self.full_limit(leaf);
+    fn offer_place(&mut self, limit: ScopeIndex) {
+        while let Some(key) = self.tables[limit].blocked.pop_first() {
+            let full = self.full_limit(key.task);
             self.put(key, full);
-            let around = |limit: &TaskId| self.outer_limit(*limit);
-            let is_inside = |full| std::iter::successors(around(&full), around).any(|c| c == container);
-            if !full.is_some_and(is_inside) {
+            let is_inside = full.is_some_and(|full| self.is_inside(full, limit));
+            if !is_inside {
                 return;
             }
         }
     }
 
-    /// The next dag with a `parallelism` around one.
-    fn outer_limit(&self, container: TaskId) -> Option<TaskId> {
-        self.task(container)?.scope.as_ref()?.outer_limit
+    /// Whether a scope with a `parallelism` lies inside another.
+    fn is_inside(&self, inner: ScopeIndex, outer: ScopeIndex) -> bool {
+        std::iter::successors(self[inner].outer_limit, |limit| self[*limit].outer_limit)
+            .any(|limit| limit == outer)
+    }
+
+    /// Nothing waits for anything any more.
+    pub(super) fn clear_agenda(&mut self) {
+        self.agenda = Agenda::default();
     }
 }

@@ -1,24 +1,29 @@
 //! One container's run: its children, their tally, and the phase that follows from them (R-S3, R-S4).
 
-use std::{collections::BTreeMap, sync::Arc};
+use std::{collections::BTreeSet, sync::Arc};
 
 use crate::{
-    event::{Reason, TaskId},
+    event::Reason,
     phase::Phase,
-    plan::{NodeIndex, TemplateId, Tolerance},
-    run::state::task::QueueKey,
+    plan::{NodeIndex, TemplateId, Tolerance, Verdict},
+    run::state::{
+        table::{ScopeIndex, TaskIndex},
+        task::QueueKey,
+    },
     value::{Map, Value},
 };
 
 /// The state of an open container, or of a wrapper.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Scope {
+    /// The container or wrapper.
+    pub(in crate::run) owner: TaskIndex,
     /// The dag, loop, pipeline or wrapper.
     pub template: TemplateId,
     /// What its kind alone needs.
     pub course: Course,
     /// Direct children in creation order: a dag's by node, a loop's by index, a wrapper's by attempt.
-    pub children: Vec<TaskId>,
+    pub(in crate::run) children: Vec<TaskIndex>,
     /// Children not yet terminal.
     pub open: u32,
     /// Children that were never dispatched and have not ended.
@@ -27,12 +32,14 @@ pub struct Scope {
     pub tally: Tally,
     /// Untolerated failures so far.
     pub failures: Failures,
+    /// A dag's `parallelism`.
+    pub parallelism: Option<u32>,
     /// Leaf task runs of the sub-tree in Ready or Running, where a `parallelism` counts them.
     pub in_flight: u32,
     /// Leaves of the sub-tree that wait for a place under the `parallelism`.
-    pub blocked: BTreeMap<QueueKey, TaskId>,
+    pub(in crate::run) blocked: BTreeSet<QueueKey>,
     /// The next enclosing dag with a `parallelism`.
-    pub outer_limit: Option<TaskId>,
+    pub(in crate::run) outer_limit: Option<ScopeIndex>,
 }
 
 /// How far a container has come, as far as its children do not say.
@@ -61,24 +68,26 @@ pub struct LoopCourse {
 #[derive(Clone, Debug, PartialEq)]
 pub struct PipelineCourse {
     /// By label, the latest task run.
-    pub latest: Vec<TaskId>,
+    pub(in crate::run) latest: Vec<TaskIndex>,
     /// By label, the latest task run that has ended after it was entered: what the bare label means (R-N7).
-    pub ended: Vec<Option<TaskId>>,
+    pub(in crate::run) ended: Vec<Option<TaskIndex>>,
     /// The last task run that ended ok (`_prev`).
-    pub previous: Option<TaskId>,
+    pub(in crate::run) previous: Option<TaskIndex>,
     /// The last task run that ended and was not skipped: without declared outputs the pipeline's are its.
-    pub last: Option<TaskId>,
+    pub(in crate::run) last: Option<TaskIndex>,
     /// Jumps so far.
     pub jumps: u32,
+    /// Jumps at most (R-N3).
+    pub max_jumps: u32,
     /// `iter`.
     pub iter: Arc<Map>,
     /// What comes next.
-    pub next: Next,
+    pub next: PipelineNext,
 }
 
 /// What a pipeline does next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Next {
+pub enum PipelineNext {
     /// The entered task goes on.
     Task(NodeIndex),
     /// Nothing: it is through, or a rule ended it.
@@ -89,25 +98,62 @@ pub enum Next {
 
 impl PipelineCourse {
     /// A pipeline that enters its first task.
-    #[must_use]
-    pub fn new(tasks: Vec<TaskId>) -> Self {
+    pub(super) fn new(tasks: Vec<TaskIndex>, max_jumps: u32) -> Self {
         Self {
             ended: vec![None; tasks.len()],
             latest: tasks,
             previous: None,
             last: None,
             jumps: 0,
+            max_jumps,
             iter: Arc::default(),
-            next: Next::Task(0),
+            next: PipelineNext::Task(0),
+        }
+    }
+
+    /// Remembers the end of a task that was entered.
+    pub(super) fn task_ended(&mut self, index: NodeIndex, task: TaskIndex, phase: Phase) {
+        if let Some(slot) = self.ended.get_mut(index) {
+            *slot = Some(task);
+        }
+        if phase == Phase::Succeeded {
+            self.previous = Some(task);
+        }
+        if phase != Phase::Skipped {
+            self.last = Some(task);
+        }
+    }
+
+    /// What comes behind a task, as its rules said or in order (R-N11); a jump is counted. `full` if there is no room
+    /// for another task run.
+    pub(super) fn after(&mut self, index: NodeIndex, verdict: Option<Verdict>, full: bool) -> PipelineNext {
+        match verdict {
+            Some(Verdict::Jump(_)) if full || self.jumps >= self.max_jumps => PipelineNext::TooManyJumps,
+            Some(Verdict::Jump(to)) => {
+                self.jumps += 1;
+                PipelineNext::Task(to)
+            }
+            Some(Verdict::Break) => PipelineNext::End,
+            Some(Verdict::Continue | Verdict::Retry { .. } | Verdict::Fail) | None
+                if index + 1 < self.latest.len() =>
+            {
+                PipelineNext::Task(index + 1)
+            }
+            Some(Verdict::Continue | Verdict::Retry { .. } | Verdict::Fail) | None => PipelineNext::End,
         }
     }
 }
 
 impl Scope {
     /// A container that has just opened, without children.
-    #[must_use]
-    pub fn new(template: TemplateId, course: Course, outer_limit: Option<TaskId>) -> Self {
+    pub(super) fn new(
+        owner: TaskIndex,
+        template: TemplateId,
+        course: Course,
+        outer_limit: Option<ScopeIndex>,
+    ) -> Self {
         Self {
+            owner,
             template,
             course,
             children: Vec::new(),
@@ -115,14 +161,15 @@ impl Scope {
             undispatched: 0,
             tally: Tally::default(),
             failures: Failures::default(),
+            parallelism: None,
             in_flight: 0,
-            blocked: BTreeMap::new(),
+            blocked: BTreeSet::new(),
             outer_limit,
         }
     }
 
     /// Counts a child that has ended; `failed` if that is a failure nobody tolerates.
-    pub fn count(&mut self, child: Ended, failed: bool) {
+    pub(super) fn count(&mut self, child: Ended, failed: bool) {
         self.open = self.open.saturating_sub(1);
         self.tally.count(child.phase);
         if failed {
@@ -140,7 +187,7 @@ impl Scope {
     }
 
     /// As [`Scope::pipeline`], to change it.
-    pub fn pipeline_mut(&mut self) -> Option<&mut PipelineCourse> {
+    pub(super) fn pipeline_mut(&mut self) -> Option<&mut PipelineCourse> {
         match &mut self.course {
             Course::Pipeline(course) => Some(course),
             Course::Dag | Course::Loop(_) | Course::Attempts => None,
@@ -148,7 +195,7 @@ impl Scope {
     }
 
     /// Adds a child that has not ended.
-    pub fn add(&mut self, child: TaskId) {
+    pub(super) fn add(&mut self, child: TaskIndex) {
         self.children.push(child);
         self.open += 1;
         self.undispatched += 1;
@@ -213,7 +260,7 @@ pub struct Failures {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Ended {
     /// The child.
-    pub task: TaskId,
+    pub(in crate::run) task: TaskIndex,
     /// Its phase.
     pub phase: Phase,
     /// Its reason.
@@ -316,11 +363,11 @@ mod tests {
     /// R-S4.
     #[test]
     fn the_worst_failure_decides() {
-        let mut scope = Scope::new(0, Course::Dag, None);
+        let mut scope = Scope::new(TaskIndex::ROOT, 0, Course::Dag, None);
         let mut worst = Vec::new();
         for phase in [Phase::Cancelled, Phase::Failed, Phase::Timeout, Phase::Error, Phase::Failed] {
             let reason = (phase == Phase::Cancelled).then_some(Reason::User);
-            scope.count(Ended { task: TaskId(1), phase, reason, message: "".into() }, true);
+            scope.count(Ended { task: TaskIndex::of(1), phase, reason, message: "".into() }, true);
             worst.push(scope.failures.worst().unwrap().phase);
         }
         assert_eq!(worst, [Phase::Cancelled, Phase::Failed, Phase::Timeout, Phase::Error, Phase::Error]);

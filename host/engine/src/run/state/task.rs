@@ -5,20 +5,19 @@ use std::sync::Arc;
 use crate::{
     event::{Bindings, Fence, Outputs, Reason, TaskId},
     phase::Phase,
-    plan::{HookId, HookType, NodeIndex, TemplateId},
-    policy::Verdict,
-    run::state::scope::Scope,
+    plan::{HookId, HookType, NodeIndex, TemplateId, Verdict},
+    run::state::table::{ScopeIndex, TaskIndex},
     time::{Millis, Timestamp},
     value::{Map, Value},
 };
 
-/// The state of one task run. Only [`Run`](crate::run::Run)'s `apply` changes it.
+/// The state of one task run. A run only ever shows it; what changes it are events.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TaskRun {
     /// Its number.
     pub id: TaskId,
-    /// The container or wrapper whose child it is; none for the root and for hook runs.
-    pub parent: Option<TaskId>,
+    /// The scope that it stands in; none for the root and for hook runs.
+    pub(in crate::run) parent: Option<ScopeIndex>,
     /// The node of the plan it executes.
     pub place: Place,
     /// Levels below the root.
@@ -50,11 +49,11 @@ pub struct TaskRun {
     /// What a policy made of the last attempt.
     pub verdict: Option<Verdict>,
     /// Whether the next attempt binds its inputs again: the rule that asked for it changed iter or ctx (R-R6).
-    pub rebind: bool,
+    pub(in crate::run) rebind: bool,
     /// What still holds it back: dependencies not yet satisfied, a loop's `concurrency`, a pipeline's order.
     pub unmet: u32,
     /// What a leaf in Created waits for.
-    pub turn: Turn,
+    pub(in crate::run) turn: Turn,
     /// When the task run came to be.
     pub created_at: Timestamp,
     /// First dispatch.
@@ -68,9 +67,9 @@ pub struct TaskRun {
     /// The absolute clocks and the end of a delay.
     pub clocks: Clocks,
     /// The nearest enclosing dag with a `parallelism`.
-    pub limit: Option<TaskId>,
+    pub(in crate::run) limit: Option<ScopeIndex>,
     /// The children of a container that is open, or of a wrapper.
-    pub scope: Option<Box<Scope>>,
+    pub(in crate::run) scope: Option<ScopeIndex>,
     /// Of a hook run: whose hook it is.
     pub hook: Option<HookOf>,
 }
@@ -117,25 +116,25 @@ pub enum Place {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct HookOf {
     /// The task run; of spec.hooks the root.
-    pub task: TaskId,
+    pub(in crate::run) task: TaskIndex,
     /// What fired it.
     pub kind: HookType,
 }
 
 /// What a leaf in Created waits for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Turn {
+pub(in crate::run) enum Turn {
     /// Its dependencies, or the end of a delay; or it is not a leaf in Created.
     Elsewhere,
     /// A slot.
     Queued(Since),
     /// A free place under the `parallelism` of an enclosing dag.
-    Blocked(Since, TaskId),
+    Blocked(Since, ScopeIndex),
 }
 
 /// How long a leaf has waited for its turn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Since {
+pub(in crate::run) struct Since {
     /// When it became ready.
     pub at: Timestamp,
     /// Retries join at the end.
@@ -144,18 +143,18 @@ pub struct Since {
 
 /// First ready first; at one instant new tasks in document order, then retries (R-S1).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct QueueKey {
+pub(in crate::run) struct QueueKey {
     /// How long it has waited.
     pub since: Since,
     /// Document order, iterations by index: the positions among their siblings of what leads to the leaf, the root's
     /// child first.
     pub position: [u32; MAX_DEPTH],
     /// Creation order, for hook runs.
-    pub task: TaskId,
+    pub task: TaskIndex,
 }
 
 /// Levels below the root that there can be (`maxNestedDepth`).
-pub const MAX_DEPTH: usize = 10;
+pub(in crate::run) const MAX_DEPTH: usize = 10;
 
 impl Place {
     /// Its position among its siblings.
@@ -188,13 +187,12 @@ pub struct Attempt {
 
 impl TaskRun {
     /// A task run that has just come to be.
-    #[must_use]
-    pub fn new(id: TaskId, parent: Option<&Self>, place: Place, now: Timestamp) -> Self {
+    pub(super) fn new(index: TaskIndex, place: Place, now: Timestamp) -> Self {
         Self {
-            id,
-            parent: parent.map(|p| p.id),
+            id: index.into(),
+            parent: None,
             place,
-            depth: parent.map_or(0, |p| p.depth + 1),
+            depth: 0,
             phase: Phase::Created,
             reason: None,
             code: None,

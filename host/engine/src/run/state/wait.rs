@@ -2,7 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use crate::{event::TaskId, time::Timestamp};
+use super::TaskIndex;
+use crate::time::Timestamp;
 
 /// What a wait ends, in the order that decides between waits of one instant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -32,7 +33,7 @@ pub(in crate::run) struct Wait {
     /// What for.
     pub kind: WaitKind,
     /// Who; within a kind, creation order.
-    pub task: TaskId,
+    pub(in crate::run) task: TaskIndex,
 }
 
 /// All waits of a run. Adding, removing and finding the next take logarithmic time.
@@ -67,6 +68,7 @@ impl Waits {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::event::TaskId;
 
     /// R-T7: at one instant the kinds are served in their order, within a kind in creation order.
     #[test]
@@ -83,12 +85,13 @@ mod tests {
         ];
         let mut waits = Waits::default();
         for (kind, task) in kinds {
-            waits.insert(Wait { at: Timestamp(10), kind, task: TaskId(task) });
+            waits.insert(Wait { at: Timestamp(10), kind, task: TaskIndex::of(task) });
         }
-        waits.insert(Wait { at: Timestamp(9), kind: WaitKind::RetryWake, task: TaskId(7) });
+        waits.insert(Wait { at: Timestamp(9), kind: WaitKind::RetryWake, task: TaskIndex::of(7) });
         assert_eq!(waits.next(), Some(Timestamp(9)));
         assert_eq!(waits.pop_due(Timestamp(8)), None);
-        let order: Vec<u32> = std::iter::from_fn(|| waits.pop_due(Timestamp(10))).map(|w| w.task.0).collect();
+        let order: Vec<u32> =
+            std::iter::from_fn(|| waits.pop_due(Timestamp(10))).map(|w| TaskId::from(w.task).0).collect();
         assert_eq!(order, [7, 0, 5, 1, 9, 3, 4, 1, 1]);
     }
 }

@@ -1,0 +1,9 @@
+//! What everything else is made of: values, time, places in documents, phases, outcomes.
+
+pub mod outcome;
+pub mod path;
+pub mod phase;
+pub(crate) mod suggest;
+pub mod time;
+pub mod tree;
+pub mod value;

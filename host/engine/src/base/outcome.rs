@@ -1,0 +1,125 @@
+//! What one attempt returned, and the phase it maps to (R-C6).
+
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+
+use crate::{phase::Phase, value::Value};
+
+/// One attempt's result: all that a guest can produce, and what the host reports in its place (R-C1).
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Outcome {
+    /// The executor's integer code; never a phase (R-P1).
+    pub code: i32,
+    /// A sentence for people; may be empty.
+    pub message: Arc<str>,
+    /// Named outputs in the executor's order; of equal names the last wins.
+    pub outputs: Vec<Output>,
+    /// An object with more about the result: `error.{kind, message, code, retryable}`, `http.status`, …
+    pub detail: Option<Value>,
+}
+
+/// A named value an executor returned.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Output {
+    /// Any non-empty name.
+    pub name: Arc<str>,
+    /// Its value.
+    pub value: Value,
+}
+
+impl Outcome {
+    /// Code 0 with `outputs`.
+    #[must_use]
+    pub fn succeeded(outputs: Vec<Output>) -> Self {
+        Self { outputs, ..Self::default() }
+    }
+
+    /// Code 1: the attempt waits until somebody resumes it.
+    #[must_use]
+    pub fn suspended() -> Self {
+        Self { code: code::SUSPENDED, ..Self::default() }
+    }
+
+    /// Code 2 and why: a failure that was expected.
+    #[must_use]
+    pub fn failed(message: impl Into<Arc<str>>) -> Self {
+        Self { code: code::FAILED, message: message.into(), ..Self::default() }
+    }
+
+    /// Code 3 and why: what the host reports for a trap, a limit or a fault (R-C1).
+    #[must_use]
+    pub fn error(message: impl Into<Arc<str>>) -> Self {
+        Self { code: code::ERROR, message: message.into(), ..Self::default() }
+    }
+
+    /// Code 4: the attempt met a deadline.
+    #[must_use]
+    pub fn timeout(message: impl Into<Arc<str>>) -> Self {
+        Self { code: code::TIMEOUT, message: message.into(), ..Self::default() }
+    }
+
+    /// The same with one more output.
+    #[must_use]
+    pub fn output(mut self, name: impl Into<Arc<str>>, value: impl Into<Value>) -> Self {
+        self.outputs.push(Output::new(name, value));
+        self
+    }
+}
+
+impl Output {
+    /// An output of that name.
+    #[must_use]
+    pub fn new(name: impl Into<Arc<str>>, value: impl Into<Value>) -> Self {
+        Self { name: name.into(), value: value.into() }
+    }
+}
+
+/// The codes with a meaning of their own (seed 001).
+pub mod code {
+    /// Succeeded.
+    pub const SUCCEEDED: i32 = 0;
+    /// Suspended.
+    pub const SUSPENDED: i32 = 1;
+    /// Failed.
+    pub const FAILED: i32 = 2;
+    /// Error, as is every code not listed.
+    pub const ERROR: i32 = 3;
+    /// Timeout.
+    pub const TIMEOUT: i32 = 4;
+}
+
+/// The table of seed 001: the phase a code maps to when no condition decides.
+#[must_use]
+pub fn phase_of(code: i32) -> Phase {
+    match code {
+        code::SUCCEEDED => Phase::Succeeded,
+        code::SUSPENDED => Phase::Suspended,
+        code::FAILED => Phase::Failed,
+        code::TIMEOUT => Phase::Timeout,
+        _ => Phase::Error,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Seed 001's table; any other code is Error (R-C6, R-P1).
+    #[test]
+    fn codes_map_to_phases() {
+        let rows = [
+            (0, Phase::Succeeded),
+            (1, Phase::Suspended),
+            (2, Phase::Failed),
+            (3, Phase::Error),
+            (4, Phase::Timeout),
+            (5, Phase::Error),
+            (-1, Phase::Error),
+            (i32::MAX, Phase::Error),
+        ];
+        for (code, phase) in rows {
+            assert_eq!(phase_of(code), phase, "code {code}");
+        }
+    }
+}

@@ -1,0 +1,12 @@
+//! References to secrets.
+
+use std::sync::Arc;
+
+/// Names one secret of the operator's.
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+pub struct SecretRef {
+    /// The secret.
+    pub name: Arc<str>,
+    /// The key within it.
+    pub key: Arc<str>,
+}

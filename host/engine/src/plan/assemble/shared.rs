@@ -1,0 +1,59 @@
+//! What calls of one template have in common is assembled once: a plan of many calls stays small, and what every task
+//! run looks at stays warm.
+
+use std::{collections::BTreeMap, sync::Arc};
+
+use crate::plan::{Parameter, Settings, TemplateId, Tolerance, Work};
+
+use super::merge::Own;
+
+/// Parts that nodes share.
+#[derive(Default)]
+pub(super) struct Shared {
+    templates: BTreeMap<TemplateId, Common>,
+    settings: BTreeMap<Key, Arc<Settings>>,
+}
+
+/// What a template alone decides.
+#[derive(Clone)]
+pub(super) struct Common {
+    pub(super) work: Work,
+    pub(super) inputs: Arc<[Parameter]>,
+    pub(super) outputs: Arc<[Parameter]>,
+}
+
+/// What settings depend on besides the template, where the call writes none.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Key {
+    template: TemplateId,
+    tolerance: Option<Tolerance>,
+    children: Option<Tolerance>,
+    hook_run: bool,
+}
+
+impl Key {
+    /// The key of a call; `None` if its settings are its own.
+    pub(super) fn of(template: TemplateId, own: &Own<'_>) -> Option<Self> {
+        let Own { settings, tolerance, children, labels, hook_run } = *own;
+        let shared = labels.is_none() && settings.is_none_or(|settings| settings.is_empty());
+        shared.then_some(Self { template, tolerance, children, hook_run })
+    }
+}
+
+impl Shared {
+    pub(super) fn common(&self, template: TemplateId) -> Option<Common> {
+        self.templates.get(&template).cloned()
+    }
+
+    pub(super) fn keep_common(&mut self, template: TemplateId, common: &Common) {
+        self.templates.insert(template, common.clone());
+    }
+
+    pub(super) fn settings(&self, key: Key) -> Option<Arc<Settings>> {
+        self.settings.get(&key).cloned()
+    }
+
+    pub(super) fn keep_settings(&mut self, key: Key, settings: &Arc<Settings>) {
+        self.settings.insert(key, Arc::clone(settings));
+    }
+}

@@ -1,0 +1,33 @@
+//! Whether the parts of a document fit together.
+
+mod comparing;
+mod items;
+mod kinds;
+mod lints;
+mod names;
+mod nesting;
+mod passing;
+mod reading;
+mod references;
+mod shapes;
+mod sources;
+pub(super) mod visible;
+mod ways;
+
+use super::{
+    executors::Defaults,
+    resolve::{graph::Graphs, index::Index},
+};
+
+/// Reports everything that is wrong between the parts of the document.
+pub(super) fn check(index: &Index<'_>, graphs: &Graphs) {
+    names::check(index);
+    nesting::check(index, graphs);
+    sources::check(index);
+    references::check(index, graphs);
+}
+
+/// Warns of what is allowed and probably not meant.
+pub(super) fn warn(index: &Index<'_>, graphs: &Graphs, defaults: &Defaults<'_>) {
+    lints::check(index, graphs, defaults);
+}

@@ -1,0 +1,219 @@
+//! Whether one path that an expression reads means something where it stands (R-E1, R-E2).
+
+use crate::{
+    document::ReadAt,
+    form::{listed, listed_if_few},
+    plan::resolve::index::Index,
+    problem::codes::{
+        Entry,
+        expressions::{
+            HYPHEN, NOT_UPSTREAM, NOT_VISIBLE, UNDECLARED_INPUT, UNDECLARED_OUTPUT, UNKNOWN_MEMBER,
+            UNKNOWN_SIBLING,
+        },
+    },
+    suggest::did_you_mean,
+};
+
+use super::{
+    shapes::{self, Shape},
+    visible::{Outputs, Scope, Unseen},
+};
+
+/// What is wrong with a path.
+struct Miss {
+    entry: &'static Entry,
+    /// How many segments of the path mean something.
+    known: usize,
+    message: String,
+    hint: Option<String>,
+}
+
+/// Reports what `found` reads and cannot see.
+pub(super) fn check(index: &Index<'_>, scope: &Scope<'_>, found: &ReadAt<'_>) {
+    if index.report.is_full() {
+        return;
+    }
+    let path: Vec<&str> = found.read.path.iter().map(|segment| &**segment).collect();
+    if let Some(miss) = resolve(index, scope, &path).err() {
+        let miss = hyphen(index, scope, &path, miss.known).unwrap_or(miss);
+        let problem = found.site().problem(miss.entry, miss.message);
+        index.report.problem(problem.with_hint_if(miss.hint));
+    }
+}
+
+fn resolve(index: &Index<'_>, scope: &Scope<'_>, path: &[&str]) -> Result<(), Miss> {
+    let Some((root, rest)) = path.split_first() else { return Ok(()) };
+    let variable = || index.variables.contains(*root).then_some(Shape::Any);
+    let Some(mut shape) = scope.root(root).or_else(variable) else {
+        return Err(invisible(index, scope, root));
+    };
+    let mut outputs = Outputs::Any;
+    for (position, segment) in rest.iter().enumerate() {
+        let known = position + 1;
+        shape = match shape {
+            Shape::Any => return Ok(()),
+            Shape::Object(members) => member(path, known, members, segment)?,
+            Shape::Arguments => argument(scope, known, segment)?,
+            Shape::Inputs => input(scope, known, segment)?,
+            Shape::Outputs => {
+                let task = path.get(1).copied().unwrap_or_default();
+                let undeclared = |(message, hint)| Miss { entry: &UNDECLARED_OUTPUT, known, message, hint };
+                output(&outputs, task, segment).map_err(undeclared)?;
+                Shape::Any
+            }
+            Shape::Tasks => {
+                outputs = scope.task(index, segment).map_err(|unseen| unseen_task(unseen, known, segment))?;
+                shapes::TASK
+            }
+        };
+    }
+    Ok(())
+}
+
+fn member(
+    path: &[&str],
+    known: usize,
+    members: &[(&'static str, Shape)],
+    segment: &str,
+) -> Result<Shape, Miss> {
+    if let Some((_, shape)) = members.iter().find(|(name, _)| *name == segment) {
+        return Ok(*shape);
+    }
+    let names: Vec<_> = members.iter().map(|(name, _)| *name).collect();
+    let owner = path.get(..known).unwrap_or_default().join(".");
+    let message = format!("`{owner}` has no `{segment}`; expected {}", listed(&names));
+    Err(Miss { entry: &UNKNOWN_MEMBER, known, message, hint: did_you_mean(segment, names) })
+}
+
+fn argument(scope: &Scope<'_>, known: usize, name: &str) -> Result<Shape, Miss> {
+    let declared = &scope.doc.spec.arguments;
+    if !declared.sound || declared.find(name).is_some() {
+        return Ok(Shape::Any);
+    }
+    let expected = listed_if_few(declared.names(), "a declared one");
+    let message = format!("parameter `{name}` is not declared in spec.arguments; expected {expected}");
+    Err(Miss { entry: &UNDECLARED_INPUT, known, message, hint: did_you_mean(name, declared.names()) })
+}
+
+fn input(scope: &Scope<'_>, known: usize, name: &str) -> Result<Shape, Miss> {
+    if scope.has_input(name) {
+        return Ok(Shape::Any);
+    }
+    let expected = listed_if_few(scope.input_names(), "a declared input");
+    let message = format!("input `{name}` is not declared here; expected {expected}");
+    let hint = did_you_mean(name, scope.input_names()).or_else(|| {
+        let global = scope.doc.spec.arguments.find(name)?;
+        Some(format!("the workflow's parameter is `workflow.parameters.{}`", global.name.value))
+    });
+    Err(Miss { entry: &UNDECLARED_INPUT, known, message, hint })
+}
+
+/// Whether a task called `task` can have the output `name`; if not, why, and how to mend it.
+pub(super) fn output(outputs: &Outputs<'_>, task: &str, name: &str) -> Result<(), (String, Option<String>)> {
+    match outputs {
+        Outputs::Any => Ok(()),
+        Outputs::Declared(declared) if declared.find(name).is_some() => Ok(()),
+        Outputs::Declared(declared) => {
+            let names: Vec<_> = declared.names().collect();
+            let message = format!("task `{task}` declares no output `{name}`; expected {}", listed(&names));
+            Err((message, did_you_mean(name, names)))
+        }
+        Outputs::None => {
+            let message = format!(
+                "task `{task}` is a dag that declares no outputs; expected `{name}` among its outputs"
+            );
+            let hint = "a dag passes only outputs that it declares, each with valueFrom";
+            Err((message, Some(hint.to_owned())))
+        }
+    }
+}
+
+fn unseen_task(unseen: Unseen, known: usize, name: &str) -> Miss {
+    let (entry, message, hint): (&'static Entry, _, _) = match unseen {
+        Unseen::Unknown(names, asks) => {
+            let visible = match asks {
+                Some(own) => format!("a task that `{own}` depends on"),
+                None => listed_if_few(names.iter().map(String::as_str), "a task that can be seen here"),
+            };
+            let message = format!("unknown task `{name}`; expected {visible}");
+            (&UNKNOWN_SIBLING, message, did_you_mean(name, names.iter().map(String::as_str)))
+        }
+        Unseen::NotUpstream(own) => {
+            let message =
+                format!("task `{name}` is not upstream of `{own}`; expected a task that `{own}` depends on");
+            (&NOT_UPSTREAM, message, Some(format!("add `{name}` to the dependencies of `{own}`")))
+        }
+        Unseen::Itself => {
+            let message = format!("task `{name}` has no result yet; expected a task that it depends on");
+            let hint = "a task sees itself in retry, policy, phaseConditions, hooks and outputs only";
+            (&NOT_UPSTREAM, message, Some(hint.to_owned()))
+        }
+        Unseen::Dropped => {
+            let message =
+                format!("task `{name}` is not reachable from the entrypoints; expected one that is");
+            (&NOT_UPSTREAM, message, Some(format!("add `{name}` to entrypoints")))
+        }
+        Unseen::NoTasks => (&NOT_VISIBLE, "no tasks can be seen here; expected no `tasks`".to_owned(), None),
+    };
+    Miss { entry, known, message, hint }
+}
+
+fn invisible(index: &Index<'_>, scope: &Scope<'_>, root: &str) -> Miss {
+    let mut names: Vec<&str> = scope.visible_roots().collect();
+    names.extend(index.variables.iter().map(|name| &**name));
+    let message = format!("`{root}` cannot be seen here; expected {}", listed(&names));
+    Miss { entry: &NOT_VISIBLE, known: 0, message, hint: hint_for(scope, root, &names) }
+}
+
+fn hint_for(scope: &Scope<'_>, root: &str, visible: &[&str]) -> Option<String> {
+    let via = scope
+        .via
+        .map(|site| format!("; this template is also called from {}", site.path))
+        .unwrap_or_default();
+    let known = match root {
+        "loop" | "iterator" | "loop_iter" => Some(format!("only the body of a loop sees it{via}")),
+        "item" => Some("the item of an iteration is `loop.item`".to_owned()),
+        "inputs" => {
+            Some("only templates have inputs; the workflow's parameters are `workflow.parameters`".to_owned())
+        }
+        "tasks" => Some("a template sees its own inputs only; pass the value as an argument".to_owned()),
+        "hook" => {
+            Some("only the arguments and `when` of a hook see it; pass the value as an argument".to_owned())
+        }
+        "dag" => Some("how many children a container has, and in which phases, is in `children`".to_owned()),
+        "outcome" => Some("only policy rules see it".to_owned()),
+        "children" => Some("only outputs and phaseConditions of dags, loops and pipelines see it".to_owned()),
+        "phase" | "code" | "msg" | "outputs" | "retries" => {
+            Some("only phaseConditions and retry expressions see a finished attempt".to_owned())
+        }
+        "iter" | "ctx" | "_prev" | "_task" | "_attempt" | "args" | "workload" => {
+            Some("only the tasks of a pipeline see it".to_owned())
+        }
+        _ => None,
+    };
+    known
+        .or_else(|| scope.has_declared_input(root).then(|| format!("write `inputs.parameters.{root}`")))
+        .or_else(|| did_you_mean(root, visible.iter().copied()))
+        .or_else(|| Some("put text in quotes".to_owned()))
+}
+
+impl Scope<'_> {
+    fn has_declared_input(&self, name: &str) -> bool {
+        self.input_names().any(|declared| declared == name)
+    }
+}
+
+/// A path that would mean something if a hyphen in its unknown segment were a minus.
+fn hyphen(index: &Index<'_>, scope: &Scope<'_>, path: &[&str], known: usize) -> Option<Miss> {
+    let segment = path.get(known)?;
+    segment.match_indices('-').find_map(|(at, _)| {
+        let (head, tail) = (segment.get(..at)?, segment.get(at + 1..)?);
+        let mut shorter = path.get(..known)?.to_vec();
+        shorter.push(head);
+        resolve(index, scope, &shorter).ok()?;
+        let head = shorter.join(".");
+        let message = format!("`{segment}` is one name, and it means nothing here; expected `{head}`");
+        let hint = Some(format!("for a minus write `{head} - {tail}`, with spaces"));
+        Some(Miss { entry: &HYPHEN, known, message, hint })
+    })
+}

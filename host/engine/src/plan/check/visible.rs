@@ -1,0 +1,297 @@
+//! What an expression sees where it stands (R-E2).
+
+use crate::{
+    document::{ParameterDoc, ParametersDoc, TaskDoc, TasksDoc, WorkflowDoc},
+    form::Site,
+    plan::{
+        NodeIndex,
+        resolve::{
+            graph::Graph,
+            index::{Callee, Index},
+        },
+    },
+};
+
+use super::shapes::{self, Shape};
+
+/// Every name an expression may begin with, somewhere.
+pub(in crate::plan) const ROOTS: [&str; 23] = [
+    "workflow",
+    "system",
+    "vars",
+    "inputs",
+    "tasks",
+    "loop",
+    "iterator",
+    "loop_iter",
+    "hook",
+    "outcome",
+    "iter",
+    "ctx",
+    "_prev",
+    "_task",
+    "_attempt",
+    "args",
+    "workload",
+    "children",
+    "phase",
+    "code",
+    "msg",
+    "outputs",
+    "retries",
+];
+
+/// What an expression sees.
+#[derive(Clone)]
+pub(super) struct Scope<'a> {
+    pub(super) doc: &'a WorkflowDoc,
+    /// Declared inputs, the nearest first; absent where there are none to see.
+    pub(super) inputs: Option<Vec<&'a ParametersDoc>>,
+    /// The task itself, by each of its names.
+    pub(super) selves: Vec<(&'a str, Outputs<'a>)>,
+    pub(super) siblings: Siblings<'a>,
+    /// The children of the container that a call is about.
+    pub(super) children: Option<&'a TasksDoc>,
+    pub(super) roots: Roots,
+    /// The call through which the expression's template was reached.
+    pub(super) via: Option<&'a Site>,
+}
+
+/// Groups of names that are visible in some places only.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Roots {
+    /// `loop`, `iterator`, `loop_iter`.
+    pub(super) iteration: bool,
+    /// `hook`.
+    pub(super) hook: bool,
+    /// `phase, code, msg, outputs, retries` of the finished attempt.
+    pub(super) attempt: bool,
+    /// `phase, msg, outputs` of a container.
+    pub(super) container: bool,
+    /// `children`.
+    pub(super) children: bool,
+    /// `iter ctx _prev args workload`.
+    pub(super) pipeline: bool,
+    /// `_task _attempt`.
+    pub(super) task: bool,
+    /// `outcome`.
+    pub(super) outcome: bool,
+}
+
+/// The other tasks that `tasks.<name>` may mean.
+#[derive(Clone, Copy)]
+pub(super) enum Siblings<'a> {
+    /// None at all.
+    None,
+    /// What a dag's task waits for.
+    Upstream { tasks: &'a TasksDoc, graph: &'a Graph, task: NodeIndex },
+    /// Every task of a pipeline, also by its label alone, or every child of a container.
+    All { tasks: &'a TasksDoc, labels: bool },
+    /// Nothing is checked.
+    Unknown,
+}
+
+/// The outputs that a task can have.
+#[derive(Clone, Copy)]
+pub(super) enum Outputs<'a> {
+    /// Whatever its executor returns.
+    Any,
+    /// What is declared.
+    Declared(&'a ParametersDoc),
+    /// A dag that declares none has none.
+    None,
+}
+
+/// Why `tasks.<name>` means nothing.
+pub(super) enum Unseen {
+    /// No such task; what there is instead, and who asks for what it depends on.
+    Unknown(Vec<String>, Option<String>),
+    /// The task is not upstream of the named one.
+    NotUpstream(String),
+    /// The task that asks: it has not run yet.
+    Itself,
+    /// With these entrypoints the task does not exist.
+    Dropped,
+    /// No tasks are visible here.
+    NoTasks,
+}
+
+impl<'a> Scope<'a> {
+    /// What is visible everywhere: workflow, system, vars.
+    pub(super) fn everywhere(doc: &'a WorkflowDoc) -> Self {
+        Self {
+            doc,
+            inputs: None,
+            selves: Vec::new(),
+            siblings: Siblings::None,
+            children: None,
+            roots: Roots::default(),
+            via: None,
+        }
+    }
+
+    /// Changes which groups of names are visible.
+    pub(super) fn with(&self, change: impl FnOnce(&mut Roots)) -> Self {
+        let mut scope = self.clone();
+        change(&mut scope.roots);
+        scope
+    }
+
+    /// The shape of what `root` names, if it is visible.
+    pub(super) fn root(&self, root: &str) -> Option<Shape> {
+        let roots = self.roots;
+        let (visible, shape) = match root {
+            "workflow" => (true, shapes::WORKFLOW),
+            "system" => (true, shapes::SYSTEM),
+            "vars" => (true, Shape::Any),
+            "inputs" => (self.inputs.is_some(), shapes::INPUTS),
+            "tasks" => (self.sees_tasks(), shapes::TASKS),
+            "loop" | "iterator" => (roots.iteration, shapes::LOOP),
+            "loop_iter" => (roots.iteration, Shape::Any),
+            "hook" => (roots.hook, shapes::HOOK),
+            "children" => (roots.children, shapes::CHILDREN),
+            "phase" | "msg" | "outputs" => (roots.attempt || roots.container, Shape::Any),
+            "code" | "retries" => (roots.attempt, Shape::Any),
+            "iter" | "ctx" | "_prev" | "args" | "workload" => (roots.pipeline, Shape::Any),
+            "_task" | "_attempt" => (roots.task, Shape::Any),
+            "outcome" => (roots.outcome, Shape::Any),
+            label => (self.siblings.has_label(label), Shape::Any),
+        };
+        visible.then_some(shape)
+    }
+
+    fn sees_tasks(&self) -> bool {
+        !self.selves.is_empty() || !matches!(self.siblings, Siblings::None)
+    }
+
+    /// The names an expression may begin with here.
+    pub(super) fn visible_roots(&self) -> impl Iterator<Item = &'static str> {
+        ROOTS.into_iter().filter(|root| self.root(root).is_some())
+    }
+
+    /// The outputs of the task called `name` here.
+    pub(super) fn task(&self, index: &Index<'a>, name: &str) -> Result<Outputs<'a>, Unseen> {
+        if let Some((_, outputs)) = self.selves.iter().find(|(own, _)| *own == name) {
+            return Ok(*outputs);
+        }
+        if let Some(Ok((_, outputs))) = self.children.map(|children| one_of(index, children, name)) {
+            return Ok(outputs);
+        }
+        let found = self.siblings.find(index, name);
+        if let Err(Unseen::NoTasks) = found
+            && !self.selves.is_empty()
+        {
+            let names = self.selves.iter().map(|(own, _)| (*own).to_owned()).collect();
+            return Err(Unseen::Unknown(names, None));
+        }
+        found
+    }
+
+    /// Whether an input of that name is declared here; unreadable declarations may declare anything.
+    pub(super) fn has_input(&self, name: &str) -> bool {
+        let lists = self.inputs.as_deref().unwrap_or_default();
+        lists.iter().any(|list| !list.sound || list.find(name).is_some())
+    }
+
+    /// The nearest declaration of an input of that name; none where an unreadable one may be nearer.
+    pub(super) fn input(&self, name: &str) -> Option<&'a ParameterDoc> {
+        let lists = self.inputs.as_deref().unwrap_or_default();
+        lists.iter().take_while(|list| list.sound).find_map(|list| list.find(name))
+    }
+
+    /// The declaration of the container's input of that name.
+    pub(super) fn container_input(&self, name: &str) -> Option<&'a ParameterDoc> {
+        self.inputs.as_deref()?.last().filter(|list| list.sound)?.find(name)
+    }
+
+    /// The names of the inputs declared here.
+    pub(super) fn input_names(&self) -> impl Iterator<Item = &'a str> {
+        self.inputs.as_deref().unwrap_or_default().iter().flat_map(|list| list.names())
+    }
+}
+
+impl<'a> Siblings<'a> {
+    fn has_label(&self, label: &str) -> bool {
+        matches!(self, Self::All { tasks, labels: true } if !tasks.sound || tasks.position(label).is_some())
+    }
+
+    fn find(&self, index: &Index<'a>, name: &str) -> Result<Outputs<'a>, Unseen> {
+        match self {
+            Self::Unknown => Ok(Outputs::Any),
+            Self::None => Err(Unseen::NoTasks),
+            Self::All { tasks, .. } => one_of(index, tasks, name).map(|(_, outputs)| outputs),
+            Self::Upstream { tasks, graph, task } => {
+                let own = tasks.list.get(*task).and_then(|task| task.name.as_ref());
+                let own = own.map(|name| name.value.to_string()).unwrap_or_default();
+                let (position, outputs) = match one_of(index, tasks, name) {
+                    Err(Unseen::Unknown(names, _)) => return Err(Unseen::Unknown(names, Some(own))),
+                    found => found?,
+                };
+                if position == *task {
+                    return Err(Unseen::Itself);
+                }
+                if graph.is_upstream(position, *task) || !graph.is_certain(*task) {
+                    return Ok(outputs);
+                }
+                if graph.is_kept(*task) && !graph.is_kept(position) {
+                    return Err(Unseen::Dropped);
+                }
+                Err(Unseen::NotUpstream(own))
+            }
+        }
+    }
+}
+
+fn one_of<'a>(
+    index: &Index<'a>,
+    tasks: &'a TasksDoc,
+    name: &str,
+) -> Result<(NodeIndex, Outputs<'a>), Unseen> {
+    let found = tasks.position(name).and_then(|position| Some((position, tasks.list.get(position)?)));
+    match found {
+        Some((position, task)) => Ok((position, outputs_of(index, task))),
+        None if !tasks.sound => Ok((NodeIndex::MAX, Outputs::Any)),
+        None => Err(Unseen::Unknown(tasks.names().map(str::to_owned).collect(), None)),
+    }
+}
+
+/// The outputs that a task can have (R-B6, R-B7).
+pub(super) fn outputs_of<'a>(index: &Index<'a>, task: &'a TaskDoc) -> Outputs<'a> {
+    match index.callee(task) {
+        Callee::Inline | Callee::Unknown => declared(&task.outputs),
+        callee @ (Callee::Leaf(..) | Callee::Wrapper(..) | Callee::Container(..)) => {
+            callee.template().map_or(Outputs::Any, |(_, template)| outputs_of_template(index, template))
+        }
+    }
+}
+
+/// The outputs that a call of the template can have.
+pub(super) fn outputs_of_template<'a>(
+    index: &Index<'a>,
+    template: &'a crate::document::TemplateDoc,
+) -> Outputs<'a> {
+    use crate::document::KindDoc;
+    if !template.outputs.list.is_empty() || !template.outputs.sound {
+        return declared(&template.outputs);
+    }
+    match &template.kind {
+        KindDoc::Dag(_) => Outputs::None,
+        // A loop has what its bodies have, a pipeline what its last task has.
+        KindDoc::Loop(_) | KindDoc::Pipeline(_) => Outputs::Any,
+        KindDoc::Task(_) => match index.wrapped(template) {
+            Some((_, wrapped)) if matches!(wrapped.kind, KindDoc::Dag(_)) => {
+                outputs_of_template(index, wrapped)
+            }
+            Some(_) | None => Outputs::Any,
+        },
+    }
+}
+
+/// What an attempt of the template can return, before its declared outputs pick from it (R-B6).
+pub(super) fn returned_by<'a>(index: &Index<'a>, template: &'a crate::document::TemplateDoc) -> Outputs<'a> {
+    index.wrapped(template).map_or(Outputs::Any, |(_, wrapped)| outputs_of_template(index, wrapped))
+}
+
+fn declared(outputs: &ParametersDoc) -> Outputs<'_> {
+    if outputs.list.is_empty() || !outputs.sound { Outputs::Any } else { Outputs::Declared(outputs) }
+}

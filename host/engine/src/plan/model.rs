@@ -1,0 +1,100 @@
+//! What a plan consists of.
+
+mod hook;
+mod node;
+mod parameter;
+mod policy;
+mod retry;
+mod settings;
+mod template;
+
+use std::{collections::BTreeMap, sync::Arc};
+
+use crate::{
+    problem::Problem,
+    time::Millis,
+    value::{Map, Value},
+};
+
+pub use self::{
+    hook::{Hook, Hooks},
+    node::{ExecutorCall, Node, Work},
+    parameter::{Argument, Parameter, ValueFrom},
+    policy::{Matched, Policy, PolicyRule, RuleAction, Verdict},
+    retry::{RetryFilter, RetryPolicy},
+    settings::{Condition, Level, PhaseConditions, Recovery, Settings},
+    template::{Dag, Loop, LoopOver, Pipeline, Template, TemplateKind},
+};
+
+/// A workflow ready to run.
+#[derive(Debug)]
+pub struct Plan {
+    /// `metadata.name`.
+    pub name: Arc<str>,
+    /// `metadata.namespace`.
+    pub namespace: Arc<str>,
+    /// `metadata.version`.
+    pub version: Option<Arc<str>>,
+    /// `metadata.labels`.
+    pub labels: BTreeMap<Arc<str>, Value>,
+    /// `kind: CronWorkflow`: validated, but nothing runs it yet.
+    pub cron: bool,
+    /// `spec.arguments`: the parameters a run may be given.
+    pub arguments: Vec<Parameter>,
+    /// `spec.timeout`; `None` when switched off.
+    pub timeout: Option<Millis>,
+    /// `spec.priority`, 0 to 1000, higher first.
+    pub priority: u16,
+    /// `spec.parallelism`: leaf task runs in Ready or Running at once.
+    pub parallelism: Option<u32>,
+    /// The call of `spec.entrypoint`.
+    pub root: Node,
+    /// All templates, in document order.
+    pub templates: Vec<Template>,
+    /// `spec.hooks`.
+    pub hooks: Hooks,
+    /// Every hook written in the document, as often as a call site has it.
+    pub hook_calls: Vec<Hook>,
+    /// Doubts that stop nothing.
+    pub warnings: Vec<Problem>,
+    /// The document itself, as a journal keeps it.
+    pub document: Value,
+    /// By executor type, the default policies of plugins' manifests that were applied, as a journal keeps them.
+    pub defaults: Map,
+}
+
+impl Plan {
+    /// Every call of the document: the root, those in templates, hooks.
+    pub fn nodes(&self) -> impl Iterator<Item = &Node> {
+        let nested = self.templates.iter().flat_map(|template| match &template.kind {
+            TemplateKind::Task => &[],
+            TemplateKind::Wrapper(call) => std::slice::from_ref(call.as_ref()),
+            TemplateKind::Dag(dag) => dag.nodes.as_slice(),
+            TemplateKind::Loop(each) => std::slice::from_ref(&each.body),
+            TemplateKind::Pipeline(pipeline) => pipeline.nodes.as_slice(),
+        });
+        let hooks = self.hook_calls.iter().map(|hook| &hook.node);
+        std::iter::once(&self.root).chain(nested).chain(hooks)
+    }
+
+    /// The hook of that number.
+    #[must_use]
+    pub fn hook(&self, id: HookId) -> Option<&Hook> {
+        self.hook_calls.get(id)
+    }
+
+    /// The kind of a template.
+    #[must_use]
+    pub fn kind(&self, template: TemplateId) -> Option<&TemplateKind> {
+        self.templates.get(template).map(|template| &template.kind)
+    }
+}
+
+/// Index into [`Plan::templates`].
+pub type TemplateId = usize;
+
+/// Index of a node in its dag or pipeline.
+pub type NodeIndex = usize;
+
+/// Index into [`Plan::hook_calls`].
+pub type HookId = usize;

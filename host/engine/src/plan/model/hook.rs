@@ -1,0 +1,21 @@
+//! Hooks.
+
+use std::collections::BTreeMap;
+
+use crate::{expr::Expr, knobs::HookType};
+
+use super::{HookId, Level, Node};
+
+/// Hooks by the event that fires them (R-S12).
+pub type Hooks = BTreeMap<HookType, HookId>;
+
+/// One hook: a call of a task template outside all scopes.
+#[derive(Debug)]
+pub struct Hook {
+    /// The call; its arguments also see `hook.*`. Its timeout is set: its own, else 5 minutes.
+    pub node: Node,
+    /// Asked when the hook fires; sees what the arguments see.
+    pub when: Option<Expr>,
+    /// Whose names its arguments and `when` see; those of spec.hooks see no level at all.
+    pub level: Level,
+}

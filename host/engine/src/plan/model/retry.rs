@@ -1,0 +1,44 @@
+//! When a task is tried again (R-R12): three spellings, one policy.
+
+use crate::{
+    knobs::{Backoff, MaxAttempts},
+    phase::Phase,
+};
+
+use super::Condition;
+
+/// `retry` in the spelling of Aether or Steep.
+#[derive(Debug)]
+pub struct RetryPolicy {
+    /// Attempts in all, the first included.
+    pub max_attempts: MaxAttempts,
+    /// The pause after each attempt.
+    pub backoff: Backoff,
+    /// Which results are tried again.
+    pub filter: RetryFilter,
+    /// Uniform fraction of the delay added to it, 0 to 1 (R-R8).
+    pub jitter: f64,
+}
+
+/// Which results are tried again; success never is (R-R4).
+#[derive(Debug)]
+pub enum RetryFilter {
+    /// Aether's default: Error and Timeout.
+    ErrorOrTimeout,
+    /// Steep's default: Failed, Error and Timeout.
+    AnyFailure,
+    /// The author's expression, which replaces the default.
+    Expression(Condition),
+}
+
+impl RetryFilter {
+    /// The default filters' answer for a phase; `None` when the author's expression decides.
+    #[must_use]
+    pub fn covers(&self, phase: Phase) -> Option<bool> {
+        match self {
+            Self::ErrorOrTimeout => Some(matches!(phase, Phase::Error | Phase::Timeout)),
+            Self::AnyFailure => Some(matches!(phase, Phase::Failed | Phase::Error | Phase::Timeout)),
+            Self::Expression(_) => None,
+        }
+    }
+}

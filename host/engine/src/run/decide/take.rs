@@ -1,0 +1,84 @@
+//! What comes from outside: inputs, and the first step of a run that was read back.
+
+use std::sync::Arc;
+
+use super::Decider;
+use crate::{
+    event::{Event, Input, Submitted, TaskId},
+    phase::Phase,
+    run::{Submission, state::TaskIndex},
+    time::Timestamp,
+    value::Map,
+};
+
+impl Decider<'_> {
+    /// The run exists.
+    pub(in crate::run) fn submit(&mut self, submission: Submission) {
+        let Submission { run_id, parameters, facts } = submission;
+        let (document, defaults) = (self.plan().document.clone(), self.plan().defaults.clone());
+        self.emit(Event::Submitted(Box::new(Submitted { run_id, document, parameters, facts, defaults })));
+        self.emit(Event::RunPhase(Phase::Created));
+        self.settle();
+    }
+
+    /// Waits due before now are served first, then the input, then waits due now (R-T7).
+    pub(in crate::run) fn take(&mut self, input: Input) {
+        if self.seq() == 0 {
+            return self.drop_input();
+        }
+        let now = self.now();
+        self.serve_waits(Timestamp(now.0.saturating_sub(1)));
+        self.answer(input);
+        self.settle();
+        self.serve_waits(now);
+    }
+
+    fn answer(&mut self, input: Input) {
+        match input {
+            Input::Granted(slots) => self.dispatch_up_to(slots),
+            Input::Started(fence) => self.started(fence),
+            Input::Finished(fence, outcome) => self.finished(fence, outcome),
+            Input::Interrupted(fence) => self.interrupted(fence),
+            Input::Inactive(fence) => self.inactive(fence),
+            Input::Resumed(task, payload) => self.resume(task, payload),
+            Input::Cancelled => self.cancel(),
+            Input::TaskCancelled(task) => self.cancel_task(task),
+            Input::Tick => {}
+        }
+    }
+
+    /// Answers a suspended task: merges the payload, sets Running and has the executor called again (R-S9).
+    fn resume(&mut self, id: TaskId, payload: Map) {
+        let suspended = self.find(id).filter(|id| self[*id].phase == Phase::Suspended);
+        let Some(id) = suspended else { return self.drop_input() };
+        self.emit(Event::Resumed(id.into(), Arc::new(payload)));
+        self.set_phase(id, Phase::Running, None, None);
+        self.command_dispatch(id);
+    }
+
+    /// Goes on with a run that was read back (R-D3): what came due meanwhile is served first. What is in flight even then
+    /// is dispatched again under the numbers it had (R-R11); where it was Running that is recorded as another start, and
+    /// `maxRuntime` counts from it (R-T9). What is suspended, queued or in a delay stays so.
+    pub(in crate::run) fn recover(&mut self) {
+        let in_flight = self.tasks().iter().filter(|task| task.in_flight());
+        let in_flight: Vec<_> = in_flight.map(|task| (task.index(), task.fence())).collect();
+        for (id, _) in &in_flight {
+            // Either it ends by another clock, or the start below sets this one.
+            self.lose_attempt(*id);
+        }
+        self.take(Input::Tick);
+        for (id, fence) in in_flight {
+            if self.current(fence).is_some() {
+                self.start_again(id);
+            }
+        }
+    }
+
+    fn start_again(&mut self, id: TaskIndex) {
+        if self[id].phase == Phase::Running {
+            let fence = self[id].fence();
+            self.emit(Event::AttemptStarted(fence));
+        }
+        self.command_dispatch(id);
+    }
+}

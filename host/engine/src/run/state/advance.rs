@@ -1,0 +1,114 @@
+//! What the end of a child means to its scope: it is counted, and those that it held back may go.
+
+use std::sync::Arc;
+
+use super::{
+    Course, Ended, PipelineNext, Place, ScopeIndex, State, TaskIndex, TaskRun, node_at,
+    scope::{is_failure, satisfies},
+};
+use crate::{
+    phase::Phase,
+    plan::{NodeIndex, TemplateId, Verdict},
+    run::MOST_TASK_RUNS,
+    value::Value,
+};
+
+impl State {
+    /// Whether an end satisfies those who wait for it, and whether it is a failure that nobody tolerates.
+    pub(in crate::run) fn weigh(&self, task: &TaskRun) -> (bool, bool) {
+        let satisfied = satisfies(self.node(task).settings.continue_on, task.phase, task.reason)
+            || task.verdict.is_some_and(Verdict::tolerates);
+        (satisfied, is_failure(task.phase, task.reason) && !satisfied)
+    }
+
+    /// Counts an ended child in its scope, and lets those go that it held back.
+    pub(super) fn tell_parent(&mut self, id: TaskIndex, parent: ScopeIndex) {
+        let task = &self[id];
+        let (satisfied, failed) = self.weigh(task);
+        let child = Ended { task: id, phase: task.phase, reason: task.reason, message: task.message.clone() };
+        let scope = &mut self.tables[parent];
+        scope.count(child, failed);
+        let whole = scope.failures.worst().is_none();
+        match scope.course {
+            Course::Dag if satisfied => self.release_dependents(id, parent),
+            Course::Loop(_) if whole => self.release_iteration(parent),
+            Course::Pipeline(_) => self.advance_pipeline(id, parent, satisfied && whole),
+            Course::Dag | Course::Loop(_) | Course::Attempts => {}
+        }
+    }
+
+    fn release_dependents(&mut self, id: TaskIndex, parent: ScopeIndex) {
+        let plan = Arc::clone(&self.plan);
+        for index in &node_at(&plan, self[id].place).dependents {
+            if let Some(dependent) = self[parent].children.get(*index).copied() {
+                self.release(dependent);
+            }
+        }
+    }
+
+    /// Takes one of the things away that hold a task run back.
+    fn release(&mut self, id: TaskIndex) {
+        let task = &mut self.tables[id];
+        task.unmet = task.unmet.saturating_sub(1);
+        if task.unmet == 0 && task.phase == Phase::Created {
+            self.becomes_ready(id);
+        }
+    }
+
+    /// `concurrency`: an iteration that has ended makes room for the next (R-S5).
+    fn release_iteration(&mut self, parent: ScopeIndex) {
+        let scope = &mut self.tables[parent];
+        if let Course::Loop(course) = &mut scope.course
+            && let Some(next) = scope.children.get(course.released).copied()
+        {
+            course.released += 1;
+            self.release(next);
+        }
+    }
+
+    /// A pipeline goes on behind a task that has ended, as its rules said or in order (R-N11).
+    fn advance_pipeline(&mut self, id: TaskIndex, parent: ScopeIndex, goes_on: bool) {
+        let full = self.tasks().len() >= MOST_TASK_RUNS;
+        let TaskRun { place, phase, verdict, unmet, .. } = self[id];
+        let (Place::Entry(template, index, _), 0) = (place, unmet) else {
+            // It was never entered.
+            return;
+        };
+        let Some(course) = self.tables[parent].pipeline_mut() else { return };
+        course.task_ended(index, id, phase);
+        if goes_on && course.next == PipelineNext::Task(index) {
+            course.next = course.after(index, verdict, full);
+            if let PipelineNext::Task(next) = course.next {
+                self.enter_task(parent, template, next);
+            }
+        }
+    }
+
+    /// Enters a pipeline's task: its first run, or another if that has ended (R-N3).
+    fn enter_task(&mut self, parent: ScopeIndex, template: TemplateId, index: NodeIndex) {
+        let Some(course) = self[parent].pipeline() else { return };
+        let jumps = course.jumps;
+        match course.latest.get(index).copied() {
+            Some(first) if self[first].phase == Phase::Created => self.release(first),
+            Some(_) | None => {
+                let next = self.add_child(parent, Place::Entry(template, index, jumps));
+                if let Some(latest) =
+                    self.tables[parent].pipeline_mut().and_then(|course| course.latest.get_mut(index))
+                {
+                    *latest = next;
+                }
+            }
+        }
+    }
+
+    /// `loop.item` of an iteration.
+    pub(crate) fn item(&self, task: &TaskRun) -> Option<&Value> {
+        let (Place::Iteration(_, index), Some(scope)) = (task.place, self.scope_around(task)) else {
+            return None;
+        };
+        match &scope.course {
+            Course::Loop(course) => course.items.get(index as usize),
+            Course::Dag | Course::Pipeline(_) | Course::Attempts => None,
+        }
+    }
+}

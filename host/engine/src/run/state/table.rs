@@ -1,0 +1,134 @@
+//! Task runs and scopes by numbers that are only made here: whoever holds one has something behind it.
+
+use std::{
+    fmt,
+    ops::{Index, IndexMut},
+};
+
+use super::{Scope, TaskRun};
+use crate::event::TaskId;
+
+/// Names a task run that exists. [`TaskId`]s from outside are checked once, where they become one of these.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct TaskIndex(u32);
+
+/// Names a scope that exists.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct ScopeIndex(u32);
+
+/// All task runs and scopes of a run, in creation order. The root is always there, and nothing is ever taken out.
+#[derive(Clone, Debug)]
+pub(super) struct Tables {
+    tasks: Vec<TaskRun>,
+    scopes: Vec<Scope>,
+}
+
+impl TaskIndex {
+    /// The run's root.
+    pub const ROOT: Self = Self(0);
+
+    #[cfg(test)]
+    pub(super) fn of(number: u32) -> Self {
+        Self(number)
+    }
+}
+
+impl From<TaskIndex> for TaskId {
+    fn from(TaskIndex(number): TaskIndex) -> Self {
+        Self(number)
+    }
+}
+
+impl fmt::Display for TaskIndex {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+impl TaskRun {
+    /// Names this task run to the run that it is of.
+    pub(in crate::run) fn index(&self) -> TaskIndex {
+        TaskIndex(self.id.0)
+    }
+}
+
+impl Tables {
+    pub(super) fn new(root: impl FnOnce(TaskIndex) -> TaskRun) -> Self {
+        Self { tasks: vec![root(TaskIndex::ROOT)], scopes: Vec::new() }
+    }
+
+    pub(super) fn tasks(&self) -> &[TaskRun] {
+        &self.tasks
+    }
+
+    pub(super) fn tasks_mut(&mut self) -> &mut [TaskRun] {
+        &mut self.tasks
+    }
+
+    /// The task run of a number that came from outside.
+    pub(super) fn find(&self, id: TaskId) -> Option<TaskIndex> {
+        (id.index() < self.tasks.len()).then_some(TaskIndex(id.0))
+    }
+
+    /// The number of the task run that comes to be next; it leads nowhere yet.
+    pub(super) fn next_id(&self) -> TaskId {
+        TaskId(count(self.tasks.len()))
+    }
+
+    pub(super) fn reserve(&mut self, more: usize) {
+        self.tasks.reserve(more);
+    }
+
+    /// Adds the task run that `made` makes for its number.
+    pub(super) fn add(&mut self, made: impl FnOnce(TaskIndex, &Self) -> TaskRun) -> TaskIndex {
+        let index = TaskIndex(self.next_id().0);
+        let task = made(index, self);
+        self.tasks.push(task);
+        index
+    }
+
+    pub(super) fn add_scope(&mut self, scope: Scope) -> ScopeIndex {
+        let index = ScopeIndex(count(self.scopes.len()));
+        self.scopes.push(scope);
+        index
+    }
+}
+
+/// A length or position as the engine counts; more than 2^32 of anything does not fit into memory.
+pub(super) fn count(length: usize) -> u32 {
+    u32::try_from(length).unwrap_or(u32::MAX)
+}
+
+/// The only look-ups by number: an index is made when its row is added, and rows stay.
+#[expect(clippy::indexing_slicing, reason = "an index is made with its row, and rows stay")]
+mod rows {
+    use super::{Index, IndexMut, Scope, ScopeIndex, Tables, TaskIndex, TaskRun};
+
+    impl Index<TaskIndex> for Tables {
+        type Output = TaskRun;
+
+        fn index(&self, TaskIndex(number): TaskIndex) -> &TaskRun {
+            &self.tasks[number as usize]
+        }
+    }
+
+    impl IndexMut<TaskIndex> for Tables {
+        fn index_mut(&mut self, TaskIndex(number): TaskIndex) -> &mut TaskRun {
+            &mut self.tasks[number as usize]
+        }
+    }
+
+    impl Index<ScopeIndex> for Tables {
+        type Output = Scope;
+
+        fn index(&self, ScopeIndex(number): ScopeIndex) -> &Scope {
+            &self.scopes[number as usize]
+        }
+    }
+
+    impl IndexMut<ScopeIndex> for Tables {
+        fn index_mut(&mut self, ScopeIndex(number): ScopeIndex) -> &mut Scope {
+            &mut self.scopes[number as usize]
+        }
+    }
+}

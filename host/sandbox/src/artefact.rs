@@ -1,0 +1,104 @@
+//! Plugins compiled ahead of time: one file that a host without a compiler can load.
+//!
+//! ```text
+//! phasm artefact 1\n    what this is
+//! u32, little endian    length of the next part
+//! {…}                   what the file says about itself, in JSON
+//! 32 bytes              HMAC-SHA256 of all of it
+//! …                     machine code, as wasmtime writes it: it names wasmtime's version, the machine and every setting
+//! ```
+
+use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
+use wasmtime::component::Component;
+
+use super::{
+    authentic::{Key, Purpose, Refused},
+    digest::Digest,
+    program::LoadError,
+};
+
+/// What the file is, and in which format.
+const KIND: &str = "phasm artefact 1";
+
+/// What a plugin that was compiled ahead of time says about itself.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Precompiled {
+    /// The component it was made from.
+    pub component: Digest,
+    /// The component's manifest, as JSON.
+    pub manifest: String,
+    /// The version of Phasm that made it.
+    pub phasm: String,
+}
+
+/// What stands in the file.
+#[derive(Serialize, Deserialize)]
+struct About {
+    phasm: String,
+    component: String,
+    manifest: Box<RawValue>,
+}
+
+/// An artefact in its parts. Nobody has vouched for them until [`Self::open`].
+pub(super) struct Artefact<'a> {
+    about: &'a [u8],
+    sealed: &'a [u8],
+}
+
+impl<'a> Artefact<'a> {
+    /// The parts of `bytes`; nothing if they are no artefact.
+    pub(super) fn of(bytes: &'a [u8]) -> Option<Self> {
+        let rest = bytes.strip_prefix(KIND.as_bytes())?.strip_prefix(b"\n")?;
+        let (length, rest) = rest.split_first_chunk::<4>()?;
+        let length = usize::try_from(u32::from_le_bytes(*length)).ok()?;
+        let (about, sealed) = rest.split_at_checked(length)?;
+        Some(Self { about, sealed })
+    }
+
+    /// The component, and what is said about it, if it was sealed with `key` and fits this host.
+    ///
+    /// # Errors
+    /// [`LoadError::NoKey`], [`LoadError::Forged`] or [`LoadError::Stale`].
+    pub(super) fn open(
+        &self,
+        engine: &wasmtime::Engine,
+        key: Option<&Key>,
+    ) -> Result<(Component, Precompiled), LoadError> {
+        let key = key.ok_or(LoadError::NoKey)?;
+        let opened = key.open(engine, &Purpose { kind: KIND, about: self.about }, self.sealed);
+        match opened {
+            Ok(component) => Ok((component, self.said()?)),
+            Err(Refused::Foreign) => Err(LoadError::Forged),
+            Err(Refused::Unfit(cause)) => Err(LoadError::Stale { phasm: self.said()?.phasm, cause }),
+        }
+    }
+
+    fn said(&self) -> Result<Precompiled, LoadError> {
+        let About { phasm, component, manifest } =
+            serde_json::from_slice(self.about).map_err(|_| LoadError::Forged)?;
+        let component = component.parse().map_err(|_| LoadError::Forged)?;
+        Ok(Precompiled { component, manifest: manifest.get().to_owned(), phasm })
+    }
+}
+
+/// The file of a component whose manifest is `manifest`, a JSON value.
+///
+/// # Errors
+/// When it cannot be written down.
+#[cfg(feature = "compile")]
+pub(super) fn write(
+    component: &Component,
+    digest: &Digest,
+    manifest: &str,
+    key: &Key,
+) -> Result<Vec<u8>, String> {
+    let manifest = RawValue::from_string(manifest.to_owned()).map_err(|error| error.to_string())?;
+    let phasm = env!("CARGO_PKG_VERSION").to_owned();
+    let about = About { phasm, component: digest.to_string(), manifest };
+    let about = serde_json::to_vec(&about).map_err(|error| error.to_string())?;
+    let length = u32::try_from(about.len()).map_err(|_| "the manifest is too large".to_owned())?;
+    let code = component.serialize().map_err(|error| format!("{error:#}"))?;
+    let sealed = key.seal(&Purpose { kind: KIND, about: &about }, &code).ok_or("it cannot be sealed")?;
+    Ok([KIND.as_bytes(), b"\n", &length.to_le_bytes(), &about, &sealed].concat())
+}

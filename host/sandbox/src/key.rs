@@ -1,0 +1,69 @@
+//! Keys in files.
+
+use std::{
+    fs::{self, File},
+    io::{self, Read as _},
+    path::Path,
+};
+
+use super::{
+    authentic::Key,
+    files::{is_private, write_beside},
+};
+
+impl Key {
+    /// The key in `path`.
+    ///
+    /// # Errors
+    /// When there is none, when it has another length, or when others could have read or changed it.
+    pub fn read(path: &Path) -> io::Result<Self> {
+        read(path)?.ok_or_else(|| {
+            let expected = format!("expected {} bytes in a file that is its owner's alone", Self::LENGTH);
+            io::Error::new(io::ErrorKind::InvalidData, expected)
+        })
+    }
+
+    /// The key in `path`; a new one where there is no file.
+    ///
+    /// # Errors
+    /// As [`Self::read`], or when the file cannot be written.
+    pub fn read_or_make(path: &Path) -> io::Result<Self> {
+        if path.exists() { Self::read(path) } else { Self::make_or_replace(path) }
+    }
+
+    /// The key in `path`; a new one where there is none, or one that others could have read or changed.
+    pub(super) fn make_or_replace(path: &Path) -> io::Result<Self> {
+        match read(path) {
+            Ok(Some(key)) => return Ok(key),
+            Ok(None) => {}
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+            Err(error) => return Err(error),
+        }
+        let mut new = [0; Self::LENGTH];
+        getrandom::fill(&mut new).map_err(io::Error::other)?;
+        let temporary = write_beside(path, &new)?;
+        let result = put(&temporary, path).map(|there| there.unwrap_or(Self::new(new)));
+        let _ = fs::remove_file(temporary);
+        result
+    }
+}
+
+/// Makes `new` the key in `path`. Of two processes that start together, both use the key that is there first.
+fn put(new: &Path, path: &Path) -> io::Result<Option<Key>> {
+    match fs::hard_link(new, path) {
+        Ok(()) => Ok(None),
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => match read(path)? {
+            Some(key) => Ok(Some(key)),
+            None => fs::rename(new, path).map(|()| None),
+        },
+        Err(error) => Err(error),
+    }
+}
+
+/// Nothing where what is there is no key, or not private.
+fn read(path: &Path) -> io::Result<Option<Key>> {
+    let file = File::open(path)?;
+    let mut bytes = Vec::new();
+    (&file).take(Key::LENGTH as u64 + 1).read_to_end(&mut bytes)?;
+    Ok(if is_private(&file)? { bytes.try_into().ok().map(Key::new) } else { None })
+}
