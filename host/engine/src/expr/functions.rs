@@ -31,8 +31,8 @@ const MAX_DEPTH: usize = 32;
 #[derive(Debug, Default)]
 pub struct Functions {
     by_name: BTreeMap<Arc<str>, Function>,
-    /// Whether some of them could not be read: an unknown one may be one of those.
-    broken: bool,
+    /// The names of those that could not be read: nothing is concluded from their absence.
+    broken: BTreeSet<String>,
 }
 
 /// One function.
@@ -59,10 +59,12 @@ impl Functions {
         if text.len() > MAX_FUNCTIONS {
             let message =
                 format!("the functions have {} bytes; expected at most {MAX_FUNCTIONS}", text.len());
-            return (Self { broken: true, ..Self::default() }, vec![SyntaxError::new(0, message)]);
+            let broken = pieces::names(text).collect();
+            return (Self { broken, ..Self::default() }, vec![SyntaxError::new(0, message)]);
         }
         let parser = parser();
-        let (mut heads, mut errors) = (BTreeMap::<Arc<str>, Head>::new(), Vec::new());
+        let (mut heads, mut errors) = (BTreeMap::<Arc<str>, Head<'_>>::new(), Vec::new());
+        let mut broken = BTreeSet::new();
         for piece in pieces::pieces(text) {
             match head(&parser, &piece) {
                 Ok(head) if heads.contains_key(&head.name) => {
@@ -74,15 +76,17 @@ impl Functions {
                 Ok(head) => {
                     heads.insert(head.name.clone(), head);
                 }
-                Err(error) => errors.push(error),
+                Err(error) => {
+                    broken.extend(pieces::names(piece.text));
+                    errors.push(error);
+                }
             }
         }
         let known: BTreeMap<Arc<str>, usize> =
             heads.iter().map(|(name, head)| (name.clone(), head.parameters.len())).collect();
-        let broken = !errors.is_empty();
         let mut by_name = BTreeMap::new();
         for (name, head) in heads {
-            let mut narrower = Narrower::new(&known, broken, &head.piece);
+            let mut narrower = Narrower::new(&known, &broken, &head.piece);
             let body = narrower.body(head.statements);
             let calls = narrower.calls;
             errors.extend(narrower.errors);
@@ -94,7 +98,7 @@ impl Functions {
             );
         }
         errors.sort_by_key(|error| error.offset);
-        (Self { by_name, broken: !errors.is_empty() }, errors)
+        (Self { by_name, broken }, errors)
     }
 
     pub(super) fn get(&self, name: &str) -> Option<&Function> {
@@ -116,7 +120,7 @@ impl Functions {
                     Err(filter::wrong_count(name, &(expected..=expected), given, offset))
                 }
             }
-            None if self.broken => Ok(()),
+            None if self.broken.contains(name) => Ok(()),
             None => Err(filter::no_function(name, self.by_name.keys().map(|name| &**name), offset)),
         }
     }
@@ -149,7 +153,6 @@ struct Head<'t> {
 fn parser() -> Engine {
     let mut parser = Engine::new_raw();
     parser.set_optimization_level(OptimizationLevel::None);
-    parser.set_strict_variables(true);
     parser.set_max_expr_depths(MAX_DEPTH, MAX_DEPTH);
     parser.set_max_string_size(MAX_LENGTH);
     parser

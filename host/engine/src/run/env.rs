@@ -213,7 +213,10 @@ impl<'a> View<'a> {
                     (Some(result), _) if own.is_none() && self.is_self(root) => {
                         walk(&named(&result.outputs), path)
                     }
-                    (_, ended) => ended.map_or(Value::Null, outputs),
+                    (_, ended) => {
+                        let ran = |id: &TaskIndex| self.run[*id].phase != Phase::Skipped;
+                        ended.filter(ran).map_or(Value::Null, outputs)
+                    }
                 }
             }
         })

@@ -96,7 +96,7 @@ static MAX_NESTED_DEPTH: Field<u8> = Field::optional(
 static FUNCTIONS_FIELD: Field<Arc<Functions>> = Field::optional(
     "functions",
     FUNCTIONS,
-    "Rhai `fn` definitions that every expression of the document may call (R-X10); most readable as a block, `functions: |`.",
+    "Rhai `fn` definitions that every expression of the document may call; most readable as a block, `functions: |`.",
 );
 
 static TEMPLATES: Field<(Vec<TemplateDoc>, bool)> = Field::required(

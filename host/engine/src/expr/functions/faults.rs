@@ -19,15 +19,6 @@ pub(super) fn syntax(error: &ParseError, piece: &Piece<'_>) -> SyntaxError {
 
 fn words(kind: &ParseErrorType) -> (String, Option<&'static str>) {
     match kind {
-        ParseErrorType::VariableUndefined(name) => {
-            let hint = match name.as_str() {
-                "None" | "none" | "nil" => "null is written `()`",
-                "True" => "write `true`",
-                "False" => "write `false`",
-                _ => "a function sees its parameters and what it defines with `let`; pass it what it needs",
-            };
-            (format!("there is no variable `{name}` here"), Some(hint))
-        }
         ParseErrorType::Reserved(word) => {
             (format!("`{word}` is a word of Rhai that has no meaning here"), reserved(word))
         }
@@ -45,6 +36,16 @@ fn words(kind: &ParseErrorType) -> (String, Option<&'static str>) {
         ParseErrorType::UnexpectedEOF => ("the function ends too early; expected `}`".to_owned(), None),
         // The others are said well enough by Rhai, and what is added in a later one is no reason to fail.
         other => (other.to_string(), None),
+    }
+}
+
+/// A variable that is neither a parameter nor defined: what was meant.
+pub(super) fn undefined(name: &str) -> &'static str {
+    match name {
+        "None" | "none" => "null is written `()`",
+        "True" => "write `true`",
+        "False" => "write `false`",
+        _ => "a function sees its parameters and what it defines with `let`; pass it what it needs",
     }
 }
 

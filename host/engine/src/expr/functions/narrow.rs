@@ -11,7 +11,7 @@ use std::{
 
 use rhai::{ASTFlags, CustomExpr, Dynamic, Expr, FlowControl, Position, Stmt, StmtBlock};
 
-use super::{block, pieces::Piece};
+use super::{block, faults, pieces::Piece};
 use crate::expr::{SyntaxError, emit::FUNCTIONS};
 
 pub(super) use self::call::BUILT_IN;
@@ -20,15 +20,19 @@ pub(super) use self::call::BUILT_IN;
 pub(super) struct Narrower<'f> {
     /// Every function of the document, and how many parameters it has.
     known: &'f BTreeMap<Arc<str>, usize>,
-    /// Whether there are others that could not be read.
-    broken: bool,
+    /// The names of those that could not be read.
+    broken: &'f BTreeSet<String>,
     piece: &'f Piece<'f>,
     pub(super) errors: Vec<SyntaxError>,
     pub(super) calls: BTreeSet<String>,
 }
 
 impl<'f> Narrower<'f> {
-    pub(super) fn new(known: &'f BTreeMap<Arc<str>, usize>, broken: bool, piece: &'f Piece<'f>) -> Self {
+    pub(super) fn new(
+        known: &'f BTreeMap<Arc<str>, usize>,
+        broken: &'f BTreeSet<String>,
+        piece: &'f Piece<'f>,
+    ) -> Self {
         Self { known, broken, piece, errors: Vec::new(), calls: BTreeSet::new() }
     }
 
@@ -142,9 +146,16 @@ impl<'f> Narrower<'f> {
             | Expr::FloatConstant(..)
             | Expr::StringConstant(..)
             | Expr::Unit(_)
-            | Expr::Variable(..)
             | Expr::Property(..)
             | Expr::Custom(..) => {}
+            // Where Rhai has found a variable, it knows its place.
+            Expr::Variable(variable, None, at) if variable.0.is_none() => {
+                let at = *at;
+                let (message, hint) =
+                    (format!("there is no variable `{}` here", variable.1), faults::undefined(&variable.1));
+                self.refuse(at, message, hint);
+            }
+            Expr::Variable(..) => {}
             Expr::CharConstant(character, at) => {
                 *expression = Expr::StringConstant(character.to_string().into(), *at);
             }

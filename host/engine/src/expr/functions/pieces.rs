@@ -43,6 +43,15 @@ pub(super) fn pieces(text: &str) -> Vec<Piece<'_>> {
     }
 }
 
+/// The names that stand behind `fn` in a text that may be none.
+pub(super) fn names(text: &str) -> impl Iterator<Item = String> {
+    text.split("fn ").skip(1).map(|rest| {
+        let rest = rest.trim_start();
+        let end = rest.find(|c: char| !c.is_alphanumeric() && c != '_').unwrap_or(rest.len());
+        rest.get(..end).unwrap_or_default().to_owned()
+    })
+}
+
 struct Cutter<'t> {
     text: &'t str,
     at: usize,

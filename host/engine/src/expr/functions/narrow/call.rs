@@ -78,7 +78,7 @@ impl Narrower<'_> {
                 custom("type_of", arguments, at)
             }
             _ => {
-                if !self.broken {
+                if !self.broken.contains(name) {
                     self.unknown(name, at);
                 }
                 Expr::default()

@@ -20,6 +20,7 @@ impl Narrower<'_> {
             && method.args.len() == 1
         {
             let (Some((Link::Method(method), at)), keys) = (links.pop(), links) else { return };
+            self.expression(&mut root);
             let item = self.each(method.args.iter().cloned());
             *expression = self.changed("push", &root, keys, item, at);
             return;
@@ -81,7 +82,11 @@ impl Narrower<'_> {
         } else {
             self.expression(&mut sides.rhs);
         }
-        let Some((root, keys)) = links(&sides.lhs) else { return };
+        let Some((mut root, keys)) = links(&sides.lhs) else {
+            self.expression(&mut sides.lhs);
+            return;
+        };
+        self.expression(&mut root);
         let at = sides.lhs.start_position();
         let value = vec![std::mem::take(&mut sides.rhs)];
         *statement = Stmt::Expr(Box::new(self.changed("put", &root, keys, value, at)));
