@@ -2,13 +2,12 @@
 //!
 //! It is read when it is asked for and never picked up by itself. Paths in it are relative to the file's directory.
 
-pub mod catalogue;
-mod fields;
+pub mod codes;
 mod grants;
 mod limits;
 mod secrets;
+mod table;
 mod toml;
-mod vars;
 
 use std::{
     collections::BTreeMap,
@@ -19,9 +18,15 @@ use std::{
     sync::Arc,
 };
 
-use phasm_engine::{path::Path as Place, problem::Problem, tree::Span, value::Map};
+use phasm_engine::{
+    did_you_mean,
+    form::{self, Cursor, Name, Report},
+    problem::{Problem, Problems},
+    tree::Tree,
+    value::Map,
+};
 
-use self::fields::{Findings, Table};
+use self::{limits::Limited, table::Written};
 use crate::{
     HostBuilder,
     sandbox::{Grants, Limits, SandboxConfig},
@@ -50,7 +55,7 @@ pub struct Config {
     /// Doubts that stop nothing.
     pub warnings: Vec<Problem>,
     /// Where each plugin of `grants` is named.
-    granted: Vec<(String, Place, Span)>,
+    granted: Vec<Name>,
 }
 
 impl Config {
@@ -58,53 +63,46 @@ impl Config {
     ///
     /// # Errors
     /// Every problem at once, in the order of the text.
-    pub fn parse(text: &str, dir: &Path) -> Result<Self, Vec<Problem>> {
+    pub fn parse(text: &str, dir: &Path) -> Result<Self, Problems> {
         Self::parse_in(text, &Surroundings { dir, env: &|name| std::env::var_os(name) })
     }
 
-    fn parse_in(text: &str, around: &Surroundings<'_>) -> Result<Self, Vec<Problem>> {
+    fn parse_in(text: &str, around: &Surroundings<'_>) -> Result<Self, Problems> {
         let tree = toml::read(text)?;
-        let mut findings = Findings::default();
-        let mut config = Self::default();
-        if let Some(table) = Table::of(&tree, Place::root(), &mut findings) {
-            config.fill(&table, around, &mut findings);
-        }
-        let (problems, warnings) = findings.into_parts();
+        let report = Report::default();
+        let written = Written::read(&Cursor::root(&tree), &report).unwrap_or_default();
+        let mut config = Self::of(written, around, &report);
+        let (problems, warnings) = report.into_parts();
         config.warnings = warnings;
-        if problems.is_empty() { Ok(config) } else { Err(problems) }
+        if problems.is_empty() { Ok(config) } else { Err(problems.into()) }
     }
 
-    fn fill(&mut self, table: &Table<'_>, around: &Surroundings<'_>, findings: &mut Findings) {
-        table.only(&["plugins", "grants", "vars", "secrets", "limits"], findings);
-        for dir in table.list("plugins", findings) {
-            self.plugins.extend(dir.text(findings).map(|text| around.dir.join(text)));
+    fn of(written: Written, around: &Surroundings<'_>, report: &Report) -> Self {
+        let mut config = Self { plugins: written.plugin_dirs(around), vars: written.vars, ..Self::default() };
+        for grant in written.grants {
+            config.granted.push(grant.plugin.clone());
+            let name = grant.plugin.value.to_string();
+            let (grants, create) = grant.granted(around, report);
+            config.create.extend(create);
+            config.grants.insert(name, grants);
         }
-        for (plugin, table) in table.tables("grants", findings) {
-            self.granted.push((plugin.name.to_string(), table.path.clone(), plugin.span));
-            let granted = grants::read(&table, around, findings);
-            self.create.extend(granted.create);
-            self.grants.insert(plugin.name.to_string(), granted.grants);
-        }
-        self.vars = table.table("vars", findings).map(|vars| vars::read(&vars)).unwrap_or_default();
-        for (name, keys) in table.tables("secrets", findings) {
-            secrets::read(&name.name, &keys, around, &mut self.secrets, findings);
-        }
-        if let Some(limits) = table.table("limits", findings) {
-            limits::read(&limits, self, findings);
-        }
+        written.secrets.iter().for_each(|secret| secret.look_up(around, &mut config.secrets, report));
+        let Limited { limits, slots, threads } = written.limits;
+        Self { limits, slots, threads, ..config }
     }
 
     /// Warns of grants for plugins that nobody knows.
     #[must_use]
     pub fn unknown_grants(&self, known: &[Arc<str>]) -> Vec<Problem> {
-        let unknown = self.granted.iter().filter(|(name, ..)| !known.iter().any(|k| k.as_ref() == name));
-        let warn = |(name, path, span): &(String, Place, Span)| {
-            let message = format!("no plugin is named `{name}`; expected one of those that are offered");
-            fields::with_suggestion(
-                Problem::new(&catalogue::UNKNOWN_PLUGIN, path, *span, message),
-                name,
-                known.iter().map(AsRef::as_ref),
-            )
+        let unknown = self.granted.iter().filter(|granted| !known.contains(&granted.value));
+        let warn = |granted: &Name| {
+            let message =
+                format!("no plugin is named `{}`; expected one of those that are offered", granted.value);
+            let warning = granted.problem(&codes::UNKNOWN_PLUGIN, message);
+            match did_you_mean(&granted.value, known.iter().map(AsRef::as_ref)) {
+                Some(hint) => warning.with_hint(hint),
+                None => warning,
+            }
         };
         unknown.map(warn).collect()
     }
@@ -128,6 +126,21 @@ impl Config {
         let builder = self.grants.iter().fold(builder, |b, (name, grants)| b.grant(name, grants.clone()));
         self.vars.iter().fold(builder, |b, (name, value)| b.var(Arc::clone(name), value.clone()))
     }
+}
+
+/// The JSON Schema (draft 2020-12) of a configuration. It accepts what [`check_shape`] finds no problem in, but for a path
+/// that is given to two directories.
+#[must_use]
+pub fn schema() -> serde_json::Value {
+    form::schema(&table::CONFIGURATION, "Phasm configuration")
+}
+
+/// The problems that show in a configuration itself, without a look at directories, files or the environment.
+#[must_use]
+pub fn check_shape(tree: &Tree) -> Vec<Problem> {
+    let report = Report::default();
+    let _ = Written::read(&Cursor::root(tree), &report);
+    report.into_parts().0
 }
 
 /// What a configuration is read in.

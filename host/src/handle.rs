@@ -22,7 +22,7 @@ use crate::{
 /// Why a run has no end to show.
 #[derive(Clone, Debug, thiserror::Error)]
 pub enum RunError {
-    /// What happened could not be recorded: the store failed, or somebody else has advanced the run (R-D4). Its journal
+    /// What happened could not be recorded: the store failed, or somebody else has advanced the run. Its journal
     /// is the truth, and whoever recovers the run goes on from there.
     #[error("the run stopped here, because what happened could not be recorded")]
     Lost(#[source] Arc<StoreError>),
@@ -131,7 +131,7 @@ impl RunHandle {
         hears.await.map_err(|_closed| RunError::Closed)
     }
 
-    /// Answers a suspended task (R-S9), named by `taskName`, `scope/taskName` or the task run's id; of several the first
+    /// Answers a suspended task, named by `taskName`, `scope/taskName` or the task run's id; of several the first
     /// suspended one. Durable when it returns; false if none of that name was suspended.
     ///
     /// # Errors
@@ -157,7 +157,7 @@ impl RunHandle {
         let _ended = self.sender.send(message);
     }
 
-    /// Cancels the run: every open task run is Cancelled `user`, attempts are stopped (R-S10). Durable when it returns.
+    /// Cancels the run: every open task run is Cancelled `user`, attempts are stopped. Durable when it returns.
     ///
     /// # Errors
     /// [`Refused::Ended`] when the run has already ended.
@@ -165,7 +165,7 @@ impl RunHandle {
         self.ask(Request::Cancel).await.map(drop)
     }
 
-    /// Cancels one task, named as in [`Self::resume`]; of several the first open one (R-S10). Durable when it returns; false
+    /// Cancels one task, named as in [`Self::resume`]; of several the first open one. Durable when it returns; false
     /// if none of that name was open.
     ///
     /// # Errors

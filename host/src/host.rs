@@ -13,7 +13,7 @@ use std::{
 
 use phasm_engine::{
     event::Facts,
-    plan::{Catalogue, Plan, WithVariables},
+    plan::{Draft, Executors, Plan, SecretRef},
     problem::Problems,
     run::{Run, Step, Submission, SubmitView},
     value::Map,
@@ -43,9 +43,9 @@ const LONGEST_CLOSE: Duration = Duration::from_secs(10);
 /// stops every run where it stands; a store that outlives the process keeps what was durable.
 pub struct Host {
     shared: Arc<Shared>,
-    catalogue: Arc<dyn Catalogue + Send + Sync>,
     plugins: Option<Plugins>,
     facts: Facts,
+    allow_missing: bool,
     submitted: AtomicU64,
     /// Held while a run is taken up from the store, so that nobody takes it up twice.
     recovering: tokio::sync::Mutex<()>,
@@ -93,18 +93,32 @@ impl Host {
         self
     }
 
-    /// Reads and validates a document. `name` is what problems call it; its extension chooses JSON or YAML.
+    /// Reads and validates a document. `name` is what problems call it; its extension chooses JSON or YAML. The executors
+    /// that it names are read and compiled, and built where they are there as source.
     ///
     /// # Errors
     /// Every problem of the document at once.
-    pub fn plan(&self, name: &str, text: &str) -> Result<Arc<Plan>, Problems> {
+    pub async fn plan(&self, name: &str, text: &str) -> Result<Arc<Plan>, Problems> {
         let named = |found| Problems::from(found).of_file(name);
         let tree = reader::read(name, text).map_err(named)?;
-        let known = WithVariables { catalogue: self.catalogue.as_ref(), variables: &self.facts.vars };
-        Plan::build(&tree, &known).map(Arc::new).map_err(named)
+        self.plan_draft(Draft::read(&tree)).await.map_err(|found| found.of_file(name))
     }
 
-    /// Submits a run. When this returns, the run is durable and on its way (R-D2).
+    /// [`Self::plan`] for a document that has been read.
+    ///
+    /// # Errors
+    /// Every problem of the document at once.
+    pub async fn plan_draft(&self, draft: Draft) -> Result<Arc<Plan>, Problems> {
+        let executors = match &self.plugins {
+            // Nothing is built for a document that has to be mended anyway.
+            Some(plugins) if draft.is_sound() => plugins.executors(&draft.executor_types()).await,
+            Some(_) | None => Executors::any(),
+        };
+        let executors = executors.allow_missing(self.allow_missing);
+        draft.plan(&executors, &self.facts.vars).map(Arc::new).map_err(Problems::from)
+    }
+
+    /// Submits a run. When this returns, the run is durable and on its way.
     ///
     /// # Errors
     /// [`SubmitError`]; nothing was stored.
@@ -156,6 +170,7 @@ impl Host {
             run_id: Arc::clone(&run_id),
             parameters: Arc::new(parameters),
             facts: self.facts.clone(),
+            secrets: self.secrets_of(plan),
         };
         let now = self.shared.clock.now();
         let (run, step) = Run::start(Arc::clone(plan), submission, now);
@@ -167,6 +182,12 @@ impl Host {
             submitted_at: now,
         });
         Ok(self.launch(run, step, head, listener, None).await?)
+    }
+
+    /// The secrets that the plan names and this host has.
+    fn secrets_of(&self, plan: &Plan) -> Vec<SecretRef> {
+        let has = |secret: &SecretRef| self.shared.secrets.get(secret).is_some();
+        plan.secrets().into_iter().filter(has).collect()
     }
 
     /// Drives a run on from a step that is not durable yet: its first, or the first after it was recovered. `first`

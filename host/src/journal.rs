@@ -6,11 +6,9 @@ pub use phasm_engine::run::render;
 use phasm_engine::{
     event::Event,
     phase::Phase,
-    plan::{Plan, Recorded, WithVariables},
     problem::Problems,
     run::{ImpossibleHistory, Run},
     time::Timestamp,
-    tree::Tree,
 };
 use serde::{Deserialize as _, de::Error as _};
 
@@ -69,8 +67,8 @@ pub enum RecoverError {
         /// Where, and why.
         source: ImpossibleHistory,
     },
-    /// The document was valid when it was submitted, and is not for this Phasm.
-    #[error("the document of run {run_id} has {} problems for this Phasm:\n{problems}", .problems.len())]
+    /// The document holds what this Phasm cannot read at all.
+    #[error("the document of run {run_id} has {} problems that keep this Phasm from reading it:\n{problems}", .problems.len())]
     Document {
         /// The run.
         run_id: Arc<str>,
@@ -79,7 +77,7 @@ pub enum RecoverError {
     },
 }
 
-/// Rebuilds a run from its records (R-D1). `each` sees the run right after every record, with the number of the record's
+/// Rebuilds a run from its records. `each` sees the run right after every record, with the number of the record's
 /// first event, its time and its events.
 ///
 /// # Errors
@@ -104,12 +102,7 @@ pub fn replay(
                         "expected the event of the submission",
                     )));
                 };
-                let known = WithVariables {
-                    catalogue: &Recorded(&submitted.defaults),
-                    variables: &submitted.facts.vars,
-                };
-                let plan = Plan::build(&Tree::from(&submitted.document), &known);
-                let plan = plan.map_err(|problems| RecoverError::Document {
+                let plan = submitted.plan().map_err(|problems| RecoverError::Document {
                     run_id: run_id(),
                     problems: problems.into(),
                 })?;

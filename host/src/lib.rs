@@ -11,7 +11,7 @@
 //!     .plugin("file", std::fs::read("file.wasm")?)
 //!     .grant("file", Grants { dirs: vec![reports], ..Grants::default() })
 //!     .open()?;
-//! let plan = host.plan("nightly.yaml", &std::fs::read_to_string("nightly.yaml")?)?;
+//! let plan = host.plan("nightly.yaml", &std::fs::read_to_string("nightly.yaml")?).await?;
 //! let run = host.submit(&plan, &Map::new()).await?;
 //! let view = run.wait().await?;
 //! println!("{} {}", view.phase, view.message);
@@ -50,7 +50,7 @@
 //!         { "dag": { "name": "main", "tasks": [{ "name": "a", "template": "work", "retry": { "limit": 1 } }] } }
 //!     ] }
 //! }"#;
-//! let plan = host.plan("twice.json", document)?;
+//! let plan = host.plan("twice.json", document).await?;
 //! let view = host.submit(&plan, &Map::new()).await?.wait().await?;
 //! assert_eq!((view.phase, view.tasks[1].retries), (Phase::Succeeded, 1));
 //! # Ok(()) })

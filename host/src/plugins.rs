@@ -11,23 +11,24 @@ use std::{
 
 use phasm_engine::{
     outcome::Outcome,
-    plan::{Catalogue, ExecutorInfo},
+    plan::{Executors, Found, Pinned},
 };
 
+use self::plugin::Plugin;
 pub use self::{
+    files::read_component,
+    folders::{is_plugin, other_crates, scan},
     installed::Installed,
     manifest::{Defaults, Manifest},
-    source::{Builder, Source, scan},
-};
-use self::{
-    installed::{info, split},
-    plugin::Plugin,
+    source::{Builder, Source},
 };
 use crate::{
     executor::{Executor, Invocation, Observer},
     sandbox::{Digest, Grants, Program, Sandbox},
 };
 
+mod files;
+mod folders;
 mod installed;
 mod manifest;
 mod plugin;
@@ -63,7 +64,14 @@ pub struct Resolved {
     pub manifest: Manifest,
 }
 
-/// Why an `executor.type` stands for nothing. Attempts that need it end with code 3 and this text (R-C1).
+impl Resolved {
+    fn pinned(&self) -> Pinned {
+        let digest = self.digest.to_string().into();
+        Pinned { plugin: Some(Arc::clone(&self.name)), digest: Some(digest), ..self.manifest.pinned() }
+    }
+}
+
+/// Why an `executor.type` stands for nothing. Attempts that need it end with code 3 and this text.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum PluginError {
@@ -106,7 +114,7 @@ impl Plugins {
         self.write().named.entry(name).or_default().push(Arc::new(plugin));
     }
 
-    /// Registers what `dir` holds, each with its entry in `grants`: `NAME.wasm` files, and folders with a `Cargo.toml`,
+    /// Registers what `dir` holds, each with its entry in `grants`: `NAME.wasm` files, and folders that [are plugins](is_plugin),
     /// which a [`Builder`] builds. Returns the names.
     ///
     /// # Errors
@@ -138,6 +146,28 @@ impl Plugins {
             digest: image.digest,
             manifest: image.manifest.clone(),
         })
+    }
+
+    /// What each of `types` stands for. Reads and compiles, and if need be builds, all of them.
+    pub async fn executors(&self, types: &[Arc<str>]) -> Executors {
+        let executors = Executors::any().installed(self.names()).memory(self.sandbox.memory_limit());
+        let mut found = Vec::with_capacity(types.len());
+        for executor_type in types {
+            found.push((executor_type.clone(), self.look_up(executor_type).await));
+        }
+        found.into_iter().fold(executors, |all, (executor_type, found)| all.with(executor_type, found))
+    }
+
+    async fn look_up(&self, executor_type: &str) -> Found {
+        let resolved = match self.load(executor_type).await {
+            Ok(()) => self.resolve(executor_type).await,
+            Err(error) => Err(error),
+        };
+        match resolved {
+            Ok(resolved) => Found::Executor(Box::new(resolved.pinned())),
+            Err(PluginError::Unknown { .. }) => Found::Unknown,
+            Err(PluginError::Broken(why)) => Found::Broken(why),
+        }
     }
 
     /// Compiles `executor_type` now instead of at its first call.
@@ -241,29 +271,6 @@ impl Plugins {
 }
 
 type Ready = (Arc<Plugin>, Arc<Program>);
-
-impl Catalogue for Plugins {
-    /// Reads files for their manifests, which blocks for as long as that takes; nothing is built for it. A folder's
-    /// manifest is known once it was built, a digest once it was found ([`Self::load`]); until then they are taken on
-    /// trust, without defaults.
-    fn executor(&self, executor_type: &str) -> Option<ExecutorInfo> {
-        if executor_type.starts_with("sha256:") {
-            let found = self.known(executor_type);
-            return info(None, std::iter::once(found.as_ref().and_then(|plugin| plugin.manifest())));
-        }
-        let (name, version) = split(executor_type);
-        let candidates = self.read().named.get(name).cloned()?;
-        info(version, candidates.iter().map(|plugin| plugin.manifest()))
-    }
-
-    fn names(&self) -> Vec<Arc<str>> {
-        Self::names(self)
-    }
-
-    fn memory(&self) -> Option<u64> {
-        Some(self.sandbox.memory_limit())
-    }
-}
 
 impl Executor for Plugins {
     /// Runs in place when polled on a guest thread; spawn it on [`Sandbox::guest_runtime`].

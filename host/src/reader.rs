@@ -1,7 +1,7 @@
 //! Reads documents, JSON or YAML 1.2, into [`Tree`]s that keep every position.
 //!
 //! Text comes from strangers: its size, depth and number of values are bounded, and whatever it holds ends as a tree or
-//! as [`Problem`]s, never as a panic. Duplicate keys are kept; [`Plan::build`](phasm_engine::plan::Plan::build) reports
+//! as [`Problem`]s, never as a panic. Duplicate keys are kept; [`Draft::plan`](phasm_engine::plan::Draft::plan) reports
 //! them.
 
 mod json;

@@ -7,8 +7,8 @@
 //!  start  ── open_runs() ──▶ rows ── load(run) ──▶ records in order ──▶ replay
 //! ```
 //!
-//! A [`Record`] is durable or not as a whole (R-D1). Each says how many events its run had before it; a store takes it
-//! only if that is so, hence two drivers never both advance a run (R-D4).
+//! A [`Record`] is durable or not as a whole. Each says how many events its run had before it; a store takes it
+//! only if that is so, hence two drivers never both advance a run.
 
 mod error;
 pub mod memory;
@@ -90,7 +90,7 @@ pub struct RunHead {
 /// Where a run stands after a record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RunStatus {
-    /// Its root's phase (R-P7).
+    /// Its root's phase.
     pub phase: Phase,
     /// When `phase` became terminal.
     pub finished_at: Option<Timestamp>,
@@ -140,7 +140,7 @@ pub trait Store: Send + Sync {
     /// `head` beyond its `run_id` is only looked at then.
     ///
     /// The record is queued before this returns; records are taken in the order of the calls, so a run's next record
-    /// may follow before this one is durable. It is durable once the answer is `Ok` (R-D2).
+    /// may follow before this one is durable. It is durable once the answer is `Ok`.
     ///
     /// # Errors
     /// [`StoreError::Conflict`] unless the run has exactly `first_seq` events, 0 standing for a run that does not exist:

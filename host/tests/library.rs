@@ -38,14 +38,14 @@ fn host() -> Host {
 }
 
 /// R-W2: all of them, a line each, with file, line and column.
-#[test]
-fn the_problems_of_a_document_are_an_error() {
-    fn plan(host: &Host, text: &str) -> Result<(), Box<dyn Error>> {
-        host.plan("greet.yaml", text)?;
+#[tokio::test]
+async fn the_problems_of_a_document_are_an_error() {
+    async fn plan(host: &Host, text: &str) -> Result<(), Box<dyn Error>> {
+        host.plan("greet.yaml", text).await?;
         Ok(())
     }
     let text = GREET.replace("entrypoint: main", "entrypoint: mian\n  timeout: soon");
-    let error = plan(&host(), &text).unwrap_err().to_string();
+    let error = plan(&host(), &text).await.unwrap_err().to_string();
     let lines: Vec<&str> = error.lines().collect();
     assert_eq!(lines.len(), 2, "{error}");
     assert!(lines[0].starts_with("greet.yaml:6:15: P"), "{error}");
@@ -56,7 +56,7 @@ fn the_problems_of_a_document_are_an_error() {
 #[tokio::test]
 async fn the_problems_of_parameters_are_an_error() {
     let host = host();
-    let plan = host.plan("greet.yaml", GREET).unwrap();
+    let plan = host.plan("greet.yaml", GREET).await.unwrap();
     let given = Map::from([("how".into(), Value::from("loudly"))]);
     let error = host.submit(&plan, &given).await.unwrap_err();
     assert!(matches!(&error, SubmitError::Problems(problems) if problems.len() == 2), "{error}");
@@ -67,7 +67,7 @@ async fn the_problems_of_parameters_are_an_error() {
 #[tokio::test]
 async fn an_executor_of_ones_own_returns_outputs() {
     let host = host();
-    let plan = host.plan("greet.yaml", GREET).unwrap();
+    let plan = host.plan("greet.yaml", GREET).await.unwrap();
     let given = Map::from([("who".into(), Value::from("Ada"))]);
     let view = host.submit(&plan, &given).await.unwrap().wait().await.unwrap();
     assert_eq!(view.phase, Phase::Succeeded);

@@ -95,7 +95,7 @@ fn document(priority: u16, tasks: &str) -> String {
 }
 
 async fn submit(host: &Host, tasks: &str) -> (RunHandle, UnboundedReceiver<Notice>) {
-    let plan = host.plan("w.json", &document(500, tasks)).unwrap();
+    let plan = host.plan("w.json", &document(500, tasks)).await.unwrap();
     host.submit_watched(&plan, &Map::new()).await.unwrap()
 }
 
@@ -297,7 +297,7 @@ async fn runs_are_taken_up_by_priority() {
     let mut ids = Vec::new();
     for priority in [10, 900, 10, 500] {
         let text = document(priority, r#"{"name": "ask", "executor": {"type": "ask"}}"#);
-        let plan = dying.plan("w.json", &text).unwrap();
+        let plan = dying.plan("w.json", &text).await.unwrap();
         let run = dying.submit(&plan, &Map::new()).await.unwrap();
         run.wait_or_park().await.unwrap();
         ids.push(Arc::clone(run.id()));
@@ -389,8 +389,8 @@ async fn an_attempt_that_is_not_begun_holds_no_slot() {
     let a = phasm::tasks_named(&recorded, "a").next().unwrap().id;
     let (taken_up, _, answer) = living.ask_run(run.id(), Request::CancelTask(a)).await.unwrap();
     assert!(matches!(answer, Ok(true)), "{answer:?}");
-    let other =
-        living.plan("w.json", &document(500, r#"{"name": "b", "executor": {"type": "echo"}}"#)).unwrap();
+    let text = document(500, r#"{"name": "b", "executor": {"type": "echo"}}"#);
+    let other = living.plan("w.json", &text).await.unwrap();
     let other = living.submit(&other, &Map::new()).await.unwrap();
     assert_eq!(other.wait().await.unwrap().phase, Phase::Succeeded);
     taken_up.cancel().await.unwrap();

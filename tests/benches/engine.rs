@@ -19,7 +19,7 @@ use phasm_engine::{
     event::{Command, Facts, Fence, Input},
     outcome::Outcome,
     phase::Phase,
-    plan::Plan,
+    plan::{Draft, Executors, Plan},
     run::{Run, Step, Submission},
     time::Timestamp,
     tree::Tree,
@@ -74,8 +74,12 @@ fn measure(plan: &Arc<Plan>, size: u32) -> (Duration, u64) {
 
 /// Runs a plan to its end, one input a step; what is asked for happens in order.
 fn finish(plan: &Arc<Plan>) -> u64 {
-    let submission =
-        Submission { run_id: "run".into(), parameters: Arc::new(Map::new()), facts: Facts::default() };
+    let submission = Submission {
+        run_id: "run".into(),
+        parameters: Arc::new(Map::new()),
+        facts: Facts::default(),
+        secrets: Vec::new(),
+    };
     let (mut run, _) = Run::start(Arc::clone(plan), submission, Timestamp(0));
     let mut open: VecDeque<Fence> = VecDeque::new();
     let mut now = 0;
@@ -104,7 +108,11 @@ fn plan(templates: &Json) -> Arc<Plan> {
     let document = json!({ "apiVersion": "aether/v1", "kind": "Workflow", "metadata": { "name": "bench" },
         "spec": { "entrypoint": "main", "timeout": "none", "templates": templates } });
     let tree = Tree::from(&Value::from(document));
-    Arc::new(Plan::build(&tree, &()).unwrap_or_else(|problems| panic!("{problems:?}")))
+    Arc::new(
+        Draft::read(&tree)
+            .plan(&Executors::any(), &Value::Null)
+            .unwrap_or_else(|problems| panic!("{problems:?}")),
+    )
 }
 
 fn work() -> Json {

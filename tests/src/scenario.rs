@@ -7,7 +7,7 @@ use phasm_engine::{
     duration,
     event::{Dispatch, Input},
     outcome::{Outcome, Output},
-    plan::{Plan, bind_arguments},
+    plan::{Draft, Executors, bind_arguments},
     problem::Problem,
     run::SubmitView,
     time::Timestamp,
@@ -143,7 +143,7 @@ pub fn run_text(name: &str, text: &str) -> Result<String, String> {
     let written: Written =
         serde_json::from_value((&tree.to_value()).into()).map_err(|error| error.to_string())?;
     let document = document_of(&tree)?;
-    let plan = match Plan::build(document, &()) {
+    let plan = match Draft::read(document).plan(&Executors::any(), &Value::Null) {
         Ok(plan) => Arc::new(plan),
         Err(problems) => return Ok(listed(&problems)),
     };

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use phasm_engine::{
     event::{Dispatch, Event},
     outcome::Outcome,
-    plan::Plan,
+    plan::{Draft, Executors, Plan},
     problem::Problem,
     run::TaskRun,
     time::Millis,
@@ -25,7 +25,7 @@ pub fn plan(templates: &[Json]) -> Result<Arc<Plan>, Vec<Problem>> {
     let metadata = json!({ "name": "small" });
     let document =
         json!({ "apiVersion": "aether/v1", "kind": "Workflow", "metadata": metadata, "spec": spec });
-    Plan::build(&Tree::from(&Value::from(document)), &()).map(Arc::new)
+    Draft::read(&Tree::from(&Value::from(document))).plan(&Executors::any(), &Value::Null).map(Arc::new)
 }
 
 /// The plan of a dag `main` of these tasks, beside a task template `work`.

@@ -56,6 +56,7 @@ impl<S: Script> World<S> {
             run_id: "run".into(),
             parameters: Arc::new(parameters),
             facts: Facts { os: "linux".into(), arch: "amd64".into(), vars: Map::new().into() },
+            secrets: Vec::new(),
         };
         let (run, step) = Run::start(plan, submission, Timestamp(0));
         let mut world = Self {

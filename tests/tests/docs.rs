@@ -8,7 +8,10 @@ use std::{
 };
 
 use phasm::reader;
-use phasm_engine::plan::Plan;
+use phasm_engine::{
+    plan::{Draft, Executors},
+    value::Value,
+};
 
 /// The YAML blocks of a page.
 fn blocks(page: &str) -> Vec<String> {
@@ -24,7 +27,9 @@ fn the_first_workflow_is_valid() {
         blocks("README.md").into_iter().filter(|block| block.contains("apiVersion")).collect();
     assert_eq!(documents.len(), 1);
     for document in documents {
-        let plan = Plan::build(&reader::read("README.yaml", &document).unwrap(), &()).unwrap();
+        let plan = Draft::read(&reader::read("README.yaml", &document).unwrap())
+            .plan(&Executors::any(), &Value::Null)
+            .unwrap();
         assert_eq!(plan.warnings, []);
     }
 }
@@ -36,7 +41,9 @@ fn the_workflows_on_the_page_are_valid() {
     let documents: Vec<String> = blocks("host/docs/workflows.md").into_iter().filter(is_whole).collect();
     assert_eq!(documents.len(), 4);
     for document in documents {
-        let plan = Plan::build(&reader::read("workflows.yaml", &document).unwrap(), &()).unwrap();
+        let plan = Draft::read(&reader::read("workflows.yaml", &document).unwrap())
+            .plan(&Executors::any(), &Value::Null)
+            .unwrap();
         assert_eq!(plan.warnings, []);
     }
 }
@@ -57,7 +64,8 @@ fn the_spellings_of_retry_are_valid() {
              - task: {{ name: work, executor: {{ type: echo }} }}\n    - dag:\n        name: main\n        tasks:\n          \
              - name: fetch\n            template: work\n            {retry}\n"
         );
-        let plan = Plan::build(&reader::read("retry.yaml", &document).unwrap(), &());
+        let plan = Draft::read(&reader::read("retry.yaml", &document).unwrap())
+            .plan(&Executors::any(), &Value::Null);
         assert!(plan.is_ok(), "{retry}: {plan:?}");
     }
 }
@@ -75,7 +83,11 @@ fn the_lines_for_editors_fit_together() {
     let of_yaml = settings.get("yaml.schemas").unwrap();
     assert!(of_yaml.get(format!("./{file}")).is_some_and(serde_json::Value::is_array));
     let document = blocks("README.md").into_iter().find(|block| block.contains("apiVersion")).unwrap();
-    assert!(Plan::build(&reader::read("x.yaml", &format!("{line}\n{document}")).unwrap(), &()).is_ok());
+    assert!(
+        Draft::read(&reader::read("x.yaml", &format!("{line}\n{document}")).unwrap())
+            .plan(&Executors::any(), &Value::Null)
+            .is_ok()
+    );
 }
 
 /// The pages that people are sent to.

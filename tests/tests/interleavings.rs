@@ -7,7 +7,7 @@ use phasm_engine::{
     event::{Dispatch, Event, Fence, Input, TaskId},
     outcome::{Outcome, code},
     phase::Phase,
-    plan::Plan,
+    plan::{Draft, Executors, Plan},
     time::Timestamp,
     tree::Tree,
     value::{Map, Value},
@@ -31,7 +31,7 @@ fn submit(main: &Json) -> (Arc<Plan>, World<Silent>) {
         "apiVersion": "aether/v1", "kind": "Workflow", "metadata": { "name": "test" },
         "spec": { "entrypoint": "main", "timeout": "10m", "templates": [work, { "dag": main }] },
     });
-    let plan = Plan::build(&Tree::from(&Value::from(document)), &());
+    let plan = Draft::read(&Tree::from(&Value::from(document))).plan(&Executors::any(), &Value::Null);
     let plan = Arc::new(plan.unwrap_or_else(|problems| panic!("{problems:?}")));
     (Arc::clone(&plan), World::submit(plan, Map::new(), 100, Silent, true))
 }
@@ -199,7 +199,8 @@ fn a_loop_with_nothing_to_do_ends() {
             { "dag": { "name": "nothing", "tasks": [{ "name": "a", "executor": { "type": "echo" }, "when": "false" }] } },
         ] },
     });
-    let plan = Plan::build(&Tree::from(&Value::from(document)), &()).unwrap();
+    let plan =
+        Draft::read(&Tree::from(&Value::from(document))).plan(&Executors::any(), &Value::Null).unwrap();
     let world = World::submit(Arc::new(plan), Map::new(), 1, Silent, false);
     let root = world.run.task(TaskId::ROOT).unwrap();
     assert_eq!(root.phase, Phase::Error);

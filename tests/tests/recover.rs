@@ -7,9 +7,9 @@ use phasm::reader;
 use phasm_engine::{
     event::{Dispatch, Input},
     outcome::{Outcome, code},
-    plan::Plan,
+    plan::{Draft, Executors},
     time::Timestamp,
-    value::Map,
+    value::{Map, Value},
 };
 use phasm_tests::world::{Act, Script, World};
 
@@ -41,8 +41,9 @@ spec:
 ";
 
 fn world() -> World<Hangs> {
-    let plan =
-        Plan::build(&reader::read("w.yaml", DOCUMENT).unwrap(), &()).unwrap_or_else(|p| panic!("{p:?}"));
+    let plan = Draft::read(&reader::read("w.yaml", DOCUMENT).unwrap())
+        .plan(&Executors::any(), &Value::Null)
+        .unwrap_or_else(|p| panic!("{p:?}"));
     let mut world = World::submit(Arc::new(plan), Map::new(), 9, Hangs, false);
     while world.next().is_some_and(|at| at <= Timestamp(10)) && world.advance() {}
     world

@@ -4,14 +4,10 @@ use std::{
     fs,
     io::{self, Read as _},
     path::{Path, PathBuf},
-    sync::Arc,
 };
 
 use phasm::{
-    engine::{
-        plan::{Catalogue, Plan},
-        problem::Problem,
-    },
+    engine::{plan::Draft, problem::Problem},
     reader,
 };
 
@@ -60,12 +56,11 @@ impl Text {
         Some(if parent.as_os_str().is_empty() { Path::new(".") } else { parent })
     }
 
-    /// Validates the document that this is.
+    /// Reads the document that this is.
     ///
     /// # Errors
-    /// Every problem at once.
-    pub(super) fn plan(&self, catalogue: &dyn Catalogue) -> Result<Arc<Plan>, Vec<Problem>> {
-        let tree = reader::read(&self.name, &self.text)?;
-        Plan::build(&tree, catalogue).map(Arc::new)
+    /// Every problem at once, where it is no JSON or YAML.
+    pub(super) fn draft(&self) -> Result<Draft, Vec<Problem>> {
+        Ok(Draft::read(&reader::read(&self.name, &self.text)?))
     }
 }

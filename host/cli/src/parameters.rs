@@ -89,6 +89,8 @@ fn from_file(file: &Path) -> Result<Map, Failure> {
 
 #[cfg(test)]
 mod tests {
+    use phasm::engine::plan::{Draft, Executors};
+
     use super::*;
 
     #[test]
@@ -112,7 +114,7 @@ mod tests {
                         parameters: [{name: s, type: string}, {name: n, type: integer}, {name: any}]\n  templates:\n  - task: \
                         {name: t, executor: {type: echo}}\n";
         let tree = reader::read("w.yaml", document).unwrap();
-        let plan = Plan::build(&tree, &()).unwrap();
+        let plan = Draft::read(&tree).plan(&Executors::any(), &Value::Null).unwrap();
         let rows = [
             ("s=5", Value::from("5")),
             ("s=[1]", "[1]".into()),

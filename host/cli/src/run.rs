@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::Args;
 use phasm::{
     SubmitError,
-    engine::{plan::WithVariables, problem::Problem, value::Map},
+    engine::{plan::Draft, problem::Problem},
 };
 
 use super::{
@@ -49,6 +49,10 @@ pub(super) struct RunArguments {
     #[arg(long, value_name = "TASK=JSON", value_parser = answer)]
     resume: Vec<Answer>,
 
+    /// Run although an executor is not installed or cannot be used; its attempts end with code 3.
+    #[arg(long)]
+    allow_missing: bool,
+
     #[command(flatten)]
     drive: DriveArguments,
 }
@@ -64,17 +68,12 @@ pub(super) fn run(arguments: &RunArguments, log_level: LogLevel, screen: &Screen
     let document = Text::read(&arguments.file, "document")?;
     let DriveArguments { places, json, .. } = &arguments.drive;
     let configured = Configured::read(places, screen, *json)?;
-    let plan = document
-        .plan(&WithVariables { catalogue: &(), variables: &configured.variables() })
-        .map_err(|found| problems::refuse(screen, document.source(), &found, *json))?;
-    if plan.cron {
-        return Err(Failure::call(SubmitError::Cron));
-    }
-    let given = parameters::all(&arguments.param, arguments.params.as_deref(), &plan)?;
+    let refuse = |found: &[Problem]| problems::refuse(screen, document.source(), found, *json);
+    let draft = document.draft().map_err(|found| refuse(&found))?;
     let mut manner = Manner::new(&arguments.drive, log_level);
     // Nobody could come back to a run in memory.
     manner.stays |= arguments.is_in_memory();
-    drive::drive(manner, screen, start(arguments, configured, screen, &document, &given))
+    drive::drive(manner, screen, start(arguments, configured, screen, &document, draft))
 }
 
 /// Opens a host with everything the document names, and submits.
@@ -83,31 +82,25 @@ async fn start(
     configured: Configured,
     screen: &Screen,
     document: &Text,
-    given: &Map,
+    draft: Draft,
 ) -> Result<Started, Failure> {
     let DriveArguments { places, json, .. } = &arguments.drive;
-    let mut prepared = drive::open(places, configured, screen, document.dir())?;
     let refuse = |found: &[Problem]| problems::refuse(screen, document.source(), found, *json);
     let refused = |error: SubmitError| match error {
         SubmitError::Problems(found) => refuse(&found),
         SubmitError::Cron => Failure::call(error),
         SubmitError::Store(_) => Failure::host(error),
     };
-    // Once more, with what the plugins say about themselves.
-    let plan = prepared.host.plan(&document.name, &document.text).map_err(|found| refuse(&found))?;
+    let mut prepared = drive::open(places, configured, screen, document.dir(), arguments.allow_missing)?;
+    let plan = prepared.plan(draft).await.map_err(|found| refuse(&found))?;
     problems::show_warnings(screen, document.source(), &plan.warnings);
-    prepared.host.check(&plan, given).map_err(refused)?;
+    let given = parameters::all(&arguments.param, arguments.params.as_deref(), &plan)?;
+    prepared.host.check(&plan, &given).map_err(refused)?;
     if !arguments.is_in_memory() {
         prepared = prepared.with_store(&arguments.store).await?;
     }
-    prepared.load_plugins(std::slice::from_ref(&plan), screen).await;
-    // And again: only now those that had to be built have said what they say.
-    let told = plan.warnings.clone();
-    let plan = prepared.host.plan(&document.name, &document.text).map_err(|found| refuse(&found))?;
-    let news: Vec<_> = plan.warnings.iter().filter(|warning| !told.contains(warning)).cloned().collect();
-    problems::show_warnings(screen, document.source(), &news);
     prepared.create_dirs()?;
-    let (handle, notices) = prepared.host.submit_watched(&plan, given).await.map_err(refused)?;
+    let (handle, notices) = prepared.host.submit_watched(&plan, &given).await.map_err(refused)?;
     let answers = Answers::new(&arguments.resume);
     Ok(Started {
         prepared,

@@ -58,7 +58,7 @@ impl StoreArgument {
     ) -> Result<Prepared, Failure> {
         self.check_is_there()?;
         let configured = Configured::read(&arguments.places, screen, arguments.json)?;
-        drive::open(&arguments.places, configured, screen, None)?.with_store(&self.store).await
+        drive::open(&arguments.places, configured, screen, None, false)?.with_store(&self.store).await
     }
 
     /// A name mistyped must not become a new store.
@@ -145,7 +145,7 @@ pub(super) fn task(
 /// Whether a run has ended for good.
 ///
 /// # Errors
-/// If it has (R-S10).
+/// If it has.
 pub(super) fn check_open(run: &Run) -> Result<(), Failure> {
     let phase = run.phase();
     if !phase.is_terminal() {

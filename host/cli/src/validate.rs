@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use phasm::{
     config::{self, Config},
-    engine::{plan::WithVariables, problem::codes, value::Value},
+    engine::{problem::codes, value::Value},
     plugins::Installed,
     sandbox::Limits,
 };
@@ -73,9 +73,12 @@ fn check(arguments: &ValidateArguments, screen: &Screen) -> Result<Exit, Failure
             }
         };
         let installed = installed(&arguments.plugins, config.as_ref(), document.dir())?;
-        let known = WithVariables { catalogue: &installed, variables: &variables };
-        let (problems, warnings) = match document.plan(&known) {
-            Ok(plan) => (Vec::new(), plan.warnings.clone()),
+        let plan = document.draft().and_then(|draft| {
+            let executors = installed.executors(&draft.executor_types());
+            draft.plan(&executors, &variables)
+        });
+        let (problems, warnings) = match plan {
+            Ok(plan) => (Vec::new(), plan.warnings),
             Err(problems) => (problems, Vec::new()),
         };
         if !problems.is_empty() {
@@ -118,8 +121,8 @@ fn verdict(name: &str, problems: usize, warnings: usize) -> String {
 }
 
 fn explain(code: &str, screen: &Screen) -> Result<Exit, Failure> {
-    let entry = codes::find(code).or_else(|| config::catalogue::find(code)).ok_or_else(|| {
-        let all = codes::all().chain(config::catalogue::ENTRIES.iter().copied());
+    let entry = codes::find(code).or_else(|| config::codes::find(code)).ok_or_else(|| {
+        let all = codes::all().chain(config::codes::ENTRIES.iter().copied());
         let codes: Vec<_> = all.map(|entry| entry.code).collect();
         Failure::call(format!("there is no code `{code}`; expected one of {}", codes.join(", ")))
     })?;

@@ -1,6 +1,6 @@
 //! The document as written, object by object: wrong types, unknown fields and values that mean nothing are found here.
 //!
-//! What names refer to, and whether the parts fit together, is [`Plan::build`](crate::plan::Plan::build)'s concern. A part
+//! What names refer to, and whether the parts fit together, is [`Draft::plan`](crate::plan::Draft::plan)'s concern. A part
 //! that cannot be read is reported once and then absent, with a mark where later checks must not conclude anything from
 //! its absence.
 

@@ -1,6 +1,6 @@
 //! What goes into a run and what comes out: inputs, events (decided, past tense) and commands (imperative).
 //!
-//! All three are closed. Events are the journal (R-D1): applying them in order rebuilds a run exactly.
+//! All three are closed. Events are the journal: applying them in order rebuilds a run exactly.
 
 use std::{fmt, sync::Arc};
 
@@ -9,8 +9,10 @@ use serde::{Deserialize, Serialize};
 use crate::{
     outcome::{Outcome, Output},
     phase::Phase,
-    plan::{HookId, HookType, Matched, SecretRef, Verdict},
+    plan::{Draft, HookId, HookType, Matched, Pinned, PinnedExecutors, Plan, SecretRef, Verdict},
+    problem::{Noted, Problem},
     time::{Millis, Timestamp},
+    tree::Tree,
     value::{Map, Value},
 };
 
@@ -36,7 +38,7 @@ impl fmt::Display for TaskId {
     }
 }
 
-/// Which dispatch a message from the executor's side speaks of; any but the current one is dropped (R-R11).
+/// Which dispatch a message from the executor's side speaks of; any but the current one is dropped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Fence {
     /// The task run.
@@ -58,11 +60,11 @@ pub enum Input {
     Finished(Fence, Outcome),
     /// The executor's side stopped the attempt at its deadline before the engine's own clock was heard.
     Interrupted(Fence),
-    /// The dispatcher's clock of inactivity ran out (R-T5).
+    /// The dispatcher's clock of inactivity ran out.
     Inactive(Fence),
-    /// A suspended task gets its answer (R-S9).
+    /// A suspended task gets its answer.
     Resumed(TaskId, Map),
-    /// The user cancels the run (R-S10).
+    /// The user cancels the run.
     Cancelled,
     /// The user cancels one task.
     TaskCancelled(TaskId),
@@ -75,7 +77,7 @@ pub enum Input {
 pub enum Command {
     /// Execute one attempt.
     Dispatch(Dispatch),
-    /// Stop an attempt, best effort; nobody waits for it (R-T3).
+    /// Stop an attempt, best effort; nobody waits for it.
     Abort(Fence),
 }
 
@@ -96,7 +98,7 @@ pub struct Dispatch {
     pub inputs: Bindings,
     /// `resources.memory` in bytes.
     pub memory: Option<u64>,
-    /// The earliest of all absolute clocks (R-T8).
+    /// The earliest of all absolute clocks.
     pub deadline: Option<Timestamp>,
     /// `maxRuntime`, which counts from the start of the executor.
     pub max_runtime: Option<Millis>,
@@ -141,7 +143,7 @@ impl InputValue {
     }
 }
 
-/// Why a phase was reached (R-P6).
+/// Why a phase was reached.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Reason {
@@ -235,7 +237,7 @@ impl TimeLimit {
 pub enum Event {
     /// The run exists.
     Submitted(Box<Submitted>),
-    /// The run's phase, which is its root's (R-P7).
+    /// The run's phase, which is its root's.
     RunPhase(Phase),
     /// The user asked to cancel the run.
     CancelRequested,
@@ -308,9 +310,33 @@ pub struct Submitted {
     pub parameters: Arc<Map>,
     /// What expressions read of the host.
     pub facts: Facts,
-    /// By executor type, the default policies that plugins' manifests gave the plan.
+    /// What the executor types of the document stood for.
+    #[serde(default, skip_serializing_if = "PinnedExecutors::is_empty")]
+    pub executors: PinnedExecutors,
+    /// The secrets that the plan names and the host had.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub secrets: Vec<SecretRef>,
+    /// What was doubtful about the document.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub warnings: Vec<Noted>,
+    /// Of journals from before `executors` was recorded: by type, the default policies that manifests gave the plan.
     #[serde(default, skip_serializing_if = "Map::is_empty")]
     pub defaults: Map,
+}
+
+impl Submitted {
+    /// The plan that the run was submitted with, whatever this engine would say of the document by now.
+    ///
+    /// # Errors
+    /// The problems of a document that holds what cannot be read at all.
+    pub fn plan(&self) -> Result<Plan, Vec<Problem>> {
+        let mut executors = self.executors.clone();
+        for (executor_type, defaults) in &self.defaults {
+            let defaults = defaults.as_object().cloned().unwrap_or_default();
+            executors.entry(executor_type.clone()).or_insert_with(|| Pinned::with_defaults(defaults));
+        }
+        Draft::read(&Tree::from(&self.document)).assemble(&executors, &self.warnings)
+    }
 }
 
 /// What expressions read of the host; recorded, so that a run on another machine reads the same.
@@ -320,7 +346,7 @@ pub struct Facts {
     pub os: Arc<str>,
     /// `system.arch`: amd64 or arm64.
     pub arch: Arc<str>,
-    /// `vars`: an object of the operator's variables, which are roots of their own too (R-X9).
+    /// `vars`: an object of the operator's variables, which are roots of their own too.
     pub vars: Value,
 }
 
@@ -357,7 +383,7 @@ pub struct PhaseChanged {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum With {
-    /// To Ready for the first time: inputs and configuration are bound, once (R-R6).
+    /// To Ready for the first time: inputs and configuration are bound, once.
     Bound {
         /// The bound inputs.
         inputs: Bindings,
@@ -398,7 +424,7 @@ pub struct AttemptEnded {
     pub duration_ms: Option<Millis>,
 }
 
-/// Another attempt will follow (R-R6, R-R8).
+/// Another attempt will follow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct RetryScheduled {
@@ -412,7 +438,7 @@ pub struct RetryScheduled {
     pub wake_at: Timestamp,
 }
 
-/// What a policy made of one attempt (R-N6).
+/// What a policy made of one attempt.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct PolicyEvaluated {
@@ -430,7 +456,7 @@ pub struct PolicyEvaluated {
     pub ctx: Map,
 }
 
-/// A hook was fired: its run exists, bound to what it was to see at that moment (R-S12).
+/// A hook was fired: its run exists, bound to what it was to see at that moment.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct HookFired {

@@ -1,12 +1,12 @@
 //! A validated workflow: names resolved, defaults and precedence applied, expressions compiled.
 //!
-//! [`Plan::build`] is the only way to make one; it reports every problem of a document at once. Nothing in a plan
+//! [`Draft::plan`] is the way to make one; it reports every problem of a document at once. Nothing in a plan
 //! changes while runs execute it, so runs share it.
 
 mod arguments;
 mod assemble;
-mod build;
 mod check;
+mod draft;
 mod executors;
 mod model;
 mod resolve;
@@ -14,13 +14,14 @@ mod variables;
 
 pub use self::{
     arguments::bind_arguments,
-    executors::{Catalogue, ExecutorInfo, Recorded, check_defaults},
+    draft::Draft,
+    executors::{Executors, Found, check_defaults},
     model::{
         Argument, Condition, Dag, ExecutorCall, Hook, HookId, Hooks, Level, Loop, LoopOver, Matched, Node,
-        NodeIndex, Parameter, PhaseConditions, Pipeline, Plan, Policy, PolicyRule, Recovery, RetryFilter,
-        RetryPolicy, RuleAction, Settings, Template, TemplateId, TemplateKind, ValueFrom, Verdict, Work,
+        NodeIndex, Parameter, PhaseConditions, Pinned, PinnedExecutors, Pipeline, Plan, Policy, PolicyRule,
+        Recovery, RetryFilter, RetryPolicy, RuleAction, Settings, Template, TemplateId, TemplateKind,
+        ValueFrom, Verdict, Work,
     },
-    variables::WithVariables,
 };
 pub use crate::knobs::{
     Aggregate, AggregateStrategy, Backoff, Growth, HookType, MaxAttempts, ParameterType, SecretRef,

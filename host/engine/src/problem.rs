@@ -3,13 +3,14 @@
 pub mod codes;
 
 mod list;
+mod noted;
 
 use std::fmt;
 
 use serde::Serialize;
 
 use self::codes::Entry;
-pub use self::list::Problems;
+pub use self::{list::Problems, noted::Noted};
 use crate::{
     path::Path,
     tree::{Span, Tree},

@@ -35,7 +35,7 @@ pub use self::{
 };
 use crate::{
     event::{Command, Event, Facts, Input},
-    plan::Plan,
+    plan::{Plan, SecretRef},
     time::Timestamp,
     value::Map,
 };
@@ -66,6 +66,8 @@ pub struct Submission {
     pub parameters: Arc<Map>,
     /// What expressions read of the host.
     pub facts: Facts,
+    /// The secrets that the plan names and the host has.
+    pub secrets: Vec<SecretRef>,
 }
 
 /// A journal that cannot have been written by this engine from this plan.

@@ -2,74 +2,107 @@
 
 use std::num::NonZeroUsize;
 
-use phasm_engine::tree::Node;
+use phasm_engine::form::{Field, Form, Object, SIZE, Table, whole};
 
-use super::{
-    Config,
-    fields::{Field, Findings, Table},
-};
+use crate::sandbox::Limits;
 
-pub(super) fn read(table: &Table<'_>, config: &mut Config, findings: &mut Findings) {
-    let limits = &mut config.limits;
-    let sizes = [
-        ("memory", &mut limits.memory),
-        ("stack", &mut limits.stack),
-        ("hostcall", &mut limits.hostcall),
-        ("random", &mut limits.random),
-        ("output", &mut limits.output),
-        ("log", &mut limits.log),
-        ("line", &mut limits.line),
-        ("component", &mut limits.component),
-    ];
-    let counts = [
-        ("memories", &mut limits.memories),
-        ("tables", &mut limits.tables),
-        ("table-elements", &mut limits.table_elements),
-        ("instances", &mut limits.instances),
-        ("handles", &mut limits.handles),
-        ("resources", &mut limits.resources),
-    ];
-    let names = sizes.iter().map(|(name, _)| *name).chain(counts.iter().map(|(name, _)| *name));
-    let known: Vec<_> = names.chain(["slots", "threads"]).collect();
-    table.only(&known, findings);
-    for (name, limit) in sizes {
-        replace(limit, table.get(name).and_then(|field| size(&field, findings)));
+static TABLE: Table = Table::closed(
+    "limits",
+    "What every guest may use. Sizes are bytes or text such as `64 MiB`, `64Mi` or `64 MB`; all values are above 0.",
+    &[
+        &MEMORY,
+        &STACK,
+        &OUTPUT,
+        &LOG,
+        &LINE,
+        &HOSTCALL,
+        &RANDOM,
+        &COMPONENT,
+        &MEMORIES,
+        &TABLES,
+        &TABLE_ELEMENTS,
+        &INSTANCES,
+        &HANDLES,
+        &RESOURCES,
+        &SLOTS,
+        &THREADS,
+    ],
+    &[],
+);
+
+const COUNT: Form<u32> = whole::<u32, 1, { u32::MAX as i64 }>();
+
+static MEMORY: Field<u64> =
+    Field::optional("memory", SIZE, "Linear memory of a guest; `resources.memory` of a task can lower it.")
+        .or("64 MiB");
+static STACK: Field<u64> = Field::optional("stack", SIZE, "Stack of the guest's functions.").or("512 KiB");
+static OUTPUT: Field<u64> =
+    Field::optional("output", SIZE, "Outputs, message and detail of an attempt together.").or("8 MiB");
+static LOG: Field<u64> = Field::optional("log", SIZE, "Log text of an attempt.").or("1 MiB");
+static LINE: Field<u64> = Field::optional("line", SIZE, "One log line; the rest is cut off.").or("8 KiB");
+static HOSTCALL: Field<u64> =
+    Field::optional("hostcall", SIZE, "What a guest hands to the host in one call.").or("16 MiB");
+static RANDOM: Field<u64> = Field::optional("random", SIZE, "Random bytes in one call.").or("1 MiB");
+static COMPONENT: Field<u64> =
+    Field::optional("component", SIZE, "A component before it is compiled.").or("64 MiB");
+static MEMORIES: Field<u32> = Field::optional("memories", COUNT, "Memories of a guest.").or("8");
+static TABLES: Field<u32> = Field::optional("tables", COUNT, "Tables of a guest.").or("16");
+static TABLE_ELEMENTS: Field<u32> =
+    Field::optional("table-elements", COUNT, "Elements of a table.").or("65536");
+static INSTANCES: Field<u32> = Field::optional("instances", COUNT, "Core instances of a guest.").or("64");
+static HANDLES: Field<u32> =
+    Field::optional("handles", COUNT, "Handles of the component model that are alive at once.").or("10000");
+static RESOURCES: Field<u32> =
+    Field::optional("resources", COUNT, "Files, streams and timers that are alive at once.").or("1000");
+static SLOTS: Field<u32> =
+    Field::optional("slots", COUNT, "Attempts in flight at once; fewer where the machine has no room.")
+        .or("2048");
+static THREADS: Field<u32> =
+    Field::optional("threads", COUNT, "Threads that guests compute on; without it one for each core.");
+
+/// `[limits]` as written, over the defaults.
+#[derive(Default)]
+pub(super) struct Limited {
+    pub(super) limits: Limits,
+    pub(super) slots: Option<u32>,
+    pub(super) threads: Option<NonZeroUsize>,
+}
+
+pub(super) const LIMITS: Form<Limited> = Form::new(
+    |cursor, report| Some(Limited::read(&cursor.object(&TABLE, report)?)),
+    |defs| defs.object(&TABLE),
+);
+
+impl Limited {
+    fn read(object: &Object<'_, '_>) -> Self {
+        let mut limits = Limits::default();
+        let sizes = [
+            (&MEMORY, &mut limits.memory),
+            (&STACK, &mut limits.stack),
+            (&OUTPUT, &mut limits.output),
+            (&LOG, &mut limits.log),
+            (&LINE, &mut limits.line),
+            (&HOSTCALL, &mut limits.hostcall),
+            (&RANDOM, &mut limits.random),
+            (&COMPONENT, &mut limits.component),
+        ];
+        sizes.into_iter().for_each(|(field, limit)| replace(limit, object.optional(field)));
+        let counts = [
+            (&MEMORIES, &mut limits.memories),
+            (&TABLES, &mut limits.tables),
+            (&TABLE_ELEMENTS, &mut limits.table_elements),
+            (&INSTANCES, &mut limits.instances),
+            (&HANDLES, &mut limits.handles),
+            (&RESOURCES, &mut limits.resources),
+        ];
+        counts.into_iter().for_each(|(field, limit)| replace(limit, object.optional(field)));
+        let threads = object.optional(&THREADS).and_then(|threads| NonZeroUsize::new(threads as usize));
+        Self { limits, slots: object.optional(&SLOTS), threads }
     }
-    for (name, limit) in counts {
-        replace(limit, table.get(name).and_then(|field| count(&field, findings)));
-    }
-    config.slots = table.get("slots").and_then(|field| count(&field, findings));
-    let threads = table.get("threads").and_then(|field| count(&field, findings));
-    config.threads = threads.and_then(|n| NonZeroUsize::new(n as usize));
 }
 
 fn replace<T>(limit: &mut T, by: Option<T>) {
     if let Some(by) = by {
         *limit = by;
     }
-}
-
-/// A whole number of at least 1.
-fn count(field: &Field<'_>, findings: &mut Findings) -> Option<u32> {
-    let number = match &field.tree.node {
-        Node::Number(number) => number.as_u64().and_then(|n| u32::try_from(n).ok()).filter(|n| *n > 0),
-        Node::Null | Node::Bool(_) | Node::String(_) | Node::Array(_) | Node::Object(_) => None,
-    };
-    if number.is_none() {
-        field.bad_value(format!("expected a whole number from 1 to {}", u32::MAX), findings);
-    }
-    number
-}
-
-/// A number of bytes, or text such as `64 MiB`.
-fn size(field: &Field<'_>, findings: &mut Findings) -> Option<u64> {
-    let size = match &field.tree.node {
-        Node::Number(number) => number.as_u64().filter(|n| *n > 0),
-        Node::String(text) => phasm_engine::parse_size(text.trim()),
-        Node::Null | Node::Bool(_) | Node::Array(_) | Node::Object(_) => None,
-    };
-    if size.is_none() {
-        field.bad_value("no size; expected a number of bytes above 0, or text such as `64 MiB`", findings);
-    }
-    size
 }

@@ -1,71 +1,116 @@
 //! `[secrets]`: values by name and key, from the environment or files.
 
-use std::fs;
+use std::{fs, sync::Arc};
 
-use phasm_engine::problem::Problem;
-
-use super::{
-    Surroundings, catalogue,
-    fields::{Field, Findings, Table},
+use phasm_engine::{
+    form::{Cursor, Field, Form, Name, Report, Rule, TEXT, Table},
+    tree::Key,
 };
+use serde_json::json;
+
+use super::{Surroundings, codes};
 use crate::secrets::Secrets;
 
-pub(super) fn read(
-    name: &str,
-    keys: &Table<'_>,
-    around: &Surroundings<'_>,
-    secrets: &mut Secrets,
-    findings: &mut Findings,
-) {
-    for (key, field) in keys.fields() {
-        let Some(source) = Table::of(field.tree, field.path.clone(), findings) else { continue };
-        source.only(&["env", "file"], findings);
-        let value = match (source.get("env"), source.get("file")) {
-            (Some(env), None) => from_env(&env, around, findings),
-            (None, Some(file)) => from_file(&file, around, findings),
-            (Some(_), Some(_)) | (None, None) => {
-                let message = "expected exactly one of `env` and `file`";
-                findings.problem(Problem::new(&catalogue::BAD_VALUE, &field.path, key.span, message));
-                None
-            }
-        };
-        if let Some(value) = value {
-            secrets.insert(name, key.name.clone(), value);
+static SOURCE: Table = Table::closed(
+    "source",
+    "Where a secret's value is.",
+    &[&VARIABLE, &FILE],
+    &[Rule::ExactlyOne(&["env", "file"])],
+);
+
+static VARIABLE: Field<Name> = Field::optional("env", TEXT, "The environment variable that holds it.");
+static FILE: Field<Name> = Field::optional(
+    "file",
+    TEXT,
+    "The file that holds it, relative to this one; a newline at its end is not part of it.",
+);
+
+/// A secret as written.
+pub(super) struct Secret {
+    name: Arc<str>,
+    key: Arc<str>,
+    source: Source,
+}
+
+enum Source {
+    Env(Name),
+    File(Name),
+}
+
+/// Sources by name and key.
+pub(super) const SECRETS: Form<Vec<Secret>> = Form::new(
+    |cursor, report| {
+        let names = cursor.each_member(report)?;
+        Some(names.flat_map(|(name, keys)| of_name(name, &keys, report)).collect())
+    },
+    |defs| {
+        let keys = json!({ "type": "object", "additionalProperties": defs.object(&SOURCE) });
+        json!({ "type": "object", "additionalProperties": keys })
+    },
+);
+
+fn of_name(name: &Key, keys: &Cursor<'_>, report: &Report) -> Vec<Secret> {
+    let secret = |(key, cursor): (&Key, Cursor<'_>)| {
+        let source = Source::read(&cursor, report)?;
+        Some(Secret { name: name.name.clone(), key: key.name.clone(), source })
+    };
+    keys.each_member(report).into_iter().flatten().filter_map(secret).collect()
+}
+
+impl Source {
+    fn read(cursor: &Cursor<'_>, report: &Report) -> Option<Self> {
+        let object = cursor.object(&SOURCE, report)?;
+        let env = object.optional(&VARIABLE).map(Self::Env);
+        env.or(object.optional(&FILE).map(Self::File))
+    }
+
+    fn value(&self, around: &Surroundings<'_>) -> Result<String, String> {
+        match self {
+            Self::Env(name) => from_env(&name.value, around),
+            Self::File(name) => from_file(&name.value, around),
+        }
+    }
+
+    fn written(&self) -> &Name {
+        match self {
+            Self::Env(name) | Self::File(name) => name,
         }
     }
 }
 
-fn from_env(field: &Field<'_>, around: &Surroundings<'_>, findings: &mut Findings) -> Option<String> {
-    let name = field.text(findings)?;
-    let value = (around.env)(name).map(std::ffi::OsString::into_string);
-    let reason = match value {
-        Some(Ok(value)) => return Some(value),
+impl Secret {
+    /// Looks the value up; that it is not there is a warning.
+    pub(super) fn look_up(&self, around: &Surroundings<'_>, secrets: &mut Secrets, report: &Report) {
+        match self.source.value(around) {
+            Ok(value) => secrets.insert(self.name.clone(), self.key.clone(), value),
+            Err(why) => {
+                let message = format!("{why}; expected the secret's value");
+                report.warning(self.source.written().problem(&codes::NO_SECRET, message));
+            }
+        }
+    }
+}
+
+fn from_env(name: &str, around: &Surroundings<'_>) -> Result<String, String> {
+    let reason = match (around.env)(name).map(std::ffi::OsString::into_string) {
+        Some(Ok(value)) => return Ok(value),
         Some(Err(_)) => "is not text",
         None => "is not set",
     };
-    let message = format!("the environment variable {name} {reason}; expected the secret's value");
-    findings.warning(field.report(&catalogue::NO_SECRET, message));
-    None
+    Err(format!("the environment variable {name} {reason}"))
 }
 
 /// Without the newline that editors put at the end: it is hardly ever part of the secret, and would keep the secret from
 /// being recognised, and hidden, where it stands in a line.
-fn from_file(field: &Field<'_>, around: &Surroundings<'_>, findings: &mut Findings) -> Option<String> {
-    let path = around.dir.join(field.text(findings)?);
-    match fs::read_to_string(&path) {
-        Ok(mut text) => {
-            if text.ends_with('\n') {
-                text.pop();
-            }
-            if text.ends_with('\r') {
-                text.pop();
-            }
-            Some(text)
-        }
-        Err(error) => {
-            let message = format!("{} cannot be read: {error}; expected the secret's value", path.display());
-            findings.warning(field.report(&catalogue::NO_SECRET, message));
-            None
-        }
+fn from_file(name: &str, around: &Surroundings<'_>) -> Result<String, String> {
+    let path = around.dir.join(name);
+    let mut text =
+        fs::read_to_string(&path).map_err(|error| format!("{} cannot be read: {error}", path.display()))?;
+    if text.ends_with('\n') {
+        text.pop();
     }
+    if text.ends_with('\r') {
+        text.pop();
+    }
+    Ok(text)
 }

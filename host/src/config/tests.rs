@@ -2,12 +2,12 @@ use std::{ffi::OsString, fs, path::Path};
 
 use super::*;
 
-fn parse_at(dir: &Path, text: &str) -> Result<Config, Vec<Problem>> {
+fn parse_at(dir: &Path, text: &str) -> Result<Config, Problems> {
     let env = |name: &str| (name == "DB_PASSWORD").then(|| OsString::from("hunter2"));
     Config::parse_in(text, &Surroundings { dir, env: &env })
 }
 
-fn parse(text: &str) -> Result<Config, Vec<Problem>> {
+fn parse(text: &str) -> Result<Config, Problems> {
     parse_at(Path::new("/nowhere"), text)
 }
 
@@ -91,24 +91,26 @@ memroy = 1
     assert_eq!(
         found(&problems),
         [
-            "C002 1:1 plugin",
-            "C003 2:11 plugins",
-            "C003 4:8 grants.file",
-            "C005 6:9 grants.a.dirs[0]",
-            "C004 6:60 grants.a.dirs[1].mode",
-            "C004 6:90 grants.a.dirs[2].guest",
-            "C003 6:96 grants.a.dirs[3]",
-            "C003 7:13 grants.a.env.N",
-            "C004 9:8 secrets.db.p",
-            "C004 9:39 secrets.db.q",
-            "C004 11:10 limits.memory",
-            "C004 12:9 limits.slots",
-            "C004 13:7 limits.log",
-            "C002 14:1 limits.memroy",
+            "P011 1:1 plugin",
+            "P010 2:11 plugins",
+            "P010 4:8 grants.file",
+            "P013 6:9 grants.a.dirs[0].guest",
+            "P014 6:60 grants.a.dirs[1].mode",
+            "P017 6:90 grants.a.dirs[2].guest",
+            "P010 6:96 grants.a.dirs[3]",
+            "P010 7:13 grants.a.env.N",
+            "P016 9:25 secrets.db.p",
+            "P016 9:43 secrets.db.q",
+            "P037 11:10 limits.memory",
+            "P015 12:9 limits.slots",
+            "P037 13:7 limits.log",
+            "P011 14:1 limits.memroy",
         ]
     );
     let hints: Vec<_> = problems.iter().filter_map(|p| p.hint.as_deref()).collect();
-    assert_eq!(hints, ["did you mean `plugins`?", "did you mean `memory`?"]);
+    for hint in ["did you mean `plugins`?", "did you mean `memory`?", "put it in quotes"] {
+        assert!(hints.contains(&hint), "{hints:?}");
+    }
 }
 
 #[test]
@@ -118,7 +120,7 @@ fn every_syntax_error_is_told() {
     let twice = parse("plugins = []\nplugins = []\n").unwrap_err();
     assert_eq!(found(&twice), ["C001 2:1 "]);
     let range = parse("[vars]\na = 9223372036854775808\nb = inf\n").unwrap_err();
-    assert_eq!(found(&range), ["C004 2:5 vars.a", "C004 3:5 vars.b"]);
+    assert_eq!(found(&range), ["P015 2:5 vars.a", "P015 3:5 vars.b"]);
 }
 
 #[test]
@@ -147,15 +149,28 @@ db = { a = { env = "NOT_SET" }, b = { file = "not-there" } }
 #[test]
 fn the_guest_sees_each_path_once() {
     let text = "[grants.a]\ndirs = [{ host = \"/\", guest = \"/x\" }, { host = \"/\", guest = \"/x\" }]\n";
-    assert_eq!(found(&parse(text).unwrap_err()), ["C004 2:61 grants.a.dirs[1].guest"]);
+    assert_eq!(found(&parse(text).unwrap_err()), ["C006 2:61 grants.a.dirs[1].guest"]);
+}
+
+/// What is documented as a limit's default is the default.
+#[test]
+fn documented_defaults_are_the_limits() {
+    let schema = schema();
+    let defaults = schema["$defs"]["limits"]["properties"].as_object().unwrap().iter();
+    let written: String =
+        defaults.filter_map(|(name, limit)| Some(format!("{name} = {}\n", limit.get("default")?))).collect();
+    assert_eq!(written.lines().count(), 15, "{written}");
+    let config = parse(&format!("[limits]\n{written}")).unwrap();
+    let standard = SandboxConfig::default();
+    assert_eq!((config.limits, config.slots), (standard.limits, Some(standard.slots)));
 }
 
 #[test]
 fn codes_are_unique() {
-    let codes: Vec<_> = catalogue::ENTRIES.iter().map(|entry| entry.code).collect();
+    let codes: Vec<_> = codes::ENTRIES.iter().map(|entry| entry.code).collect();
     let mut sorted = codes.clone();
     sorted.sort_unstable();
     sorted.dedup();
     assert_eq!(codes, sorted);
-    assert_eq!(catalogue::find("c001").map(|entry| entry.code), Some("C001"));
+    assert_eq!(codes::find("c001").map(|entry| entry.code), Some("C001"));
 }

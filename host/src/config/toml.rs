@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use phasm_engine::{
     path::Path,
-    problem::Problem,
+    problem::{Problem, codes::shape},
     tree::{Key, Node, Span, Tree},
     value::Number,
 };
@@ -13,7 +13,7 @@ use toml::{
     de::{DeTable, DeValue},
 };
 
-use super::catalogue;
+use super::codes;
 use crate::reader::source::Source;
 
 /// Reads `text` with every position kept.
@@ -35,7 +35,7 @@ pub(super) fn read(text: &str) -> Result<Tree, Vec<Problem>> {
 fn syntax(source: &Source<'_>, error: &toml::de::Error) -> Problem {
     let at = error.span().unwrap_or_default();
     let message = error.message().trim().replace('\n', "; ");
-    Problem::new(&catalogue::SYNTAX, &Path::root(), source.span(at.start, at.end), message)
+    Problem::new(&codes::SYNTAX, &Path::root(), source.span(at.start, at.end), message)
 }
 
 struct Builder<'a> {
@@ -87,7 +87,7 @@ impl Builder<'_> {
     fn number(&mut self, number: Option<Number>, path: &Path, span: Span) -> Node {
         if number.is_none() {
             let message = "a number out of range; expected an integer of 64 bits or a finite number";
-            self.problems.push(Problem::new(&catalogue::BAD_VALUE, path, span, message));
+            self.problems.push(Problem::new(&shape::OUT_OF_RANGE, path, span, message));
         }
         number.map_or(Node::Null, Node::Number)
     }

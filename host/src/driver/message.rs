@@ -35,9 +35,9 @@ pub(crate) type Answer = oneshot::Sender<Result<bool, Refused>>;
 /// Something that may be asked of a run.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Request {
-    /// Answer a suspended task (R-S9).
+    /// Answer a suspended task.
     Resume(TaskId, Map),
-    /// Cancel the run (R-S10).
+    /// Cancel the run.
     Cancel,
     /// Cancel one task.
     CancelTask(TaskId),

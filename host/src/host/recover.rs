@@ -1,4 +1,4 @@
-//! Taking up the runs of a store where their journals end (R-D3).
+//! Taking up the runs of a store where their journals end.
 
 use std::sync::Arc;
 

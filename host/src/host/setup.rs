@@ -8,7 +8,6 @@ use std::{
 
 use phasm_engine::{
     event::Facts,
-    plan::Catalogue,
     value::{Map, Value},
 };
 use tokio::runtime::Builder as RuntimeBuilder;
@@ -58,6 +57,7 @@ pub struct HostBuilder {
     builder: Option<Arc<dyn plugins::Builder>>,
     secrets: Secrets,
     vars: Map,
+    allow_missing: bool,
 }
 
 impl HostBuilder {
@@ -138,6 +138,14 @@ impl HostBuilder {
         self
     }
 
+    /// Runs documents whose executors are not installed or cannot be used: their attempts end with code 3. By default such
+    /// documents have problems.
+    #[must_use]
+    pub fn allow_missing(mut self) -> Self {
+        self.allow_missing = true;
+        self
+    }
+
     /// Replaces the sandbox by another executor, which runs on the engine's threads. For tests and special hosts.
     #[must_use]
     pub fn executor(mut self, executor: Arc<dyn Executor>) -> Self {
@@ -170,10 +178,6 @@ impl HostBuilder {
         let slots = self.slots.unwrap_or(DEFAULT_SLOTS).min(room);
         let dispatcher = Dispatcher::new(slots, executor, guests, engine, clock);
         let store = self.store.unwrap_or_else(|| Arc::new(Memory::default()));
-        let catalogue: Arc<dyn Catalogue + Send + Sync> = match &plugins {
-            Some(plugins) => Arc::new(plugins.clone()),
-            None => Arc::new(()),
-        };
         Ok(Host {
             shared: Arc::new(Shared {
                 store,
@@ -182,7 +186,7 @@ impl HostBuilder {
                 secrets: self.secrets,
                 driven: Driven::default(),
             }),
-            catalogue,
+            allow_missing: self.allow_missing,
             plugins,
             facts: facts(self.vars),
             submitted: AtomicU64::new(0),

@@ -7,12 +7,9 @@ use std::{
     sync::{Arc, OnceLock},
 };
 
-use phasm_engine::plan::{Catalogue, ExecutorInfo};
+use phasm_engine::plan::{Executors, Found};
 
-use super::{
-    manifest::Manifest,
-    source::{Source, scan},
-};
+use super::{folders::scan, manifest::Manifest, source::Source};
 
 /// The plugins of some directories, to check documents against; none of them can be called.
 #[derive(Default)]
@@ -40,33 +37,37 @@ impl Installed {
     }
 }
 
-impl Catalogue for Installed {
-    /// Files are read for their manifests; a folder's is not known before it is built.
-    fn executor(&self, executor_type: &str) -> Option<ExecutorInfo> {
+impl Installed {
+    /// What each of `types` stands for: files are read for their manifests; a folder's is not known before it is built.
+    /// What stands for nothing may be installed by the time of a run, and is only warned of.
+    #[must_use]
+    pub fn executors(&self, types: &[Arc<str>]) -> Executors {
+        let names = self.named.keys().cloned().collect();
+        let executors = Executors::any().installed(names).allow_missing(true);
+        let executors = types.iter().fold(executors, |all, name| all.with(name.clone(), self.find(name)));
+        match self.memory {
+            Some(limit) => executors.memory(limit),
+            None => executors,
+        }
+    }
+
+    fn find(&self, executor_type: &str) -> Found {
         if executor_type.starts_with("sha256:") {
-            return Some(ExecutorInfo::default());
+            return Found::Executor(Box::default());
         }
         let (name, version) = split(executor_type);
-        let candidates = self.named.get(name)?;
-        info(version, candidates.iter().map(|(source, glance)| glance.at(source)))
-    }
-
-    fn names(&self) -> Vec<Arc<str>> {
-        self.named.keys().cloned().collect()
-    }
-
-    fn memory(&self) -> Option<u64> {
-        self.memory
+        let candidates = self.named.get(name).map(Vec::as_slice).unwrap_or_default();
+        fitting(version, candidates.iter().map(|(source, glance)| glance.at(source)))
     }
 }
 
 /// A manifest that is read at most once.
 #[derive(Default)]
-pub(super) struct Glance(OnceLock<Option<Manifest>>);
+struct Glance(OnceLock<Option<Manifest>>);
 
 impl Glance {
     /// The manifest of what lies in `source`, where that takes no building.
-    pub(super) fn at(&self, source: &Source) -> Option<&Manifest> {
+    fn at(&self, source: &Source) -> Option<&Manifest> {
         let read = || {
             let (bytes, path) = source.read(None).ok()?;
             Manifest::unchecked(&bytes, path.as_deref()).ok()
@@ -76,7 +77,7 @@ impl Glance {
 }
 
 /// `name` and, if there is one, the version of `name@version`.
-pub(super) fn split(executor_type: &str) -> (&str, Option<&str>) {
+fn split(executor_type: &str) -> (&str, Option<&str>) {
     match executor_type.split_once('@') {
         Some((name, version)) => (name, Some(version)),
         None => (executor_type, None),
@@ -86,23 +87,18 @@ pub(super) fn split(executor_type: &str) -> (&str, Option<&str>) {
 /// What the plugins of one name say, those that cannot be asked yet being absent; the first fitting one counts.
 ///
 /// Whatever cannot be asked may have any version.
-pub(super) fn info<'m>(
-    version: Option<&str>,
-    candidates: impl Iterator<Item = Option<&'m Manifest>>,
-) -> Option<ExecutorInfo> {
+fn fitting<'m>(version: Option<&str>, candidates: impl Iterator<Item = Option<&'m Manifest>>) -> Found {
     let fits = |manifest: &Manifest| version.is_none() || manifest.version.as_deref() == version;
     let mut unknown = false;
     for candidate in candidates {
         match candidate {
-            Some(manifest) if fits(manifest) => {
-                return Some(ExecutorInfo { defaults: manifest.defaults.tree() });
-            }
+            Some(manifest) if fits(manifest) => return Found::Executor(Box::new(manifest.pinned())),
             Some(_) => {}
-            None if version.is_none() => return Some(ExecutorInfo::default()),
+            None if version.is_none() => return Found::Executor(Box::default()),
             None => unknown = true,
         }
     }
-    unknown.then(ExecutorInfo::default)
+    if unknown { Found::Executor(Box::default()) } else { Found::Unknown }
 }
 
 #[cfg(test)]
@@ -122,7 +118,7 @@ mod tests {
         fs::write(at("broken.wasm"), COMPONENT).unwrap();
         fs::write(at("broken.json"), "{").unwrap();
         fs::create_dir(at("made")).unwrap();
-        fs::write(at("made/Cargo.toml"), "[package]\n").unwrap();
+        fs::write(at("made/Cargo.toml"), "[package]\n[dependencies]\nphasm-sdk = '0.1'\n").unwrap();
         let mut installed = Installed::new(1 << 20);
         installed.add_dir(dir.path()).unwrap();
         let digest = format!("sha256:{}", "0".repeat(64));
@@ -137,10 +133,11 @@ mod tests {
             (&digest, Some(false)),
         ];
         for (executor_type, has_defaults) in rows {
-            let found = installed.executor(executor_type).map(|info| info.defaults.is_some());
+            let found = match installed.find(executor_type) {
+                Found::Executor(known) => Some(!known.defaults.is_empty()),
+                Found::Unknown | Found::Broken(_) => None,
+            };
             assert_eq!(found, has_defaults, "{executor_type}");
         }
-        assert_eq!(installed.names(), ["broken", "echo", "made"].map(Arc::from));
-        assert_eq!(installed.memory(), Some(1 << 20));
     }
 }

@@ -5,7 +5,6 @@ use std::{future::Future, sync::Arc};
 use tokio::sync::OnceCell;
 
 use super::{
-    installed::Glance,
     manifest::Manifest,
     source::{Builder, Source},
 };
@@ -18,7 +17,6 @@ pub(super) struct Plugin {
     source: Source,
     builder: Option<Arc<dyn Builder>>,
     image: Once<Image>,
-    glance: Glance,
     program: Once<Program>,
 }
 
@@ -39,12 +37,7 @@ impl Plugin {
         builder: Option<Arc<dyn Builder>>,
     ) -> Self {
         let (image, program) = (OnceCell::new(), OnceCell::new());
-        Self { name, grants: Arc::new(grants), source, builder, image, glance: Glance::default(), program }
-    }
-
-    /// The manifest, as far as it takes no building to know it.
-    pub(super) fn manifest(&self) -> Option<&Manifest> {
-        self.seen().map(|image| &image.manifest).or_else(|| self.glance.at(&self.source))
+        Self { name, grants: Arc::new(grants), source, builder, image, program }
     }
 
     /// The program, if it has been loaded.

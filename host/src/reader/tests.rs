@@ -7,13 +7,17 @@ mod page;
 mod problems;
 mod reading;
 
-use phasm_engine::{plan::Plan, problem::Problem};
+use phasm_engine::{
+    plan::{Draft, Executors, Plan},
+    problem::Problem,
+    value::Value,
+};
 
 use super::read;
 
 /// The plan of a document and its warnings, or its problems.
 fn plan(text: &str) -> Result<Plan, Vec<Problem>> {
-    read("test.yaml", text).and_then(|tree| Plan::build(&tree, &()))
+    read("test.yaml", text).and_then(|tree| Draft::read(&tree).plan(&Executors::any(), &Value::Null))
 }
 
 /// One line a problem: `code line:column path: message (hint)`.

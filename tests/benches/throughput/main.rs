@@ -92,7 +92,7 @@ fn open(echo: &Arc<[u8]>, store: Option<Arc<dyn Store>>) -> Host {
 
 /// `runs` runs, one after the other.
 async fn run(host: &Host, text: &str, runs: u32) -> Measure {
-    let plan = plan(host, text);
+    let plan = plan(host, text).await;
     let tasks = leaves(&plan) * u64::from(runs);
     let measuring = Measure::start();
     for _ in 0..runs {
@@ -103,7 +103,7 @@ async fn run(host: &Host, text: &str, runs: u32) -> Measure {
 
 /// `runs` runs, all submitted at once.
 async fn run_at_once(host: &Host, text: &str, runs: u32) -> Measure {
-    let plan = plan(host, text);
+    let plan = plan(host, text).await;
     let tasks = leaves(&plan) * u64::from(runs);
     let measuring = Measure::start();
     let parameters = Map::new();
@@ -138,8 +138,8 @@ async fn finish(host: &Host, plan: &Arc<Plan>) {
     assert_eq!(ended.phase(), Phase::Succeeded);
 }
 
-fn plan(host: &Host, text: &str) -> Arc<Plan> {
-    host.plan("bench.json", text).unwrap_or_else(|problems| panic!("{problems:?}"))
+async fn plan(host: &Host, text: &str) -> Arc<Plan> {
+    host.plan("bench.json", text).await.unwrap_or_else(|problems| panic!("{problems:?}"))
 }
 
 fn leaves(plan: &Plan) -> u64 {

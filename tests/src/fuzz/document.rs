@@ -5,7 +5,7 @@ use std::sync::Arc;
 use phasm_engine::{
     event::{Dispatch, Facts},
     outcome::{Outcome, Output},
-    plan::{Plan, bind_arguments},
+    plan::{Draft, Executors, Plan, bind_arguments},
     problem::Problem,
     problem::codes,
     run::SubmitView,
@@ -150,7 +150,7 @@ fn is_zero(number: &Number) -> bool {
 }
 
 fn build(lines: &Lines<'_>, tree: &Tree) {
-    let plan = match Plan::build(tree, &()) {
+    let plan = match Draft::read(tree).plan(&Executors::any(), &Value::Null) {
         Ok(plan) => plan,
         Err(problems) => {
             assert!(!problems.is_empty(), "{:?}", lines.text);
@@ -159,7 +159,7 @@ fn build(lines: &Lines<'_>, tree: &Tree) {
     };
     check_problems(lines, &plan.warnings, 'W');
     // What a journal keeps of the document is the same plan, without positions.
-    let kept = Plan::build(&Tree::from(&plan.document), &());
+    let kept = Draft::read(&Tree::from(&plan.document)).plan(&Executors::any(), &Value::Null);
     assert_eq!(kept.map(|kept| kept.warnings.len()).ok(), Some(plan.warnings.len()), "{:?}", lines.text);
     if !plan.cron {
         run(&Arc::new(plan));

@@ -7,7 +7,6 @@ use phasm_engine::{
     plan::Plan,
     run::{Run, Step, TaskRun},
     time::Timestamp,
-    tree::Tree,
 };
 
 use super::{Script, World};
@@ -44,7 +43,7 @@ fn replan(journal: &[(Timestamp, Vec<Event>)]) -> Result<Plan, String> {
     let Some(Event::Submitted(submitted)) = journal.first().and_then(|(_, events)| events.first()) else {
         return Err("the journal does not begin with the submission".to_owned());
     };
-    Plan::build(&Tree::from(&submitted.document), &()).map_err(|problems| format!("{problems:?}"))
+    submitted.plan().map_err(|problems| format!("{problems:?}"))
 }
 
 /// Checks that whoever takes up a run the moment its process dies decides nothing, and has exactly what is in flight

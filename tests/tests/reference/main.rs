@@ -2,6 +2,7 @@
 //! `UPDATE_GOLDEN=1` rewrites the tables.
 #![expect(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, reason = "tests")]
 
+mod configuration;
 mod render;
 
 use std::{
@@ -11,7 +12,10 @@ use std::{
 };
 
 use phasm::reader;
-use phasm_engine::{document, plan::Plan};
+use phasm_engine::{
+    document,
+    plan::{Draft, Executors},
+};
 use serde_json::Value;
 
 use self::render::Renderer;
@@ -91,7 +95,9 @@ fn every_page_has_an_example_without_problems() {
         assert!(file == "README.md" || !blocks.is_empty(), "{file} has no example");
         for block in blocks {
             let tree = reader::read(&file, block).unwrap_or_else(|problems| panic!("{file}: {problems:#?}"));
-            let plan = Plan::build(&tree, &()).unwrap_or_else(|problems| panic!("{file}: {problems:#?}"));
+            let plan = Draft::read(&tree)
+                .plan(&Executors::any(), &phasm_engine::value::Value::Null)
+                .unwrap_or_else(|problems| panic!("{file}: {problems:#?}"));
             assert_eq!(plan.warnings, [], "{file}");
         }
     }

@@ -70,6 +70,9 @@ impl Renderer<'_> {
             Some("null") => "null".to_owned(),
             Some("integer") => format!("whole number{}", range(schema)),
             Some("number") => format!("number{}", range(schema)),
+            Some("object") if schema["additionalProperties"].is_object() => {
+                format!("object of {}", self.kind(&schema["additionalProperties"]))
+            }
             Some("object") => "object".to_owned(),
             _ if schema.is_string() => format!("`{}`", written(schema)),
             _ if schema.get("not").is_some() => "nothing".to_owned(),

@@ -1,6 +1,7 @@
 //! The document's JSON Schema: the shipped file is the generated one, and it accepts exactly what the reader does.
 #![expect(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, reason = "tests")]
 
+mod config;
 mod corpus;
 mod mutations;
 mod validator;

@@ -134,7 +134,7 @@ impl Mutations {
 
 /// Whether the place is deep in what may be anything.
 fn is_free(place: &[Step]) -> bool {
-    let free = ["value", "default", "config", "items", "enum", "artifacts", "set_iter", "set_ctx"];
+    let free = ["value", "default", "config", "items", "enum", "artifacts", "set_iter", "set_ctx", "vars"];
     let around = place.split_last().map_or(place, |(_, around)| around);
     around.iter().any(|step| matches!(step, Step::Key(key) if free.contains(&key.as_str())))
 }

@@ -47,8 +47,8 @@ static ECHO: LazyLock<Arc<[u8]>> = LazyLock::new(|| {
 fn on_echo<T>(document: &str, look: impl AsyncFnOnce(RunHandle, mpsc::UnboundedReceiver<Notice>) -> T) -> T {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     let host = Host::builder().plugin("echo", Arc::clone(&ECHO)).open().unwrap();
-    let plan = host.plan("seed.yaml", document).unwrap_or_else(|problems| panic!("{problems:#?}"));
     runtime.block_on(async {
+        let plan = host.plan("seed.yaml", document).await.unwrap_or_else(|problems| panic!("{problems:#?}"));
         let (run, notices) = host.submit_watched(&plan, &Map::new()).await.unwrap();
         look(run, notices).await
     })

@@ -17,7 +17,7 @@ use phasm_engine::{
     event::{Fence, Input, TaskId},
     outcome::Outcome,
     phase::Phase,
-    plan::Plan,
+    plan::{Draft, Executors, Plan},
     tree::Tree,
     value::{Map, Value},
 };
@@ -34,7 +34,7 @@ const MOST_STEPS: u32 = 40_000;
 fn plan(random: &mut Random) -> Arc<Plan> {
     let document = documents::document(random);
     let tree = Tree::from(&Value::from(document.clone()));
-    Arc::new(Plan::build(&tree, &()).unwrap_or_else(|problems| {
+    Arc::new(Draft::read(&tree).plan(&Executors::any(), &Value::Null).unwrap_or_else(|problems| {
         let problems: Vec<String> = problems.iter().map(ToString::to_string).collect();
         panic!("{document:#}\n{}", problems.join("\n"))
     }))

@@ -11,8 +11,8 @@ use phasm::{
     Host, HostBuilder,
     config::Config,
     engine::{
-        plan::{Plan, Work},
-        value::Value,
+        plan::{Draft, Plan, Work},
+        problem::Problems,
     },
     store::{Sqlite, StoreError},
 };
@@ -64,11 +64,6 @@ impl Configured {
         let file = places.config.as_deref();
         file.map(|file| configuration(file, screen, as_json)).transpose().map(Self)
     }
-
-    /// The operator's variables, an object.
-    pub(crate) fn variables(&self) -> Value {
-        self.0.as_ref().map(|(_, config)| config.vars.clone()).unwrap_or_default().into()
-    }
 }
 
 /// Opens a host for a document in `dir`, if there is one; nothing is stored, built or loaded yet.
@@ -80,12 +75,14 @@ pub(crate) fn open(
     Configured(configured): Configured,
     screen: &Screen,
     dir: Option<&Path>,
+    allow_missing: bool,
 ) -> Result<Prepared, Failure> {
     let config = configured.as_ref().map(|(_, config)| config);
     let dirs = search::plugin_dirs(&places.plugins, config, dir)?;
     let cache = search::cache_dir().map(|dir| dir.join("compiled"));
     let workshop = Arc::new(Workshop::new(screen));
     let builder = Host::builder().plugin_builder(Arc::clone(&workshop) as _);
+    let builder = if allow_missing { builder.allow_missing() } else { builder };
     let builder = config.unwrap_or(&Config::default()).apply(builder, cache);
     let builder = dirs.iter().fold(builder, HostBuilder::plugin_dir);
     let host = builder.open().map_err(Failure::host)?;
@@ -121,12 +118,23 @@ impl Prepared {
         Ok(Self { host: self.host.with_store(Arc::new(store)), ..self })
     }
 
+    /// Plans a document, with everything that it names built and compiled.
+    ///
+    /// # Errors
+    /// Every problem of the document at once.
+    pub(crate) async fn plan(&self, draft: Draft) -> Result<Arc<Plan>, Problems> {
+        if draft.is_sound() {
+            self.build(draft.executor_types().iter()).await;
+        }
+        self.host.plan_draft(draft).await
+    }
+
     /// Builds and compiles what the documents name, so that no attempt's clock runs meanwhile. What fails is warned of:
-    /// attempts that need it end with code 3 (R-C1).
+    /// attempts that need it end with code 3.
     pub(crate) async fn load_plugins(&self, plans: &[Arc<Plan>], screen: &Screen) {
         let Some(plugins) = self.host.plugins() else { return };
-        let types = plans.iter().flat_map(|plan| executor_types(plan)).collect();
-        self.build(&types).await;
+        let types: BTreeSet<Arc<str>> = plans.iter().flat_map(|plan| executor_types(plan)).collect();
+        self.build(types.iter()).await;
         for executor_type in &types {
             if let Err(error) = plugins.load(executor_type).await {
                 let message = error.to_string();
@@ -137,7 +145,7 @@ impl Prepared {
     }
 
     /// Builds the source folders among them in one go.
-    async fn build(&self, types: &BTreeSet<Arc<str>>) {
+    async fn build(&self, types: impl Iterator<Item = &Arc<str>>) {
         let folder = |executor_type: &Arc<str>| {
             let name = executor_type.split('@').next()?;
             let named =
@@ -145,7 +153,7 @@ impl Prepared {
             let folder = self.dirs.iter().find(named)?.join(name);
             folder.join("Cargo.toml").is_file().then_some(folder)
         };
-        let folders: Vec<_> = types.iter().filter_map(folder).collect();
+        let folders: Vec<_> = types.filter_map(folder).collect();
         if folders.is_empty() {
             return;
         }

@@ -76,13 +76,13 @@ fn problems_of_the_configuration_have_places_and_nothing_runs() {
     bench.write("c.toml", "plugin = []\n[limits]\nmemory = \"lots\"\n");
     let ran = bench.phasm(&["run", "w.yaml", "--config", "c.toml"]);
     assert_eq!((ran.status, ran.stdout.as_str()), (2, ""), "{ran:?}");
-    assert!(ran.stderr.contains("c.toml:1:1: C002: plugin: "), "{ran:?}");
+    assert!(ran.stderr.contains("c.toml:1:1: P011: plugin: "), "{ran:?}");
     assert!(ran.stderr.contains("did you mean `plugins`?"), "{ran:?}");
-    assert!(ran.stderr.contains("c.toml:3:10: C004: limits.memory: "), "{ran:?}");
+    assert!(ran.stderr.contains("c.toml:3:10: P037: limits.memory: "), "{ran:?}");
     let json = bench.phasm(&["run", "w.yaml", "--config", "c.toml", "--json"]).json();
     assert_eq!(
         (&json["problems"][0]["file"], &json["problems"][0]["code"]),
-        (&json!("c.toml"), &json!("C002"))
+        (&json!("c.toml"), &json!("P011"))
     );
     let missing = bench.phasm(&["run", "w.yaml", "--config", "none.toml"]);
     assert_eq!(missing.status, 2, "{missing:?}");

@@ -1,6 +1,6 @@
 //! A document as written: values with their positions.
 //!
-//! The host's readers (YAML, JSON) build a [`Tree`]; [`Plan::build`](crate::plan::Plan::build) walks it. Duplicate keys
+//! The host's readers (YAML, JSON) build a [`Tree`]; [`Draft::plan`](crate::plan::Draft::plan) walks it. Duplicate keys
 //! are kept, so that they can be reported.
 
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! `pipeline`: tasks in order, in our spelling or in seed 002's labelled form.
+//! `pipeline`: tasks in order, in our spelling or in NoETL's labelled form.
 
 mod labelled;
 
@@ -29,7 +29,7 @@ pub(crate) struct PipelineDoc {
 
 pub(super) static PIPELINE: Table = Table::closed(
     "pipeline",
-    "Tasks that run in order, one at a time; policy rules repeat, jump and end (seed 002, R-N1 to R-N8).",
+    "Tasks that run in order, one at a time; policy rules repeat, jump and end.",
     &[
         &CONTAINER_NAME,
         &TASKS,

@@ -24,7 +24,7 @@ pub const PAUSE: Form<Millis> = Form::new(duration, |defs| {
     })
 });
 
-/// A timeout, at least 1 ms (R-T6).
+/// A timeout, at least 1 ms.
 pub const TIMEOUT: Form<Millis> = Form::new(timeout, |defs| {
     defs.named("timeout", |_| {
         json!({
@@ -37,7 +37,7 @@ pub const TIMEOUT: Form<Millis> = Form::new(timeout, |defs| {
     })
 });
 
-/// Seconds as a number, or a duration as text (R-R2).
+/// Seconds as a number, or a duration as text.
 pub const SECONDS: Form<Millis> = Form::new(seconds, |defs| {
     let text = PAUSE.schema(defs);
     json!({

@@ -1,7 +1,7 @@
 //! Where the checks put what they find.
 
 use std::{
-    cell::{OnceCell, RefCell},
+    cell::{Cell, OnceCell, RefCell},
     collections::BTreeSet,
     sync::Arc,
 };
@@ -22,6 +22,7 @@ pub struct Report {
     problems: RefCell<List>,
     warnings: RefCell<List>,
     functions: OnceCell<Arc<Functions>>,
+    lost: Cell<bool>,
 }
 
 #[derive(Default)]
@@ -57,6 +58,16 @@ impl Report {
     /// Adds a problem about a place, without a value or hint.
     pub fn at(&self, entry: &Entry, site: &Site, message: impl Into<String>) {
         self.problem(site.problem(entry, message));
+    }
+
+    /// Notes that something written could not be read, and is absent from what was read.
+    pub(crate) fn lose(&self) {
+        self.lost.set(true);
+    }
+
+    /// Whether anything written is absent from what was read.
+    pub(crate) fn has_lost(&self) -> bool {
+        self.lost.get()
     }
 
     /// Whether there are so many problems that no more are taken.

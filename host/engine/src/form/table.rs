@@ -71,7 +71,11 @@ impl<T> Form<T> {
 
     /// The value that stands at `cursor`, or a problem.
     pub fn read(&self, cursor: &Cursor<'_>, report: &Report) -> Option<T> {
-        (self.read)(cursor, report)
+        let read = (self.read)(cursor, report);
+        if read.is_none() {
+            report.lose();
+        }
+        read
     }
 
     /// The JSON Schema of the values that are taken.

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 /// Names one secret of the operator's.
-#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, serde::Serialize, serde::Deserialize)]
 pub struct SecretRef {
     /// The secret.
     pub name: Arc<str>,

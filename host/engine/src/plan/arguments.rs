@@ -1,4 +1,4 @@
-//! The values a run's parameters get (R-B5).
+//! The values a run's parameters get.
 
 use std::sync::Arc;
 

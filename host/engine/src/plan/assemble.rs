@@ -12,13 +12,13 @@ use crate::{
     },
     expr::{Expr, Interpolated},
     form::Name,
-    tree::Tree,
     value::{Map, Value},
 };
 
 use super::{
     Argument, Dag, ExecutorCall, Hook, HookId, Hooks, Level, Loop, LoopOver, Node, NodeIndex, Parameter,
-    Pipeline, Plan, Settings, Template, TemplateId, TemplateKind, Tolerance, ValueFrom, Work,
+    PinnedExecutors, Pipeline, Plan, Settings, Template, TemplateId, TemplateKind, Tolerance, ValueFrom,
+    Work,
     executors::Defaults,
     resolve::{
         graph::{Graph, Graphs},
@@ -32,7 +32,13 @@ use self::{
 };
 
 /// Assembles the plan; `None` only where the document was not sound.
-pub(super) fn plan(index: &Index<'_>, graphs: &Graphs, defaults: &Defaults<'_>, tree: &Tree) -> Option<Plan> {
+pub(super) fn plan(
+    index: &Index<'_>,
+    graphs: &Graphs,
+    defaults: &Defaults<'_>,
+    executors: PinnedExecutors,
+    document: Value,
+) -> Option<Plan> {
     let doc = index.doc;
     let spec = &doc.spec;
     let assembler =
@@ -55,8 +61,8 @@ pub(super) fn plan(index: &Index<'_>, graphs: &Graphs, defaults: &Defaults<'_>, 
         hooks: assembler.hooks(&spec.hooks, Level::Node)?,
         hook_calls: Vec::new(),
         warnings: Vec::new(),
-        document: tree.to_value(),
-        defaults: Map::new(),
+        document,
+        executors,
     };
     plan.hook_calls = assembler.hook_calls.into_inner();
     Some(plan)

@@ -3,23 +3,24 @@
 mod hook;
 mod node;
 mod parameter;
+mod pinned;
 mod policy;
 mod retry;
 mod settings;
 mod template;
 
-use std::{collections::BTreeMap, sync::Arc};
-
-use crate::{
-    problem::Problem,
-    time::Millis,
-    value::{Map, Value},
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    sync::Arc,
 };
+
+use crate::{knobs::SecretRef, problem::Problem, time::Millis, value::Value};
 
 pub use self::{
     hook::{Hook, Hooks},
     node::{ExecutorCall, Node, Work},
     parameter::{Argument, Parameter, ValueFrom},
+    pinned::{Pinned, PinnedExecutors},
     policy::{Matched, Policy, PolicyRule, RuleAction, Verdict},
     retry::{RetryFilter, RetryPolicy},
     settings::{Condition, Level, PhaseConditions, Recovery, Settings},
@@ -59,8 +60,8 @@ pub struct Plan {
     pub warnings: Vec<Problem>,
     /// The document itself, as a journal keeps it.
     pub document: Value,
-    /// By executor type, the default policies of plugins' manifests that were applied, as a journal keeps them.
-    pub defaults: Map,
+    /// What the executor types in use stand for, as a journal keeps it.
+    pub executors: PinnedExecutors,
 }
 
 impl Plan {
@@ -75,6 +76,21 @@ impl Plan {
         });
         let hooks = self.hook_calls.iter().map(|hook| &hook.node);
         std::iter::once(&self.root).chain(nested).chain(hooks)
+    }
+
+    /// The secrets that it names, each once.
+    #[must_use]
+    pub fn secrets(&self) -> BTreeSet<SecretRef> {
+        let declared = self.templates.iter().flat_map(|template| &template.inputs);
+        let inline = self.nodes().flat_map(|node| node.inputs.iter());
+        let declared = self.arguments.iter().chain(declared).chain(inline);
+        let passed = self.nodes().flat_map(|node| &node.arguments);
+        let sources = declared.map(|input| &input.value_from).chain(passed.map(|passed| &passed.value_from));
+        let secret = |source: &ValueFrom| match source {
+            ValueFrom::Secret(secret) => Some(secret.clone()),
+            ValueFrom::Expression(_) => None,
+        };
+        sources.flatten().filter_map(secret).collect()
     }
 
     /// The hook of that number.

@@ -23,7 +23,7 @@ fn document(templates: &str) -> String {
 
 fn build(templates: &str) -> Result<Plan, Vec<Problem>> {
     let value = Value::from_json(&document(templates)).unwrap();
-    Plan::build(&Tree::from(&value), &())
+    Draft::read(&Tree::from(&value)).plan(&Executors::any(), &Value::Null)
 }
 
 fn plan(templates: &str) -> Plan {
@@ -67,7 +67,9 @@ fn a_cron_workflow_is_its_workflow() {
     let text = r#"{"apiVersion": "aether/v1", "kind": "CronWorkflow", "metadata": {"name": "nightly"}, "spec": {
         "schedule": "0 3 * * *", "concurrencyPolicy": "Forbid", "workflowSpec": {"entrypoint": "main", "timeout": "none",
         "templates": [{"task": {"name": "main", "executor": {"type": "echo"}}}]}}}"#;
-    let plan = Plan::build(&Tree::from(&Value::from_json(text).unwrap()), &()).unwrap();
+    let plan = Draft::read(&Tree::from(&Value::from_json(text).unwrap()))
+        .plan(&Executors::any(), &Value::Null)
+        .unwrap();
     assert!(plan.cron);
     assert_eq!(plan.timeout, None);
 }

@@ -4,6 +4,7 @@
 //! Codes are stable: they are never reused for another kind.
 
 pub mod bindings;
+pub mod executors;
 pub mod expressions;
 pub mod functions;
 pub mod names;
@@ -57,6 +58,7 @@ pub fn all() -> impl Iterator<Item = &'static Entry> {
         expressions::ENTRIES,
         bindings::ENTRIES,
         schedules::ENTRIES,
+        executors::ENTRIES,
         functions::ENTRIES,
         warnings::ENTRIES,
     ];

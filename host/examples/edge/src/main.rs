@@ -41,7 +41,7 @@ fn run(key: &Path, workflow: &Path, plugins: &[PathBuf]) -> Result<bool, Box<dyn
     let text = fs::read_to_string(workflow)?;
     let runtime = tokio::runtime::Builder::new_current_thread().build()?;
     let view = runtime.block_on(async {
-        let plan = host.plan(&name, &text).map_err(|problems| format!("{problems:#?}"))?;
+        let plan = host.plan(&name, &text).await?;
         let run = host.submit(&plan, &Map::new()).await?;
         Ok::<_, Box<dyn Error>>(run.wait().await?)
     })?;

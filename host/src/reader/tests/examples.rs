@@ -6,7 +6,7 @@ use phasm_engine::problem::codes::{self, Entry};
 use super::*;
 
 /// Their cause lies outside of the document: how large it is, which plugins there are, what a run is given.
-const ELSEWHERE: [&str; 7] = ["P002", "P051", "P052", "P053", "W002", "W008", "W015"];
+const ELSEWHERE: [&str; 9] = ["P002", "P051", "P052", "P053", "P070", "P071", "W002", "W008", "W015"];
 
 /// The templates that examples call.
 const LIBRARY: [(&str, &str); 4] = [

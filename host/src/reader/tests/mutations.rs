@@ -121,7 +121,7 @@ proptest! {
         }
         let depth_is_bounded = values(&tree).len() < 100_000;
         prop_assume!(depth_is_bounded);
-        match Plan::build(&tree, &()) {
+        match Draft::read(&tree).plan(&Executors::any(), &Value::Null) {
             Ok(plan) => prop_assert!(plan.warnings.iter().all(|warning| warning.code.starts_with('W'))),
             Err(problems) => {
                 prop_assert!(!problems.is_empty(), "{}", tree.to_value());

@@ -7,7 +7,7 @@ use phasm_engine::{
     event::{Dispatch, Event, Input, Reason, TaskId},
     outcome::{Outcome, Output},
     phase::Phase,
-    plan::Plan,
+    plan::{Draft, Executors, Plan},
     problem::Problem,
     time::Timestamp,
     value::{Map, Value},
@@ -41,7 +41,7 @@ pub(crate) fn inner(block: &str) -> &str {
 
 /// Plans a document.
 pub(crate) fn plan(document: &str) -> Result<Arc<Plan>, Vec<Problem>> {
-    Plan::build(&reader::read("seed.yaml", document)?, &()).map(Arc::new)
+    Draft::read(&reader::read("seed.yaml", document)?).plan(&Executors::any(), &Value::Null).map(Arc::new)
 }
 
 /// Returns after a second.

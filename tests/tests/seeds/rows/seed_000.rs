@@ -177,14 +177,20 @@ fn retries_share_the_deadline() {
 /// "Workflow-Level Timeout": spec.timeout 30m cancels all non-terminal tasks and marks the workflow Timeout.
 #[test]
 fn workflow_timeout() {
-    use phasm_engine::{plan::Plan, tree::Tree, value::Map, value::Value};
+    use phasm_engine::{
+        plan::{Draft, Executors},
+        tree::Tree,
+        value::Map,
+        value::Value,
+    };
     use phasm_tests::world::World;
     let tasks = json!([{ "name": "t", "template": "work" }, { "name": "u", "template": "work", "dependencies": ["t"] }]);
     let templates = json!([work(), { "dag": { "name": "main", "tasks": tasks } }]);
     let spec = json!({ "entrypoint": "main", "timeout": "30m", "templates": templates });
     let document =
         json!({ "apiVersion": "aether/v1", "kind": "Workflow", "metadata": { "name": "w" }, "spec": spec });
-    let plan = Plan::build(&Tree::from(&Value::from(document)), &()).unwrap();
+    let plan =
+        Draft::read(&Tree::from(&Value::from(document))).plan(&Executors::any(), &Value::Null).unwrap();
     let mut world = World::submit(plan.into(), Map::new(), 10, Takes(None, 0), false);
     world.finish();
     assert_eq!((world.run.phase(), ended_at(&world)), (Phase::Timeout, 1_800_000));

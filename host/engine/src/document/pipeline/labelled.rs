@@ -1,4 +1,4 @@
-//! Seed 002's form of a task: `- fetch_page: {kind: http, url: …, spec: {…}}`.
+//! NoETL's form of a task: `- fetch_page: {kind: http, url: …, spec: {…}}`.
 
 use std::collections::BTreeMap;
 
@@ -38,7 +38,7 @@ pub(super) const LABELLED: Form<TaskDoc> = Form::new(
 
 static LABELLED_TABLE: Table = Table {
     name: "labelledTask",
-    about: "A task of a pipeline as seed 002 writes it, under its label; every member that is no field is an input of its name.",
+    about: "A task of a pipeline as NoETL writes it, under its label; every member that is no field is an input of its name.",
     fields: &[&KIND, &SPEC, &WHEN, &OUTPUTS_FIELD, &PHASE_CONDITIONS, &HOOKS_FIELD, &RETRY],
     rules: &[Rule::Refused(ORDERED_BY_THE_PIPELINE)],
     rest: Rest::Named(|defs| PARAMETER_NAME.schema(defs)),
@@ -58,7 +58,7 @@ static SPEC: Field<(SettingsDoc, Option<ValueDoc>)> = Field::optional(
 );
 
 static WHEN: Field<ExprDoc> =
-    Field::optional("when", EXPRESSION, "Asked when it is the task's turn: false skips it (R-S1).");
+    Field::optional("when", EXPRESSION, "Asked when it is the task's turn: false skips it.");
 
 static OUTPUTS_FIELD: Field<ParametersDoc> =
     Field::optional("outputs", OUTPUTS, "What the work passes on; none declared passes everything.");
@@ -66,16 +66,16 @@ static OUTPUTS_FIELD: Field<ParametersDoc> =
 static PHASE_CONDITIONS: Field<ConditionsDoc> = Field::optional(
     "phaseConditions",
     CONDITIONS,
-    "Expressions that decide an attempt's phase in place of its code (R-C2).",
+    "Expressions that decide an attempt's phase in place of its code.",
 );
 
 static HOOKS_FIELD: Field<HooksDoc> =
-    Field::optional("hooks", HOOKS, "Tasks that run beside this one's phases (R-S12).");
+    Field::optional("hooks", HOOKS, "Tasks that run beside this one's phases.");
 
 static RETRY: Field<()> = Field::optional(
     "retry",
     Form::new(no_retry, |_| json!({ "not": {} })),
-    "Refused: retries are rules with `do: retry` in `spec.policy` (R-N5).",
+    "Refused: retries are rules with `do: retry` in `spec.policy`.",
 );
 
 static SPEC_TABLE: Table = Table {
@@ -88,7 +88,7 @@ static SPEC_TABLE: Table = Table {
 };
 
 static SPEC_POLICY: Field<PolicyDoc> =
-    Field::optional("policy", POLICY, "Rules that say what happens after each attempt (R-N1 to R-N6).");
+    Field::optional("policy", POLICY, "Rules that say what happens after each attempt.");
 
 static SPEC_TIMEOUT: Field<Option<Millis>> = Field::optional(
     "timeout",
@@ -98,7 +98,7 @@ static SPEC_TIMEOUT: Field<Option<Millis>> = Field::optional(
         },
         |defs| json!({ "anyOf": [TIMEOUT.schema(defs), { "type": "object" }] }),
     ),
-    "How long the task may last from its first dispatch (R-T2); an object is the executor's own.",
+    "How long the task may last from its first dispatch; an object is the executor's own.",
 );
 
 fn labelled(key: &Key, cursor: &Cursor<'_>, report: &Report) -> Option<TaskDoc> {

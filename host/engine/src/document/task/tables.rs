@@ -37,7 +37,7 @@ pub(super) const WORK: &[&str] = &["template", "executor"];
 static TEMPLATE: Table = Table::closed(
     "taskTemplate",
     "A task that is called by its name: an executor's work, or with `template` a wrapper, which runs a whole dag, loop or \
-     pipeline as one task (R-R9).",
+     pipeline as one task.",
     &[
         &NAME_FIELD,
         &EXECUTOR_FIELD,
@@ -104,7 +104,7 @@ static DAG: Table = Table::closed(
 
 static PIPELINE: Table = Table::closed(
     "pipelineTask",
-    "A task of a pipeline: a call of a template, or an executor's work written in place; seed 002's labelled form is another \
+    "A task of a pipeline: a call of a template, or an executor's work written in place; NoETL's labelled form is another \
      spelling.",
     &[
         &LABEL_FIELD,

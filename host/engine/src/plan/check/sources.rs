@@ -1,4 +1,4 @@
-//! Whether every input of every call has a source, and whether literal values fit (R-B2, R-B3).
+//! Whether every input of every call has a source, and whether literal values fit.
 
 use std::collections::BTreeSet;
 

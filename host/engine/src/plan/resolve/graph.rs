@@ -1,4 +1,4 @@
-//! A dag's tasks: dependencies resolved, cycles found, entrypoints applied (R-S6).
+//! A dag's tasks: dependencies resolved, cycles found, entrypoints applied.
 
 use std::collections::{BTreeMap, BTreeSet};
 

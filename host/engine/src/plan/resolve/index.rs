@@ -29,7 +29,7 @@ pub(in crate::plan) enum Callee<'a> {
     Inline,
     /// A task template with an executor.
     Leaf(TemplateId, &'a TemplateDoc),
-    /// A task template around a dag, loop or pipeline (R-R9).
+    /// A task template around a dag, loop or pipeline.
     Wrapper(TemplateId, &'a TemplateDoc),
     /// A dag, loop or pipeline.
     Container(TemplateId, &'a TemplateDoc),

@@ -22,7 +22,9 @@ fn bind(parameters: &str, given: &str) -> Bound {
         r#"{{"apiVersion": "aether/v1", "kind": "Workflow", "metadata": {{"name": "test"}}, "spec": {{"entrypoint": "main",
             "arguments": {{"parameters": {parameters}}}, "templates": [{{"task": {{"name": "main", "executor": {{"type": "echo"}}}}}}]}}}}"#
     );
-    let plan = Plan::build(&Tree::from(&Value::from_json(&text).unwrap()), &()).unwrap();
+    let plan = Draft::read(&Tree::from(&Value::from_json(&text).unwrap()))
+        .plan(&Executors::any(), &Value::Null)
+        .unwrap();
     let given = Value::from_json(given).unwrap().as_object().unwrap().clone();
     let bound = bind_arguments(&plan, &given, &World);
     bound

@@ -125,26 +125,31 @@ fn the_call_replaces_whole_objects_of_the_template() {
     });
 }
 
-struct Plugins;
+/// Of all executors only `echo` is installed, with default policies.
+fn plugins() -> Executors {
+    let text = r#"{"retry": {"maxAttempts": 5}, "maxInactivity": "30s", "deadline": {"timeout": "1h"}}"#;
+    let defaults = Value::from_json(text).unwrap().as_object().unwrap().clone();
+    Executors::any()
+        .with("echo", Found::Executor(Box::new(Pinned::with_defaults(defaults))))
+        .with("other", Found::Unknown)
+        .allow_missing(true)
+}
 
-impl Catalogue for Plugins {
-    fn executor(&self, executor_type: &str) -> Option<ExecutorInfo> {
-        let text = r#"{"retry": {"maxAttempts": 5}, "maxInactivity": "30s", "deadline": {"timeout": "1h"}}"#;
-        let defaults = Tree::from(&Value::from_json(text).unwrap());
-        (executor_type == "echo").then_some(ExecutorInfo { defaults: Some(defaults) })
-    }
+fn with_plugins(tree: &Tree) -> Plan {
+    Draft::read(tree).plan(&plugins(), &Value::Null).unwrap()
 }
 
 /// R-D1: what a run records of its submission gives the same plan, whatever is installed by then.
 #[test]
 fn what_is_recorded_of_manifests_gives_the_plan_again() {
     let tree = Tree::from(&Value::from_json(&document(WORK_ALONE)).unwrap());
-    let plan = Plan::build(&tree, &Plugins).unwrap();
-    let again = Plan::build(&Tree::from(&plan.document), &Recorded(&plan.defaults)).unwrap();
+    let plan = with_plugins(&tree);
+    let draft = Draft::read(&Tree::from(&plan.document));
+    let again = draft.assemble(&plan.executors, &[]).unwrap();
     let of = |plan: &Plan| format!("{:?}", plan.root.settings);
     assert_eq!(of(&plan), of(&again));
-    assert_ne!(of(&plan), of(&Plan::build(&tree, &()).unwrap()));
-    assert_eq!(plan.defaults, again.defaults);
+    assert_ne!(of(&plan), of(&Draft::read(&tree).plan(&Executors::any(), &Value::Null).unwrap()));
+    assert_eq!(plan.executors, again.executors);
 }
 
 const WORK_ALONE: &str = r#"{"task": {"name": "main", "executor": {"type": "echo"}}}"#;
@@ -157,7 +162,7 @@ fn the_manifest_is_farthest() {
         {"name": "b", "template": "work", "retry": {"limit": 0}},
         {"name": "c", "executor": {"type": "other"}}]}}"#;
     let tree = Tree::from(&Value::from_json(&document(templates)).unwrap());
-    let plan = Plan::build(&tree, &Plugins).unwrap();
+    let plan = with_plugins(&tree);
     let attempts = |node: &Node| match &node.settings.recovery {
         Some(Recovery::Retry(retry)) => Some(retry.max_attempts),
         Some(Recovery::Policy(_)) | None => None,
@@ -235,7 +240,7 @@ fn each_field_comes_from_its_nearest_level() {
                {{"task": {{"name": "patient", "executor": {{"type": "echo"}}{template}}}}}"#
         );
         let tree = Tree::from(&Value::from_json(&document(&templates)).unwrap());
-        let plan = Plan::build(&tree, &Plugins).unwrap();
+        let plan = with_plugins(&tree);
         let Settings { max_runtime, max_inactivity, deadline, recovery, .. } = &*nodes(&plan)[0].settings;
         let time = |policy: &Option<TimeoutPolicy>| {
             policy.map_or("-".to_owned(), |policy| {
@@ -277,34 +282,45 @@ fn each_field_comes_from_its_nearest_level() {
 /// Of names that nobody knows the nearest is offered; memory above the operator's limit is doubtful.
 #[test]
 fn executors_are_known_by_name() {
-    struct Few;
-    impl Catalogue for Few {
-        fn executor(&self, executor_type: &str) -> Option<ExecutorInfo> {
-            (executor_type == "echo").then(ExecutorInfo::default)
-        }
-        fn names(&self) -> Vec<Arc<str>> {
-            vec!["echo".into(), "http".into()]
-        }
-        fn memory(&self) -> Option<u64> {
-            Some(64 << 20)
-        }
-    }
+    let few = Executors::any()
+        .with("ehco", Found::Unknown)
+        .with("echo@9", Found::Unknown)
+        .installed(vec!["echo".into(), "http".into()])
+        .memory(64 << 20);
     let templates = r#"{"dag": {"name": "main", "tasks": [{"name": "a", "executor": {"type": "ehco"}}, {"name": "b", "executor": {"type": "echo@9"}},
         {"name": "c", "template": "work", "resources": {"memory": "65Mi"}}, {"name": "d", "template": "work", "resources": {"memory": "64Mi"}}]}}"#;
     let tree = Tree::from(&Value::from_json(&document(templates)).unwrap());
-    let warnings = Plan::build(&tree, &Few).unwrap().warnings;
-    let found: Vec<_> = warnings.iter().map(|w| (w.code, w.message.as_str(), w.hint.as_deref())).collect();
-    let unknown = |name| format!("executor `{name}` is not installed; expected `echo` or `http`");
-    assert_eq!(
-        found,
-        [
-            (
-                "W015",
-                "68157440 bytes of memory; expected at most the operator's limit of 67108864",
-                Some("the limit holds all the same")
-            ),
-            ("W002", unknown("ehco").as_str(), Some("did you mean `echo`?")),
-            ("W002", unknown("echo@9").as_str(), None),
-        ]
+    let of = |found: &[Problem]| -> Vec<(&str, String, Option<String>)> {
+        found.iter().map(|one| (one.code, one.message.clone(), one.hint.clone())).collect()
+    };
+    let memory = (
+        "W015",
+        "68157440 bytes of memory; expected at most the operator's limit of 67108864".to_owned(),
+        Some("the limit holds all the same".to_owned()),
     );
+    let unknown = |code, name, nearest: Option<&str>| {
+        let message = format!("executor `{name}` is not installed; expected `echo` or `http`");
+        (code, message, nearest.map(|nearest| format!("did you mean `{nearest}`?")))
+    };
+    let missing = |code| [unknown(code, "echo@9", None), unknown(code, "ehco", Some("echo"))];
+    let problems = Draft::read(&tree).plan(&few, &Value::Null).unwrap_err();
+    assert_eq!(of(&problems), missing("P070"));
+    let allowed = Draft::read(&tree).plan(&few.allow_missing(true), &Value::Null).unwrap();
+    assert_eq!(of(&allowed.warnings), [&[memory][..], &missing("W002")].concat());
+    assert_eq!(
+        allowed.executors.values().cloned().collect::<Vec<_>>(),
+        [Pinned::default(), Pinned::default()]
+    );
+}
+
+/// A type that is installed and unusable says why.
+#[test]
+fn executors_that_cannot_be_used_are_refused_with_the_reason() {
+    let tree = Tree::from(&Value::from_json(&document(WORK_ALONE)).unwrap());
+    let broken = Executors::any().with("echo", Found::Broken("no component".into()));
+    let [problem] = &*Draft::read(&tree).plan(&broken, &Value::Null).unwrap_err() else {
+        panic!("one problem")
+    };
+    assert_eq!((problem.code, &*problem.message), ("P071", "executor `echo` cannot be used: no component"));
+    assert_eq!(problem.path, "spec.templates[0].task.executor.type");
 }

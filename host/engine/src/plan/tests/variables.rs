@@ -10,7 +10,7 @@ fn build_with(variables: &str, label: &str, when: &str) -> Result<Plan, Vec<Prob
     );
     let document = Value::from_json(&document(&templates)).unwrap();
     let variables = Value::from_json(variables).unwrap();
-    Plan::build(&Tree::from(&document), &WithVariables { catalogue: &(), variables: &variables })
+    Draft::read(&Tree::from(&document)).plan(&Executors::any(), &variables)
 }
 
 /// R-X9, R-E2: by its own name, unless that is one of the engine's.

@@ -1,4 +1,4 @@
-//! One attempt from its start to what follows from its result (R-C2, R-R4).
+//! One attempt from its start to what follows from its result.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! Inputs and configuration before the first attempt (R-B1 to R-B5).
+//! Inputs and configuration before the first attempt.
 
 use std::sync::Arc;
 

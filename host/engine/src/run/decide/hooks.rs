@@ -1,4 +1,4 @@
-//! Hooks: task templates that run beside the phases (R-S12).
+//! Hooks: task templates that run beside the phases.
 
 use super::{
     Decider, MOST_TASK_RUNS,

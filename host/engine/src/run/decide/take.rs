@@ -6,6 +6,7 @@ use super::Decider;
 use crate::{
     event::{Event, Input, Submitted, TaskId},
     phase::Phase,
+    problem::Noted,
     run::{Submission, state::TaskIndex},
     time::Timestamp,
     value::Map,
@@ -14,9 +15,19 @@ use crate::{
 impl Decider<'_> {
     /// The run exists.
     pub(in crate::run) fn submit(&mut self, submission: Submission) {
-        let Submission { run_id, parameters, facts } = submission;
-        let (document, defaults) = (self.plan().document.clone(), self.plan().defaults.clone());
-        self.emit(Event::Submitted(Box::new(Submitted { run_id, document, parameters, facts, defaults })));
+        let Submission { run_id, parameters, facts, secrets } = submission;
+        let plan = self.plan();
+        let submitted = Submitted {
+            run_id,
+            document: plan.document.clone(),
+            parameters,
+            facts,
+            executors: plan.executors.clone(),
+            secrets,
+            warnings: plan.warnings.iter().map(Noted::from).collect(),
+            defaults: Map::new(),
+        };
+        self.emit(Event::Submitted(Box::new(submitted)));
         self.emit(Event::RunPhase(Phase::Created));
         self.settle();
     }

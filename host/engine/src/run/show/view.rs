@@ -1,4 +1,4 @@
-//! The run view (R-V1): one run as people and programs see it, the same on the command line and over HTTP.
+//! The run view: one run as people and programs see it, the same on the command line and over HTTP.
 
 use std::sync::Arc;
 
@@ -58,7 +58,7 @@ pub struct RunView {
     pub hooks: Vec<HookView>,
 }
 
-/// One hook run (R-S12).
+/// One hook run.
 #[derive(Clone, Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct HookView {

@@ -1,4 +1,4 @@
-//! Applying events: the only way in for everything that is recorded, for live and recovered runs alike (R-D1).
+//! Applying events: the only way in for everything that is recorded, for live and recovered runs alike.
 
 use std::sync::Arc;
 

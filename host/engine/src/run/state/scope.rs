@@ -1,4 +1,4 @@
-//! One container's run: its children, their tally, and the phase that follows from them (R-S3, R-S4).
+//! One container's run: its children, their tally, and the phase that follows from them.
 
 use std::{collections::BTreeSet, sync::Arc};
 
@@ -77,7 +77,7 @@ pub struct PipelineCourse {
     pub(in crate::run) last: Option<TaskIndex>,
     /// Jumps so far.
     pub jumps: u32,
-    /// Jumps at most (R-N3).
+    /// Jumps at most.
     pub max_jumps: u32,
     /// `iter`.
     pub iter: Arc<Map>,
@@ -286,7 +286,7 @@ impl Failures {
         slot.get_or_insert(child);
     }
 
-    /// The one that decides the container's phase: Error > Timeout > Failed > Cancelled (R-S4).
+    /// The one that decides the container's phase: Error > Timeout > Failed > Cancelled.
     #[must_use]
     pub fn worst(&self) -> Option<&Ended> {
         self.error.as_ref().or(self.timeout.as_ref()).or(self.failed.as_ref()).or(self.cancelled.as_ref())

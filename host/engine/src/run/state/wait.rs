@@ -1,4 +1,4 @@
-//! The instants a run waits for, in the order in which they are due (R-T7).
+//! The instants a run waits for, in the order in which they are due.
 
 use std::collections::BTreeSet;
 

@@ -3,6 +3,7 @@ use serde_json::json;
 use super::*;
 use crate::{
     event::{Facts, Input, TaskId},
+    plan::{Draft, Executors},
     run::{Run, RunView, Submission},
     tree::Tree,
     value::{Map, Value},
@@ -18,9 +19,13 @@ fn run_of_two() -> (Run, Vec<(Timestamp, Vec<Event>)>) {
         },
     });
     let document = Value::from_json(&document.to_string()).unwrap();
-    let plan = Arc::new(Plan::build(&Tree::from(&document), &()).unwrap());
-    let submission =
-        Submission { run_id: "r".into(), parameters: Arc::new(Map::new()), facts: Facts::default() };
+    let plan = Arc::new(Draft::read(&Tree::from(&document)).plan(&Executors::any(), &Value::Null).unwrap());
+    let submission = Submission {
+        run_id: "r".into(),
+        parameters: Arc::new(Map::new()),
+        facts: Facts::default(),
+        secrets: Vec::new(),
+    };
     let (mut run, first) = Run::start(plan, submission, Timestamp(0));
     let second = run.step(Timestamp(1), Input::Granted(1));
     (run, vec![(Timestamp(0), first.events), (Timestamp(1), second.events)])

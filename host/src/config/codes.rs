@@ -1,4 +1,5 @@
-//! Every kind of problem and warning about a configuration (`C0…`, `C1…`), with an explanation and an example.
+//! What only a configuration can have for problems (`C0…`) and warnings (`C1…`), with an explanation and an example.
+//! Types, fields, words and numbers have the codes of documents.
 
 use phasm_engine::problem::codes::Entry;
 
@@ -11,40 +12,13 @@ pub static SYNTAX: Entry = Entry {
     right: "plugins = [\"../plugins\"]",
 };
 
-/// A key that means nothing.
-pub static UNKNOWN_KEY: Entry = Entry {
-    code: "C002",
-    title: "Key that means nothing",
-    explanation: "A misspelt key would silently configure nothing, so that every key must be known.",
-    wrong: "[grants.file]\ndir = []",
-    right: "[grants.file]\ndirs = []",
-};
-
-/// A value of the wrong type.
-pub static WRONG_TYPE: Entry = Entry {
-    code: "C003",
-    title: "Value of the wrong type",
-    explanation: "Each key takes one type: text, a list, a table, a truth value or a whole number.",
-    wrong: "plugins = \"../plugins\"",
-    right: "plugins = [\"../plugins\"]",
-};
-
-/// A value that is not possible.
-pub static BAD_VALUE: Entry = Entry {
-    code: "C004",
-    title: "Value that is not possible",
-    explanation: "The type is right, the value is not: the message says what is possible.",
-    wrong: "[limits]\nmemory = \"64 megs\"",
-    right: "[limits]\nmemory = \"64 MiB\"",
-};
-
-/// A key that is missing.
-pub static MISSING_KEY: Entry = Entry {
-    code: "C005",
-    title: "Key that is missing",
-    explanation: "Without this key the table means nothing.",
-    wrong: "dirs = [{ host = \"..\" }]",
-    right: "dirs = [{ host = \"..\", guest = \"/repo\" }]",
+/// A guest's path that stands for two directories.
+pub static TAKEN_PATH: Entry = Entry {
+    code: "C006",
+    title: "Guest path that is taken",
+    explanation: "A plugin sees each path once: two directories cannot be the same one to it.",
+    wrong: "dirs = [{ host = \"a\", guest = \"/data\" }, { host = \"b\", guest = \"/data\" }]",
+    right: "dirs = [{ host = \"a\", guest = \"/data\" }, { host = \"b\", guest = \"/more\" }]",
 };
 
 /// A grant that nothing uses yet.
@@ -85,17 +59,7 @@ pub static UNKNOWN_PLUGIN: Entry = Entry {
 };
 
 /// All entries, by code.
-pub static ENTRIES: &[&Entry] = &[
-    &SYNTAX,
-    &UNKNOWN_KEY,
-    &WRONG_TYPE,
-    &BAD_VALUE,
-    &MISSING_KEY,
-    &NOT_YET,
-    &NO_SECRET,
-    &NO_DIRECTORY,
-    &UNKNOWN_PLUGIN,
-];
+pub static ENTRIES: &[&Entry] = &[&SYNTAX, &TAKEN_PATH, &NOT_YET, &NO_SECRET, &NO_DIRECTORY, &UNKNOWN_PLUGIN];
 
 /// The entry of `code`, in either case.
 #[must_use]

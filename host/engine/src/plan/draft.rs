@@ -1,0 +1,110 @@
+//! From a document to a plan: read, told what its executors stand for, checked, assembled.
+//!
+//! ```text
+//!  tree ── read ──▶ Draft ── executor_types ──▶ the host finds out ──▶ Executors ── plan ──▶ Plan, or every problem
+//!                     └── assemble ──▶ Plan          what a run was submitted with: judged once, never again
+//! ```
+
+use std::{collections::BTreeSet, fmt, sync::Arc};
+
+use crate::{
+    document::{self, KindDoc, WorkflowDoc},
+    form::{Cursor, Report, check_duplicates},
+    problem::{Noted, Problem},
+    tree::Tree,
+    value::Value,
+};
+
+use super::{
+    Plan, assemble, check,
+    executors::{self, Executors},
+    model::PinnedExecutors,
+    resolve::{
+        graph::{Graph, Graphs},
+        index::Index,
+    },
+    variables,
+};
+
+/// A document as read. Problems found so far are kept, and reported with the rest.
+pub struct Draft {
+    doc: Option<WorkflowDoc>,
+    document: Value,
+    report: Report,
+}
+
+impl fmt::Debug for Draft {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Draft").field("doc", &self.doc).finish_non_exhaustive()
+    }
+}
+
+impl Draft {
+    /// Reads a document, whatever is wrong with it.
+    #[must_use]
+    pub fn read(tree: &Tree) -> Self {
+        let report = Report::default();
+        check_duplicates(&Cursor::root(tree), &report);
+        let doc = document::read(tree, &report);
+        Self { doc, document: tree.to_value(), report }
+    }
+
+    /// Whether reading it found no problem; [`Draft::plan`] may still find some.
+    #[must_use]
+    pub fn is_sound(&self) -> bool {
+        self.doc.is_some() && self.report.is_sound()
+    }
+
+    /// The executor types that it names, each once, sorted.
+    #[must_use]
+    pub fn executor_types(&self) -> Vec<Arc<str>> {
+        self.doc.as_ref().map(executors::types).unwrap_or_default()
+    }
+
+    /// Checks the whole document, knowing what its executor types stand for and the operator's variables, an object.
+    ///
+    /// # Errors
+    /// Every problem of the document, in its order; nothing is left to be found by running it.
+    pub fn plan(self, executors: &Executors, variables: &Value) -> Result<Plan, Vec<Problem>> {
+        let Self { doc, document, report } = self;
+        let plan = doc.and_then(|doc| {
+            let index = Index::new(&doc, &report, variables::readable(variables));
+            let graphs = graphs(&index);
+            check::check(&index, &graphs);
+            let (defaults, pinned) = executors::look_up(&index, executors);
+            check::warn(&index, &graphs, &defaults);
+            let plan = || assemble::plan(&index, &graphs, &defaults, pinned, document);
+            report.is_sound().then(plan).flatten()
+        });
+        let (problems, warnings) = report.into_parts();
+        match plan {
+            Some(plan) if problems.is_empty() => Ok(Plan { warnings, ..plan }),
+            Some(_) | None => Err(problems),
+        }
+    }
+
+    /// The plan of a document that a run was submitted with, from what was recorded of its executors. Whoever took the
+    /// run has judged it: what is refused, or warned of, by now is so no more.
+    ///
+    /// # Errors
+    /// The problems of a document that holds what cannot be read at all.
+    pub fn assemble(self, executors: &PinnedExecutors, warnings: &[Noted]) -> Result<Plan, Vec<Problem>> {
+        let Self { doc, document, report } = self;
+        let lost = report.has_lost();
+        let plan = doc.filter(|_| !lost).and_then(|doc| {
+            let index = Index::new(&doc, &report, BTreeSet::new());
+            let defaults = executors::recorded(executors)?;
+            assemble::plan(&index, &graphs(&index), &defaults, executors.clone(), document)
+        });
+        let warnings = warnings.iter().filter_map(Noted::problem).collect();
+        plan.map(|plan| Plan { warnings, ..plan }).ok_or_else(|| report.into_parts().0)
+    }
+}
+
+fn graphs(index: &Index<'_>) -> Graphs {
+    let dags = index.templates().filter_map(|(id, template)| match &template.kind {
+        KindDoc::Dag(dag) => Some((id, Graph::build(index, dag))),
+        KindDoc::Task(_) | KindDoc::Loop(_) | KindDoc::Pipeline(_) => None,
+    });
+    dags.collect()
+}

@@ -1,0 +1,150 @@
+//! The executors that a document names, against what they stand for.
+
+use std::{collections::BTreeMap, sync::Arc};
+
+use crate::{
+    document::{ExecutorDoc, KindDoc, SettingsDoc, TaskDoc, WorkDoc, WorkflowDoc},
+    form::listed_if_few,
+    plan::{
+        model::{Pinned, PinnedExecutors},
+        resolve::index::{Index, tasks_of},
+    },
+    problem::codes::{
+        Entry,
+        executors::{NOT_INSTALLED, UNUSABLE},
+        warnings::{ABOVE_LIMIT, PLUGIN_DEFAULTS, UNKNOWN_EXECUTOR},
+    },
+    suggest::did_you_mean,
+};
+
+use super::{Defaults, Executors, Found, defaults};
+
+/// The calls of one executor type.
+struct Uses<'i, 'a> {
+    index: &'i Index<'a>,
+    kind: &'a str,
+    calls: Vec<&'a ExecutorDoc>,
+}
+
+/// Looks every executor of the document up. Those that stand for nothing usable are problems, or warnings where they may
+/// be missing; unusable defaults are warnings.
+pub(in crate::plan) fn look_up<'a>(
+    index: &Index<'a>,
+    executors: &Executors,
+) -> (Defaults<'a>, PinnedExecutors) {
+    executors.memory.into_iter().for_each(|limit| check_memory(index, limit));
+    let (mut settings, mut pinned) = (Defaults::new(), PinnedExecutors::new());
+    for uses in uses(index) {
+        let Some(found) = executors.found.get(uses.kind) else { continue };
+        let known = uses.judge(found, executors);
+        if !known.defaults.is_empty() {
+            settings.insert(uses.kind, uses.defaults(&known));
+        }
+        pinned.insert(uses.kind.into(), known);
+    }
+    (settings, pinned)
+}
+
+/// The defaults that a run was submitted with, which are judged no more; nothing if some cannot be read.
+pub(in crate::plan) fn recorded(executors: &PinnedExecutors) -> Option<Defaults<'_>> {
+    let has_defaults = executors.iter().filter(|(_, known)| !known.defaults.is_empty());
+    has_defaults.map(|(kind, known)| Some((&**kind, defaults::recorded(&known.defaults)?))).collect()
+}
+
+/// The executor types that a document names, each once.
+pub(in crate::plan) fn types(doc: &WorkflowDoc) -> Vec<Arc<str>> {
+    let mut types: Vec<_> = executor_calls(doc).map(|executor| executor.kind.value.clone()).collect();
+    types.sort_unstable();
+    types.dedup();
+    types
+}
+
+fn uses<'i, 'a>(index: &'i Index<'a>) -> impl Iterator<Item = Uses<'i, 'a>> {
+    let mut by_type: BTreeMap<&'a str, Vec<&'a ExecutorDoc>> = BTreeMap::new();
+    for executor in executor_calls(index.doc) {
+        by_type.entry(&executor.kind.value).or_default().push(executor);
+    }
+    by_type.into_iter().map(move |(kind, calls)| Uses { index, kind, calls })
+}
+
+impl Uses<'_, '_> {
+    fn judge(&self, found: &Found, executors: &Executors) -> Pinned {
+        match found {
+            Found::Executor(known) => return (**known).clone(),
+            Found::Unknown => self.unknown(executors),
+            Found::Broken(why) => {
+                let message = format!("executor `{}` cannot be used: {why}", self.kind);
+                self.missing(&UNUSABLE, executors, &message, None);
+            }
+        }
+        Pinned::default()
+    }
+
+    fn unknown(&self, executors: &Executors) {
+        let names = || executors.installed.iter().map(|name| &**name);
+        let expected = listed_if_few(names(), "the name of a plugin");
+        let message = format!("executor `{}` is not installed; expected {expected}", self.kind);
+        let name = self.kind.split_once('@').map_or(self.kind, |(name, _)| name);
+        // The name alone may be right, and the version wrong.
+        let hint = did_you_mean(name, names().filter(|known| *known != name));
+        self.missing(&NOT_INSTALLED, executors, &message, hint.as_deref());
+    }
+
+    /// Reports every call.
+    fn missing(&self, entry: &'static Entry, executors: &Executors, message: &str, hint: Option<&str>) {
+        let report = self.index.report;
+        for call in self.calls.iter().take_while(|_| !report.is_full()) {
+            if executors.missing_allowed {
+                let warning = call.kind.problem(&UNKNOWN_EXECUTOR, message);
+                report.warning(warning.with_hint_if(hint.map(str::to_owned)));
+            } else {
+                report.problem(call.kind.problem(entry, message).with_hint_if(hint.map(str::to_owned)));
+            }
+        }
+    }
+
+    fn defaults(&self, known: &Pinned) -> SettingsDoc {
+        let (settings, problems) = defaults::judged(&known.defaults);
+        let Some(first) = problems.first() else { return settings };
+        let message = format!(
+            "plugin `{}` has unusable defaults ({}: {}); expected policies as in a document",
+            self.kind, first.path, first.message
+        );
+        if let Some(call) = self.calls.first() {
+            self.index.report.warning(call.kind.problem(&PLUGIN_DEFAULTS, message));
+        }
+        SettingsDoc::default()
+    }
+}
+
+fn check_memory(index: &Index<'_>, limit: u64) {
+    for task in tasks(index.doc) {
+        let (Some(memory), Some(site)) = (task.memory, task.site_of("resources")) else { continue };
+        if memory > limit {
+            let message =
+                format!("{memory} bytes of memory; expected at most the operator's limit of {limit}");
+            index
+                .report
+                .warning(site.problem(&ABOVE_LIMIT, message).with_hint("the limit holds all the same"));
+        }
+    }
+}
+
+/// Every executor call in the document.
+fn executor_calls(doc: &WorkflowDoc) -> impl Iterator<Item = &ExecutorDoc> {
+    tasks(doc).filter_map(|task| match &task.work {
+        WorkDoc::Executor(executor) => Some(executor),
+        WorkDoc::Template(_) | WorkDoc::Unreadable => None,
+    })
+}
+
+/// Every task of the document, templates and calls.
+fn tasks(doc: &WorkflowDoc) -> impl Iterator<Item = &TaskDoc> {
+    doc.spec.templates.iter().flat_map(|template| {
+        let own = match &template.kind {
+            KindDoc::Task(task) => Some(&**task),
+            KindDoc::Dag(_) | KindDoc::Loop(_) | KindDoc::Pipeline(_) => None,
+        };
+        own.into_iter().chain(tasks_of(template).into_iter().flat_map(|tasks| &tasks.list))
+    })
+}

@@ -1,0 +1,35 @@
+//! Warnings as a journal keeps them.
+
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+
+use super::{Problem, codes};
+use crate::{path::Path, tree::Span};
+
+/// What a journal keeps of a warning about the document.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Noted {
+    /// The catalogue's code.
+    pub code: Arc<str>,
+    /// Where in the document.
+    pub path: Arc<str>,
+    /// What is doubtful and what was expected.
+    pub message: Arc<str>,
+}
+
+impl Noted {
+    /// The warning; nothing if this catalogue no longer has its code.
+    pub(crate) fn problem(&self) -> Option<Problem> {
+        let entry = codes::find(&self.code)?;
+        let problem = Problem::new(entry, &Path::root(), Span::default(), &*self.message);
+        Some(Problem { path: self.path.to_string(), ..problem })
+    }
+}
+
+impl From<&Problem> for Noted {
+    fn from(problem: &Problem) -> Self {
+        let Problem { code, path, message, .. } = problem;
+        Self { code: (*code).into(), path: path.as_str().into(), message: message.as_str().into() }
+    }
+}

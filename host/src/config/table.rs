@@ -1,0 +1,80 @@
+//! A configuration as written: what may stand in it, and what of it was read.
+
+use std::path::PathBuf;
+
+use phasm_engine::{
+    form::{Cursor, Field, Form, Name, Report, TEXTS, Table},
+    value::Map,
+};
+use serde_json::json;
+
+use super::{
+    Surroundings,
+    grants::{self, Grant},
+    limits::{self, Limited},
+    secrets::{self, Secret},
+};
+
+/// The whole file.
+pub(super) static CONFIGURATION: Table = Table::closed(
+    "configuration",
+    "What an operator allows: plugins, what each may touch, values for expressions, secrets, limits.",
+    &[&PLUGINS, &GRANTS, &VARS, &SECRETS, &LIMITS],
+    &[],
+);
+
+static PLUGINS: Field<Vec<Name>> = Field::optional(
+    "plugins",
+    TEXTS,
+    "Directories with plugins, relative to this file, searched after those of `--plugins`.",
+);
+static GRANTS: Field<Vec<Grant>> =
+    Field::optional("grants", grants::GRANTS, "What the plugin of each name may touch; by default nothing.");
+static VARS: Field<Map> = Field::optional(
+    "vars",
+    VALUES,
+    "Values that expressions read as `vars.<name>`, or by their name alone; dates and times are text.",
+);
+static SECRETS: Field<Vec<Secret>> = Field::optional(
+    "secrets",
+    secrets::SECRETS,
+    "By name and key, where the values are that `secretKeyRef` asks for.",
+);
+static LIMITS: Field<Limited> = Field::optional("limits", limits::LIMITS, "What every guest may use.");
+
+/// Anything by name.
+const VALUES: Form<Map> = Form::new(
+    |cursor, report| {
+        let members = cursor.each_member(report)?;
+        Some(members.map(|(key, value)| (key.name.clone(), value.tree.to_value())).collect())
+    },
+    |_| json!({ "type": "object" }),
+);
+
+/// What a configuration says, before anything outside of it is looked at.
+#[derive(Default)]
+pub(super) struct Written {
+    pub(super) plugins: Vec<Name>,
+    pub(super) grants: Vec<Grant>,
+    pub(super) vars: Map,
+    pub(super) secrets: Vec<Secret>,
+    pub(super) limits: Limited,
+}
+
+impl Written {
+    /// What stands at `cursor`; whatever is wrong with it is reported.
+    pub(super) fn read(cursor: &Cursor<'_>, report: &Report) -> Option<Self> {
+        let object = cursor.object(&CONFIGURATION, report)?;
+        Some(Self {
+            plugins: object.or_default(&PLUGINS),
+            grants: object.or_default(&GRANTS),
+            vars: object.or_default(&VARS),
+            secrets: object.or_default(&SECRETS),
+            limits: object.or_default(&LIMITS),
+        })
+    }
+
+    pub(super) fn plugin_dirs(&self, around: &Surroundings<'_>) -> Vec<PathBuf> {
+        self.plugins.iter().map(|dir| around.dir.join(&*dir.value)).collect()
+    }
+}

@@ -1,0 +1,60 @@
+//! The configuration's JSON Schema: the shipped file is the generated one, and it accepts exactly what the reader does.
+
+use std::fs;
+
+use phasm::config;
+use serde_json::{Value, json};
+
+use crate::{
+    corpus::{root, tree},
+    mutations::Mutations,
+    validator::Validator,
+};
+
+/// `UPDATE_GOLDEN=1` rewrites it.
+#[test]
+fn the_shipped_schema_is_the_generated_one() {
+    let file = root().join("host/schema/config.schema.json");
+    let generated = format!("{:#}\n", config::schema());
+    if std::env::var_os("UPDATE_GOLDEN").is_some() {
+        fs::write(&file, &generated).unwrap();
+    }
+    assert!(fs::read_to_string(&file).unwrap() == generated, "stale; run this test with UPDATE_GOLDEN=1");
+}
+
+/// A configuration with every field.
+fn whole() -> Value {
+    let limits = config::schema().pointer("/$defs/limits/properties").unwrap().clone();
+    let limits = limits.as_object().unwrap().keys().map(|name| (name.clone(), json!(5)));
+    json!({
+        "plugins": ["../plugins"],
+        "grants": { "file": {
+            "dirs": [{ "host": "..", "guest": "/repo", "mode": "rw", "create": true }],
+            "env": { "LANG": "C" }, "http": ["example.org"],
+        } },
+        "vars": { "region": "eu", "sizes": [1, { "deep": true }] },
+        "secrets": { "db": { "password": { "env": "DB_PASSWORD" }, "cert": { "file": "cert.pem" } } },
+        "limits": limits.collect::<serde_json::Map<_, _>>(),
+    })
+}
+
+#[test]
+fn every_change_of_a_configuration_is_judged_alike() {
+    let schema = Validator::new(config::schema());
+    let whole = whole();
+    assert!(schema.accepts(&whole) && schema.not_met().is_empty(), "{:?}", schema.not_met());
+    let mut mutations = Mutations::new(&config::schema());
+    mutations.learn(&whole);
+    let mutants = mutations.of(&whole);
+    assert!(mutants.len() > 1000, "{} changes", mutants.len());
+    let wrong: Vec<_> = mutants
+        .iter()
+        .filter_map(|mutant| {
+            let problems = config::check_shape(&tree(&mutant.document));
+            let accepted = schema.accepts(&mutant.document);
+            (accepted != problems.is_empty())
+                .then(|| format!("{} ({:?}): {accepted}, {problems:?}", mutant.path, mutant.change))
+        })
+        .collect();
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
