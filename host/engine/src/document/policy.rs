@@ -211,6 +211,6 @@ impl RuleDoc {
         let expected = listed_if_few(labels.clone(), "a label of this pipeline");
         let message = format!("unknown task `{}`; expected {expected}", to.value);
         let problem = to.problem(&names::UNKNOWN_TASK, message);
-        report.problem(problem.with_hint_if(crate::suggest::did_you_mean(&to.value, labels)));
+        report.problem(problem.with_hint_if(report.did_you_mean(&to.value, labels)));
     }
 }

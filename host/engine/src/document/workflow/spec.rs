@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use serde_json::json;
 
+use crate::document::foreign;
 use crate::{
     document::{
         HooksDoc, ParametersDoc, TemplateDoc,
@@ -51,7 +52,8 @@ static SPEC_TABLE: Table = Table::closed(
         &HOOKS_FIELD,
     ],
     &[],
-);
+)
+.knowing(foreign::SPEC);
 
 static ENTRYPOINT: Field<Name> = Field::required(
     "entrypoint",

@@ -1,6 +1,10 @@
 //! Doubts (W0xx): they stop nothing.
 
 super::entries! {
+    MORE_WARNINGS "W000" "More warnings than are listed",
+        "A thousand warnings are listed, and after them nothing more is looked for.",
+        "tasks: [{name: a, template: work, timeout: 1}]  # … and so on" =>
+        "tasks: [{name: a, template: work, timeout: 1m}]";
     IGNORED "W001" "Field that is ignored",
         "The field is read for the sake of documents written for other engines; it has no effect here.",
         "resources: {cpu: 2}" => "resources: {memory: 64Mi}";
