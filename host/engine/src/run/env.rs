@@ -68,7 +68,7 @@ impl Judged {
 /// A task run as others see it.
 fn seen(task: &TaskRun) -> Finished {
     let ran =
-        Ran { phase: task.phase, code: task.code, message: task.message.clone(), retries: task.retries() };
+        Ran { phase: task.phase, code: task.code, message: task.message.clone(), retries: task.retries };
     Finished { ran: Some(ran), outputs: Arc::clone(&task.outputs) }
 }
 
@@ -249,8 +249,7 @@ impl Sight for View<'_> {
             return Some(Some(Arc::clone(&result.outputs)));
         }
         let ended = scope.pipeline()?.ended.get(index).copied().flatten();
-        let ran = ended.map(|id| &self.run[id]).filter(|task| task.phase != Phase::Skipped);
-        Some(ran.map(|task| Arc::clone(&task.outputs)))
+        Some(ended.map(|id| Arc::clone(&self.run[id].outputs)))
     }
 
     fn ctx(&self) -> Option<&Arc<Map>> {
