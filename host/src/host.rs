@@ -1,5 +1,6 @@
 //! The embedding API: open a host, submit documents, await views.
 
+mod missing;
 mod recover;
 mod setup;
 
@@ -23,7 +24,10 @@ use tokio::{
     sync::{mpsc, watch},
 };
 
-pub use self::setup::{HostBuilder, OpenError};
+pub use self::{
+    missing::Missing,
+    setup::{HostBuilder, OpenError},
+};
 use crate::{
     dispatcher::Rank,
     driver::{Driver, Message, Shared, Standing},
@@ -47,7 +51,7 @@ pub struct Host {
     facts: Facts,
     allow_missing: bool,
     submitted: AtomicU64,
-    /// Held while a run is taken up from the store, so that nobody takes it up twice.
+    /// Held while a run is recovered from the store, so that nobody recovers it twice.
     recovering: tokio::sync::Mutex<()>,
     control: Control,
 }
@@ -172,6 +176,7 @@ impl Host {
             facts: self.facts.clone(),
             secrets: self.secrets_of(plan),
         };
+        self.keep_components(plan);
         let now = self.shared.clock.now();
         let (run, step) = Run::start(Arc::clone(plan), submission, now);
         let head = Arc::new(RunHead {
@@ -181,7 +186,17 @@ impl Host {
             priority: plan.priority,
             submitted_at: now,
         });
-        Ok(self.launch(run, step, head, listener, None).await?)
+        Ok(self.drive(run, step, head, listener, None).await?)
+    }
+
+    /// Has the store keep what the run is pinned to. It is queued before the submission, and fails together with it.
+    fn keep_components(&self, plan: &Plan) {
+        let Some(plugins) = &self.plugins else { return };
+        for pinned in plan.executors.values() {
+            if let (Some(digest), Some(bytes)) = (&pinned.digest, plugins.component(pinned)) {
+                drop(self.shared.store.keep_component(digest, bytes));
+            }
+        }
     }
 
     /// The secrets that the plan names and this host has.
@@ -192,7 +207,7 @@ impl Host {
 
     /// Drives a run on from a step that is not durable yet: its first, or the first after it was recovered. `first`
     /// reaches it before anything is begun.
-    async fn launch(
+    async fn drive(
         &self,
         run: Run,
         step: Step,

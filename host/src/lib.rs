@@ -73,7 +73,7 @@ mod watch;
 pub use self::{
     driver::{Refused, Request},
     handle::{RunError, RunHandle, Waited, tasks_named},
-    host::{Host, HostBuilder, OpenError, SubmitError},
+    host::{Host, HostBuilder, Missing, OpenError, SubmitError},
     journal::RecoverError,
     watch::{LogLine, Notice, ProgressNote},
 };

@@ -1,8 +1,11 @@
-//! Taking up the runs of a store where their journals end (R-D3).
+//! Recovering the runs of a store from where their journals end (R-D3).
 
 use std::sync::Arc;
 
-use phasm_engine::run::Run;
+use phasm_engine::{
+    event::{Event, Submitted},
+    run::Run,
+};
 use tokio::sync::{mpsc, oneshot};
 
 use super::Host;
@@ -15,8 +18,8 @@ use crate::{
 };
 
 impl Host {
-    /// Takes up every open run of the store, the most urgent first, and drives them on together. Runs that cannot be
-    /// taken up do not keep the others from it.
+    /// Recovers every open run of the store, the most urgent first, and drives them on together. Runs that cannot be
+    /// recovered do not keep the others from it.
     ///
     /// # Errors
     /// When the store cannot be read.
@@ -29,14 +32,15 @@ impl Host {
         Ok(recovered)
     }
 
-    /// Takes up one run of the store and drives it on. Waits keep their absolute times, what was in flight is executed
-    /// again under the same numbers, suspended tasks stay suspended. A run that this host drives already is not
-    /// taken up twice.
+    /// Recovers one run of the store and drives it on. Waits keep their absolute times, what was in flight is executed
+    /// again under the same numbers by the same components, suspended tasks stay suspended. A run that this host drives
+    /// already is not recovered twice.
     ///
     /// # Errors
-    /// [`RecoverError`] when there is no such run, when it has ended, or when its journal cannot be read.
+    /// [`RecoverError`] when there is no such run, when it has ended, when its journal cannot be read, or when what it was
+    /// submitted with is not there; nothing is recorded then.
     pub async fn recover_run(&self, run_id: &str) -> Result<RunHandle, RecoverError> {
-        self.take_up(run_id, None, None).await
+        self.recover_with(run_id, None, None).await
     }
 
     /// [`Self::recover_run`], heard from the first event on that this host adds.
@@ -48,7 +52,7 @@ impl Host {
         run_id: &str,
     ) -> Result<(RunHandle, mpsc::UnboundedReceiver<Notice>), RecoverError> {
         let (listener, notices) = mpsc::unbounded_channel();
-        let handle = self.take_up(run_id, Some(listener), None).await?;
+        let handle = self.recover_with(run_id, Some(listener), None).await?;
         Ok((handle, notices))
     }
 
@@ -65,7 +69,7 @@ impl Host {
         let (listener, notices) = mpsc::unbounded_channel();
         let (answer, hears) = oneshot::channel();
         let ask = Message::Ask { request: request.clone(), answer };
-        let handle = self.take_up(run_id, Some(listener), Some(ask)).await?;
+        let handle = self.recover_with(run_id, Some(listener), Some(ask)).await?;
         let answer = match hears.await {
             Ok(answer) => answer,
             // A run that this host drives ended just before it was asked; it says so.
@@ -79,12 +83,24 @@ impl Host {
     /// # Errors
     /// [`RecoverError`] when there is no such run, or its journal cannot be read.
     pub async fn recorded(&self, run_id: &str) -> Result<Run, RecoverError> {
+        self.replay(run_id).await.map(|(run, _)| run)
+    }
+
+    /// The run, and what it was submitted with.
+    async fn replay(&self, run_id: &str) -> Result<(Run, Submitted), RecoverError> {
         let records = self.shared.store.load(run_id).await?;
-        journal::replay(run_id, &records, |_, _, _, _| {})
+        let mut submitted = None;
+        let run = journal::replay(run_id, &records, |_, _, _, events| {
+            if let (None, Some(Event::Submitted(first))) = (&submitted, events.first()) {
+                submitted = Some(first.as_ref().clone());
+            }
+        })?;
+        let not_found = || StoreError::NotFound { run_id: run_id.into() };
+        Ok((run, submitted.ok_or_else(not_found)?))
     }
 
     /// `first` reaches the run before anything else does.
-    async fn take_up(
+    async fn recover_with(
         &self,
         run_id: &str,
         listener: Option<Listener>,
@@ -97,11 +113,17 @@ impl Host {
         }
         let not_found = || StoreError::NotFound { run_id: run_id.into() };
         let row = self.shared.store.get(run_id).await?.ok_or_else(not_found)?;
-        let mut run = self.recorded(run_id).await?;
+        let (mut run, submitted) = self.replay(run_id).await?;
         if run.is_over() {
             return Err(RecoverError::Ended { run_id: run_id.into(), phase: run.phase() });
         }
+        let missing = self.missing(run.plan(), &submitted).await;
+        // Cancelling is how to be rid of a run that cannot go on.
+        let cancels = matches!(&first, Some(Message::Ask { request: Request::Cancel, .. }));
+        if !missing.is_empty() && !cancels {
+            return Err(RecoverError::Missing { run_id: run_id.into(), missing });
+        }
         let step = run.recover(self.shared.clock.now());
-        Ok(self.launch(run, step, row.head, listener, first).await?)
+        Ok(self.drive(run, step, row.head, listener, first).await?)
     }
 }

@@ -84,12 +84,12 @@ fn a_later_format_is_left_alone() {
     let path = store.path();
     drop(store);
     let connection = Connection::open(&path).unwrap();
-    connection.pragma_update(None, "user_version", 2).unwrap();
+    connection.pragma_update(None, "user_version", 3).unwrap();
     drop(connection);
     let before = fs::read(&path).unwrap();
     let error = refused(&path);
-    assert!(matches!(error, StoreError::Newer { found: 2, known: 1, .. }), "{error:?}");
-    assert!(error.to_string().contains("runs.db has store format 2"), "{error}");
+    assert!(matches!(error, StoreError::Newer { found: 3, known: 2, .. }), "{error:?}");
+    assert!(error.to_string().contains("runs.db has store format 3"), "{error}");
     assert_eq!(fs::read(&path).unwrap(), before);
 }
 
