@@ -49,6 +49,10 @@ impl Source {
 
 fn file(path: PathBuf) -> Result<(Arc<[u8]>, Option<PathBuf>), String> {
     let bytes = fs::read(&path).map_err(|error| format!("{}: {error}", path.display()))?;
+    // What does not begin like a component would be taken for one in text.
+    if path.extension().is_some_and(|ending| ending == "wasm") && !bytes.starts_with(b"\0asm") {
+        return Err(format!("{}: not a WebAssembly component, or a damaged one", path.display()));
+    }
     Ok((bytes.into(), Some(path)))
 }
 
