@@ -54,9 +54,9 @@ fn a_stricter_engine_strands_no_run() {
         submitted.document = document;
         let again = submitted.plan().unwrap_or_else(|problems| panic!("{code}: {problems:#?}"));
         let mut run = Run::replay(Arc::new(again), [(Timestamp(0), events.as_slice())]).unwrap();
-        run.step(Timestamp(1), Input::Granted(1));
+        let _commands = run.step(Timestamp(1), Input::Granted(1));
         let fence = run.tasks()[1].fence();
-        run.step(Timestamp(2), Input::Finished(fence, Outcome::default()));
+        let _commands = run.step(Timestamp(2), Input::Finished(fence, Outcome::default()));
         assert!(run.is_over(), "{code}");
     }
 }
