@@ -1,7 +1,7 @@
 //! Who may run how many attempts, and running them.
 //!
 //! Slots are the attempts that may be in flight in this process. They are granted to runs by priority, then in submit
-//! order (R-P5); the engine picks the leaves. A run asks and gives back in one call per batch, under one short lock.
+//! order; the engine picks the leaves. A run asks and gives back in one call per batch, under one short lock.
 
 use std::{
     cmp::Reverse,
@@ -53,7 +53,7 @@ pub(crate) enum Signal {
     Interrupted(Fence),
     /// The attempt was aborted, or its future was lost; its slot is free.
     Gone(Fence),
-    /// No activity for `maxInactivity` (R-T5).
+    /// No activity for `maxInactivity`.
     Inactive(Fence),
 }
 

@@ -30,10 +30,12 @@ pub use self::{
 };
 use crate::{
     dispatcher::Rank,
-    driver::{Driver, Message, Shared, Standing},
-    handle::{Driven, RunHandle},
+    driver::{Driver, Shared},
+    handle::RunHandle,
+    message::{Message, Standing},
     plugins::Plugins,
     reader,
+    registry::Registry,
     store::{RunHead, Store, StoreError},
     watch::{Listener, Notice},
 };
@@ -51,7 +53,7 @@ pub struct Host {
     facts: Facts,
     allow_missing: bool,
     submitted: AtomicU64,
-    /// Held while a run is recovered from the store, so that nobody recovers it twice.
+    /// Held while a run is recovered, so that nobody recovers it twice.
     recovering: tokio::sync::Mutex<()>,
     control: Control,
 }
@@ -93,7 +95,7 @@ impl Host {
     pub fn with_store(mut self, store: Arc<dyn Store>) -> Self {
         let Shared { dispatcher, clock, secrets, .. } = self.shared.as_ref();
         let (dispatcher, clock, secrets) = (Arc::clone(dispatcher), *clock, secrets.clone());
-        self.shared = Arc::new(Shared { store, dispatcher, clock, secrets, driven: Driven::default() });
+        self.shared = Arc::new(Shared { store, dispatcher, clock, secrets, registry: Registry::default() });
         self
     }
 
@@ -122,7 +124,7 @@ impl Host {
         draft.plan(&executors, &self.facts.vars).map(Arc::new).map_err(Problems::from)
     }
 
-    /// Submits a run. When this returns, the run is durable and on its way (R-D2).
+    /// Submits a run. When this returns, the run is durable and on its way.
     ///
     /// # Errors
     /// [`SubmitError`]; nothing was stored.
@@ -229,7 +231,7 @@ impl Host {
             handle.tell(message);
         }
         if let Some(control) = &self.control.0 {
-            self.shared.driven.add(handle.clone());
+            self.shared.registry.add(handle.clone());
             control.spawn(driver.drive());
         }
         Ok(handle)

@@ -37,7 +37,7 @@ fn decode(bytes: &[u8]) -> Result<Vec<Event>, serde_json::Error> {
     Ok(events)
 }
 
-/// Why a run of a store cannot be recovered, or shown.
+/// Why a run of a store cannot be recovered.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum RecoverError {
@@ -92,7 +92,7 @@ fn named(missing: &[Missing]) -> String {
     missing.iter().map(ToString::to_string).collect::<Vec<_>>().join("; ")
 }
 
-/// Rebuilds a run from its records (R-D1). `each` sees the run right after every record, with the number of the record's
+/// Rebuilds a run from its records. `each` sees the run right after every record, with the number of the record's
 /// first event, its time and its events.
 ///
 /// # Errors

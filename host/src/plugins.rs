@@ -13,15 +13,19 @@ use phasm_engine::{outcome::Outcome, plan::Executors};
 
 use self::plugin::Plugin;
 pub use self::{
+    files::read_component,
+    folders::{is_plugin, other_crates, scan},
     installed::Installed,
     manifest::{Defaults, Manifest},
-    source::{Builder, Source, scan},
+    source::{Builder, Source},
 };
 use crate::{
     executor::{Executor, Invocation, Observer},
     sandbox::{Digest, Grants, Program, Sandbox},
 };
 
+mod files;
+mod folders;
 mod granted;
 mod installed;
 mod manifest;
@@ -61,7 +65,7 @@ pub struct Resolved {
     pub manifest: Manifest,
 }
 
-/// Why an `executor.type` stands for nothing. Attempts that need it end with code 3 and this text (R-C1).
+/// Why an `executor.type` stands for nothing. Attempts that need it end with code 3 and this text.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum PluginError {
@@ -109,7 +113,7 @@ impl Plugins {
         self.write().granted.insert(name.into(), grants);
     }
 
-    /// Registers what `dir` holds, each with its entry in `grants`: `NAME.wasm` files, and folders with a `Cargo.toml`,
+    /// Registers what `dir` holds, each with its entry in `grants`: `NAME.wasm` files, and folders that [are plugins](is_plugin),
     /// which a [`Builder`] builds. Returns the names.
     ///
     /// # Errors

@@ -1,4 +1,4 @@
-//! The operator's secrets: handed to guests, hidden from everybody else (R-B9).
+//! The operator's secrets: handed to guests, hidden from everybody else.
 
 use std::{collections::BTreeMap, fmt, sync::Arc};
 

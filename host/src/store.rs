@@ -7,8 +7,8 @@
 //!  start  ── open_runs() ──▶ rows ── load(run) ──▶ records in order ──▶ replay
 //! ```
 //!
-//! A [`Record`] is durable or not as a whole (R-D1). Each says how many events its run had before it; a store takes it
-//! only if that is so, hence two drivers never both advance a run (R-D4).
+//! A [`Record`] is durable or not as a whole. Each says how many events its run had before it; a store takes it
+//! only if that is so, hence two drivers never both advance a run.
 
 mod error;
 pub mod memory;
@@ -27,7 +27,7 @@ pub use self::{error::StoreError, memory::Memory};
 
 /// What a store answers with, later. It borrows nothing, needs no particular runtime, and may be dropped: what was
 /// asked for happens all the same.
-pub type Answer<T> = Pin<Box<dyn Future<Output = Result<T, StoreError>> + Send>>;
+pub type Pending<T> = Pin<Box<dyn Future<Output = Result<T, StoreError>> + Send>>;
 
 /// What a record says; bytes only to the stores that need bytes.
 ///
@@ -90,7 +90,7 @@ pub struct RunHead {
 /// Where a run stands after a record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RunStatus {
-    /// Its root's phase (R-P7).
+    /// Its root's phase.
     pub phase: Phase,
     /// When `phase` became terminal.
     pub finished_at: Option<Timestamp>,
@@ -140,31 +140,31 @@ pub trait Store: Send + Sync {
     /// `head` beyond its `run_id` is only looked at then.
     ///
     /// The record is queued before this returns; records are taken in the order of the calls, so a run's next record
-    /// may follow before this one is durable. It is durable once the answer is `Ok` (R-D2).
+    /// may follow before this one is durable. It is durable once the answer is `Ok`.
     ///
     /// # Errors
     /// [`StoreError::Conflict`] unless the run has exactly `first_seq` events, 0 standing for a run that does not exist:
     /// nothing was written, the caller re-reads. Any other error leaves open whether the record was kept: the caller
     /// stops the run, and goes on from what [`load`](Self::load) returns. Other runs' records do not suffer from a conflict.
-    fn append(&self, head: Arc<RunHead>, status: RunStatus, record: Record<Arc<dyn Encode>>) -> Answer<()>;
+    fn append(&self, head: Arc<RunHead>, status: RunStatus, record: Record<Arc<dyn Encode>>) -> Pending<()>;
 
     /// The journal of a run, in order and without gaps: what was durable at some moment after the call.
     ///
     /// # Errors
     /// [`StoreError::NotFound`]; [`StoreError::Corrupt`] if a record is missing or does not follow its predecessor.
-    fn load(&self, run_id: &str) -> Answer<Vec<Record<Vec<u8>>>>;
+    fn load(&self, run_id: &str) -> Pending<Vec<Record<Vec<u8>>>>;
 
     /// The row of a run, if there is one.
     ///
     /// # Errors
     /// When the store cannot be read.
-    fn get(&self, run_id: &str) -> Answer<Option<RunRow>>;
+    fn get(&self, run_id: &str) -> Pending<Option<RunRow>>;
 
     /// The newest `limit` runs that fit `filter`, newest first.
     ///
     /// # Errors
     /// When the store cannot be read.
-    fn list(&self, filter: Filter, limit: usize) -> Answer<Vec<RunRow>>;
+    fn list(&self, filter: Filter, limit: usize) -> Pending<Vec<RunRow>>;
 
     /// Keeps the component of that digest; one that is kept already stays as it is.
     ///
@@ -172,17 +172,17 @@ pub trait Store: Send + Sync {
     ///
     /// # Errors
     /// When the component cannot be kept.
-    fn keep_component(&self, digest: &str, bytes: Arc<[u8]>) -> Answer<()>;
+    fn keep_component(&self, digest: &str, bytes: Arc<[u8]>) -> Pending<()>;
 
     /// The component of that digest, if it is kept.
     ///
     /// # Errors
     /// When the store cannot be read.
-    fn component(&self, digest: &str) -> Answer<Option<Arc<[u8]>>>;
+    fn component(&self, digest: &str) -> Pending<Option<Arc<[u8]>>>;
 
     /// The runs a restart has to go on with, highest priority first, then in the order of submission.
     ///
     /// # Errors
     /// When the store cannot be read.
-    fn open_runs(&self) -> Answer<Vec<RunRow>>;
+    fn open_runs(&self) -> Pending<Vec<RunRow>>;
 }

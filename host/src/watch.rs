@@ -21,7 +21,7 @@ use crate::{
 /// Something a watcher hears.
 #[derive(Clone, Debug)]
 pub enum Notice {
-    /// One event of the journal, durable, as `--events` prints it (R-D1).
+    /// One event of the journal, durable, as `--events` prints it.
     Event(Arc<serde_json::Value>),
     /// A guest wrote a line. Not in the journal.
     Log(Arc<LogLine>),

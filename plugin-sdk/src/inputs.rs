@@ -10,7 +10,7 @@ mod serde_inputs;
 
 use std::fmt;
 
-use crate::{Json, Outcome};
+use crate::{Json, Outcome, schema::Schema};
 pub use choice::choice;
 pub use fields::Fields;
 pub use nested::Nested;
@@ -29,6 +29,12 @@ impl Inputs {
     /// Names and values in the order they came.
     pub fn iter(&self) -> impl Iterator<Item = (&str, &Json)> {
         self.0.iter().map(|(name, value)| (name.as_str(), value))
+    }
+
+    /// Those of other names.
+    #[must_use]
+    pub fn without(self, names: &[&str]) -> Self {
+        self.into_iter().filter(|(name, _)| !names.contains(&name.as_str())).collect()
     }
 
     /// How many there are.
@@ -61,6 +67,9 @@ impl IntoIterator for Inputs {
 
 /// What inputs can be read as: what [`inputs!`](crate::inputs!) declares, whatever serde can read, [`Inputs`] as they are.
 pub trait FromInputs: Sized {
+    /// What they may be, where that is known.
+    const SCHEMA: Option<&'static Schema> = None;
+
     /// Reads the inputs, looking into `config`, an object, for those that are not given.
     ///
     /// # Errors

@@ -62,6 +62,7 @@ pub mod manifest;
 mod outcome;
 #[expect(unsafe_code, reason = "the bindings allocate through it")]
 mod runtime;
+pub mod schema;
 #[cfg(not(target_arch = "wasm32"))]
 pub mod testing;
 

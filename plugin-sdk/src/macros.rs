@@ -18,6 +18,27 @@
 /// });
 /// ```
 ///
+/// `outputs` before them tells what the function gives, so that a document which reads another output is refused when it is
+/// submitted. A field is as in [`inputs!`](crate::inputs!), without a default: `Option` for what is not always there; `..`
+/// at the end when there may be others. `inputs` before that names the declared inputs of a function that takes a plain
+/// `Call`:
+///
+/// ```
+/// # use phasm_sdk::prelude::*;
+/// inputs! { struct Fetch { url: String, .. } }
+/// # fn fetch(_: Call) -> Outcome { Outcome::succeeded() }
+///
+/// executor!(fetch, {
+///     inputs: Fetch,
+///     outputs: {
+///         /// The status of the answer.
+///         status: u16,
+///         content_type as "contentType": Option<String>,
+///     },
+///     maxRuntime: "1m",
+/// });
+/// ```
+///
 /// `retry`, `maxRuntime`, `maxInactivity` and `deadline` are there, each written as in a workflow; whoever loads the plugin
 /// checks their values. Texts must be JSON's as well as Rust's. Other fields do not compile:
 ///
@@ -31,12 +52,48 @@ macro_rules! executor {
     ($executor:expr $(,)?) => {
         $crate::executor!($executor, {});
     };
+    ($executor:expr, { inputs: $inputs:ty, outputs: { $($outputs:tt)* } $(, $($defaults:tt)*)? } $(,)?) => {
+        $crate::executor! {
+            @export $executor, {
+                defaults: $crate::executor!(@defaults { $($($defaults)*)? }),
+                inputs: <$inputs as $crate::FromInputs>::SCHEMA,
+                outputs: $crate::executor!(@outputs $($outputs)*),
+            }
+        }
+    };
+    ($executor:expr, { inputs: $inputs:ty $(, $($defaults:tt)*)? } $(,)?) => {
+        $crate::executor! {
+            @export $executor, {
+                defaults: $crate::executor!(@defaults { $($($defaults)*)? }),
+                inputs: <$inputs as $crate::FromInputs>::SCHEMA,
+                outputs: ::core::option::Option::None,
+            }
+        }
+    };
+    ($executor:expr, { outputs: { $($outputs:tt)* } $(, $($defaults:tt)*)? } $(,)?) => {
+        $crate::executor! {
+            @export $executor, {
+                defaults: $crate::executor!(@defaults { $($($defaults)*)? }),
+                inputs: $crate::schema::of($executor),
+                outputs: $crate::executor!(@outputs $($outputs)*),
+            }
+        }
+    };
     ($executor:expr, { $($defaults:tt)* } $(,)?) => {
+        $crate::executor! {
+            @export $executor, {
+                defaults: $crate::executor!(@defaults { $($defaults)* }),
+                inputs: $crate::schema::of($executor),
+                outputs: ::core::option::Option::None,
+            }
+        }
+    };
+    (@export $executor:expr, { $($manifest:tt)* }) => {
         const _: fn($crate::bindings::Invocation) -> $crate::bindings::Outcome =
             |invocation| $crate::guest::execute($executor, invocation);
 
-        // Natively, too, so that an unknown field is found by every build.
-        const _: &str = $crate::executor!(@defaults { $($defaults)* });
+        // Natively, too, so that what is wrong with it is found by every build.
+        const _: $crate::manifest::Manifest = $crate::manifest::Manifest { package: [""; 3], $($manifest)* };
 
         #[cfg(target_arch = "wasm32")]
         const _: () = {
@@ -50,14 +107,38 @@ macro_rules! executor {
 
             $crate::bindings::export_executor! { Exported with_types_in $crate::bindings }
 
-            const PACKAGE: $crate::manifest::Package =
-                [env!("CARGO_PKG_NAME"), env!("CARGO_PKG_VERSION"), env!("CARGO_PKG_DESCRIPTION")];
-            const DEFAULTS: &str = $crate::executor!(@defaults { $($defaults)* });
+            const MANIFEST: $crate::manifest::Manifest = $crate::manifest::Manifest {
+                package: [env!("CARGO_PKG_NAME"), env!("CARGO_PKG_VERSION"), env!("CARGO_PKG_DESCRIPTION")],
+                $($manifest)*
+            };
             #[used]
             #[unsafe(link_section = "phasm:manifest")]
-            static MANIFEST: [u8; $crate::manifest::len(PACKAGE, DEFAULTS)] = $crate::manifest::json(PACKAGE, DEFAULTS);
+            static JSON: [u8; $crate::manifest::len(&MANIFEST)] = $crate::manifest::json(&MANIFEST);
         };
     };
+    (@outputs ..) => { $crate::executor!(@object true, []) };
+    (@outputs $($(#[$($attribute:tt)*])* $field:ident $(as $wire:literal)? : $type:ty),+, .. $(,)?) => {
+        $crate::executor!(@object true, [$([[$([$($attribute)*])*] $field $(as $wire)?: $type])+])
+    };
+    (@outputs $($(#[$($attribute:tt)*])* $field:ident $(as $wire:literal)? : $type:ty),* $(,)?) => {
+        $crate::executor!(@object false, [$([[$([$($attribute)*])*] $field $(as $wire)?: $type])*])
+    };
+    (@object $open:literal, []) => {
+        ::core::option::Option::Some(&$crate::schema::Schema::Object { doc: &[], fields: &[], open: $open })
+    };
+    (@object $open:literal, [$([[$([$($attribute:tt)*])*] $field:ident $(as $wire:literal)?: $type:ty])*]) => {{
+        use $crate::schema::probe::*;
+        ::core::option::Option::Some(&$crate::schema::Schema::Object {
+            doc: &[],
+            fields: &[$($crate::schema::Field {
+                name: $crate::inputs!(@name $field $($wire)?),
+                doc: &[$($crate::inputs!(@doc $($attribute)*)),*],
+                schema: __Probe::<$type>::SCHEMA,
+                default: ::core::option::Option::None,
+            }),*],
+            open: $open,
+        })
+    }};
     (@defaults { $($field:ident : $value:tt),* $(,)? }) => {
         ::core::concat!($(",\"", $crate::executor!(@field $field), "\":", $crate::executor!(@value $value)),*)
     };
@@ -121,37 +202,69 @@ macro_rules! executor {
 /// ```
 ///
 /// A field is whatever serde can read. One that is absent or null is looked up in `executor.config` before its default
-/// counts. An input that no field stands for is named in a warning of the log.
+/// counts. An input that no field stands for is named in a warning of the log, unless `..` at the end says that there may
+/// be others; `..rest` keeps them in a field of that name, as [`Inputs`](crate::Inputs).
+///
+/// The declaration is part of the plugin's manifest: names, types, doc comments, and defaults that are plain values, such as
+/// `1 << 20`, `"GET".to_owned()` or `Method::Get`. Workflows are checked against it when they are submitted. Of a type that
+/// has no [`HasSchema`](crate::schema::HasSchema) the manifest says nothing. A struct cannot hold itself, however deep.
 #[macro_export]
 macro_rules! inputs {
     (
-        $(#[$attribute:meta])*
+        $(#[$($attribute:tt)*])*
         $vis:vis struct $name:ident {
-            $($(#[$field_attribute:meta])* $field_vis:vis $field:ident $(as $wire:literal)? : $type:ty $(= $default:expr)?),+
+            $(
+                $(#[$($field_attribute:tt)*])*
+                $field_vis:vis $field:ident $(as $wire:literal)? : $type:ty $(= $default:expr)?
+            ),+
+            $(, .. $($rest:ident)?)?
             $(,)?
         }
     ) => {
-        $(#[$attribute])*
+        $(#[$($attribute)*])*
         $vis struct $name {
-            $($(#[$field_attribute])* $field_vis $field: $type,)+
+            $($(#[$($field_attribute)*])* $field_vis $field: $type,)+
+            $($(#[doc = "Every other input."] $vis $rest: $crate::Inputs,)?)?
         }
 
         impl $name {
             /// The names of the inputs.
             $vis const INPUTS: &'static [&'static str] = &[$($crate::inputs!(@name $field $($wire)?)),+];
+
+            /// Whether there may be inputs of other names.
+            const OPEN: bool = !<[bool]>::is_empty(&[$($crate::inputs!(@open $($rest)?))?]);
         }
 
         impl $crate::FromInputs for $name {
+            const SCHEMA: ::core::option::Option<&'static $crate::schema::Schema> = {
+                use $crate::schema::probe::*;
+                ::core::option::Option::Some(&$crate::schema::Schema::Object {
+                    doc: &[$($crate::inputs!(@doc $($attribute)*)),*],
+                    fields: &[$($crate::schema::Field {
+                        name: $crate::inputs!(@name $field $($wire)?),
+                        doc: &[$($crate::inputs!(@doc $($field_attribute)*)),*],
+                        schema: __Probe::<$type>::SCHEMA,
+                        default: $crate::inputs!(@default $($default)?),
+                    }),+],
+                    open: Self::OPEN,
+                })
+            };
+
             fn from_inputs(
                 inputs: $crate::Inputs,
                 config: &$crate::Json,
             ) -> ::core::result::Result<Self, $crate::inputs::BadInputs> {
                 let mut fields = $crate::inputs::Fields::new(&inputs, config);
-                fields.warn_of_others(Self::INPUTS);
+                if !Self::OPEN {
+                    fields.warn_of_others(Self::INPUTS);
+                }
                 $(let $field: ::core::option::Option<$type> =
                     $crate::inputs!(@read fields, $crate::inputs!(@name $field $($wire)?) $(, $default)?);)+
                 match ($($field,)+) {
-                    ($(::core::option::Option::Some($field),)+) => ::core::result::Result::Ok(Self { $($field),+ }),
+                    ($(::core::option::Option::Some($field),)+) => ::core::result::Result::Ok(Self {
+                        $($field,)+
+                        $($($rest: inputs.without(Self::INPUTS),)?)?
+                    }),
                     _ => ::core::result::Result::Err(fields.into_problems()),
                 }
             }
@@ -175,9 +288,21 @@ macro_rules! inputs {
                 $crate::inputs::choice(deserializer, &[$($word),+], [$(Self::$variant),+])
             }
         }
+
+        impl $crate::schema::HasSchema for $name {
+            const SCHEMA: &'static $crate::schema::Schema = &$crate::schema::Schema::Choice {
+                words: &[$($word),+],
+                variants: &[$(::core::stringify!($variant)),+],
+            };
+        }
     };
     (@name $field:ident) => { ::core::stringify!($field) };
     (@name $field:ident $wire:literal) => { $wire };
+    (@doc doc = $text:expr) => { ::core::option::Option::Some($text) };
+    (@doc $($other:tt)*) => { ::core::option::Option::None };
+    (@open $($rest:ident)?) => { true };
+    (@default) => { ::core::option::Option::None };
+    (@default $default:expr) => { ::core::option::Option::Some(::core::stringify!($default)) };
     (@read $fields:ident, $name:expr) => { $fields.required($name) };
     (@read $fields:ident, $name:expr, $default:expr) => { $fields.or_else($name, || $default) };
 }

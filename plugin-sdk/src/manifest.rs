@@ -1,70 +1,53 @@
 //! The plugin's manifest as JSON, put together at compile time for the custom section `phasm:manifest`.
 
-/// Name, version and description, as Cargo tells them.
-pub type Package = [&'static str; 3];
+use crate::schema::{Schema, Writer};
+
+/// What a manifest says.
+#[derive(Clone, Copy, Debug)]
+pub struct Manifest {
+    /// Name, version and description, as Cargo tells them.
+    pub package: [&'static str; 3],
+    /// The members of the default policies, each with a comma before it.
+    pub defaults: &'static str,
+    /// What the inputs may be, where that is known.
+    pub inputs: Option<&'static Schema>,
+    /// What the outputs are.
+    pub outputs: Option<&'static Schema>,
+}
 
 /// How many bytes [`json`] has.
 #[must_use]
-pub const fn len(package: Package, defaults: &str) -> usize {
-    manifest::<0>(package, defaults).len
+pub const fn len(manifest: &Manifest) -> usize {
+    written::<0>(manifest).len
 }
 
-/// The manifest; `N` is its [`len`]. `defaults` are the members of the default policies, each with a comma before it.
+/// The manifest; `N` is its [`len`].
 #[must_use]
-pub const fn json<const N: usize>(package: Package, defaults: &str) -> [u8; N] {
-    manifest(package, defaults).bytes
+pub const fn json<const N: usize>(manifest: &Manifest) -> [u8; N] {
+    written(manifest).bytes
 }
 
-const fn manifest<const N: usize>([name, version, description]: Package, defaults: &str) -> Text<N> {
-    let text = Text { bytes: [b' '; N], len: 0 };
-    let text = text.raw("{\"name\":\"").escaped(name);
-    let text = text.raw("\",\"version\":\"").escaped(version);
-    text.raw("\",\"description\":\"").escaped(description).raw("\"").raw(defaults).raw("}")
+const fn written<const N: usize>(manifest: &Manifest) -> Writer<N> {
+    let [name, version, description] = manifest.package;
+    let mut writer = Writer::new();
+    writer.byte(b'{');
+    writer.key("name");
+    writer.string(name);
+    writer.key("version");
+    writer.string(version);
+    writer.key("description");
+    writer.string(description);
+    writer.raw(manifest.defaults);
+    member(&mut writer, "inputs", manifest.inputs);
+    member(&mut writer, "outputs", manifest.outputs);
+    writer.byte(b'}');
+    writer
 }
 
-/// Keeps the first `N` bytes and counts all.
-struct Text<const N: usize> {
-    bytes: [u8; N],
-    len: usize,
-}
-
-#[expect(clippy::indexing_slicing, reason = "bounds are checked beside; const functions have no iterators")]
-impl<const N: usize> Text<N> {
-    const fn raw(mut self, text: &str) -> Self {
-        let mut at = 0;
-        while at < text.len() {
-            self = self.byte(text.as_bytes()[at]);
-            at += 1;
-        }
-        self
-    }
-
-    const fn escaped(mut self, text: &str) -> Self {
-        let mut at = 0;
-        while at < text.len() {
-            self = match text.as_bytes()[at] {
-                byte @ (b'"' | b'\\') => self.byte(b'\\').byte(byte),
-                byte @ ..b' ' => self.raw("\\u00").byte(b'0' + (byte >> 4)).byte(hex(byte & 15)),
-                byte => self.byte(byte),
-            };
-            at += 1;
-        }
-        self
-    }
-
-    const fn byte(mut self, byte: u8) -> Self {
-        if self.len < N {
-            self.bytes[self.len] = byte;
-        }
-        self.len += 1;
-        self
-    }
-}
-
-const fn hex(digit: u8) -> u8 {
-    match digit {
-        0..10 => b'0' + digit,
-        _ => b'a' + digit - 10,
+const fn member<const N: usize>(writer: &mut Writer<N>, name: &str, schema: Option<&Schema>) {
+    if let Some(schema) = schema {
+        writer.key(name);
+        writer.schema(schema);
     }
 }
 
@@ -73,25 +56,32 @@ const fn hex(digit: u8) -> u8 {
 mod tests {
     use serde_json::{Value, json};
 
+    use super::Manifest;
+
+    const fn plain(description: &'static str, defaults: &'static str) -> Manifest {
+        Manifest { package: ["greet", "1.2.3", description], defaults, inputs: None, outputs: None }
+    }
+
     #[test]
     fn it_is_json_whatever_the_texts_are() {
-        const PACKAGE: super::Package = ["greet", "1.2.3", "says \"hi\"\n\tto C:\\ü\u{1f}"];
-        const JSON: [u8; super::len(PACKAGE, "")] = super::json(PACKAGE, "");
+        const MANIFEST: Manifest = plain("says \"hi\"\n\tto C:\\ü\u{1f}", "");
+        const JSON: [u8; super::len(&MANIFEST)] = super::json(&MANIFEST);
         let manifest: Value = serde_json::from_slice(&JSON).unwrap();
-        let [name, version, description] = PACKAGE;
+        let [name, version, description] = MANIFEST.package;
         assert_eq!(manifest, json!({ "name": name, "version": version, "description": description }));
     }
 
-    const PACKAGE: super::Package = ["greet", "1.2.3", ""];
-
     #[test]
     fn default_policies_are_members_of_it() {
-        const DEFAULTS: &str = crate::executor!(@defaults {
-            retry: { maxAttempts: -1, delay: "1s", exponentialBackoff: 1.5, expression: "code == 3" },
-            maxRuntime: 5000,
-            deadline: { timeout: "1h 30m", errorOnTimeout: true },
-        });
-        const JSON: [u8; super::len(PACKAGE, DEFAULTS)] = super::json(PACKAGE, DEFAULTS);
+        const MANIFEST: Manifest = plain(
+            "",
+            crate::executor!(@defaults {
+                retry: { maxAttempts: -1, delay: "1s", exponentialBackoff: 1.5, expression: "code == 3" },
+                maxRuntime: 5000,
+                deadline: { timeout: "1h 30m", errorOnTimeout: true },
+            }),
+        );
+        const JSON: [u8; super::len(&MANIFEST)] = super::json(&MANIFEST);
         let manifest: Value = serde_json::from_slice(&JSON).unwrap();
         assert_eq!(
             manifest,

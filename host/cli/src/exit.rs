@@ -41,7 +41,7 @@ impl Exit {
 }
 
 impl Exit {
-    /// The graver of two: of several runs the one to worry about decides, in the order of a container's children (R-S4).
+    /// The graver of two: of several runs the one to worry about decides, in the order of a container's children.
     pub(super) fn worst(self, other: Self) -> Self {
         if other.gravity() > self.gravity() { other } else { self }
     }

@@ -5,6 +5,7 @@ mod inspect;
 mod list;
 mod new;
 mod scaffold;
+mod shape;
 mod workshop;
 
 use clap::Subcommand;

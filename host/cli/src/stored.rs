@@ -86,7 +86,7 @@ fn unusable(error: StoreError) -> Failure {
 /// # Errors
 /// When there is none, with those that are open; or when its journal cannot be read.
 pub(super) async fn recorded(prepared: &Prepared, run_id: &str) -> Result<Run, Failure> {
-    let recorded = prepared.host.recorded(run_id).await;
+    let recorded = prepared.host.replay(run_id).await;
     match recorded {
         Ok(run) => Ok(run),
         Err(error) => Err(failed(error, &prepared.host.store().open_runs().await.unwrap_or_default())),
@@ -152,7 +152,7 @@ pub(super) fn task(
 /// Whether a run has ended for good.
 ///
 /// # Errors
-/// If it has (R-S10).
+/// If it has.
 pub(super) fn check_open(run: &Run) -> Result<(), Failure> {
     let phase = run.phase();
     if !phase.is_terminal() {

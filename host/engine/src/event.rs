@@ -1,6 +1,6 @@
 //! What goes into a run and what comes out: inputs, events (decided, past tense) and commands (imperative).
 //!
-//! All three are closed. Events are the journal (R-D1): applying them in order rebuilds a run exactly.
+//! All three are closed. Events are the journal: applying them in order rebuilds a run exactly.
 
 use std::{fmt, sync::Arc};
 
@@ -38,8 +38,9 @@ impl fmt::Display for TaskId {
     }
 }
 
-/// Which dispatch a message from the executor's side speaks of; any but the current one is dropped (R-R11).
+/// Which dispatch a message from the executor's side speaks of; any but the current one is dropped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Fence {
     /// The task run.
     pub task: TaskId,
@@ -60,11 +61,11 @@ pub enum Input {
     Finished(Fence, Outcome),
     /// The executor's side stopped the attempt at its deadline before the engine's own clock was heard.
     Interrupted(Fence),
-    /// The dispatcher's clock of inactivity ran out (R-T5).
+    /// The dispatcher's clock of inactivity ran out.
     Inactive(Fence),
-    /// A suspended task gets its answer (R-S9).
+    /// A suspended task gets its answer.
     Resumed(TaskId, Map),
-    /// The user cancels the run (R-S10).
+    /// The user cancels the run.
     Cancelled,
     /// The user cancels one task.
     TaskCancelled(TaskId),
@@ -77,7 +78,7 @@ pub enum Input {
 pub enum Command {
     /// Execute one attempt.
     Dispatch(Dispatch),
-    /// Stop an attempt, best effort; nobody waits for it (R-T3).
+    /// Stop an attempt, best effort; nobody waits for it.
     Abort(Fence),
 }
 
@@ -98,7 +99,7 @@ pub struct Dispatch {
     pub inputs: Bindings,
     /// `resources.memory` in bytes.
     pub memory: Option<u64>,
-    /// The earliest of all absolute clocks (R-T8).
+    /// The earliest of all absolute clocks.
     pub deadline: Option<Timestamp>,
     /// `maxRuntime`, which counts from the start of the executor.
     pub max_runtime: Option<Millis>,
@@ -114,6 +115,7 @@ pub type Outputs = Arc<Vec<Output>>;
 
 /// One bound input.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(try_from = "WrittenBinding")]
 pub struct Binding {
     /// The input.
     pub name: Arc<str>,
@@ -123,13 +125,42 @@ pub struct Binding {
 }
 
 /// What an input is bound to.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub enum InputValue {
     /// A value.
     Value(Value),
     /// A secret: read by the host at each dispatch, never recorded, null to expressions.
     SecretKeyRef(SecretRef),
+}
+
+/// A [`Binding`] as a journal holds it: with a value, which may be null, or with a secret.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+struct WrittenBinding {
+    name: Arc<str>,
+    #[serde(default, deserialize_with = "present")]
+    value: Option<Value>,
+    secret_key_ref: Option<SecretRef>,
+}
+
+fn present<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Option<Value>, D::Error> {
+    Value::deserialize(deserializer).map(Some)
+}
+
+impl TryFrom<WrittenBinding> for Binding {
+    type Error = &'static str;
+
+    fn try_from(WrittenBinding { name, value, secret_key_ref }: WrittenBinding) -> Result<Self, Self::Error> {
+        let value = match (value, secret_key_ref) {
+            (Some(value), None) => InputValue::Value(value),
+            (None, Some(secret)) => InputValue::SecretKeyRef(secret),
+            (Some(_), Some(_)) | (None, None) => {
+                return Err("expected either `value` or `secretKeyRef` of an input");
+            }
+        };
+        Ok(Self { name, value })
+    }
 }
 
 impl InputValue {
@@ -143,7 +174,7 @@ impl InputValue {
     }
 }
 
-/// Why a phase was reached (R-P6).
+/// Why a phase was reached.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Reason {
@@ -233,11 +264,11 @@ impl TimeLimit {
 
 /// Something that was decided. Applying it is the only way a run changes.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub enum Event {
     /// The run exists.
     Submitted(Box<Submitted>),
-    /// The run's phase, which is its root's (R-P7).
+    /// The run's phase, which is its root's.
     RunPhase(Phase),
     /// The user asked to cancel the run.
     CancelRequested,
@@ -300,7 +331,7 @@ impl Event {
 
 /// The first event of a run: everything it depends on.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Submitted {
     /// The run's id.
     pub run_id: Arc<str>,
@@ -341,17 +372,19 @@ impl Submitted {
 
 /// What expressions read of the host; recorded, so that a run on another machine reads the same.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Facts {
     /// `system.os`: linux, darwin or windows.
     pub os: Arc<str>,
     /// `system.arch`: amd64 or arm64.
     pub arch: Arc<str>,
-    /// `vars`: an object of the operator's variables, which are roots of their own too (R-X9).
+    /// `vars`: an object of the operator's variables, which are roots of their own too.
     pub vars: Value,
 }
 
 /// A container opened: its inputs are bound and its children exist.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct ScopeOpened {
     /// The container.
     pub task: TaskId,
@@ -364,6 +397,7 @@ pub struct ScopeOpened {
 
 /// A task run went from one phase to another.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct PhaseChanged {
     /// The task run.
     pub task: TaskId,
@@ -381,9 +415,9 @@ pub struct PhaseChanged {
 
 /// What comes with a change of phase.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub enum With {
-    /// To Ready for the first time: inputs and configuration are bound, once (R-R6).
+    /// To Ready for the first time: inputs and configuration are bound, once.
     Bound {
         /// The bound inputs.
         inputs: Bindings,
@@ -408,7 +442,7 @@ pub enum With {
 
 /// One attempt's result, after phaseConditions.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct AttemptEnded {
     /// Which one.
     pub fence: Fence,
@@ -424,9 +458,9 @@ pub struct AttemptEnded {
     pub duration_ms: Option<Millis>,
 }
 
-/// Another attempt will follow (R-R6, R-R8).
+/// Another attempt will follow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct RetryScheduled {
     /// The task run.
     pub task: TaskId,
@@ -438,9 +472,9 @@ pub struct RetryScheduled {
     pub wake_at: Timestamp,
 }
 
-/// What a policy made of one attempt (R-N6).
+/// What a policy made of one attempt.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct PolicyEvaluated {
     /// The attempt.
     pub fence: Fence,
@@ -456,9 +490,9 @@ pub struct PolicyEvaluated {
     pub ctx: Map,
 }
 
-/// A hook was fired: its run exists, bound to what it was to see at that moment (R-S12).
+/// A hook was fired: its run exists, bound to what it was to see at that moment.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct HookFired {
     /// The hook run that exists from now on.
     pub run: TaskId,
@@ -476,7 +510,7 @@ pub struct HookFired {
 
 /// A hook could not be fired, or its run did not succeed.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct HookFailed {
     /// Whose hook it is; of spec.hooks the root.
     pub of: TaskId,
@@ -490,6 +524,7 @@ pub struct HookFailed {
 
 /// Something doubtful that a run met.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Warning {
     /// The task run it is about.
     pub task: Option<TaskId>,
@@ -498,3 +533,6 @@ pub struct Warning {
     /// What was met, and what was done about it.
     pub message: Arc<str>,
 }
+
+#[cfg(test)]
+mod tests;

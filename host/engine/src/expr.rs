@@ -1,4 +1,4 @@
-//! The one expression language (R-X1 to R-X9). The only module that names rhai.
+//! The one expression language. The only module that names rhai.
 //!
 //! An expression is parsed in our own dialect, which yields positions in the author's text and the paths it reads, and
 //! is handed to Rhai as a program of our own making. Before an evaluation every path is asked from an [`Env`] once, so

@@ -21,11 +21,11 @@ pub struct Invocation {
     pub executor_type: Arc<str>,
     /// From 1; a resumed attempt keeps its number.
     pub attempt: u32,
-    /// From 1; fences results (R-R11).
+    /// From 1; fences results.
     pub dispatch: u32,
-    /// Whether the attempt was suspended and is called again (R-S9).
+    /// Whether the attempt was suspended and is called again.
     pub resumed: bool,
-    /// When the earliest running clock ends the attempt (R-T8).
+    /// When the earliest running clock ends the attempt.
     pub deadline: Option<Instant>,
     /// `executor.config`, an object.
     pub config: Value,
@@ -36,7 +36,7 @@ pub struct Invocation {
 }
 
 impl Invocation {
-    /// The same for every execution of this dispatch, different for any other (R-R11).
+    /// The same for every execution of this dispatch, different for any other.
     #[must_use]
     pub fn idempotency_key(&self) -> String {
         let Self { task_run_id, attempt, dispatch, .. } = self;
@@ -67,7 +67,7 @@ pub trait Observer: Send + Sync {
     fn log(&self, level: Level, text: &str);
     /// How far the work is: a fraction from 0 to 1 where known.
     fn progress(&self, fraction: Option<f64>, text: &str);
-    /// A sign of life (R-T5): heartbeat, output line, completed host call. `log` and `progress` imply it.
+    /// A sign of life: heartbeat, output line, completed host call. `log` and `progress` imply it.
     fn activity(&self);
 }
 

@@ -1,4 +1,4 @@
-//! Whatever went wrong in a guest, as the outcome that names the cause (R-C1).
+//! Whatever went wrong in a guest, as the outcome that names the cause.
 
 use phasm_engine::outcome::Outcome;
 use wasmtime::{Error, Trap};

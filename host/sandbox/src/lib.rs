@@ -2,7 +2,7 @@
 //!
 //! A [`Sandbox`] compiles components into [`Program`]s and calls them. Every call gets a fresh instance with nothing
 //! but its [`Grants`], is held to the [`Limits`], runs on threads that serve nothing else, and ends as an [`Outcome`],
-//! whatever the guest does (R-C1).
+//! whatever the guest does.
 //!
 //! ```text
 //!  control (any runtime)            guest threads (nice +10)             ticker thread

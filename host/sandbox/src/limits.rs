@@ -7,7 +7,7 @@ use wasmtime::ResourceLimiter;
 const KIB: u64 = 1024;
 const MIB: u64 = 1024 * KIB;
 
-/// The operator's limits on every call; past one of them the attempt ends with code 3 (R-C1). Sizes are in bytes.
+/// The operator's limits on every call; past one of them the attempt ends with code 3. Sizes are in bytes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Limits {

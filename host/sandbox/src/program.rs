@@ -13,7 +13,7 @@ use super::{
 const PACKAGE: &str = "phasm:executor/";
 const VERSION: &str = "0.1.0";
 
-/// Why a component cannot be used. Attempts to call it end with code 3 and this text (R-C1).
+/// Why a component cannot be used. Attempts to call it end with code 3 and this text.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum LoadError {

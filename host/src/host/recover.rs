@@ -1,4 +1,4 @@
-//! Recovering the runs of a store from where their journals end (R-D3).
+//! Recovering the runs of a store: replaying their journals, and driving them on where those end.
 
 use std::sync::Arc;
 
@@ -10,9 +10,9 @@ use tokio::sync::{mpsc, oneshot};
 
 use super::Host;
 use crate::{
-    driver::{Message, Refused, Request},
     handle::RunHandle,
     journal::{self, RecoverError},
+    message::{Message, Request, RequestError},
     store::{RunHead, StoreError},
     watch::{Listener, Notice},
 };
@@ -57,37 +57,37 @@ impl Host {
     }
 
     /// [`Self::recover_run_watched`] for a request that comes before anything else: what it stops is not begun again.
-    /// Durable when it returns; the answer is that of [`RunHandle::ask`].
+    /// Durable when it returns; the reply is that of [`RunHandle::ask`].
     ///
     /// # Errors
-    /// As [`Self::recover_run`]. That the request changed nothing is an answer.
+    /// As [`Self::recover_run`]. That the request changed nothing is a reply.
     pub async fn ask_run(
         &self,
         run_id: &str,
         request: Request,
-    ) -> Result<(RunHandle, mpsc::UnboundedReceiver<Notice>, Result<bool, Refused>), RecoverError> {
+    ) -> Result<(RunHandle, mpsc::UnboundedReceiver<Notice>, Result<bool, RequestError>), RecoverError> {
         let (listener, notices) = mpsc::unbounded_channel();
-        let (answer, hears) = oneshot::channel();
-        let ask = Message::Ask { request: request.clone(), answer };
+        let (reply, hears) = oneshot::channel();
+        let ask = Message::Ask { request: request.clone(), reply };
         let handle = self.recover_with(run_id, Some(listener), Some(ask)).await?;
-        let answer = match hears.await {
-            Ok(answer) => answer,
+        let reply = match hears.await {
+            Ok(reply) => reply,
             // A run that this host drives ended just before it was asked; it says so.
             Err(_unheard) => handle.ask(request).await,
         };
-        Ok((handle, notices, answer))
+        Ok((handle, notices, reply))
     }
 
-    /// A run as the store has it. Nothing of it is driven on.
+    /// A run as its journal has it. Nothing of it is driven on.
     ///
     /// # Errors
     /// [`RecoverError`] when there is no such run, or its journal cannot be read.
-    pub async fn recorded(&self, run_id: &str) -> Result<Run, RecoverError> {
-        self.replay(run_id).await.map(|(run, _)| run)
+    pub async fn replay(&self, run_id: &str) -> Result<Run, RecoverError> {
+        self.replay_submitted(run_id).await.map(|(run, _)| run)
     }
 
     /// The run, and what it was submitted with.
-    async fn replay(&self, run_id: &str) -> Result<(Run, Submitted), RecoverError> {
+    async fn replay_submitted(&self, run_id: &str) -> Result<(Run, Submitted), RecoverError> {
         let records = self.shared.store.load(run_id).await?;
         let mut submitted = None;
         let run = journal::replay(run_id, &records, |_, _, _, events| {
@@ -107,13 +107,13 @@ impl Host {
         first: Option<Message>,
     ) -> Result<RunHandle, RecoverError> {
         let _alone = self.recovering.lock().await;
-        if let Some(driven) = self.shared.driven.get(run_id) {
+        if let Some(driven) = self.shared.registry.get(run_id) {
             listener.map(Message::Watch).into_iter().chain(first).for_each(|message| driven.tell(message));
             return Ok(driven);
         }
         let not_found = || StoreError::NotFound { run_id: run_id.into() };
         let row = self.shared.store.get(run_id).await?.ok_or_else(not_found)?;
-        let (mut run, submitted) = self.replay(run_id).await?;
+        let (mut run, submitted) = self.replay_submitted(run_id).await?;
         if run.is_over() {
             return Err(RecoverError::Ended { run_id: run_id.into(), phase: run.phase() });
         }

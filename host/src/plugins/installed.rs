@@ -9,10 +9,7 @@ use std::{
 
 use phasm_engine::plan::{Executors, Found};
 
-use super::{
-    manifest::Manifest,
-    source::{Source, scan},
-};
+use super::{folders::scan, manifest::Manifest, source::Source};
 
 /// The plugins of some directories, to check documents against; none of them can be called.
 #[derive(Default)]
@@ -121,7 +118,7 @@ mod tests {
         fs::write(at("broken.wasm"), COMPONENT).unwrap();
         fs::write(at("broken.json"), "{").unwrap();
         fs::create_dir(at("made")).unwrap();
-        fs::write(at("made/Cargo.toml"), "[package]\n").unwrap();
+        fs::write(at("made/Cargo.toml"), "[package]\n[dependencies]\nphasm-sdk = '0.1'\n").unwrap();
         let mut installed = Installed::new(1 << 20);
         installed.add_dir(dir.path()).unwrap();
         let digest = format!("sha256:{}", "0".repeat(64));

@@ -1,6 +1,6 @@
 //! What a plugin says about itself.
 
-use std::{fs, io, path::Path};
+use std::{io, path::Path};
 
 use phasm_engine::{
     plan::{Pinned, check_defaults},
@@ -9,6 +9,8 @@ use phasm_engine::{
 };
 use serde::{Deserialize, Serialize};
 use wasmparser::{Parser, Payload};
+
+use super::files;
 
 /// The custom section that holds a manifest as JSON, anywhere in the component.
 const SECTION: &str = "phasm:manifest";
@@ -36,7 +38,7 @@ pub struct Manifest {
 }
 
 /// Default policies (Steep's service metadata), each written as in a document; neither the template's nor the call's
-/// field is there where one counts (R-W12).
+/// field is there where one counts.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct Defaults {
@@ -85,8 +87,24 @@ impl Manifest {
     /// them with its field.
     pub fn of(bytes: &[u8], path: Option<&Path>) -> Result<Self, String> {
         let Found { manifest, place } = Self::find(bytes, path)?;
+        manifest.check_schemas().map_err(|problems| format!("{place}: {problems}"))?;
         manifest.defaults.check().map_err(|problems| format!("{place}: {problems}"))?;
         Ok(manifest)
+    }
+
+    /// Whether inputs and outputs are schemas of objects, as far as anything here reads them.
+    fn check_schemas(&self) -> Result<(), String> {
+        for (member, schema) in [("inputs", &self.inputs), ("outputs", &self.outputs)] {
+            let properties = schema.member("properties");
+            let is_schema =
+                schema.as_object().is_some() && properties.is_none_or(|p| p.as_object().is_some());
+            if !schema.is_null() && !is_schema {
+                return Err(format!(
+                    "{member}: expected a JSON Schema with `properties`, an object of schemas"
+                ));
+            }
+        }
+        Ok(())
     }
 
     /// The manifest that an artefact was compiled with.
@@ -116,7 +134,7 @@ impl Manifest {
             return Ok(found);
         }
         let place = "embedded manifest".to_owned();
-        let Some(section) = section(bytes) else { return Ok(Found { manifest: Self::default(), place }) };
+        let Some(section) = section(bytes)? else { return Ok(Found { manifest: Self::default(), place }) };
         let manifest = serde_json::from_slice(section).map_err(|error| format!("{place}: {error}"))?;
         Ok(Found { manifest, place })
     }
@@ -141,7 +159,7 @@ fn read<E: std::fmt::Display>(
     parse: impl Fn(&str) -> Result<Manifest, E>,
 ) -> Result<Option<Found>, String> {
     let place = format!("manifest {}", path.display());
-    match fs::read_to_string(path) {
+    match files::manifest(path) {
         Ok(text) => match parse(&text) {
             Ok(manifest) => Ok(Some(Found { manifest, place })),
             Err(error) => Err(format!("{place}: {error}")),
@@ -153,19 +171,26 @@ fn read<E: std::fmt::Display>(
 
 /// The first manifest section of a component or of anything in it. Invalid components have none; compiling them says
 /// what is wrong.
-fn section(bytes: &[u8]) -> Option<&[u8]> {
-    for payload in Parser::new(0).parse_all(bytes) {
-        if let Payload::CustomSection(section) = payload.ok()?
+fn section(bytes: &[u8]) -> Result<Option<&[u8]>, String> {
+    for payload in Parser::new(0).parse_all(bytes).map_while(Result::ok) {
+        if let Payload::CustomSection(section) = payload
             && section.name() == SECTION
         {
-            return Some(section.data());
+            let fits = section.data().len() as u64 <= files::LARGEST_MANIFEST;
+            return if fits {
+                Ok(Some(section.data()))
+            } else {
+                Err("embedded manifest: more than 1 MiB".to_owned())
+            };
         }
     }
-    None
+    Ok(None)
 }
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
+
     use super::*;
 
     fn custom_section(json: &str) -> Vec<u8> {
@@ -241,5 +266,21 @@ mod tests {
             assert!(error.contains(says), "{says}: {error}");
         }
         assert!(Manifest::unchecked(COMPONENT, Some(&path)).is_ok());
+    }
+
+    #[test]
+    fn schemas_of_inputs_and_outputs_are_objects() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("x.wasm");
+        let of = |json: &str| {
+            fs::write(dir.path().join("x.json"), json).unwrap();
+            Manifest::of(COMPONENT, Some(&path))
+        };
+        let known = of(r#"{"inputs":{"properties":{"a":{"type":"string"}}}}"#).unwrap();
+        assert_eq!(known.inputs.to_json(), r#"{"properties":{"a":{"type":"string"}}}"#);
+        assert!(known.outputs.is_null());
+        for wrong in [r#"{"inputs":3}"#, r#"{"outputs":{"properties":[]}}"#] {
+            assert!(of(wrong).unwrap_err().contains("expected a JSON Schema"), "{wrong}");
+        }
     }
 }

@@ -1,10 +1,11 @@
 //! Where a plugin's component comes from.
 
 use std::{
-    fs, io,
     path::{Path, PathBuf},
     sync::Arc,
 };
+
+use super::files::{is_artefact, read_component};
 
 /// Where a plugin's component comes from.
 #[derive(Clone)]
@@ -28,8 +29,8 @@ pub trait Builder: Send + Sync {
 }
 
 impl Source {
-    fn is_compiled(&self) -> bool {
-        matches!(self, Self::File(path) if path.extension().is_some_and(|ending| ending == "cwasm"))
+    pub(super) fn is_compiled(&self) -> bool {
+        matches!(self, Self::File(path) if is_artefact(path))
     }
 
     /// The component's bytes and the file they came from.
@@ -48,12 +49,7 @@ impl Source {
 }
 
 fn file(path: PathBuf) -> Result<(Arc<[u8]>, Option<PathBuf>), String> {
-    let bytes = fs::read(&path).map_err(|error| format!("{}: {error}", path.display()))?;
-    // What does not begin like a component would be taken for one in text.
-    if path.extension().is_some_and(|ending| ending == "wasm") && !bytes.starts_with(b"\0asm") {
-        return Err(format!("{}: not a WebAssembly component, or a damaged one", path.display()));
-    }
-    Ok((bytes.into(), Some(path)))
+    Ok((read_component(&path)?.into(), Some(path)))
 }
 
 impl From<&[u8]> for Source {
@@ -83,33 +79,5 @@ impl From<&Path> for Source {
 impl From<PathBuf> for Source {
     fn from(path: PathBuf) -> Self {
         if path.is_dir() { Self::Folder(path) } else { Self::File(path) }
-    }
-}
-
-/// The plugins of a directory by name, sorted: `NAME.wasm`, folders with a `Cargo.toml`, and `NAME.cwasm`.
-///
-/// # Errors
-/// When the directory cannot be read.
-pub fn scan(dir: &Path) -> io::Result<Vec<(String, Source)>> {
-    let mut found = Vec::new();
-    for entry in fs::read_dir(dir)? {
-        let path = entry?.path();
-        if let Some(plugin) = plugin(&path) {
-            found.push(plugin);
-        }
-    }
-    // Of equal names what runs on every machine comes first.
-    found.sort_by_cached_key(|(name, source)| (name.clone(), source.is_compiled()));
-    Ok(found)
-}
-
-fn plugin(path: &Path) -> Option<(String, Source)> {
-    let name = |part: Option<&std::ffi::OsStr>| part?.to_str().map(str::to_owned);
-    if path.is_dir() {
-        let source = path.join("Cargo.toml").is_file().then(|| Source::Folder(path.to_owned()))?;
-        Some((name(path.file_name())?, source))
-    } else {
-        let wasm = path.extension().is_some_and(|ending| ending == "wasm" || ending == "cwasm");
-        Some((name(path.file_stem().filter(|_| wasm))?, Source::File(path.to_owned())))
     }
 }

@@ -5,7 +5,7 @@ use std::{io, path::PathBuf, sync::Arc};
 /// Why a store did not do what it was asked. Cheap to clone: one failed commit fails many appends.
 #[derive(Clone, Debug, thiserror::Error)]
 pub enum StoreError {
-    /// The sequence check failed (R-D4).
+    /// The sequence check failed.
     #[error("run {run_id} has {found} events, {expected} were expected: another driver has advanced it")]
     Conflict {
         /// The run.

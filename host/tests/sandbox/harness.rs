@@ -26,9 +26,9 @@ pub(crate) fn guest(name: &str) -> Vec<u8> {
     let text = fs::read_to_string(guests().join(name).with_extension("wat")).unwrap();
     if text.contains("(core module $guest") && !text.contains("(component") {
         let world = fs::read_to_string(guests().join("world.wat")).unwrap();
-        world.replace(";; GUEST", &text).into_bytes()
+        wat::parse_str(world.replace(";; GUEST", &text)).unwrap()
     } else {
-        text.into_bytes()
+        wat::parse_str(text).unwrap()
     }
 }
 

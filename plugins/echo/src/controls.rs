@@ -20,19 +20,33 @@ pub(crate) fn is_control(name: &str) -> bool {
 
 inputs! {
     pub(crate) struct Controls {
+        /// Returned too, each with `name`, `type` and `value`.
         pub(crate) outputs: Lenient<Vec<Nested<Declared>>> = Lenient(Vec::new()),
+        /// Attempt n answers with the n-th entry, of `code`, `message`, `outputs` and `detail`; the last one repeats.
         pub(crate) returns: Lenient<Vec<Nested<Returned>>> = Lenient(Vec::new()),
+        /// So many first attempts return code 2.
         pub(crate) fail_count as "fail-count": Option<Lenient<u32>>,
+        /// Another name of `fail-count`.
         pub(crate) fail_count_camel as "failCount": Option<Lenient<u32>>,
+        /// Code 1, unless the attempt is resumed.
         pub(crate) suspend: Lenient<bool> = Lenient(false),
+        /// The code.
         pub(crate) code: Lenient<i32> = Lenient(0),
+        /// The message.
         pub(crate) message: Option<String>,
+        /// What policy rules read.
         pub(crate) detail: Lenient<Map<String, Value>> = Lenient(Map::new()),
+        /// Waits first.
         pub(crate) sleep: Millis = Millis::default(),
+        /// Traps.
         pub(crate) trap: Lenient<bool> = Lenient(false),
+        /// Computes without end.
         pub(crate) spin: Lenient<bool> = Lenient(false),
+        /// Mebibytes to take and hold.
         pub(crate) allocate: Lenient<u32> = Lenient(0),
+        /// So many lines, or these, are written to the log.
         pub(crate) log: Lines = Lines::default(),
+        ..
     }
 }
 

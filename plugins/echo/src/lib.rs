@@ -1,4 +1,4 @@
-//! The reference test executor: returns its inputs, or answers as it is told (R-I8).
+//! The reference test executor: returns its inputs, or answers as it is told.
 //!
 //! The order: sleep, misbehave, suspend, fail the first attempts, then `returns` or `code`. The README has every key.
 
@@ -31,7 +31,11 @@ pub fn echo(call: Call) -> Result {
     Ok(answer::answer(controls, echoed, attempt, resumed))
 }
 
-executor!(echo);
+executor!(echo, {
+    inputs: Controls,
+    // Every other input is one.
+    outputs: { .. },
+});
 
 #[cfg(test)]
 mod tests;

@@ -11,14 +11,23 @@ use phasm_sdk::prelude::*;
 inputs! {
     /// What to do with which file.
     pub struct Task {
+        /// What to do.
         operation: Operation,
+        /// The file or directory, as the guest sees it.
         path: String,
+        /// What to write; required for `write`.
         content: Option<String>,
+        /// How bytes are told as a text, in both directions.
         encoding: bytes::Encoding = bytes::Encoding::Utf8,
+        /// `write` adds at the end instead of replacing the file.
         append: bool = false,
+        /// `write` makes the directories above the file.
         create_dirs as "createDirs": bool = false,
+        /// `list` goes into directories; links are not followed.
         recursive: bool = false,
+        /// A larger file is neither read nor written.
         max_bytes as "maxBytes": u64 = 4 << 20,
+        /// A directory with more entries is not listed.
         max_entries as "maxEntries": usize = 10_000,
     }
 }
@@ -53,7 +62,22 @@ pub fn file(call: Call<Task>) -> Result {
     }
 }
 
-executor!(file);
+executor!(file, {
+    outputs: {
+        /// As it was asked for.
+        path: String,
+        /// What the file holds, of `read`.
+        content: Option<String>,
+        /// Bytes, of all but `list`.
+        size: Option<u64>,
+        /// Each with `name`, `path`, `kind` and `size`, sorted by path, of `list`.
+        entries: Option<Vec<Json>>,
+        /// Whether there is something, of `stat`.
+        exists: Option<bool>,
+        /// `file`, `directory` or `other`, of `stat`.
+        kind: Option<String>,
+    },
+});
 
 #[cfg(test)]
 mod tests;

@@ -9,8 +9,11 @@ use phasm_sdk::{inputs::Nested, prelude::*};
 inputs! {
     /// The filter, what it is given and the values of its variables.
     pub struct Task {
+        /// The filter.
         filter: String,
+        /// What it is given.
         input: Option<Json>,
+        /// Each field is a variable: `{"limit": 3}` is `$limit`.
         args: Nested<Inputs> = Nested::default(),
     }
 }
@@ -32,7 +35,14 @@ pub fn jq(call: Call<Task>) -> Result {
     Ok(Outcome::succeeded().output_json("result", first).output("results", results))
 }
 
-executor!(jq);
+executor!(jq, {
+    outputs: {
+        /// The first value that comes out, null if none does.
+        result: Json,
+        /// All of them.
+        results: Vec<Json>,
+    },
+});
 
 #[cfg(test)]
 mod tests;

@@ -9,12 +9,19 @@ use phasm_sdk::prelude::*;
 inputs! {
     /// What to turn into what.
     pub struct Task {
+        /// `parse` turns `text` into `value`, `render` turns `value` into `text`.
         operation: Operation = Operation::Parse,
+        /// What the text is written in.
         format: Format,
+        /// Required to parse; a byte order mark is skipped.
         text: Option<String>,
+        /// What to render; absent is null.
         value: Option<Json>,
+        /// Rendered JSON is indented.
         pretty: bool = false,
+        /// CSV's first row names the columns.
         header: bool = true,
+        /// CSV's delimiter, one ASCII character.
         delimiter: String = ",".to_owned(),
     }
 }
@@ -50,7 +57,14 @@ pub fn parse(call: Call<Task>) -> Result {
     }
 }
 
-executor!(parse);
+executor!(parse, {
+    outputs: {
+        /// Of `parse`.
+        value: Option<Json>,
+        /// Of `render`.
+        text: Option<String>,
+    },
+});
 
 #[cfg(test)]
 mod tests;

@@ -7,7 +7,9 @@ use phasm_sdk::{duration::Millis, prelude::*};
 inputs! {
     /// How long to wait.
     pub struct Sleep {
+        /// How long.
         duration: Millis,
+        /// A heartbeat after every such interval, for tasks with `maxInactivity`.
         heartbeat: Option<Millis>,
     }
 }
@@ -43,7 +45,12 @@ fn naps(whole: u64, interval: Option<u64>) -> impl Iterator<Item = u64> {
     })
 }
 
-executor!(sleep);
+executor!(sleep, {
+    outputs: {
+        /// The duration in milliseconds.
+        slept: u64,
+    },
+});
 
 #[cfg(test)]
 mod tests {

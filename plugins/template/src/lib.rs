@@ -5,16 +5,22 @@ use std::collections::BTreeMap;
 use minijinja::{
     AutoEscape, Environment, Error, ErrorKind, UndefinedBehavior, syntax::SyntaxConfig, value::Value as Any,
 };
-use phasm_sdk::{FromInputs, inputs::Nested, prelude::*};
+use phasm_sdk::{inputs::Nested, prelude::*};
 
 inputs! {
     /// What to render, and how.
     pub struct Task {
+        /// The template.
         template: String,
+        /// More variables; an input of the same name wins.
         values: Nested<Inputs> = Nested::default(),
+        /// `html` escapes what `{{ }}` writes, unless it is marked `safe`.
         format: Format = Format::Text,
+        /// What a name without a value is: `strict` fails, `lenient` writes nothing.
         undefined: Undefined = Undefined::Strict,
+        /// Lines with nothing but a `{% %}` leave no blank line.
         trim_blocks as "trimBlocks": bool = false,
+        ..variables
     }
 }
 
@@ -45,11 +51,9 @@ inputs! {
 /// # Errors
 ///
 /// Code 3 for bad inputs and a template that is wrong whatever the values are, code 2 for values that do not fit it.
-pub fn template(call: Call) -> Result {
-    let (own, variables): (Vec<_>, Vec<_>) =
-        call.inputs.into_iter().partition(|(name, _)| Task::INPUTS.contains(&name.as_str()));
-    let task = Task::from_inputs(own.into_iter().collect(), &call.config)?;
-    let values = task.values.0.into_iter().chain(variables);
+pub fn template(call: Call<Task>) -> Result {
+    let task = call.inputs;
+    let values = task.values.0.into_iter().chain(task.variables);
     let values =
         values.map(|(name, json)| Ok((name, json.parse()?))).collect::<Result<BTreeMap<String, Any>>>()?;
     let mut environment = environment(task.format, task.undefined, task.trim_blocks)?;
@@ -102,7 +106,12 @@ fn problem(why: &Error) -> Outcome {
     }
 }
 
-executor!(template);
+executor!(template, {
+    outputs: {
+        /// The result.
+        text: String,
+    },
+});
 
 #[cfg(test)]
 mod tests;

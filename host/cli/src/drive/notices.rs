@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use super::super::{text, trace};
 
-/// A notice as `--events` prints it (R-D1). Log lines and progress are not in the journal and have no `seq`.
+/// A notice as `--events` prints it. Log lines and progress are not in the journal and have no `seq`.
 pub(super) fn json_line(notice: &Notice, run_id: &str, now: Timestamp) -> String {
     let told = |kind: &str, path: &str, attempt: u32, data: Value| {
         let (scope, name) = path.rsplit_once('/').unwrap_or(("", path));
@@ -25,7 +25,7 @@ pub(super) fn json_line(notice: &Notice, run_id: &str, now: Timestamp) -> String
             told("task.progress", &note.task, note.attempt, data).to_string()
         }
     };
-    line + "\n"
+    text::json(&line).into_owned() + "\n"
 }
 
 /// `scope/task[attempt] level text`.

@@ -55,7 +55,7 @@ fn folders(dirs: &[PathBuf]) -> Result<Vec<PathBuf>, Failure> {
         return Ok(found?.concat());
     }
     let here = Path::new(".");
-    if search::is_plugin(here) {
+    if plugins::is_plugin(here) {
         return Ok(vec![here.to_owned()]);
     }
     let found: Result<Vec<_>, _> = search::upwards(here).iter().map(|dir| folders_in(dir)).collect();

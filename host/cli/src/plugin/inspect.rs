@@ -4,22 +4,16 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use phasm::{
-    engine::value::Map,
-    plugins::{Builder as _, Manifest, Source},
+    engine::value::{Map, Value},
+    plugins::{self, Builder as _, Manifest, Source},
     sandbox::Digest,
 };
 use serde::Serialize;
 use wasmparser::{Parser, Payload};
 
 use super::{
-    super::{
-        exit::Exit,
-        failure::{Failure, While},
-        places::Places,
-        problems,
-        screen::Screen,
-        text,
-    },
+    super::{exit::Exit, failure::Failure, places::Places, problems, screen::Screen, text},
+    shape,
     workshop::Workshop,
 };
 
@@ -49,6 +43,9 @@ struct Inspected {
     description: Option<String>,
     /// Default policies of tasks, as documents write them.
     defaults: Map,
+    /// JSON Schemas, null where the plugin says nothing of them.
+    inputs: Value,
+    outputs: Value,
     component: PathBuf,
     bytes: usize,
     digest: String,
@@ -59,9 +56,7 @@ struct Inspected {
 /// Inspects a plugin.
 pub(super) fn inspect(arguments: &InspectArguments, screen: &Screen) -> Result<Exit, Failure> {
     let (name, component) = component(arguments, screen)?;
-    let bytes = std::fs::read(&component).map_err(|error| {
-        Failure::call(While::new(format!("{} cannot be read", component.display()), error))
-    })?;
+    let bytes = plugins::read_component(&component).map_err(Failure::call)?;
     let manifest = Manifest::of(&bytes, Some(&component)).map_err(Failure::call)?;
     let (imports, exports) = interfaces(&bytes);
     let inspected = Inspected {
@@ -69,6 +64,8 @@ pub(super) fn inspect(arguments: &InspectArguments, screen: &Screen) -> Result<E
         version: manifest.version,
         description: manifest.description,
         defaults: manifest.defaults.fields(),
+        inputs: manifest.inputs,
+        outputs: manifest.outputs,
         bytes: bytes.len(),
         digest: Digest::of(&bytes).to_string(),
         component,
@@ -133,8 +130,19 @@ fn interfaces(bytes: &[u8]) -> (Vec<String>, Vec<String>) {
 }
 
 fn page(inspected: &Inspected) -> String {
-    let Inspected { name, version, description, defaults, component, bytes, digest, imports, exports } =
-        inspected;
+    let Inspected {
+        name,
+        version,
+        description,
+        defaults,
+        inputs,
+        outputs,
+        component,
+        bytes,
+        digest,
+        imports,
+        exports,
+    } = inspected;
     let version = version.as_deref().unwrap_or("-");
     let mut page = format!("{} {version}\n", text::bold(text::clean(name)));
     if let Some(description) = description {
@@ -142,6 +150,9 @@ fn page(inspected: &Inspected) -> String {
     }
     page += &format!("\ncomponent  {} ({bytes} bytes)\ndigest     {digest}\n", component.display());
     let defaults: Vec<_> = defaults.iter().map(|(field, value)| format!("{field}: {value}")).collect();
+    for (title, schema) in [("inputs", inputs), ("outputs", outputs)] {
+        page += &shape::table(title, schema);
+    }
     for (title, names) in [("defaults", &defaults), ("imports", imports), ("exports", exports)] {
         for (at, name) in names.iter().enumerate() {
             page += &format!("{:<11}{}\n", if at == 0 { title } else { "" }, text::clean(name));

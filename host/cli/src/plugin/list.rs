@@ -47,11 +47,8 @@ impl Places {
     /// # Errors
     /// When a place that was asked for cannot be read.
     pub(super) fn all(&self, screen: &Screen, as_json: bool) -> Result<Vec<Listed>, Failure> {
-        let configured =
-            self.config.as_deref().map(|file| configuration(file, screen, as_json)).transpose()?;
-        let config = configured.as_ref().map(|(_, config)| config);
         let mut all: Vec<Listed> = Vec::new();
-        for dir in search::plugin_dirs(&self.plugins, config, None)? {
+        for dir in self.dirs(screen, as_json)? {
             let found = plugins::scan(&dir).map_err(|error| {
                 Failure::call(While::new(format!("{} cannot be read", dir.display()), error))
             })?;
@@ -62,11 +59,28 @@ impl Places {
         }
         Ok(all)
     }
+
+    /// The crates among them that are passed over.
+    fn other_crates(&self, screen: &Screen, as_json: bool) -> Result<Vec<PathBuf>, Failure> {
+        let others = self.dirs(screen, as_json)?.into_iter().map(|dir| plugins::other_crates(&dir));
+        // What cannot be read was said before.
+        Ok(others.filter_map(Result::ok).flatten().collect())
+    }
+
+    fn dirs(&self, screen: &Screen, as_json: bool) -> Result<Vec<PathBuf>, Failure> {
+        let configured =
+            self.config.as_deref().map(|file| configuration(file, screen, as_json)).transpose()?;
+        search::plugin_dirs(&self.plugins, configured.as_ref().map(|(_, config)| config), None)
+    }
 }
 
 /// Lists plugins.
 pub(super) fn list(arguments: &ListArguments, screen: &Screen) -> Result<Exit, Failure> {
     let all = arguments.places.all(screen, arguments.json)?;
+    for folder in arguments.places.other_crates(screen, arguments.json)? {
+        let why = "a crate, but no plugin: it neither depends on phasm-sdk nor has [package.metadata.phasm]";
+        screen.err(&format!("{} {}: {why}\n", text::dim("note:"), text::clean(&folder.to_string_lossy())));
+    }
     let page = if arguments.json { problems::json(screen, &all) } else { table(&all) };
     // Whoever has stopped reading wants no more.
     let _gone = screen.out(&page);
@@ -114,7 +128,7 @@ fn look(name: String, source: Source, shadowed: bool) -> Option<Listed> {
 }
 
 fn of_component(wasm: &Path) -> Option<Manifest> {
-    Manifest::of(&std::fs::read(wasm).ok()?, Some(wasm)).ok()
+    Manifest::of(&plugins::read_component(wasm).ok()?, Some(wasm)).ok()
 }
 
 /// What a crate's own manifest says; what it takes from its workspace is looked up there.

@@ -26,7 +26,7 @@ impl Bench {
     pub(crate) fn new() -> Self {
         let bench = Self { dir: tempfile::tempdir().unwrap() };
         for guest in ["code", "echo", "say", "sleep", "nap", "suspend", "trap"] {
-            bench.write(&format!("plugins/{guest}.wasm"), &component(guest));
+            bench.write(&format!("plugins/{guest}.wasm"), component(guest));
         }
         bench
     }
@@ -35,7 +35,7 @@ impl Bench {
         self.dir.path().join(name)
     }
 
-    pub(crate) fn write(&self, name: &str, text: &str) {
+    pub(crate) fn write(&self, name: &str, text: impl AsRef<[u8]>) {
         let path = self.path(name);
         fs::create_dir_all(path.parent().unwrap()).unwrap();
         fs::write(path, text).unwrap();
@@ -96,8 +96,8 @@ impl From<Output> for Ran {
 }
 
 /// A guest of the tests, in its world.
-fn component(guest: &str) -> String {
+fn component(guest: &str) -> Vec<u8> {
     let dir = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/guests");
     let read = |name: &str| fs::read_to_string(dir.join(format!("{name}.wat"))).unwrap();
-    read("world").replace(";; GUEST", &read(guest))
+    wat::parse_str(read("world").replace(";; GUEST", &read(guest))).unwrap()
 }

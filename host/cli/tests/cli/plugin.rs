@@ -11,11 +11,12 @@ use crate::bench::Bench;
 fn listed_are_the_plugins_a_run_would_find() {
     let bench = Bench::new();
     bench.write("own/echo.wasm", "other");
+    bench.write("own/host/Cargo.toml", "[package]\nname = \"host\"\n");
     bench.write(
         "own/mine/Cargo.toml",
-        "[package]\nname = \"mine\"\nversion = \"1.2.3\"\ndescription = \"Does it\"\n",
+        "[package]\nname = \"mine\"\nversion = \"1.2.3\"\ndescription = \"Does it\"\n[dependencies]\nphasm-sdk = \"0.1\"\n",
     );
-    bench.write("data/phasm/plugins/far.wasm", "");
+    bench.write("data/phasm/plugins/far.wasm", b"\0asm\x0d\0\x01\0");
     let ran = bench.phasm(&["plugin", "list", "--plugins", "own", "--json"]);
     assert_eq!(ran.status, 0, "{ran:?}");
     let all = ran.json();
@@ -24,7 +25,9 @@ fn listed_are_the_plugins_a_run_would_find() {
         found.map(|plugin| (plugin["state"].clone(), plugin["shadowed"].clone())).collect::<Vec<_>>()
     };
     let component = |shadowed: bool| (json!("component"), json!(shadowed));
-    assert_eq!(listed("echo"), [component(false), component(true)]);
+    assert_eq!(listed("echo"), [(json!("broken"), json!(false)), component(true)]);
+    assert_eq!(listed("host"), []);
+    assert!(ran.stderr.contains("own/host: a crate, but no plugin: "), "{ran:?}");
     assert_eq!(listed("mine"), [(json!("stale"), json!(false))]);
     assert_eq!(listed("far"), [component(false)]);
     let table = bench.phasm(&["plugin", "list", "--plugins", "own"]).stdout;
@@ -46,6 +49,16 @@ fn a_component_is_inspected_by_name_or_path() {
     assert_eq!(about["defaults"], json!({ "maxRuntime": "5s", "retry": { "limit": 2 } }));
     let page = bench.phasm(&["plugin", "inspect", "echo"]).stdout;
     assert!(page.contains("defaults   maxRuntime: \"5s\"\n           retry: {\"limit\":2}\n"), "{page}");
+    bench.write(
+        "plugins/echo.json",
+        r#"{"inputs": {"properties": {"dir": {"type": "string", "description": "Which."}}, "required": ["dir"],
+            "additionalProperties": false}}"#,
+    );
+    let about = bench.phasm(&["plugin", "inspect", "echo", "--json"]).json();
+    assert_eq!(about["inputs"]["required"], json!(["dir"]));
+    assert_eq!(about["outputs"], json!(null));
+    let page = bench.phasm(&["plugin", "inspect", "echo"]).stdout;
+    assert!(page.contains("\ninputs     dir  string  required  Which.\n"), "{page}");
     bench.write("plugins/echo.json", r#"{"maxRuntime": 0}"#);
     let broken = bench.phasm(&["plugin", "inspect", "echo"]);
     assert!(broken.status == 2 && broken.stderr.contains("P031: maxRuntime: "), "{broken:?}");
@@ -78,4 +91,18 @@ fn a_new_plugin_has_all_its_files() {
         let ran = bench.phasm(wrong);
         assert!(matches!(ran.status, 1 | 2) && ran.stdout.is_empty(), "{wrong:?}: {ran:?}");
     }
+}
+
+/// A text in a `.wasm` file is never read as WebAssembly's text format, whatever it holds.
+#[test]
+fn a_file_that_is_no_component_is_said_to_be_what_it_is() {
+    let bench = Bench::new();
+    bench.write("plugins/bad.wasm", "(component)");
+    let ran = bench.phasm(&["plugin", "inspect", "bad"]);
+    assert_eq!(ran.status, 2, "{ran:?}");
+    assert!(ran.stderr.contains("plugins/bad.wasm is no WebAssembly component but a text"), "{ran:?}");
+    bench.task("bad.yaml", "bad", "");
+    let ran = bench.phasm(&["run", "bad.yaml"]);
+    assert_ne!(ran.status, 0, "{ran:?}");
+    assert!(ran.stderr.contains("plugins/bad.wasm is no WebAssembly component but a text"), "{ran:?}");
 }

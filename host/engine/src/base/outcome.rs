@@ -1,4 +1,4 @@
-//! What one attempt returned, and the phase it maps to (R-C6).
+//! What one attempt returned, and the phase it maps to.
 
 use std::sync::Arc;
 
@@ -6,10 +6,10 @@ use serde::{Deserialize, Serialize};
 
 use crate::{phase::Phase, value::Value};
 
-/// One attempt's result: all that a guest can produce, and what the host reports in its place (R-C1).
+/// One attempt's result: all that a guest can produce, and what the host reports in its place.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Outcome {
-    /// The executor's integer code; never a phase (R-P1).
+    /// The executor's integer code; never a phase.
     pub code: i32,
     /// A sentence for people; may be empty.
     pub message: Arc<str>,
@@ -21,6 +21,7 @@ pub struct Outcome {
 
 /// A named value an executor returned.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Output {
     /// Any non-empty name.
     pub name: Arc<str>,
@@ -47,7 +48,7 @@ impl Outcome {
         Self { code: code::FAILED, message: message.into(), ..Self::default() }
     }
 
-    /// Code 3 and why: what the host reports for a trap, a limit or a fault (R-C1).
+    /// Code 3 and why: what the host reports for a trap, a limit or a fault.
     #[must_use]
     pub fn error(message: impl Into<Arc<str>>) -> Self {
         Self { code: code::ERROR, message: message.into(), ..Self::default() }
@@ -75,7 +76,7 @@ impl Output {
     }
 }
 
-/// The codes with a meaning of their own (seed 001).
+/// The codes with a meaning of their own (Aether).
 pub mod code {
     /// Succeeded.
     pub const SUCCEEDED: i32 = 0;
@@ -89,7 +90,7 @@ pub mod code {
     pub const TIMEOUT: i32 = 4;
 }
 
-/// The table of seed 001: the phase a code maps to when no condition decides.
+/// The table of Aether: the phase a code maps to when no condition decides.
 #[must_use]
 pub fn phase_of(code: i32) -> Phase {
     match code {

@@ -1,4 +1,4 @@
-//! The ten phases and the edges between them (seed 001, R-P2).
+//! The ten phases and the edges between them.
 
 use std::fmt;
 
@@ -30,19 +30,19 @@ pub enum Phase {
     Cancelled,
 }
 
-/// Which edges apply (R-P2).
+/// Which edges apply.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// A task run whose work is one executor.
     Leaf,
     /// The run of a dag, loop or pipeline.
     Container,
-    /// A task whose attempts run a container (R-R9).
+    /// A task whose attempts run a container.
     Wrapper,
 }
 
 impl Phase {
-    /// All phases, in the order of seed 001.
+    /// All phases, in the order of Aether.
     pub const ALL: [Self; 10] = [
         Self::Created,
         Self::Ready,
@@ -56,7 +56,7 @@ impl Phase {
         Self::Cancelled,
     ];
 
-    /// The exact word of seed 001.
+    /// The exact word of Aether.
     #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
@@ -73,13 +73,13 @@ impl Phase {
         }
     }
 
-    /// Whether nothing follows (R-P3).
+    /// Whether nothing follows.
     #[must_use]
     pub fn is_terminal(self) -> bool {
         self >= Self::Succeeded
     }
 
-    /// Whether a task run of `kind` may go from this phase to `to`: the one definition of legal edges (R-P2).
+    /// Whether a task run of `kind` may go from this phase to `to`: the one definition of legal edges.
     #[must_use]
     pub fn may_become(self, to: Self, kind: Kind) -> bool {
         if self.is_terminal() {

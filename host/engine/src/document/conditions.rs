@@ -34,23 +34,23 @@ pub(super) const CONDITIONS: Form<ConditionsDoc> = Form::new(
 static CONDITIONS_TABLE: Table = Table::closed(
     "phaseConditions",
     "Expressions over the finished attempt that decide its phase: the first true one in the order succeeded, failed, error; \
-     none, and the code decides (R-C2, R-C5).",
+     none, and the code decides.",
     &[&SUCCEEDED, &FAILED, &ERROR, &SKIPPED, &CANCELLED],
     &[],
 );
 
 static SUCCEEDED: Field<ExprDoc> =
-    Field::optional("succeeded", EXPRESSION, "True makes the phase Succeeded (R-C2).");
+    Field::optional("succeeded", EXPRESSION, "True makes the phase Succeeded.");
 
 static FAILED: Field<ExprDoc> =
-    Field::optional("failed", EXPRESSION, "True, and `succeeded` not, makes the phase Failed (R-C2).");
+    Field::optional("failed", EXPRESSION, "True, and `succeeded` not, makes the phase Failed.");
 
 static ERROR: Field<ExprDoc> =
-    Field::optional("error", EXPRESSION, "True, and none of the others, makes the phase Error (R-C2).");
+    Field::optional("error", EXPRESSION, "True, and none of the others, makes the phase Error.");
 
-static SKIPPED: Field<()> = Field::optional("skipped", IGNORED, "Ignored, with a warning (R-C3).");
+static SKIPPED: Field<()> = Field::optional("skipped", IGNORED, "Ignored, with a warning.");
 
-static CANCELLED: Field<()> = Field::optional("cancelled", IGNORED, "Ignored, with a warning (R-C3).");
+static CANCELLED: Field<()> = Field::optional("cancelled", IGNORED, "Ignored, with a warning.");
 
 impl ConditionsDoc {
     pub(crate) fn expressions(&self) -> impl Iterator<Item = &ExprDoc> {
@@ -73,20 +73,19 @@ pub(super) const TOLERANCE: Form<Tolerance> = Form::new(
 
 static TOLERANCE_TABLE: Table = Table::closed(
     "continueOn",
-    "Which ends of a task are no failure of what it belongs to (R-S2, R-S3).",
+    "Which ends of a task are no failure of what it belongs to.",
     &[&ON_FAILED, &ON_ERROR, &ON_TIMEOUT],
     &[],
 );
 
 static ON_FAILED: Field<bool> =
-    Field::optional("failed", BOOLEAN, "Whether Failed is tolerated (R-S2).").or("false");
+    Field::optional("failed", BOOLEAN, "Whether Failed is tolerated.").or("false");
 
-static ON_ERROR: Field<bool> =
-    Field::optional("error", BOOLEAN, "Whether Error is tolerated (R-S2).").or("false");
+static ON_ERROR: Field<bool> = Field::optional("error", BOOLEAN, "Whether Error is tolerated.").or("false");
 
 static ON_TIMEOUT: Field<bool> = Field::optional(
     "timeout",
     BOOLEAN,
-    "Whether Timeout is tolerated, and Cancelled with the reason `timeout-policy` (R-S2, R-T4).",
+    "Whether Timeout is tolerated, and Cancelled with the reason `timeout-policy`.",
 )
 .or("false");

@@ -4,6 +4,7 @@ use std::{collections::BTreeMap, sync::Arc};
 
 use serde_json::json;
 
+use super::foreign;
 use crate::{
     form::{BOOLEAN, Cursor, Field, Form, Name, Object, Report, TEXTS, TIMEOUT, Table, whole},
     knobs::Tolerance,
@@ -43,7 +44,7 @@ pub(crate) struct TasksDoc {
 
 pub(super) static DAG: Table = Table::closed(
     "dag",
-    "Tasks that wait for each other by `dependencies` and otherwise run side by side (R-S1 to R-S6).",
+    "Tasks that wait for each other by `dependencies` and otherwise run side by side.",
     &[
         &CONTAINER_NAME,
         &DAG_TASKS,
@@ -57,7 +58,8 @@ pub(super) static DAG: Table = Table::closed(
         &PARALLELISM,
     ],
     &[NOT_A_CONTAINERS],
-);
+)
+.knowing(foreign::CONTAINERS);
 
 static DAG_TASKS: Field<TasksDoc> = Field::required(
     "tasks",
@@ -75,20 +77,20 @@ static ENTRYPOINTS: Field<Vec<Name>> = Field::optional(
         let names = json!({ "type": "array", "minItems": 1, "items": { "type": "string" } });
         json!({ "anyOf": [{ "type": "string" }, names] })
     }),
-    "Where to begin: only these tasks and what depends on them exist; absent: all (R-S6).",
+    "Where to begin: only these tasks and what depends on them exist; absent: all.",
 );
 
 static FAIL_FAST: Field<bool> = Field::optional(
     "failFast",
     BOOLEAN,
-    "Whether a failure cancels every task that was never dispatched; otherwise only what depends on the failed one (R-S3).",
+    "Whether a failure cancels every task that was never dispatched; otherwise only what depends on the failed one.",
 )
 .or("true");
 
 static PARALLELISM: Field<u32> = Field::optional(
     "parallelism",
     whole::<u32, 1, { u32::MAX as i64 }>(),
-    "Leaf tasks below this dag that may be Ready or Running at once; absent: no bound (R-S11).",
+    "Leaf tasks below this dag that may be Ready or Running at once; absent: no bound.",
 );
 
 /// Fields of dags, loops and pipelines alike.
@@ -110,7 +112,7 @@ pub(super) static CONTAINER_OUTPUTS: Field<ParametersDoc> = Field::optional(
 pub(super) static CONTAINER_CONDITIONS: Field<ConditionsDoc> = Field::optional(
     "phaseConditions",
     CONDITIONS,
-    "What its phase is made of the computed one; they see `phase`, `tasks` and `children` (R-C5).",
+    "What its phase is made of the computed one; they see `phase`, `tasks` and `children`.",
 );
 
 pub(super) static CONTAINER_TIMEOUT: Field<Millis> = Field::optional(
@@ -122,7 +124,7 @@ pub(super) static CONTAINER_TIMEOUT: Field<Millis> = Field::optional(
 pub(super) static CHILDREN_TOLERANCE: Field<Tolerance> = Field::optional(
     "continueOn",
     TOLERANCE,
-    "Which ends of the tasks or iterations in it are tolerated; a task's own `continueOn` replaces it (R-S2).",
+    "Which ends of the tasks or iterations in it are tolerated; a task's own `continueOn` replaces it.",
 );
 
 impl DagDoc {

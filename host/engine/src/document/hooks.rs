@@ -1,4 +1,4 @@
-//! `hooks`: task templates run beside the phases (R-S12).
+//! `hooks`: task templates run beside the phases.
 
 use crate::{
     form::{Field, Form, Name, Site, TEXT, Table},
@@ -31,7 +31,7 @@ pub(super) const HOOKS: Form<HooksDoc> = Form::new(
 
 static HOOKS_TABLE: Table = Table::closed(
     "hooks",
-    "Task templates that run beside the phases of a task or run; what becomes of them changes nothing (R-S12).",
+    "Task templates that run beside the phases of a task or run; what becomes of them changes nothing.",
     &[
         &ON_START,
         &ON_SUCCESS,
@@ -62,16 +62,16 @@ const fn event(name: &'static str, about: &'static str) -> Field<Call> {
     Field::optional(name, HOOK, about)
 }
 
-static ON_START: Field<Call> = event("onStart", "Runs when it starts Running, once (R-S12).");
-static ON_SUCCESS: Field<Call> = event("onSuccess", "Runs when it has ended Succeeded (R-S12).");
-static ON_FAILURE: Field<Call> = event("onFailure", "Runs when it has ended Failed (R-S12).");
+static ON_START: Field<Call> = event("onStart", "Runs when it starts Running, once.");
+static ON_SUCCESS: Field<Call> = event("onSuccess", "Runs when it has ended Succeeded.");
+static ON_FAILURE: Field<Call> = event("onFailure", "Runs when it has ended Failed.");
 static ON_ERROR: Field<Call> =
-    event("onError", "Runs when it has ended Error, and Timeout where there is no `onTimeout` (R-S12).");
-static ON_TIMEOUT: Field<Call> = event("onTimeout", "Runs when it has ended Timeout (R-S12).");
-static ON_SUSPEND: Field<Call> = event("onSuspend", "Runs whenever it is Suspended (R-S9, R-S12).");
-static ON_RESUME: Field<Call> = event("onResume", "Runs whenever it is resumed (R-S9, R-S12).");
-static ON_CANCEL: Field<Call> = event("onCancel", "Runs when it has ended Cancelled (R-S12).");
-static ON_EXIT: Field<Call> = event("onExit", "Runs after any end, behind the other hooks (R-S12).");
+    event("onError", "Runs when it has ended Error, and Timeout where there is no `onTimeout`.");
+static ON_TIMEOUT: Field<Call> = event("onTimeout", "Runs when it has ended Timeout.");
+static ON_SUSPEND: Field<Call> = event("onSuspend", "Runs whenever it is Suspended.");
+static ON_RESUME: Field<Call> = event("onResume", "Runs whenever it is resumed.");
+static ON_CANCEL: Field<Call> = event("onCancel", "Runs when it has ended Cancelled.");
+static ON_EXIT: Field<Call> = event("onExit", "Runs after any end, behind the other hooks.");
 
 /// A hook, whatever its event.
 struct Call {
@@ -103,7 +103,7 @@ const HOOK: Form<Call> = Form::new(
 
 static HOOK_TABLE: Table = Table::closed(
     "hook",
-    "A call of a task template when something has happened (R-S12).",
+    "A call of a task template when something has happened.",
     &[&TEMPLATE, &HOOK_ARGUMENTS, &WHEN],
     &[],
 );

@@ -1,4 +1,4 @@
-//! `loop`: one body, many iterations (R-S5).
+//! `loop`: one body, many iterations.
 
 mod sequence;
 
@@ -67,7 +67,7 @@ const OVER: &[&str] = &["items", "itemsFrom", "sequence", "repeatCondition"];
 
 pub(super) static LOOP: Table = Table::closed(
     "loop",
-    "One template, run for each item or number, or until a condition is no longer true (R-S5).",
+    "One template, run for each item or number, or until a condition is no longer true.",
     &[
         &CONTAINER_NAME,
         &BODY,
@@ -154,7 +154,7 @@ static AGGREGATE: Field<(AggregateStrategy, Option<Vec<Name>>)> = Field::optiona
 
 static AGGREGATE_TABLE: Table = Table::closed(
     "aggregate",
-    "How the outputs of iterations become the loop's (R-S5).",
+    "How the outputs of iterations become the loop's.",
     &[&STRATEGY, &AGGREGATED],
     &[],
 );

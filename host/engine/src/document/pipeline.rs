@@ -1,9 +1,10 @@
-//! `pipeline`: tasks in order, in our spelling or in seed 002's labelled form.
+//! `pipeline`: tasks in order, in our spelling or in NoETL's labelled form.
 
 mod labelled;
 
 use serde_json::json;
 
+use super::foreign;
 use crate::{
     form::{Cursor, Field, Form, Object, Report, Table, whole},
     tree::Node,
@@ -29,7 +30,7 @@ pub(crate) struct PipelineDoc {
 
 pub(super) static PIPELINE: Table = Table::closed(
     "pipeline",
-    "Tasks that run in order, one at a time; policy rules repeat, jump and end (seed 002, R-N1 to R-N8).",
+    "Tasks that run in order, one at a time; policy rules repeat, jump and end.",
     &[
         &CONTAINER_NAME,
         &TASKS,
@@ -40,7 +41,8 @@ pub(super) static PIPELINE: Table = Table::closed(
         &CONTAINER_TIMEOUT,
     ],
     &[NOT_A_CONTAINERS],
-);
+)
+.knowing(foreign::CONTAINERS);
 
 static TASKS: Field<TasksDoc> = Field::required(
     "tasks",

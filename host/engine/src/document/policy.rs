@@ -1,4 +1,4 @@
-//! `policy`: NoETL's rules (seed 002, R-N10, R-N11).
+//! `policy`: NoETL's rules.
 
 mod action;
 
@@ -48,7 +48,7 @@ pub(super) const POLICY: Form<PolicyDoc> = Form::new(PolicyDoc::read, |defs| def
 
 static POLICY_TABLE: Table = Table::closed(
     "policy",
-    "Rules that are asked after every attempt, in order: the first that matches says what happens next (R-N1 to R-N6).",
+    "Rules that are asked after every attempt, in order: the first that matches says what happens next.",
     &[&RULES, &ON_UNMATCHED],
     &[],
 );
@@ -63,7 +63,7 @@ static RULES: Field<Vec<Option<RuleDoc>>> = Field::required(
 static ON_UNMATCHED: Field<Unmatched> = Field::optional(
     "onUnmatched",
     word::<Unmatched>(),
-    "What happens when no rule matches and there is no `else`; `continue` even after an error (R-N1).",
+    "What an error outcome leads to that no rule matches, where there is no `else`; an ok one continues.",
 )
 .or("continue");
 
@@ -93,13 +93,13 @@ static RULE_WHEN: Field<ExprDoc> = Field::optional(
 static ELSE: Field<Option<Then>> = Field::optional(
     "else",
     Form::new(otherwise, |defs| json!({ "anyOf": [defs.object(&ELSE_TABLE), { "type": "null" }] })),
-    "Matches always: `else: {then: …}`, or `else: null` with `then` beside it (R-N8).",
+    "Matches always: `else: {then: …}`, or `else: null` with `then` beside it.",
 );
 
 static RULE_THEN: Field<Then> = Field::optional("then", THEN, "What to do when the rule matches.");
 
 static ELSE_TABLE: Table =
-    Table::closed("else", "What to do when no other rule matches (R-N8).", &[&ELSE_THEN], &[]);
+    Table::closed("else", "What to do when no other rule matches.", &[&ELSE_THEN], &[]);
 
 static ELSE_THEN: Field<Then> =
     Field::required("then", "an action, as `{do: continue}`", THEN, "What to do.");
@@ -127,7 +127,8 @@ impl PolicyDoc {
             let message = "no else rule; expected what happens when no rule matches";
             let warning = cursor.site().problem(&warnings::NO_ELSE, message);
             report.warning(warning.with_hint(
-                "without one the workflow continues, even after an error; write `onUnmatched: fail`",
+                "without one the workflow continues, even after an error; write `onUnmatched: fail`, which an ok outcome \
+passes by",
             ));
         }
         Some(policy)
@@ -211,6 +212,6 @@ impl RuleDoc {
         let expected = listed_if_few(labels.clone(), "a label of this pipeline");
         let message = format!("unknown task `{}`; expected {expected}", to.value);
         let problem = to.problem(&names::UNKNOWN_TASK, message);
-        report.problem(problem.with_hint_if(crate::suggest::did_you_mean(&to.value, labels)));
+        report.problem(problem.with_hint_if(report.did_you_mean(&to.value, labels)));
     }
 }

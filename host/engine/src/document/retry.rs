@@ -1,4 +1,4 @@
-//! `retry`: Aether's and Steep's spelling (R-R12).
+//! `retry`: Aether's and Steep's spelling.
 
 use serde_json::json;
 
@@ -10,7 +10,7 @@ use crate::{
     value::Value,
 };
 
-use super::{ExprDoc, expression::EXPRESSION};
+use super::{ExprDoc, expression::EXPRESSION, foreign};
 
 /// `retry`, not yet knowing whose names its expression sees.
 #[derive(Clone, Debug)]
@@ -29,16 +29,16 @@ pub(super) const RETRY: Form<RetryDoc> = Form::new(RetryDoc::read, |defs| defs.o
 static RETRY_TABLE: Table = Table::closed(
     "retry",
     "How often an attempt that did not succeed is made again, when, and after which delay: with `limit` as Aether counts, or \
-     with `maxAttempts` as Steep does (R-R1 to R-R9).",
+     with `maxAttempts` as Steep does.",
     &[&LIMIT, &MAX_ATTEMPTS, &DELAY, &EXPONENTIAL_BACKOFF, &MAX_DELAY, &WHICH, &JITTER],
     &[Rule::Stated(|_| json!({ "not": { "required": ["limit", "maxAttempts"] } }))],
-);
+).knowing(foreign::RETRIES);
 
 static LIMIT: Field<u32> = Field::optional(
     "limit",
     count::<u32, 0, 100>(),
     "Retries after the first attempt, 0 to 100: `limit: 2` makes at most three attempts. Error and Timeout are retried unless \
-     `expression` says otherwise (R-R1).",
+     `expression` says otherwise.",
 )
 .or("0");
 
@@ -46,40 +46,40 @@ static MAX_ATTEMPTS: Field<i64> = Field::optional(
     "maxAttempts",
     count::<i64, -1, { u32::MAX as i64 }>(),
     "Attempts in all; -1 is unlimited, 0 never runs the task (Skipped). Failed is retried, too, unless `expression` says \
-     otherwise (R-R2, R-R3).",
+     otherwise.",
 )
 .or("1");
 
 static DELAY: Field<Millis> = Field::optional(
     "delay",
     PAUSE,
-    "How long to wait after the first attempt; with unlimited attempts at least 1 ms (R-R3).",
+    "How long to wait after the first attempt; with unlimited attempts at least 1 ms.",
 )
 .or("0");
 
 static EXPONENTIAL_BACKOFF: Field<f64> = Field::optional(
     "exponentialBackoff",
     POSITIVE,
-    "Factor by which the delay grows from attempt to attempt, above 0 (R-R3).",
+    "Factor by which the delay grows from attempt to attempt, above 0.",
 )
 .or("1");
 
 static MAX_DELAY: Field<Millis> = Field::optional(
     "maxDelay",
     PAUSE,
-    "The longest delay; it counts only where `exponentialBackoff` is above 1 (R-R3).",
+    "The longest delay; it counts only where `exponentialBackoff` is above 1.",
 );
 
 static WHICH: Field<ExprDoc> = Field::optional(
     "expression",
     EXPRESSION,
-    "Asked after an attempt that did not succeed, while the budget lasts: true retries it, whatever its phase (R-R4, R-R5).",
+    "Asked after an attempt that did not succeed, while the budget lasts: true retries it, whatever its phase.",
 );
 
 static JITTER: Field<f64> = Field::optional(
     "jitter",
     FRACTION,
-    "Fraction of the delay, 0 to 1, that is at most added at random; sampled once and recorded (R-R8).",
+    "Fraction of the delay, 0 to 1, that is at most added at random; sampled once and recorded.",
 )
 .or("0");
 

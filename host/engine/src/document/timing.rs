@@ -3,7 +3,7 @@
 use serde_json::json;
 
 use crate::{
-    form::{BOOLEAN, Cursor, Field, Form, Report, TIMEOUT, Table},
+    form::{BOOLEAN, Cursor, Field, Form, Report, TIMEOUT, Table, timeout},
     knobs::TimeoutPolicy,
     time::Millis,
     tree::Node,
@@ -15,7 +15,7 @@ pub(super) const TIMEOUT_OR_NONE: Form<Option<Millis>> = Form::new(
         if matches!(&cursor.tree.node, Node::String(text) if &**text == "none") {
             return Some(None);
         }
-        TIMEOUT.read(cursor, report).map(Some)
+        timeout(cursor, report, "write `none` to have no timeout").map(Some)
     },
     |defs| json!({ "anyOf": [TIMEOUT.schema(defs), { "const": "none" }] }),
 );
@@ -26,18 +26,18 @@ pub(super) const TIMEOUT_POLICY: Form<TimeoutPolicy> =
 
 static POLICY: Table = Table::closed(
     "timeoutPolicy",
-    "How long something may last, and what its expiry makes of the task (R-T1, R-T4).",
+    "How long something may last, and what its expiry makes of the task.",
     &[&LENGTH, &ERROR_ON_TIMEOUT],
     &[],
 );
 
 static LENGTH: Field<Millis> =
-    Field::required("timeout", "a duration", TIMEOUT, "The longest time allowed, more than 0 (R-T6).");
+    Field::required("timeout", "a duration", TIMEOUT, "The longest time allowed, more than 0.");
 
 static ERROR_ON_TIMEOUT: Field<bool> = Field::optional(
     "errorOnTimeout",
     BOOLEAN,
-    "Whether the task ends Error rather than Cancelled when the time is over and nothing retries it (R-T4).",
+    "Whether the task ends Error rather than Cancelled when the time is over and nothing retries it.",
 )
 .or("false");
 

@@ -24,9 +24,11 @@ pub const PAUSE: Form<Millis> = Form::new(duration, |defs| {
     })
 });
 
-/// A timeout, at least 1 ms (R-T6).
-pub const TIMEOUT: Form<Millis> = Form::new(timeout, |defs| {
-    defs.named("timeout", |_| {
+/// A timeout, at least 1 ms.
+pub const TIMEOUT: Form<Millis> = Form::new(
+    |cursor, report| timeout(cursor, report, "remove the field to have no timeout"),
+    |defs| {
+        defs.named("timeout", |_| {
         json!({
             "description": "A duration of at least 1 ms, such as `1h 30m` or `500ms`; a bare number is milliseconds.",
             "anyOf": [
@@ -35,9 +37,10 @@ pub const TIMEOUT: Form<Millis> = Form::new(timeout, |defs| {
             ],
         })
     })
-});
+    },
+);
 
-/// Seconds as a number, or a duration as text (R-R2).
+/// Seconds as a number, or a duration as text.
 pub const SECONDS: Form<Millis> = Form::new(seconds, |defs| {
     let text = PAUSE.schema(defs);
     json!({
@@ -77,13 +80,14 @@ fn parse(text: &str, cursor: &Cursor<'_>, report: &Report) -> Option<Millis> {
     }
 }
 
-fn timeout(cursor: &Cursor<'_>, report: &Report) -> Option<Millis> {
+/// A timeout; the hint says how to have none.
+pub fn timeout(cursor: &Cursor<'_>, report: &Report, none: &str) -> Option<Millis> {
     let negative =
         matches!(&cursor.tree.node, Node::Number(number) if as_whole(number).is_some_and(|n| n < 0));
     let length = if negative { Some(0) } else { duration(cursor, report) };
     if length == Some(0) {
         let problem = cursor.problem(&values::NO_TIME, "no time; expected a timeout of at least 1 ms");
-        report.problem(problem.with_hint("remove the field to have no timeout"));
+        report.problem(problem.with_hint(none));
         return None;
     }
     length

@@ -1,4 +1,4 @@
-//! What fits a declared type and the values it is restricted to (R-B3, R-B8). Nothing is converted.
+//! What fits a declared type and the values it is restricted to. Nothing is converted.
 
 use crate::{
     problem::{

@@ -21,7 +21,7 @@ pub struct Backoff {
     pub delay: Millis,
     /// How it grows.
     pub growth: Growth,
-    /// The longest pause; only applies where the growth is by a factor above 1 (R-R3).
+    /// The longest pause; only applies where the growth is by a factor above 1.
     pub max_delay: Option<Millis>,
 }
 
@@ -53,7 +53,7 @@ impl MaxAttempts {
 
 impl Backoff {
     /// The pause after attempt `finished` (from 1): computed in f64, rounded half up to whole milliseconds,
-    /// saturating at 2^63 − 1 (R-R3).
+    /// saturating at 2^63 − 1.
     #[must_use]
     pub fn delay_after(&self, finished: u32) -> Millis {
         #[expect(clippy::cast_precision_loss, reason = "R-R3: delays are computed in f64")]

@@ -1,8 +1,8 @@
-//! Timeout policies (seed 003, R-T1) and which clock ended an attempt.
+//! Timeout policies and which clock ended an attempt.
 
 use crate::time::Millis;
 
-/// `maxRuntime`, `maxInactivity` or `deadline`: how long, and what its expiry makes of the task (R-T4).
+/// `maxRuntime`, `maxInactivity` or `deadline`: how long, and what its expiry makes of the task.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TimeoutPolicy {
     /// The longest time allowed, at least 1 ms.

@@ -1,6 +1,6 @@
 //! What a run has come to. Nothing here decides, and nothing outside changes it:
 //!
-//! - [`State::apply`] is the only way in for everything that is recorded, live and recovered (R-D1);
+//! - [`State::apply`] is the only way in for everything that is recorded, live and recovered;
 //! - the [`agenda`] is what follows from time and slots alone, and so is in no event: which waits are due, which leaf is
 //!   next.
 //!

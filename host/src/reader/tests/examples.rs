@@ -6,7 +6,8 @@ use phasm_engine::problem::codes::{self, Entry};
 use super::*;
 
 /// Their cause lies outside of the document: how large it is, which plugins there are, what a run is given.
-const ELSEWHERE: [&str; 9] = ["P002", "P051", "P052", "P053", "P070", "P071", "W002", "W008", "W015"];
+const ELSEWHERE: [&str; 13] =
+    ["P000", "P002", "P006", "P007", "P051", "P052", "P053", "P070", "P071", "W000", "W002", "W008", "W015"];
 
 /// The templates that examples call.
 const LIBRARY: [(&str, &str); 4] = [

@@ -102,7 +102,7 @@ impl Writer {
     fn write(&mut self, first: Append, queue: &Receiver<Append>, owed: &mut Vec<Owed>) -> Result<(), Fault> {
         let mut entry = owe(first, owed);
         let transaction = Transaction::new_unchecked(&self.connection, TransactionBehavior::Immediate)?;
-        let mut batch = Batch { transaction: &transaction, tips: &mut self.tips, buffer: &mut self.buffer };
+        let mut batch = Group { transaction: &transaction, tips: &mut self.tips, buffer: &mut self.buffer };
         let mut bytes = 0;
         loop {
             match batch.write(&entry) {
@@ -132,13 +132,13 @@ fn refuse(refused: StoreError, owed: &mut [Owed]) {
 }
 
 /// A transaction being filled.
-struct Batch<'a> {
+struct Group<'a> {
     transaction: &'a Connection,
     tips: &'a mut Tips,
     buffer: &'a mut Vec<u8>,
 }
 
-impl Batch<'_> {
+impl Group<'_> {
     /// Writes one entry, and returns its size. What is refused is refused before anything is written.
     fn write(&mut self, entry: &Entry) -> Result<usize, Fault> {
         match entry {

@@ -19,7 +19,7 @@ const ENDS: &[&str] = &["end", "count"];
 
 static SEQUENCE_TABLE: Table = Table::closed(
     "sequence",
-    "Numbers from `start`, one by one: exactly one of `end` and `count` says how many, a million at most (R-S5).",
+    "Numbers from `start`, one by one: exactly one of `end` and `count` says how many, a million at most.",
     &[&START, &END, &COUNT, &FORMAT_FIELD],
     &[Rule::ExactlyOne(ENDS)],
 );

@@ -1,4 +1,4 @@
-//! Seed 002's form of a task: `- fetch_page: {kind: http, url: …, spec: {…}}`.
+//! NoETL's form of a task: `- fetch_page: {kind: http, url: …, spec: {…}}`.
 
 use std::collections::BTreeMap;
 
@@ -22,7 +22,6 @@ use crate::{
         Cursor, Described as _, Field, Form, Name, Object, Report, Rest, Rule, Site, TIMEOUT, Table, listed,
     },
     problem::codes::{values, warnings::PASSED_ON},
-    suggest::did_you_mean,
     time::Millis,
     tree::{Key, Node, Tree},
 };
@@ -38,10 +37,11 @@ pub(super) const LABELLED: Form<TaskDoc> = Form::new(
 
 static LABELLED_TABLE: Table = Table {
     name: "labelledTask",
-    about: "A task of a pipeline as seed 002 writes it, under its label; every member that is no field is an input of its name.",
+    about: "A task of a pipeline as NoETL writes it, under its label; every member that is no field is an input of its name.",
     fields: &[&KIND, &SPEC, &WHEN, &OUTPUTS_FIELD, &PHASE_CONDITIONS, &HOOKS_FIELD, &RETRY],
     rules: &[Rule::Refused(ORDERED_BY_THE_PIPELINE)],
     rest: Rest::Named(|defs| PARAMETER_NAME.schema(defs)),
+    foreign: &[],
 };
 
 static KIND: Field<Name> = Field::required(
@@ -58,7 +58,7 @@ static SPEC: Field<(SettingsDoc, Option<ValueDoc>)> = Field::optional(
 );
 
 static WHEN: Field<ExprDoc> =
-    Field::optional("when", EXPRESSION, "Asked when it is the task's turn: false skips it (R-S1).");
+    Field::optional("when", EXPRESSION, "Asked when it is the task's turn: false skips it.");
 
 static OUTPUTS_FIELD: Field<ParametersDoc> =
     Field::optional("outputs", OUTPUTS, "What the work passes on; none declared passes everything.");
@@ -66,16 +66,16 @@ static OUTPUTS_FIELD: Field<ParametersDoc> =
 static PHASE_CONDITIONS: Field<ConditionsDoc> = Field::optional(
     "phaseConditions",
     CONDITIONS,
-    "Expressions that decide an attempt's phase in place of its code (R-C2).",
+    "Expressions that decide an attempt's phase in place of its code.",
 );
 
 static HOOKS_FIELD: Field<HooksDoc> =
-    Field::optional("hooks", HOOKS, "Tasks that run beside this one's phases (R-S12).");
+    Field::optional("hooks", HOOKS, "Tasks that run beside this one's phases.");
 
 static RETRY: Field<()> = Field::optional(
     "retry",
     Form::new(no_retry, |_| json!({ "not": {} })),
-    "Refused: retries are rules with `do: retry` in `spec.policy` (R-N5).",
+    "Refused: retries are rules with `do: retry` in `spec.policy`.",
 );
 
 static SPEC_TABLE: Table = Table {
@@ -85,10 +85,11 @@ static SPEC_TABLE: Table = Table {
     fields: &[&SPEC_POLICY, &SPEC_TIMEOUT, &MAX_RUNTIME, &MAX_INACTIVITY, &DEADLINE],
     rules: &[],
     rest: Rest::Anything,
+    foreign: &[],
 };
 
 static SPEC_POLICY: Field<PolicyDoc> =
-    Field::optional("policy", POLICY, "Rules that say what happens after each attempt (R-N1 to R-N6).");
+    Field::optional("policy", POLICY, "Rules that say what happens after each attempt.");
 
 static SPEC_TIMEOUT: Field<Option<Millis>> = Field::optional(
     "timeout",
@@ -98,11 +99,11 @@ static SPEC_TIMEOUT: Field<Option<Millis>> = Field::optional(
         },
         |defs| json!({ "anyOf": [TIMEOUT.schema(defs), { "type": "object" }] }),
     ),
-    "How long the task may last from its first dispatch (R-T2); an object is the executor's own.",
+    "How long the task may last from its first dispatch; an object is the executor's own.",
 );
 
 fn labelled(key: &Key, cursor: &Cursor<'_>, report: &Report) -> Option<TaskDoc> {
-    let name_tree = Tree { node: Node::String(key.name.clone()), span: key.span };
+    let name_tree = Tree::new(Node::String(key.name.clone()), key.span);
     let name = LABEL.read(&Cursor { tree: &name_tree, path: cursor.path.clone() }, report);
     let object = cursor.object(&LABELLED_TABLE, report)?;
     object.optional(&RETRY);
@@ -163,7 +164,7 @@ fn warn_if_ours(key: &Key, cursor: &Cursor<'_>, report: &Report) {
         "timeout" => return,
         "retry" => Some("to have the engine retry, write a policy rule with `do: retry`".to_owned()),
         name if LABELLED_TABLE.mentions(name) => Some(format!("write `{name}` beside `spec`")),
-        name => did_you_mean(name, own.iter().copied()),
+        name => report.did_you_mean(name, own.iter().copied()),
     };
     let Some(hint) = hint else { return };
     let site = Site { path: cursor.path.key(key.name.clone()), span: key.span };

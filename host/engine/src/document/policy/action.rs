@@ -30,7 +30,7 @@ pub(super) const THEN: Form<Then> = Form::new(Then::read, |defs| defs.object(&TH
 
 static THEN_TABLE: Table = Table::closed(
     "then",
-    "An action and what belongs to it. `jump`, `break`, `set_iter` and `set_ctx` exist in pipelines only (R-N5).",
+    "An action and what belongs to it. `jump`, `break`, `set_iter` and `set_ctx` exist in pipelines only.",
     &[&DO, &ATTEMPTS, &BACKOFF, &DELAY, &TO, &SET_ITER, &SET_CTX],
     &[
         Rule::Refused(Refusal {
@@ -62,7 +62,7 @@ static DO: Field<Do> = Field::required(
 static ATTEMPTS: Field<u32> = Field::optional(
     "attempts",
     count::<u32, 1, { u32::MAX as i64 }>(),
-    "With `retry`: attempts in all, the first one counted; used up, the task fails (R-N3).",
+    "With `retry`: attempts in all, the first one counted; used up, the task fails.",
 )
 .or("3");
 
@@ -76,7 +76,7 @@ static BACKOFF: Field<Growth> = Field::optional(
 static DELAY: Field<Millis> = Field::optional(
     "delay",
     SECONDS,
-    "With `retry`: seconds as a number, or a duration as text, before the second attempt (R-R2).",
+    "With `retry`: seconds as a number, or a duration as text, before the second attempt.",
 )
 .or("1.0");
 
@@ -86,13 +86,13 @@ static TO: Field<Name> =
 static SET_ITER: Field<Assignments> = Field::optional(
     "set_iter",
     ASSIGNMENTS,
-    "Variables of this run of the pipeline to set before the action; seen as `iter` (R-N2, R-N7).",
+    "Variables of this run of the pipeline to set before the action; seen as `iter`.",
 );
 
 static SET_CTX: Field<Assignments> = Field::optional(
     "set_ctx",
     ASSIGNMENTS,
-    "Variables of the workflow's run to set before the action; seen as `ctx` (R-N2, R-N7).",
+    "Variables of the workflow's run to set before the action; seen as `ctx`.",
 );
 
 #[derive(Clone, Copy, PartialEq, Eq)]

@@ -29,13 +29,13 @@ pub(super) static LABEL_FIELD: Field<Name> = Field::required(
     "name",
     "the task's name",
     LABEL,
-    "Label of the task, unique in the pipeline; expressions see `tasks.<label>`, and its latest outputs as `<label>` (R-N7).",
+    "Label of the task, unique in the pipeline; expressions see `tasks.<label>`, and its latest outputs as `<label>`.",
 );
 
 pub(super) static TEMPLATE_FIELD: Field<Name> = Field::optional(
     "template",
     TEXT,
-    "Name of the template to call; in a task template, of the dag, loop or pipeline to wrap (R-R9).",
+    "Name of the template to call; in a task template, of the dag, loop or pipeline to wrap.",
 );
 
 pub(super) static EXECUTOR_FIELD: Field<ExecutorDoc> =
@@ -44,7 +44,7 @@ pub(super) static EXECUTOR_FIELD: Field<ExecutorDoc> =
 pub(super) static DEPENDENCIES: Field<Vec<Name>> = Field::optional(
     "dependencies",
     TEXTS,
-    "Tasks of the same dag that come before: ended Succeeded or Skipped, or with an end that is tolerated (R-S1).",
+    "Tasks of the same dag that come before: ended Succeeded or Skipped, or with an end that is tolerated.",
 );
 
 pub(super) static ARGUMENTS_FIELD: Field<ParametersDoc> = Field::optional(
@@ -56,7 +56,7 @@ pub(super) static ARGUMENTS_FIELD: Field<ParametersDoc> = Field::optional(
 pub(super) static INPUTS_FIELD: Field<ParametersDoc> = Field::optional(
     "inputs",
     INPUTS,
-    "What the work takes, bound once for all attempts (R-R6); not on a call of a template.",
+    "What the work takes, bound once for all attempts; not on a call of a template.",
 );
 
 pub(super) static OUTPUTS_FIELD: Field<ParametersDoc> = Field::optional(
@@ -68,56 +68,53 @@ pub(super) static OUTPUTS_FIELD: Field<ParametersDoc> = Field::optional(
 pub(super) static WHEN: Field<ExprDoc> = Field::optional(
     "when",
     EXPRESSION,
-    "Asked once, when the task is ready: false skips it, and what depends on it goes on; a failing one is an Error (R-S1, R-E3).",
+    "Asked once, when the task is ready: false skips it, and what depends on it goes on; a failing one is an Error.",
 );
 
 pub(super) static TIMEOUT_FIELD: Field<Millis> = Field::optional(
     "timeout",
     TIMEOUT,
-    "How long the task may last from its first dispatch, retries, delays and suspension included; then it has code 4 (R-T2).",
+    "How long the task may last from its first dispatch, retries, delays and suspension included; then it has code 4.",
 );
 
 pub(in crate::document) static MAX_RUNTIME: Field<TimeoutPolicy> = Field::optional(
     "maxRuntime",
     TIMEOUT_POLICY,
-    "How long each attempt may run; a retry may follow, else the task ends Cancelled, or Error if the policy says so (R-T4).",
+    "How long each attempt may run; a retry may follow, else the task ends Cancelled, or Error if the policy says so.",
 );
 
 pub(in crate::document) static MAX_INACTIVITY: Field<TimeoutPolicy> = Field::optional(
     "maxInactivity",
     TIMEOUT_POLICY,
-    "How long an attempt may show no sign of life (log, output, heartbeat, progress, host call); then as `maxRuntime` (R-T5).",
+    "How long an attempt may show no sign of life (log, output, heartbeat, progress, host call); then as `maxRuntime`.",
 );
 
 pub(in crate::document) static DEADLINE: Field<TimeoutPolicy> = Field::optional(
     "deadline",
     TIMEOUT_POLICY,
-    "How long the task may last from its first dispatch, whatever it does; ends it without conditions or retry (R-T4).",
+    "How long the task may last from its first dispatch, whatever it does; ends it without conditions or retry.",
 );
 
 pub(super) static RETRY_FIELD: Field<RetryDoc> =
-    Field::optional("retry", RETRY, "Which attempts are made again; not beside `policy` (R-R1 to R-R9).");
+    Field::optional("retry", RETRY, "Which attempts are made again; not beside `policy`.");
 
-pub(super) static POLICY_FIELD: Field<PolicyDoc> = Field::optional(
-    "policy",
-    POLICY,
-    "Rules that say what happens after each attempt; not beside `retry` (R-N1 to R-N6).",
-);
+pub(super) static POLICY_FIELD: Field<PolicyDoc> =
+    Field::optional("policy", POLICY, "Rules that say what happens after each attempt; not beside `retry`.");
 
 pub(super) static CONTINUE_ON: Field<Tolerance> = Field::optional(
     "continueOn",
     TOLERANCE,
-    "Which ends of this task its dag tolerates; a template's is the default of its calls (R-S2).",
+    "Which ends of this task its dag tolerates; a template's is the default of its calls.",
 );
 
 pub(super) static PHASE_CONDITIONS: Field<ConditionsDoc> = Field::optional(
     "phaseConditions",
     CONDITIONS,
-    "Expressions that decide an attempt's phase in place of its code (R-C2).",
+    "Expressions that decide an attempt's phase in place of its code.",
 );
 
 pub(super) static HOOKS_FIELD: Field<HooksDoc> =
-    Field::optional("hooks", HOOKS, "Tasks that run beside this one's phases (R-S12).");
+    Field::optional("hooks", HOOKS, "Tasks that run beside this one's phases.");
 
 /// Bytes of memory, when it says so.
 pub(super) static RESOURCES: Field<Option<u64>> = Field::optional(

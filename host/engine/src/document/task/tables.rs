@@ -8,6 +8,7 @@ use crate::{
 };
 
 use super::{Place, TaskDoc, fields::*};
+use crate::document::foreign;
 
 /// `task` in a template.
 pub(in crate::document) const TASK_TEMPLATE: Form<TaskDoc> = Form::new(
@@ -37,7 +38,7 @@ pub(super) const WORK: &[&str] = &["template", "executor"];
 static TEMPLATE: Table = Table::closed(
     "taskTemplate",
     "A task that is called by its name: an executor's work, or with `template` a wrapper, which runs a whole dag, loop or \
-     pipeline as one task (R-R9).",
+     pipeline as one task.",
     &[
         &NAME_FIELD,
         &EXECUTOR_FIELD,
@@ -74,7 +75,7 @@ static TEMPLATE: Table = Table::closed(
         }),
         Rule::ExactlyOne(WORK),
     ],
-);
+).knowing(foreign::TASK);
 
 static DAG: Table = Table::closed(
     "dagTask",
@@ -100,11 +101,12 @@ static DAG: Table = Table::closed(
         &HOOKS_FIELD,
     ],
     &[Rule::ExactlyOne(WORK), Rule::Stated(retry_xor_policy), Rule::Refused(DECLARED_BY_A_CALL)],
-);
+)
+.knowing(foreign::TASK);
 
 static PIPELINE: Table = Table::closed(
     "pipelineTask",
-    "A task of a pipeline: a call of a template, or an executor's work written in place; seed 002's labelled form is another \
+    "A task of a pipeline: a call of a template, or an executor's work written in place; NoETL's labelled form is another \
      spelling.",
     &[
         &LABEL_FIELD,
@@ -130,7 +132,7 @@ static PIPELINE: Table = Table::closed(
         Rule::ExactlyOne(WORK),
         Rule::Refused(DECLARED_BY_A_CALL),
     ],
-);
+).knowing(foreign::TASK);
 
 /// What a plugin's manifest may say in place of the document.
 pub(super) static MANIFEST: Table = Table::closed(

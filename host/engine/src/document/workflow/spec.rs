@@ -2,6 +2,7 @@
 
 use serde_json::json;
 
+use crate::document::foreign;
 use crate::{
     document::{
         HooksDoc, ParametersDoc, TemplateDoc, hooks::HOOKS, parameters::INPUTS, template::TEMPLATE,
@@ -43,7 +44,8 @@ static SPEC_TABLE: Table = Table::closed(
         &HOOKS_FIELD,
     ],
     &[],
-);
+)
+.knowing(foreign::SPEC);
 
 static ENTRYPOINT: Field<Name> = Field::required(
     "entrypoint",
@@ -68,20 +70,20 @@ static TIMEOUT: Field<Option<Millis>> = Field::optional(
 static PRIORITY: Field<u16> = Field::optional(
     "priority",
     whole::<u16, 0, 1000>(),
-    "Which of several runs gets a free slot first: 0 to 1000, higher first (R-P5).",
+    "Which of several runs gets a free slot first: 0 to 1000, higher first.",
 )
 .or("500");
 
 static PARALLELISM: Field<u32> = Field::optional(
     "parallelism",
     whole::<u32, 1, { u32::MAX as i64 }>(),
-    "Leaf task runs that may be Ready or Running at once; absent: no bound (R-S11).",
+    "Leaf task runs that may be Ready or Running at once; absent: no bound.",
 );
 
 static MAX_NESTED_DEPTH: Field<u8> = Field::optional(
     "maxNestedDepth",
     whole::<u8, 1, 10>(),
-    "Levels of dags, loops, pipelines and wrappers that may lie around a task, 1 to 10 (R-S6).",
+    "Levels of dags, loops, pipelines and wrappers that may lie around a task, 1 to 10.",
 )
 .or("3");
 
@@ -93,7 +95,7 @@ static TEMPLATES: Field<(Vec<TemplateDoc>, bool)> = Field::required(
 );
 
 static HOOKS_FIELD: Field<HooksDoc> =
-    Field::optional("hooks", HOOKS, "Tasks that run beside the phases of the whole run (R-S12).");
+    Field::optional("hooks", HOOKS, "Tasks that run beside the phases of the whole run.");
 
 impl SpecDoc {
     fn read(cursor: &Cursor<'_>, report: &Report) -> Option<Self> {

@@ -1,4 +1,4 @@
-//! Precedence: what stands nearer replaces what stands farther, field by field, each as a whole (R-W12).
+//! Precedence: what stands nearer replaces what stands farther, field by field, each as a whole.
 
 use crate::{
     document::{

@@ -1,4 +1,4 @@
-//! Whether the literal items of a loop fit the body's inputs (R-S5).
+//! Whether the literal items of a loop fit the body's inputs.
 
 use crate::{
     document::{ItemDoc, LoopDoc, OverDoc, ParameterDoc, ParametersDoc, SourceDoc, ValueDoc, misfit_of},

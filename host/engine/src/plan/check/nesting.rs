@@ -1,4 +1,4 @@
-//! Templates that call templates: recursion, depth and what is never called (R-S6).
+//! Templates that call templates: recursion, depth and what is never called.
 
 use std::collections::BTreeSet;
 

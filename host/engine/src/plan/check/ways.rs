@@ -1,4 +1,4 @@
-//! The ways in which templates are reached, as far as they matter to expressions (R-E2: checked at every call site).
+//! The ways in which templates are reached, as far as they matter to expressions.
 
 use std::collections::{BTreeMap, BTreeSet};
 

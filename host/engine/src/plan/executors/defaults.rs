@@ -1,4 +1,4 @@
-//! The default policies of a plugin's manifest (R-W12).
+//! The default policies of a plugin's manifest.
 
 use std::collections::BTreeMap;
 

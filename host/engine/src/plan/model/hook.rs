@@ -6,7 +6,7 @@ use crate::{expr::Expr, knobs::HookType};
 
 use super::{HookId, Level, Node};
 
-/// Hooks by the event that fires them (R-S12).
+/// Hooks by the event that fires them.
 pub type Hooks = BTreeMap<HookType, HookId>;
 
 /// One hook: a call of a task template outside all scopes.

@@ -1,4 +1,4 @@
-//! Policy rules: what an attempt's outcome leads to (seed 002, R-N10).
+//! Policy rules: what an attempt's outcome leads to.
 
 use std::sync::Arc;
 
@@ -17,7 +17,7 @@ use super::{Level, NodeIndex};
 pub struct Policy {
     /// In document order; an `else` rule has no `when` and is last.
     pub rules: Vec<PolicyRule>,
-    /// `onUnmatched: fail` instead of continue (R-N1).
+    /// `onUnmatched: fail`: an error outcome that no rule matches fails.
     pub fail_unmatched: bool,
     /// Whose names the rules' conditions and values see.
     pub level: Level,
@@ -64,13 +64,13 @@ pub enum Matched {
     Rule(u32),
     /// The `else` rule.
     Else,
-    /// None matched, and there is no `else` (R-N1).
+    /// None matched, and there is no `else`.
     Default,
 }
 
-/// What a policy made of one attempt, as it is recorded (R-N6).
+/// What a policy made of one attempt, as it is recorded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub enum Verdict {
     /// The task ends, and whatever its phase those that wait for it go on.
     Continue,
@@ -102,7 +102,7 @@ impl Verdict {
         }
     }
 
-    /// Whether an error outcome is tolerated (R-N11): continue, jump and break do.
+    /// Whether an error outcome is tolerated: continue, jump and break do.
     #[must_use]
     pub fn tolerates(self) -> bool {
         match self {

@@ -1,4 +1,4 @@
-//! When a task is tried again (R-R12): three spellings, one policy.
+//! When a task is tried again: three spellings, one policy.
 
 use crate::{
     knobs::{Backoff, MaxAttempts},
@@ -16,11 +16,11 @@ pub struct RetryPolicy {
     pub backoff: Backoff,
     /// Which results are tried again.
     pub filter: RetryFilter,
-    /// Uniform fraction of the delay added to it, 0 to 1 (R-R8).
+    /// Uniform fraction of the delay added to it, 0 to 1.
     pub jitter: f64,
 }
 
-/// Which results are tried again; success never is (R-R4).
+/// Which results are tried again; success never is.
 #[derive(Debug)]
 pub enum RetryFilter {
     /// Aether's default: Error and Timeout.

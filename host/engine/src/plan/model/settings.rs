@@ -12,7 +12,7 @@ use super::{Hooks, Policy, RetryPolicy};
 /// What surrounds a node's work.
 #[derive(Debug, Default)]
 pub struct Settings {
-    /// `timeout`: absolute from the first dispatch (R-T2); a container's from its first leaf's.
+    /// `timeout`: absolute from the first dispatch; a container's from its first leaf's.
     pub timeout: Option<Millis>,
     /// `maxRuntime` of each attempt.
     pub max_runtime: Option<TimeoutPolicy>,
@@ -39,7 +39,7 @@ pub enum Recovery {
     Policy(Policy),
 }
 
-/// `phaseConditions`: the first true one, in the order of the fields, replaces the computed phase (R-C2).
+/// `phaseConditions`: the first true one, in the order of the fields, replaces the computed phase.
 #[derive(Debug, Default)]
 pub struct PhaseConditions {
     /// Makes it Succeeded.
@@ -59,7 +59,7 @@ impl PhaseConditions {
     }
 }
 
-/// Whose names an expression sees (R-E2).
+/// Whose names an expression sees.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Level {
     /// Written on a call: the container's inputs and what is upstream.

@@ -27,7 +27,7 @@ pub struct Template {
 pub enum TemplateKind {
     /// One executor; everything that runs is merged into the calling [`Node`].
     Task,
-    /// Attempts, each of which makes this call of a dag, loop or pipeline afresh (R-R9). Its arguments see the
+    /// Attempts, each of which makes this call of a dag, loop or pipeline afresh. Its arguments see the
     /// wrapper's inputs.
     Wrapper(Box<Node>),
     /// Nodes with dependencies.
@@ -58,13 +58,13 @@ pub struct Dag {
     pub nodes: Vec<Node>,
     /// Position by name.
     pub index: BTreeMap<Arc<str>, NodeIndex>,
-    /// Whether a failure cancels everything not yet dispatched (R-S3).
+    /// Whether a failure cancels everything not yet dispatched.
     pub fail_fast: bool,
-    /// Leaf task runs of the sub-tree in Ready or Running at once (R-S11).
+    /// Leaf task runs of the sub-tree in Ready or Running at once.
     pub parallelism: Option<u32>,
 }
 
-/// A loop over a body (R-S5).
+/// A loop over a body.
 #[derive(Debug)]
 pub struct Loop {
     /// The body's call; its name is the body template's.
@@ -90,13 +90,13 @@ pub enum LoopOver {
     Repeat(Expr),
 }
 
-/// A pipeline's tasks (seed 002).
+/// A pipeline's tasks (NoETL).
 #[derive(Debug)]
 pub struct Pipeline {
     /// In document order.
     pub nodes: Vec<Node>,
     /// Position by label.
     pub index: BTreeMap<Arc<str>, NodeIndex>,
-    /// Jumps at most (R-N3).
+    /// Jumps at most.
     pub max_jumps: u32,
 }

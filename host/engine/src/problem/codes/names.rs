@@ -34,8 +34,7 @@ super::entries! {
         "hooks: {onExit: {template: work}}  # a task";
     CONTAINER_CALL "P028" "Field that a dag, loop or pipeline does not take",
         "A dag, loop or pipeline has tasks with retry and timeouts of their own; the call itself takes only dependencies, arguments, \
-         when, timeout, continueOn, phaseConditions and hooks. To run it again as a whole, wrap it in a task template \
-         (R-R9).",
+         when, timeout, continueOn, phaseConditions and hooks. To run it again as a whole, wrap it in a task template.",
         "- {name: all, template: part, retry: {limit: 2}}" =>
         "- {name: all, template: part-again, retry: {limit: 2}}\n# with the template\n# task: {name: part-again, template: part}";
     RESERVED_LABEL "P029" "Label that expressions already use",

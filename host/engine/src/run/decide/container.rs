@@ -1,4 +1,4 @@
-//! Containers: opening, and following their first leaf (R-P4, R-P5, R-S1).
+//! Containers: opening, and following their first leaf.
 
 use super::{Decider, MOST_TASK_RUNS, env::View, loops::Items};
 use crate::{

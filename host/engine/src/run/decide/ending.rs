@@ -1,4 +1,4 @@
-//! Containers hear of children that ended, and end themselves (R-S1 to R-S4).
+//! Containers hear of children that ended, and end themselves.
 
 use std::{collections::VecDeque, sync::Arc};
 

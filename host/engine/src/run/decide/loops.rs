@@ -1,4 +1,4 @@
-//! Loops: what they run over, whether they go on, and what their iterations amount to (R-S5).
+//! Loops: what they run over, whether they go on, and what their iterations amount to.
 
 use std::{collections::BTreeMap, sync::Arc};
 

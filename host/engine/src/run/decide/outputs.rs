@@ -1,4 +1,4 @@
-//! Outputs after an attempt, and those of containers (R-B6, R-B7).
+//! Outputs after an attempt, and those of containers.
 
 use std::sync::Arc;
 

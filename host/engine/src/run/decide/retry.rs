@@ -1,4 +1,4 @@
-//! Another attempt, or none: retry in the spellings of Aether and Steep (R-R1 to R-R8).
+//! Another attempt, or none: retry in the spellings of Aether and Steep.
 
 use super::{Decider, attempt::Follows, env::Judged, env::View};
 use crate::{

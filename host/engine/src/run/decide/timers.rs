@@ -1,4 +1,4 @@
-//! Waits that are over (R-T3, R-T4).
+//! Waits that are over.
 
 use super::{Decider, attempt::end_of};
 use crate::{

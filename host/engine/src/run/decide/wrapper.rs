@@ -1,4 +1,4 @@
-//! Wrappers: tasks whose attempts run a container (R-R9).
+//! Wrappers: tasks whose attempts run a container.
 
 use super::{Decider, env::Judged};
 use crate::{

@@ -1,4 +1,4 @@
-//! The journal for readers (R-D1): each event as one JSON object, with the names it speaks of.
+//! The journal for readers: each event as one JSON object, with the names it speaks of.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,4 @@
-//! The run view (R-V1): one run as people and programs see it, the same on the command line and over HTTP.
+//! The run view: one run as people and programs see it, the same on the command line and over HTTP.
 
 use std::sync::Arc;
 
@@ -58,7 +58,7 @@ pub struct RunView {
     pub hooks: Vec<HookView>,
 }
 
-/// One hook run (R-S12).
+/// One hook run.
 #[derive(Clone, Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct HookView {
@@ -259,7 +259,7 @@ impl TaskView {
             Work::Container(id) => run.plan().templates.get(id),
             Work::Executor(_) | Work::Wrapper(_) => None,
         };
-        let (retries, duration_ms) = (task.retries(), task.duration());
+        let (retries, duration_ms) = (task.retries, task.duration());
         Self {
             run_id: run.task_run_id(task.id),
             parent_run_id: run.parent(task).map(|parent| run.task_run_id(parent.id)),

@@ -1,5 +1,5 @@
 //! The agenda: leaves that wait for slots and places, delays that wait for their end, everything that waits for a
-//! clock (R-P5, R-S1, R-S11). What happens to it follows from time and slots alone, so it is in no event; these are the
+//! clock. What happens to it follows from time and slots alone, so it is in no event; these are the
 //! only changes of a state besides `apply`.
 
 use std::collections::BTreeSet;

@@ -1,4 +1,4 @@
-//! One container's run: its children, their tally, and the phase that follows from them (R-S3, R-S4).
+//! One container's run: its children, their tally, and the phase that follows from them.
 
 use std::{collections::BTreeSet, sync::Arc};
 
@@ -77,7 +77,7 @@ pub struct PipelineCourse {
     pub(in crate::run) last: Option<TaskIndex>,
     /// Jumps so far.
     pub jumps: u32,
-    /// Jumps at most (R-N3).
+    /// Jumps at most.
     pub max_jumps: u32,
     /// `iter`.
     pub iter: Arc<Map>,
@@ -114,7 +114,8 @@ impl PipelineCourse {
     /// Remembers the end of a task that was entered.
     pub(super) fn task_ended(&mut self, index: NodeIndex, task: TaskIndex, phase: Phase) {
         if let Some(slot) = self.ended.get_mut(index) {
-            *slot = Some(task);
+            // What was skipped put nothing out: its label is null.
+            *slot = (phase != Phase::Skipped).then_some(task);
         }
         if phase == Phase::Succeeded {
             self.previous = Some(task);
@@ -286,7 +287,7 @@ impl Failures {
         slot.get_or_insert(child);
     }
 
-    /// The one that decides the container's phase: Error > Timeout > Failed > Cancelled (R-S4).
+    /// The one that decides the container's phase: Error > Timeout > Failed > Cancelled.
     #[must_use]
     pub fn worst(&self) -> Option<&Ended> {
         self.error.as_ref().or(self.timeout.as_ref()).or(self.failed.as_ref()).or(self.cancelled.as_ref())

@@ -36,11 +36,13 @@ pub struct TaskRun {
     pub config: Value,
     /// What the task returned, or has returned so far while it is suspended.
     pub outputs: Outputs,
-    /// Resume payloads of this attempt, merged; laid over the inputs (R-S9).
+    /// Resume payloads of this attempt, merged; laid over the inputs.
     pub payload: Arc<Map>,
     /// The current attempt, from 1; 0 before the first.
     pub attempt: u32,
-    /// Dispatches so far (R-R11).
+    /// Retries made so far: each counts from when it is scheduled.
+    pub retries: u32,
+    /// Dispatches so far.
     pub dispatch: u32,
     /// Whether the current attempt was suspended and answered.
     pub resumed: bool,
@@ -77,7 +79,7 @@ pub struct TaskRun {
 /// The instants that end or wake a task run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Clocks {
-    /// `timeout`: set at the first dispatch, never again (R-T2).
+    /// `timeout`: set at the first dispatch, never again.
     pub timeout: Option<Timestamp>,
     /// `deadline`: likewise.
     pub deadline: Option<Timestamp>,
@@ -108,7 +110,7 @@ pub enum Place {
     Attempt(TemplateId, u32),
     /// A pipeline's task, entered after so many jumps; all first entries count as 0.
     Entry(TemplateId, NodeIndex, u32),
-    /// A hook run, outside all scopes (R-S12).
+    /// A hook run, outside all scopes.
     Hook(HookId),
 }
 
@@ -202,6 +204,7 @@ impl TaskRun {
             outputs: Arc::default(),
             payload: Arc::default(),
             attempt: 0,
+            retries: 0,
             dispatch: 0,
             resumed: false,
             attempts: Vec::new(),
@@ -225,12 +228,6 @@ impl TaskRun {
     #[must_use]
     pub fn fence(&self) -> Fence {
         Fence { task: self.id, attempt: self.attempt, dispatch: self.dispatch }
-    }
-
-    /// Retries made so far.
-    #[must_use]
-    pub fn retries(&self) -> u32 {
-        self.attempt.saturating_sub(1)
     }
 
     /// Whether an executor is, or is about to be, at work.

@@ -1,4 +1,4 @@
-//! Rules of a policy that nothing can lead to: the first match wins (R-N10).
+//! Rules of a policy that nothing can lead to: the first match wins.
 
 use std::collections::BTreeMap;
 

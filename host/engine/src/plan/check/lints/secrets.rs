@@ -1,4 +1,4 @@
-//! Secrets where expressions ask for them: only executors get their values, an expression reads null (R-B9).
+//! Secrets where expressions ask for them: only executors get their values, an expression reads null.
 
 use std::collections::BTreeSet;
 

@@ -1,0 +1,102 @@
+//! What a plugin directory holds: components, and source folders that build to one.
+
+use std::{
+    fs, io,
+    path::{Path, PathBuf},
+};
+
+use super::{files, source::Source};
+
+/// The plugins of a directory by name, sorted: `NAME.wasm`, folders that [are plugins](is_plugin), and `NAME.cwasm`.
+///
+/// # Errors
+/// When the directory cannot be read.
+pub fn scan(dir: &Path) -> io::Result<Vec<(String, Source)>> {
+    let mut found: Vec<_> = paths(dir)?.iter().filter_map(|path| plugin(path)).collect();
+    // Of equal names what runs on every machine comes first.
+    found.sort_by_cached_key(|(name, source)| (name.clone(), source.is_compiled()));
+    Ok(found)
+}
+
+/// The folders of a directory that hold a crate but [no plugin](is_plugin), sorted; for whoever misses one.
+///
+/// # Errors
+/// When the directory cannot be read.
+pub fn other_crates(dir: &Path) -> io::Result<Vec<PathBuf>> {
+    let is_other = |path: &PathBuf| path.join(MANIFEST).is_file() && !is_plugin(path);
+    let mut found: Vec<_> = paths(dir)?.into_iter().filter(is_other).collect();
+    found.sort();
+    Ok(found)
+}
+
+/// Whether a folder is the source of a plugin: a crate that depends on `phasm-sdk`, or whose manifest has a table
+/// `[package.metadata.phasm]`.
+#[must_use]
+pub fn is_plugin(folder: &Path) -> bool {
+    let text = files::manifest(&folder.join(MANIFEST)).ok();
+    text.and_then(|text| text.parse::<toml::Table>().ok()).is_some_and(|manifest| says_so(&manifest))
+}
+
+const MANIFEST: &str = "Cargo.toml";
+const SDK: &str = "phasm-sdk";
+
+fn says_so(manifest: &toml::Table) -> bool {
+    let Some(package) = manifest.get("package") else { return false };
+    let named = package.get("metadata").and_then(|metadata| metadata.get("phasm")).is_some();
+    let targets = manifest.get("target").and_then(toml::Value::as_table);
+    let of_targets = targets.into_iter().flat_map(|targets| targets.values());
+    let tables =
+        of_targets.filter_map(|target| target.get("dependencies")).chain(manifest.get("dependencies"));
+    named || tables.filter_map(toml::Value::as_table).any(has_sdk)
+}
+
+/// Under its own name or another.
+fn has_sdk(dependencies: &toml::Table) -> bool {
+    let renamed = |value: &toml::Value| value.get("package").and_then(toml::Value::as_str) == Some(SDK);
+    dependencies.iter().any(|(name, value)| name == SDK || renamed(value))
+}
+
+fn paths(dir: &Path) -> io::Result<Vec<PathBuf>> {
+    fs::read_dir(dir)?.map(|entry| Ok(entry?.path())).collect()
+}
+
+fn plugin(path: &Path) -> Option<(String, Source)> {
+    let name = |part: Option<&std::ffi::OsStr>| part?.to_str().map(str::to_owned);
+    if path.is_dir() {
+        let source = is_plugin(path).then(|| Source::Folder(path.to_owned()))?;
+        Some((name(path.file_name())?, source))
+    } else {
+        let wasm = path.extension().is_some_and(|ending| ending == "wasm" || ending == "cwasm");
+        Some((name(path.file_stem().filter(|_| wasm))?, Source::File(path.to_owned())))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// R-I9.
+    #[test]
+    fn a_crate_is_a_plugin_if_it_says_so() {
+        let rows = [
+            ("[package]\n[dependencies]\nphasm-sdk = '0.1'\n", true),
+            ("[package]\n[dependencies]\nphasm-sdk.workspace = true\n", true),
+            ("[package]\n[dependencies]\nsdk = { package = 'phasm-sdk', path = 'x' }\n", true),
+            ("[package]\n[target.'cfg(target_family = \"wasm\")'.dependencies]\nphasm-sdk = '0.1'\n", true),
+            ("[package]\n[package.metadata.phasm]\n", true),
+            ("[package]\n", false),
+            ("[package]\n[dependencies]\nserde = '1'\n", false),
+            ("[package]\n[dev-dependencies]\nphasm-sdk = '0.1'\n", false),
+            ("[workspace]\n[workspace.dependencies]\nphasm-sdk = '0.1'\n", false),
+            ("[package", false),
+        ];
+        let dir = tempfile::tempdir().unwrap();
+        let folder = dir.path().join("made");
+        fs::create_dir(&folder).unwrap();
+        for (manifest, counts) in rows {
+            fs::write(folder.join(MANIFEST), manifest).unwrap();
+            assert_eq!(scan(dir.path()).unwrap().len(), usize::from(counts), "{manifest}");
+            assert_eq!(other_crates(dir.path()).unwrap().is_empty(), counts, "{manifest}");
+        }
+    }
+}
