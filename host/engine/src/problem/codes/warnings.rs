@@ -66,4 +66,11 @@ outcomes go on; an else rule speaks of both.",
     ABOVE_LIMIT "W015" "More memory than the operator allows",
         "resources.memory lowers the operator's limit for a task and never raises it.",
         "resources: {memory: 4Gi}" => "resources: {memory: 32Mi}";
+    BARE_NUMBER "W016" "Duration without a unit",
+        "A number alone is milliseconds. Where seconds are meant, say so; where milliseconds are meant, say that, too.",
+        "timeout: 30" => "timeout: 30s";
+    UNUSED_FUNCTION "W017" "Function that nothing calls",
+        "No expression of the document calls it, directly or through other functions.",
+        "functions: |\n  fn is_late(code) { code == 4 }" =>
+        "functions: |\n  fn is_late(code) { code == 4 }\ntemplates:\n- task: {name: main, executor: {type: echo}, phaseConditions: {failed: is_late(code)}}";
 }
