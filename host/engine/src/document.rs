@@ -9,6 +9,7 @@ mod dag;
 mod executor;
 mod expression;
 mod foreign;
+mod functions;
 mod hooks;
 mod loops;
 mod name;

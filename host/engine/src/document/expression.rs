@@ -7,7 +7,10 @@ use serde_json::json;
 use crate::{
     expr::{Comparison, Expr, Interpolated, Placeholder, PlaceholderError, Read, SyntaxError},
     form::{Cursor, Form, Report, Site},
-    problem::codes::expressions,
+    problem::{
+        Problem,
+        codes::{Entry, expressions},
+    },
     tree::{Node, Tree},
 };
 
@@ -73,7 +76,7 @@ impl ExprDoc {
                 return None;
             }
         };
-        match Expr::compile(&text) {
+        match Expr::compile_with(&text, report.functions()) {
             Ok(expr) => Some(Self { expr, site: cursor.site(), passage: Passage::new(text, cursor.tree) }),
             Err(error) => {
                 report_syntax(&cursor.site(), &Passage::new(text, cursor.tree), &error, cursor.tree, report);
@@ -137,7 +140,7 @@ impl ValueDoc {
     pub(super) fn read(raw: bool, cursor: &Cursor<'_>, report: &Report) -> Option<Self> {
         let mut texts = Texts::new();
         collect_texts(cursor.tree, &mut texts);
-        match Interpolated::compile(cursor.tree, raw) {
+        match Interpolated::compile_with(cursor.tree, raw, report.functions()) {
             Ok(value) => Some(Self { value, site: cursor.site(), texts }),
             Err(errors) => {
                 for error in &errors {
@@ -186,6 +189,11 @@ fn report_placeholder(cursor: &Cursor<'_>, error: &PlaceholderError, texts: &Tex
 }
 
 fn report_syntax(site: &Site, passage: &Passage, error: &SyntaxError, tree: &Tree, report: &Report) {
+    report.problem(syntax(&expressions::EXPRESSION, site, passage, error).with_value(tree));
+}
+
+/// A fault of a text, or a doubt about it, at its place in that text.
+pub(super) fn syntax(entry: &Entry, site: &Site, passage: &Passage, error: &SyntaxError) -> Problem {
     let text = &*passage.text;
     let exact = part_of(site, passage, word_at(text, error.offset));
     // Where the place cannot be pointed at, it is told.
@@ -194,8 +202,7 @@ fn report_syntax(site: &Site, passage: &Passage, error: &SyntaxError, tree: &Tre
         None => String::new(),
     };
     let at = exact.unwrap_or_else(|| site.clone());
-    let problem = at.problem(&expressions::EXPRESSION, format!("{}{place}", error.message));
-    report.problem(problem.with_value(tree).with_hint_if(error.hint.clone()));
+    at.problem(entry, format!("{}{place}", error.message)).with_hint_if(error.hint.clone())
 }
 
 /// What follows `before`, counted from 1.

@@ -4,7 +4,7 @@ use serde_json::json;
 
 use crate::{
     duration::{self, LONGEST},
-    problem::codes::{shape, values},
+    problem::codes::{shape, values, warnings::BARE_NUMBER},
     time::Millis,
     tree::Node,
 };
@@ -70,13 +70,26 @@ fn wrong_type(cursor: &Cursor<'_>, report: &Report) -> Option<Millis> {
 
 fn parse(text: &str, cursor: &Cursor<'_>, report: &Report) -> Option<Millis> {
     match duration::parse(text) {
-        Ok(length) => Some(length),
+        Ok(length) => {
+            warn_of_bare_number(text.trim_ascii(), cursor, report);
+            Some(length)
+        }
         Err(error) => {
             let before = text.get(..error.offset).map_or(0, |text| text.chars().count());
             let at = if before > 0 { format!(" (character {})", before + 1) } else { String::new() };
             report.problem(cursor.problem(&values::DURATION, format!("{}{at}", error.message)));
             None
         }
+    }
+}
+
+/// A number alone is milliseconds, where people often mean seconds.
+fn warn_of_bare_number(text: &str, cursor: &Cursor<'_>, report: &Report) {
+    let is_number = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    if is_number && text.bytes().any(|byte| byte != b'0') {
+        let message = format!("`{text}` is {text} ms; expected a number with its unit");
+        let hint = format!("write `{text}ms`, or for seconds `{text}s`");
+        report.warning(cursor.problem(&BARE_NUMBER, message).with_hint(hint));
     }
 }
 

@@ -1,11 +1,13 @@
 //! Where the checks put what they find.
 
 use std::{
-    cell::{Cell, RefCell},
+    cell::{Cell, OnceCell, RefCell},
     collections::BTreeSet,
+    sync::Arc,
 };
 
 use crate::{
+    expr::Functions,
     path::Path,
     problem::{
         Problem,
@@ -27,6 +29,7 @@ const MOST_LOOKED_AT: usize = 1_000_000;
 pub struct Report {
     problems: RefCell<List>,
     warnings: RefCell<List>,
+    functions: OnceCell<Arc<Functions>>,
     looked_at: Cell<usize>,
     lost: Cell<bool>,
 }
@@ -41,6 +44,16 @@ struct List {
 type Identity = (&'static str, String, usize, String);
 
 impl Report {
+    /// Lets the expressions read from now on call `functions`.
+    pub(crate) fn define(&self, functions: Arc<Functions>) {
+        self.functions.get_or_init(|| functions);
+    }
+
+    /// What expressions may call.
+    pub(crate) fn functions(&self) -> &Arc<Functions> {
+        self.functions.get_or_init(Arc::default)
+    }
+
     /// Adds a problem. The same may be added again: a template is checked for every way it is reached.
     pub fn problem(&self, problem: Problem) {
         self.problems.borrow_mut().add(problem);

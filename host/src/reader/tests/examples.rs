@@ -44,7 +44,9 @@ fn document(example: &str) -> String {
             let kind = "apiVersion: aether/v1\nkind: CronWorkflow\nmetadata: {name: example}";
             format!("{kind}\nspec:\n  {example}\n  workflowSpec:{spec}\n")
         }
-        "entrypoint" | "priority" | "maxNestedDepth" | "templates" => workflow("", &spec(example, &task(""))),
+        "entrypoint" | "functions" | "priority" | "maxNestedDepth" | "templates" => {
+            workflow("", &spec(example, &task("")))
+        }
         "dag" | "loop" | "task" | "pipeline" => workflow("", &spec("", &item(example, 2))),
         _ if example.starts_with("- ") => workflow("", &spec("", &dag(example))),
         _ => workflow("", &spec("", &task(example))),
