@@ -16,7 +16,7 @@ use phasm_engine::{
     tree::{Span, Tree},
 };
 
-use source::Source;
+use source::SourceText;
 
 /// Bytes of text in a document, and of the texts and keys in it, those that YAML aliases repeat included.
 const MOST_BYTES: usize = 16 << 20;
@@ -38,7 +38,7 @@ pub fn read(name: &str, text: &str) -> Result<Tree, Vec<Problem>> {
         let message = format!("{} bytes of text; expected at most {MOST_BYTES}", text.len());
         return Err(vec![Problem::new(&entries::TOO_LARGE, &Path::root(), Span::default(), message)]);
     }
-    let source = Source::new(text);
+    let source = SourceText::new(text);
     if has_ending(name, &["json"]) {
         return json::read(&source);
     }
@@ -62,7 +62,7 @@ type Fatal = Box<Problem>;
 
 /// What a reader has found so far.
 #[derive(Default)]
-struct Findings {
+struct Reading {
     problems: Vec<Problem>,
     size: Size,
 }
@@ -87,7 +87,7 @@ impl Size {
     }
 }
 
-impl Findings {
+impl Reading {
     fn report(&mut self, entry: &Entry, path: &Path, span: Span, message: impl Into<String>, hint: &str) {
         if self.problems.len() >= MOST_PROBLEMS {
             return;

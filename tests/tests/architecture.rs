@@ -1,6 +1,9 @@
 //! Invariants of the code's layout that a reader relies on.
 #![expect(clippy::unwrap_used, reason = "tests")]
 
+#[path = "architecture/layers.rs"]
+mod layers;
+
 use std::{
     fs,
     path::{Path, PathBuf},

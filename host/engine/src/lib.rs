@@ -10,6 +10,7 @@ pub mod event;
 pub mod expr;
 pub mod form;
 mod knobs;
+mod names;
 pub mod plan;
 pub mod problem;
 pub mod run;

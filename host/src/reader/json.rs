@@ -11,24 +11,24 @@ use phasm_engine::{
     tree::{Key, Node, Span, Tree},
 };
 
-use super::{Fatal, Findings, Size, Source, check_depth, number, syntax};
+use super::{Fatal, Reading, Size, SourceText, check_depth, number, syntax};
 
-pub(super) fn read(source: &Source<'_>) -> Result<Tree, Vec<Problem>> {
+pub(super) fn read(source: &SourceText<'_>) -> Result<Tree, Vec<Problem>> {
     let mut reader =
-        Reader { source, at: 0, path: Path::root(), depth: 0, opening: 0, findings: Findings::default() };
+        Reader { source, at: 0, path: Path::root(), depth: 0, opening: 0, findings: Reading::default() };
     let tree = reader.document();
     reader.findings.finish(tree)
 }
 
 struct Reader<'a> {
-    source: &'a Source<'a>,
+    source: &'a SourceText<'a>,
     /// Bytes already read.
     at: usize,
     path: Path,
     depth: usize,
     /// The innermost bracket or brace that is open.
     opening: usize,
-    findings: Findings,
+    findings: Reading,
 }
 
 impl<'a> Reader<'a> {

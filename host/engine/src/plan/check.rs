@@ -1,17 +1,16 @@
 //! Whether the parts of a document fit together.
 
+mod calls;
 mod comparing;
 mod items;
 mod kinds;
 mod lints;
-mod names;
 mod nesting;
 mod passing;
 mod reading;
 mod references;
-mod shapes;
 mod sources;
-pub(super) mod visible;
+mod visible;
 mod ways;
 
 use super::{
@@ -21,7 +20,7 @@ use super::{
 
 /// Reports everything that is wrong between the parts of the document.
 pub(super) fn check(index: &Index<'_>, graphs: &Graphs) {
-    names::check(index);
+    calls::check(index);
     nesting::check(index, graphs);
     sources::check(index);
     references::check(index, graphs);

@@ -17,5 +17,5 @@ mod take;
 mod timers;
 mod wrapper;
 
-pub(super) use self::{decider::Decider, loops::loop_of, rules::outcome_member};
+pub(super) use self::{decider::Decider, loops::loop_of};
 use super::{MOST_TASK_RUNS, env};

@@ -1,21 +1,15 @@
 //! What expressions see: a lazy view over a run, nothing copied.
 
-mod values;
+use std::sync::{Arc, LazyLock};
 
-use std::sync::Arc;
-
-use self::values::{
-    member_of, only_outputs, outputs_member, result_member, result_members, seen, system_member, task_member,
-    workflow_member,
-};
-pub(super) use self::values::{named, walk};
 use super::{
-    decide::{loop_of, outcome_member},
+    decide::loop_of,
     state::{State, TaskIndex},
 };
 use crate::{
     event::{Binding, Facts, Outputs},
     expr::Env,
+    names::{self, Attempted, Course, Finished, Firing, Path, Ran, Sight, System, Workflow},
     phase::Phase,
     plan::{HookType, Level, Plan, TemplateKind},
     run::state::{Place, TaskRun},
@@ -63,60 +57,51 @@ pub(super) struct AttemptSeen {
     pub(super) expired: bool,
 }
 
-pub(super) type Path<'p> = &'p [Arc<str>];
+impl Judged {
+    fn seen(&self) -> Finished {
+        let ran =
+            Ran { phase: self.phase, code: self.code, message: self.message.clone(), retries: self.retries };
+        Finished { ran: Some(ran), outputs: Arc::clone(&self.outputs) }
+    }
+}
+
+/// A task run as others see it.
+fn seen(task: &TaskRun) -> Finished {
+    let ran =
+        Ran { phase: task.phase, code: task.code, message: task.message.clone(), retries: task.retries() };
+    Finished { ran: Some(ran), outputs: Arc::clone(&task.outputs) }
+}
 
 impl<'a> View<'a> {
     pub(super) fn new(run: &'a State, task: &'a TaskRun, level: Level) -> Self {
         Self { run, task, level, bound: None, result: None, hook: None }
     }
 
-    fn own_inputs(&self) -> &[Binding] {
-        self.bound.unwrap_or(&self.task.inputs)
+    fn container(&self) -> Option<&'a TaskRun> {
+        self.run.parent(self.task)
     }
 
-    fn outer_inputs(&self) -> &[Binding] {
-        self.run.parent(self.task).map_or(&[], |container| &container.inputs)
+    /// The inputs it sees: its own, and those around.
+    fn visible_inputs(&self) -> (&'a [Binding], &'a [Binding]) {
+        let own: &'a [Binding] = self.bound.unwrap_or(&self.task.inputs);
+        let outer: &'a [Binding] = self.container().map_or(&[], |container| &container.inputs);
+        match self.level {
+            Level::Template => (own, &[]),
+            Level::Inline => (own, outer),
+            Level::Node => (&[], outer),
+        }
     }
 
-    fn inputs(&self, path: Path<'_>) -> Value {
-        let (own, outer): (&[Binding], &[Binding]) = match self.level {
-            Level::Template => (self.own_inputs(), &[]),
-            Level::Inline => (self.own_inputs(), self.outer_inputs()),
-            Level::Node => (&[], self.outer_inputs()),
-        };
-        let Some((key, rest)) = path.split_first() else { return Value::Null };
-        if key.as_ref() != "parameters" {
-            return Value::Null;
+    /// A child of the container that is judged; the body of a loop with its outputs aggregated.
+    fn child_judged(&self, name: &Arc<str>) -> Option<Finished> {
+        if !self.judges_container() {
+            return None;
         }
-        let Some((name, rest)) = rest.split_first() else {
-            let all = outer.iter().chain(own).map(|b| (b.name.clone(), b.value.visible()));
-            return all.collect::<Map>().into();
-        };
-        let found = [own, outer].into_iter().find_map(|list| list.iter().rfind(|b| b.name == *name));
-        found.map_or(Value::Null, |binding| walk(&binding.value.visible(), rest))
-    }
-
-    fn tasks(&self, path: Path<'_>) -> Value {
-        let Some((name, rest)) = path.split_first() else { return Value::Null };
-        if self.judges_container() {
-            let child = self.child(self.task, name);
-            match (self.aggregated(name), child) {
-                (Some(outputs), Some(child)) => {
-                    return result_member(&Judged { outputs: outputs.clone(), ..seen(child) }, rest);
-                }
-                (Some(outputs), None) => return only_outputs(outputs, rest),
-                (None, Some(child)) => return task_member(child, rest),
-                (None, None) => {}
-            }
+        let child = self.child(self.task, name).map(seen);
+        match (self.aggregated(name).cloned(), child) {
+            (Some(outputs), child) => Some(Finished { ran: child.and_then(|child| child.ran), outputs }),
+            (None, child) => child,
         }
-        if self.is_self(name) {
-            return match self.result {
-                Some(result) => result_member(result, rest),
-                None => task_member(self.task, rest),
-            };
-        }
-        let container = self.run.parent(self.task);
-        container.and_then(|c| self.child(c, name)).map_or(Value::Null, |sibling| task_member(sibling, rest))
     }
 
     /// What a loop that is judged shows as the outputs of `tasks.<body>`, whether or not it ran (R-B7).
@@ -161,62 +146,12 @@ impl<'a> View<'a> {
         (task.unmet == 0 || task.phase.is_terminal()).then_some(task)
     }
 
-    /// `loop`, `iterator` and `loop_iter` of the nearest iteration around the task (R-E2).
-    fn iteration(&self, path: Path<'_>, fields: bool) -> Value {
-        let around = std::iter::successors(Some(self.task), |task| self.run.parent(task));
-        let found = around.into_iter().find_map(|task| match task.place {
-            Place::Iteration(_, index) => Some((task, index)),
-            Place::Root | Place::Dag(..) | Place::Attempt(..) | Place::Entry(..) | Place::Hook(_) => None,
-        });
-        let Some((task, index)) = found else { return Value::Null };
-        let (item, index) = (self.run.item(task).cloned().unwrap_or_default(), Value::from(i64::from(index)));
-        match path.split_first() {
-            None => Map::from([("index".into(), index), ("item".into(), item)]).into(),
-            Some((key, rest)) if key.as_ref() == "index" => walk(&index, rest),
-            Some((key, rest)) if key.as_ref() == "item" => walk(&item, rest),
-            Some(_) if fields => walk(&item, path),
-            Some(_) => Value::Null,
-        }
-    }
-
-    /// What tasks of a pipeline and their rules see besides (R-N7), if that is what `root` names.
-    fn pipeline(&self, root: &Arc<str>, path: Path<'_>) -> Option<Value> {
-        let container = self.run.parent(self.task);
-        // A pipeline's own outputs and conditions see its course too.
-        let own =
-            self.run.scope(self.task).and_then(|scope| scope.pipeline()).filter(|_| self.judges_container());
-        let outer = self.run.scope_around(self.task).and_then(|scope| scope.pipeline());
-        let (Some(pipeline), Some(course)) =
-            (if own.is_some() { Some(self.task) } else { container }, own.or(outer))
-        else {
-            return None;
-        };
-        let outputs = |id: TaskIndex| walk(&named(&self.run[id].outputs), path);
-        Some(match root.as_ref() {
-            "iter" => member_of(&course.iter, path),
-            "args" => {
-                let inputs = pipeline.inputs.iter().map(|b| (b.name.clone(), b.value.visible()));
-                walk(&inputs.collect::<Map>().into(), path)
-            }
-            "_prev" => course.previous.map_or(Value::Null, outputs),
-            label => {
-                let index = self.run.scope(pipeline).and_then(|scope| {
-                    match self.run.plan().kind(scope.template)? {
-                        TemplateKind::Pipeline(pipeline) => pipeline.index.get(label).copied(),
-                        TemplateKind::Task
-                        | TemplateKind::Wrapper(_)
-                        | TemplateKind::Dag(_)
-                        | TemplateKind::Loop(_) => None,
-                    }
-                })?;
-                match (self.result, course.ended.get(index).copied().flatten()) {
-                    (Some(result), _) if own.is_none() && self.is_self(root) => {
-                        walk(&named(&result.outputs), path)
-                    }
-                    (_, ended) => ended.map_or(Value::Null, outputs),
-                }
-            }
-        })
+    /// The pipeline whose course it sees: a pipeline's own outputs and conditions see its own.
+    fn pipeline(&self) -> Option<&'a TaskRun> {
+        let of_pipeline =
+            |task: &&TaskRun| self.run.scope(task).is_some_and(|scope| scope.pipeline().is_some());
+        let own = Some(self.task).filter(|_| self.judges_container()).filter(of_pipeline);
+        own.or_else(|| self.container().filter(of_pipeline))
     }
 
     /// The attempt that is judged, else the one that is bound next or runs.
@@ -224,38 +159,111 @@ impl<'a> View<'a> {
         let is_bound = self.result.is_none() && self.task.phase == Phase::Created;
         self.task.attempt + u32::from(is_bound)
     }
+}
 
-    /// What a hook sees of what fired it (R-S12).
-    fn fired(&self, path: Path<'_>) -> Value {
-        let Some(kind) = self.hook else { return Value::Null };
-        if let [task, outputs, rest @ ..] = path
-            && (task.as_ref(), outputs.as_ref()) == ("task", "outputs")
-        {
-            return outputs_member(&self.task.outputs, rest);
-        }
-        let workflow: [(Arc<str>, Value); 3] = [
-            ("name".into(), self.run.plan().name.clone().into()),
-            ("id".into(), self.run.id().clone().into()),
-            ("phase".into(), self.run.phase().as_str().into()),
-        ];
-        let mut task = result_members(&seen(self.task));
-        task.insert("name".into(), self.run.node(self.task).name.clone().into());
-        let hook: [(Arc<str>, Value); 3] = [
-            ("type".into(), kind.as_str().into()),
-            ("workflow".into(), Map::from(workflow).into()),
-            ("task".into(), task.into()),
-        ];
-        walk(&Map::from(hook).into(), path)
+impl Sight for View<'_> {
+    fn workflow(&self) -> Workflow<'_> {
+        let Plan { name, namespace, labels, .. } = &**self.run.plan();
+        let (id, phase, parameters) = (self.run.id(), self.run.phase(), self.run.parameters());
+        Workflow { name, namespace, id, phase, labels, parameters }
     }
 
-    fn children(&self, path: Path<'_>) -> Value {
-        let (Some(scope), Some((name, []))) = (self.run.scope(self.task), path.split_first()) else {
-            return Value::Null;
-        };
-        match name.as_ref() {
-            "total" => i64::try_from(scope.children.len()).unwrap_or(i64::MAX).into(),
-            name => scope.tally.get(name).map_or(Value::Null, |n| i64::from(n).into()),
+    fn system(&self) -> System<'_> {
+        let Facts { os, arch, vars } = self.run.facts();
+        System { os, arch, vars }
+    }
+
+    fn input(&self, name: &str) -> Option<Value> {
+        let (own, outer) = self.visible_inputs();
+        let found = [own, outer].into_iter().find_map(|list| list.iter().rfind(|b| *b.name == *name));
+        found.map(|binding| binding.value.visible())
+    }
+
+    fn inputs(&self) -> Map {
+        let (own, outer) = self.visible_inputs();
+        outer.iter().chain(own).map(|b| (b.name.clone(), b.value.visible())).collect()
+    }
+
+    fn task(&self, name: &Arc<str>) -> Option<Finished> {
+        if let Some(child) = self.child_judged(name) {
+            return Some(child);
         }
+        if self.is_self(name) {
+            return Some(self.result.map_or_else(|| seen(self.task), Judged::seen));
+        }
+        self.child(self.container()?, name).map(seen)
+    }
+
+    fn children(&self, of: &str) -> Option<i64> {
+        let scope = self.run.scope(self.task)?;
+        match of {
+            "total" => Some(i64::try_from(scope.children.len()).unwrap_or(i64::MAX)),
+            phase => scope.tally.get(phase).map(i64::from),
+        }
+    }
+
+    fn iteration(&self) -> Option<(u32, Value)> {
+        let around = std::iter::successors(Some(self.task), |task| self.run.parent(task));
+        let (task, index) = around.into_iter().find_map(|task| match task.place {
+            Place::Iteration(_, index) => Some((task, index)),
+            Place::Root | Place::Dag(..) | Place::Attempt(..) | Place::Entry(..) | Place::Hook(_) => None,
+        })?;
+        Some((index, self.run.item(task).cloned().unwrap_or_default()))
+    }
+
+    fn firing(&self) -> Option<Firing> {
+        Some(Firing { hook: self.hook?, task: self.run.node(self.task).name.clone(), seen: seen(self.task) })
+    }
+
+    fn judged(&self) -> Option<Finished> {
+        self.result.map(Judged::seen)
+    }
+
+    fn attempted(&self) -> Option<Attempted<'_>> {
+        let AttemptSeen { detail, duration, expired } = &self.result?.attempt;
+        Some(Attempted { number: self.task.attempt, detail, duration: *duration, expired: *expired })
+    }
+
+    fn course(&self) -> Option<Course<'_>> {
+        let pipeline = self.pipeline()?;
+        let course = self.run.scope(pipeline)?.pipeline()?;
+        let previous = course.previous.map(|id| &self.run[id]);
+        Some(Course {
+            iter: &course.iter,
+            previous: previous.map(|task| Arc::clone(&task.outputs)),
+            inputs: pipeline.inputs.iter().map(|b| (b.name.clone(), b.value.visible())).collect(),
+        })
+    }
+
+    fn label(&self, label: &Arc<str>) -> Option<Option<Outputs>> {
+        let pipeline = self.pipeline()?;
+        let scope = self.run.scope(pipeline)?;
+        let index = match self.run.plan().kind(scope.template)? {
+            TemplateKind::Pipeline(pipeline) => *pipeline.index.get(label)?,
+            TemplateKind::Task | TemplateKind::Wrapper(_) | TemplateKind::Dag(_) | TemplateKind::Loop(_) => {
+                return None;
+            }
+        };
+        let is_own = pipeline.id != self.task.id && self.is_self(label);
+        if let Some(result) = self.result.filter(|_| is_own) {
+            return Some(Some(Arc::clone(&result.outputs)));
+        }
+        let ended = scope.pipeline()?.ended.get(index).copied().flatten();
+        Some(ended.map(|id| Arc::clone(&self.run[id].outputs)))
+    }
+
+    fn ctx(&self) -> Option<&Arc<Map>> {
+        Some(self.run.ctx())
+    }
+
+    fn own(&self) -> Option<(Arc<str>, u32)> {
+        Some((self.run.node(self.task).name.clone(), self.attempt()))
+    }
+}
+
+impl Env for View<'_> {
+    fn get(&self, path: Path<'_>) -> Value {
+        names::value(self, path)
     }
 }
 
@@ -270,42 +278,21 @@ pub struct SubmitView<'a> {
     pub facts: &'a Facts,
 }
 
-impl Env for SubmitView<'_> {
-    fn get(&self, path: Path<'_>) -> Value {
-        let Some((root, rest)) = path.split_first() else { return Value::Null };
-        match root.as_ref() {
-            "workflow" => workflow_member(self.plan, self.run_id, Phase::Created, &Arc::default(), rest),
-            "system" => system_member(self.facts, rest),
-            "vars" => walk(&self.facts.vars, rest),
-            _ => walk(&self.facts.vars, path),
-        }
+impl Sight for SubmitView<'_> {
+    fn workflow(&self) -> Workflow<'_> {
+        static NONE: LazyLock<Arc<Map>> = LazyLock::new(Arc::default);
+        let Plan { name, namespace, labels, .. } = self.plan;
+        Workflow { name, namespace, id: self.run_id, phase: Phase::Created, labels, parameters: &NONE }
+    }
+
+    fn system(&self) -> System<'_> {
+        let Facts { os, arch, vars } = self.facts;
+        System { os, arch, vars }
     }
 }
 
-impl Env for View<'_> {
+impl Env for SubmitView<'_> {
     fn get(&self, path: Path<'_>) -> Value {
-        let Some((root, rest)) = path.split_first() else { return Value::Null };
-        match root.as_ref() {
-            "workflow" => {
-                workflow_member(self.run.plan(), self.run.id(), self.run.phase(), self.run.parameters(), rest)
-            }
-            "inputs" => self.inputs(rest),
-            "tasks" => self.tasks(rest),
-            "children" => self.children(rest),
-            "system" => system_member(self.run.facts(), rest),
-            "vars" => walk(&self.run.facts().vars, rest),
-            "loop" | "iterator" => self.iteration(rest, false),
-            "loop_iter" => self.iteration(rest, true),
-            "hook" => self.fired(rest),
-            "outcome" => self.result.map_or(Value::Null, |result| outcome_member(self.task, result, rest)),
-            "ctx" => member_of(self.run.ctx(), rest),
-            "workload" => member_of(self.run.parameters(), rest),
-            "_task" => walk(&self.run.node(self.task).name.clone().into(), rest),
-            "_attempt" => walk(&i64::from(self.attempt()).into(), rest),
-            "phase" | "code" | "msg" | "outputs" | "retries" => {
-                self.result.map_or(Value::Null, |result| result_member(result, path))
-            }
-            _ => self.pipeline(root, rest).unwrap_or_else(|| walk(&self.run.facts().vars, path)),
-        }
+        names::value(self, path)
     }
 }

@@ -10,14 +10,14 @@ use phasm_engine::{
 use saphyr_parser::{Event, ScalarStyle, Span as ParserSpan, Tag};
 
 use super::{
-    super::{Fatal, Findings, Size, Source, check_depth, number},
+    super::{Fatal, Reading, Size, SourceText, check_depth, number},
     scalar::{self, Refused},
 };
 
 /// The tree so far.
-pub(super) struct Builder<'a> {
-    source: &'a Source<'a>,
-    findings: Findings,
+pub(super) struct TreeBuilder<'a> {
+    source: &'a SourceText<'a>,
+    findings: Reading,
     open: Vec<Frame>,
     root: Option<Tree>,
     anchors: BTreeMap<usize, Rc<Anchored>>,
@@ -46,16 +46,16 @@ struct Anchored {
     height: usize,
 }
 
-impl<'a> Builder<'a> {
-    pub(super) fn new(source: &'a Source<'a>) -> Self {
-        Self { source, findings: Findings::default(), open: Vec::new(), root: None, anchors: BTreeMap::new() }
+impl<'a> TreeBuilder<'a> {
+    pub(super) fn new(source: &'a SourceText<'a>) -> Self {
+        Self { source, findings: Reading::default(), open: Vec::new(), root: None, anchors: BTreeMap::new() }
     }
 
-    pub(super) fn findings(&mut self) -> &mut Findings {
+    pub(super) fn findings(&mut self) -> &mut Reading {
         &mut self.findings
     }
 
-    pub(super) fn into_findings(self) -> Findings {
+    pub(super) fn into_findings(self) -> Reading {
         self.findings
     }
 

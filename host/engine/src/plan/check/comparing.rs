@@ -11,11 +11,11 @@ use crate::{
     value::Value,
 };
 
-use super::visible::Scope;
+use super::visible::Visible;
 
 /// Reports `found` if its literal is a value that its path never has: of a parameter it is a problem, as the document
 /// itself says so; of what the engine supplies a warning.
-pub(super) fn check(index: &Index<'_>, scope: &Scope<'_>, found: &ComparisonAt<'_>) {
+pub(super) fn check(index: &Index<'_>, scope: &Visible<'_>, found: &ComparisonAt<'_>) {
     let path: Vec<&str> = found.subject.read.path.iter().map(|segment| &**segment).collect();
     let literal = &found.comparison.literal;
     let Some(known) = scope.known(&path) else { return };

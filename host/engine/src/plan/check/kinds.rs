@@ -4,13 +4,14 @@ use std::borrow::Cow;
 
 use crate::{
     document::ParameterDoc,
+    names::{self, Declared, Shape, TASK},
     phase::Phase,
     plan::ParameterType,
     problem::codes::{Entry, values},
     value::Value,
 };
 
-use super::visible::Scope;
+use super::visible::Visible;
 
 /// The values that a path can read, null aside.
 pub(super) struct Known<'a> {
@@ -21,44 +22,36 @@ pub(super) struct Known<'a> {
     pub(super) is_parameter: bool,
 }
 
-impl<'a> Scope<'a> {
+impl<'a> Visible<'a> {
     /// What is known of the value at `path`, which is visible here.
     pub(super) fn known(&self, path: &[&str]) -> Option<Known<'a>> {
-        let declared = match path {
-            ["inputs", "parameters", name] => self.input(name),
-            ["args", name] => self.container_input(name),
-            ["workflow", "parameters", name]
-            | ["workflow", "arguments", "parameters", name]
-            | ["workload", name] => self.doc.spec.arguments.find(name),
-            _ => return supplied(path),
-        };
-        declared.map(Known::declared)
+        let (root, mut rest) = path.split_first()?;
+        let mut shape = names::find(root)?.shape;
+        while let Some((segment, behind)) = rest.split_first() {
+            shape = match shape {
+                Shape::Object(members) | Shape::Open(members) => {
+                    members.iter().find(|(name, _)| name == segment)?.1
+                }
+                Shape::Tasks => TASK,
+                Shape::Declared(declared) if behind.is_empty() => {
+                    return self.declared(declared, segment).map(Known::declared);
+                }
+                Shape::Declared(_) | Shape::Outputs | Shape::Any | Shape::Text | Shape::Integer => {
+                    return None;
+                }
+                Shape::Phase | Shape::Words(_) => return None,
+            };
+            rest = behind;
+        }
+        Known::supplied(shape)
     }
-}
 
-/// What the engine supplies.
-fn supplied(path: &[&str]) -> Option<Known<'static>> {
-    match path {
-        ["phase"]
-        | ["workflow" | "outcome", "phase"]
-        | ["tasks", _, "phase"]
-        | ["hook", "workflow" | "task", "phase"] => Some(Known::word(Phase::ALL.map(Phase::as_str))),
-        ["outcome", "status"] => Some(Known::word(["ok", "error"])),
-        ["system", "os"] => Some(Known::word(["linux", "darwin", "windows"])),
-        ["system", "arch"] => Some(Known::word(["amd64", "arm64"])),
-        ["code" | "retries" | "_attempt"]
-        | ["tasks", _, "code" | "retries"]
-        | ["outcome", "code"]
-        | ["outcome", "meta", "attempt"]
-        | ["hook", "task", "code"]
-        | ["children", _]
-        | ["loop" | "iterator" | "loop_iter", "index"] => Some(Known::of(ParameterType::Integer)),
-        ["workflow", "name" | "namespace" | "id"]
-        | ["tasks", _, "msg"]
-        | ["hook", "type"]
-        | ["hook", "workflow" | "task", "name"]
-        | ["msg" | "_task"] => Some(Known::of(ParameterType::String)),
-        _ => None,
+    fn declared(&self, declared: Declared, name: &str) -> Option<&'a ParameterDoc> {
+        match declared {
+            Declared::Inputs => self.input(name),
+            Declared::MaybeContainer => self.container_input(name),
+            Declared::Workflow | Declared::MaybeWorkflow => self.doc.spec.arguments.find(name),
+        }
     }
 }
 
@@ -67,8 +60,21 @@ impl<'a> Known<'a> {
         Self { kind, allowed: Cow::Borrowed(&[]), is_parameter: false }
     }
 
-    fn word<const N: usize>(words: [&'static str; N]) -> Self {
-        Self { allowed: Cow::Owned(words.map(Value::from).into()), ..Self::of(ParameterType::String) }
+    fn word(words: &[&'static str]) -> Self {
+        let words = words.iter().copied().map(Value::from);
+        Self { allowed: Cow::Owned(words.collect()), ..Self::of(ParameterType::String) }
+    }
+
+    /// What the engine supplies.
+    fn supplied(shape: Shape) -> Option<Self> {
+        match shape {
+            Shape::Text => Some(Self::of(ParameterType::String)),
+            Shape::Integer => Some(Self::of(ParameterType::Integer)),
+            Shape::Phase => Some(Self::word(&Phase::ALL.map(Phase::as_str))),
+            Shape::Words(words) => Some(Self::word(words)),
+            Shape::Any | Shape::Object(_) | Shape::Open(_) | Shape::Declared(_) => None,
+            Shape::Tasks | Shape::Outputs => None,
+        }
     }
 
     /// What a declaration says.

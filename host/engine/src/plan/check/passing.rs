@@ -6,12 +6,12 @@ use crate::{
     value::Value,
 };
 
-use super::{kinds::Known, visible::Scope};
+use super::{kinds::Known, visible::Visible};
 
 /// Reports the arguments that are a path whose values never fit the input of their name; they see `scope`.
 pub(super) fn check_arguments(
     index: &Index<'_>,
-    scope: &Scope<'_>,
+    scope: &Visible<'_>,
     arguments: &ParametersDoc,
     inputs: &ParametersDoc,
 ) {
@@ -23,7 +23,7 @@ pub(super) fn check_arguments(
 }
 
 /// Reports the parameters that take their value from a path whose values never fit their own type.
-pub(super) fn check_declared(index: &Index<'_>, scope: &Scope<'_>, parameters: &ParametersDoc) {
+pub(super) fn check_declared(index: &Index<'_>, scope: &Visible<'_>, parameters: &ParametersDoc) {
     for parameter in &parameters.list {
         check(index, scope, parameter, parameter.kind, &parameter.allowed);
     }
@@ -31,7 +31,7 @@ pub(super) fn check_declared(index: &Index<'_>, scope: &Scope<'_>, parameters: &
 
 fn check(
     index: &Index<'_>,
-    scope: &Scope<'_>,
+    scope: &Visible<'_>,
     source: &ParameterDoc,
     kind: ParameterType,
     allowed: &[Value],

@@ -3,6 +3,7 @@
 use crate::{
     document::ReadAt,
     form::{listed, listed_if_few},
+    names::{self, Declared, Sees, Shape, TASK, instead_of_member, instead_of_root},
     plan::resolve::index::Index,
     problem::codes::{
         Entry,
@@ -14,10 +15,7 @@ use crate::{
     suggest::did_you_mean,
 };
 
-use super::{
-    shapes::{self, Shape},
-    visible::{Outputs, Scope, Unseen},
-};
+use super::visible::{Outputs, Unseen, Visible};
 
 /// What is wrong with a path.
 struct Miss {
@@ -29,7 +27,7 @@ struct Miss {
 }
 
 /// Reports what `found` reads and cannot see.
-pub(super) fn check(index: &Index<'_>, scope: &Scope<'_>, found: &ReadAt<'_>) {
+pub(super) fn check(index: &Index<'_>, scope: &Visible<'_>, found: &ReadAt<'_>) {
     if index.report.is_full() {
         return;
     }
@@ -41,7 +39,7 @@ pub(super) fn check(index: &Index<'_>, scope: &Scope<'_>, found: &ReadAt<'_>) {
     }
 }
 
-fn resolve(index: &Index<'_>, scope: &Scope<'_>, path: &[&str]) -> Result<(), Miss> {
+fn resolve(index: &Index<'_>, scope: &Visible<'_>, path: &[&str]) -> Result<(), Miss> {
     let Some((root, rest)) = path.split_first() else { return Ok(()) };
     let variable = || index.variables.contains(*root).then_some(Shape::Any);
     let Some(mut shape) = scope.root(root).or_else(variable) else {
@@ -51,10 +49,14 @@ fn resolve(index: &Index<'_>, scope: &Scope<'_>, path: &[&str]) -> Result<(), Mi
     for (position, segment) in rest.iter().enumerate() {
         let known = position + 1;
         shape = match shape {
-            Shape::Any => return Ok(()),
+            Shape::Any | Shape::Text | Shape::Integer | Shape::Phase | Shape::Words(_) => return Ok(()),
             Shape::Object(members) => member(path, known, members, segment)?,
-            Shape::Arguments => argument(scope, known, segment)?,
-            Shape::Inputs => input(scope, known, segment)?,
+            Shape::Open(members) => {
+                members.iter().find(|(name, _)| name == segment).map_or(Shape::Any, |(_, shape)| *shape)
+            }
+            Shape::Declared(Declared::Workflow) => argument(scope, known, segment)?,
+            Shape::Declared(Declared::Inputs) => input(scope, known, segment)?,
+            Shape::Declared(Declared::MaybeWorkflow | Declared::MaybeContainer) => Shape::Any,
             Shape::Outputs => {
                 let task = path.get(1).copied().unwrap_or_default();
                 let undeclared = |(message, hint)| Miss { entry: &UNDECLARED_OUTPUT, known, message, hint };
@@ -63,7 +65,7 @@ fn resolve(index: &Index<'_>, scope: &Scope<'_>, path: &[&str]) -> Result<(), Mi
             }
             Shape::Tasks => {
                 outputs = scope.task(index, segment).map_err(|unseen| unseen_task(unseen, known, segment))?;
-                shapes::TASK
+                TASK
             }
         };
     }
@@ -82,10 +84,10 @@ fn member(
     let names: Vec<_> = members.iter().map(|(name, _)| *name).collect();
     let owner = path.get(..known).unwrap_or_default().join(".");
     let message = format!("`{owner}` has no `{segment}`; expected {}", listed(&names));
-    Err(Miss { entry: &UNKNOWN_MEMBER, known, message, hint: did_you_mean(segment, names) })
+    Err(Miss { entry: &UNKNOWN_MEMBER, known, message, hint: instead_of_member(segment, &names) })
 }
 
-fn argument(scope: &Scope<'_>, known: usize, name: &str) -> Result<Shape, Miss> {
+fn argument(scope: &Visible<'_>, known: usize, name: &str) -> Result<Shape, Miss> {
     let declared = &scope.doc.spec.arguments;
     if !declared.sound || declared.find(name).is_some() {
         return Ok(Shape::Any);
@@ -95,7 +97,7 @@ fn argument(scope: &Scope<'_>, known: usize, name: &str) -> Result<Shape, Miss> 
     Err(Miss { entry: &UNDECLARED_INPUT, known, message, hint: did_you_mean(name, declared.names()) })
 }
 
-fn input(scope: &Scope<'_>, known: usize, name: &str) -> Result<Shape, Miss> {
+fn input(scope: &Visible<'_>, known: usize, name: &str) -> Result<Shape, Miss> {
     if scope.has_input(name) {
         return Ok(Shape::Any);
     }
@@ -158,53 +160,45 @@ fn unseen_task(unseen: Unseen, known: usize, name: &str) -> Miss {
     Miss { entry, known, message, hint }
 }
 
-fn invisible(index: &Index<'_>, scope: &Scope<'_>, root: &str) -> Miss {
+fn invisible(index: &Index<'_>, scope: &Visible<'_>, root: &str) -> Miss {
     let mut names: Vec<&str> = scope.visible_roots().collect();
     names.extend(index.variables.iter().map(|name| &**name));
     let message = format!("`{root}` cannot be seen here; expected {}", listed(&names));
     Miss { entry: &NOT_VISIBLE, known: 0, message, hint: hint_for(scope, root, &names) }
 }
 
-fn hint_for(scope: &Scope<'_>, root: &str, visible: &[&str]) -> Option<String> {
+fn hint_for(scope: &Visible<'_>, root: &str, visible: &[&str]) -> Option<String> {
     let via = scope
         .via
         .map(|site| format!("; this template is also called from {}", site.path))
         .unwrap_or_default();
-    let known = match root {
-        "loop" | "iterator" | "loop_iter" => Some(format!("only the body of a loop sees it{via}")),
-        "item" => Some("the item of an iteration is `loop.item`".to_owned()),
-        "inputs" => {
-            Some("only templates have inputs; the workflow's parameters are `workflow.parameters`".to_owned())
+    let known = match names::find(root) {
+        Some(root) if (root.visible)(Sees { iteration: true, ..Sees::default() }) => {
+            format!("{}{via}", root.hint)
         }
-        "tasks" => Some("a template sees its own inputs only; pass the value as an argument".to_owned()),
-        "hook" => {
-            Some("only the arguments and `when` of a hook see it; pass the value as an argument".to_owned())
-        }
-        "dag" => Some("how many children a container has, and in which phases, is in `children`".to_owned()),
-        "outcome" => Some("only policy rules see it".to_owned()),
-        "children" => Some("only outputs and phaseConditions of dags, loops and pipelines see it".to_owned()),
-        "phase" | "code" | "msg" | "outputs" | "retries" => {
-            Some("only phaseConditions and retry expressions see a finished attempt".to_owned())
-        }
-        "iter" | "ctx" | "_prev" | "_task" | "_attempt" | "args" | "workload" => {
-            Some("only the tasks of a pipeline see it".to_owned())
-        }
-        _ => None,
+        Some(root) => root.hint.to_owned(),
+        None => return elsewhere(scope, root, visible),
     };
-    known
-        .or_else(|| scope.has_declared_input(root).then(|| format!("write `inputs.parameters.{root}`")))
+    Some(known)
+}
+
+/// What to write instead of a word that no expression can begin with.
+fn elsewhere(scope: &Visible<'_>, root: &str, visible: &[&str]) -> Option<String> {
+    let input = scope.has_declared_input(root).then(|| format!("write `inputs.parameters.{root}`"));
+    input
+        .or_else(|| instead_of_root(root))
         .or_else(|| did_you_mean(root, visible.iter().copied()))
         .or_else(|| Some("put text in quotes".to_owned()))
 }
 
-impl Scope<'_> {
+impl Visible<'_> {
     fn has_declared_input(&self, name: &str) -> bool {
         self.input_names().any(|declared| declared == name)
     }
 }
 
 /// A path that would mean something if a hyphen in its unknown segment were a minus.
-fn hyphen(index: &Index<'_>, scope: &Scope<'_>, path: &[&str], known: usize) -> Option<Miss> {
+fn hyphen(index: &Index<'_>, scope: &Visible<'_>, path: &[&str], known: usize) -> Option<Miss> {
     let segment = path.get(known)?;
     segment.match_indices('-').find_map(|(at, _)| {
         let (head, tail) = (segment.get(..at)?, segment.get(at + 1..)?);

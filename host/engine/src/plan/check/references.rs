@@ -17,7 +17,7 @@ use crate::{
 
 use super::{
     comparing, items, passing, reading,
-    visible::{Outputs, Scope, Siblings, outputs_of, outputs_of_template, returned_by},
+    visible::{Outputs, Siblings, Visible, outputs_of, outputs_of_template, returned_by},
     ways::{Way, ways},
 };
 
@@ -26,7 +26,7 @@ pub(super) fn check(index: &Index<'_>, graphs: &Graphs) {
     let checker = Checker { index, graphs };
     checker.arguments();
     let spec = &index.doc.spec;
-    let everywhere = Scope::everywhere(index.doc);
+    let everywhere = Visible::everywhere(index.doc);
     for hook in &spec.hooks {
         checker.hook(hook, &everywhere);
     }
@@ -56,17 +56,17 @@ struct Checker<'i, 'a> {
 }
 
 impl<'a> Checker<'_, 'a> {
-    fn expr(&self, expr: &ExprDoc, scope: &Scope<'a>) {
+    fn expr(&self, expr: &ExprDoc, scope: &Visible<'a>) {
         expr.reads().for_each(|found| reading::check(self.index, scope, &found));
         expr.comparisons().for_each(|found| comparing::check(self.index, scope, &found));
     }
 
-    fn value(&self, value: &ValueDoc, scope: &Scope<'a>) {
+    fn value(&self, value: &ValueDoc, scope: &Visible<'a>) {
         value.reads().for_each(|found| reading::check(self.index, scope, &found));
         value.comparisons().for_each(|found| comparing::check(self.index, scope, &found));
     }
 
-    fn parameters(&self, parameters: &ParametersDoc, scope: &Scope<'a>) {
+    fn parameters(&self, parameters: &ParametersDoc, scope: &Visible<'a>) {
         for parameter in &parameters.list {
             parameter.value.iter().chain(&parameter.default).for_each(|value| self.value(value, scope));
             if let Some(SourceDoc::Expression(expr)) = &parameter.value_from {
@@ -76,7 +76,7 @@ impl<'a> Checker<'_, 'a> {
     }
 
     /// The arguments of a call, which see `scope`.
-    fn arguments_of(&self, callee: Option<&'a TemplateDoc>, arguments: &ParametersDoc, scope: &Scope<'a>) {
+    fn arguments_of(&self, callee: Option<&'a TemplateDoc>, arguments: &ParametersDoc, scope: &Visible<'a>) {
         self.parameters(arguments, scope);
         if let Some(template) = callee {
             passing::check_arguments(self.index, scope, arguments, &template.inputs);
@@ -90,15 +90,15 @@ impl<'a> Checker<'_, 'a> {
     /// spec.arguments: workflow, system, vars, and of the parameters those declared before.
     fn arguments(&self) {
         let arguments = &self.index.doc.spec.arguments;
-        let everywhere = Scope::everywhere(self.index.doc);
+        let everywhere = Visible::everywhere(self.index.doc);
         self.parameters(arguments, &everywhere);
         passing::check_declared(self.index, &everywhere, arguments);
         self.order(arguments, &[&["workflow", "parameters"], &["workflow", "arguments", "parameters"]]);
     }
 
     /// A template's input declarations, which see the inputs declared before.
-    fn declarations(&self, inputs: &'a ParametersDoc, outside: &Scope<'a>) {
-        let scope = Scope { inputs: Some(vec![inputs]), ..outside.clone() };
+    fn declarations(&self, inputs: &'a ParametersDoc, outside: &Visible<'a>) {
+        let scope = Visible { inputs: Some(vec![inputs]), ..outside.clone() };
         self.parameters(inputs, &scope);
         passing::check_declared(self.index, &scope, inputs);
         self.order(inputs, &[&["inputs", "parameters"]]);
@@ -120,18 +120,18 @@ impl<'a> Checker<'_, 'a> {
         }
     }
 
-    fn hook(&self, hook: &HookDoc, scope: &Scope<'a>) {
-        let scope = scope.with(|roots| roots.hook = true);
+    fn hook(&self, hook: &HookDoc, scope: &Visible<'a>) {
+        let scope = scope.with(|sees| sees.hook = true);
         self.arguments_of(self.find(hook.template.as_ref()), &hook.arguments, &scope);
         hook.when.iter().for_each(|expr| self.expr(expr, &scope));
     }
 
     fn template(&self, way: &Way<'a>) {
         let template = way.template;
-        let everywhere = Scope { via: way.via, ..Scope::everywhere(self.index.doc) };
-        let outside = everywhere.with(|roots| roots.iteration = way.in_loop);
+        let everywhere = Visible { via: way.via, ..Visible::everywhere(self.index.doc) };
+        let outside = everywhere.with(|sees| sees.iteration = way.in_loop);
         self.declarations(&template.inputs, &outside);
-        let inside = Scope { inputs: Some(vec![&template.inputs]), ..outside };
+        let inside = Visible { inputs: Some(vec![&template.inputs]), ..outside };
         match &template.kind {
             KindDoc::Task(task) => self.task_template(task, way, &inside),
             KindDoc::Dag(dag) => {
@@ -139,14 +139,14 @@ impl<'a> Checker<'_, 'a> {
                     let siblings = self.graphs.get(&way.id).map_or(Siblings::Unknown, |graph| {
                         Siblings::Upstream { tasks: &dag.tasks, graph, task: position }
                     });
-                    self.task(task, &template.inputs, &Scope { siblings, ..inside.clone() });
+                    self.task(task, &template.inputs, &Visible { siblings, ..inside.clone() });
                 }
                 self.container(template, &inside, &Siblings::All { tasks: &dag.tasks, labels: false });
             }
             KindDoc::Pipeline(pipeline) => {
                 let siblings = Siblings::All { tasks: &pipeline.tasks, labels: true };
-                let inside = Scope { siblings, ..inside }.with(|roots| roots.pipeline = true);
-                let on_task = inside.with(|roots| roots.task = true);
+                let inside = Visible { siblings, ..inside }.with(|sees| sees.pipeline = true);
+                let on_task = inside.with(|sees| sees.task = true);
                 for task in &pipeline.tasks.list {
                     self.task(task, &template.inputs, &on_task);
                 }
@@ -156,7 +156,7 @@ impl<'a> Checker<'_, 'a> {
         }
     }
 
-    fn task_template(&self, task: &'a TaskDoc, way: &Way<'a>, inside: &Scope<'a>) {
+    fn task_template(&self, task: &'a TaskDoc, way: &Way<'a>, inside: &Visible<'a>) {
         if let WorkDoc::Executor(executor) = &task.work {
             executor.config.iter().for_each(|config| self.value(config, inside));
         }
@@ -166,7 +166,7 @@ impl<'a> Checker<'_, 'a> {
         let own = way.template.name.as_ref().map(|name| &*name.value);
         let seen_as = |outputs| {
             let selves = own.into_iter().chain(way.task).map(|name| (name, outputs)).collect();
-            Scope { selves, ..inside.clone() }
+            Visible { selves, ..inside.clone() }
         };
         let returned = seen_as(returned_by(self.index, way.template));
         self.parameters(&task.outputs, &returned);
@@ -175,22 +175,22 @@ impl<'a> Checker<'_, 'a> {
     }
 
     /// What is decided after an attempt, and hooks. Conditions see what was `returned`, before the whitelist.
-    fn settings(&self, settings: &'a SettingsDoc, returned: &Scope<'a>, finished: &Scope<'a>) {
-        let judged = returned.with(|roots| roots.attempt = true);
+    fn settings(&self, settings: &'a SettingsDoc, returned: &Visible<'a>, finished: &Visible<'a>) {
+        let judged = returned.with(|sees| sees.attempt = true);
         settings
             .phase_conditions
             .iter()
             .flat_map(ConditionsDoc::expressions)
             .for_each(|expr| self.expr(expr, &judged));
-        let attempt = finished.with(|roots| roots.attempt = true);
+        let attempt = finished.with(|sees| sees.attempt = true);
         match &settings.recovery {
             Some(RecoveryDoc::Retry(retry)) => {
                 retry.expression.iter().for_each(|expr| self.expr(expr, &attempt));
             }
             Some(RecoveryDoc::Policy(policy)) => {
-                let scope = finished.with(|roots| {
-                    roots.outcome = true;
-                    roots.task = true;
+                let scope = finished.with(|sees| {
+                    sees.outcome = true;
+                    sees.task = true;
                 });
                 for rule in &policy.rules {
                     rule.when.iter().for_each(|expr| self.expr(expr, &scope));
@@ -206,7 +206,7 @@ impl<'a> Checker<'_, 'a> {
     }
 
     /// A task of a dag or pipeline, whose surroundings are `node`.
-    fn task(&self, task: &'a TaskDoc, container: &'a ParametersDoc, node: &Scope<'a>) {
+    fn task(&self, task: &'a TaskDoc, container: &'a ParametersDoc, node: &Visible<'a>) {
         task.when.iter().for_each(|expr| self.expr(expr, node));
         let callee = self.index.callee(task).template().map(|(_, template)| template);
         self.arguments_of(callee, &task.arguments, node);
@@ -216,7 +216,7 @@ impl<'a> Checker<'_, 'a> {
         let own = task.name.as_ref().map(|name| &*name.value);
         let seen_as = |outputs| {
             let selves = own.map(|name| (name, outputs)).into_iter().collect();
-            Scope { selves, ..node.clone() }
+            Visible { selves, ..node.clone() }
         };
         let callee = self.index.callee(task);
         let template = callee.template();
@@ -224,9 +224,9 @@ impl<'a> Checker<'_, 'a> {
         let finished = seen_as(outputs_of(self.index, task));
         if let WorkDoc::Executor(executor) = &task.work {
             let inputs = Some(vec![&task.inputs, container]);
-            let config = Scope { inputs: inputs.clone(), ..node.clone() };
+            let config = Visible { inputs: inputs.clone(), ..node.clone() };
             executor.config.iter().for_each(|value| self.value(value, &config));
-            self.parameters(&task.outputs, &Scope { inputs, ..returned.clone() });
+            self.parameters(&task.outputs, &Visible { inputs, ..returned.clone() });
         }
         match callee {
             Callee::Container(_, template) => {
@@ -240,10 +240,10 @@ impl<'a> Checker<'_, 'a> {
     }
 
     /// phaseConditions and hooks on a call of a container, which also see its children (R-C5).
-    fn call_settings(&self, task: &'a TaskDoc, template: &'a TemplateDoc, finished: &Scope<'a>) {
-        let mut conditions = finished.with(|roots| {
-            roots.container = true;
-            roots.children = true;
+    fn call_settings(&self, task: &'a TaskDoc, template: &'a TemplateDoc, finished: &Visible<'a>) {
+        let mut conditions = finished.with(|sees| {
+            sees.container = true;
+            sees.children = true;
         });
         conditions.children = tasks_of(template);
         conditions.selves.extend(self.body_of(template));
@@ -262,20 +262,20 @@ impl<'a> Checker<'_, 'a> {
     }
 
     /// A container's outputs and phaseConditions, which see its children.
-    fn container(&self, template: &'a TemplateDoc, inside: &Scope<'a>, children: &Siblings<'a>) {
-        let scope = Scope { siblings: *children, ..inside.with(|roots| roots.children = true) };
+    fn container(&self, template: &'a TemplateDoc, inside: &Visible<'a>, children: &Siblings<'a>) {
+        let scope = Visible { siblings: *children, ..inside.with(|sees| sees.children = true) };
         self.parameters(&template.outputs, &scope);
-        let scope = scope.with(|roots| roots.container = true);
+        let scope = scope.with(|sees| sees.container = true);
         let conditions = template.settings.phase_conditions.iter().flat_map(ConditionsDoc::expressions);
         conditions.for_each(|expr| self.expr(expr, &scope));
     }
 
-    fn loop_template(&self, template: &'a TemplateDoc, inside: &Scope<'a>) {
+    fn loop_template(&self, template: &'a TemplateDoc, inside: &Visible<'a>) {
         let KindDoc::Loop(read) = &template.kind else { return };
-        let iteration = inside.with(|roots| roots.iteration = true);
+        let iteration = inside.with(|sees| sees.iteration = true);
         let body = self.find(read.body.as_ref());
         self.arguments_of(body, &read.arguments, &iteration);
-        let bodies = Scope { selves: self.body_of(template).into_iter().collect(), ..inside.clone() };
+        let bodies = Visible { selves: self.body_of(template).into_iter().collect(), ..inside.clone() };
         if let Some(body) = body {
             self.items_from(body, inside);
             items::check(self.index, read, &body.inputs);
@@ -284,10 +284,10 @@ impl<'a> Checker<'_, 'a> {
             OverDoc::Items(items) => items.iter().for_each(|item| self.value(&item.value, inside)),
             OverDoc::ItemsFrom(expr) => {
                 // The call site's tasks are checked at each call.
-                self.expr(expr, &Scope { siblings: Siblings::Unknown, ..inside.clone() });
+                self.expr(expr, &Visible { siblings: Siblings::Unknown, ..inside.clone() });
             }
             OverDoc::Repeat(expr) => {
-                self.expr(expr, &bodies.with(|roots| roots.iteration = true));
+                self.expr(expr, &bodies.with(|sees| sees.iteration = true));
             }
             OverDoc::Sequence(_) | OverDoc::Unreadable => {}
         }
@@ -308,7 +308,7 @@ impl<'a> Checker<'_, 'a> {
     }
 
     /// The tasks that the itemsFrom of a loop asks for, seen from a call of it.
-    fn items_from(&self, template: &'a TemplateDoc, node: &Scope<'a>) {
+    fn items_from(&self, template: &'a TemplateDoc, node: &Visible<'a>) {
         let KindDoc::Loop(read) = &template.kind else { return };
         let OverDoc::ItemsFrom(expr) = &read.over else { return };
         let of_tasks = |found: &ReadAt<'_>| found.read.path.first().is_some_and(|root| &**root == "tasks");

@@ -3,6 +3,7 @@
 use crate::{
     document::{ParameterDoc, ParametersDoc, TaskDoc, TasksDoc, WorkflowDoc},
     form::Site,
+    names::{self, ROOTS, Sees, Shape},
     plan::{
         NodeIndex,
         resolve::{
@@ -12,38 +13,9 @@ use crate::{
     },
 };
 
-use super::shapes::{self, Shape};
-
-/// Every name an expression may begin with, somewhere.
-pub(in crate::plan) const ROOTS: [&str; 23] = [
-    "workflow",
-    "system",
-    "vars",
-    "inputs",
-    "tasks",
-    "loop",
-    "iterator",
-    "loop_iter",
-    "hook",
-    "outcome",
-    "iter",
-    "ctx",
-    "_prev",
-    "_task",
-    "_attempt",
-    "args",
-    "workload",
-    "children",
-    "phase",
-    "code",
-    "msg",
-    "outputs",
-    "retries",
-];
-
 /// What an expression sees.
 #[derive(Clone)]
-pub(super) struct Scope<'a> {
+pub(super) struct Visible<'a> {
     pub(super) doc: &'a WorkflowDoc,
     /// Declared inputs, the nearest first; absent where there are none to see.
     pub(super) inputs: Option<Vec<&'a ParametersDoc>>,
@@ -52,30 +24,10 @@ pub(super) struct Scope<'a> {
     pub(super) siblings: Siblings<'a>,
     /// The children of the container that a call is about.
     pub(super) children: Option<&'a TasksDoc>,
-    pub(super) roots: Roots,
+    /// What there is to see besides inputs and tasks.
+    pub(super) sees: Sees,
     /// The call through which the expression's template was reached.
     pub(super) via: Option<&'a Site>,
-}
-
-/// Groups of names that are visible in some places only.
-#[derive(Clone, Copy, Default)]
-pub(super) struct Roots {
-    /// `loop`, `iterator`, `loop_iter`.
-    pub(super) iteration: bool,
-    /// `hook`.
-    pub(super) hook: bool,
-    /// `phase, code, msg, outputs, retries` of the finished attempt.
-    pub(super) attempt: bool,
-    /// `phase, msg, outputs` of a container.
-    pub(super) container: bool,
-    /// `children`.
-    pub(super) children: bool,
-    /// `iter ctx _prev args workload`.
-    pub(super) pipeline: bool,
-    /// `_task _attempt`.
-    pub(super) task: bool,
-    /// `outcome`.
-    pub(super) outcome: bool,
 }
 
 /// The other tasks that `tasks.<name>` may mean.
@@ -116,7 +68,7 @@ pub(super) enum Unseen {
     NoTasks,
 }
 
-impl<'a> Scope<'a> {
+impl<'a> Visible<'a> {
     /// What is visible everywhere: workflow, system, vars.
     pub(super) fn everywhere(doc: &'a WorkflowDoc) -> Self {
         Self {
@@ -125,48 +77,35 @@ impl<'a> Scope<'a> {
             selves: Vec::new(),
             siblings: Siblings::None,
             children: None,
-            roots: Roots::default(),
+            sees: Sees::default(),
             via: None,
         }
     }
 
     /// Changes which groups of names are visible.
-    pub(super) fn with(&self, change: impl FnOnce(&mut Roots)) -> Self {
-        let mut scope = self.clone();
-        change(&mut scope.roots);
-        scope
+    pub(super) fn with(&self, change: impl FnOnce(&mut Sees)) -> Self {
+        let mut visible = self.clone();
+        change(&mut visible.sees);
+        visible
     }
 
-    /// The shape of what `root` names, if it is visible.
-    pub(super) fn root(&self, root: &str) -> Option<Shape> {
-        let roots = self.roots;
-        let (visible, shape) = match root {
-            "workflow" => (true, shapes::WORKFLOW),
-            "system" => (true, shapes::SYSTEM),
-            "vars" => (true, Shape::Any),
-            "inputs" => (self.inputs.is_some(), shapes::INPUTS),
-            "tasks" => (self.sees_tasks(), shapes::TASKS),
-            "loop" | "iterator" => (roots.iteration, shapes::LOOP),
-            "loop_iter" => (roots.iteration, Shape::Any),
-            "hook" => (roots.hook, shapes::HOOK),
-            "children" => (roots.children, shapes::CHILDREN),
-            "phase" | "msg" | "outputs" => (roots.attempt || roots.container, Shape::Any),
-            "code" | "retries" => (roots.attempt, Shape::Any),
-            "iter" | "ctx" | "_prev" | "args" | "workload" => (roots.pipeline, Shape::Any),
-            "_task" | "_attempt" => (roots.task, Shape::Any),
-            "outcome" => (roots.outcome, Shape::Any),
-            label => (self.siblings.has_label(label), Shape::Any),
-        };
-        visible.then_some(shape)
+    fn sees(&self) -> Sees {
+        let tasks = !self.selves.is_empty() || !matches!(self.siblings, Siblings::None);
+        Sees { inputs: self.inputs.is_some(), tasks, ..self.sees }
     }
 
-    fn sees_tasks(&self) -> bool {
-        !self.selves.is_empty() || !matches!(self.siblings, Siblings::None)
+    /// The shape of what `name` stands for, if it is visible.
+    pub(super) fn root(&self, name: &str) -> Option<Shape> {
+        match names::find(name) {
+            Some(root) => (root.visible)(self.sees()).then_some(root.shape),
+            None => self.siblings.has_label(name).then_some(Shape::Any),
+        }
     }
 
     /// The names an expression may begin with here.
     pub(super) fn visible_roots(&self) -> impl Iterator<Item = &'static str> {
-        ROOTS.into_iter().filter(|root| self.root(root).is_some())
+        let sees = self.sees();
+        ROOTS.into_iter().filter(move |root| (root.visible)(sees)).map(|root| root.name)
     }
 
     /// The outputs of the task called `name` here.

@@ -5,16 +5,16 @@ use std::sync::Arc;
 use super::{
     Decider,
     attempt::Follows,
-    env::{Judged, Path, View, named, walk},
+    env::{Judged, View},
 };
 use crate::{
     event::{Event, PolicyEvaluated, Reason},
     expr::Interpolated,
     phase::Phase,
     plan::{Backoff, Matched, MaxAttempts, Policy, PolicyRule, RuleAction, Verdict},
-    run::state::{TaskIndex, TaskRun},
+    run::state::TaskIndex,
     time::Millis,
-    value::{Map, Value},
+    value::Map,
 };
 
 impl Decider<'_> {
@@ -118,58 +118,4 @@ impl Decider<'_> {
     fn rule_delay(&self, id: TaskIndex, backoff: Backoff, attempts: MaxAttempts) -> Millis {
         self.pause(&self[id], backoff.delay_after(self[id].attempt), attempts)
     }
-}
-
-/// `outcome.…` (R-N4): the names listed there win over the detail's own.
-pub(in crate::run) fn outcome_member(task: &TaskRun, judged: &Judged, path: Path<'_>) -> Value {
-    let Some((key, rest)) = path.split_first() else {
-        let mut all = judged.attempt.detail.as_object().cloned().unwrap_or_default();
-        let names = ["status", "phase", "code", "msg", "result", "error", "meta"].map(Arc::<str>::from);
-        all.extend(names.map(|name| {
-            let value = outcome_member(task, judged, std::slice::from_ref(&name));
-            (name, value)
-        }));
-        return all.into();
-    };
-    let well = judged.phase == Phase::Succeeded;
-    let value = match key.as_ref() {
-        "status" => if well { "ok" } else { "error" }.into(),
-        "phase" => judged.phase.as_str().into(),
-        "code" => code_of(judged),
-        "msg" => judged.message.clone().into(),
-        "result" => named(&judged.outputs),
-        "error" if well => Value::Null,
-        "error" => error_of(judged),
-        "meta" => {
-            let duration = judged.attempt.duration.map_or(Value::Null, millis);
-            Map::from([("attempt".into(), i64::from(task.attempt).into()), ("duration_ms".into(), duration)])
-                .into()
-        }
-        _ => return walk(&judged.attempt.detail, path),
-    };
-    walk(&value, rest)
-}
-
-/// The executor's `detail.error`, filled up with what is known anyway.
-fn error_of(judged: &Judged) -> Value {
-    let told = judged.attempt.detail.member("error").and_then(Value::as_object);
-    let kind =
-        if judged.attempt.expired { "timeout".to_owned() } else { judged.phase.as_str().to_lowercase() };
-    let mut error = Map::from([
-        ("kind".into(), kind.into()),
-        ("message".into(), judged.message.clone().into()),
-        ("code".into(), code_of(judged)),
-        ("retryable".into(), matches!(judged.phase, Phase::Error | Phase::Timeout).into()),
-    ]);
-    let told = told.into_iter().flatten().filter(|(_, value)| !value.is_null());
-    error.extend(told.map(|(name, value)| (name.clone(), value.clone())));
-    error.into()
-}
-
-fn code_of(judged: &Judged) -> Value {
-    judged.code.map_or(Value::Null, |code| i64::from(code).into())
-}
-
-fn millis(millis: Millis) -> Value {
-    i64::try_from(millis).unwrap_or(i64::MAX).into()
 }

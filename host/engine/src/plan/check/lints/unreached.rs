@@ -3,7 +3,7 @@
 use crate::{
     document::{ActionDoc, DagDoc, PipelineDoc, PolicyDoc, RecoveryDoc, TaskDoc},
     plan::{
-        check::names::effective_recovery,
+        check::calls::effective_recovery,
         resolve::{graph::Graph, index::Index},
     },
     problem::codes::warnings::UNREACHED_TASK,

@@ -6,14 +6,13 @@ use crate::{
         WorkDoc,
     },
     form::{Report, listed},
+    names,
     plan::resolve::index::{Callee, Index, hooks_of},
     problem::codes::{
         names::{CONTAINER_CALL, DUPLICATE_NAME, NOT_A_TASK, RESERVED_LABEL},
         shape::NOT_ALLOWED,
     },
 };
-
-use super::visible::ROOTS;
 
 /// What a call of a dag, loop or pipeline may carry (R-W9).
 const CONTAINER_FIELDS: [&str; 7] =
@@ -85,7 +84,7 @@ fn check_pipeline(index: &Index<'_>, pipeline: &PipelineDoc) {
 }
 
 fn check_label(task: &TaskDoc, report: &Report) {
-    let Some(name) = task.name.as_ref().filter(|name| ROOTS.contains(&&*name.value)) else { return };
+    let Some(name) = task.name.as_ref().filter(|name| names::find(&name.value).is_some()) else { return };
     let message =
         format!("label `{}` is a name that expressions already use; expected another one", name.value);
     report.problem(name.problem(&RESERVED_LABEL, message));

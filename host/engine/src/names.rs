@@ -1,0 +1,142 @@
+//! The names that expressions may begin with: one file each, with where it is visible, what it holds, what to write
+//! instead where it is not visible, and its value while a run goes on.
+//!
+//! A new root is one file in here and its line in [`ROOTS`]. Submitting asks [`find`] whether a name means something where
+//! it stands; running asks [`value`], which sees the run through [`Sight`].
+
+mod args;
+mod children;
+mod ctx;
+mod hook;
+mod inputs;
+mod iter;
+mod iteration;
+mod label;
+mod outcome;
+mod own;
+mod prev;
+mod result;
+mod shape;
+mod sight;
+mod synonyms;
+mod system;
+mod tasks;
+mod vars;
+mod workflow;
+mod workload;
+
+use std::sync::Arc;
+
+use crate::value::{Map, Value};
+
+pub(crate) use self::{
+    shape::{Declared, Shape},
+    sight::{Attempted, Course, Firing, Sight, System, Workflow},
+    synonyms::{instead_of_member, instead_of_root},
+    tasks::{Finished, Ran, TASK},
+};
+
+/// All of them, in the order in which messages list them.
+pub(crate) static ROOTS: [&Root; 23] = [
+    &workflow::WORKFLOW,
+    &system::SYSTEM,
+    &vars::VARS,
+    &inputs::INPUTS,
+    &tasks::TASKS,
+    &iteration::LOOP,
+    &iteration::ITERATOR,
+    &iteration::LOOP_ITER,
+    &hook::HOOK,
+    &outcome::OUTCOME,
+    &iter::ITER,
+    &ctx::CTX,
+    &prev::PREV,
+    &own::TASK,
+    &own::ATTEMPT,
+    &args::ARGS,
+    &workload::WORKLOAD,
+    &children::CHILDREN,
+    &result::PHASE,
+    &result::CODE,
+    &result::MSG,
+    &result::OUTPUTS,
+    &result::RETRIES,
+];
+
+/// A name that expressions may begin with.
+pub(crate) struct Root {
+    pub(crate) name: &'static str,
+    /// Whether it is visible where an expression sees this.
+    pub(crate) visible: fn(Sees) -> bool,
+    /// What it holds.
+    pub(crate) shape: Shape,
+    /// What to say where it is not visible; nothing where it is visible everywhere.
+    pub(crate) hint: &'static str,
+    /// The value at the path behind the name; null where there is none.
+    value: fn(&dyn Sight, Path<'_>) -> Value,
+}
+
+/// What names of pipelines have in common.
+const PIPELINE: Root = Root {
+    name: "",
+    visible: |sees| sees.pipeline,
+    shape: Shape::Any,
+    hint: "only the tasks of a pipeline see it",
+    value: |_, _| Value::Null,
+};
+
+/// The members behind a name, outermost first.
+pub(crate) type Path<'p> = &'p [Arc<str>];
+
+/// What there is to see where an expression stands, besides what is visible everywhere.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Sees {
+    /// Inputs, a template's or a node's.
+    pub(crate) inputs: bool,
+    /// Tasks, the own one included.
+    pub(crate) tasks: bool,
+    /// The iteration of a loop.
+    pub(crate) iteration: bool,
+    /// What fired a hook.
+    pub(crate) hook: bool,
+    /// An attempt that has finished.
+    pub(crate) attempt: bool,
+    /// A container that is about to end.
+    pub(crate) container: bool,
+    /// How many children a container has.
+    pub(crate) children: bool,
+    /// The course of a pipeline.
+    pub(crate) pipeline: bool,
+    /// The task's own name and attempt.
+    pub(crate) task: bool,
+    /// What policy rules judge.
+    pub(crate) outcome: bool,
+}
+
+/// The root of that name.
+pub(crate) fn find(name: &str) -> Option<&'static Root> {
+    ROOTS.into_iter().find(|root| root.name == name)
+}
+
+/// The value at `path` for an expression that sees `sight`; what is neither a root nor a label is one of the operator's
+/// variables.
+pub(crate) fn value(sight: &dyn Sight, path: Path<'_>) -> Value {
+    let Some((name, rest)) = path.split_first() else { return Value::Null };
+    match find(name) {
+        Some(root) => (root.value)(sight, rest),
+        None => label::value(sight, name, rest).unwrap_or_else(|| vars::value(sight, path)),
+    }
+}
+
+/// The member of `value` at `path`.
+fn walk(value: &Value, path: Path<'_>) -> Value {
+    path.iter().try_fold(value, |value, key| value.member(key)).cloned().unwrap_or_default()
+}
+
+/// The member of an object at `path`, without copying what is not asked for.
+fn member_of(map: &Arc<Map>, path: Path<'_>) -> Value {
+    match path.split_first() {
+        None => Value::Object(Arc::clone(map)),
+        Some((key, rest)) => map.get(key).map_or(Value::Null, |value| walk(value, rest)),
+    }
+}

@@ -1,0 +1,22 @@
+//! `inputs`: the inputs of the template or node that the expression belongs to.
+
+use super::{Declared, Path, Root, Shape, Sight, walk};
+use crate::value::Value;
+
+pub(super) static INPUTS: Root = Root {
+    name: "inputs",
+    visible: |sees| sees.inputs,
+    shape: Shape::Object(&[("parameters", Shape::Declared(Declared::Inputs))]),
+    hint: "only templates have inputs; the workflow's parameters are `workflow.parameters`",
+    value,
+};
+
+fn value(sight: &dyn Sight, path: Path<'_>) -> Value {
+    match path {
+        [key] if key.as_ref() == "parameters" => sight.inputs().into(),
+        [key, name, rest @ ..] if key.as_ref() == "parameters" => {
+            sight.input(name).map_or(Value::Null, |value| walk(&value, rest))
+        }
+        _ => Value::Null,
+    }
+}

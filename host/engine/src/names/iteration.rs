@@ -1,0 +1,42 @@
+//! `loop`, and NoETL's words for it: the nearest iteration around the task.
+
+use super::{Path, Root, Sees, Shape, Sight, walk};
+use crate::value::{Map, Value};
+
+const MEMBERS: &[(&str, Shape)] = &[("index", Shape::Integer), ("item", Shape::Any)];
+
+pub(super) static LOOP: Root = Root { name: "loop", ..ROOT };
+
+pub(super) static ITERATOR: Root = Root { name: "iterator", ..ROOT };
+
+/// The item's fields are members of it too.
+pub(super) static LOOP_ITER: Root = Root {
+    name: "loop_iter",
+    shape: Shape::Open(MEMBERS),
+    value: |sight, path| value(sight, path, true),
+    ..ROOT
+};
+
+const ROOT: Root = Root {
+    name: "",
+    visible,
+    shape: Shape::Object(MEMBERS),
+    hint: "only the body of a loop sees it",
+    value: |sight, path| value(sight, path, false),
+};
+
+fn visible(sees: Sees) -> bool {
+    sees.iteration
+}
+
+fn value(sight: &dyn Sight, path: Path<'_>, fields: bool) -> Value {
+    let Some((index, item)) = sight.iteration() else { return Value::Null };
+    let index = Value::from(i64::from(index));
+    match path.split_first() {
+        None => Map::from([("index".into(), index), ("item".into(), item)]).into(),
+        Some((key, rest)) if key.as_ref() == "index" => walk(&index, rest),
+        Some((key, rest)) if key.as_ref() == "item" => walk(&item, rest),
+        Some(_) if fields => walk(&item, path),
+        Some(_) => Value::Null,
+    }
+}

@@ -1,0 +1,12 @@
+//! Labels: tasks of a pipeline by their name alone stand for their outputs; null before the task has ended.
+
+use std::sync::Arc;
+
+use super::{Path, Sight, tasks::named, walk};
+use crate::value::Value;
+
+/// The value behind `label`; `None` if it is none.
+pub(super) fn value(sight: &dyn Sight, label: &Arc<str>, path: Path<'_>) -> Option<Value> {
+    let outputs = sight.label(label)?;
+    Some(outputs.map_or(Value::Null, |outputs| walk(&named(&outputs), path)))
+}

@@ -1,0 +1,13 @@
+//! `_prev`: the outputs of the pipeline's task that ended last.
+
+use super::{PIPELINE, Root, tasks::named, walk};
+use crate::value::Value;
+
+pub(super) static PREV: Root = Root {
+    name: "_prev",
+    value: |sight, path| {
+        let previous = sight.course().and_then(|course| course.previous);
+        previous.map_or(Value::Null, |outputs| walk(&named(&outputs), path))
+    },
+    ..PIPELINE
+};

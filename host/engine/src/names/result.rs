@@ -1,0 +1,54 @@
+//! `phase`, `code`, `msg`, `outputs`, `retries`: what is being judged, an attempt or a container.
+
+use super::{Path, Root, Sees, Shape, Sight};
+use crate::value::Value;
+
+pub(super) static PHASE: Root = Root {
+    name: "phase",
+    visible: of_either,
+    shape: Shape::Phase,
+    value: |sight, path| value(sight, "phase", path),
+    ..RESULT
+};
+
+pub(super) static CODE: Root =
+    Root { name: "code", shape: Shape::Integer, value: |sight, path| value(sight, "code", path), ..RESULT };
+
+pub(super) static MSG: Root = Root {
+    name: "msg",
+    visible: of_either,
+    shape: Shape::Text,
+    value: |sight, path| value(sight, "msg", path),
+    ..RESULT
+};
+
+pub(super) static OUTPUTS: Root = Root {
+    name: "outputs",
+    visible: of_either,
+    value: |sight, path| value(sight, "outputs", path),
+    ..RESULT
+};
+
+pub(super) static RETRIES: Root = Root {
+    name: "retries",
+    shape: Shape::Integer,
+    value: |sight, path| value(sight, "retries", path),
+    ..RESULT
+};
+
+const RESULT: Root = Root {
+    name: "",
+    visible: |sees| sees.attempt,
+    shape: Shape::Any,
+    hint: "only phaseConditions and retry expressions see a finished attempt",
+    value: |_, _| Value::Null,
+};
+
+/// What a container has as well.
+fn of_either(sees: Sees) -> bool {
+    sees.attempt || sees.container
+}
+
+fn value(sight: &dyn Sight, name: &str, path: Path<'_>) -> Value {
+    sight.judged().map_or(Value::Null, |judged| judged.get(name, path))
+}

@@ -1,0 +1,126 @@
+//! What names need to know of a run.
+
+use std::{collections::BTreeMap, sync::Arc};
+
+use crate::{
+    knobs::HookType,
+    outcome::Output,
+    phase::Phase,
+    time::Millis,
+    value::{Map, Value},
+};
+
+use super::Finished;
+
+/// A run as one expression sees it. What is not there to see is `None`.
+pub(crate) trait Sight {
+    fn workflow(&self) -> Workflow<'_>;
+
+    fn system(&self) -> System<'_>;
+
+    /// The input of that name, the nearest first.
+    fn input(&self, _name: &str) -> Option<Value> {
+        None
+    }
+
+    /// All inputs.
+    fn inputs(&self) -> Map {
+        Map::new()
+    }
+
+    /// The task of that name.
+    fn task(&self, _name: &Arc<str>) -> Option<Finished> {
+        None
+    }
+
+    /// How many children the container has: in all, or in the phase of that name.
+    fn children(&self, _of: &str) -> Option<i64> {
+        None
+    }
+
+    /// Index and item of the nearest iteration.
+    fn iteration(&self) -> Option<(u32, Value)> {
+        None
+    }
+
+    /// What the hook is about.
+    fn firing(&self) -> Option<Firing> {
+        None
+    }
+
+    /// What is being judged: a finished attempt, or a container about to end.
+    fn judged(&self) -> Option<Finished> {
+        None
+    }
+
+    /// What policy rules see of an attempt besides its result.
+    fn attempted(&self) -> Option<Attempted<'_>> {
+        None
+    }
+
+    /// The course of the pipeline around.
+    fn course(&self) -> Option<Course<'_>> {
+        None
+    }
+
+    /// The outputs of the pipeline's task of that label, none before it ended; `None` where there is no such label.
+    fn label(&self, _label: &Arc<str>) -> Option<Option<Arc<Vec<Output>>>> {
+        None
+    }
+
+    /// What `set_ctx` has set.
+    fn ctx(&self) -> Option<&Arc<Map>> {
+        None
+    }
+
+    /// The task's own name and the number of its attempt.
+    fn own(&self) -> Option<(Arc<str>, u32)> {
+        None
+    }
+}
+
+/// The run itself.
+pub(crate) struct Workflow<'a> {
+    pub(crate) name: &'a Arc<str>,
+    pub(crate) namespace: &'a Arc<str>,
+    pub(crate) id: &'a Arc<str>,
+    pub(crate) phase: Phase,
+    pub(crate) labels: &'a BTreeMap<Arc<str>, Value>,
+    pub(crate) parameters: &'a Arc<Map>,
+}
+
+/// What the host tells.
+pub(crate) struct System<'a> {
+    pub(crate) os: &'a Arc<str>,
+    pub(crate) arch: &'a Arc<str>,
+    pub(crate) vars: &'a Value,
+}
+
+/// What fired a hook.
+pub(crate) struct Firing {
+    pub(crate) hook: HookType,
+    pub(crate) task: Arc<str>,
+    pub(crate) seen: Finished,
+}
+
+/// An attempt as policy rules see it, besides its result.
+pub(crate) struct Attempted<'a> {
+    /// Its number, from 1.
+    pub(crate) number: u32,
+    /// The executor's detail.
+    pub(crate) detail: &'a Value,
+    /// From its start, if the executor started.
+    pub(crate) duration: Option<Millis>,
+    /// Whether a clock ended it.
+    pub(crate) expired: bool,
+}
+
+/// How far a pipeline has come.
+pub(crate) struct Course<'a> {
+    /// What `set_iter` has set.
+    pub(crate) iter: &'a Arc<Map>,
+    /// The outputs of the task that ended last.
+    pub(crate) previous: Option<Arc<Vec<Output>>>,
+    /// The pipeline's inputs.
+    pub(crate) inputs: Map,
+}

@@ -1,0 +1,39 @@
+//! `workflow`: the run itself.
+
+use super::{Declared, Path, Root, Shape, Sight, member_of, walk};
+use crate::value::Value;
+
+pub(super) static WORKFLOW: Root = Root {
+    name: "workflow",
+    visible: |_| true,
+    shape: Shape::Object(&[
+        ("name", Shape::Text),
+        ("namespace", Shape::Text),
+        ("id", Shape::Text),
+        ("phase", Shape::Phase),
+        ("parameters", Shape::Declared(Declared::Workflow)),
+        ("labels", Shape::Any),
+        ("arguments", Shape::Object(&[("parameters", Shape::Declared(Declared::Workflow))])),
+    ]),
+    hint: "",
+    value,
+};
+
+fn value(sight: &dyn Sight, path: Path<'_>) -> Value {
+    let Some((first, rest)) = path.split_first() else { return Value::Null };
+    let workflow = sight.workflow();
+    match (first.as_ref(), rest) {
+        ("name", []) => workflow.name.clone().into(),
+        ("namespace", []) => workflow.namespace.clone().into(),
+        ("id", []) => workflow.id.clone().into(),
+        ("phase", []) => workflow.phase.as_str().into(),
+        ("parameters", rest) => member_of(workflow.parameters, rest),
+        ("arguments", [key, rest @ ..]) if key.as_ref() == "parameters" => {
+            member_of(workflow.parameters, rest)
+        }
+        ("labels", [label, rest @ ..]) => {
+            workflow.labels.get(label).map_or(Value::Null, |value| walk(value, rest))
+        }
+        _ => Value::Null,
+    }
+}
