@@ -99,7 +99,7 @@ fn the_executor_in_javascript_fits_the_world() {
     let page = read("host/docs/javascript.md");
     for (kind, file) in [("js", "greet.js"), ("js", "build.js"), ("json", "greet.json")] {
         let text = read(&format!("host/examples/javascript/{file}"));
-        assert!(page.contains(&format!("`{file}`:\n\n```{kind}\n{text}```")), "{file}");
+        assert!(page.contains(&format!("{file}`:\n\n```{kind}\n{text}```")), "{file}");
     }
     let (wit, script) = (read("wit/executor.wit"), read("host/examples/javascript/greet.js"));
     let (names, from) = script.split_once("import { ").unwrap().1.split_once(" } from '").unwrap();
