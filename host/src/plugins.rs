@@ -9,10 +9,7 @@ use std::{
     sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard},
 };
 
-use phasm_engine::{
-    outcome::Outcome,
-    plan::{Executors, Found, Pinned},
-};
+use phasm_engine::{outcome::Outcome, plan::Executors};
 
 use self::plugin::Plugin;
 pub use self::{
@@ -29,8 +26,10 @@ use crate::{
 
 mod files;
 mod folders;
+mod granted;
 mod installed;
 mod manifest;
+mod pinning;
 mod plugin;
 mod source;
 
@@ -49,8 +48,10 @@ pub struct Plugins {
 struct Registry {
     /// By name. Of equal names a bare one means the first; the others are reached by version or digest.
     named: BTreeMap<Arc<str>, Vec<Arc<Plugin>>>,
-    /// By `name@version` and digest, once found: what is found stays so, because the first one wins.
+    /// By `name@version`, digest and `name@digest`, once found: what is found stays so, because the first one wins.
     found: HashMap<Arc<str>, Arc<Plugin>>,
+    /// What plugins may touch of which only the name is known so far.
+    granted: BTreeMap<Arc<str>, Grants>,
 }
 
 /// What an `executor.type` stands for at this moment, to be pinned.
@@ -62,13 +63,6 @@ pub struct Resolved {
     pub digest: Digest,
     /// What it says about itself.
     pub manifest: Manifest,
-}
-
-impl Resolved {
-    fn pinned(&self) -> Pinned {
-        let digest = self.digest.to_string().into();
-        Pinned { plugin: Some(Arc::clone(&self.name)), digest: Some(digest), ..self.manifest.pinned() }
-    }
 }
 
 /// Why an `executor.type` stands for nothing. Attempts that need it end with code 3 and this text.
@@ -114,6 +108,11 @@ impl Plugins {
         self.write().named.entry(name).or_default().push(Arc::new(plugin));
     }
 
+    /// Says what the plugin of that name may touch, wherever its component comes from.
+    pub fn grant(&self, name: impl Into<Arc<str>>, grants: Grants) {
+        self.write().granted.insert(name.into(), grants);
+    }
+
     /// Registers what `dir` holds, each with its entry in `grants`: `NAME.wasm` files, and folders that [are plugins](is_plugin),
     /// which a [`Builder`] builds. Returns the names.
     ///
@@ -156,18 +155,6 @@ impl Plugins {
             found.push((executor_type.clone(), self.look_up(executor_type).await));
         }
         found.into_iter().fold(executors, |all, (executor_type, found)| all.with(executor_type, found))
-    }
-
-    async fn look_up(&self, executor_type: &str) -> Found {
-        let resolved = match self.load(executor_type).await {
-            Ok(()) => self.resolve(executor_type).await,
-            Err(error) => Err(error),
-        };
-        match resolved {
-            Ok(resolved) => Found::Executor(Box::new(resolved.pinned())),
-            Err(PluginError::Unknown { .. }) => Found::Unknown,
-            Err(PluginError::Broken(why)) => Found::Broken(why),
-        }
     }
 
     /// Compiles `executor_type` now instead of at its first call.

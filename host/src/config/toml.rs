@@ -28,7 +28,7 @@ pub(super) fn read(text: &str) -> Result<Tree, Vec<Problem>> {
     }
     let mut builder = TomlReader { source, problems: Vec::new() };
     let node = builder.table(table.get_ref(), &Path::root());
-    let tree = Tree { node, span: Span { line: 1, column: 1, ..Span::default() } };
+    let tree = Tree::new(node, Span { line: 1, column: 1, ..Span::default() });
     if builder.problems.is_empty() { Ok(tree) } else { Err(builder.problems) }
 }
 
@@ -81,7 +81,7 @@ impl TomlReader<'_> {
             }
             DeValue::Table(table) => self.table(table, path),
         };
-        Tree { node, span }
+        Tree::new(node, span)
     }
 
     fn number(&mut self, number: Option<Number>, path: &Path, span: Span) -> Node {

@@ -10,7 +10,6 @@ use crate::{
     form::{Name, Site},
     plan::resolve::index::{Callee, Index, hooks_of, tasks_of},
     problem::codes::{bindings::NO_SOURCE, warnings::UNDECLARED_ARGUMENT},
-    suggest::did_you_mean,
     value::Value,
 };
 
@@ -113,7 +112,7 @@ impl Passing<'_> {
         let message =
             format!("`{}` declares no input `{}`; expected a declared one", self.callee, name.value);
         let warning = name.problem(&UNDECLARED_ARGUMENT, message);
-        index.report.warning(match did_you_mean(&name.value, self.inputs.names()) {
+        index.report.warning(match index.report.did_you_mean(&name.value, self.inputs.names()) {
             Some(hint) => warning.with_hint(hint),
             None => warning.with_hint("it is passed on all the same"),
         });

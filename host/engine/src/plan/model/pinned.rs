@@ -8,7 +8,7 @@ use crate::value::{Map, Value};
 
 /// What an executor type stood for when a run was submitted; recorded with the run, which keeps to it.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Pinned {
     /// The plugin's name, by which it is granted what it may touch.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -35,6 +35,13 @@ pub struct Pinned {
 pub type PinnedExecutors = BTreeMap<Arc<str>, Pinned>;
 
 impl Pinned {
+    /// The type that stands for these very bytes, with what their plugin is granted: `name@sha256:…`.
+    #[must_use]
+    pub fn reference(&self) -> Option<String> {
+        let (plugin, digest) = (self.plugin.as_ref()?, self.digest.as_ref()?);
+        Some(format!("{plugin}@{digest}"))
+    }
+
     /// An executor with these default policies.
     #[must_use]
     pub fn with_defaults(defaults: Map) -> Self {
