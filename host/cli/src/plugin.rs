@@ -6,6 +6,7 @@ mod inspect;
 mod list;
 mod new;
 mod scaffold;
+mod sdk;
 mod shape;
 mod workshop;
 
@@ -22,6 +23,7 @@ pub(super) enum PluginCommand {
     List(list::ListArguments),
     Inspect(inspect::InspectArguments),
     New(new::NewArguments),
+    Sdk(sdk::SdkArguments),
 }
 
 /// Does one of them.
@@ -32,5 +34,6 @@ pub(super) fn plugin(command: &PluginCommand, screen: &Screen) -> Result<Exit, F
         PluginCommand::List(arguments) => list::list(arguments, screen),
         PluginCommand::Inspect(arguments) => inspect::inspect(arguments, screen),
         PluginCommand::New(arguments) => new::new(arguments, screen),
+        PluginCommand::Sdk(arguments) => sdk::sdk(arguments, screen),
     }
 }
