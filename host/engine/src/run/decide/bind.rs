@@ -109,16 +109,24 @@ impl<'a> Call<'a> {
         Ok(Arc::new(bound))
     }
 
-    /// Fields of an item that nobody declared are passed on, as arguments are (R-S5).
+    /// Fields of an item that nobody declared are passed on, as arguments are (R-S5), but for those of which the executor
+    /// says that it has no use for them: nobody wrote that it shall get them.
     fn pass_fields(&self, bound: &mut Vec<Binding>) {
         let Place::Iteration(..) = self.view.task.place else { return };
         // Guests choose how many fields there are: they are only compared with what the document names.
         let is_named = |name: &Arc<str>| bound.iter().any(|binding| binding.name == *name);
-        let fields = self.given.into_iter().flatten().filter(|(name, _)| !is_named(name));
+        let fields = self.given.into_iter().flatten();
+        let fields = fields.filter(|(name, _)| !is_named(name) && self.is_taken(name));
         let passed: Vec<Binding> = fields
             .map(|(name, value)| Binding { name: name.clone(), value: InputValue::Value(value.clone()) })
             .collect();
         bound.extend(passed);
+    }
+
+    fn is_taken(&self, input: &str) -> bool {
+        let Work::Executor(call) = &self.node.work else { return true };
+        let pinned = self.view.run.plan().executors.get(&call.executor_type);
+        pinned.is_none_or(|pinned| pinned.takes(input))
     }
 
     /// The first source that is not null; null if all are.
