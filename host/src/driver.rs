@@ -9,8 +9,6 @@
 //!
 //! Everything that waits while a batch becomes durable makes the next batch, so that a busy run commits in groups.
 
-mod message;
-
 use std::{collections::BTreeMap, num::NonZeroU32, sync::Arc};
 
 use phasm_engine::{
@@ -25,15 +23,13 @@ use tokio::{
     task::AbortHandle,
 };
 
-pub(crate) use self::message::{Answer, Message, Standing};
-pub use self::message::{Refused, Request};
-
 use crate::{
     clock::Clock,
     dispatcher::{Bounds, Dispatcher, Rank, Signal},
     executor::Invocation,
-    handle::Driven,
     journal::Body,
+    message::{Message, Reply, RequestError, Standing},
+    registry::Registry,
     secrets::Secrets,
     store::{Record, RunHead, RunStatus, Store, StoreError},
     watch::{Ear, Watchers},
@@ -48,7 +44,7 @@ pub(crate) struct Shared {
     pub(crate) dispatcher: Arc<Dispatcher<mpsc::UnboundedSender<Message>>>,
     pub(crate) clock: Clock,
     pub(crate) secrets: Secrets,
-    pub(crate) driven: Driven,
+    pub(crate) registry: Registry,
 }
 
 /// Drives one run to its end.
@@ -65,8 +61,8 @@ pub(crate) struct Driver {
     batch: Batch,
 }
 
-/// Answers a request once its batch is durable, or tells that it is not.
-type Answered = Box<dyn FnOnce(Option<&Arc<StoreError>>) + Send>;
+/// Replies to a request once its batch is durable, or tells that it is not.
+type Replying = Box<dyn FnOnce(Option<&Arc<StoreError>>) + Send>;
 
 /// What one batch of inputs has led to so far.
 #[derive(Default)]
@@ -76,8 +72,8 @@ struct Batch {
     commands: Vec<Command>,
     /// Slots that came back, less those that were taken.
     slots: i64,
-    /// Answers to give once the batch is durable.
-    answers: Vec<Answered>,
+    /// Replies to give once the batch is durable.
+    replies: Vec<Replying>,
 }
 
 impl Driver {
@@ -120,7 +116,7 @@ impl Driver {
     /// Drives the run until it and its hooks have ended, or its store fails.
     pub(crate) async fn drive(mut self) {
         let mut messages = Vec::with_capacity(64);
-        // What somebody asked of a run that was taken up for it comes before anything is begun.
+        // What somebody asked of a run that was recovered for it comes before anything is begun.
         messages.extend(std::iter::from_fn(|| self.inbox.try_recv().ok()));
         let result = loop {
             if let Err(error) = self.turn(&mut messages).await {
@@ -146,8 +142,8 @@ impl Driver {
         self.fill_slots(now);
         let result = self.commit().await;
         let failed = result.as_ref().err().cloned().map(Arc::new);
-        for answer in self.batch.answers.drain(..) {
-            answer(failed.as_ref());
+        for reply in self.batch.replies.drain(..) {
+            reply(failed.as_ref());
         }
         result?;
         self.carry_out();
@@ -171,10 +167,10 @@ impl Driver {
     fn take(&mut self, now: Timestamp, message: Message) {
         match message {
             Message::Signal(signal) => self.take_signal(now, signal),
-            Message::Ask { request, answer } => {
+            Message::Ask { request, reply } => {
                 let refused = request.refusal(&self.run);
                 let dropped = self.step(now, request.into());
-                self.answer(answer, if dropped { refused } else { Ok(true) });
+                self.reply(reply, if dropped { refused } else { Ok(true) });
             }
             Message::Look(look) => look(&self.run),
             Message::Watch(listener) => self.watchers.add(listener),
@@ -215,12 +211,12 @@ impl Driver {
         }
     }
 
-    /// Answers once the batch is durable (R-D2).
-    fn answer(&mut self, answer: Answer, result: Result<bool, Refused>) {
-        self.batch.answers.push(Box::new(move |lost| {
-            let result = lost.map_or(result, |error| Err(Refused::Lost(Arc::clone(error))));
+    /// Replies once the batch is durable (R-D2).
+    fn reply(&mut self, reply: Reply, result: Result<bool, RequestError>) {
+        self.batch.replies.push(Box::new(move |lost| {
+            let result = lost.map_or(result, |error| Err(RequestError::Lost(Arc::clone(error))));
             // Whoever asked may have left.
-            let _unheard = answer.send(result);
+            let _unheard = reply.send(result);
         }));
     }
 
@@ -383,15 +379,15 @@ impl Driver {
                 }
                 Message::Signal(Signal::Granted(slots)) => returned += i64::from(slots),
                 Message::Signal(Signal::Started(_) | Signal::Inactive(_)) => {}
-                Message::Ask { request, answer } => {
-                    let _unheard = answer.send(request.refusal(&self.run));
+                Message::Ask { request, reply } => {
+                    let _unheard = reply.send(request.refusal(&self.run));
                 }
                 Message::Look(look) => look(&self.run),
                 Message::Watch(listener) => drop(listener),
             }
         }
         self.shared.dispatcher.slots.exchange(self.rank, &self.sender, returned, 0);
-        self.shared.driven.remove(self.run.id());
+        self.shared.registry.remove(self.run.id());
         let standing = match result {
             Ok(()) => Standing::Ended(Arc::new(self.run)),
             Err(error) => Standing::Lost(error),

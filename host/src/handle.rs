@@ -1,9 +1,6 @@
 //! One run that this process drives, as whoever asked for it holds it.
 
-use std::{
-    collections::HashMap,
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
-};
+use std::sync::Arc;
 
 use phasm_engine::{
     event::TaskId,
@@ -14,7 +11,7 @@ use phasm_engine::{
 use tokio::sync::{mpsc, oneshot, watch};
 
 use crate::{
-    driver::{Message, Refused, Request, Standing},
+    message::{Message, Request, RequestError, Standing},
     store::StoreError,
     watch::Notice,
 };
@@ -31,7 +28,7 @@ pub enum RunError {
     Closed,
 }
 
-impl From<RunError> for Refused {
+impl From<RunError> for RequestError {
     fn from(error: RunError) -> Self {
         match error {
             RunError::Lost(error) => Self::Lost(error),
@@ -135,8 +132,8 @@ impl RunHandle {
     /// suspended one. Durable when it returns; false if none of that name was suspended.
     ///
     /// # Errors
-    /// [`Refused::UnknownTask`] when the run has no task run of that name.
-    pub async fn resume(&self, task: &str, payload: Map) -> Result<bool, Refused> {
+    /// [`RequestError::UnknownTask`] when the run has no task run of that name.
+    pub async fn resume(&self, task: &str, payload: Map) -> Result<bool, RequestError> {
         let suspended = |task: &TaskRun| task.phase == Phase::Suspended;
         match self.find(task, suspended).await? {
             Some(task) => self.ask(Request::Resume(task, payload)).await,
@@ -160,8 +157,8 @@ impl RunHandle {
     /// Cancels the run: every open task run is Cancelled `user`, attempts are stopped. Durable when it returns.
     ///
     /// # Errors
-    /// [`Refused::Ended`] when the run has already ended.
-    pub async fn cancel(&self) -> Result<(), Refused> {
+    /// [`RequestError::Ended`] when the run has already ended.
+    pub async fn cancel(&self) -> Result<(), RequestError> {
         self.ask(Request::Cancel).await.map(drop)
     }
 
@@ -169,8 +166,8 @@ impl RunHandle {
     /// if none of that name was open.
     ///
     /// # Errors
-    /// [`Refused::UnknownTask`] when the run has no task run of that name.
-    pub async fn cancel_task(&self, task: &str) -> Result<bool, Refused> {
+    /// [`RequestError::UnknownTask`] when the run has no task run of that name.
+    pub async fn cancel_task(&self, task: &str) -> Result<bool, RequestError> {
         let open = |task: &TaskRun| !task.phase.is_terminal();
         match self.find(task, open).await? {
             Some(task) => self.ask(Request::CancelTask(task)).await,
@@ -182,27 +179,27 @@ impl RunHandle {
     /// suspended, or not open any more.
     ///
     /// # Errors
-    /// [`Refused`] when the run has ended (to cancel it), has no such task run, or could not record it.
-    pub async fn ask(&self, request: Request) -> Result<bool, Refused> {
-        let (answer, hears) = oneshot::channel();
-        if let Err(mpsc::error::SendError(Message::Ask { request, answer })) =
-            self.sender.send(Message::Ask { request, answer })
+    /// [`RequestError`] when the run has ended (to cancel it), has no such task run, or could not record it.
+    pub async fn ask(&self, request: Request) -> Result<bool, RequestError> {
+        let (reply, hears) = oneshot::channel();
+        if let Err(mpsc::error::SendError(Message::Ask { request, reply })) =
+            self.sender.send(Message::Ask { request, reply })
         {
             let run = self.ended().await?;
-            let _heard = answer.send(request.refusal(&run));
+            let _heard = reply.send(request.refusal(&run));
         }
-        hears.await.unwrap_or(Err(Refused::Closed))
+        hears.await.unwrap_or(Err(RequestError::Closed))
     }
 
     /// The first task run of that name which is `wanted`; none if there are only others.
-    async fn find(&self, name: &str, wanted: fn(&TaskRun) -> bool) -> Result<Option<TaskId>, Refused> {
+    async fn find(&self, name: &str, wanted: fn(&TaskRun) -> bool) -> Result<Option<TaskId>, RequestError> {
         let name = name.to_owned();
         let found = self.look(move |run| {
             let mut named = tasks_named(run, &name).peekable();
             named.peek()?;
             Some(named.find(|task| wanted(task)).map(|task| task.id))
         });
-        found.await?.ok_or(Refused::UnknownTask)
+        found.await?.ok_or(RequestError::UnknownTask)
     }
 }
 
@@ -212,26 +209,4 @@ pub fn tasks_named<'a>(run: &'a Run, name: &'a str) -> impl Iterator<Item = &'a 
         run.node(task).name.as_ref() == name || run.path(task) == name || run.task_run_id(task.id) == name
     };
     run.tasks().iter().filter(is_named)
-}
-
-/// The runs a host drives.
-#[derive(Debug, Default)]
-pub(crate) struct Driven(Mutex<HashMap<Arc<str>, RunHandle>>);
-
-impl Driven {
-    pub(crate) fn get(&self, run_id: &str) -> Option<RunHandle> {
-        self.handles().get(run_id).cloned()
-    }
-
-    pub(crate) fn add(&self, handle: RunHandle) {
-        self.handles().insert(Arc::clone(&handle.id), handle);
-    }
-
-    pub(crate) fn remove(&self, run_id: &str) {
-        self.handles().remove(run_id);
-    }
-
-    fn handles(&self) -> MutexGuard<'_, HashMap<Arc<str>, RunHandle>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
 }

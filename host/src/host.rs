@@ -26,10 +26,12 @@ use tokio::{
 pub use self::setup::{HostBuilder, OpenError};
 use crate::{
     dispatcher::Rank,
-    driver::{Driver, Message, Shared, Standing},
-    handle::{Driven, RunHandle},
+    driver::{Driver, Shared},
+    handle::RunHandle,
+    message::{Message, Standing},
     plugins::Plugins,
     reader,
+    registry::Registry,
     store::{RunHead, Store, StoreError},
     watch::{Listener, Notice},
 };
@@ -47,7 +49,7 @@ pub struct Host {
     facts: Facts,
     allow_missing: bool,
     submitted: AtomicU64,
-    /// Held while a run is taken up from the store, so that nobody takes it up twice.
+    /// Held while a run is recovered, so that nobody recovers it twice.
     recovering: tokio::sync::Mutex<()>,
     control: Control,
 }
@@ -89,7 +91,7 @@ impl Host {
     pub fn with_store(mut self, store: Arc<dyn Store>) -> Self {
         let Shared { dispatcher, clock, secrets, .. } = self.shared.as_ref();
         let (dispatcher, clock, secrets) = (Arc::clone(dispatcher), *clock, secrets.clone());
-        self.shared = Arc::new(Shared { store, dispatcher, clock, secrets, driven: Driven::default() });
+        self.shared = Arc::new(Shared { store, dispatcher, clock, secrets, registry: Registry::default() });
         self
     }
 
@@ -181,7 +183,7 @@ impl Host {
             priority: plan.priority,
             submitted_at: now,
         });
-        Ok(self.launch(run, step, head, listener, None).await?)
+        Ok(self.drive(run, step, head, listener, None).await?)
     }
 
     /// The secrets that the plan names and this host has.
@@ -192,7 +194,7 @@ impl Host {
 
     /// Drives a run on from a step that is not durable yet: its first, or the first after it was recovered. `first`
     /// reaches it before anything is begun.
-    async fn launch(
+    async fn drive(
         &self,
         run: Run,
         step: Step,
@@ -214,7 +216,7 @@ impl Host {
             handle.tell(message);
         }
         if let Some(control) = &self.control.0 {
-            self.shared.driven.add(handle.clone());
+            self.shared.registry.add(handle.clone());
             control.spawn(driver.drive());
         }
         Ok(handle)

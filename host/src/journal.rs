@@ -34,7 +34,7 @@ fn decode(bytes: &[u8]) -> Result<Vec<Event>, serde_json::Error> {
     Ok(events)
 }
 
-/// Why a run of a store cannot be taken up.
+/// Why a run of a store cannot be recovered.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum RecoverError {

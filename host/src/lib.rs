@@ -1,10 +1,20 @@
 //! Phasm as a library: sandboxed WebAssembly executors, declarative workflows, one process.
 //!
+//! ```text
+//! open      plugins, grants, secrets, a store ─▶ Host
+//! plan      text ─ reader ─▶ Draft ─ plugins ─▶ Plan, or every problem at once
+//! submit    Plan and parameters ─▶ a run, durable, and a handle to it
+//! drive     inputs ─▶ the engine ─▶ one durable record ─▶ attempts, on the sandbox or another executor
+//! watch     every durable event, and what guests say while they work
+//! view      the run as it stands, or as it ended
+//! recover   the journal in the store ─▶ the same run, driven on
+//! ```
+//!
 //! Open a [`Host`], give it plugins and grants, submit documents, await their views:
 //!
 //! ```no_run
 //! # async fn embed() -> Result<(), Box<dyn std::error::Error>> {
-//! use phasm::{Host, engine::value::Map, sandbox::{DirGrant, Grants}};
+//! use phasm::{Host, Map, sandbox::{DirGrant, Grants}};
 //!
 //! let reports = DirGrant { host: "reports".into(), guest: "/reports".into(), read_only: false };
 //! let host = Host::builder()
@@ -24,8 +34,7 @@
 //! use std::{future::Future, pin::Pin, sync::Arc};
 //!
 //! use phasm::{
-//!     Host,
-//!     engine::{outcome::Outcome, phase::Phase, value::Map},
+//!     Host, Map, Outcome, Phase,
 //!     executor::{Executor, Invocation, Observer},
 //! };
 //!
@@ -35,7 +44,7 @@
 //! impl Executor for SecondTime {
 //!     fn execute(&self, call: Invocation, _: Arc<dyn Observer>) -> Pin<Box<dyn Future<Output = Outcome> + Send>> {
 //!         let first = call.attempt == 1;
-//!         Box::pin(async move { if first { Outcome::error("not yet") } else { Outcome::succeeded(Vec::new()) } })
+//!         Box::pin(async move { if first { Outcome::error("not yet") } else { Outcome::default().output("n", 2) } })
 //!     }
 //! }
 //!
@@ -57,28 +66,51 @@
 //! # }
 //! ```
 
-pub mod clock;
+// Open: what a host is made of.
 pub mod config;
+mod host;
+pub mod plugins;
+pub mod secrets;
+
+// Plan: text becomes a document, the engine does the rest.
+pub mod reader;
+
+// Submit and drive: a handle outside, a driver inside, and the words between them.
+pub mod clock;
 mod dispatcher;
 mod driver;
 mod handle;
-mod host;
+mod message;
+mod registry;
+
+// Keep: what is durable, and the run that follows from it.
 pub mod journal;
-pub mod plugins;
-pub mod reader;
-pub mod secrets;
 pub mod store;
+
+// Watch.
 mod watch;
 
+#[doc(inline)]
+pub use phasm_engine as engine;
+#[doc(inline)]
+pub use phasm_engine::{
+    outcome::{Outcome, Output},
+    phase::Phase,
+    plan::Plan,
+    problem::{Problem, Problems},
+    run::{RunView, TaskView},
+    value::{Map, Value},
+};
+#[doc(inline)]
+pub use phasm_sandbox::{self as sandbox, executor};
+
 pub use self::{
-    driver::{Refused, Request},
     handle::{RunError, RunHandle, Waited, tasks_named},
     host::{Host, HostBuilder, OpenError, SubmitError},
     journal::RecoverError,
+    message::{Request, RequestError},
     watch::{LogLine, Notice, ProgressNote},
 };
-pub use phasm_engine as engine;
-pub use phasm_sandbox::{self as sandbox, executor};
 
 /// The README's examples are tested.
 #[cfg(doctest)]

@@ -4,19 +4,22 @@
 //! as [`Problem`]s, never as a panic. Duplicate keys are kept; [`Draft::plan`](phasm_engine::plan::Draft::plan) reports
 //! them.
 
+mod file;
 mod json;
 mod number;
 pub(crate) mod source;
 mod yaml;
 
 use phasm_engine::{
+    form::{MOST_PROBLEMS, more},
     path::Path,
     problem::Problem,
     problem::codes::{Entry, source as entries},
     tree::{Span, Tree},
 };
 
-use source::Source;
+pub use file::{text_from, text_of};
+use source::SourceText;
 
 /// Bytes of text in a document, and of the texts and keys in it, those that YAML aliases repeat included.
 const MOST_BYTES: usize = 16 << 20;
@@ -24,8 +27,6 @@ const MOST_BYTES: usize = 16 << 20;
 const MOST_DEPTH: usize = 128;
 /// Values in a document, those that YAML aliases repeat included.
 const MOST_NODES: usize = 2_000_000;
-/// Problems that are kept; nobody reads more.
-const MOST_PROBLEMS: usize = 1000;
 
 /// Reads the document `text`; `name` is its file's, and decides the language where it ends in `.json`.
 ///
@@ -35,10 +36,9 @@ const MOST_PROBLEMS: usize = 1000;
 /// All problems found. A syntax error hides what stands behind it, so it comes last.
 pub fn read(name: &str, text: &str) -> Result<Tree, Vec<Problem>> {
     if text.len() > MOST_BYTES {
-        let message = format!("{} bytes of text; expected at most {MOST_BYTES}", text.len());
-        return Err(vec![Problem::new(&entries::TOO_LARGE, &Path::root(), Span::default(), message)]);
+        return Err(vec![file::too_long()]);
     }
-    let source = Source::new(text);
+    let source = SourceText::new(text);
     if has_ending(name, &["json"]) {
         return json::read(&source);
     }
@@ -62,7 +62,7 @@ type Fatal = Box<Problem>;
 
 /// What a reader has found so far.
 #[derive(Default)]
-struct Findings {
+struct Reading {
     problems: Vec<Problem>,
     size: Size,
 }
@@ -87,9 +87,9 @@ impl Size {
     }
 }
 
-impl Findings {
+impl Reading {
     fn report(&mut self, entry: &Entry, path: &Path, span: Span, message: impl Into<String>, hint: &str) {
-        if self.problems.len() >= MOST_PROBLEMS {
+        if self.problems.len() > MOST_PROBLEMS {
             return;
         }
         self.problems.push(Problem::new(entry, path, span, message).with_hint(hint));
@@ -108,11 +108,22 @@ impl Findings {
         Err(too_large(span(), what))
     }
 
+    /// Says that there are more than are kept, if there are.
+    fn cut(&mut self) {
+        if self.problems.len() > MOST_PROBLEMS {
+            self.problems.truncate(MOST_PROBLEMS);
+            self.problems.push(more(&entries::MORE_PROBLEMS, "problems", "mend these and validate again"));
+        }
+    }
+
     fn finish(mut self, tree: Result<Tree, Fatal>) -> Result<Tree, Vec<Problem>> {
         match tree {
             Ok(tree) if self.problems.is_empty() => return Ok(tree),
-            Ok(_) => (),
-            Err(problem) => self.problems.push(*problem),
+            Ok(_) => self.cut(),
+            Err(problem) => {
+                self.cut();
+                self.problems.push(*problem);
+            }
         }
         Err(self.problems)
     }

@@ -27,7 +27,7 @@ pub use self::{error::StoreError, memory::Memory};
 
 /// What a store answers with, later. It borrows nothing, needs no particular runtime, and may be dropped: what was
 /// asked for happens all the same.
-pub type Answer<T> = Pin<Box<dyn Future<Output = Result<T, StoreError>> + Send>>;
+pub type Pending<T> = Pin<Box<dyn Future<Output = Result<T, StoreError>> + Send>>;
 
 /// What a record says; bytes only to the stores that need bytes.
 ///
@@ -146,29 +146,29 @@ pub trait Store: Send + Sync {
     /// [`StoreError::Conflict`] unless the run has exactly `first_seq` events, 0 standing for a run that does not exist:
     /// nothing was written, the caller re-reads. Any other error leaves open whether the record was kept: the caller
     /// stops the run, and goes on from what [`load`](Self::load) returns. Other runs' records do not suffer from a conflict.
-    fn append(&self, head: Arc<RunHead>, status: RunStatus, record: Record<Arc<dyn Encode>>) -> Answer<()>;
+    fn append(&self, head: Arc<RunHead>, status: RunStatus, record: Record<Arc<dyn Encode>>) -> Pending<()>;
 
     /// The journal of a run, in order and without gaps: what was durable at some moment after the call.
     ///
     /// # Errors
     /// [`StoreError::NotFound`]; [`StoreError::Corrupt`] if a record is missing or does not follow its predecessor.
-    fn load(&self, run_id: &str) -> Answer<Vec<Record<Vec<u8>>>>;
+    fn load(&self, run_id: &str) -> Pending<Vec<Record<Vec<u8>>>>;
 
     /// The row of a run, if there is one.
     ///
     /// # Errors
     /// When the store cannot be read.
-    fn get(&self, run_id: &str) -> Answer<Option<RunRow>>;
+    fn get(&self, run_id: &str) -> Pending<Option<RunRow>>;
 
     /// The newest `limit` runs that fit `filter`, newest first.
     ///
     /// # Errors
     /// When the store cannot be read.
-    fn list(&self, filter: Filter, limit: usize) -> Answer<Vec<RunRow>>;
+    fn list(&self, filter: Filter, limit: usize) -> Pending<Vec<RunRow>>;
 
     /// The runs a restart has to go on with, highest priority first, then in the order of submission.
     ///
     /// # Errors
     /// When the store cannot be read.
-    fn open_runs(&self) -> Answer<Vec<RunRow>>;
+    fn open_runs(&self) -> Pending<Vec<RunRow>>;
 }

@@ -9,7 +9,7 @@ use std::{
 };
 
 use phasm::{
-    Host, Notice, RecoverError, Refused, Request, RunError, RunHandle, Waited,
+    Host, Notice, RecoverError, Request, RequestError, RunError, RunHandle, Waited,
     engine::{
         event::TaskId,
         outcome::{Outcome, Output},
@@ -198,7 +198,7 @@ async fn of_two_hosts_on_one_store_one_advances_a_run() {
     assert!(matches!(ours.wait_or_park().await, Ok(Waited::Parked(_))));
     let theirs = right.recover_run(ours.id()).await.unwrap();
     assert!(theirs.resume("ask", Map::new()).await.unwrap());
-    let Err(Refused::Lost(lost)) = ours.resume("b", Map::new()).await else { panic!("it was recorded") };
+    let Err(RequestError::Lost(lost)) = ours.resume("b", Map::new()).await else { panic!("it was recorded") };
     assert!(matches!(lost.as_ref(), StoreError::Conflict { .. }), "{lost:?}");
     let Err(RunError::Lost(lost)) = ours.wait().await else { panic!("it goes on") };
     assert!(lost.to_string().contains("another driver has advanced it"), "{lost}");
@@ -235,7 +235,7 @@ async fn what_cannot_be_taken_up_is_told_apart() {
     let ended = host.recover_run(run.id()).await;
     assert!(matches!(&ended, Err(RecoverError::Ended { phase: Phase::Succeeded, .. })), "{ended:?}");
     assert!(ended.unwrap_err().to_string().ends_with("has already ended: Succeeded"));
-    assert_eq!(host.recorded(run.id()).await.unwrap().phase(), Phase::Succeeded);
+    assert_eq!(host.replay(run.id()).await.unwrap().phase(), Phase::Succeeded);
 }
 
 const OPEN: RunStatus = RunStatus { phase: Phase::Created, finished_at: None, open: true };
@@ -351,7 +351,7 @@ async fn what_is_cancelled_is_not_begun_again() {
         kill(dying).await;
         let executor = Fake::new(by_type);
         let living = host(&store, &executor);
-        let recorded = living.recorded(run.id()).await.unwrap();
+        let recorded = living.replay(run.id()).await.unwrap();
         let a = phasm::tasks_named(&recorded, "main/a").next().unwrap().id;
         let request = if everything { Request::Cancel } else { Request::CancelTask(a) };
         let (taken_up, mut notices, answer) = living.ask_run(run.id(), request).await.unwrap();
@@ -365,7 +365,7 @@ async fn what_is_cancelled_is_not_begun_again() {
         let called: Vec<_> = executor.calls().into_iter().map(|call| call.task.to_string()).collect();
         assert!(!called.contains(&"a".to_owned()), "{called:?}");
         let unknown = taken_up.ask(Request::CancelTask(TaskId(99))).await;
-        assert!(matches!(unknown, Err(Refused::UnknownTask)), "{unknown:?}");
+        assert!(matches!(unknown, Err(RequestError::UnknownTask)), "{unknown:?}");
     }
 }
 
@@ -385,7 +385,7 @@ async fn an_attempt_that_is_not_begun_holds_no_slot() {
     let executor = Fake::new(by_type);
     let store = Arc::clone(&store) as Arc<dyn Store>;
     let living = Host::builder().store(store).executor(Arc::clone(&executor) as _).slots(1).open().unwrap();
-    let recorded = living.recorded(run.id()).await.unwrap();
+    let recorded = living.replay(run.id()).await.unwrap();
     let a = phasm::tasks_named(&recorded, "a").next().unwrap().id;
     let (taken_up, _, answer) = living.ask_run(run.id(), Request::CancelTask(a)).await.unwrap();
     assert!(matches!(answer, Ok(true)), "{answer:?}");
@@ -408,7 +408,7 @@ async fn a_record_that_is_refused_holds_no_slot() {
     let theirs = right.recover_run(ours.id()).await.unwrap();
     assert!(theirs.resume("ask", Map::new()).await.unwrap());
     let lost = ours.resume("ask", Map::new()).await;
-    assert!(matches!(lost, Err(Refused::Lost(_))), "{lost:?}");
+    assert!(matches!(lost, Err(RequestError::Lost(_))), "{lost:?}");
     let (other, _) = submit(&left, r#"{"name": "b", "executor": {"type": "echo"}}"#).await;
     let other = tokio::time::timeout(std::time::Duration::from_secs(60), other.wait()).await;
     assert_eq!(other.unwrap().unwrap().phase, Phase::Succeeded);

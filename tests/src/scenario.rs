@@ -131,7 +131,15 @@ fn millis(text: &str) -> u64 {
 pub fn run_scenario(path: &Path) -> Result<String, String> {
     let text = std::fs::read_to_string(path).map_err(|error| error.to_string())?;
     let name = path.file_name().and_then(|name| name.to_str()).unwrap_or("scenario.yaml");
-    let tree = reader::read(name, &text).map_err(|problems| listed(&problems))?;
+    run_text(name, &text)
+}
+
+/// Runs a scenario, the text of a file called `name`.
+///
+/// # Errors
+/// As for [`run_scenario`].
+pub fn run_text(name: &str, text: &str) -> Result<String, String> {
+    let tree = reader::read(name, text).map_err(|problems| listed(&problems))?;
     let written: Written =
         serde_json::from_value((&tree.to_value()).into()).map_err(|error| error.to_string())?;
     let document = document_of(&tree)?;

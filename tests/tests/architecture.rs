@@ -80,3 +80,37 @@ fn libraries_are_named_in_one_place() {
     let rhai = outside(holding("host", &["use rhai", "rhai::"]), "/engine/src/expr");
     assert_eq!(rhai, Vec::<String>::new());
 }
+
+/// A run's state changes in `run/state` alone, by `apply` and the agenda. Beside the state itself only the decider and the run
+/// hold it mutably, and what those may call is listed here; privacy does the rest, as no field of a state is visible
+/// outside its folder (R-D1).
+#[test]
+fn state_changes_by_events_and_the_agenda() {
+    let holds = |word: &str| -> Vec<String> {
+        let hits = holding("host/engine/src", &[word]).into_iter().filter(|hit| !hit.contains("/run/state"));
+        hits.map(|hit| hit.rsplit_once("/src/").unwrap().1.to_owned()).collect()
+    };
+    assert_eq!(holds("DerefMut"), Vec::<String>::new());
+    assert_eq!(holds("mut State"), ["run/decide/decider.rs: mut State"]);
+    assert_eq!(holds("mut self.state"), ["run.rs: mut self.state"]);
+    assert_eq!(holds("mut TaskRun"), Vec::<String>::new());
+    assert_eq!(holds("mut Scope"), Vec::<String>::new());
+
+    let mut files = Vec::new();
+    sources(&root().join("host/engine/src/run/state"), &mut files);
+    files.push(root().join("host/engine/src/run/state.rs"));
+    let mut ways_in = Vec::new();
+    for file in files {
+        let text = fs::read_to_string(&file).unwrap().replace("\n        ", " ");
+        let signature = |line: &str| line.contains("fn ") && line.contains("&mut self");
+        let outside = |line: &&str| line.trim_start().starts_with("pub") && !line.contains("pub(super)");
+        for line in text.lines().filter(|line| signature(line)).filter(outside) {
+            ways_in.push(line.split("fn ").nth(1).unwrap().split(['(', '<']).next().unwrap().to_owned());
+        }
+    }
+    ways_in.sort();
+    assert_eq!(
+        ways_in,
+        ["apply", "lose_attempt", "next_leaf", "pass_time", "take_due", "take_ready", "wake"]
+    );
+}

@@ -138,7 +138,7 @@ async fn a_store_of_the_first_format_is_shown_and_driven_on() {
     let rows = store.list(phasm::store::Filter::default(), 100).await.unwrap();
     assert_eq!(rows.len(), expected.len());
     for row in &rows {
-        let run = host.recorded(&row.head.run_id).await.unwrap();
+        let run = host.replay(&row.head.run_id).await.unwrap();
         let then = &expected[row.head.workflow.as_ref()];
         assert_eq!(shown(&run), comparable(then["view"].clone()), "{}", row.head.workflow);
         assert_eq!(json!(run.seq()), then["events"], "{}", row.head.workflow);

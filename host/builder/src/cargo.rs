@@ -4,7 +4,7 @@ mod report;
 
 use std::{collections::BTreeSet, io, sync::Arc};
 
-use self::report::Report;
+use self::report::CargoMessages;
 use super::{
     Artefact, BuildError,
     folder::{GuestCrate, TARGET},
@@ -38,7 +38,7 @@ pub(super) fn build(
     };
     match run(guests, first, toolchain, progress) {
         Ok(captured) => {
-            let report = Report::read(&captured.stdout);
+            let report = CargoMessages::read(&captured.stdout);
             guests.iter().map(|guest| judge(guest, guests, &report, &captured.stderr, &stamp)).collect()
         }
         Err(source) => fail_all(guests, &Arc::new(source), process_error),
@@ -83,7 +83,7 @@ fn run_once(
 fn judge(
     guest: &GuestCrate,
     guests: &[GuestCrate],
-    report: &Report,
+    report: &CargoMessages,
     stderr: &str,
     stamp: &Stamp,
 ) -> Result<Artefact, BuildError> {

@@ -1,6 +1,6 @@
 //! Asking something of one run of a store, and driving it on.
 
-use phasm::{Refused, Request, engine::run::Run};
+use phasm::{Request, RequestError, engine::run::Run};
 
 use super::{
     drive::{Answers, DriveArguments, Driven, Plain, Started},
@@ -35,7 +35,7 @@ pub(super) async fn ask(
     match answer {
         Ok(true) => screen.err(&format!("{word}: true\n")),
         // Its clocks ended it while nobody drove the run.
-        Ok(false) | Err(Refused::Ended) => {
+        Ok(false) | Err(RequestError::Ended) => {
             let late = "false, as its time was over when the run was taken up";
             screen.err(&format!("{} {word}: {late}\n", text::doubtful("warning:")));
         }

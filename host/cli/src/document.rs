@@ -1,8 +1,7 @@
 //! Reading documents, from files or stdin.
 
 use std::{
-    fs,
-    io::{self, Read as _},
+    io,
     path::{Path, PathBuf},
 };
 
@@ -12,8 +11,9 @@ use phasm::{
 };
 
 use super::{
-    failure::{Failure, While},
-    problems::Source,
+    failure::Failure,
+    problems::{self, Source},
+    screen::Screen,
 };
 
 /// The text of a document or of another file of ours.
@@ -26,24 +26,39 @@ pub(super) struct Text {
     path: Option<PathBuf>,
 }
 
+/// What cannot be read as text, and why.
+#[derive(Debug)]
+pub(super) struct Unread {
+    /// What messages call it.
+    pub(super) name: String,
+    pub(super) problem: Problem,
+}
+
+impl Unread {
+    /// There is no text to show a place in.
+    pub(super) fn source(&self) -> Source<'_> {
+        Source { name: &self.name, text: "" }
+    }
+
+    /// Shows why nothing is done: on stderr, or as JSON on stdout.
+    pub(super) fn refuse(&self, screen: &Screen, as_json: bool) -> Failure {
+        problems::refuse(screen, self.source(), std::slice::from_ref(&self.problem), as_json)
+    }
+}
+
 impl Text {
     /// Reads `file`, or stdin if it is `-`.
     ///
     /// # Errors
-    /// When there is nothing to read, or it is not UTF-8.
-    pub(super) fn read(file: &Path, what: &str) -> Result<Self, Failure> {
-        if file == Path::new("-") {
-            let mut text = String::new();
-            let read = io::stdin().lock().read_to_string(&mut text);
-            read.map_err(|error| {
-                Failure::call(While::new(format!("{what} on stdin cannot be read"), error))
-            })?;
-            return Ok(Self { name: "<stdin>".to_owned(), text, path: None });
+    /// When there is nothing to read, too much, or what is no text.
+    pub(super) fn read(file: &Path) -> Result<Self, Unread> {
+        let is_stdin = file == Path::new("-");
+        let name = if is_stdin { "<stdin>".to_owned() } else { file.display().to_string() };
+        let text = if is_stdin { reader::text_from(io::stdin().lock()) } else { reader::text_of(file) };
+        match text {
+            Ok(text) => Ok(Self { name, text, path: (!is_stdin).then(|| file.to_owned()) }),
+            Err(problem) => Err(Unread { name, problem: *problem }),
         }
-        let name = file.display().to_string();
-        let text = fs::read_to_string(file)
-            .map_err(|error| Failure::call(While::new(format!("{what} {name} cannot be read"), error)))?;
-        Ok(Self { name, text, path: Some(file.to_owned()) })
     }
 
     pub(super) fn source(&self) -> Source<'_> {

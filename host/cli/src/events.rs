@@ -9,6 +9,7 @@ use super::{
     failure::Failure,
     screen::Screen,
     stored::{self, StoreArgument},
+    text,
 };
 
 /// Prints the journal of a run as it was recorded so far, one JSON object a line, whoever drives it.
@@ -35,8 +36,9 @@ pub(super) fn events(arguments: &EventsArguments, screen: &Screen) -> Result<Exi
     runtime()?.block_on(async {
         let printed = match reader.load(run).await {
             Ok(records) => journal::replay(run, &records, |run, seq, time, events| {
-                let lines =
-                    journal::render(run, seq, time, events).into_iter().map(|event| format!("{event}\n"));
+                let lines = journal::render(run, seq, time, events)
+                    .into_iter()
+                    .map(|event| text::json(&event.to_string()).into_owned() + "\n");
                 // Whoever has stopped reading wants no more.
                 let _gone = screen.out(&lines.collect::<String>());
             })

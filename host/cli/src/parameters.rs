@@ -11,7 +11,10 @@ use phasm::{
     reader,
 };
 
-use super::{document::Text, failure::Failure};
+use super::{
+    document::{Text, Unread},
+    failure::Failure,
+};
 
 /// One `-p NAME=VALUE`, as written.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -64,7 +67,8 @@ pub(super) fn over(mut values: Map, given: &[Given]) -> Map {
 }
 
 fn from_file(file: &Path) -> Result<Map, Failure> {
-    let text = Text::read(file, "parameters")?;
+    let text = Text::read(file)
+        .map_err(|Unread { name, problem }| Failure::call(format!("{name}: {}", problem.message)))?;
     let name = &text.name;
     let tree = reader::read(name, &text.text).map_err(|problems| {
         let first = problems.first();

@@ -1,6 +1,12 @@
 //! Problems and warnings, for people and for programs.
 
-use phasm::engine::{problem::Problem, value::Value};
+use phasm::engine::{
+    problem::{
+        Problem,
+        codes::{source, warnings},
+    },
+    value::Value,
+};
 use serde::Serialize;
 
 use super::{
@@ -67,7 +73,7 @@ pub(super) fn json(screen: &Screen, value: &impl Serialize) -> String {
         serde_json::to_string(value)
     };
     // What is printed has string keys and finite numbers only: this cannot fail.
-    text.unwrap_or_default() + "\n"
+    text::json(&text.unwrap_or_default()).into_owned() + "\n"
 }
 
 /// Shows why nothing is done: on stderr, or as JSON on stdout.
@@ -93,11 +99,20 @@ pub(super) fn show_warnings(screen: &Screen, source: Source<'_>, warnings: &[Pro
     let first = warnings.get(..MOST_WARNINGS).unwrap_or(warnings);
     print(screen, source, first, |code| text::doubtful(code));
     if let Some(more) = warnings.len().checked_sub(first.len()).filter(|more| *more > 0) {
+        let (more, listed) = match warnings.last() {
+            Some(last) if is_cut(last) => (format!("more than {}", more - 1), "the first of them"),
+            _ => (more.to_string(), "them all"),
+        };
         screen.err(&format!(
-            "{} {more} more like these; validate --json lists them all\n",
+            "{} {more} more like these; validate --json lists {listed}\n",
             text::doubtful("warning:")
         ));
     }
+}
+
+/// Whether it says that there are more than are listed before it.
+pub(super) fn is_cut(problem: &Problem) -> bool {
+    [source::MORE_PROBLEMS.code, warnings::MORE_WARNINGS.code].contains(&problem.code)
 }
 
 /// Warnings that are shown to people.

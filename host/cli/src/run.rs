@@ -65,8 +65,8 @@ impl RunArguments {
 
 /// Runs a document.
 pub(super) fn run(arguments: &RunArguments, log_level: LogLevel, screen: &Screen) -> Result<Exit, Failure> {
-    let document = Text::read(&arguments.file, "document")?;
     let DriveArguments { places, json, .. } = &arguments.drive;
+    let document = Text::read(&arguments.file).map_err(|unread| unread.refuse(screen, *json))?;
     let configured = Configured::read(places, screen, *json)?;
     let refuse = |found: &[Problem]| problems::refuse(screen, document.source(), found, *json);
     let draft = document.draft().map_err(|found| refuse(&found))?;

@@ -86,7 +86,7 @@ fn unusable(error: StoreError) -> Failure {
 /// # Errors
 /// When there is none, with those that are open; or when its journal cannot be read.
 pub(super) async fn recorded(prepared: &Prepared, run_id: &str) -> Result<Run, Failure> {
-    let recorded = prepared.host.recorded(run_id).await;
+    let recorded = prepared.host.replay(run_id).await;
     match recorded {
         Ok(run) => Ok(run),
         Err(error) => Err(failed(error, &prepared.host.store().open_runs().await.unwrap_or_default())),

@@ -73,6 +73,20 @@ pub(super) fn clean(text: &str) -> Cow<'_, str> {
     cleaned.into()
 }
 
+/// JSON that no terminal and no filter of control characters changes: those that JSON lets stand as they are, as escapes.
+pub(super) fn json(text: &str) -> Cow<'_, str> {
+    let harmful = |c: char| matches!(c, '\u{7f}'..='\u{9f}');
+    if !text.contains(harmful) {
+        return text.into();
+    }
+    let mut escaped = String::with_capacity(text.len() + 16);
+    for c in text.chars() {
+        // They stand in texts and keys only, where an escape means the same.
+        if harmful(c) { escaped += &format!("\\u{:04x}", u32::from(c)) } else { escaped.push(c) }
+    }
+    escaped.into()
+}
+
 /// At most `most` characters of one line.
 pub(super) fn short(text: &str, most: usize) -> Cow<'_, str> {
     let cleaned = clean(text);
@@ -128,6 +142,18 @@ mod tests {
         assert_eq!(clean("\u{1b}[2Jgone\r\n\u{9b}x"), "\\u{1b}[2Jgone\\r\\n\\u{9b}x");
         assert_eq!(short("abcdef", 3), "abc…");
         assert_eq!(short("abc", 3), "abc");
+    }
+
+    /// R-L9: every character there is, as value and key.
+    #[test]
+    fn json_comes_out_as_it_went_in() {
+        let all: Vec<char> = ('\0'..=char::MAX).collect();
+        for characters in all.chunks(4096) {
+            let texts = characters.iter().map(|c| (format!("{c}x"), serde_json::json!(format!("{c}{c}"))));
+            let value = serde_json::Value::Object(texts.collect());
+            let out = anstream::adapter::strip_str(&json(&value.to_string())).to_string();
+            assert_eq!(serde_json::from_str::<serde_json::Value>(&out).unwrap(), value);
+        }
     }
 
     #[test]

@@ -5,17 +5,20 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use phasm::{
     config::{self, Config},
-    engine::{problem::codes, value::Value},
+    engine::{
+        problem::{Problem, codes},
+        value::Value,
+    },
     plugins::Installed,
     sandbox::Limits,
 };
 
 use super::{
-    document::Text,
+    document::{Text, Unread},
     drive::configuration,
     exit::Exit,
     failure::{Failure, While},
-    problems::{self, Found},
+    problems::{self, Found, is_cut},
     screen::Screen,
     search, text,
 };
@@ -65,33 +68,33 @@ fn check(arguments: &ValidateArguments, screen: &Screen) -> Result<Exit, Failure
     let mut found = Found::default();
     let mut exit = Exit::Done;
     for file in &arguments.files {
-        let document = match Text::read(file, "document") {
-            Ok(document) => document,
-            Err(failure) => {
-                exit = failure.report(screen);
-                continue;
+        let read = Text::read(file);
+        let (problems, warnings) = match &read {
+            Ok(document) => {
+                let installed = installed(&arguments.plugins, config.as_ref(), document.dir())?;
+                let plan = document.draft().and_then(|draft| {
+                    let executors = installed.executors(&draft.executor_types());
+                    draft.plan(&executors, &variables)
+                });
+                match plan {
+                    Ok(plan) => (Vec::new(), plan.warnings),
+                    Err(problems) => (problems, Vec::new()),
+                }
             }
+            Err(unread) => (vec![unread.problem.clone()], Vec::new()),
         };
-        let installed = installed(&arguments.plugins, config.as_ref(), document.dir())?;
-        let plan = document.draft().and_then(|draft| {
-            let executors = installed.executors(&draft.executor_types());
-            draft.plan(&executors, &variables)
-        });
-        let (problems, warnings) = match plan {
-            Ok(plan) => (Vec::new(), plan.warnings),
-            Err(problems) => (problems, Vec::new()),
-        };
+        let source = read.as_ref().map_or_else(Unread::source, Text::source);
         if !problems.is_empty() {
             exit = Exit::Problems;
         }
         if arguments.json {
-            found.add(document.source(), &problems, &warnings);
+            found.add(source, &problems, &warnings);
             continue;
         }
-        problems::show(screen, document.source(), &problems);
-        problems::show_warnings(screen, document.source(), &warnings);
+        problems::show(screen, source, &problems);
+        problems::show_warnings(screen, source, &warnings);
         // Whoever has stopped reading still gets the exit status.
-        let _gone = screen.out(&verdict(&document.name, problems.len(), warnings.len()));
+        let _gone = screen.out(&verdict(source.name, &problems, &warnings));
     }
     if arguments.json {
         let _gone = found.print(screen);
@@ -111,12 +114,17 @@ fn installed(asked: &[PathBuf], config: Option<&Config>, dir: Option<&Path>) -> 
     Ok(installed)
 }
 
-fn verdict(name: &str, problems: usize, warnings: usize) -> String {
+fn verdict(name: &str, problems: &[Problem], warnings: &[Problem]) -> String {
+    let counted = |found: &[Problem], thing: &str| match found.split_last() {
+        Some((last, listed)) if is_cut(last) => format!("more than {}", text::count(listed.len(), thing)),
+        _ => text::count(found.len(), thing),
+    };
     let warned =
-        if warnings == 0 { String::new() } else { format!(", {}", text::count(warnings, "warning")) };
-    match problems {
-        0 => format!("{name}: valid{warned}\n"),
-        n => format!("{name}: {}{warned}\n", text::count(n, "problem")),
+        if warnings.is_empty() { String::new() } else { format!(", {}", counted(warnings, "warning")) };
+    if problems.is_empty() {
+        format!("{name}: valid{warned}\n")
+    } else {
+        format!("{name}: {}{warned}\n", counted(problems, "problem"))
     }
 }
 

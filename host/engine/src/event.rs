@@ -40,6 +40,7 @@ impl fmt::Display for TaskId {
 
 /// Which dispatch a message from the executor's side speaks of; any but the current one is dropped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Fence {
     /// The task run.
     pub task: TaskId,
@@ -114,6 +115,7 @@ pub type Outputs = Arc<Vec<Output>>;
 
 /// One bound input.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(try_from = "WrittenBinding")]
 pub struct Binding {
     /// The input.
     pub name: Arc<str>,
@@ -123,13 +125,42 @@ pub struct Binding {
 }
 
 /// What an input is bound to.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub enum InputValue {
     /// A value.
     Value(Value),
     /// A secret: read by the host at each dispatch, never recorded, null to expressions.
     SecretKeyRef(SecretRef),
+}
+
+/// A [`Binding`] as a journal holds it: with a value, which may be null, or with a secret.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+struct WrittenBinding {
+    name: Arc<str>,
+    #[serde(default, deserialize_with = "present")]
+    value: Option<Value>,
+    secret_key_ref: Option<SecretRef>,
+}
+
+fn present<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Option<Value>, D::Error> {
+    Value::deserialize(deserializer).map(Some)
+}
+
+impl TryFrom<WrittenBinding> for Binding {
+    type Error = &'static str;
+
+    fn try_from(WrittenBinding { name, value, secret_key_ref }: WrittenBinding) -> Result<Self, Self::Error> {
+        let value = match (value, secret_key_ref) {
+            (Some(value), None) => InputValue::Value(value),
+            (None, Some(secret)) => InputValue::SecretKeyRef(secret),
+            (Some(_), Some(_)) | (None, None) => {
+                return Err("expected either `value` or `secretKeyRef` of an input");
+            }
+        };
+        Ok(Self { name, value })
+    }
 }
 
 impl InputValue {
@@ -233,7 +264,7 @@ impl TimeLimit {
 
 /// Something that was decided. Applying it is the only way a run changes.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub enum Event {
     /// The run exists.
     Submitted(Box<Submitted>),
@@ -300,7 +331,7 @@ impl Event {
 
 /// The first event of a run: everything it depends on.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Submitted {
     /// The run's id.
     pub run_id: Arc<str>,
@@ -341,6 +372,7 @@ impl Submitted {
 
 /// What expressions read of the host; recorded, so that a run on another machine reads the same.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Facts {
     /// `system.os`: linux, darwin or windows.
     pub os: Arc<str>,
@@ -352,6 +384,7 @@ pub struct Facts {
 
 /// A container opened: its inputs are bound and its children exist.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct ScopeOpened {
     /// The container.
     pub task: TaskId,
@@ -364,6 +397,7 @@ pub struct ScopeOpened {
 
 /// A task run went from one phase to another.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct PhaseChanged {
     /// The task run.
     pub task: TaskId,
@@ -381,7 +415,7 @@ pub struct PhaseChanged {
 
 /// What comes with a change of phase.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub enum With {
     /// To Ready for the first time: inputs and configuration are bound, once.
     Bound {
@@ -408,7 +442,7 @@ pub enum With {
 
 /// One attempt's result, after phaseConditions.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct AttemptEnded {
     /// Which one.
     pub fence: Fence,
@@ -426,7 +460,7 @@ pub struct AttemptEnded {
 
 /// Another attempt will follow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct RetryScheduled {
     /// The task run.
     pub task: TaskId,
@@ -440,7 +474,7 @@ pub struct RetryScheduled {
 
 /// What a policy made of one attempt.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct PolicyEvaluated {
     /// The attempt.
     pub fence: Fence,
@@ -458,7 +492,7 @@ pub struct PolicyEvaluated {
 
 /// A hook was fired: its run exists, bound to what it was to see at that moment.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct HookFired {
     /// The hook run that exists from now on.
     pub run: TaskId,
@@ -476,7 +510,7 @@ pub struct HookFired {
 
 /// A hook could not be fired, or its run did not succeed.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct HookFailed {
     /// Whose hook it is; of spec.hooks the root.
     pub of: TaskId,
@@ -490,6 +524,7 @@ pub struct HookFailed {
 
 /// Something doubtful that a run met.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Warning {
     /// The task run it is about.
     pub task: Option<TaskId>,
@@ -498,3 +533,6 @@ pub struct Warning {
     /// What was met, and what was done about it.
     pub message: Arc<str>,
 }
+
+#[cfg(test)]
+mod tests;

@@ -18,8 +18,9 @@
 //! product    = unary { ( "*" | "/" | "%" ) unary }
 //! unary      = ( "!" | "-" ) unary | postfix
 //! postfix    = primary { "." word | "[" expression "]" | filter }
+//! call       = name "(" expression,* ")"
 //! filter     = "|" word [ "(" expression,* ")" ] | "." word "(" expression,* ")"
-//! primary    = name | number | text | "true" | "false" | "null" | "none" | "None"
+//! primary    = name | call | number | text | "true" | "false" | "null" | "none" | "None"
 //!            | "[" expression,* "]" | "{" ( text ":" expression ),* "}"
 //!            | "(" expression ")" | "{{" expression "}}"
 //! name       = letter or "_", then letters, digits, "_", and "-" between two of them
@@ -28,12 +29,15 @@
 //! number     = digits [ "." digits ] [ ( "e" | "E" ) [ "+" | "-" ] digits ]
 //! ```
 //!
+//! A call is of one of the functions that the document defines ([`Functions`]). In a text `{{ expression }}` is filled in.
 //! A name with the words and constant texts that follow it (`tasks['a'].phase`) is one path.
 
 mod budget;
 mod emit;
 mod filter;
+mod functions;
 mod interpolate;
+mod lookup;
 mod machine;
 mod node;
 mod number;
@@ -46,12 +50,16 @@ mod view;
 
 use std::{fmt, sync::Arc};
 
+pub use self::functions::{Functions, MAX_FUNCTIONS};
 pub use self::interpolate::{Bound, Interpolated, Piece, Placeholder, PlaceholderError};
 use self::{machine::Code, view::View};
 use crate::value::Value;
 
 /// Bytes an expression's text may have.
 pub const MAX_LENGTH: usize = 10_000;
+
+/// The words that mean something by themselves.
+pub const WORDS: [&str; 9] = ["true", "false", "null", "none", "None", "in", "not", "and", "or"];
 
 /// A compiled expression; clones share it.
 #[derive(Clone, Debug)]
@@ -83,6 +91,8 @@ pub struct Read {
     pub offset: usize,
     /// Byte offset behind the path.
     pub end: usize,
+    /// The segments written with a hyphen that may have been meant as a minus.
+    pub(crate) hyphens: Vec<usize>,
 }
 
 /// A comparison (`==`, `!=`, `in`) of a path with a literal: lets a check find literals the path can never equal.
@@ -125,16 +135,24 @@ impl Expr {
     /// # Errors
     /// The first thing that is no expression of this language.
     pub fn compile(text: &str) -> Result<Self, SyntaxError> {
+        Self::compile_with(text, &Arc::default())
+    }
+
+    /// Compiles the whole of `text`, which may call `functions`.
+    ///
+    /// # Errors
+    /// As for [`Expr::compile`].
+    pub fn compile_with(text: &str, functions: &Arc<Functions>) -> Result<Self, SyntaxError> {
         if text.len() > MAX_LENGTH {
             let message = format!("the expression has {} bytes; expected at most {MAX_LENGTH}", text.len());
             return Err(SyntaxError::new(MAX_LENGTH, message).hint("split it over several parameters"));
         }
-        let parse::Parsed { root, reads, comparisons } = parse::parse(text)?;
+        let parse::Parsed { root, reads, comparisons } = parse::parse(text, functions)?;
         let action = match (root.as_literal(), root.as_path()) {
             (Some(literal), _) => Action::Constant(literal.clone()),
             (None, Some(read)) => Action::Path(read),
             (None, None) => {
-                let code = Code::compile(emit::emit(&root, &reads));
+                let code = Code::compile(emit::emit(&root, &reads), functions);
                 Action::Run(code.map_err(|why| SyntaxError::new(0, why))?)
             }
         };
@@ -184,7 +202,7 @@ impl Expr {
     pub fn eval(&self, env: &dyn Env) -> Result<Value, EvalError> {
         match &self.0.action {
             Action::Constant(value) => Ok(value.clone()),
-            Action::Path(read) => Ok(self.read(*read, env)),
+            Action::Path(read) => self.read(*read, env).map_err(EvalError),
             Action::Run(code) => code.run(|read| self.read(read, env)),
         }
     }
@@ -197,8 +215,8 @@ impl Expr {
         operation::condition(View::from(&self.eval(env)?)).map_err(EvalError)
     }
 
-    fn read(&self, index: usize, env: &dyn Env) -> Value {
-        self.0.reads.get(index).map_or(Value::Null, |read| env.get(&read.path))
+    fn read(&self, index: usize, env: &dyn Env) -> Result<Value, String> {
+        self.0.reads.get(index).map_or(Ok(Value::Null), |read| lookup::value(read, env))
     }
 }
 
@@ -209,6 +227,11 @@ impl SyntaxError {
 
     fn hint(self, hint: impl Into<String>) -> Self {
         Self { hint: Some(hint.into()), ..self }
+    }
+
+    /// The hint, where nothing better is known.
+    fn or_hint(self, hint: &str) -> Self {
+        if self.hint.is_some() { self } else { self.hint(hint) }
     }
 }
 

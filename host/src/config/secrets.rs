@@ -29,10 +29,10 @@ static FILE: Field<Name> = Field::optional(
 pub(super) struct Secret {
     name: Arc<str>,
     key: Arc<str>,
-    source: Source,
+    source: SecretSource,
 }
 
-enum Source {
+enum SecretSource {
     Env(Name),
     File(Name),
 }
@@ -51,13 +51,13 @@ pub(super) const SECRETS: Form<Vec<Secret>> = Form::new(
 
 fn of_name(name: &Key, keys: &Cursor<'_>, report: &Report) -> Vec<Secret> {
     let secret = |(key, cursor): (&Key, Cursor<'_>)| {
-        let source = Source::read(&cursor, report)?;
+        let source = SecretSource::read(&cursor, report)?;
         Some(Secret { name: name.name.clone(), key: key.name.clone(), source })
     };
     keys.each_member(report).into_iter().flatten().filter_map(secret).collect()
 }
 
-impl Source {
+impl SecretSource {
     fn read(cursor: &Cursor<'_>, report: &Report) -> Option<Self> {
         let object = cursor.object(&SOURCE, report)?;
         let env = object.optional(&VARIABLE).map(Self::Env);

@@ -14,36 +14,36 @@ use toml::{
 };
 
 use super::codes;
-use crate::reader::source::Source;
+use crate::reader::source::SourceText;
 
 /// Reads `text` with every position kept.
 ///
 /// # Errors
 /// Every syntax error, and every number that JSON does not have.
 pub(super) fn read(text: &str) -> Result<Tree, Vec<Problem>> {
-    let source = Source::new(text);
+    let source = SourceText::new(text);
     let (table, errors) = DeTable::parse_recoverable(text);
     if !errors.is_empty() {
         return Err(errors.iter().map(|error| syntax(&source, error)).collect());
     }
-    let mut builder = Builder { source, problems: Vec::new() };
+    let mut builder = TomlReader { source, problems: Vec::new() };
     let node = builder.table(table.get_ref(), &Path::root());
-    let tree = Tree { node, span: Span { line: 1, column: 1, ..Span::default() } };
+    let tree = Tree::new(node, Span { line: 1, column: 1, ..Span::default() });
     if builder.problems.is_empty() { Ok(tree) } else { Err(builder.problems) }
 }
 
-fn syntax(source: &Source<'_>, error: &toml::de::Error) -> Problem {
+fn syntax(source: &SourceText<'_>, error: &toml::de::Error) -> Problem {
     let at = error.span().unwrap_or_default();
     let message = error.message().trim().replace('\n', "; ");
     Problem::new(&codes::SYNTAX, &Path::root(), source.span(at.start, at.end), message)
 }
 
-struct Builder<'a> {
-    source: Source<'a>,
+struct TomlReader<'a> {
+    source: SourceText<'a>,
     problems: Vec<Problem>,
 }
 
-impl Builder<'_> {
+impl TomlReader<'_> {
     fn table(&mut self, table: &DeTable<'_>, path: &Path) -> Node {
         let member = |(key, value): (&Spanned<_>, &Spanned<_>)| self.member(key, value, path);
         let mut members: Vec<_> = table.iter().map(member).collect();
@@ -81,7 +81,7 @@ impl Builder<'_> {
             }
             DeValue::Table(table) => self.table(table, path),
         };
-        Tree { node, span }
+        Tree::new(node, span)
     }
 
     fn number(&mut self, number: Option<Number>, path: &Path, span: Span) -> Node {

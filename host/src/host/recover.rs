@@ -1,4 +1,4 @@
-//! Taking up the runs of a store where their journals end.
+//! Recovering the runs of a store: replaying their journals, and driving them on where those end.
 
 use std::sync::Arc;
 
@@ -7,16 +7,16 @@ use tokio::sync::{mpsc, oneshot};
 
 use super::Host;
 use crate::{
-    driver::{Message, Refused, Request},
     handle::RunHandle,
     journal::{self, RecoverError},
+    message::{Message, Request, RequestError},
     store::{RunHead, StoreError},
     watch::{Listener, Notice},
 };
 
 impl Host {
-    /// Takes up every open run of the store, the most urgent first, and drives them on together. Runs that cannot be
-    /// taken up do not keep the others from it.
+    /// Recovers every open run of the store, the most urgent first, and drives them on together. Runs that cannot be
+    /// recovered do not keep the others from it.
     ///
     /// # Errors
     /// When the store cannot be read.
@@ -29,14 +29,14 @@ impl Host {
         Ok(recovered)
     }
 
-    /// Takes up one run of the store and drives it on. Waits keep their absolute times, what was in flight is executed
+    /// Recovers one run of the store and drives it on. Waits keep their absolute times, what was in flight is executed
     /// again under the same numbers, suspended tasks stay suspended. A run that this host drives already is not
-    /// taken up twice.
+    /// recovered twice.
     ///
     /// # Errors
     /// [`RecoverError`] when there is no such run, when it has ended, or when its journal cannot be read.
     pub async fn recover_run(&self, run_id: &str) -> Result<RunHandle, RecoverError> {
-        self.take_up(run_id, None, None).await
+        self.recover_with(run_id, None, None).await
     }
 
     /// [`Self::recover_run`], heard from the first event on that this host adds.
@@ -48,60 +48,60 @@ impl Host {
         run_id: &str,
     ) -> Result<(RunHandle, mpsc::UnboundedReceiver<Notice>), RecoverError> {
         let (listener, notices) = mpsc::unbounded_channel();
-        let handle = self.take_up(run_id, Some(listener), None).await?;
+        let handle = self.recover_with(run_id, Some(listener), None).await?;
         Ok((handle, notices))
     }
 
     /// [`Self::recover_run_watched`] for a request that comes before anything else: what it stops is not begun again.
-    /// Durable when it returns; the answer is that of [`RunHandle::ask`].
+    /// Durable when it returns; the reply is that of [`RunHandle::ask`].
     ///
     /// # Errors
-    /// As [`Self::recover_run`]. That the request changed nothing is an answer.
+    /// As [`Self::recover_run`]. That the request changed nothing is a reply.
     pub async fn ask_run(
         &self,
         run_id: &str,
         request: Request,
-    ) -> Result<(RunHandle, mpsc::UnboundedReceiver<Notice>, Result<bool, Refused>), RecoverError> {
+    ) -> Result<(RunHandle, mpsc::UnboundedReceiver<Notice>, Result<bool, RequestError>), RecoverError> {
         let (listener, notices) = mpsc::unbounded_channel();
-        let (answer, hears) = oneshot::channel();
-        let ask = Message::Ask { request: request.clone(), answer };
-        let handle = self.take_up(run_id, Some(listener), Some(ask)).await?;
-        let answer = match hears.await {
-            Ok(answer) => answer,
+        let (reply, hears) = oneshot::channel();
+        let ask = Message::Ask { request: request.clone(), reply };
+        let handle = self.recover_with(run_id, Some(listener), Some(ask)).await?;
+        let reply = match hears.await {
+            Ok(reply) => reply,
             // A run that this host drives ended just before it was asked; it says so.
             Err(_unheard) => handle.ask(request).await,
         };
-        Ok((handle, notices, answer))
+        Ok((handle, notices, reply))
     }
 
-    /// A run as the store has it. Nothing of it is driven on.
+    /// A run as its journal has it. Nothing of it is driven on.
     ///
     /// # Errors
     /// [`RecoverError`] when there is no such run, or its journal cannot be read.
-    pub async fn recorded(&self, run_id: &str) -> Result<Run, RecoverError> {
+    pub async fn replay(&self, run_id: &str) -> Result<Run, RecoverError> {
         let records = self.shared.store.load(run_id).await?;
         journal::replay(run_id, &records, |_, _, _, _| {})
     }
 
     /// `first` reaches the run before anything else does.
-    async fn take_up(
+    async fn recover_with(
         &self,
         run_id: &str,
         listener: Option<Listener>,
         first: Option<Message>,
     ) -> Result<RunHandle, RecoverError> {
         let _alone = self.recovering.lock().await;
-        if let Some(driven) = self.shared.driven.get(run_id) {
+        if let Some(driven) = self.shared.registry.get(run_id) {
             listener.map(Message::Watch).into_iter().chain(first).for_each(|message| driven.tell(message));
             return Ok(driven);
         }
         let not_found = || StoreError::NotFound { run_id: run_id.into() };
         let row = self.shared.store.get(run_id).await?.ok_or_else(not_found)?;
-        let mut run = self.recorded(run_id).await?;
+        let mut run = self.replay(run_id).await?;
         if run.is_over() {
             return Err(RecoverError::Ended { run_id: run_id.into(), phase: run.phase() });
         }
         let step = run.recover(self.shared.clock.now());
-        Ok(self.launch(run, step, row.head, listener, first).await?)
+        Ok(self.drive(run, step, row.head, listener, first).await?)
     }
 }

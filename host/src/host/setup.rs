@@ -18,8 +18,8 @@ use crate::{
     dispatcher::Dispatcher,
     driver::Shared,
     executor::Executor,
-    handle::Driven,
     plugins::{self, Plugins},
+    registry::Registry,
     sandbox::{Grants, Key, Limits, Sandbox, SandboxConfig, SandboxError},
     secrets::Secrets,
     store::{Memory, Store},
@@ -184,7 +184,7 @@ impl HostBuilder {
                 dispatcher: Arc::new(dispatcher),
                 clock,
                 secrets: self.secrets,
-                driven: Driven::default(),
+                registry: Registry::default(),
             }),
             allow_missing: self.allow_missing,
             plugins,
@@ -220,7 +220,7 @@ fn open_plugins(
     Ok(plugins)
 }
 
-/// The names of seed and field for where this host runs.
+/// Where this host runs, in the words that documents use.
 fn facts(vars: Map) -> Facts {
     let os = match std::env::consts::OS {
         "macos" => "darwin",

@@ -8,27 +8,27 @@ use phasm_engine::{
     path::Path,
     problem::Problem,
     problem::codes::source as entries,
-    tree::{Key, Node, Span, Tree},
+    tree::{Key, Node, Span, Style, Tree, Written},
 };
 
-use super::{Fatal, Findings, Size, Source, check_depth, number, syntax};
+use super::{Fatal, Reading, Size, SourceText, check_depth, number, syntax};
 
-pub(super) fn read(source: &Source<'_>) -> Result<Tree, Vec<Problem>> {
+pub(super) fn read(source: &SourceText<'_>) -> Result<Tree, Vec<Problem>> {
     let mut reader =
-        Reader { source, at: 0, path: Path::root(), depth: 0, opening: 0, findings: Findings::default() };
+        Reader { source, at: 0, path: Path::root(), depth: 0, opening: 0, findings: Reading::default() };
     let tree = reader.document();
     reader.findings.finish(tree)
 }
 
 struct Reader<'a> {
-    source: &'a Source<'a>,
+    source: &'a SourceText<'a>,
     /// Bytes already read.
     at: usize,
     path: Path,
     depth: usize,
     /// The innermost bracket or brace that is open.
     opening: usize,
-    findings: Findings,
+    findings: Reading,
 }
 
 impl<'a> Reader<'a> {
@@ -54,7 +54,16 @@ impl<'a> Reader<'a> {
             Some(b'a'..=b'z' | b'A'..=b'Z' | b'_') => self.word()?,
             _ => return Err(self.unexpected("a value", self.hint_for_value().as_deref())),
         };
-        Ok(Tree { node, span: self.source.span(start, self.at) })
+        let span = self.source.span(start, self.at);
+        let written = if let Node::String(said) = &node { self.written(said, start) } else { None };
+        Ok(Tree { written, ..Tree::new(node, span) })
+    }
+
+    /// How the text that starts at `start` is written, if that takes escapes.
+    fn written(&self, said: &str, start: usize) -> Option<Arc<Written>> {
+        let source = self.text_until_here(start);
+        (source.len() != said.len() + 2)
+            .then(|| Arc::new(Written { style: Style::Double, source: source.into() }))
     }
 
     fn nested(&mut self, read: fn(&mut Self) -> Result<Node, Fatal>) -> Result<Node, Fatal> {

@@ -6,7 +6,7 @@ use phasm_engine::tree::Span;
 const STRIDE: usize = 64;
 
 /// A text without its byte order mark, with what it takes to find a position quickly.
-pub(crate) struct Source<'a> {
+pub(crate) struct SourceText<'a> {
     text: &'a str,
     /// Bytes before `text` in the file.
     skipped: usize,
@@ -21,7 +21,7 @@ struct LineStart {
     character: usize,
 }
 
-impl<'a> Source<'a> {
+impl<'a> SourceText<'a> {
     pub(crate) fn new(file: &'a str) -> Self {
         let text = file.strip_prefix('\u{feff}').unwrap_or(file);
         let (mut marks, mut lines) = (Vec::new(), vec![LineStart { byte: 0, character: 0 }]);
@@ -88,21 +88,21 @@ fn saturating(number: usize) -> u32 {
 mod tests {
     use super::*;
 
-    fn line_and_column(source: &Source<'_>, byte: usize) -> (u32, u32) {
+    fn line_and_column(source: &SourceText<'_>, byte: usize) -> (u32, u32) {
         let span = source.span(byte, byte);
         (span.line, span.column)
     }
 
     #[test]
     fn lines_end_in_any_of_the_three_ways() {
-        let source = Source::new("a\nb\r\nc\rd");
+        let source = SourceText::new("a\nb\r\nc\rd");
         let found: Vec<_> = [0, 1, 2, 3, 4, 5, 6, 7, 8].map(|byte| line_and_column(&source, byte)).into();
         assert_eq!(found, [(1, 1), (1, 2), (2, 1), (2, 2), (2, 3), (3, 1), (3, 2), (4, 1), (4, 2)]);
     }
 
     #[test]
     fn columns_count_characters_and_the_mark_is_none() {
-        let source = Source::new("\u{feff}äö: x");
+        let source = SourceText::new("\u{feff}äö: x");
         assert_eq!(source.text(), "äö: x");
         assert_eq!(source.span(4, 5), Span { line: 1, column: 3, start: 7, end: 8 });
     }
@@ -110,7 +110,7 @@ mod tests {
     #[test]
     fn characters_and_bytes_agree_everywhere() {
         let text: String = "aé€😀\n".repeat(100);
-        let source = Source::new(&text);
+        let source = SourceText::new(&text);
         for (character, (byte, _)) in text.char_indices().enumerate() {
             assert_eq!(source.byte_at(character), byte);
             assert_eq!(source.character_at(byte), character);

@@ -1,9 +1,12 @@
 //! The readers, and with them the engine's checks: positions only exist where text was read.
 
+mod bounds;
 mod examples;
+mod files;
 mod mistakes;
 mod mutations;
 mod page;
+mod places;
 mod problems;
 mod reading;
 

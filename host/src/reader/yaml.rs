@@ -7,18 +7,18 @@ mod scalar;
 use phasm_engine::{path::Path, problem::Problem, problem::codes::source as entries, tree::Tree};
 use saphyr_parser::{Event, Parser, ScanError};
 
-use super::{Fatal, Source, syntax, too_deep};
-use builder::Builder;
+use super::{Fatal, SourceText, syntax, too_deep};
+use builder::TreeBuilder;
 use mistake::{Mistake, Stop};
 
-pub(super) fn read(source: &Source<'_>) -> Result<Tree, Vec<Problem>> {
-    let mut builder = Builder::new(source);
+pub(super) fn read(source: &SourceText<'_>) -> Result<Tree, Vec<Problem>> {
+    let mut builder = TreeBuilder::new(source);
     let tree = first_unprintable(source).map_or_else(|| document(source, &mut builder), Err);
     builder.into_findings().finish(tree)
 }
 
 /// The only document of the text.
-fn document(source: &Source<'_>, builder: &mut Builder<'_>) -> Result<Tree, Fatal> {
+fn document(source: &SourceText<'_>, builder: &mut TreeBuilder<'_>) -> Result<Tree, Fatal> {
     let mut parser = Parser::new_from_str(source.text());
     let mut documents = 0;
     while let Some(event) = parser.next_event() {
@@ -45,7 +45,7 @@ fn document(source: &Source<'_>, builder: &mut Builder<'_>) -> Result<Tree, Fata
     builder.take_root().ok_or_else(|| Box::new(syntax(source.span(0, 0), "no document; expected a workflow")))
 }
 
-fn invalid(source: &Source<'_>, error: &ScanError, bracket: Option<usize>) -> Fatal {
+fn invalid(source: &SourceText<'_>, error: &ScanError, bracket: Option<usize>) -> Fatal {
     let at = source.byte_at(error.marker().index());
     if error.info().contains("recursion limit") {
         return too_deep(source.span(at, at));
@@ -60,7 +60,7 @@ fn invalid(source: &Source<'_>, error: &ScanError, bracket: Option<usize>) -> Fa
 }
 
 /// A character that YAML does not allow; the parser would take some of them for the end.
-fn first_unprintable(source: &Source<'_>) -> Option<Fatal> {
+fn first_unprintable(source: &SourceText<'_>) -> Option<Fatal> {
     let (at, c) = source.text().char_indices().find(|(_, c)| !is_printable(*c))?;
     let message = format!("control character {c:?}; expected printable text");
     Some(Box::new(

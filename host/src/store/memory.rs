@@ -7,7 +7,7 @@ use std::{
     sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
-use super::{Answer, Encode, Filter, Record, RunHead, RunRow, RunStatus, Store, StoreError};
+use super::{Encode, Filter, Pending, Record, RunHead, RunRow, RunStatus, Store, StoreError};
 
 /// A store without a file: "durable" means until the process ends. Bodies are encoded only when they are loaded.
 ///
@@ -40,12 +40,12 @@ impl Default for Memory {
 }
 
 impl Store for Memory {
-    fn append(&self, head: Arc<RunHead>, status: RunStatus, record: Record<Arc<dyn Encode>>) -> Answer<()> {
+    fn append(&self, head: Arc<RunHead>, status: RunStatus, record: Record<Arc<dyn Encode>>) -> Pending<()> {
         let appended = self.kept().append(head, status, record);
         Box::pin(ready(appended.map(drop)))
     }
 
-    fn load(&self, run_id: &str) -> Answer<Vec<Record<Vec<u8>>>> {
+    fn load(&self, run_id: &str) -> Pending<Vec<Record<Vec<u8>>>> {
         let journal = self.kept().run(run_id).map(|run| run.journal.clone());
         let run_id = Arc::from(run_id);
         Box::pin(
@@ -53,18 +53,18 @@ impl Store for Memory {
         )
     }
 
-    fn get(&self, run_id: &str) -> Answer<Option<RunRow>> {
+    fn get(&self, run_id: &str) -> Pending<Option<RunRow>> {
         Box::pin(ready(Ok(self.kept().run(run_id).map(|run| run.row.clone()))))
     }
 
-    fn list(&self, filter: Filter, limit: usize) -> Answer<Vec<RunRow>> {
+    fn list(&self, filter: Filter, limit: usize) -> Pending<Vec<RunRow>> {
         let mut rows = self.kept().rows(|row| filter.fits(row));
         rows.sort_unstable_by_key(|row| Reverse(row.number));
         rows.truncate(limit);
         Box::pin(ready(Ok(rows)))
     }
 
-    fn open_runs(&self) -> Answer<Vec<RunRow>> {
+    fn open_runs(&self) -> Pending<Vec<RunRow>> {
         let mut rows = self.kept().rows(|row| row.status.open);
         rows.sort_unstable_by_key(|row| (Reverse(row.head.priority), row.number));
         Box::pin(ready(Ok(rows)))

@@ -30,7 +30,7 @@ use self::{
     worker::Worker,
     writer::{Append, Entry, Writer},
 };
-use super::{Answer, Encode, Filter, Record, RunHead, RunRow, RunStatus, Store, StoreError};
+use super::{Encode, Filter, Pending, Record, RunHead, RunRow, RunStatus, Store, StoreError};
 
 /// A store in a file, held by this handle alone until it is dropped.
 ///
@@ -75,30 +75,30 @@ impl Sqlite {
 }
 
 impl Store for Sqlite {
-    fn append(&self, head: Arc<RunHead>, status: RunStatus, record: Record<Arc<dyn Encode>>) -> Answer<()> {
+    fn append(&self, head: Arc<RunHead>, status: RunStatus, record: Record<Arc<dyn Encode>>) -> Pending<()> {
         let (answer, answered) = oneshot::channel();
         self.writer.send(Append { entry: Entry { head, status, record }, answer });
         later(answered)
     }
 
-    fn load(&self, run_id: &str) -> Answer<Vec<Record<Vec<u8>>>> {
+    fn load(&self, run_id: &str) -> Pending<Vec<Record<Vec<u8>>>> {
         self.reader.load(run_id)
     }
 
-    fn get(&self, run_id: &str) -> Answer<Option<RunRow>> {
+    fn get(&self, run_id: &str) -> Pending<Option<RunRow>> {
         self.reader.get(run_id)
     }
 
-    fn list(&self, filter: Filter, limit: usize) -> Answer<Vec<RunRow>> {
+    fn list(&self, filter: Filter, limit: usize) -> Pending<Vec<RunRow>> {
         self.reader.list(filter, limit)
     }
 
-    fn open_runs(&self) -> Answer<Vec<RunRow>> {
+    fn open_runs(&self) -> Pending<Vec<RunRow>> {
         self.reader.open_runs()
     }
 }
 
 /// A thread that ends drops the answers it owes.
-fn later<T: Send + 'static>(answered: oneshot::Receiver<Result<T, StoreError>>) -> Answer<T> {
+fn later<T: Send + 'static>(answered: oneshot::Receiver<Result<T, StoreError>>) -> Pending<T> {
     Box::pin(async move { answered.await.unwrap_or(Err(StoreError::Stopped)) })
 }

@@ -19,7 +19,7 @@ use phasm_engine::{phase::Phase, time::Timestamp};
 use tempfile::TempDir;
 
 use super::{
-    Answer, Encode, Filter, Memory, Record, RunHead, RunStatus, Sqlite, SqliteReader, Store, StoreError,
+    Encode, Filter, Memory, Pending, Record, RunHead, RunStatus, Sqlite, SqliteReader, Store, StoreError,
 };
 
 const RUNNING: RunStatus = RunStatus { phase: Phase::Running, finished_at: None, open: true };
@@ -44,7 +44,7 @@ fn record<B>(first_seq: u64, events: u32, body: B) -> Record<B> {
     Record { first_seq, events: NonZeroU32::new(events).unwrap(), time: Timestamp(8), body }
 }
 
-fn append(store: &dyn Store, run_id: &str, first_seq: u64, body: &[u8]) -> Answer<()> {
+fn append(store: &dyn Store, run_id: &str, first_seq: u64, body: &[u8]) -> Pending<()> {
     let body: Arc<dyn Encode> = Arc::new(body.to_vec());
     store.append(head(run_id), RUNNING, record(first_seq, 1, body))
 }

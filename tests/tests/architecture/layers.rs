@@ -6,7 +6,7 @@ use super::{root, sources};
 
 /// The engine's folders in the order of the data: each uses those before it only.
 const ENGINE: [&str; 10] =
-    ["base", "problem", "form", "expr", "knobs", "names", "document", "plan", "event", "run"];
+    ["base", "problem", "expr", "form", "knobs", "names", "document", "plan", "event", "run"];
 
 /// What the root of a crate re-exports, and so may be named without its folder.
 fn aliases(lib: &str) -> BTreeMap<String, String> {

@@ -5,7 +5,7 @@ use std::{collections::BTreeSet, path::PathBuf};
 use serde::Deserialize;
 
 /// The messages of one run that matter here.
-pub(super) struct Report {
+pub(super) struct CargoMessages {
     /// Files that are there and current.
     pub(super) artefacts: BTreeSet<PathBuf>,
     errors: Vec<Diagnostic>,
@@ -33,7 +33,7 @@ struct Body {
     rendered: Option<String>,
 }
 
-impl Report {
+impl CargoMessages {
     /// Reads one message a line; a build script's own output among them is passed over.
     pub(super) fn read(messages: &str) -> Self {
         let mut report = Self { artefacts: BTreeSet::new(), errors: Vec::new() };
@@ -78,11 +78,11 @@ a line of a build script's
 
     #[test]
     fn artefacts_and_errors_are_told_apart_by_crate() {
-        let report = Report::read(MESSAGES);
+        let report = CargoMessages::read(MESSAGES);
         assert_eq!(report.artefacts, ["/t/a.wasm", "/t/a.rlib"].map(PathBuf::from).into());
         let except = |manifest: &str| report.errors_except(&[PathBuf::from(manifest)].into());
         assert_eq!(except("/b/Cargo.toml"), "error: in a\n\nerror: in dep");
         assert_eq!(except("/a/Cargo.toml"), "error: in dep\n\nerror: in b");
-        assert_eq!(Report::read("").errors_except(&BTreeSet::new()), "");
+        assert_eq!(CargoMessages::read("").errors_except(&BTreeSet::new()), "");
     }
 }

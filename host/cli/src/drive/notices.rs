@@ -25,7 +25,7 @@ pub(super) fn json_line(notice: &Notice, run_id: &str, now: Timestamp) -> String
             told("task.progress", &note.task, note.attempt, data).to_string()
         }
     };
-    line + "\n"
+    text::json(&line).into_owned() + "\n"
 }
 
 /// `scope/task[attempt] level text`.

@@ -44,7 +44,7 @@ pub(crate) struct Prepared {
 /// # Errors
 /// When it cannot be read or has problems.
 pub(crate) fn configuration(file: &Path, screen: &Screen, as_json: bool) -> Result<(Text, Config), Failure> {
-    let text = Text::read(file, "configuration")?;
+    let text = Text::read(file).map_err(|unread| unread.refuse(screen, as_json))?;
     let dir = text.dir().unwrap_or(Path::new(".")).to_owned();
     let config = Config::parse(&text.text, &dir);
     let config = config.map_err(|found| problems::refuse(screen, text.source(), &found, as_json))?;

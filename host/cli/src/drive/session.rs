@@ -3,7 +3,7 @@
 use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
 use phasm::{
-    Notice, Refused, RunError, RunHandle,
+    Notice, RequestError, RunError, RunHandle,
     clock::Clock,
     engine::{phase::Phase, run::RunView},
 };
@@ -285,6 +285,6 @@ fn lost(error: RunError) -> Failure {
     Failure::host(error)
 }
 
-fn refused(error: Refused) -> Failure {
+fn refused(error: RequestError) -> Failure {
     Failure::host(While::new("a suspended task could not be answered", error))
 }

@@ -1,5 +1,7 @@
 //! A run for people: how it ended, what came out, what went wrong.
 
+use std::collections::BTreeSet;
+
 use phasm::engine::{
     event::Reason,
     phase::Phase,
@@ -49,13 +51,42 @@ fn headline(view: &RunView, open: &str) -> String {
         format!("{open} {}", text::phase(view.phase))
     };
     let reason = view.reason.map(|reason| format!(" ({})", reason.as_str())).unwrap_or_default();
-    let progress = view.progress.replace('/', " of ");
+    let tasks = if view.phase.is_terminal() {
+        tally(view)
+    } else {
+        format!("{} tasks", view.progress.replace('/', " of "))
+    };
     format!(
-        "{} {phase}{reason}{took}, {progress} tasks{retries} {}\n",
+        "{} {phase}{reason}{took}, {tasks}{retries} {}\n",
         text::bold(&view.workflow),
         text::dim(format_args!("({})", view.run_id))
     )
 }
+
+/// `12 tasks: 10 succeeded, 1 timed out, 1 skipped`.
+fn tally(view: &RunView) -> String {
+    let parents: BTreeSet<&str> =
+        view.tasks.iter().filter_map(|task| task.parent_run_id.as_deref()).collect();
+    let is_work = |task: &&TaskView| task.template_type == "task" && !parents.contains(&*task.run_id);
+    let leaves = || view.tasks.iter().filter(is_work);
+    let ended = ENDS.iter().filter_map(|(phase, word)| {
+        let count = leaves().filter(|task| task.phase == *phase).count();
+        (count > 0).then(|| format!("{count} {word}"))
+    });
+    let ended = ended.collect::<Vec<_>>().join(", ");
+    let tasks = text::count(leaves().count(), "task");
+    if ended.is_empty() { tasks } else { format!("{tasks}: {ended}") }
+}
+
+/// What became of a task, in a word.
+const ENDS: [(Phase, &str); 6] = [
+    (Phase::Succeeded, "succeeded"),
+    (Phase::Failed, "failed"),
+    (Phase::Error, "in error"),
+    (Phase::Timeout, "timed out"),
+    (Phase::Cancelled, "cancelled"),
+    (Phase::Skipped, "skipped"),
+];
 
 /// The root is told in the headline, other containers follow from their tasks.
 fn is_leaf(task: &TaskView) -> bool {

@@ -66,8 +66,9 @@ fn every_problem_of_every_document_at_once() {
     bench.task("bad.yaml", "echo", "timeout: 5 weeks\n        rety: {}");
     let ran = bench.phasm(&["validate", "bad.yaml", "none.yaml", "good.yaml"]);
     assert_eq!(ran.status, 2, "{ran:?}");
-    assert_eq!(ran.stdout, "bad.yaml: 2 problems\ngood.yaml: valid\n");
-    for says in ["bad.yaml:11:18: P", "bad.yaml:12:9: P", "did you mean `retry`?", "none.yaml cannot be read"]
+    assert_eq!(ran.stdout, "bad.yaml: 2 problems\nnone.yaml: 1 problem\ngood.yaml: valid\n");
+    for says in
+        ["bad.yaml:11:18: P", "bad.yaml:12:9: P", "did you mean `retry`?", "none.yaml: P006: no such file"]
     {
         assert!(ran.stderr.contains(says), "{says}: {ran:?}");
     }
@@ -79,6 +80,49 @@ fn every_problem_of_every_document_at_once() {
         assert!(problems.iter().all(|problem| problem.get(member).is_some()), "{member}: {problems:?}");
     }
     assert_eq!((&problems[0]["line"], &problems[0]["value"]), (&json!(11), &json!("5 weeks")));
+}
+
+/// R-W14, R-L9: what is no document is a problem like any other, for programs as well, and whatever command reads it.
+#[test]
+fn files_that_are_no_documents_are_problems() {
+    let bench = Bench::new();
+    bench.write("empty.yaml", "");
+    for (name, bytes) in [
+        ("utf16.yaml", &b"\xff\xfea\0"[..]),
+        ("latin.yaml", b"a: \xe9"),
+        ("plugin.wasm", b"\0asm\x0d\0\x01\0"),
+        ("nul.yaml", b"a: \0"),
+    ] {
+        std::fs::write(bench.path(name), bytes).unwrap();
+    }
+    for (file, code) in [
+        ("none.yaml", "P006"),
+        (".", "P006"),
+        ("/dev/zero", "P006"),
+        ("empty.yaml", "P001"),
+        ("nul.yaml", "P001"),
+        ("utf16.yaml", "P007"),
+        ("latin.yaml", "P007"),
+        ("plugin.wasm", "P007"),
+    ] {
+        for command in ["validate", "run"] {
+            let ran = bench.phasm(&[command, "--json", file]);
+            let problems = ran.json()["problems"].clone();
+            let [problem] = problems.as_array().unwrap().as_slice() else { panic!("{file}: {ran:?}") };
+            assert_eq!((ran.status, ran.stderr.as_str()), (2, ""), "{file}: {ran:?}");
+            assert_eq!((&problem["code"], &problem["file"]), (&json!(code), &json!(file)), "{ran:?}");
+        }
+    }
+}
+
+/// R-L9: of more problems than are listed it is said that there are more.
+#[test]
+fn many_problems_are_not_said_to_be_a_thousand() {
+    let bench = Bench::new();
+    bench.write("many.yaml", &format!("apiVersion: [{}1]\n", "1e999, ".repeat(3000)));
+    let ran = bench.phasm(&["validate", "many.yaml"]);
+    assert_eq!(ran.stdout, "many.yaml: more than 1000 problems\n");
+    assert!(ran.stderr.contains("many.yaml: P000: more than 1000 problems"), "{}", ran.stderr.len());
 }
 
 #[test]

@@ -21,6 +21,7 @@ pub struct Outcome {
 
 /// A named value an executor returned.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Output {
     /// Any non-empty name.
     pub name: Arc<str>,

@@ -27,6 +27,28 @@ pub struct Tree {
     pub node: Node,
     /// Where it is written.
     pub span: Span,
+    /// How a text is written that stands in the source in other letters or on several lines; shared by clones.
+    pub written: Option<Arc<Written>>,
+}
+
+/// A text as it stands in the source, where that is not letter by letter what it says.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Written {
+    /// The rules it is written by.
+    pub style: Style,
+    /// The source from the beginning to the end of the text, quotes included.
+    pub source: Arc<str>,
+}
+
+/// How a text is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Style {
+    /// Without quotes, or as a block behind `|` or `>`.
+    Plain,
+    /// In single quotes.
+    Single,
+    /// In double quotes, with escapes.
+    Double,
 }
 
 /// What can be written.
@@ -56,6 +78,12 @@ pub struct Key {
 }
 
 impl Tree {
+    /// What is written at `span`.
+    #[must_use]
+    pub fn new(node: Node, span: Span) -> Self {
+        Self { node, span, written: None }
+    }
+
     /// The value without positions; of duplicate keys the last wins.
     #[must_use]
     pub fn to_value(&self) -> Value {
@@ -89,6 +117,6 @@ impl From<&Value> for Tree {
                 Node::Object(map.iter().map(member).collect())
             }
         };
-        Self { node, span }
+        Self::new(node, span)
     }
 }

@@ -4,6 +4,7 @@ use std::{collections::BTreeMap, sync::Arc};
 
 use serde_json::json;
 
+use super::foreign;
 use crate::{
     form::{BOOLEAN, Cursor, Field, Form, Name, Object, Report, TEXTS, TIMEOUT, Table, whole},
     knobs::Tolerance,
@@ -57,7 +58,8 @@ pub(super) static DAG: Table = Table::closed(
         &PARALLELISM,
     ],
     &[NOT_A_CONTAINERS],
-);
+)
+.knowing(foreign::CONTAINERS);
 
 static DAG_TASKS: Field<TasksDoc> = Field::required(
     "tasks",

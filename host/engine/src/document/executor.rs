@@ -90,7 +90,7 @@ pub(super) fn labelled_config(
 ) -> Option<ValueDoc> {
     let span = site.span;
     let key = crate::tree::Key { name: "spec".into(), span };
-    let spec = Tree { node: Node::Object(members), span };
-    let tree = Tree { node: Node::Object(vec![(key, spec)]), span };
+    let spec = Tree::new(Node::Object(members), span);
+    let tree = Tree::new(Node::Object(vec![(key, spec)]), span);
     ValueDoc::read(true, &Cursor { tree: &tree, path: site.path.clone() }, report)
 }

@@ -7,17 +7,21 @@ use serde_json::json;
 use crate::{
     expr::{Comparison, Expr, Interpolated, Placeholder, PlaceholderError, Read, SyntaxError},
     form::{Cursor, Form, Report, Site},
-    problem::codes::expressions,
-    tree::{Node, Span, Tree},
+    problem::{
+        Problem,
+        codes::{Entry, expressions},
+    },
+    tree::{Node, Tree},
 };
 
-use super::inside::{inside, word_at};
+use super::passage::{Passage, word_at};
 
 /// An expression and where it stands.
 #[derive(Clone, Debug)]
 pub(crate) struct ExprDoc {
     pub(crate) expr: Expr,
     pub(crate) site: Site,
+    passage: Passage,
 }
 
 /// A value whose strings may hold placeholders.
@@ -29,14 +33,14 @@ pub(crate) struct ValueDoc {
 }
 
 /// The strings with placeholders by where they are written.
-type Texts = BTreeMap<usize, Arc<str>>;
+type Texts = BTreeMap<usize, Passage>;
 
 /// One path that is read, and where.
 pub(crate) struct ReadAt<'a> {
     pub(crate) read: &'a Read,
     /// Where the text stands that it is read in.
     whole: Site,
-    text: &'a str,
+    passage: Option<&'a Passage>,
     /// Where in the text the expression begins.
     offset: usize,
 }
@@ -72,17 +76,17 @@ impl ExprDoc {
                 return None;
             }
         };
-        match Expr::compile(&text) {
-            Ok(expr) => Some(Self { expr, site: cursor.site() }),
+        match Expr::compile_with(&text, report.functions()) {
+            Ok(expr) => Some(Self { expr, site: cursor.site(), passage: Passage::new(text, cursor.tree) }),
             Err(error) => {
-                report_syntax(&cursor.site(), &text, &error, cursor.tree, report);
+                report_syntax(&cursor.site(), &Passage::new(text, cursor.tree), &error, cursor.tree, report);
                 None
             }
         }
     }
 
     fn written(&self) -> Written<'_> {
-        Written { expr: &self.expr, site: self.site.clone(), text: self.expr.source(), offset: 0 }
+        Written { expr: &self.expr, site: self.site.clone(), passage: Some(&self.passage), offset: 0 }
     }
 
     /// Every path read.
@@ -100,22 +104,23 @@ impl ExprDoc {
 struct Written<'a> {
     expr: &'a Expr,
     site: Site,
-    text: &'a str,
+    passage: Option<&'a Passage>,
     /// Where in the text the expression begins.
     offset: usize,
 }
 
 impl ReadAt<'_> {
-    /// Where the path stands. Looks for it in the text, so that it is only to be asked for what is reported.
+    /// Where the path stands.
     pub(crate) fn site(&self) -> Site {
         let part = self.offset + self.read.offset..self.offset + self.read.end;
-        part_of(&self.whole, self.text, part).unwrap_or_else(|| self.whole.clone())
+        let found = self.passage.and_then(|passage| part_of(&self.whole, passage, part));
+        found.unwrap_or_else(|| self.whole.clone())
     }
 }
 
 impl<'a> Written<'a> {
     fn read(&self, read: &'a Read) -> ReadAt<'a> {
-        ReadAt { read, whole: self.site.clone(), text: self.text, offset: self.offset }
+        ReadAt { read, whole: self.site.clone(), passage: self.passage, offset: self.offset }
     }
 
     fn reads(self) -> impl Iterator<Item = ReadAt<'a>> {
@@ -135,7 +140,7 @@ impl ValueDoc {
     pub(super) fn read(raw: bool, cursor: &Cursor<'_>, report: &Report) -> Option<Self> {
         let mut texts = Texts::new();
         collect_texts(cursor.tree, &mut texts);
-        match Interpolated::compile(cursor.tree, raw) {
+        match Interpolated::compile_with(cursor.tree, raw, report.functions()) {
             Ok(value) => Some(Self { value, site: cursor.site(), texts }),
             Err(errors) => {
                 for error in &errors {
@@ -150,7 +155,7 @@ impl ValueDoc {
         let found = self.value.placeholders(&self.site.path).into_iter();
         found.map(|(path, Placeholder { expr, offset, span })| {
             let site = Site { path, span: *span };
-            Written { expr, site, text: text_at(&self.texts, *span).map_or("", |text| text), offset: *offset }
+            Written { expr, site, passage: self.texts.get(&span.start), offset: *offset }
         })
     }
 
@@ -168,7 +173,7 @@ impl ValueDoc {
 fn collect_texts(tree: &Tree, texts: &mut Texts) {
     match &tree.node {
         Node::String(text) if text.contains("{{") => {
-            texts.insert(tree.span.start, text.clone());
+            texts.insert(tree.span.start, Passage::new(text.clone(), tree));
         }
         Node::Array(items) => items.iter().for_each(|item| collect_texts(item, texts)),
         Node::Object(members) => members.iter().for_each(|(_, member)| collect_texts(member, texts)),
@@ -176,27 +181,28 @@ fn collect_texts(tree: &Tree, texts: &mut Texts) {
     }
 }
 
-fn text_at(texts: &Texts, span: Span) -> Option<&Arc<str>> {
-    texts.get(&span.start)
-}
-
 fn report_placeholder(cursor: &Cursor<'_>, error: &PlaceholderError, texts: &Texts, report: &Report) {
-    let text = text_at(texts, error.span).cloned().unwrap_or_default();
+    let Some(passage) = texts.get(&error.span.start) else { return };
     let site = Site { path: cursor.path.suffixed(&error.path), span: error.span };
-    let tree = Tree { node: Node::String(text.clone()), span: error.span };
-    report_syntax(&site, &text, &error.error, &tree, report);
+    let tree = Tree::new(Node::String(passage.text.clone()), error.span);
+    report_syntax(&site, passage, &error.error, &tree, report);
 }
 
-fn report_syntax(site: &Site, text: &str, error: &SyntaxError, tree: &Tree, report: &Report) {
-    let exact = part_of(site, text, word_at(text, error.offset));
+fn report_syntax(site: &Site, passage: &Passage, error: &SyntaxError, tree: &Tree, report: &Report) {
+    report.problem(syntax(&expressions::EXPRESSION, site, passage, error).with_value(tree));
+}
+
+/// A fault of a text, or a doubt about it, at its place in that text.
+pub(super) fn syntax(entry: &Entry, site: &Site, passage: &Passage, error: &SyntaxError) -> Problem {
+    let text = &*passage.text;
+    let exact = part_of(site, passage, word_at(text, error.offset));
     // Where the place cannot be pointed at, it is told.
     let place = match text.get(..error.offset).filter(|before| exact.is_none() && !before.is_empty()) {
         Some(before) => format!(" ({})", place_of(before)),
         None => String::new(),
     };
     let at = exact.unwrap_or_else(|| site.clone());
-    let problem = at.problem(&expressions::EXPRESSION, format!("{}{place}", error.message));
-    report.problem(problem.with_value(tree).with_hint_if(error.hint.clone()));
+    at.problem(entry, format!("{}{place}", error.message)).with_hint_if(error.hint.clone())
 }
 
 /// What follows `before`, counted from 1.
@@ -208,6 +214,6 @@ fn place_of(before: &str) -> String {
     }
 }
 
-fn part_of(site: &Site, text: &str, part: Range<usize>) -> Option<Site> {
-    Some(Site { path: site.path.clone(), span: inside(site.span, text, part)? })
+fn part_of(site: &Site, passage: &Passage, part: Range<usize>) -> Option<Site> {
+    Some(Site { path: site.path.clone(), span: passage.part(part)? })
 }

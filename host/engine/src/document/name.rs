@@ -3,6 +3,7 @@
 use serde_json::json;
 
 use crate::{
+    expr,
     form::{Cursor, Form, Name, Report},
     problem::codes::shape,
 };
@@ -22,14 +23,28 @@ pub(super) const NAME: Form<Name> = Form::new(
 );
 
 /// A label of a pipeline's task, which may also hold `_`.
-pub(super) const LABEL: Form<Name> = Form::new(
-    |cursor, report| checked(&LABELS, cursor, report),
-    |defs| {
-        defs.named("label", |_| {
-            json!({ "type": "string", "pattern": "^[a-z0-9_]([-a-z0-9_]*[a-z0-9_])?$", "maxLength": LONGEST })
+pub(super) const LABEL: Form<Name> = Form::new(label, |defs| {
+    defs.named("label", |_| {
+        json!({
+            "type": "string",
+            "pattern": "^[a-z0-9_]([-a-z0-9_]*[a-z0-9_])?$",
+            "maxLength": LONGEST,
+            "not": { "enum": expr::WORDS },
         })
-    },
-);
+    })
+});
+
+/// A label is read by its name alone, which a word of the language is not.
+fn label(cursor: &Cursor<'_>, report: &Report) -> Option<Name> {
+    let name = checked(&LABELS, cursor, report)?;
+    if expr::WORDS.contains(&&*name.value) {
+        let message =
+            format!("`{}` is a word of the expression language; expected another label", name.value);
+        let hint = format!("write `{}_`", name.value);
+        report.problem(cursor.problem(&shape::INVALID_NAME, message).with_hint(hint));
+    }
+    Some(name)
+}
 
 /// A name of a parameter.
 pub(super) const PARAMETER_NAME: Form<Name> = Form::new(

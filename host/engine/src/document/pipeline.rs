@@ -4,6 +4,7 @@ mod labelled;
 
 use serde_json::json;
 
+use super::foreign;
 use crate::{
     form::{Cursor, Field, Form, Object, Report, Table, whole},
     tree::Node,
@@ -40,7 +41,8 @@ pub(super) static PIPELINE: Table = Table::closed(
         &CONTAINER_TIMEOUT,
     ],
     &[NOT_A_CONTAINERS],
-);
+)
+.knowing(foreign::CONTAINERS);
 
 static TASKS: Field<TasksDoc> = Field::required(
     "tasks",

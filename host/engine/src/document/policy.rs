@@ -63,7 +63,7 @@ static RULES: Field<Vec<Option<RuleDoc>>> = Field::required(
 static ON_UNMATCHED: Field<Unmatched> = Field::optional(
     "onUnmatched",
     word::<Unmatched>(),
-    "What happens when no rule matches and there is no `else`; `continue` even after an error.",
+    "What an error outcome leads to that no rule matches, where there is no `else`; an ok one continues.",
 )
 .or("continue");
 
@@ -127,7 +127,8 @@ impl PolicyDoc {
             let message = "no else rule; expected what happens when no rule matches";
             let warning = cursor.site().problem(&warnings::NO_ELSE, message);
             report.warning(warning.with_hint(
-                "without one the workflow continues, even after an error; write `onUnmatched: fail`",
+                "without one the workflow continues, even after an error; write `onUnmatched: fail`, which an ok outcome \
+passes by",
             ));
         }
         Some(policy)
@@ -211,6 +212,6 @@ impl RuleDoc {
         let expected = listed_if_few(labels.clone(), "a label of this pipeline");
         let message = format!("unknown task `{}`; expected {expected}", to.value);
         let problem = to.problem(&names::UNKNOWN_TASK, message);
-        report.problem(problem.with_hint_if(crate::suggest::did_you_mean(&to.value, labels)));
+        report.problem(problem.with_hint_if(report.did_you_mean(&to.value, labels)));
     }
 }

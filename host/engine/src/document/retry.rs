@@ -10,7 +10,7 @@ use crate::{
     value::Value,
 };
 
-use super::{ExprDoc, expression::EXPRESSION};
+use super::{ExprDoc, expression::EXPRESSION, foreign};
 
 /// `retry`, not yet knowing whose names its expression sees.
 #[derive(Clone, Debug)]
@@ -32,7 +32,7 @@ static RETRY_TABLE: Table = Table::closed(
      with `maxAttempts` as Steep does.",
     &[&LIMIT, &MAX_ATTEMPTS, &DELAY, &EXPONENTIAL_BACKOFF, &MAX_DELAY, &WHICH, &JITTER],
     &[Rule::Stated(|_| json!({ "not": { "required": ["limit", "maxAttempts"] } }))],
-);
+).knowing(foreign::RETRIES);
 
 static LIMIT: Field<u32> = Field::optional(
     "limit",

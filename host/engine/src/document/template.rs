@@ -1,5 +1,6 @@
 //! An entry of `spec.templates`: exactly one of task, dag, loop and pipeline.
 
+use super::foreign;
 use crate::{
     form::{Cursor, Field, Form, Name, Object, Report, Rule, Site, Table},
     knobs::Tolerance,
@@ -77,7 +78,8 @@ static TEMPLATE_TABLE: Table = Table::closed(
     "What can be called by its name: exactly one of task, dag, loop and pipeline.",
     &[&TASK_FIELD, &DAG_FIELD, &LOOP_FIELD, &PIPELINE_FIELD],
     &[Rule::ExactlyOne(KINDS)],
-);
+)
+.knowing(foreign::TEMPLATE);
 
 static TASK_FIELD: Field<TemplateDoc> = Field::optional(
     "task",

@@ -3,7 +3,7 @@
 use serde_json::json;
 
 use crate::{
-    form::{BOOLEAN, Cursor, Field, Form, Report, TIMEOUT, Table},
+    form::{BOOLEAN, Cursor, Field, Form, Report, TIMEOUT, Table, timeout},
     knobs::TimeoutPolicy,
     time::Millis,
     tree::Node,
@@ -15,7 +15,7 @@ pub(super) const TIMEOUT_OR_NONE: Form<Option<Millis>> = Form::new(
         if matches!(&cursor.tree.node, Node::String(text) if &**text == "none") {
             return Some(None);
         }
-        TIMEOUT.read(cursor, report).map(Some)
+        timeout(cursor, report, "write `none` to have no timeout").map(Some)
     },
     |defs| json!({ "anyOf": [TIMEOUT.schema(defs), { "const": "none" }] }),
 );

@@ -9,6 +9,7 @@ use std::{collections::BTreeMap, sync::Arc};
 
 use serde_json::json;
 
+use super::foreign;
 use crate::{
     form::{Cursor, Described as _, Field, Form, Name, Report, Rule, Table, Words, word},
     tree::Tree,
@@ -43,7 +44,8 @@ pub(super) static WORKFLOW: Table = Table::closed(
             "else": { "properties": { "spec": SPEC_OF_WORKFLOW.schema(defs) } },
         })
     })],
-);
+)
+.knowing(foreign::WORKFLOW);
 
 static API_VERSION: Field<ApiVersion> = Field::required(
     "apiVersion",

@@ -14,7 +14,7 @@ pub(super) const MAX_ITEMS: usize = 1 << 20;
 const MAX_WORK: i64 = 64 << 20;
 
 /// How deeply a value that an expression builds may nest: what is journaled must be readable again.
-const MAX_VALUE_DEPTH: usize = 100;
+pub(super) const MAX_VALUE_DEPTH: usize = 100;
 
 /// What is left of an evaluation's work: no operation costs more than it says here first.
 #[derive(Debug, Default)]

@@ -15,6 +15,9 @@ use crate::value::Value;
 /// Texts up to this many bytes are held by Rhai; longer ones stay shared, so that they cost nothing to pass around.
 pub(super) const SHORT_TEXT: usize = 64;
 
+/// The variable that holds the document's functions.
+pub(super) const FUNCTIONS: &str = "functions__";
+
 /// An expression as the machine runs it.
 #[derive(Debug, Default)]
 pub(super) struct Program {
@@ -23,6 +26,8 @@ pub(super) struct Program {
     pub(super) constants: Vec<Value>,
     /// For each of `v0`, `v1`, …, the read whose path it is.
     pub(super) slots: Vec<usize>,
+    /// Whether it calls functions of the document.
+    pub(super) calls: bool,
     /// Whether a list or an object may be built that is larger than any of its parts.
     pub(super) builds: bool,
 }
@@ -77,9 +82,22 @@ impl Emitter<'_> {
             Kind::Path(read) => self.path(*read),
             Kind::List(items) => self.call("list", items),
             Kind::Object(members) => self.object(members),
-            Kind::Member(base, name) => self.call("at", [base.as_ref(), &Node::literal(name.clone())]),
+            Kind::Member(base, name) => self.call("member", [base.as_ref(), &Node::literal(name.clone())]),
             Kind::Index(pair) => self.call("at", pair.iter()),
             Kind::Filter(filter, operands) => self.call(filter.name, operands),
+            Kind::Call(name, arguments) => {
+                self.program.calls = true;
+                self.push("invoke(");
+                self.push(FUNCTIONS);
+                self.push(", ");
+                self.separated(
+                    ", ",
+                    std::iter::once(&Node::literal(name.clone())).chain(arguments),
+                    Self::node,
+                );
+                self.push(")");
+            }
+            Kind::Text(parts) => self.call("text", parts),
             Kind::Default(pair) => self.native(" ?? ", pair.iter(), Self::node),
             Kind::Not(inner) => self.call("not", [inner.as_ref()]),
             Kind::Negate(inner) => self.call("negate", [inner.as_ref()]),

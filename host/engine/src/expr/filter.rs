@@ -102,24 +102,37 @@ pub(super) fn find(name: &str) -> Option<&'static Filter> {
     FILTERS.iter().find(|f| f.name == name)
 }
 
-fn names() -> impl Iterator<Item = &'static str> {
+/// Whether there is a filter of that name.
+pub(super) fn is_known(name: &str) -> bool {
+    names().any(|known| known == name)
+}
+
+pub(super) fn names() -> impl Iterator<Item = &'static str> {
     std::iter::once("default").chain(FILTERS.iter().map(|f| f.name))
 }
 
 pub(super) fn unknown(name: &str, offset: usize) -> SyntaxError {
     let known = names().collect::<Vec<_>>().join(", ");
     let error = SyntaxError::new(offset, format!("there is no filter `{name}`; expected one of {known}"));
+    if name == "get" {
+        return error.hint("write `x['key']`; what is missing is null, `x['key'] | default(y)` is y then");
+    }
     match nearest(name, names()) {
         Some(near) => error.hint(format!("did you mean `{near}`?")),
         None => error,
     }
 }
 
-pub(super) fn no_function(name: &str, offset: usize) -> SyntaxError {
+/// What is called like a function and is none of the document's `own`.
+pub(super) fn no_function<'n>(name: &str, own: impl Iterator<Item = &'n str>, offset: usize) -> SyntaxError {
     let error = SyntaxError::new(offset, format!("there is no function `{name}`"));
+    if let Some(near) = nearest(name, own) {
+        return error.hint(format!("did you mean `{near}`?"));
+    }
     match nearest(name, names()) {
         Some(near) => error.hint(format!("write it as a filter: `x | {near}` or `x.{near}()`")),
-        None => error.hint("the filters, `x | length` or `x.length()`, are all the functions there are"),
+        None => error
+            .hint("there are the filters, `x | length` or `x.length()`, and what `spec.functions` defines"),
     }
 }
 

@@ -2,11 +2,13 @@
 
 mod compile;
 
+pub(super) use self::compile::end_of_placeholder;
+
 use std::sync::Arc;
 
 use self::compile::Compiler;
 use super::{
-    Env, EvalError, Expr, SyntaxError,
+    Env, EvalError, Expr, Functions, SyntaxError,
     budget::{Budget, check_built},
     view::text_of,
 };
@@ -77,10 +79,22 @@ impl Interpolated {
     /// # Errors
     /// Every placeholder that is no expression.
     pub fn compile(tree: &Tree, raw: bool) -> Result<Self, Vec<PlaceholderError>> {
+        Self::compile_with(tree, raw, &Arc::default())
+    }
+
+    /// Compiles the placeholders of all strings in `tree`, which may call `functions`; with `raw` there are none.
+    ///
+    /// # Errors
+    /// Every placeholder that is no expression.
+    pub fn compile_with(
+        tree: &Tree,
+        raw: bool,
+        functions: &Arc<Functions>,
+    ) -> Result<Self, Vec<PlaceholderError>> {
         if raw {
             return Ok(Self::Literal(tree.to_value()));
         }
-        let mut compiler = Compiler::default();
+        let mut compiler = Compiler::new(functions);
         let compiled = compiler.tree(tree);
         if compiler.errors.is_empty() { Ok(compiled) } else { Err(compiler.errors) }
     }

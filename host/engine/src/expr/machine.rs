@@ -1,24 +1,28 @@
-//! Rhai, narrowed: nothing else names it.
+//! Rhai, narrowed: what evaluates expressions and the functions that they call.
 //!
 //! Scripts are emitted by us ([`super::emit`]) and consist of variables, literals, `&&`, `||`, `??` and operations. An
 //! operation is a custom syntax `name(a, b, …)`: it is found by its name alone, whatever the types of its operands, and
-//! evaluates them itself, so that `choose` is lazy.
+//! evaluates them itself, so that `choose` is lazy. The bodies of functions are written by people and rewritten to the
+//! same operations ([`super::functions`]), so that everything means in them what it means in an expression.
 
 mod operand;
+mod statements;
 
-use std::sync::LazyLock;
+use std::sync::{Arc, LazyLock};
 
 use rhai::{
-    Dynamic, Engine, EvalAltResult, EvalContext, Expression, ImmutableString, OptimizationLevel, Scope,
+    Dynamic, Engine, EvalAltResult, EvalContext, Expression, ImmutableString, OptimizationLevel, Position,
+    Scope,
 };
 
-pub(super) use self::operand::Operand;
+pub(super) use self::operand::{Held, Operand};
 use super::{
     EvalError,
     budget::{Budget, check_built},
-    emit::Program,
+    emit::{FUNCTIONS, Program},
     filter::FILTERS,
-    operation::{BINARY, MANY, UNARY, condition},
+    functions::Functions,
+    operation::{BINARY, MANY, UNARY, condition, highest},
 };
 use crate::value::Value;
 
@@ -35,6 +39,8 @@ pub(super) struct Code {
     constants: Vec<(String, Operand)>,
     /// Names, and the read that each stands for.
     variables: Vec<(String, usize)>,
+    /// Where the functions are that it calls.
+    functions: Option<Arc<Functions>>,
     /// Whether the result has to be checked for its size.
     builds: bool,
 }
@@ -44,30 +50,37 @@ impl Code {
     ///
     /// # Errors
     /// Rhai's words, when it refuses what we emitted.
-    pub(super) fn compile(program: Program) -> Result<Self, String> {
+    pub(super) fn compile(program: Program, functions: &Arc<Functions>) -> Result<Self, String> {
         let ast = ENGINE.compile_expression(&program.text).map_err(|error| error.to_string())?;
         let constant = |(index, value): (usize, Value)| (name('c', index), value.into());
         let constants = program.constants.into_iter().enumerate().map(constant).collect();
         let variable = |(index, read): (usize, usize)| (name('v', index), read);
         let variables = program.slots.into_iter().enumerate().map(variable).collect();
-        Ok(Self { ast, constants, variables, builds: program.builds })
+        let functions = program.calls.then(|| functions.clone());
+        Ok(Self { ast, constants, variables, functions, builds: program.builds })
     }
 
     /// Runs it; `read` gives the value of a read and is asked once for each distinct path.
     ///
     /// # Errors
     /// What went wrong, in our words.
-    pub(super) fn run(&self, read: impl Fn(usize) -> Value) -> Result<Value, EvalError> {
-        let mut scope = Scope::with_capacity(self.constants.len() + self.variables.len());
+    pub(super) fn run(&self, read: impl Fn(usize) -> Result<Value, String>) -> Result<Value, EvalError> {
+        let mut scope = Scope::with_capacity(1 + self.constants.len() + self.variables.len());
+        if let Some(functions) = &self.functions {
+            scope.push(FUNCTIONS, functions.clone());
+        }
         for (name, constant) in &self.constants {
             scope.push_dynamic(name.as_str(), constant.clone().into());
         }
         for (name, index) in &self.variables {
-            scope.push_dynamic(name.as_str(), Operand::from(read(*index)).into());
+            let value = read(*index).map_err(EvalError)?;
+            scope.push_dynamic(name.as_str(), Operand::from(value).into());
         }
         let result = ENGINE.eval_ast_with_scope::<Dynamic>(&mut scope, &self.ast);
-        let value = result.map(Operand::from).map_err(|error| EvalError(message(&error)))?.into();
-        if self.builds {
+        let result = result.map(Operand::from).map_err(|error| EvalError(message(&error)))?;
+        let built = self.builds && result.built() > 0;
+        let value = result.into();
+        if built {
             check_built(&value).map_err(EvalError)?;
         }
         Ok(value)
@@ -85,7 +98,7 @@ fn engine() -> Engine {
     engine.set_max_operations(MAX_OPERATIONS);
     engine.set_max_string_size(super::MAX_LENGTH);
     // The parser bounds the depth, in terms of what people write.
-    engine.set_max_expr_depths(0);
+    engine.set_max_expr_depths(0, 0);
     engine.disable_symbol("eval");
     for (name, run) in UNARY {
         operation(&mut engine, name, move |context, operands| {
@@ -107,22 +120,40 @@ fn engine() -> Engine {
     }
     for filter in &FILTERS {
         operation(&mut engine, filter.name, move |context, operands| {
-            let operands: Vec<Value> = all(context, operands)?.into_iter().map(Value::from).collect();
-            within_budget(context, |budget| filter.apply(&operands, budget).map(Operand::from))
+            let operands = all(context, operands)?;
+            let built = highest(&operands);
+            let operands: Vec<Value> = operands.into_iter().map(Value::from).collect();
+            within_budget(context, |budget| {
+                Operand::from(filter.apply(&operands, budget)?)
+                    .with_levels(built.max(usize::from(filter.builds)))
+            })
         });
     }
     operation(&mut engine, "among", among);
     operation(&mut engine, "choose", choose);
+    statements::register(&mut engine);
     engine
 }
 
 type Fault = Box<EvalAltResult>;
 
-/// Registers `name(a, b, …)`.
+/// Registers `name(a, b, …)`, which yields a value.
 fn operation(
     engine: &mut Engine,
     name: &str,
     run: impl Fn(&mut EvalContext<'_, '_, '_, '_, '_, '_>, &[Expression<'_>]) -> Result<Operand, Fault>
+    + Send
+    + Sync
+    + 'static,
+) {
+    syntax(engine, name, move |context, operands| run(context, operands).map(Into::into));
+}
+
+/// Registers `name(a, b, …)`.
+fn syntax(
+    engine: &mut Engine,
+    name: &str,
+    run: impl Fn(&mut EvalContext<'_, '_, '_, '_, '_, '_>, &[Expression<'_>]) -> Result<Dynamic, Fault>
     + Send
     + Sync
     + 'static,
@@ -138,7 +169,12 @@ fn operation(
         Ok(Some(next.into()))
     };
     engine.register_custom_syntax_with_state_raw(name, syntax, false, move |context, operands, _| {
-        run(context, operands).map(Into::into)
+        run(context, operands).map_err(|mut fault| {
+            if fault.position().is_none() {
+                fault.set_position(operands.first().map_or(Position::NONE, Expression::position));
+            }
+            fault
+        })
     });
 }
 
@@ -200,7 +236,7 @@ fn choose(
 }
 
 fn message(error: &EvalAltResult) -> String {
-    if let EvalAltResult::ErrorRuntime(text, _) = error {
+    if let EvalAltResult::ErrorRuntime(text, _) | EvalAltResult::ErrorTerminated(text, _) = error {
         text.to_string()
     } else if matches!(error, EvalAltResult::ErrorTooManyOperations(_)) {
         format!("the expression takes more than {MAX_OPERATIONS} operations")

@@ -24,6 +24,10 @@ pub(super) enum Kind {
     Index(Box<[Node; 2]>),
     /// The value filtered, then the filter's arguments.
     Filter(&'static Filter, Vec<Node>),
+    /// A call of one of the document's functions.
+    Call(Arc<str>, Vec<Node>),
+    /// A text of parts, each as a text would hold it.
+    Text(Vec<Node>),
     /// The second where the first is null.
     Default(Box<[Node; 2]>),
     Not(Box<Node>),
@@ -97,6 +101,15 @@ impl Node {
 
     pub(super) fn filter(filter: &'static Filter, operands: Vec<Self>) -> Self {
         Self { depth: deeper(&operands), kind: Kind::Filter(filter, operands) }
+    }
+
+    pub(super) fn call(name: Arc<str>, arguments: Vec<Self>) -> Self {
+        Self { depth: deeper(&arguments), kind: Kind::Call(name, arguments) }
+    }
+
+    /// Parts that make one text; what is no literal is filled in.
+    pub(super) fn text(parts: Vec<Self>) -> Self {
+        Self { depth: deeper(&parts), kind: Kind::Text(parts) }
     }
 
     pub(super) fn default(self, other: Self) -> Self {
@@ -173,12 +186,13 @@ impl Node {
     /// Whether this may make a list or an object that is larger or deeper than any of its parts.
     pub(super) fn builds(&self) -> bool {
         match &self.kind {
-            Kind::List(_) | Kind::Object(_) | Kind::Chain(..) => true,
+            Kind::List(_) | Kind::Object(_) | Kind::Chain(..) | Kind::Call(..) => true,
             Kind::Filter(filter, _) => filter.builds,
             Kind::Literal(_)
             | Kind::Path(_)
             | Kind::Member(..)
             | Kind::Index(_)
+            | Kind::Text(_)
             | Kind::Default(_)
             | Kind::Not(_)
             | Kind::Negate(_)
@@ -201,6 +215,8 @@ impl Node {
             | Kind::Member(..)
             | Kind::Index(_)
             | Kind::Filter(..)
+            | Kind::Call(..)
+            | Kind::Text(_)
             | Kind::Default(_)
             | Kind::Negate(_)
             | Kind::Chain(..)

@@ -43,6 +43,16 @@ impl Num {
         }
     }
 
+    /// This as an integer of 64 bits, if it is one by value.
+    #[expect(clippy::cast_possible_truncation, reason = "only what fits is cast")]
+    pub(super) fn whole(self) -> Option<i64> {
+        match self {
+            Self::Int(int) => i64::try_from(int).ok(),
+            Self::Float(float) if float.fract() == 0.0 && float.abs() < 9.0e15 => Some(float as i64),
+            Self::Float(_) => None,
+        }
+    }
+
     /// The order by value; `1` and `1.0` are equal, and no digits of large integers are lost.
     pub(super) fn order(self, other: Self) -> Ordering {
         match (self, other) {

@@ -2,7 +2,12 @@
 
 use std::{cmp::Ordering, sync::Arc};
 
-use super::{budget::Budget, machine::Operand, number::Num, view::View};
+use super::{
+    budget::Budget,
+    machine::Operand,
+    number::Num,
+    view::{View, text_of},
+};
 use crate::value::{Map, Value};
 
 type Outcome = Result<Operand, String>;
@@ -18,19 +23,21 @@ pub(super) const UNARY: [(&str, Unary); 3] = [
 ];
 
 /// Operations of two operands.
-pub(super) const BINARY: [(&str, Binary); 8] = [
+pub(super) const BINARY: [(&str, Binary); 9] = [
     ("eq", |a, b, budget| a.view().equals(b.view(), budget).map(Operand::Bool)),
     ("ne", |a, b, budget| a.view().equals(b.view(), budget).map(|equal| Operand::Bool(!equal))),
     ("lt", |a, b, budget| ordered(a, b, budget, Ordering::is_lt)),
     ("le", |a, b, budget| ordered(a, b, budget, Ordering::is_le)),
     ("gt", |a, b, budget| ordered(a, b, budget, Ordering::is_gt)),
     ("ge", |a, b, budget| ordered(a, b, budget, Ordering::is_ge)),
-    ("at", |a, b, budget| a.view().at(b.view(), budget).map(Operand::from)),
+    ("at", |a, b, budget| inside(a, a.view().at(b.view(), budget)?)),
+    ("member", |a, b, budget| inside(a, a.view().member(b.view(), budget)?)),
     ("within", |a, b, budget| b.view().contains(a.view(), budget).map(Operand::Bool)),
 ];
 
 /// Operations of any number of operands.
-pub(super) const MANY: [(&str, Many); 3] = [("chain", chain), ("list", list), ("object", object)];
+pub(super) const MANY: [(&str, Many); 4] =
+    [("chain", chain), ("list", list), ("object", object), ("text", text)];
 
 /// What stands where a boolean is needed.
 ///
@@ -42,6 +49,11 @@ pub(super) fn condition(value: View<'_>) -> Result<bool, String> {
 
 fn ordered(a: &Operand, b: &Operand, budget: &mut Budget, wanted: fn(Ordering) -> bool) -> Outcome {
     Ok(Operand::Bool(a.view().order(b.view(), budget)?.is_some_and(wanted)))
+}
+
+/// A part of `whole`.
+fn inside(whole: &Operand, part: Value) -> Outcome {
+    Operand::from(part).with_levels(whole.built().saturating_sub(1))
 }
 
 fn negate(operand: &Operand) -> Outcome {
@@ -77,25 +89,42 @@ fn arithmetic(operator: u8, left: &Operand, right: &Operand, budget: &mut Budget
         }
         (View::List(a), View::List(b)) if operator == b'+' => {
             budget.items(a.len() + b.len())?;
-            Ok(Value::from([a, b].concat()).into())
+            Operand::from(Value::from([a, b].concat())).with_levels(left.built().max(right.built()).max(1))
         }
         _ => Err(format!("`{}` cannot combine {}", char::from(operator), described())),
     }
 }
 
-fn list(operands: &[Operand], _: &mut Budget) -> Outcome {
+fn list(operands: &[Operand], budget: &mut Budget) -> Outcome {
+    budget.items(operands.len())?;
     let items: Vec<Value> = operands.iter().cloned().map(Value::from).collect();
-    Ok(Value::from(items).into())
+    Operand::from(Value::from(items)).with_levels(highest(operands) + 1)
+}
+
+/// The levels that were put around the operands.
+pub(super) fn highest(operands: &[Operand]) -> usize {
+    operands.iter().map(Operand::built).max().unwrap_or(0)
+}
+
+/// What the operands are in a text, one behind the other.
+fn text(operands: &[Operand], budget: &mut Budget) -> Outcome {
+    let mut text = String::new();
+    for operand in operands {
+        budget.append(&mut text, &text_of(&operand.clone().into())?)?;
+    }
+    Ok(Value::from(text).into())
 }
 
 /// Keys and values in turn.
-fn object(operands: &[Operand], _: &mut Budget) -> Outcome {
+fn object(operands: &[Operand], budget: &mut Budget) -> Outcome {
+    budget.items(operands.len())?;
     let (pairs, _) = operands.as_chunks::<2>();
     let member = |[key, value]: &[Operand; 2]| {
         let View::Text(key) = key.view() else { return None };
         Some((Arc::from(key), value.clone().into()))
     };
-    Ok(Value::from(pairs.iter().filter_map(member).collect::<Map>()).into())
+    let members: Map = pairs.iter().filter_map(member).collect();
+    Operand::from(Value::from(members)).with_levels(highest(operands) + 1)
 }
 
 impl From<Num> for Operand {

@@ -1,10 +1,11 @@
 //! Tokens to nodes, by binding power.
 
 mod cursor;
+mod text;
 mod value;
 
 use super::{
-    Comparison, Read, SyntaxError,
+    Comparison, Functions, Read, SyntaxError,
     node::{Comparator, Node},
     token::{self, Token, tokens},
 };
@@ -25,9 +26,15 @@ pub(super) struct Parsed {
 }
 
 /// Parses the whole of `text`.
-pub(super) fn parse(text: &str) -> Result<Parsed, SyntaxError> {
-    let mut parser =
-        Parser { tokens: tokens(text)?, at: 0, depth: 0, reads: Vec::new(), comparisons: Vec::new() };
+pub(super) fn parse(text: &str, functions: &Functions) -> Result<Parsed, SyntaxError> {
+    let mut parser = Parser {
+        tokens: tokens(text)?,
+        at: 0,
+        depth: 0,
+        reads: Vec::new(),
+        comparisons: Vec::new(),
+        functions,
+    };
     if parser.peek() == &token::Kind::End {
         return Err(SyntaxError::new(0, "there is no expression here; expected one"));
     }
@@ -71,15 +78,16 @@ impl Operator {
     }
 }
 
-struct Parser {
+struct Parser<'f> {
     tokens: Vec<Token>,
     at: usize,
     depth: usize,
     reads: Vec<Read>,
     comparisons: Vec<Comparison>,
+    functions: &'f Functions,
 }
 
-impl Parser {
+impl Parser<'_> {
     /// Runs `part` one level deeper.
     fn nested<T>(
         &mut self,

@@ -2,7 +2,9 @@
 
 mod arithmetic;
 mod filters;
+mod functions;
 mod hostile;
+mod idioms;
 mod interpolation;
 mod limits;
 mod reads;

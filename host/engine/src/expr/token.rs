@@ -45,7 +45,7 @@ const SYMBOLS: [&str; 26] = [
 ];
 
 /// What other languages write, and what is meant; longest first.
-const FOREIGN: [(&str, &str); 14] = [
+const FOREIGN: [(&str, &str); 15] = [
     ("===", "write `==`"),
     ("!==", "write `!=`"),
     ("<>", "write `!=`"),
@@ -58,6 +58,7 @@ const FOREIGN: [(&str, &str); 14] = [
     ("//", "there are no comments; for a whole quotient write `(a / b) | int`"),
     ("/*", "there are no comments"),
     ("..", "there are no ranges"),
+    ("::", "names are written with dots"),
     ("&", "write `&&` or `and`"),
     ("~", "write `+` to join texts"),
 ];

@@ -4,6 +4,7 @@ use std::{borrow::Cow, cmp::Ordering};
 
 use super::{
     budget::{Budget, json},
+    lookup::{self, LENGTH},
     number::Num,
 };
 use crate::value::{Map, Value};
@@ -86,6 +87,7 @@ impl View<'_> {
     pub(super) fn at(self, at: View<'_>, budget: &mut Budget) -> Result<Value, String> {
         let found = match (self, at) {
             (Self::Object(map), View::Text(key)) => map.get(key).cloned(),
+            (Self::List(_) | Self::Text(_), View::Text(LENGTH)) => self.length(budget)?,
             (Self::List(items), View::Text(at)) => {
                 at.parse::<usize>().ok().and_then(|i| items.get(i)).cloned()
             }
@@ -100,6 +102,28 @@ impl View<'_> {
             _ => None,
         };
         Ok(found.unwrap_or_default())
+    }
+
+    /// The member behind a dot; a hyphen in its name may have been meant as a minus.
+    pub(super) fn member(self, name: View<'_>, budget: &mut Budget) -> Result<Value, String> {
+        if let (Self::Object(map), View::Text(name)) = (self, name) {
+            lookup::check_minus("", map, name, |_| false)?;
+        }
+        self.at(name, budget)
+    }
+
+    /// How many characters, elements or members there are; `None` of what has no length.
+    pub(super) fn length(self, budget: &mut Budget) -> Result<Option<Value>, String> {
+        let length = match self {
+            Self::Text(text) => {
+                budget.spend(text.len())?;
+                text.chars().count()
+            }
+            Self::List(items) => items.len(),
+            Self::Object(map) => map.len(),
+            Self::Null | Self::Bool(_) | Self::Number(_) => return Ok(None),
+        };
+        Ok(Some(Value::Number(length.into())))
     }
 
     /// This where a boolean is needed; `None` when it is not one.

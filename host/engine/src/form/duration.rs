@@ -4,7 +4,7 @@ use serde_json::json;
 
 use crate::{
     duration::{self, LONGEST},
-    problem::codes::{shape, values},
+    problem::codes::{shape, values, warnings::BARE_NUMBER},
     time::Millis,
     tree::Node,
 };
@@ -25,8 +25,10 @@ pub const PAUSE: Form<Millis> = Form::new(duration, |defs| {
 });
 
 /// A timeout, at least 1 ms.
-pub const TIMEOUT: Form<Millis> = Form::new(timeout, |defs| {
-    defs.named("timeout", |_| {
+pub const TIMEOUT: Form<Millis> = Form::new(
+    |cursor, report| timeout(cursor, report, "remove the field to have no timeout"),
+    |defs| {
+        defs.named("timeout", |_| {
         json!({
             "description": "A duration of at least 1 ms, such as `1h 30m` or `500ms`; a bare number is milliseconds.",
             "anyOf": [
@@ -35,7 +37,8 @@ pub const TIMEOUT: Form<Millis> = Form::new(timeout, |defs| {
             ],
         })
     })
-});
+    },
+);
 
 /// Seconds as a number, or a duration as text.
 pub const SECONDS: Form<Millis> = Form::new(seconds, |defs| {
@@ -67,7 +70,10 @@ fn wrong_type(cursor: &Cursor<'_>, report: &Report) -> Option<Millis> {
 
 fn parse(text: &str, cursor: &Cursor<'_>, report: &Report) -> Option<Millis> {
     match duration::parse(text) {
-        Ok(length) => Some(length),
+        Ok(length) => {
+            warn_of_bare_number(text.trim_ascii(), cursor, report);
+            Some(length)
+        }
         Err(error) => {
             let before = text.get(..error.offset).map_or(0, |text| text.chars().count());
             let at = if before > 0 { format!(" (character {})", before + 1) } else { String::new() };
@@ -77,13 +83,24 @@ fn parse(text: &str, cursor: &Cursor<'_>, report: &Report) -> Option<Millis> {
     }
 }
 
-fn timeout(cursor: &Cursor<'_>, report: &Report) -> Option<Millis> {
+/// A number alone is milliseconds, where people often mean seconds.
+fn warn_of_bare_number(text: &str, cursor: &Cursor<'_>, report: &Report) {
+    let is_number = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    if is_number && text.bytes().any(|byte| byte != b'0') {
+        let message = format!("`{text}` is {text} ms; expected a number with its unit");
+        let hint = format!("write `{text}ms`, or for seconds `{text}s`");
+        report.warning(cursor.problem(&BARE_NUMBER, message).with_hint(hint));
+    }
+}
+
+/// A timeout; the hint says how to have none.
+pub fn timeout(cursor: &Cursor<'_>, report: &Report, none: &str) -> Option<Millis> {
     let negative =
         matches!(&cursor.tree.node, Node::Number(number) if as_whole(number).is_some_and(|n| n < 0));
     let length = if negative { Some(0) } else { duration(cursor, report) };
     if length == Some(0) {
         let problem = cursor.problem(&values::NO_TIME, "no time; expected a timeout of at least 1 ms");
-        report.problem(problem.with_hint("remove the field to have no timeout"));
+        report.problem(problem.with_hint(none));
         return None;
     }
     length

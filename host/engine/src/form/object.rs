@@ -2,7 +2,6 @@
 
 use crate::{
     problem::codes::{Entry, shape, warnings},
-    suggest::did_you_mean,
     tree::{Key, Node, Tree},
 };
 
@@ -112,7 +111,9 @@ impl<'t> Object<'t, '_> {
         let known: Vec<_> = self.table.names().filter(|name| !refused(name)).collect();
         let message = format!("unknown field `{}`; expected {}", key.name, listed(&known));
         let problem = site.problem(&shape::UNKNOWN_FIELD, message);
-        self.report.problem(problem.with_hint_if(did_you_mean(&key.name, known)));
+        let hint = self.table.counterpart(&key.name);
+        self.report
+            .problem(problem.with_hint_if(hint.or_else(|| self.report.did_you_mean(&key.name, known))));
     }
 
     /// Reports `fields` that are there though they may not be.

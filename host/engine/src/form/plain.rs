@@ -2,7 +2,7 @@
 
 use serde_json::{Value as Json, json};
 
-use crate::{problem::codes::shape, suggest::did_you_mean, tree::Node};
+use crate::{problem::codes::shape, tree::Node};
 
 use super::{Cursor, Form, Name, Report, listed};
 
@@ -86,7 +86,7 @@ fn read_word<T: Words>(cursor: &Cursor<'_>, report: &Report) -> Option<T> {
     let known: Vec<_> = T::WORDS.iter().map(|(word, _)| *word).collect();
     let problem =
         cursor.problem(&shape::UNKNOWN_WORD, format!("found `{found}`; expected {}", listed(&known)));
-    let hint = if known.len() > 1 { did_you_mean(&found, known.iter().copied()) } else { None };
+    let hint = if known.len() > 1 { report.did_you_mean(&found, known.iter().copied()) } else { None };
     report.problem(problem.with_hint_if(hint));
     None
 }

@@ -1,25 +1,37 @@
 //! Where the checks put what they find.
 
 use std::{
-    cell::{Cell, RefCell},
+    cell::{Cell, OnceCell, RefCell},
     collections::BTreeSet,
+    sync::Arc,
 };
 
 use crate::{
-    problem::{Problem, codes::Entry},
+    expr::Functions,
+    path::Path,
+    problem::{
+        Problem,
+        codes::{Entry, source::MORE_PROBLEMS, warnings::MORE_WARNINGS},
+    },
+    suggest,
+    tree::Span,
     value::Value,
 };
 
 use super::Site;
 
 /// Problems that one document can have; nobody reads more, and a hostile one shall not fill the memory.
-const MOST: usize = 1000;
+pub const MOST: usize = 1000;
+/// Known words that are looked at in one document to find those that were meant.
+const MOST_LOOKED_AT: usize = 1_000_000;
 
 /// All problems and warnings found so far.
 #[derive(Default)]
 pub struct Report {
     problems: RefCell<List>,
     warnings: RefCell<List>,
+    functions: OnceCell<Arc<Functions>>,
+    looked_at: Cell<usize>,
     lost: Cell<bool>,
 }
 
@@ -33,6 +45,16 @@ struct List {
 type Identity = (&'static str, String, usize, String);
 
 impl Report {
+    /// Lets the expressions read from now on call `functions`.
+    pub(crate) fn define(&self, functions: Arc<Functions>) {
+        self.functions.get_or_init(|| functions);
+    }
+
+    /// What expressions may call.
+    pub(crate) fn functions(&self) -> &Arc<Functions> {
+        self.functions.get_or_init(Arc::default)
+    }
+
     /// Adds a problem. The same may be added again: a template is checked for every way it is reached.
     pub fn problem(&self, problem: Problem) {
         self.problems.borrow_mut().add(with_placeholder_hint(problem));
@@ -60,7 +82,17 @@ impl Report {
 
     /// Whether there are so many problems that no more are taken.
     pub fn is_full(&self) -> bool {
-        self.problems.borrow().found.len() >= MOST
+        self.problems.borrow().is_full()
+    }
+
+    /// The hint "did you mean …?", if a known word is near. Of a document that is wrong all over the last get none.
+    pub fn did_you_mean<'a>(&self, word: &str, known: impl IntoIterator<Item = &'a str>) -> Option<String> {
+        if self.is_full() {
+            return None;
+        }
+        let left = MOST_LOOKED_AT.saturating_sub(self.looked_at.get());
+        let known = known.into_iter().take(left).inspect(|_| self.looked_at.update(|number| number + 1));
+        suggest::did_you_mean(word, known)
     }
 
     /// Whether no problem has been found.
@@ -70,7 +102,9 @@ impl Report {
 
     /// Problems and warnings, each in the order of the document.
     pub fn into_parts(self) -> (Vec<Problem>, Vec<Problem>) {
-        (self.problems.into_inner().sorted(), self.warnings.into_inner().sorted())
+        let hint = "mend these and validate again";
+        let problems = self.problems.into_inner().sorted(&MORE_PROBLEMS, "problems", hint);
+        (problems, self.warnings.into_inner().sorted(&MORE_WARNINGS, "warnings", hint))
     }
 }
 
@@ -83,18 +117,51 @@ fn with_placeholder_hint(problem: Problem) -> Problem {
     if is_meant { problem.with_hint("no `{{ }}` is replaced here: write the value itself") } else { problem }
 }
 
+/// What stands behind the first [`MOST`] problems of a document that has more.
+#[must_use]
+pub fn more(entry: &Entry, things: &str, hint: &str) -> Problem {
+    let message = format!("more than {MOST} {things}; expected fewer, and the rest was not looked for");
+    Problem::new(entry, &Path::root(), Span::default(), message).with_hint(hint)
+}
+
 impl List {
+    /// Whether one more was found than is kept.
+    fn is_full(&self) -> bool {
+        self.found.len() > MOST
+    }
+
     fn add(&mut self, problem: Problem) {
+        if self.is_full() {
+            return;
+        }
         let what = problem.message.split("; expected").next().unwrap_or_default().to_owned();
         let identity = (problem.code, problem.path.clone(), problem.span.start, what);
-        if self.found.len() < MOST && self.seen.insert(identity) {
+        if self.seen.insert(identity) {
             self.found.push(problem);
         }
     }
 
     /// Stable: without positions the order of discovery stays.
-    fn sorted(mut self) -> Vec<Problem> {
+    fn sorted(mut self, entry: &Entry, things: &str, hint: &str) -> Vec<Problem> {
+        let is_full = self.is_full();
+        self.found.truncate(MOST);
         self.found.sort_by_key(|problem| (problem.line, problem.column));
+        self.found.extend(is_full.then(|| more(entry, things, hint)));
         self.found
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn suggestions_end_when_a_document_has_had_enough() {
+        let report = Report::default();
+        let known: Vec<String> = (0..10_000).map(|n| format!("task-number-{n}")).collect();
+        let hint = || report.did_you_mean("task-numbr-17", known.iter().map(String::as_str));
+        let hints = (0..1000).filter_map(|_| hint()).count();
+        assert_eq!(hints, MOST_LOOKED_AT / known.len());
+        assert_eq!(report.looked_at.get(), MOST_LOOKED_AT);
     }
 }

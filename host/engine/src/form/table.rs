@@ -36,6 +36,8 @@ pub struct Table {
     pub rules: &'static [Rule],
     /// What else may stand in it.
     pub rest: Rest,
+    /// What people write who know other engines, and what it is called here.
+    pub foreign: &'static [(&'static str, &'static str)],
 }
 
 /// Members of an object that are no fields of it.
@@ -147,7 +149,25 @@ impl Table {
         fields: &'static [&'static dyn Described],
         rules: &'static [Rule],
     ) -> Self {
-        Self { name, about, fields, rules, rest: Rest::Unknown }
+        Self { name, about, fields, rules, rest: Rest::Unknown, foreign: &[] }
+    }
+
+    /// Gives hints for fields that other engines have: their names, and what to write here.
+    pub const fn knowing(self, foreign: &'static [(&'static str, &'static str)]) -> Self {
+        Self { foreign, ..self }
+    }
+
+    /// What to write in place of a field that is none.
+    pub fn counterpart(&self, name: &str) -> Option<String> {
+        let foreign =
+            self.foreign.iter().find(|(known, _)| *known == name).map(|(_, hint)| (*hint).to_owned());
+        foreign.or_else(|| {
+            // `{ name:main }` is a key without a value to YAML.
+            let (key, value) = name.split_once(':')?;
+            self.names()
+                .any(|known| known == key)
+                .then(|| format!("write `{key}: {value}`, with a space behind the colon"))
+        })
     }
 
     /// The names of its fields.

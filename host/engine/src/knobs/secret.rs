@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 /// Names one secret of the operator's.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, serde::Serialize, serde::Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct SecretRef {
     /// The secret.
     pub name: Arc<str>,

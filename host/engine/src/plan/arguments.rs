@@ -1,9 +1,10 @@
 //! The values a run's parameters get.
 
-use std::sync::Arc;
+use std::{collections::BTreeSet, sync::Arc};
 
 use crate::{
     expr::{Env, EvalError},
+    form::{Report, listed},
     path::Path,
     problem::{
         Problem, Problems,
@@ -12,7 +13,6 @@ use crate::{
             bindings::{MISSING_ARGUMENT, UNBOUND_ARGUMENT, UNKNOWN_ARGUMENT},
         },
     },
-    suggest::did_you_mean,
     tree::{Span, Tree},
     value::{Map, Value},
 };
@@ -27,8 +27,8 @@ use super::{Parameter, Plan, ValueFrom};
 /// All problems at once: names that are not declared, values that do not fit type or enum, parameters without a value,
 /// expressions that fail.
 pub fn bind_arguments(plan: &Plan, given: &Map, env: &dyn Env) -> Result<Vec<(Arc<str>, Value)>, Problems> {
-    let mut problems: Vec<Problem> =
-        given.iter().filter_map(|(name, value)| unknown(plan, name, value)).collect();
+    let report = Report::default();
+    report_unknown(plan, given, &report);
     let mut bound: Map = Map::new();
     let mut list = Vec::with_capacity(plan.arguments.len());
     for (position, parameter) in plan.arguments.iter().enumerate() {
@@ -40,10 +40,10 @@ pub fn bind_arguments(plan: &Plan, given: &Map, env: &dyn Env) -> Result<Vec<(Ar
                 bound.insert(parameter.name.clone(), value.clone());
                 list.push((parameter.name.clone(), value));
             }
-            Err(fault) => problems.push(fault.at(&site)),
+            Err(fault) => report.problem(fault.at(&site)),
         }
     }
-    if problems.is_empty() { Ok(list) } else { Err(problems.into()) }
+    if report.is_sound() { Ok(list) } else { Err(report.into_parts().0.into()) }
 }
 
 /// What is wrong with one parameter.
@@ -85,21 +85,21 @@ impl Env for Seen<'_> {
     }
 }
 
-fn unknown(plan: &Plan, name: &Arc<str>, value: &Value) -> Option<Problem> {
-    let names = || plan.arguments.iter().map(|parameter| &*parameter.name);
-    if names().any(|known| known == &**name) {
-        return None;
+fn report_unknown(plan: &Plan, given: &Map, report: &Report) {
+    let known: Vec<_> = plan.arguments.iter().map(|parameter| &*parameter.name).collect();
+    let declared: BTreeSet<&str> = known.iter().copied().collect();
+    for (name, value) in given.iter().filter(|(name, _)| !declared.contains(&***name)) {
+        report.problem(unknown(&known, name, value, report));
     }
-    let known: Vec<_> = names().collect();
-    let expected = if known.is_empty() {
-        "none, as the workflow declares none".to_owned()
-    } else {
-        crate::form::listed(&known)
-    };
+}
+
+fn unknown(known: &[&str], name: &Arc<str>, value: &Value, report: &Report) -> Problem {
+    let expected =
+        if known.is_empty() { "none, as the workflow declares none".to_owned() } else { listed(known) };
     let message = format!("unknown parameter `{name}`; expected {expected}");
-    let hint = did_you_mean(name, names());
+    let hint = report.did_you_mean(name, known.iter().copied());
     let path = Path::root().key("spec").key("arguments").key("parameters");
-    Some(Fault { entry: &UNKNOWN_ARGUMENT, message, value: Some(value.clone()), hint }.at(&path))
+    Fault { entry: &UNKNOWN_ARGUMENT, message, value: Some(value.clone()), hint }.at(&path)
 }
 
 fn bind(parameter: &Parameter, given: &Map, seen: &Seen<'_>) -> Result<Value, Fault> {

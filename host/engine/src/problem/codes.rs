@@ -6,6 +6,7 @@
 pub mod bindings;
 pub mod executors;
 pub mod expressions;
+pub mod functions;
 pub mod names;
 pub mod schedules;
 pub mod shape;
@@ -58,6 +59,7 @@ pub fn all() -> impl Iterator<Item = &'static Entry> {
         bindings::ENTRIES,
         schedules::ENTRIES,
         executors::ENTRIES,
+        functions::ENTRIES,
         warnings::ENTRIES,
     ];
     groups.into_iter().flatten().copied()

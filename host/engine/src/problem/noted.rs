@@ -9,6 +9,7 @@ use crate::{path::Path, tree::Span};
 
 /// What a journal keeps of a warning about the document.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Noted {
     /// The catalogue's code.
     pub code: Arc<str>,

@@ -68,7 +68,7 @@ impl Judged {
 /// A task run as others see it.
 fn seen(task: &TaskRun) -> Finished {
     let ran =
-        Ran { phase: task.phase, code: task.code, message: task.message.clone(), retries: task.retries() };
+        Ran { phase: task.phase, code: task.code, message: task.message.clone(), retries: task.retries };
     Finished { ran: Some(ran), outputs: Arc::clone(&task.outputs) }
 }
 

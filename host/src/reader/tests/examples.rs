@@ -6,7 +6,8 @@ use phasm_engine::problem::codes::{self, Entry};
 use super::*;
 
 /// Their cause lies outside of the document: how large it is, which plugins there are, what a run is given.
-const ELSEWHERE: [&str; 9] = ["P002", "P051", "P052", "P053", "P070", "P071", "W002", "W008", "W015"];
+const ELSEWHERE: [&str; 13] =
+    ["P000", "P002", "P006", "P007", "P051", "P052", "P053", "P070", "P071", "W000", "W002", "W008", "W015"];
 
 /// The templates that examples call.
 const LIBRARY: [(&str, &str); 4] = [
@@ -43,7 +44,9 @@ fn document(example: &str) -> String {
             let kind = "apiVersion: aether/v1\nkind: CronWorkflow\nmetadata: {name: example}";
             format!("{kind}\nspec:\n  {example}\n  workflowSpec:{spec}\n")
         }
-        "entrypoint" | "priority" | "maxNestedDepth" | "templates" => workflow("", &spec(example, &task(""))),
+        "entrypoint" | "functions" | "priority" | "maxNestedDepth" | "templates" => {
+            workflow("", &spec(example, &task("")))
+        }
         "dag" | "loop" | "task" | "pipeline" => workflow("", &spec("", &item(example, 2))),
         _ if example.starts_with("- ") => workflow("", &spec("", &dag(example))),
         _ => workflow("", &spec("", &task(example))),

@@ -19,7 +19,7 @@ fails when they differ and rewrites the page when `UPDATE_GOLDEN` is set.
 ";
 
 /// The groups of codes.
-const GROUPS: [(&str, &str); 11] = [
+const GROUPS: [(&str, &str); 12] = [
     ("P00", "The text of a document"),
     ("P01", "The form of a document"),
     ("P02", "Names, and how templates and tasks hang together"),
@@ -28,6 +28,7 @@ const GROUPS: [(&str, &str); 11] = [
     ("P05", "Inputs, arguments and the parameters of a run"),
     ("P06", "Schedules"),
     ("P07", "Executors"),
+    ("P08", "Functions of a document"),
     ("W0", "Warnings"),
     ("C0", "Problems of a configuration"),
     ("C1", "Warnings about a configuration"),

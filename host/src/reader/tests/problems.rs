@@ -183,9 +183,13 @@ fn the_rules_printed_for_legacy_retry_are_valid() {
     }
 }
 
+/// Of files that are no document (`files.rs`), and of lists that are cut (`bounds.rs`).
+const TESTED_ELSEWHERE: [&str; 4] = ["P000", "P006", "P007", "W000"];
+
 #[test]
 fn every_code_is_tested_and_explained() {
     let documented: BTreeSet<String> = documents().into_iter().map(|(code, _)| code).collect();
     let explained: BTreeSet<String> = codes::all().map(|entry| entry.code.to_owned()).collect();
-    assert_eq!(documented, explained);
+    let elsewhere = TESTED_ELSEWHERE.map(str::to_owned).into();
+    assert_eq!(documented, &explained - &elsewhere);
 }

@@ -5,19 +5,19 @@ use std::{collections::BTreeMap, rc::Rc, sync::Arc};
 use phasm_engine::{
     path::Path,
     problem::codes::source as entries,
-    tree::{Key, Node, Span, Tree},
+    tree::{Key, Node, Span, Style, Tree, Written},
 };
 use saphyr_parser::{Event, ScalarStyle, Span as ParserSpan, Tag};
 
 use super::{
-    super::{Fatal, Findings, Size, Source, check_depth, number},
+    super::{Fatal, Reading, Size, SourceText, check_depth, number},
     scalar::{self, Refused},
 };
 
 /// The tree so far.
-pub(super) struct Builder<'a> {
-    source: &'a Source<'a>,
-    findings: Findings,
+pub(super) struct TreeBuilder<'a> {
+    source: &'a SourceText<'a>,
+    findings: Reading,
     open: Vec<Frame>,
     root: Option<Tree>,
     anchors: BTreeMap<usize, Rc<Anchored>>,
@@ -46,16 +46,16 @@ struct Anchored {
     height: usize,
 }
 
-impl<'a> Builder<'a> {
-    pub(super) fn new(source: &'a Source<'a>) -> Self {
-        Self { source, findings: Findings::default(), open: Vec::new(), root: None, anchors: BTreeMap::new() }
+impl<'a> TreeBuilder<'a> {
+    pub(super) fn new(source: &'a SourceText<'a>) -> Self {
+        Self { source, findings: Reading::default(), open: Vec::new(), root: None, anchors: BTreeMap::new() }
     }
 
-    pub(super) fn findings(&mut self) -> &mut Findings {
+    pub(super) fn findings(&mut self) -> &mut Reading {
         &mut self.findings
     }
 
-    pub(super) fn into_findings(self) -> Findings {
+    pub(super) fn into_findings(self) -> Reading {
         self.findings
     }
 
@@ -131,7 +131,8 @@ impl<'a> Builder<'a> {
             None => scalar::resolve(text, plain),
         };
         let node = resolved.unwrap_or_else(|refused| self.refused(&refused, text, full.as_deref(), span));
-        let tree = Tree { node, span };
+        let written = if let Node::String(said) = &node { self.written(said, style, span) } else { None };
+        let tree = Tree { written, ..Tree::new(node, span) };
         self.remember(anchor, &tree, size, 0)?;
         self.place(tree, 0);
         Ok(())
@@ -147,6 +148,17 @@ impl<'a> Builder<'a> {
             }
             _ => found,
         }
+    }
+
+    /// How `said` is written, unless it is letter by letter what stands there, quotes aside.
+    fn written(&self, said: &str, style: ScalarStyle, span: Span) -> Option<Arc<Written>> {
+        let source = self.source.text_from(span).get(..span.end - span.start)?;
+        let (style, inside) = match style {
+            ScalarStyle::SingleQuoted => (Style::Single, source.get(1..source.len().checked_sub(1)?)?),
+            ScalarStyle::DoubleQuoted => (Style::Double, source.get(1..source.len().checked_sub(1)?)?),
+            ScalarStyle::Plain | ScalarStyle::Literal | ScalarStyle::Folded => (Style::Plain, source),
+        };
+        (inside != said).then(|| Arc::new(Written { style, source: source.into() }))
     }
 
     fn refused(&mut self, refused: &Refused, text: &str, tag: Option<&str>, span: Span) -> Node {
@@ -201,7 +213,7 @@ impl<'a> Builder<'a> {
         let is_flow = closing.end > closing.start && self.source.text_from(closing).starts_with(['}', ']']);
         let written = if is_flow { Some(closing.start + 1) } else { last_end(&node) };
         let end = written.unwrap_or(frame.start.end);
-        let tree = Tree { node, span: Span { end, ..frame.start } };
+        let tree = Tree::new(node, Span { end, ..frame.start });
         self.remember(frame.anchor, &tree, self.findings.size.since(frame.before), frame.height)?;
         self.place(tree, frame.height);
         Ok(())
@@ -227,7 +239,7 @@ impl<'a> Builder<'a> {
                 message,
                 "write the value out",
             );
-            self.place(Tree { node: Node::Null, span }, 0);
+            self.place(Tree::new(Node::Null, span), 0);
             return Ok(());
         };
         self.findings.count(anchored.size, || span)?;

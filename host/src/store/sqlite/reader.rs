@@ -13,7 +13,7 @@ use rusqlite::{
 use tokio::sync::oneshot;
 
 use super::{
-    super::{Answer, Filter, Record, RunHead, RunRow, RunStatus, StoreError},
+    super::{Filter, Pending, Record, RunHead, RunRow, RunStatus, StoreError},
     fault::Fault,
     file, later, schema,
     worker::Worker,
@@ -55,7 +55,7 @@ impl SqliteReader {
     fn ask<T: Send + 'static>(
         &self,
         question: impl FnOnce(&Connection) -> Result<T, Fault> + Send + 'static,
-    ) -> Answer<T> {
+    ) -> Pending<T> {
         let (answer, answered) = oneshot::channel();
         let path = Arc::clone(&self.path);
         self.worker.send(Box::new(move |connection| {
@@ -67,24 +67,24 @@ impl SqliteReader {
     }
 
     /// As [`Store::load`](super::Store::load).
-    pub fn load(&self, run_id: &str) -> Answer<Vec<Record<Vec<u8>>>> {
+    pub fn load(&self, run_id: &str) -> Pending<Vec<Record<Vec<u8>>>> {
         let run_id = Arc::from(run_id);
         self.ask(move |connection| load(connection, run_id))
     }
 
     /// As [`Store::get`](super::Store::get).
-    pub fn get(&self, run_id: &str) -> Answer<Option<RunRow>> {
+    pub fn get(&self, run_id: &str) -> Pending<Option<RunRow>> {
         let run_id: Box<str> = run_id.into();
         self.ask(move |connection| get(connection, &run_id))
     }
 
     /// As [`Store::list`](super::Store::list).
-    pub fn list(&self, filter: Filter, limit: usize) -> Answer<Vec<RunRow>> {
+    pub fn list(&self, filter: Filter, limit: usize) -> Pending<Vec<RunRow>> {
         self.ask(move |connection| list(connection, &filter, limit))
     }
 
     /// As [`Store::open_runs`](super::Store::open_runs).
-    pub fn open_runs(&self) -> Answer<Vec<RunRow>> {
+    pub fn open_runs(&self) -> Pending<Vec<RunRow>> {
         self.ask(open_runs)
     }
 }

@@ -100,7 +100,7 @@ impl Writer {
     fn write(&mut self, first: Append, queue: &Receiver<Append>, owed: &mut Vec<Owed>) -> Result<(), Fault> {
         let mut entry = owe(first, owed);
         let transaction = Transaction::new_unchecked(&self.connection, TransactionBehavior::Immediate)?;
-        let mut batch = Batch { transaction: &transaction, tips: &mut self.tips, buffer: &mut self.buffer };
+        let mut batch = Group { transaction: &transaction, tips: &mut self.tips, buffer: &mut self.buffer };
         let mut bytes = 0;
         loop {
             match batch.append(&entry) {
@@ -130,13 +130,13 @@ fn refuse(refused: StoreError, owed: &mut [Owed]) {
 }
 
 /// A transaction being filled.
-struct Batch<'a> {
+struct Group<'a> {
     transaction: &'a Connection,
     tips: &'a mut Tips,
     buffer: &'a mut Vec<u8>,
 }
 
-impl Batch<'_> {
+impl Group<'_> {
     /// Writes one record and where its run now stands, and returns the size of the body. What is refused is refused
     /// before anything is written.
     fn append(&mut self, Entry { head, status, record }: &Entry) -> Result<usize, Fault> {

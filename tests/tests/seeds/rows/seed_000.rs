@@ -31,7 +31,7 @@ fn limit() {
         let world = run_one(&json!({ "retry": { "limit": limit } }), always(3));
         let reason = (limit > 0).then_some(Reason::RetryExhausted);
         assert_eq!(end(&world, "t"), (Phase::Error, reason, attempts), "limit {limit}");
-        assert_eq!(world.task("t").unwrap().retries() as usize, attempts - 1, "Metrics.Retries");
+        assert_eq!(world.task("t").unwrap().retries as usize, attempts - 1, "Metrics.Retries");
     }
 }
 

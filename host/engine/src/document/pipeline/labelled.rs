@@ -22,7 +22,6 @@ use crate::{
         Cursor, Described as _, Field, Form, Name, Object, Report, Rest, Rule, Site, TIMEOUT, Table, listed,
     },
     problem::codes::{values, warnings::PASSED_ON},
-    suggest::did_you_mean,
     time::Millis,
     tree::{Key, Node, Tree},
 };
@@ -42,6 +41,7 @@ static LABELLED_TABLE: Table = Table {
     fields: &[&KIND, &SPEC, &WHEN, &OUTPUTS_FIELD, &PHASE_CONDITIONS, &HOOKS_FIELD, &RETRY],
     rules: &[Rule::Refused(ORDERED_BY_THE_PIPELINE)],
     rest: Rest::Named(|defs| PARAMETER_NAME.schema(defs)),
+    foreign: &[],
 };
 
 static KIND: Field<Name> = Field::required(
@@ -85,6 +85,7 @@ static SPEC_TABLE: Table = Table {
     fields: &[&SPEC_POLICY, &SPEC_TIMEOUT, &MAX_RUNTIME, &MAX_INACTIVITY, &DEADLINE],
     rules: &[],
     rest: Rest::Anything,
+    foreign: &[],
 };
 
 static SPEC_POLICY: Field<PolicyDoc> =
@@ -102,7 +103,7 @@ static SPEC_TIMEOUT: Field<Option<Millis>> = Field::optional(
 );
 
 fn labelled(key: &Key, cursor: &Cursor<'_>, report: &Report) -> Option<TaskDoc> {
-    let name_tree = Tree { node: Node::String(key.name.clone()), span: key.span };
+    let name_tree = Tree::new(Node::String(key.name.clone()), key.span);
     let name = LABEL.read(&Cursor { tree: &name_tree, path: cursor.path.clone() }, report);
     let object = cursor.object(&LABELLED_TABLE, report)?;
     object.optional(&RETRY);
@@ -163,7 +164,7 @@ fn warn_if_ours(key: &Key, cursor: &Cursor<'_>, report: &Report) {
         "timeout" => return,
         "retry" => Some("to have the engine retry, write a policy rule with `do: retry`".to_owned()),
         name if LABELLED_TABLE.mentions(name) => Some(format!("write `{name}` beside `spec`")),
-        name => did_you_mean(name, own.iter().copied()),
+        name => report.did_you_mean(name, own.iter().copied()),
     };
     let Some(hint) = hint else { return };
     let site = Site { path: cursor.path.key(key.name.clone()), span: key.span };

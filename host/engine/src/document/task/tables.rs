@@ -8,6 +8,7 @@ use crate::{
 };
 
 use super::{Place, TaskDoc, fields::*};
+use crate::document::foreign;
 
 /// `task` in a template.
 pub(in crate::document) const TASK_TEMPLATE: Form<TaskDoc> = Form::new(
@@ -74,7 +75,7 @@ static TEMPLATE: Table = Table::closed(
         }),
         Rule::ExactlyOne(WORK),
     ],
-);
+).knowing(foreign::TASK);
 
 static DAG: Table = Table::closed(
     "dagTask",
@@ -100,7 +101,8 @@ static DAG: Table = Table::closed(
         &HOOKS_FIELD,
     ],
     &[Rule::ExactlyOne(WORK), Rule::Stated(retry_xor_policy), Rule::Refused(DECLARED_BY_A_CALL)],
-);
+)
+.knowing(foreign::TASK);
 
 static PIPELINE: Table = Table::closed(
     "pipelineTask",
@@ -130,7 +132,7 @@ static PIPELINE: Table = Table::closed(
         Rule::ExactlyOne(WORK),
         Rule::Refused(DECLARED_BY_A_CALL),
     ],
-);
+).knowing(foreign::TASK);
 
 /// What a plugin's manifest may say in place of the document.
 pub(super) static MANIFEST: Table = Table::closed(

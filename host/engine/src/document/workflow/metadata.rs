@@ -4,6 +4,7 @@ use std::{collections::BTreeMap, sync::Arc};
 
 use serde_json::json;
 
+use crate::document::foreign;
 use crate::{
     document::name::NAME,
     form::{Cursor, Field, Form, Name, Object, Report, TEXT, Table},
@@ -31,7 +32,8 @@ static METADATA_TABLE: Table = Table::closed(
     "How the workflow is called.",
     &[&WORKFLOW_NAME, &NAMESPACE, &VERSION, &LABELS_FIELD, &ANNOTATIONS],
     &[],
-);
+)
+.knowing(foreign::METADATA);
 
 static WORKFLOW_NAME: Field<Name> = Field::required(
     "name",

@@ -1,13 +1,21 @@
 //! `spec`.
 
+use std::sync::Arc;
+
 use serde_json::json;
 
+use crate::document::foreign;
 use crate::{
     document::{
-        HooksDoc, ParametersDoc, TemplateDoc, hooks::HOOKS, parameters::INPUTS, template::TEMPLATE,
+        HooksDoc, ParametersDoc, TemplateDoc,
+        functions::{FUNCTIONS, check_used},
+        hooks::HOOKS,
+        parameters::INPUTS,
+        template::TEMPLATE,
         timing::TIMEOUT_OR_NONE,
     },
-    form::{Cursor, Field, Form, Name, Report, TEXT, Table, whole},
+    expr::Functions,
+    form::{Cursor, Described as _, Field, Form, Name, Report, TEXT, Table, whole},
     problem::codes::shape,
     time::Millis,
 };
@@ -39,11 +47,13 @@ static SPEC_TABLE: Table = Table::closed(
         &PRIORITY,
         &PARALLELISM,
         &MAX_NESTED_DEPTH,
+        &FUNCTIONS_FIELD,
         &TEMPLATES,
         &HOOKS_FIELD,
     ],
     &[],
-);
+)
+.knowing(foreign::SPEC);
 
 static ENTRYPOINT: Field<Name> = Field::required(
     "entrypoint",
@@ -85,6 +95,12 @@ static MAX_NESTED_DEPTH: Field<u8> = Field::optional(
 )
 .or("3");
 
+static FUNCTIONS_FIELD: Field<Arc<Functions>> = Field::optional(
+    "functions",
+    FUNCTIONS,
+    "Rhai `fn` definitions that every expression of the document may call; most readable as a block, `functions: |`.",
+);
+
 static TEMPLATES: Field<(Vec<TemplateDoc>, bool)> = Field::required(
     "templates",
     "a list of templates",
@@ -98,8 +114,11 @@ static HOOKS_FIELD: Field<HooksDoc> =
 impl SpecDoc {
     fn read(cursor: &Cursor<'_>, report: &Report) -> Option<Self> {
         let object = cursor.object(&SPEC_TABLE, report)?;
+        // Before every expression that may call them.
+        let functions = object.optional(&FUNCTIONS_FIELD);
+        functions.iter().for_each(|functions| report.define(functions.clone()));
         let (templates, sound) = object.optional(&TEMPLATES).unwrap_or_default();
-        Some(Self {
+        let spec = Self {
             entrypoint: object.optional(&ENTRYPOINT),
             arguments: ParametersDoc::field(&object, &ARGUMENTS),
             timeout: object.or_default(&TIMEOUT),
@@ -109,7 +128,11 @@ impl SpecDoc {
             templates,
             sound,
             hooks: object.optional(&HOOKS_FIELD).unwrap_or_default(),
-        })
+        };
+        if let (Some(functions), Some(at)) = (functions, object.get(FUNCTIONS_FIELD.name())) {
+            check_used(&functions, &at, report);
+        }
+        Some(spec)
     }
 }
 

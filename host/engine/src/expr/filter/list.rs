@@ -4,15 +4,8 @@ use super::{Budget, Call, View};
 use crate::{expr::view::text_of, value::Value};
 
 pub(super) fn length(call: &Call<'_>, budget: &mut Budget) -> Result<Value, String> {
-    let length = match call.subject {
-        Value::String(_) => call.text(budget)?.chars().count(),
-        Value::Array(items) => items.len(),
-        Value::Object(map) => map.len(),
-        Value::Null | Value::Bool(_) | Value::Number(_) => {
-            return Err(call.wrong("a string, an array or an object"));
-        }
-    };
-    Ok(Value::Number(length.into()))
+    let length = View::from(call.subject).length(budget)?;
+    length.ok_or_else(|| call.wrong("a string, an array or an object"))
 }
 
 pub(super) fn first(call: &Call<'_>, _: &mut Budget) -> Result<Value, String> {

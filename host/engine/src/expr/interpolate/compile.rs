@@ -4,7 +4,7 @@ use std::{ops::Range, sync::Arc};
 
 use super::{Interpolated, Piece, Placeholder, PlaceholderError};
 use crate::{
-    expr::{Expr, SyntaxError},
+    expr::{Expr, Functions, SyntaxError},
     path::key_segment,
     tree::{Key, Node, Span, Tree},
     value::{Map, Value},
@@ -13,13 +13,17 @@ use crate::{
 /// Errors of one value that are kept; nobody reads more, and each of them is worth a look at the whole text.
 const MOST_ERRORS: usize = 100;
 
-#[derive(Default)]
-pub(super) struct Compiler {
+pub(super) struct Compiler<'f> {
+    functions: &'f Arc<Functions>,
     path: String,
     pub(super) errors: Vec<PlaceholderError>,
 }
 
-impl Compiler {
+impl<'f> Compiler<'f> {
+    pub(super) fn new(functions: &'f Arc<Functions>) -> Self {
+        Self { functions, path: String::new(), errors: Vec::new() }
+    }
+
     pub(super) fn tree(&mut self, tree: &Tree) -> Interpolated {
         match &tree.node {
             Node::Null | Node::Bool(_) | Node::Number(_) => Interpolated::Literal(tree.to_value()),
@@ -83,7 +87,7 @@ impl Compiler {
 
     fn placeholder(&mut self, text: &str, inside: Range<usize>, span: Span, pieces: &mut Vec<Piece>) {
         let offset = inside.start;
-        match Expr::compile(text.get(inside).unwrap_or_default()) {
+        match Expr::compile_with(text.get(inside).unwrap_or_default(), self.functions) {
             Ok(expr) => pieces.push(Piece::Placeholder(Placeholder { expr, offset, span })),
             Err(error) => {
                 let error = SyntaxError { offset: error.offset + offset, ..error };
@@ -104,7 +108,7 @@ fn find(text: &str, what: &str, from: usize) -> Option<usize> {
 
 /// Where the `}}` is that ends the placeholder whose text begins at `start`; braces in quotes, and braces that are
 /// opened inside, do not end it.
-fn end_of_placeholder(text: &str, start: usize) -> Result<usize, SyntaxError> {
+pub(in crate::expr) fn end_of_placeholder(text: &str, start: usize) -> Result<usize, SyntaxError> {
     let bytes = text.as_bytes();
     let mut open = 0_usize;
     let mut at = start;

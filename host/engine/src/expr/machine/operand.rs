@@ -3,7 +3,7 @@
 use rhai::{Dynamic, ImmutableString};
 
 use crate::{
-    expr::{emit::SHORT_TEXT, number::Num, view::View},
+    expr::{budget::MAX_VALUE_DEPTH, emit::SHORT_TEXT, number::Num, view::View},
     value::{Number, Value},
 };
 
@@ -15,7 +15,16 @@ pub(in crate::expr) enum Operand {
     Int(i64),
     Float(f64),
     Short(ImmutableString),
-    Other(Value),
+    Other(Held),
+}
+
+/// A shared value in Rhai's hands.
+#[derive(Clone, Debug, Default)]
+pub(in crate::expr) struct Held {
+    pub(in crate::expr) value: Value,
+    /// How many levels an evaluation has put around what it was given, at most: without a bound a loop could nest a
+    /// value so deeply that dropping it exhausts the stack. At 0 it is a part of what was given, or a text.
+    built: usize,
 }
 
 impl Operand {
@@ -26,7 +35,29 @@ impl Operand {
             Self::Int(int) => View::Number(Num::Int((*int).into())),
             Self::Float(float) => View::Number(Num::Float(*float)),
             Self::Short(text) => View::Text(text),
-            Self::Other(value) => value.into(),
+            Self::Other(held) => (&held.value).into(),
+        }
+    }
+
+    /// How many levels were put around what it is made of.
+    pub(in crate::expr) fn built(&self) -> usize {
+        match self {
+            Self::Other(held) => held.built,
+            Self::Null | Self::Bool(_) | Self::Int(_) | Self::Float(_) | Self::Short(_) => 0,
+        }
+    }
+
+    /// The same, with `built` levels put around its parts.
+    ///
+    /// # Errors
+    /// When these are too many.
+    pub(in crate::expr) fn with_levels(self, built: usize) -> Result<Self, String> {
+        match self {
+            Self::Other(_) if built > MAX_VALUE_DEPTH => {
+                Err(format!("the value made nests too deeply; at most {MAX_VALUE_DEPTH} levels are allowed"))
+            }
+            Self::Other(held) => Ok(Self::Other(Held { built, ..held })),
+            Self::Null | Self::Bool(_) | Self::Int(_) | Self::Float(_) | Self::Short(_) => Ok(self),
         }
     }
 }
@@ -39,11 +70,17 @@ impl From<Value> for Operand {
             Value::Number(number) => match (number.as_i64(), number.as_f64()) {
                 (Some(int), _) => Self::Int(int),
                 (None, Some(float)) if number.is_f64() => Self::Float(float),
-                _ => Self::Other(Value::Number(number)),
+                _ => Self::Other(Value::Number(number).into()),
             },
             Value::String(text) if text.len() <= SHORT_TEXT => Self::Short(text.as_ref().into()),
-            Value::String(_) | Value::Array(_) | Value::Object(_) => Self::Other(value),
+            Value::String(_) | Value::Array(_) | Value::Object(_) => Self::Other(value.into()),
         }
+    }
+}
+
+impl From<Value> for Held {
+    fn from(value: Value) -> Self {
+        Self { value, built: 0 }
     }
 }
 
@@ -55,7 +92,7 @@ impl From<Operand> for Value {
             Operand::Int(int) => int.into(),
             Operand::Float(float) => Number::from_f64(float).map_or(Self::Null, Self::Number),
             Operand::Short(text) => text.as_str().into(),
-            Operand::Other(value) => value,
+            Operand::Other(held) => held.value,
         }
     }
 }
@@ -68,7 +105,7 @@ impl From<Operand> for Dynamic {
             Operand::Int(int) => int.into(),
             Operand::Float(float) => float.into(),
             Operand::Short(text) => text.into(),
-            Operand::Other(value) => Self::from(value),
+            Operand::Other(held) => Self::from(held),
         }
     }
 }
@@ -84,7 +121,7 @@ impl From<Dynamic> for Operand {
         } else if value.is_string() {
             value.into_immutable_string().map_or(Self::Null, Self::Short)
         } else {
-            value.try_cast::<Value>().map_or(Self::Null, Self::Other)
+            value.try_cast::<Held>().map_or(Self::Null, Self::Other)
         }
     }
 }

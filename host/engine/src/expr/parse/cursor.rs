@@ -6,7 +6,7 @@ use crate::expr::{
     token::{Kind, Token},
 };
 
-impl Parser {
+impl Parser<'_> {
     pub(super) fn token(&self, ahead: usize) -> &Token {
         static END: Token = Token { kind: Kind::End, start: 0, end: 0 };
         self.tokens.get(self.at + ahead).or(self.tokens.last()).unwrap_or(&END)
@@ -58,6 +58,8 @@ impl Parser {
             Kind::Word(word) => match word.as_ref() {
                 "is" => error.hint("compare with null: `x == null`, `x != null`"),
                 "if" | "else" => error.hint("a choice is written `condition ? a : b`"),
+                "contains" => error.hint("write `part in whole`, or `whole.contains(part)`"),
+                "startswith" | "endswith" => error.hint(format!("write `text.{word}(part)`")),
                 "AND" => error.hint("write `and` or `&&`"),
                 "OR" => error.hint("write `or` or `||`"),
                 _ => error,

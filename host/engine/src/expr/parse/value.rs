@@ -11,7 +11,7 @@ use crate::{
 /// The filter that is part of the grammar: its argument is evaluated only when needed.
 const DEFAULT: &str = "default";
 
-impl Parser {
+impl Parser<'_> {
     pub(super) fn prefix(&mut self, least: Level) -> Result<Node, SyntaxError> {
         let node = if self.eat("!") {
             self.expression(Level::Unary)?.not()
@@ -70,9 +70,14 @@ impl Parser {
         self.at += 1;
         if self.eat("(") {
             let arguments = self.arguments()?;
-            return apply_filter((name, offset), node, arguments);
+            return match self.functions.get(&name) {
+                Some(_) => Err(SyntaxError::new(offset, format!("`{name}` is a function, no method"))
+                    .hint(format!("write `{name}(…)`"))),
+                None => apply_filter((name, offset), node, arguments),
+            };
         }
-        Ok(self.with_segment(node, name))
+        let hyphen = name.contains('-');
+        Ok(self.with_segment(node, name, hyphen))
     }
 
     /// The arguments up to the closing parenthesis; the opening one is consumed.
@@ -102,16 +107,21 @@ impl Parser {
     /// A constant text as an index continues a path.
     fn indexed(&mut self, node: Node, at: Node) -> Node {
         match at.as_literal() {
-            Some(Value::String(name)) => self.with_segment(node, name.clone()),
+            Some(Value::String(name)) if node.as_path().is_some() => {
+                self.with_segment(node, name.clone(), false)
+            }
             Some(_) | None => node.index(at),
         }
     }
 
-    /// A path grows; of anything else the segment is a member.
-    fn with_segment(&mut self, node: Node, name: Arc<str>) -> Node {
+    /// A path grows; of anything else the segment is a member. A hyphen in it may have been meant as a minus.
+    fn with_segment(&mut self, node: Node, name: Arc<str>, hyphen: bool) -> Node {
         let end = self.consumed();
         match node.as_path().and_then(|read| self.reads.get_mut(read)) {
             Some(read) => {
+                if hyphen {
+                    read.hyphens.push(read.path.len());
+                }
                 read.path.push(name);
                 read.end = end;
                 node
@@ -121,12 +131,12 @@ impl Parser {
     }
 
     fn primary(&mut self) -> Result<Node, SyntaxError> {
-        let offset = self.offset();
-        let kind = self.peek().clone();
+        let token = self.token(0).clone();
+        let offset = token.start;
         self.at += 1;
-        match kind {
+        match token.kind.clone() {
             Kind::Number(number) => Ok(Node::literal(Value::Number(number))),
-            Kind::Text(text) => Ok(Node::literal(text)),
+            Kind::Text(text) => self.text(&text, &token),
             Kind::Word(word) => self.word(word, offset),
             Kind::Symbol("(") => {
                 let inner = self.expression(Level::Ternary)?;
@@ -190,9 +200,17 @@ impl Parser {
                 self.at -= 1;
                 Err(self.unexpected("a value"))
             }
-            _ if self.is_symbol(0, "(") => Err(filter::no_function(&word, offset)),
+            "True" | "False" => {
+                let error = SyntaxError::new(offset, format!("`{word}` is no word of expressions"));
+                Err(error.hint(format!("write `{}`", word.to_lowercase())))
+            }
+            _ if self.eat("(") => {
+                let arguments = self.arguments()?;
+                self.functions.check_call(&word, arguments.len(), offset)?;
+                self.bounded(Node::call(word, arguments))
+            }
             _ => {
-                self.reads.push(Read { path: vec![word], offset, end: self.consumed() });
+                self.reads.push(Read { path: vec![word], offset, end: self.consumed(), hyphens: Vec::new() });
                 Ok(Node::path(self.reads.len() - 1))
             }
         }

@@ -10,7 +10,6 @@ use crate::{
     form::{Name, Site},
     plan::resolve::index::{Callee, Index, hooks_of, tasks_of},
     problem::codes::{bindings::NO_SOURCE, warnings::UNDECLARED_ARGUMENT},
-    suggest::did_you_mean,
     value::Value,
 };
 
@@ -104,7 +103,7 @@ impl Passing<'_> {
                         format!("pass an argument `{name}`")
                     }
                 };
-                let misnamed = self.misnamed(name).map(|argument| {
+                let misnamed = self.misnamed(index, name).map(|argument| {
                     format!("the argument `{argument}` is no input of `{}`: write `{name}`", self.callee)
                 });
                 let hint = misnamed.unwrap_or_else(|| {
@@ -125,8 +124,10 @@ impl Passing<'_> {
     }
 
     /// The argument that was probably meant for the input `name`: it is no input itself, and is called nearly so.
-    fn misnamed(&self, name: &str) -> Option<&str> {
-        self.undeclared().take(MOST_COMPARED).find(|argument| did_you_mean(argument, [name]).is_some())
+    fn misnamed(&self, index: &Index<'_>, name: &str) -> Option<&str> {
+        self.undeclared()
+            .take(MOST_COMPARED)
+            .find(|argument| index.report.did_you_mean(argument, [name]).is_some())
     }
 
     fn warn_undeclared(&self, index: &Index<'_>, name: &Name) {
@@ -136,7 +137,7 @@ impl Passing<'_> {
         let message =
             format!("`{}` declares no input `{}`; expected a declared one", self.callee, name.value);
         let warning = name.problem(&UNDECLARED_ARGUMENT, message);
-        index.report.warning(match did_you_mean(&name.value, self.inputs.names()) {
+        index.report.warning(match index.report.did_you_mean(&name.value, self.inputs.names()) {
             Some(hint) => warning.with_hint(hint),
             None => warning.with_hint("it is passed on all the same"),
         });

@@ -14,7 +14,6 @@ use crate::{
         executors::{NOT_INSTALLED, UNUSABLE},
         warnings::{ABOVE_LIMIT, PLUGIN_DEFAULTS, UNKNOWN_EXECUTOR},
     },
-    suggest::did_you_mean,
 };
 
 use super::{Defaults, Executors, Found, defaults};
@@ -86,7 +85,7 @@ impl Uses<'_, '_> {
         let message = format!("executor `{}` is not installed; expected {expected}", self.kind);
         let name = self.kind.split_once('@').map_or(self.kind, |(name, _)| name);
         // The name alone may be right, and the version wrong.
-        let hint = did_you_mean(name, names().filter(|known| *known != name));
+        let hint = self.index.report.did_you_mean(name, names().filter(|known| *known != name));
         self.missing(&NOT_INSTALLED, executors, &message, hint.as_deref());
     }
 

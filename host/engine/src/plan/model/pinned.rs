@@ -8,7 +8,7 @@ use crate::value::{Map, Value};
 
 /// What an executor type stood for when a run was submitted; recorded with the run, which keeps to it.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Pinned {
     /// The plugin's name, by which it is granted what it may touch.
     #[serde(default, skip_serializing_if = "Option::is_none")]

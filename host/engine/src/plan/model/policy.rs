@@ -17,7 +17,7 @@ use super::{Level, NodeIndex};
 pub struct Policy {
     /// In document order; an `else` rule has no `when` and is last.
     pub rules: Vec<PolicyRule>,
-    /// `onUnmatched: fail` instead of continue.
+    /// `onUnmatched: fail`: an error outcome that no rule matches fails.
     pub fail_unmatched: bool,
     /// Whose names the rules' conditions and values see.
     pub level: Level,
@@ -70,7 +70,7 @@ pub enum Matched {
 
 /// What a policy made of one attempt, as it is recorded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub enum Verdict {
     /// The task ends, and whatever its phase those that wait for it go on.
     Continue,

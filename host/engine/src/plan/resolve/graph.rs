@@ -10,7 +10,6 @@ use crate::{
         Entry,
         names::{CYCLE, DUPLICATE_NAME, OUTSIDE_ENTRYPOINTS, UNKNOWN_TASK},
     },
-    suggest::did_you_mean,
 };
 
 use super::{
@@ -162,7 +161,7 @@ fn report_unknown(name: &Name, what: &str, tasks: &TasksDoc, report: &Report) {
     let entry: &Entry = &UNKNOWN_TASK;
     let expected = listed_if_few(tasks.names(), "a task of this dag");
     let problem = name.problem(entry, format!("unknown {what} `{}`; expected {expected}", name.value));
-    report.problem(problem.with_hint_if(did_you_mean(&name.value, tasks.names())));
+    report.problem(problem.with_hint_if(report.did_you_mean(&name.value, tasks.names())));
 }
 
 fn report_cycle(tasks: &TasksDoc, cycle: &[NodeIndex], report: &Report) {

@@ -10,7 +10,6 @@ use crate::{
     form::{Name, Report, listed_if_few},
     plan::TemplateId,
     problem::codes::names::{DUPLICATE_NAME, UNKNOWN_TEMPLATE},
-    suggest::did_you_mean,
 };
 
 /// The document and its templates by name.
@@ -84,8 +83,8 @@ impl<'a> Index<'a> {
             let expected = listed_if_few(self.names(), "one of spec.templates");
             let message = format!("unknown template `{}`; expected {expected}", name.value);
             let problem = name.problem(&UNKNOWN_TEMPLATE, message);
-            self.report
-                .problem(problem.with_hint_if(did_you_mean(&name.value, self.by_name.keys().copied())));
+            let hint = self.report.did_you_mean(&name.value, self.by_name.keys().copied());
+            self.report.problem(problem.with_hint_if(hint));
         }
         found
     }

@@ -1,6 +1,11 @@
 //! The text of a document (P00x), as the readers of JSON and YAML report it.
 
 super::entries! {
+    MORE_PROBLEMS "P000" "More problems than are listed",
+        "A thousand problems are listed, and after them nothing more is looked for. Most of them often have one cause; mend it \
+         and validate again.",
+        "tasks: [1, 2, 3]  # … and so on, each of them no task" =>
+        "tasks: [{name: a, template: work}]";
     SYNTAX "P001" "Text that is neither JSON nor YAML",
         "The text cannot be read at all, so nothing behind this place was looked at. Mend it and validate again.",
         "spec:\n  entrypoint: [main" => "spec:\n  entrypoint: main";
@@ -22,4 +27,12 @@ super::entries! {
          silently become another number; write it as text.",
         "executor: {type: echo, config: {big: 18446744073709551616}}" =>
         "executor: {type: echo, config: {big: \"18446744073709551616\"}}";
+    UNREADABLE "P006" "File that cannot be read",
+        "There is no such file, it may not be read, or it is no regular file: documents are read from files and, with `-`, from \
+         stdin.",
+        "phasm validate workflows/" => "phasm validate workflows/nightly.yaml";
+    NOT_TEXT "P007" "File that is no text",
+        "Documents are text in UTF-8, with or without a byte order mark. Editors save as UTF-8 when told so; a plugin's component \
+         is named by `executor.type` and never given as a document.",
+        "phasm run echo.wasm" => "phasm run greet.yaml";
 }

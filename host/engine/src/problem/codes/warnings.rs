@@ -1,6 +1,10 @@
 //! Doubts (W0xx): they stop nothing.
 
 super::entries! {
+    MORE_WARNINGS "W000" "More warnings than are listed",
+        "A thousand warnings are listed, and after them nothing more is looked for.",
+        "tasks: [{name: a, template: work, timeout: 1}]  # … and so on" =>
+        "tasks: [{name: a, template: work, timeout: 1m}]";
     IGNORED "W001" "Field that is ignored",
         "The field is read for the sake of documents written for other engines; it has no effect here.",
         "resources: {cpu: 2}" => "resources: {memory: 64Mi}";
@@ -20,9 +24,10 @@ super::entries! {
         "- {name: get, template: fetch, arguments: {parameters: [{name: url, value: x}, {name: urll, value: y}]}}" =>
         "- {name: get, template: fetch, arguments: {parameters: [{name: url, value: x}]}}";
     NO_ELSE "W006" "Policy that may match nothing",
-        "When no rule matches, the pipeline continues, even after an error. Write an else rule, or `onUnmatched: fail`.",
+        "When no rule matches, the pipeline continues, even after an error. Write `onUnmatched: fail`, which lets errors fail and ok \
+outcomes go on; an else rule speaks of both.",
         "policy:\n  rules:\n  - {when: outcome.code == 4, then: {do: retry}}" =>
-        "policy:\n  rules:\n  - {when: outcome.code == 4, then: {do: retry}}\n  - else: {then: {do: fail}}";
+        "policy:\n  rules:\n  - {when: outcome.code == 4, then: {do: retry}}\n  onUnmatched: fail";
     NEVER_EQUAL "W007" "Comparison that is never true",
         "The value is one of a few words, and this is none of them.",
         "when: tasks.a.phase == 'succeeded'" => "when: tasks.a.phase == 'Succeeded'";
@@ -44,7 +49,7 @@ super::entries! {
         "The first rule that matches decides, and when its attempts are used up the task fails; a rule behind one that always \
          matches, or has the same condition, is never looked at.",
         "policy:\n  rules:\n  - {when: outcome.code == 4, then: {do: retry}}\n  - {when: outcome.code == 4, then: {do: continue}}\n  - else: {then: {do: fail}}" =>
-        "policy:\n  rules:\n  - {when: outcome.code == 4, then: {do: retry}}\n  - else: {then: {do: fail}}";
+        "policy:\n  rules:\n  - {when: outcome.code == 4, then: {do: retry}}\n  onUnmatched: fail";
     UNREACHED_TASK "W012" "Task that never runs",
         "With dag.entrypoints only what follows from them exists. A pipeline goes on in its order only from a task that may continue; \
          what neither that nor a jump leads to is never entered.",
@@ -61,4 +66,11 @@ super::entries! {
     ABOVE_LIMIT "W015" "More memory than the operator allows",
         "resources.memory lowers the operator's limit for a task and never raises it.",
         "resources: {memory: 4Gi}" => "resources: {memory: 32Mi}";
+    BARE_NUMBER "W016" "Duration without a unit",
+        "A number alone is milliseconds. Where seconds are meant, say so; where milliseconds are meant, say that, too.",
+        "timeout: 30" => "timeout: 30s";
+    UNUSED_FUNCTION "W017" "Function that nothing calls",
+        "No expression of the document calls it, directly or through other functions.",
+        "functions: |\n  fn is_late(code) { code == 4 }" =>
+        "functions: |\n  fn is_late(code) { code == 4 }\ntemplates:\n- task: {name: main, executor: {type: echo}, phaseConditions: {failed: is_late(code)}}";
 }

@@ -60,7 +60,7 @@ impl Decider<'_> {
     pub(super) fn conclude(&mut self, id: TaskIndex, outcome: Outcome, expired: Option<TimeLimit>) {
         let task = &self[id];
         let node = self.node(task);
-        let retries = task.retries();
+        let retries = task.retries;
         let mut outputs = task.outputs.clone();
         let Outcome { code, message, outputs: returned, detail } = outcome;
         let mut phase = phase_of(code);
@@ -167,7 +167,7 @@ impl Decider<'_> {
             code: Some(code),
             message: message.into(),
             outputs: task.outputs.clone(),
-            retries: task.retries(),
+            retries: task.retries,
             attempt: AttemptSeen { duration: task.running_for(self.now()), ..AttemptSeen::default() },
             aggregated: None,
         };

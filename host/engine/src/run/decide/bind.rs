@@ -24,10 +24,21 @@ pub(super) struct Call<'a> {
     pub(super) view: View<'a>,
     /// The call.
     pub(super) node: &'a Node,
-    /// Values given by name besides the arguments: the run's parameters, or an item's fields (R-S5).
-    pub(super) given: Option<&'a Map>,
+    /// Values given by name besides the arguments.
+    pub(super) given: Given<'a>,
     /// Inputs that nobody supplies are absent (R-S12).
     pub(super) lenient: bool,
+}
+
+/// Values given by name besides the arguments.
+#[derive(Clone, Copy)]
+pub(super) enum Given<'a> {
+    /// None.
+    Nothing,
+    /// The run's parameters, which are the root's arguments (R-B1).
+    Parameters(&'a Map),
+    /// An item's fields: they fill what the body does not write (R-S5).
+    Fields(&'a Map),
 }
 
 /// One place a value may come from, and whose names it sees.
@@ -89,8 +100,7 @@ impl<'a> Call<'a> {
         let mut bound: Vec<Binding> = Vec::with_capacity(node.inputs.len().max(node.arguments.len()));
         for parameter in node.inputs.iter() {
             let argument = node.arguments.iter().rfind(|argument| argument.name == parameter.name);
-            let given = self.given.and_then(|given| given.get(&parameter.name));
-            let sources = self.sources(parameter, argument, given);
+            let sources = self.sources(parameter, argument);
             if sources.is_empty() && self.lenient {
                 continue;
             }
@@ -109,14 +119,16 @@ impl<'a> Call<'a> {
         Ok(Arc::new(bound))
     }
 
-    /// Fields of an item that nobody declared are passed on, as arguments are (R-S5), but for those of which the executor
-    /// says that it has no use for them: nobody wrote that it shall get them.
+    /// Fields of an item that nobody declared are passed on, as arguments are; not over what `executor.config` writes,
+    /// which stands in for inputs that are not given, nor those that the executor says it has no use for: nobody wrote
+    /// that it shall get them (R-S5).
     fn pass_fields(&self, bound: &mut Vec<Binding>) {
-        let Place::Iteration(..) = self.view.task.place else { return };
+        let Given::Fields(fields) = self.given else { return };
         // Guests choose how many fields there are: they are only compared with what the document names.
-        let is_named = |name: &Arc<str>| bound.iter().any(|binding| binding.name == *name);
-        let fields = self.given.into_iter().flatten();
-        let fields = fields.filter(|(name, _)| !is_named(name) && self.is_taken(name));
+        let is_named = |name: &Arc<str>| {
+            bound.iter().any(|binding| binding.name == *name) || is_configured(self.node, name)
+        };
+        let fields = fields.iter().filter(|(name, _)| !is_named(name) && self.is_taken(name));
         let passed: Vec<Binding> = fields
             .map(|(name, value)| Binding { name: name.clone(), value: InputValue::Value(value.clone()) })
             .collect();
@@ -166,25 +178,34 @@ impl<'a> Call<'a> {
         value.into_iter().chain(from).collect()
     }
 
-    /// argument value > argument valueFrom > what is given > declared value > valueFrom > default.
-    fn sources<'s>(
-        &self,
-        parameter: &'s Parameter,
-        argument: Option<&'s Argument>,
-        given: Option<&'s Value>,
-    ) -> Vec<Source<'s>> {
+    /// argument value > argument valueFrom > parameters of the run > declared value > valueFrom > fields of an item >
+    /// default.
+    fn sources<'s>(&self, parameter: &'s Parameter, argument: Option<&'s Argument>) -> Vec<Source<'s>>
+    where
+        'a: 's,
+    {
+        let level = own_level(self.node);
+        let (parameters, fields) = match self.given {
+            Given::Nothing => (None, None),
+            Given::Parameters(parameters) => (parameters.get(&parameter.name), None),
+            Given::Fields(fields) => (None, fields.get(&parameter.name)),
+        };
         let mut sources = argument.map(|argument| self.argument_sources(argument)).unwrap_or_default();
-        sources.extend(given.map(Source::Given));
-        sources.extend(declared_sources(parameter, own_level(self.node)));
+        sources.extend(parameters.map(Source::Given));
+        sources.extend(written_sources(parameter, level));
+        sources.extend(fields.map(Source::Given));
+        sources.extend(default_source(parameter, level));
         sources
     }
 }
 
 fn call<'a>(state: &'a State, task: &'a TaskRun, node: &'a Node) -> Call<'a> {
     let given = match task.place {
-        Place::Root => Some(state.parameters().as_ref()),
-        Place::Iteration(..) => state.item(task).and_then(Value::as_object),
-        Place::Dag(..) | Place::Attempt(..) | Place::Entry(..) | Place::Hook(_) => None,
+        Place::Root => Given::Parameters(state.parameters()),
+        Place::Iteration(..) => {
+            state.item(task).and_then(Value::as_object).map_or(Given::Nothing, |fields| Given::Fields(fields))
+        }
+        Place::Dag(..) | Place::Attempt(..) | Place::Entry(..) | Place::Hook(_) => Given::Nothing,
     };
     Call { view: View::new(state, task, Level::Node), node, given, lenient: false }
 }
@@ -196,10 +217,28 @@ pub(super) fn own_level(node: &Node) -> Level {
 
 /// `value`, `valueFrom`, `default` of a declaration, in the order in which they count.
 pub(super) fn declared_sources(parameter: &Parameter, level: Level) -> Vec<Source<'_>> {
+    written_sources(parameter, level).chain(default_source(parameter, level)).collect()
+}
+
+fn written_sources(parameter: &Parameter, level: Level) -> impl Iterator<Item = Source<'_>> {
     let value = parameter.value.as_ref().map(|value| Source::Written(value, level));
     let from = parameter.value_from.as_ref().map(|from| Source::From(from, level));
-    let default = parameter.default.as_ref().map(|value| Source::Written(value, level));
-    value.into_iter().chain(from).chain(default).collect()
+    value.into_iter().chain(from)
+}
+
+fn default_source(parameter: &Parameter, level: Level) -> Option<Source<'_>> {
+    parameter.default.as_ref().map(|value| Source::Written(value, level))
+}
+
+/// Whether `executor.config` writes a value of that name.
+fn is_configured(node: &Node, name: &Arc<str>) -> bool {
+    match &node.work {
+        Work::Executor(call) => match &call.config {
+            Interpolated::Object(members) => members.iter().any(|(key, _)| key == name),
+            config => config.as_literal().is_some_and(|config| config.member(name).is_some()),
+        },
+        Work::Container(_) | Work::Wrapper(_) => false,
+    }
 }
 
 fn check(parameter: &Parameter, bound: &InputValue) -> Result<(), String> {

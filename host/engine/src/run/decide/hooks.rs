@@ -2,7 +2,7 @@
 
 use super::{
     Decider, MOST_TASK_RUNS,
-    bind::{Call, LeafBound},
+    bind::{Call, Given, LeafBound},
     env::View,
 };
 use crate::{
@@ -71,7 +71,7 @@ impl Decider<'_> {
             Ok(false) => return None,
             Err(error) => return Some(Err(format!("when: {error}"))),
         }
-        let call = Call { view, node: &hook.node, given: None, lenient: true };
+        let call = Call { view, node: &hook.node, given: Given::Nothing, lenient: true };
         Some(call.bind().map(|(bound, nulls)| {
             self.warn_nulls(of, nulls);
             bound

@@ -36,10 +36,11 @@ impl Decider<'_> {
                 attempts: *attempts,
                 delay_ms: self.may_try_again(id, *attempts).then(|| self.rule_delay(id, *backoff, *attempts)),
             },
-            None if policy.fail_unmatched => Verdict::Fail,
+            None if policy.fail_unmatched && judged.phase != Phase::Succeeded => Verdict::Fail,
             None => Verdict::Continue,
         };
-        if rule.is_none() {
+        // An ok outcome is nobody's doubt where the author has said what is to fail.
+        if rule.is_none() && !(policy.fail_unmatched && verdict == Verdict::Continue) {
             let then = verdict.as_str();
             self.warn(Some(id), "policy-unmatched", format!("no rule matched and there is no else: {then}"));
         }

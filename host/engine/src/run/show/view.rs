@@ -259,7 +259,7 @@ impl TaskView {
             Work::Container(id) => run.plan().templates.get(id),
             Work::Executor(_) | Work::Wrapper(_) => None,
         };
-        let (retries, duration_ms) = (task.retries(), task.duration());
+        let (retries, duration_ms) = (task.retries, task.duration());
         Self {
             run_id: run.task_run_id(task.id),
             parent_run_id: run.parent(task).map(|parent| run.task_run_id(parent.id)),

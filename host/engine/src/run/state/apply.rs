@@ -179,6 +179,7 @@ impl State {
         if retry.attempt != task.attempt + 1 {
             return Err(format!("attempt {} cannot follow attempt {}", retry.attempt, task.attempt));
         }
+        task.retries += 1;
         task.clocks.wake = Some(retry.wake_at);
         if task.phase == Phase::Created {
             // A wrapper whose container ended before any leaf was dispatched: no edge leads where it is.

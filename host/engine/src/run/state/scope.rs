@@ -114,7 +114,8 @@ impl PipelineCourse {
     /// Remembers the end of a task that was entered.
     pub(super) fn task_ended(&mut self, index: NodeIndex, task: TaskIndex, phase: Phase) {
         if let Some(slot) = self.ended.get_mut(index) {
-            *slot = Some(task);
+            // What was skipped put nothing out: its label is null.
+            *slot = (phase != Phase::Skipped).then_some(task);
         }
         if phase == Phase::Succeeded {
             self.previous = Some(task);

@@ -40,6 +40,8 @@ pub struct TaskRun {
     pub payload: Arc<Map>,
     /// The current attempt, from 1; 0 before the first.
     pub attempt: u32,
+    /// Retries made so far: each counts from when it is scheduled.
+    pub retries: u32,
     /// Dispatches so far.
     pub dispatch: u32,
     /// Whether the current attempt was suspended and answered.
@@ -202,6 +204,7 @@ impl TaskRun {
             outputs: Arc::default(),
             payload: Arc::default(),
             attempt: 0,
+            retries: 0,
             dispatch: 0,
             resumed: false,
             attempts: Vec::new(),
@@ -225,12 +228,6 @@ impl TaskRun {
     #[must_use]
     pub fn fence(&self) -> Fence {
         Fence { task: self.id, attempt: self.attempt, dispatch: self.dispatch }
-    }
-
-    /// Retries made so far.
-    #[must_use]
-    pub fn retries(&self) -> u32 {
-        self.attempt.saturating_sub(1)
     }
 
     /// Whether an executor is, or is about to be, at work.

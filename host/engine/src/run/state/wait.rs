@@ -38,27 +38,27 @@ pub(in crate::run) struct Wait {
 
 /// All waits of a run. Adding, removing and finding the next take logarithmic time.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(in crate::run) struct Waits(BTreeSet<Wait>);
+pub(super) struct Waits(BTreeSet<Wait>);
 
 impl Waits {
     /// Adds a wait.
-    pub(in crate::run) fn insert(&mut self, wait: Wait) {
+    pub(super) fn insert(&mut self, wait: Wait) {
         self.0.insert(wait);
     }
 
     /// Drops a wait; one that is not there is no fault.
-    pub(in crate::run) fn remove(&mut self, wait: Wait) {
+    pub(super) fn remove(&mut self, wait: Wait) {
         self.0.remove(&wait);
     }
 
     /// The next instant.
     #[must_use]
-    pub(in crate::run) fn next(&self) -> Option<Timestamp> {
+    pub(super) fn next(&self) -> Option<Timestamp> {
         self.0.first().map(|wait| wait.at)
     }
 
     /// Takes the next wait if it is due at `now`.
-    pub(in crate::run) fn pop_due(&mut self, now: Timestamp) -> Option<Wait> {
+    pub(super) fn pop_due(&mut self, now: Timestamp) -> Option<Wait> {
         let first = self.0.first().copied().filter(|wait| wait.at <= now)?;
         self.0.remove(&first);
         Some(first)

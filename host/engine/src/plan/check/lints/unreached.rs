@@ -59,8 +59,7 @@ impl<'a> Ways<'a> {
     }
 
     fn by(policy: &'a PolicyDoc) -> Self {
-        let mut ways =
-            Self { goes_on: !(policy.is_exhaustive() || policy.fail_unmatched), jumps: Vec::new() };
+        let mut ways = Self { goes_on: !policy.is_exhaustive(), jumps: Vec::new() };
         for rule in &policy.rules {
             match &rule.action {
                 ActionDoc::Continue => ways.goes_on = true,

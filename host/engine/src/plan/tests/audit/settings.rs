@@ -51,9 +51,12 @@ fn counts_and_delays() {
 fn timeouts() {
     check_tasks(&[
         (
-            r#""template": "work", "timeout": "10h 30 minutes", "maxRuntime": 5000, "deadline": {"timeout": "1 days"}"#,
+            r#""template": "work", "timeout": "10h 30 minutes", "maxRuntime": "5000 ms", "deadline": {"timeout": "1 days"}"#,
             &[],
         ),
+        (r#""template": "work", "maxRuntime": 30, "timeout": "45 ""#, &["W016 timeout", "W016 maxRuntime"]),
+        (r#""template": "work", "retry": {"limit": 1, "delay": 0}"#, &[]),
+        (r#""template": "work", "retry": {"limit": 1, "delay": 30}"#, &["W016 retry.delay"]),
         (r#""template": "work", "deadline": {"timeout": "1s", "errorOnTimeout": true}"#, &[]),
         (r#""template": "work", "timeout": {"timeout": "1s"}"#, &["P010 timeout"]),
         (r#""template": "work", "maxRuntime": {"errorOnTimeout": true}"#, &["P013 maxRuntime.timeout"]),

@@ -15,7 +15,7 @@ fn run_of_two() -> (Run, Vec<(Timestamp, Vec<Event>)>) {
         "apiVersion": "aether/v1", "kind": "Workflow", "metadata": { "name": "w" },
         "spec": {
             "entrypoint": "main",
-            "templates": [{ "name": "main", "dag": { "tasks": [task("a"), task("b")] } }],
+            "templates": [{ "dag": { "name": "main", "tasks": [task("a"), task("b")] } }],
         },
     });
     let document = Value::from_json(&document.to_string()).unwrap();

@@ -1,4 +1,4 @@
-//! What reaches a driver, and what it tells of its run.
+//! What reaches a driver, and what it tells of its run: the words that a handle and a driver share.
 
 use std::sync::Arc;
 
@@ -16,7 +16,7 @@ pub(crate) enum Message {
     /// From the executor's side.
     Signal(Signal),
     /// Somebody wants something of the run.
-    Ask { request: Request, answer: Answer },
+    Ask { request: Request, reply: Reply },
     /// Somebody wants to see the run as it stands.
     Look(Box<dyn FnOnce(&Run) + Send>),
     /// Somebody wants to hear what happens from now on.
@@ -29,13 +29,13 @@ impl From<Signal> for Message {
     }
 }
 
-/// Where the answer to a request goes.
-pub(crate) type Answer = oneshot::Sender<Result<bool, Refused>>;
+/// Where the reply to a request goes.
+pub(crate) type Reply = oneshot::Sender<Result<bool, RequestError>>;
 
 /// Something that may be asked of a run.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Request {
-    /// Answer a suspended task.
+    /// Reply a suspended task.
     Resume(TaskId, Map),
     /// Cancel the run.
     Cancel,
@@ -45,11 +45,11 @@ pub enum Request {
 
 impl Request {
     /// What is answered where the request changes nothing: false for a task that is not as it would have to be.
-    pub(crate) fn refusal(&self, run: &Run) -> Result<bool, Refused> {
+    pub(crate) fn refusal(&self, run: &Run) -> Result<bool, RequestError> {
         match self {
-            Self::Cancel => Err(Refused::Ended),
+            Self::Cancel => Err(RequestError::Ended),
             Self::Resume(task, _) | Self::CancelTask(task) => {
-                run.task(*task).map(|_| false).ok_or(Refused::UnknownTask)
+                run.task(*task).map(|_| false).ok_or(RequestError::UnknownTask)
             }
         }
     }
@@ -67,7 +67,7 @@ impl From<Request> for Input {
 
 /// Why a request to a run was not carried out.
 #[derive(Clone, Debug, thiserror::Error)]
-pub enum Refused {
+pub enum RequestError {
     /// The run has ended.
     #[error("the run has already ended")]
     Ended,

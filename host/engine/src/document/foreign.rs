@@ -1,0 +1,113 @@
+//! What other engines call what a workflow holds: hints for those who come from Argo Workflows and its like.
+
+type Words = &'static [(&'static str, &'static str)];
+
+const EXECUTOR: &str = "write `executor: {type: …}`; its work is done by a plugin of that type";
+const DEPENDENCIES: &str = "write `dependencies: [a, b]`; `continueOn` of the tasks before and `when` say which ends of theirs will do";
+const RETRY: &str = "write `retry: {limit: 3, delay: 10s}`";
+const TIMEOUT: &str = "write `timeout: 30s` for all attempts together, `maxRuntime: 30s` for each";
+const ITEMS: &str = "call a loop template: `loop: {name: …, body: …, items: […]}`; its body sees `item`";
+const HOOKS: &str = "write `hooks: {onExit: {template: …}}`";
+const STEPS: &str =
+    "write a `dag`, whose tasks say their `dependencies`, or a `pipeline`, whose tasks run in order";
+const ARGUMENTS: &str = "write `arguments: {parameters: [{name: …, value: …}]}`";
+
+/// Of tasks, wherever they stand.
+pub(super) const TASK: Words = &[
+    ("activeDeadlineSeconds", TIMEOUT),
+    ("args", "give them to the executor as `inputs`"),
+    ("command", EXECUTOR),
+    ("container", EXECUTOR),
+    ("containerSet", EXECUTOR),
+    ("depends", DEPENDENCIES),
+    ("dependsOn", DEPENDENCIES),
+    ("depends_on", DEPENDENCIES),
+    ("foreach", ITEMS),
+    ("http", EXECUTOR),
+    ("if", "write `when`, an expression"),
+    ("image", EXECUTOR),
+    ("needs", DEPENDENCIES),
+    ("onExit", HOOKS),
+    ("parameters", ARGUMENTS),
+    ("retries", RETRY),
+    ("retryStrategy", RETRY),
+    ("run", EXECUTOR),
+    ("script", EXECUTOR),
+    ("steps", STEPS),
+    ("templateRef", "write `template`; what is called stands in the same document"),
+    ("uses", EXECUTOR),
+    ("with", ARGUMENTS),
+    ("withItems", ITEMS),
+    ("withParam", "call a loop template: `loop: {name: …, body: …, itemsFrom: …}`; its body sees `item`"),
+    (
+        "withSequence",
+        "call a loop template: `loop: {name: …, body: …, sequence: {count: 3}}`; its body sees `item`",
+    ),
+];
+
+const INSIDE: &str =
+    "a template is exactly one of `task`, `dag`, `loop` and `pipeline`, and this belongs into it";
+const CONTAINER: &str =
+    "write `task: {name: …, executor: {type: …}}`; the work is done by a plugin of that type";
+
+/// Of templates.
+pub(super) const TEMPLATE: Words = &[
+    ("activeDeadlineSeconds", INSIDE),
+    ("container", CONTAINER),
+    ("containerSet", CONTAINER),
+    ("data", CONTAINER),
+    ("executor", INSIDE),
+    ("http", CONTAINER),
+    ("inputs", INSIDE),
+    ("name", INSIDE),
+    ("outputs", INSIDE),
+    ("plugin", CONTAINER),
+    ("resource", CONTAINER),
+    ("retryStrategy", INSIDE),
+    ("script", CONTAINER),
+    ("steps", STEPS),
+    ("suspend", "write a `task` whose executor suspends, such as one that asks for approval"),
+    ("tasks", "write `dag: {name: …, tasks: […]}`"),
+];
+
+/// Of dags and pipelines.
+pub(super) const CONTAINERS: Words = &[
+    ("activeDeadlineSeconds", "write `timeout: 30s`"),
+    ("steps", "write `tasks`"),
+    ("target", "write `entrypoints`: the tasks to begin with"),
+];
+
+/// Of `spec`.
+pub(super) const SPEC: Words = &[
+    ("activeDeadlineSeconds", "write `timeout: 30s`"),
+    ("dag", "write it as one of `templates`, and its name as `entrypoint`"),
+    ("inputs", "write `arguments: {parameters: [{name: …, default: …}]}`"),
+    ("onExit", HOOKS),
+    ("parameters", "write `arguments: {parameters: [{name: …, default: …}]}`"),
+    ("retryStrategy", "write `retry: {limit: 3, delay: 10s}` on the tasks"),
+    ("steps", STEPS),
+    ("tasks", "write `templates: [{dag: {name: main, tasks: […]}}]`, and `entrypoint: main`"),
+];
+
+const IN_SPEC: &str = "it belongs into `spec`";
+
+/// Of the document itself.
+pub(super) const WORKFLOW: Words = &[
+    ("arguments", IN_SPEC),
+    ("entrypoint", IN_SPEC),
+    ("hooks", IN_SPEC),
+    ("jobs", "write `spec: {entrypoint: main, templates: [{dag: {name: main, tasks: […]}}]}`"),
+    ("name", "write `metadata: {name: …}`"),
+    ("steps", "write `spec: {entrypoint: main, templates: [{pipeline: {name: main, tasks: […]}}]}`"),
+    ("tasks", "write `spec: {entrypoint: main, templates: [{dag: {name: main, tasks: […]}}]}`"),
+    ("templates", IN_SPEC),
+];
+
+/// Of `metadata`.
+pub(super) const METADATA: Words = &[("generateName", "write `name`; every run has an id of its own")];
+
+/// Of `retry`.
+pub(super) const RETRIES: Words = &[
+    ("backoff", "write `delay: 1s`, `exponentialBackoff: 2` and `maxDelay: 1m` beside `limit`"),
+    ("retryPolicy", "write `expression`; without one Error and Timeout are tried again, and Failed is not"),
+];

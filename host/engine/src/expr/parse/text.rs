@@ -1,0 +1,88 @@
+//! Quoted texts, in which placeholders are filled in as in the texts of a document.
+
+use std::sync::Arc;
+
+use super::{Level, Parser};
+use crate::expr::{
+    SyntaxError,
+    interpolate::end_of_placeholder,
+    node::Node,
+    token::{Kind, Token, tokens},
+};
+
+const BRACES: &str = "to have the braces themselves, join two texts: `'{' + '{'`";
+
+impl Parser<'_> {
+    /// A quoted text, whose token has been consumed.
+    pub(super) fn text(&mut self, text: &Arc<str>, token: &Token) -> Result<Node, SyntaxError> {
+        let mut parts = Vec::new();
+        let mut at = 0;
+        while let Some(open) = find(text, "{{", at).filter(|open| find(text, "}}", *open).is_some()) {
+            push(&mut parts, text.get(at..open));
+            let place = Place::of(text, token);
+            let inside = open + "{{".len();
+            let end = end_of_placeholder(text, inside).map_err(|error| place.error(error).or_hint(BRACES))?;
+            let expression =
+                self.nested(|parser| parser.within(text.get(inside..end), &place.behind(inside)))?;
+            parts.push(expression);
+            at = end + "}}".len();
+        }
+        if parts.is_empty() && at == 0 {
+            return Ok(Node::literal(text.clone()));
+        }
+        push(&mut parts, text.get(at..));
+        self.bounded(Node::text(parts))
+    }
+
+    /// The expression that is the whole of `text`, which stands at `place`.
+    fn within(&mut self, text: Option<&str>, place: &Place) -> Result<Node, SyntaxError> {
+        let mut inner =
+            tokens(text.unwrap_or_default()).map_err(|error| place.error(error).or_hint(BRACES))?;
+        for token in &mut inner {
+            (token.start, token.end) = (place.offset(token.start), place.offset(token.end));
+        }
+        let outer = std::mem::replace(&mut self.tokens, inner);
+        let at = std::mem::take(&mut self.at);
+        let node = if self.peek() == &Kind::End {
+            Err(SyntaxError::new(self.offset(), "there is no expression here; expected one"))
+        } else {
+            self.expression(Level::Ternary).and_then(|node| self.expect_end().map(|()| node))
+        };
+        self.tokens = outer;
+        self.at = at;
+        node.map_err(|error| error.or_hint(BRACES))
+    }
+}
+
+/// Where in the expression a part of a quoted text stands; with escapes before it only the text's own place is known.
+struct Place {
+    base: usize,
+    exact: bool,
+}
+
+impl Place {
+    fn of(text: &str, token: &Token) -> Self {
+        let exact = token.end - token.start == text.len() + 2;
+        Self { base: token.start + usize::from(exact), exact }
+    }
+
+    fn behind(&self, bytes: usize) -> Self {
+        Self { base: self.offset(bytes), exact: self.exact }
+    }
+
+    fn offset(&self, inside: usize) -> usize {
+        if self.exact { self.base + inside } else { self.base }
+    }
+
+    fn error(&self, error: SyntaxError) -> SyntaxError {
+        SyntaxError { offset: self.offset(error.offset), ..error }
+    }
+}
+
+fn push(parts: &mut Vec<Node>, literal: Option<&str>) {
+    parts.extend(literal.filter(|literal| !literal.is_empty()).map(Node::literal));
+}
+
+fn find(text: &str, what: &str, from: usize) -> Option<usize> {
+    Some(text.get(from..)?.find(what)? + from)
+}

@@ -1,0 +1,103 @@
+//! Places of what stands in texts, and what is said to those who come from other engines.
+
+use super::{lines, plan};
+
+const HEAD: &str =
+    "apiVersion: aether/v1\nkind: Workflow\nmetadata: {name: x}\nspec:\n  entrypoint: main\n  templates:\n";
+
+/// The problems of a document with these templates, from line 7 on.
+fn found(templates: &str) -> Vec<String> {
+    lines(&plan(&format!("{HEAD}{templates}")).unwrap_err())
+}
+
+#[track_caller]
+fn places(templates: &str, expected: &[&str]) {
+    let found = found(templates);
+    let places: Vec<_> =
+        found.iter().map(|line| line.splitn(3, ' ').take(2).collect::<Vec<_>>().join(" ")).collect();
+    assert_eq!(places, expected, "{found:#?}");
+}
+
+fn task(config: &str) -> String {
+    format!("  - task:\n      name: main\n      executor:\n        type: echo\n        config:\n{config}")
+}
+
+/// R-W15.
+#[test]
+fn parts_of_blocks_are_pointed_at() {
+    let literal =
+        "          text: |\n            one\n            two {{ nope.x }}\n\n              deep {{ a = }}\n";
+    places(&task(literal), &["P040 16:25"]);
+    let unknown = "          text: |-\n            one\n            two {{ nope.x }}\n\n              deep {{ gone }}\n";
+    places(&task(unknown), &["P041 14:20", "P041 16:23"]);
+    let folded =
+        "          text: >\n            one\n            two {{ nope.x }}\n            three {{ gone }}\n";
+    places(&task(folded), &["P041 14:20", "P041 15:22"]);
+    let crlf = task(unknown).replace('\n', "\r\n");
+    places(&crlf, &["P041 14:20", "P041 16:23"]);
+}
+
+/// R-W15.
+#[test]
+fn parts_of_other_texts_are_pointed_at() {
+    let double = "          text: \"one \\u00e9 \\\"\\n {{ nope.x }}\\\n            and {{ gone }}\"\n";
+    places(&task(double), &["P041 12:37", "P041 13:20"]);
+    let single = "          text: 'it''s {{ nope.x }}\n\n            and {{ gone }}'\n";
+    places(&task(single), &["P041 12:27", "P041 14:20"]);
+    let plain = "          text: one\n            two {{ nope.x }}\n";
+    places(&task(plain), &["P041 13:20"]);
+    let when = "  - dag:\n      name: main\n      tasks:\n      - name: a\n        executor: {type: echo}\n        when: >-\n          1 == 1\n          and gone\n";
+    places(when, &["P041 14:15"]);
+}
+
+/// R-W15: JSON, whose escapes make letters.
+#[test]
+fn parts_of_json_are_pointed_at() {
+    let text = r#"{"apiVersion": "aether/v1", "kind": "Workflow", "metadata": {"name": "x"}, "spec": {"entrypoint": "main", "templates": [
+{"task": {"name": "main", "executor": {"type": "echo", "config": {"t": "\ud83d\ude00 \n {{ gone }}"}}}}]}}"#;
+    let problems = plan(text).unwrap_err();
+    assert_eq!((problems[0].line, problems[0].column), (2, 92), "{problems:#?}");
+}
+
+/// R-W16.
+#[test]
+fn words_of_other_engines_get_their_counterpart() {
+    let task = |field: &str| {
+        found(&format!(
+            "  - dag:\n      name: main\n      tasks:\n      - {{name: a, executor: {{type: echo}}, {field}}}\n"
+        ))
+    };
+    for (field, hint) in [
+        ("depends: b", "write `dependencies: [a, b]`"),
+        ("withItems: [1]", "call a loop template: `loop: {name: …, body: …, items: […]}`"),
+        ("withParam: x", "itemsFrom: …}`"),
+        ("withSequence: {count: 1}", "sequence: {count: 3}}`"),
+        ("retryStrategy: {limit: 3}", "write `retry: {limit: 3, delay: 10s}`"),
+        ("activeDeadlineSeconds: 3", "write `timeout: 30s`"),
+        ("script: {}", "write `executor: {type: …}`"),
+        ("onExit: a", "write `hooks: {onExit: {template: …}}`"),
+        ("templateRef: {}", "write `template`"),
+        ("when:yes", "write `when: yes`, with a space behind the colon"),
+    ] {
+        let found = task(field);
+        assert!(
+            found.len() == 1 && found[0].starts_with("P011 10:") && found[0].contains(hint),
+            "{found:#?}"
+        );
+    }
+    let template = found("  - name: main\n    container: {image: x}\n    steps: []\n");
+    let has =
+        |start: &str, hint: &str| template.iter().any(|line| line.starts_with(start) && line.contains(hint));
+    assert!(has("P011 7:5", "this belongs into it"), "{template:#?}");
+    assert!(has("P011 8:5", "write `task: {name: …, executor: {type: …}}`"), "{template:#?}");
+    assert!(has("P011 9:5", "a `pipeline`, whose tasks run in order"), "{template:#?}");
+}
+
+/// R-T10: the one timeout that has a default is switched off by a word.
+#[test]
+fn no_time_at_all_is_written_none() {
+    let text = format!("{HEAD}{}", task("          x: 1\n"))
+        .replace("entrypoint: main", "entrypoint: main\n  timeout: 0");
+    let found = lines(&plan(&text).unwrap_err());
+    assert!(found.len() == 1 && found[0].ends_with("(write `none` to have no timeout)"), "{found:#?}");
+}
