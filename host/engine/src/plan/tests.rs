@@ -5,6 +5,7 @@ mod audit;
 mod containers;
 mod hints;
 mod merging;
+mod recorded;
 mod variables;
 
 use std::sync::Arc;
