@@ -4,6 +4,7 @@ mod arguments;
 mod at_once;
 mod audit;
 mod containers;
+mod hints;
 mod merging;
 mod recorded;
 mod variables;
