@@ -40,12 +40,12 @@ mod source;
 #[derive(Clone)]
 pub struct Plugins {
     sandbox: Sandbox,
-    registry: Arc<RwLock<Registry>>,
+    installation: Arc<RwLock<Installation>>,
     builder: Option<Arc<dyn Builder>>,
 }
 
 #[derive(Default)]
-struct Registry {
+struct Installation {
     /// By name. Of equal names a bare one means the first; the others are reached by version or digest.
     named: BTreeMap<Arc<str>, Vec<Arc<Plugin>>>,
     /// By `name@version`, digest and `name@digest`, once found: what is found stays so, because the first one wins.
@@ -86,7 +86,7 @@ impl Plugins {
     /// No plugins yet.
     #[must_use]
     pub fn new(sandbox: Sandbox) -> Self {
-        Self { sandbox, registry: Arc::default(), builder: None }
+        Self { sandbox, installation: Arc::default(), builder: None }
     }
 
     /// The same, able to build the source folders that are registered from now on.
@@ -179,9 +179,9 @@ impl Plugins {
 
     /// What takes no reading to find: a bare name, or what was found before.
     fn known(&self, executor_type: &str) -> Option<Arc<Plugin>> {
-        let registry = self.read();
-        let named = registry.named.get(executor_type).and_then(|plugins| plugins.first());
-        named.or_else(|| registry.found.get(executor_type)).cloned()
+        let installation = self.read();
+        let named = installation.named.get(executor_type).and_then(|plugins| plugins.first());
+        named.or_else(|| installation.found.get(executor_type)).cloned()
     }
 
     async fn find_version(&self, name: &str, version: &str) -> Option<Arc<Plugin>> {
@@ -213,12 +213,12 @@ impl Plugins {
         plugin
     }
 
-    fn read(&self) -> RwLockReadGuard<'_, Registry> {
-        self.registry.read().unwrap_or_else(PoisonError::into_inner)
+    fn read(&self) -> RwLockReadGuard<'_, Installation> {
+        self.installation.read().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn write(&self) -> RwLockWriteGuard<'_, Registry> {
-        self.registry.write().unwrap_or_else(PoisonError::into_inner)
+    fn write(&self) -> RwLockWriteGuard<'_, Installation> {
+        self.installation.write().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn unknown(&self, executor_type: &str) -> PluginError {
