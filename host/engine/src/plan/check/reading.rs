@@ -43,7 +43,7 @@ fn resolve(index: &Index<'_>, scope: &Visible<'_>, path: &[&str]) -> Result<(), 
     let Some((root, rest)) = path.split_first() else { return Ok(()) };
     let variable = || index.variables.contains(*root).then_some(Shape::Any);
     let Some(mut shape) = scope.root(root).or_else(variable) else {
-        return Err(invisible(index, scope, root));
+        return Err(invisible(index, scope, path));
     };
     let mut outputs = Outputs::Any;
     for (position, segment) in rest.iter().enumerate() {
@@ -84,7 +84,13 @@ fn member(
     let names: Vec<_> = members.iter().map(|(name, _)| *name).collect();
     let owner = path.get(..known).unwrap_or_default().join(".");
     let message = format!("`{owner}` has no `{segment}`; expected {}", listed(&names));
-    Err(Miss { entry: &UNKNOWN_MEMBER, known, message, hint: instead_of_member(segment, &names) })
+    let hint = match names.as_slice() {
+        ["parameters"] if did_you_mean(segment, ["parameters"]).is_none() => {
+            Some(format!("write `{owner}.parameters.{segment}`"))
+        }
+        _ => instead_of_member(segment, &names),
+    };
+    Err(Miss { entry: &UNKNOWN_MEMBER, known, message, hint })
 }
 
 fn argument(scope: &Visible<'_>, known: usize, name: &str) -> Result<Shape, Miss> {
@@ -160,14 +166,16 @@ fn unseen_task(unseen: Unseen, known: usize, name: &str) -> Miss {
     Miss { entry, known, message, hint }
 }
 
-fn invisible(index: &Index<'_>, scope: &Visible<'_>, root: &str) -> Miss {
+fn invisible(index: &Index<'_>, scope: &Visible<'_>, path: &[&str]) -> Miss {
+    let root = path.first().copied().unwrap_or_default();
     let mut names: Vec<&str> = scope.visible_roots().collect();
     names.extend(index.variables.iter().map(|name| &**name));
     let message = format!("`{root}` cannot be seen here; expected {}", listed(&names));
-    Miss { entry: &NOT_VISIBLE, known: 0, message, hint: hint_for(scope, root, &names) }
+    Miss { entry: &NOT_VISIBLE, known: 0, message, hint: hint_for(index, scope, path, &names) }
 }
 
-fn hint_for(scope: &Visible<'_>, root: &str, visible: &[&str]) -> Option<String> {
+fn hint_for(index: &Index<'_>, scope: &Visible<'_>, path: &[&str], visible: &[&str]) -> Option<String> {
+    let root = path.first()?;
     let via = scope
         .via
         .map(|site| format!("; this template is also called from {}", site.path))
@@ -177,18 +185,46 @@ fn hint_for(scope: &Visible<'_>, root: &str, visible: &[&str]) -> Option<String>
             format!("{}{via}", root.hint)
         }
         Some(root) => root.hint.to_owned(),
-        None => return elsewhere(scope, root, visible),
+        None => return elsewhere(index, scope, path, visible),
     };
     Some(known)
 }
 
 /// What to write instead of a word that no expression can begin with.
-fn elsewhere(scope: &Visible<'_>, root: &str, visible: &[&str]) -> Option<String> {
+fn elsewhere(index: &Index<'_>, scope: &Visible<'_>, path: &[&str], visible: &[&str]) -> Option<String> {
+    let (root, behind) = path.split_first()?;
     let input = scope.has_declared_input(root).then(|| format!("write `inputs.parameters.{root}`"));
+    let parameter = || {
+        let declared = scope.doc.spec.arguments.find(root)?;
+        Some(format!("write `workflow.parameters.{}`", declared.name.value))
+    };
     input
+        .or_else(|| of_task(index, scope, root, behind))
+        .or_else(|| of_task(index, scope, behind.first()?, behind.get(1..)?).filter(|_| *root == "steps"))
+        .or_else(parameter)
         .or_else(|| instead_of_root(root))
         .or_else(|| did_you_mean(root, visible.iter().copied()))
         .or_else(|| Some("put text in quotes".to_owned()))
+}
+
+/// How to read what stands behind the name of a task that there is.
+fn of_task(index: &Index<'_>, scope: &Visible<'_>, task: &str, behind: &[&str]) -> Option<String> {
+    let missing = match scope.task(index, task) {
+        Ok(_) if scope.has_certain_task(task) => String::new(),
+        Err(Unseen::NotUpstream(own)) => format!(", and add `{task}` to the dependencies of `{own}`"),
+        Ok(_) | Err(Unseen::Unknown(..) | Unseen::Itself | Unseen::Dropped | Unseen::NoTasks) => return None,
+    };
+    let output = behind.strip_prefix(&["outputs"]).unwrap_or(behind);
+    let output = output.strip_prefix(&["parameters"]).unwrap_or(output);
+    let is_member =
+        |name: &&str| matches!(TASK, Shape::Object(members) if members.iter().any(|(own, _)| own == name));
+    let written = match behind.first() {
+        Some(member) if *member != "outputs" && is_member(member) => behind.to_vec(),
+        Some(_) => ["outputs", "parameters"].iter().chain(output).copied().collect(),
+        None => Vec::new(),
+    };
+    let path: Vec<&str> = ["tasks", task].into_iter().chain(written).collect();
+    Some(format!("write `{}`{missing}", path.join(".")))
 }
 
 impl Visible<'_> {
