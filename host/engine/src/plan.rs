@@ -11,6 +11,7 @@ mod draft;
 mod executors;
 mod model;
 mod resolve;
+mod schema;
 mod variables;
 
 pub use self::{
