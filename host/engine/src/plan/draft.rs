@@ -64,7 +64,8 @@ impl Draft {
     /// How many executors a run of it can have at work at once; nothing where that is open, or many.
     #[must_use]
     pub fn most_at_once(&self) -> Option<u32> {
-        let index = Index::new(self.doc.as_ref()?, &self.report, BTreeSet::new());
+        let executors = PinnedExecutors::new();
+        let index = Index::new(self.doc.as_ref()?, &self.report, BTreeSet::new(), &executors);
         at_once::most_at_once(&index)
     }
 
