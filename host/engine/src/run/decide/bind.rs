@@ -196,7 +196,7 @@ fn call<'a>(state: &'a State, task: &'a TaskRun, node: &'a Node) -> Call<'a> {
     let given = match task.place {
         Place::Root => Given::Parameters(state.parameters()),
         Place::Iteration(..) => {
-            state.item(task).and_then(Value::as_object).map_or(Given::Nothing, |fields| Given::Fields(fields))
+            state.item(task).and_then(Value::as_object).map_or(Given::Nothing, Given::Fields)
         }
         Place::Dag(..) | Place::Attempt(..) | Place::Entry(..) | Place::Hook(_) => Given::Nothing,
     };
@@ -228,7 +228,8 @@ fn is_configured(node: &Node, name: &Arc<str>) -> bool {
     match &node.work {
         Work::Executor(call) => match &call.config {
             Interpolated::Object(members) => members.iter().any(|(key, _)| key == name),
-            config => config.as_literal().is_some_and(|config| config.member(name).is_some()),
+            Interpolated::Literal(config) => config.member(name).is_some(),
+            Interpolated::Placeholder(_) | Interpolated::Text(_) | Interpolated::Array(_) => false,
         },
         Work::Container(_) | Work::Wrapper(_) => false,
     }
