@@ -28,7 +28,7 @@ use phasm_engine::{
 
 use self::{limits::Limited, table::Written};
 use crate::{
-    HostBuilder,
+    host::HostBuilder,
     sandbox::{Grants, Limits, SandboxConfig},
     secrets::Secrets,
 };

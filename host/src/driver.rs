@@ -14,6 +14,7 @@ use std::{collections::BTreeMap, num::NonZeroU32, sync::Arc};
 use phasm_engine::{
     event::{Command, Dispatch, Event, Fence, Input, InputValue, TaskId},
     outcome::Outcome,
+    plan::Pinned,
     run::{Run, Step, TaskRun},
     time::Timestamp,
     value::Value,
@@ -332,13 +333,15 @@ impl Driver {
             inputs.push((binding.name.clone(), value));
         }
         let plan = self.run.plan();
+        // What the type stood for when the run was submitted, whatever it would stand for by now.
+        let pinned = plan.executors.get(&dispatch.executor_type).and_then(Pinned::reference);
         Ok(Invocation {
             run_id: self.run.id().clone(),
             workflow: plan.name.clone(),
             namespace: plan.namespace.clone(),
             task_run_id: self.run.task_run_id(fence.task).into(),
             task: dispatch.task_name,
-            executor_type: dispatch.executor_type,
+            executor_type: pinned.map_or(dispatch.executor_type, Arc::from),
             attempt: fence.attempt,
             dispatch: fence.dispatch,
             resumed: dispatch.resumed,

@@ -1,5 +1,6 @@
 //! The embedding API: open a host, submit documents, await views.
 
+mod missing;
 mod recover;
 mod setup;
 
@@ -23,7 +24,10 @@ use tokio::{
     sync::{mpsc, watch},
 };
 
-pub use self::setup::{HostBuilder, OpenError};
+pub use self::{
+    missing::Missing,
+    setup::{HostBuilder, OpenError},
+};
 use crate::{
     dispatcher::Rank,
     driver::{Driver, Shared},
@@ -174,6 +178,7 @@ impl Host {
             facts: self.facts.clone(),
             secrets: self.secrets_of(plan),
         };
+        self.keep_components(plan);
         let now = self.shared.clock.now();
         let (run, step) = Run::start(Arc::clone(plan), submission, now);
         let head = Arc::new(RunHead {
@@ -184,6 +189,16 @@ impl Host {
             submitted_at: now,
         });
         Ok(self.drive(run, step, head, listener, None).await?)
+    }
+
+    /// Has the store keep what the run is pinned to. It is queued before the submission, and fails together with it.
+    fn keep_components(&self, plan: &Plan) {
+        let Some(plugins) = &self.plugins else { return };
+        for pinned in plan.executors.values() {
+            if let (Some(digest), Some(bytes)) = (&pinned.digest, plugins.component(pinned)) {
+                drop(self.shared.store.keep_component(digest, bytes));
+            }
+        }
     }
 
     /// The secrets that the plan names and this host has.

@@ -12,7 +12,10 @@ use phasm_engine::{
 };
 use serde::{Deserialize as _, de::Error as _};
 
-use crate::store::{Encode, Record, StoreError};
+use crate::{
+    host::Missing,
+    store::{Encode, Record, StoreError},
+};
 
 /// The events of a record, encoded by whoever needs bytes.
 pub(crate) struct Body(pub(crate) Arc<Vec<Event>>);
@@ -67,6 +70,14 @@ pub enum RecoverError {
         /// Where, and why.
         source: ImpossibleHistory,
     },
+    /// Something that it was submitted with is not there as it was.
+    #[error("run {run_id} cannot go on, as what it was submitted with is missing: {}", named(.missing))]
+    Missing {
+        /// The run.
+        run_id: Arc<str>,
+        /// All of it.
+        missing: Vec<Missing>,
+    },
     /// The document holds what this Phasm cannot read at all.
     #[error("the document of run {run_id} has {} problems that keep this Phasm from reading it:\n{problems}", .problems.len())]
     Document {
@@ -75,6 +86,10 @@ pub enum RecoverError {
         /// All of them.
         problems: Problems,
     },
+}
+
+fn named(missing: &[Missing]) -> String {
+    missing.iter().map(ToString::to_string).collect::<Vec<_>>().join("; ")
 }
 
 /// Rebuilds a run from its records. `each` sees the run right after every record, with the number of the record's

@@ -106,7 +106,7 @@ pub use phasm_sandbox::{self as sandbox, executor};
 
 pub use self::{
     handle::{RunError, RunHandle, Waited, tasks_named},
-    host::{Host, HostBuilder, OpenError, SubmitError},
+    host::{Host, HostBuilder, Missing, OpenError, SubmitError},
     journal::RecoverError,
     message::{Request, RequestError},
     watch::{LogLine, Notice, ProgressNote},

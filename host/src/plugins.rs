@@ -9,10 +9,7 @@ use std::{
     sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard},
 };
 
-use phasm_engine::{
-    outcome::Outcome,
-    plan::{Executors, Found, Pinned},
-};
+use phasm_engine::{outcome::Outcome, plan::Executors};
 
 use self::plugin::Plugin;
 pub use self::{
@@ -29,8 +26,10 @@ use crate::{
 
 mod files;
 mod folders;
+mod granted;
 mod installed;
 mod manifest;
+mod pinning;
 mod plugin;
 mod source;
 
@@ -41,16 +40,18 @@ mod source;
 #[derive(Clone)]
 pub struct Plugins {
     sandbox: Sandbox,
-    registry: Arc<RwLock<Registry>>,
+    installation: Arc<RwLock<Installation>>,
     builder: Option<Arc<dyn Builder>>,
 }
 
 #[derive(Default)]
-struct Registry {
+struct Installation {
     /// By name. Of equal names a bare one means the first; the others are reached by version or digest.
     named: BTreeMap<Arc<str>, Vec<Arc<Plugin>>>,
-    /// By `name@version` and digest, once found: what is found stays so, because the first one wins.
+    /// By `name@version`, digest and `name@digest`, once found: what is found stays so, because the first one wins.
     found: HashMap<Arc<str>, Arc<Plugin>>,
+    /// What plugins may touch of which only the name is known so far.
+    granted: BTreeMap<Arc<str>, Grants>,
 }
 
 /// What an `executor.type` stands for at this moment, to be pinned.
@@ -62,13 +63,6 @@ pub struct Resolved {
     pub digest: Digest,
     /// What it says about itself.
     pub manifest: Manifest,
-}
-
-impl Resolved {
-    fn pinned(&self) -> Pinned {
-        let digest = self.digest.to_string().into();
-        Pinned { plugin: Some(Arc::clone(&self.name)), digest: Some(digest), ..self.manifest.pinned() }
-    }
 }
 
 /// Why an `executor.type` stands for nothing. Attempts that need it end with code 3 and this text.
@@ -92,7 +86,7 @@ impl Plugins {
     /// No plugins yet.
     #[must_use]
     pub fn new(sandbox: Sandbox) -> Self {
-        Self { sandbox, registry: Arc::default(), builder: None }
+        Self { sandbox, installation: Arc::default(), builder: None }
     }
 
     /// The same, able to build the source folders that are registered from now on.
@@ -112,6 +106,11 @@ impl Plugins {
         let name = name.into();
         let plugin = Plugin::new(Arc::clone(&name), source.into(), grants, self.builder.clone());
         self.write().named.entry(name).or_default().push(Arc::new(plugin));
+    }
+
+    /// Says what the plugin of that name may touch, wherever its component comes from.
+    pub fn grant(&self, name: impl Into<Arc<str>>, grants: Grants) {
+        self.write().granted.insert(name.into(), grants);
     }
 
     /// Registers what `dir` holds, each with its entry in `grants`: `NAME.wasm` files, and folders that [are plugins](is_plugin),
@@ -158,18 +157,6 @@ impl Plugins {
         found.into_iter().fold(executors, |all, (executor_type, found)| all.with(executor_type, found))
     }
 
-    async fn look_up(&self, executor_type: &str) -> Found {
-        let resolved = match self.load(executor_type).await {
-            Ok(()) => self.resolve(executor_type).await,
-            Err(error) => Err(error),
-        };
-        match resolved {
-            Ok(resolved) => Found::Executor(Box::new(resolved.pinned())),
-            Err(PluginError::Unknown { .. }) => Found::Unknown,
-            Err(PluginError::Broken(why)) => Found::Broken(why),
-        }
-    }
-
     /// Compiles `executor_type` now instead of at its first call.
     ///
     /// # Errors
@@ -192,9 +179,9 @@ impl Plugins {
 
     /// What takes no reading to find: a bare name, or what was found before.
     fn known(&self, executor_type: &str) -> Option<Arc<Plugin>> {
-        let registry = self.read();
-        let named = registry.named.get(executor_type).and_then(|plugins| plugins.first());
-        named.or_else(|| registry.found.get(executor_type)).cloned()
+        let installation = self.read();
+        let named = installation.named.get(executor_type).and_then(|plugins| plugins.first());
+        named.or_else(|| installation.found.get(executor_type)).cloned()
     }
 
     async fn find_version(&self, name: &str, version: &str) -> Option<Arc<Plugin>> {
@@ -226,12 +213,12 @@ impl Plugins {
         plugin
     }
 
-    fn read(&self) -> RwLockReadGuard<'_, Registry> {
-        self.registry.read().unwrap_or_else(PoisonError::into_inner)
+    fn read(&self) -> RwLockReadGuard<'_, Installation> {
+        self.installation.read().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn write(&self) -> RwLockWriteGuard<'_, Registry> {
-        self.registry.write().unwrap_or_else(PoisonError::into_inner)
+    fn write(&self) -> RwLockWriteGuard<'_, Installation> {
+        self.installation.write().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn unknown(&self, executor_type: &str) -> PluginError {

@@ -166,6 +166,20 @@ pub trait Store: Send + Sync {
     /// When the store cannot be read.
     fn list(&self, filter: Filter, limit: usize) -> Pending<Vec<RunRow>>;
 
+    /// Keeps the component of that digest; one that is kept already stays as it is.
+    ///
+    /// It is queued as records are: a record that is appended afterwards is durable with it or after it.
+    ///
+    /// # Errors
+    /// When the component cannot be kept.
+    fn keep_component(&self, digest: &str, bytes: Arc<[u8]>) -> Pending<()>;
+
+    /// The component of that digest, if it is kept.
+    ///
+    /// # Errors
+    /// When the store cannot be read.
+    fn component(&self, digest: &str) -> Pending<Option<Arc<[u8]>>>;
+
     /// The runs a restart has to go on with, highest priority first, then in the order of submission.
     ///
     /// # Errors

@@ -90,6 +90,43 @@ fn the_lines_for_editors_fit_together() {
     );
 }
 
+/// The page about JavaScript shows the files of the example, which fit the WIT and the manifest's reader. That they build and
+/// run was tried by hand: it takes 385 MB of packages and a minute.
+#[test]
+fn the_executor_in_javascript_fits_the_world() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+    let read = |path: &str| fs::read_to_string(root.join(path)).unwrap();
+    let page = read("host/docs/javascript.md");
+    for (kind, file) in [("js", "greet.js"), ("js", "build.js"), ("json", "greet.json")] {
+        let text = read(&format!("host/examples/javascript/{file}"));
+        assert!(page.contains(&format!("{file}`:\n\n```{kind}\n{text}```")), "{file}");
+    }
+    let (wit, script) = (read("wit/executor.wit"), read("host/examples/javascript/greet.js"));
+    let (names, from) = script.split_once("import { ").unwrap().1.split_once(" } from '").unwrap();
+    let (interface, version) = from.split_once('\'').unwrap().0.split_once('@').unwrap();
+    assert!(wit.contains(&format!("package phasm:executor@{version};")), "{version}");
+    let host = wit.split_once("interface host {").unwrap().1.split_once("\n}").unwrap().0;
+    assert_eq!(interface, "phasm:executor/host");
+    for name in names.split(", ") {
+        assert!(host.contains(&format!("  {name}: func(")), "{name}");
+    }
+    assert!(script.contains("export function execute(call) {"));
+    assert!(wit.contains("execute: func("));
+    for field in ["inputs", "config"] {
+        assert!(
+            script.contains(&format!("call.{field}")) && wit.contains(&format!("    {field}: ")),
+            "{field}"
+        );
+    }
+    for field in ["code", "message", "outputs", "detail"] {
+        let written = script.contains(&format!("    {field},")) || script.contains(&format!("    {field}: "));
+        assert!(written && wit.contains(&format!("    {field}: ")), "{field}");
+    }
+    let beside = root.join("host/examples/javascript/greet.wasm");
+    let manifest = phasm::plugins::Manifest::of(b"", Some(&beside)).unwrap();
+    assert!(!manifest.inputs.is_null() && !manifest.outputs.is_null());
+}
+
 /// The pages that people are sent to.
 fn pages() -> Vec<PathBuf> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");

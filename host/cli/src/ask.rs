@@ -28,7 +28,7 @@ pub(super) async fn ask(
     let run = stored::recorded(&prepared, run_id).await?;
     stored::check_open(&run)?;
     let request = request(&run)?;
-    prepared.load_plugins(std::slice::from_ref(run.plan()), screen).await;
+    prepared.build_unpinned([&**run.plan()].into_iter()).await;
     prepared.create_dirs()?;
     let asked = prepared.host.ask_run(run_id, request).await;
     let (handle, notices, answer) = asked.map_err(|error| stored::failed(error, &[]))?;

@@ -31,7 +31,7 @@ pub(super) struct Text {
 pub(super) struct Unread {
     /// What messages call it.
     pub(super) name: String,
-    pub(super) problem: Problem,
+    pub(super) problem: Box<Problem>,
 }
 
 impl Unread {
@@ -42,7 +42,7 @@ impl Unread {
 
     /// Shows why nothing is done: on stderr, or as JSON on stdout.
     pub(super) fn refuse(&self, screen: &Screen, as_json: bool) -> Failure {
-        problems::refuse(screen, self.source(), std::slice::from_ref(&self.problem), as_json)
+        problems::refuse(screen, self.source(), std::slice::from_ref(&*self.problem), as_json)
     }
 }
 
@@ -57,7 +57,7 @@ impl Text {
         let text = if is_stdin { reader::text_from(io::stdin().lock()) } else { reader::text_of(file) };
         match text {
             Ok(text) => Ok(Self { name, text, path: (!is_stdin).then(|| file.to_owned()) }),
-            Err(problem) => Err(Unread { name, problem: *problem }),
+            Err(problem) => Err(Unread { name, problem }),
         }
     }
 

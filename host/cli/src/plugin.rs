@@ -5,6 +5,7 @@ mod inspect;
 mod list;
 mod new;
 mod scaffold;
+mod sdk;
 mod shape;
 mod workshop;
 
@@ -20,6 +21,7 @@ pub(super) enum PluginCommand {
     List(list::ListArguments),
     Inspect(inspect::InspectArguments),
     New(new::NewArguments),
+    Sdk(sdk::SdkArguments),
 }
 
 /// Does one of them.
@@ -29,5 +31,6 @@ pub(super) fn plugin(command: &PluginCommand, screen: &Screen) -> Result<Exit, F
         PluginCommand::List(arguments) => list::list(arguments, screen),
         PluginCommand::Inspect(arguments) => inspect::inspect(arguments, screen),
         PluginCommand::New(arguments) => new::new(arguments, screen),
+        PluginCommand::Sdk(arguments) => sdk::sdk(arguments, screen),
     }
 }

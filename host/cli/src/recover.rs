@@ -53,8 +53,7 @@ async fn start(arguments: &RecoverArguments, screen: &Screen) -> Result<Started,
             Err(failure) => exit = exit.worst(failure.report(screen)),
         }
     }
-    let plans: Vec<_> = ready.iter().map(|(_, plan, _)| plan.clone()).collect();
-    prepared.load_plugins(&plans, screen).await;
+    prepared.build_unpinned(ready.iter().map(|(_, plan, _)| &**plan)).await;
     prepared.create_dirs()?;
     let mut runs = Vec::new();
     for (run_id, plan, plain) in ready {

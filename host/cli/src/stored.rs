@@ -98,7 +98,14 @@ pub(super) fn failed(error: RecoverError, open: &[RunRow]) -> Failure {
     if let RecoverError::Store(StoreError::NotFound { run_id }) = &error {
         return Failure::call(format!("there is no run {}; {}", text::clean(run_id), open_runs(open)));
     }
-    if matches!(error, RecoverError::Ended { .. }) { Failure::call(error) } else { Failure::host(error) }
+    match error {
+        RecoverError::Ended { .. } => Failure::call(error),
+        RecoverError::Missing { .. } => Failure::call(format!(
+            "{error}; nothing was recorded. Give the configuration that it was submitted with (`--config`), and its plugins \
+             (`--plugins`)"
+        )),
+        error => Failure::host(error),
+    }
 }
 
 fn open_runs(open: &[RunRow]) -> String {

@@ -81,7 +81,7 @@ fn check(arguments: &ValidateArguments, screen: &Screen) -> Result<Exit, Failure
                     Err(problems) => (problems, Vec::new()),
                 }
             }
-            Err(unread) => (vec![unread.problem.clone()], Vec::new()),
+            Err(unread) => (vec![Problem::clone(&unread.problem)], Vec::new()),
         };
         let source = read.as_ref().map_or_else(Unread::source, Text::source);
         if !problems.is_empty() {

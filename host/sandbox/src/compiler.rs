@@ -9,6 +9,9 @@ use wasmtime::{Config, Engine, Strategy, component::Component};
 
 use super::{authentic::Key, cache::Cache, digest::Digest, program::LoadError};
 
+/// Components of at least so many bytes are announced: a megabyte takes about a second of one core.
+const NOTICED: usize = 256 << 10;
+
 /// Makes components ready.
 pub(super) struct Compiler {
     cache: Option<Cache>,
@@ -54,6 +57,11 @@ impl Compiler {
             return Err(LoadError::CoreModule);
         }
         let _one_at_a_time = self.turn.lock().unwrap_or_else(PoisonError::into_inner);
+        if bytes.len() >= NOTICED {
+            let megabytes = bytes.len() as f64 / 1e6;
+            let kept = if self.cache.is_some() { "once: the code is kept" } else { "anew in every process" };
+            tracing::info!("compiling a component of {megabytes:.1} MB ({digest}), {kept}");
+        }
         let component = Component::new(engine, bytes);
         let component = component.map_err(|error| LoadError::Invalid(format!("{error:#}")))?;
         if let Some(Err(error)) = self.cache.as_ref().map(|cache| cache.store(digest, &component)) {

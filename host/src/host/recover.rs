@@ -2,7 +2,10 @@
 
 use std::sync::Arc;
 
-use phasm_engine::run::Run;
+use phasm_engine::{
+    event::{Event, Submitted},
+    run::Run,
+};
 use tokio::sync::{mpsc, oneshot};
 
 use super::Host;
@@ -30,11 +33,12 @@ impl Host {
     }
 
     /// Recovers one run of the store and drives it on. Waits keep their absolute times, what was in flight is executed
-    /// again under the same numbers, suspended tasks stay suspended. A run that this host drives already is not
-    /// recovered twice.
+    /// again under the same numbers by the same components, suspended tasks stay suspended. A run that this host drives
+    /// already is not recovered twice.
     ///
     /// # Errors
-    /// [`RecoverError`] when there is no such run, when it has ended, or when its journal cannot be read.
+    /// [`RecoverError`] when there is no such run, when it has ended, when its journal cannot be read, or when what it was
+    /// submitted with is not there; nothing is recorded then.
     pub async fn recover_run(&self, run_id: &str) -> Result<RunHandle, RecoverError> {
         self.recover_with(run_id, None, None).await
     }
@@ -79,8 +83,20 @@ impl Host {
     /// # Errors
     /// [`RecoverError`] when there is no such run, or its journal cannot be read.
     pub async fn replay(&self, run_id: &str) -> Result<Run, RecoverError> {
+        self.replay_submitted(run_id).await.map(|(run, _)| run)
+    }
+
+    /// The run, and what it was submitted with.
+    async fn replay_submitted(&self, run_id: &str) -> Result<(Run, Submitted), RecoverError> {
         let records = self.shared.store.load(run_id).await?;
-        journal::replay(run_id, &records, |_, _, _, _| {})
+        let mut submitted = None;
+        let run = journal::replay(run_id, &records, |_, _, _, events| {
+            if let (None, Some(Event::Submitted(first))) = (&submitted, events.first()) {
+                submitted = Some(first.as_ref().clone());
+            }
+        })?;
+        let not_found = || StoreError::NotFound { run_id: run_id.into() };
+        Ok((run, submitted.ok_or_else(not_found)?))
     }
 
     /// `first` reaches the run before anything else does.
@@ -97,9 +113,15 @@ impl Host {
         }
         let not_found = || StoreError::NotFound { run_id: run_id.into() };
         let row = self.shared.store.get(run_id).await?.ok_or_else(not_found)?;
-        let mut run = self.replay(run_id).await?;
+        let (mut run, submitted) = self.replay_submitted(run_id).await?;
         if run.is_over() {
             return Err(RecoverError::Ended { run_id: run_id.into(), phase: run.phase() });
+        }
+        let missing = self.missing(run.plan(), &submitted).await;
+        // Cancelling is how to be rid of a run that cannot go on.
+        let cancels = matches!(&first, Some(Message::Ask { request: Request::Cancel, .. }));
+        if !missing.is_empty() && !cancels {
+            return Err(RecoverError::Missing { run_id: run_id.into(), missing });
         }
         let step = run.recover(self.shared.clock.now());
         Ok(self.drive(run, step, row.head, listener, first).await?)

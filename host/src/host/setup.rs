@@ -210,6 +210,9 @@ fn open_plugins(
     if let Some(builder) = builder {
         plugins = plugins.with_builder(builder);
     }
+    for (name, granted) in grants {
+        plugins.grant(name.as_str(), granted.clone());
+    }
     for (name, component) in registered {
         let granted = grants.get(name.as_ref()).cloned().unwrap_or_default();
         plugins.register(name, component, granted);

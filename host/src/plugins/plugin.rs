@@ -24,7 +24,7 @@ pub(super) struct Plugin {
 pub(super) struct Image {
     pub(super) digest: Digest,
     pub(super) manifest: Manifest,
-    bytes: Arc<[u8]>,
+    pub(super) bytes: Arc<[u8]>,
 }
 
 type Once<T> = OnceCell<Result<Arc<T>, Arc<str>>>;

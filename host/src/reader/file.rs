@@ -61,10 +61,12 @@ fn unreadable(what: &str, hint: Option<&str>) -> Box<Problem> {
 }
 
 fn reason(error: &io::Error) -> String {
-    match error.kind() {
-        io::ErrorKind::NotFound => "no such file".to_owned(),
-        io::ErrorKind::PermissionDenied => "a file that may not be read".to_owned(),
-        _ => error.to_string(),
+    if error.kind() == io::ErrorKind::NotFound {
+        "no such file".to_owned()
+    } else if error.kind() == io::ErrorKind::PermissionDenied {
+        "a file that may not be read".to_owned()
+    } else {
+        error.to_string()
     }
 }
 

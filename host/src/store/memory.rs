@@ -64,6 +64,15 @@ impl Store for Memory {
         Box::pin(ready(Ok(rows)))
     }
 
+    fn keep_component(&self, digest: &str, bytes: Arc<[u8]>) -> Pending<()> {
+        self.kept().components.entry(digest.into()).or_insert(bytes);
+        Box::pin(ready(Ok(())))
+    }
+
+    fn component(&self, digest: &str) -> Pending<Option<Arc<[u8]>>> {
+        Box::pin(ready(Ok(self.kept().components.get(digest).cloned())))
+    }
+
     fn open_runs(&self) -> Pending<Vec<RunRow>> {
         let mut rows = self.kept().rows(|row| row.status.open);
         rows.sort_unstable_by_key(|row| (Reverse(row.head.priority), row.number));
@@ -85,6 +94,8 @@ struct Kept {
     closed: VecDeque<Arc<str>>,
     closed_events: u64,
     limit: u64,
+    /// By digest; as many as there are plugins.
+    components: HashMap<Arc<str>, Arc<[u8]>>,
 }
 
 struct Run {

@@ -77,8 +77,18 @@ impl Sqlite {
 impl Store for Sqlite {
     fn append(&self, head: Arc<RunHead>, status: RunStatus, record: Record<Arc<dyn Encode>>) -> Pending<()> {
         let (answer, answered) = oneshot::channel();
-        self.writer.send(Append { entry: Entry { head, status, record }, answer });
+        self.writer.send(Append { entry: Entry::Record(head, status, record), answer });
         later(answered)
+    }
+
+    fn keep_component(&self, digest: &str, bytes: Arc<[u8]>) -> Pending<()> {
+        let (answer, answered) = oneshot::channel();
+        self.writer.send(Append { entry: Entry::Component(digest.into(), bytes), answer });
+        later(answered)
+    }
+
+    fn component(&self, digest: &str) -> Pending<Option<Arc<[u8]>>> {
+        self.reader.component(digest)
     }
 
     fn load(&self, run_id: &str) -> Pending<Vec<Record<Vec<u8>>>> {

@@ -129,19 +129,10 @@ impl Prepared {
         self.host.plan_draft(draft).await
     }
 
-    /// Builds and compiles what the documents name, so that no attempt's clock runs meanwhile. What fails is warned of:
-    /// attempts that need it end with code 3.
-    pub(crate) async fn load_plugins(&self, plans: &[Arc<Plan>], screen: &Screen) {
-        let Some(plugins) = self.host.plugins() else { return };
-        let types: BTreeSet<Arc<str>> = plans.iter().flat_map(|plan| executor_types(plan)).collect();
+    /// Builds what runs name that were submitted before executors were pinned.
+    pub(crate) async fn build_unpinned(&self, plans: impl Iterator<Item = &Plan>) {
+        let types: BTreeSet<Arc<str>> = plans.flat_map(unpinned).collect();
         self.build(types.iter()).await;
-        for executor_type in &types {
-            if let Err(error) = plugins.load(executor_type).await {
-                let message = error.to_string();
-                let lines: Vec<_> = message.lines().map(text::clean).collect();
-                screen.err(&format!("{} {}\n", text::doubtful("warning:"), lines.join("\n")));
-            }
-        }
     }
 
     /// Builds the source folders among them in one go.
@@ -177,11 +168,11 @@ impl Prepared {
     }
 }
 
-/// Every `executor.type` of a plan.
-fn executor_types(plan: &Plan) -> BTreeSet<Arc<str>> {
+/// Every `executor.type` of a plan of which nothing was recorded.
+fn unpinned(plan: &Plan) -> impl Iterator<Item = Arc<str>> {
     let types = plan.nodes().filter_map(|node| match &node.work {
-        Work::Executor(call) => Some(Arc::clone(&call.executor_type)),
+        Work::Executor(call) => Some(&call.executor_type),
         Work::Container(_) | Work::Wrapper(_) => None,
     });
-    types.collect()
+    types.filter(|name| !plan.executors.contains_key(*name)).cloned()
 }

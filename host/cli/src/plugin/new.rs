@@ -13,7 +13,7 @@ use super::{
         failure::{Failure, While},
         screen::Screen,
     },
-    scaffold,
+    scaffold, sdk,
 };
 
 /// Starts a new executor in Rust, with a test and an example workflow.
@@ -26,7 +26,8 @@ pub(crate) struct NewArguments {
     #[arg(value_name = "NAME")]
     name: PathBuf,
 
-    /// The folder of the phasm-sdk crate; otherwise that of the checkout around the new plugin, or the released version.
+    /// The folder of the phasm-sdk crate; otherwise that of the checkout around the new plugin, or the one that this
+    /// program carries, kept in the user's data directory.
     #[arg(long, value_name = "DIR")]
     sdk: Option<PathBuf>,
 }
@@ -39,7 +40,7 @@ pub(super) fn new(arguments: &NewArguments, screen: &Screen) -> Result<Exit, Fai
     if folder.exists() {
         return Err(Failure::call(format!("{} is there already; expected a new folder", folder.display())));
     }
-    let sdk = sdk(arguments, &folder)?;
+    let sdk = find_sdk(arguments, &folder)?;
     for (path, text) in scaffold::files(&name, &sdk) {
         write(&folder.join(path), &text)?;
     }
@@ -71,7 +72,7 @@ fn check_name(name: &str) -> Result<(), Failure> {
 }
 
 /// How the new crate finds the SDK.
-fn sdk(arguments: &NewArguments, folder: &Path) -> Result<scaffold::Sdk, Failure> {
+fn find_sdk(arguments: &NewArguments, folder: &Path) -> Result<PathBuf, Failure> {
     let is_sdk = |dir: &Path| {
         fs::read_to_string(dir.join("Cargo.toml")).is_ok_and(|text| text.contains("name = \"phasm-sdk\""))
     };
@@ -82,17 +83,13 @@ fn sdk(arguments: &NewArguments, folder: &Path) -> Result<scaffold::Sdk, Failure
             return Err(Failure::call(format!("{} does not hold the crate phasm-sdk", asked.display())));
         }
         let asked = fs::canonicalize(asked).unwrap_or_else(|_| asked.clone());
-        return Ok(scaffold::Sdk::Path(asked));
+        return Ok(asked);
     }
     let above = absolute.ancestors().skip(1).enumerate().map(|(up, dir)| (up, dir.join("plugin-sdk")));
     if let Some((up, _)) = above.into_iter().find(|(_, dir)| is_sdk(dir)) {
-        return Ok(scaffold::Sdk::Path(
-            [PathBuf::from("../".repeat(up + 1)), "plugin-sdk".into()].iter().collect(),
-        ));
+        return Ok([PathBuf::from("../".repeat(up + 1)), "plugin-sdk".into()].iter().collect());
     }
-    // The checkout this program was built from, if it is still there.
-    let built_from = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../plugin-sdk");
-    Ok(if is_sdk(&built_from) { scaffold::Sdk::Path(built_from) } else { scaffold::Sdk::Released })
+    sdk::kept()
 }
 
 fn write(path: &Path, text: &str) -> Result<(), Failure> {

@@ -1,17 +1,9 @@
 //! The files of a new plugin.
 
-use std::path::PathBuf;
+use std::path::Path;
 
-/// How a new crate finds the SDK.
-pub(super) enum Sdk {
-    /// In a folder; relative to the new crate, or absolute.
-    Path(PathBuf),
-    /// The released version that fits this program.
-    Released,
-}
-
-/// Paths within the new folder, and what stands there.
-pub(super) fn files(name: &str, sdk: &Sdk) -> Vec<(&'static str, String)> {
+/// Paths within the new folder, and what stands there; `sdk` is relative to it, or absolute.
+pub(super) fn files(name: &str, sdk: &Path) -> Vec<(&'static str, String)> {
     let filled =
         |template: &str| template.replace("{{name}}", name).replace("{{ident}}", &name.replace('-', "_"));
     vec![
@@ -22,14 +14,9 @@ pub(super) fn files(name: &str, sdk: &Sdk) -> Vec<(&'static str, String)> {
     ]
 }
 
-fn dependency(sdk: &Sdk) -> String {
-    match sdk {
-        Sdk::Path(path) => {
-            let path = toml::Value::String(path.to_string_lossy().replace('\\', "/"));
-            format!("{{ path = {path} }}")
-        }
-        Sdk::Released => format!("\"{}\"", env!("CARGO_PKG_VERSION")),
-    }
+fn dependency(sdk: &Path) -> String {
+    let path = toml::Value::String(sdk.to_string_lossy().replace('\\', "/"));
+    format!("{{ path = {path} }}")
 }
 
 const CARGO: &str = r#"[package]
@@ -60,7 +47,9 @@ const LIB: &str = r#"use phasm_sdk::prelude::*;
 
 inputs! {
     struct Greet {
+        /// Who is greeted.
         name: String,
+        /// How often.
         times: usize = 1,
     }
 }
@@ -70,7 +59,12 @@ fn {{ident}}(call: Call<Greet>) -> Outcome {
     Outcome::succeeded().output("greeting", greeting.repeat(call.inputs.times).trim_end())
 }
 
-executor!({{ident}});
+executor!({{ident}}, {
+    outputs: {
+        /// What was said.
+        greeting: String,
+    },
+});
 
 #[cfg(test)]
 mod tests {

@@ -4,7 +4,7 @@ use std::fs;
 
 use serde_json::json;
 
-use crate::bench::Bench;
+use crate::bench::{Bench, Ran};
 
 /// R-L8.
 #[test]
@@ -76,13 +76,20 @@ fn a_new_plugin_has_all_its_files() {
     let read = |name: &str| fs::read_to_string(bench.path("plugins/send-mail").join(name)).unwrap();
     let manifest: toml::Table = read("Cargo.toml").parse().unwrap();
     assert_eq!(manifest["package"]["name"].as_str(), Some("send-mail"));
-    assert!(manifest["dependencies"]["phasm-sdk"].get("path").is_some(), "the checkout it was built from");
-    assert!(read("src/lib.rs").contains("executor!(send_mail);"));
+    let sdk = manifest["dependencies"]["phasm-sdk"]["path"].as_str().unwrap();
+    assert!(sdk.starts_with(bench.path("data/phasm/sdk").to_str().unwrap()), "{sdk}");
+    assert!(read("src/lib.rs").contains("executor!(send_mail, {"));
     assert_eq!(bench.phasm(&["validate", "plugins/send-mail/example.yaml"]).stderr, "");
     let elsewhere = bench.phasm(&["plugin", "new", "other/there"]);
     assert!(elsewhere.stdout.starts_with("created other/there\n"), "{elsewhere:?}");
+    let ran = bench.phasm(&["plugin", "sdk", "own-sdk"]);
+    assert_eq!((ran.status, &*ran.stdout), (0, "created own-sdk\n"), "{ran:?}");
+    assert!(bench.path("own-sdk/wit/executor.wit").is_file());
+    let shared = bench.phasm(&["plugin", "new", "shared", "--sdk", "own-sdk"]);
+    assert_eq!(shared.status, 0, "{shared:?}");
     for wrong in [
-        &["plugin", "new", "send-mail"][..],
+        &["plugin", "sdk", "own-sdk"][..],
+        &["plugin", "new", "send-mail"],
         &["plugin", "new", "Send"],
         &["plugin", "new", "-x"],
         &["plugin", "new", "x", "--sdk", "plugins"],
@@ -91,6 +98,39 @@ fn a_new_plugin_has_all_its_files() {
         let ran = bench.phasm(wrong);
         assert!(matches!(ran.status, 1 | 2) && ran.stdout.is_empty(), "{wrong:?}: {ran:?}");
     }
+}
+
+/// With nothing but the program: no checkout around, no released crate.
+#[test]
+fn a_new_plugin_outside_any_checkout_builds_and_runs() {
+    let bench = Bench::new();
+    let new = bench.phasm(&["plugin", "new", "plugins/greeter"]);
+    assert_eq!(new.status, 0, "{new:?}");
+    // The toolchain that is there already is found in the user's own cache.
+    let mut run = bench.command(&["run", "plugins/greeter/example.yaml", "-p", "name=Ada", "--json"]);
+    let ran = Ran::from(run.env_remove("PHASM_CACHE_DIR").output().unwrap());
+    assert_eq!(ran.status, 0, "{ran:?}");
+    assert_eq!(ran.json()["outputs"][0]["value"], "Hello, Ada! Hello, Ada!");
+    let about = bench.phasm(&["plugin", "inspect", "greeter", "--json"]).json();
+    assert_eq!(about["inputs"]["properties"]["name"]["description"], "Who is greeted.");
+    assert_eq!(about["outputs"]["required"], json!(["greeting"]));
+}
+
+/// Compiling what another language made takes a quarter of a minute, in which nobody should have to wonder.
+#[test]
+fn compiling_a_large_component_is_announced_the_first_time() {
+    let bench = Bench::new();
+    let mut large = fs::read(bench.path("plugins/echo.wasm")).unwrap();
+    // A custom section of 400 004 bytes: its name's length, `pad`, zeros.
+    large.extend([&[0, 0x84, 0xb5, 0x18, 3][..], b"pad", &[0; 400_000]].concat());
+    bench.write("plugins/large.wasm", large);
+    bench.task("large.yaml", "large", "");
+    let announced = || {
+        let ran = bench.phasm(&["run", "large.yaml"]);
+        assert_eq!(ran.status, 0, "{ran:?}");
+        ran.stderr.contains("compiling a component of 0.4 MB (sha256:")
+    };
+    assert_eq!([announced(), announced()], [true, false]);
 }
 
 /// A text in a `.wasm` file is never read as WebAssembly's text format, whatever it holds.

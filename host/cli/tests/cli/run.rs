@@ -46,6 +46,35 @@ fn the_exit_status_is_the_phase() {
     assert_eq!(bench.phasm(&["run", "skip.yaml"]).status, 0);
 }
 
+/// R-L10: the last line counts what came to what.
+#[test]
+fn the_count_says_what_tasks_came_to() {
+    let bench = Bench::new();
+    let task = |name: &str, code: u8, more: &str| {
+        format!(
+            "        - name: {name}\n          executor: {{ type: code }}\n          inputs: {{ parameters: [{{ name: code, value: {code} }}] }}\n{more}"
+        )
+    };
+    let tasks = [
+        task("a", 0, ""),
+        task("b", 0, ""),
+        task("c", 2, ""),
+        task("d", 3, ""),
+        task("e", 4, ""),
+        task("f", 0, "          when: \"false\"\n"),
+        task("g", 0, "          dependencies: [c]\n"),
+    ]
+    .concat();
+    let head = DAG.split("  templates:").next().unwrap();
+    bench.write(
+        "mixed.yaml",
+        format!("{head}  templates:\n    - dag:\n        name: main\n        failFast: false\n        tasks:\n{tasks}"),
+    );
+    let ran = bench.phasm(&["run", "mixed.yaml"]);
+    let count = ", 7 tasks: 2 succeeded, 1 failed, 1 in error, 1 timed out, 1 cancelled, 1 skipped (";
+    assert!(ran.stdout.contains(count), "{ran:?}");
+}
+
 /// R-W12: a manifest's retry is the farthest, and a plugin whose manifest has none that is one is not used.
 #[test]
 fn the_manifest_beside_a_plugin_brings_a_retry() {

@@ -4,6 +4,7 @@ mod arguments;
 mod audit;
 mod containers;
 mod merging;
+mod recorded;
 mod variables;
 
 use std::sync::Arc;

@@ -83,6 +83,17 @@ impl SqliteReader {
         self.ask(move |connection| list(connection, &filter, limit))
     }
 
+    /// As [`Store::component`](super::Store::component).
+    pub(super) fn component(&self, digest: &str) -> Pending<Option<Arc<[u8]>>> {
+        let digest: Box<str> = digest.into();
+        self.ask(move |connection| {
+            let mut statement =
+                connection.prepare_cached("SELECT bytes FROM components WHERE digest = ?1")?;
+            let found = statement.query_one([&digest], |row| row.get::<_, Vec<u8>>(0)).optional()?;
+            Ok(found.map(Arc::from))
+        })
+    }
+
     /// As [`Store::open_runs`](super::Store::open_runs).
     pub fn open_runs(&self) -> Pending<Vec<RunRow>> {
         self.ask(open_runs)

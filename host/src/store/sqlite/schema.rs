@@ -9,7 +9,9 @@ use super::{super::StoreError, fault::Fault, file::NOT_SQLITE};
 /// "PHSM": tells a Phasm store from every other SQLite file.
 const APPLICATION: i64 = 0x5048_534d;
 /// Raised whenever a Phasm that knows only the format before could misread the file.
-const FORMAT: i64 = 1;
+const FORMAT: i64 = 2;
+/// Of files from before components were kept.
+const WITHOUT_COMPONENTS: i64 = 1;
 
 const PAGE_BYTES: i64 = 4096;
 /// Kept of the file in memory by each connection.
@@ -42,16 +44,25 @@ const TABLES: &str = "
         body BLOB NOT NULL
     ) STRICT;";
 
+/// The components that runs were submitted with. A large row has pages of its own, so that they are in nobody's way.
+const COMPONENTS: &str = "
+    CREATE TABLE components (
+        digest TEXT NOT NULL PRIMARY KEY,
+        bytes BLOB NOT NULL
+    ) STRICT;";
+
 pub(super) fn open_writer(path: &Path, max_pages: Option<u32>) -> Result<Connection, StoreError> {
     let failed = |error| at(error, path);
     let connection = connect(path, OpenFlags::SQLITE_OPEN_READ_WRITE).map_err(failed)?;
-    let fresh = recognise(&connection, path)?;
+    let found = recognise(&connection, path)?;
     if !configure(&connection).map_err(failed)? {
         let reason = "the file system lacks what SQLite's write-ahead log needs";
         return Err(StoreError::io(path, "kept durable", io::Error::new(io::ErrorKind::Unsupported, reason)));
     }
-    if fresh {
-        create(&connection).map_err(failed)?;
+    match found {
+        Found::Empty => create(&connection, &[TABLES, COMPONENTS]).map_err(failed)?,
+        Found::WithoutComponents => create(&connection, &[COMPONENTS]).map_err(failed)?,
+        Found::Ours => {}
     }
     if let Some(pages) = max_pages {
         connection.pragma_update(None, "max_page_count", pages).map_err(failed)?;
@@ -61,7 +72,7 @@ pub(super) fn open_writer(path: &Path, max_pages: Option<u32>) -> Result<Connect
 
 pub(super) fn open_reader(path: &Path) -> Result<Connection, StoreError> {
     let connection = connect(path, OpenFlags::SQLITE_OPEN_READ_ONLY).map_err(|error| at(error, path))?;
-    if recognise(&connection, path)? {
+    if matches!(recognise(&connection, path)?, Found::Empty) {
         return Err(StoreError::Foreign { path: path.into(), found: "it is empty".into() });
     }
     Ok(connection)
@@ -83,8 +94,16 @@ fn connect(path: &Path, mode: OpenFlags) -> Result<Connection> {
     Ok(connection)
 }
 
-/// Whether the file is empty; an error unless it is that or ours.
-fn recognise(connection: &Connection, path: &Path) -> Result<bool, StoreError> {
+/// What a file is.
+enum Found {
+    Empty,
+    /// Ours, from before components were kept.
+    WithoutComponents,
+    Ours,
+}
+
+/// What the file is; an error unless it is empty or ours.
+fn recognise(connection: &Connection, path: &Path) -> Result<Found, StoreError> {
     let foreign = |found: &str| Err(StoreError::Foreign { path: path.into(), found: found.into() });
     let read = || -> Result<(i64, i64, i64)> {
         let application = connection.pragma_query_one(None, "application_id")?;
@@ -93,8 +112,9 @@ fn recognise(connection: &Connection, path: &Path) -> Result<bool, StoreError> {
         Ok((application, format, tables))
     };
     match read() {
-        Ok((0, 0, 0)) => Ok(true),
-        Ok((APPLICATION, FORMAT, _)) => Ok(false),
+        Ok((0, 0, 0)) => Ok(Found::Empty),
+        Ok((APPLICATION, WITHOUT_COMPONENTS, _)) => Ok(Found::WithoutComponents),
+        Ok((APPLICATION, FORMAT, _)) => Ok(Found::Ours),
         Ok((APPLICATION, found, _)) if found > FORMAT => {
             Err(StoreError::Newer { path: path.into(), found, known: FORMAT })
         }
@@ -121,9 +141,11 @@ fn configure(connection: &Connection) -> Result<bool> {
     Ok(mode == "wal")
 }
 
-fn create(connection: &Connection) -> Result<()> {
+fn create(connection: &Connection, tables: &[&str]) -> Result<()> {
     let transaction = connection.unchecked_transaction()?;
-    transaction.execute_batch(TABLES)?;
+    for table in tables {
+        transaction.execute_batch(table)?;
+    }
     transaction.pragma_update(None, "application_id", APPLICATION)?;
     transaction.pragma_update(None, "user_version", FORMAT)?;
     transaction.commit()

@@ -32,6 +32,7 @@ const INSERT_RUN: &str = "
     VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, 0)";
 const INSERT_RECORD: &str = "
     INSERT INTO journal (run, previous, first_seq, events, time, body) VALUES (?1, ?2, ?3, ?4, ?5, ?6)";
+const KEEP: &str = "INSERT OR IGNORE INTO components (digest, bytes) VALUES (?1, ?2)";
 const ADVANCE: &str = "
     UPDATE runs SET seq = ?3, last_record = ?4, phase = ?5, finished_at = ?6 WHERE number = ?1 AND seq = ?2";
 /// Apart from `ADVANCE`, which so never touches the index of open runs.
@@ -44,10 +45,11 @@ pub(super) struct Append {
 }
 
 /// What is to be written.
-pub(super) struct Entry {
-    pub(super) head: Arc<RunHead>,
-    pub(super) status: RunStatus,
-    pub(super) record: Record<Arc<dyn Encode>>,
+pub(super) enum Entry {
+    /// A record, and where its run then stands.
+    Record(Arc<RunHead>, RunStatus, Record<Arc<dyn Encode>>),
+    /// A component by its digest.
+    Component(Arc<str>, Arc<[u8]>),
 }
 
 /// What an append is told once its batch is durable.
@@ -68,7 +70,7 @@ impl Writer {
     /// # Errors
     /// When the tables are not what they should be.
     pub(super) fn new(connection: Connection, path: Arc<Path>) -> Result<Self, StoreError> {
-        for statement in [TIP, INSERT_RUN, INSERT_RECORD, ADVANCE, SET_OPEN] {
+        for statement in [TIP, INSERT_RUN, INSERT_RECORD, KEEP, ADVANCE, SET_OPEN] {
             let prepared = connection.prepare_cached(statement);
             prepared.map_err(|error| Fault::Damaged(error.to_string()).at(&path, "opened"))?;
         }
@@ -103,7 +105,7 @@ impl Writer {
         let mut batch = Group { transaction: &transaction, tips: &mut self.tips, buffer: &mut self.buffer };
         let mut bytes = 0;
         loop {
-            match batch.append(&entry) {
+            match batch.write(&entry) {
                 Ok(size) => bytes += size,
                 Err(Fault::Refused(refused)) => refuse(refused, owed),
                 Err(fault @ (Fault::Damaged(_) | Fault::Sqlite(_))) => return Err(fault),
@@ -137,18 +139,40 @@ struct Group<'a> {
 }
 
 impl Group<'_> {
-    /// Writes one record and where its run now stands, and returns the size of the body. What is refused is refused
-    /// before anything is written.
-    fn append(&mut self, Entry { head, status, record }: &Entry) -> Result<usize, Fault> {
+    /// Writes one entry, and returns its size. What is refused is refused before anything is written.
+    fn write(&mut self, entry: &Entry) -> Result<usize, Fault> {
+        match entry {
+            Entry::Record(head, status, record) => self.append(head, *status, record),
+            Entry::Component(digest, bytes) => self.keep(digest, bytes),
+        }
+    }
+
+    fn keep(&self, digest: &Arc<str>, bytes: &[u8]) -> Result<usize, Fault> {
+        let size = bytes.len();
+        if size > RECORD_BYTES {
+            let run_id = Arc::clone(digest);
+            return Err(StoreError::TooLarge { run_id, size, limit: RECORD_BYTES }.into());
+        }
+        self.transaction.prepare_cached(KEEP)?.execute(params![digest, bytes])?;
+        Ok(size)
+    }
+
+    /// Writes one record and where its run now stands, and returns the size of the body.
+    fn append(
+        &mut self,
+        head: &RunHead,
+        status: RunStatus,
+        record: &Record<Arc<dyn Encode>>,
+    ) -> Result<usize, Fault> {
         let tip = self.tip(&head.run_id)?;
         record.check_follows(&head.run_id, tip.map_or(0, |tip| tip.seq))?;
         self.encode(&head.run_id, &*record.body)?;
         let tip = match tip {
             Some(tip) => tip,
-            None => self.insert_run(head, *status)?,
+            None => self.insert_run(head, status)?,
         };
         let id = self.insert_record(tip, record)?;
-        self.advance(tip, *status, record.next_seq(), id)?;
+        self.advance(tip, status, record.next_seq(), id)?;
         let tip = Tip { seq: record.next_seq(), last_record: Some(id), open: status.open, ..tip };
         self.tips.set(&head.run_id, tip);
         Ok(self.buffer.len())

@@ -84,13 +84,30 @@ fn a_later_format_is_left_alone() {
     let path = store.path();
     drop(store);
     let connection = Connection::open(&path).unwrap();
-    connection.pragma_update(None, "user_version", 2).unwrap();
+    connection.pragma_update(None, "user_version", 3).unwrap();
     drop(connection);
     let before = fs::read(&path).unwrap();
     let error = refused(&path);
-    assert!(matches!(error, StoreError::Newer { found: 2, known: 1, .. }), "{error:?}");
-    assert!(error.to_string().contains("runs.db has store format 2"), "{error}");
+    assert!(matches!(error, StoreError::Newer { found: 3, known: 2, .. }), "{error:?}");
+    assert!(error.to_string().contains("runs.db has store format 3"), "{error}");
     assert_eq!(fs::read(&path).unwrap(), before);
+}
+
+/// R-I9: a file from before components were kept opens, and keeps them from then on.
+#[tokio::test]
+async fn the_first_format_is_brought_up_to_date() {
+    let (_dir, store) = in_file();
+    append(&store, "a", 0, b"old").await.unwrap();
+    let path = store.path();
+    drop(store);
+    let connection = Connection::open(&path).unwrap();
+    connection.execute_batch("DROP TABLE components; PRAGMA user_version = 1").unwrap();
+    drop(connection);
+    assert_eq!(SqliteReader::open(&path).unwrap().load("a").await.unwrap().len(), 1);
+    let store = Sqlite::open(&path).unwrap();
+    store.keep_component("sha256:1", b"bytes".as_slice().into()).await.unwrap();
+    assert_eq!(store.component("sha256:1").await.unwrap().as_deref(), Some(b"bytes".as_slice()));
+    assert_eq!(store.load("a").await.unwrap().len(), 1);
 }
 
 #[tokio::test]

@@ -35,6 +35,13 @@ pub struct Pinned {
 pub type PinnedExecutors = BTreeMap<Arc<str>, Pinned>;
 
 impl Pinned {
+    /// The type that stands for these very bytes, with what their plugin is granted: `name@sha256:…`.
+    #[must_use]
+    pub fn reference(&self) -> Option<String> {
+        let (plugin, digest) = (self.plugin.as_ref()?, self.digest.as_ref()?);
+        Some(format!("{plugin}@{digest}"))
+    }
+
     /// An executor with these default policies.
     #[must_use]
     pub fn with_defaults(defaults: Map) -> Self {

@@ -318,9 +318,8 @@ fn executors_are_known_by_name() {
 fn executors_that_cannot_be_used_are_refused_with_the_reason() {
     let tree = Tree::from(&Value::from_json(&document(WORK_ALONE)).unwrap());
     let broken = Executors::any().with("echo", Found::Broken("no component".into()));
-    let [problem] = &*Draft::read(&tree).plan(&broken, &Value::Null).unwrap_err() else {
-        panic!("one problem")
-    };
+    let problems = Draft::read(&tree).plan(&broken, &Value::Null).unwrap_err();
+    let [problem, _of_the_other_template] = problems.as_slice() else { panic!("{problems:#?}") };
     assert_eq!((problem.code, &*problem.message), ("P071", "executor `echo` cannot be used: no component"));
     assert_eq!(problem.path, "spec.templates[0].task.executor.type");
 }

@@ -1,0 +1,91 @@
+//! Executor types pinned to the bytes that they stood for when a run was submitted.
+
+use std::sync::Arc;
+
+use phasm_engine::plan::{Found, Pinned};
+
+use super::{
+    PluginError, Plugins, granted,
+    plugin::{Image, Plugin},
+    source::Source,
+};
+use crate::sandbox::Grants;
+
+impl Plugins {
+    /// What `executor_type` stands for, loaded and known as `name@digest` from now on.
+    pub(super) async fn look_up(&self, executor_type: &str) -> Found {
+        match self.pinned(executor_type).await {
+            Ok(pinned) => Found::Executor(Box::new(pinned)),
+            Err(PluginError::Unknown { .. }) => Found::Unknown,
+            Err(PluginError::Broken(why)) => Found::Broken(why),
+        }
+    }
+
+    async fn pinned(&self, executor_type: &str) -> Result<Pinned, PluginError> {
+        let (plugin, _) = self.prepare(executor_type).await?;
+        let image = plugin.image(&self.sandbox).await.map_err(PluginError::Broken)?;
+        let pinned = Pinned {
+            plugin: Some(Arc::clone(&plugin.name)),
+            digest: Some(image.digest.to_string().into()),
+            grants: granted::described(&plugin.grants),
+            ..image.manifest.pinned()
+        };
+        if let Some(reference) = pinned.reference() {
+            self.remember(reference, plugin);
+        }
+        Ok(pinned)
+    }
+
+    /// The bytes of an executor that was pinned here.
+    pub(crate) fn component(&self, pinned: &Pinned) -> Option<Arc<[u8]>> {
+        let plugin = self.known(&pinned.reference()?)?;
+        plugin.seen().map(|image| Arc::clone(&image.bytes))
+    }
+
+    /// Makes an executor that was pinned elsewhere callable again: from `kept`, its bytes as the store has them, or from
+    /// a plugin of its name that has its digest.
+    ///
+    /// # Errors
+    /// Why it is not to be had.
+    pub(crate) async fn restore(&self, pinned: &Pinned, kept: Option<Arc<[u8]>>) -> Result<(), String> {
+        let (Some(name), Some(digest), Some(reference)) =
+            (&pinned.plugin, &pinned.digest, pinned.reference())
+        else {
+            return Ok(());
+        };
+        if self.known(&reference).is_some() {
+            return Ok(());
+        }
+        let grants = self.grants_of(name);
+        let kept = kept.map(|bytes| Plugin::new(Arc::clone(name), Source::Bytes(bytes), grants, None));
+        let named = self.read().named.get(name).cloned().unwrap_or_default();
+        let mut why = format!("no plugin `{name}` with {digest} is installed");
+        for plugin in kept.map(Arc::new).into_iter().chain(named) {
+            let is_it = |image: &Arc<Image>| image.digest.to_string() == **digest;
+            if !plugin.image(&self.sandbox).await.as_ref().is_ok_and(is_it) {
+                continue;
+            }
+            match plugin.program(&self.sandbox).await {
+                Ok(_) => {
+                    self.remember(reference, plugin);
+                    return Ok(());
+                }
+                Err(broken) => why = broken.to_string(),
+            }
+        }
+        Err(why)
+    }
+
+    /// What of the grants that an executor was pinned with its plugin is not granted here.
+    pub(crate) fn lacking(&self, pinned: &Pinned) -> Vec<String> {
+        let now = pinned.plugin.as_ref().map(|name| self.grants_of(name)).unwrap_or_default();
+        granted::lacking(&pinned.grants, &now)
+    }
+
+    fn grants_of(&self, name: &Arc<str>) -> Grants {
+        let registry = self.read();
+        let named = registry.named.get(name).and_then(|plugins| plugins.first());
+        let named = named.map(|plugin| (*plugin.grants).clone());
+        named.or_else(|| registry.granted.get(name).cloned()).unwrap_or_default()
+    }
+}

@@ -1,0 +1,165 @@
+//! Runs keep to what they were submitted with: the components, what these are granted, and the secrets.
+#![expect(clippy::unwrap_used, clippy::panic, reason = "tests")]
+
+use std::{fs, path::Path, sync::Arc};
+
+use phasm::{
+    Host, HostBuilder, Missing, RecoverError, Request, RunHandle, Waited,
+    engine::{phase::Phase, value::Map},
+    sandbox::{DirGrant, Grants},
+    secrets::Secrets,
+    store::{Memory, Sqlite, Store},
+};
+
+/// The component of a guest in `tests/guests`.
+fn guest(name: &str) -> Vec<u8> {
+    let guests = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/guests");
+    let text = fs::read_to_string(guests.join(name).with_extension("wat")).unwrap();
+    fs::read_to_string(guests.join("world.wat")).unwrap().replace(";; GUEST", &text).into_bytes()
+}
+
+const DOCUMENT: &str = "
+apiVersion: aether/v1
+kind: Workflow
+metadata: {name: w}
+spec:
+  entrypoint: ask
+  templates:
+  - task:
+      name: ask
+      executor: {type: ask}
+      inputs: {parameters: [{name: token, valueFrom: {secretKeyRef: {name: api, key: token}}}]}
+";
+
+fn host(store: &Arc<dyn Store>, builder: HostBuilder) -> Host {
+    builder.store(Arc::clone(store)).open().unwrap()
+}
+
+fn with_ask(guest_name: &str) -> HostBuilder {
+    Host::builder().plugin("ask", guest(guest_name)).secrets(secrets())
+}
+
+fn grants(read_only: bool) -> Grants {
+    let dir = DirGrant { host: std::env::temp_dir(), guest: "/out".into(), read_only };
+    Grants { dirs: vec![dir], env: [("LEVEL".to_owned(), "high".to_owned())].into() }
+}
+
+fn secrets() -> Secrets {
+    let mut secrets = Secrets::default();
+    secrets.insert("api", "token", "hunter2");
+    secrets
+}
+
+async fn park(host: &Host) -> RunHandle {
+    let plan = host.plan("w.yaml", DOCUMENT).await.unwrap();
+    let run = host.submit(&plan, &Map::new()).await.unwrap();
+    assert!(matches!(run.wait_or_park().await.unwrap(), Waited::Parked(_)));
+    run
+}
+
+async fn close(host: Host) {
+    tokio::task::spawn_blocking(move || host.close()).await.unwrap();
+}
+
+async fn answered(run: &RunHandle) -> Phase {
+    assert!(run.resume("ask", Map::new()).await.unwrap());
+    run.wait().await.unwrap().phase
+}
+
+/// R-I9: kill, replace the plugin by another of the same name, recover: the old one runs; so it does without any.
+#[tokio::test]
+async fn a_recovered_run_is_executed_by_the_component_it_was_submitted_with() {
+    let dir = tempfile::tempdir().unwrap();
+    for others in [with_ask("trap"), Host::builder().secrets(secrets())] {
+        let open = || -> Arc<dyn Store> { Arc::new(Sqlite::open(dir.path().join("runs.db")).unwrap()) };
+        let store = open();
+        let dying = host(&store, with_ask("suspend"));
+        let id = Arc::clone(park(&dying).await.id());
+        close(dying).await;
+        drop(store);
+        let store = open();
+        let living = host(&store, others);
+        let run = living.recover_run(&id).await.unwrap();
+        assert_eq!(answered(&run).await, Phase::Succeeded);
+        close(living).await;
+    }
+}
+
+/// R-I9: a run that is submitted anew takes what lies there now.
+#[tokio::test]
+async fn a_new_run_takes_the_plugin_that_is_there() {
+    let store: Arc<dyn Store> = Arc::new(Memory::default());
+    park(&host(&store, with_ask("suspend"))).await;
+    let other = host(&store, with_ask("trap"));
+    let plan = other.plan("w.yaml", DOCUMENT).await.unwrap();
+    let view = other.submit(&plan, &Map::new()).await.unwrap().wait().await.unwrap();
+    assert_eq!(view.phase, Phase::Error);
+}
+
+/// R-I10: kill, recover without configuration: refused, nothing recorded; with the configuration it goes on.
+#[tokio::test]
+async fn what_a_run_was_submitted_with_must_be_there() {
+    let store: Arc<dyn Store> = Arc::new(Memory::default());
+    let configured = || with_ask("suspend").grant("ask", grants(false));
+    let dying = host(&store, configured());
+    let id = Arc::clone(park(&dying).await.id());
+    close(dying).await;
+    let recorded = store.get(&id).await.unwrap().unwrap();
+    let narrower = || with_ask("suspend").grant("ask", grants(true));
+    let rows: [(HostBuilder, &[&str]); 2] = [
+        (
+            Host::builder(),
+            &[
+                "plugin `ask` was granted the directory /out",
+                "plugin `ask` was granted the environment variable LEVEL",
+                "secret api with key token",
+            ],
+        ),
+        (narrower(), &["plugin `ask` was granted writing to the directory /out"]),
+    ];
+    for (builder, expected) in rows {
+        let living = host(&store, builder);
+        let Err(RecoverError::Missing { missing, .. }) = living.recover_run(&id).await else {
+            panic!("recovered")
+        };
+        assert_eq!(missing.iter().map(Missing::to_string).collect::<Vec<_>>(), expected);
+        assert_eq!(store.get(&id).await.unwrap().unwrap(), recorded);
+        close(living).await;
+    }
+    let living = host(&store, configured());
+    assert_eq!(answered(&living.recover_run(&id).await.unwrap()).await, Phase::Succeeded);
+}
+
+/// Cancelling is how to be rid of a run that cannot go on.
+#[tokio::test]
+async fn a_run_that_cannot_go_on_can_be_cancelled() {
+    let store: Arc<dyn Store> = Arc::new(Memory::default());
+    let dying = host(&store, with_ask("suspend"));
+    let id = Arc::clone(park(&dying).await.id());
+    close(dying).await;
+    let living = host(&store, Host::builder());
+    let (run, _, answer) = living.ask_run(&id, Request::Cancel).await.unwrap();
+    assert!(matches!(answer, Ok(true)), "{answer:?}");
+    assert_eq!(run.wait().await.unwrap().phase, Phase::Cancelled);
+}
+
+/// R-I6: a type that stands for nothing, or for something that does not load, is a problem before anything is stored.
+#[tokio::test]
+async fn what_stands_for_nothing_is_refused() {
+    let store: Arc<dyn Store> = Arc::new(Memory::default());
+    let rows = [
+        (Host::builder().plugin("aks", guest("suspend")), "P070", "did you mean `aks`?"),
+        (Host::builder().plugin("ask", b"\0asm\x0d\0\x01\0junk".to_vec()), "P071", ""),
+    ];
+    for (builder, code, hint) in rows {
+        let problems = host(&store, builder).plan("w.yaml", DOCUMENT).await.unwrap_err();
+        let [problem] = &*problems else { panic!("{problems}") };
+        assert_eq!((problem.code, problem.path.as_str()), (code, "spec.templates[0].task.executor.type"));
+        assert_eq!((problem.line, problem.hint.as_deref().unwrap_or_default()), (10, hint));
+    }
+    let allowing = host(&store, Host::builder().allow_missing().secrets(secrets()));
+    let plan = allowing.plan("w.yaml", DOCUMENT).await.unwrap();
+    assert_eq!(plan.warnings.iter().map(|warning| warning.code).collect::<Vec<_>>(), ["W002"]);
+    let view = allowing.submit(&plan, &Map::new()).await.unwrap().wait().await.unwrap();
+    assert_eq!((view.phase, view.tasks[0].code), (Phase::Error, Some(3)));
+}
