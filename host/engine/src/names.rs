@@ -122,10 +122,13 @@ pub(crate) fn find(name: &str) -> Option<&'static Root> {
 /// variables.
 pub(crate) fn value(sight: &dyn Sight, path: Path<'_>) -> Value {
     let Some((name, rest)) = path.split_first() else { return Value::Null };
-    match find(name) {
+    let value = match find(name) {
         Some(root) => (root.value)(sight, rest),
         None => label::value(sight, name, rest).unwrap_or_else(|| vars::value(sight, path)),
-    }
+    };
+    #[cfg(test)]
+    tests::record(path, &value);
+    value
 }
 
 /// The member of `value` at `path`.
@@ -140,3 +143,6 @@ fn member_of(map: &Arc<Map>, path: Path<'_>) -> Value {
         Some((key, rest)) => map.get(key).map_or(Value::Null, |value| walk(value, rest)),
     }
 }
+
+#[cfg(test)]
+mod tests;

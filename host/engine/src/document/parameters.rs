@@ -11,7 +11,11 @@ use crate::{
     expr::Interpolated,
     form::{Cursor, Described as _, Field, Form, IGNORED, Object, Report, Table},
     knobs::{Misfit, ParameterType},
-    problem::codes::names,
+    problem::{
+        Problem,
+        codes::{names, shape},
+    },
+    tree::{Key, Node, Tree},
     value::Value,
 };
 
@@ -96,7 +100,24 @@ static ARGUMENT_LIST: Field<Entries> = Field::optional(
 static ARTIFACTS: Field<()> = Field::optional("artifacts", IGNORED, "Ignored, with a warning.");
 
 fn entries(form: &Form<ParameterDoc>, cursor: &Cursor<'_>, report: &Report) -> Option<Entries> {
+    if let Node::Object(members) = &cursor.tree.node {
+        report.problem(not_a_map(cursor, members.first()));
+        return None;
+    }
     Some(cursor.items(report)?.map(|item| form.read(&item, report)).collect())
+}
+
+/// Names and values, as other engines write parameters.
+fn not_a_map(cursor: &Cursor<'_>, first: Option<&(Key, Tree)>) -> Problem {
+    let problem = cursor.problem(&shape::WRONG_TYPE, "found object; expected a list");
+    let (name, value) = first.map_or(("url", "…".to_owned()), |(key, value)| {
+        (&*key.name, if is_plain(value) { value.to_value().to_json() } else { "…".to_owned() })
+    });
+    problem.with_hint(format!("write each as an element of a list: `- {{name: {name}, value: {value}}}`"))
+}
+
+fn is_plain(value: &Tree) -> bool {
+    matches!(value.node, Node::Null | Node::Bool(_) | Node::Number(_) | Node::String(_))
 }
 
 impl ParametersDoc {

@@ -15,6 +15,7 @@ use crate::{
     },
     suggest,
     tree::Span,
+    value::Value,
 };
 
 use super::Site;
@@ -57,12 +58,12 @@ impl Report {
 
     /// Adds a problem. The same may be added again: a template is checked for every way it is reached.
     pub fn problem(&self, problem: Problem) {
-        self.problems.borrow_mut().add(problem);
+        self.problems.borrow_mut().add(with_placeholder_hint(problem));
     }
 
     /// Adds a warning.
     pub fn warning(&self, warning: Problem) {
-        self.warnings.borrow_mut().add(warning);
+        self.warnings.borrow_mut().add(with_placeholder_hint(warning));
     }
 
     /// Adds a problem about a place, without a value or hint.
@@ -83,6 +84,11 @@ impl Report {
     /// Whether there are so many problems that no more are taken.
     pub fn is_full(&self) -> bool {
         self.problems.borrow().is_full()
+    }
+
+    /// Whether there are so many warnings that no more are taken.
+    pub fn is_full_of_warnings(&self) -> bool {
+        self.warnings.borrow().is_full()
     }
 
     /// The hint "did you mean …?", if a known word is near. Of a document that is wrong all over the last get none.
@@ -106,6 +112,15 @@ impl Report {
         let problems = self.problems.into_inner().sorted(&MORE_PROBLEMS, "problems", hint);
         (problems, self.warnings.into_inner().sorted(&MORE_WARNINGS, "warnings", hint))
     }
+}
+
+/// Says of a text with placeholders, where nobody has more to say, that they are not replaced. Where they are, what is
+/// wrong is an expression (P04x).
+fn with_placeholder_hint(problem: Problem) -> Problem {
+    let found = problem.message.split("; expected").next().unwrap_or_default();
+    let written = problem.value.as_ref().and_then(Value::as_str).unwrap_or(found);
+    let is_meant = written.contains("{{") && problem.hint.is_none() && !problem.code.starts_with("P04");
+    if is_meant { problem.with_hint("no `{{ }}` is replaced here: write the value itself") } else { problem }
 }
 
 /// What stands behind the first [`MOST`] problems of a document that has more.

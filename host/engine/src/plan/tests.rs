@@ -3,6 +3,7 @@
 mod arguments;
 mod audit;
 mod containers;
+mod hints;
 mod merging;
 mod recorded;
 mod variables;

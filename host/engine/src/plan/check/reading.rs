@@ -43,7 +43,7 @@ fn resolve(index: &Index<'_>, scope: &Visible<'_>, path: &[&str]) -> Result<(), 
     let Some((root, rest)) = path.split_first() else { return Ok(()) };
     let variable = || index.variables.contains(*root).then_some(Shape::Any);
     let Some(mut shape) = scope.root(root).or_else(variable) else {
-        return Err(invisible(index, scope, root));
+        return Err(invisible(index, scope, path));
     };
     let mut outputs = Outputs::Any;
     for (position, segment) in rest.iter().enumerate() {
@@ -54,17 +54,19 @@ fn resolve(index: &Index<'_>, scope: &Visible<'_>, path: &[&str]) -> Result<(), 
             Shape::Open(members) => {
                 members.iter().find(|(name, _)| name == segment).map_or(Shape::Any, |(_, shape)| *shape)
             }
-            Shape::Declared(Declared::Workflow) => argument(scope, known, segment)?,
-            Shape::Declared(Declared::Inputs) => input(scope, known, segment)?,
+            Shape::Declared(Declared::Workflow) => argument(index, scope, known, segment)?,
+            Shape::Declared(Declared::Inputs) => input(index, scope, known, segment)?,
             Shape::Declared(Declared::MaybeWorkflow | Declared::MaybeContainer) => Shape::Any,
             Shape::Outputs => {
                 let task = path.get(1).copied().unwrap_or_default();
                 let undeclared = |(message, hint)| Miss { entry: &UNDECLARED_OUTPUT, known, message, hint };
-                output(&outputs, task, segment).map_err(undeclared)?;
+                output(index, &outputs, task, segment).map_err(undeclared)?;
                 Shape::Any
             }
             Shape::Tasks => {
-                outputs = scope.task(index, segment).map_err(|unseen| unseen_task(unseen, known, segment))?;
+                outputs = scope
+                    .task(index, segment)
+                    .map_err(|unseen| unseen_task(index, unseen, known, segment))?;
                 TASK
             }
         };
@@ -84,26 +86,37 @@ fn member(
     let names: Vec<_> = members.iter().map(|(name, _)| *name).collect();
     let owner = path.get(..known).unwrap_or_default().join(".");
     let message = format!("`{owner}` has no `{segment}`; expected {}", listed(&names));
-    Err(Miss { entry: &UNKNOWN_MEMBER, known, message, hint: instead_of_member(segment, &names) })
+    let hint = match names.as_slice() {
+        ["parameters"] if did_you_mean(segment, ["parameters"]).is_none() => {
+            Some(format!("write `{owner}.parameters.{segment}`"))
+        }
+        _ => instead_of_member(segment, &names),
+    };
+    Err(Miss { entry: &UNKNOWN_MEMBER, known, message, hint })
 }
 
-fn argument(scope: &Visible<'_>, known: usize, name: &str) -> Result<Shape, Miss> {
+fn argument(index: &Index<'_>, scope: &Visible<'_>, known: usize, name: &str) -> Result<Shape, Miss> {
     let declared = &scope.doc.spec.arguments;
     if !declared.sound || declared.find(name).is_some() {
         return Ok(Shape::Any);
     }
     let expected = listed_if_few(declared.names(), "a declared one");
     let message = format!("parameter `{name}` is not declared in spec.arguments; expected {expected}");
-    Err(Miss { entry: &UNDECLARED_INPUT, known, message, hint: did_you_mean(name, declared.names()) })
+    Err(Miss {
+        entry: &UNDECLARED_INPUT,
+        known,
+        message,
+        hint: index.report.did_you_mean(name, declared.names()),
+    })
 }
 
-fn input(scope: &Visible<'_>, known: usize, name: &str) -> Result<Shape, Miss> {
+fn input(index: &Index<'_>, scope: &Visible<'_>, known: usize, name: &str) -> Result<Shape, Miss> {
     if scope.has_input(name) {
         return Ok(Shape::Any);
     }
     let expected = listed_if_few(scope.input_names(), "a declared input");
     let message = format!("input `{name}` is not declared here; expected {expected}");
-    let hint = did_you_mean(name, scope.input_names()).or_else(|| {
+    let hint = index.report.did_you_mean(name, scope.input_names()).or_else(|| {
         let global = scope.doc.spec.arguments.find(name)?;
         Some(format!("the workflow's parameter is `workflow.parameters.{}`", global.name.value))
     });
@@ -111,14 +124,19 @@ fn input(scope: &Visible<'_>, known: usize, name: &str) -> Result<Shape, Miss> {
 }
 
 /// Whether a task called `task` can have the output `name`; if not, why, and how to mend it.
-pub(super) fn output(outputs: &Outputs<'_>, task: &str, name: &str) -> Result<(), (String, Option<String>)> {
+pub(super) fn output(
+    index: &Index<'_>,
+    outputs: &Outputs<'_>,
+    task: &str,
+    name: &str,
+) -> Result<(), (String, Option<String>)> {
     match outputs {
         Outputs::Any => Ok(()),
         Outputs::Declared(declared) if declared.find(name).is_some() => Ok(()),
         Outputs::Declared(declared) => {
             let names: Vec<_> = declared.names().collect();
             let message = format!("task `{task}` declares no output `{name}`; expected {}", listed(&names));
-            Err((message, did_you_mean(name, names)))
+            Err((message, index.report.did_you_mean(name, names)))
         }
         Outputs::None => {
             let message = format!(
@@ -130,7 +148,7 @@ pub(super) fn output(outputs: &Outputs<'_>, task: &str, name: &str) -> Result<()
     }
 }
 
-fn unseen_task(unseen: Unseen, known: usize, name: &str) -> Miss {
+fn unseen_task(index: &Index<'_>, unseen: Unseen, known: usize, name: &str) -> Miss {
     let (entry, message, hint): (&'static Entry, _, _) = match unseen {
         Unseen::Unknown(names, asks) => {
             let visible = match asks {
@@ -138,7 +156,7 @@ fn unseen_task(unseen: Unseen, known: usize, name: &str) -> Miss {
                 None => listed_if_few(names.iter().map(String::as_str), "a task that can be seen here"),
             };
             let message = format!("unknown task `{name}`; expected {visible}");
-            (&UNKNOWN_SIBLING, message, did_you_mean(name, names.iter().map(String::as_str)))
+            (&UNKNOWN_SIBLING, message, index.report.did_you_mean(name, names.iter().map(String::as_str)))
         }
         Unseen::NotUpstream(own) => {
             let message =
@@ -160,14 +178,16 @@ fn unseen_task(unseen: Unseen, known: usize, name: &str) -> Miss {
     Miss { entry, known, message, hint }
 }
 
-fn invisible(index: &Index<'_>, scope: &Visible<'_>, root: &str) -> Miss {
+fn invisible(index: &Index<'_>, scope: &Visible<'_>, path: &[&str]) -> Miss {
+    let root = path.first().copied().unwrap_or_default();
     let mut names: Vec<&str> = scope.visible_roots().collect();
     names.extend(index.variables.iter().map(|name| &**name));
     let message = format!("`{root}` cannot be seen here; expected {}", listed(&names));
-    Miss { entry: &NOT_VISIBLE, known: 0, message, hint: hint_for(scope, root, &names) }
+    Miss { entry: &NOT_VISIBLE, known: 0, message, hint: hint_for(index, scope, path, &names) }
 }
 
-fn hint_for(scope: &Visible<'_>, root: &str, visible: &[&str]) -> Option<String> {
+fn hint_for(index: &Index<'_>, scope: &Visible<'_>, path: &[&str], visible: &[&str]) -> Option<String> {
+    let root = path.first()?;
     let via = scope
         .via
         .map(|site| format!("; this template is also called from {}", site.path))
@@ -177,18 +197,46 @@ fn hint_for(scope: &Visible<'_>, root: &str, visible: &[&str]) -> Option<String>
             format!("{}{via}", root.hint)
         }
         Some(root) => root.hint.to_owned(),
-        None => return elsewhere(scope, root, visible),
+        None => return elsewhere(index, scope, path, visible),
     };
     Some(known)
 }
 
 /// What to write instead of a word that no expression can begin with.
-fn elsewhere(scope: &Visible<'_>, root: &str, visible: &[&str]) -> Option<String> {
+fn elsewhere(index: &Index<'_>, scope: &Visible<'_>, path: &[&str], visible: &[&str]) -> Option<String> {
+    let (root, behind) = path.split_first()?;
     let input = scope.has_declared_input(root).then(|| format!("write `inputs.parameters.{root}`"));
+    let parameter = || {
+        let declared = scope.doc.spec.arguments.find(root)?;
+        Some(format!("write `workflow.parameters.{}`", declared.name.value))
+    };
     input
+        .or_else(|| of_task(index, scope, root, behind))
+        .or_else(|| of_task(index, scope, behind.first()?, behind.get(1..)?).filter(|_| *root == "steps"))
+        .or_else(parameter)
         .or_else(|| instead_of_root(root))
         .or_else(|| did_you_mean(root, visible.iter().copied()))
         .or_else(|| Some("put text in quotes".to_owned()))
+}
+
+/// How to read what stands behind the name of a task that there is.
+fn of_task(index: &Index<'_>, scope: &Visible<'_>, task: &str, behind: &[&str]) -> Option<String> {
+    let missing = match scope.task(index, task) {
+        Ok(_) if scope.has_certain_task(task) => String::new(),
+        Err(Unseen::NotUpstream(own)) => format!(", and add `{task}` to the dependencies of `{own}`"),
+        Ok(_) | Err(Unseen::Unknown(..) | Unseen::Itself | Unseen::Dropped | Unseen::NoTasks) => return None,
+    };
+    let output = behind.strip_prefix(&["outputs"]).unwrap_or(behind);
+    let output = output.strip_prefix(&["parameters"]).unwrap_or(output);
+    let is_member =
+        |name: &&str| matches!(TASK, Shape::Object(members) if members.iter().any(|(own, _)| own == name));
+    let written = match behind.first() {
+        Some(member) if *member != "outputs" && is_member(member) => behind.to_vec(),
+        Some(_) => ["outputs", "parameters"].iter().chain(output).copied().collect(),
+        None => Vec::new(),
+    };
+    let path: Vec<&str> = ["tasks", task].into_iter().chain(written).collect();
+    Some(format!("write `{}`{missing}", path.join(".")))
 }
 
 impl Visible<'_> {

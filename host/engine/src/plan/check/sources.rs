@@ -13,6 +13,9 @@ use crate::{
     value::Value,
 };
 
+/// Arguments of a call that are compared with an input's name.
+const MOST_COMPARED: usize = 64;
+
 /// Checks every call in the document.
 pub(super) fn check(index: &Index<'_>) {
     let spec = &index.doc.spec;
@@ -100,9 +103,31 @@ impl Passing<'_> {
                         format!("pass an argument `{name}`")
                     }
                 };
-                index.report.problem(problem.with_hint(format!("{supply}, or declare a `default` for it")));
+                let misnamed = self.misnamed(index, name).map(|argument| {
+                    format!("the argument `{argument}` is no input of `{}`: write `{name}`", self.callee)
+                });
+                let hint = misnamed.unwrap_or_else(|| {
+                    format!("{supply}, or declare a `default` for it{}", self.told_undeclared())
+                });
+                index.report.problem(problem.with_hint(hint));
             }
         }
+    }
+
+    fn undeclared(&self) -> impl Iterator<Item = &str> {
+        self.arguments.names().filter(|argument| self.inputs.find(argument).is_none())
+    }
+
+    fn told_undeclared(&self) -> String {
+        let first = self.undeclared().next();
+        first.map_or_else(String::new, |argument| format!("; `{argument}` is no input of `{}`", self.callee))
+    }
+
+    /// The argument that was probably meant for the input `name`: it is no input itself, and is called nearly so.
+    fn misnamed(&self, index: &Index<'_>, name: &str) -> Option<&str> {
+        self.undeclared()
+            .take(MOST_COMPARED)
+            .find(|argument| index.report.did_you_mean(argument, [name]).is_some())
     }
 
     fn warn_undeclared(&self, index: &Index<'_>, name: &Name) {

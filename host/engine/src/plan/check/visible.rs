@@ -126,6 +126,17 @@ impl<'a> Visible<'a> {
         found
     }
 
+    /// Whether a task of that name is known to be visible here.
+    pub(super) fn has_certain_task(&self, name: &str) -> bool {
+        let among = |tasks: &TasksDoc| tasks.position(name).is_some();
+        self.selves.iter().any(|(own, _)| *own == name)
+            || self.children.is_some_and(among)
+            || match self.siblings {
+                Siblings::Upstream { tasks, .. } | Siblings::All { tasks, .. } => among(tasks),
+                Siblings::None | Siblings::Unknown => false,
+            }
+    }
+
     /// Whether an input of that name is declared here; unreadable declarations may declare anything.
     pub(super) fn has_input(&self, name: &str) -> bool {
         let lists = self.inputs.as_deref().unwrap_or_default();

@@ -84,8 +84,10 @@ pub(in crate::plan) fn asked(index: &Index<'_>, dag: &DagDoc) -> BTreeSet<(NodeI
 
 fn target(dag: &DagDoc, found: &ReadAt<'_>) -> Option<NodeIndex> {
     match found.read.path.as_slice() {
-        [root, name, ..] if &**root == "tasks" => dag.tasks.position(name),
-        _ => None,
+        [root, name, ..] if matches!(&**root, "tasks" | "steps") => dag.tasks.position(name),
+        // A problem, whose hint depends on it.
+        [name, ..] => dag.tasks.position(name),
+        [] => None,
     }
 }
 

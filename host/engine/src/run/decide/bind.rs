@@ -120,18 +120,25 @@ impl<'a> Call<'a> {
     }
 
     /// Fields of an item that nobody declared are passed on, as arguments are; not over what `executor.config` writes,
-    /// which stands in for inputs that are not given (R-S5).
+    /// which stands in for inputs that are not given, nor those that the executor says it has no use for: nobody wrote
+    /// that it shall get them (R-S5).
     fn pass_fields(&self, bound: &mut Vec<Binding>) {
         let Given::Fields(fields) = self.given else { return };
         // Guests choose how many fields there are: they are only compared with what the document names.
         let is_named = |name: &Arc<str>| {
             bound.iter().any(|binding| binding.name == *name) || is_configured(self.node, name)
         };
-        let fields = fields.iter().filter(|(name, _)| !is_named(name));
+        let fields = fields.iter().filter(|(name, _)| !is_named(name) && self.is_taken(name));
         let passed: Vec<Binding> = fields
             .map(|(name, value)| Binding { name: name.clone(), value: InputValue::Value(value.clone()) })
             .collect();
         bound.extend(passed);
+    }
+
+    fn is_taken(&self, input: &str) -> bool {
+        let Work::Executor(call) = &self.node.work else { return true };
+        let pinned = self.view.run.plan().executors.get(&call.executor_type);
+        pinned.is_none_or(|pinned| pinned.takes(input))
     }
 
     /// The first source that is not null; null if all are.
@@ -196,7 +203,7 @@ fn call<'a>(state: &'a State, task: &'a TaskRun, node: &'a Node) -> Call<'a> {
     let given = match task.place {
         Place::Root => Given::Parameters(state.parameters()),
         Place::Iteration(..) => {
-            state.item(task).and_then(Value::as_object).map_or(Given::Nothing, |fields| Given::Fields(fields))
+            state.item(task).and_then(Value::as_object).map_or(Given::Nothing, Given::Fields)
         }
         Place::Dag(..) | Place::Attempt(..) | Place::Entry(..) | Place::Hook(_) => Given::Nothing,
     };
@@ -228,7 +235,8 @@ fn is_configured(node: &Node, name: &Arc<str>) -> bool {
     match &node.work {
         Work::Executor(call) => match &call.config {
             Interpolated::Object(members) => members.iter().any(|(key, _)| key == name),
-            config => config.as_literal().is_some_and(|config| config.member(name).is_some()),
+            Interpolated::Literal(config) => config.member(name).is_some(),
+            Interpolated::Placeholder(_) | Interpolated::Text(_) | Interpolated::Array(_) => false,
         },
         Work::Container(_) | Work::Wrapper(_) => false,
     }

@@ -159,7 +159,9 @@ impl State {
         let id = self.existing(evaluated.fence.task)?;
         let pipeline = self[id].parent.filter(|scope| self[*scope].pipeline().is_some());
         if let Verdict::Jump(to) = evaluated.verdict
-            && !pipeline.is_some_and(|scope| to < self[scope].children.len())
+            && pipeline
+                .and_then(|scope| self[scope].pipeline())
+                .is_none_or(|course| to >= course.latest.len())
         {
             return Err(format!("task run {id} has nowhere to jump to"));
         }

@@ -1,0 +1,166 @@
+//! What events say besides whom they are about.
+
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+
+use crate::{
+    phase::Phase,
+    plan::{HookId, HookType, Matched, Verdict},
+    time::{Millis, Timestamp},
+    value::{Map, Value},
+};
+
+use super::{Bindings, Fence, Outputs, Reason, TaskId};
+
+/// A container opened: its inputs are bound and its children exist.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ScopeOpened {
+    /// The container.
+    pub task: TaskId,
+    /// Its bound inputs.
+    pub inputs: Bindings,
+    /// What a loop runs over; null for every iteration where it repeats on a condition.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub items: Option<Arc<Vec<Value>>>,
+}
+
+/// A task run went from one phase to another.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PhaseChanged {
+    /// The task run.
+    pub task: TaskId,
+    /// Where it was.
+    pub from: Phase,
+    /// Where it is.
+    pub to: Phase,
+    /// Why, where the phase alone does not say.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reason: Option<Reason>,
+    /// What came with it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub with: Option<Box<With>>,
+}
+
+/// What comes with a change of phase.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub enum With {
+    /// To Ready for the first time: inputs and configuration are bound, once.
+    Bound {
+        /// The bound inputs.
+        inputs: Bindings,
+        /// `executor.config`.
+        config: Value,
+    },
+    /// To Suspended: the partial outputs.
+    Partial {
+        /// The executor's message.
+        message: Arc<str>,
+        /// Named outputs.
+        outputs: Outputs,
+    },
+    /// To a terminal phase without an attempt of its own, or of a container: what is shown.
+    Result {
+        /// A sentence for people.
+        message: Arc<str>,
+        /// A container's outputs.
+        outputs: Outputs,
+    },
+}
+
+/// One attempt's result, after phaseConditions.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct AttemptEnded {
+    /// Which one.
+    pub fence: Fence,
+    /// The attempt's phase.
+    pub phase: Phase,
+    /// The executor's code.
+    pub code: i32,
+    /// The executor's message.
+    pub message: Arc<str>,
+    /// Outputs, the whitelist applied.
+    pub outputs: Outputs,
+    /// From the start, or null if the executor never started.
+    pub duration_ms: Option<Millis>,
+}
+
+/// Another attempt will follow.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct RetryScheduled {
+    /// The task run.
+    pub task: TaskId,
+    /// The attempt to come.
+    pub attempt: u32,
+    /// The delay before it.
+    pub delay_ms: Millis,
+    /// When the delay ends.
+    pub wake_at: Timestamp,
+}
+
+/// What a policy made of one attempt.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct PolicyEvaluated {
+    /// The attempt.
+    pub fence: Fence,
+    /// Which rule decided.
+    pub rule: Matched,
+    /// What follows.
+    pub verdict: Verdict,
+    /// Values of `iter` that the rule set.
+    #[serde(default, skip_serializing_if = "Map::is_empty")]
+    pub iter: Map,
+    /// Values of `ctx` that the rule set.
+    #[serde(default, skip_serializing_if = "Map::is_empty")]
+    pub ctx: Map,
+}
+
+/// A hook was fired: its run exists, bound to what it was to see at that moment.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct HookFired {
+    /// The hook run that exists from now on.
+    pub run: TaskId,
+    /// Whose hook it is; of spec.hooks the root.
+    pub of: TaskId,
+    /// What fired it.
+    pub kind: HookType,
+    /// Which of the plan's hooks.
+    pub hook: HookId,
+    /// The bound inputs.
+    pub inputs: Bindings,
+    /// `executor.config`.
+    pub config: Value,
+}
+
+/// A hook could not be fired, or its run did not succeed.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct HookFailed {
+    /// Whose hook it is; of spec.hooks the root.
+    pub of: TaskId,
+    /// What fired it.
+    pub kind: HookType,
+    /// The hook run, if it came to one.
+    pub run: Option<TaskId>,
+    /// What happened.
+    pub message: Arc<str>,
+}
+
+/// Something doubtful that a run met.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Warning {
+    /// The task run it is about.
+    pub task: Option<TaskId>,
+    /// A stable word for programs.
+    pub code: Arc<str>,
+    /// What was met, and what was done about it.
+    pub message: Arc<str>,
+}

@@ -1,0 +1,28 @@
+//! What comes in.
+
+use crate::{outcome::Outcome, value::Map};
+
+use super::{Fence, TaskId};
+
+/// Everything that can happen to a run from outside.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Input {
+    /// The host lets so many leaves be dispatched; what the run cannot use it leaves.
+    Granted(u32),
+    /// The executor has started.
+    Started(Fence),
+    /// The executor has returned, or the host reports in its place.
+    Finished(Fence, Outcome),
+    /// The executor's side stopped the attempt at its deadline before the engine's own clock was heard.
+    Interrupted(Fence),
+    /// The dispatcher's clock of inactivity ran out.
+    Inactive(Fence),
+    /// A suspended task gets its answer.
+    Resumed(TaskId, Map),
+    /// The user cancels the run.
+    Cancelled,
+    /// The user cancels one task.
+    TaskCancelled(TaskId),
+    /// Time has passed.
+    Tick,
+}

@@ -1,0 +1,91 @@
+//! Words for why a phase was reached.
+
+use serde::{Deserialize, Serialize};
+
+/// Why a phase was reached.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Reason {
+    /// Skipped: `when` was false.
+    When,
+    /// Skipped: `maxAttempts: 0`.
+    #[serde(rename = "max-attempts-0")]
+    MaxAttempts0,
+    /// Skipped: the pipeline ended before.
+    NotReached,
+    /// Cancelled by the user.
+    User,
+    /// Cancelled: the scope had failed before it was dispatched.
+    ScopeFailed,
+    /// Cancelled: the scope's timeout.
+    ScopeTimeout,
+    /// Cancelled: `spec.timeout`.
+    WorkflowTimeout,
+    /// Cancelled by maxRuntime, maxInactivity or deadline.
+    TimeoutPolicy,
+    /// Ended by `deadline` with errorOnTimeout.
+    Deadline,
+    /// Ended by `maxRuntime` with errorOnTimeout.
+    MaxRuntime,
+    /// Ended by `maxInactivity` with errorOnTimeout.
+    MaxInactivity,
+    /// A rule said fail.
+    PolicyFail,
+    /// The pipeline jumped too often.
+    MaxJumps,
+    /// A budget of at least one retry is used up.
+    RetryExhausted,
+}
+
+impl Reason {
+    /// The word the run view and the journal use.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::When => "when",
+            Self::MaxAttempts0 => "max-attempts-0",
+            Self::NotReached => "not-reached",
+            Self::User => "user",
+            Self::ScopeFailed => "scope-failed",
+            Self::ScopeTimeout => "scope-timeout",
+            Self::WorkflowTimeout => "workflow-timeout",
+            Self::TimeoutPolicy => "timeout-policy",
+            Self::Deadline => "deadline",
+            Self::MaxRuntime => "max-runtime",
+            Self::MaxInactivity => "max-inactivity",
+            Self::PolicyFail => "policy-fail",
+            Self::MaxJumps => "max-jumps",
+            Self::RetryExhausted => "retry-exhausted",
+        }
+    }
+}
+
+/// A limit of time that ran out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum TimeLimit {
+    /// `timeout` of a task or container.
+    Timeout,
+    /// `maxRuntime`.
+    MaxRuntime,
+    /// `maxInactivity`.
+    MaxInactivity,
+    /// `deadline`.
+    Deadline,
+    /// `spec.timeout`.
+    SpecTimeout,
+}
+
+impl TimeLimit {
+    /// The field of the document it was set by.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Timeout => "timeout",
+            Self::MaxRuntime => "maxRuntime",
+            Self::MaxInactivity => "maxInactivity",
+            Self::Deadline => "deadline",
+            Self::SpecTimeout => "spec.timeout",
+        }
+    }
+}
