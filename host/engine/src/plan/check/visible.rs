@@ -10,7 +10,9 @@ use crate::{
             graph::Graph,
             index::{Callee, Index},
         },
+        schema,
     },
+    value::Value,
 };
 
 /// What an expression sees.
@@ -50,6 +52,8 @@ pub(super) enum Outputs<'a> {
     Any,
     /// What is declared.
     Declared(&'a ParametersDoc),
+    /// What the executor's manifest says, the schema of an object without further properties.
+    Returned(&'a Value),
     /// A dag that declares none has none.
     None,
 }
@@ -208,7 +212,7 @@ fn one_of<'a>(
 /// The outputs that a task can have (R-B6, R-B7).
 pub(super) fn outputs_of<'a>(index: &Index<'a>, task: &'a TaskDoc) -> Outputs<'a> {
     match index.callee(task) {
-        Callee::Inline | Callee::Unknown => declared(&task.outputs),
+        Callee::Inline | Callee::Unknown => declared(&task.outputs, || returned_by_task(index, task)),
         callee @ (Callee::Leaf(..) | Callee::Wrapper(..) | Callee::Container(..)) => {
             callee.template().map_or(Outputs::Any, |(_, template)| outputs_of_template(index, template))
         }
@@ -222,26 +226,45 @@ pub(super) fn outputs_of_template<'a>(
 ) -> Outputs<'a> {
     use crate::document::KindDoc;
     if !template.outputs.list.is_empty() || !template.outputs.sound {
-        return declared(&template.outputs);
+        return declared(&template.outputs, || Outputs::Any);
     }
     match &template.kind {
         KindDoc::Dag(_) => Outputs::None,
         // A loop has what its bodies have, a pipeline what its last task has.
         KindDoc::Loop(_) | KindDoc::Pipeline(_) => Outputs::Any,
-        KindDoc::Task(_) => match index.wrapped(template) {
+        KindDoc::Task(task) => match index.wrapped(template) {
             Some((_, wrapped)) if matches!(wrapped.kind, KindDoc::Dag(_)) => {
                 outputs_of_template(index, wrapped)
             }
-            Some(_) | None => Outputs::Any,
+            Some(_) => Outputs::Any,
+            None => returned_by_task(index, task),
         },
     }
 }
 
 /// What an attempt of the template can return, before its declared outputs pick from it (R-B6).
 pub(super) fn returned_by<'a>(index: &Index<'a>, template: &'a crate::document::TemplateDoc) -> Outputs<'a> {
-    index.wrapped(template).map_or(Outputs::Any, |(_, wrapped)| outputs_of_template(index, wrapped))
+    use crate::document::KindDoc;
+    match (index.wrapped(template), &template.kind) {
+        (Some((_, wrapped)), _) => outputs_of_template(index, wrapped),
+        (None, KindDoc::Task(task)) => returned_by_task(index, task),
+        (None, KindDoc::Dag(_) | KindDoc::Loop(_) | KindDoc::Pipeline(_)) => Outputs::Any,
+    }
 }
 
-fn declared(outputs: &ParametersDoc) -> Outputs<'_> {
-    if outputs.list.is_empty() || !outputs.sound { Outputs::Any } else { Outputs::Declared(outputs) }
+/// What the executor of a task says that it returns.
+pub(super) fn returned_by_task<'a>(index: &Index<'a>, task: &TaskDoc) -> Outputs<'a> {
+    let pinned = task.executor().and_then(|executor| index.executors.get(&executor.kind.value));
+    let outputs = pinned.map(|pinned| &pinned.outputs).filter(|outputs| schema::is_closed(outputs));
+    outputs.map_or(Outputs::Any, Outputs::Returned)
+}
+
+fn declared<'a>(outputs: &'a ParametersDoc, otherwise: impl FnOnce() -> Outputs<'a>) -> Outputs<'a> {
+    if !outputs.sound {
+        Outputs::Any
+    } else if outputs.list.is_empty() {
+        otherwise()
+    } else {
+        Outputs::Declared(outputs)
+    }
 }
