@@ -17,7 +17,7 @@ use crate::{
 
 use super::{
     comparing, items, passing, reading,
-    visible::{Outputs, Siblings, Visible, outputs_of, outputs_of_template, returned_by},
+    visible::{OutputNames, Siblings, Visible, outputs_of, outputs_of_template, returned_by},
     ways::{Way, ways},
 };
 
@@ -220,7 +220,8 @@ impl<'a> Checker<'_, 'a> {
         };
         let callee = self.index.callee(task);
         let template = callee.template();
-        let returned = seen_as(template.map_or(Outputs::Any, |(_, called)| returned_by(self.index, called)));
+        let returned =
+            seen_as(template.map_or(OutputNames::Any, |(_, called)| returned_by(self.index, called)));
         let finished = seen_as(outputs_of(self.index, task));
         if let WorkDoc::Executor(executor) = &task.work {
             let inputs = Some(vec![&task.inputs, container]);
@@ -253,11 +254,11 @@ impl<'a> Checker<'_, 'a> {
     }
 
     /// A loop's body, by its name.
-    fn body_of(&self, template: &'a TemplateDoc) -> Option<(&'a str, Outputs<'a>)> {
+    fn body_of(&self, template: &'a TemplateDoc) -> Option<(&'a str, OutputNames<'a>)> {
         let KindDoc::Loop(read) = &template.kind else { return None };
         let name = read.body.as_ref()?;
         let outputs =
-            self.index.find(name).map_or(Outputs::Any, |(_, body)| outputs_of_template(self.index, body));
+            self.index.find(name).map_or(OutputNames::Any, |(_, body)| outputs_of_template(self.index, body));
         Some((&*name.value, outputs))
     }
 
