@@ -78,7 +78,7 @@ fn main() -> ExitCode {
     let done = match command {
         Command::Run(arguments) => run::run(&arguments, log_level, &screen),
         Command::Validate(arguments) => validate::validate(&arguments, &screen),
-        Command::Schema(arguments) => Ok(schema::schema(&arguments, &screen)),
+        Command::Schema(arguments) => schema::schema(&arguments, &screen),
         Command::Resume(arguments) => resume::resume(&arguments, log_level, &screen),
         Command::Cancel(arguments) => cancel::cancel(&arguments, log_level, &screen),
         Command::Recover(arguments) => recover::recover(&arguments, log_level, &screen),

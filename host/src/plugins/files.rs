@@ -69,7 +69,7 @@ fn kind(bytes: &[u8]) -> Option<String> {
 mod tests {
     use super::*;
 
-    /// R-I10.
+    /// R-I12.
     #[test]
     fn what_is_no_component_is_said_to_be_what_it_is() {
         let dir = tempfile::tempdir().unwrap();

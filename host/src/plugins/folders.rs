@@ -75,7 +75,7 @@ fn plugin(path: &Path) -> Option<(String, Source)> {
 mod tests {
     use super::*;
 
-    /// R-I9.
+    /// R-I11.
     #[test]
     fn a_crate_is_a_plugin_if_it_says_so() {
         let rows = [

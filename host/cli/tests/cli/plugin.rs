@@ -116,6 +116,21 @@ fn a_new_plugin_outside_any_checkout_builds_and_runs() {
     assert_eq!(about["outputs"]["required"], json!(["greeting"]));
 }
 
+#[test]
+fn the_schema_knows_the_inputs_of_plugins() {
+    let bench = Bench::new();
+    bench.write("plugins/echo.json", r#"{"inputs": {"properties": {"dir": {"type": "string"}}}}"#);
+    bench.write("plugins/bad.wasm", "(component)");
+    let ran = bench.phasm(&["schema", "--plugins", "plugins"]);
+    assert_eq!(ran.status, 0, "{ran:?}");
+    assert!(ran.stderr.starts_with("warning: plugin `bad` is left out: "), "{}", ran.stderr);
+    let schema = ran.json();
+    let parameter = "/$defs/executors/allOf/0/then/properties/inputs/properties/parameters/items/allOf/0";
+    assert_eq!(schema.pointer(&format!("{parameter}/if/properties/name/const")), Some(&json!("dir")));
+    assert_eq!(bench.phasm(&["schema", "--plugins", "nowhere"]).status, 2);
+    assert_eq!(bench.phasm(&["schema", "--plugins", "plugins", "--config"]).status, 2);
+}
+
 /// Compiling what another language made takes a quarter of a minute, in which nobody should have to wonder.
 #[test]
 fn compiling_a_large_component_is_announced_the_first_time() {

@@ -85,6 +85,11 @@ impl Report {
         self.problems.borrow().is_full()
     }
 
+    /// Whether there are so many warnings that no more are taken.
+    pub fn is_full_of_warnings(&self) -> bool {
+        self.warnings.borrow().is_full()
+    }
+
     /// The hint "did you mean …?", if a known word is near. Of a document that is wrong all over the last get none.
     pub fn did_you_mean<'a>(&self, word: &str, known: impl IntoIterator<Item = &'a str>) -> Option<String> {
         if self.is_full() {

@@ -62,7 +62,7 @@ fn check_outputs(index: &Index<'_>, outputs: &ParametersDoc) {
 fn check_aggregated(index: &Index<'_>, read: &LoopDoc, outputs: &ParametersDoc) {
     let body = read.body.as_ref().and_then(|name| index.find(name));
     let Some((_, body)) = body else { return };
-    let has = |name: &str| reading::output(&outputs_of_template(index, body), "", name).is_ok();
+    let has = |name: &str| reading::output(index, &outputs_of_template(index, body), "", name).is_ok();
     let counts = |name: &str| {
         read.aggregated.as_ref().is_none_or(|names| names.iter().any(|counted| &*counted.value == name))
     };

@@ -54,17 +54,19 @@ fn resolve(index: &Index<'_>, scope: &Visible<'_>, path: &[&str]) -> Result<(), 
             Shape::Open(members) => {
                 members.iter().find(|(name, _)| name == segment).map_or(Shape::Any, |(_, shape)| *shape)
             }
-            Shape::Declared(Declared::Workflow) => argument(scope, known, segment)?,
-            Shape::Declared(Declared::Inputs) => input(scope, known, segment)?,
+            Shape::Declared(Declared::Workflow) => argument(index, scope, known, segment)?,
+            Shape::Declared(Declared::Inputs) => input(index, scope, known, segment)?,
             Shape::Declared(Declared::MaybeWorkflow | Declared::MaybeContainer) => Shape::Any,
             Shape::Outputs => {
                 let task = path.get(1).copied().unwrap_or_default();
                 let undeclared = |(message, hint)| Miss { entry: &UNDECLARED_OUTPUT, known, message, hint };
-                output(&outputs, task, segment).map_err(undeclared)?;
+                output(index, &outputs, task, segment).map_err(undeclared)?;
                 Shape::Any
             }
             Shape::Tasks => {
-                outputs = scope.task(index, segment).map_err(|unseen| unseen_task(unseen, known, segment))?;
+                outputs = scope
+                    .task(index, segment)
+                    .map_err(|unseen| unseen_task(index, unseen, known, segment))?;
                 TASK
             }
         };
@@ -93,23 +95,28 @@ fn member(
     Err(Miss { entry: &UNKNOWN_MEMBER, known, message, hint })
 }
 
-fn argument(scope: &Visible<'_>, known: usize, name: &str) -> Result<Shape, Miss> {
+fn argument(index: &Index<'_>, scope: &Visible<'_>, known: usize, name: &str) -> Result<Shape, Miss> {
     let declared = &scope.doc.spec.arguments;
     if !declared.sound || declared.find(name).is_some() {
         return Ok(Shape::Any);
     }
     let expected = listed_if_few(declared.names(), "a declared one");
     let message = format!("parameter `{name}` is not declared in spec.arguments; expected {expected}");
-    Err(Miss { entry: &UNDECLARED_INPUT, known, message, hint: did_you_mean(name, declared.names()) })
+    Err(Miss {
+        entry: &UNDECLARED_INPUT,
+        known,
+        message,
+        hint: index.report.did_you_mean(name, declared.names()),
+    })
 }
 
-fn input(scope: &Visible<'_>, known: usize, name: &str) -> Result<Shape, Miss> {
+fn input(index: &Index<'_>, scope: &Visible<'_>, known: usize, name: &str) -> Result<Shape, Miss> {
     if scope.has_input(name) {
         return Ok(Shape::Any);
     }
     let expected = listed_if_few(scope.input_names(), "a declared input");
     let message = format!("input `{name}` is not declared here; expected {expected}");
-    let hint = did_you_mean(name, scope.input_names()).or_else(|| {
+    let hint = index.report.did_you_mean(name, scope.input_names()).or_else(|| {
         let global = scope.doc.spec.arguments.find(name)?;
         Some(format!("the workflow's parameter is `workflow.parameters.{}`", global.name.value))
     });
@@ -118,6 +125,7 @@ fn input(scope: &Visible<'_>, known: usize, name: &str) -> Result<Shape, Miss> {
 
 /// Whether a task called `task` can have the output `name`; if not, why, and how to mend it.
 pub(super) fn output(
+    index: &Index<'_>,
     outputs: &OutputNames<'_>,
     task: &str,
     name: &str,
@@ -128,7 +136,7 @@ pub(super) fn output(
         OutputNames::Declared(declared) => {
             let names: Vec<_> = declared.names().collect();
             let message = format!("task `{task}` declares no output `{name}`; expected {}", listed(&names));
-            Err((message, did_you_mean(name, names)))
+            Err((message, index.report.did_you_mean(name, names)))
         }
         OutputNames::None => {
             let message = format!(
@@ -140,7 +148,7 @@ pub(super) fn output(
     }
 }
 
-fn unseen_task(unseen: Unseen, known: usize, name: &str) -> Miss {
+fn unseen_task(index: &Index<'_>, unseen: Unseen, known: usize, name: &str) -> Miss {
     let (entry, message, hint): (&'static Entry, _, _) = match unseen {
         Unseen::Unknown(names, asks) => {
             let visible = match asks {
@@ -148,7 +156,7 @@ fn unseen_task(unseen: Unseen, known: usize, name: &str) -> Miss {
                 None => listed_if_few(names.iter().map(String::as_str), "a task that can be seen here"),
             };
             let message = format!("unknown task `{name}`; expected {visible}");
-            (&UNKNOWN_SIBLING, message, did_you_mean(name, names.iter().map(String::as_str)))
+            (&UNKNOWN_SIBLING, message, index.report.did_you_mean(name, names.iter().map(String::as_str)))
         }
         Unseen::NotUpstream(own) => {
             let message =

@@ -302,7 +302,7 @@ impl<'a> Checker<'_, 'a> {
         let outputs = outputs_of_template(self.index, body);
         let own = body.name.as_ref().map_or("", |name| &*name.value);
         for name in read.aggregated.iter().flatten() {
-            if let Err((message, hint)) = reading::output(&outputs, own, &name.value) {
+            if let Err((message, hint)) = reading::output(self.index, &outputs, own, &name.value) {
                 self.index.report.problem(name.problem(&UNDECLARED_OUTPUT, message).with_hint_if(hint));
             }
         }

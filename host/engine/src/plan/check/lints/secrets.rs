@@ -55,7 +55,7 @@ fn warn(index: &Index<'_>, found: &ReadAt<'_>, is_secret: &dyn Fn(&str) -> bool)
         | ["workload", name, ..] => index.doc.spec.arguments.find(name).is_some_and(takes_secret),
         _ => false,
     };
-    if secret {
+    if secret && !index.report.is_full_of_warnings() {
         let message =
             format!("`{}` is a secret, which reads as null here; expected another parameter", path.join("."));
         let warning = found.site().problem(&SECRET_READ, message);
