@@ -21,7 +21,7 @@ mod state;
 
 use std::{fmt, ops::Deref, sync::Arc};
 
-use self::decide::Decider;
+use self::decide::{Decider, Work};
 pub use self::{
     env::SubmitView,
     show::{
@@ -45,6 +45,7 @@ use crate::{
 pub struct Run {
     plan: Arc<Plan>,
     state: State,
+    work: Work,
     dropped: u64,
 }
 
@@ -100,7 +101,7 @@ impl Deref for Run {
 
 impl Run {
     fn empty(plan: Arc<Plan>, now: Timestamp) -> Self {
-        Self { state: State::new(Arc::clone(&plan), now), plan, dropped: 0 }
+        Self { state: State::new(Arc::clone(&plan), now), plan, work: Work::new(), dropped: 0 }
     }
 
     /// Starts a run of `plan`. The returned step holds its first events; the run exists once they are durable.
@@ -161,7 +162,7 @@ impl Run {
     }
 
     fn decide(&mut self, now: Timestamp, what: impl FnOnce(&mut Decider<'_>)) -> Step {
-        let mut decider = Decider::new(&self.plan, &mut self.state, now);
+        let mut decider = Decider::new(&self.plan, &mut self.state, &mut self.work, now);
         what(&mut decider);
         let (step, dropped) = decider.finish();
         self.dropped += dropped;

@@ -17,5 +17,8 @@ mod take;
 mod timers;
 mod wrapper;
 
-pub(super) use self::{decider::Decider, loops::loop_of};
+pub(super) use self::{
+    decider::{Decider, Work},
+    loops::loop_of,
+};
 use super::{MOST_TASK_RUNS, env};

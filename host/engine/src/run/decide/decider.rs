@@ -22,7 +22,7 @@ pub(in crate::run) struct Decider<'r> {
     plan: &'r Plan,
     state: &'r mut State,
     step: Step,
-    work: VecDeque<Todo>,
+    work: &'r mut Work,
     /// Iterations of do-while loops that had nothing to dispatch, in this step.
     idle_iterations: u32,
     dropped: u64,
@@ -30,9 +30,12 @@ pub(in crate::run) struct Decider<'r> {
     broken: bool,
 }
 
+/// What is left to do in a step; empty between two, and kept for its room.
+pub(in crate::run) type Work = VecDeque<Todo>;
+
 /// What a decision left to do within the same step.
 #[derive(Clone, Copy, Debug)]
-enum Todo {
+pub(in crate::run) enum Todo {
     /// A task run has ended.
     Ended(TaskIndex),
     /// All dependencies of a task are satisfied.
@@ -49,10 +52,15 @@ impl Deref for Decider<'_> {
 
 impl<'r> Decider<'r> {
     /// Begins a step at `now`.
-    pub(in crate::run) fn new(plan: &'r Plan, state: &'r mut State, now: Timestamp) -> Self {
+    pub(in crate::run) fn new(
+        plan: &'r Plan,
+        state: &'r mut State,
+        work: &'r mut Work,
+        now: Timestamp,
+    ) -> Self {
         state.pass_time(now);
         let step = Step::default();
-        Self { plan, state, step, work: VecDeque::new(), idle_iterations: 0, dropped: 0, broken: false }
+        Self { plan, state, step, work, idle_iterations: 0, dropped: 0, broken: false }
     }
 
     /// What was decided, and how many inputs no longer applied.
