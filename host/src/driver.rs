@@ -334,7 +334,12 @@ impl Driver {
         }
         let plan = self.run.plan();
         // What the type stood for when the run was submitted, whatever it would stand for by now.
-        let pinned = plan.executors.get(&dispatch.executor_type).and_then(Pinned::reference);
+        let pinned = plan.executors.get(&dispatch.executor_type);
+        let given = || inputs.iter().map(|(name, value)| (name, value));
+        if let Some(complaint) = pinned.and_then(|pinned| pinned.check_inputs(given())) {
+            return Err(complaint);
+        }
+        let pinned = pinned.and_then(Pinned::reference);
         Ok(Invocation {
             run_id: self.run.id().clone(),
             workflow: plan.name.clone(),

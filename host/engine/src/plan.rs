@@ -10,6 +10,7 @@ mod draft;
 mod executors;
 mod model;
 mod resolve;
+mod schema;
 mod variables;
 
 pub use self::{

@@ -17,8 +17,7 @@ use crate::{
 
 use super::{
     Argument, Dag, ExecutorCall, Hook, HookId, Hooks, Level, Loop, LoopOver, Node, NodeIndex, Parameter,
-    PinnedExecutors, Pipeline, Plan, Settings, Template, TemplateId, TemplateKind, Tolerance, ValueFrom,
-    Work,
+    Pipeline, Plan, Settings, Template, TemplateId, TemplateKind, Tolerance, ValueFrom, Work,
     executors::Defaults,
     resolve::{
         graph::{Graph, Graphs},
@@ -36,7 +35,6 @@ pub(super) fn plan(
     index: &Index<'_>,
     graphs: &Graphs,
     defaults: &Defaults<'_>,
-    executors: PinnedExecutors,
     document: Value,
 ) -> Option<Plan> {
     let doc = index.doc;
@@ -62,7 +60,7 @@ pub(super) fn plan(
         hook_calls: Vec::new(),
         warnings: Vec::new(),
         document,
-        executors,
+        executors: index.executors.clone(),
     };
     plan.hook_calls = assembler.hook_calls.into_inner();
     Some(plan)

@@ -2,6 +2,7 @@
 
 mod calls;
 mod comparing;
+mod executors;
 mod items;
 mod kinds;
 mod lints;
@@ -23,6 +24,7 @@ pub(super) fn check(index: &Index<'_>, graphs: &Graphs) {
     calls::check(index);
     nesting::check(index, graphs);
     sources::check(index);
+    executors::check(index);
     references::check(index, graphs);
 }
 

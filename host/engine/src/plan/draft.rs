@@ -68,12 +68,12 @@ impl Draft {
     pub fn plan(self, executors: &Executors, variables: &Value) -> Result<Plan, Vec<Problem>> {
         let Self { doc, document, report } = self;
         let plan = doc.and_then(|doc| {
-            let index = Index::new(&doc, &report, variables::readable(variables));
+            let (defaults, pinned) = executors::look_up(&doc, &report, executors);
+            let index = Index::new(&doc, &report, variables::readable(variables), &pinned);
             let graphs = graphs(&index);
             check::check(&index, &graphs);
-            let (defaults, pinned) = executors::look_up(&index, executors);
             check::warn(&index, &graphs, &defaults);
-            let plan = || assemble::plan(&index, &graphs, &defaults, pinned, document);
+            let plan = || assemble::plan(&index, &graphs, &defaults, document);
             report.is_sound().then(plan).flatten()
         });
         let (problems, warnings) = report.into_parts();
@@ -92,9 +92,9 @@ impl Draft {
         let Self { doc, document, report } = self;
         let lost = report.has_lost();
         let plan = doc.filter(|_| !lost).and_then(|doc| {
-            let index = Index::new(&doc, &report, BTreeSet::new());
+            let index = Index::new(&doc, &report, BTreeSet::new(), executors);
             let defaults = executors::recorded(executors)?;
-            assemble::plan(&index, &graphs(&index), &defaults, executors.clone(), document)
+            assemble::plan(&index, &graphs(&index), &defaults, document)
         });
         let warnings = warnings.iter().filter_map(Noted::problem).collect();
         plan.map(|plan| Plan { warnings, ..plan }).ok_or_else(|| report.into_parts().0)

@@ -59,6 +59,7 @@ fn operator(draft: &Draft, missing_allowed: bool) -> Executors {
     let names = ["echo", "faulty", "http"];
     let stands_for = |executor_type: &str| match executor_type {
         "faulty" => Found::Executor(Box::new(Pinned::with_defaults(defaults.clone()))),
+        "count" => Found::Executor(Box::new(count())),
         "broken" => Found::Broken("plugin `broken`: no component".into()),
         known if names.contains(&known) => Found::Executor(Box::default()),
         _ => Found::Unknown,
@@ -72,6 +73,22 @@ fn operator(draft: &Draft, missing_allowed: bool) -> Executors {
             all.with(name, found)
         })
         .allow_missing(missing_allowed)
+}
+
+/// An executor whose manifest says what it takes and returns.
+fn count() -> Pinned {
+    let schema = |json: &str| Value::from_json(json).unwrap();
+    Pinned {
+        inputs: schema(
+            r#"{"type": "object", "required": ["dir"], "additionalProperties": false, "properties": {
+                "dir": {"type": "string"}, "top": {"type": ["integer", "null"], "minimum": 1},
+                "skip": {"type": ["array", "null"], "items": {"type": "string"}}}}"#,
+        ),
+        outputs: schema(
+            r#"{"type": "object", "additionalProperties": false, "properties": {"words": {"type": "integer"}}}"#,
+        ),
+        ..Pinned::default()
+    }
 }
 
 /// Sees nothing but null.

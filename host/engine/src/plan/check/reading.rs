@@ -4,7 +4,7 @@ use crate::{
     document::ReadAt,
     form::{listed, listed_if_few},
     names::{self, Declared, Sees, Shape, TASK, instead_of_member, instead_of_root},
-    plan::resolve::index::Index,
+    plan::{resolve::index::Index, schema},
     problem::codes::{
         Entry,
         expressions::{
@@ -136,6 +136,12 @@ pub(super) fn output(
         OutputNames::Declared(declared) => {
             let names: Vec<_> = declared.names().collect();
             let message = format!("task `{task}` declares no output `{name}`; expected {}", listed(&names));
+            Err((message, index.report.did_you_mean(name, names)))
+        }
+        OutputNames::Returned(schema) if schema::property(schema, name).is_some() => Ok(()),
+        OutputNames::Returned(schema) => {
+            let names = schema::properties(schema);
+            let message = format!("task `{task}` returns no output `{name}`; expected {}", listed(&names));
             Err((message, index.report.did_you_mean(name, names)))
         }
         OutputNames::None => {

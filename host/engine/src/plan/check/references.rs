@@ -17,7 +17,9 @@ use crate::{
 
 use super::{
     comparing, items, passing, reading,
-    visible::{OutputNames, Siblings, Visible, outputs_of, outputs_of_template, returned_by},
+    visible::{
+        OutputNames, Siblings, Visible, outputs_of, outputs_of_template, returned_by, returned_by_task,
+    },
     ways::{Way, ways},
 };
 
@@ -220,8 +222,10 @@ impl<'a> Checker<'_, 'a> {
         };
         let callee = self.index.callee(task);
         let template = callee.template();
-        let returned =
-            seen_as(template.map_or(OutputNames::Any, |(_, called)| returned_by(self.index, called)));
+        let returned = seen_as(template.map_or_else(
+            || returned_by_task(self.index, task),
+            |(_, called)| returned_by(self.index, called),
+        ));
         let finished = seen_as(outputs_of(self.index, task));
         if let WorkDoc::Executor(executor) = &task.work {
             let inputs = Some(vec![&task.inputs, container]);

@@ -10,7 +10,9 @@ use crate::{
             graph::Graph,
             index::{Callee, Index},
         },
+        schema,
     },
+    value::Value,
 };
 
 /// What an expression sees.
@@ -50,6 +52,8 @@ pub(super) enum OutputNames<'a> {
     Any,
     /// What is declared.
     Declared(&'a ParametersDoc),
+    /// What the executor's manifest says, the schema of an object without further properties.
+    Returned(&'a Value),
     /// A dag that declares none has none.
     None,
 }
@@ -208,7 +212,7 @@ fn one_of<'a>(
 /// The outputs that a task can have (R-B6, R-B7).
 pub(super) fn outputs_of<'a>(index: &Index<'a>, task: &'a TaskDoc) -> OutputNames<'a> {
     match index.callee(task) {
-        Callee::Inline | Callee::Unknown => declared(&task.outputs),
+        Callee::Inline | Callee::Unknown => declared(&task.outputs, || returned_by_task(index, task)),
         callee @ (Callee::Leaf(..) | Callee::Wrapper(..) | Callee::Container(..)) => {
             callee.template().map_or(OutputNames::Any, |(_, template)| outputs_of_template(index, template))
         }
@@ -222,17 +226,18 @@ pub(super) fn outputs_of_template<'a>(
 ) -> OutputNames<'a> {
     use crate::document::KindDoc;
     if !template.outputs.list.is_empty() || !template.outputs.sound {
-        return declared(&template.outputs);
+        return declared(&template.outputs, || OutputNames::Any);
     }
     match &template.kind {
         KindDoc::Dag(_) => OutputNames::None,
         // A loop has what its bodies have, a pipeline what its last task has.
         KindDoc::Loop(_) | KindDoc::Pipeline(_) => OutputNames::Any,
-        KindDoc::Task(_) => match index.wrapped(template) {
+        KindDoc::Task(task) => match index.wrapped(template) {
             Some((_, wrapped)) if matches!(wrapped.kind, KindDoc::Dag(_)) => {
                 outputs_of_template(index, wrapped)
             }
-            Some(_) | None => OutputNames::Any,
+            Some(_) => OutputNames::Any,
+            None => returned_by_task(index, task),
         },
     }
 }
@@ -242,9 +247,27 @@ pub(super) fn returned_by<'a>(
     index: &Index<'a>,
     template: &'a crate::document::TemplateDoc,
 ) -> OutputNames<'a> {
-    index.wrapped(template).map_or(OutputNames::Any, |(_, wrapped)| outputs_of_template(index, wrapped))
+    use crate::document::KindDoc;
+    match (index.wrapped(template), &template.kind) {
+        (Some((_, wrapped)), _) => outputs_of_template(index, wrapped),
+        (None, KindDoc::Task(task)) => returned_by_task(index, task),
+        (None, KindDoc::Dag(_) | KindDoc::Loop(_) | KindDoc::Pipeline(_)) => OutputNames::Any,
+    }
 }
 
-fn declared(outputs: &ParametersDoc) -> OutputNames<'_> {
-    if outputs.list.is_empty() || !outputs.sound { OutputNames::Any } else { OutputNames::Declared(outputs) }
+/// What the executor of a task says that it returns.
+pub(super) fn returned_by_task<'a>(index: &Index<'a>, task: &TaskDoc) -> OutputNames<'a> {
+    let pinned = task.executor().and_then(|executor| index.executors.get(&executor.kind.value));
+    let outputs = pinned.map(|pinned| &pinned.outputs).filter(|outputs| schema::is_closed(outputs));
+    outputs.map_or(OutputNames::Any, OutputNames::Returned)
+}
+
+fn declared<'a>(outputs: &'a ParametersDoc, otherwise: impl FnOnce() -> OutputNames<'a>) -> OutputNames<'a> {
+    if !outputs.sound {
+        OutputNames::Any
+    } else if outputs.list.is_empty() {
+        otherwise()
+    } else {
+        OutputNames::Declared(outputs)
+    }
 }

@@ -4,10 +4,10 @@ use std::{collections::BTreeMap, sync::Arc};
 
 use crate::{
     document::{ExecutorDoc, KindDoc, SettingsDoc, TaskDoc, WorkDoc, WorkflowDoc},
-    form::listed_if_few,
+    form::{Report, listed_if_few},
     plan::{
         model::{Pinned, PinnedExecutors},
-        resolve::index::{Index, tasks_of},
+        resolve::index::tasks_of,
     },
     problem::codes::{
         Entry,
@@ -20,7 +20,7 @@ use super::{Defaults, Executors, Found, defaults};
 
 /// The calls of one executor type.
 struct Uses<'i, 'a> {
-    index: &'i Index<'a>,
+    report: &'i Report,
     kind: &'a str,
     calls: Vec<&'a ExecutorDoc>,
 }
@@ -28,12 +28,13 @@ struct Uses<'i, 'a> {
 /// Looks every executor of the document up. Those that stand for nothing usable are problems, or warnings where they may
 /// be missing; unusable defaults are warnings.
 pub(in crate::plan) fn look_up<'a>(
-    index: &Index<'a>,
+    doc: &'a WorkflowDoc,
+    report: &Report,
     executors: &Executors,
 ) -> (Defaults<'a>, PinnedExecutors) {
-    executors.memory.into_iter().for_each(|limit| check_memory(index, limit));
+    executors.memory.into_iter().for_each(|limit| check_memory(doc, report, limit));
     let (mut settings, mut pinned) = (Defaults::new(), PinnedExecutors::new());
-    for uses in uses(index) {
+    for uses in uses(doc, report) {
         let Some(found) = executors.found.get(uses.kind) else { continue };
         let known = uses.judge(found, executors);
         if !known.defaults.is_empty() {
@@ -58,12 +59,12 @@ pub(in crate::plan) fn types(doc: &WorkflowDoc) -> Vec<Arc<str>> {
     types
 }
 
-fn uses<'i, 'a>(index: &'i Index<'a>) -> impl Iterator<Item = Uses<'i, 'a>> {
+fn uses<'i, 'a>(doc: &'a WorkflowDoc, report: &'i Report) -> impl Iterator<Item = Uses<'i, 'a>> {
     let mut by_type: BTreeMap<&'a str, Vec<&'a ExecutorDoc>> = BTreeMap::new();
-    for executor in executor_calls(index.doc) {
+    for executor in executor_calls(doc) {
         by_type.entry(&executor.kind.value).or_default().push(executor);
     }
-    by_type.into_iter().map(move |(kind, calls)| Uses { index, kind, calls })
+    by_type.into_iter().map(move |(kind, calls)| Uses { report, kind, calls })
 }
 
 impl Uses<'_, '_> {
@@ -85,13 +86,13 @@ impl Uses<'_, '_> {
         let message = format!("executor `{}` is not installed; expected {expected}", self.kind);
         let name = self.kind.split_once('@').map_or(self.kind, |(name, _)| name);
         // The name alone may be right, and the version wrong.
-        let hint = self.index.report.did_you_mean(name, names().filter(|known| *known != name));
+        let hint = self.report.did_you_mean(name, names().filter(|known| *known != name));
         self.missing(&NOT_INSTALLED, executors, &message, hint.as_deref());
     }
 
     /// Reports every call.
     fn missing(&self, entry: &'static Entry, executors: &Executors, message: &str, hint: Option<&str>) {
-        let report = self.index.report;
+        let report = self.report;
         for call in self.calls.iter().take_while(|_| !report.is_full()) {
             if executors.missing_allowed {
                 let warning = call.kind.problem(&UNKNOWN_EXECUTOR, message);
@@ -110,21 +111,19 @@ impl Uses<'_, '_> {
             self.kind, first.path, first.message
         );
         if let Some(call) = self.calls.first() {
-            self.index.report.warning(call.kind.problem(&PLUGIN_DEFAULTS, message));
+            self.report.warning(call.kind.problem(&PLUGIN_DEFAULTS, message));
         }
         SettingsDoc::default()
     }
 }
 
-fn check_memory(index: &Index<'_>, limit: u64) {
-    for task in tasks(index.doc) {
+fn check_memory(doc: &WorkflowDoc, report: &Report, limit: u64) {
+    for task in tasks(doc) {
         let (Some(memory), Some(site)) = (task.memory, task.site_of("resources")) else { continue };
         if memory > limit {
             let message =
                 format!("{memory} bytes of memory; expected at most the operator's limit of {limit}");
-            index
-                .report
-                .warning(site.problem(&ABOVE_LIMIT, message).with_hint("the limit holds all the same"));
+            report.warning(site.problem(&ABOVE_LIMIT, message).with_hint("the limit holds all the same"));
         }
     }
 }

@@ -4,7 +4,10 @@ use std::{collections::BTreeMap, sync::Arc};
 
 use serde::{Deserialize, Serialize};
 
-use crate::value::{Map, Value};
+use crate::{
+    plan::schema,
+    value::{Map, Value},
+};
 
 /// What an executor type stood for when a run was submitted; recorded with the run, which keeps to it.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -35,6 +38,15 @@ pub struct Pinned {
 pub type PinnedExecutors = BTreeMap<Arc<str>, Pinned>;
 
 impl Pinned {
+    /// What is wrong with the inputs that a call was bound to: the first that does not fit, and what it should have been.
+    /// None of the values is repeated.
+    pub fn check_inputs<'v>(
+        &self,
+        inputs: impl Iterator<Item = (&'v Arc<str>, &'v Value)> + Clone,
+    ) -> Option<String> {
+        schema::check_inputs(&self.inputs, inputs)
+    }
+
     /// Whether its executor may make something of an input of that name; false only where it says which inputs it knows,
     /// and that there are no others.
     #[must_use]

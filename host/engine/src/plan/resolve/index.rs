@@ -8,7 +8,7 @@ use std::{
 use crate::{
     document::{HookDoc, KindDoc, TaskDoc, TasksDoc, TemplateDoc, WorkDoc, WorkflowDoc},
     form::{Name, Report, listed_if_few},
-    plan::TemplateId,
+    plan::{PinnedExecutors, TemplateId},
     problem::codes::names::{DUPLICATE_NAME, UNKNOWN_TEMPLATE},
 };
 
@@ -18,6 +18,8 @@ pub(in crate::plan) struct Index<'a> {
     pub(in crate::plan) report: &'a Report,
     /// The operator's variables that expressions may begin with.
     pub(in crate::plan) variables: BTreeSet<Arc<str>>,
+    /// What the executor types stand for.
+    pub(in crate::plan) executors: &'a PinnedExecutors,
     by_name: BTreeMap<&'a str, TemplateId>,
 }
 
@@ -42,6 +44,7 @@ impl<'a> Index<'a> {
         doc: &'a WorkflowDoc,
         report: &'a Report,
         variables: BTreeSet<Arc<str>>,
+        executors: &'a PinnedExecutors,
     ) -> Self {
         let mut by_name = BTreeMap::new();
         for (id, template) in doc.spec.templates.iter().enumerate() {
@@ -53,7 +56,7 @@ impl<'a> Index<'a> {
                 by_name.insert(&*name.value, id);
             }
         }
-        Self { doc, report, variables, by_name }
+        Self { doc, report, variables, executors, by_name }
     }
 
     /// The names of the templates, in the document's order.

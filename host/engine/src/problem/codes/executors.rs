@@ -10,4 +10,21 @@ super::entries! {
         "There is a plugin of this name, but it cannot be read, built or loaded. Nothing is run until it can be; `--allow-missing` \
          runs the document all the same: an attempt then ends with code 3.",
         "executor: {type: broken}" => "executor: {type: echo}";
+    MISSING_INPUT "P072" "Input that an executor needs",
+        "The plugin's manifest says that the executor cannot do without it (`phasm plugin inspect` shows what it takes). Declare it \
+         among the inputs of the task, or pass it as an argument.",
+        "{name: words, executor: {type: count}}" =>
+        "{name: words, executor: {type: count}, inputs: {parameters: [{name: dir, value: docs}]}}";
+    UNFIT_INPUT "P073" "Value that an executor does not take",
+        "The plugin's manifest says what each input may be. Values that are only known when the task runs are checked before the \
+         executor is called: the attempt ends with code 3.",
+        "inputs: {parameters: [{name: dir, value: docs}, {name: top, value: lots}]}" =>
+        "inputs: {parameters: [{name: dir, value: docs}, {name: top, value: 10}]}";
+    UNKNOWN_INPUT "P074" "Input that an executor does not have",
+        "The plugin's manifest names all inputs that the executor looks at.",
+        "inputs: {parameters: [{name: dir, value: docs}, {name: tpo, value: 10}]}" =>
+        "inputs: {parameters: [{name: dir, value: docs}, {name: top, value: 10}]}";
+    NEVER_RETURNED "P075" "Output that an executor never returns",
+        "The plugin's manifest names all outputs that there can be; one that is only declared would always be null.",
+        "outputs: {parameters: [{name: wrods}]}" => "outputs: {parameters: [{name: words}]}";
 }

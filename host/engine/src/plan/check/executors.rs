@@ -1,0 +1,201 @@
+//! What calls give to executors, and take from them, against what their manifests say.
+
+use std::collections::BTreeSet;
+
+use crate::{
+    document::{
+        ExecutorDoc, HookDoc, KindDoc, LoopDoc, ParameterDoc, ParametersDoc, TaskDoc, TemplateDoc, ValueDoc,
+    },
+    form::{Name, Site, listed},
+    plan::{
+        resolve::index::{Callee, Index, hooks_of, tasks_of},
+        schema::{self, Complaint},
+    },
+    problem::codes::executors::{MISSING_INPUT, NEVER_RETURNED, UNFIT_INPUT, UNKNOWN_INPUT},
+    tree::Tree,
+    value::Value,
+};
+
+use super::sources::{Others, item_fields};
+
+/// Checks every call of an executor whose manifest says something.
+pub(super) fn check(index: &Index<'_>) {
+    if index.executors.is_empty() {
+        return;
+    }
+    let spec = &index.doc.spec;
+    if let Some((name, (_, template))) =
+        spec.entrypoint.as_ref().and_then(|name| Some((name, index.find(name)?)))
+    {
+        of_template(template).for_each(|call| call.needed(index, &name.site, &Others::Nobody, None));
+    }
+    spec.hooks.iter().for_each(|hook| check_hook(index, hook));
+    for (_, template) in index.templates() {
+        of_template(template).for_each(|call| call.declared(index));
+        hooks_of(template).for_each(|hook| check_hook(index, hook));
+        tasks_of(template).into_iter().flat_map(|tasks| &tasks.list).for_each(|task| check_task(index, task));
+        if let KindDoc::Loop(read) = &template.kind {
+            check_body(index, read);
+        }
+    }
+}
+
+/// An executor, and what it is called with.
+struct Call<'a> {
+    executor: &'a ExecutorDoc,
+    inputs: &'a ParametersDoc,
+    outputs: &'a ParametersDoc,
+}
+
+fn of_template(template: &TemplateDoc) -> impl Iterator<Item = Call<'_>> {
+    let task = match &template.kind {
+        KindDoc::Task(task) => task.executor(),
+        KindDoc::Dag(_) | KindDoc::Loop(_) | KindDoc::Pipeline(_) => None,
+    };
+    task.into_iter().map(|executor| Call { executor, inputs: &template.inputs, outputs: &template.outputs })
+}
+
+fn check_task(index: &Index<'_>, task: &TaskDoc) {
+    let site = task.name.as_ref().map_or(&task.site, |name| &name.site);
+    match index.callee(task) {
+        Callee::Inline => {
+            let Some(executor) = task.executor() else { return };
+            let call = Call { executor, inputs: &task.inputs, outputs: &task.outputs };
+            call.declared(index);
+            call.passed(index, &task.arguments);
+            call.needed(index, site, &Others::Nobody, Some(&task.arguments));
+        }
+        Callee::Leaf(_, template) => {
+            for call in of_template(template) {
+                call.passed(index, &task.arguments);
+                call.needed(index, site, &Others::Nobody, Some(&task.arguments));
+            }
+        }
+        Callee::Wrapper(..) | Callee::Container(..) | Callee::Unknown => {}
+    }
+}
+
+fn check_body(index: &Index<'_>, read: &LoopDoc) {
+    let Some((name, (_, template))) = read.body.as_ref().and_then(|name| Some((name, index.find(name)?)))
+    else {
+        return;
+    };
+    for call in of_template(template) {
+        call.passed(index, &read.arguments);
+        call.needed(index, &name.site, &item_fields(&read.over), Some(&read.arguments));
+    }
+}
+
+fn check_hook(index: &Index<'_>, hook: &HookDoc) {
+    let Some((_, template)) = hook.template.as_ref().and_then(|name| index.find(name)) else { return };
+    for call in of_template(template) {
+        call.passed(index, &hook.arguments);
+        call.needed(index, &hook.site, &Others::Nobody, Some(&hook.arguments));
+    }
+}
+
+impl Call<'_> {
+    fn kind(&self) -> &str {
+        &self.executor.kind.value
+    }
+
+    fn schema<'i>(&self, index: &Index<'i>) -> Option<&'i Value> {
+        index.executors.get(self.kind()).map(|pinned| &pinned.inputs)
+    }
+
+    /// The inputs that are declared, and the outputs that nothing but the executor could give.
+    fn declared(&self, index: &Index<'_>) {
+        let Some(schema) = self.schema(index) else { return };
+        for input in &self.inputs.list {
+            self.check_input(index, schema, input);
+        }
+        let Some(returned) = index.executors.get(self.kind()).map(|pinned| &pinned.outputs) else { return };
+        for output in self.outputs.list.iter().filter(|output| !output.has_source) {
+            self.check_output(index, returned, &output.name);
+        }
+    }
+
+    /// The arguments of a call.
+    fn passed(&self, index: &Index<'_>, arguments: &ParametersDoc) {
+        let Some(schema) = self.schema(index) else { return };
+        for argument in &arguments.list {
+            // What is declared has been looked at where it is declared.
+            if self.inputs.find(&argument.name.value).is_some() {
+                self.check_values(index, schema, argument);
+            } else {
+                self.check_input(index, schema, argument);
+            }
+        }
+    }
+
+    fn check_input(&self, index: &Index<'_>, schema: &Value, input: &ParameterDoc) {
+        let name = &*input.name.value;
+        if schema::is_closed(schema) && schema::property(schema, name).is_none() {
+            let known = schema::properties(schema);
+            let message =
+                format!("executor `{}` has no input `{name}`; expected {}", self.kind(), listed(&known));
+            let problem = input.name.problem(&UNKNOWN_INPUT, message);
+            index.report.problem(problem.with_hint_if(index.report.did_you_mean(name, known)));
+            return;
+        }
+        self.check_values(index, schema, input);
+    }
+
+    fn check_values(&self, index: &Index<'_>, schema: &Value, input: &ParameterDoc) {
+        let Some(of_input) = schema::property(schema, &input.name.value) else { return };
+        for value in [&input.value, &input.default].into_iter().flatten() {
+            self.check_value(index, of_input, &input.name, value);
+        }
+    }
+
+    fn check_value(&self, index: &Index<'_>, schema: &Value, name: &Name, value: &ValueDoc) {
+        let literal = value.value.as_literal();
+        // Null is as good as nothing.
+        if literal.is_some_and(Value::is_null) {
+            return;
+        }
+        for Complaint { path, message } in schema::complaints(schema, &value.value) {
+            let site = Site { path: value.site.path.suffixed(&path), span: value.site.span };
+            let message = format!("input `{}` of executor `{}`: {message}", name.value, self.kind());
+            let problem = site.problem(&UNFIT_INPUT, message);
+            index.report.problem(match literal {
+                Some(literal) => problem.with_value(&Tree::from(literal)),
+                None => problem,
+            });
+        }
+    }
+
+    fn check_output(&self, index: &Index<'_>, schema: &Value, output: &Name) {
+        let name = &*output.value;
+        if !schema::is_closed(schema) || schema::property(schema, name).is_some() {
+            return;
+        }
+        let known = schema::properties(schema);
+        let message =
+            format!("executor `{}` returns no output `{name}`; expected {}", self.kind(), listed(&known));
+        let problem = output.problem(&NEVER_RETURNED, message);
+        index.report.problem(problem.with_hint_if(index.report.did_you_mean(name, known)));
+    }
+
+    /// The inputs that must be there, and that nobody gives.
+    fn needed(&self, index: &Index<'_>, site: &Site, others: &Others, arguments: Option<&ParametersDoc>) {
+        let Some(schema) = self.schema(index) else { return };
+        let sound = self.inputs.sound && arguments.is_none_or(|arguments| arguments.sound);
+        if !sound || matches!(others, Others::Anything) {
+            return;
+        }
+        let declared = self.inputs.names();
+        let mut given: BTreeSet<&str> =
+            declared.chain(arguments.into_iter().flat_map(ParametersDoc::names)).collect();
+        if let Others::Fields(names) = others {
+            given.extend(names.iter().map(String::as_str));
+        }
+        for name in schema::required(schema).filter(|name| !given.contains(name)) {
+            let message =
+                format!("executor `{}` needs an input `{name}`; expected it to be given", self.kind());
+            let hint =
+                format!("declare it in `inputs`, or pass it in `arguments`: `{{name: {name}, value: …}}`");
+            index.report.problem(site.problem(&MISSING_INPUT, message).with_hint(hint));
+        }
+    }
+}

@@ -1,0 +1,272 @@
+//! What manifests say of values, as far as JSON Schema is understood here: type, enum, minimum, maximum, items, properties,
+//! required and additionalProperties. Everything else is passed over.
+
+use std::sync::Arc;
+
+use crate::{
+    expr::Interpolated,
+    form::listed,
+    value::{Map, Value},
+};
+
+/// Complaints about one value at most.
+const MOST: usize = 20;
+
+/// What is wrong with a part of a value. Nothing of the value itself is repeated: it may be a secret.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Complaint {
+    /// The part, as `.size` or `[3]`; empty for the whole.
+    pub(crate) path: String,
+    /// As `found string; expected an integer`.
+    pub(crate) message: String,
+}
+
+/// What is wrong with a value, whatever its placeholders become; nothing more is known of those.
+pub(crate) fn complaints(schema: &Value, value: &Interpolated) -> Vec<Complaint> {
+    let mut found = Vec::new();
+    check(schema, value, &mut String::new(), &mut found);
+    found
+}
+
+/// The schema of the property of an object.
+pub(crate) fn property<'s>(schema: &'s Value, name: &str) -> Option<&'s Value> {
+    schema.member("properties").and_then(|properties| properties.member(name))
+}
+
+/// The properties that an object is said to have.
+pub(crate) fn properties(schema: &Value) -> Vec<&str> {
+    let properties = schema.member("properties").and_then(Value::as_object);
+    properties.into_iter().flat_map(|map| map.keys()).map(|name| &**name).collect()
+}
+
+/// The properties that an object must have.
+pub(crate) fn required(schema: &Value) -> impl Iterator<Item = &str> {
+    schema.member("required").and_then(Value::as_array).unwrap_or_default().iter().filter_map(Value::as_str)
+}
+
+/// Whether an object may have no other properties than those named.
+pub(crate) fn is_closed(schema: &Value) -> bool {
+    matches!(schema.member("additionalProperties"), Some(Value::Bool(false)))
+}
+
+fn check(schema: &Value, value: &Interpolated, path: &mut String, found: &mut Vec<Complaint>) {
+    if found.len() >= MOST {
+        return;
+    }
+    let types = types(schema);
+    let actual = type_of(value);
+    if let Some(actual) = actual
+        && !types.is_empty()
+        && !types.iter().any(|expected| fits(expected, value, actual))
+    {
+        let message = format!("found {actual}; expected {}", described(&types));
+        return found.push(Complaint { path: path.clone(), message });
+    }
+    if let Interpolated::Literal(literal) = value
+        && let Some(expected) = unmet(schema, literal)
+    {
+        found.push(Complaint { path: path.clone(), message: format!("expected {expected}") });
+    }
+    match value {
+        Interpolated::Literal(Value::Array(items)) => {
+            let items = items.iter().map(|item| Interpolated::Literal(item.clone()));
+            check_items(schema, items, path, found);
+        }
+        Interpolated::Literal(Value::Object(map)) => {
+            let members = map.iter().map(|(name, value)| (name, Interpolated::Literal(value.clone())));
+            check_members(schema, members, path, found);
+        }
+        Interpolated::Array(items) => check_items(schema, items.iter().cloned(), path, found),
+        Interpolated::Object(members) => {
+            check_members(schema, members.iter().map(|(name, value)| (name, value.clone())), path, found);
+        }
+        Interpolated::Literal(_) | Interpolated::Placeholder(_) | Interpolated::Text(_) => {}
+    }
+}
+
+fn check_items(
+    schema: &Value,
+    items: impl Iterator<Item = Interpolated>,
+    path: &mut String,
+    found: &mut Vec<Complaint>,
+) {
+    let Some(of_items) = schema.member("items") else { return };
+    for (at, item) in items.enumerate() {
+        within(path, &format!("[{at}]"), |path| check(of_items, &item, path, found));
+    }
+}
+
+fn check_members<'m>(
+    schema: &Value,
+    members: impl Iterator<Item = (&'m Arc<str>, Interpolated)>,
+    path: &mut String,
+    found: &mut Vec<Complaint>,
+) {
+    let mut names = Vec::new();
+    for (name, value) in members {
+        names.push(name);
+        let other = schema.member("additionalProperties");
+        match property(schema, name).or(other.filter(|other| other.as_object().is_some())) {
+            Some(of_member) => {
+                within(path, &format!(".{name}"), |path| check(of_member, &value, path, found));
+            }
+            None if is_closed(schema) => {
+                let message = format!("found `{name}`; expected {}", listed(&properties(schema)));
+                found.push(Complaint { path: path.clone(), message });
+            }
+            None => {}
+        }
+    }
+    for name in required(schema).filter(|name| !names.iter().any(|given| &***given == *name)) {
+        found.push(Complaint {
+            path: path.clone(),
+            message: format!("nothing for `{name}`; expected a value"),
+        });
+    }
+}
+
+fn within(path: &mut String, part: &str, check: impl FnOnce(&mut String)) {
+    let length = path.len();
+    path.push_str(part);
+    check(path);
+    path.truncate(length);
+}
+
+/// What a literal is not; nothing if it may be that.
+fn unmet(schema: &Value, literal: &Value) -> Option<String> {
+    let allowed = schema.member("enum").and_then(Value::as_array);
+    if let Some(allowed) = allowed.filter(|allowed| !allowed.contains(literal)) {
+        let list: Vec<_> = allowed.iter().filter(|one| !one.is_null()).map(Value::to_json).collect();
+        return Some(format!("one of {}", list.join(", ")));
+    }
+    let found = number(literal)?;
+    let bound = |name| schema.member(name).and_then(number).map(|bound| (name, bound));
+    match (bound("minimum"), bound("maximum")) {
+        (Some((_, least)), _) if found < least => Some(format!("at least {least}")),
+        (_, Some((_, most))) if found > most => Some(format!("at most {most}")),
+        (_, _) => None,
+    }
+}
+
+fn number(value: &Value) -> Option<f64> {
+    if let Value::Number(number) = value { number.as_f64() } else { None }
+}
+
+fn types(schema: &Value) -> Vec<&str> {
+    match schema.member("type") {
+        Some(Value::String(one)) => vec![one],
+        Some(Value::Array(several)) => several.iter().filter_map(Value::as_str).collect(),
+        Some(Value::Null | Value::Bool(_) | Value::Number(_) | Value::Object(_)) | None => Vec::new(),
+    }
+}
+
+/// Nothing for what only the run can say.
+fn type_of(value: &Interpolated) -> Option<&'static str> {
+    match value {
+        Interpolated::Literal(literal) => Some(literal.type_name()),
+        Interpolated::Placeholder(_) => None,
+        Interpolated::Text(_) => Some("string"),
+        Interpolated::Array(_) => Some("array"),
+        Interpolated::Object(_) => Some("object"),
+    }
+}
+
+fn fits(expected: &str, value: &Interpolated, actual: &str) -> bool {
+    match expected {
+        "integer" => matches!(value, Interpolated::Literal(number) if is_whole(number)),
+        "number" => matches!(value, Interpolated::Literal(Value::Number(_))),
+        other => other == actual,
+    }
+}
+
+fn is_whole(value: &Value) -> bool {
+    number(value).is_some_and(|number| number.fract() == 0.0)
+}
+
+fn described(types: &[&str]) -> String {
+    let words: Vec<_> = types
+        .iter()
+        .filter(|name| **name != "null")
+        .map(|name| match *name {
+            "integer" | "array" | "object" => format!("an {name}"),
+            other => format!("a {other}"),
+        })
+        .collect();
+    if words.is_empty() { "null".to_owned() } else { words.join(" or ") }
+}
+
+/// What is wrong with the bound inputs of a call, by the schema of all of them. Inputs that the schema does not know are
+/// none of it: loops and resumptions bring along whatever their values hold.
+pub(crate) fn check_inputs<'v>(
+    schema: &Value,
+    inputs: impl Iterator<Item = (&'v Arc<str>, &'v Value)> + Clone,
+) -> Option<String> {
+    let given: Map = inputs.map(|(name, value)| (name.clone(), value.clone())).collect();
+    for name in required(schema) {
+        if given.get(name).is_none_or(Value::is_null) {
+            return Some(format!("input {name}: nothing is given; expected a value"));
+        }
+    }
+    given.iter().find_map(|(name, value)| {
+        let complaints = complaints(property(schema, name)?, &Interpolated::Literal(value.clone()));
+        complaints.first().map(|Complaint { path, message }| format!("input {name}{path}: {message}"))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn json(text: &str) -> Value {
+        Value::from_json(text).unwrap()
+    }
+
+    const SCHEMA: &str = r#"{"type": "object", "additionalProperties": false, "required": ["dir"], "properties": {
+        "dir": {"type": "string"}, "top": {"type": ["integer", "null"], "minimum": 1, "maximum": 9},
+        "mode": {"type": "string", "enum": ["ro", "rw"]}, "sizes": {"type": "array", "items": {"type": "number"}},
+        "labels": {"type": "object", "additionalProperties": {"type": "boolean"}}, "any": {"format": "unknown"}}}"#;
+
+    #[test]
+    fn values_are_checked_part_by_part() {
+        let rows: [(&str, &[&str]); 14] = [
+            (r#"{"dir": "a"}"#, &[]),
+            (r#"{"dir": "a", "top": null, "sizes": [1, 2.5], "any": {"x": []}}"#, &[]),
+            (r#"{"dir": "a", "top": 3.0, "mode": "rw", "labels": {"x": true}}"#, &[]),
+            ("[]", &[": found array; expected an object"]),
+            ("{}", &[": nothing for `dir`; expected a value"]),
+            (r#"{"dir": 1}"#, &[".dir: found integer; expected a string"]),
+            (r#"{"dir": "a", "top": "lots"}"#, &[".top: found string; expected an integer"]),
+            (r#"{"dir": "a", "top": 1.5}"#, &[".top: found number; expected an integer"]),
+            (r#"{"dir": "a", "top": 0}"#, &[".top: expected at least 1"]),
+            (r#"{"dir": "a", "top": 10}"#, &[".top: expected at most 9"]),
+            (r#"{"dir": "a", "mode": "wr"}"#, &[r#".mode: expected one of "ro", "rw""#]),
+            (r#"{"dir": "a", "sizes": [1, "2"]}"#, &[".sizes[1]: found string; expected a number"]),
+            (r#"{"dir": "a", "labels": {"x": 1}}"#, &[".labels.x: found integer; expected a boolean"]),
+            (
+                r#"{"dir": "a", "tpo": 1}"#,
+                &[": found `tpo`; expected `any`, `dir`, `labels`, `mode`, `sizes` or `top`"],
+            ),
+        ];
+        for (value, expected) in rows {
+            let found = complaints(&json(SCHEMA), &Interpolated::Literal(json(value)));
+            let found: Vec<_> = found.iter().map(|one| format!("{}: {}", one.path, one.message)).collect();
+            assert_eq!(found, expected, "{value}");
+        }
+    }
+
+    /// R-I5: nothing of a value is repeated, and what nobody asked for is let through.
+    #[test]
+    fn bound_inputs_are_checked_before_the_call() {
+        let rows = [
+            (r#"{"dir": "a", "more": 1}"#, None),
+            (r#"{"dir": null}"#, Some("input dir: nothing is given; expected a value")),
+            (r#"{"dir": "a", "top": "hunter2"}"#, Some("input top: found string; expected an integer")),
+            (r#"{"dir": "a", "sizes": ["x"]}"#, Some("input sizes[0]: found string; expected a number")),
+        ];
+        for (inputs, expected) in rows {
+            let inputs = json(inputs);
+            let found = check_inputs(&json(SCHEMA), inputs.as_object().unwrap().iter());
+            assert_eq!(found.as_deref(), expected);
+        }
+    }
+}
