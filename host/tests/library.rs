@@ -73,3 +73,16 @@ async fn an_executor_of_ones_own_returns_outputs() {
     assert_eq!(view.phase, Phase::Succeeded);
     assert_eq!(view.outputs[0].value, Value::from("Hello"));
 }
+
+/// The program of the README, with its own workflow; that it compiles is its doctest's concern.
+#[tokio::test]
+async fn the_first_workflow_runs_from_a_program() {
+    let readme = include_str!("../../README.md");
+    let block = readme.split("```yaml\n").nth(1).and_then(|rest| rest.split("```").next()).unwrap();
+    let host = host();
+    let plan = host.plan("greet.yaml", block).await.unwrap();
+    let given = Map::from([("who".into(), Value::from("Ada"))]);
+    let view = host.submit(&plan, &given).await.unwrap().wait().await.unwrap();
+    assert_eq!((view.phase, view.outputs[0].name.as_ref()), (Phase::Succeeded, "said"));
+    assert_eq!(view.outputs[0].value, Value::from("Hello"));
+}

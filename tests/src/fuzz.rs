@@ -6,11 +6,13 @@
 mod document;
 mod duration;
 mod expression;
+mod functions;
 
 pub use self::{
     document::{Read, document},
     duration::duration,
     expression::expression,
+    functions::functions,
 };
 
 /// Whether `offset` lies in `text`, between two characters.

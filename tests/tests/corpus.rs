@@ -35,6 +35,11 @@ fn expressions() {
 }
 
 #[test]
+fn functions() {
+    feed("fuzz/corpus/functions", 9, fuzz::functions);
+}
+
+#[test]
 fn documents() {
     feed("fuzz/corpus/document", 20, |data| fuzz::document(data, reader::read));
 }

@@ -13,8 +13,7 @@ const CALLERS: [&str; 3] = ["dagTask", "pipelineTask", "taskTemplate"];
 /// What has to be there is left to `phasm validate`: an input may come from an item, a config, or whoever resumes.
 pub(super) fn add(schema: &mut Value, plugins: &[(String, Any)]) {
     let Some(defs) = schema.get_mut("$defs").and_then(Value::as_object_mut) else { return };
-    let known =
-        plugins.iter().filter_map(|(name, inputs)| Some(rule(name, &serde_json::to_value(inputs).ok()?)?));
+    let known = plugins.iter().filter_map(|(name, inputs)| rule(name, &serde_json::to_value(inputs).ok()?));
     let rules: Vec<Value> = known.collect();
     for caller in CALLERS.iter().filter(|_| !rules.is_empty()) {
         let Some(caller) = defs.get_mut(*caller).and_then(Value::as_object_mut) else { continue };

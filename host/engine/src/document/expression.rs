@@ -5,7 +5,7 @@ use std::{collections::BTreeMap, ops::Range, sync::Arc};
 use serde_json::json;
 
 use crate::{
-    expr::{Comparison, Expr, Interpolated, Placeholder, PlaceholderError, Read, SyntaxError},
+    expr::{Comparison, Expr, Functions, Interpolated, Placeholder, PlaceholderError, Read, SyntaxError},
     form::{Cursor, Form, Report, Site},
     problem::{
         Problem,
@@ -76,7 +76,7 @@ impl ExprDoc {
                 return None;
             }
         };
-        match Expr::compile_with(&text, report.functions()) {
+        match Expr::compile_with(&text, &functions_of(report)) {
             Ok(expr) => Some(Self { expr, site: cursor.site(), passage: Passage::new(text, cursor.tree) }),
             Err(error) => {
                 report_syntax(&cursor.site(), &Passage::new(text, cursor.tree), &error, cursor.tree, report);
@@ -140,7 +140,7 @@ impl ValueDoc {
     pub(super) fn read(raw: bool, cursor: &Cursor<'_>, report: &Report) -> Option<Self> {
         let mut texts = Texts::new();
         collect_texts(cursor.tree, &mut texts);
-        match Interpolated::compile_with(cursor.tree, raw, report.functions()) {
+        match Interpolated::compile_with(cursor.tree, raw, &functions_of(report)) {
             Ok(value) => Some(Self { value, site: cursor.site(), texts }),
             Err(errors) => {
                 for error in &errors {
@@ -186,6 +186,11 @@ fn report_placeholder(cursor: &Cursor<'_>, error: &PlaceholderError, texts: &Tex
     let site = Site { path: cursor.path.suffixed(&error.path), span: error.span };
     let tree = Tree::new(Node::String(passage.text.clone()), error.span);
     report_syntax(&site, passage, &error.error, &tree, report);
+}
+
+/// The functions of the document, which are read before everything that may call them.
+fn functions_of(report: &Report) -> Arc<Functions> {
+    report.provided().unwrap_or_default()
 }
 
 fn report_syntax(site: &Site, passage: &Passage, error: &SyntaxError, tree: &Tree, report: &Report) {

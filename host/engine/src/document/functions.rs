@@ -21,7 +21,7 @@ fn read(cursor: &Cursor<'_>, report: &Report) -> Option<Arc<Functions>> {
     let (functions, errors) = Functions::read(&text);
     let passage = Passage::new(text, cursor.tree);
     for error in &errors {
-        report.problem(syntax(&FUNCTION, &cursor.site(), &passage, error));
+        report.problem(syntax(&FUNCTION, &cursor.site(), &passage, error).with_value(cursor.tree));
     }
     Some(Arc::new(functions))
 }

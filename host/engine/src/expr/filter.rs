@@ -123,13 +123,26 @@ pub(super) fn unknown(name: &str, offset: usize) -> SyntaxError {
     }
 }
 
+/// What other languages call some of the filters.
+const FOREIGN: [(&str, &str); 8] = [
+    ("len", "length"),
+    ("size", "length"),
+    ("count", "length"),
+    ("str", "string"),
+    ("strip", "trim"),
+    ("loads", "fromjson"),
+    ("dumps", "tojson"),
+    ("to_json", "tojson"),
+];
+
 /// What is called like a function and is none of the document's `own`.
 pub(super) fn no_function<'n>(name: &str, own: impl Iterator<Item = &'n str>, offset: usize) -> SyntaxError {
     let error = SyntaxError::new(offset, format!("there is no function `{name}`"));
     if let Some(near) = nearest(name, own) {
         return error.hint(format!("did you mean `{near}`?"));
     }
-    match nearest(name, names()) {
+    let foreign = FOREIGN.iter().find(|(foreign, _)| *foreign == name).map(|(_, own)| *own);
+    match foreign.or_else(|| nearest(name, names())) {
         Some(near) => error.hint(format!("write it as a filter: `x | {near}` or `x.{near}()`")),
         None => error
             .hint("there are the filters, `x | length` or `x.length()`, and what `spec.functions` defines"),

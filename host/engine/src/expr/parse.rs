@@ -146,7 +146,8 @@ impl Parser<'_> {
         match operator {
             Operator::Ternary => {
                 let yes = self.expression(Level::Ternary)?;
-                self.expect(":", "and the value otherwise")?;
+                self.expect(":", "and the value otherwise")
+                    .map_err(|error| error.or_hint("a choice is written `condition ? a : b`"))?;
                 Ok(left.choose(yes, self.expression(Level::Ternary)?))
             }
             Operator::Or => Ok(left.or(self.expression(Level::And)?)),

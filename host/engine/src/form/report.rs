@@ -1,13 +1,13 @@
 //! Where the checks put what they find.
 
 use std::{
+    any::Any,
     cell::{Cell, OnceCell, RefCell},
     collections::BTreeSet,
     sync::Arc,
 };
 
 use crate::{
-    expr::Functions,
     path::Path,
     problem::{
         Problem,
@@ -30,7 +30,8 @@ const MOST_LOOKED_AT: usize = 1_000_000;
 pub struct Report {
     problems: RefCell<List>,
     warnings: RefCell<List>,
-    functions: OnceCell<Arc<Functions>>,
+    /// What forms read later need to know.
+    context: OnceCell<Arc<dyn Any + Send + Sync>>,
     looked_at: Cell<usize>,
     lost: Cell<bool>,
 }
@@ -45,14 +46,14 @@ struct List {
 type Identity = (&'static str, String, usize, String);
 
 impl Report {
-    /// Lets the expressions read from now on call `functions`.
-    pub(crate) fn define(&self, functions: Arc<Functions>) {
-        self.functions.get_or_init(|| functions);
+    /// Keeps what forms read later need to know, one thing at most.
+    pub(crate) fn provide<T: Any + Send + Sync>(&self, context: Arc<T>) {
+        self.context.get_or_init(|| context);
     }
 
-    /// What expressions may call.
-    pub(crate) fn functions(&self) -> &Arc<Functions> {
-        self.functions.get_or_init(Arc::default)
+    /// What was provided, if it is of that type.
+    pub(crate) fn provided<T: Any + Send + Sync>(&self) -> Option<Arc<T>> {
+        self.context.get().cloned()?.downcast().ok()
     }
 
     /// Adds a problem. The same may be added again: a template is checked for every way it is reached.

@@ -116,7 +116,7 @@ impl SpecDoc {
         let object = cursor.object(&SPEC_TABLE, report)?;
         // Before every expression that may call them.
         let functions = object.optional(&FUNCTIONS_FIELD);
-        functions.iter().for_each(|functions| report.define(functions.clone()));
+        functions.iter().for_each(|functions| report.provide(functions.clone()));
         let (templates, sound) = object.optional(&TEMPLATES).unwrap_or_default();
         let spec = Self {
             entrypoint: object.optional(&ENTRYPOINT),

@@ -17,7 +17,7 @@ impl Parser<'_> {
     pub(super) fn text(&mut self, text: &Arc<str>, token: &Token) -> Result<Node, SyntaxError> {
         let mut parts = Vec::new();
         let mut at = 0;
-        while let Some(open) = find(text, "{{", at).filter(|open| find(text, "}}", *open).is_some()) {
+        while let Some(open) = find(text, "{{", at).filter(|open| begins_placeholder(text, *open)) {
             push(&mut parts, text.get(at..open));
             let place = Place::of(text, token);
             let inside = open + "{{".len();
@@ -77,6 +77,11 @@ impl Place {
     fn error(&self, error: SyntaxError) -> SyntaxError {
         SyntaxError { offset: self.offset(error.offset), ..error }
     }
+}
+
+/// Two braces at the end of a text are themselves: `{{ '{{' }}` writes them.
+fn begins_placeholder(text: &str, open: usize) -> bool {
+    text.get(open + "{{".len()..).is_some_and(|rest| !rest.trim().is_empty())
 }
 
 fn push(parts: &mut Vec<Node>, literal: Option<&str>) {

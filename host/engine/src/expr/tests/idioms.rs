@@ -29,6 +29,7 @@ fn placeholders_in_quoted_texts_are_filled_in() {
             ("{'{{ x }}': 1}", r#"{"{{ x }}":1}"#),
             ("'{{'", r#""{{""#),
             ("'}} {{'", r#""}} {{""#),
+            ("'{{ '", r#""{{ ""#),
             ("'{' + '{ x }}'", r#""{{ x }}""#),
         ],
     );
@@ -43,6 +44,7 @@ fn placeholders_in_quoted_texts_are_filled_in() {
 fn what_is_no_expression_in_a_quoted_text_is_refused_where_it_stands() {
     for (text, offset, message) in [
         ("x == '{{ 1 + }}'", 13, "the end"),
+        ("x == '{{ y'", 6, "no closing `}}`"),
         ("x == '{{ }}'", 9, "there is no expression here"),
         ("x == '{{ = }}'", 9, "no assignment"),
         ("x == '{{ it\"s }}'", 11, "no closing quote"),

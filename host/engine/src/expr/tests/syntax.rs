@@ -117,6 +117,14 @@ fn other_languages() {
         ("a ^ b", 2, "unexpected character '^'"),
         ("a \\ b", 2, "unexpected character '\\\\'"),
         ("|x| x", 0, "`|` where a value was expected"),
+        ("a == True", 5, "`True` is no word of expressions (write `true`)"),
+        ("False", 0, "(write `false`)"),
+        ("a.get('k')", 2, "(write `x['key']`; what is missing is null"),
+        ("a contains 'x'", 2, "(write `part in whole`, or `whole.contains(part)`)"),
+        ("a startswith 'x'", 2, "(write `text.startswith(part)`)"),
+        ("len(a) > 1", 0, "(write it as a filter: `x | length` or `x.length()`)"),
+        ("a ? 'x' else 'y'", 8, "(a choice is written `condition ? a : b`)"),
+        ("'x' if a else 'y'", 4, "(a choice is written `condition ? a : b`)"),
     ]);
 }
 

@@ -112,7 +112,7 @@ fn calls_are_checked() {
         ("1 == 1 && worth_itt(outcome)", 10, "there is no function `worth_itt`", "did you mean `worth_it`?"),
         ("worth_it(outcome)", 0, "`worth_it` is given 1 argument; expected 2", ""),
         ("outcome.worth_it(1)", 8, "`worth_it` is a function, no method", "write `worth_it(…)`"),
-        ("len(x)", 0, "there is no function `len`", "filters"),
+        ("len(x)", 0, "there is no function `len`", "`x | length`"),
         ("lowr(x)", 0, "there is no function `lowr`", "`x | lower`"),
     ] {
         let error = Expr::compile_with(text, &functions).unwrap_err();
