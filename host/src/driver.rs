@@ -336,7 +336,7 @@ impl Driver {
         // What the type stood for when the run was submitted, whatever it would stand for by now.
         let pinned = plan.executors.get(&dispatch.executor_type);
         let given = || inputs.iter().map(|(name, value)| (name, value));
-        if let Some(complaint) = pinned.and_then(|pinned| pinned.check_inputs(given())) {
+        if let Some(complaint) = pinned.and_then(|pinned| pinned.check_inputs(&dispatch.config, given())) {
             return Err(complaint);
         }
         let pinned = pinned.and_then(Pinned::reference);

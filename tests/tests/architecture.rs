@@ -1,6 +1,8 @@
 //! Invariants of the code's layout that a reader relies on.
 #![expect(clippy::unwrap_used, reason = "tests")]
 
+#[path = "architecture/crates.rs"]
+mod crates;
 #[path = "architecture/glossary.rs"]
 mod glossary;
 #[path = "architecture/layers.rs"]

@@ -130,7 +130,7 @@ fn the_executor_in_javascript_fits_the_world() {
 /// The pages that people are sent to.
 fn pages() -> Vec<PathBuf> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
-    let mut folders = vec![root.join("host/docs")];
+    let mut folders = vec![root.join("host/docs"), root.join("host/examples")];
     let mut pages =
         vec![root.join("README.md"), root.join("plugin-sdk/README.md"), root.join("tests/fuzz/README.md")];
     while let Some(folder) = folders.pop() {

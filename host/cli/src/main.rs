@@ -21,6 +21,7 @@ mod run;
 mod schema;
 mod screen;
 mod search;
+mod shipped;
 mod signals;
 mod stored;
 mod text;

@@ -1,6 +1,7 @@
 //! `phasm plugin`: building, listing, looking into and starting plugins.
 
 mod build;
+mod compile;
 mod inspect;
 mod list;
 mod new;
@@ -18,6 +19,7 @@ use super::{exit::Exit, failure::Failure, screen::Screen};
 #[derive(Debug, Subcommand)]
 pub(super) enum PluginCommand {
     Build(build::BuildArguments),
+    Compile(compile::CompileArguments),
     List(list::ListArguments),
     Inspect(inspect::InspectArguments),
     New(new::NewArguments),
@@ -28,6 +30,7 @@ pub(super) enum PluginCommand {
 pub(super) fn plugin(command: &PluginCommand, screen: &Screen) -> Result<Exit, Failure> {
     match command {
         PluginCommand::Build(arguments) => build::build(arguments, screen),
+        PluginCommand::Compile(arguments) => compile::compile(arguments, screen),
         PluginCommand::List(arguments) => list::list(arguments, screen),
         PluginCommand::Inspect(arguments) => inspect::inspect(arguments, screen),
         PluginCommand::New(arguments) => new::new(arguments, screen),

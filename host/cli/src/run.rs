@@ -91,7 +91,8 @@ async fn start(
         SubmitError::Cron => Failure::call(error),
         SubmitError::Store(_) => Failure::host(error),
     };
-    let mut prepared = drive::open(places, configured, screen, document.dir(), arguments.allow_missing)?;
+    let (dir, allow_missing) = (document.dir(), arguments.allow_missing);
+    let mut prepared = drive::open(places, configured, screen, dir, allow_missing, draft.most_at_once())?;
     let plan = prepared.plan(draft).await.map_err(|found| refuse(&found))?;
     problems::show_warnings(screen, document.source(), &plan.warnings);
     let given = parameters::all(&arguments.param, arguments.params.as_deref(), &plan)?;

@@ -8,10 +8,10 @@ use std::{
 
 use phasm::config::Config;
 
-use super::failure::Failure;
+use super::{failure::Failure, shipped};
 
 /// The directories with plugins, first come first served: those asked for, the configuration's, `plugins/` of the checkout
-/// around the document and around the working directory, the user's own.
+/// around the document and around the working directory, the user's own, the shipped executors.
 ///
 /// # Errors
 /// When one that was asked for is no directory.
@@ -34,7 +34,7 @@ pub(super) fn plugin_dirs(
     let around = document.into_iter().chain(working.as_deref()).flat_map(upwards);
     let own = data_dir().map(|dir| dir.join("plugins")).filter(|dir| dir.is_dir());
     let mut dirs = Vec::new();
-    for dir in named.into_iter().chain(around).chain(own) {
+    for dir in named.into_iter().chain(around).chain(own).chain(shipped::dir()) {
         let dir = std::fs::canonicalize(&dir).unwrap_or(dir);
         if !dirs.contains(&dir) {
             dirs.push(dir);

@@ -58,7 +58,7 @@ impl StoreArgument {
     ) -> Result<Prepared, Failure> {
         self.check_is_there()?;
         let configured = Configured::read(&arguments.places, screen, arguments.json)?;
-        drive::open(&arguments.places, configured, screen, None, false)?.with_store(&self.store).await
+        drive::open(&arguments.places, configured, screen, None, false, None)?.with_store(&self.store).await
     }
 
     /// A name mistyped must not become a new store.

@@ -1,18 +1,46 @@
-//! The workflow engine of Phasm as a pure function.
+//! The workflow engine of Phasm as a pure function: no clock, no I/O, no thread. Time is a parameter.
 //!
-//! A document becomes a [`plan::Plan`]; a run of it is stepped with one input at a time and answers with events (what
-//! happened, to be journaled) and commands (what to do once the events are durable). There is no clock, I/O or thread
-//! in here: time is a parameter, and recovery is the very same `apply` over the journal.
+//! The way of a document, from its text to a run that has ended:
+//!
+//! ```text
+//!  text ── the host's readers ──▶ tree::Tree            values with their positions
+//!                                    │ document         object by object, by the tables of form and the values of knobs
+//!                                    ▼
+//!                              plan::Draft ── executor types ──▶ the host says what they stand for
+//!                                    │ plan::resolve, plan::check, plan::assemble        every problem, or
+//!                                    ▼
+//!                              plan::Plan               names resolved, defaults applied, expressions compiled
+//!                                    │ run              decides by what it sees, and changes by events only
+//!                                    ▼
+//!  event::Input ──▶ run::Run::step ──▶ event::Event, to be kept; then event::Command, to be carried out
+//!                                    │ run::show
+//!                                    ▼
+//!                              run::RunView             what people see
+//! ```
+//!
+//! Recovery is the very same events applied again. A module names only those above it in the list below, which a test
+//! holds. A new knob is its value in `knobs`, its field in the table of its object in `document`, and its place in
+//! [`plan::Settings`]; a new name for expressions is a file in `names`; a new event is a variant of [`event::Event`], what
+//! it changes in `run/state`, and who decides it in `run/decide`.
 
 mod base;
-pub mod document;
-pub mod event;
-pub mod expr;
-pub mod form;
-mod knobs;
-mod names;
-pub mod plan;
+
 pub mod problem;
+
+pub mod expr;
+
+pub mod form;
+
+mod knobs;
+
+mod names;
+
+pub mod document;
+
+pub mod plan;
+
+pub mod event;
+
 pub mod run;
 
 pub use base::suggest::did_you_mean;

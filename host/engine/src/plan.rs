@@ -5,6 +5,7 @@
 
 mod arguments;
 mod assemble;
+mod at_once;
 mod check;
 mod draft;
 mod executors;

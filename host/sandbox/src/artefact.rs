@@ -102,3 +102,49 @@ pub(super) fn write(
     let sealed = key.seal(&Purpose { kind: KIND, about: &about }, &code).ok_or("it cannot be sealed")?;
     Ok([KIND.as_bytes(), b"\n", &length.to_le_bytes(), &about, &sealed].concat())
 }
+
+#[cfg(all(test, feature = "compile"))]
+mod tests {
+    use super::*;
+
+    fn artefact(about: &[u8], key: &Key) -> Vec<u8> {
+        let sealed = key.seal(&Purpose { kind: KIND, about }, b"\x7fELF").unwrap();
+        let length = u32::try_from(about.len()).unwrap().to_le_bytes();
+        [KIND.as_bytes(), b"\n", &length, about, &sealed].concat()
+    }
+
+    fn refusal(bytes: &[u8], key: &Key) -> LoadError {
+        let engine = wasmtime::Engine::default();
+        Artefact::of(bytes).unwrap().open(&engine, Some(key)).map(drop).unwrap_err()
+    }
+
+    #[test]
+    fn authentic_code_of_another_wasmtime_names_who_made_it_and_what_to_do() {
+        let key = Key::new([7; Key::LENGTH]);
+        let digest = Digest::of(b"");
+        let about = format!(r#"{{"phasm":"0.0.9","component":"{digest}","manifest":{{}}}}"#);
+        let error = refusal(&artefact(about.as_bytes(), &key), &key);
+        assert!(matches!(error, LoadError::Stale { .. }), "{error}");
+        let says = error.to_string();
+        assert!(says.contains("by Phasm 0.0.9") && says.contains("phasm plugin compile"), "{says}");
+    }
+
+    #[test]
+    fn what_says_nothing_sensible_is_forged() {
+        let key = Key::new([7; Key::LENGTH]);
+        for about in ["", "{}", r#"{"phasm":"1","component":"sha256:00","manifest":{}}"#] {
+            assert_eq!(refusal(&artefact(about.as_bytes(), &key), &key), LoadError::Forged, "{about}");
+        }
+    }
+
+    #[test]
+    fn what_is_cut_short_is_no_artefact() {
+        let whole = artefact(b"{}", &Key::new([7; Key::LENGTH]));
+        for end in 0..KIND.len() + 7 {
+            assert!(Artefact::of(&whole[..end]).is_none(), "{end}");
+        }
+        let mut endless = whole;
+        endless[KIND.len() + 1..KIND.len() + 5].fill(0xff);
+        assert!(Artefact::of(&endless).is_none());
+    }
+}

@@ -4,6 +4,8 @@ use std::fmt;
 
 use wasmtime::ResourceLimiter;
 
+use super::pool::TABLES_PER_SLOT;
+
 const KIB: u64 = 1024;
 const MIB: u64 = 1024 * KIB;
 
@@ -59,6 +61,14 @@ impl Default for Limits {
             line: 8 * KIB,
             component: 64 * MIB,
         }
+    }
+}
+
+impl Limits {
+    /// Slots of the sandbox with which so many guests never wait for one another, whatever plugins they are of.
+    #[must_use]
+    pub fn slots_for(&self, guests: u32) -> u32 {
+        guests.saturating_mul(self.memories.max(self.tables.div_ceil(TABLES_PER_SLOT)).max(1))
     }
 }
 

@@ -117,6 +117,14 @@ impl HostBuilder {
         self
     }
 
+    /// Reserves no more of the sandbox than so many attempts take at once: a host that is opened for one run need not make
+    /// room for thousands.
+    #[must_use]
+    pub fn room_for(mut self, attempts: u32) -> Self {
+        self.sandbox.slots = self.sandbox.slots.min(self.sandbox.limits.slots_for(attempts.max(1)));
+        self
+    }
+
     /// How many attempts may be in flight; never more than the sandbox has room for.
     #[must_use]
     pub fn slots(mut self, slots: u32) -> Self {

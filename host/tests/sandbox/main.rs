@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "tests")]
 
 mod cache;
+mod compiled;
 mod faults;
 mod harness;
 mod isolation;

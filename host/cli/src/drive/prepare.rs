@@ -66,7 +66,7 @@ impl Configured {
     }
 }
 
-/// Opens a host for a document in `dir`, if there is one; nothing is stored, built or loaded yet.
+/// Opens a host for a document in `dir`, if there is one, and for so many attempts at once, if that is known; nothing is stored, built or loaded yet.
 ///
 /// # Errors
 /// When a directory is not as it should be.
@@ -76,6 +76,7 @@ pub(crate) fn open(
     screen: &Screen,
     dir: Option<&Path>,
     allow_missing: bool,
+    most_at_once: Option<u32>,
 ) -> Result<Prepared, Failure> {
     let config = configured.as_ref().map(|(_, config)| config);
     let dirs = search::plugin_dirs(&places.plugins, config, dir)?;
@@ -84,6 +85,7 @@ pub(crate) fn open(
     let builder = Host::builder().plugin_builder(Arc::clone(&workshop) as _);
     let builder = if allow_missing { builder.allow_missing() } else { builder };
     let builder = config.unwrap_or(&Config::default()).apply(builder, cache);
+    let builder = most_at_once.into_iter().fold(builder, HostBuilder::room_for);
     let builder = dirs.iter().fold(builder, HostBuilder::plugin_dir);
     let host = builder.open().map_err(Failure::host)?;
     if let (Some((text, config)), Some(plugins)) = (&configured, host.plugins()) {

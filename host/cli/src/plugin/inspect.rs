@@ -55,7 +55,7 @@ struct Inspected {
 
 /// Inspects a plugin.
 pub(super) fn inspect(arguments: &InspectArguments, screen: &Screen) -> Result<Exit, Failure> {
-    let (name, component) = component(arguments, screen)?;
+    let (name, component) = component(&arguments.plugin, &arguments.places, screen, arguments.json)?;
     let bytes = plugins::read_component(&component).map_err(Failure::call)?;
     let manifest = Manifest::of(&bytes, Some(&component)).map_err(Failure::call)?;
     let (imports, exports) = interfaces(&bytes);
@@ -78,14 +78,23 @@ pub(super) fn inspect(arguments: &InspectArguments, screen: &Screen) -> Result<E
     Ok(Exit::Done)
 }
 
-fn component(arguments: &InspectArguments, screen: &Screen) -> Result<(String, PathBuf), Failure> {
-    let asked = Path::new(&arguments.plugin);
+/// The name and the component of a plugin that a run would find, or that lies at a path; built if need be.
+///
+/// # Errors
+/// When there is none, or when it does not build.
+pub(super) fn component(
+    asked: &str,
+    places: &Places,
+    screen: &Screen,
+    as_json: bool,
+) -> Result<(String, PathBuf), Failure> {
+    let asked = Path::new(asked);
     let is_path = asked.components().count() > 1 || asked.is_file();
     let (name, path) = if is_path {
         let stem = asked.file_stem().unwrap_or(asked.as_os_str());
         (stem.to_string_lossy().into_owned(), asked.to_owned())
     } else {
-        find(arguments, screen)?
+        find(asked, places, screen, as_json)?
     };
     match Source::from(path) {
         Source::Folder(folder) => {
@@ -97,13 +106,13 @@ fn component(arguments: &InspectArguments, screen: &Screen) -> Result<(String, P
     }
 }
 
-fn find(arguments: &InspectArguments, screen: &Screen) -> Result<(String, PathBuf), Failure> {
-    let all = arguments.places.all(screen, arguments.json)?;
+fn find(asked: &Path, places: &Places, screen: &Screen, as_json: bool) -> Result<(String, PathBuf), Failure> {
+    let all = places.all(screen, as_json)?;
     let names: Vec<_> = all.iter().map(|listed| listed.name.clone()).collect();
-    let found = all.into_iter().find(|listed| listed.name == arguments.plugin);
+    let found = all.into_iter().find(|listed| *listed.name == *asked.as_os_str());
     found.map(|listed| (listed.name, listed.path)).ok_or_else(|| {
         let known = if names.is_empty() { "none".to_owned() } else { names.join(", ") };
-        Failure::call(format!("there is no plugin `{}`; known: {known}", arguments.plugin))
+        Failure::call(format!("there is no plugin `{}`; known: {known}", asked.display()))
     })
 }
 

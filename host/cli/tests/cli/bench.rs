@@ -63,6 +63,7 @@ impl Bench {
             .current_dir(self.dir.path())
             .env("PHASM_CACHE_DIR", self.path("cache"))
             .env("XDG_DATA_HOME", self.path("data"))
+            .env("PHASM_EXECUTORS", "")
             .env_remove("NO_COLOR")
             .stdin(Stdio::null());
         command

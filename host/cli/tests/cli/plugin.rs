@@ -100,6 +100,37 @@ fn a_new_plugin_has_all_its_files() {
     }
 }
 
+/// R-I14.
+#[test]
+fn what_is_compiled_ahead_of_time_runs_for_whoever_has_the_key() {
+    let bench = Bench::new();
+    bench.task("w.yaml", "echo", "");
+    for (out, key) in [("own", [].as_slice()), ("far", &["--key", "edge.key"])] {
+        let ran = bench.phasm(&[&["plugin", "compile", "echo", "-o", out], key].concat());
+        assert_eq!((ran.status, ran.stdout.as_str()), (0, format!("{out}/echo.cwasm\n").as_str()), "{ran:?}");
+    }
+    fs::remove_file(bench.path("plugins/echo.wasm")).unwrap();
+    let own = bench.phasm(&["run", "w.yaml", "--plugins", "own", "--json"]);
+    assert_eq!((own.status, &own.json()["phase"]), (0, &json!("Succeeded")), "{own:?}");
+    let far = bench.phasm(&["run", "w.yaml", "--plugins", "far"]);
+    assert!(far.status != 0 && far.stderr.contains("sealed with another key"), "{far:?}");
+    let key = fs::metadata(bench.path("edge.key")).unwrap();
+    let mode = std::os::unix::fs::PermissionsExt::mode(&key.permissions());
+    assert_eq!((key.len(), mode & 0o777), (32, 0o600));
+}
+
+#[test]
+fn a_key_that_is_none_and_a_plugin_that_is_none_are_refused() {
+    let bench = Bench::new();
+    bench.write("short.key", "0123");
+    let ran = bench.phasm(&["plugin", "compile", "echo", "-o", "out", "--key", "short.key"]);
+    assert!(ran.status == 2 && ran.stderr.contains("short.key is no key"), "{ran:?}");
+    bench.write("junk.wasm", "junk");
+    let ran = bench.phasm(&["plugin", "compile", "./junk.wasm", "-o", "out"]);
+    assert!(ran.status == 2 && ran.stderr.contains("junk.wasm is no WebAssembly component"), "{ran:?}");
+    assert!(!bench.path("out/junk.cwasm").exists());
+}
+
 /// With nothing but the program: no checkout around, no released crate.
 #[test]
 fn a_new_plugin_outside_any_checkout_builds_and_runs() {

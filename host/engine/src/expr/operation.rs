@@ -10,10 +10,10 @@ use super::{
 };
 use crate::value::{Map, Value};
 
-type Outcome = Result<Operand, String>;
-type Unary = fn(&Operand, &mut Budget) -> Outcome;
-type Binary = fn(&Operand, &Operand, &mut Budget) -> Outcome;
-type Many = fn(&[Operand], &mut Budget) -> Outcome;
+type Calculated = Result<Operand, String>;
+type Unary = fn(&Operand, &mut Budget) -> Calculated;
+type Binary = fn(&Operand, &Operand, &mut Budget) -> Calculated;
+type Many = fn(&[Operand], &mut Budget) -> Calculated;
 
 /// Operations of one operand.
 pub(super) const UNARY: [(&str, Unary); 3] = [
@@ -47,16 +47,16 @@ pub(super) fn condition(value: View<'_>) -> Result<bool, String> {
     value.truth().ok_or_else(|| format!("expected true or false, not {}", value.describe()))
 }
 
-fn ordered(a: &Operand, b: &Operand, budget: &mut Budget, wanted: fn(Ordering) -> bool) -> Outcome {
+fn ordered(a: &Operand, b: &Operand, budget: &mut Budget, wanted: fn(Ordering) -> bool) -> Calculated {
     Ok(Operand::Bool(a.view().order(b.view(), budget)?.is_some_and(wanted)))
 }
 
 /// A part of `whole`.
-fn inside(whole: &Operand, part: Value) -> Outcome {
+fn inside(whole: &Operand, part: Value) -> Calculated {
     Operand::from(part).with_levels(whole.built().saturating_sub(1))
 }
 
-fn negate(operand: &Operand) -> Outcome {
+fn negate(operand: &Operand) -> Calculated {
     let View::Number(number) = operand.view() else {
         return Err(format!("`-` works on numbers, not on {}", operand.view().describe()));
     };
@@ -64,7 +64,7 @@ fn negate(operand: &Operand) -> Outcome {
 }
 
 /// The operators as a text, then the operands, which are one more; from left to right.
-fn chain(operands: &[Operand], budget: &mut Budget) -> Outcome {
+fn chain(operands: &[Operand], budget: &mut Budget) -> Calculated {
     let [operators, first, rest @ ..] = operands else { return Ok(Operand::Null) };
     let View::Text(operators) = operators.view() else { return Ok(Operand::Null) };
     let mut result = first.clone();
@@ -74,7 +74,7 @@ fn chain(operands: &[Operand], budget: &mut Budget) -> Outcome {
     Ok(result)
 }
 
-fn arithmetic(operator: u8, left: &Operand, right: &Operand, budget: &mut Budget) -> Outcome {
+fn arithmetic(operator: u8, left: &Operand, right: &Operand, budget: &mut Budget) -> Calculated {
     let described = || {
         let (a, b) = (left.view().describe(), right.view().describe());
         format!("{a} {} {b}", char::from(operator))
@@ -95,7 +95,7 @@ fn arithmetic(operator: u8, left: &Operand, right: &Operand, budget: &mut Budget
     }
 }
 
-fn list(operands: &[Operand], budget: &mut Budget) -> Outcome {
+fn list(operands: &[Operand], budget: &mut Budget) -> Calculated {
     budget.items(operands.len())?;
     let items: Vec<Value> = operands.iter().cloned().map(Value::from).collect();
     Operand::from(Value::from(items)).with_levels(highest(operands) + 1)
@@ -107,7 +107,7 @@ pub(super) fn highest(operands: &[Operand]) -> usize {
 }
 
 /// What the operands are in a text, one behind the other.
-fn text(operands: &[Operand], budget: &mut Budget) -> Outcome {
+fn text(operands: &[Operand], budget: &mut Budget) -> Calculated {
     let mut text = String::new();
     for operand in operands {
         budget.append(&mut text, &text_of(&operand.clone().into())?)?;
@@ -116,7 +116,7 @@ fn text(operands: &[Operand], budget: &mut Budget) -> Outcome {
 }
 
 /// Keys and values in turn.
-fn object(operands: &[Operand], budget: &mut Budget) -> Outcome {
+fn object(operands: &[Operand], budget: &mut Budget) -> Calculated {
     budget.items(operands.len())?;
     let (pairs, _) = operands.as_chunks::<2>();
     let member = |[key, value]: &[Operand; 2]| {

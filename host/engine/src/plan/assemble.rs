@@ -26,7 +26,7 @@ use super::{
 };
 
 use self::{
-    merge::{Levels, Own},
+    merge::{Layers, Own},
     shared::{Common, Key, Shared},
 };
 
@@ -185,7 +185,7 @@ impl Assembler<'_, '_> {
 
     fn inline(&self, task: &TaskDoc, executor: &ExecutorDoc, calling: Calling<'_>) -> Option<Node> {
         let manifest = self.defaults.get(&*executor.kind.value);
-        let levels = Levels { own: calling.own, template: None, manifest };
+        let levels = Layers { own: calling.own, template: None, manifest };
         let common = Common {
             work: Work::Executor(Arc::new(executor_call(executor, task.memory))),
             inputs: parameters(&task.inputs).into(),
@@ -236,14 +236,14 @@ impl Assembler<'_, '_> {
             KindDoc::Dag(_) | KindDoc::Loop(_) | KindDoc::Pipeline(_) => None,
         };
         let manifest = executor.and_then(|executor| self.defaults.get(&*executor.kind.value));
-        let settings = self.settings(&Levels { own, template: Some(&template.settings), manifest })?;
+        let settings = self.settings(&Layers { own, template: Some(&template.settings), manifest })?;
         if let Some(key) = key {
             self.shared.borrow_mut().keep_settings(key, &settings);
         }
         Some(settings)
     }
 
-    fn settings(&self, levels: &Levels<'_>) -> Option<Arc<Settings>> {
+    fn settings(&self, levels: &Layers<'_>) -> Option<Arc<Settings>> {
         levels.settings(|hooks, level| self.hooks(hooks, level)).map(Arc::new)
     }
 

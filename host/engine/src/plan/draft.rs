@@ -16,7 +16,7 @@ use crate::{
 };
 
 use super::{
-    Plan, assemble, check,
+    Plan, assemble, at_once, check,
     executors::{self, Executors},
     model::PinnedExecutors,
     resolve::{
@@ -59,6 +59,14 @@ impl Draft {
     #[must_use]
     pub fn executor_types(&self) -> Vec<Arc<str>> {
         self.doc.as_ref().map(executors::types).unwrap_or_default()
+    }
+
+    /// How many executors a run of it can have at work at once; nothing where that is open, or many.
+    #[must_use]
+    pub fn most_at_once(&self) -> Option<u32> {
+        let executors = PinnedExecutors::new();
+        let index = Index::new(self.doc.as_ref()?, &self.report, BTreeSet::new(), &executors);
+        at_once::most_at_once(&index)
     }
 
     /// Checks the whole document, knowing what its executor types stand for and the operator's variables, an object.

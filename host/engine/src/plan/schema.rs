@@ -197,12 +197,15 @@ fn described(types: &[&str]) -> String {
 
 /// What is wrong with the bound inputs of a call, by the schema of all of them. Inputs that the schema does not know are
 /// none of it: loops and resumptions bring along whatever their values hold.
+///
+/// A required input may stand in `config` instead.
 pub(crate) fn check_inputs<'v>(
     schema: &Value,
-    inputs: impl Iterator<Item = (&'v Arc<str>, &'v Value)> + Clone,
+    config: &Value,
+    inputs: impl Iterator<Item = (&'v Arc<str>, &'v Value)>,
 ) -> Option<String> {
     let given: Map = inputs.map(|(name, value)| (name.clone(), value.clone())).collect();
-    for name in required(schema) {
+    for name in required(schema).filter(|name| config.member(name).is_none()) {
         if given.get(name).is_none_or(Value::is_null) {
             return Some(format!("input {name}: nothing is given; expected a value"));
         }
@@ -265,8 +268,11 @@ mod tests {
         ];
         for (inputs, expected) in rows {
             let inputs = json(inputs);
-            let found = check_inputs(&json(SCHEMA), inputs.as_object().unwrap().iter());
-            assert_eq!(found.as_deref(), expected);
+            let check =
+                |config: &str| check_inputs(&json(SCHEMA), &json(config), inputs.as_object().unwrap().iter());
+            assert_eq!(check("{}").as_deref(), expected);
+            let needed = expected.filter(|complaint| !complaint.contains("nothing is given"));
+            assert_eq!(check(r#"{"dir": "b"}"#).as_deref(), needed);
         }
     }
 }

@@ -1,6 +1,7 @@
 //! What plans hold. The problems of documents are tested where documents have positions, in the host's reader.
 
 mod arguments;
+mod at_once;
 mod audit;
 mod containers;
 mod hints;

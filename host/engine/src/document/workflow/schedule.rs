@@ -10,22 +10,22 @@ use crate::{
 };
 
 /// A field: what it is called, the numbers it takes, and words for them, the first for the least.
-struct Field {
+struct Column {
     name: &'static str,
     numbers: RangeInclusive<u32>,
     words: &'static [&'static str],
 }
 
-const FIELDS: [Field; 5] = [
-    Field { name: "minute", numbers: 0..=59, words: &[] },
-    Field { name: "hour", numbers: 0..=23, words: &[] },
-    Field { name: "day of the month", numbers: 1..=31, words: &[] },
-    Field {
+const FIELDS: [Column; 5] = [
+    Column { name: "minute", numbers: 0..=59, words: &[] },
+    Column { name: "hour", numbers: 0..=23, words: &[] },
+    Column { name: "day of the month", numbers: 1..=31, words: &[] },
+    Column {
         name: "month",
         numbers: 1..=12,
         words: &["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"],
     },
-    Field { name: "weekday", numbers: 0..=7, words: &["sun", "mon", "tue", "wed", "thu", "fri", "sat"] },
+    Column { name: "weekday", numbers: 0..=7, words: &["sun", "mon", "tue", "wed", "thu", "fri", "sat"] },
 ];
 
 const NAMES: [&str; 7] = ["@yearly", "@annually", "@monthly", "@weekly", "@daily", "@midnight", "@hourly"];
@@ -47,7 +47,7 @@ fn schedule(cursor: &Cursor<'_>, report: &Report) -> Option<()> {
 /// A regular expression for what [`check`] takes, but for ranges that go backwards.
 fn pattern() -> String {
     const SPACE: &str = r"[ \t\n\f\r]";
-    let fields: Vec<_> = FIELDS.iter().map(Field::pattern).collect();
+    let fields: Vec<_> = FIELDS.iter().map(Column::pattern).collect();
     format!("^({}|{SPACE}*{}{SPACE}*)$", NAMES.join("|"), fields.join(&format!("{SPACE}+")))
 }
 
@@ -62,14 +62,14 @@ fn check(text: &str) -> Result<(), String> {
     }
     match fields.iter().zip(&FIELDS).find(|(text, field)| !field.accepts(text)) {
         None => Ok(()),
-        Some((text, Field { name, numbers, .. })) => {
+        Some((text, Column { name, numbers, .. })) => {
             let (least, most) = numbers.clone().into_inner();
             Err(format!("{name} from {least} to {most} in place of `{text}`"))
         }
     }
 }
 
-impl Field {
+impl Column {
     /// A list of `*`, a number or a range, each with a step or without.
     fn accepts(&self, text: &str) -> bool {
         text == "?" || text.split(',').all(|part| self.accepts_part(part))

@@ -30,7 +30,7 @@ pub(super) struct Own<'a> {
 }
 
 /// The levels at which settings stand, the nearest first.
-pub(super) struct Levels<'a> {
+pub(super) struct Layers<'a> {
     pub(super) own: Own<'a>,
     pub(super) template: Option<&'a SettingsDoc>,
     pub(super) manifest: Option<&'a SettingsDoc>,
@@ -42,7 +42,7 @@ impl<'a> Own<'a> {
     }
 }
 
-impl<'a> Levels<'a> {
+impl<'a> Layers<'a> {
     /// The nearest value of a field, and whose names its expressions see.
     fn nearest<T>(&self, field: impl Fn(&'a SettingsDoc) -> Option<T>) -> Option<(T, Level)> {
         let own = self.own.settings.and_then(&field).map(|value| (value, Level::Node));

@@ -6,6 +6,7 @@ use crate::{
     document::{
         ExecutorDoc, HookDoc, KindDoc, LoopDoc, ParameterDoc, ParametersDoc, TaskDoc, TemplateDoc, ValueDoc,
     },
+    expr::Interpolated,
     form::{Name, Site, listed},
     plan::{
         resolve::index::{Callee, Index, hooks_of, tasks_of},
@@ -177,7 +178,7 @@ impl Call<'_> {
         index.report.problem(problem.with_hint_if(index.report.did_you_mean(name, known)));
     }
 
-    /// The inputs that must be there, and that nobody gives.
+    /// The inputs that must be there, and that nobody gives; `executor.config` may have them instead.
     fn needed(&self, index: &Index<'_>, site: &Site, others: &Others, arguments: Option<&ParametersDoc>) {
         let Some(schema) = self.schema(index) else { return };
         let sound = self.inputs.sound && arguments.is_none_or(|arguments| arguments.sound);
@@ -187,6 +188,13 @@ impl Call<'_> {
         let declared = self.inputs.names();
         let mut given: BTreeSet<&str> =
             declared.chain(arguments.into_iter().flat_map(ParametersDoc::names)).collect();
+        match self.executor.config.as_ref().map(|config| &config.value) {
+            Some(Interpolated::Object(members)) => given.extend(members.iter().map(|(name, _)| &**name)),
+            Some(Interpolated::Literal(literal)) => {
+                given.extend(literal.as_object().into_iter().flat_map(|map| map.keys()).map(|name| &**name));
+            }
+            Some(Interpolated::Placeholder(_) | Interpolated::Text(_) | Interpolated::Array(_)) | None => {}
+        }
         if let Others::Fields(names) = others {
             given.extend(names.iter().map(String::as_str));
         }

@@ -8,7 +8,7 @@ use crate::{
         TemplateId,
         resolve::{
             graph::Graphs,
-            index::{Call, Index, calls_of, hooks_of},
+            index::{CallSite, Index, calls_of, hooks_of},
             order::order,
         },
     },
@@ -40,7 +40,7 @@ fn existing_calls<'a>(
     graphs: &'a Graphs,
     id: TemplateId,
     template: &'a TemplateDoc,
-) -> impl Iterator<Item = (TemplateId, Call<'a>)> {
+) -> impl Iterator<Item = (TemplateId, CallSite<'a>)> {
     let dropped: BTreeSet<&str> = match (&template.kind, graphs.get(&id)) {
         (KindDoc::Dag(dag), Some(graph)) => {
             let tasks = dag.tasks.list.iter().zip(&graph.kept).filter(|(_, kept)| !**kept);

@@ -15,7 +15,7 @@ use crate::{
     suggest::did_you_mean,
 };
 
-use super::visible::{Outputs, Unseen, Visible};
+use super::visible::{OutputNames, Unseen, Visible};
 
 /// What is wrong with a path.
 struct Miss {
@@ -45,7 +45,7 @@ fn resolve(index: &Index<'_>, scope: &Visible<'_>, path: &[&str]) -> Result<(), 
     let Some(mut shape) = scope.root(root).or_else(variable) else {
         return Err(invisible(index, scope, path));
     };
-    let mut outputs = Outputs::Any;
+    let mut outputs = OutputNames::Any;
     for (position, segment) in rest.iter().enumerate() {
         let known = position + 1;
         shape = match shape {
@@ -126,25 +126,25 @@ fn input(index: &Index<'_>, scope: &Visible<'_>, known: usize, name: &str) -> Re
 /// Whether a task called `task` can have the output `name`; if not, why, and how to mend it.
 pub(super) fn output(
     index: &Index<'_>,
-    outputs: &Outputs<'_>,
+    outputs: &OutputNames<'_>,
     task: &str,
     name: &str,
 ) -> Result<(), (String, Option<String>)> {
     match outputs {
-        Outputs::Any => Ok(()),
-        Outputs::Declared(declared) if declared.find(name).is_some() => Ok(()),
-        Outputs::Declared(declared) => {
+        OutputNames::Any => Ok(()),
+        OutputNames::Declared(declared) if declared.find(name).is_some() => Ok(()),
+        OutputNames::Declared(declared) => {
             let names: Vec<_> = declared.names().collect();
             let message = format!("task `{task}` declares no output `{name}`; expected {}", listed(&names));
             Err((message, index.report.did_you_mean(name, names)))
         }
-        Outputs::Returned(schema) if schema::property(schema, name).is_some() => Ok(()),
-        Outputs::Returned(schema) => {
+        OutputNames::Returned(schema) if schema::property(schema, name).is_some() => Ok(()),
+        OutputNames::Returned(schema) => {
             let names = schema::properties(schema);
             let message = format!("task `{task}` returns no output `{name}`; expected {}", listed(&names));
-            Err((message, did_you_mean(name, names)))
+            Err((message, index.report.did_you_mean(name, names)))
         }
-        Outputs::None => {
+        OutputNames::None => {
             let message = format!(
                 "task `{task}` is a dag that declares no outputs; expected `{name}` among its outputs"
             );

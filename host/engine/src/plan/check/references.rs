@@ -17,7 +17,9 @@ use crate::{
 
 use super::{
     comparing, items, passing, reading,
-    visible::{Outputs, Siblings, Visible, outputs_of, outputs_of_template, returned_by, returned_by_task},
+    visible::{
+        OutputNames, Siblings, Visible, outputs_of, outputs_of_template, returned_by, returned_by_task,
+    },
     ways::{Way, ways},
 };
 
@@ -256,11 +258,11 @@ impl<'a> Checker<'_, 'a> {
     }
 
     /// A loop's body, by its name.
-    fn body_of(&self, template: &'a TemplateDoc) -> Option<(&'a str, Outputs<'a>)> {
+    fn body_of(&self, template: &'a TemplateDoc) -> Option<(&'a str, OutputNames<'a>)> {
         let KindDoc::Loop(read) = &template.kind else { return None };
         let name = read.body.as_ref()?;
         let outputs =
-            self.index.find(name).map_or(Outputs::Any, |(_, body)| outputs_of_template(self.index, body));
+            self.index.find(name).map_or(OutputNames::Any, |(_, body)| outputs_of_template(self.index, body));
         Some((&*name.value, outputs))
     }
 

@@ -22,7 +22,7 @@ pub(super) struct Visible<'a> {
     /// Declared inputs, the nearest first; absent where there are none to see.
     pub(super) inputs: Option<Vec<&'a ParametersDoc>>,
     /// The task itself, by each of its names.
-    pub(super) selves: Vec<(&'a str, Outputs<'a>)>,
+    pub(super) selves: Vec<(&'a str, OutputNames<'a>)>,
     pub(super) siblings: Siblings<'a>,
     /// The children of the container that a call is about.
     pub(super) children: Option<&'a TasksDoc>,
@@ -47,7 +47,7 @@ pub(super) enum Siblings<'a> {
 
 /// The outputs that a task can have.
 #[derive(Clone, Copy)]
-pub(super) enum Outputs<'a> {
+pub(super) enum OutputNames<'a> {
     /// Whatever its executor returns.
     Any,
     /// What is declared.
@@ -113,7 +113,7 @@ impl<'a> Visible<'a> {
     }
 
     /// The outputs of the task called `name` here.
-    pub(super) fn task(&self, index: &Index<'a>, name: &str) -> Result<Outputs<'a>, Unseen> {
+    pub(super) fn task(&self, index: &Index<'a>, name: &str) -> Result<OutputNames<'a>, Unseen> {
         if let Some((_, outputs)) = self.selves.iter().find(|(own, _)| *own == name) {
             return Ok(*outputs);
         }
@@ -169,9 +169,9 @@ impl<'a> Siblings<'a> {
         matches!(self, Self::All { tasks, labels: true } if !tasks.sound || tasks.position(label).is_some())
     }
 
-    fn find(&self, index: &Index<'a>, name: &str) -> Result<Outputs<'a>, Unseen> {
+    fn find(&self, index: &Index<'a>, name: &str) -> Result<OutputNames<'a>, Unseen> {
         match self {
-            Self::Unknown => Ok(Outputs::Any),
+            Self::Unknown => Ok(OutputNames::Any),
             Self::None => Err(Unseen::NoTasks),
             Self::All { tasks, .. } => one_of(index, tasks, name).map(|(_, outputs)| outputs),
             Self::Upstream { tasks, graph, task } => {
@@ -200,21 +200,21 @@ fn one_of<'a>(
     index: &Index<'a>,
     tasks: &'a TasksDoc,
     name: &str,
-) -> Result<(NodeIndex, Outputs<'a>), Unseen> {
+) -> Result<(NodeIndex, OutputNames<'a>), Unseen> {
     let found = tasks.position(name).and_then(|position| Some((position, tasks.list.get(position)?)));
     match found {
         Some((position, task)) => Ok((position, outputs_of(index, task))),
-        None if !tasks.sound => Ok((NodeIndex::MAX, Outputs::Any)),
+        None if !tasks.sound => Ok((NodeIndex::MAX, OutputNames::Any)),
         None => Err(Unseen::Unknown(tasks.names().map(str::to_owned).collect(), None)),
     }
 }
 
 /// The outputs that a task can have (R-B6, R-B7).
-pub(super) fn outputs_of<'a>(index: &Index<'a>, task: &'a TaskDoc) -> Outputs<'a> {
+pub(super) fn outputs_of<'a>(index: &Index<'a>, task: &'a TaskDoc) -> OutputNames<'a> {
     match index.callee(task) {
         Callee::Inline | Callee::Unknown => declared(&task.outputs, || returned_by_task(index, task)),
         callee @ (Callee::Leaf(..) | Callee::Wrapper(..) | Callee::Container(..)) => {
-            callee.template().map_or(Outputs::Any, |(_, template)| outputs_of_template(index, template))
+            callee.template().map_or(OutputNames::Any, |(_, template)| outputs_of_template(index, template))
         }
     }
 }
@@ -223,48 +223,51 @@ pub(super) fn outputs_of<'a>(index: &Index<'a>, task: &'a TaskDoc) -> Outputs<'a
 pub(super) fn outputs_of_template<'a>(
     index: &Index<'a>,
     template: &'a crate::document::TemplateDoc,
-) -> Outputs<'a> {
+) -> OutputNames<'a> {
     use crate::document::KindDoc;
     if !template.outputs.list.is_empty() || !template.outputs.sound {
-        return declared(&template.outputs, || Outputs::Any);
+        return declared(&template.outputs, || OutputNames::Any);
     }
     match &template.kind {
-        KindDoc::Dag(_) => Outputs::None,
+        KindDoc::Dag(_) => OutputNames::None,
         // A loop has what its bodies have, a pipeline what its last task has.
-        KindDoc::Loop(_) | KindDoc::Pipeline(_) => Outputs::Any,
+        KindDoc::Loop(_) | KindDoc::Pipeline(_) => OutputNames::Any,
         KindDoc::Task(task) => match index.wrapped(template) {
             Some((_, wrapped)) if matches!(wrapped.kind, KindDoc::Dag(_)) => {
                 outputs_of_template(index, wrapped)
             }
-            Some(_) => Outputs::Any,
+            Some(_) => OutputNames::Any,
             None => returned_by_task(index, task),
         },
     }
 }
 
 /// What an attempt of the template can return, before its declared outputs pick from it (R-B6).
-pub(super) fn returned_by<'a>(index: &Index<'a>, template: &'a crate::document::TemplateDoc) -> Outputs<'a> {
+pub(super) fn returned_by<'a>(
+    index: &Index<'a>,
+    template: &'a crate::document::TemplateDoc,
+) -> OutputNames<'a> {
     use crate::document::KindDoc;
     match (index.wrapped(template), &template.kind) {
         (Some((_, wrapped)), _) => outputs_of_template(index, wrapped),
         (None, KindDoc::Task(task)) => returned_by_task(index, task),
-        (None, KindDoc::Dag(_) | KindDoc::Loop(_) | KindDoc::Pipeline(_)) => Outputs::Any,
+        (None, KindDoc::Dag(_) | KindDoc::Loop(_) | KindDoc::Pipeline(_)) => OutputNames::Any,
     }
 }
 
 /// What the executor of a task says that it returns.
-pub(super) fn returned_by_task<'a>(index: &Index<'a>, task: &TaskDoc) -> Outputs<'a> {
+pub(super) fn returned_by_task<'a>(index: &Index<'a>, task: &TaskDoc) -> OutputNames<'a> {
     let pinned = task.executor().and_then(|executor| index.executors.get(&executor.kind.value));
     let outputs = pinned.map(|pinned| &pinned.outputs).filter(|outputs| schema::is_closed(outputs));
-    outputs.map_or(Outputs::Any, Outputs::Returned)
+    outputs.map_or(OutputNames::Any, OutputNames::Returned)
 }
 
-fn declared<'a>(outputs: &'a ParametersDoc, otherwise: impl FnOnce() -> Outputs<'a>) -> Outputs<'a> {
+fn declared<'a>(outputs: &'a ParametersDoc, otherwise: impl FnOnce() -> OutputNames<'a>) -> OutputNames<'a> {
     if !outputs.sound {
-        Outputs::Any
+        OutputNames::Any
     } else if outputs.list.is_empty() {
         otherwise()
     } else {
-        Outputs::Declared(outputs)
+        OutputNames::Declared(outputs)
     }
 }

@@ -7,7 +7,7 @@ use crate::{
     form::{Name, Site},
     plan::{
         TemplateId,
-        resolve::index::{Call, Index, calls_of, hooks_of},
+        resolve::index::{CallSite, Index, calls_of, hooks_of},
     },
 };
 
@@ -34,7 +34,7 @@ pub(super) fn ways<'a>(index: &Index<'a>) -> Vec<Way<'a>> {
         if !seen.insert((way.id, way.in_loop, task)) {
             continue;
         }
-        for Call { name, task, is_body } in all_calls(way.template) {
+        for CallSite { name, task, is_body } in all_calls(way.template) {
             if let Some((id, template)) = index.find(name) {
                 let in_loop = way.in_loop || is_body;
                 open.push(Way { template, id, in_loop, task: Some(task), via: Some(&name.site) });
@@ -46,9 +46,9 @@ pub(super) fn ways<'a>(index: &Index<'a>) -> Vec<Way<'a>> {
 }
 
 /// Every call of a template, those of hooks included.
-fn all_calls(template: &TemplateDoc) -> impl Iterator<Item = Call<'_>> {
+fn all_calls(template: &TemplateDoc) -> impl Iterator<Item = CallSite<'_>> {
     let hooks = hooks_of(template).filter_map(|hook| hook.template.as_ref());
-    let hooks = hooks.map(|name| Call { name, task: &name.value, is_body: false });
+    let hooks = hooks.map(|name| CallSite { name, task: &name.value, is_body: false });
     calls_of(template).into_iter().chain(hooks)
 }
 

@@ -39,12 +39,13 @@ pub type PinnedExecutors = BTreeMap<Arc<str>, Pinned>;
 
 impl Pinned {
     /// What is wrong with the inputs that a call was bound to: the first that does not fit, and what it should have been.
-    /// None of the values is repeated.
+    /// What is needed may stand in `config` instead. None of the values is repeated.
     pub fn check_inputs<'v>(
         &self,
-        inputs: impl Iterator<Item = (&'v Arc<str>, &'v Value)> + Clone,
+        config: &Value,
+        inputs: impl Iterator<Item = (&'v Arc<str>, &'v Value)>,
     ) -> Option<String> {
-        schema::check_inputs(&self.inputs, inputs)
+        schema::check_inputs(&self.inputs, config, inputs)
     }
 
     /// Whether its executor may make something of an input of that name; false only where it says which inputs it knows,

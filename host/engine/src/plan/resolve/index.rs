@@ -152,7 +152,7 @@ pub(in crate::plan) fn hooks_of(template: &TemplateDoc) -> impl Iterator<Item = 
 }
 
 /// A call of one template by another.
-pub(in crate::plan) struct Call<'a> {
+pub(in crate::plan) struct CallSite<'a> {
     /// The name called.
     pub(in crate::plan) name: &'a Name,
     /// The caller's name for it; of bodies and wrapped containers the template's.
@@ -162,14 +162,14 @@ pub(in crate::plan) struct Call<'a> {
 }
 
 /// Every call that a template makes, hooks aside.
-pub(in crate::plan) fn calls_of(template: &TemplateDoc) -> Vec<Call<'_>> {
+pub(in crate::plan) fn calls_of(template: &TemplateDoc) -> Vec<CallSite<'_>> {
     match &template.kind {
         KindDoc::Task(task) => match &task.work {
-            WorkDoc::Template(name) => vec![Call { name, task: &name.value, is_body: false }],
+            WorkDoc::Template(name) => vec![CallSite { name, task: &name.value, is_body: false }],
             WorkDoc::Executor(_) | WorkDoc::Unreadable => Vec::new(),
         },
         KindDoc::Loop(read) => {
-            read.body.iter().map(|name| Call { name, task: &name.value, is_body: true }).collect()
+            read.body.iter().map(|name| CallSite { name, task: &name.value, is_body: true }).collect()
         }
         KindDoc::Dag(_) | KindDoc::Pipeline(_) => {
             tasks_of(template).into_iter().flat_map(|tasks| &tasks.list).filter_map(call_of).collect()
@@ -177,7 +177,7 @@ pub(in crate::plan) fn calls_of(template: &TemplateDoc) -> Vec<Call<'_>> {
     }
 }
 
-fn call_of(task: &TaskDoc) -> Option<Call<'_>> {
+fn call_of(task: &TaskDoc) -> Option<CallSite<'_>> {
     let WorkDoc::Template(name) = &task.work else { return None };
-    Some(Call { name, task: task.name.as_ref().map_or("", |own| &*own.value), is_body: false })
+    Some(CallSite { name, task: task.name.as_ref().map_or("", |own| &*own.value), is_body: false })
 }

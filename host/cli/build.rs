@@ -1,0 +1,52 @@
+//! Puts the components of the shipped executors into the program, where it is built to carry them.
+#![expect(clippy::print_stdout, reason = "how a build script speaks to cargo")]
+
+use std::{
+    env,
+    error::Error,
+    fs,
+    hash::{DefaultHasher, Hasher as _},
+    path::{Path, PathBuf},
+};
+
+/// Names the directory with the components.
+const VARIABLE: &str = "PHASM_EXECUTORS";
+
+fn main() -> Result<(), Box<dyn Error>> {
+    println!("cargo::rerun-if-env-changed={VARIABLE}");
+    if env::var_os("CARGO_FEATURE_EMBED_EXECUTORS").is_none() {
+        return Ok(());
+    }
+    let dir = env::var_os(VARIABLE)
+        .ok_or("embed-executors wants PHASM_EXECUTORS: a directory with NAME.wasm files")?;
+    let components = components(Path::new(&dir))?;
+    let (mut hasher, mut entries) = (DefaultHasher::new(), String::new());
+    for path in components {
+        println!("cargo::rerun-if-changed={}", path.display());
+        hasher.write(&fs::read(&path)?);
+        let name = path.file_stem().unwrap_or_default().to_string_lossy();
+        entries += &format!("({name:?}, include_bytes!({:?})),\n", path.display().to_string());
+    }
+    // Tells one set from another, so that no program takes those of another for its own.
+    let carried = format!("(\"{:016x}\", &[\n{entries}])", hasher.finish());
+    fs::write(Path::new(&env::var("OUT_DIR")?).join("executors.rs"), carried)?;
+    Ok(())
+}
+
+/// The components in `dir`, sorted.
+fn components(dir: &Path) -> Result<Vec<PathBuf>, Box<dyn Error>> {
+    let entries = fs::read_dir(dir).map_err(|error| format!("{VARIABLE} {}: {error}", dir.display()))?;
+    let mut found = Vec::new();
+    for entry in entries {
+        let path = entry?.path();
+        if path.extension().is_some_and(|ending| ending == "wasm") {
+            found.push(fs::canonicalize(path)?);
+        }
+    }
+    found.sort();
+    if found.is_empty() {
+        Err(format!("{VARIABLE} {}: no NAME.wasm in it", dir.display()).into())
+    } else {
+        Ok(found)
+    }
+}

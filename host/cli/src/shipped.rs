@@ -1,0 +1,65 @@
+//! The executors that ship: carried by the program, or in the checkout it was built from.
+
+use std::{
+    env, fs, io,
+    path::{Path, PathBuf},
+};
+
+use super::search;
+
+/// Components by name, and what tells them from others.
+type Carried = (&'static str, &'static [(&'static str, &'static [u8])]);
+
+#[cfg(feature = "embed-executors")]
+static CARRIED: Carried = include!(concat!(env!("OUT_DIR"), "/executors.rs"));
+#[cfg(not(feature = "embed-executors"))]
+static CARRIED: Carried = ("", &[]);
+
+/// The directory with the shipped executors: the one `PHASM_EXECUTORS` names (none, if that is empty), else those that the
+/// program carries, else `plugins/` of the checkout it was built from, if that is still there.
+pub(super) fn dir() -> Option<PathBuf> {
+    if let Some(asked) = env::var_os("PHASM_EXECUTORS") {
+        return Some(PathBuf::from(asked)).filter(|dir| dir.is_dir());
+    }
+    if !CARRIED.1.is_empty() {
+        return unpacked(CARRIED, &search::cache_dir()?.join("executors")).ok();
+    }
+    let checkout = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../plugins");
+    checkout.join("echo/Cargo.toml").is_file().then_some(checkout)
+}
+
+/// A directory below `cache` with these components; other components have another.
+fn unpacked((identity, components): Carried, cache: &Path) -> io::Result<PathBuf> {
+    let dir = cache.join(identity);
+    if !dir.is_dir() {
+        let partial = dir.with_added_extension(std::process::id().to_string());
+        fs::create_dir_all(&partial)?;
+        for (name, bytes) in components {
+            fs::write(partial.join(name).with_added_extension("wasm"), bytes)?;
+        }
+        // Of two processes that start together the first one's stays.
+        if fs::rename(&partial, &dir).is_err() {
+            fs::remove_dir_all(&partial)?;
+        }
+    }
+    Ok(dir)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_carried_is_unpacked_once() {
+        let cache = tempfile::tempdir().unwrap();
+        let carried: Carried = ("0123", &[("a", b"one"), ("b", b"two")]);
+        let dir = unpacked(carried, &cache.path().join("executors")).unwrap();
+        assert_eq!(fs::read(dir.join("a.wasm")).unwrap(), b"one");
+        fs::write(dir.join("a.wasm"), "mark").unwrap();
+        assert_eq!(unpacked(carried, &cache.path().join("executors")).unwrap(), dir);
+        assert_eq!(fs::read(dir.join("a.wasm")).unwrap(), b"mark");
+        let other = unpacked(("4567", carried.1), &cache.path().join("executors")).unwrap();
+        assert_eq!(fs::read(other.join("a.wasm")).unwrap(), b"one");
+        assert_eq!(fs::read_dir(cache.path().join("executors")).unwrap().count(), 2);
+    }
+}

@@ -1,0 +1,101 @@
+//! The crates are the layers: who may depend on whom, and what an embedder's program does without.
+
+use std::{collections::BTreeMap, process::Command};
+
+use serde_json::Value;
+
+fn cargo(arguments: &[&str]) -> String {
+    let ran = Command::new(env!("CARGO")).args(arguments).current_dir(crate::root()).output().unwrap();
+    assert!(ran.status.success(), "{}", String::from_utf8_lossy(&ran.stderr));
+    String::from_utf8(ran.stdout).unwrap()
+}
+
+/// What each crate of the workspace depends on, tests apart.
+fn dependencies() -> BTreeMap<String, Vec<String>> {
+    let metadata = cargo(&["metadata", "--no-deps", "--locked", "--format-version", "1"]);
+    let metadata: Value = serde_json::from_str(&metadata).unwrap();
+    let text = |value: &Value, field: &str| value.get(field).and_then(Value::as_str).map(str::to_owned);
+    let list = |value: &Value, field: &str| value.get(field).and_then(Value::as_array).cloned().unwrap();
+    let of = |package: &Value| {
+        let normal = list(package, "dependencies").into_iter().filter(|one| text(one, "kind").is_none());
+        (text(package, "name").unwrap(), normal.filter_map(|one| text(&one, "name")).collect())
+    };
+    list(&metadata, "packages").iter().map(of).collect()
+}
+
+/// The order of the layers. A crate that is new gets a row.
+#[test]
+fn a_crate_depends_on_those_below_it() {
+    let below: [(&str, &[&str]); 9] = [
+        ("phasm-duration", &[]),
+        ("phasm-sdk", &["phasm-duration"]),
+        ("phasm-engine", &["phasm-duration"]),
+        ("phasm-sandbox", &["phasm-engine"]),
+        ("phasm-builder", &[]),
+        ("phasm", &["phasm-engine", "phasm-sandbox"]),
+        ("phasm-cli", &["phasm", "phasm-builder"]),
+        ("phasm-edge", &["phasm"]),
+        ("phasm-tests", &["phasm", "phasm-engine"]),
+    ];
+    let ours = |names: Vec<String>| -> Vec<String> {
+        let mut ours: Vec<_> = names.into_iter().filter(|name| name.starts_with("phasm")).collect();
+        ours.sort();
+        ours
+    };
+    let found: BTreeMap<_, _> = dependencies().into_iter().map(|(name, on)| (name, ours(on))).collect();
+    let expected = below.map(|(name, on)| (name.to_owned(), on.iter().map(ToString::to_string).collect()));
+    assert_eq!(found, BTreeMap::from(expected));
+}
+
+/// Whatever is heavy, or speaks to the system, has one crate that brings it.
+#[test]
+fn a_library_is_brought_by_one_crate() {
+    let owners = [
+        ("wasmtime", "phasm-sandbox"),
+        ("wasmtime-wasi", "phasm-sandbox"),
+        ("rhai", "phasm-engine"),
+        ("rusqlite", "phasm"),
+        ("clap", "phasm-cli"),
+        ("indicatif", "phasm-cli"),
+        ("console", "phasm-cli"),
+        ("anstream", "phasm-cli"),
+        ("mimalloc", "phasm-cli"),
+    ];
+    let all = dependencies();
+    for (library, owner) in owners {
+        let users: Vec<_> = all.iter().filter(|(_, on)| on.iter().any(|one| one == library)).collect();
+        assert_eq!(users.iter().map(|(name, _)| name.as_str()).collect::<Vec<_>>(), [owner], "{library}");
+    }
+}
+
+/// What only those need who compile, keep runs in a file, or have a terminal.
+const HEAVY: [&str; 9] = [
+    "wasmtime-cranelift",
+    "cranelift-codegen",
+    "regalloc2",
+    "wat",
+    "rusqlite",
+    "libsqlite3-sys",
+    "clap",
+    "console",
+    "indicatif",
+];
+
+/// Those of [`HEAVY`] that a selection of packages and features links.
+fn heavy(selection: &[&str]) -> Vec<&'static str> {
+    let tree = cargo(&[&["tree", "--locked", "--edges", "normal", "--prefix", "none"], selection].concat());
+    let is_in = |name: &&str| tree.lines().any(|line| line.split(' ').next() == Some(name));
+    HEAVY.into_iter().filter(is_in).collect()
+}
+
+#[test]
+fn no_compiler_without_the_feature() {
+    let nothing: [&str; 0] = [];
+    assert_eq!(heavy(&["--package", "phasm-edge"]), nothing);
+    assert_eq!(heavy(&["--package", "phasm", "--no-default-features"]), nothing);
+    let compiler = ["wasmtime-cranelift", "cranelift-codegen", "regalloc2", "wat"];
+    assert_eq!(heavy(&["--package", "phasm", "--no-default-features", "--features", "compile"]), compiler);
+    let sqlite = ["rusqlite", "libsqlite3-sys"];
+    assert_eq!(heavy(&["--package", "phasm", "--no-default-features", "--features", "sqlite"]), sqlite);
+    assert_eq!(heavy(&["--package", "phasm-cli"]), HEAVY);
+}
