@@ -24,10 +24,7 @@ use tokio::{
     sync::{mpsc, watch},
 };
 
-pub use self::{
-    missing::Missing,
-    setup::{HostBuilder, OpenError},
-};
+pub use self::setup::{HostBuilder, OpenError};
 use crate::{
     dispatcher::Rank,
     driver::{Driver, Shared},

@@ -13,7 +13,7 @@ use phasm_engine::{
 use serde::{Deserialize as _, de::Error as _};
 
 use crate::{
-    host::Missing,
+    missing::Missing,
     store::{Encode, Record, StoreError},
 };
 

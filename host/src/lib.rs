@@ -81,6 +81,7 @@ mod dispatcher;
 mod driver;
 mod handle;
 mod message;
+mod missing;
 mod registry;
 
 // Keep: what is durable, and the run that follows from it.
@@ -106,9 +107,10 @@ pub use phasm_sandbox::{self as sandbox, executor};
 
 pub use self::{
     handle::{RunError, RunHandle, Waited, tasks_named},
-    host::{Host, HostBuilder, Missing, OpenError, SubmitError},
+    host::{Host, HostBuilder, OpenError, SubmitError},
     journal::RecoverError,
     message::{Request, RequestError},
+    missing::Missing,
     watch::{LogLine, Notice, ProgressNote},
 };
 

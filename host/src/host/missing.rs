@@ -1,6 +1,6 @@
 //! Whether what a run was submitted with is there to go on with.
 
-use std::{fmt, sync::Arc};
+use std::sync::Arc;
 
 use phasm_engine::{
     event::Submitted,
@@ -8,38 +8,7 @@ use phasm_engine::{
 };
 
 use super::Host;
-use crate::plugins::Plugins;
-
-/// Something that a run was submitted with, and that is not there.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Missing {
-    /// What an executor type stood for.
-    Executor {
-        /// The type.
-        executor_type: Arc<str>,
-        /// Why it cannot be had.
-        why: String,
-    },
-    /// A grant of a plugin's.
-    Grant {
-        /// The plugin.
-        plugin: Arc<str>,
-        /// What it was granted.
-        what: String,
-    },
-    /// A secret.
-    Secret(SecretRef),
-}
-
-impl fmt::Display for Missing {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Executor { executor_type, why } => write!(f, "executor `{executor_type}`: {why}"),
-            Self::Grant { plugin, what } => write!(f, "plugin `{plugin}` was granted {what}"),
-            Self::Secret(SecretRef { name, key }) => write!(f, "secret {name} with key {key}"),
-        }
-    }
-}
+use crate::{missing::Missing, plugins::Plugins};
 
 impl Host {
     /// What the run was submitted with and is not there; what is there is callable afterwards.

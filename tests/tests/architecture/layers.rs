@@ -9,13 +9,14 @@ const ENGINE: [&str; 10] =
     ["base", "problem", "expr", "form", "knobs", "names", "document", "plan", "event", "run"];
 
 /// The library's: what is kept, then what drives a run, then what whoever embeds it opens.
-const HOST: [&str; 14] = [
+const HOST: [&str; 15] = [
     "clock",
     "secrets",
     "reader",
     "store",
-    "journal",
     "plugins",
+    "missing",
+    "journal",
     "dispatcher",
     "watch",
     "message",

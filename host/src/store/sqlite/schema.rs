@@ -60,9 +60,9 @@ pub(super) fn open_writer(path: &Path, max_pages: Option<u32>) -> Result<Connect
         return Err(StoreError::io(path, "kept durable", io::Error::new(io::ErrorKind::Unsupported, reason)));
     }
     match found {
-        Found::Empty => create(&connection, &[TABLES, COMPONENTS]).map_err(failed)?,
-        Found::WithoutComponents => create(&connection, &[COMPONENTS]).map_err(failed)?,
-        Found::Ours => {}
+        Recognised::Empty => create(&connection, &[TABLES, COMPONENTS]).map_err(failed)?,
+        Recognised::WithoutComponents => create(&connection, &[COMPONENTS]).map_err(failed)?,
+        Recognised::Ours => {}
     }
     if let Some(pages) = max_pages {
         connection.pragma_update(None, "max_page_count", pages).map_err(failed)?;
@@ -72,7 +72,7 @@ pub(super) fn open_writer(path: &Path, max_pages: Option<u32>) -> Result<Connect
 
 pub(super) fn open_reader(path: &Path) -> Result<Connection, StoreError> {
     let connection = connect(path, OpenFlags::SQLITE_OPEN_READ_ONLY).map_err(|error| at(error, path))?;
-    if matches!(recognise(&connection, path)?, Found::Empty) {
+    if matches!(recognise(&connection, path)?, Recognised::Empty) {
         return Err(StoreError::Foreign { path: path.into(), found: "it is empty".into() });
     }
     Ok(connection)
@@ -95,7 +95,7 @@ fn connect(path: &Path, mode: OpenFlags) -> Result<Connection> {
 }
 
 /// What a file is.
-enum Found {
+enum Recognised {
     Empty,
     /// Ours, from before components were kept.
     WithoutComponents,
@@ -103,7 +103,7 @@ enum Found {
 }
 
 /// What the file is; an error unless it is empty or ours.
-fn recognise(connection: &Connection, path: &Path) -> Result<Found, StoreError> {
+fn recognise(connection: &Connection, path: &Path) -> Result<Recognised, StoreError> {
     let foreign = |found: &str| Err(StoreError::Foreign { path: path.into(), found: found.into() });
     let read = || -> Result<(i64, i64, i64)> {
         let application = connection.pragma_query_one(None, "application_id")?;
@@ -112,9 +112,9 @@ fn recognise(connection: &Connection, path: &Path) -> Result<Found, StoreError> 
         Ok((application, format, tables))
     };
     match read() {
-        Ok((0, 0, 0)) => Ok(Found::Empty),
-        Ok((APPLICATION, WITHOUT_COMPONENTS, _)) => Ok(Found::WithoutComponents),
-        Ok((APPLICATION, FORMAT, _)) => Ok(Found::Ours),
+        Ok((0, 0, 0)) => Ok(Recognised::Empty),
+        Ok((APPLICATION, WITHOUT_COMPONENTS, _)) => Ok(Recognised::WithoutComponents),
+        Ok((APPLICATION, FORMAT, _)) => Ok(Recognised::Ours),
         Ok((APPLICATION, found, _)) if found > FORMAT => {
             Err(StoreError::Newer { path: path.into(), found, known: FORMAT })
         }
