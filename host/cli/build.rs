@@ -1,5 +1,4 @@
 //! Puts the components of the shipped executors into the program, where it is built to carry them.
-#![expect(clippy::print_stdout, reason = "how a build script speaks to cargo")]
 
 use std::{
     env,

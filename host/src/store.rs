@@ -14,7 +14,8 @@ mod error;
 pub mod memory;
 #[cfg(feature = "sqlite")]
 pub mod sqlite;
-#[cfg(all(test, feature = "sqlite"))]
+#[cfg(test)]
+#[cfg(feature = "sqlite")]
 mod tests;
 
 use std::{future::Future, num::NonZeroU32, pin::Pin, sync::Arc};

@@ -1,5 +1,5 @@
 //! Runs keep to what they were submitted with: the components, what these are granted, and the secrets.
-#![expect(clippy::unwrap_used, clippy::panic, reason = "tests")]
+#![expect(clippy::unwrap_used, reason = "tests")]
 
 use std::{fs, path::Path, sync::Arc};
 

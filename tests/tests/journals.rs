@@ -1,5 +1,5 @@
 //! Journals that an earlier Phasm wrote are read, shown and driven on (`tests/journals`).
-#![expect(clippy::unwrap_used, clippy::panic, reason = "tests")]
+#![expect(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, reason = "tests")]
 
 use std::{
     collections::BTreeMap,

@@ -98,14 +98,13 @@ pub(super) fn failed(error: RecoverError, open: &[RunRow]) -> Failure {
     if let RecoverError::Store(StoreError::NotFound { run_id }) = &error {
         return Failure::call(format!("there is no run {}; {}", text::clean(run_id), open_runs(open)));
     }
-    match error {
-        RecoverError::Ended { .. } => Failure::call(error),
-        RecoverError::Missing { .. } => Failure::call(format!(
+    if let RecoverError::Missing { .. } = error {
+        return Failure::call(format!(
             "{error}; nothing was recorded. Give the configuration that it was submitted with (`--config`), and its plugins \
              (`--plugins`)"
-        )),
-        error => Failure::host(error),
+        ));
     }
+    if let RecoverError::Ended { .. } = error { Failure::call(error) } else { Failure::host(error) }
 }
 
 fn open_runs(open: &[RunRow]) -> String {

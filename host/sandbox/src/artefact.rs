@@ -103,7 +103,8 @@ pub(super) fn write(
     Ok([KIND.as_bytes(), b"\n", &length.to_le_bytes(), &about, &sealed].concat())
 }
 
-#[cfg(all(test, feature = "compile"))]
+#[cfg(test)]
+#[cfg(feature = "compile")]
 mod tests {
     use super::*;
 

@@ -143,7 +143,7 @@ impl Grant {
             let (guest, read_only) = (dir.guest.value.to_string(), dir.mode == Mode::Read);
             dirs.push(DirGrant { host: path, guest, read_only });
         }
-        (Grants { dirs, env: self.env, ..Grants::default() }, create)
+        (Grants { dirs, env: self.env }, create)
     }
 }
 

@@ -103,11 +103,11 @@ pub(super) fn upward(src: &Path, layers: &[&str]) -> Vec<String> {
     for file in files {
         let inside = file.strip_prefix(src).unwrap().with_extension("");
         let parts: Vec<_> = inside.iter().filter_map(|part| part.to_str()).collect();
-        if parts == ["lib"] || parts.contains(&"tests") {
+        let Some(folder) = parts.first().filter(|_| parts != ["lib"] && !parts.contains(&"tests")) else {
             continue;
-        }
-        let Some(own) = position(parts[0]) else {
-            found.push(format!("{} is in no layer", parts[0]));
+        };
+        let Some(own) = position(folder) else {
+            found.push(format!("{folder} is in no layer"));
             continue;
         };
         let code = code(&fs::read_to_string(&file).unwrap());

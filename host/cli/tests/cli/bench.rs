@@ -46,7 +46,7 @@ impl Bench {
     pub(crate) fn task(&self, name: &str, executor: &str, more: &str) {
         self.write(
             name,
-            &format!(
+            format!(
                 "apiVersion: aether/v1\nkind: Workflow\nmetadata: {{ name: w }}\nspec:\n  entrypoint: main\n  arguments: \
                  {{ parameters: [{{ name: code, default: 0 }}] }}\n  templates:\n    - task:\n        name: main\n        \
                  executor: {{ type: {executor} }}\n        {more}\n        inputs: {{ parameters: [{{ name: code, value: \

@@ -21,7 +21,7 @@ fn plugins_variables_and_secrets_come_from_the_configuration() {
     );
     let text = std::fs::read_to_string(bench.path("w.yaml")).unwrap();
     let secret = "inputs: { parameters: [{ name: pw, valueFrom: { secretKeyRef: { name: db, key: pw } } },";
-    bench.write("w.yaml", &text.replace("inputs: { parameters: [", secret));
+    bench.write("w.yaml", text.replace("inputs: { parameters: [", secret));
     let ran = bench.phasm(&["run", "w.yaml", "--config", "etc/phasm.toml", "--json"]);
     assert_eq!(ran.status, 0, "{ran:?}");
     let outputs = ran.json()["outputs"].clone();

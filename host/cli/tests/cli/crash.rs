@@ -161,7 +161,7 @@ fn a_run_survives_one_death_after_the_other() {
         .collect();
     let head = "apiVersion: aether/v1\nkind: Workflow\nmetadata: { name: chain }\nspec:\n  entrypoint: main\n  templates:\n    - \
                 dag:\n        name: main\n        tasks:\n";
-    bench.write("chain.yaml", &format!("{head}{tasks}"));
+    bench.write("chain.yaml", format!("{head}{tasks}"));
     let mut next = Running::start(&bench, &["run", "chain.yaml", "--store", "runs.db"]);
     for at in [0, 7, 16, 25] {
         next.until(&[&format!("main/t{at}[1] Succeeded")]);

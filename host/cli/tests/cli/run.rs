@@ -42,7 +42,7 @@ fn the_exit_status_is_the_phase() {
         assert_eq!(ran.status, status, "{ran:?}");
         assert!(ran.stdout.starts_with(&format!("w {phase} ")), "{ran:?}");
     }
-    bench.write("skip.yaml", &DAG.replace("name: a\n", "name: a\n            when: \"false\"\n"));
+    bench.write("skip.yaml", DAG.replace("name: a\n", "name: a\n            when: \"false\"\n"));
     assert_eq!(bench.phasm(&["run", "skip.yaml"]).status, 0);
 }
 
@@ -231,7 +231,7 @@ fn parameters_come_from_the_line_and_from_a_file() {
 fn problems_of_the_document_and_of_the_call() {
     let bench = Bench::new();
     bench.write("hello.yaml", DAG);
-    bench.write("bad.yaml", &DAG.replace("entrypoint: main", "entrypoint: mian"));
+    bench.write("bad.yaml", DAG.replace("entrypoint: main", "entrypoint: mian"));
     let ran = bench.phasm(&["run", "bad.yaml", "--store", "runs.db"]);
     assert_eq!((ran.status, ran.stdout.as_str()), (2, ""), "{ran:?}");
     assert!(ran.stderr.starts_with("bad.yaml:5:15: P"), "{ran:?}");
@@ -387,7 +387,7 @@ fn a_large_run_is_told_in_tenths() {
         (0..300).map(|at| format!("          - {{ name: t{at}, executor: {{ type: echo }} }}\n")).collect();
     let head = "apiVersion: aether/v1\nkind: Workflow\nmetadata: { name: wide }\nspec:\n  entrypoint: main\n  templates:\n    \
                 - dag:\n        name: main\n        tasks:\n";
-    bench.write("wide.yaml", &format!("{head}{tasks}"));
+    bench.write("wide.yaml", format!("{head}{tasks}"));
     let ran = bench.phasm(&["run", "wide.yaml"]);
     assert_eq!(ran.status, 0, "{ran:?}");
     assert_eq!(ran.stderr.lines().count(), 10, "{ran:?}");

@@ -32,7 +32,7 @@ spec:
             executor: { type: suspend }
           - { name: finalize, template: work, dependencies: [wait-external] }
 "#;
-    bench.write("release.yaml", &text.replace("TIMEOUT", timeout));
+    bench.write("release.yaml", text.replace("TIMEOUT", timeout));
 }
 
 /// Two tasks that wait for people.

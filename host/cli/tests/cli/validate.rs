@@ -54,7 +54,7 @@ fn missing_arguments_are_no_problem_yet() {
     let bench = Bench::new();
     bench.task("a.yaml", "echo", "");
     let text = std::fs::read_to_string(bench.path("a.yaml")).unwrap();
-    bench.write("a.yaml", &text.replace("{ name: code, default: 0 }", "{ name: code }"));
+    bench.write("a.yaml", text.replace("{ name: code, default: 0 }", "{ name: code }"));
     assert_eq!(bench.phasm(&["validate", "a.yaml"]).status, 0);
     assert_eq!(bench.phasm(&["run", "a.yaml"]).status, 2);
 }

@@ -1,5 +1,9 @@
 //! A function's body, node by node: what may not be there is reported, everything else becomes an operation of the
 //! machine.
+#![expect(
+    clippy::wildcard_enum_match_arm,
+    reason = "Rhai has more than functions may use, and will have more yet"
+)]
 
 mod call;
 mod chain;
@@ -104,7 +108,7 @@ impl<'f> Narrower<'f> {
             }
             Stmt::Noop(_) => {}
             Stmt::TryCatch(_, at) => {
-                self.refuse(*at, "there is no `try`", "an error ends the expression, and says why")
+                self.refuse(*at, "there is no `try`", "an error ends the expression, and says why");
             }
             other => {
                 let at = other.position();
@@ -177,7 +181,7 @@ impl<'f> Narrower<'f> {
                 *expression = custom("object", members, *at);
             }
             Expr::And(parts, _) | Expr::Or(parts, _) => {
-                parts.iter_mut().for_each(|part| self.condition(part))
+                parts.iter_mut().for_each(|part| self.condition(part));
             }
             Expr::Coalesce(parts, _) => parts.iter_mut().for_each(|part| self.expression(part)),
             Expr::Stmt(inner) => self.block(inner),

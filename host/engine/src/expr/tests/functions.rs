@@ -43,7 +43,7 @@ fn fails(rows: &[(&str, &str, &str)]) {
         match calling(&format!("fn f(a, b) {{ {body} }}"), call).eval(&env) {
             Ok(value) => panic!("{body} of {call} is {value}, not an error"),
             Err(EvalError(why)) => {
-                assert!(why.contains(expected), "{body} of {call}: {why:?} lacks {expected:?}")
+                assert!(why.contains(expected), "{body} of {call}: {why:?} lacks {expected:?}");
             }
         }
     }

@@ -1,4 +1,8 @@
 //! Members, indexes and methods, one behind the other; and assignments to them.
+#![expect(
+    clippy::wildcard_enum_match_arm,
+    reason = "Rhai has more than functions may use, and will have more yet"
+)]
 
 use rhai::{Expr, FnCallExpr, OpAssignment, Position, Stmt};
 
@@ -62,7 +66,7 @@ impl Narrower<'_> {
                     operands.push(index);
                 }
                 Link::Method(_) => {
-                    self.refuse(at, "a call cannot be changed", "give it a name first: `let x = …`")
+                    self.refuse(at, "a call cannot be changed", "give it a name first: `let x = …`");
                 }
             }
         }

@@ -2,13 +2,16 @@
 
 use super::*;
 
-/// Each row: the text, and of each fault the part of it that it points at, a part of the message, a part of the hint.
+/// The part of the text that it points at, a part of the message, a part of the hint.
+type Fault<'t> = (&'t str, &'t str, &'t str);
+
+/// Each row: the text, and its faults.
 #[track_caller]
-fn refused(rows: &[(&str, &[(&str, &str, &str)])]) {
+fn refused(rows: &[(&str, &[Fault<'_>])]) {
     let mut wrong = Vec::new();
     for (text, expected) in rows {
         let (_, errors) = Functions::read(text);
-        let fits = |(error, (at, message, hint)): (&SyntaxError, &(&str, &str, &str))| {
+        let fits = |(error, (at, message, hint)): (&SyntaxError, &Fault<'_>)| {
             text.get(error.offset..).is_some_and(|rest| rest.starts_with(at))
                 && error.message.contains(message)
                 && error.hint.as_deref().unwrap_or_default().contains(hint)

@@ -52,7 +52,7 @@ fn the_stack_suffices_for_the_deepest_calls() {
         let deepest = (1..200).rev().find_map(|levels| {
             let body = format!("{}f(a, b){}", "(1 + ".repeat(levels), ")".repeat(levels));
             let (functions, errors) = Functions::read(&format!("fn f(a, b) {{ {body} }}"));
-            errors.is_empty().then(|| (levels, functions))
+            errors.is_empty().then_some((levels, functions))
         });
         let (levels, functions) = deepest.unwrap();
         assert!(levels >= 10, "{levels}");
