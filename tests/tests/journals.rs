@@ -52,12 +52,12 @@ fn scenario(path: &Path) -> (Vec<Record<Vec<u8>>>, serde_json::Value) {
     (records.collect(), last)
 }
 
-/// A view without what was amended since: `retries` of a task whose next attempt has not begun (R-R6), and doubts about
-/// the document, which a later Phasm may have others of.
+/// A view without what was amended since: `retries` of a task that is in a delay, or was cancelled there (R-R6), and
+/// doubts about the document, which are recorded since.
 fn comparable(mut view: serde_json::Value) -> serde_json::Value {
     view["warnings"].as_array_mut().unwrap().retain(|warning| !is_of_document(warning));
     for task in view["tasks"].as_array_mut().unwrap() {
-        if task["finishedAt"].is_null() {
+        if task["finishedAt"].is_null() || task["phase"] == "Cancelled" {
             task["retries"] = json!(null);
             task["metrics"]["retries"] = json!(null);
         }
@@ -152,19 +152,13 @@ async fn a_store_of_the_first_format_is_shown_and_driven_on() {
     assert_eq!(names, ["configured", "labels", "mixed-killed", "parked", "wrapper-in-delay"]);
     for (head, handle) in open {
         match head.workflow.as_ref() {
-            // Its task waits for an hour yet.
-            "wrapper-in-delay" => handle.cancel().await.unwrap(),
-            "mixed-killed" => {
-                assert!(handle.resume("main/ask", answer()).await.unwrap());
-                handle.cancel().await.unwrap();
-            }
+            // Its delay has long been over.
+            "wrapper-in-delay" => {}
             "labels" => assert!(handle.resume("main/true", answer()).await.unwrap()),
             _ => assert!(handle.resume("main/ask", answer()).await.unwrap()),
         }
-        let cancelled = matches!(head.workflow.as_ref(), "wrapper-in-delay" | "mixed-killed");
         let view = handle.wait().await.unwrap();
-        let phase = if cancelled { Phase::Cancelled } else { Phase::Succeeded };
-        assert_eq!(view.phase, phase, "{}: {view:?}", head.workflow);
+        assert_eq!(view.phase, Phase::Succeeded, "{}: {view:?}", head.workflow);
     }
 }
 

@@ -107,7 +107,7 @@ async fn a_source_folder_is_built_when_it_is_first_needed_and_once_for_all() {
     fs::write(&artefact, guest("echo")).unwrap();
     let plugins_dir = dir.path().join("plugins");
     fs::create_dir_all(plugins_dir.join("made")).unwrap();
-    fs::write(plugins_dir.join("made/Cargo.toml"), "").unwrap();
+    fs::write(plugins_dir.join("made/Cargo.toml"), "[package.metadata.phasm]\n").unwrap();
     let failed = "plugin `made`: no compiler";
     for (artefact, code, message) in
         [(Ok(artefact), SUCCEEDED, ""), (Err("no compiler".to_owned()), ERROR, failed)]

@@ -61,6 +61,9 @@ impl Running {
     }
 }
 
+/// What whoever goes on grants, so that what lingers comes to an end. More than was granted keeps no run from it.
+const COME_TO_AN_END: &str = "[grants.linger]\nenv = { GO = \"on\" }\n";
+
 const MIXED: &str = "apiVersion: aether/v1
 kind: Workflow
 metadata: { name: mixed }
@@ -71,8 +74,8 @@ spec:
         name: main
         continueOn: { failed: true }
         tasks:
-          - { name: a, executor: { type: sleep } }
-          - { name: b, executor: { type: sleep }, maxRuntime: 1h }
+          - { name: a, executor: { type: linger } }
+          - { name: b, executor: { type: linger }, maxRuntime: 1h }
           - { name: ask, executor: { type: suspend }, timeout: 1d }
           - name: flaky
             executor: { type: code }
@@ -116,10 +119,8 @@ fn a_run_survives_the_death_of_its_process() {
     first.end();
     let run = only_run(&bench)["runID"].as_str().unwrap().to_owned();
     let (before, journal) = (view(&bench, &run), events(&bench, &run));
-    // Whoever goes on has executors that come to an end.
-    std::fs::copy(bench.path("plugins/echo.wasm"), bench.path("plugins/sleep.wasm")).unwrap();
-
-    let parked = bench.phasm(&["recover", "--store", "runs.db"]);
+    bench.write("go.toml", COME_TO_AN_END);
+    let parked = bench.phasm(&["recover", "--store", "runs.db", "--config", "go.toml"]);
     assert_eq!(parked.status, 6, "{parked:?}");
     let (after, whole) = (view(&bench, &run), events(&bench, &run));
     assert_eq!(whole[..journal.len()], journal, "what was recorded stays");
@@ -238,7 +239,7 @@ fn a_hook_survives_the_death_of_its_process() {
         "hook.yaml",
         "apiVersion: aether/v1\nkind: Workflow\nmetadata: { name: hooked }\nspec:\n  entrypoint: main\n  hooks: { onExit: { \
          template: tell } }\n  templates:\n    - task: { name: main, executor: { type: echo } }\n    - task: { name: tell, \
-         executor: { type: sleep } }\n",
+         executor: { type: linger } }\n",
     );
     let mut first = Running::start(&bench, &["run", "hook.yaml", "--store", "runs.db"]);
     first.until(&["info started"]);
@@ -246,11 +247,11 @@ fn a_hook_survives_the_death_of_its_process() {
     first.end();
     let row = only_run(&bench);
     assert_eq!((&row["phase"], &row["open"]), (&json!("Succeeded"), &json!(true)));
-    std::fs::copy(bench.path("plugins/echo.wasm"), bench.path("plugins/sleep.wasm")).unwrap();
     let cancelled = bench.phasm(&["cancel", row["runID"].as_str().unwrap(), "--store", "runs.db"]);
     assert_eq!(cancelled.status, 2, "{cancelled:?}");
     assert!(cancelled.stderr.contains("has already ended: Succeeded"), "{cancelled:?}");
-    let recovered = bench.phasm(&["recover", "--store", "runs.db", "--json"]);
+    bench.write("go.toml", COME_TO_AN_END);
+    let recovered = bench.phasm(&["recover", "--store", "runs.db", "--config", "go.toml", "--json"]);
     assert_eq!(recovered.status, 0, "{recovered:?}");
     let hook = recovered.json()[0]["hooks"][0].clone();
     assert_eq!((&hook["hookType"], &hook["phase"]), (&json!("onExit"), &json!("Succeeded")), "{hook}");

@@ -92,7 +92,7 @@ fn the_manifest_beside_a_plugin_brings_a_retry() {
     assert_eq!(attempts("maxRuntime: 1h"), (3, json!("retry-exhausted")));
     bench.write("plugins/code.toml", "retry = { limit = 2, delay = '1 week' }\n");
     let ran = bench.phasm(&["run", "code.yaml", "-p", "code=0"]);
-    assert_eq!(ran.status, 3, "{ran:?}");
+    assert_eq!(ran.status, 2, "{ran:?}");
     assert!(
         ran.stderr.contains("plugin `code`: manifest ")
             && ran.stderr.contains("code.toml: P030: retry.delay: "),
@@ -282,11 +282,18 @@ fn a_document_may_come_from_stdin() {
     assert_eq!((ran.status, &ran.json()["problems"][0]["file"]), (2, &json!("<stdin>")), "{ran:?}");
 }
 
+/// R-I6: refused before the first step, unless it is allowed to be missing.
 #[test]
-fn an_executor_nobody_knows_is_a_warning_and_then_an_error() {
+fn an_executor_nobody_knows_is_a_problem_or_an_error_of_the_attempt() {
     let bench = Bench::new();
+    bench.task("w.yaml", "nobody", "retry: { limit: 3 }");
+    let refused = bench.phasm(&["run", "w.yaml", "--store", "runs.db", "--json"]);
+    assert_eq!((refused.status, &refused.json()["problems"][0]["code"]), (2, &json!("P070")), "{refused:?}");
+    let stored =
+        bench.path("runs.db").exists().then(|| bench.phasm(&["list", "--store", "runs.db", "--json"]));
+    assert!(stored.is_none_or(|listed| listed.json() == json!([])), "nothing was stored");
     bench.task("w.yaml", "nobody", "");
-    let ran = bench.phasm(&["run", "w.yaml", "--json"]);
+    let ran = bench.phasm(&["run", "w.yaml", "--json", "--allow-missing"]);
     assert_eq!(ran.status, 3, "{ran:?}");
     let view = ran.json();
     assert!(view["tasks"][0]["message"].as_str().unwrap().contains("nobody"), "{view}");

@@ -23,7 +23,7 @@ fn installed_executors_are_known() {
     let bench = Bench::new();
     bench.task("a.yaml", "ehco", "");
     bench.task("b.yaml", "mine", "resources: { memory: 2Gi }");
-    bench.write("own/mine.wasm", "");
+    bench.write("own/mine.wasm", b"\0asm\x0d\0\x01\0");
     bench.write("own/mine.toml", "retry = { limit = -2 }");
     let ran = bench.phasm(&["validate", "a.yaml", "b.yaml"]);
     assert_eq!(

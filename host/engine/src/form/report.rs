@@ -115,11 +115,12 @@ impl Report {
 }
 
 /// Says of a text with placeholders, where nobody has more to say, that they are not replaced. Where they are, what is
-/// wrong is an expression (P04x).
+/// wrong is an expression (P04x), or a value that it cannot have (P053).
 fn with_placeholder_hint(problem: Problem) -> Problem {
     let found = problem.message.split("; expected").next().unwrap_or_default();
     let written = problem.value.as_ref().and_then(Value::as_str).unwrap_or(found);
-    let is_meant = written.contains("{{") && problem.hint.is_none() && !problem.code.starts_with("P04");
+    let replaced = problem.code.starts_with("P04") || problem.code == "P053";
+    let is_meant = written.contains("{{") && problem.hint.is_none() && !replaced;
     if is_meant { problem.with_hint("no `{{ }}` is replaced here: write the value itself") } else { problem }
 }
 

@@ -210,7 +210,8 @@ pub(crate) fn check_inputs<'v>(
             return Some(format!("input {name}: nothing is given; expected a value"));
         }
     }
-    given.iter().find_map(|(name, value)| {
+    let nothing = |name: &str, value: &Value| value.is_null() && config.member(name).is_some();
+    given.iter().filter(|(name, value)| !nothing(name, value)).find_map(|(name, value)| {
         let complaints = complaints(property(schema, name)?, &Interpolated::Literal(value.clone()));
         complaints.first().map(|Complaint { path, message }| format!("input {name}{path}: {message}"))
     })

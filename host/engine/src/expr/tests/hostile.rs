@@ -112,6 +112,8 @@ proptest! {
     /// Every text is a literal that means itself, in either quotes.
     #[test]
     fn texts_mean_themselves(text in any::<String>()) {
+        // What would begin a placeholder means something else.
+        let text = text.replace("{{", "{");
         let json = Value::from(text.as_str());
         let single = json.to_json().replace('\'', "\\'");
         let single = format!("'{}'", &single[1..single.len() - 1]);
