@@ -19,9 +19,10 @@
 //! ```
 //!
 //! Recovery is the very same events applied again. A module names only those above it in the list below, which a test
-//! holds. A new knob is its value in `knobs`, its field in the table of its object in `document`, and its place in
-//! [`plan::Settings`]; a new name for expressions is a file in `names`; a new event is a variant of [`event::Event`], what
-//! it changes in `run/state`, and who decides it in `run/decide`.
+//! holds. A new knob is its value in `knobs`, its field in the table of its object in `document`, its place in [`plan::Settings`] or in
+//! what stands there, and a line in `plan/assemble/merge`, which copies it. A new name for expressions is a file in `names`
+//! and its line there; what it reads of a run is in `run/env`. A new event is a variant of [`event::Event`], what it changes
+//! in `run/state`, who decides it in `run/decide`, and what readers see of it in `run/show/events`.
 
 mod base;
 

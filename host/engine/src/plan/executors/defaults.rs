@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use crate::{
     document::SettingsDoc,
     form::{Report, listed},
+    names::{ROOTS, Sees},
     problem::{Problem, codes::expressions::NOT_VISIBLE},
     suggest::did_you_mean,
     tree::Tree,
@@ -38,18 +39,22 @@ fn tree(defaults: &Map) -> Tree {
     Tree::from(&Value::from(defaults.clone()))
 }
 
-/// What the expressions of a manifest see: no workflow is known there, nor any task.
-const ROOTS: [&str; 8] = ["phase", "code", "msg", "outputs", "retries", "workflow", "system", "vars"];
+/// What the expressions of a manifest see: an attempt, but no document and nothing of it.
+fn visible() -> Vec<&'static str> {
+    let sees = Sees { attempt: true, ..Sees::default() };
+    ROOTS.into_iter().filter(|root| (root.visible)(sees)).map(|root| root.name).collect()
+}
 
 fn read(defaults: &Tree) -> (SettingsDoc, Report) {
     let report = Report::default();
     let settings = SettingsDoc::read_manifest(defaults, &report).unwrap_or_default();
+    let visible = visible();
     settings.each_read(&mut |found| {
         let root = found.read.path.first().map_or("", |root| &**root);
-        if !ROOTS.contains(&root) {
-            let message = format!("`{root}` cannot be seen here; expected {}", listed(&ROOTS));
-            report
-                .problem(found.site().problem(&NOT_VISIBLE, message).with_hint_if(did_you_mean(root, ROOTS)));
+        if !visible.contains(&root) {
+            let message = format!("`{root}` cannot be seen here; expected {}", listed(&visible));
+            let meant = did_you_mean(root, visible.iter().copied());
+            report.problem(found.site().problem(&NOT_VISIBLE, message).with_hint_if(meant));
         }
     });
     (settings, report)
