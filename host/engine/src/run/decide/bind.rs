@@ -35,9 +35,9 @@ pub(super) struct Call<'a> {
 pub(super) enum Given<'a> {
     /// None.
     Nothing,
-    /// The run's parameters, which are the root's arguments (R-B1).
+    /// The run's parameters, which are the root's arguments.
     Parameters(&'a Map),
-    /// An item's fields: they fill what the body does not write (R-S5).
+    /// An item's fields: they fill what the body does not write.
     Fields(&'a Map),
 }
 

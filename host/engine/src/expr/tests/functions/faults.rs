@@ -70,6 +70,13 @@ fn every_fault_is_found_where_it_stands() {
         ("fn f(a) { a } x", &[("x", "this is no function", "")]),
         ("fn f(a) { a }\nfn g(a) { a", &[("", "", "")]),
         ("fn f(a) { 'heads' }", &[("'heads'", "several characters in single quotes", "double quotes")]),
+    ]);
+}
+
+/// R-X10: words and signs of other languages, and what functions may not do.
+#[test]
+fn what_is_written_elsewhere_is_told() {
+    refused(&[
         ("fn f(a) { null }", &[("null", "`null`", "null is written `()`")]),
         ("fn f(a) { None }", &[("None", "`None`", "null is written `()`")]),
         ("fn f(a) { a and a }", &[("and", "", "")]),
@@ -89,6 +96,11 @@ fn every_fault_is_found_where_it_stands() {
         ("fn f(a) { timestamp() }", &[("timestamp", "there is no function `timestamp`", "")]),
         ("fn int.f(a) { a }", &[("", "", "")]),
     ]);
+}
+
+/// R-X10.
+#[test]
+fn so_many_functions_are_too_many() {
     let (_, errors) = Functions::read(&"fn f(a) { a }\n".repeat(6000));
     assert!(errors[0].message.contains("84000 bytes; expected at most 65536"), "{errors:?}");
 }
