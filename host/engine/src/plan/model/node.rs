@@ -39,7 +39,7 @@ pub enum Work {
     Executor(Arc<ExecutorCall>),
     /// Run the dag, loop or pipeline template.
     Container(TemplateId),
-    /// Attempts of the call that the wrapper template makes ([`TemplateKind::Wrapper`]).
+    /// Attempts of the call that the wrapper template makes ([`TemplateKind::Wrapper`](super::TemplateKind::Wrapper)).
     Wrapper(TemplateId),
 }
 
