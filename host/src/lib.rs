@@ -65,6 +65,9 @@
 //! # Ok(()) })
 //! # }
 //! ```
+//!
+//! What a plugin may be granted is enforced in the sandbox crate's `grants`, read in `config/grants`, and told to the
+//! journal by `plugins/granted`. A store is a module of `store` under the contract that `store/tests` gives to each of them.
 
 // Open: what a host is made of.
 pub mod config;

@@ -12,7 +12,8 @@
 //!  drop ─────────abort────────────▶ at its next yield or host call
 //! ```
 //!
-//! Nothing outside this crate names wasmtime.
+//! Nothing outside this crate names wasmtime. Something more that guests may be granted has its place in `grants`; if opening
+//! it may fail, in `guest` too.
 
 use std::{fmt, future::Future, io, num::NonZeroUsize, path::PathBuf, sync::Arc, time::Instant};
 
