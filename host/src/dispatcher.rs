@@ -1,6 +1,6 @@
 //! Who may run how many attempts, and running them.
 //!
-//! Slots are the attempts that may be in flight in this process. They are granted to runs by priority, then in submit
+//! Slots are the attempts that may be in flight in this process. They are lent to runs by priority, then in submit
 //! order; the engine picks the leaves. A run asks and gives back in one call per batch, under one short lock.
 
 use std::{
@@ -44,7 +44,7 @@ impl Rank {
 #[derive(Debug)]
 pub(crate) enum Signal {
     /// So many slots are the run's to use.
-    Granted(u32),
+    Lent(u32),
     /// The executor has started.
     Started(Fence),
     /// The executor has returned; its slot is free.
@@ -82,7 +82,7 @@ impl<I: Inbox> Slots<I> {
     }
 
     /// Gives `returned` slots back (a negative number takes so many without asking) and wishes for `wanted`; answers
-    /// how many are granted at once. The rest of the wish stands until the next call, and is granted by signal.
+    /// how many are lent at once. The rest of the wish stands until the next call, and is lent by signal.
     pub(crate) fn exchange(&self, rank: Rank, inbox: &I, returned: i64, wanted: u32) -> u32 {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         state.free += returned;
@@ -102,22 +102,22 @@ impl<I: Inbox> Slots<I> {
 }
 
 impl<I: Inbox> State<I> {
-    /// Grants free slots in rank order; what falls to `caller` is returned, the others hear by signal.
+    /// Lends free slots in rank order; what falls to `caller` is returned, the others hear by signal.
     fn allot(&mut self, caller: Option<Rank>) -> u32 {
         let mut own = 0;
         while self.free > 0 {
             let Some(mut entry) = self.waiting.first_entry() else { break };
             let rank = *entry.key();
             let (wanted, inbox) = entry.get_mut();
-            let granted = (*wanted).min(u32::try_from(self.free).unwrap_or(u32::MAX));
+            let lent = (*wanted).min(u32::try_from(self.free).unwrap_or(u32::MAX));
             let taken = if Some(rank) == caller {
-                own += granted;
+                own += lent;
                 true
             } else {
-                inbox.signal(Signal::Granted(granted))
+                inbox.signal(Signal::Lent(lent))
             };
-            self.free -= if taken { i64::from(granted) } else { 0 };
-            *wanted -= granted;
+            self.free -= if taken { i64::from(lent) } else { 0 };
+            *wanted -= lent;
             if *wanted == 0 || !taken {
                 entry.remove();
             }
@@ -290,9 +290,9 @@ mod tests {
         Rank::new(priority, Timestamp(0), number)
     }
 
-    fn granted(inbox: &mut UnboundedReceiver<Signal>) -> Vec<u32> {
+    fn lent(inbox: &mut UnboundedReceiver<Signal>) -> Vec<u32> {
         std::iter::from_fn(|| inbox.try_recv().ok())
-            .map(|signal| if let Signal::Granted(slots) = signal { slots } else { panic!("{signal:?}") })
+            .map(|signal| if let Signal::Lent(slots) = signal { slots } else { panic!("{signal:?}") })
             .collect()
     }
 
@@ -307,10 +307,10 @@ mod tests {
         assert_eq!(slots.exchange(rank(500, 2), &second, 0, 2), 0);
         assert_eq!(slots.exchange(rank(900, 3), &urgent, 0, 1), 0);
         assert_eq!(slots.exchange(rank(500, 1), &first, 3, 2), 2);
-        assert_eq!(granted(&mut urgent_hears), [1]);
+        assert_eq!(lent(&mut urgent_hears), [1]);
         assert_eq!(slots.exchange(rank(500, 1), &first, 2, 0), 0);
-        assert_eq!(granted(&mut second_hears), [2]);
-        assert!(granted(&mut first_hears).is_empty());
+        assert_eq!(lent(&mut second_hears), [2]);
+        assert!(lent(&mut first_hears).is_empty());
     }
 
     #[test]
@@ -323,10 +323,10 @@ mod tests {
         slots.exchange(rank(0, 3), &next, 0, 1);
         drop(hears);
         slots.give_back(1);
-        assert_eq!(granted(&mut next_hears), [1]);
+        assert_eq!(lent(&mut next_hears), [1]);
     }
 
-    /// A resumed attempt takes a slot without asking; the debt is paid before anybody is granted more.
+    /// A resumed attempt takes a slot without asking; the debt is paid before anybody is lent more.
     #[test]
     fn debts_are_paid_first() {
         let slots = Slots::new(1);
@@ -334,9 +334,9 @@ mod tests {
         let rank = rank(0, 1);
         assert_eq!(slots.exchange(rank, &inbox, -2, 1), 0);
         slots.give_back(1);
-        assert!(granted(&mut hears).is_empty());
+        assert!(lent(&mut hears).is_empty());
         slots.give_back(1);
-        assert_eq!(granted(&mut hears), [1]);
+        assert_eq!(lent(&mut hears), [1]);
     }
 
     /// Hears nothing.

@@ -4,7 +4,7 @@
 //!  inbox ──▶ batch ──▶ Run::step … ──▶ events ──▶ store (durable) ──▶ watchers
 //!    ▲                     │                            │
 //!    │                     └──▶ commands ───────────────┴──▶ dispatcher ──▶ executor
-//!    └──────────────── started, finished, gone, granted ◀────────┘
+//!    └──────────────── started, finished, gone, lent ◀────────┘
 //! ```
 //!
 //! Everything that waits while a batch becomes durable makes the next batch, so that a busy run commits in groups.
@@ -180,7 +180,7 @@ impl Driver {
 
     fn take_signal(&mut self, now: Timestamp, signal: Signal) {
         match signal {
-            Signal::Granted(slots) => self.batch.slots += i64::from(slots),
+            Signal::Lent(slots) => self.batch.slots += i64::from(slots),
             Signal::Started(fence) => {
                 self.step(now, Input::Started(fence));
             }
@@ -245,12 +245,12 @@ impl Driver {
         loop {
             let returned = std::mem::take(&mut self.batch.slots);
             let wanted = self.run.wanted_slots();
-            let granted = self.shared.dispatcher.slots.exchange(self.rank, &self.sender, returned, wanted);
-            if granted == 0 {
+            let lent = self.shared.dispatcher.slots.exchange(self.rank, &self.sender, returned, wanted);
+            if lent == 0 {
                 return;
             }
-            self.batch.slots += i64::from(granted);
-            self.step(now, Input::Granted(granted));
+            self.batch.slots += i64::from(lent);
+            self.step(now, Input::Lent(lent));
         }
     }
 
@@ -385,7 +385,7 @@ impl Driver {
                 Message::Signal(Signal::Finished(..) | Signal::Interrupted(_) | Signal::Gone(_)) => {
                     returned += 1;
                 }
-                Message::Signal(Signal::Granted(slots)) => returned += i64::from(slots),
+                Message::Signal(Signal::Lent(slots)) => returned += i64::from(slots),
                 Message::Signal(Signal::Started(_) | Signal::Inactive(_)) => {}
                 Message::Ask { request, reply } => {
                     let _unheard = reply.send(request.refusal(&self.run));

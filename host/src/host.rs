@@ -16,7 +16,7 @@ use phasm_engine::{
     event::Facts,
     plan::{Draft, Executors, Plan, SecretRef},
     problem::Problems,
-    run::{Run, Step, Submission, SubmitView},
+    run::{Run, Step, Submission, SubmitEnv},
     value::Map,
 };
 use tokio::{
@@ -156,7 +156,7 @@ impl Host {
             return Err(SubmitError::Cron);
         }
         let run_id = run_id.into();
-        let view = SubmitView { plan, run_id: &run_id, facts: &self.facts };
+        let view = SubmitEnv { plan, run_id: &run_id, facts: &self.facts };
         let bound = phasm_engine::plan::bind_arguments(plan, parameters, &view)?;
         Ok(bound.into_iter().collect())
     }

@@ -15,7 +15,7 @@ use phasm::{
 fn guest(name: &str) -> Vec<u8> {
     let guests = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/guests");
     let text = fs::read_to_string(guests.join(name).with_extension("wat")).unwrap();
-    fs::read_to_string(guests.join("world.wat")).unwrap().replace(";; GUEST", &text).into_bytes()
+    wat::parse_str(fs::read_to_string(guests.join("world.wat")).unwrap().replace(";; GUEST", &text)).unwrap()
 }
 
 const DOCUMENT: &str = "

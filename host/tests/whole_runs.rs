@@ -14,9 +14,10 @@ fn guest(name: &str) -> Vec<u8> {
     let guests = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/guests");
     let text = fs::read_to_string(guests.join(name).with_extension("wat")).unwrap();
     if text.contains("(core module $guest") && !text.contains("(component") {
-        fs::read_to_string(guests.join("world.wat")).unwrap().replace(";; GUEST", &text).into_bytes()
+        wat::parse_str(fs::read_to_string(guests.join("world.wat")).unwrap().replace(";; GUEST", &text))
+            .unwrap()
     } else {
-        text.into_bytes()
+        wat::parse_str(text).unwrap()
     }
 }
 

@@ -88,7 +88,7 @@ fn finish(plan: &Arc<Plan>) -> u64 {
         let free = SLOTS - u32::try_from(open.len()).unwrap_or(SLOTS);
         let wanted = free.min(run.wanted_slots());
         let input = if wanted > 0 {
-            Input::Granted(wanted)
+            Input::Lent(wanted)
         } else {
             let fence = open.pop_front().expect("something is in flight");
             let _started = run.step(Timestamp(now), Input::Started(fence));

@@ -9,9 +9,9 @@ use phasm_engine::{
     outcome::{Outcome, Output},
     plan::{Draft, Executors, bind_arguments},
     problem::Problem,
-    run::SubmitView,
+    run::SubmitEnv,
     time::Timestamp,
-    tree::{Node, Tree},
+    tree::{Tree, TreeNode},
     value::{Map, Value},
 };
 use serde::Deserialize;
@@ -150,7 +150,7 @@ pub fn run_text(name: &str, text: &str) -> Result<String, String> {
     let given: Map = written.parameters.into_iter().map(|(k, v)| (k.into(), v.into())).collect();
     let facts = phasm_engine::event::Facts::default();
     let run_id = "run".into();
-    let view = SubmitView { plan: &plan, run_id: &run_id, facts: &facts };
+    let view = SubmitEnv { plan: &plan, run_id: &run_id, facts: &facts };
     let parameters = match bind_arguments(&plan, &given, &view) {
         Ok(parameters) => parameters.into_iter().collect(),
         Err(problems) => return Ok(listed(&problems)),
@@ -200,14 +200,16 @@ fn input_of(world: &World<Scripted>, event: &WrittenEvent) -> Option<Input> {
 
 fn document_of(tree: &Tree) -> Result<&Tree, String> {
     match &tree.node {
-        Node::Object(members) => members
+        TreeNode::Object(members) => members
             .iter()
             .find(|(key, _)| key.name.as_ref() == "document")
             .map(|(_, document)| document)
             .ok_or_else(|| "a scenario has a document".to_owned()),
-        Node::Null | Node::Bool(_) | Node::Number(_) | Node::String(_) | Node::Array(_) => {
-            Err("a scenario is an object".to_owned())
-        }
+        TreeNode::Null
+        | TreeNode::Bool(_)
+        | TreeNode::Number(_)
+        | TreeNode::String(_)
+        | TreeNode::Array(_) => Err("a scenario is an object".to_owned()),
     }
 }
 

@@ -123,7 +123,7 @@ impl<S: Script> World<S> {
                 return;
             }
             let before = self.run.seq();
-            let step = self.run.step(self.now, Input::Granted(granted));
+            let step = self.run.step(self.now, Input::Lent(granted));
             self.record(step);
             if self.run.seq() == before {
                 return;
@@ -160,7 +160,7 @@ impl<S: Script> World<S> {
     fn abort(&mut self, aborted: Fence) {
         self.pending.retain(|_, input| match input {
             Input::Started(fence) | Input::Finished(fence, _) => *fence != aborted,
-            Input::Granted(_)
+            Input::Lent(_)
             | Input::Interrupted(_)
             | Input::Inactive(_)
             | Input::Resumed(..)

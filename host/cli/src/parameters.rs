@@ -5,7 +5,7 @@ use std::{path::Path, sync::Arc};
 use phasm::{
     engine::{
         plan::{ParameterType, Plan},
-        tree::Node,
+        tree::TreeNode,
         value::{Map, Value},
     },
     reader,
@@ -75,7 +75,7 @@ fn from_file(file: &Path) -> Result<Map, Failure> {
         let place = first.map(|p| format!("{name}:{}:{}: {}", p.line, p.column, p.message));
         Failure::call(place.unwrap_or_else(|| format!("{name} cannot be read")))
     })?;
-    let Node::Object(members) = &tree.node else {
+    let TreeNode::Object(members) = &tree.node else {
         let found = tree.to_value().type_name();
         return Err(Failure::call(format!("{name}: {found}; expected an object of parameters by name")));
     };

@@ -32,6 +32,7 @@
 //! A call is of one of the functions that the document defines ([`Functions`]). In a text `{{ expression }}` is filled in.
 //! A name with the words and constant texts that follow it (`tasks['a'].phase`) is one path.
 
+mod ast;
 mod budget;
 mod emit;
 mod filter;
@@ -39,20 +40,19 @@ mod functions;
 mod interpolate;
 mod lookup;
 mod machine;
-mod node;
 mod number;
 mod operation;
 mod parse;
 #[cfg(test)]
 mod tests;
 mod token;
-mod view;
+mod value_ref;
 
 use std::{fmt, sync::Arc};
 
 pub use self::functions::{Functions, MAX_FUNCTIONS};
-pub use self::interpolate::{Bound, Interpolated, Piece, Placeholder, PlaceholderError};
-use self::{machine::Code, view::View};
+pub use self::interpolate::{Filled, Interpolated, Piece, Placeholder, PlaceholderError};
+use self::{machine::Code, value_ref::ValueRef};
 use crate::value::Value;
 
 /// Bytes an expression's text may have.
@@ -190,7 +190,7 @@ impl Expr {
     #[must_use]
     pub fn settled(&self) -> Option<bool> {
         match &self.0.action {
-            Action::Constant(value) => operation::condition(View::from(value)).ok(),
+            Action::Constant(value) => operation::condition(ValueRef::from(value)).ok(),
             Action::Path(_) | Action::Run(_) => None,
         }
     }
@@ -212,7 +212,7 @@ impl Expr {
     /// # Errors
     /// As for [`Expr::eval`], and when the value is anything else.
     pub fn test(&self, env: &dyn Env) -> Result<bool, EvalError> {
-        operation::condition(View::from(&self.eval(env)?)).map_err(EvalError)
+        operation::condition(ValueRef::from(&self.eval(env)?)).map_err(EvalError)
     }
 
     fn read(&self, index: usize, env: &dyn Env) -> Result<Value, String> {

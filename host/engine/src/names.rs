@@ -31,7 +31,7 @@ use crate::value::{Map, Value};
 
 pub(crate) use self::{
     shape::{Declared, Shape},
-    sight::{Attempted, Course, Firing, Sight, System, Workflow},
+    sight::{Attempted, Firing, Headway, Sight, System, Workflow},
     synonyms::{instead_of_member, instead_of_root},
     tasks::{Finished, Ran, TASK},
 };
@@ -67,13 +67,13 @@ pub(crate) static ROOTS: [&Root; 23] = [
 pub(crate) struct Root {
     pub(crate) name: &'static str,
     /// Whether it is visible where an expression sees this.
-    pub(crate) visible: fn(Sees) -> bool,
+    pub(crate) visible: fn(Surroundings) -> bool,
     /// What it holds.
     pub(crate) shape: Shape,
     /// What to say where it is not visible; nothing where it is visible everywhere.
     pub(crate) hint: &'static str,
     /// The value at the path behind the name; null where there is none.
-    value: fn(&dyn Sight, Path<'_>) -> Value,
+    value: fn(&dyn Sight, Members<'_>) -> Value,
 }
 
 /// What names of pipelines have in common.
@@ -86,11 +86,11 @@ const PIPELINE: Root = Root {
 };
 
 /// The members behind a name, outermost first.
-pub(crate) type Path<'p> = &'p [Arc<str>];
+pub(crate) type Members<'p> = &'p [Arc<str>];
 
 /// What there is to see where an expression stands, besides what is visible everywhere.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Sees {
+pub(crate) struct Surroundings {
     /// Inputs, a template's or a node's.
     pub(crate) inputs: bool,
     /// Tasks, the own one included.
@@ -120,7 +120,7 @@ pub(crate) fn find(name: &str) -> Option<&'static Root> {
 
 /// The value at `path` for an expression that sees `sight`; what is neither a root nor a label is one of the operator's
 /// variables.
-pub(crate) fn value(sight: &dyn Sight, path: Path<'_>) -> Value {
+pub(crate) fn value(sight: &dyn Sight, path: Members<'_>) -> Value {
     let Some((name, rest)) = path.split_first() else { return Value::Null };
     let value = match find(name) {
         Some(root) => (root.value)(sight, rest),
@@ -132,12 +132,12 @@ pub(crate) fn value(sight: &dyn Sight, path: Path<'_>) -> Value {
 }
 
 /// The member of `value` at `path`.
-fn walk(value: &Value, path: Path<'_>) -> Value {
+fn walk(value: &Value, path: Members<'_>) -> Value {
     path.iter().try_fold(value, |value, key| value.member(key)).cloned().unwrap_or_default()
 }
 
 /// The member of an object at `path`, without copying what is not asked for.
-fn member_of(map: &Arc<Map>, path: Path<'_>) -> Value {
+fn member_of(map: &Arc<Map>, path: Members<'_>) -> Value {
     match path.split_first() {
         None => Value::Object(Arc::clone(map)),
         Some((key, rest)) => map.get(key).map_or(Value::Null, |value| walk(value, rest)),

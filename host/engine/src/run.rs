@@ -21,9 +21,9 @@ mod state;
 
 use std::{fmt, ops::Deref, sync::Arc};
 
-use self::decide::{Decider, Work};
+use self::decide::{Decider, Todos};
 pub use self::{
-    env::SubmitView,
+    env::SubmitEnv,
     show::{
         AttemptView, HookView, Metrics, NamedInput, NamedOutput, Progress, RunView, TaskView, Times,
         WarningView, render,
@@ -45,7 +45,7 @@ use crate::{
 pub struct Run {
     plan: Arc<Plan>,
     state: State,
-    work: Work,
+    work: Todos,
     dropped: u64,
 }
 
@@ -101,7 +101,7 @@ impl Deref for Run {
 
 impl Run {
     fn empty(plan: Arc<Plan>, now: Timestamp) -> Self {
-        Self { state: State::new(Arc::clone(&plan), now), plan, work: Work::new(), dropped: 0 }
+        Self { state: State::new(Arc::clone(&plan), now), plan, work: Todos::new(), dropped: 0 }
     }
 
     /// Starts a run of `plan`. The returned step holds its first events; the run exists once they are durable.

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use phasm_engine::{
     path::Path,
     problem::{Problem, codes::shape},
-    tree::{Key, Node, Span, Tree},
+    tree::{Key, Span, Tree, TreeNode},
     value::Number,
 };
 use toml::{
@@ -44,11 +44,11 @@ struct TomlReader<'a> {
 }
 
 impl TomlReader<'_> {
-    fn table(&mut self, table: &DeTable<'_>, path: &Path) -> Node {
+    fn table(&mut self, table: &DeTable<'_>, path: &Path) -> TreeNode {
         let member = |(key, value): (&Spanned<_>, &Spanned<_>)| self.member(key, value, path);
         let mut members: Vec<_> = table.iter().map(member).collect();
         members.sort_by_key(|(key, _)| key.span.start);
-        Node::Object(members)
+        TreeNode::Object(members)
     }
 
     fn member(
@@ -65,9 +65,9 @@ impl TomlReader<'_> {
     fn value(&mut self, value: &Spanned<DeValue<'_>>, path: &Path) -> Tree {
         let span = self.span(value);
         let node = match value.get_ref() {
-            DeValue::String(text) => Node::String(text.as_ref().into()),
-            DeValue::Boolean(truth) => Node::Bool(*truth),
-            DeValue::Datetime(time) => Node::String(time.to_string().into()),
+            DeValue::String(text) => TreeNode::String(text.as_ref().into()),
+            DeValue::Boolean(truth) => TreeNode::Bool(*truth),
+            DeValue::Datetime(time) => TreeNode::String(time.to_string().into()),
             DeValue::Integer(number) => {
                 let number = i64::from_str_radix(number.as_str(), number.radix()).ok();
                 self.number(number.map(Number::from), path, span)
@@ -77,19 +77,19 @@ impl TomlReader<'_> {
             }
             DeValue::Array(items) => {
                 let item = |(at, item): (usize, &Spanned<_>)| self.value(item, &path.index(at));
-                Node::Array(items.iter().enumerate().map(item).collect())
+                TreeNode::Array(items.iter().enumerate().map(item).collect())
             }
             DeValue::Table(table) => self.table(table, path),
         };
         Tree::new(node, span)
     }
 
-    fn number(&mut self, number: Option<Number>, path: &Path, span: Span) -> Node {
+    fn number(&mut self, number: Option<Number>, path: &Path, span: Span) -> TreeNode {
         if number.is_none() {
             let message = "a number out of range; expected an integer of 64 bits or a finite number";
             self.problems.push(Problem::new(&shape::OUT_OF_RANGE, path, span, message));
         }
-        number.map_or(Node::Null, Node::Number)
+        number.map_or(TreeNode::Null, TreeNode::Number)
     }
 
     fn span<T>(&self, spanned: &Spanned<T>) -> Span {

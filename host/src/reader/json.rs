@@ -8,7 +8,7 @@ use phasm_engine::{
     path::Path,
     problem::Problem,
     problem::codes::source as entries,
-    tree::{Key, Node, Span, Style, Tree, Written},
+    tree::{Key, Span, Style, Tree, TreeNode, Written},
 };
 
 use super::{Fatal, Reading, Size, SourceText, check_depth, number, syntax};
@@ -49,13 +49,13 @@ impl<'a> Reader<'a> {
         let node = match self.peek() {
             Some(b'{') => self.nested(Self::object)?,
             Some(b'[') => self.nested(Self::array)?,
-            Some(b'"') => Node::String(self.string()?),
+            Some(b'"') => TreeNode::String(self.string()?),
             Some(b'-' | b'0'..=b'9') => self.number()?,
             Some(b'a'..=b'z' | b'A'..=b'Z' | b'_') => self.word()?,
             _ => return Err(self.unexpected("a value", self.hint_for_value().as_deref())),
         };
         let span = self.source.span(start, self.at);
-        let written = if let Node::String(said) = &node { self.written(said, start) } else { None };
+        let written = if let TreeNode::String(said) = &node { self.written(said, start) } else { None };
         Ok(Tree { written, ..Tree::new(node, span) })
     }
 
@@ -66,7 +66,7 @@ impl<'a> Reader<'a> {
             .then(|| Arc::new(Written { style: Style::Double, source: source.into() }))
     }
 
-    fn nested(&mut self, read: fn(&mut Self) -> Result<Node, Fatal>) -> Result<Node, Fatal> {
+    fn nested(&mut self, read: fn(&mut Self) -> Result<TreeNode, Fatal>) -> Result<TreeNode, Fatal> {
         self.depth += 1;
         check_depth(self.depth, self.here())?;
         let outer = std::mem::replace(&mut self.opening, self.at);
@@ -77,11 +77,11 @@ impl<'a> Reader<'a> {
         Ok(node)
     }
 
-    fn object(&mut self) -> Result<Node, Fatal> {
+    fn object(&mut self) -> Result<TreeNode, Fatal> {
         let mut members = Vec::new();
         self.skip_space();
         if self.take(b'}') {
-            return Ok(Node::Object(members));
+            return Ok(TreeNode::Object(members));
         }
         loop {
             let key = self.key(members.is_empty())?;
@@ -89,7 +89,7 @@ impl<'a> Reader<'a> {
             members.push((key, value));
             self.skip_space();
             if self.take(b'}') {
-                return Ok(Node::Object(members));
+                return Ok(TreeNode::Object(members));
             }
             self.comma("`,` or `}`")?;
         }
@@ -110,17 +110,17 @@ impl<'a> Reader<'a> {
         Ok(Key { name, span })
     }
 
-    fn array(&mut self) -> Result<Node, Fatal> {
+    fn array(&mut self) -> Result<TreeNode, Fatal> {
         let mut items = Vec::new();
         self.skip_space();
         if self.take(b']') {
-            return Ok(Node::Array(items));
+            return Ok(TreeNode::Array(items));
         }
         loop {
             items.push(self.at_path(self.path.index(items.len()))?);
             self.skip_space();
             if self.take(b']') {
-                return Ok(Node::Array(items));
+                return Ok(TreeNode::Array(items));
             }
             self.comma("`,` or `]`")?;
         }
@@ -142,7 +142,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    fn number(&mut self) -> Result<Node, Fatal> {
+    fn number(&mut self) -> Result<TreeNode, Fatal> {
         let start = self.at;
         self.take(b'-');
         let leading_zero = self.peek() == Some(b'0');
@@ -162,13 +162,13 @@ impl<'a> Reader<'a> {
         }
         let text = self.source.text().get(start..self.at).unwrap_or_default();
         let kept = if is_integer { number::integer(text, 10) } else { number::double(text) };
-        Ok(kept.map_or_else(|| self.no_number(start, text), Node::Number))
+        Ok(kept.map_or_else(|| self.no_number(start, text), TreeNode::Number))
     }
 
-    fn no_number(&mut self, start: usize, text: &str) -> Node {
+    fn no_number(&mut self, start: usize, text: &str) -> TreeNode {
         let span = self.source.span(start, self.at);
         self.findings.report(&entries::NUMBER_RANGE, &self.path, span, number::complaint(text), number::HINT);
-        Node::Null
+        TreeNode::Null
     }
 
     /// At least one digit; how many.
@@ -181,13 +181,13 @@ impl<'a> Reader<'a> {
         Ok(self.at - start)
     }
 
-    fn word(&mut self) -> Result<Node, Fatal> {
+    fn word(&mut self) -> Result<TreeNode, Fatal> {
         let start = self.at;
         self.skip_while(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
         match self.source.text().get(start..self.at).unwrap_or_default() {
-            "null" => Ok(Node::Null),
-            "true" => Ok(Node::Bool(true)),
-            "false" => Ok(Node::Bool(false)),
+            "null" => Ok(TreeNode::Null),
+            "true" => Ok(TreeNode::Bool(true)),
+            "false" => Ok(TreeNode::Bool(false)),
             word => {
                 let message =
                     format!("`{word}` where a value belongs; expected null, true, false or text in quotes");

@@ -8,8 +8,8 @@ use phasm_engine::{
     plan::{Draft, Executors, Plan, bind_arguments},
     problem::Problem,
     problem::codes,
-    run::SubmitView,
-    tree::{Key, Node, Span, Tree},
+    run::SubmitEnv,
+    tree::{Key, Span, Tree, TreeNode},
     value::{Map, Number, Value},
 };
 
@@ -111,9 +111,9 @@ fn size(problem: &Problem) -> usize {
 fn check_spans(lines: &Lines<'_>, tree: &Tree) {
     assert!(lines.hold(tree.span), "{tree:?} in {:?}", lines.text);
     match &tree.node {
-        Node::Null | Node::Bool(_) | Node::Number(_) | Node::String(_) => {}
-        Node::Array(items) => items.iter().for_each(|item| check_spans(lines, item)),
-        Node::Object(members) => {
+        TreeNode::Null | TreeNode::Bool(_) | TreeNode::Number(_) | TreeNode::String(_) => {}
+        TreeNode::Array(items) => items.iter().for_each(|item| check_spans(lines, item)),
+        TreeNode::Object(members) => {
             for (Key { name, span }, member) in members {
                 assert!(lines.hold(*span), "{name:?} {span:?} in {:?}", lines.text);
                 check_spans(lines, member);
@@ -185,7 +185,7 @@ impl Script for Codes {
 
 fn run(plan: &Arc<Plan>) {
     let (run_id, facts) = ("run".into(), Facts::default());
-    let view = SubmitView { plan, run_id: &run_id, facts: &facts };
+    let view = SubmitEnv { plan, run_id: &run_id, facts: &facts };
     let Ok(parameters) = bind_arguments(plan, &Map::new(), &view) else { return };
     let mut world = World::submit(Arc::clone(plan), parameters.into_iter().collect(), 4, Codes(0), false);
     let mut steps = 0;

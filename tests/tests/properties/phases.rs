@@ -3,7 +3,7 @@
 use phasm_engine::{
     event::Event,
     outcome::{Outcome, phase_of},
-    phase::{Kind, Phase},
+    phase::{Phase, TaskKind},
 };
 use phasm_tests::small::{self, Answers, work};
 use proptest::{option, prelude::*};
@@ -13,22 +13,24 @@ const TERMINAL: &str = "Succeeded Failed Error Timeout Skipped Cancelled";
 const TERMINAL_BUT_SKIPPED: &str = "Succeeded Failed Error Timeout Cancelled";
 
 /// R-P2, word for word.
-fn targets(kind: Kind, from: Phase) -> String {
+fn targets(kind: TaskKind, from: Phase) -> String {
     match (kind, from) {
-        (Kind::Leaf, Phase::Created) => "Ready Skipped Cancelled Error".to_owned(),
-        (Kind::Leaf, Phase::Ready) => "Running Created Succeeded Failed Error Timeout Cancelled".to_owned(),
-        (Kind::Leaf, Phase::Running) => {
-            "Suspended Created Succeeded Failed Error Timeout Cancelled".to_owned()
-        }
-        (Kind::Leaf, Phase::Suspended) => {
+        (TaskKind::Leaf, Phase::Created) => "Ready Skipped Cancelled Error".to_owned(),
+        (TaskKind::Leaf, Phase::Ready) => {
             "Running Created Succeeded Failed Error Timeout Cancelled".to_owned()
         }
-        (Kind::Container | Kind::Wrapper, Phase::Created) => format!("Ready {TERMINAL}"),
-        (Kind::Container, Phase::Ready) => format!("Running {TERMINAL_BUT_SKIPPED}"),
-        (Kind::Container, Phase::Running) => TERMINAL_BUT_SKIPPED.to_owned(),
-        (Kind::Wrapper, Phase::Ready) => format!("Created Running {TERMINAL_BUT_SKIPPED}"),
-        (Kind::Wrapper, Phase::Running) => format!("Created {TERMINAL_BUT_SKIPPED}"),
-        (Kind::Container | Kind::Wrapper, Phase::Suspended) => String::new(),
+        (TaskKind::Leaf, Phase::Running) => {
+            "Suspended Created Succeeded Failed Error Timeout Cancelled".to_owned()
+        }
+        (TaskKind::Leaf, Phase::Suspended) => {
+            "Running Created Succeeded Failed Error Timeout Cancelled".to_owned()
+        }
+        (TaskKind::Container | TaskKind::Wrapper, Phase::Created) => format!("Ready {TERMINAL}"),
+        (TaskKind::Container, Phase::Ready) => format!("Running {TERMINAL_BUT_SKIPPED}"),
+        (TaskKind::Container, Phase::Running) => TERMINAL_BUT_SKIPPED.to_owned(),
+        (TaskKind::Wrapper, Phase::Ready) => format!("Created Running {TERMINAL_BUT_SKIPPED}"),
+        (TaskKind::Wrapper, Phase::Running) => format!("Created {TERMINAL_BUT_SKIPPED}"),
+        (TaskKind::Container | TaskKind::Wrapper, Phase::Suspended) => String::new(),
         (
             _,
             Phase::Succeeded
@@ -43,7 +45,7 @@ fn targets(kind: Kind, from: Phase) -> String {
 
 #[test]
 fn exactly_the_legal_edges_are_legal() {
-    for kind in [Kind::Leaf, Kind::Container, Kind::Wrapper] {
+    for kind in [TaskKind::Leaf, TaskKind::Container, TaskKind::Wrapper] {
         for from in Phase::ALL {
             let targets = targets(kind, from);
             for to in Phase::ALL {

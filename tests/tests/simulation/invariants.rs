@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use phasm_engine::{
     event::{Event, Fence, PhaseChanged, PolicyEvaluated, Reason, TaskId, TimeLimit},
-    phase::{Kind, Phase},
+    phase::{Phase, TaskKind},
     plan::{MaxAttempts, Recovery, RuleAction, TemplateKind, Tolerance, Verdict, Work},
     run::{Run, TaskRun},
     time::Timestamp,
@@ -99,7 +99,7 @@ impl Watch {
         if !edges(run.kind(task)).iter().any(|(from, to)| *from == change.from && to.contains(&change.to)) {
             return Err("no such edge (R-P2)".to_owned());
         }
-        if change.to.is_terminal() && run.kind(task) == Kind::Container {
+        if change.to.is_terminal() && run.kind(task) == TaskKind::Container {
             self.container_ended(run, task)?;
         }
         Ok(())
@@ -190,7 +190,8 @@ impl Watch {
 
     /// The counts that a run keeps are those of its task runs.
     fn agrees(&self, run: &Run) -> Checked {
-        let leaves = || run.tasks().iter().filter(|task| task.hook.is_none() && run.kind(task) == Kind::Leaf);
+        let leaves =
+            || run.tasks().iter().filter(|task| task.hook.is_none() && run.kind(task) == TaskKind::Leaf);
         let count = |holds: &dyn Fn(&TaskRun) -> bool| leaves().filter(|task| holds(task)).count();
         let in_flight = count(&|task| task.in_flight());
         if in_flight != run.in_flight() as usize {
@@ -238,21 +239,21 @@ fn severity(phase: Phase) -> u8 {
 }
 
 /// R-P2, written down a second time.
-fn edges(kind: Kind) -> &'static [(Phase, &'static [Phase])] {
+fn edges(kind: TaskKind) -> &'static [(Phase, &'static [Phase])] {
     use Phase::{Cancelled, Created, Error, Failed, Ready, Running, Skipped, Succeeded, Suspended, Timeout};
     match kind {
-        Kind::Leaf => &[
+        TaskKind::Leaf => &[
             (Created, &[Ready, Skipped, Cancelled, Error]),
             (Ready, &[Running, Created, Succeeded, Failed, Error, Timeout, Cancelled]),
             (Running, &[Suspended, Created, Succeeded, Failed, Error, Timeout, Cancelled]),
             (Suspended, &[Running, Created, Succeeded, Failed, Error, Timeout, Cancelled]),
         ],
-        Kind::Container => &[
+        TaskKind::Container => &[
             (Created, &[Ready, Succeeded, Failed, Error, Timeout, Skipped, Cancelled]),
             (Ready, &[Running, Succeeded, Failed, Error, Timeout, Cancelled]),
             (Running, &[Succeeded, Failed, Error, Timeout, Cancelled]),
         ],
-        Kind::Wrapper => &[
+        TaskKind::Wrapper => &[
             (Created, &[Ready, Succeeded, Failed, Error, Timeout, Skipped, Cancelled]),
             (Ready, &[Running, Created, Succeeded, Failed, Error, Timeout, Cancelled]),
             (Running, &[Created, Succeeded, Failed, Error, Timeout, Cancelled]),

@@ -4,10 +4,10 @@ use std::{fmt, sync::Arc};
 
 /// A document path; clones share their beginning.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Path(Option<Arc<Step>>);
+pub struct Path(Option<Arc<Joint>>);
 
 #[derive(Debug, PartialEq, Eq)]
-struct Step {
+struct Joint {
     parent: Path,
     segment: Segment,
 }
@@ -46,7 +46,7 @@ impl Path {
     }
 
     fn step(&self, segment: Segment) -> Self {
-        Self(Some(Arc::new(Step { parent: self.clone(), segment })))
+        Self(Some(Arc::new(Joint { parent: self.clone(), segment })))
     }
 }
 

@@ -32,7 +32,7 @@ pub enum Phase {
 
 /// Which edges apply.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
+pub enum TaskKind {
     /// A task run whose work is one executor.
     Leaf,
     /// The run of a dag, loop or pipeline.
@@ -81,14 +81,14 @@ impl Phase {
 
     /// Whether a task run of `kind` may go from this phase to `to`: the one definition of legal edges.
     #[must_use]
-    pub fn may_become(self, to: Self, kind: Kind) -> bool {
+    pub fn may_become(self, to: Self, kind: TaskKind) -> bool {
         if self.is_terminal() {
             return false;
         }
         match kind {
-            Kind::Leaf => self.leaf_may_become(to),
-            Kind::Container => self.container_may_become(to),
-            Kind::Wrapper => {
+            TaskKind::Leaf => self.leaf_may_become(to),
+            TaskKind::Container => self.container_may_become(to),
+            TaskKind::Wrapper => {
                 self.container_may_become(to)
                     || matches!((self, to), (Self::Ready | Self::Running, Self::Created))
             }

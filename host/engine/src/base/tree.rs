@@ -24,7 +24,7 @@ pub struct Span {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Tree {
     /// What is written.
-    pub node: Node,
+    pub node: TreeNode,
     /// Where it is written.
     pub span: Span,
     /// How a text is written that stands in the source in other letters or on several lines; shared by clones.
@@ -53,7 +53,7 @@ pub enum Style {
 
 /// What can be written.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Node {
+pub enum TreeNode {
     /// Nothing, or `null`.
     Null,
     /// A truth value.
@@ -80,7 +80,7 @@ pub struct Key {
 impl Tree {
     /// What is written at `span`.
     #[must_use]
-    pub fn new(node: Node, span: Span) -> Self {
+    pub fn new(node: TreeNode, span: Span) -> Self {
         Self { node, span, written: None }
     }
 
@@ -88,12 +88,12 @@ impl Tree {
     #[must_use]
     pub fn to_value(&self) -> Value {
         match &self.node {
-            Node::Null => Value::Null,
-            Node::Bool(b) => Value::Bool(*b),
-            Node::Number(n) => Value::Number(n.clone()),
-            Node::String(s) => Value::String(s.clone()),
-            Node::Array(items) => items.iter().map(Self::to_value).collect::<Vec<_>>().into(),
-            Node::Object(members) => {
+            TreeNode::Null => Value::Null,
+            TreeNode::Bool(b) => Value::Bool(*b),
+            TreeNode::Number(n) => Value::Number(n.clone()),
+            TreeNode::String(s) => Value::String(s.clone()),
+            TreeNode::Array(items) => items.iter().map(Self::to_value).collect::<Vec<_>>().into(),
+            TreeNode::Object(members) => {
                 members.iter().map(|(k, v)| (k.name.clone(), v.to_value())).collect::<Map>().into()
             }
         }
@@ -105,16 +105,16 @@ impl From<&Value> for Tree {
     fn from(value: &Value) -> Self {
         let span = Span::default();
         let node = match value {
-            Value::Null => Node::Null,
-            Value::Bool(b) => Node::Bool(*b),
-            Value::Number(n) => Node::Number(n.clone()),
-            Value::String(s) => Node::String(s.clone()),
-            Value::Array(items) => Node::Array(items.iter().map(Self::from).collect()),
+            Value::Null => TreeNode::Null,
+            Value::Bool(b) => TreeNode::Bool(*b),
+            Value::Number(n) => TreeNode::Number(n.clone()),
+            Value::String(s) => TreeNode::String(s.clone()),
+            Value::Array(items) => TreeNode::Array(items.iter().map(Self::from).collect()),
             Value::Object(map) => {
                 let member = |(name, value): (&Arc<str>, &Value)| {
                     (Key { name: name.clone(), span }, Self::from(value))
                 };
-                Node::Object(map.iter().map(member).collect())
+                TreeNode::Object(map.iter().map(member).collect())
             }
         };
         Self::new(node, span)

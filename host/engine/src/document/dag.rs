@@ -10,7 +10,7 @@ use crate::{
     knobs::Tolerance,
     problem::codes::shape,
     time::Millis,
-    tree::Node,
+    tree::TreeNode,
 };
 
 use super::{
@@ -169,7 +169,7 @@ fn positions(list: &[TaskDoc]) -> BTreeMap<Arc<str>, usize> {
 }
 
 fn entrypoints(cursor: &Cursor<'_>, report: &Report) -> Option<Vec<Name>> {
-    if let Node::String(name) = &cursor.tree.node {
+    if let TreeNode::String(name) = &cursor.tree.node {
         return Some(vec![cursor.located(name.clone())]);
     }
     let names = TEXTS.read(cursor, report)?;

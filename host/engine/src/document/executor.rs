@@ -5,7 +5,7 @@ use serde_json::json;
 use crate::{
     form::{Cursor, Field, Form, Name, Report, Site, Table},
     problem::codes::shape,
-    tree::{Node, Tree},
+    tree::{Tree, TreeNode},
 };
 
 use super::ValueDoc;
@@ -90,7 +90,7 @@ pub(super) fn labelled_config(
 ) -> Option<ValueDoc> {
     let span = site.span;
     let key = crate::tree::Key { name: "spec".into(), span };
-    let spec = Tree::new(Node::Object(members), span);
-    let tree = Tree::new(Node::Object(vec![(key, spec)]), span);
+    let spec = Tree::new(TreeNode::Object(members), span);
+    let tree = Tree::new(TreeNode::Object(vec![(key, spec)]), span);
     ValueDoc::read(true, &Cursor { tree: &tree, path: site.path.clone() }, report)
 }

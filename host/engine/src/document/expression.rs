@@ -11,7 +11,7 @@ use crate::{
         Problem,
         codes::{Entry, expressions},
     },
-    tree::{Node, Tree},
+    tree::{Tree, TreeNode},
 };
 
 use super::passage::{Passage, word_at};
@@ -69,9 +69,9 @@ pub(super) const VALUE: Form<ValueDoc> =
 impl ExprDoc {
     fn read(cursor: &Cursor<'_>, report: &Report) -> Option<Self> {
         let text: Arc<str> = match &cursor.tree.node {
-            Node::Bool(value) => value.to_string().into(),
-            Node::String(text) => text.clone(),
-            Node::Null | Node::Number(_) | Node::Array(_) | Node::Object(_) => {
+            TreeNode::Bool(value) => value.to_string().into(),
+            TreeNode::String(text) => text.clone(),
+            TreeNode::Null | TreeNode::Number(_) | TreeNode::Array(_) | TreeNode::Object(_) => {
                 cursor.wrong_type("an expression, as text", report);
                 return None;
             }
@@ -85,8 +85,8 @@ impl ExprDoc {
         }
     }
 
-    fn written(&self) -> Written<'_> {
-        Written { expr: &self.expr, site: self.site.clone(), passage: Some(&self.passage), offset: 0 }
+    fn written(&self) -> InText<'_> {
+        InText { expr: &self.expr, site: self.site.clone(), passage: Some(&self.passage), offset: 0 }
     }
 
     /// Every path read.
@@ -101,7 +101,7 @@ impl ExprDoc {
 }
 
 /// An expression within the text that it stands in.
-struct Written<'a> {
+struct InText<'a> {
     expr: &'a Expr,
     site: Site,
     passage: Option<&'a Passage>,
@@ -118,7 +118,7 @@ impl ReadAt<'_> {
     }
 }
 
-impl<'a> Written<'a> {
+impl<'a> InText<'a> {
     fn read(&self, read: &'a Read) -> ReadAt<'a> {
         ReadAt { read, whole: self.site.clone(), passage: self.passage, offset: self.offset }
     }
@@ -151,40 +151,40 @@ impl ValueDoc {
         }
     }
 
-    fn written(&self) -> impl Iterator<Item = Written<'_>> {
+    fn written(&self) -> impl Iterator<Item = InText<'_>> {
         let found = self.value.placeholders(&self.site.path).into_iter();
         found.map(|(path, Placeholder { expr, offset, span })| {
             let site = Site { path, span: *span };
-            Written { expr, site, passage: self.texts.get(&span.start), offset: *offset }
+            InText { expr, site, passage: self.texts.get(&span.start), offset: *offset }
         })
     }
 
     /// Every path read.
     pub(crate) fn reads(&self) -> impl Iterator<Item = ReadAt<'_>> {
-        self.written().flat_map(Written::reads)
+        self.written().flat_map(InText::reads)
     }
 
     /// Every comparison of a path with a literal.
     pub(crate) fn comparisons(&self) -> impl Iterator<Item = ComparisonAt<'_>> {
-        self.written().flat_map(Written::comparisons)
+        self.written().flat_map(InText::comparisons)
     }
 }
 
 fn collect_texts(tree: &Tree, texts: &mut Texts) {
     match &tree.node {
-        Node::String(text) if text.contains("{{") => {
+        TreeNode::String(text) if text.contains("{{") => {
             texts.insert(tree.span.start, Passage::new(text.clone(), tree));
         }
-        Node::Array(items) => items.iter().for_each(|item| collect_texts(item, texts)),
-        Node::Object(members) => members.iter().for_each(|(_, member)| collect_texts(member, texts)),
-        Node::Null | Node::Bool(_) | Node::Number(_) | Node::String(_) => {}
+        TreeNode::Array(items) => items.iter().for_each(|item| collect_texts(item, texts)),
+        TreeNode::Object(members) => members.iter().for_each(|(_, member)| collect_texts(member, texts)),
+        TreeNode::Null | TreeNode::Bool(_) | TreeNode::Number(_) | TreeNode::String(_) => {}
     }
 }
 
 fn report_placeholder(cursor: &Cursor<'_>, error: &PlaceholderError, texts: &Texts, report: &Report) {
     let Some(passage) = texts.get(&error.span.start) else { return };
     let site = Site { path: cursor.path.suffixed(&error.path), span: error.span };
-    let tree = Tree::new(Node::String(passage.text.clone()), error.span);
+    let tree = Tree::new(TreeNode::String(passage.text.clone()), error.span);
     report_syntax(&site, passage, &error.error, &tree, report);
 }
 

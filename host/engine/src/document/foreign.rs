@@ -1,6 +1,6 @@
 //! What other engines call what a workflow holds: hints for those who come from Argo Workflows and its like.
 
-type Words = &'static [(&'static str, &'static str)];
+type Counterparts = &'static [(&'static str, &'static str)];
 
 const EXECUTOR: &str = "write `executor: {type: …}`; its work is done by a plugin of that type";
 const DEPENDENCIES: &str = "write `dependencies: [a, b]`; `continueOn` of the tasks before and `when` say which ends of theirs will do";
@@ -13,7 +13,7 @@ const STEPS: &str =
 const ARGUMENTS: &str = "write `arguments: {parameters: [{name: …, value: …}]}`";
 
 /// Of tasks, wherever they stand.
-pub(super) const TASK: Words = &[
+pub(super) const TASK: Counterparts = &[
     ("activeDeadlineSeconds", TIMEOUT),
     ("args", "give them to the executor as `inputs`"),
     ("command", EXECUTOR),
@@ -51,7 +51,7 @@ const CONTAINER: &str =
     "write `task: {name: …, executor: {type: …}}`; the work is done by a plugin of that type";
 
 /// Of templates.
-pub(super) const TEMPLATE: Words = &[
+pub(super) const TEMPLATE: Counterparts = &[
     ("activeDeadlineSeconds", INSIDE),
     ("container", CONTAINER),
     ("containerSet", CONTAINER),
@@ -71,14 +71,14 @@ pub(super) const TEMPLATE: Words = &[
 ];
 
 /// Of dags and pipelines.
-pub(super) const CONTAINERS: Words = &[
+pub(super) const CONTAINERS: Counterparts = &[
     ("activeDeadlineSeconds", "write `timeout: 30s`"),
     ("steps", "write `tasks`"),
     ("target", "write `entrypoints`: the tasks to begin with"),
 ];
 
 /// Of `spec`.
-pub(super) const SPEC: Words = &[
+pub(super) const SPEC: Counterparts = &[
     ("activeDeadlineSeconds", "write `timeout: 30s`"),
     ("dag", "write it as one of `templates`, and its name as `entrypoint`"),
     ("inputs", "write `arguments: {parameters: [{name: …, default: …}]}`"),
@@ -92,7 +92,7 @@ pub(super) const SPEC: Words = &[
 const IN_SPEC: &str = "it belongs into `spec`";
 
 /// Of the document itself.
-pub(super) const WORKFLOW: Words = &[
+pub(super) const WORKFLOW: Counterparts = &[
     ("arguments", IN_SPEC),
     ("entrypoint", IN_SPEC),
     ("hooks", IN_SPEC),
@@ -104,10 +104,10 @@ pub(super) const WORKFLOW: Words = &[
 ];
 
 /// Of `metadata`.
-pub(super) const METADATA: Words = &[("generateName", "write `name`; every run has an id of its own")];
+pub(super) const METADATA: Counterparts = &[("generateName", "write `name`; every run has an id of its own")];
 
 /// Of `retry`.
-pub(super) const RETRIES: Words = &[
+pub(super) const RETRIES: Counterparts = &[
     ("backoff", "write `delay: 1s`, `exponentialBackoff: 2` and `maxDelay: 1m` beside `limit`"),
     ("retryPolicy", "write `expression`; without one Error and Timeout are tried again, and Failed is not"),
 ];

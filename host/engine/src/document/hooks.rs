@@ -23,7 +23,7 @@ pub(crate) type HooksDoc = Vec<HookDoc>;
 pub(super) const HOOKS: Form<HooksDoc> = Form::new(
     |cursor, report| {
         let object = cursor.object(&HOOKS_TABLE, report)?;
-        let hook = |(field, kind): &(&Field<Call>, _)| Some(object.optional(field)?.on(*kind));
+        let hook = |(field, kind): &(&Field<HookBody>, _)| Some(object.optional(field)?.on(*kind));
         Some(EVENTS.iter().filter_map(hook).collect())
     },
     |defs| defs.object(&HOOKS_TABLE),
@@ -46,7 +46,7 @@ static HOOKS_TABLE: Table = Table::closed(
     &[],
 );
 
-static EVENTS: [(&Field<Call>, HookType); 9] = [
+static EVENTS: [(&Field<HookBody>, HookType); 9] = [
     (&ON_START, HookType::OnStart),
     (&ON_SUCCESS, HookType::OnSuccess),
     (&ON_FAILURE, HookType::OnFailure),
@@ -58,40 +58,40 @@ static EVENTS: [(&Field<Call>, HookType); 9] = [
     (&ON_EXIT, HookType::OnExit),
 ];
 
-const fn event(name: &'static str, about: &'static str) -> Field<Call> {
+const fn event(name: &'static str, about: &'static str) -> Field<HookBody> {
     Field::optional(name, HOOK, about)
 }
 
-static ON_START: Field<Call> = event("onStart", "Runs when it starts Running, once.");
-static ON_SUCCESS: Field<Call> = event("onSuccess", "Runs when it has ended Succeeded.");
-static ON_FAILURE: Field<Call> = event("onFailure", "Runs when it has ended Failed.");
-static ON_ERROR: Field<Call> =
+static ON_START: Field<HookBody> = event("onStart", "Runs when it starts Running, once.");
+static ON_SUCCESS: Field<HookBody> = event("onSuccess", "Runs when it has ended Succeeded.");
+static ON_FAILURE: Field<HookBody> = event("onFailure", "Runs when it has ended Failed.");
+static ON_ERROR: Field<HookBody> =
     event("onError", "Runs when it has ended Error, and Timeout where there is no `onTimeout`.");
-static ON_TIMEOUT: Field<Call> = event("onTimeout", "Runs when it has ended Timeout.");
-static ON_SUSPEND: Field<Call> = event("onSuspend", "Runs whenever it is Suspended.");
-static ON_RESUME: Field<Call> = event("onResume", "Runs whenever it is resumed.");
-static ON_CANCEL: Field<Call> = event("onCancel", "Runs when it has ended Cancelled.");
-static ON_EXIT: Field<Call> = event("onExit", "Runs after any end, behind the other hooks.");
+static ON_TIMEOUT: Field<HookBody> = event("onTimeout", "Runs when it has ended Timeout.");
+static ON_SUSPEND: Field<HookBody> = event("onSuspend", "Runs whenever it is Suspended.");
+static ON_RESUME: Field<HookBody> = event("onResume", "Runs whenever it is resumed.");
+static ON_CANCEL: Field<HookBody> = event("onCancel", "Runs when it has ended Cancelled.");
+static ON_EXIT: Field<HookBody> = event("onExit", "Runs after any end, behind the other hooks.");
 
 /// A hook, whatever its event.
-struct Call {
+struct HookBody {
     site: Site,
     template: Option<Name>,
     arguments: ParametersDoc,
     when: Option<ExprDoc>,
 }
 
-impl Call {
+impl HookBody {
     fn on(self, kind: HookType) -> HookDoc {
         let Self { site, template, arguments, when } = self;
         HookDoc { kind, site, template, arguments, when }
     }
 }
 
-const HOOK: Form<Call> = Form::new(
+const HOOK: Form<HookBody> = Form::new(
     |cursor, report| {
         let object = cursor.object(&HOOK_TABLE, report)?;
-        Some(Call {
+        Some(HookBody {
             site: cursor.site(),
             template: object.optional(&TEMPLATE),
             arguments: ParametersDoc::field(&object, &HOOK_ARGUMENTS),

@@ -14,7 +14,7 @@ use crate::{
     },
     knobs::{Aggregate, AggregateStrategy, Tolerance},
     problem::codes::shape,
-    tree::{Key, Node, Tree},
+    tree::{Key, Tree, TreeNode},
     value::Value,
 };
 
@@ -233,14 +233,18 @@ impl ItemDoc {
     fn read(cursor: &Cursor<'_>, report: &Report) -> Option<Self> {
         let value = VALUE.read(cursor, report)?;
         let fields = match &cursor.tree.node {
-            Node::Object(members) => {
+            TreeNode::Object(members) => {
                 let field = |(key, tree): &(Key, Tree)| {
                     let path = cursor.path.key(key.name.clone());
                     (key.name.clone(), Site { path, span: tree.span })
                 };
                 members.iter().map(field).collect()
             }
-            Node::Null | Node::Bool(_) | Node::Number(_) | Node::String(_) | Node::Array(_) => Vec::new(),
+            TreeNode::Null
+            | TreeNode::Bool(_)
+            | TreeNode::Number(_)
+            | TreeNode::String(_)
+            | TreeNode::Array(_) => Vec::new(),
         };
         Some(Self { value, fields })
     }

@@ -62,22 +62,22 @@ pub(super) const PARAMETER_NAME: Form<Name> = Form::new(
 );
 
 /// Which characters a kind of name is made of; hyphens may stand inside.
-struct Letters {
+struct Alphabet {
     edge: fn(char) -> bool,
     expected: &'static str,
 }
 
-const PLAIN: Letters = Letters {
+const PLAIN: Alphabet = Alphabet {
     edge: |c| c.is_ascii_lowercase() || c.is_ascii_digit(),
     expected: "lower-case letters, digits and inner hyphens",
 };
 
-const LABELS: Letters = Letters {
+const LABELS: Alphabet = Alphabet {
     edge: |c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_',
     expected: "lower-case letters, digits, `_` and inner hyphens",
 };
 
-impl Letters {
+impl Alphabet {
     fn fit(&self, name: &str) -> bool {
         name.len() <= LONGEST
             && name.starts_with(self.edge)
@@ -86,7 +86,7 @@ impl Letters {
     }
 }
 
-fn checked(letters: &Letters, cursor: &Cursor<'_>, report: &Report) -> Option<Name> {
+fn checked(letters: &Alphabet, cursor: &Cursor<'_>, report: &Report) -> Option<Name> {
     let name = cursor.text(report)?;
     if !letters.fit(&name) {
         let expected = letters.expected;

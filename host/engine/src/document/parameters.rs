@@ -15,7 +15,7 @@ use crate::{
         Problem,
         codes::{names, shape},
     },
-    tree::{Key, Node, Tree},
+    tree::{Key, Tree, TreeNode},
     value::Value,
 };
 
@@ -100,7 +100,7 @@ static ARGUMENT_LIST: Field<Entries> = Field::optional(
 static ARTIFACTS: Field<()> = Field::optional("artifacts", IGNORED, "Ignored, with a warning.");
 
 fn entries(form: &Form<ParameterDoc>, cursor: &Cursor<'_>, report: &Report) -> Option<Entries> {
-    if let Node::Object(members) = &cursor.tree.node {
+    if let TreeNode::Object(members) = &cursor.tree.node {
         report.problem(not_a_map(cursor, members.first()));
         return None;
     }
@@ -117,7 +117,7 @@ fn not_a_map(cursor: &Cursor<'_>, first: Option<&(Key, Tree)>) -> Problem {
 }
 
 fn is_plain(value: &Tree) -> bool {
-    matches!(value.node, Node::Null | Node::Bool(_) | Node::Number(_) | Node::String(_))
+    matches!(value.node, TreeNode::Null | TreeNode::Bool(_) | TreeNode::Number(_) | TreeNode::String(_))
 }
 
 impl ParametersDoc {

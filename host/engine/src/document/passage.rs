@@ -188,7 +188,7 @@ pub(super) fn word_at(text: &str, offset: usize) -> Range<usize> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::tree::Node;
+    use crate::tree::TreeNode;
 
     /// Where `part` is when `source` stands in line 3, column 5 and means `text`, and what is written there.
     fn found<'s>(style: Style, source: &'s str, text: &str, part: &str) -> Option<(u32, u32, &'s str)> {
@@ -197,7 +197,7 @@ mod tests {
         let written = Written { style, source: source.into() };
         let tree = Tree {
             written: (!is_verbatim).then(|| Arc::new(written)),
-            ..Tree::new(Node::String(text.into()), span)
+            ..Tree::new(TreeNode::String(text.into()), span)
         };
         let at = text.find(part).unwrap();
         let found = Passage::new(text.into(), &tree).part(at..at + part.len())?;
@@ -248,7 +248,7 @@ mod tests {
     #[test]
     fn what_does_not_agree_has_no_place() {
         assert_eq!(found(Style::Double, r#""x bc""#, "y bc and more", "bc"), None);
-        let program = Tree::new(Node::String("a".into()), Span::default());
+        let program = Tree::new(TreeNode::String("a".into()), Span::default());
         assert_eq!(Passage::new("a".into(), &program).part(0..1), None);
     }
 
@@ -259,8 +259,10 @@ mod tests {
         let source = text.replace('\n', "\n    ");
         let span = Span { line: 1, column: 5, start: 0, end: source.len() };
         let written = Written { style: Style::Plain, source: source.into() };
-        let tree =
-            Tree { written: Some(Arc::new(written)), ..Tree::new(Node::String(text.as_str().into()), span) };
+        let tree = Tree {
+            written: Some(Arc::new(written)),
+            ..Tree::new(TreeNode::String(text.as_str().into()), span)
+        };
         let passage = Passage::new(text.as_str().into(), &tree);
         let last = passage.part(text.len() - 5..text.len() - 1).unwrap();
         assert_eq!((last.line, last.column), (10_000, 13));

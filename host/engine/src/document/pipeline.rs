@@ -7,7 +7,7 @@ use serde_json::json;
 use super::foreign;
 use crate::{
     form::{Cursor, Field, Form, Object, Report, Table, whole},
-    tree::Node,
+    tree::TreeNode,
 };
 
 use self::labelled::LABELLED;
@@ -81,7 +81,7 @@ impl PipelineDoc {
 }
 
 fn task(cursor: &Cursor<'_>, report: &Report) -> Option<TaskDoc> {
-    if let Node::Object(members) = &cursor.tree.node
+    if let TreeNode::Object(members) = &cursor.tree.node
         && let [(key, _)] = members.as_slice()
         && !OWN_FIELDS.contains(&&*key.name)
     {

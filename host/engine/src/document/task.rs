@@ -120,7 +120,7 @@ pub(crate) const FIELDS: [&str; 17] = [
 ];
 
 /// Where tasks are written.
-struct Place {
+struct TaskSpot {
     table: &'static Table,
     name: &'static Field<Name>,
     /// Whether `template` is a call there, and not what a wrapper wraps.
@@ -136,7 +136,7 @@ impl TaskDoc {
         }
     }
 
-    fn read(place: &Place, cursor: &Cursor<'_>, report: &Report) -> Option<Self> {
+    fn read(place: &TaskSpot, cursor: &Cursor<'_>, report: &Report) -> Option<Self> {
         let object = cursor.object(place.table, report)?;
         let work = WorkDoc::read(&object);
         // A call leaves inputs and outputs to the template; what it has of them has been reported.

@@ -6,13 +6,13 @@ use crate::{
     form::{BOOLEAN, Cursor, Field, Form, Report, TIMEOUT, Table, timeout},
     knobs::TimeoutPolicy,
     time::Millis,
-    tree::Node,
+    tree::TreeNode,
 };
 
 /// `spec.timeout`; `None` is `none`.
 pub(super) const TIMEOUT_OR_NONE: Form<Option<Millis>> = Form::new(
     |cursor, report| {
-        if matches!(&cursor.tree.node, Node::String(text) if &**text == "none") {
+        if matches!(&cursor.tree.node, TreeNode::String(text) if &**text == "none") {
             return Some(None);
         }
         timeout(cursor, report, "write `none` to have no timeout").map(Some)

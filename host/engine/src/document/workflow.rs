@@ -54,10 +54,10 @@ static API_VERSION: Field<ApiVersion> = Field::required(
     "The language that the document is written in.",
 );
 
-static KIND: Field<Kind> = Field::required(
+static KIND: Field<DocumentKind> = Field::required(
     "kind",
     "`Workflow`",
-    word::<Kind>(),
+    word::<DocumentKind>(),
     "`Workflow`, or `CronWorkflow`, which is read and checked but cannot be run yet.",
 );
 
@@ -84,12 +84,12 @@ impl Words for ApiVersion {
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Kind {
+enum DocumentKind {
     Workflow,
     Cron,
 }
 
-impl Words for Kind {
+impl Words for DocumentKind {
     const WORDS: &'static [(&'static str, Self)] =
         &[("Workflow", Self::Workflow), ("CronWorkflow", Self::Cron)];
 }
@@ -98,7 +98,7 @@ impl Words for Kind {
 pub(crate) fn read(tree: &Tree, report: &Report) -> Option<WorkflowDoc> {
     let object = Cursor::root(tree).object(&WORKFLOW, report)?;
     object.optional(&API_VERSION);
-    let cron = object.optional(&KIND) == Some(Kind::Cron);
+    let cron = object.optional(&KIND) == Some(DocumentKind::Cron);
     let Metadata { name, namespace, version, labels } = object.optional(&METADATA).unwrap_or_default();
     let spec = object.get(SPEC.name())?;
     let spec = if cron { CRON_SPEC.read(&spec, report) } else { SPEC_OF_WORKFLOW.read(&spec, report) };

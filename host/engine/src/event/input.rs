@@ -8,7 +8,7 @@ use super::{Fence, TaskId};
 #[derive(Clone, Debug, PartialEq)]
 pub enum Input {
     /// The host lets so many leaves be dispatched; what the run cannot use it leaves.
-    Granted(u32),
+    Lent(u32),
     /// The executor has started.
     Started(Fence),
     /// The executor has returned, or the host reports in its place.

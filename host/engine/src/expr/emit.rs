@@ -8,7 +8,7 @@ use std::{collections::BTreeMap, fmt::Write, sync::Arc};
 
 use super::{
     Read,
-    node::{Comparator, Kind, Node},
+    ast::{Ast, AstKind, Comparator},
 };
 use crate::value::Value;
 
@@ -32,7 +32,7 @@ pub(super) struct Program {
     pub(super) builds: bool,
 }
 
-pub(super) fn emit(root: &Node, reads: &[Read]) -> Program {
+pub(super) fn emit(root: &Ast, reads: &[Read]) -> Program {
     let mut emitter = Emitter { reads, slots: BTreeMap::new(), program: Program::default() };
     emitter.node(root);
     emitter.program
@@ -54,7 +54,7 @@ impl Emitter<'_> {
         let _ = write!(self.program.text, "{letter}{index}");
     }
 
-    fn call<'n>(&mut self, operation: &str, operands: impl IntoIterator<Item = &'n Node>) {
+    fn call<'n>(&mut self, operation: &str, operands: impl IntoIterator<Item = &'n Ast>) {
         self.push(operation);
         self.push("(");
         self.separated(", ", operands, Self::node);
@@ -64,8 +64,8 @@ impl Emitter<'_> {
     fn separated<'n>(
         &mut self,
         separator: &str,
-        nodes: impl IntoIterator<Item = &'n Node>,
-        mut each: impl FnMut(&mut Self, &Node),
+        nodes: impl IntoIterator<Item = &'n Ast>,
+        mut each: impl FnMut(&mut Self, &Ast),
     ) {
         for (index, node) in nodes.into_iter().enumerate() {
             if index > 0 {
@@ -75,41 +75,41 @@ impl Emitter<'_> {
         }
     }
 
-    fn node(&mut self, node: &Node) {
+    fn node(&mut self, node: &Ast) {
         self.program.builds |= node.builds();
         match &node.kind {
-            Kind::Literal(value) => self.literal(value),
-            Kind::Path(read) => self.path(*read),
-            Kind::List(items) => self.call("list", items),
-            Kind::Object(members) => self.object(members),
-            Kind::Member(base, name) => self.call("member", [base.as_ref(), &Node::literal(name.clone())]),
-            Kind::Index(pair) => self.call("at", pair.iter()),
-            Kind::Filter(filter, operands) => self.call(filter.name, operands),
-            Kind::Call(name, arguments) => {
+            AstKind::Literal(value) => self.literal(value),
+            AstKind::Path(read) => self.path(*read),
+            AstKind::List(items) => self.call("list", items),
+            AstKind::Object(members) => self.object(members),
+            AstKind::Member(base, name) => self.call("member", [base.as_ref(), &Ast::literal(name.clone())]),
+            AstKind::Index(pair) => self.call("at", pair.iter()),
+            AstKind::Filter(filter, operands) => self.call(filter.name, operands),
+            AstKind::Call(name, arguments) => {
                 self.program.calls = true;
                 self.push("invoke(");
                 self.push(FUNCTIONS);
                 self.push(", ");
                 self.separated(
                     ", ",
-                    std::iter::once(&Node::literal(name.clone())).chain(arguments),
+                    std::iter::once(&Ast::literal(name.clone())).chain(arguments),
                     Self::node,
                 );
                 self.push(")");
             }
-            Kind::Text(parts) => self.call("text", parts),
-            Kind::Default(pair) => self.native(" ?? ", pair.iter(), Self::node),
-            Kind::Not(inner) => self.call("not", [inner.as_ref()]),
-            Kind::Negate(inner) => self.call("negate", [inner.as_ref()]),
-            Kind::Chain(operators, operands) => {
-                let operators = Node::literal(operators.as_str());
+            AstKind::Text(parts) => self.call("text", parts),
+            AstKind::Default(pair) => self.native(" ?? ", pair.iter(), Self::node),
+            AstKind::Not(inner) => self.call("not", [inner.as_ref()]),
+            AstKind::Negate(inner) => self.call("negate", [inner.as_ref()]),
+            AstKind::Chain(operators, operands) => {
+                let operators = Ast::literal(operators.as_str());
                 self.call("chain", std::iter::once(&operators).chain(operands));
             }
-            Kind::Compare(by, pair) => self.call(comparison(*by), pair.iter()),
-            Kind::In(pair) => self.membership(pair),
-            Kind::And(terms) => self.native(" && ", terms, Self::condition),
-            Kind::Or(terms) => self.native(" || ", terms, Self::condition),
-            Kind::Choose(parts) => self.call("choose", parts.iter()),
+            AstKind::Compare(by, pair) => self.call(comparison(*by), pair.iter()),
+            AstKind::In(pair) => self.membership(pair),
+            AstKind::And(terms) => self.native(" && ", terms, Self::condition),
+            AstKind::Or(terms) => self.native(" || ", terms, Self::condition),
+            AstKind::Choose(parts) => self.call("choose", parts.iter()),
         }
     }
 
@@ -117,8 +117,8 @@ impl Emitter<'_> {
     fn native<'n>(
         &mut self,
         operator: &str,
-        nodes: impl IntoIterator<Item = &'n Node>,
-        each: impl FnMut(&mut Self, &Node),
+        nodes: impl IntoIterator<Item = &'n Ast>,
+        each: impl FnMut(&mut Self, &Ast),
     ) {
         self.push("(");
         self.separated(operator, nodes, each);
@@ -126,7 +126,7 @@ impl Emitter<'_> {
     }
 
     /// A node where Rhai needs a boolean.
-    fn condition(&mut self, node: &Node) {
+    fn condition(&mut self, node: &Ast) {
         if node.is_boolean() {
             self.node(node);
         } else {
@@ -143,18 +143,18 @@ impl Emitter<'_> {
         self.name('v', slot);
     }
 
-    fn object(&mut self, members: &[(Arc<str>, Node)]) {
-        let keys: Vec<Node> = members.iter().map(|(key, _)| Node::literal(key.clone())).collect();
+    fn object(&mut self, members: &[(Arc<str>, Ast)]) {
+        let keys: Vec<Ast> = members.iter().map(|(key, _)| Ast::literal(key.clone())).collect();
         let pairs = keys.iter().zip(members).flat_map(|(key, (_, node))| [key, node]);
         self.call("object", pairs);
     }
 
     /// A literal list is compared element by element, without making it first.
-    fn membership(&mut self, pair: &[Node; 2]) {
+    fn membership(&mut self, pair: &[Ast; 2]) {
         let [item, container] = pair;
         match container.as_literal() {
             Some(Value::Array(values)) => {
-                let values: Vec<Node> = values.iter().cloned().map(Node::literal).collect();
+                let values: Vec<Ast> = values.iter().cloned().map(Ast::literal).collect();
                 self.call("among", std::iter::once(item).chain(&values));
             }
             Some(_) | None => self.call("within", pair),

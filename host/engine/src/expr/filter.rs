@@ -6,7 +6,7 @@ mod text;
 
 use std::ops::RangeInclusive;
 
-use super::{SyntaxError, budget::Budget, view::View};
+use super::{SyntaxError, budget::Budget, value_ref::ValueRef};
 use crate::{suggest::nearest, value::Value};
 
 /// A filter: a pure function of the value before it and its arguments. Null passes through all of them.
@@ -17,10 +17,10 @@ pub(super) struct Filter {
     pub(super) arguments: RangeInclusive<usize>,
     /// Whether the result may be nested more deeply than the operands.
     pub(super) builds: bool,
-    run: Run,
+    run: FilterFn,
 }
 
-type Run = fn(&Call<'_>, &mut Budget) -> Result<Value, String>;
+type FilterFn = fn(&FilterCall<'_>, &mut Budget) -> Result<Value, String>;
 
 /// All filters but `default`, which is part of the grammar: its argument is evaluated only when needed.
 pub(super) static FILTERS: [Filter; 19] = [
@@ -45,12 +45,12 @@ pub(super) static FILTERS: [Filter; 19] = [
     filter("upper", 0..=0, text::upper),
 ];
 
-const fn filter(name: &'static str, arguments: RangeInclusive<usize>, run: Run) -> Filter {
+const fn filter(name: &'static str, arguments: RangeInclusive<usize>, run: FilterFn) -> Filter {
     Filter { name, arguments, builds: false, run }
 }
 
 /// One use of a filter, while it runs.
-struct Call<'a> {
+struct FilterCall<'a> {
     name: &'static str,
     /// The value before the filter.
     subject: &'a Value,
@@ -66,14 +66,14 @@ impl Filter {
         match operands.split_first() {
             None | Some((Value::Null, _)) => Ok(Value::Null),
             Some((subject, arguments)) => {
-                let call = Call { name: self.name, subject, arguments };
+                let call = FilterCall { name: self.name, subject, arguments };
                 (self.run)(&call, budget)
             }
         }
     }
 }
 
-impl<'a> Call<'a> {
+impl<'a> FilterCall<'a> {
     fn argument(&self, index: usize) -> &'a Value {
         self.arguments.get(index).unwrap_or(&Value::Null)
     }
@@ -89,12 +89,12 @@ impl<'a> Call<'a> {
     fn text_argument(&self, index: usize) -> Result<&'a str, String> {
         let argument = self.argument(index);
         argument.as_str().ok_or_else(|| {
-            format!("`{}` takes a string as argument, not {}", self.name, View::from(argument).describe())
+            format!("`{}` takes a string as argument, not {}", self.name, ValueRef::from(argument).describe())
         })
     }
 
     fn wrong(&self, expected: &str) -> String {
-        format!("`{}` works on {expected}, not on {}", self.name, View::from(self.subject).describe())
+        format!("`{}` works on {expected}, not on {}", self.name, ValueRef::from(self.subject).describe())
     }
 }
 

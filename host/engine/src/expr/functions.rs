@@ -18,7 +18,7 @@ use std::{
 
 use rhai::{AST, ASTNode, Engine, Expr, OptimizationLevel, Position, Stmt, StmtBlock};
 
-use self::{narrow::Narrower, pieces::Piece};
+use self::{narrow::Narrower, pieces::Definition};
 use super::{MAX_LENGTH, SyntaxError, WORDS, filter};
 
 /// Bytes that the text of all functions may have.
@@ -90,7 +90,7 @@ impl Functions {
             let body = narrower.body(head.statements);
             let calls = narrower.calls;
             errors.extend(narrower.errors);
-            let Piece { offset, line, .. } = head.piece;
+            let Definition { offset, line, .. } = head.piece;
             let used = AtomicBool::new(false);
             by_name.insert(
                 name.clone(),
@@ -146,7 +146,7 @@ struct Head<'t> {
     name: Arc<str>,
     parameters: Vec<String>,
     statements: Vec<Stmt>,
-    piece: Piece<'t>,
+    piece: Definition<'t>,
 }
 
 /// Rhai's parser, without what no function can do.
@@ -158,7 +158,7 @@ fn parser() -> Engine {
     parser
 }
 
-fn head<'t>(parser: &Engine, piece: &Piece<'t>) -> Result<Head<'t>, SyntaxError> {
+fn head<'t>(parser: &Engine, piece: &Definition<'t>) -> Result<Head<'t>, SyntaxError> {
     if !piece.is_function() {
         return Err(SyntaxError::new(
             piece.offset,
@@ -189,7 +189,7 @@ fn head<'t>(parser: &Engine, piece: &Piece<'t>) -> Result<Head<'t>, SyntaxError>
     })
 }
 
-fn check_name(name: &str, piece: &Piece<'_>) -> Result<(), SyntaxError> {
+fn check_name(name: &str, piece: &Definition<'_>) -> Result<(), SyntaxError> {
     let at = || piece.offset + piece.text.find(name).unwrap_or(0);
     if filter::is_known(name) || narrow::BUILT_IN.contains(&name) {
         return Err(SyntaxError::new(at(), format!("`{name}` is a filter already; expected another name"))

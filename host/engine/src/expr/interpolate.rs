@@ -10,7 +10,7 @@ use self::compile::Compiler;
 use super::{
     Env, EvalError, Expr, Functions, SyntaxError,
     budget::{Budget, check_built},
-    view::text_of,
+    value_ref::text_of,
 };
 use crate::{
     path::Path,
@@ -66,7 +66,7 @@ pub struct PlaceholderError {
 
 /// A value with everything filled in.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Bound {
+pub struct Filled {
     /// The value.
     pub value: Value,
     /// How many nulls became empty text: worth a warning.
@@ -154,13 +154,13 @@ impl Interpolated {
     ///
     /// # Errors
     /// The first placeholder that fails, or a text that would be too large.
-    pub fn eval(&self, env: &dyn Env) -> Result<Bound, EvalError> {
+    pub fn eval(&self, env: &dyn Env) -> Result<Filled, EvalError> {
         let mut emptied = 0;
         let value = self.value(env, &mut emptied)?;
         if matches!(self, Self::Array(_) | Self::Object(_)) {
             check_built(&value).map_err(EvalError)?;
         }
-        Ok(Bound { value, emptied })
+        Ok(Filled { value, emptied })
     }
 
     fn value(&self, env: &dyn Env, emptied: &mut usize) -> Result<Value, EvalError> {

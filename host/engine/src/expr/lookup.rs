@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::{Env, Read, budget::Budget, view::View};
+use super::{Env, Read, budget::Budget, value_ref::ValueRef};
 use crate::value::{Map, Value};
 
 /// Behind a text or a list it is the filter of that name, also without parentheses.
@@ -28,7 +28,7 @@ pub(super) fn value(read: &Read, env: &dyn Env) -> Result<Value, String> {
 
 fn length(owner: &Value) -> Result<Value, String> {
     let length = match owner {
-        Value::String(_) | Value::Array(_) => View::from(owner).length(&mut Budget::default())?,
+        Value::String(_) | Value::Array(_) => ValueRef::from(owner).length(&mut Budget::default())?,
         Value::Null | Value::Bool(_) | Value::Number(_) | Value::Object(_) => None,
     };
     Ok(length.unwrap_or_default())

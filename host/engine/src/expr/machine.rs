@@ -218,7 +218,7 @@ fn among(
     let item = operand(context, operands, 0)?;
     for expression in operands.iter().skip(1) {
         let other = Operand::from(context.eval_expression_tree(expression)?);
-        if within_budget(context, |budget| item.view().equals(other.view(), budget))? {
+        if within_budget(context, |budget| item.value_ref().equals(other.value_ref(), budget))? {
             return Ok(Operand::Bool(true));
         }
     }
@@ -231,7 +231,7 @@ fn choose(
     operands: &[Expression<'_>],
 ) -> Result<Operand, Fault> {
     let asked = operand(context, operands, 0)?;
-    let taken = if condition(asked.view())? { 1 } else { 2 };
+    let taken = if condition(asked.value_ref())? { 1 } else { 2 };
     operand(context, operands, taken)
 }
 

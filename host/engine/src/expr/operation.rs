@@ -6,7 +6,7 @@ use super::{
     budget::Budget,
     machine::Operand,
     number::Num,
-    view::{View, text_of},
+    value_ref::{ValueRef, text_of},
 };
 use crate::value::{Map, Value};
 
@@ -17,22 +17,22 @@ type Many = fn(&[Operand], &mut Budget) -> Calculated;
 
 /// Operations of one operand.
 pub(super) const UNARY: [(&str, Unary); 3] = [
-    ("truth", |a, _| condition(a.view()).map(Operand::Bool)),
-    ("not", |a, _| condition(a.view()).map(|b| Operand::Bool(!b))),
+    ("truth", |a, _| condition(a.value_ref()).map(Operand::Bool)),
+    ("not", |a, _| condition(a.value_ref()).map(|b| Operand::Bool(!b))),
     ("negate", |a, _| negate(a)),
 ];
 
 /// Operations of two operands.
 pub(super) const BINARY: [(&str, Binary); 9] = [
-    ("eq", |a, b, budget| a.view().equals(b.view(), budget).map(Operand::Bool)),
-    ("ne", |a, b, budget| a.view().equals(b.view(), budget).map(|equal| Operand::Bool(!equal))),
+    ("eq", |a, b, budget| a.value_ref().equals(b.value_ref(), budget).map(Operand::Bool)),
+    ("ne", |a, b, budget| a.value_ref().equals(b.value_ref(), budget).map(|equal| Operand::Bool(!equal))),
     ("lt", |a, b, budget| ordered(a, b, budget, Ordering::is_lt)),
     ("le", |a, b, budget| ordered(a, b, budget, Ordering::is_le)),
     ("gt", |a, b, budget| ordered(a, b, budget, Ordering::is_gt)),
     ("ge", |a, b, budget| ordered(a, b, budget, Ordering::is_ge)),
-    ("at", |a, b, budget| inside(a, a.view().at(b.view(), budget)?)),
-    ("member", |a, b, budget| inside(a, a.view().member(b.view(), budget)?)),
-    ("within", |a, b, budget| b.view().contains(a.view(), budget).map(Operand::Bool)),
+    ("at", |a, b, budget| inside(a, a.value_ref().at(b.value_ref(), budget)?)),
+    ("member", |a, b, budget| inside(a, a.value_ref().member(b.value_ref(), budget)?)),
+    ("within", |a, b, budget| b.value_ref().contains(a.value_ref(), budget).map(Operand::Bool)),
 ];
 
 /// Operations of any number of operands.
@@ -43,12 +43,12 @@ pub(super) const MANY: [(&str, Many); 4] =
 ///
 /// # Errors
 /// When it is none (R-X7).
-pub(super) fn condition(value: View<'_>) -> Result<bool, String> {
+pub(super) fn condition(value: ValueRef<'_>) -> Result<bool, String> {
     value.truth().ok_or_else(|| format!("expected true or false, not {}", value.describe()))
 }
 
 fn ordered(a: &Operand, b: &Operand, budget: &mut Budget, wanted: fn(Ordering) -> bool) -> Calculated {
-    Ok(Operand::Bool(a.view().order(b.view(), budget)?.is_some_and(wanted)))
+    Ok(Operand::Bool(a.value_ref().order(b.value_ref(), budget)?.is_some_and(wanted)))
 }
 
 /// A part of `whole`.
@@ -57,16 +57,16 @@ fn inside(whole: &Operand, part: Value) -> Calculated {
 }
 
 fn negate(operand: &Operand) -> Calculated {
-    let View::Number(number) = operand.view() else {
-        return Err(format!("`-` works on numbers, not on {}", operand.view().describe()));
+    let ValueRef::Number(number) = operand.value_ref() else {
+        return Err(format!("`-` works on numbers, not on {}", operand.value_ref().describe()));
     };
-    number.negate().map(Operand::from).map_err(|why| format!("`-{}`: {why}", operand.view().describe()))
+    number.negate().map(Operand::from).map_err(|why| format!("`-{}`: {why}", operand.value_ref().describe()))
 }
 
 /// The operators as a text, then the operands, which are one more; from left to right.
 fn chain(operands: &[Operand], budget: &mut Budget) -> Calculated {
     let [operators, first, rest @ ..] = operands else { return Ok(Operand::Null) };
-    let View::Text(operators) = operators.view() else { return Ok(Operand::Null) };
+    let ValueRef::Text(operators) = operators.value_ref() else { return Ok(Operand::Null) };
     let mut result = first.clone();
     for (operator, operand) in operators.bytes().zip(rest) {
         result = arithmetic(operator, &result, operand, budget)?;
@@ -76,18 +76,18 @@ fn chain(operands: &[Operand], budget: &mut Budget) -> Calculated {
 
 fn arithmetic(operator: u8, left: &Operand, right: &Operand, budget: &mut Budget) -> Calculated {
     let described = || {
-        let (a, b) = (left.view().describe(), right.view().describe());
+        let (a, b) = (left.value_ref().describe(), right.value_ref().describe());
         format!("{a} {} {b}", char::from(operator))
     };
-    match (left.view(), right.view()) {
-        (View::Number(a), View::Number(b)) => {
+    match (left.value_ref(), right.value_ref()) {
+        (ValueRef::Number(a), ValueRef::Number(b)) => {
             a.compute(operator, b).map(Operand::from).map_err(|why| format!("{why} in {}", described()))
         }
-        (View::Text(a), View::Text(b)) if operator == b'+' => {
+        (ValueRef::Text(a), ValueRef::Text(b)) if operator == b'+' => {
             budget.text(a.len() + b.len())?;
             Ok(Value::from([a, b].concat()).into())
         }
-        (View::List(a), View::List(b)) if operator == b'+' => {
+        (ValueRef::List(a), ValueRef::List(b)) if operator == b'+' => {
             budget.items(a.len() + b.len())?;
             Operand::from(Value::from([a, b].concat())).with_levels(left.built().max(right.built()).max(1))
         }
@@ -120,7 +120,7 @@ fn object(operands: &[Operand], budget: &mut Budget) -> Calculated {
     budget.items(operands.len())?;
     let (pairs, _) = operands.as_chunks::<2>();
     let member = |[key, value]: &[Operand; 2]| {
-        let View::Text(key) = key.view() else { return None };
+        let ValueRef::Text(key) = key.value_ref() else { return None };
         Some((Arc::from(key), value.clone().into()))
     };
     let members: Map = pairs.iter().filter_map(member).collect();

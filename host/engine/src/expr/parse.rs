@@ -6,7 +6,7 @@ mod value;
 
 use super::{
     Comparison, Functions, Read, SyntaxError,
-    node::{Comparator, Node},
+    ast::{Ast, Comparator},
     token::{self, Token, tokens},
 };
 use crate::value::Value;
@@ -20,7 +20,7 @@ const MAX_RECURSION: usize = 2 * MAX_DEPTH;
 
 /// A parsed expression.
 pub(super) struct Parsed {
-    pub(super) root: Node,
+    pub(super) root: Ast,
     pub(super) reads: Vec<Read>,
     pub(super) comparisons: Vec<Comparison>,
 }
@@ -35,17 +35,17 @@ pub(super) fn parse(text: &str, functions: &Functions) -> Result<Parsed, SyntaxE
         comparisons: Vec::new(),
         functions,
     };
-    if parser.peek() == &token::Kind::End {
+    if parser.peek() == &token::TokenKind::End {
         return Err(SyntaxError::new(0, "there is no expression here; expected one"));
     }
-    let root = parser.expression(Level::Ternary)?;
+    let root = parser.expression(Precedence::Ternary)?;
     parser.expect_end()?;
     Ok(Parsed { root, reads: parser.reads, comparisons: parser.comparisons })
 }
 
 /// How tightly an operator binds, loosest first.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum Level {
+enum Precedence {
     Ternary,
     Or,
     And,
@@ -63,16 +63,16 @@ enum Operator {
     And,
     Compare(Comparator),
     In { negated: bool },
-    Arithmetic(&'static str, Level),
+    Arithmetic(&'static str, Precedence),
 }
 
 impl Operator {
-    fn level(self) -> Level {
+    fn level(self) -> Precedence {
         match self {
-            Self::Ternary => Level::Ternary,
-            Self::Or => Level::Or,
-            Self::And => Level::And,
-            Self::Compare(_) | Self::In { .. } => Level::Comparison,
+            Self::Ternary => Precedence::Ternary,
+            Self::Or => Precedence::Or,
+            Self::And => Precedence::And,
+            Self::Compare(_) | Self::In { .. } => Precedence::Comparison,
             Self::Arithmetic(_, level) => level,
         }
     }
@@ -102,12 +102,12 @@ impl Parser<'_> {
         result
     }
 
-    fn bounded(&self, node: Node) -> Result<Node, SyntaxError> {
+    fn bounded(&self, node: Ast) -> Result<Ast, SyntaxError> {
         if node.depth > MAX_DEPTH { Err(too_deep(self.offset())) } else { Ok(node) }
     }
 
     /// An expression whose operators bind at least as tightly as `least`.
-    fn expression(&mut self, least: Level) -> Result<Node, SyntaxError> {
+    fn expression(&mut self, least: Precedence) -> Result<Ast, SyntaxError> {
         self.nested(|parser| {
             let mut left = parser.prefix(least)?;
             while let Some(operator) = parser.operator().filter(|op| op.level() >= least) {
@@ -121,41 +121,41 @@ impl Parser<'_> {
     /// The operator at hand, not yet consumed.
     fn operator(&self) -> Option<Operator> {
         match self.peek() {
-            token::Kind::Word(word) => match word.as_ref() {
+            token::TokenKind::Word(word) => match word.as_ref() {
                 "and" => Some(Operator::And),
                 "or" => Some(Operator::Or),
                 "in" => Some(Operator::In { negated: false }),
                 "not" if self.is_word(1, "in") => Some(Operator::In { negated: true }),
                 _ => None,
             },
-            token::Kind::Symbol(symbol) => match *symbol {
+            token::TokenKind::Symbol(symbol) => match *symbol {
                 "?" => Some(Operator::Ternary),
                 "||" => Some(Operator::Or),
                 "&&" => Some(Operator::And),
-                "+" | "-" => Some(Operator::Arithmetic(symbol, Level::Sum)),
-                "*" | "/" | "%" => Some(Operator::Arithmetic(symbol, Level::Product)),
+                "+" | "-" => Some(Operator::Arithmetic(symbol, Precedence::Sum)),
+                "*" | "/" | "%" => Some(Operator::Arithmetic(symbol, Precedence::Product)),
                 _ => Comparator::of(symbol).map(Operator::Compare),
             },
-            token::Kind::Number(_) | token::Kind::Text(_) | token::Kind::End => None,
+            token::TokenKind::Number(_) | token::TokenKind::Text(_) | token::TokenKind::End => None,
         }
     }
 
-    fn infix(&mut self, left: Node, operator: Operator) -> Result<Node, SyntaxError> {
+    fn infix(&mut self, left: Ast, operator: Operator) -> Result<Ast, SyntaxError> {
         let offset = self.offset();
         self.at += 1;
         match operator {
             Operator::Ternary => {
-                let yes = self.expression(Level::Ternary)?;
+                let yes = self.expression(Precedence::Ternary)?;
                 self.expect(":", "and the value otherwise")
                     .map_err(|error| error.or_hint("a choice is written `condition ? a : b`"))?;
-                Ok(left.choose(yes, self.expression(Level::Ternary)?))
+                Ok(left.choose(yes, self.expression(Precedence::Ternary)?))
             }
-            Operator::Or => Ok(left.or(self.expression(Level::And)?)),
-            Operator::And => Ok(left.and(self.expression(Level::Not)?)),
-            Operator::Arithmetic(symbol, Level::Sum) => {
-                Ok(left.chain(symbol, self.expression(Level::Product)?))
+            Operator::Or => Ok(left.or(self.expression(Precedence::And)?)),
+            Operator::And => Ok(left.and(self.expression(Precedence::Not)?)),
+            Operator::Arithmetic(symbol, Precedence::Sum) => {
+                Ok(left.chain(symbol, self.expression(Precedence::Product)?))
             }
-            Operator::Arithmetic(symbol, _) => Ok(left.chain(symbol, self.expression(Level::Unary)?)),
+            Operator::Arithmetic(symbol, _) => Ok(left.chain(symbol, self.expression(Precedence::Unary)?)),
             Operator::Compare(by) => {
                 let right = self.right_of_comparison()?;
                 self.note_comparison(by, &left, &right, offset);
@@ -171,16 +171,16 @@ impl Parser<'_> {
         }
     }
 
-    fn right_of_comparison(&mut self) -> Result<Node, SyntaxError> {
-        let right = self.expression(Level::Sum)?;
-        if self.operator().is_some_and(|op| op.level() == Level::Comparison) {
+    fn right_of_comparison(&mut self) -> Result<Ast, SyntaxError> {
+        let right = self.expression(Precedence::Sum)?;
+        if self.operator().is_some_and(|op| op.level() == Precedence::Comparison) {
             return Err(SyntaxError::new(self.offset(), "comparisons cannot be chained")
                 .hint("write `a < b && b < c`, or put one comparison in parentheses"));
         }
         Ok(right)
     }
 
-    fn note_comparison(&mut self, by: Comparator, left: &Node, right: &Node, offset: usize) {
+    fn note_comparison(&mut self, by: Comparator, left: &Ast, right: &Ast, offset: usize) {
         if !matches!(by, Comparator::Equal | Comparator::Unequal) {
             return;
         }
@@ -196,7 +196,7 @@ impl Parser<'_> {
         }));
     }
 
-    fn note_membership(&mut self, left: &Node, right: &Node, offset: usize) {
+    fn note_membership(&mut self, left: &Ast, right: &Ast, offset: usize) {
         let (Some(read), Some(Value::Array(literals))) = (left.as_path(), right.as_literal()) else { return };
         let comparison = |literal: &Value| Comparison { read, literal: literal.clone(), offset };
         self.comparisons.extend(literals.iter().map(comparison));

@@ -8,7 +8,7 @@ use crate::value::Number;
 /// A token and where it stands.
 #[derive(Clone, Debug)]
 pub(super) struct Token {
-    pub(super) kind: Kind,
+    pub(super) kind: TokenKind,
     /// Offset of the first byte.
     pub(super) start: usize,
     /// Offset behind the last byte.
@@ -16,7 +16,7 @@ pub(super) struct Token {
 }
 
 #[derive(Clone, Debug, PartialEq)]
-pub(super) enum Kind {
+pub(super) enum TokenKind {
     /// A name or a keyword: which one depends on where it stands.
     Word(Arc<str>),
     Number(Number),
@@ -25,7 +25,7 @@ pub(super) enum Kind {
     End,
 }
 
-impl Kind {
+impl TokenKind {
     /// The token as an error names it.
     pub(super) fn describe(&self) -> String {
         match self {
@@ -63,16 +63,16 @@ const FOREIGN: [(&str, &str); 15] = [
     ("~", "write `+` to join texts"),
 ];
 
-/// Splits `text`; the last token is [`Kind::End`].
+/// Splits `text`; the last token is [`TokenKind::End`].
 pub(super) fn tokens(text: &str) -> Result<Vec<Token>, SyntaxError> {
     let mut lexer = Lexer { text, at: 0 };
     let mut tokens: Vec<Token> = Vec::new();
     loop {
         lexer.skip_space();
-        let member = tokens.last().is_some_and(|t| t.kind == Kind::Symbol("."));
+        let member = tokens.last().is_some_and(|t| t.kind == TokenKind::Symbol("."));
         let start = lexer.at;
         let kind = lexer.next(member)?;
-        let done = kind == Kind::End;
+        let done = kind == TokenKind::End;
         tokens.push(Token { kind, start, end: lexer.at });
         if done {
             return Ok(tokens);
@@ -104,12 +104,12 @@ impl<'a> Lexer<'a> {
     }
 
     /// The next token; directly behind a dot (`member`) a word may begin with a digit.
-    fn next(&mut self, member: bool) -> Result<Kind, SyntaxError> {
-        let Some(first) = self.byte(0) else { return Ok(Kind::End) };
+    fn next(&mut self, member: bool) -> Result<TokenKind, SyntaxError> {
+        let Some(first) = self.byte(0) else { return Ok(TokenKind::End) };
         match first {
             b'0'..=b'9' if !member => self.number(),
             b'"' | b'\'' => self.string(first),
-            _ if is_name_byte(first) => Ok(Kind::Word(self.word().into())),
+            _ if is_name_byte(first) => Ok(TokenKind::Word(self.word().into())),
             _ => self.symbol(),
         }
     }
@@ -137,7 +137,7 @@ impl<'a> Lexer<'a> {
         self.byte(ahead).is_some_and(|b| b.is_ascii_digit())
     }
 
-    fn number(&mut self) -> Result<Kind, SyntaxError> {
+    fn number(&mut self) -> Result<TokenKind, SyntaxError> {
         let start = self.at;
         self.digits();
         if self.byte(0) == Some(b'.') && self.digit_ahead(1) {
@@ -155,10 +155,10 @@ impl<'a> Lexer<'a> {
             return Err(SyntaxError::new(start, format!("`{text}{word}` is neither a number nor a name"))
                 .hint("a name begins with a letter or `_`; text goes in quotes"));
         }
-        parse_number(text).map(Kind::Number).map_err(|message| SyntaxError::new(start, message))
+        parse_number(text).map(TokenKind::Number).map_err(|message| SyntaxError::new(start, message))
     }
 
-    fn string(&mut self, quote: u8) -> Result<Kind, SyntaxError> {
+    fn string(&mut self, quote: u8) -> Result<TokenKind, SyntaxError> {
         let start = self.at;
         self.at += 1;
         let mut text = String::new();
@@ -175,7 +175,7 @@ impl<'a> Lexer<'a> {
                 Some(b'\\') => text.push(self.escape()?),
                 Some(_) => {
                     self.at += 1;
-                    return Ok(Kind::Text(text.into()));
+                    return Ok(TokenKind::Text(text.into()));
                 }
             }
         }
@@ -219,7 +219,7 @@ impl<'a> Lexer<'a> {
         u16::from_str_radix(digits, 16).ok()
     }
 
-    fn symbol(&mut self) -> Result<Kind, SyntaxError> {
+    fn symbol(&mut self) -> Result<TokenKind, SyntaxError> {
         let rest = self.rest();
         let known = SYMBOLS.into_iter().find(|s| rest.starts_with(s));
         // `&&` and `==` are ours although `&` and `===` are not: the longer of the two decides.
@@ -241,7 +241,7 @@ impl<'a> Lexer<'a> {
             return Err(SyntaxError::new(self.at, "there is no assignment").hint("to compare write `==`"));
         }
         self.at += symbol.len();
-        Ok(Kind::Symbol(symbol))
+        Ok(TokenKind::Symbol(symbol))
     }
 }
 

@@ -8,7 +8,7 @@ use crate::{
         Problem,
         codes::{Entry, shape},
     },
-    tree::{Key, Node, Span, Tree},
+    tree::{Key, Span, Tree, TreeNode},
 };
 
 use super::Report;
@@ -88,23 +88,27 @@ impl<'t> Cursor<'t> {
         let found = self.tree.to_value().type_name();
         let problem = self.problem(&shape::WRONG_TYPE, format!("found {found}; expected {expected}"));
         report.problem(match &self.tree.node {
-            Node::Null if expected.starts_with("an object") => {
+            TreeNode::Null if expected.starts_with("an object") => {
                 problem.with_hint("indent its members further than the field itself, or remove it")
             }
-            Node::Null => problem.with_hint("remove the field, or give it a value"),
-            Node::String(_) if expected == "a list" => {
+            TreeNode::Null => problem.with_hint("remove the field, or give it a value"),
+            TreeNode::String(_) if expected == "a list" => {
                 problem.with_hint("a list of one is written in brackets, such as `[a]`")
             }
-            Node::Number(_) | Node::Bool(_) if expected.contains("text") => {
+            TreeNode::Number(_) | TreeNode::Bool(_) if expected.contains("text") => {
                 problem.with_hint("put it in quotes")
             }
-            Node::Bool(_) | Node::Number(_) | Node::String(_) | Node::Array(_) | Node::Object(_) => problem,
+            TreeNode::Bool(_)
+            | TreeNode::Number(_)
+            | TreeNode::String(_)
+            | TreeNode::Array(_)
+            | TreeNode::Object(_) => problem,
         });
     }
 
     /// The members of the object that stands here, keys free to choose, or a problem.
     fn members(&self, report: &Report) -> Option<&'t [(Key, Tree)]> {
-        if let Node::Object(members) = &self.tree.node {
+        if let TreeNode::Object(members) = &self.tree.node {
             return Some(members);
         }
         self.wrong_type("an object", report);
@@ -121,7 +125,7 @@ impl<'t> Cursor<'t> {
 
     /// The elements of the list that stands here, or a problem.
     pub fn items(&self, report: &Report) -> Option<impl ExactSizeIterator<Item = Cursor<'t>> + use<'t>> {
-        let Node::Array(items) = &self.tree.node else {
+        let TreeNode::Array(items) = &self.tree.node else {
             self.wrong_type("a list", report);
             return None;
         };
@@ -131,7 +135,7 @@ impl<'t> Cursor<'t> {
 
     /// The text that stands here, or a problem.
     pub fn text(&self, report: &Report) -> Option<Arc<str>> {
-        if let Node::String(text) = &self.tree.node {
+        if let TreeNode::String(text) = &self.tree.node {
             return Some(text.clone());
         }
         self.wrong_type("text", report);
@@ -140,22 +144,22 @@ impl<'t> Cursor<'t> {
 
     /// Whether an object with this member stands here.
     pub fn has(&self, field: &str) -> bool {
-        matches!(&self.tree.node, Node::Object(members) if members.iter().any(|(key, _)| &*key.name == field))
+        matches!(&self.tree.node, TreeNode::Object(members) if members.iter().any(|(key, _)| &*key.name == field))
     }
 
     /// Whether an object stands here.
     pub fn is_object(&self) -> bool {
-        matches!(self.tree.node, Node::Object(_))
+        matches!(self.tree.node, TreeNode::Object(_))
     }
 
     /// Whether a list stands here.
     pub fn is_list(&self) -> bool {
-        matches!(self.tree.node, Node::Array(_))
+        matches!(self.tree.node, TreeNode::Array(_))
     }
 
     /// Whether null stands here.
     pub fn is_null(&self) -> bool {
-        matches!(self.tree.node, Node::Null)
+        matches!(self.tree.node, TreeNode::Null)
     }
 }
 

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use crate::{
     path::Path,
     problem::{Problem, codes::shape},
-    tree::{Key, Node, Tree},
+    tree::{Key, Tree, TreeNode},
 };
 
 use super::{Cursor, Report};
@@ -13,15 +13,15 @@ use super::{Cursor, Report};
 /// Reports every key that occurs twice in an object, anywhere below `cursor`.
 pub fn check_duplicates(cursor: &Cursor<'_>, report: &Report) {
     match &cursor.tree.node {
-        Node::Array(items) => {
+        TreeNode::Array(items) => {
             for (index, tree) in items.iter().enumerate() {
                 if is_collection(tree) {
                     check_duplicates(&Cursor { tree, path: cursor.path.index(index) }, report);
                 }
             }
         }
-        Node::Object(members) => check_members(members, &cursor.path, report),
-        Node::Null | Node::Bool(_) | Node::Number(_) | Node::String(_) => {}
+        TreeNode::Object(members) => check_members(members, &cursor.path, report),
+        TreeNode::Null | TreeNode::Bool(_) | TreeNode::Number(_) | TreeNode::String(_) => {}
     }
 }
 
@@ -42,5 +42,5 @@ fn check_members(members: &[(Key, Tree)], path: &Path, report: &Report) {
 }
 
 fn is_collection(tree: &Tree) -> bool {
-    matches!(tree.node, Node::Array(_) | Node::Object(_))
+    matches!(tree.node, TreeNode::Array(_) | TreeNode::Object(_))
 }

@@ -6,7 +6,7 @@ use crate::{
     duration::{self, LONGEST},
     problem::codes::{shape, values, warnings::BARE_NUMBER},
     time::Millis,
-    tree::Node,
+    tree::TreeNode,
 };
 
 use super::{Cursor, Form, Report, as_whole};
@@ -54,12 +54,14 @@ pub const SECONDS: Form<Millis> = Form::new(seconds, |defs| {
 /// Text, or a whole number of milliseconds.
 fn duration(cursor: &Cursor<'_>, report: &Report) -> Option<Millis> {
     match &cursor.tree.node {
-        Node::String(text) => parse(text, cursor, report),
-        Node::Number(number) => match as_whole(number) {
+        TreeNode::String(text) => parse(text, cursor, report),
+        TreeNode::Number(number) => match as_whole(number) {
             Some(whole) => parse(&whole.to_string(), cursor, report),
             None => wrong_type(cursor, report),
         },
-        Node::Null | Node::Bool(_) | Node::Array(_) | Node::Object(_) => wrong_type(cursor, report),
+        TreeNode::Null | TreeNode::Bool(_) | TreeNode::Array(_) | TreeNode::Object(_) => {
+            wrong_type(cursor, report)
+        }
     }
 }
 
@@ -96,7 +98,7 @@ fn warn_of_bare_number(text: &str, cursor: &Cursor<'_>, report: &Report) {
 /// A timeout; the hint says how to have none.
 pub fn timeout(cursor: &Cursor<'_>, report: &Report, none: &str) -> Option<Millis> {
     let negative =
-        matches!(&cursor.tree.node, Node::Number(number) if as_whole(number).is_some_and(|n| n < 0));
+        matches!(&cursor.tree.node, TreeNode::Number(number) if as_whole(number).is_some_and(|n| n < 0));
     let length = if negative { Some(0) } else { duration(cursor, report) };
     if length == Some(0) {
         let problem = cursor.problem(&values::NO_TIME, "no time; expected a timeout of at least 1 ms");
@@ -110,7 +112,7 @@ pub fn timeout(cursor: &Cursor<'_>, report: &Report, none: &str) -> Option<Milli
 const MOST_SECONDS: u64 = (LONGEST / 1000) & !1;
 
 fn seconds(cursor: &Cursor<'_>, report: &Report) -> Option<Millis> {
-    let Node::Number(number) = &cursor.tree.node else { return duration(cursor, report) };
+    let TreeNode::Number(number) = &cursor.tree.node else { return duration(cursor, report) };
     #[expect(clippy::cast_precision_loss, reason = "it is exact")]
     let most = MOST_SECONDS as f64;
     let seconds = number.as_f64().filter(|seconds| (0.0..=most).contains(seconds));

@@ -4,7 +4,7 @@ use serde_json::{Number, json};
 
 use crate::{
     problem::codes::{Entry, shape, values},
-    tree::Node,
+    tree::TreeNode,
 };
 
 use super::{Cursor, Form, Report};
@@ -40,7 +40,7 @@ pub fn as_whole(number: &Number) -> Option<i128> {
 }
 
 fn integer(entry: &Entry, cursor: &Cursor<'_>, report: &Report) -> Option<i128> {
-    let Node::Number(number) = &cursor.tree.node else {
+    let TreeNode::Number(number) = &cursor.tree.node else {
         cursor.wrong_type("a whole number", report);
         return None;
     };
@@ -87,7 +87,7 @@ pub const FRACTION: Form<f64> = Form::new(
 );
 
 fn number(cursor: &Cursor<'_>, report: &Report) -> Option<f64> {
-    if let Node::Number(number) = &cursor.tree.node {
+    if let TreeNode::Number(number) = &cursor.tree.node {
         return number.as_f64();
     }
     cursor.wrong_type("a number", report);
@@ -138,11 +138,11 @@ pub const SIZE: Form<u64> = Form::new(size, |defs| {
 
 fn size(cursor: &Cursor<'_>, report: &Report) -> Option<u64> {
     let size = match &cursor.tree.node {
-        Node::Number(number) => {
+        TreeNode::Number(number) => {
             as_whole(number).and_then(|bytes| u64::try_from(bytes).ok()).filter(|bytes| *bytes > 0)
         }
-        Node::String(text) => parse_size(text.trim_ascii()),
-        Node::Null | Node::Bool(_) | Node::Array(_) | Node::Object(_) => {
+        TreeNode::String(text) => parse_size(text.trim_ascii()),
+        TreeNode::Null | TreeNode::Bool(_) | TreeNode::Array(_) | TreeNode::Object(_) => {
             cursor.wrong_type("a size, as text or bytes", report);
             return None;
         }

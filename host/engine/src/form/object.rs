@@ -2,7 +2,7 @@
 
 use crate::{
     problem::codes::{Entry, shape, warnings},
-    tree::{Key, Node, Tree},
+    tree::{Key, Tree, TreeNode},
 };
 
 use super::{
@@ -23,7 +23,7 @@ impl<'t> Cursor<'t> {
     /// The object that stands here, or a problem; problems, too, are unknown and missing fields and what breaks a rule
     /// of `table`.
     pub fn object<'r>(&self, table: &'static Table, report: &'r Report) -> Option<Object<'t, 'r>> {
-        let Node::Object(members) = &self.tree.node else {
+        let TreeNode::Object(members) = &self.tree.node else {
             self.wrong_type(&expected(table), report);
             return None;
         };

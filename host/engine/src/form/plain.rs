@@ -2,7 +2,7 @@
 
 use serde_json::{Value as Json, json};
 
-use crate::{problem::codes::shape, tree::Node};
+use crate::{problem::codes::shape, tree::TreeNode};
 
 use super::{Cursor, Form, Name, Report, listed};
 
@@ -45,12 +45,16 @@ const BOOLEAN_WORDS: [(&str, bool); 6] =
     [("yes", true), ("no", false), ("on", true), ("off", false), ("true", true), ("false", false)];
 
 fn boolean(cursor: &Cursor<'_>, report: &Report) -> Option<bool> {
-    if let Node::Bool(value) = cursor.tree.node {
+    if let TreeNode::Bool(value) = cursor.tree.node {
         return Some(value);
     }
     let hint = match &cursor.tree.node {
-        Node::String(text) => BOOLEAN_WORDS.iter().find(|(word, _)| text.eq_ignore_ascii_case(word)),
-        Node::Null | Node::Bool(_) | Node::Number(_) | Node::Array(_) | Node::Object(_) => None,
+        TreeNode::String(text) => BOOLEAN_WORDS.iter().find(|(word, _)| text.eq_ignore_ascii_case(word)),
+        TreeNode::Null
+        | TreeNode::Bool(_)
+        | TreeNode::Number(_)
+        | TreeNode::Array(_)
+        | TreeNode::Object(_) => None,
     };
     let Some((_, meant)) = hint else {
         cursor.wrong_type("true or false", report);

@@ -5,7 +5,7 @@ use serde_json::{Map, Value as Json, json};
 use crate::{
     problem::codes::{Entry, shape},
     suggest::did_you_mean,
-    tree::Node,
+    tree::TreeNode,
 };
 
 use super::{Defs, Object, Site, joined, listed};
@@ -150,7 +150,7 @@ impl When {
             Self::With(field) => object.has(field),
             Self::Without(fields) => !fields.iter().any(|field| object.has(field)),
             Self::Says(field, words) => object.get(field).is_some_and(
-                |cursor| matches!(&cursor.tree.node, Node::String(text) if words.contains(&&**text)),
+                |cursor| matches!(&cursor.tree.node, TreeNode::String(text) if words.contains(&&**text)),
             ),
             Self::Holds(field) => object.get(field).is_some_and(|cursor| !cursor.is_null()),
             Self::Lacks(field) => object.get(field).is_none_or(|cursor| cursor.is_null()),

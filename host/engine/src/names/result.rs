@@ -1,6 +1,6 @@
 //! `phase`, `code`, `msg`, `outputs`, `retries`: what is being judged, an attempt or a container.
 
-use super::{Path, Root, Sees, Shape, Sight};
+use super::{Members, Root, Shape, Sight, Surroundings};
 use crate::value::Value;
 
 pub(super) static PHASE: Root = Root {
@@ -45,10 +45,10 @@ const RESULT: Root = Root {
 };
 
 /// What a container has as well.
-fn of_either(sees: Sees) -> bool {
+fn of_either(sees: Surroundings) -> bool {
     sees.attempt || sees.container
 }
 
-fn value(sight: &dyn Sight, name: &str, path: Path<'_>) -> Value {
+fn value(sight: &dyn Sight, name: &str, path: Members<'_>) -> Value {
     sight.judged().map_or(Value::Null, |judged| judged.get(name, path))
 }

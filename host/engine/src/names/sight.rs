@@ -59,7 +59,7 @@ pub(crate) trait Sight {
     }
 
     /// The course of the pipeline around.
-    fn course(&self) -> Option<Course<'_>> {
+    fn course(&self) -> Option<Headway<'_>> {
         None
     }
 
@@ -116,7 +116,7 @@ pub(crate) struct Attempted<'a> {
 }
 
 /// How far a pipeline has come.
-pub(crate) struct Course<'a> {
+pub(crate) struct Headway<'a> {
     /// What `set_iter` has set.
     pub(crate) iter: &'a Arc<Map>,
     /// The outputs of the task that ended last.

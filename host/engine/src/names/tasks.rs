@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::{Path, Root, Shape, walk};
+use super::{Members, Root, Shape, walk};
 use crate::{
     outcome::Output,
     phase::Phase,
@@ -50,7 +50,7 @@ const MEMBERS: [&str; 4] = ["phase", "code", "msg", "retries"];
 
 impl Finished {
     /// `tasks.<name>.…`: phase, code, msg, retries, outputs.parameters.
-    pub(super) fn member(&self, path: Path<'_>) -> Value {
+    pub(super) fn member(&self, path: Members<'_>) -> Value {
         match path.split_first() {
             Some((key, rest)) => self.get(key, rest),
             None => self.members().into(),
@@ -58,7 +58,7 @@ impl Finished {
     }
 
     /// The member `key`, and of that the member at `rest`.
-    pub(super) fn get(&self, key: &str, rest: Path<'_>) -> Value {
+    pub(super) fn get(&self, key: &str, rest: Members<'_>) -> Value {
         match (key, &self.ran) {
             ("outputs", _) => self.output(rest),
             (key, Some(ran)) => walk(&ran.member(key), rest),
@@ -73,7 +73,7 @@ impl Finished {
     }
 
     /// `outputs.parameters.x`; where nothing else can be meant also `outputs.x`.
-    pub(super) fn output(&self, path: Path<'_>) -> Value {
+    pub(super) fn output(&self, path: Members<'_>) -> Value {
         let path = match path.split_first() {
             None => return Map::from([("parameters".into(), named(&self.outputs))]).into(),
             Some((key, rest)) if key.as_ref() == "parameters" => rest,

@@ -18,7 +18,7 @@ thread_local! {
     static READ: RefCell<Vec<(String, bool)>> = const { RefCell::new(Vec::new()) };
 }
 
-pub(super) fn record(path: Path<'_>, value: &Value) {
+pub(super) fn record(path: Members<'_>, value: &Value) {
     let name = path.first().map(ToString::to_string).unwrap_or_default();
     READ.with_borrow_mut(|read| read.push((name, !value.is_null())));
 }
@@ -121,7 +121,7 @@ fn drive(plan: Arc<crate::plan::Plan>) {
         Submission { run_id: "r".into(), parameters: Arc::new(Map::new()), facts, secrets: Vec::new() };
     let (mut run, _) = Run::start(plan, submission, Timestamp(0));
     for now in 1..50 {
-        let step = run.step(Timestamp(now * 1000), Input::Granted(100));
+        let step = run.step(Timestamp(now * 1000), Input::Lent(100));
         for command in step.commands {
             let Command::Dispatch(dispatch) = command else { continue };
             let outcome = if &*dispatch.executor_type == "fails" {

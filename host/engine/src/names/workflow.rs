@@ -1,6 +1,6 @@
 //! `workflow`: the run itself.
 
-use super::{Declared, Path, Root, Shape, Sight, member_of, walk};
+use super::{Declared, Members, Root, Shape, Sight, member_of, walk};
 use crate::value::Value;
 
 pub(super) static WORKFLOW: Root = Root {
@@ -19,7 +19,7 @@ pub(super) static WORKFLOW: Root = Root {
     value,
 };
 
-fn value(sight: &dyn Sight, path: Path<'_>) -> Value {
+fn value(sight: &dyn Sight, path: Members<'_>) -> Value {
     let Some((first, rest)) = path.split_first() else { return Value::Null };
     let workflow = sight.workflow();
     match (first.as_ref(), rest) {

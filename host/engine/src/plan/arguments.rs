@@ -47,14 +47,14 @@ pub fn bind_arguments(plan: &Plan, given: &Map, env: &dyn Env) -> Result<Vec<(Ar
 }
 
 /// What is wrong with one parameter.
-struct Fault {
+struct BadArgument {
     entry: &'static Entry,
     message: String,
     value: Option<Value>,
     hint: Option<String>,
 }
 
-impl Fault {
+impl BadArgument {
     fn at(self, path: &Path) -> Problem {
         let mut problem = Problem::new(self.entry, path, Span::default(), self.message);
         problem.hint = self.hint;
@@ -99,15 +99,15 @@ fn unknown(known: &[&str], name: &Arc<str>, value: &Value, report: &Report) -> P
     let message = format!("unknown parameter `{name}`; expected {expected}");
     let hint = report.did_you_mean(name, known.iter().copied());
     let path = Path::root().key("spec").key("arguments").key("parameters");
-    Fault { entry: &UNKNOWN_ARGUMENT, message, value: Some(value.clone()), hint }.at(&path)
+    BadArgument { entry: &UNKNOWN_ARGUMENT, message, value: Some(value.clone()), hint }.at(&path)
 }
 
-fn bind(parameter: &Parameter, given: &Map, seen: &Seen<'_>) -> Result<Value, Fault> {
+fn bind(parameter: &Parameter, given: &Map, seen: &Seen<'_>) -> Result<Value, BadArgument> {
     if let Some(value) = given.get(&parameter.name).filter(|value| !value.is_null()) {
         return Ok(value.clone());
     }
     let name = &parameter.name;
-    let failed = |EvalError(why): EvalError| Fault {
+    let failed = |EvalError(why): EvalError| BadArgument {
         entry: &UNBOUND_ARGUMENT,
         message: format!("the value of `{name}` cannot be calculated: {why}"),
         value: None,
@@ -134,8 +134,8 @@ fn bind(parameter: &Parameter, given: &Map, seen: &Seen<'_>) -> Result<Value, Fa
     if written { Ok(Value::Null) } else { Err(missing(name)) }
 }
 
-fn missing(name: &str) -> Fault {
-    Fault {
+fn missing(name: &str) -> BadArgument {
+    BadArgument {
         entry: &MISSING_ARGUMENT,
         message: format!("parameter `{name}` has no value; expected one given to the run, or a default"),
         value: None,
@@ -143,12 +143,12 @@ fn missing(name: &str) -> Fault {
     }
 }
 
-fn fits(parameter: &Parameter, value: Value) -> Result<Value, Fault> {
+fn fits(parameter: &Parameter, value: Value) -> Result<Value, BadArgument> {
     match parameter.kind.misfit(&value, &parameter.allowed) {
         None => Ok(value),
         Some((entry, message)) => {
             let message = format!("parameter `{}`: {message}", parameter.name);
-            Err(Fault { entry, message, value: Some(value), hint: None })
+            Err(BadArgument { entry, message, value: Some(value), hint: None })
         }
     }
 }

@@ -27,7 +27,7 @@ use super::{
 
 use self::{
     merge::{Layers, Own},
-    shared::{Common, Key, Shared},
+    shared::{Common, SettingsKey, Shared},
 };
 
 /// Assembles the plan; `None` only where the document was not sound.
@@ -227,7 +227,7 @@ impl Assembler<'_, '_> {
         template: &TemplateDoc,
         own: Own<'_>,
     ) -> Option<Arc<Settings>> {
-        let key = Key::of(id, &own);
+        let key = SettingsKey::of(id, &own);
         if let Some(known) = key.and_then(|key| self.shared.borrow().settings(key)) {
             return Some(known);
         }

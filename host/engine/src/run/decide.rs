@@ -18,7 +18,7 @@ mod timers;
 mod wrapper;
 
 pub(super) use self::{
-    decider::{Decider, Work},
+    decider::{Decider, Todos},
     loops::loop_of,
 };
 use super::{MOST_TASK_RUNS, env};

@@ -9,7 +9,7 @@ use super::{
 use crate::{
     event::{Binding, Facts, Outputs},
     expr::Env,
-    names::{self, Attempted, Course, Finished, Firing, Path, Ran, Sight, System, Workflow},
+    names::{self, Attempted, Finished, Firing, Headway, Members, Ran, Sight, System, Workflow},
     phase::Phase,
     plan::{HookType, Level, Plan, TemplateKind},
     run::state::{Place, TaskRun},
@@ -19,7 +19,7 @@ use crate::{
 
 /// The names one expression of one task run sees.
 #[derive(Clone, Copy)]
-pub(super) struct View<'a> {
+pub(super) struct TaskEnv<'a> {
     pub(super) run: &'a State,
     pub(super) task: &'a TaskRun,
     /// Where the expression was written.
@@ -72,7 +72,7 @@ fn seen(task: &TaskRun) -> Finished {
     Finished { ran: Some(ran), outputs: Arc::clone(&task.outputs) }
 }
 
-impl<'a> View<'a> {
+impl<'a> TaskEnv<'a> {
     pub(super) fn new(run: &'a State, task: &'a TaskRun, level: Level) -> Self {
         Self { run, task, level, bound: None, result: None, hook: None }
     }
@@ -161,7 +161,7 @@ impl<'a> View<'a> {
     }
 }
 
-impl Sight for View<'_> {
+impl Sight for TaskEnv<'_> {
     fn workflow(&self) -> Workflow<'_> {
         let Plan { name, namespace, labels, .. } = &**self.run.plan();
         let (id, phase, parameters) = (self.run.id(), self.run.phase(), self.run.parameters());
@@ -224,11 +224,11 @@ impl Sight for View<'_> {
         Some(Attempted { number: self.task.attempt, detail, duration: *duration, expired: *expired })
     }
 
-    fn course(&self) -> Option<Course<'_>> {
+    fn course(&self) -> Option<Headway<'_>> {
         let pipeline = self.pipeline()?;
         let course = self.run.scope(pipeline)?.pipeline()?;
         let previous = course.previous.map(|id| &self.run[id]);
-        Some(Course {
+        Some(Headway {
             iter: &course.iter,
             previous: previous.map(|task| Arc::clone(&task.outputs)),
             inputs: pipeline.inputs.iter().map(|b| (b.name.clone(), b.value.visible())).collect(),
@@ -261,15 +261,15 @@ impl Sight for View<'_> {
     }
 }
 
-impl Env for View<'_> {
-    fn get(&self, path: Path<'_>) -> Value {
+impl Env for TaskEnv<'_> {
+    fn get(&self, path: Members<'_>) -> Value {
         names::value(self, path)
     }
 }
 
 /// What `spec.arguments` see before the run exists: workflow, system, vars.
 #[derive(Clone, Copy, Debug)]
-pub struct SubmitView<'a> {
+pub struct SubmitEnv<'a> {
     /// The plan to be run.
     pub plan: &'a Plan,
     /// The id the run will have.
@@ -278,7 +278,7 @@ pub struct SubmitView<'a> {
     pub facts: &'a Facts,
 }
 
-impl Sight for SubmitView<'_> {
+impl Sight for SubmitEnv<'_> {
     fn workflow(&self) -> Workflow<'_> {
         static NONE: LazyLock<Arc<Map>> = LazyLock::new(Arc::default);
         let Plan { name, namespace, labels, .. } = self.plan;
@@ -291,8 +291,8 @@ impl Sight for SubmitView<'_> {
     }
 }
 
-impl Env for SubmitView<'_> {
-    fn get(&self, path: Path<'_>) -> Value {
+impl Env for SubmitEnv<'_> {
+    fn get(&self, path: Members<'_>) -> Value {
         names::value(self, path)
     }
 }

@@ -35,7 +35,7 @@ pub use self::{
 use super::show::{Progress, Times};
 use crate::{
     event::{Facts, TaskId, Warning},
-    phase::{Kind, Phase},
+    phase::{Phase, TaskKind},
     plan::{Node, Plan, Work},
     time::Timestamp,
     value::Map,
@@ -229,11 +229,11 @@ impl State {
 
     /// Which edges apply to a task run.
     #[must_use]
-    pub fn kind(&self, task: &TaskRun) -> Kind {
+    pub fn kind(&self, task: &TaskRun) -> TaskKind {
         match self.node(task).work {
-            Work::Executor(_) => Kind::Leaf,
-            Work::Container(_) => Kind::Container,
-            Work::Wrapper(_) => Kind::Wrapper,
+            Work::Executor(_) => TaskKind::Leaf,
+            Work::Container(_) => TaskKind::Container,
+            Work::Wrapper(_) => TaskKind::Wrapper,
         }
     }
 }

@@ -17,7 +17,7 @@ const WORKFLOW: &str = r#"{"apiVersion": "aether/v1", "kind": "Workflow", "metad
 fn component(guest: &str) -> Vec<u8> {
     let dir = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../tests/guests");
     let read = |name: &str| fs::read_to_string(dir.join(format!("{name}.wat"))).unwrap();
-    read("world").replace(";; GUEST", &read(guest)).into_bytes()
+    wat::parse_str(read("world").replace(";; GUEST", &read(guest))).unwrap()
 }
 
 /// A key, and a plugin `echo` that was compiled with it; a workflow.

@@ -8,7 +8,7 @@ use std::{
 
 use phasm_engine::{
     problem::codes,
-    tree::{Node, Tree},
+    tree::{Tree, TreeNode},
     value::Value,
 };
 use proptest::{prelude::*, sample::Index};
@@ -57,9 +57,9 @@ fn change() -> impl Strategy<Value = Change> {
 fn values(tree: &Tree) -> Vec<Tree> {
     let mut all = vec![tree.clone()];
     match &tree.node {
-        Node::Array(items) => items.iter().for_each(|item| all.extend(values(item))),
-        Node::Object(members) => members.iter().for_each(|(_, value)| all.extend(values(value))),
-        Node::Null | Node::Bool(_) | Node::Number(_) | Node::String(_) => {}
+        TreeNode::Array(items) => items.iter().for_each(|item| all.extend(values(item))),
+        TreeNode::Object(members) => members.iter().for_each(|(_, value)| all.extend(values(value))),
+        TreeNode::Null | TreeNode::Bool(_) | TreeNode::Number(_) | TreeNode::String(_) => {}
     }
     all
 }
@@ -68,7 +68,7 @@ fn values(tree: &Tree) -> Vec<Tree> {
 fn apply(tree: &mut Tree, at: usize, change: &Change, other: &[Tree]) -> usize {
     let mut passed = 1;
     match &mut tree.node {
-        Node::Array(items) => {
+        TreeNode::Array(items) => {
             let mut index = 0;
             while index < items.len() {
                 if passed == at && matches!(change, Change::Remove) {
@@ -79,7 +79,7 @@ fn apply(tree: &mut Tree, at: usize, change: &Change, other: &[Tree]) -> usize {
                 index += 1;
             }
         }
-        Node::Object(members) => {
+        TreeNode::Object(members) => {
             let mut index = 0;
             while index < members.len() {
                 if passed == at && matches!(change, Change::Remove) {
@@ -94,7 +94,7 @@ fn apply(tree: &mut Tree, at: usize, change: &Change, other: &[Tree]) -> usize {
                 index += 1;
             }
         }
-        Node::Null | Node::Bool(_) | Node::Number(_) | Node::String(_) => {}
+        TreeNode::Null | TreeNode::Bool(_) | TreeNode::Number(_) | TreeNode::String(_) => {}
     }
     if at == 0 {
         match change {

@@ -1,4 +1,4 @@
-use phasm_engine::{tree::Node, value::Value};
+use phasm_engine::{tree::TreeNode, value::Value};
 use proptest::prelude::*;
 
 use super::super::*;
@@ -7,15 +7,17 @@ use super::super::*;
 fn dump(tree: &Tree) -> String {
     let at = |span: Span| format!("{}:{}", span.line, span.column);
     let text = match &tree.node {
-        Node::Array(items) => format!("[{}]", items.iter().map(dump).collect::<Vec<_>>().join(" ")),
-        Node::Object(members) => {
+        TreeNode::Array(items) => format!("[{}]", items.iter().map(dump).collect::<Vec<_>>().join(" ")),
+        TreeNode::Object(members) => {
             let member = |(key, value): &(_, Tree)| {
                 let phasm_engine::tree::Key { name, span } = key;
                 format!("{name}@{}={}", at(*span), dump(value))
             };
             format!("{{{}}}", members.iter().map(member).collect::<Vec<_>>().join(" "))
         }
-        Node::Null | Node::Bool(_) | Node::Number(_) | Node::String(_) => tree.to_value().to_json(),
+        TreeNode::Null | TreeNode::Bool(_) | TreeNode::Number(_) | TreeNode::String(_) => {
+            tree.to_value().to_json()
+        }
     };
     format!("{text}@{}", at(tree.span))
 }
@@ -45,7 +47,7 @@ fn positions_in_json() {
         [r#"{a@2:3=[1@2:9 {é@2:13=null@2:18}@2:12]@2:8 b@3:2="x"@3:7}@1:1"#]
     );
     let tree = read("x.json", "\u{feff}{\"ä\": [10]}").unwrap();
-    let Node::Object(members) = &tree.node else { panic!("no object") };
+    let TreeNode::Object(members) = &tree.node else { panic!("no object") };
     assert_eq!(tree.span, Span { line: 1, column: 1, start: 3, end: 15 });
     assert_eq!(members[0].0.span, Span { line: 1, column: 2, start: 4, end: 8 });
     assert_eq!(members[0].1.span, Span { line: 1, column: 7, start: 10, end: 14 });
@@ -315,13 +317,13 @@ fn check_spans(tree: &Tree, text: &str) -> Result<(), TestCaseError> {
     let written: serde_json::Value = serde_json::from_str(&text[tree.span.start..tree.span.end]).unwrap();
     prop_assert_eq!(Value::from(written), tree.to_value());
     match &tree.node {
-        Node::Array(items) => items.iter().try_for_each(|item| check_spans(item, text)),
-        Node::Object(members) => members.iter().try_for_each(|(key, value)| {
+        TreeNode::Array(items) => items.iter().try_for_each(|item| check_spans(item, text)),
+        TreeNode::Object(members) => members.iter().try_for_each(|(key, value)| {
             let written: String = serde_json::from_str(&text[key.span.start..key.span.end]).unwrap();
             prop_assert_eq!(&*written, &*key.name);
             check_spans(value, text)
         }),
-        Node::Null | Node::Bool(_) | Node::Number(_) | Node::String(_) => Ok(()),
+        TreeNode::Null | TreeNode::Bool(_) | TreeNode::Number(_) | TreeNode::String(_) => Ok(()),
     }
 }
 

@@ -5,7 +5,7 @@ use std::{collections::BTreeMap, rc::Rc, sync::Arc};
 use phasm_engine::{
     path::Path,
     problem::codes::source as entries,
-    tree::{Key, Node, Span, Style, Tree, Written},
+    tree::{Key, Span, Style, Tree, TreeNode, Written},
 };
 use saphyr_parser::{Event, ScalarStyle, Span as ParserSpan, Tag};
 
@@ -131,7 +131,7 @@ impl<'a> TreeBuilder<'a> {
             None => scalar::resolve(text, plain),
         };
         let node = resolved.unwrap_or_else(|refused| self.refused(&refused, text, full.as_deref(), span));
-        let written = if let Node::String(said) = &node { self.written(said, style, span) } else { None };
+        let written = if let TreeNode::String(said) = &node { self.written(said, style, span) } else { None };
         let tree = Tree { written, ..Tree::new(node, span) };
         self.remember(anchor, &tree, size, 0)?;
         self.place(tree, 0);
@@ -161,7 +161,7 @@ impl<'a> TreeBuilder<'a> {
         (inside != said).then(|| Arc::new(Written { style, source: source.into() }))
     }
 
-    fn refused(&mut self, refused: &Refused, text: &str, tag: Option<&str>, span: Span) -> Node {
+    fn refused(&mut self, refused: &Refused, text: &str, tag: Option<&str>, span: Span) -> TreeNode {
         let path = self.path();
         match refused {
             Refused::Number => {
@@ -170,7 +170,7 @@ impl<'a> TreeBuilder<'a> {
             }
             Refused::Tag => self.wrong_tag(tag.unwrap_or_default(), &path, span),
         }
-        Node::Null
+        TreeNode::Null
     }
 
     fn wrong_tag(&mut self, tag: &str, path: &Path, span: Span) {
@@ -205,8 +205,8 @@ impl<'a> TreeBuilder<'a> {
     fn close(&mut self, span: ParserSpan) -> Result<(), Fatal> {
         let Some(frame) = self.open.pop() else { return Ok(()) };
         let node = match frame.content {
-            Content::Array(items) => Node::Array(items),
-            Content::Object { members, .. } => Node::Object(members),
+            Content::Array(items) => TreeNode::Array(items),
+            Content::Object { members, .. } => TreeNode::Object(members),
         };
         // Block collections end with their last value, flow collections with their bracket.
         let closing = self.position(span);
@@ -239,7 +239,7 @@ impl<'a> TreeBuilder<'a> {
                 message,
                 "write the value out",
             );
-            self.place(Tree::new(Node::Null, span), 0);
+            self.place(Tree::new(TreeNode::Null, span), 0);
             return Ok(());
         };
         self.findings.count(anchored.size, || span)?;
@@ -273,17 +273,19 @@ impl<'a> TreeBuilder<'a> {
     }
 
     fn key(&mut self, tree: &Tree) -> Key {
-        if let Node::String(name) = &tree.node {
+        if let TreeNode::String(name) = &tree.node {
             return Key { name: name.clone(), span: tree.span };
         }
         let value = tree.to_value();
         let message = format!("key of type {}; expected text", value.type_name());
         // `x: {{ y }}` is an object whose key is an object.
         let hint = match tree.node {
-            Node::Object(_) => "if a placeholder is meant, put it in quotes: `\"{{ … }}\"`",
-            Node::Null | Node::Bool(_) | Node::Number(_) | Node::String(_) | Node::Array(_) => {
-                "quote the key"
-            }
+            TreeNode::Object(_) => "if a placeholder is meant, put it in quotes: `\"{{ … }}\"`",
+            TreeNode::Null
+            | TreeNode::Bool(_)
+            | TreeNode::Number(_)
+            | TreeNode::String(_)
+            | TreeNode::Array(_) => "quote the key",
         };
         self.findings.report(&entries::KEY_NOT_TEXT, &self.path(), tree.span, message, hint);
         Key { name: Arc::from(value.to_json()), span: tree.span }
@@ -294,10 +296,10 @@ fn full_tag(tag: &Tag) -> String {
     format!("{}{}", tag.handle, tag.suffix)
 }
 
-fn last_end(node: &Node) -> Option<usize> {
+fn last_end(node: &TreeNode) -> Option<usize> {
     match node {
-        Node::Array(items) => items.last().map(|tree| tree.span.end),
-        Node::Object(members) => members.last().map(|(_, tree)| tree.span.end),
-        Node::Null | Node::Bool(_) | Node::Number(_) | Node::String(_) => None,
+        TreeNode::Array(items) => items.last().map(|tree| tree.span.end),
+        TreeNode::Object(members) => members.last().map(|(_, tree)| tree.span.end),
+        TreeNode::Null | TreeNode::Bool(_) | TreeNode::Number(_) | TreeNode::String(_) => None,
     }
 }

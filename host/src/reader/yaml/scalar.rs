@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use phasm_engine::{tree::Node, value::Number};
+use phasm_engine::{tree::TreeNode, value::Number};
 
 use crate::reader::number;
 
@@ -16,13 +16,13 @@ pub(super) enum Refused {
 }
 
 /// The value of a scalar without a tag, or with the tag `!`.
-pub(super) fn resolve(text: &str, plain: bool) -> Result<Node, Refused> {
-    if plain { resolve_plain(text) } else { Ok(Node::String(text.into())) }
+pub(super) fn resolve(text: &str, plain: bool) -> Result<TreeNode, Refused> {
+    if plain { resolve_plain(text) } else { Ok(TreeNode::String(text.into())) }
 }
 
 /// The value of a scalar with the full tag `tag`.
-pub(super) fn resolve_tagged(text: &str, tag: &str) -> Result<Node, Refused> {
-    let string = || Ok(Node::String(Arc::from(text)));
+pub(super) fn resolve_tagged(text: &str, tag: &str) -> Result<TreeNode, Refused> {
+    let string = || Ok(TreeNode::String(Arc::from(text)));
     let node = match tag.strip_prefix("tag:yaml.org,2002:") {
         None if tag == "!" => return string(),
         None => return Err(Refused::Tag),
@@ -32,31 +32,37 @@ pub(super) fn resolve_tagged(text: &str, tag: &str) -> Result<Node, Refused> {
         Some(_) => return Err(Refused::Tag),
     };
     match node {
-        ("null", node @ Node::Null) | ("bool", node @ Node::Bool(_)) => Ok(node),
-        ("int", Node::Number(n)) if !n.is_f64() => Ok(Node::Number(n)),
+        ("null", node @ TreeNode::Null) | ("bool", node @ TreeNode::Bool(_)) => Ok(node),
+        ("int", TreeNode::Number(n)) if !n.is_f64() => Ok(TreeNode::Number(n)),
         _ => Err(Refused::Tag),
     }
 }
 
-fn float(text: &str) -> Result<Node, Refused> {
+fn float(text: &str) -> Result<TreeNode, Refused> {
     match resolve_plain(text)? {
-        Node::Number(n) => n.as_f64().and_then(Number::from_f64).map(Node::Number).ok_or(Refused::Number),
-        Node::Null | Node::Bool(_) | Node::String(_) | Node::Array(_) | Node::Object(_) => Err(Refused::Tag),
+        TreeNode::Number(n) => {
+            n.as_f64().and_then(Number::from_f64).map(TreeNode::Number).ok_or(Refused::Number)
+        }
+        TreeNode::Null
+        | TreeNode::Bool(_)
+        | TreeNode::String(_)
+        | TreeNode::Array(_)
+        | TreeNode::Object(_) => Err(Refused::Tag),
     }
 }
 
-fn resolve_plain(text: &str) -> Result<Node, Refused> {
+fn resolve_plain(text: &str) -> Result<TreeNode, Refused> {
     match text {
-        "" | "~" | "null" | "Null" | "NULL" => Ok(Node::Null),
-        "true" | "True" | "TRUE" => Ok(Node::Bool(true)),
-        "false" | "False" | "FALSE" => Ok(Node::Bool(false)),
+        "" | "~" | "null" | "Null" | "NULL" => Ok(TreeNode::Null),
+        "true" | "True" | "TRUE" => Ok(TreeNode::Bool(true)),
+        "false" | "False" | "FALSE" => Ok(TreeNode::Bool(false)),
         _ if is_not_finite(text) => Err(Refused::Number),
-        _ => resolve_number(text).unwrap_or_else(|| Ok(Node::String(text.into()))),
+        _ => resolve_number(text).unwrap_or_else(|| Ok(TreeNode::String(text.into()))),
     }
 }
 
 /// `None` when the text is no number of the core schema.
-fn resolve_number(text: &str) -> Option<Result<Node, Refused>> {
+fn resolve_number(text: &str) -> Option<Result<TreeNode, Refused>> {
     let kept = if let Some(digits) = prefixed(text, "0x", 16) {
         number::integer(digits, 16)
     } else if let Some(digits) = prefixed(text, "0o", 8) {
@@ -68,7 +74,7 @@ fn resolve_number(text: &str) -> Option<Result<Node, Refused>> {
     } else {
         return None;
     };
-    Some(kept.map(Node::Number).ok_or(Refused::Number))
+    Some(kept.map(TreeNode::Number).ok_or(Refused::Number))
 }
 
 /// The digits behind a prefix, if there are only digits.
@@ -105,7 +111,7 @@ mod tests {
 
     fn number(text: &str) -> String {
         match resolve(text, true) {
-            Ok(Node::Number(n)) => n.to_string(),
+            Ok(TreeNode::Number(n)) => n.to_string(),
             other => format!("{other:?}"),
         }
     }
@@ -182,20 +188,20 @@ mod tests {
             "nULL",
         ];
         for text in rows {
-            assert_eq!(resolve(text, true), Ok(Node::String(text.into())), "{text}");
+            assert_eq!(resolve(text, true), Ok(TreeNode::String(text.into())), "{text}");
         }
-        assert_eq!(resolve("1", false), Ok(Node::String("1".into())));
+        assert_eq!(resolve("1", false), Ok(TreeNode::String("1".into())));
     }
 
     #[test]
     fn tags_of_the_core_schema() {
         let core = |kind: &str, text: &str| resolve_tagged(text, &format!("tag:yaml.org,2002:{kind}"));
-        assert_eq!(core("str", "1"), Ok(Node::String("1".into())));
-        assert_eq!(core("int", "0x10"), Ok(Node::Number(16.into())));
-        assert_eq!(core("float", "1"), Ok(Node::Number(Number::from_f64(1.0).unwrap())));
-        assert_eq!(core("bool", "true"), Ok(Node::Bool(true)));
-        assert_eq!(core("null", ""), Ok(Node::Null));
-        assert_eq!(resolve_tagged("1", "!"), Ok(Node::String("1".into())));
+        assert_eq!(core("str", "1"), Ok(TreeNode::String("1".into())));
+        assert_eq!(core("int", "0x10"), Ok(TreeNode::Number(16.into())));
+        assert_eq!(core("float", "1"), Ok(TreeNode::Number(Number::from_f64(1.0).unwrap())));
+        assert_eq!(core("bool", "true"), Ok(TreeNode::Bool(true)));
+        assert_eq!(core("null", ""), Ok(TreeNode::Null));
+        assert_eq!(resolve_tagged("1", "!"), Ok(TreeNode::String("1".into())));
         for (kind, text) in
             [("int", "1.5"), ("int", "x"), ("float", "x"), ("bool", "1"), ("null", "x"), ("set", "x")]
         {

@@ -3,7 +3,7 @@
 use phasm_engine::{
     event::{Dispatch, Input, Reason},
     outcome::{Outcome, code, phase_of},
-    phase::{Kind, Phase},
+    phase::{Phase, TaskKind},
     time::Timestamp,
     value::Map,
 };
@@ -40,7 +40,7 @@ fn constants() {
 /// "Once a task is in a terminal phase, the engine will not transition it again." (R-P3)
 #[test]
 fn terminal_is_final() {
-    for kind in [Kind::Leaf, Kind::Container, Kind::Wrapper] {
+    for kind in [TaskKind::Leaf, TaskKind::Container, TaskKind::Wrapper] {
         for from in Phase::ALL.into_iter().filter(|phase| phase.is_terminal()) {
             assert!(Phase::ALL.into_iter().all(|to| !from.may_become(to, kind)), "{kind:?} {from}");
         }
@@ -52,9 +52,9 @@ fn terminal_is_final() {
 #[test]
 fn drawn_edges() {
     let both = [(Phase::Created, Phase::Ready), (Phase::Ready, Phase::Running)];
-    for kind in [Kind::Leaf, Kind::Container, Kind::Wrapper] {
+    for kind in [TaskKind::Leaf, TaskKind::Container, TaskKind::Wrapper] {
         assert!(both.iter().all(|(from, to)| from.may_become(*to, kind)), "{kind:?}");
-        let suspends = kind == Kind::Leaf;
+        let suspends = kind == TaskKind::Leaf;
         assert_eq!(Phase::Running.may_become(Phase::Suspended, kind), suspends, "{kind:?}");
         assert_eq!(Phase::Suspended.may_become(Phase::Running, kind), suspends, "{kind:?}");
     }

@@ -23,7 +23,7 @@ use crate::{
     },
     problem::codes::{values, warnings::PASSED_ON},
     time::Millis,
-    tree::{Key, Node, Tree},
+    tree::{Key, Tree, TreeNode},
 };
 
 /// A single member: the label and what the task is.
@@ -103,7 +103,7 @@ static SPEC_TIMEOUT: Field<Option<Millis>> = Field::optional(
 );
 
 fn labelled(key: &Key, cursor: &Cursor<'_>, report: &Report) -> Option<TaskDoc> {
-    let name_tree = Tree::new(Node::String(key.name.clone()), key.span);
+    let name_tree = Tree::new(TreeNode::String(key.name.clone()), key.span);
     let name = LABEL.read(&Cursor { tree: &name_tree, path: cursor.path.clone() }, report);
     let object = cursor.object(&LABELLED_TABLE, report)?;
     object.optional(&RETRY);

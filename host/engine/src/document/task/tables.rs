@@ -7,27 +7,27 @@ use crate::{
     problem::codes::shape,
 };
 
-use super::{Place, TaskDoc, fields::*};
+use super::{TaskDoc, TaskSpot, fields::*};
 use crate::document::foreign;
 
 /// `task` in a template.
 pub(in crate::document) const TASK_TEMPLATE: Form<TaskDoc> = Form::new(
     |cursor, report| {
-        TaskDoc::read(&Place { table: &TEMPLATE, name: &NAME_FIELD, calls: false }, cursor, report)
+        TaskDoc::read(&TaskSpot { table: &TEMPLATE, name: &NAME_FIELD, calls: false }, cursor, report)
     },
     |defs| defs.object(&TEMPLATE),
 );
 
 /// A task of a dag.
 pub(in crate::document) const DAG_TASK: Form<TaskDoc> = Form::new(
-    |cursor, report| TaskDoc::read(&Place { table: &DAG, name: &NAME_FIELD, calls: true }, cursor, report),
+    |cursor, report| TaskDoc::read(&TaskSpot { table: &DAG, name: &NAME_FIELD, calls: true }, cursor, report),
     |defs| defs.object(&DAG),
 );
 
 /// A task of a pipeline, in our spelling.
 pub(in crate::document) const PIPELINE_TASK: Form<TaskDoc> = Form::new(
     |cursor, report| {
-        TaskDoc::read(&Place { table: &PIPELINE, name: &LABEL_FIELD, calls: true }, cursor, report)
+        TaskDoc::read(&TaskSpot { table: &PIPELINE, name: &LABEL_FIELD, calls: true }, cursor, report)
     },
     |defs| defs.object(&PIPELINE),
 );

@@ -8,7 +8,7 @@ use crate::document::foreign;
 use crate::{
     document::name::NAME,
     form::{Cursor, Field, Form, Name, Object, Report, TEXT, Table},
-    tree::Node,
+    tree::TreeNode,
     value::Value,
 };
 
@@ -94,7 +94,7 @@ const LABELS: Form<BTreeMap<Arc<str>, Value>> = Form::new(
 fn labels(cursor: &Cursor<'_>, report: &Report) -> Option<BTreeMap<Arc<str>, Value>> {
     let mut labels = BTreeMap::new();
     for (key, value) in cursor.each_member(report)? {
-        if matches!(value.tree.node, Node::Array(_) | Node::Object(_) | Node::Null) {
+        if matches!(value.tree.node, TreeNode::Array(_) | TreeNode::Object(_) | TreeNode::Null) {
             value.wrong_type("text", report);
         }
         labels.insert(key.name.clone(), value.tree.to_value());

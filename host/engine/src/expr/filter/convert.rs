@@ -1,6 +1,6 @@
 //! Filters that make one type of another.
 
-use super::{Budget, Call, View};
+use super::{Budget, FilterCall, ValueRef};
 use crate::{
     expr::{
         budget::{MAX_TEXT, json},
@@ -15,7 +15,7 @@ const I64_RANGE: f64 = 9_223_372_036_854_775_808.0;
 /// The digits of a double that mean something.
 const MAX_DIGITS: i64 = 15;
 
-pub(super) fn string(call: &Call<'_>, budget: &mut Budget) -> Result<Value, String> {
+pub(super) fn string(call: &FilterCall<'_>, budget: &mut Budget) -> Result<Value, String> {
     match call.subject {
         Value::String(text) => Ok(text.clone().into()),
         Value::Null | Value::Bool(_) | Value::Number(_) | Value::Array(_) | Value::Object(_) => {
@@ -24,23 +24,23 @@ pub(super) fn string(call: &Call<'_>, budget: &mut Budget) -> Result<Value, Stri
     }
 }
 
-pub(super) fn to_json(call: &Call<'_>, budget: &mut Budget) -> Result<Value, String> {
+pub(super) fn to_json(call: &FilterCall<'_>, budget: &mut Budget) -> Result<Value, String> {
     let text = json(call.subject)?;
     budget.text(text.len())?;
     Ok(text.into())
 }
 
-pub(super) fn from_json(call: &Call<'_>, budget: &mut Budget) -> Result<Value, String> {
+pub(super) fn from_json(call: &FilterCall<'_>, budget: &mut Budget) -> Result<Value, String> {
     let text = call.text(budget)?;
     if text.len() > MAX_TEXT {
         return Err(format!("`fromjson` reads texts of at most {MAX_TEXT} bytes, not {}", text.len()));
     }
     Value::from_json(text).map_err(|error| {
-        format!("`fromjson` is given {}, which is no JSON: {error}", View::from(call.subject).describe())
+        format!("`fromjson` is given {}, which is no JSON: {error}", ValueRef::from(call.subject).describe())
     })
 }
 
-pub(super) fn int(call: &Call<'_>, budget: &mut Budget) -> Result<Value, String> {
+pub(super) fn int(call: &FilterCall<'_>, budget: &mut Budget) -> Result<Value, String> {
     match call.subject {
         Value::Number(n) if !n.is_f64() => Ok(call.subject.clone()),
         Value::Number(_) | Value::String(_) => {
@@ -58,11 +58,11 @@ pub(super) fn int(call: &Call<'_>, budget: &mut Budget) -> Result<Value, String>
     }
 }
 
-pub(super) fn float(call: &Call<'_>, budget: &mut Budget) -> Result<Value, String> {
+pub(super) fn float(call: &FilterCall<'_>, budget: &mut Budget) -> Result<Value, String> {
     to_float(call, budget).map(from_float)
 }
 
-fn to_float(call: &Call<'_>, budget: &mut Budget) -> Result<f64, String> {
+fn to_float(call: &FilterCall<'_>, budget: &mut Budget) -> Result<f64, String> {
     match call.subject {
         Value::Number(n) => Ok(Num::from(n).as_f64()),
         Value::String(_) => {
@@ -71,7 +71,7 @@ fn to_float(call: &Call<'_>, budget: &mut Budget) -> Result<f64, String> {
                 format!(
                     "`{}` is given {}, which is no number",
                     call.name,
-                    View::from(call.subject).describe()
+                    ValueRef::from(call.subject).describe()
                 )
             })
         }
@@ -82,7 +82,7 @@ fn to_float(call: &Call<'_>, budget: &mut Budget) -> Result<f64, String> {
 }
 
 /// Half away from zero: without digits to an integer, with digits to that many decimal places.
-pub(super) fn round(call: &Call<'_>, _: &mut Budget) -> Result<Value, String> {
+pub(super) fn round(call: &FilterCall<'_>, _: &mut Budget) -> Result<Value, String> {
     let Value::Number(number) = call.subject else { return Err(call.wrong("a number")) };
     let digits = digits(call)?;
     match (number.as_f64(), digits) {
@@ -98,9 +98,9 @@ pub(super) fn round(call: &Call<'_>, _: &mut Budget) -> Result<Value, String> {
     }
 }
 
-fn digits(call: &Call<'_>) -> Result<Option<i32>, String> {
+fn digits(call: &FilterCall<'_>) -> Result<Option<i32>, String> {
     let wrong = |argument: &Value| {
-        format!("`round` takes 0 to {MAX_DIGITS} digits, not {}", View::from(argument).describe())
+        format!("`round` takes 0 to {MAX_DIGITS} digits, not {}", ValueRef::from(argument).describe())
     };
     match call.arguments.first() {
         None => Ok(None),

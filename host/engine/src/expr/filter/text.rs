@@ -1,29 +1,29 @@
 //! Filters of texts.
 
-use super::{Budget, Call};
+use super::{Budget, FilterCall};
 use crate::value::Value;
 
-pub(super) fn lower(call: &Call<'_>, budget: &mut Budget) -> Result<Value, String> {
+pub(super) fn lower(call: &FilterCall<'_>, budget: &mut Budget) -> Result<Value, String> {
     Ok(call.text(budget)?.to_lowercase().into())
 }
 
-pub(super) fn upper(call: &Call<'_>, budget: &mut Budget) -> Result<Value, String> {
+pub(super) fn upper(call: &FilterCall<'_>, budget: &mut Budget) -> Result<Value, String> {
     Ok(call.text(budget)?.to_uppercase().into())
 }
 
-pub(super) fn trim(call: &Call<'_>, budget: &mut Budget) -> Result<Value, String> {
+pub(super) fn trim(call: &FilterCall<'_>, budget: &mut Budget) -> Result<Value, String> {
     Ok(call.text(budget)?.trim().into())
 }
 
-pub(super) fn starts_with(call: &Call<'_>, budget: &mut Budget) -> Result<Value, String> {
+pub(super) fn starts_with(call: &FilterCall<'_>, budget: &mut Budget) -> Result<Value, String> {
     Ok(call.text(budget)?.starts_with(call.text_argument(0)?).into())
 }
 
-pub(super) fn ends_with(call: &Call<'_>, budget: &mut Budget) -> Result<Value, String> {
+pub(super) fn ends_with(call: &FilterCall<'_>, budget: &mut Budget) -> Result<Value, String> {
     Ok(call.text(budget)?.ends_with(call.text_argument(0)?).into())
 }
 
-pub(super) fn replace(call: &Call<'_>, budget: &mut Budget) -> Result<Value, String> {
+pub(super) fn replace(call: &FilterCall<'_>, budget: &mut Budget) -> Result<Value, String> {
     let text = call.text(budget)?;
     let (from, to) = (separator(call)?, call.text_argument(1)?);
     let found = text.matches(from).count();
@@ -31,14 +31,14 @@ pub(super) fn replace(call: &Call<'_>, budget: &mut Budget) -> Result<Value, Str
     Ok(text.replace(from, to).into())
 }
 
-pub(super) fn split(call: &Call<'_>, budget: &mut Budget) -> Result<Value, String> {
+pub(super) fn split(call: &FilterCall<'_>, budget: &mut Budget) -> Result<Value, String> {
     let (text, at) = (call.text(budget)?, separator(call)?);
     budget.items(text.matches(at).count() + 1)?;
     Ok(text.split(at).map(Value::from).collect::<Vec<_>>().into())
 }
 
 /// The first argument, which must not be empty.
-fn separator<'a>(call: &Call<'a>) -> Result<&'a str, String> {
+fn separator<'a>(call: &FilterCall<'a>) -> Result<&'a str, String> {
     match call.text_argument(0)? {
         "" => Err(format!("`{}` needs something to look for, not the empty string", call.name)),
         text => Ok(text),

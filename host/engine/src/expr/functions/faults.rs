@@ -6,10 +6,10 @@
 
 use rhai::{LexError, ParseError, ParseErrorType};
 
-use super::{super::SyntaxError, MAX_DEPTH, pieces::Piece};
+use super::{super::SyntaxError, MAX_DEPTH, pieces::Definition};
 
 /// What Rhai's parser says of `piece`.
-pub(super) fn syntax(error: &ParseError, piece: &Piece<'_>) -> SyntaxError {
+pub(super) fn syntax(error: &ParseError, piece: &Definition<'_>) -> SyntaxError {
     let position = error.position();
     let end = piece.offset + piece.text.trim_end().len();
     let offset = position.line().map_or(end, |line| piece.at(line, position.position().unwrap_or(1)));

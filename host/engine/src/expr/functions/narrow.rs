@@ -15,7 +15,7 @@ use std::{
 
 use rhai::{ASTFlags, CustomExpr, Dynamic, Expr, FlowControl, Position, Stmt, StmtBlock};
 
-use super::{block, faults, pieces::Piece};
+use super::{block, faults, pieces::Definition};
 use crate::expr::{SyntaxError, emit::FUNCTIONS};
 
 pub(super) use self::call::BUILT_IN;
@@ -26,7 +26,7 @@ pub(super) struct Narrower<'f> {
     known: &'f BTreeMap<Arc<str>, usize>,
     /// The names of those that could not be read.
     broken: &'f BTreeSet<String>,
-    piece: &'f Piece<'f>,
+    piece: &'f Definition<'f>,
     pub(super) errors: Vec<SyntaxError>,
     pub(super) calls: BTreeSet<String>,
 }
@@ -35,7 +35,7 @@ impl<'f> Narrower<'f> {
     pub(super) fn new(
         known: &'f BTreeMap<Arc<str>, usize>,
         broken: &'f BTreeSet<String>,
-        piece: &'f Piece<'f>,
+        piece: &'f Definition<'f>,
     ) -> Self {
         Self { known, broken, piece, errors: Vec::new(), calls: BTreeSet::new() }
     }

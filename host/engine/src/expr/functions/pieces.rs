@@ -2,7 +2,7 @@
 
 /// The text of one definition and where it stands.
 #[derive(Clone, Debug)]
-pub(super) struct Piece<'t> {
+pub(super) struct Definition<'t> {
     pub(super) text: &'t str,
     /// Byte offset of its beginning.
     pub(super) offset: usize,
@@ -10,7 +10,7 @@ pub(super) struct Piece<'t> {
     pub(super) line: usize,
 }
 
-impl Piece<'_> {
+impl Definition<'_> {
     pub(super) fn is_function(&self) -> bool {
         let text = self.text.strip_prefix("private ").unwrap_or(self.text).trim_start();
         text.strip_prefix("fn").is_some_and(|rest| rest.starts_with(char::is_whitespace))
@@ -26,7 +26,7 @@ impl Piece<'_> {
 }
 
 /// Cuts `text`; what follows the last closing brace is a piece as well, unless it is empty.
-pub(super) fn pieces(text: &str) -> Vec<Piece<'_>> {
+pub(super) fn pieces(text: &str) -> Vec<Definition<'_>> {
     let mut cutter = Cutter { text, at: 0 };
     let (mut found, mut lines, mut counted) = (Vec::new(), 0, 0);
     loop {
@@ -39,7 +39,7 @@ pub(super) fn pieces(text: &str) -> Vec<Piece<'_>> {
         lines += text.get(counted..start).unwrap_or_default().matches('\n').count();
         counted = start;
         let piece = text.get(start..cutter.at).unwrap_or_default();
-        found.push(Piece { text: piece, offset: start, line: lines });
+        found.push(Definition { text: piece, offset: start, line: lines });
     }
 }
 

@@ -6,7 +6,7 @@ use super::{Interpolated, Piece, Placeholder, PlaceholderError};
 use crate::{
     expr::{Expr, Functions, SyntaxError},
     path::key_segment,
-    tree::{Key, Node, Span, Tree},
+    tree::{Key, Span, Tree, TreeNode},
     value::{Map, Value},
 };
 
@@ -26,15 +26,17 @@ impl<'f> Compiler<'f> {
 
     pub(super) fn tree(&mut self, tree: &Tree) -> Interpolated {
         match &tree.node {
-            Node::Null | Node::Bool(_) | Node::Number(_) => Interpolated::Literal(tree.to_value()),
-            Node::String(text) => self.string(text, tree.span),
-            Node::Array(items) => {
+            TreeNode::Null | TreeNode::Bool(_) | TreeNode::Number(_) => {
+                Interpolated::Literal(tree.to_value())
+            }
+            TreeNode::String(text) => self.string(text, tree.span),
+            TreeNode::Array(items) => {
                 let item = |(index, item): (usize, &Tree)| self.member(&format!("[{index}]"), item);
                 let items: Vec<Interpolated> = items.iter().enumerate().map(item).collect();
                 let literals: Option<Vec<Value>> = items.iter().map(|i| i.as_literal().cloned()).collect();
                 literals.map_or(Interpolated::Array(items), |values| Interpolated::Literal(values.into()))
             }
-            Node::Object(members) => {
+            TreeNode::Object(members) => {
                 let member = |(key, member): &(Key, Tree)| {
                     (key.name.clone(), self.member(&key_segment(&key.name), member))
                 };

@@ -3,7 +3,7 @@
 use rhai::{Dynamic, ImmutableString};
 
 use crate::{
-    expr::{budget::MAX_VALUE_DEPTH, emit::SHORT_TEXT, number::Num, view::View},
+    expr::{budget::MAX_VALUE_DEPTH, emit::SHORT_TEXT, number::Num, value_ref::ValueRef},
     value::{Number, Value},
 };
 
@@ -28,13 +28,13 @@ pub(in crate::expr) struct Held {
 }
 
 impl Operand {
-    pub(in crate::expr) fn view(&self) -> View<'_> {
+    pub(in crate::expr) fn value_ref(&self) -> ValueRef<'_> {
         match self {
-            Self::Null => View::Null,
-            Self::Bool(b) => View::Bool(*b),
-            Self::Int(int) => View::Number(Num::Int((*int).into())),
-            Self::Float(float) => View::Number(Num::Float(*float)),
-            Self::Short(text) => View::Text(text),
+            Self::Null => ValueRef::Null,
+            Self::Bool(b) => ValueRef::Bool(*b),
+            Self::Int(int) => ValueRef::Number(Num::Int((*int).into())),
+            Self::Float(float) => ValueRef::Number(Num::Float(*float)),
+            Self::Short(text) => ValueRef::Text(text),
             Self::Other(held) => (&held.value).into(),
         }
     }

@@ -11,7 +11,7 @@ use crate::{
         budget::Budget,
         functions::{Function, Functions},
         number::Num,
-        view::View,
+        value_ref::ValueRef,
     },
     value::{Map, Value},
 };
@@ -102,7 +102,7 @@ fn push(
             Ok(())
         }
         Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) | Value::Object(_) => {
-            Err(format!("`push` works on an array, not on {}", View::from(&*place).describe()))
+            Err(format!("`push` works on an array, not on {}", ValueRef::from(&*place).describe()))
         }
     })
 }
@@ -136,13 +136,13 @@ fn change(
 fn member<'v>(whole: &'v mut Value, keys: &[Operand], budget: &mut Budget) -> Result<&'v mut Value, String> {
     let mut place = whole;
     for key in keys {
-        let described = View::from(&*place).describe();
-        place = match (place, key.view()) {
-            (Value::Object(members), View::Text(key)) => {
+        let described = ValueRef::from(&*place).describe();
+        place = match (place, key.value_ref()) {
+            (Value::Object(members), ValueRef::Text(key)) => {
                 budget.items(1)?;
                 unshared_map(members, budget)?.entry(key.into()).or_default()
             }
-            (Value::Array(items), View::Number(Num::Int(at))) => {
+            (Value::Array(items), ValueRef::Number(Num::Int(at))) => {
                 let length = items.len();
                 let position =
                     usize::try_from(if at < 0 { at + length as i128 } else { at }).unwrap_or(length);
@@ -212,7 +212,7 @@ fn each(operand: &Operand) -> Result<Elements, Fault> {
             Ok(Elements::Of { items: items.clone(), next: 0, built: operand.built().saturating_sub(1) })
         }
         Operand::Bool(_) | Operand::Int(_) | Operand::Float(_) | Operand::Short(_) | Operand::Other(_) => {
-            let what = operand.view().describe();
+            let what = operand.value_ref().describe();
             Err(format!("`for` goes through an array or a range, not {what}; an object's keys are `keys(x)`")
                 .into())
         }
@@ -228,7 +228,7 @@ fn numbers(
     match (operand(context, operands, 0)?, operand(context, operands, 1)?) {
         (Operand::Int(first), Operand::Int(end)) => Ok(Elements::Numbers(first..end.saturating_add(more))),
         (first, end) => {
-            let (first, end) = (first.view().describe(), end.view().describe());
+            let (first, end) = (first.value_ref().describe(), end.value_ref().describe());
             Err(format!("a range goes from a whole number to another, not from {first} to {end}").into())
         }
     }
@@ -238,10 +238,14 @@ fn numbers(
 fn selector(engine: &mut Engine) {
     super::syntax(engine, "case", |context, operands| {
         let operand = operand(context, operands, 0)?;
-        Ok(match operand.view() {
-            View::Text(text) if text.len() <= MAX_LENGTH => text.into(),
-            View::Number(number) => number.whole().map_or(operand.into(), Dynamic::from),
-            View::Null | View::Bool(_) | View::Text(_) | View::List(_) | View::Object(_) => operand.into(),
+        Ok(match operand.value_ref() {
+            ValueRef::Text(text) if text.len() <= MAX_LENGTH => text.into(),
+            ValueRef::Number(number) => number.whole().map_or(operand.into(), Dynamic::from),
+            ValueRef::Null
+            | ValueRef::Bool(_)
+            | ValueRef::Text(_)
+            | ValueRef::List(_)
+            | ValueRef::Object(_) => operand.into(),
         })
     });
 }

@@ -3,16 +3,16 @@
 use super::Parser;
 use crate::expr::{
     SyntaxError,
-    token::{Kind, Token},
+    token::{Token, TokenKind},
 };
 
 impl Parser<'_> {
     pub(super) fn token(&self, ahead: usize) -> &Token {
-        static END: Token = Token { kind: Kind::End, start: 0, end: 0 };
+        static END: Token = Token { kind: TokenKind::End, start: 0, end: 0 };
         self.tokens.get(self.at + ahead).or(self.tokens.last()).unwrap_or(&END)
     }
 
-    pub(super) fn peek(&self) -> &Kind {
+    pub(super) fn peek(&self) -> &TokenKind {
         &self.token(0).kind
     }
 
@@ -26,11 +26,11 @@ impl Parser<'_> {
     }
 
     pub(super) fn is_symbol(&self, ahead: usize, symbol: &str) -> bool {
-        matches!(&self.token(ahead).kind, Kind::Symbol(s) if *s == symbol)
+        matches!(&self.token(ahead).kind, TokenKind::Symbol(s) if *s == symbol)
     }
 
     pub(super) fn is_word(&self, ahead: usize, word: &str) -> bool {
-        matches!(&self.token(ahead).kind, Kind::Word(w) if w.as_ref() == word)
+        matches!(&self.token(ahead).kind, TokenKind::Word(w) if w.as_ref() == word)
     }
 
     pub(super) fn eat(&mut self, symbol: &str) -> bool {
@@ -44,7 +44,7 @@ impl Parser<'_> {
     }
 
     pub(super) fn expect_end(&self) -> Result<(), SyntaxError> {
-        if self.peek() == &Kind::End { Ok(()) } else { Err(self.stray()) }
+        if self.peek() == &TokenKind::End { Ok(()) } else { Err(self.stray()) }
     }
 
     pub(super) fn unexpected(&self, expected: &str) -> SyntaxError {
@@ -55,7 +55,7 @@ impl Parser<'_> {
     fn stray(&self) -> SyntaxError {
         let error = self.unexpected("an operator or the end");
         match self.peek() {
-            Kind::Word(word) => match word.as_ref() {
+            TokenKind::Word(word) => match word.as_ref() {
                 "is" => error.hint("compare with null: `x == null`, `x != null`"),
                 "if" | "else" => error.hint("a choice is written `condition ? a : b`"),
                 "contains" => error.hint("write `part in whole`, or `whole.contains(part)`"),
@@ -64,8 +64,10 @@ impl Parser<'_> {
                 "OR" => error.hint("write `or` or `||`"),
                 _ => error,
             },
-            Kind::Symbol("(") => error.hint("functions are written as filters: `x | length`, `x.length()`"),
-            Kind::Symbol(_) | Kind::Number(_) | Kind::Text(_) | Kind::End => error,
+            TokenKind::Symbol("(") => {
+                error.hint("functions are written as filters: `x | length`, `x.length()`")
+            }
+            TokenKind::Symbol(_) | TokenKind::Number(_) | TokenKind::Text(_) | TokenKind::End => error,
         }
     }
 }

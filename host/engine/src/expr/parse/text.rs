@@ -2,24 +2,24 @@
 
 use std::sync::Arc;
 
-use super::{Level, Parser};
+use super::{Parser, Precedence};
 use crate::expr::{
     SyntaxError,
+    ast::Ast,
     interpolate::end_of_placeholder,
-    node::Node,
-    token::{Kind, Token, tokens},
+    token::{Token, TokenKind, tokens},
 };
 
 const BRACES: &str = "to have the braces themselves, join two texts: `'{' + '{'`";
 
 impl Parser<'_> {
     /// A quoted text, whose token has been consumed.
-    pub(super) fn text(&mut self, text: &Arc<str>, token: &Token) -> Result<Node, SyntaxError> {
+    pub(super) fn text(&mut self, text: &Arc<str>, token: &Token) -> Result<Ast, SyntaxError> {
         let mut parts = Vec::new();
         let mut at = 0;
         while let Some(open) = find(text, "{{", at).filter(|open| begins_placeholder(text, *open)) {
             push(&mut parts, text.get(at..open));
-            let place = Place::of(text, token);
+            let place = TextPlace::of(text, token);
             let inside = open + "{{".len();
             let end = end_of_placeholder(text, inside).map_err(|error| place.error(error).or_hint(BRACES))?;
             let expression =
@@ -28,14 +28,14 @@ impl Parser<'_> {
             at = end + "}}".len();
         }
         if parts.is_empty() && at == 0 {
-            return Ok(Node::literal(text.clone()));
+            return Ok(Ast::literal(text.clone()));
         }
         push(&mut parts, text.get(at..));
-        self.bounded(Node::text(parts))
+        self.bounded(Ast::text(parts))
     }
 
     /// The expression that is the whole of `text`, which stands at `place`.
-    fn within(&mut self, text: Option<&str>, place: &Place) -> Result<Node, SyntaxError> {
+    fn within(&mut self, text: Option<&str>, place: &TextPlace) -> Result<Ast, SyntaxError> {
         let mut inner =
             tokens(text.unwrap_or_default()).map_err(|error| place.error(error).or_hint(BRACES))?;
         for token in &mut inner {
@@ -43,10 +43,10 @@ impl Parser<'_> {
         }
         let outer = std::mem::replace(&mut self.tokens, inner);
         let at = std::mem::take(&mut self.at);
-        let node = if self.peek() == &Kind::End {
+        let node = if self.peek() == &TokenKind::End {
             Err(SyntaxError::new(self.offset(), "there is no expression here; expected one"))
         } else {
-            self.expression(Level::Ternary).and_then(|node| self.expect_end().map(|()| node))
+            self.expression(Precedence::Ternary).and_then(|node| self.expect_end().map(|()| node))
         };
         self.tokens = outer;
         self.at = at;
@@ -55,12 +55,12 @@ impl Parser<'_> {
 }
 
 /// Where in the expression a part of a quoted text stands; with escapes before it only the text's own place is known.
-struct Place {
+struct TextPlace {
     base: usize,
     exact: bool,
 }
 
-impl Place {
+impl TextPlace {
     fn of(text: &str, token: &Token) -> Self {
         let exact = token.end - token.start == text.len() + 2;
         Self { base: token.start + usize::from(exact), exact }
@@ -84,8 +84,8 @@ fn begins_placeholder(text: &str, open: usize) -> bool {
     text.get(open + "{{".len()..).is_some_and(|rest| !rest.trim().is_empty())
 }
 
-fn push(parts: &mut Vec<Node>, literal: Option<&str>) {
-    parts.extend(literal.filter(|literal| !literal.is_empty()).map(Node::literal));
+fn push(parts: &mut Vec<Ast>, literal: Option<&str>) {
+    parts.extend(literal.filter(|literal| !literal.is_empty()).map(Ast::literal));
 }
 
 fn find(text: &str, what: &str, from: usize) -> Option<usize> {

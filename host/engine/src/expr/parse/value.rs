@@ -2,9 +2,9 @@
 
 use std::{collections::BTreeSet, sync::Arc};
 
-use super::{Level, Parser};
+use super::{Parser, Precedence};
 use crate::{
-    expr::{Read, SyntaxError, filter, node::Node, token::Kind},
+    expr::{Read, SyntaxError, ast::Ast, filter, token::TokenKind},
     value::{Number, Value},
 };
 
@@ -12,17 +12,17 @@ use crate::{
 const DEFAULT: &str = "default";
 
 impl Parser<'_> {
-    pub(super) fn prefix(&mut self, least: Level) -> Result<Node, SyntaxError> {
+    pub(super) fn prefix(&mut self, least: Precedence) -> Result<Ast, SyntaxError> {
         let node = if self.eat("!") {
-            self.expression(Level::Unary)?.not()
+            self.expression(Precedence::Unary)?.not()
         } else if self.eat("-") {
-            negated(self.expression(Level::Unary)?)
+            negated(self.expression(Precedence::Unary)?)
         } else if self.is_word(0, "not") {
-            if least > Level::Not {
+            if least > Precedence::Not {
                 return Err(self.unexpected("a value").hint("put parentheses around it: `(not x)`"));
             }
             self.at += 1;
-            self.expression(Level::Not)?.not()
+            self.expression(Precedence::Not)?.not()
         } else {
             return self.postfix();
         };
@@ -30,7 +30,7 @@ impl Parser<'_> {
     }
 
     /// A value and the members, indexes, filters and methods behind it.
-    fn postfix(&mut self) -> Result<Node, SyntaxError> {
+    fn postfix(&mut self) -> Result<Ast, SyntaxError> {
         let mut node = self.primary()?;
         loop {
             node = if self.eat("|") {
@@ -40,7 +40,7 @@ impl Parser<'_> {
             } else if self.eat(".") {
                 self.member_or_method(node)?
             } else if self.eat("[") {
-                let at = self.expression(Level::Ternary)?;
+                let at = self.expression(Precedence::Ternary)?;
                 self.expect("]", "behind an index")?;
                 self.indexed(node, at)
             } else {
@@ -58,13 +58,15 @@ impl Parser<'_> {
 
     fn name(&self, expected: &str) -> Result<Arc<str>, SyntaxError> {
         match self.peek() {
-            Kind::Word(word) => Ok(word.clone()),
-            Kind::Symbol(_) | Kind::Number(_) | Kind::Text(_) | Kind::End => Err(self.unexpected(expected)),
+            TokenKind::Word(word) => Ok(word.clone()),
+            TokenKind::Symbol(_) | TokenKind::Number(_) | TokenKind::Text(_) | TokenKind::End => {
+                Err(self.unexpected(expected))
+            }
         }
     }
 
     /// Behind a dot: a name directly followed by `(` is a filter called as a method.
-    fn member_or_method(&mut self, node: Node) -> Result<Node, SyntaxError> {
+    fn member_or_method(&mut self, node: Ast) -> Result<Ast, SyntaxError> {
         let name = self.name("a member's name")?;
         let offset = self.offset();
         self.at += 1;
@@ -81,8 +83,8 @@ impl Parser<'_> {
     }
 
     /// The arguments up to the closing parenthesis; the opening one is consumed.
-    fn arguments(&mut self) -> Result<Vec<Node>, SyntaxError> {
-        self.list(")", "behind the arguments", |parser| parser.expression(Level::Ternary))
+    fn arguments(&mut self) -> Result<Vec<Ast>, SyntaxError> {
+        self.list(")", "behind the arguments", |parser| parser.expression(Precedence::Ternary))
     }
 
     fn list<T>(
@@ -105,7 +107,7 @@ impl Parser<'_> {
     }
 
     /// A constant text as an index continues a path.
-    fn indexed(&mut self, node: Node, at: Node) -> Node {
+    fn indexed(&mut self, node: Ast, at: Ast) -> Ast {
         match at.as_literal() {
             Some(Value::String(name)) if node.as_path().is_some() => {
                 self.with_segment(node, name.clone(), false)
@@ -115,7 +117,7 @@ impl Parser<'_> {
     }
 
     /// A path grows; of anything else the segment is a member. A hyphen in it may have been meant as a minus.
-    fn with_segment(&mut self, node: Node, name: Arc<str>, hyphen: bool) -> Node {
+    fn with_segment(&mut self, node: Ast, name: Arc<str>, hyphen: bool) -> Ast {
         let end = self.consumed();
         match node.as_path().and_then(|read| self.reads.get_mut(read)) {
             Some(read) => {
@@ -130,28 +132,28 @@ impl Parser<'_> {
         }
     }
 
-    fn primary(&mut self) -> Result<Node, SyntaxError> {
+    fn primary(&mut self) -> Result<Ast, SyntaxError> {
         let token = self.token(0).clone();
         let offset = token.start;
         self.at += 1;
         match token.kind.clone() {
-            Kind::Number(number) => Ok(Node::literal(Value::Number(number))),
-            Kind::Text(text) => self.text(&text, &token),
-            Kind::Word(word) => self.word(word, offset),
-            Kind::Symbol("(") => {
-                let inner = self.expression(Level::Ternary)?;
+            TokenKind::Number(number) => Ok(Ast::literal(Value::Number(number))),
+            TokenKind::Text(text) => self.text(&text, &token),
+            TokenKind::Word(word) => self.word(word, offset),
+            TokenKind::Symbol("(") => {
+                let inner = self.expression(Precedence::Ternary)?;
                 self.expect(")", "to close the parenthesis")?;
                 Ok(inner)
             }
-            Kind::Symbol("[") => {
-                self.list("]", "behind the list", |parser| parser.expression(Level::Ternary)).map(Node::list)
-            }
-            Kind::Symbol("{") if self.is_symbol(0, "{") && self.offset() == offset + 1 => {
+            TokenKind::Symbol("[") => self
+                .list("]", "behind the list", |parser| parser.expression(Precedence::Ternary))
+                .map(Ast::list),
+            TokenKind::Symbol("{") if self.is_symbol(0, "{") && self.offset() == offset + 1 => {
                 self.at += 1;
                 self.placeholder()
             }
-            Kind::Symbol("{") => self.object(),
-            Kind::Symbol(_) | Kind::End => {
+            TokenKind::Symbol("{") => self.object(),
+            TokenKind::Symbol(_) | TokenKind::End => {
                 self.at -= 1;
                 Err(self.unexpected("a value"))
             }
@@ -159,8 +161,8 @@ impl Parser<'_> {
     }
 
     /// `{{ e }}` means `(e)`; the opening braces are consumed.
-    fn placeholder(&mut self) -> Result<Node, SyntaxError> {
-        let inner = self.expression(Level::Ternary)?;
+    fn placeholder(&mut self) -> Result<Ast, SyntaxError> {
+        let inner = self.expression(Precedence::Ternary)?;
         let adjacent = self.token(1).start == self.token(0).end;
         if !(self.is_symbol(0, "}") && self.is_symbol(1, "}") && adjacent) {
             return Err(self.unexpected("`}}` to close the placeholder"));
@@ -169,7 +171,7 @@ impl Parser<'_> {
         Ok(inner)
     }
 
-    fn object(&mut self) -> Result<Node, SyntaxError> {
+    fn object(&mut self) -> Result<Ast, SyntaxError> {
         let mut keys = BTreeSet::new();
         let members = self.list("}", "behind the object", |parser| {
             let offset = parser.offset();
@@ -179,23 +181,23 @@ impl Parser<'_> {
             }
             Err(SyntaxError::new(offset, format!("the key {} occurs twice", Value::from(key))))
         });
-        members.map(Node::object)
+        members.map(Ast::object)
     }
 
-    fn object_member(&mut self) -> Result<(Arc<str>, Node), SyntaxError> {
-        let Kind::Text(key) = self.peek().clone() else {
+    fn object_member(&mut self) -> Result<(Arc<str>, Ast), SyntaxError> {
+        let TokenKind::Text(key) = self.peek().clone() else {
             return Err(self.unexpected("a key").hint("keys go in quotes: `{\"key\": value}`"));
         };
         self.at += 1;
         self.expect(":", "behind a key")?;
-        Ok((key, self.expression(Level::Ternary)?))
+        Ok((key, self.expression(Precedence::Ternary)?))
     }
 
-    fn word(&mut self, word: Arc<str>, offset: usize) -> Result<Node, SyntaxError> {
+    fn word(&mut self, word: Arc<str>, offset: usize) -> Result<Ast, SyntaxError> {
         match word.as_ref() {
-            "true" => Ok(Node::literal(true)),
-            "false" => Ok(Node::literal(false)),
-            "null" | "none" | "None" => Ok(Node::literal(Value::Null)),
+            "true" => Ok(Ast::literal(true)),
+            "false" => Ok(Ast::literal(false)),
+            "null" | "none" | "None" => Ok(Ast::literal(Value::Null)),
             "and" | "or" | "in" | "not" => {
                 self.at -= 1;
                 Err(self.unexpected("a value"))
@@ -207,18 +209,18 @@ impl Parser<'_> {
             _ if self.eat("(") => {
                 let arguments = self.arguments()?;
                 self.functions.check_call(&word, arguments.len(), offset)?;
-                self.bounded(Node::call(word, arguments))
+                self.bounded(Ast::call(word, arguments))
             }
             _ => {
                 self.reads.push(Read { path: vec![word], offset, end: self.consumed(), hyphens: Vec::new() });
-                Ok(Node::path(self.reads.len() - 1))
+                Ok(Ast::path(self.reads.len() - 1))
             }
         }
     }
 }
 
 /// A negative number is a literal, not an operation.
-fn negated(node: Node) -> Node {
+fn negated(node: Ast) -> Ast {
     let negative = node.as_literal().and_then(|value| match value {
         Value::Number(n) => match (n.as_i64(), n.as_u64(), n.as_f64()) {
             (Some(i), ..) => i.checked_neg().map(Number::from),
@@ -227,16 +229,16 @@ fn negated(node: Node) -> Node {
         },
         Value::Null | Value::Bool(_) | Value::String(_) | Value::Array(_) | Value::Object(_) => None,
     });
-    negative.map_or_else(|| node.negate(), |number| Node::literal(Value::Number(number)))
+    negative.map_or_else(|| node.negate(), |number| Ast::literal(Value::Number(number)))
 }
 
 fn apply_filter(
     (name, offset): (Arc<str>, usize),
-    subject: Node,
-    arguments: Vec<Node>,
-) -> Result<Node, SyntaxError> {
+    subject: Ast,
+    arguments: Vec<Ast>,
+) -> Result<Ast, SyntaxError> {
     if name.as_ref() == DEFAULT {
-        let [other] = <[Node; 1]>::try_from(arguments)
+        let [other] = <[Ast; 1]>::try_from(arguments)
             .map_err(|given| filter::wrong_count(&name, &(1..=1), given.len(), offset))?;
         return Ok(subject.default(other));
     }
@@ -245,5 +247,5 @@ fn apply_filter(
         return Err(filter::wrong_count(&name, &filter.arguments, arguments.len(), offset));
     }
     let operands = std::iter::once(subject).chain(arguments).collect();
-    Ok(Node::filter(filter, operands))
+    Ok(Ast::filter(filter, operands))
 }

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::{
-    tree::{Node, Span, Tree},
+    tree::{Span, Tree, TreeNode},
     value::Map,
 };
 
@@ -132,8 +132,8 @@ fn every_bad_placeholder_is_reported_with_its_place() {
 #[test]
 fn placeholders_carry_path_span_and_offset() {
     let span = Span { line: 7, column: 3, start: 100, end: 130 };
-    let text = Tree::new(Node::String("x {{ a.b }} {{ c }}".into()), span);
-    let list = Tree::new(Node::Array(vec![tree("1"), text]), Span::default());
+    let text = Tree::new(TreeNode::String("x {{ a.b }} {{ c }}".into()), span);
+    let list = Tree::new(TreeNode::Array(vec![tree("1"), text]), Span::default());
     let compiled = Interpolated::compile(&list, false).unwrap();
     let found = compiled.placeholders(&crate::path::Path::root());
     let shown: Vec<_> =

@@ -11,7 +11,7 @@ use super::merge::Own;
 #[derive(Default)]
 pub(super) struct Shared {
     templates: BTreeMap<TemplateId, Common>,
-    settings: BTreeMap<Key, Arc<Settings>>,
+    settings: BTreeMap<SettingsKey, Arc<Settings>>,
 }
 
 /// What a template alone decides.
@@ -24,14 +24,14 @@ pub(super) struct Common {
 
 /// What settings depend on besides the template, where the call writes none.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Key {
+pub(super) struct SettingsKey {
     template: TemplateId,
     tolerance: Option<Tolerance>,
     children: Option<Tolerance>,
     hook_run: bool,
 }
 
-impl Key {
+impl SettingsKey {
     /// The key of a call; `None` if its settings are its own.
     pub(super) fn of(template: TemplateId, own: &Own<'_>) -> Option<Self> {
         let Own { settings, tolerance, children, labels, hook_run } = *own;
@@ -49,11 +49,11 @@ impl Shared {
         self.templates.insert(template, common.clone());
     }
 
-    pub(super) fn settings(&self, key: Key) -> Option<Arc<Settings>> {
+    pub(super) fn settings(&self, key: SettingsKey) -> Option<Arc<Settings>> {
         self.settings.get(&key).cloned()
     }
 
-    pub(super) fn keep_settings(&mut self, key: Key, settings: &Arc<Settings>) {
+    pub(super) fn keep_settings(&mut self, key: SettingsKey, settings: &Arc<Settings>) {
         self.settings.insert(key, Arc::clone(settings));
     }
 }

@@ -42,18 +42,22 @@ pub(super) fn check(index: &Index<'_>) {
 }
 
 /// An executor, and what it is called with.
-struct Call<'a> {
+struct ExecutorUse<'a> {
     executor: &'a ExecutorDoc,
     inputs: &'a ParametersDoc,
     outputs: &'a ParametersDoc,
 }
 
-fn of_template(template: &TemplateDoc) -> impl Iterator<Item = Call<'_>> {
+fn of_template(template: &TemplateDoc) -> impl Iterator<Item = ExecutorUse<'_>> {
     let task = match &template.kind {
         KindDoc::Task(task) => task.executor(),
         KindDoc::Dag(_) | KindDoc::Loop(_) | KindDoc::Pipeline(_) => None,
     };
-    task.into_iter().map(|executor| Call { executor, inputs: &template.inputs, outputs: &template.outputs })
+    task.into_iter().map(|executor| ExecutorUse {
+        executor,
+        inputs: &template.inputs,
+        outputs: &template.outputs,
+    })
 }
 
 fn check_task(index: &Index<'_>, task: &TaskDoc) {
@@ -61,7 +65,7 @@ fn check_task(index: &Index<'_>, task: &TaskDoc) {
     match index.callee(task) {
         Callee::Inline => {
             let Some(executor) = task.executor() else { return };
-            let call = Call { executor, inputs: &task.inputs, outputs: &task.outputs };
+            let call = ExecutorUse { executor, inputs: &task.inputs, outputs: &task.outputs };
             call.declared(index);
             call.passed(index, &task.arguments);
             call.needed(index, site, &Others::Nobody, Some(&task.arguments));
@@ -95,7 +99,7 @@ fn check_hook(index: &Index<'_>, hook: &HookDoc) {
     }
 }
 
-impl Call<'_> {
+impl ExecutorUse<'_> {
     fn kind(&self) -> &str {
         &self.executor.kind.value
     }

@@ -3,7 +3,7 @@
 use crate::{
     document::ReadAt,
     form::{listed, listed_if_few},
-    names::{self, Declared, Sees, Shape, TASK, instead_of_member, instead_of_root},
+    names::{self, Declared, Shape, Surroundings, TASK, instead_of_member, instead_of_root},
     plan::{resolve::index::Index, schema},
     problem::codes::{
         Entry,
@@ -199,7 +199,7 @@ fn hint_for(index: &Index<'_>, scope: &Visible<'_>, path: &[&str], visible: &[&s
         .map(|site| format!("; this template is also called from {}", site.path))
         .unwrap_or_default();
     let known = match names::find(root) {
-        Some(root) if (root.visible)(Sees { iteration: true, ..Sees::default() }) => {
+        Some(root) if (root.visible)(Surroundings { iteration: true, ..Surroundings::default() }) => {
             format!("{}{via}", root.hint)
         }
         Some(root) => root.hint.to_owned(),

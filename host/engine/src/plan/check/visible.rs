@@ -3,7 +3,7 @@
 use crate::{
     document::{ParameterDoc, ParametersDoc, TaskDoc, TasksDoc, WorkflowDoc},
     form::Site,
-    names::{self, ROOTS, Sees, Shape},
+    names::{self, ROOTS, Shape, Surroundings},
     plan::{
         NodeIndex,
         resolve::{
@@ -27,7 +27,7 @@ pub(super) struct Visible<'a> {
     /// The children of the container that a call is about.
     pub(super) children: Option<&'a TasksDoc>,
     /// What there is to see besides inputs and tasks.
-    pub(super) sees: Sees,
+    pub(super) sees: Surroundings,
     /// The call through which the expression's template was reached.
     pub(super) via: Option<&'a Site>,
 }
@@ -81,21 +81,21 @@ impl<'a> Visible<'a> {
             selves: Vec::new(),
             siblings: Siblings::None,
             children: None,
-            sees: Sees::default(),
+            sees: Surroundings::default(),
             via: None,
         }
     }
 
     /// Changes which groups of names are visible.
-    pub(super) fn with(&self, change: impl FnOnce(&mut Sees)) -> Self {
+    pub(super) fn with(&self, change: impl FnOnce(&mut Surroundings)) -> Self {
         let mut visible = self.clone();
         change(&mut visible.sees);
         visible
     }
 
-    fn sees(&self) -> Sees {
+    fn sees(&self) -> Surroundings {
         let tasks = !self.selves.is_empty() || !matches!(self.siblings, Siblings::None);
-        Sees { inputs: self.inputs.is_some(), tasks, ..self.sees }
+        Surroundings { inputs: self.inputs.is_some(), tasks, ..self.sees }
     }
 
     /// The shape of what `name` stands for, if it is visible.

@@ -54,7 +54,7 @@ fn a_stricter_engine_strands_no_run() {
         submitted.document = document;
         let again = submitted.plan().unwrap_or_else(|problems| panic!("{code}: {problems:#?}"));
         let mut run = Run::replay(Arc::new(again), [(Timestamp(0), events.as_slice())]).unwrap();
-        let _commands = run.step(Timestamp(1), Input::Granted(1));
+        let _commands = run.step(Timestamp(1), Input::Lent(1));
         let fence = run.tasks()[1].fence();
         let _commands = run.step(Timestamp(2), Input::Finished(fence, Outcome::default()));
         assert!(run.is_over(), "{code}");

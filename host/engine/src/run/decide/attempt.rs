@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::{
     Decider,
-    env::{AttemptSeen, Judged, View},
+    env::{AttemptSeen, Judged, TaskEnv},
 };
 use crate::{
     event::{AttemptEnded, Event, Fence, Reason, TimeLimit, With},
@@ -99,7 +99,7 @@ impl Decider<'_> {
     pub(super) fn judge(&mut self, id: TaskIndex, conditions: &PhaseConditions, judged: &mut Judged) -> bool {
         let mut faults = Vec::new();
         let verdict = conditions.in_order().find_map(|(phase, condition)| {
-            let view = View { result: Some(judged), ..View::new(self, &self[id], condition.level) };
+            let view = TaskEnv { result: Some(judged), ..TaskEnv::new(self, &self[id], condition.level) };
             let holds = condition.expr.test(&view).unwrap_or_else(|error| {
                 faults.push(format!(
                     "phaseConditions.{} counts as false: {error}",

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::{Decider, env::View};
+use super::{Decider, env::TaskEnv};
 use crate::{
     event::{Binding, Bindings, InputValue},
     expr::{self, Interpolated},
@@ -19,9 +19,9 @@ pub(super) struct LeafBound {
 
 /// A call whose inputs are bound.
 #[derive(Clone, Copy)]
-pub(super) struct Call<'a> {
+pub(super) struct Binder<'a> {
     /// What the call's arguments see.
-    pub(super) view: View<'a>,
+    pub(super) view: TaskEnv<'a>,
     /// The call.
     pub(super) node: &'a Node,
     /// Values given by name besides the arguments.
@@ -43,7 +43,7 @@ pub(super) enum Given<'a> {
 
 /// One place a value may come from, and whose names it sees.
 #[derive(Clone, Copy)]
-pub(super) enum Source<'a> {
+pub(super) enum Origin<'a> {
     Written(&'a Interpolated, Level),
     From(&'a ValueFrom, Level),
     Given(&'a Value),
@@ -81,7 +81,7 @@ impl Decider<'_> {
     }
 }
 
-impl<'a> Call<'a> {
+impl<'a> Binder<'a> {
     /// Inputs and configuration, and how many placeholders in texts were null.
     pub(super) fn bind(&self) -> Result<(LeafBound, usize), String> {
         let mut nulls = 0;
@@ -89,7 +89,7 @@ impl<'a> Call<'a> {
         let Work::Executor(call) = &self.node.work else {
             return Ok((LeafBound { inputs, config: Value::Null }, nulls));
         };
-        let view = View { bound: Some(&inputs), level: own_level(self.node), ..self.view };
+        let view = TaskEnv { bound: Some(&inputs), level: own_level(self.node), ..self.view };
         let config = evaluate(&call.config, &view).map_err(|error| format!("executor.config: {error}"))?;
         nulls += config.emptied;
         Ok((LeafBound { inputs, config: config.value }, nulls))
@@ -145,20 +145,20 @@ impl<'a> Call<'a> {
     fn first_of(
         &self,
         bound: &[Binding],
-        sources: &[Source<'_>],
+        sources: &[Origin<'_>],
         nulls: &mut usize,
     ) -> Result<InputValue, String> {
-        let view = |level| View { bound: Some(bound), level, ..self.view };
+        let view = |level| TaskEnv { bound: Some(bound), level, ..self.view };
         for source in sources {
             let value = match source {
-                Source::Given(value) => (*value).clone(),
-                Source::From(ValueFrom::Secret(secret), _) => {
+                Origin::Given(value) => (*value).clone(),
+                Origin::From(ValueFrom::Secret(secret), _) => {
                     return Ok(InputValue::SecretKeyRef(secret.clone()));
                 }
-                Source::From(ValueFrom::Expression(expr), level) => {
+                Origin::From(ValueFrom::Expression(expr), level) => {
                     expr.eval(&view(*level)).map_err(|error| error.to_string())?
                 }
-                Source::Written(written, level) => {
+                Origin::Written(written, level) => {
                     let text = evaluate(written, &view(*level))?;
                     *nulls += text.emptied;
                     text.value
@@ -171,16 +171,16 @@ impl<'a> Call<'a> {
         Ok(InputValue::Value(Value::Null))
     }
 
-    fn argument_sources<'s>(&self, argument: &'s Argument) -> Vec<Source<'s>> {
+    fn argument_sources<'s>(&self, argument: &'s Argument) -> Vec<Origin<'s>> {
         let level = self.view.level;
-        let value = argument.value.as_ref().map(|value| Source::Written(value, level));
-        let from = argument.value_from.as_ref().map(|from| Source::From(from, level));
+        let value = argument.value.as_ref().map(|value| Origin::Written(value, level));
+        let from = argument.value_from.as_ref().map(|from| Origin::From(from, level));
         value.into_iter().chain(from).collect()
     }
 
     /// argument value > argument valueFrom > parameters of the run > declared value > valueFrom > fields of an item >
     /// default.
-    fn sources<'s>(&self, parameter: &'s Parameter, argument: Option<&'s Argument>) -> Vec<Source<'s>>
+    fn sources<'s>(&self, parameter: &'s Parameter, argument: Option<&'s Argument>) -> Vec<Origin<'s>>
     where
         'a: 's,
     {
@@ -191,15 +191,15 @@ impl<'a> Call<'a> {
             Given::Fields(fields) => (None, fields.get(&parameter.name)),
         };
         let mut sources = argument.map(|argument| self.argument_sources(argument)).unwrap_or_default();
-        sources.extend(parameters.map(Source::Given));
+        sources.extend(parameters.map(Origin::Given));
         sources.extend(written_sources(parameter, level));
-        sources.extend(fields.map(Source::Given));
+        sources.extend(fields.map(Origin::Given));
         sources.extend(default_source(parameter, level));
         sources
     }
 }
 
-fn call<'a>(state: &'a State, task: &'a TaskRun, node: &'a Node) -> Call<'a> {
+fn call<'a>(state: &'a State, task: &'a TaskRun, node: &'a Node) -> Binder<'a> {
     let given = match task.place {
         Place::Root => Given::Parameters(state.parameters()),
         Place::Iteration(..) => {
@@ -207,7 +207,7 @@ fn call<'a>(state: &'a State, task: &'a TaskRun, node: &'a Node) -> Call<'a> {
         }
         Place::Dag(..) | Place::Attempt(..) | Place::Entry(..) | Place::Hook(_) => Given::Nothing,
     };
-    Call { view: View::new(state, task, Level::Node), node, given, lenient: false }
+    Binder { view: TaskEnv::new(state, task, Level::Node), node, given, lenient: false }
 }
 
 /// Whose names a node's own declarations and configuration see.
@@ -216,18 +216,18 @@ pub(super) fn own_level(node: &Node) -> Level {
 }
 
 /// `value`, `valueFrom`, `default` of a declaration, in the order in which they count.
-pub(super) fn declared_sources(parameter: &Parameter, level: Level) -> Vec<Source<'_>> {
+pub(super) fn declared_sources(parameter: &Parameter, level: Level) -> Vec<Origin<'_>> {
     written_sources(parameter, level).chain(default_source(parameter, level)).collect()
 }
 
-fn written_sources(parameter: &Parameter, level: Level) -> impl Iterator<Item = Source<'_>> {
-    let value = parameter.value.as_ref().map(|value| Source::Written(value, level));
-    let from = parameter.value_from.as_ref().map(|from| Source::From(from, level));
+fn written_sources(parameter: &Parameter, level: Level) -> impl Iterator<Item = Origin<'_>> {
+    let value = parameter.value.as_ref().map(|value| Origin::Written(value, level));
+    let from = parameter.value_from.as_ref().map(|from| Origin::From(from, level));
     value.into_iter().chain(from)
 }
 
-fn default_source(parameter: &Parameter, level: Level) -> Option<Source<'_>> {
-    parameter.default.as_ref().map(|value| Source::Written(value, level))
+fn default_source(parameter: &Parameter, level: Level) -> Option<Origin<'_>> {
+    parameter.default.as_ref().map(|value| Origin::Written(value, level))
 }
 
 /// Whether `executor.config` writes a value of that name.
@@ -254,6 +254,6 @@ pub(super) fn check_value(parameter: &Parameter, value: &Value) -> Result<(), St
     parameter.kind.complaint(value, &parameter.allowed).map_or(Ok(()), Err)
 }
 
-pub(super) fn evaluate(written: &Interpolated, view: &View<'_>) -> Result<expr::Bound, String> {
+pub(super) fn evaluate(written: &Interpolated, view: &TaskEnv<'_>) -> Result<expr::Filled, String> {
     written.eval(view).map_err(|error| error.to_string())
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::{Decider, env::Judged};
 use crate::{
     event::{Event, Outputs, Reason, TaskId, With},
-    phase::{Kind, Phase},
+    phase::{Phase, TaskKind},
     run::state::TaskIndex,
 };
 
@@ -89,7 +89,7 @@ impl Decider<'_> {
     /// dispatched nothing was found.
     fn found(&mut self, id: TaskIndex, phase: Phase, message: &Arc<str>) -> Outputs {
         let task = &self[id];
-        if task.dispatched_at.is_none() || self.kind(task) != Kind::Container {
+        if task.dispatched_at.is_none() || self.kind(task) != TaskKind::Container {
             return Arc::default();
         }
         let aggregated = self.aggregated(id);

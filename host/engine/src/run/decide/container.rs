@@ -1,10 +1,10 @@
 //! Containers: opening, and following their first leaf.
 
-use super::{Decider, MOST_TASK_RUNS, env::View, loops::Items};
+use super::{Decider, MOST_TASK_RUNS, env::TaskEnv, loops::Items};
 use crate::{
     event::{Bindings, Event, Reason, ScopeOpened, TimeLimit},
     outcome::Outcome,
-    phase::{Kind, Phase},
+    phase::{Phase, TaskKind},
     plan::{Level, MaxAttempts, Node, Recovery, Work},
     run::state::{Course, TaskIndex},
 };
@@ -22,7 +22,7 @@ impl Decider<'_> {
             return self.open(id);
         }
         if let Some(when) = &node.when {
-            match when.test(&View::new(self, task, Level::Node)) {
+            match when.test(&TaskEnv::new(self, task, Level::Node)) {
                 Ok(true) => {}
                 Ok(false) => return self.set_phase(id, Phase::Skipped, Some(Reason::When), None),
                 Err(error) => {
@@ -95,12 +95,12 @@ impl Decider<'_> {
         while let Some(scope) = parent {
             let container = &self[self[scope].owner];
             let (id, fence, kind) = (container.index(), container.fence(), self.kind(container));
-            if !container.phase.may_become(to, Kind::Container) {
+            if !container.phase.may_become(to, TaskKind::Container) {
                 return;
             }
             parent = container.parent;
             self.set_phase(id, to, None, None);
-            if kind == Kind::Wrapper && to == Phase::Running {
+            if kind == TaskKind::Wrapper && to == Phase::Running {
                 self.emit(Event::AttemptStarted(fence));
             }
         }

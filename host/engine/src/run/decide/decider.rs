@@ -22,7 +22,7 @@ pub(in crate::run) struct Decider<'r> {
     plan: &'r Plan,
     state: &'r mut State,
     step: Step,
-    work: &'r mut Work,
+    work: &'r mut Todos,
     /// Iterations of do-while loops that had nothing to dispatch, in this step.
     idle_iterations: u32,
     dropped: u64,
@@ -31,7 +31,7 @@ pub(in crate::run) struct Decider<'r> {
 }
 
 /// What is left to do in a step; empty between two, and kept for its room.
-pub(in crate::run) type Work = VecDeque<Todo>;
+pub(in crate::run) type Todos = VecDeque<Todo>;
 
 /// What a decision left to do within the same step.
 #[derive(Clone, Copy, Debug)]
@@ -55,7 +55,7 @@ impl<'r> Decider<'r> {
     pub(in crate::run) fn new(
         plan: &'r Plan,
         state: &'r mut State,
-        work: &'r mut Work,
+        work: &'r mut Todos,
         now: Timestamp,
     ) -> Self {
         state.pass_time(now);

@@ -5,7 +5,7 @@ use std::{collections::VecDeque, sync::Arc};
 use super::{Decider, env::Judged};
 use crate::{
     event::{Reason, With},
-    phase::{Kind, Phase},
+    phase::{Phase, TaskKind},
     plan::TemplateKind,
     run::state::{Course, PipelineNext, ScopeIndex, TaskIndex, TaskRun},
 };
@@ -23,8 +23,8 @@ impl Decider<'_> {
             return;
         }
         match self.kind(container) {
-            Kind::Wrapper => self.wrapped_ended(scope, id),
-            Kind::Container | Kind::Leaf => self.child_ended(scope, id),
+            TaskKind::Wrapper => self.wrapped_ended(scope, id),
+            TaskKind::Container | TaskKind::Leaf => self.child_ended(scope, id),
         }
     }
 

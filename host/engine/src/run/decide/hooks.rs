@@ -2,8 +2,8 @@
 
 use super::{
     Decider, MOST_TASK_RUNS,
-    bind::{Call, Given, LeafBound},
-    env::View,
+    bind::{Binder, Given, LeafBound},
+    env::TaskEnv,
 };
 use crate::{
     event::{Event, HookFailed, HookFired},
@@ -65,13 +65,13 @@ impl Decider<'_> {
     /// What the hook run is bound to; `None` if its `when` is false.
     fn bind_hook(&mut self, of: TaskIndex, kind: HookType, id: HookId) -> Option<Result<LeafBound, String>> {
         let hook = self.plan().hook(id)?;
-        let view = View { hook: Some(kind), ..View::new(self, &self[of], hook.level) };
+        let view = TaskEnv { hook: Some(kind), ..TaskEnv::new(self, &self[of], hook.level) };
         match hook.when.as_ref().map_or(Ok(true), |when| when.test(&view)) {
             Ok(true) => {}
             Ok(false) => return None,
             Err(error) => return Some(Err(format!("when: {error}"))),
         }
-        let call = Call { view, node: &hook.node, given: Given::Nothing, lenient: true };
+        let call = Binder { view, node: &hook.node, given: Given::Nothing, lenient: true };
         Some(call.bind().map(|(bound, nulls)| {
             self.warn_nulls(of, nulls);
             bound

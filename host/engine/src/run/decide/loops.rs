@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeMap, sync::Arc};
 
-use super::{Decider, bind::evaluate, env::View};
+use super::{Decider, bind::evaluate, env::TaskEnv};
 use crate::{
     event::{Bindings, Event, Outputs},
     expr::Expr,
@@ -38,7 +38,7 @@ impl Decider<'_> {
     pub(super) fn items(&self, id: TaskIndex, inputs: &Bindings) -> Result<Items, String> {
         let task = &self[id];
         let Some(each) = loop_of(self.plan(), self.node(task)) else { return Ok(Items::default()) };
-        let view = View { bound: Some(inputs), ..View::new(self, task, Level::Template) };
+        let view = TaskEnv { bound: Some(inputs), ..TaskEnv::new(self, task, Level::Template) };
         let mut nulls = 0;
         let mut items = match &each.over {
             LoopOver::Repeat(_) => return Ok(Items::default()),
@@ -75,7 +75,7 @@ impl Decider<'_> {
             return Ok(false);
         };
         let last = &self[last];
-        let again = condition.test(&View::new(self, last, Level::Node));
+        let again = condition.test(&TaskEnv::new(self, last, Level::Node));
         if !again.map_err(|error| format!("repeatCondition: {error}"))? {
             return Ok(false);
         }
@@ -179,7 +179,7 @@ fn declared_names(node: &Node, each: &Loop) -> Vec<Arc<str>> {
 }
 
 /// An array, or JSON text of one; null is none.
-fn items_from(expr: &Expr, view: &View<'_>) -> Result<Vec<Value>, String> {
+fn items_from(expr: &Expr, view: &TaskEnv<'_>) -> Result<Vec<Value>, String> {
     let value = expr.eval(view).map_err(|error| error.to_string())?;
     let value = match &value {
         Value::String(text) => Value::from_json(text)

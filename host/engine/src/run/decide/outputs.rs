@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use super::{
     Decider,
-    bind::{Source, check_value, declared_sources, evaluate, own_level},
-    env::{Judged, View},
+    bind::{Origin, check_value, declared_sources, evaluate, own_level},
+    env::{Judged, TaskEnv},
 };
 use crate::{
     event::Outputs,
@@ -90,14 +90,14 @@ impl Decider<'_> {
         if sources.is_empty() {
             return None;
         }
-        let view = View { result: Some(judged), ..View::new(self, task, level) };
+        let view = TaskEnv { result: Some(judged), ..TaskEnv::new(self, task, level) };
         for source in sources {
             let value = match source {
-                Source::Given(_) | Source::From(ValueFrom::Secret(_), _) => continue,
-                Source::From(ValueFrom::Expression(expr), _) => {
+                Origin::Given(_) | Origin::From(ValueFrom::Secret(_), _) => continue,
+                Origin::From(ValueFrom::Expression(expr), _) => {
                     expr.eval(&view).map_err(|error| error.to_string())
                 }
-                Source::Written(written, _) => evaluate(written, &view).map(|text| {
+                Origin::Written(written, _) => evaluate(written, &view).map(|text| {
                     doubts.nulls += text.emptied;
                     text.value
                 }),

@@ -1,6 +1,6 @@
 //! Another attempt, or none: retry in the spellings of Aether and Steep.
 
-use super::{Decider, attempt::Follows, env::Judged, env::View};
+use super::{Decider, attempt::Follows, env::Judged, env::TaskEnv};
 use crate::{
     event::{Event, Reason, RetryScheduled},
     phase::Phase,
@@ -41,7 +41,7 @@ impl Decider<'_> {
             return covered;
         }
         let RetryFilter::Expression(condition) = &policy.filter else { return false };
-        let view = View { result: Some(judged), ..View::new(self, &self[id], condition.level) };
+        let view = TaskEnv { result: Some(judged), ..TaskEnv::new(self, &self[id], condition.level) };
         match condition.expr.test(&view) {
             Ok(again) => again,
             Err(error) => {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::{
     Decider,
     attempt::Follows,
-    env::{Judged, View},
+    env::{Judged, TaskEnv},
 };
 use crate::{
     event::{Event, PolicyEvaluated, Reason},
@@ -90,8 +90,8 @@ impl Decider<'_> {
         (Matched::Default, None)
     }
 
-    fn rule_view<'a>(&'a self, id: TaskIndex, policy: &Policy, judged: &'a Judged) -> View<'a> {
-        View { result: Some(judged), ..View::new(self, &self[id], policy.level) }
+    fn rule_view<'a>(&'a self, id: TaskIndex, policy: &Policy, judged: &'a Judged) -> TaskEnv<'a> {
+        TaskEnv { result: Some(judged), ..TaskEnv::new(self, &self[id], policy.level) }
     }
 
     /// The values of `set_iter` or `set_ctx`; one that fails changes nothing, with a warning.

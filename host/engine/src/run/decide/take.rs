@@ -46,7 +46,7 @@ impl Decider<'_> {
 
     fn answer(&mut self, input: Input) {
         match input {
-            Input::Granted(slots) => self.dispatch_up_to(slots),
+            Input::Lent(slots) => self.dispatch_up_to(slots),
             Input::Started(fence) => self.started(fence),
             Input::Finished(fence, outcome) => self.finished(fence, outcome),
             Input::Interrupted(fence) => self.interrupted(fence),

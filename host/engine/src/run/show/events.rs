@@ -9,7 +9,7 @@ use crate::{
         AttemptEnded, Event, HookFailed, HookFired, PhaseChanged, PolicyEvaluated, RetryScheduled,
         ScopeOpened, Submitted, TaskId, With,
     },
-    phase::{Kind, Phase},
+    phase::{Phase, TaskKind},
     plan::{Matched, MaxAttempts, TemplateKind, Verdict},
     run::{Run, state::Place},
     time::Timestamp,
@@ -74,9 +74,9 @@ fn subject(event: &Event) -> Option<TaskId> {
 /// The task run of which an event begins an attempt.
 fn begins(run: &Run, event: &Event) -> Option<TaskId> {
     let (id, kind) = if let Event::Phase(PhaseChanged { task, to: Phase::Ready, reason: None, .. }) = event {
-        (*task, Kind::Leaf)
+        (*task, TaskKind::Leaf)
     } else if let Event::ScopeOpened(opened) = event {
-        (opened.task, Kind::Wrapper)
+        (opened.task, TaskKind::Wrapper)
     } else {
         return None;
     };

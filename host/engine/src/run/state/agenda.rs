@@ -9,7 +9,7 @@ use super::{
     task::{MAX_DEPTH, QueueKey, Since, Turn},
     wait::Waits,
 };
-use crate::{phase::Kind, time::Timestamp};
+use crate::{phase::TaskKind, time::Timestamp};
 
 /// What waits for its turn.
 #[derive(Clone, Debug, Default)]
@@ -38,7 +38,7 @@ impl State {
         self.agenda.waits.next()
     }
 
-    /// How many slots the run could use now; a grant of more is no fault.
+    /// How many slots the run could use now; lending it more is no fault.
     #[must_use]
     pub fn wanted_slots(&self) -> u32 {
         let length = |queue: &BTreeSet<_>| u32::try_from(queue.len()).unwrap_or(u32::MAX);
@@ -96,7 +96,7 @@ impl State {
 impl State {
     /// A leaf joins the queue; whether it may stay (`when`) is decided before the step ends.
     pub(super) fn becomes_ready(&mut self, id: TaskIndex) {
-        if self.kind(&self[id]) == Kind::Leaf {
+        if self.kind(&self[id]) == TaskKind::Leaf {
             self.enqueue(id, false);
         }
         self.agenda.ready.push(id);
@@ -105,8 +105,8 @@ impl State {
     /// The next attempt may begin: a leaf's joins the queue, a wrapper's begins before the step ends.
     pub(super) fn again(&mut self, id: TaskIndex) {
         match self.kind(&self[id]) {
-            Kind::Leaf => self.enqueue(id, true),
-            Kind::Container | Kind::Wrapper => self.agenda.ready.push(id),
+            TaskKind::Leaf => self.enqueue(id, true),
+            TaskKind::Container | TaskKind::Wrapper => self.agenda.ready.push(id),
         }
     }
 

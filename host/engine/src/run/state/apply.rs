@@ -6,7 +6,7 @@ use super::{HookOf, MOST_WARNINGS, Place, State, TaskIndex, TaskRun, Wait, WaitK
 use crate::{
     event::{AttemptEnded, Event, Fence, HookFired, PolicyEvaluated, RetryScheduled, Submitted, TaskId},
     outcome::Output,
-    phase::{Kind, Phase},
+    phase::{Phase, TaskKind},
     plan::Verdict,
     value::Map,
 };
@@ -92,7 +92,7 @@ impl State {
 
     /// Counts a task run of the tree that has come to be; one that nothing holds back is ready at once.
     pub(super) fn arrives(&mut self, id: TaskIndex) {
-        self.progress.total += u32::from(self.kind(&self[id]) == Kind::Leaf);
+        self.progress.total += u32::from(self.kind(&self[id]) == TaskKind::Leaf);
         if self[id].unmet == 0 {
             self.becomes_ready(id);
         }

@@ -11,7 +11,7 @@ use crate::value::{Map, Value};
 
 /// What a value is.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum View<'a> {
+pub(super) enum ValueRef<'a> {
     Null,
     Bool(bool),
     Number(Num),
@@ -20,7 +20,7 @@ pub(super) enum View<'a> {
     Object(&'a Map),
 }
 
-impl<'a> From<&'a Value> for View<'a> {
+impl<'a> From<&'a Value> for ValueRef<'a> {
     fn from(value: &'a Value) -> Self {
         match value {
             Value::Null => Self::Null,
@@ -33,28 +33,28 @@ impl<'a> From<&'a Value> for View<'a> {
     }
 }
 
-impl View<'_> {
+impl ValueRef<'_> {
     /// Deep equality; values of different types are unequal, `1` and `1.0` are not.
-    pub(super) fn equals(self, other: View<'_>, budget: &mut Budget) -> Result<bool, String> {
+    pub(super) fn equals(self, other: ValueRef<'_>, budget: &mut Budget) -> Result<bool, String> {
         match (self, other) {
-            (Self::Null, View::Null) => Ok(true),
-            (Self::Bool(a), View::Bool(b)) => Ok(a == b),
-            (Self::Number(a), View::Number(b)) => Ok(a.order(b) == Ordering::Equal),
-            (Self::Text(a), View::Text(b)) => {
+            (Self::Null, ValueRef::Null) => Ok(true),
+            (Self::Bool(a), ValueRef::Bool(b)) => Ok(a == b),
+            (Self::Number(a), ValueRef::Number(b)) => Ok(a.order(b) == Ordering::Equal),
+            (Self::Text(a), ValueRef::Text(b)) => {
                 budget.spend(a.len().min(b.len()))?;
                 Ok(a == b)
             }
-            (Self::List(a), View::List(b)) => lists_equal(a, b, budget),
-            (Self::Object(a), View::Object(b)) => objects_equal(a, b, budget),
+            (Self::List(a), ValueRef::List(b)) => lists_equal(a, b, budget),
+            (Self::Object(a), ValueRef::Object(b)) => objects_equal(a, b, budget),
             _ => Ok(false),
         }
     }
 
     /// The order of two numbers or two texts; anything else has none.
-    pub(super) fn order(self, other: View<'_>, budget: &mut Budget) -> Result<Option<Ordering>, String> {
+    pub(super) fn order(self, other: ValueRef<'_>, budget: &mut Budget) -> Result<Option<Ordering>, String> {
         match (self, other) {
-            (Self::Number(a), View::Number(b)) => Ok(Some(a.order(b))),
-            (Self::Text(a), View::Text(b)) => {
+            (Self::Number(a), ValueRef::Number(b)) => Ok(Some(a.order(b))),
+            (Self::Text(a), ValueRef::Text(b)) => {
                 budget.spend(a.len().min(b.len()))?;
                 Ok(Some(a.cmp(b)))
             }
@@ -63,19 +63,19 @@ impl View<'_> {
     }
 
     /// Whether `item` is an element, a key or a part of this; false for what holds nothing.
-    pub(super) fn contains(self, item: View<'_>, budget: &mut Budget) -> Result<bool, String> {
+    pub(super) fn contains(self, item: ValueRef<'_>, budget: &mut Budget) -> Result<bool, String> {
         match (self, item) {
             (Self::List(items), _) => {
                 budget.spend(items.len())?;
                 for candidate in items {
-                    if View::from(candidate).equals(item, budget)? {
+                    if ValueRef::from(candidate).equals(item, budget)? {
                         return Ok(true);
                     }
                 }
                 Ok(false)
             }
-            (Self::Object(map), View::Text(key)) => Ok(map.contains_key(key)),
-            (Self::Text(text), View::Text(part)) => {
+            (Self::Object(map), ValueRef::Text(key)) => Ok(map.contains_key(key)),
+            (Self::Text(text), ValueRef::Text(part)) => {
                 budget.spend(text.len())?;
                 Ok(text.contains(part))
             }
@@ -84,17 +84,17 @@ impl View<'_> {
     }
 
     /// The member or element at `at`; negative indexes count from the end, what is missing is null.
-    pub(super) fn at(self, at: View<'_>, budget: &mut Budget) -> Result<Value, String> {
+    pub(super) fn at(self, at: ValueRef<'_>, budget: &mut Budget) -> Result<Value, String> {
         let found = match (self, at) {
-            (Self::Object(map), View::Text(key)) => map.get(key).cloned(),
-            (Self::List(_) | Self::Text(_), View::Text(LENGTH)) => self.length(budget)?,
-            (Self::List(items), View::Text(at)) => {
+            (Self::Object(map), ValueRef::Text(key)) => map.get(key).cloned(),
+            (Self::List(_) | Self::Text(_), ValueRef::Text(LENGTH)) => self.length(budget)?,
+            (Self::List(items), ValueRef::Text(at)) => {
                 at.parse::<usize>().ok().and_then(|i| items.get(i)).cloned()
             }
-            (Self::List(items), View::Number(at)) => {
+            (Self::List(items), ValueRef::Number(at)) => {
                 position(at, items.len()).and_then(|i| items.get(i)).cloned()
             }
-            (Self::Text(text), View::Number(at)) => {
+            (Self::Text(text), ValueRef::Number(at)) => {
                 budget.spend(text.len())?;
                 let char = position(at, text.chars().count()).and_then(|i| text.chars().nth(i));
                 char.map(|c| c.to_string().into())
@@ -105,8 +105,8 @@ impl View<'_> {
     }
 
     /// The member behind a dot; a hyphen in its name may have been meant as a minus.
-    pub(super) fn member(self, name: View<'_>, budget: &mut Budget) -> Result<Value, String> {
-        if let (Self::Object(map), View::Text(name)) = (self, name) {
+    pub(super) fn member(self, name: ValueRef<'_>, budget: &mut Budget) -> Result<Value, String> {
+        if let (Self::Object(map), ValueRef::Text(name)) = (self, name) {
             lookup::check_minus("", map, name, |_| false)?;
         }
         self.at(name, budget)
@@ -196,7 +196,7 @@ fn lists_equal(a: &[Value], b: &[Value], budget: &mut Budget) -> Result<bool, St
     }
     budget.spend(a.len())?;
     for (a, b) in a.iter().zip(b) {
-        if !View::from(a).equals(b.into(), budget)? {
+        if !ValueRef::from(a).equals(b.into(), budget)? {
             return Ok(false);
         }
     }
@@ -209,7 +209,7 @@ fn objects_equal(a: &Map, b: &Map, budget: &mut Budget) -> Result<bool, String> 
     }
     budget.spend(a.len())?;
     for ((key_a, a), (key_b, b)) in a.iter().zip(b) {
-        if key_a != key_b || !View::from(a).equals(b.into(), budget)? {
+        if key_a != key_b || !ValueRef::from(a).equals(b.into(), budget)? {
             return Ok(false);
         }
     }
