@@ -3,11 +3,7 @@
 
 use std::sync::Arc;
 
-use crate::{
-    expr::Interpolated,
-    form::listed,
-    value::{Map, Value},
-};
+use crate::{expr::Interpolated, form::listed, value::Value};
 
 /// Complaints about one value at most.
 const MOST: usize = 20;
@@ -202,16 +198,19 @@ fn described(types: &[&str]) -> String {
 pub(crate) fn check_inputs<'v>(
     schema: &Value,
     config: &Value,
-    inputs: impl Iterator<Item = (&'v Arc<str>, &'v Value)>,
+    mut inputs: impl Iterator<Item = (&'v Arc<str>, &'v Value)> + Clone,
 ) -> Option<String> {
-    let given: Map = inputs.map(|(name, value)| (name.clone(), value.clone())).collect();
+    let is_given = |name: &str| inputs.clone().any(|(given, value)| &**given == name && !value.is_null());
     for name in required(schema).filter(|name| config.member(name).is_none()) {
-        if given.get(name).is_none_or(Value::is_null) {
+        if !is_given(name) {
             return Some(format!("input {name}: nothing is given; expected a value"));
         }
     }
     let nothing = |name: &str, value: &Value| value.is_null() && config.member(name).is_some();
-    given.iter().filter(|(name, value)| !nothing(name, value)).find_map(|(name, value)| {
+    inputs.find_map(|(name, value)| {
+        if nothing(name, value) {
+            return None;
+        }
         let complaints = complaints(property(schema, name)?, &Interpolated::Literal(value.clone()));
         complaints.first().map(|Complaint { path, message }| format!("input {name}{path}: {message}"))
     })

@@ -43,7 +43,7 @@ impl Pinned {
     pub fn check_inputs<'v>(
         &self,
         config: &Value,
-        inputs: impl Iterator<Item = (&'v Arc<str>, &'v Value)>,
+        inputs: impl Iterator<Item = (&'v Arc<str>, &'v Value)> + Clone,
     ) -> Option<String> {
         schema::check_inputs(&self.inputs, config, inputs)
     }
