@@ -10,7 +10,9 @@ mod events;
 mod exit;
 mod failure;
 mod get;
+mod hint;
 mod list;
+mod named;
 mod parameters;
 mod places;
 mod plugin;
@@ -25,6 +27,7 @@ mod shipped;
 mod signals;
 mod stored;
 mod text;
+mod times;
 mod trace;
 mod validate;
 

@@ -8,15 +8,15 @@ use phasm::engine::{
     run::{RunView, TaskView},
 };
 
-use super::super::text;
+use super::super::{hint::Way, text};
 
 /// Lines a list has at most.
 const MOST_LINES: usize = 20;
 /// Characters of a value or message at most.
 const LONGEST: usize = 200;
 
-/// What to print about a run; `open` is said of one that has not ended.
-pub(crate) fn of(view: &RunView, open: &str) -> String {
+/// What to print about a run; `open` is said of one that has not ended, `way` leads back to it.
+pub(crate) fn of(view: &RunView, open: &str, way: Option<&Way>) -> String {
     let mut page = headline(view, open);
     if !view.message.is_empty() && view.phase != Phase::Succeeded {
         page += &format!("  {}\n", text::short(&view.message, LONGEST));
@@ -29,7 +29,9 @@ pub(crate) fn of(view: &RunView, open: &str) -> String {
     page += &table("outputs", &outputs);
     let suspended = rows(view, |task| task.phase == Phase::Suspended);
     page += &table("suspended", &suspended);
-    page += &how_to_answer(view, &suspended);
+    if let (Some(way), Some([path, _])) = (way, suspended.first()) {
+        page += &how_to_answer(way, &view.run_id, path);
+    }
     page += &table("not succeeded", &rows(view, is_notable));
     match view.tasks.iter().filter(|task| is_leaf(task) && is_swept_away(task)).count() {
         0 => {}
@@ -117,13 +119,9 @@ fn rows(view: &RunView, wanted: impl Fn(&TaskView) -> bool) -> Vec<[String; 2]> 
     view.tasks.iter().filter(|task| wanted(task)).map(row).collect()
 }
 
-/// The command that answers the first of what is suspended.
-fn how_to_answer(view: &RunView, suspended: &[[String; 2]]) -> String {
-    let answer = |[path, _]: &[String; 2]| {
-        let run = &view.run_id;
-        format!("answer with: phasm resume {run} '{}' '{{…}}' --store FILE\n", text::clean(path))
-    };
-    suspended.first().map(answer).unwrap_or_default()
+/// The command that answers a suspended task. What the answer holds only whoever answers knows.
+fn how_to_answer(way: &Way, run: &str, task: &str) -> String {
+    format!("answer with, its values between the braces: {}\n", way.command(&["resume", run, task, "{}"]))
 }
 
 /// `Failed (retry-exhausted) code 2 after 3 attempts: the service was busy`.
