@@ -154,7 +154,7 @@ fn a_run_survives_the_death_of_its_process() {
 #[test]
 fn a_run_survives_one_death_after_the_other() {
     let bench = Bench::new();
-    chains(&bench, 4, "nap", 40);
+    chains(&bench, 4, "doze", 40);
     let mut next = Running::start(&bench, &["run", "chain.yaml", "--store", "runs.db"]);
     for at in [0, 7, 16, 25] {
         next.until(&[&format!("main/t{at}[1] Succeeded")]);
