@@ -9,22 +9,26 @@ mod session;
 mod snapshot;
 mod summary;
 
-use std::{convert::Infallible, path::Path, process::exit, sync::Arc, time::Duration};
+use std::{collections::BTreeMap, convert::Infallible, path::Path, process::exit, sync::Arc, time::Duration};
 
 use clap::Args;
-use phasm::{Host, Notice, RunHandle, engine::run::RunView};
+use phasm::{
+    Host, Notice, RunHandle,
+    clock::Clock,
+    engine::run::{Run, RunView},
+};
 use tokio::{
     runtime::{Builder as RuntimeBuilder, Runtime},
     sync::mpsc::UnboundedReceiver,
 };
 
-use self::session::Session;
 pub(super) use self::{
     answers::{Answer, Answers, answer, payload},
     plain::Plain,
     prepare::{Configured, Prepared, configuration, open},
-    summary::of as summary,
+    summary::{of as summary, with_tree as summary_with_tree},
 };
+use self::{session::Session, snapshot::Snapshot};
 use super::{
     exit::Exit,
     failure::{Failure, While},
@@ -228,6 +232,16 @@ async fn hold_back(host: &Host, manner: &Manner, mut interrupts: Interrupts) -> 
             host.begin_no_more();
         }
     }
+}
+
+/// Task runs that a picture of a run has at most; of a larger one it shows what is active.
+const MOST_PICTURED: usize = 1000;
+
+/// The tree of a run as it stands, in lines.
+pub(super) fn tree(run: &Run) -> String {
+    let snapshot = Snapshot::of(run, MOST_PICTURED);
+    let lines = live::tree(&snapshot, Clock::start().now(), None, &BTreeMap::new());
+    lines.into_iter().map(|line| line + "\n").collect()
 }
 
 /// A loop for what a command does.

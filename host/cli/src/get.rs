@@ -8,7 +8,7 @@ use phasm::{
 };
 
 use super::{
-    drive::{runtime, summary},
+    drive::{runtime, summary_with_tree, tree},
     exit::Exit,
     failure::Failure,
     hint::Way,
@@ -17,7 +17,7 @@ use super::{
     stored::{self, StoreArgument},
 };
 
-/// Shows a run of a store as it was recorded last, whoever drives it.
+/// Shows a run of a store as it was recorded last, whoever drives it: its tasks as a tree, what came out, what went wrong.
 #[derive(Args, Debug)]
 #[command(
     after_help = "Examples:\n  phasm get RUN --store runs.db\n  phasm get @last --store runs.db --json"
@@ -43,7 +43,8 @@ pub(super) fn get(arguments: &GetArguments, screen: &Screen) -> Result<Exit, Fai
     let page = if arguments.json {
         problems::json(screen, &view)
     } else {
-        summary(&view, if run.is_parked() { "parked" } else { "open" }, Some(&way))
+        let open = if run.is_parked() { "parked" } else { "open" };
+        summary_with_tree(&view, open, &tree(&run), Some(&way))
     };
     // Whoever has stopped reading wants no more.
     let _gone = screen.out(&page);

@@ -25,6 +25,7 @@ mod screen;
 mod search;
 mod shipped;
 mod signals;
+mod state;
 mod stored;
 mod text;
 mod times;

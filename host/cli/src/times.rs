@@ -1,8 +1,45 @@
 //! Lengths of time and instants, as options take them.
 
-use std::time::Duration;
+use std::time::{Duration, UNIX_EPOCH};
 
-use phasm::engine::duration;
+use phasm::engine::{duration, time::Timestamp};
+
+/// The beginning of what is asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Since {
+    /// So long ago.
+    Ago(Duration),
+    /// Then.
+    At(Timestamp),
+}
+
+impl Since {
+    /// The instant, as of now.
+    pub(super) fn instant(self, now: Timestamp) -> Timestamp {
+        match self {
+            Self::Ago(length) => Timestamp(now.0.saturating_sub(millis(length))),
+            Self::At(at) => at,
+        }
+    }
+}
+
+/// Reads how long ago (`2h`), a day (`2026-11-20`) or an instant (`2026-11-20T08:00:00Z`), in UTC.
+///
+/// # Errors
+/// What clap tells the user.
+pub(super) fn since(text: &str) -> Result<Since, String> {
+    if let Ok(length) = length(text) {
+        return Ok(Since::Ago(length));
+    }
+    let day = format!("{text}T00:00:00");
+    let time = humantime::parse_rfc3339_weak(text).or_else(|_| humantime::parse_rfc3339_weak(&day));
+    let time = time.map_err(|_| "expected such as `2h`, `2026-11-20` or `2026-11-20T08:00:00Z`")?;
+    Ok(Since::At(Timestamp(millis(time.duration_since(UNIX_EPOCH).unwrap_or_default()))))
+}
+
+fn millis(length: Duration) -> i64 {
+    i64::try_from(length.as_millis()).unwrap_or(i64::MAX)
+}
 
 /// Reads a length of time with its unit, such as `10s`. A bare number would be milliseconds, which nobody means here.
 ///
@@ -19,6 +56,23 @@ pub(super) fn length(text: &str) -> Result<Duration, String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_beginning_is_a_length_a_day_or_an_instant() {
+        let now = Timestamp(1_700_000_000_123);
+        for (text, expected) in [
+            ("2h", 1_699_992_800_123),
+            ("0", now.0),
+            ("2023-11-14", 1_699_920_000_000),
+            ("2023-11-14T22:13:20Z", 1_700_000_000_000),
+            ("2023-11-14 22:13:20", 1_700_000_000_000),
+        ] {
+            assert_eq!(since(text).unwrap().instant(now).0, expected, "{text}");
+        }
+        for wrong in ["", "2", "yesterday", "2023-13-01", "14.11.2023"] {
+            assert!(since(wrong).is_err(), "{wrong}");
+        }
+    }
 
     #[test]
     fn a_length_has_a_unit() {

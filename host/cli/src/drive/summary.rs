@@ -17,10 +17,16 @@ const LONGEST: usize = 200;
 
 /// What to print about a run; `open` is said of one that has not ended, `way` leads back to it.
 pub(crate) fn of(view: &RunView, open: &str, way: Option<&Way>) -> String {
+    with_tree(view, open, "", way)
+}
+
+/// The same with lines that show its tasks.
+pub(crate) fn with_tree(view: &RunView, open: &str, tree: &str, way: Option<&Way>) -> String {
     let mut page = headline(view, open);
     if !view.message.is_empty() && view.phase != Phase::Succeeded {
         page += &format!("  {}\n", text::short(&view.message, LONGEST));
     }
+    page += tree;
     let outputs: Vec<_> = view
         .outputs
         .iter()
@@ -54,7 +60,7 @@ fn headline(view: &RunView, open: &str) -> String {
     };
     let reason = view.reason.map(|reason| format!(" ({})", reason.as_str())).unwrap_or_default();
     let tasks = if view.phase.is_terminal() {
-        tally(view)
+        tally(&worked_on(view))
     } else {
         format!("{} tasks", view.progress.replace('/', " of "))
     };
@@ -65,18 +71,22 @@ fn headline(view: &RunView, open: &str) -> String {
     )
 }
 
-/// `12 tasks: 10 succeeded, 1 timed out, 1 skipped`.
-fn tally(view: &RunView) -> String {
+/// The phases of what executors work on.
+fn worked_on(view: &RunView) -> Vec<Phase> {
     let parents: BTreeSet<&str> =
         view.tasks.iter().filter_map(|task| task.parent_run_id.as_deref()).collect();
     let is_work = |task: &&TaskView| task.template_type == "task" && !parents.contains(&*task.run_id);
-    let leaves = || view.tasks.iter().filter(is_work);
+    view.tasks.iter().filter(is_work).map(|task| task.phase).collect()
+}
+
+/// `12 tasks: 10 succeeded, 1 timed out, 1 skipped`.
+pub(super) fn tally(leaves: &[Phase]) -> String {
     let ended = ENDS.iter().filter_map(|(phase, word)| {
-        let count = leaves().filter(|task| task.phase == *phase).count();
+        let count = leaves.iter().filter(|leaf| *leaf == phase).count();
         (count > 0).then(|| format!("{count} {word}"))
     });
     let ended = ended.collect::<Vec<_>>().join(", ");
-    let tasks = text::count(leaves().count(), "task");
+    let tasks = text::count(leaves.len(), "task");
     if ended.is_empty() { tasks } else { format!("{tasks}: {ended}") }
 }
 

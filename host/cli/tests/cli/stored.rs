@@ -1,6 +1,10 @@
 //! `phasm resume`, `cancel`, `recover`, `list`, `get` and `events`: runs that are kept in a file.
 
-use std::sync::Arc;
+use std::{
+    io::{BufRead as _, BufReader},
+    process::Stdio,
+    sync::Arc,
+};
 
 use phasm::{
     engine::time::Timestamp,
@@ -73,6 +77,12 @@ fn a_suspended_approval_parks_and_is_completed_by_resume() {
     assert_eq!(phases(&view), ["Succeeded", "Suspended", "Created"]);
     let shown = on_store(&bench, &["get", &run]);
     assert!(shown.stdout.starts_with("release parked Running, 1 of 3 tasks"), "{shown:?}");
+    let words = |line: &str| line.split_whitespace().take(3).collect::<Vec<_>>().join(" ");
+    let tree: Vec<_> = shown.stdout.lines().skip(1).take(4).map(words).collect();
+    assert_eq!(
+        tree,
+        ["▸ main Running", "✓ prepare Succeeded", "‖ wait-external Suspended", "· finalize Created"]
+    );
     assert!(shown.stdout.contains("main/wait-external  Suspended"), "{shown:?}");
     let resumed =
         on_store(&bench, &["resume", &run, "wait-external", r#"{"approved": true}"#, "-p", "by=Ada"]);
@@ -401,12 +411,48 @@ fn runs_are_listed_newest_first() {
     assert_eq!(listed(&["--phase", "failed"]), [failed]);
     assert_eq!(listed(&["--workflow", "w", "--phase", "Succeeded"]), [succeeded]);
     assert_eq!(listed(&["--open"]), [ask.clone(), ask]);
+    assert_eq!(listed(&["--open", "--phase", "Suspended"]), []);
+    assert_eq!(listed(&["--since", "1d", "--workflow", "ask"]).len(), 2);
+    for none in ["0", "2999-01-01"] {
+        assert_eq!(listed(&["--since", none]), [], "{none}");
+    }
     let plain = on_store(&bench, &["list", "--open"]).stdout;
     let ids: Vec<_> = plain.lines().map(|line| line.split(' ').next().unwrap()).collect();
-    assert_eq!(ids, [&second, &first]);
+    assert_eq!(ids, ["RUN", &second, &first]);
+    let columns =
+        plain.lines().map(|line| (line[38..].split(' ').next(), line.find("  20"))).collect::<Vec<_>>();
+    assert_eq!(
+        columns,
+        [(Some("STATE"), None), (Some("parked"), Some(53)), (Some("parked"), Some(53))],
+        "{plain}"
+    );
     let none = on_store(&bench, &["list", "--workflow", "nobody"]);
     assert_eq!((none.status, none.stdout.as_str(), none.stderr.as_str()), (0, "", "no run fits\n"));
     assert_eq!(on_store(&bench, &["list", "--phase", "Paused"]).status, 2);
+}
+
+/// R-L13: who goes on with a run, as far as its store tells.
+#[test]
+fn a_list_tells_who_goes_on() {
+    let bench = Bench::new();
+    two_questions(&bench);
+    bench.task("code.yaml", "code", "");
+    bench.task("linger.yaml", "linger", "");
+    park(&bench, "ask.yaml");
+    bench.phasm(&["run", "code.yaml", "--store", "runs.db"]);
+    let mut running = bench.command(&["run", "linger.yaml", "--store", "runs.db", "--events"]);
+    let mut running = running.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
+    let mut events = BufReader::new(running.stdout.take().unwrap()).lines();
+    while !events.next().unwrap().unwrap().contains("task.attempt.started") {}
+    let states = || {
+        let all = on_store(&bench, &["list", "--json"]).json();
+        let states = all.as_array().unwrap().iter().map(|row| row["state"].as_str().unwrap().to_owned());
+        states.collect::<Vec<_>>()
+    };
+    assert_eq!(states()[..2], ["driven", "ended"]);
+    running.kill().unwrap();
+    running.wait().unwrap();
+    assert_eq!(states(), ["orphaned", "ended", "parked"]);
 }
 
 #[test]
