@@ -295,12 +295,17 @@ fn an_executor_nobody_knows_is_a_problem_or_an_error_of_the_attempt() {
     let stored =
         bench.path("runs.db").exists().then(|| bench.phasm(&["list", "--store", "runs.db", "--json"]));
     assert!(stored.is_none_or(|listed| listed.json() == json!([])), "nothing was stored");
-    bench.task("w.yaml", "nobody", "");
-    let ran = bench.phasm(&["run", "w.yaml", "--json", "--allow-missing"]);
-    assert_eq!(ran.status, 3, "{ran:?}");
-    let view = ran.json();
-    assert!(view["tasks"][0]["message"].as_str().unwrap().contains("nobody"), "{view}");
-    assert!(view["warnings"][0]["message"].as_str().unwrap().contains("nobody"), "{view}");
+    for again in
+        ["retry: { limit: 3 }", "policy: { rules: [{ else: { then: { do: retry, attempts: 3 } } }] }"]
+    {
+        bench.task("w.yaml", "nobody", again);
+        let ran = bench.phasm(&["run", "w.yaml", "--json", "--allow-missing"]);
+        assert_eq!(ran.status, 3, "{ran:?}");
+        let view = ran.json();
+        assert!(view["tasks"][0]["message"].as_str().unwrap().contains("nobody"), "{view}");
+        assert_eq!(view["tasks"][0]["attempts"].as_array().unwrap().len(), 1, "nothing is retried: {view}");
+        assert!(view["warnings"][0]["message"].as_str().unwrap().contains("nobody"), "{view}");
+    }
 }
 
 /// R-S5: a field of an item that the executor says it has no use for is not passed on, so that nothing warns of what
