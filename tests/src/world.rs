@@ -52,12 +52,18 @@ pub struct World<S> {
 impl<S: Script> World<S> {
     /// Submits a run at instant 0 with `slots` slots; `keep` keeps its state after each record.
     pub fn submit(plan: Arc<Plan>, parameters: Map, slots: u32, script: S, keep: bool) -> Self {
-        let submission = Submission {
-            run_id: "run".into(),
-            parameters: Arc::new(parameters),
-            facts: Facts { os: "linux".into(), arch: "amd64".into(), vars: Map::new().into() },
-            secrets: Vec::new(),
-        };
+        Self::start(plan, submission("run", parameters), slots, script, keep)
+    }
+
+    /// As [`World::submit`], a rerun of a run that takes over what had succeeded there.
+    pub fn rerun(of: &Run, parameters: Map, slots: u32, script: S, keep: bool) -> Self {
+        let rerun = Some(Arc::new(of.rerun(&parameters, true)));
+        let id = format!("re{}", of.id());
+        let submission = Submission { rerun, ..submission(&id, parameters) };
+        Self::start(Arc::clone(of.plan()), submission, slots, script, keep)
+    }
+
+    fn start(plan: Arc<Plan>, submission: Submission, slots: u32, script: S, keep: bool) -> Self {
         let (run, step) = Run::start(plan, submission, Timestamp(0));
         let mut world = Self {
             run,
@@ -183,6 +189,16 @@ impl<S: Script> World<S> {
         let by_path = tasks.iter().rev().find(|task| self.run.path(task) == name);
         let by_name = tasks.iter().rev().find(|task| self.run.node(task).name.as_ref() == name);
         by_path.or(by_name).map(|task| task.id)
+    }
+}
+
+fn submission(id: &str, parameters: Map) -> Submission {
+    Submission {
+        run_id: id.into(),
+        parameters: Arc::new(parameters),
+        facts: Facts { os: "linux".into(), arch: "amd64".into(), vars: Map::new().into() },
+        secrets: Vec::new(),
+        rerun: None,
     }
 }
 

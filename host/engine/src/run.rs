@@ -16,6 +16,7 @@
 
 mod decide;
 mod env;
+mod rerun;
 mod show;
 mod state;
 
@@ -34,7 +35,7 @@ pub use self::{
     },
 };
 use crate::{
-    event::{Command, Event, Facts, Input},
+    event::{Command, Event, Facts, Input, Rerun},
     plan::{Plan, SecretRef},
     time::Timestamp,
     value::Map,
@@ -69,6 +70,8 @@ pub struct Submission {
     pub facts: Facts,
     /// The secrets that the plan names and the host has.
     pub secrets: Vec<SecretRef>,
+    /// The earlier run that this is another of ([`Run::rerun`]).
+    pub rerun: Option<Arc<Rerun>>,
 }
 
 /// A journal that cannot have been written by this engine from this plan.

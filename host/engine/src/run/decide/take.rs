@@ -15,7 +15,7 @@ use crate::{
 impl Decider<'_> {
     /// The run exists.
     pub(in crate::run) fn submit(&mut self, submission: Submission) {
-        let Submission { run_id, parameters, facts, secrets } = submission;
+        let Submission { run_id, parameters, facts, secrets, rerun } = submission;
         let plan = self.plan();
         let submitted = Submitted {
             run_id,
@@ -24,6 +24,7 @@ impl Decider<'_> {
             facts,
             executors: plan.executors.clone(),
             secrets,
+            rerun,
             warnings: plan.warnings.iter().map(Noted::from).collect(),
             defaults: Map::new(),
         };
