@@ -178,7 +178,6 @@ impl Host {
             parameters: Arc::new(parameters),
             facts: self.facts.clone(),
             secrets: self.secrets_of(plan),
-            rerun: None,
         };
         self.keep_components(plan);
         let now = self.shared.clock.now();

@@ -52,19 +52,19 @@ pub struct World<S> {
 impl<S: Script> World<S> {
     /// Submits a run at instant 0 with `slots` slots; `keep` keeps its state after each record.
     pub fn submit(plan: Arc<Plan>, parameters: Map, slots: u32, script: S, keep: bool) -> Self {
-        Self::start(plan, submission("run", parameters), slots, script, keep)
+        let (run, step) = Run::start(plan, submission("run", parameters), Timestamp(0));
+        Self::new(run, step, slots, script, keep)
     }
 
     /// As [`World::submit`], a rerun of a run that takes over what had succeeded there.
     pub fn rerun(of: &Run, parameters: Map, slots: u32, script: S, keep: bool) -> Self {
-        let rerun = Some(Arc::new(of.rerun(&parameters, true)));
-        let id = format!("re{}", of.id());
-        let submission = Submission { rerun, ..submission(&id, parameters) };
-        Self::start(Arc::clone(of.plan()), submission, slots, script, keep)
+        let rerun = of.rerun(&parameters, true);
+        let submission = submission(&format!("re{}", of.id()), parameters);
+        let (run, step) = Run::start_rerun(Arc::clone(of.plan()), submission, rerun, Timestamp(0));
+        Self::new(run, step, slots, script, keep)
     }
 
-    fn start(plan: Arc<Plan>, submission: Submission, slots: u32, script: S, keep: bool) -> Self {
-        let (run, step) = Run::start(plan, submission, Timestamp(0));
+    fn new(run: Run, step: Step, slots: u32, script: S, keep: bool) -> Self {
         let mut world = Self {
             run,
             journal: Vec::new(),
@@ -198,7 +198,6 @@ fn submission(id: &str, parameters: Map) -> Submission {
         parameters: Arc::new(parameters),
         facts: Facts { os: "linux".into(), arch: "amd64".into(), vars: Map::new().into() },
         secrets: Vec::new(),
-        rerun: None,
     }
 }
 

@@ -70,8 +70,6 @@ pub struct Submission {
     pub facts: Facts,
     /// The secrets that the plan names and the host has.
     pub secrets: Vec<SecretRef>,
-    /// The earlier run that this is another of ([`Run::rerun`]).
-    pub rerun: Option<Arc<Rerun>>,
 }
 
 /// A journal that cannot have been written by this engine from this plan.
@@ -110,8 +108,29 @@ impl Run {
     /// Starts a run of `plan`. The returned step holds its first events; the run exists once they are durable.
     #[must_use]
     pub fn start(plan: Arc<Plan>, submission: Submission, now: Timestamp) -> (Self, Step) {
+        Self::start_with(plan, submission, None, now)
+    }
+
+    /// Starts a run that is another of an earlier one, as [`Run::start`] otherwise; [`Run::rerun`] of that says what it takes
+    /// over.
+    #[must_use]
+    pub fn start_rerun(
+        plan: Arc<Plan>,
+        submission: Submission,
+        rerun: Rerun,
+        now: Timestamp,
+    ) -> (Self, Step) {
+        Self::start_with(plan, submission, Some(Arc::new(rerun)), now)
+    }
+
+    fn start_with(
+        plan: Arc<Plan>,
+        submission: Submission,
+        rerun: Option<Arc<Rerun>>,
+        now: Timestamp,
+    ) -> (Self, Step) {
         let mut run = Self::empty(plan, now);
-        let step = run.decide(now, |decider| decider.submit(submission));
+        let step = run.decide(now, |decider| decider.submit(submission, rerun));
         (run, step)
     }
 
