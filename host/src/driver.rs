@@ -29,10 +29,10 @@ use crate::{
     dispatcher::{Bounds, Dispatcher, Rank, Signal},
     executor::Invocation,
     journal::Body,
-    message::{Message, Reply, RequestError, Standing},
+    message::{Message, ReplyTo, RequestError, Standing},
     registry::Registry,
     secrets::Secrets,
-    store::{Record, RunHead, RunStatus, Store, StoreError},
+    store::{HostId, Lease, Record, RunStatus, Store, StoreError},
     watch::{Ear, Watchers},
 };
 
@@ -46,13 +46,27 @@ pub(crate) struct Shared {
     pub(crate) clock: Clock,
     pub(crate) secrets: Secrets,
     pub(crate) registry: Registry,
+    /// Whose the runs are that are driven here.
+    pub(crate) host: HostId,
+}
+
+impl Shared {
+    /// Tells the store that this host is there. It is queued before anything that this host writes, and durable with it.
+    pub(crate) fn arrive(&self) {
+        drop(self.store.heartbeat(&self.host, Timestamp(i64::MAX)));
+    }
+
+    /// Tells the store that this host is gone: others may have its runs.
+    pub(crate) fn depart(&self) {
+        drop(self.store.heartbeat(&self.host, Timestamp(0)));
+    }
 }
 
 /// Drives one run to its end.
 pub(crate) struct Driver {
     shared: Arc<Shared>,
     run: Run,
-    head: Arc<RunHead>,
+    lease: Lease,
     rank: Rank,
     sender: mpsc::UnboundedSender<Message>,
     inbox: mpsc::UnboundedReceiver<Message>,
@@ -81,7 +95,7 @@ impl Driver {
     pub(crate) fn new(
         shared: Arc<Shared>,
         run: Run,
-        head: Arc<RunHead>,
+        lease: Lease,
         rank: Rank,
         standing: watch::Sender<Standing>,
     ) -> (Self, mpsc::UnboundedSender<Message>) {
@@ -89,7 +103,7 @@ impl Driver {
         let driver = Self {
             shared,
             run,
-            head,
+            lease,
             rank,
             sender: sender.clone(),
             inbox,
@@ -213,7 +227,7 @@ impl Driver {
     }
 
     /// Replies once the batch is durable (R-D2).
-    fn reply(&mut self, reply: Reply, result: Result<bool, RequestError>) {
+    fn reply(&mut self, reply: ReplyTo, result: Result<bool, RequestError>) {
         self.batch.replies.push(Box::new(move |lost| {
             let result = lost.map_or(result, |error| Err(RequestError::Lost(Arc::clone(error))));
             // Whoever asked may have left.
@@ -267,7 +281,7 @@ impl Driver {
             finished_at: self.run.times().finished_at,
             open: !self.run.is_over(),
         };
-        self.shared.store.append(Arc::clone(&self.head), status, record).await?;
+        self.shared.store.append(&self.lease, status, record, Vec::new()).await?;
         self.watchers.tell(&self.run, first_seq, time, &events);
         Ok(())
     }

@@ -33,7 +33,7 @@ use crate::{
     plugins::Plugins,
     reader,
     registry::Registry,
-    store::{RunHead, Store, StoreError},
+    store::{HostId, Lease, RunHead, Store, StoreError},
     watch::{Listener, Notice},
 };
 
@@ -58,11 +58,12 @@ pub struct Host {
 /// The runtime the engine's loops run on; shut down without waiting, so that a host may be dropped anywhere.
 struct Control(Option<Runtime>);
 
-impl Drop for Control {
+impl Drop for Host {
     fn drop(&mut self) {
-        if let Some(runtime) = self.0.take() {
+        if let Some(runtime) = self.control.0.take() {
             runtime.shutdown_background();
         }
+        self.shared.depart();
     }
 }
 
@@ -90,9 +91,12 @@ impl Host {
     /// The same host, which keeps the runs submitted from now on in `store`.
     #[must_use]
     pub fn with_store(mut self, store: Arc<dyn Store>) -> Self {
-        let Shared { dispatcher, clock, secrets, .. } = self.shared.as_ref();
-        let (dispatcher, clock, secrets) = (Arc::clone(dispatcher), *clock, secrets.clone());
-        self.shared = Arc::new(Shared { store, dispatcher, clock, secrets, registry: Registry::default() });
+        let Shared { dispatcher, clock, secrets, host, .. } = self.shared.as_ref();
+        let (dispatcher, clock, secrets, host) =
+            (Arc::clone(dispatcher), *clock, secrets.clone(), host.clone());
+        let registry = Registry::default();
+        self.shared = Arc::new(Shared { store, dispatcher, clock, secrets, registry, host });
+        self.shared.arrive();
         self
     }
 
@@ -184,8 +188,10 @@ impl Host {
             namespace: plan.namespace.clone(),
             priority: plan.priority,
             submitted_at: now,
+            key: None,
         });
-        Ok(self.drive(run, step, head, listener, None).await?)
+        let lease = Lease::first(head, self.shared.host.clone());
+        Ok(self.drive(run, step, lease, listener, None).await?)
     }
 
     /// Has the store keep what the run is pinned to. It is queued before the submission, and fails together with it.
@@ -210,15 +216,15 @@ impl Host {
         &self,
         run: Run,
         step: Step,
-        head: Arc<RunHead>,
+        lease: Lease,
         listener: Option<Listener>,
         first: Option<Message>,
     ) -> Result<RunHandle, StoreError> {
         let number = self.submitted.fetch_add(1, Ordering::Relaxed);
-        let rank = Rank::new(head.priority, head.submitted_at, number);
+        let rank = Rank::new(lease.head.priority, lease.head.submitted_at, number);
         let id = Arc::clone(run.id());
         let (standing, watched) = watch::channel(Standing::Active);
-        let (mut driver, sender) = Driver::new(Arc::clone(&self.shared), run, head, rank, standing);
+        let (mut driver, sender) = Driver::new(Arc::clone(&self.shared), run, lease, rank, standing);
         if let Some(listener) = listener {
             driver.watch(listener);
         }
@@ -240,6 +246,12 @@ impl Host {
         if let Some(runtime) = self.control.0.take() {
             runtime.shutdown_timeout(LONGEST_CLOSE);
         }
+    }
+
+    /// Who this host is to its store.
+    #[must_use]
+    pub fn id(&self) -> &HostId {
+        &self.shared.host
     }
 
     /// Where this host keeps its runs.

@@ -44,6 +44,12 @@ pub enum RecoverError {
     /// The store has no such run, or failed.
     #[error(transparent)]
     Store(#[from] StoreError),
+    /// Another host has it.
+    #[error("run {run_id} is driven by another host")]
+    Driven {
+        /// The run.
+        run_id: Arc<str>,
+    },
     /// Nothing follows any more.
     #[error("run {run_id} has already ended: {phase}")]
     Ended {

@@ -16,7 +16,7 @@ pub(crate) enum Message {
     /// From the executor's side.
     Signal(Signal),
     /// Somebody wants something of the run.
-    Ask { request: Request, reply: Reply },
+    Ask { request: Request, reply: ReplyTo },
     /// Somebody wants to see the run as it stands.
     Look(Box<dyn FnOnce(&Run) + Send>),
     /// Somebody wants to hear what happens from now on.
@@ -30,12 +30,12 @@ impl From<Signal> for Message {
 }
 
 /// Where the reply to a request goes.
-pub(crate) type Reply = oneshot::Sender<Result<bool, RequestError>>;
+pub(crate) type ReplyTo = oneshot::Sender<Result<bool, RequestError>>;
 
 /// Something that may be asked of a run.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Request {
-    /// Reply a suspended task.
+    /// ReplyTo a suspended task.
     Resume(TaskId, Map),
     /// Cancel the run.
     Cancel,

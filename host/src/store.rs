@@ -1,17 +1,23 @@
 //! Where runs are kept: a journal per run, and one row that says where the run stands.
 //!
 //! ```text
-//!  driver ── append(head, status, record) ──▶ store        queued in the order of the calls
-//!         ◀── Ok: durable │ Conflict: re-read ──           many runs' records share one commit
-//!
-//!  start  ── open_runs() ──▶ rows ── load(run) ──▶ records in order ──▶ replay
+//!  host   ── claim(due) ──▶ leases ── load(run) ──▶ records in order ──▶ replay
+//!  driver ── append(lease, status, record) ──▶ store       queued in the order of the calls
+//!         ◀── Ok: durable │ Fenced: let go ──              many runs' records share one commit
+//!         ── release(lease, wake_at) ──▶ nobody's until it is due, or has mail
+//!  others ── post(run, letter) ──▶ mailbox ── answer ──▶   once the run has recorded it
 //! ```
 //!
-//! A [`Record`] is durable or not as a whole. Each says how many events its run had before it; a store takes it
-//! only if that is so, hence two drivers never both advance a run.
+//! A [`Record`] is durable or not as a whole. Each says how many events its run had before it, and each comes with the epoch of
+//! a [`Lease`]; a store takes it only if both are so, hence two hosts never both advance a run.
 
+#[cfg(feature = "sqlite")]
+mod checksum;
 mod error;
+mod lease;
+mod mail;
 pub mod memory;
+mod row;
 #[cfg(feature = "sqlite")]
 pub mod sqlite;
 #[cfg(test)]
@@ -20,11 +26,17 @@ mod tests;
 
 use std::{future::Future, num::NonZeroU32, pin::Pin, sync::Arc};
 
-use phasm_engine::{phase::Phase, time::Timestamp};
+use phasm_engine::time::Timestamp;
 
 #[cfg(feature = "sqlite")]
 pub use self::sqlite::{Sqlite, SqliteReader};
-pub use self::{error::StoreError, memory::Memory};
+pub use self::{
+    error::StoreError,
+    lease::{Claim, HostId, Lease, Wanted},
+    mail::{Answer, KEPT_ANSWERS, LETTER_BYTES, Letter, MAILBOX, Reply},
+    memory::Memory,
+    row::{Filter, RunHead, RunRow, RunStatus},
+};
 
 /// What a store answers with, later. It borrows nothing, needs no particular runtime, and may be dropped: what was
 /// asked for happens all the same.
@@ -73,87 +85,37 @@ impl<Body> Record<Body> {
     }
 }
 
-/// What never changes about a run.
+/// The end of what one attempt wrote.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct RunHead {
-    /// Unique in the store.
-    pub run_id: Arc<str>,
-    /// `metadata.name`.
-    pub workflow: Arc<str>,
-    /// `metadata.namespace`.
-    pub namespace: Arc<str>,
-    /// `spec.priority`, higher first.
-    pub priority: u16,
-    /// When the run was submitted.
-    pub submitted_at: Timestamp,
+pub struct AttemptLog {
+    /// The task run's number.
+    pub task: u32,
+    /// The attempt, from 1.
+    pub attempt: u32,
+    /// Its dispatch, from 1.
+    pub dispatch: u32,
+    /// How many bytes before it were not kept.
+    pub cut: u64,
+    /// Whole lines, as they are shown; without secrets.
+    pub text: Vec<u8>,
 }
 
-/// Where a run stands after a record.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct RunStatus {
-    /// Its root's phase.
-    pub phase: Phase,
-    /// When `phase` became terminal.
-    pub finished_at: Option<Timestamp>,
-    /// Whether a restart has to go on with it: it has not ended, or hook runs of it have not.
-    pub open: bool,
-}
+/// What anybody may look at, whoever drives the runs.
+pub trait ReadStore: Send + Sync {
+    /// The journal of a run from event `since` on, in order and without gaps: what was durable at some moment after the call. The
+    /// first record is the one that holds `since`.
+    ///
+    /// # Errors
+    /// [`StoreError::NotFound`]; [`StoreError::Corrupt`] if a record is missing, damaged, or does not follow its predecessor.
+    fn load_since(&self, run_id: &str, since: u64) -> Pending<Vec<Record<Vec<u8>>>>;
 
-/// A run without its journal.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct RunRow {
-    /// The run's place in the order of submission, unique in the store and never used again.
-    pub number: u64,
-    /// What never changes.
-    pub head: Arc<RunHead>,
-    /// Where it stands.
-    pub status: RunStatus,
-    /// How many events its journal has.
-    pub seq: u64,
-}
-
-/// Which runs [`Store::list`] returns: those that fit every field that is given.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Filter {
-    /// In this namespace.
-    pub namespace: Option<Arc<str>>,
-    /// Of this workflow.
-    pub workflow: Option<Arc<str>>,
-    /// In this phase.
-    pub phase: Option<Phase>,
-    /// Submitted before the run of this [`RunRow::number`]: the next page after the one that ended there.
-    pub before: Option<u64>,
-}
-
-impl Filter {
-    fn fits(&self, row: &RunRow) -> bool {
-        let same = |wanted: &Option<Arc<str>>, found: &Arc<str>| wanted.as_ref().is_none_or(|w| w == found);
-        same(&self.namespace, &row.head.namespace)
-            && same(&self.workflow, &row.head.workflow)
-            && self.phase.is_none_or(|phase| phase == row.status.phase)
-            && self.before.is_none_or(|number| row.number < number)
+    /// The whole journal of a run.
+    ///
+    /// # Errors
+    /// As [`load_since`](Self::load_since).
+    fn load(&self, run_id: &str) -> Pending<Vec<Record<Vec<u8>>>> {
+        self.load_since(run_id, 0)
     }
-}
-
-/// Keeps runs. One process at a time writes to a store.
-pub trait Store: Send + Sync {
-    /// Appends `record` to the run of `head` and sets its status, both or neither. `first_seq` 0 creates the run;
-    /// `head` beyond its `run_id` is only looked at then.
-    ///
-    /// The record is queued before this returns; records are taken in the order of the calls, so a run's next record
-    /// may follow before this one is durable. It is durable once the answer is `Ok`.
-    ///
-    /// # Errors
-    /// [`StoreError::Conflict`] unless the run has exactly `first_seq` events, 0 standing for a run that does not exist:
-    /// nothing was written, the caller re-reads. Any other error leaves open whether the record was kept: the caller
-    /// stops the run, and goes on from what [`load`](Self::load) returns. Other runs' records do not suffer from a conflict.
-    fn append(&self, head: Arc<RunHead>, status: RunStatus, record: Record<Arc<dyn Encode>>) -> Pending<()>;
-
-    /// The journal of a run, in order and without gaps: what was durable at some moment after the call.
-    ///
-    /// # Errors
-    /// [`StoreError::NotFound`]; [`StoreError::Corrupt`] if a record is missing or does not follow its predecessor.
-    fn load(&self, run_id: &str) -> Pending<Vec<Record<Vec<u8>>>>;
 
     /// The row of a run, if there is one.
     ///
@@ -167,13 +129,11 @@ pub trait Store: Send + Sync {
     /// When the store cannot be read.
     fn list(&self, filter: Filter, limit: usize) -> Pending<Vec<RunRow>>;
 
-    /// Keeps the component of that digest; one that is kept already stays as it is.
-    ///
-    /// It is queued as records are: a record that is appended afterwards is durable with it or after it.
+    /// The runs that have not ended, highest priority first, then in the order of submission.
     ///
     /// # Errors
-    /// When the component cannot be kept.
-    fn keep_component(&self, digest: &str, bytes: Arc<[u8]>) -> Pending<()>;
+    /// When the store cannot be read.
+    fn open_runs(&self) -> Pending<Vec<RunRow>>;
 
     /// The component of that digest, if it is kept.
     ///
@@ -181,9 +141,98 @@ pub trait Store: Send + Sync {
     /// When the store cannot be read.
     fn component(&self, digest: &str) -> Pending<Option<Arc<[u8]>>>;
 
-    /// The runs a restart has to go on with, highest priority first, then in the order of submission.
+    /// What became of a letter to a run.
     ///
     /// # Errors
     /// When the store cannot be read.
-    fn open_runs(&self) -> Pending<Vec<RunRow>>;
+    fn answer(&self, run_id: &str, letter: u64) -> Pending<Answer>;
+
+    /// What attempts of a run wrote, in the order of tasks, attempts and dispatches; of one task run, if it is given.
+    ///
+    /// # Errors
+    /// When the store cannot be read.
+    fn logs(&self, run_id: &str, task: Option<u32>) -> Pending<Vec<AttemptLog>>;
+}
+
+/// Keeps runs. A run is written to by whoever has its [`Lease`]; requests to it may be posted by anybody.
+///
+/// Everything that writes is queued before the call returns, is taken in the order of the calls, and is durable once the
+/// answer is `Ok`. What is refused was not written, and harms nobody else; after any other error it is open whether it was.
+pub trait Store: ReadStore {
+    /// Appends `record` to the run of `lease`, sets its status and leaves the `replies` to the letters it answers: all or
+    /// nothing. `first_seq` 0 creates the run; of the lease's head only the `run_id` is looked at later. A run that is no longer
+    /// open is nobody's.
+    ///
+    /// # Errors
+    /// [`StoreError::Fenced`] if the run was claimed by somebody else; [`StoreError::Conflict`] unless the run has exactly
+    /// `first_seq` events, 0 standing for a run that does not exist; [`StoreError::Exists`] for a new run with the key of
+    /// another; [`StoreError::TooLarge`]. In these cases nothing was written.
+    fn append(
+        &self,
+        lease: &Lease,
+        status: RunStatus,
+        record: Record<Arc<dyn Encode>>,
+        replies: Vec<Reply>,
+    ) -> Pending<()>;
+
+    /// Claims runs: those that nobody has and that are due or have mail, and those whose host is gone. Who has waited longest
+    /// comes first, then the highest priority, then the order of submission.
+    ///
+    /// # Errors
+    /// When the store fails; nothing was claimed.
+    fn claim(&self, wanted: Wanted) -> Pending<Vec<Lease>>;
+
+    /// Claims one run, whether it is due or not. One that the host has already keeps its epoch.
+    ///
+    /// # Errors
+    /// [`StoreError::NotFound`].
+    fn claim_run(&self, host: &HostId, run_id: &str, now: Timestamp) -> Pending<Claim>;
+
+    /// Gives a run back: it is due at `wake_at`, or when somebody writes to it.
+    ///
+    /// # Errors
+    /// [`StoreError::Fenced`] if it was claimed by somebody else.
+    fn release(&self, lease: &Lease, wake_at: Option<Timestamp>) -> Pending<()>;
+
+    /// When the next run that nobody has is due: in the past if one is due already, or has mail.
+    ///
+    /// # Errors
+    /// When the store cannot be read.
+    fn next_due(&self, wanted: Wanted) -> Pending<Option<Timestamp>>;
+
+    /// Says that the host is there until `until`, whatever the number of its runs.
+    ///
+    /// # Errors
+    /// When the store fails.
+    fn heartbeat(&self, host: &HostId, until: Timestamp) -> Pending<()>;
+
+    /// Leaves a request to a run, which answers once it has recorded what follows from it. The letter's number is returned.
+    ///
+    /// # Errors
+    /// [`StoreError::NotFound`]; [`StoreError::Closed`] for a run that has ended; [`StoreError::MailboxFull`].
+    fn post(&self, run_id: &str, body: Vec<u8>) -> Pending<u64>;
+
+    /// The letters to a run that wait for an answer, the oldest first.
+    ///
+    /// # Errors
+    /// When the store cannot be read.
+    fn mail(&self, lease: &Lease) -> Pending<Vec<Letter>>;
+
+    /// Keeps the component of that digest; one that is kept already stays as it is.
+    ///
+    /// # Errors
+    /// When the component cannot be kept.
+    fn keep_component(&self, digest: &str, bytes: Arc<[u8]>) -> Pending<()>;
+
+    /// Keeps what an attempt wrote, in place of what was kept of it before.
+    ///
+    /// # Errors
+    /// [`StoreError::Fenced`] if the run was claimed by somebody else.
+    fn keep_log(&self, lease: &Lease, log: AttemptLog) -> Pending<()>;
+
+    /// Deletes a run that has ended with all that is kept of it; false if there is none.
+    ///
+    /// # Errors
+    /// [`StoreError::StillOpen`] for a run that has not ended.
+    fn delete(&self, run_id: &str) -> Pending<bool>;
 }

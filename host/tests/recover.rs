@@ -19,7 +19,7 @@ use phasm::{
         value::{Map, Value},
     },
     executor::{Executor, Invocation, Observer},
-    store::{Encode, Memory, Record, RunHead, RunStatus, Store, StoreError},
+    store::{Claim, Encode, HostId, Lease, Memory, Record, RunHead, RunStatus, Store, StoreError},
 };
 use tokio::sync::mpsc::UnboundedReceiver;
 
@@ -185,30 +185,36 @@ async fn another_host_goes_on_where_one_stopped() {
     assert!(living.recover().await.unwrap().is_empty());
 }
 
-/// R-D4: the loser stops, says so, and may read again.
+/// Claims a run as a host would that takes the one that has it for gone.
+async fn seized(store: &Memory, of: &Host, run: &RunHandle) {
+    let (other, now) = (HostId::from("other"), Timestamp(i64::MAX));
+    store.heartbeat(of.id(), Timestamp(0)).await.unwrap();
+    assert!(matches!(store.claim_run(&other, run.id(), now).await.unwrap(), Claim::Leased(_)));
+    store.heartbeat(of.id(), Timestamp(i64::MAX)).await.unwrap();
+}
+
+/// R-H1, R-H2: a run is one host's; who has lost it stops, says so, and may have it again when it is free.
 #[tokio::test]
 async fn of_two_hosts_on_one_store_one_advances_a_run() {
     let store = Arc::new(Memory::default());
     let (left, right) = (host(&store, &Fake::new(by_type)), host(&store, &Fake::new(by_type)));
-    let (ours, _) = submit(
-        &left,
-        r#"{"name": "ask", "executor": {"type": "ask"}}, {"name": "b", "executor": {"type": "ask"}}"#,
-    )
-    .await;
+    let (ours, _) = submit(&left, r#"{"name": "ask", "executor": {"type": "ask"}}"#).await;
     assert!(matches!(ours.wait_or_park().await, Ok(Waited::Parked(_))));
-    let theirs = right.recover_run(ours.id()).await.unwrap();
-    assert!(theirs.resume("ask", Map::new()).await.unwrap());
-    let Err(RequestError::Lost(lost)) = ours.resume("b", Map::new()).await else { panic!("it was recorded") };
-    assert!(matches!(lost.as_ref(), StoreError::Conflict { .. }), "{lost:?}");
+    let refused = right.recover_run(ours.id()).await;
+    assert!(matches!(refused, Err(RecoverError::Driven { .. })), "{refused:?}");
+
+    seized(&store, &left, &ours).await;
+    let Err(RequestError::Lost(lost)) = ours.resume("ask", Map::new()).await else {
+        panic!("it was recorded")
+    };
+    assert!(matches!(lost.as_ref(), StoreError::Fenced { .. }), "{lost:?}");
     let Err(RunError::Lost(lost)) = ours.wait().await else { panic!("it goes on") };
-    assert!(lost.to_string().contains("another driver has advanced it"), "{lost}");
-    while task(&theirs, "ask").await.phase != Phase::Succeeded {
-        tokio::task::yield_now().await;
-    }
-    let again = left.recover_run(ours.id()).await.unwrap();
-    assert_eq!(task(&again, "ask").await.phase, Phase::Succeeded);
-    assert!(again.resume("b", Map::new()).await.unwrap());
-    assert_eq!(again.wait().await.unwrap().phase, Phase::Succeeded);
+    assert!(lost.to_string().contains("was claimed by another host"), "{lost}");
+
+    let theirs = right.recover_run(ours.id()).await.unwrap();
+    assert_eq!(task(&theirs, "ask").await.phase, Phase::Suspended);
+    assert!(theirs.resume("ask", Map::new()).await.unwrap());
+    assert_eq!(theirs.wait().await.unwrap().phase, Phase::Succeeded);
 }
 
 #[tokio::test]
@@ -248,10 +254,11 @@ async fn store_record(store: &Memory, run_id: &str, body: &str) {
         namespace: "default".into(),
         priority: 900,
         submitted_at: Timestamp(1),
+        key: None,
     };
     let body = Arc::new(body.as_bytes().to_vec()) as Arc<dyn Encode>;
     let record = Record { first_seq: 0, events: NonZeroU32::MIN, time: Timestamp(1), body };
-    store.append(Arc::new(head), OPEN, record).await.unwrap();
+    store.append(&Lease::first(Arc::new(head), "gone".into()), OPEN, record, Vec::new()).await.unwrap();
 }
 
 /// Events of another version, half a record, a document that is none: each is named, none harms a sound run.
@@ -402,11 +409,9 @@ async fn a_record_that_is_refused_holds_no_slot() {
     let store = Arc::new(Memory::default());
     let shared = Arc::clone(&store) as Arc<dyn Store>;
     let left = Host::builder().store(shared).executor(Fake::new(by_type) as _).slots(1).open().unwrap();
-    let right = host(&store, &Fake::new(by_type));
     let (ours, _) = submit(&left, r#"{"name": "ask", "executor": {"type": "ask"}}"#).await;
     assert!(matches!(ours.wait_or_park().await, Ok(Waited::Parked(_))));
-    let theirs = right.recover_run(ours.id()).await.unwrap();
-    assert!(theirs.resume("ask", Map::new()).await.unwrap());
+    seized(&store, &left, &ours).await;
     let lost = ours.resume("ask", Map::new()).await;
     assert!(matches!(lost, Err(RequestError::Lost(_))), "{lost:?}");
     let (other, _) = submit(&left, r#"{"name": "b", "executor": {"type": "echo"}}"#).await;

@@ -23,7 +23,7 @@ use phasm::{
     executor::{Executor, Invocation, Observer},
     journal,
     secrets::Secrets,
-    store::{Record, Sqlite, Store},
+    store::{ReadStore, Record, Sqlite},
 };
 use serde_json::json;
 

@@ -1,7 +1,7 @@
 //! `phasm events`: the journal of a run of a store.
 
 use clap::Args;
-use phasm::{RecoverError, journal};
+use phasm::{RecoverError, journal, store::ReadStore as _};
 
 use super::{
     drive::runtime,

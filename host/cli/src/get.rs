@@ -4,6 +4,7 @@ use clap::Args;
 use phasm::{
     engine::run::{Run, RunView},
     journal,
+    store::ReadStore as _,
 };
 
 use super::{

@@ -3,7 +3,7 @@
 use clap::Args;
 use phasm::{
     engine::{phase::Phase, time::Timestamp},
-    store::{Filter, RunRow},
+    store::{Filter, ReadStore as _, RunRow},
 };
 use serde::Serialize;
 

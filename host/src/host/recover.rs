@@ -10,10 +10,11 @@ use tokio::sync::{mpsc, oneshot};
 
 use super::Host;
 use crate::{
+    driver::Shared,
     handle::RunHandle,
     journal::{self, RecoverError},
     message::{Message, Request, RequestError},
-    store::{RunHead, StoreError},
+    store::{Claim, RunHead, StoreError},
     watch::{Listener, Notice},
 };
 
@@ -111,19 +112,30 @@ impl Host {
             listener.map(Message::Watch).into_iter().chain(first).for_each(|message| driven.tell(message));
             return Ok(driven);
         }
-        let not_found = || StoreError::NotFound { run_id: run_id.into() };
-        let row = self.shared.store.get(run_id).await?.ok_or_else(not_found)?;
-        let (mut run, submitted) = self.replay_submitted(run_id).await?;
+        let Shared { store, clock, host, .. } = &*self.shared;
+        // Cancelling is how to be rid of a run that cannot go on.
+        let cancels = matches!(&first, Some(Message::Ask { request: Request::Cancel, .. }));
+        let mut run = self.replay_here(run_id, cancels).await?;
+        // Nobody else's record comes between: one that did makes the first of this host's a conflict.
+        let lease = match store.claim_run(host, run_id, clock.now()).await? {
+            Claim::Leased(lease) => lease,
+            Claim::Held(_) => return Err(RecoverError::Driven { run_id: run_id.into() }),
+            Claim::Closed => return Err(RecoverError::Ended { run_id: run_id.into(), phase: run.phase() }),
+        };
+        let step = run.recover(clock.now());
+        Ok(self.drive(run, step, lease, listener, first).await?)
+    }
+
+    /// A run that can be driven on here, or is to be in spite of what is missing.
+    async fn replay_here(&self, run_id: &str, anyway: bool) -> Result<Run, RecoverError> {
+        let (run, submitted) = self.replay_submitted(run_id).await?;
         if run.is_over() {
             return Err(RecoverError::Ended { run_id: run_id.into(), phase: run.phase() });
         }
         let missing = self.missing(run.plan(), &submitted).await;
-        // Cancelling is how to be rid of a run that cannot go on.
-        let cancels = matches!(&first, Some(Message::Ask { request: Request::Cancel, .. }));
-        if !missing.is_empty() && !cancels {
+        if !missing.is_empty() && !anyway {
             return Err(RecoverError::Missing { run_id: run_id.into(), missing });
         }
-        let step = run.recover(self.shared.clock.now());
-        Ok(self.drive(run, step, row.head, listener, first).await?)
+        Ok(run)
     }
 }

@@ -22,7 +22,7 @@ use crate::{
     registry::Registry,
     sandbox::{Grants, Key, Limits, Sandbox, SandboxConfig, SandboxError},
     secrets::Secrets,
-    store::{Memory, Store},
+    store::{HostId, Memory, Store},
 };
 
 /// Why a host could not be opened.
@@ -186,14 +186,17 @@ impl HostBuilder {
         let slots = self.slots.unwrap_or(DEFAULT_SLOTS).min(room);
         let dispatcher = Dispatcher::new(slots, executor, guests, engine, clock);
         let store = self.store.unwrap_or_else(|| Arc::new(Memory::default()));
+        let shared = Arc::new(Shared {
+            store,
+            dispatcher: Arc::new(dispatcher),
+            clock,
+            secrets: self.secrets,
+            registry: Registry::default(),
+            host: HostId::unique(),
+        });
+        shared.arrive();
         Ok(Host {
-            shared: Arc::new(Shared {
-                store,
-                dispatcher: Arc::new(dispatcher),
-                clock,
-                secrets: self.secrets,
-                registry: Registry::default(),
-            }),
+            shared,
             allow_missing: self.allow_missing,
             plugins,
             facts: facts(self.vars),

@@ -15,6 +15,38 @@ pub enum StoreError {
         /// How many events the run has; 0 if it does not exist.
         found: u64,
     },
+    /// Somebody else has claimed the run.
+    #[error("run {run_id} was claimed by another host")]
+    Fenced {
+        /// The run.
+        run_id: Arc<str>,
+    },
+    /// A submission of that key was made before.
+    #[error("run {run_id} was submitted with this key")]
+    Exists {
+        /// The run that came of it.
+        run_id: Arc<str>,
+    },
+    /// The run has ended; nobody reads its mail.
+    #[error("run {run_id} has already ended")]
+    Closed {
+        /// The run.
+        run_id: Arc<str>,
+    },
+    /// The run has not ended.
+    #[error("run {run_id} has not ended; only runs that have are deleted")]
+    StillOpen {
+        /// The run.
+        run_id: Arc<str>,
+    },
+    /// Too many letters to the run wait for an answer.
+    #[error("{limit} requests to run {run_id} wait for an answer; it takes no more until some are answered")]
+    MailboxFull {
+        /// The run.
+        run_id: Arc<str>,
+        /// How many may wait.
+        limit: usize,
+    },
     /// There is no such run.
     #[error("there is no run {run_id} in this store")]
     NotFound {

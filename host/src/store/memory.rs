@@ -2,12 +2,17 @@
 
 use std::{
     cmp::Reverse,
-    collections::{HashMap, VecDeque},
+    collections::{BTreeMap, BTreeSet, HashMap, VecDeque},
     future::ready,
     sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
-use super::{Encode, Filter, Pending, Record, RunHead, RunRow, RunStatus, Store, StoreError};
+use phasm_engine::time::Timestamp;
+
+use super::{
+    Answer, AttemptLog, Claim, Encode, Filter, HostId, KEPT_ANSWERS, LETTER_BYTES, Lease, Letter, MAILBOX,
+    Pending, ReadStore, Record, Reply, RunRow, RunStatus, Store, StoreError, Wanted,
+};
 
 /// A store without a file: "durable" means until the process ends. Bodies are encoded only when they are loaded.
 ///
@@ -39,14 +44,13 @@ impl Default for Memory {
     }
 }
 
-impl Store for Memory {
-    fn append(&self, head: Arc<RunHead>, status: RunStatus, record: Record<Arc<dyn Encode>>) -> Pending<()> {
-        let appended = self.kept().append(head, status, record);
-        Box::pin(ready(appended.map(drop)))
-    }
-
-    fn load(&self, run_id: &str) -> Pending<Vec<Record<Vec<u8>>>> {
-        let journal = self.kept().run(run_id).map(|run| run.journal.clone());
+impl ReadStore for Memory {
+    fn load_since(&self, run_id: &str, since: u64) -> Pending<Vec<Record<Vec<u8>>>> {
+        let from_there = |run: &Run| {
+            let first = run.journal.partition_point(|record| record.next_seq() <= since);
+            run.journal.get(first..).unwrap_or_default().to_vec()
+        };
+        let journal = self.kept().run(run_id).map(from_there);
         let run_id = Arc::from(run_id);
         Box::pin(
             async move { Ok(journal.ok_or(StoreError::NotFound { run_id })?.iter().map(encoded).collect()) },
@@ -54,30 +58,101 @@ impl Store for Memory {
     }
 
     fn get(&self, run_id: &str) -> Pending<Option<RunRow>> {
-        Box::pin(ready(Ok(self.kept().run(run_id).map(|run| run.row.clone()))))
+        now(Ok(self.kept().run(run_id).map(|run| run.row.clone())))
     }
 
     fn list(&self, filter: Filter, limit: usize) -> Pending<Vec<RunRow>> {
         let mut rows = self.kept().rows(|row| filter.fits(row));
         rows.sort_unstable_by_key(|row| Reverse(row.number));
         rows.truncate(limit);
-        Box::pin(ready(Ok(rows)))
-    }
-
-    fn keep_component(&self, digest: &str, bytes: Arc<[u8]>) -> Pending<()> {
-        self.kept().components.entry(digest.into()).or_insert(bytes);
-        Box::pin(ready(Ok(())))
-    }
-
-    fn component(&self, digest: &str) -> Pending<Option<Arc<[u8]>>> {
-        Box::pin(ready(Ok(self.kept().components.get(digest).cloned())))
+        now(Ok(rows))
     }
 
     fn open_runs(&self) -> Pending<Vec<RunRow>> {
         let mut rows = self.kept().rows(|row| row.status.open);
-        rows.sort_unstable_by_key(|row| (Reverse(row.head.priority), row.number));
-        Box::pin(ready(Ok(rows)))
+        rows.sort_unstable_by_key(urgency);
+        now(Ok(rows))
     }
+
+    fn component(&self, digest: &str) -> Pending<Option<Arc<[u8]>>> {
+        now(Ok(self.kept().components.get(digest).cloned()))
+    }
+
+    fn answer(&self, run_id: &str, letter: u64) -> Pending<Answer> {
+        now(Ok(self.kept().run(run_id).map_or(Answer::Unknown, |run| run.answer(letter))))
+    }
+
+    fn logs(&self, run_id: &str, task: Option<u32>) -> Pending<Vec<AttemptLog>> {
+        let wanted = |log: &&AttemptLog| task.is_none_or(|task| task == log.task);
+        let of_run = |run: &Run| run.logs.values().filter(wanted).cloned().collect();
+        now(Ok(self.kept().run(run_id).map(of_run).unwrap_or_default()))
+    }
+}
+
+impl Store for Memory {
+    fn append(
+        &self,
+        lease: &Lease,
+        status: RunStatus,
+        record: Record<Arc<dyn Encode>>,
+        replies: Vec<Reply>,
+    ) -> Pending<()> {
+        let appended = self.kept().append(lease, status, record, replies);
+        now(appended.map(drop))
+    }
+
+    fn claim(&self, wanted: Wanted) -> Pending<Vec<Lease>> {
+        now(Ok(self.kept().claim(&wanted)))
+    }
+
+    fn claim_run(&self, host: &HostId, run_id: &str, at: Timestamp) -> Pending<Claim> {
+        now(self.kept().claim_run(host, run_id, at))
+    }
+
+    fn release(&self, lease: &Lease, wake_at: Option<Timestamp>) -> Pending<()> {
+        now(self.kept().release(lease, wake_at))
+    }
+
+    fn next_due(&self, wanted: Wanted) -> Pending<Option<Timestamp>> {
+        now(Ok(self.kept().next_due(&wanted)))
+    }
+
+    fn heartbeat(&self, host: &HostId, until: Timestamp) -> Pending<()> {
+        self.kept().hosts.insert(host.clone(), until);
+        now(Ok(()))
+    }
+
+    fn post(&self, run_id: &str, body: Vec<u8>) -> Pending<u64> {
+        now(self.kept().post(run_id, body))
+    }
+
+    fn mail(&self, lease: &Lease) -> Pending<Vec<Letter>> {
+        now(Ok(self.kept().run(&lease.head.run_id).map(|run| run.letters.clone().into()).unwrap_or_default()))
+    }
+
+    fn keep_component(&self, digest: &str, bytes: Arc<[u8]>) -> Pending<()> {
+        self.kept().components.entry(digest.into()).or_insert(bytes);
+        now(Ok(()))
+    }
+
+    fn keep_log(&self, lease: &Lease, log: AttemptLog) -> Pending<()> {
+        now(self.kept().leased(lease).map(|run| {
+            run.logs.insert((log.task, log.attempt, log.dispatch), log);
+        }))
+    }
+
+    fn delete(&self, run_id: &str) -> Pending<bool> {
+        now(self.kept().delete(run_id))
+    }
+}
+
+fn now<T: Send + 'static>(answer: Result<T, StoreError>) -> Pending<T> {
+    Box::pin(ready(answer))
+}
+
+/// Highest priority first, then in the order of submission.
+fn urgency(row: &RunRow) -> (Reverse<u16>, u64) {
+    (Reverse(row.head.priority), row.number)
 }
 
 fn encoded(record: &Record<Arc<dyn Encode>>) -> Record<Vec<u8>> {
@@ -89,7 +164,17 @@ fn encoded(record: &Record<Arc<dyn Encode>>) -> Record<Vec<u8>> {
 #[derive(Default)]
 struct Kept {
     runs: HashMap<Arc<str>, Run>,
+    /// Of runs that were submitted with one, by namespace and key.
+    keys: HashMap<(Arc<str>, Arc<str>), Arc<str>>,
+    hosts: HashMap<HostId, Timestamp>,
+    /// All that ever had a run.
+    owners: BTreeSet<HostId>,
     last_number: u64,
+    last_letter: u64,
+    /// Runs that nobody has, by when they are due.
+    due: BTreeSet<(Timestamp, Arc<str>)>,
+    /// Runs with letters that wait for an answer.
+    mail: BTreeSet<Arc<str>>,
     /// In the order of closing.
     closed: VecDeque<Arc<str>>,
     closed_events: u64,
@@ -100,7 +185,38 @@ struct Kept {
 
 struct Run {
     row: RunRow,
+    epoch: u64,
     journal: Vec<Record<Arc<dyn Encode>>>,
+    letters: VecDeque<Letter>,
+    replies: VecDeque<Reply>,
+    logs: BTreeMap<(u32, u32, u32), AttemptLog>,
+}
+
+impl Run {
+    fn lease(&self, host: &HostId) -> Lease {
+        Lease { head: Arc::clone(&self.row.head), host: host.clone(), epoch: self.epoch }
+    }
+
+    fn answer(&self, letter: u64) -> Answer {
+        if let Some(reply) = self.replies.iter().find(|reply| reply.letter == letter) {
+            return Answer::Replied(reply.body.to_vec());
+        }
+        match self.letters.iter().any(|waiting| waiting.id == letter) {
+            true if self.row.status.open => Answer::Waiting,
+            true => Answer::Ended,
+            false => Answer::Unknown,
+        }
+    }
+
+    fn reply(&mut self, reply: Reply) {
+        if let Some(at) = self.letters.iter().position(|letter| letter.id == reply.letter) {
+            self.letters.remove(at);
+            self.replies.push_back(reply);
+        }
+        while self.replies.len() as u64 > KEPT_ANSWERS {
+            self.replies.pop_front();
+        }
+    }
 }
 
 impl Kept {
@@ -112,37 +228,185 @@ impl Kept {
         self.runs.values().map(|run| &run.row).filter(|row| wanted(row)).cloned().collect()
     }
 
+    /// The run of a lease that still holds.
+    fn leased(&mut self, lease: &Lease) -> Result<&mut Run, StoreError> {
+        let run_id = &lease.head.run_id;
+        let run =
+            self.runs.get_mut(run_id).ok_or_else(|| StoreError::NotFound { run_id: Arc::clone(run_id) })?;
+        if run.epoch == lease.epoch { Ok(run) } else { Err(lease.fenced()) }
+    }
+
     /// Returns the runs forgotten over it, to be dropped once the lock is free again.
     fn append(
         &mut self,
-        head: Arc<RunHead>,
+        lease: &Lease,
         status: RunStatus,
         record: Record<Arc<dyn Encode>>,
+        replies: Vec<Reply>,
     ) -> Result<Vec<Run>, StoreError> {
-        let found = self.run(&head.run_id).map_or(0, |run| run.row.seq);
-        record.check_follows(&head.run_id, found)?;
-        let run_id = Arc::clone(&head.run_id);
-        self.uncount_closed(&run_id);
-        let run = self.runs.entry(Arc::clone(&run_id)).or_insert_with(|| {
-            self.last_number += 1;
-            Run { row: RunRow { number: self.last_number, head, status, seq: 0 }, journal: Vec::new() }
-        });
+        let run_id = &lease.head.run_id;
+        if self.runs.contains_key(run_id) {
+            let found = self.leased(lease)?.row.seq;
+            record.check_follows(run_id, found)?;
+        } else {
+            record.check_follows(run_id, 0)?;
+            self.create(lease, status)?;
+        }
+        self.uncount_closed(run_id);
+        let Some(run) = self.runs.get_mut(run_id) else { return Ok(Vec::new()) };
         run.row.status = status;
         run.row.seq = record.next_seq();
         run.journal.push(record);
+        let answers = !replies.is_empty();
+        replies.into_iter().for_each(|reply| run.reply(reply));
+        if answers && run.letters.is_empty() || !status.open {
+            self.mail.remove(run_id);
+        }
         if !status.open {
+            run.row.owner = None;
+            run.row.wake_at = None;
             self.closed_events += run.row.seq;
-            self.closed.push_back(run_id);
+            self.closed.push_back(Arc::clone(run_id));
         }
         Ok(self.forget())
     }
 
+    fn create(&mut self, lease: &Lease, status: RunStatus) -> Result<(), StoreError> {
+        let Lease { head, host, epoch } = lease;
+        if let Some(key) = &head.key {
+            let key = (Arc::clone(&head.namespace), Arc::clone(key));
+            if let Some(run_id) = self.keys.get(&key) {
+                return Err(StoreError::Exists { run_id: Arc::clone(run_id) });
+            }
+            self.keys.insert(key, Arc::clone(&head.run_id));
+        }
+        self.owners.insert(host.clone());
+        self.last_number += 1;
+        let (number, head, owner) = (self.last_number, Arc::clone(head), Some(host.clone()));
+        let run_id = Arc::clone(&head.run_id);
+        let status = RunStatus { open: true, ..status };
+        let row = RunRow { number, head, status, seq: 0, owner, wake_at: None };
+        let run = Run {
+            row,
+            epoch: *epoch,
+            journal: Vec::new(),
+            letters: VecDeque::new(),
+            replies: VecDeque::new(),
+            logs: BTreeMap::new(),
+        };
+        self.runs.insert(run_id, run);
+        Ok(())
+    }
+
+    fn release(&mut self, lease: &Lease, wake_at: Option<Timestamp>) -> Result<(), StoreError> {
+        let run = self.leased(lease)?;
+        run.row.owner = None;
+        run.row.wake_at = wake_at;
+        let run_id = Arc::clone(&lease.head.run_id);
+        self.due.extend(wake_at.map(|at| (at, run_id)));
+        Ok(())
+    }
+
+    fn lend(&mut self, run_id: &str, host: &HostId) -> Option<Lease> {
+        let run = self.runs.get_mut(run_id)?;
+        if run.row.owner.as_ref() != Some(host) {
+            run.epoch += 1;
+            run.row.owner = Some(host.clone());
+            self.owners.insert(host.clone());
+            if let Some(at) = run.row.wake_at.take() {
+                self.due.remove(&(at, Arc::clone(&run.row.head.run_id)));
+            }
+        }
+        Some(run.lease(host))
+    }
+
+    /// Since when a run that others may have is to be had, or will be.
+    fn free_at(&self, row: &RunRow, host: &HostId) -> Option<Timestamp> {
+        match &row.owner {
+            _ if !row.status.open => None,
+            Some(owner) if owner == host => None,
+            Some(owner) => Some(self.hosts.get(owner).copied().unwrap_or(Timestamp(0))),
+            None if self.mail.contains(&row.head.run_id) => Some(Timestamp(0)),
+            None => row.wake_at,
+        }
+    }
+
+    /// Every run that this host might claim at some time, without looking at those that nobody wants.
+    fn candidates(&self, wanted: &Wanted) -> impl Iterator<Item = (Timestamp, &RunRow)> {
+        let due = self.due.iter().map(|(_, run_id)| run_id).take(wanted.limit + wanted.except.len());
+        // Whoever is alone has nobody to take runs from.
+        let alone = self.owners.iter().all(|owner| *owner == wanted.host);
+        let of_others = self.runs.iter().filter(move |_| !alone).filter(|(_, run)| run.row.owner.is_some());
+        let names: BTreeSet<_> = due.chain(&self.mail).chain(of_others.map(|(run_id, _)| run_id)).collect();
+        let rows = names.into_iter().filter_map(|run_id| self.run(run_id)).map(|run| &run.row);
+        rows.filter(|row| wanted.admits(row)).filter_map(|row| Some((self.free_at(row, &wanted.host)?, row)))
+    }
+
+    fn next_due(&self, wanted: &Wanted) -> Option<Timestamp> {
+        self.candidates(wanted).map(|(at, _)| at).min()
+    }
+
+    fn claim(&mut self, wanted: &Wanted) -> Vec<Lease> {
+        let due = self.candidates(wanted).filter(|(at, _)| *at <= wanted.now);
+        let mut due: Vec<_> =
+            due.map(|(at, row)| ((at, urgency(row)), Arc::clone(&row.head.run_id))).collect();
+        due.sort_unstable();
+        due.truncate(wanted.limit);
+        due.iter().filter_map(|(_, run_id)| self.lend(run_id, &wanted.host)).collect()
+    }
+
+    fn claim_run(&mut self, host: &HostId, run_id: &str, at: Timestamp) -> Result<Claim, StoreError> {
+        let is_there = |owner: &HostId| self.hosts.get(owner).is_some_and(|until| *until > at);
+        let run = self.run(run_id).ok_or_else(|| StoreError::NotFound { run_id: run_id.into() })?;
+        match &run.row.owner {
+            _ if !run.row.status.open => return Ok(Claim::Closed),
+            Some(owner) if owner != host && is_there(owner) => return Ok(Claim::Held(owner.clone())),
+            Some(_) | None => {}
+        }
+        Ok(self.lend(run_id, host).map_or(Claim::Closed, Claim::Leased))
+    }
+
+    fn post(&mut self, run_id: &str, body: Vec<u8>) -> Result<u64, StoreError> {
+        let named = || Arc::from(run_id);
+        if body.len() > LETTER_BYTES {
+            return Err(StoreError::TooLarge { run_id: named(), size: body.len(), limit: LETTER_BYTES });
+        }
+        let run = self.runs.get_mut(run_id).ok_or_else(|| StoreError::NotFound { run_id: named() })?;
+        if !run.row.status.open {
+            return Err(StoreError::Closed { run_id: named() });
+        }
+        if run.letters.len() >= MAILBOX {
+            return Err(StoreError::MailboxFull { run_id: named(), limit: MAILBOX });
+        }
+        self.last_letter += 1;
+        run.letters.push_back(Letter { id: self.last_letter, body });
+        self.mail.insert(named());
+        Ok(self.last_letter)
+    }
+
+    fn delete(&mut self, run_id: &str) -> Result<bool, StoreError> {
+        match self.runs.get(run_id) {
+            None => return Ok(false),
+            Some(run) if run.row.status.open => return Err(StoreError::StillOpen { run_id: run_id.into() }),
+            Some(_) => self.uncount_closed(&Arc::from(run_id)),
+        }
+        self.remove(run_id);
+        Ok(true)
+    }
+
+    fn remove(&mut self, run_id: &str) -> Option<Run> {
+        let run = self.runs.remove(run_id)?;
+        if let Some(key) = &run.row.head.key {
+            self.keys.remove(&(Arc::clone(&run.row.head.namespace), Arc::clone(key)));
+        }
+        Some(run)
+    }
+
     /// A run that is written to after it was closed counts anew, or no longer.
-    fn uncount_closed(&mut self, run_id: &str) {
-        let closed = self.runs.get(run_id).filter(|run| !run.row.status.open);
-        if let Some(run) = closed {
+    fn uncount_closed(&mut self, run_id: &Arc<str>) {
+        if let Some(run) = self.runs.get(run_id).filter(|run| !run.row.status.open) {
             self.closed_events -= run.row.seq;
-            self.closed.retain(|closed| &**closed != run_id);
+            self.closed.retain(|closed| closed != run_id);
         }
     }
 
@@ -150,7 +414,7 @@ impl Kept {
         let mut forgotten = Vec::new();
         while self.closed_events > self.limit && self.closed.len() > 1 {
             let oldest = self.closed.pop_front();
-            let Some(run) = oldest.and_then(|run_id| self.runs.remove(&run_id)) else { break };
+            let Some(run) = oldest.and_then(|run_id| self.remove(&run_id)) else { break };
             self.closed_events -= run.row.seq;
             forgotten.push(run);
         }

@@ -9,8 +9,11 @@
 //! Records of all runs are appended to one table under ascending keys, each pointing to its run's previous record;
 //! a key of (run, seq) would touch a page per record and is several times slower.
 
+mod claims;
 mod fault;
 mod file;
+mod group;
+mod kept;
 mod reader;
 mod schema;
 mod tips;
@@ -22,15 +25,21 @@ use std::{
     sync::Arc,
 };
 
+use phasm_engine::time::Timestamp;
 use tokio::sync::oneshot;
 
 pub use self::reader::SqliteReader;
 use self::{
+    fault::Fault,
     file::Lock,
+    group::Group,
     worker::Worker,
-    writer::{Append, Entry, Writer},
+    writer::{Job, Writer},
 };
-use super::{Encode, Filter, Pending, Record, RunHead, RunRow, RunStatus, Store, StoreError};
+use super::{
+    Answer, AttemptLog, Claim, Encode, Filter, HostId, Lease, Letter, Pending, ReadStore, Record, Reply,
+    RunRow, RunStatus, Store, StoreError, Wanted,
+};
 
 /// A store in a file, held by this handle alone until it is dropped.
 ///
@@ -39,7 +48,7 @@ use super::{Encode, Filter, Pending, Record, RunHead, RunRow, RunStatus, Store, 
 pub struct Sqlite {
     // Dropped in this order: the last connection to close folds the log into the file, which a reader cannot.
     reader: SqliteReader,
-    writer: Worker<Append>,
+    writer: Worker<Box<dyn Job>>,
     _lock: Lock,
 }
 
@@ -74,25 +83,21 @@ impl Sqlite {
     }
 }
 
-impl Store for Sqlite {
-    fn append(&self, head: Arc<RunHead>, status: RunStatus, record: Record<Arc<dyn Encode>>) -> Pending<()> {
-        let (answer, answered) = oneshot::channel();
-        self.writer.send(Append { entry: Entry::Record(head, status, record), answer });
+impl Sqlite {
+    /// Queues what is to be written; it returns what is answered, and how many bytes it wrote.
+    fn write<T: Send + 'static>(
+        &self,
+        work: impl FnMut(&mut Group<'_>) -> Result<(T, usize), Fault> + Send + 'static,
+    ) -> Pending<T> {
+        let (job, answered) = writer::job(work);
+        self.writer.send(job);
         later(answered)
     }
+}
 
-    fn keep_component(&self, digest: &str, bytes: Arc<[u8]>) -> Pending<()> {
-        let (answer, answered) = oneshot::channel();
-        self.writer.send(Append { entry: Entry::Component(digest.into(), bytes), answer });
-        later(answered)
-    }
-
-    fn component(&self, digest: &str) -> Pending<Option<Arc<[u8]>>> {
-        self.reader.component(digest)
-    }
-
-    fn load(&self, run_id: &str) -> Pending<Vec<Record<Vec<u8>>>> {
-        self.reader.load(run_id)
+impl ReadStore for Sqlite {
+    fn load_since(&self, run_id: &str, since: u64) -> Pending<Vec<Record<Vec<u8>>>> {
+        self.reader.load_since(run_id, since)
     }
 
     fn get(&self, run_id: &str) -> Pending<Option<RunRow>> {
@@ -105,6 +110,79 @@ impl Store for Sqlite {
 
     fn open_runs(&self) -> Pending<Vec<RunRow>> {
         self.reader.open_runs()
+    }
+
+    fn component(&self, digest: &str) -> Pending<Option<Arc<[u8]>>> {
+        self.reader.component(digest)
+    }
+
+    fn answer(&self, run_id: &str, letter: u64) -> Pending<Answer> {
+        self.reader.answer(run_id, letter)
+    }
+
+    fn logs(&self, run_id: &str, task: Option<u32>) -> Pending<Vec<AttemptLog>> {
+        self.reader.logs(run_id, task)
+    }
+}
+
+impl Store for Sqlite {
+    fn append(
+        &self,
+        lease: &Lease,
+        status: RunStatus,
+        record: Record<Arc<dyn Encode>>,
+        replies: Vec<Reply>,
+    ) -> Pending<()> {
+        let lease = lease.clone();
+        self.write(move |group| Ok(((), group.append(&lease, status, &record, &replies)?)))
+    }
+
+    fn claim(&self, wanted: Wanted) -> Pending<Vec<Lease>> {
+        self.write(move |group| Ok((claims::claim(group, &wanted)?, 0)))
+    }
+
+    fn claim_run(&self, host: &HostId, run_id: &str, now: Timestamp) -> Pending<Claim> {
+        let (host, run_id) = (host.clone(), Arc::from(run_id));
+        self.write(move |group| Ok((claims::claim_run(group, &host, &run_id, now)?, 0)))
+    }
+
+    fn release(&self, lease: &Lease, wake_at: Option<Timestamp>) -> Pending<()> {
+        let lease = lease.clone();
+        self.write(move |group| Ok((claims::release(group, &lease, wake_at)?, 0)))
+    }
+
+    fn next_due(&self, wanted: Wanted) -> Pending<Option<Timestamp>> {
+        self.write(move |group| Ok((claims::next_due(group.transaction, &wanted)?, 0)))
+    }
+
+    fn heartbeat(&self, host: &HostId, until: Timestamp) -> Pending<()> {
+        let host = host.clone();
+        self.write(move |group| Ok((claims::heartbeat(group, &host, until)?, 0)))
+    }
+
+    fn post(&self, run_id: &str, body: Vec<u8>) -> Pending<u64> {
+        let run_id = Arc::from(run_id);
+        self.write(move |group| Ok((kept::post(group.transaction, &run_id, &body)?, body.len())))
+    }
+
+    fn mail(&self, lease: &Lease) -> Pending<Vec<Letter>> {
+        let run_id = Arc::clone(&lease.head.run_id);
+        self.write(move |group| Ok((kept::mail(group.transaction, &run_id)?, 0)))
+    }
+
+    fn keep_component(&self, digest: &str, bytes: Arc<[u8]>) -> Pending<()> {
+        let digest = Arc::from(digest);
+        self.write(move |group| Ok(((), group.keep(&digest, &bytes)?)))
+    }
+
+    fn keep_log(&self, lease: &Lease, log: AttemptLog) -> Pending<()> {
+        let lease = lease.clone();
+        self.write(move |group| Ok(((), kept::keep_log(group, &lease, &log)?)))
+    }
+
+    fn delete(&self, run_id: &str) -> Pending<bool> {
+        let run_id = Arc::from(run_id);
+        self.write(move |group| Ok((kept::delete(group, &run_id)?, 0)))
     }
 }
 

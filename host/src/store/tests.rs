@@ -3,6 +3,8 @@
 mod contract;
 mod crash;
 mod files;
+mod leases;
+mod letters;
 mod memory;
 mod model;
 mod writing;
@@ -19,7 +21,8 @@ use phasm_engine::{phase::Phase, time::Timestamp};
 use tempfile::TempDir;
 
 use super::{
-    Encode, Filter, Memory, Pending, Record, RunHead, RunStatus, Sqlite, SqliteReader, Store, StoreError,
+    Encode, Filter, HostId, Lease, Memory, Pending, ReadStore, Record, RunHead, RunStatus, Sqlite,
+    SqliteReader, Store, StoreError,
 };
 
 const RUNNING: RunStatus = RunStatus { phase: Phase::Running, finished_at: None, open: true };
@@ -37,8 +40,23 @@ fn prior(run_id: &str, priority: u16) -> Arc<RunHead> {
         namespace: "default".into(),
         priority,
         submitted_at: Timestamp(7),
+        key: None,
     })
 }
+
+/// The only host of most tests.
+fn here() -> HostId {
+    "here".into()
+}
+
+/// Appending under the lease of whoever created the run.
+trait Put: Store {
+    fn put(&self, head: Arc<RunHead>, status: RunStatus, record: Record<Arc<dyn Encode>>) -> Pending<()> {
+        self.append(&Lease::first(head, here()), status, record, Vec::new())
+    }
+}
+
+impl<S: Store + ?Sized> Put for S {}
 
 fn record<B>(first_seq: u64, events: u32, body: B) -> Record<B> {
     Record { first_seq, events: NonZeroU32::new(events).unwrap(), time: Timestamp(8), body }
@@ -46,7 +64,7 @@ fn record<B>(first_seq: u64, events: u32, body: B) -> Record<B> {
 
 fn append(store: &dyn Store, run_id: &str, first_seq: u64, body: &[u8]) -> Pending<()> {
     let body: Arc<dyn Encode> = Arc::new(body.to_vec());
-    store.append(head(run_id), RUNNING, record(first_seq, 1, body))
+    store.put(head(run_id), RUNNING, record(first_seq, 1, body))
 }
 
 async fn seqs(store: &dyn Store, run_id: &str) -> Vec<u64> {

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use phasm::{
     engine::time::Timestamp,
-    store::{Encode, Record, Sqlite, Store as _},
+    store::{Encode, Lease, ReadStore as _, Record, Sqlite, Store as _},
 };
 use serde_json::{Value, json};
 
@@ -107,11 +107,12 @@ fn later(bench: &Bench, run: &str, minutes: i64) {
     let earlier = |at: Timestamp| Timestamp(at.0 - minutes * 60_000);
     runtime.block_on(async {
         let row = now.get(run).await.unwrap().unwrap();
+        let lease = Lease::first(row.head, "whoever".into());
         for record in now.load(run).await.unwrap() {
             let Record { first_seq, events, time, body } = record;
             let record =
                 Record { first_seq, events, time: earlier(time), body: Arc::new(body) as Arc<dyn Encode> };
-            late.append(row.head.clone(), row.status, record).await.unwrap();
+            late.append(&lease, row.status, record, Vec::new()).await.unwrap();
         }
     });
 }

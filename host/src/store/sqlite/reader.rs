@@ -13,17 +13,20 @@ use rusqlite::{
 use tokio::sync::oneshot;
 
 use super::{
-    super::{Filter, Pending, Record, RunHead, RunRow, RunStatus, StoreError},
+    super::{
+        Answer, AttemptLog, Filter, HostId, Pending, ReadStore, Record, RunRow, RunStatus, StoreError,
+        checksum::checksum,
+    },
+    claims,
     fault::Fault,
-    file, later, schema,
+    file, kept, later, schema,
     worker::Worker,
 };
 
 /// Something to look up; it answers by itself.
 type Question = Box<dyn FnOnce(&Connection) + Send>;
 
-const COLUMNS: &str =
-    "number, run_id, workflow, namespace, priority, submitted_at, phase, finished_at, open, seq";
+const COLUMNS: &str = "number, run_id, workflow, namespace, priority, submitted_at, key, phase, finished_at, open, seq, owner, wake_at";
 
 /// A store in a file, to be looked at beside whoever holds it.
 pub struct SqliteReader {
@@ -65,26 +68,24 @@ impl SqliteReader {
         }));
         later(answered)
     }
+}
 
-    /// As [`Store::load`](super::Store::load).
-    pub fn load(&self, run_id: &str) -> Pending<Vec<Record<Vec<u8>>>> {
+impl ReadStore for SqliteReader {
+    fn load_since(&self, run_id: &str, since: u64) -> Pending<Vec<Record<Vec<u8>>>> {
         let run_id = Arc::from(run_id);
-        self.ask(move |connection| load(connection, run_id))
+        self.ask(move |connection| load(connection, run_id, since))
     }
 
-    /// As [`Store::get`](super::Store::get).
-    pub fn get(&self, run_id: &str) -> Pending<Option<RunRow>> {
+    fn get(&self, run_id: &str) -> Pending<Option<RunRow>> {
         let run_id: Box<str> = run_id.into();
         self.ask(move |connection| get(connection, &run_id))
     }
 
-    /// As [`Store::list`](super::Store::list).
-    pub fn list(&self, filter: Filter, limit: usize) -> Pending<Vec<RunRow>> {
+    fn list(&self, filter: Filter, limit: usize) -> Pending<Vec<RunRow>> {
         self.ask(move |connection| list(connection, &filter, limit))
     }
 
-    /// As [`Store::component`](super::Store::component).
-    pub(super) fn component(&self, digest: &str) -> Pending<Option<Arc<[u8]>>> {
+    fn component(&self, digest: &str) -> Pending<Option<Arc<[u8]>>> {
         let digest: Box<str> = digest.into();
         self.ask(move |connection| {
             let mut statement =
@@ -94,9 +95,18 @@ impl SqliteReader {
         })
     }
 
-    /// As [`Store::open_runs`](super::Store::open_runs).
-    pub fn open_runs(&self) -> Pending<Vec<RunRow>> {
+    fn open_runs(&self) -> Pending<Vec<RunRow>> {
         self.ask(open_runs)
+    }
+
+    fn answer(&self, run_id: &str, letter: u64) -> Pending<Answer> {
+        let run_id: Box<str> = run_id.into();
+        self.ask(move |connection| kept::answer(connection, &run_id, letter))
+    }
+
+    fn logs(&self, run_id: &str, task: Option<u32>) -> Pending<Vec<AttemptLog>> {
+        let run_id: Box<str> = run_id.into();
+        self.ask(move |connection| kept::logs(connection, &run_id, task))
     }
 }
 
@@ -140,29 +150,35 @@ fn open_runs(connection: &Connection) -> Result<Vec<RunRow>, Fault> {
     Ok(rows.collect::<Result<_, _>>()?)
 }
 
-/// Walks from the run's last record to its first.
-fn load(connection: &Connection, run_id: Arc<str>) -> Result<Vec<Record<Vec<u8>>>, Fault> {
+/// Walks from the run's last record to the one that holds `since`.
+fn load(connection: &Connection, run_id: Arc<str>, since: u64) -> Result<Vec<Record<Vec<u8>>>, Fault> {
     // One snapshot, and its locks taken once.
     let snapshot = connection.unchecked_transaction()?;
     let Some((run, seq, last_record)) = end(&snapshot, &run_id)? else {
         return Err(StoreError::NotFound { run_id }.into());
     };
     let mut statement = snapshot.prepare_cached(
-        "SELECT previous, first_seq, events, time, body FROM journal WHERE id = ?1 AND run = ?2",
+        "SELECT previous, first_seq, events, time, body, checksum FROM journal WHERE id = ?1 AND run = ?2",
     )?;
     let mut records: Vec<Record<Vec<u8>>> = Vec::new();
     let (mut seq, mut next) = (seq, last_record);
-    while let Some(id) = next {
+    while let Some(id) = next.filter(|_| since == 0 || seq > since) {
         let damaged = |what: &str| Fault::Damaged(format!("record {id} of run {run_id} {what}"));
-        let found = statement.query_one([id, run], |row| Ok((row.get(0)?, record(row)?))).optional()?;
-        let (previous, record) = found.ok_or_else(|| damaged("is missing"))?;
+        let read = |row: &Row<'_>| Ok((row.get(0)?, record(row)?, row.get::<_, Option<i64>>(5)?));
+        let (previous, record, sum) =
+            statement.query_one([id, run], read).optional()?.ok_or_else(|| damaged("is missing"))?;
+        let Record { first_seq, events, time, body } = &record;
+        // Records of older formats have none.
+        if sum.is_some_and(|sum| sum != checksum(run, *first_seq, events.get(), *time, body)) {
+            return Err(damaged("is not what was written: its checksum differs"));
+        }
         if record.next_seq() != seq {
             return Err(damaged(&format!("ends before event {}, not {seq}", record.next_seq())));
         }
         (seq, next) = (record.first_seq, previous);
         records.push(record);
     }
-    if seq != 0 {
+    if seq != 0 && seq > since {
         return Err(Fault::Damaged(format!("run {run_id} has no events before {seq}")));
     }
     records.reverse();
@@ -187,20 +203,22 @@ fn record(row: &Row<'_>) -> rusqlite::Result<Record<Vec<u8>>> {
 
 /// The order is that of `COLUMNS`.
 fn row(row: &Row<'_>) -> rusqlite::Result<RunRow> {
-    let head = RunHead {
-        run_id: row.get(1)?,
-        workflow: row.get(2)?,
-        namespace: row.get(3)?,
-        priority: row.get(4)?,
-        submitted_at: Timestamp(row.get(5)?),
-    };
-    let finished_at: Option<i64> = row.get(7)?;
+    let finished_at: Option<i64> = row.get(8)?;
     let status = RunStatus {
-        phase: row.get::<_, Stored>(6)?.0,
+        phase: row.get::<_, Stored>(7)?.0,
         finished_at: finished_at.map(Timestamp),
-        open: row.get(8)?,
+        open: row.get(9)?,
     };
-    Ok(RunRow { number: row.get(0)?, head: Arc::new(head), status, seq: row.get(9)? })
+    let owner: Option<String> = row.get(11)?;
+    let wake_at: Option<i64> = row.get(12)?;
+    Ok(RunRow {
+        number: row.get(0)?,
+        head: Arc::new(claims::head(row, 1)?),
+        status,
+        seq: row.get(10)?,
+        owner: owner.map(|owner| HostId::from(owner.as_str())),
+        wake_at: wake_at.map(Timestamp),
+    })
 }
 
 /// A phase by its exact word.

@@ -9,9 +9,7 @@ use super::{super::StoreError, fault::Fault, file::NOT_SQLITE};
 /// "PHSM": tells a Phasm store from every other SQLite file.
 const APPLICATION: i64 = 0x5048_534d;
 /// Raised whenever a Phasm that knows only the format before could misread the file.
-const FORMAT: i64 = 2;
-/// Of files from before components were kept.
-const WITHOUT_COMPONENTS: i64 = 1;
+const FORMAT: i64 = 3;
 
 const PAGE_BYTES: i64 = 4096;
 /// Kept of the file in memory by each connection.
@@ -19,7 +17,10 @@ const CACHE_KIB: i64 = 16 << 10;
 /// The log is folded into the file once it has this many pages.
 const LOG_PAGES: i64 = 1000;
 
-const TABLES: &str = "
+/// What each format added to the one before: the first is that of an empty file.
+const FORMATS: [&str; 3] = [RUNS, COMPONENTS, LEASES];
+
+const RUNS: &str = "
     CREATE TABLE runs (
         number INTEGER PRIMARY KEY,
         run_id TEXT NOT NULL UNIQUE,
@@ -51,6 +52,39 @@ const COMPONENTS: &str = "
         bytes BLOB NOT NULL
     ) STRICT;";
 
+/// Who has which run, when it is due, its mail and its logs. What was open is due at once. An index holds those rows alone that
+/// a question could be about, so that neither runs that have ended nor those that wait for a person are in anybody's way.
+const LEASES: &str = "
+    ALTER TABLE runs ADD COLUMN epoch INTEGER NOT NULL DEFAULT 1;
+    ALTER TABLE runs ADD COLUMN owner TEXT;
+    ALTER TABLE runs ADD COLUMN wake_at INTEGER;
+    ALTER TABLE runs ADD COLUMN key TEXT;
+    UPDATE runs SET wake_at = 0 WHERE open;
+    CREATE INDEX due_runs ON runs (wake_at) WHERE wake_at IS NOT NULL;
+    CREATE INDEX owned_runs ON runs (owner) WHERE owner IS NOT NULL;
+    CREATE UNIQUE INDEX submissions ON runs (namespace, key) WHERE key IS NOT NULL;
+    ALTER TABLE journal ADD COLUMN checksum INTEGER;
+    CREATE TABLE letters (
+        id INTEGER PRIMARY KEY AUTOINCREMENT,
+        run INTEGER NOT NULL,
+        body BLOB NOT NULL,
+        reply BLOB
+    ) STRICT;
+    CREATE INDEX letters_of_run ON letters (run, id);
+    CREATE INDEX unanswered ON letters (run) WHERE reply IS NULL;
+    CREATE TABLE logs (
+        run INTEGER NOT NULL,
+        task INTEGER NOT NULL,
+        attempt INTEGER NOT NULL,
+        dispatch INTEGER NOT NULL,
+        cut INTEGER NOT NULL,
+        text BLOB NOT NULL,
+        PRIMARY KEY (run, task, attempt, dispatch)
+    ) STRICT, WITHOUT ROWID;";
+
+/// The hosts that share the writing connection: whoever else had a run is gone, as the file has one writer at a time.
+const HOSTS: &str = "CREATE TEMP TABLE hosts (host TEXT NOT NULL PRIMARY KEY, until INTEGER NOT NULL)";
+
 pub(super) fn open_writer(path: &Path, max_pages: Option<u32>) -> Result<Connection, StoreError> {
     let failed = |error| at(error, path);
     let connection = connect(path, OpenFlags::SQLITE_OPEN_READ_WRITE).map_err(failed)?;
@@ -59,24 +93,40 @@ pub(super) fn open_writer(path: &Path, max_pages: Option<u32>) -> Result<Connect
         let reason = "the file system lacks what SQLite's write-ahead log needs";
         return Err(StoreError::io(path, "kept durable", io::Error::new(io::ErrorKind::Unsupported, reason)));
     }
-    match found {
-        Recognised::Empty => create(&connection, &[TABLES, COMPONENTS]).map_err(failed)?,
-        Recognised::WithoutComponents => create(&connection, &[COMPONENTS]).map_err(failed)?,
-        Recognised::Ours => {}
-    }
+    bring_up_to_date(&connection, found).map_err(failed)?;
+    connection.execute_batch(HOSTS).map_err(failed)?;
     if let Some(pages) = max_pages {
         connection.pragma_update(None, "max_page_count", pages).map_err(failed)?;
     }
     Ok(connection)
 }
 
+/// A file of an older format is brought up to date in memory, as far as readers see it.
 pub(super) fn open_reader(path: &Path) -> Result<Connection, StoreError> {
     let connection = connect(path, OpenFlags::SQLITE_OPEN_READ_ONLY).map_err(|error| at(error, path))?;
-    if matches!(recognise(&connection, path)?, Recognised::Empty) {
-        return Err(StoreError::Foreign { path: path.into(), found: "it is empty".into() });
+    match recognise(&connection, path)? {
+        0 => Err(StoreError::Foreign { path: path.into(), found: "it is empty".into() }),
+        FORMAT => Ok(connection),
+        older => {
+            let views = OLDER_VIEWS.iter().filter(|(since, _)| older < *since).map(|(_, view)| *view);
+            connection.execute_batch(&views.collect::<String>()).map_err(|error| at(error, path))?;
+            Ok(connection)
+        }
     }
-    Ok(connection)
 }
+
+/// What readers find in place of what the format since which it is there has added.
+const OLDER_VIEWS: [(i64, &str); 2] = [
+    (2, "CREATE TEMP VIEW components AS SELECT NULL AS digest, NULL AS bytes WHERE FALSE;"),
+    (
+        3,
+        "CREATE TEMP VIEW runs AS SELECT *, 1 AS epoch, NULL AS owner, iif(open, 0, NULL) AS wake_at, NULL AS key FROM main.runs;
+         CREATE TEMP VIEW journal AS SELECT *, NULL AS checksum FROM main.journal;
+         CREATE TEMP VIEW letters AS SELECT NULL AS id, NULL AS run, NULL AS body, NULL AS reply WHERE FALSE;
+         CREATE TEMP VIEW logs AS SELECT NULL AS run, NULL AS task, NULL AS attempt, NULL AS dispatch, NULL AS cut,
+             NULL AS text WHERE FALSE;",
+    ),
+];
 
 fn at(error: rusqlite::Error, path: &Path) -> StoreError {
     Fault::Sqlite(error).at(path, "opened")
@@ -94,16 +144,8 @@ fn connect(path: &Path, mode: OpenFlags) -> Result<Connection> {
     Ok(connection)
 }
 
-/// What a file is.
-enum Recognised {
-    Empty,
-    /// Ours, from before components were kept.
-    WithoutComponents,
-    Ours,
-}
-
-/// What the file is; an error unless it is empty or ours.
-fn recognise(connection: &Connection, path: &Path) -> Result<Recognised, StoreError> {
+/// The format of the file, 0 for an empty one; an error unless it is empty or ours.
+fn recognise(connection: &Connection, path: &Path) -> Result<i64, StoreError> {
     let foreign = |found: &str| Err(StoreError::Foreign { path: path.into(), found: found.into() });
     let read = || -> Result<(i64, i64, i64)> {
         let application = connection.pragma_query_one(None, "application_id")?;
@@ -112,9 +154,8 @@ fn recognise(connection: &Connection, path: &Path) -> Result<Recognised, StoreEr
         Ok((application, format, tables))
     };
     match read() {
-        Ok((0, 0, 0)) => Ok(Recognised::Empty),
-        Ok((APPLICATION, WITHOUT_COMPONENTS, _)) => Ok(Recognised::WithoutComponents),
-        Ok((APPLICATION, FORMAT, _)) => Ok(Recognised::Ours),
+        Ok((0, 0, 0)) => Ok(0),
+        Ok((APPLICATION, format @ 1..=FORMAT, _)) => Ok(format),
         Ok((APPLICATION, found, _)) if found > FORMAT => {
             Err(StoreError::Newer { path: path.into(), found, known: FORMAT })
         }
@@ -129,8 +170,9 @@ fn recognise(connection: &Connection, path: &Path) -> Result<Recognised, StoreEr
 
 /// Durable on every commit (R-D2), readers beside the writer; false where the file system does not allow it.
 fn configure(connection: &Connection) -> Result<bool> {
-    // Only an empty file takes it.
+    // Only an empty file takes these two. What pruning frees can be given back to the file system.
     connection.pragma_update(None, "page_size", PAGE_BYTES)?;
+    connection.pragma_update(None, "auto_vacuum", "INCREMENTAL")?;
     let mode: String = connection.query_one("PRAGMA journal_mode = WAL", [], |row| row.get(0))?;
     connection.execute_batch(
         "PRAGMA synchronous = FULL; PRAGMA fullfsync = ON; PRAGMA checkpoint_fullfsync = ON;",
@@ -141,10 +183,15 @@ fn configure(connection: &Connection) -> Result<bool> {
     Ok(mode == "wal")
 }
 
-fn create(connection: &Connection, tables: &[&str]) -> Result<()> {
+/// All of it or nothing, so that a file killed in the middle is still of the format that it says.
+fn bring_up_to_date(connection: &Connection, found: i64) -> Result<()> {
+    let missing = FORMATS.get(usize::try_from(found).unwrap_or(usize::MAX)..).unwrap_or_default();
+    if missing.is_empty() {
+        return Ok(());
+    }
     let transaction = connection.unchecked_transaction()?;
-    for table in tables {
-        transaction.execute_batch(table)?;
+    for added in missing {
+        transaction.execute_batch(added)?;
     }
     transaction.pragma_update(None, "application_id", APPLICATION)?;
     transaction.pragma_update(None, "user_version", FORMAT)?;

@@ -9,6 +9,8 @@ pub(super) struct Tip {
     pub(super) run: i64,
     /// How many events it has.
     pub(super) seq: u64,
+    /// The epoch of the lease that may write to it.
+    pub(super) epoch: u64,
     /// The key of its last record.
     pub(super) last_record: Option<i64>,
     /// Whether a restart has to go on with it.
@@ -33,14 +35,17 @@ impl Tips {
 
     pub(super) fn set(&mut self, run_id: &Arc<str>, tip: Tip) {
         if !tip.open {
-            self.recent.remove(run_id);
-            self.older.remove(run_id);
-            return;
+            return self.forget(run_id);
         }
         if self.recent.len() >= self.size && !self.recent.contains_key(run_id) {
             self.older = mem::take(&mut self.recent);
         }
         self.recent.insert(Arc::clone(run_id), tip);
+    }
+
+    pub(super) fn forget(&mut self, run_id: &str) {
+        self.recent.remove(run_id);
+        self.older.remove(run_id);
     }
 
     pub(super) fn clear(&mut self) {
@@ -54,7 +59,7 @@ mod tests {
     use super::*;
 
     fn tip(run: i64, seq: u64) -> Tip {
-        Tip { run, seq, last_record: None, open: true }
+        Tip { run, seq, epoch: 1, last_record: None, open: true }
     }
 
     #[test]

@@ -11,7 +11,7 @@ async fn a_journal_comes_back_whole_and_in_order() {
         for (events, body) in (1..).zip(bodies) {
             let first_seq = expected.last().map_or(0, Record::<Vec<u8>>::next_seq);
             let written = record(first_seq, events, Arc::new(body.to_vec()) as Arc<dyn Encode>);
-            store.append(head("a"), RUNNING, written).await.unwrap();
+            store.put(head("a"), RUNNING, written).await.unwrap();
             append(store, "b", u64::from(events) - 1, b"between").await.unwrap();
             expected.push(record(first_seq, events, body.to_vec()));
         }
@@ -37,11 +37,11 @@ async fn a_record_is_taken_only_where_the_journal_ends() {
         on_each(async |store| {
             if there_are > 0 {
                 let body: Arc<dyn Encode> = Arc::new(Vec::new());
-                store.append(head("a"), RUNNING, record(0, there_are, body)).await.unwrap();
+                store.put(head("a"), RUNNING, record(0, there_are, body)).await.unwrap();
             }
             let before = store.get("a").await.unwrap();
             let body: Arc<dyn Encode> = Arc::new(b"next".to_vec());
-            let answer = store.append(head("a"), SUCCEEDED, record(first_seq, 1, body)).await;
+            let answer = store.put(head("a"), SUCCEEDED, record(first_seq, 1, body)).await;
             if taken {
                 answer.unwrap();
                 assert_eq!(store.get("a").await.unwrap().unwrap().seq, first_seq + 1);
@@ -60,7 +60,7 @@ async fn the_row_says_where_the_run_stands() {
         append(store, "a", 0, b"").await.unwrap();
         let other = Arc::new(RunHead { workflow: "other".into(), priority: 1, ..(*head("a")).clone() });
         let body: Arc<dyn Encode> = Arc::new(Vec::new());
-        store.append(other, SUCCEEDED, record(1, 4, body)).await.unwrap();
+        store.put(other, SUCCEEDED, record(1, 4, body)).await.unwrap();
         let row = store.get("a").await.unwrap().unwrap();
         assert_eq!((row.number, row.seq, row.status), (1, 5, SUCCEEDED));
         assert_eq!(row.head, head("a"), "what never changes is taken from the first record");
@@ -146,7 +146,7 @@ async fn open_runs_come_by_priority_then_in_the_order_of_submission() {
         ];
         for (run_id, priority, status) in rows {
             let body: Arc<dyn Encode> = Arc::new(Vec::new());
-            store.append(prior(run_id, priority), status, record(0, 1, body)).await.unwrap();
+            store.put(prior(run_id, priority), status, record(0, 1, body)).await.unwrap();
         }
         let open = store.open_runs().await.unwrap();
         assert_eq!(open.iter().map(|row| &*row.head.run_id).collect::<Vec<_>>(), ["high", "a", "b", "low"]);
@@ -156,7 +156,7 @@ async fn open_runs_come_by_priority_then_in_the_order_of_submission() {
             [(1, RunStatus { open: true, ..SUCCEEDED }, true), (2, SUCCEEDED, false), (3, RUNNING, true)]
         {
             let body: Arc<dyn Encode> = Arc::new(Vec::new());
-            store.append(head("a"), status, record(seq, 1, body)).await.unwrap();
+            store.put(head("a"), status, record(seq, 1, body)).await.unwrap();
             let open = store.open_runs().await.unwrap();
             assert_eq!(open.iter().any(|row| &*row.head.run_id == "a"), is_open, "{status:?}");
         }
@@ -176,7 +176,7 @@ async fn runs_are_listed_newest_first_and_filtered() {
             let head =
                 RunHead { namespace: namespace.into(), workflow: workflow.into(), ..(*head(run_id)).clone() };
             let body: Arc<dyn Encode> = Arc::new(Vec::new());
-            store.append(Arc::new(head), status, record(0, 1, body)).await.unwrap();
+            store.put(Arc::new(head), status, record(0, 1, body)).await.unwrap();
         }
         let namespace = Some(Arc::from("x"));
         let workflow = Some(Arc::from("w"));

@@ -35,7 +35,7 @@ async fn advance(store: &dyn Store, run: u64) {
     loop {
         let written = record(seq, events(seq), Arc::new(body(run, seq)) as Arc<dyn Encode>);
         seq = written.next_seq();
-        store.append(head(&run_id), status(seq), written).await.unwrap();
+        store.put(head(&run_id), status(seq), written).await.unwrap();
         let mut out = std::io::stdout().lock();
         writeln!(out, "ack {run} {seq}").and_then(|()| out.flush()).unwrap();
     }

@@ -7,7 +7,7 @@ use std::{
 
 use rusqlite::Connection;
 
-use super::*;
+use super::{super::Wanted, *};
 
 /// A directory with one file in it.
 fn holding(bytes: &[u8]) -> (TempDir, PathBuf) {
@@ -84,30 +84,59 @@ fn a_later_format_is_left_alone() {
     let path = store.path();
     drop(store);
     let connection = Connection::open(&path).unwrap();
-    connection.pragma_update(None, "user_version", 3).unwrap();
+    connection.pragma_update(None, "user_version", 4).unwrap();
     drop(connection);
     let before = fs::read(&path).unwrap();
     let error = refused(&path);
-    assert!(matches!(error, StoreError::Newer { found: 3, known: 2, .. }), "{error:?}");
-    assert!(error.to_string().contains("runs.db has store format 3"), "{error}");
+    assert!(matches!(error, StoreError::Newer { found: 4, known: 3, .. }), "{error:?}");
+    assert!(error.to_string().contains("runs.db has store format 4"), "{error}");
     assert_eq!(fs::read(&path).unwrap(), before);
 }
 
-/// R-I9: a file from before components were kept opens, and keeps them from then on.
+/// What takes a file of this format back to an older one.
+const OLDER: [(i64, &str); 2] = [
+    (
+        2,
+        "DROP INDEX due_runs; DROP INDEX owned_runs; DROP INDEX submissions; DROP TABLE letters; DROP TABLE logs;
+         ALTER TABLE runs DROP COLUMN epoch; ALTER TABLE runs DROP COLUMN owner; ALTER TABLE runs DROP COLUMN wake_at;
+         ALTER TABLE runs DROP COLUMN key; ALTER TABLE journal DROP COLUMN checksum;",
+    ),
+    (1, "DROP TABLE components;"),
+];
+
+/// R-I9: files of older formats are read as they are, and brought up to date when they are opened.
 #[tokio::test]
-async fn the_first_format_is_brought_up_to_date() {
-    let (_dir, store) = in_file();
-    append(&store, "a", 0, b"old").await.unwrap();
-    let path = store.path();
-    drop(store);
-    let connection = Connection::open(&path).unwrap();
-    connection.execute_batch("DROP TABLE components; PRAGMA user_version = 1").unwrap();
-    drop(connection);
-    assert_eq!(SqliteReader::open(&path).unwrap().load("a").await.unwrap().len(), 1);
-    let store = Sqlite::open(&path).unwrap();
-    store.keep_component("sha256:1", b"bytes".as_slice().into()).await.unwrap();
-    assert_eq!(store.component("sha256:1").await.unwrap().as_deref(), Some(b"bytes".as_slice()));
-    assert_eq!(store.load("a").await.unwrap().len(), 1);
+async fn older_formats_are_read_and_brought_up_to_date() {
+    for format in [2, 1] {
+        let (_dir, store) = in_file();
+        append(&store, "a", 0, b"old").await.unwrap();
+        store.put(head("over"), SUCCEEDED, record(0, 1, Arc::new(Vec::new()))).await.unwrap();
+        let path = store.path();
+        drop(store);
+        let connection = Connection::open(&path).unwrap();
+        for (_, drop) in OLDER.iter().filter(|(older, _)| *older >= format) {
+            connection.execute_batch(drop).unwrap();
+        }
+        connection.pragma_update(None, "user_version", format).unwrap();
+        drop(connection);
+
+        let reader = SqliteReader::open(&path).unwrap();
+        assert_eq!(reader.load("a").await.unwrap().len(), 1, "format {format}");
+        assert_eq!(reader.list(Filter::default(), 9).await.unwrap().len(), 2);
+        assert_eq!(reader.component("sha256:1").await.unwrap(), None);
+        assert_eq!(reader.logs("a", None).await.unwrap(), []);
+        drop(reader);
+
+        let store = Sqlite::open(&path).unwrap();
+        store.keep_component("sha256:1", b"bytes".as_slice().into()).await.unwrap();
+        assert_eq!(store.component("sha256:1").await.unwrap().as_deref(), Some(b"bytes".as_slice()));
+        let wanted = Wanted { host: "h".into(), now: Timestamp(0), limit: 9, except: Vec::new() };
+        let claimed = store.claim(wanted).await.unwrap();
+        assert_eq!(claimed.len(), 1, "what was open is due, what was over is not");
+        let body: Arc<dyn Encode> = Arc::new(b"new".to_vec());
+        store.append(&claimed[0], RUNNING, record(1, 1, body), Vec::new()).await.unwrap();
+        assert_eq!(seqs(&store, "a").await, [0, 1]);
+    }
 }
 
 #[tokio::test]
@@ -124,15 +153,22 @@ async fn a_store_without_its_tables_is_damaged() {
     }
 }
 
+/// R-H5.
 #[tokio::test]
 async fn a_journal_that_contradicts_itself_is_not_loaded() {
     let rows = [
         ("DELETE FROM journal WHERE id = 2", "record 2 of run a is missing"),
         ("UPDATE journal SET run = 9 WHERE id = 3", "record 3 of run a is missing"),
-        ("UPDATE journal SET events = 2 WHERE id = 2", "record 2 of run a ends before event 3, not 2"),
-        ("UPDATE journal SET first_seq = 0 WHERE id = 2", "record 2 of run a ends before event 1, not 2"),
+        ("UPDATE journal SET events = 2 WHERE id = 2", "record 2 of run a is not what was written"),
+        ("UPDATE journal SET first_seq = 0 WHERE id = 2", "record 2 of run a is not what was written"),
+        (
+            "UPDATE journal SET events = 2, checksum = NULL WHERE id = 2",
+            "record 2 of run a ends before event 3, not 2",
+        ),
         ("UPDATE journal SET previous = 3 WHERE id = 1", "record 3 of run a ends before event 3, not 0"),
         ("UPDATE journal SET previous = NULL WHERE id = 2", "run a has no events before 1"),
+        ("UPDATE journal SET body = x'626f6478' WHERE id = 2", "record 2 of run a is not what was written"),
+        ("UPDATE journal SET time = 9 WHERE id = 1", "record 1 of run a is not what was written"),
         ("UPDATE runs SET last_record = NULL", "run a has no events before 3"),
         ("UPDATE runs SET last_record = 2", "record 2 of run a ends before event 2, not 3"),
         ("UPDATE runs SET seq = 4", "record 3 of run a ends before event 3, not 4"),

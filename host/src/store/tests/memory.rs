@@ -5,7 +5,7 @@ use super::*;
 async fn end(store: &Memory, run_id: &str, events: u32) {
     let body: Arc<dyn Encode> = Arc::new(Vec::new());
     let seq = store.get(run_id).await.unwrap().map_or(0, |row| row.seq);
-    store.append(head(run_id), SUCCEEDED, record(seq, events, body)).await.unwrap();
+    store.put(head(run_id), SUCCEEDED, record(seq, events, body)).await.unwrap();
 }
 
 async fn kept(store: &Memory) -> Vec<Arc<str>> {

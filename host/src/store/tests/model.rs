@@ -63,7 +63,7 @@ async fn answered(store: &dyn Store, asked: &Asked) -> String {
             let body: Arc<dyn Encode> = Arc::new(body.clone());
             let head = prior(RUNS[*run], u16::try_from(*run / 2).unwrap());
             let record = record(seq.saturating_add_signed(*ahead), *events, body);
-            format!("{:?}", store.append(head, status, record).await)
+            format!("{:?}", store.put(head, status, record).await)
         }
         Asked::Load(run) => format!("{:?}", store.load(RUNS[*run]).await),
         Asked::Get(run) => format!("{:?}", store.get(RUNS[*run]).await),

@@ -37,7 +37,7 @@ async fn a_store_goes_on_where_it_was_closed() {
 async fn a_refused_record_does_not_harm_those_it_shares_a_commit_with() {
     let (_dir, store) = in_file();
     let (gate, body) = gated();
-    let held = store.append(head("a"), RUNNING, record(0, 1, body));
+    let held = store.put(head("a"), RUNNING, record(0, 1, body));
     let behind = append(&store, "b", 0, b"x");
     let refused = append(&store, "b", 5, b"x");
     let after = append(&store, "b", 1, b"x");
@@ -54,7 +54,7 @@ async fn readers_see_only_what_is_committed_and_never_wait_for_the_writer() {
     let (_dir, store) = in_file();
     append(&store, "a", 0, b"x").await.unwrap();
     let (gate, body) = gated();
-    let held = store.append(head("a"), RUNNING, record(1, 1, body));
+    let held = store.put(head("a"), RUNNING, record(1, 1, body));
     assert_eq!(seqs(&store, "a").await, [0]);
     gate.send(()).unwrap();
     held.await.unwrap();
@@ -68,7 +68,7 @@ async fn a_full_disk_fails_the_commit_and_nothing_else() {
     let store = Sqlite::open_within(&path, Some(64)).unwrap();
     append(&store, "a", 0, b"before").await.unwrap();
     let (gate, body) = gated();
-    let held = store.append(head("a"), RUNNING, record(1, 1, body));
+    let held = store.put(head("a"), RUNNING, record(1, 1, body));
     let neighbour = append(&store, "new", 0, b"x");
     let large = append(&store, "b", 0, &[7; 1 << 20]);
     gate.send(()).unwrap();
@@ -117,7 +117,7 @@ impl Encode for Huge {
 #[tokio::test]
 async fn a_record_over_the_limit_is_refused_and_creates_no_run() {
     let (_dir, store) = in_file();
-    match store.append(head("a"), RUNNING, record(0, 1, Arc::new(Huge))).await {
+    match store.put(head("a"), RUNNING, record(0, 1, Arc::new(Huge))).await {
         Err(StoreError::TooLarge { run_id, size, limit }) => {
             assert_eq!((&*run_id, size - limit), ("a", 1));
         }
@@ -141,8 +141,8 @@ async fn a_writer_that_panics_leaves_nobody_waiting_and_nothing_half_written() {
     let path = store.path();
     append(&store, "a", 0, b"x").await.unwrap();
     let (gate, body) = gated();
-    let held = store.append(head("a"), RUNNING, record(1, 1, body));
-    let panics = store.append(head("a"), RUNNING, record(2, 1, Arc::new(Panics)));
+    let held = store.put(head("a"), RUNNING, record(1, 1, body));
+    let panics = store.put(head("a"), RUNNING, record(2, 1, Arc::new(Panics)));
     let behind = append(&store, "b", 0, b"x");
     gate.send(()).unwrap();
     for answer in [held, panics, behind, append(&store, "c", 0, b"x")] {

@@ -197,7 +197,7 @@ impl<'a> Binder<'a> {
     }
 }
 
-fn call<'a>(state: &'a State, task: &'a TaskRun, node: &'a Node) -> Binder<'a> {
+pub(super) fn call<'a>(state: &'a State, task: &'a TaskRun, node: &'a Node) -> Binder<'a> {
     let given = match task.place {
         Place::Root => Given::Parameters(state.parameters()),
         Place::Iteration(..) => {

@@ -1,0 +1,91 @@
+//! Who may write to a run.
+
+use std::{fmt, sync::Arc};
+
+use phasm_engine::time::Timestamp;
+
+use super::{RunHead, RunRow, StoreError};
+
+/// A process that drives runs of a store; never used again once it has ended.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct HostId(Arc<str>);
+
+impl HostId {
+    /// One that nobody else has.
+    #[must_use]
+    pub fn unique() -> Self {
+        Self(uuid::Uuid::now_v7().to_string().into())
+    }
+
+    /// Its text.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl From<&str> for HostId {
+    fn from(text: &str) -> Self {
+        Self(text.into())
+    }
+}
+
+impl fmt::Display for HostId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+/// The right of one host to write to one run, until somebody claims the run again.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Lease {
+    /// The run.
+    pub head: Arc<RunHead>,
+    /// Who has it.
+    pub host: HostId,
+    /// How often the run has been claimed: a store takes nothing from a lease with an older one.
+    pub epoch: u64,
+}
+
+impl Lease {
+    /// Of a run that does not exist yet.
+    #[must_use]
+    pub fn first(head: Arc<RunHead>, host: HostId) -> Self {
+        Self { head, host, epoch: 1 }
+    }
+
+    pub(super) fn fenced(&self) -> StoreError {
+        StoreError::Fenced { run_id: Arc::clone(&self.head.run_id) }
+    }
+}
+
+/// Which runs a host would drive.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Wanted {
+    /// Whose they become.
+    pub host: HostId,
+    /// What is due by then.
+    pub now: Timestamp,
+    /// So many at most.
+    pub limit: usize,
+    /// Runs that this host cannot drive.
+    pub except: Vec<Arc<str>>,
+}
+
+impl Wanted {
+    /// Whether this host could drive the run.
+    pub(super) fn admits(&self, row: &RunRow) -> bool {
+        !self.except.contains(&row.head.run_id)
+    }
+}
+
+/// What came of claiming a run by its name.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Claim {
+    /// It is the host's from now on.
+    Leased(Lease),
+    /// Another host has it, and is there.
+    Held(HostId),
+    /// It has ended; nobody drives it any more.
+    Closed,
+}

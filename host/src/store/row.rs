@@ -1,0 +1,75 @@
+//! A run as a store shows it: what never changes, where it stands, who has it.
+
+use std::sync::Arc;
+
+use phasm_engine::{phase::Phase, time::Timestamp};
+
+use super::HostId;
+
+/// What never changes about a run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RunHead {
+    /// Unique in the store.
+    pub run_id: Arc<str>,
+    /// `metadata.name`.
+    pub workflow: Arc<str>,
+    /// `metadata.namespace`.
+    pub namespace: Arc<str>,
+    /// `spec.priority`, higher first.
+    pub priority: u16,
+    /// When the run was submitted.
+    pub submitted_at: Timestamp,
+    /// What whoever submitted it calls the submission, so that one that is repeated is found again; unique in the namespace.
+    pub key: Option<Arc<str>>,
+}
+
+/// Where a run stands after a record.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RunStatus {
+    /// Its root's phase.
+    pub phase: Phase,
+    /// When `phase` became terminal.
+    pub finished_at: Option<Timestamp>,
+    /// Whether a restart has to go on with it: it has not ended, or hook runs of it have not.
+    pub open: bool,
+}
+
+/// A run without its journal.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RunRow {
+    /// The run's place in the order of submission, unique in the store and never used again.
+    pub number: u64,
+    /// What never changes.
+    pub head: Arc<RunHead>,
+    /// Where it stands.
+    pub status: RunStatus,
+    /// How many events its journal has.
+    pub seq: u64,
+    /// The host that has it, if one has; it may be gone.
+    pub owner: Option<HostId>,
+    /// When it is due, if nobody has it and nobody writes to it before; nothing if only a letter gets it on.
+    pub wake_at: Option<Timestamp>,
+}
+
+/// Which runs [`Store::list`] returns: those that fit every field that is given.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Filter {
+    /// In this namespace.
+    pub namespace: Option<Arc<str>>,
+    /// Of this workflow.
+    pub workflow: Option<Arc<str>>,
+    /// In this phase.
+    pub phase: Option<Phase>,
+    /// Submitted before the run of this [`RunRow::number`]: the next page after the one that ended there.
+    pub before: Option<u64>,
+}
+
+impl Filter {
+    pub(super) fn fits(&self, row: &RunRow) -> bool {
+        let same = |wanted: &Option<Arc<str>>, found: &Arc<str>| wanted.as_ref().is_none_or(|w| w == found);
+        same(&self.namespace, &row.head.namespace)
+            && same(&self.workflow, &row.head.workflow)
+            && self.phase.is_none_or(|phase| phase == row.status.phase)
+            && self.before.is_none_or(|number| row.number < number)
+    }
+}

@@ -1,0 +1,185 @@
+//! What one transaction writes to the runs and their journals.
+
+use std::sync::Arc;
+
+use rusqlite::{Connection, OptionalExtension, params};
+
+use super::{
+    super::{Encode, KEPT_ANSWERS, Lease, Record, Reply, RunHead, RunStatus, StoreError, checksum::checksum},
+    fault::Fault,
+    tips::{Tip, Tips},
+};
+
+/// The largest record: well below what SQLite takes (10^9), far above what a step writes.
+const RECORD_BYTES: usize = 256 << 20;
+
+const TIP: &str = "SELECT number, seq, epoch, last_record, open FROM runs WHERE run_id = ?1";
+const INSERT_RUN: &str = "
+    INSERT INTO runs (run_id, workflow, namespace, priority, submitted_at, phase, open, seq, epoch, owner, key)
+    VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, 0, ?8, ?9, ?10)";
+const OF_KEY: &str = "SELECT run_id FROM runs WHERE namespace = ?1 AND key = ?2";
+const INSERT_RECORD: &str = "
+    INSERT INTO journal (run, previous, first_seq, events, time, body, checksum) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)";
+const KEEP: &str = "INSERT OR IGNORE INTO components (digest, bytes) VALUES (?1, ?2)";
+const ADVANCE: &str = "
+    UPDATE runs SET seq = ?3, last_record = ?4, phase = ?5, finished_at = ?6
+    WHERE number = ?1 AND seq = ?2 AND epoch = ?7";
+/// Apart from `ADVANCE`, which so never touches an index.
+const SET_OPEN: &str = "
+    UPDATE runs SET open = ?2, owner = iif(?2, owner, NULL), wake_at = iif(?2, wake_at, NULL) WHERE number = ?1";
+/// The letters to a run that has ended are answered by nothing at all.
+const END_MAIL: &str = "UPDATE letters SET reply = x'' WHERE run = ?1 AND reply IS NULL";
+const REPLY: &str = "UPDATE letters SET reply = ?3 WHERE run = ?1 AND id = ?2 AND reply IS NULL";
+const FORGET_REPLIES: &str = "
+    DELETE FROM letters WHERE run = ?1 AND reply IS NOT NULL AND id <= (
+        SELECT id FROM letters WHERE run = ?1 AND reply IS NOT NULL ORDER BY id DESC LIMIT 1 OFFSET ?2)";
+
+pub(super) const STATEMENTS: [&str; 10] =
+    [TIP, INSERT_RUN, OF_KEY, INSERT_RECORD, KEEP, ADVANCE, SET_OPEN, END_MAIL, REPLY, FORGET_REPLIES];
+
+/// A transaction being filled.
+pub(super) struct Group<'a> {
+    pub(super) transaction: &'a Connection,
+    pub(super) tips: &'a mut Tips,
+    buffer: &'a mut Vec<u8>,
+}
+
+impl<'a> Group<'a> {
+    pub(super) fn new(transaction: &'a Connection, tips: &'a mut Tips, buffer: &'a mut Vec<u8>) -> Self {
+        Self { transaction, tips, buffer }
+    }
+
+    pub(super) fn keep(&self, digest: &Arc<str>, bytes: &[u8]) -> Result<usize, Fault> {
+        let size = bytes.len();
+        if size > RECORD_BYTES {
+            let run_id = Arc::clone(digest);
+            return Err(StoreError::TooLarge { run_id, size, limit: RECORD_BYTES }.into());
+        }
+        self.transaction.prepare_cached(KEEP)?.execute(params![digest, bytes])?;
+        Ok(size)
+    }
+
+    /// Writes one record and where its run now stands, and returns the size of the body.
+    pub(super) fn append(
+        &mut self,
+        lease: &Lease,
+        status: RunStatus,
+        record: &Record<Arc<dyn Encode>>,
+        replies: &[Reply],
+    ) -> Result<usize, Fault> {
+        let run_id = &lease.head.run_id;
+        let tip = self.tip(run_id)?;
+        if tip.is_some_and(|tip| tip.epoch != lease.epoch) {
+            return Err(lease.fenced().into());
+        }
+        record.check_follows(run_id, tip.map_or(0, |tip| tip.seq))?;
+        self.encode(run_id, &*record.body)?;
+        let tip = match tip {
+            Some(tip) => tip,
+            None => self.insert_run(lease, status)?,
+        };
+        let id = self.insert_record(tip, record)?;
+        self.advance(tip, status, record.next_seq(), id)?;
+        self.reply(tip.run, replies)?;
+        if !status.open {
+            self.transaction.prepare_cached(END_MAIL)?.execute([tip.run])?;
+        }
+        let tip = Tip { seq: record.next_seq(), last_record: Some(id), open: status.open, ..tip };
+        self.tips.set(run_id, tip);
+        Ok(self.buffer.len())
+    }
+
+    /// The end of a run's journal, if the lease still holds.
+    pub(super) fn leased(&self, lease: &Lease) -> Result<Tip, Fault> {
+        let run_id = &lease.head.run_id;
+        let tip = self.tip(run_id)?.ok_or_else(|| StoreError::NotFound { run_id: Arc::clone(run_id) })?;
+        if tip.epoch == lease.epoch { Ok(tip) } else { Err(lease.fenced().into()) }
+    }
+
+    pub(super) fn tip(&self, run_id: &str) -> Result<Option<Tip>, Fault> {
+        if let Some(tip) = self.tips.get(run_id) {
+            return Ok(Some(tip));
+        }
+        let mut statement = self.transaction.prepare_cached(TIP)?;
+        let found = statement.query_one([run_id], |row| {
+            Ok(Tip {
+                run: row.get(0)?,
+                seq: row.get(1)?,
+                epoch: row.get(2)?,
+                last_record: row.get(3)?,
+                open: row.get(4)?,
+            })
+        });
+        Ok(found.optional()?)
+    }
+
+    fn encode(&mut self, run_id: &Arc<str>, body: &dyn Encode) -> Result<(), StoreError> {
+        self.buffer.clear();
+        body.encode(self.buffer);
+        let size = self.buffer.len();
+        if size > RECORD_BYTES {
+            return Err(StoreError::TooLarge { run_id: Arc::clone(run_id), size, limit: RECORD_BYTES });
+        }
+        Ok(())
+    }
+
+    fn insert_run(&self, Lease { head, host, epoch }: &Lease, status: RunStatus) -> Result<Tip, Fault> {
+        let RunHead { run_id, workflow, namespace, priority, submitted_at, key } = &**head;
+        if let Some(key) = key {
+            let mut of_key = self.transaction.prepare_cached(OF_KEY)?;
+            let found: Option<Arc<str>> =
+                of_key.query_one(params![namespace, key], |row| row.get(0)).optional()?;
+            if let Some(run_id) = found {
+                return Err(StoreError::Exists { run_id }.into());
+            }
+        }
+        let mut statement = self.transaction.prepare_cached(INSERT_RUN)?;
+        let run = statement.insert(params![
+            run_id,
+            workflow,
+            namespace,
+            priority,
+            submitted_at.0,
+            status.phase.as_str(),
+            status.open,
+            epoch,
+            status.open.then_some(host.as_str()),
+            key,
+        ])?;
+        Ok(Tip { run, seq: 0, epoch: *epoch, last_record: None, open: status.open })
+    }
+
+    fn insert_record<B>(&self, tip: Tip, record: &Record<B>) -> Result<i64, Fault> {
+        let Record { first_seq, events, time, body: _ } = record;
+        let body = &**self.buffer;
+        let checksum = checksum(tip.run, *first_seq, events.get(), *time, body);
+        let mut statement = self.transaction.prepare_cached(INSERT_RECORD)?;
+        Ok(statement.insert(params![tip.run, tip.last_record, first_seq, events, time.0, body, checksum])?)
+    }
+
+    fn advance(&self, tip: Tip, status: RunStatus, seq: u64, last_record: i64) -> Result<(), Fault> {
+        let (phase, finished_at) = (status.phase.as_str(), status.finished_at.map(|time| time.0));
+        let mut statement = self.transaction.prepare_cached(ADVANCE)?;
+        let changed =
+            statement.execute(params![tip.run, tip.seq, seq, last_record, phase, finished_at, tip.epoch])?;
+        if changed != 1 {
+            return Err(Fault::Damaged(format!("run number {} was changed from outside", tip.run)));
+        }
+        if status.open != tip.open {
+            self.transaction.prepare_cached(SET_OPEN)?.execute(params![tip.run, status.open])?;
+        }
+        Ok(())
+    }
+
+    fn reply(&self, run: i64, replies: &[Reply]) -> Result<(), Fault> {
+        if replies.is_empty() {
+            return Ok(());
+        }
+        let mut statement = self.transaction.prepare_cached(REPLY)?;
+        for Reply { letter, body } in replies {
+            statement.execute(params![run, letter, &**body])?;
+        }
+        self.transaction.prepare_cached(FORGET_REPLIES)?.execute(params![run, KEPT_ANSWERS])?;
+        Ok(())
+    }
+}

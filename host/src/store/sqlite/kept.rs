@@ -1,0 +1,112 @@
+//! Mail and logs, and the end of what is kept.
+
+use std::sync::Arc;
+
+use rusqlite::{Connection, OptionalExtension, params};
+
+use super::{
+    super::{Answer, AttemptLog, LETTER_BYTES, Lease, Letter, MAILBOX, StoreError},
+    fault::Fault,
+    group::Group,
+};
+
+/// As `post` of a store.
+pub(super) fn post(transaction: &Connection, run_id: &Arc<str>, body: &[u8]) -> Result<u64, Fault> {
+    let run_id = || Arc::clone(run_id);
+    if body.len() > LETTER_BYTES {
+        return Err(StoreError::TooLarge { run_id: run_id(), size: body.len(), limit: LETTER_BYTES }.into());
+    }
+    let mut statement = transaction.prepare_cached(
+        "SELECT number, open, (SELECT count(*) FROM letters WHERE run = number AND reply IS NULL) FROM runs
+         WHERE run_id = ?1",
+    )?;
+    let found =
+        statement.query_one([run_id()], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?))).optional()?;
+    let (run, open, waiting): (i64, bool, usize) =
+        found.ok_or_else(|| StoreError::NotFound { run_id: run_id() })?;
+    if !open {
+        return Err(StoreError::Closed { run_id: run_id() }.into());
+    }
+    if waiting >= MAILBOX {
+        return Err(StoreError::MailboxFull { run_id: run_id(), limit: MAILBOX }.into());
+    }
+    let id = transaction
+        .prepare_cached("INSERT INTO letters (run, body) VALUES (?1, ?2)")?
+        .insert(params![run, body])?;
+    Ok(id.unsigned_abs())
+}
+
+/// As `mail` of a store.
+pub(super) fn mail(connection: &Connection, run_id: &str) -> Result<Vec<Letter>, Fault> {
+    let mut statement = connection.prepare_cached(
+        "SELECT id, body FROM letters
+         WHERE run = (SELECT number FROM runs WHERE run_id = ?1) AND reply IS NULL ORDER BY id",
+    )?;
+    let rows = statement.query_map([run_id], |row| Ok(Letter { id: row.get(0)?, body: row.get(1)? }))?;
+    Ok(rows.collect::<Result<_, _>>()?)
+}
+
+/// As `answer` of a store.
+pub(super) fn answer(connection: &Connection, run_id: &str, letter: u64) -> Result<Answer, Fault> {
+    let mut statement = connection.prepare_cached(
+        "SELECT reply FROM letters JOIN runs ON number = run WHERE run_id = ?1 AND id = ?2",
+    )?;
+    let found: Option<Option<Vec<u8>>> =
+        statement.query_one(params![run_id, letter], |row| row.get(0)).optional()?;
+    Ok(match found {
+        None => Answer::Unknown,
+        Some(None) => Answer::Waiting,
+        Some(Some(reply)) if reply.is_empty() => Answer::Ended,
+        Some(Some(reply)) => Answer::Replied(reply),
+    })
+}
+
+/// As `keep_log` of a store.
+pub(super) fn keep_log(group: &Group<'_>, lease: &Lease, log: &AttemptLog) -> Result<usize, Fault> {
+    let run = group.leased(lease)?.run;
+    let AttemptLog { task, attempt, dispatch, cut, text } = log;
+    let mut statement = group.transaction.prepare_cached(
+        "INSERT OR REPLACE INTO logs (run, task, attempt, dispatch, cut, text) VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
+    )?;
+    statement.execute(params![run, task, attempt, dispatch, cut, text])?;
+    Ok(text.len())
+}
+
+/// As `logs` of a store.
+pub(super) fn logs(
+    connection: &Connection,
+    run_id: &str,
+    task: Option<u32>,
+) -> Result<Vec<AttemptLog>, Fault> {
+    let mut statement = connection.prepare_cached(
+        "SELECT task, attempt, dispatch, cut, text FROM logs
+         WHERE run = (SELECT number FROM runs WHERE run_id = ?1) AND (?2 IS NULL OR task = ?2)
+         ORDER BY task, attempt, dispatch",
+    )?;
+    let rows = statement.query_map(params![run_id, task], |row| {
+        let (task, attempt, dispatch) = (row.get(0)?, row.get(1)?, row.get(2)?);
+        Ok(AttemptLog { task, attempt, dispatch, cut: row.get(3)?, text: row.get(4)? })
+    })?;
+    Ok(rows.collect::<Result<_, _>>()?)
+}
+
+/// As `delete` of a store. The journal is walked by its links, as it has no index by run.
+pub(super) fn delete(group: &mut Group<'_>, run_id: &Arc<str>) -> Result<bool, Fault> {
+    let Some(tip) = group.tip(run_id)? else { return Ok(false) };
+    if tip.open {
+        return Err(StoreError::StillOpen { run_id: Arc::clone(run_id) }.into());
+    }
+    let transaction = group.transaction;
+    let mut delete =
+        transaction.prepare_cached("DELETE FROM journal WHERE id = ?1 AND run = ?2 RETURNING previous")?;
+    let mut next = tip.last_record;
+    while let Some(id) = next {
+        next = delete.query_one(params![id, tip.run], |row| row.get(0)).optional()?.flatten();
+    }
+    for table in ["letters", "logs"] {
+        transaction.execute(&format!("DELETE FROM {table} WHERE run = ?1"), [tip.run])?;
+    }
+    transaction.execute("DELETE FROM runs WHERE number = ?1", [tip.run])?;
+    group.tips.forget(run_id);
+    Ok(true)
+}
