@@ -9,7 +9,7 @@ use phasm_engine::{
     outcome::{Outcome, Output},
     plan::{Draft, Executors, bind_arguments},
     problem::Problem,
-    run::SubmitEnv,
+    run::{Run, SubmitEnv},
     time::Timestamp,
     tree::{Tree, TreeNode},
     value::{Map, Value},
@@ -41,6 +41,21 @@ struct Written {
     #[serde(default)]
     script: BTreeMap<String, Vec<WrittenAct>>,
     /// What happens from outside, and when.
+    #[serde(default)]
+    at: Vec<WrittenEvent>,
+    /// Another run from what had succeeded in this one.
+    #[serde(default)]
+    rerun: Option<WrittenRerun>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct WrittenRerun {
+    /// Parameters that are others than before.
+    #[serde(default)]
+    parameters: serde_json::Map<String, serde_json::Value>,
+    #[serde(default)]
+    script: BTreeMap<String, Vec<WrittenAct>>,
     #[serde(default)]
     at: Vec<WrittenEvent>,
 }
@@ -156,14 +171,28 @@ pub fn run_text(name: &str, text: &str) -> Result<String, String> {
         Err(problems) => return Ok(listed(&problems)),
     };
     let script = Scripted { acts: written.script, calls: BTreeMap::new() };
-    let mut world = World::submit(Arc::clone(&plan), parameters, written.slots, script, true);
-    play(&mut world, written.at)?;
-    check_replay(&plan, &world)?;
+    let world = World::submit(Arc::clone(&plan), parameters, written.slots, script, true);
+    let (run, mut text) = played(world, written.at)?;
+    if let Some(WrittenRerun { parameters, script, at }) = written.rerun {
+        let mut kept = run.parameters().as_ref().clone();
+        kept.extend(parameters.into_iter().map(|(k, v)| (k.into(), v.into())));
+        let script = Scripted { acts: script, calls: BTreeMap::new() };
+        let (_, again) = played(World::rerun(&run, kept, written.slots, script, true), at)?;
+        text.push_str("\nrerun\n");
+        text.push_str(&again);
+    }
+    Ok(text)
+}
+
+/// The run at its end, and its trace.
+fn played(mut world: World<Scripted>, at: Vec<WrittenEvent>) -> Result<(Run, String), String> {
+    play(&mut world, at)?;
+    check_replay(&Arc::clone(world.run.plan()), &world)?;
     let mut text = trace(&world.run, &world.journal);
     if !world.run.phase().is_terminal() {
         text.push_str("open: nothing more will happen\n");
     }
-    Ok(text)
+    Ok((world.run, text))
 }
 
 /// Lets everything happen in order; timed events come first at their instant.

@@ -31,6 +31,7 @@ fn line(run: &Run, event: &Event) -> String {
             format!("{} opened {}{items}", name(&opened.task), json(&opened.inputs))
         }
         Event::Repeated(task) => format!("{} repeated", name(task)),
+        Event::Reused(task) => reused(run, &name(task), *task),
         Event::Phase(change) => phase(&name(&change.task), change),
         Event::AttemptStarted(fence) => {
             format!("{}[{}] started dispatch {}", name(&fence.task), fence.attempt, fence.dispatch)
@@ -71,6 +72,12 @@ fn line(run: &Run, event: &Event) -> String {
         }
         Event::Broken(message) => format!("broken: {message}"),
     }
+}
+
+fn reused(run: &Run, name: &str, id: TaskId) -> String {
+    let of = run.rerun_of().map(AsRef::as_ref).unwrap_or_default();
+    let outputs = run.task(id).map(|task| json(&task.outputs)).unwrap_or_default();
+    format!("{name} reused of {of} {outputs}")
 }
 
 fn policy(name: &str, evaluated: &PolicyEvaluated) -> String {

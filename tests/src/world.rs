@@ -52,13 +52,19 @@ pub struct World<S> {
 impl<S: Script> World<S> {
     /// Submits a run at instant 0 with `slots` slots; `keep` keeps its state after each record.
     pub fn submit(plan: Arc<Plan>, parameters: Map, slots: u32, script: S, keep: bool) -> Self {
-        let submission = Submission {
-            run_id: "run".into(),
-            parameters: Arc::new(parameters),
-            facts: Facts { os: "linux".into(), arch: "amd64".into(), vars: Map::new().into() },
-            secrets: Vec::new(),
-        };
-        let (run, step) = Run::start(plan, submission, Timestamp(0));
+        let (run, step) = Run::start(plan, submission("run", parameters), Timestamp(0));
+        Self::new(run, step, slots, script, keep)
+    }
+
+    /// As [`World::submit`], a rerun of a run that takes over what had succeeded there.
+    pub fn rerun(of: &Run, parameters: Map, slots: u32, script: S, keep: bool) -> Self {
+        let rerun = of.rerun(&parameters, true);
+        let submission = submission(&format!("re{}", of.id()), parameters);
+        let (run, step) = Run::start_rerun(Arc::clone(of.plan()), submission, rerun, Timestamp(0));
+        Self::new(run, step, slots, script, keep)
+    }
+
+    fn new(run: Run, step: Step, slots: u32, script: S, keep: bool) -> Self {
         let mut world = Self {
             run,
             journal: Vec::new(),
@@ -183,6 +189,15 @@ impl<S: Script> World<S> {
         let by_path = tasks.iter().rev().find(|task| self.run.path(task) == name);
         let by_name = tasks.iter().rev().find(|task| self.run.node(task).name.as_ref() == name);
         by_path.or(by_name).map(|task| task.id)
+    }
+}
+
+fn submission(id: &str, parameters: Map) -> Submission {
+    Submission {
+        run_id: id.into(),
+        parameters: Arc::new(parameters),
+        facts: Facts { os: "linux".into(), arch: "amd64".into(), vars: Map::new().into() },
+        secrets: Vec::new(),
     }
 }
 

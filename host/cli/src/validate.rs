@@ -1,6 +1,9 @@
 //! `phasm validate`: every problem of documents, at once.
 
-use std::path::{Path, PathBuf};
+use std::{
+    path::{Path, PathBuf},
+    sync::Arc,
+};
 
 use clap::Args;
 use phasm::{
@@ -19,6 +22,7 @@ use super::{
     exit::Exit,
     failure::{Failure, While},
     places::Places,
+    plugin::Workshop,
     problems::{self, Found, is_cut},
     screen::Screen,
     search, text,
@@ -68,7 +72,7 @@ fn check(arguments: &ValidateArguments, screen: &Screen) -> Result<Exit, Failure
         let read = Text::read(file);
         let (problems, warnings) = match &read {
             Ok(document) => {
-                let installed = installed(&plugins, config.as_ref(), document.dir())?;
+                let installed = installed(&plugins, config.as_ref(), document.dir(), screen)?;
                 let plan = document.draft().and_then(|draft| {
                     let executors = installed.executors(&draft.executor_types());
                     draft.plan(&executors, &variables)
@@ -100,9 +104,14 @@ fn check(arguments: &ValidateArguments, screen: &Screen) -> Result<Exit, Failure
 }
 
 /// The plugins that a run of a document in `dir` would find.
-fn installed(asked: &[PathBuf], config: Option<&Config>, dir: Option<&Path>) -> Result<Installed, Failure> {
+fn installed(
+    asked: &[PathBuf],
+    config: Option<&Config>,
+    dir: Option<&Path>,
+    screen: &Screen,
+) -> Result<Installed, Failure> {
     let memory = config.map_or_else(|| Limits::default().memory, |config| config.limits.memory);
-    let mut installed = Installed::new(memory);
+    let mut installed = Installed::new(memory).with_builder(Arc::new(Workshop::new(screen)));
     for dir in search::plugin_dirs(asked, config, dir)? {
         installed
             .add_dir(&dir)

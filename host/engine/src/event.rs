@@ -7,6 +7,7 @@ mod command;
 mod data;
 mod input;
 mod reason;
+mod rerun;
 mod submitted;
 
 use std::{fmt, sync::Arc};
@@ -22,6 +23,7 @@ pub use self::{
     },
     input::Input,
     reason::{Reason, TimeLimit},
+    rerun::{PastResult, Rerun},
     submitted::{Facts, Submitted},
 };
 use crate::{phase::Phase, value::Map};
@@ -74,6 +76,8 @@ pub enum Event {
     ScopeOpened(Box<ScopeOpened>),
     /// A `repeatCondition` held: the loop has one more iteration.
     Repeated(TaskId),
+    /// The result that a task run had in the run that this is a rerun of is its own; nothing is executed.
+    Reused(TaskId),
     /// A task run changed its phase.
     Phase(PhaseChanged),
     /// A leaf's executor has started.
@@ -109,6 +113,7 @@ impl Event {
             Self::RunPhase(_) => "run.phase",
             Self::CancelRequested => "run.cancel.requested",
             Self::ScopeOpened(_) | Self::Repeated(_) => "scope.opened",
+            Self::Reused(_) => "task.reused",
             Self::Phase(_) => "task.phase",
             Self::AttemptStarted(_) => "task.attempt.started",
             Self::AttemptEnded(ended) if ended.phase == Phase::Succeeded => "task.attempt.done",

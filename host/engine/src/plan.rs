@@ -12,8 +12,10 @@ mod executors;
 mod model;
 mod resolve;
 mod schema;
+mod settled;
 mod variables;
 
+pub(crate) use self::settled::Settled;
 pub use self::{
     arguments::bind_arguments,
     draft::Draft,

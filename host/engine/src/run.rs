@@ -16,6 +16,7 @@
 
 mod decide;
 mod env;
+mod rerun;
 mod show;
 mod state;
 
@@ -34,7 +35,7 @@ pub use self::{
     },
 };
 use crate::{
-    event::{Command, Event, Facts, Input},
+    event::{Command, Event, Facts, Input, Rerun},
     plan::{Plan, SecretRef},
     time::Timestamp,
     value::Map,
@@ -107,8 +108,29 @@ impl Run {
     /// Starts a run of `plan`. The returned step holds its first events; the run exists once they are durable.
     #[must_use]
     pub fn start(plan: Arc<Plan>, submission: Submission, now: Timestamp) -> (Self, Step) {
+        Self::start_with(plan, submission, None, now)
+    }
+
+    /// Starts a run that is another of an earlier one, as [`Run::start`] otherwise; [`Run::rerun`] of that says what it takes
+    /// over.
+    #[must_use]
+    pub fn start_rerun(
+        plan: Arc<Plan>,
+        submission: Submission,
+        rerun: Rerun,
+        now: Timestamp,
+    ) -> (Self, Step) {
+        Self::start_with(plan, submission, Some(Arc::new(rerun)), now)
+    }
+
+    fn start_with(
+        plan: Arc<Plan>,
+        submission: Submission,
+        rerun: Option<Arc<Rerun>>,
+        now: Timestamp,
+    ) -> (Self, Step) {
         let mut run = Self::empty(plan, now);
-        let step = run.decide(now, |decider| decider.submit(submission));
+        let step = run.decide(now, |decider| decider.submit(submission, rerun));
         (run, step)
     }
 

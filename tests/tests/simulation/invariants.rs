@@ -80,6 +80,7 @@ impl Watch {
             | Event::CancelRequested
             | Event::ScopeOpened(_)
             | Event::Repeated(_)
+            | Event::Reused(_)
             | Event::AttemptStarted(_)
             | Event::Resumed(..)
             | Event::RetryScheduled(_)

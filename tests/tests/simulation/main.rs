@@ -66,29 +66,39 @@ fn simulate(seed: u64) -> Result<(), String> {
     let plan = plan(&mut random);
     let slots = u32::try_from(1 + random.below(6)).unwrap();
     let mut world = World::submit(Arc::clone(&plan), Map::new(), slots, random.clone(), false);
+    play(&mut random, &mut world)?;
+    if random.chance(30) {
+        let mut again = World::rerun(&world.run, Map::new(), slots, random.clone(), false);
+        play(&mut random, &mut again)?;
+    }
+    Ok(())
+}
+
+fn play(random: &mut Random, world: &mut World<Random>) -> Result<(), String> {
+    let plan = Arc::clone(world.run.plan());
     let mut watch = Watch::default();
-    watch.look(&world)?;
+    watch.look(world)?;
     let crashes = random.chance(40);
     let mut steps = 0;
     while world.advance() {
-        watch.look(&world)?;
+        watch.look(world)?;
         steps += 1;
         if steps > MOST_STEPS {
             return Err("the run does not end".to_owned());
         }
-        if let Some(input) = disturbance(&mut random, &world) {
+        if let Some(input) = disturbance(random, world) {
             world.take(input);
-            watch.look(&world)?;
+            watch.look(world)?;
         }
         if crashes && random.chance(3) {
-            check_cut(&plan, &world, world.journal.len())?;
+            check_cut(&plan, world, world.journal.len())?;
             let later = world.run.now().after(random.below(30));
             world.crash(later)?;
-            watch.look(&world)?;
+            watch.look(world)?;
         }
     }
     invariants::at_the_end(&world.run)?;
-    check_cut(&plan, &world, world.journal.len())
+    check_cut(&plan, world, world.journal.len())
 }
 
 #[test]

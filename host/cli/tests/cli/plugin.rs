@@ -34,6 +34,31 @@ fn listed_are_the_plugins_a_run_would_find() {
     assert!(table.contains("mine") && table.contains("1.2.3") && table.contains("Does it"), "{table}");
 }
 
+/// Whoever has the program has the executors that ship, wherever he is; `PHASM_EXECUTORS` says otherwise.
+#[test]
+fn the_shipped_executors_are_there_outside_any_checkout() {
+    let bench = Bench::new();
+    bench.write("shipped/jq.wasm", b"\0asm\x0d\0\x01\0");
+    let known = |executors: Option<&str>| {
+        let mut list = bench.command(&["plugin", "list", "--json"]);
+        match executors {
+            Some(dir) => list.env("PHASM_EXECUTORS", dir),
+            None => list.env_remove("PHASM_EXECUTORS"),
+        };
+        let ran = Ran::from(list.output().unwrap());
+        assert_eq!(ran.status, 0, "{ran:?}");
+        let all = ran.json();
+        let names = all.as_array().unwrap().iter().map(|plugin| plugin["name"].as_str().unwrap());
+        ["file", "jq", "parse", "template"]
+            .into_iter()
+            .filter(|name| names.clone().any(|one| one == *name))
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(known(None), ["file", "jq", "parse", "template"]);
+    assert_eq!(known(Some("shipped")), ["jq"]);
+    assert!(known(Some("")).is_empty());
+}
+
 #[test]
 fn a_component_is_inspected_by_name_or_path() {
     let bench = Bench::new();

@@ -13,6 +13,8 @@ pub enum Reason {
     MaxAttempts0,
     /// Skipped: the pipeline ended before.
     NotReached,
+    /// Succeeded with the result of an earlier run.
+    Reused,
     /// Cancelled by the user.
     User,
     /// Cancelled: the scope had failed before it was dispatched.
@@ -45,6 +47,7 @@ impl Reason {
             Self::When => "when",
             Self::MaxAttempts0 => "max-attempts-0",
             Self::NotReached => "not-reached",
+            Self::Reused => "reused",
             Self::User => "user",
             Self::ScopeFailed => "scope-failed",
             Self::ScopeTimeout => "scope-timeout",

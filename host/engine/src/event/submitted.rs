@@ -11,6 +11,8 @@ use crate::{
     value::{Map, Value},
 };
 
+use super::Rerun;
+
 /// The first event of a run: everything it depends on.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
@@ -29,6 +31,9 @@ pub struct Submitted {
     /// The secrets that the plan names and the host had.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub secrets: Vec<SecretRef>,
+    /// The earlier run that this is another of.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rerun: Option<Arc<Rerun>>,
     /// What was doubtful about the document.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub warnings: Vec<Noted>,

@@ -22,6 +22,12 @@ fn shapes() -> Vec<Json> {
                 "outputs": { "any": 1 }, "grants": { "any": 1 },
             } },
             "secrets": [{ "name": "s", "key": "k" }],
+            "rerun": {
+                "runID": "q", "changed": ["p"], "items": { "l": [{ "any": "key" }] },
+                "results": { "a": {
+                    "inputs": inputs(), "config": { "any": 1 }, "code": 0, "message": "m", "outputs": outputs(), "retries": 2,
+                } },
+            },
             "warnings": [{ "code": "W001", "path": "spec", "message": "m" }],
             "defaults": { "any": "key" },
         } }),
@@ -29,6 +35,7 @@ fn shapes() -> Vec<Json> {
         json!("cancelRequested"),
         json!({ "scopeOpened": { "task": 1, "inputs": inputs(), "items": [{ "any": "key" }] } }),
         json!({ "repeated": 1 }),
+        json!({ "reused": 1 }),
         phase(json!({ "bound": { "inputs": inputs(), "config": { "any": "key" } } })),
         phase(json!({ "partial": { "message": "m", "outputs": outputs() } })),
         phase(json!({ "result": { "message": "m", "outputs": outputs() } })),

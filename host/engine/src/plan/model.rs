@@ -65,15 +65,16 @@ pub struct Plan {
 }
 
 impl Plan {
+    /// What the executor that `node` calls stood for, if that was found out.
+    #[must_use]
+    pub fn pinned(&self, node: &Node) -> Option<&Pinned> {
+        let Work::Executor(call) = &node.work else { return None };
+        self.executors.get(&call.executor_type)
+    }
+
     /// Every call of the document: the root, those in templates, hooks.
     pub fn nodes(&self) -> impl Iterator<Item = &Node> {
-        let nested = self.templates.iter().flat_map(|template| match &template.kind {
-            TemplateKind::Task => &[],
-            TemplateKind::Wrapper(call) => std::slice::from_ref(call.as_ref()),
-            TemplateKind::Dag(dag) => dag.nodes.as_slice(),
-            TemplateKind::Loop(each) => std::slice::from_ref(&each.body),
-            TemplateKind::Pipeline(pipeline) => pipeline.nodes.as_slice(),
-        });
+        let nested = self.templates.iter().flat_map(|template| template.kind.calls());
         let hooks = self.hook_calls.iter().map(|hook| &hook.node);
         std::iter::once(&self.root).chain(nested).chain(hooks)
     }

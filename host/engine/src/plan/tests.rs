@@ -7,6 +7,7 @@ mod containers;
 mod hints;
 mod merging;
 mod recorded;
+mod settled;
 mod variables;
 
 use std::sync::Arc;

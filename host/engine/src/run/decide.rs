@@ -12,6 +12,7 @@ mod hooks;
 mod loops;
 mod outputs;
 mod retry;
+mod reuse;
 mod rules;
 mod take;
 mod timers;

@@ -14,6 +14,7 @@ mod clocks;
 mod open;
 mod phases;
 mod place;
+mod reuse;
 mod scope;
 mod table;
 mod task;
@@ -25,6 +26,7 @@ use self::{agenda::Agenda, table::Tables};
 pub(in crate::run) use self::{
     apply::merge_outputs,
     place::node_at,
+    reuse::Past,
     wait::{Wait, WaitKind},
 };
 pub use self::{
@@ -51,6 +53,7 @@ pub struct State {
     id: Arc<str>,
     parameters: Arc<Map>,
     facts: Facts,
+    past: Option<Arc<Past>>,
     phase: Phase,
     tables: Tables,
     agenda: Agenda,
@@ -74,6 +77,7 @@ impl State {
             id: Arc::default(),
             parameters: Arc::default(),
             facts: Facts::default(),
+            past: None,
             phase: Phase::Created,
             tables: Tables::new(|root| TaskRun::new(root, Place::Root, now)),
             agenda: Agenda::default(),
@@ -111,6 +115,12 @@ impl State {
     #[must_use]
     pub fn facts(&self) -> &Facts {
         &self.facts
+    }
+
+    /// The id of the earlier run that this is another of.
+    #[must_use]
+    pub fn rerun_of(&self) -> Option<&Arc<str>> {
+        self.past.as_ref().map(|past| &past.rerun.run_id)
     }
 
     /// `ctx`, which rules set.

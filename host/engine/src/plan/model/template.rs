@@ -39,6 +39,18 @@ pub enum TemplateKind {
 }
 
 impl TemplateKind {
+    /// The calls in it.
+    #[must_use]
+    pub fn calls(&self) -> &[Node] {
+        match self {
+            Self::Task => &[],
+            Self::Wrapper(call) => std::slice::from_ref(call.as_ref()),
+            Self::Dag(dag) => &dag.nodes,
+            Self::Loop(each) => std::slice::from_ref(&each.body),
+            Self::Pipeline(pipeline) => &pipeline.nodes,
+        }
+    }
+
     /// The word the run view uses (`templateType`).
     #[must_use]
     pub fn as_str(&self) -> &'static str {

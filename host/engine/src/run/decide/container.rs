@@ -33,6 +33,9 @@ impl Decider<'_> {
         if never_runs(node) {
             return self.set_phase(id, Phase::Skipped, Some(Reason::MaxAttempts0), None);
         }
+        if self.reuse(id) {
+            return;
+        }
         match &node.work {
             Work::Executor(_) => {}
             Work::Container(_) | Work::Wrapper(_) => self.open(id),

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::Decider;
 use crate::{
-    event::{Event, Input, Submitted, TaskId},
+    event::{Event, Input, Rerun, Submitted, TaskId},
     phase::Phase,
     problem::Noted,
     run::{Submission, state::TaskIndex},
@@ -14,7 +14,7 @@ use crate::{
 
 impl Decider<'_> {
     /// The run exists.
-    pub(in crate::run) fn submit(&mut self, submission: Submission) {
+    pub(in crate::run) fn submit(&mut self, submission: Submission, rerun: Option<Arc<Rerun>>) {
         let Submission { run_id, parameters, facts, secrets } = submission;
         let plan = self.plan();
         let submitted = Submitted {
@@ -24,6 +24,7 @@ impl Decider<'_> {
             facts,
             executors: plan.executors.clone(),
             secrets,
+            rerun,
             warnings: plan.warnings.iter().map(Noted::from).collect(),
             defaults: Map::new(),
         };

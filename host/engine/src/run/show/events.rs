@@ -92,6 +92,7 @@ fn parts(run: &Run, event: &Event, attempt: Option<u32>) -> Parts {
         Event::CancelRequested => (None, None, json!({})),
         Event::ScopeOpened(opened) => scope_parts(run, opened),
         Event::Repeated(task) => (Some(*task), None, json!({ "repeated": true, "tasks": 1 })),
+        Event::Reused(task) => reused_parts(run, *task),
         Event::Phase(change) => phase_parts(change, attempt),
         Event::AttemptStarted(fence) => {
             let inputs = run.task(fence.task).map(|task| json!(task.inputs));
@@ -132,11 +133,24 @@ fn parts(run: &Run, event: &Event, attempt: Option<u32>) -> Parts {
 
 fn submitted_parts(run: &Run, submitted: &Submitted) -> Parts {
     let plan = run.plan();
-    let data = json!({
+    let mut data = json!({
         "workflow": plan.name, "namespace": plan.namespace, "priority": plan.priority,
         "parameters": submitted.parameters.as_ref(),
     });
+    if let (Some(rerun), Some(data)) = (&submitted.rerun, data.as_object_mut()) {
+        data.insert("rerunOf".to_owned(), json!(rerun.run_id));
+    }
     (None, None, data)
+}
+
+/// What was taken over stays with the task run.
+fn reused_parts(run: &Run, id: TaskId) -> Parts {
+    let Some(task) = run.task(id) else { return (None, None, json!({})) };
+    let data = json!({
+        "of": run.rerun_of(), "inputs": task.inputs, "code": task.code, "message": task.message,
+        "outputs": task.outputs,
+    });
+    (Some(id), None, data)
 }
 
 fn scope_parts(run: &Run, opened: &ScopeOpened) -> Parts {

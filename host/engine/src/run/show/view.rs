@@ -24,6 +24,9 @@ pub struct RunView {
     /// The run's id.
     #[serde(rename = "runID")]
     pub run_id: Arc<str>,
+    /// The id of the run that this is a rerun of.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rerun_of: Option<Arc<str>>,
     /// `metadata.name`.
     pub workflow: Arc<str>,
     /// `metadata.namespace`.
@@ -95,6 +98,9 @@ pub struct TaskView {
     pub phase: Phase,
     /// Why, where the phase alone does not say.
     pub reason: Option<Reason>,
+    /// The id of the run whose result it has; absent where it was executed here.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reused: Option<Arc<str>>,
     /// The last attempt's code.
     pub code: Option<i32>,
     /// A sentence for people.
@@ -200,6 +206,7 @@ impl RunView {
         let root = tasks.first();
         Self {
             run_id: run.id().clone(),
+            rerun_of: run.rerun_of().cloned(),
             workflow: plan.name.clone(),
             namespace: plan.namespace.clone(),
             phase: run.phase(),
@@ -270,6 +277,7 @@ impl TaskView {
             depth: task.depth,
             phase: task.phase,
             reason: task.reason,
+            reused: run.rerun_of().filter(|_| task.reused).cloned(),
             code: task.code,
             message: task.message.clone(),
             inputs: task.inputs.iter().map(NamedInput::of).collect(),

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::{HookOf, MOST_WARNINGS, Place, State, TaskIndex, TaskRun, Wait, WaitKind, task::Turn};
+use super::{HookOf, MOST_WARNINGS, Past, Place, State, TaskIndex, TaskRun, Wait, WaitKind, task::Turn};
 use crate::{
     event::{AttemptEnded, Event, Fence, HookFired, PolicyEvaluated, RetryScheduled, Submitted, TaskId},
     outcome::Output,
@@ -27,6 +27,7 @@ impl State {
             Event::Submitted(submitted) => self.apply_submitted(submitted),
             Event::RunPhase(phase) => self.apply_run_phase(*phase),
             Event::ScopeOpened(opened) => self.apply_scope_opened(opened)?,
+            Event::Reused(task) => self.apply_reused(*task)?,
             Event::Phase(change) => self.apply_phase(change)?,
             Event::AttemptStarted(fence) => self.apply_attempt_started(*fence)?,
             Event::AttemptEnded(ended) => self.apply_attempt_ended(ended)?,
@@ -68,6 +69,7 @@ impl State {
         self.id = submitted.run_id.clone();
         self.parameters = submitted.parameters.clone();
         self.facts = submitted.facts.clone();
+        self.past = submitted.rerun.clone().map(|rerun| Arc::new(Past::new(&self.plan, rerun)));
         self.times.submitted_at = self.now;
         self.times.deadline_at = self.plan.timeout.map(|timeout| self.now.after(timeout));
         if let Some(at) = self.times.deadline_at {

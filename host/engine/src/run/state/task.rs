@@ -74,6 +74,8 @@ pub struct TaskRun {
     pub(in crate::run) scope: Option<ScopeIndex>,
     /// Of a hook run: whose hook it is.
     pub hook: Option<HookOf>,
+    /// Whether its result is that of the run that this is a rerun of: nothing was executed.
+    pub reused: bool,
 }
 
 /// The instants that end or wake a task run.
@@ -221,6 +223,7 @@ impl TaskRun {
             limit: None,
             scope: None,
             hook: None,
+            reused: false,
         }
     }
 

@@ -1,0 +1,63 @@
+//! What a run takes over from an earlier run of its document.
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    sync::Arc,
+};
+
+use serde::{Deserialize, Serialize};
+
+use crate::value::Value;
+
+use super::{Bindings, Outputs};
+
+/// The earlier run that a run is another of, and what it may take over from it: recorded as a whole, so that the run
+/// goes on whatever becomes of the earlier one.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct Rerun {
+    /// The earlier run's id.
+    #[serde(rename = "runID")]
+    pub run_id: Arc<str>,
+    /// The parameters whose values are others than there.
+    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
+    pub changed: BTreeSet<Arc<str>>,
+    /// What had succeeded there and may be taken over, by `scope/taskName`.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub results: BTreeMap<Arc<str>, PastResult>,
+    /// What the loops around them ran over, by `scope/taskName` of the loop.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub items: BTreeMap<Arc<str>, Arc<Vec<Value>>>,
+}
+
+/// What a task run that succeeded was bound to, and what came of it.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct PastResult {
+    /// The bound inputs.
+    #[serde(default, skip_serializing_if = "is_empty")]
+    pub inputs: Bindings,
+    /// `executor.config`; null where there is none.
+    #[serde(default, skip_serializing_if = "Value::is_null")]
+    pub config: Value,
+    /// The last attempt's code.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub code: Option<i32>,
+    /// A sentence for people.
+    #[serde(default, skip_serializing_if = "str::is_empty")]
+    pub message: Arc<str>,
+    /// What it returned.
+    #[serde(default, skip_serializing_if = "is_empty")]
+    pub outputs: Outputs,
+    /// Retries made.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub retries: u32,
+}
+
+fn is_empty<T>(list: &Arc<Vec<T>>) -> bool {
+    list.is_empty()
+}
+
+fn is_zero(count: &u32) -> bool {
+    *count == 0
+}

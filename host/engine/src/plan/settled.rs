@@ -1,0 +1,171 @@
+//! Which calls come to the same again when they are bound to the same: those that read nothing else which another run may
+//! have otherwise.
+
+use std::{collections::BTreeSet, sync::Arc};
+
+use super::{
+    Argument, Loop, LoopOver, Node, Parameter, Plan, Policy, Recovery, RetryFilter, Settings, TemplateId,
+    TemplateKind, ValueFrom, Work,
+};
+use crate::{
+    expr::{Expr, Interpolated, Read},
+    path::Path,
+};
+
+/// What is known of the calls of one plan, for a run some of whose parameters have changed.
+#[derive(Debug, Default)]
+pub(crate) struct Settled {
+    changed: BTreeSet<Arc<str>>,
+    /// By template, whether the work of a call follows from its inputs.
+    templates: Vec<Option<bool>>,
+}
+
+impl Settled {
+    /// Looks at a plan, for a run in which these parameters are others than they were.
+    pub(crate) fn of(plan: &Plan, changed: &BTreeSet<Arc<str>>) -> Self {
+        let mut settled = Self { changed: changed.clone(), templates: vec![None; plan.templates.len()] };
+        for template in 0..plan.templates.len() {
+            settled.look_at(plan, template);
+        }
+        settled
+    }
+
+    /// Whether a call that is bound to the same comes to the same: its work, and what is made of that.
+    pub(crate) fn holds(&self, plan: &Plan, node: &Node) -> bool {
+        let is_own = |read: &Read| match read.path.as_slice() {
+            [root, name, ..] if **root == *"tasks" => is_own(plan, node, name),
+            [root] => **root != *"tasks",
+            _ => true,
+        };
+        let judged = judged(node);
+        judged.iter().flat_map(|expr| expr.reads()).all(|read| is_own(read) && !self.may_differ(read))
+            && template_of(node).is_none_or(|template| self.templates.get(template) == Some(&Some(true)))
+    }
+
+    fn look_at(&mut self, plan: &Plan, template: TemplateId) -> bool {
+        if let Some(known) = self.templates.get(template).copied().flatten() {
+            return known;
+        }
+        // A template that calls itself is none of a plan; should it be, it is not settled.
+        self.learn(template, false);
+        let Some(kind) = plan.kind(template) else { return false };
+        let over = if let TemplateKind::Loop(each) = kind { over(each) } else { Vec::new() };
+        let settled = !self.any_differs(&over) && kind.calls().iter().all(|call| self.call(plan, call));
+        self.learn(template, settled);
+        settled
+    }
+
+    fn learn(&mut self, template: TemplateId, settled: bool) {
+        if let Some(known) = self.templates.get_mut(template) {
+            *known = Some(settled);
+        }
+    }
+
+    /// Whether a call inside a container follows from the container's inputs.
+    fn call(&mut self, plan: &Plan, node: &Node) -> bool {
+        !self.any_differs(&bound(node))
+            && !self.any_differs(&judged(node))
+            && !sets_ctx(&node.settings)
+            && template_of(node).is_none_or(|template| self.look_at(plan, template))
+    }
+
+    fn any_differs(&self, expressions: &[&Expr]) -> bool {
+        expressions.iter().flat_map(|expr| expr.reads()).any(|read| self.may_differ(read))
+    }
+
+    /// Whether another run may have something else there, whatever a call is bound to.
+    fn may_differ(&self, read: &Read) -> bool {
+        let path: Vec<&str> = read.path.iter().map(AsRef::as_ref).collect();
+        match path.as_slice() {
+            ["workflow", "name" | "namespace" | "labels", ..] => false,
+            ["workflow", "parameters", rest @ ..]
+            | ["workflow", "arguments", "parameters", rest @ ..]
+            | ["workload", rest @ ..] => {
+                rest.first().map_or(!self.changed.is_empty(), |name| self.changed.contains(*name))
+            }
+            ["workflow" | "ctx", ..] => true,
+            _ => false,
+        }
+    }
+}
+
+/// Whether `tasks.<name>` of what judges a call is the call itself, or inside it.
+fn is_own(plan: &Plan, node: &Node, name: &Arc<str>) -> bool {
+    let called = node.template.and_then(|template| plan.templates.get(template));
+    let inside = called.map(|template| template.kind.calls()).unwrap_or_default();
+    node.name == *name
+        || called.is_some_and(|template| template.name == *name)
+        || inside.iter().any(|call| call.name == *name)
+}
+
+/// What is not in the plan of the call itself.
+fn template_of(node: &Node) -> Option<TemplateId> {
+    match node.work {
+        Work::Executor(_) => None,
+        Work::Container(template) | Work::Wrapper(template) => Some(template),
+    }
+}
+
+fn sets_ctx(settings: &Settings) -> bool {
+    matches!(&settings.recovery, Some(Recovery::Policy(policy)) if policy.rules.iter().any(|rule| !rule.set_ctx.is_empty()))
+}
+
+/// What a call is bound by, and asked before.
+fn bound(node: &Node) -> Vec<&Expr> {
+    let mut found: Vec<&Expr> = node.when.iter().collect();
+    for Argument { value, value_from, .. } in &node.arguments {
+        found.extend(value.iter().flat_map(written).chain(from(value_from.as_ref())));
+    }
+    found.extend(node.inputs.iter().flat_map(declared));
+    if let Work::Executor(call) = &node.work {
+        found.extend(written(&call.config));
+    }
+    found
+}
+
+/// What makes an end and outputs of what the work of a call came to.
+fn judged(node: &Node) -> Vec<&Expr> {
+    let settings = &node.settings;
+    let mut found: Vec<&Expr> = node.outputs.iter().flat_map(declared).collect();
+    found.extend(settings.phase_conditions.in_order().map(|(_, condition)| &condition.expr));
+    match &settings.recovery {
+        Some(Recovery::Retry(retry)) => {
+            if let RetryFilter::Expression(condition) = &retry.filter {
+                found.push(&condition.expr);
+            }
+        }
+        Some(Recovery::Policy(policy)) => found.extend(ruled(policy)),
+        None => {}
+    }
+    found
+}
+
+fn ruled(policy: &Policy) -> impl Iterator<Item = &Expr> {
+    policy.rules.iter().flat_map(|rule| {
+        let set = rule.set_iter.iter().chain(&rule.set_ctx).flat_map(|(_, value)| written(value));
+        rule.when.iter().chain(set)
+    })
+}
+
+fn over(each: &Loop) -> Vec<&Expr> {
+    match &each.over {
+        LoopOver::Items(items) => items.iter().flat_map(written).collect(),
+        LoopOver::ItemsFrom(expr) | LoopOver::Repeat(expr) => vec![expr],
+    }
+}
+
+fn declared(parameter: &Parameter) -> Vec<&Expr> {
+    let values = parameter.value.iter().chain(&parameter.default).flat_map(written);
+    values.chain(from(parameter.value_from.as_ref())).collect()
+}
+
+fn from(source: Option<&ValueFrom>) -> Option<&Expr> {
+    match source? {
+        ValueFrom::Expression(expr) => Some(expr),
+        ValueFrom::Secret(_) => None,
+    }
+}
+
+fn written(value: &Interpolated) -> impl Iterator<Item = &Expr> {
+    value.placeholders(&Path::root()).into_iter().map(|(_, placeholder)| &placeholder.expr)
+}
