@@ -1,6 +1,6 @@
 //! Lengths of time and instants, as options take them.
 
-use std::time::{Duration, UNIX_EPOCH};
+use std::time::Duration;
 
 use phasm::engine::{duration, time::Timestamp};
 
@@ -17,7 +17,9 @@ impl Since {
     /// The instant, as of now.
     pub(super) fn instant(self, now: Timestamp) -> Timestamp {
         match self {
-            Self::Ago(length) => Timestamp(now.0.saturating_sub(millis(length))),
+            Self::Ago(length) => {
+                Timestamp(now.0.saturating_sub(i64::try_from(length.as_millis()).unwrap_or(i64::MAX)))
+            }
             Self::At(at) => at,
         }
     }
@@ -32,13 +34,9 @@ pub(super) fn since(text: &str) -> Result<Since, String> {
         return Ok(Since::Ago(length));
     }
     let day = format!("{text}T00:00:00");
-    let time = humantime::parse_rfc3339_weak(text).or_else(|_| humantime::parse_rfc3339_weak(&day));
-    let time = time.map_err(|_| "expected such as `2h`, `2026-11-20` or `2026-11-20T08:00:00Z`")?;
-    Ok(Since::At(Timestamp(millis(time.duration_since(UNIX_EPOCH).unwrap_or_default()))))
-}
-
-fn millis(length: Duration) -> i64 {
-    i64::try_from(length.as_millis()).unwrap_or(i64::MAX)
+    let at = Timestamp::from_rfc3339(text).or_else(|| Timestamp::from_rfc3339(&day));
+    at.map(Since::At)
+        .ok_or_else(|| "expected such as `2h`, `2026-11-20` or `2026-11-20T08:00:00Z`".to_owned())
 }
 
 /// Reads a length of time with its unit, such as `10s`. A bare number would be milliseconds, which nobody means here.
