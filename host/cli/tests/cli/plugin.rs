@@ -162,11 +162,19 @@ fn a_new_plugin_outside_any_checkout_builds_and_runs() {
     let bench = Bench::new();
     let new = bench.phasm(&["plugin", "new", "plugins/greeter"]);
     assert_eq!(new.status, 0, "{new:?}");
+    bench.task("typo.yaml", "greeter", "");
+    let codes = || {
+        let ran = bench.phasm(&["validate", "typo.yaml", "--json"]).json();
+        let problems = ran["problems"].as_array().unwrap().iter();
+        problems.map(|problem| problem["code"].as_str().unwrap().to_owned()).collect::<Vec<_>>()
+    };
+    assert!(codes().is_empty(), "nothing is known of what was never built");
     // The toolchain that is there already is found in the user's own cache.
     let mut run = bench.command(&["run", "plugins/greeter/example.yaml", "-p", "name=Ada", "--json"]);
     let ran = Ran::from(run.env_remove("PHASM_CACHE_DIR").output().unwrap());
     assert_eq!(ran.status, 0, "{ran:?}");
     assert_eq!(ran.json()["outputs"][0]["value"], "Hello, Ada! Hello, Ada!");
+    assert_eq!(codes(), ["P072", "P074"]);
     let about = bench.phasm(&["plugin", "inspect", "greeter", "--json"]).json();
     assert_eq!(about["inputs"]["properties"]["name"]["description"], "Who is greeted.");
     assert_eq!(about["outputs"]["required"], json!(["greeting"]));
