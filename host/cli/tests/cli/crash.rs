@@ -261,6 +261,29 @@ fn a_run_that_is_terminated_goes_on_later() {
     );
 }
 
+/// What is executed may end, and its result is recorded; nothing else is begun.
+#[test]
+fn attempts_may_end_when_their_process_is_terminated() {
+    let bench = Bench::new();
+    chains(&bench, 1, "doze", 100);
+    let mut running = Running::start(&bench, &["run", "chain.yaml", "--store", "runs.db", "--grace", "1h"]);
+    running.until(&["main/t1[1] Running"]);
+    running.signal(Signal::TERM);
+    let ran = running.end();
+    assert_eq!(ran.status, 143, "{ran:?}");
+    assert!(
+        ran.stderr.contains("terminated: the run stays open; what is executed has 1 h 00 min to end"),
+        "{ran:?}"
+    );
+    let row = only_run(&bench);
+    assert_eq!((&row["open"], &row["phase"]), (&json!(true), &json!("Running")));
+    let events = events(&bench, row["runID"].as_str().unwrap());
+    let count = |kind: &str| events.iter().filter(|event| event["type"] == kind).count();
+    let (started, done) = (count("task.attempt.started"), count("task.attempt.done"));
+    assert!(started == done && (1..100).contains(&done), "{started} {done}");
+    assert_eq!(count("run.cancel.requested"), 0);
+}
+
 /// The second one does not wait for what is executed.
 #[test]
 fn who_is_terminated_twice_exits_at_once() {
