@@ -107,10 +107,8 @@ impl Manner {
 
     /// The command that goes on with a run that was left, or with all of them.
     fn go_on(&self, runs: &[&str]) -> Option<String> {
-        let run = if let [run] = runs { Some(*run) } else { None };
-        let wait = self.stays.then_some("--wait");
-        let words: Vec<&str> = ["recover"].into_iter().chain(run).chain(wait).collect();
-        self.way.as_ref().map(|way| format!("go on with: {}\n", way.command(&words)))
+        let wait = if self.stays { &["--wait"][..] } else { &[] };
+        self.way.as_ref().map(|way| way.go_on(runs, wait))
     }
 }
 

@@ -249,6 +249,10 @@ fn a_run_that_is_terminated_goes_on_later() {
     let ran = running.end();
     assert_eq!(ran.status, 143, "{ran:?}");
     assert!(ran.stdout.starts_with("w left Running"), "{ran:?}");
+    let shown = bench.phasm(&[&["get", "@last"][..], &store].concat());
+    assert!(shown.stdout.starts_with("w orphaned Running"), "{shown:?}");
+    let says = |said: &str| said.lines().find(|line| line.starts_with("go on with: ")).map(str::to_owned);
+    assert_eq!(says(&shown.stdout), says(&ran.stderr));
     let events = bench.phasm(&[&["events", "@last"][..], &store].concat());
     assert!(!events.stdout.contains("cancel"), "{events:?}");
     bench.write("go.toml", COME_TO_AN_END);
