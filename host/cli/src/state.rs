@@ -37,18 +37,18 @@ impl State {
 
     /// That of a run in a store that somebody holds, or nobody does.
     pub(super) async fn of(row: &RunRow, reader: &SqliteReader, is_held: bool) -> Self {
-        match Self::of_row(row, is_held) {
-            Self::Waiting | Self::Orphaned if is_parked(row, reader).await => Self::Parked,
-            state => state,
-        }
+        let state = Self::of_row(row, is_held);
+        if state.may_be_parked() && is_parked(row, reader).await { Self::Parked } else { state }
     }
 
     /// The same of a run that has been replayed.
     pub(super) fn of_run(row: &RunRow, run: &Run, is_held: bool) -> Self {
-        match Self::of_row(row, is_held) {
-            Self::Waiting | Self::Orphaned if run.is_parked() => Self::Parked,
-            state => state,
-        }
+        let state = Self::of_row(row, is_held);
+        if state.may_be_parked() && run.is_parked() { Self::Parked } else { state }
+    }
+
+    const fn may_be_parked(self) -> bool {
+        matches!(self, Self::Waiting | Self::Orphaned)
     }
 
     /// What the row alone says: of those that nobody has some are parked.
