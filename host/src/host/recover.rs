@@ -88,7 +88,7 @@ impl Host {
     }
 
     /// The run, and what it was submitted with.
-    async fn replay_submitted(&self, run_id: &str) -> Result<(Run, Submitted), RecoverError> {
+    pub(super) async fn replay_submitted(&self, run_id: &str) -> Result<(Run, Submitted), RecoverError> {
         let records = self.shared.store.load(run_id).await?;
         let mut submitted = None;
         let run = journal::replay(run_id, &records, |_, _, _, events| {

@@ -40,7 +40,8 @@ pub(crate) fn of(view: &RunView, open: &str) -> String {
 
 fn headline(view: &RunView, open: &str) -> String {
     let took = view.duration_ms.map(|millis| format!(" in {}", text::elapsed(millis))).unwrap_or_default();
-    let retries: u32 = view.tasks.iter().map(|task| task.retries).sum();
+    let made_here = view.tasks.iter().filter(|task| task.reused.is_none());
+    let retries: u32 = made_here.map(|task| task.retries).sum();
     let retries = match retries {
         0 => String::new(),
         n => format!(", {} {}", n, if n == 1 { "retry" } else { "retries" }),
@@ -75,7 +76,11 @@ fn tally(view: &RunView) -> String {
     });
     let ended = ended.collect::<Vec<_>>().join(", ");
     let tasks = text::count(leaves().count(), "task");
-    if ended.is_empty() { tasks } else { format!("{tasks}: {ended}") }
+    let reused = match leaves().filter(|task| task.reused.is_some()).count() {
+        0 => String::new(),
+        n => format!(", {n} of them reused"),
+    };
+    if ended.is_empty() { tasks } else { format!("{tasks}: {ended}{reused}") }
 }
 
 /// What became of a task, in a word.
