@@ -18,7 +18,9 @@ fn main() -> Result<(), Box<dyn Error>> {
     }
     let dir = env::var_os(VARIABLE)
         .ok_or("embed-executors wants PHASM_EXECUTORS: a directory with NAME.wasm files")?;
-    let components = components(Path::new(&dir))?;
+    // Build scripts run in the directory of their crate; what is relative is so to the checkout, where cargo is called.
+    let dir = Path::new(&env::var("CARGO_MANIFEST_DIR")?).join("../..").join(dir);
+    let components = components(&dir)?;
     let (mut hasher, mut entries) = (DefaultHasher::new(), String::new());
     for path in components {
         println!("cargo::rerun-if-changed={}", path.display());

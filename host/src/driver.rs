@@ -9,7 +9,12 @@
 //!
 //! Everything that waits while a batch becomes durable makes the next batch, so that a busy run commits in groups.
 
-use std::{collections::BTreeMap, num::NonZeroU32, sync::Arc};
+use std::{
+    collections::BTreeMap,
+    num::NonZeroU32,
+    sync::Arc,
+    time::{Duration, Instant},
+};
 
 use phasm_engine::{
     event::{Command, Dispatch, Event, Fence, Input, InputValue, TaskId},
@@ -19,58 +24,35 @@ use phasm_engine::{
     time::Timestamp,
     value::Value,
 };
-use tokio::{
-    sync::{mpsc, watch},
-    task::AbortHandle,
-};
+use tokio::{sync::mpsc, task::AbortHandle};
 
 use crate::{
-    clock::Clock,
-    dispatcher::{Bounds, Dispatcher, Rank, Signal},
+    dispatcher::{Bounds, Rank, Signal},
     executor::Invocation,
-    journal::Body,
-    message::{Message, ReplyTo, RequestError, Standing},
-    registry::Registry,
-    secrets::Secrets,
-    store::{HostId, Lease, Record, RunStatus, Store, StoreError},
+    journal::{Body, RecoverError},
+    letter::{LetterBody, LetterReply},
+    message::{Message, ReplyTo, Request, RequestError, Standing},
+    registry::Entry,
+    shared::{PAUSES, Shared},
+    store::{Lease, Record, Reply, RunStatus, StoreError},
     watch::{Ear, Watchers},
 };
 
 /// Inputs taken into one batch at most: bounds a record's size and how long commands wait.
 const MOST_PER_BATCH: usize = 1024;
 
-/// What all drivers of a host share.
-pub(crate) struct Shared {
-    pub(crate) store: Arc<dyn Store>,
-    pub(crate) dispatcher: Arc<Dispatcher<mpsc::UnboundedSender<Message>>>,
-    pub(crate) clock: Clock,
-    pub(crate) secrets: Secrets,
-    pub(crate) registry: Registry,
-    /// Whose the runs are that are driven here.
-    pub(crate) host: HostId,
-}
-
-impl Shared {
-    /// Tells the store that this host is there. It is queued before anything that this host writes, and durable with it.
-    pub(crate) fn arrive(&self) {
-        drop(self.store.heartbeat(&self.host, Timestamp(i64::MAX)));
-    }
-
-    /// Tells the store that this host is gone: others may have its runs.
-    pub(crate) fn depart(&self) {
-        drop(self.store.heartbeat(&self.host, Timestamp(0)));
-    }
-}
+/// A run whose next clock is nearer than so many times the host's patience stays: loading it has its price.
+const FAR: u32 = 60;
 
 /// Drives one run to its end.
 pub(crate) struct Driver {
     shared: Arc<Shared>,
+    entry: Arc<Entry>,
     run: Run,
     lease: Lease,
     rank: Rank,
     sender: mpsc::UnboundedSender<Message>,
     inbox: mpsc::UnboundedReceiver<Message>,
-    standing: watch::Sender<Standing>,
     attempts: BTreeMap<TaskId, (Fence, AbortHandle)>,
     watchers: Watchers,
     batch: Batch,
@@ -89,30 +71,41 @@ struct Batch {
     slots: i64,
     /// Replies to give once the batch is durable.
     replies: Vec<Replying>,
+    /// Replies to letters, which become durable with the batch.
+    letters: Vec<Reply>,
 }
 
 impl Driver {
-    pub(crate) fn new(
-        shared: Arc<Shared>,
-        run: Run,
-        lease: Lease,
-        rank: Rank,
-        standing: watch::Sender<Standing>,
-    ) -> (Self, mpsc::UnboundedSender<Message>) {
+    pub(crate) fn new(shared: Arc<Shared>, entry: Arc<Entry>, run: Run, lease: Lease, rank: Rank) -> Self {
         let (sender, inbox) = mpsc::unbounded_channel();
-        let driver = Self {
+        Self {
             shared,
+            entry,
             run,
             lease,
             rank,
-            sender: sender.clone(),
+            sender,
             inbox,
-            standing,
             attempts: BTreeMap::new(),
             watchers: Watchers::default(),
             batch: Batch::default(),
-        };
-        (driver, sender)
+        }
+    }
+
+    /// From now on the run is reached here, first by `messages`.
+    pub(crate) fn begin(&self, messages: Vec<Message>) {
+        for message in messages {
+            // The inbox is this driver's own.
+            let _own = self.sender.send(message);
+        }
+        self.entry.standing.send_if_modified(|standing| {
+            let lost = matches!(standing, Standing::Lost(_));
+            if lost {
+                *standing = Standing::Active;
+            }
+            lost
+        });
+        self.entry.set_driver(Some(self.sender.clone()));
     }
 
     /// Has `listener` hear everything from now on.
@@ -141,7 +134,10 @@ impl Driver {
                 break Ok(());
             }
             self.tell_standing();
-            self.next_messages(&mut messages).await;
+            let quiet = self.next_messages(&mut messages).await;
+            if quiet && self.give_back(&mut messages).await {
+                return;
+            }
         };
         self.leave(result);
     }
@@ -150,6 +146,9 @@ impl Driver {
     async fn turn(&mut self, messages: &mut Vec<Message>) -> Result<(), StoreError> {
         self.batch.first_seq = self.run.seq();
         let now = self.shared.clock.now();
+        if messages.iter().any(|message| matches!(message, Message::Mail)) {
+            self.take_mail(now).await?;
+        }
         for message in messages.drain(..) {
             self.take(now, message);
         }
@@ -165,30 +164,80 @@ impl Driver {
         Ok(())
     }
 
-    async fn next_messages(&mut self, messages: &mut Vec<Message>) {
+    /// Waits for messages or the next clock; true if the run could rest and nobody had anything to ask.
+    async fn next_messages(&mut self, messages: &mut Vec<Message>) -> bool {
         let wait = self.run.next_wait().and_then(|at| self.shared.clock.instant(at));
+        let patience = self.shared.patience.filter(|patience| self.could_rest(*patience));
+        let lingers = patience.map(|patience| Instant::now() + patience);
         let received = self.inbox.recv_many(messages, MOST_PER_BATCH);
-        match wait {
+        match [wait, lingers].into_iter().flatten().min() {
             None => {
                 received.await;
+                false
             }
-            Some(at) => {
-                // A timeout is a tick: the turn that follows serves whatever is due.
-                let _elapsed = tokio::time::timeout_at(at.into(), received).await;
-            }
+            // The end of a wait is a tick: the turn that follows serves whatever is due.
+            Some(at) => tokio::time::timeout_at(at.into(), received).await.is_err() && lingers.is_some(),
         }
+    }
+
+    /// Whether nothing but a person or a far-off clock could make something happen.
+    fn could_rest(&self, patience: Duration) -> bool {
+        let near = |at: Timestamp| u128::from(at.since(self.run.now())) < (patience * FAR).as_millis();
+        self.attempts.is_empty()
+            && self.run.wanted_slots() == 0
+            && !self.run.next_wait().is_some_and(near)
+            && !self.watchers.any()
+    }
+
+    /// Gives the run back to the store and forgets it; false, with the messages, if somebody has asked something meanwhile.
+    async fn give_back(&mut self, messages: &mut Vec<Message>) -> bool {
+        let entry = Arc::clone(&self.entry);
+        let _alone = entry.turning.lock().await;
+        entry.set_driver(None);
+        self.inbox.close();
+        messages.extend(std::iter::from_fn(|| self.inbox.try_recv().ok()));
+        let wake_at = self.run.next_wait();
+        if messages.is_empty() && self.shared.store.release(&self.lease, wake_at).await.is_ok() {
+            // Whoever claims what is due learns of its clock, and of a letter that has just come.
+            self.shared.due.notify_one();
+            return true;
+        }
+        (self.sender, self.inbox) = mpsc::unbounded_channel();
+        entry.set_driver(Some(self.sender.clone()));
+        false
+    }
+
+    /// Carries out what letters ask for.
+    async fn take_mail(&mut self, now: Timestamp) -> Result<(), StoreError> {
+        for letter in self.shared.store.mail(&self.lease).await? {
+            let said = match LetterBody::read(&letter.body).map(|body| body.request(&self.run)) {
+                Some(Ok(Some(request))) => self.request(now, request).map_err(|error| error.to_string()),
+                Some(Ok(None)) => Ok(false),
+                Some(Err(error)) => Err(error.to_string()),
+                None => Err("the letter cannot be read; it was written by another Phasm".to_owned()),
+            };
+            self.batch.letters.push(Reply { letter: letter.id, body: LetterReply::from(said).bytes() });
+        }
+        Ok(())
+    }
+
+    /// Asks the run; what is answered if the batch becomes durable.
+    fn request(&mut self, now: Timestamp, request: Request) -> Result<bool, RequestError> {
+        let refused = request.refusal(&self.run);
+        if self.step(now, request.into()) { refused } else { Ok(true) }
     }
 
     fn take(&mut self, now: Timestamp, message: Message) {
         match message {
             Message::Signal(signal) => self.take_signal(now, signal),
             Message::Ask { request, reply } => {
-                let refused = request.refusal(&self.run);
-                let dropped = self.step(now, request.into());
-                self.reply(reply, if dropped { refused } else { Ok(true) });
+                let said = self.request(now, request);
+                self.reply(reply, said);
             }
             Message::Look(look) => look(&self.run),
             Message::Watch(listener) => self.watchers.add(listener),
+            // Taken before the batch.
+            Message::Mail => {}
         }
     }
 
@@ -271,7 +320,14 @@ impl Driver {
     /// Makes the batch durable, then lets watchers hear of it.
     async fn commit(&mut self) -> Result<(), StoreError> {
         let events = std::mem::take(&mut self.batch.events);
-        let Some(count) = u32::try_from(events.len()).ok().and_then(NonZeroU32::new) else { return Ok(()) };
+        let letters = std::mem::take(&mut self.batch.letters);
+        let Some(count) = u32::try_from(events.len()).ok().and_then(NonZeroU32::new) else {
+            return if letters.is_empty() {
+                Ok(())
+            } else {
+                self.shared.store.reply(&self.lease, letters).await
+            };
+        };
         let (first_seq, time) = (self.batch.first_seq, self.run.now());
         let events = Arc::new(events);
         let record =
@@ -281,7 +337,7 @@ impl Driver {
             finished_at: self.run.times().finished_at,
             open: !self.run.is_over(),
         };
-        self.shared.store.append(&self.lease, status, record, Vec::new()).await?;
+        self.shared.store.append(&self.lease, status, record, letters).await?;
         self.watchers.tell(&self.run, first_seq, time, &events);
         Ok(())
     }
@@ -373,7 +429,7 @@ impl Driver {
 
     fn tell_standing(&mut self) {
         let parked = self.run.is_parked();
-        self.standing.send_if_modified(|standing| match (&*standing, parked) {
+        self.entry.standing.send_if_modified(|standing| match (&*standing, parked) {
             (Standing::Active, true) => {
                 *standing = Standing::Parked;
                 true
@@ -382,39 +438,83 @@ impl Driver {
                 *standing = Standing::Active;
                 true
             }
-            (Standing::Active | Standing::Parked | Standing::Ended(_) | Standing::Lost(_), _) => false,
+            (
+                Standing::Active
+                | Standing::Parked
+                | Standing::Closed
+                | Standing::Ended(_)
+                | Standing::Lost(_),
+                _,
+            ) => false,
         });
     }
 
-    /// Stops what still runs, gives every slot back and says how it ended.
+    /// Stops what still runs, gives every slot back and says how it ended. A store that may be well again is asked again.
     fn leave(mut self, result: Result<(), Arc<StoreError>>) {
         for (_, handle) in self.attempts.values() {
             handle.abort();
         }
+        self.entry.set_driver(None);
         self.inbox.close();
         // What a record that was refused would have begun has taken its slots already.
         let mut returned = self.batch.slots + dispatches(&self.batch.commands);
+        let mut unheard = Vec::new();
         while let Ok(message) = self.inbox.try_recv() {
             match message {
                 Message::Signal(Signal::Finished(..) | Signal::Interrupted(_) | Signal::Gone(_)) => {
                     returned += 1;
                 }
                 Message::Signal(Signal::Lent(slots)) => returned += i64::from(slots),
-                Message::Signal(Signal::Started(_) | Signal::Inactive(_)) => {}
+                Message::Signal(Signal::Started(_) | Signal::Inactive(_)) | Message::Mail => {}
                 Message::Ask { request, reply } => {
-                    let _unheard = reply.send(request.refusal(&self.run));
+                    let said = match &result {
+                        Ok(()) => request.refusal(&self.run),
+                        Err(error) => Err(RequestError::Lost(Arc::clone(error))),
+                    };
+                    let _unheard = reply.send(said);
                 }
-                Message::Look(look) => look(&self.run),
-                Message::Watch(listener) => drop(listener),
+                Message::Look(look) if result.is_ok() => look(&self.run),
+                // What was not recorded is shown to nobody.
+                Message::Look(_) | Message::Watch(_) => unheard.push(message),
             }
         }
         self.shared.dispatcher.slots.exchange(self.rank, &self.sender, returned, 0);
-        self.shared.registry.remove(self.run.id());
-        let standing = match result {
-            Ok(()) => Standing::Ended(Arc::new(self.run)),
-            Err(error) => Standing::Lost(error),
-        };
-        self.standing.send_replace(standing);
+        match result {
+            Ok(()) => drop(self.entry.standing.send_replace(Standing::Ended(Arc::new(self.run)))),
+            Err(error) if error.is_passing() => {
+                let shared = Arc::clone(&self.shared);
+                self.shared.control.spawn(retake(shared, self.entry, error, unheard));
+            }
+            Err(error) => drop(self.entry.standing.send_replace(Standing::Lost(error))),
+        }
+    }
+}
+
+/// Takes a run up again once its store is well.
+async fn retake(shared: Arc<Shared>, entry: Arc<Entry>, failed: Arc<StoreError>, unheard: Vec<Message>) {
+    let (mut pause, longest) = PAUSES;
+    let run_id = &entry.id;
+    tracing::warn!(error = &*failed as &dyn std::error::Error, "run {run_id} waits until its store is well");
+    loop {
+        tokio::time::sleep(pause).await;
+        pause = (pause * 2).min(longest);
+        match shared.reach(run_id, Vec::new()).await {
+            Err(RecoverError::Store(error)) if error.is_passing() && !shared.is_closed() => {}
+            Ok(_) => {
+                // Those that come too late are dropped, which tells whoever waits for them.
+                unheard.into_iter().for_each(|message| drop(entry.tell(message)));
+                return;
+            }
+            Err(RecoverError::Ended { .. }) => return,
+            Err(error) => {
+                tracing::warn!(
+                    error = &error as &dyn std::error::Error,
+                    "run {run_id} cannot be taken up again"
+                );
+                entry.standing.send_replace(Standing::Lost(failed));
+                return;
+            }
+        }
     }
 }
 

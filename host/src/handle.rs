@@ -11,7 +11,10 @@ use phasm_engine::{
 use tokio::sync::{mpsc, oneshot, watch};
 
 use crate::{
-    message::{Message, Request, RequestError, Standing},
+    journal::RecoverError,
+    message::{Message, Request, RequestError, Standing, tasks_named},
+    registry::Entry,
+    shared::Shared,
     store::StoreError,
     watch::Notice,
 };
@@ -37,12 +40,18 @@ impl From<RunError> for RequestError {
     }
 }
 
-/// One run of a host.
-#[derive(Clone, Debug)]
+/// One run of a host, whether it is in memory or waits in its store.
+#[derive(Clone)]
 pub struct RunHandle {
-    pub(crate) id: Arc<str>,
-    pub(crate) sender: mpsc::UnboundedSender<Message>,
-    pub(crate) standing: watch::Receiver<Standing>,
+    shared: Arc<Shared>,
+    entry: Arc<Entry>,
+    standing: watch::Receiver<Standing>,
+}
+
+impl std::fmt::Debug for RunHandle {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("RunHandle").field("id", self.id()).finish_non_exhaustive()
+    }
 }
 
 /// How a wait for a run ended.
@@ -58,7 +67,12 @@ impl RunHandle {
     /// The run's id.
     #[must_use]
     pub fn id(&self) -> &Arc<str> {
-        &self.id
+        &self.entry.id
+    }
+
+    pub(crate) fn new(shared: &Arc<Shared>, entry: &Arc<Entry>) -> Self {
+        let standing = entry.standing.subscribe();
+        Self { shared: Arc::clone(shared), entry: Arc::clone(entry), standing }
     }
 
     /// Waits for the end.
@@ -81,6 +95,7 @@ impl RunHandle {
         match reached {
             Standing::Ended(run) => Ok(Waited::Ended(Box::new(RunView::of(&run)))),
             Standing::Lost(error) => Err(RunError::Lost(error)),
+            Standing::Closed => Err(RunError::Closed),
             Standing::Active | Standing::Parked => Ok(Waited::Parked(Box::new(self.view().await?))),
         }
     }
@@ -91,12 +106,12 @@ impl RunHandle {
     /// [`RunError`] when the run's store failed or its host was dropped.
     pub async fn ended(&self) -> Result<Arc<Run>, RunError> {
         let mut standing = self.standing.clone();
-        let over = |standing: &Standing| matches!(standing, Standing::Ended(_) | Standing::Lost(_));
+        let over = |standing: &Standing| !matches!(standing, Standing::Active | Standing::Parked);
         let reached = standing.wait_for(over).await.map_err(|_closed| RunError::Closed)?.clone();
         match reached {
             Standing::Ended(run) => Ok(run),
             Standing::Lost(error) => Err(RunError::Lost(error)),
-            Standing::Active | Standing::Parked => Err(RunError::Closed),
+            Standing::Active | Standing::Parked | Standing::Closed => Err(RunError::Closed),
         }
     }
 
@@ -120,9 +135,7 @@ impl RunHandle {
         let look = move |run: &Run| {
             let _unheard = answer.send(look(run));
         };
-        if let Err(mpsc::error::SendError(Message::Look(look))) =
-            self.sender.send(Message::Look(Box::new(look)))
-        {
+        if let Some(Message::Look(look)) = self.reach(Message::Look(Box::new(look))).await? {
             look(self.ended().await?.as_ref());
         }
         hears.await.map_err(|_closed| RunError::Closed)
@@ -145,13 +158,35 @@ impl RunHandle {
     #[must_use]
     pub fn watch(&self) -> mpsc::UnboundedReceiver<Notice> {
         let (listener, notices) = mpsc::unbounded_channel();
-        self.tell(Message::Watch(listener));
+        if let Err(message) = self.entry.tell(Message::Watch(listener)) {
+            let handle = self.clone();
+            // A run that has ended drops the listener, which tells whoever listens.
+            self.shared.control.spawn(async move { drop(handle.reach(message).await) });
+        }
         notices
     }
 
-    /// A run that has ended drops the message, which tells whoever waits for what follows from it.
-    pub(crate) fn tell(&self, message: Message) {
-        let _ended = self.sender.send(message);
+    /// Has a message reach the run, which is loaded for it if it waits in its store. It comes back from one that has ended.
+    ///
+    /// # Errors
+    /// When the run cannot be loaded.
+    async fn reach(&self, message: Message) -> Result<Option<Message>, RunError> {
+        let Err(mut message) = self.entry.tell(message) else { return Ok(None) };
+        while matches!(*self.standing.borrow(), Standing::Active | Standing::Parked) {
+            match self.shared.reach(self.id(), Vec::new()).await {
+                Ok(_) | Err(RecoverError::Ended { .. }) => {}
+                Err(RecoverError::Store(error)) => return Err(RunError::Lost(Arc::new(error))),
+                Err(other) => {
+                    let (run_id, reason) = (Arc::clone(self.id()), other.to_string());
+                    return Err(RunError::Lost(Arc::new(StoreError::Unreachable { run_id, reason })));
+                }
+            }
+            match self.entry.tell(message) {
+                Ok(()) => return Ok(None),
+                Err(unheard) => message = unheard,
+            }
+        }
+        Ok(Some(message))
     }
 
     /// Cancels the run: every open task run is Cancelled `user`, attempts are stopped. Durable when it returns.
@@ -182,9 +217,7 @@ impl RunHandle {
     /// [`RequestError`] when the run has ended (to cancel it), has no such task run, or could not record it.
     pub async fn ask(&self, request: Request) -> Result<bool, RequestError> {
         let (reply, hears) = oneshot::channel();
-        if let Err(mpsc::error::SendError(Message::Ask { request, reply })) =
-            self.sender.send(Message::Ask { request, reply })
-        {
+        if let Some(Message::Ask { request, reply }) = self.reach(Message::Ask { request, reply }).await? {
             let run = self.ended().await?;
             let _heard = reply.send(request.refusal(&run));
         }
@@ -201,12 +234,4 @@ impl RunHandle {
         });
         found.await?.ok_or(RequestError::UnknownTask)
     }
-}
-
-/// The task runs that `name` may mean, in creation order: a task run's id, its `scope/taskName` or its `taskName`.
-pub fn tasks_named<'a>(run: &'a Run, name: &'a str) -> impl Iterator<Item = &'a TaskRun> {
-    let is_named = move |task: &&TaskRun| {
-        run.node(task).name.as_ref() == name || run.path(task) == name || run.task_run_id(task.id) == name
-    };
-    run.tasks().iter().filter(is_named)
 }

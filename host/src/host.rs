@@ -1,6 +1,5 @@
 //! The embedding API: open a host, submit documents, await views.
 
-mod missing;
 mod recover;
 mod rerun;
 mod setup;
@@ -8,7 +7,7 @@ mod setup;
 use std::{
     sync::{
         Arc,
-        atomic::{AtomicU64, Ordering},
+        atomic::{AtomicBool, AtomicU64},
     },
     time::Duration,
 };
@@ -20,23 +19,19 @@ use phasm_engine::{
     run::{Run, Step, Submission, SubmitEnv},
     value::Map,
 };
-use tokio::{
-    runtime::Runtime,
-    sync::{mpsc, watch},
-};
+use tokio::{runtime::Runtime, sync::mpsc};
 
 pub use self::{
     rerun::{Rerun, RerunError},
     setup::{HostBuilder, OpenError},
 };
 use crate::{
-    dispatcher::Rank,
-    driver::{Driver, Shared},
+    claimer,
     handle::RunHandle,
-    message::{Message, Standing},
     plugins::Plugins,
     reader,
     registry::Registry,
+    shared::Shared,
     store::{HostId, Lease, RunHead, Store, StoreError},
     watch::{Listener, Notice},
 };
@@ -50,12 +45,8 @@ const LONGEST_CLOSE: Duration = Duration::from_secs(10);
 /// stops every run where it stands; a store that outlives the process keeps what was durable.
 pub struct Host {
     shared: Arc<Shared>,
-    plugins: Option<Plugins>,
     facts: Facts,
     allow_missing: bool,
-    submitted: AtomicU64,
-    /// Held while a run is recovered, so that nobody recovers it twice.
-    recovering: tokio::sync::Mutex<()>,
     control: Control,
 }
 
@@ -95,13 +86,31 @@ impl Host {
     /// The same host, which keeps the runs submitted from now on in `store`.
     #[must_use]
     pub fn with_store(mut self, store: Arc<dyn Store>) -> Self {
-        let Shared { dispatcher, clock, secrets, host, .. } = self.shared.as_ref();
-        let (dispatcher, clock, secrets, host) =
-            (Arc::clone(dispatcher), *clock, secrets.clone(), host.clone());
-        let registry = Registry::default();
-        self.shared = Arc::new(Shared { store, dispatcher, clock, secrets, registry, host });
-        self.shared.arrive();
+        let old = &*self.shared;
+        self.shared = Arc::new(Shared {
+            store,
+            dispatcher: Arc::clone(&old.dispatcher),
+            clock: old.clock,
+            secrets: old.secrets.clone(),
+            registry: Registry::default(),
+            host: old.host.clone(),
+            plugins: old.plugins.clone(),
+            control: old.control.clone(),
+            due: Arc::default(),
+            patience: old.patience,
+            closed: AtomicBool::new(false),
+            driven: AtomicU64::new(0),
+        });
+        self.open_store();
         self
+    }
+
+    /// Arrives at the store, and claims what is due there.
+    fn open_store(&self) {
+        self.shared.arrive();
+        if self.shared.patience.is_some() {
+            self.shared.control.spawn(claimer::claim_what_is_due(Arc::downgrade(&self.shared)));
+        }
     }
 
     /// Reads and validates a document. `name` is what problems call it; its extension chooses JSON or YAML. The executors
@@ -120,7 +129,7 @@ impl Host {
     /// # Errors
     /// Every problem of the document at once.
     pub async fn plan_draft(&self, draft: Draft) -> Result<Arc<Plan>, Problems> {
-        let executors = match &self.plugins {
+        let executors = match &self.shared.plugins {
             // Nothing is built for a document that has to be mended anyway.
             Some(plugins) if draft.is_sound() => plugins.executors(&draft.executor_types()).await,
             Some(_) | None => Executors::any(),
@@ -216,12 +225,13 @@ impl Host {
             key: None,
         });
         let lease = Lease::first(head, self.shared.host.clone());
-        self.drive(run, step, lease, listener, None).await
+        let entry = self.shared.registry.entry(run.id());
+        self.shared.drive(&entry, run, step, lease, listener, Vec::new()).await
     }
 
     /// Has the store keep what the run is pinned to. It is queued before the submission, and fails together with it.
     fn keep_components(&self, plan: &Plan) {
-        let Some(plugins) = &self.plugins else { return };
+        let Some(plugins) = &self.shared.plugins else { return };
         for pinned in plan.executors.values() {
             if let (Some(digest), Some(bytes)) = (&pinned.digest, plugins.component(pinned)) {
                 drop(self.shared.store.keep_component(digest, bytes));
@@ -233,36 +243,6 @@ impl Host {
     fn secrets_of(&self, plan: &Plan) -> Vec<SecretRef> {
         let has = |secret: &SecretRef| self.shared.secrets.get(secret).is_some();
         plan.secrets().into_iter().filter(has).collect()
-    }
-
-    /// Drives a run on from a step that is not durable yet: its first, or the first after it was recovered. `first`
-    /// reaches it before anything is begun.
-    async fn drive(
-        &self,
-        run: Run,
-        step: Step,
-        lease: Lease,
-        listener: Option<Listener>,
-        first: Option<Message>,
-    ) -> Result<RunHandle, StoreError> {
-        let number = self.submitted.fetch_add(1, Ordering::Relaxed);
-        let rank = Rank::new(lease.head.priority, lease.head.submitted_at, number);
-        let id = Arc::clone(run.id());
-        let (standing, watched) = watch::channel(Standing::Active);
-        let (mut driver, sender) = Driver::new(Arc::clone(&self.shared), run, lease, rank, standing);
-        if let Some(listener) = listener {
-            driver.watch(listener);
-        }
-        driver.record_first(step).await?;
-        let handle = RunHandle { id, sender, standing: watched };
-        if let Some(message) = first {
-            handle.tell(message);
-        }
-        if let Some(control) = &self.control.0 {
-            self.shared.registry.add(handle.clone());
-            control.spawn(driver.drive());
-        }
-        Ok(handle)
     }
 
     /// Closes the host: every run stops where it stands, and nothing of it holds the store any more when this returns.
@@ -279,6 +259,12 @@ impl Host {
         &self.shared.host
     }
 
+    /// How many runs are in memory: those that something happens to, and those that somebody watches.
+    #[must_use]
+    pub fn loaded(&self) -> usize {
+        self.shared.registry.loaded()
+    }
+
     /// Where this host keeps its runs.
     #[must_use]
     pub fn store(&self) -> &Arc<dyn Store> {
@@ -288,6 +274,6 @@ impl Host {
     /// The plugins of this host; none when it was opened with another executor.
     #[must_use]
     pub fn plugins(&self) -> Option<&Plugins> {
-        self.plugins.as_ref()
+        self.shared.plugins.as_ref()
     }
 }

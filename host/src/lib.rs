@@ -80,13 +80,17 @@ pub mod secrets;
 pub mod reader;
 
 // Submit and drive: a handle outside, a driver inside, and the words between them.
+mod claimer;
 pub mod clock;
 mod dispatcher;
 mod driver;
 mod handle;
+mod letter;
+mod loading;
 mod message;
 mod missing;
 mod registry;
+mod shared;
 
 // Keep: what is durable, and the run that follows from it.
 pub mod journal;
@@ -110,10 +114,11 @@ pub use phasm_engine::{
 pub use phasm_sandbox::{self as sandbox, executor};
 
 pub use self::{
-    handle::{RunError, RunHandle, Waited, tasks_named},
+    handle::{RunError, RunHandle, Waited},
     host::{Host, HostBuilder, OpenError, Rerun, RerunError, SubmitError},
     journal::RecoverError,
-    message::{Request, RequestError},
+    letter::{LetterBody, LetterReply},
+    message::{Request, RequestError, tasks_named},
     missing::Missing,
     watch::{LogLine, Notice, ProgressNote},
 };

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use phasm_engine::{
     event::{Input, TaskId},
-    run::Run,
+    run::{Run, TaskRun},
     value::Map,
 };
 use tokio::sync::oneshot;
@@ -21,6 +21,8 @@ pub(crate) enum Message {
     Look(Box<dyn FnOnce(&Run) + Send>),
     /// Somebody wants to hear what happens from now on.
     Watch(Listener),
+    /// There may be letters to the run in its store.
+    Mail,
 }
 
 impl From<Signal> for Message {
@@ -92,6 +94,16 @@ pub(crate) enum Standing {
     Parked,
     /// It has ended.
     Ended(Arc<Run>),
+    /// The host was closed.
+    Closed,
     /// It could not be recorded; its journal is the truth, nothing drives it here.
     Lost(Arc<StoreError>),
+}
+
+/// The task runs that `name` may mean, in creation order: a task run's id, its `scope/taskName` or its `taskName`.
+pub fn tasks_named<'a>(run: &'a Run, name: &'a str) -> impl Iterator<Item = &'a TaskRun> {
+    let is_named = move |task: &&TaskRun| {
+        run.node(task).name.as_ref() == name || run.path(task) == name || run.task_run_id(task.id) == name
+    };
+    run.tasks().iter().filter(is_named)
 }

@@ -1,30 +1,118 @@
-//! Which runs this host drives.
+//! The runs that somebody in this process has something to do with.
 
 use std::{
     collections::HashMap,
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    sync::{Arc, Mutex, MutexGuard, PoisonError, Weak},
 };
 
-use crate::handle::RunHandle;
+use tokio::sync::{mpsc, watch};
 
-/// The runs a host drives.
+use crate::message::{Message, Standing};
+
+/// The runs that are driven here, or that somebody here holds a handle of.
 #[derive(Debug, Default)]
-pub(crate) struct Registry(Mutex<HashMap<Arc<str>, RunHandle>>);
+pub(crate) struct Registry(Mutex<Known>);
+
+#[derive(Debug, Default)]
+struct Known {
+    runs: HashMap<Arc<str>, Weak<Entry>>,
+    /// At this size those that nobody has to do with any more are forgotten.
+    sweep_at: usize,
+}
+
+/// What drivers and handles of a run share.
+#[derive(Debug)]
+pub(crate) struct Entry {
+    pub(crate) id: Arc<str>,
+    /// Where its driver hears, if it is loaded.
+    driver: Mutex<Option<mpsc::UnboundedSender<Message>>>,
+    pub(crate) standing: watch::Sender<Standing>,
+    /// Held while it is loaded or given back, so that neither is done twice.
+    pub(crate) turning: tokio::sync::Mutex<()>,
+}
+
+impl Entry {
+    fn new(id: &Arc<str>) -> Arc<Self> {
+        Arc::new(Self {
+            id: Arc::clone(id),
+            driver: Mutex::default(),
+            standing: watch::Sender::default(),
+            turning: tokio::sync::Mutex::default(),
+        })
+    }
+
+    /// A message that reaches nobody comes back: the run is not loaded.
+    pub(crate) fn tell(&self, message: Message) -> Result<(), Message> {
+        let Some(driver) = self.driver().clone() else { return Err(message) };
+        driver.send(message).map_err(|unheard| unheard.0)
+    }
+
+    pub(crate) fn is_loaded(&self) -> bool {
+        self.driver().as_ref().is_some_and(|driver| !driver.is_closed())
+    }
+
+    pub(crate) fn set_driver(&self, driver: Option<mpsc::UnboundedSender<Message>>) {
+        *self.driver() = driver;
+    }
+
+    fn driver(&self) -> MutexGuard<'_, Option<mpsc::UnboundedSender<Message>>> {
+        self.driver.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn close(&self) {
+        self.standing.send_if_modified(|standing| {
+            let goes_on = matches!(standing, Standing::Active | Standing::Parked);
+            if goes_on {
+                *standing = Standing::Closed;
+            }
+            goes_on
+        });
+    }
+}
 
 impl Registry {
-    pub(crate) fn get(&self, run_id: &str) -> Option<RunHandle> {
-        self.handles().get(run_id).cloned()
+    /// The entry of a run; a new one if nobody has to do with it yet.
+    pub(crate) fn entry(&self, run_id: &Arc<str>) -> Arc<Entry> {
+        let mut known = self.known();
+        if let Some(entry) = known.runs.get(run_id).and_then(Weak::upgrade) {
+            return entry;
+        }
+        let entry = Entry::new(run_id);
+        known.runs.insert(Arc::clone(run_id), Arc::downgrade(&entry));
+        known.sweep();
+        entry
     }
 
-    pub(crate) fn add(&self, handle: RunHandle) {
-        self.handles().insert(Arc::clone(&handle.id), handle);
+    /// The entry of a run that somebody has to do with.
+    pub(crate) fn get(&self, run_id: &str) -> Option<Arc<Entry>> {
+        self.known().runs.get(run_id)?.upgrade()
     }
 
-    pub(crate) fn remove(&self, run_id: &str) {
-        self.handles().remove(run_id);
+    /// How many runs are loaded.
+    pub(crate) fn loaded(&self) -> usize {
+        self.entries().iter().filter(|entry| entry.is_loaded()).count()
     }
 
-    fn handles(&self) -> MutexGuard<'_, HashMap<Arc<str>, RunHandle>> {
+    /// Whoever waits for a run waits no longer.
+    pub(crate) fn close(&self) {
+        self.entries().iter().for_each(|entry| entry.close());
+    }
+
+    fn entries(&self) -> Vec<Arc<Entry>> {
+        self.known().runs.values().filter_map(Weak::upgrade).collect()
+    }
+
+    fn known(&self) -> MutexGuard<'_, Known> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Known {
+    /// Each entry is looked at so often as its number doubles, which is twice on average.
+    fn sweep(&mut self) {
+        if self.runs.len() > self.sweep_at {
+            self.runs.retain(|_, entry| entry.strong_count() > 0);
+            self.sweep_at = (self.runs.len() * 2).max(64);
+        }
     }
 }

@@ -218,6 +218,12 @@ pub trait Store: ReadStore {
     /// When the store cannot be read.
     fn mail(&self, lease: &Lease) -> Pending<Vec<Letter>>;
 
+    /// Leaves replies to letters that changed nothing.
+    ///
+    /// # Errors
+    /// [`StoreError::Fenced`] if the run was claimed by somebody else.
+    fn reply(&self, lease: &Lease, replies: Vec<Reply>) -> Pending<()>;
+
     /// Keeps the component of that digest; one that is kept already stays as it is.
     ///
     /// # Errors

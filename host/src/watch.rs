@@ -78,7 +78,7 @@ impl Watchers {
         self.shared.any.store(true, Ordering::Release);
     }
 
-    fn any(&self) -> bool {
+    pub(crate) fn any(&self) -> bool {
         self.shared.any.load(Ordering::Acquire)
     }
 

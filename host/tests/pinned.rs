@@ -1,11 +1,19 @@
 //! Runs keep to what they were submitted with: the components, what these are granted, and the secrets.
 #![expect(clippy::unwrap_used, reason = "tests")]
 
-use std::{fs, path::Path, sync::Arc};
+use std::{
+    fs,
+    path::{Path, PathBuf},
+    sync::{
+        Arc,
+        atomic::{AtomicU32, Ordering::SeqCst},
+    },
+};
 
 use phasm::{
     Host, HostBuilder, Missing, RecoverError, Request, RunHandle, Waited,
     engine::{phase::Phase, value::Map},
+    plugins::Builder,
     sandbox::{DirGrant, Grants},
     secrets::Secrets,
     store::{Memory, Sqlite, Store},
@@ -162,4 +170,44 @@ async fn what_stands_for_nothing_is_refused() {
     assert_eq!(plan.warnings.iter().map(|warning| warning.code).collect::<Vec<_>>(), ["W002"]);
     let view = allowing.submit(&plan, &Map::new()).await.unwrap().wait().await.unwrap();
     assert_eq!((view.phase, view.tasks[0].code), (Phase::Error, Some(3)));
+}
+
+/// Gives what building came to, and counts how often it was asked.
+struct Counting(AtomicU32, Result<PathBuf, String>);
+
+impl Builder for Counting {
+    fn artefact(&self, _: &Path) -> Result<PathBuf, String> {
+        self.0.fetch_add(1, SeqCst);
+        self.1.clone()
+    }
+}
+
+/// R-I6: what does not build stops a run before it is stored; what does is looked up and built once a submit.
+#[tokio::test]
+async fn what_does_not_build_is_refused_and_what_does_is_built_once() {
+    let dir = tempfile::tempdir().unwrap();
+    let plugins = dir.path().join("plugins");
+    fs::create_dir_all(plugins.join("ask")).unwrap();
+    fs::write(plugins.join("ask/Cargo.toml"), "[package.metadata.phasm]\n").unwrap();
+    let artefact = dir.path().join("artefact.out");
+    fs::write(&artefact, guest("suspend")).unwrap();
+    let store: Arc<dyn Store> = Arc::new(Memory::default());
+    let built_by = |builder: &Arc<Counting>| {
+        let builder = Arc::clone(builder) as Arc<dyn Builder>;
+        host(&store, Host::builder().plugin_dir(&plugins).plugin_builder(builder).secrets(secrets()))
+    };
+    let failing = Arc::new(Counting(AtomicU32::new(0), Err("error: not today".to_owned())));
+    let problems = built_by(&failing).plan("w.yaml", DOCUMENT).await.unwrap_err();
+    let [problem] = &*problems else { panic!("{problems}") };
+    assert_eq!((problem.code, problem.line, failing.0.load(SeqCst)), ("P071", 10, 1));
+    assert!(problem.message.contains("plugin `ask`: error: not today"), "{problem}");
+    // Nothing is built for a document that has to be mended anyway.
+    let wrong = DOCUMENT.replace("entrypoint: ask", "entrypoint: ask\n  timout: 1s");
+    let building = Arc::new(Counting(AtomicU32::new(0), Ok(artefact)));
+    let living = built_by(&building);
+    assert_eq!(living.plan("w.yaml", &wrong).await.unwrap_err().len(), 1);
+    assert_eq!(building.0.load(SeqCst), 0);
+    let run = park(&living).await;
+    assert_eq!(answered(&run).await, Phase::Succeeded);
+    assert_eq!(building.0.load(SeqCst), 1);
 }

@@ -127,6 +127,18 @@ async fn submit(host: &Host, document: &str) -> RunHandle {
     host.submit(&plan, &who("Ada")).await.unwrap()
 }
 
+/// Waits for a run and lets go of it, and so of the store.
+async fn ended(run: RunHandle) -> (Arc<str>, RunView) {
+    let view = run.wait().await.unwrap();
+    (Arc::clone(run.id()), view)
+}
+
+/// Waits for a run to park, and lets go of it.
+async fn parked(run: RunHandle) -> Arc<str> {
+    assert!(matches!(run.wait_or_park().await.unwrap(), Waited::Parked(_)));
+    Arc::clone(run.id())
+}
+
 fn from_failed() -> Rerun {
     Rerun { from_failed: true, ..Rerun::default() }
 }
@@ -142,16 +154,16 @@ async fn what_had_succeeded_is_not_executed_again() {
     let broken = Fake::new(false);
     let host = place.host(&broken);
     let failed = submit(&host, &document("fail")).await;
-    let left = failed.wait().await.unwrap();
+    let (failed, left) = ended(failed).await;
     assert_eq!((left.phase, broken.called()), (Phase::Failed, ["a", "b", "c"].map(String::from).into()));
     kill(host).await;
 
     let mended = Fake::new(true);
     let host = place.host(&mended);
-    let again = host.rerun(failed.id(), &from_failed()).await.unwrap();
+    let again = host.rerun(&failed, &from_failed()).await.unwrap();
     let view = again.wait().await.unwrap();
     assert_eq!(mended.called(), ["c", "d"]);
-    let of = failed.id().as_ref();
+    let of = failed.as_ref();
     let expected = [
         ("main", Phase::Succeeded, None),
         ("a", Phase::Succeeded, Some(of)),
@@ -161,10 +173,10 @@ async fn what_had_succeeded_is_not_executed_again() {
     ];
     assert_eq!(phases(&view), expected);
     assert_eq!((view.rerun_of.as_deref(), view.phase), (Some(of), Phase::Succeeded));
-    assert_ne!(again.id(), failed.id());
+    assert_ne!(again.id(), &failed);
     let d = view.tasks.last().unwrap();
     assert_eq!(d.outputs.first().unwrap().value, "Ada".into());
-    let stays = host.replay(failed.id()).await.unwrap();
+    let stays = host.replay(&failed).await.unwrap();
     assert_eq!(stays.phase(), Phase::Failed, "the earlier run stays as it is");
 
     let other = Rerun { from_failed: true, parameters: who("Bob") };
@@ -190,21 +202,20 @@ async fn a_rerun_is_recovered_as_any_run() {
         ),
     )
     .await;
-    failed.wait().await.unwrap();
+    let (failed, _) = ended(failed).await;
     kill(host).await;
 
     let mended = Fake::new(true);
     let host = place.host(&mended);
-    let again = host.rerun(failed.id(), &from_failed()).await.unwrap();
-    assert!(matches!(again.wait_or_park().await.unwrap(), Waited::Parked(_)));
+    let again = parked(host.rerun(&failed, &from_failed()).await.unwrap()).await;
     assert_eq!(mended.called(), ["c", "d"]);
     kill(host).await;
 
     let host = place.host(&mended);
-    let recovered = host.recover_run(again.id()).await.unwrap();
+    let recovered = host.recover_run(&again).await.unwrap();
     assert!(recovered.resume("d", Map::new()).await.unwrap());
     let view = recovered.wait().await.unwrap();
-    assert_eq!((view.phase, view.rerun_of.as_deref()), (Phase::Succeeded, Some(failed.id().as_ref())));
+    assert_eq!((view.phase, view.rerun_of.as_deref()), (Phase::Succeeded, Some(failed.as_ref())));
     assert_eq!(mended.called(), ["d"]);
     assert_eq!(view.tasks.iter().filter(|task| task.reused.is_some()).count(), 2);
 }
@@ -221,20 +232,20 @@ async fn what_cannot_be_run_again_is_refused_and_nothing_is_stored() {
         r#""valueFrom": {"secretKeyRef": {"name": "api", "key": "token"}}"#,
     );
     let failed = submit(&host, &secret).await;
-    failed.wait().await.unwrap();
-    let open = submit(&host, &document("hang")).await;
-    let refused = host.rerun(open.id(), &from_failed()).await;
+    let (failed, _) = ended(failed).await;
+    let open = Arc::clone(submit(&host, &document("hang")).await.id());
+    let refused = host.rerun(&open, &from_failed()).await;
     assert!(matches!(&refused, Err(RerunError::Open { phase, .. }) if !phase.is_terminal()), "{refused:?}");
     let unknown = host.rerun("nobody", &from_failed()).await;
     assert!(matches!(&unknown, Err(RerunError::Recover(RecoverError::Store(_)))), "{unknown:?}");
     let wrong = Rerun { from_failed: true, parameters: Map::from([("whom".into(), "Bob".into())]) };
-    let wrong = host.rerun(failed.id(), &wrong).await;
+    let wrong = host.rerun(&failed, &wrong).await;
     let Err(RerunError::Submit(SubmitError::Problems(problems))) = &wrong else { panic!("{wrong:?}") };
     assert!(problems.to_string().contains("unknown parameter `whom`"), "{problems}");
     kill(host).await;
 
     let host = place.host(&broken);
-    let missing = host.rerun(failed.id(), &from_failed()).await;
+    let missing = host.rerun(&failed, &from_failed()).await;
     assert!(matches!(&missing, Err(RerunError::Recover(RecoverError::Missing { .. }))), "{missing:?}");
     assert_eq!(host.store().list(phasm::store::Filter::default(), 9).await.unwrap().len(), 2);
 }

@@ -7,15 +7,16 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use phasm::reader;
-use phasm_engine::{
-    plan::{Draft, Executors},
-    value::Value,
-};
+use phasm::{Value, reader};
+use phasm_engine::plan::{Draft, Executors};
+
+fn text_of(path: &str) -> String {
+    fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("..").join(path)).unwrap()
+}
 
 /// The YAML blocks of a page.
 fn blocks(page: &str) -> Vec<String> {
-    let text = fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("..").join(page)).unwrap();
+    let text = text_of(page);
     let found = text.split("```yaml\n").skip(1).filter_map(|rest| rest.split("```").next());
     found.map(str::to_owned).collect()
 }
@@ -207,5 +208,38 @@ fn broken_links_are_found() {
         ("host/docs/clay.md", false),
     ] {
         assert_eq!(leads_somewhere(&page, link), leads, "{link}");
+    }
+}
+
+/// What the library takes from the crates below it is documented in its own pages.
+#[test]
+fn the_librarys_pages_hold_the_types_of_the_crates_below() {
+    let text = text_of("host/src/lib.rs");
+    let lines = || text.lines();
+    let taken: Vec<_> =
+        lines().zip(lines().skip(1)).filter(|(_, line)| line.starts_with("pub use phasm_")).collect();
+    assert!(taken.len() >= 3, "{taken:?}");
+    assert!(taken.iter().all(|(before, _)| *before == "#[doc(inline)]"), "{taken:?}");
+    // They are there at the root as well, as `Value` is above.
+    type Taken = (phasm::Map, phasm::Outcome, phasm::Phase, phasm::Plan, phasm::RunView, phasm::TaskView);
+    let _: Option<(Taken, phasm::Problem, phasm::Problems, phasm::Output)> = None;
+}
+
+/// The README says what else there is, and what is not there yet.
+#[test]
+fn the_readme_says_why_not_something_else_and_what_is_not_there() {
+    let readme = text_of("README.md");
+    let part = |heading: &str| {
+        let (_, rest) = readme.split_once(&format!("\n{heading}\n")).unwrap();
+        rest.split("\n## ").next().unwrap().to_owned()
+    };
+    let (others, limits) = (part("### Why not …"), part("## Honest limits"));
+    for other in ["a shell script", "Argo Workflows", "Temporal"] {
+        assert!(others.contains(&format!("\n| {other}")), "{other}");
+    }
+    for absent in
+        ["No server", "No schedule", "No network", "No leases", "tenants", "No artifacts", "kept until"]
+    {
+        assert!(limits.contains(absent), "{absent}");
     }
 }

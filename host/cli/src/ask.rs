@@ -11,27 +11,30 @@ use super::{
     text,
 };
 
-/// Has a request recorded and its run driven on. Nothing is begun before the request has reached the run.
+/// Has a request to the run that `meant` names recorded, and the run driven on. Nothing is begun before the request has
+/// reached it.
 ///
 /// `request` makes it of the run as it was recorded last; `word` is what is said of a request that was carried out.
 ///
 /// # Errors
 /// When there is no such run, it has ended, or `request` refuses.
 pub(super) async fn ask(
-    run_id: &str,
+    meant: &str,
     (store, arguments, screen): (&StoreArgument, &DriveArguments, &Screen),
     answers: Answers,
     word: &str,
     request: impl FnOnce(&Run) -> Result<Request, Failure>,
 ) -> Result<Started, Failure> {
+    let way = arguments.way(&store.path()?);
+    let (_, run_id) = store.find(meant).await?;
     let prepared = store.host(arguments, screen).await?;
-    let run = stored::recorded(&prepared, run_id).await?;
+    let run = stored::recorded(&prepared, &run_id, &way).await?;
     stored::check_open(&run)?;
     let request = request(&run)?;
     prepared.build_unpinned([&**run.plan()].into_iter()).await;
     prepared.create_dirs()?;
-    let asked = prepared.host.ask_run(run_id, request).await;
-    let (handle, notices, answer) = asked.map_err(|error| stored::failed(error, &[]))?;
+    let asked = prepared.host.ask_run(&run_id, request).await;
+    let (handle, notices, answer) = asked.map_err(|error| stored::failed(error, &way))?;
     match answer {
         Ok(true) => screen.err(&format!("{word}: true\n")),
         // Its clocks ended it while nobody drove the run.

@@ -19,9 +19,9 @@ use super::{
 /// already ended, or if another process holds the store.
 #[derive(Args, Debug)]
 #[command(after_help = "Examples:\n  phasm cancel RUN --store runs.db\n  \
-                        phasm cancel RUN --task audit/mirror --store runs.db")]
+                        phasm cancel @last --task audit/mirror --store runs.db")]
 pub(super) struct CancelArguments {
-    /// The run's id, as `list` shows it.
+    /// The run: its id, 4 or more characters that only its id begins or ends with, or `@last`.
     #[arg(value_name = "RUN")]
     run: String,
 
@@ -43,11 +43,12 @@ pub(super) fn cancel(
     screen: &Screen,
 ) -> Result<Exit, Failure> {
     let CancelArguments { run, task, store, drive } = arguments;
+    let manner = Manner::new(drive, Some(&store.path()?), log_level);
     let start = ask(run, (store, drive, screen), Answers::default(), "cancelled", |run| match task {
         None => Ok(Request::Cancel),
         Some(name) => {
             stored::task(run, name, ("cancelled: false", "open"), stored::is_open).map(Request::CancelTask)
         }
     });
-    drive::drive(Manner::new(drive, log_level), screen, start)
+    drive::drive(&manner, screen, start)
 }

@@ -9,30 +9,35 @@ mod session;
 mod snapshot;
 mod summary;
 
-use std::process::exit;
+use std::{collections::BTreeMap, path::Path, process::exit, sync::Arc, time::Duration};
 
 use clap::Args;
-use phasm::{Notice, RunHandle, engine::run::RunView};
+use phasm::{
+    Notice, RunHandle,
+    clock::Clock,
+    engine::run::{Run, RunView},
+};
 use tokio::{
     runtime::{Builder as RuntimeBuilder, Runtime},
     sync::mpsc::UnboundedReceiver,
 };
 
-use self::session::Session;
 pub(super) use self::{
     answers::{Answer, Answers, answer, payload},
     plain::Plain,
     prepare::{Configured, Prepared, configuration, open},
-    summary::of as summary,
+    summary::{of as summary, with_tree as summary_with_tree},
 };
+use self::{session::Session, snapshot::Snapshot};
 use super::{
     exit::Exit,
     failure::{Failure, While},
+    hint::Way,
     places::Places,
     problems,
     screen::Screen,
-    signals::Interrupts,
-    text,
+    signals::{Interrupts, Told},
+    text, times,
     trace::LogLevel,
 };
 
@@ -53,15 +58,30 @@ pub(super) struct DriveArguments {
     /// Print the journal to stdout as it happens, one JSON object a line.
     #[arg(long)]
     events: bool,
+
+    /// With a file store: how long attempts may take to end after SIGTERM, before their runs are left open.
+    #[arg(long, value_name = "DURATION", value_parser = times::length, default_value = "10s")]
+    grace: Duration,
+}
+
+impl DriveArguments {
+    /// How to come back to runs of a store that are driven like this.
+    pub(super) fn way(&self, store: &Path) -> Way {
+        Way::to(store).with(&self.places)
+    }
 }
 
 /// How runs are followed.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Manner {
     /// Whether a run that only suspended tasks keep open is waited for.
     pub(super) stays: bool,
-    /// Whether an interrupt leaves runs as they are, instead of cancelling them.
+    /// Whether Ctrl-C leaves runs as they are, instead of cancelling them. SIGTERM does if there is a way back.
     pub(super) leaves_open: bool,
+    /// How to come back to the runs; there is no coming back to runs in memory.
+    pub(super) way: Option<Way>,
+    /// How long attempts may take to end after SIGTERM.
+    pub(super) grace: Duration,
     /// Whether there may be several runs, or none.
     pub(super) several: bool,
     pub(super) json: bool,
@@ -70,10 +90,27 @@ pub(super) struct Manner {
 }
 
 impl Manner {
-    /// That of a command that drives one run of a file.
-    pub(super) fn new(arguments: &DriveArguments, log_level: LogLevel) -> Self {
-        let DriveArguments { wait, json, events, .. } = *arguments;
-        Self { stays: wait, leaves_open: false, several: false, json, events, log_level }
+    /// That of a command that drives one run of a store.
+    pub(super) fn new(arguments: &DriveArguments, store: Option<&Path>, log_level: LogLevel) -> Self {
+        let DriveArguments { wait, json, events, grace, .. } = *arguments;
+        let way = store.map(|store| arguments.way(store));
+        Self { stays: wait, leaves_open: false, several: false, way, grace, json, events, log_level }
+    }
+
+    /// Whether runs are left as they are when the process is told to end.
+    fn leaves(&self, told: Told) -> bool {
+        match told {
+            Told::Interrupt => self.leaves_open,
+            Told::Terminate => self.way.is_some(),
+        }
+    }
+
+    /// The command that goes on with a run that was left, or with all of them.
+    fn go_on(&self, runs: &[&str]) -> Option<String> {
+        let run = if let [run] = runs { Some(*run) } else { None };
+        let wait = self.stays.then_some("--wait");
+        let words: Vec<&str> = ["recover"].into_iter().chain(run).chain(wait).collect();
+        self.way.as_ref().map(|way| format!("go on with: {}\n", way.command(&words)))
     }
 }
 
@@ -100,12 +137,12 @@ enum Ended {
     Over(Box<RunView>),
     /// Only suspended tasks keep it open, and nobody here answers them.
     Parked(Box<RunView>),
-    /// It was cancelled because the user, or whoever read stdout, left.
-    Interrupted(Box<RunView>),
+    /// It was cancelled because the process was told to end, or because whoever read stdout left.
+    Interrupted(Told, Box<RunView>),
     /// It was left as it is, for the same reason.
-    Left(Box<RunView>),
-    /// The user does not wait.
-    Abandoned,
+    Left(Told, Box<RunView>),
+    /// Nobody waits.
+    Abandoned(Told),
 }
 
 /// A run at its end here: what the command's exit status and result are made of.
@@ -116,17 +153,20 @@ struct Outcome {
     open: &'static str,
 }
 
+/// What is said of a run that was left open.
+const LEFT: &str = "left";
+
 impl Ended {
     /// # Errors
-    /// Nothing, if it was abandoned.
-    fn outcome(self) -> Option<Outcome> {
-        let outcome = |exit, view, open| Some(Outcome { exit, view, open });
+    /// If it was abandoned: what the process was told.
+    fn outcome(self) -> Result<Outcome, Told> {
+        let outcome = |exit, view, open| Ok(Outcome { exit, view, open });
         match self {
             Self::Over(view) => outcome(view.phase.into(), view, ""),
             Self::Parked(view) => outcome(Exit::Parked, view, "parked"),
-            Self::Interrupted(view) => outcome(Exit::Interrupted, view, "interrupted"),
-            Self::Left(view) => outcome(Exit::Interrupted, view, "left"),
-            Self::Abandoned => None,
+            Self::Interrupted(told, view) => outcome(told.exit(), view, told.word()),
+            Self::Left(told, view) => outcome(told.exit(), view, LEFT),
+            Self::Abandoned(told) => Err(told),
         }
     }
 }
@@ -136,39 +176,60 @@ impl Ended {
 /// # Errors
 /// When nothing could be started, or the only run was lost.
 pub(super) fn drive(
-    manner: Manner,
+    manner: &Manner,
     screen: &Screen,
     start: impl Future<Output = Result<Started, Failure>>,
 ) -> Result<Exit, Failure> {
     let runtime = runtime()?;
-    let (prepared, ended, mut exit) = runtime.block_on(async {
+    let (prepared, runs, ended, mut exit) = runtime.block_on(async {
         let interrupts = Interrupts::listen()
             .map_err(|error| Failure::host(While::new("interrupts cannot be heard", error)))?;
         let mut interrupted = interrupts.clone();
         let Started { prepared, runs, answers, exit } = tokio::select! {
             started = start => started?,
-            _ = interrupted.next() => abandon(),
+            heard = interrupted.next() => abandon(heard.told),
         };
-        Ok((prepared, follow(manner, screen, runs, answers, interrupts).await, exit))
+        let ids: Vec<Arc<str>> = runs.iter().map(|run| Arc::clone(run.handle.id())).collect();
+        let ended = follow(manner, screen, runs, answers, interrupts).await;
+        Ok((prepared, ids, ended, exit))
     })?;
     // What still computes or builds is not waited for, but the store is: it folds its log into its file.
     runtime.shutdown_background();
     let mut outcomes = Vec::new();
     for ended in ended {
         match ended {
-            Ok(ended) => outcomes.push(ended.outcome().unwrap_or_else(|| abandon())),
+            Ok(ended) => outcomes.push(ended.outcome().unwrap_or_else(|told| {
+                let runs: Vec<&str> = runs.iter().map(AsRef::as_ref).collect();
+                screen.err(&manner.go_on(&runs).unwrap_or_default());
+                abandon(told)
+            })),
             Err(failure) if !manner.several => return Err(failure),
             Err(failure) => exit = exit.worst(failure.report(screen)),
         }
     }
     prepared.host.close();
     report(manner, screen, &outcomes);
+    let left = outcomes.iter().filter(|outcome| outcome.open == LEFT);
+    let left: Vec<&str> = left.map(|outcome| outcome.view.run_id.as_ref()).collect();
+    if !left.is_empty() {
+        screen.err(&manner.go_on(&left).unwrap_or_default());
+    }
     Ok(outcomes.iter().fold(exit, |exit, outcome| exit.worst(outcome.exit)))
 }
 
 /// Whatever still goes on ends with the process.
-fn abandon() -> ! {
-    exit(Exit::Interrupted.status().into())
+fn abandon(told: Told) -> ! {
+    exit(told.exit().status().into())
+}
+
+/// Task runs that a picture of a run has at most; of a larger one it shows what is active.
+const MOST_PICTURED: usize = 1000;
+
+/// The tree of a run as it stands, in lines.
+pub(super) fn tree(run: &Run) -> String {
+    let snapshot = Snapshot::of(run, MOST_PICTURED);
+    let lines = live::tree(&snapshot, Clock::start().now(), None, &BTreeMap::new());
+    lines.into_iter().map(|line| line + "\n").collect()
 }
 
 /// A loop for what a command does.
@@ -182,7 +243,7 @@ pub(super) fn runtime() -> Result<Runtime, Failure> {
 
 /// Follows all runs at once; answers go to the only one.
 async fn follow(
-    manner: Manner,
+    manner: &Manner,
     screen: &Screen,
     runs: Vec<Driven>,
     answers: Answers,
@@ -195,7 +256,7 @@ async fn follow(
         let prefix = if alone { String::new() } else { format!("{}: ", text::dim(run.handle.id())) };
         let answers = answers.take().unwrap_or_default();
         let Driven { handle, notices, plain } = run;
-        let session = Session::new(manner, screen, handle, plain, answers, prefix);
+        let session = Session::new(manner.clone(), screen, handle, plain, answers, prefix);
         sessions.push(tokio::spawn(session.follow(notices, interrupts.clone())));
     }
     let mut ended = Vec::new();
@@ -206,13 +267,15 @@ async fn follow(
 }
 
 /// Prints how the runs stand.
-fn report(manner: Manner, screen: &Screen, outcomes: &[Outcome]) {
+fn report(manner: &Manner, screen: &Screen, outcomes: &[Outcome]) {
     let views: Vec<&RunView> = outcomes.iter().map(|outcome| outcome.view.as_ref()).collect();
     let result = match views.as_slice() {
         _ if manner.events => return,
         [view] if manner.json && !manner.several => problems::json(screen, view),
         views if manner.json => problems::json(screen, &views),
-        _ => outcomes.iter().map(|outcome| summary(&outcome.view, outcome.open)).collect(),
+        _ => {
+            outcomes.iter().map(|outcome| summary(&outcome.view, outcome.open, manner.way.as_ref())).collect()
+        }
     };
     // Whoever has stopped reading still gets the exit status.
     let _gone = screen.out(&result);

@@ -21,7 +21,7 @@ use super::{
                         jq 'select(.type == \"task.retry.scheduled\").data'"
 )]
 pub(super) struct EventsArguments {
-    /// The run's id, as `list` shows it.
+    /// The run: its id, 4 or more characters that only its id begins or ends with, or `@last`.
     #[arg(value_name = "RUN")]
     run: String,
 
@@ -32,10 +32,11 @@ pub(super) struct EventsArguments {
 /// Prints a journal.
 pub(super) fn events(arguments: &EventsArguments, screen: &Screen) -> Result<Exit, Failure> {
     let EventsArguments { run, store } = arguments;
-    let reader = store.read()?;
+    let way = store.way()?;
     runtime()?.block_on(async {
-        let printed = match reader.load(run).await {
-            Ok(records) => journal::replay(run, &records, |run, seq, time, events| {
+        let (reader, run) = store.find(run).await?;
+        let printed = match reader.load(&run).await {
+            Ok(records) => journal::replay(&run, &records, |run, seq, time, events| {
                 let lines = journal::render(run, seq, time, events)
                     .into_iter()
                     .map(|event| text::json(&event.to_string()).into_owned() + "\n");
@@ -45,9 +46,6 @@ pub(super) fn events(arguments: &EventsArguments, screen: &Screen) -> Result<Exi
             .map(drop),
             Err(error) => Err(RecoverError::from(error)),
         };
-        match printed {
-            Ok(()) => Ok(Exit::Done),
-            Err(error) => Err(stored::failed(error, &reader.open_runs().await.unwrap_or_default())),
-        }
+        printed.map(|()| Exit::Done).map_err(|error| stored::failed(error, &way))
     })
 }

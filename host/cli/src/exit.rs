@@ -23,6 +23,8 @@ pub(super) enum Exit {
     Parked,
     /// 130: interrupted.
     Interrupted,
+    /// 143: told to end by whoever supervises the process.
+    Terminated,
 }
 
 impl Exit {
@@ -36,6 +38,7 @@ impl Exit {
             Self::Cancelled => 5,
             Self::Parked => 6,
             Self::Interrupted => 130,
+            Self::Terminated => 143,
         }
     }
 }
@@ -56,6 +59,7 @@ impl Exit {
             Self::Error => 5,
             Self::Problems => 6,
             Self::Interrupted => 7,
+            Self::Terminated => 8,
         }
     }
 }
@@ -89,7 +93,8 @@ mod tests {
     fn every_phase_has_its_status() {
         let statuses = Phase::ALL.map(|phase| Exit::from(phase).status());
         assert_eq!(statuses, [6, 6, 6, 6, 0, 1, 3, 4, 0, 5]);
-        assert_eq!((Exit::Problems.status(), Exit::Interrupted.status()), (2, 130));
+        let others = [Exit::Problems, Exit::Interrupted, Exit::Terminated].map(Exit::status);
+        assert_eq!(others, [2, 130, 143]);
     }
 
     /// R-S4: Error > Timeout > Failed > Cancelled > Succeeded.

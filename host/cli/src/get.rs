@@ -8,19 +8,22 @@ use phasm::{
 };
 
 use super::{
-    drive::{runtime, summary},
+    drive::{runtime, summary_with_tree, tree},
     exit::Exit,
     failure::Failure,
+    hint::Way,
     problems,
     screen::Screen,
     stored::{self, StoreArgument},
 };
 
-/// Shows a run of a store as it was recorded last, whoever drives it.
+/// Shows a run of a store as it was recorded last, whoever drives it: its tasks as a tree, what came out, what went wrong.
 #[derive(Args, Debug)]
-#[command(after_help = "Examples:\n  phasm get RUN --store runs.db\n  phasm get RUN --store runs.db --json")]
+#[command(
+    after_help = "Examples:\n  phasm get RUN --store runs.db\n  phasm get @last --store runs.db --json"
+)]
 pub(super) struct GetArguments {
-    /// The run's id, as `list` shows it.
+    /// The run: its id, 4 or more characters that only its id begins or ends with, or `@last`.
     #[arg(value_name = "RUN")]
     run: String,
 
@@ -34,26 +37,26 @@ pub(super) struct GetArguments {
 
 /// Shows a run.
 pub(super) fn get(arguments: &GetArguments, screen: &Screen) -> Result<Exit, Failure> {
-    let run = read(arguments)?;
+    let way = arguments.store.way()?;
+    let run = read(arguments, &way)?;
     let view = RunView::of(&run);
     let page = if arguments.json {
         problems::json(screen, &view)
     } else {
-        summary(&view, if run.is_parked() { "parked" } else { "open" })
+        let open = if run.is_parked() { "parked" } else { "open" };
+        summary_with_tree(&view, open, &tree(&run), Some(&way))
     };
     // Whoever has stopped reading wants no more.
     let _gone = screen.out(&page);
     Ok(Exit::Done)
 }
 
-fn read(arguments: &GetArguments) -> Result<Run, Failure> {
+fn read(arguments: &GetArguments, way: &Way) -> Result<Run, Failure> {
     let GetArguments { run, store, .. } = arguments;
-    let reader = store.read()?;
     runtime()?.block_on(async {
-        let loaded = reader.load(run).await.map_err(Into::into);
-        match loaded.and_then(|records| journal::replay(run, &records, |_, _, _, _| {})) {
-            Ok(run) => Ok(run),
-            Err(error) => Err(stored::failed(error, &reader.open_runs().await.unwrap_or_default())),
-        }
+        let (reader, run) = store.find(run).await?;
+        let loaded = reader.load(&run).await.map_err(Into::into);
+        let replayed = loaded.and_then(|records| journal::replay(&run, &records, |_, _, _, _| {}));
+        replayed.map_err(|error| stored::failed(error, way))
     })
 }

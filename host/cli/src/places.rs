@@ -1,17 +1,75 @@
-//! Where plugins are looked for, the same for every command.
+//! Where plugins and the configuration are, the same for every command: what options say, else what the environment says.
 
-use std::path::PathBuf;
+use std::{
+    env,
+    ffi::OsString,
+    path::{Path, PathBuf},
+};
 
 use clap::Args;
+
+/// Directories with plugins, several as in `PATH`.
+pub(super) const PLUGINS: &str = "PHASM_PLUGINS";
+/// The configuration's file.
+pub(super) const CONFIG: &str = "PHASM_CONFIG";
+/// The store's file.
+pub(super) const STORE: &str = "PHASM_STORE";
 
 /// Where plugins are looked for.
 #[derive(Args, Clone, Debug)]
 pub(super) struct Places {
-    /// A directory with plugins, searched before all others.
+    /// A directory with plugins, searched before all others; may be repeated. [env: PHASM_PLUGINS, several as in PATH]
     #[arg(long, value_name = "DIR")]
-    pub(super) plugins: Vec<PathBuf>,
+    plugins: Vec<PathBuf>,
 
-    /// The operator's configuration: plugins, grants, variables, secrets, limits.
+    /// The operator's configuration: plugins, grants, variables, secrets, limits. [env: PHASM_CONFIG]
     #[arg(long, value_name = "FILE")]
-    pub(super) config: Option<PathBuf>,
+    config: Option<PathBuf>,
+}
+
+impl Places {
+    /// The directories that were named.
+    pub(super) fn plugins(&self) -> Vec<PathBuf> {
+        if self.plugins.is_empty() { listed(set(PLUGINS)) } else { self.plugins.clone() }
+    }
+
+    /// The configuration that was named, if one was.
+    pub(super) fn config(&self) -> Option<PathBuf> {
+        self.config.clone().or_else(|| set(CONFIG).map(PathBuf::from))
+    }
+
+    /// The options among them that the environment does not stand for.
+    pub(super) fn given(&self) -> impl Iterator<Item = (&'static str, &Path)> {
+        let plugins = if self.plugins == listed(set(PLUGINS)) { &[][..] } else { &self.plugins };
+        let config = self.config.as_deref().filter(|config| !says(CONFIG, config));
+        let plugins = plugins.iter().map(|dir| ("--plugins", dir.as_path()));
+        config.map(|config| ("--config", config)).into_iter().chain(plugins)
+    }
+}
+
+/// What a variable of the environment is set to; to nothing is not set.
+pub(super) fn set(name: &str) -> Option<OsString> {
+    env::var_os(name).filter(|value| !value.is_empty())
+}
+
+/// Whether a variable names that very path.
+pub(super) fn says(name: &str, path: &Path) -> bool {
+    set(name).is_some_and(|value| value == path.as_os_str())
+}
+
+fn listed(value: Option<OsString>) -> Vec<PathBuf> {
+    let Some(value) = value else { return Vec::new() };
+    env::split_paths(&value).filter(|dir| !dir.as_os_str().is_empty()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_list_is_that_of_path() {
+        let joined = env::join_paths(["a b", "", "c"]).unwrap();
+        assert_eq!(listed(Some(joined)), [PathBuf::from("a b"), "c".into()]);
+        assert_eq!(listed(None), Vec::<PathBuf>::new());
+    }
 }

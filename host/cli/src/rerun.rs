@@ -1,12 +1,13 @@
 //! `phasm rerun`: another run of a document, from what an earlier one left.
 
 use clap::Args;
-use phasm::{Rerun, RerunError, SubmitError};
+use phasm::{RecoverError, Rerun, RerunError, SubmitError};
 
 use super::{
     drive::{self, Answer, Answers, DriveArguments, Driven, Manner, Plain, Started, answer},
     exit::Exit,
     failure::Failure,
+    hint::Way,
     parameters::{self, Given},
     problems::{self, Source},
     screen::Screen,
@@ -20,10 +21,10 @@ use super::{
 /// The earlier run stays as it is. The exit status is the new run's, as of `run`; 2 if there is no such run, if it has not
 /// ended, if its executors, grants or secrets are not there as they were, or if another process holds the store.
 #[derive(Args, Debug)]
-#[command(after_help = "Examples:\n  phasm rerun RUN --from-failed --store runs.db\n  \
+#[command(after_help = "Examples:\n  phasm rerun @last --from-failed --store runs.db\n  \
                         phasm rerun RUN -p region=eu --store runs.db --json")]
 pub(super) struct RerunArguments {
-    /// The run's id, as `list` shows it.
+    /// The run: its id, 4 or more characters that only its id begins or ends with, or `@last`.
     #[arg(value_name = "RUN")]
     run: String,
 
@@ -52,32 +53,44 @@ pub(super) fn rerun(
     log_level: LogLevel,
     screen: &Screen,
 ) -> Result<Exit, Failure> {
-    drive::drive(Manner::new(&arguments.drive, log_level), screen, start(arguments, screen))
+    let RerunArguments { store, drive, .. } = arguments;
+    let manner = Manner::new(drive, Some(&store.path()?), log_level);
+    drive::drive(&manner, screen, start(arguments, screen))
 }
 
 async fn start(arguments: &RerunArguments, screen: &Screen) -> Result<Started, Failure> {
     let RerunArguments { run, from_failed, param, store, resume, drive } = arguments;
+    let way = drive.way(&store.path()?);
+    let (_, run_id) = store.find(run).await?;
     let prepared = store.host(drive, screen).await?;
-    let earlier = stored::recorded(&prepared, run).await?;
+    let earlier = stored::recorded(&prepared, &run_id, &way).await?;
     let plan = earlier.plan();
     prepared.build_unpinned([&**plan].into_iter()).await;
     let rerun = Rerun { from_failed: *from_failed, parameters: parameters::all(param, None, plan)? };
     prepared.create_dirs()?;
-    let started = prepared.host.rerun_watched(earlier.id(), &rerun).await;
-    let (handle, notices) = started.map_err(|error| match error {
-        RerunError::Submit(SubmitError::Problems(found)) => {
-            let source = Source { name: &plan.name, text: "" };
-            problems::refuse(screen, source, &found, drive.json)
-        }
-        RerunError::Recover(error) => stored::failed(error, &[]),
-        RerunError::Open { .. } => Failure::call(error),
-        RerunError::Submit(_) => Failure::host(error),
-    })?;
-    screen.err(&format!("{}: rerun of {}\n", text::dim(handle.id()), earlier.id()));
+    let started = prepared.host.rerun_watched(&run_id, &rerun).await;
+    let refused = |error| refused(error, &plan.name, &way, screen, drive.json);
+    let (handle, notices) = started.map_err(refused)?;
+    screen.err(&format!("{}: rerun of {run_id}\n", text::dim(handle.id())));
     Ok(Started {
         prepared,
         runs: vec![Driven { handle, notices, plain: Plain::default() }],
         answers: Answers::new(resume),
         exit: Exit::Done,
     })
+}
+
+fn refused(error: RerunError, workflow: &str, way: &Way, screen: &Screen, as_json: bool) -> Failure {
+    match error {
+        RerunError::Submit(SubmitError::Problems(found)) => {
+            problems::refuse(screen, Source { name: workflow, text: "" }, &found, as_json)
+        }
+        RerunError::Recover(RecoverError::Missing { .. }) => Failure::call(format!(
+            "{error}; nothing was recorded. Name the configuration that it was submitted with (`--config`) and its plugins \
+             (`--plugins`)"
+        )),
+        RerunError::Recover(error) => stored::failed(error, way),
+        RerunError::Open { .. } => Failure::call(error),
+        RerunError::Submit(_) => Failure::host(error),
+    }
 }

@@ -19,11 +19,11 @@ use super::{
 /// The answer is recorded before anything follows from it. The exit status is the run's, as of `run`; 2 if there is no
 /// such run or task, if the task is not suspended or the run has ended, or if another process holds the store.
 #[derive(Args, Debug)]
-#[command(after_help = "Examples:\n  phasm resume RUN approve '{\"approved\": true}' --store runs.db\n  \
+#[command(after_help = "Examples:\n  phasm resume @last approve '{\"approved\": true}' --store runs.db\n  \
                         phasm resume RUN approve -p approved=true -p by=Ada --store runs.db\n  \
                         phasm resume RUN release/approve --store runs.db --json")]
 pub(super) struct ResumeArguments {
-    /// The run's id, as `list` shows it.
+    /// The run: its id, 4 or more characters that only its id begins or ends with, or `@last`.
     #[arg(value_name = "RUN")]
     run: String,
 
@@ -57,11 +57,12 @@ pub(super) fn resume(
     screen: &Screen,
 ) -> Result<Exit, Failure> {
     let ResumeArguments { run, task, payload, param, store, resume, drive } = arguments;
+    let manner = Manner::new(drive, Some(&store.path()?), log_level);
     let payload = parameters::over(payload.clone(), param);
     let answers = Answers::new(resume);
     let start = ask(run, (store, drive, screen), answers, "resumed", |run| {
         let task = stored::task(run, task, ("resumed: false", "suspended"), stored::is_suspended)?;
         Ok(Request::Resume(task, payload))
     });
-    drive::drive(Manner::new(drive, log_level), screen, start)
+    drive::drive(&manner, screen, start)
 }

@@ -14,7 +14,7 @@ use super::{
     exit::Exit,
     failure::Failure,
     parameters::{self, Given},
-    problems,
+    places, problems,
     screen::Screen,
     trace::LogLevel,
 };
@@ -22,7 +22,8 @@ use super::{
 /// Runs a document to its end in this process.
 ///
 /// The exit status is 0 Succeeded or Skipped, 1 Failed, 2 problems in the document or the call, 3 Error, 4 Timeout,
-/// 5 Cancelled, 6 parked (only suspended tasks keep the run open), 130 interrupted.
+/// 5 Cancelled, 6 parked (only suspended tasks keep the run open), 130 interrupted, 143 ended by SIGTERM, which leaves a
+/// run in a file open.
 #[derive(Args, Debug)]
 #[command(after_help = "Examples:\n  phasm run greet.yaml -p name=Ada\n  \
                         phasm run audit.yaml --config audit.toml --json > audit.json\n  \
@@ -41,9 +42,9 @@ pub(super) struct RunArguments {
     #[arg(long, value_name = "FILE")]
     params: Option<PathBuf>,
 
-    /// Where the run is kept: a file, or `memory`.
-    #[arg(long, value_name = "FILE|memory", default_value = "memory")]
-    store: PathBuf,
+    /// Where the run is kept: a file, or `memory`, which is the default. [env: PHASM_STORE]
+    #[arg(long, value_name = "FILE|memory")]
+    store: Option<PathBuf>,
 
     /// Answers the next suspension of a task, named `taskName` or `scope/taskName`, with an object; once, in order.
     #[arg(long, value_name = "TASK=JSON", value_parser = answer)]
@@ -58,8 +59,10 @@ pub(super) struct RunArguments {
 }
 
 impl RunArguments {
-    fn is_in_memory(&self) -> bool {
-        *self.store == *"memory"
+    /// The file that the run is kept in; none, if it is kept in memory.
+    fn store(&self) -> Option<PathBuf> {
+        let named = self.store.clone().or_else(|| places::set(places::STORE).map(PathBuf::from));
+        named.filter(|path| **path != *"memory")
     }
 }
 
@@ -70,10 +73,11 @@ pub(super) fn run(arguments: &RunArguments, log_level: LogLevel, screen: &Screen
     let configured = Configured::read(places, screen, *json)?;
     let refuse = |found: &[Problem]| problems::refuse(screen, document.source(), found, *json);
     let draft = document.draft().map_err(|found| refuse(&found))?;
-    let mut manner = Manner::new(&arguments.drive, log_level);
+    let store = arguments.store();
+    let mut manner = Manner::new(&arguments.drive, store.as_deref(), log_level);
     // Nobody could come back to a run in memory.
-    manner.stays |= arguments.is_in_memory();
-    drive::drive(manner, screen, start(arguments, configured, screen, &document, draft))
+    manner.stays |= store.is_none();
+    drive::drive(&manner, screen, start(arguments, configured, screen, &document, draft))
 }
 
 /// Opens a host with everything the document names, and submits.
@@ -97,8 +101,8 @@ async fn start(
     problems::show_warnings(screen, document.source(), &plan.warnings);
     let given = parameters::all(&arguments.param, arguments.params.as_deref(), &plan)?;
     prepared.host.check(&plan, &given).map_err(refused)?;
-    if !arguments.is_in_memory() {
-        prepared = prepared.with_store(&arguments.store).await?;
+    if let Some(store) = arguments.store() {
+        prepared = prepared.with_store(&store).await?;
     }
     prepared.create_dirs()?;
     let (handle, notices) = prepared.host.submit_watched(&plan, &given).await.map_err(refused)?;

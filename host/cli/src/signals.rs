@@ -4,9 +4,46 @@ use std::io;
 
 use tokio::sync::watch;
 
+use super::exit::Exit;
+
+/// What ends a process from outside.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) enum Told {
+    /// Ctrl-C: the user wants no more of it.
+    #[default]
+    Interrupt,
+    /// SIGTERM: whoever supervises the process, or the machine, wants an end of the process.
+    Terminate,
+}
+
+impl Told {
+    /// The status to exit with.
+    pub(super) const fn exit(self) -> Exit {
+        match self {
+            Self::Interrupt => Exit::Interrupted,
+            Self::Terminate => Exit::Terminated,
+        }
+    }
+
+    /// The word before what follows from it.
+    pub(super) const fn word(self) -> &'static str {
+        match self {
+            Self::Interrupt => "interrupted",
+            Self::Terminate => "terminated",
+        }
+    }
+}
+
+/// The last signal, and how many there have been.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Heard {
+    pub(super) told: Told,
+    pub(super) count: u32,
+}
+
 /// Hears that the user, or whoever supervises the process, wants an end. Every clone hears all.
 #[derive(Clone, Debug)]
-pub(super) struct Interrupts(watch::Receiver<u32>);
+pub(super) struct Interrupts(watch::Receiver<Heard>);
 
 impl Interrupts {
     /// From now on interrupts no longer end the process by themselves. Needs a runtime around it.
@@ -15,18 +52,18 @@ impl Interrupts {
     /// When the system does not let us listen.
     pub(super) fn listen() -> io::Result<Self> {
         let mut signals = Signals::listen()?;
-        let (count, heard) = watch::channel(0);
+        let (sender, heard) = watch::channel(Heard::default());
         tokio::spawn(async move {
             loop {
-                signals.next().await;
-                count.send_modify(|count| *count += 1);
+                let told = signals.next().await;
+                sender.send_modify(|heard| *heard = Heard { told, count: heard.count + 1 });
             }
         });
         Ok(Self(heard))
     }
 
-    /// Waits for the next one, and tells how many there have been.
-    pub(super) async fn next(&mut self) -> u32 {
+    /// Waits for the next one.
+    pub(super) async fn next(&mut self) -> Heard {
         if self.0.changed().await.is_err() {
             // Nobody listens any more, as the runtime is being shut down.
             std::future::pending::<()>().await;
@@ -56,15 +93,18 @@ impl Signals {
         Ok(Self {})
     }
 
-    async fn next(&mut self) {
+    async fn next(&mut self) -> Told {
         #[cfg(unix)]
-        tokio::select! {
-            _ = self.terminate.recv() => {}
-            _ = self.interrupt.recv() => {}
-        }
+        return tokio::select! {
+            _ = self.terminate.recv() => Told::Terminate,
+            _ = self.interrupt.recv() => Told::Interrupt,
+        };
         #[cfg(not(unix))]
-        if tokio::signal::ctrl_c().await.is_err() {
-            std::future::pending::<()>().await;
+        {
+            if tokio::signal::ctrl_c().await.is_err() {
+                std::future::pending::<()>().await;
+            }
+            Told::Interrupt
         }
     }
 }

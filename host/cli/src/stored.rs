@@ -1,6 +1,6 @@
 //! Runs that are kept in a file: finding them, and saying why one is not to be had.
 
-use std::path::{Path, PathBuf};
+use std::{path::PathBuf, sync::Arc};
 
 use clap::Args;
 use phasm::{
@@ -17,6 +17,9 @@ use phasm::{
 use super::{
     drive::{self, Configured, DriveArguments, Prepared},
     failure::{Failure, While},
+    hint::Way,
+    named,
+    places::{self, STORE},
     screen::Screen,
     text,
 };
@@ -27,14 +30,40 @@ const MOST_NAMED: usize = 10;
 /// The file that runs are kept in.
 #[derive(Args, Clone, Debug)]
 pub(super) struct StoreArgument {
-    /// The file that runs are kept in.
+    /// The file that runs are kept in. [env: PHASM_STORE]
     #[arg(long, value_name = "FILE")]
-    store: PathBuf,
+    store: Option<PathBuf>,
 }
 
 impl StoreArgument {
-    pub(super) fn path(&self) -> &Path {
-        &self.store
+    /// The file, which is there.
+    ///
+    /// # Errors
+    /// When none is named, or when there is no such file: a name mistyped must not become a new store.
+    pub(super) fn path(&self) -> Result<PathBuf, Failure> {
+        let named = self.store.clone().or_else(|| places::set(STORE).map(PathBuf::from));
+        let path = named.ok_or_else(|| {
+            Failure::call(format!("no store is named; expected `--store FILE`, or the file in {STORE}"))
+        })?;
+        if *path == *"memory" {
+            let message = "a store in memory ends with its process; expected the file that runs were kept in";
+            return Err(Failure::call(message));
+        }
+        if !path.exists() {
+            let path = path.display();
+            return Err(Failure::call(format!(
+                "there is no store {path}; expected the file that `run --store FILE` was given"
+            )));
+        }
+        Ok(path)
+    }
+
+    /// How its runs are reached.
+    ///
+    /// # Errors
+    /// As of [`Self::path`].
+    pub(super) fn way(&self) -> Result<Way, Failure> {
+        self.path().map(|path| Way::to(&path))
     }
 
     /// Opens it to look at, whoever holds it.
@@ -42,8 +71,17 @@ impl StoreArgument {
     /// # Errors
     /// When there is no such store, or it cannot be read.
     pub(super) fn read(&self) -> Result<SqliteReader, Failure> {
-        self.check_is_there()?;
-        SqliteReader::open(&self.store).map_err(unusable)
+        SqliteReader::open(self.path()?).map_err(unusable)
+    }
+
+    /// Opens it to look at the run that `meant` names, of which this is the id.
+    ///
+    /// # Errors
+    /// When there is no such store or no such run, or when several could be meant.
+    pub(super) async fn find(&self, meant: &str) -> Result<(SqliteReader, Arc<str>), Failure> {
+        let reader = self.read()?;
+        let run_id = named::find(&reader, meant, &self.way()?).await?;
+        Ok((reader, run_id))
     }
 
     /// Opens a host that drives its runs.
@@ -56,24 +94,9 @@ impl StoreArgument {
         arguments: &DriveArguments,
         screen: &Screen,
     ) -> Result<Prepared, Failure> {
-        self.check_is_there()?;
+        let path = self.path()?;
         let configured = Configured::read(&arguments.places, screen, arguments.json)?;
-        drive::open(&arguments.places, configured, screen, None, false, None)?.with_store(&self.store).await
-    }
-
-    /// A name mistyped must not become a new store.
-    fn check_is_there(&self) -> Result<(), Failure> {
-        let path = self.store.display();
-        if *self.store == *"memory" {
-            let message = "a store in memory ends with its process; expected the file that runs were kept in";
-            return Err(Failure::call(message));
-        }
-        if !self.store.exists() {
-            return Err(Failure::call(format!(
-                "there is no store {path}; expected the file that `run --store FILE` was given"
-            )));
-        }
-        Ok(())
+        drive::open(&arguments.places, configured, screen, None, false, None)?.with_store(&path).await
     }
 }
 
@@ -84,38 +107,40 @@ fn unusable(error: StoreError) -> Failure {
 /// A run of the prepared host's store, as it was recorded last.
 ///
 /// # Errors
-/// When there is none, with those that are open; or when its journal cannot be read.
-pub(super) async fn recorded(prepared: &Prepared, run_id: &str) -> Result<Run, Failure> {
-    let recorded = prepared.host.replay(run_id).await;
-    match recorded {
-        Ok(run) => Ok(run),
-        Err(error) => Err(failed(error, &prepared.host.store().open_runs().await.unwrap_or_default())),
-    }
+/// When its journal cannot be read.
+pub(super) async fn recorded(prepared: &Prepared, run_id: &str, way: &Way) -> Result<Run, Failure> {
+    prepared.host.replay(run_id).await.map_err(|error| failed(error, way))
 }
 
-/// Why a run is not to be had; `open` are those that could be meant instead.
-pub(super) fn failed(error: RecoverError, open: &[RunRow]) -> Failure {
-    if let RecoverError::Store(StoreError::NotFound { run_id }) = &error {
-        return Failure::call(format!("there is no run {}; {}", text::clean(run_id), open_runs(open)));
-    }
-    if let RecoverError::Missing { .. } = error {
+/// Why a run is not to be had.
+pub(super) fn failed(error: RecoverError, way: &Way) -> Failure {
+    if let RecoverError::Missing { run_id, .. } = &error {
         return Failure::call(format!(
-            "{error}; nothing was recorded. Give the configuration that it was submitted with (`--config`), and its plugins \
-             (`--plugins`)"
+            "{error}; nothing was recorded. Name the configuration that it was submitted with (`--config`) and its plugins \
+             (`--plugins`), or end it: {}",
+            way.command(&["cancel", run_id])
         ));
     }
     if let RecoverError::Ended { .. } = error { Failure::call(error) } else { Failure::host(error) }
 }
 
-fn open_runs(open: &[RunRow]) -> String {
-    if open.is_empty() {
-        return "no run is open in this store; `phasm list` shows all".to_owned();
-    }
+/// There is no run of that name; `open` are those that could be meant instead.
+pub(super) fn no_such_run(name: &str, open: &[RunRow], way: &Way) -> Failure {
+    let others = if open.is_empty() {
+        format!("no run is open; all runs: {}", way.command(&["list"]))
+    } else {
+        format!("open runs:{}", lines(open))
+    };
+    Failure::call(format!("there is no run {}; {others}", text::clean(name)))
+}
+
+/// A line for each run, those that a message names at most.
+pub(super) fn lines(rows: &[RunRow]) -> String {
     let line = |row: &RunRow| {
         let (head, phase) = (&row.head, row.status.phase);
         format!("\n  {}  {} {phase}", head.run_id, text::clean(&head.workflow))
     };
-    format!("open runs:{}", listed(open.iter().map(line).collect(), ""))
+    listed(rows.iter().map(line).collect(), "")
 }
 
 /// The first of many.

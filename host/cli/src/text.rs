@@ -3,6 +3,7 @@
 use std::{borrow::Cow, fmt::Display};
 
 use anstyle::{AnsiColor, Style};
+use console::measure_text_width;
 use phasm::engine::{phase::Phase, time::Millis, value::Value};
 
 /// `text` in a style.
@@ -111,6 +112,24 @@ pub(super) fn value(value: &Value, most: usize) -> String {
     }
 }
 
+/// Lines of cells that stand below each other.
+pub(super) fn columns<const N: usize>(rows: &[[String; N]]) -> String {
+    let mut widths = [0; N];
+    for row in rows {
+        for (width, cell) in widths.iter_mut().zip(row) {
+            *width = measure_text_width(cell).max(*width);
+        }
+    }
+    let line = |row: &[String; N]| {
+        let cells = row.iter().zip(widths).map(|(cell, width)| {
+            let pad = " ".repeat(width.saturating_sub(measure_text_width(cell)));
+            format!("{cell}{pad}")
+        });
+        cells.collect::<Vec<_>>().join("  ").trim_end().to_owned() + "\n"
+    };
+    rows.iter().map(line).collect()
+}
+
 /// `1 task`, `2 tasks`.
 pub(super) fn count(number: usize, thing: &str) -> String {
     let s = if number == 1 { "" } else { "s" };
@@ -134,6 +153,16 @@ mod tests {
         ] {
             assert_eq!(elapsed(millis), text);
         }
+    }
+
+    #[test]
+    fn columns_are_as_wide_as_what_one_sees() {
+        let rows = [["a", "bb", "c"], ["日本", "b", ""]].map(|row| row.map(str::to_owned));
+        assert_eq!(columns(&rows), "a     bb  c\n日本  b\n");
+        assert_eq!(
+            anstream::adapter::strip_str(&columns(&[[bad("a"), "b".to_owned()]])).to_string(),
+            "a  b\n"
+        );
     }
 
     #[test]

@@ -1,6 +1,9 @@
 //! `phasm validate`: every problem of documents, at once.
 
-use std::path::{Path, PathBuf};
+use std::{
+    path::{Path, PathBuf},
+    sync::Arc,
+};
 
 use clap::Args;
 use phasm::{
@@ -18,6 +21,8 @@ use super::{
     drive::configuration,
     exit::Exit,
     failure::{Failure, While},
+    places::Places,
+    plugin::Workshop,
     problems::{self, Found, is_cut},
     screen::Screen,
     search, text,
@@ -35,20 +40,15 @@ pub(super) struct ValidateArguments {
     #[arg(value_name = "FILE", required_unless_present = "explain")]
     files: Vec<PathBuf>,
 
-    /// A directory with plugins, searched before all others.
-    #[arg(long, value_name = "DIR", conflicts_with = "explain")]
-    plugins: Vec<PathBuf>,
-
-    /// The operator's configuration: plugins, limits.
-    #[arg(long, value_name = "FILE", conflicts_with = "explain")]
-    config: Option<PathBuf>,
+    #[command(flatten)]
+    places: Places,
 
     /// Print {"problems": […], "warnings": […]} to stdout.
-    #[arg(long, conflicts_with = "explain")]
+    #[arg(long)]
     json: bool,
 
     /// Explain a code that problems carry, with an example.
-    #[arg(long, value_name = "CODE", conflicts_with = "files")]
+    #[arg(long, value_name = "CODE", conflicts_with_all = ["files", "plugins", "config", "json"])]
     explain: Option<String>,
 }
 
@@ -61,8 +61,9 @@ pub(super) fn validate(arguments: &ValidateArguments, screen: &Screen) -> Result
 }
 
 fn check(arguments: &ValidateArguments, screen: &Screen) -> Result<Exit, Failure> {
-    let configured = arguments.config.as_deref();
-    let configured = configured.map(|file| configuration(file, screen, arguments.json)).transpose()?;
+    let configured = arguments.places.config();
+    let configured = configured.map(|file| configuration(&file, screen, arguments.json)).transpose()?;
+    let plugins = arguments.places.plugins();
     let config = configured.map(|(_, config)| config);
     let variables = config.as_ref().map(|config| Value::from(config.vars.clone())).unwrap_or_default();
     let mut found = Found::default();
@@ -71,7 +72,7 @@ fn check(arguments: &ValidateArguments, screen: &Screen) -> Result<Exit, Failure
         let read = Text::read(file);
         let (problems, warnings) = match &read {
             Ok(document) => {
-                let installed = installed(&arguments.plugins, config.as_ref(), document.dir())?;
+                let installed = installed(&plugins, config.as_ref(), document.dir(), screen)?;
                 let plan = document.draft().and_then(|draft| {
                     let executors = installed.executors(&draft.executor_types());
                     draft.plan(&executors, &variables)
@@ -103,9 +104,14 @@ fn check(arguments: &ValidateArguments, screen: &Screen) -> Result<Exit, Failure
 }
 
 /// The plugins that a run of a document in `dir` would find.
-fn installed(asked: &[PathBuf], config: Option<&Config>, dir: Option<&Path>) -> Result<Installed, Failure> {
+fn installed(
+    asked: &[PathBuf],
+    config: Option<&Config>,
+    dir: Option<&Path>,
+    screen: &Screen,
+) -> Result<Installed, Failure> {
     let memory = config.map_or_else(|| Limits::default().memory, |config| config.limits.memory);
-    let mut installed = Installed::new(memory);
+    let mut installed = Installed::new(memory).with_builder(Arc::new(Workshop::new(screen)));
     for dir in search::plugin_dirs(asked, config, dir)? {
         installed
             .add_dir(&dir)

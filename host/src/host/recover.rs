@@ -2,20 +2,16 @@
 
 use std::sync::Arc;
 
-use phasm_engine::{
-    event::{Event, Submitted},
-    run::Run,
-};
+use phasm_engine::run::Run;
 use tokio::sync::{mpsc, oneshot};
 
 use super::Host;
 use crate::{
-    driver::Shared,
     handle::RunHandle,
-    journal::{self, RecoverError},
+    journal::RecoverError,
     message::{Message, Request, RequestError},
-    store::{Claim, RunHead, StoreError},
-    watch::{Listener, Notice},
+    store::{RunHead, StoreError},
+    watch::Notice,
 };
 
 impl Host {
@@ -41,7 +37,7 @@ impl Host {
     /// [`RecoverError`] when there is no such run, when it has ended, when its journal cannot be read, or when what it was
     /// submitted with is not there; nothing is recorded then.
     pub async fn recover_run(&self, run_id: &str) -> Result<RunHandle, RecoverError> {
-        self.recover_with(run_id, None, None).await
+        self.shared.reach(run_id, Vec::new()).await
     }
 
     /// [`Self::recover_run`], heard from the first event on that this host adds.
@@ -53,7 +49,7 @@ impl Host {
         run_id: &str,
     ) -> Result<(RunHandle, mpsc::UnboundedReceiver<Notice>), RecoverError> {
         let (listener, notices) = mpsc::unbounded_channel();
-        let handle = self.recover_with(run_id, Some(listener), None).await?;
+        let handle = self.shared.reach(run_id, vec![Message::Watch(listener)]).await?;
         Ok((handle, notices))
     }
 
@@ -70,7 +66,7 @@ impl Host {
         let (listener, notices) = mpsc::unbounded_channel();
         let (reply, hears) = oneshot::channel();
         let ask = Message::Ask { request: request.clone(), reply };
-        let handle = self.recover_with(run_id, Some(listener), Some(ask)).await?;
+        let handle = self.shared.reach(run_id, vec![Message::Watch(listener), ask]).await?;
         let reply = match hears.await {
             Ok(reply) => reply,
             // A run that this host drives ended just before it was asked; it says so.
@@ -79,63 +75,20 @@ impl Host {
         Ok((handle, notices, reply))
     }
 
+    /// Says that somebody else has posted a letter to a run of this host's store: the run is loaded, if it is not yet, reads it,
+    /// and goes on. What it answers is found in the store.
+    ///
+    /// # Errors
+    /// When the store fails.
+    pub async fn read_mail(&self, run_id: &str) -> Result<(), StoreError> {
+        self.shared.read_mail(run_id).await
+    }
+
     /// A run as its journal has it. Nothing of it is driven on.
     ///
     /// # Errors
     /// [`RecoverError`] when there is no such run, or its journal cannot be read.
     pub async fn replay(&self, run_id: &str) -> Result<Run, RecoverError> {
-        self.replay_submitted(run_id).await.map(|(run, _)| run)
-    }
-
-    /// The run, and what it was submitted with.
-    pub(super) async fn replay_submitted(&self, run_id: &str) -> Result<(Run, Submitted), RecoverError> {
-        let records = self.shared.store.load(run_id).await?;
-        let mut submitted = None;
-        let run = journal::replay(run_id, &records, |_, _, _, events| {
-            if let (None, Some(Event::Submitted(first))) = (&submitted, events.first()) {
-                submitted = Some(first.as_ref().clone());
-            }
-        })?;
-        let not_found = || StoreError::NotFound { run_id: run_id.into() };
-        Ok((run, submitted.ok_or_else(not_found)?))
-    }
-
-    /// `first` reaches the run before anything else does.
-    async fn recover_with(
-        &self,
-        run_id: &str,
-        listener: Option<Listener>,
-        first: Option<Message>,
-    ) -> Result<RunHandle, RecoverError> {
-        let _alone = self.recovering.lock().await;
-        if let Some(driven) = self.shared.registry.get(run_id) {
-            listener.map(Message::Watch).into_iter().chain(first).for_each(|message| driven.tell(message));
-            return Ok(driven);
-        }
-        let Shared { store, clock, host, .. } = &*self.shared;
-        // Cancelling is how to be rid of a run that cannot go on.
-        let cancels = matches!(&first, Some(Message::Ask { request: Request::Cancel, .. }));
-        let mut run = self.replay_here(run_id, cancels).await?;
-        // Nobody else's record comes between: one that did makes the first of this host's a conflict.
-        let lease = match store.claim_run(host, run_id, clock.now()).await? {
-            Claim::Leased(lease) => lease,
-            Claim::Held(_) => return Err(RecoverError::Driven { run_id: run_id.into() }),
-            Claim::Closed => return Err(RecoverError::Ended { run_id: run_id.into(), phase: run.phase() }),
-        };
-        let step = run.recover(clock.now());
-        Ok(self.drive(run, step, lease, listener, first).await?)
-    }
-
-    /// A run that can be driven on here, or is to be in spite of what is missing.
-    async fn replay_here(&self, run_id: &str, anyway: bool) -> Result<Run, RecoverError> {
-        let (run, submitted) = self.replay_submitted(run_id).await?;
-        if run.is_over() {
-            return Err(RecoverError::Ended { run_id: run_id.into(), phase: run.phase() });
-        }
-        let missing = self.missing(run.plan(), &submitted).await;
-        if !missing.is_empty() && !anyway {
-            return Err(RecoverError::Missing { run_id: run_id.into(), missing });
-        }
-        Ok(run)
+        self.shared.replay(run_id).await.map(|(run, _)| run)
     }
 }

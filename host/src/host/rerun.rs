@@ -89,11 +89,11 @@ impl Host {
 
     /// A run that has ended, where what it was submitted with is there.
     async fn replay_ended(&self, run_id: &str) -> Result<(Run, Submitted), RerunError> {
-        let (run, submitted) = self.replay_submitted(run_id).await?;
+        let (run, submitted) = self.shared.replay(run_id).await?;
         if !run.phase().is_terminal() {
             return Err(RerunError::Open { run_id: run_id.into(), phase: run.phase() });
         }
-        let missing = self.missing(run.plan(), &submitted).await;
+        let missing = self.shared.missing(run.plan(), &submitted).await;
         if !missing.is_empty() {
             return Err(RecoverError::Missing { run_id: run_id.into(), missing }.into());
         }

@@ -3,7 +3,11 @@
 use std::{
     collections::BTreeMap,
     path::PathBuf,
-    sync::{Arc, atomic::AtomicU64},
+    sync::{
+        Arc,
+        atomic::{AtomicBool, AtomicU64},
+    },
+    time::Duration,
 };
 
 use phasm_engine::{
@@ -16,12 +20,12 @@ use super::{Control, Host};
 use crate::{
     clock::Clock,
     dispatcher::Dispatcher,
-    driver::Shared,
     executor::Executor,
     plugins::{self, Plugins},
     registry::Registry,
     sandbox::{Grants, Key, Limits, Sandbox, SandboxConfig, SandboxError},
     secrets::Secrets,
+    shared::Shared,
     store::{HostId, Memory, Store},
 };
 
@@ -58,6 +62,7 @@ pub struct HostBuilder {
     secrets: Secrets,
     vars: Map,
     allow_missing: bool,
+    patience: Option<Duration>,
 }
 
 impl HostBuilder {
@@ -154,6 +159,15 @@ impl HostBuilder {
         self
     }
 
+    /// Drives every run of the store that is due, whoever submitted it, and keeps only those in memory that something happens
+    /// to: one that nobody has asked anything for `patience`, and that waits for a person or sixty times as long, is given back
+    /// to the store until it is due or asked something. A second is a good value.
+    #[must_use]
+    pub fn claiming(mut self, patience: Duration) -> Self {
+        self.patience = Some(patience);
+        self
+    }
+
     /// Replaces the sandbox by another executor, which runs on the engine's threads. For tests and special hosts.
     #[must_use]
     pub fn executor(mut self, executor: Arc<dyn Executor>) -> Self {
@@ -193,17 +207,21 @@ impl HostBuilder {
             secrets: self.secrets,
             registry: Registry::default(),
             host: HostId::unique(),
+            plugins,
+            control: control.handle().clone(),
+            due: Arc::default(),
+            patience: self.patience,
+            closed: AtomicBool::new(false),
+            driven: AtomicU64::new(0),
         });
-        shared.arrive();
-        Ok(Host {
+        let host = Host {
             shared,
             allow_missing: self.allow_missing,
-            plugins,
             facts: facts(self.vars),
-            submitted: AtomicU64::new(0),
-            recovering: tokio::sync::Mutex::default(),
             control: Control(Some(control)),
-        })
+        };
+        host.open_store();
+        Ok(host)
     }
 }
 

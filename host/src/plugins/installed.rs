@@ -9,13 +9,18 @@ use std::{
 
 use phasm_engine::plan::{Executors, Found};
 
-use super::{folders::scan, manifest::Manifest, source::Source};
+use super::{
+    folders::scan,
+    manifest::Manifest,
+    source::{Builder, Source},
+};
 
 /// The plugins of some directories, to check documents against; none of them can be called.
 #[derive(Default)]
 pub struct Installed {
     named: BTreeMap<Arc<str>, Vec<(Source, Glance)>>,
     memory: Option<u64>,
+    builder: Option<Arc<dyn Builder>>,
 }
 
 impl Installed {
@@ -23,6 +28,12 @@ impl Installed {
     #[must_use]
     pub fn new(memory: u64) -> Self {
         Self { memory: Some(memory), ..Self::default() }
+    }
+
+    /// The same, knowing the manifests of source folders that `builder` has built and nobody has changed since.
+    #[must_use]
+    pub fn with_builder(self, builder: Arc<dyn Builder>) -> Self {
+        Self { builder: Some(builder), ..self }
     }
 
     /// Adds what `dir` holds; of equal names the first wins.
@@ -38,7 +49,7 @@ impl Installed {
 }
 
 impl Installed {
-    /// What each of `types` stands for: files are read for their manifests; a folder's is not known before it is built.
+    /// What each of `types` stands for: files are read for their manifests; a folder's is not known while it has to be built.
     /// What stands for nothing may be installed by the time of a run, and is only warned of.
     #[must_use]
     pub fn executors(&self, types: &[Arc<str>]) -> Executors {
@@ -57,7 +68,7 @@ impl Installed {
         }
         let (name, version) = split(executor_type);
         let candidates = self.named.get(name).map(Vec::as_slice).unwrap_or_default();
-        fitting(version, candidates.iter().map(|(source, glance)| glance.at(source)))
+        fitting(version, candidates.iter().map(|(source, glance)| glance.at(source, self.builder.as_deref())))
     }
 }
 
@@ -67,9 +78,9 @@ struct Glance(OnceLock<Option<Manifest>>);
 
 impl Glance {
     /// The manifest of what lies in `source`, where that takes no building.
-    fn at(&self, source: &Source) -> Option<&Manifest> {
+    fn at(&self, source: &Source, builder: Option<&dyn Builder>) -> Option<&Manifest> {
         let read = || {
-            let (bytes, path) = source.read(None).ok()?;
+            let (bytes, path) = source.read_as_it_lies(builder)?;
             Manifest::unchecked(&bytes, path.as_deref()).ok()
         };
         self.0.get_or_init(read).as_ref()
@@ -103,7 +114,7 @@ fn fitting<'m>(version: Option<&str>, candidates: impl Iterator<Item = Option<&'
 
 #[cfg(test)]
 mod tests {
-    use std::fs;
+    use std::{fs, path::PathBuf};
 
     use super::*;
 
@@ -139,5 +150,37 @@ mod tests {
             };
             assert_eq!(found, has_defaults, "{executor_type}");
         }
+    }
+
+    /// Has built one folder before.
+    struct Built(PathBuf);
+
+    impl Builder for Built {
+        fn artefact(&self, _: &Path) -> Result<PathBuf, String> {
+            Err("nothing is built to look at a document".to_owned())
+        }
+        fn fresh(&self, folder: &Path) -> Option<PathBuf> {
+            folder.ends_with("made").then(|| self.0.clone())
+        }
+    }
+
+    #[test]
+    fn what_was_built_before_is_asked() {
+        let dir = tempfile::tempdir().unwrap();
+        for name in ["made", "stale"] {
+            fs::create_dir(dir.path().join(name)).unwrap();
+            fs::write(dir.path().join(name).join("Cargo.toml"), "[package.metadata.phasm]\n").unwrap();
+        }
+        let artefact = dir.path().join("target/made.wasm");
+        fs::create_dir(dir.path().join("target")).unwrap();
+        fs::write(&artefact, COMPONENT).unwrap();
+        fs::write(artefact.with_extension("json"), r#"{"retry": {"limit": 1}}"#).unwrap();
+        let mut installed = Installed::new(1 << 20).with_builder(Arc::new(Built(artefact)));
+        installed.add_dir(dir.path()).unwrap();
+        let has_defaults = |name: &str| {
+            let Found::Executor(pinned) = installed.find(name) else { panic!("{name}") };
+            !pinned.defaults.is_empty()
+        };
+        assert_eq!([has_defaults("made"), has_defaults("stale")], [true, false]);
     }
 }

@@ -26,11 +26,27 @@ pub trait Builder: Send + Sync {
     /// # Errors
     /// What to tell the user; it becomes the message of every attempt that needed the plugin.
     fn artefact(&self, folder: &Path) -> Result<PathBuf, String>;
+
+    /// The component that was built from `folder` before, if its source is no newer; builds nothing.
+    fn fresh(&self, _folder: &Path) -> Option<PathBuf> {
+        None
+    }
 }
 
 impl Source {
     pub(super) fn is_compiled(&self) -> bool {
         matches!(self, Self::File(path) if is_artefact(path))
+    }
+
+    /// [`Self::read`] of what need not be built.
+    pub(super) fn read_as_it_lies(
+        &self,
+        builder: Option<&dyn Builder>,
+    ) -> Option<(Arc<[u8]>, Option<PathBuf>)> {
+        match self {
+            Self::Bytes(_) | Self::File(_) => self.read(None).ok(),
+            Self::Folder(folder) => file(builder?.fresh(folder)?).ok(),
+        }
     }
 
     /// The component's bytes and the file they came from.

@@ -47,6 +47,14 @@ pub enum StoreError {
         /// How many may wait.
         limit: usize,
     },
+    /// A run that waits in its store could not be loaded.
+    #[error("run {run_id} cannot be loaded: {reason}")]
+    Unreachable {
+        /// The run.
+        run_id: Arc<str>,
+        /// Why.
+        reason: String,
+    },
     /// There is no such run.
     #[error("there is no run {run_id} in this store")]
     NotFound {
@@ -116,6 +124,29 @@ pub enum StoreError {
     /// The store's own thread has ended, which only a panic on it makes happen before the store is dropped.
     #[error("the store has stopped; restart the process")]
     Stopped,
+}
+
+impl StoreError {
+    /// Whether the store may be well again by itself: who could not write goes on when it is.
+    #[must_use]
+    pub fn is_passing(&self) -> bool {
+        match self {
+            Self::Full { .. } | Self::Io { .. } | Self::Locked { .. } => true,
+            Self::Conflict { .. }
+            | Self::Fenced { .. }
+            | Self::Exists { .. }
+            | Self::Closed { .. }
+            | Self::StillOpen { .. }
+            | Self::MailboxFull { .. }
+            | Self::Unreachable { .. }
+            | Self::NotFound { .. }
+            | Self::TooLarge { .. }
+            | Self::Foreign { .. }
+            | Self::Newer { .. }
+            | Self::Corrupt { .. }
+            | Self::Stopped => false,
+        }
+    }
 }
 
 fn by(pid: Option<u32>) -> String {

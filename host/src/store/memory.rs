@@ -130,6 +130,10 @@ impl Store for Memory {
         now(Ok(self.kept().run(&lease.head.run_id).map(|run| run.letters.clone().into()).unwrap_or_default()))
     }
 
+    fn reply(&self, lease: &Lease, replies: Vec<Reply>) -> Pending<()> {
+        now(self.kept().reply(lease, replies))
+    }
+
     fn keep_component(&self, digest: &str, bytes: Arc<[u8]>) -> Pending<()> {
         self.kept().components.entry(digest.into()).or_insert(bytes);
         now(Ok(()))
@@ -269,6 +273,15 @@ impl Kept {
             self.closed.push_back(Arc::clone(run_id));
         }
         Ok(self.forget())
+    }
+
+    fn reply(&mut self, lease: &Lease, replies: Vec<Reply>) -> Result<(), StoreError> {
+        let run = self.leased(lease)?;
+        replies.into_iter().for_each(|reply| run.reply(reply));
+        if run.letters.is_empty() {
+            self.mail.remove(&lease.head.run_id);
+        }
+        Ok(())
     }
 
     fn create(&mut self, lease: &Lease, status: RunStatus) -> Result<(), StoreError> {

@@ -170,6 +170,14 @@ impl Store for Sqlite {
         self.write(move |group| Ok((kept::mail(group.transaction, &run_id)?, 0)))
     }
 
+    fn reply(&self, lease: &Lease, replies: Vec<Reply>) -> Pending<()> {
+        let lease = lease.clone();
+        self.write(move |group| {
+            let run = group.leased(&lease)?.run;
+            Ok((group.reply(run, &replies)?, 0))
+        })
+    }
+
     fn keep_component(&self, digest: &str, bytes: Arc<[u8]>) -> Pending<()> {
         let digest = Arc::from(digest);
         self.write(move |group| Ok(((), group.keep(&digest, &bytes)?)))

@@ -9,7 +9,7 @@ const ENGINE: [&str; 10] =
     ["base", "problem", "expr", "form", "knobs", "names", "document", "plan", "event", "run"];
 
 /// The library's: what is kept, then what drives a run, then what whoever embeds it opens.
-const HOST: [&str; 15] = [
+const HOST: [&str; 19] = [
     "clock",
     "secrets",
     "reader",
@@ -20,9 +20,13 @@ const HOST: [&str; 15] = [
     "dispatcher",
     "watch",
     "message",
-    "handle",
+    "letter",
     "registry",
+    "shared",
+    "handle",
     "driver",
+    "loading",
+    "claimer",
     "host",
     "config",
 ];

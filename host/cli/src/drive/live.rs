@@ -20,6 +20,18 @@ pub(super) fn lines(
     frame: usize,
     progress: &BTreeMap<Arc<str>, String>,
 ) -> Vec<String> {
+    let mut lines = tree(snapshot, now, Some(frame), progress);
+    lines.push(summary(snapshot, now, frame));
+    lines
+}
+
+/// The tree alone; without a frame nothing in it seems to move.
+pub(super) fn tree(
+    snapshot: &Snapshot,
+    now: Timestamp,
+    frame: Option<usize>,
+    progress: &BTreeMap<Arc<str>, String>,
+) -> Vec<String> {
     let width = snapshot.rows.iter().map(|row| label(row).chars().count()).max().unwrap_or(0);
     let row = |row: &Row| {
         let note = progress.get(row.path.as_str()).filter(|_| row.phase == Phase::Running);
@@ -29,18 +41,18 @@ pub(super) fn lines(
     if snapshot.hidden > 0 {
         lines.push(text::dim(format_args!("  … and {} more", snapshot.hidden)));
     }
-    lines.push(summary(snapshot, now, frame));
     lines
 }
 
 fn summary(snapshot: &Snapshot, now: Timestamp, frame: usize) -> String {
     let took = snapshot.finished_at.unwrap_or(now).since(snapshot.submitted_at);
+    let open = || format!("{} tasks", snapshot.progress);
     format!(
-        "{} {} {} {} tasks {}",
-        glyph(snapshot.phase, false, frame),
+        "{} {} {} {} {}",
+        glyph(snapshot.phase, false, Some(frame)),
         text::bold(&snapshot.workflow),
         text::phase(snapshot.phase),
-        snapshot.progress,
+        snapshot.tally.clone().unwrap_or_else(open),
         text::dim(text::elapsed(took))
     )
 }
@@ -52,7 +64,7 @@ fn label(row: &Row) -> String {
     format!("{indent}{}{attempt}", row.name)
 }
 
-fn line(row: &Row, width: usize, now: Timestamp, frame: usize, note: Option<&str>) -> String {
+fn line(row: &Row, width: usize, now: Timestamp, frame: Option<usize>, note: Option<&str>) -> String {
     let label = label(row);
     let pad = " ".repeat(width.saturating_sub(label.chars().count()));
     let delay = row.wake_at.filter(|_| row.phase == Phase::Created);
@@ -76,11 +88,13 @@ fn line(row: &Row, width: usize, now: Timestamp, frame: usize, note: Option<&str
     }
 }
 
-fn glyph(phase: Phase, delayed: bool, frame: usize) -> String {
+fn glyph(phase: Phase, delayed: bool, frame: Option<usize>) -> String {
     let glyph = match phase {
         Phase::Created if delayed => "↻",
         Phase::Created => "·",
-        Phase::Ready | Phase::Running => SPINNER.get(frame % SPINNER.len()).copied().unwrap_or("*"),
+        Phase::Ready | Phase::Running => {
+            frame.and_then(|frame| SPINNER.get(frame % SPINNER.len())).copied().unwrap_or("▸")
+        }
         Phase::Suspended => "‖",
         Phase::Succeeded => "✓",
         Phase::Failed | Phase::Error | Phase::Timeout => "✗",
@@ -134,6 +148,7 @@ mod tests {
             progress: Progress { done: 1, total: 50 },
             submitted_at: Timestamp(0),
             finished_at: None,
+            tally: None,
             rows,
             hidden: 3,
         };
@@ -150,5 +165,13 @@ mod tests {
             "⠋ w Running 1/50 tasks 4.0 s",
         ];
         assert_eq!(plain, expected);
+        let over = Snapshot {
+            phase: Phase::Failed,
+            finished_at: at(5000),
+            tally: Some("2 tasks: 1 succeeded, 1 failed".into()),
+            ..snapshot
+        };
+        let last = super::lines(&over, Timestamp(9000), 0, &progress).pop().unwrap();
+        assert_eq!(strip_str(&last).to_string(), "✗ w Failed 2 tasks: 1 succeeded, 1 failed 5.0 s");
     }
 }

@@ -61,8 +61,7 @@ impl Configured {
     /// # Errors
     /// When it cannot be read or has problems.
     pub(crate) fn read(places: &Places, screen: &Screen, as_json: bool) -> Result<Self, Failure> {
-        let file = places.config.as_deref();
-        file.map(|file| configuration(file, screen, as_json)).transpose().map(Self)
+        places.config().map(|file| configuration(&file, screen, as_json)).transpose().map(Self)
     }
 }
 
@@ -79,7 +78,7 @@ pub(crate) fn open(
     most_at_once: Option<u32>,
 ) -> Result<Prepared, Failure> {
     let config = configured.as_ref().map(|(_, config)| config);
-    let dirs = search::plugin_dirs(&places.plugins, config, dir)?;
+    let dirs = search::plugin_dirs(&places.plugins(), config, dir)?;
     let cache = search::cache_dir().map(|dir| dir.join("compiled"));
     let workshop = Arc::new(Workshop::new(screen));
     let builder = Host::builder().plugin_builder(Arc::clone(&workshop) as _);

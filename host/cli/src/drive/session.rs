@@ -9,14 +9,14 @@ use phasm::{
 };
 use tokio::{
     sync::mpsc::UnboundedReceiver,
-    time::{Interval, MissedTickBehavior, interval},
+    time::{Instant, Interval, MissedTickBehavior, interval, sleep_until},
 };
 
 use super::{
     super::{
         failure::{Failure, While},
         screen::{Lines, Screen},
-        signals::Interrupts,
+        signals::{Heard, Interrupts, Told},
         text,
     },
     Ended, Manner,
@@ -53,7 +53,16 @@ pub(super) struct Session {
     events: String,
     clock: Clock,
     frame: usize,
-    interrupted: bool,
+    stopping: Option<Stopping>,
+}
+
+/// What the process was told, and what follows from it.
+#[derive(Clone, Copy, Debug)]
+enum Stopping {
+    /// The run is being cancelled.
+    Cancelling(Told),
+    /// The run stays open: what is executed may end until then, nothing else is begun.
+    Leaving(Told, Instant),
 }
 
 impl Session {
@@ -79,7 +88,7 @@ impl Session {
             events: String::new(),
             clock: Clock::start(),
             frame: 0,
-            interrupted: false,
+            stopping: None,
         }
     }
 
@@ -100,20 +109,17 @@ impl Session {
         let mut batch = Vec::new();
         let mut hears = true;
         let mut stopped = self.hear(&mut batch).await?;
+        let mut leaves_at = None;
         while stopped.is_none() {
             // In this order: a flood of notices holds up neither interrupts nor frames.
             tokio::select! {
                 biased;
-                count = interrupts.next() => {
-                    if self.interrupted || count > 1 {
-                        return Ok(Ended::Abandoned);
+                Heard { told, count } = interrupts.next() => {
+                    if self.stopping.is_some() || count > 1 {
+                        return Ok(Ended::Abandoned(told));
                     }
-                    self.say(if self.manner.leaves_open {
-                        "interrupted: the run stays open\n"
-                    } else {
-                        "interrupted: cancelling the run; once more exits at once\n"
-                    });
-                    self.interrupt();
+                    self.stop(told);
+                    self.tell_stop();
                 }
                 _ = frames.tick(), if self.screen.is_live() => self.draw(&mut lines).await,
                 count = notices.recv_many(&mut batch, MOST_NOTICES), if hears => {
@@ -124,21 +130,25 @@ impl Session {
                     over.map_err(lost)?;
                     break;
                 }
+                () = sleep_until(leaves_at.unwrap_or_else(Instant::now)), if leaves_at.is_some() => {}
             }
-            if self.interrupted && self.manner.leaves_open {
-                return tokio::select! {
-                    view = self.view() => view.map(Ended::Left),
-                    _ = interrupts.next() => Ok(Ended::Abandoned),
+            if let Some(Stopping::Leaving(told, until)) = self.stopping {
+                leaves_at = Some(until);
+                stopped = tokio::select! {
+                    left = self.left(told, until) => left?,
+                    heard = interrupts.next() => return Ok(Ended::Abandoned(heard.told)),
                 };
             }
+        }
+        if stopped.is_none() || self.stopping.is_some() {
+            while let Ok(notice) = notices.try_recv() {
+                self.tell(&notice);
+            }
+            self.flush();
         }
         if let Some(stopped) = stopped {
             return Ok(stopped);
         }
-        while let Ok(notice) = notices.try_recv() {
-            self.tell(&notice);
-        }
-        self.flush();
         drop(lines);
         self.leave().await
     }
@@ -187,22 +197,49 @@ impl Session {
     /// Writes what has gathered for stdout. When nobody reads it, the run is for nobody.
     fn flush(&mut self) {
         let events = std::mem::take(&mut self.events);
-        if !events.is_empty() && self.screen.out(&events).is_err() && !self.interrupted {
-            self.interrupt();
+        if !events.is_empty() && self.screen.out(&events).is_err() && self.stopping.is_none() {
+            self.stop(Told::Interrupt);
         }
     }
 
     /// Cancels the run, or has it left as it is.
-    fn interrupt(&mut self) {
-        self.interrupted = true;
-        if self.manner.leaves_open {
+    fn stop(&mut self, told: Told) {
+        if self.manner.leaves(told) {
+            let grace = if told == Told::Terminate { self.manner.grace } else { Duration::ZERO };
+            self.stopping = Some(Stopping::Leaving(told, Instant::now() + grace));
             return;
         }
+        self.stopping = Some(Stopping::Cancelling(told));
         let handle = self.handle.clone();
         tokio::spawn(async move {
             // A run that has ended meanwhile says so itself, and so does one whose store failed.
             let _refused = handle.cancel().await;
         });
+    }
+
+    fn tell_stop(&self) {
+        let Some(stopping) = self.stopping else { return };
+        self.say(&match stopping {
+            Stopping::Cancelling(told) => {
+                format!("{}: cancelling the run; once more exits at once\n", told.word())
+            }
+            Stopping::Leaving(told @ Told::Interrupt, _) => format!("{}: the run stays open\n", told.word()),
+            Stopping::Leaving(told @ Told::Terminate, _) => {
+                let grace = text::elapsed(self.manner.grace.as_millis().try_into().unwrap_or(u64::MAX));
+                let word = told.word();
+                format!("{word}: the run stays open; what is executed has {grace} to end, once more exits at once\n")
+            }
+        });
+    }
+
+    /// The run as it is left, once nothing is executed any more or the time for it is over. Nothing, if it ends by itself.
+    async fn left(&self, told: Told, until: Instant) -> Result<Option<Ended>, Failure> {
+        let look = self.handle.look(|run| (run.in_flight() > 0, run.is_over()));
+        let (works, is_over) = look.await.map_err(lost)?;
+        if is_over || (works && Instant::now() < until) {
+            return Ok(None);
+        }
+        self.view().await.map(|view| Some(Ended::Left(told, view)))
     }
 
     async fn see_to_suspended(&mut self) -> Result<Option<Ended>, Failure> {
@@ -215,7 +252,7 @@ impl Session {
                 answered |= self.handle.resume(&task.id, payload).await.map_err(refused)?;
             }
         }
-        if !parked || answered || self.interrupted {
+        if !parked || answered || self.stopping.is_some() {
             return Ok(None);
         }
         if !self.manner.stays {
@@ -258,10 +295,12 @@ impl Session {
         if !self.prefix.is_empty() {
             self.say(&format!("{}\n", text::phase(view.phase)));
         }
-        if self.interrupted && view.phase == Phase::Cancelled {
-            return Ok(Ended::Interrupted(view));
-        }
-        Ok(Ended::Over(view))
+        Ok(match self.stopping {
+            Some(Stopping::Cancelling(told)) if view.phase == Phase::Cancelled => {
+                Ended::Interrupted(told, view)
+            }
+            Some(Stopping::Cancelling(_) | Stopping::Leaving(..)) | None => Ended::Over(view),
+        })
     }
 }
 

@@ -8,9 +8,12 @@ use std::{
 use phasm::engine::{
     event::{Reason, TaskId},
     phase::Phase,
+    plan::Work,
     run::{Progress, Run, TaskRun},
     time::Timestamp,
 };
+
+use super::summary;
 
 /// A run at one moment.
 #[derive(Clone, Debug, PartialEq)]
@@ -20,6 +23,8 @@ pub(super) struct Snapshot {
     pub(super) progress: Progress,
     pub(super) submitted_at: Timestamp,
     pub(super) finished_at: Option<Timestamp>,
+    /// What its tasks came to, once it has ended.
+    pub(super) tally: Option<String>,
     /// The tree, from the root downwards.
     pub(super) rows: Vec<Row>,
     /// Active leaves that are not among the rows.
@@ -58,10 +63,17 @@ impl Snapshot {
             progress: run.progress(),
             submitted_at: times.submitted_at,
             finished_at: times.finished_at,
+            tally: run.phase().is_terminal().then(|| summary::tally(&leaves(run))),
             rows: tree(run, &shown),
             hidden,
         }
     }
+}
+
+/// The phases of what executors work on, hooks apart.
+fn leaves(run: &Run) -> Vec<Phase> {
+    let is_leaf = |task: &&TaskRun| task.hook.is_none() && matches!(run.node(task).work, Work::Executor(_));
+    run.tasks().iter().filter(is_leaf).map(|task| task.phase).collect()
 }
 
 /// The first active leaves with the scopes around them, at most `most` in all, and how many more are active.

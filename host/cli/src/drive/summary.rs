@@ -8,19 +8,25 @@ use phasm::engine::{
     run::{RunView, TaskView},
 };
 
-use super::super::text;
+use super::super::{hint::Way, text};
 
 /// Lines a list has at most.
 const MOST_LINES: usize = 20;
 /// Characters of a value or message at most.
 const LONGEST: usize = 200;
 
-/// What to print about a run; `open` is said of one that has not ended.
-pub(crate) fn of(view: &RunView, open: &str) -> String {
+/// What to print about a run; `open` is said of one that has not ended, `way` leads back to it.
+pub(crate) fn of(view: &RunView, open: &str, way: Option<&Way>) -> String {
+    with_tree(view, open, "", way)
+}
+
+/// The same with lines that show its tasks.
+pub(crate) fn with_tree(view: &RunView, open: &str, tree: &str, way: Option<&Way>) -> String {
     let mut page = headline(view, open);
     if !view.message.is_empty() && view.phase != Phase::Succeeded {
         page += &format!("  {}\n", text::short(&view.message, LONGEST));
     }
+    page += tree;
     let outputs: Vec<_> = view
         .outputs
         .iter()
@@ -29,11 +35,16 @@ pub(crate) fn of(view: &RunView, open: &str) -> String {
     page += &table("outputs", &outputs);
     let suspended = rows(view, |task| task.phase == Phase::Suspended);
     page += &table("suspended", &suspended);
-    page += &how_to_answer(view, &suspended);
+    if let (Some(way), Some([path, _])) = (way, suspended.first()) {
+        page += &how_to_answer(way, &view.run_id, path);
+    }
     page += &table("not succeeded", &rows(view, is_notable));
     match view.tasks.iter().filter(|task| is_leaf(task) && is_swept_away(task)).count() {
         0 => {}
         n => page += &format!("{} cancelled, as the scope had ended\n", text::count(n, "task")),
+    }
+    if let Some(way) = way.filter(|_| is_unfinished(view.phase)) {
+        page += &format!("run the rest again: {}\n", way.command(&["rerun", &view.run_id, "--from-failed"]));
     }
     page
 }
@@ -52,35 +63,44 @@ fn headline(view: &RunView, open: &str) -> String {
         format!("{open} {}", text::phase(view.phase))
     };
     let reason = view.reason.map(|reason| format!(" ({})", reason.as_str())).unwrap_or_default();
+    let reused = match view.tasks.iter().filter(|task| task.reused.is_some()).count() {
+        0 => String::new(),
+        n => format!(" ({n} reused)"),
+    };
     let tasks = if view.phase.is_terminal() {
-        tally(view)
+        tally(&worked_on(view))
     } else {
         format!("{} tasks", view.progress.replace('/', " of "))
     };
     format!(
-        "{} {phase}{reason}{took}, {tasks}{retries} {}\n",
+        "{} {phase}{reason}{took}, {tasks}{reused}{retries} {}\n",
         text::bold(&view.workflow),
         text::dim(format_args!("({})", view.run_id))
     )
 }
 
-/// `12 tasks: 10 succeeded, 1 timed out, 1 skipped`.
-fn tally(view: &RunView) -> String {
+/// Whether the run ended before everything was done.
+fn is_unfinished(phase: Phase) -> bool {
+    phase.is_terminal() && !matches!(phase, Phase::Succeeded | Phase::Skipped)
+}
+
+/// The phases of what executors work on.
+fn worked_on(view: &RunView) -> Vec<Phase> {
     let parents: BTreeSet<&str> =
         view.tasks.iter().filter_map(|task| task.parent_run_id.as_deref()).collect();
     let is_work = |task: &&TaskView| task.template_type == "task" && !parents.contains(&*task.run_id);
-    let leaves = || view.tasks.iter().filter(is_work);
+    view.tasks.iter().filter(is_work).map(|task| task.phase).collect()
+}
+
+/// `12 tasks: 10 succeeded, 1 timed out, 1 skipped`.
+pub(super) fn tally(leaves: &[Phase]) -> String {
     let ended = ENDS.iter().filter_map(|(phase, word)| {
-        let count = leaves().filter(|task| task.phase == *phase).count();
+        let count = leaves.iter().filter(|leaf| *leaf == phase).count();
         (count > 0).then(|| format!("{count} {word}"))
     });
     let ended = ended.collect::<Vec<_>>().join(", ");
-    let tasks = text::count(leaves().count(), "task");
-    let reused = match leaves().filter(|task| task.reused.is_some()).count() {
-        0 => String::new(),
-        n => format!(", {n} of them reused"),
-    };
-    if ended.is_empty() { tasks } else { format!("{tasks}: {ended}{reused}") }
+    let tasks = text::count(leaves.len(), "task");
+    if ended.is_empty() { tasks } else { format!("{tasks}: {ended}") }
 }
 
 /// What became of a task, in a word.
@@ -122,13 +142,9 @@ fn rows(view: &RunView, wanted: impl Fn(&TaskView) -> bool) -> Vec<[String; 2]> 
     view.tasks.iter().filter(|task| wanted(task)).map(row).collect()
 }
 
-/// The command that answers the first of what is suspended.
-fn how_to_answer(view: &RunView, suspended: &[[String; 2]]) -> String {
-    let answer = |[path, _]: &[String; 2]| {
-        let run = &view.run_id;
-        format!("answer with: phasm resume {run} '{}' '{{…}}' --store FILE\n", text::clean(path))
-    };
-    suspended.first().map(answer).unwrap_or_default()
+/// The command that answers a suspended task. What the answer holds only whoever answers knows.
+fn how_to_answer(way: &Way, run: &str, task: &str) -> String {
+    format!("answer with, its values between the braces: {}\n", way.command(&["resume", run, task, "{}"]))
 }
 
 /// `Failed (retry-exhausted) code 2 after 3 attempts: the service was busy`.

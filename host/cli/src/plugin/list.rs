@@ -68,9 +68,8 @@ impl Places {
     }
 
     fn dirs(&self, screen: &Screen, as_json: bool) -> Result<Vec<PathBuf>, Failure> {
-        let configured =
-            self.config.as_deref().map(|file| configuration(file, screen, as_json)).transpose()?;
-        search::plugin_dirs(&self.plugins, configured.as_ref().map(|(_, config)| config), None)
+        let configured = self.config().map(|file| configuration(&file, screen, as_json)).transpose()?;
+        search::plugin_dirs(&self.plugins(), configured.as_ref().map(|(_, config)| config), None)
     }
 }
 

@@ -11,6 +11,7 @@ use super::{
     super::{
         exit::Exit,
         failure::{Failure, While},
+        hint,
         screen::Screen,
     },
     scaffold, sdk,
@@ -44,11 +45,11 @@ pub(super) fn new(arguments: &NewArguments, screen: &Screen) -> Result<Exit, Fai
     for (path, text) in scaffold::files(&name, &sdk) {
         write(&folder.join(path), &text)?;
     }
-    let next = format!(
-        "created {0}\n\nTry it:\n  phasm run {0}/example.yaml --plugins {1} -p name=Ada\n",
-        folder.display(),
-        folder.parent().filter(|dir| !dir.as_os_str().is_empty()).unwrap_or(Path::new(".")).display(),
-    );
+    let around = folder.parent().filter(|dir| !dir.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let [example, around] =
+        [folder.join("example.yaml"), around.to_owned()].map(|path| path.display().to_string());
+    let try_it = hint::command(&["run", &example, "--plugins", &around, "-p", "name=Ada"]);
+    let next = format!("created {}\n\nTry it:\n  {try_it}\n", folder.display());
     // Whoever has stopped reading has the plugin all the same.
     let _gone = screen.out(&next);
     Ok(Exit::Done)

@@ -50,6 +50,10 @@ impl Builder for Workshop {
         self.bring_up_to_date(&[folder.to_owned()]);
         self.known(folder).unwrap_or_else(|| Err(format!("{} was not built", folder.display())))
     }
+
+    fn fresh(&self, folder: &Path) -> Option<PathBuf> {
+        phasm_builder::artefact_if_fresh(folder)
+    }
 }
 
 /// Builds folders whether or not they seem up to date.

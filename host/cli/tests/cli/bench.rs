@@ -25,7 +25,7 @@ pub(crate) struct Ran {
 impl Bench {
     pub(crate) fn new() -> Self {
         let bench = Self { dir: tempfile::tempdir().unwrap() };
-        for guest in ["code", "echo", "linger", "say", "sleep", "nap", "suspend", "trap"] {
+        for guest in ["code", "doze", "echo", "linger", "say", "sleep", "nap", "suspend", "trap"] {
             bench.write(&format!("plugins/{guest}.wasm"), component(guest));
         }
         bench
@@ -65,12 +65,36 @@ impl Bench {
             .env("XDG_DATA_HOME", self.path("data"))
             .env("PHASM_EXECUTORS", "")
             .env_remove("NO_COLOR")
+            .env_remove("PHASM_STORE")
+            .env_remove("PHASM_CONFIG")
+            .env_remove("PHASM_PLUGINS")
             .stdin(Stdio::null());
         command
     }
 
     pub(crate) fn phasm(&self, arguments: &[&str]) -> Ran {
         Ran::from(self.command(arguments).output().unwrap())
+    }
+
+    /// [`Self::phasm`] with variables of the environment.
+    pub(crate) fn phasm_with(&self, variables: &[(&str, &str)], arguments: &[&str]) -> Ran {
+        Ran::from(self.command(arguments).envs(variables.iter().copied()).output().unwrap())
+    }
+
+    /// Has a shell run the command that `text` has behind `lead`, as a person would who pastes it.
+    pub(crate) fn paste(&self, text: &str, lead: &str, variables: &[(&str, &str)]) -> Ran {
+        let line = text.lines().find_map(|line| line.split_once(lead).map(|(_, command)| command));
+        let line = line.unwrap_or_else(|| panic!("no {lead}: {text}"));
+        let mut shell = Command::new("sh");
+        let command = self.command(&[]);
+        for (name, value) in command.get_envs() {
+            match value {
+                Some(value) => shell.env(name, value),
+                None => shell.env_remove(name),
+            };
+        }
+        let shell = shell.args(["-c", line]).current_dir(self.dir.path()).stdin(Stdio::null());
+        Ran::from(shell.envs(variables.iter().copied()).output().unwrap())
     }
 }
 

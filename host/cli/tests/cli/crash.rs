@@ -154,15 +154,7 @@ fn a_run_survives_the_death_of_its_process() {
 #[test]
 fn a_run_survives_one_death_after_the_other() {
     let bench = Bench::new();
-    let tasks: String = (0..40)
-        .map(|at| {
-            let after = if at < 4 { String::new() } else { format!("dependencies: [t{}], ", at - 4) };
-            format!("          - {{ name: t{at}, {after}executor: {{ type: nap }} }}\n")
-        })
-        .collect();
-    let head = "apiVersion: aether/v1\nkind: Workflow\nmetadata: { name: chain }\nspec:\n  entrypoint: main\n  templates:\n    - \
-                dag:\n        name: main\n        tasks:\n";
-    bench.write("chain.yaml", format!("{head}{tasks}"));
+    chains(&bench, 4, "doze", 40);
     let mut next = Running::start(&bench, &["run", "chain.yaml", "--store", "runs.db"]);
     for at in [0, 7, 16, 25] {
         next.until(&[&format!("main/t{at}[1] Succeeded")]);
@@ -216,19 +208,74 @@ fn an_interrupted_recover_leaves_the_runs_open() {
     running.until(&["started", "main[1] Running"]);
     running.signal(Signal::KILL);
     running.end();
-    for signal in [Signal::INT, Signal::TERM] {
-        let mut running = Running::start(&bench, &["recover", "--store", "runs.db"]);
+    for (signal, status) in [(Signal::INT, 130), (Signal::TERM, 143)] {
+        let mut running = Running::start(&bench, &["recover", "--store", "runs.db", "--grace", "0"]);
         running.until(&["recovered w", "main[1] info started"]);
         running.signal(signal);
         let ran = running.end();
-        assert_eq!(ran.status, 130, "{ran:?}");
+        assert_eq!(ran.status, status, "{ran:?}");
         assert!(ran.stdout.starts_with("w left Running"), "{ran:?}");
-        assert!(ran.stderr.contains("interrupted: the run stays open"), "{ran:?}");
+        assert!(ran.stderr.contains("ed: the run stays open"), "{ran:?}");
     }
     let run = only_run(&bench);
     assert_eq!((&run["open"], &run["phase"]), (&json!(true), &json!("Running")));
     let view = view(&bench, run["runID"].as_str().unwrap());
     assert_eq!(view["tasks"][0]["attempts"].as_array().unwrap().len(), 1);
+}
+
+/// So many tasks, in chains beside each other.
+fn chains(bench: &Bench, chains: usize, executor: &str, tasks: usize) {
+    let tasks: String = (0..tasks)
+        .map(|at| {
+            let after = at.checked_sub(chains).map(|before| format!("dependencies: [t{before}], "));
+            let after = after.unwrap_or_default();
+            format!("          - {{ name: t{at}, {after}executor: {{ type: {executor} }} }}\n")
+        })
+        .collect();
+    let head = "apiVersion: aether/v1\nkind: Workflow\nmetadata: { name: chain }\nspec:\n  entrypoint: main\n  templates:\n    - \
+                dag:\n        name: main\n        tasks:\n";
+    bench.write("chain.yaml", format!("{head}{tasks}"));
+}
+
+/// R-L6: SIGTERM leaves a run of a file open; what it prints goes on with it.
+#[test]
+fn a_run_that_is_terminated_goes_on_later() {
+    let bench = Bench::new();
+    bench.task("linger.yaml", "linger", "");
+    let store = ["--store", "my runs.db"];
+    let mut running = Running::start(&bench, &[&["run", "linger.yaml", "--grace", "0"][..], &store].concat());
+    running.until(&["main[1] info started"]);
+    running.signal(Signal::TERM);
+    let ran = running.end();
+    assert_eq!(ran.status, 143, "{ran:?}");
+    assert!(ran.stdout.starts_with("w left Running"), "{ran:?}");
+    let events = bench.phasm(&[&["events", "@last"][..], &store].concat());
+    assert!(!events.stdout.contains("cancel"), "{events:?}");
+    bench.write("go.toml", COME_TO_AN_END);
+    let went_on = bench.paste(&ran.stderr, "go on with: ", &[("PHASM_CONFIG", "go.toml")]);
+    assert_eq!(went_on.status, 0, "{went_on:?}");
+    let view = bench.phasm(&[&["get", "@last", "--json"][..], &store].concat()).json();
+    assert_eq!(
+        (&view["phase"], view["tasks"][0]["attempts"].as_array().unwrap().len()),
+        (&json!("Succeeded"), 1)
+    );
+}
+
+/// The second one does not wait for what is executed.
+#[test]
+fn who_is_terminated_twice_exits_at_once() {
+    let bench = Bench::new();
+    bench.task("sleep.yaml", "sleep", "");
+    let mut running = Running::start(&bench, &["run", "sleep.yaml", "--store", "runs.db", "--grace", "1h"]);
+    running.until(&["started", "main[1] Running"]);
+    running.signal(Signal::TERM);
+    running.until(&["once more exits at once"]);
+    running.signal(Signal::TERM);
+    let ran = running.end();
+    assert_eq!((ran.status, ran.stdout.as_str()), (143, ""), "{ran:?}");
+    assert!(ran.stderr.contains("go on with: "), "{ran:?}");
+    let row = only_run(&bench);
+    assert_eq!((&row["open"], &row["phase"]), (&json!(true), &json!("Running")));
 }
 
 /// R-S12: a run is open until its hooks have ended, whatever its phase; a hook is executed again like any attempt.

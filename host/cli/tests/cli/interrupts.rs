@@ -26,14 +26,16 @@ fn interrupted(bench: &Bench, arguments: &[&str], signal: Signal) -> Ran {
     Ran { status, stdout, stderr: said }
 }
 
-/// Exit status 130: the run is Cancelled, and its view is printed all the same (R-L6).
+/// The run is Cancelled, and its view is printed all the same (R-L6).
 #[test]
 fn the_first_one_cancels_the_run() {
     let bench = Bench::new();
     bench.task("sleep.yaml", "sleep", "");
-    for signal in [Signal::INT, Signal::TERM] {
-        let ran = interrupted(&bench, &["run", "sleep.yaml", "--json", "--store", "runs.db"], signal);
-        assert_eq!(ran.status, 130, "{ran:?}");
+    for (store, signal, status) in
+        [("runs.db", Signal::INT, 130), ("memory", Signal::INT, 130), ("memory", Signal::TERM, 143)]
+    {
+        let ran = interrupted(&bench, &["run", "sleep.yaml", "--json", "--store", store], signal);
+        assert_eq!(ran.status, status, "{ran:?}");
         let view = ran.json();
         assert_eq!((view["phase"].as_str(), view["reason"].as_str()), (Some("Cancelled"), Some("user")));
         assert!(ran.stderr.contains("cancelling the run"), "{ran:?}");

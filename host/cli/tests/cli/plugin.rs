@@ -34,6 +34,31 @@ fn listed_are_the_plugins_a_run_would_find() {
     assert!(table.contains("mine") && table.contains("1.2.3") && table.contains("Does it"), "{table}");
 }
 
+/// Whoever has the program has the executors that ship, wherever he is; `PHASM_EXECUTORS` says otherwise.
+#[test]
+fn the_shipped_executors_are_there_outside_any_checkout() {
+    let bench = Bench::new();
+    bench.write("shipped/jq.wasm", b"\0asm\x0d\0\x01\0");
+    let known = |executors: Option<&str>| {
+        let mut list = bench.command(&["plugin", "list", "--json"]);
+        match executors {
+            Some(dir) => list.env("PHASM_EXECUTORS", dir),
+            None => list.env_remove("PHASM_EXECUTORS"),
+        };
+        let ran = Ran::from(list.output().unwrap());
+        assert_eq!(ran.status, 0, "{ran:?}");
+        let all = ran.json();
+        let names = all.as_array().unwrap().iter().map(|plugin| plugin["name"].as_str().unwrap());
+        ["file", "jq", "parse", "template"]
+            .into_iter()
+            .filter(|name| names.clone().any(|one| one == *name))
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(known(None), ["file", "jq", "parse", "template"]);
+    assert_eq!(known(Some("shipped")), ["jq"]);
+    assert!(known(Some("")).is_empty());
+}
+
 #[test]
 fn a_component_is_inspected_by_name_or_path() {
     let bench = Bench::new();
@@ -64,7 +89,7 @@ fn a_component_is_inspected_by_name_or_path() {
     assert!(broken.status == 2 && broken.stderr.contains("P031: maxRuntime: "), "{broken:?}");
     let unknown = bench.phasm(&["plugin", "inspect", "nobody"]);
     assert_eq!(unknown.status, 2, "{unknown:?}");
-    assert!(unknown.stderr.contains("known: code, echo, "), "{unknown:?}");
+    assert!(unknown.stderr.contains("known: code, doze, echo, "), "{unknown:?}");
 }
 
 #[test]
@@ -137,11 +162,19 @@ fn a_new_plugin_outside_any_checkout_builds_and_runs() {
     let bench = Bench::new();
     let new = bench.phasm(&["plugin", "new", "plugins/greeter"]);
     assert_eq!(new.status, 0, "{new:?}");
+    bench.task("typo.yaml", "greeter", "");
+    let codes = || {
+        let ran = bench.phasm(&["validate", "typo.yaml", "--json"]).json();
+        let problems = ran["problems"].as_array().unwrap().iter();
+        problems.map(|problem| problem["code"].as_str().unwrap().to_owned()).collect::<Vec<_>>()
+    };
+    assert!(codes().is_empty(), "nothing is known of what was never built");
     // The toolchain that is there already is found in the user's own cache.
     let mut run = bench.command(&["run", "plugins/greeter/example.yaml", "-p", "name=Ada", "--json"]);
     let ran = Ran::from(run.env_remove("PHASM_CACHE_DIR").output().unwrap());
     assert_eq!(ran.status, 0, "{ran:?}");
     assert_eq!(ran.json()["outputs"][0]["value"], "Hello, Ada! Hello, Ada!");
+    assert_eq!(codes(), ["P072", "P074"]);
     let about = bench.phasm(&["plugin", "inspect", "greeter", "--json"]).json();
     assert_eq!(about["inputs"]["properties"]["name"]["description"], "Who is greeted.");
     assert_eq!(about["outputs"]["required"], json!(["greeting"]));

@@ -63,9 +63,12 @@ fn a_run_is_run_again_from_what_had_failed() {
     let mended = on_store(&bench, &["rerun", &run, "--from-failed", "-p", "code=0"]);
     assert_eq!(mended.status, 0, "{mended:?}");
     assert!(mended.stdout.starts_with("coded Succeeded"), "{mended:?}");
-    assert!(mended.stdout.contains("2 tasks: 2 succeeded, 1 of them reused"), "{mended:?}");
+    assert!(mended.stdout.contains("2 tasks: 2 succeeded (1 reused)"), "{mended:?}");
     assert!(mended.stderr.contains("main/last[1] Succeeded"), "{mended:?}");
     assert!(!mended.stderr.contains("main/first[1]"), "{mended:?}");
+    let hint = format!("rerun {run} --from-failed --store runs.db\n");
+    let shown = [&run, "@last"].map(|run| on_store(&bench, &["get", run]).stdout);
+    assert_eq!(shown.map(|shown| shown.contains(&hint)), [true, false]);
 
     let events = on_store(&bench, &["rerun", &run, "--from-failed", "--events"]);
     let lines: Vec<Value> = events.stdout.lines().map(|line| serde_json::from_str(line).unwrap()).collect();

@@ -1,10 +1,13 @@
 //! `phasm run`.
 
-use std::{io::Read as _, process::Stdio};
+use std::{
+    io::Read as _,
+    process::{Command, Stdio},
+};
 
 use serde_json::{Value, json};
 
-use crate::bench::Bench;
+use crate::bench::{Bench, Ran};
 
 const DAG: &str = r#"apiVersion: aether/v1
 kind: Workflow
@@ -274,7 +277,7 @@ fn a_document_may_come_from_stdin() {
     let run = |file: &str| {
         let stdin = std::fs::File::open(bench.path(file)).unwrap();
         let output = bench.command(&["run", "-", "--json"]).stdin(stdin).output().unwrap();
-        crate::bench::Ran::from(output)
+        Ran::from(output)
     };
     assert_eq!(run("code.yaml").status, 0);
     bench.write("bad.yaml", "{\"apiVersion\": 1}");
@@ -292,12 +295,57 @@ fn an_executor_nobody_knows_is_a_problem_or_an_error_of_the_attempt() {
     let stored =
         bench.path("runs.db").exists().then(|| bench.phasm(&["list", "--store", "runs.db", "--json"]));
     assert!(stored.is_none_or(|listed| listed.json() == json!([])), "nothing was stored");
-    bench.task("w.yaml", "nobody", "");
-    let ran = bench.phasm(&["run", "w.yaml", "--json", "--allow-missing"]);
-    assert_eq!(ran.status, 3, "{ran:?}");
-    let view = ran.json();
-    assert!(view["tasks"][0]["message"].as_str().unwrap().contains("nobody"), "{view}");
-    assert!(view["warnings"][0]["message"].as_str().unwrap().contains("nobody"), "{view}");
+    for again in
+        ["retry: { limit: 3 }", "policy: { rules: [{ else: { then: { do: retry, attempts: 3 } } }] }"]
+    {
+        bench.task("w.yaml", "nobody", again);
+        let ran = bench.phasm(&["run", "w.yaml", "--json", "--allow-missing"]);
+        assert_eq!(ran.status, 3, "{ran:?}");
+        let view = ran.json();
+        assert!(view["tasks"][0]["message"].as_str().unwrap().contains("nobody"), "{view}");
+        assert_eq!(view["tasks"][0]["attempts"].as_array().unwrap().len(), 1, "nothing is retried: {view}");
+        assert!(view["warnings"][0]["message"].as_str().unwrap().contains("nobody"), "{view}");
+    }
+}
+
+/// R-S5: a field of an item that the executor says it has no use for is not passed on, so that nothing warns of what
+/// nobody wrote.
+#[test]
+fn fields_of_an_item_that_the_executor_does_not_know_are_not_passed_on() {
+    let bench = Bench::new();
+    let manifest = r#"{"inputs": {"properties": {"known": {}}, "additionalProperties": false}}"#;
+    bench.write("plugins/echo.json", manifest);
+    let head = DAG.split("  arguments:").next().unwrap();
+    let templates = "  templates:\n    - loop: { name: main, body: work, items: [{ known: 1, label: a }] }\n    \
+                     - task: { name: work, executor: { type: echo } }\n";
+    bench.write("each.yaml", format!("{head}{templates}"));
+    let ran = bench.phasm(&["run", "each.yaml", "--json"]);
+    assert_eq!(ran.status, 0, "{ran:?}");
+    assert_eq!(ran.json()["tasks"][1]["inputs"], json!([{ "name": "known", "value": 1 }]));
+}
+
+/// A run of one task reserves room for that, not for thousands: 64 GiB of addresses suffice.
+#[test]
+#[cfg(target_os = "linux")]
+fn a_small_run_reserves_what_it_can_use() {
+    let bench = Bench::new();
+    bench.task("w.yaml", "echo", "");
+    let plain = bench.command(&["run", "w.yaml"]);
+    let mut narrow = Command::new("sh");
+    narrow
+        .args(["-c", "ulimit -v 67108864 && exec \"$@\"", "sh"])
+        .arg(plain.get_program())
+        .args(plain.get_args());
+    narrow.current_dir(plain.get_current_dir().unwrap()).stdin(Stdio::null());
+    for (name, value) in plain.get_envs() {
+        match value {
+            Some(value) => narrow.env(name, value),
+            None => narrow.env_remove(name),
+        };
+    }
+    let ran = Ran::from(narrow.output().unwrap());
+    assert_eq!(ran.status, 0, "{ran:?}");
+    assert!(!ran.stderr.contains("could be reserved"), "{ran:?}");
 }
 
 /// Exit status 6: with a file store a run that only waits for people is left (R-L4).
@@ -312,7 +360,7 @@ fn a_suspended_run_parks_in_a_file_and_waits_in_memory() {
     let view = parked.json();
     let run = view["runID"].as_str().unwrap();
     let shown = bench.phasm(&["get", run, "--store", "runs.db"]);
-    let answer = format!("\nanswer with: phasm resume {run} 'main' '{{…}}' --store FILE\n");
+    let answer = format!(" resume {run} main '{{}}' --store runs.db\n");
     assert!(shown.stdout.ends_with(&answer), "{shown:?}");
     let stayed = bench.phasm(&["run", "soon.yaml", "--store", "runs.db", "--wait"]);
     assert_eq!(stayed.status, 4, "{stayed:?}");

@@ -1,6 +1,10 @@
 //! `phasm resume`, `cancel`, `recover`, `list`, `get` and `events`: runs that are kept in a file.
 
-use std::sync::Arc;
+use std::{
+    io::{BufRead as _, BufReader},
+    process::Stdio,
+    sync::Arc,
+};
 
 use phasm::{
     engine::time::Timestamp,
@@ -73,6 +77,12 @@ fn a_suspended_approval_parks_and_is_completed_by_resume() {
     assert_eq!(phases(&view), ["Succeeded", "Suspended", "Created"]);
     let shown = on_store(&bench, &["get", &run]);
     assert!(shown.stdout.starts_with("release parked Running, 1 of 3 tasks"), "{shown:?}");
+    let words = |line: &str| line.split_whitespace().take(3).collect::<Vec<_>>().join(" ");
+    let tree: Vec<_> = shown.stdout.lines().skip(1).take(4).map(words).collect();
+    assert_eq!(
+        tree,
+        ["▸ main Running", "✓ prepare Succeeded", "‖ wait-external Suspended", "· finalize Created"]
+    );
     assert!(shown.stdout.contains("main/wait-external  Suspended"), "{shown:?}");
     let resumed =
         on_store(&bench, &["resume", &run, "wait-external", r#"{"approved": true}"#, "-p", "by=Ada"]);
@@ -208,6 +218,102 @@ fn a_wrong_answer_is_explained_and_changes_nothing() {
     assert_eq!(on_store(&bench, &["events", &run]).stdout, before);
 }
 
+/// R-L11: an id, a part that only it begins or ends with, `@last`.
+#[test]
+fn a_run_is_named_by_a_part_of_its_id() {
+    let bench = Bench::new();
+    two_questions(&bench);
+    let runs = [park(&bench, "ask.yaml"), park(&bench, "ask.yaml")];
+    let of = |meant: &str| on_store(&bench, &["get", meant, "--json"]).json()["runID"].clone();
+    let [first, last] = &runs;
+    assert_eq!(of("@last"), json!(last));
+    for run in &runs {
+        assert_eq!((of(&run[..35]), of(&run[run.len() - 8..])), (json!(run), json!(run)));
+    }
+    let common: String =
+        first.chars().zip(last.chars()).take_while(|(a, b)| a == b).map(|(a, _)| a).collect();
+    for command in [&["get"][..], &["events"], &["cancel"], &["resume"], &["recover"]] {
+        let task = if command == ["resume"] { &["one"][..] } else { &[] };
+        let several = on_store(&bench, &[command, &[common.as_str()], task].concat());
+        let says =
+            format!("{common} could be any of 2 runs:\n  {last}  ask Running\n  {first}  ask Running\n");
+        assert_eq!((several.status, several.stdout.as_str()), (2, ""), "{several:?}");
+        assert!(several.stderr.contains(&says), "{several:?}");
+        let short = on_store(&bench, &[command, &[&last[..3]], task].concat());
+        assert!(short.status == 2 && short.stderr.contains("there is no run"), "{short:?}");
+    }
+    let answered = on_store(&bench, &["resume", "@last", "one"]);
+    assert_eq!(answered.status, 6, "{answered:?}");
+    let recovered = on_store(&bench, &["recover", first, first, "--json"]);
+    assert_eq!((recovered.status, recovered.json().as_array().unwrap().len()), (6, 1), "{recovered:?}");
+    assert_eq!(on_store(&bench, &["cancel", &first[..35]]).status, 5);
+    assert_eq!(on_store(&bench, &["recover", first]).status, 2, "it has ended");
+}
+
+/// R-L12: the commands that are printed hold all that was given, and nothing that the environment says.
+#[test]
+fn hints_can_be_pasted() {
+    let bench = Bench::new();
+    bench.task("ask.yaml", "suspend", "");
+    bench.write("my config.toml", "");
+    std::fs::rename(bench.path("plugins"), bench.path("my plugins")).unwrap();
+    let lead = "answer with, its values between the braces: ";
+    let given = ["--store", "my runs.db", "--config", "my config.toml", "--plugins", "my plugins"];
+    let ran = bench.phasm(&[&["run", "ask.yaml"][..], &given].concat());
+    assert_eq!(ran.status, 6, "{ran:?}");
+    let options = " '{}' --store 'my runs.db' --config 'my config.toml' --plugins 'my plugins'\n";
+    assert!(ran.stdout.ends_with(options), "{ran:?}");
+    assert_eq!(bench.paste(&ran.stdout, lead, &[]).status, 0);
+    let variables = [
+        ("PHASM_STORE", "my runs.db"),
+        ("PHASM_CONFIG", "my config.toml"),
+        ("PHASM_PLUGINS", "none:my plugins"),
+    ];
+    bench.write("none/x", "");
+    let ran = bench.phasm_with(&variables, &["run", "ask.yaml"]);
+    assert_eq!(ran.status, 6, "{ran:?}");
+    assert!(ran.stdout.ends_with(" main '{}'\n"), "{ran:?}");
+    assert_eq!(bench.paste(&ran.stdout, lead, &variables).status, 0);
+    let unset = bench.phasm_with(&[("PHASM_STORE", "")], &["list"]);
+    assert_eq!(unset.status, 2, "{unset:?}");
+    assert!(unset.stderr.contains("expected `--store FILE`, or the file in PHASM_STORE"), "{unset:?}");
+}
+
+/// R-I10: what a run was submitted with and is not here is named, and nothing is recorded.
+#[test]
+fn a_run_whose_world_is_missing_is_not_driven_on() {
+    let bench = Bench::new();
+    bench.write(
+        "c.toml",
+        "[grants.suspend]\nenv = { GO = \"on\" }\n[secrets]\ndb = { pw = { file = \"pw\" } }\n",
+    );
+    bench.write("pw", "hunter2\n");
+    bench.task("ask.yaml", "suspend", "");
+    let text = std::fs::read_to_string(bench.path("ask.yaml")).unwrap();
+    let secret = "inputs: { parameters: [{ name: pw, valueFrom: { secretKeyRef: { name: db, key: pw } } },";
+    bench.write("ask.yaml", text.replace("inputs: { parameters: [", secret));
+    let parked = bench.phasm(&["run", "ask.yaml", "--store", "runs.db", "--config", "c.toml", "--json"]);
+    assert_eq!(parked.status, 6, "{parked:?}");
+    let before = on_store(&bench, &["events", "@last"]).stdout;
+    rusqlite::Connection::open(bench.path("runs.db"))
+        .unwrap()
+        .execute_batch("DELETE FROM components")
+        .unwrap();
+    std::fs::remove_file(bench.path("plugins/suspend.wasm")).unwrap();
+    for command in [&["recover"][..], &["recover", "@last"], &["resume", "@last", "main"]] {
+        let ran = on_store(&bench, command);
+        assert_eq!((ran.status, ran.stdout.as_str()), (2, ""), "{ran:?}");
+        for missing in ["executor `suspend`", "plugin `suspend` was granted", "GO", "secret db with key pw"] {
+            assert!(ran.stderr.contains(missing), "{missing}: {ran:?}");
+        }
+        assert!(ran.stderr.contains("nothing was recorded") && !ran.stderr.contains("hunter2"), "{ran:?}");
+        assert_eq!(on_store(&bench, &["events", "@last"]).stdout, before);
+    }
+    let refused = on_store(&bench, &["recover"]);
+    let ended = bench.paste(&refused.stderr, "end it: ", &[]);
+    assert_eq!(ended.status, 5, "{ended:?}");
+}
+
 #[test]
 fn a_store_that_is_not_there_is_not_made() {
     let bench = Bench::new();
@@ -305,12 +411,48 @@ fn runs_are_listed_newest_first() {
     assert_eq!(listed(&["--phase", "failed"]), [failed]);
     assert_eq!(listed(&["--workflow", "w", "--phase", "Succeeded"]), [succeeded]);
     assert_eq!(listed(&["--open"]), [ask.clone(), ask]);
+    assert_eq!(listed(&["--open", "--phase", "Suspended"]), []);
+    assert_eq!(listed(&["--since", "1d", "--workflow", "ask"]).len(), 2);
+    for none in ["0", "2999-01-01"] {
+        assert_eq!(listed(&["--since", none]), [], "{none}");
+    }
     let plain = on_store(&bench, &["list", "--open"]).stdout;
     let ids: Vec<_> = plain.lines().map(|line| line.split(' ').next().unwrap()).collect();
-    assert_eq!(ids, [&second, &first]);
+    assert_eq!(ids, ["RUN", &second, &first]);
+    let columns =
+        plain.lines().map(|line| (line[38..].split(' ').next(), line.find("  20"))).collect::<Vec<_>>();
+    assert_eq!(
+        columns,
+        [(Some("STATE"), None), (Some("parked"), Some(53)), (Some("parked"), Some(53))],
+        "{plain}"
+    );
     let none = on_store(&bench, &["list", "--workflow", "nobody"]);
     assert_eq!((none.status, none.stdout.as_str(), none.stderr.as_str()), (0, "", "no run fits\n"));
     assert_eq!(on_store(&bench, &["list", "--phase", "Paused"]).status, 2);
+}
+
+/// R-L13: who goes on with a run, as far as its store tells.
+#[test]
+fn a_list_tells_who_goes_on() {
+    let bench = Bench::new();
+    two_questions(&bench);
+    bench.task("code.yaml", "code", "");
+    bench.task("linger.yaml", "linger", "");
+    park(&bench, "ask.yaml");
+    bench.phasm(&["run", "code.yaml", "--store", "runs.db"]);
+    let mut running = bench.command(&["run", "linger.yaml", "--store", "runs.db", "--events"]);
+    let mut running = running.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
+    let mut events = BufReader::new(running.stdout.take().unwrap()).lines();
+    while !events.next().unwrap().unwrap().contains("task.attempt.started") {}
+    let states = || {
+        let all = on_store(&bench, &["list", "--json"]).json();
+        let states = all.as_array().unwrap().iter().map(|row| row["state"].as_str().unwrap().to_owned());
+        states.collect::<Vec<_>>()
+    };
+    assert_eq!(states()[..2], ["driven", "ended"]);
+    running.kill().unwrap();
+    running.wait().unwrap();
+    assert_eq!(states(), ["orphaned", "ended", "parked"]);
 }
 
 #[test]

@@ -23,6 +23,15 @@ impl Timestamp {
         u64::try_from(self.0.saturating_sub(earlier.0)).unwrap_or(0)
     }
 
+    /// Reads RFC 3339 in UTC: `2026-11-20T08:00:00Z`, where `Z` may be missing and `T` be a space. Nothing for other text, and for
+    /// instants before 1970.
+    #[must_use]
+    pub fn from_rfc3339(text: &str) -> Option<Self> {
+        let time = humantime::parse_rfc3339_weak(text).ok()?;
+        let since_epoch = time.duration_since(std::time::UNIX_EPOCH).ok()?;
+        i64::try_from(since_epoch.as_millis()).ok().map(Self)
+    }
+
     /// RFC 3339 with milliseconds, in UTC.
     #[must_use]
     pub fn to_rfc3339(self) -> String {
@@ -44,6 +53,16 @@ mod tests {
         assert_eq!(Timestamp(1_700_000_000_123).to_rfc3339(), "2023-11-14T22:13:20.123Z");
         assert_eq!(Timestamp(i64::MAX).to_rfc3339(), "9999-12-31T23:59:59.999Z");
         assert_eq!(Timestamp(-5).to_rfc3339(), "1970-01-01T00:00:00.000Z");
+    }
+
+    #[test]
+    fn what_is_written_is_read() {
+        for millis in [0, 1_700_000_000_123, 253_402_300_799_999] {
+            assert_eq!(Timestamp::from_rfc3339(&Timestamp(millis).to_rfc3339()), Some(Timestamp(millis)));
+        }
+        for wrong in ["", "2023-13-01T00:00:00Z", "2023-11-14", "1969-12-31T23:59:59Z"] {
+            assert_eq!(Timestamp::from_rfc3339(wrong), None, "{wrong}");
+        }
     }
 
     #[test]

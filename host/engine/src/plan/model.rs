@@ -65,6 +65,13 @@ pub struct Plan {
 }
 
 impl Plan {
+    /// What the executor that `node` calls stood for, if that was found out.
+    #[must_use]
+    pub fn pinned(&self, node: &Node) -> Option<&Pinned> {
+        let Work::Executor(call) = &node.work else { return None };
+        self.executors.get(&call.executor_type)
+    }
+
     /// Every call of the document: the root, those in templates, hooks.
     pub fn nodes(&self) -> impl Iterator<Item = &Node> {
         let nested = self.templates.iter().flat_map(|template| template.kind.calls());

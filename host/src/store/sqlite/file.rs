@@ -68,6 +68,18 @@ fn private() -> OpenOptions {
     options
 }
 
+fn lock_of(store: &Path) -> PathBuf {
+    store.with_added_extension("lock")
+}
+
+/// Whether somebody has the lock of that store. A shared lock is refused while there is an exclusive one.
+pub(super) fn is_locked(store: &Path) -> bool {
+    let Ok(lock) = File::open(lock_of(store)) else { return false };
+    let tried = lock.try_lock_shared();
+    drop(lock.unlock());
+    matches!(tried, Err(TryLockError::WouldBlock))
+}
+
 /// Held until dropped, or until the process dies in whatever way.
 pub(super) struct Lock {
     path: PathBuf,
@@ -77,9 +89,7 @@ pub(super) struct Lock {
 impl Lock {
     /// Locks `<store>.lock` and writes this process's id into it.
     pub(super) fn take(store: &Path) -> Result<Self, StoreError> {
-        let mut path = store.as_os_str().to_owned();
-        path.push(".lock");
-        let path = PathBuf::from(path);
+        let path = lock_of(store);
         let failed = |source| StoreError::io(&path, "locked", source);
         let mut file =
             private().read(true).write(true).create(true).truncate(false).open(&path).map_err(failed)?;

@@ -171,7 +171,7 @@ impl<'a> Group<'a> {
         Ok(())
     }
 
-    fn reply(&self, run: i64, replies: &[Reply]) -> Result<(), Fault> {
+    pub(super) fn reply(&self, run: i64, replies: &[Reply]) -> Result<(), Fault> {
         if replies.is_empty() {
             return Ok(());
         }

@@ -51,6 +51,13 @@ impl SqliteReader {
         Ok(Self { path, worker })
     }
 
+    /// Whether a process drives the store's runs at this moment. Somebody who opens the store in the microseconds that this takes is
+    /// told that it is in use.
+    #[must_use]
+    pub fn is_held(&self) -> bool {
+        file::is_locked(&self.path)
+    }
+
     pub(super) fn path(&self) -> PathBuf {
         self.path.to_path_buf()
     }

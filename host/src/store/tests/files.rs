@@ -236,8 +236,10 @@ fn a_second_handle_is_kept_out_under_every_name() {
         let error = refused(name);
         let by = format!("runs.db is in use by process {}", std::process::id());
         assert!(error.to_string().contains(&by), "{error}");
+        assert!(SqliteReader::open(name).unwrap().is_held(), "{}", name.display());
     }
     drop(store);
+    assert!(!SqliteReader::open(&link).unwrap().is_held());
     Sqlite::open(link).unwrap();
 }
 

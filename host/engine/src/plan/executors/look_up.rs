@@ -77,7 +77,7 @@ impl Uses<'_, '_> {
                 self.missing(&UNUSABLE, executors, &message, None);
             }
         }
-        Pinned::default()
+        Pinned { missing: true, ..Pinned::default() }
     }
 
     fn unknown(&self, executors: &Executors) {

@@ -32,6 +32,10 @@ pub struct Pinned {
     /// What it was granted, as the host describes it to itself.
     #[serde(default, skip_serializing_if = "Value::is_null")]
     pub grants: Value,
+    /// Whether the type stood for nothing that could be used, which was allowed: its attempts end with an error, and none
+    /// follows the first.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub missing: bool,
 }
 
 /// What the types in use stood for; part of the plan.

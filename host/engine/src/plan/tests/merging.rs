@@ -307,10 +307,8 @@ fn executors_are_known_by_name() {
     assert_eq!(of(&problems), missing("P070"));
     let allowed = Draft::read(&tree).plan(&few.allow_missing(true), &Value::Null).unwrap();
     assert_eq!(of(&allowed.warnings), [&[memory][..], &missing("W002")].concat());
-    assert_eq!(
-        allowed.executors.values().cloned().collect::<Vec<_>>(),
-        [Pinned::default(), Pinned::default()]
-    );
+    let missing = || Pinned { missing: true, ..Pinned::default() };
+    assert_eq!(allowed.executors.values().cloned().collect::<Vec<_>>(), [missing(), missing()]);
 }
 
 /// A type that is installed and unusable says why.

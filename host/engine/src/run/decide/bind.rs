@@ -136,9 +136,7 @@ impl<'a> Binder<'a> {
     }
 
     fn is_taken(&self, input: &str) -> bool {
-        let Work::Executor(call) = &self.node.work else { return true };
-        let pinned = self.view.run.plan().executors.get(&call.executor_type);
-        pinned.is_none_or(|pinned| pinned.takes(input))
+        self.view.run.plan().pinned(self.node).is_none_or(|pinned| pinned.takes(input))
     }
 
     /// The first source that is not null; null if all are.

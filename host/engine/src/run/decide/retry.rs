@@ -27,12 +27,14 @@ impl Decider<'_> {
     }
 
     /// Whether the budget has another attempt. Once the task's `timeout` has passed, attempts end as they begin: where
-    /// more than [`MOST_FUTILE`] are left, as without a budget, the one that meets it is the last (R-T2).
+    /// more than [`MOST_FUTILE`] are left, as without a budget, the one that meets it is the last (R-T2). So is the first of
+    /// an executor that was missing when the run was submitted (R-I6).
     pub(super) fn may_try_again(&self, id: TaskIndex, most: MaxAttempts) -> bool {
         let task = &self[id];
         let timed_out = task.clocks.timeout.is_some_and(|at| at <= self.now());
         let futile = timed_out && most.allows_another(task.attempt.saturating_add(MOST_FUTILE));
-        most.allows_another(task.attempt) && !futile
+        let missing = self.plan().pinned(self.node(task)).is_some_and(|pinned| pinned.missing);
+        most.allows_another(task.attempt) && !futile && !missing
     }
 
     /// The filter, or the author's expression, which is only asked while there is a budget (R-R4).

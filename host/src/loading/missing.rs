@@ -7,12 +7,11 @@ use phasm_engine::{
     plan::{Pinned, Plan, SecretRef, Work},
 };
 
-use super::Host;
-use crate::{missing::Missing, plugins::Plugins};
+use crate::{missing::Missing, plugins::Plugins, shared::Shared};
 
-impl Host {
+impl Shared {
     /// What the run was submitted with and is not there; what is there is callable afterwards.
-    pub(super) async fn missing(&self, plan: &Plan, submitted: &Submitted) -> Vec<Missing> {
+    pub(crate) async fn missing(&self, plan: &Plan, submitted: &Submitted) -> Vec<Missing> {
         let mut missing = Vec::new();
         if let Some(plugins) = &self.plugins {
             for executor_type in executor_types(plan) {
@@ -25,7 +24,7 @@ impl Host {
                 }
             }
         }
-        let gone = |secret: &&SecretRef| self.shared.secrets.get(secret).is_none();
+        let gone = |secret: &&SecretRef| self.secrets.get(secret).is_none();
         missing.extend(submitted.secrets.iter().filter(gone).cloned().map(Missing::Secret));
         missing
     }
@@ -39,7 +38,7 @@ impl Host {
     ) {
         let Some(digest) = &pinned.digest else { return };
         // A store that cannot be read says so when the run is driven.
-        let kept = self.shared.store.component(digest).await.unwrap_or_default();
+        let kept = self.store.component(digest).await.unwrap_or_default();
         if let Err(why) = plugins.restore(pinned, kept).await {
             missing.push(Missing::Executor { executor_type: Arc::clone(executor_type), why });
         }

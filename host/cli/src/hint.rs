@@ -1,0 +1,73 @@
+//! Commands that can be pasted into a shell as they are printed.
+
+use std::{borrow::Cow, env, path::Path, sync::Arc};
+
+use super::{
+    places::{self, Places},
+    text,
+};
+
+/// How the runs of a store are reached: the options that every command about them takes.
+#[derive(Clone, Debug)]
+pub(super) struct Way(Arc<str>);
+
+impl Way {
+    /// To the store in that file.
+    pub(super) fn to(store: &Path) -> Self {
+        Self(if places::says(places::STORE, store) { "".into() } else { option("--store", store).into() })
+    }
+
+    /// With the plugins and the configuration that were given.
+    pub(super) fn with(self, places: &Places) -> Self {
+        let given = places.given().map(|(name, path)| option(name, path));
+        Self([self.0.to_string()].into_iter().chain(given).collect::<String>().into())
+    }
+
+    /// A command about these runs.
+    pub(super) fn command(&self, words: &[&str]) -> String {
+        format!("{}{}", command(words), self.0)
+    }
+}
+
+/// This program called with these words.
+pub(super) fn command(words: &[&str]) -> String {
+    let called =
+        env::args_os().next().map_or_else(|| "phasm".into(), |name| name.to_string_lossy().into_owned());
+    let all = [called.as_str()].into_iter().chain(words.iter().copied());
+    all.map(word).collect::<Vec<_>>().join(" ")
+}
+
+fn option(name: &str, path: &Path) -> String {
+    format!(" {name} {}", word(&path.to_string_lossy()))
+}
+
+/// A word that a shell takes for itself.
+pub(super) fn word(text: &str) -> Cow<'_, str> {
+    let text = text::clean(text);
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || "_-./:@%+,=".contains(c);
+    if !text.is_empty() && text.chars().all(is_plain) {
+        return text;
+    }
+    format!("'{}'", text.replace('\'', r"'\''")).into()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_shell_reads_what_was_meant() {
+        for (text, expected) in [
+            ("runs.db", "runs.db"),
+            ("main/a-b_c", "main/a-b_c"),
+            ("my runs.db", "'my runs.db'"),
+            ("main.loop[0]/a", "'main.loop[0]/a'"),
+            ("~/x", "'~/x'"),
+            ("it's", r"'it'\''s'"),
+            ("{}", "'{}'"),
+            ("", "''"),
+        ] {
+            assert_eq!(word(text), expected);
+        }
+    }
+}

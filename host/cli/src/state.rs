@@ -1,0 +1,62 @@
+//! Who goes on with a run, as far as its store tells.
+
+use phasm::{
+    engine::run::Run,
+    journal,
+    store::{ReadStore as _, RunRow, SqliteReader},
+};
+
+/// Events of a run above which its journal is not read to find out what it waits for.
+const MOST_EVENTS: u64 = 10_000;
+
+/// Who goes on with a run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum State {
+    /// Nobody: it has ended.
+    Ended,
+    /// A process that holds the store.
+    Driven,
+    /// Whoever answers: only suspended tasks keep it open.
+    Parked,
+    /// The process that holds the store, when its time has come.
+    Waiting,
+    /// Nobody, until it is recovered.
+    Orphaned,
+}
+
+impl State {
+    pub(super) const fn word(self) -> &'static str {
+        match self {
+            Self::Ended => "ended",
+            Self::Driven => "driven",
+            Self::Parked => "parked",
+            Self::Waiting => "waiting",
+            Self::Orphaned => "orphaned",
+        }
+    }
+
+    /// That of a run in a store that somebody holds, or nobody does.
+    pub(super) async fn of(row: &RunRow, reader: &SqliteReader, is_held: bool) -> Self {
+        if !row.status.open {
+            Self::Ended
+        } else if is_held && row.owner.is_some() {
+            Self::Driven
+        } else if is_parked(row, reader).await {
+            Self::Parked
+        } else if is_held && row.wake_at.is_some() {
+            Self::Waiting
+        } else {
+            Self::Orphaned
+        }
+    }
+}
+
+/// A journal that cannot be read keeps no list from being shown.
+async fn is_parked(row: &RunRow, reader: &SqliteReader) -> bool {
+    if row.seq > MOST_EVENTS {
+        return false;
+    }
+    let run_id = &row.head.run_id;
+    let Ok(records) = reader.load(run_id).await else { return false };
+    journal::replay(run_id, &records, |_, _, _, _| {}).is_ok_and(|run: Run| run.is_parked())
+}

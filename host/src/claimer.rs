@@ -1,0 +1,87 @@
+//! Claims the runs of a store that are due.
+//!
+//! ```text
+//!  released, posted, resumed ──▶ due ──▶ claim ──▶ load, drive ──▶ given back when only time or people are waited for
+//!  the clock of the run that is due next ──▲
+//! ```
+
+use std::sync::{Arc, Weak};
+
+use tokio::time::{Instant, sleep_until, timeout_at};
+
+use crate::{
+    journal::RecoverError,
+    shared::{PAUSES, Shared},
+    store::{Lease, StoreError, Wanted},
+};
+
+/// Runs claimed at once; more follow when these are loaded.
+const MOST_AT_ONCE: usize = 64;
+/// Runs that cannot be driven here and are passed over; others are asked for again.
+const MOST_PASSED_OVER: usize = 10_000;
+
+/// Claims until the host is gone.
+pub(crate) async fn claim_what_is_due(host: Weak<Shared>) {
+    let mut passed_over = Vec::new();
+    let mut pause = PAUSES.0;
+    while let Some(shared) = host.upgrade().filter(|shared| !shared.is_closed()) {
+        let due = Arc::clone(&shared.due);
+        let round = round(&shared, &mut passed_over).await;
+        // Nobody keeps the host alive by waiting for what is due.
+        drop(shared);
+        match round {
+            Ok(Some(at)) => {
+                pause = PAUSES.0;
+                let _due = timeout_at(at, due.notified()).await;
+            }
+            Ok(None) => {
+                pause = PAUSES.0;
+                due.notified().await;
+            }
+            Err(error) => {
+                tracing::warn!(
+                    error = &error as &dyn std::error::Error,
+                    "what is due cannot be claimed; trying again"
+                );
+                sleep_until(Instant::now() + pause).await;
+                pause = (pause * 2).min(PAUSES.1);
+            }
+        }
+    }
+}
+
+/// Claims and loads all that is due; when the next run will be.
+async fn round(shared: &Arc<Shared>, passed_over: &mut Vec<Arc<str>>) -> Result<Option<Instant>, StoreError> {
+    loop {
+        let wanted = || Wanted {
+            host: shared.host.clone(),
+            now: shared.clock.now(),
+            limit: MOST_AT_ONCE,
+            except: passed_over.clone(),
+        };
+        let claimed = shared.store.claim(wanted()).await?;
+        if claimed.is_empty() {
+            let next = shared.store.next_due(wanted()).await?;
+            return Ok(next.and_then(|at| shared.clock.instant(at)).map(Instant::from_std));
+        }
+        for lease in claimed {
+            let run_id = Arc::clone(&lease.head.run_id);
+            if let Err(error) = load(shared, lease).await {
+                tracing::warn!(
+                    error = &error as &dyn std::error::Error,
+                    "run {run_id} is left to other hosts"
+                );
+                passed_over.truncate(MOST_PASSED_OVER - 1);
+                passed_over.insert(0, run_id);
+            }
+        }
+    }
+}
+
+async fn load(shared: &Arc<Shared>, lease: Lease) -> Result<(), RecoverError> {
+    match shared.go_on_with(lease).await {
+        // Somebody else's record was faster.
+        Ok(_) | Err(RecoverError::Store(StoreError::Conflict { .. } | StoreError::Fenced { .. })) => Ok(()),
+        Err(error) => Err(error),
+    }
+}

@@ -1,0 +1,157 @@
+//! Loading runs: from a journal to a driver that goes on with it.
+
+mod missing;
+
+use std::sync::{Arc, atomic::Ordering};
+
+use phasm_engine::{
+    event::{Event, Submitted},
+    run::{Run, Step},
+};
+
+use crate::{
+    dispatcher::Rank,
+    driver::Driver,
+    handle::RunHandle,
+    journal::{self, RecoverError},
+    letter::LetterReply,
+    message::{Message, Request, Standing},
+    registry::Entry,
+    shared::Shared,
+    store::{Claim, Lease, Reply, StoreError},
+    watch::Listener,
+};
+
+impl Shared {
+    /// Has messages reach a run, which is loaded and driven on if it is not yet; then they reach it before anything is
+    /// begun.
+    ///
+    /// # Errors
+    /// [`RecoverError`] when it cannot be driven on here; nothing is recorded then.
+    pub(crate) async fn reach(
+        self: &Arc<Self>,
+        run_id: &str,
+        messages: Vec<Message>,
+    ) -> Result<RunHandle, RecoverError> {
+        let entry = self.registry.entry(&Arc::from(run_id));
+        let _alone = entry.turning.lock().await;
+        let unheard: Vec<_> = messages.into_iter().filter_map(|message| entry.tell(message).err()).collect();
+        if unheard.is_empty() && entry.is_loaded() {
+            return Ok(RunHandle::new(self, &entry));
+        }
+        // Cancelling is how to be rid of a run that cannot go on.
+        let cancels = |message: &Message| matches!(message, Message::Ask { request: Request::Cancel, .. });
+        let anyway = unheard.iter().any(cancels);
+        let run = self.replay_here(&entry, anyway).await?;
+        // Nobody else's record comes between: one that did makes the first of this host's a conflict.
+        let lease = match self.store.claim_run(&self.host, run_id, self.clock.now()).await? {
+            Claim::Leased(lease) => lease,
+            Claim::Held(_) => return Err(RecoverError::Driven { run_id: run_id.into() }),
+            Claim::Closed => return Err(RecoverError::Ended { run_id: run_id.into(), phase: run.phase() }),
+        };
+        self.go_on(&entry, run, lease, unheard).await
+    }
+
+    /// Drives a run on that this host has claimed; gives it back if it cannot.
+    pub(crate) async fn go_on_with(self: &Arc<Self>, lease: Lease) -> Result<RunHandle, RecoverError> {
+        let entry = self.registry.entry(&lease.head.run_id);
+        let _alone = entry.turning.lock().await;
+        if entry.is_loaded() {
+            return Ok(RunHandle::new(self, &entry));
+        }
+        match self.replay_here(&entry, false).await {
+            Ok(run) => self.go_on(&entry, run, lease, vec![Message::Mail]).await,
+            Err(error) => {
+                // Still due, for whoever has what it needs.
+                self.store.release(&lease, Some(self.clock.now())).await?;
+                Err(error)
+            }
+        }
+    }
+
+    /// Has a run read its mail, which is loaded for it if it is not; if it cannot be, its letters are refused.
+    pub(crate) async fn read_mail(self: &Arc<Self>, run_id: &str) -> Result<(), StoreError> {
+        let told = self.registry.get(run_id).is_some_and(|entry| entry.tell(Message::Mail).is_ok());
+        if told {
+            return Ok(());
+        }
+        match self.reach(run_id, vec![Message::Mail]).await {
+            Ok(_) | Err(RecoverError::Ended { .. } | RecoverError::Driven { .. }) => Ok(()),
+            Err(RecoverError::Store(error)) => Err(error),
+            Err(refused) => self.refuse_mail(run_id, &refused.to_string()).await,
+        }
+    }
+
+    async fn refuse_mail(&self, run_id: &str, why: &str) -> Result<(), StoreError> {
+        let Claim::Leased(lease) = self.store.claim_run(&self.host, run_id, self.clock.now()).await? else {
+            return Ok(());
+        };
+        let refused = LetterReply::Refused(why.to_owned()).bytes();
+        let letters = self.store.mail(&lease).await?;
+        let replies = letters.iter().map(|letter| Reply { letter: letter.id, body: Arc::clone(&refused) });
+        self.store.reply(&lease, replies.collect()).await?;
+        self.store.release(&lease, None).await
+    }
+
+    async fn go_on(
+        self: &Arc<Self>,
+        entry: &Arc<Entry>,
+        mut run: Run,
+        lease: Lease,
+        messages: Vec<Message>,
+    ) -> Result<RunHandle, RecoverError> {
+        let step = run.recover(self.clock.now());
+        Ok(self.drive(entry, run, step, lease, None, messages).await?)
+    }
+
+    /// Drives a run on from a step that is not durable yet: its first, or the first after it was loaded. `messages`
+    /// reach it before anything is begun.
+    pub(crate) async fn drive(
+        self: &Arc<Self>,
+        entry: &Arc<Entry>,
+        run: Run,
+        step: Step,
+        lease: Lease,
+        listener: Option<Listener>,
+        messages: Vec<Message>,
+    ) -> Result<RunHandle, StoreError> {
+        let number = self.driven.fetch_add(1, Ordering::Relaxed);
+        let rank = Rank::new(lease.head.priority, lease.head.submitted_at, number);
+        let mut driver = Driver::new(Arc::clone(self), Arc::clone(entry), run, lease, rank);
+        if let Some(listener) = listener {
+            driver.watch(listener);
+        }
+        driver.record_first(step).await?;
+        driver.begin(messages);
+        self.control.spawn(driver.drive());
+        Ok(RunHandle::new(self, entry))
+    }
+
+    /// A run that can be driven on here, or is to be in spite of what is missing.
+    async fn replay_here(&self, entry: &Entry, anyway: bool) -> Result<Run, RecoverError> {
+        let (run, submitted) = self.replay(&entry.id).await?;
+        if run.is_over() {
+            let phase = run.phase();
+            entry.standing.send_replace(Standing::Ended(Arc::new(run)));
+            return Err(RecoverError::Ended { run_id: Arc::clone(&entry.id), phase });
+        }
+        let missing = self.missing(run.plan(), &submitted).await;
+        if !missing.is_empty() && !anyway {
+            return Err(RecoverError::Missing { run_id: Arc::clone(&entry.id), missing });
+        }
+        Ok(run)
+    }
+
+    /// A run as its journal has it, and what it was submitted with.
+    pub(crate) async fn replay(&self, run_id: &str) -> Result<(Run, Submitted), RecoverError> {
+        let records = self.store.load(run_id).await?;
+        let mut submitted = None;
+        let run = journal::replay(run_id, &records, |_, _, _, events| {
+            if let (None, Some(Event::Submitted(first))) = (&submitted, events.first()) {
+                submitted = Some(first.as_ref().clone());
+            }
+        })?;
+        let not_found = || StoreError::NotFound { run_id: run_id.into() };
+        Ok((run, submitted.ok_or_else(not_found)?))
+    }
+}

@@ -1,0 +1,272 @@
+//! A host that claims what is due and gives back what waits: the store is where runs live.
+#![expect(clippy::unwrap_used, reason = "tests")]
+
+use std::{
+    future::Future,
+    pin::Pin,
+    sync::{
+        Arc, Mutex,
+        atomic::{AtomicBool, AtomicU32, Ordering::SeqCst},
+    },
+    time::Duration,
+};
+
+use phasm::{
+    Host, HostBuilder, LetterBody, LetterReply, Map, Outcome, Phase, RequestError, RunHandle,
+    engine::time::Timestamp,
+    executor::{Executor, Invocation, Observer},
+    store::{
+        Answer, AttemptLog, Claim, Encode, Filter, HostId, Lease, Letter, Memory, Pending, ReadStore, Record,
+        Reply, RunRow, RunStatus, Store, StoreError, Wanted,
+    },
+};
+
+/// Suspends what asks, fails the first attempt of what fails once, and counts.
+#[derive(Default)]
+struct Counting(AtomicU32);
+
+impl Executor for Counting {
+    fn execute(
+        &self,
+        call: Invocation,
+        _: Arc<dyn Observer>,
+    ) -> Pin<Box<dyn Future<Output = Outcome> + Send>> {
+        self.0.fetch_add(1, SeqCst);
+        let code = match (&*call.executor_type, call.resumed, call.attempt) {
+            ("ask", false, _) => 1,
+            ("once", _, 1) => 3,
+            _ => 0,
+        };
+        Box::pin(async move { Outcome { code, ..Outcome::default() }.output("n", 7) })
+    }
+}
+
+fn builder(store: &Arc<impl Store + 'static>) -> HostBuilder {
+    Host::builder().store(Arc::clone(store) as Arc<dyn Store>).executor(Arc::new(Counting::default()))
+}
+
+/// Gives back at once whatever waits.
+fn claiming(store: &Arc<impl Store + 'static>) -> Host {
+    builder(store).claiming(Duration::ZERO).open().unwrap()
+}
+
+async fn submit(host: &Host, task: &str) -> RunHandle {
+    let text = format!(
+        r#"{{"apiVersion": "aether/v1", "kind": "Workflow", "metadata": {{"name": "w"}}, "spec": {{"entrypoint": "main",
+            "templates": [{{"dag": {{"name": "main", "tasks": [{task}]}}}}]}}}}"#
+    );
+    let plan = host.plan("w.json", &text).await.unwrap();
+    host.submit(&plan, &Map::new()).await.unwrap()
+}
+
+const ASK: &str = r#"{"name": "ask", "executor": {"type": "ask"}}"#;
+
+async fn unloaded(host: &Host) {
+    while host.loaded() > 0 {
+        tokio::task::yield_now().await;
+    }
+}
+
+async fn row(store: &dyn Store, run: &RunHandle) -> RunRow {
+    store.get(run.id()).await.unwrap().unwrap()
+}
+
+/// R-H1, R-H3.
+#[tokio::test]
+async fn a_run_that_waits_for_a_person_is_nobodys_until_it_is_asked() {
+    let store = Arc::new(Memory::default());
+    let host = claiming(&store);
+    let run = submit(&host, ASK).await;
+    unloaded(&host).await;
+    let given_back = row(&*store, &run).await;
+    assert_eq!(given_back.owner, None);
+    assert!(given_back.wake_at.is_some(), "its timeout");
+
+    assert_eq!(run.view().await.unwrap().tasks[1].phase, Phase::Suspended, "looking at it loads it");
+    unloaded(&host).await;
+    assert!(run.resume("ask", Map::new()).await.unwrap());
+    assert_eq!(run.wait().await.unwrap().phase, Phase::Succeeded);
+    unloaded(&host).await;
+}
+
+/// R-H3: whoever holds a handle hears of the end, wherever the run was in between.
+#[tokio::test]
+async fn a_clock_loads_a_run_when_it_is_due() {
+    let store = Arc::new(Memory::default());
+    let host = claiming(&store);
+    let task = r#"{"name": "a", "executor": {"type": "once"}, "retry": {"limit": 1, "delay": "20ms"}}"#;
+    let run = submit(&host, task).await;
+    let view = run.wait().await.unwrap();
+    assert_eq!((view.phase, view.tasks[1].retries), (Phase::Succeeded, 1));
+    assert!(store.get(run.id()).await.unwrap().unwrap().owner.is_none());
+    let suspended = r#"{"name": "ask", "executor": {"type": "ask"}, "timeout": "20ms"}"#;
+    assert_eq!(submit(&host, suspended).await.wait().await.unwrap().phase, Phase::Timeout);
+}
+
+/// R-H1: another host's runs are taken when it is gone.
+#[tokio::test]
+async fn the_runs_of_a_host_that_is_gone_are_driven_on() {
+    let store = Arc::new(Memory::default());
+    let dying = builder(&store).open().unwrap();
+    let run = submit(&dying, r#"{"name": "ask", "executor": {"type": "ask"}, "timeout": "50ms"}"#).await;
+    run.wait_or_park().await.unwrap();
+    let id = Arc::clone(run.id());
+    drop(run);
+    tokio::task::spawn_blocking(|| dying.close()).await.unwrap();
+    let living = claiming(&store);
+    while store.get(&id).await.unwrap().unwrap().status.open {
+        tokio::task::yield_now().await;
+    }
+    assert_eq!(living.replay(&id).await.unwrap().phase(), Phase::Timeout);
+}
+
+/// R-H4: requests by whoever does not drive the run.
+#[tokio::test]
+async fn letters_are_read_and_answered() {
+    for host in [claiming, |store: &Arc<Memory>| builder(store).open().unwrap()] {
+        let store = Arc::new(Memory::default());
+        let host = host(&store);
+        let run = submit(&host, ASK).await;
+        run.wait_or_park().await.unwrap();
+        let post = async |body: &[u8]| {
+            let letter = store.post(run.id(), body.to_vec()).await.unwrap();
+            host.read_mail(run.id()).await.unwrap();
+            loop {
+                match store.answer(run.id(), letter).await.unwrap() {
+                    Answer::Waiting => tokio::task::yield_now().await,
+                    Answer::Replied(reply) => return LetterReply::read(&reply),
+                    other @ (Answer::Ended | Answer::Unknown) => panic!("{other:?}"),
+                }
+            }
+        };
+        let resume = |task: &str| LetterBody::Resume { task: task.into(), payload: Map::new() }.bytes();
+        let refused = |why: &str| Some(LetterReply::Refused(why.to_owned()));
+        assert_eq!(post(&resume("nobody")).await, refused("there is no such task run"));
+        assert_eq!(post(&resume("main")).await, Some(LetterReply::Done(false)));
+        assert_eq!(
+            post(b"{\"dance\": 1}").await,
+            refused("the letter cannot be read; it was written by another Phasm")
+        );
+        assert_eq!(post(&resume("ask")).await, Some(LetterReply::Done(true)));
+        assert_eq!(run.wait().await.unwrap().phase, Phase::Succeeded);
+    }
+}
+
+/// What a store answers while it cannot write.
+struct Failing {
+    inner: Memory,
+    fails: AtomicBool,
+    refused: AtomicU32,
+    failed: Mutex<Option<tokio::sync::oneshot::Sender<()>>>,
+}
+
+impl Failing {
+    fn new() -> Self {
+        let (inner, fails) = (Memory::default(), AtomicBool::new(false));
+        Self { inner, fails, refused: AtomicU32::new(0), failed: Mutex::new(None) }
+    }
+
+    fn full<T: Send + 'static>(&self) -> Option<Pending<T>> {
+        if !self.fails.load(SeqCst) {
+            return None;
+        }
+        self.refused.fetch_add(1, SeqCst);
+        if let Some(failed) = self.failed.lock().unwrap().take() {
+            failed.send(()).unwrap();
+        }
+        Some(Box::pin(std::future::ready(Err(StoreError::Full { path: "full".into() }))))
+    }
+}
+
+impl ReadStore for Failing {
+    fn load_since(&self, run_id: &str, since: u64) -> Pending<Vec<Record<Vec<u8>>>> {
+        self.inner.load_since(run_id, since)
+    }
+    fn get(&self, run_id: &str) -> Pending<Option<RunRow>> {
+        self.inner.get(run_id)
+    }
+    fn list(&self, filter: Filter, limit: usize) -> Pending<Vec<RunRow>> {
+        self.inner.list(filter, limit)
+    }
+    fn open_runs(&self) -> Pending<Vec<RunRow>> {
+        self.inner.open_runs()
+    }
+    fn component(&self, digest: &str) -> Pending<Option<Arc<[u8]>>> {
+        self.inner.component(digest)
+    }
+    fn answer(&self, run_id: &str, letter: u64) -> Pending<Answer> {
+        self.inner.answer(run_id, letter)
+    }
+    fn logs(&self, run_id: &str, task: Option<u32>) -> Pending<Vec<AttemptLog>> {
+        self.inner.logs(run_id, task)
+    }
+}
+
+impl Store for Failing {
+    fn append(
+        &self,
+        lease: &Lease,
+        status: RunStatus,
+        record: Record<Arc<dyn Encode>>,
+        replies: Vec<Reply>,
+    ) -> Pending<()> {
+        self.full().unwrap_or_else(|| self.inner.append(lease, status, record, replies))
+    }
+    fn claim(&self, wanted: Wanted) -> Pending<Vec<Lease>> {
+        self.full().unwrap_or_else(|| self.inner.claim(wanted))
+    }
+    fn claim_run(&self, host: &HostId, run_id: &str, now: Timestamp) -> Pending<Claim> {
+        self.full().unwrap_or_else(|| self.inner.claim_run(host, run_id, now))
+    }
+    fn release(&self, lease: &Lease, wake_at: Option<Timestamp>) -> Pending<()> {
+        self.full().unwrap_or_else(|| self.inner.release(lease, wake_at))
+    }
+    fn next_due(&self, wanted: Wanted) -> Pending<Option<Timestamp>> {
+        self.inner.next_due(wanted)
+    }
+    fn heartbeat(&self, host: &HostId, until: Timestamp) -> Pending<()> {
+        self.inner.heartbeat(host, until)
+    }
+    fn post(&self, run_id: &str, body: Vec<u8>) -> Pending<u64> {
+        self.inner.post(run_id, body)
+    }
+    fn mail(&self, lease: &Lease) -> Pending<Vec<Letter>> {
+        self.inner.mail(lease)
+    }
+    fn reply(&self, lease: &Lease, replies: Vec<Reply>) -> Pending<()> {
+        self.inner.reply(lease, replies)
+    }
+    fn keep_component(&self, digest: &str, bytes: Arc<[u8]>) -> Pending<()> {
+        self.inner.keep_component(digest, bytes)
+    }
+    fn keep_log(&self, lease: &Lease, log: AttemptLog) -> Pending<()> {
+        self.inner.keep_log(lease, log)
+    }
+    fn delete(&self, run_id: &str) -> Pending<bool> {
+        self.inner.delete(run_id)
+    }
+}
+
+/// R-H7: a store that was full for a moment loses no run; what was not recorded is not told.
+#[tokio::test]
+async fn a_store_that_is_well_again_has_its_runs_taken_up() {
+    for claims in [false, true] {
+        let store = Arc::new(Failing::new());
+        let host = if claims { claiming(&store) } else { builder(&store).open().unwrap() };
+        let run = submit(&host, ASK).await;
+        run.wait_or_park().await.unwrap();
+        let before = row(&*store, &run).await;
+        let (sends, failed) = tokio::sync::oneshot::channel();
+        *store.failed.lock().unwrap() = Some(sends);
+        store.fails.store(true, SeqCst);
+        let asked = run.resume("ask", Map::new()).await;
+        assert!(claims || matches!(asked, Err(RequestError::Lost(_))), "{asked:?}");
+        failed.await.unwrap();
+        assert!(!matches!(asked, Ok(true)), "{asked:?}");
+        assert_eq!(row(&*store, &run).await.seq, before.seq);
+        store.fails.store(false, SeqCst);
+        let handle = host.recover_run(run.id()).await.unwrap();
+        assert!(handle.resume("ask", Map::new()).await.unwrap());
+        assert_eq!(handle.wait().await.unwrap().phase, Phase::Succeeded);
+    }
+}
