@@ -74,11 +74,12 @@ struct State<I> {
     /// Negative while resumed attempts exceed the number: they wait for nobody.
     free: i64,
     waiting: BTreeMap<Rank, (u32, I)>,
+    closed: bool,
 }
 
 impl<I: Inbox> Slots<I> {
     pub(crate) fn new(slots: u32) -> Self {
-        Self { state: Mutex::new(State { free: i64::from(slots), waiting: BTreeMap::new() }) }
+        Self { state: Mutex::new(State { free: i64::from(slots), waiting: BTreeMap::new(), closed: false }) }
     }
 
     /// Gives `returned` slots back (a negative number takes so many without asking) and wishes for `wanted`; answers
@@ -94,6 +95,11 @@ impl<I: Inbox> Slots<I> {
         state.allot(Some(rank))
     }
 
+    /// From now on none is lent.
+    pub(crate) fn close(&self) {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner).closed = true;
+    }
+
     fn give_back(&self, returned: i64) {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         state.free += returned;
@@ -105,7 +111,7 @@ impl<I: Inbox> State<I> {
     /// Lends free slots in rank order; what falls to `caller` is returned, the others hear by signal.
     fn allot(&mut self, caller: Option<Rank>) -> u32 {
         let mut own = 0;
-        while self.free > 0 {
+        while self.free > 0 && !self.closed {
             let Some(mut entry) = self.waiting.first_entry() else { break };
             let rank = *entry.key();
             let (wanted, inbox) = entry.get_mut();
@@ -324,6 +330,17 @@ mod tests {
         drop(hears);
         slots.give_back(1);
         assert_eq!(lent(&mut next_hears), [1]);
+    }
+
+    #[test]
+    fn what_is_closed_lends_nothing() {
+        let slots = Slots::new(2);
+        let (inbox, mut hears) = unbounded_channel::<Signal>();
+        assert_eq!(slots.exchange(rank(0, 1), &inbox, 0, 1), 1);
+        slots.close();
+        assert_eq!(slots.exchange(rank(0, 2), &inbox, 0, 1), 0);
+        slots.give_back(1);
+        assert!(lent(&mut hears).is_empty());
     }
 
     /// A resumed attempt takes a slot without asking; the debt is paid before anybody is lent more.

@@ -485,8 +485,18 @@ impl Driver {
                 let shared = Arc::clone(&self.shared);
                 self.shared.control.spawn(retake(shared, self.entry, error, unheard));
             }
+            Err(error) if matches!(*error, StoreError::TooLarge { .. }) => {
+                self.shared.control.spawn(give_up(Arc::clone(&self.shared), self.entry, self.lease, error));
+            }
             Err(error) => drop(self.entry.standing.send_replace(Standing::Lost(error))),
         }
+    }
+}
+
+async fn give_up(shared: Arc<Shared>, entry: Arc<Entry>, lease: Lease, error: Arc<StoreError>) {
+    if let Err(failed) = shared.give_up(&entry, lease, &error).await {
+        tracing::warn!(error = &failed as &dyn std::error::Error, "run {} cannot be ended", entry.id);
+        entry.standing.send_replace(Standing::Lost(error));
     }
 }
 

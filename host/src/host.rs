@@ -245,6 +245,12 @@ impl Host {
         plan.secrets().into_iter().filter(has).collect()
     }
 
+    /// From now on nothing is begun: what is executed goes on, and what ends is recorded. What waits for a slot stays
+    /// waiting, for whoever recovers its run.
+    pub fn begin_no_more(&self) {
+        self.shared.dispatcher.slots.close();
+    }
+
     /// Closes the host: every run stops where it stands, and nothing of it holds the store any more when this returns.
     /// Blocks for as long as the engine's thread takes to notice; not to be called on an async thread.
     pub fn close(mut self) {

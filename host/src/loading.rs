@@ -101,7 +101,22 @@ impl Shared {
         messages: Vec<Message>,
     ) -> Result<RunHandle, RecoverError> {
         let step = run.recover(self.clock.now());
-        Ok(self.drive(entry, run, step, lease, None, messages).await?)
+        match self.drive(entry, run, step, lease.clone(), None, messages).await {
+            Err(error @ StoreError::TooLarge { .. }) => self.give_up(entry, lease, &error).await,
+            driven => Ok(driven?),
+        }
+    }
+
+    /// Ends a run at what was recorded last, as its store cannot take what follows, now or ever.
+    pub(crate) async fn give_up(
+        self: &Arc<Self>,
+        entry: &Arc<Entry>,
+        lease: Lease,
+        error: &StoreError,
+    ) -> Result<RunHandle, RecoverError> {
+        let (mut run, _) = self.replay(&entry.id).await?;
+        let step = run.give_up(self.clock.now(), &format!("what follows cannot be recorded: {error}"));
+        Ok(self.drive(entry, run, step, lease, None, Vec::new()).await?)
     }
 
     /// Drives a run on from a step that is not durable yet: its first, or the first after it was loaded. `messages`

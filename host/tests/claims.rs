@@ -156,21 +156,24 @@ async fn letters_are_read_and_answered() {
 struct Failing {
     inner: Memory,
     fails: AtomicBool,
-    refused: AtomicU32,
+    too_large: AtomicBool,
     failed: Mutex<Option<tokio::sync::oneshot::Sender<()>>>,
 }
 
 impl Failing {
     fn new() -> Self {
         let (inner, fails) = (Memory::default(), AtomicBool::new(false));
-        Self { inner, fails, refused: AtomicU32::new(0), failed: Mutex::new(None) }
+        Self { inner, fails, too_large: AtomicBool::new(false), failed: Mutex::new(None) }
     }
 
     fn full<T: Send + 'static>(&self) -> Option<Pending<T>> {
+        if self.too_large.swap(false, SeqCst) {
+            let error = StoreError::TooLarge { run_id: "w".into(), size: 300_000_001, limit: 256 << 20 };
+            return Some(Box::pin(std::future::ready(Err(error))));
+        }
         if !self.fails.load(SeqCst) {
             return None;
         }
-        self.refused.fetch_add(1, SeqCst);
         if let Some(failed) = self.failed.lock().unwrap().take() {
             failed.send(()).unwrap();
         }
@@ -268,5 +271,40 @@ async fn a_store_that_is_well_again_has_its_runs_taken_up() {
         let handle = host.recover_run(run.id()).await.unwrap();
         assert!(handle.resume("ask", Map::new()).await.unwrap());
         assert_eq!(handle.wait().await.unwrap().phase, Phase::Succeeded);
+    }
+}
+
+/// R-H8: a step that no record can hold ends its run, whoever met it, and is met by nobody again.
+#[tokio::test]
+async fn a_step_too_large_for_its_store_ends_the_run() {
+    for recovered in [false, true] {
+        let store = Arc::new(Failing::new());
+        let host = builder(&store).open().unwrap();
+        let run = submit(
+            &host,
+            r#"{"name": "a", "executor": {"type": "ask"}}, {"name": "b", "executor": {"type": "ask"}}"#,
+        )
+        .await;
+        run.wait_or_park().await.unwrap();
+        store.too_large.store(true, SeqCst);
+        let asked = run.resume("a", Map::new()).await;
+        assert!(
+            matches!(&asked, Err(RequestError::Lost(error)) if matches!(**error, StoreError::TooLarge { .. }))
+        );
+        let view = if recovered {
+            while store.get(run.id()).await.unwrap().unwrap().status.open {
+                tokio::task::yield_now().await;
+            }
+            phasm::RunView::of(&host.replay(run.id()).await.unwrap())
+        } else {
+            run.wait().await.unwrap()
+        };
+        assert_eq!((view.phase, view.tasks[1].phase), (Phase::Error, Phase::Cancelled));
+        let message = &view.tasks[0].message;
+        assert!(message.contains("300000001 bytes") && message.contains("at most 268435456"), "{message}");
+        assert!(matches!(
+            host.recover_run(run.id()).await,
+            Err(phasm::RecoverError::Ended { phase: Phase::Error, .. })
+        ));
     }
 }

@@ -9,11 +9,11 @@ mod session;
 mod snapshot;
 mod summary;
 
-use std::{collections::BTreeMap, path::Path, process::exit, sync::Arc, time::Duration};
+use std::{collections::BTreeMap, convert::Infallible, path::Path, process::exit, sync::Arc, time::Duration};
 
 use clap::Args;
 use phasm::{
-    Notice, RunHandle,
+    Host, Notice, RunHandle,
     clock::Clock,
     engine::run::{Run, RunView},
 };
@@ -107,10 +107,8 @@ impl Manner {
 
     /// The command that goes on with a run that was left, or with all of them.
     fn go_on(&self, runs: &[&str]) -> Option<String> {
-        let run = if let [run] = runs { Some(*run) } else { None };
-        let wait = self.stays.then_some("--wait");
-        let words: Vec<&str> = ["recover"].into_iter().chain(run).chain(wait).collect();
-        self.way.as_ref().map(|way| format!("go on with: {}\n", way.command(&words)))
+        let wait = if self.stays { &["--wait"][..] } else { &[] };
+        self.way.as_ref().map(|way| way.go_on(runs, wait))
     }
 }
 
@@ -190,7 +188,10 @@ pub(super) fn drive(
             heard = interrupted.next() => abandon(heard.told),
         };
         let ids: Vec<Arc<str>> = runs.iter().map(|run| Arc::clone(run.handle.id())).collect();
-        let ended = follow(manner, screen, runs, answers, interrupts).await;
+        let ended = tokio::select! {
+            never = hold_back(&prepared.host, manner, interrupted) => match never {},
+            ended = follow(manner, screen, runs, answers, interrupts) => ended,
+        };
         Ok((prepared, ids, ended, exit))
     })?;
     // What still computes or builds is not waited for, but the store is: it folds its log into its file.
@@ -220,6 +221,15 @@ pub(super) fn drive(
 /// Whatever still goes on ends with the process.
 fn abandon(told: Told) -> ! {
     exit(told.exit().status().into())
+}
+
+/// Has nothing new begun once runs are to be left as they are.
+async fn hold_back(host: &Host, manner: &Manner, mut interrupts: Interrupts) -> Infallible {
+    loop {
+        if manner.leaves(interrupts.next().await.told) {
+            host.begin_no_more();
+        }
+    }
 }
 
 /// Task runs that a picture of a run has at most; of a larger one it shows what is active.

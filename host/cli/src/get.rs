@@ -14,6 +14,7 @@ use super::{
     hint::Way,
     problems,
     screen::Screen,
+    state::State,
     stored::{self, StoreArgument},
 };
 
@@ -38,25 +39,29 @@ pub(super) struct GetArguments {
 /// Shows a run.
 pub(super) fn get(arguments: &GetArguments, screen: &Screen) -> Result<Exit, Failure> {
     let way = arguments.store.way()?;
-    let run = read(arguments, &way)?;
+    let (run, state) = read(arguments, &way)?;
     let view = RunView::of(&run);
     let page = if arguments.json {
         problems::json(screen, &view)
     } else {
-        let open = if run.is_parked() { "parked" } else { "open" };
-        summary_with_tree(&view, open, &tree(&run), Some(&way))
+        let page = summary_with_tree(&view, state.word(), &tree(&run), Some(&way));
+        let orphaned = (state == State::Orphaned).then(|| way.go_on(&[run.id()], &[]));
+        format!("{page}{}", orphaned.unwrap_or_default())
     };
     // Whoever has stopped reading wants no more.
     let _gone = screen.out(&page);
     Ok(Exit::Done)
 }
 
-fn read(arguments: &GetArguments, way: &Way) -> Result<Run, Failure> {
+fn read(arguments: &GetArguments, way: &Way) -> Result<(Run, State), Failure> {
     let GetArguments { run, store, .. } = arguments;
     runtime()?.block_on(async {
         let (reader, run) = store.find(run).await?;
         let loaded = reader.load(&run).await.map_err(Into::into);
         let replayed = loaded.and_then(|records| journal::replay(&run, &records, |_, _, _, _| {}));
-        replayed.map_err(|error| stored::failed(error, way))
+        let run = replayed.map_err(|error| stored::failed(error, way))?;
+        let row = reader.get(run.id()).await.map_err(Failure::host)?;
+        let state = row.map_or(State::Ended, |row| State::of_run(&row, &run, reader.is_held()));
+        Ok((run, state))
     })
 }

@@ -23,6 +23,13 @@ impl Way {
         Self([self.0.to_string()].into_iter().chain(given).collect::<String>().into())
     }
 
+    /// What to say of a run that was left open, or of several.
+    pub(super) fn go_on(&self, runs: &[&str], more: &[&str]) -> String {
+        let run = if let [run] = runs { Some(*run) } else { None };
+        let words: Vec<&str> = ["recover"].into_iter().chain(run).chain(more.iter().copied()).collect();
+        format!("go on with: {}\n", self.command(&words))
+    }
+
     /// A command about these runs.
     pub(super) fn command(&self, words: &[&str]) -> String {
         format!("{}{}", command(words), self.0)

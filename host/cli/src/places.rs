@@ -18,11 +18,11 @@ pub(super) const STORE: &str = "PHASM_STORE";
 /// Where plugins are looked for.
 #[derive(Args, Clone, Debug)]
 pub(super) struct Places {
-    /// A directory with plugins, searched before all others; may be repeated. [env: PHASM_PLUGINS, several as in PATH]
+    /// A directory with plugins, searched before all others; may be repeated [env: PHASM_PLUGINS, several as in PATH]
     #[arg(long, value_name = "DIR")]
     plugins: Vec<PathBuf>,
 
-    /// The operator's configuration: plugins, grants, variables, secrets, limits. [env: PHASM_CONFIG]
+    /// The operator's configuration: plugins, grants, variables, secrets, limits [env: PHASM_CONFIG]
     #[arg(long, value_name = "FILE")]
     config: Option<PathBuf>,
 }

@@ -42,7 +42,7 @@ pub(super) struct RunArguments {
     #[arg(long, value_name = "FILE")]
     params: Option<PathBuf>,
 
-    /// Where the run is kept: a file, or `memory`, which is the default. [env: PHASM_STORE]
+    /// Where the run is kept: a file, or `memory`, which is the default [env: PHASM_STORE]
     #[arg(long, value_name = "FILE|memory")]
     store: Option<PathBuf>,
 

@@ -37,12 +37,26 @@ impl State {
 
     /// That of a run in a store that somebody holds, or nobody does.
     pub(super) async fn of(row: &RunRow, reader: &SqliteReader, is_held: bool) -> Self {
+        let state = Self::of_row(row, is_held);
+        if state.may_be_parked() && is_parked(row, reader).await { Self::Parked } else { state }
+    }
+
+    /// The same of a run that has been replayed.
+    pub(super) fn of_run(row: &RunRow, run: &Run, is_held: bool) -> Self {
+        let state = Self::of_row(row, is_held);
+        if state.may_be_parked() && run.is_parked() { Self::Parked } else { state }
+    }
+
+    const fn may_be_parked(self) -> bool {
+        matches!(self, Self::Waiting | Self::Orphaned)
+    }
+
+    /// What the row alone says: of those that nobody has some are parked.
+    fn of_row(row: &RunRow, is_held: bool) -> Self {
         if !row.status.open {
             Self::Ended
         } else if is_held && row.owner.is_some() {
             Self::Driven
-        } else if is_parked(row, reader).await {
-            Self::Parked
         } else if is_held && row.wake_at.is_some() {
             Self::Waiting
         } else {

@@ -30,7 +30,7 @@ const MOST_NAMED: usize = 10;
 /// The file that runs are kept in.
 #[derive(Args, Clone, Debug)]
 pub(super) struct StoreArgument {
-    /// The file that runs are kept in. [env: PHASM_STORE]
+    /// The file that runs are kept in [env: PHASM_STORE]
     #[arg(long, value_name = "FILE")]
     store: Option<PathBuf>,
 }

@@ -183,6 +183,12 @@ impl Run {
         self.decide(now, |decider| decider.recover())
     }
 
+    /// Ends the run as Error, whatever is open in it as Cancelled, because it cannot go on at all.
+    #[must_use = "events must be made durable, commands carried out"]
+    pub fn give_up(&mut self, now: Timestamp, message: &str) -> Step {
+        self.decide(now, |decider| decider.give_up(message))
+    }
+
     fn decide(&mut self, now: Timestamp, what: impl FnOnce(&mut Decider<'_>)) -> Step {
         let mut decider = Decider::new(&self.plan, &mut self.state, &mut self.work, now);
         what(&mut decider);

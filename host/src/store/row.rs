@@ -51,7 +51,7 @@ pub struct RunRow {
     pub wake_at: Option<Timestamp>,
 }
 
-/// Which runs [`Store::list`] returns: those that fit every field that is given.
+/// Which runs [`ReadStore::list`](super::ReadStore::list) returns: those that fit every field that is given.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Filter {
     /// In this namespace.

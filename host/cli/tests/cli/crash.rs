@@ -249,6 +249,10 @@ fn a_run_that_is_terminated_goes_on_later() {
     let ran = running.end();
     assert_eq!(ran.status, 143, "{ran:?}");
     assert!(ran.stdout.starts_with("w left Running"), "{ran:?}");
+    let shown = bench.phasm(&[&["get", "@last"][..], &store].concat());
+    assert!(shown.stdout.starts_with("w orphaned Running"), "{shown:?}");
+    let says = |said: &str| said.lines().find(|line| line.starts_with("go on with: ")).map(str::to_owned);
+    assert_eq!(says(&shown.stdout), says(&ran.stderr));
     let events = bench.phasm(&[&["events", "@last"][..], &store].concat());
     assert!(!events.stdout.contains("cancel"), "{events:?}");
     bench.write("go.toml", COME_TO_AN_END);
@@ -259,6 +263,29 @@ fn a_run_that_is_terminated_goes_on_later() {
         (&view["phase"], view["tasks"][0]["attempts"].as_array().unwrap().len()),
         (&json!("Succeeded"), 1)
     );
+}
+
+/// What is executed may end, and its result is recorded; nothing else is begun.
+#[test]
+fn attempts_may_end_when_their_process_is_terminated() {
+    let bench = Bench::new();
+    chains(&bench, 1, "doze", 100);
+    let mut running = Running::start(&bench, &["run", "chain.yaml", "--store", "runs.db", "--grace", "1h"]);
+    running.until(&["main/t1[1] Running"]);
+    running.signal(Signal::TERM);
+    let ran = running.end();
+    assert_eq!(ran.status, 143, "{ran:?}");
+    assert!(
+        ran.stderr.contains("terminated: the run stays open; what is executed has 1 h 00 min to end"),
+        "{ran:?}"
+    );
+    let row = only_run(&bench);
+    assert_eq!((&row["open"], &row["phase"]), (&json!(true), &json!("Running")));
+    let events = events(&bench, row["runID"].as_str().unwrap());
+    let count = |kind: &str| events.iter().filter(|event| event["type"] == kind).count();
+    let (started, done) = (count("task.attempt.started"), count("task.attempt.done"));
+    assert!(started == done && (1..100).contains(&done), "{started} {done}");
+    assert_eq!(count("run.cancel.requested"), 0);
 }
 
 /// The second one does not wait for what is executed.

@@ -91,12 +91,16 @@ impl<'r> Decider<'r> {
     /// A decision that cannot follow is a fault of this crate: nothing illegal is recorded (R-P2), and the run ends
     /// rather than go on from where nobody meant it to be.
     fn break_off(&mut self, event: &Event, impossible: &str) {
+        let name = event.name();
+        self.give_up(&format!(
+            "the engine decided `{name}`, which cannot follow: {impossible}; this is a fault of Phasm itself"
+        ));
+    }
+
+    /// The run ends here as Error, and everything open in it as Cancelled.
+    pub(in crate::run) fn give_up(&mut self, message: &str) {
         let in_flight: Vec<Fence> =
             self.tasks().iter().filter(|task| task.in_flight()).map(TaskRun::fence).collect();
-        let message = format!(
-            "the engine decided `{}`, which cannot follow: {impossible}; this is a fault of Phasm itself",
-            event.name()
-        );
         let was_open = !self.phase().is_terminal();
         self.emit(Event::Broken(message.into()));
         if was_open {
