@@ -1,6 +1,7 @@
 //! The embedding API: open a host, submit documents, await views.
 
 mod recover;
+mod rerun;
 mod setup;
 
 use std::{
@@ -15,12 +16,15 @@ use phasm_engine::{
     event::Facts,
     plan::{Draft, Executors, Plan, SecretRef},
     problem::Problems,
-    run::{Run, Submission, SubmitEnv},
+    run::{Run, Step, Submission, SubmitEnv},
     value::Map,
 };
 use tokio::{runtime::Runtime, sync::mpsc};
 
-pub use self::setup::{HostBuilder, OpenError};
+pub use self::{
+    rerun::{Rerun, RerunError},
+    setup::{HostBuilder, OpenError},
+};
 use crate::{
     claimer,
     handle::RunHandle,
@@ -161,15 +165,21 @@ impl Host {
     /// # Errors
     /// [`SubmitError::Problems`] or [`SubmitError::Cron`].
     pub fn check(&self, plan: &Arc<Plan>, parameters: &Map) -> Result<(), SubmitError> {
-        self.bind(plan, "", parameters).map(drop)
+        self.bind(plan, "", parameters, &self.facts).map(drop)
     }
 
-    fn bind(&self, plan: &Arc<Plan>, run_id: &str, parameters: &Map) -> Result<Map, SubmitError> {
+    fn bind(
+        &self,
+        plan: &Arc<Plan>,
+        run_id: &str,
+        parameters: &Map,
+        facts: &Facts,
+    ) -> Result<Map, SubmitError> {
         if plan.cron {
             return Err(SubmitError::Cron);
         }
         let run_id = run_id.into();
-        let view = SubmitEnv { plan, run_id: &run_id, facts: &self.facts };
+        let view = SubmitEnv { plan, run_id: &run_id, facts };
         let bound = phasm_engine::plan::bind_arguments(plan, parameters, &view)?;
         Ok(bound.into_iter().collect())
     }
@@ -180,28 +190,43 @@ impl Host {
         parameters: &Map,
         listener: Option<Listener>,
     ) -> Result<RunHandle, SubmitError> {
-        let run_id: Arc<str> = uuid::Uuid::now_v7().to_string().into();
-        let parameters = self.bind(plan, &run_id, parameters)?;
-        let submission = Submission {
-            run_id: Arc::clone(&run_id),
-            parameters: Arc::new(parameters),
-            facts: self.facts.clone(),
-            secrets: self.secrets_of(plan),
-        };
+        let submission = self.submission(plan, parameters, self.facts.clone())?;
         self.keep_components(plan);
-        let now = self.shared.clock.now();
-        let (run, step) = Run::start(Arc::clone(plan), submission, now);
+        let (run, step) = Run::start(Arc::clone(plan), submission, self.shared.clock.now());
+        Ok(self.launch(run, step, listener).await?)
+    }
+
+    /// What a new run of `plan` is started with.
+    fn submission(
+        &self,
+        plan: &Arc<Plan>,
+        parameters: &Map,
+        facts: Facts,
+    ) -> Result<Submission, SubmitError> {
+        let run_id: Arc<str> = uuid::Uuid::now_v7().to_string().into();
+        let parameters = Arc::new(self.bind(plan, &run_id, parameters, &facts)?);
+        Ok(Submission { run_id, parameters, facts, secrets: self.secrets_of(plan) })
+    }
+
+    /// Drives a new run from its first step.
+    async fn launch(
+        &self,
+        run: Run,
+        step: Step,
+        listener: Option<Listener>,
+    ) -> Result<RunHandle, StoreError> {
+        let plan = run.plan();
         let head = Arc::new(RunHead {
-            run_id,
+            run_id: Arc::clone(run.id()),
             workflow: plan.name.clone(),
             namespace: plan.namespace.clone(),
             priority: plan.priority,
-            submitted_at: now,
+            submitted_at: run.now(),
             key: None,
         });
         let lease = Lease::first(head, self.shared.host.clone());
         let entry = self.shared.registry.entry(run.id());
-        Ok(self.shared.drive(&entry, run, step, lease, listener, Vec::new()).await?)
+        self.shared.drive(&entry, run, step, lease, listener, Vec::new()).await
     }
 
     /// Has the store keep what the run is pinned to. It is queued before the submission, and fails together with it.

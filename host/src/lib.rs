@@ -8,6 +8,7 @@
 //! watch     every durable event, and what guests say while they work
 //! view      the run as it stands, or as it ended
 //! recover   the journal in the store ─▶ the same run, driven on
+//! rerun     the journal of a run that ended ─▶ a new run, from what it left
 //! ```
 //!
 //! Open a [`Host`], give it plugins and grants, submit documents, await their views:
@@ -114,7 +115,7 @@ pub use phasm_sandbox::{self as sandbox, executor};
 
 pub use self::{
     handle::{RunError, RunHandle, Waited},
-    host::{Host, HostBuilder, OpenError, SubmitError},
+    host::{Host, HostBuilder, OpenError, Rerun, RerunError, SubmitError},
     journal::RecoverError,
     letter::{LetterBody, LetterReply},
     message::{Request, RequestError, tasks_named},

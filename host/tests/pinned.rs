@@ -11,7 +11,7 @@ use std::{
 };
 
 use phasm::{
-    Host, HostBuilder, Missing, RecoverError, Request, RunHandle, Waited,
+    Host, HostBuilder, Missing, RecoverError, Request, Rerun, RunHandle, Waited,
     engine::{phase::Phase, value::Map},
     plugins::Builder,
     sandbox::{DirGrant, Grants},
@@ -91,6 +91,21 @@ async fn a_recovered_run_is_executed_by_the_component_it_was_submitted_with() {
         assert_eq!(answered(&run).await, Phase::Succeeded);
         close(living).await;
     }
+}
+
+/// R-F1: a run that is run again, too, where another plugin has the name by now.
+#[tokio::test]
+async fn a_rerun_is_executed_by_the_component_of_the_earlier_run() {
+    let store: Arc<dyn Store> = Arc::new(Memory::default());
+    let first = host(&store, with_ask("suspend"));
+    let run = park(&first).await;
+    assert_eq!(answered(&run).await, Phase::Succeeded);
+    let id = Arc::clone(run.id());
+    close(first).await;
+    let other = host(&store, with_ask("trap"));
+    let again = other.rerun(&id, &Rerun::default()).await.unwrap();
+    assert!(matches!(again.wait_or_park().await.unwrap(), Waited::Parked(_)), "the other one traps");
+    assert_eq!(answered(&again).await, Phase::Succeeded);
 }
 
 /// R-I9: a run that is submitted anew takes what lies there now.

@@ -12,7 +12,7 @@ use std::{
 };
 
 use phasm::{
-    Host,
+    Host, Rerun, Waited,
     engine::{
         outcome::Outcome,
         phase::Phase,
@@ -159,6 +159,27 @@ async fn a_store_of_the_first_format_is_shown_and_driven_on() {
         }
         let view = handle.wait().await.unwrap();
         assert_eq!(view.phase, Phase::Succeeded, "{}: {view:?}", head.workflow);
+    }
+}
+
+/// R-F1: runs of then that have ended can be run again.
+#[tokio::test]
+async fn runs_of_the_first_format_are_run_again() {
+    let dir = tempfile::tempdir().unwrap();
+    let store = stored(dir.path());
+    let host = Host::builder().store(Arc::clone(&store) as _).executor(Arc::new(Guests)).open().unwrap();
+    let rows = store.list(phasm::store::Filter::default(), 100).await.unwrap();
+    let ended: Vec<_> = rows.iter().filter(|row| row.status.phase.is_terminal()).collect();
+    assert!(ended.len() > 3, "{rows:?}");
+    for row in ended {
+        let from_failed = Rerun { from_failed: true, ..Rerun::default() };
+        let run = host.rerun(&row.head.run_id, &from_failed).await.unwrap();
+        let (Waited::Ended(view) | Waited::Parked(view)) = run.wait_or_park().await.unwrap();
+        assert_eq!(view.rerun_of.as_ref(), Some(&row.head.run_id));
+        if row.status.phase == Phase::Succeeded {
+            let executed = view.tasks.iter().filter(|task| !task.attempts.is_empty());
+            assert_eq!((view.phase, executed.count()), (Phase::Succeeded, 0), "{}", row.head.workflow);
+        }
     }
 }
 

@@ -18,6 +18,7 @@ mod places;
 mod plugin;
 mod problems;
 mod recover;
+mod rerun;
 mod resume;
 mod run;
 mod schema;
@@ -65,6 +66,7 @@ enum Command {
     Resume(resume::ResumeArguments),
     Cancel(cancel::CancelArguments),
     Recover(recover::RecoverArguments),
+    Rerun(rerun::RerunArguments),
     List(list::ListArguments),
     Get(get::GetArguments),
     Events(events::EventsArguments),
@@ -87,6 +89,7 @@ fn main() -> ExitCode {
         Command::Resume(arguments) => resume::resume(&arguments, log_level, &screen),
         Command::Cancel(arguments) => cancel::cancel(&arguments, log_level, &screen),
         Command::Recover(arguments) => recover::recover(&arguments, log_level, &screen),
+        Command::Rerun(arguments) => rerun::rerun(&arguments, log_level, &screen),
         Command::List(arguments) => list::list(&arguments, &screen),
         Command::Get(arguments) => get::get(&arguments, &screen),
         Command::Events(arguments) => events::events(&arguments, &screen),

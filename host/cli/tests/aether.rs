@@ -55,6 +55,8 @@ impl Bench {
         let plugins = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../plugins");
         let ran = Command::new(env!("CARGO_BIN_EXE_phasm"))
             .current_dir(self.dir.path())
+            .env_remove("PHASM_STORE")
+            .env_remove("PHASM_CONFIG")
             .args(arguments)
             .args(["--json", "--plugins"])
             .arg(plugins)

@@ -10,6 +10,7 @@ fn phasm(dir: &Path, arguments: &[&str]) -> (Option<i32>, Value) {
     let plugins = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../plugins");
     let ran = Command::new(env!("CARGO_BIN_EXE_phasm"))
         .current_dir(dir)
+        .env_remove("PHASM_CONFIG")
         .args(arguments)
         .args(["--json", "--store", "runs.db", "--plugins"])
         .arg(plugins)

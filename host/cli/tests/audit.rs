@@ -87,6 +87,8 @@ fn the_audit_reports_what_cargo_reports() {
         .args(["run", "host/examples/dependency-audit.yaml", "--json", "-p", "top=25", "--config"])
         .arg(&config)
         .current_dir(&repository)
+        .env_remove("PHASM_STORE")
+        .env_remove("PHASM_PLUGINS")
         .output()
         .unwrap();
     assert!(run.status.success(), "{}", String::from_utf8_lossy(&run.stderr));

@@ -11,7 +11,7 @@ use crate::{missing::Missing, plugins::Plugins, shared::Shared};
 
 impl Shared {
     /// What the run was submitted with and is not there; what is there is callable afterwards.
-    pub(super) async fn missing(&self, plan: &Plan, submitted: &Submitted) -> Vec<Missing> {
+    pub(crate) async fn missing(&self, plan: &Plan, submitted: &Submitted) -> Vec<Missing> {
         let mut missing = Vec::new();
         if let Some(plugins) = &self.plugins {
             for executor_type in executor_types(plan) {

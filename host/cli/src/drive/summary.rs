@@ -43,12 +43,16 @@ pub(crate) fn with_tree(view: &RunView, open: &str, tree: &str, way: Option<&Way
         0 => {}
         n => page += &format!("{} cancelled, as the scope had ended\n", text::count(n, "task")),
     }
+    if let Some(way) = way.filter(|_| is_unfinished(view.phase)) {
+        page += &format!("run the rest again: {}\n", way.command(&["rerun", &view.run_id, "--from-failed"]));
+    }
     page
 }
 
 fn headline(view: &RunView, open: &str) -> String {
     let took = view.duration_ms.map(|millis| format!(" in {}", text::elapsed(millis))).unwrap_or_default();
-    let retries: u32 = view.tasks.iter().map(|task| task.retries).sum();
+    let made_here = view.tasks.iter().filter(|task| task.reused.is_none());
+    let retries: u32 = made_here.map(|task| task.retries).sum();
     let retries = match retries {
         0 => String::new(),
         n => format!(", {} {}", n, if n == 1 { "retry" } else { "retries" }),
@@ -59,16 +63,25 @@ fn headline(view: &RunView, open: &str) -> String {
         format!("{open} {}", text::phase(view.phase))
     };
     let reason = view.reason.map(|reason| format!(" ({})", reason.as_str())).unwrap_or_default();
+    let reused = match view.tasks.iter().filter(|task| task.reused.is_some()).count() {
+        0 => String::new(),
+        n => format!(" ({n} reused)"),
+    };
     let tasks = if view.phase.is_terminal() {
         tally(&worked_on(view))
     } else {
         format!("{} tasks", view.progress.replace('/', " of "))
     };
     format!(
-        "{} {phase}{reason}{took}, {tasks}{retries} {}\n",
+        "{} {phase}{reason}{took}, {tasks}{reused}{retries} {}\n",
         text::bold(&view.workflow),
         text::dim(format_args!("({})", view.run_id))
     )
+}
+
+/// Whether the run ended before everything was done.
+fn is_unfinished(phase: Phase) -> bool {
+    phase.is_terminal() && !matches!(phase, Phase::Succeeded | Phase::Skipped)
 }
 
 /// The phases of what executors work on.

@@ -288,6 +288,22 @@ fn attempts_may_end_when_their_process_is_terminated() {
     assert_eq!(count("run.cancel.requested"), 0);
 }
 
+/// Nothing is executed, so nothing is waited for.
+#[test]
+fn a_parked_run_is_left_at_once() {
+    let bench = Bench::new();
+    bench.task("ask.yaml", "suspend", "");
+    let arguments = ["run", "ask.yaml", "--store", "runs.db", "--wait", "--grace", "1h"];
+    let mut running = Running::start(&bench, &arguments);
+    running.until(&["waiting: main is suspended"]);
+    running.signal(Signal::TERM);
+    let ran = running.end();
+    assert_eq!(ran.status, 143, "{ran:?}");
+    assert!(ran.stdout.starts_with("w left Suspended") && ran.stdout.contains("answer with"), "{ran:?}");
+    assert!(ran.stderr.ends_with(" --wait --store runs.db\n"), "{ran:?}");
+    assert_eq!(only_run(&bench)["state"], "parked");
+}
+
 /// The second one does not wait for what is executed.
 #[test]
 fn who_is_terminated_twice_exits_at_once() {

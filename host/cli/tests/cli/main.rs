@@ -8,6 +8,7 @@ mod config;
 mod crash;
 mod interrupts;
 mod plugin;
+mod rerun;
 mod run;
 mod stored;
 mod validate;

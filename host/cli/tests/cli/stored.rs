@@ -274,6 +274,10 @@ fn hints_can_be_pasted() {
     assert_eq!(ran.status, 6, "{ran:?}");
     assert!(ran.stdout.ends_with(" main '{}'\n"), "{ran:?}");
     assert_eq!(bench.paste(&ran.stdout, lead, &variables).status, 0);
+    let memory =
+        bench.phasm_with(&variables, &["run", "ask.yaml", "--store", "memory", "--resume", "main={}"]);
+    assert_eq!(memory.status, 0, "{memory:?}");
+    assert_eq!(bench.phasm_with(&variables, &["list", "--json"]).json().as_array().unwrap().len(), 2);
     let unset = bench.phasm_with(&[("PHASM_STORE", "")], &["list"]);
     assert_eq!(unset.status, 2, "{unset:?}");
     assert!(unset.stderr.contains("expected `--store FILE`, or the file in PHASM_STORE"), "{unset:?}");

@@ -1,0 +1,96 @@
+//! `phasm rerun`: another run of a document, from what an earlier one left.
+
+use clap::Args;
+use phasm::{RecoverError, Rerun, RerunError, SubmitError};
+
+use super::{
+    drive::{self, Answer, Answers, DriveArguments, Driven, Manner, Plain, Started, answer},
+    exit::Exit,
+    failure::Failure,
+    hint::Way,
+    parameters::{self, Given},
+    problems::{self, Source},
+    screen::Screen,
+    stored::{self, StoreArgument},
+    text,
+    trace::LogLevel,
+};
+
+/// Runs a run of a store again: a new run with its document, its executors and its parameters, driven as `run` does.
+///
+/// The earlier run stays as it is. The exit status is the new run's, as of `run`; 2 if there is no such run, if it has not
+/// ended, if its executors, grants or secrets are not there as they were, or if another process holds the store.
+#[derive(Args, Debug)]
+#[command(after_help = "Examples:\n  phasm rerun @last --from-failed --store runs.db\n  \
+                        phasm rerun RUN -p region=eu --store runs.db --json")]
+pub(super) struct RerunArguments {
+    /// The run: its id, 4 or more characters that only its id begins or ends with, or `@last`.
+    #[arg(value_name = "RUN")]
+    run: String,
+
+    /// Execute what had not succeeded, and what follows from it; take over the rest.
+    #[arg(long)]
+    from_failed: bool,
+
+    /// Another value for a parameter of spec.arguments, as of `run`; the others stay as they were.
+    #[arg(short, long = "param", value_name = "NAME=VALUE", value_parser = parameters::given)]
+    param: Vec<Given>,
+
+    #[command(flatten)]
+    store: StoreArgument,
+
+    /// Answers the next suspension of a task, as of `run`; once, in order.
+    #[arg(long, value_name = "TASK=JSON", value_parser = answer)]
+    resume: Vec<Answer>,
+
+    #[command(flatten)]
+    drive: DriveArguments,
+}
+
+/// Runs a run again.
+pub(super) fn rerun(
+    arguments: &RerunArguments,
+    log_level: LogLevel,
+    screen: &Screen,
+) -> Result<Exit, Failure> {
+    let RerunArguments { store, drive, .. } = arguments;
+    let manner = Manner::new(drive, Some(&store.path()?), log_level);
+    drive::drive(&manner, screen, start(arguments, screen))
+}
+
+async fn start(arguments: &RerunArguments, screen: &Screen) -> Result<Started, Failure> {
+    let RerunArguments { run, from_failed, param, store, resume, drive } = arguments;
+    let way = drive.way(&store.path()?);
+    let (_, run_id) = store.find(run).await?;
+    let prepared = store.host(drive, screen).await?;
+    let earlier = stored::recorded(&prepared, &run_id, &way).await?;
+    let plan = earlier.plan();
+    prepared.build_unpinned([&**plan].into_iter()).await;
+    let rerun = Rerun { from_failed: *from_failed, parameters: parameters::all(param, None, plan)? };
+    prepared.create_dirs()?;
+    let started = prepared.host.rerun_watched(&run_id, &rerun).await;
+    let refused = |error| refused(error, &plan.name, &way, screen, drive.json);
+    let (handle, notices) = started.map_err(refused)?;
+    screen.err(&format!("{}: rerun of {run_id}\n", text::dim(handle.id())));
+    Ok(Started {
+        prepared,
+        runs: vec![Driven { handle, notices, plain: Plain::default() }],
+        answers: Answers::new(resume),
+        exit: Exit::Done,
+    })
+}
+
+fn refused(error: RerunError, workflow: &str, way: &Way, screen: &Screen, as_json: bool) -> Failure {
+    match error {
+        RerunError::Submit(SubmitError::Problems(found)) => {
+            problems::refuse(screen, Source { name: workflow, text: "" }, &found, as_json)
+        }
+        RerunError::Recover(RecoverError::Missing { .. }) => Failure::call(format!(
+            "{error}; nothing was recorded. Name the configuration that it was submitted with (`--config`) and its plugins \
+             (`--plugins`)"
+        )),
+        RerunError::Recover(error) => stored::failed(error, way),
+        RerunError::Open { .. } => Failure::call(error),
+        RerunError::Submit(_) => Failure::host(error),
+    }
+}

@@ -1,0 +1,251 @@
+//! Runs that are run again, through the embedding API and a store in a file (R-F1).
+#![expect(clippy::unwrap_used, reason = "tests")]
+
+use std::{
+    future::Future,
+    pin::Pin,
+    sync::{Arc, Mutex},
+};
+
+use phasm::{
+    Host, RecoverError, Rerun, RerunError, RunHandle, SubmitError, Waited,
+    engine::{
+        outcome::{Outcome, Output},
+        phase::Phase,
+        run::RunView,
+        value::Map,
+    },
+    executor::{Executor, Invocation, Observer},
+    secrets::Secrets,
+    store::Sqlite,
+};
+
+/// Puts out what it is given; the types `fail` and `hang` do what they say, unless they are mended. Remembers every call.
+#[derive(Default)]
+struct Fake {
+    mended: bool,
+    calls: Mutex<Vec<String>>,
+}
+
+impl Fake {
+    fn new(mended: bool) -> Arc<Self> {
+        Arc::new(Self { mended, calls: Mutex::default() })
+    }
+
+    /// The names of the tasks that were called since the last time.
+    fn called(&self) -> Vec<String> {
+        let mut calls = std::mem::take(&mut *self.calls.lock().unwrap());
+        calls.sort();
+        calls
+    }
+}
+
+impl Executor for Fake {
+    fn execute(
+        &self,
+        call: Invocation,
+        _: Arc<dyn Observer>,
+    ) -> Pin<Box<dyn Future<Output = Outcome> + Send>> {
+        self.calls.lock().unwrap().push(call.task.to_string());
+        let outcome = match (call.executor_type.as_ref(), self.mended) {
+            ("hang", false) => None,
+            ("fail", false) => Some(Outcome::failed("no")),
+            ("ask", _) if !call.resumed => Some(Outcome::suspended()),
+            _ => {
+                let outputs = call.inputs.iter();
+                let outputs =
+                    outputs.map(|(name, value)| Output { name: name.clone(), value: value.clone() });
+                Some(Outcome::succeeded(outputs.collect()))
+            }
+        };
+        Box::pin(async move {
+            match outcome {
+                Some(outcome) => outcome,
+                None => std::future::pending().await,
+            }
+        })
+    }
+}
+
+struct Place {
+    dir: tempfile::TempDir,
+}
+
+impl Place {
+    fn new() -> Self {
+        Self { dir: tempfile::tempdir().unwrap() }
+    }
+
+    fn host(&self, executor: &Arc<Fake>) -> Host {
+        self.host_with(executor, Secrets::default())
+    }
+
+    fn host_with(&self, executor: &Arc<Fake>, secrets: Secrets) -> Host {
+        let store = Arc::new(Sqlite::open(self.dir.path().join("runs.db")).unwrap());
+        // Reruns keep the variables of the run that they are reruns of.
+        let team = if executor.mended { "red" } else { "blue" };
+        let host = Host::builder().store(store).executor(Arc::clone(executor) as _).secrets(secrets);
+        let host = host.var("team", team);
+        host.open().unwrap()
+    }
+}
+
+/// Closes a host where a process would be killed; not on an async thread.
+async fn kill(host: Host) {
+    tokio::task::spawn_blocking(|| host.close()).await.unwrap();
+}
+
+/// `a` and `b`, then `c`, then `d`; `b` is given the parameter `who`.
+fn document(c: &str) -> String {
+    let input = |value: &str| format!(r#""inputs": {{"parameters": [{{"name": "x", "value": "{value}"}}]}}"#);
+    let task = |name: &str, kind: &str, value: &str, after: &str| {
+        let input = input(value);
+        format!(
+            r#"{{"name": "{name}", "executor": {{"type": "{kind}"}}, {input}, "dependencies": [{after}]}}"#
+        )
+    };
+    let tasks = [
+        task("a", "echo", "{{ vars.team }}", ""),
+        task("b", "echo", "{{ workflow.parameters.who }}", ""),
+        task("c", c, "{{ tasks.b.outputs.parameters.x }}", r#""a", "b""#),
+        task("d", "echo", "{{ tasks.c.outputs.parameters.x }}", r#""c""#),
+    ]
+    .join(", ");
+    format!(
+        r#"{{"apiVersion": "aether/v1", "kind": "Workflow", "metadata": {{"name": "w"}}, "spec": {{"entrypoint": "main",
+            "arguments": {{"parameters": [{{"name": "who", "type": "string"}}, {{"name": "rest", "value": 1}}]}},
+            "templates": [{{"dag": {{"name": "main", "tasks": [{tasks}]}}}}]}}}}"#
+    )
+}
+
+fn who(name: &str) -> Map {
+    Map::from([("who".into(), name.into())])
+}
+
+async fn submit(host: &Host, document: &str) -> RunHandle {
+    let plan = host.plan("w.json", document).await.unwrap();
+    host.submit(&plan, &who("Ada")).await.unwrap()
+}
+
+/// Waits for a run and lets go of it, and so of the store.
+async fn ended(run: RunHandle) -> (Arc<str>, RunView) {
+    let view = run.wait().await.unwrap();
+    (Arc::clone(run.id()), view)
+}
+
+/// Waits for a run to park, and lets go of it.
+async fn parked(run: RunHandle) -> Arc<str> {
+    assert!(matches!(run.wait_or_park().await.unwrap(), Waited::Parked(_)));
+    Arc::clone(run.id())
+}
+
+fn from_failed() -> Rerun {
+    Rerun { from_failed: true, ..Rerun::default() }
+}
+
+fn phases(view: &RunView) -> Vec<(&str, Phase, Option<&str>)> {
+    let tasks = view.tasks.iter();
+    tasks.map(|task| (task.task_name.as_ref(), task.phase, task.reused.as_deref())).collect()
+}
+
+#[tokio::test]
+async fn what_had_succeeded_is_not_executed_again() {
+    let place = Place::new();
+    let broken = Fake::new(false);
+    let host = place.host(&broken);
+    let failed = submit(&host, &document("fail")).await;
+    let (failed, left) = ended(failed).await;
+    assert_eq!((left.phase, broken.called()), (Phase::Failed, ["a", "b", "c"].map(String::from).into()));
+    kill(host).await;
+
+    let mended = Fake::new(true);
+    let host = place.host(&mended);
+    let again = host.rerun(&failed, &from_failed()).await.unwrap();
+    let view = again.wait().await.unwrap();
+    assert_eq!(mended.called(), ["c", "d"]);
+    let of = failed.as_ref();
+    let expected = [
+        ("main", Phase::Succeeded, None),
+        ("a", Phase::Succeeded, Some(of)),
+        ("b", Phase::Succeeded, Some(of)),
+        ("c", Phase::Succeeded, None),
+        ("d", Phase::Succeeded, None),
+    ];
+    assert_eq!(phases(&view), expected);
+    assert_eq!((view.rerun_of.as_deref(), view.phase), (Some(of), Phase::Succeeded));
+    assert_ne!(again.id(), &failed);
+    let d = view.tasks.last().unwrap();
+    assert_eq!(d.outputs.first().unwrap().value, "Ada".into());
+    let stays = host.replay(&failed).await.unwrap();
+    assert_eq!(stays.phase(), Phase::Failed, "the earlier run stays as it is");
+
+    let other = Rerun { from_failed: true, parameters: who("Bob") };
+    let other = host.rerun(again.id(), &other).await.unwrap().wait().await.unwrap();
+    assert_eq!((other.phase, mended.called()), (Phase::Succeeded, ["b", "c", "d"].map(String::from).into()));
+    let all = host.rerun(again.id(), &Rerun::default()).await.unwrap().wait().await.unwrap();
+    assert_eq!((all.phase, mended.called().len()), (Phase::Succeeded, 4));
+    let none = host.rerun(again.id(), &from_failed()).await.unwrap().wait().await.unwrap();
+    assert_eq!((none.phase, mended.called().len(), none.tasks.len()), (Phase::Succeeded, 0, 1));
+}
+
+/// What is to be taken over is with the rerun: it goes on after a crash, and what had been executed of it is not again.
+#[tokio::test]
+async fn a_rerun_is_recovered_as_any_run() {
+    let place = Place::new();
+    let broken = Fake::new(false);
+    let host = place.host(&broken);
+    let failed = submit(
+        &host,
+        &document("fail").replace(
+            r#""echo"}, "inputs": {"parameters": [{"name": "x", "value": "{{ tasks.c"#,
+            r#""ask"}, "inputs": {"parameters": [{"name": "x", "value": "{{ tasks.c"#,
+        ),
+    )
+    .await;
+    let (failed, _) = ended(failed).await;
+    kill(host).await;
+
+    let mended = Fake::new(true);
+    let host = place.host(&mended);
+    let again = parked(host.rerun(&failed, &from_failed()).await.unwrap()).await;
+    assert_eq!(mended.called(), ["c", "d"]);
+    kill(host).await;
+
+    let host = place.host(&mended);
+    let recovered = host.recover_run(&again).await.unwrap();
+    assert!(recovered.resume("d", Map::new()).await.unwrap());
+    let view = recovered.wait().await.unwrap();
+    assert_eq!((view.phase, view.rerun_of.as_deref()), (Phase::Succeeded, Some(failed.as_ref())));
+    assert_eq!(mended.called(), ["d"]);
+    assert_eq!(view.tasks.iter().filter(|task| task.reused.is_some()).count(), 2);
+}
+
+#[tokio::test]
+async fn what_cannot_be_run_again_is_refused_and_nothing_is_stored() {
+    let place = Place::new();
+    let broken = Fake::new(false);
+    let mut secrets = Secrets::default();
+    secrets.insert("api", "token", "hidden-1234");
+    let host = place.host_with(&broken, secrets);
+    let secret = document("fail").replace(
+        r#""value": "{{ vars.team }}""#,
+        r#""valueFrom": {"secretKeyRef": {"name": "api", "key": "token"}}"#,
+    );
+    let failed = submit(&host, &secret).await;
+    let (failed, _) = ended(failed).await;
+    let open = Arc::clone(submit(&host, &document("hang")).await.id());
+    let refused = host.rerun(&open, &from_failed()).await;
+    assert!(matches!(&refused, Err(RerunError::Open { phase, .. }) if !phase.is_terminal()), "{refused:?}");
+    let unknown = host.rerun("nobody", &from_failed()).await;
+    assert!(matches!(&unknown, Err(RerunError::Recover(RecoverError::Store(_)))), "{unknown:?}");
+    let wrong = Rerun { from_failed: true, parameters: Map::from([("whom".into(), "Bob".into())]) };
+    let wrong = host.rerun(&failed, &wrong).await;
+    let Err(RerunError::Submit(SubmitError::Problems(problems))) = &wrong else { panic!("{wrong:?}") };
+    assert!(problems.to_string().contains("unknown parameter `whom`"), "{problems}");
+    kill(host).await;
+
+    let host = place.host(&broken);
+    let missing = host.rerun(&failed, &from_failed()).await;
+    assert!(matches!(&missing, Err(RerunError::Recover(RecoverError::Missing { .. }))), "{missing:?}");
+    assert_eq!(host.store().list(phasm::store::Filter::default(), 9).await.unwrap().len(), 2);
+}
