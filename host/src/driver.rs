@@ -322,11 +322,11 @@ impl Driver {
         let events = std::mem::take(&mut self.batch.events);
         let letters = std::mem::take(&mut self.batch.letters);
         let Some(count) = u32::try_from(events.len()).ok().and_then(NonZeroU32::new) else {
-            return if letters.is_empty() {
-                Ok(())
-            } else {
-                self.shared.store.reply(&self.lease, letters).await
-            };
+            if !letters.is_empty() {
+                self.shared.store.reply(&self.lease, letters).await?;
+                self.entry.commits.send_replace(());
+            }
+            return Ok(());
         };
         let (first_seq, time) = (self.batch.first_seq, self.run.now());
         let events = Arc::new(events);
@@ -338,6 +338,7 @@ impl Driver {
             open: !self.run.is_over(),
         };
         self.shared.store.append(&self.lease, status, record, letters).await?;
+        self.entry.commits.send_replace(());
         self.watchers.tell(&self.run, first_seq, time, &events);
         Ok(())
     }

@@ -265,6 +265,16 @@ impl Host {
         &self.shared.host
     }
 
+    /// Lets other processes of this machine and user reach the runs of the store in `file`, which this process must hold: their
+    /// letters are read when they ring, and they may follow runs. Until what is returned is dropped.
+    ///
+    /// # Errors
+    /// When the socket beside the file cannot be made.
+    #[cfg(all(unix, feature = "sqlite"))]
+    pub fn listen(&self, file: &std::path::Path) -> std::io::Result<crate::bell::Bell> {
+        crate::bell::Bell::listen(file, &self.shared)
+    }
+
     /// How many runs are in memory: those that something happens to, and those that somebody watches.
     #[must_use]
     pub fn loaded(&self) -> usize {

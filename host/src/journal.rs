@@ -108,14 +108,28 @@ pub fn replay(
     records: &[Record<Vec<u8>>],
     mut each: impl FnMut(&Run, u64, Timestamp, &[Event]),
 ) -> Result<Run, RecoverError> {
+    let mut replayed = None;
+    replay_on(&mut replayed, run_id, records, &mut each)?;
+    replayed.ok_or_else(|| StoreError::NotFound { run_id: run_id.into() }.into())
+}
+
+/// As [`replay`], from where `replayed` stands: with nothing from the first record.
+///
+/// # Errors
+/// [`RecoverError`] when the records do not follow.
+pub fn replay_on(
+    replayed: &mut Option<Run>,
+    run_id: &str,
+    records: &[Record<Vec<u8>>],
+    mut each: impl FnMut(&Run, u64, Timestamp, &[Event]),
+) -> Result<(), RecoverError> {
     let run_id = || Arc::from(run_id);
     let impossible = |source| RecoverError::Impossible { run_id: run_id(), source };
-    let mut replayed: Option<Run> = None;
     for record in records {
         let unreadable =
             |source| RecoverError::Unreadable { run_id: run_id(), seq: record.first_seq, source };
         let events = decode(&record.body).map_err(unreadable)?;
-        let run = match &mut replayed {
+        let run = match replayed {
             Some(run) => run,
             None => {
                 let Some(Event::Submitted(submitted)) = events.first() else {
@@ -133,5 +147,5 @@ pub fn replay(
         run.apply_record(record.time, &events).map_err(impossible)?;
         each(run, record.first_seq, record.time, &events);
     }
-    replayed.ok_or_else(|| StoreError::NotFound { run_id: run_id() }.into())
+    Ok(())
 }

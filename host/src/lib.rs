@@ -80,6 +80,8 @@ pub mod secrets;
 pub mod reader;
 
 // Submit and drive: a handle outside, a driver inside, and the words between them.
+#[cfg(all(unix, feature = "sqlite"))]
+pub mod bell;
 mod claimer;
 pub mod clock;
 mod dispatcher;

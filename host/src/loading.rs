@@ -60,7 +60,7 @@ impl Shared {
             return Ok(RunHandle::new(self, &entry));
         }
         match self.replay_here(&entry, false).await {
-            Ok(run) => self.go_on(&entry, run, lease, vec![Message::Mail]).await,
+            Ok(run) => self.go_on(&entry, run, lease, Vec::new()).await,
             Err(error) => {
                 // Still due, for whoever has what it needs.
                 self.store.release(&lease, Some(self.clock.now())).await?;
@@ -90,6 +90,7 @@ impl Shared {
         let letters = self.store.mail(&lease).await?;
         let replies = letters.iter().map(|letter| Reply { letter: letter.id, body: Arc::clone(&refused) });
         self.store.reply(&lease, replies.collect()).await?;
+        self.registry.entry(&Arc::from(run_id)).commits.send_replace(());
         self.store.release(&lease, None).await
     }
 
@@ -98,8 +99,10 @@ impl Shared {
         entry: &Arc<Entry>,
         mut run: Run,
         lease: Lease,
-        messages: Vec<Message>,
+        mut messages: Vec<Message>,
     ) -> Result<RunHandle, RecoverError> {
+        // What was asked of it while nobody drove it.
+        messages.push(Message::Mail);
         let step = run.recover(self.clock.now());
         match self.drive(entry, run, step, lease.clone(), None, messages).await {
             Err(error @ StoreError::TooLarge { .. }) => self.give_up(entry, lease, &error).await,

@@ -27,6 +27,8 @@ pub(crate) struct Entry {
     /// Where its driver hears, if it is loaded.
     driver: Mutex<Option<mpsc::UnboundedSender<Message>>>,
     pub(crate) standing: watch::Sender<Standing>,
+    /// Told of every commit of the run.
+    pub(crate) commits: watch::Sender<()>,
     /// Held while it is loaded or given back, so that neither is done twice.
     pub(crate) turning: tokio::sync::Mutex<()>,
 }
@@ -37,6 +39,7 @@ impl Entry {
             id: Arc::clone(id),
             driver: Mutex::default(),
             standing: watch::Sender::default(),
+            commits: watch::Sender::default(),
             turning: tokio::sync::Mutex::default(),
         })
     }

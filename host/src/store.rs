@@ -11,12 +11,14 @@
 //! A [`Record`] is durable or not as a whole. Each says how many events its run had before it, and each comes with the epoch of
 //! a [`Lease`]; a store takes it only if both are so, hence two hosts never both advance a run.
 
-#[cfg(feature = "sqlite")]
+#[cfg(any(feature = "postgres", feature = "sqlite"))]
 mod checksum;
 mod error;
 mod lease;
 mod mail;
 pub mod memory;
+#[cfg(feature = "postgres")]
+pub mod postgres;
 mod row;
 #[cfg(feature = "sqlite")]
 pub mod sqlite;
@@ -28,6 +30,8 @@ use std::{future::Future, num::NonZeroU32, pin::Pin, sync::Arc};
 
 use phasm_engine::time::Timestamp;
 
+#[cfg(feature = "postgres")]
+pub use self::postgres::{Postgres, PostgresReader};
 #[cfg(feature = "sqlite")]
 pub use self::sqlite::{Sqlite, SqliteReader};
 pub use self::{

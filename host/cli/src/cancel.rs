@@ -1,8 +1,10 @@
 //! `phasm cancel`: ends a run, or one of its tasks.
 
 use clap::Args;
-use phasm::Request;
+use phasm::{Request, engine::run::Run};
 
+#[cfg(unix)]
+use super::live;
 use super::{
     ask::ask,
     drive::{self, Answers, DriveArguments, Manner},
@@ -16,7 +18,7 @@ use super::{
 /// Cancels a run of a store, or one of its tasks, and drives the run on as `run` does.
 ///
 /// The exit status is the run's, as of `run`: 5 for one that is Cancelled; 2 if there is no such run or task, if it has
-/// already ended, or if another process holds the store.
+/// already ended. A run that another process drives is cancelled there, and the exit status is 0 once that is recorded.
 #[derive(Args, Debug)]
 #[command(after_help = "Examples:\n  phasm cancel RUN --store runs.db\n  \
                         phasm cancel @last --task audit/mirror --store runs.db")]
@@ -44,11 +46,18 @@ pub(super) fn cancel(
 ) -> Result<Exit, Failure> {
     let CancelArguments { run, task, store, drive } = arguments;
     let manner = Manner::new(drive, Some(&store.path()?), log_level);
-    let start = ask(run, (store, drive, screen), Answers::default(), "cancelled", |run| match task {
+    let request = |run: &Run| match task {
         None => Ok(Request::Cancel),
         Some(name) => {
             stored::task(run, name, ("cancelled: false", "open"), stored::is_open).map(Request::CancelTask)
         }
-    });
+    };
+    #[cfg(unix)]
+    if let Some(exit) =
+        drive::runtime()?.block_on(live::ask(run, (store, drive.json, screen), "cancelled", request))?
+    {
+        return Ok(exit);
+    }
+    let start = ask(run, (store, drive, screen), Answers::default(), "cancelled", request);
     drive::drive(&manner, screen, start)
 }

@@ -1,12 +1,19 @@
 //! `phasm events`: the journal of a run of a store.
 
+use std::sync::Arc;
+
 use clap::Args;
-use phasm::{RecoverError, journal, store::ReadStore as _};
+use phasm::{
+    RecoverError,
+    engine::run::Run,
+    journal,
+    store::{ReadStore as _, Record, SqliteReader},
+};
 
 use super::{
     drive::runtime,
     exit::Exit,
-    failure::Failure,
+    failure::{Failure, While},
     screen::Screen,
     stored::{self, StoreArgument},
     text,
@@ -17,7 +24,7 @@ use super::{
 /// The lines are those of `run --events`, without what guests log and tell of their progress.
 #[derive(Args, Debug)]
 #[command(
-    after_help = "Examples:\n  phasm events RUN --store runs.db\n  phasm events RUN --store runs.db | \
+    after_help = "Examples:\n  phasm events @last -f --store runs.db\n  phasm events RUN --store runs.db | \
                         jq 'select(.type == \"task.retry.scheduled\").data'"
 )]
 pub(super) struct EventsArguments {
@@ -27,25 +34,63 @@ pub(super) struct EventsArguments {
 
     #[command(flatten)]
     store: StoreArgument,
+
+    /// Go on printing what the process that drives the run records, until the run has ended or nobody drives it.
+    #[arg(short, long)]
+    follow: bool,
 }
 
 /// Prints a journal.
 pub(super) fn events(arguments: &EventsArguments, screen: &Screen) -> Result<Exit, Failure> {
-    let EventsArguments { run, store } = arguments;
+    let EventsArguments { run, store, follow } = arguments;
     let way = store.way()?;
     runtime()?.block_on(async {
         let (reader, run) = store.find(run).await?;
-        let printed = match reader.load(&run).await {
-            Ok(records) => journal::replay(&run, &records, |run, seq, time, events| {
-                let lines = journal::render(run, seq, time, events)
-                    .into_iter()
-                    .map(|event| text::json(&event.to_string()).into_owned() + "\n");
-                // Whoever has stopped reading wants no more.
-                let _gone = screen.out(&lines.collect::<String>());
-            })
-            .map(drop),
-            Err(error) => Err(RecoverError::from(error)),
-        };
-        printed.map(|()| Exit::Done).map_err(|error| stored::failed(error, &way))
+        let mut printing = Printing { reader, run, printed: None, seq: 0, screen };
+        printing.print().await.map_err(|error| stored::failed(error, &way))?;
+        #[cfg(unix)]
+        if *follow && let Some(mut ring) = phasm::bell::Ring::at(&store.path()?).await {
+            let gone = |error| Failure::host(While::new("the run cannot be followed", error));
+            ring.follow(&printing.run).await.map_err(gone)?;
+            while ring.look().await.map_err(gone)? && printing.goes_on() {
+                printing.print().await.map_err(|error| stored::failed(error, &way))?;
+            }
+            printing.print().await.map_err(|error| stored::failed(error, &way))?;
+        }
+        if *follow && printing.goes_on() {
+            let go_on = way.command(&["recover", &printing.run]);
+            screen.err(&format!("nobody drives the run now; go on with it: {go_on}\n"));
+        }
+        Ok(Exit::Done)
     })
+}
+
+/// A journal on its way to stdout.
+struct Printing<'s> {
+    reader: SqliteReader,
+    run: Arc<str>,
+    printed: Option<Run>,
+    /// Events printed so far.
+    seq: u64,
+    screen: &'s Screen,
+}
+
+impl Printing<'_> {
+    /// Prints what was recorded since.
+    async fn print(&mut self) -> Result<(), RecoverError> {
+        let Self { reader, run, printed, seq, screen } = self;
+        let mut records = reader.load_since(run, *seq).await?;
+        records.retain(|record| record.first_seq >= *seq);
+        *seq = records.last().map_or(*seq, Record::next_seq);
+        journal::replay_on(printed, run, &records, |run, seq, time, events| {
+            let events = journal::render(run, seq, time, events);
+            let lines = events.into_iter().map(|event| text::json(&event.to_string()).into_owned() + "\n");
+            // Whoever has stopped reading wants no more.
+            let _gone = screen.out(&lines.collect::<String>());
+        })
+    }
+
+    fn goes_on(&self) -> bool {
+        self.printed.as_ref().is_some_and(|run| !run.is_over())
+    }
 }

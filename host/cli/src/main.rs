@@ -12,6 +12,8 @@ mod failure;
 mod get;
 mod hint;
 mod list;
+#[cfg(unix)]
+mod live;
 mod named;
 mod parameters;
 mod places;

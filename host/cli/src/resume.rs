@@ -1,8 +1,13 @@
 //! `phasm resume`: the answer that a suspended task waits for.
 
 use clap::Args;
-use phasm::{Request, engine::value::Map};
+use phasm::{
+    Request,
+    engine::{run::Run, value::Map},
+};
 
+#[cfg(unix)]
+use super::live;
 use super::{
     ask::ask,
     drive::{self, Answer, Answers, DriveArguments, Manner, answer, payload},
@@ -17,7 +22,8 @@ use super::{
 /// Answers a suspended task, and drives its run on as `run` does.
 ///
 /// The answer is recorded before anything follows from it. The exit status is the run's, as of `run`; 2 if there is no
-/// such run or task, if the task is not suspended or the run has ended, or if another process holds the store.
+/// such run or task, or if the task is not suspended or the run has ended. A run that another process drives gets the answer
+/// there, and the exit status is 0 once it is recorded.
 #[derive(Args, Debug)]
 #[command(after_help = "Examples:\n  phasm resume @last approve '{\"approved\": true}' --store runs.db\n  \
                         phasm resume RUN approve -p approved=true -p by=Ada --store runs.db\n  \
@@ -60,9 +66,16 @@ pub(super) fn resume(
     let manner = Manner::new(drive, Some(&store.path()?), log_level);
     let payload = parameters::over(payload.clone(), param);
     let answers = Answers::new(resume);
-    let start = ask(run, (store, drive, screen), answers, "resumed", |run| {
+    let request = |run: &Run| {
         let task = stored::task(run, task, ("resumed: false", "suspended"), stored::is_suspended)?;
-        Ok(Request::Resume(task, payload))
-    });
+        Ok(Request::Resume(task, payload.clone()))
+    };
+    #[cfg(unix)]
+    if let Some(exit) =
+        drive::runtime()?.block_on(live::ask(run, (store, drive.json, screen), "resumed", &request))?
+    {
+        return Ok(exit);
+    }
+    let start = ask(run, (store, drive, screen), answers, "resumed", request);
     drive::drive(&manner, screen, start)
 }

@@ -121,6 +121,15 @@ pub enum StoreError {
         /// The system's reason.
         source: Arc<io::Error>,
     },
+    /// The server of the store is not to be had, or went away in between: what was asked for may have been done. The store goes on
+    /// once the server is back.
+    #[error("{server} cannot be reached, or was lost on the way: whether it did what was asked is open")]
+    Unavailable {
+        /// Its URL, without the password.
+        server: PathBuf,
+        /// What the system, or the server, says.
+        source: Arc<io::Error>,
+    },
     /// The store's own thread has ended, which only a panic on it makes happen before the store is dropped.
     #[error("the store has stopped; restart the process")]
     Stopped,
@@ -131,7 +140,7 @@ impl StoreError {
     #[must_use]
     pub fn is_passing(&self) -> bool {
         match self {
-            Self::Full { .. } | Self::Io { .. } | Self::Locked { .. } => true,
+            Self::Full { .. } | Self::Io { .. } | Self::Locked { .. } | Self::Unavailable { .. } => true,
             Self::Conflict { .. }
             | Self::Fenced { .. }
             | Self::Exists { .. }

@@ -76,6 +76,23 @@ impl Sqlite {
         Ok(Self { reader: SqliteReader::beside(path)?, writer, _lock: lock })
     }
 
+    /// Posts a letter to a run of the store in `path`, beside the process that holds it.
+    ///
+    /// # Errors
+    /// As [`Store::post`]; and [`StoreError::Newer`] or [`StoreError::Foreign`] for a file that this Phasm does not write.
+    pub fn post_beside(path: impl AsRef<Path>, run_id: &str, body: &[u8]) -> Result<u64, StoreError> {
+        let path = file::find(path.as_ref())?;
+        let mut connection = schema::open_beside(&path)?;
+        let mut post = || -> Result<u64, Fault> {
+            let transaction =
+                connection.transaction_with_behavior(rusqlite::TransactionBehavior::Immediate)?;
+            let letter = kept::post(&transaction, &Arc::from(run_id), body)?;
+            transaction.commit()?;
+            Ok(letter)
+        };
+        post().map_err(|fault| fault.at(&path, "written"))
+    }
+
     /// The file, as an absolute path without symbolic links.
     #[must_use]
     pub fn path(&self) -> PathBuf {

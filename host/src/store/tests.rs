@@ -7,6 +7,10 @@ mod leases;
 mod letters;
 mod memory;
 mod model;
+#[cfg(feature = "postgres")]
+mod postgres;
+#[cfg(feature = "postgres")]
+mod server;
 mod writing;
 
 use std::{
@@ -76,6 +80,10 @@ async fn on_each(test: impl AsyncFn(&dyn Store)) {
     test(&Memory::default()).await;
     let (_dir, store) = in_file();
     test(&store).await;
+    #[cfg(feature = "postgres")]
+    if let Some(server) = server::server() {
+        test(&postgres::open(server)).await;
+    }
 }
 
 fn in_file() -> (TempDir, Sqlite) {

@@ -55,6 +55,8 @@ fn a_library_is_brought_by_one_crate() {
         ("wasmtime-wasi", "phasm-sandbox"),
         ("rhai", "phasm-engine"),
         ("rusqlite", "phasm"),
+        ("tokio-postgres", "phasm"),
+        ("rustls", "phasm"),
         ("clap", "phasm-cli"),
         ("indicatif", "phasm-cli"),
         ("console", "phasm-cli"),
@@ -68,13 +70,16 @@ fn a_library_is_brought_by_one_crate() {
     }
 }
 
-/// What only those need who compile, keep runs in a file, or have a terminal.
-const HEAVY: [&str; 8] = [
+/// What only those need who compile, keep runs in a file or a database, or have a terminal.
+const HEAVY: [&str; 11] = [
     "wasmtime-internal-cranelift",
     "cranelift-codegen",
     "regalloc2",
     "rusqlite",
     "libsqlite3-sys",
+    "tokio-postgres",
+    "rustls",
+    "ring",
     "clap",
     "console",
     "indicatif",
@@ -96,5 +101,7 @@ fn no_compiler_without_the_feature() {
     assert_eq!(heavy(&["--package", "phasm", "--no-default-features", "--features", "compile"]), compiler);
     let sqlite = ["rusqlite", "libsqlite3-sys"];
     assert_eq!(heavy(&["--package", "phasm", "--no-default-features", "--features", "sqlite"]), sqlite);
+    let postgres = ["tokio-postgres", "rustls", "ring"];
+    assert_eq!(heavy(&["--package", "phasm", "--no-default-features", "--features", "postgres"]), postgres);
     assert_eq!(heavy(&["--package", "phasm-cli"]), HEAVY);
 }

@@ -34,6 +34,9 @@ const LETTING_GO: Duration = Duration::from_millis(500);
 /// A host, and what it was opened with.
 pub(crate) struct Prepared {
     pub(crate) host: Host,
+    /// By which other processes reach the runs of the store.
+    #[cfg(unix)]
+    _bell: Option<phasm::bell::Bell>,
     config: Option<Config>,
     workshop: Arc<Workshop>,
     dirs: Vec<PathBuf>,
@@ -94,7 +97,15 @@ pub(crate) fn open(
     for warning in host.plugins().into_iter().flat_map(|plugins| plugins.sandbox().warnings()) {
         screen.err(&format!("{} {warning}\n", text::doubtful("warning:")));
     }
-    Ok(Prepared { host, config: configured.map(|(_, config)| config), workshop, dirs })
+    let config = configured.map(|(_, config)| config);
+    Ok(Prepared {
+        host,
+        #[cfg(unix)]
+        _bell: None,
+        config,
+        workshop,
+        dirs,
+    })
 }
 
 /// Opens a store. Whoever held it may have been killed just now, and be about to let go.
@@ -116,7 +127,18 @@ impl Prepared {
     pub(crate) async fn with_store(self, file: &Path) -> Result<Self, Failure> {
         let store = open_store(file).await;
         let store = store.map_err(|error| Failure::call(While::new("the store cannot be used", error)))?;
-        Ok(Self { host: self.host.with_store(Arc::new(store)), ..self })
+        let host = self.host.with_store(Arc::new(store));
+        #[cfg(unix)]
+        let bell = host
+            .listen(file)
+            .inspect_err(|error| tracing::warn!(%error, "other processes cannot reach the runs of this one"))
+            .ok();
+        Ok(Self {
+            host,
+            #[cfg(unix)]
+            _bell: bell,
+            ..self
+        })
     }
 
     /// Plans a document, with everything that it names built and compiled.

@@ -1,5 +1,7 @@
 //! Follows one run: tells what happens, answers suspensions, hears interrupts.
 
+mod stopping;
+
 use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
 use phasm::{
@@ -12,6 +14,7 @@ use tokio::{
     time::{Instant, Interval, MissedTickBehavior, interval, sleep_until},
 };
 
+use self::stopping::Stopping;
 use super::{
     super::{
         failure::{Failure, While},
@@ -54,15 +57,6 @@ pub(super) struct Session {
     clock: Clock,
     frame: usize,
     stopping: Option<Stopping>,
-}
-
-/// What the process was told, and what follows from it.
-#[derive(Clone, Copy, Debug)]
-enum Stopping {
-    /// The run is being cancelled.
-    Cancelling(Told),
-    /// The run stays open: what is executed may end until then, nothing else is begun.
-    Leaving(Told, Instant),
 }
 
 impl Session {
@@ -109,8 +103,8 @@ impl Session {
         let mut batch = Vec::new();
         let mut hears = true;
         let mut stopped = self.hear(&mut batch).await?;
-        let mut leaves_at = None;
         while stopped.is_none() {
+            let leaves_at = self.leaves_at();
             // In this order: a flood of notices holds up neither interrupts nor frames.
             tokio::select! {
                 biased;
@@ -133,7 +127,6 @@ impl Session {
                 () = sleep_until(leaves_at.unwrap_or_else(Instant::now)), if leaves_at.is_some() => {}
             }
             if let Some(Stopping::Leaving(told, until)) = self.stopping {
-                leaves_at = Some(until);
                 stopped = tokio::select! {
                     left = self.left(told, until) => left?,
                     heard = interrupts.next() => return Ok(Ended::Abandoned(heard.told)),
@@ -202,47 +195,11 @@ impl Session {
         }
     }
 
-    /// Cancels the run, or has it left as it is.
-    fn stop(&mut self, told: Told) {
-        if self.manner.leaves(told) {
-            let grace = if told == Told::Terminate { self.manner.grace } else { Duration::ZERO };
-            self.stopping = Some(Stopping::Leaving(told, Instant::now() + grace));
-            return;
-        }
-        self.stopping = Some(Stopping::Cancelling(told));
-        let handle = self.handle.clone();
-        tokio::spawn(async move {
-            // A run that has ended meanwhile says so itself, and so does one whose store failed.
-            let _refused = handle.cancel().await;
-        });
-    }
-
-    fn tell_stop(&self) {
-        let Some(stopping) = self.stopping else { return };
-        self.say(&match stopping {
-            Stopping::Cancelling(told) => {
-                format!("{}: cancelling the run; once more exits at once\n", told.word())
-            }
-            Stopping::Leaving(told @ Told::Interrupt, _) => format!("{}: the run stays open\n", told.word()),
-            Stopping::Leaving(told @ Told::Terminate, _) => {
-                let grace = text::elapsed(self.manner.grace.as_millis().try_into().unwrap_or(u64::MAX));
-                let word = told.word();
-                format!("{word}: the run stays open; what is executed has {grace} to end, once more exits at once\n")
-            }
-        });
-    }
-
-    /// The run as it is left, once nothing is executed any more or the time for it is over. Nothing, if it ends by itself.
-    async fn left(&self, told: Told, until: Instant) -> Result<Option<Ended>, Failure> {
-        let look = self.handle.look(|run| (run.in_flight() > 0, run.is_over()));
-        let (works, is_over) = look.await.map_err(lost)?;
-        if is_over || (works && Instant::now() < until) {
+    async fn see_to_suspended(&mut self) -> Result<Option<Ended>, Failure> {
+        if matches!(self.stopping, Some(Stopping::Leaving(..))) {
+            // An answer would begin an attempt; whoever goes on gives it.
             return Ok(None);
         }
-        self.view().await.map(|view| Some(Ended::Left(told, view)))
-    }
-
-    async fn see_to_suspended(&mut self) -> Result<Option<Ended>, Failure> {
         let look = self.handle.look(|run| (run.is_parked(), Waiting::of(run)));
         let (parked, waiting) = look.await.map_err(lost)?;
         self.suspensions = !waiting.is_empty();

@@ -7,6 +7,7 @@ mod bench;
 mod config;
 mod crash;
 mod interrupts;
+mod live;
 mod plugin;
 mod rerun;
 mod run;

@@ -15,7 +15,7 @@ use serde_json::{Value, json};
 use crate::bench::{Bench, Ran};
 
 /// Seed 000's example, with a timeout to wait for or not.
-fn approval(bench: &Bench, timeout: &str) {
+pub(crate) fn approval(bench: &Bench, timeout: &str) {
     let text = r#"apiVersion: aether/v1
 kind: Workflow
 metadata: { name: release }

@@ -101,6 +101,20 @@ pub(super) fn open_writer(path: &Path, max_pages: Option<u32>) -> Result<Connect
     Ok(connection)
 }
 
+/// For whoever writes beside the process that holds the file, which has brought it up to date.
+pub(super) fn open_beside(path: &Path) -> Result<Connection, StoreError> {
+    let failed = |error| at(error, path);
+    let connection = connect(path, OpenFlags::SQLITE_OPEN_READ_WRITE).map_err(failed)?;
+    let found = recognise(&connection, path)?;
+    if found != FORMAT {
+        return Err(
+            Fault::Damaged(format!("it has store format {found}, expected {FORMAT}")).at(path, "opened")
+        );
+    }
+    configure(&connection).map_err(failed)?;
+    Ok(connection)
+}
+
 /// A file of an older format is brought up to date in memory, as far as readers see it.
 pub(super) fn open_reader(path: &Path) -> Result<Connection, StoreError> {
     let connection = connect(path, OpenFlags::SQLITE_OPEN_READ_ONLY).map_err(|error| at(error, path))?;

@@ -45,6 +45,22 @@ async fn a_letter_is_answered_together_with_what_follows_from_it() {
 }
 
 #[tokio::test]
+async fn a_letter_that_changes_nothing_is_answered_by_itself() {
+    on_each(async |store| {
+        append(store, "a", 0, b"").await.unwrap();
+        let letter = store.post("a", b"?".to_vec()).await.unwrap();
+        let reply = || vec![Reply { letter, body: b"no".as_slice().into() }];
+        let old = Lease { epoch: 7, ..lease("a") };
+        assert!(matches!(store.reply(&old, reply()).await, Err(StoreError::Fenced { .. })));
+        assert_eq!(store.answer("a", letter).await.unwrap(), Answer::Waiting);
+        store.reply(&lease("a"), reply()).await.unwrap();
+        assert_eq!(store.answer("a", letter).await.unwrap(), Answer::Replied(b"no".to_vec()));
+        assert_eq!(seqs(store, "a").await, [0]);
+    })
+    .await;
+}
+
+#[tokio::test]
 async fn a_run_with_mail_is_due() {
     on_each(async |store| {
         append(store, "a", 0, b"").await.unwrap();

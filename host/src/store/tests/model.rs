@@ -1,4 +1,4 @@
-//! Whatever is asked in whatever order, the file answers as the memory does.
+//! Whatever is asked in whatever order, the file and the database answer as the memory does.
 
 use proptest::prelude::*;
 
@@ -26,7 +26,7 @@ enum Asked {
         limit: usize,
     },
     Open,
-    /// The file is closed and opened.
+    /// The store is closed and opened.
     Reopen,
 }
 
@@ -93,6 +93,25 @@ proptest! {
             }
             let expected = runtime.block_on(answered(&memory, asked));
             let found = runtime.block_on(answered(file.as_ref().unwrap(), asked));
+            prop_assert_eq!(found, expected, "{:?}", asked);
+        }
+    }
+
+    #[cfg(feature = "postgres")]
+    #[test]
+    fn the_database_answers_as_the_memory_does(all in prop::collection::vec(asked(), 1..60)) {
+        let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+        let memory = Memory::new(u64::MAX);
+        let Some(server) = server::server() else { return Ok(()) };
+        let url = postgres::fresh(server);
+        let mut store = Some(postgres::opened(&url));
+        for asked in &all {
+            if matches!(asked, Asked::Reopen) {
+                drop(store.take());
+                store = Some(postgres::opened(&url));
+            }
+            let expected = runtime.block_on(answered(&memory, asked));
+            let found = runtime.block_on(answered(store.as_ref().unwrap(), asked));
             prop_assert_eq!(found, expected, "{:?}", asked);
         }
     }

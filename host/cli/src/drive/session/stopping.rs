@@ -1,0 +1,72 @@
+//! What a session does once the process is told to end.
+
+use std::time::Duration;
+
+use tokio::time::Instant;
+
+use super::{
+    super::{
+        super::{failure::Failure, signals::Told, text},
+        Ended,
+    },
+    Session, lost,
+};
+
+/// What the process was told, and what follows from it.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Stopping {
+    /// The run is being cancelled.
+    Cancelling(Told),
+    /// The run stays open: what is executed may end until then, nothing else is begun.
+    Leaving(Told, Instant),
+}
+
+impl Session {
+    /// Cancels the run, or has it left as it is.
+    pub(super) fn stop(&mut self, told: Told) {
+        if self.manner.leaves(told) {
+            let grace = if told == Told::Terminate { self.manner.grace } else { Duration::ZERO };
+            self.stopping = Some(Stopping::Leaving(told, Instant::now() + grace));
+            return;
+        }
+        self.stopping = Some(Stopping::Cancelling(told));
+        let handle = self.handle.clone();
+        tokio::spawn(async move {
+            // A run that has ended meanwhile says so itself, and so does one whose store failed.
+            let _refused = handle.cancel().await;
+        });
+    }
+
+    pub(super) fn tell_stop(&self) {
+        let Some(stopping) = self.stopping else { return };
+        self.say(&match stopping {
+            Stopping::Cancelling(told) => {
+                format!("{}: cancelling the run; once more exits at once\n", told.word())
+            }
+            Stopping::Leaving(told @ Told::Interrupt, _) => format!("{}: the run stays open\n", told.word()),
+            Stopping::Leaving(told @ Told::Terminate, _) => {
+                let grace = text::elapsed(self.manner.grace.as_millis().try_into().unwrap_or(u64::MAX));
+                let word = told.word();
+                format!("{word}: the run stays open; what is executed has {grace} to end, once more exits at once\n")
+            }
+        });
+    }
+
+    /// When the run is left at the latest.
+    pub(super) fn leaves_at(&self) -> Option<Instant> {
+        match self.stopping {
+            Some(Stopping::Leaving(_, until)) => Some(until),
+            Some(Stopping::Cancelling(_)) | None => None,
+        }
+    }
+
+    /// The run as it is left, once nothing is executed any more or the time for it is over. Nothing, if it ends by itself.
+    pub(super) async fn left(&self, told: Told, until: Instant) -> Result<Option<Ended>, Failure> {
+        let look = self.handle.look(|run| (run.in_flight() > 0, run.is_over()));
+        let (works, is_over) = look.await.map_err(lost)?;
+        if is_over || (works && Instant::now() < until) {
+            return Ok(None);
+        }
+        self.view().await.map(|view| Some(Ended::Left(told, view)))
+    }
+}

@@ -1,0 +1,307 @@
+//! Runs kept in a PostgreSQL database, which several hosts may share.
+//!
+//! ```text
+//!  append, claim … ──▶ queue ──▶ one transaction, one round trip: begin, what waits, commit ──▶ all their answers
+//!  load …          ──▶ two connections for reading, each as of the last commit
+//!  what others did ──▶ one that listens
+//! ```
+//!
+//! Each request is judged by itself, in a function of the database: what is refused harms nobody it shares a transaction with.
+//! A connection that was lost is made anew; what was on its way then is open, as whether it was kept cannot be told.
+
+mod address;
+mod append;
+mod call;
+mod fault;
+mod link;
+mod reader;
+mod schema;
+mod thread;
+mod tls;
+mod writer;
+
+use std::sync::Arc;
+
+use phasm_engine::time::Timestamp;
+use tokio::sync::oneshot;
+use tokio_postgres::Row;
+
+pub use self::reader::PostgresReader;
+use self::{
+    address::{Address, SCHEMES},
+    append::{APPEND, RECORD_BYTES, Unencoded},
+    call::Call,
+    fault::{Parameter, Trouble, count, get, saturated},
+    link::Link,
+    reader::{Readers, head},
+    thread::Thread,
+    writer::{PostgresWriter, Queued},
+};
+use super::{
+    Answer, AttemptLog, Claim, Encode, Filter, HostId, LETTER_BYTES, Lease, Letter, MAILBOX, Pending,
+    ReadStore, Record, Reply, RunRow, RunStatus, Store, StoreError, Wanted,
+};
+
+const CLAIM: &str = "SELECT * FROM claim_runs($1, $2, $3, $4, $5)";
+const CLAIM_RUN: &str = "SELECT * FROM claim_run($1, $2, $3)";
+const RELEASE: &str = "SELECT release_run($1, $2, $3) AS verdict";
+const NEXT_DUE: &str = "SELECT next_due($1, $2, $3, $4) AS at";
+const HEARTBEAT: &str = "SELECT heartbeat($1, $2, $3)";
+const POST: &str = "SELECT * FROM post_letter($1, $2, $3)";
+const MAIL: &str = "SELECT id, body FROM letters
+    WHERE run = (SELECT number FROM runs WHERE run_id = $1) AND reply IS NULL ORDER BY id";
+const REPLY: &str = "SELECT reply_letters($1, $2, $3, $4) AS verdict";
+const KEEP: &str = "INSERT INTO components (digest, bytes) VALUES ($1, $2) ON CONFLICT DO NOTHING";
+const KEEP_LOG: &str = "SELECT keep_log($1, $2, $3, $4, $5, $6, $7) AS verdict";
+const DELETE: &str = "SELECT delete_run($1) AS verdict";
+const STATEMENTS: [&str; 12] =
+    [APPEND, CLAIM, CLAIM_RUN, RELEASE, NEXT_DUE, HEARTBEAT, POST, MAIL, REPLY, KEEP, KEEP_LOG, DELETE];
+
+/// A store in a database. Dropping it waits until all that was queued is durable, or has failed.
+pub struct Postgres {
+    address: Arc<Address>,
+    readers: Readers,
+    thread: Thread<Queued>,
+    /// Whether leases go by the caller's times: only so can tests say what time it is.
+    by_callers_clock: bool,
+}
+
+impl Postgres {
+    /// Whether that is the URL of a database, and not a file.
+    #[must_use]
+    pub fn is_url(text: &str) -> bool {
+        SCHEMES.iter().any(|scheme| text.starts_with(scheme))
+    }
+
+    /// Opens the store at `postgres://USER:PASSWORD@HOST:PORT/DATABASE`, and creates its tables if there are none.
+    ///
+    /// Options behind a `?`: `sslmode` (`disable`, `prefer`, `require`, `verify-ca`, `verify-full`) and `sslrootcert` (a file of
+    /// certificates) as PostgreSQL's own clients know them, `schema` for the namespace of the tables (`phasm`), `lease` for the
+    /// seconds after which a host that is silent is taken for gone (15).
+    ///
+    /// # Errors
+    /// [`StoreError::Unavailable`], [`StoreError::Foreign`], [`StoreError::Newer`], or [`StoreError::Io`] as when the URL is not
+    /// understood or the server refuses.
+    pub fn open(url: &str) -> Result<Self, StoreError> {
+        let address = Arc::new(Address::parse(url)?);
+        let mut link = Link::new(&address, &STATEMENTS, true);
+        let thread = Thread::start(&address, async move |jobs| {
+            link.connected().await?;
+            Ok(PostgresWriter::new(link, jobs).run())
+        })?;
+        let readers = Readers::new(&address, thread.handle());
+        Ok(Self { address, readers, thread, by_callers_clock: false })
+    }
+
+    /// For tests: leases go by the times that the callers give.
+    #[cfg(test)]
+    pub(super) fn by_callers_clock(self) -> Self {
+        Self { by_callers_clock: true, ..self }
+    }
+
+    fn clock(&self, now: Timestamp) -> Parameter {
+        Box::new(self.by_callers_clock.then_some(now.0))
+    }
+
+    fn ask<T: Send + 'static>(
+        &self,
+        sql: &'static str,
+        parameters: Vec<Parameter>,
+        read: impl FnOnce(&[Row]) -> Result<T, Trouble> + Send + Sync + 'static,
+    ) -> Pending<T> {
+        let (call, answered) = Call::new(&self.address, sql, parameters, read);
+        self.thread.send(Queued::Call(call));
+        answered
+    }
+}
+
+impl ReadStore for Postgres {
+    fn load_since(&self, run_id: &str, since: u64) -> Pending<Vec<Record<Vec<u8>>>> {
+        self.readers.load_since(run_id, since)
+    }
+
+    fn get(&self, run_id: &str) -> Pending<Option<RunRow>> {
+        self.readers.get(run_id)
+    }
+
+    fn list(&self, filter: Filter, limit: usize) -> Pending<Vec<RunRow>> {
+        self.readers.list(filter, limit)
+    }
+
+    fn open_runs(&self) -> Pending<Vec<RunRow>> {
+        self.readers.open_runs()
+    }
+
+    fn component(&self, digest: &str) -> Pending<Option<Arc<[u8]>>> {
+        self.readers.component(digest)
+    }
+
+    fn answer(&self, run_id: &str, letter: u64) -> Pending<Answer> {
+        self.readers.answer(run_id, letter)
+    }
+
+    fn logs(&self, run_id: &str, task: Option<u32>) -> Pending<Vec<AttemptLog>> {
+        self.readers.logs(run_id, task)
+    }
+}
+
+impl Store for Postgres {
+    fn append(
+        &self,
+        lease: &Lease,
+        status: RunStatus,
+        record: Record<Arc<dyn Encode>>,
+        replies: Vec<Reply>,
+    ) -> Pending<()> {
+        let (answer, answered) = oneshot::channel();
+        self.thread.send(Queued::Append(Unencoded { lease: lease.clone(), status, record, replies, answer }));
+        later(answered)
+    }
+
+    fn claim(&self, wanted: Wanted) -> Pending<Vec<Lease>> {
+        let parameters: Vec<Parameter> = vec![
+            Box::new(wanted.host.to_string()),
+            Box::new(wanted.now.0),
+            self.clock(wanted.now),
+            Box::new(i64::try_from(wanted.limit).unwrap_or(i64::MAX)),
+            except(&wanted),
+        ];
+        self.ask(CLAIM, parameters, move |rows| rows.iter().map(|row| lease(row, &wanted.host)).collect())
+    }
+
+    fn claim_run(&self, host: &HostId, run_id: &str, now: Timestamp) -> Pending<Claim> {
+        let parameters: Vec<Parameter> =
+            vec![Box::new(host.to_string()), Box::new(run_id.to_owned()), self.clock(now)];
+        let (host, run_id) = (host.clone(), Arc::from(run_id));
+        self.ask(CLAIM_RUN, parameters, move |rows| {
+            let row = rows.first().ok_or(StoreError::NotFound { run_id })?;
+            Ok(match get(row, "verdict")? {
+                "closed" => Claim::Closed,
+                "held" => Claim::Held(get::<&str>(row, "owner")?.into()),
+                _ => Claim::Leased(lease(row, &host)?),
+            })
+        })
+    }
+
+    fn release(&self, lease: &Lease, wake_at: Option<Timestamp>) -> Pending<()> {
+        let lease = lease.clone();
+        let parameters: Vec<Parameter> =
+            vec![run_id(&lease), Box::new(saturated(lease.epoch)), Box::new(wake_at.map(|at| at.0))];
+        self.ask(RELEASE, parameters, move |rows| leased(rows, &lease))
+    }
+
+    fn next_due(&self, wanted: Wanted) -> Pending<Option<Timestamp>> {
+        let parameters: Vec<Parameter> = vec![
+            Box::new(wanted.host.to_string()),
+            Box::new(wanted.now.0),
+            self.clock(wanted.now),
+            except(&wanted),
+        ];
+        self.ask(NEXT_DUE, parameters, |rows| {
+            Ok(one(rows, |row| get::<Option<i64>>(row, "at"))?.map(Timestamp))
+        })
+    }
+
+    fn heartbeat(&self, host: &HostId, until: Timestamp) -> Pending<()> {
+        let lease = i64::try_from(self.address.lease.as_millis()).unwrap_or(i64::MAX);
+        let parameters: Vec<Parameter> = vec![Box::new(host.to_string()), self.clock(until), Box::new(lease)];
+        self.ask(HEARTBEAT, parameters, |_| Ok(()))
+    }
+
+    fn post(&self, run_id: &str, body: Vec<u8>) -> Pending<u64> {
+        let named: Arc<str> = run_id.into();
+        if body.len() > LETTER_BYTES {
+            let (run_id, size) = (named, body.len());
+            return refused(StoreError::TooLarge { run_id, size, limit: LETTER_BYTES });
+        }
+        let parameters: Vec<Parameter> =
+            vec![Box::new(run_id.to_owned()), Box::new(body), Box::new(saturated(MAILBOX as u64))];
+        self.ask(POST, parameters, move |rows| match one(rows, |row| get(row, "verdict"))? {
+            "none" => Err(StoreError::NotFound { run_id: named }.into()),
+            "closed" => Err(StoreError::Closed { run_id: named }.into()),
+            "full" => Err(StoreError::MailboxFull { run_id: named, limit: MAILBOX }.into()),
+            _ => one(rows, |row| count(row, "id")),
+        })
+    }
+
+    fn mail(&self, lease: &Lease) -> Pending<Vec<Letter>> {
+        let letter = |row: &Row| Ok(Letter { id: count(row, "id")?, body: get(row, "body")? });
+        self.ask(MAIL, vec![run_id(lease)], move |rows| rows.iter().map(letter).collect())
+    }
+
+    fn reply(&self, lease: &Lease, replies: Vec<Reply>) -> Pending<()> {
+        let lease = lease.clone();
+        let (letters, bodies): (Vec<_>, Vec<_>) =
+            replies.iter().map(|reply| (saturated(reply.letter), reply.body.to_vec())).unzip();
+        let parameters: Vec<Parameter> =
+            vec![run_id(&lease), Box::new(saturated(lease.epoch)), Box::new(letters), Box::new(bodies)];
+        self.ask(REPLY, parameters, move |rows| leased(rows, &lease))
+    }
+
+    fn keep_component(&self, digest: &str, bytes: Arc<[u8]>) -> Pending<()> {
+        if bytes.len() > RECORD_BYTES {
+            let (run_id, size) = (digest.into(), bytes.len());
+            return refused(StoreError::TooLarge { run_id, size, limit: RECORD_BYTES });
+        }
+        self.ask(KEEP, vec![Box::new(digest.to_owned()), Box::new(bytes.to_vec())], |_| Ok(()))
+    }
+
+    fn keep_log(&self, lease: &Lease, log: AttemptLog) -> Pending<()> {
+        let lease = lease.clone();
+        let AttemptLog { task, attempt, dispatch, cut, text } = log;
+        let parameters: Vec<Parameter> = vec![
+            run_id(&lease),
+            Box::new(saturated(lease.epoch)),
+            Box::new(i64::from(task)),
+            Box::new(i64::from(attempt)),
+            Box::new(i64::from(dispatch)),
+            Box::new(saturated(cut)),
+            Box::new(text),
+        ];
+        self.ask(KEEP_LOG, parameters, move |rows| leased(rows, &lease))
+    }
+
+    fn delete(&self, run_id: &str) -> Pending<bool> {
+        let named: Arc<str> = run_id.into();
+        self.ask(DELETE, vec![Box::new(run_id.to_owned())], move |rows| {
+            match one(rows, |row| get(row, "verdict"))? {
+                "open" => Err(StoreError::StillOpen { run_id: named }.into()),
+                verdict => Ok(verdict == "done"),
+            }
+        })
+    }
+}
+
+fn one<'a, T>(rows: &'a [Row], read: impl FnOnce(&'a Row) -> Result<T, Trouble>) -> Result<T, Trouble> {
+    read(rows.first().ok_or_else(|| Trouble::Damaged("a function returned nothing".into()))?)
+}
+
+fn run_id(lease: &Lease) -> Parameter {
+    Box::new(lease.head.run_id.to_string())
+}
+
+fn except(wanted: &Wanted) -> Parameter {
+    Box::new(wanted.except.iter().map(ToString::to_string).collect::<Vec<String>>())
+}
+
+fn lease(row: &Row, host: &HostId) -> Result<Lease, Trouble> {
+    Ok(Lease { head: Arc::new(head(row)?), host: host.clone(), epoch: count(row, "epoch")? })
+}
+
+/// What came of something that only the holder of a lease may do.
+fn leased(rows: &[Row], lease: &Lease) -> Result<(), Trouble> {
+    match one(rows, |row| get(row, "verdict"))? {
+        "fenced" => Err(lease.fenced().into()),
+        "none" => Err(StoreError::NotFound { run_id: Arc::clone(&lease.head.run_id) }.into()),
+        _ => Ok(()),
+    }
+}
+
+fn refused<T: Send + 'static>(error: StoreError) -> Pending<T> {
+    Box::pin(std::future::ready(Err(error)))
+}
+
+/// A thread that ends drops the answers it owes.
+fn later<T: Send + 'static>(answered: oneshot::Receiver<Result<T, StoreError>>) -> Pending<T> {
+    Box::pin(async move { answered.await.unwrap_or(Err(StoreError::Stopped)) })
+}

@@ -1,0 +1,260 @@
+//! Records of many runs in one statement.
+
+use std::{collections::HashMap, sync::Arc};
+
+use tokio::sync::oneshot;
+use tokio_postgres::{Error, Row, types::ToSql};
+
+use super::{
+    super::{Encode, Lease, Record, Reply, RunStatus, StoreError, checksum::checksum},
+    address::Address,
+    fault::{Trouble, count, get, saturated},
+    link::Connected,
+};
+
+/// The largest record: well below what a value may have (10^9), far above what a step writes.
+pub(super) const RECORD_BYTES: usize = 256 << 20;
+
+pub(super) const APPEND: &str = "SELECT * FROM append_records($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, \
+    $14, $15, $16, $17, $18, $19, $20, $21, $22)";
+
+/// One record on its way.
+pub(super) struct Append {
+    lease: Lease,
+    status: RunStatus,
+    record: Record<Vec<u8>>,
+    replies: Vec<Reply>,
+    answer: oneshot::Sender<Result<(), StoreError>>,
+}
+
+/// One that is not yet encoded.
+pub(super) struct Unencoded {
+    pub(super) lease: Lease,
+    pub(super) status: RunStatus,
+    pub(super) record: Record<Arc<dyn Encode>>,
+    pub(super) replies: Vec<Reply>,
+    pub(super) answer: oneshot::Sender<Result<(), StoreError>>,
+}
+
+impl Unencoded {
+    /// Encodes it; one that is too large is refused.
+    pub(super) fn encode(self) -> Option<Append> {
+        let Self { lease, status, record, replies, answer } = self;
+        let mut body = Vec::new();
+        record.body.encode(&mut body);
+        if body.len() > RECORD_BYTES {
+            let run_id = Arc::clone(&lease.head.run_id);
+            drop(answer.send(Err(StoreError::TooLarge { run_id, size: body.len(), limit: RECORD_BYTES })));
+            return None;
+        }
+        let Record { first_seq, events, time, body: _ } = record;
+        Some(Append { lease, status, record: Record { first_seq, events, time, body }, replies, answer })
+    }
+}
+
+impl Append {
+    pub(super) fn size(&self) -> usize {
+        self.record.body.len()
+    }
+
+    /// Whether it goes on where `before` ends, so that both are taken or refused together.
+    fn follows(&self, before: &Self) -> bool {
+        before.status.open
+            && self.lease.epoch == before.lease.epoch
+            && self.record.first_seq == before.record.next_seq()
+    }
+
+    pub(super) fn answer(self, answer: Result<(), StoreError>) {
+        drop(self.answer.send(answer));
+    }
+}
+
+/// Records of which those of one run follow each other: its chain.
+#[derive(Default)]
+pub(super) struct Chains {
+    /// In the order of the first records.
+    chains: Vec<Vec<Append>>,
+    by_run: HashMap<Arc<str>, usize>,
+}
+
+impl Chains {
+    /// Takes a record; it is given back if it does not follow what its run has in here.
+    pub(super) fn take(&mut self, append: Append) -> Option<Append> {
+        let run_id = &append.lease.head.run_id;
+        let chain = self.by_run.get(run_id).and_then(|chain| self.chains.get_mut(*chain));
+        match chain {
+            Some(chain) if chain.last().is_some_and(|last| append.follows(last)) => chain.push(append),
+            Some(_) => return Some(append),
+            None => {
+                self.by_run.insert(Arc::clone(run_id), self.chains.len());
+                self.chains.push(vec![append]);
+            }
+        }
+        None
+    }
+
+    pub(super) fn into_appends(self) -> impl Iterator<Item = Append> {
+        self.chains.into_iter().flatten()
+    }
+
+    /// Sends them.
+    pub(super) async fn send(&self, connected: &Connected) -> Result<Vec<Row>, Error> {
+        let columns = Columns::of(&self.chains);
+        connected.query(APPEND, &columns.parameters()).await
+    }
+
+    /// Says what came of each, by the rows of those that were refused.
+    pub(super) fn answer(self, rows: &[Row], address: &Address) {
+        let refused: Result<HashMap<u64, Verdict>, Trouble> =
+            rows.iter().map(|row| Ok((count(row, "chain")?, Verdict::read(row)?))).collect();
+        let refused = refused.map_err(|fault| fault.at(address, "written"));
+        for (number, chain) in (1..).zip(self.chains) {
+            for append in chain {
+                let answer = match &refused {
+                    Ok(refused) => refused.get(&number).map_or(Ok(()), |verdict| Err(verdict.of(&append))),
+                    Err(error) => Err(error.clone()),
+                };
+                append.answer(answer);
+            }
+        }
+    }
+}
+
+/// What stood in the way of a chain.
+struct Verdict {
+    /// The epoch and the number of events of the run, if it exists.
+    run: Option<(u64, u64)>,
+    /// The run that has the key of this one.
+    holder: Option<Arc<str>>,
+}
+
+impl Verdict {
+    fn read(row: &Row) -> Result<Self, Trouble> {
+        let exists = get::<Option<i64>>(row, "epoch")?.is_some();
+        let run = if exists { Some((count(row, "epoch")?, count(row, "seq")?)) } else { None };
+        Ok(Self { run, holder: get::<Option<&str>>(row, "holder")?.map(Arc::from) })
+    }
+
+    fn of(&self, append: &Append) -> StoreError {
+        let (lease, expected) = (&append.lease, append.record.first_seq);
+        let run_id = Arc::clone(&lease.head.run_id);
+        match (self.run, &self.holder) {
+            (Some((epoch, _)), _) if epoch != lease.epoch => lease.fenced(),
+            (Some((_, found)), _) => StoreError::Conflict { run_id, expected, found },
+            (None, Some(holder)) if expected == 0 => StoreError::Exists { run_id: Arc::clone(holder) },
+            (None, _) => StoreError::Conflict { run_id, expected, found: 0 },
+        }
+    }
+}
+
+/// What is sent, column by column.
+#[derive(Default)]
+struct Columns<'a> {
+    run_id: Vec<&'a str>,
+    epoch: Vec<i64>,
+    first: Vec<i64>,
+    next: Vec<i64>,
+    phase: Vec<&'a str>,
+    finished: Vec<Option<i64>>,
+    open: Vec<bool>,
+    /// Of runs that are new; nothing for the others.
+    heads: Heads<'a>,
+    record_chain: Vec<i64>,
+    record_first: Vec<i64>,
+    events: Vec<i64>,
+    time: Vec<i64>,
+    body: Vec<&'a [u8]>,
+    checksum: Vec<i64>,
+    reply_chain: Vec<i64>,
+    letter: Vec<i64>,
+    reply: Vec<&'a [u8]>,
+}
+
+#[derive(Default)]
+struct Heads<'a> {
+    host: Vec<Option<&'a str>>,
+    workflow: Vec<Option<&'a str>>,
+    namespace: Vec<Option<&'a str>>,
+    priority: Vec<Option<i64>>,
+    submitted: Vec<Option<i64>>,
+    key: Vec<Option<&'a str>>,
+}
+
+impl<'a> Columns<'a> {
+    fn of(chains: &'a [Vec<Append>]) -> Self {
+        let mut columns = Self::default();
+        for (number, chain) in (1..).zip(chains) {
+            if let (Some(first), Some(last)) = (chain.first(), chain.last()) {
+                columns.add_chain(first, last);
+            }
+            chain.iter().for_each(|append| columns.add_record(number, append));
+        }
+        columns
+    }
+
+    fn add_chain(&mut self, first: &'a Append, last: &'a Append) {
+        let Lease { head, host, epoch } = &first.lease;
+        self.run_id.push(&head.run_id);
+        self.epoch.push(saturated(*epoch));
+        self.first.push(saturated(first.record.first_seq));
+        self.next.push(saturated(last.record.next_seq()));
+        self.phase.push(last.status.phase.as_str());
+        self.finished.push(last.status.finished_at.map(|at| at.0));
+        self.open.push(last.status.open);
+        let is_new = first.record.first_seq == 0;
+        self.heads.host.push(is_new.then(|| host.as_str()));
+        self.heads.workflow.push(is_new.then_some(&*head.workflow));
+        self.heads.namespace.push(is_new.then_some(&*head.namespace));
+        self.heads.priority.push(is_new.then_some(head.priority.into()));
+        self.heads.submitted.push(is_new.then_some(head.submitted_at.0));
+        self.heads.key.push(head.key.as_deref().filter(|_| is_new));
+    }
+
+    fn add_record(&mut self, chain: i64, append: &'a Append) {
+        let Record { first_seq, events, time, body } = &append.record;
+        self.record_chain.push(chain);
+        self.record_first.push(saturated(*first_seq));
+        self.events.push(events.get().into());
+        self.time.push(time.0);
+        self.body.push(body);
+        self.checksum.push(checksum(place(&append.lease.head.run_id), *first_seq, events.get(), *time, body));
+        for Reply { letter, body } in &append.replies {
+            self.reply_chain.push(chain);
+            self.letter.push(saturated(*letter));
+            self.reply.push(body);
+        }
+    }
+
+    fn parameters(&self) -> [&(dyn ToSql + Sync); 22] {
+        let Heads { host, workflow, namespace, priority, submitted, key } = &self.heads;
+        [
+            &self.run_id,
+            &self.epoch,
+            &self.first,
+            &self.next,
+            &self.phase,
+            &self.finished,
+            &self.open,
+            host,
+            workflow,
+            namespace,
+            priority,
+            submitted,
+            key,
+            &self.record_chain,
+            &self.record_first,
+            &self.events,
+            &self.time,
+            &self.body,
+            &self.checksum,
+            &self.reply_chain,
+            &self.letter,
+            &self.reply,
+        ]
+    }
+}
+
+/// What stands for a run in checksums: its number is known to the server alone.
+pub(super) fn place(run_id: &str) -> i64 {
+    xxhash_rust::xxh3::xxh3_64(run_id.as_bytes()).cast_signed()
+}

@@ -1,0 +1,113 @@
+//! What goes wrong inside the PostgreSQL store, before it is known on which server.
+
+use std::{error::Error as _, io, sync::Arc};
+
+use tokio_postgres::{
+    Error, Row,
+    error::SqlState,
+    types::{FromSql, ToSql},
+};
+
+use super::{super::StoreError, address::Address};
+
+/// What a statement is given.
+pub(super) type Parameter = Box<dyn ToSql + Sync + Send>;
+
+/// Why one request failed.
+pub(super) enum Trouble {
+    /// This one request cannot be served; nothing was written for it.
+    Refused(StoreError),
+    /// The rows contradict each other.
+    Damaged(String),
+    /// The server, or the way to it, failed.
+    Server(Error),
+}
+
+impl From<Error> for Trouble {
+    fn from(error: Error) -> Self {
+        Self::Server(error)
+    }
+}
+
+impl From<StoreError> for Trouble {
+    fn from(refused: StoreError) -> Self {
+        Self::Refused(refused)
+    }
+}
+
+impl Trouble {
+    pub(super) fn at(self, address: &Address, action: &'static str) -> StoreError {
+        match self {
+            Self::Refused(refused) => refused,
+            Self::Damaged(found) => StoreError::Corrupt { path: address.path(), found },
+            Self::Server(error) => server(error, address, action),
+        }
+    }
+}
+
+/// What a row says in a column; what is not of the expected kind is not what this store wrote.
+pub(super) fn get<'a, T: FromSql<'a>>(row: &'a Row, column: &str) -> Result<T, Trouble> {
+    row.try_get(column).map_err(|error| Trouble::Damaged(format!("{column}: {error}")))
+}
+
+/// A number that is never negative.
+pub(super) fn count(row: &Row, column: &str) -> Result<u64, Trouble> {
+    let number: i64 = get(row, column)?;
+    u64::try_from(number).map_err(|_| Trouble::Damaged(format!("{column} is {number}")))
+}
+
+/// PostgreSQL has no unsigned numbers; what would not fit is larger than anything that is kept.
+pub(super) fn saturated(number: u64) -> i64 {
+    i64::try_from(number).unwrap_or(i64::MAX)
+}
+
+/// Whether the statement would pass if it were made again: nothing was written.
+pub(super) fn is_passing(error: &Error) -> bool {
+    matches!(error.code(), Some(&SqlState::T_R_DEADLOCK_DETECTED | &SqlState::T_R_SERIALIZATION_FAILURE))
+}
+
+/// Whether the connection, not the statement, is at fault.
+pub(super) fn is_gone(error: &Error) -> bool {
+    const CLASSES: [&str; 3] = ["08", "57P", "53300"];
+    match error.code() {
+        Some(code) => {
+            CLASSES.iter().any(|class| code.code().starts_with(class))
+                || *code == SqlState::READ_ONLY_SQL_TRANSACTION
+        }
+        None => error.is_closed() || error.source().is_some_and(|source| source.is::<io::Error>()),
+    }
+}
+
+fn server(error: Error, address: &Address, action: &'static str) -> StoreError {
+    if is_gone(&error) {
+        return address.unavailable(io::Error::other(told(error)));
+    }
+    let (disk_full, corrupted) = (SqlState::DISK_FULL, [SqlState::DATA_CORRUPTED, SqlState::INDEX_CORRUPTED]);
+    match error.code() {
+        Some(code) if *code == disk_full => StoreError::Full { path: address.path() },
+        Some(code) if corrupted.contains(code) => {
+            StoreError::Corrupt { path: address.path(), found: told(error) }
+        }
+        Some(_) | None => address.io(action, io::Error::other(told(error))),
+    }
+}
+
+/// The server's words, without the library's around them.
+fn told(error: Error) -> String {
+    match error.as_db_error() {
+        Some(told) => told.message().to_owned(),
+        None => error
+            .into_source()
+            .map_or_else(|| "the connection is closed".to_owned(), |source| source.to_string()),
+    }
+}
+
+impl Address {
+    pub(super) fn io(&self, action: &'static str, source: io::Error) -> StoreError {
+        StoreError::Io { path: self.path(), action, source: Arc::new(source) }
+    }
+
+    pub(super) fn unavailable(&self, source: io::Error) -> StoreError {
+        StoreError::Unavailable { server: self.path(), source: Arc::new(source) }
+    }
+}

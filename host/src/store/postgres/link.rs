@@ -1,0 +1,111 @@
+//! A connection that comes back.
+
+use std::{collections::HashMap, sync::Arc, time::Duration};
+
+use tokio::time::{Instant, sleep_until};
+use tokio_postgres::{Client, Connection, Row, Socket, Statement, types::ToSql};
+
+use super::{
+    super::StoreError,
+    address::Address,
+    fault::Trouble,
+    schema,
+    tls::{Encrypted, Tls},
+};
+
+/// Between two tries to connect at first, and at most.
+const PAUSES: (Duration, Duration) = (Duration::from_millis(50), Duration::from_secs(2));
+
+/// A connection and the statements that it knows.
+pub(super) struct Connected {
+    pub(super) client: Client,
+    statements: HashMap<&'static str, Statement>,
+}
+
+impl Connected {
+    /// Sends the statement when it is polled first, so that several are one round trip.
+    pub(super) async fn query(
+        &self,
+        sql: &'static str,
+        parameters: &[&(dyn ToSql + Sync)],
+    ) -> Result<Vec<Row>, tokio_postgres::Error> {
+        match self.statements.get(sql) {
+            Some(statement) => self.client.query(statement, parameters).await,
+            None => self.client.query(sql, parameters).await,
+        }
+    }
+}
+
+/// To one server; connected when it is used.
+pub(super) struct Link {
+    address: Arc<Address>,
+    statements: &'static [&'static str],
+    /// Whether it brings the tables up to date.
+    is_writer: bool,
+    current: Option<Arc<Connected>>,
+    pause: Duration,
+    not_before: Instant,
+}
+
+impl Link {
+    pub(super) fn new(address: &Arc<Address>, statements: &'static [&'static str], is_writer: bool) -> Self {
+        let (address, pause) = (Arc::clone(address), PAUSES.0);
+        Self { address, statements, is_writer, current: None, pause, not_before: Instant::now() }
+    }
+
+    pub(super) fn address(&self) -> &Arc<Address> {
+        &self.address
+    }
+
+    /// The connection. One that was lost is made anew, after a pause if that failed before.
+    ///
+    /// # Errors
+    /// When the server is not to be had: nothing was sent.
+    pub(super) async fn connected(&mut self) -> Result<Arc<Connected>, StoreError> {
+        if let Some(current) = self.current.as_ref().filter(|current| !current.client.is_closed()) {
+            return Ok(Arc::clone(current));
+        }
+        sleep_until(self.not_before).await;
+        match self.connect().await {
+            Ok(connected) => {
+                self.pause = PAUSES.0;
+                Ok(Arc::clone(self.current.insert(Arc::new(connected))))
+            }
+            Err(fault) => {
+                self.not_before = Instant::now() + self.pause;
+                self.pause = PAUSES.1.min(self.pause * 2);
+                Err(fault.at(&self.address, "opened"))
+            }
+        }
+    }
+
+    async fn connect(&self) -> Result<Connected, Trouble> {
+        let (client, connection) = connect(&self.address).await?;
+        tokio::spawn(connection);
+        schema::prepare(&client, &self.address).await?;
+        if self.is_writer {
+            schema::bring_up_to_date(&client, &self.address).await?;
+        } else {
+            schema::check(&client, &self.address).await?;
+        }
+        let mut statements = HashMap::new();
+        for sql in self.statements {
+            statements.insert(*sql, client.prepare(sql).await?);
+        }
+        Ok(Connected { client, statements })
+    }
+
+    /// Gives up a connection that failed, unless there is a new one already.
+    pub(super) fn forget(&mut self, failed: &Arc<Connected>) {
+        if self.current.as_ref().is_some_and(|current| Arc::ptr_eq(current, failed)) {
+            self.current = None;
+        }
+    }
+}
+
+/// A new connection; somebody has to poll its second half.
+pub(super) async fn connect(
+    address: &Address,
+) -> Result<(Client, Connection<Socket, Encrypted<Socket>>), tokio_postgres::Error> {
+    address.config.connect::<Tls>(address.tls.clone()).await
+}

@@ -1,0 +1,278 @@
+//! What anybody may look at, on connections of its own.
+
+use std::sync::{
+    Arc,
+    atomic::{AtomicUsize, Ordering},
+};
+
+use phasm_engine::{phase::Phase, time::Timestamp};
+use tokio::{runtime::Handle, sync::Mutex};
+use tokio_postgres::Row;
+
+use super::{
+    super::{
+        Answer, AttemptLog, Filter, HostId, Pending, ReadStore, Record, RunHead, RunRow, RunStatus,
+        StoreError, checksum::checksum,
+    },
+    address::Address,
+    append::place,
+    call::Call,
+    fault::{Parameter, Trouble, count, get, is_gone, saturated},
+    link::Link,
+    thread::Thread,
+};
+
+/// Journals that are read at the same time do not wait for each other, up to this many.
+const CONNECTIONS: usize = 2;
+
+const LOAD: &str = "SELECT r.seq, j.first_seq, j.events, j.time, j.body, j.checksum FROM runs r
+    LEFT JOIN journal j ON j.run = r.number AND j.first_seq >= coalesce(
+        (SELECT max(p.first_seq) FROM journal p WHERE p.run = r.number AND p.first_seq <= $2), 0)
+    WHERE r.run_id = $1 ORDER BY j.first_seq";
+const GET: &str = "SELECT * FROM runs WHERE run_id = $1";
+const LIST: &str = "SELECT * FROM runs
+    WHERE number < $1 AND ($2::text IS NULL OR namespace = $2) AND ($3::text IS NULL OR workflow = $3)
+        AND ($4::text IS NULL OR phase = $4)
+    ORDER BY number DESC LIMIT $5";
+const OPEN: &str = "SELECT * FROM runs WHERE open ORDER BY priority DESC, number";
+const COMPONENT: &str = "SELECT bytes FROM components WHERE digest = $1";
+const ANSWER: &str = "SELECT reply FROM letters JOIN runs ON number = run WHERE run_id = $1 AND id = $2";
+const LOGS: &str = "SELECT task, attempt, dispatch, cut, text FROM logs
+    WHERE run = (SELECT number FROM runs WHERE run_id = $1) AND ($2::bigint IS NULL OR task = $2)
+    ORDER BY task, attempt, dispatch";
+const STATEMENTS: [&str; 7] = [LOAD, GET, LIST, OPEN, COMPONENT, ANSWER, LOGS];
+
+/// Reads whatever is committed.
+pub(super) struct Readers {
+    address: Arc<Address>,
+    links: [Arc<Mutex<Link>>; CONNECTIONS],
+    next: AtomicUsize,
+    handle: Handle,
+}
+
+impl Readers {
+    pub(super) fn new(address: &Arc<Address>, handle: &Handle) -> Self {
+        let link = |_| Arc::new(Mutex::new(Link::new(address, &STATEMENTS, false)));
+        let links = std::array::from_fn(link);
+        Self { address: Arc::clone(address), links, next: AtomicUsize::new(0), handle: handle.clone() }
+    }
+
+    fn ask<T: Send + 'static>(
+        &self,
+        sql: &'static str,
+        parameters: Vec<Parameter>,
+        read: impl FnOnce(&[Row]) -> Result<T, Trouble> + Send + Sync + 'static,
+    ) -> Pending<T> {
+        let (call, answered) = Call::new(&self.address, sql, parameters, read);
+        let next = self.next.fetch_add(1, Ordering::Relaxed) % CONNECTIONS;
+        if let Some(link) = self.links.get(next) {
+            self.handle.spawn(answer(Arc::clone(link), call));
+        }
+        answered
+    }
+}
+
+/// Reading changes nothing: what a connection was lost over is asked for again on another.
+async fn answer(link: Arc<Mutex<Link>>, call: Call) {
+    let rows = match ask(&link, &call).await {
+        Err(Trouble::Server(error)) if is_gone(&error) => ask(&link, &call).await,
+        answered => answered,
+    };
+    let address = Arc::clone(link.lock().await.address());
+    call.answer(rows.map_err(|fault| fault.at(&address, "read")));
+}
+
+async fn ask(link: &Mutex<Link>, call: &Call) -> Result<Vec<Row>, Trouble> {
+    let connected = link.lock().await.connected().await?;
+    let rows = call.send(&connected).await;
+    if rows.as_ref().err().is_some_and(is_gone) {
+        link.lock().await.forget(&connected);
+    }
+    Ok(rows?)
+}
+
+impl ReadStore for Readers {
+    fn load_since(&self, run_id: &str, since: u64) -> Pending<Vec<Record<Vec<u8>>>> {
+        let name: Arc<str> = run_id.into();
+        self.ask(LOAD, vec![Box::new(run_id.to_owned()), Box::new(saturated(since))], move |rows| {
+            journal(&name, rows, since)
+        })
+    }
+
+    fn get(&self, run_id: &str) -> Pending<Option<RunRow>> {
+        let read = |rows: &[Row]| rows.first().map(row).transpose();
+        self.ask(GET, vec![Box::new(run_id.to_owned())], read)
+    }
+
+    fn list(&self, filter: Filter, limit: usize) -> Pending<Vec<RunRow>> {
+        let text = |text: Option<Arc<str>>| text.map(|text| text.to_string());
+        let parameters: Vec<Parameter> = vec![
+            Box::new(filter.before.map_or(i64::MAX, saturated)),
+            Box::new(text(filter.namespace)),
+            Box::new(text(filter.workflow)),
+            Box::new(filter.phase.map(Phase::as_str)),
+            Box::new(i64::try_from(limit).unwrap_or(i64::MAX)),
+        ];
+        self.ask(LIST, parameters, |rows| rows.iter().map(row).collect())
+    }
+
+    fn open_runs(&self) -> Pending<Vec<RunRow>> {
+        self.ask(OPEN, Vec::new(), |rows| rows.iter().map(row).collect())
+    }
+
+    fn component(&self, digest: &str) -> Pending<Option<Arc<[u8]>>> {
+        let read = |rows: &[Row]| rows.first().map(|row| Ok(get::<&[u8]>(row, "bytes")?.into())).transpose();
+        self.ask(COMPONENT, vec![Box::new(digest.to_owned())], read)
+    }
+
+    fn answer(&self, run_id: &str, letter: u64) -> Pending<Answer> {
+        self.ask(ANSWER, vec![Box::new(run_id.to_owned()), Box::new(saturated(letter))], |rows| {
+            let Some(row) = rows.first() else { return Ok(Answer::Unknown) };
+            Ok(match get::<Option<Vec<u8>>>(row, "reply")? {
+                None => Answer::Waiting,
+                Some(reply) if reply.is_empty() => Answer::Ended,
+                Some(reply) => Answer::Replied(reply),
+            })
+        })
+    }
+
+    fn logs(&self, run_id: &str, task: Option<u32>) -> Pending<Vec<AttemptLog>> {
+        let parameters: Vec<Parameter> = vec![Box::new(run_id.to_owned()), Box::new(task.map(i64::from))];
+        self.ask(LOGS, parameters, |rows| rows.iter().map(log).collect())
+    }
+}
+
+fn journal(run_id: &Arc<str>, rows: &[Row], since: u64) -> Result<Vec<Record<Vec<u8>>>, Trouble> {
+    let Some(first) = rows.first() else {
+        return Err(StoreError::NotFound { run_id: Arc::clone(run_id) }.into());
+    };
+    let end = count(first, "seq")?;
+    let mut records = Vec::with_capacity(rows.len());
+    let mut next = None;
+    for row in rows.iter().filter(|row| get::<Option<i64>>(row, "first_seq").is_ok_and(|seq| seq.is_some())) {
+        let record = record(run_id, row)?;
+        if since > 0 && record.next_seq() <= since {
+            continue;
+        }
+        let expected = next.unwrap_or(record.first_seq.min(since));
+        if record.first_seq != expected {
+            return Err(Trouble::Damaged(format!("run {run_id} lacks event {expected}")));
+        }
+        next = Some(record.next_seq());
+        records.push(record);
+    }
+    let found = next.unwrap_or(since.min(end));
+    if found == end || (since >= end && records.is_empty()) {
+        return Ok(records);
+    }
+    Err(Trouble::Damaged(format!("run {run_id} has {end} events, its journal {found}")))
+}
+
+fn record(run_id: &str, row: &Row) -> Result<Record<Vec<u8>>, Trouble> {
+    let (first_seq, body) = (count(row, "first_seq")?, get::<Vec<u8>>(row, "body")?);
+    let damaged = |what| Trouble::Damaged(format!("record {first_seq} of run {run_id} {what}"));
+    let events = u32::try_from(count(row, "events")?).ok().and_then(|events| events.try_into().ok());
+    let events: std::num::NonZeroU32 = events.ok_or_else(|| damaged("has no events"))?;
+    let time = Timestamp(get(row, "time")?);
+    if get::<i64>(row, "checksum")? != checksum(place(run_id), first_seq, events.get(), time, &body) {
+        return Err(damaged("is not what was written: its checksum differs"));
+    }
+    Ok(Record { first_seq, events, time, body })
+}
+
+fn row(row: &Row) -> Result<RunRow, Trouble> {
+    let word: &str = get(row, "phase")?;
+    let phase = Phase::ALL.into_iter().find(|phase| phase.as_str() == word);
+    let status = RunStatus {
+        phase: phase.ok_or_else(|| Trouble::Damaged(format!("there is no phase {word}")))?,
+        finished_at: get::<Option<i64>>(row, "finished_at")?.map(Timestamp),
+        open: get(row, "open")?,
+    };
+    Ok(RunRow {
+        number: count(row, "number")?,
+        head: Arc::new(head(row)?),
+        status,
+        seq: count(row, "seq")?,
+        owner: get::<Option<&str>>(row, "owner")?.map(HostId::from),
+        wake_at: get::<Option<i64>>(row, "wake_at")?.map(Timestamp),
+    })
+}
+
+/// What never changes about the run of a row.
+pub(super) fn head(row: &Row) -> Result<RunHead, Trouble> {
+    let priority = u16::try_from(count(row, "priority")?);
+    Ok(RunHead {
+        run_id: get::<&str>(row, "run_id")?.into(),
+        workflow: get::<&str>(row, "workflow")?.into(),
+        namespace: get::<&str>(row, "namespace")?.into(),
+        priority: priority.map_err(|_| Trouble::Damaged("a priority is too large".into()))?,
+        submitted_at: Timestamp(get(row, "submitted_at")?),
+        key: get::<Option<&str>>(row, "key")?.map(Arc::from),
+    })
+}
+
+fn log(row: &Row) -> Result<AttemptLog, Trouble> {
+    let small = |column| {
+        u32::try_from(count(row, column)?).map_err(|_| Trouble::Damaged(format!("a {column} is too large")))
+    };
+    Ok(AttemptLog {
+        task: small("task")?,
+        attempt: small("attempt")?,
+        dispatch: small("dispatch")?,
+        cut: count(row, "cut")?,
+        text: get(row, "text")?,
+    })
+}
+
+/// A store in a database, to be looked at beside whoever drives its runs.
+pub struct PostgresReader {
+    readers: Readers,
+    _thread: Thread<()>,
+}
+
+impl PostgresReader {
+    /// Opens the store at that URL, as [`Postgres::open`](super::Postgres::open) does; nothing is created.
+    ///
+    /// # Errors
+    /// [`StoreError::Unavailable`], [`StoreError::Foreign`] if there is none, [`StoreError::Newer`], or [`StoreError::Io`] as
+    /// when the server refuses.
+    pub fn open(url: &str) -> Result<Self, StoreError> {
+        let address = Arc::new(Address::parse(url)?);
+        let mut first = Link::new(&address, &[], false);
+        let thread = Thread::start(&address, async move |mut jobs| {
+            first.connected().await?;
+            Ok(async move { while jobs.recv().await.is_some() {} })
+        })?;
+        Ok(Self { readers: Readers::new(&address, thread.handle()), _thread: thread })
+    }
+}
+
+impl ReadStore for PostgresReader {
+    fn load_since(&self, run_id: &str, since: u64) -> Pending<Vec<Record<Vec<u8>>>> {
+        self.readers.load_since(run_id, since)
+    }
+
+    fn get(&self, run_id: &str) -> Pending<Option<RunRow>> {
+        self.readers.get(run_id)
+    }
+
+    fn list(&self, filter: Filter, limit: usize) -> Pending<Vec<RunRow>> {
+        self.readers.list(filter, limit)
+    }
+
+    fn open_runs(&self) -> Pending<Vec<RunRow>> {
+        self.readers.open_runs()
+    }
+
+    fn component(&self, digest: &str) -> Pending<Option<Arc<[u8]>>> {
+        self.readers.component(digest)
+    }
+
+    fn answer(&self, run_id: &str, letter: u64) -> Pending<Answer> {
+        self.readers.answer(run_id, letter)
+    }
+
+    fn logs(&self, run_id: &str, task: Option<u32>) -> Pending<Vec<AttemptLog>> {
+        self.readers.logs(run_id, task)
+    }
+}

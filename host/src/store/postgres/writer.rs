@@ -1,0 +1,228 @@
+//! What waits becomes one transaction and one round trip.
+
+use std::{
+    future::{Future, poll_fn},
+    pin::Pin,
+    task::Poll,
+};
+
+use tokio::sync::mpsc::UnboundedReceiver;
+use tokio_postgres::{Error, Row};
+
+use super::{
+    super::StoreError,
+    append::{Append, Chains, Unencoded},
+    call::Call,
+    fault::{Trouble, is_gone, is_passing},
+    link::{Connected, Link},
+};
+
+/// A transaction takes at most this many requests, so that the first of them does not wait long for the last.
+const BATCH_REQUESTS: usize = 1024;
+/// Nor does it begin another record after this many bytes.
+const BATCH_BYTES: usize = 8 << 20;
+/// How often a transaction is made again that others were in the way of.
+const TRIES: usize = 8;
+
+/// What is queued.
+pub(super) enum Queued {
+    Append(Unencoded),
+    Call(Call),
+}
+
+/// What is sent as one statement.
+enum Outgoing {
+    Append(Chains),
+    Call(Call),
+}
+
+impl Outgoing {
+    async fn send(&self, connected: &Connected) -> Result<Vec<Row>, Error> {
+        match self {
+            Self::Append(chains) => chains.send(connected).await,
+            Self::Call(call) => call.send(connected).await,
+        }
+    }
+
+    fn answer(self, rows: Vec<Row>, link: &Link) {
+        match self {
+            Self::Append(chains) => chains.answer(&rows, link.address()),
+            Self::Call(call) => call.answer(Ok(rows)),
+        }
+    }
+
+    fn fail(self, error: &StoreError) {
+        match self {
+            Self::Append(chains) => {
+                chains.into_appends().for_each(|append| append.answer(Err(error.clone())));
+            }
+            Self::Call(call) => call.answer(Err(error.clone())),
+        }
+    }
+
+    /// Each by itself.
+    fn apart(self) -> Vec<Self> {
+        let alone = |append: Append| {
+            let mut chains = Chains::default();
+            chains.take(append).is_none().then_some(Self::Append(chains))
+        };
+        match self {
+            Self::Append(chains) => chains.into_appends().filter_map(alone).collect(),
+            call @ Self::Call(_) => vec![call],
+        }
+    }
+}
+
+/// Works off a queue on a connection of its own.
+pub(super) struct PostgresWriter {
+    link: Link,
+    queue: UnboundedReceiver<Queued>,
+}
+
+impl PostgresWriter {
+    pub(super) fn new(link: Link, queue: UnboundedReceiver<Queued>) -> Self {
+        Self { link, queue }
+    }
+
+    /// Writes until the queue is empty and nobody can send any more.
+    pub(super) async fn run(mut self) {
+        while let Some(first) = self.queue.recv().await {
+            let requests = self.gather(first);
+            if let Err((requests, error)) = self.commit(requests).await {
+                self.commit_apart(requests, &error).await;
+            }
+        }
+    }
+
+    /// The server refused one of them, and with it the others: which one is found by asking for each.
+    async fn commit_apart(&mut self, requests: Vec<Outgoing>, error: &StoreError) {
+        let mut apart: Vec<_> = requests.into_iter().flat_map(Outgoing::apart).collect();
+        if apart.len() == 1 {
+            return apart.drain(..).for_each(|request| request.fail(error));
+        }
+        for request in apart {
+            if let Err((requests, error)) = self.commit(vec![request]).await {
+                requests.into_iter().for_each(|request| request.fail(&error));
+            }
+        }
+    }
+
+    /// What waits, in the order of the calls.
+    fn gather(&mut self, first: Queued) -> Vec<Outgoing> {
+        let (mut requests, mut count, mut bytes) = (Vec::new(), 0, 0);
+        let mut next = Some(first);
+        while let Some(job) = next {
+            bytes += add(&mut requests, job);
+            count += 1;
+            let is_full = count >= BATCH_REQUESTS || bytes >= BATCH_BYTES;
+            next = if is_full { None } else { self.queue.try_recv().ok() };
+        }
+        requests
+    }
+
+    /// Makes them durable and answers. Gives them back, unwritten, if the server did not take one of them.
+    async fn commit(&mut self, requests: Vec<Outgoing>) -> Result<(), (Vec<Outgoing>, StoreError)> {
+        let failed = match self.transact(&requests).await {
+            Ok(rows) => {
+                requests.into_iter().zip(rows).for_each(|(request, rows)| request.answer(rows, &self.link));
+                return Ok(());
+            }
+            Err(Trouble::Server(error)) if !is_gone(&error) => {
+                return Err((requests, Trouble::Server(error).at(self.link.address(), "written")));
+            }
+            Err(fault) => fault.at(self.link.address(), "written"),
+        };
+        requests.into_iter().for_each(|request| request.fail(&failed));
+        Ok(())
+    }
+
+    async fn transact(&mut self, requests: &[Outgoing]) -> Result<Vec<Vec<Row>>, Trouble> {
+        let mut tries = 0;
+        loop {
+            let connected = self.link.connected().await?;
+            match transact(&connected, requests).await {
+                Err(error) if is_passing(&error) && tries < TRIES => tries += 1,
+                Err(error) => {
+                    if is_gone(&error) {
+                        self.link.forget(&connected);
+                    }
+                    return Err(error.into());
+                }
+                Ok(rows) => return Ok(rows),
+            }
+        }
+    }
+}
+
+/// Adds a job behind the others; returns the bytes of its record.
+fn add(requests: &mut Vec<Outgoing>, job: Queued) -> usize {
+    let append = match job {
+        Queued::Call(call) => {
+            requests.push(Outgoing::Call(call));
+            return 0;
+        }
+        Queued::Append(unencoded) => match unencoded.encode() {
+            Some(append) => append,
+            None => return 0,
+        },
+    };
+    let size = append.size();
+    let left = match requests.last_mut() {
+        Some(Outgoing::Append(chains)) => chains.take(append),
+        Some(Outgoing::Call(_)) | None => Some(append),
+    };
+    if let Some(append) = left {
+        let mut chains = Chains::default();
+        drop(chains.take(append));
+        requests.push(Outgoing::Append(chains));
+    }
+    size
+}
+
+type Sent<'a, T> = Pin<Box<dyn Future<Output = Result<T, Error>> + Send + 'a>>;
+
+/// All of them or none, in one round trip. A statement by itself is a transaction.
+async fn transact(connected: &Connected, requests: &[Outgoing]) -> Result<Vec<Vec<Row>>, Error> {
+    let ask = |request| Box::pin(Outgoing::send(request, connected)) as Sent<'_, _>;
+    if let [request] = requests {
+        return Ok(vec![ask(request).await?]);
+    }
+    let (mut begin, mut end) = (command(connected, "BEGIN"), command(connected, "COMMIT"));
+    let mut all: Vec<_> = requests.iter().map(|request| (ask(request), None)).collect();
+    let begun = start(&mut begin).await;
+    for (asked, rows) in &mut all {
+        *rows = start(asked).await;
+    }
+    let ended = start(&mut end).await;
+    finish(begin, begun).await?;
+    let mut found = Vec::with_capacity(all.len());
+    let mut failed = None;
+    for (asked, rows) in all {
+        match finish(asked, rows).await {
+            Ok(rows) => found.push(rows),
+            Err(error) => failed = failed.or(Some(error)),
+        }
+    }
+    finish(end, ended).await?;
+    failed.map_or(Ok(found), Err)
+}
+
+fn command<'a>(connected: &'a Connected, sql: &'static str) -> Sent<'a, ()> {
+    Box::pin(connected.client.batch_execute(sql))
+}
+
+/// Sends it, without waiting.
+async fn start<T>(sent: &mut Sent<'_, T>) -> Option<Result<T, Error>> {
+    poll_fn(|cx| match sent.as_mut().poll(cx) {
+        Poll::Ready(ready) => Poll::Ready(Some(ready)),
+        Poll::Pending => Poll::Ready(None),
+    })
+    .await
+}
+
+async fn finish<T>(sent: Sent<'_, T>, ready: Option<Result<T, Error>>) -> Result<T, Error> {
+    match ready {
+        Some(ready) => ready,
+        None => sent.await,
+    }
+}

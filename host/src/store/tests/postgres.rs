@@ -1,0 +1,283 @@
+//! What a database adds to what every store promises: others on it, and a server that goes away.
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use super::{
+    super::{Claim, Postgres, PostgresReader, Wanted},
+    server::{Server, server},
+    *,
+};
+
+/// The URL of tables that nobody else has.
+pub(super) fn fresh(server: &Server) -> String {
+    static LAST: AtomicUsize = AtomicUsize::new(0);
+    server.url(&format!("t{}", LAST.fetch_add(1, Ordering::Relaxed)))
+}
+
+pub(super) fn opened(url: &str) -> Postgres {
+    Postgres::open(url).unwrap().by_callers_clock()
+}
+
+pub(super) fn open(server: &Server) -> Postgres {
+    opened(&fresh(server))
+}
+
+fn schema(url: &str) -> &str {
+    url.rsplit_once('=').unwrap().1
+}
+
+/// Whoever is connected to those tables is cut off, except for this server's own client.
+fn cut(server: &Server) {
+    server.psql("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'phasm'");
+}
+
+fn wanted(host: &str) -> Wanted {
+    Wanted { host: host.into(), now: Timestamp(0), limit: 9, except: Vec::new() }
+}
+
+/// R-H2, R-H10: two hosts on one database.
+#[tokio::test]
+async fn of_two_hosts_one_has_a_run() {
+    let Some(server) = server() else { return };
+    let url = fresh(server);
+    let (one, two) = (opened(&url), opened(&url));
+    append(&one, "a", 0, b"x").await.unwrap();
+    append(&one, "b", 0, b"x").await.unwrap();
+    one.heartbeat(&here(), Timestamp(9)).await.unwrap();
+    assert_eq!(two.claim(wanted("there")).await.unwrap(), []);
+
+    let late = Wanted { now: Timestamp(9), ..wanted("there") };
+    let claimed = two.claim(late).await.unwrap();
+    assert_eq!(claimed.len(), 2);
+    assert!(matches!(append(&one, "a", 1, b"late").await, Err(StoreError::Fenced { .. })));
+    let body: Arc<dyn Encode> = Arc::new(b"on".to_vec());
+    two.append(&claimed[0], RUNNING, record(1, 1, body), Vec::new()).await.unwrap();
+    assert_eq!(seqs(&one, "a").await, [0, 1]);
+}
+
+/// R-H10: who claims at the same time does not get the same.
+#[tokio::test]
+async fn nobody_claims_what_another_claims() {
+    let Some(server) = server() else { return };
+    let url = fresh(server);
+    let store = opened(&url);
+    let released = (0..100).map(|run| {
+        let lease = Lease::first(head(&run.to_string()), here());
+        drop(append(&store, &run.to_string(), 0, b""));
+        store.release(&lease, Some(Timestamp(0)))
+    });
+    for released in released.collect::<Vec<_>>() {
+        released.await.unwrap();
+    }
+    let hosts: Vec<_> = (0..4).map(|host| (format!("h{host}"), opened(&url))).collect();
+    for (name, store) in &hosts {
+        store.heartbeat(&name.as_str().into(), Timestamp(i64::MAX)).await.unwrap();
+    }
+    let mut all = Vec::new();
+    for _ in 0..12 {
+        let claims: Vec<_> = hosts.iter().map(|(name, store)| store.claim(wanted(name))).collect();
+        for claim in claims {
+            all.extend(claim.await.unwrap().into_iter().map(|lease| lease.head.run_id.to_string()));
+        }
+    }
+    all.sort();
+    let claims = all.len();
+    all.dedup();
+    assert_eq!((claims, all.len()), (100, 100));
+}
+
+/// R-H11: leases go by the clock of the database.
+#[tokio::test]
+async fn a_host_is_there_for_a_lease_from_its_heartbeat_on() {
+    let Some(server) = server() else { return };
+    let url = fresh(server);
+    let store = Postgres::open(&format!("{url}&lease=3600")).unwrap();
+    append(&store, "a", 0, b"").await.unwrap();
+    // Whatever the hosts think that time it is.
+    let much_later = || Wanted { now: Timestamp(i64::MAX / 2), ..wanted("b") };
+    store.heartbeat(&here(), Timestamp(0)).await.unwrap();
+    assert_eq!(store.claim(much_later()).await.unwrap(), []);
+    let held = store.claim_run(&"b".into(), "a", Timestamp(i64::MAX / 2)).await.unwrap();
+    assert_eq!(held, Claim::Held(here()));
+    let due = store.next_due(much_later()).await.unwrap().unwrap();
+    let wait = due.0 - i64::MAX / 2;
+    assert!((3_000_000..=3_600_000).contains(&wait), "{wait}");
+
+    server.psql(&format!("UPDATE {}.hosts SET until = {0}.clock() - 1", schema(&url)));
+    assert_eq!(store.claim(wanted("b")).await.unwrap().len(), 1);
+}
+
+/// R-H12: what was cut off is connected again.
+#[tokio::test]
+async fn a_connection_that_was_cut_comes_back() {
+    let Some(server) = server() else { return };
+    // Cutting would disturb the other tests.
+    let server = server.another(&[]);
+    let store = open(&server);
+    for seq in 0..5 {
+        append(&store, "a", seq, b"x").await.unwrap();
+        assert_eq!(seqs(&store, "a").await, Vec::from_iter(0..=seq));
+        cut(&server);
+        let known = match append(&store, "b", seq, b"x").await {
+            Ok(()) => continue,
+            Err(StoreError::Unavailable { server, .. }) => server,
+            Err(other) => panic!("{other:?}"),
+        };
+        assert!(known.to_str().unwrap().starts_with("postgres://phasm@"), "{known:?}");
+        let end = store.get("b").await.unwrap().map_or(0, |row| row.seq);
+        assert_eq!(end, seq, "it was idle when it was cut");
+        append(&store, "b", end, b"x").await.unwrap();
+    }
+}
+
+/// R-H12: the server goes away with requests on their way, and comes back.
+#[tokio::test]
+async fn a_server_that_is_restarted_keeps_what_it_acknowledged() {
+    let Some(server) = server() else { return };
+    let server = server.another(&["fsync=on"]);
+    let store = open(&server);
+    append(&store, "a", 0, b"x").await.unwrap();
+    let running: Vec<_> = (1..3000).map(|seq| append(&store, "a", seq, b"x")).collect();
+    server.control("stop");
+    assert!(matches!(store.get("a").await, Err(StoreError::Unavailable { .. })));
+    assert!(matches!(append(&store, "b", 0, b"").await, Err(StoreError::Unavailable { .. })));
+    server.control("start");
+
+    let mut acknowledged = 1;
+    for answer in running {
+        match answer.await {
+            Ok(()) => acknowledged += 1,
+            Err(StoreError::Unavailable { .. } | StoreError::Conflict { .. }) => {}
+            Err(other) => panic!("{other:?}"),
+        }
+    }
+    let kept = seqs(&store, "a").await;
+    assert_eq!(kept, Vec::from_iter(0..kept.len() as u64));
+    assert!(kept.len() >= acknowledged, "{} of {acknowledged}", kept.len());
+    append(&store, "a", kept.len() as u64, b"after").await.unwrap();
+}
+
+/// R-H5.
+#[tokio::test]
+async fn a_record_that_was_changed_is_not_believed() {
+    let Some(server) = server() else { return };
+    let rows = [
+        ("UPDATE journal SET body = 'y' WHERE first_seq = 1", "checksum differs"),
+        ("UPDATE journal SET time = 1 WHERE first_seq = 1", "checksum differs"),
+        ("DELETE FROM journal WHERE first_seq = 1", "lacks event 1"),
+        ("DELETE FROM journal WHERE first_seq = 2", "has 3 events, its journal 2"),
+        ("DELETE FROM journal", "has 3 events, its journal 0"),
+        ("UPDATE runs SET phase = 'Odd'", "there is no phase Odd"),
+    ];
+    for (sql, expected) in rows {
+        let url = fresh(server);
+        let store = opened(&url);
+        for seq in 0..3 {
+            append(&store, "a", seq, b"x").await.unwrap();
+        }
+        server.psql(&format!("SET search_path = {}; {sql}", schema(&url)));
+        let found = match store.get("a").await {
+            Ok(_) => store.load("a").await.err().unwrap(),
+            Err(error) => error,
+        };
+        assert!(found.to_string().contains(expected), "{sql}: {found}");
+        assert!(matches!(found, StoreError::Corrupt { .. }), "{found:?}");
+    }
+}
+
+#[tokio::test]
+async fn a_journal_is_read_from_the_record_that_holds_an_event() {
+    let Some(server) = server() else { return };
+    let store = open(server);
+    for (seq, events) in [(0, 3), (3, 1), (4, 2)] {
+        let body: Arc<dyn Encode> = Arc::new(Vec::new());
+        store.put(head("a"), RUNNING, record(seq, events, body)).await.unwrap();
+    }
+    for (since, expected) in
+        [(0, &[0, 3, 4][..]), (1, &[0, 3, 4]), (2, &[0, 3, 4]), (3, &[3, 4]), (5, &[4]), (6, &[]), (99, &[])]
+    {
+        let found = store.load_since("a", since).await.unwrap();
+        let found: Vec<_> = found.iter().map(|record| record.first_seq).collect();
+        assert_eq!(found, expected, "{since}");
+    }
+}
+
+/// R-H13: tables of a later format, and other people's, are left alone.
+#[tokio::test]
+async fn only_tables_of_ours_are_taken_for_a_store() {
+    let Some(server) = server() else { return };
+    let url = fresh(server);
+    let refused = PostgresReader::open(&url).err().unwrap();
+    assert!(
+        matches!(&refused, StoreError::Foreign { found, .. } if found.contains("no tables in schema")),
+        "{refused:?}"
+    );
+    drop(opened(&url));
+    PostgresReader::open(&url).unwrap();
+    server.psql(&format!("UPDATE {}.format SET version = 2", schema(&url)));
+    for refused in [Postgres::open(&url).err().unwrap(), PostgresReader::open(&url).err().unwrap()] {
+        assert!(matches!(refused, StoreError::Newer { found: 2, known: 1, .. }), "{refused:?}");
+    }
+
+    let url = fresh(server);
+    server.psql(&format!("CREATE SCHEMA {0}; CREATE TABLE {0}.other (x int)", schema(&url)));
+    let refused = Postgres::open(&url).err().unwrap();
+    assert!(matches!(refused, StoreError::Foreign { .. }), "{refused:?}");
+    assert_eq!(
+        server.psql(&format!("SELECT count(*) FROM pg_tables WHERE schemaname = '{}'", schema(&url))),
+        "1"
+    );
+}
+
+/// R-H13: hosts that start at once create the tables once.
+#[tokio::test]
+async fn hosts_that_start_at_once_agree_on_the_tables() {
+    let Some(server) = server() else { return };
+    let url = fresh(server);
+    let starting: Vec<_> = (0..6)
+        .map(|_| {
+            let url = url.clone();
+            std::thread::spawn(move || Postgres::open(&url).map(drop))
+        })
+        .collect();
+    for started in starting {
+        started.join().unwrap().unwrap();
+    }
+}
+
+#[test]
+fn a_server_that_is_not_there_is_said_to_be() {
+    let Some(server) = server() else { return };
+    let refused = Postgres::open("postgres://phasm:secret@%2Fno%2Fsuch/postgres").err().unwrap();
+    assert!(matches!(refused, StoreError::Unavailable { .. }), "{refused:?}");
+    assert!(!format!("{refused:?} {refused}").contains("secret"), "{refused:?}");
+    let refused = Postgres::open(&server.url("x").replace("/postgres?", "/none?")).err().unwrap();
+    assert!(format!("{refused:?}").contains("database \\\"none\\\" does not exist"), "{refused:?}");
+}
+
+#[tokio::test]
+async fn one_request_that_the_server_refuses_harms_no_other() {
+    let Some(server) = server() else { return };
+    let store = open(server);
+    let before: Vec<_> = (0..10).map(|run| append(&store, &format!("a{run}"), 0, b"x")).collect();
+    let refused = append(&store, "a\0b", 0, b"x");
+    let after: Vec<_> = (0..10).map(|run| append(&store, &format!("b{run}"), 0, b"x")).collect();
+    for answer in before.into_iter().chain(after) {
+        answer.await.unwrap();
+    }
+    assert!(matches!(refused.await, Err(StoreError::Io { .. })));
+    assert_eq!(store.open_runs().await.unwrap().len(), 20);
+}
+
+#[tokio::test]
+async fn closing_waits_for_all_that_was_queued() {
+    let Some(server) = server() else { return };
+    let url = fresh(server);
+    let store = opened(&url);
+    let answers: Vec<_> = (0..5000).map(|seq| append(&store, "a", seq, b"x")).collect();
+    drop(store);
+    for answer in answers {
+        answer.await.unwrap();
+    }
+    assert_eq!(seqs(&opened(&url), "a").await.len(), 5000);
+}
