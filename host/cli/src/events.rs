@@ -3,17 +3,13 @@
 use std::sync::Arc;
 
 use clap::Args;
-use phasm::{
-    RecoverError,
-    engine::run::Run,
-    journal,
-    store::{ReadStore as _, Record, SqliteReader},
-};
+use phasm::{RecoverError, engine::run::Run, journal, store::Record};
 
 use super::{
     drive::runtime,
     exit::Exit,
     failure::{Failure, While},
+    kept::Kept,
     screen::Screen,
     stored::{self, StoreArgument},
     text,
@@ -67,7 +63,7 @@ pub(super) fn events(arguments: &EventsArguments, screen: &Screen) -> Result<Exi
 
 /// A journal on its way to stdout.
 struct Printing<'s> {
-    reader: SqliteReader,
+    reader: Kept,
     run: Arc<str>,
     printed: Option<Run>,
     /// Events printed so far.

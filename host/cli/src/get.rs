@@ -4,7 +4,6 @@ use clap::Args;
 use phasm::{
     engine::run::{Run, RunView},
     journal,
-    store::ReadStore as _,
 };
 
 use super::{

@@ -1,8 +1,16 @@
 //! Commands that can be pasted into a shell as they are printed.
 
-use std::{borrow::Cow, env, path::Path, sync::Arc};
+use std::{
+    borrow::Cow,
+    env,
+    path::{Path, PathBuf},
+    sync::Arc,
+};
+
+use phasm::store::Postgres;
 
 use super::{
+    kept,
     places::{self, Places},
     text,
 };
@@ -14,7 +22,10 @@ pub(super) struct Way(Arc<str>);
 impl Way {
     /// To the store in that file.
     pub(super) fn to(store: &Path) -> Self {
-        Self(if places::says(places::STORE, store) { "".into() } else { option("--store", store).into() })
+        // A password is not shown: it comes from the environment, as PostgreSQL's own clients have it.
+        let shown = kept::url(store).map(|url| PathBuf::from(Postgres::shown(url)));
+        let shown = shown.as_deref().unwrap_or(store);
+        Self(if places::says(places::STORE, store) { "".into() } else { option("--store", shown).into() })
     }
 
     /// With the plugins and the configuration that were given.

@@ -122,7 +122,7 @@ fn rows(arguments: &ListArguments) -> Result<Vec<(RunRow, State)>, Failure> {
     let is_held = reader.is_held();
     let found = runtime()?.block_on(async {
         let mut found = Vec::new();
-        for row in wanted.of(&reader, *limit).await? {
+        for row in wanted.of(&*reader, *limit).await? {
             let state = State::of(&row, &reader, is_held).await;
             found.push((row, state));
         }
@@ -133,7 +133,7 @@ fn rows(arguments: &ListArguments) -> Result<Vec<(RunRow, State)>, Failure> {
 
 impl Wanted {
     /// The newest of them.
-    async fn of(&self, reader: &impl ReadStore, limit: usize) -> Result<Vec<RunRow>, StoreError> {
+    async fn of(&self, reader: &dyn ReadStore, limit: usize) -> Result<Vec<RunRow>, StoreError> {
         let mut rows = if self.open {
             let mut rows = reader.open_runs().await?;
             rows.sort_unstable_by_key(|row| std::cmp::Reverse(row.number));

@@ -5,12 +5,13 @@ use phasm::{
     bell::Ring,
     engine::run::{Run, RunView},
     journal,
-    store::{Answer, ReadStore as _, Sqlite, SqliteReader},
+    store::{Answer, Sqlite},
 };
 
 use super::{
     exit::Exit,
     failure::{Failure, While},
+    kept::Kept,
     problems,
     screen::Screen,
     stored::{self, StoreArgument},
@@ -72,7 +73,7 @@ pub(super) async fn ask(
     Ok(Some(Exit::Done))
 }
 
-async fn recorded(reader: &SqliteReader, run_id: &str) -> Result<Run, phasm::RecoverError> {
+async fn recorded(reader: &Kept, run_id: &str) -> Result<Run, phasm::RecoverError> {
     journal::replay(run_id, &reader.load(run_id).await?, |_, _, _, _| {})
 }
 

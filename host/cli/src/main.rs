@@ -11,6 +11,7 @@ mod exit;
 mod failure;
 mod get;
 mod hint;
+mod kept;
 mod list;
 #[cfg(unix)]
 mod live;

@@ -22,7 +22,7 @@ const PAGE: usize = 1000;
 ///
 /// # Errors
 /// When there is none, or when it could be several.
-pub(super) async fn find(reader: &impl ReadStore, meant: &str, way: &Way) -> Result<Arc<str>, Failure> {
+pub(super) async fn find(reader: &dyn ReadStore, meant: &str, way: &Way) -> Result<Arc<str>, Failure> {
     let mut found = named(reader, meant).await.map_err(Failure::host)?;
     match (found.pop(), found.is_empty()) {
         (Some(row), true) => Ok(Arc::clone(&row.head.run_id)),
@@ -39,7 +39,7 @@ pub(super) async fn find(reader: &impl ReadStore, meant: &str, way: &Way) -> Res
     }
 }
 
-async fn named(reader: &impl ReadStore, meant: &str) -> Result<Vec<RunRow>, StoreError> {
+async fn named(reader: &dyn ReadStore, meant: &str) -> Result<Vec<RunRow>, StoreError> {
     if meant == LAST {
         return reader.list(Filter::default(), 1).await;
     }

@@ -1,10 +1,8 @@
 //! Who goes on with a run, as far as its store tells.
 
-use phasm::{
-    engine::run::Run,
-    journal,
-    store::{ReadStore as _, RunRow, SqliteReader},
-};
+use phasm::{engine::run::Run, journal, store::RunRow};
+
+use super::kept::Kept;
 
 /// Events of a run above which its journal is not read to find out what it waits for.
 const MOST_EVENTS: u64 = 10_000;
@@ -36,7 +34,7 @@ impl State {
     }
 
     /// That of a run in a store that somebody holds, or nobody does.
-    pub(super) async fn of(row: &RunRow, reader: &SqliteReader, is_held: bool) -> Self {
+    pub(super) async fn of(row: &RunRow, reader: &Kept, is_held: bool) -> Self {
         let state = Self::of_row(row, is_held);
         if state.may_be_parked() && is_parked(row, reader).await { Self::Parked } else { state }
     }
@@ -66,7 +64,7 @@ impl State {
 }
 
 /// A journal that cannot be read keeps no list from being shown.
-async fn is_parked(row: &RunRow, reader: &SqliteReader) -> bool {
+async fn is_parked(row: &RunRow, reader: &Kept) -> bool {
     if row.seq > MOST_EVENTS {
         return false;
     }

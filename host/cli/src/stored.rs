@@ -10,7 +10,7 @@ use phasm::{
         phase::Phase,
         run::{Run, TaskRun},
     },
-    store::{RunRow, SqliteReader, StoreError},
+    store::{RunRow, StoreError},
     tasks_named,
 };
 
@@ -18,6 +18,7 @@ use super::{
     drive::{self, Configured, DriveArguments, Prepared},
     failure::{Failure, While},
     hint::Way,
+    kept::{self, Kept},
     named,
     places::{self, STORE},
     screen::Screen,
@@ -30,7 +31,7 @@ const MOST_NAMED: usize = 10;
 /// The file that runs are kept in.
 #[derive(Args, Clone, Debug)]
 pub(super) struct StoreArgument {
-    /// The file that runs are kept in [env: PHASM_STORE]
+    /// The file that runs are kept in, or the URL of a PostgreSQL database [env: PHASM_STORE]
     #[arg(long, value_name = "FILE")]
     store: Option<PathBuf>,
 }
@@ -49,7 +50,7 @@ impl StoreArgument {
             let message = "a store in memory ends with its process; expected the file that runs were kept in";
             return Err(Failure::call(message));
         }
-        if !path.exists() {
+        if kept::url(&path).is_none() && !path.exists() {
             let path = path.display();
             return Err(Failure::call(format!(
                 "there is no store {path}; expected the file that `run --store FILE` was given"
@@ -70,17 +71,17 @@ impl StoreArgument {
     ///
     /// # Errors
     /// When there is no such store, or it cannot be read.
-    pub(super) fn read(&self) -> Result<SqliteReader, Failure> {
-        SqliteReader::open(self.path()?).map_err(unusable)
+    pub(super) fn read(&self) -> Result<Kept, Failure> {
+        Kept::open(&self.path()?).map_err(unusable)
     }
 
     /// Opens it to look at the run that `meant` names, of which this is the id.
     ///
     /// # Errors
     /// When there is no such store or no such run, or when several could be meant.
-    pub(super) async fn find(&self, meant: &str) -> Result<(SqliteReader, Arc<str>), Failure> {
+    pub(super) async fn find(&self, meant: &str) -> Result<(Kept, Arc<str>), Failure> {
         let reader = self.read()?;
-        let run_id = named::find(&reader, meant, &self.way()?).await?;
+        let run_id = named::find(&*reader, meant, &self.way()?).await?;
         Ok((reader, run_id))
     }
 

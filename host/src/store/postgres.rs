@@ -75,9 +75,15 @@ impl Postgres {
         SCHEMES.iter().any(|scheme| text.starts_with(scheme))
     }
 
+    /// The URL without its password, as it is shown to people.
+    #[must_use]
+    pub fn shown(url: &str) -> String {
+        address::shown(url)
+    }
+
     /// Opens the store at `postgres://USER:PASSWORD@HOST:PORT/DATABASE`, and creates its tables if there are none.
     ///
-    /// Options behind a `?`: `sslmode` (`disable`, `prefer`, `require`, `verify-ca`, `verify-full`) and `sslrootcert` (a file of
+    /// Without a password in it that of `PGPASSWORD` is taken. Options behind a `?`: `sslmode` (`disable`, `prefer`, `require`, `verify-ca`, `verify-full`) and `sslrootcert` (a file of
     /// certificates) as PostgreSQL's own clients know them, `schema` for the namespace of the tables (`phasm`), `lease` for the
     /// seconds after which a host that is silent is taken for gone (15).
     ///

@@ -14,13 +14,14 @@ use phasm::{
         plan::{Draft, Plan, Work},
         problem::Problems,
     },
-    store::{Sqlite, StoreError},
+    store::{Postgres, Sqlite, StoreError},
 };
 use tokio::time::sleep;
 
 use super::super::{
     document::Text,
     failure::{Failure, While},
+    kept,
     places::Places,
     plugin::Workshop,
     problems,
@@ -125,8 +126,12 @@ impl Prepared {
     /// # Errors
     /// When it cannot be opened, or is in use.
     pub(crate) async fn with_store(self, file: &Path) -> Result<Self, Failure> {
-        let store = open_store(file).await;
-        let store = store.map_err(|error| Failure::call(While::new("the store cannot be used", error)))?;
+        let unusable = |error| Failure::call(While::new("the store cannot be used", error));
+        if let Some(url) = kept::url(file) {
+            let store = Postgres::open(url).map_err(unusable)?;
+            return Ok(Self { host: self.host.with_store(Arc::new(store)), ..self });
+        }
+        let store = open_store(file).await.map_err(unusable)?;
         let host = self.host.with_store(Arc::new(store));
         #[cfg(unix)]
         let bell = host

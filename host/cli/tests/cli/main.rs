@@ -6,6 +6,8 @@
 mod bench;
 mod config;
 mod crash;
+#[cfg(unix)]
+mod database;
 mod interrupts;
 mod live;
 mod plugin;

@@ -40,7 +40,7 @@ spec:
 }
 
 /// Two tasks that wait for people.
-fn two_questions(bench: &Bench) {
+pub(crate) fn two_questions(bench: &Bench) {
     bench.write(
         "ask.yaml",
         "apiVersion: aether/v1\nkind: Workflow\nmetadata: { name: ask }\nspec:\n  entrypoint: main\n  templates:\n    - dag:\n        \

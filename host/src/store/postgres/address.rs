@@ -1,7 +1,7 @@
 //! Where the database is, as a URL says it; shown without its password.
 
 use std::{
-    io,
+    env, io,
     path::{Path, PathBuf},
     time::Duration,
 };
@@ -70,6 +70,9 @@ impl Address {
             wrong(format!("sslmode is {mode:?}; expected disable, prefer, require, verify-ca or verify-full"))
         })?);
         let tls = Tls::new(mode, roots.map(Path::new)).map_err(|source| wrong(source.to_string()))?;
+        if let Some(password) = env::var_os("PGPASSWORD").filter(|_| config.get_password().is_none()) {
+            config.password(password.into_encoded_bytes());
+        }
         watchful(&mut config);
         Ok(Self { config, schema: schema.to_owned(), tls, lease, shown: shown.into() })
     }
@@ -128,10 +131,16 @@ fn is_plain(name: &str) -> bool {
         && !name.starts_with(|c: char| c.is_ascii_digit())
 }
 
-/// Without password and options. What stands before the last `@` may be a password; what cannot be told from one is left out.
-fn shown(url: &str) -> String {
+/// Without the password. What stands before the last `@` may be a password; what cannot be told from one is left out.
+pub(super) fn shown(url: &str) -> String {
     let Some((scheme, rest)) = url.split_once("://") else { return "the database".to_owned() };
-    let place = |rest: &str| rest.split('?').next().unwrap_or_default().to_owned();
+    let place = |rest: &str| {
+        let (place, options) = rest.split_once('?').unwrap_or((rest, ""));
+        let options =
+            options.split('&').filter(|option| !option.is_empty() && !option.starts_with("password"));
+        let options: Vec<&str> = options.collect();
+        if options.is_empty() { place.to_owned() } else { format!("{place}?{}", options.join("&")) }
+    };
     match rest.rsplit_once('@') {
         None => format!("{scheme}://{}", place(rest)),
         Some((before, _)) if before.contains(['?', '#']) => format!("{scheme}://…"),
@@ -152,7 +161,7 @@ mod tests {
         let rows = [
             (
                 "postgres://phasm:secret@db.example:5432/runs?sslmode=require",
-                "postgres://phasm@db.example:5432/runs",
+                "postgres://phasm@db.example:5432/runs?sslmode=require",
             ),
             ("postgres://db.example/runs?password=secret", "postgres://db.example/runs"),
             (

@@ -1,0 +1,44 @@
+//! A store to be looked at: a file, or a database.
+
+use std::{ops::Deref, path::Path};
+
+use phasm::store::{Postgres, PostgresReader, ReadStore, SqliteReader, StoreError};
+
+/// The URL of a database, if a store is one.
+pub(super) fn url(store: &Path) -> Option<&str> {
+    store.to_str().filter(|text| Postgres::is_url(text))
+}
+
+/// One of them, opened.
+pub(super) enum Kept {
+    File(SqliteReader),
+    Database(PostgresReader),
+}
+
+impl Kept {
+    pub(super) fn open(store: &Path) -> Result<Self, StoreError> {
+        match url(store) {
+            Some(url) => PostgresReader::open(url).map(Self::Database),
+            None => SqliteReader::open(store).map(Self::File),
+        }
+    }
+
+    /// Whether somebody may drive its runs at this moment.
+    pub(super) fn is_held(&self) -> bool {
+        match self {
+            Self::File(file) => file.is_held(),
+            Self::Database(_) => true,
+        }
+    }
+}
+
+impl Deref for Kept {
+    type Target = dyn ReadStore;
+
+    fn deref(&self) -> &Self::Target {
+        match self {
+            Self::File(file) => file,
+            Self::Database(database) => database,
+        }
+    }
+}

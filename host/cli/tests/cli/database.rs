@@ -1,0 +1,34 @@
+//! Runs that are kept in a PostgreSQL database.
+
+#[expect(dead_code, reason = "other tests restart it")]
+#[path = "../../../src/store/tests/server.rs"]
+mod server;
+
+use crate::{bench::Bench, stored::two_questions};
+
+/// R-H10, R-H12: a run that is parked in a database is found, answered and ended there; no password is shown.
+#[test]
+fn a_run_lives_in_a_database() {
+    let Some(server) = server::server() else { return };
+    let bench = Bench::new();
+    two_questions(&bench);
+    // The server asks for none, and takes any.
+    let url = server.url("commands").replace("phasm@", "phasm:secret@");
+    let on_store = |arguments: &[&str]| {
+        let ran = bench.phasm(&[arguments, &["--store", &url]].concat());
+        assert!(!format!("{ran:?}").contains("secret"), "{ran:?}");
+        ran
+    };
+    assert_eq!(on_store(&["list"]).status, 2, "there are no tables yet");
+    let parked = on_store(&["run", "ask.yaml"]);
+    assert_eq!(parked.status, 6, "{parked:?}");
+    assert!(parked.stdout.contains("?schema=commands"), "{parked:?}");
+    assert!(on_store(&["list"]).stdout.contains("ask"));
+    let answered = on_store(&["resume", "@last", "one", "{}"]);
+    assert_eq!(answered.status, 6, "{answered:?}");
+    let ended = on_store(&["resume", "@last", "two", "{}"]);
+    assert_eq!(ended.status, 0, "{ended:?}");
+    assert!(on_store(&["get", "@last"]).stdout.contains("Succeeded"));
+    assert!(on_store(&["events", "@last"]).stdout.contains("run.submitted"));
+    assert_eq!(server.psql("SELECT count(*) FROM commands.runs WHERE open"), "0");
+}
