@@ -8,6 +8,7 @@ mod config;
 mod crash;
 mod interrupts;
 mod live;
+mod logs;
 mod plugin;
 mod rerun;
 mod run;
