@@ -48,6 +48,8 @@ pub struct Config {
     pub secrets: Secrets,
     /// What every guest may use.
     pub limits: Limits,
+    /// How many bytes of what each attempt writes are kept.
+    pub kept_log: Option<u64>,
     /// Attempts in flight at once.
     pub slots: Option<u32>,
     /// Threads that guests compute on.
@@ -87,8 +89,8 @@ impl Config {
             config.grants.insert(name, grants);
         }
         written.secrets.iter().for_each(|secret| secret.look_up(around, &mut config.secrets, report));
-        let Limited { limits, slots, threads } = written.limits;
-        Self { limits, slots, threads, ..config }
+        let Limited { limits, kept_log, slots, threads } = written.limits;
+        Self { limits, kept_log, slots, threads, ..config }
     }
 
     /// Warns of grants for plugins that nobody knows.
@@ -123,6 +125,7 @@ impl Config {
         let sandbox =
             SandboxConfig { slots, threads: self.threads, limits: self.limits.clone(), cache, key: None };
         let builder = builder.sandbox(sandbox).slots(slots).secrets(self.secrets.clone());
+        let builder = self.kept_log.into_iter().fold(builder, HostBuilder::kept_log);
         let builder = self.grants.iter().fold(builder, |b, (name, grants)| b.grant(name, grants.clone()));
         self.vars.iter().fold(builder, |b, (name, value)| b.var(Arc::clone(name), value.clone()))
     }

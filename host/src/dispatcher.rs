@@ -4,6 +4,7 @@
 //! order; the engine picks the leaves. A run asks and gives back in one call per batch, under one short lock.
 
 use std::{
+    borrow::Cow,
     cmp::Reverse,
     collections::BTreeMap,
     sync::{
@@ -273,6 +274,10 @@ impl Observer for ActivityClock {
     fn activity(&self) {
         self.touch();
         self.inner.activity();
+    }
+
+    fn hide<'t>(&self, text: &'t str) -> Cow<'t, str> {
+        self.inner.hide(text)
     }
 }
 

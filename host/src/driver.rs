@@ -34,7 +34,7 @@ use crate::{
     message::{Message, ReplyTo, Request, RequestError, Standing},
     registry::Entry,
     shared::{PAUSES, Shared},
-    store::{Lease, Record, Reply, RunStatus, StoreError},
+    store::{AttemptLog, Lease, Record, Reply, RunStatus, StoreError},
     watch::{Ear, Watchers},
 };
 
@@ -53,7 +53,7 @@ pub(crate) struct Driver {
     rank: Rank,
     sender: mpsc::UnboundedSender<Message>,
     inbox: mpsc::UnboundedReceiver<Message>,
-    attempts: BTreeMap<TaskId, (Fence, AbortHandle)>,
+    attempts: BTreeMap<TaskId, (Fence, AbortHandle, Arc<Ear>)>,
     watchers: Watchers,
     batch: Batch,
 }
@@ -69,6 +69,8 @@ struct Batch {
     commands: Vec<Command>,
     /// Slots that came back, less those that were taken.
     slots: i64,
+    /// What attempts wrote that are over.
+    logs: Vec<AttemptLog>,
     /// Replies to give once the batch is durable.
     replies: Vec<Replying>,
     /// Replies to letters, which become durable with the batch.
@@ -270,8 +272,10 @@ impl Driver {
 
     fn release(&mut self, fence: Fence) {
         self.batch.slots += 1;
-        if self.attempts.get(&fence.task).is_some_and(|(current, _)| *current == fence) {
-            self.attempts.remove(&fence.task);
+        if self.attempts.get(&fence.task).is_some_and(|(current, ..)| *current == fence)
+            && let Some((.., ear)) = self.attempts.remove(&fence.task)
+        {
+            self.batch.logs.extend(ear.close());
         }
     }
 
@@ -337,10 +341,26 @@ impl Driver {
             finished_at: self.run.times().finished_at,
             open: !self.run.is_over(),
         };
+        self.keep_logs();
         self.shared.store.append(&self.lease, status, record, letters).await?;
         self.entry.commits.send_replace(());
         self.watchers.tell(&self.run, first_seq, time, &events);
         Ok(())
+    }
+
+    /// Has the store keep what attempts wrote before the record that says they are over: once that is durable, so are these.
+    fn keep_logs(&mut self) {
+        for command in &self.batch.commands {
+            if let Command::Abort(fence) = command
+                && let Some((current, _, ear)) = self.attempts.get(&fence.task)
+                && current == fence
+            {
+                self.batch.logs.extend(ear.close());
+            }
+        }
+        for log in self.batch.logs.drain(..) {
+            drop(self.shared.store.keep_log(&self.lease, log));
+        }
     }
 
     fn carry_out(&mut self) {
@@ -353,7 +373,7 @@ impl Driver {
     }
 
     fn abort(&mut self, fence: Fence) {
-        if let Some((current, handle)) = self.attempts.get(&fence.task)
+        if let Some((current, handle, _)) = self.attempts.get(&fence.task)
             && *current == fence
         {
             handle.abort();
@@ -378,10 +398,10 @@ impl Driver {
                 return;
             }
         };
-        let observer = Arc::new(Ear::new(self.watchers.clone(), &self.run, fence, &self.shared.secrets));
-        let dispatcher = &self.shared.dispatcher;
-        let handle = dispatcher.start(fence, invocation, bounds, observer, &self.sender);
-        self.attempts.insert(fence.task, (fence, handle));
+        let Shared { dispatcher, secrets, kept_log, .. } = self.shared.as_ref();
+        let ear = Arc::new(Ear::new(self.watchers.clone(), &self.run, fence, secrets, *kept_log));
+        let handle = dispatcher.start(fence, invocation, bounds, Arc::clone(&ear) as _, &self.sender);
+        self.attempts.insert(fence.task, (fence, handle, ear));
     }
 
     /// Reads secrets, at each dispatch anew (R-B9).
@@ -452,7 +472,7 @@ impl Driver {
 
     /// Stops what still runs, gives every slot back and says how it ended. A store that may be well again is asked again.
     fn leave(mut self, result: Result<(), Arc<StoreError>>) {
-        for (_, handle) in self.attempts.values() {
+        for (_, handle, _) in self.attempts.values() {
             handle.abort();
         }
         self.entry.set_driver(None);

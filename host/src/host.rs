@@ -47,6 +47,8 @@ pub struct Host {
     shared: Arc<Shared>,
     facts: Facts,
     allow_missing: bool,
+    /// How many bytes of each attempt's log a store keeps that is not this host's own.
+    kept_log: usize,
     control: Control,
 }
 
@@ -100,6 +102,7 @@ impl Host {
             patience: old.patience,
             closed: AtomicBool::new(false),
             driven: AtomicU64::new(0),
+            kept_log: self.kept_log,
         });
         self.open_store();
         self

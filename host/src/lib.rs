@@ -89,6 +89,7 @@ mod driver;
 mod handle;
 mod letter;
 mod loading;
+mod logbook;
 mod message;
 mod missing;
 mod registry;

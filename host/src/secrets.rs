@@ -1,6 +1,6 @@
 //! The operator's secrets: handed to guests, hidden from everybody else.
 
-use std::{collections::BTreeMap, fmt, sync::Arc};
+use std::{borrow::Cow, cmp::Reverse, collections::BTreeMap, fmt, sync::Arc};
 
 use phasm_engine::{
     outcome::{Outcome, Output},
@@ -11,10 +11,17 @@ use phasm_engine::{
 /// What a secret's text is replaced by.
 const HIDDEN: &str = "•••";
 
+/// Lines of a secret that are shorter say too little, and stand in too much else, to be hidden where they stand alone.
+const SHORTEST_LINE: usize = 8;
+
 /// Secret values by name and key, shared by clones. Neither printed nor recorded anywhere.
 #[derive(Clone, Default)]
 pub struct Secrets {
     values: Arc<BTreeMap<Key, Arc<str>>>,
+    /// What is looked for in data, and in what people read: there the lines of those that have several, too. The longest come
+    /// first, as one may be part of another.
+    in_data: Arc<Vec<Arc<str>>>,
+    in_text: Arc<Vec<Arc<str>>>,
 }
 
 /// A secret's name and the key within it.
@@ -35,6 +42,9 @@ impl Secrets {
         value: impl Into<Arc<str>>,
     ) {
         Arc::make_mut(&mut self.values).insert((name.into(), key.into()), value.into());
+        let whole = || self.values.values().filter(|value| !value.is_empty()).map(Arc::clone);
+        self.in_data = longest_first(whole().collect());
+        self.in_text = longest_first(whole().chain(whole().flat_map(|value| lines(&value))).collect());
     }
 
     /// Whether there are none.
@@ -49,17 +59,17 @@ impl Secrets {
         self.values.get(&(secret.name.clone(), secret.key.clone()))
     }
 
-    /// `text` without any secret.
+    /// `text`, which people read, without any secret, and without lines of secrets that have several.
     #[must_use]
-    pub fn hide(&self, text: &str) -> Option<String> {
-        let mut hidden: Option<String> = None;
-        for secret in self.values.values().filter(|secret| !secret.is_empty()) {
-            let current = hidden.as_deref().unwrap_or(text);
-            if current.contains(secret.as_ref()) {
-                hidden = Some(current.replace(secret.as_ref(), HIDDEN));
-            }
+    pub fn hide<'t>(&self, text: &'t str) -> Cow<'t, str> {
+        hide(&self.in_text, text)
+    }
+
+    fn hide_shared(&self, text: &Arc<str>) -> Arc<str> {
+        match hide(&self.in_data, text) {
+            Cow::Borrowed(_) => Arc::clone(text),
+            Cow::Owned(hidden) => hidden.into(),
         }
-        hidden
     }
 
     /// An outcome without any secret in its message, outputs or detail.
@@ -68,34 +78,46 @@ impl Secrets {
         if self.is_empty() {
             return outcome;
         }
-        if let Some(message) = self.hide(&outcome.message) {
-            outcome.message = message.into();
-        }
-        outcome.outputs = outcome.outputs.into_iter().map(|output| self.hide_output(output)).collect();
+        outcome.message = self.hide(&outcome.message).into();
+        outcome.outputs = outcome.outputs.iter().map(|output| self.hide_output(output)).collect();
         outcome.detail = outcome.detail.map(|detail| self.hide_value(&detail));
         outcome
     }
 
-    fn hide_output(&self, output: Output) -> Output {
-        Output {
-            name: self.hide(&output.name).map_or(output.name, Into::into),
-            value: self.hide_value(&output.value),
-        }
+    fn hide_output(&self, output: &Output) -> Output {
+        Output { name: self.hide_shared(&output.name), value: self.hide_value(&output.value) }
     }
 
     fn hide_value(&self, value: &Value) -> Value {
         match value {
             Value::Null | Value::Bool(_) | Value::Number(_) => value.clone(),
-            Value::String(text) => self.hide(text).map_or_else(|| value.clone(), Value::from),
+            Value::String(text) => Value::String(self.hide_shared(text)),
             Value::Array(items) => items.iter().map(|item| self.hide_value(item)).collect::<Vec<_>>().into(),
             Value::Object(members) => {
-                let hidden = members.iter().map(|(key, value)| {
-                    (self.hide(key).map_or_else(|| key.clone(), Into::into), self.hide_value(value))
-                });
+                let hidden =
+                    members.iter().map(|(key, value)| (self.hide_shared(key), self.hide_value(value)));
                 hidden.collect::<Map>().into()
             }
         }
     }
+}
+
+fn hide<'t>(secrets: &[Arc<str>], text: &'t str) -> Cow<'t, str> {
+    secrets.iter().fold(text.into(), |text: Cow<'t, str>, secret| {
+        if text.contains(secret.as_ref()) { text.replace(secret.as_ref(), HIDDEN).into() } else { text }
+    })
+}
+
+fn longest_first(mut secrets: Vec<Arc<str>>) -> Arc<Vec<Arc<str>>> {
+    secrets.sort_unstable_by(|a, b| (Reverse(a.len()), a).cmp(&(Reverse(b.len()), b)));
+    secrets.dedup();
+    Arc::new(secrets)
+}
+
+/// The lines of a secret, as guests write them one by one.
+fn lines(value: &str) -> Vec<Arc<str>> {
+    let long = value.lines().map(str::trim).filter(|line| line.len() >= SHORTEST_LINE);
+    long.map(Into::into).collect()
 }
 
 #[cfg(test)]
@@ -118,5 +140,35 @@ mod tests {
         assert_eq!(hidden.message.as_ref(), "login with ••• failed");
         assert_eq!(hidden.outputs.first().unwrap().value.to_json(), r#"{"a":["x ••• y"],"•••":1}"#);
         assert!(!format!("{hidden:?} {secrets:?}").contains("hunter2"));
+    }
+
+    /// R-B9: what guests write is cut into lines before anybody can see that they belong together.
+    #[test]
+    fn lines_of_a_secret_are_hidden_where_they_stand_alone() {
+        let mut secrets = Secrets::default();
+        secrets.insert("tls", "key", "-----BEGIN-----\r\n  MIIEvQIBADAN\n}\n-----END-----");
+        let rows = [
+            ("key: MIIEvQIBADAN.", "key: •••."),
+            ("-----BEGIN-----", "•••"),
+            (r"-----BEGIN-----\nMIIEvQIBADAN\n", r"•••\n•••\n"),
+            ("{ a }", "{ a }"),
+            ("-----BEGIN-----\r\n  MIIEvQIBADAN\n}\n-----END-----", "•••"),
+        ];
+        for (text, expected) in rows {
+            assert_eq!(secrets.hide(text), expected);
+        }
+        // What is passed on is not changed for a line that is no secret by itself.
+        let outcome = Outcome::default().output("o", "-----BEGIN-----");
+        assert_eq!(secrets.hide_in(outcome.clone()).outputs, outcome.outputs);
+    }
+
+    #[test]
+    fn a_secret_within_another_leaves_nothing_of_it() {
+        let mut secrets = Secrets::default();
+        secrets.insert("a", "user", "admin");
+        secrets.insert("b", "url", "db://admin:pw@host");
+        assert_eq!(secrets.hide("at db://admin:pw@host as admin"), "at ••• as •••");
+        secrets.insert("b", "url", "other");
+        assert_eq!(secrets.hide("other, db://admin:pw@host"), "•••, db://•••:pw@host");
     }
 }

@@ -47,6 +47,8 @@ pub(crate) struct Shared {
     pub(crate) closed: AtomicBool,
     /// Runs driven so far: tells those apart that were submitted at one instant.
     pub(crate) driven: AtomicU64,
+    /// How many bytes of each attempt's log are kept.
+    pub(crate) kept_log: usize,
 }
 
 impl Shared {

@@ -1,8 +1,11 @@
 //! Hearing what a run does while it does it: its journal, and what its guests say.
 
-use std::sync::{
-    Arc, Mutex, PoisonError,
-    atomic::{AtomicBool, Ordering},
+use std::{
+    borrow::Cow,
+    sync::{
+        Arc, Mutex, PoisonError,
+        atomic::{AtomicBool, Ordering},
+    },
 };
 
 use phasm_engine::{
@@ -15,7 +18,9 @@ use tokio::sync::mpsc;
 
 use crate::{
     executor::{Level, Observer},
+    logbook::Logbook,
     secrets::Secrets,
+    store::AttemptLog,
 };
 
 /// Something a watcher hears.
@@ -99,45 +104,50 @@ impl Watchers {
     }
 }
 
-/// Hears one attempt for the watchers.
+/// Hears one attempt for the watchers, and for its run.
 pub(crate) struct Ear {
     watchers: Watchers,
     task: Arc<str>,
-    attempt: u32,
+    fence: Fence,
     secrets: Secrets,
+    book: Logbook,
 }
 
 impl Ear {
-    pub(crate) fn new(watchers: Watchers, run: &Run, fence: Fence, secrets: &Secrets) -> Self {
+    /// `kept` is how many bytes of the log are kept with the run.
+    pub(crate) fn new(watchers: Watchers, run: &Run, fence: Fence, secrets: &Secrets, kept: usize) -> Self {
         let task = run.task(fence.task).map(|task| run.path(task)).unwrap_or_default().into();
-        Self { watchers, task, attempt: fence.attempt, secrets: secrets.clone() }
+        Self { watchers, task, fence, secrets: secrets.clone(), book: Logbook::new(kept) }
     }
 
-    fn clean(&self, text: &str) -> String {
-        self.secrets.hide(text).unwrap_or_else(|| text.to_owned())
+    /// What is to be kept of the attempt, which is over, if it wrote anything.
+    pub(crate) fn close(&self) -> Option<AttemptLog> {
+        self.book.close(self.fence)
     }
 }
 
 impl Observer for Ear {
     fn log(&self, level: Level, text: &str) {
+        let text = self.hide(text);
+        self.book.write(level, &text);
         if self.watchers.any() {
-            let (task, attempt) = (Arc::clone(&self.task), self.attempt);
-            self.watchers.send(&Notice::Log(Arc::new(LogLine {
-                task,
-                attempt,
-                level,
-                text: self.clean(text),
-            })));
+            let (task, attempt) = (Arc::clone(&self.task), self.fence.attempt);
+            let line = LogLine { task, attempt, level, text: text.into_owned() };
+            self.watchers.send(&Notice::Log(Arc::new(line)));
         }
     }
 
     fn progress(&self, fraction: Option<f64>, text: &str) {
         if self.watchers.any() {
-            let (task, attempt) = (Arc::clone(&self.task), self.attempt);
-            let note = ProgressNote { task, attempt, fraction, text: self.clean(text) };
+            let (task, attempt) = (Arc::clone(&self.task), self.fence.attempt);
+            let note = ProgressNote { task, attempt, fraction, text: self.hide(text).into_owned() };
             self.watchers.send(&Notice::Progress(Arc::new(note)));
         }
     }
 
     fn activity(&self) {}
+
+    fn hide<'t>(&self, text: &'t str) -> Cow<'t, str> {
+        self.secrets.hide(text)
+    }
 }

@@ -15,6 +15,7 @@ mod kept;
 mod list;
 #[cfg(unix)]
 mod live;
+mod logs;
 mod named;
 mod parameters;
 mod places;
@@ -73,6 +74,7 @@ enum Command {
     List(list::ListArguments),
     Get(get::GetArguments),
     Events(events::EventsArguments),
+    Logs(logs::LogsArguments),
     #[command(
         subcommand,
         after_help = "Examples:\n  phasm plugin new greet\n  phasm plugin build plugins/greet\n  phasm plugin list\n  \
@@ -96,6 +98,7 @@ fn main() -> ExitCode {
         Command::List(arguments) => list::list(&arguments, &screen),
         Command::Get(arguments) => get::get(&arguments, &screen),
         Command::Events(arguments) => events::events(&arguments, &screen),
+        Command::Logs(arguments) => logs::logs(&arguments, log_level, &screen),
         Command::Plugin(command) => plugin::plugin(&command, &screen),
     };
     done.unwrap_or_else(|failure| failure.report(&screen)).into()

@@ -20,7 +20,7 @@ mod words;
 pub use cursor::{Cursor, Located, Name, Site};
 pub use duplicates::check_duplicates;
 pub use duration::{PAUSE, SECONDS, TIMEOUT, timeout};
-pub use number::{FRACTION, POSITIVE, SIZE, as_whole, count, parse_size, whole};
+pub use number::{FRACTION, POSITIVE, SIZE, SIZE_OR_0, as_whole, count, parse_size, whole};
 pub use object::Object;
 pub use plain::{BOOLEAN, IGNORED, SOME_TEXT, TEXT, TEXTS, Words, word};
 pub use report::{MOST as MOST_PROBLEMS, Report, more};

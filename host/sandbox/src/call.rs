@@ -106,10 +106,10 @@ fn remaining_ms(deadline: Instant) -> u64 {
 
 /// The engine's view of what the guest returned, or of why it did not.
 fn conclude(result: wasmtime::Result<bindings::Outcome>, guest: &Guest, limits: &Limits) -> Outcome {
-    let panic = guest.transcript.finish();
+    let said = guest.transcript.finish();
     let mut outcome = match result {
         Ok(returned) => read(returned, limits).unwrap_or_else(Outcome::error),
-        Err(error) => fault::outcome(&error, panic, limits),
+        Err(error) => fault::outcome(&error, &said, limits),
     };
     if !matches!(outcome.code, code::SUCCEEDED | code::SUSPENDED) {
         outcome.message = guest.refused.explain(outcome.message);

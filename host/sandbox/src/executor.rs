@@ -1,6 +1,6 @@
 //! Whoever does a task's work: the sandbox, or a test's fake.
 
-use std::{future::Future, pin::Pin, sync::Arc, time::Instant};
+use std::{borrow::Cow, future::Future, pin::Pin, sync::Arc, time::Instant};
 
 use phasm_engine::{outcome::Outcome, value::Value};
 
@@ -61,6 +61,23 @@ pub enum Level {
     Error,
 }
 
+impl Level {
+    /// The finest first.
+    pub const ALL: [Self; 5] = [Self::Trace, Self::Debug, Self::Info, Self::Warn, Self::Error];
+
+    /// As a word, in lower case.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Trace => "trace",
+            Self::Debug => "debug",
+            Self::Info => "info",
+            Self::Warn => "warn",
+            Self::Error => "error",
+        }
+    }
+}
+
 /// Hears what an attempt says while it runs.
 pub trait Observer: Send + Sync {
     /// One log line.
@@ -69,6 +86,10 @@ pub trait Observer: Send + Sync {
     fn progress(&self, fraction: Option<f64>, text: &str);
     /// A sign of life: heartbeat, output line, completed host call. `log` and `progress` imply it.
     fn activity(&self);
+    /// `text` without what nobody may read. Whoever cuts text asks for this first, as half a secret is not recognised.
+    fn hide<'t>(&self, text: &'t str) -> Cow<'t, str> {
+        text.into()
+    }
 }
 
 /// Does one task's work.

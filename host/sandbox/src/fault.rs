@@ -4,25 +4,27 @@ use phasm_engine::outcome::Outcome;
 use wasmtime::{Error, Trap};
 use wasmtime_wasi::I32Exit;
 
-use super::limits::{Exceeded, Limits, Size};
+use super::{
+    last_words::LastWords,
+    limits::{Exceeded, Limits, Size},
+};
 
-/// The outcome of a call that ended with `error`; `panic` is what the guest said about it, if anything.
-pub(super) fn outcome(error: &Error, panic: Option<String>, limits: &Limits) -> Outcome {
+/// The outcome of a call that ended with `error`; `said` is what the guest said before.
+pub(super) fn outcome(error: &Error, said: &LastWords, limits: &Limits) -> Outcome {
     if let Some(exceeded) = error.downcast_ref::<Exceeded>() {
         return Outcome::error(exceeded.to_string());
     }
     if let Some(I32Exit(status)) = error.downcast_ref() {
-        return Outcome::error(format!(
-            "the guest exited with status {status} instead of returning an outcome"
-        ));
+        let exited = format!("the guest exited with status {status} instead of returning an outcome");
+        return Outcome::error(said.follow(exited));
     }
     match error.downcast_ref::<Trap>() {
         Some(Trap::Interrupt) => timeout(),
         Some(Trap::StackOverflow) => {
             Outcome::error(format!("stack overflow: limit of {} reached", Size(limits.stack)))
         }
-        Some(trap) => Outcome::error(panic.unwrap_or_else(|| trapped(&trap.to_string()))),
-        None => Outcome::error(panic.unwrap_or_else(|| other(error, limits))),
+        Some(trap) => Outcome::error(said.explain(trapped(&trap.to_string()))),
+        None => Outcome::error(other(error, said, limits)),
     }
 }
 
@@ -38,13 +40,13 @@ pub(super) fn host_fault(panic: &(dyn std::any::Any + Send)) -> Outcome {
     Outcome::error(format!("host fault: {text}"))
 }
 
-fn other(error: &Error, limits: &Limits) -> String {
+fn other(error: &Error, said: &LastWords, limits: &Limits) -> String {
     let cause = error.root_cause().to_string();
     // The type of this error is private to wasmtime.
     if cause.contains("fuel allocated for hostcalls has been exhausted") {
         return transferred(error, limits);
     }
-    trapped(&cause)
+    said.explain(trapped(&cause))
 }
 
 fn trapped(cause: &str) -> String {
@@ -70,29 +72,42 @@ mod tests {
     #[test]
     fn every_cause_is_named() {
         let limits = Limits::default();
-        let panic = || Some("guest panicked at src/lib.rs:1:2: oh".to_owned());
-        let rows: [(Error, Option<String>, i32, &str); 8] = [
-            (Trap::Interrupt.into(), None, code::TIMEOUT, "stopped at its deadline"),
-            (Trap::StackOverflow.into(), None, code::ERROR, "stack overflow: limit of 512 KiB reached"),
-            (Trap::IntegerDivisionByZero.into(), None, code::ERROR, "trap: integer divide by zero"),
+        let rows: [(Error, &str, i32, &str); 10] = [
+            (Trap::Interrupt.into(), "", code::TIMEOUT, "stopped at its deadline"),
+            (Trap::StackOverflow.into(), "", code::ERROR, "stack overflow: limit of 512 KiB reached"),
+            (Trap::IntegerDivisionByZero.into(), "", code::ERROR, "trap: integer divide by zero"),
+            (
+                Trap::IntegerDivisionByZero.into(),
+                "dividing",
+                code::ERROR,
+                "trap: integer divide by zero; the guest said: dividing",
+            ),
             (
                 Trap::UnreachableCodeReached.into(),
-                panic(),
+                "a panicked at src/lib.rs:1:2: oh",
                 code::ERROR,
                 "guest panicked at src/lib.rs:1:2: oh",
             ),
-            (Exceeded::Memory(65_536).into(), panic(), code::ERROR, "memory limit of 64 KiB reached"),
-            (Exceeded::Log(1 << 20).into(), None, code::ERROR, "log over its limit of 1 MiB"),
+            (Exceeded::Memory(65_536).into(), "oh", code::ERROR, "memory limit of 64 KiB reached"),
+            (Exceeded::Log(1 << 20).into(), "", code::ERROR, "log over its limit of 1 MiB"),
             (
                 I32Exit(1).into(),
-                None,
+                "",
                 code::ERROR,
                 "the guest exited with status 1 instead of returning an outcome",
             ),
-            (Error::msg("pipe burst"), None, code::ERROR, "trap: pipe burst"),
+            (
+                I32Exit(2).into(),
+                "panic: oh",
+                code::ERROR,
+                "the guest exited with status 2 instead of returning an outcome; the guest said: panic: oh",
+            ),
+            (Error::msg("pipe burst"), "", code::ERROR, "trap: pipe burst"),
         ];
-        for (error, panic, code, message) in rows {
-            let outcome = outcome(&error, panic, &limits);
+        for (error, line, code, message) in rows {
+            let mut said = LastWords::default();
+            said.hear(line);
+            let outcome = outcome(&error, &said, &limits);
             assert_eq!((outcome.code, &*outcome.message), (code, message));
         }
     }

@@ -54,6 +54,7 @@ mod files;
 mod grants;
 mod guest;
 mod key;
+mod last_words;
 mod limits;
 mod pool;
 mod program;

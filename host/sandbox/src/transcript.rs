@@ -17,11 +17,18 @@ use wasmtime_wasi::{
     p2::{OutputStream, Pollable, StreamError, StreamResult},
 };
 
-use super::limits::{Exceeded, Limits};
+use super::{
+    last_words::LastWords,
+    limits::{Exceeded, Limits},
+};
 use crate::executor::{Level, Observer};
 
 /// The most a guest may write to a standard stream in one call.
 const PERMIT: usize = 64 * 1024;
+
+/// What is kept of a line beyond the longest that is passed on: a secret of up to this size is recognised where the line is
+/// cut.
+const BEYOND: usize = 64 * 1024;
 
 /// One attempt's voice. Every line reaches the observer at once; the text in all is limited.
 pub(super) struct Transcript {
@@ -31,7 +38,7 @@ pub(super) struct Transcript {
     longest_line: usize,
     stdout: Mutex<Lines>,
     stderr: Mutex<Lines>,
-    panic: Mutex<Panic>,
+    last_words: Mutex<LastWords>,
 }
 
 impl Transcript {
@@ -43,13 +50,14 @@ impl Transcript {
             longest_line: usize::try_from(limits.line).unwrap_or(usize::MAX),
             stdout: Mutex::default(),
             stderr: Mutex::default(),
-            panic: Mutex::default(),
+            last_words: Mutex::default(),
         }
     }
 
     /// Passes `text` on, one call for each of its lines.
     pub(super) fn log(&self, level: Level, text: &str) -> Result<(), Exceeded> {
         self.charge(text.len() + 1)?;
+        let text = self.observer.hide(text);
         // `lines` knows none in an empty text, but saying nothing is a sign of life too.
         for line in text.lines().chain(text.is_empty().then_some("")) {
             self.observer.log(level, cut(line, self.longest_line));
@@ -61,6 +69,7 @@ impl Transcript {
     pub(super) fn progress(&self, fraction: Option<f64>, text: &str) -> Result<(), Exceeded> {
         self.charge(text.len())?;
         let fraction = fraction.filter(|f| f.is_finite()).map(|f| f.clamp(0.0, 1.0));
+        let text = self.observer.hide(text);
         self.observer.progress(fraction, cut(text.lines().next().unwrap_or_default(), self.longest_line));
         Ok(())
     }
@@ -70,31 +79,40 @@ impl Transcript {
         self.observer.activity();
     }
 
-    /// Passes on what standard output and error still hold without a line's end, and tells what the guest said when it
-    /// panicked.
-    pub(super) fn finish(&self) -> Option<String> {
+    /// Passes on what standard output and error still hold without a line's end, and tells what the guest said last on
+    /// standard error.
+    pub(super) fn finish(&self) -> LastWords {
         for stream in [Standard::Output, Standard::Error] {
             let rest = std::mem::take(&mut lock(self.lines(stream)).partial);
             if !rest.is_empty() {
                 self.line(stream, &rest);
             }
         }
-        lock(&self.panic).said()
+        std::mem::take(&mut lock(&self.last_words))
     }
 
     fn write(&self, stream: Standard, bytes: &[u8]) -> Result<(), Exceeded> {
         self.charge(bytes.len())?;
-        lock(self.lines(stream)).push(bytes, self.longest_line, |line| self.line(stream, line));
+        lock(self.lines(stream)).push(bytes, self.room(), |line| self.line(stream, line));
         Ok(())
     }
 
+    /// How many bytes of a line are held until it ends.
+    fn room(&self) -> usize {
+        self.longest_line.saturating_add(BEYOND)
+    }
+
     fn line(&self, stream: Standard, line: &[u8]) {
+        let whole = line.len() < self.room();
         let line = String::from_utf8_lossy(line);
-        let line = line.trim_end_matches('\r');
+        let line = self.observer.hide(line.trim_end_matches('\r'));
+        // The end of what is held of a longer line may be the beginning of a secret.
+        let sure = if whole { line.len() } else { line.len().saturating_sub(BEYOND) };
+        let line = cut(&line, self.longest_line.min(sure));
         match stream {
             Standard::Output => self.observer.log(Level::Info, line),
             Standard::Error => {
-                lock(&self.panic).hear(line);
+                lock(&self.last_words).hear(line);
                 self.observer.log(Level::Warn, line);
             }
         }
@@ -120,7 +138,7 @@ fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
 }
 
 /// At most `longest` bytes of `text`, at a character's edge.
-fn cut(text: &str, longest: usize) -> &str {
+pub(super) fn cut(text: &str, longest: usize) -> &str {
     text.get(..text.floor_char_boundary(longest)).unwrap_or(text)
 }
 
@@ -131,48 +149,17 @@ struct Lines {
 }
 
 impl Lines {
-    /// Adds `bytes` and passes each line that is complete, or too long to wait for its end, to `line`.
-    fn push(&mut self, mut bytes: &[u8], longest: usize, mut line: impl FnMut(&[u8])) {
-        let longest = longest.max(1);
-        while !bytes.is_empty() {
-            let room = longest.saturating_sub(self.partial.len());
-            // One more than fits may be the line's end.
-            let end = bytes.iter().take(room + 1).position(|b| *b == b'\n');
-            let (text, rest) = bytes.split_at(end.unwrap_or(room.min(bytes.len())));
-            self.partial.extend_from_slice(text);
-            bytes = if end.is_some() { rest.get(1..).unwrap_or_default() } else { rest };
-            if end.is_some() || !bytes.is_empty() {
+    /// Adds `bytes` and passes each line that is complete to `line`: of a line the first `room` bytes.
+    fn push(&mut self, bytes: &[u8], room: usize, mut line: impl FnMut(&[u8])) {
+        let mut parts = bytes.split(|b| *b == b'\n').peekable();
+        while let Some(part) = parts.next() {
+            let left = room.saturating_sub(self.partial.len());
+            self.partial.extend_from_slice(part.get(..left).unwrap_or(part));
+            if parts.peek().is_some() {
                 line(&self.partial);
                 self.partial.clear();
             }
         }
-    }
-}
-
-/// The message of a Rust guest's panic, as it appears on standard error.
-#[derive(Default)]
-struct Panic {
-    text: String,
-    over: bool,
-}
-
-impl Panic {
-    const LONGEST: usize = 1024;
-
-    fn hear(&mut self, line: &str) {
-        if let Some((_, place)) = line.split_once(" panicked at ") {
-            *self = Self { text: place.to_owned(), over: false };
-        } else if !self.text.is_empty() && !self.over {
-            self.over = line.starts_with("note: ") || line.is_empty() || self.text.len() > Self::LONGEST;
-            if !self.over {
-                self.text.push(' ');
-                self.text.push_str(line);
-            }
-        }
-    }
-
-    fn said(&self) -> Option<String> {
-        (!self.text.is_empty()).then(|| format!("guest panicked at {}", cut(&self.text, Self::LONGEST)))
     }
 }
 
@@ -241,18 +228,21 @@ impl AsyncWrite for Stream {
 
 #[cfg(test)]
 mod tests {
+    use std::borrow::Cow;
+
     use super::*;
 
     #[test]
     fn a_byte_stream_becomes_lines_however_it_is_cut() {
-        let rows: [(&[&str], &[&str], &str); 7] = [
+        let rows: [(&[&str], &[&str], &str); 8] = [
             (&["a\nb\n"], &["a", "b"], ""),
             (&["a", "b\n", "c"], &["ab"], "c"),
             (&["\n\n"], &["", ""], ""),
             (&["12345678\n"], &["12345678"], ""),
             (&["12345678", "\n"], &["12345678"], ""),
-            (&["123456789\n"], &["12345678", "9"], ""),
-            (&["12345678123456781"], &["12345678", "12345678"], "1"),
+            (&["123456789\na"], &["12345678"], "a"),
+            (&["1234567812345678", "1\nb\n"], &["12345678", "b"], ""),
+            (&["1234567812345678"], &[], "12345678"),
         ];
         for (writes, expected, rest) in rows {
             let (mut lines, mut seen) = (Lines::default(), Vec::new());
@@ -264,22 +254,58 @@ mod tests {
         }
     }
 
+    /// Knows the secret `hunter2`.
+    #[derive(Default)]
+    struct Keeper(Mutex<Vec<String>>);
+
+    impl Observer for Keeper {
+        fn log(&self, _: Level, text: &str) {
+            lock(&self.0).push(text.to_owned());
+        }
+
+        fn progress(&self, _: Option<f64>, text: &str) {
+            lock(&self.0).push(text.to_owned());
+        }
+
+        fn activity(&self) {}
+
+        fn hide<'t>(&self, text: &'t str) -> Cow<'t, str> {
+            text.replace("hunter2", "*").into()
+        }
+    }
+
+    /// R-B9: half a secret is not recognised any more.
+    #[test]
+    fn secrets_are_hidden_before_lines_are_cut() {
+        let limits = Limits { line: 8, ..Limits::default() };
+        let beyond = "x".repeat(BEYOND);
+        let rows: [(&[&str], &str); 5] = [
+            (&["12345hunter2\n"], "12345*"),
+            (&["12345hun", "ter2"], "12345*"),
+            // Of lines longer than what is held, all that could be the beginning of a secret is left out.
+            (&["12345hun", "ter2", &beyond, &beyond, "\n"], "12"),
+            (&[&"hunter2".repeat(20_000), "\n"], ""),
+            (&[&beyond, "1234hunter2\n"], "xxxxxxxx"),
+        ];
+        for (writes, expected) in rows {
+            let keeper = Arc::new(Keeper::default());
+            let transcript = Transcript::new(Arc::clone(&keeper) as _, &limits);
+            writes.iter().for_each(|text| transcript.write(Standard::Error, text.as_bytes()).unwrap());
+            let said = transcript.finish().explain("trap".to_owned());
+            assert_eq!(*lock(&keeper.0), [expected], "{writes:?}");
+            assert_eq!(said.strip_prefix("trap; the guest said: ").unwrap_or_default(), expected);
+        }
+        let keeper = Arc::new(Keeper::default());
+        let transcript = Transcript::new(Arc::clone(&keeper) as _, &limits);
+        transcript.log(Level::Info, "a\n12345hunter2").unwrap();
+        transcript.progress(None, "12345hunter2").unwrap();
+        assert_eq!(*lock(&keeper.0), ["a", "12345*", "12345*"]);
+    }
+
     #[test]
     fn text_is_cut_at_a_characters_edge() {
         for (text, longest, expected) in [("abc", 8, "abc"), ("abc", 2, "ab"), ("aé", 2, "a"), ("", 0, "")] {
             assert_eq!(cut(text, longest), expected);
         }
-    }
-
-    #[test]
-    fn a_panic_is_heard_with_its_place_and_words() {
-        let mut panic = Panic::default();
-        assert_eq!(panic.said(), None);
-        for line in
-            ["", "thread '<unnamed>' (1) panicked at src/lib.rs:7:9:", "no such fruit", "note: run with", "x"]
-        {
-            panic.hear(line);
-        }
-        assert_eq!(panic.said().unwrap(), "guest panicked at src/lib.rs:7:9: no such fruit");
     }
 }

@@ -2,18 +2,19 @@
 
 use std::num::NonZeroUsize;
 
-use phasm_engine::form::{Field, Form, Object, SIZE, Table, whole};
+use phasm_engine::form::{Field, Form, Object, SIZE, SIZE_OR_0, Table, whole};
 
 use crate::sandbox::Limits;
 
 static TABLE: Table = Table::closed(
     "limits",
-    "What every guest may use. Sizes are bytes or text such as `64 MiB`, `64Mi` or `64 MB`; all values are above 0.",
+    "What every guest may use. Sizes are bytes or text such as `64 MiB`, `64Mi` or `64 MB`; all values are above 0, but for `kept-log`.",
     &[
         &MEMORY,
         &STACK,
         &OUTPUT,
         &LOG,
+        &KEPT_LOG,
         &LINE,
         &HOSTCALL,
         &RANDOM,
@@ -39,6 +40,12 @@ static STACK: Field<u64> = Field::optional("stack", SIZE, "Stack of the guest's 
 static OUTPUT: Field<u64> =
     Field::optional("output", SIZE, "Outputs, message and detail of an attempt together.").or("8 MiB");
 static LOG: Field<u64> = Field::optional("log", SIZE, "Log text of an attempt.").or("1 MiB");
+static KEPT_LOG: Field<u64> = Field::optional(
+    "kept-log",
+    SIZE_OR_0,
+    "The end of an attempt's log that a store keeps for `phasm logs`: at most 16 MiB, with 0 nothing.",
+)
+.or("64 KiB");
 static LINE: Field<u64> = Field::optional("line", SIZE, "One log line; the rest is cut off.").or("8 KiB");
 static HOSTCALL: Field<u64> =
     Field::optional("hostcall", SIZE, "What a guest hands to the host in one call.").or("16 MiB");
@@ -64,6 +71,7 @@ static THREADS: Field<u32> =
 #[derive(Default)]
 pub(super) struct Limited {
     pub(super) limits: Limits,
+    pub(super) kept_log: Option<u64>,
     pub(super) slots: Option<u32>,
     pub(super) threads: Option<NonZeroUsize>,
 }
@@ -97,7 +105,8 @@ impl Limited {
         ];
         counts.into_iter().for_each(|(field, limit)| replace(limit, object.optional(field)));
         let threads = object.optional(&THREADS).and_then(|threads| NonZeroUsize::new(threads as usize));
-        Self { limits, slots: object.optional(&SLOTS), threads }
+        let kept_log = object.optional(&KEPT_LOG);
+        Self { limits, kept_log, slots: object.optional(&SLOTS), threads }
     }
 }
 

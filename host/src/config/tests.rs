@@ -39,6 +39,7 @@ output = 1000
 table-elements = 10
 slots = 7
 threads = 3
+kept-log = 0
 "#;
     let config = parse_at(dir.path(), text).unwrap();
     assert_eq!(config.warnings, []);
@@ -59,6 +60,7 @@ threads = 3
     assert_eq!((config.limits.memory, config.limits.output), (32 << 20, 1000));
     assert_eq!((config.limits.table_elements, config.limits.stack), (10, limits.stack));
     assert_eq!((config.slots, config.threads.map(NonZeroUsize::get)), (Some(7), Some(3)));
+    assert_eq!(config.kept_log, Some(0));
     config.create_dirs().unwrap();
     assert!(dir.path().join("out").is_dir());
 }
@@ -85,6 +87,7 @@ db = { p = { env = "A", file = "b" }, q = {} }
 memory = "64 megs"
 slots = 0
 log = -1
+kept-log = "0"
 memroy = 1
 "#;
     let problems = parse(text).unwrap_err();
@@ -104,7 +107,8 @@ memroy = 1
             "P037 11:10 limits.memory",
             "P015 12:9 limits.slots",
             "P037 13:7 limits.log",
-            "P011 14:1 limits.memroy",
+            "P037 14:12 limits.kept-log",
+            "P011 15:1 limits.memroy",
         ]
     );
     let hints: Vec<_> = problems.iter().filter_map(|p| p.hint.as_deref()).collect();
@@ -159,10 +163,11 @@ fn documented_defaults_are_the_limits() {
     let defaults = schema["$defs"]["limits"]["properties"].as_object().unwrap().iter();
     let written: String =
         defaults.filter_map(|(name, limit)| Some(format!("{name} = {}\n", limit.get("default")?))).collect();
-    assert_eq!(written.lines().count(), 15, "{written}");
+    assert_eq!(written.lines().count(), 16, "{written}");
     let config = parse(&format!("[limits]\n{written}")).unwrap();
     let standard = SandboxConfig::default();
     assert_eq!((config.limits, config.slots), (standard.limits, Some(standard.slots)));
+    assert_eq!(config.kept_log, Some(crate::logbook::KEPT_LOG as u64));
 }
 
 #[test]

@@ -21,6 +21,7 @@ use crate::{
     clock::Clock,
     dispatcher::Dispatcher,
     executor::Executor,
+    logbook::{KEPT_LOG, MOST_KEPT_LOG},
     plugins::{self, Plugins},
     registry::Registry,
     sandbox::{Grants, Key, Limits, Sandbox, SandboxConfig, SandboxError},
@@ -62,11 +63,12 @@ pub struct HostBuilder {
     secrets: Secrets,
     vars: Map,
     allow_missing: bool,
+    kept_log: Option<usize>,
     patience: Option<Duration>,
 }
 
 impl HostBuilder {
-    /// Keeps runs in `store`; without it, in memory.
+    /// Keeps runs in `store`; without it, in memory, and nothing of what attempts write.
     #[must_use]
     pub fn store(mut self, store: Arc<dyn Store>) -> Self {
         self.store = Some(store);
@@ -151,6 +153,13 @@ impl HostBuilder {
         self
     }
 
+    /// How many bytes a store keeps of what each attempt writes, 0 for none: 64 KiB unless this is said, 16 MiB at most.
+    #[must_use]
+    pub fn kept_log(mut self, bytes: u64) -> Self {
+        self.kept_log = Some(usize::try_from(bytes).unwrap_or(MOST_KEPT_LOG).min(MOST_KEPT_LOG));
+        self
+    }
+
     /// Runs documents whose executors are not installed or cannot be used: their attempts end with code 3. By default such
     /// documents have problems.
     #[must_use]
@@ -199,6 +208,9 @@ impl HostBuilder {
         };
         let slots = self.slots.unwrap_or(DEFAULT_SLOTS).min(room);
         let dispatcher = Dispatcher::new(slots, executor, guests, engine, clock);
+        let kept_log = self.kept_log.unwrap_or(KEPT_LOG);
+        // What a store keeps that only this host has, nobody asks for: it would take memory for nothing.
+        let kept_here = if self.store.is_some() { kept_log } else { 0 };
         let store = self.store.unwrap_or_else(|| Arc::new(Memory::default()));
         let shared = Arc::new(Shared {
             store,
@@ -207,6 +219,7 @@ impl HostBuilder {
             secrets: self.secrets,
             registry: Registry::default(),
             host: HostId::unique(),
+            kept_log: kept_here,
             plugins,
             control: control.handle().clone(),
             due: Arc::default(),
@@ -217,6 +230,7 @@ impl HostBuilder {
         let host = Host {
             shared,
             allow_missing: self.allow_missing,
+            kept_log,
             facts: facts(self.vars),
             control: Control(Some(control)),
         };

@@ -26,7 +26,7 @@ use std::{
 };
 
 use phasm_engine::time::Timestamp;
-use tokio::sync::{oneshot, watch};
+use tokio::sync::oneshot;
 
 pub use self::reader::SqliteReader;
 use self::{
@@ -49,7 +49,6 @@ pub struct Sqlite {
     // Dropped in this order: the last connection to close folds the log into the file, which a reader cannot.
     reader: SqliteReader,
     writer: Worker<Box<dyn Job>>,
-    changed: Arc<watch::Sender<()>>,
     _lock: Lock,
 }
 
@@ -74,8 +73,7 @@ impl Sqlite {
         })?;
         let writer = Writer::new(connection, Arc::clone(&path))?;
         let writer = Worker::spawn("phasm-store-write", &path, move |queue| writer.run(&queue))?;
-        let changed = Arc::new(watch::Sender::new(()));
-        Ok(Self { reader: SqliteReader::beside(path)?, writer, changed, _lock: lock })
+        Ok(Self { reader: SqliteReader::beside(path)?, writer, _lock: lock })
     }
 
     /// Posts a letter to a run of the store in `path`, beside the process that holds it.
@@ -108,17 +106,7 @@ impl Sqlite {
         &self,
         work: impl FnMut(&mut Group<'_>) -> Result<(T, usize), Fault> + Send + 'static,
     ) -> Pending<T> {
-        let (job, answered) = writer::job(work, None);
-        self.writer.send(job);
-        later(answered)
-    }
-
-    /// As `write`, for what others want to know of.
-    fn tell<T: Send + 'static>(
-        &self,
-        work: impl FnMut(&mut Group<'_>) -> Result<(T, usize), Fault> + Send + 'static,
-    ) -> Pending<T> {
-        let (job, answered) = writer::job(work, Some(Arc::clone(&self.changed)));
+        let (job, answered) = writer::job(work);
         self.writer.send(job);
         later(answered)
     }
@@ -163,9 +151,7 @@ impl Store for Sqlite {
         replies: Vec<Reply>,
     ) -> Pending<()> {
         let lease = lease.clone();
-        let answers = !replies.is_empty();
-        let work = move |group: &mut Group<'_>| Ok(((), group.append(&lease, status, &record, &replies)?));
-        if answers { self.tell(work) } else { self.write(work) }
+        self.write(move |group| Ok(((), group.append(&lease, status, &record, &replies)?)))
     }
 
     fn claim(&self, wanted: Wanted) -> Pending<Vec<Lease>> {
@@ -179,7 +165,7 @@ impl Store for Sqlite {
 
     fn release(&self, lease: &Lease, wake_at: Option<Timestamp>) -> Pending<()> {
         let lease = lease.clone();
-        self.tell(move |group| Ok((claims::release(group, &lease, wake_at)?, 0)))
+        self.write(move |group| Ok((claims::release(group, &lease, wake_at)?, 0)))
     }
 
     fn next_due(&self, wanted: Wanted) -> Pending<Option<Timestamp>> {
@@ -193,11 +179,7 @@ impl Store for Sqlite {
 
     fn post(&self, run_id: &str, body: Vec<u8>) -> Pending<u64> {
         let run_id = Arc::from(run_id);
-        self.tell(move |group| Ok((kept::post(group.transaction, &run_id, &body)?, body.len())))
-    }
-
-    fn changed(&self) -> watch::Receiver<()> {
-        self.changed.subscribe()
+        self.write(move |group| Ok((kept::post(group.transaction, &run_id, &body)?, body.len())))
     }
 
     fn mail(&self, lease: &Lease) -> Pending<Vec<Letter>> {
@@ -207,7 +189,7 @@ impl Store for Sqlite {
 
     fn reply(&self, lease: &Lease, replies: Vec<Reply>) -> Pending<()> {
         let lease = lease.clone();
-        self.tell(move |group| {
+        self.write(move |group| {
             let run = group.leased(&lease)?.run;
             Ok((group.reply(run, &replies)?, 0))
         })

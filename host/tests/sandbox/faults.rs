@@ -35,6 +35,10 @@ async fn every_misbehaviour_has_its_code_and_names_its_cause() {
         ("bad-text", "trap: invalid utf-8 sequence of 1 bytes from index 0"),
         ("wild-pointer", "trap: pointer out of bounds of memory"),
         ("panic", "guest panicked at src/lib.rs:7:9: no such fruit"),
+        (
+            "assert",
+            "trap: wasm `unreachable` instruction executed; the guest said: main.c:7: work Assertion failed: fruit > 0",
+        ),
         ("exit", "the guest exited with status 1 instead of returning an outcome"),
         ("timers", "trap: resource table has no free keys"),
         (

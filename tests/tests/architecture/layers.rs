@@ -9,7 +9,7 @@ const ENGINE: [&str; 10] =
     ["base", "problem", "expr", "form", "knobs", "names", "document", "plan", "event", "run"];
 
 /// The library's: what is kept, then what drives a run, then what whoever embeds it opens.
-const HOST: [&str; 20] = [
+const HOST: [&str; 21] = [
     "clock",
     "secrets",
     "reader",
@@ -18,6 +18,7 @@ const HOST: [&str; 20] = [
     "missing",
     "journal",
     "dispatcher",
+    "logbook",
     "watch",
     "message",
     "letter",

@@ -25,7 +25,7 @@ pub(crate) struct Ran {
 impl Bench {
     pub(crate) fn new() -> Self {
         let bench = Self { dir: tempfile::tempdir().unwrap() };
-        for guest in ["code", "doze", "echo", "linger", "say", "sleep", "nap", "suspend", "trap"] {
+        for guest in ["assert", "code", "doze", "echo", "linger", "say", "sleep", "nap", "suspend", "trap"] {
             bench.write(&format!("plugins/{guest}.wasm"), component(guest));
         }
         bench

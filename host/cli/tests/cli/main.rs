@@ -10,6 +10,7 @@ mod crash;
 mod database;
 mod interrupts;
 mod live;
+mod logs;
 mod plugin;
 mod rerun;
 mod run;

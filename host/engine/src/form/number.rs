@@ -136,6 +136,15 @@ pub const SIZE: Form<u64> = Form::new(size, |defs| {
     })
 });
 
+/// A size in bytes as [`SIZE`], or the number 0.
+pub const SIZE_OR_0: Form<u64> = Form::new(
+    |cursor, report| {
+        let zero = matches!(&cursor.tree.node, TreeNode::Number(number) if as_whole(number) == Some(0));
+        if zero { Some(0) } else { SIZE.read(cursor, report) }
+    },
+    |defs| json!({ "anyOf": [SIZE.schema(defs), { "const": 0 }] }),
+);
+
 fn size(cursor: &Cursor<'_>, report: &Report) -> Option<u64> {
     let size = match &cursor.tree.node {
         TreeNode::Number(number) => {

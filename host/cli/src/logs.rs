@@ -1,0 +1,237 @@
+//! `phasm logs`: what the attempts of a run of a store wrote.
+
+use std::sync::Arc;
+
+use clap::Args;
+use phasm::{
+    engine::{
+        event::TaskId,
+        phase::Phase,
+        run::{Run, TaskRun},
+    },
+    executor::Level,
+    journal,
+    store::{AttemptLog, ReadStore as _, SqliteReader},
+    tasks_named,
+};
+use serde::Serialize;
+
+use super::{
+    drive::runtime,
+    exit::Exit,
+    failure::Failure,
+    hint::Way,
+    screen::Screen,
+    stored::{self, StoreArgument},
+    text,
+    trace::{LogLevel, word},
+};
+
+/// Prints what the attempts of a run wrote, whoever drives it: of each the last 64 KiB, or what `kept-log` of the
+/// configuration says.
+///
+/// What an attempt writes is kept when it ends. What is being executed is not shown, and nothing is followed: the lines of such an
+/// attempt are seen where the run is driven.
+#[derive(Args, Debug)]
+#[command(
+    after_help = "Examples:\n  phasm logs RUN --store runs.db\n  phasm logs @last main/parse --store runs.db\n  \
+                        phasm logs @last main/parse@2 --store runs.db --log-level trace\n  \
+                        phasm logs RUN --store runs.db --json | jq -r '.lines[].text'"
+)]
+pub(super) struct LogsArguments {
+    /// The run: its id, 4 or more characters that only its id begins or ends with, or `@last`.
+    #[arg(value_name = "RUN")]
+    run: String,
+
+    /// Only tasks of this name: `taskName`, `scope/taskName` or the task run's id; with `@2` only their second attempt.
+    #[arg(value_name = "TASK[@ATTEMPT]", value_parser = wanted)]
+    task: Option<Wanted>,
+
+    #[command(flatten)]
+    store: StoreArgument,
+
+    /// Print one JSON object a line for each attempt, with lines of every level.
+    #[arg(long)]
+    json: bool,
+}
+
+/// Whose logs are shown.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Wanted {
+    task: String,
+    attempt: Option<u32>,
+}
+
+fn wanted(text: &str) -> Result<Wanted, String> {
+    let Some((task, attempt)) = text.rsplit_once('@') else {
+        return Ok(Wanted { task: text.to_owned(), attempt: None });
+    };
+    match attempt.parse() {
+        Ok(attempt @ 1..) => Ok(Wanted { task: task.to_owned(), attempt: Some(attempt) }),
+        _ => Err("expected a task, or a task and the number of an attempt such as `parse@2`".to_owned()),
+    }
+}
+
+/// One attempt's log for programs.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Entry<'l> {
+    task: &'l str,
+    #[serde(rename = "taskRunID")]
+    task_run_id: String,
+    attempt: u32,
+    dispatch: u32,
+    phase: Option<Phase>,
+    bytes_cut: u64,
+    lines: Vec<Line<'l>>,
+}
+
+#[derive(Serialize)]
+struct Line<'l> {
+    level: Option<Level>,
+    text: &'l str,
+}
+
+impl<'l> Line<'l> {
+    /// A line as it is kept: its level, and what was written.
+    fn of(line: &'l str) -> Self {
+        let known = |word: &str| Level::ALL.into_iter().find(|level| level.as_str() == word);
+        match line.split_once(' ').and_then(|(word, text)| Some((known(word)?, text))) {
+            Some((level, text)) => Self { level: Some(level), text },
+            None => Self { level: None, text: line },
+        }
+    }
+}
+
+/// Prints logs.
+pub(super) fn logs(arguments: &LogsArguments, log_level: LogLevel, screen: &Screen) -> Result<Exit, Failure> {
+    let LogsArguments { run, task, store, json } = arguments;
+    let way = store.way()?;
+    runtime()?.block_on(async {
+        let (reader, run) = store.find(run).await?;
+        let loaded = reader.load(&run).await.map_err(Into::into);
+        let replayed = loaded.and_then(|records| journal::replay(&run, &records, |_, _, _, _| {}));
+        let run = replayed.map_err(|error| stored::failed(error, &way))?;
+        let mut found = false;
+        for id in tasks(&run, task.as_ref(), &way)? {
+            for log in of_task(&reader, &run, id, task.as_ref()).await? {
+                found = true;
+                let page = if *json { for_programs(&run, &log) } else { for_people(&run, &log, log_level) };
+                if screen.out(&page).is_err() {
+                    // Whoever has stopped reading wants no more.
+                    return Ok(Exit::Done);
+                }
+            }
+        }
+        if !found {
+            screen.err("no attempt that has ended left a log\n");
+        }
+        Ok(Exit::Done)
+    })
+}
+
+/// The task runs that are meant and were tried, in creation order.
+fn tasks(run: &Run, wanted: Option<&Wanted>, way: &Way) -> Result<Vec<TaskId>, Failure> {
+    let tried = |task: &&TaskRun| !task.attempts.is_empty();
+    let Some(Wanted { task, .. }) = wanted else {
+        return Ok(run.tasks().iter().filter(tried).map(|task| task.id).collect());
+    };
+    if tasks_named(run, task).next().is_none() {
+        let all = way.command(&["get", run.id()]);
+        let name = text::clean(task);
+        return Err(Failure::call(format!("run {} has no task `{name}`; all of its tasks: {all}", run.id())));
+    }
+    Ok(tasks_named(run, task).filter(tried).map(|task| task.id).collect())
+}
+
+/// What a task run's attempts wrote, as far as they are meant.
+async fn of_task(
+    reader: &SqliteReader,
+    run: &Run,
+    id: TaskId,
+    wanted: Option<&Wanted>,
+) -> Result<Vec<AttemptLog>, Failure> {
+    let mut logs = reader.logs(run.id(), Some(id.0)).await.map_err(Failure::host)?;
+    if let Some(attempt) = wanted.and_then(|wanted| wanted.attempt) {
+        logs.retain(|log| log.attempt == attempt);
+    }
+    Ok(logs)
+}
+
+/// Where an attempt stands, as far as the journal that was read knows, and the message it ended with.
+fn standing(run: &Run, log: &AttemptLog) -> Option<(Phase, Arc<str>)> {
+    let task = run.task(TaskId(log.task))?;
+    let attempt = task.attempts.iter().find(|attempt| attempt.number == log.attempt)?;
+    Some((attempt.phase, Arc::clone(&attempt.message)))
+}
+
+fn path(run: &Run, log: &AttemptLog) -> String {
+    run.task(TaskId(log.task)).map(|task| run.path(task)).unwrap_or_default()
+}
+
+/// A heading, and below it the lines that are not below `least`.
+fn for_people(run: &Run, log: &AttemptLog, least: LogLevel) -> String {
+    let name = text::bold(format_args!("{}@{}", path(run, log), log.attempt));
+    let stands = standing(run, log)
+        .map(|(phase, message)| format!(" {}{}", text::phase(phase), text::after(": ", &message)));
+    let mut page = format!("{name}{}\n", stands.unwrap_or_default());
+    if log.cut > 0 {
+        page += &format!("  {}\n", text::dim(format_args!("… {} bytes before are not kept", log.cut)));
+    }
+    for line in String::from_utf8_lossy(&log.text).lines().map(Line::of) {
+        if line.level.is_none_or(|level| least.shows(level)) {
+            let level = line.level.map(|level| word(level) + " ").unwrap_or_default();
+            page += &format!("  {level}{}\n", text::clean(line.text));
+        }
+    }
+    page
+}
+
+fn for_programs(run: &Run, log: &AttemptLog) -> String {
+    let (path, lines) = (path(run, log), String::from_utf8_lossy(&log.text));
+    let entry = Entry {
+        task: &path,
+        task_run_id: run.task_run_id(TaskId(log.task)),
+        attempt: log.attempt,
+        dispatch: log.dispatch,
+        phase: standing(run, log).map(|(phase, _)| phase),
+        bytes_cut: log.cut,
+        lines: lines.lines().map(Line::of).collect(),
+    };
+    // It has string keys and whole numbers only: this cannot fail.
+    let text = serde_json::to_string(&entry).unwrap_or_default();
+    text::json(&text).into_owned() + "\n"
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_attempt_is_named_behind_its_task() {
+        let named = |task: &str, attempt| Ok(Wanted { task: task.to_owned(), attempt });
+        for (text, expected) in [
+            ("parse", named("parse", None)),
+            ("main/parse@2", named("main/parse", Some(2))),
+            ("main.loop[3]/parse@12", named("main.loop[3]/parse", Some(12))),
+        ] {
+            assert_eq!(wanted(text), expected);
+        }
+        for text in ["parse@", "parse@0", "parse@x", "parse@2@"] {
+            assert!(wanted(text).is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_line_begins_with_its_level() {
+        for (line, level, text) in [
+            ("warn a b", Some(Level::Warn), "a b"),
+            ("info ", Some(Level::Info), ""),
+            ("other text", None, "other text"),
+            ("info", None, "info"),
+        ] {
+            let found = Line::of(line);
+            assert_eq!((found.level, found.text), (level, text));
+        }
+    }
+}
