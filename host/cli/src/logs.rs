@@ -11,7 +11,7 @@ use phasm::{
     },
     executor::Level,
     journal,
-    store::{AttemptLog, ReadStore as _, SqliteReader},
+    store::AttemptLog,
     tasks_named,
 };
 use serde::Serialize;
@@ -21,6 +21,7 @@ use super::{
     exit::Exit,
     failure::Failure,
     hint::Way,
+    kept::Kept,
     screen::Screen,
     stored::{self, StoreArgument},
     text,
@@ -146,7 +147,7 @@ fn tasks(run: &Run, wanted: Option<&Wanted>, way: &Way) -> Result<Vec<TaskId>, F
 
 /// What a task run's attempts wrote, as far as they are meant.
 async fn of_task(
-    reader: &SqliteReader,
+    reader: &Kept,
     run: &Run,
     id: TaskId,
     wanted: Option<&Wanted>,
