@@ -1,6 +1,6 @@
 //! One run that this process drives, as whoever asked for it holds it.
 
-use std::sync::Arc;
+use std::sync::{Arc, Weak};
 
 use phasm_engine::{
     event::TaskId,
@@ -43,7 +43,8 @@ impl From<RunError> for RequestError {
 /// One run of a host, whether it is in memory or waits in its store.
 #[derive(Clone)]
 pub struct RunHandle {
-    shared: Arc<Shared>,
+    /// A handle does not keep the host, nor its store, from being closed.
+    shared: Weak<Shared>,
     entry: Arc<Entry>,
     standing: watch::Receiver<Standing>,
 }
@@ -72,7 +73,7 @@ impl RunHandle {
 
     pub(crate) fn new(shared: &Arc<Shared>, entry: &Arc<Entry>) -> Self {
         let standing = entry.standing.subscribe();
-        Self { shared: Arc::clone(shared), entry: Arc::clone(entry), standing }
+        Self { shared: Arc::downgrade(shared), entry: Arc::clone(entry), standing }
     }
 
     /// Waits for the end.
@@ -161,7 +162,9 @@ impl RunHandle {
         if let Err(message) = self.entry.tell(Message::Watch(listener)) {
             let handle = self.clone();
             // A run that has ended drops the listener, which tells whoever listens.
-            self.shared.control.spawn(async move { drop(handle.reach(message).await) });
+            if let Some(shared) = self.shared.upgrade() {
+                shared.control.spawn(async move { drop(handle.reach(message).await) });
+            }
         }
         notices
     }
@@ -173,7 +176,8 @@ impl RunHandle {
     async fn reach(&self, message: Message) -> Result<Option<Message>, RunError> {
         let Err(mut message) = self.entry.tell(message) else { return Ok(None) };
         while matches!(*self.standing.borrow(), Standing::Active | Standing::Parked) {
-            match self.shared.reach(self.id(), Vec::new()).await {
+            let Some(shared) = self.shared.upgrade() else { return Err(RunError::Closed) };
+            match shared.reach(self.id(), Vec::new()).await {
                 Ok(_) | Err(RecoverError::Ended { .. }) => {}
                 Err(RecoverError::Store(error)) => return Err(RunError::Lost(Arc::new(error))),
                 Err(other) => {

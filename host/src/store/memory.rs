@@ -202,14 +202,18 @@ impl Run {
     }
 
     fn answer(&self, letter: u64) -> Answer {
-        if let Some(reply) = self.replies.iter().find(|reply| reply.letter == letter) {
-            return Answer::Replied(reply.body.to_vec());
+        match self.replies.iter().find(|reply| reply.letter == letter) {
+            Some(reply) if reply.body.is_empty() => Answer::Ended,
+            Some(reply) => Answer::Replied(reply.body.to_vec()),
+            None if self.letters.iter().any(|waiting| waiting.id == letter) => Answer::Waiting,
+            None => Answer::Unknown,
         }
-        match self.letters.iter().any(|waiting| waiting.id == letter) {
-            true if self.row.status.open => Answer::Waiting,
-            true => Answer::Ended,
-            false => Answer::Unknown,
-        }
+    }
+
+    /// The letters to a run that has ended are answered by nothing at all.
+    fn end_mail(&mut self) {
+        let unanswered = self.letters.drain(..);
+        self.replies.extend(unanswered.map(|letter| Reply { letter: letter.id, body: Arc::new([]) }));
     }
 
     fn reply(&mut self, reply: Reply) {
@@ -267,6 +271,7 @@ impl Kept {
             self.mail.remove(run_id);
         }
         if !status.open {
+            run.end_mail();
             run.row.owner = None;
             run.row.wake_at = None;
             self.closed_events += run.row.seq;
@@ -313,6 +318,7 @@ impl Kept {
 
     fn release(&mut self, lease: &Lease, wake_at: Option<Timestamp>) -> Result<(), StoreError> {
         let run = self.leased(lease)?;
+        let wake_at = wake_at.filter(|_| run.row.status.open);
         run.row.owner = None;
         run.row.wake_at = wake_at;
         let run_id = Arc::clone(&lease.head.run_id);

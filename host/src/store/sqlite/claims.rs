@@ -102,8 +102,9 @@ fn lend(
 /// As `release` of a store.
 pub(super) fn release(group: &mut Group<'_>, lease: &Lease, wake_at: Option<Timestamp>) -> Result<(), Fault> {
     let run = group.leased(lease)?.run;
-    let mut statement =
-        group.transaction.prepare_cached("UPDATE runs SET owner = NULL, wake_at = ?2 WHERE number = ?1")?;
+    let mut statement = group
+        .transaction
+        .prepare_cached("UPDATE runs SET owner = NULL, wake_at = iif(open, ?2, NULL) WHERE number = ?1")?;
     statement.execute(params![run, wake_at.map(|at| at.0)])?;
     // Whoever claims it next reads where it ends.
     group.tips.forget(&lease.head.run_id);

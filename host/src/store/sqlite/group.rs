@@ -14,9 +14,10 @@ use super::{
 const RECORD_BYTES: usize = 256 << 20;
 
 const TIP: &str = "SELECT number, seq, epoch, last_record, open FROM runs WHERE run_id = ?1";
+/// No number is used twice, though the run that had it was deleted.
 const INSERT_RUN: &str = "
-    INSERT INTO runs (run_id, workflow, namespace, priority, submitted_at, phase, open, seq, epoch, owner, key)
-    VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, 0, ?8, ?9, ?10)";
+    INSERT INTO runs (number, run_id, workflow, namespace, priority, submitted_at, phase, open, seq, epoch, owner, key)
+    VALUES (1 + max(coalesce((SELECT max(number) FROM runs), 0), (SELECT highest FROM deleted_runs)), ?1, ?2, ?3, ?4, ?5, ?6, ?7, 0, ?8, ?9, ?10)";
 const OF_KEY: &str = "SELECT run_id FROM runs WHERE namespace = ?1 AND key = ?2";
 const INSERT_RECORD: &str = "
     INSERT INTO journal (run, previous, first_seq, events, time, body, checksum) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)";

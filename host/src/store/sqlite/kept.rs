@@ -107,6 +107,7 @@ pub(super) fn delete(group: &mut Group<'_>, run_id: &Arc<str>) -> Result<bool, F
         transaction.execute(&format!("DELETE FROM {table} WHERE run = ?1"), [tip.run])?;
     }
     transaction.execute("DELETE FROM runs WHERE number = ?1", [tip.run])?;
+    transaction.execute("UPDATE deleted_runs SET highest = max(highest, ?1)", [tip.run])?;
     group.tips.forget(run_id);
     Ok(true)
 }

@@ -64,6 +64,8 @@ const LEASES: &str = "
     CREATE INDEX owned_runs ON runs (owner) WHERE owner IS NOT NULL;
     CREATE UNIQUE INDEX submissions ON runs (namespace, key) WHERE key IS NOT NULL;
     ALTER TABLE journal ADD COLUMN checksum INTEGER;
+    CREATE TABLE deleted_runs (highest INTEGER NOT NULL) STRICT;
+    INSERT INTO deleted_runs VALUES (0);
     CREATE TABLE letters (
         id INTEGER PRIMARY KEY AUTOINCREMENT,
         run INTEGER NOT NULL,

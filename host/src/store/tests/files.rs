@@ -97,7 +97,7 @@ fn a_later_format_is_left_alone() {
 const OLDER: [(i64, &str); 2] = [
     (
         2,
-        "DROP INDEX due_runs; DROP INDEX owned_runs; DROP INDEX submissions; DROP TABLE letters; DROP TABLE logs;
+        "DROP INDEX due_runs; DROP INDEX owned_runs; DROP INDEX submissions; DROP TABLE letters; DROP TABLE logs; DROP TABLE deleted_runs;
          ALTER TABLE runs DROP COLUMN epoch; ALTER TABLE runs DROP COLUMN owner; ALTER TABLE runs DROP COLUMN wake_at;
          ALTER TABLE runs DROP COLUMN key; ALTER TABLE journal DROP COLUMN checksum;",
     ),

@@ -2,7 +2,12 @@
 
 use proptest::prelude::*;
 
-use super::{super::Filter, *};
+use super::{
+    super::{AttemptLog, Claim, Filter, Reply, Wanted},
+    *,
+};
+
+const HOSTS: [&str; 3] = ["here", "there", "elsewhere"];
 
 const RUNS: [&str; 4] = ["a", "b", "c", "d"];
 
@@ -28,6 +33,34 @@ enum Asked {
     Open,
     /// The store is closed and opened.
     Reopen,
+    Post(usize),
+    Mail(usize),
+    /// To the letter of that number, or one that is none.
+    Reply {
+        run: usize,
+        letter: u64,
+        with_record: bool,
+    },
+    Answer(usize, u64),
+    Log(usize, u32),
+    Delete(usize),
+    Claim {
+        host: usize,
+        now: i64,
+        limit: usize,
+        except: Option<usize>,
+    },
+    ClaimRun {
+        host: usize,
+        run: usize,
+        now: i64,
+    },
+    Release {
+        run: usize,
+        wake_at: Option<i64>,
+    },
+    NextDue(usize),
+    Heartbeat(usize, i64),
 }
 
 fn asked() -> impl Strategy<Value = Asked> {
@@ -51,19 +84,62 @@ fn asked() -> impl Strategy<Value = Asked> {
             .prop_map(|(phase, before, limit)| Asked::List { phase, before, limit }),
         2 => Just(Asked::Open),
         1 => Just(Asked::Reopen),
+        2 => (0..RUNS.len()).prop_map(Asked::Post),
+        1 => (0..RUNS.len()).prop_map(Asked::Mail),
+        2 => (0..RUNS.len(), 0..6_u64, any::<bool>())
+            .prop_map(|(run, letter, with_record)| Asked::Reply { run, letter, with_record }),
+        2 => (0..RUNS.len(), 0..6_u64).prop_map(|(run, letter)| Asked::Answer(run, letter)),
+        1 => (0..RUNS.len(), 1..3_u32).prop_map(|(run, attempt)| Asked::Log(run, attempt)),
+        1 => (0..RUNS.len()).prop_map(Asked::Delete),
     ]
 }
 
-async fn answered(store: &dyn Store, asked: &Asked) -> String {
+/// Also what a store answers by the time it is told; a database goes by its own clock.
+fn asked_of_hosts() -> impl Strategy<Value = Asked> {
+    prop_oneof![
+        3 => asked(),
+        1 => prop_oneof![
+            3 => (0..HOSTS.len(), 0..9_i64, 0..4_usize, prop::option::of(0..RUNS.len()))
+                .prop_map(|(host, now, limit, except)| Asked::Claim { host, now, limit, except }),
+            2 => (0..HOSTS.len(), 0..RUNS.len(), 0..9_i64)
+                .prop_map(|(host, run, now)| Asked::ClaimRun { host, run, now }),
+            3 => (0..RUNS.len(), prop::option::of(0..9_i64))
+                .prop_map(|(run, wake_at)| Asked::Release { run, wake_at }),
+            2 => (0..HOSTS.len()).prop_map(Asked::NextDue),
+            1 => (0..HOSTS.len(), 0..9_i64).prop_map(|(host, until)| Asked::Heartbeat(host, until)),
+        ],
+    ]
+}
+
+/// The leases that were given last, by run; of a run that was not claimed, that of whoever submitted it.
+type Leases = std::collections::BTreeMap<usize, Lease>;
+
+fn lease(leases: &Leases, run: usize) -> Lease {
+    let first = || Lease::first(prior(RUNS[run], u16::try_from(run / 2).unwrap()), here());
+    leases.get(&run).cloned().unwrap_or_else(first)
+}
+
+fn learn(leases: &mut Leases, given: &[Lease]) {
+    for lease in given {
+        let run = RUNS.iter().position(|run| **run == *lease.head.run_id).unwrap();
+        leases.insert(run, lease.clone());
+    }
+}
+
+fn wanted(host: usize, now: i64, limit: usize, except: Option<usize>) -> Wanted {
+    let except = except.into_iter().map(|run| RUNS[run].into()).collect();
+    Wanted { host: HOSTS[host].into(), now: Timestamp(now), limit, except }
+}
+
+async fn answered(store: &dyn Store, leases: &mut Leases, asked: &Asked) -> String {
     match asked {
         Asked::Append { run, ahead, events, body, phase, finished, open } => {
             let seq = store.get(RUNS[*run]).await.unwrap().map_or(0, |row| row.seq);
             let finished_at = finished.map(Timestamp);
             let status = RunStatus { phase: Phase::ALL[*phase], finished_at, open: *open };
             let body: Arc<dyn Encode> = Arc::new(body.clone());
-            let head = prior(RUNS[*run], u16::try_from(*run / 2).unwrap());
             let record = record(seq.saturating_add_signed(*ahead), *events, body);
-            format!("{:?}", store.put(head, status, record).await)
+            format!("{:?}", store.append(&lease(leases, *run), status, record, Vec::new()).await)
         }
         Asked::Load(run) => format!("{:?}", store.load(RUNS[*run]).await),
         Asked::Get(run) => format!("{:?}", store.get(RUNS[*run]).await),
@@ -73,6 +149,62 @@ async fn answered(store: &dyn Store, asked: &Asked) -> String {
         }
         Asked::Open => format!("{:?}", store.open_runs().await),
         Asked::Reopen => String::new(),
+        Asked::Post(run) => format!("{:?}", store.post(RUNS[*run], b"letter".to_vec()).await),
+        Asked::Mail(run) => format!("{:?}", store.mail(&lease(leases, *run)).await),
+        Asked::Reply { run, letter, with_record } => {
+            let replies = vec![Reply { letter: *letter, body: b"reply".as_slice().into() }];
+            let lease = lease(leases, *run);
+            if *with_record {
+                let seq = store.get(RUNS[*run]).await.unwrap().map_or(0, |row| row.seq);
+                let body: Arc<dyn Encode> = Arc::new(Vec::new());
+                return format!("{:?}", store.append(&lease, RUNNING, record(seq, 1, body), replies).await);
+            }
+            format!("{:?}", store.reply(&lease, replies).await)
+        }
+        Asked::Answer(run, letter) => format!("{:?}", store.answer(RUNS[*run], *letter).await),
+        Asked::Log(run, attempt) => {
+            let text = b"line".to_vec();
+            let log = AttemptLog { task: 0, attempt: *attempt, dispatch: 1, cut: 0, text };
+            let kept = store.keep_log(&lease(leases, *run), log).await;
+            format!("{kept:?} {:?}", store.logs(RUNS[*run], None).await)
+        }
+        Asked::Delete(run) => {
+            let deleted = store.delete(RUNS[*run]).await;
+            if matches!(deleted, Ok(true)) {
+                leases.remove(run);
+            }
+            format!("{deleted:?}")
+        }
+        Asked::Claim { .. }
+        | Asked::ClaimRun { .. }
+        | Asked::Release { .. }
+        | Asked::NextDue(_)
+        | Asked::Heartbeat(..) => by_a_host(store, leases, asked).await,
+    }
+}
+
+async fn by_a_host(store: &dyn Store, leases: &mut Leases, asked: &Asked) -> String {
+    match asked {
+        Asked::Claim { host, now, limit, except } => {
+            let claimed = store.claim(wanted(*host, *now, *limit, *except)).await.unwrap();
+            learn(leases, &claimed);
+            format!("{claimed:?}")
+        }
+        Asked::ClaimRun { host, run, now } => {
+            let claimed = store.claim_run(&HOSTS[*host].into(), RUNS[*run], Timestamp(*now)).await;
+            if let Ok(Claim::Leased(lease)) = &claimed {
+                learn(leases, std::slice::from_ref(lease));
+            }
+            format!("{claimed:?}")
+        }
+        Asked::Release { run, wake_at } => {
+            format!("{:?}", store.release(&lease(leases, *run), wake_at.map(Timestamp)).await)
+        }
+        Asked::NextDue(host) => format!("{:?}", store.next_due(wanted(*host, 0, 9, None)).await),
+        Asked::Heartbeat(host, until) => {
+            format!("{:?}", store.heartbeat(&HOSTS[*host].into(), Timestamp(*until)).await)
+        }
+        other => panic!("{other:?}"),
     }
 }
 
@@ -80,19 +212,24 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 64, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn the_file_answers_as_the_memory_does(all in prop::collection::vec(asked(), 1..60)) {
+    fn the_file_answers_as_the_memory_does(all in prop::collection::vec(asked_of_hosts(), 1..60)) {
         let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
         let memory = Memory::new(u64::MAX);
         let (_dir, file) = in_file();
         let path = file.path();
         let mut file = Some(file);
+        let mut leases = [Leases::new(), Leases::new()];
         for asked in &all {
             if matches!(asked, Asked::Reopen) {
                 drop(file.take());
                 file = Some(Sqlite::open(&path).unwrap());
+                // Whoever else had the file is gone.
+                for host in HOSTS {
+                    runtime.block_on(memory.heartbeat(&host.into(), Timestamp(0))).unwrap();
+                }
             }
-            let expected = runtime.block_on(answered(&memory, asked));
-            let found = runtime.block_on(answered(file.as_ref().unwrap(), asked));
+            let expected = runtime.block_on(answered(&memory, &mut leases[0], asked));
+            let found = runtime.block_on(answered(file.as_ref().unwrap(), &mut leases[1], asked));
             prop_assert_eq!(found, expected, "{:?}", asked);
         }
     }
@@ -105,13 +242,14 @@ proptest! {
         let Some(server) = server::server() else { return Ok(()) };
         let url = postgres::fresh(server);
         let mut store = Some(postgres::opened(&url));
+        let mut leases = [Leases::new(), Leases::new()];
         for asked in &all {
             if matches!(asked, Asked::Reopen) {
                 drop(store.take());
                 store = Some(postgres::opened(&url));
             }
-            let expected = runtime.block_on(answered(&memory, asked));
-            let found = runtime.block_on(answered(store.as_ref().unwrap(), asked));
+            let expected = runtime.block_on(answered(&memory, &mut leases[0], asked));
+            let found = runtime.block_on(answered(store.as_ref().unwrap(), &mut leases[1], asked));
             prop_assert_eq!(found, expected, "{:?}", asked);
         }
     }
