@@ -26,9 +26,10 @@ pub mod sqlite;
 #[cfg(feature = "sqlite")]
 mod tests;
 
-use std::{future::Future, num::NonZeroU32, pin::Pin, sync::Arc};
+use std::{future::Future, num::NonZeroU32, pin::Pin, sync::Arc, time::Duration};
 
 use phasm_engine::time::Timestamp;
+use tokio::sync::watch;
 
 #[cfg(feature = "postgres")]
 pub use self::postgres::{Postgres, PostgresReader};
@@ -204,11 +205,22 @@ pub trait Store: ReadStore {
     /// When the store cannot be read.
     fn next_due(&self, wanted: Wanted) -> Pending<Option<Timestamp>>;
 
-    /// Says that the host is there until `until`, whatever the number of its runs.
+    /// Says that the host is there until `until`, whatever the number of its runs; until 0, that it goes. A store with a clock
+    /// of its own takes it to be there for a [`lease_time`](Self::lease_time) instead.
     ///
     /// # Errors
     /// When the store fails.
     fn heartbeat(&self, host: &HostId, until: Timestamp) -> Pending<()>;
+
+    /// For how long a heartbeat counts, by the store's own clock: a host has to say more often that it is there, first before it
+    /// submits or claims. Nothing, if the store takes the times of its hosts.
+    fn lease_time(&self) -> Option<Duration> {
+        None
+    }
+
+    /// Changes when runs may have become due, or have mail, or have answered: after letters, replies and releases, and whatever
+    /// others do. Several at once are one, and one may be for nothing.
+    fn changed(&self) -> watch::Receiver<()>;
 
     /// Leaves a request to a run, which answers once it has recorded what follows from it. The letter's number is returned.
     ///

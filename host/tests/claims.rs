@@ -230,6 +230,9 @@ impl Store for Failing {
     fn heartbeat(&self, host: &HostId, until: Timestamp) -> Pending<()> {
         self.inner.heartbeat(host, until)
     }
+    fn changed(&self) -> tokio::sync::watch::Receiver<()> {
+        self.inner.changed()
+    }
     fn post(&self, run_id: &str, body: Vec<u8>) -> Pending<u64> {
         self.inner.post(run_id, body)
     }

@@ -8,6 +8,7 @@ use std::{
 };
 
 use phasm_engine::time::Timestamp;
+use tokio::sync::watch;
 
 use super::{
     Answer, AttemptLog, Claim, Encode, Filter, HostId, KEPT_ANSWERS, LETTER_BYTES, Lease, Letter, MAILBOX,
@@ -20,6 +21,7 @@ use super::{
 /// closed ones together hold more events than the limit; the one closed last always stays.
 pub struct Memory {
     kept: Mutex<Kept>,
+    changed: watch::Sender<()>,
 }
 
 impl Memory {
@@ -29,7 +31,16 @@ impl Memory {
     /// An empty store that keeps up to `closed_events` events of closed runs.
     #[must_use]
     pub fn new(closed_events: u64) -> Self {
-        Self { kept: Mutex::new(Kept { limit: closed_events, ..Kept::default() }) }
+        let kept = Mutex::new(Kept { limit: closed_events, ..Kept::default() });
+        Self { kept, changed: watch::Sender::new(()) }
+    }
+
+    /// Tells of a change, if there is one.
+    fn tell<T: Send + 'static>(&self, done: Result<T, StoreError>) -> Pending<T> {
+        if done.is_ok() {
+            self.changed.send_replace(());
+        }
+        now(done)
     }
 
     /// Every change to `Kept` is complete before anything that could panic, so a poisoned lock guards sound data.
@@ -97,8 +108,9 @@ impl Store for Memory {
         record: Record<Arc<dyn Encode>>,
         replies: Vec<Reply>,
     ) -> Pending<()> {
-        let appended = self.kept().append(lease, status, record, replies);
-        now(appended.map(drop))
+        let answers = !replies.is_empty();
+        let appended = self.kept().append(lease, status, record, replies).map(drop);
+        if answers { self.tell(appended) } else { now(appended) }
     }
 
     fn claim(&self, wanted: Wanted) -> Pending<Vec<Lease>> {
@@ -110,7 +122,8 @@ impl Store for Memory {
     }
 
     fn release(&self, lease: &Lease, wake_at: Option<Timestamp>) -> Pending<()> {
-        now(self.kept().release(lease, wake_at))
+        let released = self.kept().release(lease, wake_at);
+        self.tell(released)
     }
 
     fn next_due(&self, wanted: Wanted) -> Pending<Option<Timestamp>> {
@@ -123,7 +136,12 @@ impl Store for Memory {
     }
 
     fn post(&self, run_id: &str, body: Vec<u8>) -> Pending<u64> {
-        now(self.kept().post(run_id, body))
+        let posted = self.kept().post(run_id, body);
+        self.tell(posted)
+    }
+
+    fn changed(&self) -> watch::Receiver<()> {
+        self.changed.subscribe()
     }
 
     fn mail(&self, lease: &Lease) -> Pending<Vec<Letter>> {
@@ -131,7 +149,8 @@ impl Store for Memory {
     }
 
     fn reply(&self, lease: &Lease, replies: Vec<Reply>) -> Pending<()> {
-        now(self.kept().reply(lease, replies))
+        let replied = self.kept().reply(lease, replies);
+        self.tell(replied)
     }
 
     fn keep_component(&self, digest: &str, bytes: Arc<[u8]>) -> Pending<()> {

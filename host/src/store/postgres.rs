@@ -14,16 +14,17 @@ mod append;
 mod call;
 mod fault;
 mod link;
+mod listener;
 mod reader;
 mod schema;
 mod thread;
 mod tls;
 mod writer;
 
-use std::sync::Arc;
+use std::{sync::Arc, time::Duration};
 
 use phasm_engine::time::Timestamp;
-use tokio::sync::oneshot;
+use tokio::sync::{oneshot, watch};
 use tokio_postgres::Row;
 
 pub use self::reader::PostgresReader;
@@ -62,6 +63,7 @@ pub struct Postgres {
     address: Arc<Address>,
     readers: Readers,
     thread: Thread<Queued>,
+    changed: Arc<watch::Sender<()>>,
     /// Whether leases go by the caller's times: only so can tests say what time it is.
     by_callers_clock: bool,
 }
@@ -96,7 +98,9 @@ impl Postgres {
             Ok(PostgresWriter::new(link, jobs).run())
         })?;
         let readers = Readers::new(&address, thread.handle());
-        Ok(Self { address, readers, thread, by_callers_clock: false })
+        let changed = Arc::new(watch::Sender::new(()));
+        thread.handle().spawn(listener::listen(Arc::clone(&address), Arc::clone(&changed)));
+        Ok(Self { address, readers, thread, changed, by_callers_clock: false })
     }
 
     /// For tests: leases go by the times that the callers give.
@@ -210,8 +214,17 @@ impl Store for Postgres {
 
     fn heartbeat(&self, host: &HostId, until: Timestamp) -> Pending<()> {
         let lease = i64::try_from(self.address.lease.as_millis()).unwrap_or(i64::MAX);
-        let parameters: Vec<Parameter> = vec![Box::new(host.to_string()), self.clock(until), Box::new(lease)];
+        let until = (self.by_callers_clock || until <= Timestamp(0)).then_some(until.0);
+        let parameters: Vec<Parameter> = vec![Box::new(host.to_string()), Box::new(until), Box::new(lease)];
         self.ask(HEARTBEAT, parameters, |_| Ok(()))
+    }
+
+    fn lease_time(&self) -> Option<Duration> {
+        Some(self.address.lease)
+    }
+
+    fn changed(&self) -> watch::Receiver<()> {
+        self.changed.subscribe()
     }
 
     fn post(&self, run_id: &str, body: Vec<u8>) -> Pending<u64> {

@@ -26,7 +26,7 @@ use std::{
 };
 
 use phasm_engine::time::Timestamp;
-use tokio::sync::oneshot;
+use tokio::sync::{oneshot, watch};
 
 pub use self::reader::SqliteReader;
 use self::{
@@ -49,6 +49,7 @@ pub struct Sqlite {
     // Dropped in this order: the last connection to close folds the log into the file, which a reader cannot.
     reader: SqliteReader,
     writer: Worker<Box<dyn Job>>,
+    changed: Arc<watch::Sender<()>>,
     _lock: Lock,
 }
 
@@ -73,7 +74,8 @@ impl Sqlite {
         })?;
         let writer = Writer::new(connection, Arc::clone(&path))?;
         let writer = Worker::spawn("phasm-store-write", &path, move |queue| writer.run(&queue))?;
-        Ok(Self { reader: SqliteReader::beside(path)?, writer, _lock: lock })
+        let changed = Arc::new(watch::Sender::new(()));
+        Ok(Self { reader: SqliteReader::beside(path)?, writer, changed, _lock: lock })
     }
 
     /// Posts a letter to a run of the store in `path`, beside the process that holds it.
@@ -106,7 +108,17 @@ impl Sqlite {
         &self,
         work: impl FnMut(&mut Group<'_>) -> Result<(T, usize), Fault> + Send + 'static,
     ) -> Pending<T> {
-        let (job, answered) = writer::job(work);
+        let (job, answered) = writer::job(work, None);
+        self.writer.send(job);
+        later(answered)
+    }
+
+    /// As `write`, for what others want to know of.
+    fn tell<T: Send + 'static>(
+        &self,
+        work: impl FnMut(&mut Group<'_>) -> Result<(T, usize), Fault> + Send + 'static,
+    ) -> Pending<T> {
+        let (job, answered) = writer::job(work, Some(Arc::clone(&self.changed)));
         self.writer.send(job);
         later(answered)
     }
@@ -151,7 +163,9 @@ impl Store for Sqlite {
         replies: Vec<Reply>,
     ) -> Pending<()> {
         let lease = lease.clone();
-        self.write(move |group| Ok(((), group.append(&lease, status, &record, &replies)?)))
+        let answers = !replies.is_empty();
+        let work = move |group: &mut Group<'_>| Ok(((), group.append(&lease, status, &record, &replies)?));
+        if answers { self.tell(work) } else { self.write(work) }
     }
 
     fn claim(&self, wanted: Wanted) -> Pending<Vec<Lease>> {
@@ -165,7 +179,7 @@ impl Store for Sqlite {
 
     fn release(&self, lease: &Lease, wake_at: Option<Timestamp>) -> Pending<()> {
         let lease = lease.clone();
-        self.write(move |group| Ok((claims::release(group, &lease, wake_at)?, 0)))
+        self.tell(move |group| Ok((claims::release(group, &lease, wake_at)?, 0)))
     }
 
     fn next_due(&self, wanted: Wanted) -> Pending<Option<Timestamp>> {
@@ -179,7 +193,11 @@ impl Store for Sqlite {
 
     fn post(&self, run_id: &str, body: Vec<u8>) -> Pending<u64> {
         let run_id = Arc::from(run_id);
-        self.write(move |group| Ok((kept::post(group.transaction, &run_id, &body)?, body.len())))
+        self.tell(move |group| Ok((kept::post(group.transaction, &run_id, &body)?, body.len())))
+    }
+
+    fn changed(&self) -> watch::Receiver<()> {
+        self.changed.subscribe()
     }
 
     fn mail(&self, lease: &Lease) -> Pending<Vec<Letter>> {
@@ -189,7 +207,7 @@ impl Store for Sqlite {
 
     fn reply(&self, lease: &Lease, replies: Vec<Reply>) -> Pending<()> {
         let lease = lease.clone();
-        self.write(move |group| {
+        self.tell(move |group| {
             let run = group.leased(&lease)?.run;
             Ok((group.reply(run, &replies)?, 0))
         })

@@ -32,13 +32,9 @@ impl Settled {
 
     /// Whether a call that is bound to the same comes to the same: its work, and what is made of that.
     pub(crate) fn holds(&self, plan: &Plan, node: &Node) -> bool {
-        let is_own = |read: &Read| match read.path.as_slice() {
-            [root, name, ..] if **root == *"tasks" => is_own(plan, node, name),
-            [root] => **root != *"tasks",
-            _ => true,
-        };
         let judged = judged(node);
-        judged.iter().flat_map(|expr| expr.reads()).all(|read| is_own(read) && !self.may_differ(read))
+        let mut reads = judged.iter().flat_map(|expr| expr.reads());
+        reads.all(|read| reads_no_other(plan, node, read) && !self.may_differ(read))
             && template_of(node).is_none_or(|template| self.templates.get(template) == Some(&Some(true)))
     }
 
@@ -89,7 +85,15 @@ impl Settled {
     }
 }
 
-/// Whether `tasks.<name>` of what judges a call is the call itself, or inside it.
+/// Whether what judges a call reads of `tasks` only the call itself, or what is inside it.
+fn reads_no_other(plan: &Plan, node: &Node, read: &Read) -> bool {
+    match read.path.as_slice() {
+        [root, ..] if **root != *"tasks" => true,
+        [_, name, ..] => is_own(plan, node, name),
+        _ => false,
+    }
+}
+
 fn is_own(plan: &Plan, node: &Node, name: &Arc<str>) -> bool {
     let called = node.template.and_then(|template| plan.templates.get(template));
     let inside = called.map(|template| template.kind.calls()).unwrap_or_default();

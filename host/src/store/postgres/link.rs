@@ -14,7 +14,7 @@ use super::{
 };
 
 /// Between two tries to connect at first, and at most.
-const PAUSES: (Duration, Duration) = (Duration::from_millis(50), Duration::from_secs(2));
+pub(super) const PAUSES: (Duration, Duration) = (Duration::from_millis(50), Duration::from_secs(2));
 
 /// A connection and the statements that it knows.
 pub(super) struct Connected {

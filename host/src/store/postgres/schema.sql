@@ -246,8 +246,8 @@ CREATE FUNCTION heartbeat(p_host text, p_until bigint, p_lease bigint) RETURNS v
 DECLARE
     v_until bigint := coalesce(p_until, clock() + p_lease);
 BEGIN
-    -- Whoever knew of no other host has to look after this one from now on.
-    IF NOT EXISTS (SELECT FROM hosts WHERE host = p_host AND until > clock()) THEN
+    -- Whoever knew of no other host has to look after this one from now on, and after its runs if it goes.
+    IF p_until IS NOT NULL OR NOT EXISTS (SELECT FROM hosts WHERE host = p_host AND until > clock()) THEN
         PERFORM tell();
         -- A day later nobody comes back under this name.
         DELETE FROM hosts h WHERE p_until IS NULL AND h.until BETWEEN 1 AND clock() - 86400000

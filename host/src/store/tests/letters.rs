@@ -75,6 +75,23 @@ async fn a_run_with_mail_is_due() {
     .await;
 }
 
+/// R-H14.
+#[tokio::test]
+async fn what_may_be_due_is_heard_of() {
+    on_each(async |store| {
+        append(store, "a", 0, b"").await.unwrap();
+        let mut changed = store.changed();
+        changed.mark_unchanged();
+        let letter = store.post("a", b"x".to_vec()).await.unwrap();
+        changed.changed().await.unwrap();
+        answer(store, 1, RUNNING, &[(letter, b"done")]).await;
+        changed.changed().await.unwrap();
+        store.release(&lease("a"), Some(Timestamp(1))).await.unwrap();
+        changed.changed().await.unwrap();
+    })
+    .await;
+}
+
 #[tokio::test]
 async fn a_mailbox_has_bounds() {
     on_each(async |store| {

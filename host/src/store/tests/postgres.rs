@@ -1,6 +1,9 @@
 //! What a database adds to what every store promises: others on it, and a server that goes away.
 
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::{
+    sync::atomic::{AtomicUsize, Ordering},
+    time::Duration,
+};
 
 use super::{
     super::{Claim, Postgres, PostgresReader, Wanted},
@@ -95,7 +98,7 @@ async fn a_host_is_there_for_a_lease_from_its_heartbeat_on() {
     append(&store, "a", 0, b"").await.unwrap();
     // Whatever the hosts think that time it is.
     let much_later = || Wanted { now: Timestamp(i64::MAX / 2), ..wanted("b") };
-    store.heartbeat(&here(), Timestamp(0)).await.unwrap();
+    store.heartbeat(&here(), Timestamp(1)).await.unwrap();
     assert_eq!(store.claim(much_later()).await.unwrap(), []);
     let held = store.claim_run(&"b".into(), "a", Timestamp(i64::MAX / 2)).await.unwrap();
     assert_eq!(held, Claim::Held(here()));
@@ -103,8 +106,51 @@ async fn a_host_is_there_for_a_lease_from_its_heartbeat_on() {
     let wait = due.0 - i64::MAX / 2;
     assert!((3_000_000..=3_600_000).contains(&wait), "{wait}");
 
+    assert_eq!(store.lease_time(), Some(Duration::from_secs(3600)));
+
     server.psql(&format!("UPDATE {}.hosts SET until = {0}.clock() - 1", schema(&url)));
     assert_eq!(store.claim(wanted("b")).await.unwrap().len(), 1);
+    store.heartbeat(&"b".into(), Timestamp(1)).await.unwrap();
+    assert_eq!(store.claim(wanted("c")).await.unwrap(), []);
+    store.heartbeat(&"b".into(), Timestamp(0)).await.unwrap();
+    assert_eq!(store.claim(wanted("c")).await.unwrap().len(), 1, "it said that it goes");
+}
+
+/// R-H14: what one host does wakes the others, also those that were cut off meanwhile.
+#[tokio::test]
+async fn others_hear_of_what_becomes_due() {
+    let Some(server) = server() else { return };
+    let server = server.another(&[]);
+    let url = fresh(&server);
+    let (one, two) = (opened(&url), opened(&url));
+    let mut changed = two.changed();
+    append(&one, "a", 0, b"").await.unwrap();
+    let lease = Lease::first(head("a"), here());
+    let until_due = async |changed: &mut tokio::sync::watch::Receiver<()>, at: i64| {
+        loop {
+            match two.next_due(wanted("b")).await {
+                Ok(found) if found == Some(Timestamp(at)) => return,
+                Ok(_) => changed.changed().await.unwrap(),
+                Err(error) => assert!(error.is_passing(), "{error:?}"),
+            }
+        }
+    };
+    one.release(&lease, Some(Timestamp(77))).await.unwrap();
+    until_due(&mut changed, 77).await;
+    one.post("a", b"!".to_vec()).await.unwrap();
+    until_due(&mut changed, 0).await;
+    cut(&server);
+    let claimed = loop {
+        match one.claim(wanted("b")).await {
+            Ok(claimed) => break claimed,
+            Err(error) => assert!(matches!(error, StoreError::Unavailable { .. }), "{error:?}"),
+        }
+    };
+    let letter = one.mail(&claimed[0]).await.unwrap()[0].id;
+    let reply = super::super::Reply { letter, body: b"done".as_slice().into() };
+    one.reply(&claimed[0], vec![reply]).await.unwrap();
+    one.release(&claimed[0], Some(Timestamp(99))).await.unwrap();
+    until_due(&mut changed, 99).await;
 }
 
 /// R-H12: what was cut off is connected again.

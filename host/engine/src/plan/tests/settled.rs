@@ -44,6 +44,20 @@ fn what_judges_a_task_may_read_what_is_as_it_was() {
     assert!(!retry("workflow.parameters.region == 'eu'"));
 }
 
+#[test]
+fn what_judges_a_container_may_read_what_is_inside() {
+    let inner = r#"{"dag": {"name": "inner", "tasks": [{"name": "a", "executor": {"type": "echo"}}],
+        "outputs": {"parameters": [{"name": "y", "value": "{{ tasks.a.code }}"}]}}}"#;
+    let call = |more: &str| {
+        let task =
+            format!(r#"{{"name": "t", "template": "inner"{more}}}, {{"name": "u", "template": "work"}}"#);
+        let plan = plan(&format!(r#"{inner}, {{"dag": {{"name": "main", "tasks": [{task}]}}}}"#));
+        Settled::of(&plan, &BTreeSet::new()).holds(&plan, &nodes(&plan)[0])
+    };
+    assert!(call(""));
+    assert!(!call(r#", "phaseConditions": {"failed": "workflow.id == 'r'"}"#));
+}
+
 /// What it is bound by is compared, whatever that reads.
 #[test]
 fn what_binds_a_task_may_read_anything() {
