@@ -5,9 +5,14 @@
 //!  the clock of the run that is due next ──▲
 //! ```
 
-use std::sync::{Arc, Weak};
+use std::{
+    sync::{Arc, Weak},
+    time::Duration,
+};
 
-use tokio::time::{Instant, sleep_until, timeout_at};
+use phasm_engine::time::Timestamp;
+
+use tokio::time::{Instant, sleep, sleep_until};
 
 use crate::{
     journal::RecoverError,
@@ -26,17 +31,25 @@ pub(crate) async fn claim_what_is_due(host: Weak<Shared>) {
     let mut pause = PAUSES.0;
     while let Some(shared) = host.upgrade().filter(|shared| !shared.is_closed()) {
         let due = Arc::clone(&shared.due);
+        // What others do while this round goes on makes the next.
+        let mut changed = shared.store.changed();
         let round = round(&shared, &mut passed_over).await;
         // Nobody keeps the host alive by waiting for what is due.
         drop(shared);
         match round {
-            Ok(Some(at)) => {
+            Ok(next) => {
                 pause = PAUSES.0;
-                let _due = timeout_at(at, due.notified()).await;
-            }
-            Ok(None) => {
-                pause = PAUSES.0;
-                due.notified().await;
+                let clock = async {
+                    match next {
+                        Some(at) => sleep_until(at).await,
+                        None => std::future::pending().await,
+                    }
+                };
+                tokio::select! {
+                    () = due.notified() => {}
+                    _ = changed.changed() => {}
+                    () = clock => {}
+                }
             }
             Err(error) => {
                 tracing::warn!(
@@ -46,6 +59,20 @@ pub(crate) async fn claim_what_is_due(host: Weak<Shared>) {
                 sleep_until(Instant::now() + pause).await;
                 pause = (pause * 2).min(PAUSES.1);
             }
+        }
+    }
+}
+
+/// Says that the host is there, so often, until it is gone.
+pub(crate) async fn say_that_it_is_there(host: Weak<Shared>, pause: Duration) {
+    loop {
+        sleep(pause).await;
+        let Some(shared) = host.upgrade().filter(|shared| !shared.is_closed()) else { return };
+        if let Err(error) = shared.store.heartbeat(&shared.host, Timestamp(i64::MAX)).await {
+            tracing::warn!(
+                error = &error as &dyn std::error::Error,
+                "the store does not hear that this host is there"
+            );
         }
     }
 }

@@ -111,6 +111,11 @@ impl Host {
     /// Arrives at the store, and claims what is due there.
     fn open_store(&self) {
         self.shared.arrive();
+        if let Some(lease) = self.shared.store.lease_time() {
+            // Two may be lost before others take the host for gone.
+            let here = claimer::say_that_it_is_there(Arc::downgrade(&self.shared), lease / 3);
+            self.shared.control.spawn(here);
+        }
         if self.shared.patience.is_some() {
             self.shared.control.spawn(claimer::claim_what_is_due(Arc::downgrade(&self.shared)));
         }

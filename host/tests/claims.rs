@@ -311,3 +311,33 @@ async fn a_step_too_large_for_its_store_ends_the_run() {
         ));
     }
 }
+
+#[expect(dead_code, reason = "other tests restart it")]
+#[path = "../src/store/tests/server.rs"]
+mod server;
+
+/// R-H1, R-H4, R-H14: hosts that share a database hear of each other's letters, and take over from one that leaves.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn hosts_of_a_database_wake_each_other_and_take_over() {
+    let Some(server) = server::server() else { return };
+    let url = server.url("claims");
+    let open = || Arc::new(phasm::store::Postgres::open(&url).unwrap());
+    let (left_store, right_store) = (open(), open());
+    let left = claiming(&left_store);
+    let run = submit(&left, ASK).await;
+    unloaded(&left).await;
+    let body = LetterBody::Resume { task: "ask".into(), payload: Map::new() }.bytes();
+    let letter = right_store.post(run.id(), body).await.unwrap();
+    assert_eq!(run.wait().await.unwrap().phase, Phase::Succeeded);
+    let answer = right_store.answer(run.id(), letter).await.unwrap();
+    assert_eq!(answer, Answer::Replied(br#"{"done":true}"#.to_vec()));
+
+    let waits = submit(&left, r#"{"name": "ask", "executor": {"type": "ask"}, "timeout": "300ms"}"#).await;
+    let (id, right) = (Arc::clone(waits.id()), claiming(&right_store));
+    tokio::task::spawn_blocking(|| left.close()).await.unwrap();
+    let mut changed = right_store.changed();
+    while right_store.get(&id).await.unwrap().unwrap().status.open {
+        drop(tokio::time::timeout(Duration::from_millis(50), changed.changed()).await);
+    }
+    assert_eq!(right.replay(&id).await.unwrap().phase(), Phase::Timeout);
+}

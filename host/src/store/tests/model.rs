@@ -183,6 +183,7 @@ async fn answered(store: &dyn Store, leases: &mut Leases, asked: &Asked) -> Stri
     }
 }
 
+#[expect(clippy::wildcard_enum_match_arm, reason = "the others are asked above")]
 async fn by_a_host(store: &dyn Store, leases: &mut Leases, asked: &Asked) -> String {
     match asked {
         Asked::Claim { host, now, limit, except } => {
