@@ -77,6 +77,27 @@ pub(crate) async fn say_that_it_is_there(host: Weak<Shared>, pause: Duration) {
     }
 }
 
+/// Has those runs that this host has read the mail that others of a shared store leave them, until the host is gone.
+pub(crate) async fn hear_mail(host: Weak<Shared>) {
+    let Some(mut changed) = host.upgrade().map(|shared| shared.store.changed()) else { return };
+    while changed.changed().await.is_ok() {
+        let Some(shared) = host.upgrade().filter(|shared| !shared.is_closed()) else { return };
+        if let Err(error) = read_all_mail(&shared).await {
+            tracing::warn!(
+                error = &error as &dyn std::error::Error,
+                "the mail of this host's runs cannot be read now"
+            );
+        }
+    }
+}
+
+async fn read_all_mail(shared: &Arc<Shared>) -> Result<(), StoreError> {
+    for run_id in shared.store.mailed(&shared.host).await? {
+        shared.read_mail(&run_id).await?;
+    }
+    Ok(())
+}
+
 /// Claims and loads all that is due; when the next run will be.
 async fn round(shared: &Arc<Shared>, passed_over: &mut Vec<Arc<str>>) -> Result<Option<Instant>, StoreError> {
     loop {

@@ -115,6 +115,7 @@ impl Host {
             // Two may be lost before others take the host for gone.
             let here = claimer::say_that_it_is_there(Arc::downgrade(&self.shared), lease / 3);
             self.shared.control.spawn(here);
+            self.shared.control.spawn(claimer::hear_mail(Arc::downgrade(&self.shared)));
         }
         if self.shared.patience.is_some() {
             self.shared.control.spawn(claimer::claim_what_is_due(Arc::downgrade(&self.shared)));

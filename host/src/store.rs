@@ -234,6 +234,12 @@ pub trait Store: ReadStore {
     /// When the store cannot be read.
     fn mail(&self, lease: &Lease) -> Pending<Vec<Letter>>;
 
+    /// Those runs of a host that have letters waiting for an answer.
+    ///
+    /// # Errors
+    /// When the store cannot be read.
+    fn mailed(&self, host: &HostId) -> Pending<Vec<Arc<str>>>;
+
     /// Leaves replies to letters that changed nothing.
     ///
     /// # Errors

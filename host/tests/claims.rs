@@ -239,6 +239,9 @@ impl Store for Failing {
     fn mail(&self, lease: &Lease) -> Pending<Vec<Letter>> {
         self.inner.mail(lease)
     }
+    fn mailed(&self, host: &HostId) -> Pending<Vec<Arc<str>>> {
+        self.inner.mailed(host)
+    }
     fn reply(&self, lease: &Lease, replies: Vec<Reply>) -> Pending<()> {
         self.inner.reply(lease, replies)
     }
@@ -331,6 +334,13 @@ async fn hosts_of_a_database_wake_each_other_and_take_over() {
     assert_eq!(run.wait().await.unwrap().phase, Phase::Succeeded);
     let answer = right_store.answer(run.id(), letter).await.unwrap();
     assert_eq!(answer, Answer::Replied(br#"{"done":true}"#.to_vec()));
+
+    let kept = builder(&right_store).open().unwrap();
+    let loaded = submit(&kept, ASK).await;
+    loaded.wait_or_park().await.unwrap();
+    let letter = left_store.post(loaded.id(), LetterBody::Cancel.bytes()).await.unwrap();
+    assert_eq!(loaded.wait().await.unwrap().phase, Phase::Cancelled, "a run that is in memory is told");
+    assert!(matches!(left_store.answer(loaded.id(), letter).await.unwrap(), Answer::Replied(_)));
 
     let waits = submit(&left, r#"{"name": "ask", "executor": {"type": "ask"}, "timeout": "300ms"}"#).await;
     let (id, right) = (Arc::clone(waits.id()), claiming(&right_store));

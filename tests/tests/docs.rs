@@ -238,7 +238,7 @@ fn the_readme_says_why_not_something_else_and_what_is_not_there() {
         assert!(others.contains(&format!("\n| {other}")), "{other}");
     }
     for absent in
-        ["No server", "No schedule", "No network", "No leases", "tenants", "No artifacts", "kept until"]
+        ["No server", "No schedule", "No network", "One host a file", "tenants", "No artifacts", "kept until"]
     {
         assert!(limits.contains(absent), "{absent}");
     }

@@ -1,7 +1,11 @@
 //! Asking something of one run of a store, and driving it on.
 
-use phasm::{Request, RequestError, engine::run::Run};
+use std::sync::Arc;
 
+use phasm::{RecoverError, Request, RequestError, engine::run::Run};
+
+#[cfg(unix)]
+use super::live;
 use super::{
     drive::{Answers, DriveArguments, Driven, Plain, Started},
     exit::Exit,
@@ -33,7 +37,13 @@ pub(super) async fn ask(
     let request = request(&run)?;
     prepared.build_unpinned([&**run.plan()].into_iter()).await;
     prepared.create_dirs()?;
-    let asked = prepared.host.ask_run(&run_id, request).await;
+    let asked = prepared.host.ask_run(&run_id, request.clone()).await;
+    #[cfg(unix)]
+    if let Err(RecoverError::Driven { .. }) = &asked {
+        let store = Arc::clone(prepared.host.store());
+        let exit = live::ask_through(&*store, &run, request, (word, &way, screen)).await?;
+        return Ok(Started { prepared, runs: Vec::new(), answers, exit });
+    }
     let (handle, notices, answer) = asked.map_err(|error| stored::failed(error, &way))?;
     match answer {
         Ok(true) => screen.err(&format!("{word}: true\n")),

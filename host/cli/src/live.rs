@@ -5,12 +5,13 @@ use phasm::{
     bell::Ring,
     engine::run::{Run, RunView},
     journal,
-    store::{Answer, Sqlite},
+    store::{Answer, Sqlite, Store, StoreError},
 };
 
 use super::{
     exit::Exit,
     failure::{Failure, While},
+    hint::Way,
     kept::Kept,
     problems,
     screen::Screen,
@@ -40,8 +41,50 @@ pub(super) async fn ask(
     let lost = |error| Failure::call(While::new("the request was not left with the run", error));
     let number = Sqlite::post_beside(&path, &run_id, &letter.bytes()).map_err(lost)?;
     // Whoever goes on with the run reads the letter, if the process is gone meanwhile.
-    let delivered = ring.deliver(&run_id, number).await;
-    let said = match reader.answer(&run_id, number).await.map_err(Failure::host)? {
+    drop(ring.deliver(&run_id, number).await);
+    told(reader.answer(&run_id, number).await.map_err(Failure::host)?, &run_id, word, &way, screen)?;
+    if as_json {
+        let run = recorded(&reader, &run_id).await.map_err(|error| stored::failed(error, &way))?;
+        let _gone = screen.out(&problems::json(screen, &RunView::of(&run)));
+    } else {
+        screen.err(&format!(
+            "another process drives the run; follow it: {}\n",
+            way.command(&["events", &run_id, "-f"])
+        ));
+    }
+    Ok(Some(Exit::Done))
+}
+
+/// Asks something of a run that another host of the same store drives, where hosts share one.
+///
+/// # Errors
+/// When the store fails, the run has ended, or it refuses.
+pub(super) async fn ask_through(
+    store: &dyn Store,
+    run: &Run,
+    request: Request,
+    (word, way, screen): (&str, &Way, &Screen),
+) -> Result<Exit, Failure> {
+    let (run_id, letter) = (run.id(), letter(run, request));
+    let mut changed = store.changed();
+    let number = store.post(run_id, letter.bytes()).await.map_err(Failure::call)?;
+    // A host that does not answer so long has lost the run, which somebody else will go on with.
+    let patience = store.lease_time().unwrap_or_default() * 2;
+    let answered = tokio::time::timeout(patience, async {
+        loop {
+            let answer = store.answer(run_id, number).await?;
+            if answer != Answer::Waiting || changed.changed().await.is_err() {
+                return Ok::<_, StoreError>(answer);
+            }
+        }
+    });
+    let answer = answered.await.map_or(Ok(Answer::Waiting), |answer| answer).map_err(Failure::host)?;
+    told(answer, run_id, word, way, screen)
+}
+
+/// Says what was answered.
+fn told(answer: Answer, run_id: &str, word: &str, way: &Way, screen: &Screen) -> Result<Exit, Failure> {
+    let said = match answer {
         Answer::Replied(reply) => LetterReply::read(&reply),
         Answer::Ended => return Err(Failure::call(format!("run {run_id} ended before it could be asked"))),
         Answer::Waiting | Answer::Unknown => None,
@@ -53,24 +96,13 @@ pub(super) async fn ask(
         }
         Some(LetterReply::Refused(why)) => return Err(Failure::call(format!("{word}: false; {why}"))),
         None => {
-            let error = delivered.err().map(|error| format!(" ({error})")).unwrap_or_default();
             return Err(Failure::call(format!(
-                "the process that drives the run has not answered{error}; the request is kept, and read by whoever goes on with \
-                 the run: {}",
-                way.command(&["recover", &run_id])
+                "the process that drives the run has not answered; the request is kept, and read by whoever goes on with the run: {}",
+                way.command(&["recover", run_id])
             )));
         }
     }
-    if as_json {
-        let run = recorded(&reader, &run_id).await.map_err(|error| stored::failed(error, &way))?;
-        let _gone = screen.out(&problems::json(screen, &RunView::of(&run)));
-    } else {
-        screen.err(&format!(
-            "another process drives the run; follow it: {}\n",
-            way.command(&["events", &run_id, "-f"])
-        ));
-    }
-    Ok(Some(Exit::Done))
+    Ok(Exit::Done)
 }
 
 async fn recorded(reader: &Kept, run_id: &str) -> Result<Run, phasm::RecoverError> {

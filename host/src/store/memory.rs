@@ -148,6 +148,15 @@ impl Store for Memory {
         now(Ok(self.kept().run(&lease.head.run_id).map(|run| run.letters.clone().into()).unwrap_or_default()))
     }
 
+    fn mailed(&self, host: &HostId) -> Pending<Vec<Arc<str>>> {
+        let kept = self.kept();
+        let is_of_host = |run: &Run| run.row.owner.as_ref() == Some(host);
+        let mailed =
+            kept.mail.iter().filter(|run_id| kept.run(run_id).is_some_and(is_of_host)).cloned().collect();
+        drop(kept);
+        now(Ok(mailed))
+    }
+
     fn reply(&self, lease: &Lease, replies: Vec<Reply>) -> Pending<()> {
         let replied = self.kept().reply(lease, replies);
         self.tell(replied)

@@ -51,12 +51,15 @@ const HEARTBEAT: &str = "SELECT heartbeat($1, $2, $3)";
 const POST: &str = "SELECT * FROM post_letter($1, $2, $3)";
 const MAIL: &str = "SELECT id, body FROM letters
     WHERE run = (SELECT number FROM runs WHERE run_id = $1) AND reply IS NULL ORDER BY id";
+const MAILED: &str = "SELECT run_id FROM runs
+    WHERE owner = $1 AND number IN (SELECT run FROM letters WHERE reply IS NULL) ORDER BY run_id";
 const REPLY: &str = "SELECT reply_letters($1, $2, $3, $4) AS verdict";
 const KEEP: &str = "INSERT INTO components (digest, bytes) VALUES ($1, $2) ON CONFLICT DO NOTHING";
 const KEEP_LOG: &str = "SELECT keep_log($1, $2, $3, $4, $5, $6, $7) AS verdict";
 const DELETE: &str = "SELECT delete_run($1) AS verdict";
-const STATEMENTS: [&str; 12] =
-    [APPEND, CLAIM, CLAIM_RUN, RELEASE, NEXT_DUE, HEARTBEAT, POST, MAIL, REPLY, KEEP, KEEP_LOG, DELETE];
+const STATEMENTS: [&str; 13] = [
+    APPEND, CLAIM, CLAIM_RUN, RELEASE, NEXT_DUE, HEARTBEAT, POST, MAIL, MAILED, REPLY, KEEP, KEEP_LOG, DELETE,
+];
 
 /// A store in a database. Dropping it waits until all that was queued is durable, or has failed.
 pub struct Postgres {
@@ -246,6 +249,12 @@ impl Store for Postgres {
     fn mail(&self, lease: &Lease) -> Pending<Vec<Letter>> {
         let letter = |row: &Row| Ok(Letter { id: count(row, "id")?, body: get(row, "body")? });
         self.ask(MAIL, vec![run_id(lease)], move |rows| rows.iter().map(letter).collect())
+    }
+
+    fn mailed(&self, host: &HostId) -> Pending<Vec<Arc<str>>> {
+        let name = |row: &Row| Ok(get::<&str>(row, "run_id")?.into());
+        let host = Box::new(host.as_str().to_owned());
+        self.ask(MAILED, vec![host], move |rows| rows.iter().map(name).collect())
     }
 
     fn reply(&self, lease: &Lease, replies: Vec<Reply>) -> Pending<()> {

@@ -205,6 +205,11 @@ impl Store for Sqlite {
         self.write(move |group| Ok((kept::mail(group.transaction, &run_id)?, 0)))
     }
 
+    fn mailed(&self, host: &HostId) -> Pending<Vec<Arc<str>>> {
+        let host = host.clone();
+        self.write(move |group| Ok((kept::mailed(group.transaction, &host)?, 0)))
+    }
+
     fn reply(&self, lease: &Lease, replies: Vec<Reply>) -> Pending<()> {
         let lease = lease.clone();
         self.tell(move |group| {

@@ -4,7 +4,7 @@
 #[path = "../../../src/store/tests/server.rs"]
 mod server;
 
-use crate::{bench::Bench, stored::two_questions};
+use crate::{bench::Bench, live::Driving, stored::two_questions};
 
 /// R-H10, R-H12: a run that is parked in a database is found, answered and ended there; no password is shown.
 #[test]
@@ -31,4 +31,26 @@ fn a_run_lives_in_a_database() {
     assert!(on_store(&["get", "@last"]).stdout.contains("Succeeded"));
     assert!(on_store(&["events", "@last"]).stdout.contains("run.submitted"));
     assert_eq!(server.psql("SELECT count(*) FROM commands.runs WHERE open"), "0");
+}
+
+/// R-L14: a run that another host of the database drives is answered there.
+#[test]
+fn a_run_that_another_host_drives_is_answered_there() {
+    let Some(server) = server::server() else { return };
+    let bench = Bench::new();
+    two_questions(&bench);
+    let url = server.url("live");
+    let driving = Driving::start(&bench, &["run", "ask.yaml", "--wait", "--store", &url], "one");
+    let resume = |task: &str| bench.phasm(&["resume", "@last", task, "{}", "--store", &url]);
+    for task in ["one", "two"] {
+        let mut resumed = resume(task);
+        while resumed.stderr.contains("resumed: false") || resumed.stderr.contains("has no task") {
+            // It is suspended a moment after it was said to run.
+            resumed = resume(task);
+        }
+        assert_eq!(resumed.status, 0, "{resumed:?}");
+        assert!(resumed.stderr.contains("resumed: true"), "{resumed:?}");
+    }
+    let ran = driving.ended();
+    assert_eq!(ran.status, 0, "{ran:?}");
 }

@@ -14,14 +14,14 @@ use crate::{
 };
 
 /// A process that drives a run.
-struct Driving {
+pub(crate) struct Driving {
     child: Child,
     stderr: BufReader<ChildStderr>,
 }
 
 impl Driving {
     /// Once it has said that.
-    fn start(bench: &Bench, arguments: &[&str], said: &str) -> Self {
+    pub(crate) fn start(bench: &Bench, arguments: &[&str], said: &str) -> Self {
         let mut child =
             bench.command(arguments).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
         let mut stderr = BufReader::new(child.stderr.take().unwrap());
@@ -32,7 +32,7 @@ impl Driving {
         Self { child, stderr }
     }
 
-    fn ended(mut self) -> Ran {
+    pub(crate) fn ended(mut self) -> Ran {
         let (mut stdout, mut stderr) = (String::new(), String::new());
         self.child.stdout.take().unwrap().read_to_string(&mut stdout).unwrap();
         self.stderr.read_to_string(&mut stderr).unwrap();

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use rusqlite::{Connection, OptionalExtension, params};
 
 use super::{
-    super::{Answer, AttemptLog, LETTER_BYTES, Lease, Letter, MAILBOX, StoreError},
+    super::{Answer, AttemptLog, HostId, LETTER_BYTES, Lease, Letter, MAILBOX, StoreError},
     fault::Fault,
     group::Group,
 };
@@ -43,6 +43,16 @@ pub(super) fn mail(connection: &Connection, run_id: &str) -> Result<Vec<Letter>,
          WHERE run = (SELECT number FROM runs WHERE run_id = ?1) AND reply IS NULL ORDER BY id",
     )?;
     let rows = statement.query_map([run_id], |row| Ok(Letter { id: row.get(0)?, body: row.get(1)? }))?;
+    Ok(rows.collect::<Result<_, _>>()?)
+}
+
+/// As `mailed` of a store.
+pub(super) fn mailed(connection: &Connection, host: &HostId) -> Result<Vec<Arc<str>>, Fault> {
+    let mut statement = connection.prepare_cached(
+        "SELECT run_id FROM runs
+         WHERE owner = ?1 AND number IN (SELECT run FROM letters WHERE reply IS NULL) ORDER BY run_id",
+    )?;
+    let rows = statement.query_map([host.as_str()], |row| row.get(0))?;
     Ok(rows.collect::<Result<_, _>>()?)
 }
 
