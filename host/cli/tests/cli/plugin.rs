@@ -89,7 +89,7 @@ fn a_component_is_inspected_by_name_or_path() {
     assert!(broken.status == 2 && broken.stderr.contains("P031: maxRuntime: "), "{broken:?}");
     let unknown = bench.phasm(&["plugin", "inspect", "nobody"]);
     assert_eq!(unknown.status, 2, "{unknown:?}");
-    assert!(unknown.stderr.contains("known: code, doze, echo, "), "{unknown:?}");
+    assert!(unknown.stderr.contains("known: assert, code, doze, echo, "), "{unknown:?}");
 }
 
 #[test]
