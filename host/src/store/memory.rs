@@ -281,14 +281,19 @@ impl Kept {
         replies: Vec<Reply>,
     ) -> Result<Vec<Run>, StoreError> {
         let run_id = &lease.head.run_id;
-        if self.runs.contains_key(run_id) {
-            let found = self.leased(lease)?.row.seq;
-            record.check_follows(run_id, found)?;
-        } else {
-            record.check_follows(run_id, 0)?;
-            self.create(lease, status)?;
+        match self.runs.get(run_id) {
+            Some(run) if run.epoch != lease.epoch => return Err(lease.fenced()),
+            Some(run) => {
+                record.check_follows(run_id, run.row.seq)?;
+                if !run.row.status.open {
+                    self.uncount_closed(run_id);
+                }
+            }
+            None => {
+                record.check_follows(run_id, 0)?;
+                self.create(lease, status)?;
+            }
         }
-        self.uncount_closed(run_id);
         let Some(run) = self.runs.get_mut(run_id) else { return Ok(Vec::new()) };
         run.row.status = status;
         run.row.seq = record.next_seq();
