@@ -17,7 +17,7 @@ use tokio::time::{Instant, sleep, sleep_until};
 use crate::{
     journal::RecoverError,
     shared::{PAUSES, Shared},
-    store::{Lease, StoreError, Wanted},
+    store::{StoreError, Wanted},
 };
 
 /// Runs claimed at once; more follow when these are loaded.
@@ -114,22 +114,25 @@ async fn round(shared: &Arc<Shared>, passed_over: &mut Vec<Arc<str>>) -> Result<
         }
         for lease in claimed {
             let run_id = Arc::clone(&lease.head.run_id);
-            if let Err(error) = load(shared, lease).await {
-                tracing::warn!(
-                    error = &error as &dyn std::error::Error,
-                    "run {run_id} is left to other hosts"
-                );
-                passed_over.truncate(MOST_PASSED_OVER - 1);
-                passed_over.insert(0, run_id);
+            match shared.go_on_with(lease).await {
+                // Of those that are not driven here by now, somebody else's record was faster.
+                Ok(_) | Err(RecoverError::Store(StoreError::Conflict { .. } | StoreError::Fenced { .. })) => {
+                }
+                // It is this host's, and so is claimed by nobody.
+                Err(RecoverError::Store(error)) if error.is_passing() => {
+                    let entry = shared.registry.entry(&run_id);
+                    let retaken = Arc::clone(shared).retake(entry, Arc::new(error), Vec::new());
+                    shared.control.spawn(retaken);
+                }
+                Err(error) => {
+                    tracing::warn!(
+                        error = &error as &dyn std::error::Error,
+                        "run {run_id} is left to other hosts"
+                    );
+                    passed_over.truncate(MOST_PASSED_OVER - 1);
+                    passed_over.insert(0, run_id);
+                }
             }
         }
-    }
-}
-
-async fn load(shared: &Arc<Shared>, lease: Lease) -> Result<(), RecoverError> {
-    match shared.go_on_with(lease).await {
-        // Somebody else's record was faster.
-        Ok(_) | Err(RecoverError::Store(StoreError::Conflict { .. } | StoreError::Fenced { .. })) => Ok(()),
-        Err(error) => Err(error),
     }
 }

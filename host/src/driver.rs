@@ -29,11 +29,11 @@ use tokio::{sync::mpsc, task::AbortHandle};
 use crate::{
     dispatcher::{Bounds, Rank, Signal},
     executor::Invocation,
-    journal::{Body, RecoverError},
+    journal::Body,
     letter::{LetterBody, LetterReply},
     message::{Message, ReplyTo, Request, RequestError, Standing},
     registry::Entry,
-    shared::{PAUSES, Shared},
+    shared::Shared,
     store::{AttemptLog, Lease, Record, Reply, RunStatus, StoreError},
     watch::{Ear, Watchers},
 };
@@ -504,7 +504,7 @@ impl Driver {
             Ok(()) => drop(self.entry.standing.send_replace(Standing::Ended(Arc::new(self.run)))),
             Err(error) if error.is_passing() => {
                 let shared = Arc::clone(&self.shared);
-                self.shared.control.spawn(retake(shared, self.entry, error, unheard));
+                self.shared.control.spawn(shared.retake(self.entry, error, unheard));
             }
             Err(error) if matches!(*error, StoreError::TooLarge { .. }) => {
                 self.shared.control.spawn(give_up(Arc::clone(&self.shared), self.entry, self.lease, error));
@@ -518,34 +518,6 @@ async fn give_up(shared: Arc<Shared>, entry: Arc<Entry>, lease: Lease, error: Ar
     if let Err(failed) = shared.give_up(&entry, lease, &error).await {
         tracing::warn!(error = &failed as &dyn std::error::Error, "run {} cannot be ended", entry.id);
         entry.standing.send_replace(Standing::Lost(error));
-    }
-}
-
-/// Takes a run up again once its store is well.
-async fn retake(shared: Arc<Shared>, entry: Arc<Entry>, failed: Arc<StoreError>, unheard: Vec<Message>) {
-    let (mut pause, longest) = PAUSES;
-    let run_id = &entry.id;
-    tracing::warn!(error = &*failed as &dyn std::error::Error, "run {run_id} waits until its store is well");
-    loop {
-        tokio::time::sleep(pause).await;
-        pause = (pause * 2).min(longest);
-        match shared.reach(run_id, Vec::new()).await {
-            Err(RecoverError::Store(error)) if error.is_passing() && !shared.is_closed() => {}
-            Ok(_) => {
-                // Those that come too late are dropped, which tells whoever waits for them.
-                unheard.into_iter().for_each(|message| drop(entry.tell(message)));
-                return;
-            }
-            Err(RecoverError::Ended { .. }) => return,
-            Err(error) => {
-                tracing::warn!(
-                    error = &error as &dyn std::error::Error,
-                    "run {run_id} cannot be taken up again"
-                );
-                entry.standing.send_replace(Standing::Lost(failed));
-                return;
-            }
-        }
     }
 }
 

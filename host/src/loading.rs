@@ -17,7 +17,7 @@ use crate::{
     letter::LetterReply,
     message::{Message, Request, Standing},
     registry::Entry,
-    shared::Shared,
+    shared::{PAUSES, Shared},
     store::{Claim, Lease, Reply, StoreError},
     watch::Listener,
 };
@@ -65,6 +65,42 @@ impl Shared {
                 // Still due, for whoever has what it needs.
                 self.store.release(&lease, Some(self.clock.now())).await?;
                 Err(error)
+            }
+        }
+    }
+
+    /// Takes a run up again once its store is well.
+    pub(crate) async fn retake(
+        self: Arc<Self>,
+        entry: Arc<Entry>,
+        failed: Arc<StoreError>,
+        unheard: Vec<Message>,
+    ) {
+        let (mut pause, longest) = PAUSES;
+        let run_id = &entry.id;
+        tracing::warn!(
+            error = &*failed as &dyn std::error::Error,
+            "run {run_id} waits until its store is well"
+        );
+        loop {
+            tokio::time::sleep(pause).await;
+            pause = (pause * 2).min(longest);
+            match self.reach(run_id, Vec::new()).await {
+                Err(RecoverError::Store(error)) if error.is_passing() && !self.is_closed() => {}
+                Ok(_) => {
+                    // Those that come too late are dropped, which tells whoever waits for them.
+                    unheard.into_iter().for_each(|message| drop(entry.tell(message)));
+                    return;
+                }
+                Err(RecoverError::Ended { .. }) => return,
+                Err(error) => {
+                    tracing::warn!(
+                        error = &error as &dyn std::error::Error,
+                        "run {run_id} cannot be taken up again"
+                    );
+                    entry.standing.send_replace(Standing::Lost(failed));
+                    return;
+                }
             }
         }
     }

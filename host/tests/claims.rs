@@ -157,13 +157,21 @@ struct Failing {
     inner: Memory,
     fails: AtomicBool,
     too_large: AtomicBool,
+    /// For the first record of a run that was claimed.
+    append_fails: AtomicBool,
     failed: Mutex<Option<tokio::sync::oneshot::Sender<()>>>,
 }
 
 impl Failing {
     fn new() -> Self {
         let (inner, fails) = (Memory::default(), AtomicBool::new(false));
-        Self { inner, fails, too_large: AtomicBool::new(false), failed: Mutex::new(None) }
+        Self {
+            inner,
+            fails,
+            too_large: AtomicBool::new(false),
+            append_fails: AtomicBool::new(false),
+            failed: Mutex::new(None),
+        }
     }
 
     fn full<T: Send + 'static>(&self) -> Option<Pending<T>> {
@@ -213,6 +221,9 @@ impl Store for Failing {
         record: Record<Arc<dyn Encode>>,
         replies: Vec<Reply>,
     ) -> Pending<()> {
+        if lease.epoch > 1 && self.append_fails.swap(false, SeqCst) {
+            return Box::pin(std::future::ready(Err(StoreError::Full { path: "full".into() })));
+        }
         self.full().unwrap_or_else(|| self.inner.append(lease, status, record, replies))
     }
     fn claim(&self, wanted: Wanted) -> Pending<Vec<Lease>> {
@@ -278,6 +289,18 @@ async fn a_store_that_is_well_again_has_its_runs_taken_up() {
         assert!(handle.resume("ask", Map::new()).await.unwrap());
         assert_eq!(handle.wait().await.unwrap().phase, Phase::Succeeded);
     }
+}
+
+/// R-H7: a run that was claimed while its store failed is not passed over.
+#[tokio::test]
+async fn a_run_that_was_claimed_in_vain_is_taken_up_again() {
+    let store = Arc::new(Failing::new());
+    let host = claiming(&store);
+    store.append_fails.store(true, SeqCst);
+    let run = submit(&host, r#"{"name": "ask", "executor": {"type": "ask"}, "timeout": "300ms"}"#).await;
+    let ended = tokio::time::timeout(Duration::from_secs(60), run.wait()).await;
+    assert_eq!(ended.unwrap().unwrap().phase, Phase::Timeout);
+    assert!(!store.append_fails.load(SeqCst), "the store was asked while it failed");
 }
 
 /// R-H8: a step that no record can hold ends its run, whoever met it, and is met by nobody again.
