@@ -35,6 +35,7 @@ use crate::{
     registry::Entry,
     shared::Shared,
     store::{AttemptLog, Lease, Record, Reply, RunStatus, StoreError},
+    tidings::Became,
     watch::{Ear, Watchers},
 };
 
@@ -148,7 +149,8 @@ impl Driver {
     async fn turn(&mut self, messages: &mut Vec<Message>) -> Result<(), StoreError> {
         self.batch.first_seq = self.run.seq();
         let now = self.shared.clock.now();
-        if messages.iter().any(|message| matches!(message, Message::Mail)) {
+        // An answer would begin an attempt: where nothing is begun any more, letters wait for whoever goes on with the run.
+        if self.shared.begins() && messages.iter().any(|message| matches!(message, Message::Mail)) {
             self.take_mail(now).await?;
         }
         for message in messages.drain(..) {
@@ -202,6 +204,7 @@ impl Driver {
         if messages.is_empty() && self.shared.store.release(&self.lease, wake_at).await.is_ok() {
             // Whoever claims what is due learns of its clock, and of a letter that has just come.
             self.shared.due.notify_one();
+            self.shared.tidings.tell(&self.lease.head, Became::GivenBack(wake_at));
             return true;
         }
         (self.sender, self.inbox) = mpsc::unbounded_channel();
@@ -336,11 +339,7 @@ impl Driver {
         let events = Arc::new(events);
         let record =
             Record { first_seq, events: count, time, body: Arc::new(Body(Arc::clone(&events))) as _ };
-        let status = RunStatus {
-            phase: self.run.phase(),
-            finished_at: self.run.times().finished_at,
-            open: !self.run.is_over(),
-        };
+        let status = RunStatus::of(&self.run);
         self.keep_logs();
         self.shared.store.append(&self.lease, status, record, letters).await?;
         self.entry.commits.send_replace(());
@@ -500,6 +499,13 @@ impl Driver {
             }
         }
         self.shared.dispatcher.slots.exchange(self.rank, &self.sender, returned, 0);
+        self.shared.tidings.tell(
+            &self.lease.head,
+            match &result {
+                Ok(()) => Became::Ended(self.run.phase()),
+                Err(error) => Became::Stopped(error.to_string()),
+            },
+        );
         match result {
             Ok(()) => drop(self.entry.standing.send_replace(Standing::Ended(Arc::new(self.run)))),
             Err(error) if error.is_passing() => {

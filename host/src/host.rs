@@ -1,5 +1,6 @@
 //! The embedding API: open a host, submit documents, await views.
 
+mod enqueue;
 mod recover;
 mod rerun;
 mod setup;
@@ -19,7 +20,10 @@ use phasm_engine::{
     run::{Run, Step, Submission, SubmitEnv},
     value::Map,
 };
-use tokio::{runtime::Runtime, sync::mpsc};
+use tokio::{
+    runtime::Runtime,
+    sync::{broadcast, mpsc},
+};
 
 pub use self::{
     rerun::{Rerun, RerunError},
@@ -33,6 +37,7 @@ use crate::{
     registry::Registry,
     shared::Shared,
     store::{HostId, Lease, RunHead, Store, StoreError},
+    tidings::Tiding,
     watch::{Listener, Notice},
 };
 
@@ -103,6 +108,7 @@ impl Host {
             closed: AtomicBool::new(false),
             driven: AtomicU64::new(0),
             kept_log: self.kept_log,
+            tidings: old.tidings.clone(),
         });
         self.open_store();
         self
@@ -200,7 +206,7 @@ impl Host {
         listener: Option<Listener>,
     ) -> Result<RunHandle, SubmitError> {
         let submission = self.submission(plan, parameters, self.facts.clone())?;
-        self.keep_components(plan);
+        self.keep_components(plan, &*self.shared.store);
         let (run, step) = Run::start(Arc::clone(plan), submission, self.shared.clock.now());
         Ok(self.launch(run, step, listener).await?)
     }
@@ -224,26 +230,30 @@ impl Host {
         step: Step,
         listener: Option<Listener>,
     ) -> Result<RunHandle, StoreError> {
+        let lease = self.first_lease(&run, None);
+        let entry = self.shared.registry.entry(run.id());
+        self.shared.drive(&entry, run, step, lease, listener, Vec::new()).await
+    }
+
+    fn first_lease(&self, run: &Run, key: Option<Arc<str>>) -> Lease {
         let plan = run.plan();
-        let head = Arc::new(RunHead {
+        let head = RunHead {
             run_id: Arc::clone(run.id()),
             workflow: plan.name.clone(),
             namespace: plan.namespace.clone(),
             priority: plan.priority,
             submitted_at: run.now(),
-            key: None,
-        });
-        let lease = Lease::first(head, self.shared.host.clone());
-        let entry = self.shared.registry.entry(run.id());
-        self.shared.drive(&entry, run, step, lease, listener, Vec::new()).await
+            key,
+        };
+        Lease::first(Arc::new(head), self.shared.host.clone())
     }
 
     /// Has the store keep what the run is pinned to. It is queued before the submission, and fails together with it.
-    fn keep_components(&self, plan: &Plan) {
+    fn keep_components(&self, plan: &Plan, store: &dyn Store) {
         let Some(plugins) = &self.shared.plugins else { return };
         for pinned in plan.executors.values() {
             if let (Some(digest), Some(bytes)) = (&pinned.digest, plugins.component(pinned)) {
-                drop(self.shared.store.keep_component(digest, bytes));
+                drop(store.keep_component(digest, bytes));
             }
         }
     }
@@ -255,9 +265,27 @@ impl Host {
     }
 
     /// From now on nothing is begun: what is executed goes on, and what ends is recorded. What waits for a slot stays
-    /// waiting, for whoever recovers its run.
+    /// waiting, and letters stay unread, for whoever recovers their runs; nothing is claimed any more.
     pub fn begin_no_more(&self) {
         self.shared.dispatcher.slots.close();
+    }
+
+    /// Waits until nothing is executed.
+    pub async fn nothing_executes(&self) {
+        self.shared.dispatcher.slots.until_idle().await;
+    }
+
+    /// How many attempts may be in flight.
+    #[must_use]
+    pub fn slots(&self) -> u32 {
+        self.shared.dispatcher.slots.total()
+    }
+
+    /// Hears what becomes of this host's runs from now on, also once it [has another store](Self::with_store). Whoever is some
+    /// thousands behind misses the oldest.
+    #[must_use]
+    pub fn tidings(&self) -> broadcast::Receiver<Tiding> {
+        self.shared.tidings.listen()
     }
 
     /// Closes the host: every run stops where it stands, and nothing of it holds the store any more when this returns.

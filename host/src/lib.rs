@@ -94,6 +94,7 @@ mod message;
 mod missing;
 mod registry;
 mod shared;
+mod tidings;
 
 // Keep: what is durable, and the run that follows from it.
 pub mod journal;
@@ -123,6 +124,7 @@ pub use self::{
     letter::{LetterBody, LetterReply},
     message::{Request, RequestError, tasks_named},
     missing::Missing,
+    tidings::{Became, Tiding},
     watch::{LogLine, Notice, ProgressNote},
 };
 

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use phasm_engine::{phase::Phase, time::Timestamp};
+use phasm_engine::{phase::Phase, run::Run, time::Timestamp};
 
 use super::HostId;
 
@@ -32,6 +32,12 @@ pub struct RunStatus {
     pub finished_at: Option<Timestamp>,
     /// Whether a restart has to go on with it: it has not ended, or hook runs of it have not.
     pub open: bool,
+}
+
+impl RunStatus {
+    pub(crate) fn of(run: &Run) -> Self {
+        Self { phase: run.phase(), finished_at: run.times().finished_at, open: !run.is_over() }
+    }
 }
 
 /// A run without its journal.
