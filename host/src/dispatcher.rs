@@ -374,7 +374,7 @@ mod tests {
     /// R-T5: log lines, progress and every other sign of life put the clock back.
     #[test]
     fn whatever_a_guest_says_is_activity() {
-        let time = Arc::new(crate::clock::tests::Stepped::default());
+        let time = Arc::new(crate::clock::stepped::Stepped::default());
         time.pass(5);
         let clock = Clock::from(time as Arc<_>);
         let ear = ActivityClock { inner: Arc::new(Deaf), clock, last: AtomicU64::new(0) };

@@ -1,4 +1,4 @@
-//! The time of one run (R-T11).
+//! The time of one run.
 
 use std::time::Instant;
 
@@ -61,7 +61,7 @@ impl RunClock {
 mod tests {
     use std::sync::Arc;
 
-    use super::{super::tests::Stepped, *};
+    use super::{super::stepped::Stepped, *};
 
     const HOUR: i64 = 3_600_000;
 
