@@ -23,6 +23,8 @@ pub(crate) enum Message {
     Watch(Listener),
     /// There may be letters to the run in its store.
     Mail,
+    /// The wall clock was set: something may be due.
+    Tick,
 }
 
 impl From<Signal> for Message {

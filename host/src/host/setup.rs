@@ -19,7 +19,7 @@ use tokio::runtime::Builder as RuntimeBuilder;
 
 use super::{Control, Host};
 use crate::{
-    clock::Clock,
+    clock::{Clock, TimeSource},
     dispatcher::Dispatcher,
     executor::Executor,
     logbook::{KEPT_LOG, MOST_KEPT_LOG},
@@ -68,6 +68,7 @@ pub struct HostBuilder {
     kept_log: Option<usize>,
     patience: Option<Duration>,
     threads: Option<NonZeroUsize>,
+    time: Option<Arc<dyn TimeSource>>,
 }
 
 impl HostBuilder {
@@ -188,6 +189,13 @@ impl HostBuilder {
         self
     }
 
+    /// Has time come from elsewhere than the machine's clocks. For tests.
+    #[must_use]
+    pub fn time(mut self, source: Arc<dyn TimeSource>) -> Self {
+        self.time = Some(source);
+        self
+    }
+
     /// Replaces the sandbox by another executor, which runs on the engine's threads. For tests and special hosts.
     #[must_use]
     pub fn executor(mut self, executor: Arc<dyn Executor>) -> Self {
@@ -206,7 +214,7 @@ impl HostBuilder {
             .enable_all()
             .build()
             .map_err(OpenError::Threads)?;
-        let clock = Clock::start();
+        let clock = self.time.map_or_else(Clock::start, Clock::from);
         let engine = control.handle().clone();
         let (executor, guests, room, plugins) = match self.executor {
             Some(executor) => (executor, engine.clone(), u32::MAX, None),
@@ -218,7 +226,7 @@ impl HostBuilder {
             }
         };
         let slots = self.slots.unwrap_or(DEFAULT_SLOTS).min(room);
-        let dispatcher = Dispatcher::new(slots, executor, guests, engine, clock);
+        let dispatcher = Dispatcher::new(slots, executor, guests, engine, clock.clone());
         let kept_log = self.kept_log.unwrap_or(KEPT_LOG);
         // What a store keeps that only this host has, nobody asks for: it would take memory for nothing.
         let kept_here = if self.store.is_some() { kept_log } else { 0 };
