@@ -2,10 +2,10 @@
 
 use std::{
     collections::HashMap,
-    sync::{Arc, Mutex, MutexGuard, PoisonError, Weak},
+    sync::{Arc, Mutex, MutexGuard, PoisonError, Weak, atomic::AtomicU64},
 };
 
-use tokio::sync::{mpsc, watch};
+use tokio::sync::{mpsc, oneshot, watch};
 
 use crate::message::{Message, Standing};
 
@@ -26,6 +26,8 @@ pub(crate) struct Entry {
     pub(crate) id: Arc<str>,
     /// Where its driver hears, if it is loaded.
     driver: Mutex<Option<mpsc::UnboundedSender<Message>>>,
+    /// Of the lease under which it was driven last.
+    pub(crate) epoch: AtomicU64,
     pub(crate) standing: watch::Sender<Standing>,
     /// Told of every commit of the run.
     pub(crate) commits: watch::Sender<()>,
@@ -38,6 +40,7 @@ impl Entry {
         Arc::new(Self {
             id: Arc::clone(id),
             driver: Mutex::default(),
+            epoch: AtomicU64::default(),
             standing: watch::Sender::default(),
             commits: watch::Sender::default(),
             turning: tokio::sync::Mutex::default(),
@@ -52,6 +55,14 @@ impl Entry {
 
     pub(crate) fn is_loaded(&self) -> bool {
         self.driver().as_ref().is_some_and(|driver| !driver.is_closed())
+    }
+
+    /// Has whoever drives it leave it.
+    pub(crate) async fn dismiss(&self) {
+        let (waits, left) = oneshot::channel();
+        // One that leaves anyway drops it, too.
+        drop(self.tell(Message::Leave(waits)));
+        let _dropped = left.await;
     }
 
     pub(crate) fn set_driver(&self, driver: Option<mpsc::UnboundedSender<Message>>) {

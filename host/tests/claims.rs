@@ -106,6 +106,33 @@ async fn a_clock_loads_a_run_when_it_is_due() {
     assert_eq!(submit(&host, suspended).await.wait().await.unwrap().phase, Phase::Timeout);
 }
 
+/// R-H2: a host that slept while another had its run takes it up anew when it is to be had again.
+#[tokio::test]
+async fn what_another_had_in_between_is_loaded_anew() {
+    let store = Arc::new(Memory::default());
+    let sleeper = builder(&store).claiming(Duration::from_secs(3600)).open().unwrap();
+    let run = submit(&sleeper, ASK).await;
+    run.wait_or_park().await.unwrap();
+    store.heartbeat(sleeper.id(), Timestamp(0)).await.unwrap();
+    let other = builder(&store).claiming(Duration::from_secs(3600)).open().unwrap();
+    while row(&*store, &run).await.owner.as_ref() != Some(other.id()) || other.loaded() == 0 {
+        tokio::task::yield_now().await;
+    }
+    store.heartbeat(sleeper.id(), Timestamp(i64::MAX)).await.unwrap();
+    drop(other);
+    while row(&*store, &run).await.owner.as_ref() != Some(sleeper.id()) {
+        tokio::task::yield_now().await;
+    }
+    // What it has in memory is of an earlier lease.
+    while !run.resume("ask", Map::new()).await.is_ok_and(|resumed| resumed) {
+        tokio::task::yield_now().await;
+    }
+    while row(&*store, &run).await.status.open {
+        tokio::task::yield_now().await;
+    }
+    assert_eq!(sleeper.replay(run.id()).await.unwrap().phase(), Phase::Succeeded);
+}
+
 /// R-H1: another host's runs are taken when it is gone.
 #[tokio::test]
 async fn the_runs_of_a_host_that_is_gone_are_driven_on() {
