@@ -21,7 +21,7 @@ use std::{
 use tokio::{
     io::{AsyncBufReadExt as _, AsyncReadExt as _, AsyncWriteExt as _, BufReader},
     net::{UnixListener, UnixStream},
-    sync::Semaphore,
+    sync::{Semaphore, watch},
     time::timeout,
 };
 
@@ -148,6 +148,16 @@ async fn follow(visitor: &mut BufReader<UnixStream>, shared: &Arc<Shared>, run_i
         tokio::select! {
             changed = commits.changed() => if changed.is_err() { return Ok(()) },
             _left = visitor.read(&mut gone) => return Ok(()),
+        }
+    }
+}
+
+/// Tells of every commit of a run until nobody drives it any more.
+pub(crate) async fn hear(store: &Path, run_id: &str, told: &watch::Sender<()>) {
+    let Some(mut ring) = Ring::at(store).await else { return };
+    if ring.follow(run_id).await.is_ok() {
+        while ring.look().await.unwrap_or(false) {
+            told.send_replace(());
         }
     }
 }

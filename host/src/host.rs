@@ -19,7 +19,7 @@ use phasm_engine::{
     run::{Run, Step, Submission, SubmitEnv},
     value::Map,
 };
-use tokio::{runtime::Runtime, sync::mpsc};
+use tokio::runtime::Runtime;
 
 pub use self::{
     rerun::{Rerun, RerunError},
@@ -30,10 +30,10 @@ use crate::{
     handle::RunHandle,
     plugins::Plugins,
     reader,
-    registry::Registry,
+    registry::{Entry, Registry},
     shared::Shared,
     store::{HostId, Lease, RunHead, Store, StoreError},
-    watch::{Listener, Notice},
+    watch::Watch,
 };
 
 /// How long closing waits for the engine's thread at most.
@@ -152,10 +152,11 @@ impl Host {
     /// # Errors
     /// [`SubmitError`]; nothing was stored.
     pub async fn submit(&self, plan: &Arc<Plan>, parameters: &Map) -> Result<RunHandle, SubmitError> {
-        self.start(plan, parameters, None).await
+        let (entry, run, step) = self.start(plan, parameters)?;
+        Ok(self.launch(&entry, run, step).await?)
     }
 
-    /// [`Self::submit`], heard from the run's first event on. Notices queue in memory until they are read.
+    /// [`Self::submit`], heard from the run's first event on.
     ///
     /// # Errors
     /// [`SubmitError`]; nothing was stored.
@@ -163,10 +164,21 @@ impl Host {
         &self,
         plan: &Arc<Plan>,
         parameters: &Map,
-    ) -> Result<(RunHandle, mpsc::UnboundedReceiver<Notice>), SubmitError> {
-        let (listener, notices) = mpsc::unbounded_channel();
-        let handle = self.start(plan, parameters, Some(listener)).await?;
-        Ok((handle, notices))
+    ) -> Result<(RunHandle, Watch), SubmitError> {
+        let (entry, run, step) = self.start(plan, parameters)?;
+        let watch = Watch::new(&self.shared, &entry, 0, false);
+        Ok((self.launch(&entry, run, step).await?, watch))
+    }
+
+    /// Hears a run from its event `since` on, counted from 0, whether this host drives it, another one does, or nobody.
+    ///
+    /// # Errors
+    /// [`StoreError::NotFound`], or when the store cannot be read.
+    pub async fn watch(&self, run_id: &str, since: u64) -> Result<Watch, StoreError> {
+        let row = self.shared.store.get(run_id).await?;
+        let row = row.ok_or_else(|| StoreError::NotFound { run_id: run_id.into() })?;
+        let entry = self.shared.registry.entry(&row.head.run_id);
+        Ok(Watch::new(&self.shared, &entry, since, true))
     }
 
     /// Whether [`Self::submit`] would take these parameters; nothing is stored.
@@ -193,16 +205,11 @@ impl Host {
         Ok(bound.into_iter().collect())
     }
 
-    async fn start(
-        &self,
-        plan: &Arc<Plan>,
-        parameters: &Map,
-        listener: Option<Listener>,
-    ) -> Result<RunHandle, SubmitError> {
+    fn start(&self, plan: &Arc<Plan>, parameters: &Map) -> Result<(Arc<Entry>, Run, Step), SubmitError> {
         let submission = self.submission(plan, parameters, self.facts.clone())?;
         self.keep_components(plan);
         let (run, step) = Run::start(Arc::clone(plan), submission, self.shared.clock.now());
-        Ok(self.launch(run, step, listener).await?)
+        Ok((self.shared.registry.entry(run.id()), run, step))
     }
 
     /// What a new run of `plan` is started with.
@@ -218,12 +225,7 @@ impl Host {
     }
 
     /// Drives a new run from its first step.
-    async fn launch(
-        &self,
-        run: Run,
-        step: Step,
-        listener: Option<Listener>,
-    ) -> Result<RunHandle, StoreError> {
+    async fn launch(&self, entry: &Arc<Entry>, run: Run, step: Step) -> Result<RunHandle, StoreError> {
         let plan = run.plan();
         let head = Arc::new(RunHead {
             run_id: Arc::clone(run.id()),
@@ -234,8 +236,7 @@ impl Host {
             key: None,
         });
         let lease = Lease::first(head, self.shared.host.clone());
-        let entry = self.shared.registry.entry(run.id());
-        self.shared.drive(&entry, run, step, lease, listener, Vec::new()).await
+        self.shared.drive(entry, run, step, lease, Vec::new()).await
     }
 
     /// Has the store keep what the run is pinned to. It is queued before the submission, and fails together with it.

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-pub use phasm_engine::run::render;
+pub use phasm_engine::run::{EventView, render, views};
 use phasm_engine::{
     event::Event,
     phase::Phase,
@@ -15,6 +15,7 @@ use serde::{Deserialize as _, de::Error as _};
 use crate::{
     missing::Missing,
     store::{Encode, Record, StoreError},
+    watch::Told,
 };
 
 /// The events of a record, encoded by whoever needs bytes.
@@ -123,29 +124,52 @@ pub fn replay_on(
     records: &[Record<Vec<u8>>],
     mut each: impl FnMut(&Run, u64, Timestamp, &[Event]),
 ) -> Result<(), RecoverError> {
-    let run_id = || Arc::from(run_id);
-    let impossible = |source| RecoverError::Impossible { run_id: run_id(), source };
     for record in records {
-        let unreadable =
-            |source| RecoverError::Unreadable { run_id: run_id(), seq: record.first_seq, source };
-        let events = decode(&record.body).map_err(unreadable)?;
-        let run = match replayed {
-            Some(run) => run,
-            None => {
-                let Some(Event::Submitted(submitted)) = events.first() else {
-                    return Err(unreadable(serde_json::Error::custom(
-                        "expected the event of the submission",
-                    )));
-                };
-                let plan = submitted.plan().map_err(|problems| RecoverError::Document {
-                    run_id: run_id(),
-                    problems: problems.into(),
-                })?;
-                replayed.insert(Run::replay(Arc::new(plan), []).map_err(impossible)?)
-            }
-        };
-        run.apply_record(record.time, &events).map_err(impossible)?;
-        each(run, record.first_seq, record.time, &events);
+        let told = told(run_id, record)?;
+        let run = apply(replayed, run_id, &told)?;
+        each(run, told.first_seq, told.time, &told.body);
     }
     Ok(())
+}
+
+/// A record's events.
+///
+/// # Errors
+/// [`RecoverError::Unreadable`].
+pub(crate) fn told(run_id: &str, record: &Record<Vec<u8>>) -> Result<Told, RecoverError> {
+    let Record { first_seq, events, time, ref body } = *record;
+    let body = decode(body).map_err(|source| unreadable(run_id, first_seq, source))?;
+    Ok(Record { first_seq, events, time, body: Arc::new(body) })
+}
+
+fn unreadable(run_id: &str, seq: u64, source: serde_json::Error) -> RecoverError {
+    RecoverError::Unreadable { run_id: run_id.into(), seq, source }
+}
+
+/// Goes on with a run by its next record; with nothing by its first.
+///
+/// # Errors
+/// [`RecoverError`] when the record does not follow.
+pub(crate) fn apply<'r>(
+    replayed: &'r mut Option<Run>,
+    run_id: &str,
+    told: &Told,
+) -> Result<&'r Run, RecoverError> {
+    let impossible = |source| RecoverError::Impossible { run_id: run_id.into(), source };
+    let run = match replayed {
+        Some(run) => run,
+        None => {
+            let Some(Event::Submitted(submitted)) = told.body.first() else {
+                let expected = serde_json::Error::custom("expected the event of the submission");
+                return Err(unreadable(run_id, told.first_seq, expected));
+            };
+            let plan = submitted.plan().map_err(|problems| RecoverError::Document {
+                run_id: run_id.into(),
+                problems: problems.into(),
+            })?;
+            replayed.insert(Run::replay(Arc::new(plan), []).map_err(impossible)?)
+        }
+    };
+    run.apply_record(told.time, &told.body).map_err(impossible)?;
+    Ok(run)
 }

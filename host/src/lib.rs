@@ -121,9 +121,9 @@ pub use self::{
     host::{Host, HostBuilder, OpenError, Rerun, RerunError, SubmitError},
     journal::RecoverError,
     letter::{LetterBody, LetterReply},
-    message::{Request, RequestError, tasks_named},
+    message::{Request, RequestError, is_named, tasks_named},
     missing::Missing,
-    watch::{LogLine, Notice, ProgressNote},
+    watch::{LogLine, Notice, ProgressNote, Told, Watch},
 };
 
 /// The README's examples are tested.

@@ -19,7 +19,6 @@ use crate::{
     registry::Entry,
     shared::{PAUSES, Shared},
     store::{Claim, Lease, Reply, StoreError},
-    watch::Listener,
 };
 
 impl Shared {
@@ -98,7 +97,7 @@ impl Shared {
                         error = &error as &dyn std::error::Error,
                         "run {run_id} cannot be taken up again"
                     );
-                    entry.standing.send_replace(Standing::Lost(failed));
+                    entry.lose(failed);
                     return;
                 }
             }
@@ -140,7 +139,7 @@ impl Shared {
         // What was asked of it while nobody drove it.
         messages.push(Message::Mail);
         let step = run.recover(self.clock.now());
-        match self.drive(entry, run, step, lease.clone(), None, messages).await {
+        match self.drive(entry, run, step, lease.clone(), messages).await {
             Err(error @ StoreError::TooLarge { .. }) => self.give_up(entry, lease, &error).await,
             driven => Ok(driven?),
         }
@@ -155,7 +154,7 @@ impl Shared {
     ) -> Result<RunHandle, RecoverError> {
         let (mut run, _) = self.replay(&entry.id).await?;
         let step = run.give_up(self.clock.now(), &format!("what follows cannot be recorded: {error}"));
-        Ok(self.drive(entry, run, step, lease, None, Vec::new()).await?)
+        Ok(self.drive(entry, run, step, lease, Vec::new()).await?)
     }
 
     /// Drives a run on from a step that is not durable yet: its first, or the first after it was loaded. `messages`
@@ -166,15 +165,11 @@ impl Shared {
         run: Run,
         step: Step,
         lease: Lease,
-        listener: Option<Listener>,
         messages: Vec<Message>,
     ) -> Result<RunHandle, StoreError> {
         let number = self.driven.fetch_add(1, Ordering::Relaxed);
         let rank = Rank::new(lease.head.priority, lease.head.submitted_at, number);
         let mut driver = Driver::new(Arc::clone(self), Arc::clone(entry), run, lease, rank);
-        if let Some(listener) = listener {
-            driver.watch(listener);
-        }
         driver.record_first(step).await?;
         driver.begin(messages);
         self.control.spawn(driver.drive());

@@ -14,6 +14,7 @@
 #[cfg(any(feature = "postgres", feature = "sqlite"))]
 mod checksum;
 mod error;
+mod followed;
 mod lease;
 mod mail;
 pub mod memory;
@@ -157,6 +158,10 @@ pub trait ReadStore: Send + Sync {
     /// # Errors
     /// When the store cannot be read.
     fn logs(&self, run_id: &str, task: Option<u32>) -> Pending<Vec<AttemptLog>>;
+
+    /// Changes after the run was written to, whoever did it; several times are one, and one may be for nothing. It is closed
+    /// once nobody is there who would say so. To be called within tokio, and held as long as somebody wants to know.
+    fn follow(&self, run_id: &str) -> watch::Receiver<()>;
 }
 
 /// Keeps runs. A run is written to by whoever has its [`Lease`]; requests to it may be posted by anybody.

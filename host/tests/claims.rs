@@ -211,6 +211,9 @@ impl ReadStore for Failing {
     fn logs(&self, run_id: &str, task: Option<u32>) -> Pending<Vec<AttemptLog>> {
         self.inner.logs(run_id, task)
     }
+    fn follow(&self, run_id: &str) -> tokio::sync::watch::Receiver<()> {
+        self.inner.follow(run_id)
+    }
 }
 
 impl Store for Failing {

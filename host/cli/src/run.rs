@@ -105,11 +105,11 @@ async fn start(
         prepared = prepared.with_store(&store).await?;
     }
     prepared.create_dirs()?;
-    let (handle, notices) = prepared.host.submit_watched(&plan, &given).await.map_err(refused)?;
+    let (handle, watch) = prepared.host.submit_watched(&plan, &given).await.map_err(refused)?;
     let answers = Answers::new(&arguments.resume);
     Ok(Started {
         prepared,
-        runs: vec![Driven { handle, notices, plain: Plain::default() }],
+        runs: vec![Driven { handle, watch, plain: Plain::default() }],
         answers,
         exit: Exit::Done,
     })

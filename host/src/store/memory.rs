@@ -12,7 +12,7 @@ use tokio::sync::watch;
 
 use super::{
     Answer, AttemptLog, Claim, Encode, Filter, HostId, KEPT_ANSWERS, LETTER_BYTES, Lease, Letter, MAILBOX,
-    Pending, ReadStore, Record, Reply, RunRow, RunStatus, Store, StoreError, Wanted,
+    Pending, ReadStore, Record, Reply, RunRow, RunStatus, Store, StoreError, Wanted, followed::Followed,
 };
 
 /// A store without a file: "durable" means until the process ends. Bodies are encoded only when they are loaded.
@@ -22,6 +22,7 @@ use super::{
 pub struct Memory {
     kept: Mutex<Kept>,
     changed: watch::Sender<()>,
+    followed: Followed,
 }
 
 impl Memory {
@@ -32,7 +33,7 @@ impl Memory {
     #[must_use]
     pub fn new(closed_events: u64) -> Self {
         let kept = Mutex::new(Kept { limit: closed_events, ..Kept::default() });
-        Self { kept, changed: watch::Sender::new(()) }
+        Self { kept, changed: watch::Sender::new(()), followed: Followed::default() }
     }
 
     /// Tells of a change, if there is one.
@@ -98,6 +99,10 @@ impl ReadStore for Memory {
         let of_run = |run: &Run| run.logs.values().filter(wanted).cloned().collect();
         now(Ok(self.kept().run(run_id).map(of_run).unwrap_or_default()))
     }
+
+    fn follow(&self, run_id: &str) -> watch::Receiver<()> {
+        self.followed.follow(run_id)
+    }
 }
 
 impl Store for Memory {
@@ -110,6 +115,9 @@ impl Store for Memory {
     ) -> Pending<()> {
         let answers = !replies.is_empty();
         let appended = self.kept().append(lease, status, record, replies).map(drop);
+        if let Some(told) = self.followed.of(&lease.head.run_id) {
+            told.send_replace(());
+        }
         if answers { self.tell(appended) } else { now(appended) }
     }
 

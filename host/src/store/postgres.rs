@@ -13,6 +13,7 @@ mod address;
 mod append;
 mod call;
 mod fault;
+mod follow;
 mod link;
 mod listener;
 mod reader;
@@ -33,6 +34,7 @@ use self::{
     append::{APPEND, RECORD_BYTES, Unencoded},
     call::Call,
     fault::{Parameter, Trouble, count, get, saturated},
+    follow::{Asked, Following, TELL},
     link::Link,
     reader::{Readers, head},
     thread::Thread,
@@ -57,8 +59,9 @@ const REPLY: &str = "SELECT reply_letters($1, $2, $3, $4) AS verdict";
 const KEEP: &str = "INSERT INTO components (digest, bytes) VALUES ($1, $2) ON CONFLICT DO NOTHING";
 const KEEP_LOG: &str = "SELECT keep_log($1, $2, $3, $4, $5, $6, $7) AS verdict";
 const DELETE: &str = "SELECT delete_run($1) AS verdict";
-const STATEMENTS: [&str; 13] = [
-    APPEND, CLAIM, CLAIM_RUN, RELEASE, NEXT_DUE, HEARTBEAT, POST, MAIL, MAILED, REPLY, KEEP, KEEP_LOG, DELETE,
+const STATEMENTS: [&str; 14] = [
+    APPEND, CLAIM, CLAIM_RUN, RELEASE, NEXT_DUE, HEARTBEAT, POST, MAIL, MAILED, REPLY, KEEP, KEEP_LOG,
+    DELETE, TELL,
 ];
 
 /// A store in a database. Dropping it waits until all that was queued is durable, or has failed.
@@ -67,6 +70,9 @@ pub struct Postgres {
     readers: Readers,
     thread: Thread<Queued>,
     changed: Arc<watch::Sender<()>>,
+    following: Arc<Following>,
+    /// Which runs others follow.
+    asked: Arc<Asked>,
     /// Whether leases go by the caller's times: only so can tests say what time it is.
     by_callers_clock: bool,
 }
@@ -102,8 +108,11 @@ impl Postgres {
         })?;
         let readers = Readers::new(&address, thread.handle());
         let changed = Arc::new(watch::Sender::new(()));
-        thread.handle().spawn(listener::listen(Arc::clone(&address), Arc::clone(&changed)));
-        Ok(Self { address, readers, thread, changed, by_callers_clock: false })
+        let asked = Arc::default();
+        let listening = listener::listen(Arc::clone(&address), Arc::clone(&changed), Arc::clone(&asked));
+        thread.handle().spawn(listening);
+        let following = Arc::default();
+        Ok(Self { address, readers, thread, changed, following, asked, by_callers_clock: false })
     }
 
     /// For tests: leases go by the times that the callers give.
@@ -156,6 +165,10 @@ impl ReadStore for Postgres {
     fn logs(&self, run_id: &str, task: Option<u32>) -> Pending<Vec<AttemptLog>> {
         self.readers.logs(run_id, task)
     }
+
+    fn follow(&self, run_id: &str) -> watch::Receiver<()> {
+        self.following.follow(run_id, &self.address, self.thread.handle())
+    }
 }
 
 impl Store for Postgres {
@@ -167,7 +180,14 @@ impl Store for Postgres {
         replies: Vec<Reply>,
     ) -> Pending<()> {
         let (answer, answered) = oneshot::channel();
+        let run_id = &lease.head.run_id;
         self.thread.send(Queued::Append(Unencoded { lease: lease.clone(), status, record, replies, answer }));
+        if self.asked.wants(run_id) {
+            let said: Vec<Parameter> =
+                vec![Box::new(follow::written(&self.address.schema)), Box::new(run_id.to_string())];
+            // Said with the commit of the record, or of the next.
+            drop(self.ask(TELL, said, |_| Ok(())));
+        }
         later(answered)
     }
 

@@ -6,7 +6,10 @@ use std::sync::{
 };
 
 use phasm_engine::{phase::Phase, time::Timestamp};
-use tokio::{runtime::Handle, sync::Mutex};
+use tokio::{
+    runtime::Handle,
+    sync::{Mutex, watch},
+};
 use tokio_postgres::Row;
 
 use super::{
@@ -18,6 +21,7 @@ use super::{
     append::place,
     call::Call,
     fault::{Parameter, Trouble, count, get, is_gone, saturated},
+    follow::Following,
     link::Link,
     thread::Thread,
 };
@@ -91,20 +95,20 @@ async fn ask(link: &Mutex<Link>, call: &Call) -> Result<Vec<Row>, Trouble> {
     Ok(rows?)
 }
 
-impl ReadStore for Readers {
-    fn load_since(&self, run_id: &str, since: u64) -> Pending<Vec<Record<Vec<u8>>>> {
+impl Readers {
+    pub(super) fn load_since(&self, run_id: &str, since: u64) -> Pending<Vec<Record<Vec<u8>>>> {
         let name: Arc<str> = run_id.into();
         self.ask(LOAD, vec![Box::new(run_id.to_owned()), Box::new(saturated(since))], move |rows| {
             journal(&name, rows, since)
         })
     }
 
-    fn get(&self, run_id: &str) -> Pending<Option<RunRow>> {
+    pub(super) fn get(&self, run_id: &str) -> Pending<Option<RunRow>> {
         let read = |rows: &[Row]| rows.first().map(row).transpose();
         self.ask(GET, vec![Box::new(run_id.to_owned())], read)
     }
 
-    fn list(&self, filter: Filter, limit: usize) -> Pending<Vec<RunRow>> {
+    pub(super) fn list(&self, filter: Filter, limit: usize) -> Pending<Vec<RunRow>> {
         let text = |text: Option<Arc<str>>| text.map(|text| text.to_string());
         let parameters: Vec<Parameter> = vec![
             Box::new(filter.before.map_or(i64::MAX, saturated)),
@@ -116,16 +120,16 @@ impl ReadStore for Readers {
         self.ask(LIST, parameters, |rows| rows.iter().map(row).collect())
     }
 
-    fn open_runs(&self) -> Pending<Vec<RunRow>> {
+    pub(super) fn open_runs(&self) -> Pending<Vec<RunRow>> {
         self.ask(OPEN, Vec::new(), |rows| rows.iter().map(row).collect())
     }
 
-    fn component(&self, digest: &str) -> Pending<Option<Arc<[u8]>>> {
+    pub(super) fn component(&self, digest: &str) -> Pending<Option<Arc<[u8]>>> {
         let read = |rows: &[Row]| rows.first().map(|row| Ok(get::<&[u8]>(row, "bytes")?.into())).transpose();
         self.ask(COMPONENT, vec![Box::new(digest.to_owned())], read)
     }
 
-    fn answer(&self, run_id: &str, letter: u64) -> Pending<Answer> {
+    pub(super) fn answer(&self, run_id: &str, letter: u64) -> Pending<Answer> {
         self.ask(ANSWER, vec![Box::new(run_id.to_owned()), Box::new(saturated(letter))], |rows| {
             let Some(row) = rows.first() else { return Ok(Answer::Unknown) };
             Ok(match get::<Option<Vec<u8>>>(row, "reply")? {
@@ -136,7 +140,7 @@ impl ReadStore for Readers {
         })
     }
 
-    fn logs(&self, run_id: &str, task: Option<u32>) -> Pending<Vec<AttemptLog>> {
+    pub(super) fn logs(&self, run_id: &str, task: Option<u32>) -> Pending<Vec<AttemptLog>> {
         let parameters: Vec<Parameter> = vec![Box::new(run_id.to_owned()), Box::new(task.map(i64::from))];
         self.ask(LOGS, parameters, |rows| rows.iter().map(log).collect())
     }
@@ -226,8 +230,10 @@ fn log(row: &Row) -> Result<AttemptLog, Trouble> {
 
 /// A store in a database, to be looked at beside whoever drives its runs.
 pub struct PostgresReader {
+    address: Arc<Address>,
     readers: Readers,
-    _thread: Thread<()>,
+    following: Arc<Following>,
+    thread: Thread<()>,
 }
 
 impl PostgresReader {
@@ -243,7 +249,8 @@ impl PostgresReader {
             first.connected().await?;
             Ok(async move { while jobs.recv().await.is_some() {} })
         })?;
-        Ok(Self { readers: Readers::new(&address, thread.handle()), _thread: thread })
+        let readers = Readers::new(&address, thread.handle());
+        Ok(Self { address, readers, following: Arc::default(), thread })
     }
 }
 
@@ -274,5 +281,9 @@ impl ReadStore for PostgresReader {
 
     fn logs(&self, run_id: &str, task: Option<u32>) -> Pending<Vec<AttemptLog>> {
         self.readers.logs(run_id, task)
+    }
+
+    fn follow(&self, run_id: &str) -> watch::Receiver<()> {
+        self.following.follow(run_id, &self.address, self.thread.handle())
     }
 }

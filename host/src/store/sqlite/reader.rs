@@ -10,7 +10,7 @@ use rusqlite::{
     Connection, OptionalExtension, Row, named_params,
     types::{FromSql, FromSqlError, FromSqlResult, ValueRef},
 };
-use tokio::sync::oneshot;
+use tokio::sync::{oneshot, watch};
 
 use super::{
     super::{
@@ -114,6 +114,22 @@ impl ReadStore for SqliteReader {
     fn logs(&self, run_id: &str, task: Option<u32>) -> Pending<Vec<AttemptLog>> {
         let run_id: Box<str> = run_id.into();
         self.ask(move |connection| kept::logs(connection, &run_id, task))
+    }
+
+    /// Whoever holds the file says so; nobody does where none holds it.
+    fn follow(&self, run_id: &str) -> watch::Receiver<()> {
+        let (told, following) = watch::channel(());
+        #[cfg(unix)]
+        if let Ok(runtime) = tokio::runtime::Handle::try_current() {
+            let (path, run_id) = (Arc::clone(&self.path), run_id.to_owned());
+            runtime.spawn(async move {
+                tokio::select! {
+                    () = crate::bell::hear(&path, &run_id, &told) => {}
+                    () = told.closed() => {}
+                }
+            });
+        }
+        following
     }
 }
 
