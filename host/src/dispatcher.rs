@@ -9,7 +9,7 @@ use std::{
     collections::BTreeMap,
     sync::{
         Arc, Mutex, PoisonError,
-        atomic::{AtomicI64, Ordering},
+        atomic::{AtomicU64, Ordering},
     },
     time::{Duration, Instant},
 };
@@ -204,18 +204,19 @@ impl<I: Inbox> Dispatcher<I> {
         inner: Arc<dyn Observer>,
         inbox: &I,
     ) -> Arc<dyn Observer> {
+        let clock = self.clock.clone();
         let ear =
-            Arc::new(ActivityClock { inner, clock: self.clock, last: AtomicI64::new(self.clock.now().0) });
-        let (weak, inbox, clock) = (Arc::downgrade(&ear), inbox.clone(), self.clock);
+            Arc::new(ActivityClock { inner, last: AtomicU64::new(clock.elapsed()), clock: clock.clone() });
+        let (weak, inbox) = (Arc::downgrade(&ear), inbox.clone());
         self.control.spawn(async move {
             loop {
                 let Some(last) = weak.upgrade().map(|ear| ear.last.load(Ordering::Relaxed)) else { return };
-                let quiet = u64::try_from(clock.now().0.saturating_sub(last)).unwrap_or(0);
-                if quiet >= limit {
+                let ends = last.saturating_add(limit);
+                if clock.elapsed() >= ends {
                     inbox.signal(Signal::Inactive(fence));
                     return;
                 }
-                tokio::time::sleep(Duration::from_millis(limit - quiet)).await;
+                clock.sleep_until(ends).await;
             }
         });
         ear
@@ -251,12 +252,12 @@ impl<I: Inbox> Drop for Ticket<I> {
 struct ActivityClock {
     inner: Arc<dyn Observer>,
     clock: Clock,
-    last: AtomicI64,
+    last: AtomicU64,
 }
 
 impl ActivityClock {
     fn touch(&self) {
-        self.last.store(self.clock.now().0, Ordering::Relaxed);
+        self.last.store(self.clock.elapsed(), Ordering::Relaxed);
     }
 }
 
@@ -373,13 +374,16 @@ mod tests {
     /// R-T5: log lines, progress and every other sign of life put the clock back.
     #[test]
     fn whatever_a_guest_says_is_activity() {
-        let ear = ActivityClock { inner: Arc::new(Deaf), clock: Clock::start(), last: AtomicI64::new(0) };
+        let time = Arc::new(crate::clock::stepped::Stepped::default());
+        time.pass(5);
+        let clock = Clock::from(time as Arc<_>);
+        let ear = ActivityClock { inner: Arc::new(Deaf), clock, last: AtomicU64::new(0) };
         let signs: [fn(&ActivityClock); 3] =
             [|ear| ear.log(Level::Trace, ""), |ear| ear.progress(None, ""), |ear| ear.activity()];
         for sign in signs {
             ear.last.store(0, Ordering::Relaxed);
             sign(&ear);
-            assert!(ear.last.load(Ordering::Relaxed) > 0);
+            assert_eq!(ear.last.load(Ordering::Relaxed), 5);
         }
     }
 

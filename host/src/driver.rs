@@ -9,12 +9,7 @@
 //!
 //! Everything that waits while a batch becomes durable makes the next batch, so that a busy run commits in groups.
 
-use std::{
-    collections::BTreeMap,
-    num::NonZeroU32,
-    sync::Arc,
-    time::{Duration, Instant},
-};
+use std::{collections::BTreeMap, num::NonZeroU32, sync::Arc, time::Duration};
 
 use phasm_engine::{
     event::{Command, Dispatch, Event, Fence, Input, InputValue, TaskId},
@@ -27,6 +22,7 @@ use phasm_engine::{
 use tokio::{sync::mpsc, task::AbortHandle};
 
 use crate::{
+    clock::RunClock,
     dispatcher::{Bounds, Rank, Signal},
     executor::Invocation,
     journal::Body,
@@ -49,6 +45,7 @@ pub(crate) struct Driver {
     shared: Arc<Shared>,
     entry: Arc<Entry>,
     run: Run,
+    clock: RunClock,
     lease: Lease,
     rank: Rank,
     sender: mpsc::UnboundedSender<Message>,
@@ -79,10 +76,12 @@ struct Batch {
 impl Driver {
     pub(crate) fn new(shared: Arc<Shared>, entry: Arc<Entry>, run: Run, lease: Lease, rank: Rank) -> Self {
         let (sender, inbox) = mpsc::unbounded_channel();
+        let clock = RunClock::from(shared.clock.clone(), run.now());
         Self {
             shared,
             entry,
             run,
+            clock,
             lease,
             rank,
             sender,
@@ -140,7 +139,7 @@ impl Driver {
     /// One batch: everything that has come in, the slots there are, one durable record.
     async fn turn(&mut self, messages: &mut Vec<Message>) -> Result<(), StoreError> {
         self.batch.first_seq = self.run.seq();
-        let now = self.shared.clock.now();
+        let now = self.clock.follow(|| self.run.lengths_end());
         if messages.iter().any(|message| matches!(message, Message::Mail)) {
             self.take_mail(now).await?;
         }
@@ -161,17 +160,21 @@ impl Driver {
 
     /// Waits for messages or the next clock; true if the run could rest and nobody had anything to ask.
     async fn next_messages(&mut self, messages: &mut Vec<Message>) -> bool {
-        let wait = self.run.next_wait().and_then(|at| self.shared.clock.instant(at));
+        let wait = self.clock.next(self.run.next_wait());
         let patience = self.shared.patience.filter(|patience| self.could_rest(*patience));
-        let lingers = patience.map(|patience| Instant::now() + patience);
+        let lingers = patience.map(|patience| self.shared.clock.after(patience));
         let received = self.inbox.recv_many(messages, MOST_PER_BATCH);
         match [wait, lingers].into_iter().flatten().min() {
             None => {
                 received.await;
                 false
             }
-            // The end of a wait is a tick: the turn that follows serves whatever is due.
-            Some(at) => tokio::time::timeout_at(at.into(), received).await.is_err() && lingers.is_some(),
+            Some(at) => tokio::select! {
+                biased;
+                _ = received => false,
+                // The end of a wait is a tick: the turn that follows serves whatever is due.
+                () = self.shared.clock.sleep_until(at) => lingers.is_some(),
+            },
         }
     }
 
@@ -227,8 +230,8 @@ impl Driver {
                 self.reply(reply, said);
             }
             Message::Look(look) => look(&self.run),
-            // Taken before the batch.
-            Message::Mail => {}
+            // Taken before the batch, or by it.
+            Message::Mail | Message::Tick => {}
         }
     }
 
@@ -437,7 +440,7 @@ impl Driver {
             attempt: fence.attempt,
             dispatch: fence.dispatch,
             resumed: dispatch.resumed,
-            deadline: dispatch.deadline.and_then(|at| self.shared.clock.instant(at)),
+            deadline: dispatch.deadline.and_then(|at| self.clock.instant(at)),
             config: dispatch.config,
             inputs: Arc::new(inputs),
             memory: dispatch.memory,
@@ -482,7 +485,8 @@ impl Driver {
                     returned += 1;
                 }
                 Message::Signal(Signal::Lent(slots)) => returned += i64::from(slots),
-                Message::Signal(Signal::Started(_) | Signal::Inactive(_)) | Message::Mail => {}
+                Message::Signal(Signal::Started(_) | Signal::Inactive(_)) | Message::Mail | Message::Tick => {
+                }
                 Message::Ask { request, reply } => {
                     let said = match &result {
                         Ok(()) => request.refusal(&self.run),

@@ -16,7 +16,7 @@ use crate::{
     registry::Entry,
     shared::Shared,
     store::StoreError,
-    watch::Watch,
+    watching::Watch,
 };
 
 /// Why a run has no end to show.

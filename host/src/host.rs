@@ -33,7 +33,7 @@ use crate::{
     registry::{Entry, Registry},
     shared::Shared,
     store::{HostId, Lease, RunHead, Store, StoreError},
-    watch::Watch,
+    watching::Watch,
 };
 
 /// How long closing waits for the engine's thread at most.
@@ -92,7 +92,7 @@ impl Host {
         self.shared = Arc::new(Shared {
             store,
             dispatcher: Arc::clone(&old.dispatcher),
-            clock: old.clock,
+            clock: old.clock.clone(),
             secrets: old.secrets.clone(),
             registry: Registry::default(),
             host: old.host.clone(),
@@ -111,9 +111,11 @@ impl Host {
     /// Arrives at the store, and claims what is due there.
     fn open_store(&self) {
         self.shared.arrive();
+        let clock = || self.shared.clock.clone();
+        self.shared.control.spawn(claimer::hear_of_another_time(Arc::downgrade(&self.shared), clock()));
         if let Some(lease) = self.shared.store.lease_time() {
             // Two may be lost before others take the host for gone.
-            let here = claimer::say_that_it_is_there(Arc::downgrade(&self.shared), lease / 3);
+            let here = claimer::say_that_it_is_there(Arc::downgrade(&self.shared), clock(), lease / 3);
             self.shared.control.spawn(here);
             self.shared.control.spawn(claimer::hear_mail(Arc::downgrade(&self.shared)));
         }

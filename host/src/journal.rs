@@ -15,7 +15,6 @@ use serde::{Deserialize as _, de::Error as _};
 use crate::{
     missing::Missing,
     store::{Encode, Record, StoreError},
-    watch::Told,
 };
 
 /// The events of a record, encoded by whoever needs bytes.
@@ -37,6 +36,9 @@ fn decode(bytes: &[u8]) -> Result<Vec<Event>, serde_json::Error> {
     reader.end()?;
     Ok(events)
 }
+
+/// Events that became durable together.
+pub type Told = Record<Arc<Vec<Event>>>;
 
 /// Why a run of a store cannot be recovered.
 #[derive(Debug, thiserror::Error)]

@@ -93,6 +93,8 @@ mod logbook;
 mod message;
 mod missing;
 mod registry;
+#[cfg(all(unix, feature = "sqlite"))]
+pub mod ring;
 mod shared;
 
 // Keep: what is durable, and the run that follows from it.
@@ -101,6 +103,7 @@ pub mod store;
 
 // Watch.
 mod watch;
+mod watching;
 
 #[doc(inline)]
 pub use phasm_engine as engine;
@@ -123,7 +126,8 @@ pub use self::{
     letter::{LetterBody, LetterReply},
     message::{Request, RequestError, is_named, tasks_named},
     missing::Missing,
-    watch::{LogLine, Notice, ProgressNote, Told, Watch},
+    watch::{LogLine, Notice, ProgressNote},
+    watching::Watch,
 };
 
 /// The README's examples are tested.

@@ -82,7 +82,7 @@ impl Shared {
             "run {run_id} waits until its store is well"
         );
         loop {
-            tokio::time::sleep(pause).await;
+            self.clock.sleep(pause).await;
             pause = (pause * 2).min(longest);
             match self.reach(run_id, Vec::new()).await {
                 Err(RecoverError::Store(error)) if error.is_passing() && !self.is_closed() => {}

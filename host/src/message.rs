@@ -21,6 +21,8 @@ pub(crate) enum Message {
     Look(Box<dyn FnOnce(&Run) + Send>),
     /// There may be letters to the run in its store.
     Mail,
+    /// The wall clock was set: something may be due.
+    Tick,
 }
 
 impl From<Signal> for Message {

@@ -109,6 +109,12 @@ impl Registry {
         self.entries().iter().filter(|entry| entry.is_loaded()).count()
     }
 
+    /// Every run that is loaded hears this.
+    pub(crate) fn tell_all(&self, message: impl Fn() -> Message) {
+        // One that is not loaded has nothing to hear.
+        self.entries().iter().for_each(|entry| drop(entry.tell(message())));
+    }
+
     /// Whoever waits for a run waits no longer.
     pub(crate) fn close(&self) {
         self.entries().iter().for_each(|entry| entry.close());

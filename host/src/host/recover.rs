@@ -11,7 +11,7 @@ use crate::{
     journal::RecoverError,
     message::{Message, Request, RequestError},
     store::{RunHead, StoreError},
-    watch::Watch,
+    watching::Watch,
 };
 
 impl Host {

@@ -10,7 +10,7 @@ use phasm_engine::{
 };
 
 use super::{Host, SubmitError};
-use crate::{handle::RunHandle, journal::RecoverError, registry::Entry, watch::Watch};
+use crate::{handle::RunHandle, journal::RecoverError, registry::Entry, watching::Watch};
 
 /// How a run is run again.
 #[derive(Clone, Debug, Default, PartialEq)]

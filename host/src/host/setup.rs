@@ -18,7 +18,7 @@ use tokio::runtime::Builder as RuntimeBuilder;
 
 use super::{Control, Host};
 use crate::{
-    clock::Clock,
+    clock::{Clock, TimeSource},
     dispatcher::Dispatcher,
     executor::Executor,
     logbook::{KEPT_LOG, MOST_KEPT_LOG},
@@ -65,6 +65,7 @@ pub struct HostBuilder {
     allow_missing: bool,
     kept_log: Option<usize>,
     patience: Option<Duration>,
+    time: Option<Arc<dyn TimeSource>>,
 }
 
 impl HostBuilder {
@@ -177,6 +178,13 @@ impl HostBuilder {
         self
     }
 
+    /// Has time come from elsewhere than the machine's clocks. For tests.
+    #[must_use]
+    pub fn time(mut self, source: Arc<dyn TimeSource>) -> Self {
+        self.time = Some(source);
+        self
+    }
+
     /// Replaces the sandbox by another executor, which runs on the engine's threads. For tests and special hosts.
     #[must_use]
     pub fn executor(mut self, executor: Arc<dyn Executor>) -> Self {
@@ -195,7 +203,7 @@ impl HostBuilder {
             .enable_all()
             .build()
             .map_err(OpenError::Threads)?;
-        let clock = Clock::start();
+        let clock = self.time.map_or_else(Clock::start, Clock::from);
         let engine = control.handle().clone();
         let (executor, guests, room, plugins) = match self.executor {
             Some(executor) => (executor, engine.clone(), u32::MAX, None),
@@ -207,7 +215,7 @@ impl HostBuilder {
             }
         };
         let slots = self.slots.unwrap_or(DEFAULT_SLOTS).min(room);
-        let dispatcher = Dispatcher::new(slots, executor, guests, engine, clock);
+        let dispatcher = Dispatcher::new(slots, executor, guests, engine, clock.clone());
         let kept_log = self.kept_log.unwrap_or(KEPT_LOG);
         // What a store keeps that only this host has, nobody asks for: it would take memory for nothing.
         let kept_here = if self.store.is_some() { kept_log } else { 0 };

@@ -34,7 +34,7 @@ use self::{
     append::{APPEND, RECORD_BYTES, Unencoded},
     call::Call,
     fault::{Parameter, Trouble, count, get, saturated},
-    follow::{Asked, Following, TELL},
+    follow::{Audience, Following, TELL},
     link::Link,
     reader::{Readers, head},
     thread::Thread,
@@ -72,7 +72,7 @@ pub struct Postgres {
     changed: Arc<watch::Sender<()>>,
     following: Arc<Following>,
     /// Which runs others follow.
-    asked: Arc<Asked>,
+    audience: Arc<Audience>,
     /// Whether leases go by the caller's times: only so can tests say what time it is.
     by_callers_clock: bool,
 }
@@ -108,11 +108,11 @@ impl Postgres {
         })?;
         let readers = Readers::new(&address, thread.handle());
         let changed = Arc::new(watch::Sender::new(()));
-        let asked = Arc::default();
-        let listening = listener::listen(Arc::clone(&address), Arc::clone(&changed), Arc::clone(&asked));
+        let audience = Arc::default();
+        let listening = listener::listen(Arc::clone(&address), Arc::clone(&changed), Arc::clone(&audience));
         thread.handle().spawn(listening);
         let following = Arc::default();
-        Ok(Self { address, readers, thread, changed, following, asked, by_callers_clock: false })
+        Ok(Self { address, readers, thread, changed, following, audience, by_callers_clock: false })
     }
 
     /// For tests: leases go by the times that the callers give.
@@ -182,7 +182,7 @@ impl Store for Postgres {
         let (answer, answered) = oneshot::channel();
         let run_id = &lease.head.run_id;
         self.thread.send(Queued::Append(Unencoded { lease: lease.clone(), status, record, replies, answer }));
-        if self.asked.wants(run_id) {
+        if self.audience.wants(run_id) {
             let said: Vec<Parameter> =
                 vec![Box::new(follow::written(&self.address.schema)), Box::new(run_id.to_string())];
             // Said with the commit of the record, or of the next.

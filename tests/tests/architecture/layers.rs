@@ -9,10 +9,11 @@ const ENGINE: [&str; 10] =
     ["base", "problem", "expr", "form", "knobs", "names", "document", "plan", "event", "run"];
 
 /// The library's: what is kept, then what drives a run, then what whoever embeds it opens.
-const HOST: [&str; 21] = [
+const HOST: [&str; 23] = [
     "clock",
     "secrets",
     "reader",
+    "ring",
     "store",
     "plugins",
     "missing",
@@ -24,6 +25,7 @@ const HOST: [&str; 21] = [
     "letter",
     "registry",
     "shared",
+    "watching",
     "handle",
     "driver",
     "loading",

@@ -66,7 +66,17 @@ impl Plain {
             Event::AttemptStarted(_) => self.tasks <= MANY,
             Event::AttemptEnded(ended) => self.tasks <= MANY || ended.phase != Phase::Succeeded,
             Event::RetryScheduled(_) | Event::TimedOut(..) | Event::Resumed(..) => true,
-            _ => false,
+            Event::Submitted(_)
+            | Event::RunPhase(_)
+            | Event::CancelRequested
+            | Event::Repeated(_)
+            | Event::Reused(_)
+            | Event::PolicyEvaluated(_)
+            | Event::TaskEnded(..)
+            | Event::HookFired(_)
+            | Event::HookFailed(_)
+            | Event::Warning(_)
+            | Event::Broken(_) => false,
         }
     }
 

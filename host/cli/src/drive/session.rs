@@ -140,10 +140,10 @@ impl Session {
             }
         }
         if stopped.is_none() || self.stopping.is_some() {
-            while hears {
-                // What has ended is told to its end.
-                let notice = if stopped.is_none() { watch.next().await } else { watch.try_next() };
-                let Ok(Some(notice)) = notice else { break };
+            // What has ended is told to its end.
+            while let Ok(Some(notice)) =
+                if stopped.is_none() && hears { watch.next().await } else { watch.try_next() }
+            {
                 self.tell(&notice, &watch);
             }
             self.flush();

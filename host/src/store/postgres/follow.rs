@@ -115,23 +115,23 @@ async fn say(client: &Client, address: &Address, following: &Following) -> Resul
 
 /// The runs that others want to hear of, as far as they said so lately.
 #[derive(Debug, Default)]
-pub(super) struct Asked {
+pub(super) struct Audience {
     any: AtomicBool,
     until: Mutex<HashMap<Box<str>, Instant>>,
 }
 
 /// Runs that are told of at most; who follows more of one database hears of the others when it says so again.
-const MOST_ASKED: usize = 10_000;
+const MOST_FOLLOWED: usize = 10_000;
 
-impl Asked {
+impl Audience {
     /// Somebody follows a run for so long.
     pub(super) fn take(&self, run_id: &str, lease: Duration) {
         let mut until = self.until.lock().unwrap_or_else(PoisonError::into_inner);
         let now = Instant::now();
-        if until.len() >= MOST_ASKED {
+        if until.len() >= MOST_FOLLOWED {
             until.retain(|_, at| *at > now);
         }
-        if until.len() < MOST_ASKED {
+        if until.len() < MOST_FOLLOWED {
             until.insert(run_id.into(), now + lease);
             self.any.store(true, Ordering::Release);
         }

@@ -7,15 +7,15 @@ use tokio_postgres::AsyncMessage;
 
 use super::{
     address::Address,
-    follow::{self, Asked},
+    follow::{self, Audience},
     link::{PAUSES, connect},
 };
 
 /// Listens until nobody runs it any more. Whatever may have happened while it did not listen counts as a change.
-pub(super) async fn listen(address: Arc<Address>, changed: Arc<watch::Sender<()>>, asked: Arc<Asked>) {
+pub(super) async fn listen(address: Arc<Address>, changed: Arc<watch::Sender<()>>, audience: Arc<Audience>) {
     let mut pause = PAUSES.0;
     loop {
-        match listen_once(&address, &changed, &asked).await {
+        match listen_once(&address, &changed, &audience).await {
             Ok(()) => pause = PAUSES.0,
             Err(_) => pause = PAUSES.1.min(pause * 2),
         }
@@ -27,20 +27,19 @@ pub(super) async fn listen(address: Arc<Address>, changed: Arc<watch::Sender<()>
 async fn listen_once(
     address: &Address,
     changed: &Arc<watch::Sender<()>>,
-    asked: &Arc<Asked>,
+    audience: &Arc<Audience>,
 ) -> Result<(), tokio_postgres::Error> {
     let (client, mut connection) = connect(address).await?;
-    let (heard, asked) = (Arc::clone(changed), Arc::clone(asked));
+    let (heard, audience) = (Arc::clone(changed), Arc::clone(audience));
     let (wanted, lease) = (follow::wanted(&address.schema), address.lease);
     let listen = format!("LISTEN \"{}\"; LISTEN \"{wanted}\"", address.schema);
     let hearing = tokio::spawn(async move {
         while let Some(Ok(message)) = poll_fn(|cx| connection.poll_message(cx)).await {
-            match message {
-                AsyncMessage::Notification(said) if said.channel() == wanted => {
-                    asked.take(said.payload(), lease);
-                }
-                AsyncMessage::Notification(_) => drop(heard.send_replace(())),
-                _ => {}
+            let AsyncMessage::Notification(said) = message else { continue };
+            if said.channel() == wanted {
+                audience.take(said.payload(), lease);
+            } else {
+                heard.send_replace(());
             }
         }
     });

@@ -124,7 +124,7 @@ impl ReadStore for SqliteReader {
             let (path, run_id) = (Arc::clone(&self.path), run_id.to_owned());
             runtime.spawn(async move {
                 tokio::select! {
-                    () = crate::bell::hear(&path, &run_id, &told) => {}
+                    () = crate::ring::hear(&path, &run_id, &told) => {}
                     () = told.closed() => {}
                 }
             });
