@@ -6,7 +6,6 @@
 //!   post(letter) ──▶ store
 //!   "mail RUN LETTER" ──▶ FILE.sock ──▶ read_mail(run) … recorded
 //!   answer(letter) ◀── store ◀── "look"
-//!   "due" ──▶ FILE.sock ──▶ claims what was submitted
 //!   "follow RUN" ──────▶ FILE.sock ──▶ "look" after every commit, the end when it is over
 //! ```
 
@@ -112,10 +111,6 @@ async fn serve(visitor: UnixStream, shared: &Arc<Shared>) -> io::Result<()> {
     match (words.next(), words.next(), words.next().map(str::parse)) {
         (Some("mail"), Some(run_id), Some(Ok(letter))) => deliver(&mut visitor, shared, run_id, letter).await,
         (Some("follow"), Some(run_id), None) => follow(&mut visitor, shared, run_id).await,
-        (Some("due"), None, None) => {
-            shared.due.notify_one();
-            visitor.write_all(LOOK.as_bytes()).await
-        }
         _ => Ok(()),
     }
 }
@@ -174,15 +169,6 @@ impl Ring {
     /// When the host is gone.
     pub async fn deliver(mut self, run_id: &str, letter: u64) -> io::Result<()> {
         self.0.write_all(format!("mail {run_id} {letter}\n").as_bytes()).await?;
-        self.look().await.map(drop)
-    }
-
-    /// Says that a run was submitted.
-    ///
-    /// # Errors
-    /// When the host is gone.
-    pub async fn submitted(mut self) -> io::Result<()> {
-        self.0.write_all(b"due\n").await?;
         self.look().await.map(drop)
     }
 

@@ -30,8 +30,7 @@ use crate::{
     message::{Message, ReplyTo, Request, RequestError, Standing},
     registry::Entry,
     shared::Shared,
-    store::{AttemptLog, Lease, Record, Reply, RunStatus, StoreError},
-    tidings::Became,
+    store::{AttemptLog, Lease, Record, Reply, Rest, RunStatus, StoreError},
     watch::{Ear, Watchers},
 };
 
@@ -148,8 +147,7 @@ impl Driver {
     async fn turn(&mut self, messages: &mut Vec<Message>) -> Result<(), StoreError> {
         self.batch.first_seq = self.run.seq();
         let now = self.clock.follow(|| self.run.lengths_end());
-        // An answer would begin an attempt: where nothing is begun any more, letters wait for whoever goes on with the run.
-        if self.shared.begins() && messages.iter().any(|message| matches!(message, Message::Mail)) {
+        if messages.iter().any(|message| matches!(message, Message::Mail)) {
             self.take_mail(now).await?;
         }
         for message in messages.drain(..) {
@@ -207,7 +205,6 @@ impl Driver {
         if messages.is_empty() && self.shared.store.release(&self.lease, wake_at).await.is_ok() {
             // Whoever claims what is due learns of its clock, and of a letter that has just come.
             self.shared.due.notify_one();
-            self.shared.tidings.tell(&self.lease.head, Became::GivenBack(wake_at));
             return true;
         }
         (self.sender, self.inbox) = mpsc::unbounded_channel();
@@ -340,14 +337,30 @@ impl Driver {
         };
         let (first_seq, time) = (self.batch.first_seq, self.run.now());
         let events = Arc::new(events);
-        let record =
-            Record { first_seq, events: count, time, body: Arc::new(Body(Arc::clone(&events))) as _ };
-        let status = RunStatus::of(&self.run);
+        let document = (first_seq == 0).then(|| self.shared.document(self.run.plan()));
+        let basis = document.as_ref().map(|document| Arc::clone(&document.digest));
+        let body = Arc::new(Body { events: Arc::clone(&events), basis }) as _;
+        let record = Record { first_seq, events: count, time, body, document };
+        let status = self.status();
         self.keep_logs();
         self.shared.store.append(&self.lease, status, record, letters).await?;
         self.entry.commits.send_replace(());
         self.watchers.tell(&self.run, first_seq, time, &events);
         Ok(())
+    }
+
+    /// Where the run stands after the batch.
+    fn status(&self) -> RunStatus {
+        let run = &self.run;
+        let rests = run.in_flight() == 0 && run.wanted_slots() == 0;
+        let rest = Rest { parked: run.is_parked(), until: run.next_wait() };
+        RunStatus {
+            phase: run.phase(),
+            finished_at: run.times().finished_at,
+            open: !run.is_over(),
+            // What nobody would ever wake is no rest.
+            rest: (rests && (rest.parked || rest.until.is_some())).then_some(rest),
+        }
     }
 
     /// Has the store keep what attempts wrote before the record that says they are over: once that is durable, so are these.
@@ -503,13 +516,6 @@ impl Driver {
             }
         }
         self.shared.dispatcher.slots.exchange(self.rank, &self.sender, returned, 0);
-        self.shared.tidings.tell(
-            &self.lease.head,
-            match &result {
-                Ok(()) => Became::Ended(self.run.phase()),
-                Err(error) => Became::Stopped(error.to_string()),
-            },
-        );
         match result {
             Ok(()) => drop(self.entry.standing.send_replace(Standing::Ended(Arc::new(self.run)))),
             Err(error) if error.is_passing() => {

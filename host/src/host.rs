@@ -1,6 +1,5 @@
 //! The embedding API: open a host, submit documents, await views.
 
-mod enqueue;
 mod recover;
 mod rerun;
 mod setup;
@@ -18,12 +17,9 @@ use phasm_engine::{
     plan::{Draft, Executors, Plan, SecretRef},
     problem::Problems,
     run::{Run, Step, Submission, SubmitEnv},
-    value::Map,
+    value::{Map, Value},
 };
-use tokio::{
-    runtime::Runtime,
-    sync::{broadcast, mpsc},
-};
+use tokio::{runtime::Runtime, sync::mpsc};
 
 pub use self::{
     rerun::{Rerun, RerunError},
@@ -32,12 +28,12 @@ pub use self::{
 use crate::{
     claimer,
     handle::RunHandle,
+    plans::Plans,
     plugins::Plugins,
     reader,
     registry::Registry,
     shared::Shared,
-    store::{HostId, Lease, RunHead, Store, StoreError},
-    tidings::Tiding,
+    store::{HostId, Labels, Lease, RunHead, Store, StoreError},
     watch::{Listener, Notice},
 };
 
@@ -100,6 +96,7 @@ impl Host {
             clock: old.clock.clone(),
             secrets: old.secrets.clone(),
             registry: Registry::default(),
+            plans: Plans::default(),
             host: old.host.clone(),
             plugins: old.plugins.clone(),
             control: old.control.clone(),
@@ -108,7 +105,6 @@ impl Host {
             closed: AtomicBool::new(false),
             driven: AtomicU64::new(0),
             kept_log: self.kept_log,
-            tidings: old.tidings.clone(),
         });
         self.open_store();
         self
@@ -207,9 +203,9 @@ impl Host {
         parameters: &Map,
         listener: Option<Listener>,
     ) -> Result<RunHandle, SubmitError> {
-        let submission = self.submission(plan, parameters, self.facts.clone())?;
-        self.keep_components(plan, &*self.shared.store);
-        let (run, step) = Run::start(Arc::clone(plan), submission, self.shared.clock.now());
+        let plan = self.shared.plans.share(&self.shared.document(plan), plan);
+        let submission = self.submission(&plan, parameters, self.facts.clone())?;
+        let (run, step) = Run::start(plan, submission, self.shared.clock.now());
         Ok(self.launch(run, step, listener).await?)
     }
 
@@ -232,32 +228,19 @@ impl Host {
         step: Step,
         listener: Option<Listener>,
     ) -> Result<RunHandle, StoreError> {
-        let lease = self.first_lease(&run, None);
-        let entry = self.shared.registry.entry(run.id());
-        self.shared.drive(&entry, run, step, lease, listener, Vec::new()).await
-    }
-
-    fn first_lease(&self, run: &Run, key: Option<Arc<str>>) -> Lease {
         let plan = run.plan();
-        let head = RunHead {
+        let head = Arc::new(RunHead {
             run_id: Arc::clone(run.id()),
             workflow: plan.name.clone(),
             namespace: plan.namespace.clone(),
             priority: plan.priority,
             submitted_at: run.now(),
-            key,
-        };
-        Lease::first(Arc::new(head), self.shared.host.clone())
-    }
-
-    /// Has the store keep what the run is pinned to. It is queued before the submission, and fails together with it.
-    fn keep_components(&self, plan: &Plan, store: &dyn Store) {
-        let Some(plugins) = &self.shared.plugins else { return };
-        for pinned in plan.executors.values() {
-            if let (Some(digest), Some(bytes)) = (&pinned.digest, plugins.component(pinned)) {
-                drop(store.keep_component(digest, bytes));
-            }
-        }
+            key: None,
+            labels: labels(plan),
+        });
+        let lease = Lease::first(head, self.shared.host.clone());
+        let entry = self.shared.registry.entry(run.id());
+        self.shared.drive(&entry, run, step, lease, listener, Vec::new()).await
     }
 
     /// The secrets that the plan names and this host has.
@@ -267,27 +250,9 @@ impl Host {
     }
 
     /// From now on nothing is begun: what is executed goes on, and what ends is recorded. What waits for a slot stays
-    /// waiting, and letters stay unread, for whoever recovers their runs; nothing is claimed any more.
+    /// waiting, for whoever recovers its run.
     pub fn begin_no_more(&self) {
         self.shared.dispatcher.slots.close();
-    }
-
-    /// Waits until nothing is executed.
-    pub async fn nothing_executes(&self) {
-        self.shared.dispatcher.slots.until_idle().await;
-    }
-
-    /// How many attempts may be in flight.
-    #[must_use]
-    pub fn slots(&self) -> u32 {
-        self.shared.dispatcher.slots.total()
-    }
-
-    /// Hears what becomes of this host's runs from now on, also once it [has another store](Self::with_store). Whoever is some
-    /// thousands behind misses the oldest.
-    #[must_use]
-    pub fn tidings(&self) -> broadcast::Receiver<Tiding> {
-        self.shared.tidings.listen()
     }
 
     /// Closes the host: every run stops where it stands, and nothing of it holds the store any more when this returns.
@@ -331,4 +296,10 @@ impl Host {
     pub fn plugins(&self) -> Option<&Plugins> {
         self.shared.plugins.as_ref()
     }
+}
+
+/// A plan's labels as text.
+fn labels(plan: &Plan) -> Labels {
+    let text = |value: &Value| value.as_str().map_or_else(|| value.to_string().into(), Arc::from);
+    plan.labels.iter().map(|(key, value)| (Arc::clone(key), text(value))).collect()
 }

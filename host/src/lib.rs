@@ -92,9 +92,9 @@ mod loading;
 mod logbook;
 mod message;
 mod missing;
+mod plans;
 mod registry;
 mod shared;
-mod tidings;
 
 // Keep: what is durable, and the run that follows from it.
 pub mod journal;
@@ -124,7 +124,6 @@ pub use self::{
     letter::{LetterBody, LetterReply},
     message::{Request, RequestError, tasks_named},
     missing::Missing,
-    tidings::{Became, Tiding},
     watch::{LogLine, Notice, ProgressNote},
 };
 

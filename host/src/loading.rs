@@ -19,7 +19,6 @@ use crate::{
     registry::Entry,
     shared::{PAUSES, Shared},
     store::{Claim, Lease, Reply, StoreError},
-    tidings::Became,
     watch::Listener,
 };
 
@@ -108,10 +107,6 @@ impl Shared {
 
     /// Has a run read its mail, which is loaded for it if it is not; if it cannot be, its letters are refused.
     pub(crate) async fn read_mail(self: &Arc<Self>, run_id: &str) -> Result<(), StoreError> {
-        if !self.begins() {
-            // It waits for whoever goes on with the run.
-            return Ok(());
-        }
         let told = self.registry.get(run_id).is_some_and(|entry| entry.tell(Message::Mail).is_ok());
         if told {
             return Ok(());
@@ -175,7 +170,6 @@ impl Shared {
         messages: Vec<Message>,
     ) -> Result<RunHandle, StoreError> {
         let number = self.driven.fetch_add(1, Ordering::Relaxed);
-        let head = Arc::clone(&lease.head);
         let rank = Rank::new(lease.head.priority, lease.head.submitted_at, number);
         let mut driver = Driver::new(Arc::clone(self), Arc::clone(entry), run, lease, rank);
         if let Some(listener) = listener {
@@ -183,7 +177,6 @@ impl Shared {
         }
         driver.record_first(step).await?;
         driver.begin(messages);
-        self.tidings.tell(&head, Became::Driven);
         self.control.spawn(driver.drive());
         Ok(RunHandle::new(self, entry))
     }
@@ -207,12 +200,13 @@ impl Shared {
     pub(crate) async fn replay(&self, run_id: &str) -> Result<(Run, Submitted), RecoverError> {
         let records = self.store.load(run_id).await?;
         let mut submitted = None;
-        let run = journal::replay(run_id, &records, |_, _, _, events| {
+        let mut replayed = None;
+        journal::replay_with(&self.plans, &mut replayed, run_id, &records, |_, _, _, events| {
             if let (None, Some(Event::Submitted(first))) = (&submitted, events.first()) {
                 submitted = Some(first.as_ref().clone());
             }
         })?;
         let not_found = || StoreError::NotFound { run_id: run_id.into() };
-        Ok((run, submitted.ok_or_else(not_found)?))
+        Ok((replayed.ok_or_else(not_found)?, submitted.ok_or_else(not_found)?))
     }
 }

@@ -8,7 +8,10 @@ use std::{
     time::Duration,
 };
 
-use phasm_engine::time::Timestamp;
+use phasm_engine::{
+    plan::{Pinned, Plan},
+    time::Timestamp,
+};
 use tokio::{
     runtime::Handle,
     sync::{Notify, mpsc},
@@ -18,11 +21,11 @@ use crate::{
     clock::Clock,
     dispatcher::Dispatcher,
     message::Message,
+    plans::Plans,
     plugins::Plugins,
     registry::Registry,
     secrets::Secrets,
-    store::{HostId, Store},
-    tidings::Tidings,
+    store::{Component, Document, HostId, Store},
 };
 
 /// How long a store that failed is left alone: doubled each time, up to the last.
@@ -35,6 +38,8 @@ pub(crate) struct Shared {
     pub(crate) clock: Clock,
     pub(crate) secrets: Secrets,
     pub(crate) registry: Registry,
+    /// Of the runs that are driven here, and of the last that were.
+    pub(crate) plans: Plans,
     /// Whose the runs are that are driven here.
     pub(crate) host: HostId,
     /// None where another executor stands for them.
@@ -50,7 +55,6 @@ pub(crate) struct Shared {
     pub(crate) driven: AtomicU64,
     /// How many bytes of each attempt's log are kept.
     pub(crate) kept_log: usize,
-    pub(crate) tidings: Tidings,
 }
 
 impl Shared {
@@ -66,9 +70,15 @@ impl Shared {
         drop(self.store.heartbeat(&self.host, Timestamp(0)));
     }
 
-    /// Whether anything may still be begun here.
-    pub(crate) fn begins(&self) -> bool {
-        !self.is_closed() && !self.dispatcher.slots.is_closed()
+    /// What the store keeps of a plan, with what its runs are pinned to.
+    pub(crate) fn document(&self, plan: &Arc<Plan>) -> Arc<Document> {
+        self.plans.document(plan, || {
+            let Some(plugins) = &self.plugins else { return Vec::new() };
+            let component = |pinned: &Pinned| {
+                Some(Component { digest: pinned.digest.clone()?, bytes: plugins.component(pinned)? })
+            };
+            plan.executors.values().filter_map(component).collect()
+        })
     }
 
     pub(crate) fn is_closed(&self) -> bool {

@@ -25,7 +25,7 @@ use tokio::{
 pub(super) use self::{
     answers::{Answer, Answers, answer, payload},
     plain::Plain,
-    prepare::{Configured, Prepared, Purpose, configuration, open, unusable},
+    prepare::{Configured, Prepared, configuration, open},
     summary::{of as summary, with_tree as summary_with_tree},
 };
 use self::{session::Session, snapshot::Snapshot};
@@ -59,16 +59,9 @@ pub(super) struct DriveArguments {
     #[arg(long)]
     events: bool,
 
-    #[command(flatten)]
-    grace: Grace,
-}
-
-/// How long a process that is told to end stays.
-#[derive(Args, Clone, Copy, Debug)]
-pub(super) struct Grace {
     /// With a file store: how long attempts may take to end after SIGTERM, before their runs are left open.
     #[arg(long, value_name = "DURATION", value_parser = times::length, default_value = "10s")]
-    pub(super) grace: Duration,
+    grace: Duration,
 }
 
 impl DriveArguments {
@@ -99,7 +92,7 @@ pub(super) struct Manner {
 impl Manner {
     /// That of a command that drives one run of a store.
     pub(super) fn new(arguments: &DriveArguments, store: Option<&Path>, log_level: LogLevel) -> Self {
-        let DriveArguments { wait, json, events, grace: Grace { grace }, .. } = *arguments;
+        let DriveArguments { wait, json, events, grace, .. } = *arguments;
         let way = store.map(|store| arguments.way(store));
         Self { stays: wait, leaves_open: false, several: false, way, grace, json, events, log_level }
     }
@@ -226,7 +219,7 @@ pub(super) fn drive(
 }
 
 /// Whatever still goes on ends with the process.
-pub(super) fn abandon(told: Told) -> ! {
+fn abandon(told: Told) -> ! {
     exit(told.exit().status().into())
 }
 

@@ -10,6 +10,7 @@
 //! a key of (run, seq) would touch a page per record and is several times slower.
 
 mod claims;
+mod documents;
 mod fault;
 mod file;
 mod group;
@@ -50,7 +51,7 @@ pub struct Sqlite {
     reader: SqliteReader,
     writer: Worker<Box<dyn Job>>,
     changed: Arc<watch::Sender<()>>,
-    _lock: Option<Lock>,
+    _lock: Lock,
 }
 
 impl Sqlite {
@@ -72,17 +73,6 @@ impl Sqlite {
                 lock.leave_nothing_behind();
             }
         })?;
-        Self::on(connection, path, Some(lock))
-    }
-
-    /// The store in `path`, to submit runs to it beside the process that holds it. Whoever claimed runs here would take that
-    /// process for gone.
-    pub(crate) fn beside(path: &Path) -> Result<Self, StoreError> {
-        let path: Arc<Path> = file::find(path)?.into();
-        Self::on(schema::open_beside(&path)?, path, None)
-    }
-
-    fn on(connection: rusqlite::Connection, path: Arc<Path>, lock: Option<Lock>) -> Result<Self, StoreError> {
         let writer = Writer::new(connection, Arc::clone(&path))?;
         let writer = Worker::spawn("phasm-store-write", &path, move |queue| writer.run(&queue))?;
         let changed = Arc::new(watch::Sender::new(()));
@@ -227,11 +217,6 @@ impl Store for Sqlite {
             let run = group.leased(&lease)?.run;
             Ok((group.reply(run, &replies)?, 0))
         })
-    }
-
-    fn keep_component(&self, digest: &str, bytes: Arc<[u8]>) -> Pending<()> {
-        let digest = Arc::from(digest);
-        self.write(move |group| Ok(((), group.keep(&digest, &bytes)?)))
     }
 
     fn keep_log(&self, lease: &Lease, log: AttemptLog) -> Pending<()> {

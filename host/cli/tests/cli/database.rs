@@ -2,7 +2,7 @@
 
 #[expect(dead_code, reason = "other tests restart it")]
 #[path = "../../../src/store/tests/server.rs"]
-pub(crate) mod server;
+mod server;
 
 use crate::{bench::Bench, live::Driving, stored::two_questions};
 

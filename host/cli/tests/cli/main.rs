@@ -14,7 +14,5 @@ mod logs;
 mod plugin;
 mod rerun;
 mod run;
-#[cfg(unix)]
-mod serve;
 mod stored;
 mod validate;
