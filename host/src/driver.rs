@@ -30,7 +30,7 @@ use crate::{
     message::{Message, ReplyTo, Request, RequestError, Standing},
     registry::Entry,
     shared::Shared,
-    store::{AttemptLog, Lease, Record, Reply, RunStatus, StoreError},
+    store::{AttemptLog, Lease, Record, Reply, Rest, RunStatus, StoreError},
     watch::{Ear, Notice},
 };
 
@@ -326,25 +326,33 @@ impl Driver {
         };
         let (first_seq, time) = (self.batch.first_seq, self.run.now());
         let events = Arc::new(events);
-        let record =
-            Record { first_seq, events: count, time, body: Arc::new(Body(Arc::clone(&events))) as _ };
-        let status = RunStatus {
-            phase: self.run.phase(),
-            finished_at: self.run.times().finished_at,
-            open: !self.run.is_over(),
-        };
+        let document = (first_seq == 0).then(|| self.shared.document(self.run.plan()));
+        let basis = document.as_ref().map(|document| Arc::clone(&document.digest));
+        let body = Arc::new(Body { events: Arc::clone(&events), basis }) as _;
+        let record = Record { first_seq, events: count, time, body, document: document.clone() };
+        let status = self.status();
         self.keep_logs();
         self.shared.store.append(&self.lease, status, record, letters).await?;
         self.entry.commits.send_replace(());
         if self.entry.watchers.any() {
-            self.entry.watchers.send(&Notice::Record(Record {
-                first_seq,
-                events: count,
-                time,
-                body: events,
-            }));
+            let told = Record { first_seq, events: count, time, body: events, document };
+            self.entry.watchers.send(&Notice::Record(told));
         }
         Ok(())
+    }
+
+    /// Where the run stands after the batch.
+    fn status(&self) -> RunStatus {
+        let run = &self.run;
+        let rests = run.in_flight() == 0 && run.wanted_slots() == 0;
+        let rest = Rest { parked: run.is_parked(), until: run.next_wait() };
+        RunStatus {
+            phase: run.phase(),
+            finished_at: run.times().finished_at,
+            open: !run.is_over(),
+            // What nobody would ever wake is no rest.
+            rest: (rests && (rest.parked || rest.until.is_some())).then_some(rest),
+        }
     }
 
     /// Has the store keep what attempts wrote before the record that says they are over: once that is durable, so are these.

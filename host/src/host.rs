@@ -17,7 +17,7 @@ use phasm_engine::{
     plan::{Draft, Executors, Plan, SecretRef},
     problem::Problems,
     run::{Run, Step, Submission, SubmitEnv},
-    value::Map,
+    value::{Map, Value},
 };
 use tokio::runtime::Runtime;
 
@@ -32,7 +32,7 @@ use crate::{
     reader,
     registry::{Entry, Registry},
     shared::Shared,
-    store::{HostId, Lease, RunHead, Store, StoreError},
+    store::{HostId, Labels, Lease, RunHead, Store, StoreError},
     watching::Watch,
 };
 
@@ -95,6 +95,7 @@ impl Host {
             clock: old.clock.clone(),
             secrets: old.secrets.clone(),
             registry: Registry::default(),
+            plans: Arc::default(),
             host: old.host.clone(),
             plugins: old.plugins.clone(),
             control: old.control.clone(),
@@ -208,9 +209,9 @@ impl Host {
     }
 
     fn start(&self, plan: &Arc<Plan>, parameters: &Map) -> Result<(Arc<Entry>, Run, Step), SubmitError> {
-        let submission = self.submission(plan, parameters, self.facts.clone())?;
-        self.keep_components(plan);
-        let (run, step) = Run::start(Arc::clone(plan), submission, self.shared.clock.now());
+        let plan = self.shared.plans.share(&self.shared.document(plan), plan);
+        let submission = self.submission(&plan, parameters, self.facts.clone())?;
+        let (run, step) = Run::start(plan, submission, self.shared.clock.now());
         Ok((self.shared.registry.entry(run.id()), run, step))
     }
 
@@ -236,19 +237,10 @@ impl Host {
             priority: plan.priority,
             submitted_at: run.now(),
             key: None,
+            labels: labels(plan),
         });
         let lease = Lease::first(head, self.shared.host.clone());
         self.shared.drive(entry, run, step, lease, Vec::new()).await
-    }
-
-    /// Has the store keep what the run is pinned to. It is queued before the submission, and fails together with it.
-    fn keep_components(&self, plan: &Plan) {
-        let Some(plugins) = &self.shared.plugins else { return };
-        for pinned in plan.executors.values() {
-            if let (Some(digest), Some(bytes)) = (&pinned.digest, plugins.component(pinned)) {
-                drop(self.shared.store.keep_component(digest, bytes));
-            }
-        }
     }
 
     /// The secrets that the plan names and this host has.
@@ -304,4 +296,10 @@ impl Host {
     pub fn plugins(&self) -> Option<&Plugins> {
         self.shared.plugins.as_ref()
     }
+}
+
+/// A plan's labels as text.
+fn labels(plan: &Plan) -> Labels {
+    let text = |value: &Value| value.as_str().map_or_else(|| value.to_string().into(), Arc::from);
+    plan.labels.iter().map(|(key, value)| (Arc::clone(key), text(value))).collect()
 }

@@ -1,4 +1,4 @@
-//! R-H15: hearing what a run does, whoever drives it, through the embedding API.
+//! R-H19: hearing what a run does, whoever drives it, through the embedding API.
 #![expect(clippy::unwrap_used, reason = "tests")]
 
 use std::{future::Future, pin::Pin, sync::Arc, time::Duration};
