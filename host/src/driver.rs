@@ -340,8 +340,10 @@ impl Driver {
         };
         let (first_seq, time) = (self.batch.first_seq, self.run.now());
         let events = Arc::new(events);
-        let record =
-            Record { first_seq, events: count, time, body: Arc::new(Body(Arc::clone(&events))) as _ };
+        let document = (first_seq == 0).then(|| self.shared.document(self.run.plan()));
+        let basis = document.as_ref().map(|document| Arc::clone(&document.digest));
+        let body = Arc::new(Body { events: Arc::clone(&events), basis }) as _;
+        let record = Record { first_seq, events: count, time, body, document };
         let status = RunStatus::of(&self.run);
         self.keep_logs();
         self.shared.store.append(&self.lease, status, record, letters).await?;

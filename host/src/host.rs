@@ -18,7 +18,7 @@ use phasm_engine::{
     plan::{Draft, Executors, Plan, SecretRef},
     problem::Problems,
     run::{Run, Step, Submission, SubmitEnv},
-    value::Map,
+    value::{Map, Value},
 };
 use tokio::{
     runtime::Runtime,
@@ -32,11 +32,12 @@ pub use self::{
 use crate::{
     claimer,
     handle::RunHandle,
+    plans::Plans,
     plugins::Plugins,
     reader,
     registry::Registry,
     shared::Shared,
-    store::{HostId, Lease, RunHead, Store, StoreError},
+    store::{HostId, Labels, Lease, RunHead, Store, StoreError},
     tidings::Tiding,
     watch::{Listener, Notice},
 };
@@ -100,6 +101,7 @@ impl Host {
             clock: old.clock.clone(),
             secrets: old.secrets.clone(),
             registry: Registry::default(),
+            plans: Plans::default(),
             host: old.host.clone(),
             plugins: old.plugins.clone(),
             control: old.control.clone(),
@@ -207,9 +209,9 @@ impl Host {
         parameters: &Map,
         listener: Option<Listener>,
     ) -> Result<RunHandle, SubmitError> {
-        let submission = self.submission(plan, parameters, self.facts.clone())?;
-        self.keep_components(plan, &*self.shared.store);
-        let (run, step) = Run::start(Arc::clone(plan), submission, self.shared.clock.now());
+        let plan = self.shared.plans.share(&self.shared.document(plan), plan);
+        let submission = self.submission(&plan, parameters, self.facts.clone())?;
+        let (run, step) = Run::start(plan, submission, self.shared.clock.now());
         Ok(self.launch(run, step, listener).await?)
     }
 
@@ -246,18 +248,9 @@ impl Host {
             priority: plan.priority,
             submitted_at: run.now(),
             key,
+            labels: labels(plan),
         };
         Lease::first(Arc::new(head), self.shared.host.clone())
-    }
-
-    /// Has the store keep what the run is pinned to. It is queued before the submission, and fails together with it.
-    fn keep_components(&self, plan: &Plan, store: &dyn Store) {
-        let Some(plugins) = &self.shared.plugins else { return };
-        for pinned in plan.executors.values() {
-            if let (Some(digest), Some(bytes)) = (&pinned.digest, plugins.component(pinned)) {
-                drop(store.keep_component(digest, bytes));
-            }
-        }
     }
 
     /// The secrets that the plan names and this host has.
@@ -331,4 +324,10 @@ impl Host {
     pub fn plugins(&self) -> Option<&Plugins> {
         self.shared.plugins.as_ref()
     }
+}
+
+/// A plan's labels as text.
+fn labels(plan: &Plan) -> Labels {
+    let text = |value: &Value| value.as_str().map_or_else(|| value.to_string().into(), Arc::from);
+    plan.labels.iter().map(|(key, value)| (Arc::clone(key), text(value))).collect()
 }

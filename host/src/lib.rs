@@ -92,6 +92,7 @@ mod loading;
 mod logbook;
 mod message;
 mod missing;
+mod plans;
 mod registry;
 mod shared;
 mod tidings;

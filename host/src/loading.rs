@@ -207,12 +207,13 @@ impl Shared {
     pub(crate) async fn replay(&self, run_id: &str) -> Result<(Run, Submitted), RecoverError> {
         let records = self.store.load(run_id).await?;
         let mut submitted = None;
-        let run = journal::replay(run_id, &records, |_, _, _, events| {
+        let mut replayed = None;
+        journal::replay_with(&self.plans, &mut replayed, run_id, &records, |_, _, _, events| {
             if let (None, Some(Event::Submitted(first))) = (&submitted, events.first()) {
                 submitted = Some(first.as_ref().clone());
             }
         })?;
         let not_found = || StoreError::NotFound { run_id: run_id.into() };
-        Ok((run, submitted.ok_or_else(not_found)?))
+        Ok((replayed.ok_or_else(not_found)?, submitted.ok_or_else(not_found)?))
     }
 }

@@ -317,9 +317,6 @@ impl Store for Failing {
     fn reply(&self, lease: &Lease, replies: Vec<Reply>) -> Pending<()> {
         self.inner.reply(lease, replies)
     }
-    fn keep_component(&self, digest: &str, bytes: Arc<[u8]>) -> Pending<()> {
-        self.inner.keep_component(digest, bytes)
-    }
     fn keep_log(&self, lease: &Lease, log: AttemptLog) -> Pending<()> {
         self.inner.keep_log(lease, log)
     }

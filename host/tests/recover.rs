@@ -19,7 +19,7 @@ use phasm::{
         value::{Map, Value},
     },
     executor::{Executor, Invocation, Observer},
-    store::{Claim, Encode, HostId, Lease, Memory, Record, RunHead, RunStatus, Store, StoreError},
+    store::{Claim, Encode, HostId, Labels, Lease, Memory, Record, RunHead, RunStatus, Store, StoreError},
 };
 use tokio::sync::mpsc::UnboundedReceiver;
 
@@ -244,7 +244,7 @@ async fn what_cannot_be_taken_up_is_told_apart() {
     assert_eq!(host.replay(run.id()).await.unwrap().phase(), Phase::Succeeded);
 }
 
-const OPEN: RunStatus = RunStatus { phase: Phase::Created, finished_at: None, open: true };
+const OPEN: RunStatus = RunStatus { phase: Phase::Created, finished_at: None, open: true, rest: None };
 
 /// Stores a run that is nothing but one record.
 async fn store_record(store: &Memory, run_id: &str, body: &str) {
@@ -255,9 +255,10 @@ async fn store_record(store: &Memory, run_id: &str, body: &str) {
         priority: 900,
         submitted_at: Timestamp(1),
         key: None,
+        labels: Labels::new(),
     };
     let body = Arc::new(body.as_bytes().to_vec()) as Arc<dyn Encode>;
-    let record = Record { first_seq: 0, events: NonZeroU32::MIN, time: Timestamp(1), body };
+    let record = Record { first_seq: 0, events: NonZeroU32::MIN, time: Timestamp(1), body, document: None };
     store.append(&Lease::first(Arc::new(head), "gone".into()), OPEN, record, Vec::new()).await.unwrap();
 }
 

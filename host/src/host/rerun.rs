@@ -80,7 +80,6 @@ impl Host {
         let plan = earlier.plan();
         let parameters = parameters(&earlier, &rerun.parameters);
         let submission = self.submission(plan, &parameters, submitted.facts)?;
-        self.keep_components(plan, &*self.shared.store);
         let left = earlier.rerun(&submission.parameters, rerun.from_failed);
         let now = self.shared.clock.now();
         let (run, step) = Run::start_rerun(Arc::clone(plan), submission, left, now);

@@ -30,7 +30,7 @@ use tokio_postgres::Row;
 pub use self::reader::PostgresReader;
 use self::{
     address::{Address, SCHEMES},
-    append::{APPEND, RECORD_BYTES, Unencoded},
+    append::{APPEND, Unencoded},
     call::Call,
     fault::{Parameter, Trouble, count, get, saturated},
     link::Link,
@@ -54,12 +54,10 @@ const MAIL: &str = "SELECT id, body FROM letters
 const MAILED: &str = "SELECT run_id FROM runs
     WHERE owner = $1 AND number IN (SELECT run FROM letters WHERE reply IS NULL) ORDER BY run_id";
 const REPLY: &str = "SELECT reply_letters($1, $2, $3, $4) AS verdict";
-const KEEP: &str = "INSERT INTO components (digest, bytes) VALUES ($1, $2) ON CONFLICT DO NOTHING";
 const KEEP_LOG: &str = "SELECT keep_log($1, $2, $3, $4, $5, $6, $7) AS verdict";
 const DELETE: &str = "SELECT delete_run($1) AS verdict";
-const STATEMENTS: [&str; 13] = [
-    APPEND, CLAIM, CLAIM_RUN, RELEASE, NEXT_DUE, HEARTBEAT, POST, MAIL, MAILED, REPLY, KEEP, KEEP_LOG, DELETE,
-];
+const STATEMENTS: [&str; 12] =
+    [APPEND, CLAIM, CLAIM_RUN, RELEASE, NEXT_DUE, HEARTBEAT, POST, MAIL, MAILED, REPLY, KEEP_LOG, DELETE];
 
 /// A store in a database. Dropping it waits until all that was queued is durable, or has failed.
 pub struct Postgres {
@@ -264,14 +262,6 @@ impl Store for Postgres {
         let parameters: Vec<Parameter> =
             vec![run_id(&lease), Box::new(saturated(lease.epoch)), Box::new(letters), Box::new(bodies)];
         self.ask(REPLY, parameters, move |rows| leased(rows, &lease))
-    }
-
-    fn keep_component(&self, digest: &str, bytes: Arc<[u8]>) -> Pending<()> {
-        if bytes.len() > RECORD_BYTES {
-            let (run_id, size) = (digest.into(), bytes.len());
-            return refused(StoreError::TooLarge { run_id, size, limit: RECORD_BYTES });
-        }
-        self.ask(KEEP, vec![Box::new(digest.to_owned()), Box::new(bytes.to_vec())], |_| Ok(()))
     }
 
     fn keep_log(&self, lease: &Lease, log: AttemptLog) -> Pending<()> {

@@ -10,6 +10,7 @@
 //! a key of (run, seq) would touch a page per record and is several times slower.
 
 mod claims;
+mod documents;
 mod fault;
 mod file;
 mod group;
@@ -227,11 +228,6 @@ impl Store for Sqlite {
             let run = group.leased(&lease)?.run;
             Ok((group.reply(run, &replies)?, 0))
         })
-    }
-
-    fn keep_component(&self, digest: &str, bytes: Arc<[u8]>) -> Pending<()> {
-        let digest = Arc::from(digest);
-        self.write(move |group| Ok(((), group.keep(&digest, &bytes)?)))
     }
 
     fn keep_log(&self, lease: &Lease, log: AttemptLog) -> Pending<()> {

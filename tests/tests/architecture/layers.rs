@@ -16,6 +16,7 @@ const HOST: [&str; 22] = [
     "store",
     "plugins",
     "missing",
+    "plans",
     "journal",
     "dispatcher",
     "logbook",

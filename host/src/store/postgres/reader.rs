@@ -11,8 +11,8 @@ use tokio_postgres::Row;
 
 use super::{
     super::{
-        Answer, AttemptLog, Filter, HostId, Pending, ReadStore, Record, RunHead, RunRow, RunStatus,
-        StoreError, checksum::checksum,
+        Answer, AttemptLog, Document, Filter, HostId, Labels, Pending, ReadStore, Record, Rest, RunHead,
+        RunRow, RunStatus, StoreError, checksum::checksum,
     },
     address::Address,
     append::place,
@@ -25,9 +25,11 @@ use super::{
 /// Journals that are read at the same time do not wait for each other, up to this many.
 const CONNECTIONS: usize = 2;
 
-const LOAD: &str = "SELECT r.seq, j.first_seq, j.events, j.time, j.body, j.checksum FROM runs r
+const LOAD: &str =
+    "SELECT r.seq, j.first_seq, j.events, j.time, j.body, j.checksum, d.digest, d.bytes FROM runs r
     LEFT JOIN journal j ON j.run = r.number AND j.first_seq >= coalesce(
         (SELECT max(p.first_seq) FROM journal p WHERE p.run = r.number AND p.first_seq <= $2), 0)
+    LEFT JOIN documents d ON d.id = r.document AND j.first_seq = 0
     WHERE r.run_id = $1 ORDER BY j.first_seq";
 const GET: &str = "SELECT * FROM runs WHERE run_id = $1";
 const LIST: &str = "SELECT * FROM runs
@@ -177,7 +179,11 @@ fn record(run_id: &str, row: &Row) -> Result<Record<Vec<u8>>, Trouble> {
     if get::<i64>(row, "checksum")? != checksum(place(run_id), first_seq, events.get(), time, &body) {
         return Err(damaged("is not what was written: its checksum differs"));
     }
-    Ok(Record { first_seq, events, time, body })
+    let document = get::<Option<&str>>(row, "digest")?.map(|digest| {
+        let bytes = get::<&[u8]>(row, "bytes")?.into();
+        Ok::<_, Trouble>(Arc::new(Document { digest: digest.into(), bytes, components: Vec::new() }))
+    });
+    Ok(Record { first_seq, events, time, body, document: document.transpose()? })
 }
 
 fn row(row: &Row) -> Result<RunRow, Trouble> {
@@ -187,6 +193,12 @@ fn row(row: &Row) -> Result<RunRow, Trouble> {
         phase: phase.ok_or_else(|| Trouble::Damaged(format!("there is no phase {word}")))?,
         finished_at: get::<Option<i64>>(row, "finished_at")?.map(Timestamp),
         open: get(row, "open")?,
+        rest: get::<Option<bool>>(row, "rest")?
+            .map(|parked| {
+                let until = get::<Option<i64>>(row, "rests_until")?.map(Timestamp);
+                Ok::<_, Trouble>(Rest { parked, until })
+            })
+            .transpose()?,
     };
     Ok(RunRow {
         number: count(row, "number")?,
@@ -208,7 +220,13 @@ pub(super) fn head(row: &Row) -> Result<RunHead, Trouble> {
         priority: priority.map_err(|_| Trouble::Damaged("a priority is too large".into()))?,
         submitted_at: Timestamp(get(row, "submitted_at")?),
         key: get::<Option<&str>>(row, "key")?.map(Arc::from),
+        labels: labels(get(row, "labels")?)?,
     })
+}
+
+fn labels(text: Option<&str>) -> Result<Labels, Trouble> {
+    let damaged = |error| Trouble::Damaged(format!("labels: {error}"));
+    text.map_or_else(|| Ok(Labels::new()), |text| serde_json::from_str(text).map_err(damaged))
 }
 
 fn log(row: &Row) -> Result<AttemptLog, Trouble> {

@@ -10,6 +10,7 @@ use tokio::sync::{oneshot, watch};
 
 use super::{
     super::StoreError,
+    claims,
     fault::Fault,
     group::{self, Group},
     tips::Tips,
@@ -96,6 +97,8 @@ impl Writer {
             let prepared = connection.prepare_cached(statement);
             prepared.map_err(|error| Fault::Damaged(error.to_string()).at(&path, "opened"))?;
         }
+        let taken_over = connection.execute_batch(claims::TAKE_OVER);
+        taken_over.map_err(|error| Fault::Sqlite(error).at(&path, "opened"))?;
         Ok(Self { path, connection, tips: Tips::new(TIPS), buffer: Vec::new() })
     }
 

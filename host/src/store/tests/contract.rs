@@ -201,18 +201,3 @@ async fn runs_are_listed_newest_first_and_filtered() {
     })
     .await;
 }
-
-/// R-I9: components are kept by their digest, once, and the first stays.
-#[tokio::test]
-async fn components_are_kept_by_digest() {
-    on_each(async |store| {
-        assert_eq!(store.component("sha256:1").await.unwrap(), None);
-        for bytes in [b"one", b"two"] {
-            store.keep_component("sha256:1", bytes.as_slice().into()).await.unwrap();
-        }
-        store.keep_component("sha256:2", b"two".as_slice().into()).await.unwrap();
-        assert_eq!(store.component("sha256:1").await.unwrap().as_deref(), Some(b"one".as_slice()));
-        assert_eq!(store.component("sha256:2").await.unwrap().as_deref(), Some(b"two".as_slice()));
-    })
-    .await;
-}
