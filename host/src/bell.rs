@@ -6,6 +6,7 @@
 //!   post(letter) ──▶ store
 //!   "mail RUN LETTER" ──▶ FILE.sock ──▶ read_mail(run) … recorded
 //!   answer(letter) ◀── store ◀── "look"
+//!   "due" ──▶ FILE.sock ──▶ claims what was submitted
 //!   "follow RUN" ──────▶ FILE.sock ──▶ "look" after every commit, the end when it is over
 //! ```
 
@@ -88,6 +89,10 @@ async fn serve(visitor: UnixStream, shared: &Arc<Shared>) -> io::Result<()> {
     match (words.next(), words.next(), words.next().map(str::parse)) {
         (Some("mail"), Some(run_id), Some(Ok(letter))) => deliver(&mut visitor, shared, run_id, letter).await,
         (Some("follow"), Some(run_id), None) => follow(&mut visitor, shared, run_id).await,
+        (Some("due"), None, None) => {
+            shared.due.notify_one();
+            visitor.write_all(LOOK.as_bytes()).await
+        }
         _ => Ok(()),
     }
 }

@@ -18,6 +18,7 @@ use crate::{
     message::Message,
     shared::{PAUSES, Shared},
     store::{StoreError, Wanted},
+    tidings::Became,
 };
 
 /// Runs claimed at once; more follow when these are loaded.
@@ -32,7 +33,7 @@ const LOOKS_AGAIN: Duration = Duration::from_secs(30);
 pub(crate) async fn claim_what_is_due(host: Weak<Shared>) {
     let mut passed_over = Vec::new();
     let mut pause = PAUSES.0;
-    while let Some(shared) = host.upgrade().filter(|shared| !shared.is_closed()) {
+    while let Some(shared) = host.upgrade().filter(|shared| shared.begins()) {
         let (due, clock) = (Arc::clone(&shared.due), shared.clock.clone());
         // What others do while this round goes on makes the next.
         let mut changed = shared.store.changed();
@@ -119,6 +120,9 @@ async fn read_all_mail(shared: &Arc<Shared>) -> Result<(), StoreError> {
 /// Claims and loads all that is due; when the next run will be.
 async fn round(shared: &Arc<Shared>, passed_over: &mut Vec<Arc<str>>) -> Result<Option<Millis>, StoreError> {
     loop {
+        if !shared.begins() {
+            return Ok(None);
+        }
         let wanted = || Wanted {
             host: shared.host.clone(),
             now: shared.clock.now(),
@@ -132,7 +136,8 @@ async fn round(shared: &Arc<Shared>, passed_over: &mut Vec<Arc<str>>) -> Result<
             return Ok(next.map(|at| shared.clock.after(left(at))));
         }
         for lease in claimed {
-            let run_id = Arc::clone(&lease.head.run_id);
+            let head = Arc::clone(&lease.head);
+            let run_id = Arc::clone(&head.run_id);
             match shared.go_on_with(lease).await {
                 // Of those that are not driven here by now, somebody else's record was faster.
                 Ok(_) | Err(RecoverError::Store(StoreError::Conflict { .. } | StoreError::Fenced { .. })) => {
@@ -144,10 +149,12 @@ async fn round(shared: &Arc<Shared>, passed_over: &mut Vec<Arc<str>>) -> Result<
                     shared.control.spawn(retaken);
                 }
                 Err(error) => {
-                    tracing::warn!(
-                        error = &error as &dyn std::error::Error,
-                        "run {run_id} is left to other hosts"
-                    );
+                    if !shared.tidings.tell(&head, Became::PassedOver(error.to_string())) {
+                        tracing::warn!(
+                            error = &error as &dyn std::error::Error,
+                            "run {run_id} is left to other hosts"
+                        );
+                    }
                     passed_over.truncate(MOST_PASSED_OVER - 1);
                     passed_over.insert(0, run_id);
                 }

@@ -8,7 +8,7 @@ use std::{
     cmp::Reverse,
     collections::BTreeMap,
     sync::{
-        Arc, Mutex, PoisonError,
+        Arc, Mutex, MutexGuard, PoisonError,
         atomic::{AtomicU64, Ordering},
     },
     time::{Duration, Instant},
@@ -19,7 +19,11 @@ use phasm_engine::{
     outcome::{Outcome, code},
     time::{Millis, Timestamp},
 };
-use tokio::{runtime::Handle, sync::mpsc::UnboundedSender, task::AbortHandle};
+use tokio::{
+    runtime::Handle,
+    sync::{Notify, mpsc::UnboundedSender},
+    task::AbortHandle,
+};
 
 use crate::{
     clock::Clock,
@@ -67,7 +71,10 @@ pub(crate) trait Inbox: Clone + Send + Sync + 'static {
 /// The slots of this process.
 #[derive(Debug)]
 pub(crate) struct Slots<I> {
+    total: u32,
     state: Mutex<State<I>>,
+    /// Told when the last slot has come back.
+    idle: Notify,
 }
 
 #[derive(Debug)]
@@ -80,14 +87,21 @@ struct State<I> {
 
 impl<I: Inbox> Slots<I> {
     pub(crate) fn new(slots: u32) -> Self {
-        Self { state: Mutex::new(State { free: i64::from(slots), waiting: BTreeMap::new(), closed: false }) }
+        let state = State { free: i64::from(slots), waiting: BTreeMap::new(), closed: false };
+        Self { total: slots, state: Mutex::new(state), idle: Notify::new() }
+    }
+
+    /// How many there are.
+    pub(crate) fn total(&self) -> u32 {
+        self.total
     }
 
     /// Gives `returned` slots back (a negative number takes so many without asking) and wishes for `wanted`; answers
     /// how many are lent at once. The rest of the wish stands until the next call, and is lent by signal.
     pub(crate) fn exchange(&self, rank: Rank, inbox: &I, returned: i64, wanted: u32) -> u32 {
-        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut state = self.state();
         state.free += returned;
+        self.tell_idle(&state);
         if wanted == 0 {
             state.waiting.remove(&rank);
         } else {
@@ -98,13 +112,44 @@ impl<I: Inbox> Slots<I> {
 
     /// From now on none is lent.
     pub(crate) fn close(&self) {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner).closed = true;
+        self.state().closed = true;
+    }
+
+    /// Whether none is lent any more.
+    pub(crate) fn is_closed(&self) -> bool {
+        self.state().closed
+    }
+
+    /// Waits until none is lent.
+    pub(crate) async fn until_idle(&self) {
+        loop {
+            let told = self.idle.notified();
+            if self.is_idle(&self.state()) {
+                return;
+            }
+            told.await;
+        }
+    }
+
+    fn is_idle(&self, state: &State<I>) -> bool {
+        state.free >= i64::from(self.total)
+    }
+
+    fn tell_idle(&self, state: &State<I>) {
+        if self.is_idle(state) {
+            self.idle.notify_waiters();
+        }
     }
 
     fn give_back(&self, returned: i64) {
-        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut state = self.state();
         state.free += returned;
+        self.tell_idle(&state);
         state.allot(None);
+    }
+
+    fn state(&self) -> MutexGuard<'_, State<I>> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

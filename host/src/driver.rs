@@ -30,7 +30,8 @@ use crate::{
     message::{Message, ReplyTo, Request, RequestError, Standing},
     registry::Entry,
     shared::Shared,
-    store::{AttemptLog, Lease, Record, Reply, Rest, RunStatus, StoreError},
+    store::{AttemptLog, Lease, Record, Reply, RunStatus, StoreError},
+    tidings::Became,
     watch::{Ear, Notice},
 };
 
@@ -140,7 +141,8 @@ impl Driver {
     async fn turn(&mut self, messages: &mut Vec<Message>) -> Result<(), StoreError> {
         self.batch.first_seq = self.run.seq();
         let now = self.clock.follow(|| self.run.lengths_end());
-        if messages.iter().any(|message| matches!(message, Message::Mail)) {
+        // An answer would begin an attempt: where nothing is begun any more, letters wait for whoever goes on with the run.
+        if self.shared.begins() && messages.iter().any(|message| matches!(message, Message::Mail)) {
             self.take_mail(now).await?;
         }
         for message in messages.drain(..) {
@@ -195,6 +197,7 @@ impl Driver {
         if messages.is_empty() && self.shared.store.release(&self.lease, wake_at).await.is_ok() {
             // Whoever claims what is due learns of its clock, and of a letter that has just come.
             self.shared.due.notify_one();
+            self.shared.tidings.tell(&self.lease.head, Became::GivenBack(wake_at));
             return true;
         }
         (self.sender, self.inbox) = mpsc::unbounded_channel();
@@ -330,7 +333,7 @@ impl Driver {
         let basis = document.as_ref().map(|document| Arc::clone(&document.digest));
         let body = Arc::new(Body { events: Arc::clone(&events), basis }) as _;
         let record = Record { first_seq, events: count, time, body, document: document.clone() };
-        let status = self.status();
+        let status = RunStatus::of(&self.run);
         self.keep_logs();
         self.shared.store.append(&self.lease, status, record, letters).await?;
         self.entry.commits.send_replace(());
@@ -339,20 +342,6 @@ impl Driver {
             self.entry.watchers.send(&Notice::Record(told));
         }
         Ok(())
-    }
-
-    /// Where the run stands after the batch.
-    fn status(&self) -> RunStatus {
-        let run = &self.run;
-        let rests = run.in_flight() == 0 && run.wanted_slots() == 0;
-        let rest = Rest { parked: run.is_parked(), until: run.next_wait() };
-        RunStatus {
-            phase: run.phase(),
-            finished_at: run.times().finished_at,
-            open: !run.is_over(),
-            // What nobody would ever wake is no rest.
-            rest: (rests && (rest.parked || rest.until.is_some())).then_some(rest),
-        }
     }
 
     /// Has the store keep what attempts wrote before the record that says they are over: once that is durable, so are these.
@@ -508,6 +497,13 @@ impl Driver {
             }
         }
         self.shared.dispatcher.slots.exchange(self.rank, &self.sender, returned, 0);
+        self.shared.tidings.tell(
+            &self.lease.head,
+            match &result {
+                Ok(()) => Became::Ended(self.run.phase()),
+                Err(error) => Became::Stopped(error.to_string()),
+            },
+        );
         match result {
             Ok(()) => drop(self.entry.standing.send_replace(Standing::Ended(Arc::new(self.run)))),
             Err(error) if error.is_passing() => {

@@ -1,5 +1,6 @@
 //! The embedding API: open a host, submit documents, await views.
 
+mod enqueue;
 mod recover;
 mod rerun;
 mod setup;
@@ -19,7 +20,7 @@ use phasm_engine::{
     run::{Run, Step, Submission, SubmitEnv},
     value::{Map, Value},
 };
-use tokio::runtime::Runtime;
+use tokio::{runtime::Runtime, sync::broadcast};
 
 pub use self::{
     rerun::{Rerun, RerunError},
@@ -33,6 +34,7 @@ use crate::{
     registry::{Entry, Registry},
     shared::Shared,
     store::{HostId, Labels, Lease, RunHead, Store, StoreError},
+    tidings::Tiding,
     watching::Watch,
 };
 
@@ -104,6 +106,7 @@ impl Host {
             closed: AtomicBool::new(false),
             driven: AtomicU64::new(0),
             kept_log: self.kept_log,
+            tidings: old.tidings.clone(),
         });
         self.open_store();
         self
@@ -229,18 +232,22 @@ impl Host {
 
     /// Drives a new run from its first step.
     async fn launch(&self, entry: &Arc<Entry>, run: Run, step: Step) -> Result<RunHandle, StoreError> {
+        let lease = self.first_lease(&run, None);
+        self.shared.drive(entry, run, step, lease, Vec::new()).await
+    }
+
+    fn first_lease(&self, run: &Run, key: Option<Arc<str>>) -> Lease {
         let plan = run.plan();
-        let head = Arc::new(RunHead {
+        let head = RunHead {
             run_id: Arc::clone(run.id()),
             workflow: plan.name.clone(),
             namespace: plan.namespace.clone(),
             priority: plan.priority,
             submitted_at: run.now(),
-            key: None,
+            key,
             labels: labels(plan),
-        });
-        let lease = Lease::first(head, self.shared.host.clone());
-        self.shared.drive(entry, run, step, lease, Vec::new()).await
+        };
+        Lease::first(Arc::new(head), self.shared.host.clone())
     }
 
     /// The secrets that the plan names and this host has.
@@ -250,9 +257,27 @@ impl Host {
     }
 
     /// From now on nothing is begun: what is executed goes on, and what ends is recorded. What waits for a slot stays
-    /// waiting, for whoever recovers its run.
+    /// waiting, and letters stay unread, for whoever recovers their runs; nothing is claimed any more.
     pub fn begin_no_more(&self) {
         self.shared.dispatcher.slots.close();
+    }
+
+    /// Waits until nothing is executed.
+    pub async fn nothing_executes(&self) {
+        self.shared.dispatcher.slots.until_idle().await;
+    }
+
+    /// How many attempts may be in flight.
+    #[must_use]
+    pub fn slots(&self) -> u32 {
+        self.shared.dispatcher.slots.total()
+    }
+
+    /// Hears what becomes of this host's runs from now on, also once it [has another store](Self::with_store). Whoever is some
+    /// thousands behind misses the oldest.
+    #[must_use]
+    pub fn tidings(&self) -> broadcast::Receiver<Tiding> {
+        self.shared.tidings.listen()
     }
 
     /// Closes the host: every run stops where it stands, and nothing of it holds the store any more when this returns.

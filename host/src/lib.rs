@@ -97,6 +97,7 @@ mod registry;
 #[cfg(all(unix, feature = "sqlite"))]
 pub mod ring;
 mod shared;
+mod tidings;
 
 // Keep: what is durable, and the run that follows from it.
 pub mod journal;
@@ -127,6 +128,7 @@ pub use self::{
     letter::{LetterBody, LetterReply},
     message::{Request, RequestError, is_named, tasks_named},
     missing::Missing,
+    tidings::{Became, Tiding},
     watch::{LogLine, Notice, ProgressNote},
     watching::Watch,
 };

@@ -19,6 +19,7 @@ use crate::{
     registry::Entry,
     shared::{PAUSES, Shared},
     store::{Claim, Lease, Reply, StoreError},
+    tidings::Became,
 };
 
 impl Shared {
@@ -106,6 +107,10 @@ impl Shared {
 
     /// Has a run read its mail, which is loaded for it if it is not; if it cannot be, its letters are refused.
     pub(crate) async fn read_mail(self: &Arc<Self>, run_id: &str) -> Result<(), StoreError> {
+        if !self.begins() {
+            // It waits for whoever goes on with the run.
+            return Ok(());
+        }
         let told = self.registry.get(run_id).is_some_and(|entry| entry.tell(Message::Mail).is_ok());
         if told {
             return Ok(());
@@ -168,10 +173,12 @@ impl Shared {
         messages: Vec<Message>,
     ) -> Result<RunHandle, StoreError> {
         let number = self.driven.fetch_add(1, Ordering::Relaxed);
+        let head = Arc::clone(&lease.head);
         let rank = Rank::new(lease.head.priority, lease.head.submitted_at, number);
         let mut driver = Driver::new(Arc::clone(self), Arc::clone(entry), run, lease, rank);
         driver.record_first(step).await?;
         driver.begin(messages);
+        self.tidings.tell(&head, Became::Driven);
         self.control.spawn(driver.drive());
         Ok(RunHandle::new(self, entry))
     }

@@ -69,6 +69,15 @@ impl Ring {
         self.look().await.map(drop)
     }
 
+    /// Says that a run was submitted.
+    ///
+    /// # Errors
+    /// When the host is gone.
+    pub async fn submitted(mut self) -> io::Result<()> {
+        self.0.write_all(b"due\n").await?;
+        self.look().await.map(drop)
+    }
+
     /// Begins to follow a run.
     ///
     /// # Errors

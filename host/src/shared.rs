@@ -26,6 +26,7 @@ use crate::{
     registry::Registry,
     secrets::Secrets,
     store::{Component, Document, HostId, Store},
+    tidings::Tidings,
 };
 
 /// How long a store that failed is left alone: doubled each time, up to the last.
@@ -55,6 +56,7 @@ pub(crate) struct Shared {
     pub(crate) driven: AtomicU64,
     /// How many bytes of each attempt's log are kept.
     pub(crate) kept_log: usize,
+    pub(crate) tidings: Tidings,
 }
 
 impl Shared {
@@ -68,6 +70,11 @@ impl Shared {
         self.closed.store(true, Ordering::Release);
         self.registry.close();
         drop(self.store.heartbeat(&self.host, Timestamp(0)));
+    }
+
+    /// Whether anything may still be begun here.
+    pub(crate) fn begins(&self) -> bool {
+        !self.is_closed() && !self.dispatcher.slots.is_closed()
     }
 
     /// What the store keeps of a plan, with what its runs are pinned to.

@@ -22,7 +22,7 @@ use tokio::runtime::{Builder as RuntimeBuilder, Runtime};
 pub(super) use self::{
     answers::{Answer, Answers, answer, payload},
     plain::Plain,
-    prepare::{Configured, Prepared, configuration, open},
+    prepare::{Configured, Prepared, Purpose, configuration, open, unusable},
     summary::{of as summary, with_tree as summary_with_tree},
 };
 use self::{session::Session, snapshot::Snapshot};
@@ -56,9 +56,16 @@ pub(super) struct DriveArguments {
     #[arg(long)]
     events: bool,
 
+    #[command(flatten)]
+    grace: Grace,
+}
+
+/// How long a process that is told to end stays.
+#[derive(Args, Clone, Copy, Debug)]
+pub(super) struct Grace {
     /// With a file store: how long attempts may take to end after SIGTERM, before their runs are left open.
     #[arg(long, value_name = "DURATION", value_parser = times::length, default_value = "10s")]
-    grace: Duration,
+    pub(super) grace: Duration,
 }
 
 impl DriveArguments {
@@ -89,7 +96,7 @@ pub(super) struct Manner {
 impl Manner {
     /// That of a command that drives one run of a store.
     pub(super) fn new(arguments: &DriveArguments, store: Option<&Path>, log_level: LogLevel) -> Self {
-        let DriveArguments { wait, json, events, grace, .. } = *arguments;
+        let DriveArguments { wait, json, events, grace: Grace { grace }, .. } = *arguments;
         let way = store.map(|store| arguments.way(store));
         Self { stays: wait, leaves_open: false, several: false, way, grace, json, events, log_level }
     }
@@ -216,7 +223,7 @@ pub(super) fn drive(
 }
 
 /// Whatever still goes on ends with the process.
-fn abandon(told: Told) -> ! {
+pub(super) fn abandon(told: Told) -> ! {
     exit(told.exit().status().into())
 }
 

@@ -2,6 +2,7 @@
 
 use std::{
     collections::BTreeMap,
+    num::NonZeroUsize,
     path::PathBuf,
     sync::{
         Arc,
@@ -28,6 +29,7 @@ use crate::{
     secrets::Secrets,
     shared::Shared,
     store::{HostId, Memory, Store},
+    tidings::Tidings,
 };
 
 /// Why a host could not be opened.
@@ -65,6 +67,7 @@ pub struct HostBuilder {
     allow_missing: bool,
     kept_log: Option<usize>,
     patience: Option<Duration>,
+    threads: Option<NonZeroUsize>,
     time: Option<Arc<dyn TimeSource>>,
 }
 
@@ -178,6 +181,14 @@ impl HostBuilder {
         self
     }
 
+    /// How many threads decide what runs do next; a quarter of the machine's, and at least one, unless this is said. Each run
+    /// is on one of them at a time, so that more of them serve more runs, and not one run faster.
+    #[must_use]
+    pub fn engine_threads(mut self, threads: NonZeroUsize) -> Self {
+        self.threads = Some(threads);
+        self
+    }
+
     /// Has time come from elsewhere than the machine's clocks. For tests.
     #[must_use]
     pub fn time(mut self, source: Arc<dyn TimeSource>) -> Self {
@@ -198,7 +209,7 @@ impl HostBuilder {
     /// [`OpenError`] when threads, sandbox or plugin directories are not to be had.
     pub fn open(self) -> Result<Host, OpenError> {
         let control = RuntimeBuilder::new_multi_thread()
-            .worker_threads(1)
+            .worker_threads(self.threads.map_or_else(engine_threads, NonZeroUsize::get))
             .thread_name("phasm-engine")
             .enable_all()
             .build()
@@ -235,6 +246,7 @@ impl HostBuilder {
             patience: self.patience,
             closed: AtomicBool::new(false),
             driven: AtomicU64::new(0),
+            tidings: Tidings::default(),
         });
         let host = Host {
             shared,
@@ -250,6 +262,11 @@ impl HostBuilder {
 
 /// Attempts in flight unless configured: enough for a thousand that wait in host calls.
 const DEFAULT_SLOTS: u32 = 2048;
+
+/// Most of the machine's threads are the guests'.
+fn engine_threads() -> usize {
+    std::thread::available_parallelism().map_or(1, |threads| (threads.get() / 4).max(1))
+}
 
 fn open_plugins(
     config: SandboxConfig,

@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeMap, sync::Arc};
 
-use phasm_engine::{phase::Phase, time::Timestamp};
+use phasm_engine::{phase::Phase, run::Run, time::Timestamp};
 
 use super::HostId;
 
@@ -48,6 +48,20 @@ pub struct Rest {
     pub parked: bool,
     /// When a clock of its runs out, if one does.
     pub until: Option<Timestamp>,
+}
+
+impl RunStatus {
+    pub(crate) fn of(run: &Run) -> Self {
+        let rests = run.in_flight() == 0 && run.wanted_slots() == 0;
+        let rest = Rest { parked: run.is_parked(), until: run.next_wait() };
+        Self {
+            phase: run.phase(),
+            finished_at: run.times().finished_at,
+            open: !run.is_over(),
+            // What nobody would ever wake is no rest.
+            rest: (rests && (rest.parked || rest.until.is_some())).then_some(rest),
+        }
+    }
 }
 
 /// A run without its journal.

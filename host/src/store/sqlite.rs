@@ -52,7 +52,7 @@ pub struct Sqlite {
     writer: Worker<Box<dyn Job>>,
     changed: Arc<watch::Sender<()>>,
     followed: Followed,
-    _lock: Lock,
+    _lock: Option<Lock>,
 }
 
 impl Sqlite {
@@ -74,6 +74,17 @@ impl Sqlite {
                 lock.leave_nothing_behind();
             }
         })?;
+        Self::on(connection, path, Some(lock))
+    }
+
+    /// The store in `path`, to submit runs to it beside the process that holds it. Whoever claimed runs here would take that
+    /// process for gone.
+    pub(crate) fn beside(path: &Path) -> Result<Self, StoreError> {
+        let path: Arc<Path> = file::find(path)?.into();
+        Self::on(schema::open_beside(&path)?, path, None)
+    }
+
+    fn on(connection: rusqlite::Connection, path: Arc<Path>, lock: Option<Lock>) -> Result<Self, StoreError> {
         let writer = Writer::new(connection, Arc::clone(&path))?;
         let writer = Worker::spawn("phasm-store-write", &path, move |queue| writer.run(&queue))?;
         let changed = Arc::new(watch::Sender::new(()));

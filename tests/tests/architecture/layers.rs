@@ -9,7 +9,7 @@ const ENGINE: [&str; 10] =
     ["base", "problem", "expr", "form", "knobs", "names", "document", "plan", "event", "run"];
 
 /// The library's: what is kept, then what drives a run, then what whoever embeds it opens.
-const HOST: [&str; 24] = [
+const HOST: [&str; 25] = [
     "clock",
     "secrets",
     "reader",
@@ -25,6 +25,7 @@ const HOST: [&str; 24] = [
     "message",
     "letter",
     "registry",
+    "tidings",
     "shared",
     "watching",
     "handle",

@@ -2,7 +2,7 @@
 
 #[expect(dead_code, reason = "other tests restart it")]
 #[path = "../../../src/store/tests/server.rs"]
-mod server;
+pub(crate) mod server;
 
 use std::process::{Child, Stdio};
 
