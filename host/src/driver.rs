@@ -37,7 +37,7 @@ use crate::{
     shared::Shared,
     store::{AttemptLog, Lease, Record, Reply, RunStatus, StoreError},
     tidings::Became,
-    watch::{Ear, Watchers},
+    watch::{Ear, Notice},
 };
 
 /// Inputs taken into one batch at most: bounds a record's size and how long commands wait.
@@ -57,7 +57,6 @@ pub(crate) struct Driver {
     sender: mpsc::UnboundedSender<Message>,
     inbox: mpsc::UnboundedReceiver<Message>,
     attempts: BTreeMap<TaskId, (Fence, AbortHandle, Arc<Ear>)>,
-    watchers: Watchers,
     batch: Batch,
 }
 
@@ -94,7 +93,6 @@ impl Driver {
             sender,
             inbox,
             attempts: BTreeMap::new(),
-            watchers: Watchers::default(),
             batch: Batch::default(),
         }
     }
@@ -114,11 +112,6 @@ impl Driver {
         });
         self.entry.epoch.store(self.lease.epoch, Ordering::Release);
         self.entry.set_driver(Some(self.sender.clone()));
-    }
-
-    /// Has `listener` hear everything from now on.
-    pub(crate) fn watch(&self, listener: crate::watch::Listener) {
-        self.watchers.add(listener);
     }
 
     /// Makes the step that a run is driven on from durable, before anybody hears of it (R-D2).
@@ -199,10 +192,7 @@ impl Driver {
     /// Whether nothing but a person or a far-off clock could make something happen.
     fn could_rest(&self, patience: Duration) -> bool {
         let near = |at: Timestamp| u128::from(at.since(self.run.now())) < (patience * FAR).as_millis();
-        self.attempts.is_empty()
-            && self.run.wanted_slots() == 0
-            && !self.run.next_wait().is_some_and(near)
-            && !self.watchers.any()
+        self.attempts.is_empty() && self.run.wanted_slots() == 0 && !self.run.next_wait().is_some_and(near)
     }
 
     /// Gives the run back to the store and forgets it; false, with the messages, if somebody has asked something meanwhile.
@@ -257,7 +247,6 @@ impl Driver {
                 self.reply(reply, said);
             }
             Message::Look(look) => look(&self.run),
-            Message::Watch(listener) => self.watchers.add(listener),
             // Taken before the batch, or by it.
             Message::Mail | Message::Tick | Message::Leave(_) => {}
         }
@@ -354,13 +343,18 @@ impl Driver {
         };
         let (first_seq, time) = (self.batch.first_seq, self.run.now());
         let events = Arc::new(events);
-        let record =
-            Record { first_seq, events: count, time, body: Arc::new(Body(Arc::clone(&events))) as _ };
+        let document = (first_seq == 0).then(|| self.shared.document(self.run.plan()));
+        let basis = document.as_ref().map(|document| Arc::clone(&document.digest));
+        let body = Arc::new(Body { events: Arc::clone(&events), basis }) as _;
+        let record = Record { first_seq, events: count, time, body, document: document.clone() };
         let status = RunStatus::of(&self.run);
         self.keep_logs();
         self.shared.store.append(&self.lease, status, record, letters).await?;
         self.entry.commits.send_replace(());
-        self.watchers.tell(&self.run, first_seq, time, &events);
+        if self.entry.watchers.any() {
+            let told = Record { first_seq, events: count, time, body: events, document };
+            self.entry.watchers.send(&Notice::Record(told));
+        }
         Ok(())
     }
 
@@ -415,7 +409,7 @@ impl Driver {
             }
         };
         let Shared { dispatcher, secrets, kept_log, .. } = self.shared.as_ref();
-        let ear = Arc::new(Ear::new(self.watchers.clone(), &self.run, fence, secrets, *kept_log));
+        let ear = Arc::new(Ear::new(self.entry.watchers.clone(), &self.run, fence, secrets, *kept_log));
         let handle = dispatcher.start(fence, invocation, bounds, Arc::clone(&ear) as _, &self.sender);
         self.attempts.insert(fence.task, (fence, handle, ear));
     }
@@ -514,7 +508,7 @@ impl Driver {
                 }
                 Message::Look(look) if result.is_ok() => look(&self.run),
                 // What was not recorded is shown to nobody.
-                Message::Look(_) | Message::Watch(_) => unheard.push(message),
+                Message::Look(_) => unheard.push(message),
                 // Told at the very end.
                 Message::Leave(left) => waiting.push(left),
             }
@@ -536,7 +530,7 @@ impl Driver {
             Err(error) if matches!(*error, StoreError::TooLarge { .. }) => {
                 self.shared.control.spawn(give_up(Arc::clone(&self.shared), self.entry, self.lease, error));
             }
-            Err(error) => drop(self.entry.standing.send_replace(Standing::Lost(error))),
+            Err(error) => self.entry.lose(error),
         }
         drop(waiting);
     }
@@ -545,7 +539,7 @@ impl Driver {
 async fn give_up(shared: Arc<Shared>, entry: Arc<Entry>, lease: Lease, error: Arc<StoreError>) {
     if let Err(failed) = shared.give_up(&entry, lease, &error).await {
         tracing::warn!(error = &failed as &dyn std::error::Error, "run {} cannot be ended", entry.id);
-        entry.standing.send_replace(Standing::Lost(error));
+        entry.lose(error);
     }
 }
 

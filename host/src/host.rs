@@ -18,12 +18,9 @@ use phasm_engine::{
     plan::{Draft, Executors, Plan, SecretRef},
     problem::Problems,
     run::{Run, Step, Submission, SubmitEnv},
-    value::Map,
+    value::{Map, Value},
 };
-use tokio::{
-    runtime::Runtime,
-    sync::{broadcast, mpsc},
-};
+use tokio::{runtime::Runtime, sync::broadcast};
 
 pub use self::{
     rerun::{Rerun, RerunError},
@@ -34,11 +31,11 @@ use crate::{
     handle::RunHandle,
     plugins::Plugins,
     reader,
-    registry::Registry,
+    registry::{Entry, Registry},
     shared::Shared,
-    store::{HostId, Lease, RunHead, Store, StoreError},
+    store::{HostId, Labels, Lease, RunHead, Store, StoreError},
     tidings::Tiding,
-    watch::{Listener, Notice},
+    watching::Watch,
 };
 
 /// How long closing waits for the engine's thread at most.
@@ -100,6 +97,7 @@ impl Host {
             clock: old.clock.clone(),
             secrets: old.secrets.clone(),
             registry: Registry::default(),
+            plans: Arc::default(),
             host: old.host.clone(),
             plugins: old.plugins.clone(),
             control: old.control.clone(),
@@ -160,10 +158,11 @@ impl Host {
     /// # Errors
     /// [`SubmitError`]; nothing was stored.
     pub async fn submit(&self, plan: &Arc<Plan>, parameters: &Map) -> Result<RunHandle, SubmitError> {
-        self.start(plan, parameters, None).await
+        let (entry, run, step) = self.start(plan, parameters)?;
+        Ok(self.launch(&entry, run, step).await?)
     }
 
-    /// [`Self::submit`], heard from the run's first event on. Notices queue in memory until they are read.
+    /// [`Self::submit`], heard from the run's first event on.
     ///
     /// # Errors
     /// [`SubmitError`]; nothing was stored.
@@ -171,10 +170,21 @@ impl Host {
         &self,
         plan: &Arc<Plan>,
         parameters: &Map,
-    ) -> Result<(RunHandle, mpsc::UnboundedReceiver<Notice>), SubmitError> {
-        let (listener, notices) = mpsc::unbounded_channel();
-        let handle = self.start(plan, parameters, Some(listener)).await?;
-        Ok((handle, notices))
+    ) -> Result<(RunHandle, Watch), SubmitError> {
+        let (entry, run, step) = self.start(plan, parameters)?;
+        let watch = Watch::new(&self.shared, &entry, 0, false);
+        Ok((self.launch(&entry, run, step).await?, watch))
+    }
+
+    /// Hears a run from its event `since` on, counted from 0, whether this host drives it, another one does, or nobody.
+    ///
+    /// # Errors
+    /// [`StoreError::NotFound`], or when the store cannot be read.
+    pub async fn watch(&self, run_id: &str, since: u64) -> Result<Watch, StoreError> {
+        let row = self.shared.store.get(run_id).await?;
+        let row = row.ok_or_else(|| StoreError::NotFound { run_id: run_id.into() })?;
+        let entry = self.shared.registry.entry(&row.head.run_id);
+        Ok(Watch::new(&self.shared, &entry, since, true))
     }
 
     /// Whether [`Self::submit`] would take these parameters; nothing is stored.
@@ -201,16 +211,11 @@ impl Host {
         Ok(bound.into_iter().collect())
     }
 
-    async fn start(
-        &self,
-        plan: &Arc<Plan>,
-        parameters: &Map,
-        listener: Option<Listener>,
-    ) -> Result<RunHandle, SubmitError> {
-        let submission = self.submission(plan, parameters, self.facts.clone())?;
-        self.keep_components(plan, &*self.shared.store);
-        let (run, step) = Run::start(Arc::clone(plan), submission, self.shared.clock.now());
-        Ok(self.launch(run, step, listener).await?)
+    fn start(&self, plan: &Arc<Plan>, parameters: &Map) -> Result<(Arc<Entry>, Run, Step), SubmitError> {
+        let plan = self.shared.plans.share(&self.shared.document(plan), plan);
+        let submission = self.submission(&plan, parameters, self.facts.clone())?;
+        let (run, step) = Run::start(plan, submission, self.shared.clock.now());
+        Ok((self.shared.registry.entry(run.id()), run, step))
     }
 
     /// What a new run of `plan` is started with.
@@ -226,15 +231,9 @@ impl Host {
     }
 
     /// Drives a new run from its first step.
-    async fn launch(
-        &self,
-        run: Run,
-        step: Step,
-        listener: Option<Listener>,
-    ) -> Result<RunHandle, StoreError> {
+    async fn launch(&self, entry: &Arc<Entry>, run: Run, step: Step) -> Result<RunHandle, StoreError> {
         let lease = self.first_lease(&run, None);
-        let entry = self.shared.registry.entry(run.id());
-        self.shared.drive(&entry, run, step, lease, listener, Vec::new()).await
+        self.shared.drive(entry, run, step, lease, Vec::new()).await
     }
 
     fn first_lease(&self, run: &Run, key: Option<Arc<str>>) -> Lease {
@@ -246,18 +245,9 @@ impl Host {
             priority: plan.priority,
             submitted_at: run.now(),
             key,
+            labels: labels(plan),
         };
         Lease::first(Arc::new(head), self.shared.host.clone())
-    }
-
-    /// Has the store keep what the run is pinned to. It is queued before the submission, and fails together with it.
-    fn keep_components(&self, plan: &Plan, store: &dyn Store) {
-        let Some(plugins) = &self.shared.plugins else { return };
-        for pinned in plan.executors.values() {
-            if let (Some(digest), Some(bytes)) = (&pinned.digest, plugins.component(pinned)) {
-                drop(store.keep_component(digest, bytes));
-            }
-        }
     }
 
     /// The secrets that the plan names and this host has.
@@ -331,4 +321,10 @@ impl Host {
     pub fn plugins(&self) -> Option<&Plugins> {
         self.shared.plugins.as_ref()
     }
+}
+
+/// A plan's labels as text.
+fn labels(plan: &Plan) -> Labels {
+    let text = |value: &Value| value.as_str().map_or_else(|| value.to_string().into(), Arc::from);
+    plan.labels.iter().map(|(key, value)| (Arc::clone(key), text(value))).collect()
 }

@@ -2,40 +2,69 @@
 
 use std::sync::Arc;
 
-pub use phasm_engine::run::render;
+pub use phasm_engine::run::{EventView, render, views};
 use phasm_engine::{
-    event::Event,
+    event::{Basis, Event, Submitted},
     phase::Phase,
-    problem::Problems,
+    plan::Plan,
+    problem::{Problem, Problems},
     run::{ImpossibleHistory, Run},
     time::Timestamp,
 };
-use serde::{Deserialize as _, de::Error as _};
+use serde::{Deserialize, Serializer as _, de::Error as _};
+
+use phasm_sandbox::Digest;
 
 use crate::{
     missing::Missing,
-    store::{Encode, Record, StoreError},
+    plans::Plans,
+    store::{Document, Encode, Record, StoreError},
 };
 
 /// The events of a record, encoded by whoever needs bytes.
-pub(crate) struct Body(pub(crate) Arc<Vec<Event>>);
+pub(crate) struct Body {
+    pub(crate) events: Arc<Vec<Event>>,
+    /// Of a run's first record: what is kept apart.
+    pub(crate) basis: Option<Arc<str>>,
+}
 
 impl Encode for Body {
     fn encode(&self, buffer: &mut Vec<u8>) {
         // Events hold no maps with other keys than text and no fallible types: this cannot fail.
-        serde_json::to_writer(buffer, self.0.as_ref()).unwrap_or_default();
+        match (self.events.as_slice(), &self.basis) {
+            ([Event::Submitted(first), rest @ ..], Some(digest)) => {
+                let first = Event::Submitted(Box::new(first.apart(digest)));
+                let events = std::iter::once(&first).chain(rest);
+                serde_json::Serializer::new(buffer).collect_seq(events).unwrap_or_default();
+            }
+            (events, _) => serde_json::to_writer(buffer, events).unwrap_or_default(),
+        }
     }
 }
 
-/// What [`Body`] encoded.
-fn decode(bytes: &[u8]) -> Result<Vec<Event>, serde_json::Error> {
+/// What [`Body`] encoded, or a part of it.
+fn decode<'b, T: Deserialize<'b>>(bytes: &'b [u8]) -> Result<T, serde_json::Error> {
     let mut reader = serde_json::Deserializer::from_slice(bytes);
     // Values nest as deep as documents and guests may nest them, and an event adds some levels of its own.
     reader.disable_recursion_limit();
-    let events = Vec::deserialize(&mut reader)?;
+    let read = T::deserialize(&mut reader)?;
     reader.end()?;
-    Ok(events)
+    Ok(read)
 }
+
+/// What a run was submitted with, of which `submitted` has the digest alone. It is checked against that.
+fn basis(digest: &str, kept: Option<&Document>) -> Result<Basis, serde_json::Error> {
+    let wrong =
+        |what| serde_json::Error::custom(format!("the document {digest} that it was submitted with {what}"));
+    let kept = kept.ok_or_else(|| wrong("is not kept"))?;
+    if Digest::of(&kept.bytes).to_string() != digest {
+        return Err(wrong("is not what was kept: its digest differs"));
+    }
+    decode(&kept.bytes)
+}
+
+/// Events that became durable together.
+pub type Told = Record<Arc<Vec<Event>>>;
 
 /// Why a run of a store cannot be recovered.
 #[derive(Debug, thiserror::Error)]
@@ -121,31 +150,84 @@ pub fn replay_on(
     replayed: &mut Option<Run>,
     run_id: &str,
     records: &[Record<Vec<u8>>],
+    each: impl FnMut(&Run, u64, Timestamp, &[Event]),
+) -> Result<(), RecoverError> {
+    replay_with(&Plans::default(), replayed, run_id, records, each)
+}
+
+/// As [`replay_on`], with plans that are known.
+pub(crate) fn replay_with(
+    plans: &Plans,
+    replayed: &mut Option<Run>,
+    run_id: &str,
+    records: &[Record<Vec<u8>>],
     mut each: impl FnMut(&Run, u64, Timestamp, &[Event]),
 ) -> Result<(), RecoverError> {
-    let run_id = || Arc::from(run_id);
-    let impossible = |source| RecoverError::Impossible { run_id: run_id(), source };
     for record in records {
-        let unreadable =
-            |source| RecoverError::Unreadable { run_id: run_id(), seq: record.first_seq, source };
-        let events = decode(&record.body).map_err(unreadable)?;
-        let run = match replayed {
-            Some(run) => run,
-            None => {
-                let Some(Event::Submitted(submitted)) = events.first() else {
-                    return Err(unreadable(serde_json::Error::custom(
-                        "expected the event of the submission",
-                    )));
-                };
-                let plan = submitted.plan().map_err(|problems| RecoverError::Document {
-                    run_id: run_id(),
-                    problems: problems.into(),
-                })?;
-                replayed.insert(Run::replay(Arc::new(plan), []).map_err(impossible)?)
-            }
-        };
-        run.apply_record(record.time, &events).map_err(impossible)?;
-        each(run, record.first_seq, record.time, &events);
+        let told = told(plans, run_id, record)?;
+        let run = apply(plans, replayed, run_id, &told)?;
+        each(run, told.first_seq, told.time, &told.body);
     }
     Ok(())
+}
+
+/// A record's events, with what is kept apart of them.
+///
+/// # Errors
+/// [`RecoverError::Unreadable`].
+pub(crate) fn told(plans: &Plans, run_id: &str, record: &Record<Vec<u8>>) -> Result<Told, RecoverError> {
+    let Record { first_seq, events, time, ref body, ref document } = *record;
+    let unreadable = |source| unreadable(run_id, first_seq, source);
+    let mut body: Vec<Event> = decode(body).map_err(unreadable)?;
+    if let Some(Event::Submitted(submitted)) = body.first_mut()
+        && let Some(digest) = submitted.basis.clone()
+    {
+        submitted.join(match plans.find(&digest) {
+            Some(plan) => Basis::of(&plan),
+            None => basis(&digest, document.as_deref()).map_err(unreadable)?,
+        });
+    }
+    Ok(Record { first_seq, events, time, body: Arc::new(body), document: document.clone() })
+}
+
+fn unreadable(run_id: &str, seq: u64, source: serde_json::Error) -> RecoverError {
+    RecoverError::Unreadable { run_id: run_id.into(), seq, source }
+}
+
+/// Goes on with a run by its next record; with nothing by its first.
+///
+/// # Errors
+/// [`RecoverError`] when the record does not follow.
+pub(crate) fn apply<'r>(
+    plans: &Plans,
+    replayed: &'r mut Option<Run>,
+    run_id: &str,
+    told: &Told,
+) -> Result<&'r Run, RecoverError> {
+    let impossible = |source| RecoverError::Impossible { run_id: run_id.into(), source };
+    let run = match replayed {
+        Some(run) => run,
+        None => {
+            let Some(Event::Submitted(submitted)) = told.body.first() else {
+                let expected = serde_json::Error::custom("expected the event of the submission");
+                return Err(unreadable(run_id, told.first_seq, expected));
+            };
+            let plan = plan(plans, submitted, told.document.as_deref()).map_err(|problems| {
+                RecoverError::Document { run_id: run_id.into(), problems: problems.into() }
+            })?;
+            replayed.insert(Run::replay(plan, []).map_err(impossible)?)
+        }
+    };
+    run.apply_record(told.time, &told.body).map_err(impossible)?;
+    Ok(run)
+}
+
+/// The plan that a run was submitted with; that of other runs with the same, where it is known.
+fn plan(plans: &Plans, submitted: &Submitted, kept: Option<&Document>) -> Result<Arc<Plan>, Vec<Problem>> {
+    let known = kept.and_then(|kept| plans.find(&kept.digest));
+    if let Some(plan) = known {
+        return Ok(plan);
+    }
+    let plan = Arc::new(submitted.plan()?);
+    Ok(kept.map_or_else(|| Arc::clone(&plan), |kept| plans.share(kept, &plan)))
 }

@@ -20,7 +20,6 @@ use crate::{
     shared::{PAUSES, Shared},
     store::{Claim, Lease, Reply, StoreError},
     tidings::Became,
-    watch::Listener,
 };
 
 impl Shared {
@@ -103,7 +102,7 @@ impl Shared {
                         error = &error as &dyn std::error::Error,
                         "run {run_id} cannot be taken up again"
                     );
-                    entry.standing.send_replace(Standing::Lost(failed));
+                    entry.lose(failed);
                     return;
                 }
             }
@@ -149,7 +148,7 @@ impl Shared {
         // What was asked of it while nobody drove it.
         messages.push(Message::Mail);
         let step = run.recover(self.clock.now());
-        match self.drive(entry, run, step, lease.clone(), None, messages).await {
+        match self.drive(entry, run, step, lease.clone(), messages).await {
             Err(error @ StoreError::TooLarge { .. }) => self.give_up(entry, lease, &error).await,
             driven => Ok(driven?),
         }
@@ -164,7 +163,7 @@ impl Shared {
     ) -> Result<RunHandle, RecoverError> {
         let (mut run, _) = self.replay(&entry.id).await?;
         let step = run.give_up(self.clock.now(), &format!("what follows cannot be recorded: {error}"));
-        Ok(self.drive(entry, run, step, lease, None, Vec::new()).await?)
+        Ok(self.drive(entry, run, step, lease, Vec::new()).await?)
     }
 
     /// Drives a run on from a step that is not durable yet: its first, or the first after it was loaded. `messages`
@@ -175,16 +174,12 @@ impl Shared {
         run: Run,
         step: Step,
         lease: Lease,
-        listener: Option<Listener>,
         messages: Vec<Message>,
     ) -> Result<RunHandle, StoreError> {
         let number = self.driven.fetch_add(1, Ordering::Relaxed);
         let head = Arc::clone(&lease.head);
         let rank = Rank::new(lease.head.priority, lease.head.submitted_at, number);
         let mut driver = Driver::new(Arc::clone(self), Arc::clone(entry), run, lease, rank);
-        if let Some(listener) = listener {
-            driver.watch(listener);
-        }
         driver.record_first(step).await?;
         driver.begin(messages);
         self.tidings.tell(&head, Became::Driven);
@@ -211,12 +206,13 @@ impl Shared {
     pub(crate) async fn replay(&self, run_id: &str) -> Result<(Run, Submitted), RecoverError> {
         let records = self.store.load(run_id).await?;
         let mut submitted = None;
-        let run = journal::replay(run_id, &records, |_, _, _, events| {
+        let mut replayed = None;
+        journal::replay_with(&self.plans, &mut replayed, run_id, &records, |_, _, _, events| {
             if let (None, Some(Event::Submitted(first))) = (&submitted, events.first()) {
                 submitted = Some(first.as_ref().clone());
             }
         })?;
         let not_found = || StoreError::NotFound { run_id: run_id.into() };
-        Ok((run, submitted.ok_or_else(not_found)?))
+        Ok((replayed.ok_or_else(not_found)?, submitted.ok_or_else(not_found)?))
     }
 }

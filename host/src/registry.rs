@@ -7,7 +7,11 @@ use std::{
 
 use tokio::sync::{mpsc, oneshot, watch};
 
-use crate::message::{Message, Standing};
+use crate::{
+    message::{Message, Standing},
+    store::StoreError,
+    watch::Watchers,
+};
 
 /// The runs that are driven here, or that somebody here holds a handle of.
 #[derive(Debug, Default)]
@@ -31,6 +35,7 @@ pub(crate) struct Entry {
     pub(crate) standing: watch::Sender<Standing>,
     /// Told of every commit of the run.
     pub(crate) commits: watch::Sender<()>,
+    pub(crate) watchers: Watchers,
     /// Held while it is loaded or given back, so that neither is done twice.
     pub(crate) turning: tokio::sync::Mutex<()>,
 }
@@ -43,6 +48,7 @@ impl Entry {
             epoch: AtomicU64::default(),
             standing: watch::Sender::default(),
             commits: watch::Sender::default(),
+            watchers: Watchers::default(),
             turning: tokio::sync::Mutex::default(),
         })
     }
@@ -73,7 +79,14 @@ impl Entry {
         self.driver.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// Nobody here will go on with the run.
+    pub(crate) fn lose(&self, error: Arc<StoreError>) {
+        self.standing.send_replace(Standing::Lost(error));
+        self.watchers.close();
+    }
+
     fn close(&self) {
+        self.watchers.close();
         self.standing.send_if_modified(|standing| {
             let goes_on = matches!(standing, Standing::Active | Standing::Parked);
             if goes_on {

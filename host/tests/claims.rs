@@ -299,6 +299,9 @@ impl ReadStore for Failing {
     fn logs(&self, run_id: &str, task: Option<u32>) -> Pending<Vec<AttemptLog>> {
         self.inner.logs(run_id, task)
     }
+    fn follow(&self, run_id: &str) -> tokio::sync::watch::Receiver<()> {
+        self.inner.follow(run_id)
+    }
 }
 
 impl Store for Failing {
@@ -343,9 +346,6 @@ impl Store for Failing {
     }
     fn reply(&self, lease: &Lease, replies: Vec<Reply>) -> Pending<()> {
         self.inner.reply(lease, replies)
-    }
-    fn keep_component(&self, digest: &str, bytes: Arc<[u8]>) -> Pending<()> {
-        self.inner.keep_component(digest, bytes)
     }
     fn keep_log(&self, lease: &Lease, log: AttemptLog) -> Pending<()> {
         self.inner.keep_log(lease, log)

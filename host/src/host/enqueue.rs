@@ -48,6 +48,7 @@ impl Host {
         parameters: &Map,
         key: Option<&str>,
     ) -> Result<Arc<str>, SubmitError> {
+        let document = self.shared.document(plan);
         let submission = self.submission(plan, parameters, self.facts.clone())?;
         let (run, step) = Run::start(Arc::clone(plan), submission, self.shared.clock.now());
         let lease = self.first_lease(&run, key.map(Arc::from));
@@ -56,9 +57,10 @@ impl Host {
             first_seq: 0,
             events: events.unwrap_or(NonZeroU32::MIN),
             time: run.now(),
-            body: Arc::new(Body(Arc::new(step.events))) as _,
+            body: Arc::new(Body { events: Arc::new(step.events), basis: Some(Arc::clone(&document.digest)) })
+                as _,
+            document: Some(document),
         };
-        self.keep_components(plan, store);
         let appended = store.append(&lease, RunStatus::of(&run), record, Vec::new());
         let released = store.release(&lease, Some(run.now()));
         appended.await?;

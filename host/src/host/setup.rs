@@ -246,6 +246,7 @@ impl HostBuilder {
             clock,
             secrets: self.secrets,
             registry: Registry::default(),
+            plans: Arc::default(),
             host: HostId::unique(),
             kept_log: kept_here,
             plugins,

@@ -10,6 +10,7 @@
 //! a key of (run, seq) would touch a page per record and is several times slower.
 
 mod claims;
+mod documents;
 mod fault;
 mod file;
 mod group;
@@ -38,7 +39,7 @@ use self::{
 };
 use super::{
     Answer, AttemptLog, Claim, Encode, Filter, HostId, Lease, Letter, Pending, ReadStore, Record, Reply,
-    RunRow, RunStatus, Store, StoreError, Wanted,
+    RunRow, RunStatus, Store, StoreError, Wanted, followed::Followed,
 };
 
 /// A store in a file, held by this handle alone until it is dropped.
@@ -50,6 +51,7 @@ pub struct Sqlite {
     reader: SqliteReader,
     writer: Worker<Box<dyn Job>>,
     changed: Arc<watch::Sender<()>>,
+    followed: Followed,
     _lock: Option<Lock>,
 }
 
@@ -86,7 +88,8 @@ impl Sqlite {
         let writer = Writer::new(connection, Arc::clone(&path))?;
         let writer = Worker::spawn("phasm-store-write", &path, move |queue| writer.run(&queue))?;
         let changed = Arc::new(watch::Sender::new(()));
-        Ok(Self { reader: SqliteReader::beside(path)?, writer, changed, _lock: lock })
+        let reader = SqliteReader::beside(path)?;
+        Ok(Self { reader, writer, changed, followed: Followed::default(), _lock: lock })
     }
 
     /// Posts a letter to a run of the store in `path`, beside the process that holds it.
@@ -119,7 +122,7 @@ impl Sqlite {
         &self,
         work: impl FnMut(&mut Group<'_>) -> Result<(T, usize), Fault> + Send + 'static,
     ) -> Pending<T> {
-        let (job, answered) = writer::job(work, None);
+        let (job, answered) = writer::job(work, Vec::new());
         self.writer.send(job);
         later(answered)
     }
@@ -129,7 +132,7 @@ impl Sqlite {
         &self,
         work: impl FnMut(&mut Group<'_>) -> Result<(T, usize), Fault> + Send + 'static,
     ) -> Pending<T> {
-        let (job, answered) = writer::job(work, Some(Arc::clone(&self.changed)));
+        let (job, answered) = writer::job(work, vec![Arc::clone(&self.changed)]);
         self.writer.send(job);
         later(answered)
     }
@@ -163,6 +166,10 @@ impl ReadStore for Sqlite {
     fn logs(&self, run_id: &str, task: Option<u32>) -> Pending<Vec<AttemptLog>> {
         self.reader.logs(run_id, task)
     }
+
+    fn follow(&self, run_id: &str) -> watch::Receiver<()> {
+        self.followed.follow(run_id)
+    }
 }
 
 impl Store for Sqlite {
@@ -174,9 +181,14 @@ impl Store for Sqlite {
         replies: Vec<Reply>,
     ) -> Pending<()> {
         let lease = lease.clone();
-        let answers = !replies.is_empty();
+        let mut told: Vec<_> = self.followed.of(&lease.head.run_id).into_iter().collect();
+        if !replies.is_empty() {
+            told.push(Arc::clone(&self.changed));
+        }
         let work = move |group: &mut Group<'_>| Ok(((), group.append(&lease, status, &record, &replies)?));
-        if answers { self.tell(work) } else { self.write(work) }
+        let (job, answered) = writer::job(work, told);
+        self.writer.send(job);
+        later(answered)
     }
 
     fn claim(&self, wanted: Wanted) -> Pending<Vec<Lease>> {
@@ -227,11 +239,6 @@ impl Store for Sqlite {
             let run = group.leased(&lease)?.run;
             Ok((group.reply(run, &replies)?, 0))
         })
-    }
-
-    fn keep_component(&self, digest: &str, bytes: Arc<[u8]>) -> Pending<()> {
-        let digest = Arc::from(digest);
-        self.write(move |group| Ok(((), group.keep(&digest, &bytes)?)))
     }
 
     fn keep_log(&self, lease: &Lease, log: AttemptLog) -> Pending<()> {

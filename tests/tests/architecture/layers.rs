@@ -9,13 +9,15 @@ const ENGINE: [&str; 10] =
     ["base", "problem", "expr", "form", "knobs", "names", "document", "plan", "event", "run"];
 
 /// The library's: what is kept, then what drives a run, then what whoever embeds it opens.
-const HOST: [&str; 22] = [
+const HOST: [&str; 25] = [
     "clock",
     "secrets",
     "reader",
+    "ring",
     "store",
     "plugins",
     "missing",
+    "plans",
     "journal",
     "dispatcher",
     "logbook",
@@ -25,6 +27,7 @@ const HOST: [&str; 22] = [
     "registry",
     "tidings",
     "shared",
+    "watching",
     "handle",
     "driver",
     "loading",

@@ -90,6 +90,10 @@ impl ReadStore for Shaky {
         self.ask(|store| store.answer(run_id, letter))
     }
 
+    fn follow(&self, run_id: &str) -> watch::Receiver<()> {
+        self.inner.follow(run_id)
+    }
+
     fn logs(&self, run_id: &str, task: Option<u32>) -> Pending<Vec<AttemptLog>> {
         self.ask(|store| store.logs(run_id, task))
     }
@@ -144,10 +148,6 @@ impl Store for Shaky {
 
     fn reply(&self, lease: &Lease, replies: Vec<Reply>) -> Pending<()> {
         self.ask(|store| store.reply(lease, replies))
-    }
-
-    fn keep_component(&self, digest: &str, bytes: Arc<[u8]>) -> Pending<()> {
-        self.ask(|store| store.keep_component(digest, bytes))
     }
 
     fn keep_log(&self, lease: &Lease, log: AttemptLog) -> Pending<()> {
