@@ -32,7 +32,7 @@ use crate::{
     executor::Invocation,
     journal::Body,
     letter::{LetterBody, LetterReply},
-    message::{Message, ReplyTo, Request, RequestError, Standing},
+    message::{Look, Message, ReplyTo, Request, RequestError, Standing},
     registry::Entry,
     shared::Shared,
     store::{AttemptLog, Lease, Record, Reply, RunStatus, StoreError},
@@ -75,6 +75,8 @@ struct Batch {
     logs: Vec<AttemptLog>,
     /// Replies to give once the batch is durable.
     replies: Vec<Replying>,
+    /// Who wants to see the run: as it is once the batch is durable.
+    looks: Vec<Look>,
     /// Replies to letters, which become durable with the batch.
     letters: Vec<Reply>,
 }
@@ -165,6 +167,7 @@ impl Driver {
             reply(failed.as_ref());
         }
         result?;
+        self.batch.looks.drain(..).for_each(|look| look(&self.run));
         self.carry_out();
         Ok(())
     }
@@ -246,7 +249,7 @@ impl Driver {
                 let said = self.request(now, request);
                 self.reply(reply, said);
             }
-            Message::Look(look) => look(&self.run),
+            Message::Look(look) => self.batch.looks.push(look),
             // Taken before the batch, or by it.
             Message::Mail | Message::Tick | Message::Leave(_) => {}
         }
@@ -489,7 +492,8 @@ impl Driver {
         self.inbox.close();
         // What a record that was refused would have begun has taken its slots already.
         let mut returned = self.batch.slots + dispatches(&self.batch.commands);
-        let (mut unheard, mut waiting) = (Vec::new(), Vec::new());
+        let mut unheard: Vec<_> = self.batch.looks.drain(..).map(Message::Look).collect();
+        let mut waiting = Vec::new();
         let queued = std::iter::from_fn(|| self.inbox.try_recv().ok());
         for message in last.into_iter().chain(queued) {
             match message {
