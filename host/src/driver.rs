@@ -27,7 +27,7 @@ use crate::{
     executor::Invocation,
     journal::Body,
     letter::{LetterBody, LetterReply},
-    message::{Message, ReplyTo, Request, RequestError, Standing},
+    message::{Look, Message, ReplyTo, Request, RequestError, Standing},
     registry::Entry,
     shared::Shared,
     store::{AttemptLog, Lease, Record, Reply, RunStatus, StoreError},
@@ -70,6 +70,8 @@ struct Batch {
     logs: Vec<AttemptLog>,
     /// Replies to give once the batch is durable.
     replies: Vec<Replying>,
+    /// Who wants to see the run: as it is once the batch is durable.
+    looks: Vec<Look>,
     /// Replies to letters, which become durable with the batch.
     letters: Vec<Reply>,
 }
@@ -156,6 +158,7 @@ impl Driver {
             reply(failed.as_ref());
         }
         result?;
+        self.batch.looks.drain(..).for_each(|look| look(&self.run));
         self.carry_out();
         Ok(())
     }
@@ -232,7 +235,7 @@ impl Driver {
                 let said = self.request(now, request);
                 self.reply(reply, said);
             }
-            Message::Look(look) => look(&self.run),
+            Message::Look(look) => self.batch.looks.push(look),
             // Taken before the batch, or by it.
             Message::Mail | Message::Tick => {}
         }
@@ -475,7 +478,7 @@ impl Driver {
         self.inbox.close();
         // What a record that was refused would have begun has taken its slots already.
         let mut returned = self.batch.slots + dispatches(&self.batch.commands);
-        let mut unheard = Vec::new();
+        let mut unheard: Vec<_> = self.batch.looks.drain(..).map(Message::Look).collect();
         while let Ok(message) = self.inbox.try_recv() {
             match message {
                 Message::Signal(Signal::Finished(..) | Signal::Interrupted(_) | Signal::Gone(_)) => {

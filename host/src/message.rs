@@ -18,7 +18,7 @@ pub(crate) enum Message {
     /// Somebody wants something of the run.
     Ask { request: Request, reply: ReplyTo },
     /// Somebody wants to see the run as it stands.
-    Look(Box<dyn FnOnce(&Run) + Send>),
+    Look(Look),
     /// There may be letters to the run in its store.
     Mail,
     /// The wall clock was set: something may be due.
@@ -30,6 +30,9 @@ impl From<Signal> for Message {
         Self::Signal(signal)
     }
 }
+
+/// Sees a run as it stands.
+pub(crate) type Look = Box<dyn FnOnce(&Run) + Send>;
 
 /// Where the reply to a request goes.
 pub(crate) type ReplyTo = oneshot::Sender<Result<bool, RequestError>>;
