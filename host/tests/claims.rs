@@ -17,8 +17,8 @@ use phasm::{
     engine::{event::TaskId, time::Timestamp},
     executor::{Executor, Invocation, Observer},
     store::{
-        Answer, AttemptLog, Claim, Encode, Filter, HostId, Lease, Letter, Memory, Pending, ReadStore, Record,
-        Reply, RunRow, RunStatus, Store, StoreError, Wanted,
+        Answer, AttemptLog, Census, Claim, Encode, Filter, HostId, Lease, Letter, Memory, Pending, ReadStore,
+        Record, Reply, RunRow, RunStatus, Store, StoreError, Wanted,
     },
 };
 
@@ -294,6 +294,9 @@ impl ReadStore for Failing {
     fn open_runs(&self) -> Pending<Vec<RunRow>> {
         self.inner.open_runs()
     }
+    fn census(&self, now: Timestamp) -> Pending<Census> {
+        self.inner.census(now)
+    }
     fn component(&self, digest: &str) -> Pending<Option<Arc<[u8]>>> {
         self.inner.component(digest)
     }
@@ -352,8 +355,8 @@ impl Store for Failing {
     fn mail(&self, lease: &Lease) -> Pending<Vec<Letter>> {
         self.inner.mail(lease)
     }
-    fn mailed(&self, host: &HostId) -> Pending<Vec<Arc<str>>> {
-        self.inner.mailed(host)
+    fn mailed(&self, owner: Option<&HostId>) -> Pending<Vec<Arc<str>>> {
+        self.inner.mailed(owner)
     }
     fn reply(&self, lease: &Lease, replies: Vec<Reply>) -> Pending<()> {
         self.inner.reply(lease, replies)
