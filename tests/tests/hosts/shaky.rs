@@ -11,8 +11,8 @@ use std::{
 use phasm::{
     engine::time::Timestamp,
     store::{
-        Answer, AttemptLog, Claim, Encode, Filter, HostId, Lease, Letter, Memory, Pending, ReadStore, Record,
-        Reply, RunRow, RunStatus, Store, StoreError, Wanted,
+        Answer, AttemptLog, Census, Claim, Encode, Filter, HostId, Lease, Letter, Memory, Pending, ReadStore,
+        Record, Reply, RunRow, RunStatus, Store, StoreError, Wanted,
     },
 };
 use tokio::sync::watch;
@@ -90,6 +90,10 @@ impl ReadStore for Shaky {
         self.ask(|store| store.answer(run_id, letter))
     }
 
+    fn census(&self, now: Timestamp) -> Pending<Census> {
+        self.ask(|store| store.census(now))
+    }
+
     fn follow(&self, run_id: &str) -> watch::Receiver<()> {
         self.inner.follow(run_id)
     }
@@ -142,7 +146,7 @@ impl Store for Shaky {
         self.ask(|store| store.mail(lease))
     }
 
-    fn mailed(&self, host: &HostId) -> Pending<Vec<Arc<str>>> {
+    fn mailed(&self, host: Option<&HostId>) -> Pending<Vec<Arc<str>>> {
         self.ask(|store| store.mailed(host))
     }
 
