@@ -70,7 +70,7 @@ impl<'t> Round<'t> {
         Process::start(self.bench.command(arguments).args(["--store", &self.store]))
     }
 
-    fn note(&mut self, what: &str) {
+    pub(crate) fn note(&mut self, what: &str) {
         self.done.push(format!("  {what}"));
     }
 
@@ -83,6 +83,11 @@ impl<'t> Round<'t> {
                 self.acknowledged.insert(id.to_owned());
             }
         }
+    }
+
+    /// That run was acknowledged, and has to end.
+    pub(crate) fn promised(&mut self, id: String) {
+        self.acknowledged.insert(id);
     }
 
     /// Lets a command go on for a while, then strikes it, if anything is left; else waits for its end.
