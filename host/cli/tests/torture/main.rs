@@ -10,6 +10,7 @@
 #[path = "../cli/bench.rs"]
 mod bench;
 mod cluster;
+mod damage;
 mod digest;
 mod file;
 mod process;
