@@ -17,7 +17,7 @@ use std::{
 };
 
 use phasm_engine::{
-    event::{Command, Dispatch, Event, Fence, Input, InputValue, TaskId},
+    event::{Command, Dispatch, Fence, Input, InputValue, TaskId},
     outcome::Outcome,
     plan::Pinned,
     run::{Run, Step, TaskRun},
@@ -29,9 +29,9 @@ use tokio::{sync::mpsc, task::AbortHandle};
 use crate::{
     dispatcher::{Bounds, Rank, Signal},
     executor::Invocation,
-    journal::Body,
+    journal::{Body, Moment},
     letter::{LetterBody, LetterReply},
-    message::{Message, ReplyTo, Request, RequestError, Standing},
+    message::{Look, Message, ReplyTo, Request, RequestError, Standing},
     registry::Entry,
     shared::Shared,
     store::{AttemptLog, Lease, Record, Reply, RunStatus, StoreError},
@@ -43,6 +43,10 @@ const MOST_PER_BATCH: usize = 1024;
 
 /// A run whose next clock is nearer than so many times the host's patience stays: loading it has its price.
 const FAR: u32 = 60;
+
+/// How long the start of an attempt waits for what else is to be recorded: most attempts are over by then, and cost one commit
+/// instead of two. Whoever takes the run up in between finds the attempt not started, and begins it once more, as any.
+const LONGEST_HELD: Duration = Duration::from_millis(25);
 
 /// Drives one run to its end.
 pub(crate) struct Driver {
@@ -65,8 +69,13 @@ type Replying = Box<dyn FnOnce(Option<&Arc<StoreError>>) + Send>;
 #[derive(Default)]
 struct Batch {
     first_seq: u64,
-    events: Vec<Event>,
+    /// What has happened, in order; never without events.
+    moments: Vec<Moment>,
     commands: Vec<Command>,
+    /// Until when it may wait, as nothing but starts of attempts are in it.
+    held: Option<Instant>,
+    /// Who wants to see the run once the batch is durable.
+    looks: Vec<Look>,
     /// Slots that came back, less those that were taken.
     slots: i64,
     /// What attempts wrote that are over.
@@ -146,8 +155,11 @@ impl Driver {
 
     /// One batch: everything that has come in, the slots there are, one durable record.
     async fn turn(&mut self, messages: &mut Vec<Message>) -> Result<(), StoreError> {
-        self.batch.first_seq = self.run.seq();
+        if self.batch.moments.is_empty() {
+            self.batch.first_seq = self.run.seq();
+        }
         let now = self.shared.clock.now();
+        let starts = !messages.is_empty() && messages.iter().all(Message::is_start);
         if messages.iter().any(|message| matches!(message, Message::Mail)) {
             self.take_mail(now).await?;
         }
@@ -156,14 +168,31 @@ impl Driver {
         }
         self.step(now, Input::Tick);
         self.fill_slots(now);
+        if starts && self.holds() {
+            return Ok(());
+        }
         let result = self.commit().await;
         let failed = result.as_ref().err().cloned().map(Arc::new);
         for reply in self.batch.replies.drain(..) {
             reply(failed.as_ref());
         }
         result?;
+        for look in self.batch.looks.drain(..) {
+            look(&self.run);
+        }
         self.carry_out();
         Ok(())
+    }
+
+    /// Whether a batch of starts can wait for what comes next: nothing is to be carried out, and nobody waits to hear of it.
+    fn holds(&mut self) -> bool {
+        let Batch { moments, commands, replies, letters, looks, .. } = &self.batch;
+        let asked = !(replies.is_empty() && letters.is_empty() && looks.is_empty()) || self.watchers.any();
+        if asked || moments.is_empty() || !commands.is_empty() || self.run.is_over() {
+            return false;
+        }
+        let now = Instant::now();
+        *self.batch.held.get_or_insert(now + LONGEST_HELD) > now
     }
 
     /// Waits for messages or the next clock; true if the run could rest and nobody had anything to ask.
@@ -172,7 +201,7 @@ impl Driver {
         let patience = self.shared.patience.filter(|patience| self.could_rest(*patience));
         let lingers = patience.map(|patience| Instant::now() + patience);
         let received = self.inbox.recv_many(messages, MOST_PER_BATCH);
-        match [wait, lingers].into_iter().flatten().min() {
+        match [wait, lingers, self.batch.held].into_iter().flatten().min() {
             None => {
                 received.await;
                 false
@@ -236,7 +265,7 @@ impl Driver {
                 let said = self.request(now, request);
                 self.reply(reply, said);
             }
-            Message::Look(look) => look(&self.run),
+            Message::Look(look) => self.batch.looks.push(look),
             Message::Watch(listener) => self.watchers.add(listener),
             // Taken before the batch.
             Message::Mail => {}
@@ -297,13 +326,18 @@ impl Driver {
     }
 
     fn collect(&mut self, step: Step) {
-        self.batch.slots -= dispatches(&step.commands);
-        if self.batch.events.is_empty() && self.batch.commands.is_empty() {
-            self.batch.events = step.events;
-            self.batch.commands = step.commands;
+        let Step { events, commands } = step;
+        self.batch.slots -= dispatches(&commands);
+        if self.batch.commands.is_empty() {
+            self.batch.commands = commands;
         } else {
-            self.batch.events.extend(step.events);
-            self.batch.commands.extend(step.commands);
+            self.batch.commands.extend(commands);
+        }
+        let time = self.run.now();
+        match self.batch.moments.last_mut() {
+            _ if events.is_empty() => {}
+            Some(moment) if moment.time == time => moment.events.extend(events),
+            Some(_) | None => self.batch.moments.push(Moment { time, events }),
         }
     }
 
@@ -323,19 +357,19 @@ impl Driver {
 
     /// Makes the batch durable, then lets watchers hear of it.
     async fn commit(&mut self) -> Result<(), StoreError> {
-        let events = std::mem::take(&mut self.batch.events);
+        self.batch.held = None;
+        let moments = std::mem::take(&mut self.batch.moments);
         let letters = std::mem::take(&mut self.batch.letters);
-        let Some(count) = u32::try_from(events.len()).ok().and_then(NonZeroU32::new) else {
+        let (Some(time), Some(count)) = (moments.last().map(|moment| moment.time), count(&moments)) else {
             if !letters.is_empty() {
                 self.shared.store.reply(&self.lease, letters).await?;
                 self.entry.commits.send_replace(());
             }
             return Ok(());
         };
-        let (first_seq, time) = (self.batch.first_seq, self.run.now());
-        let events = Arc::new(events);
-        let record =
-            Record { first_seq, events: count, time, body: Arc::new(Body(Arc::clone(&events))) as _ };
+        let mut first_seq = self.batch.first_seq;
+        let body = Arc::new(Body(moments));
+        let record = Record { first_seq, events: count, time, body: Arc::clone(&body) as _ };
         let status = RunStatus {
             phase: self.run.phase(),
             finished_at: self.run.times().finished_at,
@@ -344,7 +378,10 @@ impl Driver {
         self.keep_logs();
         self.shared.store.append(&self.lease, status, record, letters).await?;
         self.entry.commits.send_replace(());
-        self.watchers.tell(&self.run, first_seq, time, &events);
+        for Moment { time, events } in &body.0 {
+            self.watchers.tell(&self.run, first_seq, *time, events);
+            first_seq += events.len() as u64;
+        }
         Ok(())
     }
 
@@ -479,7 +516,7 @@ impl Driver {
         self.inbox.close();
         // What a record that was refused would have begun has taken its slots already.
         let mut returned = self.batch.slots + dispatches(&self.batch.commands);
-        let mut unheard = Vec::new();
+        let mut unheard: Vec<_> = self.batch.looks.drain(..).map(Message::Look).collect();
         while let Ok(message) = self.inbox.try_recv() {
             match message {
                 Message::Signal(Signal::Finished(..) | Signal::Interrupted(_) | Signal::Gone(_)) => {
@@ -519,6 +556,12 @@ async fn give_up(shared: Arc<Shared>, entry: Arc<Entry>, lease: Lease, error: Ar
         tracing::warn!(error = &failed as &dyn std::error::Error, "run {} cannot be ended", entry.id);
         entry.standing.send_replace(Standing::Lost(error));
     }
+}
+
+/// How many events there are; none of none.
+fn count(moments: &[Moment]) -> Option<NonZeroU32> {
+    let events = moments.iter().map(|moment| moment.events.len()).sum::<usize>();
+    u32::try_from(events).ok().and_then(NonZeroU32::new)
 }
 
 /// Slots that commands take.

@@ -1,5 +1,7 @@
 //! A run's journal in a store: events as bytes and back, and the run that follows from them.
 
+mod body;
+
 use std::sync::Arc;
 
 pub use phasm_engine::run::render;
@@ -10,32 +12,14 @@ use phasm_engine::{
     run::{ImpossibleHistory, Run},
     time::Timestamp,
 };
-use serde::{Deserialize as _, de::Error as _};
+use serde::de::Error as _;
 
+use self::body::decode;
+pub(crate) use self::body::{Body, Moment};
 use crate::{
     missing::Missing,
-    store::{Encode, Record, StoreError},
+    store::{Record, StoreError},
 };
-
-/// The events of a record, encoded by whoever needs bytes.
-pub(crate) struct Body(pub(crate) Arc<Vec<Event>>);
-
-impl Encode for Body {
-    fn encode(&self, buffer: &mut Vec<u8>) {
-        // Events hold no maps with other keys than text and no fallible types: this cannot fail.
-        serde_json::to_writer(buffer, self.0.as_ref()).unwrap_or_default();
-    }
-}
-
-/// What [`Body`] encoded.
-fn decode(bytes: &[u8]) -> Result<Vec<Event>, serde_json::Error> {
-    let mut reader = serde_json::Deserializer::from_slice(bytes);
-    // Values nest as deep as documents and guests may nest them, and an event adds some levels of its own.
-    reader.disable_recursion_limit();
-    let events = Vec::deserialize(&mut reader)?;
-    reader.end()?;
-    Ok(events)
-}
 
 /// Why a run of a store cannot be recovered.
 #[derive(Debug, thiserror::Error)]
@@ -98,7 +82,7 @@ fn named(missing: &[Missing]) -> String {
     missing.iter().map(ToString::to_string).collect::<Vec<_>>().join("; ")
 }
 
-/// Rebuilds a run from its records. `each` sees the run right after every record, with the number of the record's
+/// Rebuilds a run from its records. `each` sees the run right after every step of it, with the number of the step's
 /// first event, its time and its events.
 ///
 /// # Errors
@@ -128,11 +112,12 @@ pub fn replay_on(
     for record in records {
         let unreadable =
             |source| RecoverError::Unreadable { run_id: run_id(), seq: record.first_seq, source };
-        let events = decode(&record.body).map_err(unreadable)?;
+        let moments = decode(&record.body, record.time).map_err(unreadable)?;
         let run = match replayed {
             Some(run) => run,
             None => {
-                let Some(Event::Submitted(submitted)) = events.first() else {
+                let first = moments.first().and_then(|moment| moment.events.first());
+                let Some(Event::Submitted(submitted)) = first else {
                     return Err(unreadable(serde_json::Error::custom(
                         "expected the event of the submission",
                     )));
@@ -144,8 +129,15 @@ pub fn replay_on(
                 replayed.insert(Run::replay(Arc::new(plan), []).map_err(impossible)?)
             }
         };
-        run.apply_record(record.time, &events).map_err(impossible)?;
-        each(run, record.first_seq, record.time, &events);
+        let mut seq = record.first_seq;
+        for Moment { time, events } in &moments {
+            run.apply_record(*time, events).map_err(impossible)?;
+            each(run, seq, *time, events);
+            seq = seq.saturating_add(events.len() as u64);
+        }
+        if seq != record.next_seq() {
+            return Err(unreadable(serde_json::Error::custom("it has another number of events")));
+        }
     }
     Ok(())
 }

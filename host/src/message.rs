@@ -18,11 +18,21 @@ pub(crate) enum Message {
     /// Somebody wants something of the run.
     Ask { request: Request, reply: ReplyTo },
     /// Somebody wants to see the run as it stands.
-    Look(Box<dyn FnOnce(&Run) + Send>),
+    Look(Look),
     /// Somebody wants to hear what happens from now on.
     Watch(Listener),
     /// There may be letters to the run in its store.
     Mail,
+}
+
+/// What is made of the run as it stands.
+pub(crate) type Look = Box<dyn FnOnce(&Run) + Send>;
+
+impl Message {
+    /// Whether it only says that an attempt has started.
+    pub(crate) fn is_start(&self) -> bool {
+        matches!(self, Self::Signal(Signal::Started(_)))
+    }
 }
 
 impl From<Signal> for Message {

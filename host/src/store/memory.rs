@@ -15,7 +15,7 @@ use super::{
     Pending, ReadStore, Record, Reply, RunRow, RunStatus, Store, StoreError, Wanted,
 };
 
-/// A store without a file: "durable" means until the process ends. Bodies are encoded only when they are loaded.
+/// A store without a file: "durable" means until the process ends.
 ///
 /// Open runs are kept whatever they hold. Of closed ones, the oldest are forgotten, row and journal, as soon as all
 /// closed ones together hold more events than the limit; the one closed last always stays.
@@ -109,6 +109,7 @@ impl Store for Memory {
         replies: Vec<Reply>,
     ) -> Pending<()> {
         let answers = !replies.is_empty();
+        let record = kept(record);
         let appended = self.kept().append(lease, status, record, replies).map(drop);
         if answers { self.tell(appended) } else { now(appended) }
     }
@@ -187,10 +188,32 @@ fn urgency(row: &RunRow) -> (Reverse<u16>, u64) {
     (Reverse(row.head.priority), row.number)
 }
 
-fn encoded(record: &Record<Arc<dyn Encode>>) -> Record<Vec<u8>> {
-    let mut body = Vec::new();
-    record.body.encode(&mut body);
+/// Bytes take much less room than events. What a run begins with is kept as it is: it holds the document, which the run has in
+/// memory anyway, and encoding is left to whoever wants it.
+fn kept(record: Record<Arc<dyn Encode>>) -> Record<KeptBody> {
+    let Record { first_seq, events, time, body } = record;
+    let body = if first_seq == 0 { KeptBody::Whole(body) } else { KeptBody::Bytes(bytes(&*body).into()) };
+    Record { first_seq, events, time, body }
+}
+
+fn encoded(record: &Record<KeptBody>) -> Record<Vec<u8>> {
+    let body = match &record.body {
+        KeptBody::Whole(body) => bytes(&**body),
+        KeptBody::Bytes(bytes) => bytes.to_vec(),
+    };
     Record { first_seq: record.first_seq, events: record.events, time: record.time, body }
+}
+
+fn bytes(body: &dyn Encode) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    body.encode(&mut bytes);
+    bytes
+}
+
+#[derive(Clone)]
+enum KeptBody {
+    Whole(Arc<dyn Encode>),
+    Bytes(Arc<[u8]>),
 }
 
 #[derive(Default)]
@@ -218,7 +241,7 @@ struct Kept {
 struct Run {
     row: RunRow,
     epoch: u64,
-    journal: Vec<Record<Arc<dyn Encode>>>,
+    journal: Vec<Record<KeptBody>>,
     letters: VecDeque<Letter>,
     replies: VecDeque<Reply>,
     logs: BTreeMap<(u32, u32, u32), AttemptLog>,
@@ -277,7 +300,7 @@ impl Kept {
         &mut self,
         lease: &Lease,
         status: RunStatus,
-        record: Record<Arc<dyn Encode>>,
+        record: Record<KeptBody>,
         replies: Vec<Reply>,
     ) -> Result<Vec<Run>, StoreError> {
         let run_id = &lease.head.run_id;
