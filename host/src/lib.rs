@@ -93,6 +93,7 @@ mod logbook;
 mod message;
 mod missing;
 mod registry;
+mod seat;
 mod shared;
 
 // Keep: what is durable, and the run that follows from it.

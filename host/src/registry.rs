@@ -2,12 +2,16 @@
 
 use std::{
     collections::HashMap,
+    mem,
     sync::{Arc, Mutex, MutexGuard, PoisonError, Weak},
 };
 
 use tokio::sync::{mpsc, watch};
 
-use crate::message::{Message, Standing};
+use crate::{
+    message::{Message, Standing},
+    seat::Seat,
+};
 
 /// The runs that are driven here, or that somebody here holds a handle of.
 #[derive(Debug, Default)]
@@ -26,6 +30,8 @@ pub(crate) struct Entry {
     pub(crate) id: Arc<str>,
     /// Where its driver hears, if it is loaded.
     driver: Mutex<Option<mpsc::UnboundedSender<Message>>>,
+    /// Where its driver is polled.
+    seat: Mutex<Option<Arc<Seat>>>,
     pub(crate) standing: watch::Sender<Standing>,
     /// Told of every commit of the run.
     pub(crate) commits: watch::Sender<()>,
@@ -38,6 +44,7 @@ impl Entry {
         Arc::new(Self {
             id: Arc::clone(id),
             driver: Mutex::default(),
+            seat: Mutex::default(),
             standing: watch::Sender::default(),
             commits: watch::Sender::default(),
             turning: tokio::sync::Mutex::default(),
@@ -56,6 +63,14 @@ impl Entry {
 
     pub(crate) fn set_driver(&self, driver: Option<mpsc::UnboundedSender<Message>>) {
         *self.driver() = driver;
+    }
+
+    /// Its driver is polled there from now on.
+    pub(crate) fn set_seat(&self, seat: Option<Arc<Seat>>) {
+        let before = mem::replace(&mut *self.seat.lock().unwrap_or_else(PoisonError::into_inner), seat);
+        if let Some(before) = before {
+            before.clear();
+        }
     }
 
     fn driver(&self) -> MutexGuard<'_, Option<mpsc::UnboundedSender<Message>>> {
@@ -94,6 +109,11 @@ impl Registry {
     /// How many runs are loaded.
     pub(crate) fn loaded(&self) -> usize {
         self.entries().iter().filter(|entry| entry.is_loaded()).count()
+    }
+
+    /// Every run stands still from now on.
+    pub(crate) fn stop(&self) {
+        self.entries().iter().for_each(|entry| entry.set_seat(None));
     }
 
     /// Whoever waits for a run waits no longer.
