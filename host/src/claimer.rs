@@ -10,14 +10,15 @@ use std::{
     time::Duration,
 };
 
-use phasm_engine::time::Timestamp;
-
-use tokio::time::{Instant, sleep, sleep_until};
+use phasm_engine::time::{Millis, Timestamp};
 
 use crate::{
+    clock::{Clock, NOT_SET},
     journal::RecoverError,
+    message::Message,
     shared::{PAUSES, Shared},
     store::{StoreError, Wanted},
+    tidings::Became,
 };
 
 /// Runs claimed at once; more follow when these are loaded.
@@ -25,12 +26,15 @@ const MOST_AT_ONCE: usize = 64;
 /// Runs that cannot be driven here and are passed over; others are asked for again.
 const MOST_PASSED_OVER: usize = 10_000;
 
+/// How late a host may notice that the wall clock was set.
+const LOOKS_AGAIN: Duration = Duration::from_secs(30);
+
 /// Claims until the host is gone.
 pub(crate) async fn claim_what_is_due(host: Weak<Shared>) {
     let mut passed_over = Vec::new();
     let mut pause = PAUSES.0;
-    while let Some(shared) = host.upgrade().filter(|shared| !shared.is_closed()) {
-        let due = Arc::clone(&shared.due);
+    while let Some(shared) = host.upgrade().filter(|shared| shared.begins()) {
+        let (due, clock) = (Arc::clone(&shared.due), shared.clock.clone());
         // What others do while this round goes on makes the next.
         let mut changed = shared.store.changed();
         let round = round(&shared, &mut passed_over).await;
@@ -39,16 +43,16 @@ pub(crate) async fn claim_what_is_due(host: Weak<Shared>) {
         match round {
             Ok(next) => {
                 pause = PAUSES.0;
-                let clock = async {
+                let next_due = async {
                     match next {
-                        Some(at) => sleep_until(at).await,
+                        Some(at) => clock.sleep_until(at).await,
                         None => std::future::pending().await,
                     }
                 };
                 tokio::select! {
                     () = due.notified() => {}
                     _ = changed.changed() => {}
-                    () = clock => {}
+                    () = next_due => {}
                 }
             }
             Err(error) => {
@@ -56,7 +60,7 @@ pub(crate) async fn claim_what_is_due(host: Weak<Shared>) {
                     error = &error as &dyn std::error::Error,
                     "what is due cannot be claimed; trying again"
                 );
-                sleep_until(Instant::now() + pause).await;
+                clock.sleep(pause).await;
                 pause = (pause * 2).min(PAUSES.1);
             }
         }
@@ -64,15 +68,30 @@ pub(crate) async fn claim_what_is_due(host: Weak<Shared>) {
 }
 
 /// Says that the host is there, so often, until it is gone.
-pub(crate) async fn say_that_it_is_there(host: Weak<Shared>, pause: Duration) {
+pub(crate) async fn say_that_it_is_there(host: Weak<Shared>, clock: Clock, pause: Duration) {
     loop {
-        sleep(pause).await;
+        clock.sleep(pause).await;
         let Some(shared) = host.upgrade().filter(|shared| !shared.is_closed()) else { return };
         if let Err(error) = shared.store.heartbeat(&shared.host, Timestamp(i64::MAX)).await {
             tracing::warn!(
                 error = &error as &dyn std::error::Error,
                 "the store does not hear that this host is there"
             );
+        }
+    }
+}
+
+/// Looks from time to time whether the wall clock was set, and has everybody who waits for it look again, until the host is gone.
+pub(crate) async fn hear_of_another_time(host: Weak<Shared>, clock: Clock) {
+    let mut known = clock.offset();
+    loop {
+        clock.sleep(LOOKS_AGAIN).await;
+        let Some(shared) = host.upgrade().filter(|shared| !shared.is_closed()) else { return };
+        let offset = clock.offset();
+        if offset.abs_diff(known) >= NOT_SET {
+            known = offset;
+            shared.registry.tell_all(|| Message::Tick);
+            shared.due.notify_one();
         }
     }
 }
@@ -99,8 +118,11 @@ async fn read_all_mail(shared: &Arc<Shared>) -> Result<(), StoreError> {
 }
 
 /// Claims and loads all that is due; when the next run will be.
-async fn round(shared: &Arc<Shared>, passed_over: &mut Vec<Arc<str>>) -> Result<Option<Instant>, StoreError> {
+async fn round(shared: &Arc<Shared>, passed_over: &mut Vec<Arc<str>>) -> Result<Option<Millis>, StoreError> {
     loop {
+        if !shared.begins() {
+            return Ok(None);
+        }
         let wanted = || Wanted {
             host: shared.host.clone(),
             now: shared.clock.now(),
@@ -110,10 +132,12 @@ async fn round(shared: &Arc<Shared>, passed_over: &mut Vec<Arc<str>>) -> Result<
         let claimed = shared.store.claim(wanted()).await?;
         if claimed.is_empty() {
             let next = shared.store.next_due(wanted()).await?;
-            return Ok(next.and_then(|at| shared.clock.instant(at)).map(Instant::from_std));
+            let left = |at: Timestamp| Duration::from_millis(at.since(shared.clock.now()));
+            return Ok(next.map(|at| shared.clock.after(left(at))));
         }
         for lease in claimed {
-            let run_id = Arc::clone(&lease.head.run_id);
+            let head = Arc::clone(&lease.head);
+            let run_id = Arc::clone(&head.run_id);
             match shared.go_on_with(lease).await {
                 // Of those that are not driven here by now, somebody else's record was faster.
                 Ok(_) | Err(RecoverError::Store(StoreError::Conflict { .. } | StoreError::Fenced { .. })) => {
@@ -125,10 +149,12 @@ async fn round(shared: &Arc<Shared>, passed_over: &mut Vec<Arc<str>>) -> Result<
                     shared.control.spawn(retaken);
                 }
                 Err(error) => {
-                    tracing::warn!(
-                        error = &error as &dyn std::error::Error,
-                        "run {run_id} is left to other hosts"
-                    );
+                    if !shared.tidings.tell(&head, Became::PassedOver(error.to_string())) {
+                        tracing::warn!(
+                            error = &error as &dyn std::error::Error,
+                            "run {run_id} is left to other hosts"
+                        );
+                    }
                     passed_over.truncate(MOST_PASSED_OVER - 1);
                     passed_over.insert(0, run_id);
                 }

@@ -54,6 +54,8 @@ pub struct Config {
     pub slots: Option<u32>,
     /// Threads that guests compute on.
     pub threads: Option<NonZeroUsize>,
+    /// Threads that decide what runs do next.
+    pub engine_threads: Option<NonZeroUsize>,
     /// Doubts that stop nothing.
     pub warnings: Vec<Problem>,
     /// Where each plugin of `grants` is named.
@@ -89,8 +91,8 @@ impl Config {
             config.grants.insert(name, grants);
         }
         written.secrets.iter().for_each(|secret| secret.look_up(around, &mut config.secrets, report));
-        let Limited { limits, kept_log, slots, threads } = written.limits;
-        Self { limits, kept_log, slots, threads, ..config }
+        let Limited { limits, kept_log, slots, threads, engine_threads } = written.limits;
+        Self { limits, kept_log, slots, threads, engine_threads, ..config }
     }
 
     /// Warns of grants for plugins that nobody knows.
@@ -125,6 +127,7 @@ impl Config {
         let sandbox =
             SandboxConfig { slots, threads: self.threads, limits: self.limits.clone(), cache, key: None };
         let builder = builder.sandbox(sandbox).slots(slots).secrets(self.secrets.clone());
+        let builder = self.engine_threads.into_iter().fold(builder, HostBuilder::engine_threads);
         let builder = self.kept_log.into_iter().fold(builder, HostBuilder::kept_log);
         let builder = self.grants.iter().fold(builder, |b, (name, grants)| b.grant(name, grants.clone()));
         self.vars.iter().fold(builder, |b, (name, value)| b.var(Arc::clone(name), value.clone()))

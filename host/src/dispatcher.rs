@@ -8,8 +8,8 @@ use std::{
     cmp::Reverse,
     collections::BTreeMap,
     sync::{
-        Arc, Mutex, PoisonError,
-        atomic::{AtomicI64, Ordering},
+        Arc, Mutex, MutexGuard, PoisonError,
+        atomic::{AtomicU64, Ordering},
     },
     time::{Duration, Instant},
 };
@@ -19,7 +19,11 @@ use phasm_engine::{
     outcome::{Outcome, code},
     time::{Millis, Timestamp},
 };
-use tokio::{runtime::Handle, sync::mpsc::UnboundedSender, task::AbortHandle};
+use tokio::{
+    runtime::Handle,
+    sync::{Notify, mpsc::UnboundedSender},
+    task::AbortHandle,
+};
 
 use crate::{
     clock::Clock,
@@ -68,7 +72,10 @@ pub(crate) trait Inbox: Clone + Send + Sync + 'static {
 /// The slots of this process.
 #[derive(Debug)]
 pub(crate) struct Slots<I> {
+    total: u32,
     state: Mutex<State<I>>,
+    /// Told when the last slot has come back.
+    idle: Notify,
 }
 
 #[derive(Debug)]
@@ -81,14 +88,21 @@ struct State<I> {
 
 impl<I: Inbox> Slots<I> {
     pub(crate) fn new(slots: u32) -> Self {
-        Self { state: Mutex::new(State { free: i64::from(slots), waiting: BTreeMap::new(), closed: false }) }
+        let state = State { free: i64::from(slots), waiting: BTreeMap::new(), closed: false };
+        Self { total: slots, state: Mutex::new(state), idle: Notify::new() }
+    }
+
+    /// How many there are.
+    pub(crate) fn total(&self) -> u32 {
+        self.total
     }
 
     /// Gives `returned` slots back (a negative number takes so many without asking) and wishes for `wanted`; answers
     /// how many are lent at once. The rest of the wish stands until the next call, and is lent by signal.
     pub(crate) fn exchange(&self, rank: Rank, inbox: &I, returned: i64, wanted: u32) -> u32 {
-        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut state = self.state();
         state.free += returned;
+        self.tell_idle(&state);
         if wanted == 0 {
             state.waiting.remove(&rank);
         } else {
@@ -99,13 +113,44 @@ impl<I: Inbox> Slots<I> {
 
     /// From now on none is lent.
     pub(crate) fn close(&self) {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner).closed = true;
+        self.state().closed = true;
+    }
+
+    /// Whether none is lent any more.
+    pub(crate) fn is_closed(&self) -> bool {
+        self.state().closed
+    }
+
+    /// Waits until none is lent.
+    pub(crate) async fn until_idle(&self) {
+        loop {
+            let told = self.idle.notified();
+            if self.is_idle(&self.state()) {
+                return;
+            }
+            told.await;
+        }
+    }
+
+    fn is_idle(&self, state: &State<I>) -> bool {
+        state.free >= i64::from(self.total)
+    }
+
+    fn tell_idle(&self, state: &State<I>) {
+        if self.is_idle(state) {
+            self.idle.notify_waiters();
+        }
     }
 
     fn give_back(&self, returned: i64) {
-        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut state = self.state();
         state.free += returned;
+        self.tell_idle(&state);
         state.allot(None);
+    }
+
+    fn state(&self) -> MutexGuard<'_, State<I>> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -207,18 +252,19 @@ impl<I: Inbox> Dispatcher<I> {
         inner: Arc<dyn Observer>,
         inbox: &I,
     ) -> Arc<dyn Observer> {
+        let clock = self.clock.clone();
         let ear =
-            Arc::new(ActivityClock { inner, clock: self.clock, last: AtomicI64::new(self.clock.now().0) });
-        let (weak, inbox, clock) = (Arc::downgrade(&ear), inbox.clone(), self.clock);
+            Arc::new(ActivityClock { inner, last: AtomicU64::new(clock.elapsed()), clock: clock.clone() });
+        let (weak, inbox) = (Arc::downgrade(&ear), inbox.clone());
         self.control.spawn(async move {
             loop {
                 let Some(last) = weak.upgrade().map(|ear| ear.last.load(Ordering::Relaxed)) else { return };
-                let quiet = u64::try_from(clock.now().0.saturating_sub(last)).unwrap_or(0);
-                if quiet >= limit {
+                let ends = last.saturating_add(limit);
+                if clock.elapsed() >= ends {
                     inbox.signal(Signal::Inactive(fence));
                     return;
                 }
-                tokio::time::sleep(Duration::from_millis(limit - quiet)).await;
+                clock.sleep_until(ends).await;
             }
         });
         ear
@@ -254,12 +300,12 @@ impl<I: Inbox> Drop for Ticket<I> {
 struct ActivityClock {
     inner: Arc<dyn Observer>,
     clock: Clock,
-    last: AtomicI64,
+    last: AtomicU64,
 }
 
 impl ActivityClock {
     fn touch(&self) {
-        self.last.store(self.clock.now().0, Ordering::Relaxed);
+        self.last.store(self.clock.elapsed(), Ordering::Relaxed);
     }
 }
 
@@ -376,13 +422,16 @@ mod tests {
     /// R-T5: log lines, progress and every other sign of life put the clock back.
     #[test]
     fn whatever_a_guest_says_is_activity() {
-        let ear = ActivityClock { inner: Arc::new(Deaf), clock: Clock::start(), last: AtomicI64::new(0) };
+        let time = Arc::new(crate::clock::stepped::Stepped::default());
+        time.pass(5);
+        let clock = Clock::from(time as Arc<_>);
+        let ear = ActivityClock { inner: Arc::new(Deaf), clock, last: AtomicU64::new(0) };
         let signs: [fn(&ActivityClock); 3] =
             [|ear| ear.log(Level::Trace, ""), |ear| ear.progress(None, ""), |ear| ear.activity()];
         for sign in signs {
             ear.last.store(0, Ordering::Relaxed);
             sign(&ear);
-            assert!(ear.last.load(Ordering::Relaxed) > 0);
+            assert_eq!(ear.last.load(Ordering::Relaxed), 5);
         }
     }
 

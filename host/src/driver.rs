@@ -9,24 +9,20 @@
 //!
 //! Everything that waits while a batch becomes durable makes the next batch, so that a busy run commits in groups.
 
-use std::{
-    collections::BTreeMap,
-    num::NonZeroU32,
-    sync::Arc,
-    time::{Duration, Instant},
-};
+use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
 use phasm_engine::{
     event::{Command, Dispatch, Fence, Input, InputValue, TaskId},
     outcome::Outcome,
     plan::Pinned,
     run::{Run, Step, TaskRun},
-    time::Timestamp,
+    time::{Millis, Timestamp},
     value::Value,
 };
 use tokio::{sync::mpsc, task::AbortHandle};
 
 use crate::{
+    clock::RunClock,
     dispatcher::{Bounds, Rank, Signal},
     executor::Invocation,
     journal::{Body, Moment},
@@ -35,7 +31,8 @@ use crate::{
     registry::Entry,
     shared::Shared,
     store::{AttemptLog, Lease, Record, Reply, RunStatus, StoreError},
-    watch::{Ear, Watchers},
+    tidings::Became,
+    watch::{Ear, Notice},
 };
 
 /// Inputs taken into one batch at most: bounds a record's size and how long commands wait.
@@ -53,12 +50,12 @@ pub(crate) struct Driver {
     shared: Arc<Shared>,
     entry: Arc<Entry>,
     run: Run,
+    clock: RunClock,
     lease: Lease,
     rank: Rank,
     sender: mpsc::UnboundedSender<Message>,
     inbox: mpsc::UnboundedReceiver<Message>,
     attempts: BTreeMap<TaskId, (Fence, AbortHandle, Arc<Ear>)>,
-    watchers: Watchers,
     batch: Batch,
 }
 
@@ -73,7 +70,7 @@ struct Batch {
     moments: Vec<Moment>,
     commands: Vec<Command>,
     /// Until when it may wait, as nothing but starts of attempts are in it.
-    held: Option<Instant>,
+    held: Option<Millis>,
     /// Who wants to see the run once the batch is durable.
     looks: Vec<Look>,
     /// Slots that came back, less those that were taken.
@@ -89,16 +86,17 @@ struct Batch {
 impl Driver {
     pub(crate) fn new(shared: Arc<Shared>, entry: Arc<Entry>, run: Run, lease: Lease, rank: Rank) -> Self {
         let (sender, inbox) = mpsc::unbounded_channel();
+        let clock = RunClock::from(shared.clock.clone(), run.now());
         Self {
             shared,
             entry,
             run,
+            clock,
             lease,
             rank,
             sender,
             inbox,
             attempts: BTreeMap::new(),
-            watchers: Watchers::default(),
             batch: Batch::default(),
         }
     }
@@ -117,11 +115,6 @@ impl Driver {
             lost
         });
         self.entry.set_driver(Some(self.sender.clone()));
-    }
-
-    /// Has `listener` hear everything from now on.
-    pub(crate) fn watch(&self, listener: crate::watch::Listener) {
-        self.watchers.add(listener);
     }
 
     /// Makes the step that a run is driven on from durable, before anybody hears of it (R-D2).
@@ -158,9 +151,10 @@ impl Driver {
         if self.batch.moments.is_empty() {
             self.batch.first_seq = self.run.seq();
         }
-        let now = self.shared.clock.now();
+        let now = self.clock.follow(|| self.run.lengths_end());
         let starts = !messages.is_empty() && messages.iter().all(Message::is_start);
-        if messages.iter().any(|message| matches!(message, Message::Mail)) {
+        // An answer would begin an attempt: where nothing is begun any more, letters wait for whoever goes on with the run.
+        if self.shared.begins() && messages.iter().any(|message| matches!(message, Message::Mail)) {
             self.take_mail(now).await?;
         }
         for message in messages.drain(..) {
@@ -187,37 +181,38 @@ impl Driver {
     /// Whether a batch of starts can wait for what comes next: nothing is to be carried out, and nobody waits to hear of it.
     fn holds(&mut self) -> bool {
         let Batch { moments, commands, replies, letters, looks, .. } = &self.batch;
-        let asked = !(replies.is_empty() && letters.is_empty() && looks.is_empty()) || self.watchers.any();
+        let asked = !(replies.is_empty() && letters.is_empty() && looks.is_empty());
         if asked || moments.is_empty() || !commands.is_empty() || self.run.is_over() {
             return false;
         }
-        let now = Instant::now();
-        *self.batch.held.get_or_insert(now + LONGEST_HELD) > now
+        let clock = &self.shared.clock;
+        *self.batch.held.get_or_insert_with(|| clock.after(LONGEST_HELD)) > clock.elapsed()
     }
 
     /// Waits for messages or the next clock; true if the run could rest and nobody had anything to ask.
     async fn next_messages(&mut self, messages: &mut Vec<Message>) -> bool {
-        let wait = self.run.next_wait().and_then(|at| self.shared.clock.instant(at));
+        let wait = self.clock.next(self.run.next_wait());
         let patience = self.shared.patience.filter(|patience| self.could_rest(*patience));
-        let lingers = patience.map(|patience| Instant::now() + patience);
+        let lingers = patience.map(|patience| self.shared.clock.after(patience));
         let received = self.inbox.recv_many(messages, MOST_PER_BATCH);
         match [wait, lingers, self.batch.held].into_iter().flatten().min() {
             None => {
                 received.await;
                 false
             }
-            // The end of a wait is a tick: the turn that follows serves whatever is due.
-            Some(at) => tokio::time::timeout_at(at.into(), received).await.is_err() && lingers.is_some(),
+            Some(at) => tokio::select! {
+                biased;
+                _ = received => false,
+                // The end of a wait is a tick: the turn that follows serves whatever is due.
+                () = self.shared.clock.sleep_until(at) => lingers.is_some(),
+            },
         }
     }
 
     /// Whether nothing but a person or a far-off clock could make something happen.
     fn could_rest(&self, patience: Duration) -> bool {
         let near = |at: Timestamp| u128::from(at.since(self.run.now())) < (patience * FAR).as_millis();
-        self.attempts.is_empty()
-            && self.run.wanted_slots() == 0
-            && !self.run.next_wait().is_some_and(near)
-            && !self.watchers.any()
+        self.attempts.is_empty() && self.run.wanted_slots() == 0 && !self.run.next_wait().is_some_and(near)
     }
 
     /// Gives the run back to the store and forgets it; false, with the messages, if somebody has asked something meanwhile.
@@ -231,6 +226,7 @@ impl Driver {
         if messages.is_empty() && self.shared.store.release(&self.lease, wake_at).await.is_ok() {
             // Whoever claims what is due learns of its clock, and of a letter that has just come.
             self.shared.due.notify_one();
+            self.shared.tidings.tell(&self.lease.head, Became::GivenBack(wake_at));
             return true;
         }
         (self.sender, self.inbox) = mpsc::unbounded_channel();
@@ -266,9 +262,8 @@ impl Driver {
                 self.reply(reply, said);
             }
             Message::Look(look) => self.batch.looks.push(look),
-            Message::Watch(listener) => self.watchers.add(listener),
-            // Taken before the batch.
-            Message::Mail => {}
+            // Taken before the batch, or by it.
+            Message::Mail | Message::Tick => {}
         }
     }
 
@@ -336,8 +331,8 @@ impl Driver {
         let time = self.run.now();
         match self.batch.moments.last_mut() {
             _ if events.is_empty() => {}
-            Some(moment) if moment.time == time => moment.events.extend(events),
-            Some(_) | None => self.batch.moments.push(Moment { time, events }),
+            Some(moment) if moment.time == time => Arc::make_mut(&mut moment.events).extend(events),
+            Some(_) | None => self.batch.moments.push(Moment { time, events: Arc::new(events) }),
         }
     }
 
@@ -360,27 +355,28 @@ impl Driver {
         self.batch.held = None;
         let moments = std::mem::take(&mut self.batch.moments);
         let letters = std::mem::take(&mut self.batch.letters);
-        let (Some(time), Some(count)) = (moments.last().map(|moment| moment.time), count(&moments)) else {
+        let mut body = Body { moments, basis: None };
+        let (Some(last), Some(events)) = (body.moments.last(), body.count()) else {
             if !letters.is_empty() {
                 self.shared.store.reply(&self.lease, letters).await?;
                 self.entry.commits.send_replace(());
             }
             return Ok(());
         };
-        let mut first_seq = self.batch.first_seq;
-        let body = Arc::new(Body(moments));
-        let record = Record { first_seq, events: count, time, body: Arc::clone(&body) as _ };
-        let status = RunStatus {
-            phase: self.run.phase(),
-            finished_at: self.run.times().finished_at,
-            open: !self.run.is_over(),
-        };
+        let (first_seq, time) = (self.batch.first_seq, last.time);
+        let document = (first_seq == 0).then(|| self.shared.document(self.run.plan()));
+        body.basis = document.as_ref().map(|document| Arc::clone(&document.digest));
+        let body = Arc::new(body);
+        let record =
+            Record { first_seq, events, time, body: Arc::clone(&body) as _, document: document.clone() };
+        let status = RunStatus::of(&self.run);
         self.keep_logs();
         self.shared.store.append(&self.lease, status, record, letters).await?;
         self.entry.commits.send_replace(());
-        for Moment { time, events } in &body.0 {
-            self.watchers.tell(&self.run, first_seq, *time, events);
-            first_seq += events.len() as u64;
+        if self.entry.watchers.any() {
+            for told in body.told(first_seq, document.as_ref()) {
+                self.entry.watchers.send(&Notice::Record(told));
+            }
         }
         Ok(())
     }
@@ -436,7 +432,7 @@ impl Driver {
             }
         };
         let Shared { dispatcher, secrets, kept_log, .. } = self.shared.as_ref();
-        let ear = Arc::new(Ear::new(self.watchers.clone(), &self.run, fence, secrets, *kept_log));
+        let ear = Arc::new(Ear::new(self.entry.watchers.clone(), &self.run, fence, secrets, *kept_log));
         let handle = dispatcher.start(fence, invocation, bounds, Arc::clone(&ear) as _, &self.sender);
         self.attempts.insert(fence.task, (fence, handle, ear));
     }
@@ -478,7 +474,7 @@ impl Driver {
             attempt: fence.attempt,
             dispatch: fence.dispatch,
             resumed: dispatch.resumed,
-            deadline: dispatch.deadline.and_then(|at| self.shared.clock.instant(at)),
+            deadline: dispatch.deadline.and_then(|at| self.clock.instant(at)),
             config: dispatch.config,
             inputs: Arc::new(inputs),
             memory: dispatch.memory,
@@ -523,7 +519,8 @@ impl Driver {
                     returned += 1;
                 }
                 Message::Signal(Signal::Lent(slots)) => returned += i64::from(slots),
-                Message::Signal(Signal::Started(_) | Signal::Inactive(_)) | Message::Mail => {}
+                Message::Signal(Signal::Started(_) | Signal::Inactive(_)) | Message::Mail | Message::Tick => {
+                }
                 Message::Ask { request, reply } => {
                     let said = match &result {
                         Ok(()) => request.refusal(&self.run),
@@ -533,10 +530,17 @@ impl Driver {
                 }
                 Message::Look(look) if result.is_ok() => look(&self.run),
                 // What was not recorded is shown to nobody.
-                Message::Look(_) | Message::Watch(_) => unheard.push(message),
+                Message::Look(_) => unheard.push(message),
             }
         }
         self.shared.dispatcher.slots.exchange(self.rank, &self.sender, returned, 0);
+        self.shared.tidings.tell(
+            &self.lease.head,
+            match &result {
+                Ok(()) => Became::Ended(self.run.phase()),
+                Err(error) => Became::Stopped(error.to_string()),
+            },
+        );
         match result {
             Ok(()) => drop(self.entry.standing.send_replace(Standing::Ended(Arc::new(self.run)))),
             Err(error) if error.is_passing() => {
@@ -546,7 +550,7 @@ impl Driver {
             Err(error) if matches!(*error, StoreError::TooLarge { .. }) => {
                 self.shared.control.spawn(give_up(Arc::clone(&self.shared), self.entry, self.lease, error));
             }
-            Err(error) => drop(self.entry.standing.send_replace(Standing::Lost(error))),
+            Err(error) => self.entry.lose(error),
         }
     }
 }
@@ -554,14 +558,8 @@ impl Driver {
 async fn give_up(shared: Arc<Shared>, entry: Arc<Entry>, lease: Lease, error: Arc<StoreError>) {
     if let Err(failed) = shared.give_up(&entry, lease, &error).await {
         tracing::warn!(error = &failed as &dyn std::error::Error, "run {} cannot be ended", entry.id);
-        entry.standing.send_replace(Standing::Lost(error));
+        entry.lose(error);
     }
-}
-
-/// How many events there are; none of none.
-fn count(moments: &[Moment]) -> Option<NonZeroU32> {
-    let events = moments.iter().map(|moment| moment.events.len()).sum::<usize>();
-    u32::try_from(events).ok().and_then(NonZeroU32::new)
 }
 
 /// Slots that commands take.

@@ -1,5 +1,6 @@
 //! The embedding API: open a host, submit documents, await views.
 
+mod enqueue;
 mod recover;
 mod rerun;
 mod setup;
@@ -17,9 +18,9 @@ use phasm_engine::{
     plan::{Draft, Executors, Plan, SecretRef},
     problem::Problems,
     run::{Run, Step, Submission, SubmitEnv},
-    value::Map,
+    value::{Map, Value},
 };
-use tokio::{runtime::Runtime, sync::mpsc};
+use tokio::{runtime::Runtime, sync::broadcast};
 
 pub use self::{
     rerun::{Rerun, RerunError},
@@ -30,10 +31,11 @@ use crate::{
     handle::RunHandle,
     plugins::Plugins,
     reader,
-    registry::Registry,
+    registry::{Entry, Registry},
     shared::Shared,
-    store::{HostId, Lease, RunHead, Store, StoreError},
-    watch::{Listener, Notice},
+    store::{HostId, Labels, Lease, RunHead, Store, StoreError},
+    tidings::Tiding,
+    watching::Watch,
 };
 
 /// How long closing waits for the engine's thread at most.
@@ -94,9 +96,10 @@ impl Host {
         self.shared = Arc::new(Shared {
             store,
             dispatcher: Arc::clone(&old.dispatcher),
-            clock: old.clock,
+            clock: old.clock.clone(),
             secrets: old.secrets.clone(),
             registry: Registry::default(),
+            plans: Arc::default(),
             host: old.host.clone(),
             plugins: old.plugins.clone(),
             control: old.control.clone(),
@@ -105,6 +108,7 @@ impl Host {
             closed: AtomicBool::new(false),
             driven: AtomicU64::new(0),
             kept_log: self.kept_log,
+            tidings: old.tidings.clone(),
         });
         self.open_store();
         self
@@ -113,9 +117,11 @@ impl Host {
     /// Arrives at the store, and claims what is due there.
     fn open_store(&self) {
         self.shared.arrive();
+        let clock = || self.shared.clock.clone();
+        self.shared.control.spawn(claimer::hear_of_another_time(Arc::downgrade(&self.shared), clock()));
         if let Some(lease) = self.shared.store.lease_time() {
             // Two may be lost before others take the host for gone.
-            let here = claimer::say_that_it_is_there(Arc::downgrade(&self.shared), lease / 3);
+            let here = claimer::say_that_it_is_there(Arc::downgrade(&self.shared), clock(), lease / 3);
             self.shared.control.spawn(here);
             self.shared.control.spawn(claimer::hear_mail(Arc::downgrade(&self.shared)));
         }
@@ -154,10 +160,11 @@ impl Host {
     /// # Errors
     /// [`SubmitError`]; nothing was stored.
     pub async fn submit(&self, plan: &Arc<Plan>, parameters: &Map) -> Result<RunHandle, SubmitError> {
-        self.start(plan, parameters, None).await
+        let (entry, run, step) = self.start(plan, parameters)?;
+        Ok(self.launch(&entry, run, step).await?)
     }
 
-    /// [`Self::submit`], heard from the run's first event on. Notices queue in memory until they are read.
+    /// [`Self::submit`], heard from the run's first event on.
     ///
     /// # Errors
     /// [`SubmitError`]; nothing was stored.
@@ -165,10 +172,21 @@ impl Host {
         &self,
         plan: &Arc<Plan>,
         parameters: &Map,
-    ) -> Result<(RunHandle, mpsc::UnboundedReceiver<Notice>), SubmitError> {
-        let (listener, notices) = mpsc::unbounded_channel();
-        let handle = self.start(plan, parameters, Some(listener)).await?;
-        Ok((handle, notices))
+    ) -> Result<(RunHandle, Watch), SubmitError> {
+        let (entry, run, step) = self.start(plan, parameters)?;
+        let watch = Watch::new(&self.shared, &entry, 0, false);
+        Ok((self.launch(&entry, run, step).await?, watch))
+    }
+
+    /// Hears a run from its event `since` on, counted from 0, whether this host drives it, another one does, or nobody.
+    ///
+    /// # Errors
+    /// [`StoreError::NotFound`], or when the store cannot be read.
+    pub async fn watch(&self, run_id: &str, since: u64) -> Result<Watch, StoreError> {
+        let row = self.shared.store.get(run_id).await?;
+        let row = row.ok_or_else(|| StoreError::NotFound { run_id: run_id.into() })?;
+        let entry = self.shared.registry.entry(&row.head.run_id);
+        Ok(Watch::new(&self.shared, &entry, since, true))
     }
 
     /// Whether [`Self::submit`] would take these parameters; nothing is stored.
@@ -195,16 +213,11 @@ impl Host {
         Ok(bound.into_iter().collect())
     }
 
-    async fn start(
-        &self,
-        plan: &Arc<Plan>,
-        parameters: &Map,
-        listener: Option<Listener>,
-    ) -> Result<RunHandle, SubmitError> {
-        let submission = self.submission(plan, parameters, self.facts.clone())?;
-        self.keep_components(plan);
-        let (run, step) = Run::start(Arc::clone(plan), submission, self.shared.clock.now());
-        Ok(self.launch(run, step, listener).await?)
+    fn start(&self, plan: &Arc<Plan>, parameters: &Map) -> Result<(Arc<Entry>, Run, Step), SubmitError> {
+        let plan = self.shared.plans.share(&self.shared.document(plan), plan);
+        let submission = self.submission(&plan, parameters, self.facts.clone())?;
+        let (run, step) = Run::start(plan, submission, self.shared.clock.now());
+        Ok((self.shared.registry.entry(run.id()), run, step))
     }
 
     /// What a new run of `plan` is started with.
@@ -220,34 +233,23 @@ impl Host {
     }
 
     /// Drives a new run from its first step.
-    async fn launch(
-        &self,
-        run: Run,
-        step: Step,
-        listener: Option<Listener>,
-    ) -> Result<RunHandle, StoreError> {
+    async fn launch(&self, entry: &Arc<Entry>, run: Run, step: Step) -> Result<RunHandle, StoreError> {
+        let lease = self.first_lease(&run, None);
+        self.shared.drive(entry, run, step, lease, Vec::new()).await
+    }
+
+    fn first_lease(&self, run: &Run, key: Option<Arc<str>>) -> Lease {
         let plan = run.plan();
-        let head = Arc::new(RunHead {
+        let head = RunHead {
             run_id: Arc::clone(run.id()),
             workflow: plan.name.clone(),
             namespace: plan.namespace.clone(),
             priority: plan.priority,
             submitted_at: run.now(),
-            key: None,
-        });
-        let lease = Lease::first(head, self.shared.host.clone());
-        let entry = self.shared.registry.entry(run.id());
-        self.shared.drive(&entry, run, step, lease, listener, Vec::new()).await
-    }
-
-    /// Has the store keep what the run is pinned to. It is queued before the submission, and fails together with it.
-    fn keep_components(&self, plan: &Plan) {
-        let Some(plugins) = &self.shared.plugins else { return };
-        for pinned in plan.executors.values() {
-            if let (Some(digest), Some(bytes)) = (&pinned.digest, plugins.component(pinned)) {
-                drop(self.shared.store.keep_component(digest, bytes));
-            }
-        }
+            key,
+            labels: labels(plan),
+        };
+        Lease::first(Arc::new(head), self.shared.host.clone())
     }
 
     /// The secrets that the plan names and this host has.
@@ -257,9 +259,27 @@ impl Host {
     }
 
     /// From now on nothing is begun: what is executed goes on, and what ends is recorded. What waits for a slot stays
-    /// waiting, for whoever recovers its run.
+    /// waiting, and letters stay unread, for whoever recovers their runs; nothing is claimed any more.
     pub fn begin_no_more(&self) {
         self.shared.dispatcher.slots.close();
+    }
+
+    /// Waits until nothing is executed.
+    pub async fn nothing_executes(&self) {
+        self.shared.dispatcher.slots.until_idle().await;
+    }
+
+    /// How many attempts may be in flight.
+    #[must_use]
+    pub fn slots(&self) -> u32 {
+        self.shared.dispatcher.slots.total()
+    }
+
+    /// Hears what becomes of this host's runs from now on, also once it [has another store](Self::with_store). Whoever is some
+    /// thousands behind misses the oldest.
+    #[must_use]
+    pub fn tidings(&self) -> broadcast::Receiver<Tiding> {
+        self.shared.tidings.listen()
     }
 
     /// Closes the host: every run stops where it stands, and nothing of it holds the store any more when this returns.
@@ -304,4 +324,10 @@ impl Host {
     pub fn plugins(&self) -> Option<&Plugins> {
         self.shared.plugins.as_ref()
     }
+}
+
+/// A plan's labels as text.
+fn labels(plan: &Plan) -> Labels {
+    let text = |value: &Value| value.as_str().map_or_else(|| value.to_string().into(), Arc::from);
+    plan.labels.iter().map(|(key, value)| (Arc::clone(key), text(value))).collect()
 }

@@ -4,22 +4,40 @@ mod body;
 
 use std::sync::Arc;
 
-pub use phasm_engine::run::render;
+pub use phasm_engine::run::{EventView, render, views};
 use phasm_engine::{
-    event::Event,
+    event::{Basis, Event, Submitted},
     phase::Phase,
-    problem::Problems,
+    plan::Plan,
+    problem::{Problem, Problems},
     run::{ImpossibleHistory, Run},
     time::Timestamp,
 };
 use serde::de::Error as _;
 
+use phasm_sandbox::Digest;
+
 use self::body::decode;
 pub(crate) use self::body::{Body, Moment};
 use crate::{
     missing::Missing,
-    store::{Record, StoreError},
+    plans::Plans,
+    store::{Document, Record, StoreError},
 };
+
+/// What a run was submitted with, of which `submitted` has the digest alone. It is checked against that.
+fn basis(digest: &str, kept: Option<&Document>) -> Result<Basis, serde_json::Error> {
+    let wrong =
+        |what| serde_json::Error::custom(format!("the document {digest} that it was submitted with {what}"));
+    let kept = kept.ok_or_else(|| wrong("is not kept"))?;
+    if Digest::of(&kept.bytes).to_string() != digest {
+        return Err(wrong("is not what was kept: its digest differs"));
+    }
+    body::json(&kept.bytes)
+}
+
+/// Events of one step, durable.
+pub type Told = Record<Arc<Vec<Event>>>;
 
 /// Why a run of a store cannot be recovered.
 #[derive(Debug, thiserror::Error)]
@@ -105,39 +123,88 @@ pub fn replay_on(
     replayed: &mut Option<Run>,
     run_id: &str,
     records: &[Record<Vec<u8>>],
+    each: impl FnMut(&Run, u64, Timestamp, &[Event]),
+) -> Result<(), RecoverError> {
+    replay_with(&Plans::default(), replayed, run_id, records, each)
+}
+
+/// As [`replay_on`], with plans that are known.
+pub(crate) fn replay_with(
+    plans: &Plans,
+    replayed: &mut Option<Run>,
+    run_id: &str,
+    records: &[Record<Vec<u8>>],
     mut each: impl FnMut(&Run, u64, Timestamp, &[Event]),
 ) -> Result<(), RecoverError> {
-    let run_id = || Arc::from(run_id);
-    let impossible = |source| RecoverError::Impossible { run_id: run_id(), source };
     for record in records {
-        let unreadable =
-            |source| RecoverError::Unreadable { run_id: run_id(), seq: record.first_seq, source };
-        let moments = decode(&record.body, record.time).map_err(unreadable)?;
-        let run = match replayed {
-            Some(run) => run,
-            None => {
-                let first = moments.first().and_then(|moment| moment.events.first());
-                let Some(Event::Submitted(submitted)) = first else {
-                    return Err(unreadable(serde_json::Error::custom(
-                        "expected the event of the submission",
-                    )));
-                };
-                let plan = submitted.plan().map_err(|problems| RecoverError::Document {
-                    run_id: run_id(),
-                    problems: problems.into(),
-                })?;
-                replayed.insert(Run::replay(Arc::new(plan), []).map_err(impossible)?)
-            }
-        };
-        let mut seq = record.first_seq;
-        for Moment { time, events } in &moments {
-            run.apply_record(*time, events).map_err(impossible)?;
-            each(run, seq, *time, events);
-            seq = seq.saturating_add(events.len() as u64);
-        }
-        if seq != record.next_seq() {
-            return Err(unreadable(serde_json::Error::custom("it has another number of events")));
+        for told in told(plans, run_id, record)? {
+            let run = apply(plans, replayed, run_id, &told)?;
+            each(run, told.first_seq, told.time, &told.body);
         }
     }
     Ok(())
+}
+
+/// The steps of a record, with what is kept apart of them.
+///
+/// # Errors
+/// [`RecoverError::Unreadable`].
+pub(crate) fn told(plans: &Plans, run_id: &str, record: &Record<Vec<u8>>) -> Result<Vec<Told>, RecoverError> {
+    let Record { first_seq, events, time, ref body, ref document } = *record;
+    let unreadable = |source| unreadable(run_id, first_seq, source);
+    let mut body = decode(body, time).map_err(unreadable)?;
+    if body.count() != Some(events) {
+        return Err(unreadable(serde_json::Error::custom("it has another number of events")));
+    }
+    if let Some(submitted) = body.submitted()
+        && let Some(digest) = submitted.basis.clone()
+    {
+        submitted.join(match plans.find(&digest) {
+            Some(plan) => Basis::of(&plan),
+            None => basis(&digest, document.as_deref()).map_err(unreadable)?,
+        });
+    }
+    Ok(body.told(first_seq, document.as_ref()).collect())
+}
+
+fn unreadable(run_id: &str, seq: u64, source: serde_json::Error) -> RecoverError {
+    RecoverError::Unreadable { run_id: run_id.into(), seq, source }
+}
+
+/// Goes on with a run by its next record; with nothing by its first.
+///
+/// # Errors
+/// [`RecoverError`] when the record does not follow.
+pub(crate) fn apply<'r>(
+    plans: &Plans,
+    replayed: &'r mut Option<Run>,
+    run_id: &str,
+    told: &Told,
+) -> Result<&'r Run, RecoverError> {
+    let impossible = |source| RecoverError::Impossible { run_id: run_id.into(), source };
+    let run = match replayed {
+        Some(run) => run,
+        None => {
+            let Some(Event::Submitted(submitted)) = told.body.first() else {
+                let expected = serde_json::Error::custom("expected the event of the submission");
+                return Err(unreadable(run_id, told.first_seq, expected));
+            };
+            let plan = plan(plans, submitted, told.document.as_deref()).map_err(|problems| {
+                RecoverError::Document { run_id: run_id.into(), problems: problems.into() }
+            })?;
+            replayed.insert(Run::replay(plan, []).map_err(impossible)?)
+        }
+    };
+    run.apply_record(told.time, &told.body).map_err(impossible)?;
+    Ok(run)
+}
+
+/// The plan that a run was submitted with; that of other runs with the same, where it is known.
+fn plan(plans: &Plans, submitted: &Submitted, kept: Option<&Document>) -> Result<Arc<Plan>, Vec<Problem>> {
+    let known = kept.and_then(|kept| plans.find(&kept.digest));
+    if let Some(plan) = known {
+        return Ok(plan);
+    }
+    let plan = Arc::new(submitted.plan()?);
+    Ok(kept.map_or_else(|| Arc::clone(&plan), |kept| plans.share(kept, &plan)))
 }

@@ -92,9 +92,13 @@ mod loading;
 mod logbook;
 mod message;
 mod missing;
+mod plans;
 mod registry;
+#[cfg(all(unix, feature = "sqlite"))]
+pub mod ring;
 mod seat;
 mod shared;
+mod tidings;
 
 // Keep: what is durable, and the run that follows from it.
 pub mod journal;
@@ -102,6 +106,7 @@ pub mod store;
 
 // Watch.
 mod watch;
+mod watching;
 
 #[doc(inline)]
 pub use phasm_engine as engine;
@@ -122,9 +127,11 @@ pub use self::{
     host::{Host, HostBuilder, OpenError, Rerun, RerunError, SubmitError},
     journal::RecoverError,
     letter::{LetterBody, LetterReply},
-    message::{Request, RequestError, tasks_named},
+    message::{Request, RequestError, is_named, tasks_named},
     missing::Missing,
+    tidings::{Became, Tiding},
     watch::{LogLine, Notice, ProgressNote},
+    watching::Watch,
 };
 
 /// The README's examples are tested.

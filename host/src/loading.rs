@@ -20,7 +20,7 @@ use crate::{
     seat::Seat,
     shared::{PAUSES, Shared},
     store::{Claim, Lease, Reply, StoreError},
-    watch::Listener,
+    tidings::Became,
 };
 
 impl Shared {
@@ -84,7 +84,7 @@ impl Shared {
             "run {run_id} waits until its store is well"
         );
         loop {
-            tokio::time::sleep(pause).await;
+            self.clock.sleep(pause).await;
             pause = (pause * 2).min(longest);
             match self.reach(run_id, Vec::new()).await {
                 Err(RecoverError::Store(error)) if error.is_passing() && !self.is_closed() => {}
@@ -99,7 +99,7 @@ impl Shared {
                         error = &error as &dyn std::error::Error,
                         "run {run_id} cannot be taken up again"
                     );
-                    entry.standing.send_replace(Standing::Lost(failed));
+                    entry.lose(failed);
                     return;
                 }
             }
@@ -108,6 +108,10 @@ impl Shared {
 
     /// Has a run read its mail, which is loaded for it if it is not; if it cannot be, its letters are refused.
     pub(crate) async fn read_mail(self: &Arc<Self>, run_id: &str) -> Result<(), StoreError> {
+        if !self.begins() {
+            // It waits for whoever goes on with the run.
+            return Ok(());
+        }
         let told = self.registry.get(run_id).is_some_and(|entry| entry.tell(Message::Mail).is_ok());
         if told {
             return Ok(());
@@ -141,7 +145,7 @@ impl Shared {
         // What was asked of it while nobody drove it.
         messages.push(Message::Mail);
         let step = run.recover(self.clock.now());
-        match self.drive(entry, run, step, lease.clone(), None, messages).await {
+        match self.drive(entry, run, step, lease.clone(), messages).await {
             Err(error @ StoreError::TooLarge { .. }) => self.give_up(entry, lease, &error).await,
             driven => Ok(driven?),
         }
@@ -156,7 +160,7 @@ impl Shared {
     ) -> Result<RunHandle, RecoverError> {
         let (mut run, _) = self.replay(&entry.id).await?;
         let step = run.give_up(self.clock.now(), &format!("what follows cannot be recorded: {error}"));
-        Ok(self.drive(entry, run, step, lease, None, Vec::new()).await?)
+        Ok(self.drive(entry, run, step, lease, Vec::new()).await?)
     }
 
     /// Drives a run on from a step that is not durable yet: its first, or the first after it was loaded. `messages`
@@ -167,17 +171,15 @@ impl Shared {
         run: Run,
         step: Step,
         lease: Lease,
-        listener: Option<Listener>,
         messages: Vec<Message>,
     ) -> Result<RunHandle, StoreError> {
         let number = self.driven.fetch_add(1, Ordering::Relaxed);
+        let head = Arc::clone(&lease.head);
         let rank = Rank::new(lease.head.priority, lease.head.submitted_at, number);
         let mut driver = Driver::new(Arc::clone(self), Arc::clone(entry), run, lease, rank);
-        if let Some(listener) = listener {
-            driver.watch(listener);
-        }
         driver.record_first(step).await?;
         driver.begin(messages);
+        self.tidings.tell(&head, Became::Driven);
         let seat = Seat::new(driver.drive(), self.control.clone());
         entry.set_seat(Some(Arc::clone(&seat)));
         if self.is_closed() {
@@ -206,12 +208,13 @@ impl Shared {
     pub(crate) async fn replay(&self, run_id: &str) -> Result<(Run, Submitted), RecoverError> {
         let records = self.store.load(run_id).await?;
         let mut submitted = None;
-        let run = journal::replay(run_id, &records, |_, _, _, events| {
+        let mut replayed = None;
+        journal::replay_with(&self.plans, &mut replayed, run_id, &records, |_, _, _, events| {
             if let (None, Some(Event::Submitted(first))) = (&submitted, events.first()) {
                 submitted = Some(first.as_ref().clone());
             }
         })?;
         let not_found = || StoreError::NotFound { run_id: run_id.into() };
-        Ok((run, submitted.ok_or_else(not_found)?))
+        Ok((replayed.ok_or_else(not_found)?, submitted.ok_or_else(not_found)?))
     }
 }

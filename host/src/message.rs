@@ -9,7 +9,7 @@ use phasm_engine::{
 };
 use tokio::sync::oneshot;
 
-use crate::{dispatcher::Signal, store::StoreError, watch::Listener};
+use crate::{dispatcher::Signal, store::StoreError};
 
 /// What reaches a driver.
 pub(crate) enum Message {
@@ -19,10 +19,10 @@ pub(crate) enum Message {
     Ask { request: Request, reply: ReplyTo },
     /// Somebody wants to see the run as it stands.
     Look(Look),
-    /// Somebody wants to hear what happens from now on.
-    Watch(Listener),
     /// There may be letters to the run in its store.
     Mail,
+    /// The wall clock was set: something may be due.
+    Tick,
 }
 
 /// What is made of the run as it stands.
@@ -112,8 +112,11 @@ pub(crate) enum Standing {
 
 /// The task runs that `name` may mean, in creation order: a task run's id, its `scope/taskName` or its `taskName`.
 pub fn tasks_named<'a>(run: &'a Run, name: &'a str) -> impl Iterator<Item = &'a TaskRun> {
-    let is_named = move |task: &&TaskRun| {
-        run.node(task).name.as_ref() == name || run.path(task) == name || run.task_run_id(task.id) == name
-    };
-    run.tasks().iter().filter(is_named)
+    run.tasks().iter().filter(move |task| is_named(run, task, name))
+}
+
+/// Whether `name` may mean a task run.
+#[must_use]
+pub fn is_named(run: &Run, task: &TaskRun, name: &str) -> bool {
+    run.node(task).name.as_ref() == name || run.path(task) == name || run.task_run_id(task.id) == name
 }

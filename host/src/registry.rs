@@ -11,6 +11,8 @@ use tokio::sync::{mpsc, watch};
 use crate::{
     message::{Message, Standing},
     seat::Seat,
+    store::StoreError,
+    watch::Watchers,
 };
 
 /// The runs that are driven here, or that somebody here holds a handle of.
@@ -35,6 +37,7 @@ pub(crate) struct Entry {
     pub(crate) standing: watch::Sender<Standing>,
     /// Told of every commit of the run.
     pub(crate) commits: watch::Sender<()>,
+    pub(crate) watchers: Watchers,
     /// Held while it is loaded or given back, so that neither is done twice.
     pub(crate) turning: tokio::sync::Mutex<()>,
 }
@@ -47,6 +50,7 @@ impl Entry {
             seat: Mutex::default(),
             standing: watch::Sender::default(),
             commits: watch::Sender::default(),
+            watchers: Watchers::default(),
             turning: tokio::sync::Mutex::default(),
         })
     }
@@ -77,7 +81,14 @@ impl Entry {
         self.driver.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// Nobody here will go on with the run.
+    pub(crate) fn lose(&self, error: Arc<StoreError>) {
+        self.standing.send_replace(Standing::Lost(error));
+        self.watchers.close();
+    }
+
     fn close(&self) {
+        self.watchers.close();
         self.standing.send_if_modified(|standing| {
             let goes_on = matches!(standing, Standing::Active | Standing::Parked);
             if goes_on {
@@ -114,6 +125,12 @@ impl Registry {
     /// Every run stands still from now on.
     pub(crate) fn stop(&self) {
         self.entries().iter().for_each(|entry| entry.set_seat(None));
+    }
+
+    /// Every run that is loaded hears this.
+    pub(crate) fn tell_all(&self, message: impl Fn() -> Message) {
+        // One that is not loaded has nothing to hear.
+        self.entries().iter().for_each(|entry| drop(entry.tell(message())));
     }
 
     /// Whoever waits for a run waits no longer.

@@ -8,7 +8,10 @@ use std::{
     time::Duration,
 };
 
-use phasm_engine::time::Timestamp;
+use phasm_engine::{
+    plan::{Pinned, Plan},
+    time::Timestamp,
+};
 use tokio::{
     runtime::Handle,
     sync::{Notify, mpsc},
@@ -18,10 +21,12 @@ use crate::{
     clock::Clock,
     dispatcher::Dispatcher,
     message::Message,
+    plans::Plans,
     plugins::Plugins,
     registry::Registry,
     secrets::Secrets,
-    store::{HostId, Store},
+    store::{Component, Document, HostId, Store},
+    tidings::Tidings,
 };
 
 /// How long a store that failed is left alone: doubled each time, up to the last.
@@ -34,6 +39,8 @@ pub(crate) struct Shared {
     pub(crate) clock: Clock,
     pub(crate) secrets: Secrets,
     pub(crate) registry: Registry,
+    /// Of the runs that are driven here, and of the last that were.
+    pub(crate) plans: Arc<Plans>,
     /// Whose the runs are that are driven here.
     pub(crate) host: HostId,
     /// None where another executor stands for them.
@@ -49,6 +56,7 @@ pub(crate) struct Shared {
     pub(crate) driven: AtomicU64,
     /// How many bytes of each attempt's log are kept.
     pub(crate) kept_log: usize,
+    pub(crate) tidings: Tidings,
 }
 
 impl Shared {
@@ -68,6 +76,22 @@ impl Shared {
         self.stop();
         self.registry.close();
         drop(self.store.heartbeat(&self.host, Timestamp(0)));
+    }
+
+    /// Whether anything may still be begun here.
+    pub(crate) fn begins(&self) -> bool {
+        !self.is_closed() && !self.dispatcher.slots.is_closed()
+    }
+
+    /// What the store keeps of a plan, with what its runs are pinned to.
+    pub(crate) fn document(&self, plan: &Arc<Plan>) -> Arc<Document> {
+        self.plans.document(plan, || {
+            let Some(plugins) = &self.plugins else { return Vec::new() };
+            let component = |pinned: &Pinned| {
+                Some(Component { digest: pinned.digest.clone()?, bytes: plugins.component(pinned)? })
+            };
+            plan.executors.values().filter_map(component).collect()
+        })
     }
 
     pub(crate) fn is_closed(&self) -> bool {

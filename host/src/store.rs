@@ -14,6 +14,7 @@
 #[cfg(any(feature = "postgres", feature = "sqlite"))]
 mod checksum;
 mod error;
+mod followed;
 mod lease;
 mod mail;
 pub mod memory;
@@ -40,7 +41,7 @@ pub use self::{
     lease::{Claim, HostId, Lease, Wanted},
     mail::{Answer, KEPT_ANSWERS, LETTER_BYTES, Letter, MAILBOX, Reply},
     memory::Memory,
-    row::{Filter, RunHead, RunRow, RunStatus},
+    row::{Filter, Labels, Rest, RunHead, RunRow, RunStatus},
 };
 
 /// What a store answers with, later. It borrows nothing, needs no particular runtime, and may be dropped: what was
@@ -72,6 +73,28 @@ pub struct Record<Body> {
     pub time: Timestamp,
     /// The events themselves, opaque to the store.
     pub body: Body,
+    /// Of a run's first record, the document that it speaks of.
+    pub document: Option<Arc<Document>>,
+}
+
+/// What many runs speak of, kept once: with the first of them, and until the last is deleted.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Document {
+    /// Of the bytes. A store believes it; whoever reads them can check it.
+    pub digest: Arc<str>,
+    /// What it says, opaque to the store.
+    pub bytes: Arc<[u8]>,
+    /// The components that it names. They are kept with it, and come by [`ReadStore::component`], not with what is loaded.
+    pub components: Vec<Component>,
+}
+
+/// A component by its digest. Of several with one digest the first is kept.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Component {
+    /// Of the bytes.
+    pub digest: Arc<str>,
+    /// The component.
+    pub bytes: Arc<[u8]>,
 }
 
 impl<Body> Record<Body> {
@@ -157,6 +180,10 @@ pub trait ReadStore: Send + Sync {
     /// # Errors
     /// When the store cannot be read.
     fn logs(&self, run_id: &str, task: Option<u32>) -> Pending<Vec<AttemptLog>>;
+
+    /// Changes after the run was written to, whoever did it; several times are one, and one may be for nothing. It is closed
+    /// once nobody is there who would say so. To be called within tokio, and held as long as somebody wants to know.
+    fn follow(&self, run_id: &str) -> watch::Receiver<()>;
 }
 
 /// Keeps runs. A run is written to by whoever has its [`Lease`]; requests to it may be posted by anybody.
@@ -165,8 +192,8 @@ pub trait ReadStore: Send + Sync {
 /// answer is `Ok`. What is refused was not written, and harms nobody else; after any other error it is open whether it was.
 pub trait Store: ReadStore {
     /// Appends `record` to the run of `lease`, sets its status and leaves the `replies` to the letters it answers: all or
-    /// nothing. `first_seq` 0 creates the run; of the lease's head only the `run_id` is looked at later. A run that is no longer
-    /// open is nobody's.
+    /// nothing. `first_seq` 0 creates the run, and keeps the record's document; later that is not looked at, nor anything of the
+    /// lease's head but the `run_id`. A run that is no longer open is nobody's.
     ///
     /// # Errors
     /// [`StoreError::Fenced`] if the run was claimed by somebody else; [`StoreError::Conflict`] unless the run has exactly
@@ -246,19 +273,13 @@ pub trait Store: ReadStore {
     /// [`StoreError::Fenced`] if the run was claimed by somebody else.
     fn reply(&self, lease: &Lease, replies: Vec<Reply>) -> Pending<()>;
 
-    /// Keeps the component of that digest; one that is kept already stays as it is.
-    ///
-    /// # Errors
-    /// When the component cannot be kept.
-    fn keep_component(&self, digest: &str, bytes: Arc<[u8]>) -> Pending<()>;
-
     /// Keeps what an attempt wrote, in place of what was kept of it before.
     ///
     /// # Errors
     /// [`StoreError::Fenced`] if the run was claimed by somebody else.
     fn keep_log(&self, lease: &Lease, log: AttemptLog) -> Pending<()>;
 
-    /// Deletes a run that has ended with all that is kept of it; false if there is none.
+    /// Deletes a run that has ended with all that is kept of it, and what no other run speaks of; false if there is none.
     ///
     /// # Errors
     /// [`StoreError::StillOpen`] for a run that has not ended.

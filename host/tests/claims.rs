@@ -12,7 +12,8 @@ use std::{
 };
 
 use phasm::{
-    Host, HostBuilder, LetterBody, LetterReply, Map, Outcome, Phase, RequestError, RunHandle,
+    Became, Host, HostBuilder, LetterBody, LetterReply, Map, Outcome, Phase, RequestError, RunHandle,
+    SubmitError,
     engine::time::Timestamp,
     executor::{Executor, Invocation, Observer},
     store::{
@@ -77,9 +78,11 @@ async fn a_run_that_waits_for_a_person_is_nobodys_until_it_is_asked() {
     let store = Arc::new(Memory::default());
     let host = claiming(&store);
     let run = submit(&host, ASK).await;
-    unloaded(&host).await;
-    let given_back = row(&*store, &run).await;
-    assert_eq!(given_back.owner, None);
+    let mut given_back = row(&*store, &run).await;
+    while given_back.owner.is_some() {
+        tokio::task::yield_now().await;
+        given_back = row(&*store, &run).await;
+    }
     assert!(given_back.wake_at.is_some(), "its timeout");
 
     assert_eq!(run.view().await.unwrap().tasks[1].phase, Phase::Suspended, "looking at it loads it");
@@ -152,6 +155,64 @@ async fn letters_are_read_and_answered() {
     }
 }
 
+/// R-L6: once nothing is begun any more, an answer waits in the mailbox for whoever goes on with the run.
+#[tokio::test]
+async fn a_letter_begins_nothing_in_a_host_that_is_ending() {
+    let store = Arc::new(Memory::default());
+    let executor = Arc::new(Counting::default());
+    let host = Host::builder().store(Arc::clone(&store) as _).executor(Arc::clone(&executor) as _);
+    let host = host.open().unwrap();
+    let run = submit(&host, ASK).await;
+    run.wait_or_park().await.unwrap();
+    host.begin_no_more();
+    host.nothing_executes().await;
+    let resume = LetterBody::Resume { task: "ask".into(), payload: Map::new() }.bytes();
+    let letter = store.post(run.id(), resume).await.unwrap();
+    host.read_mail(run.id()).await.unwrap();
+    assert_eq!(run.view().await.unwrap().tasks[1].phase, Phase::Suspended);
+    assert_eq!(store.answer(run.id(), letter).await.unwrap(), Answer::Waiting);
+    assert_eq!(executor.0.load(SeqCst), 1);
+    let id = Arc::clone(run.id());
+    drop(run);
+    tokio::task::spawn_blocking(|| host.close()).await.unwrap();
+    let next = claiming(&store);
+    while store.get(&id).await.unwrap().unwrap().status.open {
+        tokio::task::yield_now().await;
+    }
+    assert_eq!(next.replay(&id).await.unwrap().phase(), Phase::Succeeded);
+}
+
+/// R-L17: a run that is submitted to others is theirs, once, whatever number of times it is submitted under one key.
+#[tokio::test]
+async fn what_is_enqueued_is_driven_by_whoever_claims() {
+    let store = Arc::new(Memory::default());
+    let gate = builder(&store).open().unwrap();
+    let text = r#"{"apiVersion": "aether/v1", "kind": "Workflow", "metadata": {"name": "w"}, "spec": {"entrypoint": "main",
+        "templates": [{"task": {"name": "main", "executor": {"type": "any"}}}]}}"#;
+    let plan = gate.plan("w.json", text).await.unwrap();
+    let id = gate.enqueue(&plan, &Map::new(), Some("k")).await.unwrap();
+    let row = store.get(&id).await.unwrap().unwrap();
+    assert_eq!((row.owner, row.status.phase, gate.loaded()), (None, Phase::Created, 0));
+    assert!(row.wake_at.is_some());
+    let again = gate.enqueue(&plan, &Map::new(), Some("k")).await.unwrap_err();
+    assert!(matches!(&again, SubmitError::Store(StoreError::Exists { run_id }) if *run_id == id), "{again}");
+    let host = claiming(&Arc::new(Memory::default()));
+    let mut tidings = host.tidings();
+    let _host = host.with_store(Arc::clone(&store) as _);
+    while store.get(&id).await.unwrap().unwrap().status.open {
+        tokio::task::yield_now().await;
+    }
+    loop {
+        let tiding = tidings.recv().await.unwrap();
+        assert_eq!(tiding.head.run_id, id);
+        if let Became::Ended(phase) = tiding.what {
+            assert_eq!(phase, Phase::Succeeded);
+            break;
+        }
+    }
+    assert_eq!(store.list(Filter::default(), 9).await.unwrap().len(), 1);
+}
+
 /// What a store answers while it cannot write.
 struct Failing {
     inner: Memory,
@@ -211,6 +272,9 @@ impl ReadStore for Failing {
     fn logs(&self, run_id: &str, task: Option<u32>) -> Pending<Vec<AttemptLog>> {
         self.inner.logs(run_id, task)
     }
+    fn follow(&self, run_id: &str) -> tokio::sync::watch::Receiver<()> {
+        self.inner.follow(run_id)
+    }
 }
 
 impl Store for Failing {
@@ -255,9 +319,6 @@ impl Store for Failing {
     }
     fn reply(&self, lease: &Lease, replies: Vec<Reply>) -> Pending<()> {
         self.inner.reply(lease, replies)
-    }
-    fn keep_component(&self, digest: &str, bytes: Arc<[u8]>) -> Pending<()> {
-        self.inner.keep_component(digest, bytes)
     }
     fn keep_log(&self, lease: &Lease, log: AttemptLog) -> Pending<()> {
         self.inner.keep_log(lease, log)

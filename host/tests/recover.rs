@@ -9,7 +9,7 @@ use std::{
 };
 
 use phasm::{
-    Host, Notice, RecoverError, Request, RequestError, RunError, RunHandle, Waited,
+    Host, Notice, RecoverError, Request, RequestError, RunError, RunHandle, Waited, Watch,
     engine::{
         event::TaskId,
         outcome::{Outcome, Output},
@@ -19,9 +19,8 @@ use phasm::{
         value::{Map, Value},
     },
     executor::{Executor, Invocation, Observer},
-    store::{Claim, Encode, HostId, Lease, Memory, Record, RunHead, RunStatus, Store, StoreError},
+    store::{Claim, Encode, HostId, Labels, Lease, Memory, Record, RunHead, RunStatus, Store, StoreError},
 };
-use tokio::sync::mpsc::UnboundedReceiver;
 
 /// Does what a function says, and remembers every call; nothing said is a call that never returns.
 struct Fake {
@@ -94,20 +93,21 @@ fn document(priority: u16, tasks: &str) -> String {
     )
 }
 
-async fn submit(host: &Host, tasks: &str) -> (RunHandle, UnboundedReceiver<Notice>) {
+async fn submit(host: &Host, tasks: &str) -> (RunHandle, Watch) {
     let plan = host.plan("w.json", &document(500, tasks)).await.unwrap();
     host.submit_watched(&plan, &Map::new()).await.unwrap()
 }
 
-/// Waits for a journal event.
-async fn until(notices: &mut UnboundedReceiver<Notice>, wanted: impl Fn(&serde_json::Value) -> bool) {
-    loop {
-        match notices.recv().await {
-            Some(Notice::Event(event)) if wanted(&event) => return,
-            Some(Notice::Event(_) | Notice::Log(_) | Notice::Progress(_)) => {}
-            None => panic!("the run ended"),
+/// Waits for a record with such an event.
+async fn until(watch: &mut Watch, wanted: impl Fn(&serde_json::Value) -> bool) {
+    while let Some(notice) = watch.next().await.unwrap() {
+        if let Notice::Record(record) = notice
+            && watch.views(&record).any(|view| wanted(&view.json()))
+        {
+            return;
         }
     }
+    panic!("the run ended");
 }
 
 /// Closes a host where a process would be killed; not on an async thread.
@@ -244,7 +244,7 @@ async fn what_cannot_be_taken_up_is_told_apart() {
     assert_eq!(host.replay(run.id()).await.unwrap().phase(), Phase::Succeeded);
 }
 
-const OPEN: RunStatus = RunStatus { phase: Phase::Created, finished_at: None, open: true };
+const OPEN: RunStatus = RunStatus { phase: Phase::Created, finished_at: None, open: true, rest: None };
 
 /// Stores a run that is nothing but one record.
 async fn store_record(store: &Memory, run_id: &str, body: &str) {
@@ -255,9 +255,10 @@ async fn store_record(store: &Memory, run_id: &str, body: &str) {
         priority: 900,
         submitted_at: Timestamp(1),
         key: None,
+        labels: Labels::new(),
     };
     let body = Arc::new(body.as_bytes().to_vec()) as Arc<dyn Encode>;
-    let record = Record { first_seq: 0, events: NonZeroU32::MIN, time: Timestamp(1), body };
+    let record = Record { first_seq: 0, events: NonZeroU32::MIN, time: Timestamp(1), body, document: None };
     store.append(&Lease::first(Arc::new(head), "gone".into()), OPEN, record, Vec::new()).await.unwrap();
 }
 

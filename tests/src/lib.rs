@@ -6,5 +6,6 @@
 pub mod fuzz;
 pub mod scenario;
 pub mod small;
+pub mod stepped;
 pub mod trace;
 pub mod world;

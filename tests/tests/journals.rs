@@ -45,6 +45,7 @@ fn scenario(path: &Path) -> (Vec<Record<Vec<u8>>>, serde_json::Value) {
             events: NonZeroU32::new(events).unwrap(),
             time: Timestamp(line["time"].as_i64().unwrap()),
             body: serde_json::to_vec(&line["events"]).unwrap(),
+            document: None,
         };
         first_seq = record.next_seq();
         record

@@ -13,19 +13,16 @@ use std::{collections::BTreeMap, convert::Infallible, path::Path, process::exit,
 
 use clap::Args;
 use phasm::{
-    Host, Notice, RunHandle,
+    Host, RunHandle, Watch,
     clock::Clock,
     engine::run::{Run, RunView},
 };
-use tokio::{
-    runtime::{Builder as RuntimeBuilder, Runtime},
-    sync::mpsc::UnboundedReceiver,
-};
+use tokio::runtime::{Builder as RuntimeBuilder, Runtime};
 
 pub(super) use self::{
     answers::{Answer, Answers, answer, payload},
     plain::Plain,
-    prepare::{Configured, Prepared, configuration, open},
+    prepare::{Configured, Prepared, Purpose, configuration, open, unusable},
     summary::{of as summary, with_tree as summary_with_tree},
 };
 use self::{session::Session, snapshot::Snapshot};
@@ -59,9 +56,16 @@ pub(super) struct DriveArguments {
     #[arg(long)]
     events: bool,
 
+    #[command(flatten)]
+    grace: Grace,
+}
+
+/// How long a process that is told to end stays.
+#[derive(Args, Clone, Copy, Debug)]
+pub(super) struct Grace {
     /// With a file store: how long attempts may take to end after SIGTERM, before their runs are left open.
     #[arg(long, value_name = "DURATION", value_parser = times::length, default_value = "10s")]
-    grace: Duration,
+    pub(super) grace: Duration,
 }
 
 impl DriveArguments {
@@ -92,7 +96,7 @@ pub(super) struct Manner {
 impl Manner {
     /// That of a command that drives one run of a store.
     pub(super) fn new(arguments: &DriveArguments, store: Option<&Path>, log_level: LogLevel) -> Self {
-        let DriveArguments { wait, json, events, grace, .. } = *arguments;
+        let DriveArguments { wait, json, events, grace: Grace { grace }, .. } = *arguments;
         let way = store.map(|store| arguments.way(store));
         Self { stays: wait, leaves_open: false, several: false, way, grace, json, events, log_level }
     }
@@ -115,7 +119,7 @@ impl Manner {
 /// A run that has begun to be driven.
 pub(super) struct Driven {
     pub(super) handle: RunHandle,
-    pub(super) notices: UnboundedReceiver<Notice>,
+    pub(super) watch: Watch,
     /// Tells its notices, from where the run was before the first of them.
     pub(super) plain: Plain,
 }
@@ -219,7 +223,7 @@ pub(super) fn drive(
 }
 
 /// Whatever still goes on ends with the process.
-fn abandon(told: Told) -> ! {
+pub(super) fn abandon(told: Told) -> ! {
     exit(told.exit().status().into())
 }
 
@@ -265,9 +269,9 @@ async fn follow(
     for run in runs {
         let prefix = if alone { String::new() } else { format!("{}: ", text::dim(run.handle.id())) };
         let answers = answers.take().unwrap_or_default();
-        let Driven { handle, notices, plain } = run;
+        let Driven { handle, watch, plain } = run;
         let session = Session::new(manner.clone(), screen, handle, plain, answers, prefix);
-        sessions.push(tokio::spawn(session.follow(notices, interrupts.clone())));
+        sessions.push(tokio::spawn(session.follow(watch, interrupts.clone())));
     }
     let mut ended = Vec::new();
     for session in sessions {

@@ -28,10 +28,13 @@ mod run;
 mod schema;
 mod screen;
 mod search;
+mod serve;
 mod shipped;
 mod signals;
 mod state;
 mod stored;
+mod submission;
+mod submit;
 mod text;
 mod times;
 mod trace;
@@ -65,6 +68,8 @@ struct Arguments {
 #[derive(Debug, Subcommand)]
 enum Command {
     Run(run::RunArguments),
+    Submit(submit::SubmitArguments),
+    Serve(serve::ServeArguments),
     Validate(validate::ValidateArguments),
     Schema(schema::SchemaArguments),
     Resume(resume::ResumeArguments),
@@ -89,6 +94,8 @@ fn main() -> ExitCode {
     trace::install(&screen, log_level);
     let done = match command {
         Command::Run(arguments) => run::run(&arguments, log_level, &screen),
+        Command::Submit(arguments) => submit::submit(&arguments, &screen),
+        Command::Serve(arguments) => serve::serve(&arguments, &screen),
         Command::Validate(arguments) => validate::validate(&arguments, &screen),
         Command::Schema(arguments) => schema::schema(&arguments, &screen),
         Command::Resume(arguments) => resume::resume(&arguments, log_level, &screen),

@@ -78,9 +78,9 @@ async fn start(arguments: &RecoverArguments, screen: &Screen) -> Result<Started,
     let mut runs = Vec::new();
     for (run_id, plan, plain) in ready {
         match prepared.host.recover_run_watched(&run_id).await {
-            Ok((handle, notices)) => {
+            Ok((handle, watch)) => {
                 screen.err(&format!("{}: recovered {}\n", text::dim(&run_id), text::bold(&plan.name)));
-                runs.push(Driven { handle, notices, plain });
+                runs.push(Driven { handle, watch, plain });
             }
             Err(error) => exit = exit.worst(stored::failed(error, &way).report(screen)),
         }

@@ -4,19 +4,19 @@ use std::{path::PathBuf, sync::Arc};
 
 use clap::Args;
 use phasm::{
-    RecoverError,
+    RecoverError, Watch,
     engine::{
         event::TaskId,
         phase::Phase,
         run::{Run, TaskRun},
     },
-    store::{RunRow, StoreError},
+    store::RunRow,
     tasks_named,
 };
 
 use super::{
-    drive::{self, Configured, DriveArguments, Prepared},
-    failure::{Failure, While},
+    drive::{self, Configured, DriveArguments, Prepared, Purpose},
+    failure::Failure,
     hint::Way,
     kept::{self, Kept},
     named,
@@ -42,6 +42,21 @@ impl StoreArgument {
     /// # Errors
     /// When none is named, or when there is no such file: a name mistyped must not become a new store.
     pub(super) fn path(&self) -> Result<PathBuf, Failure> {
+        let path = self.named()?;
+        if kept::url(&path).is_none() && !path.exists() {
+            let path = path.display();
+            return Err(Failure::call(format!(
+                "there is no store {path}; expected the file that `run --store FILE` was given"
+            )));
+        }
+        Ok(path)
+    }
+
+    /// The file, which may not be there yet.
+    ///
+    /// # Errors
+    /// When none is named.
+    pub(super) fn named(&self) -> Result<PathBuf, Failure> {
         let named = self.store.clone().or_else(|| places::set(STORE).map(PathBuf::from));
         let path = named.ok_or_else(|| {
             Failure::call(format!("no store is named; expected `--store FILE`, or the file in {STORE}"))
@@ -49,12 +64,6 @@ impl StoreArgument {
         if *path == *"memory" {
             let message = "a store in memory ends with its process; expected the file that runs were kept in";
             return Err(Failure::call(message));
-        }
-        if kept::url(&path).is_none() && !path.exists() {
-            let path = path.display();
-            return Err(Failure::call(format!(
-                "there is no store {path}; expected the file that `run --store FILE` was given"
-            )));
         }
         Ok(path)
     }
@@ -72,7 +81,7 @@ impl StoreArgument {
     /// # Errors
     /// When there is no such store, or it cannot be read.
     pub(super) fn read(&self) -> Result<Kept, Failure> {
-        Kept::open(&self.path()?).map_err(unusable)
+        Kept::open(&self.path()?).map_err(drive::unusable)
     }
 
     /// Opens it to look at the run that `meant` names, of which this is the id.
@@ -97,12 +106,8 @@ impl StoreArgument {
     ) -> Result<Prepared, Failure> {
         let path = self.path()?;
         let configured = Configured::read(&arguments.places, screen, arguments.json)?;
-        drive::open(&arguments.places, configured, screen, None, false, None)?.with_store(&path).await
+        drive::open(&arguments.places, configured, screen, Purpose::default())?.with_store(&path).await
     }
-}
-
-fn unusable(error: StoreError) -> Failure {
-    Failure::call(While::new("the store cannot be used", error))
 }
 
 /// A run of the prepared host's store, as it was recorded last.
@@ -184,6 +189,14 @@ pub(super) fn check_open(run: &Run) -> Result<(), Failure> {
         return Ok(());
     }
     Err(Failure::call(RecoverError::Ended { run_id: run.id().clone(), phase }))
+}
+
+/// Says how to go on with a run that was followed, if it has not ended.
+pub(super) fn tell_orphaned(watch: &Watch, way: &Way, screen: &Screen) {
+    if let Some(run) = watch.run().filter(|run| !run.is_over()) {
+        let go_on = way.command(&["recover", run.id()]);
+        screen.err(&format!("nobody drives the run now; go on with it: {go_on}\n"));
+    }
 }
 
 /// Whether a task waits for an answer.

@@ -24,7 +24,7 @@ pub use self::{
     input::Input,
     reason::{Reason, TimeLimit},
     rerun::{PastResult, Rerun},
-    submitted::{Facts, Submitted},
+    submitted::{Basis, Facts, Submitted},
 };
 use crate::{phase::Phase, value::Map};
 

@@ -27,6 +27,7 @@ static TABLE: Table = Table::closed(
         &RESOURCES,
         &SLOTS,
         &THREADS,
+        &ENGINE_THREADS,
     ],
     &[],
 );
@@ -67,6 +68,12 @@ static SLOTS: Field<u32> =
 static THREADS: Field<u32> =
     Field::optional("threads", COUNT, "Threads that guests compute on; without it one for each core.");
 
+static ENGINE_THREADS: Field<u32> = Field::optional(
+    "engine-threads",
+    COUNT,
+    "Threads that decide what runs do next; without it a quarter of the cores, at least one.",
+);
+
 /// `[limits]` as written, over the defaults.
 #[derive(Default)]
 pub(super) struct Limited {
@@ -74,6 +81,7 @@ pub(super) struct Limited {
     pub(super) kept_log: Option<u64>,
     pub(super) slots: Option<u32>,
     pub(super) threads: Option<NonZeroUsize>,
+    pub(super) engine_threads: Option<NonZeroUsize>,
 }
 
 pub(super) const LIMITS: Form<Limited> = Form::new(
@@ -104,9 +112,14 @@ impl Limited {
             (&RESOURCES, &mut limits.resources),
         ];
         counts.into_iter().for_each(|(field, limit)| replace(limit, object.optional(field)));
-        let threads = object.optional(&THREADS).and_then(|threads| NonZeroUsize::new(threads as usize));
-        let kept_log = object.optional(&KEPT_LOG);
-        Self { limits, kept_log, slots: object.optional(&SLOTS), threads }
+        let count = |field| object.optional(field).and_then(|count: u32| NonZeroUsize::new(count as usize));
+        Self {
+            limits,
+            kept_log: object.optional(&KEPT_LOG),
+            slots: object.optional(&SLOTS),
+            threads: count(&THREADS),
+            engine_threads: count(&ENGINE_THREADS),
+        }
     }
 }
 

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use phasm_engine::run::Run;
-use tokio::sync::{mpsc, oneshot};
+use tokio::sync::oneshot;
 
 use super::Host;
 use crate::{
@@ -11,7 +11,7 @@ use crate::{
     journal::RecoverError,
     message::{Message, Request, RequestError},
     store::{RunHead, StoreError},
-    watch::Notice,
+    watching::Watch,
 };
 
 impl Host {
@@ -44,13 +44,10 @@ impl Host {
     ///
     /// # Errors
     /// As [`Self::recover_run`].
-    pub async fn recover_run_watched(
-        &self,
-        run_id: &str,
-    ) -> Result<(RunHandle, mpsc::UnboundedReceiver<Notice>), RecoverError> {
-        let (listener, notices) = mpsc::unbounded_channel();
-        let handle = self.shared.reach(run_id, vec![Message::Watch(listener)]).await?;
-        Ok((handle, notices))
+    pub async fn recover_run_watched(&self, run_id: &str) -> Result<(RunHandle, Watch), RecoverError> {
+        let watch = self.watch_on(run_id).await?;
+        let handle = self.shared.reach(run_id, Vec::new()).await?;
+        Ok((handle, watch))
     }
 
     /// [`Self::recover_run_watched`] for a request that comes before anything else: what it stops is not begun again.
@@ -62,17 +59,25 @@ impl Host {
         &self,
         run_id: &str,
         request: Request,
-    ) -> Result<(RunHandle, mpsc::UnboundedReceiver<Notice>, Result<bool, RequestError>), RecoverError> {
-        let (listener, notices) = mpsc::unbounded_channel();
+    ) -> Result<(RunHandle, Watch, Result<bool, RequestError>), RecoverError> {
+        let watch = self.watch_on(run_id).await?;
         let (reply, hears) = oneshot::channel();
         let ask = Message::Ask { request: request.clone(), reply };
-        let handle = self.shared.reach(run_id, vec![Message::Watch(listener), ask]).await?;
+        let handle = self.shared.reach(run_id, vec![ask]).await?;
         let reply = match hears.await {
             Ok(reply) => reply,
             // A run that this host drives ended just before it was asked; it says so.
             Err(_unheard) => handle.ask(request).await,
         };
-        Ok((handle, notices, reply))
+        Ok((handle, watch, reply))
+    }
+
+    /// Hears a run from the next event on.
+    async fn watch_on(&self, run_id: &str) -> Result<Watch, StoreError> {
+        let row = self.shared.store.get(run_id).await?;
+        let since = row.map_or(0, |row| row.seq);
+        let entry = self.shared.registry.entry(&run_id.into());
+        Ok(Watch::new(&self.shared, &entry, since, true))
     }
 
     /// Says that somebody else has posted a letter to a run of this host's store: the run is loaded, if it is not yet, reads it,

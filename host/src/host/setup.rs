@@ -2,6 +2,7 @@
 
 use std::{
     collections::BTreeMap,
+    num::NonZeroUsize,
     path::PathBuf,
     sync::{
         Arc,
@@ -18,7 +19,7 @@ use tokio::runtime::Builder as RuntimeBuilder;
 
 use super::{Control, Host};
 use crate::{
-    clock::Clock,
+    clock::{Clock, TimeSource},
     dispatcher::Dispatcher,
     executor::Executor,
     logbook::{KEPT_LOG, MOST_KEPT_LOG},
@@ -28,6 +29,7 @@ use crate::{
     secrets::Secrets,
     shared::Shared,
     store::{HostId, Memory, Store},
+    tidings::Tidings,
 };
 
 /// Why a host could not be opened.
@@ -65,6 +67,8 @@ pub struct HostBuilder {
     allow_missing: bool,
     kept_log: Option<usize>,
     patience: Option<Duration>,
+    threads: Option<NonZeroUsize>,
+    time: Option<Arc<dyn TimeSource>>,
 }
 
 impl HostBuilder {
@@ -177,6 +181,21 @@ impl HostBuilder {
         self
     }
 
+    /// How many threads decide what runs do next; a quarter of the machine's, and at least one, unless this is said. Each run
+    /// is on one of them at a time, so that more of them serve more runs, and not one run faster.
+    #[must_use]
+    pub fn engine_threads(mut self, threads: NonZeroUsize) -> Self {
+        self.threads = Some(threads);
+        self
+    }
+
+    /// Has time come from elsewhere than the machine's clocks. For tests.
+    #[must_use]
+    pub fn time(mut self, source: Arc<dyn TimeSource>) -> Self {
+        self.time = Some(source);
+        self
+    }
+
     /// Replaces the sandbox by another executor, which runs on the engine's threads. For tests and special hosts.
     #[must_use]
     pub fn executor(mut self, executor: Arc<dyn Executor>) -> Self {
@@ -190,12 +209,12 @@ impl HostBuilder {
     /// [`OpenError`] when threads, sandbox or plugin directories are not to be had.
     pub fn open(self) -> Result<Host, OpenError> {
         let control = RuntimeBuilder::new_multi_thread()
-            .worker_threads(1)
+            .worker_threads(self.threads.map_or_else(engine_threads, NonZeroUsize::get))
             .thread_name("phasm-engine")
             .enable_all()
             .build()
             .map_err(OpenError::Threads)?;
-        let clock = Clock::start();
+        let clock = self.time.map_or_else(Clock::start, Clock::from);
         let engine = control.handle().clone();
         let (executor, guests, room, plugins) = match self.executor {
             Some(executor) => (executor, engine.clone(), u32::MAX, None),
@@ -207,7 +226,7 @@ impl HostBuilder {
             }
         };
         let slots = self.slots.unwrap_or(DEFAULT_SLOTS).min(room);
-        let dispatcher = Dispatcher::new(slots, executor, guests, engine, clock);
+        let dispatcher = Dispatcher::new(slots, executor, guests, engine, clock.clone());
         let kept_log = self.kept_log.unwrap_or(KEPT_LOG);
         // What a store keeps that only this host has, nobody asks for: it would take memory for nothing.
         let kept_here = if self.store.is_some() { kept_log } else { 0 };
@@ -218,6 +237,7 @@ impl HostBuilder {
             clock,
             secrets: self.secrets,
             registry: Registry::default(),
+            plans: Arc::default(),
             host: HostId::unique(),
             kept_log: kept_here,
             plugins,
@@ -226,6 +246,7 @@ impl HostBuilder {
             patience: self.patience,
             closed: AtomicBool::new(false),
             driven: AtomicU64::new(0),
+            tidings: Tidings::default(),
         });
         let host = Host {
             shared,
@@ -241,6 +262,11 @@ impl HostBuilder {
 
 /// Attempts in flight unless configured: enough for a thousand that wait in host calls.
 const DEFAULT_SLOTS: u32 = 2048;
+
+/// Most of the machine's threads are the guests'.
+fn engine_threads() -> usize {
+    std::thread::available_parallelism().map_or(1, |threads| (threads.get() / 4).max(1))
+}
 
 fn open_plugins(
     config: SandboxConfig,

@@ -12,9 +12,16 @@
 mod read;
 mod write;
 
-use phasm_engine::{event::Event, time::Timestamp};
+use std::{num::NonZeroU32, sync::Arc};
 
-use crate::store::Encode;
+use phasm_engine::{
+    event::{Event, Submitted},
+    time::Timestamp,
+};
+
+pub(super) use self::read::json;
+use super::Told;
+use crate::store::{Document, Encode, Record};
 
 /// The first byte of this form. JSON begins with a bracket.
 const FORM: u8 = 2;
@@ -63,24 +70,64 @@ mod kind {
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Moment {
     pub(crate) time: Timestamp,
-    pub(crate) events: Vec<Event>,
+    pub(crate) events: Arc<Vec<Event>>,
 }
 
 /// The moments of a record, in order; the record's time is that of the last.
-pub(crate) struct Body(pub(crate) Vec<Moment>);
+#[derive(Debug, PartialEq)]
+pub(crate) struct Body {
+    pub(crate) moments: Vec<Moment>,
+    /// Of a run's first record: what is kept apart.
+    pub(crate) basis: Option<Arc<str>>,
+}
 
 impl Encode for Body {
     fn encode(&self, buffer: &mut Vec<u8>) {
-        write::body(&self.0, buffer);
+        write::body(self, buffer);
+    }
+}
+
+impl Body {
+    /// How many events there are; none of none.
+    pub(crate) fn count(&self) -> Option<NonZeroU32> {
+        let events = self.moments.iter().map(|moment| moment.events.len()).sum::<usize>();
+        u32::try_from(events).ok().and_then(NonZeroU32::new)
+    }
+
+    /// What a run begins with.
+    pub(super) fn submitted(&mut self) -> Option<&mut Submitted> {
+        let first = Arc::get_mut(&mut self.moments.first_mut()?.events)?.first_mut()?;
+        if let Event::Submitted(submitted) = first { Some(submitted) } else { None }
+    }
+
+    /// Each moment as a record by itself.
+    pub(crate) fn told(
+        &self,
+        first_seq: u64,
+        document: Option<&Arc<Document>>,
+    ) -> impl Iterator<Item = Told> {
+        let counted = self.moments.iter().filter_map(|moment| {
+            let events = u32::try_from(moment.events.len()).ok().and_then(NonZeroU32::new)?;
+            Some((moment, events))
+        });
+        let mut next = first_seq;
+        counted.map(move |(Moment { time, events: body }, events)| {
+            let (first_seq, body) = (next, Arc::clone(body));
+            let document = document.filter(|_| first_seq == 0).cloned();
+            let told = Record { first_seq, events, time: *time, body, document };
+            next = told.next_seq();
+            told
+        })
     }
 }
 
 /// What [`Body`] encoded, or what earlier Phasms did; `time` is the record's.
-pub(super) fn decode(bytes: &[u8], time: Timestamp) -> Result<Vec<Moment>, serde_json::Error> {
-    match bytes.split_first() {
-        Some((&FORM, entries)) => read::moments(entries, time),
-        _ => Ok(vec![Moment { time, events: read::json(bytes)? }]),
-    }
+pub(super) fn decode(bytes: &[u8], time: Timestamp) -> Result<Body, serde_json::Error> {
+    let moments = match bytes.split_first() {
+        Some((&FORM, entries)) => read::moments(entries, time)?,
+        _ => vec![Moment { time, events: Arc::new(json(bytes)?) }],
+    };
+    Ok(Body { moments, basis: None })
 }
 
 #[cfg(test)]

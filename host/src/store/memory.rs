@@ -1,5 +1,7 @@
 //! Runs kept in this process and nowhere else.
 
+mod documents;
+
 use std::{
     cmp::Reverse,
     collections::{BTreeMap, BTreeSet, HashMap, VecDeque},
@@ -10,9 +12,10 @@ use std::{
 use phasm_engine::time::Timestamp;
 use tokio::sync::watch;
 
+use self::documents::Documents;
 use super::{
     Answer, AttemptLog, Claim, Encode, Filter, HostId, KEPT_ANSWERS, LETTER_BYTES, Lease, Letter, MAILBOX,
-    Pending, ReadStore, Record, Reply, RunRow, RunStatus, Store, StoreError, Wanted,
+    Pending, ReadStore, Record, Reply, RunRow, RunStatus, Store, StoreError, Wanted, followed::Followed,
 };
 
 /// A store without a file: "durable" means until the process ends.
@@ -22,6 +25,7 @@ use super::{
 pub struct Memory {
     kept: Mutex<Kept>,
     changed: watch::Sender<()>,
+    followed: Followed,
 }
 
 impl Memory {
@@ -32,7 +36,7 @@ impl Memory {
     #[must_use]
     pub fn new(closed_events: u64) -> Self {
         let kept = Mutex::new(Kept { limit: closed_events, ..Kept::default() });
-        Self { kept, changed: watch::Sender::new(()) }
+        Self { kept, changed: watch::Sender::new(()), followed: Followed::default() }
     }
 
     /// Tells of a change, if there is one.
@@ -63,9 +67,7 @@ impl ReadStore for Memory {
         };
         let journal = self.kept().run(run_id).map(from_there);
         let run_id = Arc::from(run_id);
-        Box::pin(
-            async move { Ok(journal.ok_or(StoreError::NotFound { run_id })?.iter().map(encoded).collect()) },
-        )
+        now(journal.ok_or(StoreError::NotFound { run_id }))
     }
 
     fn get(&self, run_id: &str) -> Pending<Option<RunRow>> {
@@ -86,7 +88,7 @@ impl ReadStore for Memory {
     }
 
     fn component(&self, digest: &str) -> Pending<Option<Arc<[u8]>>> {
-        now(Ok(self.kept().components.get(digest).cloned()))
+        now(Ok(self.kept().documents.component(digest)))
     }
 
     fn answer(&self, run_id: &str, letter: u64) -> Pending<Answer> {
@@ -97,6 +99,10 @@ impl ReadStore for Memory {
         let wanted = |log: &&AttemptLog| task.is_none_or(|task| task == log.task);
         let of_run = |run: &Run| run.logs.values().filter(wanted).cloned().collect();
         now(Ok(self.kept().run(run_id).map(of_run).unwrap_or_default()))
+    }
+
+    fn follow(&self, run_id: &str) -> watch::Receiver<()> {
+        self.followed.follow(run_id)
     }
 }
 
@@ -109,8 +115,11 @@ impl Store for Memory {
         replies: Vec<Reply>,
     ) -> Pending<()> {
         let answers = !replies.is_empty();
-        let record = kept(record);
+        let record = encoded(record);
         let appended = self.kept().append(lease, status, record, replies).map(drop);
+        if let Some(told) = self.followed.of(&lease.head.run_id) {
+            told.send_replace(());
+        }
         if answers { self.tell(appended) } else { now(appended) }
     }
 
@@ -132,7 +141,12 @@ impl Store for Memory {
     }
 
     fn heartbeat(&self, host: &HostId, until: Timestamp) -> Pending<()> {
-        self.kept().hosts.insert(host.clone(), until);
+        let mut kept = self.kept();
+        kept.hosts.insert(host.clone(), until);
+        if until <= Timestamp(0) {
+            kept.let_rest(until, None);
+        }
+        drop(kept);
         now(Ok(()))
     }
 
@@ -163,11 +177,6 @@ impl Store for Memory {
         self.tell(replied)
     }
 
-    fn keep_component(&self, digest: &str, bytes: Arc<[u8]>) -> Pending<()> {
-        self.kept().components.entry(digest.into()).or_insert(bytes);
-        now(Ok(()))
-    }
-
     fn keep_log(&self, lease: &Lease, log: AttemptLog) -> Pending<()> {
         now(self.kept().leased(lease).map(|run| {
             run.logs.insert((log.task, log.attempt, log.dispatch), log);
@@ -184,36 +193,32 @@ fn now<T: Send + 'static>(answer: Result<T, StoreError>) -> Pending<T> {
 }
 
 /// Highest priority first, then in the order of submission.
-fn urgency(row: &RunRow) -> (Reverse<u16>, u64) {
+type Urgency = (Reverse<u16>, u64);
+
+/// Runs by when they are due, the most urgent first.
+type Due = BTreeSet<(Timestamp, Urgency, Arc<str>)>;
+
+fn urgency(row: &RunRow) -> Urgency {
     (Reverse(row.head.priority), row.number)
 }
 
-/// Bytes take much less room than events. What a run begins with is kept as it is: it holds the document, which the run has in
-/// memory anyway, and encoding is left to whoever wants it.
-fn kept(record: Record<Arc<dyn Encode>>) -> Record<KeptBody> {
-    let Record { first_seq, events, time, body } = record;
-    let body = if first_seq == 0 { KeptBody::Whole(body) } else { KeptBody::Bytes(bytes(&*body).into()) };
-    Record { first_seq, events, time, body }
+/// Says when a run is due.
+fn wake_at(due: &mut Due, row: &mut RunRow, at: Option<Timestamp>) {
+    let key = |at| (at, urgency(row), Arc::clone(&row.head.run_id));
+    if let Some(before) = row.wake_at {
+        due.remove(&key(before));
+    }
+    due.extend(at.map(key));
+    row.wake_at = at;
 }
 
-fn encoded(record: &Record<KeptBody>) -> Record<Vec<u8>> {
-    let body = match &record.body {
-        KeptBody::Whole(body) => bytes(&**body),
-        KeptBody::Bytes(bytes) => bytes.to_vec(),
-    };
-    Record { first_seq: record.first_seq, events: record.events, time: record.time, body }
-}
-
-fn bytes(body: &dyn Encode) -> Vec<u8> {
+/// Bytes take much less room than events.
+fn encoded(record: Record<Arc<dyn Encode>>) -> Record<Vec<u8>> {
+    let Record { first_seq, events, time, body, document } = record;
     let mut bytes = Vec::new();
     body.encode(&mut bytes);
-    bytes
-}
-
-#[derive(Clone)]
-enum KeptBody {
-    Whole(Arc<dyn Encode>),
-    Bytes(Arc<[u8]>),
+    bytes.shrink_to_fit();
+    Record { first_seq, events, time, body: bytes, document }
 }
 
 #[derive(Default)]
@@ -226,22 +231,21 @@ struct Kept {
     owners: BTreeSet<HostId>,
     last_number: u64,
     last_letter: u64,
-    /// Runs that nobody has, by when they are due.
-    due: BTreeSet<(Timestamp, Arc<str>)>,
+    /// Runs that nobody has.
+    due: Due,
     /// Runs with letters that wait for an answer.
     mail: BTreeSet<Arc<str>>,
     /// In the order of closing.
     closed: VecDeque<Arc<str>>,
     closed_events: u64,
     limit: u64,
-    /// By digest; as many as there are plugins.
-    components: HashMap<Arc<str>, Arc<[u8]>>,
+    documents: Documents,
 }
 
 struct Run {
     row: RunRow,
     epoch: u64,
-    journal: Vec<Record<KeptBody>>,
+    journal: Vec<Record<Vec<u8>>>,
     letters: VecDeque<Letter>,
     replies: VecDeque<Reply>,
     logs: BTreeMap<(u32, u32, u32), AttemptLog>,
@@ -300,9 +304,10 @@ impl Kept {
         &mut self,
         lease: &Lease,
         status: RunStatus,
-        record: Record<KeptBody>,
+        mut record: Record<Vec<u8>>,
         replies: Vec<Reply>,
     ) -> Result<Vec<Run>, StoreError> {
+        let document = record.document.take();
         let run_id = &lease.head.run_id;
         match self.runs.get(run_id) {
             Some(run) if run.epoch != lease.epoch => return Err(lease.fenced()),
@@ -315,6 +320,7 @@ impl Kept {
             None => {
                 record.check_follows(run_id, 0)?;
                 self.create(lease, status)?;
+                record.document = document.map(|document| self.documents.keep(&document));
             }
         }
         let Some(run) = self.runs.get_mut(run_id) else { return Ok(Vec::new()) };
@@ -329,7 +335,7 @@ impl Kept {
         if !status.open {
             run.end_mail();
             run.row.owner = None;
-            run.row.wake_at = None;
+            wake_at(&mut self.due, &mut run.row, None);
             self.closed_events += run.row.seq;
             self.closed.push_back(Arc::clone(run_id));
         }
@@ -372,13 +378,12 @@ impl Kept {
         Ok(())
     }
 
-    fn release(&mut self, lease: &Lease, wake_at: Option<Timestamp>) -> Result<(), StoreError> {
-        let run = self.leased(lease)?;
-        let wake_at = wake_at.filter(|_| run.row.status.open);
+    fn release(&mut self, lease: &Lease, at: Option<Timestamp>) -> Result<(), StoreError> {
+        self.leased(lease)?;
+        let Some(run) = self.runs.get_mut(&lease.head.run_id) else { return Ok(()) };
         run.row.owner = None;
-        run.row.wake_at = wake_at;
-        let run_id = Arc::clone(&lease.head.run_id);
-        self.due.extend(wake_at.map(|at| (at, run_id)));
+        let at = at.filter(|_| run.row.status.open);
+        wake_at(&mut self.due, &mut run.row, at);
         Ok(())
     }
 
@@ -388,9 +393,7 @@ impl Kept {
             run.epoch += 1;
             run.row.owner = Some(host.clone());
             self.owners.insert(host.clone());
-            if let Some(at) = run.row.wake_at.take() {
-                self.due.remove(&(at, Arc::clone(&run.row.head.run_id)));
-            }
+            wake_at(&mut self.due, &mut run.row, None);
         }
         Some(run.lease(host))
     }
@@ -408,7 +411,7 @@ impl Kept {
 
     /// Every run that this host might claim at some time, without looking at those that nobody wants.
     fn candidates(&self, wanted: &Wanted) -> impl Iterator<Item = (Timestamp, &RunRow)> {
-        let due = self.due.iter().map(|(_, run_id)| run_id).take(wanted.limit + wanted.except.len());
+        let due = self.due.iter().map(|(.., run_id)| run_id).take(wanted.limit + wanted.except.len());
         // Whoever is alone has nobody to take runs from.
         let alone = self.owners.iter().all(|owner| *owner == wanted.host);
         let of_others = self.runs.iter().filter(move |_| !alone).filter(|(_, run)| run.row.owner.is_some());
@@ -421,7 +424,23 @@ impl Kept {
         self.candidates(wanted).map(|(at, _)| at).min()
     }
 
+    /// What rests is nobody's, once its host is gone: it is fenced off, and due when its clock runs out.
+    fn let_rest(&mut self, at: Timestamp, but: Option<&HostId>) {
+        if self.owners.iter().all(|owner| Some(owner) == but) {
+            return;
+        }
+        for run in self.runs.values_mut() {
+            let Some(owner) = run.row.owner.as_ref().filter(|owner| Some(*owner) != but) else { continue };
+            let is_gone = self.hosts.get(owner).is_none_or(|until| *until <= at);
+            let Some(rest) = run.row.status.rest.filter(|_| is_gone) else { continue };
+            run.row.owner = None;
+            run.epoch += 1;
+            wake_at(&mut self.due, &mut run.row, rest.until);
+        }
+    }
+
     fn claim(&mut self, wanted: &Wanted) -> Vec<Lease> {
+        self.let_rest(wanted.now, Some(&wanted.host));
         let due = self.candidates(wanted).filter(|(at, _)| *at <= wanted.now);
         let mut due: Vec<_> =
             due.map(|(at, row)| ((at, urgency(row)), Arc::clone(&row.head.run_id))).collect();
@@ -473,6 +492,9 @@ impl Kept {
         let run = self.runs.remove(run_id)?;
         if let Some(key) = &run.row.head.key {
             self.keys.remove(&(Arc::clone(&run.row.head.namespace), Arc::clone(key)));
+        }
+        if let Some(document) = run.journal.first().and_then(|first| first.document.as_ref()) {
+            self.documents.forget(&document.digest);
         }
         Some(run)
     }

@@ -13,6 +13,7 @@ mod address;
 mod append;
 mod call;
 mod fault;
+mod follow;
 mod link;
 mod listener;
 mod reader;
@@ -30,9 +31,10 @@ use tokio_postgres::Row;
 pub use self::reader::PostgresReader;
 use self::{
     address::{Address, SCHEMES},
-    append::{APPEND, RECORD_BYTES, Unencoded},
+    append::{APPEND, Unencoded},
     call::Call,
     fault::{Parameter, Trouble, count, get, saturated},
+    follow::{Audience, Following, TELL},
     link::Link,
     reader::{Readers, head},
     thread::Thread,
@@ -54,11 +56,10 @@ const MAIL: &str = "SELECT id, body FROM letters
 const MAILED: &str = "SELECT run_id FROM runs
     WHERE owner = $1 AND number IN (SELECT run FROM letters WHERE reply IS NULL) ORDER BY run_id";
 const REPLY: &str = "SELECT reply_letters($1, $2, $3, $4) AS verdict";
-const KEEP: &str = "INSERT INTO components (digest, bytes) VALUES ($1, $2) ON CONFLICT DO NOTHING";
 const KEEP_LOG: &str = "SELECT keep_log($1, $2, $3, $4, $5, $6, $7) AS verdict";
 const DELETE: &str = "SELECT delete_run($1) AS verdict";
 const STATEMENTS: [&str; 13] = [
-    APPEND, CLAIM, CLAIM_RUN, RELEASE, NEXT_DUE, HEARTBEAT, POST, MAIL, MAILED, REPLY, KEEP, KEEP_LOG, DELETE,
+    APPEND, CLAIM, CLAIM_RUN, RELEASE, NEXT_DUE, HEARTBEAT, POST, MAIL, MAILED, REPLY, KEEP_LOG, DELETE, TELL,
 ];
 
 /// A store in a database. Dropping it waits until all that was queued is durable, or has failed.
@@ -67,6 +68,9 @@ pub struct Postgres {
     readers: Readers,
     thread: Thread<Queued>,
     changed: Arc<watch::Sender<()>>,
+    following: Arc<Following>,
+    /// Which runs others follow.
+    audience: Arc<Audience>,
     /// Whether leases go by the caller's times: only so can tests say what time it is.
     by_callers_clock: bool,
 }
@@ -102,8 +106,11 @@ impl Postgres {
         })?;
         let readers = Readers::new(&address, thread.handle());
         let changed = Arc::new(watch::Sender::new(()));
-        thread.handle().spawn(listener::listen(Arc::clone(&address), Arc::clone(&changed)));
-        Ok(Self { address, readers, thread, changed, by_callers_clock: false })
+        let audience = Arc::default();
+        let listening = listener::listen(Arc::clone(&address), Arc::clone(&changed), Arc::clone(&audience));
+        thread.handle().spawn(listening);
+        let following = Arc::default();
+        Ok(Self { address, readers, thread, changed, following, audience, by_callers_clock: false })
     }
 
     /// For tests: leases go by the times that the callers give.
@@ -156,6 +163,10 @@ impl ReadStore for Postgres {
     fn logs(&self, run_id: &str, task: Option<u32>) -> Pending<Vec<AttemptLog>> {
         self.readers.logs(run_id, task)
     }
+
+    fn follow(&self, run_id: &str) -> watch::Receiver<()> {
+        self.following.follow(run_id, &self.address, self.thread.handle())
+    }
 }
 
 impl Store for Postgres {
@@ -167,7 +178,14 @@ impl Store for Postgres {
         replies: Vec<Reply>,
     ) -> Pending<()> {
         let (answer, answered) = oneshot::channel();
+        let run_id = &lease.head.run_id;
         self.thread.send(Queued::Append(Unencoded { lease: lease.clone(), status, record, replies, answer }));
+        if self.audience.wants(run_id) {
+            let said: Vec<Parameter> =
+                vec![Box::new(follow::written(&self.address.schema)), Box::new(run_id.to_string())];
+            // Said with the commit of the record, or of the next.
+            drop(self.ask(TELL, said, |_| Ok(())));
+        }
         later(answered)
     }
 
@@ -264,14 +282,6 @@ impl Store for Postgres {
         let parameters: Vec<Parameter> =
             vec![run_id(&lease), Box::new(saturated(lease.epoch)), Box::new(letters), Box::new(bodies)];
         self.ask(REPLY, parameters, move |rows| leased(rows, &lease))
-    }
-
-    fn keep_component(&self, digest: &str, bytes: Arc<[u8]>) -> Pending<()> {
-        if bytes.len() > RECORD_BYTES {
-            let (run_id, size) = (digest.into(), bytes.len());
-            return refused(StoreError::TooLarge { run_id, size, limit: RECORD_BYTES });
-        }
-        self.ask(KEEP, vec![Box::new(digest.to_owned()), Box::new(bytes.to_vec())], |_| Ok(()))
     }
 
     fn keep_log(&self, lease: &Lease, log: AttemptLog) -> Pending<()> {

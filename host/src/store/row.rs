@@ -1,8 +1,8 @@
 //! A run as a store shows it: what never changes, where it stands, who has it.
 
-use std::sync::Arc;
+use std::{collections::BTreeMap, sync::Arc};
 
-use phasm_engine::{phase::Phase, time::Timestamp};
+use phasm_engine::{phase::Phase, run::Run, time::Timestamp};
 
 use super::HostId;
 
@@ -21,7 +21,12 @@ pub struct RunHead {
     pub submitted_at: Timestamp,
     /// What whoever submitted it calls the submission, so that one that is repeated is found again; unique in the namespace.
     pub key: Option<Arc<str>>,
+    /// `metadata.labels`, as text.
+    pub labels: Labels,
 }
+
+/// Words by which runs are found.
+pub type Labels = BTreeMap<Arc<str>, Arc<str>>;
 
 /// Where a run stands after a record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -32,6 +37,31 @@ pub struct RunStatus {
     pub finished_at: Option<Timestamp>,
     /// Whether a restart has to go on with it: it has not ended, or hook runs of it have not.
     pub open: bool,
+    /// What it waits for, if nothing of it is executed or could be: nobody has to have it in memory.
+    pub rest: Option<Rest>,
+}
+
+/// What a run waits for in which nothing happens by itself.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Rest {
+    /// Whether only suspended tasks keep it open.
+    pub parked: bool,
+    /// When a clock of its runs out, if one does.
+    pub until: Option<Timestamp>,
+}
+
+impl RunStatus {
+    pub(crate) fn of(run: &Run) -> Self {
+        let rests = run.in_flight() == 0 && run.wanted_slots() == 0;
+        let rest = Rest { parked: run.is_parked(), until: run.next_wait() };
+        Self {
+            phase: run.phase(),
+            finished_at: run.times().finished_at,
+            open: !run.is_over(),
+            // What nobody would ever wake is no rest.
+            rest: (rests && (rest.parked || rest.until.is_some())).then_some(rest),
+        }
+    }
 }
 
 /// A run without its journal.

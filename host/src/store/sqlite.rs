@@ -10,6 +10,7 @@
 //! a key of (run, seq) would touch a page per record and is several times slower.
 
 mod claims;
+mod documents;
 mod fault;
 mod file;
 mod group;
@@ -38,7 +39,7 @@ use self::{
 };
 use super::{
     Answer, AttemptLog, Claim, Encode, Filter, HostId, Lease, Letter, Pending, ReadStore, Record, Reply,
-    RunRow, RunStatus, Store, StoreError, Wanted,
+    RunRow, RunStatus, Store, StoreError, Wanted, followed::Followed,
 };
 
 /// A store in a file, held by this handle alone until it is dropped.
@@ -50,7 +51,8 @@ pub struct Sqlite {
     reader: SqliteReader,
     writer: Worker<Box<dyn Job>>,
     changed: Arc<watch::Sender<()>>,
-    _lock: Lock,
+    followed: Followed,
+    _lock: Option<Lock>,
 }
 
 impl Sqlite {
@@ -72,10 +74,22 @@ impl Sqlite {
                 lock.leave_nothing_behind();
             }
         })?;
+        Self::on(connection, path, Some(lock))
+    }
+
+    /// The store in `path`, to submit runs to it beside the process that holds it. Whoever claimed runs here would take that
+    /// process for gone.
+    pub(crate) fn beside(path: &Path) -> Result<Self, StoreError> {
+        let path: Arc<Path> = file::find(path)?.into();
+        Self::on(schema::open_beside(&path)?, path, None)
+    }
+
+    fn on(connection: rusqlite::Connection, path: Arc<Path>, lock: Option<Lock>) -> Result<Self, StoreError> {
         let writer = Writer::new(connection, Arc::clone(&path))?;
         let writer = Worker::spawn("phasm-store-write", &path, move |queue| writer.run(&queue))?;
         let changed = Arc::new(watch::Sender::new(()));
-        Ok(Self { reader: SqliteReader::beside(path)?, writer, changed, _lock: lock })
+        let reader = SqliteReader::beside(path)?;
+        Ok(Self { reader, writer, changed, followed: Followed::default(), _lock: lock })
     }
 
     /// Posts a letter to a run of the store in `path`, beside the process that holds it.
@@ -108,7 +122,7 @@ impl Sqlite {
         &self,
         work: impl FnMut(&mut Group<'_>) -> Result<(T, usize), Fault> + Send + 'static,
     ) -> Pending<T> {
-        let (job, answered) = writer::job(work, None);
+        let (job, answered) = writer::job(work, Vec::new());
         self.writer.send(job);
         later(answered)
     }
@@ -118,7 +132,7 @@ impl Sqlite {
         &self,
         work: impl FnMut(&mut Group<'_>) -> Result<(T, usize), Fault> + Send + 'static,
     ) -> Pending<T> {
-        let (job, answered) = writer::job(work, Some(Arc::clone(&self.changed)));
+        let (job, answered) = writer::job(work, vec![Arc::clone(&self.changed)]);
         self.writer.send(job);
         later(answered)
     }
@@ -152,6 +166,10 @@ impl ReadStore for Sqlite {
     fn logs(&self, run_id: &str, task: Option<u32>) -> Pending<Vec<AttemptLog>> {
         self.reader.logs(run_id, task)
     }
+
+    fn follow(&self, run_id: &str) -> watch::Receiver<()> {
+        self.followed.follow(run_id)
+    }
 }
 
 impl Store for Sqlite {
@@ -163,9 +181,14 @@ impl Store for Sqlite {
         replies: Vec<Reply>,
     ) -> Pending<()> {
         let lease = lease.clone();
-        let answers = !replies.is_empty();
+        let mut told: Vec<_> = self.followed.of(&lease.head.run_id).into_iter().collect();
+        if !replies.is_empty() {
+            told.push(Arc::clone(&self.changed));
+        }
         let work = move |group: &mut Group<'_>| Ok(((), group.append(&lease, status, &record, &replies)?));
-        if answers { self.tell(work) } else { self.write(work) }
+        let (job, answered) = writer::job(work, told);
+        self.writer.send(job);
+        later(answered)
     }
 
     fn claim(&self, wanted: Wanted) -> Pending<Vec<Lease>> {
@@ -216,11 +239,6 @@ impl Store for Sqlite {
             let run = group.leased(&lease)?.run;
             Ok((group.reply(run, &replies)?, 0))
         })
-    }
-
-    fn keep_component(&self, digest: &str, bytes: Arc<[u8]>) -> Pending<()> {
-        let digest = Arc::from(digest);
-        self.write(move |group| Ok(((), group.keep(&digest, &bytes)?)))
     }
 
     fn keep_log(&self, lease: &Lease, log: AttemptLog) -> Pending<()> {

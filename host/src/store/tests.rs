@@ -2,6 +2,7 @@
 
 mod contract;
 mod crash;
+mod documents;
 mod files;
 mod leases;
 mod letters;
@@ -25,13 +26,13 @@ use phasm_engine::{phase::Phase, time::Timestamp};
 use tempfile::TempDir;
 
 use super::{
-    Encode, Filter, HostId, Lease, Memory, Pending, ReadStore, Record, RunHead, RunStatus, Sqlite,
+    Encode, Filter, HostId, Labels, Lease, Memory, Pending, ReadStore, Record, RunHead, RunStatus, Sqlite,
     SqliteReader, Store, StoreError,
 };
 
-const RUNNING: RunStatus = RunStatus { phase: Phase::Running, finished_at: None, open: true };
+const RUNNING: RunStatus = RunStatus { phase: Phase::Running, finished_at: None, open: true, rest: None };
 const SUCCEEDED: RunStatus =
-    RunStatus { phase: Phase::Succeeded, finished_at: Some(Timestamp(9)), open: false };
+    RunStatus { phase: Phase::Succeeded, finished_at: Some(Timestamp(9)), open: false, rest: None };
 
 fn head(run_id: &str) -> Arc<RunHead> {
     prior(run_id, 500)
@@ -45,6 +46,7 @@ fn prior(run_id: &str, priority: u16) -> Arc<RunHead> {
         priority,
         submitted_at: Timestamp(7),
         key: None,
+        labels: Labels::new(),
     })
 }
 
@@ -63,7 +65,7 @@ trait Put: Store {
 impl<S: Store + ?Sized> Put for S {}
 
 fn record<B>(first_seq: u64, events: u32, body: B) -> Record<B> {
-    Record { first_seq, events: NonZeroU32::new(events).unwrap(), time: Timestamp(8), body }
+    Record { first_seq, events: NonZeroU32::new(events).unwrap(), time: Timestamp(8), body, document: None }
 }
 
 fn append(store: &dyn Store, run_id: &str, first_seq: u64, body: &[u8]) -> Pending<()> {

@@ -4,7 +4,7 @@ use std::{num::NonZeroU32, path::Path, sync::Arc, time::Instant};
 
 use phasm::{
     engine::{phase::Phase, time::Timestamp},
-    store::{HostId, Lease, Record, RunHead, RunStatus, Sqlite, Store},
+    store::{HostId, Labels, Lease, Record, Rest, RunHead, RunStatus, Sqlite, Store},
 };
 
 use crate::{
@@ -54,7 +54,8 @@ fn size(file: &Path) -> String {
 /// Runs of 100 tasks, as far as a store sees them, which nobody has and which only a letter gets on.
 async fn fill(store: &Sqlite, runs: u32) {
     let host = HostId::unique();
-    let status = RunStatus { phase: Phase::Running, finished_at: None, open: true };
+    let rest = Some(Rest { parked: true, until: None });
+    let status = RunStatus { phase: Phase::Running, finished_at: None, open: true, rest };
     let mut written = Vec::new();
     for run in 0..runs {
         let head = Arc::new(RunHead {
@@ -64,11 +65,12 @@ async fn fill(store: &Sqlite, runs: u32) {
             priority: 500,
             submitted_at: Timestamp(0),
             key: None,
+            labels: Labels::default(),
         });
         let lease = Lease::first(head, host.clone());
         let body = Arc::new(vec![b' '; 1000]) as _;
         let events = NonZeroU32::new(100).expect("not none");
-        let record = Record { first_seq: 0, events, time: Timestamp(0), body };
+        let record = Record { first_seq: 0, events, time: Timestamp(0), body, document: None };
         drop(store.append(&lease, status, record, Vec::new()));
         written.push(store.release(&lease, None));
     }

@@ -9,14 +9,16 @@ const ENGINE: [&str; 10] =
     ["base", "problem", "expr", "form", "knobs", "names", "document", "plan", "event", "run"];
 
 /// The library's: what is kept, then what drives a run, then what whoever embeds it opens.
-const HOST: [&str; 22] = [
+const HOST: [&str; 26] = [
     "clock",
     "seat",
     "secrets",
     "reader",
+    "ring",
     "store",
     "plugins",
     "missing",
+    "plans",
     "journal",
     "dispatcher",
     "logbook",
@@ -24,7 +26,9 @@ const HOST: [&str; 22] = [
     "message",
     "letter",
     "registry",
+    "tidings",
     "shared",
+    "watching",
     "handle",
     "driver",
     "loading",

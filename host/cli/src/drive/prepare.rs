@@ -2,6 +2,7 @@
 
 use std::{
     collections::BTreeSet,
+    num::NonZeroUsize,
     path::{Path, PathBuf},
     sync::Arc,
     time::{Duration, Instant},
@@ -14,7 +15,7 @@ use phasm::{
         plan::{Draft, Plan, Work},
         problem::Problems,
     },
-    store::{Postgres, Sqlite, StoreError},
+    store::{Postgres, Sqlite, Store, StoreError},
 };
 use tokio::time::sleep;
 
@@ -69,7 +70,25 @@ impl Configured {
     }
 }
 
-/// Opens a host for a document in `dir`, if there is one, and for so many attempts at once, if that is known; nothing is stored, built or loaded yet.
+/// What a host is opened for.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Purpose<'a> {
+    /// A document in that directory.
+    pub(crate) dir: Option<&'a Path>,
+    /// Also a document whose executors are not there.
+    pub(crate) allow_missing: bool,
+    /// So many attempts at once, if that is known.
+    pub(crate) most_at_once: Option<u32>,
+    /// All that is due, whoever submitted it.
+    pub(crate) claims: bool,
+    /// On so many threads, if it is not what is configured.
+    pub(crate) threads: Option<NonZeroUsize>,
+}
+
+/// How long a run that waits for a person or a far-off clock stays in memory where what is due is claimed.
+const PATIENCE: Duration = Duration::from_secs(1);
+
+/// Opens a host; nothing is stored, built or loaded yet.
 ///
 /// # Errors
 /// When a directory is not as it should be.
@@ -77,18 +96,18 @@ pub(crate) fn open(
     places: &Places,
     Configured(configured): Configured,
     screen: &Screen,
-    dir: Option<&Path>,
-    allow_missing: bool,
-    most_at_once: Option<u32>,
+    purpose: Purpose<'_>,
 ) -> Result<Prepared, Failure> {
     let config = configured.as_ref().map(|(_, config)| config);
-    let dirs = search::plugin_dirs(&places.plugins(), config, dir)?;
+    let dirs = search::plugin_dirs(&places.plugins(), config, purpose.dir)?;
     let cache = search::cache_dir().map(|dir| dir.join("compiled"));
     let workshop = Arc::new(Workshop::new(screen));
     let builder = Host::builder().plugin_builder(Arc::clone(&workshop) as _);
-    let builder = if allow_missing { builder.allow_missing() } else { builder };
+    let builder = if purpose.allow_missing { builder.allow_missing() } else { builder };
     let builder = config.unwrap_or(&Config::default()).apply(builder, cache);
-    let builder = most_at_once.into_iter().fold(builder, HostBuilder::room_for);
+    let builder = purpose.most_at_once.into_iter().fold(builder, HostBuilder::room_for);
+    let builder = purpose.threads.into_iter().fold(builder, HostBuilder::engine_threads);
+    let builder = if purpose.claims { builder.claiming(PATIENCE) } else { builder };
     let builder = dirs.iter().fold(builder, HostBuilder::plugin_dir);
     let host = builder.open().map_err(Failure::host)?;
     if let (Some((text, config)), Some(plugins)) = (&configured, host.plugins()) {
@@ -120,30 +139,37 @@ async fn open_store(file: &Path) -> Result<Sqlite, StoreError> {
     }
 }
 
+/// Why a store is not to be had.
+pub(crate) fn unusable(error: StoreError) -> Failure {
+    Failure::call(While::new("the store cannot be used", error))
+}
+
 impl Prepared {
     /// Keeps runs in the store of that file from now on.
     ///
     /// # Errors
     /// When it cannot be opened, or is in use.
     pub(crate) async fn with_store(self, file: &Path) -> Result<Self, Failure> {
-        let unusable = |error| Failure::call(While::new("the store cannot be used", error));
         if let Some(url) = kept::url(file) {
-            let store = Postgres::open(url).map_err(unusable)?;
-            return Ok(Self { host: self.host.with_store(Arc::new(store)), ..self });
+            return Ok(self.within(Arc::new(Postgres::open(url).map_err(unusable)?)));
         }
-        let store = open_store(file).await.map_err(unusable)?;
-        let host = self.host.with_store(Arc::new(store));
+        let prepared = self.within(Arc::new(open_store(file).await.map_err(unusable)?));
         #[cfg(unix)]
-        let bell = host
+        let bell = prepared
+            .host
             .listen(file)
             .inspect_err(|error| tracing::warn!(%error, "other processes cannot reach the runs of this one"))
             .ok();
         Ok(Self {
-            host,
             #[cfg(unix)]
             _bell: bell,
-            ..self
+            ..prepared
         })
+    }
+
+    /// Keeps runs in that store from now on.
+    pub(crate) fn within(self, store: Arc<dyn Store>) -> Self {
+        Self { host: self.host.with_store(store), ..self }
     }
 
     /// Plans a document, with everything that it names built and compiled.

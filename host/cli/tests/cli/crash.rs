@@ -15,7 +15,7 @@ use serde_json::{Value, json};
 use crate::bench::{Bench, Ran};
 
 /// A command that runs, and what it has said so far.
-struct Running {
+pub(crate) struct Running {
     child: Child,
     stderr: BufReader<ChildStderr>,
     said: String,
@@ -27,7 +27,7 @@ struct Running {
 const LONGEST: Duration = Duration::from_secs(120);
 
 impl Running {
-    fn start(bench: &Bench, arguments: &[&str]) -> Self {
+    pub(crate) fn start(bench: &Bench, arguments: &[&str]) -> Self {
         let mut child =
             bench.command(arguments).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
         let stderr = BufReader::new(child.stderr.take().unwrap());
@@ -42,17 +42,17 @@ impl Running {
     }
 
     /// Waits until all of this has been said.
-    fn until(&mut self, words: &[&str]) {
+    pub(crate) fn until(&mut self, words: &[&str]) {
         while !words.iter().all(|word| self.said.contains(word)) {
             assert!(self.stderr.read_line(&mut self.said).unwrap() > 0, "it ended: {}", self.said);
         }
     }
 
-    fn signal(&self, signal: Signal) {
+    pub(crate) fn signal(&self, signal: Signal) {
         kill_process(Pid::from_child(&self.child), signal).unwrap();
     }
 
-    fn end(mut self) -> Ran {
+    pub(crate) fn end(mut self) -> Ran {
         self.stderr.read_to_string(&mut self.said).unwrap();
         let mut stdout = String::new();
         self.child.stdout.take().unwrap().read_to_string(&mut stdout).unwrap();

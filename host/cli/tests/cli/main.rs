@@ -14,5 +14,7 @@ mod logs;
 mod plugin;
 mod rerun;
 mod run;
+#[cfg(unix)]
+mod serve;
 mod stored;
 mod validate;

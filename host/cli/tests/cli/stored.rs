@@ -119,9 +119,9 @@ fn later(bench: &Bench, run: &str, minutes: i64) {
         let row = now.get(run).await.unwrap().unwrap();
         let lease = Lease::first(row.head, "whoever".into());
         for record in now.load(run).await.unwrap() {
-            let Record { first_seq, events, time, body } = record;
-            let record =
-                Record { first_seq, events, time: earlier(time), body: Arc::new(body) as Arc<dyn Encode> };
+            let Record { first_seq, events, time, body, document } = record;
+            let (time, body) = (earlier(time), Arc::new(body) as Arc<dyn Encode>);
+            let record = Record { first_seq, events, time, body, document };
             late.append(&lease, row.status, record, Vec::new()).await.unwrap();
         }
     });

@@ -19,7 +19,8 @@ use super::Rerun;
 pub struct Submitted {
     /// The run's id.
     pub run_id: Arc<str>,
-    /// The document.
+    /// The document; null where [`basis`](Self::basis) names where it is.
+    #[serde(default, skip_serializing_if = "Value::is_null")]
     pub document: Value,
     /// `spec.arguments`, bound.
     pub parameters: Arc<Map>,
@@ -40,9 +41,63 @@ pub struct Submitted {
     /// Of journals from before `executors` was recorded: by type, the default policies that manifests gave the plan.
     #[serde(default, skip_serializing_if = "Map::is_empty")]
     pub defaults: Map,
+    /// The digest of the [`Basis`] that is kept apart from the journal, in place of what it holds.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub basis: Option<Arc<str>>,
+}
+
+/// What all runs of one document with the same executors have in common.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Basis {
+    /// The document.
+    pub document: Value,
+    /// What its executor types stood for.
+    #[serde(default, skip_serializing_if = "PinnedExecutors::is_empty")]
+    pub executors: PinnedExecutors,
+    /// What was doubtful about it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub warnings: Vec<Noted>,
+}
+
+impl Basis {
+    /// That of the plan's runs.
+    #[must_use]
+    pub fn of(plan: &Plan) -> Self {
+        Self {
+            document: plan.document.clone(),
+            executors: plan.executors.clone(),
+            warnings: plan.warnings.iter().map(Noted::from).collect(),
+        }
+    }
 }
 
 impl Submitted {
+    /// The same without what is kept under that digest.
+    #[must_use]
+    pub fn apart(&self, digest: &Arc<str>) -> Self {
+        Self {
+            run_id: Arc::clone(&self.run_id),
+            document: Value::Null,
+            parameters: Arc::clone(&self.parameters),
+            facts: self.facts.clone(),
+            executors: PinnedExecutors::new(),
+            secrets: self.secrets.clone(),
+            rerun: self.rerun.clone(),
+            warnings: Vec::new(),
+            defaults: self.defaults.clone(),
+            basis: Some(Arc::clone(digest)),
+        }
+    }
+
+    /// Takes in what was kept apart.
+    pub fn join(&mut self, Basis { document, executors, warnings }: Basis) {
+        self.basis = None;
+        self.document = document;
+        self.executors = executors;
+        self.warnings = warnings;
+    }
+
     /// The plan that the run was submitted with, whatever this engine would say of the document by now.
     ///
     /// # Errors

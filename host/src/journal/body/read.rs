@@ -24,25 +24,25 @@ use super::{Moment, kind, tag};
 /// The moments of a body, without the byte that says its form.
 pub(super) fn moments(entries: &[u8], time: Timestamp) -> Result<Vec<Moment>, Error> {
     let mut reader = Decoding { rest: entries, task: 0, texts: Vec::new(), values: Vec::new() };
-    let mut moment = Moment { time, events: Vec::new() };
     let mut moments = Vec::new();
+    let (mut now, mut events) = (time, Vec::new());
     while let Some((&tag, rest)) = reader.rest.split_first() {
         reader.rest = rest;
         if tag == tag::MOMENT {
             let back = i64::try_from(reader.number()?).map_err(|_| impossible("time"))?;
-            let next = Moment { time: Timestamp(time.0.saturating_sub(back)), events: Vec::new() };
-            let past = std::mem::replace(&mut moment, next);
+            let past = Moment { time: now, events: Arc::new(std::mem::take(&mut events)) };
             moments.extend(Some(past).filter(|moment| !moment.events.is_empty()));
+            now = Timestamp(time.0.saturating_sub(back));
         } else {
-            moment.events.push(reader.event(tag)?);
+            events.push(reader.event(tag)?);
         }
     }
-    moments.push(moment);
+    moments.push(Moment { time: now, events: Arc::new(events) });
     Ok(moments)
 }
 
 /// Exactly one JSON value. Values nest as deep as documents and guests may nest them, and an event adds some levels of its own.
-pub(super) fn json<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, Error> {
+pub(in crate::journal) fn json<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, Error> {
     let mut reader = serde_json::Deserializer::from_slice(bytes);
     reader.disable_recursion_limit();
     let read = T::deserialize(&mut reader)?;

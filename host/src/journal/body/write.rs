@@ -9,22 +9,29 @@ use phasm_engine::{
     value::Value,
 };
 
-use super::{FORM, Moment, kind, tag};
+use super::{Body, FORM, Moment, kind, tag};
 
-/// Appends the moments to `buffer`. The times of all but the last are told from it.
-pub(super) fn body(moments: &[Moment], buffer: &mut Vec<u8>) {
+/// Appends the body to `buffer`. The times of all moments but the last are told from that.
+pub(super) fn body(Body { moments, basis }: &Body, buffer: &mut Vec<u8>) {
     let Some(last) = moments.last() else { return };
     buffer.push(FORM);
-    let mut writer = Encoding { buffer, task: 0, texts: HashMap::new(), values: HashMap::new(), known: 0 };
+    let mut encoding = Encoding { buffer, task: 0, texts: HashMap::new(), values: HashMap::new(), known: 0 };
     let mut before = 0;
     for Moment { time, events } in moments {
         let back = last.time.since(*time);
         if back != before {
-            writer.tag(tag::MOMENT);
-            writer.number(back);
+            encoding.tag(tag::MOMENT);
+            encoding.number(back);
             before = back;
         }
-        events.iter().for_each(|event| writer.event(event));
+        for event in events.iter() {
+            match (event, basis) {
+                (Event::Submitted(first), Some(digest)) => {
+                    encoding.json(&Event::Submitted(Box::new(first.apart(digest))));
+                }
+                _ => encoding.event(event),
+            }
+        }
     }
 }
 
@@ -82,12 +89,16 @@ impl<'e> Encoding<'e> {
 
     fn event(&mut self, event: &'e Event) {
         if !self.short(event) {
-            self.tag(tag::JSON);
-            // Events hold no maps with other keys than text and no fallible types: this cannot fail.
-            let json = serde_json::to_vec(event).unwrap_or_default();
-            self.number(json.len() as u64);
-            self.buffer.extend_from_slice(&json);
+            self.json(event);
         }
+    }
+
+    fn json(&mut self, event: &Event) {
+        self.tag(tag::JSON);
+        // Events hold no maps with other keys than text and no fallible types: this cannot fail.
+        let json = serde_json::to_vec(event).unwrap_or_default();
+        self.number(json.len() as u64);
+        self.buffer.extend_from_slice(&json);
     }
 
     /// Writes what has a tag of its own; false for what has none.

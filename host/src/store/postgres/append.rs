@@ -1,12 +1,15 @@
 //! Records of many runs in one statement.
 
-use std::{collections::HashMap, sync::Arc};
+use std::{
+    collections::{HashMap, HashSet},
+    sync::Arc,
+};
 
 use tokio::sync::oneshot;
 use tokio_postgres::{Error, Row, types::ToSql};
 
 use super::{
-    super::{Encode, Lease, Record, Reply, RunStatus, StoreError, checksum::checksum},
+    super::{Document, Encode, Lease, Record, Reply, RunStatus, StoreError, checksum::checksum},
     address::Address,
     fault::{Trouble, count, get, saturated},
     link::Connected,
@@ -16,7 +19,7 @@ use super::{
 pub(super) const RECORD_BYTES: usize = 256 << 20;
 
 pub(super) const APPEND: &str = "SELECT * FROM append_records($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, \
-    $14, $15, $16, $17, $18, $19, $20, $21, $22)";
+    $14, $15, $16, $17, $18, $19, $20, $21, $22, $23, $24, $25, $26, $27, $28, $29, $30, $31)";
 
 /// One record on its way.
 pub(super) struct Append {
@@ -42,13 +45,17 @@ impl Unencoded {
         let Self { lease, status, record, replies, answer } = self;
         let mut body = Vec::new();
         record.body.encode(&mut body);
-        if body.len() > RECORD_BYTES {
+        let document = record.document.iter().flat_map(|document| {
+            document.components.iter().map(|component| component.bytes.len()).chain([document.bytes.len()])
+        });
+        if let Some(size) = document.chain([body.len()]).find(|size| *size > RECORD_BYTES) {
             let run_id = Arc::clone(&lease.head.run_id);
-            drop(answer.send(Err(StoreError::TooLarge { run_id, size: body.len(), limit: RECORD_BYTES })));
+            drop(answer.send(Err(StoreError::TooLarge { run_id, size, limit: RECORD_BYTES })));
             return None;
         }
-        let Record { first_seq, events, time, body: _ } = record;
-        Some(Append { lease, status, record: Record { first_seq, events, time, body }, replies, answer })
+        let Record { first_seq, events, time, body: _, document } = record;
+        let record = Record { first_seq, events, time, body, document };
+        Some(Append { lease, status, record, replies, answer })
     }
 }
 
@@ -62,6 +69,11 @@ impl Append {
         before.status.open
             && self.lease.epoch == before.lease.epoch
             && self.record.first_seq == before.record.next_seq()
+    }
+
+    /// What a run speaks of that this record creates.
+    fn new_document(&self) -> Option<&Document> {
+        self.record.document.as_deref().filter(|_| self.record.first_seq == 0)
     }
 
     pub(super) fn answer(self, answer: Result<(), StoreError>) {
@@ -97,10 +109,20 @@ impl Chains {
         self.chains.into_iter().flatten()
     }
 
-    /// Sends them.
-    pub(super) async fn send(&self, connected: &Connected) -> Result<Vec<Row>, Error> {
-        let columns = Columns::of(&self.chains);
+    /// Sends them, without the bytes of documents that are known to be kept.
+    pub(super) async fn send(
+        &self,
+        connected: &Connected,
+        kept: &HashSet<Arc<str>>,
+    ) -> Result<Vec<Row>, Error> {
+        let columns = Columns::of(&self.chains, kept);
         connected.query(APPEND, &columns.parameters()).await
+    }
+
+    /// The documents that their runs speak of.
+    pub(super) fn documents(&self) -> impl Iterator<Item = &Arc<str>> {
+        let firsts = self.chains.iter().filter_map(|chain| chain.first()).filter_map(Append::new_document);
+        firsts.map(|document| &document.digest)
     }
 
     /// Says what came of each, by the rows of those that were refused.
@@ -157,6 +179,8 @@ struct Columns<'a> {
     phase: Vec<&'a str>,
     finished: Vec<Option<i64>>,
     open: Vec<bool>,
+    rest: Vec<Option<bool>>,
+    until: Vec<Option<i64>>,
     /// Of runs that are new; nothing for the others.
     heads: Heads<'a>,
     record_chain: Vec<i64>,
@@ -168,6 +192,33 @@ struct Columns<'a> {
     reply_chain: Vec<i64>,
     letter: Vec<i64>,
     reply: Vec<&'a [u8]>,
+    documents: Spoken<'a>,
+}
+
+/// What new runs speak of, once each.
+#[derive(Default)]
+struct Spoken<'a> {
+    digest: Vec<&'a str>,
+    bytes: Vec<Option<&'a [u8]>>,
+    needing: Vec<&'a str>,
+    component: Vec<&'a str>,
+    component_bytes: Vec<&'a [u8]>,
+}
+
+impl<'a> Spoken<'a> {
+    fn add(&mut self, document: &'a Document, kept: &HashSet<Arc<str>>) {
+        if self.digest.contains(&&*document.digest) {
+            return;
+        }
+        let is_kept = kept.contains(&document.digest);
+        self.digest.push(&document.digest);
+        self.bytes.push((!is_kept).then_some(&*document.bytes));
+        for component in document.components.iter().filter(|_| !is_kept) {
+            self.needing.push(&document.digest);
+            self.component.push(&component.digest);
+            self.component_bytes.push(&component.bytes);
+        }
+    }
 }
 
 #[derive(Default)]
@@ -178,14 +229,17 @@ struct Heads<'a> {
     priority: Vec<Option<i64>>,
     submitted: Vec<Option<i64>>,
     key: Vec<Option<&'a str>>,
+    document: Vec<Option<&'a str>>,
+    labels: Vec<Option<String>>,
 }
 
 impl<'a> Columns<'a> {
-    fn of(chains: &'a [Vec<Append>]) -> Self {
+    fn of(chains: &'a [Vec<Append>], kept: &HashSet<Arc<str>>) -> Self {
         let mut columns = Self::default();
         for (number, chain) in (1..).zip(chains) {
             if let (Some(first), Some(last)) = (chain.first(), chain.last()) {
                 columns.add_chain(first, last);
+                first.new_document().into_iter().for_each(|document| columns.documents.add(document, kept));
             }
             chain.iter().for_each(|append| columns.add_record(number, append));
         }
@@ -201,6 +255,8 @@ impl<'a> Columns<'a> {
         self.phase.push(last.status.phase.as_str());
         self.finished.push(last.status.finished_at.map(|at| at.0));
         self.open.push(last.status.open);
+        self.rest.push(last.status.rest.map(|rest| rest.parked));
+        self.until.push(last.status.rest.and_then(|rest| rest.until).map(|at| at.0));
         let is_new = first.record.first_seq == 0;
         self.heads.host.push(is_new.then(|| host.as_str()));
         self.heads.workflow.push(is_new.then_some(&*head.workflow));
@@ -208,10 +264,13 @@ impl<'a> Columns<'a> {
         self.heads.priority.push(is_new.then_some(head.priority.into()));
         self.heads.submitted.push(is_new.then_some(head.submitted_at.0));
         self.heads.key.push(head.key.as_deref().filter(|_| is_new));
+        self.heads.document.push(first.new_document().map(|document| &*document.digest));
+        let labels = is_new && !head.labels.is_empty();
+        self.heads.labels.push(labels.then(|| serde_json::to_string(&head.labels).unwrap_or_default()));
     }
 
     fn add_record(&mut self, chain: i64, append: &'a Append) {
-        let Record { first_seq, events, time, body } = &append.record;
+        let Record { first_seq, events, time, body, document: _ } = &append.record;
         self.record_chain.push(chain);
         self.record_first.push(saturated(*first_seq));
         self.events.push(events.get().into());
@@ -225,8 +284,9 @@ impl<'a> Columns<'a> {
         }
     }
 
-    fn parameters(&self) -> [&(dyn ToSql + Sync); 22] {
-        let Heads { host, workflow, namespace, priority, submitted, key } = &self.heads;
+    fn parameters(&self) -> [&(dyn ToSql + Sync); 31] {
+        let Heads { host, workflow, namespace, priority, submitted, key, document, labels } = &self.heads;
+        let Spoken { digest, bytes, needing, component, component_bytes } = &self.documents;
         [
             &self.run_id,
             &self.epoch,
@@ -241,6 +301,10 @@ impl<'a> Columns<'a> {
             priority,
             submitted,
             key,
+            document,
+            labels,
+            &self.rest,
+            &self.until,
             &self.record_chain,
             &self.record_first,
             &self.events,
@@ -250,6 +314,11 @@ impl<'a> Columns<'a> {
             &self.reply_chain,
             &self.letter,
             &self.reply,
+            digest,
+            bytes,
+            needing,
+            component,
+            component_bytes,
         ]
     }
 }

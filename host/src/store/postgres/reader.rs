@@ -6,18 +6,22 @@ use std::sync::{
 };
 
 use phasm_engine::{phase::Phase, time::Timestamp};
-use tokio::{runtime::Handle, sync::Mutex};
+use tokio::{
+    runtime::Handle,
+    sync::{Mutex, watch},
+};
 use tokio_postgres::Row;
 
 use super::{
     super::{
-        Answer, AttemptLog, Filter, HostId, Pending, ReadStore, Record, RunHead, RunRow, RunStatus,
-        StoreError, checksum::checksum,
+        Answer, AttemptLog, Document, Filter, HostId, Labels, Pending, ReadStore, Record, Rest, RunHead,
+        RunRow, RunStatus, StoreError, checksum::checksum,
     },
     address::Address,
     append::place,
     call::Call,
     fault::{Parameter, Trouble, count, get, is_gone, saturated},
+    follow::Following,
     link::Link,
     thread::Thread,
 };
@@ -25,9 +29,11 @@ use super::{
 /// Journals that are read at the same time do not wait for each other, up to this many.
 const CONNECTIONS: usize = 2;
 
-const LOAD: &str = "SELECT r.seq, j.first_seq, j.events, j.time, j.body, j.checksum FROM runs r
+const LOAD: &str =
+    "SELECT r.seq, j.first_seq, j.events, j.time, j.body, j.checksum, d.digest, d.bytes FROM runs r
     LEFT JOIN journal j ON j.run = r.number AND j.first_seq >= coalesce(
         (SELECT max(p.first_seq) FROM journal p WHERE p.run = r.number AND p.first_seq <= $2), 0)
+    LEFT JOIN documents d ON d.id = r.document AND j.first_seq = 0
     WHERE r.run_id = $1 ORDER BY j.first_seq";
 const GET: &str = "SELECT * FROM runs WHERE run_id = $1";
 const LIST: &str = "SELECT * FROM runs
@@ -91,20 +97,20 @@ async fn ask(link: &Mutex<Link>, call: &Call) -> Result<Vec<Row>, Trouble> {
     Ok(rows?)
 }
 
-impl ReadStore for Readers {
-    fn load_since(&self, run_id: &str, since: u64) -> Pending<Vec<Record<Vec<u8>>>> {
+impl Readers {
+    pub(super) fn load_since(&self, run_id: &str, since: u64) -> Pending<Vec<Record<Vec<u8>>>> {
         let name: Arc<str> = run_id.into();
         self.ask(LOAD, vec![Box::new(run_id.to_owned()), Box::new(saturated(since))], move |rows| {
             journal(&name, rows, since)
         })
     }
 
-    fn get(&self, run_id: &str) -> Pending<Option<RunRow>> {
+    pub(super) fn get(&self, run_id: &str) -> Pending<Option<RunRow>> {
         let read = |rows: &[Row]| rows.first().map(row).transpose();
         self.ask(GET, vec![Box::new(run_id.to_owned())], read)
     }
 
-    fn list(&self, filter: Filter, limit: usize) -> Pending<Vec<RunRow>> {
+    pub(super) fn list(&self, filter: Filter, limit: usize) -> Pending<Vec<RunRow>> {
         let text = |text: Option<Arc<str>>| text.map(|text| text.to_string());
         let parameters: Vec<Parameter> = vec![
             Box::new(filter.before.map_or(i64::MAX, saturated)),
@@ -116,16 +122,16 @@ impl ReadStore for Readers {
         self.ask(LIST, parameters, |rows| rows.iter().map(row).collect())
     }
 
-    fn open_runs(&self) -> Pending<Vec<RunRow>> {
+    pub(super) fn open_runs(&self) -> Pending<Vec<RunRow>> {
         self.ask(OPEN, Vec::new(), |rows| rows.iter().map(row).collect())
     }
 
-    fn component(&self, digest: &str) -> Pending<Option<Arc<[u8]>>> {
+    pub(super) fn component(&self, digest: &str) -> Pending<Option<Arc<[u8]>>> {
         let read = |rows: &[Row]| rows.first().map(|row| Ok(get::<&[u8]>(row, "bytes")?.into())).transpose();
         self.ask(COMPONENT, vec![Box::new(digest.to_owned())], read)
     }
 
-    fn answer(&self, run_id: &str, letter: u64) -> Pending<Answer> {
+    pub(super) fn answer(&self, run_id: &str, letter: u64) -> Pending<Answer> {
         self.ask(ANSWER, vec![Box::new(run_id.to_owned()), Box::new(saturated(letter))], |rows| {
             let Some(row) = rows.first() else { return Ok(Answer::Unknown) };
             Ok(match get::<Option<Vec<u8>>>(row, "reply")? {
@@ -136,7 +142,7 @@ impl ReadStore for Readers {
         })
     }
 
-    fn logs(&self, run_id: &str, task: Option<u32>) -> Pending<Vec<AttemptLog>> {
+    pub(super) fn logs(&self, run_id: &str, task: Option<u32>) -> Pending<Vec<AttemptLog>> {
         let parameters: Vec<Parameter> = vec![Box::new(run_id.to_owned()), Box::new(task.map(i64::from))];
         self.ask(LOGS, parameters, |rows| rows.iter().map(log).collect())
     }
@@ -177,7 +183,11 @@ fn record(run_id: &str, row: &Row) -> Result<Record<Vec<u8>>, Trouble> {
     if get::<i64>(row, "checksum")? != checksum(place(run_id), first_seq, events.get(), time, &body) {
         return Err(damaged("is not what was written: its checksum differs"));
     }
-    Ok(Record { first_seq, events, time, body })
+    let document = get::<Option<&str>>(row, "digest")?.map(|digest| {
+        let bytes = get::<&[u8]>(row, "bytes")?.into();
+        Ok::<_, Trouble>(Arc::new(Document { digest: digest.into(), bytes, components: Vec::new() }))
+    });
+    Ok(Record { first_seq, events, time, body, document: document.transpose()? })
 }
 
 fn row(row: &Row) -> Result<RunRow, Trouble> {
@@ -187,6 +197,12 @@ fn row(row: &Row) -> Result<RunRow, Trouble> {
         phase: phase.ok_or_else(|| Trouble::Damaged(format!("there is no phase {word}")))?,
         finished_at: get::<Option<i64>>(row, "finished_at")?.map(Timestamp),
         open: get(row, "open")?,
+        rest: get::<Option<bool>>(row, "rest")?
+            .map(|parked| {
+                let until = get::<Option<i64>>(row, "rests_until")?.map(Timestamp);
+                Ok::<_, Trouble>(Rest { parked, until })
+            })
+            .transpose()?,
     };
     Ok(RunRow {
         number: count(row, "number")?,
@@ -208,7 +224,13 @@ pub(super) fn head(row: &Row) -> Result<RunHead, Trouble> {
         priority: priority.map_err(|_| Trouble::Damaged("a priority is too large".into()))?,
         submitted_at: Timestamp(get(row, "submitted_at")?),
         key: get::<Option<&str>>(row, "key")?.map(Arc::from),
+        labels: labels(get(row, "labels")?)?,
     })
+}
+
+fn labels(text: Option<&str>) -> Result<Labels, Trouble> {
+    let damaged = |error| Trouble::Damaged(format!("labels: {error}"));
+    text.map_or_else(|| Ok(Labels::new()), |text| serde_json::from_str(text).map_err(damaged))
 }
 
 fn log(row: &Row) -> Result<AttemptLog, Trouble> {
@@ -226,8 +248,10 @@ fn log(row: &Row) -> Result<AttemptLog, Trouble> {
 
 /// A store in a database, to be looked at beside whoever drives its runs.
 pub struct PostgresReader {
+    address: Arc<Address>,
     readers: Readers,
-    _thread: Thread<()>,
+    following: Arc<Following>,
+    thread: Thread<()>,
 }
 
 impl PostgresReader {
@@ -243,7 +267,8 @@ impl PostgresReader {
             first.connected().await?;
             Ok(async move { while jobs.recv().await.is_some() {} })
         })?;
-        Ok(Self { readers: Readers::new(&address, thread.handle()), _thread: thread })
+        let readers = Readers::new(&address, thread.handle());
+        Ok(Self { address, readers, following: Arc::default(), thread })
     }
 }
 
@@ -274,5 +299,9 @@ impl ReadStore for PostgresReader {
 
     fn logs(&self, run_id: &str, task: Option<u32>) -> Pending<Vec<AttemptLog>> {
         self.readers.logs(run_id, task)
+    }
+
+    fn follow(&self, run_id: &str) -> watch::Receiver<()> {
+        self.following.follow(run_id, &self.address, self.thread.handle())
     }
 }

@@ -1,8 +1,10 @@
 //! What waits becomes one transaction and one round trip.
 
 use std::{
+    collections::HashSet,
     future::{Future, poll_fn},
     pin::Pin,
+    sync::Arc,
     task::Poll,
 };
 
@@ -23,6 +25,8 @@ const BATCH_REQUESTS: usize = 1024;
 const BATCH_BYTES: usize = 8 << 20;
 /// How often a transaction is made again that others were in the way of.
 const TRIES: usize = 8;
+/// Documents that are remembered to be kept.
+const MOST_KNOWN: usize = 4096;
 
 /// What is queued.
 pub(super) enum Queued {
@@ -37,11 +41,19 @@ enum Outgoing {
 }
 
 impl Outgoing {
-    async fn send(&self, connected: &Connected) -> Result<Vec<Row>, Error> {
+    async fn send(&self, connected: &Connected, kept: &HashSet<Arc<str>>) -> Result<Vec<Row>, Error> {
         match self {
-            Self::Append(chains) => chains.send(connected).await,
+            Self::Append(chains) => chains.send(connected, kept).await,
             Self::Call(call) => call.send(connected).await,
         }
+    }
+
+    fn documents(&self) -> impl Iterator<Item = &Arc<str>> {
+        let chains = match self {
+            Self::Append(chains) => Some(chains),
+            Self::Call(_) => None,
+        };
+        chains.into_iter().flat_map(Chains::documents)
     }
 
     fn answer(self, rows: Vec<Row>, link: &Link) {
@@ -77,11 +89,13 @@ impl Outgoing {
 pub(super) struct PostgresWriter {
     link: Link,
     queue: UnboundedReceiver<Queued>,
+    /// Digests of documents that were kept; others may have deleted them since.
+    kept: HashSet<Arc<str>>,
 }
 
 impl PostgresWriter {
     pub(super) fn new(link: Link, queue: UnboundedReceiver<Queued>) -> Self {
-        Self { link, queue }
+        Self { link, queue, kept: HashSet::new() }
     }
 
     /// Writes until the queue is empty and nobody can send any more.
@@ -140,17 +154,32 @@ impl PostgresWriter {
         let mut tries = 0;
         loop {
             let connected = self.link.connected().await?;
-            match transact(&connected, requests).await {
-                Err(error) if is_passing(&error) && tries < TRIES => tries += 1,
+            match transact(&connected, requests, &self.kept).await {
+                Err(error) if is_passing(&error) && tries < TRIES => {
+                    tries += 1;
+                    self.kept.clear();
+                }
                 Err(error) => {
                     if is_gone(&error) {
                         self.link.forget(&connected);
                     }
                     return Err(error.into());
                 }
-                Ok(rows) => return Ok(rows),
+                Ok(rows) => {
+                    self.remember(requests);
+                    return Ok(rows);
+                }
             }
         }
+    }
+}
+
+impl PostgresWriter {
+    fn remember(&mut self, requests: &[Outgoing]) {
+        if self.kept.len() > MOST_KNOWN {
+            self.kept.clear();
+        }
+        self.kept.extend(requests.iter().flat_map(Outgoing::documents).cloned());
     }
 }
 
@@ -182,8 +211,12 @@ fn add(requests: &mut Vec<Outgoing>, job: Queued) -> usize {
 type Sent<'a, T> = Pin<Box<dyn Future<Output = Result<T, Error>> + Send + 'a>>;
 
 /// All of them or none, in one round trip. A statement by itself is a transaction.
-async fn transact(connected: &Connected, requests: &[Outgoing]) -> Result<Vec<Vec<Row>>, Error> {
-    let ask = |request| Box::pin(Outgoing::send(request, connected)) as Sent<'_, _>;
+async fn transact(
+    connected: &Connected,
+    requests: &[Outgoing],
+    kept: &HashSet<Arc<str>>,
+) -> Result<Vec<Vec<Row>>, Error> {
+    let ask = |request| Box::pin(Outgoing::send(request, connected, kept)) as Sent<'_, _>;
     if let [request] = requests {
         return Ok(vec![ask(request).await?]);
     }

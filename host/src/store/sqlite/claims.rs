@@ -3,10 +3,13 @@
 use std::sync::Arc;
 
 use phasm_engine::time::Timestamp;
-use rusqlite::{Connection, OptionalExtension, Row, named_params, params};
+use rusqlite::{
+    Connection, OptionalExtension, Row, named_params, params,
+    types::{FromSqlError, ValueRef},
+};
 
 use super::{
-    super::{Claim, HostId, Lease, RunHead, StoreError, Wanted},
+    super::{Claim, HostId, Labels, Lease, RunHead, StoreError, Wanted},
     fault::Fault,
     group::Group,
 };
@@ -17,8 +20,20 @@ const FREE: &str = "
     UNION ALL
     SELECT number, 0 FROM runs WHERE number IN (SELECT run FROM letters WHERE reply IS NULL) AND open AND owner IS NULL
     UNION ALL
-    SELECT number, coalesce((SELECT until FROM hosts WHERE host = owner), 0) FROM runs
-        WHERE owner IS NOT NULL AND owner <> :host";
+    SELECT number, until FROM hosts CROSS JOIN runs ON owner = host WHERE host <> :host";
+
+/// What rests is nobody's, once its host is gone: it is fenced off, and due when its clock runs out.
+const LET_REST: &str = "
+    UPDATE runs SET owner = NULL, epoch = epoch + 1, wake_at = rests_until
+    WHERE rest IS NOT NULL AND owner IN (SELECT host FROM hosts WHERE until <= ?1 AND host <> ?2)
+    RETURNING run_id";
+
+/// The same for all hosts of those who had the file before; what of theirs does not rest is there for whoever claims first.
+pub(super) const TAKE_OVER: &str = "
+    BEGIN IMMEDIATE;
+    UPDATE runs SET owner = NULL, epoch = epoch + 1, wake_at = rests_until WHERE owner IS NOT NULL AND rest IS NOT NULL;
+    INSERT INTO hosts SELECT DISTINCT owner, 0 FROM runs WHERE owner IS NOT NULL;
+    COMMIT;";
 
 /// As `next_due` of a store.
 pub(super) fn next_due(connection: &Connection, wanted: &Wanted) -> Result<Option<Timestamp>, Fault> {
@@ -34,8 +49,9 @@ pub(super) fn next_due(connection: &Connection, wanted: &Wanted) -> Result<Optio
 
 /// As `claim` of a store.
 pub(super) fn claim(group: &mut Group<'_>, wanted: &Wanted) -> Result<Vec<Lease>, Fault> {
+    let_rest(group, wanted.now, wanted.host.as_str())?;
     let mut statement = group.transaction.prepare_cached(&format!(
-        "SELECT number, min(at), run_id, workflow, namespace, priority, submitted_at, key, epoch
+        "SELECT number, min(at), run_id, workflow, namespace, priority, submitted_at, key, labels, epoch
          FROM ({FREE}) JOIN runs USING (number)
          WHERE at <= :now AND run_id NOT IN (SELECT value FROM json_each(:except))
          GROUP BY number ORDER BY min(at), priority DESC, number LIMIT :limit"
@@ -47,7 +63,7 @@ pub(super) fn claim(group: &mut Group<'_>, wanted: &Wanted) -> Result<Vec<Lease>
             ":except": except(wanted),
             ":limit": i64::try_from(wanted.limit).unwrap_or(i64::MAX),
         },
-        |row| Ok((row.get::<_, i64>(0)?, head(row, 2)?, row.get::<_, u64>(8)?)),
+        |row| Ok((row.get::<_, i64>(0)?, head(row, 2)?, row.get::<_, u64>(9)?)),
     )?;
     let found: Vec<_> = rows.collect::<Result<_, _>>()?;
     let lend = |(number, head, epoch)| lend(group, number, head, epoch, &wanted.host);
@@ -62,13 +78,13 @@ pub(super) fn claim_run(
     now: Timestamp,
 ) -> Result<Claim, Fault> {
     let mut statement = group.transaction.prepare_cached(
-        "SELECT run_id, workflow, namespace, priority, submitted_at, key, number, epoch, open, owner,
+        "SELECT run_id, workflow, namespace, priority, submitted_at, key, labels, number, epoch, open, owner,
              coalesce((SELECT until FROM hosts WHERE host = owner), 0)
          FROM runs WHERE run_id = ?1",
     )?;
     type Found = (RunHead, i64, u64, bool, Option<String>, i64);
     let read = |row: &Row<'_>| -> rusqlite::Result<Found> {
-        Ok((head(row, 0)?, row.get(6)?, row.get(7)?, row.get(8)?, row.get(9)?, row.get(10)?))
+        Ok((head(row, 0)?, row.get(7)?, row.get(8)?, row.get(9)?, row.get(10)?, row.get(11)?))
     };
     let found = statement.query_one([run_id], read).optional()?;
     let not_found = || StoreError::NotFound { run_id: Arc::clone(run_id) };
@@ -83,6 +99,23 @@ pub(super) fn claim_run(
     })
 }
 
+fn let_rest(group: &mut Group<'_>, now: Timestamp, but: &str) -> Result<(), Fault> {
+    let mut statement = group.transaction.prepare_cached(LET_REST)?;
+    let mut rows = statement.query(params![now.0, but])?;
+    while let Some(row) = rows.next()? {
+        group.tips.forget(&row.get::<_, Arc<str>>(0)?);
+    }
+    Ok(())
+}
+
+/// Every owner of a run is known, so that those who are gone are found without looking at the runs of those who are there.
+pub(super) fn know(transaction: &Connection, host: &HostId) -> Result<(), Fault> {
+    let mut statement =
+        transaction.prepare_cached("INSERT OR IGNORE INTO hosts (host, until) VALUES (?1, 0)")?;
+    statement.execute([host.as_str()])?;
+    Ok(())
+}
+
 fn lend(
     group: &mut Group<'_>,
     number: i64,
@@ -91,6 +124,7 @@ fn lend(
     host: &HostId,
 ) -> Result<Lease, Fault> {
     let epoch = epoch + 1;
+    know(group.transaction, host)?;
     let mut statement = group
         .transaction
         .prepare_cached("UPDATE runs SET owner = ?2, epoch = ?3, wake_at = NULL WHERE number = ?1")?;
@@ -112,12 +146,12 @@ pub(super) fn release(group: &mut Group<'_>, lease: &Lease, wake_at: Option<Time
 }
 
 /// As `heartbeat` of a store.
-pub(super) fn heartbeat(group: &Group<'_>, host: &HostId, until: Timestamp) -> Result<(), Fault> {
+pub(super) fn heartbeat(group: &mut Group<'_>, host: &HostId, until: Timestamp) -> Result<(), Fault> {
     let mut statement = group.transaction.prepare_cached(
         "INSERT INTO hosts (host, until) VALUES (?1, ?2) ON CONFLICT (host) DO UPDATE SET until = excluded.until",
     )?;
     statement.execute(params![host.as_str(), until.0])?;
-    Ok(())
+    if until <= Timestamp(0) { let_rest(group, until, "") } else { Ok(()) }
 }
 
 /// From column `first` on.
@@ -129,7 +163,13 @@ pub(super) fn head(row: &Row<'_>, first: usize) -> rusqlite::Result<RunHead> {
         priority: row.get(first + 3)?,
         submitted_at: Timestamp(row.get(first + 4)?),
         key: row.get(first + 5)?,
+        labels: labels(row.get_ref(first + 6)?)?,
     })
+}
+
+fn labels(stored: ValueRef<'_>) -> rusqlite::Result<Labels> {
+    let Some(text) = stored.as_str_or_null()? else { return Ok(Labels::new()) };
+    serde_json::from_str(text).map_err(|error| FromSqlError::Other(error.into()).into())
 }
 
 fn except(wanted: &Wanted) -> String {

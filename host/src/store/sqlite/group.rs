@@ -5,25 +5,31 @@ use std::sync::Arc;
 use rusqlite::{Connection, OptionalExtension, params};
 
 use super::{
-    super::{Encode, KEPT_ANSWERS, Lease, Record, Reply, RunHead, RunStatus, StoreError, checksum::checksum},
+    super::{
+        Document, Encode, KEPT_ANSWERS, Lease, Record, Reply, RunHead, RunStatus, StoreError,
+        checksum::checksum,
+    },
+    claims, documents,
     fault::Fault,
     tips::{Tip, Tips},
 };
 
 /// The largest record: well below what SQLite takes (10^9), far above what a step writes.
-const RECORD_BYTES: usize = 256 << 20;
+pub(super) const RECORD_BYTES: usize = 256 << 20;
 
 const TIP: &str = "SELECT number, seq, epoch, last_record, open FROM runs WHERE run_id = ?1";
 /// No number is used twice, though the run that had it was deleted.
 const INSERT_RUN: &str = "
-    INSERT INTO runs (number, run_id, workflow, namespace, priority, submitted_at, phase, open, seq, epoch, owner, key)
-    VALUES (1 + max(coalesce((SELECT max(number) FROM runs), 0), (SELECT highest FROM deleted_runs)), ?1, ?2, ?3, ?4, ?5, ?6, ?7, 0, ?8, ?9, ?10)";
+    INSERT INTO runs (number, run_id, workflow, namespace, priority, submitted_at, phase, open, seq, epoch, owner, key,
+        document, labels)
+    VALUES (1 + max(coalesce((SELECT max(number) FROM runs), 0), (SELECT highest FROM deleted_runs)), ?1, ?2, ?3, ?4, ?5, ?6, ?7, 0, ?8, ?9, ?10,
+        ?11, ?12)";
+const LABEL: &str = "INSERT INTO labels (key, value, run) VALUES (?1, ?2, ?3)";
 const OF_KEY: &str = "SELECT run_id FROM runs WHERE namespace = ?1 AND key = ?2";
 const INSERT_RECORD: &str = "
     INSERT INTO journal (run, previous, first_seq, events, time, body, checksum) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)";
-const KEEP: &str = "INSERT OR IGNORE INTO components (digest, bytes) VALUES (?1, ?2)";
 const ADVANCE: &str = "
-    UPDATE runs SET seq = ?3, last_record = ?4, phase = ?5, finished_at = ?6
+    UPDATE runs SET seq = ?3, last_record = ?4, phase = ?5, finished_at = ?6, rest = ?8, rests_until = ?9
     WHERE number = ?1 AND seq = ?2 AND epoch = ?7";
 /// Apart from `ADVANCE`, which so never touches an index.
 const SET_OPEN: &str = "
@@ -36,7 +42,7 @@ const FORGET_REPLIES: &str = "
         SELECT id FROM letters WHERE run = ?1 AND reply IS NOT NULL ORDER BY id DESC LIMIT 1 OFFSET ?2)";
 
 pub(super) const STATEMENTS: [&str; 10] =
-    [TIP, INSERT_RUN, OF_KEY, INSERT_RECORD, KEEP, ADVANCE, SET_OPEN, END_MAIL, REPLY, FORGET_REPLIES];
+    [TIP, INSERT_RUN, OF_KEY, INSERT_RECORD, LABEL, ADVANCE, SET_OPEN, END_MAIL, REPLY, FORGET_REPLIES];
 
 /// A transaction being filled.
 pub(super) struct Group<'a> {
@@ -48,16 +54,6 @@ pub(super) struct Group<'a> {
 impl<'a> Group<'a> {
     pub(super) fn new(transaction: &'a Connection, tips: &'a mut Tips, buffer: &'a mut Vec<u8>) -> Self {
         Self { transaction, tips, buffer }
-    }
-
-    pub(super) fn keep(&self, digest: &Arc<str>, bytes: &[u8]) -> Result<usize, Fault> {
-        let size = bytes.len();
-        if size > RECORD_BYTES {
-            let run_id = Arc::clone(digest);
-            return Err(StoreError::TooLarge { run_id, size, limit: RECORD_BYTES }.into());
-        }
-        self.transaction.prepare_cached(KEEP)?.execute(params![digest, bytes])?;
-        Ok(size)
     }
 
     /// Writes one record and where its run now stands, and returns the size of the body.
@@ -77,7 +73,7 @@ impl<'a> Group<'a> {
         self.encode(run_id, &*record.body)?;
         let tip = match tip {
             Some(tip) => tip,
-            None => self.insert_run(lease, status)?,
+            None => self.insert_run(lease, status, record.document.as_deref())?,
         };
         let id = self.insert_record(tip, record)?;
         self.advance(tip, status, record.next_seq(), id)?;
@@ -124,8 +120,13 @@ impl<'a> Group<'a> {
         Ok(())
     }
 
-    fn insert_run(&self, Lease { head, host, epoch }: &Lease, status: RunStatus) -> Result<Tip, Fault> {
-        let RunHead { run_id, workflow, namespace, priority, submitted_at, key } = &**head;
+    fn insert_run(
+        &self,
+        Lease { head, host, epoch }: &Lease,
+        status: RunStatus,
+        document: Option<&Document>,
+    ) -> Result<Tip, Fault> {
+        let RunHead { run_id, workflow, namespace, priority, submitted_at, key, labels } = &**head;
         if let Some(key) = key {
             let mut of_key = self.transaction.prepare_cached(OF_KEY)?;
             let found: Option<Arc<str>> =
@@ -134,6 +135,10 @@ impl<'a> Group<'a> {
                 return Err(StoreError::Exists { run_id }.into());
             }
         }
+        let keep = |document| documents::keep(self.transaction, run_id, document);
+        let document = document.map(keep).transpose()?;
+        let labelled = (!labels.is_empty()).then(|| serde_json::to_string(labels).unwrap_or_default());
+        claims::know(self.transaction, host)?;
         let mut statement = self.transaction.prepare_cached(INSERT_RUN)?;
         let run = statement.insert(params![
             run_id,
@@ -146,12 +151,17 @@ impl<'a> Group<'a> {
             epoch,
             status.open.then_some(host.as_str()),
             key,
+            document,
+            labelled,
         ])?;
+        for (name, value) in labels {
+            self.transaction.prepare_cached(LABEL)?.execute(params![name, value, run])?;
+        }
         Ok(Tip { run, seq: 0, epoch: *epoch, last_record: None, open: status.open })
     }
 
     fn insert_record<B>(&self, tip: Tip, record: &Record<B>) -> Result<i64, Fault> {
-        let Record { first_seq, events, time, body: _ } = record;
+        let Record { first_seq, events, time, body: _, document: _ } = record;
         let body = &**self.buffer;
         let checksum = checksum(tip.run, *first_seq, events.get(), *time, body);
         let mut statement = self.transaction.prepare_cached(INSERT_RECORD)?;
@@ -161,8 +171,19 @@ impl<'a> Group<'a> {
     fn advance(&self, tip: Tip, status: RunStatus, seq: u64, last_record: i64) -> Result<(), Fault> {
         let (phase, finished_at) = (status.phase.as_str(), status.finished_at.map(|time| time.0));
         let mut statement = self.transaction.prepare_cached(ADVANCE)?;
-        let changed =
-            statement.execute(params![tip.run, tip.seq, seq, last_record, phase, finished_at, tip.epoch])?;
+        let parked = status.rest.map(|rest| rest.parked);
+        let until = status.rest.and_then(|rest| rest.until).map(|at| at.0);
+        let changed = statement.execute(params![
+            tip.run,
+            tip.seq,
+            seq,
+            last_record,
+            phase,
+            finished_at,
+            tip.epoch,
+            parked,
+            until
+        ])?;
         if changed != 1 {
             return Err(Fault::Damaged(format!("run number {} was changed from outside", tip.run)));
         }

@@ -6,6 +6,7 @@ use rusqlite::{Connection, OptionalExtension, params};
 
 use super::{
     super::{Answer, AttemptLog, HostId, LETTER_BYTES, Lease, Letter, MAILBOX, StoreError},
+    documents,
     fault::Fault,
     group::Group,
 };
@@ -100,6 +101,15 @@ pub(super) fn logs(
     Ok(rows.collect::<Result<_, _>>()?)
 }
 
+/// What is kept of a run besides its row and its journal; and its number, which is never another's.
+const FORGET: [&str; 4] = [
+    "DELETE FROM letters WHERE run = ?1",
+    "DELETE FROM logs WHERE run = ?1",
+    "DELETE FROM labels WHERE run = ?1 AND (key, value) IN (
+        SELECT key, value FROM json_each((SELECT labels FROM runs WHERE number = ?1)))",
+    "UPDATE deleted_runs SET highest = max(highest, ?1)",
+];
+
 /// As `delete` of a store. The journal is walked by its links, as it has no index by run.
 pub(super) fn delete(group: &mut Group<'_>, run_id: &Arc<str>) -> Result<bool, Fault> {
     let Some(tip) = group.tip(run_id)? else { return Ok(false) };
@@ -113,11 +123,11 @@ pub(super) fn delete(group: &mut Group<'_>, run_id: &Arc<str>) -> Result<bool, F
     while let Some(id) = next {
         next = delete.query_one(params![id, tip.run], |row| row.get(0)).optional()?.flatten();
     }
-    for table in ["letters", "logs"] {
-        transaction.execute(&format!("DELETE FROM {table} WHERE run = ?1"), [tip.run])?;
+    for statement in FORGET {
+        transaction.prepare_cached(statement)?.execute([tip.run])?;
     }
-    transaction.execute("DELETE FROM runs WHERE number = ?1", [tip.run])?;
-    transaction.execute("UPDATE deleted_runs SET highest = max(highest, ?1)", [tip.run])?;
+    let mut delete = transaction.prepare_cached("DELETE FROM runs WHERE number = ?1 RETURNING document")?;
+    documents::collect(transaction, delete.query_one([tip.run], |row| row.get(0))?)?;
     group.tips.forget(run_id);
     Ok(true)
 }

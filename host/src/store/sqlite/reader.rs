@@ -10,14 +10,14 @@ use rusqlite::{
     Connection, OptionalExtension, Row, named_params,
     types::{FromSql, FromSqlError, FromSqlResult, ValueRef},
 };
-use tokio::sync::oneshot;
+use tokio::sync::{oneshot, watch};
 
 use super::{
     super::{
-        Answer, AttemptLog, Filter, HostId, Pending, ReadStore, Record, RunRow, RunStatus, StoreError,
+        Answer, AttemptLog, Filter, HostId, Pending, ReadStore, Record, Rest, RunRow, RunStatus, StoreError,
         checksum::checksum,
     },
-    claims,
+    claims, documents,
     fault::Fault,
     file, kept, later, schema,
     worker::Worker,
@@ -26,7 +26,9 @@ use super::{
 /// Something to look up; it answers by itself.
 type Question = Box<dyn FnOnce(&Connection) + Send>;
 
-const COLUMNS: &str = "number, run_id, workflow, namespace, priority, submitted_at, key, phase, finished_at, open, seq, owner, wake_at";
+const COLUMNS: &str =
+    "number, run_id, workflow, namespace, priority, submitted_at, key, labels, phase, finished_at, open, seq,
+    owner, wake_at, rest, rests_until";
 
 /// A store in a file, to be looked at beside whoever holds it.
 pub struct SqliteReader {
@@ -115,6 +117,22 @@ impl ReadStore for SqliteReader {
         let run_id: Box<str> = run_id.into();
         self.ask(move |connection| kept::logs(connection, &run_id, task))
     }
+
+    /// Whoever holds the file says so; nobody does where none holds it.
+    fn follow(&self, run_id: &str) -> watch::Receiver<()> {
+        let (told, following) = watch::channel(());
+        #[cfg(unix)]
+        if let Ok(runtime) = tokio::runtime::Handle::try_current() {
+            let (path, run_id) = (Arc::clone(&self.path), run_id.to_owned());
+            runtime.spawn(async move {
+                tokio::select! {
+                    () = crate::ring::hear(&path, &run_id, &told) => {}
+                    () = told.closed() => {}
+                }
+            });
+        }
+        following
+    }
 }
 
 /// Answers until nobody can ask any more.
@@ -174,7 +192,7 @@ fn load(connection: &Connection, run_id: Arc<str>, since: u64) -> Result<Vec<Rec
         let read = |row: &Row<'_>| Ok((row.get(0)?, record(row)?, row.get::<_, Option<i64>>(5)?));
         let (previous, record, sum) =
             statement.query_one([id, run], read).optional()?.ok_or_else(|| damaged("is missing"))?;
-        let Record { first_seq, events, time, body } = &record;
+        let Record { first_seq, events, time, body, document: _ } = &record;
         // Records of older formats have none.
         if sum.is_some_and(|sum| sum != checksum(run, *first_seq, events.get(), *time, body)) {
             return Err(damaged("is not what was written: its checksum differs"));
@@ -189,6 +207,9 @@ fn load(connection: &Connection, run_id: Arc<str>, since: u64) -> Result<Vec<Rec
         return Err(Fault::Damaged(format!("run {run_id} has no events before {seq}")));
     }
     records.reverse();
+    if let Some(first) = records.first_mut().filter(|first| first.first_seq == 0) {
+        first.document = documents::of_run(&snapshot, run)?;
+    }
     Ok(records)
 }
 
@@ -205,26 +226,28 @@ fn record(row: &Row<'_>) -> rusqlite::Result<Record<Vec<u8>>> {
         events: row.get(2)?,
         time: Timestamp(row.get(3)?),
         body: row.get(4)?,
+        document: None,
     })
 }
 
 /// The order is that of `COLUMNS`.
 fn row(row: &Row<'_>) -> rusqlite::Result<RunRow> {
-    let finished_at: Option<i64> = row.get(8)?;
+    let time = |column| row.get::<_, Option<i64>>(column).map(|time| time.map(Timestamp));
+    let rest = |parked| Ok::<_, rusqlite::Error>(Rest { parked, until: time(15)? });
     let status = RunStatus {
-        phase: row.get::<_, Stored>(7)?.0,
-        finished_at: finished_at.map(Timestamp),
-        open: row.get(9)?,
+        phase: row.get::<_, Stored>(8)?.0,
+        finished_at: time(9)?,
+        open: row.get(10)?,
+        rest: row.get::<_, Option<bool>>(14)?.map(rest).transpose()?,
     };
-    let owner: Option<String> = row.get(11)?;
-    let wake_at: Option<i64> = row.get(12)?;
+    let owner: Option<String> = row.get(12)?;
     Ok(RunRow {
         number: row.get(0)?,
         head: Arc::new(claims::head(row, 1)?),
         status,
-        seq: row.get(10)?,
+        seq: row.get(11)?,
         owner: owner.map(|owner| HostId::from(owner.as_str())),
-        wake_at: wake_at.map(Timestamp),
+        wake_at: time(13)?,
     })
 }
 

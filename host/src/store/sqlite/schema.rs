@@ -9,7 +9,7 @@ use super::{super::StoreError, fault::Fault, file::NOT_SQLITE};
 /// "PHSM": tells a Phasm store from every other SQLite file.
 const APPLICATION: i64 = 0x5048_534d;
 /// Raised whenever a Phasm that knows only the format before could misread the file.
-const FORMAT: i64 = 3;
+const FORMAT: i64 = 4;
 
 const PAGE_BYTES: i64 = 4096;
 /// Kept of the file in memory by each connection.
@@ -18,7 +18,7 @@ const CACHE_KIB: i64 = 16 << 10;
 const LOG_PAGES: i64 = 1000;
 
 /// What each format added to the one before: the first is that of an empty file.
-const FORMATS: [&str; 3] = [RUNS, COMPONENTS, LEASES];
+const FORMATS: [&str; 4] = [RUNS, COMPONENTS, LEASES, DOCUMENTS];
 
 const RUNS: &str = "
     CREATE TABLE runs (
@@ -84,6 +84,34 @@ const LEASES: &str = "
         PRIMARY KEY (run, task, attempt, dispatch)
     ) STRICT, WITHOUT ROWID;";
 
+/// What runs speak of, once each; what a row tells of a run that is not loaded; and what lists and pruning look up. Runs of older
+/// formats have what they speak of in their journals: their document is 0.
+const DOCUMENTS: &str = "
+    CREATE TABLE documents (
+        id INTEGER PRIMARY KEY AUTOINCREMENT,
+        digest TEXT NOT NULL UNIQUE,
+        bytes BLOB NOT NULL
+    ) STRICT;
+    CREATE TABLE needs (
+        document INTEGER NOT NULL,
+        component TEXT NOT NULL,
+        PRIMARY KEY (document, component)
+    ) STRICT, WITHOUT ROWID;
+    CREATE INDEX needed ON needs (component);
+    ALTER TABLE runs ADD COLUMN document INTEGER;
+    ALTER TABLE runs ADD COLUMN rest INTEGER;
+    ALTER TABLE runs ADD COLUMN rests_until INTEGER;
+    ALTER TABLE runs ADD COLUMN labels TEXT;
+    UPDATE runs SET document = 0;
+    CREATE INDEX runs_of_document ON runs (document);
+    CREATE INDEX ended_runs ON runs (namespace, finished_at) WHERE NOT open;
+    CREATE TABLE labels (
+        key TEXT NOT NULL,
+        value TEXT NOT NULL,
+        run INTEGER NOT NULL,
+        PRIMARY KEY (key, value, run)
+    ) STRICT, WITHOUT ROWID;";
+
 /// The hosts that share the writing connection: whoever else had a run is gone, as the file has one writer at a time.
 const HOSTS: &str = "CREATE TEMP TABLE hosts (host TEXT NOT NULL PRIMARY KEY, until INTEGER NOT NULL)";
 
@@ -114,6 +142,7 @@ pub(super) fn open_beside(path: &Path) -> Result<Connection, StoreError> {
         );
     }
     configure(&connection).map_err(failed)?;
+    connection.execute_batch(HOSTS).map_err(failed)?;
     Ok(connection)
 }
 
@@ -124,23 +153,30 @@ pub(super) fn open_reader(path: &Path) -> Result<Connection, StoreError> {
         0 => Err(StoreError::Foreign { path: path.into(), found: "it is empty".into() }),
         FORMAT => Ok(connection),
         older => {
-            let views = OLDER_VIEWS.iter().filter(|(since, _)| older < *since).map(|(_, view)| *view);
+            let views = OLDER_VIEWS.iter().filter(|(up_to, _)| older <= *up_to).map(|(_, view)| *view);
             connection.execute_batch(&views.collect::<String>()).map_err(|error| at(error, path))?;
             Ok(connection)
         }
     }
 }
 
-/// What readers find in place of what the format since which it is there has added.
-const OLDER_VIEWS: [(i64, &str); 2] = [
-    (2, "CREATE TEMP VIEW components AS SELECT NULL AS digest, NULL AS bytes WHERE FALSE;"),
+/// What readers of the formats up to each find in place of what later ones have.
+const OLDER_VIEWS: [(i64, &str); 3] = [
+    (1, "CREATE TEMP VIEW components AS SELECT NULL AS digest, NULL AS bytes WHERE FALSE;"),
     (
-        3,
-        "CREATE TEMP VIEW runs AS SELECT *, 1 AS epoch, NULL AS owner, iif(open, 0, NULL) AS wake_at, NULL AS key FROM main.runs;
+        2,
+        "CREATE TEMP VIEW leased AS SELECT *, 1 AS epoch, NULL AS owner, iif(open, 0, NULL) AS wake_at, NULL AS key FROM main.runs;
          CREATE TEMP VIEW journal AS SELECT *, NULL AS checksum FROM main.journal;
          CREATE TEMP VIEW letters AS SELECT NULL AS id, NULL AS run, NULL AS body, NULL AS reply WHERE FALSE;
          CREATE TEMP VIEW logs AS SELECT NULL AS run, NULL AS task, NULL AS attempt, NULL AS dispatch, NULL AS cut,
              NULL AS text WHERE FALSE;",
+    ),
+    (
+        3,
+        "CREATE TEMP VIEW IF NOT EXISTS leased AS SELECT * FROM main.runs;
+         CREATE TEMP VIEW runs AS SELECT *, NULL AS document, NULL AS rest, NULL AS rests_until, NULL AS labels FROM leased;
+         CREATE TEMP VIEW documents AS SELECT NULL AS id, NULL AS digest, NULL AS bytes WHERE FALSE;
+         CREATE TEMP VIEW labels AS SELECT NULL AS key, NULL AS value, NULL AS run WHERE FALSE;",
     ),
 ];
 

@@ -25,7 +25,7 @@ fn body(run: u64, first_seq: u64) -> Vec<u8> {
 
 fn status(next_seq: u64) -> RunStatus {
     let index = usize::try_from(next_seq % 10).unwrap();
-    RunStatus { phase: Phase::ALL[index], finished_at: None, open: index != 4 }
+    RunStatus { phase: Phase::ALL[index], finished_at: None, open: index != 4, rest: None }
 }
 
 /// Advances one run until killed, printing each sequence number that was acknowledged.

@@ -1,7 +1,7 @@
 //! Who may write to a run, and who is to go on with it.
 
 use super::{
-    super::{Claim, Wanted},
+    super::{Claim, Rest, Wanted},
     *,
 };
 
@@ -160,4 +160,43 @@ async fn a_run_that_has_ended_is_deleted_with_all_that_was_kept_of_it() {
         assert_eq!(seqs(store, "a").await, [0]);
     })
     .await;
+}
+
+/// R-H16: what rests is taken up when its clock runs out or somebody writes to it, not because its host is gone; and that host, if
+/// it comes back, changes nothing.
+#[tokio::test]
+async fn what_rests_is_nobodys_once_its_host_is_gone() {
+    let resting = |parked, until: Option<i64>| RunStatus {
+        rest: Some(Rest { parked, until: until.map(Timestamp) }),
+        ..RUNNING
+    };
+    for says_so in [false, true] {
+        on_each(async |store| {
+            let rows = [
+                ("busy", RUNNING),
+                ("parked", resting(true, None)),
+                ("asked", resting(true, None)),
+                ("later", resting(false, Some(7))),
+            ];
+            for (run, status) in rows {
+                let body: Arc<dyn Encode> = Arc::new(Vec::new());
+                store.put(head(run), status, record(0, 1, body)).await.unwrap();
+            }
+            store.heartbeat(&here(), Timestamp(if says_so { 0 } else { 3 })).await.unwrap();
+            store.post("asked", b"?".to_vec()).await.unwrap();
+            assert_eq!(store.get("parked").await.unwrap().unwrap().status, resting(true, None));
+
+            let claimed = store.claim(wanted("there", 5)).await.unwrap();
+            let mut claimed = names(&claimed);
+            claimed.sort_unstable();
+            assert_eq!(claimed, ["asked", "busy"]);
+            assert_eq!(store.claim(wanted("there", 6)).await.unwrap(), []);
+            assert_eq!(store.next_due(wanted("there", 6)).await.unwrap(), Some(Timestamp(7)));
+            let row = store.get("parked").await.unwrap().unwrap();
+            assert_eq!((row.owner, row.wake_at), (None, None));
+            assert!(matches!(append(store, "parked", 1, b"").await, Err(StoreError::Fenced { .. })));
+            assert_eq!(names(&store.claim(wanted("there", 7)).await.unwrap()), ["later"]);
+        })
+        .await;
+    }
 }

@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 
 use super::{
-    super::{AttemptLog, Claim, Filter, Reply, Wanted},
+    super::{AttemptLog, Claim, Component, Document, Filter, Reply, Rest, Wanted},
     *,
 };
 
@@ -22,7 +22,9 @@ enum Asked {
         phase: usize,
         finished: Option<i64>,
         open: bool,
+        rest: Option<Rest>,
     },
+    Component(usize),
     Load(usize),
     Get(usize),
     List {
@@ -73,11 +75,14 @@ fn asked() -> impl Strategy<Value = Asked> {
         0..Phase::ALL.len(),
         any::<Option<i64>>(),
         prop::bool::weighted(0.8),
+        prop::option::of((any::<bool>(), prop::option::of(0..9_i64))),
     );
     prop_oneof![
-        12 => append.prop_map(|(run, ahead, events, body, phase, finished, open)| {
-            Asked::Append { run, ahead, events, body, phase, finished, open }
+        12 => append.prop_map(|(run, ahead, events, body, phase, finished, open, rest)| {
+            let rest = rest.map(|(parked, until)| Rest { parked, until: until.map(Timestamp) });
+            Asked::Append { run, ahead, events, body, phase, finished, open, rest }
         }),
+        1 => (0..3_usize).prop_map(Asked::Component),
         2 => run.clone().prop_map(Asked::Load),
         2 => run.prop_map(Asked::Get),
         2 => (prop::option::of(0..Phase::ALL.len()), prop::option::of(0..6_u64), 0..6_usize)
@@ -131,14 +136,27 @@ fn wanted(host: usize, now: i64, limit: usize, except: Option<usize>) -> Wanted 
     Wanted { host: HOSTS[host].into(), now: Timestamp(now), limit, except }
 }
 
+/// Of the runs two speak of one document, one of another with a component of the first, and one of none.
+fn document(run: usize) -> Option<Arc<Document>> {
+    let names = [Some([0, 1]), Some([0, 1]), Some([1, 2]), None][run]?;
+    let component =
+        |name: usize| Component { digest: name.to_string().into(), bytes: [7; 3].as_slice().into() };
+    let digest = format!("{names:?}");
+    let bytes = digest.clone().into_bytes().into();
+    let components = names.map(component).to_vec();
+    Some(Arc::new(Document { digest: digest.into(), bytes, components }))
+}
+
 async fn answered(store: &dyn Store, leases: &mut Leases, asked: &Asked) -> String {
     match asked {
-        Asked::Append { run, ahead, events, body, phase, finished, open } => {
+        Asked::Component(number) => format!("{:?}", store.component(&number.to_string()).await),
+        Asked::Append { run, ahead, events, body, phase, finished, open, rest } => {
             let seq = store.get(RUNS[*run]).await.unwrap().map_or(0, |row| row.seq);
             let finished_at = finished.map(Timestamp);
-            let status = RunStatus { phase: Phase::ALL[*phase], finished_at, open: *open };
+            let status = RunStatus { phase: Phase::ALL[*phase], finished_at, open: *open, rest: *rest };
             let body: Arc<dyn Encode> = Arc::new(body.clone());
             let record = record(seq.saturating_add_signed(*ahead), *events, body);
+            let record = Record { document: document(*run), ..record };
             format!("{:?}", store.append(&lease(leases, *run), status, record, Vec::new()).await)
         }
         Asked::Load(run) => format!("{:?}", store.load(RUNS[*run]).await),

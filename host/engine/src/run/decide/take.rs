@@ -4,9 +4,8 @@ use std::sync::Arc;
 
 use super::Decider;
 use crate::{
-    event::{Event, Input, Rerun, Submitted, TaskId},
+    event::{Basis, Event, Input, Rerun, Submitted, TaskId},
     phase::Phase,
-    problem::Noted,
     run::{Submission, state::TaskIndex},
     time::Timestamp,
     value::Map,
@@ -17,16 +16,18 @@ impl Decider<'_> {
     pub(in crate::run) fn submit(&mut self, submission: Submission, rerun: Option<Arc<Rerun>>) {
         let Submission { run_id, parameters, facts, secrets } = submission;
         let plan = self.plan();
+        let Basis { document, executors, warnings } = Basis::of(plan);
         let submitted = Submitted {
             run_id,
-            document: plan.document.clone(),
+            document,
             parameters,
             facts,
-            executors: plan.executors.clone(),
+            executors,
             secrets,
             rerun,
-            warnings: plan.warnings.iter().map(Noted::from).collect(),
+            warnings,
             defaults: Map::new(),
+            basis: None,
         };
         self.emit(Event::Submitted(Box::new(submitted)));
         self.emit(Event::RunPhase(Phase::Created));

@@ -38,6 +38,13 @@ impl State {
         self.agenda.waits.next()
     }
 
+    /// When the last delay or `maxRuntime` that runs now is over: these are lengths of time, whereas the other waits are for
+    /// instants.
+    #[must_use]
+    pub fn lengths_end(&self) -> Option<Timestamp> {
+        self.agenda.waits.lengths_end()
+    }
+
     /// How many slots the run could use now; lending it more is no fault.
     #[must_use]
     pub fn wanted_slots(&self) -> u32 {

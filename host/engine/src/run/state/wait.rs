@@ -57,6 +57,12 @@ impl Waits {
         self.0.first().map(|wait| wait.at)
     }
 
+    /// When the last one is over that is for a length of time.
+    pub(super) fn lengths_end(&self) -> Option<Timestamp> {
+        let is_length = |wait: &&Wait| matches!(wait.kind, WaitKind::MaxRuntime | WaitKind::RetryWake);
+        self.0.iter().rev().find(is_length).map(|wait| wait.at)
+    }
+
     /// Takes the next wait if it is due at `now`.
     pub(super) fn pop_due(&mut self, now: Timestamp) -> Option<Wait> {
         let first = self.0.first().copied().filter(|wait| wait.at <= now)?;
@@ -90,6 +96,7 @@ mod tests {
         waits.insert(Wait { at: Timestamp(9), kind: WaitKind::RetryWake, task: TaskIndex::of(7) });
         assert_eq!(waits.next(), Some(Timestamp(9)));
         assert_eq!(waits.pop_due(Timestamp(8)), None);
+        assert_eq!(waits.lengths_end(), Some(Timestamp(10)));
         let order: Vec<u32> =
             std::iter::from_fn(|| waits.pop_due(Timestamp(10))).map(|w| TaskId::from(w.task).0).collect();
         assert_eq!(order, [7, 0, 5, 1, 9, 3, 4, 1, 1]);

@@ -1,0 +1,112 @@
+//! What `serve` prints: lines for people on stderr, or objects for programs on stdout.
+
+use std::{path::Path, time::Duration};
+
+use phasm::{Became, Host, Tiding, engine::time::Timestamp, store::Postgres};
+use serde_json::{Value, json};
+
+use super::super::{
+    kept,
+    screen::{Gone, Screen},
+    signals::Told,
+    text,
+};
+
+/// Where it is told what becomes of runs.
+pub(super) struct Telling {
+    pub(super) screen: Screen,
+    pub(super) as_json: bool,
+}
+
+impl Telling {
+    /// Says what is served.
+    pub(super) fn begin(&self, host: &Host, store: &Path) {
+        let store = kept::url(store).map_or_else(|| store.display().to_string(), Postgres::shown);
+        let plugins = host.plugins().map(phasm::plugins::Plugins::names).unwrap_or_default();
+        if self.as_json {
+            let plugins: Vec<_> = plugins.iter().map(AsRef::as_ref).collect::<Vec<&str>>();
+            let begun = json!({ "type": "serving", "store": store, "host": host.id().as_str(), "slots": host.slots(),
+                "plugins": plugins });
+            let _gone = self.print(&begun);
+            return;
+        }
+        let plugins =
+            if plugins.is_empty() { "none but those of its runs".to_owned() } else { plugins.join(", ") };
+        self.screen.err(&format!(
+            "serving {}\n  host {}, {} slots; plugins: {}\n",
+            text::bold(text::clean(&store)),
+            host.id(),
+            host.slots(),
+            text::clean(&plugins)
+        ));
+    }
+
+    /// Says what became of a run.
+    ///
+    /// # Errors
+    /// When nobody reads stdout any more.
+    pub(super) fn tell(&self, tiding: &Tiding) -> Result<(), Gone> {
+        let Tiding { head, what } = tiding;
+        if self.as_json {
+            let (kind, more) = described(what);
+            let mut object = json!({ "type": kind, "runID": &*head.run_id, "workflow": &*head.workflow,
+                "namespace": &*head.namespace });
+            if let (Some(object), Value::Object(more)) = (object.as_object_mut(), more) {
+                object.extend(more);
+            }
+            return self.print(&object);
+        }
+        let (id, workflow) = (text::dim(text::clean(&head.run_id)), text::bold(text::clean(&head.workflow)));
+        self.screen.err(&format!("{id} {workflow} {}\n", line(what)));
+        Ok(())
+    }
+
+    /// Says that so many lines are missing here.
+    ///
+    /// # Errors
+    /// When nobody reads stdout any more.
+    pub(super) fn left_out(&self, count: u64) -> Result<(), Gone> {
+        if self.as_json {
+            return self.print(&json!({ "type": "left-out", "count": count }));
+        }
+        self.screen.err(&format!("… {count} lines were left out\n"));
+        Ok(())
+    }
+
+    /// Says that it ends.
+    pub(super) fn end(&self, told: Told, grace: Duration) {
+        let grace = text::elapsed(grace.as_millis().try_into().unwrap_or(u64::MAX));
+        let more = match told {
+            Told::Interrupt => String::new(),
+            Told::Terminate => format!("; what is executed has {grace} to end, once more exits at once"),
+        };
+        self.screen.err(&format!("{}: runs stay open{more}\n", told.word()));
+    }
+
+    fn print(&self, object: &Value) -> Result<(), Gone> {
+        self.screen.out(&(text::json(&object.to_string()).into_owned() + "\n"))
+    }
+}
+
+fn described(what: &Became) -> (&'static str, Value) {
+    match what {
+        Became::Driven => ("driven", json!({})),
+        Became::GivenBack(due) => ("given-back", json!({ "due": due.map(Timestamp::to_rfc3339) })),
+        Became::Ended(phase) => ("ended", json!({ "phase": phase.as_str() })),
+        Became::PassedOver(why) => ("passed-over", json!({ "why": why })),
+        Became::Stopped(why) => ("stopped", json!({ "why": why })),
+    }
+}
+
+fn line(what: &Became) -> String {
+    match what {
+        Became::Driven => "is driven here".to_owned(),
+        Became::GivenBack(Some(due)) => format!("waits until {}, or until it is asked", due.to_rfc3339()),
+        Became::GivenBack(None) => "waits until it is asked".to_owned(),
+        Became::Ended(phase) => text::phase(*phase),
+        Became::PassedOver(why) => {
+            format!("{} {}", text::doubtful("is left to other hosts:"), text::clean(why))
+        }
+        Became::Stopped(why) => format!("{} {}", text::bad("stopped here:"), text::clean(why)),
+    }
+}

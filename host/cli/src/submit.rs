@@ -1,0 +1,136 @@
+//! `phasm submit`: puts a run into a store, for a host that serves it.
+
+use std::{path::Path, sync::Arc};
+
+use clap::Args;
+#[cfg(unix)]
+use phasm::ring::Ring;
+use phasm::{
+    SubmitError,
+    store::{Postgres, Sqlite, Store, StoreError},
+};
+use serde::Serialize;
+
+use super::{
+    drive::{self, unusable},
+    exit::Exit,
+    failure::Failure,
+    hint::Way,
+    kept,
+    places::Places,
+    problems,
+    screen::Screen,
+    stored::StoreArgument,
+    submission::{Checked, Read, Submission},
+};
+
+/// Puts a run into a store without driving it, and prints its id.
+///
+/// The document and the parameters are checked as `run` does. Once the id is printed the run is durable, and due for any
+/// `phasm serve` of the store, also one that is started later. The exit status is 0, or 2 for problems in the document or the
+/// call.
+#[derive(Args, Debug)]
+#[command(after_help = "Examples:\n  phasm submit greet.yaml -p name=Ada --store runs.db\n  \
+                        phasm submit nightly.yaml --key nightly-2026-11-22 --store postgres://phasm@db/phasm")]
+pub(super) struct SubmitArguments {
+    #[command(flatten)]
+    submission: Submission,
+
+    #[command(flatten)]
+    store: StoreArgument,
+
+    #[command(flatten)]
+    places: Places,
+
+    /// What you call this submission: of several with one key in a namespace there is one run, and its id is printed.
+    #[arg(long, value_name = "KEY")]
+    key: Option<String>,
+
+    /// Print one JSON object to stdout.
+    #[arg(long)]
+    json: bool,
+}
+
+/// What was submitted, for programs.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Submitted<'r> {
+    #[serde(rename = "runID")]
+    run_id: &'r str,
+    workflow: &'r str,
+    /// False if there was a run with that key.
+    is_new: bool,
+}
+
+/// Submits a run.
+pub(super) fn submit(arguments: &SubmitArguments, screen: &Screen) -> Result<Exit, Failure> {
+    let SubmitArguments { submission, store, places, json, .. } = arguments;
+    let path = store.named()?;
+    let read = submission.read(places, screen, *json)?;
+    drive::runtime()?.block_on(keep(arguments, read, &path, screen))?;
+    Ok(Exit::Done)
+}
+
+async fn keep(
+    arguments: &SubmitArguments,
+    read: Read<'_>,
+    path: &Path,
+    screen: &Screen,
+) -> Result<(), Failure> {
+    let checked = read.check(&arguments.places).await?;
+    let key = arguments.key.as_deref();
+    let (checked, submitted, is_held) = enqueue(checked, path, key).await?;
+    let (run_id, is_new) = match submitted {
+        Ok(run_id) => (run_id, true),
+        Err(SubmitError::Store(StoreError::Exists { run_id })) => (run_id, false),
+        Err(error) => return Err(checked.refused(error)),
+    };
+    let said = if arguments.json {
+        problems::json(screen, &Submitted { run_id: &run_id, workflow: &checked.plan.name, is_new })
+    } else {
+        format!("{run_id}\n")
+    };
+    // It is submitted, whether somebody reads that or not.
+    let _gone = screen.out(&said);
+    if !is_new {
+        screen.err("a run with this key had been submitted before; nothing was changed\n");
+    }
+    if !is_held && kept::url(path).is_none() {
+        let serve = Way::to(path).with(&arguments.places).command(&["serve"]);
+        screen.err(&format!("nobody serves the store now; go on with: {serve}\n"));
+    }
+    Ok(())
+}
+
+/// What came of submitting, and whether another process holds the file.
+async fn enqueue<'a>(
+    mut checked: Checked<'a>,
+    path: &Path,
+    key: Option<&str>,
+) -> Result<(Checked<'a>, Result<Arc<str>, SubmitError>, bool), Failure> {
+    let store: Arc<dyn Store> = match kept::url(path) {
+        Some(url) => Arc::new(Postgres::open(url).map_err(unusable)?),
+        None => match Sqlite::open(path) {
+            Ok(store) => Arc::new(store),
+            Err(StoreError::Locked { .. }) => {
+                let Checked { prepared, plan, given, .. } = &checked;
+                let submitted = prepared.host.enqueue_beside(path, plan, given, key).await;
+                tell(path).await;
+                return Ok((checked, submitted, true));
+            }
+            Err(error) => return Err(unusable(error)),
+        },
+    };
+    checked.prepared = checked.prepared.within(store);
+    let submitted = checked.prepared.host.enqueue(&checked.plan, &checked.given, key).await;
+    Ok((checked, submitted, false))
+}
+
+/// Has whoever holds the file look for what is due.
+async fn tell(file: &Path) {
+    #[cfg(unix)]
+    if let Some(ring) = Ring::at(file).await {
+        // If it is gone meanwhile, the run waits for the next one.
+        drop(ring.submitted().await);
+    }
+}

@@ -1,0 +1,145 @@
+//! Hosts that serve a store, and runs that are submitted to them.
+
+use std::process::Stdio;
+
+use rustix::process::Signal;
+
+use crate::{
+    bench::{Bench, Ran},
+    crash::Running,
+    database::server,
+    stored::approval,
+};
+
+const SERVE: [&str; 3] = ["serve", "--store", "runs.db"];
+
+fn submit(bench: &Bench, arguments: &[&str]) -> String {
+    let submitted = bench.phasm(&[&["submit", "--store", "runs.db"], arguments].concat());
+    assert_eq!(submitted.status, 0, "{submitted:?}");
+    submitted.stdout.trim().to_owned()
+}
+
+fn state(bench: &Bench, run: &str) -> String {
+    let view = bench.phasm(&["get", run, "--store", "runs.db", "--json"]).json();
+    view.get("phase").unwrap().as_str().unwrap().to_owned()
+}
+
+/// R-L16, R-L17: what is submitted is driven, before a host is there and while one is.
+#[test]
+fn what_is_submitted_is_driven_by_whoever_serves() {
+    let bench = Bench::new();
+    bench.task("nap.yaml", "nap", "");
+    let early = bench.phasm(&["submit", "nap.yaml", "--store", "runs.db"]);
+    assert_eq!(early.status, 0, "{early:?}");
+    let early_id = early.stdout.trim();
+    assert!(early.stderr.contains("nobody serves the store now; go on with: "), "{early:?}");
+    assert_eq!(state(&bench, early_id), "Created");
+
+    let mut host = Running::start(&bench, &SERVE);
+    host.until(&["serving runs.db", "slots; plugins: assert, code", &format!("{early_id} w Succeeded")]);
+    let late = submit(&bench, &["nap.yaml"]);
+    host.until(&[&format!("{late} w is driven here"), &format!("{late} w Succeeded")]);
+    assert_eq!(state(&bench, &late), "Succeeded");
+    host.signal(Signal::TERM);
+    let ended = host.end();
+    assert_eq!((ended.status, ended.stdout.as_str()), (143, ""), "{ended:?}");
+    assert!(ended.stderr.contains("terminated: runs stay open"), "{ended:?}");
+    assert!(ended.stderr.contains("serve --store runs.db\n"), "{ended:?}");
+}
+
+/// R-L17: the document and the parameters are checked before anything is stored; a submission is known by its key.
+#[test]
+fn a_submission_is_checked_and_known_by_its_key() {
+    let bench = Bench::new();
+    bench.task("nap.yaml", "nap", "");
+    bench.task("gone.yaml", "gone", "");
+    let refused = bench.phasm(&["submit", "gone.yaml", "--store", "runs.db"]);
+    assert_eq!((refused.status, bench.path("runs.db").exists()), (2, false), "{refused:?}");
+    let first = submit(&bench, &["nap.yaml", "--key", "nightly", "-p", "code=1"]);
+    let again = bench.phasm(&["submit", "nap.yaml", "--key", "nightly", "--store", "runs.db", "--json"]);
+    assert_eq!((again.status, again.json()["runID"].as_str()), (0, Some(&*first)), "{again:?}");
+    assert_eq!(again.json()["isNew"], false);
+    let mut host = Running::start(&bench, &SERVE);
+    host.until(&["Succeeded"]);
+    let held = bench.phasm(&["submit", "nap.yaml", "--key", "nightly", "--store", "runs.db"]);
+    assert_eq!(held.stdout.trim(), first, "{held:?}");
+    let other = submit(&bench, &["nap.yaml", "--key", "other"]);
+    assert_ne!(other, first);
+    host.until(&[&format!("{other} w Succeeded")]);
+    host.signal(Signal::INT);
+    assert_eq!(host.end().status, 130);
+    let all = bench.phasm(&["list", "--store", "runs.db", "--json"]).json();
+    assert_eq!(all.as_array().unwrap().len(), 2, "{all}");
+}
+
+/// R-L16: what a run needs and is not here is said once, and the run is left as it is.
+#[test]
+fn a_run_that_cannot_be_driven_here_is_passed_over() {
+    let bench = Bench::new();
+    bench.task("linger.yaml", "linger", "");
+    bench.write("on.toml", "[grants.linger]\nenv = { GO = \"on\" }\n");
+    let run = submit(&bench, &["linger.yaml", "--config", "on.toml"]);
+    let mut host = Running::start(&bench, &SERVE);
+    host.until(&[&format!("{run} w is left to other hosts: "), "GO"]);
+    bench.task("nap.yaml", "nap", "");
+    let other = submit(&bench, &["nap.yaml"]);
+    host.until(&[&format!("{other} w Succeeded")]);
+    host.signal(Signal::TERM);
+    let ended = host.end();
+    assert_eq!(ended.stderr.matches("is left to other hosts").count(), 1, "{ended:?}");
+    let mut host = Running::start(&bench, &[&SERVE[..], &["--config", "on.toml"]].concat());
+    host.until(&[&format!("{run} w Succeeded")]);
+}
+
+/// R-L16: attempts may end within the grace, runs stay open, and objects tell what became of them.
+#[test]
+fn a_host_that_is_told_to_end_leaves_runs_open() {
+    let bench = Bench::new();
+    bench.task("linger.yaml", "linger", "");
+    approval(&bench, "1h");
+    let lingers = submit(&bench, &["linger.yaml"]);
+    let waits = submit(&bench, &["release.yaml"]);
+    let mut host = bench.command(&[&SERVE[..], &["--json", "--grace", "0s"]].concat());
+    let mut host = host.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let mut lines = std::io::BufRead::lines(std::io::BufReader::new(host.stdout.take().unwrap()))
+        .map(|line| serde_json::from_str::<serde_json::Value>(&line.unwrap()).unwrap());
+    let serving = lines.next().unwrap();
+    assert_eq!((&serving["type"], &serving["slots"]), (&"serving".into(), &2048.into()), "{serving}");
+    // Who only waits for a person is given back, which is the last that happens.
+    let given_back = lines.by_ref().find(|line| line["type"] == "given-back").unwrap();
+    assert_eq!(given_back["runID"], *waits, "{given_back}");
+    rustix::process::kill_process(rustix::process::Pid::from_child(&host), Signal::TERM).unwrap();
+    drop(lines);
+    let ended = Ran::from(host.wait_with_output().unwrap());
+    assert_eq!(ended.status, 143, "{ended:?}");
+    assert_eq!((state(&bench, &lingers), state(&bench, &waits)), ("Running".into(), "Running".into()));
+    let on = "[grants.linger]\nenv = { GO = \"on\" }\n";
+    bench.write("on.toml", on);
+    let mut host = Running::start(&bench, &[&SERVE[..], &["--config", "on.toml"]].concat());
+    host.until(&[&format!("{lingers} w Succeeded")]);
+}
+
+/// R-L16, R-H10: two hosts of a database drive what is submitted to it, each run once.
+#[test]
+fn hosts_of_a_database_share_its_runs() {
+    let Some(server) = server::server() else { return };
+    let bench = Bench::new();
+    bench.task("nap.yaml", "nap", "");
+    let url = server.url("served");
+    let serve = ["serve", "--store", &url];
+    let mut hosts = [Running::start(&bench, &serve), Running::start(&bench, &serve)];
+    hosts.iter_mut().for_each(|host| host.until(&["slots; plugins: "]));
+    for _ in 0..10 {
+        let submitted = bench.phasm(&["submit", "nap.yaml", "--store", &url]);
+        assert_eq!(submitted.status, 0, "{submitted:?}");
+    }
+    let open = || server.psql("SELECT count(*) FROM served.runs WHERE open");
+    while open() != "0" {}
+    hosts.iter().for_each(|host| host.signal(Signal::TERM));
+    let said: String = hosts.map(|host| host.end().stderr).concat();
+    assert_eq!(
+        (said.matches("is driven here").count(), said.matches("Succeeded").count()),
+        (10, 10),
+        "{said}"
+    );
+}

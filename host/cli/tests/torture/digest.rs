@@ -1,0 +1,145 @@
+//! What a run came to: all that must be as it is when nothing disturbs it, and what a journal says of time.
+
+use std::{collections::BTreeMap, fmt::Write as _, sync::Arc};
+
+use phasm::{
+    RunView,
+    engine::time::Timestamp,
+    journal,
+    store::{Filter, ReadStore, RunRow},
+};
+use serde_json::Value;
+
+/// A run that is read back.
+pub(crate) struct Digest {
+    pub(crate) row: RunRow,
+    /// Phases, codes, outputs, and how many ends of each kind were recorded, by task.
+    pub(crate) text: String,
+    /// Tasks that wait for an answer.
+    pub(crate) asks: Vec<String>,
+}
+
+/// What is counted: decisions and ends. That an attempt was started may be recorded again.
+const COUNTED: [&str; 9] = [
+    "task.attempt.done",
+    "task.attempt.failed",
+    "task.done",
+    "task.failed",
+    "task.retry.scheduled",
+    "task.resumed",
+    "task.timeout",
+    "hook.fired",
+    "scope.opened",
+];
+
+pub(crate) async fn all(store: &dyn ReadStore) -> Result<Vec<Digest>, String> {
+    let rows = store.list(Filter::default(), usize::MAX).await.map_err(|error| error.to_string())?;
+    let mut all = Vec::new();
+    for row in rows {
+        all.push(of(store, row).await?);
+    }
+    Ok(all)
+}
+
+async fn of(store: &dyn ReadStore, row: RunRow) -> Result<Digest, String> {
+    let id = Arc::clone(&row.head.run_id);
+    let failed = |error: &dyn std::fmt::Display| format!("run {id}: {error}");
+    let records = store.load(&id).await.map_err(|error| failed(&error))?;
+    let mut events = Vec::new();
+    let run = journal::replay(&id, &records, |run, seq, time, happened| {
+        events.extend(journal::render(run, seq, time, happened));
+    });
+    let run = run.map_err(|error| failed(&error))?;
+    let view = RunView::of(&run);
+    let counts = counts(&events);
+    times(&events, &view).map_err(|error| failed(&error))?;
+    let mut text = format!("{} {:?} {}\n", view.phase, view.message, json(&view.outputs));
+    for task in view.tasks.iter().chain(view.hooks.iter().map(|hook| &hook.task)) {
+        let path = format!("{}/{}", task.scope, task.task_name);
+        let (phase, code, outputs) = (task.phase, json(&task.code), json(&task.outputs));
+        let reason = json(&task.reason);
+        writeln!(text, "{path} {phase} {reason} {code} {outputs} retries {}", task.retries).unwrap();
+    }
+    for (what, count) in counts {
+        writeln!(text, "{what} {count}").unwrap();
+    }
+    let asks = view.tasks.iter().filter(|task| task.phase == phasm::Phase::Suspended);
+    let asks = asks.map(|task| task.task_name.to_string()).collect();
+    Ok(Digest { row, text, asks })
+}
+
+fn json(value: &impl serde::Serialize) -> String {
+    serde_json::to_string(value).unwrap()
+}
+
+fn path(event: &Value) -> String {
+    let text = |name: &str| event.get(name).and_then(Value::as_str).unwrap_or_default();
+    format!("{}/{}", text("scope"), text("taskName"))
+}
+
+fn counts(events: &[Value]) -> BTreeMap<String, u32> {
+    let mut counts = BTreeMap::new();
+    for event in events {
+        let kind = event.get("type").and_then(Value::as_str).unwrap_or_default();
+        if COUNTED.contains(&kind) {
+            *counts.entry(format!("{kind} {}", path(event))).or_default() += 1;
+        }
+    }
+    counts
+}
+
+fn time(value: Option<&Value>) -> Option<Timestamp> {
+    Timestamp::from_rfc3339(value?.as_str()?)
+}
+
+/// Time goes on; a delay is as long as it was to be; no clock expires before its time, and none is moved.
+fn times(events: &[Value], view: &RunView) -> Result<(), String> {
+    let mut last = Timestamp(0);
+    let mut wakes = BTreeMap::new();
+    for event in events {
+        let now = time(event.get("time")).ok_or("an event without a time")?;
+        if now < last {
+            return Err(format!("time goes back: {event}"));
+        }
+        last = now;
+        delays(event, now, &mut wakes)?;
+    }
+    view.tasks.iter().try_for_each(deadline)
+}
+
+/// `wakes` says when the next attempt of each task may begin.
+fn delays(event: &Value, now: Timestamp, wakes: &mut BTreeMap<String, Timestamp>) -> Result<(), String> {
+    let field = |name: &str| event.get("data").and_then(|data| data.get(name));
+    match event.get("type").and_then(Value::as_str) {
+        Some("task.retry.scheduled") => {
+            let delay = field("delayMs").and_then(Value::as_u64).unwrap_or(0);
+            let wake = time(field("wakeAt")).unwrap_or(now);
+            wakes.insert(path(event), wake);
+            if wake < now.after(delay) { Err(format!("a delay is short: {event}")) } else { Ok(()) }
+        }
+        Some("task.attempt.started") if wakes.get(&path(event)).is_some_and(|wake| now < *wake) => {
+            Err(format!("before its delay was over: {event}"))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// The clocks of the workloads, which are known by their tasks' names.
+fn deadline(task: &phasm::TaskView) -> Result<(), String> {
+    let length = match task.task_name.as_ref() {
+        "late" => 700,
+        "closed" => 900,
+        "ask" => 3_600_000,
+        _ => return Ok(()),
+    };
+    let at = |text: Option<&str>| text.and_then(Timestamp::from_rfc3339);
+    let Some(deadline) = at(task.deadline_at.as_deref()) else { return Ok(()) };
+    // It is counted from the dispatch, a moment after the task was created and at the latest when it started.
+    let (created, started) = (at(Some(&task.created_at)), at(task.started_at.as_deref()));
+    if created.is_some_and(|created| deadline < created.after(length))
+        || started.is_some_and(|started| deadline > started.after(length))
+    {
+        return Err(format!("{}: its clock was moved: {}", task.task_name, json(task)));
+    }
+    Ok(())
+}

@@ -1,0 +1,149 @@
+//! Plans by what their runs have in common, so that many runs of one document share one plan, and their store keeps it once.
+
+use std::{
+    collections::{HashMap, VecDeque},
+    sync::{Arc, Mutex, MutexGuard, PoisonError, Weak},
+};
+
+use phasm_engine::{event::Basis, plan::Plan};
+use phasm_sandbox::Digest;
+
+use crate::store::{Component, Document};
+
+/// Plans that nobody uses just now are kept up to this number, and as long as their documents take together
+const RECENT: usize = 32;
+/// up to this many bytes.
+const RECENT_BYTES: usize = 8 << 20;
+
+/// The plans in use, and those that were last.
+#[derive(Default)]
+pub(crate) struct Plans(Mutex<KnownPlans>);
+
+#[derive(Default)]
+struct KnownPlans {
+    /// By address, which is another plan's only once this one is forgotten here.
+    documents: HashMap<usize, (Weak<Plan>, Arc<Document>)>,
+    /// By the digest of what they were made of.
+    plans: HashMap<Arc<str>, Weak<Plan>>,
+    recent: VecDeque<(Arc<str>, usize, Arc<Plan>)>,
+    /// At this size those that are gone are forgotten.
+    sweep_at: usize,
+}
+
+impl Plans {
+    /// What a store keeps of the plan; `components` are asked for the first time.
+    pub(crate) fn document(
+        &self,
+        plan: &Arc<Plan>,
+        components: impl FnOnce() -> Vec<Component>,
+    ) -> Arc<Document> {
+        let address = Arc::as_ptr(plan).addr();
+        if let Some((_, document)) = self.known().documents.get(&address) {
+            return Arc::clone(document);
+        }
+        // A plan is made of what was read from text, or could have been: this cannot fail.
+        let bytes = serde_json::to_vec(&Basis::of(plan)).unwrap_or_default();
+        let digest = Digest::of(&bytes).to_string().into();
+        let document = Arc::new(Document { digest, bytes: bytes.into(), components: components() });
+        let mut known = self.known();
+        known.documents.insert(address, (Arc::downgrade(plan), Arc::clone(&document)));
+        known.sweep();
+        document
+    }
+
+    /// A plan that is known for the same document, or else this one from now on.
+    pub(crate) fn share(&self, document: &Document, plan: &Arc<Plan>) -> Arc<Plan> {
+        let mut known = self.known();
+        let shared = known.plans.get(&document.digest).and_then(Weak::upgrade);
+        let shared = shared.unwrap_or_else(|| Arc::clone(plan));
+        known.plans.insert(Arc::clone(&document.digest), Arc::downgrade(&shared));
+        known.touch(document, &shared);
+        known.sweep();
+        shared
+    }
+
+    /// The plan of what has that digest, if it is known.
+    pub(crate) fn find(&self, digest: &str) -> Option<Arc<Plan>> {
+        self.known().plans.get(digest).and_then(Weak::upgrade)
+    }
+
+    fn known(&self) -> MutexGuard<'_, KnownPlans> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl KnownPlans {
+    fn touch(&mut self, document: &Document, plan: &Arc<Plan>) {
+        if self.recent.back().is_some_and(|(digest, ..)| *digest == document.digest) {
+            return;
+        }
+        self.recent.retain(|(digest, ..)| *digest != document.digest);
+        self.recent.push_back((Arc::clone(&document.digest), document.bytes.len(), Arc::clone(plan)));
+        let too_much = |recent: &VecDeque<(Arc<str>, usize, Arc<Plan>)>| {
+            let bytes: usize = recent.iter().map(|(_, bytes, _)| bytes).sum();
+            recent.len() > RECENT || (recent.len() > 1 && bytes > RECENT_BYTES)
+        };
+        while too_much(&self.recent) {
+            self.recent.pop_front();
+        }
+    }
+
+    /// Each is looked at so often as their number doubles, which is twice on average.
+    fn sweep(&mut self) {
+        if self.documents.len() + self.plans.len() > self.sweep_at {
+            self.documents.retain(|_, (plan, _)| plan.strong_count() > 0);
+            self.plans.retain(|_, plan| plan.strong_count() > 0);
+            self.sweep_at = ((self.documents.len() + self.plans.len()) * 2).max(64);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use phasm_engine::{
+        plan::{Draft, Executors},
+        tree::Tree,
+        value::Value,
+    };
+
+    use super::*;
+
+    fn plan(name: &str) -> Arc<Plan> {
+        let text = format!(
+            r#"{{"apiVersion": "aether/v1", "kind": "Workflow", "metadata": {{"name": "{name}"}}, "spec": {{
+                "entrypoint": "main", "templates": [{{"task": {{"name": "main", "executor": {{"type": "echo"}}}}}}]}}}}"#
+        );
+        let draft = Draft::read(&Tree::from(&Value::from_json(&text).unwrap()));
+        Arc::new(draft.plan(&Executors::any(), &Value::Null).unwrap())
+    }
+
+    /// Equal documents have one digest and share one plan, whoever planned them; others do not.
+    #[test]
+    fn plans_of_one_document_are_one() {
+        let plans = Plans::default();
+        let [one, again, other] = ["a", "a", "b"].map(plan);
+        let documents = [&one, &again, &other].map(|plan| plans.document(plan, Vec::new));
+        assert_eq!(documents[0], documents[1]);
+        assert_ne!(documents[0].digest, documents[2].digest);
+        assert!(plans.find(&documents[0].digest).is_none());
+        let shared = plans.share(&documents[0], &one);
+        assert!(Arc::ptr_eq(&plans.share(&documents[1], &again), &shared));
+        assert!(Arc::ptr_eq(&plans.share(&documents[2], &other), &other));
+        assert!(Arc::ptr_eq(&plans.find(&documents[0].digest).unwrap(), &one));
+    }
+
+    #[test]
+    fn plans_that_nobody_uses_are_forgotten_but_the_last() {
+        let plans = Plans::default();
+        let mut digests = Vec::new();
+        for number in 0..RECENT * 4 {
+            let plan = plan(&format!("w{number}"));
+            let document = plans.document(&plan, Vec::new);
+            plans.share(&document, &plan);
+            digests.push(Arc::clone(&document.digest));
+        }
+        let found = digests.iter().filter(|digest| plans.find(digest).is_some()).count();
+        assert_eq!(found, RECENT);
+        assert!(plans.known().documents.len() < RECENT * 4);
+    }
+}
