@@ -71,14 +71,14 @@ struct Batch {
     commands: Vec<Command>,
     /// Until when it may wait, as nothing but starts of attempts are in it.
     held: Option<Millis>,
-    /// Who wants to see the run once the batch is durable.
-    looks: Vec<Look>,
     /// Slots that came back, less those that were taken.
     slots: i64,
     /// What attempts wrote that are over.
     logs: Vec<AttemptLog>,
     /// Replies to give once the batch is durable.
     replies: Vec<Replying>,
+    /// Who wants to see the run: as it is once the batch is durable.
+    looks: Vec<Look>,
     /// Replies to letters, which become durable with the batch.
     letters: Vec<Reply>,
 }
@@ -171,9 +171,7 @@ impl Driver {
             reply(failed.as_ref());
         }
         result?;
-        for look in self.batch.looks.drain(..) {
-            look(&self.run);
-        }
+        self.batch.looks.drain(..).for_each(|look| look(&self.run));
         self.carry_out();
         Ok(())
     }

@@ -235,7 +235,10 @@ impl Host {
     /// Drives a new run from its first step.
     async fn launch(&self, entry: &Arc<Entry>, run: Run, step: Step) -> Result<RunHandle, StoreError> {
         let lease = self.first_lease(&run, None);
-        self.shared.drive(entry, run, step, lease, Vec::new()).await
+        let (shared, entry) = (Arc::clone(&self.shared), Arc::clone(entry));
+        // Whoever submits may leave: what is stored is driven.
+        let driven = async move { shared.drive(&entry, run, step, lease, Vec::new()).await };
+        self.shared.control.spawn(driven).await.unwrap_or(Err(StoreError::Stopped))
     }
 
     fn first_lease(&self, run: &Run, key: Option<Arc<str>>) -> Lease {

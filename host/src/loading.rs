@@ -25,7 +25,7 @@ use crate::{
 
 impl Shared {
     /// Has messages reach a run, which is loaded and driven on if it is not yet; then they reach it before anything is
-    /// begun.
+    /// begun. It is done whether this is waited for or not.
     ///
     /// # Errors
     /// [`RecoverError`] when it cannot be driven on here; nothing is recorded then.
@@ -34,7 +34,17 @@ impl Shared {
         run_id: &str,
         messages: Vec<Message>,
     ) -> Result<RunHandle, RecoverError> {
-        let entry = self.registry.entry(&Arc::from(run_id));
+        let (shared, run_id) = (Arc::clone(self), Arc::from(run_id));
+        let reached = self.control.spawn(async move { shared.reach_alone(run_id, messages).await });
+        reached.await.unwrap_or(Err(RecoverError::Store(StoreError::Stopped)))
+    }
+
+    async fn reach_alone(
+        self: &Arc<Self>,
+        run_id: Arc<str>,
+        messages: Vec<Message>,
+    ) -> Result<RunHandle, RecoverError> {
+        let entry = self.registry.entry(&run_id);
         let _alone = entry.turning.lock().await;
         let unheard: Vec<_> = messages.into_iter().filter_map(|message| entry.tell(message).err()).collect();
         if unheard.is_empty() && entry.is_loaded() {
@@ -45,10 +55,10 @@ impl Shared {
         let anyway = unheard.iter().any(cancels);
         let run = self.replay_here(&entry, anyway).await?;
         // Nobody else's record comes between: one that did makes the first of this host's a conflict.
-        let lease = match self.store.claim_run(&self.host, run_id, self.clock.now()).await? {
+        let lease = match self.store.claim_run(&self.host, &run_id, self.clock.now()).await? {
             Claim::Leased(lease) => lease,
-            Claim::Held(_) => return Err(RecoverError::Driven { run_id: run_id.into() }),
-            Claim::Closed => return Err(RecoverError::Ended { run_id: run_id.into(), phase: run.phase() }),
+            Claim::Held(_) => return Err(RecoverError::Driven { run_id }),
+            Claim::Closed => return Err(RecoverError::Ended { run_id, phase: run.phase() }),
         };
         self.go_on(&entry, run, lease, unheard).await
     }

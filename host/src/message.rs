@@ -25,9 +25,6 @@ pub(crate) enum Message {
     Tick,
 }
 
-/// What is made of the run as it stands.
-pub(crate) type Look = Box<dyn FnOnce(&Run) + Send>;
-
 impl Message {
     /// Whether it only says that an attempt has started.
     pub(crate) fn is_start(&self) -> bool {
@@ -40,6 +37,9 @@ impl From<Signal> for Message {
         Self::Signal(signal)
     }
 }
+
+/// Sees a run as it stands.
+pub(crate) type Look = Box<dyn FnOnce(&Run) + Send>;
 
 /// Where the reply to a request goes.
 pub(crate) type ReplyTo = oneshot::Sender<Result<bool, RequestError>>;

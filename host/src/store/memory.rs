@@ -14,8 +14,9 @@ use tokio::sync::watch;
 
 use self::documents::Documents;
 use super::{
-    Answer, AttemptLog, Claim, Encode, Filter, HostId, KEPT_ANSWERS, LETTER_BYTES, Lease, Letter, MAILBOX,
-    Pending, ReadStore, Record, Reply, RunRow, RunStatus, Store, StoreError, Wanted, followed::Followed,
+    Answer, AttemptLog, Census, Claim, Encode, Filter, HostId, KEPT_ANSWERS, LETTER_BYTES, Lease, Letter,
+    MAILBOX, Pending, ReadStore, Record, Reply, RunRow, RunStatus, Store, StoreError, Wanted,
+    followed::Followed,
 };
 
 /// A store without a file: "durable" means until the process ends.
@@ -85,6 +86,12 @@ impl ReadStore for Memory {
         let mut rows = self.kept().rows(|row| row.status.open);
         rows.sort_unstable_by_key(urgency);
         now(Ok(rows))
+    }
+
+    fn census(&self, at: Timestamp) -> Pending<Census> {
+        let mut census = Census::default();
+        self.kept().rows(|row| row.status.open).iter().for_each(|row| census.count(row, at));
+        now(Ok(census))
     }
 
     fn component(&self, digest: &str) -> Pending<Option<Arc<[u8]>>> {
@@ -163,11 +170,11 @@ impl Store for Memory {
         now(Ok(self.kept().run(&lease.head.run_id).map(|run| run.letters.clone().into()).unwrap_or_default()))
     }
 
-    fn mailed(&self, host: &HostId) -> Pending<Vec<Arc<str>>> {
+    fn mailed(&self, owner: Option<&HostId>) -> Pending<Vec<Arc<str>>> {
         let kept = self.kept();
-        let is_of_host = |run: &Run| run.row.owner.as_ref() == Some(host);
+        let is_theirs = |run: &Run| run.row.owner.as_ref() == owner;
         let mailed =
-            kept.mail.iter().filter(|run_id| kept.run(run_id).is_some_and(is_of_host)).cloned().collect();
+            kept.mail.iter().filter(|run_id| kept.run(run_id).is_some_and(is_theirs)).cloned().collect();
         drop(kept);
         now(Ok(mailed))
     }
