@@ -9,7 +9,11 @@
 //!
 //! Everything that waits while a batch becomes durable makes the next batch, so that a busy run commits in groups.
 
-use std::{collections::BTreeMap, sync::Arc, time::Duration};
+use std::{
+    collections::BTreeMap,
+    sync::{Arc, atomic::Ordering},
+    time::Duration,
+};
 
 use phasm_engine::{
     event::{Command, Dispatch, Fence, Input, InputValue, TaskId},
@@ -114,6 +118,7 @@ impl Driver {
             }
             lost
         });
+        self.entry.epoch.store(self.lease.epoch, Ordering::Release);
         self.entry.set_driver(Some(self.sender.clone()));
     }
 
@@ -142,8 +147,11 @@ impl Driver {
             if quiet && self.give_back(&mut messages).await {
                 return;
             }
+            if messages.iter().any(|message| matches!(message, Message::Leave(_))) {
+                break Err(Arc::new(self.lease.fenced()));
+            }
         };
-        self.leave(result);
+        self.leave(result, messages);
     }
 
     /// One batch: everything that has come in, the slots there are, one durable record.
@@ -216,7 +224,12 @@ impl Driver {
     /// Gives the run back to the store and forgets it; false, with the messages, if somebody has asked something meanwhile.
     async fn give_back(&mut self, messages: &mut Vec<Message>) -> bool {
         let entry = Arc::clone(&self.entry);
-        let _alone = entry.turning.lock().await;
+        let _alone = tokio::select! {
+            biased;
+            // Whoever has the run in hand may have something to say to it, and wait for an answer.
+            _ = self.inbox.recv_many(messages, MOST_PER_BATCH) => return false,
+            alone = entry.turning.lock() => alone,
+        };
         entry.set_driver(None);
         self.inbox.close();
         messages.extend(std::iter::from_fn(|| self.inbox.try_recv().ok()));
@@ -261,7 +274,7 @@ impl Driver {
             }
             Message::Look(look) => self.batch.looks.push(look),
             // Taken before the batch, or by it.
-            Message::Mail | Message::Tick => {}
+            Message::Mail | Message::Tick | Message::Leave(_) => {}
         }
     }
 
@@ -502,7 +515,7 @@ impl Driver {
     }
 
     /// Stops what still runs, gives every slot back and says how it ended. A store that may be well again is asked again.
-    fn leave(mut self, result: Result<(), Arc<StoreError>>) {
+    fn leave(mut self, result: Result<(), Arc<StoreError>>, last: Vec<Message>) {
         for (_, handle, _) in self.attempts.values() {
             handle.abort();
         }
@@ -511,7 +524,9 @@ impl Driver {
         // What a record that was refused would have begun has taken its slots already.
         let mut returned = self.batch.slots + dispatches(&self.batch.commands);
         let mut unheard: Vec<_> = self.batch.looks.drain(..).map(Message::Look).collect();
-        while let Ok(message) = self.inbox.try_recv() {
+        let mut waiting = Vec::new();
+        let queued = std::iter::from_fn(|| self.inbox.try_recv().ok());
+        for message in last.into_iter().chain(queued) {
             match message {
                 Message::Signal(Signal::Finished(..) | Signal::Interrupted(_) | Signal::Gone(_)) => {
                     returned += 1;
@@ -529,6 +544,8 @@ impl Driver {
                 Message::Look(look) if result.is_ok() => look(&self.run),
                 // What was not recorded is shown to nobody.
                 Message::Look(_) => unheard.push(message),
+                // Told at the very end.
+                Message::Leave(left) => waiting.push(left),
             }
         }
         self.shared.dispatcher.slots.exchange(self.rank, &self.sender, returned, 0);
@@ -550,6 +567,7 @@ impl Driver {
             }
             Err(error) => self.entry.lose(error),
         }
+        drop(waiting);
     }
 }
 

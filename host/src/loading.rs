@@ -68,7 +68,11 @@ impl Shared {
         let entry = self.registry.entry(&lease.head.run_id);
         let _alone = entry.turning.lock().await;
         if entry.is_loaded() {
-            return Ok(RunHandle::new(self, &entry));
+            if entry.epoch.load(Ordering::Acquire) >= lease.epoch {
+                return Ok(RunHandle::new(self, &entry));
+            }
+            // It was another's in between, which this host has not noticed: it slept, and was taken for gone.
+            entry.dismiss().await;
         }
         match self.replay_here(&entry, false).await {
             Ok(run) => self.go_on(&entry, run, lease, Vec::new()).await,

@@ -23,6 +23,8 @@ pub(crate) enum Message {
     Mail,
     /// The wall clock was set: something may be due.
     Tick,
+    /// Somebody else has had the run since it was claimed: whoever drives it leaves it, and then drops this.
+    Leave(oneshot::Sender<()>),
 }
 
 impl Message {

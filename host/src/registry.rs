@@ -3,10 +3,10 @@
 use std::{
     collections::HashMap,
     mem,
-    sync::{Arc, Mutex, MutexGuard, PoisonError, Weak},
+    sync::{Arc, Mutex, MutexGuard, PoisonError, Weak, atomic::AtomicU64},
 };
 
-use tokio::sync::{mpsc, watch};
+use tokio::sync::{mpsc, oneshot, watch};
 
 use crate::{
     message::{Message, Standing},
@@ -34,6 +34,8 @@ pub(crate) struct Entry {
     driver: Mutex<Option<mpsc::UnboundedSender<Message>>>,
     /// Where its driver is polled.
     seat: Mutex<Option<Arc<Seat>>>,
+    /// Of the lease under which it was driven last.
+    pub(crate) epoch: AtomicU64,
     pub(crate) standing: watch::Sender<Standing>,
     /// Told of every commit of the run.
     pub(crate) commits: watch::Sender<()>,
@@ -48,6 +50,7 @@ impl Entry {
             id: Arc::clone(id),
             driver: Mutex::default(),
             seat: Mutex::default(),
+            epoch: AtomicU64::default(),
             standing: watch::Sender::default(),
             commits: watch::Sender::default(),
             watchers: Watchers::default(),
@@ -63,6 +66,14 @@ impl Entry {
 
     pub(crate) fn is_loaded(&self) -> bool {
         self.driver().as_ref().is_some_and(|driver| !driver.is_closed())
+    }
+
+    /// Has whoever drives it leave it.
+    pub(crate) async fn dismiss(&self) {
+        let (waits, left) = oneshot::channel();
+        // One that leaves anyway drops it, too.
+        drop(self.tell(Message::Leave(waits)));
+        let _dropped = left.await;
     }
 
     pub(crate) fn set_driver(&self, driver: Option<mpsc::UnboundedSender<Message>>) {
