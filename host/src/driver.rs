@@ -11,17 +11,16 @@
 
 use std::{
     collections::BTreeMap,
-    num::NonZeroU32,
     sync::{Arc, atomic::Ordering},
     time::Duration,
 };
 
 use phasm_engine::{
-    event::{Command, Dispatch, Event, Fence, Input, InputValue, TaskId},
+    event::{Command, Dispatch, Fence, Input, InputValue, TaskId},
     outcome::Outcome,
     plan::Pinned,
     run::{Run, Step, TaskRun},
-    time::Timestamp,
+    time::{Millis, Timestamp},
     value::Value,
 };
 use tokio::{sync::mpsc, task::AbortHandle};
@@ -30,7 +29,7 @@ use crate::{
     clock::RunClock,
     dispatcher::{Bounds, Rank, Signal},
     executor::Invocation,
-    journal::Body,
+    journal::{Body, Moment},
     letter::{LetterBody, LetterReply},
     message::{Look, Message, ReplyTo, Request, RequestError, Standing},
     registry::Entry,
@@ -45,6 +44,10 @@ const MOST_PER_BATCH: usize = 1024;
 
 /// A run whose next clock is nearer than so many times the host's patience stays: loading it has its price.
 const FAR: u32 = 60;
+
+/// How long the start of an attempt waits for what else is to be recorded: most attempts are over by then, and cost one commit
+/// instead of two. Whoever takes the run up in between finds the attempt not started, and begins it once more, as any.
+const LONGEST_HELD: Duration = Duration::from_millis(25);
 
 /// Drives one run to its end.
 pub(crate) struct Driver {
@@ -67,8 +70,11 @@ type Replying = Box<dyn FnOnce(Option<&Arc<StoreError>>) + Send>;
 #[derive(Default)]
 struct Batch {
     first_seq: u64,
-    events: Vec<Event>,
+    /// What has happened, in order; never without events.
+    moments: Vec<Moment>,
     commands: Vec<Command>,
+    /// Until when it may wait, as nothing but starts of attempts are in it.
+    held: Option<Millis>,
     /// Slots that came back, less those that were taken.
     slots: i64,
     /// What attempts wrote that are over.
@@ -150,8 +156,11 @@ impl Driver {
 
     /// One batch: everything that has come in, the slots there are, one durable record.
     async fn turn(&mut self, messages: &mut Vec<Message>) -> Result<(), StoreError> {
-        self.batch.first_seq = self.run.seq();
+        if self.batch.moments.is_empty() {
+            self.batch.first_seq = self.run.seq();
+        }
         let now = self.clock.follow(|| self.run.lengths_end());
+        let starts = !messages.is_empty() && messages.iter().all(Message::is_start);
         // An answer would begin an attempt: where nothing is begun any more, letters wait for whoever goes on with the run.
         if self.shared.begins() && messages.iter().any(|message| matches!(message, Message::Mail)) {
             self.take_mail(now).await?;
@@ -161,6 +170,9 @@ impl Driver {
         }
         self.step(now, Input::Tick);
         self.fill_slots(now);
+        if starts && self.holds() {
+            return Ok(());
+        }
         let result = self.commit().await;
         let failed = result.as_ref().err().cloned().map(Arc::new);
         for reply in self.batch.replies.drain(..) {
@@ -172,13 +184,24 @@ impl Driver {
         Ok(())
     }
 
+    /// Whether a batch of starts can wait for what comes next: nothing is to be carried out, and nobody waits to hear of it.
+    fn holds(&mut self) -> bool {
+        let Batch { moments, commands, replies, letters, looks, .. } = &self.batch;
+        let asked = !(replies.is_empty() && letters.is_empty() && looks.is_empty());
+        if asked || moments.is_empty() || !commands.is_empty() || self.run.is_over() {
+            return false;
+        }
+        let clock = &self.shared.clock;
+        *self.batch.held.get_or_insert_with(|| clock.after(LONGEST_HELD)) > clock.elapsed()
+    }
+
     /// Waits for messages or the next clock; true if the run could rest and nobody had anything to ask.
     async fn next_messages(&mut self, messages: &mut Vec<Message>) -> bool {
         let wait = self.clock.next(self.run.next_wait());
         let patience = self.shared.patience.filter(|patience| self.could_rest(*patience));
         let lingers = patience.map(|patience| self.shared.clock.after(patience));
         let received = self.inbox.recv_many(messages, MOST_PER_BATCH);
-        match [wait, lingers].into_iter().flatten().min() {
+        match [wait, lingers, self.batch.held].into_iter().flatten().min() {
             None => {
                 received.await;
                 false
@@ -309,13 +332,18 @@ impl Driver {
     }
 
     fn collect(&mut self, step: Step) {
-        self.batch.slots -= dispatches(&step.commands);
-        if self.batch.events.is_empty() && self.batch.commands.is_empty() {
-            self.batch.events = step.events;
-            self.batch.commands = step.commands;
+        let Step { events, commands } = step;
+        self.batch.slots -= dispatches(&commands);
+        if self.batch.commands.is_empty() {
+            self.batch.commands = commands;
         } else {
-            self.batch.events.extend(step.events);
-            self.batch.commands.extend(step.commands);
+            self.batch.commands.extend(commands);
+        }
+        let time = self.run.now();
+        match self.batch.moments.last_mut() {
+            _ if events.is_empty() => {}
+            Some(moment) if moment.time == time => Arc::make_mut(&mut moment.events).extend(events),
+            Some(_) | None => self.batch.moments.push(Moment { time, events: Arc::new(events) }),
         }
     }
 
@@ -335,28 +363,31 @@ impl Driver {
 
     /// Makes the batch durable, then lets watchers hear of it.
     async fn commit(&mut self) -> Result<(), StoreError> {
-        let events = std::mem::take(&mut self.batch.events);
+        self.batch.held = None;
+        let moments = std::mem::take(&mut self.batch.moments);
         let letters = std::mem::take(&mut self.batch.letters);
-        let Some(count) = u32::try_from(events.len()).ok().and_then(NonZeroU32::new) else {
+        let mut body = Body { moments, basis: None };
+        let (Some(last), Some(events)) = (body.moments.last(), body.count()) else {
             if !letters.is_empty() {
                 self.shared.store.reply(&self.lease, letters).await?;
                 self.entry.commits.send_replace(());
             }
             return Ok(());
         };
-        let (first_seq, time) = (self.batch.first_seq, self.run.now());
-        let events = Arc::new(events);
+        let (first_seq, time) = (self.batch.first_seq, last.time);
         let document = (first_seq == 0).then(|| self.shared.document(self.run.plan()));
-        let basis = document.as_ref().map(|document| Arc::clone(&document.digest));
-        let body = Arc::new(Body { events: Arc::clone(&events), basis }) as _;
-        let record = Record { first_seq, events: count, time, body, document: document.clone() };
+        body.basis = document.as_ref().map(|document| Arc::clone(&document.digest));
+        let body = Arc::new(body);
+        let record =
+            Record { first_seq, events, time, body: Arc::clone(&body) as _, document: document.clone() };
         let status = RunStatus::of(&self.run);
         self.keep_logs();
         self.shared.store.append(&self.lease, status, record, letters).await?;
         self.entry.commits.send_replace(());
         if self.entry.watchers.any() {
-            let told = Record { first_seq, events: count, time, body: events, document };
-            self.entry.watchers.send(&Notice::Record(told));
+            for told in body.told(first_seq, document.as_ref()) {
+                self.entry.watchers.send(&Notice::Record(told));
+            }
         }
         Ok(())
     }

@@ -96,6 +96,7 @@ mod plans;
 mod registry;
 #[cfg(all(unix, feature = "sqlite"))]
 pub mod ring;
+mod seat;
 mod shared;
 mod tidings;
 

@@ -17,6 +17,7 @@ use crate::{
     letter::LetterReply,
     message::{Message, Request, Standing},
     registry::Entry,
+    seat::Seat,
     shared::{PAUSES, Shared},
     store::{Claim, Lease, Reply, StoreError},
     tidings::Became,
@@ -193,7 +194,12 @@ impl Shared {
         driver.record_first(step).await?;
         driver.begin(messages);
         self.tidings.tell(&head, Became::Driven);
-        self.control.spawn(driver.drive());
+        let seat = Seat::new(driver.drive(), self.control.clone());
+        entry.set_seat(Some(Arc::clone(&seat)));
+        if self.is_closed() {
+            entry.set_seat(None);
+        }
+        seat.poll();
         Ok(RunHandle::new(self, entry))
     }
 

@@ -27,6 +27,13 @@ pub(crate) enum Message {
     Leave(oneshot::Sender<()>),
 }
 
+impl Message {
+    /// Whether it only says that an attempt has started.
+    pub(crate) fn is_start(&self) -> bool {
+        matches!(self, Self::Signal(Signal::Started(_)))
+    }
+}
+
 impl From<Signal> for Message {
     fn from(signal: Signal) -> Self {
         Self::Signal(signal)

@@ -2,6 +2,7 @@
 
 use std::{
     collections::HashMap,
+    mem,
     sync::{Arc, Mutex, MutexGuard, PoisonError, Weak, atomic::AtomicU64},
 };
 
@@ -9,6 +10,7 @@ use tokio::sync::{mpsc, oneshot, watch};
 
 use crate::{
     message::{Message, Standing},
+    seat::Seat,
     store::StoreError,
     watch::Watchers,
 };
@@ -30,6 +32,8 @@ pub(crate) struct Entry {
     pub(crate) id: Arc<str>,
     /// Where its driver hears, if it is loaded.
     driver: Mutex<Option<mpsc::UnboundedSender<Message>>>,
+    /// Where its driver is polled.
+    seat: Mutex<Option<Arc<Seat>>>,
     /// Of the lease under which it was driven last.
     pub(crate) epoch: AtomicU64,
     pub(crate) standing: watch::Sender<Standing>,
@@ -45,6 +49,7 @@ impl Entry {
         Arc::new(Self {
             id: Arc::clone(id),
             driver: Mutex::default(),
+            seat: Mutex::default(),
             epoch: AtomicU64::default(),
             standing: watch::Sender::default(),
             commits: watch::Sender::default(),
@@ -73,6 +78,14 @@ impl Entry {
 
     pub(crate) fn set_driver(&self, driver: Option<mpsc::UnboundedSender<Message>>) {
         *self.driver() = driver;
+    }
+
+    /// Its driver is polled there from now on.
+    pub(crate) fn set_seat(&self, seat: Option<Arc<Seat>>) {
+        let before = mem::replace(&mut *self.seat.lock().unwrap_or_else(PoisonError::into_inner), seat);
+        if let Some(before) = before {
+            before.clear();
+        }
     }
 
     fn driver(&self) -> MutexGuard<'_, Option<mpsc::UnboundedSender<Message>>> {
@@ -118,6 +131,11 @@ impl Registry {
     /// How many runs are loaded.
     pub(crate) fn loaded(&self) -> usize {
         self.entries().iter().filter(|entry| entry.is_loaded()).count()
+    }
+
+    /// Every run stands still from now on.
+    pub(crate) fn stop(&self) {
+        self.entries().iter().for_each(|entry| entry.set_seat(None));
     }
 
     /// Every run that is loaded hears this.

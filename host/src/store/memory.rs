@@ -19,7 +19,7 @@ use super::{
     followed::Followed,
 };
 
-/// A store without a file: "durable" means until the process ends. Bodies are encoded only when they are loaded.
+/// A store without a file: "durable" means until the process ends.
 ///
 /// Open runs are kept whatever they hold. Of closed ones, the oldest are forgotten, row and journal, as soon as all
 /// closed ones together hold more events than the limit; the one closed last always stays.
@@ -68,9 +68,7 @@ impl ReadStore for Memory {
         };
         let journal = self.kept().run(run_id).map(from_there);
         let run_id = Arc::from(run_id);
-        Box::pin(
-            async move { Ok(journal.ok_or(StoreError::NotFound { run_id })?.iter().map(encoded).collect()) },
-        )
+        now(journal.ok_or(StoreError::NotFound { run_id }))
     }
 
     fn get(&self, run_id: &str) -> Pending<Option<RunRow>> {
@@ -124,6 +122,7 @@ impl Store for Memory {
         replies: Vec<Reply>,
     ) -> Pending<()> {
         let answers = !replies.is_empty();
+        let record = encoded(record);
         let appended = self.kept().append(lease, status, record, replies).map(drop);
         if let Some(told) = self.followed.of(&lease.head.run_id) {
             told.send_replace(());
@@ -222,11 +221,13 @@ fn wake_at(due: &mut Due, row: &mut RunRow, at: Option<Timestamp>) {
     row.wake_at = at;
 }
 
-fn encoded(record: &Record<Arc<dyn Encode>>) -> Record<Vec<u8>> {
-    let mut body = Vec::new();
-    record.body.encode(&mut body);
-    let Record { first_seq, events, time, body: _, document } = record;
-    Record { first_seq: *first_seq, events: *events, time: *time, body, document: document.clone() }
+/// Bytes take much less room than events.
+fn encoded(record: Record<Arc<dyn Encode>>) -> Record<Vec<u8>> {
+    let Record { first_seq, events, time, body, document } = record;
+    let mut bytes = Vec::new();
+    body.encode(&mut bytes);
+    bytes.shrink_to_fit();
+    Record { first_seq, events, time, body: bytes, document }
 }
 
 #[derive(Default)]
@@ -253,7 +254,7 @@ struct Kept {
 struct Run {
     row: RunRow,
     epoch: u64,
-    journal: Vec<Record<Arc<dyn Encode>>>,
+    journal: Vec<Record<Vec<u8>>>,
     letters: VecDeque<Letter>,
     replies: VecDeque<Reply>,
     logs: BTreeMap<(u32, u32, u32), AttemptLog>,
@@ -312,7 +313,7 @@ impl Kept {
         &mut self,
         lease: &Lease,
         status: RunStatus,
-        mut record: Record<Arc<dyn Encode>>,
+        mut record: Record<Vec<u8>>,
         replies: Vec<Reply>,
     ) -> Result<Vec<Run>, StoreError> {
         let document = record.document.take();

@@ -9,8 +9,9 @@ const ENGINE: [&str; 10] =
     ["base", "problem", "expr", "form", "knobs", "names", "document", "plan", "event", "run"];
 
 /// The library's: what is kept, then what drives a run, then what whoever embeds it opens.
-const HOST: [&str; 25] = [
+const HOST: [&str; 26] = [
     "clock",
+    "seat",
     "secrets",
     "reader",
     "ring",
