@@ -13,6 +13,7 @@ mod cluster;
 mod damage;
 mod digest;
 mod file;
+mod full;
 mod process;
 mod proxy;
 mod random;

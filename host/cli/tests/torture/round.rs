@@ -2,6 +2,7 @@
 
 use std::{
     collections::{BTreeMap, BTreeSet},
+    process::{Command, Stdio},
     sync::Arc,
     time::Duration,
 };
@@ -68,6 +69,24 @@ impl<'t> Round<'t> {
     pub(crate) fn start(&mut self, arguments: &[&str]) -> Process {
         self.done.push(format!("phasm {}", arguments.join(" ")));
         Process::start(self.bench.command(arguments).args(["--store", &self.store]))
+    }
+
+    /// As [`Self::start`], in a process no file of which can grow beyond so much.
+    pub(crate) fn start_below(&mut self, arguments: &[&str], kilobytes: u64) -> Process {
+        self.done.push(format!("phasm {} with files of {kilobytes} KiB at most", arguments.join(" ")));
+        let command = self.bench.command(arguments);
+        let mut shell = Command::new("sh");
+        for (name, value) in command.get_envs() {
+            match value {
+                Some(value) => shell.env(name, value),
+                None => shell.env_remove(name),
+            };
+        }
+        // A write beyond it fails, instead of ending the process; the unit is 512 bytes.
+        let script = "trap '' XFSZ; ulimit -f \"$0\"; exec \"$@\"";
+        shell.args(["-c", script, &(2 * kilobytes).to_string()]).current_dir(self.bench.path(""));
+        shell.arg(command.get_program()).args(command.get_args());
+        Process::start(shell.args(["--store", &self.store]).stdin(Stdio::null()))
     }
 
     pub(crate) fn note(&mut self, what: &str) {
