@@ -28,6 +28,7 @@ use tokio::{
 use crate::{
     clock::Clock,
     executor::{Executor, Invocation, Level, Observer},
+    seat::tell_here,
 };
 
 /// A run's place among those that want slots: higher priority first, then submit order.
@@ -224,7 +225,7 @@ impl<I: Inbox> Dispatcher<I> {
                 bounds.max_runtime.and_then(|limit| Instant::now().checked_add(Duration::from_millis(limit)));
             let deadline = [invocation.deadline, runtime_ends].into_iter().flatten().min();
             invocation.deadline = deadline;
-            ticket.inbox.signal(Signal::Started(fence));
+            tell_here(|| ticket.inbox.signal(Signal::Started(fence)));
             let observer = match bounds.max_inactivity {
                 None => observer,
                 Some(limit) => ticket.dispatcher.watch_activity(fence, limit, observer, &ticket.inbox),
@@ -232,10 +233,12 @@ impl<I: Inbox> Dispatcher<I> {
             let outcome = executor.execute(invocation, observer).await;
             let interrupted =
                 outcome.code == code::TIMEOUT && deadline.is_some_and(|deadline| Instant::now() >= deadline);
-            ticket.end(if interrupted {
-                Signal::Interrupted(fence)
-            } else {
-                Signal::Finished(fence, outcome)
+            tell_here(|| {
+                ticket.end(if interrupted {
+                    Signal::Interrupted(fence)
+                } else {
+                    Signal::Finished(fence, outcome)
+                });
             });
         });
         attempt.abort_handle()

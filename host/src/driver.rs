@@ -9,14 +9,18 @@
 //!
 //! Everything that waits while a batch becomes durable makes the next batch, so that a busy run commits in groups.
 
-use std::{collections::BTreeMap, num::NonZeroU32, sync::Arc, time::Duration};
+use std::{
+    collections::BTreeMap,
+    sync::{Arc, atomic::Ordering},
+    time::Duration,
+};
 
 use phasm_engine::{
-    event::{Command, Dispatch, Event, Fence, Input, InputValue, TaskId},
+    event::{Command, Dispatch, Fence, Input, InputValue, TaskId},
     outcome::Outcome,
     plan::Pinned,
     run::{Run, Step, TaskRun},
-    time::Timestamp,
+    time::{Millis, Timestamp},
     value::Value,
 };
 use tokio::{sync::mpsc, task::AbortHandle};
@@ -25,7 +29,7 @@ use crate::{
     clock::RunClock,
     dispatcher::{Bounds, Rank, Signal},
     executor::Invocation,
-    journal::Body,
+    journal::{Body, Moment},
     letter::{LetterBody, LetterReply},
     message::{Look, Message, ReplyTo, Request, RequestError, Standing},
     registry::Entry,
@@ -40,6 +44,10 @@ const MOST_PER_BATCH: usize = 1024;
 
 /// A run whose next clock is nearer than so many times the host's patience stays: loading it has its price.
 const FAR: u32 = 60;
+
+/// How long the start of an attempt waits for what else is to be recorded: most attempts are over by then, and cost one commit
+/// instead of two. Whoever takes the run up in between finds the attempt not started, and begins it once more, as any.
+const LONGEST_HELD: Duration = Duration::from_millis(25);
 
 /// Drives one run to its end.
 pub(crate) struct Driver {
@@ -62,8 +70,11 @@ type Replying = Box<dyn FnOnce(Option<&Arc<StoreError>>) + Send>;
 #[derive(Default)]
 struct Batch {
     first_seq: u64,
-    events: Vec<Event>,
+    /// What has happened, in order; never without events.
+    moments: Vec<Moment>,
     commands: Vec<Command>,
+    /// Until when it may wait, as nothing but starts of attempts are in it.
+    held: Option<Millis>,
     /// Slots that came back, less those that were taken.
     slots: i64,
     /// What attempts wrote that are over.
@@ -107,6 +118,7 @@ impl Driver {
             }
             lost
         });
+        self.entry.epoch.store(self.lease.epoch, Ordering::Release);
         self.entry.set_driver(Some(self.sender.clone()));
     }
 
@@ -135,14 +147,20 @@ impl Driver {
             if quiet && self.give_back(&mut messages).await {
                 return;
             }
+            if messages.iter().any(|message| matches!(message, Message::Leave(_))) {
+                break Err(Arc::new(self.lease.fenced()));
+            }
         };
-        self.leave(result);
+        self.leave(result, messages);
     }
 
     /// One batch: everything that has come in, the slots there are, one durable record.
     async fn turn(&mut self, messages: &mut Vec<Message>) -> Result<(), StoreError> {
-        self.batch.first_seq = self.run.seq();
+        if self.batch.moments.is_empty() {
+            self.batch.first_seq = self.run.seq();
+        }
         let now = self.clock.follow(|| self.run.lengths_end());
+        let starts = !messages.is_empty() && messages.iter().all(Message::is_start);
         // An answer would begin an attempt: where nothing is begun any more, letters wait for whoever goes on with the run.
         if self.shared.begins() && messages.iter().any(|message| matches!(message, Message::Mail)) {
             self.take_mail(now).await?;
@@ -152,6 +170,9 @@ impl Driver {
         }
         self.step(now, Input::Tick);
         self.fill_slots(now);
+        if starts && self.holds() {
+            return Ok(());
+        }
         let result = self.commit().await;
         let failed = result.as_ref().err().cloned().map(Arc::new);
         for reply in self.batch.replies.drain(..) {
@@ -163,13 +184,24 @@ impl Driver {
         Ok(())
     }
 
+    /// Whether a batch of starts can wait for what comes next: nothing is to be carried out, and nobody waits to hear of it.
+    fn holds(&mut self) -> bool {
+        let Batch { moments, commands, replies, letters, looks, .. } = &self.batch;
+        let asked = !(replies.is_empty() && letters.is_empty() && looks.is_empty());
+        if asked || moments.is_empty() || !commands.is_empty() || self.run.is_over() {
+            return false;
+        }
+        let clock = &self.shared.clock;
+        *self.batch.held.get_or_insert_with(|| clock.after(LONGEST_HELD)) > clock.elapsed()
+    }
+
     /// Waits for messages or the next clock; true if the run could rest and nobody had anything to ask.
     async fn next_messages(&mut self, messages: &mut Vec<Message>) -> bool {
         let wait = self.clock.next(self.run.next_wait());
         let patience = self.shared.patience.filter(|patience| self.could_rest(*patience));
         let lingers = patience.map(|patience| self.shared.clock.after(patience));
         let received = self.inbox.recv_many(messages, MOST_PER_BATCH);
-        match [wait, lingers].into_iter().flatten().min() {
+        match [wait, lingers, self.batch.held].into_iter().flatten().min() {
             None => {
                 received.await;
                 false
@@ -192,7 +224,12 @@ impl Driver {
     /// Gives the run back to the store and forgets it; false, with the messages, if somebody has asked something meanwhile.
     async fn give_back(&mut self, messages: &mut Vec<Message>) -> bool {
         let entry = Arc::clone(&self.entry);
-        let _alone = entry.turning.lock().await;
+        let _alone = tokio::select! {
+            biased;
+            // Whoever has the run in hand may have something to say to it, and wait for an answer.
+            _ = self.inbox.recv_many(messages, MOST_PER_BATCH) => return false,
+            alone = entry.turning.lock() => alone,
+        };
         entry.set_driver(None);
         self.inbox.close();
         messages.extend(std::iter::from_fn(|| self.inbox.try_recv().ok()));
@@ -239,7 +276,7 @@ impl Driver {
             }
             Message::Look(look) => self.batch.looks.push(look),
             // Taken before the batch, or by it.
-            Message::Mail | Message::Tick => {}
+            Message::Mail | Message::Tick | Message::Leave(_) => {}
         }
     }
 
@@ -297,13 +334,18 @@ impl Driver {
     }
 
     fn collect(&mut self, step: Step) {
-        self.batch.slots -= dispatches(&step.commands);
-        if self.batch.events.is_empty() && self.batch.commands.is_empty() {
-            self.batch.events = step.events;
-            self.batch.commands = step.commands;
+        let Step { events, commands } = step;
+        self.batch.slots -= dispatches(&commands);
+        if self.batch.commands.is_empty() {
+            self.batch.commands = commands;
         } else {
-            self.batch.events.extend(step.events);
-            self.batch.commands.extend(step.commands);
+            self.batch.commands.extend(commands);
+        }
+        let time = self.run.now();
+        match self.batch.moments.last_mut() {
+            _ if events.is_empty() => {}
+            Some(moment) if moment.time == time => Arc::make_mut(&mut moment.events).extend(events),
+            Some(_) | None => self.batch.moments.push(Moment { time, events: Arc::new(events) }),
         }
     }
 
@@ -323,28 +365,31 @@ impl Driver {
 
     /// Makes the batch durable, then lets watchers hear of it.
     async fn commit(&mut self) -> Result<(), StoreError> {
-        let events = std::mem::take(&mut self.batch.events);
+        self.batch.held = None;
+        let moments = std::mem::take(&mut self.batch.moments);
         let letters = std::mem::take(&mut self.batch.letters);
-        let Some(count) = u32::try_from(events.len()).ok().and_then(NonZeroU32::new) else {
+        let mut body = Body { moments, basis: None };
+        let (Some(last), Some(events)) = (body.moments.last(), body.count()) else {
             if !letters.is_empty() {
                 self.shared.store.reply(&self.lease, letters).await?;
                 self.entry.commits.send_replace(());
             }
             return Ok(());
         };
-        let (first_seq, time) = (self.batch.first_seq, self.run.now());
-        let events = Arc::new(events);
+        let (first_seq, time) = (self.batch.first_seq, last.time);
         let document = (first_seq == 0).then(|| self.shared.document(self.run.plan()));
-        let basis = document.as_ref().map(|document| Arc::clone(&document.digest));
-        let body = Arc::new(Body { events: Arc::clone(&events), basis }) as _;
-        let record = Record { first_seq, events: count, time, body, document: document.clone() };
+        body.basis = document.as_ref().map(|document| Arc::clone(&document.digest));
+        let body = Arc::new(body);
+        let record =
+            Record { first_seq, events, time, body: Arc::clone(&body) as _, document: document.clone() };
         let status = RunStatus::of(&self.run);
         self.keep_logs();
         self.shared.store.append(&self.lease, status, record, letters).await?;
         self.entry.commits.send_replace(());
         if self.entry.watchers.any() {
-            let told = Record { first_seq, events: count, time, body: events, document };
-            self.entry.watchers.send(&Notice::Record(told));
+            for told in body.told(first_seq, document.as_ref()) {
+                self.entry.watchers.send(&Notice::Record(told));
+            }
         }
         Ok(())
     }
@@ -472,7 +517,7 @@ impl Driver {
     }
 
     /// Stops what still runs, gives every slot back and says how it ended. A store that may be well again is asked again.
-    fn leave(mut self, result: Result<(), Arc<StoreError>>) {
+    fn leave(mut self, result: Result<(), Arc<StoreError>>, last: Vec<Message>) {
         for (_, handle, _) in self.attempts.values() {
             handle.abort();
         }
@@ -481,7 +526,9 @@ impl Driver {
         // What a record that was refused would have begun has taken its slots already.
         let mut returned = self.batch.slots + dispatches(&self.batch.commands);
         let mut unheard: Vec<_> = self.batch.looks.drain(..).map(Message::Look).collect();
-        while let Ok(message) = self.inbox.try_recv() {
+        let mut waiting = Vec::new();
+        let queued = std::iter::from_fn(|| self.inbox.try_recv().ok());
+        for message in last.into_iter().chain(queued) {
             match message {
                 Message::Signal(Signal::Finished(..) | Signal::Interrupted(_) | Signal::Gone(_)) => {
                     returned += 1;
@@ -499,6 +546,8 @@ impl Driver {
                 Message::Look(look) if result.is_ok() => look(&self.run),
                 // What was not recorded is shown to nobody.
                 Message::Look(_) => unheard.push(message),
+                // Told at the very end.
+                Message::Leave(left) => waiting.push(left),
             }
         }
         self.shared.dispatcher.slots.exchange(self.rank, &self.sender, returned, 0);
@@ -520,6 +569,7 @@ impl Driver {
             }
             Err(error) => self.entry.lose(error),
         }
+        drop(waiting);
     }
 }
 

@@ -43,7 +43,8 @@ const LONGEST_CLOSE: Duration = Duration::from_secs(10);
 
 /// Runs workflows in this process.
 ///
-/// Guests run on threads of their own, the engine's loop on another; the caller's runtime only awaits. Dropping the host
+/// Guests run on threads of their own, the engine's loop on another, or where there is news for it: on the thread of the guest
+/// that has just ended, or of whoever submits a run. Dropping the host
 /// stops every run where it stands; a store that outlives the process keeps what was durable.
 pub struct Host {
     shared: Arc<Shared>,
@@ -59,6 +60,7 @@ struct Control(Option<Runtime>);
 
 impl Drop for Host {
     fn drop(&mut self) {
+        self.shared.stop();
         if let Some(runtime) = self.control.0.take() {
             runtime.shutdown_background();
         }
@@ -296,6 +298,7 @@ impl Host {
     /// Closes the host: every run stops where it stands, and nothing of it holds the store any more when this returns.
     /// Blocks for as long as the engine's thread takes to notice; not to be called on an async thread.
     pub fn close(mut self) {
+        self.shared.stop();
         if let Some(runtime) = self.control.0.take() {
             runtime.shutdown_timeout(LONGEST_CLOSE);
         }

@@ -1,5 +1,7 @@
 //! A run's journal in a store: events as bytes and back, and the run that follows from them.
 
+mod body;
+
 use std::sync::Arc;
 
 pub use phasm_engine::run::{EventView, render, views};
@@ -11,46 +13,17 @@ use phasm_engine::{
     run::{ImpossibleHistory, Run},
     time::Timestamp,
 };
-use serde::{Deserialize, Serializer as _, de::Error as _};
+use serde::de::Error as _;
 
 use phasm_sandbox::Digest;
 
+use self::body::decode;
+pub(crate) use self::body::{Body, Moment};
 use crate::{
     missing::Missing,
     plans::Plans,
-    store::{Document, Encode, Record, StoreError},
+    store::{Document, Record, StoreError},
 };
-
-/// The events of a record, encoded by whoever needs bytes.
-pub(crate) struct Body {
-    pub(crate) events: Arc<Vec<Event>>,
-    /// Of a run's first record: what is kept apart.
-    pub(crate) basis: Option<Arc<str>>,
-}
-
-impl Encode for Body {
-    fn encode(&self, buffer: &mut Vec<u8>) {
-        // Events hold no maps with other keys than text and no fallible types: this cannot fail.
-        match (self.events.as_slice(), &self.basis) {
-            ([Event::Submitted(first), rest @ ..], Some(digest)) => {
-                let first = Event::Submitted(Box::new(first.apart(digest)));
-                let events = std::iter::once(&first).chain(rest);
-                serde_json::Serializer::new(buffer).collect_seq(events).unwrap_or_default();
-            }
-            (events, _) => serde_json::to_writer(buffer, events).unwrap_or_default(),
-        }
-    }
-}
-
-/// What [`Body`] encoded, or a part of it.
-fn decode<'b, T: Deserialize<'b>>(bytes: &'b [u8]) -> Result<T, serde_json::Error> {
-    let mut reader = serde_json::Deserializer::from_slice(bytes);
-    // Values nest as deep as documents and guests may nest them, and an event adds some levels of its own.
-    reader.disable_recursion_limit();
-    let read = T::deserialize(&mut reader)?;
-    reader.end()?;
-    Ok(read)
-}
 
 /// What a run was submitted with, of which `submitted` has the digest alone. It is checked against that.
 fn basis(digest: &str, kept: Option<&Document>) -> Result<Basis, serde_json::Error> {
@@ -60,10 +33,10 @@ fn basis(digest: &str, kept: Option<&Document>) -> Result<Basis, serde_json::Err
     if Digest::of(&kept.bytes).to_string() != digest {
         return Err(wrong("is not what was kept: its digest differs"));
     }
-    decode(&kept.bytes)
+    body::json(&kept.bytes)
 }
 
-/// Events that became durable together.
+/// Events of one step, durable.
 pub type Told = Record<Arc<Vec<Event>>>;
 
 /// Why a run of a store cannot be recovered.
@@ -127,7 +100,7 @@ fn named(missing: &[Missing]) -> String {
     missing.iter().map(ToString::to_string).collect::<Vec<_>>().join("; ")
 }
 
-/// Rebuilds a run from its records. `each` sees the run right after every record, with the number of the record's
+/// Rebuilds a run from its records. `each` sees the run right after every step of it, with the number of the step's
 /// first event, its time and its events.
 ///
 /// # Errors
@@ -164,22 +137,26 @@ pub(crate) fn replay_with(
     mut each: impl FnMut(&Run, u64, Timestamp, &[Event]),
 ) -> Result<(), RecoverError> {
     for record in records {
-        let told = told(plans, run_id, record)?;
-        let run = apply(plans, replayed, run_id, &told)?;
-        each(run, told.first_seq, told.time, &told.body);
+        for told in told(plans, run_id, record)? {
+            let run = apply(plans, replayed, run_id, &told)?;
+            each(run, told.first_seq, told.time, &told.body);
+        }
     }
     Ok(())
 }
 
-/// A record's events, with what is kept apart of them.
+/// The steps of a record, with what is kept apart of them.
 ///
 /// # Errors
 /// [`RecoverError::Unreadable`].
-pub(crate) fn told(plans: &Plans, run_id: &str, record: &Record<Vec<u8>>) -> Result<Told, RecoverError> {
+pub(crate) fn told(plans: &Plans, run_id: &str, record: &Record<Vec<u8>>) -> Result<Vec<Told>, RecoverError> {
     let Record { first_seq, events, time, ref body, ref document } = *record;
     let unreadable = |source| unreadable(run_id, first_seq, source);
-    let mut body: Vec<Event> = decode(body).map_err(unreadable)?;
-    if let Some(Event::Submitted(submitted)) = body.first_mut()
+    let mut body = decode(body, time).map_err(unreadable)?;
+    if body.count() != Some(events) {
+        return Err(unreadable(serde_json::Error::custom("it has another number of events")));
+    }
+    if let Some(submitted) = body.submitted()
         && let Some(digest) = submitted.basis.clone()
     {
         submitted.join(match plans.find(&digest) {
@@ -187,7 +164,7 @@ pub(crate) fn told(plans: &Plans, run_id: &str, record: &Record<Vec<u8>>) -> Res
             None => basis(&digest, document.as_deref()).map_err(unreadable)?,
         });
     }
-    Ok(Record { first_seq, events, time, body: Arc::new(body), document: document.clone() })
+    Ok(body.told(first_seq, document.as_ref()).collect())
 }
 
 fn unreadable(run_id: &str, seq: u64, source: serde_json::Error) -> RecoverError {

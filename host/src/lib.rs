@@ -97,6 +97,7 @@ mod plans;
 mod registry;
 #[cfg(all(unix, feature = "sqlite"))]
 pub mod ring;
+mod seat;
 mod shared;
 mod tidings;
 

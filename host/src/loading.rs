@@ -17,6 +17,7 @@ use crate::{
     letter::LetterReply,
     message::{Message, Request, Standing},
     registry::Entry,
+    seat::Seat,
     shared::{PAUSES, Shared},
     store::{Claim, Lease, Reply, StoreError},
     tidings::Became,
@@ -67,7 +68,11 @@ impl Shared {
         let entry = self.registry.entry(&lease.head.run_id);
         let _alone = entry.turning.lock().await;
         if entry.is_loaded() {
-            return Ok(RunHandle::new(self, &entry));
+            if entry.epoch.load(Ordering::Acquire) >= lease.epoch {
+                return Ok(RunHandle::new(self, &entry));
+            }
+            // It was another's in between, which this host has not noticed: it slept, and was taken for gone.
+            entry.dismiss().await;
         }
         match self.replay_here(&entry, false).await {
             Ok(run) => self.go_on(&entry, run, lease, Vec::new()).await,
@@ -189,7 +194,12 @@ impl Shared {
         driver.record_first(step).await?;
         driver.begin(messages);
         self.tidings.tell(&head, Became::Driven);
-        self.control.spawn(driver.drive());
+        let seat = Seat::new(driver.drive(), self.control.clone());
+        entry.set_seat(Some(Arc::clone(&seat)));
+        if self.is_closed() {
+            entry.set_seat(None);
+        }
+        seat.poll();
         Ok(RunHandle::new(self, entry))
     }
 

@@ -23,6 +23,15 @@ pub(crate) enum Message {
     Mail,
     /// The wall clock was set: something may be due.
     Tick,
+    /// Somebody else has had the run since it was claimed: whoever drives it leaves it, and then drops this.
+    Leave(oneshot::Sender<()>),
+}
+
+impl Message {
+    /// Whether it only says that an attempt has started.
+    pub(crate) fn is_start(&self) -> bool {
+        matches!(self, Self::Signal(Signal::Started(_)))
+    }
 }
 
 impl From<Signal> for Message {

@@ -41,7 +41,7 @@ pub use self::{
     lease::{Claim, HostId, Lease, Wanted},
     mail::{Answer, KEPT_ANSWERS, LETTER_BYTES, Letter, MAILBOX, Reply},
     memory::Memory,
-    row::{Filter, Labels, Rest, RunHead, RunRow, RunStatus},
+    row::{Census, Filter, Labels, Rest, RunHead, RunRow, RunStatus},
 };
 
 /// What a store answers with, later. It borrows nothing, needs no particular runtime, and may be dropped: what was
@@ -163,6 +163,12 @@ pub trait ReadStore: Send + Sync {
     /// When the store cannot be read.
     fn open_runs(&self) -> Pending<Vec<RunRow>>;
 
+    /// How many runs are open, by who goes on with them.
+    ///
+    /// # Errors
+    /// When the store cannot be read.
+    fn census(&self, now: Timestamp) -> Pending<Census>;
+
     /// The component of that digest, if it is kept.
     ///
     /// # Errors
@@ -261,11 +267,11 @@ pub trait Store: ReadStore {
     /// When the store cannot be read.
     fn mail(&self, lease: &Lease) -> Pending<Vec<Letter>>;
 
-    /// Those runs of a host that have letters waiting for an answer.
+    /// Those runs of a host, or that nobody has, that have letters waiting for an answer.
     ///
     /// # Errors
     /// When the store cannot be read.
-    fn mailed(&self, host: &HostId) -> Pending<Vec<Arc<str>>>;
+    fn mailed(&self, owner: Option<&HostId>) -> Pending<Vec<Arc<str>>>;
 
     /// Leaves replies to letters that changed nothing.
     ///

@@ -194,9 +194,8 @@ impl Watch {
     async fn read_on(&mut self) -> Result<(), RecoverError> {
         let seq = self.seq();
         for record in self.origin.store()?.load_since(&self.run_id, seq).await? {
-            if record.first_seq >= seq {
-                self.read.push_back(journal::told(&self.plans, &self.run_id, &record)?);
-            }
+            let told = journal::told(&self.plans, &self.run_id, &record)?;
+            self.read.extend(told.into_iter().filter(|told| told.first_seq >= seq));
         }
         Ok(())
     }

@@ -17,8 +17,8 @@ use phasm::{
     engine::{event::TaskId, time::Timestamp},
     executor::{Executor, Invocation, Observer},
     store::{
-        Answer, AttemptLog, Claim, Encode, Filter, HostId, Lease, Letter, Memory, Pending, ReadStore, Record,
-        Reply, RunRow, RunStatus, Store, StoreError, Wanted,
+        Answer, AttemptLog, Census, Claim, Encode, Filter, HostId, Lease, Letter, Memory, Pending, ReadStore,
+        Record, Reply, RunRow, RunStatus, Store, StoreError, Wanted,
     },
 };
 
@@ -33,6 +33,9 @@ impl Executor for Counting {
         _: Arc<dyn Observer>,
     ) -> Pin<Box<dyn Future<Output = Outcome> + Send>> {
         self.0.fetch_add(1, SeqCst);
+        if &*call.executor_type == "never" {
+            return Box::pin(std::future::pending());
+        }
         let code = match (&*call.executor_type, call.resumed, call.attempt) {
             ("ask", false, _) => 1,
             ("once", _, 1) => 3,
@@ -104,6 +107,31 @@ async fn a_clock_loads_a_run_when_it_is_due() {
     assert!(store.get(run.id()).await.unwrap().unwrap().owner.is_none());
     let suspended = r#"{"name": "ask", "executor": {"type": "ask"}, "timeout": "20ms"}"#;
     assert_eq!(submit(&host, suspended).await.wait().await.unwrap().phase, Phase::Timeout);
+}
+
+/// R-H2: a host that slept while another had its run takes it up anew when it is to be had again.
+#[tokio::test]
+async fn what_another_had_in_between_is_loaded_anew() {
+    let store = Arc::new(Memory::default());
+    let sleeper = builder(&store).claiming(Duration::from_secs(3600)).open().unwrap();
+    // A run that only waits would be nobody's.
+    let run = submit(&sleeper, &format!(r#"{ASK}, {{"name": "b", "executor": {{"type": "never"}}}}"#)).await;
+    store.heartbeat(sleeper.id(), Timestamp(0)).await.unwrap();
+    let other = builder(&store).claiming(Duration::from_secs(3600)).open().unwrap();
+    while row(&*store, &run).await.owner.as_ref() != Some(other.id()) || other.loaded() == 0 {
+        tokio::task::yield_now().await;
+    }
+    store.heartbeat(sleeper.id(), Timestamp(i64::MAX)).await.unwrap();
+    drop(other);
+    while row(&*store, &run).await.owner.as_ref() != Some(sleeper.id()) {
+        tokio::task::yield_now().await;
+    }
+    // What it has in memory is of an earlier lease.
+    while !run.resume("ask", Map::new()).await.is_ok_and(|resumed| resumed) {
+        tokio::task::yield_now().await;
+    }
+    run.cancel().await.unwrap();
+    assert_eq!(row(&*store, &run).await.status.phase, Phase::Cancelled);
 }
 
 /// R-H1: another host's runs are taken when it is gone.
@@ -266,6 +294,9 @@ impl ReadStore for Failing {
     fn open_runs(&self) -> Pending<Vec<RunRow>> {
         self.inner.open_runs()
     }
+    fn census(&self, now: Timestamp) -> Pending<Census> {
+        self.inner.census(now)
+    }
     fn component(&self, digest: &str) -> Pending<Option<Arc<[u8]>>> {
         self.inner.component(digest)
     }
@@ -324,8 +355,8 @@ impl Store for Failing {
     fn mail(&self, lease: &Lease) -> Pending<Vec<Letter>> {
         self.inner.mail(lease)
     }
-    fn mailed(&self, host: &HostId) -> Pending<Vec<Arc<str>>> {
-        self.inner.mailed(host)
+    fn mailed(&self, owner: Option<&HostId>) -> Pending<Vec<Arc<str>>> {
+        self.inner.mailed(owner)
     }
     fn reply(&self, lease: &Lease, replies: Vec<Reply>) -> Pending<()> {
         self.inner.reply(lease, replies)

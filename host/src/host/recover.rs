@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use phasm_engine::run::Run;
+use phasm_engine::{run::Run, time::Millis};
 use tokio::sync::oneshot;
 
 use super::Host;
@@ -10,23 +10,68 @@ use crate::{
     handle::RunHandle,
     journal::RecoverError,
     message::{Message, Request, RequestError},
-    store::{RunHead, StoreError},
+    shared::Shared,
+    store::{Claim, RunHead, StoreError, Wanted},
     watching::Watch,
 };
 
+/// Runs claimed at once.
+const MOST_AT_ONCE: usize = 1000;
+/// A run whose clock runs out so soon is waited for.
+const SOON: Millis = 60_000;
+
 impl Host {
-    /// Recovers every open run of the store, the most urgent first, and drives them on together. Runs that cannot be
-    /// recovered do not keep the others from it.
+    /// Recovers the runs of the store that [have something to do](Self::claim), and drives them on together. Runs that cannot
+    /// be recovered do not keep the others from it.
     ///
     /// # Errors
     /// When the store cannot be read.
     pub async fn recover(&self) -> Result<Vec<(Arc<RunHead>, Result<RunHandle, RecoverError>)>, StoreError> {
         let mut recovered = Vec::new();
-        for row in self.shared.store.open_runs().await? {
-            let handle = self.recover_run(&row.head.run_id).await;
-            recovered.push((row.head, handle));
+        for head in self.claim().await? {
+            let handle = self.recover_run(&head.run_id).await;
+            if handle.is_err() {
+                self.let_go(&head.run_id).await?;
+            }
+            recovered.push((head, handle));
         }
         Ok(recovered)
+    }
+
+    /// Claims the runs of the store that have something to do now or within a minute: those that were being driven by a host that
+    /// is gone, or never began, that are due, or have mail. Those that wait for a person or a far-off clock stay where they are.
+    /// Who has waited longest comes first, then the most urgent.
+    ///
+    /// # Errors
+    /// When the store fails.
+    pub async fn claim(&self) -> Result<Vec<Arc<RunHead>>, StoreError> {
+        let now = self.shared.clock.now().after(SOON);
+        let mut claimed = Vec::new();
+        loop {
+            let (host, except) = (self.shared.host.clone(), Vec::new());
+            let leases = self.shared.store.claim(Wanted { host, now, limit: MOST_AT_ONCE, except }).await?;
+            if leases.is_empty() {
+                return Ok(claimed);
+            }
+            claimed.extend(leases.into_iter().map(|lease| lease.head));
+        }
+    }
+
+    /// Gives back a run that this host has claimed and does not drive: it is due.
+    ///
+    /// # Errors
+    /// When the store fails.
+    pub async fn let_go(&self, run_id: &str) -> Result<(), StoreError> {
+        let Shared { store, host, clock, .. } = &*self.shared;
+        let entry = self.shared.registry.entry(&Arc::from(run_id));
+        let _alone = entry.turning.lock().await;
+        if entry.is_loaded() {
+            return Ok(());
+        }
+        match store.claim_run(host, run_id, clock.now()).await? {
+            Claim::Leased(lease) => store.release(&lease, Some(clock.now())).await,
+            Claim::Held(_) | Claim::Closed => Ok(()),
+        }
     }
 
     /// Recovers one run of the store and drives it on. Waits keep their absolute times, what was in flight is executed

@@ -41,7 +41,7 @@ use self::{
     writer::{PostgresWriter, Queued},
 };
 use super::{
-    Answer, AttemptLog, Claim, Encode, Filter, HostId, LETTER_BYTES, Lease, Letter, MAILBOX, Pending,
+    Answer, AttemptLog, Census, Claim, Encode, Filter, HostId, LETTER_BYTES, Lease, Letter, MAILBOX, Pending,
     ReadStore, Record, Reply, RunRow, RunStatus, Store, StoreError, Wanted,
 };
 
@@ -54,7 +54,7 @@ const POST: &str = "SELECT * FROM post_letter($1, $2, $3)";
 const MAIL: &str = "SELECT id, body FROM letters
     WHERE run = (SELECT number FROM runs WHERE run_id = $1) AND reply IS NULL ORDER BY id";
 const MAILED: &str = "SELECT run_id FROM runs
-    WHERE owner = $1 AND number IN (SELECT run FROM letters WHERE reply IS NULL) ORDER BY run_id";
+    WHERE owner IS NOT DISTINCT FROM $1 AND number IN (SELECT run FROM letters WHERE reply IS NULL) ORDER BY run_id";
 const REPLY: &str = "SELECT reply_letters($1, $2, $3, $4) AS verdict";
 const KEEP_LOG: &str = "SELECT keep_log($1, $2, $3, $4, $5, $6, $7) AS verdict";
 const DELETE: &str = "SELECT delete_run($1) AS verdict";
@@ -150,6 +150,10 @@ impl ReadStore for Postgres {
 
     fn open_runs(&self) -> Pending<Vec<RunRow>> {
         self.readers.open_runs()
+    }
+
+    fn census(&self, now: Timestamp) -> Pending<Census> {
+        self.readers.census(now)
     }
 
     fn component(&self, digest: &str) -> Pending<Option<Arc<[u8]>>> {
@@ -269,10 +273,10 @@ impl Store for Postgres {
         self.ask(MAIL, vec![run_id(lease)], move |rows| rows.iter().map(letter).collect())
     }
 
-    fn mailed(&self, host: &HostId) -> Pending<Vec<Arc<str>>> {
+    fn mailed(&self, owner: Option<&HostId>) -> Pending<Vec<Arc<str>>> {
         let name = |row: &Row| Ok(get::<&str>(row, "run_id")?.into());
-        let host = Box::new(host.as_str().to_owned());
-        self.ask(MAILED, vec![host], move |rows| rows.iter().map(name).collect())
+        let owner = Box::new(owner.map(|host| host.as_str().to_owned()));
+        self.ask(MAILED, vec![owner], move |rows| rows.iter().map(name).collect())
     }
 
     fn reply(&self, lease: &Lease, replies: Vec<Reply>) -> Pending<()> {

@@ -38,8 +38,8 @@ use self::{
     writer::{Job, Writer},
 };
 use super::{
-    Answer, AttemptLog, Claim, Encode, Filter, HostId, Lease, Letter, Pending, ReadStore, Record, Reply,
-    RunRow, RunStatus, Store, StoreError, Wanted, followed::Followed,
+    Answer, AttemptLog, Census, Claim, Encode, Filter, HostId, Lease, Letter, Pending, ReadStore, Record,
+    Reply, RunRow, RunStatus, Store, StoreError, Wanted, followed::Followed,
 };
 
 /// A store in a file, held by this handle alone until it is dropped.
@@ -85,7 +85,7 @@ impl Sqlite {
     }
 
     fn on(connection: rusqlite::Connection, path: Arc<Path>, lock: Option<Lock>) -> Result<Self, StoreError> {
-        let writer = Writer::new(connection, Arc::clone(&path))?;
+        let writer = Writer::new(connection, Arc::clone(&path), lock.is_some())?;
         let writer = Worker::spawn("phasm-store-write", &path, move |queue| writer.run(&queue))?;
         let changed = Arc::new(watch::Sender::new(()));
         let reader = SqliteReader::beside(path)?;
@@ -153,6 +153,10 @@ impl ReadStore for Sqlite {
 
     fn open_runs(&self) -> Pending<Vec<RunRow>> {
         self.reader.open_runs()
+    }
+
+    fn census(&self, now: Timestamp) -> Pending<Census> {
+        self.reader.census(now)
     }
 
     fn component(&self, digest: &str) -> Pending<Option<Arc<[u8]>>> {
@@ -228,9 +232,9 @@ impl Store for Sqlite {
         self.write(move |group| Ok((kept::mail(group.transaction, &run_id)?, 0)))
     }
 
-    fn mailed(&self, host: &HostId) -> Pending<Vec<Arc<str>>> {
-        let host = host.clone();
-        self.write(move |group| Ok((kept::mailed(group.transaction, &host)?, 0)))
+    fn mailed(&self, owner: Option<&HostId>) -> Pending<Vec<Arc<str>>> {
+        let owner = owner.cloned();
+        self.write(move |group| Ok((kept::mailed(group.transaction, owner.as_ref())?, 0)))
     }
 
     fn reply(&self, lease: &Lease, replies: Vec<Reply>) -> Pending<()> {

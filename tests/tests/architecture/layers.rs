@@ -11,6 +11,7 @@ const ENGINE: [&str; 10] =
 /// The library's: what is kept, then what drives a run, then what whoever embeds it opens.
 const HOST: [&str; 26] = [
     "clock",
+    "seat",
     "secrets",
     "reader",
     "ring",

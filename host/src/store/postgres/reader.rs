@@ -14,8 +14,8 @@ use tokio_postgres::Row;
 
 use super::{
     super::{
-        Answer, AttemptLog, Document, Filter, HostId, Labels, Pending, ReadStore, Record, Rest, RunHead,
-        RunRow, RunStatus, StoreError, checksum::checksum,
+        Answer, AttemptLog, Census, Document, Filter, HostId, Labels, Pending, ReadStore, Record, Rest,
+        RunHead, RunRow, RunStatus, StoreError, checksum::checksum,
     },
     address::Address,
     append::place,
@@ -41,12 +41,17 @@ const LIST: &str = "SELECT * FROM runs
         AND ($4::text IS NULL OR phase = $4)
     ORDER BY number DESC LIMIT $5";
 const OPEN: &str = "SELECT * FROM runs WHERE open ORDER BY priority DESC, number";
+const CENSUS: &str = "SELECT count(owner) AS owned, count(*) FILTER (WHERE owner IS NULL AND wake_at <= $1) AS due,
+        count(*) FILTER (WHERE owner IS NULL AND wake_at > $1 AND rest IS NOT TRUE) AS waiting,
+        count(*) FILTER (WHERE owner IS NULL AND (wake_at IS NULL OR wake_at > $1 AND rest IS TRUE)) AS parked,
+        min(wake_at) FILTER (WHERE owner IS NULL AND wake_at > $1) AS next
+    FROM runs WHERE open";
 const COMPONENT: &str = "SELECT bytes FROM components WHERE digest = $1";
 const ANSWER: &str = "SELECT reply FROM letters JOIN runs ON number = run WHERE run_id = $1 AND id = $2";
 const LOGS: &str = "SELECT task, attempt, dispatch, cut, text FROM logs
     WHERE run = (SELECT number FROM runs WHERE run_id = $1) AND ($2::bigint IS NULL OR task = $2)
     ORDER BY task, attempt, dispatch";
-const STATEMENTS: [&str; 7] = [LOAD, GET, LIST, OPEN, COMPONENT, ANSWER, LOGS];
+const STATEMENTS: [&str; 8] = [LOAD, GET, LIST, OPEN, CENSUS, COMPONENT, ANSWER, LOGS];
 
 /// Reads whatever is committed.
 pub(super) struct Readers {
@@ -124,6 +129,19 @@ impl Readers {
 
     pub(super) fn open_runs(&self) -> Pending<Vec<RunRow>> {
         self.ask(OPEN, Vec::new(), |rows| rows.iter().map(row).collect())
+    }
+
+    pub(super) fn census(&self, now: Timestamp) -> Pending<Census> {
+        self.ask(CENSUS, vec![Box::new(now.0)], |rows| {
+            let Some(row) = rows.first() else { return Ok(Census::default()) };
+            Ok(Census {
+                owned: count(row, "owned")?,
+                due: count(row, "due")?,
+                waiting: count(row, "waiting")?,
+                parked: count(row, "parked")?,
+                next: get::<Option<i64>>(row, "next")?.map(Timestamp),
+            })
+        })
     }
 
     pub(super) fn component(&self, digest: &str) -> Pending<Option<Arc<[u8]>>> {
@@ -287,6 +305,10 @@ impl ReadStore for PostgresReader {
 
     fn open_runs(&self) -> Pending<Vec<RunRow>> {
         self.readers.open_runs()
+    }
+
+    fn census(&self, now: Timestamp) -> Pending<Census> {
+        self.readers.census(now)
     }
 
     fn component(&self, digest: &str) -> Pending<Option<Arc<[u8]>>> {

@@ -88,15 +88,19 @@ pub(super) struct Writer {
 }
 
 impl Writer {
+    /// For whoever holds the file, which makes everybody gone who had it before, or for somebody beside them.
+    ///
     /// # Errors
     /// When the tables are not what they should be.
-    pub(super) fn new(connection: Connection, path: Arc<Path>) -> Result<Self, StoreError> {
+    pub(super) fn new(connection: Connection, path: Arc<Path>, is_holder: bool) -> Result<Self, StoreError> {
         for statement in group::STATEMENTS {
             let prepared = connection.prepare_cached(statement);
             prepared.map_err(|error| Fault::Damaged(error.to_string()).at(&path, "opened"))?;
         }
-        let taken_over = connection.execute_batch(claims::TAKE_OVER);
-        taken_over.map_err(|error| Fault::Sqlite(error).at(&path, "opened"))?;
+        if is_holder {
+            let taken_over = connection.execute_batch(claims::TAKE_OVER);
+            taken_over.map_err(|error| Fault::Sqlite(error).at(&path, "opened"))?;
+        }
         Ok(Self { path, connection, tips: Tips::new(TIPS), buffer: Vec::new() })
     }
 
