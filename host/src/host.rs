@@ -178,6 +178,16 @@ impl Host {
         Ok((self.launch(&entry, run, step).await?, watch))
     }
 
+    /// A run of the store, whether this host drives it, another one does, or nobody. It is driven by being asked for something only.
+    ///
+    /// # Errors
+    /// [`StoreError::NotFound`], or when the store cannot be read.
+    pub async fn run(&self, run_id: &str) -> Result<RunHandle, StoreError> {
+        let row = self.shared.store.get(run_id).await?;
+        let row = row.ok_or_else(|| StoreError::NotFound { run_id: run_id.into() })?;
+        Ok(RunHandle::new(&self.shared, &self.shared.registry.entry(&row.head.run_id)))
+    }
+
     /// Hears a run from its event `since` on, counted from 0, whether this host drives it, another one does, or nobody.
     ///
     /// # Errors

@@ -86,6 +86,7 @@ mod claimer;
 pub mod clock;
 mod dispatcher;
 mod driver;
+mod elsewhere;
 mod handle;
 mod letter;
 mod loading;

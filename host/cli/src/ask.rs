@@ -1,7 +1,5 @@
 //! Asking something of one run of a store, and driving it on.
 
-use std::sync::Arc;
-
 use phasm::{RecoverError, Request, RequestError, engine::run::Run};
 
 #[cfg(unix)]
@@ -40,8 +38,8 @@ pub(super) async fn ask(
     let asked = prepared.host.ask_run(&run_id, request.clone()).await;
     #[cfg(unix)]
     if let Err(RecoverError::Driven { .. }) = &asked {
-        let store = Arc::clone(prepared.host.store());
-        let exit = live::ask_through(&*store, &run, request, (word, &way, screen)).await?;
+        let elsewhere = prepared.host.run(&run_id).await.map_err(Failure::host)?;
+        let exit = live::told(elsewhere.ask(request).await, &run_id, (word, &way, screen))?;
         return Ok(Started { prepared, runs: Vec::new(), answers, exit });
     }
     let (handle, watch, answer) = asked.map_err(|error| stored::failed(error, &way))?;
