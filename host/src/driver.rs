@@ -23,13 +23,14 @@ use tokio::{sync::mpsc, task::AbortHandle};
 
 use crate::{
     clock::RunClock,
-    dispatcher::{Bounds, Rank, Signal},
+    dispatcher::{Attempt, Bounds, Rank, Signal},
     executor::Invocation,
     journal::Body,
     letter::{LetterBody, LetterReply},
     message::{Message, ReplyTo, Request, RequestError, Standing},
     registry::Entry,
     shared::Shared,
+    sharing::body::offered,
     store::{AttemptLog, Lease, Record, Reply, RunStatus, StoreError},
     tidings::Became,
     watch::{Ear, Watchers},
@@ -273,6 +274,11 @@ impl Driver {
             Signal::Inactive(fence) => {
                 self.step(now, Input::Inactive(fence));
             }
+            Signal::Wrote(fence, log) => {
+                if self.attempts.get(&fence.task).is_some_and(|(current, ..)| *current == fence) {
+                    self.batch.logs.push(log);
+                }
+            }
         }
     }
 
@@ -393,6 +399,8 @@ impl Driver {
             return;
         }
         let bounds = Bounds { max_runtime: dispatch.max_runtime, max_inactivity: dispatch.max_inactivity };
+        // What others would need to know, who have secrets of their own.
+        let shares = self.shared.dispatcher.sends_out().then(|| dispatch.clone());
         let invocation = match self.invocation(dispatch) {
             Ok(invocation) => invocation,
             Err(message) => {
@@ -404,7 +412,16 @@ impl Driver {
         };
         let Shared { dispatcher, secrets, kept_log, .. } = self.shared.as_ref();
         let ear = Arc::new(Ear::new(self.watchers.clone(), &self.run, fence, secrets, *kept_log));
-        let handle = dispatcher.start(fence, invocation, bounds, Arc::clone(&ear) as _, &self.sender);
+        let (observer, inbox) = (Arc::clone(&ear) as _, self.sender.clone());
+        let body = |invocation: &Invocation| {
+            let dispatch = shares.as_ref()?;
+            let pinned = self.run.plan().executors.get(&dispatch.executor_type);
+            offered(dispatch, invocation, bounds, pinned, self.shared.plugins.is_none())
+        };
+        let attempt = Attempt { fence, invocation, bounds, observer, inbox };
+        let (epoch, priority) = (self.lease.epoch, self.lease.head.priority);
+        let handle = dispatcher
+            .start(attempt, |number, invocation| Some(body(invocation)?.offer(number, epoch, priority)));
         self.attempts.insert(fence.task, (fence, handle, ear));
     }
 
@@ -490,8 +507,9 @@ impl Driver {
                     returned += 1;
                 }
                 Message::Signal(Signal::Lent(slots)) => returned += i64::from(slots),
-                Message::Signal(Signal::Started(_) | Signal::Inactive(_)) | Message::Mail | Message::Tick => {
-                }
+                Message::Signal(Signal::Started(_) | Signal::Inactive(_) | Signal::Wrote(..))
+                | Message::Mail
+                | Message::Tick => {}
                 Message::Ask { request, reply } => {
                     let said = match &result {
                         Ok(()) => request.refusal(&self.run),

@@ -95,6 +95,7 @@ mod missing;
 mod plans;
 mod registry;
 mod shared;
+mod sharing;
 mod tidings;
 
 // Keep: what is durable, and the run that follows from it.

@@ -1,6 +1,7 @@
 //! Runs kept in this process and nowhere else.
 
 mod documents;
+mod offers;
 
 use std::{
     cmp::Reverse,
@@ -12,10 +13,10 @@ use std::{
 use phasm_engine::time::Timestamp;
 use tokio::sync::watch;
 
-use self::documents::Documents;
+use self::{documents::Documents, offers::Offers};
 use super::{
     Answer, AttemptLog, Claim, Encode, Filter, HostId, KEPT_ANSWERS, LETTER_BYTES, Lease, Letter, MAILBOX,
-    Pending, ReadStore, Record, Reply, RunRow, RunStatus, Store, StoreError, Wanted,
+    Pending, ReadStore, Record, Reply, RunRow, RunStatus, Shares, Sharing, Store, StoreError, Wanted,
 };
 
 /// A store without a file: "durable" means until the process ends. Bodies are encoded only when they are loaded.
@@ -25,6 +26,7 @@ use super::{
 pub struct Memory {
     kept: Mutex<Kept>,
     changed: watch::Sender<()>,
+    shared: watch::Sender<()>,
 }
 
 impl Memory {
@@ -35,7 +37,7 @@ impl Memory {
     #[must_use]
     pub fn new(closed_events: u64) -> Self {
         let kept = Mutex::new(Kept { limit: closed_events, ..Kept::default() });
-        Self { kept, changed: watch::Sender::new(()) }
+        Self { kept, changed: watch::Sender::new(()), shared: watch::Sender::new(()) }
     }
 
     /// Tells of a change, if there is one.
@@ -140,6 +142,7 @@ impl Store for Memory {
             kept.let_rest(until, None);
         }
         drop(kept);
+        self.shared.send_replace(());
         now(Ok(()))
     }
 
@@ -150,6 +153,22 @@ impl Store for Memory {
 
     fn changed(&self) -> watch::Receiver<()> {
         self.changed.subscribe()
+    }
+
+    fn is_shared(&self) -> bool {
+        true
+    }
+
+    fn share(&self, ask: Sharing) -> Pending<Shares> {
+        let (shares, is_news) = self.kept().share(&ask);
+        if is_news {
+            self.shared.send_replace(());
+        }
+        now(Ok(shares))
+    }
+
+    fn shared(&self) -> watch::Receiver<()> {
+        self.shared.subscribe()
     }
 
     fn mail(&self, lease: &Lease) -> Pending<Vec<Letter>> {
@@ -231,6 +250,7 @@ struct Kept {
     closed_events: u64,
     limit: u64,
     documents: Documents,
+    offers: Offers,
 }
 
 struct Run {
@@ -378,10 +398,17 @@ impl Kept {
         Ok(())
     }
 
+    fn share(&mut self, ask: &Sharing) -> (Shares, bool) {
+        let Self { offers, runs, hosts, .. } = self;
+        let epoch = |run_id: &str| runs.get(run_id).map(|run| run.epoch);
+        offers.share(ask, epoch, |host| hosts.get(host).copied().unwrap_or(Timestamp(0)))
+    }
+
     fn lend(&mut self, run_id: &str, host: &HostId) -> Option<Lease> {
         let run = self.runs.get_mut(run_id)?;
         if run.row.owner.as_ref() != Some(host) {
             run.epoch += 1;
+            self.offers.void(run_id);
             run.row.owner = Some(host.clone());
             self.owners.insert(host.clone());
             wake_at(&mut self.due, &mut run.row, None);
