@@ -119,11 +119,15 @@ impl Store for Memory {
     }
 
     fn claim(&self, wanted: Wanted) -> Pending<Vec<Lease>> {
-        now(Ok(self.kept().claim(&wanted)))
+        let claimed = self.kept().claim(&wanted);
+        self.shared.send_replace(());
+        now(Ok(claimed))
     }
 
     fn claim_run(&self, host: &HostId, run_id: &str, at: Timestamp) -> Pending<Claim> {
-        now(self.kept().claim_run(host, run_id, at))
+        let claimed = self.kept().claim_run(host, run_id, at);
+        self.shared.send_replace(());
+        now(claimed)
     }
 
     fn release(&self, lease: &Lease, wake_at: Option<Timestamp>) -> Pending<()> {

@@ -34,9 +34,8 @@ impl Offers {
     ) -> (Shares, bool) {
         let is_there = |host: &HostId| until(host) > ask.now;
         ask.heard.iter().for_each(|report| drop(self.reports.remove(report)));
-        self.release(&ask.host, &is_there);
-        self.give_back(ask);
         let told = self.report(ask);
+        let is_free_again = self.release(&ask.host, &is_there) | self.give_back(ask);
         ask.withdrawn.iter().for_each(|number| self.remove(&ask.host, *number));
         let offered = self.offer(ask, epoch);
         let recalled = self.recall(ask);
@@ -57,32 +56,36 @@ impl Offers {
                 .sum(),
             look_again: own.filter_map(|(_, offer)| offer.taker.as_ref()).map(&until).min(),
         };
-        (shares, told || offered || grew || !ask.returned.is_empty() || !ask.withdrawn.is_empty())
+        (shares, told || offered || grew || is_free_again || !ask.withdrawn.is_empty())
     }
 
     /// What hosts that are gone had taken of this one's is anybody's again.
-    fn release(&mut self, host: &HostId, is_there: &impl Fn(&HostId) -> bool) {
+    fn release(&mut self, host: &HostId, is_there: &impl Fn(&HostId) -> bool) -> bool {
+        let mut released = false;
         let own = self.standing.range_mut((host.clone(), 0)..=(host.clone(), u64::MAX));
         for (_, standing) in own {
             if standing.taker.as_ref().is_some_and(|taker| !is_there(taker)) {
                 standing.taker = None;
+                released = true;
             }
         }
+        released
     }
 
-    fn give_back(&mut self, ask: &Sharing) {
+    fn give_back(&mut self, ask: &Sharing) -> bool {
         for id in &ask.returned {
             if let Some(standing) = self.held(&ask.host, id) {
                 standing.taker = None;
             }
         }
-        let Some(holds) = &ask.holds else { return };
+        let Some(holds) = &ask.holds else { return !ask.returned.is_empty() };
         for ((by, number), standing) in &mut self.standing {
             let held = |id: &OfferId| id.by == *by && id.number == *number && id.taking == standing.taking;
             if standing.taker.as_ref() == Some(&ask.host) && !holds.iter().any(held) {
                 standing.taker = None;
             }
         }
+        true
     }
 
     fn held(&mut self, taker: &HostId, id: &OfferId) -> Option<&mut Standing> {
