@@ -11,9 +11,8 @@
 //! ```
 
 use std::{
-    fs::{self, File},
-    io,
-    os::{fd::AsRawFd as _, unix::fs::PermissionsExt as _},
+    fs, io,
+    os::unix::fs::PermissionsExt as _,
     path::{Path, PathBuf},
     sync::{Arc, Weak},
     time::Duration,
@@ -26,38 +25,16 @@ use tokio::{
     time::timeout,
 };
 
-use crate::{shared::Shared, store::Answer};
+use crate::{
+    ring::{LINE, LOOK, beside, short},
+    shared::Shared,
+    store::Answer,
+};
 
 /// Visitors at once; others wait to be let in.
 const MOST_VISITORS: usize = 64;
-/// The longest line a visitor says.
-const LINE: u64 = 256;
 /// How long a visitor may take for it.
 const PATIENCE: Duration = Duration::from_secs(10);
-/// What is said when there is something to look at in the store.
-const LOOK: &str = "look\n";
-/// The longest path of a socket that every system takes.
-const LONGEST_PATH: usize = 100;
-
-/// The socket beside a store's file.
-fn beside(store: &Path) -> PathBuf {
-    let mut path = store.as_os_str().to_owned();
-    path.push(".sock");
-    path.into()
-}
-
-/// A path of the socket that is short enough, and what keeps it valid.
-fn short(socket: &Path) -> io::Result<(PathBuf, Option<File>)> {
-    if socket.as_os_str().len() <= LONGEST_PATH {
-        return Ok((socket.into(), None));
-    }
-    let (Some(dir), Some(name)) = (socket.parent(), socket.file_name()) else {
-        return Err(io::ErrorKind::InvalidFilename.into());
-    };
-    let dir = File::open(if dir.as_os_str().is_empty() { Path::new(".") } else { dir })?;
-    Ok((Path::new("/proc/self/fd").join(dir.as_raw_fd().to_string()).join(name), Some(dir)))
-}
-
 /// Hears the bell of a store until it is dropped.
 #[derive(Debug)]
 pub struct Bell {
@@ -154,52 +131,5 @@ async fn follow(visitor: &mut BufReader<UnixStream>, shared: &Arc<Shared>, run_i
             changed = commits.changed() => if changed.is_err() { return Ok(()) },
             _left = visitor.read(&mut gone) => return Ok(()),
         }
-    }
-}
-
-/// The bell of a store that another process holds.
-#[derive(Debug)]
-pub struct Ring(BufReader<UnixStream>);
-
-impl Ring {
-    /// Nobody, where no process that holds the store hears its bell.
-    pub async fn at(store: &Path) -> Option<Self> {
-        let (path, _dir) = short(&beside(store)).ok()?;
-        UnixStream::connect(path).await.ok().map(|stream| Self(BufReader::new(stream)))
-    }
-
-    /// Has the run read a letter that was posted to it. When this returns, it is answered, or the host is gone; the store says.
-    ///
-    /// # Errors
-    /// When the host is gone.
-    pub async fn deliver(mut self, run_id: &str, letter: u64) -> io::Result<()> {
-        self.0.write_all(format!("mail {run_id} {letter}\n").as_bytes()).await?;
-        self.look().await.map(drop)
-    }
-
-    /// Says that a run was submitted.
-    ///
-    /// # Errors
-    /// When the host is gone.
-    pub async fn submitted(mut self) -> io::Result<()> {
-        self.0.write_all(b"due\n").await?;
-        self.look().await.map(drop)
-    }
-
-    /// Begins to follow a run.
-    ///
-    /// # Errors
-    /// When the host is gone.
-    pub async fn follow(&mut self, run_id: &str) -> io::Result<()> {
-        self.0.write_all(format!("follow {run_id}\n").as_bytes()).await
-    }
-
-    /// Waits until there is something to look at in the store; false once nothing more will come.
-    ///
-    /// # Errors
-    /// When the host is gone.
-    pub async fn look(&mut self) -> io::Result<bool> {
-        let mut line = String::new();
-        Ok((&mut self.0).take(LINE).read_line(&mut line).await? > 0)
     }
 }

@@ -6,16 +6,19 @@
 //! ```
 
 use std::{
+    collections::BTreeSet,
     sync::{Arc, Weak},
     time::Duration,
 };
 
 use phasm_engine::time::{Millis, Timestamp};
+use tokio::sync::watch;
 
 use crate::{
     clock::{Clock, NOT_SET},
     journal::RecoverError,
     message::Message,
+    plugins::Plugins,
     shared::{PAUSES, Shared},
     store::{StoreError, Wanted},
     tidings::Became,
@@ -29,14 +32,46 @@ const MOST_PASSED_OVER: usize = 10_000;
 /// How late a host may notice that the wall clock was set.
 const LOOKS_AGAIN: Duration = Duration::from_secs(30);
 
+/// Runs that cannot be driven here.
+#[derive(Default)]
+struct PassedOver {
+    /// The last first.
+    runs: Vec<Arc<str>>,
+    /// Those that were tried since somebody wrote to them.
+    asked: BTreeSet<Arc<str>>,
+}
+
+impl PassedOver {
+    /// Those that somebody has written to are tried once more.
+    async fn review(&mut self, shared: &Shared) -> Result<(), StoreError> {
+        if self.runs.is_empty() {
+            return Ok(());
+        }
+        let mailed: BTreeSet<_> = shared.store.mailed(None).await?.into_iter().collect();
+        self.asked.retain(|run_id| mailed.contains(run_id));
+        let Self { runs, asked } = self;
+        runs.retain(|run_id| !mailed.contains(run_id) || !asked.insert(Arc::clone(run_id)));
+        Ok(())
+    }
+
+    fn add(&mut self, run_id: Arc<str>) {
+        self.runs.truncate(MOST_PASSED_OVER - 1);
+        self.runs.insert(0, run_id);
+    }
+}
+
 /// Claims until the host is gone.
 pub(crate) async fn claim_what_is_due(host: Weak<Shared>) {
-    let mut passed_over = Vec::new();
-    let mut pause = PAUSES.0;
+    let mut passed_over = PassedOver::default();
+    let mut installed = host.upgrade().and_then(|shared| shared.plugins.as_ref().map(Plugins::changed));
+    let (mut news, mut pause) = (false, PAUSES.0);
     while let Some(shared) = host.upgrade().filter(|shared| shared.begins()) {
         let (due, clock) = (Arc::clone(&shared.due), shared.clock.clone());
         // What others do while this round goes on makes the next.
         let mut changed = shared.store.changed();
+        if std::mem::take(&mut news) {
+            passed_over = PassedOver::default();
+        }
         let round = round(&shared, &mut passed_over).await;
         // Nobody keeps the host alive by waiting for what is due.
         drop(shared);
@@ -52,6 +87,7 @@ pub(crate) async fn claim_what_is_due(host: Weak<Shared>) {
                 tokio::select! {
                     () = due.notified() => {}
                     _ = changed.changed() => {}
+                    () = newly(&mut installed) => news = true,
                     () = next_due => {}
                 }
             }
@@ -64,6 +100,17 @@ pub(crate) async fn claim_what_is_due(host: Weak<Shared>) {
                 pause = (pause * 2).min(PAUSES.1);
             }
         }
+    }
+}
+
+/// When there are other plugins.
+async fn newly(installed: &mut Option<watch::Receiver<()>>) {
+    let changed = match installed {
+        Some(installed) => installed.changed().await.is_ok(),
+        None => false,
+    };
+    if !changed {
+        std::future::pending::<()>().await;
     }
 }
 
@@ -111,14 +158,15 @@ pub(crate) async fn hear_mail(host: Weak<Shared>) {
 }
 
 async fn read_all_mail(shared: &Arc<Shared>) -> Result<(), StoreError> {
-    for run_id in shared.store.mailed(&shared.host).await? {
+    for run_id in shared.store.mailed(Some(&shared.host)).await? {
         shared.read_mail(&run_id).await?;
     }
     Ok(())
 }
 
 /// Claims and loads all that is due; when the next run will be.
-async fn round(shared: &Arc<Shared>, passed_over: &mut Vec<Arc<str>>) -> Result<Option<Millis>, StoreError> {
+async fn round(shared: &Arc<Shared>, passed_over: &mut PassedOver) -> Result<Option<Millis>, StoreError> {
+    passed_over.review(shared).await?;
     loop {
         if !shared.begins() {
             return Ok(None);
@@ -127,7 +175,7 @@ async fn round(shared: &Arc<Shared>, passed_over: &mut Vec<Arc<str>>) -> Result<
             host: shared.host.clone(),
             now: shared.clock.now(),
             limit: MOST_AT_ONCE,
-            except: passed_over.clone(),
+            except: passed_over.runs.clone(),
         };
         let claimed = shared.store.claim(wanted()).await?;
         if claimed.is_empty() {
@@ -152,11 +200,10 @@ async fn round(shared: &Arc<Shared>, passed_over: &mut Vec<Arc<str>>) -> Result<
                     if !shared.tidings.tell(&head, Became::PassedOver(error.to_string())) {
                         tracing::warn!(
                             error = &error as &dyn std::error::Error,
-                            "run {run_id} is left to other hosts"
+                            "run {run_id} is left to other hosts until it is written to, or there are other plugins"
                         );
                     }
-                    passed_over.truncate(MOST_PASSED_OVER - 1);
-                    passed_over.insert(0, run_id);
+                    passed_over.add(run_id);
                 }
             }
         }

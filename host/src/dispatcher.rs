@@ -31,6 +31,7 @@ use tokio::{
 use crate::{
     clock::Clock,
     executor::{Executor, Invocation, Level, Observer},
+    seat::tell_here,
     store::{AttemptLog, Offer},
 };
 
@@ -467,7 +468,7 @@ async fn execute<I: Inbox>(place: Place<I>, mut ticket: Ticket<I>, attempt: Atte
         bounds.max_runtime.and_then(|limit| Instant::now().checked_add(Duration::from_millis(limit)));
     let deadline = [invocation.deadline, runtime_ends].into_iter().flatten().min();
     invocation.deadline = deadline;
-    ticket.inbox.signal(Signal::Started(fence));
+    tell_here(|| ticket.inbox.signal(Signal::Started(fence)));
     let observer = match bounds.max_inactivity {
         None => observer,
         Some(limit) => ticket.dispatcher.watch_activity(fence, limit, observer, &ticket.inbox),
@@ -476,7 +477,8 @@ async fn execute<I: Inbox>(place: Place<I>, mut ticket: Ticket<I>, attempt: Atte
     let interrupted =
         outcome.code == code::TIMEOUT && deadline.is_some_and(|deadline| Instant::now() >= deadline);
     drop(place);
-    ticket.end(if interrupted { Signal::Interrupted(fence) } else { Signal::Finished(fence, outcome) });
+    let last = if interrupted { Signal::Interrupted(fence) } else { Signal::Finished(fence, outcome) };
+    tell_here(|| ticket.end(last));
 }
 
 /// Waits for a place, here or elsewhere.

@@ -9,14 +9,18 @@
 //!
 //! Everything that waits while a batch becomes durable makes the next batch, so that a busy run commits in groups.
 
-use std::{collections::BTreeMap, num::NonZeroU32, sync::Arc, time::Duration};
+use std::{
+    collections::BTreeMap,
+    sync::{Arc, atomic::Ordering},
+    time::Duration,
+};
 
 use phasm_engine::{
-    event::{Command, Dispatch, Event, Fence, Input, InputValue, TaskId},
+    event::{Command, Dispatch, Fence, Input, InputValue, TaskId},
     outcome::Outcome,
     plan::Pinned,
     run::{Run, Step, TaskRun},
-    time::Timestamp,
+    time::{Millis, Timestamp},
     value::Value,
 };
 use tokio::{sync::mpsc, task::AbortHandle};
@@ -25,15 +29,15 @@ use crate::{
     clock::RunClock,
     dispatcher::{Attempt, Bounds, Rank, Signal},
     executor::Invocation,
-    journal::Body,
+    journal::{Body, Moment},
     letter::{LetterBody, LetterReply},
-    message::{Message, ReplyTo, Request, RequestError, Standing},
+    message::{Look, Message, ReplyTo, Request, RequestError, Standing},
     registry::Entry,
     shared::Shared,
     sharing::body::offered,
     store::{AttemptLog, Lease, Record, Reply, RunStatus, StoreError},
     tidings::Became,
-    watch::{Ear, Watchers},
+    watch::{Ear, Notice},
 };
 
 /// Inputs taken into one batch at most: bounds a record's size and how long commands wait.
@@ -41,6 +45,10 @@ const MOST_PER_BATCH: usize = 1024;
 
 /// A run whose next clock is nearer than so many times the host's patience stays: loading it has its price.
 const FAR: u32 = 60;
+
+/// How long the start of an attempt waits for what else is to be recorded: most attempts are over by then, and cost one commit
+/// instead of two. Whoever takes the run up in between finds the attempt not started, and begins it once more, as any.
+const LONGEST_HELD: Duration = Duration::from_millis(25);
 
 /// Drives one run to its end.
 pub(crate) struct Driver {
@@ -53,7 +61,6 @@ pub(crate) struct Driver {
     sender: mpsc::UnboundedSender<Message>,
     inbox: mpsc::UnboundedReceiver<Message>,
     attempts: BTreeMap<TaskId, (Fence, AbortHandle, Arc<Ear>)>,
-    watchers: Watchers,
     batch: Batch,
 }
 
@@ -64,14 +71,19 @@ type Replying = Box<dyn FnOnce(Option<&Arc<StoreError>>) + Send>;
 #[derive(Default)]
 struct Batch {
     first_seq: u64,
-    events: Vec<Event>,
+    /// What has happened, in order; never without events.
+    moments: Vec<Moment>,
     commands: Vec<Command>,
+    /// Until when it may wait, as nothing but starts of attempts are in it.
+    held: Option<Millis>,
     /// Slots that came back, less those that were taken.
     slots: i64,
     /// What attempts wrote that are over.
     logs: Vec<AttemptLog>,
     /// Replies to give once the batch is durable.
     replies: Vec<Replying>,
+    /// Who wants to see the run: as it is once the batch is durable.
+    looks: Vec<Look>,
     /// Replies to letters, which become durable with the batch.
     letters: Vec<Reply>,
 }
@@ -90,7 +102,6 @@ impl Driver {
             sender,
             inbox,
             attempts: BTreeMap::new(),
-            watchers: Watchers::default(),
             batch: Batch::default(),
         }
     }
@@ -108,12 +119,8 @@ impl Driver {
             }
             lost
         });
+        self.entry.epoch.store(self.lease.epoch, Ordering::Release);
         self.entry.set_driver(Some(self.sender.clone()));
-    }
-
-    /// Has `listener` hear everything from now on.
-    pub(crate) fn watch(&self, listener: crate::watch::Listener) {
-        self.watchers.add(listener);
     }
 
     /// Makes the step that a run is driven on from durable, before anybody hears of it (R-D2).
@@ -141,14 +148,20 @@ impl Driver {
             if quiet && self.give_back(&mut messages).await {
                 return;
             }
+            if messages.iter().any(|message| matches!(message, Message::Leave(_))) {
+                break Err(Arc::new(self.lease.fenced()));
+            }
         };
-        self.leave(result);
+        self.leave(result, messages);
     }
 
     /// One batch: everything that has come in, the slots there are, one durable record.
     async fn turn(&mut self, messages: &mut Vec<Message>) -> Result<(), StoreError> {
-        self.batch.first_seq = self.run.seq();
+        if self.batch.moments.is_empty() {
+            self.batch.first_seq = self.run.seq();
+        }
         let now = self.clock.follow(|| self.run.lengths_end());
+        let starts = !messages.is_empty() && messages.iter().all(Message::is_start);
         // An answer would begin an attempt: where nothing is begun any more, letters wait for whoever goes on with the run.
         if self.shared.begins() && messages.iter().any(|message| matches!(message, Message::Mail)) {
             self.take_mail(now).await?;
@@ -158,14 +171,29 @@ impl Driver {
         }
         self.step(now, Input::Tick);
         self.fill_slots(now);
+        if starts && self.holds() {
+            return Ok(());
+        }
         let result = self.commit().await;
         let failed = result.as_ref().err().cloned().map(Arc::new);
         for reply in self.batch.replies.drain(..) {
             reply(failed.as_ref());
         }
         result?;
+        self.batch.looks.drain(..).for_each(|look| look(&self.run));
         self.carry_out();
         Ok(())
+    }
+
+    /// Whether a batch of starts can wait for what comes next: nothing is to be carried out, and nobody waits to hear of it.
+    fn holds(&mut self) -> bool {
+        let Batch { moments, commands, replies, letters, looks, .. } = &self.batch;
+        let asked = !(replies.is_empty() && letters.is_empty() && looks.is_empty());
+        if asked || moments.is_empty() || !commands.is_empty() || self.run.is_over() {
+            return false;
+        }
+        let clock = &self.shared.clock;
+        *self.batch.held.get_or_insert_with(|| clock.after(LONGEST_HELD)) > clock.elapsed()
     }
 
     /// Waits for messages or the next clock; true if the run could rest and nobody had anything to ask.
@@ -174,7 +202,7 @@ impl Driver {
         let patience = self.shared.patience.filter(|patience| self.could_rest(*patience));
         let lingers = patience.map(|patience| self.shared.clock.after(patience));
         let received = self.inbox.recv_many(messages, MOST_PER_BATCH);
-        match [wait, lingers].into_iter().flatten().min() {
+        match [wait, lingers, self.batch.held].into_iter().flatten().min() {
             None => {
                 received.await;
                 false
@@ -191,16 +219,18 @@ impl Driver {
     /// Whether nothing but a person or a far-off clock could make something happen.
     fn could_rest(&self, patience: Duration) -> bool {
         let near = |at: Timestamp| u128::from(at.since(self.run.now())) < (patience * FAR).as_millis();
-        self.attempts.is_empty()
-            && self.run.wanted_slots() == 0
-            && !self.run.next_wait().is_some_and(near)
-            && !self.watchers.any()
+        self.attempts.is_empty() && self.run.wanted_slots() == 0 && !self.run.next_wait().is_some_and(near)
     }
 
     /// Gives the run back to the store and forgets it; false, with the messages, if somebody has asked something meanwhile.
     async fn give_back(&mut self, messages: &mut Vec<Message>) -> bool {
         let entry = Arc::clone(&self.entry);
-        let _alone = entry.turning.lock().await;
+        let _alone = tokio::select! {
+            biased;
+            // Whoever has the run in hand may have something to say to it, and wait for an answer.
+            _ = self.inbox.recv_many(messages, MOST_PER_BATCH) => return false,
+            alone = entry.turning.lock() => alone,
+        };
         entry.set_driver(None);
         self.inbox.close();
         messages.extend(std::iter::from_fn(|| self.inbox.try_recv().ok()));
@@ -243,10 +273,9 @@ impl Driver {
                 let said = self.request(now, request);
                 self.reply(reply, said);
             }
-            Message::Look(look) => look(&self.run),
-            Message::Watch(listener) => self.watchers.add(listener),
+            Message::Look(look) => self.batch.looks.push(look),
             // Taken before the batch, or by it.
-            Message::Mail | Message::Tick => {}
+            Message::Mail | Message::Tick | Message::Leave(_) => {}
         }
     }
 
@@ -309,13 +338,18 @@ impl Driver {
     }
 
     fn collect(&mut self, step: Step) {
-        self.batch.slots -= dispatches(&step.commands);
-        if self.batch.events.is_empty() && self.batch.commands.is_empty() {
-            self.batch.events = step.events;
-            self.batch.commands = step.commands;
+        let Step { events, commands } = step;
+        self.batch.slots -= dispatches(&commands);
+        if self.batch.commands.is_empty() {
+            self.batch.commands = commands;
         } else {
-            self.batch.events.extend(step.events);
-            self.batch.commands.extend(step.commands);
+            self.batch.commands.extend(commands);
+        }
+        let time = self.run.now();
+        match self.batch.moments.last_mut() {
+            _ if events.is_empty() => {}
+            Some(moment) if moment.time == time => Arc::make_mut(&mut moment.events).extend(events),
+            Some(_) | None => self.batch.moments.push(Moment { time, events: Arc::new(events) }),
         }
     }
 
@@ -335,26 +369,32 @@ impl Driver {
 
     /// Makes the batch durable, then lets watchers hear of it.
     async fn commit(&mut self) -> Result<(), StoreError> {
-        let events = std::mem::take(&mut self.batch.events);
+        self.batch.held = None;
+        let moments = std::mem::take(&mut self.batch.moments);
         let letters = std::mem::take(&mut self.batch.letters);
-        let Some(count) = u32::try_from(events.len()).ok().and_then(NonZeroU32::new) else {
+        let mut body = Body { moments, basis: None };
+        let (Some(last), Some(events)) = (body.moments.last(), body.count()) else {
             if !letters.is_empty() {
                 self.shared.store.reply(&self.lease, letters).await?;
                 self.entry.commits.send_replace(());
             }
             return Ok(());
         };
-        let (first_seq, time) = (self.batch.first_seq, self.run.now());
-        let events = Arc::new(events);
+        let (first_seq, time) = (self.batch.first_seq, last.time);
         let document = (first_seq == 0).then(|| self.shared.document(self.run.plan()));
-        let basis = document.as_ref().map(|document| Arc::clone(&document.digest));
-        let body = Arc::new(Body { events: Arc::clone(&events), basis }) as _;
-        let record = Record { first_seq, events: count, time, body, document };
+        body.basis = document.as_ref().map(|document| Arc::clone(&document.digest));
+        let body = Arc::new(body);
+        let record =
+            Record { first_seq, events, time, body: Arc::clone(&body) as _, document: document.clone() };
         let status = RunStatus::of(&self.run);
         self.keep_logs();
         self.shared.store.append(&self.lease, status, record, letters).await?;
         self.entry.commits.send_replace(());
-        self.watchers.tell(&self.run, first_seq, time, &events);
+        if self.entry.watchers.any() {
+            for told in body.told(first_seq, document.as_ref()) {
+                self.entry.watchers.send(&Notice::Record(told));
+            }
+        }
         Ok(())
     }
 
@@ -411,7 +451,7 @@ impl Driver {
             }
         };
         let Shared { dispatcher, secrets, kept_log, .. } = self.shared.as_ref();
-        let ear = Arc::new(Ear::new(self.watchers.clone(), &self.run, fence, secrets, *kept_log));
+        let ear = Arc::new(Ear::new(self.entry.watchers.clone(), &self.run, fence, secrets, *kept_log));
         let (observer, inbox) = (Arc::clone(&ear) as _, self.sender.clone());
         let body = |invocation: &Invocation| {
             let dispatch = shares.as_ref()?;
@@ -492,7 +532,7 @@ impl Driver {
     }
 
     /// Stops what still runs, gives every slot back and says how it ended. A store that may be well again is asked again.
-    fn leave(mut self, result: Result<(), Arc<StoreError>>) {
+    fn leave(mut self, result: Result<(), Arc<StoreError>>, last: Vec<Message>) {
         for (_, handle, _) in self.attempts.values() {
             handle.abort();
         }
@@ -500,8 +540,10 @@ impl Driver {
         self.inbox.close();
         // What a record that was refused would have begun has taken its slots already.
         let mut returned = self.batch.slots + dispatches(&self.batch.commands);
-        let mut unheard = Vec::new();
-        while let Ok(message) = self.inbox.try_recv() {
+        let mut unheard: Vec<_> = self.batch.looks.drain(..).map(Message::Look).collect();
+        let mut waiting = Vec::new();
+        let queued = std::iter::from_fn(|| self.inbox.try_recv().ok());
+        for message in last.into_iter().chain(queued) {
             match message {
                 Message::Signal(Signal::Finished(..) | Signal::Interrupted(_) | Signal::Gone(_)) => {
                     returned += 1;
@@ -519,7 +561,9 @@ impl Driver {
                 }
                 Message::Look(look) if result.is_ok() => look(&self.run),
                 // What was not recorded is shown to nobody.
-                Message::Look(_) | Message::Watch(_) => unheard.push(message),
+                Message::Look(_) => unheard.push(message),
+                // Told at the very end.
+                Message::Leave(left) => waiting.push(left),
             }
         }
         self.shared.dispatcher.slots.exchange(self.rank, &self.sender, returned, 0);
@@ -539,15 +583,16 @@ impl Driver {
             Err(error) if matches!(*error, StoreError::TooLarge { .. }) => {
                 self.shared.control.spawn(give_up(Arc::clone(&self.shared), self.entry, self.lease, error));
             }
-            Err(error) => drop(self.entry.standing.send_replace(Standing::Lost(error))),
+            Err(error) => self.entry.lose(error),
         }
+        drop(waiting);
     }
 }
 
 async fn give_up(shared: Arc<Shared>, entry: Arc<Entry>, lease: Lease, error: Arc<StoreError>) {
     if let Err(failed) = shared.give_up(&entry, lease, &error).await {
         tracing::warn!(error = &failed as &dyn std::error::Error, "run {} cannot be ended", entry.id);
-        entry.standing.send_replace(Standing::Lost(error));
+        entry.lose(error);
     }
 }
 

@@ -8,7 +8,7 @@ use phasm_engine::{
     run::{Run, RunView, TaskRun},
     value::Map,
 };
-use tokio::sync::{mpsc, oneshot, watch};
+use tokio::sync::{oneshot, watch};
 
 use crate::{
     journal::RecoverError,
@@ -16,7 +16,7 @@ use crate::{
     registry::Entry,
     shared::Shared,
     store::StoreError,
-    watch::Notice,
+    watching::Watch,
 };
 
 /// Why a run has no end to show.
@@ -155,18 +155,13 @@ impl RunHandle {
         }
     }
 
-    /// Hears the journal from now on, and what guests say. Notices queue in memory until they are read.
-    #[must_use]
-    pub fn watch(&self) -> mpsc::UnboundedReceiver<Notice> {
-        let (listener, notices) = mpsc::unbounded_channel();
-        if let Err(message) = self.entry.tell(Message::Watch(listener)) {
-            let handle = self.clone();
-            // A run that has ended drops the listener, which tells whoever listens.
-            if let Some(shared) = self.shared.upgrade() {
-                shared.control.spawn(async move { drop(handle.reach(message).await) });
-            }
-        }
-        notices
+    /// Hears the run from its event `since` on, counted from 0, and what guests say.
+    ///
+    /// # Errors
+    /// [`RunError::Closed`] when the host was dropped.
+    pub fn watch(&self, since: u64) -> Result<Watch, RunError> {
+        let shared = self.shared.upgrade().ok_or(RunError::Closed)?;
+        Ok(Watch::new(&shared, &self.entry, since, true))
     }
 
     /// Has a message reach the run, which is loaded for it if it waits in its store. It comes back from one that has ended.

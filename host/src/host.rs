@@ -20,10 +20,7 @@ use phasm_engine::{
     run::{Run, Step, Submission, SubmitEnv},
     value::{Map, Value},
 };
-use tokio::{
-    runtime::Runtime,
-    sync::{broadcast, mpsc},
-};
+use tokio::{runtime::Runtime, sync::broadcast};
 
 pub use self::{
     rerun::{Rerun, RerunError},
@@ -32,15 +29,14 @@ pub use self::{
 use crate::{
     claimer,
     handle::RunHandle,
-    plans::Plans,
     plugins::Plugins,
     reader,
-    registry::Registry,
+    registry::{Entry, Registry},
     shared::Shared,
     sharing::Exchange,
     store::{HostId, Labels, Lease, RunHead, Store, StoreError},
     tidings::Tiding,
-    watch::{Listener, Notice},
+    watching::Watch,
 };
 
 /// How long closing waits for the engine's thread at most.
@@ -48,7 +44,8 @@ const LONGEST_CLOSE: Duration = Duration::from_secs(10);
 
 /// Runs workflows in this process.
 ///
-/// Guests run on threads of their own, the engine's loop on another; the caller's runtime only awaits. Dropping the host
+/// Guests run on threads of their own, the engine's loop on another, or where there is news for it: on the thread of the guest
+/// that has just ended, or of whoever submits a run. Dropping the host
 /// stops every run where it stands; a store that outlives the process keeps what was durable.
 pub struct Host {
     shared: Arc<Shared>,
@@ -64,6 +61,7 @@ struct Control(Option<Runtime>);
 
 impl Drop for Host {
     fn drop(&mut self) {
+        self.shared.stop();
         if let Some(runtime) = self.control.0.take() {
             runtime.shutdown_background();
         }
@@ -102,7 +100,7 @@ impl Host {
             clock: old.clock.clone(),
             secrets: old.secrets.clone(),
             registry: Registry::default(),
-            plans: Plans::default(),
+            plans: Arc::default(),
             host: old.host.clone(),
             plugins: old.plugins.clone(),
             control: old.control.clone(),
@@ -166,10 +164,11 @@ impl Host {
     /// # Errors
     /// [`SubmitError`]; nothing was stored.
     pub async fn submit(&self, plan: &Arc<Plan>, parameters: &Map) -> Result<RunHandle, SubmitError> {
-        self.start(plan, parameters, None).await
+        let (entry, run, step) = self.start(plan, parameters)?;
+        Ok(self.launch(&entry, run, step).await?)
     }
 
-    /// [`Self::submit`], heard from the run's first event on. Notices queue in memory until they are read.
+    /// [`Self::submit`], heard from the run's first event on.
     ///
     /// # Errors
     /// [`SubmitError`]; nothing was stored.
@@ -177,10 +176,21 @@ impl Host {
         &self,
         plan: &Arc<Plan>,
         parameters: &Map,
-    ) -> Result<(RunHandle, mpsc::UnboundedReceiver<Notice>), SubmitError> {
-        let (listener, notices) = mpsc::unbounded_channel();
-        let handle = self.start(plan, parameters, Some(listener)).await?;
-        Ok((handle, notices))
+    ) -> Result<(RunHandle, Watch), SubmitError> {
+        let (entry, run, step) = self.start(plan, parameters)?;
+        let watch = Watch::new(&self.shared, &entry, 0, false);
+        Ok((self.launch(&entry, run, step).await?, watch))
+    }
+
+    /// Hears a run from its event `since` on, counted from 0, whether this host drives it, another one does, or nobody.
+    ///
+    /// # Errors
+    /// [`StoreError::NotFound`], or when the store cannot be read.
+    pub async fn watch(&self, run_id: &str, since: u64) -> Result<Watch, StoreError> {
+        let row = self.shared.store.get(run_id).await?;
+        let row = row.ok_or_else(|| StoreError::NotFound { run_id: run_id.into() })?;
+        let entry = self.shared.registry.entry(&row.head.run_id);
+        Ok(Watch::new(&self.shared, &entry, since, true))
     }
 
     /// Whether [`Self::submit`] would take these parameters; nothing is stored.
@@ -207,16 +217,11 @@ impl Host {
         Ok(bound.into_iter().collect())
     }
 
-    async fn start(
-        &self,
-        plan: &Arc<Plan>,
-        parameters: &Map,
-        listener: Option<Listener>,
-    ) -> Result<RunHandle, SubmitError> {
+    fn start(&self, plan: &Arc<Plan>, parameters: &Map) -> Result<(Arc<Entry>, Run, Step), SubmitError> {
         let plan = self.shared.plans.share(&self.shared.document(plan), plan);
         let submission = self.submission(&plan, parameters, self.facts.clone())?;
         let (run, step) = Run::start(plan, submission, self.shared.clock.now());
-        Ok(self.launch(run, step, listener).await?)
+        Ok((self.shared.registry.entry(run.id()), run, step))
     }
 
     /// What a new run of `plan` is started with.
@@ -232,15 +237,12 @@ impl Host {
     }
 
     /// Drives a new run from its first step.
-    async fn launch(
-        &self,
-        run: Run,
-        step: Step,
-        listener: Option<Listener>,
-    ) -> Result<RunHandle, StoreError> {
+    async fn launch(&self, entry: &Arc<Entry>, run: Run, step: Step) -> Result<RunHandle, StoreError> {
         let lease = self.first_lease(&run, None);
-        let entry = self.shared.registry.entry(run.id());
-        self.shared.drive(&entry, run, step, lease, listener, Vec::new()).await
+        let (shared, entry) = (Arc::clone(&self.shared), Arc::clone(entry));
+        // Whoever submits may leave: what is stored is driven.
+        let driven = async move { shared.drive(&entry, run, step, lease, Vec::new()).await };
+        self.shared.control.spawn(driven).await.unwrap_or(Err(StoreError::Stopped))
     }
 
     fn first_lease(&self, run: &Run, key: Option<Arc<str>>) -> Lease {
@@ -290,6 +292,7 @@ impl Host {
     /// Closes the host: every run stops where it stands, and nothing of it holds the store any more when this returns.
     /// Blocks for as long as the engine's thread takes to notice; not to be called on an async thread.
     pub fn close(mut self) {
+        self.shared.stop();
         if let Some(runtime) = self.control.0.take() {
             runtime.shutdown_timeout(LONGEST_CLOSE);
         }

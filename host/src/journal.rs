@@ -1,8 +1,10 @@
 //! A run's journal in a store: events as bytes and back, and the run that follows from them.
 
+mod body;
+
 use std::sync::Arc;
 
-pub use phasm_engine::run::render;
+pub use phasm_engine::run::{EventView, render, views};
 use phasm_engine::{
     event::{Basis, Event, Submitted},
     phase::Phase,
@@ -11,46 +13,17 @@ use phasm_engine::{
     run::{ImpossibleHistory, Run},
     time::Timestamp,
 };
-use serde::{Deserialize, Serializer as _, de::Error as _};
+use serde::de::Error as _;
 
 use phasm_sandbox::Digest;
 
+use self::body::decode;
+pub(crate) use self::body::{Body, Moment};
 use crate::{
     missing::Missing,
     plans::Plans,
-    store::{Document, Encode, Record, StoreError},
+    store::{Document, Record, StoreError},
 };
-
-/// The events of a record, encoded by whoever needs bytes.
-pub(crate) struct Body {
-    pub(crate) events: Arc<Vec<Event>>,
-    /// Of a run's first record: what is kept apart.
-    pub(crate) basis: Option<Arc<str>>,
-}
-
-impl Encode for Body {
-    fn encode(&self, buffer: &mut Vec<u8>) {
-        // Events hold no maps with other keys than text and no fallible types: this cannot fail.
-        match (self.events.as_slice(), &self.basis) {
-            ([Event::Submitted(first), rest @ ..], Some(digest)) => {
-                let first = Event::Submitted(Box::new(first.apart(digest)));
-                let events = std::iter::once(&first).chain(rest);
-                serde_json::Serializer::new(buffer).collect_seq(events).unwrap_or_default();
-            }
-            (events, _) => serde_json::to_writer(buffer, events).unwrap_or_default(),
-        }
-    }
-}
-
-/// What [`Body`] encoded, or a part of it.
-fn decode<'b, T: Deserialize<'b>>(bytes: &'b [u8]) -> Result<T, serde_json::Error> {
-    let mut reader = serde_json::Deserializer::from_slice(bytes);
-    // Values nest as deep as documents and guests may nest them, and an event adds some levels of its own.
-    reader.disable_recursion_limit();
-    let read = T::deserialize(&mut reader)?;
-    reader.end()?;
-    Ok(read)
-}
 
 /// What a run was submitted with, of which `submitted` has the digest alone. It is checked against that.
 fn basis(digest: &str, kept: Option<&Document>) -> Result<Basis, serde_json::Error> {
@@ -60,8 +33,11 @@ fn basis(digest: &str, kept: Option<&Document>) -> Result<Basis, serde_json::Err
     if Digest::of(&kept.bytes).to_string() != digest {
         return Err(wrong("is not what was kept: its digest differs"));
     }
-    decode(&kept.bytes)
+    body::json(&kept.bytes)
 }
+
+/// Events of one step, durable.
+pub type Told = Record<Arc<Vec<Event>>>;
 
 /// Why a run of a store cannot be recovered.
 #[derive(Debug, thiserror::Error)]
@@ -124,7 +100,7 @@ fn named(missing: &[Missing]) -> String {
     missing.iter().map(ToString::to_string).collect::<Vec<_>>().join("; ")
 }
 
-/// Rebuilds a run from its records. `each` sees the run right after every record, with the number of the record's
+/// Rebuilds a run from its records. `each` sees the run right after every step of it, with the number of the step's
 /// first event, its time and its events.
 ///
 /// # Errors
@@ -160,51 +136,75 @@ pub(crate) fn replay_with(
     records: &[Record<Vec<u8>>],
     mut each: impl FnMut(&Run, u64, Timestamp, &[Event]),
 ) -> Result<(), RecoverError> {
-    let run_id = || Arc::from(run_id);
-    let impossible = |source| RecoverError::Impossible { run_id: run_id(), source };
     for record in records {
-        let unreadable =
-            |source| RecoverError::Unreadable { run_id: run_id(), seq: record.first_seq, source };
-        let mut events: Vec<Event> = decode(&record.body).map_err(unreadable)?;
-        let run = match replayed {
-            Some(run) => run,
-            None => {
-                let Some(Event::Submitted(submitted)) = events.first_mut() else {
-                    return Err(unreadable(serde_json::Error::custom(
-                        "expected the event of the submission",
-                    )));
-                };
-                let plan =
-                    plan(plans, submitted, record.document.as_deref()).map_err(|unread| match unread {
-                        Unread::Basis(source) => unreadable(source),
-                        Unread::Plan(problems) => {
-                            RecoverError::Document { run_id: run_id(), problems: problems.into() }
-                        }
-                    })?;
-                replayed.insert(Run::replay(plan, []).map_err(impossible)?)
-            }
-        };
-        run.apply_record(record.time, &events).map_err(impossible)?;
-        each(run, record.first_seq, record.time, &events);
+        for told in told(plans, run_id, record)? {
+            let run = apply(plans, replayed, run_id, &told)?;
+            each(run, told.first_seq, told.time, &told.body);
+        }
     }
     Ok(())
 }
 
-enum Unread {
-    Basis(serde_json::Error),
-    Plan(Vec<Problem>),
+/// The steps of a record, with what is kept apart of them.
+///
+/// # Errors
+/// [`RecoverError::Unreadable`].
+pub(crate) fn told(plans: &Plans, run_id: &str, record: &Record<Vec<u8>>) -> Result<Vec<Told>, RecoverError> {
+    let Record { first_seq, events, time, ref body, ref document } = *record;
+    let unreadable = |source| unreadable(run_id, first_seq, source);
+    let mut body = decode(body, time).map_err(unreadable)?;
+    if body.count() != Some(events) {
+        return Err(unreadable(serde_json::Error::custom("it has another number of events")));
+    }
+    if let Some(submitted) = body.submitted()
+        && let Some(digest) = submitted.basis.clone()
+    {
+        submitted.join(match plans.find(&digest) {
+            Some(plan) => Basis::of(&plan),
+            None => basis(&digest, document.as_deref()).map_err(unreadable)?,
+        });
+    }
+    Ok(body.told(first_seq, document.as_ref()).collect())
 }
 
-/// The plan that a run was submitted with. What is kept apart is there afterwards.
-fn plan(plans: &Plans, submitted: &mut Submitted, kept: Option<&Document>) -> Result<Arc<Plan>, Unread> {
-    let Some(digest) = submitted.basis.clone() else {
-        return submitted.plan().map(Arc::new).map_err(Unread::Plan);
+fn unreadable(run_id: &str, seq: u64, source: serde_json::Error) -> RecoverError {
+    RecoverError::Unreadable { run_id: run_id.into(), seq, source }
+}
+
+/// Goes on with a run by its next record; with nothing by its first.
+///
+/// # Errors
+/// [`RecoverError`] when the record does not follow.
+pub(crate) fn apply<'r>(
+    plans: &Plans,
+    replayed: &'r mut Option<Run>,
+    run_id: &str,
+    told: &Told,
+) -> Result<&'r Run, RecoverError> {
+    let impossible = |source| RecoverError::Impossible { run_id: run_id.into(), source };
+    let run = match replayed {
+        Some(run) => run,
+        None => {
+            let Some(Event::Submitted(submitted)) = told.body.first() else {
+                let expected = serde_json::Error::custom("expected the event of the submission");
+                return Err(unreadable(run_id, told.first_seq, expected));
+            };
+            let plan = plan(plans, submitted, told.document.as_deref()).map_err(|problems| {
+                RecoverError::Document { run_id: run_id.into(), problems: problems.into() }
+            })?;
+            replayed.insert(Run::replay(plan, []).map_err(impossible)?)
+        }
     };
-    if let Some(plan) = plans.find(&digest) {
-        submitted.join(Basis::of(&plan));
+    run.apply_record(told.time, &told.body).map_err(impossible)?;
+    Ok(run)
+}
+
+/// The plan that a run was submitted with; that of other runs with the same, where it is known.
+fn plan(plans: &Plans, submitted: &Submitted, kept: Option<&Document>) -> Result<Arc<Plan>, Vec<Problem>> {
+    let known = kept.and_then(|kept| plans.find(&kept.digest));
+    if let Some(plan) = known {
         return Ok(plan);
     }
-    submitted.join(basis(&digest, kept).map_err(Unread::Basis)?);
-    let plan = Arc::new(submitted.plan().map_err(Unread::Plan)?);
+    let plan = Arc::new(submitted.plan()?);
     Ok(kept.map_or_else(|| Arc::clone(&plan), |kept| plans.share(kept, &plan)))
 }

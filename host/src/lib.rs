@@ -94,6 +94,9 @@ mod message;
 mod missing;
 mod plans;
 mod registry;
+#[cfg(all(unix, feature = "sqlite"))]
+pub mod ring;
+mod seat;
 mod shared;
 mod sharing;
 mod tidings;
@@ -104,6 +107,7 @@ pub mod store;
 
 // Watch.
 mod watch;
+mod watching;
 
 #[doc(inline)]
 pub use phasm_engine as engine;
@@ -124,10 +128,11 @@ pub use self::{
     host::{Host, HostBuilder, OpenError, Rerun, RerunError, SubmitError},
     journal::RecoverError,
     letter::{LetterBody, LetterReply},
-    message::{Request, RequestError, tasks_named},
+    message::{Request, RequestError, is_named, tasks_named},
     missing::Missing,
     tidings::{Became, Tiding},
     watch::{LogLine, Notice, ProgressNote},
+    watching::Watch,
 };
 
 /// The README's examples are tested.

@@ -17,15 +17,15 @@ use crate::{
     letter::LetterReply,
     message::{Message, Request, Standing},
     registry::Entry,
+    seat::Seat,
     shared::{PAUSES, Shared},
     store::{Claim, Lease, Reply, StoreError},
     tidings::Became,
-    watch::Listener,
 };
 
 impl Shared {
     /// Has messages reach a run, which is loaded and driven on if it is not yet; then they reach it before anything is
-    /// begun.
+    /// begun. It is done whether this is waited for or not.
     ///
     /// # Errors
     /// [`RecoverError`] when it cannot be driven on here; nothing is recorded then.
@@ -34,7 +34,17 @@ impl Shared {
         run_id: &str,
         messages: Vec<Message>,
     ) -> Result<RunHandle, RecoverError> {
-        let entry = self.registry.entry(&Arc::from(run_id));
+        let (shared, run_id) = (Arc::clone(self), Arc::from(run_id));
+        let reached = self.control.spawn(async move { shared.reach_alone(run_id, messages).await });
+        reached.await.unwrap_or(Err(RecoverError::Store(StoreError::Stopped)))
+    }
+
+    async fn reach_alone(
+        self: &Arc<Self>,
+        run_id: Arc<str>,
+        messages: Vec<Message>,
+    ) -> Result<RunHandle, RecoverError> {
+        let entry = self.registry.entry(&run_id);
         let _alone = entry.turning.lock().await;
         let unheard: Vec<_> = messages.into_iter().filter_map(|message| entry.tell(message).err()).collect();
         if unheard.is_empty() && entry.is_loaded() {
@@ -45,10 +55,10 @@ impl Shared {
         let anyway = unheard.iter().any(cancels);
         let run = self.replay_here(&entry, anyway).await?;
         // Nobody else's record comes between: one that did makes the first of this host's a conflict.
-        let lease = match self.store.claim_run(&self.host, run_id, self.clock.now()).await? {
+        let lease = match self.store.claim_run(&self.host, &run_id, self.clock.now()).await? {
             Claim::Leased(lease) => lease,
-            Claim::Held(_) => return Err(RecoverError::Driven { run_id: run_id.into() }),
-            Claim::Closed => return Err(RecoverError::Ended { run_id: run_id.into(), phase: run.phase() }),
+            Claim::Held(_) => return Err(RecoverError::Driven { run_id }),
+            Claim::Closed => return Err(RecoverError::Ended { run_id, phase: run.phase() }),
         };
         self.go_on(&entry, run, lease, unheard).await
     }
@@ -58,7 +68,11 @@ impl Shared {
         let entry = self.registry.entry(&lease.head.run_id);
         let _alone = entry.turning.lock().await;
         if entry.is_loaded() {
-            return Ok(RunHandle::new(self, &entry));
+            if entry.epoch.load(Ordering::Acquire) >= lease.epoch {
+                return Ok(RunHandle::new(self, &entry));
+            }
+            // It was another's in between, which this host has not noticed: it slept, and was taken for gone.
+            entry.dismiss().await;
         }
         match self.replay_here(&entry, false).await {
             Ok(run) => self.go_on(&entry, run, lease, Vec::new()).await,
@@ -99,7 +113,7 @@ impl Shared {
                         error = &error as &dyn std::error::Error,
                         "run {run_id} cannot be taken up again"
                     );
-                    entry.standing.send_replace(Standing::Lost(failed));
+                    entry.lose(failed);
                     return;
                 }
             }
@@ -145,7 +159,7 @@ impl Shared {
         // What was asked of it while nobody drove it.
         messages.push(Message::Mail);
         let step = run.recover(self.clock.now());
-        match self.drive(entry, run, step, lease.clone(), None, messages).await {
+        match self.drive(entry, run, step, lease.clone(), messages).await {
             Err(error @ StoreError::TooLarge { .. }) => self.give_up(entry, lease, &error).await,
             driven => Ok(driven?),
         }
@@ -160,7 +174,7 @@ impl Shared {
     ) -> Result<RunHandle, RecoverError> {
         let (mut run, _) = self.replay(&entry.id).await?;
         let step = run.give_up(self.clock.now(), &format!("what follows cannot be recorded: {error}"));
-        Ok(self.drive(entry, run, step, lease, None, Vec::new()).await?)
+        Ok(self.drive(entry, run, step, lease, Vec::new()).await?)
     }
 
     /// Drives a run on from a step that is not durable yet: its first, or the first after it was loaded. `messages`
@@ -171,20 +185,21 @@ impl Shared {
         run: Run,
         step: Step,
         lease: Lease,
-        listener: Option<Listener>,
         messages: Vec<Message>,
     ) -> Result<RunHandle, StoreError> {
         let number = self.driven.fetch_add(1, Ordering::Relaxed);
         let head = Arc::clone(&lease.head);
         let rank = Rank::new(lease.head.priority, lease.head.submitted_at, number);
         let mut driver = Driver::new(Arc::clone(self), Arc::clone(entry), run, lease, rank);
-        if let Some(listener) = listener {
-            driver.watch(listener);
-        }
         driver.record_first(step).await?;
         driver.begin(messages);
         self.tidings.tell(&head, Became::Driven);
-        self.control.spawn(driver.drive());
+        let seat = Seat::new(driver.drive(), self.control.clone());
+        entry.set_seat(Some(Arc::clone(&seat)));
+        if self.is_closed() {
+            entry.set_seat(None);
+        }
+        seat.poll();
         Ok(RunHandle::new(self, entry))
     }
 

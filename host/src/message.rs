@@ -9,7 +9,7 @@ use phasm_engine::{
 };
 use tokio::sync::oneshot;
 
-use crate::{dispatcher::Signal, store::StoreError, watch::Listener};
+use crate::{dispatcher::Signal, store::StoreError};
 
 /// What reaches a driver.
 pub(crate) enum Message {
@@ -18,13 +18,20 @@ pub(crate) enum Message {
     /// Somebody wants something of the run.
     Ask { request: Request, reply: ReplyTo },
     /// Somebody wants to see the run as it stands.
-    Look(Box<dyn FnOnce(&Run) + Send>),
-    /// Somebody wants to hear what happens from now on.
-    Watch(Listener),
+    Look(Look),
     /// There may be letters to the run in its store.
     Mail,
     /// The wall clock was set: something may be due.
     Tick,
+    /// Somebody else has had the run since it was claimed: whoever drives it leaves it, and then drops this.
+    Leave(oneshot::Sender<()>),
+}
+
+impl Message {
+    /// Whether it only says that an attempt has started.
+    pub(crate) fn is_start(&self) -> bool {
+        matches!(self, Self::Signal(Signal::Started(_)))
+    }
 }
 
 impl From<Signal> for Message {
@@ -32,6 +39,9 @@ impl From<Signal> for Message {
         Self::Signal(signal)
     }
 }
+
+/// Sees a run as it stands.
+pub(crate) type Look = Box<dyn FnOnce(&Run) + Send>;
 
 /// Where the reply to a request goes.
 pub(crate) type ReplyTo = oneshot::Sender<Result<bool, RequestError>>;
@@ -104,8 +114,11 @@ pub(crate) enum Standing {
 
 /// The task runs that `name` may mean, in creation order: a task run's id, its `scope/taskName` or its `taskName`.
 pub fn tasks_named<'a>(run: &'a Run, name: &'a str) -> impl Iterator<Item = &'a TaskRun> {
-    let is_named = move |task: &&TaskRun| {
-        run.node(task).name.as_ref() == name || run.path(task) == name || run.task_run_id(task.id) == name
-    };
-    run.tasks().iter().filter(is_named)
+    run.tasks().iter().filter(move |task| is_named(run, task, name))
+}
+
+/// Whether `name` may mean a task run.
+#[must_use]
+pub fn is_named(run: &Run, task: &TaskRun, name: &str) -> bool {
+    run.node(task).name.as_ref() == name || run.path(task) == name || run.task_run_id(task.id) == name
 }

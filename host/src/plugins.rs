@@ -10,6 +10,7 @@ use std::{
 };
 
 use phasm_engine::{outcome::Outcome, plan::Executors};
+use tokio::sync::watch;
 
 use self::plugin::Plugin;
 pub use self::{
@@ -52,6 +53,8 @@ struct Installation {
     found: HashMap<Arc<str>, Arc<Plugin>>,
     /// What plugins may touch of which only the name is known so far.
     granted: BTreeMap<Arc<str>, Grants>,
+    /// Told of whatever is registered or granted.
+    changed: watch::Sender<()>,
 }
 
 /// What an `executor.type` stands for at this moment, to be pinned.
@@ -105,12 +108,16 @@ impl Plugins {
     pub fn register(&self, name: impl Into<Arc<str>>, source: impl Into<Source>, grants: Grants) {
         let name = name.into();
         let plugin = Plugin::new(Arc::clone(&name), source.into(), grants, self.builder.clone());
-        self.write().named.entry(name).or_default().push(Arc::new(plugin));
+        let mut installation = self.write();
+        installation.named.entry(name).or_default().push(Arc::new(plugin));
+        installation.changed.send_replace(());
     }
 
     /// Says what the plugin of that name may touch, wherever its component comes from.
     pub fn grant(&self, name: impl Into<Arc<str>>, grants: Grants) {
-        self.write().granted.insert(name.into(), grants);
+        let mut installation = self.write();
+        installation.granted.insert(name.into(), grants);
+        installation.changed.send_replace(());
     }
 
     /// Registers what `dir` holds, each with its entry in `grants`: `NAME.wasm` files, and folders that [are plugins](is_plugin),
@@ -124,6 +131,11 @@ impl Plugins {
             self.register(name.as_str(), source.clone(), grants.get(name).cloned().unwrap_or_default());
         }
         Ok(found.into_iter().map(|(name, _)| name).collect())
+    }
+
+    /// Changes with whatever is registered or granted.
+    pub(crate) fn changed(&self) -> watch::Receiver<()> {
+        self.read().changed.subscribe()
     }
 
     /// The registered names, sorted.

@@ -2,12 +2,18 @@
 
 use std::{
     collections::HashMap,
-    sync::{Arc, Mutex, MutexGuard, PoisonError, Weak},
+    mem,
+    sync::{Arc, Mutex, MutexGuard, PoisonError, Weak, atomic::AtomicU64},
 };
 
-use tokio::sync::{mpsc, watch};
+use tokio::sync::{mpsc, oneshot, watch};
 
-use crate::message::{Message, Standing};
+use crate::{
+    message::{Message, Standing},
+    seat::Seat,
+    store::StoreError,
+    watch::Watchers,
+};
 
 /// The runs that are driven here, or that somebody here holds a handle of.
 #[derive(Debug, Default)]
@@ -26,9 +32,14 @@ pub(crate) struct Entry {
     pub(crate) id: Arc<str>,
     /// Where its driver hears, if it is loaded.
     driver: Mutex<Option<mpsc::UnboundedSender<Message>>>,
+    /// Where its driver is polled.
+    seat: Mutex<Option<Arc<Seat>>>,
+    /// Of the lease under which it was driven last.
+    pub(crate) epoch: AtomicU64,
     pub(crate) standing: watch::Sender<Standing>,
     /// Told of every commit of the run.
     pub(crate) commits: watch::Sender<()>,
+    pub(crate) watchers: Watchers,
     /// Held while it is loaded or given back, so that neither is done twice.
     pub(crate) turning: tokio::sync::Mutex<()>,
 }
@@ -38,8 +49,11 @@ impl Entry {
         Arc::new(Self {
             id: Arc::clone(id),
             driver: Mutex::default(),
+            seat: Mutex::default(),
+            epoch: AtomicU64::default(),
             standing: watch::Sender::default(),
             commits: watch::Sender::default(),
+            watchers: Watchers::default(),
             turning: tokio::sync::Mutex::default(),
         })
     }
@@ -54,15 +68,38 @@ impl Entry {
         self.driver().as_ref().is_some_and(|driver| !driver.is_closed())
     }
 
+    /// Has whoever drives it leave it.
+    pub(crate) async fn dismiss(&self) {
+        let (waits, left) = oneshot::channel();
+        // One that leaves anyway drops it, too.
+        drop(self.tell(Message::Leave(waits)));
+        let _dropped = left.await;
+    }
+
     pub(crate) fn set_driver(&self, driver: Option<mpsc::UnboundedSender<Message>>) {
         *self.driver() = driver;
+    }
+
+    /// Its driver is polled there from now on.
+    pub(crate) fn set_seat(&self, seat: Option<Arc<Seat>>) {
+        let before = mem::replace(&mut *self.seat.lock().unwrap_or_else(PoisonError::into_inner), seat);
+        if let Some(before) = before {
+            before.clear();
+        }
     }
 
     fn driver(&self) -> MutexGuard<'_, Option<mpsc::UnboundedSender<Message>>> {
         self.driver.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// Nobody here will go on with the run.
+    pub(crate) fn lose(&self, error: Arc<StoreError>) {
+        self.standing.send_replace(Standing::Lost(error));
+        self.watchers.close();
+    }
+
     fn close(&self) {
+        self.watchers.close();
         self.standing.send_if_modified(|standing| {
             let goes_on = matches!(standing, Standing::Active | Standing::Parked);
             if goes_on {
@@ -94,6 +131,11 @@ impl Registry {
     /// How many runs are loaded.
     pub(crate) fn loaded(&self) -> usize {
         self.entries().iter().filter(|entry| entry.is_loaded()).count()
+    }
+
+    /// Every run stands still from now on.
+    pub(crate) fn stop(&self) {
+        self.entries().iter().for_each(|entry| entry.set_seat(None));
     }
 
     /// Every run that is loaded hears this.

@@ -40,7 +40,7 @@ pub(crate) struct Shared {
     pub(crate) secrets: Secrets,
     pub(crate) registry: Registry,
     /// Of the runs that are driven here, and of the last that were.
-    pub(crate) plans: Plans,
+    pub(crate) plans: Arc<Plans>,
     /// Whose the runs are that are driven here.
     pub(crate) host: HostId,
     /// None where another executor stands for them.
@@ -65,9 +65,15 @@ impl Shared {
         drop(self.store.heartbeat(&self.host, Timestamp(i64::MAX)));
     }
 
+    /// Every run stands still, before the threads that drive them end.
+    pub(crate) fn stop(&self) {
+        self.closed.store(true, Ordering::Release);
+        self.registry.stop();
+    }
+
     /// The host drives nothing any more: whoever waits for one of its runs hears it, and others may have them.
     pub(crate) fn depart(&self) {
-        self.closed.store(true, Ordering::Release);
+        self.stop();
         self.registry.close();
         drop(self.store.heartbeat(&self.host, Timestamp(0)));
     }

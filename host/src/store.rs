@@ -14,6 +14,7 @@
 #[cfg(any(feature = "postgres", feature = "sqlite"))]
 mod checksum;
 mod error;
+mod followed;
 mod lease;
 mod mail;
 pub mod memory;
@@ -42,7 +43,7 @@ pub use self::{
     mail::{Answer, KEPT_ANSWERS, LETTER_BYTES, Letter, MAILBOX, Reply},
     memory::Memory,
     offer::{Offer, OfferId, Report, Reported, Shares, Sharing, TakenOffer},
-    row::{Filter, Labels, Rest, RunHead, RunRow, RunStatus},
+    row::{Census, Filter, Labels, Rest, RunHead, RunRow, RunStatus},
 };
 
 /// What a store answers with, later. It borrows nothing, needs no particular runtime, and may be dropped: what was
@@ -164,6 +165,12 @@ pub trait ReadStore: Send + Sync {
     /// When the store cannot be read.
     fn open_runs(&self) -> Pending<Vec<RunRow>>;
 
+    /// How many runs are open, by who goes on with them.
+    ///
+    /// # Errors
+    /// When the store cannot be read.
+    fn census(&self, now: Timestamp) -> Pending<Census>;
+
     /// The component of that digest, if it is kept.
     ///
     /// # Errors
@@ -181,6 +188,10 @@ pub trait ReadStore: Send + Sync {
     /// # Errors
     /// When the store cannot be read.
     fn logs(&self, run_id: &str, task: Option<u32>) -> Pending<Vec<AttemptLog>>;
+
+    /// Changes after the run was written to, whoever did it; several times are one, and one may be for nothing. It is closed
+    /// once nobody is there who would say so. To be called within tokio, and held as long as somebody wants to know.
+    fn follow(&self, run_id: &str) -> watch::Receiver<()>;
 }
 
 /// Keeps runs. A run is written to by whoever has its [`Lease`]; requests to it may be posted by anybody.
@@ -258,11 +269,11 @@ pub trait Store: ReadStore {
     /// When the store cannot be read.
     fn mail(&self, lease: &Lease) -> Pending<Vec<Letter>>;
 
-    /// Those runs of a host that have letters waiting for an answer.
+    /// Those runs of a host, or that nobody has, that have letters waiting for an answer.
     ///
     /// # Errors
     /// When the store cannot be read.
-    fn mailed(&self, host: &HostId) -> Pending<Vec<Arc<str>>>;
+    fn mailed(&self, owner: Option<&HostId>) -> Pending<Vec<Arc<str>>>;
 
     /// Leaves replies to letters that changed nothing.
     ///

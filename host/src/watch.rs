@@ -1,37 +1,34 @@
-//! Hearing what a run does while it does it: its journal, and what its guests say.
+//! Hearing what a run does while it does it: who is told of its journal, and of what its guests say.
+//!
+//! Queues are bounded: whoever is slow misses records, and reads them in the store; lines and progress it misses for good.
 
-use std::{
-    borrow::Cow,
-    sync::{
-        Arc, Mutex, PoisonError,
-        atomic::{AtomicBool, Ordering},
-    },
+mod ear;
+
+use std::sync::{
+    Arc, Mutex, PoisonError,
+    atomic::{AtomicBool, AtomicU64, Ordering},
 };
 
-use phasm_engine::{
-    event::{Event, Fence},
-    run::{self, Run},
-    time::Timestamp,
-};
 use serde::Serialize;
 use tokio::sync::mpsc;
 
-use crate::{
-    executor::{Level, Observer},
-    logbook::Logbook,
-    secrets::Secrets,
-    store::AttemptLog,
-};
+pub(crate) use self::ear::Ear;
+use crate::{executor::Level, journal::Told};
+
+/// What a watch has waiting for it at most; of a line that does not fit it only counts.
+const QUEUE: usize = 4096;
 
 /// Something a watcher hears.
 #[derive(Clone, Debug)]
 pub enum Notice {
-    /// One event of the journal, durable, as `--events` prints it.
-    Event(Arc<serde_json::Value>),
+    /// A record of the journal, durable.
+    Record(Told),
     /// A guest wrote a line. Not in the journal.
     Log(Arc<LogLine>),
     /// A guest told how far it is. Not in the journal.
     Progress(Arc<ProgressNote>),
+    /// So many lines and notes of progress were missed, as they came faster than they were read.
+    Missed(u64),
 }
 
 /// One line a guest wrote.
@@ -62,10 +59,39 @@ pub struct ProgressNote {
     pub text: String,
 }
 
-/// Takes notices. They queue in memory until they are read.
-pub(crate) type Listener = mpsc::UnboundedSender<Notice>;
+/// Takes the notices of one watch.
+#[derive(Debug)]
+struct Listener {
+    notices: mpsc::Sender<Notice>,
+    missed: Arc<Misses>,
+}
 
-/// Everybody who watches one run.
+/// What did not fit into a queue.
+#[derive(Debug, Default)]
+pub(crate) struct Misses {
+    pub(crate) records: AtomicBool,
+    pub(crate) others: AtomicU64,
+}
+
+impl Listener {
+    /// False once nobody reads what it takes.
+    fn send(&self, notice: &Notice) -> bool {
+        match self.notices.try_send(notice.clone()) {
+            Ok(()) => true,
+            Err(mpsc::error::TrySendError::Closed(_)) => false,
+            Err(mpsc::error::TrySendError::Full(_)) => {
+                if let Notice::Record(_) = notice {
+                    self.missed.records.store(true, Ordering::Release);
+                } else {
+                    self.missed.others.fetch_add(1, Ordering::Relaxed);
+                }
+                true
+            }
+        }
+    }
+}
+
+/// Everybody who watches one run in this process.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Watchers {
     shared: Arc<Listeners>,
@@ -78,82 +104,27 @@ struct Listeners {
 }
 
 impl Watchers {
-    pub(crate) fn add(&self, listener: Listener) {
+    pub(crate) fn add(&self) -> (mpsc::Receiver<Notice>, Arc<Misses>) {
+        let (notices, heard) = mpsc::channel(QUEUE);
+        let missed = Arc::<Misses>::default();
+        let listener = Listener { notices, missed: Arc::clone(&missed) };
         self.shared.listeners.lock().unwrap_or_else(PoisonError::into_inner).push(listener);
         self.shared.any.store(true, Ordering::Release);
+        (heard, missed)
     }
 
     pub(crate) fn any(&self) -> bool {
         self.shared.any.load(Ordering::Acquire)
     }
 
-    fn send(&self, notice: &Notice) {
+    pub(crate) fn send(&self, notice: &Notice) {
         let mut listeners = self.shared.listeners.lock().unwrap_or_else(PoisonError::into_inner);
-        listeners.retain(|listener| listener.send(notice.clone()).is_ok());
+        listeners.retain(|listener| listener.send(notice));
         self.shared.any.store(!listeners.is_empty(), Ordering::Release);
     }
 
-    /// Tells a durable record's events. Nothing is rendered while nobody watches.
-    pub(crate) fn tell(&self, run: &Run, first_seq: u64, time: Timestamp, events: &[Event]) {
-        if !self.any() {
-            return;
-        }
-        for event in run::render(run, first_seq, time, events) {
-            self.send(&Notice::Event(Arc::new(event)));
-        }
-    }
-}
-
-/// Hears one attempt for the watchers, and for its run.
-pub(crate) struct Ear {
-    watchers: Watchers,
-    task: Arc<str>,
-    fence: Fence,
-    secrets: Secrets,
-    book: Logbook,
-}
-
-impl Ear {
-    /// `kept` is how many bytes of the log are kept with the run.
-    pub(crate) fn new(watchers: Watchers, run: &Run, fence: Fence, secrets: &Secrets, kept: usize) -> Self {
-        let task = run.task(fence.task).map(|task| run.path(task)).unwrap_or_default().into();
-        Self { watchers, task, ..Self::alone(fence, secrets, kept) }
-    }
-
-    /// Of an attempt whose run is driven elsewhere: what is kept of it goes there.
-    pub(crate) fn alone(fence: Fence, secrets: &Secrets, kept: usize) -> Self {
-        let (watchers, task) = (Watchers::default(), "".into());
-        Self { watchers, task, fence, secrets: secrets.clone(), book: Logbook::new(kept) }
-    }
-
-    /// What is to be kept of the attempt, which is over, if it wrote anything.
-    pub(crate) fn close(&self) -> Option<AttemptLog> {
-        self.book.close(self.fence)
-    }
-}
-
-impl Observer for Ear {
-    fn log(&self, level: Level, text: &str) {
-        let text = self.hide(text);
-        self.book.write(level, &text);
-        if self.watchers.any() {
-            let (task, attempt) = (Arc::clone(&self.task), self.fence.attempt);
-            let line = LogLine { task, attempt, level, text: text.into_owned() };
-            self.watchers.send(&Notice::Log(Arc::new(line)));
-        }
-    }
-
-    fn progress(&self, fraction: Option<f64>, text: &str) {
-        if self.watchers.any() {
-            let (task, attempt) = (Arc::clone(&self.task), self.fence.attempt);
-            let note = ProgressNote { task, attempt, fraction, text: self.hide(text).into_owned() };
-            self.watchers.send(&Notice::Progress(Arc::new(note)));
-        }
-    }
-
-    fn activity(&self) {}
-
-    fn hide<'t>(&self, text: &'t str) -> Cow<'t, str> {
-        self.secrets.hide(text)
+    /// Nobody hears anything any more.
+    pub(crate) fn close(&self) {
+        self.shared.listeners.lock().unwrap_or_else(PoisonError::into_inner).clear();
     }
 }

@@ -12,13 +12,13 @@ use std::{
 };
 
 use phasm::{
-    Became, Host, HostBuilder, LetterBody, LetterReply, Map, Outcome, Phase, RequestError, RunHandle,
-    SubmitError,
-    engine::time::Timestamp,
+    Became, Host, HostBuilder, LetterBody, LetterReply, Map, Outcome, Phase, Request, RequestError,
+    RunHandle, SubmitError,
+    engine::{event::TaskId, time::Timestamp},
     executor::{Executor, Invocation, Observer},
     store::{
-        Answer, AttemptLog, Claim, Encode, Filter, HostId, Lease, Letter, Memory, Pending, ReadStore, Record,
-        Reply, RunRow, RunStatus, Store, StoreError, Wanted,
+        Answer, AttemptLog, Census, Claim, Encode, Filter, HostId, Lease, Letter, Memory, Pending, ReadStore,
+        Record, Reply, RunRow, RunStatus, Store, StoreError, Wanted,
     },
 };
 
@@ -33,6 +33,9 @@ impl Executor for Counting {
         _: Arc<dyn Observer>,
     ) -> Pin<Box<dyn Future<Output = Outcome> + Send>> {
         self.0.fetch_add(1, SeqCst);
+        if &*call.executor_type == "never" {
+            return Box::pin(std::future::pending());
+        }
         let code = match (&*call.executor_type, call.resumed, call.attempt) {
             ("ask", false, _) => 1,
             ("once", _, 1) => 3,
@@ -104,6 +107,31 @@ async fn a_clock_loads_a_run_when_it_is_due() {
     assert!(store.get(run.id()).await.unwrap().unwrap().owner.is_none());
     let suspended = r#"{"name": "ask", "executor": {"type": "ask"}, "timeout": "20ms"}"#;
     assert_eq!(submit(&host, suspended).await.wait().await.unwrap().phase, Phase::Timeout);
+}
+
+/// R-H2: a host that slept while another had its run takes it up anew when it is to be had again.
+#[tokio::test]
+async fn what_another_had_in_between_is_loaded_anew() {
+    let store = Arc::new(Memory::default());
+    let sleeper = builder(&store).claiming(Duration::from_secs(3600)).open().unwrap();
+    // A run that only waits would be nobody's.
+    let run = submit(&sleeper, &format!(r#"{ASK}, {{"name": "b", "executor": {{"type": "never"}}}}"#)).await;
+    store.heartbeat(sleeper.id(), Timestamp(0)).await.unwrap();
+    let other = builder(&store).claiming(Duration::from_secs(3600)).open().unwrap();
+    while row(&*store, &run).await.owner.as_ref() != Some(other.id()) || other.loaded() == 0 {
+        tokio::task::yield_now().await;
+    }
+    store.heartbeat(sleeper.id(), Timestamp(i64::MAX)).await.unwrap();
+    drop(other);
+    while row(&*store, &run).await.owner.as_ref() != Some(sleeper.id()) {
+        tokio::task::yield_now().await;
+    }
+    // What it has in memory is of an earlier lease.
+    while !run.resume("ask", Map::new()).await.is_ok_and(|resumed| resumed) {
+        tokio::task::yield_now().await;
+    }
+    run.cancel().await.unwrap();
+    assert_eq!(row(&*store, &run).await.status.phase, Phase::Cancelled);
 }
 
 /// R-H1: another host's runs are taken when it is gone.
@@ -221,6 +249,8 @@ struct Failing {
     /// For the first record of a run that was claimed.
     append_fails: AtomicBool,
     failed: Mutex<Option<tokio::sync::oneshot::Sender<()>>>,
+    /// Until it opens, the next record is on its way.
+    gate: Mutex<Option<tokio::sync::oneshot::Receiver<()>>>,
 }
 
 impl Failing {
@@ -232,6 +262,7 @@ impl Failing {
             too_large: AtomicBool::new(false),
             append_fails: AtomicBool::new(false),
             failed: Mutex::new(None),
+            gate: Mutex::new(None),
         }
     }
 
@@ -263,6 +294,9 @@ impl ReadStore for Failing {
     fn open_runs(&self) -> Pending<Vec<RunRow>> {
         self.inner.open_runs()
     }
+    fn census(&self, now: Timestamp) -> Pending<Census> {
+        self.inner.census(now)
+    }
     fn component(&self, digest: &str) -> Pending<Option<Arc<[u8]>>> {
         self.inner.component(digest)
     }
@@ -271,6 +305,9 @@ impl ReadStore for Failing {
     }
     fn logs(&self, run_id: &str, task: Option<u32>) -> Pending<Vec<AttemptLog>> {
         self.inner.logs(run_id, task)
+    }
+    fn follow(&self, run_id: &str) -> tokio::sync::watch::Receiver<()> {
+        self.inner.follow(run_id)
     }
 }
 
@@ -285,7 +322,14 @@ impl Store for Failing {
         if lease.epoch > 1 && self.append_fails.swap(false, SeqCst) {
             return Box::pin(std::future::ready(Err(StoreError::Full { path: "full".into() })));
         }
-        self.full().unwrap_or_else(|| self.inner.append(lease, status, record, replies))
+        let appended = self.full().unwrap_or_else(|| self.inner.append(lease, status, record, replies));
+        match self.gate.lock().unwrap().take() {
+            None => appended,
+            Some(gate) => Box::pin(async move {
+                gate.await.unwrap();
+                appended.await
+            }),
+        }
     }
     fn claim(&self, wanted: Wanted) -> Pending<Vec<Lease>> {
         self.full().unwrap_or_else(|| self.inner.claim(wanted))
@@ -311,8 +355,8 @@ impl Store for Failing {
     fn mail(&self, lease: &Lease) -> Pending<Vec<Letter>> {
         self.inner.mail(lease)
     }
-    fn mailed(&self, host: &HostId) -> Pending<Vec<Arc<str>>> {
-        self.inner.mailed(host)
+    fn mailed(&self, owner: Option<&HostId>) -> Pending<Vec<Arc<str>>> {
+        self.inner.mailed(owner)
     }
     fn reply(&self, lease: &Lease, replies: Vec<Reply>) -> Pending<()> {
         self.inner.reply(lease, replies)
@@ -431,4 +475,62 @@ async fn hosts_of_a_database_wake_each_other_and_take_over() {
         drop(tokio::time::timeout(Duration::from_millis(50), changed.changed()).await);
     }
     assert_eq!(right.replay(&id).await.unwrap().phase(), Phase::Timeout);
+}
+
+/// R-H20: a caller that hangs up leaves no run that nobody drives.
+#[tokio::test]
+async fn what_is_submitted_is_driven_whoever_waits_for_it() {
+    let store = Arc::new(Failing::new());
+    let host = builder(&store).open().unwrap();
+    let (opens, gate) = tokio::sync::oneshot::channel();
+    *store.gate.lock().unwrap() = Some(gate);
+    let mut submitting = Box::pin(submit(&host, r#"{"name": "a", "executor": {"type": "echo"}}"#));
+    while store.gate.lock().unwrap().is_some() {
+        assert!(is_pending(submitting.as_mut()).await);
+        tokio::task::yield_now().await;
+    }
+    drop(submitting);
+    opens.send(()).unwrap();
+    while store.open_runs().await.unwrap().len() == 1 {
+        tokio::task::yield_now().await;
+    }
+    assert_eq!(store.list(Filter::default(), 9).await.unwrap()[0].status.phase, Phase::Succeeded);
+}
+
+/// R-H20: nobody sees what is not durable, and may be undone.
+#[tokio::test]
+async fn what_is_not_recorded_is_not_shown() {
+    let store = Arc::new(Failing::new());
+    let host = builder(&store).open().unwrap();
+    let run = submit(
+        &host,
+        r#"{"name": "a", "executor": {"type": "ask"}}, {"name": "b", "executor": {"type": "ask"}}"#,
+    )
+    .await;
+    run.wait_or_park().await.unwrap();
+    let (opens, gate) = tokio::sync::oneshot::channel();
+    *store.gate.lock().unwrap() = Some(gate);
+    let resume = |task: u32| run.ask(Request::Resume(TaskId(task), Map::new()));
+    let (mut first, mut second, mut view) = (Box::pin(resume(1)), Box::pin(resume(2)), Box::pin(run.view()));
+    while store.gate.lock().unwrap().is_some() {
+        assert!(is_pending(first.as_mut()).await);
+        tokio::task::yield_now().await;
+    }
+    // What is asked from now on waits for the record of the first, and is taken together.
+    assert!(is_pending(second.as_mut()).await && is_pending(view.as_mut()).await);
+    let (sends, failed) = tokio::sync::oneshot::channel();
+    *store.failed.lock().unwrap() = Some(sends);
+    store.fails.store(true, SeqCst);
+    opens.send(()).unwrap();
+    assert!(first.await.unwrap());
+    assert!(matches!(second.await, Err(RequestError::Lost(_))));
+    failed.await.unwrap();
+    store.fails.store(false, SeqCst);
+    let phases: Vec<_> = view.await.unwrap().tasks.iter().map(|task| task.phase).collect();
+    assert_eq!(phases[2], Phase::Suspended, "{phases:?}");
+}
+
+/// Polls it once.
+async fn is_pending<T>(mut future: Pin<&mut impl Future<Output = T>>) -> bool {
+    std::future::poll_fn(|cx| std::task::Poll::Ready(future.as_mut().poll(cx).is_pending())).await
 }

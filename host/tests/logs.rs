@@ -118,7 +118,7 @@ async fn what_was_cancelled_has_its_log() {
         let plan =
             host.plan("w.json", &document(r#"{"name": "a", "executor": {"type": "hang"}}"#)).await.unwrap();
         let (run, mut notices) = host.submit_watched(&plan, &Map::new()).await.unwrap();
-        while !matches!(notices.recv().await, Some(Notice::Progress(_))) {}
+        while !matches!(notices.next().await.unwrap(), Some(Notice::Progress(_))) {}
         assert_eq!(kept(&host, &run).await, []);
         run.cancel().await.unwrap();
         assert_eq!(kept(&host, &run).await, [log(1, 1, 1, "debug waiting\n")]);

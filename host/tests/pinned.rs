@@ -8,15 +8,16 @@ use std::{
         Arc,
         atomic::{AtomicU32, Ordering::SeqCst},
     },
+    time::Duration,
 };
 
 use phasm::{
-    Host, HostBuilder, Missing, RecoverError, Request, Rerun, RunHandle, Waited,
+    Host, HostBuilder, LetterBody, Missing, RecoverError, Request, Rerun, RunHandle, Waited,
     engine::{phase::Phase, value::Map},
     plugins::Builder,
     sandbox::{DirGrant, Grants},
     secrets::Secrets,
-    store::{Memory, Sqlite, Store},
+    store::{Answer, Memory, Sqlite, Store},
 };
 
 /// The component of a guest in `tests/guests`.
@@ -225,4 +226,32 @@ async fn what_does_not_build_is_refused_and_what_does_is_built_once() {
     let run = park(&living).await;
     assert_eq!(answered(&run).await, Phase::Succeeded);
     assert_eq!(building.0.load(SeqCst), 1);
+}
+
+/// R-H1: what a host cannot drive on is passed over, and tried again when there are other plugins.
+#[tokio::test]
+async fn a_run_that_was_passed_over_is_tried_again() {
+    let store: Arc<dyn Store> = Arc::new(Memory::default());
+    let mut granted = Host::builder().secrets(secrets());
+    granted = granted.plugin("ask", guest("suspend")).grant("ask", grants(true));
+    let first = host(&store, granted);
+    let run = Arc::clone(park(&first).await.id());
+    close(first).await;
+    let answer = LetterBody::Resume { task: format!("{run}-0"), payload: Map::new() };
+    let letter = store.post(&run, answer.bytes()).await.unwrap();
+
+    let other = host(&store, Host::builder().secrets(secrets()).claiming(Duration::ZERO));
+    // It is due for whoever has what it needs.
+    while store.get(&run).await.unwrap().unwrap().wake_at.is_none() {
+        tokio::task::yield_now().await;
+    }
+    assert_eq!(store.mailed(None).await.unwrap(), [Arc::clone(&run)]);
+    other.plugins().unwrap().grant("ask", grants(true));
+    while store.answer(&run, letter).await.unwrap() == Answer::Waiting {
+        tokio::task::yield_now().await;
+    }
+    while store.get(&run).await.unwrap().unwrap().status.open {
+        tokio::task::yield_now().await;
+    }
+    assert_eq!(store.get(&run).await.unwrap().unwrap().status.phase, Phase::Succeeded);
 }

@@ -6,7 +6,7 @@ use std::{fs, path::Path};
 
 use phasm::{
     Host, Notice,
-    engine::{phase::Phase, run::RunView, value::Map},
+    engine::{event::Event, phase::Phase, run::RunView, value::Map},
 };
 
 /// The component of a guest in `tests/guests`.
@@ -63,8 +63,10 @@ fn guests_that_misbehave_end_as_outcomes_beside_a_healthy_one() {
         let (run, mut notices) = host.submit_watched(&plan, &Map::new()).await.unwrap();
         let view = run.wait().await.unwrap();
         let mut ended = Vec::new();
-        while let Ok(notice) = notices.try_recv() {
-            ended.extend(ended_task(&notice));
+        while let Some(notice) = notices.next().await.unwrap() {
+            if let Notice::Record(record) = notice {
+                ended.extend(notices.views(&record).filter_map(|view| ended_task(&view.json())));
+            }
         }
         (view, ended)
     });
@@ -78,9 +80,8 @@ fn guests_that_misbehave_end_as_outcomes_beside_a_healthy_one() {
     assert!(position("echo") < position("spin"), "{ended:?}");
 }
 
-/// The name of the task whose end a notice tells.
-fn ended_task(notice: &Notice) -> Option<String> {
-    let Notice::Event(event) = notice else { return None };
+/// The name of the task whose end an event tells.
+fn ended_task(event: &serde_json::Value) -> Option<String> {
     let kind = event.get("type")?.as_str()?;
     let over = matches!(kind, "task.done" | "task.failed");
     over.then(|| event.get("taskName").and_then(|name| name.as_str()).unwrap_or_default().to_owned())
@@ -99,12 +100,12 @@ fn a_thousand_tasks_wait_at_once() {
         let (run, mut notices) = host.submit_watched(&plan, &Map::new()).await.unwrap();
         let mut running = 0;
         while running < WAITING {
-            match notices.recv().await {
-                Some(Notice::Event(event)) => {
-                    running +=
-                        usize::from(event.get("type").is_some_and(|kind| kind == "task.attempt.started"));
+            match notices.next().await.unwrap() {
+                Some(Notice::Record(record)) => {
+                    let started = |event: &&Event| matches!(event, Event::AttemptStarted(_));
+                    running += record.body.iter().filter(started).count();
                 }
-                Some(Notice::Log(_) | Notice::Progress(_)) => {}
+                Some(_) => {}
                 None => panic!("the run ended with {running} tasks started"),
             }
         }

@@ -3,6 +3,7 @@
 //! A scenario is a YAML file under `tests/scenarios/`: a document, what each task's executor returns, and what happens
 //! when. Its golden trace stands beside it (`NAME.trace`) and is rewritten when `UPDATE_GOLDEN` is set.
 
+pub mod digest;
 pub mod fuzz;
 pub mod scenario;
 pub mod small;

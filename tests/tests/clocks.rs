@@ -8,14 +8,13 @@ use std::{
 };
 
 use phasm::{
-    Host, Map, Notice, Outcome, Phase, RunHandle,
+    Host, Map, Notice, Outcome, Phase, RunHandle, Watch,
     clock::TimeSource,
     engine::{outcome::code, time::Millis},
     executor::{Executor, Invocation, Observer},
     store::{Memory, Store},
 };
 use phasm_tests::stepped::Stepped;
-use tokio::sync::mpsc::UnboundedReceiver;
 
 const HOUR: i64 = 3_600_000;
 
@@ -66,7 +65,7 @@ impl Bench {
     }
 
     /// A run of one task, once this has happened to it.
-    async fn run(&self, task: &str, until: &str) -> (RunHandle, UnboundedReceiver<Notice>) {
+    async fn run(&self, task: &str, until: &str) -> (RunHandle, Watch) {
         let document = format!(
             "apiVersion: aether/v1\nkind: Workflow\nmetadata: {{name: w}}\nspec:\n  entrypoint: main\n  templates:\n    - dag: \
              {{name: main, tasks: [{{executor: {{type: any}}, {task}}}]}}\n"
@@ -79,14 +78,15 @@ impl Bench {
 }
 
 /// Waits for an event of this type.
-async fn reached(notices: &mut UnboundedReceiver<Notice>, until: &str) {
-    loop {
-        match notices.recv().await {
-            Some(Notice::Event(event)) if event.to_string().contains(until) => return,
-            Some(_) => {}
-            None => panic!("the run ended before {until}"),
+async fn reached(watch: &mut Watch, until: &str) {
+    while let Some(notice) = watch.next().await.unwrap() {
+        if let Notice::Record(record) = notice
+            && watch.views(&record).any(|view| view.json().to_string().contains(until))
+        {
+            return;
         }
     }
+    panic!("the run ended before {until}");
 }
 
 /// A delay lasts as long as it was to, whatever the wall clock is set to meanwhile.

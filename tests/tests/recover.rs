@@ -11,7 +11,11 @@ use phasm_engine::{
     time::Timestamp,
     value::{Map, Value},
 };
-use phasm_tests::world::{Act, Script, World};
+use phasm_tests::{
+    small::dag,
+    world::{Act, Script, World},
+};
+use serde_json::json;
 
 /// The first dispatch of `ask` suspends; nothing else ever returns.
 struct Hangs;
@@ -78,4 +82,41 @@ fn what_is_suspended_stays_so() {
     let names: Vec<&str> = world.dispatched.iter().map(|dispatch| dispatch.task_name.as_ref()).collect();
     assert_eq!(names, ["late"]);
     assert_eq!(world.run.task(world.find("ask").unwrap()).unwrap().clocks.timeout, Some(Timestamp(60_000)));
+}
+
+/// The first attempt of `a` fails at once; everything else takes its time.
+struct Queues;
+
+impl Script for Queues {
+    fn act(&mut self, path: &str, dispatch: &Dispatch) -> Act {
+        let (takes, code) = match (path, dispatch.fence.attempt) {
+            ("main/a", 1) => (10, code::ERROR),
+            ("main/s", _) => (50, code::SUCCEEDED),
+            _ => (100, code::SUCCEEDED),
+        };
+        Act { start_after: 0, takes: Some(takes), outcome: Outcome { code, ..Outcome::default() } }
+    }
+}
+
+/// R-D3: whose delay was over while it waited for its turn keeps its place before those that became ready later.
+#[test]
+fn a_retry_keeps_its_place() {
+    let tasks = [
+        json!({ "name": "a", "template": "work", "retry": { "limit": 1, "delay": "10ms" } }),
+        json!({ "name": "s", "template": "work" }),
+        json!({ "name": "b", "template": "work" }),
+        json!({ "name": "d", "template": "work" }),
+        json!({ "name": "c", "template": "work", "dependencies": ["s"] }),
+    ];
+    for crashes in [false, true] {
+        let mut world = World::submit(dag(&tasks).unwrap(), Map::new(), 2, Queues, false);
+        while world.next().is_some_and(|at| at <= Timestamp(50)) && world.advance() {}
+        if crashes {
+            world.crash(Timestamp(60)).unwrap();
+        }
+        world.finish();
+        let names: Vec<&str> = world.dispatched.iter().map(|dispatch| dispatch.task_name.as_ref()).collect();
+        let again: &[&str] = if crashes { &["b", "d"] } else { &[] };
+        assert_eq!(names, [&["a", "s", "b", "d"], again, &["a", "c"]].concat());
+    }
 }

@@ -44,7 +44,7 @@ pub(super) async fn ask(
         let exit = live::ask_through(&*store, &run, request, (word, &way, screen)).await?;
         return Ok(Started { prepared, runs: Vec::new(), answers, exit });
     }
-    let (handle, notices, answer) = asked.map_err(|error| stored::failed(error, &way))?;
+    let (handle, watch, answer) = asked.map_err(|error| stored::failed(error, &way))?;
     match answer {
         Ok(true) => screen.err(&format!("{word}: true\n")),
         // Its clocks ended it while nobody drove the run.
@@ -56,7 +56,7 @@ pub(super) async fn ask(
     }
     Ok(Started {
         prepared,
-        runs: vec![Driven { handle, notices, plain: Plain::after(&run) }],
+        runs: vec![Driven { handle, watch, plain: Plain::after(&run) }],
         answers,
         exit: Exit::Done,
     })

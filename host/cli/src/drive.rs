@@ -13,14 +13,11 @@ use std::{collections::BTreeMap, convert::Infallible, path::Path, process::exit,
 
 use clap::Args;
 use phasm::{
-    Host, Notice, RunHandle,
+    Host, RunHandle, Watch,
     clock::Clock,
     engine::run::{Run, RunView},
 };
-use tokio::{
-    runtime::{Builder as RuntimeBuilder, Runtime},
-    sync::mpsc::UnboundedReceiver,
-};
+use tokio::runtime::{Builder as RuntimeBuilder, Runtime};
 
 pub(super) use self::{
     answers::{Answer, Answers, answer, payload},
@@ -122,7 +119,7 @@ impl Manner {
 /// A run that has begun to be driven.
 pub(super) struct Driven {
     pub(super) handle: RunHandle,
-    pub(super) notices: UnboundedReceiver<Notice>,
+    pub(super) watch: Watch,
     /// Tells its notices, from where the run was before the first of them.
     pub(super) plain: Plain,
 }
@@ -272,9 +269,9 @@ async fn follow(
     for run in runs {
         let prefix = if alone { String::new() } else { format!("{}: ", text::dim(run.handle.id())) };
         let answers = answers.take().unwrap_or_default();
-        let Driven { handle, notices, plain } = run;
+        let Driven { handle, watch, plain } = run;
         let session = Session::new(manner.clone(), screen, handle, plain, answers, prefix);
-        sessions.push(tokio::spawn(session.follow(notices, interrupts.clone())));
+        sessions.push(tokio::spawn(session.follow(watch, interrupts.clone())));
     }
     let mut ended = Vec::new();
     for session in sessions {

@@ -1,16 +1,13 @@
 //! `phasm events`: the journal of a run of a store.
 
-use std::sync::Arc;
-
 use clap::Args;
-use phasm::{RecoverError, engine::run::Run, journal, store::Record};
+use phasm::{Notice, Watch, engine::run::EventView, journal};
 
 use super::{
     drive::runtime,
     exit::Exit,
-    failure::{Failure, While},
-    kept::Kept,
-    screen::Screen,
+    failure::Failure,
+    screen::{Gone, Screen},
     stored::{self, StoreArgument},
     text,
 };
@@ -31,7 +28,7 @@ pub(super) struct EventsArguments {
     #[command(flatten)]
     store: StoreArgument,
 
-    /// Go on printing what the process that drives the run records, until the run has ended or nobody drives it.
+    /// Go on printing what is recorded, whoever drives the run: until it has ended or, of a file, no process has the store.
     #[arg(short, long)]
     follow: bool,
 }
@@ -41,52 +38,31 @@ pub(super) fn events(arguments: &EventsArguments, screen: &Screen) -> Result<Exi
     let EventsArguments { run, store, follow } = arguments;
     let way = store.way()?;
     runtime()?.block_on(async {
-        let (reader, run) = store.find(run).await?;
-        let mut printing = Printing { reader, run, printed: None, seq: 0, screen };
-        printing.print().await.map_err(|error| stored::failed(error, &way))?;
-        #[cfg(unix)]
-        if *follow && let Some(mut ring) = phasm::bell::Ring::at(&store.path()?).await {
-            let gone = |error| Failure::host(While::new("the run cannot be followed", error));
-            ring.follow(&printing.run).await.map_err(gone)?;
-            while ring.look().await.map_err(gone)? && printing.goes_on() {
-                printing.print().await.map_err(|error| stored::failed(error, &way))?;
+        let (reader, run_id) = store.find(run).await?;
+        let reader = reader.shared();
+        if !follow {
+            let records = reader.load(&run_id).await.map_err(Failure::host)?;
+            let printed = journal::replay(&run_id, &records, |run, seq, time, events| {
+                // Whoever has stopped reading wants no more.
+                let _gone = print(journal::views(run, seq, time, events), screen);
+            });
+            return printed.map(|_| Exit::Done).map_err(|error| stored::failed(error, &way));
+        }
+        let mut watch = Watch::of(reader, &run_id, 0);
+        while let Some(notice) = watch.next().await.map_err(|error| stored::failed(error, &way))? {
+            if let Notice::Record(record) = notice
+                && print(watch.views(&record), screen).is_err()
+            {
+                // Whoever has stopped reading wants no more.
+                return Ok(Exit::Done);
             }
-            printing.print().await.map_err(|error| stored::failed(error, &way))?;
         }
-        if *follow && printing.goes_on() {
-            let go_on = way.command(&["recover", &printing.run]);
-            screen.err(&format!("nobody drives the run now; go on with it: {go_on}\n"));
-        }
+        stored::tell_orphaned(&watch, &way, screen);
         Ok(Exit::Done)
     })
 }
 
-/// A journal on its way to stdout.
-struct Printing<'s> {
-    reader: Kept,
-    run: Arc<str>,
-    printed: Option<Run>,
-    /// Events printed so far.
-    seq: u64,
-    screen: &'s Screen,
-}
-
-impl Printing<'_> {
-    /// Prints what was recorded since.
-    async fn print(&mut self) -> Result<(), RecoverError> {
-        let Self { reader, run, printed, seq, screen } = self;
-        let mut records = reader.load_since(run, *seq).await?;
-        records.retain(|record| record.first_seq >= *seq);
-        *seq = records.last().map_or(*seq, Record::next_seq);
-        journal::replay_on(printed, run, &records, |run, seq, time, events| {
-            let events = journal::render(run, seq, time, events);
-            let lines = events.into_iter().map(|event| text::json(&event.to_string()).into_owned() + "\n");
-            // Whoever has stopped reading wants no more.
-            let _gone = screen.out(&lines.collect::<String>());
-        })
-    }
-
-    fn goes_on(&self) -> bool {
-        self.printed.as_ref().is_some_and(|run| !run.is_over())
-    }
+fn print<'r>(views: impl Iterator<Item = EventView<'r>>, screen: &Screen) -> Result<(), Gone> {
+    let line = |view: EventView<'_>| text::json(&view.json().to_string()).into_owned() + "\n";
+    screen.out(&views.map(line).collect::<String>())
 }

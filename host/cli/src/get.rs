@@ -60,7 +60,7 @@ fn read(arguments: &GetArguments, way: &Way) -> Result<(Run, State), Failure> {
         let replayed = loaded.and_then(|records| journal::replay(&run, &records, |_, _, _, _| {}));
         let run = replayed.map_err(|error| stored::failed(error, way))?;
         let row = reader.get(run.id()).await.map_err(Failure::host)?;
-        let state = row.map_or(State::Ended, |row| State::of_run(&row, &run, reader.is_held()));
+        let state = row.map_or(State::Ended, |row| State::of(&row, reader.is_held()));
         Ok((run, state))
     })
 }

@@ -1,6 +1,6 @@
 //! A store to be looked at: a file, or a database.
 
-use std::{ops::Deref, path::Path};
+use std::{ops::Deref, path::Path, sync::Arc};
 
 use phasm::store::{Postgres, PostgresReader, ReadStore, SqliteReader, StoreError};
 
@@ -20,6 +20,14 @@ impl Kept {
         match url(store) {
             Some(url) => PostgresReader::open(url).map(Self::Database),
             None => SqliteReader::open(store).map(Self::File),
+        }
+    }
+
+    /// For everything that reads.
+    pub(super) fn shared(self) -> Arc<dyn ReadStore> {
+        match self {
+            Self::File(file) => Arc::new(file),
+            Self::Database(database) => Arc::new(database),
         }
     }
 

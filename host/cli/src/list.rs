@@ -120,15 +120,12 @@ fn rows(arguments: &ListArguments) -> Result<Vec<(RunRow, State)>, Failure> {
     let ListArguments { store, wanted, limit, .. } = arguments;
     let reader = store.read()?;
     let is_held = reader.is_held();
-    let found = runtime()?.block_on(async {
-        let mut found = Vec::new();
-        for row in wanted.of(&*reader, *limit).await? {
-            let state = State::of(&row, &reader, is_held).await;
-            found.push((row, state));
-        }
-        Ok::<_, StoreError>(found)
-    });
-    found.map_err(Failure::host)
+    let found = runtime()?.block_on(wanted.of(&*reader, *limit)).map_err(Failure::host)?;
+    let state = |row: RunRow| {
+        let state = State::of(&row, is_held);
+        (row, state)
+    };
+    Ok(found.into_iter().map(state).collect())
 }
 
 impl Wanted {

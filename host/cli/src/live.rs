@@ -2,9 +2,9 @@
 
 use phasm::{
     LetterBody, LetterReply, Request,
-    bell::Ring,
     engine::run::{Run, RunView},
     journal,
+    ring::Ring,
     store::{Answer, Sqlite, Store, StoreError},
 };
 

@@ -4,14 +4,15 @@ use std::sync::Arc;
 
 use clap::Args;
 use phasm::{
+    Notice, Watch,
     engine::{
-        event::TaskId,
+        event::{Event, Fence, TaskId},
         phase::Phase,
         run::{Run, TaskRun},
     },
     executor::Level,
-    journal,
-    store::AttemptLog,
+    is_named, journal,
+    store::{AttemptLog, ReadStore},
     tasks_named,
 };
 use serde::Serialize;
@@ -21,7 +22,6 @@ use super::{
     exit::Exit,
     failure::Failure,
     hint::Way,
-    kept::Kept,
     screen::Screen,
     stored::{self, StoreArgument},
     text,
@@ -31,12 +31,11 @@ use super::{
 /// Prints what the attempts of a run wrote, whoever drives it: of each the last 64 KiB, or what `kept-log` of the
 /// configuration says.
 ///
-/// What an attempt writes is kept when it ends. What is being executed is not shown, and nothing is followed: the lines of such an
-/// attempt are seen where the run is driven.
+/// What an attempt writes is kept when it ends. The lines of one that is being executed are seen where the run is driven.
 #[derive(Args, Debug)]
 #[command(
     after_help = "Examples:\n  phasm logs RUN --store runs.db\n  phasm logs @last main/parse --store runs.db\n  \
-                        phasm logs @last main/parse@2 --store runs.db --log-level trace\n  \
+                        phasm logs @last -f --store runs.db\n  phasm logs @last main/parse@2 --store runs.db --log-level trace\n  \
                         phasm logs RUN --store runs.db --json | jq -r '.lines[].text'"
 )]
 pub(super) struct LogsArguments {
@@ -50,6 +49,10 @@ pub(super) struct LogsArguments {
 
     #[command(flatten)]
     store: StoreArgument,
+
+    /// Go on printing what attempts wrote as they end, until the run has ended or, of a file, no process has the store.
+    #[arg(short, long)]
+    follow: bool,
 
     /// Print one JSON object a line for each attempt, with lines of every level.
     #[arg(long)]
@@ -106,23 +109,21 @@ impl<'l> Line<'l> {
 
 /// Prints logs.
 pub(super) fn logs(arguments: &LogsArguments, log_level: LogLevel, screen: &Screen) -> Result<Exit, Failure> {
-    let LogsArguments { run, task, store, json } = arguments;
+    let LogsArguments { run, task, store, follow, json } = arguments;
     let way = store.way()?;
     runtime()?.block_on(async {
-        let (reader, run) = store.find(run).await?;
-        let loaded = reader.load(&run).await.map_err(Into::into);
-        let replayed = loaded.and_then(|records| journal::replay(&run, &records, |_, _, _, _| {}));
+        let (reader, run_id) = store.find(run).await?;
+        let reader = reader.shared();
+        let printing = Printing { reader: &*reader, wanted: task.as_ref(), json: *json, log_level, screen };
+        let loaded = reader.load(&run_id).await.map_err(Into::into);
+        let replayed = loaded.and_then(|records| journal::replay(&run_id, &records, |_, _, _, _| {}));
         let run = replayed.map_err(|error| stored::failed(error, &way))?;
         let mut found = false;
-        for id in tasks(&run, task.as_ref(), &way)? {
-            for log in of_task(&reader, &run, id, task.as_ref()).await? {
-                found = true;
-                let page = if *json { for_programs(&run, &log) } else { for_people(&run, &log, log_level) };
-                if screen.out(&page).is_err() {
-                    // Whoever has stopped reading wants no more.
-                    return Ok(Exit::Done);
-                }
-            }
+        for id in tasks(&run, task.as_ref(), *follow, &way)? {
+            found |= printing.print(&run, id, None).await?;
+        }
+        if *follow {
+            return printing.follow(Watch::of(Arc::clone(&reader), &run_id, run.seq()), &way).await;
         }
         if !found {
             screen.err("no attempt that has ended left a log\n");
@@ -131,32 +132,69 @@ pub(super) fn logs(arguments: &LogsArguments, log_level: LogLevel, screen: &Scre
     })
 }
 
+/// Logs on their way to stdout.
+struct Printing<'p> {
+    reader: &'p dyn ReadStore,
+    wanted: Option<&'p Wanted>,
+    json: bool,
+    log_level: LogLevel,
+    screen: &'p Screen,
+}
+
+impl Printing<'_> {
+    /// Prints what a task run's attempts wrote, or one of them, as far as it is meant; false if it is nothing.
+    async fn print(&self, run: &Run, id: TaskId, ended: Option<Fence>) -> Result<bool, Failure> {
+        let meant = |log: &&AttemptLog| {
+            let asked = self.wanted.and_then(|wanted| wanted.attempt);
+            asked.is_none_or(|attempt| log.attempt == attempt)
+                && ended.is_none_or(|fence| (log.attempt, log.dispatch) == (fence.attempt, fence.dispatch))
+        };
+        let logs = self.reader.logs(run.id(), Some(id.0)).await.map_err(Failure::host)?;
+        let mut found = false;
+        for log in logs.iter().filter(meant) {
+            found = true;
+            let page = if self.json { for_programs(run, log) } else { for_people(run, log, self.log_level) };
+            if self.screen.out(&page).is_err() {
+                // Whoever has stopped reading wants no more.
+                std::process::exit(Exit::Done.status().into());
+            }
+        }
+        Ok(found)
+    }
+
+    /// Prints what attempts wrote as they end.
+    async fn follow(&self, mut watch: Watch, way: &Way) -> Result<Exit, Failure> {
+        while let Some(notice) = watch.next().await.map_err(|error| stored::failed(error, way))? {
+            let (Notice::Record(record), Some(run)) = (notice, watch.run()) else { continue };
+            for event in record.body.iter() {
+                if let Event::AttemptEnded(ended) = event
+                    && self.wanted.is_none_or(|wanted| is_meant(run, ended.fence.task, wanted))
+                {
+                    self.print(run, ended.fence.task, Some(ended.fence)).await?;
+                }
+            }
+        }
+        stored::tell_orphaned(&watch, way, self.screen);
+        Ok(Exit::Done)
+    }
+}
+
+fn is_meant(run: &Run, id: TaskId, wanted: &Wanted) -> bool {
+    run.task(id).is_some_and(|task| is_named(run, task, &wanted.task))
+}
+
 /// The task runs that are meant and were tried, in creation order.
-fn tasks(run: &Run, wanted: Option<&Wanted>, way: &Way) -> Result<Vec<TaskId>, Failure> {
+fn tasks(run: &Run, wanted: Option<&Wanted>, may_come: bool, way: &Way) -> Result<Vec<TaskId>, Failure> {
     let tried = |task: &&TaskRun| !task.attempts.is_empty();
     let Some(Wanted { task, .. }) = wanted else {
         return Ok(run.tasks().iter().filter(tried).map(|task| task.id).collect());
     };
-    if tasks_named(run, task).next().is_none() {
+    if !may_come && tasks_named(run, task).next().is_none() {
         let all = way.command(&["get", run.id()]);
         let name = text::clean(task);
         return Err(Failure::call(format!("run {} has no task `{name}`; all of its tasks: {all}", run.id())));
     }
     Ok(tasks_named(run, task).filter(tried).map(|task| task.id).collect())
-}
-
-/// What a task run's attempts wrote, as far as they are meant.
-async fn of_task(
-    reader: &Kept,
-    run: &Run,
-    id: TaskId,
-    wanted: Option<&Wanted>,
-) -> Result<Vec<AttemptLog>, Failure> {
-    let mut logs = reader.logs(run.id(), Some(id.0)).await.map_err(Failure::host)?;
-    if let Some(attempt) = wanted.and_then(|wanted| wanted.attempt) {
-        logs.retain(|log| log.attempt == attempt);
-    }
-    Ok(logs)
 }
 
 /// Where an attempt stands, as far as the journal that was read knows, and the message it ended with.

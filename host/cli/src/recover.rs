@@ -1,22 +1,28 @@
 //! `phasm recover`: goes on with open runs of a store.
 
-use std::sync::Arc;
+use std::{path::Path, sync::Arc};
 
 use clap::Args;
+use phasm::{
+    clock::Clock,
+    store::{Census, StoreError},
+};
 
 use super::{
-    drive::{self, Answers, DriveArguments, Driven, Manner, Plain, Started},
+    drive::{self, Answers, DriveArguments, Driven, Manner, Plain, Prepared, Started},
     exit::Exit,
     failure::Failure,
+    hint::Way,
     screen::Screen,
     stored::{self, StoreArgument},
     text,
     trace::LogLevel,
 };
 
-/// Goes on with every open run of a store, or with those named, until it ends or is parked.
+/// Goes on with the runs of a store that have something to do, or with those named, until they end or are parked.
 ///
-/// Waits keep their times, what was being executed is executed again under the same numbers, suspended tasks stay
+/// Runs that wait for somebody, or for longer than a minute, stay where they are, unless they are named or `--wait` is given: what is
+/// left, and why, is said at the end. Waits keep their times, what was being executed is executed again under the same numbers, suspended tasks stay
 /// suspended. The exit status is that of the run to worry about most, in the order 3, 4, 1, 5, 6, 0 of `run`'s; 2 if
 /// another process holds the store. Ctrl-C leaves the runs open and exits with 130, SIGTERM with 143.
 #[derive(Args, Debug)]
@@ -58,19 +64,17 @@ async fn start(arguments: &RecoverArguments, screen: &Screen) -> Result<Started,
         }
     }
     let prepared = store.host(drive, screen).await?;
-    if runs.is_empty() {
-        let open = prepared.host.store().open_runs().await.map_err(Failure::host)?;
-        wanted.extend(open.iter().map(|row| Arc::clone(&row.head.run_id)));
-    }
-    if wanted.is_empty() {
-        screen.err(&format!("no run is open in {}\n", store.path()?.display()));
-    }
     let mut exit = Exit::Done;
+    if runs.is_empty() {
+        wanted = due(&prepared, drive.wait).await.map_err(Failure::host)?;
+        let left = Left { idle: wanted.is_empty(), stays: drive.wait };
+        exit = left.tell(&prepared, (&store.path()?, &way), screen).await?;
+    }
     let mut ready = Vec::new();
     for run_id in &wanted {
         match stored::recorded(&prepared, run_id, &way).await {
             Ok(run) => ready.push((run.id().clone(), run.plan().clone(), Plain::after(&run))),
-            Err(failure) => exit = exit.worst(failure.report(screen)),
+            Err(failure) => exit = exit.worst(refused(&prepared, run_id, failure, screen).await),
         }
     }
     prepared.build_unpinned(ready.iter().map(|(_, plan, _)| &**plan)).await;
@@ -78,12 +82,91 @@ async fn start(arguments: &RecoverArguments, screen: &Screen) -> Result<Started,
     let mut runs = Vec::new();
     for (run_id, plan, plain) in ready {
         match prepared.host.recover_run_watched(&run_id).await {
-            Ok((handle, notices)) => {
+            Ok((handle, watch)) => {
                 screen.err(&format!("{}: recovered {}\n", text::dim(&run_id), text::bold(&plan.name)));
-                runs.push(Driven { handle, notices, plain });
+                runs.push(Driven { handle, watch, plain });
             }
-            Err(error) => exit = exit.worst(stored::failed(error, &way).report(screen)),
+            Err(error) => {
+                exit = exit.worst(refused(&prepared, &run_id, stored::failed(error, &way), screen).await);
+            }
         }
     }
     Ok(Started { prepared, runs, answers: Answers::default(), exit })
+}
+
+/// The runs that have something to do; all that are open, if parked ones are waited for.
+async fn due(prepared: &Prepared, all: bool) -> Result<Vec<Arc<str>>, StoreError> {
+    let heads = if all {
+        prepared.host.store().open_runs().await?.into_iter().map(|row| row.head).collect()
+    } else {
+        prepared.host.claim().await?
+    };
+    Ok(heads.iter().map(|head| Arc::clone(&head.run_id)).collect())
+}
+
+/// Another host may have it, which this one could not go on with.
+async fn refused(prepared: &Prepared, run_id: &str, failure: Failure, screen: &Screen) -> Exit {
+    // A store that fails says so to whoever asks it next.
+    let _failed = prepared.host.let_go(run_id).await;
+    failure.report(screen)
+}
+
+/// What is said of the runs that stay where they are.
+struct Left {
+    /// Whether there is nothing to do.
+    idle: bool,
+    /// Whether runs that wait are waited for.
+    stays: bool,
+}
+
+impl Left {
+    /// Says how many there are, and why.
+    async fn tell(
+        self,
+        prepared: &Prepared,
+        (file, way): (&Path, &Way),
+        screen: &Screen,
+    ) -> Result<Exit, Failure> {
+        let now = Clock::start().now();
+        let census = prepared.host.store().census(now).await.map_err(Failure::host)?;
+        if self.stays {
+            if self.idle {
+                screen.err(&none(file));
+            }
+            return Ok(Exit::Done);
+        }
+        let left = left(&census, way);
+        if self.idle && left.is_empty() {
+            screen.err(&if census.owned == 0 {
+                none(file)
+            } else {
+                let driven = ["is driven by another host", "are driven by other hosts"];
+                runs(census.owned, driven) + "\n"
+            });
+        }
+        screen.err(&left);
+        Ok(if left.is_empty() { Exit::Done } else { Exit::Parked })
+    }
+}
+
+fn none(file: &Path) -> String {
+    format!("no run is open in {}\n", file.display())
+}
+
+fn runs(count: u64, [one, many]: [&str; 2]) -> String {
+    if count == 1 { format!("1 run {one}") } else { format!("{count} runs {many}") }
+}
+
+fn left(Census { waiting, parked, next, .. }: &Census, way: &Way) -> String {
+    let mut left = String::new();
+    if *parked > 0 {
+        let waits = runs(*parked, ["is parked, and waits for somebody", "are parked, and wait for somebody"]);
+        left += &format!("{waits}: {}\n", way.command(&["list", "--open"]));
+    }
+    if let Some(next) = next.filter(|_| *waiting > 0) {
+        let waits = runs(*waiting, ["waits for its time", "wait for their time"]);
+        let wait = way.command(&["recover", "--wait"]);
+        left += &format!("{waits}, the next until {}; stay with them: {wait}\n", next.to_rfc3339());
+    }
+    left
 }

@@ -70,11 +70,11 @@ async fn start(arguments: &RerunArguments, screen: &Screen) -> Result<Started, F
     prepared.create_dirs()?;
     let started = prepared.host.rerun_watched(&run_id, &rerun).await;
     let refused = |error| refused(error, &plan.name, &way, screen, drive.json);
-    let (handle, notices) = started.map_err(refused)?;
+    let (handle, watch) = started.map_err(refused)?;
     screen.err(&format!("{}: rerun of {run_id}\n", text::dim(handle.id())));
     Ok(Started {
         prepared,
-        runs: vec![Driven { handle, notices, plain: Plain::default() }],
+        runs: vec![Driven { handle, watch, plain: Plain::default() }],
         answers: Answers::new(resume),
         exit: Exit::Done,
     })

@@ -66,10 +66,10 @@ async fn start(arguments: &RunArguments, read: Read<'_>) -> Result<Started, Fail
     }
     checked.prepared.create_dirs()?;
     let submitted = checked.prepared.host.submit_watched(&checked.plan, &checked.given).await;
-    let (handle, notices) = submitted.map_err(|error| checked.refused(error))?;
+    let (handle, watch) = submitted.map_err(|error| checked.refused(error))?;
     Ok(Started {
         prepared: checked.prepared,
-        runs: vec![Driven { handle, notices, plain: Plain::default() }],
+        runs: vec![Driven { handle, watch, plain: Plain::default() }],
         answers: Answers::new(&arguments.resume),
         exit: Exit::Done,
     })

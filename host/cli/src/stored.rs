@@ -4,7 +4,7 @@ use std::{path::PathBuf, sync::Arc};
 
 use clap::Args;
 use phasm::{
-    RecoverError,
+    RecoverError, Watch,
     engine::{
         event::TaskId,
         phase::Phase,
@@ -189,6 +189,14 @@ pub(super) fn check_open(run: &Run) -> Result<(), Failure> {
         return Ok(());
     }
     Err(Failure::call(RecoverError::Ended { run_id: run.id().clone(), phase }))
+}
+
+/// Says how to go on with a run that was followed, if it has not ended.
+pub(super) fn tell_orphaned(watch: &Watch, way: &Way, screen: &Screen) {
+    if let Some(run) = watch.run().filter(|run| !run.is_over()) {
+        let go_on = way.command(&["recover", run.id()]);
+        screen.err(&format!("nobody drives the run now; go on with it: {go_on}\n"));
+    }
 }
 
 /// Whether a task waits for an answer.

@@ -4,7 +4,7 @@ use std::{path::Path, sync::Arc};
 
 use clap::Args;
 #[cfg(unix)]
-use phasm::bell::Ring;
+use phasm::ring::Ring;
 use phasm::{
     SubmitError,
     store::{Postgres, Sqlite, Store, StoreError},

@@ -26,8 +26,8 @@ use self::decide::{Decider, Todos};
 pub use self::{
     env::SubmitEnv,
     show::{
-        AttemptView, HookView, Metrics, NamedInput, NamedOutput, Progress, RunView, TaskView, Times,
-        WarningView, render,
+        AttemptView, EventView, HookView, Metrics, NamedInput, NamedOutput, Progress, RunView, TaskView,
+        Times, WarningView, render, views,
     },
     state::{
         Attempt, Clocks, Course, Ended, Failures, HookOf, LoopCourse, PipelineCourse, PipelineNext, Place,

@@ -6,7 +6,7 @@ use phasm_engine::{plan::Plan, run::Run, value::Map};
 
 use super::{Host, SubmitError};
 use crate::{
-    journal::Body,
+    journal::{Body, Moment},
     store::{Record, RunStatus, Store, StoreError},
 };
 
@@ -52,13 +52,13 @@ impl Host {
         let submission = self.submission(plan, parameters, self.facts.clone())?;
         let (run, step) = Run::start(Arc::clone(plan), submission, self.shared.clock.now());
         let lease = self.first_lease(&run, key.map(Arc::from));
-        let events = u32::try_from(step.events.len()).ok().and_then(NonZeroU32::new);
+        let moments = vec![Moment { time: run.now(), events: Arc::new(step.events) }];
+        let body = Body { moments, basis: Some(Arc::clone(&document.digest)) };
         let record = Record {
             first_seq: 0,
-            events: events.unwrap_or(NonZeroU32::MIN),
+            events: body.count().unwrap_or(NonZeroU32::MIN),
             time: run.now(),
-            body: Arc::new(Body { events: Arc::new(step.events), basis: Some(Arc::clone(&document.digest)) })
-                as _,
+            body: Arc::new(body) as _,
             document: Some(document),
         };
         let appended = store.append(&lease, RunStatus::of(&run), record, Vec::new());

@@ -2,31 +2,76 @@
 
 use std::sync::Arc;
 
-use phasm_engine::run::Run;
-use tokio::sync::{mpsc, oneshot};
+use phasm_engine::{run::Run, time::Millis};
+use tokio::sync::oneshot;
 
 use super::Host;
 use crate::{
     handle::RunHandle,
     journal::RecoverError,
     message::{Message, Request, RequestError},
-    store::{RunHead, StoreError},
-    watch::Notice,
+    shared::Shared,
+    store::{Claim, RunHead, StoreError, Wanted},
+    watching::Watch,
 };
 
+/// Runs claimed at once.
+const MOST_AT_ONCE: usize = 1000;
+/// A run whose clock runs out so soon is waited for.
+const SOON: Millis = 60_000;
+
 impl Host {
-    /// Recovers every open run of the store, the most urgent first, and drives them on together. Runs that cannot be
-    /// recovered do not keep the others from it.
+    /// Recovers the runs of the store that [have something to do](Self::claim), and drives them on together. Runs that cannot
+    /// be recovered do not keep the others from it.
     ///
     /// # Errors
     /// When the store cannot be read.
     pub async fn recover(&self) -> Result<Vec<(Arc<RunHead>, Result<RunHandle, RecoverError>)>, StoreError> {
         let mut recovered = Vec::new();
-        for row in self.shared.store.open_runs().await? {
-            let handle = self.recover_run(&row.head.run_id).await;
-            recovered.push((row.head, handle));
+        for head in self.claim().await? {
+            let handle = self.recover_run(&head.run_id).await;
+            if handle.is_err() {
+                self.let_go(&head.run_id).await?;
+            }
+            recovered.push((head, handle));
         }
         Ok(recovered)
+    }
+
+    /// Claims the runs of the store that have something to do now or within a minute: those that were being driven by a host that
+    /// is gone, or never began, that are due, or have mail. Those that wait for a person or a far-off clock stay where they are.
+    /// Who has waited longest comes first, then the most urgent.
+    ///
+    /// # Errors
+    /// When the store fails.
+    pub async fn claim(&self) -> Result<Vec<Arc<RunHead>>, StoreError> {
+        let now = self.shared.clock.now().after(SOON);
+        let mut claimed = Vec::new();
+        loop {
+            let (host, except) = (self.shared.host.clone(), Vec::new());
+            let leases = self.shared.store.claim(Wanted { host, now, limit: MOST_AT_ONCE, except }).await?;
+            if leases.is_empty() {
+                return Ok(claimed);
+            }
+            claimed.extend(leases.into_iter().map(|lease| lease.head));
+        }
+    }
+
+    /// Gives back a run that this host has claimed and does not drive: it is due.
+    ///
+    /// # Errors
+    /// When the store fails.
+    pub async fn let_go(&self, run_id: &str) -> Result<(), StoreError> {
+        let Shared { store, host, clock, .. } = &*self.shared;
+        let entry = self.shared.registry.entry(&Arc::from(run_id));
+        let _alone = entry.turning.lock().await;
+        if entry.is_loaded() {
+            return Ok(());
+        }
+        match store.claim_run(host, run_id, clock.now()).await? {
+            Claim::Leased(lease) => store.release(&lease, Some(clock.now())).await,
+            Claim::Held(_) | Claim::Closed => Ok(()),
+        }
     }
 
     /// Recovers one run of the store and drives it on. Waits keep their absolute times, what was in flight is executed
@@ -44,13 +89,10 @@ impl Host {
     ///
     /// # Errors
     /// As [`Self::recover_run`].
-    pub async fn recover_run_watched(
-        &self,
-        run_id: &str,
-    ) -> Result<(RunHandle, mpsc::UnboundedReceiver<Notice>), RecoverError> {
-        let (listener, notices) = mpsc::unbounded_channel();
-        let handle = self.shared.reach(run_id, vec![Message::Watch(listener)]).await?;
-        Ok((handle, notices))
+    pub async fn recover_run_watched(&self, run_id: &str) -> Result<(RunHandle, Watch), RecoverError> {
+        let watch = self.watch_on(run_id).await?;
+        let handle = self.shared.reach(run_id, Vec::new()).await?;
+        Ok((handle, watch))
     }
 
     /// [`Self::recover_run_watched`] for a request that comes before anything else: what it stops is not begun again.
@@ -62,17 +104,25 @@ impl Host {
         &self,
         run_id: &str,
         request: Request,
-    ) -> Result<(RunHandle, mpsc::UnboundedReceiver<Notice>, Result<bool, RequestError>), RecoverError> {
-        let (listener, notices) = mpsc::unbounded_channel();
+    ) -> Result<(RunHandle, Watch, Result<bool, RequestError>), RecoverError> {
+        let watch = self.watch_on(run_id).await?;
         let (reply, hears) = oneshot::channel();
         let ask = Message::Ask { request: request.clone(), reply };
-        let handle = self.shared.reach(run_id, vec![Message::Watch(listener), ask]).await?;
+        let handle = self.shared.reach(run_id, vec![ask]).await?;
         let reply = match hears.await {
             Ok(reply) => reply,
             // A run that this host drives ended just before it was asked; it says so.
             Err(_unheard) => handle.ask(request).await,
         };
-        Ok((handle, notices, reply))
+        Ok((handle, watch, reply))
+    }
+
+    /// Hears a run from the next event on.
+    async fn watch_on(&self, run_id: &str) -> Result<Watch, StoreError> {
+        let row = self.shared.store.get(run_id).await?;
+        let since = row.map_or(0, |row| row.seq);
+        let entry = self.shared.registry.entry(&run_id.into());
+        Ok(Watch::new(&self.shared, &entry, since, true))
     }
 
     /// Says that somebody else has posted a letter to a run of this host's store: the run is loaded, if it is not yet, reads it,

@@ -5,17 +5,12 @@ use std::sync::Arc;
 use phasm_engine::{
     event::Submitted,
     phase::Phase,
-    run::Run,
+    run::{Run, Step},
     value::{Map, Value},
 };
-use tokio::sync::mpsc;
 
 use super::{Host, SubmitError};
-use crate::{
-    handle::RunHandle,
-    journal::RecoverError,
-    watch::{Listener, Notice},
-};
+use crate::{handle::RunHandle, journal::RecoverError, registry::Entry, watching::Watch};
 
 /// How a run is run again.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -53,29 +48,21 @@ impl Host {
     /// # Errors
     /// [`RerunError`]; nothing was stored.
     pub async fn rerun(&self, run_id: &str, rerun: &Rerun) -> Result<RunHandle, RerunError> {
-        self.start_rerun(run_id, rerun, None).await
+        let (entry, run, step) = self.start_rerun(run_id, rerun).await?;
+        Ok(self.launch(&entry, run, step).await.map_err(SubmitError::from)?)
     }
 
-    /// [`Self::rerun`], heard from the new run's first event on. Notices queue in memory until they are read.
+    /// [`Self::rerun`], heard from the new run's first event on.
     ///
     /// # Errors
     /// [`RerunError`]; nothing was stored.
-    pub async fn rerun_watched(
-        &self,
-        run_id: &str,
-        rerun: &Rerun,
-    ) -> Result<(RunHandle, mpsc::UnboundedReceiver<Notice>), RerunError> {
-        let (listener, notices) = mpsc::unbounded_channel();
-        let handle = self.start_rerun(run_id, rerun, Some(listener)).await?;
-        Ok((handle, notices))
+    pub async fn rerun_watched(&self, run_id: &str, rerun: &Rerun) -> Result<(RunHandle, Watch), RerunError> {
+        let (entry, run, step) = self.start_rerun(run_id, rerun).await?;
+        let watch = Watch::new(&self.shared, &entry, 0, false);
+        Ok((self.launch(&entry, run, step).await.map_err(SubmitError::from)?, watch))
     }
 
-    async fn start_rerun(
-        &self,
-        run_id: &str,
-        rerun: &Rerun,
-        listener: Option<Listener>,
-    ) -> Result<RunHandle, RerunError> {
+    async fn start_rerun(&self, run_id: &str, rerun: &Rerun) -> Result<(Arc<Entry>, Run, Step), RerunError> {
         let (earlier, submitted) = self.replay_ended(run_id).await?;
         let plan = earlier.plan();
         let parameters = parameters(&earlier, &rerun.parameters);
@@ -83,7 +70,7 @@ impl Host {
         let left = earlier.rerun(&submission.parameters, rerun.from_failed);
         let now = self.shared.clock.now();
         let (run, step) = Run::start_rerun(Arc::clone(plan), submission, left, now);
-        Ok(self.launch(run, step, listener).await.map_err(SubmitError::from)?)
+        Ok((self.shared.registry.entry(run.id()), run, step))
     }
 
     /// A run that has ended, where what it was submitted with is there.

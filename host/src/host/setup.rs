@@ -15,7 +15,7 @@ use phasm_engine::{
     event::Facts,
     value::{Map, Value},
 };
-use tokio::runtime::Builder as RuntimeBuilder;
+use tokio::runtime::{Builder as RuntimeBuilder, Handle, Runtime};
 
 use super::{Control, Host};
 use crate::{
@@ -23,7 +23,6 @@ use crate::{
     dispatcher::Dispatcher,
     executor::Executor,
     logbook::{KEPT_LOG, MOST_KEPT_LOG},
-    plans::Plans,
     plugins::{self, Plugins},
     registry::Registry,
     sandbox::{Grants, Key, Limits, Sandbox, SandboxConfig, SandboxError},
@@ -70,6 +69,7 @@ pub struct HostBuilder {
     patience: Option<Duration>,
     threads: Option<NonZeroUsize>,
     time: Option<Arc<dyn TimeSource>>,
+    runtime: Option<Handle>,
 }
 
 impl HostBuilder {
@@ -197,6 +197,13 @@ impl HostBuilder {
         self
     }
 
+    /// Decides what runs do next on a runtime of the caller's, which goes on with it or not. For tests.
+    #[must_use]
+    pub fn runtime(mut self, runtime: Handle) -> Self {
+        self.runtime = Some(runtime);
+        self
+    }
+
     /// Replaces the sandbox by another executor, which runs on the engine's threads. For tests and special hosts.
     #[must_use]
     pub fn executor(mut self, executor: Arc<dyn Executor>) -> Self {
@@ -209,14 +216,15 @@ impl HostBuilder {
     /// # Errors
     /// [`OpenError`] when threads, sandbox or plugin directories are not to be had.
     pub fn open(self) -> Result<Host, OpenError> {
-        let control = RuntimeBuilder::new_multi_thread()
-            .worker_threads(self.threads.map_or_else(engine_threads, NonZeroUsize::get))
-            .thread_name("phasm-engine")
-            .enable_all()
-            .build()
-            .map_err(OpenError::Threads)?;
+        let (control, engine) = match self.runtime {
+            Some(runtime) => (None, runtime),
+            None => {
+                let threads = own_threads(self.threads).map_err(OpenError::Threads)?;
+                let engine = threads.handle().clone();
+                (Some(threads), engine)
+            }
+        };
         let clock = self.time.map_or_else(Clock::start, Clock::from);
-        let engine = control.handle().clone();
         let (executor, guests, room, plugins) = match self.executor {
             Some(executor) => (executor, engine.clone(), u32::MAX, None),
             None => {
@@ -227,7 +235,7 @@ impl HostBuilder {
             }
         };
         let slots = self.slots.unwrap_or(DEFAULT_SLOTS).min(room);
-        let dispatcher = Dispatcher::new(slots, executor, guests, engine, clock.clone());
+        let dispatcher = Dispatcher::new(slots, executor, guests, engine.clone(), clock.clone());
         let kept_log = self.kept_log.unwrap_or(KEPT_LOG);
         // What a store keeps that only this host has, nobody asks for: it would take memory for nothing.
         let kept_here = if self.store.is_some() { kept_log } else { 0 };
@@ -239,11 +247,11 @@ impl HostBuilder {
             clock,
             secrets: self.secrets,
             registry: Registry::default(),
-            plans: Plans::default(),
+            plans: Arc::default(),
             host: HostId::unique(),
             kept_log: kept_here,
             plugins,
-            control: control.handle().clone(),
+            control: engine,
             due: Arc::default(),
             patience: self.patience,
             closed: AtomicBool::new(false),
@@ -255,7 +263,7 @@ impl HostBuilder {
             allow_missing: self.allow_missing,
             kept_log,
             facts: facts(self.vars),
-            control: Control(Some(control)),
+            control: Control(control),
         };
         host.open_store(has_others);
         Ok(host)
@@ -264,6 +272,14 @@ impl HostBuilder {
 
 /// Attempts in flight unless configured: enough for a thousand that wait in host calls.
 const DEFAULT_SLOTS: u32 = 2048;
+
+fn own_threads(number: Option<NonZeroUsize>) -> std::io::Result<Runtime> {
+    RuntimeBuilder::new_multi_thread()
+        .worker_threads(number.map_or_else(engine_threads, NonZeroUsize::get))
+        .thread_name("phasm-engine")
+        .enable_all()
+        .build()
+}
 
 /// Most of the machine's threads are the guests'.
 fn engine_threads() -> usize {

@@ -54,7 +54,7 @@ impl Lease {
         Self { head, host, epoch: 1 }
     }
 
-    pub(super) fn fenced(&self) -> StoreError {
+    pub(crate) fn fenced(&self) -> StoreError {
         StoreError::Fenced { run_id: Arc::clone(&self.head.run_id) }
     }
 }

@@ -15,11 +15,12 @@ use tokio::sync::watch;
 
 use self::{documents::Documents, offers::Offers};
 use super::{
-    Answer, AttemptLog, Claim, Encode, Filter, HostId, KEPT_ANSWERS, LETTER_BYTES, Lease, Letter, MAILBOX,
-    Pending, ReadStore, Record, Reply, RunRow, RunStatus, Shares, Sharing, Store, StoreError, Wanted,
+    Answer, AttemptLog, Census, Claim, Encode, Filter, HostId, KEPT_ANSWERS, LETTER_BYTES, Lease, Letter,
+    MAILBOX, Pending, ReadStore, Record, Reply, RunRow, RunStatus, Shares, Sharing, Store, StoreError,
+    Wanted, followed::Followed,
 };
 
-/// A store without a file: "durable" means until the process ends. Bodies are encoded only when they are loaded.
+/// A store without a file: "durable" means until the process ends.
 ///
 /// Open runs are kept whatever they hold. Of closed ones, the oldest are forgotten, row and journal, as soon as all
 /// closed ones together hold more events than the limit; the one closed last always stays.
@@ -27,6 +28,7 @@ pub struct Memory {
     kept: Mutex<Kept>,
     changed: watch::Sender<()>,
     shared: watch::Sender<()>,
+    followed: Followed,
 }
 
 impl Memory {
@@ -37,7 +39,12 @@ impl Memory {
     #[must_use]
     pub fn new(closed_events: u64) -> Self {
         let kept = Mutex::new(Kept { limit: closed_events, ..Kept::default() });
-        Self { kept, changed: watch::Sender::new(()), shared: watch::Sender::new(()) }
+        Self {
+            kept,
+            changed: watch::Sender::new(()),
+            shared: watch::Sender::new(()),
+            followed: Followed::default(),
+        }
     }
 
     /// Tells of a change, if there is one.
@@ -68,9 +75,7 @@ impl ReadStore for Memory {
         };
         let journal = self.kept().run(run_id).map(from_there);
         let run_id = Arc::from(run_id);
-        Box::pin(
-            async move { Ok(journal.ok_or(StoreError::NotFound { run_id })?.iter().map(encoded).collect()) },
-        )
+        now(journal.ok_or(StoreError::NotFound { run_id }))
     }
 
     fn get(&self, run_id: &str) -> Pending<Option<RunRow>> {
@@ -90,6 +95,12 @@ impl ReadStore for Memory {
         now(Ok(rows))
     }
 
+    fn census(&self, at: Timestamp) -> Pending<Census> {
+        let mut census = Census::default();
+        self.kept().rows(|row| row.status.open).iter().for_each(|row| census.count(row, at));
+        now(Ok(census))
+    }
+
     fn component(&self, digest: &str) -> Pending<Option<Arc<[u8]>>> {
         now(Ok(self.kept().documents.component(digest)))
     }
@@ -103,6 +114,10 @@ impl ReadStore for Memory {
         let of_run = |run: &Run| run.logs.values().filter(wanted).cloned().collect();
         now(Ok(self.kept().run(run_id).map(of_run).unwrap_or_default()))
     }
+
+    fn follow(&self, run_id: &str) -> watch::Receiver<()> {
+        self.followed.follow(run_id)
+    }
 }
 
 impl Store for Memory {
@@ -114,7 +129,11 @@ impl Store for Memory {
         replies: Vec<Reply>,
     ) -> Pending<()> {
         let answers = !replies.is_empty();
+        let record = encoded(record);
         let appended = self.kept().append(lease, status, record, replies).map(drop);
+        if let Some(told) = self.followed.of(&lease.head.run_id) {
+            told.send_replace(());
+        }
         if answers { self.tell(appended) } else { now(appended) }
     }
 
@@ -140,14 +159,16 @@ impl Store for Memory {
     }
 
     fn heartbeat(&self, host: &HostId, until: Timestamp) -> Pending<()> {
+        let goes = until <= Timestamp(0);
         let mut kept = self.kept();
         kept.hosts.insert(host.clone(), until);
-        if until <= Timestamp(0) {
+        if goes {
             kept.let_rest(until, None);
         }
         drop(kept);
         self.shared.send_replace(());
-        now(Ok(()))
+        // Its runs are to be had.
+        if goes { self.tell(Ok(())) } else { now(Ok(())) }
     }
 
     fn post(&self, run_id: &str, body: Vec<u8>) -> Pending<u64> {
@@ -179,11 +200,11 @@ impl Store for Memory {
         now(Ok(self.kept().run(&lease.head.run_id).map(|run| run.letters.clone().into()).unwrap_or_default()))
     }
 
-    fn mailed(&self, host: &HostId) -> Pending<Vec<Arc<str>>> {
+    fn mailed(&self, owner: Option<&HostId>) -> Pending<Vec<Arc<str>>> {
         let kept = self.kept();
-        let is_of_host = |run: &Run| run.row.owner.as_ref() == Some(host);
+        let is_theirs = |run: &Run| run.row.owner.as_ref() == owner;
         let mailed =
-            kept.mail.iter().filter(|run_id| kept.run(run_id).is_some_and(is_of_host)).cloned().collect();
+            kept.mail.iter().filter(|run_id| kept.run(run_id).is_some_and(is_theirs)).cloned().collect();
         drop(kept);
         now(Ok(mailed))
     }
@@ -228,11 +249,13 @@ fn wake_at(due: &mut Due, row: &mut RunRow, at: Option<Timestamp>) {
     row.wake_at = at;
 }
 
-fn encoded(record: &Record<Arc<dyn Encode>>) -> Record<Vec<u8>> {
-    let mut body = Vec::new();
-    record.body.encode(&mut body);
-    let Record { first_seq, events, time, body: _, document } = record;
-    Record { first_seq: *first_seq, events: *events, time: *time, body, document: document.clone() }
+/// Bytes take much less room than events.
+fn encoded(record: Record<Arc<dyn Encode>>) -> Record<Vec<u8>> {
+    let Record { first_seq, events, time, body, document } = record;
+    let mut bytes = Vec::new();
+    body.encode(&mut bytes);
+    bytes.shrink_to_fit();
+    Record { first_seq, events, time, body: bytes, document }
 }
 
 #[derive(Default)]
@@ -260,7 +283,7 @@ struct Kept {
 struct Run {
     row: RunRow,
     epoch: u64,
-    journal: Vec<Record<Arc<dyn Encode>>>,
+    journal: Vec<Record<Vec<u8>>>,
     letters: VecDeque<Letter>,
     replies: VecDeque<Reply>,
     logs: BTreeMap<(u32, u32, u32), AttemptLog>,
@@ -319,7 +342,7 @@ impl Kept {
         &mut self,
         lease: &Lease,
         status: RunStatus,
-        mut record: Record<Arc<dyn Encode>>,
+        mut record: Record<Vec<u8>>,
         replies: Vec<Reply>,
     ) -> Result<Vec<Run>, StoreError> {
         let document = record.document.take();

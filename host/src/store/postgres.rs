@@ -13,6 +13,7 @@ mod address;
 mod append;
 mod call;
 mod fault;
+mod follow;
 mod link;
 mod listener;
 mod reader;
@@ -33,13 +34,14 @@ use self::{
     append::{APPEND, Unencoded},
     call::Call,
     fault::{Parameter, Trouble, count, get, saturated},
+    follow::{Audience, Following, TELL},
     link::Link,
     reader::{Readers, head},
     thread::Thread,
     writer::{PostgresWriter, Queued},
 };
 use super::{
-    Answer, AttemptLog, Claim, Encode, Filter, HostId, LETTER_BYTES, Lease, Letter, MAILBOX, Pending,
+    Answer, AttemptLog, Census, Claim, Encode, Filter, HostId, LETTER_BYTES, Lease, Letter, MAILBOX, Pending,
     ReadStore, Record, Reply, RunRow, RunStatus, Store, StoreError, Wanted,
 };
 
@@ -52,12 +54,13 @@ const POST: &str = "SELECT * FROM post_letter($1, $2, $3)";
 const MAIL: &str = "SELECT id, body FROM letters
     WHERE run = (SELECT number FROM runs WHERE run_id = $1) AND reply IS NULL ORDER BY id";
 const MAILED: &str = "SELECT run_id FROM runs
-    WHERE owner = $1 AND number IN (SELECT run FROM letters WHERE reply IS NULL) ORDER BY run_id";
+    WHERE owner IS NOT DISTINCT FROM $1 AND number IN (SELECT run FROM letters WHERE reply IS NULL) ORDER BY run_id";
 const REPLY: &str = "SELECT reply_letters($1, $2, $3, $4) AS verdict";
 const KEEP_LOG: &str = "SELECT keep_log($1, $2, $3, $4, $5, $6, $7) AS verdict";
 const DELETE: &str = "SELECT delete_run($1) AS verdict";
-const STATEMENTS: [&str; 12] =
-    [APPEND, CLAIM, CLAIM_RUN, RELEASE, NEXT_DUE, HEARTBEAT, POST, MAIL, MAILED, REPLY, KEEP_LOG, DELETE];
+const STATEMENTS: [&str; 13] = [
+    APPEND, CLAIM, CLAIM_RUN, RELEASE, NEXT_DUE, HEARTBEAT, POST, MAIL, MAILED, REPLY, KEEP_LOG, DELETE, TELL,
+];
 
 /// A store in a database. Dropping it waits until all that was queued is durable, or has failed.
 pub struct Postgres {
@@ -65,6 +68,9 @@ pub struct Postgres {
     readers: Readers,
     thread: Thread<Queued>,
     changed: Arc<watch::Sender<()>>,
+    following: Arc<Following>,
+    /// Which runs others follow.
+    audience: Arc<Audience>,
     /// Whether leases go by the caller's times: only so can tests say what time it is.
     by_callers_clock: bool,
 }
@@ -100,8 +106,11 @@ impl Postgres {
         })?;
         let readers = Readers::new(&address, thread.handle());
         let changed = Arc::new(watch::Sender::new(()));
-        thread.handle().spawn(listener::listen(Arc::clone(&address), Arc::clone(&changed)));
-        Ok(Self { address, readers, thread, changed, by_callers_clock: false })
+        let audience = Arc::default();
+        let listening = listener::listen(Arc::clone(&address), Arc::clone(&changed), Arc::clone(&audience));
+        thread.handle().spawn(listening);
+        let following = Arc::default();
+        Ok(Self { address, readers, thread, changed, following, audience, by_callers_clock: false })
     }
 
     /// For tests: leases go by the times that the callers give.
@@ -143,6 +152,10 @@ impl ReadStore for Postgres {
         self.readers.open_runs()
     }
 
+    fn census(&self, now: Timestamp) -> Pending<Census> {
+        self.readers.census(now)
+    }
+
     fn component(&self, digest: &str) -> Pending<Option<Arc<[u8]>>> {
         self.readers.component(digest)
     }
@@ -153,6 +166,10 @@ impl ReadStore for Postgres {
 
     fn logs(&self, run_id: &str, task: Option<u32>) -> Pending<Vec<AttemptLog>> {
         self.readers.logs(run_id, task)
+    }
+
+    fn follow(&self, run_id: &str) -> watch::Receiver<()> {
+        self.following.follow(run_id, &self.address, self.thread.handle())
     }
 }
 
@@ -165,7 +182,14 @@ impl Store for Postgres {
         replies: Vec<Reply>,
     ) -> Pending<()> {
         let (answer, answered) = oneshot::channel();
+        let run_id = &lease.head.run_id;
         self.thread.send(Queued::Append(Unencoded { lease: lease.clone(), status, record, replies, answer }));
+        if self.audience.wants(run_id) {
+            let said: Vec<Parameter> =
+                vec![Box::new(follow::written(&self.address.schema)), Box::new(run_id.to_string())];
+            // Said with the commit of the record, or of the next.
+            drop(self.ask(TELL, said, |_| Ok(())));
+        }
         later(answered)
     }
 
@@ -249,10 +273,10 @@ impl Store for Postgres {
         self.ask(MAIL, vec![run_id(lease)], move |rows| rows.iter().map(letter).collect())
     }
 
-    fn mailed(&self, host: &HostId) -> Pending<Vec<Arc<str>>> {
+    fn mailed(&self, owner: Option<&HostId>) -> Pending<Vec<Arc<str>>> {
         let name = |row: &Row| Ok(get::<&str>(row, "run_id")?.into());
-        let host = Box::new(host.as_str().to_owned());
-        self.ask(MAILED, vec![host], move |rows| rows.iter().map(name).collect())
+        let owner = Box::new(owner.map(|host| host.as_str().to_owned()));
+        self.ask(MAILED, vec![owner], move |rows| rows.iter().map(name).collect())
     }
 
     fn reply(&self, lease: &Lease, replies: Vec<Reply>) -> Pending<()> {

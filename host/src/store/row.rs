@@ -52,14 +52,13 @@ pub struct Rest {
 
 impl RunStatus {
     pub(crate) fn of(run: &Run) -> Self {
-        let rests = run.in_flight() == 0 && run.wanted_slots() == 0;
         let rest = Rest { parked: run.is_parked(), until: run.next_wait() };
         Self {
             phase: run.phase(),
             finished_at: run.times().finished_at,
             open: !run.is_over(),
             // What nobody would ever wake is no rest.
-            rest: (rests && (rest.parked || rest.until.is_some())).then_some(rest),
+            rest: (run.rests() && (rest.parked || rest.until.is_some())).then_some(rest),
         }
     }
 }
@@ -79,6 +78,36 @@ pub struct RunRow {
     pub owner: Option<HostId>,
     /// When it is due, if nobody has it and nobody writes to it before; nothing if only a letter gets it on.
     pub wake_at: Option<Timestamp>,
+}
+
+/// How many runs are open, each counted once.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Census {
+    /// A host has them, which may be gone.
+    pub owned: u64,
+    /// Nobody has them, and they are due.
+    pub due: u64,
+    /// Nobody has them, and a clock of theirs gets them on.
+    pub waiting: u64,
+    /// Nobody has them, and somebody has to answer them.
+    pub parked: u64,
+    /// When the first of those that nobody has is due next.
+    pub next: Option<Timestamp>,
+}
+
+impl Census {
+    /// Counts one more.
+    pub(super) fn count(&mut self, RunRow { owner, wake_at, status, .. }: &RunRow, now: Timestamp) {
+        let later = wake_at.filter(|at| owner.is_none() && *at > now);
+        self.next = self.next.into_iter().chain(later).min();
+        let counted = match (owner, wake_at) {
+            (Some(_), _) => &mut self.owned,
+            (None, Some(at)) if *at <= now => &mut self.due,
+            (None, Some(_)) if !status.rest.is_some_and(|rest| rest.parked) => &mut self.waiting,
+            (None, _) => &mut self.parked,
+        };
+        *counted += 1;
+    }
 }
 
 /// Which runs [`ReadStore::list`](super::ReadStore::list) returns: those that fit every field that is given.

@@ -38,8 +38,8 @@ use self::{
     writer::{Job, Writer},
 };
 use super::{
-    Answer, AttemptLog, Claim, Encode, Filter, HostId, Lease, Letter, Pending, ReadStore, Record, Reply,
-    RunRow, RunStatus, Store, StoreError, Wanted,
+    Answer, AttemptLog, Census, Claim, Encode, Filter, HostId, Lease, Letter, Pending, ReadStore, Record,
+    Reply, RunRow, RunStatus, Store, StoreError, Wanted, followed::Followed,
 };
 
 /// A store in a file, held by this handle alone until it is dropped.
@@ -51,6 +51,7 @@ pub struct Sqlite {
     reader: SqliteReader,
     writer: Worker<Box<dyn Job>>,
     changed: Arc<watch::Sender<()>>,
+    followed: Followed,
     _lock: Option<Lock>,
 }
 
@@ -84,10 +85,11 @@ impl Sqlite {
     }
 
     fn on(connection: rusqlite::Connection, path: Arc<Path>, lock: Option<Lock>) -> Result<Self, StoreError> {
-        let writer = Writer::new(connection, Arc::clone(&path))?;
+        let writer = Writer::new(connection, Arc::clone(&path), lock.is_some())?;
         let writer = Worker::spawn("phasm-store-write", &path, move |queue| writer.run(&queue))?;
         let changed = Arc::new(watch::Sender::new(()));
-        Ok(Self { reader: SqliteReader::beside(path)?, writer, changed, _lock: lock })
+        let reader = SqliteReader::beside(path)?;
+        Ok(Self { reader, writer, changed, followed: Followed::default(), _lock: lock })
     }
 
     /// Posts a letter to a run of the store in `path`, beside the process that holds it.
@@ -120,7 +122,7 @@ impl Sqlite {
         &self,
         work: impl FnMut(&mut Group<'_>) -> Result<(T, usize), Fault> + Send + 'static,
     ) -> Pending<T> {
-        let (job, answered) = writer::job(work, None);
+        let (job, answered) = writer::job(work, Vec::new());
         self.writer.send(job);
         later(answered)
     }
@@ -130,7 +132,7 @@ impl Sqlite {
         &self,
         work: impl FnMut(&mut Group<'_>) -> Result<(T, usize), Fault> + Send + 'static,
     ) -> Pending<T> {
-        let (job, answered) = writer::job(work, Some(Arc::clone(&self.changed)));
+        let (job, answered) = writer::job(work, vec![Arc::clone(&self.changed)]);
         self.writer.send(job);
         later(answered)
     }
@@ -153,6 +155,10 @@ impl ReadStore for Sqlite {
         self.reader.open_runs()
     }
 
+    fn census(&self, now: Timestamp) -> Pending<Census> {
+        self.reader.census(now)
+    }
+
     fn component(&self, digest: &str) -> Pending<Option<Arc<[u8]>>> {
         self.reader.component(digest)
     }
@@ -163,6 +169,10 @@ impl ReadStore for Sqlite {
 
     fn logs(&self, run_id: &str, task: Option<u32>) -> Pending<Vec<AttemptLog>> {
         self.reader.logs(run_id, task)
+    }
+
+    fn follow(&self, run_id: &str) -> watch::Receiver<()> {
+        self.followed.follow(run_id)
     }
 }
 
@@ -175,9 +185,14 @@ impl Store for Sqlite {
         replies: Vec<Reply>,
     ) -> Pending<()> {
         let lease = lease.clone();
-        let answers = !replies.is_empty();
+        let mut told: Vec<_> = self.followed.of(&lease.head.run_id).into_iter().collect();
+        if !replies.is_empty() {
+            told.push(Arc::clone(&self.changed));
+        }
         let work = move |group: &mut Group<'_>| Ok(((), group.append(&lease, status, &record, &replies)?));
-        if answers { self.tell(work) } else { self.write(work) }
+        let (job, answered) = writer::job(work, told);
+        self.writer.send(job);
+        later(answered)
     }
 
     fn claim(&self, wanted: Wanted) -> Pending<Vec<Lease>> {
@@ -217,9 +232,9 @@ impl Store for Sqlite {
         self.write(move |group| Ok((kept::mail(group.transaction, &run_id)?, 0)))
     }
 
-    fn mailed(&self, host: &HostId) -> Pending<Vec<Arc<str>>> {
-        let host = host.clone();
-        self.write(move |group| Ok((kept::mailed(group.transaction, &host)?, 0)))
+    fn mailed(&self, owner: Option<&HostId>) -> Pending<Vec<Arc<str>>> {
+        let owner = owner.cloned();
+        self.write(move |group| Ok((kept::mailed(group.transaction, owner.as_ref())?, 0)))
     }
 
     fn reply(&self, lease: &Lease, replies: Vec<Reply>) -> Pending<()> {

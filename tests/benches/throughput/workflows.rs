@@ -27,6 +27,17 @@ pub(crate) fn deep(count: u32) -> String {
     })
 }
 
+/// A loop over so many numbers.
+pub(crate) fn repeated(count: u32) -> String {
+    format!(
+        r#"{{"apiVersion": "aether/v1", "kind": "Workflow", "metadata": {{"name": "bench"}},
+            "spec": {{"entrypoint": "main", "timeout": "none", "templates": [
+                {{"task": {{"name": "work", "executor": {{"type": "echo"}}}}}},
+                {{"loop": {{"name": "main", "body": "work", "sequence": {{"count": {count}}},
+                    "arguments": {{"parameters": [{{"name": "n", "value": "{{{{ loop.index }}}}"}}]}}}}}}]}}}}"#
+    )
+}
+
 fn dag(count: u32, more: impl Fn(&mut String, u32)) -> String {
     let mut tasks = String::new();
     for index in 0..count {

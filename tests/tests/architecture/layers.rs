@@ -9,10 +9,12 @@ const ENGINE: [&str; 10] =
     ["base", "problem", "expr", "form", "knobs", "names", "document", "plan", "event", "run"];
 
 /// The library's: what is kept, then what drives a run, then what whoever embeds it opens.
-const HOST: [&str; 24] = [
+const HOST: [&str; 27] = [
     "clock",
+    "seat",
     "secrets",
     "reader",
+    "ring",
     "store",
     "plugins",
     "missing",
@@ -26,6 +28,7 @@ const HOST: [&str; 24] = [
     "registry",
     "tidings",
     "shared",
+    "watching",
     "sharing",
     "handle",
     "driver",

@@ -5,9 +5,8 @@ use std::{
     sync::{Arc, LazyLock},
 };
 
-use phasm::{Host, Notice, RunHandle, engine::value::Map};
+use phasm::{Host, Notice, RunHandle, Watch, engine::value::Map};
 use serde_json::{Value, json};
-use tokio::sync::mpsc;
 
 /// Seed 000, "Default vs. Expression-Controlled Retry".
 const FLAKY: &str = include_str!("../../seeds/000-basic-configuration.json");
@@ -44,7 +43,7 @@ static ECHO: LazyLock<Arc<[u8]>> = LazyLock::new(|| {
 });
 
 /// What a run of a document comes to.
-fn on_echo<T>(document: &str, look: impl AsyncFnOnce(RunHandle, mpsc::UnboundedReceiver<Notice>) -> T) -> T {
+fn on_echo<T>(document: &str, look: impl AsyncFnOnce(RunHandle, Watch) -> T) -> T {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     let host = Host::builder().plugin("echo", Arc::clone(&ECHO)).open().unwrap();
     runtime.block_on(async {
@@ -145,9 +144,9 @@ fn followed(block: &str, kind: &str, returns: &Value) -> Followed {
     let events: Vec<Value> = on_echo(&document, async |run, mut notices| {
         run.wait().await.unwrap();
         let mut events = Vec::new();
-        while let Ok(notice) = notices.try_recv() {
-            if let Notice::Event(event) = notice {
-                events.push(event.as_ref().clone());
+        while let Some(notice) = notices.next().await.unwrap() {
+            if let Notice::Record(record) = notice {
+                events.extend(notices.views(&record).map(|view| view.json()));
             }
         }
         events

@@ -52,6 +52,12 @@ impl Random {
 /// An executor that does anything: succeeds, fails, hangs, suspends, returns odd codes.
 impl Script for Random {
     fn act(&mut self, _path: &str, dispatch: &Dispatch) -> Act {
+        self.answer(&dispatch.task_name, dispatch.fence.attempt)
+    }
+}
+
+impl Random {
+    pub(crate) fn answer(&mut self, task: &str, attempt: u32) -> Act {
         let code = match self.below(40) {
             0..27 => 0,
             27..30 => 1,
@@ -67,7 +73,7 @@ impl Script for Random {
         let detail = self.chance(30).then(|| {
             json!({ "http": { "status": 429 }, "error": { "kind": "busy", "retryable": true } }).into()
         });
-        let message = format!("{} of attempt {}", dispatch.task_name, dispatch.fence.attempt).into();
+        let message = format!("{task} of attempt {attempt}").into();
         Act { start_after: self.below(3) * 10, takes, outcome: Outcome { code, message, outputs, detail } }
     }
 }

@@ -1,12 +1,19 @@
 //! What a run says, as lines.
 
-use phasm::{LogLine, Notice, ProgressNote, engine::time::Timestamp};
+use phasm::{
+    LogLine, Notice, ProgressNote, RecoverError, Watch,
+    engine::{
+        event::{Event, PhaseChanged},
+        phase::Phase,
+        time::Timestamp,
+    },
+};
 use serde_json::{Value, json};
 
 use super::super::{text, trace};
 
-/// A notice as `--events` prints it. Log lines and progress are not in the journal and have no `seq`.
-pub(super) fn json_line(notice: &Notice, run_id: &str, now: Timestamp) -> String {
+/// A notice as `--events` prints it, in lines. Log lines and progress are not in the journal and have no `seq`.
+pub(super) fn json_lines(notice: &Notice, watch: &Watch, run_id: &str, now: Timestamp) -> String {
     let told = |kind: &str, path: &str, attempt: u32, data: Value| {
         let (scope, name) = path.rsplit_once('/').unwrap_or(("", path));
         json!({
@@ -15,7 +22,15 @@ pub(super) fn json_line(notice: &Notice, run_id: &str, now: Timestamp) -> String
         })
     };
     let line = match notice {
-        Notice::Event(event) => event.to_string(),
+        Notice::Record(record) => {
+            let lines =
+                watch.views(record).map(|view| text::json(&view.json().to_string()).into_owned() + "\n");
+            return lines.collect();
+        }
+        Notice::Missed(count) => json!({
+            "time": now.to_rfc3339(), "type": "missed", "runID": run_id, "data": { "notices": count },
+        })
+        .to_string(),
         Notice::Log(line) => {
             told("task.log", &line.task, line.attempt, json!({ "level": line.level, "text": line.text }))
                 .to_string()
@@ -43,20 +58,28 @@ pub(super) fn progress(note: &ProgressNote) -> String {
     }
 }
 
-/// Whether a journal event says that a task waits for an answer.
-pub(super) fn is_suspension(event: &Value) -> bool {
-    event["type"] == "task.phase" && event.pointer("/data/to").is_some_and(|to| to == "Suspended")
+/// Whether an event says that a task waits for an answer.
+pub(super) const fn is_suspension(event: &Event) -> bool {
+    matches!(event, Event::Phase(PhaseChanged { to: Phase::Suspended, .. }))
 }
 
-/// The warning that a journal event is.
-pub(super) fn warning(event: &Value) -> Option<String> {
-    if event["type"] != "engine.warning" {
-        return None;
-    }
+/// What is said when a run cannot be followed any more.
+pub(super) fn deaf(error: &RecoverError) -> String {
+    let why = error.to_string();
+    format!("{} what happens cannot be told any more: {}\n", text::doubtful("warning:"), text::clean(&why))
+}
+
+/// What is said of notices that were missed.
+pub(super) fn missed(count: u64) -> String {
+    format!("{} {count} lines of guests came too fast to be shown\n", text::doubtful("warning:"))
+}
+
+/// The line of an event that is a warning, as it is rendered.
+pub(super) fn warning(event: &Value) -> String {
     let task = path(event).map(|path| format!("{path}: ")).unwrap_or_default();
     let message =
         text::clean(event.pointer("/data/message").and_then(Value::as_str).unwrap_or_default()).into_owned();
-    Some(format!("{} {task}{message}\n", text::doubtful("warning:")))
+    format!("{} {task}{message}\n", text::doubtful("warning:"))
 }
 
 /// `scope/taskName` of a journal event's task.

@@ -2,7 +2,11 @@
 
 use std::cmp::Ordering;
 
-use phasm::engine::{phase::Phase, run::Run};
+use phasm::engine::{
+    event::{Event, PhaseChanged, TaskId},
+    phase::Phase,
+    run::{EventView, Run},
+};
 use serde_json::Value;
 
 use super::{super::text, notices};
@@ -45,7 +49,38 @@ impl Plain {
     }
 
     /// The line of one event, if it is worth one.
-    pub(super) fn line(&mut self, event: &Value) -> Option<String> {
+    pub(super) fn line(&mut self, view: &EventView<'_>) -> Option<String> {
+        if self.tells(view.event()) {
+            return self.telling(&view.json());
+        }
+        self.ended += u64::from(is_end(view.event()));
+        self.tenth()
+    }
+
+    /// Whether there may be more to say of an event than that a task run has ended.
+    fn tells(&self, event: &Event) -> bool {
+        match event {
+            Event::ScopeOpened(_) => true,
+            Event::Phase(PhaseChanged { to: Phase::Succeeded | Phase::Skipped, .. }) => self.tasks <= MANY,
+            Event::Phase(PhaseChanged { to, .. }) => to.is_terminal() || *to == Phase::Suspended,
+            Event::AttemptStarted(_) => self.tasks <= MANY,
+            Event::AttemptEnded(ended) => self.tasks <= MANY || ended.phase != Phase::Succeeded,
+            Event::RetryScheduled(_) | Event::TimedOut(..) | Event::Resumed(..) => true,
+            Event::Submitted(_)
+            | Event::RunPhase(_)
+            | Event::CancelRequested
+            | Event::Repeated(_)
+            | Event::Reused(_)
+            | Event::PolicyEvaluated(_)
+            | Event::TaskEnded(..)
+            | Event::HookFired(_)
+            | Event::HookFailed(_)
+            | Event::Warning(_)
+            | Event::Broken(_) => false,
+        }
+    }
+
+    fn telling(&mut self, event: &Value) -> Option<String> {
         let line = self.change(event).and_then(|line| self.ration(line));
         match (line, self.tenth()) {
             (line, None) => line,
@@ -139,6 +174,11 @@ impl Plain {
     }
 }
 
+/// Whether a task run has ended; the root is none.
+fn is_end(event: &Event) -> bool {
+    matches!(event, Event::Phase(PhaseChanged { task, to, .. }) if to.is_terminal() && *task != TaskId::ROOT)
+}
+
 fn tenths(ended: u64, tasks: u64) -> u64 {
     ended * 10 / tasks.max(1)
 }
@@ -169,7 +209,7 @@ mod tests {
 
     fn lines(events: &[Value]) -> Vec<String> {
         let mut plain = Plain::default();
-        let lines = events.iter().filter_map(|event| plain.line(event));
+        let lines = events.iter().filter_map(|event| plain.telling(event));
         lines.map(|line| anstream::adapter::strip_str(&line).to_string()).collect()
     }
 
@@ -239,7 +279,7 @@ mod tests {
         let mut plain = Plain::counting(1000, 600);
         let ends = (600..1000)
             .map(|at| event("task.phase", &format!("main/t{at}"), 1, &json!({ "to": "Succeeded" })));
-        let told: Vec<_> = ends.filter_map(|event| plain.line(&event)).collect();
+        let told: Vec<_> = ends.filter_map(|event| plain.telling(&event)).collect();
         assert_eq!(told.len(), 4, "{told:?}");
         assert_eq!(told.first().map(String::as_str), Some("700 of 1000 task runs have ended\n"));
     }

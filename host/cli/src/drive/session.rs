@@ -5,14 +5,15 @@ mod stopping;
 use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
 use phasm::{
-    Notice, RequestError, RunError, RunHandle,
+    Notice, RequestError, RunError, RunHandle, Watch,
     clock::Clock,
-    engine::{phase::Phase, run::RunView},
+    engine::{
+        event::Event,
+        phase::Phase,
+        run::{EventView, RunView},
+    },
 };
-use tokio::{
-    sync::mpsc::UnboundedReceiver,
-    time::{Instant, Interval, MissedTickBehavior, interval, sleep_until},
-};
+use tokio::time::{Instant, Interval, MissedTickBehavior, interval, sleep_until};
 
 use self::stopping::Stopping;
 use super::{
@@ -92,7 +93,7 @@ impl Session {
     /// When the run's store failed.
     pub(super) async fn follow(
         mut self,
-        mut notices: UnboundedReceiver<Notice>,
+        mut watch: Watch,
         mut interrupts: Interrupts,
     ) -> Result<Ended, Failure> {
         let handle = self.handle.clone();
@@ -100,9 +101,8 @@ impl Session {
         tokio::pin!(ended);
         let mut lines = self.screen.lines();
         let mut frames = frames();
-        let mut batch = Vec::new();
         let mut hears = true;
-        let mut stopped = self.hear(&mut batch).await?;
+        let mut stopped = self.hear(None, &mut watch).await?;
         while stopped.is_none() {
             let leaves_at = self.leaves_at();
             // In this order: a flood of notices holds up neither interrupts nor frames.
@@ -116,10 +116,16 @@ impl Session {
                     self.tell_stop();
                 }
                 _ = frames.tick(), if self.screen.is_live() => self.draw(&mut lines).await,
-                count = notices.recv_many(&mut batch, MOST_NOTICES), if hears => {
-                    hears = count > 0;
-                    stopped = self.hear(&mut batch).await?;
-                }
+                notice = watch.next(), if hears => match notice {
+                    Ok(notice) => {
+                        hears = notice.is_some();
+                        stopped = self.hear(notice, &mut watch).await?;
+                    }
+                    Err(error) => {
+                        hears = false;
+                        self.say(&notices::deaf(&error));
+                    }
+                },
                 over = &mut ended => {
                     over.map_err(lost)?;
                     break;
@@ -134,8 +140,11 @@ impl Session {
             }
         }
         if stopped.is_none() || self.stopping.is_some() {
-            while let Ok(notice) = notices.try_recv() {
-                self.tell(&notice);
+            // What has ended is told to its end.
+            while let Ok(Some(notice)) =
+                if stopped.is_none() && hears { watch.next().await } else { watch.try_next() }
+            {
+                self.tell(&notice, &watch);
             }
             self.flush();
         }
@@ -147,27 +156,36 @@ impl Session {
     }
 
     /// Tells what is new, and sees to suspended tasks. Something, if the run is parked and nobody stays.
-    async fn hear(&mut self, batch: &mut Vec<Notice>) -> Result<Option<Ended>, Failure> {
-        for notice in batch.drain(..) {
-            self.tell(&notice);
+    async fn hear(
+        &mut self,
+        mut notice: Option<Notice>,
+        watch: &mut Watch,
+    ) -> Result<Option<Ended>, Failure> {
+        let mut told = 0;
+        while let Some(heard) = notice.take() {
+            self.tell(&heard, watch);
+            told += 1;
+            if told < MOST_NOTICES {
+                // What is amiss is said when it is waited for.
+                notice = watch.try_next().unwrap_or_default();
+            }
         }
         self.flush();
         if self.suspensions { self.see_to_suspended().await } else { Ok(None) }
     }
 
-    fn tell(&mut self, notice: &Notice) {
+    fn tell(&mut self, notice: &Notice, watch: &Watch) {
         if self.manner.events {
-            self.events += &notices::json_line(notice, self.handle.id(), self.clock.now());
+            self.events += &notices::json_lines(notice, watch, self.handle.id(), self.clock.now());
         }
         match notice {
-            Notice::Event(event) => {
-                self.suspensions |= notices::is_suspension(event);
-                let warning = notices::warning(event);
-                let line = warning.or_else(|| self.plain.line(event).filter(|_| !self.screen.is_live()));
-                if let Some(line) = line {
-                    self.say(&line);
+            Notice::Record(record) => {
+                let lines: String = watch.views(record).filter_map(|view| self.line(&view)).collect();
+                if !lines.is_empty() {
+                    self.say(&lines);
                 }
             }
+            Notice::Missed(count) => self.say(&notices::missed(*count)),
             Notice::Log(line) if self.manner.log_level.shows(line.level) => {
                 self.say(&notices::log_line(line));
             }
@@ -176,6 +194,15 @@ impl Session {
                 self.progress.insert(Arc::clone(&note.task), notices::progress(note));
             }
         }
+    }
+
+    /// The line of an event, if it is worth one here.
+    fn line(&mut self, view: &EventView<'_>) -> Option<String> {
+        self.suspensions |= notices::is_suspension(view.event());
+        if let Event::Warning(_) = view.event() {
+            return Some(notices::warning(&view.json()));
+        }
+        if self.screen.is_live() { None } else { self.plain.line(view) }
     }
 
     /// Prints lines about this run to stderr.

@@ -4,7 +4,13 @@
 #[path = "../../../src/store/tests/server.rs"]
 pub(crate) mod server;
 
-use crate::{bench::Bench, live::Driving, stored::two_questions};
+use std::process::{Child, Stdio};
+
+use crate::{
+    bench::{Bench, Ran},
+    live::Driving,
+    stored::two_questions,
+};
 
 /// R-H10, R-H12: a run that is parked in a database is found, answered and ended there; no password is shown.
 #[test]
@@ -33,7 +39,7 @@ fn a_run_lives_in_a_database() {
     assert_eq!(server.psql("SELECT count(*) FROM commands.runs WHERE open"), "0");
 }
 
-/// R-L14: a run that another host of the database drives is answered there.
+/// R-L14: a run that another host of the database drives is answered and followed there.
 #[test]
 fn a_run_that_another_host_drives_is_answered_there() {
     let Some(server) = server::server() else { return };
@@ -41,6 +47,11 @@ fn a_run_that_another_host_drives_is_answered_there() {
     two_questions(&bench);
     let url = server.url("live");
     let driving = Driving::start(&bench, &["run", "ask.yaml", "--wait", "--store", &url], "one");
+    let follow = |what: &str| {
+        let mut follow = bench.command(&[what, "@last", "-f", "--store", &url]);
+        follow.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
+    };
+    let (events, logs) = (follow("events"), follow("logs"));
     let resume = |task: &str| bench.phasm(&["resume", "@last", task, "{}", "--store", &url]);
     for task in ["one", "two"] {
         let mut resumed = resume(task);
@@ -53,4 +64,10 @@ fn a_run_that_another_host_drives_is_answered_there() {
     }
     let ran = driving.ended();
     assert_eq!(ran.status, 0, "{ran:?}");
+    let followed = |child: Child| Ran::from(child.wait_with_output().unwrap());
+    let (events, logs) = (followed(events), followed(logs));
+    assert_eq!((events.status, logs.status), (0, 0), "{events:?} {logs:?}");
+    let shown = |what: &str| bench.phasm(&[what, "@last", "--store", &url]).stdout;
+    assert_eq!(events.stdout, shown("events"), "every event once, in order");
+    assert_eq!(logs.stdout, shown("logs"));
 }

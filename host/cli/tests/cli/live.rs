@@ -49,6 +49,8 @@ fn a_run_that_another_process_drives_is_answered_there() {
         Driving::start(&bench, &["run", "release.yaml", "--store", "runs.db", "--wait"], "wait-external");
     let mut following = bench.command(&["events", "@last", "-f", "--store", "runs.db"]);
     let following = following.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let mut logs = bench.command(&["logs", "@last", "-f", "--store", "runs.db"]);
+    let logs = logs.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     let resume = |task: &str| bench.phasm(&["resume", "@last", task, "-p", "by=Ada", "--store", "runs.db"]);
 
     let unknown = resume("nobody");
@@ -73,6 +75,9 @@ fn a_run_that_another_process_drives_is_answered_there() {
     assert_eq!(followed.status, 0, "{followed:?}");
     let all = bench.phasm(&["events", "@last", "--store", "runs.db"]);
     assert_eq!(followed.stdout, all.stdout, "every event once, in order");
+    let logs = Ran::from(logs.wait_with_output().unwrap());
+    assert_eq!(logs.status, 0, "{logs:?}");
+    assert_eq!(logs.stdout, bench.phasm(&["logs", "@last", "--store", "runs.db"]).stdout);
 }
 
 /// R-L14.

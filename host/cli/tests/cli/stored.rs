@@ -304,7 +304,7 @@ fn a_run_whose_world_is_missing_is_not_driven_on() {
         .execute_batch("DELETE FROM components")
         .unwrap();
     std::fs::remove_file(bench.path("plugins/suspend.wasm")).unwrap();
-    for command in [&["recover"][..], &["recover", "@last"], &["resume", "@last", "main"]] {
+    for command in [&["recover", "--wait"][..], &["recover", "@last"], &["resume", "@last", "main"]] {
         let ran = on_store(&bench, command);
         assert_eq!((ran.status, ran.stdout.as_str()), (2, ""), "{ran:?}");
         for missing in ["executor `suspend`", "plugin `suspend` was granted", "GO", "secret db with key pw"] {
@@ -313,7 +313,7 @@ fn a_run_whose_world_is_missing_is_not_driven_on() {
         assert!(ran.stderr.contains("nothing was recorded") && !ran.stderr.contains("hunter2"), "{ran:?}");
         assert_eq!(on_store(&bench, &["events", "@last"]).stdout, before);
     }
-    let refused = on_store(&bench, &["recover"]);
+    let refused = on_store(&bench, &["recover", "@last"]);
     let ended = bench.paste(&refused.stderr, "end it: ", &[]);
     assert_eq!(ended.status, 5, "{ended:?}");
 }
@@ -473,11 +473,16 @@ fn every_open_run_is_recovered_and_the_worst_decides() {
         (0, json!([]), "no run is open in runs.db\n")
     );
     let runs = [park(&bench, "ask.yaml"), park(&bench, "ask.yaml")];
-    let parked = on_store(&bench, &["recover", "--json"]);
+    let left = on_store(&bench, &["recover", "--json"]);
+    assert_eq!((left.status, left.json()), (6, json!([])), "{left:?}");
+    assert!(left.stderr.starts_with("2 runs are parked, and wait for somebody: "), "{left:?}");
+    assert!(bench.paste(&left.stderr, "wait for somebody: ", &[]).stdout.contains("parked"), "{left:?}");
+    let named = ["recover", &runs[0], &runs[1]];
+    let parked = on_store(&bench, &[&named[..], &["--json"]].concat());
     assert_eq!(parked.status, 6, "{parked:?}");
     let ids: Vec<_> = parked.json().as_array().unwrap().iter().map(|view| view["runID"].clone()).collect();
     assert_eq!(ids, runs);
-    let people = on_store(&bench, &["recover"]);
+    let people = on_store(&bench, &named);
     assert!(people.stderr.contains(&format!("{}: recovered ask\n", runs[1])), "{people:?}");
     assert_eq!(people.stdout.matches("ask parked Running").count(), 2, "{people:?}");
 }

@@ -5,7 +5,7 @@ mod look;
 mod view;
 
 pub use self::{
-    events::render,
+    events::{EventView, render, views},
     look::{Progress, Times},
     view::{AttemptView, HookView, Metrics, NamedInput, NamedOutput, RunView, TaskView, WarningView},
 };

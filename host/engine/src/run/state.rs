@@ -184,6 +184,12 @@ impl State {
         self.suspended > 0 && !busy && !self.phase.is_terminal()
     }
 
+    /// Whether nothing is dispatched or could be before time passes or somebody answers.
+    #[must_use]
+    pub fn rests(&self) -> bool {
+        self.in_flight == 0 && self.open_hooks == 0 && self.wanted_slots() == 0
+    }
+
     /// All task runs, hook runs among them, in creation order.
     #[must_use]
     pub fn tasks(&self) -> &[TaskRun] {

@@ -6,18 +6,22 @@ use std::sync::{
 };
 
 use phasm_engine::{phase::Phase, time::Timestamp};
-use tokio::{runtime::Handle, sync::Mutex};
+use tokio::{
+    runtime::Handle,
+    sync::{Mutex, watch},
+};
 use tokio_postgres::Row;
 
 use super::{
     super::{
-        Answer, AttemptLog, Document, Filter, HostId, Labels, Pending, ReadStore, Record, Rest, RunHead,
-        RunRow, RunStatus, StoreError, checksum::checksum,
+        Answer, AttemptLog, Census, Document, Filter, HostId, Labels, Pending, ReadStore, Record, Rest,
+        RunHead, RunRow, RunStatus, StoreError, checksum::checksum,
     },
     address::Address,
     append::place,
     call::Call,
     fault::{Parameter, Trouble, count, get, is_gone, saturated},
+    follow::Following,
     link::Link,
     thread::Thread,
 };
@@ -37,12 +41,17 @@ const LIST: &str = "SELECT * FROM runs
         AND ($4::text IS NULL OR phase = $4)
     ORDER BY number DESC LIMIT $5";
 const OPEN: &str = "SELECT * FROM runs WHERE open ORDER BY priority DESC, number";
+const CENSUS: &str = "SELECT count(owner) AS owned, count(*) FILTER (WHERE owner IS NULL AND wake_at <= $1) AS due,
+        count(*) FILTER (WHERE owner IS NULL AND wake_at > $1 AND rest IS NOT TRUE) AS waiting,
+        count(*) FILTER (WHERE owner IS NULL AND (wake_at IS NULL OR wake_at > $1 AND rest IS TRUE)) AS parked,
+        min(wake_at) FILTER (WHERE owner IS NULL AND wake_at > $1) AS next
+    FROM runs WHERE open";
 const COMPONENT: &str = "SELECT bytes FROM components WHERE digest = $1";
 const ANSWER: &str = "SELECT reply FROM letters JOIN runs ON number = run WHERE run_id = $1 AND id = $2";
 const LOGS: &str = "SELECT task, attempt, dispatch, cut, text FROM logs
     WHERE run = (SELECT number FROM runs WHERE run_id = $1) AND ($2::bigint IS NULL OR task = $2)
     ORDER BY task, attempt, dispatch";
-const STATEMENTS: [&str; 7] = [LOAD, GET, LIST, OPEN, COMPONENT, ANSWER, LOGS];
+const STATEMENTS: [&str; 8] = [LOAD, GET, LIST, OPEN, CENSUS, COMPONENT, ANSWER, LOGS];
 
 /// Reads whatever is committed.
 pub(super) struct Readers {
@@ -93,20 +102,20 @@ async fn ask(link: &Mutex<Link>, call: &Call) -> Result<Vec<Row>, Trouble> {
     Ok(rows?)
 }
 
-impl ReadStore for Readers {
-    fn load_since(&self, run_id: &str, since: u64) -> Pending<Vec<Record<Vec<u8>>>> {
+impl Readers {
+    pub(super) fn load_since(&self, run_id: &str, since: u64) -> Pending<Vec<Record<Vec<u8>>>> {
         let name: Arc<str> = run_id.into();
         self.ask(LOAD, vec![Box::new(run_id.to_owned()), Box::new(saturated(since))], move |rows| {
             journal(&name, rows, since)
         })
     }
 
-    fn get(&self, run_id: &str) -> Pending<Option<RunRow>> {
+    pub(super) fn get(&self, run_id: &str) -> Pending<Option<RunRow>> {
         let read = |rows: &[Row]| rows.first().map(row).transpose();
         self.ask(GET, vec![Box::new(run_id.to_owned())], read)
     }
 
-    fn list(&self, filter: Filter, limit: usize) -> Pending<Vec<RunRow>> {
+    pub(super) fn list(&self, filter: Filter, limit: usize) -> Pending<Vec<RunRow>> {
         let text = |text: Option<Arc<str>>| text.map(|text| text.to_string());
         let parameters: Vec<Parameter> = vec![
             Box::new(filter.before.map_or(i64::MAX, saturated)),
@@ -118,16 +127,29 @@ impl ReadStore for Readers {
         self.ask(LIST, parameters, |rows| rows.iter().map(row).collect())
     }
 
-    fn open_runs(&self) -> Pending<Vec<RunRow>> {
+    pub(super) fn open_runs(&self) -> Pending<Vec<RunRow>> {
         self.ask(OPEN, Vec::new(), |rows| rows.iter().map(row).collect())
     }
 
-    fn component(&self, digest: &str) -> Pending<Option<Arc<[u8]>>> {
+    pub(super) fn census(&self, now: Timestamp) -> Pending<Census> {
+        self.ask(CENSUS, vec![Box::new(now.0)], |rows| {
+            let Some(row) = rows.first() else { return Ok(Census::default()) };
+            Ok(Census {
+                owned: count(row, "owned")?,
+                due: count(row, "due")?,
+                waiting: count(row, "waiting")?,
+                parked: count(row, "parked")?,
+                next: get::<Option<i64>>(row, "next")?.map(Timestamp),
+            })
+        })
+    }
+
+    pub(super) fn component(&self, digest: &str) -> Pending<Option<Arc<[u8]>>> {
         let read = |rows: &[Row]| rows.first().map(|row| Ok(get::<&[u8]>(row, "bytes")?.into())).transpose();
         self.ask(COMPONENT, vec![Box::new(digest.to_owned())], read)
     }
 
-    fn answer(&self, run_id: &str, letter: u64) -> Pending<Answer> {
+    pub(super) fn answer(&self, run_id: &str, letter: u64) -> Pending<Answer> {
         self.ask(ANSWER, vec![Box::new(run_id.to_owned()), Box::new(saturated(letter))], |rows| {
             let Some(row) = rows.first() else { return Ok(Answer::Unknown) };
             Ok(match get::<Option<Vec<u8>>>(row, "reply")? {
@@ -138,7 +160,7 @@ impl ReadStore for Readers {
         })
     }
 
-    fn logs(&self, run_id: &str, task: Option<u32>) -> Pending<Vec<AttemptLog>> {
+    pub(super) fn logs(&self, run_id: &str, task: Option<u32>) -> Pending<Vec<AttemptLog>> {
         let parameters: Vec<Parameter> = vec![Box::new(run_id.to_owned()), Box::new(task.map(i64::from))];
         self.ask(LOGS, parameters, |rows| rows.iter().map(log).collect())
     }
@@ -244,8 +266,10 @@ fn log(row: &Row) -> Result<AttemptLog, Trouble> {
 
 /// A store in a database, to be looked at beside whoever drives its runs.
 pub struct PostgresReader {
+    address: Arc<Address>,
     readers: Readers,
-    _thread: Thread<()>,
+    following: Arc<Following>,
+    thread: Thread<()>,
 }
 
 impl PostgresReader {
@@ -261,7 +285,8 @@ impl PostgresReader {
             first.connected().await?;
             Ok(async move { while jobs.recv().await.is_some() {} })
         })?;
-        Ok(Self { readers: Readers::new(&address, thread.handle()), _thread: thread })
+        let readers = Readers::new(&address, thread.handle());
+        Ok(Self { address, readers, following: Arc::default(), thread })
     }
 }
 
@@ -282,6 +307,10 @@ impl ReadStore for PostgresReader {
         self.readers.open_runs()
     }
 
+    fn census(&self, now: Timestamp) -> Pending<Census> {
+        self.readers.census(now)
+    }
+
     fn component(&self, digest: &str) -> Pending<Option<Arc<[u8]>>> {
         self.readers.component(digest)
     }
@@ -292,5 +321,9 @@ impl ReadStore for PostgresReader {
 
     fn logs(&self, run_id: &str, task: Option<u32>) -> Pending<Vec<AttemptLog>> {
         self.readers.logs(run_id, task)
+    }
+
+    fn follow(&self, run_id: &str) -> watch::Receiver<()> {
+        self.following.follow(run_id, &self.address, self.thread.handle())
     }
 }

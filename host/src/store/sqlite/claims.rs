@@ -28,6 +28,15 @@ const LET_REST: &str = "
     WHERE rest IS NOT NULL AND owner IN (SELECT host FROM hosts WHERE until <= ?1 AND host <> ?2)
     RETURNING run_id";
 
+/// Owners that others have written beside the holder of the file, each found by the index.
+const MEET: &str = "
+    INSERT OR IGNORE INTO hosts
+    WITH RECURSIVE owners (host) AS (
+        SELECT min(owner) FROM runs WHERE owner IS NOT NULL
+        UNION ALL
+        SELECT (SELECT min(owner) FROM runs WHERE owner > host) FROM owners WHERE host IS NOT NULL)
+    SELECT host, 0 FROM owners WHERE host IS NOT NULL";
+
 /// The same for all hosts of those who had the file before; what of theirs does not rest is there for whoever claims first.
 pub(super) const TAKE_OVER: &str = "
     BEGIN IMMEDIATE;
@@ -49,6 +58,7 @@ pub(super) fn next_due(connection: &Connection, wanted: &Wanted) -> Result<Optio
 
 /// As `claim` of a store.
 pub(super) fn claim(group: &mut Group<'_>, wanted: &Wanted) -> Result<Vec<Lease>, Fault> {
+    group.transaction.prepare_cached(MEET)?.execute([])?;
     let_rest(group, wanted.now, wanted.host.as_str())?;
     let mut statement = group.transaction.prepare_cached(&format!(
         "SELECT number, min(at), run_id, workflow, namespace, priority, submitted_at, key, labels, epoch

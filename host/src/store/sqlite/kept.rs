@@ -48,12 +48,12 @@ pub(super) fn mail(connection: &Connection, run_id: &str) -> Result<Vec<Letter>,
 }
 
 /// As `mailed` of a store.
-pub(super) fn mailed(connection: &Connection, host: &HostId) -> Result<Vec<Arc<str>>, Fault> {
+pub(super) fn mailed(connection: &Connection, owner: Option<&HostId>) -> Result<Vec<Arc<str>>, Fault> {
     let mut statement = connection.prepare_cached(
         "SELECT run_id FROM runs
-         WHERE owner = ?1 AND number IN (SELECT run FROM letters WHERE reply IS NULL) ORDER BY run_id",
+         WHERE owner IS ?1 AND number IN (SELECT run FROM letters WHERE reply IS NULL) ORDER BY run_id",
     )?;
-    let rows = statement.query_map([host.as_str()], |row| row.get(0))?;
+    let rows = statement.query_map([owner.map(HostId::as_str)], |row| row.get(0))?;
     Ok(rows.collect::<Result<_, _>>()?)
 }
 

@@ -10,12 +10,12 @@ use rusqlite::{
     Connection, OptionalExtension, Row, named_params,
     types::{FromSql, FromSqlError, FromSqlResult, ValueRef},
 };
-use tokio::sync::oneshot;
+use tokio::sync::{oneshot, watch};
 
 use super::{
     super::{
-        Answer, AttemptLog, Filter, HostId, Pending, ReadStore, Record, Rest, RunRow, RunStatus, StoreError,
-        checksum::checksum,
+        Answer, AttemptLog, Census, Filter, HostId, Pending, ReadStore, Record, Rest, RunRow, RunStatus,
+        StoreError, checksum::checksum,
     },
     claims, documents,
     fault::Fault,
@@ -104,6 +104,10 @@ impl ReadStore for SqliteReader {
         })
     }
 
+    fn census(&self, now: Timestamp) -> Pending<Census> {
+        self.ask(move |connection| census(connection, now))
+    }
+
     fn open_runs(&self) -> Pending<Vec<RunRow>> {
         self.ask(open_runs)
     }
@@ -116,6 +120,22 @@ impl ReadStore for SqliteReader {
     fn logs(&self, run_id: &str, task: Option<u32>) -> Pending<Vec<AttemptLog>> {
         let run_id: Box<str> = run_id.into();
         self.ask(move |connection| kept::logs(connection, &run_id, task))
+    }
+
+    /// Whoever holds the file says so; nobody does where none holds it.
+    fn follow(&self, run_id: &str) -> watch::Receiver<()> {
+        let (told, following) = watch::channel(());
+        #[cfg(unix)]
+        if let Ok(runtime) = tokio::runtime::Handle::try_current() {
+            let (path, run_id) = (Arc::clone(&self.path), run_id.to_owned());
+            runtime.spawn(async move {
+                tokio::select! {
+                    () = crate::ring::hear(&path, &run_id, &told) => {}
+                    () = told.closed() => {}
+                }
+            });
+        }
+        following
     }
 }
 
@@ -157,6 +177,22 @@ fn open_runs(connection: &Connection) -> Result<Vec<RunRow>, Fault> {
         .prepare_cached(&format!("SELECT {COLUMNS} FROM runs WHERE open ORDER BY priority DESC, number"))?;
     let rows = statement.query_map([], row)?;
     Ok(rows.collect::<Result<_, _>>()?)
+}
+
+fn census(connection: &Connection, now: Timestamp) -> Result<Census, Fault> {
+    let mut statement = connection.prepare_cached(
+        "SELECT count(owner), count(*) FILTER (WHERE owner IS NULL AND wake_at <= ?1),
+             count(*) FILTER (WHERE owner IS NULL AND wake_at > ?1 AND rest IS NOT 1),
+             count(*) FILTER (WHERE owner IS NULL AND (wake_at IS NULL OR wake_at > ?1 AND rest IS 1)),
+             min(wake_at) FILTER (WHERE owner IS NULL AND wake_at > ?1)
+         FROM runs WHERE open",
+    )?;
+    let read = |row: &Row<'_>| {
+        let next: Option<i64> = row.get(4)?;
+        let (owned, due, waiting, parked) = (row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?);
+        Ok(Census { owned, due, waiting, parked, next: next.map(Timestamp) })
+    };
+    Ok(statement.query_one([now.0], read)?)
 }
 
 /// Walks from the run's last record to the one that holds `since`.

@@ -142,6 +142,7 @@ pub(super) fn open_beside(path: &Path) -> Result<Connection, StoreError> {
         );
     }
     configure(&connection).map_err(failed)?;
+    connection.execute_batch(HOSTS).map_err(failed)?;
     Ok(connection)
 }
 

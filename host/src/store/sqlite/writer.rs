@@ -39,8 +39,8 @@ pub(super) trait Job: Send {
 struct Asked<T, Work> {
     work: Work,
     done: Option<T>,
-    /// Told when it is done, if others want to know.
-    changed: Option<Arc<watch::Sender<()>>>,
+    /// Told when it is done.
+    told: Vec<Arc<watch::Sender<()>>>,
     answer: oneshot::Sender<Result<T, StoreError>>,
 }
 
@@ -54,9 +54,7 @@ impl<T: Send, Work: FnMut(&mut Group<'_>) -> Result<(T, usize), Fault> + Send> J
     fn answer(self: Box<Self>, failed: Option<StoreError>) {
         let answer = match (failed, self.done) {
             (None, Some(done)) => {
-                if let Some(changed) = self.changed {
-                    changed.send_replace(());
-                }
+                self.told.iter().for_each(|told| told.send_replace(()));
                 Ok(done)
             }
             (Some(failed), _) => Err(failed),
@@ -66,13 +64,13 @@ impl<T: Send, Work: FnMut(&mut Group<'_>) -> Result<(T, usize), Fault> + Send> J
     }
 }
 
-/// A job that tells of a change, if it is one, and where its answer comes. The work returns what is answered and how many bytes it wrote.
+/// A job, whom it tells when it is done, and where its answer comes. The work returns what is answered and how many bytes it wrote.
 pub(super) fn job<T: Send + 'static>(
     work: impl FnMut(&mut Group<'_>) -> Result<(T, usize), Fault> + Send + 'static,
-    changed: Option<Arc<watch::Sender<()>>>,
+    told: Vec<Arc<watch::Sender<()>>>,
 ) -> (Box<dyn Job>, oneshot::Receiver<Result<T, StoreError>>) {
     let (answer, answered) = oneshot::channel();
-    (Box::new(Asked { work, done: None, changed, answer }), answered)
+    (Box::new(Asked { work, done: None, told, answer }), answered)
 }
 
 /// What a job is told once its batch is durable.
@@ -90,15 +88,19 @@ pub(super) struct Writer {
 }
 
 impl Writer {
+    /// For whoever holds the file, which makes everybody gone who had it before, or for somebody beside them.
+    ///
     /// # Errors
     /// When the tables are not what they should be.
-    pub(super) fn new(connection: Connection, path: Arc<Path>) -> Result<Self, StoreError> {
+    pub(super) fn new(connection: Connection, path: Arc<Path>, is_holder: bool) -> Result<Self, StoreError> {
         for statement in group::STATEMENTS {
             let prepared = connection.prepare_cached(statement);
             prepared.map_err(|error| Fault::Damaged(error.to_string()).at(&path, "opened"))?;
         }
-        let taken_over = connection.execute_batch(claims::TAKE_OVER);
-        taken_over.map_err(|error| Fault::Sqlite(error).at(&path, "opened"))?;
+        if is_holder {
+            let taken_over = connection.execute_batch(claims::TAKE_OVER);
+            taken_over.map_err(|error| Fault::Sqlite(error).at(&path, "opened"))?;
+        }
         Ok(Self { path, connection, tips: Tips::new(TIPS), buffer: Vec::new() })
     }
 

@@ -201,3 +201,22 @@ async fn runs_are_listed_newest_first_and_filtered() {
     })
     .await;
 }
+/// R-H19: whoever follows a run learns that it was written to, and of no other run.
+#[tokio::test]
+async fn who_follows_a_run_learns_that_it_was_written_to() {
+    let (_dir, file) = in_file();
+    for store in [&Memory::default() as &dyn Store, &file] {
+        append(store, "a", 0, b"").await.unwrap();
+        let (mut of_a, of_b) = (store.follow("a"), store.follow("b"));
+        assert!(!of_a.has_changed().unwrap());
+        append(store, "a", 1, b"").await.unwrap();
+        of_a.changed().await.unwrap();
+        assert!(!of_b.has_changed().unwrap());
+        drop(of_a);
+        append(store, "a", 2, b"").await.unwrap();
+        let mut again = store.follow("a");
+        assert!(!again.has_changed().unwrap());
+        append(store, "a", 3, b"").await.unwrap();
+        again.changed().await.unwrap();
+    }
+}

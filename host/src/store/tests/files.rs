@@ -7,7 +7,10 @@ use std::{
 
 use rusqlite::Connection;
 
-use super::{super::Wanted, *};
+use super::{
+    super::{Rest, Wanted},
+    *,
+};
 
 /// A directory with one file in it.
 fn holding(bytes: &[u8]) -> (TempDir, PathBuf) {
@@ -141,6 +144,24 @@ async fn older_formats_are_read_and_brought_up_to_date() {
         store.append(&claimed[0], RUNNING, record(1, 1, body), Vec::new()).await.unwrap();
         assert_eq!(seqs(&store, "a").await, [0, 1]);
     }
+}
+
+/// Who submits beside the holder of a file takes nothing from them, and what they left undone is found.
+#[tokio::test]
+async fn submitting_beside_the_holder_disturbs_nobody() {
+    let (_dir, store) = in_file();
+    let resting = RunStatus { rest: Some(Rest { parked: true, until: None }), ..RUNNING };
+    let body = || Arc::new(Vec::new()) as Arc<dyn Encode>;
+    store.heartbeat(&here(), Timestamp(i64::MAX)).await.unwrap();
+    store.put(head("mine"), resting, record(0, 1, body())).await.unwrap();
+    let beside = Sqlite::beside(&store.path()).unwrap();
+    let theirs = Lease::first(head("theirs"), "beside".into());
+    beside.append(&theirs, RUNNING, record(0, 1, body()), Vec::new()).await.unwrap();
+    drop(beside);
+    append(&store, "mine", 1, b"on").await.unwrap();
+    let wanted = Wanted { host: here(), now: Timestamp(0), limit: 9, except: Vec::new() };
+    let claimed = store.claim(wanted).await.unwrap();
+    assert_eq!(claimed.iter().map(|lease| &*lease.head.run_id).collect::<Vec<_>>(), ["theirs"]);
 }
 
 #[tokio::test]

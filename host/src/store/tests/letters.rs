@@ -29,8 +29,9 @@ async fn a_letter_is_answered_together_with_what_follows_from_it() {
         let waiting: Vec<_> = waiting.iter().map(|letter| (letter.id, &letter.body[..])).collect();
         assert_eq!(waiting, [(first, &b"resume"[..]), (second, b"cancel")]);
         assert_eq!(store.answer("a", first).await.unwrap(), Answer::Waiting);
-        assert_eq!(store.mailed(&here()).await.unwrap(), ["a", "b"].map(Arc::from));
-        assert!(store.mailed(&"another".into()).await.unwrap().is_empty());
+        assert_eq!(store.mailed(Some(&here())).await.unwrap(), ["a", "b"].map(Arc::from));
+        assert!(store.mailed(Some(&"another".into())).await.unwrap().is_empty());
+        assert!(store.mailed(None).await.unwrap().is_empty());
 
         answer(store, 1, RUNNING, &[(first, b"done"), (other, b"not mine")]).await;
         assert_eq!(store.answer("a", first).await.unwrap(), Answer::Replied(b"done".to_vec()));

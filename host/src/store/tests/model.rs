@@ -25,6 +25,7 @@ enum Asked {
         rest: Option<Rest>,
     },
     Component(usize),
+    Census(i64),
     Load(usize),
     Get(usize),
     List {
@@ -83,6 +84,7 @@ fn asked() -> impl Strategy<Value = Asked> {
             Asked::Append { run, ahead, events, body, phase, finished, open, rest }
         }),
         1 => (0..3_usize).prop_map(Asked::Component),
+        1 => (0..9_i64).prop_map(Asked::Census),
         2 => run.clone().prop_map(Asked::Load),
         2 => run.prop_map(Asked::Get),
         2 => (prop::option::of(0..Phase::ALL.len()), prop::option::of(0..6_u64), 0..6_usize)
@@ -149,6 +151,7 @@ fn document(run: usize) -> Option<Arc<Document>> {
 
 async fn answered(store: &dyn Store, leases: &mut Leases, asked: &Asked) -> String {
     match asked {
+        Asked::Census(now) => format!("{:?}", store.census(Timestamp(*now)).await),
         Asked::Component(number) => format!("{:?}", store.component(&number.to_string()).await),
         Asked::Append { run, ahead, events, body, phase, finished, open, rest } => {
             let seq = store.get(RUNS[*run]).await.unwrap().map_or(0, |row| row.seq);

@@ -327,3 +327,25 @@ async fn closing_waits_for_all_that_was_queued() {
     }
     assert_eq!(seqs(&opened(&url), "a").await.len(), 5000);
 }
+
+/// R-H19: what one host writes is told to who follows it with another connection, and only then.
+#[tokio::test]
+async fn who_follows_a_run_of_another_host_is_told_of_its_records() {
+    let Some(server) = server() else { return };
+    let url = format!("{}&lease=3600", fresh(server));
+    let (host, other) = (Postgres::open(&url).unwrap(), PostgresReader::open(&url).unwrap());
+    append(&host, "a", 0, b"").await.unwrap();
+    let mut following = other.follow("a");
+    // Once those who write have been asked to tell.
+    following.changed().await.unwrap();
+    let mut seq = 1;
+    loop {
+        append(&host, "a", seq, b"").await.unwrap();
+        seq += 1;
+        // What is said again comes in twenty minutes.
+        if tokio::time::timeout(Duration::from_millis(20), following.changed()).await.is_ok() {
+            break;
+        }
+    }
+    assert_eq!(other.load("a").await.unwrap().len() as u64, seq);
+}

@@ -15,12 +15,47 @@ use crate::{
     time::Timestamp,
 };
 
-/// Shows the events of one record, the first with number `first_seq`, each as `{seq, time, type, runID, taskRunID?,
-/// taskName?, scope?, attempt?, data{}}`. `run` is the run right after the record.
+/// Shows the events of one record, the first with number `first_seq`, each as [`EventView::json`]. `run` is the run right after
+/// the record.
 #[must_use]
 pub fn render(run: &Run, first_seq: u64, time: Timestamp, events: &[Event]) -> Vec<Value> {
+    views(run, first_seq, time, events).map(|view| view.json()).collect()
+}
+
+/// As [`render`], for those who want to see only some of them.
+pub fn views<'r>(
+    run: &'r Run,
+    first_seq: u64,
+    time: Timestamp,
+    events: &'r [Event],
+) -> impl Iterator<Item = EventView<'r>> {
     let numbered = (first_seq..).zip(events).zip(attempts(run, events));
-    numbered.map(|((seq, event), attempt)| object(run, seq, time, event, attempt)).collect()
+    numbered.map(move |((seq, event), attempt)| EventView { run, seq, time, event, attempt })
+}
+
+/// An event, and the run right after its record.
+#[derive(Clone, Copy, Debug)]
+pub struct EventView<'r> {
+    run: &'r Run,
+    seq: u64,
+    time: Timestamp,
+    event: &'r Event,
+    attempt: Option<u32>,
+}
+
+impl<'r> EventView<'r> {
+    /// The event itself.
+    #[must_use]
+    pub const fn event(&self) -> &'r Event {
+        self.event
+    }
+
+    /// The event for readers: `{seq, time, type, runID, taskRunID?, taskName?, scope?, attempt?, data{}}`.
+    #[must_use]
+    pub fn json(&self) -> Value {
+        let Self { run, seq, time, event, attempt } = *self;
+        object(run, seq, time, event, attempt)
+    }
 }
 
 fn object(run: &Run, seq: u64, time: Timestamp, event: &Event, attempt: Option<u32>) -> Value {

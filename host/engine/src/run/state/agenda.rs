@@ -71,10 +71,11 @@ impl State {
         self.agenda.ready.drain(..)
     }
 
-    /// A delay is over.
+    /// A delay is over. Its end is the task run's place in the queue, also when it is noticed later: after a recovery.
     pub(in crate::run) fn wake(&mut self, id: TaskIndex) {
+        let since = self[id].clocks.wake.unwrap_or(self.now);
         self.dequeue(id);
-        self.again(id);
+        self.again(id, since);
     }
 
     /// Nobody has run this attempt while the run was not driven: its `maxRuntime` begins anew with its next start.
@@ -104,22 +105,22 @@ impl State {
     /// A leaf joins the queue; whether it may stay (`when`) is decided before the step ends.
     pub(super) fn becomes_ready(&mut self, id: TaskIndex) {
         if self.kind(&self[id]) == TaskKind::Leaf {
-            self.enqueue(id, false);
+            self.enqueue(id, Since { at: self.now, retry: false });
         }
         self.agenda.ready.push(id);
     }
 
     /// The next attempt may begin: a leaf's joins the queue, a wrapper's begins before the step ends.
-    pub(super) fn again(&mut self, id: TaskIndex) {
+    pub(super) fn again(&mut self, id: TaskIndex, since: Timestamp) {
         match self.kind(&self[id]) {
-            TaskKind::Leaf => self.enqueue(id, true),
+            TaskKind::Leaf => self.enqueue(id, Since { at: since, retry: true }),
             TaskKind::Container | TaskKind::Wrapper => self.agenda.ready.push(id),
         }
     }
 
     /// Puts a leaf in the queue, or behind the first full `parallelism` around it.
-    fn enqueue(&mut self, id: TaskIndex, retry: bool) {
-        let key = self.key(id, Since { at: self.now, retry });
+    fn enqueue(&mut self, id: TaskIndex, since: Since) {
+        let key = self.key(id, since);
         if self[id].hook.is_some() {
             self.agenda.hook_queue.insert(key);
             self.tables[id].turn = Turn::Queued(key.since);

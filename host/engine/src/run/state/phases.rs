@@ -76,7 +76,7 @@ impl State {
         task.payload = Arc::default();
         task.resumed = false;
         task.clocks.wake = task.clocks.wake.filter(|at| *at > now);
-        let Some(at) = task.clocks.wake else { return self.again(id) };
+        let Some(at) = task.clocks.wake else { return self.again(id, self.now) };
         self.agenda.waits.insert(Wait { at, kind: WaitKind::RetryWake, task: id });
         self.agenda.delayed += 1;
     }

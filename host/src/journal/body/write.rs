@@ -1,0 +1,245 @@
+//! Moments as bytes.
+
+use std::{collections::HashMap, sync::Arc};
+
+use phasm_engine::{
+    event::{AttemptEnded, Binding, Event, Fence, InputValue, PhaseChanged, TaskId, With},
+    outcome::Output,
+    phase::Phase,
+    value::Value,
+};
+
+use super::{Body, FORM, Moment, kind, tag};
+
+/// Appends the body to `buffer`. The times of all moments but the last are told from that.
+pub(super) fn body(Body { moments, basis }: &Body, buffer: &mut Vec<u8>) {
+    let Some(last) = moments.last() else { return };
+    buffer.push(FORM);
+    let mut encoding = Encoding { buffer, task: 0, texts: HashMap::new(), values: HashMap::new(), known: 0 };
+    let mut before = 0;
+    for Moment { time, events } in moments {
+        let back = last.time.since(*time);
+        if back != before {
+            encoding.tag(tag::MOMENT);
+            encoding.number(back);
+            before = back;
+        }
+        for event in events.iter() {
+            match (event, basis) {
+                (Event::Submitted(first), Some(digest)) => {
+                    encoding.json(&Event::Submitted(Box::new(first.apart(digest))));
+                }
+                _ => encoding.event(event),
+            }
+        }
+    }
+}
+
+struct Encoding<'e> {
+    buffer: &'e mut Vec<u8>,
+    /// The task run that was spoken of last.
+    task: u32,
+    /// Texts so far, by what they say.
+    texts: HashMap<&'e str, u64>,
+    /// Arrays and objects so far, by where they are: what is shared is written once.
+    values: HashMap<*const (), u64>,
+    known: u64,
+}
+
+impl<'e> Encoding<'e> {
+    fn tag(&mut self, tag: u8) {
+        self.buffer.push(tag);
+    }
+
+    fn number(&mut self, number: u64) {
+        let mut rest = number;
+        while rest >= 0x80 {
+            self.buffer.push((rest as u8) | 0x80);
+            rest >>= 7;
+        }
+        self.buffer.push(rest as u8);
+    }
+
+    fn signed(&mut self, number: i64) {
+        self.number((number.wrapping_shl(1) ^ (number >> 63)).cast_unsigned());
+    }
+
+    /// An even number is the length of a new text; an odd one leads to one that was there.
+    fn text(&mut self, text: &'e str) {
+        if let Some(known) = self.texts.get(text) {
+            return self.number(known << 1 | 1);
+        }
+        self.number((text.len() as u64) << 1);
+        self.buffer.extend_from_slice(text.as_bytes());
+        if !text.is_empty() {
+            self.texts.insert(text, self.texts.len() as u64);
+        }
+    }
+
+    fn task(&mut self, TaskId(task): TaskId) {
+        self.signed(i64::from(task) - i64::from(self.task));
+        self.task = task;
+    }
+
+    fn fence(&mut self, Fence { task, attempt, dispatch }: Fence) {
+        self.task(task);
+        self.number(attempt.into());
+        self.number(dispatch.into());
+    }
+
+    fn event(&mut self, event: &'e Event) {
+        if !self.short(event) {
+            self.json(event);
+        }
+    }
+
+    fn json(&mut self, event: &Event) {
+        self.tag(tag::JSON);
+        // Events hold no maps with other keys than text and no fallible types: this cannot fail.
+        let json = serde_json::to_vec(event).unwrap_or_default();
+        self.number(json.len() as u64);
+        self.buffer.extend_from_slice(&json);
+    }
+
+    /// Writes what has a tag of its own; false for what has none.
+    #[expect(clippy::wildcard_enum_match_arm, reason = "what is rare is JSON")]
+    fn short(&mut self, event: &'e Event) -> bool {
+        match event {
+            Event::Phase(change) => return self.phase_changed(change),
+            Event::AttemptStarted(fence) => {
+                self.tag(tag::STARTED);
+                self.fence(*fence);
+            }
+            Event::AttemptEnded(ended) => self.attempt_ended(ended),
+            Event::TaskEnded(task, well) => {
+                self.tag(if *well { tag::DONE } else { tag::FAILED });
+                self.task(*task);
+            }
+            _ => return false,
+        }
+        true
+    }
+
+    fn phase_changed(&mut self, change: &'e PhaseChanged) -> bool {
+        let PhaseChanged { task, from, to, reason, with } = change;
+        let tag = match (reason, with.as_deref()) {
+            (None, None) => tag::PHASE,
+            (Some(_), None) => tag::REASON,
+            (None, Some(With::Bound { .. })) => tag::BOUND,
+            (None, Some(With::Result { .. })) => tag::RESULT,
+            (None, Some(With::Partial { .. })) | (Some(_), Some(_)) => return false,
+        };
+        self.tag(tag);
+        self.task(*task);
+        self.buffer.push(number_of(*from) << 4 | number_of(*to));
+        if let Some(reason) = reason {
+            self.text(reason.as_str());
+        }
+        match with.as_deref() {
+            Some(With::Bound { inputs, config }) => {
+                self.bindings(inputs);
+                self.value(config);
+            }
+            Some(With::Result { message, outputs } | With::Partial { message, outputs }) => {
+                self.text(message);
+                self.outputs(outputs);
+            }
+            None => {}
+        }
+        true
+    }
+
+    fn attempt_ended(&mut self, ended: &'e AttemptEnded) {
+        let AttemptEnded { fence, phase, code, message, outputs, duration_ms } = ended;
+        self.tag(tag::ENDED);
+        self.fence(*fence);
+        self.buffer.push(number_of(*phase));
+        self.signed((*code).into());
+        self.text(message);
+        self.outputs(outputs);
+        self.number(duration_ms.map_or(0, |millis| millis.saturating_add(1)));
+    }
+
+    fn outputs(&mut self, outputs: &'e [Output]) {
+        self.number(outputs.len() as u64);
+        for Output { name, value } in outputs {
+            self.text(name);
+            self.value(value);
+        }
+    }
+
+    fn bindings(&mut self, bindings: &'e [Binding]) {
+        self.number(bindings.len() as u64);
+        for Binding { name, value } in bindings {
+            self.text(name);
+            match value {
+                InputValue::Value(value) => self.value(value),
+                InputValue::SecretKeyRef(secret) => {
+                    self.tag(kind::SECRET);
+                    self.text(&secret.name);
+                    self.text(&secret.key);
+                }
+            }
+        }
+    }
+
+    fn value(&mut self, value: &'e Value) {
+        match value {
+            Value::Null => self.tag(kind::NULL),
+            Value::Bool(false) => self.tag(kind::FALSE),
+            Value::Bool(true) => self.tag(kind::TRUE),
+            Value::Number(number) => self.json_number(number),
+            Value::String(text) => {
+                self.tag(kind::TEXT);
+                self.text(text);
+            }
+            Value::Array(items) => {
+                self.shared(Arc::as_ptr(items).cast(), kind::ARRAY, items.len(), |writer| {
+                    items.iter().for_each(|item| writer.value(item));
+                });
+            }
+            Value::Object(members) => {
+                self.shared(Arc::as_ptr(members).cast(), kind::OBJECT, members.len(), |writer| {
+                    for (key, value) in members.iter() {
+                        writer.text(key);
+                        writer.value(value);
+                    }
+                });
+            }
+        }
+    }
+
+    fn json_number(&mut self, number: &serde_json::Number) {
+        if let Some(integer) = number.as_i64() {
+            self.tag(kind::INTEGER);
+            self.signed(integer);
+        } else if let Some(unsigned) = number.as_u64() {
+            self.tag(kind::UNSIGNED);
+            self.number(unsigned);
+        } else {
+            self.tag(kind::DOUBLE);
+            let double = number.as_f64().unwrap_or_default();
+            self.buffer.extend_from_slice(&double.to_le_bytes());
+        }
+    }
+
+    /// An array or object is known once it is written to its end. Those without elements are not worth it.
+    fn shared(&mut self, place: *const (), kind: u8, length: usize, elements: impl FnOnce(&mut Self)) {
+        if let Some(known) = self.values.get(&place).copied() {
+            self.tag(kind::KNOWN);
+            return self.number(known);
+        }
+        self.tag(kind);
+        self.number(length as u64);
+        elements(self);
+        if length > 0 {
+            self.values.insert(place, self.known);
+            self.known += 1;
+        }
+    }
+}
+
+/// The position in [`Phase::ALL`], which only ever grows at its end.
+fn number_of(phase: Phase) -> u8 {
+    phase as u8
+}

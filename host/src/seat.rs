@@ -1,0 +1,153 @@
+//! Where a run's driver is polled.
+//!
+//! A driver has little to do at a time, and waking another thread for it costs as much as a small guest. So whoever has
+//! news for it and may do its work, does: the guest thread that has just ended an attempt, the caller that has submitted a
+//! run. All others wake the engine's threads. Its clocks are the engine's wherever it is polled, as no guest delays those.
+
+use std::{
+    cell::RefCell,
+    fmt,
+    future::Future,
+    panic::{AssertUnwindSafe, catch_unwind},
+    pin::Pin,
+    sync::{
+        Arc, Mutex, MutexGuard, PoisonError,
+        atomic::{
+            AtomicU8,
+            Ordering::{AcqRel, Acquire, Release},
+        },
+    },
+    task::{Context, Wake, Waker},
+};
+
+use tokio::runtime::Handle;
+
+/// How often it is polled in one place before others have their turn.
+const TURNS: u32 = 8;
+
+/// Nobody polls it, and nothing has happened.
+const IDLE: u8 = 0;
+/// Somebody is going to poll it.
+const CALLED: u8 = 1;
+/// Somebody polls it.
+const POLLED: u8 = 2;
+/// Somebody polls it, and has to do so once more.
+const AGAIN: u8 = 3;
+
+type Driving = Pin<Box<dyn Future<Output = ()> + Send>>;
+
+/// Holds a driver until it is through, or is told to let go.
+pub(crate) struct Seat {
+    state: AtomicU8,
+    driving: Mutex<Option<Driving>>,
+    control: Handle,
+}
+
+/// What a thread does with a seat that its news has woken.
+enum Here {
+    /// It has no time for it.
+    Busy,
+    /// It polls the first.
+    Free,
+    Called(Arc<Seat>),
+}
+
+thread_local! {
+    static HERE: RefCell<Here> = const { RefCell::new(Here::Busy) };
+}
+
+/// Tells some driver news, and polls it here if nobody does.
+pub(crate) fn tell_here<T>(news: impl FnOnce() -> T) -> T {
+    let before = HERE.replace(Here::Free);
+    let told = news();
+    if let Here::Called(seat) = HERE.replace(before) {
+        seat.poll();
+    }
+    told
+}
+
+impl Seat {
+    /// Nothing happens until it is [polled](Self::poll) for the first time.
+    pub(crate) fn new(driving: impl Future<Output = ()> + Send + 'static, control: Handle) -> Arc<Self> {
+        let driving: Driving = Box::pin(tokio::task::unconstrained(driving));
+        Arc::new(Self { state: AtomicU8::new(CALLED), driving: Mutex::new(Some(driving)), control })
+    }
+
+    /// Drops the driver, which stands still from now on.
+    pub(crate) fn clear(&self) {
+        let driving = self.driving().take();
+        drop(driving);
+    }
+
+    /// Polls the driver; for whoever made or called it.
+    pub(crate) fn poll(self: &Arc<Self>) {
+        let waker = Waker::from(Arc::clone(self));
+        let mut context = Context::from_waker(&waker);
+        let _clocks = self.control.enter();
+        for _ in 0..TURNS {
+            self.state.store(POLLED, Release);
+            if self.poll_once(&mut context) {
+                return;
+            }
+            if self.state.compare_exchange(POLLED, IDLE, AcqRel, Acquire).is_ok() {
+                return;
+            }
+        }
+        self.state.store(CALLED, Release);
+        self.call_engine();
+    }
+
+    /// True once there is nothing left to poll. A driver that panics is gone, as a task would be.
+    fn poll_once(&self, context: &mut Context<'_>) -> bool {
+        let mut place = self.driving();
+        let Some(driving) = place.as_mut() else { return true };
+        let over =
+            catch_unwind(AssertUnwindSafe(|| driving.as_mut().poll(context).is_ready())).unwrap_or(true);
+        let driving = place.take_if(|_| over);
+        drop(place);
+        drop(driving);
+        over
+    }
+
+    fn call_engine(self: &Arc<Self>) {
+        let seat = Arc::clone(self);
+        self.control.spawn(async move { seat.poll() });
+    }
+
+    fn driving(&self) -> MutexGuard<'_, Option<Driving>> {
+        self.driving.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl fmt::Debug for Seat {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Seat").field("state", &self.state).finish_non_exhaustive()
+    }
+}
+
+impl Wake for Seat {
+    fn wake(self: Arc<Self>) {
+        self.wake_by_ref();
+    }
+
+    fn wake_by_ref(self: &Arc<Self>) {
+        let next = |state| match state {
+            IDLE => Some(CALLED),
+            POLLED => Some(AGAIN),
+            _ => None,
+        };
+        if self.state.fetch_update(AcqRel, Acquire, next) != Ok(IDLE) {
+            return;
+        }
+        let is_free = HERE.with_borrow_mut(|here| {
+            let is_free = matches!(here, Here::Free);
+            if is_free {
+                *here = Here::Called(Arc::clone(self));
+            }
+            is_free
+        });
+        if !is_free {
+            self.call_engine();
+        }
+    }
+}

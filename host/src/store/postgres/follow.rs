@@ -1,0 +1,153 @@
+//! Hearing that runs were written to which other hosts drive.
+//!
+//! ```text
+//!  who follows ── "I follow RUN", again and again ──▶ every host ── for a lease time: "RUN", with each commit ──▶ who follows
+//! ```
+//!
+//! A server that tells everybody of every commit would have all commits wait for each other.
+
+use std::{
+    collections::HashMap,
+    future::poll_fn,
+    sync::{
+        Arc, Mutex, PoisonError, Weak,
+        atomic::{AtomicBool, Ordering},
+    },
+    time::{Duration, Instant},
+};
+
+use tokio::{
+    runtime::Handle,
+    sync::{Notify, watch},
+    time::{sleep, timeout},
+};
+use tokio_postgres::{AsyncMessage, Client};
+
+use super::{
+    super::followed::Followed,
+    address::Address,
+    link::{PAUSES, connect},
+};
+
+/// Tells another process of something: a channel, and what is said on it.
+pub(super) const TELL: &str = "SELECT pg_notify($1, $2)";
+
+/// Where hosts say which runs they have written to.
+pub(super) fn written(schema: &str) -> String {
+    format!("{schema}.written")
+}
+
+/// Where it is said which runs are followed.
+pub(super) fn wanted(schema: &str) -> String {
+    format!("{schema}.wanted")
+}
+
+/// The runs that somebody here follows.
+#[derive(Debug, Default)]
+pub(super) struct Following {
+    followed: Followed,
+    more: Notify,
+    listens: AtomicBool,
+}
+
+impl Following {
+    pub(super) fn follow(
+        self: &Arc<Self>,
+        run_id: &str,
+        address: &Arc<Address>,
+        handle: &Handle,
+    ) -> watch::Receiver<()> {
+        let following = self.followed.follow(run_id);
+        if self.listens.swap(true, Ordering::AcqRel) {
+            self.more.notify_one();
+        } else {
+            handle.spawn(listen(Arc::clone(address), Arc::downgrade(self)));
+        }
+        following
+    }
+}
+
+/// Listens until the store is closed.
+async fn listen(address: Arc<Address>, following: Weak<Following>) {
+    let mut pause = PAUSES.0;
+    while following.strong_count() > 0 {
+        match listen_once(&address, &following).await {
+            Ok(()) => pause = PAUSES.0,
+            Err(_) => pause = PAUSES.1.min(pause * 2),
+        }
+        sleep(pause).await;
+    }
+}
+
+/// Ends when the connection does.
+async fn listen_once(address: &Address, following: &Weak<Following>) -> Result<(), tokio_postgres::Error> {
+    let (client, mut connection) = connect(address).await?;
+    let heard = Weak::clone(following);
+    let hearing = tokio::spawn(async move {
+        while let Some(Ok(message)) = poll_fn(|cx| connection.poll_message(cx)).await {
+            let AsyncMessage::Notification(said) = message else { continue };
+            let Some(following) = heard.upgrade() else { return };
+            if let Some(told) = following.followed.of(said.payload()) {
+                told.send_replace(());
+            }
+        }
+    });
+    client.batch_execute(&format!("LISTEN \"{}\"", written(&address.schema))).await?;
+    while let Some(following) = following.upgrade() {
+        say(&client, address, &following).await?;
+        // Each time sooner than hosts forget it.
+        drop(timeout(address.lease / 3, following.more.notified()).await);
+        if hearing.is_finished() {
+            break;
+        }
+    }
+    Ok(())
+}
+
+/// Says what is followed. What was written before anybody knew is to be looked at.
+async fn say(client: &Client, address: &Address, following: &Following) -> Result<(), tokio_postgres::Error> {
+    for (run_id, told) in following.followed.all() {
+        client.execute(TELL, &[&wanted(&address.schema), &&*run_id]).await?;
+        told.send_replace(());
+    }
+    Ok(())
+}
+
+/// The runs that others want to hear of, as far as they said so lately.
+#[derive(Debug, Default)]
+pub(super) struct Audience {
+    any: AtomicBool,
+    until: Mutex<HashMap<Box<str>, Instant>>,
+}
+
+/// Runs that are told of at most; who follows more of one database hears of the others when it says so again.
+const MOST_FOLLOWED: usize = 10_000;
+
+impl Audience {
+    /// Somebody follows a run for so long.
+    pub(super) fn take(&self, run_id: &str, lease: Duration) {
+        let mut until = self.until.lock().unwrap_or_else(PoisonError::into_inner);
+        let now = Instant::now();
+        if until.len() >= MOST_FOLLOWED {
+            until.retain(|_, at| *at > now);
+        }
+        if until.len() < MOST_FOLLOWED {
+            until.insert(run_id.into(), now + lease);
+            self.any.store(true, Ordering::Release);
+        }
+    }
+
+    /// Whether somebody follows the run.
+    pub(super) fn wants(&self, run_id: &str) -> bool {
+        if !self.any.load(Ordering::Acquire) {
+            return false;
+        }
+        let mut until = self.until.lock().unwrap_or_else(PoisonError::into_inner);
+        let wants = until.get(run_id).is_some_and(|at| *at > Instant::now());
+        if !wants {
+            until.remove(run_id);
+            self.any.store(!until.is_empty(), Ordering::Release);
+        }
+        wants
+    }
+}

@@ -1,0 +1,149 @@
+//! R-H19: hearing what a run does, whoever drives it, through the embedding API.
+#![expect(clippy::unwrap_used, reason = "tests")]
+
+use std::{future::Future, pin::Pin, sync::Arc, time::Duration};
+
+use phasm::{
+    Host, Map, Notice, Outcome, RunHandle, Watch,
+    executor::{Executor, Invocation, Level, Observer},
+    store::{Memory, Store, StoreError},
+};
+use serde_json::Value;
+
+/// `ask` is suspended until it is resumed, `babble` writes very many lines, everything else succeeds.
+struct Guests;
+
+const LINES: u64 = 20_000;
+
+impl Executor for Guests {
+    fn execute(
+        &self,
+        call: Invocation,
+        observer: Arc<dyn Observer>,
+    ) -> Pin<Box<dyn Future<Output = Outcome> + Send>> {
+        let code = i32::from(call.executor_type.as_ref() == "ask" && !call.resumed);
+        if call.executor_type.as_ref() == "babble" {
+            (0..LINES).for_each(|line| observer.log(Level::Info, &line.to_string()));
+        }
+        Box::pin(async move { Outcome { code, ..Outcome::default() } })
+    }
+}
+
+fn host(store: &Arc<Memory>) -> Host {
+    let store = Arc::clone(store) as Arc<dyn Store>;
+    let builder = Host::builder().store(store).executor(Arc::new(Guests)).claiming(Duration::ZERO);
+    builder.open().unwrap()
+}
+
+const TASKS: &str = r#"{"name": "a", "executor": {"type": "echo"}},
+    {"name": "ask", "executor": {"type": "ask"}, "dependencies": ["a"]},
+    {"name": "b", "executor": {"type": "echo"}, "dependencies": ["ask"]}"#;
+
+async fn submit(host: &Host, tasks: &str) -> RunHandle {
+    let document = format!(
+        r#"{{"apiVersion": "aether/v1", "kind": "Workflow", "metadata": {{"name": "w"}}, "spec": {{"entrypoint": "main",
+            "templates": [{{"dag": {{"name": "main", "tasks": [{tasks}]}}}}]}}}}"#
+    );
+    let plan = host.plan("w.json", &document).await.unwrap();
+    host.submit(&plan, &Map::new()).await.unwrap()
+}
+
+/// What a watch hears until it ends: the events, and how many lines.
+async fn all(mut watch: Watch) -> (Vec<Value>, u64, u64) {
+    let (mut events, mut lines, mut missed) = (Vec::new(), 0, 0);
+    while let Some(notice) = watch.next().await.unwrap() {
+        match notice {
+            Notice::Record(record) => events.extend(watch.views(&record).map(|view| view.json())),
+            Notice::Log(_) => lines += 1,
+            Notice::Missed(more) => missed += more,
+            Notice::Progress(_) => {}
+        }
+    }
+    (events, lines, missed)
+}
+
+/// The journal as it is recorded.
+async fn recorded(store: &Arc<Memory>, run: &RunHandle) -> Vec<Value> {
+    let store = Arc::clone(store) as Arc<dyn phasm::store::ReadStore>;
+    all(Watch::of(store, run.id(), 0)).await.0
+}
+
+/// From the first event, from one in the middle, from after the last; before, while and after it happens.
+#[tokio::test]
+async fn each_event_is_heard_once_from_where_it_is_wanted() {
+    let store = Arc::new(Memory::default());
+    let host = host(&store);
+    let run = submit(&host, TASKS).await;
+    run.wait_or_park().await.unwrap();
+    let early = [host.watch(run.id(), 0).await.unwrap(), run.watch(3).unwrap(), run.watch(u64::MAX).unwrap()];
+    assert!(run.resume("ask", Map::new()).await.unwrap());
+    run.wait().await.unwrap();
+    let events = recorded(&store, &run).await;
+    assert!(events.len() > 10, "{events:#?}");
+    let seqs =
+        |events: &[Value]| events.iter().map(|event| event["seq"].as_u64().unwrap()).collect::<Vec<_>>();
+    assert_eq!(seqs(&events), (0..events.len() as u64).collect::<Vec<_>>());
+
+    let mut heard = Vec::new();
+    for watch in early {
+        heard.push(all(watch).await.0);
+    }
+    assert_eq!(heard[0], events);
+    // Records are whole: the one that holds the event is the first.
+    assert!(heard[1].len() < events.len() && events.ends_with(&heard[1]), "{:#?}", heard[1]);
+    assert!(heard[1][0]["seq"].as_u64().unwrap() <= 3);
+    assert_eq!(heard[2], [] as [Value; 0]);
+    let late = all(host.watch(run.id(), 0).await.unwrap()).await.0;
+    assert_eq!(late, events, "what has ended is read");
+    let unknown = host.watch("nobody", 0).await;
+    assert!(matches!(unknown, Err(StoreError::NotFound { .. })), "{unknown:?}");
+}
+
+/// A queue that is full costs lines, which are counted, and no record.
+#[tokio::test]
+async fn who_is_slow_misses_lines_and_no_record() {
+    let store = Arc::new(Memory::default());
+    let host = host(&store);
+    let tasks = r#"{"name": "ask", "executor": {"type": "ask"}},
+        {"name": "babble", "executor": {"type": "babble"}, "dependencies": ["ask"]},
+        {"name": "b", "executor": {"type": "echo"}, "dependencies": ["babble"]}"#;
+    let run = submit(&host, tasks).await;
+    run.wait_or_park().await.unwrap();
+    let slow = run.watch(0).unwrap();
+    assert!(run.resume("ask", Map::new()).await.unwrap());
+    run.wait().await.unwrap();
+    let (events, lines, missed) = all(slow).await;
+    assert_eq!(events, recorded(&store, &run).await);
+    assert_eq!(lines + missed, LINES);
+    assert!(lines > 0 && missed > 0, "{lines} lines heard, {missed} missed");
+}
+
+/// What another host of the same store drives is followed to its end; the one that follows drives nothing of it.
+#[tokio::test]
+async fn what_another_host_drives_is_heard() {
+    let store = Arc::new(Memory::default());
+    let (driving, other) = (host(&store), host(&store));
+    let run = submit(&driving, TASKS).await;
+    let watch = other.watch(run.id(), 0).await.unwrap();
+    let heard = tokio::spawn(all(watch));
+    run.wait_or_park().await.unwrap();
+    assert!(run.resume("ask", Map::new()).await.unwrap());
+    run.wait().await.unwrap();
+    assert_eq!(heard.await.unwrap().0, recorded(&store, &run).await);
+    assert_eq!(other.loaded(), 0);
+}
+
+/// Whoever watches a host that closes hears that nothing more comes.
+#[tokio::test]
+async fn a_watch_ends_with_its_host() {
+    let store = Arc::new(Memory::default());
+    let host = host(&store);
+    let run = submit(&host, TASKS).await;
+    run.wait_or_park().await.unwrap();
+    let mut watch = run.watch(0).unwrap();
+    assert!(watch.next().await.unwrap().is_some());
+    tokio::task::spawn_blocking(|| host.close()).await.unwrap();
+    while watch.next().await.unwrap().is_some() {}
+    assert!(watch.run().is_some_and(|run| !run.is_over()));
+    assert!(run.watch(0).is_err());
+}

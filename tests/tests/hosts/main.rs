@@ -1,0 +1,122 @@
+//! Random runs through whole hosts and a store (R-H1 to R-H4, R-H14, R-D2, R-D3): hosts that compete for one
+//! run, die at any point, are taken for gone and come back; runs that are given back whenever they wait; letters; wake-ups that
+//! come twice, late or for nothing. Whatever is done, a run comes to what it comes to undisturbed, at the same instants.
+//!
+//! Time is stepped, and each host runs on a runtime that goes on only when it is told to. `PHASM_SIM_SEED=S` runs one seed again and prints what happens
+//! (with `--nocapture`);
+//! `PHASM_SIM_SEEDS=N` runs N of them.
+#![expect(clippy::unwrap_used, clippy::print_stdout, reason = "tests")]
+
+#[path = "../simulation/documents.rs"]
+mod documents;
+mod house;
+#[path = "../simulation/random.rs"]
+mod random;
+mod shaky;
+mod stage;
+
+use std::sync::{
+    Arc,
+    atomic::{AtomicU64, Ordering},
+};
+
+use phasm::{LetterBody, Map};
+use serde_json::Value as Json;
+
+use self::{
+    house::{House, Trouble},
+    random::Random,
+};
+
+/// Seeds that an ordinary test run tries.
+const SEEDS: u64 = 200;
+
+/// A document, and what is written to its run when.
+struct Case {
+    document: Json,
+    letters: Vec<(u64, LetterBody)>,
+}
+
+fn case(seed: u64) -> Case {
+    let mut random = Random(seed);
+    let mut document = documents::document(&mut random);
+    // It follows from the run's id.
+    strip(&mut document, &["jitter"]);
+    if trouble(seed) == Trouble::Deaths {
+        // An attempt that begins again has its whole time again.
+        strip(&mut document, &["maxRuntime", "maxInactivity"]);
+    }
+    let letters = (0..random.below(6)).map(|_| (random.below(400), letter(&mut random))).collect();
+    Case { document, letters }
+}
+
+fn letter(random: &mut Random) -> LetterBody {
+    let task = random.one_of(&["t0", "t1", "t2", "t3", "work", "note"]).to_owned();
+    match random.below(10) {
+        0 if random.chance(20) => LetterBody::Cancel,
+        1 => LetterBody::CancelTask { task },
+        _ => LetterBody::Resume { task, payload: Map::from([("n".into(), 1.into())]) },
+    }
+}
+
+fn strip(value: &mut Json, names: &[&str]) {
+    match value {
+        Json::Object(members) => {
+            members.retain(|name, _| !names.contains(&name.as_str()));
+            members.values_mut().for_each(|member| strip(member, names));
+        }
+        Json::Array(items) => items.iter_mut().for_each(|item| strip(item, names)),
+        Json::Null | Json::Bool(_) | Json::Number(_) | Json::String(_) => {}
+    }
+}
+
+/// Hosts that die, or only such troubles as cost no attempt.
+fn trouble(seed: u64) -> Trouble {
+    if seed.is_multiple_of(2) { Trouble::Deaths } else { Trouble::Naps }
+}
+
+fn simulate(seed: u64) -> Result<(), String> {
+    let Case { document, letters } = case(seed);
+    let play = |trouble| House::new(seed, trouble).play(&document, &letters);
+    let (undisturbed, disturbed) = (play(Trouble::None)?, play(trouble(seed))?);
+    if undisturbed == disturbed {
+        return Ok(());
+    }
+    let only = |one: &str, other: &str| -> String {
+        one.lines()
+            .filter(|line| !other.lines().any(|same| same == *line))
+            .map(|line| format!("  {line}\n"))
+            .collect()
+    };
+    let (was, is) = (only(&undisturbed, &disturbed), only(&disturbed, &undisturbed));
+    Err(format!("undisturbed\n{was}{:?} gave\n{is}", trouble(seed)))
+}
+
+#[test]
+fn random_runs_come_to_the_same_whatever_befalls_their_hosts() {
+    let number = |name: &str| std::env::var(name).ok().and_then(|text| text.parse::<u64>().ok());
+    let (first, count) = match number("PHASM_SIM_SEED") {
+        Some(seed) => (seed, 1),
+        None => (0, number("PHASM_SIM_SEEDS").unwrap_or(SEEDS)),
+    };
+    let next = Arc::new(AtomicU64::new(first));
+    let workers = std::thread::available_parallelism().map_or(1, usize::from);
+    let found: Vec<String> = std::thread::scope(|scope| {
+        let worker = || loop {
+            let seed = next.fetch_add(1, Ordering::Relaxed);
+            if seed >= first + count {
+                return None;
+            }
+            let error = match std::panic::catch_unwind(|| simulate(seed)) {
+                Ok(Ok(())) => continue,
+                Ok(Err(error)) => error,
+                Err(_) => "panicked".to_owned(),
+            };
+            next.store(first + count, Ordering::Relaxed);
+            return Some(format!("PHASM_SIM_SEED={seed}: {error}"));
+        };
+        let workers: Vec<_> = (0..workers).map(|_| scope.spawn(worker)).collect();
+        workers.into_iter().filter_map(|worker| worker.join().unwrap_or(None)).collect()
+    });
+    assert!(found.is_empty(), "{}", found.join("\n"));
+}

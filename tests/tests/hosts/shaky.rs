@@ -1,0 +1,173 @@
+//! A store as one of several hosts sees it: it answers when it likes, and hears nothing from a host that is dead.
+
+use std::{
+    num::NonZeroU32,
+    sync::{
+        Arc, Mutex,
+        atomic::{AtomicBool, AtomicU64, Ordering::Relaxed},
+    },
+};
+
+use phasm::{
+    engine::time::Timestamp,
+    store::{
+        Answer, AttemptLog, Census, Claim, Encode, Filter, HostId, Lease, Letter, Memory, Pending, ReadStore,
+        Record, Reply, RunRow, RunStatus, Store, StoreError, Wanted,
+    },
+};
+use tokio::sync::watch;
+
+use super::random::Random;
+
+pub(crate) struct Shaky {
+    inner: Arc<Memory>,
+    /// So many rounds an answer takes at most.
+    slowest: Option<NonZeroU32>,
+    random: Mutex<Random>,
+    dead: AtomicBool,
+    calls: AtomicU64,
+}
+
+impl Shaky {
+    pub(crate) fn new(inner: &Arc<Memory>, seed: u64, slowest: u32) -> Self {
+        Self {
+            inner: Arc::clone(inner),
+            slowest: NonZeroU32::new(slowest),
+            random: Mutex::new(Random(seed)),
+            dead: AtomicBool::new(false),
+            calls: AtomicU64::new(0),
+        }
+    }
+
+    pub(crate) fn calls(&self) -> u64 {
+        self.calls.load(Relaxed)
+    }
+
+    /// From now on nothing reaches the store.
+    pub(crate) fn die(&self) {
+        self.dead.store(true, Relaxed);
+    }
+
+    /// What is asked is done at once, in the order in which it is asked, and answered some time later.
+    fn ask<T: Send + 'static>(&self, ask: impl FnOnce(&Memory) -> Pending<T>) -> Pending<T> {
+        if self.dead.load(Relaxed) {
+            return Box::pin(std::future::pending());
+        }
+        self.calls.fetch_add(1, Relaxed);
+        let rounds = self.slowest.map_or(0, |most| self.random.lock().unwrap().below(u64::from(most.get())));
+        let answer = ask(&self.inner);
+        Box::pin(async move {
+            for _ in 0..rounds {
+                tokio::task::yield_now().await;
+            }
+            answer.await
+        })
+    }
+}
+
+impl ReadStore for Shaky {
+    fn load_since(&self, run_id: &str, since: u64) -> Pending<Vec<Record<Vec<u8>>>> {
+        self.ask(|store| store.load_since(run_id, since))
+    }
+
+    fn get(&self, run_id: &str) -> Pending<Option<RunRow>> {
+        self.ask(|store| store.get(run_id))
+    }
+
+    fn list(&self, filter: Filter, limit: usize) -> Pending<Vec<RunRow>> {
+        self.ask(|store| store.list(filter, limit))
+    }
+
+    fn open_runs(&self) -> Pending<Vec<RunRow>> {
+        self.ask(Memory::open_runs)
+    }
+
+    fn component(&self, digest: &str) -> Pending<Option<Arc<[u8]>>> {
+        self.ask(|store| store.component(digest))
+    }
+
+    fn answer(&self, run_id: &str, letter: u64) -> Pending<Answer> {
+        self.ask(|store| store.answer(run_id, letter))
+    }
+
+    fn census(&self, now: Timestamp) -> Pending<Census> {
+        self.ask(|store| store.census(now))
+    }
+
+    fn follow(&self, run_id: &str) -> watch::Receiver<()> {
+        self.inner.follow(run_id)
+    }
+
+    fn logs(&self, run_id: &str, task: Option<u32>) -> Pending<Vec<AttemptLog>> {
+        self.ask(|store| store.logs(run_id, task))
+    }
+}
+
+impl Store for Shaky {
+    fn append(
+        &self,
+        lease: &Lease,
+        status: RunStatus,
+        record: Record<Arc<dyn Encode>>,
+        replies: Vec<Reply>,
+    ) -> Pending<()> {
+        self.ask(|store| store.append(lease, status, record, replies))
+    }
+
+    fn claim(&self, wanted: Wanted) -> Pending<Vec<Lease>> {
+        self.ask(|store| store.claim(wanted))
+    }
+
+    fn claim_run(&self, host: &HostId, run_id: &str, now: Timestamp) -> Pending<Claim> {
+        self.ask(|store| store.claim_run(host, run_id, now))
+    }
+
+    fn release(&self, lease: &Lease, wake_at: Option<Timestamp>) -> Pending<()> {
+        self.ask(|store| store.release(lease, wake_at))
+    }
+
+    fn next_due(&self, wanted: Wanted) -> Pending<Option<Timestamp>> {
+        self.ask(|store| store.next_due(wanted))
+    }
+
+    fn heartbeat(&self, host: &HostId, until: Timestamp) -> Pending<()> {
+        self.ask(|store| store.heartbeat(host, until))
+    }
+
+    fn changed(&self) -> watch::Receiver<()> {
+        self.inner.changed()
+    }
+
+    fn post(&self, run_id: &str, body: Vec<u8>) -> Pending<u64> {
+        self.ask(|store| store.post(run_id, body))
+    }
+
+    fn mail(&self, lease: &Lease) -> Pending<Vec<Letter>> {
+        self.ask(|store| store.mail(lease))
+    }
+
+    fn mailed(&self, host: Option<&HostId>) -> Pending<Vec<Arc<str>>> {
+        self.ask(|store| store.mailed(host))
+    }
+
+    fn reply(&self, lease: &Lease, replies: Vec<Reply>) -> Pending<()> {
+        self.ask(|store| store.reply(lease, replies))
+    }
+
+    fn keep_log(&self, lease: &Lease, log: AttemptLog) -> Pending<()> {
+        self.ask(|store| store.keep_log(lease, log))
+    }
+
+    fn delete(&self, run_id: &str) -> Pending<bool> {
+        self.ask(|store| store.delete(run_id))
+    }
+}
+
+/// The answers to letters, as far as there are any.
+pub(crate) fn told(answer: Result<Answer, StoreError>) -> String {
+    match answer {
+        Ok(Answer::Replied(body)) => String::from_utf8_lossy(&body).into_owned(),
+        Ok(other) => format!("{other:?}"),
+        Err(error) => error.to_string(),
+    }
+}
