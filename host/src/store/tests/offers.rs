@@ -127,7 +127,10 @@ async fn offers_are_withdrawn() {
         assert_eq!(stopped, [id(1, 1)]);
         assert_eq!(store.share(ask("b")).await.unwrap().stopped, []);
         assert_eq!(takes(store, "c", 9).await, [(3, 1)]);
-        assert_eq!(store.share(Sharing { recalled: 9, ..ask("a") }).await.unwrap().recalled, Vec::<u64>::new());
+        assert_eq!(
+            store.share(Sharing { recalled: 9, ..ask("a") }).await.unwrap().recalled,
+            Vec::<u64>::new()
+        );
         store.share(Sharing { returned: vec![id(3, 1)], ..ask("c") }).await.unwrap();
         assert_eq!(takes(store, "b", 9).await, [(3, 2)]);
         // Whoever may have missed an answer says what it holds.
