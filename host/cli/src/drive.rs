@@ -69,6 +69,11 @@ pub(super) struct Grace {
 }
 
 impl DriveArguments {
+    /// The same with other plugins and another configuration.
+    pub(super) fn at(&self, places: Places) -> Self {
+        Self { places, ..self.clone() }
+    }
+
     /// How to come back to runs of a store that are driven like this.
     pub(super) fn way(&self, store: &Path) -> Way {
         Way::to(store).with(&self.places)

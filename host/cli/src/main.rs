@@ -17,6 +17,7 @@ mod list;
 mod live;
 mod logs;
 mod named;
+mod origin;
 mod parameters;
 mod places;
 mod plugin;
