@@ -208,8 +208,7 @@ pub(super) fn check_open(run: &Run) -> Result<(), Failure> {
 /// Says how to go on with a run that was followed, if it has not ended.
 pub(super) fn tell_orphaned(watch: &Watch, way: &Way, screen: &Screen) {
     if let Some(run) = watch.run().filter(|run| !run.is_over()) {
-        let go_on = way.command(&["recover", run.id()]);
-        screen.err(&format!("nobody drives the run now; go on with it: {go_on}\n"));
+        screen.err(&drive::nobody(run, way));
     }
 }
 
