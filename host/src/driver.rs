@@ -238,6 +238,8 @@ impl Driver {
         if messages.is_empty() && self.shared.store.release(&self.lease, wake_at).await.is_ok() {
             // Whoever claims what is due learns of its clock, and of a letter that has just come.
             self.shared.due.notify_one();
+            // Whoever waits for the run hears of it from the store now.
+            entry.standing.send_modify(|_| {});
             self.shared.tidings.tell(&self.lease.head, Became::GivenBack(wake_at));
             return true;
         }

@@ -90,10 +90,7 @@ impl RunHandle {
     /// # Errors
     /// [`RunError`] when the run's store failed or its host was dropped.
     pub async fn wait_or_park(&self) -> Result<Waited, RunError> {
-        let mut standing = self.standing.clone();
-        let reached = standing.wait_for(|standing| !matches!(standing, Standing::Active)).await;
-        let reached = reached.map_err(|_closed| RunError::Closed)?.clone();
-        match reached {
+        match self.reached(|standing| !matches!(standing, Standing::Active)).await? {
             Standing::Ended(run) => Ok(Waited::Ended(Box::new(RunView::of(&run)))),
             Standing::Lost(error) => Err(RunError::Lost(error)),
             Standing::Closed => Err(RunError::Closed),
@@ -106,14 +103,45 @@ impl RunHandle {
     /// # Errors
     /// [`RunError`] when the run's store failed or its host was dropped.
     pub async fn ended(&self) -> Result<Arc<Run>, RunError> {
-        let mut standing = self.standing.clone();
         let over = |standing: &Standing| !matches!(standing, Standing::Active | Standing::Parked);
-        let reached = standing.wait_for(over).await.map_err(|_closed| RunError::Closed)?.clone();
-        match reached {
+        match self.reached(over).await? {
             Standing::Ended(run) => Ok(run),
             Standing::Lost(error) => Err(RunError::Lost(error)),
             Standing::Active | Standing::Parked | Standing::Closed => Err(RunError::Closed),
         }
+    }
+
+    /// Waits until the run stands like that, whoever drives it.
+    async fn reached(&self, wanted: impl Fn(&Standing) -> bool) -> Result<Standing, RunError> {
+        let mut standing = self.standing.clone();
+        loop {
+            if wanted(&standing.borrow_and_update()) {
+                return Ok(standing.borrow().clone());
+            }
+            let mut written = match self.entry.is_loaded() {
+                true => None,
+                false => Some(self.shared()?.store.follow(self.id())),
+            };
+            // From now on nothing is missed.
+            if written.is_some() && !self.entry.is_loaded() {
+                match self.shared()?.stand_as_recorded(&self.entry).await {
+                    // Whoever takes the run up again once its store is well says so.
+                    Err(RecoverError::Store(error)) if error.is_passing() => {}
+                    stands => stands.map_err(|error| self.unreachable(error))?,
+                }
+                if standing.has_changed().unwrap_or(true) {
+                    continue;
+                }
+            }
+            tokio::select! {
+                changed = standing.changed() => changed.map_err(|_closed| RunError::Closed)?,
+                () = changes(written.as_mut()) => {}
+            }
+        }
+    }
+
+    fn shared(&self) -> Result<Arc<Shared>, RunError> {
+        self.shared.upgrade().ok_or(RunError::Closed)
     }
 
     /// The run as it stands.
@@ -124,7 +152,8 @@ impl RunHandle {
         self.look(RunView::of).await
     }
 
-    /// What `look` makes of the run as it stands. It looks on the engine's thread, so it should be quick.
+    /// What `look` makes of the run as it stands: after its last durable record, whoever drives it. Of a run that is driven here it
+    /// looks on the engine's thread, so it should be quick.
     ///
     /// # Errors
     /// [`RunError`] when the run's store failed or its host was dropped.
@@ -136,10 +165,30 @@ impl RunHandle {
         let look = move |run: &Run| {
             let _unheard = answer.send(look(run));
         };
-        if let Some(Message::Look(look)) = self.reach(Message::Look(Box::new(look))).await? {
-            look(self.ended().await?.as_ref());
+        if let Err(Message::Look(look)) = self.entry.tell(Message::Look(Box::new(look))) {
+            look(&*self.recorded().await?);
         }
         hears.await.map_err(|_closed| RunError::Closed)
+    }
+
+    /// The run as it was recorded last.
+    async fn recorded(&self) -> Result<Arc<Run>, RunError> {
+        match self.standing.borrow().clone() {
+            Standing::Ended(run) => return Ok(run),
+            Standing::Lost(error) => return Err(RunError::Lost(error)),
+            Standing::Closed => return Err(RunError::Closed),
+            Standing::Active | Standing::Parked => {}
+        }
+        let (run, _) = self.shared()?.replay(self.id()).await.map_err(|error| self.unreachable(error))?;
+        Ok(Arc::new(run))
+    }
+
+    fn unreachable(&self, error: RecoverError) -> RunError {
+        if let RecoverError::Store(error) = error {
+            return RunError::Lost(Arc::new(error));
+        }
+        let (run_id, reason) = (Arc::clone(self.id()), error.to_string());
+        RunError::Lost(Arc::new(StoreError::Unreachable { run_id, reason }))
     }
 
     /// Answers a suspended task, named by `taskName`, `scope/taskName` or the task run's id; of several the first
@@ -164,30 +213,6 @@ impl RunHandle {
         Ok(Watch::new(&shared, &self.entry, since, true))
     }
 
-    /// Has a message reach the run, which is loaded for it if it waits in its store. It comes back from one that has ended.
-    ///
-    /// # Errors
-    /// When the run cannot be loaded.
-    async fn reach(&self, message: Message) -> Result<Option<Message>, RunError> {
-        let Err(mut message) = self.entry.tell(message) else { return Ok(None) };
-        while matches!(*self.standing.borrow(), Standing::Active | Standing::Parked) {
-            let Some(shared) = self.shared.upgrade() else { return Err(RunError::Closed) };
-            match shared.reach(self.id(), Vec::new()).await {
-                Ok(_) | Err(RecoverError::Ended { .. }) => {}
-                Err(RecoverError::Store(error)) => return Err(RunError::Lost(Arc::new(error))),
-                Err(other) => {
-                    let (run_id, reason) = (Arc::clone(self.id()), other.to_string());
-                    return Err(RunError::Lost(Arc::new(StoreError::Unreachable { run_id, reason })));
-                }
-            }
-            match self.entry.tell(message) {
-                Ok(()) => return Ok(None),
-                Err(unheard) => message = unheard,
-            }
-        }
-        Ok(Some(message))
-    }
-
     /// Cancels the run: every open task run is Cancelled `user`, attempts are stopped. Durable when it returns.
     ///
     /// # Errors
@@ -210,17 +235,34 @@ impl RunHandle {
     }
 
     /// Asks something of the run. Durable when it returns; false if the task is not as it would have to be: not
-    /// suspended, or not open any more.
+    /// suspended, or not open any more. A run that waits in its store is loaded, one that another host drives is asked there.
     ///
     /// # Errors
     /// [`RequestError`] when the run has ended (to cancel it), has no such task run, or could not record it.
     pub async fn ask(&self, request: Request) -> Result<bool, RequestError> {
         let (reply, hears) = oneshot::channel();
-        if let Some(Message::Ask { request, reply }) = self.reach(Message::Ask { request, reply }).await? {
-            let run = self.ended().await?;
-            let _heard = reply.send(request.refusal(&run));
+        let mut message = Message::Ask { request, reply };
+        loop {
+            match self.entry.tell(message) {
+                Ok(()) => return hears.await.unwrap_or(Err(RequestError::Closed)),
+                Err(unheard) => message = unheard,
+            }
+            let goes_on = matches!(*self.standing.borrow(), Standing::Active | Standing::Parked);
+            let reached =
+                if goes_on { Some(self.shared()?.reach(self.id(), Vec::new()).await) } else { None };
+            let Message::Ask { request, reply } = message else { return Err(RequestError::Closed) };
+            match reached {
+                Some(Ok(_)) => message = Message::Ask { request, reply },
+                None | Some(Err(RecoverError::Ended { .. })) => {
+                    return request.refusal(&*self.ended().await?);
+                }
+                Some(Err(RecoverError::Driven { .. })) => {
+                    let run = self.recorded().await?;
+                    return self.shared()?.ask_elsewhere(&run, request).await;
+                }
+                Some(Err(error)) => return Err(self.unreachable(error).into()),
+            }
         }
-        hears.await.unwrap_or(Err(RequestError::Closed))
     }
 
     /// The first task run of that name which is `wanted`; none if there are only others.
@@ -233,4 +275,14 @@ impl RunHandle {
         });
         found.await?.ok_or(RequestError::UnknownTask)
     }
+}
+
+/// A store that tells nothing more changes nothing.
+async fn changes(written: Option<&mut watch::Receiver<()>>) {
+    if let Some(written) = written
+        && written.changed().await.is_ok()
+    {
+        return;
+    }
+    std::future::pending::<()>().await;
 }

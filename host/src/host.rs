@@ -29,6 +29,7 @@ pub use self::{
 use crate::{
     claimer,
     handle::RunHandle,
+    lasting::Lasting,
     plugins::Plugins,
     reader,
     registry::{Entry, Registry},
@@ -50,6 +51,8 @@ const LONGEST_CLOSE: Duration = Duration::from_secs(10);
 pub struct Host {
     shared: Arc<Shared>,
     facts: Facts,
+    /// What is left with each run for whoever goes on with it.
+    origin: Option<Arc<str>>,
     allow_missing: bool,
     /// How many bytes of each attempt's log a store keeps that is not this host's own.
     kept_log: usize,
@@ -182,6 +185,16 @@ impl Host {
         Ok((self.launch(&entry, run, step).await?, watch))
     }
 
+    /// A run of the store, whether this host drives it, another one does, or nobody. It is driven by being asked for something only.
+    ///
+    /// # Errors
+    /// [`StoreError::NotFound`], or when the store cannot be read.
+    pub async fn run(&self, run_id: &str) -> Result<RunHandle, StoreError> {
+        let row = self.shared.store.get(run_id).await?;
+        let row = row.ok_or_else(|| StoreError::NotFound { run_id: run_id.into() })?;
+        Ok(RunHandle::new(&self.shared, &self.shared.registry.entry(&row.head.run_id)))
+    }
+
     /// Hears a run from its event `since` on, counted from 0, whether this host drives it, another one does, or nobody.
     ///
     /// # Errors
@@ -233,16 +246,17 @@ impl Host {
     ) -> Result<Submission, SubmitError> {
         let run_id: Arc<str> = uuid::Uuid::now_v7().to_string().into();
         let parameters = Arc::new(self.bind(plan, &run_id, parameters, &facts)?);
-        Ok(Submission { run_id, parameters, facts, secrets: self.secrets_of(plan) })
+        let (secrets, origin) = (self.secrets_of(plan), self.origin.clone());
+        Ok(Submission { run_id, parameters, facts, secrets, origin })
     }
 
     /// Drives a new run from its first step.
     async fn launch(&self, entry: &Arc<Entry>, run: Run, step: Step) -> Result<RunHandle, StoreError> {
         let lease = self.first_lease(&run, None);
         let (shared, entry) = (Arc::clone(&self.shared), Arc::clone(entry));
-        // Whoever submits may leave: what is stored is driven.
         let driven = async move { shared.drive(&entry, run, step, lease, Vec::new()).await };
-        self.shared.control.spawn(driven).await.unwrap_or(Err(StoreError::Stopped))
+        // Whoever submits may leave: what is stored is driven.
+        Lasting::new(&self.shared.control, driven).await
     }
 
     fn first_lease(&self, run: &Run, key: Option<Arc<str>>) -> Lease {

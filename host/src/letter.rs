@@ -9,7 +9,10 @@ use phasm_engine::{
 };
 use serde::{Deserialize, Serialize};
 
-use crate::message::{Request, RequestError, tasks_named};
+use crate::{
+    message::{Request, RequestError, tasks_named},
+    store::Answer,
+};
 
 /// A request to a run from whoever does not drive it. Tasks are named by `taskName`, `scope/taskName` or their ids.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -42,6 +45,16 @@ pub enum LetterReply {
 }
 
 impl LetterBody {
+    /// That of a request. Tasks are named by their ids, so that the run finds the very one.
+    #[must_use]
+    pub fn of(run: &Run, request: Request) -> Self {
+        match request {
+            Request::Cancel => Self::Cancel,
+            Request::Resume(task, payload) => Self::Resume { task: run.task_run_id(task), payload },
+            Request::CancelTask(task) => Self::CancelTask { task: run.task_run_id(task) },
+        }
+    }
+
     /// As it is posted.
     #[must_use]
     pub fn bytes(&self) -> Vec<u8> {
@@ -79,6 +92,22 @@ impl LetterBody {
 impl LetterReply {
     pub(crate) fn bytes(&self) -> Arc<[u8]> {
         serde_json::to_vec(self).unwrap_or_default().into()
+    }
+
+    /// What became of a request that was posted.
+    ///
+    /// # Errors
+    /// [`RequestError`] as of [`RunHandle::ask`](crate::RunHandle::ask).
+    pub fn said(answer: &Answer) -> Result<bool, RequestError> {
+        match answer {
+            Answer::Replied(reply) => match Self::read(reply) {
+                Some(Self::Done(done)) => Ok(done),
+                Some(Self::Refused(why)) => Err(RequestError::Refused(why)),
+                None => Err(RequestError::Unanswered),
+            },
+            Answer::Ended => Err(RequestError::Ended),
+            Answer::Waiting | Answer::Unknown => Err(RequestError::Unanswered),
+        }
     }
 
     /// What was answered, if this Phasm can read it.

@@ -91,6 +91,14 @@ pub enum RequestError {
     /// The request could not be made durable; the run has stopped in this process.
     #[error("the request could not be recorded")]
     Lost(#[source] Arc<StoreError>),
+    /// The host that drives the run refused it, and why.
+    #[error("{0}")]
+    Refused(String),
+    /// The host that drives the run has not answered; the request is kept, and read by whoever goes on with the run.
+    #[error(
+        "the host that drives the run has not answered; the request is kept, and read by whoever goes on with the run"
+    )]
+    Unanswered,
     /// The host was dropped.
     #[error("the host was closed while the run went on")]
     Closed,

@@ -186,7 +186,7 @@ impl Exchange {
         self.own.look_again_at(look_again.map(|at| host.clock.after(left(host, at))), host);
         let began = u32::try_from(taken.len()).unwrap_or(u32::MAX);
         host.dispatcher.give_back_room(reserved.room.saturating_sub(began));
-        self.executing.stop(stopped);
+        self.executing.stop(&stopped);
         self.executing.take(host, taken);
         // As many more as others have room for, and a quarter of what they do, which waits for them to have room again.
         let started = self.own.started();

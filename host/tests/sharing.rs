@@ -148,7 +148,7 @@ fn attempts(view: &RunView) -> Vec<usize> {
     view.tasks.iter().filter(|task| task.task_name.starts_with('t')).map(|task| task.attempts.len()).collect()
 }
 
-/// R-H15: one run uses the slots of all hosts, its own first, and its results come back.
+/// R-H25: one run uses the slots of all hosts, its own first, and its results come back.
 #[tokio::test]
 async fn a_wide_run_uses_every_host() {
     let bench = Bench::new();
@@ -170,7 +170,7 @@ async fn a_wide_run_uses_every_host() {
     assert_eq!((logs.len(), text.contains("info on b\n")), (12, true), "{text}");
 }
 
-/// R-H15: what nobody takes is executed here, once there is a place.
+/// R-H25: what nobody takes is executed here, once there is a place.
 #[tokio::test]
 async fn what_nobody_takes_comes_back() {
     let bench = Bench::new();
@@ -186,7 +186,7 @@ async fn what_nobody_takes_comes_back() {
     assert_eq!(busy.wait().await.unwrap().phase, Phase::Succeeded);
 }
 
-/// R-H16: what a host executed that is gone is executed again as the same attempt.
+/// R-H26: what a host executed that is gone is executed again as the same attempt.
 #[tokio::test]
 async fn a_host_that_goes_away_loses_nothing() {
     let bench = Bench::new();
@@ -208,7 +208,7 @@ async fn a_host_that_goes_away_loses_nothing() {
     assert_eq!(keys.len(), 3, "under the same keys");
 }
 
-/// R-H16: whoever takes a run over is told nothing by those who execute what was offered before, and stops them.
+/// R-H26: whoever takes a run over is told nothing by those who execute what was offered before, and stops them.
 #[tokio::test]
 async fn what_a_fenced_host_offered_is_void() {
     let bench = Bench::new();
@@ -234,7 +234,7 @@ async fn what_a_fenced_host_offered_is_void() {
     assert_eq!(keys.len(), 3, "under the same keys");
 }
 
-/// R-H15: cancelling reaches an attempt wherever it is executed.
+/// R-H25: cancelling reaches an attempt wherever it is executed.
 #[tokio::test]
 async fn cancelling_reaches_other_hosts() {
     let bench = Bench::new();
@@ -248,7 +248,7 @@ async fn cancelling_reaches_other_hosts() {
     assert_eq!(run.wait().await.unwrap().phase, Phase::Cancelled);
 }
 
-/// R-H15: so do its clocks.
+/// R-H25: so do its clocks.
 #[tokio::test]
 async fn clocks_reach_other_hosts() {
     for (clock, phase) in
@@ -267,7 +267,7 @@ async fn clocks_reach_other_hosts() {
     }
 }
 
-/// R-H17: secrets are each host's own; who has none of that name leaves the attempt to others.
+/// R-H27: secrets are each host's own; who has none of that name leaves the attempt to others.
 #[tokio::test]
 async fn secrets_do_not_travel() {
     let bench = Bench::new();

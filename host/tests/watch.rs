@@ -4,7 +4,7 @@
 use std::{future::Future, pin::Pin, sync::Arc, time::Duration};
 
 use phasm::{
-    Host, Map, Notice, Outcome, RunHandle, Watch,
+    Host, Map, Notice, Outcome, Phase, RequestError, RunHandle, RunView, Waited, Watch,
     executor::{Executor, Invocation, Level, Observer},
     store::{Memory, Store, StoreError},
 };
@@ -146,4 +146,58 @@ async fn a_watch_ends_with_its_host() {
     while watch.next().await.unwrap().is_some() {}
     assert!(watch.run().is_some_and(|run| !run.is_over()));
     assert!(run.watch(0).is_err());
+}
+
+/// R-H21: a handle of a run that another host drives shows, waits and asks as that host's own does, and drives nothing.
+#[tokio::test]
+async fn a_run_is_held_from_any_host() {
+    let store = Arc::new(Memory::default());
+    let driving = Host::builder().store(Arc::clone(&store) as _).executor(Arc::new(Guests)).open().unwrap();
+    let other = host(&store);
+    let run = submit(&driving, TASKS).await;
+    let elsewhere = other.run(run.id()).await.unwrap();
+    assert!(matches!(elsewhere.wait_or_park().await.unwrap(), Waited::Parked(_)));
+    let phases = |view: RunView| view.tasks.iter().map(|task| task.phase).collect::<Vec<_>>();
+    assert_eq!(phases(elsewhere.view().await.unwrap()), phases(run.view().await.unwrap()));
+    let ended = tokio::spawn({
+        let elsewhere = elsewhere.clone();
+        async move { elsewhere.wait().await.unwrap().phase }
+    });
+    let unknown = elsewhere.resume("nobody", Map::new()).await;
+    assert!(matches!(unknown, Err(RequestError::UnknownTask)), "{unknown:?}");
+    // What a host of a file or database hears by itself.
+    let mut changed = store.changed();
+    let reads = async {
+        loop {
+            changed.changed().await.unwrap();
+            driving.read_mail(run.id()).await.unwrap();
+        }
+    };
+    let asked = tokio::select! {
+        asked = elsewhere.resume("ask", Map::new()) => asked.unwrap(),
+        () = reads => false,
+    };
+    assert!(asked);
+    assert_eq!(ended.await.unwrap(), Phase::Succeeded);
+    assert!(matches!(elsewhere.cancel().await, Err(RequestError::Ended)));
+    assert_eq!(other.loaded(), 0);
+    assert!(matches!(other.run("nobody").await, Err(StoreError::NotFound { .. })));
+}
+
+/// R-H21: a look at a run that waits in its store does not load it; an answer does.
+#[tokio::test]
+async fn a_look_loads_nothing() {
+    let store = Arc::new(Memory::default());
+    let host = host(&store);
+    let run = submit(&host, TASKS).await;
+    run.wait_or_park().await.unwrap();
+    while host.loaded() > 0 {
+        tokio::task::yield_now().await;
+    }
+    let again = host.run(run.id()).await.unwrap();
+    assert_eq!(again.view().await.unwrap().tasks[2].phase, Phase::Suspended);
+    assert!(matches!(again.wait_or_park().await.unwrap(), Waited::Parked(_)));
+    assert_eq!(host.loaded(), 0);
+    assert!(again.resume("ask", Map::new()).await.unwrap());
+    assert_eq!(again.wait().await.unwrap().phase, Phase::Succeeded);
 }

@@ -1,7 +1,5 @@
 //! Asking something of one run of a store, and driving it on.
 
-use std::sync::Arc;
-
 use phasm::{RecoverError, Request, RequestError, engine::run::Run};
 
 #[cfg(unix)]
@@ -30,8 +28,8 @@ pub(super) async fn ask(
     request: impl FnOnce(&Run) -> Result<Request, Failure>,
 ) -> Result<Started, Failure> {
     let way = arguments.way(&store.path()?);
-    let (_, run_id) = store.find(meant).await?;
-    let prepared = store.host(arguments, screen).await?;
+    let (reader, run_id) = store.find(meant).await?;
+    let prepared = store.host_for((&reader, &run_id), arguments, screen).await?;
     let run = stored::recorded(&prepared, &run_id, &way).await?;
     stored::check_open(&run)?;
     let request = request(&run)?;
@@ -40,8 +38,8 @@ pub(super) async fn ask(
     let asked = prepared.host.ask_run(&run_id, request.clone()).await;
     #[cfg(unix)]
     if let Err(RecoverError::Driven { .. }) = &asked {
-        let store = Arc::clone(prepared.host.store());
-        let exit = live::ask_through(&*store, &run, request, (word, &way, screen)).await?;
+        let elsewhere = prepared.host.run(&run_id).await.map_err(Failure::host)?;
+        let exit = live::told(elsewhere.ask(request).await, &run_id, (word, &way, screen))?;
         return Ok(Started { prepared, runs: Vec::new(), answers, exit });
     }
     let (handle, watch, answer) = asked.map_err(|error| stored::failed(error, &way))?;

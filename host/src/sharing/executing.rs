@@ -158,7 +158,7 @@ impl Executing {
     }
 
     /// Aborts what nobody wants any more.
-    pub(super) fn stop(&mut self, stopped: Vec<OfferId>) {
+    pub(super) fn stop(&mut self, stopped: &[OfferId]) {
         if stopped.is_empty() {
             return;
         }

@@ -5,12 +5,13 @@ use std::{collections::BTreeMap, fs, path::Path};
 use super::{root, sources};
 
 /// The engine's folders in the order of the data: each uses those before it only.
-const ENGINE: [&str; 10] =
-    ["base", "problem", "expr", "form", "knobs", "names", "document", "plan", "event", "run"];
+const ENGINE: &[&str] =
+    &["base", "problem", "expr", "form", "knobs", "names", "document", "plan", "event", "run"];
 
 /// The library's: what is kept, then what drives a run, then what whoever embeds it opens.
-const HOST: [&str; 27] = [
+const HOST: &[&str] = &[
     "clock",
+    "lasting",
     "seat",
     "secrets",
     "reader",
@@ -30,6 +31,7 @@ const HOST: [&str; 27] = [
     "shared",
     "watching",
     "sharing",
+    "elsewhere",
     "handle",
     "driver",
     "loading",
@@ -143,12 +145,12 @@ pub(super) fn upward(src: &Path, layers: &[&str]) -> Vec<String> {
 
 #[test]
 fn the_engine_flows_one_way() {
-    assert_eq!(upward(&root().join("host/engine/src"), &ENGINE), Vec::<String>::new());
+    assert_eq!(upward(&root().join("host/engine/src"), ENGINE), Vec::<String>::new());
 }
 
 #[test]
 fn the_host_flows_one_way() {
-    assert_eq!(upward(&root().join("host/src"), &HOST), Vec::<String>::new());
+    assert_eq!(upward(&root().join("host/src"), HOST), Vec::<String>::new());
 }
 
 /// The check itself finds what points up, in whatever way it is written.

@@ -17,6 +17,9 @@ pub(crate) struct Digest {
     pub(crate) text: String,
     /// Tasks that wait for an answer.
     pub(crate) asks: Vec<String>,
+    pub(crate) events: Vec<Value>,
+    /// Whether nothing follows any more, by its journal.
+    pub(crate) is_over: bool,
 }
 
 /// What is counted: decisions and ends. That an attempt was started may be recorded again.
@@ -33,15 +36,18 @@ const COUNTED: [&str; 9] = [
 ];
 
 pub(crate) async fn all(store: &dyn ReadStore) -> Result<Vec<Digest>, String> {
-    let rows = store.list(Filter::default(), usize::MAX).await.map_err(|error| error.to_string())?;
     let mut all = Vec::new();
-    for row in rows {
+    for row in rows(store).await? {
         all.push(of(store, row).await?);
     }
     Ok(all)
 }
 
-async fn of(store: &dyn ReadStore, row: RunRow) -> Result<Digest, String> {
+pub(crate) async fn rows(store: &dyn ReadStore) -> Result<Vec<RunRow>, String> {
+    store.list(Filter::default(), usize::MAX).await.map_err(|error| error.to_string())
+}
+
+pub(crate) async fn of(store: &dyn ReadStore, row: RunRow) -> Result<Digest, String> {
     let id = Arc::clone(&row.head.run_id);
     let failed = |error: &dyn std::fmt::Display| format!("run {id}: {error}");
     let records = store.load(&id).await.map_err(|error| failed(&error))?;
@@ -65,7 +71,7 @@ async fn of(store: &dyn ReadStore, row: RunRow) -> Result<Digest, String> {
     }
     let asks = view.tasks.iter().filter(|task| task.phase == phasm::Phase::Suspended);
     let asks = asks.map(|task| task.task_name.to_string()).collect();
-    Ok(Digest { row, text, asks })
+    Ok(Digest { row, text, asks, events, is_over: run.is_over() })
 }
 
 fn json(value: &impl serde::Serialize) -> String {

@@ -9,11 +9,18 @@
 #[expect(dead_code, reason = "other tests paste commands")]
 #[path = "../cli/bench.rs"]
 mod bench;
+mod cluster;
+mod damage;
 mod digest;
 mod file;
+mod full;
 mod process;
+mod proxy;
 mod random;
 mod round;
+#[path = "../../../src/store/tests/server.rs"]
+#[expect(dead_code, reason = "other tests ask it")]
+mod server;
 mod workload;
 
 use std::env;

@@ -2,6 +2,7 @@
 
 use std::{
     collections::{BTreeMap, BTreeSet},
+    process::{Command, Stdio},
     sync::Arc,
     time::Duration,
 };
@@ -70,7 +71,25 @@ impl<'t> Round<'t> {
         Process::start(self.bench.command(arguments).args(["--store", &self.store]))
     }
 
-    fn note(&mut self, what: &str) {
+    /// As [`Self::start`], in a process no file of which can grow beyond so much.
+    pub(crate) fn start_below(&mut self, arguments: &[&str], kilobytes: u64) -> Process {
+        self.done.push(format!("phasm {} with files of {kilobytes} KiB at most", arguments.join(" ")));
+        let command = self.bench.command(arguments);
+        let mut shell = Command::new("sh");
+        for (name, value) in command.get_envs() {
+            match value {
+                Some(value) => shell.env(name, value),
+                None => shell.env_remove(name),
+            };
+        }
+        // A write beyond it fails, instead of ending the process; the unit is 512 bytes.
+        let script = "trap '' XFSZ; ulimit -f \"$0\"; exec \"$@\"";
+        shell.args(["-c", script, &(2 * kilobytes).to_string()]).current_dir(self.bench.path(""));
+        shell.arg(command.get_program()).args(command.get_args());
+        Process::start(shell.args(["--store", &self.store]).stdin(Stdio::null()))
+    }
+
+    pub(crate) fn note(&mut self, what: &str) {
         self.done.push(format!("  {what}"));
     }
 
@@ -83,6 +102,11 @@ impl<'t> Round<'t> {
                 self.acknowledged.insert(id.to_owned());
             }
         }
+    }
+
+    /// That run was acknowledged, and has to end.
+    pub(crate) fn promised(&mut self, id: String) {
+        self.acknowledged.insert(id);
     }
 
     /// Lets a command go on for a while, then strikes it, if anything is left; else waits for its end.

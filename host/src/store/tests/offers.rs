@@ -50,7 +50,7 @@ async fn on_shared(test: impl AsyncFn(&dyn Store)) {
     .await;
 }
 
-/// R-H15: each offer goes to one host, the most urgent first, and never back to whoever made it.
+/// R-H25: each offer goes to one host, the most urgent first, and never back to whoever made it.
 #[tokio::test]
 async fn an_offer_is_taken_once() {
     on_shared(async |store| {
@@ -75,7 +75,7 @@ async fn an_offer_is_taken_once() {
     .await;
 }
 
-/// R-H16: what is told is told until it is acknowledged, and by whoever has the offer.
+/// R-H26: what is told is told until it is acknowledged, and by whoever has the offer.
 #[tokio::test]
 async fn what_is_told_of_an_offer_reaches_its_host() {
     on_shared(async |store| {
@@ -97,7 +97,7 @@ async fn what_is_told_of_an_offer_reaches_its_host() {
     .await;
 }
 
-/// R-H16: what a host that is gone had taken is to be had again, and what it says later is dropped.
+/// R-H26: what a host that is gone had taken is to be had again, and what it says later is dropped.
 #[tokio::test]
 async fn what_a_host_had_that_is_gone_is_taken_again() {
     on_shared(async |store| {
@@ -114,7 +114,7 @@ async fn what_a_host_had_that_is_gone_is_taken_again() {
     .await;
 }
 
-/// R-H15: what is withdrawn is stopped; what nobody has taken comes back, the oldest first.
+/// R-H25: what is withdrawn is stopped; what nobody has taken comes back, the oldest first.
 #[tokio::test]
 async fn offers_are_withdrawn() {
     on_shared(async |store| {
@@ -143,7 +143,7 @@ async fn offers_are_withdrawn() {
     .await;
 }
 
-/// R-H16: nothing stands that was offered under an older lease.
+/// R-H26: nothing stands that was offered under an older lease.
 #[tokio::test]
 async fn whoever_claims_a_run_voids_its_offers() {
     on_shared(async |store| {

@@ -1,0 +1,227 @@
+//! Three hosts on one database, whose connections are cut and held up, and which is restarted.
+
+use std::{path::PathBuf, sync::Arc, thread, time::Duration};
+
+use phasm::store::PostgresReader;
+use rustix::process::Signal;
+
+use crate::{
+    digest::Digest,
+    process::Process,
+    proxy::Proxy,
+    random::Random,
+    round::{Expected, Round, undisturbed},
+    server::{Server, server},
+    strikes,
+    workload::{ANSWER, WORKLOADS},
+};
+
+/// Hosts on one database.
+const HOSTS: usize = 3;
+/// Strikes of one database.
+const A_ROUND: u32 = 100;
+/// Clients that try to submit a run one after the other.
+const MOST_TRIES: u32 = 100;
+/// A host is gone when nothing is heard of it for a second.
+const LEASE: &str = "lease=1";
+/// Looks at what is open in a quiet house, a tenth of a second each, after which it is not taken to end.
+const MOST_LOOKS: u32 = 900;
+
+struct Cluster<'t> {
+    round: Round<'t>,
+    server: &'static Server,
+    /// Of the database, without the way that is disturbed.
+    url: String,
+    proxy: Proxy,
+    hosts: Vec<Process>,
+    submitted: usize,
+}
+
+/// The folder of a server's socket, from a URL of it.
+fn socket(url: &str) -> PathBuf {
+    let (_, rest) = url.split_once('@').unwrap();
+    rest.split_once('/').unwrap().0.replace("%2F", "/").into()
+}
+
+impl<'t> Cluster<'t> {
+    fn new(random: &'t mut Random, server: &'static Server, strikes: u32, number: u32) -> Self {
+        let schema = format!("torture{number}");
+        let url = server.url(&schema);
+        let proxy = Proxy::to(&socket(&url));
+        let way = proxy.dir().display().to_string().replace('/', "%2F");
+        let store = format!("postgres://phasm@{way}/postgres?schema={schema}&{LEASE}");
+        let round = Round::new(random, &store, strikes);
+        let mut cluster = Self { round, server, url, proxy, hosts: Vec::new(), submitted: 0 };
+        for _ in 0..HOSTS {
+            cluster.open();
+        }
+        cluster
+    }
+
+    fn open(&mut self) {
+        let host = self.round.start(&["serve", "--grace", "50ms", "--json"]);
+        self.hosts.push(host);
+    }
+
+    /// Submits a run; a client may hang up, and whoever tries again says the same key.
+    fn submit(&mut self) {
+        let (name, _) = *self.round.random.pick(&WORKLOADS);
+        self.submitted += 1;
+        let (file, key) = (format!("{name}.yaml"), format!("{name}-{}", self.submitted));
+        for _ in 0..MOST_TRIES {
+            let mut client = self.round.start(&["submit", &file, "--key", &key]);
+            if self.round.random.chance(25) {
+                let moment = self.round.millis(0, 400);
+                client.listen(moment);
+                client.signal(Signal::KILL);
+            }
+            let succeeded = client.end().is_some_and(|status| status.success());
+            let id = client.said.iter().find(|line| line.len() == 36).cloned();
+            if let Some(id) = id {
+                self.round.promised(id);
+                if succeeded {
+                    return;
+                }
+            }
+        }
+        self.fail(&format!("{key} cannot be submitted"));
+    }
+
+    /// Does something to somebody.
+    fn strike(&mut self) {
+        self.round.left -= 1;
+        match self.round.random.below(16) {
+            0..7 => self.kill(Signal::KILL),
+            7..9 => self.kill(Signal::TERM),
+            9..11 => self.freeze(),
+            11..13 => {
+                self.round.note("connections are cut");
+                self.proxy.cut();
+            }
+            13..15 => self.hold_up(),
+            _ => self.restart(),
+        }
+        let pause = self.round.millis(0, 300);
+        thread::sleep(pause);
+    }
+
+    fn any(&mut self) -> usize {
+        usize::try_from(self.round.random.below(self.hosts.len() as u64)).unwrap()
+    }
+
+    /// A host ends, and another begins.
+    fn kill(&mut self, signal: Signal) {
+        let victim = self.any();
+        let mut host = self.hosts.swap_remove(victim);
+        self.round.note(&format!("{signal:?} to a host"));
+        host.signal(signal);
+        let statuses: &[i32] = if signal == Signal::TERM { &[143, -1] } else { &[-1] };
+        self.round.end(&mut host, statuses);
+        self.open();
+    }
+
+    /// A host sleeps, mostly for longer than its lease, and goes on.
+    fn freeze(&mut self) {
+        let victim = self.any();
+        let length = self.round.millis(100, 2500);
+        self.round.note(&format!("a host sleeps for {length:?}"));
+        let host = self.hosts.get_mut(victim).unwrap();
+        host.signal(Signal::STOP);
+        thread::sleep(length);
+        host.signal(Signal::CONT);
+    }
+
+    fn hold_up(&mut self) {
+        let (each, length) = (self.round.millis(5, 200), self.round.millis(100, 1500));
+        self.round.note(&format!("each piece is held up by {each:?} for {length:?}"));
+        self.proxy.delay(each);
+        thread::sleep(length);
+        self.proxy.delay(Duration::ZERO);
+    }
+
+    fn restart(&mut self) {
+        self.round.note("the database is restarted");
+        self.server.control("stop");
+        let pause = self.round.millis(0, 800);
+        thread::sleep(pause);
+        self.server.control("start");
+    }
+
+    fn runs(&mut self) -> Vec<Digest> {
+        let store = PostgresReader::open(&self.url);
+        self.round.runs(store.map(|store| Arc::new(store) as _).map_err(|error| error.to_string()))
+    }
+
+    /// Answers whoever asks; a client that hangs up has asked or not.
+    fn answer(&mut self, runs: &[Digest]) {
+        for run in runs.iter().filter(|run| !run.asks.is_empty()) {
+            let mut client =
+                self.round.start(&["resume", &run.row.head.run_id, "ask", ANSWER, "--grace", "0"]);
+            if self.round.left > 0 && self.round.random.chance(40) {
+                let moment = self.round.millis(0, 600);
+                client.listen(moment);
+                client.signal(Signal::KILL);
+            }
+            // It may come too late, or the database may be away.
+            client.end();
+        }
+    }
+
+    fn fail(&mut self, why: &str) -> ! {
+        let hosts = self.hosts.iter_mut().map(|host| {
+            host.listen(Duration::ZERO);
+            host.said.join("\n")
+        });
+        let hosts: Vec<String> = hosts.collect();
+        self.round.fail(&format!("{why}\nhosts said\n{}", hosts.join("\n--\n")))
+    }
+
+    fn play(&mut self, expected: &Expected) {
+        while self.round.left > 0 {
+            for _ in 0..self.round.random.below(4) {
+                self.submit();
+            }
+            self.strike();
+            if self.round.random.chance(20) {
+                let runs = self.runs();
+                self.answer(&runs);
+            }
+        }
+        let runs = self.ended();
+        if runs.len() != self.submitted {
+            self.fail(&format!("{} runs of {} that were submitted", runs.len(), self.submitted));
+        }
+        self.round.check(&runs, expected);
+    }
+
+    /// All runs, once they have ended.
+    fn ended(&mut self) -> Vec<Digest> {
+        for _ in 0..MOST_LOOKS {
+            let runs = self.runs();
+            if runs.iter().all(|run| !run.row.status.open) {
+                return runs;
+            }
+            self.answer(&runs);
+            thread::sleep(Duration::from_millis(100));
+        }
+        let open = self.runs().into_iter().filter(|run| run.row.status.open);
+        let open: Vec<String> = open.map(|run| format!("{:?}\n{}", run.row, run.text)).collect();
+        self.fail(&format!("these do not end\n{}", open.join("\n")))
+    }
+}
+
+/// R-H1, R-H2, R-H10 to R-H14, R-L16, R-L17: whatever is done to hosts, clients, their database and the way to it.
+#[test]
+fn runs_of_a_database_survive_those_who_drive_them() {
+    let Some(server) = server() else { return };
+    let expected = undisturbed();
+    let mut random = Random::new(2);
+    let mut left = strikes() / 2;
+    let mut number = 0;
+    while left > 0 {
+        let now = left.min(A_ROUND);
+        Cluster::new(&mut random, server, now, number).play(&expected);
+        left -= now;
+        number += 1;
+    }
+}
