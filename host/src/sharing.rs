@@ -30,12 +30,12 @@ use crate::{
 /// Messages taken in one go.
 const MOST_AT_ONCE: usize = 4096;
 
-type Inbox = mpsc::UnboundedSender<Message>;
+type Heard = mpsc::UnboundedSender<Message>;
 
 /// What one host has for the others of its store, and they for it.
 pub(crate) struct Exchange {
     host: Weak<Shared>,
-    outbound: mpsc::UnboundedReceiver<Outbound<Inbox>>,
+    outbound: mpsc::UnboundedReceiver<Outbound<Heard>>,
     changed: watch::Receiver<()>,
     own: Own,
     executing: Executing,
@@ -53,7 +53,7 @@ struct Reserved {
     /// For attempts of others.
     room: u32,
     /// For those of this host that come back.
-    places: Vec<Place<Inbox>>,
+    places: Vec<Place<Heard>>,
 }
 
 impl Exchange {

@@ -89,7 +89,8 @@ impl Bench {
     }
 
     fn host(&self, name: &'static str, slots: u32, claims: bool, secret: Option<&str>) -> Host {
-        let executor = Gated { name, stage: Arc::clone(&self.stage), gate: Arc::clone(&self.gates[name]) };
+        let executor =
+            Gated { name, stage: Arc::clone(&self.stage), gate: Arc::clone(self.gates.get(name).unwrap()) };
         let mut secrets = Secrets::default();
         if let Some(secret) = secret {
             secrets.insert("vault", "token", secret);
@@ -102,7 +103,7 @@ impl Bench {
 
     /// Lets so many of a host's go on.
     fn let_go(&self, name: &str, count: usize) {
-        self.gates[name].add_permits(count);
+        self.gates.get(name).unwrap().add_permits(count);
     }
 
     /// Waits until so many are being executed on each of these.

@@ -9,7 +9,7 @@ use phasm_engine::event::{Fence, TaskId};
 use tokio::{sync::mpsc, task::AbortHandle};
 
 use super::{
-    Inbox, MOST_AT_ONCE,
+    Heard, MOST_AT_ONCE,
     body::{OfferBody, ReportBody, bytes, read},
 };
 use crate::{
@@ -42,8 +42,8 @@ enum Kind {
 
 /// All that is executed here for others.
 pub(super) struct Executing {
-    dispatcher: Arc<Dispatcher<Inbox>>,
-    sender: Inbox,
+    dispatcher: Arc<Dispatcher<Heard>>,
+    sender: Heard,
     inbox: mpsc::UnboundedReceiver<Message>,
     learns: mpsc::UnboundedSender<(Arc<str>, bool)>,
     learned: mpsc::UnboundedReceiver<(Arc<str>, bool)>,

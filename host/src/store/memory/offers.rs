@@ -7,7 +7,7 @@ use phasm_engine::time::Timestamp;
 use super::super::{HostId, Offer, OfferId, Report, Reported, Shares, Sharing, TakenOffer};
 
 /// An offer, and who has taken it.
-struct Standing {
+struct OnOffer {
     offer: Offer,
     taker: Option<HostId>,
     taking: u64,
@@ -17,7 +17,7 @@ struct Standing {
 #[derive(Default)]
 pub(super) struct Offers {
     /// By host and number: the oldest of a host first.
-    standing: BTreeMap<(HostId, u64), Standing>,
+    offered: BTreeMap<(HostId, u64), OnOffer>,
     reports: BTreeMap<u64, (HostId, u64, bool, Vec<u8>)>,
     last_report: u64,
     stops: HashMap<HostId, Vec<OfferId>>,
@@ -42,7 +42,7 @@ impl Offers {
         let taken = self.take(ask);
         let room = ask.room.saturating_sub(u32::try_from(taken.len()).unwrap_or(u32::MAX));
         let grew = room > self.room.insert(ask.host.clone(), room).unwrap_or(0);
-        let own = self.standing.range((ask.host.clone(), 0)..=(ask.host.clone(), u64::MAX));
+        let own = self.offered.range((ask.host.clone(), 0)..=(ask.host.clone(), u64::MAX));
         let shares = Shares {
             taken,
             stopped: self.stops.remove(&ask.host).unwrap_or_default(),
@@ -62,10 +62,10 @@ impl Offers {
     /// What hosts that are gone had taken of this one's is anybody's again.
     fn release(&mut self, host: &HostId, is_there: &impl Fn(&HostId) -> bool) -> bool {
         let mut released = false;
-        let own = self.standing.range_mut((host.clone(), 0)..=(host.clone(), u64::MAX));
-        for (_, standing) in own {
-            if standing.taker.as_ref().is_some_and(|taker| !is_there(taker)) {
-                standing.taker = None;
+        let own = self.offered.range_mut((host.clone(), 0)..=(host.clone(), u64::MAX));
+        for (_, offered) in own {
+            if offered.taker.as_ref().is_some_and(|taker| !is_there(taker)) {
+                offered.taker = None;
                 released = true;
             }
         }
@@ -74,23 +74,23 @@ impl Offers {
 
     fn give_back(&mut self, ask: &Sharing) -> bool {
         for id in &ask.returned {
-            if let Some(standing) = self.held(&ask.host, id) {
-                standing.taker = None;
+            if let Some(offered) = self.held(&ask.host, id) {
+                offered.taker = None;
             }
         }
         let Some(holds) = &ask.holds else { return !ask.returned.is_empty() };
-        for ((by, number), standing) in &mut self.standing {
-            let held = |id: &OfferId| id.by == *by && id.number == *number && id.taking == standing.taking;
-            if standing.taker.as_ref() == Some(&ask.host) && !holds.iter().any(held) {
-                standing.taker = None;
+        for ((by, number), offered) in &mut self.offered {
+            let held = |id: &OfferId| id.by == *by && id.number == *number && id.taking == offered.taking;
+            if offered.taker.as_ref() == Some(&ask.host) && !holds.iter().any(held) {
+                offered.taker = None;
             }
         }
         true
     }
 
-    fn held(&mut self, taker: &HostId, id: &OfferId) -> Option<&mut Standing> {
-        let standing = self.standing.get_mut(&(id.by.clone(), id.number))?;
-        (standing.taking == id.taking && standing.taker.as_ref() == Some(taker)).then_some(standing)
+    fn held(&mut self, taker: &HostId, id: &OfferId) -> Option<&mut OnOffer> {
+        let offered = self.offered.get_mut(&(id.by.clone(), id.number))?;
+        (offered.taking == id.taking && offered.taker.as_ref() == Some(taker)).then_some(offered)
     }
 
     fn report(&mut self, ask: &Sharing) -> bool {
@@ -103,7 +103,7 @@ impl Offers {
             self.last_report += 1;
             self.reports.insert(self.last_report, (id.by.clone(), id.number, *is_last, body.to_vec()));
             if *is_last {
-                self.standing.remove(&(id.by.clone(), id.number));
+                self.offered.remove(&(id.by.clone(), id.number));
             }
         }
         told
@@ -130,14 +130,14 @@ impl Offers {
                 continue;
             }
             let key = (ask.host.clone(), offer.number);
-            offered |= !self.standing.contains_key(&key);
-            self.standing.entry(key).or_insert(Standing { offer: offer.clone(), taker: None, taking: 0 });
+            offered |= !self.offered.contains_key(&key);
+            self.offered.entry(key).or_insert(OnOffer { offer: offer.clone(), taker: None, taking: 0 });
         }
         offered
     }
 
     fn remove(&mut self, by: &HostId, number: u64) {
-        let Some(Standing { taker: Some(taker), taking, .. }) = self.standing.remove(&(by.clone(), number))
+        let Some(OnOffer { taker: Some(taker), taking, .. }) = self.offered.remove(&(by.clone(), number))
         else {
             return;
         };
@@ -145,24 +145,24 @@ impl Offers {
     }
 
     fn recall(&mut self, ask: &Sharing) -> Vec<u64> {
-        let own = self.standing.range((ask.host.clone(), 0)..=(ask.host.clone(), u64::MAX));
-        let free = own.filter(|(_, standing)| standing.taker.is_none()).map(|((_, number), _)| *number);
+        let own = self.offered.range((ask.host.clone(), 0)..=(ask.host.clone(), u64::MAX));
+        let free = own.filter(|(_, offered)| offered.taker.is_none()).map(|((_, number), _)| *number);
         let recalled: Vec<u64> = free.take(ask.recalled as usize).collect();
         recalled.iter().for_each(|number| self.remove(&ask.host, *number));
         recalled
     }
 
     fn take(&mut self, ask: &Sharing) -> Vec<TakenOffer> {
-        let fits = |((by, _), standing): &(&(HostId, u64), &mut Standing)| {
-            *by != ask.host && standing.taker.is_none() && !ask.except.contains(&standing.offer.kind)
+        let fits = |((by, _), offered): &(&(HostId, u64), &mut OnOffer)| {
+            *by != ask.host && offered.taker.is_none() && !ask.except.contains(&offered.offer.kind)
         };
-        let mut free: Vec<_> = self.standing.iter_mut().filter(fits).collect();
-        free.sort_by_key(|(_, standing)| std::cmp::Reverse(standing.offer.priority));
-        let take = |((by, number), standing): (&(HostId, u64), &mut Standing)| {
-            standing.taker = Some(ask.host.clone());
-            standing.taking += 1;
-            let id = OfferId { by: by.clone(), number: *number, taking: standing.taking };
-            let Offer { kind, body, .. } = standing.offer.clone();
+        let mut free: Vec<_> = self.offered.iter_mut().filter(fits).collect();
+        free.sort_by_key(|(_, offered)| std::cmp::Reverse(offered.offer.priority));
+        let take = |((by, number), offered): (&(HostId, u64), &mut OnOffer)| {
+            offered.taker = Some(ask.host.clone());
+            offered.taking += 1;
+            let id = OfferId { by: by.clone(), number: *number, taking: offered.taking };
+            let Offer { kind, body, .. } = offered.offer.clone();
             TakenOffer { id, kind, body }
         };
         free.into_iter().take(ask.room as usize).map(take).collect()
@@ -170,7 +170,7 @@ impl Offers {
 
     /// Somebody else drives the run now: what was offered of it is void.
     pub(super) fn void(&mut self, run_id: &str) -> bool {
-        let of_run = self.standing.iter().filter(|(_, standing)| *standing.offer.run_id == *run_id);
+        let of_run = self.offered.iter().filter(|(_, offered)| *offered.offer.run_id == *run_id);
         let keys: Vec<_> = of_run.map(|(key, _)| key.clone()).collect();
         keys.iter().for_each(|(by, number)| self.remove(by, *number));
         !keys.is_empty()
