@@ -30,12 +30,12 @@ use crate::{
 /// Messages taken in one go.
 const MOST_AT_ONCE: usize = 4096;
 
-type Heard = mpsc::UnboundedSender<Message>;
+type Sender = mpsc::UnboundedSender<Message>;
 
 /// What one host has for the others of its store, and they for it.
 pub(crate) struct Exchange {
     host: Weak<Shared>,
-    outbound: mpsc::UnboundedReceiver<Outbound<Heard>>,
+    outbound: mpsc::UnboundedReceiver<Outbound<Sender>>,
     changed: watch::Receiver<()>,
     own: Own,
     executing: Executing,
@@ -53,7 +53,7 @@ struct Reserved {
     /// For attempts of others.
     room: u32,
     /// For those of this host that come back.
-    places: Vec<Place<Heard>>,
+    places: Vec<Place<Sender>>,
 }
 
 impl Exchange {

@@ -9,7 +9,7 @@ use phasm_engine::event::{Fence, TaskId};
 use tokio::{sync::mpsc, task::AbortHandle};
 
 use super::{
-    Heard, MOST_AT_ONCE,
+    MOST_AT_ONCE, Sender,
     body::{OfferBody, ReportBody, bytes, read},
 };
 use crate::{
@@ -42,8 +42,8 @@ enum Kind {
 
 /// All that is executed here for others.
 pub(super) struct Executing {
-    dispatcher: Arc<Dispatcher<Heard>>,
-    sender: Heard,
+    dispatcher: Arc<Dispatcher<Sender>>,
+    sender: Sender,
     inbox: mpsc::UnboundedReceiver<Message>,
     learns: mpsc::UnboundedSender<(Arc<str>, bool)>,
     learned: mpsc::UnboundedReceiver<(Arc<str>, bool)>,

@@ -5,7 +5,7 @@ use std::{collections::BTreeMap, future::Future, sync::Arc};
 use phasm_engine::{event::Fence, outcome::Outcome, time::Millis};
 
 use super::{
-    Heard,
+    Sender,
     body::{ReportBody, read},
 };
 use crate::{
@@ -30,7 +30,7 @@ enum Stage {
 #[derive(Default)]
 pub(super) struct Own {
     /// The oldest first.
-    all: BTreeMap<u64, (Outward<Heard>, Stage)>,
+    all: BTreeMap<u64, (Outward<Sender>, Stage)>,
     offered: u32,
     started: u32,
     withdrawn: Vec<u64>,
@@ -53,7 +53,7 @@ impl Own {
         self.offered
     }
 
-    pub(super) fn add(&mut self, sent: Vec<Outbound<Heard>>) {
+    pub(super) fn add(&mut self, sent: Vec<Outbound<Sender>>) {
         for outbound in sent {
             match outbound {
                 Outbound::Attempt(outward) => {
@@ -68,7 +68,7 @@ impl Own {
         }
     }
 
-    fn remove(&mut self, number: u64) -> Option<(Outward<Heard>, Stage)> {
+    fn remove(&mut self, number: u64) -> Option<(Outward<Sender>, Stage)> {
         let removed = self.all.remove(&number)?;
         self.count(removed.1, -1);
         Some(removed)
@@ -99,7 +99,7 @@ impl Own {
     }
 
     /// The oldest of those that nobody was told of begins here.
-    pub(super) fn come_home(&mut self, place: Place<Heard>) {
+    pub(super) fn come_home(&mut self, place: Place<Sender>) {
         let Some(number) = self.here().next() else { return };
         if let Some((outward, _)) = self.remove(number) {
             // If nobody waits for it any more, the place is free again.
@@ -109,7 +109,7 @@ impl Own {
 
     pub(super) fn has_to_tell(&self) -> bool {
         let is_new =
-            |(outward, stage): &(Outward<Heard>, Stage)| *stage == Stage::Here && outward.offer.is_some();
+            |(outward, stage): &(Outward<Sender>, Stage)| *stage == Stage::Here && outward.offer.is_some();
         !self.withdrawn.is_empty() || !self.heard.is_empty() || self.all.values().any(is_new)
     }
 
@@ -156,7 +156,7 @@ impl Own {
     }
 
     /// Those of `recalled` begin here.
-    pub(super) fn have_back(&mut self, recalled: Vec<u64>, places: Vec<Place<Heard>>) {
+    pub(super) fn have_back(&mut self, recalled: Vec<u64>, places: Vec<Place<Sender>>) {
         for (number, place) in recalled.into_iter().zip(places) {
             if let Some((outward, _)) = self.remove(number) {
                 drop(outward.tells.send(Word::Here(place)));
