@@ -29,6 +29,7 @@ pub use self::{
 use crate::{
     claimer,
     handle::RunHandle,
+    lasting::Lasting,
     plugins::Plugins,
     reader,
     registry::{Entry, Registry},
@@ -49,6 +50,8 @@ const LONGEST_CLOSE: Duration = Duration::from_secs(10);
 pub struct Host {
     shared: Arc<Shared>,
     facts: Facts,
+    /// What is left with each run for whoever goes on with it.
+    origin: Option<Arc<str>>,
     allow_missing: bool,
     /// How many bytes of each attempt's log a store keeps that is not this host's own.
     kept_log: usize,
@@ -239,16 +242,17 @@ impl Host {
     ) -> Result<Submission, SubmitError> {
         let run_id: Arc<str> = uuid::Uuid::now_v7().to_string().into();
         let parameters = Arc::new(self.bind(plan, &run_id, parameters, &facts)?);
-        Ok(Submission { run_id, parameters, facts, secrets: self.secrets_of(plan) })
+        let (secrets, origin) = (self.secrets_of(plan), self.origin.clone());
+        Ok(Submission { run_id, parameters, facts, secrets, origin })
     }
 
     /// Drives a new run from its first step.
     async fn launch(&self, entry: &Arc<Entry>, run: Run, step: Step) -> Result<RunHandle, StoreError> {
         let lease = self.first_lease(&run, None);
         let (shared, entry) = (Arc::clone(&self.shared), Arc::clone(entry));
-        // Whoever submits may leave: what is stored is driven.
         let driven = async move { shared.drive(&entry, run, step, lease, Vec::new()).await };
-        self.shared.control.spawn(driven).await.unwrap_or(Err(StoreError::Stopped))
+        // Whoever submits may leave: what is stored is driven.
+        Lasting::new(&self.shared.control, driven).await
     }
 
     fn first_lease(&self, run: &Run, key: Option<Arc<str>>) -> Lease {

@@ -88,6 +88,7 @@ mod dispatcher;
 mod driver;
 mod elsewhere;
 mod handle;
+mod lasting;
 mod letter;
 mod loading;
 mod logbook;

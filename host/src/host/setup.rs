@@ -64,6 +64,7 @@ pub struct HostBuilder {
     builder: Option<Arc<dyn plugins::Builder>>,
     secrets: Secrets,
     vars: Map,
+    origin: Option<Arc<str>>,
     allow_missing: bool,
     kept_log: Option<usize>,
     patience: Option<Duration>,
@@ -105,6 +106,14 @@ impl HostBuilder {
     #[must_use]
     pub fn grant(mut self, plugin: impl Into<String>, grants: Grants) -> Self {
         self.grants.insert(plugin.into(), grants);
+        self
+    }
+
+    /// Leaves a word with every run that is submitted, for whoever goes on with it, as where its configuration lies. Nothing here
+    /// reads it; [`journal::origin`](crate::journal::origin) finds it again.
+    #[must_use]
+    pub fn origin(mut self, origin: impl Into<Arc<str>>) -> Self {
+        self.origin = Some(origin.into());
         self
     }
 
@@ -262,6 +271,7 @@ impl HostBuilder {
             allow_missing: self.allow_missing,
             kept_log,
             facts: facts(self.vars),
+            origin: self.origin,
             control: Control(control),
         };
         host.open_store();
