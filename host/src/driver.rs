@@ -43,6 +43,10 @@ use crate::{
 /// Inputs taken into one batch at most: bounds a record's size and how long commands wait.
 const MOST_PER_BATCH: usize = 1024;
 
+/// Results are taken into one batch up to about so many bytes, and the first in any case: what fits into a record by itself must
+/// not fail for what came at the same time.
+const BATCH_BYTES: usize = 16 << 20;
+
 /// A run whose next clock is nearer than so many times the host's patience stays: loading it has its price.
 const FAR: u32 = 60;
 
@@ -144,7 +148,7 @@ impl Driver {
                 break Ok(());
             }
             self.tell_standing();
-            let quiet = self.next_messages(&mut messages).await;
+            let quiet = messages.is_empty() && self.next_messages(&mut messages).await;
             if quiet && self.give_back(&mut messages).await {
                 return;
             }
@@ -161,12 +165,13 @@ impl Driver {
             self.batch.first_seq = self.run.seq();
         }
         let now = self.clock.follow(|| self.run.lengths_end());
+        let taken = that_fit(messages);
         let starts = !messages.is_empty() && messages.iter().all(Message::is_start);
         // An answer would begin an attempt: where nothing is begun any more, letters wait for whoever goes on with the run.
         if self.shared.begins() && messages.iter().any(|message| matches!(message, Message::Mail)) {
             self.take_mail(now).await?;
         }
-        for message in messages.drain(..) {
+        for message in messages.drain(..taken) {
             self.take(now, message);
         }
         self.step(now, Input::Tick);
@@ -596,6 +601,19 @@ async fn give_up(shared: Arc<Shared>, entry: Arc<Entry>, lease: Lease, error: Ar
         tracing::warn!(error = &failed as &dyn std::error::Error, "run {} cannot be ended", entry.id);
         entry.lose(error);
     }
+}
+
+/// How many of the messages make a batch.
+fn that_fit(messages: &[Message]) -> usize {
+    let mut room = BATCH_BYTES;
+    let fits = |message: &Message| {
+        let weight = message.weight(room);
+        let fits = weight <= room;
+        room = room.saturating_sub(weight);
+        fits
+    };
+    let count = messages.iter().map(fits).take_while(|fits| *fits).count();
+    count.max(messages.len().min(1))
 }
 
 /// Slots that commands take.
