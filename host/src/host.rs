@@ -29,10 +29,12 @@ pub use self::{
 use crate::{
     claimer,
     handle::RunHandle,
+    lasting::Lasting,
     plugins::Plugins,
     reader,
     registry::{Entry, Registry},
     shared::Shared,
+    sharing::Exchange,
     store::{HostId, Labels, Lease, RunHead, Store, StoreError},
     tidings::Tiding,
     watching::Watch,
@@ -49,6 +51,8 @@ const LONGEST_CLOSE: Duration = Duration::from_secs(10);
 pub struct Host {
     shared: Arc<Shared>,
     facts: Facts,
+    /// What is left with each run for whoever goes on with it.
+    origin: Option<Arc<str>>,
     allow_missing: bool,
     /// How many bytes of each attempt's log a store keeps that is not this host's own.
     kept_log: usize,
@@ -95,7 +99,7 @@ impl Host {
         let old = &*self.shared;
         self.shared = Arc::new(Shared {
             store,
-            dispatcher: Arc::clone(&old.dispatcher),
+            dispatcher: Arc::new(old.dispatcher.anew()),
             clock: old.clock.clone(),
             secrets: old.secrets.clone(),
             registry: Registry::default(),
@@ -110,13 +114,16 @@ impl Host {
             kept_log: self.kept_log,
             tidings: old.tidings.clone(),
         });
-        self.open_store();
+        self.open_store(true);
         self
     }
 
-    /// Arrives at the store, and claims what is due there.
-    fn open_store(&self) {
+    /// Arrives at the store, claims what is due there, and shares attempts with its other hosts if it `has_others`.
+    fn open_store(&self, has_others: bool) {
         self.shared.arrive();
+        if has_others && self.shared.store.is_shared() {
+            Exchange::begin(&self.shared);
+        }
         let clock = || self.shared.clock.clone();
         self.shared.control.spawn(claimer::hear_of_another_time(Arc::downgrade(&self.shared), clock()));
         if let Some(lease) = self.shared.store.lease_time() {
@@ -239,16 +246,17 @@ impl Host {
     ) -> Result<Submission, SubmitError> {
         let run_id: Arc<str> = uuid::Uuid::now_v7().to_string().into();
         let parameters = Arc::new(self.bind(plan, &run_id, parameters, &facts)?);
-        Ok(Submission { run_id, parameters, facts, secrets: self.secrets_of(plan) })
+        let (secrets, origin) = (self.secrets_of(plan), self.origin.clone());
+        Ok(Submission { run_id, parameters, facts, secrets, origin })
     }
 
     /// Drives a new run from its first step.
     async fn launch(&self, entry: &Arc<Entry>, run: Run, step: Step) -> Result<RunHandle, StoreError> {
         let lease = self.first_lease(&run, None);
         let (shared, entry) = (Arc::clone(&self.shared), Arc::clone(entry));
-        // Whoever submits may leave: what is stored is driven.
         let driven = async move { shared.drive(&entry, run, step, lease, Vec::new()).await };
-        self.shared.control.spawn(driven).await.unwrap_or(Err(StoreError::Stopped))
+        // Whoever submits may leave: what is stored is driven.
+        Lasting::new(&self.shared.control, driven).await
     }
 
     fn first_lease(&self, run: &Run, key: Option<Arc<str>>) -> Lease {

@@ -100,6 +100,13 @@ fn named(missing: &[Missing]) -> String {
     missing.iter().map(ToString::to_string).collect::<Vec<_>>().join("; ")
 }
 
+/// What whoever submitted a run left with it, in the first of its records.
+#[must_use]
+pub fn origin(records: &[Record<Vec<u8>>]) -> Option<Arc<str>> {
+    let first = records.first()?;
+    decode(&first.body, first.time).ok()?.submitted()?.origin.take()
+}
+
 /// Rebuilds a run from its records. `each` sees the run right after every step of it, with the number of the step's
 /// first event, its time and its events.
 ///

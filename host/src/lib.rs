@@ -88,6 +88,7 @@ mod dispatcher;
 mod driver;
 mod elsewhere;
 mod handle;
+mod lasting;
 mod letter;
 mod loading;
 mod logbook;
@@ -99,6 +100,7 @@ mod registry;
 pub mod ring;
 mod seat;
 mod shared;
+mod sharing;
 mod tidings;
 
 // Keep: what is durable, and the run that follows from it.

@@ -14,6 +14,7 @@ use crate::{
     driver::Driver,
     handle::RunHandle,
     journal::{self, RecoverError},
+    lasting::Lasting,
     letter::LetterReply,
     message::{Message, Request, Standing},
     registry::Entry,
@@ -35,8 +36,8 @@ impl Shared {
         messages: Vec<Message>,
     ) -> Result<RunHandle, RecoverError> {
         let (shared, run_id) = (Arc::clone(self), Arc::from(run_id));
-        let reached = self.control.spawn(async move { shared.reach_alone(run_id, messages).await });
-        reached.await.unwrap_or(Err(RecoverError::Store(StoreError::Stopped)))
+        let reached = async move { shared.reach_alone(run_id, messages).await };
+        Lasting::new(&self.control, reached).await
     }
 
     async fn reach_alone(

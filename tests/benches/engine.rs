@@ -79,6 +79,7 @@ fn finish(plan: &Arc<Plan>) -> u64 {
         parameters: Arc::new(Map::new()),
         facts: Facts::default(),
         secrets: Vec::new(),
+        origin: None,
     };
     let (mut run, _) = Run::start(Arc::clone(plan), submission, Timestamp(0));
     let mut open: VecDeque<Fence> = VecDeque::new();

@@ -2,15 +2,15 @@
 
 use std::{collections::BTreeMap, path::Path, sync::Arc};
 
-use phasm::reader;
+use phasm::{LetterBody, reader};
 use phasm_engine::{
     duration,
     event::{Dispatch, Input},
     outcome::{Outcome, Output},
-    plan::{Draft, Executors, bind_arguments},
+    plan::{Draft, Executors, Plan, bind_arguments},
     problem::Problem,
     run::{Run, SubmitEnv},
-    time::Timestamp,
+    time::{Millis, Timestamp},
     tree::{Tree, TreeNode},
     value::{Map, Value},
 };
@@ -29,8 +29,7 @@ struct Written {
     #[serde(rename = "about")]
     _about: String,
     /// The document.
-    #[serde(rename = "document")]
-    _document: serde_json::Value,
+    document: serde_json::Value,
     /// Given parameters.
     #[serde(default)]
     parameters: serde_json::Map<String, serde_json::Value>,
@@ -163,11 +162,8 @@ pub fn run_text(name: &str, text: &str) -> Result<String, String> {
         Err(problems) => return Ok(listed(&problems)),
     };
     let given: Map = written.parameters.into_iter().map(|(k, v)| (k.into(), v.into())).collect();
-    let facts = phasm_engine::event::Facts::default();
-    let run_id = "run".into();
-    let view = SubmitEnv { plan: &plan, run_id: &run_id, facts: &facts };
-    let parameters = match bind_arguments(&plan, &given, &view) {
-        Ok(parameters) => parameters.into_iter().collect(),
+    let parameters = match bound(&plan, &given) {
+        Ok(parameters) => parameters,
         Err(problems) => return Ok(listed(&problems)),
     };
     let script = Scripted { acts: written.script, calls: BTreeMap::new() };
@@ -184,6 +180,14 @@ pub fn run_text(name: &str, text: &str) -> Result<String, String> {
     Ok(text)
 }
 
+/// The parameters of a run that is given these.
+fn bound(plan: &Plan, given: &Map) -> Result<Map, Vec<Problem>> {
+    let facts = phasm_engine::event::Facts::default();
+    let run_id = "run".into();
+    let view = SubmitEnv { plan, run_id: &run_id, facts: &facts };
+    Ok(bind_arguments(plan, given, &view)?.into_iter().collect())
+}
+
 /// The run at its end, and its trace.
 fn played(mut world: World<Scripted>, at: Vec<WrittenEvent>) -> Result<(Run, String), String> {
     play(&mut world, at)?;
@@ -193,6 +197,61 @@ fn played(mut world: World<Scripted>, at: Vec<WrittenEvent>) -> Result<(Run, Str
         text.push_str("open: nothing more will happen\n");
     }
     Ok((world.run, text))
+}
+
+/// A scenario for whole hosts, which are told by letters what happens from outside.
+pub struct Staged {
+    /// What is submitted.
+    pub document: serde_json::Value,
+    /// With these.
+    pub parameters: Map,
+    /// So many at once.
+    pub slots: u32,
+    /// What is written to the run, and when.
+    pub letters: Vec<(Millis, LetterBody)>,
+    script: BTreeMap<String, Vec<WrittenAct>>,
+}
+
+impl Staged {
+    /// None for a scenario with problems, and for one in which something happens that no letter asks for.
+    ///
+    /// # Errors
+    /// What is wrong with the file.
+    pub fn read(path: &Path) -> Result<Option<Self>, String> {
+        let text = std::fs::read_to_string(path).map_err(|error| error.to_string())?;
+        let name = path.file_name().and_then(|name| name.to_str()).unwrap_or("scenario.yaml");
+        let tree = reader::read(name, &text).map_err(|problems| listed(&problems))?;
+        let written: Written =
+            serde_json::from_value((&tree.to_value()).into()).map_err(|error| error.to_string())?;
+        let Written { document, parameters, slots, script, at, rerun, .. } = written;
+        let letters: Option<Vec<_>> = at.iter().map(letter).collect();
+        let starts_late = script.values().flatten().any(|act| act.start_after.is_some());
+        let Some(letters) = letters.filter(|_| rerun.is_none() && !starts_late) else { return Ok(None) };
+        let parameters: Map = parameters.into_iter().map(|(k, v)| (k.into(), v.into())).collect();
+        let plan = Draft::read(document_of(&tree)?).plan(&Executors::any(), &Value::Null).ok();
+        let is_bound = plan.is_some_and(|plan| bound(&plan, &parameters).is_ok());
+        Ok(is_bound.then_some(Self { document, parameters, slots, letters, script }))
+    }
+
+    /// What dispatch n of a task run does; `path` is `scope/taskName`.
+    #[must_use]
+    pub fn act(&self, path: &str, task: &str, dispatch: u32) -> Act {
+        let acts = self.script.get(path).or_else(|| self.script.get(task));
+        let nth = dispatch.saturating_sub(1) as usize;
+        let act = acts.and_then(|acts| acts.get(nth).or(acts.last()));
+        act.map_or_else(|| Act { takes: Some(10), ..Act::default() }, WrittenAct::act)
+    }
+}
+
+fn letter(event: &WrittenEvent) -> Option<(Millis, LetterBody)> {
+    let payload = || event.payload.iter().map(|(k, v)| (k.as_str().into(), v.clone().into())).collect();
+    let body = match event {
+        WrittenEvent { crash: Some(_), .. } | WrittenEvent { inactive: Some(_), .. } => return None,
+        WrittenEvent { cancel: true, .. } => LetterBody::Cancel,
+        WrittenEvent { cancel_task: Some(task), .. } => LetterBody::CancelTask { task: task.clone() },
+        WrittenEvent { resume, .. } => LetterBody::Resume { task: resume.clone()?, payload: payload() },
+    };
+    Some((millis(&event.time), body))
 }
 
 /// Lets everything happen in order; timed events come first at their instant.

@@ -198,6 +198,7 @@ fn submission(id: &str, parameters: Map) -> Submission {
         parameters: Arc::new(parameters),
         facts: Facts { os: "linux".into(), arch: "amd64".into(), vars: Map::new().into() },
         secrets: Vec::new(),
+        origin: None,
     }
 }
 

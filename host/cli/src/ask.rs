@@ -28,8 +28,8 @@ pub(super) async fn ask(
     request: impl FnOnce(&Run) -> Result<Request, Failure>,
 ) -> Result<Started, Failure> {
     let way = arguments.way(&store.path()?);
-    let (_, run_id) = store.find(meant).await?;
-    let prepared = store.host(arguments, screen).await?;
+    let (reader, run_id) = store.find(meant).await?;
+    let prepared = store.host_for((&reader, &run_id), arguments, screen).await?;
     let run = stored::recorded(&prepared, &run_id, &way).await?;
     stored::check_open(&run)?;
     let request = request(&run)?;

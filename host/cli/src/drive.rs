@@ -8,6 +8,7 @@ mod prepare;
 mod session;
 mod snapshot;
 mod summary;
+mod watching;
 
 use std::{collections::BTreeMap, convert::Infallible, path::Path, process::exit, sync::Arc, time::Duration};
 
@@ -24,6 +25,7 @@ pub(super) use self::{
     plain::Plain,
     prepare::{Configured, Prepared, Purpose, configuration, open, unusable},
     summary::{of as summary, with_tree as summary_with_tree},
+    watching::{Watching, nobody},
 };
 use self::{session::Session, snapshot::Snapshot};
 use super::{
@@ -69,6 +71,11 @@ pub(super) struct Grace {
 }
 
 impl DriveArguments {
+    /// The same with other plugins and another configuration.
+    pub(super) fn at(&self, places: Places) -> Self {
+        Self { places, ..self.clone() }
+    }
+
     /// How to come back to runs of a store that are driven like this.
     pub(super) fn way(&self, store: &Path) -> Way {
         Way::to(store).with(&self.places)

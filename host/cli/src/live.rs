@@ -50,7 +50,7 @@ pub(super) async fn ask(
     } else {
         screen.err(&format!(
             "another process drives the run; follow it: {}\n",
-            way.command(&["events", &run_id, "-f"])
+            way.command(&["watch", &run_id])
         ));
     }
     Ok(Some(Exit::Done))

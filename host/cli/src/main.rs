@@ -17,6 +17,7 @@ mod list;
 mod live;
 mod logs;
 mod named;
+mod origin;
 mod parameters;
 mod places;
 mod plugin;
@@ -39,6 +40,7 @@ mod text;
 mod times;
 mod trace;
 mod validate;
+mod watch;
 
 use std::process::ExitCode;
 
@@ -78,6 +80,7 @@ enum Command {
     Rerun(rerun::RerunArguments),
     List(list::ListArguments),
     Get(get::GetArguments),
+    Watch(watch::WatchArguments),
     Events(events::EventsArguments),
     Logs(logs::LogsArguments),
     #[command(
@@ -104,6 +107,7 @@ fn main() -> ExitCode {
         Command::Rerun(arguments) => rerun::rerun(&arguments, log_level, &screen),
         Command::List(arguments) => list::list(&arguments, &screen),
         Command::Get(arguments) => get::get(&arguments, &screen),
+        Command::Watch(arguments) => watch::watch(&arguments, &screen),
         Command::Events(arguments) => events::events(&arguments, &screen),
         Command::Logs(arguments) => logs::logs(&arguments, log_level, &screen),
         Command::Plugin(command) => plugin::plugin(&command, &screen),

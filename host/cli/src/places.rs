@@ -38,6 +38,12 @@ impl Places {
         self.config.clone().or_else(|| set(CONFIG).map(PathBuf::from))
     }
 
+    /// The same, with these in place of what was not named.
+    pub(super) fn or(&self, config: Option<PathBuf>, plugins: Vec<PathBuf>) -> Self {
+        let plugins = if plugins.is_empty() { self.plugins.clone() } else { plugins };
+        Self { plugins, config: self.config.clone().or(config) }
+    }
+
     /// The options among them that the environment does not stand for.
     pub(super) fn given(&self) -> impl Iterator<Item = (&'static str, &Path)> {
         let plugins = if self.plugins == listed(set(PLUGINS)) { &[][..] } else { &self.plugins };

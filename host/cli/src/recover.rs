@@ -56,14 +56,18 @@ pub(super) fn recover(
 async fn start(arguments: &RecoverArguments, screen: &Screen) -> Result<Started, Failure> {
     let RecoverArguments { runs, store, drive } = arguments;
     let way = drive.way(&store.path()?);
-    let mut wanted = Vec::new();
+    let (mut wanted, mut kept) = (Vec::new(), None);
     for meant in runs {
-        let (_, run_id) = store.find(meant).await?;
+        let (reader, run_id) = store.find(meant).await?;
+        kept = Some(reader);
         if !wanted.contains(&run_id) {
             wanted.push(run_id);
         }
     }
-    let prepared = store.host(drive, screen).await?;
+    let prepared = match (wanted.as_slice(), &kept) {
+        ([run_id], Some(reader)) => store.host_for((reader, run_id), drive, screen).await?,
+        _ => store.host(drive, screen).await?,
+    };
     let mut exit = Exit::Done;
     if runs.is_empty() {
         wanted = due(&prepared, drive.wait).await.map_err(Failure::host)?;

@@ -61,8 +61,8 @@ pub(super) fn rerun(
 async fn start(arguments: &RerunArguments, screen: &Screen) -> Result<Started, Failure> {
     let RerunArguments { run, from_failed, param, store, resume, drive } = arguments;
     let way = drive.way(&store.path()?);
-    let (_, run_id) = store.find(run).await?;
-    let prepared = store.host(drive, screen).await?;
+    let (reader, run_id) = store.find(run).await?;
+    let prepared = store.host_for((&reader, &run_id), drive, screen).await?;
     let earlier = stored::recorded(&prepared, &run_id, &way).await?;
     let plan = earlier.plan();
     prepared.build_unpinned([&**plan].into_iter()).await;

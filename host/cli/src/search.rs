@@ -32,15 +32,20 @@ pub(super) fn plugin_dirs(
     }
     let working = env::current_dir().ok();
     let around = document.into_iter().chain(working.as_deref()).flat_map(upwards);
-    let own = data_dir().map(|dir| dir.join("plugins")).filter(|dir| dir.is_dir());
     let mut dirs = Vec::new();
-    for dir in named.into_iter().chain(around).chain(own).chain(shipped::dir()) {
+    for dir in named.into_iter().chain(around).chain(usual_dirs()) {
         let dir = std::fs::canonicalize(&dir).unwrap_or(dir);
         if !dirs.contains(&dir) {
             dirs.push(dir);
         }
     }
     Ok(dirs)
+}
+
+/// Those that are searched wherever one is: the user's own, the shipped executors.
+pub(super) fn usual_dirs() -> Vec<PathBuf> {
+    let own = data_dir().map(|dir| dir.join("plugins")).filter(|dir| dir.is_dir());
+    own.into_iter().chain(shipped::dir()).map(|dir| std::fs::canonicalize(&dir).unwrap_or(dir)).collect()
 }
 
 /// Whether a folder is one crate, not only a workspace of several.

@@ -19,7 +19,7 @@ use super::{
     failure::Failure,
     hint::Way,
     kept::{self, Kept},
-    named,
+    named, origin,
     places::{self, STORE},
     screen::Screen,
     text,
@@ -92,6 +92,20 @@ impl StoreArgument {
         let reader = self.read()?;
         let run_id = named::find(&*reader, meant, &self.way()?).await?;
         Ok((reader, run_id))
+    }
+
+    /// Opens a host that goes on with the run: with what it was submitted with, where nothing else is named.
+    ///
+    /// # Errors
+    /// As of [`Self::host`].
+    pub(super) async fn host_for(
+        &self,
+        (reader, run_id): (&Kept, &str),
+        arguments: &DriveArguments,
+        screen: &Screen,
+    ) -> Result<Prepared, Failure> {
+        let places = origin::remembered(&arguments.places, (&**reader, run_id), screen).await;
+        self.host(&arguments.at(places), screen).await
     }
 
     /// Opens a host that drives its runs.
@@ -194,8 +208,7 @@ pub(super) fn check_open(run: &Run) -> Result<(), Failure> {
 /// Says how to go on with a run that was followed, if it has not ended.
 pub(super) fn tell_orphaned(watch: &Watch, way: &Way, screen: &Screen) {
     if let Some(run) = watch.run().filter(|run| !run.is_over()) {
-        let go_on = way.command(&["recover", run.id()]);
-        screen.err(&format!("nobody drives the run now; go on with it: {go_on}\n"));
+        screen.err(&drive::nobody(run, way));
     }
 }
 

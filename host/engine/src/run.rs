@@ -70,6 +70,8 @@ pub struct Submission {
     pub facts: Facts,
     /// The secrets that the plan names and the host has.
     pub secrets: Vec<SecretRef>,
+    /// What whoever submits the run leaves for whoever goes on with it; nothing here reads it.
+    pub origin: Option<Arc<str>>,
 }
 
 /// A journal that cannot have been written by this engine from this plan.

@@ -64,6 +64,7 @@ pub struct HostBuilder {
     builder: Option<Arc<dyn plugins::Builder>>,
     secrets: Secrets,
     vars: Map,
+    origin: Option<Arc<str>>,
     allow_missing: bool,
     kept_log: Option<usize>,
     patience: Option<Duration>,
@@ -105,6 +106,14 @@ impl HostBuilder {
     #[must_use]
     pub fn grant(mut self, plugin: impl Into<String>, grants: Grants) -> Self {
         self.grants.insert(plugin.into(), grants);
+        self
+    }
+
+    /// Leaves a word with every run that is submitted, for whoever goes on with it, as where its configuration lies. Nothing here
+    /// reads it; [`journal::origin`](crate::journal::origin) finds it again.
+    #[must_use]
+    pub fn origin(mut self, origin: impl Into<Arc<str>>) -> Self {
+        self.origin = Some(origin.into());
         self
     }
 
@@ -239,6 +248,7 @@ impl HostBuilder {
         let kept_log = self.kept_log.unwrap_or(KEPT_LOG);
         // What a store keeps that only this host has, nobody asks for: it would take memory for nothing.
         let kept_here = if self.store.is_some() { kept_log } else { 0 };
+        let has_others = self.store.is_some();
         let store = self.store.unwrap_or_else(|| Arc::new(Memory::default()));
         let shared = Arc::new(Shared {
             store,
@@ -262,9 +272,10 @@ impl HostBuilder {
             allow_missing: self.allow_missing,
             kept_log,
             facts: facts(self.vars),
+            origin: self.origin,
             control: Control(control),
         };
-        host.open_store();
+        host.open_store(has_others);
         Ok(host)
     }
 }

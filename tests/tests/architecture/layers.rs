@@ -11,6 +11,7 @@ const ENGINE: &[&str] =
 /// The library's: what is kept, then what drives a run, then what whoever embeds it opens.
 const HOST: &[&str] = &[
     "clock",
+    "lasting",
     "seat",
     "secrets",
     "reader",
@@ -29,6 +30,7 @@ const HOST: &[&str] = &[
     "tidings",
     "shared",
     "watching",
+    "sharing",
     "elsewhere",
     "handle",
     "driver",

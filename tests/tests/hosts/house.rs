@@ -18,7 +18,7 @@ use tokio::runtime::{Builder, Runtime};
 use super::{
     random::Random,
     shaky::{Shaky, told},
-    stage::Stage,
+    stage::{Play, Stage},
 };
 
 /// What befalls the hosts of a run.
@@ -26,10 +26,18 @@ use super::{
 pub(crate) enum Trouble {
     /// One host, which keeps the run.
     None,
+    /// Its wall clock is set back.
+    Clocks,
     /// Runs are given back whenever they wait, and loaded for nothing; the store answers late.
     Naps,
     /// Besides, hosts die, and others are taken for dead.
     Deaths,
+}
+
+impl Trouble {
+    fn gives_back(self) -> bool {
+        matches!(self, Self::Naps | Self::Deaths)
+    }
 }
 
 /// A host and what it runs on.
@@ -56,6 +64,8 @@ pub(crate) struct House {
     time: Arc<Stepped>,
     stage: Arc<Stage>,
     store: Arc<Memory>,
+    /// Of each host.
+    slots: u32,
     rooms: Vec<Room>,
     run_id: Arc<str>,
 }
@@ -66,12 +76,11 @@ const MOST_INSTANTS: u32 = 40_000;
 const QUIET: u64 = 24;
 
 impl House {
-    pub(crate) fn new(seed: u64, trouble: Trouble) -> Self {
-        let time = Arc::new(Stepped::default());
-        let stage = Arc::new(Stage::new(seed, Arc::clone(&time)));
-        let (random, store) = (Random(!seed), Arc::new(Memory::default()));
-        let mut house =
-            Self { random, trouble, time, stage, store, rooms: Vec::new(), run_id: Arc::from("") };
+    pub(crate) fn new(seed: u64, play: Play, slots: u32, trouble: Trouble) -> Self {
+        let (time, store) = (Arc::new(Stepped::default()), Arc::new(Memory::default()));
+        let stage = Arc::new(Stage::new(play, Arc::clone(&time), Arc::clone(&store)));
+        let (random, run_id) = (Random(!seed), Arc::from(""));
+        let mut house = Self { random, trouble, time, stage, store, slots, rooms: Vec::new(), run_id };
         house.open();
         if trouble == Trouble::Deaths {
             house.open();
@@ -82,14 +91,15 @@ impl House {
     /// Another host.
     fn open(&mut self) {
         let runtime = Builder::new_current_thread().build().unwrap();
-        let slowest = if self.trouble == Trouble::None { 0 } else { 4 };
+        let slowest = if self.trouble.gives_back() { 4 } else { 0 };
         let store = Arc::new(Shaky::new(&self.store, self.random.below(u64::MAX), slowest));
         let mut builder = Host::builder()
             .store(Arc::clone(&store) as _)
             .executor(Arc::clone(&self.stage) as _)
+            .slots(self.slots)
             .time(Arc::clone(&self.time) as _)
             .runtime(runtime.handle().clone());
-        if self.trouble != Trouble::None {
+        if self.trouble.gives_back() {
             let patience = if self.random.chance(50) { 0 } else { self.random.below(3) };
             builder = builder.claiming(Duration::from_millis(patience));
         }
@@ -98,8 +108,13 @@ impl House {
     }
 
     /// What the run comes to, with the instants of its tasks, and the answers to its letters.
-    pub(crate) fn play(mut self, document: &Json, letters: &[(u64, LetterBody)]) -> Result<String, String> {
-        self.submit(document);
+    pub(crate) fn play(
+        mut self,
+        document: &Json,
+        parameters: &Map,
+        letters: &[(u64, LetterBody)],
+    ) -> Result<String, String> {
+        self.submit(document, parameters);
         let mut letters: Vec<_> = letters.iter().map(|(at, body)| (*at, body.bytes())).collect();
         letters.sort();
         letters.reverse();
@@ -131,11 +146,11 @@ impl House {
         Err(format!("the run does not end\n{}", self.outcome(&posted)?))
     }
 
-    fn submit(&mut self, document: &Json) {
+    fn submit(&mut self, document: &Json, parameters: &Map) {
         let Room { host, runtime, .. } = self.rooms.first().unwrap();
         let handle = runtime.block_on(async {
             let plan = host.plan("sim.json", &document.to_string()).await.unwrap();
-            host.submit(&plan, &Map::new()).await.unwrap()
+            host.submit(&plan, parameters).await.unwrap()
         });
         self.run_id = Arc::clone(handle.id());
     }
@@ -192,6 +207,10 @@ impl House {
     }
 
     fn befall(&mut self) {
+        if self.trouble == Trouble::Clocks && self.random.chance(10) {
+            // By up to an hour.
+            self.time.set(-self.random.below(3_600_000).cast_signed());
+        }
         if self.trouble != Trouble::None && self.random.chance(10) {
             let at = self.any();
             self.wake(at);
@@ -283,8 +302,10 @@ impl House {
         let digest = digest(&self.run_id, &records)?;
         let mut text = digest.text;
         for task in tasks(&digest.view) {
-            let (start, end) = (&task.started_at, &task.finished_at);
-            text += &format!("{}/{} {} {start:?} {end:?}\n", task.scope, task.task_name, task.created_at);
+            // A start is recorded with what follows, so that one that is not may be made again, later.
+            let (scope, name, created, end) =
+                (&task.scope, &task.task_name, &task.created_at, &task.finished_at);
+            text += &format!("{scope}/{name} {created} {end:?}\n");
         }
         for letter in posted {
             text += &format!("letter: {}\n", told(self.now(self.store.answer(&self.run_id, *letter))));

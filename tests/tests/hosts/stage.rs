@@ -3,8 +3,9 @@
 use std::{
     collections::{BTreeMap, HashMap},
     future::Future,
-    pin::Pin,
+    pin::{Pin, pin},
     sync::{Arc, Mutex},
+    task::{Context, Poll, Waker},
 };
 
 use phasm::{
@@ -12,8 +13,11 @@ use phasm::{
     clock::TimeSource as _,
     engine::time::Millis,
     executor::{Executor, Invocation, Observer},
+    journal,
+    store::{Memory, ReadStore as _},
+    tasks_named,
 };
-use phasm_tests::stepped::Stepped;
+use phasm_tests::{scenario::Staged, stepped::Stepped};
 use tokio::sync::oneshot;
 
 use super::random::Random;
@@ -30,16 +34,25 @@ struct Attempts {
     calls: u64,
 }
 
+/// What calls come to: the same whoever executes them, and however often.
+pub(crate) enum Play {
+    /// Chance, by a seed.
+    Seed(u64),
+    /// What a scenario says.
+    Scenario(Staged),
+}
+
 /// What all hosts of a house execute on.
 pub(crate) struct Stage {
-    seed: u64,
+    play: Play,
+    store: Arc<Memory>,
     time: Arc<Stepped>,
     attempts: Mutex<Attempts>,
 }
 
 impl Stage {
-    pub(crate) fn new(seed: u64, time: Arc<Stepped>) -> Self {
-        Self { seed, time, attempts: Mutex::default() }
+    pub(crate) fn new(play: Play, time: Arc<Stepped>, store: Arc<Memory>) -> Self {
+        Self { play, store, time, attempts: Mutex::default() }
     }
 
     /// How many calls there were.
@@ -68,14 +81,29 @@ impl Stage {
         }
     }
 
-    /// How a call ends is chance, but the same whoever executes it, and however often.
-    fn act(&self, call: &Call, task: &str) -> (Option<Millis>, Outcome) {
-        let mut seed = self.seed;
-        for byte in call.0.bytes().chain(call.1.to_le_bytes()).chain(call.2.to_le_bytes()) {
-            seed = (seed ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
-        }
-        let act = Random(seed).answer(task, call.1);
+    fn act(&self, call: &Call, invocation: &Invocation) -> (Option<Millis>, Outcome) {
+        let act = match &self.play {
+            Play::Seed(seed) => {
+                let mut seed = *seed;
+                for byte in call.0.bytes().chain(call.1.to_le_bytes()).chain(call.2.to_le_bytes()) {
+                    seed = (seed ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
+                }
+                Random(seed).answer(&invocation.task, call.1)
+            }
+            Play::Scenario(staged) => staged.act(&self.path(invocation), &invocation.task, call.2),
+        };
         (act.takes.map(|takes| act.start_after + takes), act.outcome)
+    }
+
+    /// `scope/taskName` of whoever is called, from the journal.
+    fn path(&self, invocation: &Invocation) -> String {
+        let load = pin!(self.store.load(&invocation.run_id));
+        let Poll::Ready(records) = load.poll(&mut Context::from_waker(Waker::noop())) else {
+            unreachable!("a store in memory answers at once")
+        };
+        let run = journal::replay(&invocation.run_id, &records.unwrap(), |_, _, _, _| {}).unwrap();
+        let mut named = tasks_named(&run, &invocation.task_run_id);
+        named.next().map(|task| run.path(task)).unwrap_or_default()
     }
 }
 
@@ -87,7 +115,7 @@ impl Executor for Stage {
     ) -> Pin<Box<dyn Future<Output = Outcome> + Send>> {
         let number = invocation.task_run_id.rsplit('-').next().unwrap_or_default().to_owned();
         let call = (number, invocation.attempt, invocation.dispatch);
-        let (takes, outcome) = self.act(&call, &invocation.task);
+        let (takes, outcome) = self.act(&call, &invocation);
         let now = self.time.elapsed();
         let (sender, ends) = oneshot::channel();
         let mut attempts = self.attempts.lock().unwrap();

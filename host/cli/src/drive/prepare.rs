@@ -23,6 +23,7 @@ use super::super::{
     document::Text,
     failure::{Failure, While},
     kept,
+    origin::Origin,
     places::Places,
     plugin::Workshop,
     problems,
@@ -109,6 +110,7 @@ pub(crate) fn open(
     let builder = purpose.threads.into_iter().fold(builder, HostBuilder::engine_threads);
     let builder = if purpose.claims { builder.claiming(PATIENCE) } else { builder };
     let builder = dirs.iter().fold(builder, HostBuilder::plugin_dir);
+    let builder = Origin::of(places, &dirs).into_iter().fold(builder, HostBuilder::origin);
     let host = builder.open().map_err(Failure::host)?;
     if let (Some((text, config)), Some(plugins)) = (&configured, host.plugins()) {
         let unknown = config.unknown_grants(&plugins.names());

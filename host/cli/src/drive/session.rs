@@ -35,7 +35,7 @@ const FRAME: Duration = Duration::from_millis(100);
 /// Notices taken in one go.
 const MOST_NOTICES: usize = 4096;
 /// Task runs shown at once while a run goes on, and at its end.
-const MOST_ROWS: usize = 16;
+pub(super) const MOST_ROWS: usize = 16;
 const MOST_FINAL_ROWS: usize = 40;
 
 /// One run as the command line follows it.
@@ -288,7 +288,7 @@ impl Session {
     }
 }
 
-fn frames() -> Interval {
+pub(super) fn frames() -> Interval {
     let mut frames = interval(FRAME);
     frames.set_missed_tick_behavior(MissedTickBehavior::Delay);
     frames

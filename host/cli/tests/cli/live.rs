@@ -51,6 +51,8 @@ fn a_run_that_another_process_drives_is_answered_there() {
     let following = following.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     let mut logs = bench.command(&["logs", "@last", "-f", "--store", "runs.db"]);
     let logs = logs.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let mut watching = bench.command(&["watch", "@last", "--store", "runs.db"]);
+    let watching = watching.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     let resume = |task: &str| bench.phasm(&["resume", "@last", task, "-p", "by=Ada", "--store", "runs.db"]);
 
     let unknown = resume("nobody");
@@ -75,6 +77,10 @@ fn a_run_that_another_process_drives_is_answered_there() {
     assert_eq!(followed.status, 0, "{followed:?}");
     let all = bench.phasm(&["events", "@last", "--store", "runs.db"]);
     assert_eq!(followed.stdout, all.stdout, "every event once, in order");
+    let watched = Ran::from(watching.wait_with_output().unwrap());
+    assert_eq!(watched.status, 0, "{watched:?}");
+    assert!(watched.stderr.contains("main/wait-external[1] Succeeded"), "{watched:?}");
+    assert_eq!(watched.stdout, bench.phasm(&["get", "@last", "--store", "runs.db"]).stdout);
     let logs = Ran::from(logs.wait_with_output().unwrap());
     assert_eq!(logs.status, 0, "{logs:?}");
     assert_eq!(logs.stdout, bench.phasm(&["logs", "@last", "--store", "runs.db"]).stdout);
@@ -107,6 +113,9 @@ fn a_bell_that_nobody_hears_is_in_nobodys_way() {
     assert!(bench.path("runs.db.sock").exists());
     let followed = bench.phasm(&["events", "@last", "-f", "--store", "runs.db"]);
     assert!(followed.stderr.contains("nobody drives the run now; go on with it: "), "{followed:?}");
+    let watched = bench.phasm(&["watch", "@last", "--store", "runs.db"]);
+    assert_eq!(watched.status, 6, "{watched:?}");
+    assert!(watched.stderr.contains("nobody drives the run now; go on with it: "), "{watched:?}");
     let recovered = bench.phasm(&["recover", "--store", "runs.db"]);
     assert_eq!(recovered.status, 6, "{recovered:?}");
     let resumed = bench.phasm(&["resume", "@last", "wait-external", "--store", "runs.db"]);

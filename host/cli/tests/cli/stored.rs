@@ -304,6 +304,7 @@ fn a_run_whose_world_is_missing_is_not_driven_on() {
         .execute_batch("DELETE FROM components")
         .unwrap();
     std::fs::remove_file(bench.path("plugins/suspend.wasm")).unwrap();
+    std::fs::remove_file(bench.path("c.toml")).unwrap();
     for command in [&["recover", "--wait"][..], &["recover", "@last"], &["resume", "@last", "main"]] {
         let ran = on_store(&bench, command);
         assert_eq!((ran.status, ran.stdout.as_str()), (2, ""), "{ran:?}");
@@ -316,6 +317,37 @@ fn a_run_whose_world_is_missing_is_not_driven_on() {
     let refused = on_store(&bench, &["recover", "@last"]);
     let ended = bench.paste(&refused.stderr, "end it: ", &[]);
     assert_eq!(ended.status, 5, "{ended:?}");
+}
+
+/// R-L18: a run is gone on with by the configuration and the plugins that it was submitted with, if they are still this user's alone.
+#[test]
+#[cfg(unix)]
+fn a_run_remembers_where_its_world_lay() {
+    use std::os::unix::fs::PermissionsExt as _;
+
+    let bench = Bench::new();
+    std::fs::create_dir_all(bench.path("far")).unwrap();
+    bench.write("far/c.toml", "plugins = [\"p\"]\n[grants.suspend]\nenv = { GO = \"on\" }\n");
+    std::fs::rename(bench.path("plugins"), bench.path("far/p")).unwrap();
+    bench.task("ask.yaml", "suspend", "");
+    let park = || {
+        let parked = bench.phasm(&["run", "ask.yaml", "--store", "runs.db", "--config", "far/c.toml"]);
+        assert_eq!(parked.status, 6, "{parked:?}");
+    };
+    let resume = || on_store(&bench, &["resume", "@last", "main", "{}"]);
+    park();
+    let resumed = resume();
+    assert_eq!(resumed.status, 0, "{resumed:?}");
+    assert!(resumed.stderr.contains("as it was submitted: "), "{resumed:?}");
+    assert!(resumed.stderr.contains("far/c.toml\n"), "{resumed:?}");
+
+    park();
+    std::fs::set_permissions(bench.path("far/c.toml"), std::fs::Permissions::from_mode(0o666)).unwrap();
+    let refused = resume();
+    assert_eq!(refused.status, 2, "{refused:?}");
+    assert!(!refused.stderr.contains("far/c.toml\n"), "{refused:?}");
+    let named = bench.phasm(&["recover", "@last", "--store", "runs.db", "--config", "far/c.toml"]);
+    assert_eq!(named.status, 6, "{named:?}");
 }
 
 #[test]

@@ -115,8 +115,13 @@ impl<'t> Cluster<'t> {
         let mut host = self.hosts.swap_remove(victim);
         self.round.note(&format!("{signal:?} to a host"));
         host.signal(signal);
-        let statuses: &[i32] = if signal == Signal::TERM { &[143, -1] } else { &[-1] };
-        self.round.end(&mut host, statuses);
+        let mut statuses = if signal == Signal::TERM { vec![143, -1] } else { vec![-1] };
+        // Who finds no database when it begins says so and ends.
+        host.listen(Duration::from_millis(1));
+        if host.said.iter().any(|line| line.contains("the store cannot be used")) {
+            statuses.push(2);
+        }
+        self.round.end(&mut host, &statuses);
         self.open();
     }
 

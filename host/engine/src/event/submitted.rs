@@ -32,6 +32,9 @@ pub struct Submitted {
     /// The secrets that the plan names and the host had.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub secrets: Vec<SecretRef>,
+    /// What whoever submitted the run left for whoever goes on with it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub origin: Option<Arc<str>>,
     /// The earlier run that this is another of.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rerun: Option<Arc<Rerun>>,
@@ -83,6 +86,7 @@ impl Submitted {
             facts: self.facts.clone(),
             executors: PinnedExecutors::new(),
             secrets: self.secrets.clone(),
+            origin: self.origin.clone(),
             rerun: self.rerun.clone(),
             warnings: Vec::new(),
             defaults: self.defaults.clone(),

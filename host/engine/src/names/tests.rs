@@ -117,8 +117,13 @@ fn plan(templates: &str, expression: &str) -> Result<Arc<crate::plan::Plan>, Vec
 
 fn drive(plan: Arc<crate::plan::Plan>) {
     let facts = Facts { vars: Map::new().into(), ..Facts::default() };
-    let submission =
-        Submission { run_id: "r".into(), parameters: Arc::new(Map::new()), facts, secrets: Vec::new() };
+    let submission = Submission {
+        run_id: "r".into(),
+        parameters: Arc::new(Map::new()),
+        facts,
+        secrets: Vec::new(),
+        origin: None,
+    };
     let (mut run, _) = Run::start(plan, submission, Timestamp(0));
     for now in 1..50 {
         let step = run.step(Timestamp(now * 1000), Input::Lent(100));

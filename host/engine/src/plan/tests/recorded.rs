@@ -40,6 +40,7 @@ fn a_stricter_engine_strands_no_run() {
         parameters: Arc::new(Map::new()),
         facts: Facts::default(),
         secrets: Vec::new(),
+        origin: None,
     };
     let (_, first) = Run::start(Arc::new(plan), submission, Timestamp(0));
     for (code, accepted, refused) in STRICTER {

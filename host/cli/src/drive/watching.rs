@@ -1,0 +1,94 @@
+//! A run that somebody else drives, drawn or told as it goes on.
+
+use std::collections::BTreeMap;
+
+use phasm::{
+    Notice, RecoverError, Watch,
+    clock::Clock,
+    engine::{event::Event, run::Run},
+    journal::Told,
+};
+
+use super::{
+    super::{
+        hint::Way,
+        screen::{Lines, Screen},
+    },
+    live, notices,
+    plain::Plain,
+    session::{MOST_ROWS, frames},
+    snapshot::Snapshot,
+};
+
+/// Shows what a watch hears.
+pub(crate) struct Watching {
+    watch: Watch,
+    /// Events that had happened before: the run is shown as it stands after them.
+    already: u64,
+    plain: Option<Plain>,
+    screen: Screen,
+    clock: Clock,
+    frame: usize,
+}
+
+impl Watching {
+    pub(crate) fn new(watch: Watch, already: u64, screen: &Screen) -> Self {
+        let (clock, screen) = (Clock::start(), screen.clone());
+        Self { watch, already, plain: None, screen, clock, frame: 0 }
+    }
+
+    /// The run as it was heard of last.
+    pub(crate) const fn run(&self) -> Option<&Run> {
+        self.watch.run()
+    }
+
+    /// Until the run has ended, or nobody is left who would tell.
+    pub(crate) async fn follow(&mut self) -> Result<(), RecoverError> {
+        let (mut lines, mut frames) = (self.screen.lines(), frames());
+        loop {
+            tokio::select! {
+                biased;
+                _ = frames.tick(), if self.screen.is_live() && self.plain.is_some() => self.draw(&mut lines),
+                notice = self.watch.next() => match notice? {
+                    Some(Notice::Record(record)) => self.tell(&record),
+                    Some(Notice::Log(_) | Notice::Progress(_) | Notice::Missed(_)) => {}
+                    None => return Ok(()),
+                },
+            }
+        }
+    }
+
+    fn tell(&mut self, record: &Told) {
+        let Some(run) = self.watch.run() else { return };
+        let Some(plain) = &mut self.plain else {
+            if record.next_seq() >= self.already {
+                self.plain = Some(Plain::after(run));
+            }
+            return;
+        };
+        let is_live = self.screen.is_live();
+        let lines = self.watch.views(record).filter_map(|view| {
+            if let Event::Warning(_) = view.event() {
+                return Some(notices::warning(&view.json()));
+            }
+            if is_live { None } else { plain.line(&view) }
+        });
+        let lines: String = lines.collect();
+        if !lines.is_empty() {
+            self.screen.err(&lines);
+        }
+    }
+
+    fn draw(&mut self, lines: &mut Lines) {
+        let Some(run) = self.watch.run() else { return };
+        self.frame = self.frame.wrapping_add(1);
+        let snapshot = Snapshot::of(run, MOST_ROWS);
+        lines.draw(&live::lines(&snapshot, self.clock.now(), self.frame, &BTreeMap::new()));
+    }
+}
+
+/// What is said of a run that is open and that nobody drives.
+pub(crate) fn nobody(run: &Run, way: &Way) -> String {
+    let go_on = way.command(&["recover", run.id()]);
+    format!("nobody drives the run now; go on with it: {go_on}\n")
+}

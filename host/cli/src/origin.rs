@@ -1,0 +1,73 @@
+//! Where the configuration and the plugins of a run lay when it was submitted: what it is gone on with if nobody says otherwise.
+
+use std::path::{Path, PathBuf};
+
+use phasm::{journal, store::ReadStore};
+use serde::{Deserialize, Serialize};
+
+use super::{places::Places, screen::Screen, search, text};
+
+/// What is left with a run.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub(super) struct Origin {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    config: Option<PathBuf>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    plugins: Vec<PathBuf>,
+}
+
+impl Origin {
+    /// That of runs submitted with this configuration and these directories of plugins; nothing if it is what is found anyway.
+    pub(super) fn of(places: &Places, dirs: &[PathBuf]) -> Option<String> {
+        let config = places.config().and_then(|file| std::fs::canonicalize(file).ok());
+        let usual = search::usual_dirs();
+        let plugins = dirs.iter().filter(|dir| !usual.contains(dir)).cloned().collect();
+        let origin = Self { config, plugins };
+        (origin != Self::default()).then(|| serde_json::to_string(&origin).ok()).flatten()
+    }
+
+    /// That of a run of a store; nothing if it has none, or cannot be read.
+    async fn recorded(reader: &dyn ReadStore, run_id: &str) -> Option<Self> {
+        let records = reader.load(run_id).await.ok()?;
+        serde_json::from_str(&journal::origin(&records)?).ok()
+    }
+}
+
+/// What was given, and in place of what was not what the run was submitted with, if that is still there and nobody but this user
+/// could have put it there. What is taken is said.
+pub(super) async fn remembered(
+    places: &Places,
+    (reader, run_id): (&dyn ReadStore, &str),
+    screen: &Screen,
+) -> Places {
+    let is_complete = places.config().is_some() && !places.plugins().is_empty();
+    if is_complete {
+        return places.clone();
+    }
+    let origin = Origin::recorded(reader, run_id).await.unwrap_or_default();
+    let config = origin.config.filter(|file| places.config().is_none() && is_own(file));
+    let plugins: Vec<_> = match places.plugins().is_empty() {
+        true => origin.plugins.into_iter().filter(|dir| is_own(dir)).collect(),
+        false => Vec::new(),
+    };
+    for path in config.iter().chain(&plugins) {
+        let path = path.to_string_lossy().into_owned();
+        screen.err(&format!("{}\n", text::dim(format_args!("as it was submitted: {}", text::clean(&path)))));
+    }
+    places.or(config, plugins)
+}
+
+/// Whether a path belongs to this user, and nobody else can write there: a store that comes from somebody else must not name what
+/// is built or granted.
+#[cfg(unix)]
+fn is_own(path: &Path) -> bool {
+    use std::os::unix::fs::MetadataExt as _;
+    let own = rustix::process::geteuid().as_raw();
+    std::fs::metadata(path).is_ok_and(|found| found.uid() == own && found.mode() & 0o022 == 0)
+}
+
+#[cfg(not(unix))]
+fn is_own(path: &Path) -> bool {
+    path.exists()
+}

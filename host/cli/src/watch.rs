@@ -1,0 +1,65 @@
+//! `phasm watch`: a run of a store as it goes on, whoever drives it.
+
+use clap::Args;
+use phasm::{
+    Watch,
+    engine::run::{Run, RunView},
+};
+
+use super::{
+    drive::{self, Watching, runtime, summary_with_tree, tree},
+    exit::Exit,
+    failure::{Failure, While},
+    hint::Way,
+    screen::Screen,
+    signals::Interrupts,
+    stored::{self, StoreArgument},
+};
+
+/// Shows a run as it goes on, whoever drives it: its tasks as they stand on a terminal, a line for each change off one.
+///
+/// It ends with the run, and with its exit status as of `run`; of a file also when no process has the store any more, with 6 where the run
+/// is open. Ctrl-C ends only the watching, with 130.
+#[derive(Args, Debug)]
+#[command(
+    after_help = "Examples:\n  phasm watch @last --store runs.db\n  phasm watch RUN --store postgres://phasm@db/work"
+)]
+pub(super) struct WatchArguments {
+    /// The run: its id, 4 or more characters that only its id begins or ends with, or `@last`.
+    #[arg(value_name = "RUN")]
+    run: String,
+
+    #[command(flatten)]
+    store: StoreArgument,
+}
+
+/// Watches a run to its end.
+pub(super) fn watch(arguments: &WatchArguments, screen: &Screen) -> Result<Exit, Failure> {
+    let WatchArguments { run, store } = arguments;
+    let way = store.way()?;
+    runtime()?.block_on(async {
+        let mut interrupts = Interrupts::listen()
+            .map_err(|error| Failure::host(While::new("interrupts cannot be heard", error)))?;
+        let (reader, run_id) = store.find(run).await?;
+        let row = reader.get(&run_id).await.map_err(Failure::host)?;
+        let already = row.map_or(0, |row| row.seq);
+        let mut watching = Watching::new(Watch::of(reader.shared(), &run_id, 0), already, screen);
+        tokio::select! {
+            watched = watching.follow() => watched.map_err(|error| stored::failed(error, &way))?,
+            heard = interrupts.next() => return Ok(heard.told.exit()),
+        }
+        Ok(told(watching.run(), &way, screen))
+    })
+}
+
+/// Shows how it ended, or was left.
+fn told(run: Option<&Run>, way: &Way, screen: &Screen) -> Exit {
+    let Some(run) = run else { return Exit::Parked };
+    let view = RunView::of(run);
+    let page = summary_with_tree(&view, "open", &tree(run), Some(way));
+    let orphaned = if run.is_over() { String::new() } else { drive::nobody(run, way) };
+    // Whoever has stopped reading still gets the exit status.
+    let _gone = screen.out(&page);
+    screen.err(&orphaned);
+    view.phase.into()
+}
