@@ -8,7 +8,7 @@ use std::{
     cmp::Reverse,
     collections::BTreeMap,
     sync::{
-        Arc, Mutex, MutexGuard, PoisonError,
+        Arc, Mutex, MutexGuard, OnceLock, PoisonError,
         atomic::{AtomicU64, Ordering},
     },
     time::{Duration, Instant},
@@ -21,7 +21,10 @@ use phasm_engine::{
 };
 use tokio::{
     runtime::Handle,
-    sync::{Notify, mpsc::UnboundedSender},
+    sync::{
+        Notify,
+        mpsc::{self, UnboundedReceiver, UnboundedSender},
+    },
     task::AbortHandle,
 };
 
@@ -29,6 +32,7 @@ use crate::{
     clock::Clock,
     executor::{Executor, Invocation, Level, Observer},
     seat::tell_here,
+    store::{AttemptLog, Offer},
 };
 
 /// A run's place among those that want slots: higher priority first, then submit order.
@@ -61,6 +65,8 @@ pub(crate) enum Signal {
     Gone(Fence),
     /// No activity for `maxInactivity`.
     Inactive(Fence),
+    /// What the attempt wrote on another host, which is about to say that it is over.
+    Wrote(Fence, AttemptLog),
 }
 
 /// Something that takes a run's signals: the driver's inbox.
@@ -69,27 +75,50 @@ pub(crate) trait Inbox: Clone + Send + Sync + 'static {
     fn signal(&self, signal: Signal) -> bool;
 }
 
-/// The slots of this process.
+/// The slots of this process, and those of other hosts that attempts may be offered to.
 #[derive(Debug)]
 pub(crate) struct Slots<I> {
     total: u32,
     state: Mutex<State<I>>,
     /// Told when the last slot has come back.
     idle: Notify,
+    /// Told once when what was [listened](Self::listen) for has come.
+    stirred: Notify,
 }
 
 #[derive(Debug)]
 struct State<I> {
-    /// Negative while resumed attempts exceed the number: they wait for nobody.
+    /// How many may be lent. Negative while resumed attempts exceed the number: they wait for nobody.
     free: i64,
     waiting: BTreeMap<Rank, (u32, I)>,
     closed: bool,
+    /// How many are lent beyond those of this process, for attempts that others may execute.
+    elsewhere: i64,
+    /// How many attempts may yet begin here.
+    here: i64,
+    listens: Stirs,
+}
+
+/// What whoever shares attempts with other hosts wants to hear of.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Stirs {
+    /// That an attempt could begin here and none does.
+    pub(crate) unused: bool,
+    /// That runs want more slots than there are.
+    pub(crate) starved: bool,
 }
 
 impl<I: Inbox> Slots<I> {
     pub(crate) fn new(slots: u32) -> Self {
-        let state = State { free: i64::from(slots), waiting: BTreeMap::new(), closed: false };
-        Self { total: slots, state: Mutex::new(state), idle: Notify::new() }
+        let state = State {
+            free: i64::from(slots),
+            waiting: BTreeMap::new(),
+            closed: false,
+            elsewhere: 0,
+            here: i64::from(slots),
+            listens: Stirs::default(),
+        };
+        Self { total: slots, state: Mutex::new(state), idle: Notify::new(), stirred: Notify::new() }
     }
 
     /// How many there are.
@@ -108,7 +137,9 @@ impl<I: Inbox> Slots<I> {
         } else {
             state.waiting.insert(rank, (wanted, inbox.clone()));
         }
-        state.allot(Some(rank))
+        let lent = state.allot(Some(rank));
+        self.stir(&mut state);
+        lent
     }
 
     /// From now on none is lent.
@@ -133,7 +164,7 @@ impl<I: Inbox> Slots<I> {
     }
 
     fn is_idle(&self, state: &State<I>) -> bool {
-        state.free >= i64::from(self.total)
+        state.free >= i64::from(self.total) + state.elsewhere
     }
 
     fn tell_idle(&self, state: &State<I>) {
@@ -142,11 +173,73 @@ impl<I: Inbox> Slots<I> {
         }
     }
 
-    fn give_back(&self, returned: i64) {
+    pub(crate) fn give_back(&self, returned: i64) {
         let mut state = self.state();
         state.free += returned;
         self.tell_idle(&state);
         state.allot(None);
+        self.stir(&mut state);
+    }
+
+    /// From now on so many are lent for attempts that others may execute.
+    pub(crate) fn lend_elsewhere(&self, slots: u32) {
+        let mut state = self.state();
+        state.free += i64::from(slots) - state.elsewhere;
+        state.elsewhere = i64::from(slots);
+        state.allot(None);
+        self.stir(&mut state);
+    }
+
+    /// Takes up to `most` of those that nobody here uses, for attempts of others: slots and places.
+    pub(crate) fn take_unused(&self, most: u32) -> u32 {
+        let mut state = self.state();
+        let taken = state.unused().min(i64::from(most)).min(state.free).max(0);
+        state.free -= taken;
+        state.here -= taken;
+        u32::try_from(taken).unwrap_or(0)
+    }
+
+    /// How many attempts could begin here and do not.
+    pub(crate) fn unused(&self) -> u32 {
+        u32::try_from(self.state().unused()).unwrap_or(0)
+    }
+
+    /// Whether runs want more than there are.
+    pub(crate) fn is_starved(&self) -> bool {
+        self.state().is_starved()
+    }
+
+    /// Waits for one of these; at once, if it is so already.
+    pub(crate) async fn listen(&self, stirs: Stirs) {
+        let told = self.stirred.notified();
+        {
+            let mut state = self.state();
+            state.listens = stirs;
+            self.stir(&mut state);
+        }
+        told.await;
+    }
+
+    fn stir(&self, state: &mut State<I>) {
+        let Stirs { unused, starved } = state.listens;
+        if (unused && state.unused() > 0) || (starved && state.is_starved()) {
+            state.listens = Stirs::default();
+            self.stirred.notify_one();
+        }
+    }
+
+    /// A place for an attempt that begins here, whether there is one or not if it `must`.
+    fn enter(&self, must: bool) -> bool {
+        let mut state = self.state();
+        let enters = must || state.here > 0;
+        state.here -= i64::from(enters);
+        enters
+    }
+
+    fn leave(&self, places: i64) {
+        let mut state = self.state();
+        state.here += places;
+        self.stir(&mut state);
     }
 
     fn state(&self) -> MutexGuard<'_, State<I>> {
@@ -155,6 +248,16 @@ impl<I: Inbox> Slots<I> {
 }
 
 impl<I: Inbox> State<I> {
+    /// Places of attempts that are not about to be lent to somebody who waits.
+    fn unused(&self) -> i64 {
+        let is_about_to_be_lent = self.free > 0 && !self.waiting.is_empty();
+        if self.closed || is_about_to_be_lent { 0 } else { self.here.max(0) }
+    }
+
+    fn is_starved(&self) -> bool {
+        self.free <= 0 && !self.waiting.is_empty() && !self.closed
+    }
+
     /// Lends free slots in rank order; what falls to `caller` is returned, the others hear by signal.
     fn allot(&mut self, caller: Option<Rank>) -> u32 {
         let mut own = 0;
@@ -188,13 +291,70 @@ pub(crate) struct Bounds {
     pub(crate) max_inactivity: Option<Millis>,
 }
 
-/// Runs attempts on the guests' runtime.
-pub(crate) struct Dispatcher<I> {
+/// An attempt that may be executed.
+pub(crate) struct Attempt<I> {
+    pub(crate) fence: Fence,
+    pub(crate) invocation: Invocation,
+    pub(crate) bounds: Bounds,
+    pub(crate) observer: Arc<dyn Observer>,
+    /// Hears how it goes.
+    pub(crate) inbox: I,
+}
+
+/// Attempts for which there is no place here.
+#[derive(Debug)]
+pub(crate) enum Outbound<I: Inbox> {
+    /// One, and where it hears of a place.
+    Attempt(Box<Outward<I>>),
+    /// Nobody waits for it any more.
+    Left(u64),
+}
+
+/// An attempt that waits for a place, here or on another host.
+#[derive(Debug)]
+pub(crate) struct Outward<I: Inbox> {
+    /// Unique in this process.
+    pub(crate) number: u64,
+    pub(crate) fence: Fence,
+    /// What others are told of it; nothing, if it is to be executed here.
+    pub(crate) offer: Option<Offer>,
+    pub(crate) tells: UnboundedSender<Word<I>>,
+}
+
+/// What an attempt hears that waits for a place.
+#[derive(Debug)]
+pub(crate) enum Word<I: Inbox> {
+    /// It is to be executed here.
+    Here(Place<I>),
+    /// What another host says that executes it.
+    There(Signal),
+}
+
+/// Runs attempts on the guests' runtime, or has others run them.
+pub(crate) struct Dispatcher<I: Inbox> {
     pub(crate) slots: Slots<I>,
     executor: Arc<dyn Executor>,
     guests: Handle,
     control: Handle,
     clock: Clock,
+    /// Where attempts go that find no place here, if they may.
+    outbound: OnceLock<UnboundedSender<Outbound<I>>>,
+    last_outward: AtomicU64,
+}
+
+/// A place of an attempt that is executed here.
+pub(crate) struct Place<I: Inbox>(Arc<Dispatcher<I>>);
+
+impl<I: Inbox> std::fmt::Debug for Place<I> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Place")
+    }
+}
+
+impl<I: Inbox> Drop for Place<I> {
+    fn drop(&mut self) {
+        self.0.slots.leave(1);
+    }
 }
 
 impl<I: Inbox> Dispatcher<I> {
@@ -205,43 +365,74 @@ impl<I: Inbox> Dispatcher<I> {
         control: Handle,
         clock: Clock,
     ) -> Self {
-        Self { slots: Slots::new(slots), executor, guests, control, clock }
+        let (outbound, last_outward) = (OnceLock::new(), AtomicU64::new(0));
+        Self { slots: Slots::new(slots), executor, guests, control, clock, outbound, last_outward }
     }
 
-    /// Starts one attempt; `inbox` hears how it goes. Whatever becomes of it, its slot comes back: by `Finished` or
-    /// `Gone`, or directly once the driver has left.
+    /// The same with all its slots, for another store.
+    pub(crate) fn anew(&self) -> Self {
+        let Self { slots, executor, guests, control, clock, .. } = self;
+        Self::new(slots.total, Arc::clone(executor), guests.clone(), control.clone(), clock.clone())
+    }
+
+    /// From now on attempts that find no place here go there.
+    pub(crate) fn send_out(&self, outbound: UnboundedSender<Outbound<I>>) {
+        drop(self.outbound.set(outbound));
+    }
+
+    /// Whether attempts may find a place elsewhere.
+    pub(crate) fn sends_out(&self) -> bool {
+        self.outbound.get().is_some()
+    }
+
+    /// Slots and places [taken](Slots::take_unused) for attempts of others that did not come.
+    pub(crate) fn give_back_room(&self, room: u32) {
+        if room > 0 {
+            self.slots.leave(i64::from(room));
+            self.slots.give_back(i64::from(room));
+        }
+    }
+
+    /// One of those that were [taken](Slots::take_unused).
+    pub(crate) fn taken_place(self: &Arc<Self>) -> Place<I> {
+        Place(Arc::clone(self))
+    }
+
+    /// A place for an attempt that waited, if there is one by now.
+    pub(crate) fn place(self: &Arc<Self>) -> Option<Place<I>> {
+        self.slots.enter(false).then(|| Place(Arc::clone(self)))
+    }
+
+    /// Starts one attempt. Whatever becomes of it, its slot comes back: by `Finished` or `Gone`, or directly once the
+    /// driver has left. Where there is no place for it here, `offer` tells others of it.
     pub(crate) fn start(
         self: &Arc<Self>,
-        fence: Fence,
-        mut invocation: Invocation,
-        bounds: Bounds,
-        observer: Arc<dyn Observer>,
-        inbox: &I,
+        attempt: Attempt<I>,
+        offer: impl FnOnce(u64, &Invocation) -> Option<Offer>,
     ) -> AbortHandle {
-        let mut ticket = Ticket { fence, inbox: inbox.clone(), dispatcher: Arc::clone(self), open: true };
-        let executor = Arc::clone(&self.executor);
-        let attempt = self.guests.spawn(async move {
-            let runtime_ends =
-                bounds.max_runtime.and_then(|limit| Instant::now().checked_add(Duration::from_millis(limit)));
-            let deadline = [invocation.deadline, runtime_ends].into_iter().flatten().min();
-            invocation.deadline = deadline;
-            tell_here(|| ticket.inbox.signal(Signal::Started(fence)));
-            let observer = match bounds.max_inactivity {
-                None => observer,
-                Some(limit) => ticket.dispatcher.watch_activity(fence, limit, observer, &ticket.inbox),
-            };
-            let outcome = executor.execute(invocation, observer).await;
-            let interrupted =
-                outcome.code == code::TIMEOUT && deadline.is_some_and(|deadline| Instant::now() >= deadline);
-            tell_here(|| {
-                ticket.end(if interrupted {
-                    Signal::Interrupted(fence)
-                } else {
-                    Signal::Finished(fence, outcome)
-                });
-            });
-        });
-        attempt.abort_handle()
+        let must = attempt.invocation.resumed || !self.sends_out();
+        if self.slots.enter(must) {
+            return self.start_in(Place(Arc::clone(self)), attempt);
+        }
+        let number = self.last_outward.fetch_add(1, Ordering::Relaxed) + 1;
+        let (tells, hears) = mpsc::unbounded_channel();
+        let offer = offer(number, &attempt.invocation);
+        let outward = Outbound::Attempt(Box::new(Outward { number, fence: attempt.fence, offer, tells }));
+        // It ends with the host.
+        let _ended = self.outbound.get().map(|outbound| outbound.send(outward));
+        let waits = Waits { number, dispatcher: Arc::clone(self), hears };
+        self.guests.spawn(waits.then_execute(attempt)).abort_handle()
+    }
+
+    /// Starts one that has a place here.
+    pub(crate) fn start_in(self: &Arc<Self>, place: Place<I>, attempt: Attempt<I>) -> AbortHandle {
+        let ticket = self.ticket(&attempt);
+        self.guests.spawn(execute(place, ticket, attempt)).abort_handle()
+    }
+
+    fn ticket(self: &Arc<Self>, attempt: &Attempt<I>) -> Ticket<I> {
+        let (fence, inbox) = (attempt.fence, attempt.inbox.clone());
+        Ticket { fence, inbox, dispatcher: Arc::clone(self), open: true }
     }
 
     /// Keeps the clock of `maxInactivity` beside an attempt that has just started; only its expiry is told (R-T5, R-T9).
@@ -268,6 +459,61 @@ impl<I: Inbox> Dispatcher<I> {
             }
         });
         ear
+    }
+}
+
+async fn execute<I: Inbox>(place: Place<I>, mut ticket: Ticket<I>, attempt: Attempt<I>) {
+    let Attempt { fence, mut invocation, bounds, observer, .. } = attempt;
+    let runtime_ends =
+        bounds.max_runtime.and_then(|limit| Instant::now().checked_add(Duration::from_millis(limit)));
+    let deadline = [invocation.deadline, runtime_ends].into_iter().flatten().min();
+    invocation.deadline = deadline;
+    tell_here(|| ticket.inbox.signal(Signal::Started(fence)));
+    let observer = match bounds.max_inactivity {
+        None => observer,
+        Some(limit) => ticket.dispatcher.watch_activity(fence, limit, observer, &ticket.inbox),
+    };
+    let outcome = ticket.dispatcher.executor.execute(invocation, observer).await;
+    let interrupted =
+        outcome.code == code::TIMEOUT && deadline.is_some_and(|deadline| Instant::now() >= deadline);
+    drop(place);
+    let last = if interrupted { Signal::Interrupted(fence) } else { Signal::Finished(fence, outcome) };
+    tell_here(|| ticket.end(last));
+}
+
+/// Waits for a place, here or elsewhere.
+struct Waits<I: Inbox> {
+    number: u64,
+    dispatcher: Arc<Dispatcher<I>>,
+    hears: UnboundedReceiver<Word<I>>,
+}
+
+impl<I: Inbox> Drop for Waits<I> {
+    fn drop(&mut self) {
+        let outbound = self.dispatcher.outbound.get();
+        let _ended = outbound.map(|outbound| outbound.send(Outbound::Left(self.number)));
+    }
+}
+
+impl<I: Inbox> Waits<I> {
+    async fn then_execute(mut self, attempt: Attempt<I>) {
+        let mut ticket = self.dispatcher.ticket(&attempt);
+        loop {
+            match self.hears.recv().await {
+                Some(Word::Here(place)) => {
+                    drop(self);
+                    return execute(place, ticket, attempt).await;
+                }
+                Some(Word::There(
+                    last @ (Signal::Finished(..) | Signal::Interrupted(_) | Signal::Gone(_)),
+                )) => {
+                    return ticket.end(last);
+                }
+                Some(Word::There(signal)) => drop(ticket.inbox.signal(signal)),
+                // The host is being closed: what became of the attempt is not known.
+                None => std::future::pending().await,
+            }
+        }
     }
 }
 
@@ -478,7 +724,8 @@ mod tests {
         let (inbox, mut hears) = unbounded_channel::<Signal>();
         let fence = Fence { task: TaskId(1), attempt: 1, dispatch: 1 };
         let bounds = Bounds { max_inactivity: Some(0), ..Bounds::default() };
-        Arc::new(dispatcher).start(fence, invocation(), bounds, Arc::new(Deaf), &inbox);
+        let attempt = Attempt { fence, invocation: invocation(), bounds, observer: Arc::new(Deaf), inbox };
+        Arc::new(dispatcher).start(attempt, |_, _| None);
         let heard = runtime.block_on(async { [hears.recv().await, hears.recv().await] });
         assert!(matches!(heard, [Some(Signal::Started(_)), Some(Signal::Inactive(_))]), "{heard:?}");
     }

@@ -27,13 +27,14 @@ use tokio::{sync::mpsc, task::AbortHandle};
 
 use crate::{
     clock::RunClock,
-    dispatcher::{Bounds, Rank, Signal},
+    dispatcher::{Attempt, Bounds, Rank, Signal},
     executor::Invocation,
     journal::{Body, Moment},
     letter::{LetterBody, LetterReply},
     message::{Look, Message, ReplyTo, Request, RequestError, Standing},
     registry::Entry,
     shared::Shared,
+    sharing::body::offered,
     store::{AttemptLog, Lease, Record, Reply, RunStatus, StoreError},
     tidings::Became,
     watch::{Ear, Notice},
@@ -41,6 +42,10 @@ use crate::{
 
 /// Inputs taken into one batch at most: bounds a record's size and how long commands wait.
 const MOST_PER_BATCH: usize = 1024;
+
+/// Results are taken into one batch up to about so many bytes, and the first in any case: what fits into a record by itself must
+/// not fail for what came at the same time.
+const BATCH_BYTES: usize = 16 << 20;
 
 /// A run whose next clock is nearer than so many times the host's patience stays: loading it has its price.
 const FAR: u32 = 60;
@@ -143,7 +148,7 @@ impl Driver {
                 break Ok(());
             }
             self.tell_standing();
-            let quiet = self.next_messages(&mut messages).await;
+            let quiet = messages.is_empty() && self.next_messages(&mut messages).await;
             if quiet && self.give_back(&mut messages).await {
                 return;
             }
@@ -160,12 +165,13 @@ impl Driver {
             self.batch.first_seq = self.run.seq();
         }
         let now = self.clock.follow(|| self.run.lengths_end());
+        let taken = that_fit(messages);
         let starts = !messages.is_empty() && messages.iter().all(Message::is_start);
         // An answer would begin an attempt: where nothing is begun any more, letters wait for whoever goes on with the run.
         if self.shared.begins() && messages.iter().any(|message| matches!(message, Message::Mail)) {
             self.take_mail(now).await?;
         }
-        for message in messages.drain(..) {
+        for message in messages.drain(..taken) {
             self.take(now, message);
         }
         self.step(now, Input::Tick);
@@ -304,6 +310,11 @@ impl Driver {
             Signal::Inactive(fence) => {
                 self.step(now, Input::Inactive(fence));
             }
+            Signal::Wrote(fence, log) => {
+                if self.attempts.get(&fence.task).is_some_and(|(current, ..)| *current == fence) {
+                    self.batch.logs.push(log);
+                }
+            }
         }
     }
 
@@ -435,6 +446,8 @@ impl Driver {
             return;
         }
         let bounds = Bounds { max_runtime: dispatch.max_runtime, max_inactivity: dispatch.max_inactivity };
+        // What others would need to know, who have secrets of their own.
+        let shares = self.shared.dispatcher.sends_out().then(|| dispatch.clone());
         let invocation = match self.invocation(dispatch) {
             Ok(invocation) => invocation,
             Err(message) => {
@@ -446,7 +459,16 @@ impl Driver {
         };
         let Shared { dispatcher, secrets, kept_log, .. } = self.shared.as_ref();
         let ear = Arc::new(Ear::new(self.entry.watchers.clone(), &self.run, fence, secrets, *kept_log));
-        let handle = dispatcher.start(fence, invocation, bounds, Arc::clone(&ear) as _, &self.sender);
+        let (observer, inbox) = (Arc::clone(&ear) as _, self.sender.clone());
+        let body = |invocation: &Invocation| {
+            let dispatch = shares.as_ref()?;
+            let pinned = self.run.plan().executors.get(&dispatch.executor_type);
+            offered(dispatch, invocation, bounds, pinned, self.shared.plugins.is_none())
+        };
+        let attempt = Attempt { fence, invocation, bounds, observer, inbox };
+        let (epoch, priority) = (self.lease.epoch, self.lease.head.priority);
+        let handle = dispatcher
+            .start(attempt, |number, invocation| Some(body(invocation)?.offer(number, epoch, priority)));
         self.attempts.insert(fence.task, (fence, handle, ear));
     }
 
@@ -534,8 +556,9 @@ impl Driver {
                     returned += 1;
                 }
                 Message::Signal(Signal::Lent(slots)) => returned += i64::from(slots),
-                Message::Signal(Signal::Started(_) | Signal::Inactive(_)) | Message::Mail | Message::Tick => {
-                }
+                Message::Signal(Signal::Started(_) | Signal::Inactive(_) | Signal::Wrote(..))
+                | Message::Mail
+                | Message::Tick => {}
                 Message::Ask { request, reply } => {
                     let said = match &result {
                         Ok(()) => request.refusal(&self.run),
@@ -578,6 +601,19 @@ async fn give_up(shared: Arc<Shared>, entry: Arc<Entry>, lease: Lease, error: Ar
         tracing::warn!(error = &failed as &dyn std::error::Error, "run {} cannot be ended", entry.id);
         entry.lose(error);
     }
+}
+
+/// How many of the messages make a batch.
+fn that_fit(messages: &[Message]) -> usize {
+    let mut room = BATCH_BYTES;
+    let fits = |message: &Message| {
+        let weight = message.weight(room);
+        let fits = weight <= room;
+        room = room.saturating_sub(weight);
+        fits
+    };
+    let count = messages.iter().map(fits).take_while(|fits| *fits).count();
+    count.max(messages.len().min(1))
 }
 
 /// Slots that commands take.

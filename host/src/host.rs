@@ -34,6 +34,7 @@ use crate::{
     reader,
     registry::{Entry, Registry},
     shared::Shared,
+    sharing::Exchange,
     store::{HostId, Labels, Lease, RunHead, Store, StoreError},
     tidings::Tiding,
     watching::Watch,
@@ -98,7 +99,7 @@ impl Host {
         let old = &*self.shared;
         self.shared = Arc::new(Shared {
             store,
-            dispatcher: Arc::clone(&old.dispatcher),
+            dispatcher: Arc::new(old.dispatcher.anew()),
             clock: old.clock.clone(),
             secrets: old.secrets.clone(),
             registry: Registry::default(),
@@ -113,13 +114,16 @@ impl Host {
             kept_log: self.kept_log,
             tidings: old.tidings.clone(),
         });
-        self.open_store();
+        self.open_store(true);
         self
     }
 
-    /// Arrives at the store, and claims what is due there.
-    fn open_store(&self) {
+    /// Arrives at the store, claims what is due there, and shares attempts with its other hosts if it `has_others`.
+    fn open_store(&self, has_others: bool) {
         self.shared.arrive();
+        if has_others && self.shared.store.is_shared() {
+            Exchange::begin(&self.shared);
+        }
         let clock = || self.shared.clock.clone();
         self.shared.control.spawn(claimer::hear_of_another_time(Arc::downgrade(&self.shared), clock()));
         if let Some(lease) = self.shared.store.lease_time() {

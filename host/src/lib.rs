@@ -100,6 +100,7 @@ mod registry;
 pub mod ring;
 mod seat;
 mod shared;
+mod sharing;
 mod tidings;
 
 // Keep: what is durable, and the run that follows from it.

@@ -34,6 +34,14 @@ impl Message {
     }
 }
 
+impl Message {
+    /// About how many bytes it brings, counted up to where it is more than `most`.
+    pub(crate) fn weight(&self, most: usize) -> usize {
+        let Self::Signal(Signal::Finished(_, outcome)) = self else { return 0 };
+        outcome.outputs.iter().map(|output| output.value.weight(most)).sum()
+    }
+}
+
 impl From<Signal> for Message {
     fn from(signal: Signal) -> Self {
         Self::Signal(signal)

@@ -18,6 +18,7 @@ mod followed;
 mod lease;
 mod mail;
 pub mod memory;
+mod offer;
 #[cfg(feature = "postgres")]
 pub mod postgres;
 mod row;
@@ -41,6 +42,7 @@ pub use self::{
     lease::{Claim, HostId, Lease, Wanted},
     mail::{Answer, KEPT_ANSWERS, LETTER_BYTES, Letter, MAILBOX, Reply},
     memory::Memory,
+    offer::{Offer, OfferId, Report, Reported, Shares, Sharing, TakenOffer},
     row::{Census, Filter, Labels, Rest, RunHead, RunRow, RunStatus},
 };
 
@@ -284,6 +286,25 @@ pub trait Store: ReadStore {
     /// # Errors
     /// [`StoreError::Fenced`] if the run was claimed by somebody else.
     fn keep_log(&self, lease: &Lease, log: AttemptLog) -> Pending<()>;
+
+    /// Whether its hosts may execute each other's attempts; `share` is asked for nothing otherwise.
+    fn is_shared(&self) -> bool {
+        false
+    }
+
+    /// Exchanges with the other hosts what is offered, taken, told and returned; all of it or nothing. It may be asked again, with
+    /// [`Sharing::holds`], after an error that leaves open whether it was done.
+    ///
+    /// # Errors
+    /// When the store fails.
+    fn share(&self, _ask: Sharing) -> Pending<Shares> {
+        Box::pin(std::future::ready(Ok(Shares::default())))
+    }
+
+    /// Changes when `share` may have something for somebody.
+    fn shared(&self) -> watch::Receiver<()> {
+        self.changed()
+    }
 
     /// Deletes a run that has ended with all that is kept of it, and what no other run speaks of; false if there is none.
     ///

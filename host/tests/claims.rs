@@ -6,7 +6,7 @@ use std::{
     pin::Pin,
     sync::{
         Arc, Mutex,
-        atomic::{AtomicBool, AtomicU32, Ordering::SeqCst},
+        atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering::SeqCst},
     },
     time::Duration,
 };
@@ -251,6 +251,8 @@ struct Failing {
     failed: Mutex<Option<tokio::sync::oneshot::Sender<()>>>,
     /// Until it opens, the next record is on its way.
     gate: Mutex<Option<tokio::sync::oneshot::Receiver<()>>>,
+    /// Bytes of the largest record so far.
+    largest: AtomicUsize,
 }
 
 impl Failing {
@@ -263,6 +265,7 @@ impl Failing {
             append_fails: AtomicBool::new(false),
             failed: Mutex::new(None),
             gate: Mutex::new(None),
+            largest: AtomicUsize::new(0),
         }
     }
 
@@ -322,6 +325,9 @@ impl Store for Failing {
         if lease.epoch > 1 && self.append_fails.swap(false, SeqCst) {
             return Box::pin(std::future::ready(Err(StoreError::Full { path: "full".into() })));
         }
+        let mut bytes = Vec::new();
+        record.body.encode(&mut bytes);
+        self.largest.fetch_max(bytes.len(), SeqCst);
         let appended = self.full().unwrap_or_else(|| self.inner.append(lease, status, record, replies));
         match self.gate.lock().unwrap().take() {
             None => appended,
@@ -528,6 +534,60 @@ async fn what_is_not_recorded_is_not_shown() {
     store.fails.store(false, SeqCst);
     let phases: Vec<_> = view.await.unwrap().tasks.iter().map(|task| task.phase).collect();
     assert_eq!(phases[2], Phase::Suspended, "{phases:?}");
+}
+
+/// Returns ten megabytes once it may.
+struct Large(Arc<tokio::sync::Semaphore>);
+
+impl Executor for Large {
+    fn execute(
+        &self,
+        call: Invocation,
+        _: Arc<dyn Observer>,
+    ) -> Pin<Box<dyn Future<Output = Outcome> + Send>> {
+        let may = Arc::clone(&self.0);
+        Box::pin(async move {
+            if &*call.executor_type == "never" {
+                std::future::pending::<()>().await;
+            }
+            may.acquire().await.unwrap().forget();
+            Outcome::default()
+                .output("text", format!("{}{}", call.task_run_id, "x".repeat(10 << 20)).as_str())
+        })
+    }
+}
+
+/// R-H8: what fits into a record by itself does not fail for what came at the same time.
+#[tokio::test]
+async fn results_that_come_at_once_are_recorded_apart() {
+    const TASKS: usize = 12;
+    let store = Arc::new(Failing::new());
+    let may = Arc::new(tokio::sync::Semaphore::new(0));
+    let large = Arc::new(Large(Arc::clone(&may)));
+    let host = Host::builder().store(Arc::clone(&store) as _).executor(large).open().unwrap();
+    let mut tasks: Vec<_> =
+        (0..TASKS).map(|task| format!(r#"{{"name": "t{task}", "executor": {{"type": "large"}}}}"#)).collect();
+    tasks.push(r#"{"name": "spare", "executor": {"type": "never"}}"#.to_owned());
+    let run = submit(&host, &tasks.join(",")).await;
+    let (opens, gate) = tokio::sync::oneshot::channel();
+    *store.gate.lock().unwrap() = Some(gate);
+    let mut cancelled = Box::pin(run.cancel_task("spare"));
+    while store.gate.lock().unwrap().is_some() {
+        assert!(is_pending(cancelled.as_mut()).await);
+        tokio::task::yield_now().await;
+    }
+    // While this record is on its way all the others finish.
+    may.add_permits(TASKS);
+    while may.available_permits() > 0 {
+        tokio::task::yield_now().await;
+    }
+    opens.send(()).unwrap();
+    assert!(cancelled.await.unwrap());
+    let view = run.wait().await.unwrap();
+    let whole =
+        |task: &phasm::TaskView| task.outputs.iter().all(|output| output.value.weight(usize::MAX) > 10 << 20);
+    assert_eq!(view.tasks.iter().filter(|task| task.phase == Phase::Succeeded && whole(task)).count(), TASKS);
+    assert!(store.largest.load(SeqCst) < 32 << 20, "{}", store.largest.load(SeqCst));
 }
 
 /// Polls it once.

@@ -248,6 +248,7 @@ impl HostBuilder {
         let kept_log = self.kept_log.unwrap_or(KEPT_LOG);
         // What a store keeps that only this host has, nobody asks for: it would take memory for nothing.
         let kept_here = if self.store.is_some() { kept_log } else { 0 };
+        let has_others = self.store.is_some();
         let store = self.store.unwrap_or_else(|| Arc::new(Memory::default()));
         let shared = Arc::new(Shared {
             store,
@@ -274,7 +275,7 @@ impl HostBuilder {
             origin: self.origin,
             control: Control(control),
         };
-        host.open_store();
+        host.open_store(has_others);
         Ok(host)
     }
 }

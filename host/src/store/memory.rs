@@ -1,6 +1,7 @@
 //! Runs kept in this process and nowhere else.
 
 mod documents;
+mod offers;
 
 use std::{
     cmp::Reverse,
@@ -12,11 +13,11 @@ use std::{
 use phasm_engine::time::Timestamp;
 use tokio::sync::watch;
 
-use self::documents::Documents;
+use self::{documents::Documents, offers::Offers};
 use super::{
     Answer, AttemptLog, Census, Claim, Encode, Filter, HostId, KEPT_ANSWERS, LETTER_BYTES, Lease, Letter,
-    MAILBOX, Pending, ReadStore, Record, Reply, RunRow, RunStatus, Store, StoreError, Wanted,
-    followed::Followed,
+    MAILBOX, Pending, ReadStore, Record, Reply, RunRow, RunStatus, Shares, Sharing, Store, StoreError,
+    Wanted, followed::Followed,
 };
 
 /// A store without a file: "durable" means until the process ends.
@@ -26,6 +27,7 @@ use super::{
 pub struct Memory {
     kept: Mutex<Kept>,
     changed: watch::Sender<()>,
+    shared: watch::Sender<()>,
     followed: Followed,
 }
 
@@ -37,7 +39,12 @@ impl Memory {
     #[must_use]
     pub fn new(closed_events: u64) -> Self {
         let kept = Mutex::new(Kept { limit: closed_events, ..Kept::default() });
-        Self { kept, changed: watch::Sender::new(()), followed: Followed::default() }
+        Self {
+            kept,
+            changed: watch::Sender::new(()),
+            shared: watch::Sender::new(()),
+            followed: Followed::default(),
+        }
     }
 
     /// Tells of a change, if there is one.
@@ -131,11 +138,15 @@ impl Store for Memory {
     }
 
     fn claim(&self, wanted: Wanted) -> Pending<Vec<Lease>> {
-        now(Ok(self.kept().claim(&wanted)))
+        let claimed = self.kept().claim(&wanted);
+        self.shared.send_replace(());
+        now(Ok(claimed))
     }
 
     fn claim_run(&self, host: &HostId, run_id: &str, at: Timestamp) -> Pending<Claim> {
-        now(self.kept().claim_run(host, run_id, at))
+        let claimed = self.kept().claim_run(host, run_id, at);
+        self.shared.send_replace(());
+        now(claimed)
     }
 
     fn release(&self, lease: &Lease, wake_at: Option<Timestamp>) -> Pending<()> {
@@ -155,6 +166,7 @@ impl Store for Memory {
             kept.let_rest(until, None);
         }
         drop(kept);
+        self.shared.send_replace(());
         // Its runs are to be had.
         if goes { self.tell(Ok(())) } else { now(Ok(())) }
     }
@@ -166,6 +178,22 @@ impl Store for Memory {
 
     fn changed(&self) -> watch::Receiver<()> {
         self.changed.subscribe()
+    }
+
+    fn is_shared(&self) -> bool {
+        true
+    }
+
+    fn share(&self, ask: Sharing) -> Pending<Shares> {
+        let (shares, is_news) = self.kept().share(&ask);
+        if is_news {
+            self.shared.send_replace(());
+        }
+        now(Ok(shares))
+    }
+
+    fn shared(&self) -> watch::Receiver<()> {
+        self.shared.subscribe()
     }
 
     fn mail(&self, lease: &Lease) -> Pending<Vec<Letter>> {
@@ -249,6 +277,7 @@ struct Kept {
     closed_events: u64,
     limit: u64,
     documents: Documents,
+    offers: Offers,
 }
 
 struct Run {
@@ -396,10 +425,17 @@ impl Kept {
         Ok(())
     }
 
+    fn share(&mut self, ask: &Sharing) -> (Shares, bool) {
+        let Self { offers, runs, hosts, .. } = self;
+        let epoch = |run_id: &str| runs.get(run_id).map(|run| run.epoch);
+        offers.share(ask, epoch, |host| hosts.get(host).copied().unwrap_or(Timestamp(0)))
+    }
+
     fn lend(&mut self, run_id: &str, host: &HostId) -> Option<Lease> {
         let run = self.runs.get_mut(run_id)?;
         if run.row.owner.as_ref() != Some(host) {
             run.epoch += 1;
+            self.offers.void(run_id);
             run.row.owner = Some(host.clone());
             self.owners.insert(host.clone());
             wake_at(&mut self.due, &mut run.row, None);

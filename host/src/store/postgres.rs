@@ -16,6 +16,7 @@ mod fault;
 mod follow;
 mod link;
 mod listener;
+mod offers;
 mod reader;
 mod schema;
 mod thread;
@@ -36,13 +37,14 @@ use self::{
     fault::{Parameter, Trouble, count, get, saturated},
     follow::{Audience, Following, TELL},
     link::Link,
+    listener::Tells,
     reader::{Readers, head},
     thread::Thread,
     writer::{PostgresWriter, Queued},
 };
 use super::{
     Answer, AttemptLog, Census, Claim, Encode, Filter, HostId, LETTER_BYTES, Lease, Letter, MAILBOX, Pending,
-    ReadStore, Record, Reply, RunRow, RunStatus, Store, StoreError, Wanted,
+    ReadStore, Record, Reply, RunRow, RunStatus, Shares, Sharing, Store, StoreError, Wanted,
 };
 
 const CLAIM: &str = "SELECT * FROM claim_runs($1, $2, $3, $4, $5)";
@@ -58,8 +60,21 @@ const MAILED: &str = "SELECT run_id FROM runs
 const REPLY: &str = "SELECT reply_letters($1, $2, $3, $4) AS verdict";
 const KEEP_LOG: &str = "SELECT keep_log($1, $2, $3, $4, $5, $6, $7) AS verdict";
 const DELETE: &str = "SELECT delete_run($1) AS verdict";
-const STATEMENTS: [&str; 13] = [
-    APPEND, CLAIM, CLAIM_RUN, RELEASE, NEXT_DUE, HEARTBEAT, POST, MAIL, MAILED, REPLY, KEEP_LOG, DELETE, TELL,
+const STATEMENTS: [&str; 14] = [
+    APPEND,
+    CLAIM,
+    CLAIM_RUN,
+    RELEASE,
+    NEXT_DUE,
+    HEARTBEAT,
+    POST,
+    MAIL,
+    MAILED,
+    REPLY,
+    KEEP_LOG,
+    DELETE,
+    TELL,
+    offers::SHARE,
 ];
 
 /// A store in a database. Dropping it waits until all that was queued is durable, or has failed.
@@ -68,6 +83,7 @@ pub struct Postgres {
     readers: Readers,
     thread: Thread<Queued>,
     changed: Arc<watch::Sender<()>>,
+    shared: Arc<watch::Sender<()>>,
     following: Arc<Following>,
     /// Which runs others follow.
     audience: Arc<Audience>,
@@ -106,11 +122,17 @@ impl Postgres {
         })?;
         let readers = Readers::new(&address, thread.handle());
         let changed = Arc::new(watch::Sender::new(()));
+        let shared = Arc::new(watch::Sender::new(()));
         let audience = Arc::default();
-        let listening = listener::listen(Arc::clone(&address), Arc::clone(&changed), Arc::clone(&audience));
+        let tells = Tells {
+            changed: Arc::clone(&changed),
+            shared: Arc::clone(&shared),
+            audience: Arc::clone(&audience),
+        };
+        let listening = listener::listen(Arc::clone(&address), tells);
         thread.handle().spawn(listening);
         let following = Arc::default();
-        Ok(Self { address, readers, thread, changed, following, audience, by_callers_clock: false })
+        Ok(Self { address, readers, thread, changed, shared, following, audience, by_callers_clock: false })
     }
 
     /// For tests: leases go by the times that the callers give.
@@ -250,6 +272,19 @@ impl Store for Postgres {
 
     fn changed(&self) -> watch::Receiver<()> {
         self.changed.subscribe()
+    }
+
+    fn is_shared(&self) -> bool {
+        true
+    }
+
+    fn share(&self, ask: Sharing) -> Pending<Shares> {
+        let (parameters, now) = (offers::parameters(&ask, self.clock(ask.now)), ask.now);
+        self.ask(offers::SHARE, parameters, move |rows| offers::shares(rows, now))
+    }
+
+    fn shared(&self) -> watch::Receiver<()> {
+        self.shared.subscribe()
     }
 
     fn post(&self, run_id: &str, body: Vec<u8>) -> Pending<u64> {

@@ -8,6 +8,7 @@ mod leases;
 mod letters;
 mod memory;
 mod model;
+mod offers;
 #[cfg(feature = "postgres")]
 mod postgres;
 #[cfg(feature = "postgres")]

@@ -25,6 +25,12 @@ impl Ear {
     /// `kept` is how many bytes of the log are kept with the run.
     pub(crate) fn new(watchers: Watchers, run: &Run, fence: Fence, secrets: &Secrets, kept: usize) -> Self {
         let task = run.task(fence.task).map(|task| run.path(task)).unwrap_or_default().into();
+        Self { watchers, task, ..Self::alone(fence, secrets, kept) }
+    }
+
+    /// Of an attempt whose run is driven elsewhere: what is kept of it goes there.
+    pub(crate) fn alone(fence: Fence, secrets: &Secrets, kept: usize) -> Self {
+        let (watchers, task) = (Watchers::default(), "".into());
         Self { watchers, task, fence, secrets: secrets.clone(), book: Logbook::new(kept) }
     }
 

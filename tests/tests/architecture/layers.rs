@@ -30,6 +30,7 @@ const HOST: &[&str] = &[
     "tidings",
     "shared",
     "watching",
+    "sharing",
     "elsewhere",
     "handle",
     "driver",

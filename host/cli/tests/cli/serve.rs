@@ -89,6 +89,8 @@ fn a_run_that_cannot_be_driven_here_is_passed_over() {
     assert_eq!(ended.stderr.matches("is left to other hosts").count(), 1, "{ended:?}");
     let mut host = Running::start(&bench, &[&SERVE[..], &["--config", "on.toml"]].concat());
     host.until(&[&format!("{run} w Succeeded")]);
+    host.signal(Signal::TERM);
+    host.end();
 }
 
 /// R-L16: attempts may end within the grace, runs stay open, and objects tell what became of them.
@@ -117,6 +119,8 @@ fn a_host_that_is_told_to_end_leaves_runs_open() {
     bench.write("on.toml", on);
     let mut host = Running::start(&bench, &[&SERVE[..], &["--config", "on.toml"]].concat());
     host.until(&[&format!("{lingers} w Succeeded")]);
+    host.signal(Signal::TERM);
+    host.end();
 }
 
 /// R-L16, R-H10: two hosts of a database drive what is submitted to it, each run once.

@@ -9,13 +9,30 @@ use super::{
     address::Address,
     follow::{self, Audience},
     link::{PAUSES, connect},
+    offers,
 };
 
+/// Who is told.
+#[derive(Clone)]
+pub(super) struct Tells {
+    pub(super) changed: Arc<watch::Sender<()>>,
+    pub(super) shared: Arc<watch::Sender<()>>,
+    pub(super) audience: Arc<Audience>,
+}
+
+impl Tells {
+    /// Hosts come and go, too, whose attempts are shared.
+    fn tell(&self) {
+        self.changed.send_replace(());
+        self.shared.send_replace(());
+    }
+}
+
 /// Listens until nobody runs it any more. Whatever may have happened while it did not listen counts as a change.
-pub(super) async fn listen(address: Arc<Address>, changed: Arc<watch::Sender<()>>, audience: Arc<Audience>) {
+pub(super) async fn listen(address: Arc<Address>, tells: Tells) {
     let mut pause = PAUSES.0;
     loop {
-        match listen_once(&address, &changed, &audience).await {
+        match listen_once(&address, &tells).await {
             Ok(()) => pause = PAUSES.0,
             Err(_) => pause = PAUSES.1.min(pause * 2),
         }
@@ -24,27 +41,26 @@ pub(super) async fn listen(address: Arc<Address>, changed: Arc<watch::Sender<()>
 }
 
 /// Ends when the connection does.
-async fn listen_once(
-    address: &Address,
-    changed: &Arc<watch::Sender<()>>,
-    audience: &Arc<Audience>,
-) -> Result<(), tokio_postgres::Error> {
+async fn listen_once(address: &Address, tells: &Tells) -> Result<(), tokio_postgres::Error> {
     let (client, mut connection) = connect(address).await?;
-    let (heard, audience) = (Arc::clone(changed), Arc::clone(audience));
+    let heard = tells.clone();
     let (wanted, lease) = (follow::wanted(&address.schema), address.lease);
-    let listen = format!("LISTEN \"{}\"; LISTEN \"{wanted}\"", address.schema);
+    let shared = offers::channel(&address.schema);
+    let listen = format!("LISTEN \"{}\"; LISTEN \"{wanted}\"; LISTEN \"{shared}\"", address.schema);
     let hearing = tokio::spawn(async move {
         while let Some(Ok(message)) = poll_fn(|cx| connection.poll_message(cx)).await {
             let AsyncMessage::Notification(said) = message else { continue };
             if said.channel() == wanted {
-                audience.take(said.payload(), lease);
+                heard.audience.take(said.payload(), lease);
+            } else if said.channel() == shared {
+                heard.shared.send_replace(());
             } else {
-                heard.send_replace(());
+                heard.tell();
             }
         }
     });
     client.batch_execute(&listen).await?;
-    changed.send_replace(());
+    tells.tell();
     drop(hearing.await);
     Ok(())
 }
