@@ -24,6 +24,8 @@ fn a_host_of_a_cluster_is_killed_and_its_run_goes_on() {
     let bench = Bench::new();
     let doze = fs::read(bench.path("plugins/doze.wasm")).unwrap();
     bench.write("short/sleep.wasm", doze);
+    // The hosts have none: what a run needs is in the database.
+    fs::create_dir(bench.path("none")).unwrap();
     let dir = env::temp_dir().join(format!("phasm-cluster-test-{}", id()));
     let example = Path::new(env!("CARGO_MANIFEST_DIR")).join("../examples/cluster");
     let script = |arguments: &[&str]| {
