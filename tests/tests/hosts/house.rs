@@ -92,7 +92,7 @@ impl House {
     fn open(&mut self) {
         let runtime = Builder::new_current_thread().build().unwrap();
         let slowest = if self.trouble.gives_back() { 4 } else { 0 };
-        let store = Arc::new(Shaky::new(&self.store, self.random.below(u64::MAX), slowest));
+        let store = Arc::new(Shaky::new(&self.store, runtime.handle(), self.random.below(u64::MAX), slowest));
         let mut builder = Host::builder()
             .store(Arc::clone(&store) as _)
             .executor(Arc::clone(&self.stage) as _)

@@ -15,12 +15,17 @@ use phasm::{
         Record, Reply, RunRow, RunStatus, Store, StoreError, Wanted,
     },
 };
-use tokio::sync::watch;
+use tokio::{
+    runtime::Handle,
+    sync::{oneshot, watch},
+};
 
 use super::random::Random;
 
 pub(crate) struct Shaky {
     inner: Arc<Memory>,
+    /// Of its host.
+    runtime: Handle,
     /// So many rounds an answer takes at most.
     slowest: Option<NonZeroU32>,
     random: Mutex<Random>,
@@ -29,9 +34,10 @@ pub(crate) struct Shaky {
 }
 
 impl Shaky {
-    pub(crate) fn new(inner: &Arc<Memory>, seed: u64, slowest: u32) -> Self {
+    pub(crate) fn new(inner: &Arc<Memory>, runtime: &Handle, seed: u64, slowest: u32) -> Self {
         Self {
             inner: Arc::clone(inner),
+            runtime: runtime.clone(),
             slowest: NonZeroU32::new(slowest),
             random: Mutex::new(Random(seed)),
             dead: AtomicBool::new(false),
@@ -56,11 +62,23 @@ impl Shaky {
         self.calls.fetch_add(1, Relaxed);
         let rounds = self.slowest.map_or(0, |most| self.random.lock().unwrap().below(u64::from(most.get())));
         let answer = ask(&self.inner);
-        Box::pin(async move {
+        if rounds == 0 {
+            return answer;
+        }
+        // By a task of its own: whoever waits may be polled where nothing is put off.
+        let (sender, told) = oneshot::channel();
+        self.runtime.spawn(async move {
             for _ in 0..rounds {
                 tokio::task::yield_now().await;
             }
-            answer.await
+            let _gone = sender.send(answer.await);
+        });
+        Box::pin(async move {
+            match told.await {
+                Ok(answer) => answer,
+                // Its host is dead.
+                Err(_) => std::future::pending().await,
+            }
         })
     }
 }
