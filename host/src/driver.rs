@@ -132,7 +132,28 @@ impl Driver {
         let events = u64::try_from(step.events.len()).unwrap_or(u64::MAX);
         self.batch.first_seq = self.run.seq().saturating_sub(events);
         self.collect(step);
-        self.commit().await
+        // What a new run begins with needs no record of its own. One that was taken up hears first what it is asked.
+        if self.batch.first_seq == 0 {
+            self.fill_slots(self.run.now());
+        }
+        let recorded = self.commit().await;
+        if recorded.is_err() {
+            self.return_slots();
+        }
+        recorded
+    }
+
+    /// What a first record that was refused would have begun has taken its slots already.
+    fn return_slots(&mut self) {
+        let slots = &self.shared.dispatcher.slots;
+        let taken = self.batch.slots + dispatches(&self.batch.commands);
+        slots.exchange(self.rank, &self.sender, taken, 0);
+        self.inbox.close();
+        let queued = std::iter::from_fn(|| self.inbox.try_recv().ok());
+        let lent = queued.filter_map(|message| {
+            if let Message::Signal(Signal::Lent(slots)) = message { Some(i64::from(slots)) } else { None }
+        });
+        slots.exchange(self.rank, &self.sender, lent.sum(), 0);
     }
 
     /// Drives the run until it and its hooks have ended, or its store fails.

@@ -120,3 +120,33 @@ fn a_thousand_tasks_wait_at_once() {
 fn count(view: &RunView, phase: Phase) -> usize {
     view.tasks.iter().filter(|task| task.depth > 0 && task.phase == phase).count()
 }
+
+/// R-D2: a run of one task costs two commits, a chain one more for each task: what is asked for, and what came of it. Where a guest
+/// takes longer than a start waits, as on a busy machine, its start costs another.
+#[test]
+fn short_attempts_cost_a_commit_each() {
+    let host = host(&["echo"]);
+    for (tasks, expected) in [(1, 2), (4, 5)] {
+        let chain: Vec<String> = (0..tasks)
+            .map(|n| {
+                let before = if n == 0 { String::new() } else { format!(r#""t{}""#, n - 1) };
+                format!(r#"{{"name": "t{n}", "executor": {{"type": "echo"}}, "dependencies": [{before}]}}"#)
+            })
+            .collect();
+        let (records, late) = runtime().block_on(async {
+            let plan = host.plan("chain.json", &document(&chain.join(","))).await.unwrap();
+            let run = host.submit(&plan, &Map::new()).await.unwrap();
+            assert_eq!(run.wait().await.unwrap().phase, Phase::Succeeded);
+            let records = host.store().load(run.id()).await.unwrap();
+            let mut starts = 0;
+            phasm::journal::replay(run.id(), &records, |_, _, _, events| {
+                starts += usize::from(events.iter().any(|event| matches!(event, Event::AttemptStarted(_))));
+            })
+            .unwrap();
+            assert_eq!(starts, tasks);
+            let times: Vec<i64> = records.iter().map(|record| record.time.0).collect();
+            (records.len(), times.windows(2).filter(|pair| pair[1] - pair[0] >= 25).count())
+        });
+        assert!((expected..=expected + late).contains(&records), "{tasks}: {records} records, {late} late");
+    }
+}
