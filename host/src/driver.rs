@@ -174,7 +174,10 @@ impl Driver {
         for message in messages.drain(..taken) {
             self.take(now, message);
         }
-        self.step(now, Input::Tick);
+        // Every other input has served what is due as well.
+        if self.run.next_wait().is_some_and(|at| at <= now) {
+            self.step(now, Input::Tick);
+        }
         self.fill_slots(now);
         if starts && self.holds() {
             return Ok(());
@@ -383,7 +386,7 @@ impl Driver {
         let (Some(last), Some(events)) = (body.moments.last(), body.count()) else {
             if !letters.is_empty() {
                 self.shared.store.reply(&self.lease, letters).await?;
-                self.entry.commits.send_replace(());
+                self.entry.tell_commit();
             }
             return Ok(());
         };
@@ -396,7 +399,7 @@ impl Driver {
         let status = RunStatus::of(&self.run);
         self.keep_logs();
         self.shared.store.append(&self.lease, status, record, letters).await?;
-        self.entry.commits.send_replace(());
+        self.entry.tell_commit();
         if self.entry.watchers.any() {
             for told in body.told(first_seq, document.as_ref()) {
                 self.entry.watchers.send(&Notice::Record(told));

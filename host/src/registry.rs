@@ -80,6 +80,14 @@ impl Entry {
         *self.driver() = driver;
     }
 
+    /// A record of the run has become durable.
+    pub(crate) fn tell_commit(&self) {
+        // Waking nobody takes time, too.
+        if self.commits.receiver_count() > 0 {
+            self.commits.send_replace(());
+        }
+    }
+
     /// Its driver is polled there from now on.
     pub(crate) fn set_seat(&self, seat: Option<Arc<Seat>>) {
         let before = mem::replace(&mut *self.seat.lock().unwrap_or_else(PoisonError::into_inner), seat);

@@ -4,6 +4,8 @@
 #![expect(clippy::unwrap_used, clippy::panic, reason = "tests")]
 
 mod bench;
+#[cfg(unix)]
+mod cluster;
 mod config;
 mod crash;
 #[cfg(unix)]

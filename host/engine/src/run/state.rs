@@ -79,7 +79,7 @@ impl State {
             facts: Facts::default(),
             past: None,
             phase: Phase::Created,
-            tables: Tables::new(|root| TaskRun::new(root, Place::Root, now)),
+            tables: Tables::new(|root, nothing| TaskRun::new(root, Place::Root, now, nothing)),
             agenda: Agenda::default(),
             ctx: Arc::default(),
             in_flight: 0,

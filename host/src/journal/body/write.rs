@@ -1,6 +1,6 @@
 //! Moments as bytes.
 
-use std::{collections::HashMap, sync::Arc};
+use std::{collections::HashMap, hash::Hash, sync::Arc};
 
 use phasm_engine::{
     event::{AttemptEnded, Binding, Event, Fence, InputValue, PhaseChanged, TaskId, With},
@@ -15,7 +15,7 @@ use super::{Body, FORM, Moment, kind, tag};
 pub(super) fn body(Body { moments, basis }: &Body, buffer: &mut Vec<u8>) {
     let Some(last) = moments.last() else { return };
     buffer.push(FORM);
-    let mut encoding = Encoding { buffer, task: 0, texts: HashMap::new(), values: HashMap::new(), known: 0 };
+    let mut encoding = Encoding { buffer, task: 0, texts: Repeated::default(), values: Repeated::default() };
     let mut before = 0;
     for Moment { time, events } in moments {
         let back = last.time.since(*time);
@@ -40,10 +40,44 @@ struct Encoding<'e> {
     /// The task run that was spoken of last.
     task: u32,
     /// Texts so far, by what they say.
-    texts: HashMap<&'e str, u64>,
+    texts: Repeated<&'e str>,
     /// Arrays and objects so far, by where they are: what is shared is written once.
-    values: HashMap<*const (), u64>,
-    known: u64,
+    values: Repeated<*const ()>,
+}
+
+/// What the record has had already; each has the number of those before it.
+struct Repeated<K> {
+    /// As long as there are few, which is so in most records: looking through them takes less time than a hash.
+    few: Vec<K>,
+    many: HashMap<K, u64>,
+}
+
+/// As many are looked through.
+const FEW: usize = 16;
+
+impl<K> Default for Repeated<K> {
+    fn default() -> Self {
+        Self { few: Vec::new(), many: HashMap::new() }
+    }
+}
+
+impl<K: Copy + Eq + Hash> Repeated<K> {
+    fn number(&self, key: K) -> Option<u64> {
+        if self.many.is_empty() {
+            self.few.iter().position(|known| *known == key).map(|number| number as u64)
+        } else {
+            self.many.get(&key).copied()
+        }
+    }
+
+    /// Adds what is not known yet.
+    fn add(&mut self, key: K) {
+        if self.many.is_empty() && self.few.len() < FEW {
+            return self.few.push(key);
+        }
+        self.many.extend(self.few.drain(..).zip(0..));
+        self.many.insert(key, self.many.len() as u64);
+    }
 }
 
 impl<'e> Encoding<'e> {
@@ -66,13 +100,13 @@ impl<'e> Encoding<'e> {
 
     /// An even number is the length of a new text; an odd one leads to one that was there.
     fn text(&mut self, text: &'e str) {
-        if let Some(known) = self.texts.get(text) {
+        if let Some(known) = self.texts.number(text) {
             return self.number(known << 1 | 1);
         }
         self.number((text.len() as u64) << 1);
         self.buffer.extend_from_slice(text.as_bytes());
         if !text.is_empty() {
-            self.texts.insert(text, self.texts.len() as u64);
+            self.texts.add(text);
         }
     }
 
@@ -225,7 +259,7 @@ impl<'e> Encoding<'e> {
 
     /// An array or object is known once it is written to its end. Those without elements are not worth it.
     fn shared(&mut self, place: *const (), kind: u8, length: usize, elements: impl FnOnce(&mut Self)) {
-        if let Some(known) = self.values.get(&place).copied() {
+        if let Some(known) = self.values.number(place) {
             self.tag(kind::KNOWN);
             return self.number(known);
         }
@@ -233,8 +267,7 @@ impl<'e> Encoding<'e> {
         self.number(length as u64);
         elements(self);
         if length > 0 {
-            self.values.insert(place, self.known);
-            self.known += 1;
+            self.values.add(place);
         }
     }
 }

@@ -59,9 +59,12 @@ impl State {
     /// `scope/taskName`; for the root, its name.
     #[must_use]
     pub fn path(&self, task: &TaskRun) -> String {
-        let scope = self.scope_path(task);
-        let name = &self.node(task).name;
-        if scope.is_empty() { name.as_ref().to_owned() } else { format!("{scope}/{name}") }
+        let mut path = self.scope_path(task);
+        if !path.is_empty() {
+            path.push('/');
+        }
+        path.push_str(&self.node(task).name);
+        path
     }
 
     /// The name of a task run among its siblings: `taskName`, after the part of the scope that it stands in, as
@@ -82,15 +85,20 @@ impl State {
     /// `main/a.hook[onExit]`.
     #[must_use]
     pub fn scope_path(&self, task: &TaskRun) -> String {
-        let mut segments = Vec::new();
+        let mut around = Vec::new();
         let mut part = part_of(task);
         let mut above = self.above(task);
         while let Some(container) = above {
-            segments.push(format!("{}{part}", self.node(container).name));
+            around.push((&self.node(container).name, part));
             (part, above) = (part_of(container), self.parent(container));
         }
-        segments.reverse();
-        segments.join("/")
+        let mut path = String::new();
+        for (name, part) in around.into_iter().rev() {
+            path.push_str(if path.is_empty() { "" } else { "/" });
+            path.push_str(name);
+            path.push_str(&part);
+        }
+        path
     }
 }
 

@@ -110,8 +110,8 @@ impl State {
             return Err(format!("the plan has no hook {}", fired.hook));
         }
         let now = self.now;
-        let id = self.tables.add(|index, _| {
-            let mut task = TaskRun::new(index, Place::Hook(fired.hook), now);
+        let id = self.tables.add(|index, tables| {
+            let mut task = TaskRun::new(index, Place::Hook(fired.hook), now, tables.nothing());
             task.inputs = fired.inputs.clone();
             task.config = fired.config.clone();
             task.hook = Some(HookOf { task: of, kind: fired.kind });

@@ -126,7 +126,7 @@ impl State {
         let now = self.now;
         self.tables.add(|index, tables| {
             let around = &tables[scope];
-            let mut task = TaskRun::new(index, place, now);
+            let mut task = TaskRun::new(index, place, now, tables.nothing());
             task.parent = Some(scope);
             task.depth = tables[around.owner].depth + 1;
             task.unmet = unmet;

@@ -5,7 +5,7 @@ use std::{
     ops::{Index, IndexMut},
 };
 
-use super::{Scope, TaskRun};
+use super::{Scope, TaskRun, task::Nothing};
 use crate::event::TaskId;
 
 /// Names a task run that exists. [`TaskId`]s from outside are checked once, where they become one of these.
@@ -19,6 +19,7 @@ pub struct ScopeIndex(u32);
 /// All task runs and scopes of a run, in creation order. The root is always there, and nothing is ever taken out.
 #[derive(Clone, Debug)]
 pub(super) struct Tables {
+    nothing: Nothing,
     tasks: Vec<TaskRun>,
     scopes: Vec<Scope>,
 }
@@ -53,8 +54,14 @@ impl TaskRun {
 }
 
 impl Tables {
-    pub(super) fn new(root: impl FnOnce(TaskIndex) -> TaskRun) -> Self {
-        Self { tasks: vec![root(TaskIndex::ROOT)], scopes: Vec::new() }
+    pub(super) fn new(root: impl FnOnce(TaskIndex, &Nothing) -> TaskRun) -> Self {
+        let nothing = Nothing::default();
+        Self { tasks: vec![root(TaskIndex::ROOT, &nothing)], scopes: Vec::new(), nothing }
+    }
+
+    /// What a task run has of everything in the beginning.
+    pub(super) fn nothing(&self) -> &Nothing {
+        &self.nothing
     }
 
     pub(super) fn tasks(&self) -> &[TaskRun] {

@@ -189,9 +189,17 @@ pub struct Attempt {
     pub message: Arc<str>,
 }
 
+/// What a task run has of everything in the beginning, shared by all of a run.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Nothing {
+    inputs: Bindings,
+    outputs: Outputs,
+    payload: Arc<Map>,
+}
+
 impl TaskRun {
     /// A task run that has just come to be.
-    pub(super) fn new(index: TaskIndex, place: Place, now: Timestamp) -> Self {
+    pub(super) fn new(index: TaskIndex, place: Place, now: Timestamp, nothing: &Nothing) -> Self {
         Self {
             id: index.into(),
             parent: None,
@@ -201,10 +209,10 @@ impl TaskRun {
             reason: None,
             code: None,
             message: Arc::default(),
-            inputs: Bindings::default(),
+            inputs: Arc::clone(&nothing.inputs),
             config: Value::Null,
-            outputs: Arc::default(),
-            payload: Arc::default(),
+            outputs: Arc::clone(&nothing.outputs),
+            payload: Arc::clone(&nothing.payload),
             attempt: 0,
             retries: 0,
             dispatch: 0,
