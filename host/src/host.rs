@@ -1,6 +1,7 @@
 //! The embedding API: open a host, submit documents, await views.
 
 mod enqueue;
+mod keeping;
 mod recover;
 mod rerun;
 mod setup;
@@ -23,6 +24,7 @@ use phasm_engine::{
 use tokio::{runtime::Runtime, sync::broadcast};
 
 pub use self::{
+    keeping::{Keep, Retention, prunable, prune},
     rerun::{Rerun, RerunError},
     setup::{HostBuilder, OpenError},
 };

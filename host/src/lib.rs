@@ -127,7 +127,7 @@ pub use phasm_sandbox::{self as sandbox, executor};
 
 pub use self::{
     handle::{RunError, RunHandle, Waited},
-    host::{Host, HostBuilder, OpenError, Rerun, RerunError, SubmitError},
+    host::{Host, HostBuilder, Keep, OpenError, Rerun, RerunError, Retention, SubmitError, prunable, prune},
     journal::RecoverError,
     letter::{LetterBody, LetterReply},
     message::{Request, RequestError, is_named, tasks_named},

@@ -30,7 +30,7 @@ mod tests;
 
 use std::{future::Future, num::NonZeroU32, pin::Pin, sync::Arc, time::Duration};
 
-use phasm_engine::time::Timestamp;
+use phasm_engine::{phase::Phase, time::Timestamp};
 use tokio::sync::watch;
 
 #[cfg(feature = "postgres")]
@@ -171,6 +171,18 @@ pub trait ReadStore: Send + Sync {
     /// When the store cannot be read.
     fn census(&self, now: Timestamp) -> Pending<Census>;
 
+    /// The namespaces of runs that have ended, sorted.
+    ///
+    /// # Errors
+    /// When the store cannot be read.
+    fn namespaces(&self) -> Pending<Vec<Arc<str>>>;
+
+    /// How many runs of a namespace have ended, in that phase if one is given, and the first `limit` of them that did.
+    ///
+    /// # Errors
+    /// When the store cannot be read.
+    fn ended(&self, namespace: &str, phase: Option<Phase>, limit: usize) -> Pending<(u64, Vec<RunRow>)>;
+
     /// The component of that digest, if it is kept.
     ///
     /// # Errors
@@ -286,6 +298,21 @@ pub trait Store: ReadStore {
     /// # Errors
     /// [`StoreError::Fenced`] if the run was claimed by somebody else.
     fn keep_log(&self, lease: &Lease, log: AttemptLog) -> Pending<()>;
+
+    /// Ends a run as Error, as nobody can go on with its journal: a record that could not be read any more is not asked for. What waits for
+    /// an answer has none.
+    ///
+    /// # Errors
+    /// [`StoreError::Fenced`] if it was claimed by somebody else; [`StoreError::Closed`] if it has ended.
+    fn abandon(&self, lease: &Lease, at: Timestamp) -> Pending<()>;
+
+    /// Gives some of the room of what was deleted back to the system; whether there is more to give.
+    ///
+    /// # Errors
+    /// When the store fails.
+    fn give_back(&self) -> Pending<bool> {
+        Box::pin(std::future::ready(Ok(false)))
+    }
 
     /// Whether its hosts may execute each other's attempts; `share` is asked for nothing otherwise.
     fn is_shared(&self) -> bool {

@@ -300,6 +300,12 @@ impl ReadStore for Failing {
     fn census(&self, now: Timestamp) -> Pending<Census> {
         self.inner.census(now)
     }
+    fn namespaces(&self) -> Pending<Vec<Arc<str>>> {
+        self.inner.namespaces()
+    }
+    fn ended(&self, namespace: &str, phase: Option<Phase>, limit: usize) -> Pending<(u64, Vec<RunRow>)> {
+        self.inner.ended(namespace, phase, limit)
+    }
     fn component(&self, digest: &str) -> Pending<Option<Arc<[u8]>>> {
         self.inner.component(digest)
     }
@@ -369,6 +375,9 @@ impl Store for Failing {
     }
     fn keep_log(&self, lease: &Lease, log: AttemptLog) -> Pending<()> {
         self.inner.keep_log(lease, log)
+    }
+    fn abandon(&self, lease: &Lease, at: Timestamp) -> Pending<()> {
+        self.inner.abandon(lease, at)
     }
     fn delete(&self, run_id: &str) -> Pending<bool> {
         self.inner.delete(run_id)

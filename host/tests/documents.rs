@@ -69,7 +69,7 @@ async fn runs_of_one_document_share_a_plan() {
     });
     assert_eq!(run.unwrap().plan().document, shared.document);
     assert_eq!(basis.as_ref(), Some(&shared.document));
-    assert!(!String::from_utf8(records.first().unwrap().body.clone()).unwrap().contains("\"t2\""));
+    assert!(!String::from_utf8_lossy(&records.first().unwrap().body).contains("\"t2\""));
 }
 
 /// What a file has instead of the document it was given is not believed, and keeps no other run from going on.

@@ -1,5 +1,7 @@
 //! `phasm list`: the runs of a store.
 
+use std::sync::Arc;
+
 use clap::Args;
 use phasm::{
     clock::Clock,
@@ -26,7 +28,8 @@ use super::{
 /// suspended tasks; `waiting` the process that holds the store, in time; `orphaned` nobody, until it is recovered.
 #[derive(Args, Debug)]
 #[command(after_help = "Examples:\n  phasm list --store runs.db\n  phasm list --store runs.db --open\n  \
-                        phasm list --store runs.db --workflow release --phase Failed --since 2d --json")]
+                        phasm list --store runs.db --workflow release --phase Failed --since 2d --json\n  \
+                        phasm list --store runs.db --label team=data --limit 20")]
 pub(super) struct ListArguments {
     #[command(flatten)]
     store: StoreArgument,
@@ -58,14 +61,29 @@ struct Wanted {
     #[arg(long, value_name = "PHASE", value_parser = phase)]
     phase: Option<Phase>,
 
+    /// Only runs with this label, as `KEY=VALUE`.
+    #[arg(long, value_name = "LABEL", value_parser = label)]
+    label: Option<(Arc<str>, Arc<str>)>,
+
+    /// Only runs submitted before this one, which is the next page after the one that ended with it: an id as `list` shows it.
+    #[arg(long, value_name = "RUN")]
+    before: Option<String>,
+
     /// Only runs submitted since then: `2h` ago, the day `2026-11-20` or the instant `2026-11-20T08:00:00Z`, in UTC.
     #[arg(long, value_name = "TIME", value_parser = times::since)]
     since: Option<Since>,
 }
 
-fn phase(text: &str) -> Result<Phase, String> {
+pub(super) fn phase(text: &str) -> Result<Phase, String> {
     let found = Phase::ALL.into_iter().find(|phase| phase.as_str().eq_ignore_ascii_case(text));
     found.ok_or_else(|| format!("expected one of {}", Phase::ALL.map(Phase::as_str).join(", ")))
+}
+
+fn label(text: &str) -> Result<(Arc<str>, Arc<str>), String> {
+    let split = text.split_once('=').filter(|(key, _)| !key.is_empty());
+    split
+        .map(|(key, value)| (key.into(), value.into()))
+        .ok_or_else(|| "expected such as `team=data`".to_owned())
 }
 
 /// One run for programs.
@@ -111,6 +129,9 @@ pub(super) fn list(arguments: &ListArguments, screen: &Screen) -> Result<Exit, F
     if rows.is_empty() {
         screen.err("no run fits\n");
     }
+    if let Some((last, _)) = rows.last().filter(|_| rows.len() == arguments.limit && !arguments.json) {
+        screen.err(&format!("there may be more: add --before {}\n", last.head.run_id));
+    }
     // Whoever has stopped reading wants no more.
     let _gone = screen.out(&page);
     Ok(Exit::Done)
@@ -131,22 +152,23 @@ fn rows(arguments: &ListArguments) -> Result<Vec<(RunRow, State)>, Failure> {
 impl Wanted {
     /// The newest of them.
     async fn of(&self, reader: &dyn ReadStore, limit: usize) -> Result<Vec<RunRow>, StoreError> {
-        let mut rows = if self.open {
-            let mut rows = reader.open_runs().await?;
-            rows.sort_unstable_by_key(|row| std::cmp::Reverse(row.number));
-            rows
-        } else {
-            let workflow = self.workflow.as_deref().map(Into::into);
-            reader.list(Filter { workflow, phase: self.phase, ..Filter::default() }, limit).await?
+        let before = match &self.before {
+            Some(run_id) => {
+                let not_found = || StoreError::NotFound { run_id: run_id.as_str().into() };
+                Some(reader.get(run_id).await?.ok_or_else(not_found)?.number)
+            }
+            None => None,
         };
-        let since = self.since.map(|since| since.instant(Clock::start().now()));
-        rows.retain(|RunRow { head, status, .. }| {
-            self.workflow.as_deref().is_none_or(|name| name == head.workflow.as_ref())
-                && self.phase.is_none_or(|phase| phase == status.phase)
-                && since.is_none_or(|since| head.submitted_at >= since)
-        });
-        rows.truncate(limit);
-        Ok(rows)
+        let filter = Filter {
+            workflow: self.workflow.as_deref().map(Into::into),
+            phase: self.phase,
+            since: self.since.map(|since| since.instant(Clock::start().now())),
+            label: self.label.clone(),
+            open: self.open,
+            before,
+            ..Filter::default()
+        };
+        reader.list(filter, limit).await
     }
 }
 

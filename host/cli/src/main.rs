@@ -2,7 +2,9 @@
 //!
 //! stdout carries results and nothing else; progress, warnings and log lines go to stderr.
 
+mod abandon;
 mod ask;
+mod backup;
 mod cancel;
 mod document;
 mod drive;
@@ -22,6 +24,7 @@ mod parameters;
 mod places;
 mod plugin;
 mod problems;
+mod prune;
 mod recover;
 mod rerun;
 mod resume;
@@ -78,11 +81,14 @@ enum Command {
     Cancel(cancel::CancelArguments),
     Recover(recover::RecoverArguments),
     Rerun(rerun::RerunArguments),
+    Abandon(abandon::AbandonArguments),
     List(list::ListArguments),
     Get(get::GetArguments),
     Watch(watch::WatchArguments),
     Events(events::EventsArguments),
     Logs(logs::LogsArguments),
+    Prune(prune::PruneArguments),
+    Backup(backup::BackupArguments),
     #[command(
         subcommand,
         after_help = "Examples:\n  phasm plugin new greet\n  phasm plugin build plugins/greet\n  phasm plugin list\n  \
@@ -105,6 +111,9 @@ fn main() -> ExitCode {
         Command::Cancel(arguments) => cancel::cancel(&arguments, log_level, &screen),
         Command::Recover(arguments) => recover::recover(&arguments, log_level, &screen),
         Command::Rerun(arguments) => rerun::rerun(&arguments, log_level, &screen),
+        Command::Abandon(arguments) => abandon::abandon(&arguments, &screen),
+        Command::Prune(arguments) => prune::prune(&arguments, &screen),
+        Command::Backup(arguments) => backup::backup(&arguments, &screen),
         Command::List(arguments) => list::list(&arguments, &screen),
         Command::Get(arguments) => get::get(&arguments, &screen),
         Command::Watch(arguments) => watch::watch(&arguments, &screen),

@@ -10,7 +10,7 @@ use std::{
     sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
-use phasm_engine::time::Timestamp;
+use phasm_engine::{phase::Phase, time::Timestamp};
 use tokio::sync::watch;
 
 use self::{documents::Documents, offers::Offers};
@@ -99,6 +99,25 @@ impl ReadStore for Memory {
         let mut census = Census::default();
         self.kept().rows(|row| row.status.open).iter().for_each(|row| census.count(row, at));
         now(Ok(census))
+    }
+
+    fn namespaces(&self) -> Pending<Vec<Arc<str>>> {
+        let rows = self.kept().rows(|row| !row.status.open);
+        let names: BTreeSet<_> = rows.iter().map(|row| Arc::clone(&row.head.namespace)).collect();
+        now(Ok(names.into_iter().collect()))
+    }
+
+    fn ended(&self, namespace: &str, phase: Option<Phase>, limit: usize) -> Pending<(u64, Vec<RunRow>)> {
+        let wanted = |row: &RunRow| {
+            !row.status.open
+                && &*row.head.namespace == namespace
+                && phase.is_none_or(|phase| phase == row.status.phase)
+        };
+        let mut rows = self.kept().rows(wanted);
+        let count = rows.len() as u64;
+        rows.sort_unstable_by_key(|row| (row.status.finished_at, row.number));
+        rows.truncate(limit);
+        now(Ok((count, rows)))
     }
 
     fn component(&self, digest: &str) -> Pending<Option<Arc<[u8]>>> {
@@ -218,6 +237,11 @@ impl Store for Memory {
         now(self.kept().leased(lease).map(|run| {
             run.logs.insert((log.task, log.attempt, log.dispatch), log);
         }))
+    }
+
+    fn abandon(&self, lease: &Lease, at: Timestamp) -> Pending<()> {
+        let abandoned = self.kept().abandon(lease, at);
+        self.tell(abandoned)
     }
 
     fn delete(&self, run_id: &str) -> Pending<bool> {
@@ -367,15 +391,11 @@ impl Kept {
         run.journal.push(record);
         let answers = !replies.is_empty();
         replies.into_iter().for_each(|reply| run.reply(reply));
-        if answers && run.letters.is_empty() || !status.open {
+        if answers && run.letters.is_empty() {
             self.mail.remove(run_id);
         }
         if !status.open {
-            run.end_mail();
-            run.row.owner = None;
-            wake_at(&mut self.due, &mut run.row, None);
-            self.closed_events += run.row.seq;
-            self.closed.push_back(Arc::clone(run_id));
+            self.closed(run_id);
         }
         Ok(self.forget())
     }
@@ -521,6 +541,29 @@ impl Kept {
         run.letters.push_back(Letter { id: self.last_letter, body });
         self.mail.insert(named());
         Ok(self.last_letter)
+    }
+
+    fn abandon(&mut self, lease: &Lease, at: Timestamp) -> Result<(), StoreError> {
+        let run_id = &lease.head.run_id;
+        self.leased(lease)?;
+        let Some(run) = self.runs.get_mut(run_id) else { return Ok(()) };
+        if !run.row.status.open {
+            return Err(StoreError::Closed { run_id: Arc::clone(run_id) });
+        }
+        run.row.status = RunStatus { phase: Phase::Error, finished_at: Some(at), open: false, rest: None };
+        self.closed(run_id);
+        Ok(())
+    }
+
+    /// Nobody goes on with a run.
+    fn closed(&mut self, run_id: &Arc<str>) {
+        self.mail.remove(run_id);
+        let Some(run) = self.runs.get_mut(run_id) else { return };
+        run.end_mail();
+        run.row.owner = None;
+        wake_at(&mut self.due, &mut run.row, None);
+        self.closed_events += run.row.seq;
+        self.closed.push_back(Arc::clone(run_id));
     }
 
     fn delete(&mut self, run_id: &str) -> Result<bool, StoreError> {

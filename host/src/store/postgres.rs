@@ -25,7 +25,7 @@ mod writer;
 
 use std::{sync::Arc, time::Duration};
 
-use phasm_engine::time::Timestamp;
+use phasm_engine::{phase::Phase, time::Timestamp};
 use tokio::sync::{oneshot, watch};
 use tokio_postgres::Row;
 
@@ -59,8 +59,9 @@ const MAILED: &str = "SELECT run_id FROM runs
     WHERE owner IS NOT DISTINCT FROM $1 AND number IN (SELECT run FROM letters WHERE reply IS NULL) ORDER BY run_id";
 const REPLY: &str = "SELECT reply_letters($1, $2, $3, $4) AS verdict";
 const KEEP_LOG: &str = "SELECT keep_log($1, $2, $3, $4, $5, $6, $7) AS verdict";
+const ABANDON: &str = "SELECT abandon_run($1, $2, $3, $4) AS verdict";
 const DELETE: &str = "SELECT delete_run($1) AS verdict";
-const STATEMENTS: [&str; 14] = [
+const STATEMENTS: [&str; 15] = [
     APPEND,
     CLAIM,
     CLAIM_RUN,
@@ -72,6 +73,7 @@ const STATEMENTS: [&str; 14] = [
     MAILED,
     REPLY,
     KEEP_LOG,
+    ABANDON,
     DELETE,
     TELL,
     offers::SHARE,
@@ -176,6 +178,14 @@ impl ReadStore for Postgres {
 
     fn census(&self, now: Timestamp) -> Pending<Census> {
         self.readers.census(now)
+    }
+
+    fn namespaces(&self) -> Pending<Vec<Arc<str>>> {
+        self.readers.namespaces()
+    }
+
+    fn ended(&self, namespace: &str, phase: Option<Phase>, limit: usize) -> Pending<(u64, Vec<RunRow>)> {
+        self.readers.ended(namespace, phase, limit)
     }
 
     fn component(&self, digest: &str) -> Pending<Option<Arc<[u8]>>> {
@@ -336,6 +346,20 @@ impl Store for Postgres {
             Box::new(text),
         ];
         self.ask(KEEP_LOG, parameters, move |rows| leased(rows, &lease))
+    }
+
+    fn abandon(&self, lease: &Lease, at: Timestamp) -> Pending<()> {
+        let parameters: Vec<Parameter> = vec![
+            run_id(lease),
+            Box::new(saturated(lease.epoch)),
+            Box::new(Phase::Error.as_str()),
+            Box::new(at.0),
+        ];
+        let lease = lease.clone();
+        self.ask(ABANDON, parameters, move |rows| match one(rows, |row| get(row, "verdict"))? {
+            "closed" => Err(StoreError::Closed { run_id: Arc::clone(&lease.head.run_id) }.into()),
+            _ => leased(rows, &lease),
+        })
     }
 
     fn delete(&self, run_id: &str) -> Pending<bool> {

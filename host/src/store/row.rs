@@ -121,6 +121,12 @@ pub struct Filter {
     pub phase: Option<Phase>,
     /// Submitted before the run of this [`RunRow::number`]: the next page after the one that ended there.
     pub before: Option<u64>,
+    /// Submitted at that instant or later.
+    pub since: Option<Timestamp>,
+    /// With this label.
+    pub label: Option<(Arc<str>, Arc<str>)>,
+    /// Only those that have not ended.
+    pub open: bool,
 }
 
 impl Filter {
@@ -130,5 +136,8 @@ impl Filter {
             && same(&self.workflow, &row.head.workflow)
             && self.phase.is_none_or(|phase| phase == row.status.phase)
             && self.before.is_none_or(|number| row.number < number)
+            && self.since.is_none_or(|since| row.head.submitted_at >= since)
+            && self.label.as_ref().is_none_or(|(key, value)| row.head.labels.get(key) == Some(value))
+            && (row.status.open || !self.open)
     }
 }

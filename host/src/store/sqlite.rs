@@ -26,7 +26,7 @@ use std::{
     sync::Arc,
 };
 
-use phasm_engine::time::Timestamp;
+use phasm_engine::{phase::Phase, time::Timestamp};
 use tokio::sync::{oneshot, watch};
 
 pub use self::reader::SqliteReader;
@@ -77,10 +77,13 @@ impl Sqlite {
         Self::on(connection, path, Some(lock))
     }
 
-    /// The store in `path`, to submit runs to it beside the process that holds it. Whoever claimed runs here would take that
-    /// process for gone.
-    pub(crate) fn beside(path: &Path) -> Result<Self, StoreError> {
-        let path: Arc<Path> = file::find(path)?.into();
+    /// The store in `path`, to submit runs to it, or to delete some, beside the process that holds it. Whoever claimed runs here would
+    /// take that process for gone.
+    ///
+    /// # Errors
+    /// As [`open`](Self::open), but for [`StoreError::Locked`]; a file of an older format is left to whoever opens it.
+    pub fn beside(path: impl AsRef<Path>) -> Result<Self, StoreError> {
+        let path: Arc<Path> = file::find(path.as_ref())?.into();
         Self::on(schema::open_beside(&path)?, path, None)
     }
 
@@ -157,6 +160,14 @@ impl ReadStore for Sqlite {
 
     fn census(&self, now: Timestamp) -> Pending<Census> {
         self.reader.census(now)
+    }
+
+    fn namespaces(&self) -> Pending<Vec<Arc<str>>> {
+        self.reader.namespaces()
+    }
+
+    fn ended(&self, namespace: &str, phase: Option<Phase>, limit: usize) -> Pending<(u64, Vec<RunRow>)> {
+        self.reader.ended(namespace, phase, limit)
     }
 
     fn component(&self, digest: &str) -> Pending<Option<Arc<[u8]>>> {
@@ -248,6 +259,15 @@ impl Store for Sqlite {
     fn keep_log(&self, lease: &Lease, log: AttemptLog) -> Pending<()> {
         let lease = lease.clone();
         self.write(move |group| Ok(((), kept::keep_log(group, &lease, &log)?)))
+    }
+
+    fn abandon(&self, lease: &Lease, at: Timestamp) -> Pending<()> {
+        let lease = lease.clone();
+        self.tell(move |group| Ok((kept::abandon(group, &lease, at)?, 0)))
+    }
+
+    fn give_back(&self) -> Pending<bool> {
+        self.write(|group| Ok((kept::give_back(group.transaction)?, 0)))
     }
 
     fn delete(&self, run_id: &str) -> Pending<bool> {

@@ -9,6 +9,7 @@ use std::{
 };
 
 use phasm::{
+    Phase,
     engine::time::Timestamp,
     store::{
         Answer, AttemptLog, Census, Claim, Encode, Filter, HostId, Lease, Letter, Memory, Pending, ReadStore,
@@ -112,6 +113,14 @@ impl ReadStore for Shaky {
         self.ask(|store| store.census(now))
     }
 
+    fn namespaces(&self) -> Pending<Vec<Arc<str>>> {
+        self.ask(Memory::namespaces)
+    }
+
+    fn ended(&self, namespace: &str, phase: Option<Phase>, limit: usize) -> Pending<(u64, Vec<RunRow>)> {
+        self.ask(|store| store.ended(namespace, phase, limit))
+    }
+
     fn follow(&self, run_id: &str) -> watch::Receiver<()> {
         self.inner.follow(run_id)
     }
@@ -174,6 +183,10 @@ impl Store for Shaky {
 
     fn keep_log(&self, lease: &Lease, log: AttemptLog) -> Pending<()> {
         self.ask(|store| store.keep_log(lease, log))
+    }
+
+    fn abandon(&self, lease: &Lease, at: Timestamp) -> Pending<()> {
+        self.ask(|store| store.abandon(lease, at))
     }
 
     fn delete(&self, run_id: &str) -> Pending<bool> {

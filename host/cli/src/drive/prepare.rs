@@ -141,6 +141,17 @@ async fn open_store(file: &Path) -> Result<Sqlite, StoreError> {
     }
 }
 
+/// The store of that file, or at that URL, to write to.
+///
+/// # Errors
+/// When it cannot be opened, or is in use.
+pub(crate) async fn opened(store: &Path) -> Result<Arc<dyn Store>, Failure> {
+    if let Some(url) = kept::url(store) {
+        return Ok(Arc::new(Postgres::open(url).map_err(unusable)?));
+    }
+    Ok(Arc::new(open_store(store).await.map_err(unusable)?))
+}
+
 /// Why a store is not to be had.
 pub(crate) fn unusable(error: StoreError) -> Failure {
     Failure::call(While::new("the store cannot be used", error))
@@ -152,10 +163,10 @@ impl Prepared {
     /// # Errors
     /// When it cannot be opened, or is in use.
     pub(crate) async fn with_store(self, file: &Path) -> Result<Self, Failure> {
-        if let Some(url) = kept::url(file) {
-            return Ok(self.within(Arc::new(Postgres::open(url).map_err(unusable)?)));
+        let prepared = self.within(opened(file).await?);
+        if kept::url(file).is_some() {
+            return Ok(prepared);
         }
-        let prepared = self.within(Arc::new(open_store(file).await.map_err(unusable)?));
         #[cfg(unix)]
         let bell = prepared
             .host

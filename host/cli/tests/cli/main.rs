@@ -11,6 +11,7 @@ mod crash;
 #[cfg(unix)]
 mod database;
 mod interrupts;
+mod keeping;
 mod live;
 mod logs;
 mod plugin;

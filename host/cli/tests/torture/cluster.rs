@@ -51,6 +51,7 @@ impl<'t> Cluster<'t> {
         let way = proxy.dir().display().to_string().replace('/', "%2F");
         let store = format!("postgres://phasm@{way}/postgres?schema={schema}&{LEASE}");
         let round = Round::new(random, &store, strikes);
+        round.bench.write("few.toml", "[limits]\nslots = 2\n");
         let mut cluster = Self { round, server, url, proxy, hosts: Vec::new(), submitted: 0 };
         for _ in 0..HOSTS {
             cluster.open();
@@ -58,8 +59,13 @@ impl<'t> Cluster<'t> {
         cluster
     }
 
+    /// Another host; some have so few slots that they offer attempts to the others.
     fn open(&mut self) {
-        let host = self.round.start(&["serve", "--grace", "50ms", "--json"]);
+        let mut arguments = vec!["serve", "--grace", "50ms", "--json"];
+        if self.round.random.chance(60) {
+            arguments.extend(["--config", "few.toml"]);
+        }
+        let host = self.round.start(&arguments);
         self.hosts.push(host);
     }
 

@@ -15,7 +15,7 @@ use super::{Body, FORM, Moment, kind, tag};
 pub(super) fn body(Body { moments, basis }: &Body, buffer: &mut Vec<u8>) {
     let Some(last) = moments.last() else { return };
     buffer.push(FORM);
-    let mut encoding = Encoding { buffer, task: 0, texts: Known::default(), values: Known::default() };
+    let mut encoding = Encoding { buffer, task: 0, texts: Repeated::default(), values: Repeated::default() };
     let mut before = 0;
     for Moment { time, events } in moments {
         let back = last.time.since(*time);
@@ -40,13 +40,13 @@ struct Encoding<'e> {
     /// The task run that was spoken of last.
     task: u32,
     /// Texts so far, by what they say.
-    texts: Known<&'e str>,
+    texts: Repeated<&'e str>,
     /// Arrays and objects so far, by where they are: what is shared is written once.
-    values: Known<*const ()>,
+    values: Repeated<*const ()>,
 }
 
 /// What the record has had already; each has the number of those before it.
-struct Known<K> {
+struct Repeated<K> {
     /// As long as there are few, which is so in most records: looking through them takes less time than a hash.
     few: Vec<K>,
     many: HashMap<K, u64>,
@@ -55,13 +55,13 @@ struct Known<K> {
 /// As many are looked through.
 const FEW: usize = 16;
 
-impl<K> Default for Known<K> {
+impl<K> Default for Repeated<K> {
     fn default() -> Self {
         Self { few: Vec::new(), many: HashMap::new() }
     }
 }
 
-impl<K: Copy + Eq + Hash> Known<K> {
+impl<K: Copy + Eq + Hash> Repeated<K> {
     fn number(&self, key: K) -> Option<u64> {
         if self.many.is_empty() {
             self.few.iter().position(|known| *known == key).map(|number| number as u64)

@@ -19,6 +19,7 @@ ALTER TABLE runs ADD COLUMN rest boolean;
 ALTER TABLE runs ADD COLUMN rests_until bigint;
 ALTER TABLE runs ADD COLUMN labels text;
 CREATE INDEX runs_of_document ON runs (document);
+CREATE INDEX submitted_runs ON runs (submitted_at);
 CREATE INDEX ended_runs ON runs (namespace, finished_at) WHERE NOT open;
 CREATE TABLE labels (
     key text COLLATE "C" NOT NULL,
@@ -264,5 +265,21 @@ BEGIN
         SELECT l.key, l.value FROM runs r, json_each_text(r.labels::json) AS l WHERE r.number = v_run);
     DELETE FROM runs WHERE number = v_run;
     PERFORM collect_document(v_document);
+    RETURN 'done';
+END $$;
+
+CREATE FUNCTION abandon_run(p_run_id text, p_epoch bigint, p_phase text, p_at bigint) RETURNS text LANGUAGE plpgsql AS $$
+#variable_conflict use_column
+DECLARE
+    v_run runs;
+BEGIN
+    SELECT * INTO v_run FROM runs WHERE run_id = p_run_id FOR UPDATE;
+    IF NOT FOUND THEN RETURN 'none'; END IF;
+    IF v_run.epoch <> p_epoch THEN RETURN 'fenced'; END IF;
+    IF NOT v_run.open THEN RETURN 'closed'; END IF;
+    UPDATE runs SET open = false, phase = p_phase, finished_at = p_at, owner = NULL, wake_at = NULL, rest = NULL, rests_until = NULL
+    WHERE number = v_run.number;
+    UPDATE letters SET reply = '' WHERE run = v_run.number AND reply IS NULL;
+    PERFORM tell();
     RETURN 'done';
 END $$;

@@ -38,8 +38,22 @@ const LOAD: &str =
 const GET: &str = "SELECT * FROM runs WHERE run_id = $1";
 const LIST: &str = "SELECT * FROM runs
     WHERE number < $1 AND ($2::text IS NULL OR namespace = $2) AND ($3::text IS NULL OR workflow = $3)
-        AND ($4::text IS NULL OR phase = $4)
-    ORDER BY number DESC LIMIT $5";
+        AND ($4::text IS NULL OR phase = $4) AND (open OR NOT $5::boolean) AND submitted_at >= $6
+    ORDER BY number DESC LIMIT $7";
+const LIST_LABELLED: &str = "SELECT runs.* FROM labels JOIN runs ON number = run
+    WHERE labels.key = $8 AND labels.value = $9 AND run < $1 AND ($2::text IS NULL OR namespace = $2)
+        AND ($3::text IS NULL OR workflow = $3) AND ($4::text IS NULL OR phase = $4) AND (open OR NOT $5::boolean)
+        AND submitted_at >= $6
+    ORDER BY run DESC LIMIT $7";
+const NAMESPACES: &str = "WITH RECURSIVE names (name) AS (
+        SELECT min(namespace) FROM runs WHERE NOT open
+        UNION ALL
+        SELECT (SELECT min(namespace) FROM runs WHERE NOT open AND namespace > name) FROM names WHERE name IS NOT NULL)
+    SELECT name FROM names WHERE name IS NOT NULL";
+const ENDED: &str = "SELECT *, (SELECT count(*) FROM runs WHERE NOT open AND namespace = $1
+        AND ($2::text IS NULL OR phase = $2)) AS all_runs
+    FROM runs WHERE NOT open AND namespace = $1 AND ($2::text IS NULL OR phase = $2)
+    ORDER BY finished_at NULLS FIRST, number LIMIT $3";
 const OPEN: &str = "SELECT * FROM runs WHERE open ORDER BY priority DESC, number";
 const CENSUS: &str = "SELECT count(owner) AS owned, count(*) FILTER (WHERE owner IS NULL AND wake_at <= $1) AS due,
         count(*) FILTER (WHERE owner IS NULL AND wake_at > $1 AND rest IS NOT TRUE) AS waiting,
@@ -51,7 +65,8 @@ const ANSWER: &str = "SELECT reply FROM letters JOIN runs ON number = run WHERE 
 const LOGS: &str = "SELECT task, attempt, dispatch, cut, text FROM logs
     WHERE run = (SELECT number FROM runs WHERE run_id = $1) AND ($2::bigint IS NULL OR task = $2)
     ORDER BY task, attempt, dispatch";
-const STATEMENTS: [&str; 8] = [LOAD, GET, LIST, OPEN, CENSUS, COMPONENT, ANSWER, LOGS];
+const STATEMENTS: [&str; 11] =
+    [LOAD, GET, LIST, LIST_LABELLED, NAMESPACES, ENDED, OPEN, CENSUS, COMPONENT, ANSWER, LOGS];
 
 /// Reads whatever is committed.
 pub(super) struct Readers {
@@ -122,9 +137,38 @@ impl Readers {
             Box::new(text(filter.namespace)),
             Box::new(text(filter.workflow)),
             Box::new(filter.phase.map(Phase::as_str)),
+            Box::new(filter.open),
+            Box::new(filter.since.map_or(i64::MIN, |since| since.0)),
             Box::new(i64::try_from(limit).unwrap_or(i64::MAX)),
         ];
-        self.ask(LIST, parameters, |rows| rows.iter().map(row).collect())
+        let Some((key, value)) = filter.label else {
+            return self.ask(LIST, parameters, |rows| rows.iter().map(row).collect());
+        };
+        let label: [Parameter; 2] = [Box::new(key.to_string()), Box::new(value.to_string())];
+        let parameters = parameters.into_iter().chain(label).collect();
+        self.ask(LIST_LABELLED, parameters, |rows| rows.iter().map(row).collect())
+    }
+
+    pub(super) fn namespaces(&self) -> Pending<Vec<Arc<str>>> {
+        let name = |row: &Row| Ok(get::<&str>(row, "name")?.into());
+        self.ask(NAMESPACES, Vec::new(), move |rows| rows.iter().map(name).collect())
+    }
+
+    pub(super) fn ended(
+        &self,
+        namespace: &str,
+        phase: Option<Phase>,
+        limit: usize,
+    ) -> Pending<(u64, Vec<RunRow>)> {
+        let parameters: Vec<Parameter> = vec![
+            Box::new(namespace.to_owned()),
+            Box::new(phase.map(Phase::as_str)),
+            Box::new(i64::try_from(limit).unwrap_or(i64::MAX)),
+        ];
+        self.ask(ENDED, parameters, |rows| {
+            let count = rows.first().map(|row| count(row, "all_runs")).transpose()?.unwrap_or_default();
+            Ok((count, rows.iter().map(row).collect::<Result<_, _>>()?))
+        })
     }
 
     pub(super) fn open_runs(&self) -> Pending<Vec<RunRow>> {
@@ -309,6 +353,14 @@ impl ReadStore for PostgresReader {
 
     fn census(&self, now: Timestamp) -> Pending<Census> {
         self.readers.census(now)
+    }
+
+    fn namespaces(&self) -> Pending<Vec<Arc<str>>> {
+        self.readers.namespaces()
+    }
+
+    fn ended(&self, namespace: &str, phase: Option<Phase>, limit: usize) -> Pending<(u64, Vec<RunRow>)> {
+        self.readers.ended(namespace, phase, limit)
     }
 
     fn component(&self, digest: &str) -> Pending<Option<Arc<[u8]>>> {

@@ -68,6 +68,11 @@ fn private() -> OpenOptions {
     options
 }
 
+/// A new, empty file that only its owner may read.
+pub(super) fn create_private(path: &Path) -> io::Result<File> {
+    private().write(true).create_new(true).open(path)
+}
+
 fn lock_of(store: &Path) -> PathBuf {
     store.with_added_extension("lock")
 }

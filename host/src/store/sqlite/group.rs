@@ -35,7 +35,7 @@ const ADVANCE: &str = "
 const SET_OPEN: &str = "
     UPDATE runs SET open = ?2, owner = iif(?2, owner, NULL), wake_at = iif(?2, wake_at, NULL) WHERE number = ?1";
 /// The letters to a run that has ended are answered by nothing at all.
-const END_MAIL: &str = "UPDATE letters SET reply = x'' WHERE run = ?1 AND reply IS NULL";
+pub(super) const END_MAIL: &str = "UPDATE letters SET reply = x'' WHERE run = ?1 AND reply IS NULL";
 const REPLY: &str = "UPDATE letters SET reply = ?3 WHERE run = ?1 AND id = ?2 AND reply IS NULL";
 const FORGET_REPLIES: &str = "
     DELETE FROM letters WHERE run = ?1 AND reply IS NOT NULL AND id <= (

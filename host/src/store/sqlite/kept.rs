@@ -2,13 +2,14 @@
 
 use std::sync::Arc;
 
+use phasm_engine::{phase::Phase, time::Timestamp};
 use rusqlite::{Connection, OptionalExtension, params};
 
 use super::{
     super::{Answer, AttemptLog, HostId, LETTER_BYTES, Lease, Letter, MAILBOX, StoreError},
     documents,
     fault::Fault,
-    group::Group,
+    group::{END_MAIL, Group},
 };
 
 /// As `post` of a store.
@@ -50,8 +51,8 @@ pub(super) fn mail(connection: &Connection, run_id: &str) -> Result<Vec<Letter>,
 /// As `mailed` of a store.
 pub(super) fn mailed(connection: &Connection, owner: Option<&HostId>) -> Result<Vec<Arc<str>>, Fault> {
     let mut statement = connection.prepare_cached(
-        "SELECT run_id FROM runs
-         WHERE owner IS ?1 AND number IN (SELECT run FROM letters WHERE reply IS NULL) ORDER BY run_id",
+        "SELECT DISTINCT run_id FROM letters CROSS JOIN runs ON number = run
+         WHERE reply IS NULL AND owner IS ?1 ORDER BY run_id",
     )?;
     let rows = statement.query_map([owner.map(HostId::as_str)], |row| row.get(0))?;
     Ok(rows.collect::<Result<_, _>>()?)
@@ -101,6 +102,39 @@ pub(super) fn logs(
     Ok(rows.collect::<Result<_, _>>()?)
 }
 
+/// As `abandon` of a store.
+pub(super) fn abandon(group: &mut Group<'_>, lease: &Lease, at: Timestamp) -> Result<(), Fault> {
+    let tip = group.leased(lease)?;
+    if !tip.open {
+        return Err(StoreError::Closed { run_id: Arc::clone(&lease.head.run_id) }.into());
+    }
+    let mut end = group.transaction.prepare_cached(
+        "UPDATE runs SET open = FALSE, phase = ?2, finished_at = ?3, owner = NULL, wake_at = NULL, rest = NULL, rests_until = NULL
+         WHERE number = ?1",
+    )?;
+    end.execute(params![tip.run, Phase::Error.as_str(), at.0])?;
+    group.transaction.prepare_cached(END_MAIL)?.execute([tip.run])?;
+    group.tips.forget(&lease.head.run_id);
+    Ok(())
+}
+
+/// Pages given back to the system at once, so that what is written meanwhile does not wait long.
+const PAGES: i64 = 256;
+
+/// As `give_back` of a store. A file that was made before files could shrink stays as large as it is.
+pub(super) fn give_back(transaction: &Connection) -> Result<bool, Fault> {
+    let left = || transaction.pragma_query_one::<i64>(None, "freelist_count");
+    let before = left()?;
+    if before == 0 {
+        return Ok(false);
+    }
+    let mut vacuum = transaction.prepare(&format!("PRAGMA incremental_vacuum({PAGES})"))?;
+    let mut steps = vacuum.query([])?;
+    while steps.next()?.is_some() {}
+    let after = left()?;
+    Ok(0 < after && after < before)
+}
+
 /// What is kept of a run besides its row and its journal; and its number, which is never another's.
 const FORGET: [&str; 4] = [
     "DELETE FROM letters WHERE run = ?1",
@@ -117,11 +151,17 @@ pub(super) fn delete(group: &mut Group<'_>, run_id: &Arc<str>) -> Result<bool, F
         return Err(StoreError::StillOpen { run_id: Arc::clone(run_id) }.into());
     }
     let transaction = group.transaction;
-    let mut delete =
-        transaction.prepare_cached("DELETE FROM journal WHERE id = ?1 AND run = ?2 RETURNING previous")?;
-    let mut next = tip.last_record;
+    let mut delete = transaction
+        .prepare_cached("DELETE FROM journal WHERE id = ?1 AND run = ?2 RETURNING previous, first_seq")?;
+    let (mut next, mut first) = (tip.last_record, tip.seq);
     while let Some(id) = next {
-        next = delete.query_one(params![id, tip.run], |row| row.get(0)).optional()?.flatten();
+        let link = delete.query_one(params![id, tip.run], |row| Ok((row.get(0)?, row.get(1)?))).optional()?;
+        let Some((previous, first_seq)) = link else { break };
+        (next, first) = (previous, first_seq);
+    }
+    if first > 0 {
+        // The links are broken: what they led to is looked for.
+        transaction.execute("DELETE FROM journal WHERE run = ?1", [tip.run])?;
     }
     for statement in FORGET {
         transaction.prepare_cached(statement)?.execute([tip.run])?;

@@ -1,14 +1,15 @@
 //! The reading connection and its thread: rows and journals as of the last commit.
 
 use std::{
+    io,
     path::{Path, PathBuf},
     sync::{Arc, mpsc::Receiver},
 };
 
 use phasm_engine::{phase::Phase, time::Timestamp};
 use rusqlite::{
-    Connection, OptionalExtension, Row, named_params,
-    types::{FromSql, FromSqlError, FromSqlResult, ValueRef},
+    Connection, OptionalExtension, Row, params, params_from_iter,
+    types::{FromSql, FromSqlError, FromSqlResult, Value, ValueRef},
 };
 use tokio::sync::{oneshot, watch};
 
@@ -60,6 +61,22 @@ impl SqliteReader {
         file::is_locked(&self.path)
     }
 
+    /// Writes all that is committed to a new file, which is a store like this one, while others go on writing to it.
+    ///
+    /// # Errors
+    /// When there is a file already, or it cannot be written.
+    pub fn backup(&self, to: impl AsRef<Path>) -> Pending<()> {
+        let to = to.as_ref().to_owned();
+        self.ask(move |connection| {
+            let failed = |source| Fault::Refused(StoreError::io(&to, "written", source));
+            let made = file::create_private(&to).map_err(failed)?;
+            let name = to.to_str().ok_or_else(|| failed(io::ErrorKind::InvalidFilename.into()))?;
+            connection.execute("VACUUM INTO ?1", [name])?;
+            made.sync_all().map_err(failed)?;
+            Ok(())
+        })
+    }
+
     pub(super) fn path(&self) -> PathBuf {
         self.path.to_path_buf()
     }
@@ -108,6 +125,15 @@ impl ReadStore for SqliteReader {
         self.ask(move |connection| census(connection, now))
     }
 
+    fn namespaces(&self) -> Pending<Vec<Arc<str>>> {
+        self.ask(namespaces)
+    }
+
+    fn ended(&self, namespace: &str, phase: Option<Phase>, limit: usize) -> Pending<(u64, Vec<RunRow>)> {
+        let namespace: Box<str> = namespace.into();
+        self.ask(move |connection| ended(connection, &namespace, phase, limit))
+    }
+
     fn open_runs(&self) -> Pending<Vec<RunRow>> {
         self.ask(open_runs)
     }
@@ -153,23 +179,62 @@ fn get(connection: &Connection, run_id: &str) -> Result<Option<RunRow>, Fault> {
 }
 
 fn list(connection: &Connection, filter: &Filter, limit: usize) -> Result<Vec<RunRow>, Fault> {
+    let mut conditions = String::from("number < ?");
+    let mut values = vec![Value::from(filter.before.map_or(i64::MAX, saturated))];
+    let mut given = |condition: &str, value: Option<Value>| {
+        if let Some(value) = value {
+            conditions += condition;
+            values.push(value);
+        }
+    };
+    let text = |text: &Option<Arc<str>>| text.as_ref().map(|text| Value::from(text.to_string()));
+    given(" AND namespace = ?", text(&filter.namespace));
+    given(" AND workflow = ?", text(&filter.workflow));
+    given(" AND phase = ?", filter.phase.map(|phase| Value::from(phase.as_str().to_owned())));
+    given(" AND submitted_at >= ?", filter.since.map(|since| Value::from(since.0)));
+    if let Some((key, value)) = &filter.label {
+        given(" AND number IN (SELECT run FROM labels WHERE key = ?", Some(Value::from(key.to_string())));
+        given(" AND value = ?)", Some(Value::from(value.to_string())));
+    }
+    if filter.open {
+        conditions += " AND open";
+    }
+    values.push(Value::from(i64::try_from(limit).unwrap_or(i64::MAX)));
     let mut statement = connection.prepare_cached(&format!(
-        "SELECT {COLUMNS} FROM runs
-         WHERE number < :before AND (:namespace IS NULL OR namespace = :namespace)
-             AND (:workflow IS NULL OR workflow = :workflow) AND (:phase IS NULL OR phase = :phase)
-         ORDER BY number DESC LIMIT :limit"
+        "SELECT {COLUMNS} FROM runs WHERE {conditions} ORDER BY number DESC LIMIT ?"
     ))?;
-    let rows = statement.query_map(
-        named_params! {
-            ":before": filter.before.map_or(i64::MAX, saturated),
-            ":namespace": filter.namespace,
-            ":workflow": filter.workflow,
-            ":phase": filter.phase.map(Phase::as_str),
-            ":limit": i64::try_from(limit).unwrap_or(i64::MAX),
-        },
-        row,
-    )?;
+    let rows = statement.query_map(params_from_iter(values), row)?;
     Ok(rows.collect::<Result<_, _>>()?)
+}
+
+/// Each is found by the index, whatever number of runs it has.
+fn namespaces(connection: &Connection) -> Result<Vec<Arc<str>>, Fault> {
+    let mut statement = connection.prepare_cached(
+        "WITH RECURSIVE names (name) AS (
+             SELECT min(namespace) FROM runs WHERE NOT open
+             UNION ALL
+             SELECT (SELECT min(namespace) FROM runs WHERE NOT open AND namespace > name) FROM names WHERE name IS NOT NULL)
+         SELECT name FROM names WHERE name IS NOT NULL",
+    )?;
+    let rows = statement.query_map([], |row| row.get(0))?;
+    Ok(rows.collect::<Result<_, _>>()?)
+}
+
+fn ended(
+    connection: &Connection,
+    namespace: &str,
+    phase: Option<Phase>,
+    limit: usize,
+) -> Result<(u64, Vec<RunRow>), Fault> {
+    const WHICH: &str = "FROM runs WHERE NOT open AND namespace = ?1 AND (?2 IS NULL OR phase = ?2)";
+    let phase = phase.map(Phase::as_str);
+    let mut counted = connection.prepare_cached(&format!("SELECT count(*) {WHICH}"))?;
+    let count = counted.query_one(params![namespace, phase], |row| row.get(0))?;
+    let mut statement = connection
+        .prepare_cached(&format!("SELECT {COLUMNS} {WHICH} ORDER BY finished_at, number LIMIT ?3"))?;
+    let limit = i64::try_from(limit).unwrap_or(i64::MAX);
+    let rows = statement.query_map(params![namespace, phase, limit], row)?;
+    Ok((count, rows.collect::<Result<_, _>>()?))
 }
 
 fn open_runs(connection: &Connection) -> Result<Vec<RunRow>, Fault> {

@@ -104,6 +104,9 @@ const DOCUMENTS: &str = "
     ALTER TABLE runs ADD COLUMN labels TEXT;
     UPDATE runs SET document = 0;
     CREATE INDEX runs_of_document ON runs (document);
+    DROP INDEX due_runs;
+    CREATE INDEX due_runs ON runs (wake_at, priority DESC, number) WHERE wake_at IS NOT NULL;
+    CREATE INDEX submitted_runs ON runs (submitted_at);
     CREATE INDEX ended_runs ON runs (namespace, finished_at) WHERE NOT open;
     CREATE TABLE labels (
         key TEXT NOT NULL,

@@ -191,7 +191,11 @@ async fn runs_are_listed_newest_first_and_filtered() {
             (Filter { namespace: namespace.clone(), ..all.clone() }, 9, &["4", "2", "1"]),
             (Filter { workflow: workflow.clone(), ..all.clone() }, 9, &["4", "3", "1"]),
             (Filter { phase: Some(Phase::Succeeded), ..all.clone() }, 9, &["4", "3", "2"]),
-            (Filter { namespace, workflow, phase: Some(Phase::Succeeded), before: Some(4) }, 9, &[]),
+            (
+                Filter { namespace, workflow, phase: Some(Phase::Succeeded), before: Some(4), ..all.clone() },
+                9,
+                &[],
+            ),
         ];
         for (filter, limit, expected) in rows {
             let found = store.list(filter.clone(), limit).await.unwrap();
@@ -219,4 +223,95 @@ async fn who_follows_a_run_learns_that_it_was_written_to() {
         append(store, "a", 3, b"").await.unwrap();
         again.changed().await.unwrap();
     }
+}
+
+/// Also by when they were submitted, by a label, and those alone that are open; by labels after others were deleted, too.
+#[tokio::test]
+async fn runs_are_found_by_labels_and_times() {
+    on_each(async |store| {
+        for (run_id, submitted_at, labels, status) in [
+            ("1", 10, &[("team", "a")][..], SUCCEEDED),
+            ("2", 30, &[("team", "b"), ("env", "a")], RUNNING),
+            ("3", 20, &[("team", "a"), ("env", "x")], RUNNING),
+            ("4", 40, &[], SUCCEEDED),
+        ] {
+            let labels = labels.iter().map(|(key, value)| (Arc::from(*key), Arc::from(*value))).collect();
+            let head = RunHead { submitted_at: Timestamp(submitted_at), labels, ..(*head(run_id)).clone() };
+            let body: Arc<dyn Encode> = Arc::new(Vec::new());
+            store.put(Arc::new(head), status, record(0, 1, body)).await.unwrap();
+        }
+        let all = Filter::default();
+        let label =
+            |key: &str, value: &str| Filter { label: Some((key.into(), value.into())), ..Filter::default() };
+        let rows: [(Filter, &[&str]); 7] = [
+            (Filter { since: Some(Timestamp(20)), ..all.clone() }, &["4", "3", "2"]),
+            (Filter { open: true, ..all.clone() }, &["3", "2"]),
+            (label("team", "a"), &["3", "1"]),
+            (label("env", "a"), &["2"]),
+            (label("env", "b"), &[]),
+            (Filter { since: Some(Timestamp(20)), ..label("team", "a") }, &["3"]),
+            (Filter { open: true, before: Some(3), ..label("team", "b") }, &["2"]),
+        ];
+        for (filter, expected) in rows {
+            let found = store.list(filter.clone(), 9).await.unwrap();
+            let found: Vec<_> = found.iter().map(|row| &*row.head.run_id).collect();
+            assert_eq!(found, expected, "{filter:?}");
+        }
+        assert_eq!(store.get("3").await.unwrap().unwrap().head.labels.len(), 2);
+        assert!(store.delete("1").await.unwrap());
+        assert_eq!(store.list(label("team", "a"), 9).await.unwrap().len(), 1);
+    })
+    .await;
+}
+
+/// R-H17: what has ended comes by namespace, the first that ended first.
+#[tokio::test]
+async fn what_has_ended_comes_in_the_order_of_its_ends() {
+    on_each(async |store| {
+        for (run_id, namespace, phase, finished_at) in [
+            ("a", "x", Phase::Succeeded, 30),
+            ("b", "x", Phase::Failed, 10),
+            ("c", "y", Phase::Succeeded, 5),
+            ("d", "x", Phase::Succeeded, 20),
+        ] {
+            let head = RunHead { namespace: namespace.into(), ..(*head(run_id)).clone() };
+            let status = RunStatus { phase, finished_at: Some(Timestamp(finished_at)), ..SUCCEEDED };
+            let body: Arc<dyn Encode> = Arc::new(Vec::new());
+            store.put(Arc::new(head), status, record(0, 1, body)).await.unwrap();
+        }
+        append(store, "open", 0, b"").await.unwrap();
+        assert_eq!(store.namespaces().await.unwrap(), ["x", "y"].map(Arc::from));
+        let rows: [(Option<Phase>, usize, u64, &[&str]); 3] = [
+            (None, 9, 3, &["b", "d", "a"]),
+            (None, 2, 3, &["b", "d"]),
+            (Some(Phase::Succeeded), 9, 2, &["d", "a"]),
+        ];
+        for (phase, limit, count, expected) in rows {
+            let (all, found) = store.ended("x", phase, limit).await.unwrap();
+            let found: Vec<_> = found.iter().map(|row| &*row.head.run_id).collect();
+            assert_eq!((all, found.as_slice()), (count, expected), "{phase:?}");
+        }
+    })
+    .await;
+}
+
+/// R-H18: a run that nobody can go on with is ended by its row alone, and may be deleted.
+#[tokio::test]
+async fn a_run_is_abandoned_by_its_row() {
+    on_each(async |store| {
+        append(store, "a", 0, b"what nobody reads").await.unwrap();
+        let letter = store.post("a", b"?".to_vec()).await.unwrap();
+        let lease = Lease::first(head("a"), here());
+        let stale = Lease { epoch: 0, ..lease.clone() };
+        assert!(matches!(store.abandon(&stale, Timestamp(7)).await, Err(StoreError::Fenced { .. })));
+        store.abandon(&lease, Timestamp(7)).await.unwrap();
+        let row = store.get("a").await.unwrap().unwrap();
+        let error =
+            RunStatus { phase: Phase::Error, finished_at: Some(Timestamp(7)), open: false, rest: None };
+        assert_eq!((row.status, row.owner, row.wake_at), (error, None, None));
+        assert_eq!(store.answer("a", letter).await.unwrap(), super::super::Answer::Ended);
+        assert!(matches!(store.abandon(&lease, Timestamp(8)).await, Err(StoreError::Closed { .. })));
+        assert!(store.delete("a").await.unwrap());
+    })
+    .await;
 }

@@ -100,7 +100,7 @@ fn a_later_format_is_left_alone() {
 const OLDER: [(i64, &str); 3] = [
     (
         3,
-        "DROP INDEX runs_of_document; DROP INDEX ended_runs; DROP TABLE documents; DROP TABLE needs; DROP TABLE labels;
+        "DROP INDEX runs_of_document; DROP INDEX ended_runs; DROP INDEX submitted_runs; DROP TABLE documents; DROP TABLE needs; DROP TABLE labels;
          ALTER TABLE runs DROP COLUMN document; ALTER TABLE runs DROP COLUMN rest; ALTER TABLE runs DROP COLUMN rests_until;
          ALTER TABLE runs DROP COLUMN labels;",
     ),
@@ -154,7 +154,7 @@ async fn submitting_beside_the_holder_disturbs_nobody() {
     let body = || Arc::new(Vec::new()) as Arc<dyn Encode>;
     store.heartbeat(&here(), Timestamp(i64::MAX)).await.unwrap();
     store.put(head("mine"), resting, record(0, 1, body())).await.unwrap();
-    let beside = Sqlite::beside(&store.path()).unwrap();
+    let beside = Sqlite::beside(store.path()).unwrap();
     let theirs = Lease::first(head("theirs"), "beside".into());
     beside.append(&theirs, RUNNING, record(0, 1, body()), Vec::new()).await.unwrap();
     drop(beside);
@@ -377,4 +377,55 @@ fn a_reader_creates_nothing_and_takes_no_other_file() {
         assert!(message.contains("is not a Phasm store") && message.contains(found), "{message}");
     }
     assert_eq!(names(&dir), ["empty.db", "some.file"]);
+}
+
+/// R-H17: a file that is pruned gets smaller, and a run whose journal is broken leaves nothing behind either.
+#[tokio::test]
+async fn what_is_deleted_gives_its_room_back() {
+    let (_dir, store) = in_file();
+    let path = store.path();
+    for run in 0..200 {
+        append(&store, &run.to_string(), 0, &[7; 5000]).await.unwrap();
+        let (head, over) = (head(&run.to_string()), record(1, 1, Arc::new(Vec::new()) as _));
+        store.put(head, SUCCEEDED, over).await.unwrap();
+    }
+    drop(store);
+    let before = fs::metadata(&path).unwrap().len();
+    Connection::open(&path)
+        .unwrap()
+        .execute("UPDATE journal SET previous = 1 WHERE run = 3 AND first_seq = 1", [])
+        .unwrap();
+    let store = Sqlite::open(&path).unwrap();
+    for run in 0..199 {
+        assert!(store.delete(&run.to_string()).await.unwrap());
+    }
+    while store.give_back().await.unwrap() {}
+    drop(store);
+    let after = fs::metadata(&path).unwrap().len();
+    assert!(before > 1_000_000 && after < 200_000, "{before} {after}");
+    let left = Connection::open(&path)
+        .unwrap()
+        .query_one("SELECT count(*) FROM journal", [], |row| row.get::<_, i64>(0));
+    assert_eq!(left.unwrap(), 2);
+}
+
+/// A copy is a store of its own, made while others write; no file is written over.
+#[tokio::test]
+async fn a_copy_is_made_while_others_write() {
+    let (dir, store) = in_file();
+    append(&store, "a", 0, b"x").await.unwrap();
+    let reader = SqliteReader::open(store.path()).unwrap();
+    let (gate, body) = gated();
+    let held = store.put(head("a"), RUNNING, record(1, 1, body));
+    let copy = dir.path().join("copy.db");
+    reader.backup(&copy).await.unwrap();
+    gate.send(()).unwrap();
+    held.await.unwrap();
+    assert!(matches!(reader.backup(&copy).await, Err(StoreError::Io { .. })));
+    assert_eq!(seqs(&store, "a").await, [0, 1]);
+    let copied = Sqlite::open(&copy).unwrap();
+    assert_eq!(seqs(&copied, "a").await, [0]);
+    append(&copied, "a", 1, b"other").await.unwrap();
+    let mode = std::os::unix::fs::PermissionsExt::mode(&fs::metadata(&copy).unwrap().permissions());
+    assert_eq!(mode & 0o777, 0o600);
 }

@@ -26,6 +26,8 @@ enum Asked {
     },
     Component(usize),
     Census(i64),
+    Ended(Option<usize>, usize),
+    Abandon(usize),
     Load(usize),
     Get(usize),
     List {
@@ -85,6 +87,8 @@ fn asked() -> impl Strategy<Value = Asked> {
         }),
         1 => (0..3_usize).prop_map(Asked::Component),
         1 => (0..9_i64).prop_map(Asked::Census),
+        1 => (prop::option::of(0..Phase::ALL.len()), 1..4_usize).prop_map(|(phase, limit)| Asked::Ended(phase, limit)),
+        1 => (0..RUNS.len()).prop_map(Asked::Abandon),
         2 => run.clone().prop_map(Asked::Load),
         2 => run.prop_map(Asked::Get),
         2 => (prop::option::of(0..Phase::ALL.len()), prop::option::of(0..6_u64), 0..6_usize)
@@ -152,6 +156,11 @@ fn document(run: usize) -> Option<Arc<Document>> {
 async fn answered(store: &dyn Store, leases: &mut Leases, asked: &Asked) -> String {
     match asked {
         Asked::Census(now) => format!("{:?}", store.census(Timestamp(*now)).await),
+        Asked::Ended(phase, limit) => {
+            let phase = phase.map(|phase| Phase::ALL[phase]);
+            format!("{:?} {:?}", store.ended("default", phase, *limit).await, store.namespaces().await)
+        }
+        Asked::Abandon(run) => format!("{:?}", store.abandon(&lease(leases, *run), Timestamp(5)).await),
         Asked::Component(number) => format!("{:?}", store.component(&number.to_string()).await),
         Asked::Append { run, ahead, events, body, phase, finished, open, rest } => {
             let seq = store.get(RUNS[*run]).await.unwrap().map_or(0, |row| row.seq);

@@ -1,0 +1,51 @@
+//! `phasm abandon`: ends a run that nobody can go on with.
+
+use clap::Args;
+use phasm::Host;
+
+use super::{
+    drive::{opened, runtime},
+    exit::Exit,
+    failure::Failure,
+    screen::Screen,
+    stored::{self, StoreArgument},
+};
+
+/// Ends a run that cannot be gone on with, as one whose journal cannot be read, so that nobody tries and it can be deleted.
+///
+/// The run ends as Error. Where its journal can be read, that is recorded with the reason, and what was open in it is Cancelled. What
+/// its executors may have begun is not stopped: a run that is merely not wanted any more is ended by `cancel`.
+#[derive(Args, Debug)]
+#[command(after_help = "Examples:\n  phasm abandon RUN --store runs.db\n  \
+                        phasm abandon RUN --reason 'its plugin is lost' --store runs.db")]
+pub(super) struct AbandonArguments {
+    /// The run: its id, 4 or more characters that only its id begins or ends with, or `@last`.
+    #[arg(value_name = "RUN")]
+    run: String,
+
+    /// Why, for whoever looks at the run later.
+    #[arg(long, value_name = "TEXT", default_value = "somebody has given it up")]
+    reason: String,
+
+    #[command(flatten)]
+    store: StoreArgument,
+}
+
+/// Ends a run.
+pub(super) fn abandon(arguments: &AbandonArguments, screen: &Screen) -> Result<Exit, Failure> {
+    let AbandonArguments { run, reason, store } = arguments;
+    let (path, way) = (store.path()?, store.way()?);
+    let (host, run, recorded) = runtime()?.block_on(async {
+        let (_, run) = store.find(run).await?;
+        let host = Host::builder().store(opened(&path).await?).room_for(1).open().map_err(Failure::host)?;
+        let why = format!("the run was abandoned: {reason}");
+        let recorded = host.abandon(&run, &why).await.map_err(|error| stored::failed(error, &way))?;
+        Ok::<_, Failure>((host, run, recorded))
+    })?;
+    host.close();
+    screen.err(&format!("{run} is abandoned\n"));
+    if !recorded {
+        screen.err("its journal cannot be read: why it ended is not recorded\n");
+    }
+    Ok(Exit::Done)
+}

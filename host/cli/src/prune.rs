@@ -1,0 +1,122 @@
+//! `phasm prune`: deletes runs that have ended.
+
+use std::{collections::BTreeMap, path::Path, sync::Arc, time::Duration};
+
+use clap::Args;
+use phasm::{
+    Keep, Phase, Retention,
+    clock::Clock,
+    prunable, prune as prune_store,
+    store::{Postgres, Sqlite, Store, StoreError},
+};
+use serde_json::json;
+
+use super::{
+    drive::runtime,
+    exit::Exit,
+    failure::{Failure, While},
+    kept, list, problems,
+    screen::Screen,
+    stored::StoreArgument,
+    times,
+};
+
+/// Deletes runs of a store that have ended, with their journals, logs and what they alone speak of; open runs stay.
+///
+/// At least one of `--older-than` and `--keep` says which; with both, runs go that either lets go. A few are deleted at a time, so that
+/// runs go on beside it, and the file gets smaller.
+#[derive(Args, Debug)]
+#[command(after_help = "Examples:\n  phasm prune --store runs.db --older-than 30d\n  \
+                        phasm prune --store runs.db --keep 1000 --namespace nightly --dry-run")]
+pub(super) struct PruneArguments {
+    #[command(flatten)]
+    store: StoreArgument,
+
+    /// Runs that ended longer ago than that.
+    #[arg(long, value_name = "DURATION", value_parser = times::length)]
+    older_than: Option<Duration>,
+
+    /// Runs of a namespace but the last N that ended.
+    #[arg(long, value_name = "N")]
+    keep: Option<u64>,
+
+    /// Only runs of this namespace.
+    #[arg(long, value_name = "NAME")]
+    namespace: Option<String>,
+
+    /// Only runs in this phase; the others do not count.
+    #[arg(long, value_name = "PHASE", value_parser = list::phase)]
+    phase: Option<Phase>,
+
+    /// Delete nothing: print the ids of the runs that would be deleted.
+    #[arg(long)]
+    dry_run: bool,
+
+    /// Print one JSON object to stdout.
+    #[arg(long)]
+    json: bool,
+}
+
+impl PruneArguments {
+    fn retention(&self) -> Result<Retention, Failure> {
+        let age = self.older_than.map(|age| u64::try_from(age.as_millis()).unwrap_or(u64::MAX));
+        let keep = Keep { age, count: self.keep };
+        if keep == Keep::default() {
+            return Err(Failure::call(
+                "nothing says which runs to delete; expected `--older-than DURATION`, `--keep N` or both",
+            ));
+        }
+        Ok(match &self.namespace {
+            Some(name) => {
+                let namespaces = BTreeMap::from([(name.as_str().into(), keep)]);
+                Retention { namespaces, others: Keep::default(), phase: self.phase }
+            }
+            None => Retention { others: keep, phase: self.phase, ..Retention::default() },
+        })
+    }
+}
+
+/// Deletes runs.
+pub(super) fn prune(arguments: &PruneArguments, screen: &Screen) -> Result<Exit, Failure> {
+    let PruneArguments { store, dry_run, json: as_json, .. } = arguments;
+    let (path, retention) = (store.path()?, arguments.retention()?);
+    let now = Clock::start().now();
+    let said = runtime()?.block_on(async {
+        if *dry_run {
+            let found = prunable(&*store.read()?, &retention, now).await.map_err(Failure::host)?;
+            let ids: Vec<&str> = found.iter().map(|head| &*head.run_id).collect();
+            screen.err(&format!("{} would be deleted\n", runs(ids.len() as u64)));
+            return Ok(if *as_json {
+                problems::json(screen, &json!({ "wouldDelete": ids }))
+            } else {
+                ids.iter().map(|id| format!("{id}\n")).collect()
+            });
+        }
+        let store =
+            open(&path).map_err(|error| Failure::call(While::new("the store cannot be used", error)))?;
+        let deleted = prune_store(&*store, &retention, now).await.map_err(Failure::host)?;
+        if *as_json {
+            return Ok(problems::json(screen, &json!({ "deleted": deleted })));
+        }
+        screen.err(&format!("{} deleted\n", runs(deleted)));
+        Ok::<_, Failure>(String::new())
+    })?;
+    // Whoever has stopped reading wants no more.
+    let _gone = screen.out(&said);
+    Ok(Exit::Done)
+}
+
+fn runs(count: u64) -> String {
+    if count == 1 { "1 run".to_owned() } else { format!("{count} runs") }
+}
+
+/// Whether another process holds a file or not.
+fn open(path: &Path) -> Result<Arc<dyn Store>, StoreError> {
+    if let Some(url) = kept::url(path) {
+        return Ok(Arc::new(Postgres::open(url)?));
+    }
+    match Sqlite::open(path) {
+        Err(StoreError::Locked { .. }) => Ok(Arc::new(Sqlite::beside(path)?)),
+        opened => Ok(Arc::new(opened?)),
+    }
+}
