@@ -6,7 +6,8 @@ use clap::Args;
 #[cfg(unix)]
 use phasm::ring::Ring;
 use phasm::{
-    SubmitError,
+    SubmitError, Watch,
+    engine::run::RunView,
     store::{Postgres, Sqlite, Store, StoreError},
 };
 use serde::Serialize;
@@ -20,7 +21,7 @@ use super::{
     places::Places,
     problems,
     screen::Screen,
-    stored::StoreArgument,
+    stored::{self, StoreArgument},
     submission::{Checked, Read, Submission},
 };
 
@@ -28,7 +29,7 @@ use super::{
 ///
 /// The document and the parameters are checked as `run` does. Once the id is printed the run is durable, and due for any
 /// `phasm serve` of the store, also one that is started later. The exit status is 0, or 2 for problems in the document or the
-/// call.
+/// call; with `--wait` the run's, as of `run`.
 #[derive(Args, Debug)]
 #[command(after_help = "Examples:\n  phasm submit greet.yaml -p name=Ada --store runs.db\n  \
                         phasm submit nightly.yaml --key nightly-2026-11-22 --store postgres://phasm@db/phasm")]
@@ -46,7 +47,11 @@ pub(super) struct SubmitArguments {
     #[arg(long, value_name = "KEY")]
     key: Option<String>,
 
-    /// Print one JSON object to stdout.
+    /// Stay until the run has ended, whoever drives it, and end as `run` does.
+    #[arg(long)]
+    wait: bool,
+
+    /// Print one JSON object to stdout; with `--wait` the run view.
     #[arg(long)]
     json: bool,
 }
@@ -67,8 +72,27 @@ pub(super) fn submit(arguments: &SubmitArguments, screen: &Screen) -> Result<Exi
     let SubmitArguments { submission, store, places, json, .. } = arguments;
     let path = store.named()?;
     let read = submission.read(places, screen, *json)?;
-    drive::runtime()?.block_on(keep(arguments, read, &path, screen))?;
-    Ok(Exit::Done)
+    let runtime = drive::runtime()?;
+    let run_id = runtime.block_on(keep(arguments, read, &path, screen))?;
+    if arguments.wait { runtime.block_on(follow(arguments, &run_id, screen)) } else { Ok(Exit::Done) }
+}
+
+/// Waits for the end of a run that others drive.
+async fn follow(arguments: &SubmitArguments, run_id: &str, screen: &Screen) -> Result<Exit, Failure> {
+    let way = arguments.store.way()?;
+    let failed = |error| stored::failed(error, &way);
+    let mut watch = Watch::of(arguments.store.read()?.shared(), run_id, 0);
+    while watch.next().await.map_err(failed)?.is_some() {}
+    stored::tell_orphaned(&watch, &way, screen);
+    let Some(run) = watch.run() else { return Ok(Exit::Parked) };
+    let view = RunView::of(run);
+    let said = if arguments.json {
+        problems::json(screen, &view)
+    } else {
+        drive::summary(&view, "open", Some(&way))
+    };
+    let _gone = screen.out(&said);
+    Ok(view.phase.into())
 }
 
 async fn keep(
@@ -76,7 +100,7 @@ async fn keep(
     read: Read<'_>,
     path: &Path,
     screen: &Screen,
-) -> Result<(), Failure> {
+) -> Result<Arc<str>, Failure> {
     let checked = read.check(&arguments.places).await?;
     let key = arguments.key.as_deref();
     let (checked, submitted, is_held) = enqueue(checked, path, key).await?;
@@ -91,7 +115,9 @@ async fn keep(
         format!("{run_id}\n")
     };
     // It is submitted, whether somebody reads that or not.
-    let _gone = screen.out(&said);
+    if !(arguments.json && arguments.wait) {
+        let _gone = screen.out(&said);
+    }
     if !is_new {
         screen.err("a run with this key had been submitted before; nothing was changed\n");
     }
@@ -99,7 +125,7 @@ async fn keep(
         let serve = Way::to(path).with(&arguments.places).command(&["serve"]);
         screen.err(&format!("nobody serves the store now; go on with: {serve}\n"));
     }
-    Ok(())
+    Ok(run_id)
 }
 
 /// What came of submitting, and whether another process holds the file.

@@ -40,6 +40,14 @@ fn what_is_submitted_is_driven_by_whoever_serves() {
     let late = submit(&bench, &["nap.yaml"]);
     host.until(&[&format!("{late} w is driven here"), &format!("{late} w Succeeded")]);
     assert_eq!(state(&bench, &late), "Succeeded");
+    bench.task("code.yaml", "code", "");
+    let waited =
+        bench.phasm(&["submit", "code.yaml", "-p", "code=2", "--wait", "--store", "runs.db", "--json"]);
+    assert_eq!(
+        (waited.status, waited.json().get("phase").unwrap().as_str()),
+        (1, Some("Failed")),
+        "{waited:?}"
+    );
     host.signal(Signal::TERM);
     let ended = host.end();
     assert_eq!((ended.status, ended.stdout.as_str()), (143, ""), "{ended:?}");
