@@ -19,6 +19,7 @@ use crate::{
     journal::RecoverError,
     message::Message,
     plugins::Plugins,
+    retention,
     shared::{PAUSES, Shared},
     store::{StoreError, Wanted},
     tidings::Became,
@@ -111,6 +112,26 @@ async fn newly(installed: &mut Option<watch::Receiver<()>>) {
     };
     if !changed {
         std::future::pending::<()>().await;
+    }
+}
+
+/// How often runs are looked for that are kept no longer.
+const FORGETS: Duration = Duration::from_secs(600);
+
+/// Deletes runs that have ended and are kept no longer, until the host is gone.
+pub(crate) async fn forget_what_is_old(host: Weak<Shared>, clock: Clock) {
+    loop {
+        let Some(shared) = host.upgrade().filter(|shared| !shared.is_closed()) else { return };
+        match retention::prune(&*shared.store, &shared.retention, clock.now()).await {
+            Ok(0) => {}
+            Ok(count) => tracing::info!("{count} runs were deleted, as they are kept no longer"),
+            Err(error) => tracing::warn!(
+                error = &error as &dyn std::error::Error,
+                "runs that are kept no longer cannot be deleted now"
+            ),
+        }
+        drop(shared);
+        clock.sleep(FORGETS).await;
     }
 }
 

@@ -5,6 +5,7 @@
 pub mod codes;
 mod grants;
 mod limits;
+mod retention;
 mod secrets;
 mod table;
 mod toml;
@@ -29,6 +30,7 @@ use phasm_engine::{
 use self::{limits::Limited, table::Written};
 use crate::{
     host::HostBuilder,
+    retention::Retention,
     sandbox::{Grants, Limits, SandboxConfig},
     secrets::Secrets,
 };
@@ -56,6 +58,8 @@ pub struct Config {
     pub threads: Option<NonZeroUsize>,
     /// Threads that decide what runs do next.
     pub engine_threads: Option<NonZeroUsize>,
+    /// How long runs that have ended are kept.
+    pub retention: Retention,
     /// Doubts that stop nothing.
     pub warnings: Vec<Problem>,
     /// Where each plugin of `grants` is named.
@@ -92,7 +96,8 @@ impl Config {
         }
         written.secrets.iter().for_each(|secret| secret.look_up(around, &mut config.secrets, report));
         let Limited { limits, kept_log, slots, threads, engine_threads } = written.limits;
-        Self { limits, kept_log, slots, threads, engine_threads, ..config }
+        let retention = written.retention;
+        Self { limits, kept_log, slots, threads, engine_threads, retention, ..config }
     }
 
     /// Warns of grants for plugins that nobody knows.
@@ -128,6 +133,7 @@ impl Config {
             SandboxConfig { slots, threads: self.threads, limits: self.limits.clone(), cache, key: None };
         let builder = builder.sandbox(sandbox).slots(slots).secrets(self.secrets.clone());
         let builder = self.engine_threads.into_iter().fold(builder, HostBuilder::engine_threads);
+        let builder = builder.retention(self.retention.clone());
         let builder = self.kept_log.into_iter().fold(builder, HostBuilder::kept_log);
         let builder = self.grants.iter().fold(builder, |b, (name, grants)| b.grant(name, grants.clone()));
         self.vars.iter().fold(builder, |b, (name, value)| b.var(Arc::clone(name), value.clone()))

@@ -24,7 +24,6 @@ use phasm_engine::{
 use tokio::{runtime::Runtime, sync::broadcast};
 
 pub use self::{
-    keeping::{Keep, Retention, prunable, prune},
     rerun::{Rerun, RerunError},
     setup::{HostBuilder, OpenError},
 };
@@ -111,6 +110,7 @@ impl Host {
             control: old.control.clone(),
             due: Arc::default(),
             patience: old.patience,
+            retention: Arc::clone(&old.retention),
             closed: AtomicBool::new(false),
             driven: AtomicU64::new(0),
             kept_log: self.kept_log,
@@ -136,6 +136,9 @@ impl Host {
         }
         if self.shared.patience.is_some() {
             self.shared.control.spawn(claimer::claim_what_is_due(Arc::downgrade(&self.shared)));
+            if !self.shared.retention.keeps_all() {
+                self.shared.control.spawn(claimer::forget_what_is_old(Arc::downgrade(&self.shared), clock()));
+            }
         }
     }
 

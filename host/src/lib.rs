@@ -105,6 +105,7 @@ mod tidings;
 
 // Keep: what is durable, and the run that follows from it.
 pub mod journal;
+mod retention;
 pub mod store;
 
 // Watch.
@@ -127,11 +128,12 @@ pub use phasm_sandbox::{self as sandbox, executor};
 
 pub use self::{
     handle::{RunError, RunHandle, Waited},
-    host::{Host, HostBuilder, Keep, OpenError, Rerun, RerunError, Retention, SubmitError, prunable, prune},
+    host::{Host, HostBuilder, OpenError, Rerun, RerunError, SubmitError},
     journal::RecoverError,
     letter::{LetterBody, LetterReply},
     message::{Request, RequestError, is_named, tasks_named},
     missing::Missing,
+    retention::{Keep, Retention, prunable, prune},
     tidings::{Became, Tiding},
     watch::{LogLine, Notice, ProgressNote},
     watching::Watch,

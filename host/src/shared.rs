@@ -24,6 +24,7 @@ use crate::{
     plans::Plans,
     plugins::Plugins,
     registry::Registry,
+    retention::Retention,
     secrets::Secrets,
     store::{Component, Document, HostId, Store},
     tidings::Tidings,
@@ -51,6 +52,8 @@ pub(crate) struct Shared {
     pub(crate) due: Arc<Notify>,
     /// How long a run that only waits stays in memory before it is given back to the store; for ever without.
     pub(crate) patience: Option<Duration>,
+    /// Which runs that have ended are deleted where what is due is claimed.
+    pub(crate) retention: Arc<Retention>,
     pub(crate) closed: AtomicBool,
     /// Runs driven so far: tells those apart that were submitted at one instant.
     pub(crate) driven: AtomicU64,

@@ -83,6 +83,26 @@ async fn runs_go_by_age_and_by_number_and_open_ones_stay() {
     assert_eq!(open.wait().await.unwrap().phase, Phase::Succeeded);
 }
 
+/// A host that claims deletes what it keeps no longer; one that does not keeps everything.
+#[tokio::test]
+async fn a_host_that_claims_forgets_what_is_old() {
+    let store: Arc<dyn Store> = Arc::new(Memory::default());
+    let retention = Retention { others: Keep { age: None, count: Some(1) }, ..Retention::default() };
+    let builder =
+        || Host::builder().store(Arc::clone(&store)).executor(Arc::new(Asking)).retention(retention.clone());
+    let keeping = builder().open().unwrap();
+    for _ in 0..3 {
+        submit(&keeping, "a", "work").await.wait().await.unwrap();
+    }
+    let all = ids(&*store).await;
+    assert_eq!(all.len(), 3);
+    let _claiming = builder().claiming(std::time::Duration::ZERO).open().unwrap();
+    while ids(&*store).await.len() > 1 {
+        tokio::task::yield_now().await;
+    }
+    assert_eq!(ids(&*store).await, all[..1]);
+}
+
 /// More than are deleted at once; what is only looked at stays.
 #[tokio::test]
 async fn many_runs_are_deleted_a_few_at_a_time() {

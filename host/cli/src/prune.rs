@@ -1,6 +1,11 @@
 //! `phasm prune`: deletes runs that have ended.
 
-use std::{collections::BTreeMap, path::Path, sync::Arc, time::Duration};
+use std::{
+    collections::BTreeMap,
+    path::{Path, PathBuf},
+    sync::Arc,
+    time::Duration,
+};
 
 use clap::Args;
 use phasm::{
@@ -12,10 +17,12 @@ use phasm::{
 use serde_json::json;
 
 use super::{
-    drive::runtime,
+    drive::{self, runtime},
     exit::Exit,
     failure::{Failure, While},
-    kept, list, problems,
+    kept, list,
+    places::{self, CONFIG},
+    problems,
     screen::Screen,
     stored::StoreArgument,
     times,
@@ -23,11 +30,12 @@ use super::{
 
 /// Deletes runs of a store that have ended, with their journals, logs and what they alone speak of; open runs stay.
 ///
-/// At least one of `--older-than` and `--keep` says which; with both, runs go that either lets go. A few are deleted at a time, so that
-/// runs go on beside it, and the file gets smaller.
+/// `--older-than` and `--keep` say which, with both runs go that either lets go; without them `[retention]` of the configuration does. A few
+/// are deleted at a time, so that runs go on beside it, and the file gets smaller.
 #[derive(Args, Debug)]
 #[command(after_help = "Examples:\n  phasm prune --store runs.db --older-than 30d\n  \
-                        phasm prune --store runs.db --keep 1000 --namespace nightly --dry-run")]
+                        phasm prune --store runs.db --keep 1000 --namespace nightly --dry-run\n  \
+                        phasm prune --store runs.db --config phasm.toml")]
 pub(super) struct PruneArguments {
     #[command(flatten)]
     store: StoreArgument,
@@ -39,6 +47,10 @@ pub(super) struct PruneArguments {
     /// Runs of a namespace but the last N that ended.
     #[arg(long, value_name = "N")]
     keep: Option<u64>,
+
+    /// The configuration whose `[retention]` says which, without `--older-than` and `--keep` [env: PHASM_CONFIG]
+    #[arg(long, value_name = "FILE")]
+    config: Option<PathBuf>,
 
     /// Only runs of this namespace.
     #[arg(long, value_name = "NAME")]
@@ -58,28 +70,42 @@ pub(super) struct PruneArguments {
 }
 
 impl PruneArguments {
-    fn retention(&self) -> Result<Retention, Failure> {
+    fn retention(&self, screen: &Screen) -> Result<Retention, Failure> {
         let age = self.older_than.map(|age| u64::try_from(age.as_millis()).unwrap_or(u64::MAX));
         let keep = Keep { age, count: self.keep };
-        if keep == Keep::default() {
+        let all = match keep == Keep::default() {
+            false => Retention { others: keep, ..Retention::default() },
+            true => self.configured(screen)?,
+        };
+        let only = |name: &str| {
+            let keep = all.namespaces.get(name).copied().unwrap_or(all.others);
+            Retention { namespaces: BTreeMap::from([(name.into(), keep)]), ..Retention::default() }
+        };
+        let retention = self.namespace.as_deref().map_or_else(|| all.clone(), only);
+        Ok(Retention { phase: self.phase, ..retention })
+    }
+
+    /// What the configuration says.
+    fn configured(&self, screen: &Screen) -> Result<Retention, Failure> {
+        let named = self.config.clone().or_else(|| places::set(CONFIG).map(PathBuf::from));
+        let retention = match named {
+            Some(file) => drive::configuration(&file, screen, self.json)?.1.retention,
+            None => Retention::default(),
+        };
+        if retention == Retention::default() {
             return Err(Failure::call(
-                "nothing says which runs to delete; expected `--older-than DURATION`, `--keep N` or both",
+                "nothing says which runs to delete; expected `--older-than DURATION`, `--keep N` or both, or a `--config FILE` \
+                 with `[retention]`",
             ));
         }
-        Ok(match &self.namespace {
-            Some(name) => {
-                let namespaces = BTreeMap::from([(name.as_str().into(), keep)]);
-                Retention { namespaces, others: Keep::default(), phase: self.phase }
-            }
-            None => Retention { others: keep, phase: self.phase, ..Retention::default() },
-        })
+        Ok(retention)
     }
 }
 
 /// Deletes runs.
 pub(super) fn prune(arguments: &PruneArguments, screen: &Screen) -> Result<Exit, Failure> {
     let PruneArguments { store, dry_run, json: as_json, .. } = arguments;
-    let (path, retention) = (store.path()?, arguments.retention()?);
+    let (path, retention) = (store.path()?, arguments.retention(screen)?);
     let now = Clock::start().now();
     let said = runtime()?.block_on(async {
         if *dry_run {

@@ -8,18 +8,21 @@ use phasm_engine::{
 };
 use serde_json::json;
 
+use crate::retention::Retention;
+
 use super::{
     Surroundings,
     grants::{self, Grant},
     limits::{self, Limited},
+    retention,
     secrets::{self, Secret},
 };
 
 /// The whole file.
 pub(super) static CONFIGURATION: Table = Table::closed(
     "configuration",
-    "What an operator allows: plugins, what each may touch, values for expressions, secrets, limits.",
-    &[&PLUGINS, &GRANTS, &VARS, &SECRETS, &LIMITS],
+    "What an operator allows: plugins, what each may touch, values for expressions, secrets, limits, how long runs are kept.",
+    &[&PLUGINS, &GRANTS, &VARS, &SECRETS, &LIMITS, &RETENTION],
     &[],
 );
 
@@ -41,6 +44,8 @@ static SECRETS: Field<Vec<Secret>> = Field::optional(
     "By name and key, where the values are that `secretKeyRef` asks for.",
 );
 static LIMITS: Field<Limited> = Field::optional("limits", limits::LIMITS, "What every guest may use.");
+static RETENTION: Field<Retention> =
+    Field::optional("retention", retention::RETENTION_FORM, "How long runs that have ended are kept.");
 
 /// Anything by name.
 const VALUES: Form<Map> = Form::new(
@@ -59,6 +64,7 @@ pub(super) struct Written {
     pub(super) vars: Map,
     pub(super) secrets: Vec<Secret>,
     pub(super) limits: Limited,
+    pub(super) retention: Retention,
 }
 
 impl Written {
@@ -71,6 +77,7 @@ impl Written {
             vars: object.or_default(&VARS),
             secrets: object.or_default(&SECRETS),
             limits: object.or_default(&LIMITS),
+            retention: object.or_default(&RETENTION),
         })
     }
 

@@ -25,6 +25,7 @@ use crate::{
     logbook::{KEPT_LOG, MOST_KEPT_LOG},
     plugins::{self, Plugins},
     registry::Registry,
+    retention::Retention,
     sandbox::{Grants, Key, Limits, Sandbox, SandboxConfig, SandboxError},
     secrets::Secrets,
     shared::Shared,
@@ -65,6 +66,7 @@ pub struct HostBuilder {
     secrets: Secrets,
     vars: Map,
     origin: Option<Arc<str>>,
+    retention: Retention,
     allow_missing: bool,
     kept_log: Option<usize>,
     patience: Option<Duration>,
@@ -106,6 +108,14 @@ impl HostBuilder {
     #[must_use]
     pub fn grant(mut self, plugin: impl Into<String>, grants: Grants) -> Self {
         self.grants.insert(plugin.into(), grants);
+        self
+    }
+
+    /// Has a host that [claims](Self::claiming) delete runs that have ended, as far as this says, when it begins and every ten
+    /// minutes. Without it all are kept.
+    #[must_use]
+    pub fn retention(mut self, retention: Retention) -> Self {
+        self.retention = retention;
         self
     }
 
@@ -263,6 +273,7 @@ impl HostBuilder {
             control: engine,
             due: Arc::default(),
             patience: self.patience,
+            retention: Arc::new(self.retention),
             closed: AtomicBool::new(false),
             driven: AtomicU64::new(0),
             tidings: Tidings::default(),

@@ -17,6 +17,7 @@ const HOST: &[&str] = &[
     "reader",
     "ring",
     "store",
+    "retention",
     "plugins",
     "missing",
     "plans",

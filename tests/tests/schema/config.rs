@@ -35,6 +35,7 @@ fn whole() -> Value {
         "vars": { "region": "eu", "sizes": [1, { "deep": true }] },
         "secrets": { "db": { "password": { "env": "DB_PASSWORD" }, "cert": { "file": "cert.pem" } } },
         "limits": limits.collect::<serde_json::Map<_, _>>(),
+        "retention": { "age": "30d", "count": 5, "namespaces": { "nightly": { "age": 5, "count": 0 } } },
     })
 }
 

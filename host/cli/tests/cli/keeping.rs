@@ -42,6 +42,27 @@ fn runs_that_have_ended_are_deleted_by_age_and_number() {
     assert_eq!(listed(&bench, &[]), all[..2], "the open one stays");
 }
 
+/// R-H17: without options, the configuration says.
+#[test]
+fn runs_are_deleted_as_configured() {
+    let bench = Bench::new();
+    finish(&bench, 3);
+    bench.write(
+        "keep.toml",
+        "[retention]\nage = \"1h\"\n[retention.namespaces]\ndefault = { count = 1 }\nother = { count = 0 }\n",
+    );
+    let other = on_store(&bench, &["prune", "--config", "keep.toml", "--namespace", "other", "--json"]);
+    assert_eq!(other.json(), json!({"deleted": 0}), "{other:?}");
+    let pruned = on_store(&bench, &["prune", "--config", "keep.toml"]);
+    assert_eq!((pruned.status, pruned.stderr.as_str()), (0, "2 runs deleted\n"), "{pruned:?}");
+    bench.write("bad.toml", "[retention]\nage = \"long\"\ncounts = 3\n");
+    let refused = on_store(&bench, &["prune", "--config", "bad.toml"]);
+    assert_eq!(refused.status, 2, "{refused:?}");
+    for said in ["bad.toml:2:7", "bad.toml:3:1", "count"] {
+        assert!(refused.stderr.contains(said), "{said}: {refused:?}");
+    }
+}
+
 #[test]
 fn a_copy_holds_what_was_recorded() {
     let bench = Bench::new();
