@@ -17,6 +17,7 @@ use tokio::sync::{mpsc, watch};
 
 use crate::{
     journal::{self, EventView, RecoverError, Told},
+    message::Standing,
     plans::Plans,
     registry::Entry,
     shared::Shared,
@@ -27,14 +28,18 @@ use crate::{
 /// Where a watch reads what it did not hear.
 enum Origin {
     /// A host, which a watch does not keep from being closed. Runs that it drives itself are heard.
-    Host(Weak<Shared>, Arc<Entry>),
+    Host {
+        shared: Weak<Shared>,
+        entry: Arc<Entry>,
+        standing: watch::Receiver<Standing>,
+    },
     Reader(Arc<dyn ReadStore>),
 }
 
 impl Origin {
     fn store(&self) -> Result<Arc<dyn ReadStore>, StoreError> {
         match self {
-            Self::Host(shared, _) => match shared.upgrade() {
+            Self::Host { shared, .. } => match shared.upgrade() {
                 Some(shared) => Ok(Arc::clone(&shared.store) as _),
                 None => Err(StoreError::Stopped),
             },
@@ -44,7 +49,18 @@ impl Origin {
 
     /// Whether all that is recorded is heard.
     fn hears(&self) -> bool {
-        matches!(self, Self::Host(_, entry) if entry.is_loaded())
+        matches!(self, Self::Host { entry, .. } if entry.is_loaded())
+    }
+
+    /// When it may have become another matter whether it is.
+    async fn moves(&mut self) {
+        let moved = match self {
+            Self::Host { standing, .. } => standing.changed().await.is_ok(),
+            Self::Reader(_) => false,
+        };
+        if !moved {
+            std::future::pending::<()>().await;
+        }
     }
 }
 
@@ -55,10 +71,7 @@ pub struct Watch {
     origin: Origin,
     heard: mpsc::Receiver<Notice>,
     missed: Arc<Misses>,
-    /// Told when others have written.
-    written: watch::Receiver<()>,
-    /// Whether nobody will tell that.
-    alone: bool,
+    written: Written,
     plans: Arc<Plans>,
     since: u64,
     run: Option<Run>,
@@ -77,11 +90,11 @@ impl Watch {
     /// Watches a run of a host. What is recorded from now on is heard; `stale` says that something was before.
     pub(crate) fn new(shared: &Arc<Shared>, entry: &Arc<Entry>, since: u64, stale: bool) -> Self {
         let (heard, missed) = entry.watchers.add();
-        let written = shared.store.follow(&entry.id);
-        let origin = Origin::Host(Arc::downgrade(shared), Arc::clone(entry));
+        let standing = entry.standing.subscribe();
+        let origin = Origin::Host { shared: Arc::downgrade(shared), entry: Arc::clone(entry), standing };
         let (run_id, plans) = (Arc::clone(&entry.id), Arc::clone(&shared.plans));
         let (run, read) = (None, VecDeque::new());
-        Self { run_id, origin, heard, missed, written, alone: false, plans, since, run, read, stale }
+        Self { run_id, origin, heard, missed, written: Written::Heard, plans, since, run, read, stale }
     }
 
     /// Watches a run of a store that other processes write to, from its event `since` on. It ends with the run, or once nobody is
@@ -89,14 +102,12 @@ impl Watch {
     #[must_use]
     pub fn of(reader: Arc<dyn ReadStore>, run_id: &str, since: u64) -> Self {
         let (_, heard) = mpsc::channel(1);
-        let written = reader.follow(run_id);
         Self {
             run_id: run_id.into(),
             origin: Origin::Reader(reader),
             heard,
             missed: Arc::default(),
-            written,
-            alone: false,
+            written: Written::Heard,
             plans: Arc::default(),
             since,
             run: None,
@@ -202,23 +213,47 @@ impl Watch {
 
     async fn hear(&mut self) -> Heard {
         loop {
-            let here = matches!(self.origin, Origin::Host(..));
+            let is_host = matches!(self.origin, Origin::Host { .. });
+            match (self.origin.hears(), &self.written) {
+                // Nobody has to say what is heard.
+                (true, _) => self.written = Written::Heard,
+                (false, Written::Heard) => {
+                    let Ok(store) = self.origin.store() else { return Heard::Nothing };
+                    self.written = Written::Followed(store.follow(&self.run_id));
+                    // What was written before.
+                    return Heard::Written;
+                }
+                (false, Written::Followed(_) | Written::ByNobody) => {}
+            }
             tokio::select! {
                 biased;
-                heard = self.heard.recv(), if here => {
+                heard = self.heard.recv(), if is_host => {
                     return heard.map_or(Heard::Nothing, Heard::Notice);
                 }
-                changed = self.written.changed(), if !self.alone => match changed {
-                    Ok(()) if self.origin.hears() => {}
-                    Ok(()) => return Heard::Written,
-                    Err(_) => {
-                        // What was written before it was said that nothing more will be.
-                        self.alone = true;
-                        return Heard::Written;
-                    }
-                },
+                () = self.written.changes(), if !matches!(self.written, Written::ByNobody) => return Heard::Written,
+                () = self.origin.moves(), if is_host => {}
                 else => return Heard::Nothing,
             }
+        }
+    }
+}
+
+/// How it is known that there is something to read.
+enum Written {
+    /// It is heard, as far as is known.
+    Heard,
+    /// Whoever writes tells.
+    Followed(watch::Receiver<()>),
+    /// Nobody will any more.
+    ByNobody,
+}
+
+impl Written {
+    /// When something was written, or nobody will write any more.
+    async fn changes(&mut self) {
+        let Self::Followed(written) = self else { return std::future::pending().await };
+        if written.changed().await.is_err() {
+            *self = Self::ByNobody;
         }
     }
 }

@@ -251,6 +251,7 @@ struct Failing {
     failed: Mutex<Option<tokio::sync::oneshot::Sender<()>>>,
     /// Until it opens, the next record is on its way.
     gate: Mutex<Option<tokio::sync::oneshot::Receiver<()>>>,
+    follows: AtomicUsize,
     /// Bytes of the largest record so far.
     largest: AtomicUsize,
 }
@@ -265,6 +266,7 @@ impl Failing {
             append_fails: AtomicBool::new(false),
             failed: Mutex::new(None),
             gate: Mutex::new(None),
+            follows: AtomicUsize::new(0),
             largest: AtomicUsize::new(0),
         }
     }
@@ -316,6 +318,7 @@ impl ReadStore for Failing {
         self.inner.logs(run_id, task)
     }
     fn follow(&self, run_id: &str) -> tokio::sync::watch::Receiver<()> {
+        self.follows.fetch_add(1, SeqCst);
         self.inner.follow(run_id)
     }
 }
@@ -543,6 +546,24 @@ async fn what_is_not_recorded_is_not_shown() {
     store.fails.store(false, SeqCst);
     let phases: Vec<_> = view.await.unwrap().tasks.iter().map(|task| task.phase).collect();
     assert_eq!(phases[2], Phase::Suspended, "{phases:?}");
+}
+
+/// R-H19: who watches a run where it is driven asks nobody to tell of it.
+#[tokio::test]
+async fn what_is_heard_is_not_followed() {
+    let store = Arc::new(Failing::new());
+    let host = builder(&store).open().unwrap();
+    let run = submit(&host, ASK).await;
+    run.wait_or_park().await.unwrap();
+    let mut watch = run.watch(0).unwrap();
+    while watch.run().is_none_or(|run| !run.is_parked()) {
+        watch.next().await.unwrap().unwrap();
+    }
+    assert!(watch.try_next().unwrap().is_none());
+    assert_eq!(store.follows.load(SeqCst), 0);
+    assert!(run.resume("ask", Map::new()).await.unwrap());
+    while watch.next().await.unwrap().is_some() {}
+    assert!(watch.run().unwrap().is_over());
 }
 
 /// Returns ten megabytes once it may.
