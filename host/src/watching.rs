@@ -71,7 +71,7 @@ pub struct Watch {
     origin: Origin,
     heard: mpsc::Receiver<Notice>,
     missed: Arc<Misses>,
-    written: Written,
+    hearing: Hearing,
     plans: Arc<Plans>,
     since: u64,
     run: Option<Run>,
@@ -94,7 +94,7 @@ impl Watch {
         let origin = Origin::Host { shared: Arc::downgrade(shared), entry: Arc::clone(entry), standing };
         let (run_id, plans) = (Arc::clone(&entry.id), Arc::clone(&shared.plans));
         let (run, read) = (None, VecDeque::new());
-        Self { run_id, origin, heard, missed, written: Written::Heard, plans, since, run, read, stale }
+        Self { run_id, origin, heard, missed, hearing: Hearing::Here, plans, since, run, read, stale }
     }
 
     /// Watches a run of a store that other processes write to, from its event `since` on. It ends with the run, or once nobody is
@@ -107,7 +107,7 @@ impl Watch {
             origin: Origin::Reader(reader),
             heard,
             missed: Arc::default(),
-            written: Written::Heard,
+            hearing: Hearing::Here,
             plans: Arc::default(),
             since,
             run: None,
@@ -128,6 +128,18 @@ impl Watch {
     /// # Errors
     /// When the store cannot be read, or its records do not follow.
     pub async fn next(&mut self) -> Result<Option<Notice>, RecoverError> {
+        self.advance(true).await
+    }
+
+    /// What has happened already; nothing if more is to come. It may be read in the store, which takes its time.
+    ///
+    /// # Errors
+    /// As [`next`](Self::next).
+    pub async fn known(&mut self) -> Result<Option<Notice>, RecoverError> {
+        self.advance(false).await
+    }
+
+    async fn advance(&mut self, waits: bool) -> Result<Option<Notice>, RecoverError> {
         loop {
             if let Some(told) = self.read.pop_front() {
                 if self.apply(&told)? {
@@ -148,7 +160,8 @@ impl Watch {
             if self.is_over() {
                 return Ok(self.last_words());
             }
-            match self.hear().await {
+            let heard = if waits { self.hear().await } else { self.heard_already() };
+            match heard {
                 Heard::Notice(Notice::Record(told)) if self.follows(&told) => self.read.push_back(told),
                 Heard::Notice(Notice::Record(_)) | Heard::Written => self.stale = true,
                 Heard::Notice(notice) => return Ok(Some(notice)),
@@ -157,7 +170,7 @@ impl Watch {
         }
     }
 
-    /// What has happened already, without waiting for more.
+    /// What has been heard already, without waiting for anything.
     ///
     /// # Errors
     /// As [`next`](Self::next).
@@ -211,26 +224,30 @@ impl Watch {
         Ok(())
     }
 
+    fn heard_already(&mut self) -> Heard {
+        self.heard.try_recv().map_or(Heard::Nothing, Heard::Notice)
+    }
+
     async fn hear(&mut self) -> Heard {
         loop {
             let is_host = matches!(self.origin, Origin::Host { .. });
-            match (self.origin.hears(), &self.written) {
+            match (self.origin.hears(), &self.hearing) {
                 // Nobody has to say what is heard.
-                (true, _) => self.written = Written::Heard,
-                (false, Written::Heard) => {
+                (true, _) => self.hearing = Hearing::Here,
+                (false, Hearing::Here) => {
                     let Ok(store) = self.origin.store() else { return Heard::Nothing };
-                    self.written = Written::Followed(store.follow(&self.run_id));
+                    self.hearing = Hearing::Followed(store.follow(&self.run_id));
                     // What was written before.
                     return Heard::Written;
                 }
-                (false, Written::Followed(_) | Written::ByNobody) => {}
+                (false, Hearing::Followed(_) | Hearing::OfNobody) => {}
             }
             tokio::select! {
                 biased;
                 heard = self.heard.recv(), if is_host => {
                     return heard.map_or(Heard::Nothing, Heard::Notice);
                 }
-                () = self.written.changes(), if !matches!(self.written, Written::ByNobody) => return Heard::Written,
+                () = self.hearing.changes(), if !matches!(self.hearing, Hearing::OfNobody) => return Heard::Written,
                 () = self.origin.moves(), if is_host => {}
                 else => return Heard::Nothing,
             }
@@ -239,21 +256,21 @@ impl Watch {
 }
 
 /// How it is known that there is something to read.
-enum Written {
+enum Hearing {
     /// It is heard, as far as is known.
-    Heard,
+    Here,
     /// Whoever writes tells.
     Followed(watch::Receiver<()>),
     /// Nobody will any more.
-    ByNobody,
+    OfNobody,
 }
 
-impl Written {
+impl Hearing {
     /// When something was written, or nobody will write any more.
     async fn changes(&mut self) {
         let Self::Followed(written) = self else { return std::future::pending().await };
         if written.changed().await.is_err() {
-            *self = Self::ByNobody;
+            *self = Self::OfNobody;
         }
     }
 }

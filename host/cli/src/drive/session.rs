@@ -139,15 +139,16 @@ impl Session {
                 };
             }
         }
-        if stopped.is_none() || self.stopping.is_some() {
-            // What has ended is told to its end.
-            while let Ok(Some(notice)) =
-                if stopped.is_none() && hears { watch.next().await } else { watch.try_next() }
-            {
-                self.tell(&notice, &watch);
-            }
-            self.flush();
+        // What has happened is told before how it stands; of a run that goes on there is no end of it.
+        let mut left = if stopped.is_none() { usize::MAX } else { MOST_NOTICES };
+        while hears
+            && left > 0
+            && let Ok(Some(notice)) = watch.known().await
+        {
+            self.tell(&notice, &watch);
+            left -= 1;
         }
+        self.flush();
         if let Some(stopped) = stopped {
             return Ok(stopped);
         }
