@@ -3,7 +3,7 @@
 use std::{collections::BTreeMap, fmt::Write as _, sync::Arc};
 
 use phasm::{
-    RunView,
+    RunView, TaskView,
     engine::time::Timestamp,
     journal,
     store::{Filter, ReadStore, RunRow},
@@ -60,12 +60,16 @@ pub(crate) async fn of(store: &dyn ReadStore, row: RunRow) -> Result<Digest, Str
     let counts = counts(&events);
     times(&events, &view).map_err(|error| failed(&error))?;
     let mut text = format!("{} {:?} {}\n", view.phase, view.message, json(&view.outputs));
-    for task in view.tasks.iter().chain(view.hooks.iter().map(|hook| &hook.task)) {
+    let line = |task: &TaskView| {
         let path = format!("{}/{}", task.scope, task.task_name);
         let (phase, code, outputs) = (task.phase, json(&task.code), json(&task.outputs));
-        let reason = json(&task.reason);
-        writeln!(text, "{path} {phase} {reason} {code} {outputs} retries {}", task.retries).unwrap();
-    }
+        format!("{path} {phase} {} {code} {outputs} retries {}\n", json(&task.reason), task.retries)
+    };
+    // Tasks that are executed side by side end in any order, and so do their hooks.
+    let mut lines: Vec<_> =
+        view.tasks.iter().chain(view.hooks.iter().map(|hook| &hook.task)).map(line).collect();
+    lines.sort();
+    text += &lines.concat();
     for (what, count) in counts {
         writeln!(text, "{what} {count}").unwrap();
     }

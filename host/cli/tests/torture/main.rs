@@ -1,7 +1,7 @@
 //! Real processes that are killed, stopped, told to end and lied to by disks, clocks and networks, while they drive runs.
 //!
 //! Whatever happens: each run that was acknowledged ends, and with the phases, outputs and number of recorded ends that it has
-//! undisturbed. `PHASM_TORTURE=1000` strikes so often instead of 100 times, `PHASM_TORTURE_SEED=S` in the same way again as far
+//! undisturbed. `PHASM_TORTURE=1000` strikes so often instead of 200 times, most of them SIGKILLs, `PHASM_TORTURE_SEED=S` in the same way again as far
 //! as processes and disks are that regular.
 #![cfg(unix)]
 #![expect(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::print_stdout, reason = "tests")]
@@ -27,5 +27,5 @@ use std::env;
 
 /// How often processes are struck in all.
 fn strikes() -> u32 {
-    env::var("PHASM_TORTURE").ok().map_or(100, |text| text.parse().expect("PHASM_TORTURE is a number"))
+    env::var("PHASM_TORTURE").ok().map_or(200, |text| text.parse().expect("PHASM_TORTURE is a number"))
 }
