@@ -135,7 +135,7 @@ fn delays(event: &Value, now: Timestamp, wakes: &mut BTreeMap<String, Timestamp>
 }
 
 /// The clocks of the workloads, which are known by their tasks' names.
-fn deadline(task: &phasm::TaskView) -> Result<(), String> {
+fn deadline(task: &TaskView) -> Result<(), String> {
     let length = match task.task_name.as_ref() {
         "late" => 700,
         "closed" => 900,
