@@ -100,7 +100,9 @@ async fn a_host_that_claims_forgets_what_is_old() {
     while ids(&*store).await.len() > 1 {
         tokio::task::yield_now().await;
     }
-    assert_eq!(ids(&*store).await, all[..1]);
+    // They may have ended in one millisecond: any of them is the last.
+    let left = ids(&*store).await;
+    assert!(left.len() == 1 && all.contains(&left[0]), "{left:?} of {all:?}");
 }
 
 /// More than are deleted at once; what is only looked at stays.
