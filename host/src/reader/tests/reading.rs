@@ -252,6 +252,15 @@ fn repeated_text_is_bounded() {
     refuses("x.yaml", &nested, "P002 3:", "more than 16777216 bytes of text");
 }
 
+/// A mistake at the very end of a text lies in it.
+#[test]
+fn what_is_wrong_at_the_end_lies_in_the_text() {
+    let text = "---: \r\n{,: \\u12";
+    for problem in read("x.yaml", text).unwrap_err() {
+        assert!(problem.span.end <= text.len(), "{problem:?}");
+    }
+}
+
 fn any_json() -> impl Strategy<Value = serde_json::Value> {
     let leaf = prop_oneof![
         Just(serde_json::Value::Null),

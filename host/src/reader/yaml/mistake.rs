@@ -47,7 +47,10 @@ const KNOWN: [fn(&Stop<'_>) -> Option<Mistake>; 8] = [
 impl Stop<'_> {
     /// The mistake, if it is one that people make.
     pub(super) fn explain(&self) -> Option<Mistake> {
-        KNOWN.iter().find_map(|known| known(self))
+        let Mistake { at, message, hint } = KNOWN.iter().find_map(|known| known(self))?;
+        // What is missing at the end of a text is pointed at from its last byte.
+        let end = self.text.len();
+        Some(Mistake { at: at.start.min(end)..at.end.min(end), message, hint })
     }
 
     fn says(&self, words: &[&str]) -> bool {
