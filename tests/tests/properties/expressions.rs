@@ -143,7 +143,7 @@ proptest! {
     #[test]
     fn literals_mean_themselves(value in value(), single in any::<bool>()) {
         let text = value.to_json();
-        // In a text that is a placeholder's beginning (R-E5).
+        // In a text that begins a placeholder (R-X8).
         prop_assume!(!text.contains("{{"));
         let env = Variables(std::array::from_fn(|_| value.clone()));
         prop_assert_eq!(env.eval(&text).map(|found| found.to_json()), Ok(text.clone()));
