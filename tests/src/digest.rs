@@ -14,6 +14,8 @@ pub struct Digest {
     pub events: Vec<Value>,
     /// The run as it stands.
     pub view: RunView,
+    /// Whether nothing follows any more.
+    pub is_over: bool,
 }
 
 /// What is counted: decisions and ends. That an attempt was started may be recorded again.
@@ -38,7 +40,8 @@ pub fn digest(run_id: &str, records: &[Record<Vec<u8>>]) -> Result<Digest, Strin
     let run = journal::replay(run_id, records, |run, seq, time, happened| {
         events.extend(journal::render(run, seq, time, happened));
     });
-    let view = RunView::of(&run.map_err(|error| error.to_string())?);
+    let run = run.map_err(|error| error.to_string())?;
+    let view = RunView::of(&run);
     let mut text = format!("{} {:?} {}\n", view.phase, view.message, json(&view.outputs));
     for task in tasks(&view) {
         let (phase, reason, code, outputs) =
@@ -50,7 +53,7 @@ pub fn digest(run_id: &str, records: &[Record<Vec<u8>>]) -> Result<Digest, Strin
     for (what, count) in counts(&events) {
         let _written = writeln!(text, "{what} {count}");
     }
-    Ok(Digest { text, events, view })
+    Ok(Digest { text, events, view, is_over: run.is_over() })
 }
 
 /// All task runs, hooks' too.

@@ -6,6 +6,7 @@
 pub mod digest;
 pub mod fuzz;
 pub mod scenario;
+pub mod seeds;
 pub mod small;
 pub mod stepped;
 pub mod trace;

@@ -16,11 +16,6 @@ mod scenarios;
 mod shaky;
 mod stage;
 
-use std::sync::{
-    Arc,
-    atomic::{AtomicU64, Ordering},
-};
-
 use phasm::{LetterBody, Map};
 use serde_json::Value as Json;
 
@@ -107,29 +102,5 @@ fn compare(undisturbed: &str, disturbed: &str, trouble: Trouble) -> Result<(), S
 
 #[test]
 fn random_runs_come_to_the_same_whatever_befalls_their_hosts() {
-    let number = |name: &str| std::env::var(name).ok().and_then(|text| text.parse::<u64>().ok());
-    let (first, count) = match number("PHASM_SIM_SEED") {
-        Some(seed) => (seed, 1),
-        None => (0, number("PHASM_SIM_SEEDS").unwrap_or(SEEDS)),
-    };
-    let next = Arc::new(AtomicU64::new(first));
-    let workers = std::thread::available_parallelism().map_or(1, usize::from);
-    let found: Vec<String> = std::thread::scope(|scope| {
-        let worker = || loop {
-            let seed = next.fetch_add(1, Ordering::Relaxed);
-            if seed >= first + count {
-                return None;
-            }
-            let error = match std::panic::catch_unwind(|| simulate(seed)) {
-                Ok(Ok(())) => continue,
-                Ok(Err(error)) => error,
-                Err(_) => "panicked".to_owned(),
-            };
-            next.store(first + count, Ordering::Relaxed);
-            return Some(format!("PHASM_SIM_SEED={seed}: {error}"));
-        };
-        let workers: Vec<_> = (0..workers).map(|_| scope.spawn(worker)).collect();
-        workers.into_iter().filter_map(|worker| worker.join().unwrap_or(None)).collect()
-    });
-    assert!(found.is_empty(), "{}", found.join("\n"));
+    phasm_tests::seeds::try_all(SEEDS, simulate);
 }

@@ -8,10 +8,7 @@ mod documents;
 mod invariants;
 mod random;
 
-use std::sync::{
-    Arc,
-    atomic::{AtomicU64, Ordering},
-};
+use std::sync::Arc;
 
 use phasm_engine::{
     event::{Fence, Input, TaskId},
@@ -103,31 +100,5 @@ fn play(random: &mut Random, world: &mut World<Random>) -> Result<(), String> {
 
 #[test]
 fn random_runs_keep_every_invariant() {
-    let number = |name: &str| std::env::var(name).ok().and_then(|text| text.parse::<u64>().ok());
-    let (first, count) = match number("PHASM_SIM_SEED") {
-        Some(seed) => (seed, 1),
-        None => (0, number("PHASM_SIM_SEEDS").unwrap_or(SEEDS)),
-    };
-    let next = AtomicU64::new(first);
-    let workers = std::thread::available_parallelism().map_or(1, usize::from);
-    let found: Vec<String> = std::thread::scope(|scope| {
-        let worker = || loop {
-            let seed = next.fetch_add(1, Ordering::Relaxed);
-            if seed >= first + count {
-                return None;
-            }
-            let outcome = std::panic::catch_unwind(|| simulate(seed));
-            let error = match outcome {
-                Ok(Ok(())) => continue,
-                Ok(Err(error)) => error,
-                Err(_) => "panicked".to_owned(),
-            };
-            // One is enough: nobody tries further seeds.
-            next.store(first + count, Ordering::Relaxed);
-            return Some(format!("PHASM_SIM_SEED={seed}: {error}"));
-        };
-        let workers: Vec<_> = (0..workers).map(|_| scope.spawn(worker)).collect();
-        workers.into_iter().filter_map(|worker| worker.join().unwrap_or(None)).collect()
-    });
-    assert!(found.is_empty(), "{}", found.join("\n"));
+    phasm_tests::seeds::try_all(SEEDS, simulate);
 }

@@ -1,11 +1,14 @@
 //! What a run came to: all that must be as it is when nothing disturbs it, and what a journal says of time.
 
-use std::{collections::BTreeMap, fmt::Write as _, sync::Arc};
+#[expect(unreachable_pub, reason = "the simulation has it in a library")]
+#[path = "../../../../tests/src/digest.rs"]
+mod read;
+
+use std::{collections::BTreeMap, sync::Arc};
 
 use phasm::{
     RunView, TaskView,
     engine::time::Timestamp,
-    journal,
     store::{Filter, ReadStore, RunRow},
 };
 use serde_json::Value;
@@ -21,19 +24,6 @@ pub(crate) struct Digest {
     /// Whether nothing follows any more, by its journal.
     pub(crate) is_over: bool,
 }
-
-/// What is counted: decisions and ends. That an attempt was started may be recorded again.
-const COUNTED: [&str; 9] = [
-    "task.attempt.done",
-    "task.attempt.failed",
-    "task.done",
-    "task.failed",
-    "task.retry.scheduled",
-    "task.resumed",
-    "task.timeout",
-    "hook.fired",
-    "scope.opened",
-];
 
 pub(crate) async fn all(store: &dyn ReadStore) -> Result<Vec<Digest>, String> {
     let mut all = Vec::new();
@@ -51,51 +41,16 @@ pub(crate) async fn of(store: &dyn ReadStore, row: RunRow) -> Result<Digest, Str
     let id = Arc::clone(&row.head.run_id);
     let failed = |error: &dyn std::fmt::Display| format!("run {id}: {error}");
     let records = store.load(&id).await.map_err(|error| failed(&error))?;
-    let mut events = Vec::new();
-    let run = journal::replay(&id, &records, |run, seq, time, happened| {
-        events.extend(journal::render(run, seq, time, happened));
-    });
-    let run = run.map_err(|error| failed(&error))?;
-    let view = RunView::of(&run);
-    let counts = counts(&events);
+    let read::Digest { text, events, view, is_over } =
+        read::digest(&id, &records).map_err(|error| failed(&error))?;
     times(&events, &view).map_err(|error| failed(&error))?;
-    let mut text = format!("{} {:?} {}\n", view.phase, view.message, json(&view.outputs));
-    let line = |task: &TaskView| {
-        let path = format!("{}/{}", task.scope, task.task_name);
-        let (phase, code, outputs) = (task.phase, json(&task.code), json(&task.outputs));
-        format!("{path} {phase} {} {code} {outputs} retries {}\n", json(&task.reason), task.retries)
-    };
     // Tasks that are executed side by side end in any order, and so do their hooks.
-    let mut lines: Vec<_> =
-        view.tasks.iter().chain(view.hooks.iter().map(|hook| &hook.task)).map(line).collect();
-    lines.sort();
-    text += &lines.concat();
-    for (what, count) in counts {
-        writeln!(text, "{what} {count}").unwrap();
-    }
+    let mut lines: Vec<_> = text.lines().collect();
+    lines.sort_unstable();
+    let text = lines.join("\n");
     let asks = view.tasks.iter().filter(|task| task.phase == phasm::Phase::Suspended);
     let asks = asks.map(|task| task.task_name.to_string()).collect();
-    Ok(Digest { row, text, asks, events, is_over: run.is_over() })
-}
-
-fn json(value: &impl serde::Serialize) -> String {
-    serde_json::to_string(value).unwrap()
-}
-
-fn path(event: &Value) -> String {
-    let text = |name: &str| event.get(name).and_then(Value::as_str).unwrap_or_default();
-    format!("{}/{}", text("scope"), text("taskName"))
-}
-
-fn counts(events: &[Value]) -> BTreeMap<String, u32> {
-    let mut counts = BTreeMap::new();
-    for event in events {
-        let kind = event.get("type").and_then(Value::as_str).unwrap_or_default();
-        if COUNTED.contains(&kind) {
-            *counts.entry(format!("{kind} {}", path(event))).or_default() += 1;
-        }
-    }
-    counts
+    Ok(Digest { row, text, asks, events, is_over })
 }
 
 fn time(value: Option<&Value>) -> Option<Timestamp> {
@@ -124,10 +79,10 @@ fn delays(event: &Value, now: Timestamp, wakes: &mut BTreeMap<String, Timestamp>
         Some("task.retry.scheduled") => {
             let delay = field("delayMs").and_then(Value::as_u64).unwrap_or(0);
             let wake = time(field("wakeAt")).unwrap_or(now);
-            wakes.insert(path(event), wake);
+            wakes.insert(read::path(event), wake);
             if wake < now.after(delay) { Err(format!("a delay is short: {event}")) } else { Ok(()) }
         }
-        Some("task.attempt.started") if wakes.get(&path(event)).is_some_and(|wake| now < *wake) => {
+        Some("task.attempt.started") if wakes.get(&read::path(event)).is_some_and(|wake| now < *wake) => {
             Err(format!("before its delay was over: {event}"))
         }
         _ => Ok(()),
@@ -149,7 +104,7 @@ fn deadline(task: &TaskView) -> Result<(), String> {
     if created.is_some_and(|created| deadline < created.after(length))
         || started.is_some_and(|started| deadline > started.after(length))
     {
-        return Err(format!("{}: its clock was moved: {}", task.task_name, json(task)));
+        return Err(format!("{}: its clock was moved: {}", task.task_name, serde_json::json!(task)));
     }
     Ok(())
 }
