@@ -106,16 +106,16 @@ impl<'t> Cluster<'t> {
     /// Does something to somebody.
     fn strike(&mut self) {
         match self.round.random.below(20) {
-            0..8 => self.kill(Signal::KILL),
-            8..10 => self.kill(Signal::TERM),
-            10..12 => self.freeze(),
+            0..9 => self.kill(Signal::KILL),
+            9..11 => self.kill(Signal::TERM),
+            11 => self.freeze(),
             12 => self.cut(),
             13..16 => self.lose(),
             16 => self.hold_up(),
             17..19 => self.set_a_clock(),
             _ => self.restart(),
         }
-        let pause = self.round.millis(0, 300);
+        let pause = self.round.millis(0, 200);
         thread::sleep(pause);
     }
 
