@@ -11,14 +11,14 @@ const SCALAR: usize = 12;
 const SHORT: usize = 64;
 
 #[expect(clippy::disallowed_types, reason = "it is asked, and never gone through")]
-type Known = std::collections::HashSet<*const ()>;
+type Weighed = std::collections::HashSet<*const ()>;
 
 /// At most how many bytes values and texts take in a record of a journal: what several share is counted once.
 #[derive(Debug, Default)]
 pub struct Weight {
     bytes: usize,
     /// Texts, arrays and objects so far, by where they are.
-    known: Known,
+    known: Weighed,
 }
 
 impl Weight {
