@@ -53,6 +53,13 @@
     (alias outer 1 $pollable (type $pollable'))
     (export "pollable" (type $pollable (eq $pollable')))
     (export "subscribe-duration" (func (param "when" u64) (result (own $pollable))))))
+  (import "wasi:clocks/wall-clock@0.2.0" (instance $wall
+    (type $datetime' (record (field "seconds" u64) (field "nanoseconds" u32)))
+    (export "datetime" (type $datetime (eq $datetime')))
+    (export "now" (func (result $datetime)))))
+  (import "wasi:random/random@0.2.0" (instance $random
+    (export "get-random-bytes" (func (param "len" u64) (result (list u8))))
+    (export "get-random-u64" (func (result u64)))))
 
   (import "wasi:io/error@0.2.0" (instance $error (export "error" (type (sub resource)))))
   (alias export $error "error" (type $io-error))
@@ -143,6 +150,10 @@
   (core func $heartbeat (canon lower (func $host "heartbeat")))
   (core func $subscribe (canon lower (func $clock "subscribe-duration")))
   (core func $block (canon lower (func $poll "[method]pollable.block")))
+  (core func $now (canon lower (func $wall "now") (memory $memory)))
+  (core func $get-random-bytes
+    (canon lower (func $random "get-random-bytes") (memory $memory) (realloc $realloc)))
+  (core func $get-random-u64 (canon lower (func $random "get-random-u64")))
   (core func $get-stdout (canon lower (func $stdout "get-stdout")))
   (core func $get-stderr (canon lower (func $stderr "get-stderr")))
   (core func $write (canon lower (func $streams "[method]output-stream.blocking-write-and-flush") (memory $memory)))
@@ -165,6 +176,9 @@
     (with "wasi" (instance
       (export "subscribe-duration" (func $subscribe))
       (export "block" (func $block))
+      (export "now" (func $now))
+      (export "get-random-bytes" (func $get-random-bytes))
+      (export "get-random-u64" (func $get-random-u64))
       (export "get-stdout" (func $get-stdout))
       (export "get-stderr" (func $get-stderr))
       (export "write" (func $write))

@@ -12,8 +12,7 @@
 //!  drop ─────────abort────────────▶ at its next yield or host call
 //! ```
 //!
-//! Nothing outside this crate names wasmtime. Something more that guests may be granted has its place in `grants`; if opening
-//! it may fail, in `guest` too.
+//! Nothing outside this crate names wasmtime. Something more that guests may be granted is a unit of `capability`.
 
 use std::{fmt, future::Future, io, num::NonZeroUsize, path::PathBuf, sync::Arc, time::Instant};
 
@@ -29,8 +28,8 @@ pub use self::{
     artefact::Precompiled,
     attempt::Attempt,
     authentic::Key,
+    capability::{Grants, clocks::WallClock, dirs::DirGrant, random::Randomness},
     digest::{Digest, NotADigest},
-    grants::{DirGrant, Grants},
     limits::Limits,
     program::{LoadError, Program},
 };
@@ -42,6 +41,7 @@ mod bindings;
 #[cfg(feature = "compile")]
 mod cache;
 mod call;
+mod capability;
 #[cfg(feature = "compile")]
 mod compiler;
 #[cfg(not(feature = "compile"))]
@@ -51,7 +51,6 @@ mod digest;
 pub mod executor;
 mod fault;
 mod files;
-mod grants;
 mod guest;
 mod key;
 mod last_words;

@@ -1,20 +1,8 @@
 //! What a guest says during one attempt: log lines, progress, standard output and error, all of it bounded.
 
-use std::{
-    io,
-    pin::Pin,
-    sync::{
-        Arc, Mutex, PoisonError,
-        atomic::{AtomicU64, Ordering::Relaxed},
-    },
-    task::{Context, Poll},
-};
-
-use bytes::Bytes;
-use tokio::io::AsyncWrite;
-use wasmtime_wasi::{
-    cli::{IsTerminal, StdoutStream},
-    p2::{OutputStream, Pollable, StreamError, StreamResult},
+use std::sync::{
+    Arc, Mutex, PoisonError,
+    atomic::{AtomicU64, Ordering::Relaxed},
 };
 
 use super::{
@@ -22,9 +10,6 @@ use super::{
     limits::{Exceeded, Limits},
 };
 use crate::executor::{Level, Observer};
-
-/// The most a guest may write to a standard stream in one call.
-const PERMIT: usize = 64 * 1024;
 
 /// What is kept of a line beyond the longest that is passed on: a secret of up to this size is recognised where the line is
 /// cut.
@@ -92,7 +77,8 @@ impl Transcript {
         std::mem::take(&mut lock(&self.last_words))
     }
 
-    fn write(&self, stream: Standard, bytes: &[u8]) -> Result<(), Exceeded> {
+    /// Adds `bytes` to a standard stream, and passes the lines on that are complete.
+    pub(super) fn write(&self, stream: Standard, bytes: &[u8]) -> Result<(), Exceeded> {
         self.charge(bytes.len())?;
         lock(self.lines(stream)).push(bytes, self.room(), |held, line| self.line(stream, held, line));
         Ok(())
@@ -188,63 +174,6 @@ impl Lines {
 pub(super) enum Standard {
     Output,
     Error,
-}
-
-/// A guest's standard output or error.
-#[derive(Clone)]
-pub(super) struct Stream {
-    pub(super) transcript: Arc<Transcript>,
-    pub(super) standard: Standard,
-}
-
-impl IsTerminal for Stream {
-    fn is_terminal(&self) -> bool {
-        false
-    }
-}
-
-impl StdoutStream for Stream {
-    fn async_stream(&self) -> Box<dyn AsyncWrite + Send + Sync> {
-        Box::new(self.clone())
-    }
-
-    fn p2_stream(&self) -> Box<dyn OutputStream> {
-        Box::new(self.clone())
-    }
-}
-
-#[wasmtime_wasi::async_trait]
-impl Pollable for Stream {
-    async fn ready(&mut self) {}
-}
-
-impl OutputStream for Stream {
-    fn write(&mut self, bytes: Bytes) -> StreamResult<()> {
-        self.transcript.write(self.standard, &bytes).map_err(|exceeded| StreamError::Trap(exceeded.into()))
-    }
-
-    fn flush(&mut self) -> StreamResult<()> {
-        Ok(())
-    }
-
-    fn check_write(&mut self) -> StreamResult<usize> {
-        Ok(PERMIT)
-    }
-}
-
-impl AsyncWrite for Stream {
-    fn poll_write(self: Pin<&mut Self>, _: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
-        let written = self.transcript.write(self.standard, bytes).map(|()| bytes.len());
-        Poll::Ready(written.map_err(io::Error::other))
-    }
-
-    fn poll_flush(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Poll::Ready(Ok(()))
-    }
-
-    fn poll_shutdown(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Poll::Ready(Ok(()))
-    }
 }
 
 #[cfg(test)]
