@@ -198,7 +198,7 @@ mod tests {
             let (mut lines, mut seen) = (Lines::default(), Vec::new());
             for bytes in writes {
                 lines.push(bytes.as_bytes(), 8, |_, line| {
-                    seen.push(String::from_utf8(line.to_vec()).unwrap())
+                    seen.push(String::from_utf8(line.to_vec()).unwrap());
                 });
             }
             assert_eq!(seen, expected, "{writes:?}");

@@ -47,7 +47,7 @@ impl Matcher {
 
     /// Where they are, in order; what touches is one.
     fn find(&self, text: &str) -> Vec<Range<usize>> {
-        let whole = || if text.is_empty() { Vec::new() } else { vec![0..text.len()] };
+        let whole = || Vec::from_iter(Some(0..text.len()).filter(|all| !all.is_empty()));
         let Some(heads) = &self.heads else { return whole() };
         let Ok(hits) = heads.try_find_overlapping_iter(Input::new(text)) else { return whole() };
         let mut found: Vec<Range<usize>> = Vec::new();

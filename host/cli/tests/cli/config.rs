@@ -44,7 +44,7 @@ fn secrets_are_hidden_in_other_forms_too() {
         ("481516", json!("•••")),
         ("[\"x=0481516\"]", json!(["x=•••"])),
         ("and another, that is longer", json!("•••")),
-        (r#"{"a": "first line of \\\"it\\\"\\nand another"}"#, json!({ "a": "•••" })),
+        (r#"{"a": "first line of \\\"it\\\"\\nand another, that is longer"}"#, json!({ "a": "•••" })),
         ("MDQ4MTUxNg==", json!("•••==")),
     ] {
         let ran =
