@@ -42,6 +42,7 @@ mod submit;
 mod text;
 mod times;
 mod trace;
+mod trust;
 mod validate;
 mod watch;
 

@@ -12,8 +12,7 @@
 //!  drop ─────────abort────────────▶ at its next yield or host call
 //! ```
 //!
-//! Nothing outside this crate names wasmtime. Something more that guests may be granted has its place in `grants`; if opening
-//! it may fail, in `guest` too.
+//! Nothing outside this crate names wasmtime. Something more that guests may be granted is a unit of `capability`.
 
 use std::{fmt, future::Future, io, num::NonZeroUsize, path::PathBuf, sync::Arc, time::Instant};
 
@@ -29,9 +28,9 @@ pub use self::{
     artefact::Precompiled,
     attempt::Attempt,
     authentic::Key,
+    capability::{Grants, clocks::WallClock, dirs::DirGrant, random::Randomness},
     child::Children,
     digest::{Digest, NotADigest},
-    grants::{DirGrant, Grants},
     limits::Limits,
     program::{LoadError, Overrun, Program},
 };
@@ -46,6 +45,7 @@ mod bindings;
 #[cfg(feature = "compile")]
 mod cache;
 mod call;
+mod capability;
 pub mod child;
 #[cfg(feature = "compile")]
 mod compiler;
@@ -58,7 +58,6 @@ mod digest;
 pub mod executor;
 mod fault;
 mod files;
-mod grants;
 mod guest;
 mod key;
 mod last_words;

@@ -85,6 +85,7 @@ pub(super) enum Exceeded {
     TableElements(u32),
     Log(u64),
     Output(u64),
+    Random(u64),
 }
 
 impl fmt::Display for Exceeded {
@@ -94,6 +95,9 @@ impl fmt::Display for Exceeded {
             Self::TableElements(limit) => write!(f, "table limit of {limit} elements reached"),
             Self::Log(limit) => write!(f, "log over its limit of {}", Size(limit)),
             Self::Output(limit) => write!(f, "output over its limit of {}", Size(limit)),
+            Self::Random(limit) => {
+                write!(f, "more random bytes in one call than the limit of {}", Size(limit))
+            }
         }
     }
 }

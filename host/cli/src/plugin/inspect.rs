@@ -92,15 +92,16 @@ pub(super) fn component(
 ) -> Result<(String, PathBuf), Failure> {
     let asked = Path::new(asked);
     let is_path = asked.components().count() > 1 || asked.is_file();
-    let (name, path) = if is_path {
+    let (name, path, workshop) = if is_path {
         let stem = asked.file_stem().unwrap_or(asked.as_os_str());
-        (stem.to_string_lossy().into_owned(), asked.to_owned())
+        (stem.to_string_lossy().into_owned(), asked.to_owned(), Workshop::new(screen))
     } else {
-        find(asked, places, screen, as_json)?
+        let (name, path) = find(asked, places, screen, as_json)?;
+        (name, path, Workshop::new(screen).only_in(places.searched(screen, as_json)?.built))
     };
     match Source::from(path) {
         Source::Folder(folder) => {
-            let built = Workshop::new(screen).artefact(&folder);
+            let built = workshop.artefact(&folder);
             Ok((name, built.map_err(|error| Failure::with(Exit::Failed, error))?))
         }
         Source::File(file) => Ok((name, file)),
