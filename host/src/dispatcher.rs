@@ -615,6 +615,10 @@ impl Observer for ActivityClock {
     fn hide<'t>(&self, text: &'t str) -> Cow<'t, str> {
         self.inner.hide(text)
     }
+
+    fn may_go_on(&self, text: &str) -> bool {
+        self.inner.may_go_on(text)
+    }
 }
 
 /// An inbox that is a channel.

@@ -67,7 +67,7 @@
 //! # }
 //! ```
 //!
-//! What a plugin may be granted is enforced in the sandbox crate's `grants`, read in `config/grants`, and told to the
+//! What a plugin may be granted is enforced in the sandbox crate's `capability`, read in `config/grants`, and told to the
 //! journal by `plugins/granted`. A store is a module of `store` under the contract that `store/tests` gives to each of them.
 
 // Open: what a host is made of.

@@ -1,27 +1,57 @@
 //! The operator's secrets: handed to guests, hidden from everybody else.
 
-use std::{borrow::Cow, cmp::Reverse, collections::BTreeMap, fmt, sync::Arc};
+mod forms;
+mod matcher;
+
+use std::{
+    borrow::Cow,
+    collections::BTreeMap,
+    fmt,
+    sync::{Arc, OnceLock},
+};
 
 use phasm_engine::{
     outcome::{Outcome, Output},
     plan::SecretRef,
-    value::{Map, Value},
+    value::{Map, Number, Value},
 };
 
-/// What a secret's text is replaced by.
-const HIDDEN: &str = "•••";
+use self::{
+    forms::Form,
+    matcher::{HIDDEN, Matcher},
+};
 
-/// Lines of a secret that are shorter say too little, and stand in too much else, to be hidden where they stand alone.
-const SHORTEST_LINE: usize = 8;
+/// Lines of a secret that are shorter say too little, and stand in too much else, to be hidden where they stand alone: in what
+/// people read, and in data that is passed on.
+const SHORTEST_LINES: (usize, usize) = (8, 16);
+
+/// Of what is armoured the first and last line are in everybody's.
+const ARMOUR: &str = "-----";
+
+/// Up to here doubles tell all whole numbers apart.
+const EXACT: f64 = 9_007_199_254_740_992.0;
 
 /// Secret values by name and key, shared by clones. Neither printed nor recorded anywhere.
 #[derive(Clone, Default)]
-pub struct Secrets {
-    values: Arc<BTreeMap<Key, Arc<str>>>,
-    /// What is looked for in data, and in what people read: there the lines of those that have several, too. The longest come
-    /// first, as one may be part of another.
-    in_data: Arc<Vec<Arc<str>>>,
-    in_text: Arc<Vec<Arc<str>>>,
+pub struct Secrets(Arc<Known>);
+
+#[derive(Clone, Default)]
+struct Known {
+    values: BTreeMap<Key, Arc<str>>,
+    /// Made when it is first needed.
+    sought: OnceLock<Arc<Sought>>,
+}
+
+/// What is looked for.
+struct Sought {
+    /// In what people read.
+    in_text: Matcher,
+    /// In what is passed on.
+    in_data: Matcher,
+    /// Secrets that are numbers.
+    numbers: Vec<f64>,
+    /// Those of several lines.
+    of_lines: Vec<String>,
 }
 
 /// A secret's name and the key within it.
@@ -29,7 +59,7 @@ type Key = (Arc<str>, Arc<str>);
 
 impl fmt::Debug for Secrets {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_set().entries(self.values.keys()).finish()
+        f.debug_set().entries(self.0.values.keys()).finish()
     }
 }
 
@@ -41,47 +71,77 @@ impl Secrets {
         key: impl Into<Arc<str>>,
         value: impl Into<Arc<str>>,
     ) {
-        Arc::make_mut(&mut self.values).insert((name.into(), key.into()), value.into());
-        let whole = || self.values.values().filter(|value| !value.is_empty()).map(Arc::clone);
-        self.in_data = longest_first(whole().collect());
-        self.in_text = longest_first(whole().chain(whole().flat_map(|value| lines(&value))).collect());
+        let known = Arc::make_mut(&mut self.0);
+        known.values.insert((name.into(), key.into()), value.into());
+        known.sought = OnceLock::new();
     }
 
     /// Whether there are none.
     #[must_use]
     pub fn is_empty(&self) -> bool {
-        self.values.is_empty()
+        self.0.values.is_empty()
     }
 
     /// The value a reference stands for.
     #[must_use]
     pub fn get(&self, secret: &SecretRef) -> Option<&Arc<str>> {
-        self.values.get(&(secret.name.clone(), secret.key.clone()))
+        self.0.values.get(&(secret.name.clone(), secret.key.clone()))
     }
 
-    /// `text`, which people read, without any secret, and without lines of secrets that have several.
+    /// `text`, which people read, without any secret in any of the forms in which it usually stands, and without lines of secrets that
+    /// have several.
     #[must_use]
     pub fn hide<'t>(&self, text: &'t str) -> Cow<'t, str> {
-        hide(&self.in_text, text)
+        self.sought().map_or(text.into(), |sought| sought.in_text.hide(text))
     }
 
-    fn hide_shared(&self, text: &Arc<str>) -> Arc<str> {
-        match hide(&self.in_data, text) {
-            Cow::Borrowed(_) => Arc::clone(text),
-            Cow::Owned(hidden) => hidden.into(),
-        }
+    /// Whether lines that end `text` may be the beginning of a secret of several lines.
+    pub(crate) fn may_go_on(&self, text: &str) -> bool {
+        let goes_on = |secret: &String| {
+            let ends = secret.match_indices('\n').filter_map(|(at, _)| secret.get(..=at));
+            { ends }.any(|begun| text.ends_with(begun))
+        };
+        self.sought().is_some_and(|sought| sought.of_lines.iter().any(goes_on))
     }
 
     /// An outcome without any secret in its message, outputs or detail.
     #[must_use]
     pub fn hide_in(&self, mut outcome: Outcome) -> Outcome {
-        if self.is_empty() {
-            return outcome;
-        }
+        let Some(sought) = self.sought() else { return outcome };
         outcome.message = self.hide(&outcome.message).into();
-        outcome.outputs = outcome.outputs.iter().map(|output| self.hide_output(output)).collect();
-        outcome.detail = outcome.detail.map(|detail| self.hide_value(&detail));
+        outcome.outputs = outcome.outputs.iter().map(|output| sought.hide_output(output)).collect();
+        outcome.detail = outcome.detail.map(|detail| sought.hide_value(&detail));
         outcome
+    }
+
+    fn sought(&self) -> Option<&Sought> {
+        (!self.is_empty()).then(|| &**self.0.sought.get_or_init(|| Arc::new(Sought::of(&self.0.values))))
+    }
+}
+
+impl Sought {
+    fn of(values: &BTreeMap<Key, Arc<str>>) -> Self {
+        let lines = |is_line: fn(&&str) -> bool| {
+            let lines = values.values().flat_map(|value| value.lines().map(str::trim)).filter(is_line);
+            lines.map(|line| Form::from(line.to_owned())).collect::<Vec<_>>()
+        };
+        let whole: Vec<_> = values.values().flat_map(|value| forms::of(value)).collect();
+        let ends = values.values().flat_map(|value| forms::line_ends(value));
+        Self {
+            in_text: Matcher::new([lines(|line| line.len() >= SHORTEST_LINES.0), whole.clone()].concat()),
+            in_data: Matcher::new(
+                [lines(|line| line.len() >= SHORTEST_LINES.1 && !line.starts_with(ARMOUR)), whole].concat(),
+            ),
+            numbers: values.values().filter_map(|value| value.trim().parse().ok()).collect(),
+            of_lines: ends.filter(|value| value.contains('\n')).collect(),
+        }
+    }
+
+    fn hide_shared(&self, text: &Arc<str>) -> Arc<str> {
+        match self.in_data.hide(text) {
+            Cow::Borrowed(_) => Arc::clone(text),
+            Cow::Owned(hidden) => hidden.into(),
+        }
     }
 
     fn hide_output(&self, output: &Output) -> Output {
@@ -90,7 +150,14 @@ impl Secrets {
 
     fn hide_value(&self, value: &Value) -> Value {
         match value {
-            Value::Null | Value::Bool(_) | Value::Number(_) => value.clone(),
+            Value::Null | Value::Bool(_) => value.clone(),
+            Value::Number(number) => {
+                if self.is_secret(number) {
+                    HIDDEN.into()
+                } else {
+                    value.clone()
+                }
+            }
             Value::String(text) => Value::String(self.hide_shared(text)),
             Value::Array(items) => items.iter().map(|item| self.hide_value(item)).collect::<Vec<_>>().into(),
             Value::Object(members) => {
@@ -100,24 +167,15 @@ impl Secrets {
             }
         }
     }
-}
 
-fn hide<'t>(secrets: &[Arc<str>], text: &'t str) -> Cow<'t, str> {
-    secrets.iter().fold(text.into(), |text: Cow<'t, str>, secret| {
-        if text.contains(secret.as_ref()) { text.replace(secret.as_ref(), HIDDEN).into() } else { text }
-    })
-}
-
-fn longest_first(mut secrets: Vec<Arc<str>>) -> Arc<Vec<Arc<str>>> {
-    secrets.sort_unstable_by(|a, b| (Reverse(a.len()), a).cmp(&(Reverse(b.len()), b)));
-    secrets.dedup();
-    Arc::new(secrets)
-}
-
-/// The lines of a secret, as guests write them one by one.
-fn lines(value: &str) -> Vec<Arc<str>> {
-    let long = value.lines().map(str::trim).filter(|line| line.len() >= SHORTEST_LINE);
-    long.map(Into::into).collect()
+    /// Whether a number is the one that a secret says, however it is written.
+    fn is_secret(&self, number: &Number) -> bool {
+        !self.numbers.is_empty()
+            && (matches!(self.in_data.hide(&number.to_string()), Cow::Owned(hidden) if hidden == HIDDEN)
+                || number
+                    .as_f64()
+                    .is_some_and(|number| number.abs() <= EXACT && self.numbers.contains(&number)))
+    }
 }
 
 #[cfg(test)]
@@ -157,9 +215,80 @@ mod tests {
         for (text, expected) in rows {
             assert_eq!(secrets.hide(text), expected);
         }
-        // What is passed on is not changed for a line that is no secret by itself.
-        let outcome = Outcome::default().output("o", "-----BEGIN-----");
-        assert_eq!(secrets.hide_in(outcome.clone()).outputs, outcome.outputs);
+        // What is passed on is not changed for a line that may be anybody's.
+        secrets.insert(
+            "tls",
+            "key",
+            "-----BEGIN PRIVATE KEY-----\nkind: Config\nMIIEvQIBADANBgkqhkiG\n-----END PRIVATE KEY-----",
+        );
+        let rows = [
+            ("-----BEGIN PRIVATE KEY-----", "-----BEGIN PRIVATE KEY-----"),
+            ("kind: Config", "kind: Config"),
+            ("key MIIEvQIBADANBgkqhkiG", "key •••"),
+        ];
+        for (text, expected) in rows {
+            assert_eq!(in_output(&secrets, text.into()), expected.into());
+        }
+    }
+
+    fn in_output(secrets: &Secrets, value: Value) -> Value {
+        secrets.hide_in(Outcome::default().output("o", value)).outputs.first().unwrap().value.clone()
+    }
+
+    /// R-B9.
+    #[test]
+    fn a_secret_is_hidden_in_every_usual_form() {
+        let mut secrets = Secrets::default();
+        secrets.insert("db", "pw", "p\"w/ö d7\n");
+        secrets.insert("db", "token", "s3cr3t-t0k3n-0123456789");
+        let rows = [
+            (r#"p"w/ö d7"#, "•••"),
+            (r#"{"a":"p\"w/ö d7"}"#, r#"{"a":"•••"}"#),
+            (r#"{"a":"p\"w\/\u00f6 d7\n"}"#, r#"{"a":"•••\n"}"#),
+            (r#"{"a":"p\"w/\u00f6 d7\n"}"#, r#"{"a":"•••\n"}"#),
+            ("?q=p%22w%2F%C3%B6%20d7&r", "?q=•••&r"),
+            ("?q=p%22w%2f%c3%b6+d7", "?q=•••"),
+            ("70 2277 2f", "70 2277 2f"),
+            ("x7022772fc3b6206437x", "x•••x"),
+            // Alone, behind `u:` and behind `us:`, before `!`.
+            ("Basic czNjcjN0LXQwazNuLTAxMjM0NTY3ODk=", "Basic •••="),
+            ("Basic dTpzM2NyM3QtdDBrM24tMDEyMzQ1Njc4OQ==", "Basic dT•••=="),
+            ("Basic dXM6czNjcjN0LXQwazNuLTAxMjM0NTY3ODkh", "Basic dXM6•••h"),
+        ];
+        for (text, expected) in rows {
+            assert_eq!(secrets.hide(text), expected);
+            assert_eq!(in_output(&secrets, text.into()), expected.into());
+        }
+    }
+
+    /// R-B9.
+    #[test]
+    fn a_secret_that_is_a_number_is_hidden_as_one() {
+        let mut secrets = Secrets::default();
+        secrets.insert("a", "pin", "0481516\n");
+        secrets.insert("a", "id", "12345678901234567890");
+        let value =
+            Value::from_json(r#"[481516, 481516.0, 4815160, 12345678901234567890, 12345678901234567891, 3]"#)
+                .unwrap();
+        let expected = r#"["•••","•••",4815160,"•••",12345678901234567891,3]"#;
+        assert_eq!(in_output(&secrets, value).to_json(), expected);
+    }
+
+    #[test]
+    fn lines_that_may_go_on_to_be_a_secret_are_known() {
+        let mut secrets = Secrets::default();
+        assert!(!secrets.may_go_on("ab\n"));
+        secrets.insert("a", "k", "ab\ncd\r\nef\n");
+        for (text, goes_on) in [
+            ("x ab\n", true),
+            ("ab\ncd\n", true),
+            ("ab\r\ncd\r\n", true),
+            ("ab\nc\n", false),
+            ("cd\n", false),
+            ("", false),
+        ] {
+            assert_eq!(secrets.may_go_on(text), goes_on, "{text:?}");
+        }
     }
 
     #[test]

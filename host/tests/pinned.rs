@@ -50,7 +50,7 @@ fn with_ask(guest_name: &str) -> HostBuilder {
 
 fn grants(read_only: bool) -> Grants {
     let dir = DirGrant { host: std::env::temp_dir(), guest: "/out".into(), read_only };
-    Grants { dirs: vec![dir], env: [("LEVEL".to_owned(), "high".to_owned())].into() }
+    Grants { dirs: vec![dir], env: [("LEVEL".to_owned(), "high".to_owned())].into(), ..Grants::default() }
 }
 
 fn secrets() -> Secrets {

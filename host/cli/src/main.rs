@@ -42,6 +42,7 @@ mod submit;
 mod text;
 mod times;
 mod trace;
+mod trust;
 mod validate;
 mod watch;
 
@@ -98,6 +99,7 @@ enum Command {
 }
 
 fn main() -> ExitCode {
+    phasm::sandbox::child::serve_if_asked();
     let Arguments { command, log_level } = Arguments::parse();
     let screen = Screen::new();
     trace::install(&screen, log_level);

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use phasm::{journal, store::ReadStore};
 use serde::{Deserialize, Serialize};
 
-use super::{places::Places, screen::Screen, search, text};
+use super::{places::Places, screen::Screen, search, text, trust};
 
 /// What is left with a run.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -60,14 +60,6 @@ pub(super) async fn remembered(
 
 /// Whether a path belongs to this user, and nobody else can write there: a store that comes from somebody else must not name what
 /// is built or granted.
-#[cfg(unix)]
 fn is_own(path: &Path) -> bool {
-    use std::os::unix::fs::MetadataExt as _;
-    let own = rustix::process::geteuid().as_raw();
-    std::fs::metadata(path).is_ok_and(|found| found.uid() == own && found.mode() & 0o022 == 0)
-}
-
-#[cfg(not(unix))]
-fn is_own(path: &Path) -> bool {
-    path.exists()
+    path.exists() && trust::doubt(path).is_none()
 }

@@ -25,6 +25,10 @@ pub(super) struct Places {
     /// The operator's configuration: plugins, grants, variables, secrets, limits [env: PHASM_CONFIG]
     #[arg(long, value_name = "FILE")]
     config: Option<PathBuf>,
+
+    /// Whether the directories are those that a run remembers.
+    #[arg(skip)]
+    remembered: bool,
 }
 
 impl Places {
@@ -38,10 +42,16 @@ impl Places {
         self.config.clone().or_else(|| set(CONFIG).map(PathBuf::from))
     }
 
-    /// The same, with these in place of what was not named.
+    /// The same, with these, which a run remembers, in place of what was not named.
     pub(super) fn or(&self, config: Option<PathBuf>, plugins: Vec<PathBuf>) -> Self {
-        let plugins = if plugins.is_empty() { self.plugins.clone() } else { plugins };
-        Self { plugins, config: self.config.clone().or(config) }
+        let remembered = !plugins.is_empty();
+        let plugins = if remembered { plugins } else { self.plugins.clone() };
+        Self { plugins, config: self.config.clone().or(config), remembered }
+    }
+
+    /// Whether nobody named the directories now: a run remembers them.
+    pub(super) fn are_remembered(&self) -> bool {
+        self.remembered
     }
 
     /// The options among them that the environment does not stand for.

@@ -6,46 +6,136 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use phasm::config::Config;
+use phasm::{config::Config, plugins};
 
-use super::{failure::Failure, shipped};
+use super::{failure::Failure, hint, places::Places, screen::Screen, shipped, text, trust};
 
-/// The directories with plugins, first come first served: those asked for, the configuration's, `plugins/` of the checkout
-/// around the document and around the working directory, the user's own, the shipped executors.
+/// Where plugins are looked for.
+#[derive(Debug, Default)]
+pub(super) struct Searched {
+    /// First come first served.
+    pub(super) dirs: Vec<PathBuf>,
+    /// Those among them of which source folders are built, too: a build runs what they say, as this user.
+    pub(super) built: Vec<PathBuf>,
+    /// What there is that is not used, and why.
+    passed_over: Vec<(PathBuf, String)>,
+}
+
+impl Searched {
+    fn add(&mut self, dir: &Path, builds: bool) {
+        let dir = std::fs::canonicalize(dir).unwrap_or_else(|_| dir.to_owned());
+        let lists = [Some(&mut self.dirs), builds.then_some(&mut self.built)];
+        for list in lists.into_iter().flatten().filter(|list| !list.contains(&dir)) {
+            list.push(dir.clone());
+        }
+    }
+
+    /// What nobody named: used, if it is nobody else's.
+    fn add_found(&mut self, dir: &Path, builds: bool) {
+        match trust::doubt(dir) {
+            None => self.add(dir, builds),
+            Some(why) => self.pass_over(dir, why),
+        }
+    }
+
+    fn pass_over(&mut self, dir: &Path, why: String) {
+        let known = self.passed_over.iter().any(|(known, _)| known == dir);
+        let holds_plugins = || plugins::scan(dir).is_ok_and(|found| !found.is_empty());
+        if !known && holds_plugins() {
+            self.passed_over.push((dir.to_owned(), why));
+        }
+    }
+
+    /// Says what is not used, and how it is.
+    pub(super) fn tell(self, screen: &Screen) -> Self {
+        for (dir, why) in self.passed_over.iter().filter(|(dir, _)| !self.dirs.contains(dir)) {
+            let shown = dir.to_string_lossy();
+            let line = format!(
+                "the plugins in {shown} are not used: {why}; if you trust them, name them: --plugins "
+            );
+            let line = text::clean(&line).into_owned() + &*hint::word(&shown);
+            screen.err(&format!("{} {line}\n", text::doubtful("warning:")));
+        }
+        self
+    }
+}
+
+/// The directories with plugins: those asked for, the configuration's, `plugins/` of the checkout around the document and around
+/// the working directory, the user's own, the shipped executors.
 ///
 /// # Errors
 /// When one that was asked for is no directory.
 pub(super) fn plugin_dirs(
-    asked: &[PathBuf],
+    places: &Places,
     config: Option<&Config>,
     document: Option<&Path>,
-) -> Result<Vec<PathBuf>, Failure> {
-    let named: Vec<_> =
-        asked.iter().chain(config.iter().flat_map(|config| &config.plugins)).cloned().collect();
-    if let Some(missing) = named.iter().find(|dir| !dir.is_dir()) {
+) -> Result<Searched, Failure> {
+    let (asked, configured) = (places.plugins(), config.map(|config| config.plugins.as_slice()));
+    let named = || asked.iter().chain(configured.unwrap_or_default());
+    if let Some(missing) = named().find(|dir| !dir.is_dir()) {
         let message = format!("{} is no directory; expected one with plugins", missing.display());
         return Err(Failure::call(message));
     }
-    if let Some(plugin) = named.iter().find(|dir| is_plugin(dir)) {
+    if let Some(plugin) = named().find(|dir| is_plugin(dir)) {
         let message = format!("{} is a plugin itself; expected the directory around it", plugin.display());
         return Err(Failure::call(message));
     }
+    let mut searched = Searched::default();
+    // What a run remembers was not asked for now.
+    asked.iter().for_each(|dir| searched.add(dir, !places.are_remembered() || checkout(dir).is_some()));
+    configured.unwrap_or_default().iter().for_each(|dir| searched.add(dir, true));
     let working = env::current_dir().ok();
-    let around = document.into_iter().chain(working.as_deref()).flat_map(upwards);
-    let mut dirs = Vec::new();
-    for dir in named.into_iter().chain(around).chain(usual_dirs()) {
-        let dir = std::fs::canonicalize(&dir).unwrap_or(dir);
-        if !dirs.contains(&dir) {
-            dirs.push(dir);
-        }
+    document.into_iter().chain(working.as_deref()).for_each(|start| around(start, &mut searched));
+    own_dir().into_iter().for_each(|dir| searched.add_found(&dir, false));
+    match shipped::dir() {
+        Some(dir) if shipped::is_named() => searched.add(&dir, true),
+        Some(dir) => searched.add_found(&dir, true),
+        None => {}
     }
-    Ok(dirs)
+    Ok(searched)
 }
 
 /// Those that are searched wherever one is: the user's own, the shipped executors.
 pub(super) fn usual_dirs() -> Vec<PathBuf> {
-    let own = data_dir().map(|dir| dir.join("plugins")).filter(|dir| dir.is_dir());
-    own.into_iter().chain(shipped::dir()).map(|dir| std::fs::canonicalize(&dir).unwrap_or(dir)).collect()
+    let usual = own_dir().into_iter().chain(shipped::dir());
+    usual.map(|dir| std::fs::canonicalize(&dir).unwrap_or(dir)).collect()
+}
+
+fn own_dir() -> Option<PathBuf> {
+    data_dir().map(|dir| dir.join("plugins")).filter(|dir| dir.is_dir())
+}
+
+/// Every `plugins/` of the checkout around `start`, nearest first; without a checkout, that of `start` itself, of which nothing is
+/// built.
+fn around(start: &Path, searched: &mut Searched) {
+    let Ok(start) = std::fs::canonicalize(start) else { return };
+    let root = checkout(&start);
+    for dir in start.ancestors() {
+        let plugins = dir.join("plugins");
+        let is_within = root.is_some_and(|root| dir.starts_with(root));
+        if plugins.is_dir() && (is_within || dir == start) {
+            searched.add_found(&plugins, is_within);
+        } else if plugins.is_dir() {
+            let unnamed = || format!("{} is in no checkout", start.display());
+            return searched.pass_over(&plugins, trust::doubt(&plugins).unwrap_or_else(unnamed));
+        }
+        if Some(dir) == root {
+            return;
+        }
+    }
+}
+
+/// The root of the checkout around a folder: the nearest above with a `.git` that nobody else put there.
+fn checkout(start: &Path) -> Option<&Path> {
+    let root = start.ancestors().find(|dir| dir.join(".git").exists())?;
+    trust::is_own(&root.join(".git")).then_some(root)
+}
+
+/// Every `plugins/` that is found from the working directory.
+pub(super) fn here() -> Searched {
+    let mut searched = Searched::default();
+    around(Path::new("."), &mut searched);
+    searched
 }
 
 /// Whether a folder is one crate, not only a workspace of several.
@@ -54,15 +144,6 @@ pub(super) fn is_plugin(dir: &Path) -> bool {
     text.ok()
         .and_then(|text| text.parse::<toml::Table>().ok())
         .is_some_and(|table| table.contains_key("package"))
-}
-
-/// Every `plugins/` from `start` up to the root of its checkout, nearest first; without a checkout, the nearest one.
-pub(super) fn upwards(start: &Path) -> Vec<PathBuf> {
-    let Ok(start) = std::path::absolute(start) else { return Vec::new() };
-    let root = start.ancestors().find(|dir| dir.join(".git").exists());
-    let within = start.ancestors().take_while(|dir| root.is_none_or(|root| dir.starts_with(root)));
-    let found = within.map(|dir| dir.join("plugins")).filter(|dir| dir.is_dir());
-    found.take(if root.is_some() { usize::MAX } else { 1 }).collect()
 }
 
 /// Where the user's plugins are: `$XDG_DATA_HOME/phasm`, else `~/.local/share/phasm`.
@@ -116,20 +197,31 @@ mod tests {
         }
     }
 
+    /// R-L8.
     #[test]
     fn plugins_are_found_upwards_to_the_root_of_the_checkout() {
         let dir = tempfile::tempdir().unwrap();
-        let root = dir.path();
+        let root = fs::canonicalize(dir.path()).unwrap();
         for made in ["plugins", "repo/plugins", "repo/a/plugins", "repo/a/b"] {
             fs::create_dir_all(root.join(made)).unwrap();
+            fs::write(root.join(made).join("x.wasm"), "").unwrap();
         }
+        let found = |start: &str| {
+            let mut searched = Searched::default();
+            around(&root.join(start), &mut searched);
+            let passed_over = searched.passed_over.into_iter().map(|(dir, _)| dir).collect();
+            [searched.dirs, searched.built, passed_over]
+        };
+        let at = |dir: &str| vec![root.join(dir)];
+        let nothing = Vec::new;
         assert_eq!(
-            upwards(&root.join("repo/a/b")),
-            [root.join("repo/a/plugins")],
-            "no checkout: the nearest"
+            found("repo/a/b"),
+            [nothing(), nothing(), at("repo/a/plugins")],
+            "no checkout: no climbing"
         );
+        assert_eq!(found("repo/a"), [at("repo/a/plugins"), nothing(), at("repo/plugins")]);
         fs::write(root.join("repo/.git"), "").unwrap();
-        let found = upwards(&root.join("repo/a/b"));
-        assert_eq!(found, [root.join("repo/a/plugins"), root.join("repo/plugins")]);
+        let both = [at("repo/a/plugins"), at("repo/plugins")].concat();
+        assert_eq!(found("repo/a/b"), [both.clone(), both, nothing()]);
     }
 }

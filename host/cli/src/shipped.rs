@@ -15,10 +15,18 @@ static CARRIED: Carried = include!(concat!(env!("OUT_DIR"), "/executors.rs"));
 #[cfg(not(feature = "embed-executors"))]
 static CARRIED: Carried = ("", &[]);
 
+/// What says where they are.
+const EXECUTORS: &str = "PHASM_EXECUTORS";
+
+/// Whether the environment says where they are.
+pub(super) fn is_named() -> bool {
+    env::var_os(EXECUTORS).is_some()
+}
+
 /// The directory with the shipped executors: the one `PHASM_EXECUTORS` names (none, if that is empty), else those that the
 /// program carries, else `plugins/` of the checkout it was built from, if that is still there.
 pub(super) fn dir() -> Option<PathBuf> {
-    if let Some(asked) = env::var_os("PHASM_EXECUTORS") {
+    if let Some(asked) = env::var_os(EXECUTORS) {
         return Some(PathBuf::from(asked)).filter(|dir| dir.is_dir());
     }
     if !CARRIED.1.is_empty() {

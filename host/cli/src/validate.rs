@@ -63,7 +63,6 @@ pub(super) fn validate(arguments: &ValidateArguments, screen: &Screen) -> Result
 fn check(arguments: &ValidateArguments, screen: &Screen) -> Result<Exit, Failure> {
     let configured = arguments.places.config();
     let configured = configured.map(|file| configuration(&file, screen, arguments.json)).transpose()?;
-    let plugins = arguments.places.plugins();
     let config = configured.map(|(_, config)| config);
     let variables = config.as_ref().map(|config| Value::from(config.vars.clone())).unwrap_or_default();
     let mut found = Found::default();
@@ -72,7 +71,7 @@ fn check(arguments: &ValidateArguments, screen: &Screen) -> Result<Exit, Failure
         let read = Text::read(file);
         let (problems, warnings) = match &read {
             Ok(document) => {
-                let installed = installed(&plugins, config.as_ref(), document.dir(), screen)?;
+                let installed = installed(&arguments.places, config.as_ref(), document.dir(), screen)?;
                 let plan = document.draft().and_then(|draft| {
                     let executors = installed.executors(&draft.executor_types());
                     draft.plan(&executors, &variables)
@@ -105,14 +104,14 @@ fn check(arguments: &ValidateArguments, screen: &Screen) -> Result<Exit, Failure
 
 /// The plugins that a run of a document in `dir` would find.
 fn installed(
-    asked: &[PathBuf],
+    places: &Places,
     config: Option<&Config>,
     dir: Option<&Path>,
     screen: &Screen,
 ) -> Result<Installed, Failure> {
     let memory = config.map_or_else(|| Limits::default().memory, |config| config.limits.memory);
     let mut installed = Installed::new(memory).with_builder(Arc::new(Workshop::new(screen)));
-    for dir in search::plugin_dirs(asked, config, dir)? {
+    for dir in search::plugin_dirs(places, config, dir)?.tell(screen).dirs {
         installed
             .add_dir(&dir)
             .map_err(|error| Failure::call(While::new(format!("{} cannot be read", dir.display()), error)))?;

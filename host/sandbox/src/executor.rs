@@ -90,6 +90,11 @@ pub trait Observer: Send + Sync {
     fn hide<'t>(&self, text: &'t str) -> Cow<'t, str> {
         text.into()
     }
+    /// Whether the whole lines that end `text` may be the beginning of what nobody may read: whoever passes lines on holds these
+    /// until he knows what follows.
+    fn may_go_on(&self, _text: &str) -> bool {
+        false
+    }
 }
 
 /// Does one task's work.

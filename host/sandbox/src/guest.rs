@@ -3,11 +3,10 @@
 use std::sync::Arc;
 
 use wasmtime::component::{HasSelf, Linker, ResourceTable};
-use wasmtime_wasi::{WasiCtx, WasiCtxView, WasiView};
 
 use super::{
     bindings::{self, phasm::executor::types},
-    grants::{self, Grants, Refused},
+    capability::{self, Grants, Held, refused::Refused},
     limits::{Limits, Meter},
     transcript::Transcript,
 };
@@ -15,13 +14,10 @@ use crate::executor::{Level, Observer};
 
 /// Everything that belongs to one call and to nothing else; gone when the call ends.
 pub(super) struct Guest {
-    /// Made when the guest first calls WASI: many never do, and it costs as much as a fresh instance.
-    wasi: Option<WasiCtx>,
-    random: u64,
-    table: ResourceTable,
+    pub(super) table: ResourceTable,
     pub(super) meter: Meter,
     pub(super) transcript: Arc<Transcript>,
-    pub(super) grants: Arc<Grants>,
+    pub(super) held: Held,
     pub(super) refused: Refused,
 }
 
@@ -36,29 +32,15 @@ impl Guest {
         grants: Arc<Grants>,
         observer: Arc<dyn Observer>,
     ) -> Result<Self, String> {
-        let transcript = Arc::new(Transcript::new(observer, limits));
         let mut table = ResourceTable::new();
         table.set_max_capacity(limits.resources as usize);
-        // Opening a directory can fail, so that is not left until later.
-        let wasi = if grants.dirs.is_empty() { None } else { Some(grants.wasi(&transcript, limits.random)?) };
         Ok(Self {
-            wasi,
-            random: limits.random,
             table,
             meter: Meter::new(limits, memory),
-            transcript,
-            grants,
+            transcript: Arc::new(Transcript::new(observer, limits)),
+            held: Held::new(grants, limits)?,
             refused: Refused::default(),
         })
-    }
-}
-
-impl WasiView for Guest {
-    fn ctx(&mut self) -> WasiCtxView<'_> {
-        // Every WASI call comes through here, and a host call is activity (R-T5).
-        self.transcript.activity();
-        let make = || self.grants.wasi(&self.transcript, self.random).unwrap_or_default();
-        WasiCtxView { ctx: self.wasi.get_or_insert_with(make), table: &mut self.table }
     }
 }
 
@@ -98,6 +80,6 @@ impl From<types::Level> for Level {
 pub(super) fn linker(engine: &wasmtime::Engine) -> wasmtime::Result<Linker<Guest>> {
     let mut linker = Linker::new(engine);
     bindings::Executor::add_to_linker::<_, HasSelf<_>>(&mut linker, |guest| guest)?;
-    grants::link(&mut linker)?;
+    capability::link(&mut linker)?;
     Ok(linker)
 }

@@ -1,20 +1,8 @@
 //! What a guest says during one attempt: log lines, progress, standard output and error, all of it bounded.
 
-use std::{
-    io,
-    pin::Pin,
-    sync::{
-        Arc, Mutex, PoisonError,
-        atomic::{AtomicU64, Ordering::Relaxed},
-    },
-    task::{Context, Poll},
-};
-
-use bytes::Bytes;
-use tokio::io::AsyncWrite;
-use wasmtime_wasi::{
-    cli::{IsTerminal, StdoutStream},
-    p2::{OutputStream, Pollable, StreamError, StreamResult},
+use std::sync::{
+    Arc, Mutex, PoisonError,
+    atomic::{AtomicU64, Ordering::Relaxed},
 };
 
 use super::{
@@ -22,9 +10,6 @@ use super::{
     limits::{Exceeded, Limits},
 };
 use crate::executor::{Level, Observer};
-
-/// The most a guest may write to a standard stream in one call.
-const PERMIT: usize = 64 * 1024;
 
 /// What is kept of a line beyond the longest that is passed on: a secret of up to this size is recognised where the line is
 /// cut.
@@ -83,17 +68,19 @@ impl Transcript {
     /// standard error.
     pub(super) fn finish(&self) -> LastWords {
         for stream in [Standard::Output, Standard::Error] {
-            let rest = std::mem::take(&mut lock(self.lines(stream)).partial);
-            if !rest.is_empty() {
-                self.line(stream, &rest);
+            let Lines { partial, mut held } = std::mem::take(&mut *lock(self.lines(stream)));
+            if !partial.is_empty() {
+                self.line(stream, &mut held, &partial);
             }
+            self.pass(stream, &mut held, 0);
         }
         std::mem::take(&mut lock(&self.last_words))
     }
 
-    fn write(&self, stream: Standard, bytes: &[u8]) -> Result<(), Exceeded> {
+    /// Adds `bytes` to a standard stream, and passes the lines on that are complete.
+    pub(super) fn write(&self, stream: Standard, bytes: &[u8]) -> Result<(), Exceeded> {
         self.charge(bytes.len())?;
-        lock(self.lines(stream)).push(bytes, self.room(), |line| self.line(stream, line));
+        lock(self.lines(stream)).push(bytes, self.room(), |held, line| self.line(stream, held, line));
         Ok(())
     }
 
@@ -102,13 +89,31 @@ impl Transcript {
         self.longest_line.saturating_add(BEYOND)
     }
 
-    fn line(&self, stream: Standard, line: &[u8]) {
-        let whole = line.len() < self.room();
-        let line = String::from_utf8_lossy(line);
-        let line = self.observer.hide(line.trim_end_matches('\r'));
-        // The end of what is held of a longer line may be the beginning of a secret.
-        let sure = if whole { line.len() } else { line.len().saturating_sub(BEYOND) };
-        let line = cut(&line, self.longest_line.min(sure));
+    /// Passes on a line and those that were held before it, unless they may go on to be a secret of several lines.
+    fn line(&self, stream: Standard, held: &mut String, line: &[u8]) {
+        held.push_str(&String::from_utf8_lossy(line));
+        if line.len() >= self.room() {
+            // The end of what there is of a longer line may be the beginning of a secret.
+            return self.pass(stream, held, BEYOND);
+        }
+        held.push('\n');
+        if held.len() > BEYOND || !self.observer.may_go_on(held) {
+            self.pass(stream, held, 0);
+        }
+    }
+
+    /// Passes lines on, but for so much at their end.
+    fn pass(&self, stream: Standard, held: &mut String, unsure: usize) {
+        let lines = std::mem::take(held);
+        let hidden = self.observer.hide(&lines);
+        let sure = cut(&hidden, hidden.len().saturating_sub(unsure));
+        let nothing = sure.is_empty() && !lines.is_empty();
+        for line in sure.lines().chain(nothing.then_some("")) {
+            self.say(stream, cut(line, self.longest_line));
+        }
+    }
+
+    fn say(&self, stream: Standard, line: &str) {
         match stream {
             Standard::Output => self.observer.log(Level::Info, line),
             Standard::Error => {
@@ -146,17 +151,19 @@ pub(super) fn cut(text: &str, longest: usize) -> &str {
 #[derive(Default)]
 struct Lines {
     partial: Vec<u8>,
+    /// Lines that ended and were not passed on yet.
+    held: String,
 }
 
 impl Lines {
     /// Adds `bytes` and passes each line that is complete to `line`: of a line the first `room` bytes.
-    fn push(&mut self, bytes: &[u8], room: usize, mut line: impl FnMut(&[u8])) {
+    fn push(&mut self, bytes: &[u8], room: usize, mut line: impl FnMut(&mut String, &[u8])) {
         let mut parts = bytes.split(|b| *b == b'\n').peekable();
         while let Some(part) = parts.next() {
             let left = room.saturating_sub(self.partial.len());
             self.partial.extend_from_slice(part.get(..left).unwrap_or(part));
             if parts.peek().is_some() {
-                line(&self.partial);
+                line(&mut self.held, &self.partial);
                 self.partial.clear();
             }
         }
@@ -167,63 +174,6 @@ impl Lines {
 pub(super) enum Standard {
     Output,
     Error,
-}
-
-/// A guest's standard output or error.
-#[derive(Clone)]
-pub(super) struct Stream {
-    pub(super) transcript: Arc<Transcript>,
-    pub(super) standard: Standard,
-}
-
-impl IsTerminal for Stream {
-    fn is_terminal(&self) -> bool {
-        false
-    }
-}
-
-impl StdoutStream for Stream {
-    fn async_stream(&self) -> Box<dyn AsyncWrite + Send + Sync> {
-        Box::new(self.clone())
-    }
-
-    fn p2_stream(&self) -> Box<dyn OutputStream> {
-        Box::new(self.clone())
-    }
-}
-
-#[wasmtime_wasi::async_trait]
-impl Pollable for Stream {
-    async fn ready(&mut self) {}
-}
-
-impl OutputStream for Stream {
-    fn write(&mut self, bytes: Bytes) -> StreamResult<()> {
-        self.transcript.write(self.standard, &bytes).map_err(|exceeded| StreamError::Trap(exceeded.into()))
-    }
-
-    fn flush(&mut self) -> StreamResult<()> {
-        Ok(())
-    }
-
-    fn check_write(&mut self) -> StreamResult<usize> {
-        Ok(PERMIT)
-    }
-}
-
-impl AsyncWrite for Stream {
-    fn poll_write(self: Pin<&mut Self>, _: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
-        let written = self.transcript.write(self.standard, bytes).map(|()| bytes.len());
-        Poll::Ready(written.map_err(io::Error::other))
-    }
-
-    fn poll_flush(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Poll::Ready(Ok(()))
-    }
-
-    fn poll_shutdown(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Poll::Ready(Ok(()))
-    }
 }
 
 #[cfg(test)]
@@ -247,14 +197,16 @@ mod tests {
         for (writes, expected, rest) in rows {
             let (mut lines, mut seen) = (Lines::default(), Vec::new());
             for bytes in writes {
-                lines.push(bytes.as_bytes(), 8, |line| seen.push(String::from_utf8(line.to_vec()).unwrap()));
+                lines.push(bytes.as_bytes(), 8, |_, line| {
+                    seen.push(String::from_utf8(line.to_vec()).unwrap());
+                });
             }
             assert_eq!(seen, expected, "{writes:?}");
             assert_eq!(lines.partial, rest.as_bytes(), "{writes:?}");
         }
     }
 
-    /// Knows the secret `hunter2`.
+    /// Knows the secrets `hunter2` and `ab`, `cd`, `ef` on three lines.
     #[derive(Default)]
     struct Keeper(Mutex<Vec<String>>);
 
@@ -270,7 +222,11 @@ mod tests {
         fn activity(&self) {}
 
         fn hide<'t>(&self, text: &'t str) -> Cow<'t, str> {
-            text.replace("hunter2", "*").into()
+            text.replace("hunter2", "*").replace("ab\ncd\nef", "*").into()
+        }
+
+        fn may_go_on(&self, text: &str) -> bool {
+            ["ab\n", "ab\ncd\n"].iter().any(|begun| text.ends_with(begun))
         }
     }
 
@@ -300,6 +256,35 @@ mod tests {
         transcript.log(Level::Info, "a\n12345hunter2").unwrap();
         transcript.progress(None, "12345hunter2").unwrap();
         assert_eq!(*lock(&keeper.0), ["a", "12345*", "12345*"]);
+    }
+
+    /// R-B9: whoever writes a secret line by line, or in pieces.
+    #[test]
+    fn lines_of_a_secret_are_held_until_it_is_known_what_they_are() {
+        let long = "x".repeat(BEYOND);
+        let rows: [(&[&str], &[&str]); 9] = [
+            (&["key ab\ncd\nef.\n"], &["key *."]),
+            (&["a", "b\nc", "d\n", "ef"], &["*"]),
+            (&["ab\n"], &["ab"]),
+            (&["ab\ncd\n"], &["ab", "cd"]),
+            (&["ab\ncd\n\nnext"], &["ab", "cd", "", "next"]),
+            (&["ab\nab\ncd\nef\n"], &["ab", "*"]),
+            (&["\nab\r\n\n"], &["", "ab", ""]),
+            (&["ab\ncd\nef", &long, &long, "\n"], &["*"]),
+            (&["ab\n", &"cd\nab\n".repeat(20_000)], &[]),
+        ];
+        for (writes, expected) in rows {
+            let keeper = Arc::new(Keeper::default());
+            let transcript = Transcript::new(Arc::clone(&keeper) as _, &Limits::default());
+            writes.iter().for_each(|text| transcript.write(Standard::Output, text.as_bytes()).unwrap());
+            assert!(lock(transcript.lines(Standard::Output)).held.len() <= BEYOND);
+            transcript.finish();
+            let heard = lock(&keeper.0);
+            let heard: Vec<_> = heard.iter().map(|line| line.trim_end_matches('x')).collect();
+            assert!(expected.is_empty() || heard == expected, "{writes:?}: {heard:?}");
+            let lines = writes.concat().lines().count();
+            assert!(!expected.is_empty() || heard.len() == lines, "{} of {lines}", heard.len());
+        }
     }
 
     #[test]

@@ -1,6 +1,7 @@
 use std::{ffi::OsString, fs, path::Path};
 
 use super::*;
+use crate::sandbox::{Randomness, WallClock};
 
 fn parse_at(dir: &Path, text: &str) -> Result<Config, Problems> {
     let env = |name: &str| (name == "DB_PASSWORD").then(|| OsString::from("hunter2"));
@@ -27,6 +28,8 @@ plugins = ["../plugins", "/abs"]
 dirs = [{ host = "in", guest = "/in" }, { host = "out", guest = "/out", mode = "rw", create = true }]
 env = { LANG = "C" }
 http = []
+wall-clock = "real"
+random-seed = 7
 [vars]
 region = "eu"
 sizes = [1, 2.5, { deep = true }]
@@ -48,6 +51,7 @@ kept-log = 0
     let dirs: Vec<_> = file.dirs.iter().map(|d| (d.host.clone(), d.guest.as_str(), d.read_only)).collect();
     assert_eq!(dirs, [(dir.path().join("in"), "/in", true), (dir.path().join("out"), "/out", false)]);
     assert_eq!(file.env.get("LANG").map(String::as_str), Some("C"));
+    assert_eq!((file.wall_clock, file.random), (WallClock::Real, Randomness::Seeded(7)));
     assert_eq!(config.create, [dir.path().join("out")]);
     let vars = phasm_engine::value::Value::from(config.vars.clone()).to_json();
     assert_eq!(vars, r#"{"day":"2024-01-31","region":"eu","sizes":[1,2.5,{"deep":true}]}"#);
@@ -127,6 +131,24 @@ fn every_syntax_error_is_told() {
     assert_eq!(found(&range), ["P015 2:5 vars.a", "P015 3:5 vars.b"]);
 }
 
+/// R-I16.
+#[test]
+fn a_wall_clock_is_real_or_stands() {
+    let clock = |value: &str| {
+        let config = parse(&format!("[grants.a]\nwall-clock = {value}\n"));
+        config.map(|config| config.grants.get("a").unwrap().wall_clock)
+    };
+    let day = std::time::Duration::from_secs(86_400);
+    for text in ["\"1970-01-02T00:00:00Z\"", "1970-01-02T00:00:00Z"] {
+        assert_eq!(clock(text), Ok(WallClock::Standing(day)), "{text}");
+    }
+    assert_eq!(clock("\"real\""), Ok(WallClock::Real));
+    for text in ["\"now\"", "\"1969-12-31T23:59:59Z\"", "\"1970-13-02T00:00:00Z\""] {
+        assert_eq!(found(&clock(text).unwrap_err()), ["P014 2:14 grants.a.wall-clock"], "{text}");
+    }
+    assert_eq!(found(&clock("3").unwrap_err()), ["P010 2:14 grants.a.wall-clock"]);
+}
+
 #[test]
 fn doubts_stop_nothing() {
     let text = r#"[grants.file]
@@ -163,7 +185,7 @@ fn documented_defaults_are_the_limits() {
     let defaults = schema["$defs"]["limits"]["properties"].as_object().unwrap().iter();
     let written: String =
         defaults.filter_map(|(name, limit)| Some(format!("{name} = {}\n", limit.get("default")?))).collect();
-    assert_eq!(written.lines().count(), 16, "{written}");
+    assert_eq!(written.lines().count(), 18, "{written}");
     let config = parse(&format!("[limits]\n{written}")).unwrap();
     let standard = SandboxConfig::default();
     assert_eq!((config.limits, config.slots), (standard.limits, Some(standard.slots)));

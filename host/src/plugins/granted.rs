@@ -2,18 +2,21 @@
 
 use phasm_engine::value::{Map, Value};
 
-use crate::sandbox::Grants;
+use crate::sandbox::{Grants, WallClock};
 
-/// `{dirs: {<path the guest sees>: ro | rw}, env: [<name>]}`; null for nothing. Where on the host a directory lies is the
+/// `{dirs: {<path the guest sees>: ro | rw}, env: [<name>], clock: real}`; null for nothing, and no clock where it stands. Where on the host a directory lies is the
 /// operator's affair, on this machine and on the next.
 pub(super) fn described(grants: &Grants) -> Value {
-    if grants.dirs.is_empty() && grants.env.is_empty() {
+    let real = grants.wall_clock == WallClock::Real;
+    if grants.dirs.is_empty() && grants.env.is_empty() && !real {
         return Value::Null;
     }
     let mode = |read_only: bool| Value::from(if read_only { "ro" } else { "rw" });
     let dirs = grants.dirs.iter().map(|dir| (dir.guest.as_str().into(), mode(dir.read_only)));
     let env: Vec<_> = grants.env.keys().map(|name| Value::from(name.as_str())).collect();
-    Map::from_iter([("dirs".into(), dirs.collect::<Map>().into()), ("env".into(), env.into())]).into()
+    let known = [("dirs".into(), dirs.collect::<Map>().into()), ("env".into(), env.into())];
+    let clock = real.then(|| ("clock".into(), Value::from("real")));
+    known.into_iter().chain(clock).collect::<Map>().into()
 }
 
 /// What of the grants that were described is not granted now, each in a sentence.
@@ -23,7 +26,9 @@ pub(super) fn lacking(then: &Value, now: &Grants) -> Vec<String> {
     let dirs = dirs.filter_map(|(guest, mode)| lacking_dir(guest, mode, now));
     let env = member("env").and_then(Value::as_array).unwrap_or_default().iter().filter_map(Value::as_str);
     let env = env.filter(|name| !now.env.contains_key(*name));
-    dirs.chain(env.map(|name| format!("the environment variable {name}"))).collect()
+    let clock = member("clock").is_some() && now.wall_clock != WallClock::Real;
+    let clock = clock.then(|| "the wall clock".to_owned());
+    dirs.chain(env.map(|name| format!("the environment variable {name}"))).chain(clock).collect()
 }
 
 fn lacking_dir(guest: &str, mode: &Value, now: &Grants) -> Option<String> {
@@ -50,6 +55,7 @@ mod tests {
         Grants {
             dirs: dirs.iter().map(dir).collect(),
             env: env.iter().map(|name| ((*name).to_owned(), "hunter2".to_owned())).collect(),
+            ..Grants::default()
         }
     }
 
@@ -70,6 +76,9 @@ mod tests {
         for (now, expected) in rows {
             assert_eq!(lacking(&described(&then), &now), expected);
         }
+        let timed = Grants { wall_clock: WallClock::Real, ..Grants::default() };
+        assert_eq!(lacking(&described(&timed), &then), ["the wall clock"]);
+        assert_eq!(lacking(&described(&timed), &timed), Vec::<String>::new());
         assert_eq!(lacking(&Value::Null, &Grants::default()), Vec::<String>::new());
         assert!(!described(&then).to_json().contains("hunter2"));
     }

@@ -64,4 +64,8 @@ impl Observer for Ear {
     fn hide<'t>(&self, text: &'t str) -> Cow<'t, str> {
         self.secrets.hide(text)
     }
+
+    fn may_go_on(&self, text: &str) -> bool {
+        self.secrets.may_go_on(text)
+    }
 }

@@ -1,11 +1,15 @@
 //! What a guest is told, what it can say and touch, and that nothing of it is left.
 
-use std::{collections::BTreeMap, sync::Arc};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    sync::Arc,
+    time::Duration,
+};
 
 use phasm::{
     executor::Executor,
     plugins::Plugins,
-    sandbox::{DirGrant, Grants, Sandbox},
+    sandbox::{DirGrant, Grants, Randomness, Sandbox, WallClock},
 };
 use phasm_engine::{
     outcome::code::{ERROR, SUCCEEDED},
@@ -86,6 +90,7 @@ async fn nothing_is_granted_unless_the_operator_grants_it() {
     let grant = |host: &std::path::Path| Grants {
         dirs: vec![DirGrant { host: host.to_owned(), guest: "/data".into(), read_only: true }],
         env: BTreeMap::from([("NAME".to_owned(), "value".to_owned())]),
+        ..Grants::default()
     };
     let plugins = Plugins::new(Sandbox::new(config()).unwrap());
     for name in ["directories", "environment", "network"] {
@@ -108,6 +113,29 @@ async fn nothing_is_granted_unless_the_operator_grants_it() {
     for (name, code, message) in rows {
         let outcome = call(&plugins, invocation(name)).await;
         assert_eq!((outcome.code, &*outcome.message), (code, message), "{name}");
+    }
+}
+
+/// R-I16: what clock and dice show.
+#[tokio::test]
+async fn the_time_of_day_is_granted_and_chance_may_be_fixed() {
+    let second = Grants { wall_clock: WallClock::Standing(Duration::from_secs(1)), ..Grants::default() };
+    let real = Grants { wall_clock: WallClock::Real, ..Grants::default() };
+    let seeded = Grants { random: Randomness::Seeded(1), ..Grants::default() };
+    let plugins = Plugins::new(Sandbox::new(config()).unwrap());
+    for (name, grants) in
+        [("none", Grants::default()), ("second", second), ("real", real), ("seeded", seeded)]
+    {
+        plugins.register(name, guest("clock"), grants);
+    }
+    for (name, seconds) in [("none", 0), ("second", 1), ("real", 100_000), ("seeded", 0)] {
+        let mut dice = BTreeSet::new();
+        for _ in 0..8 {
+            let code = call(&plugins, invocation(name)).await.code;
+            assert_eq!(code & ((1 << 17) - 1), seconds, "{name}");
+            dice.insert(code >> 17);
+        }
+        assert_eq!(dice.len() == 1, name == "seeded", "{name}: {dice:?}");
     }
 }
 

@@ -30,7 +30,7 @@ fn whole() -> Value {
         "plugins": ["../plugins"],
         "grants": { "file": {
             "dirs": [{ "host": "..", "guest": "/repo", "mode": "rw", "create": true }],
-            "env": { "LANG": "C" }, "http": ["example.org"],
+            "env": { "LANG": "C" }, "http": ["example.org"], "wall-clock": "2026-01-31T08:00:00Z", "random-seed": 7,
         } },
         "vars": { "region": "eu", "sizes": [1, { "deep": true }] },
         "secrets": { "db": { "password": { "env": "DB_PASSWORD" }, "cert": { "file": "cert.pem" } } },

@@ -2,6 +2,7 @@
 
 use std::{
     collections::BTreeSet,
+    ffi::OsStr,
     num::NonZeroUsize,
     path::{Path, PathBuf},
     sync::Arc,
@@ -28,7 +29,8 @@ use super::super::{
     plugin::Workshop,
     problems,
     screen::Screen,
-    search, text,
+    search::{self, Searched},
+    text,
 };
 
 /// How long a process that was killed may take to let go of its store.
@@ -100,9 +102,9 @@ pub(crate) fn open(
     purpose: Purpose<'_>,
 ) -> Result<Prepared, Failure> {
     let config = configured.as_ref().map(|(_, config)| config);
-    let dirs = search::plugin_dirs(&places.plugins(), config, purpose.dir)?;
+    let Searched { dirs, built, .. } = search::plugin_dirs(places, config, purpose.dir)?.tell(screen);
     let cache = search::cache_dir().map(|dir| dir.join("compiled"));
-    let workshop = Arc::new(Workshop::new(screen));
+    let workshop = Arc::new(Workshop::new(screen).only_in(built));
     let builder = Host::builder().plugin_builder(Arc::clone(&workshop) as _);
     let builder = if purpose.allow_missing { builder.allow_missing() } else { builder };
     let builder = config.unwrap_or(&Config::default()).apply(builder, cache);
@@ -205,7 +207,11 @@ impl Prepared {
     /// Builds the source folders among them in one go.
     async fn build(&self, types: impl Iterator<Item = &Arc<str>>) {
         let folder = |executor_type: &Arc<str>| {
-            let name = executor_type.split('@').next()?;
+            // A name is no path: nothing is built that lies elsewhere.
+            let name = executor_type
+                .split('@')
+                .next()
+                .filter(|name| Path::new(name).file_name() == Some(OsStr::new(name)))?;
             let named =
                 |dir: &&PathBuf| dir.join(name).is_dir() || dir.join(format!("{name}.wasm")).is_file();
             let folder = self.dirs.iter().find(named)?.join(name);

@@ -30,7 +30,7 @@ pub(crate) struct BuildArguments {
 
 /// Builds plugins and prints where they are.
 pub(super) fn build(arguments: &BuildArguments, screen: &Screen) -> Result<Exit, Failure> {
-    let folders = folders(&arguments.dirs)?;
+    let folders = folders(&arguments.dirs, screen)?;
     let mut exit = Exit::Done;
     for built in workshop::build(&folders, screen) {
         match built {
@@ -40,7 +40,6 @@ pub(super) fn build(arguments: &BuildArguments, screen: &Screen) -> Result<Exit,
             }
             Err(error) => {
                 exit = Exit::Failed;
-                let error = error.to_string();
                 let lines: String = error.lines().map(|line| format!("{}\n", text::clean(line))).collect();
                 screen.err(&format!("{} {lines}", text::bad("error:")));
             }
@@ -49,7 +48,7 @@ pub(super) fn build(arguments: &BuildArguments, screen: &Screen) -> Result<Exit,
     Ok(exit)
 }
 
-fn folders(dirs: &[PathBuf]) -> Result<Vec<PathBuf>, Failure> {
+fn folders(dirs: &[PathBuf], screen: &Screen) -> Result<Vec<PathBuf>, Failure> {
     if !dirs.is_empty() {
         let found: Result<Vec<_>, _> = dirs.iter().map(|dir| folders_in(dir)).collect();
         return Ok(found?.concat());
@@ -58,7 +57,8 @@ fn folders(dirs: &[PathBuf]) -> Result<Vec<PathBuf>, Failure> {
     if plugins::is_plugin(here) {
         return Ok(vec![here.to_owned()]);
     }
-    let found: Result<Vec<_>, _> = search::upwards(here).iter().map(|dir| folders_in(dir)).collect();
+    let found: Result<Vec<_>, _> =
+        search::here().tell(screen).dirs.iter().map(|dir| folders_in(dir)).collect();
     let found = found?.concat();
     if found.is_empty() {
         return Err(Failure::call("there is no plugin here; name the folder of one, or of several"));

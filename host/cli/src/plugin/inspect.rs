@@ -6,7 +6,7 @@ use clap::Args;
 use phasm::{
     engine::value::{Map, Value},
     plugins::{self, Builder as _, Manifest, Source},
-    sandbox::Digest,
+    sandbox::{Digest, check_counts},
 };
 use serde::Serialize;
 use wasmparser::{Parser, Payload};
@@ -58,6 +58,8 @@ pub(super) fn inspect(arguments: &InspectArguments, screen: &Screen) -> Result<E
     let (name, component) = component(&arguments.plugin, &arguments.places, screen, arguments.json)?;
     let bytes = plugins::read_component(&component).map_err(Failure::call)?;
     let manifest = Manifest::of(&bytes, Some(&component)).map_err(Failure::call)?;
+    check_counts(&bytes)
+        .map_err(|error| Failure::with(Exit::Failed, format!("{}: {error}", component.display())))?;
     let (imports, exports) = interfaces(&bytes);
     let inspected = Inspected {
         name,
@@ -90,15 +92,16 @@ pub(super) fn component(
 ) -> Result<(String, PathBuf), Failure> {
     let asked = Path::new(asked);
     let is_path = asked.components().count() > 1 || asked.is_file();
-    let (name, path) = if is_path {
+    let (name, path, workshop) = if is_path {
         let stem = asked.file_stem().unwrap_or(asked.as_os_str());
-        (stem.to_string_lossy().into_owned(), asked.to_owned())
+        (stem.to_string_lossy().into_owned(), asked.to_owned(), Workshop::new(screen))
     } else {
-        find(asked, places, screen, as_json)?
+        let (name, path) = find(asked, places, screen, as_json)?;
+        (name, path, Workshop::new(screen).only_in(places.searched(screen, as_json)?.built))
     };
     match Source::from(path) {
         Source::Folder(folder) => {
-            let built = Workshop::new(screen).artefact(&folder);
+            let built = workshop.artefact(&folder);
             Ok((name, built.map_err(|error| Failure::with(Exit::Failed, error))?))
         }
         Source::File(file) => Ok((name, file)),

@@ -13,7 +13,8 @@ use super::super::{
     places::Places,
     problems,
     screen::Screen,
-    search, text,
+    search::{self, Searched},
+    text,
 };
 
 /// Lists the plugins that a run would find, in the order they are searched.
@@ -48,7 +49,7 @@ impl Places {
     /// When a place that was asked for cannot be read.
     pub(super) fn all(&self, screen: &Screen, as_json: bool) -> Result<Vec<Listed>, Failure> {
         let mut all: Vec<Listed> = Vec::new();
-        for dir in self.dirs(screen, as_json)? {
+        for dir in self.searched(screen, as_json)?.tell(screen).dirs {
             let found = plugins::scan(&dir).map_err(|error| {
                 Failure::call(While::new(format!("{} cannot be read", dir.display()), error))
             })?;
@@ -62,14 +63,18 @@ impl Places {
 
     /// The crates among them that are passed over.
     fn other_crates(&self, screen: &Screen, as_json: bool) -> Result<Vec<PathBuf>, Failure> {
-        let others = self.dirs(screen, as_json)?.into_iter().map(|dir| plugins::other_crates(&dir));
+        let others = self.searched(screen, as_json)?.dirs.into_iter().map(|dir| plugins::other_crates(&dir));
         // What cannot be read was said before.
         Ok(others.filter_map(Result::ok).flatten().collect())
     }
 
-    fn dirs(&self, screen: &Screen, as_json: bool) -> Result<Vec<PathBuf>, Failure> {
+    /// Where they are.
+    ///
+    /// # Errors
+    /// When a place that was asked for is none.
+    pub(super) fn searched(&self, screen: &Screen, as_json: bool) -> Result<Searched, Failure> {
         let configured = self.config().map(|file| configuration(&file, screen, as_json)).transpose()?;
-        search::plugin_dirs(&self.plugins(), configured.as_ref().map(|(_, config)| config), None)
+        search::plugin_dirs(self, configured.as_ref().map(|(_, config)| config), None)
     }
 }
 

@@ -8,33 +8,59 @@ use std::{
 };
 
 use phasm::plugins::Builder;
-use phasm_builder::{Artefact, BuildError, Progress};
+use phasm_builder::{Artefact, Progress};
 
 use super::super::{
+    hint,
     screen::{Lines, Screen},
-    text,
+    text, trust,
 };
 
 /// Builds each plugin folder once, several of one workspace in one go.
 pub(crate) struct Workshop {
     screen: Screen,
+    /// Where folders are that may be built; everywhere, if nothing is said.
+    within: Option<Vec<PathBuf>>,
     built: Mutex<BTreeMap<PathBuf, Result<PathBuf, String>>>,
 }
 
 impl Workshop {
     pub(crate) fn new(screen: &Screen) -> Self {
-        Self { screen: screen.clone(), built: Mutex::default() }
+        Self { screen: screen.clone(), within: None, built: Mutex::default() }
+    }
+
+    /// The same, building only folders right in these directories; of others it knows what was built before.
+    pub(crate) fn only_in(self, dirs: Vec<PathBuf>) -> Self {
+        Self { within: Some(dirs), ..self }
     }
 
     /// Brings folders up to date.
     pub(crate) fn bring_up_to_date(&self, folders: &[PathBuf]) {
-        let artefacts = phasm_builder::bring_up_to_date(folders, &Told::new(&self.screen));
-        let results =
-            artefacts.into_iter().map(|built| built.map(|a| a.wasm).map_err(|error| error.to_string()));
-        self.built
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .extend(folders.iter().cloned().zip(results));
+        let (mut allowed, mut results) = (Vec::new(), Vec::new());
+        for folder in folders.iter().cloned() {
+            match self.refusal(&folder) {
+                None => allowed.push(folder),
+                Some(why) => results.push((folder.clone(), self.fresh(&folder).ok_or(why))),
+            }
+        }
+        let artefacts = phasm_builder::bring_up_to_date(&allowed, &Told::new(&self.screen)).into_iter();
+        let artefacts = artefacts.map(|built| built.map(|a| a.wasm).map_err(|error| error.to_string()));
+        results.extend(allowed.into_iter().zip(artefacts));
+        self.built.lock().unwrap_or_else(PoisonError::into_inner).extend(results);
+    }
+
+    /// Why a folder is not built: a build runs what it, and what cargo reads above it, says.
+    fn refusal(&self, folder: &Path) -> Option<String> {
+        let is_within = |dirs: &Vec<PathBuf>| dirs.iter().any(|dir| folder.parent() == Some(dir));
+        if self.within.as_ref().is_none_or(is_within) {
+            return unsafe_above(folder);
+        }
+        let build = hint::command(&["plugin", "build", &folder.to_string_lossy()]);
+        Some(format!(
+            "{} is a plugin's source that is not built, or not up to date; outside of a checkout nothing is built that was \
+             not named: {build}",
+            folder.display()
+        ))
     }
 
     fn known(&self, folder: &Path) -> Option<Result<PathBuf, String>> {
@@ -57,8 +83,23 @@ impl Builder for Workshop {
 }
 
 /// Builds folders whether or not they seem up to date.
-pub(super) fn build(folders: &[PathBuf], screen: &Screen) -> Vec<Result<Artefact, BuildError>> {
-    phasm_builder::build_plugins(folders, &Told::new(screen))
+pub(super) fn build(folders: &[PathBuf], screen: &Screen) -> Vec<Result<Artefact, String>> {
+    let (mut allowed, mut results) = (Vec::new(), Vec::new());
+    for folder in folders {
+        match unsafe_above(folder) {
+            None => allowed.push(folder),
+            Some(why) => results.push(Err(why)),
+        }
+    }
+    let built = phasm_builder::build_plugins(&allowed, &Told::new(screen)).into_iter();
+    results.extend(built.map(|built| built.map_err(|error| error.to_string())));
+    results
+}
+
+/// Why nothing below is built: cargo would read what somebody else put above.
+fn unsafe_above(folder: &Path) -> Option<String> {
+    let planted = trust::planted(folder)?;
+    Some(format!("{} is not built: cargo would read what is above it, and {planted}", folder.display()))
 }
 
 /// Tells steps as lines of stderr, and signs of life below them where that can be drawn over.

@@ -76,6 +76,12 @@ impl Bench {
         Ran::from(self.command(arguments).output().unwrap())
     }
 
+    /// [`Self::phasm`] in a folder below.
+    #[cfg(unix)]
+    pub(crate) fn phasm_in(&self, folder: &str, arguments: &[&str]) -> Ran {
+        Ran::from(self.command(arguments).current_dir(self.path(folder)).output().unwrap())
+    }
+
     /// [`Self::phasm`] with variables of the environment.
     pub(crate) fn phasm_with(&self, variables: &[(&str, &str)], arguments: &[&str]) -> Ran {
         Ran::from(self.command(arguments).envs(variables.iter().copied()).output().unwrap())

@@ -32,6 +32,27 @@ fn plugins_variables_and_secrets_come_from_the_configuration() {
     assert!(without.stderr.contains("P070"), "{without:?}");
 }
 
+/// R-B9: what a plugin makes of a secret without meaning harm.
+#[test]
+fn secrets_are_hidden_in_other_forms_too() {
+    let bench = Bench::new();
+    bench.write("c.toml", "[secrets]\na = { pin = { file = \"pin\" }, key = { file = \"key\" } }\n");
+    bench.write("pin", "0481516\n");
+    bench.write("key", "first line of \"it\"\nand another, that is longer\n");
+    bench.task("w.yaml", "echo", "outputs: { parameters: [{ name: code }] }");
+    for (code, expected) in [
+        ("481516", json!("•••")),
+        ("[\"x=0481516\"]", json!(["x=•••"])),
+        ("and another, that is longer", json!("•••")),
+        (r#"{"a": "first line of \\\"it\\\"\\nand another, that is longer"}"#, json!({ "a": "•••" })),
+        ("MDQ4MTUxNg==", json!("•••==")),
+    ] {
+        let ran =
+            bench.phasm(&["run", "w.yaml", "--config", "c.toml", "--json", "-p", &format!("code={code}")]);
+        assert_eq!((ran.status, &ran.json()["outputs"][0]["value"]), (0, &expected), "{code}: {ran:?}");
+    }
+}
+
 /// R-X9: a variable is a root by its own name too; a label of that name goes first.
 #[test]
 fn variables_are_read_without_their_prefix_too() {

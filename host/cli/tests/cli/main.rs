@@ -20,4 +20,6 @@ mod run;
 #[cfg(unix)]
 mod serve;
 mod stored;
+#[cfg(unix)]
+mod strangers;
 mod validate;

@@ -170,8 +170,15 @@ fn a_new_plugin_outside_any_checkout_builds_and_runs() {
     };
     assert!(codes().is_empty(), "nothing is known of what was never built");
     // The toolchain that is there already is found in the user's own cache.
-    let mut run = bench.command(&["run", "plugins/greeter/example.yaml", "-p", "name=Ada", "--json"]);
-    let ran = Ran::from(run.env_remove("PHASM_CACHE_DIR").output().unwrap());
+    let run = |more: &[&str]| {
+        let words = ["run", "plugins/greeter/example.yaml", "-p", "name=Ada", "--json"];
+        let mut run = bench.command(&[&words, more].concat());
+        Ran::from(run.env_remove("PHASM_CACHE_DIR").output().unwrap())
+    };
+    let unnamed = run(&[]);
+    assert_eq!(unnamed.status, 2, "{unnamed:?}");
+    assert!(unnamed.stdout.contains("nothing is built that was not named: "), "{unnamed:?}");
+    let ran = run(&["--plugins", "plugins"]);
     assert_eq!(ran.status, 0, "{ran:?}");
     assert_eq!(ran.json()["outputs"][0]["value"], "Hello, Ada! Hello, Ada!");
     assert_eq!(codes(), ["P072", "P074"]);

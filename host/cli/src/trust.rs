@@ -1,0 +1,181 @@
+//! Whose files are: of what somebody else could have put there, or could change, nothing is run.
+
+use std::path::Path;
+
+/// What may be somebody else's, and why: this path, what leads to it, or, of a directory, what lies in it. Nothing if only this
+/// user and root can have a say in it.
+pub(super) fn doubt(path: &Path) -> Option<String> {
+    owned::doubt(path).or_else(|| {
+        let entries = path.read_dir().into_iter().flatten().flatten();
+        entries.map(|entry| entry.path()).find_map(|entry| owned::doubt_of_entry(&entry))
+    })
+}
+
+/// Whether a path itself is this user's or root's.
+pub(super) fn is_own(path: &Path) -> bool {
+    owned::is_own(path)
+}
+
+/// What cargo would read above `folder` and somebody else put there.
+pub(super) fn planted(folder: &Path) -> Option<String> {
+    owned::planted(folder)
+}
+
+/// What cargo and rustup read in every directory above the one that they work in.
+#[cfg(unix)]
+const READ_ABOVE: [&str; 4] = ["Cargo.toml", ".cargo", "rust-toolchain", "rust-toolchain.toml"];
+
+#[cfg(unix)]
+mod owned {
+    use std::{
+        fs::{self, Metadata},
+        os::unix::fs::MetadataExt as _,
+        path::Path,
+    };
+
+    use rustix::process::geteuid;
+
+    const ROOT: u32 = 0;
+    const STICKY: u32 = 0o1000;
+
+    pub(super) fn doubt(path: &Path) -> Option<String> {
+        let path = fs::canonicalize(path).ok()?;
+        path.ancestors().enumerate().find_map(|(up, at)| {
+            let found = fs::symlink_metadata(at).ok()?;
+            // Where everybody may put things, but nobody may replace those of others, what is below is as safe as its owner.
+            let shared = up > 0 && found.mode() & STICKY != 0;
+            why(at, &found, geteuid().as_raw(), shared)
+        })
+    }
+
+    /// Of what lies in a directory that is beyond doubt.
+    pub(super) fn doubt_of_entry(path: &Path) -> Option<String> {
+        match fs::symlink_metadata(path).ok()? {
+            link if link.is_symlink() => doubt(path),
+            found => why(path, &found, geteuid().as_raw(), false),
+        }
+    }
+
+    pub(super) fn is_own(path: &Path) -> bool {
+        fs::symlink_metadata(path).is_ok_and(|found| [geteuid().as_raw(), ROOT].contains(&found.uid()))
+    }
+
+    /// Whoever owns the folder may say how it is built.
+    pub(super) fn planted(folder: &Path) -> Option<String> {
+        let folder = fs::canonicalize(folder).ok()?;
+        let owners = [geteuid().as_raw(), ROOT, fs::metadata(&folder).ok()?.uid()];
+        let read = folder.ancestors().skip(1).flat_map(|dir| super::READ_ABOVE.map(|name| dir.join(name)));
+        { read }.find_map(|path| {
+            let owner = fs::symlink_metadata(&path).ok()?.uid();
+            (!owners.contains(&owner)).then(|| format!("{} belongs to user {owner}", path.display()))
+        })
+    }
+
+    fn why(at: &Path, found: &Metadata, me: u32, shared: bool) -> Option<String> {
+        let at = at.display();
+        if !owns(found.uid(), me) {
+            return Some(format!("{at} belongs to user {}", found.uid()));
+        }
+        (!shared && others_write(found.mode(), found.gid(), me)).then(|| format!("others can write {at}"))
+    }
+
+    fn owns(owner: u32, me: u32) -> bool {
+        owner == me || owner == ROOT
+    }
+
+    /// A group that has the user's number is his alone, where every user has one: there what he makes is writable to it.
+    fn others_write(mode: u32, group: u32, me: u32) -> bool {
+        mode & 0o002 != 0 || (mode & 0o020 != 0 && group != me)
+    }
+
+    #[cfg(test)]
+    mod tests {
+        use super::*;
+
+        #[test]
+        fn a_group_of_ones_own_is_nobody_else() {
+            let rows = [
+                (0o755, 7, false),
+                (0o775, 7, false),
+                (0o775, 8, true),
+                (0o757, 7, true),
+                (0o1777, 7, true),
+                (0o700, 8, false),
+            ];
+            for (mode, group, expected) in rows {
+                assert_eq!(others_write(mode, group, 7), expected, "{mode:o} {group}");
+            }
+            assert_eq!([owns(7, 7), owns(ROOT, 7), owns(8, 7), owns(7, ROOT)], [true, true, false, false]);
+        }
+    }
+}
+
+/// Where files have no owner that is known here, all are taken for the user's.
+#[cfg(not(unix))]
+mod owned {
+    use std::path::Path;
+
+    pub(super) fn doubt(_: &Path) -> Option<String> {
+        None
+    }
+
+    pub(super) fn doubt_of_entry(_: &Path) -> Option<String> {
+        None
+    }
+
+    pub(super) fn is_own(path: &Path) -> bool {
+        path.exists()
+    }
+
+    pub(super) fn planted(_: &Path) -> Option<String> {
+        None
+    }
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use std::{
+        fs::{self, Permissions},
+        os::unix::fs::{PermissionsExt as _, symlink},
+        path::PathBuf,
+    };
+
+    use super::*;
+
+    #[test]
+    fn what_others_can_write_is_in_doubt_wherever_on_the_way() {
+        let dir = tempfile::tempdir().unwrap();
+        let root = fs::canonicalize(dir.path()).unwrap();
+        let open_to = |path: &Path, mode| fs::set_permissions(path, Permissions::from_mode(mode)).unwrap();
+        let plugins = root.join("a/plugins");
+        fs::create_dir_all(plugins.join("x")).unwrap();
+        fs::write(plugins.join("y.wasm"), "").unwrap();
+        assert_eq!(doubt(&plugins), None, "the directory of temporary files is everybody's, and sticky");
+        for (path, mode) in
+            [("a/plugins/x", 0o777), ("a/plugins/y.wasm", 0o666), ("a/plugins", 0o1777), ("a", 0o777)]
+        {
+            let path = root.join(path);
+            let before = fs::metadata(&path).unwrap().permissions();
+            open_to(&path, mode);
+            assert_eq!(doubt(&plugins), Some(format!("others can write {}", path.display())));
+            fs::set_permissions(&path, before).unwrap();
+        }
+        open_to(&root.join("a"), 0o1777);
+        assert_eq!(doubt(&plugins), None);
+        // What is linked to is what counts.
+        let shared = root.join("shared");
+        fs::create_dir_all(shared.join("z")).unwrap();
+        open_to(&shared, 0o777);
+        symlink(shared.join("z"), plugins.join("z")).unwrap();
+        assert_eq!(doubt(&plugins), Some(format!("others can write {}", shared.display())));
+        assert_eq!(doubt(&PathBuf::from("/nowhere")), None);
+    }
+
+    #[test]
+    fn what_is_ones_own_above_a_folder_is_not_planted() {
+        let dir = tempfile::tempdir().unwrap();
+        fs::create_dir_all(dir.path().join("x")).unwrap();
+        fs::create_dir_all(dir.path().join(".cargo")).unwrap();
+        assert_eq!(planted(&dir.path().join("x")), None);
+    }
+}

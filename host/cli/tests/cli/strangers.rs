@@ -1,0 +1,77 @@
+//! What lies about and was not named: plugins in folders of strangers.
+
+use std::{
+    fs::{self, Permissions},
+    os::unix::fs::PermissionsExt as _,
+};
+
+use crate::bench::Bench;
+
+/// A plugin whose build leaves a mark.
+fn plant(bench: &Bench, folder: &str) {
+    bench.write(
+        &format!("{folder}/Cargo.toml"),
+        "[package]\nname = \"evil\"\nversion = \"0.1.0\"\nedition = \"2024\"\nbuild = \"build.rs\"\n[lib]\ncrate-type = [\"cdylib\"]\n\
+         [package.metadata.phasm]\n[workspace]\n",
+    );
+    let mark = bench.path("ran");
+    bench.write(
+        &format!("{folder}/build.rs"),
+        format!("fn main() {{ std::fs::write({mark:?}, \"\").unwrap() }}"),
+    );
+    bench.write(&format!("{folder}/src/lib.rs"), "");
+}
+
+/// R-L8: nothing above a folder that is in no checkout is run, least of all its build script.
+#[test]
+fn nothing_is_built_that_lies_above_a_folder_of_no_checkout() {
+    let bench = Bench::new();
+    plant(&bench, "plugins/evil");
+    bench.task("work/w.yaml", "evil", "");
+    let ran = bench.phasm_in("work", &["run", "w.yaml"]);
+    assert_eq!(ran.status, 2, "{ran:?}");
+    assert!(!bench.path("ran").exists(), "{ran:?}");
+    let told = format!("warning: the plugins in {} are not used: ", bench.path("plugins").display());
+    assert!(ran.stderr.contains(&told), "{ran:?}");
+    assert!(
+        ran.stderr.contains("work is in no checkout; if you trust them, name them: --plugins /"),
+        "{ran:?}"
+    );
+}
+
+/// R-L8: neither components nor sources of a folder that others can write, in a checkout or right here.
+#[test]
+fn what_others_can_write_is_passed_over_and_said() {
+    let bench = Bench::new();
+    plant(&bench, "plugins/evil");
+    bench.write(".git/HEAD", "");
+    let plugins = bench.path("plugins");
+    fs::set_permissions(&plugins, Permissions::from_mode(0o777)).unwrap();
+    for executor in ["evil", "echo"] {
+        bench.task("w.yaml", executor, "");
+        let ran = bench.phasm(&["run", "w.yaml"]);
+        assert_eq!(ran.status, 2, "{ran:?}");
+        assert!(!bench.path("ran").exists(), "{ran:?}");
+        assert!(
+            ran.stderr.contains(&format!("others can write {}; if you trust", plugins.display())),
+            "{ran:?}"
+        );
+        let checked = bench.phasm(&["validate", "w.yaml"]);
+        assert!(checked.stderr.contains("others can write "), "{checked:?}");
+    }
+    let ran = bench.phasm(&["run", "w.yaml", "--plugins", "plugins"]);
+    assert_eq!((ran.status, ran.stderr.contains("others")), (0, false), "{ran:?}");
+}
+
+/// A type that is a path is a name that no plugin has.
+#[test]
+fn an_executor_type_that_is_a_path_builds_nothing() {
+    let bench = Bench::new();
+    plant(&bench, "evil");
+    for executor in ["../evil".to_owned(), bench.path("evil").display().to_string()] {
+        bench.task("w.yaml", &executor, "");
+        let ran = bench.phasm(&["run", "w.yaml", "--plugins", "plugins"]);
+        assert_eq!(ran.status, 2, "{ran:?}");
+        assert!(!bench.path("ran").exists(), "{ran:?}");
+    }
+}

@@ -1,0 +1,91 @@
+//! What a guest may touch. Nothing by default but its log, the time that passes, and randomness that is nobody's secret.
+//!
+//! Each capability is a unit of its own, a file or a folder, that holds in this order: its *grant*, which an operator configures
+//! and [`Grants`] carries; its *state* for one call, part of [`Held`]; its limits, and what it says where it refuses; and `link`,
+//! which says what of WASI it answers. A capability that is new has its file here, a line in [`Grants`], [`Held`] and [`link`], a key in
+//! the configuration, and guests that abuse it in `tests/hostile`.
+
+use std::{collections::BTreeMap, sync::Arc};
+
+use wasmtime::component::{Linker, ResourceTable};
+use wasmtime_wasi_io::IoView;
+
+use self::{
+    clocks::{Clocks, WallClock},
+    dirs::{DirGrant, Dirs},
+    random::{Random, Randomness},
+    sockets::Sockets,
+};
+use super::{guest::Guest, limits::Limits};
+
+pub(super) mod clocks;
+pub(super) mod dirs;
+mod env;
+pub(super) mod random;
+pub(super) mod refused;
+mod sockets;
+mod stdio;
+
+/// Everything one plugin may touch; the default is nothing.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Grants {
+    /// Directories of the host, and everything below them.
+    pub dirs: Vec<DirGrant>,
+    /// The environment the guest sees, in full.
+    pub env: BTreeMap<String, String>,
+    /// What the wall clock shows.
+    pub wall_clock: WallClock,
+    /// Where random bytes come from.
+    pub random: Randomness,
+}
+
+/// What one call holds of its grants; gone with the call.
+pub(super) struct Held {
+    pub(super) grants: Arc<Grants>,
+    clocks: Clocks,
+    random: Random,
+    dirs: Dirs,
+    sockets: Sockets,
+}
+
+impl Held {
+    /// What `grants` come to in one call.
+    ///
+    /// # Errors
+    /// What to tell the user when a grant cannot be given.
+    pub(super) fn new(grants: Arc<Grants>, limits: &Limits) -> Result<Self, String> {
+        Ok(Self {
+            clocks: Clocks::new(grants.wall_clock),
+            random: Random::new(grants.random, limits.random),
+            dirs: Dirs::open(&grants.dirs)?,
+            sockets: Sockets::default(),
+            grants,
+        })
+    }
+}
+
+/// Defines everything of WASI 0.2 that there is.
+///
+/// # Errors
+/// None in practice: every name is defined once.
+pub(super) fn link(linker: &mut Linker<Guest>) -> wasmtime::Result<()> {
+    wasmtime_wasi_io::add_to_linker_async(linker)?;
+    clocks::link(linker)?;
+    dirs::link(linker)?;
+    env::link(linker)?;
+    random::link(linker)?;
+    sockets::link(linker)?;
+    stdio::link(linker)
+}
+
+/// Whoever calls the host is alive (R-T5): what host calls take for their guest.
+fn active(guest: &mut Guest) -> &mut Guest {
+    guest.transcript.activity();
+    guest
+}
+
+impl IoView for Guest {
+    fn table(&mut self) -> &mut ResourceTable {
+        &mut active(self).table
+    }
+}

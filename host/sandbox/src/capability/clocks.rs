@@ -1,0 +1,149 @@
+//! Time: how much has passed is every guest's to know, what the clock on the wall shows is a grant.
+
+use std::time::{Duration, Instant, SystemTime};
+
+use tokio::time::Instant as Alarm;
+use wasmtime::component::{HasSelf, Linker, Resource};
+use wasmtime_wasi::p2::{
+    DynPollable, Pollable,
+    bindings::clocks::{
+        monotonic_clock,
+        wall_clock::{self, Datetime},
+    },
+    subscribe,
+};
+
+use super::active;
+use crate::guest::Guest;
+
+/// What a guest's wall clock shows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum WallClock {
+    /// Always the same instant, so long after the beginning of 1970. By default that beginning itself: a guest learns nothing
+    /// and can go on.
+    Standing(Duration),
+    /// What the host's clock shows.
+    Real,
+}
+
+impl Default for WallClock {
+    fn default() -> Self {
+        Self::Standing(Duration::ZERO)
+    }
+}
+
+/// The clocks of one call.
+pub(super) struct Clocks {
+    wall: WallClock,
+    /// What the monotonic clock counts from: of the host's clock a guest learns nothing.
+    began: Instant,
+}
+
+impl Clocks {
+    pub(super) fn new(wall: WallClock) -> Self {
+        Self { wall, began: Instant::now() }
+    }
+
+    /// Since the beginning of 1970, as the guest sees it.
+    pub(super) fn wall(&self) -> Duration {
+        match self.wall {
+            WallClock::Standing(at) => at,
+            // A host's clock may stand before 1970; a guest's cannot.
+            WallClock::Real => SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default(),
+        }
+    }
+
+    fn passed(&self) -> u64 {
+        u64::try_from(self.began.elapsed().as_nanos()).unwrap_or(u64::MAX)
+    }
+}
+
+pub(super) fn link(linker: &mut Linker<Guest>) -> wasmtime::Result<()> {
+    wall_clock::add_to_linker::<_, HasSelf<Guest>>(linker, active)?;
+    monotonic_clock::add_to_linker::<_, HasSelf<Guest>>(linker, active)
+}
+
+impl wall_clock::Host for Guest {
+    fn now(&mut self) -> wasmtime::Result<Datetime> {
+        let now = self.held.clocks.wall();
+        Ok(Datetime { seconds: now.as_secs(), nanoseconds: now.subsec_nanos() })
+    }
+
+    fn resolution(&mut self) -> wasmtime::Result<Datetime> {
+        Ok(Datetime { seconds: 0, nanoseconds: 1 })
+    }
+}
+
+impl monotonic_clock::Host for Guest {
+    fn now(&mut self) -> wasmtime::Result<monotonic_clock::Instant> {
+        Ok(self.held.clocks.passed())
+    }
+
+    fn resolution(&mut self) -> wasmtime::Result<monotonic_clock::Duration> {
+        Ok(1)
+    }
+
+    fn subscribe_instant(
+        &mut self,
+        when: monotonic_clock::Instant,
+    ) -> wasmtime::Result<Resource<DynPollable>> {
+        let left = when.saturating_sub(self.held.clocks.passed());
+        self.subscribe_duration(left)
+    }
+
+    fn subscribe_duration(
+        &mut self,
+        duration: monotonic_clock::Duration,
+    ) -> wasmtime::Result<Resource<DynPollable>> {
+        let timer = self.table.push(Timer::after(duration))?;
+        subscribe(&mut self.table, timer)
+    }
+}
+
+/// Rings once and stays so.
+enum Timer {
+    /// At once; whoever asks for the first time lets others have their turn, so that a guest that polls in a circle starves nobody.
+    Due {
+        yielded: bool,
+    },
+    At(Alarm),
+    Never,
+}
+
+impl Timer {
+    fn after(nanoseconds: u64) -> Self {
+        if nanoseconds == 0 {
+            return Self::Due { yielded: false };
+        }
+        Alarm::now().checked_add(Duration::from_nanos(nanoseconds)).map_or(Self::Never, Self::At)
+    }
+}
+
+#[wasmtime_wasi::async_trait]
+impl Pollable for Timer {
+    async fn ready(&mut self) {
+        match self {
+            Self::Due { yielded: true } => {}
+            Self::Due { yielded } => {
+                *yielded = true;
+                tokio::task::yield_now().await;
+            }
+            Self::At(alarm) => tokio::time::sleep_until(*alarm).await,
+            Self::Never => std::future::pending().await,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_wall_clock_stands_unless_it_is_granted() {
+        assert_eq!(Clocks::new(WallClock::default()).wall(), Duration::ZERO);
+        let at = Duration::from_secs(7);
+        assert_eq!(Clocks::new(WallClock::Standing(at)).wall(), at);
+        let before = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap();
+        assert!(Clocks::new(WallClock::Real).wall() >= before);
+    }
+}

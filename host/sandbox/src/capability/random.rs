@@ -1,0 +1,122 @@
+//! Random bytes. They give nobody power over anything, so that every guest gets them; from a seed only by grant.
+
+use rand::{
+    Rng as _, SeedableRng,
+    rngs::{SmallRng, StdRng},
+};
+use wasmtime::component::{HasSelf, Linker};
+use wasmtime_wasi::p2::bindings::random::{insecure, insecure_seed, random};
+
+use super::active;
+use crate::{guest::Guest, limits::Exceeded};
+
+/// Where a guest's random bytes come from.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Randomness {
+    /// From generators of the call's own, which the operating system seeds; `wasi:random/random` is fit for keys.
+    #[default]
+    Fresh,
+    /// From this seed: every call gets the same bytes, of one version of Phasm. For work that is to be repeated exactly, never
+    /// for keys.
+    Seeded(u64),
+}
+
+impl Randomness {
+    fn generator<R: SeedableRng>(self) -> R {
+        match self {
+            Self::Fresh => R::from_rng(&mut rand::rng()),
+            Self::Seeded(seed) => R::seed_from_u64(seed),
+        }
+    }
+}
+
+/// The generators of one call, made when they are first asked: many guests never do.
+pub(super) struct Random {
+    from: Randomness,
+    /// Bytes in one call.
+    limit: u64,
+    secure: Option<StdRng>,
+    insecure: Option<SmallRng>,
+}
+
+impl Random {
+    pub(super) fn new(from: Randomness, limit: u64) -> Self {
+        Self { from, limit, secure: None, insecure: None }
+    }
+
+    fn secure(&mut self) -> &mut StdRng {
+        self.secure.get_or_insert_with(|| self.from.generator())
+    }
+
+    fn insecure(&mut self) -> &mut SmallRng {
+        self.insecure.get_or_insert_with(|| self.from.generator())
+    }
+
+    /// Room for as many bytes as are asked for.
+    fn room(&self, length: u64) -> Result<Vec<u8>, Exceeded> {
+        let length = usize::try_from(length).ok().filter(|_| length <= self.limit);
+        length.map(|length| vec![0; length]).ok_or(Exceeded::Random(self.limit))
+    }
+}
+
+pub(super) fn link(linker: &mut Linker<Guest>) -> wasmtime::Result<()> {
+    random::add_to_linker::<_, HasSelf<Guest>>(linker, active)?;
+    insecure::add_to_linker::<_, HasSelf<Guest>>(linker, active)?;
+    insecure_seed::add_to_linker::<_, HasSelf<Guest>>(linker, active)
+}
+
+impl random::Host for Guest {
+    fn get_random_bytes(&mut self, length: u64) -> wasmtime::Result<Vec<u8>> {
+        let mut bytes = self.held.random.room(length)?;
+        self.held.random.secure().fill_bytes(&mut bytes);
+        Ok(bytes)
+    }
+
+    fn get_random_u64(&mut self) -> wasmtime::Result<u64> {
+        Ok(self.held.random.secure().next_u64())
+    }
+}
+
+impl insecure::Host for Guest {
+    fn get_insecure_random_bytes(&mut self, length: u64) -> wasmtime::Result<Vec<u8>> {
+        let mut bytes = self.held.random.room(length)?;
+        self.held.random.insecure().fill_bytes(&mut bytes);
+        Ok(bytes)
+    }
+
+    fn get_insecure_random_u64(&mut self) -> wasmtime::Result<u64> {
+        Ok(self.held.random.insecure().next_u64())
+    }
+}
+
+impl insecure_seed::Host for Guest {
+    fn insecure_seed(&mut self) -> wasmtime::Result<(u64, u64)> {
+        let insecure = self.held.random.insecure();
+        Ok((insecure.next_u64(), insecure.next_u64()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_seed_repeats_itself_and_nothing_else_does() {
+        let numbers = |from| {
+            let mut random = Random::new(from, 8);
+            (random.secure().next_u64(), random.insecure().next_u64())
+        };
+        assert_eq!(numbers(Randomness::Seeded(7)), numbers(Randomness::Seeded(7)));
+        assert_ne!(numbers(Randomness::Seeded(7)), numbers(Randomness::Seeded(8)));
+        assert_ne!(numbers(Randomness::Fresh), numbers(Randomness::Fresh));
+    }
+
+    #[test]
+    fn bytes_of_one_call_are_limited() {
+        let random = Random::new(Randomness::Fresh, 8);
+        assert_eq!(random.room(8).unwrap().len(), 8);
+        for length in [9, u64::MAX] {
+            assert_eq!(random.room(length), Err(Exceeded::Random(8)));
+        }
+    }
+}

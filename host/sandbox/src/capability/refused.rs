@@ -1,0 +1,78 @@
+//! What a guest reached for without having it, for whoever has to mend that.
+
+use std::{collections::BTreeSet, sync::Arc};
+
+use crate::transcript::cut;
+
+/// So many refusals are told, and so many bytes of each.
+const TOLD: usize = 4;
+const LONGEST: usize = 160;
+
+/// What was refused to one guest; bounded, however much it asks for.
+#[derive(Debug, Default)]
+pub(crate) struct Refused {
+    grants: BTreeSet<&'static str>,
+    others: Vec<Box<str>>,
+}
+
+impl Refused {
+    /// Notes that a grant was asked for that there is not.
+    pub(super) fn not_granted(&mut self, what: &'static str) {
+        self.grants.insert(what);
+    }
+
+    /// Notes why something was refused in spite of a grant. The first few are told.
+    #[cfg_attr(
+        not(test),
+        expect(dead_code, reason = "for the capabilities that refuse something of what they grant")
+    )]
+    pub(super) fn because(&mut self, why: impl FnOnce() -> String) {
+        if self.others.len() < TOLD {
+            let why = why();
+            let why = cut(&why, LONGEST);
+            if self.others.iter().all(|known| **known != *why) {
+                self.others.push(why.into());
+            }
+        }
+    }
+
+    /// `message`, with what was refused.
+    pub(crate) fn explain(&self, message: Arc<str>) -> Arc<str> {
+        let grants: Vec<_> = self.grants.iter().copied().collect();
+        let grants = (!grants.is_empty()).then(|| format!("not granted: {}", grants.join(", ")));
+        let others = (!self.others.is_empty()).then(|| format!("refused: {}", self.others.join("; ")));
+        let parts: Vec<_> = [grants, others].into_iter().flatten().collect();
+        if parts.is_empty() {
+            return message;
+        }
+        let separator = if message.is_empty() { "" } else { "; " };
+        format!("{message}{separator}{}", parts.join("; ")).into()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// R-I3.
+    #[test]
+    fn refusals_are_listed_for_people() {
+        let rows: [(&[&'static str], &[&str], &str, &str); 6] = [
+            (&[], &[], "gone", "gone"),
+            (&["directories"], &[], "gone", "gone; not granted: directories"),
+            (&["network", "network"], &[], "", "not granted: network"),
+            (&["network", "directories"], &[], "gone", "gone; not granted: directories, network"),
+            (&[], &["a pipe", "a pipe"], "gone", "gone; refused: a pipe"),
+            (&["network"], &["1", "2", "3", "4", "5"], "", "not granted: network; refused: 1; 2; 3; 4"),
+        ];
+        for (grants, others, message, text) in rows {
+            let mut refused = Refused::default();
+            grants.iter().for_each(|grant| refused.not_granted(grant));
+            others.iter().for_each(|why| refused.because(|| (*why).to_owned()));
+            assert_eq!(&*refused.explain(message.into()), text);
+        }
+        let mut long = Refused::default();
+        long.because(|| "x".repeat(1 << 20));
+        assert!(long.explain("".into()).len() < 200);
+    }
+}

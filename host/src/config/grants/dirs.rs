@@ -1,0 +1,116 @@
+//! `dirs` of a grant: directories that a plugin sees.
+
+use std::path::PathBuf;
+
+use phasm_engine::{
+    form::{BOOLEAN, Cursor, Field, Form, Name, Report, TEXT, Table, Words, word},
+    problem::codes::shape,
+};
+use serde_json::json;
+
+use super::{Surroundings, codes};
+use crate::sandbox::DirGrant;
+
+static DIRECTORY: Table =
+    Table::closed("directory", "A directory that a plugin sees.", &[&HOST, &GUEST, &MODE, &CREATE], &[]);
+
+static HOST: Field<Name> =
+    Field::required("host", "a directory", TEXT, "The directory, relative to this file.");
+static GUEST: Field<Name> = Field::required(
+    "guest",
+    "the path the plugin sees, such as `/data`",
+    GUEST_PATH,
+    "The path the plugin sees, such as `/data`.",
+);
+static MODE: Field<Mode> =
+    Field::optional("mode", word(), "Whether it may be read, or written, too.").or("ro");
+static CREATE: Field<bool> = Field::optional(
+    "create",
+    BOOLEAN,
+    "Makes the directory before a run; without it a missing one is a warning, and an error for whoever needs it.",
+)
+.or("false");
+
+/// A directory as written.
+pub(super) struct Dir {
+    host: Name,
+    guest: Name,
+    mode: Mode,
+    create: bool,
+}
+
+/// What may be done with a directory.
+#[derive(Clone, Copy, Default, PartialEq, Eq)]
+enum Mode {
+    #[default]
+    Read,
+    ReadWrite,
+}
+
+impl Words for Mode {
+    const WORDS: &'static [(&'static str, Self)] = &[("ro", Self::Read), ("rw", Self::ReadWrite)];
+}
+
+pub(super) const DIRECTORIES: Form<Vec<Dir>> = Form::new(
+    |cursor, report| Some(cursor.items(report)?.filter_map(|item| Dir::read(&item, report)).collect()),
+    |defs| json!({ "type": "array", "items": defs.object(&DIRECTORY) }),
+);
+
+const GUEST_PATH: Form<Name> = Form::new(
+    |cursor, report| {
+        let found = TEXT.read(cursor, report)?;
+        if found.value.is_empty() {
+            let message = "empty text; expected the path the plugin sees, such as `/data`";
+            report.problem(cursor.problem(&shape::EMPTY, message));
+            return None;
+        }
+        Some(found)
+    },
+    |_| json!({ "type": "string", "minLength": 1 }),
+);
+
+impl Dir {
+    fn read(cursor: &Cursor<'_>, report: &Report) -> Option<Self> {
+        let object = cursor.object(&DIRECTORY, report)?;
+        let (host, guest) = (object.optional(&HOST), object.optional(&GUEST));
+        let (mode, create) = (object.or_default(&MODE), object.or_default(&CREATE));
+        Some(Self { host: host?, guest: guest?, mode, create })
+    }
+
+    fn grant(self, host: PathBuf) -> DirGrant {
+        DirGrant { host, guest: self.guest.value.to_string(), read_only: self.mode == Mode::Read }
+    }
+}
+
+/// Reports every path that would stand for two directories.
+pub(super) fn check_once(dirs: &[Dir], report: &Report) {
+    for (at, dir) in dirs.iter().enumerate() {
+        let guest = &dir.guest;
+        if dirs.iter().take(at).any(|before| before.guest.value == guest.value) {
+            let message =
+                format!("`{}` stands for another directory already; expected each path once", guest.value);
+            report.problem(guest.problem(&codes::TAKEN_PATH, message));
+        }
+    }
+}
+
+/// What is granted, and what of it is to be created first.
+pub(super) fn granted(
+    dirs: Vec<Dir>,
+    around: &Surroundings<'_>,
+    report: &Report,
+) -> (Vec<DirGrant>, Vec<PathBuf>) {
+    let (mut granted, mut create) = (Vec::new(), Vec::new());
+    for dir in dirs {
+        let path = around.dir.join(&*dir.host.value);
+        if dir.create {
+            create.push(path.clone());
+        } else if !path.is_dir() {
+            let message = format!("{} is no directory; expected one that exists", path.display());
+            let warning = dir.host.problem(&codes::NO_DIRECTORY, message);
+            report.warning(warning.with_hint("`create = true` has it created before a run"));
+        }
+        granted.push(dir.grant(path));
+    }
+    (granted, create)
+}

@@ -1,0 +1,145 @@
+//! The forms in which a secret may stand in a text.
+
+use base64::{
+    Engine as _,
+    engine::general_purpose::{GeneralPurpose, STANDARD_NO_PAD, URL_SAFE_NO_PAD},
+};
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
+
+/// What Base64 or hexadecimal digits make of a secret is looked for from so many characters on: shorter ones stand in too much else.
+const SHORTEST_CODE: usize = 6;
+
+/// What parts of a URL keep as it is by the standard, in browsers, and in forms.
+const COMPONENT: AsciiSet = NON_ALPHANUMERIC.remove(b'-').remove(b'_').remove(b'.').remove(b'~');
+const BROWSER: AsciiSet = COMPONENT.remove(b'!').remove(b'\'').remove(b'(').remove(b')').remove(b'*');
+const FORM: AsciiSet = COMPONENT.add(b'~').remove(b'*').remove(b' ');
+
+/// A text that stands for a secret.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Form {
+    pub(super) text: String,
+    /// How many characters of Base64 before and behind it hold a part of the secret, mixed with what stands beside it.
+    pub(super) before: usize,
+    pub(super) behind: usize,
+}
+
+impl From<String> for Form {
+    fn from(text: String) -> Self {
+        Self { text, before: 0, behind: 0 }
+    }
+}
+
+/// All forms of a secret that are looked for, each once.
+pub(super) fn of(value: &str) -> Vec<Form> {
+    let mut forms = Vec::new();
+    for plain in line_ends(value) {
+        let others = [escaped(&plain), in_urls(&plain), in_digits(&plain)].concat();
+        forms.extend(others.into_iter().map(Form::from));
+        forms.extend(
+            [STANDARD_NO_PAD, URL_SAFE_NO_PAD].iter().flat_map(|code| in_base64(plain.as_bytes(), code)),
+        );
+        forms.push(plain.into());
+    }
+    forms
+}
+
+/// The value with either end of its lines. What is blank around it is no part of it, unless there is nothing else.
+pub(super) fn line_ends(value: &str) -> Vec<String> {
+    let trimmed = value.trim();
+    let value = if trimmed.is_empty() { value } else { trimmed };
+    let unix = value.replace("\r\n", "\n");
+    let mut all = vec![value.to_owned(), unix.replace('\n', "\r\n"), unix];
+    all.sort_unstable();
+    all.dedup();
+    all
+}
+
+/// In JSON by the habits of several writers, in JSON within JSON, and as Rust shows texts to developers.
+fn escaped(text: &str) -> Vec<String> {
+    let once = in_json(text);
+    let written = [once.replace('/', r"\/"), in_json(&once), once];
+    let lower = written.each_ref().map(|text| in_ascii(text, |unit| format!(r"\u{unit:04x}")));
+    let upper = written.each_ref().map(|text| in_ascii(text, |unit| format!(r"\u{unit:04X}")));
+    [lower, upper, written].into_iter().flatten().chain([text.escape_debug().to_string()]).collect()
+}
+
+fn in_json(text: &str) -> String {
+    let quoted = serde_json::Value::from(text).to_string();
+    quoted.get(1..quoted.len() - 1).unwrap_or_default().to_owned()
+}
+
+fn in_ascii(text: &str, escape: impl Fn(u16) -> String) -> String {
+    let character = |c: char| match c.is_ascii() {
+        true => c.to_string(),
+        false => c.encode_utf16(&mut [0; 2]).iter().map(|unit| escape(*unit)).collect(),
+    };
+    text.chars().map(character).collect()
+}
+
+fn in_urls(text: &str) -> Vec<String> {
+    let encoded = |kept: &'static AsciiSet| utf8_percent_encode(text, kept).to_string();
+    let upper = [encoded(&COMPONENT), encoded(&BROWSER), encoded(&FORM).replace(' ', "+")];
+    upper.iter().map(|text| with_lower_digits(text)).chain(upper.clone()).collect()
+}
+
+/// With `%2f` for `%2F`.
+fn with_lower_digits(text: &str) -> String {
+    let mut parts = text.split('%');
+    let first = parts.next().unwrap_or_default().to_owned();
+    parts.fold(first, |all, part| {
+        let (digits, rest) = part.split_at_checked(2).unwrap_or((part, ""));
+        [all.as_str(), "%", &digits.to_ascii_lowercase(), rest].concat()
+    })
+}
+
+fn in_digits(text: &str) -> Vec<String> {
+    let lower: String = text.bytes().map(|byte| format!("{byte:02x}")).collect();
+    let forms = vec![lower.to_uppercase(), lower];
+    forms.into_iter().filter(|form| form.len() >= SHORTEST_CODE).collect()
+}
+
+/// Wherever it begins within three bytes that become four characters: the characters that only the secret decides.
+fn in_base64(bytes: &[u8], code: &GeneralPurpose) -> Vec<Form> {
+    let beginning_at = |skipped: usize| {
+        let rest = bytes.get(skipped..)?;
+        let mut text = code.encode(rest);
+        let behind = usize::from(rest.len() % 3 != 0);
+        text.truncate(text.len() - behind.min(text.len()));
+        // Of one byte that is skipped two characters hold a part, of two bytes three.
+        let before = if skipped == 0 { 0 } else { skipped + 1 };
+        (text.len() >= SHORTEST_CODE).then_some(Form { text, before, behind })
+    };
+    (0..3).filter_map(beginning_at).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_secret_has_many_forms() {
+        let forms: Vec<String> = of("a/b\"ü\n~ x").into_iter().map(|form| form.text).collect();
+        for expected in [
+            "a/b\"ü\n~ x",
+            "a/b\"ü\r\n~ x",
+            r#"a/b\"ü\n~ x"#,
+            r#"a\/b\"ü\n~ x"#,
+            r#"a/b\"\u00fc\n~ x"#,
+            r#"a/b\"\u00FC\n~ x"#,
+            r#"a/b\\\"ü\\n~ x"#,
+            "a%2Fb%22%C3%BC%0A~%20x",
+            "a%2fb%22%c3%bc%0a~%20x",
+            "a%2Fb%22%C3%BC%0A%7E+x",
+            "612f6222c3bc0a7e2078",
+            "612F6222C3BC0A7E2078",
+        ] {
+            assert!(forms.iter().any(|form| form == expected), "{expected}: {forms:#?}");
+        }
+    }
+
+    #[test]
+    fn blanks_around_a_secret_are_no_part_of_it() {
+        assert_eq!([line_ends(" a \n"), line_ends(" ")], [["a"], [" "]]);
+        assert_eq!(line_ends("a\r\nb"), ["a\nb", "a\r\nb"]);
+    }
+}

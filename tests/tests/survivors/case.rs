@@ -1,0 +1,142 @@
+//! A case as it is written.
+
+use std::{collections::BTreeMap, fs, path::Path};
+
+use serde::{Deserialize, Serialize};
+
+/// `case.toml`, with its folder's name.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub(crate) struct Case {
+    #[serde(skip)]
+    pub(crate) name: String,
+    /// What the guest does, and what must come of it, each in a sentence.
+    pub(crate) does: String,
+    pub(crate) comes: String,
+    /// So many of it at once.
+    #[serde(default = "one")]
+    pub(crate) copies: usize,
+    /// So many inputs: guests take it as an amount.
+    #[serde(default)]
+    pub(crate) inputs: i64,
+    /// After so long an attempt is stopped.
+    #[serde(default = "three_seconds")]
+    pub(crate) deadline_ms: u64,
+    #[serde(default)]
+    pub(crate) setup: Setup,
+    /// What stands for a comment `;; NAME` in the guest: a text, so many times. `#` in it is the number of the copy.
+    #[serde(default)]
+    pub(crate) repeat: BTreeMap<String, Repeat>,
+    /// As in a configuration; the guest is the plugin `guest`, and directories are relative to the stage.
+    #[serde(default)]
+    grants: toml::Table,
+    #[serde(default)]
+    limits: toml::Table,
+    pub(crate) expect: Expect,
+}
+
+fn one() -> usize {
+    1
+}
+
+fn three_seconds() -> u64 {
+    3_000
+}
+
+/// What lies on the stage before.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub(crate) struct Setup {
+    /// Files with their text.
+    pub(crate) files: BTreeMap<String, String>,
+    pub(crate) fifos: Vec<String>,
+    pub(crate) sockets: Vec<String>,
+    /// Symbolic links with their targets.
+    pub(crate) links: BTreeMap<String, String>,
+    /// Directories with so many empty files.
+    pub(crate) dirs: BTreeMap<String, usize>,
+}
+
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Repeat {
+    pub(crate) text: String,
+    pub(crate) times: usize,
+}
+
+/// What must come of it, of every copy.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub(crate) struct Expect {
+    /// One of these codes.
+    pub(crate) codes: Vec<i32>,
+    /// What the message says.
+    #[serde(default)]
+    pub(crate) message: Vec<String>,
+    /// How much the host may grow meanwhile, in MiB.
+    pub(crate) grown_mib: Option<u64>,
+    /// Paths that are on the stage afterwards, and such as are not.
+    #[serde(default)]
+    pub(crate) there: Vec<String>,
+    #[serde(default)]
+    pub(crate) absent: Vec<String>,
+}
+
+impl Case {
+    /// Every folder of the suite, by name.
+    pub(crate) fn all(suite: &Path) -> Vec<Self> {
+        let entries = fs::read_dir(suite).unwrap().map(|entry| entry.unwrap().path());
+        let mut cases: Vec<_> = entries.filter(|path| path.is_dir()).map(|path| Self::read(&path)).collect();
+        cases.sort_by(|a, b| a.name.cmp(&b.name));
+        cases
+    }
+
+    fn read(folder: &Path) -> Self {
+        let text = fs::read_to_string(folder.join("case.toml")).unwrap();
+        let case = toml::from_str(&text).unwrap_or_else(|error| panic!("{}: {error}", folder.display()));
+        Self { name: folder.file_name().unwrap().to_str().unwrap().to_owned(), ..case }
+    }
+
+    /// What a host is told; the same for whoever's host it is.
+    pub(crate) fn told(&self) -> Told {
+        let configuration: toml::Table = [("grants", &self.grants), ("limits", &self.limits)]
+            .into_iter()
+            .map(|(name, table)| (name.to_owned(), table.clone().into()))
+            .collect();
+        Told {
+            copies: self.copies,
+            inputs: self.inputs,
+            deadline_ms: self.deadline_ms,
+            configuration: configuration.to_string(),
+        }
+    }
+}
+
+/// `case.json` on the stage.
+#[derive(Debug, Deserialize, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Told {
+    pub(crate) copies: usize,
+    pub(crate) inputs: i64,
+    pub(crate) deadline_ms: u64,
+    /// `[grants.guest]` and `[limits]`, as TOML.
+    pub(crate) configuration: String,
+}
+
+/// What a host tells.
+#[derive(Debug, Deserialize, Serialize)]
+pub(crate) struct Came {
+    /// Of each copy; nothing of one that did not end.
+    pub(crate) outcomes: Vec<Option<Ended>>,
+    /// Of the innocent calls beside them and after.
+    pub(crate) innocents: Vec<Option<Ended>>,
+    /// By how many bytes the process grew at most.
+    #[serde(default)]
+    pub(crate) grown: u64,
+}
+
+#[derive(Debug, Deserialize, Serialize)]
+pub(crate) struct Ended {
+    pub(crate) code: i32,
+    pub(crate) message: String,
+}

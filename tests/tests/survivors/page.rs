@@ -1,0 +1,30 @@
+//! The table of cases in the suite's README.
+
+use std::{env, fs, path::Path};
+
+use super::case::Case;
+
+const BEGIN: &str = "<!-- cases -->\n";
+const END: &str = "<!-- end -->";
+
+/// The README lists every case as it is written; `UPDATE_GOLDEN=1` has it do so.
+pub(crate) fn check(suite: &Path, cases: &[Case]) {
+    let file = suite.join("README.md");
+    let text = fs::read_to_string(&file).unwrap();
+    let (before, rest) = text.split_once(BEGIN).unwrap();
+    let (_, after) = rest.split_once(END).unwrap();
+    let rows: String = cases
+        .iter()
+        .map(|case| format!("| [{0}]({0}/guest.wat) | {1} | {2} |\n", case.name, case.does, case.comes))
+        .collect();
+    let head = "| case | what it does | what must come of it |\n|---|---|---|\n";
+    let expected = format!("{before}{BEGIN}{head}{rows}{END}{after}");
+    if env::var_os("UPDATE_GOLDEN").is_some() {
+        fs::write(&file, &expected).unwrap();
+    }
+    assert!(
+        fs::read_to_string(&file).unwrap() == expected,
+        "{} is stale; run with UPDATE_GOLDEN=1",
+        file.display()
+    );
+}
