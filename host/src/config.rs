@@ -8,6 +8,7 @@ mod limits;
 mod retention;
 mod secrets;
 mod table;
+mod tenants;
 mod toml;
 
 use std::{
@@ -31,7 +32,7 @@ use self::{limits::Limited, table::Written};
 use crate::{
     host::HostBuilder,
     retention::Retention,
-    sandbox::{Grants, Limits, SandboxConfig},
+    sandbox::{Grants, Limits, SandboxConfig, Tenants},
     secrets::Secrets,
 };
 
@@ -58,6 +59,8 @@ pub struct Config {
     pub threads: Option<NonZeroUsize>,
     /// Threads that decide what runs do next.
     pub engine_threads: Option<NonZeroUsize>,
+    /// Who shares the host.
+    pub tenants: Tenants,
     /// How long runs that have ended are kept.
     pub retention: Retention,
     /// Doubts that stop nothing.
@@ -96,8 +99,8 @@ impl Config {
         }
         written.secrets.iter().for_each(|secret| secret.look_up(around, &mut config.secrets, report));
         let Limited { limits, kept_log, slots, threads, engine_threads } = written.limits;
-        let retention = written.retention;
-        Self { limits, kept_log, slots, threads, engine_threads, retention, ..config }
+        let (tenants, retention) = (written.tenants, written.retention);
+        Self { limits, kept_log, slots, threads, engine_threads, tenants, retention, ..config }
     }
 
     /// Warns of grants for plugins that nobody knows.
@@ -129,8 +132,8 @@ impl Config {
     pub fn apply(&self, builder: HostBuilder, cache: Option<PathBuf>) -> HostBuilder {
         let standard = SandboxConfig::default();
         let slots = self.slots.unwrap_or(standard.slots);
-        let sandbox =
-            SandboxConfig { slots, threads: self.threads, limits: self.limits.clone(), cache, ..standard };
+        let (tenants, limits) = (self.tenants.clone(), self.limits.clone());
+        let sandbox = SandboxConfig { slots, threads: self.threads, tenants, limits, cache, ..standard };
         let builder = builder.sandbox(sandbox).slots(slots).secrets(self.secrets.clone());
         let builder = self.engine_threads.into_iter().fold(builder, HostBuilder::engine_threads);
         let builder = builder.retention(self.retention.clone());

@@ -278,7 +278,7 @@ impl Executor for Plugins {
         invocation: Invocation,
         observer: Arc<dyn Observer>,
     ) -> Pin<Box<dyn Future<Output = Outcome> + Send>> {
-        let deadline = invocation.deadline;
-        Box::pin(self.sandbox.attempt(deadline, self.clone().call(invocation, observer)))
+        let (origin, deadline) = (invocation.origin(), invocation.deadline);
+        Box::pin(self.sandbox.attempt(origin, deadline, self.clone().call(invocation, observer)))
     }
 }

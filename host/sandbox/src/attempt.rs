@@ -1,6 +1,10 @@
 //! Work on a guest thread: bounded in time, stopped when dropped, and an outcome even if the host panics.
+//!
+//! It begins where the thread is that polls it. Once it has computed for a whole epoch it goes where those are that compute long, and
+//! takes turns there.
 
 use std::{
+    cell::Cell,
     future::Future,
     panic::{AssertUnwindSafe, catch_unwind},
     pin::Pin,
@@ -10,11 +14,20 @@ use std::{
 };
 
 use phasm_engine::outcome::Outcome;
-use tokio::task::JoinHandle;
+use tokio::{runtime::Handle, task::JoinHandle};
 
-use super::{Shared, fault, ticker::Alarm};
+use super::{Shared, fault, ticker::Alarm, turns::Turn};
 
 pub(super) type Work = Pin<Box<dyn Future<Output = Outcome> + Send>>;
+
+/// Whose work it is.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Origin {
+    /// The workflow's.
+    pub namespace: Arc<str>,
+    /// What does it: `executor.type`.
+    pub executor: Arc<str>,
+}
 
 /// Polls its work in place while that is a guest thread, and moves it there as soon as it is not.
 pub struct Attempt {
@@ -23,29 +36,76 @@ pub struct Attempt {
     there: Option<JoinHandle<Outcome>>,
 }
 
+thread_local! {
+    /// Whether the guest that this thread polls has stopped only because its epoch was over.
+    static STOPPED: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Stops the guest once; whoever polls it sees to it that it goes on.
+pub(super) async fn stop_for_others() {
+    let mut stops = true;
+    std::future::poll_fn(|_| {
+        if std::mem::replace(&mut stops, false) {
+            STOPPED.set(true);
+            Poll::Pending
+        } else {
+            Poll::Ready(())
+        }
+    })
+    .await;
+}
+
 impl Attempt {
-    pub(super) fn new(shared: Arc<Shared>, deadline: Option<Instant>, work: Work) -> Self {
-        let bounded = Bounded { shared: Arc::clone(&shared), deadline, alarm: None, work };
-        Self { shared, here: Some(bounded), there: None }
+    pub(super) fn new(shared: Arc<Shared>, origin: Origin, deadline: Option<Instant>, work: Work) -> Self {
+        let of_work = Arc::clone(&shared);
+        let (alarm, turn, long) = (None, None, false);
+        let work = Bounded { shared: of_work, origin, deadline, alarm, work, turn, long };
+        Self { shared, here: Some(work), there: None }
+    }
+
+    /// Where the work is to go on, if not here.
+    fn elsewhere(&self) -> Option<Handle> {
+        let work = self.here.as_ref()?;
+        let threads = &self.shared.threads;
+        if work.long || self.shared.heat.is_hot(&work.origin) {
+            Some(threads.long().clone())
+        } else {
+            (!threads.is_current()).then(|| threads.handle().clone())
+        }
+    }
+
+    /// Takes the work there, where it computes in turns if it computes long.
+    fn send(&mut self, threads: &Handle, mut work: Bounded) {
+        if work.long || self.shared.heat.is_hot(&work.origin) {
+            work.turn = Some(self.shared.turns.enter(&work.origin.namespace));
+            self.there = Some(threads.spawn(work));
+        } else {
+            let shared = Arc::clone(&self.shared);
+            self.there = Some(threads.spawn(Self { shared, here: Some(work), there: None }));
+        }
     }
 }
 
 impl Future for Attempt {
     type Output = Outcome;
 
-    fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Outcome> {
-        let Self { shared, here, there } = self.get_mut();
-        let threads = &shared.threads;
-        if let Some(work) = here.take_if(|_| !threads.is_current()) {
-            *there = Some(threads.handle().spawn(work));
-        }
-        match (here, there) {
-            (Some(work), _) => Pin::new(work).poll(context),
-            (None, Some(task)) => {
-                let ended = ready!(Pin::new(task).poll(context));
-                Poll::Ready(ended.unwrap_or_else(|error| Outcome::error(format!("host fault: {error}"))))
+    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Outcome> {
+        loop {
+            if let Some(threads) = self.elsewhere()
+                && let Some(work) = self.here.take()
+            {
+                self.send(&threads, work);
             }
-            (None, None) => Poll::Pending,
+            if let Some(task) = &mut self.there {
+                let ended = ready!(Pin::new(task).poll(context));
+                let fault = |error| Outcome::error(format!("host fault: {error}"));
+                return Poll::Ready(ended.unwrap_or_else(fault));
+            }
+            let Some(work) = &mut self.here else { return Poll::Pending };
+            let polled = Pin::new(&mut *work).poll(context);
+            if polled.is_ready() || !work.long {
+                return polled;
+            }
         }
     }
 }
@@ -61,25 +121,53 @@ impl Drop for Attempt {
 /// Work that counts as a computing guest while it is polled and ends at its deadline.
 struct Bounded {
     shared: Arc<Shared>,
+    origin: Origin,
     deadline: Option<Instant>,
     alarm: Option<Alarm>,
     work: Work,
+    /// Without one it computes when it is polled.
+    turn: Option<Turn>,
+    /// Whether it has computed for an epoch.
+    long: bool,
+}
+
+impl Bounded {
+    fn poll_work(&mut self, context: &mut Context<'_>) -> Poll<Outcome> {
+        let Self { shared, work, turn, long, .. } = self;
+        if turn.as_mut().is_some_and(|turn| !turn.take(context.waker())) {
+            return Poll::Pending;
+        }
+        let begun = turn.is_some().then(Instant::now);
+        let ticks = shared.ticker.ticks();
+        STOPPED.set(false);
+        let running = shared.ticker.enter();
+        let polled = catch_unwind(AssertUnwindSafe(|| work.as_mut().poll(context)));
+        drop(running);
+        let stopped = STOPPED.take();
+        // What no epoch stops counts as well: a single instruction, or the host on behalf of the guest.
+        *long |= stopped || shared.ticker.ticks() > ticks + 1;
+        if let (Some(turn), Some(begun)) = (turn, begun) {
+            turn.give_back(begun.elapsed(), stopped.then_some(context.waker()));
+        }
+        polled.unwrap_or_else(|panic| Poll::Ready(fault::host_fault(&*panic)))
+    }
 }
 
 impl Future for Bounded {
     type Output = Outcome;
 
-    fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Outcome> {
-        let Self { shared, deadline, alarm, work } = self.get_mut();
-        if deadline.is_some_and(|deadline| Instant::now() >= deadline) {
+    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Outcome> {
+        if self.deadline.is_some_and(|deadline| Instant::now() >= deadline) {
             return Poll::Ready(fault::timeout());
         }
-        let running = shared.ticker.enter();
-        let polled = catch_unwind(AssertUnwindSafe(|| work.as_mut().poll(context)));
-        drop(running);
-        let poll = polled.unwrap_or_else(|panic| Poll::Ready(fault::host_fault(&*panic)));
-        if let (Poll::Pending, Some(deadline)) = (&poll, *deadline) {
-            alarm.get_or_insert_with(|| shared.ticker.alarm(deadline)).set(context.waker());
+        let poll = self.poll_work(context);
+        let Self { shared, origin, deadline, alarm, long, .. } = &mut *self;
+        match (&poll, *deadline) {
+            (Poll::Ready(_), _) => shared.heat.note(origin, *long),
+            (Poll::Pending, Some(deadline)) => {
+                alarm.get_or_insert_with(|| shared.ticker.alarm(deadline)).set(context.waker());
+            }
+            (Poll::Pending, None) => {}
         }
         poll
     }

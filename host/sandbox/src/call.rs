@@ -13,6 +13,7 @@ use wasmtime::{Store, UpdateDeadline};
 
 use super::{
     Shared,
+    attempt::stop_for_others,
     bindings::{
         self,
         phasm::executor::types::{NamedValueParam, NamedValueResult},
@@ -68,7 +69,7 @@ fn next_epoch(deadline: Option<Instant>) -> UpdateDeadline {
     if deadline.is_some_and(|deadline| Instant::now() >= deadline) {
         UpdateDeadline::Interrupt
     } else {
-        UpdateDeadline::YieldCustom(1, Box::pin(tokio::task::yield_now()))
+        UpdateDeadline::YieldCustom(1, Box::pin(stop_for_others()))
     }
 }
 

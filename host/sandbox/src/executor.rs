@@ -4,6 +4,8 @@ use std::{borrow::Cow, future::Future, pin::Pin, sync::Arc, time::Instant};
 
 use phasm_engine::{outcome::Outcome, value::Value};
 
+use crate::attempt::Origin;
+
 /// One dispatch of one attempt, with everything an executor may know.
 #[derive(Clone, Debug)]
 pub struct Invocation {
@@ -36,6 +38,12 @@ pub struct Invocation {
 }
 
 impl Invocation {
+    /// Whose work it is.
+    #[must_use]
+    pub fn origin(&self) -> Origin {
+        Origin { namespace: Arc::clone(&self.namespace), executor: Arc::clone(&self.executor_type) }
+    }
+
     /// The same for every execution of this dispatch, different for any other.
     #[must_use]
     pub fn idempotency_key(&self) -> String {

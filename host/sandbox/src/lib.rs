@@ -22,17 +22,19 @@ use wasmtime::component::Linker;
 
 use self::executor::{Invocation, Observer};
 use self::{
-    artefact::Artefact, compiler::Compiler, guest::Guest, pool::Pool, threads::GuestThreads, ticker::Ticker,
+    artefact::Artefact, compiler::Compiler, guest::Guest, heat::Heat, pool::Pool, threads::GuestThreads,
+    ticker::Ticker, turns::Turns,
 };
 pub use self::{
     artefact::Precompiled,
-    attempt::Attempt,
+    attempt::{Attempt, Origin},
     authentic::Key,
     capability::{Grants, clocks::WallClock, dirs::DirGrant, random::Randomness},
     child::Children,
     digest::{Digest, NotADigest},
     limits::Limits,
     program::{LoadError, Overrun, Program},
+    tenants::Tenants,
 };
 
 #[cfg(feature = "compile")]
@@ -59,15 +61,18 @@ pub mod executor;
 mod fault;
 mod files;
 mod guest;
+mod heat;
 mod key;
 mod last_words;
 mod limits;
 mod loading;
 mod pool;
 mod program;
+mod tenants;
 mod threads;
 mod ticker;
 mod transcript;
+mod turns;
 
 /// How a [`Sandbox`] is made.
 #[derive(Clone, Debug)]
@@ -77,6 +82,8 @@ pub struct SandboxConfig {
     pub slots: u32,
     /// Threads that guests compute on; one a core by default.
     pub threads: Option<NonZeroUsize>,
+    /// Who shares the sandbox.
+    pub tenants: Tenants,
     /// What every call may use.
     pub limits: Limits,
     /// Where compiled code is kept between processes; nowhere by default. Nothing without the feature `compile`.
@@ -95,6 +102,7 @@ impl Default for SandboxConfig {
         Self {
             slots: 2048,
             threads: None,
+            tenants: Tenants::default(),
             limits: Limits::default(),
             cache: None,
             children: Children::here(),
@@ -133,6 +141,8 @@ struct Shared {
     warnings: Vec<String>,
     threads: GuestThreads,
     ticker: Ticker,
+    turns: Arc<Turns>,
+    heat: Heat,
 }
 
 impl Sandbox {
@@ -143,7 +153,7 @@ impl Sandbox {
     /// # Errors
     /// When wasmtime does not support this machine, or there are no threads to be had.
     pub fn new(config: SandboxConfig) -> Result<Self, SandboxError> {
-        let SandboxConfig { slots, threads, limits, cache, children, key } = config;
+        let SandboxConfig { slots, threads, tenants, limits, cache, children, key } = config;
         let Pool { engine, slots, mut warnings } = Pool::reserve(slots, &limits)?;
         let linker = guest::linker(&engine).map_err(|error| SandboxError::Engine(format!("{error:#}")))?;
         let compiler = Compiler::new(cache.as_deref(), children, &engine, &mut warnings).into();
@@ -152,10 +162,13 @@ impl Sandbox {
         }
         let of_ticker = engine.clone();
         let ticker = Ticker::start(move || of_ticker.increment_epoch()).map_err(SandboxError::Threads)?;
+        let threads = GuestThreads::start(threads)?;
         let shared = Shared {
             slots: Semaphore::new(slots as usize),
             capacity: slots,
-            threads: GuestThreads::start(threads)?,
+            turns: Arc::new(Turns::new(threads.count(), tenants)),
+            heat: Heat::default(),
+            threads,
             engine,
             linker,
             limits,
@@ -245,19 +258,20 @@ impl Sandbox {
         observer: Arc<dyn Observer>,
     ) -> impl Future<Output = Outcome> + Send + use<> {
         let (shared, deadline) = (Arc::clone(&self.shared), invocation.deadline);
-        self.attempt(
-            deadline,
-            async move { call::call(&shared, &program, grants, invocation, observer).await },
-        )
+        self.attempt(invocation.origin(), deadline, async move {
+            call::call(&shared, &program, grants, invocation, observer).await
+        })
     }
 
-    /// Carries `work` out on a guest thread (in place, if that polls this), bounded by `deadline`.
+    /// Carries `work` out on a guest thread (in place, if that polls this), bounded by `deadline`. Beside others that compute
+    /// long it computes in turns, as many as there are threads at once, and the tenant of `origin` as much as others.
     pub fn attempt(
         &self,
+        origin: Origin,
         deadline: Option<Instant>,
         work: impl Future<Output = Outcome> + Send + 'static,
     ) -> Attempt {
-        Attempt::new(Arc::clone(&self.shared), deadline, Box::pin(work))
+        Attempt::new(Arc::clone(&self.shared), origin, deadline, Box::pin(work))
     }
 
     /// [`Self::call`] for whoever is inside [`Self::attempt`] already.

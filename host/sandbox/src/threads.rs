@@ -1,6 +1,6 @@
 //! The threads guests run on, and nothing else does.
 
-use std::{num::NonZeroUsize, thread};
+use std::{io, num::NonZeroUsize, sync::OnceLock, thread};
 
 use tokio::{
     runtime::{Builder, Handle, Runtime},
@@ -9,26 +9,43 @@ use tokio::{
 
 use super::{SandboxError, program::LoadError};
 
-/// A tokio runtime of its own, at a lower priority than whatever controls it.
+/// Below whatever controls guests.
+const NICE: i32 = 10;
+/// Below those that have just begun: the system interrupts these threads even where an instruction or the host itself takes long.
+const NICE_LONG: i32 = 19;
+
+/// Tokio runtimes of their own, at a lower priority than whatever controls them.
 pub(super) struct GuestThreads {
+    count: NonZeroUsize,
     /// Present until dropped.
     runtime: Option<Runtime>,
     handle: Handle,
+    /// For those that compute long, once there are any.
+    long: OnceLock<Option<Runtime>>,
 }
 
 impl GuestThreads {
     /// Starts `count` threads, or one a core.
     pub(super) fn start(count: Option<NonZeroUsize>) -> Result<Self, SandboxError> {
-        let count = count.or_else(|| thread::available_parallelism().ok()).map_or(1, NonZeroUsize::get);
-        let runtime = Builder::new_multi_thread()
-            .worker_threads(count)
-            .thread_name("phasm-guest")
-            .on_thread_start(yield_to_control)
-            .enable_all()
-            .build()
-            .map_err(SandboxError::Threads)?;
+        let count = count.or_else(|| thread::available_parallelism().ok()).unwrap_or(NonZeroUsize::MIN);
+        let runtime = runtime("phasm-guest", count, NICE).map_err(SandboxError::Threads)?;
         let handle = runtime.handle().clone();
-        Ok(Self { runtime: Some(runtime), handle })
+        Ok(Self { count, runtime: Some(runtime), handle, long: OnceLock::new() })
+    }
+
+    /// How many guests compute at once.
+    pub(super) fn count(&self) -> usize {
+        self.count.get()
+    }
+
+    /// Where those are that compute long; with the others, if the system gives no more threads.
+    pub(super) fn long(&self) -> &Handle {
+        let long = self.long.get_or_init(|| {
+            runtime("phasm-long", self.count, NICE_LONG)
+                .inspect_err(|error| tracing::warn!("no threads for guests that compute long: {error}"))
+                .ok()
+        });
+        long.as_ref().map_or(&self.handle, Runtime::handle)
     }
 
     pub(super) fn handle(&self) -> &Handle {
@@ -44,9 +61,8 @@ impl GuestThreads {
 impl Drop for GuestThreads {
     fn drop(&mut self) {
         // The last owner may itself be on an async thread, where waiting for the others is not allowed.
-        if let Some(runtime) = self.runtime.take() {
-            runtime.shutdown_background();
-        }
+        let long = self.long.take().flatten();
+        self.runtime.take().into_iter().chain(long).for_each(Runtime::shutdown_background);
     }
 }
 
@@ -57,10 +73,19 @@ pub(super) async fn off_the_path<T: Send + 'static>(
     spawn_blocking(work).await.unwrap_or_else(|error| Err(LoadError::Fault(error.to_string())))
 }
 
-/// Lowers this thread's priority, so that the engine's loop and the ticker come first.
-fn yield_to_control() {
+fn runtime(name: &str, count: NonZeroUsize, nice: i32) -> io::Result<Runtime> {
+    Builder::new_multi_thread()
+        .worker_threads(count.get())
+        .thread_name(name)
+        .on_thread_start(move || lower_priority(nice))
+        .enable_all()
+        .build()
+}
+
+/// Of this thread.
+fn lower_priority(nice: i32) {
     #[cfg(target_os = "linux")]
-    if let Err(error) = rustix::process::setpriority_process(None, 10) {
+    if let Err(error) = rustix::process::setpriority_process(None, nice) {
         tracing::debug!("guest thread keeps its priority: {error}");
     }
 }

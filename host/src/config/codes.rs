@@ -21,6 +21,15 @@ pub static TAKEN_PATH: Entry = Entry {
     right: "dirs = [{ host = \"a\", guest = \"/data\" }, { host = \"b\", guest = \"/more\" }]",
 };
 
+/// A namespace that two tenants have.
+pub static TAKEN_NAMESPACE: Entry = Entry {
+    code: "C007",
+    title: "Namespace of another tenant",
+    explanation: "What runs in a namespace is somebody's: it cannot be two tenants'.",
+    wrong: "[tenants]\na = { namespaces = [\"prod\"] }\nb = { namespaces = [\"prod\"] }",
+    right: "[tenants]\na = { namespaces = [\"prod\"] }\nb = { namespaces = [\"test\"] }",
+};
+
 /// A grant that nothing uses yet.
 pub static NOT_YET: Entry = Entry {
     code: "C101",

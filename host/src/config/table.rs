@@ -8,7 +8,7 @@ use phasm_engine::{
 };
 use serde_json::json;
 
-use crate::retention::Retention;
+use crate::{retention::Retention, sandbox::Tenants};
 
 use super::{
     Surroundings,
@@ -16,13 +16,14 @@ use super::{
     limits::{self, Limited},
     retention,
     secrets::{self, Secret},
+    tenants,
 };
 
 /// The whole file.
 pub(super) static CONFIGURATION: Table = Table::closed(
     "configuration",
     "What an operator allows: plugins, what each may touch, values for expressions, secrets, limits, how long runs are kept.",
-    &[&PLUGINS, &GRANTS, &VARS, &SECRETS, &LIMITS, &RETENTION],
+    &[&PLUGINS, &GRANTS, &VARS, &SECRETS, &LIMITS, &TENANTS, &RETENTION],
     &[],
 );
 
@@ -44,6 +45,8 @@ static SECRETS: Field<Vec<Secret>> = Field::optional(
     "By name and key, where the values are that `secretKeyRef` asks for.",
 );
 static LIMITS: Field<Limited> = Field::optional("limits", limits::LIMITS, "What every guest may use.");
+static TENANTS: Field<Tenants> =
+    Field::optional("tenants", tenants::TENANTS, "By name, who shares this host.");
 static RETENTION: Field<Retention> =
     Field::optional("retention", retention::RETENTION_FORM, "How long runs that have ended are kept.");
 
@@ -64,6 +67,7 @@ pub(super) struct Written {
     pub(super) vars: Map,
     pub(super) secrets: Vec<Secret>,
     pub(super) limits: Limited,
+    pub(super) tenants: Tenants,
     pub(super) retention: Retention,
 }
 
@@ -77,6 +81,7 @@ impl Written {
             vars: object.or_default(&VARS),
             secrets: object.or_default(&SECRETS),
             limits: object.or_default(&LIMITS),
+            tenants: object.or_default(&TENANTS),
             retention: object.or_default(&RETENTION),
         })
     }

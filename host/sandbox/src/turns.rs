@@ -1,0 +1,291 @@
+//! Who computes next, of the guests that compute long.
+//!
+//! As many as there are threads have a turn; an epoch later they stand behind the others. Turns go to the tenant that has computed
+//! least for its weight, and within a tenant in order, so that nobody waits longer for having many neighbours of one tenant.
+
+use std::{
+    collections::{BTreeMap, BTreeSet, VecDeque},
+    mem,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    task::Waker,
+    time::Duration,
+};
+
+use super::tenants::Tenants;
+
+/// Nanoseconds of computing for a weight of one.
+type Virtual = u64;
+
+/// Gives turns.
+#[derive(Debug)]
+pub(super) struct Turns {
+    tenants: Tenants,
+    queues: Mutex<Queues>,
+}
+
+#[derive(Debug, Default)]
+struct Queues {
+    /// Turns that nobody has.
+    free: usize,
+    /// Where the tenant stood that has had the last turn: those that come do not start behind it.
+    now: Virtual,
+    last_id: u64,
+    tenants: BTreeMap<Arc<str>, Queue>,
+    /// Tenants of which somebody waits, by what they have computed.
+    waiting: BTreeSet<(Virtual, Arc<str>)>,
+}
+
+/// The guests of one tenant.
+#[derive(Debug, Default)]
+struct Queue {
+    at: Virtual,
+    guests: usize,
+    waiting: VecDeque<(u64, Waker)>,
+    /// Who has been given a turn and has not come for it.
+    given: BTreeSet<u64>,
+}
+
+/// A guest's place among those that compute long, until dropped.
+#[derive(Debug)]
+pub(super) struct Turn {
+    turns: Arc<Turns>,
+    tenant: Arc<str>,
+    id: u64,
+    standing: Standing,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Standing {
+    /// It wants none.
+    Away,
+    Waits,
+    Has,
+}
+
+impl Turns {
+    /// So many at once.
+    pub(super) fn new(at_once: usize, tenants: Tenants) -> Self {
+        Self { tenants, queues: Mutex::new(Queues { free: at_once, ..Queues::default() }) }
+    }
+
+    /// A place for a guest of a namespace.
+    pub(super) fn enter(self: &Arc<Self>, namespace: &Arc<str>) -> Turn {
+        let tenant = self.tenants.of(namespace);
+        let mut queues = self.queues();
+        queues.last_id += 1;
+        let (id, now) = (queues.last_id, queues.now);
+        let queue = queues.tenants.entry(Arc::clone(&tenant)).or_default();
+        if queue.guests == 0 {
+            queue.at = now;
+        }
+        queue.guests += 1;
+        drop(queues);
+        Turn { turns: Arc::clone(self), tenant, id, standing: Standing::Away }
+    }
+
+    fn queues(&self) -> MutexGuard<'_, Queues> {
+        self.queues.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Turn {
+    /// Whether it is this guest's turn; if not, `waker` is woken when it is.
+    pub(super) fn take(&mut self, waker: &Waker) -> bool {
+        let mut queues = self.turns.queues();
+        match self.standing {
+            Standing::Has => return true,
+            Standing::Away => queues.line_up(&self.tenant, self.id, waker.clone()),
+            Standing::Waits => queues.wake_with(&self.tenant, self.id, waker),
+        }
+        let given = queues.given();
+        let has = queues.come_for(&self.tenant, self.id);
+        self.standing = if has { Standing::Has } else { Standing::Waits };
+        drop(queues);
+        given.into_iter().for_each(Waker::wake);
+        has
+    }
+
+    /// Gives the turn back after so much computing. One that wants to go on at once is `again` woken for its next.
+    pub(super) fn give_back(&mut self, computed: Duration, again: Option<&Waker>) {
+        let weight = self.turns.tenants.weight(&self.tenant);
+        let mut queues = self.turns.queues();
+        queues.charge(&self.tenant, computed, weight);
+        queues.free += 1;
+        if let Some(waker) = again {
+            queues.line_up(&self.tenant, self.id, waker.clone());
+        }
+        self.standing = if again.is_some() { Standing::Waits } else { Standing::Away };
+        let given = queues.given();
+        drop(queues);
+        given.into_iter().for_each(Waker::wake);
+    }
+}
+
+impl Drop for Turn {
+    fn drop(&mut self) {
+        let mut queues = self.turns.queues();
+        queues.leave(&self.tenant, self.id, self.standing);
+        let given = queues.given();
+        drop(queues);
+        given.into_iter().for_each(Waker::wake);
+    }
+}
+
+impl Queues {
+    fn line_up(&mut self, tenant: &Arc<str>, id: u64, waker: Waker) {
+        let Some(queue) = self.tenants.get_mut(tenant) else { return };
+        if queue.waiting.is_empty() {
+            // Who was away has saved nothing up.
+            queue.at = queue.at.max(self.now);
+            self.waiting.insert((queue.at, Arc::clone(tenant)));
+        }
+        queue.waiting.push_back((id, waker));
+    }
+
+    fn wake_with(&mut self, tenant: &Arc<str>, id: u64, waker: &Waker) {
+        let queue = self.tenants.get_mut(tenant);
+        if let Some((_, known)) = queue.and_then(|queue| queue.waiting.iter_mut().find(|(own, _)| *own == id))
+        {
+            known.clone_from(waker);
+        }
+    }
+
+    /// Gives the free turns away; whoever has got one is to be woken.
+    fn given(&mut self) -> Vec<Waker> {
+        let mut given = Vec::new();
+        while self.free > 0
+            && let Some((at, tenant)) = self.waiting.pop_first()
+        {
+            let Some(queue) = self.tenants.get_mut(&tenant) else { continue };
+            let Some((id, waker)) = queue.waiting.pop_front() else { continue };
+            queue.given.insert(id);
+            if !queue.waiting.is_empty() {
+                self.waiting.insert((at, tenant));
+            }
+            self.now = self.now.max(at);
+            self.free -= 1;
+            given.push(waker);
+        }
+        given
+    }
+
+    fn come_for(&mut self, tenant: &Arc<str>, id: u64) -> bool {
+        self.tenants.get_mut(tenant).is_some_and(|queue| queue.given.remove(&id))
+    }
+
+    fn charge(&mut self, tenant: &Arc<str>, computed: Duration, weight: u32) {
+        let Some(queue) = self.tenants.get_mut(tenant) else { return };
+        let nanos = u64::try_from(computed.as_nanos()).unwrap_or(u64::MAX) / u64::from(weight);
+        let at = queue.at.saturating_add(nanos.max(1));
+        let before = mem::replace(&mut queue.at, at);
+        if self.waiting.remove(&(before, Arc::clone(tenant))) {
+            self.waiting.insert((at, Arc::clone(tenant)));
+        }
+    }
+
+    fn leave(&mut self, tenant: &Arc<str>, id: u64, standing: Standing) {
+        let Some(queue) = self.tenants.get_mut(tenant) else { return };
+        let had = standing == Standing::Has || queue.given.remove(&id);
+        self.free += usize::from(had);
+        if standing == Standing::Waits {
+            queue.waiting.retain(|(own, _)| *own != id);
+        }
+        if queue.waiting.is_empty() {
+            self.waiting.remove(&(queue.at, Arc::clone(tenant)));
+        }
+        queue.guests -= 1;
+        if queue.guests == 0 {
+            self.tenants.remove(tenant);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::{collections::HashMap, task::Waker};
+
+    use super::*;
+
+    const MS: Duration = Duration::from_millis(1);
+
+    fn turns(at_once: usize, weights: &[(&str, u32)]) -> Arc<Turns> {
+        let mut tenants = Tenants::default();
+        for (name, weight) in weights {
+            tenants.add(&Arc::from(*name), *weight, [Arc::from(*name)]);
+        }
+        Arc::new(Turns::new(at_once, tenants))
+    }
+
+    /// So many rounds in which whoever has a turn computes and wants the next; how often each tenant had one.
+    fn play(guests: &mut [(&'static str, Turn)], rounds: usize) -> HashMap<&'static str, u32> {
+        let mut had = HashMap::new();
+        for _ in 0..rounds {
+            for (tenant, turn) in guests.iter_mut() {
+                if turn.take(Waker::noop()) {
+                    *had.entry(*tenant).or_default() += 1;
+                    turn.give_back(MS, Some(Waker::noop()));
+                    break;
+                }
+            }
+        }
+        had
+    }
+
+    fn enter(turns: &Arc<Turns>, tenants: &[(&'static str, usize)]) -> Vec<(&'static str, Turn)> {
+        let mut guests: Vec<_> = tenants
+            .iter()
+            .flat_map(|(tenant, count)| (0..*count).map(|_| (*tenant, turns.enter(&Arc::from(*tenant)))))
+            .collect();
+        guests.iter_mut().for_each(|(_, turn)| drop(turn.take(Waker::noop())));
+        guests
+    }
+
+    #[test]
+    fn a_tenant_with_one_guest_computes_as_much_as_one_with_many() {
+        let turns = turns(1, &[]);
+        let mut guests = enter(&turns, &[("many", 99), ("one", 1)]);
+        let had = play(&mut guests, 1000);
+        assert!(had["one"].abs_diff(had["many"]) <= 2, "{had:?}");
+    }
+
+    #[test]
+    fn weights_are_kept() {
+        let turns = turns(1, &[("heavy", 3)]);
+        let mut guests = enter(&turns, &[("light", 4), ("heavy", 4)]);
+        let had = play(&mut guests, 1000);
+        assert!(had["heavy"].abs_diff(750) <= 5, "{had:?}");
+    }
+
+    #[test]
+    fn who_was_away_has_saved_nothing_up() {
+        let turns = turns(1, &[]);
+        let mut guests = enter(&turns, &[("always", 2), ("sometimes", 1)]);
+        let mut away = guests.pop().unwrap();
+        drop(std::mem::replace(&mut away.1, turns.enter(&"sometimes".into())));
+        play(&mut guests, 500);
+        away.1.take(Waker::noop());
+        guests.push(away);
+        let had = play(&mut guests, 100);
+        assert!(had["sometimes"] <= 51, "{had:?}");
+    }
+
+    #[test]
+    fn no_more_than_so_many_have_a_turn_and_who_leaves_makes_room() {
+        let turns = turns(2, &[]);
+        let mut guests = enter(&turns, &[("a", 5)]);
+        let has = |guests: &mut Vec<(&str, Turn)>| {
+            guests.iter_mut().map(|(_, turn)| turn.take(Waker::noop())).filter(|has| *has).count()
+        };
+        assert_eq!(has(&mut guests), 2);
+        guests.remove(0);
+        assert_eq!(has(&mut guests), 2);
+        guests[0].1.give_back(MS, None);
+        assert_eq!(
+            guests.iter_mut().skip(1).map(|(_, turn)| turn.take(Waker::noop())).filter(|h| *h).count(),
+            2
+        );
+        drop(guests);
+        let queues = turns.queues();
+        assert_eq!((queues.free, queues.tenants.len(), queues.waiting.len()), (2, 0, 0));
+    }
+}

@@ -1,0 +1,79 @@
+//! `[tenants]`: whose namespaces are whose, and how much each computes beside the others.
+
+use std::{collections::BTreeMap, sync::Arc};
+
+use phasm_engine::form::{Cursor, Field, Form, Name, Report, TEXTS, Table, whole};
+use serde_json::json;
+
+use super::codes;
+use crate::sandbox::Tenants;
+
+static TENANT: Table = Table::closed(
+    "tenant",
+    "Who shares this host with others. A namespace that no tenant has is a tenant by itself, of weight 1.",
+    &[&NAMESPACES, &WEIGHT],
+    &[],
+);
+
+const WEIGHTS: Form<u32> = whole::<u32, 1, 1000>();
+
+static NAMESPACES: Field<Vec<Name>> =
+    Field::optional("namespaces", TEXTS, "Its namespaces; without them the one of its name.");
+static WEIGHT: Field<u32> = Field::optional(
+    "weight",
+    WEIGHTS,
+    "How much its guests compute beside those of others: twice as much with twice the weight, where there is not enough for all.",
+)
+.or("1");
+
+pub(super) const TENANTS: Form<Tenants> = Form::new(
+    |cursor, report| {
+        let mut read = Read { report, tenants: Tenants::default(), taken: BTreeMap::new() };
+        for (name, cursor) in cursor.each_member(report)? {
+            read.tenant(&name.name, &cursor);
+        }
+        Some(read.tenants)
+    },
+    |defs| json!({ "type": "object", "additionalProperties": defs.object(&TENANT) }),
+);
+
+struct Read<'a> {
+    report: &'a Report,
+    tenants: Tenants,
+    /// Whose each namespace is.
+    taken: BTreeMap<Arc<str>, Arc<str>>,
+}
+
+impl Read<'_> {
+    fn tenant(&mut self, name: &Arc<str>, cursor: &Cursor<'_>) {
+        let Some(object) = cursor.object(&TENANT, self.report) else { return };
+        let written = object.optional(&NAMESPACES);
+        let weight = object.optional(&WEIGHT).unwrap_or(1);
+        let namespaces = match written {
+            Some(namespaces) => self.own(name, namespaces),
+            None => {
+                let owner = self.taken.entry(Arc::clone(name)).or_insert_with(|| Arc::clone(name));
+                if owner == name { vec![Arc::clone(name)] } else { Vec::new() }
+            }
+        };
+        self.tenants.add(name, weight, namespaces);
+    }
+
+    /// Those that nobody else has.
+    fn own(&mut self, tenant: &Arc<str>, namespaces: Vec<Name>) -> Vec<Arc<str>> {
+        let mut own = Vec::new();
+        for namespace in namespaces {
+            match self.taken.insert(Arc::clone(&namespace.value), Arc::clone(tenant)) {
+                Some(other) if other != *tenant => {
+                    let message = format!(
+                        "namespace `{}` is tenant `{other}`'s already; expected one that no other tenant has",
+                        namespace.value
+                    );
+                    self.report.problem(namespace.problem(&codes::TAKEN_NAMESPACE, message));
+                }
+                _ => own.push(namespace.value),
+            }
+        }
+        own
+    }
+}

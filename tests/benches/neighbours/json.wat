@@ -1,0 +1,21 @@
+;; Returns an output of 7 MiB: a list of empty lists.
+(core module $guest
+  (import "libc" "memory" (memory 1))
+  (func (export "execute") (param i32) (result i32)
+    (local $at i32)
+    (drop (memory.grow (i32.const 128)))
+    (i32.store8 (i32.const 65536) (i32.const 0x5b))
+    (local.set $at (i32.const 65537))
+    (loop $next
+      (i32.store (local.get $at) (i32.const 0x2c5d5b))
+      (local.set $at (i32.add (local.get $at) (i32.const 3)))
+      (br_if $next (i32.lt_u (local.get $at) (i32.const 7405537))))
+    (i32.store8 (i32.sub (local.get $at) (i32.const 1)) (i32.const 0x5d))
+    (i32.store8 (i32.const 200) (i32.const 0x61))
+    (i32.store (i32.const 100) (i32.const 200))
+    (i32.store (i32.const 104) (i32.const 1))
+    (i32.store (i32.const 108) (i32.const 65536))
+    (i32.store (i32.const 112) (i32.sub (local.get $at) (i32.const 65536)))
+    (i32.store (i32.const 12) (i32.const 100))
+    (i32.store (i32.const 16) (i32.const 1))
+    (i32.const 0)))
