@@ -28,7 +28,12 @@ pub use self::{
     artefact::Precompiled,
     attempt::Attempt,
     authentic::Key,
-    capability::{Grants, clocks::WallClock, dirs::DirGrant, random::Randomness},
+    capability::{
+        Grants,
+        clocks::WallClock,
+        dirs::{DirGrant, Quota},
+        random::Randomness,
+    },
     digest::{Digest, NotADigest},
     limits::Limits,
     program::{LoadError, Program},
@@ -38,6 +43,7 @@ mod artefact;
 mod attempt;
 mod authentic;
 mod bindings;
+mod budget;
 #[cfg(feature = "compile")]
 mod cache;
 mod call;
@@ -106,6 +112,7 @@ struct Shared {
     engine: wasmtime::Engine,
     linker: Linker<Guest>,
     limits: Limits,
+    dirs: capability::dirs::Common,
     /// One permit a slot of the pool.
     slots: Semaphore,
     capacity: u32,
@@ -140,6 +147,7 @@ impl Sandbox {
             engine,
             linker,
             limits,
+            dirs: capability::dirs::Common::default(),
             compiler,
             key,
             warnings,
