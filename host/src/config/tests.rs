@@ -133,7 +133,7 @@ fn every_syntax_error_is_told() {
     assert_eq!(found(&range), ["P015 2:5 vars.a", "P015 3:5 vars.b"]);
 }
 
-/// R-I16.
+/// R-I20.
 #[test]
 fn a_wall_clock_is_real_or_stands() {
     let clock = |value: &str| {
@@ -187,7 +187,7 @@ fn documented_defaults_are_the_limits() {
     let defaults = schema["$defs"]["limits"]["properties"].as_object().unwrap().iter();
     let written: String =
         defaults.filter_map(|(name, limit)| Some(format!("{name} = {}\n", limit.get("default")?))).collect();
-    assert_eq!(written.lines().count(), 17, "{written}");
+    assert_eq!(written.lines().count(), 19, "{written}");
     let config = parse(&format!("[limits]\n{written}")).unwrap();
     let standard = SandboxConfig::default();
     assert_eq!((config.limits, config.slots), (standard.limits, Some(standard.slots)));

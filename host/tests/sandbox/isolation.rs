@@ -116,7 +116,7 @@ async fn nothing_is_granted_unless_the_operator_grants_it() {
     }
 }
 
-/// R-I16: what clock and dice show.
+/// R-I20: what clock and dice show.
 #[tokio::test]
 async fn the_time_of_day_is_granted_and_chance_may_be_fixed() {
     let second = Grants { wall_clock: WallClock::Standing(Duration::from_secs(1)), ..Grants::default() };
