@@ -95,6 +95,7 @@ mod logbook;
 mod message;
 mod missing;
 mod plans;
+mod queue;
 mod registry;
 #[cfg(all(unix, feature = "sqlite"))]
 pub mod ring;
