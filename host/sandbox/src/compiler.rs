@@ -43,7 +43,7 @@ impl Compiler {
         self.cache.as_ref().map(Cache::key)
     }
 
-    /// The component of `bytes`, binary or text format. Takes as long as it takes: not for async threads.
+    /// The component of `bytes`, in binary format. Takes as long as it takes: not for async threads.
     pub(super) fn component(&self, engine: &Engine, bytes: &[u8]) -> Result<Component, LoadError> {
         let digest = Digest::of(bytes);
         match self.cache.as_ref().and_then(|cache| cache.load(engine, &digest)) {
@@ -56,13 +56,16 @@ impl Compiler {
         if bytes.starts_with(b"\0asm\x01\0\0\0") {
             return Err(LoadError::CoreModule);
         }
+        if !bytes.starts_with(b"\0asm") {
+            return Err(LoadError::Invalid("it does not begin as WebAssembly does".to_owned()));
+        }
         let _one_at_a_time = self.turn.lock().unwrap_or_else(PoisonError::into_inner);
         if bytes.len() >= NOTICED {
             let megabytes = bytes.len() as f64 / 1e6;
             let kept = if self.cache.is_some() { "once: the code is kept" } else { "anew in every process" };
             tracing::info!("compiling a component of {megabytes:.1} MB ({digest}), {kept}");
         }
-        let component = Component::new(engine, bytes);
+        let component = Component::from_binary(engine, bytes);
         let component = component.map_err(|error| LoadError::Invalid(format!("{error:#}")))?;
         if let Some(Err(error)) = self.cache.as_ref().map(|cache| cache.store(digest, &component)) {
             tracing::warn!("compiled code of {digest} is not kept: {error}");

@@ -185,7 +185,7 @@ impl Sandbox {
     }
 
     /// Makes a component ready to be called, off the async threads: from the cache of compiled code, or by compiling it,
-    /// binary or text format; or what [`Self::precompile`] made of it.
+    /// binary format; or what [`Self::precompile`] made of it.
     ///
     /// # Errors
     /// [`LoadError`] when it is no component, or none this host can offer a world to.
