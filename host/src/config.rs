@@ -130,7 +130,7 @@ impl Config {
         let standard = SandboxConfig::default();
         let slots = self.slots.unwrap_or(standard.slots);
         let sandbox =
-            SandboxConfig { slots, threads: self.threads, limits: self.limits.clone(), cache, key: None };
+            SandboxConfig { slots, threads: self.threads, limits: self.limits.clone(), cache, ..standard };
         let builder = builder.sandbox(sandbox).slots(slots).secrets(self.secrets.clone());
         let builder = self.engine_threads.into_iter().fold(builder, HostBuilder::engine_threads);
         let builder = builder.retention(self.retention.clone());

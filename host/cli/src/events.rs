@@ -9,7 +9,6 @@ use super::{
     failure::Failure,
     screen::{Gone, Screen},
     stored::{self, StoreArgument},
-    text,
 };
 
 /// Prints the journal of a run as it was recorded so far, one JSON object a line, whoever drives it.

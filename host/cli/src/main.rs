@@ -99,6 +99,7 @@ enum Command {
 }
 
 fn main() -> ExitCode {
+    phasm::sandbox::child::serve_if_asked();
     let Arguments { command, log_level } = Arguments::parse();
     let screen = Screen::new();
     trace::install(&screen, log_level);

@@ -8,3 +8,4 @@ pub mod text;
 pub mod time;
 pub mod tree;
 pub mod value;
+pub mod weight;

@@ -1,7 +1,7 @@
 //! Compiled code that provably came from whoever holds the key: sealed when written, checked before it is loaded.
 //!
 //! Loading compiled code is loading machine code, and wasmtime accepts a file with a flipped bit; so this is the one
-//! place of the project with `unsafe` in it, and the check and the load are one function.
+//! place of the project with `unsafe` in it, and nothing is loaded that is neither sealed nor [`Fresh`].
 
 use std::fmt;
 
@@ -71,16 +71,37 @@ impl Key {
         let (tag, code) = sealed.split_at_checked(TAG).ok_or(Refused::Foreign)?;
         let mac = self.mac(purpose, code).ok_or(Refused::Foreign)?;
         mac.verify_slice(tag).map_err(|_| Refused::Foreign)?;
-        #[expect(
-            unsafe_code,
-            reason = "wasmtime's only way to load compiled code; audited here and nowhere else"
-        )]
-        // SAFETY: `code` are the exact bytes, already in memory, that `Component::serialize` gave: only a holder of the
-        // key could have made the tag, and only `seal` uses the key. Code for an engine of another version or other
-        // settings is refused by `deserialize` itself.
-        let component = unsafe { Component::deserialize(engine, code) };
-        component.map_err(|error| Refused::Unfit(format!("{error:#}")))
+        // Only a holder of the key could have made the tag, and only `seal` uses the key.
+        deserialize(engine, code).map_err(|error| Refused::Unfit(format!("{error:#}")))
     }
+}
+
+/// Machine code that was made just now, in this process or in a child that it started, and has been in nobody else's hands.
+#[cfg(feature = "compile")]
+pub(super) struct Fresh(Vec<u8>);
+
+#[cfg(feature = "compile")]
+impl Fresh {
+    /// What wasmtime has just serialized.
+    pub(super) fn new(code: Vec<u8>) -> Self {
+        Self(code)
+    }
+
+    pub(super) fn code(&self) -> &[u8] {
+        &self.0
+    }
+
+    /// The component that was compiled.
+    pub(super) fn component(&self, engine: &Engine) -> wasmtime::Result<Component> {
+        deserialize(engine, &self.0)
+    }
+}
+
+#[expect(unsafe_code, reason = "wasmtime's only way to load compiled code; audited here and nowhere else")]
+fn deserialize(engine: &Engine, code: &[u8]) -> wasmtime::Result<Component> {
+    // SAFETY: `code` are the exact bytes, already in memory, that wasmtime serialized: both callers know it, by the seal or by
+    // having just made them. Code for an engine of another version or other settings is refused by `deserialize` itself.
+    unsafe { Component::deserialize(engine, code) }
 }
 
 impl fmt::Debug for Key {

@@ -21,7 +21,7 @@ use sha2::{Digest as _, Sha256};
 use wasmtime::{Engine, component::Component};
 
 use super::{
-    authentic::{Key, Purpose, Refused},
+    authentic::{Fresh, Key, Purpose, Refused},
     digest::{Digest, Hex},
     files::{private_dir, replace},
 };
@@ -64,11 +64,10 @@ impl Cache {
         None
     }
 
-    /// Keeps `component`, and forgets what other engines compiled from the same bytes.
-    pub(super) fn store(&self, digest: &Digest, component: &Component) -> io::Result<()> {
-        let code = component.serialize().map_err(|error| io::Error::other(format!("{error:#}")))?;
+    /// Keeps the code of a component, and forgets what other engines compiled from the same bytes.
+    pub(super) fn store(&self, digest: &Digest, code: &Fresh) -> io::Result<()> {
         let purpose = Purpose { kind: KIND, about: &self.about(digest) };
-        let sealed = self.key.seal(&purpose, &code).ok_or_else(|| io::Error::other("cannot seal"))?;
+        let sealed = self.key.seal(&purpose, code.code()).ok_or_else(|| io::Error::other("cannot seal"))?;
         let path = self.path(digest);
         replace(&path, &sealed)?;
         self.forget_others(digest, &path);

@@ -1,13 +1,25 @@
 //! From a component to machine code: from the cache, or by compiling it.
 
 use std::{
+    collections::HashMap,
     path::Path,
-    sync::{Mutex, PoisonError},
+    sync::{Arc, Mutex, PoisonError, Weak},
+    thread,
 };
 
+use tokio::sync::{OnceCell, Semaphore};
 use wasmtime::{Config, Engine, Strategy, component::Component};
 
-use super::{authentic::Key, cache::Cache, digest::Digest, program::LoadError};
+use super::{
+    authentic::{Fresh, Key},
+    cache::Cache,
+    child::Children,
+    counts::check_counts,
+    digest::Digest,
+    limits::Limits,
+    program::LoadError,
+    threads::off_the_path,
+};
 
 /// Components of at least so many bytes are announced: a megabyte takes about a second of one core.
 const NOTICED: usize = 256 << 10;
@@ -15,9 +27,15 @@ const NOTICED: usize = 256 << 10;
 /// Makes components ready.
 pub(super) struct Compiler {
     cache: Option<Cache>,
-    /// Compiling uses every core as it is; one component at a time bounds its memory.
-    turn: Mutex<()>,
+    children: Option<Children>,
+    /// Compiling takes cores and memory: within this process one at a time, in children as many as half of the cores.
+    turns: Semaphore,
+    /// What is being compiled, for as long as somebody waits for it.
+    flights: Mutex<HashMap<Digest, Weak<Flight>>>,
 }
+
+/// One compilation, whoever waits for it.
+type Flight = OnceCell<Result<Component, LoadError>>;
 
 /// Chooses the compiler.
 pub(super) fn configure(config: &mut Config) {
@@ -26,7 +44,12 @@ pub(super) fn configure(config: &mut Config) {
 
 impl Compiler {
     /// With compiled code kept in `cache`, or a warning that it is not: everything runs without.
-    pub(super) fn new(cache: Option<&Path>, engine: &Engine, warnings: &mut Vec<String>) -> Self {
+    pub(super) fn new(
+        cache: Option<&Path>,
+        children: Option<Children>,
+        engine: &Engine,
+        warnings: &mut Vec<String>,
+    ) -> Self {
         let open = |dir: &Path| {
             let unusable = |error| format!("no cache of compiled code in {}: {error}", dir.display());
             Cache::open(dir, engine).map_err(unusable)
@@ -35,7 +58,8 @@ impl Compiler {
             warnings.push(warning);
             None
         });
-        Self { cache, turn: Mutex::default() }
+        let turns = Semaphore::new(if children.is_some() { half_the_cores() } else { 1 });
+        Self { cache, children, turns, flights: Mutex::default() }
     }
 
     /// The cache's key.
@@ -43,33 +67,92 @@ impl Compiler {
         self.cache.as_ref().map(Cache::key)
     }
 
-    /// The component of `bytes`, in binary format. Takes as long as it takes: not for async threads.
-    pub(super) fn component(&self, engine: &Engine, bytes: &[u8]) -> Result<Component, LoadError> {
-        let digest = Digest::of(bytes);
-        match self.cache.as_ref().and_then(|cache| cache.load(engine, &digest)) {
-            Some(component) => Ok(component),
-            None => self.compile(engine, bytes, &digest),
-        }
+    /// The component of this digest, if it was compiled before.
+    pub(super) fn kept(&self, engine: &Engine, digest: &Digest) -> Option<Component> {
+        self.cache.as_ref()?.load(engine, digest)
     }
 
-    fn compile(&self, engine: &Engine, bytes: &[u8], digest: &Digest) -> Result<Component, LoadError> {
-        if bytes.starts_with(b"\0asm\x01\0\0\0") {
-            return Err(LoadError::CoreModule);
+    /// Compiles a component, once for all who want it at the same time. When nobody waits any more it is given up, if that can be.
+    pub(super) async fn compiled(
+        self: &Arc<Self>,
+        engine: &Engine,
+        limits: &Limits,
+        digest: Digest,
+        bytes: Arc<[u8]>,
+    ) -> Result<Component, LoadError> {
+        let flight = self.flight(digest);
+        flight.get_or_init(|| self.compile(engine, limits, digest, bytes)).await.clone()
+    }
+
+    fn flight(&self, digest: Digest) -> Arc<Flight> {
+        let mut flights = self.flights.lock().unwrap_or_else(PoisonError::into_inner);
+        flights.retain(|_, flight| flight.strong_count() > 0);
+        if let Some(flight) = flights.get(&digest).and_then(Weak::upgrade) {
+            return flight;
         }
-        if !bytes.starts_with(b"\0asm") {
-            return Err(LoadError::Invalid("it does not begin as WebAssembly does".to_owned()));
-        }
-        let _one_at_a_time = self.turn.lock().unwrap_or_else(PoisonError::into_inner);
-        if bytes.len() >= NOTICED {
-            let megabytes = bytes.len() as f64 / 1e6;
+        let flight = Arc::default();
+        flights.insert(digest, Arc::downgrade(&flight));
+        flight
+    }
+
+    async fn compile(
+        self: &Arc<Self>,
+        engine: &Engine,
+        limits: &Limits,
+        digest: Digest,
+        bytes: Arc<[u8]>,
+    ) -> Result<Component, LoadError> {
+        let bytes = off_the_path(move || examine(&bytes).map(|()| bytes)).await?;
+        let turn = self.turns.acquire().await;
+        let _turn = turn.map_err(|_| LoadError::Fault("the sandbox is closed".to_owned()))?;
+        self.announce(bytes.len(), &digest);
+        let code = self.code(engine, limits, bytes).await?;
+        let (compiler, engine) = (Arc::clone(self), engine.clone());
+        off_the_path(move || compiler.keep(&engine, &digest, &code)).await
+    }
+
+    fn announce(&self, size: usize, digest: &Digest) {
+        if size >= NOTICED {
+            let megabytes = size as f64 / 1e6;
             let kept = if self.cache.is_some() { "once: the code is kept" } else { "anew in every process" };
             tracing::info!("compiling a component of {megabytes:.1} MB ({digest}), {kept}");
         }
-        let component = Component::from_binary(engine, bytes);
-        let component = component.map_err(|error| LoadError::Invalid(format!("{error:#}")))?;
-        if let Some(Err(error)) = self.cache.as_ref().map(|cache| cache.store(digest, &component)) {
+    }
+
+    async fn code(&self, engine: &Engine, limits: &Limits, bytes: Arc<[u8]>) -> Result<Fresh, LoadError> {
+        #[cfg(target_os = "linux")]
+        if let Some(children) = &self.children {
+            return super::child::compile(children, bytes, limits).await;
+        }
+        let engine = engine.clone();
+        off_the_path(move || engine.precompile_component(&bytes).map(Fresh::new).map_err(invalid)).await
+    }
+
+    fn keep(&self, engine: &Engine, digest: &Digest, code: &Fresh) -> Result<Component, LoadError> {
+        let component = code.component(engine).map_err(invalid)?;
+        if let Some(Err(error)) = self.cache.as_ref().map(|cache| cache.store(digest, code)) {
             tracing::warn!("compiled code of {digest} is not kept: {error}");
         }
         Ok(component)
     }
+}
+
+/// Refuses what is no component, or has too much of something.
+fn examine(bytes: &[u8]) -> Result<(), LoadError> {
+    if bytes.starts_with(b"\0asm\x01\0\0\0") {
+        return Err(LoadError::CoreModule);
+    }
+    if !bytes.starts_with(b"\0asm") {
+        return Err(LoadError::Invalid("it does not begin as WebAssembly does".to_owned()));
+    }
+    check_counts(bytes)
+}
+
+#[expect(clippy::needless_pass_by_value, reason = "to be passed to map_err")]
+fn invalid(error: wasmtime::Error) -> LoadError {
+    LoadError::Invalid(format!("{error:#}"))
+}
+
+fn half_the_cores() -> usize {
+    thread::available_parallelism().map_or(1, |cores| (cores.get() / 2).max(1))
 }

@@ -29,10 +29,14 @@ pub use self::{
     attempt::Attempt,
     authentic::Key,
     capability::{Grants, clocks::WallClock, dirs::DirGrant, random::Randomness},
+    child::Children,
     digest::{Digest, NotADigest},
     limits::Limits,
-    program::{LoadError, Program},
+    program::{LoadError, Overrun, Program},
 };
+
+#[cfg(feature = "compile")]
+pub use self::counts::check_counts;
 
 mod artefact;
 mod attempt;
@@ -42,11 +46,14 @@ mod bindings;
 mod cache;
 mod call;
 mod capability;
+pub mod child;
 #[cfg(feature = "compile")]
 mod compiler;
 #[cfg(not(feature = "compile"))]
 #[path = "no_compiler.rs"]
 mod compiler;
+#[cfg(feature = "compile")]
+mod counts;
 mod digest;
 pub mod executor;
 mod fault;
@@ -55,6 +62,7 @@ mod guest;
 mod key;
 mod last_words;
 mod limits;
+mod loading;
 mod pool;
 mod program;
 mod threads;
@@ -73,6 +81,10 @@ pub struct SandboxConfig {
     pub limits: Limits,
     /// Where compiled code is kept between processes; nowhere by default. Nothing without the feature `compile`.
     pub cache: Option<PathBuf>,
+    /// The program that compiles components, as a child process under [`Limits::compile_memory`] and [`Limits::compile_time`].
+    /// By default this one, if it lets that happen ([`child::serve_if_asked`]); otherwise components are compiled within this
+    /// process, where one that was made for it takes any amount of memory and time. Nothing without the feature `compile`.
+    pub children: Option<Children>,
     /// What plugins that were compiled ahead of time are sealed with; otherwise the key of the cache, and without a cache
     /// none is loaded.
     pub key: Option<Key>,
@@ -80,7 +92,14 @@ pub struct SandboxConfig {
 
 impl Default for SandboxConfig {
     fn default() -> Self {
-        Self { slots: 2048, threads: None, limits: Limits::default(), cache: None, key: None }
+        Self {
+            slots: 2048,
+            threads: None,
+            limits: Limits::default(),
+            cache: None,
+            children: Children::here(),
+            key: None,
+        }
     }
 }
 
@@ -109,7 +128,7 @@ struct Shared {
     /// One permit a slot of the pool.
     slots: Semaphore,
     capacity: u32,
-    compiler: Compiler,
+    compiler: Arc<Compiler>,
     key: Option<Key>,
     warnings: Vec<String>,
     threads: GuestThreads,
@@ -124,10 +143,10 @@ impl Sandbox {
     /// # Errors
     /// When wasmtime does not support this machine, or there are no threads to be had.
     pub fn new(config: SandboxConfig) -> Result<Self, SandboxError> {
-        let SandboxConfig { slots, threads, limits, cache, key } = config;
+        let SandboxConfig { slots, threads, limits, cache, children, key } = config;
         let Pool { engine, slots, mut warnings } = Pool::reserve(slots, &limits)?;
         let linker = guest::linker(&engine).map_err(|error| SandboxError::Engine(format!("{error:#}")))?;
-        let compiler = Compiler::new(cache.as_deref(), &engine, &mut warnings);
+        let compiler = Compiler::new(cache.as_deref(), children, &engine, &mut warnings).into();
         for warning in &warnings {
             tracing::warn!("{warning}");
         }
@@ -184,15 +203,14 @@ impl Sandbox {
         !self.shared.ticker.is_parked()
     }
 
-    /// Makes a component ready to be called, off the async threads: from the cache of compiled code, or by compiling it,
-    /// binary format; or what [`Self::precompile`] made of it.
+    /// Makes a component ready to be called, off the async threads: from the cache of compiled code, or by compiling it; or what
+    /// [`Self::precompile`] made of it. A child that compiles is killed when this is dropped and nobody else waits for it.
     ///
     /// # Errors
     /// [`LoadError`] when it is no component, or none this host can offer a world to.
     pub async fn load(&self, bytes: Arc<[u8]>) -> Result<Program, LoadError> {
         let shared = Arc::clone(&self.shared);
-        let loading = self.guest_runtime().spawn_blocking(move || shared.load(&bytes));
-        loading.await.unwrap_or_else(|error| Err(LoadError::Fault(error.to_string())))
+        self.while_waited(async move { shared.load(bytes).await }).await
     }
 
     /// What a file that [`Self::precompile`] made says about itself; nothing if it is none.
@@ -205,16 +223,14 @@ impl Sandbox {
     }
 
     /// Compiles a component for hosts that cannot: machine code for a machine like this one, sealed with this sandbox's key,
-    /// and with the component's `manifest`, a JSON value. Takes as long as it takes: not for async threads.
+    /// and with the component's `manifest`, a JSON value.
     ///
     /// # Errors
     /// [`LoadError`] when it is no component, or none this host can offer a world to.
     #[cfg(feature = "compile")]
-    pub fn precompile(&self, bytes: &[u8], manifest: &str) -> Result<Vec<u8>, LoadError> {
-        let key = self.shared.key().ok_or(LoadError::NoKey)?;
-        let component = self.shared.compiler.component(&self.shared.engine, bytes)?;
-        Program::link(&self.shared.linker, &component, &self.shared.limits, self.shared.capacity)?;
-        artefact::write(&component, &Digest::of(bytes), manifest, key).map_err(LoadError::Fault)
+    pub async fn precompile(&self, bytes: Arc<[u8]>, manifest: String) -> Result<Vec<u8>, LoadError> {
+        let shared = Arc::clone(&self.shared);
+        self.while_waited(async move { shared.precompile(bytes, manifest).await }).await
     }
 
     /// Calls `program` once, as a fresh guest with `grants`.
@@ -266,17 +282,5 @@ impl Shared {
     /// What compiled plugins are sealed with.
     fn key(&self) -> Option<&Key> {
         self.key.as_ref().or_else(|| self.compiler.key())
-    }
-
-    fn load(&self, bytes: &[u8]) -> Result<Program, LoadError> {
-        let (size, limit) = (bytes.len() as u64, self.limits.component);
-        if size > limit {
-            return Err(LoadError::TooLarge { size, limit });
-        }
-        let component = match Artefact::of(bytes) {
-            Some(artefact) => artefact.open(&self.engine, self.key())?.0,
-            None => self.compiler.component(&self.engine, bytes)?,
-        };
-        Program::link(&self.linker, &component, &self.limits, self.capacity)
     }
 }

@@ -1,6 +1,6 @@
 //! What one call may use.
 
-use std::fmt;
+use std::{fmt, time::Duration};
 
 use wasmtime::ResourceLimiter;
 
@@ -41,6 +41,10 @@ pub struct Limits {
     pub line: u64,
     /// A component, before it is compiled.
     pub component: u64,
+    /// Memory of a child process that compiles a component ([`children`](super::SandboxConfig::children)).
+    pub compile_memory: u64,
+    /// CPU time of such a process, all its threads together; by the clock it may take four times as long.
+    pub compile_time: Duration,
 }
 
 impl Default for Limits {
@@ -60,6 +64,8 @@ impl Default for Limits {
             log: MIB,
             line: 8 * KIB,
             component: 64 * MIB,
+            compile_memory: 1024 * MIB,
+            compile_time: Duration::from_secs(60),
         }
     }
 }

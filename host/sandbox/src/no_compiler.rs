@@ -1,10 +1,14 @@
 //! In place of the compiler, where there is none.
 
-use std::path::Path;
+use std::{
+    future::{Ready, ready},
+    path::Path,
+    sync::Arc,
+};
 
 use wasmtime::{Config, Engine, component::Component};
 
-use super::{authentic::Key, program::LoadError};
+use super::{authentic::Key, child::Children, digest::Digest, limits::Limits, program::LoadError};
 
 /// Refuses whatever would have to be compiled.
 pub(super) struct Compiler;
@@ -12,7 +16,7 @@ pub(super) struct Compiler;
 pub(super) fn configure(_: &mut Config) {}
 
 impl Compiler {
-    pub(super) fn new(_: Option<&Path>, _: &Engine, _: &mut Vec<String>) -> Self {
+    pub(super) fn new(_: Option<&Path>, _: Option<Children>, _: &Engine, _: &mut Vec<String>) -> Self {
         Self
     }
 
@@ -22,7 +26,18 @@ impl Compiler {
     }
 
     #[expect(clippy::unused_self, reason = "as the compiler's")]
-    pub(super) fn component(&self, _: &Engine, _: &[u8]) -> Result<Component, LoadError> {
-        Err(LoadError::NoCompiler)
+    pub(super) fn kept(&self, _: &Engine, _: &Digest) -> Option<Component> {
+        None
+    }
+
+    #[expect(clippy::unused_self, reason = "as the compiler's")]
+    pub(super) fn compiled(
+        self: &Arc<Self>,
+        _: &Engine,
+        _: &Limits,
+        _: Digest,
+        _: Arc<[u8]>,
+    ) -> Ready<Result<Component, LoadError>> {
+        ready(Err(LoadError::NoCompiler))
     }
 }

@@ -26,7 +26,7 @@ impl Pool {
     /// space cannot be reserved.
     pub(super) fn reserve(slots: u32, limits: &Limits) -> Result<Self, SandboxError> {
         let (slots, mut warnings) = within(slots.max(1), max_map_count());
-        let mut config = config(limits);
+        let mut config = config(limits.stack);
         config.allocation_strategy(InstanceAllocationStrategy::Pooling(pooling(slots, limits)));
         let engine = match Engine::new(&config) {
             Ok(engine) => engine,
@@ -43,9 +43,9 @@ impl Pool {
     }
 }
 
-fn config(limits: &Limits) -> Config {
+fn config(stack: u64) -> Config {
     let mut config = Config::new();
-    let stack = usize::try_from(limits.stack).unwrap_or(usize::MAX / 4);
+    let stack = usize::try_from(stack).unwrap_or(usize::MAX / 4);
     compiler::configure(&mut config);
     config
         .epoch_interruption(true)
@@ -54,6 +54,12 @@ fn config(limits: &Limits) -> Config {
         // Never what the environment says.
         .wasm_backtrace_details(wasmtime::WasmBacktraceDetails::Disable);
     config
+}
+
+/// An engine for code of [`Pool::reserve`]'s, without room for instances of its own.
+#[cfg(all(feature = "compile", target_os = "linux"))]
+pub(super) fn compiling(stack: u64) -> wasmtime::Result<Engine> {
+    Engine::new(config(stack).allocation_strategy(InstanceAllocationStrategy::OnDemand))
 }
 
 fn pooling(slots: u32, limits: &Limits) -> PoolingAllocationConfig {

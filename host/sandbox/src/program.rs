@@ -1,5 +1,7 @@
 //! A component, compiled and linked: everything about a guest that can be done before it is called.
 
+use std::time::Duration;
+
 use wasmtime::component::{Component, Linker};
 
 use super::{
@@ -31,6 +33,17 @@ pub enum LoadError {
     /// Not WebAssembly, not valid, or over a limit on what it declares.
     #[error("the component cannot be compiled: {0}")]
     Invalid(String),
+    /// More of something than is ever compiled, as [`check_counts`](super::check_counts) counts it.
+    #[error("the component has more than {limit} {what}, the most that is compiled")]
+    TooMuch {
+        /// Of what.
+        what: &'static str,
+        /// The most there may be.
+        limit: u64,
+    },
+    /// Compiling it met a limit of the process that compiles.
+    #[error("compiling the component takes {0}")]
+    Overrun(Overrun),
     /// It speaks another version of `phasm:executor`.
     #[error("the plugin wants phasm:executor@{wanted}, this host has phasm:executor@{VERSION}")]
     Version {
@@ -95,6 +108,27 @@ pub enum LoadError {
     /// The host failed at compiling it.
     #[error("host fault while compiling: {0}")]
     Fault(String),
+}
+
+/// A limit that a component met when it was compiled; its text says where it is set.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum Overrun {
+    /// [`Limits::compile_memory`], in bytes.
+    #[error("more than {limit} of memory; the limit is `compile-memory` in [limits] of the configuration", limit = Size(*.0))]
+    Memory(u64),
+    /// [`Limits::compile_time`].
+    #[error("more than {0:?} of CPU time; the limit is `compile-time` in [limits] of the configuration")]
+    Cpu(Duration),
+    /// A multiple of [`Limits::compile_time`], by the clock.
+    #[error("longer than {0:?}, four times `compile-time` in [limits] of the configuration")]
+    Time(Duration),
+    /// The compiler's stack: something nests too deep.
+    #[error("more stack than the compiler has: something in it nests too deep")]
+    Stack,
+    /// The machine code, in bytes.
+    #[error("more than {limit} of machine code, too much for a component of its size", limit = Size(*.0))]
+    Code(u64),
 }
 
 /// A component ready to be instantiated.

@@ -2,9 +2,12 @@
 
 use std::{num::NonZeroUsize, thread};
 
-use tokio::runtime::{Builder, Handle, Runtime};
+use tokio::{
+    runtime::{Builder, Handle, Runtime},
+    task::spawn_blocking,
+};
 
-use super::SandboxError;
+use super::{SandboxError, program::LoadError};
 
 /// A tokio runtime of its own, at a lower priority than whatever controls it.
 pub(super) struct GuestThreads {
@@ -45,6 +48,13 @@ impl Drop for GuestThreads {
             runtime.shutdown_background();
         }
     }
+}
+
+/// Does what takes long on a thread that serves nothing else.
+pub(super) async fn off_the_path<T: Send + 'static>(
+    work: impl FnOnce() -> Result<T, LoadError> + Send + 'static,
+) -> Result<T, LoadError> {
+    spawn_blocking(work).await.unwrap_or_else(|error| Err(LoadError::Fault(error.to_string())))
 }
 
 /// Lowers this thread's priority, so that the engine's loop and the ticker come first.

@@ -1,8 +1,11 @@
 //! `[limits]`: what every guest may use.
 
-use std::num::NonZeroUsize;
+use std::{num::NonZeroUsize, time::Duration};
 
-use phasm_engine::form::{Field, Form, Object, SIZE, SIZE_OR_0, Table, whole};
+use phasm_engine::{
+    form::{Field, Form, Object, SIZE, SIZE_OR_0, TIMEOUT, Table, whole},
+    time::Millis,
+};
 
 use crate::sandbox::Limits;
 
@@ -19,6 +22,8 @@ static TABLE: Table = Table::closed(
         &HOSTCALL,
         &RANDOM,
         &COMPONENT,
+        &COMPILE_MEMORY,
+        &COMPILE_TIME,
         &MEMORIES,
         &TABLES,
         &TABLE_ELEMENTS,
@@ -53,6 +58,14 @@ static HOSTCALL: Field<u64> =
 static RANDOM: Field<u64> = Field::optional("random", SIZE, "Random bytes in one call.").or("1 MiB");
 static COMPONENT: Field<u64> =
     Field::optional("component", SIZE, "A component before it is compiled.").or("64 MiB");
+static COMPILE_MEMORY: Field<u64> =
+    Field::optional("compile-memory", SIZE, "Memory of a process that compiles a component.").or("1 GiB");
+static COMPILE_TIME: Field<Millis> = Field::optional(
+    "compile-time",
+    TIMEOUT,
+    "CPU time of a process that compiles a component; by the clock it may take four times as long.",
+)
+.or("60s");
 static MEMORIES: Field<u32> = Field::optional("memories", COUNT, "Memories of a guest.").or("8");
 static TABLES: Field<u32> = Field::optional("tables", COUNT, "Tables of a guest.").or("16");
 static TABLE_ELEMENTS: Field<u32> =
@@ -101,6 +114,7 @@ impl Limited {
             (&HOSTCALL, &mut limits.hostcall),
             (&RANDOM, &mut limits.random),
             (&COMPONENT, &mut limits.component),
+            (&COMPILE_MEMORY, &mut limits.compile_memory),
         ];
         sizes.into_iter().for_each(|(field, limit)| replace(limit, object.optional(field)));
         let counts = [
@@ -112,6 +126,8 @@ impl Limited {
             (&RESOURCES, &mut limits.resources),
         ];
         counts.into_iter().for_each(|(field, limit)| replace(limit, object.optional(field)));
+        let compile_time = object.optional(&COMPILE_TIME).map(Duration::from_millis);
+        replace(&mut limits.compile_time, compile_time);
         let count = |field| object.optional(field).and_then(|count: u32| NonZeroUsize::new(count as usize));
         Self {
             limits,

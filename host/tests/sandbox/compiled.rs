@@ -16,8 +16,9 @@ fn sandbox(key: Option<u8>) -> Sandbox {
 }
 
 /// What a guest is compiled to, with key 1.
-fn compiled(name: &str) -> Vec<u8> {
-    sandbox(Some(1)).precompile(&guest(name), r#"{"version":"1.2.3","maxRuntime":"5s"}"#).unwrap()
+async fn compiled(name: &str) -> Vec<u8> {
+    let manifest = r#"{"version":"1.2.3","maxRuntime":"5s"}"#.to_owned();
+    sandbox(Some(1)).precompile(guest(name).into(), manifest).await.unwrap()
 }
 
 fn plugins(key: Option<u8>, artefact: Vec<u8>) -> Plugins {
@@ -29,7 +30,7 @@ fn plugins(key: Option<u8>, artefact: Vec<u8>) -> Plugins {
 /// R-I14.
 #[tokio::test]
 async fn with_its_key_it_runs_and_is_known_as_its_component() {
-    let plugins = plugins(Some(1), compiled("echo"));
+    let plugins = plugins(Some(1), compiled("echo").await);
     assert_eq!(call(&plugins, invocation("x")).await.code, SUCCEEDED);
     let resolved = plugins.resolve("x@1.2.3").await.unwrap();
     assert_eq!(resolved.digest, Digest::of(&guest("echo")));
@@ -41,7 +42,7 @@ async fn with_its_key_it_runs_and_is_known_as_its_component() {
 #[tokio::test]
 async fn without_its_key_it_does_not() {
     for (key, says) in [(None, "no key for such plugins"), (Some(2), "sealed with another key")] {
-        let outcome = call(&plugins(key, compiled("echo")), invocation("x")).await;
+        let outcome = call(&plugins(key, compiled("echo").await), invocation("x")).await;
         assert_eq!(outcome.code, ERROR);
         assert!(outcome.message.contains(says), "{}", outcome.message);
     }
@@ -50,7 +51,7 @@ async fn without_its_key_it_does_not() {
 /// R-I14: neither the code nor what is said about it may change.
 #[tokio::test]
 async fn changed_anywhere_it_does_not_run() {
-    let good = compiled("echo");
+    let good = compiled("echo").await;
     let manifest = good.windows(5).position(|part| part == b"1.2.3").unwrap();
     let places = [manifest, manifest + 60, good.len() / 2, good.len() - 1];
     let sandbox = sandbox(Some(1));
@@ -65,11 +66,11 @@ async fn changed_anywhere_it_does_not_run() {
     assert!(sandbox.precompiled(cut).unwrap().is_err());
 }
 
-#[test]
-fn what_is_no_plugin_is_not_compiled() {
+#[tokio::test]
+async fn what_is_no_plugin_is_not_compiled() {
     let sandbox = sandbox(Some(1));
     for name in ["wrong-world", "wrong-version"] {
-        assert!(sandbox.precompile(&guest(name), "{}").is_err(), "{name}");
+        assert!(sandbox.precompile(guest(name).into(), "{}".to_owned()).await.is_err(), "{name}");
     }
-    assert!(sandbox.precompile(&guest("echo"), "{").is_err());
+    assert!(sandbox.precompile(guest("echo").into(), "{".to_owned()).await.is_err());
 }

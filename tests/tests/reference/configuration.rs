@@ -32,7 +32,9 @@ fn the_page_has_exactly_the_fields_of_the_schema() {
     let shown = anchors(&page);
     assert!(shown.keys().map(String::as_str).eq(BTreeMap::keys(&tables).copied()), "{shown:?}");
     let mut pages = shown;
-    pages.insert("duration".to_owned(), "reference/README.md#durations".to_owned());
+    for form in ["duration", "timeout"] {
+        pages.insert(form.to_owned(), "reference/README.md#durations".to_owned());
+    }
     let expected = rendered(&page, &tables, &Renderer { pages: &pages });
     if std::env::var_os("UPDATE_GOLDEN").is_some() {
         fs::write(&path, &expected).unwrap();

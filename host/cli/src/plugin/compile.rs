@@ -58,7 +58,7 @@ pub(super) fn compile(arguments: &CompileArguments, screen: &Screen) -> Result<E
     for asked in &arguments.plugin {
         let (name, wasm) = component(asked, &arguments.places, screen, false)?;
         let bytes = plugins::read_component(&wasm).map_err(Failure::call)?;
-        let artefact = compiled(&sandbox, &bytes, &wasm)?;
+        let artefact = compiled(&sandbox, bytes, &wasm)?;
         let path = dir.join(name).with_added_extension("cwasm");
         fs::write(&path, artefact).map_err(|error| unwritable(&path, error))?;
         // Whoever has stopped reading still gets the plugins.
@@ -76,11 +76,12 @@ fn sandbox(key: Option<&Path>) -> Result<Sandbox, Failure> {
         .map_err(Failure::host)
 }
 
-fn compiled(sandbox: &Sandbox, bytes: &[u8], wasm: &Path) -> Result<Vec<u8>, Failure> {
+fn compiled(sandbox: &Sandbox, bytes: Vec<u8>, wasm: &Path) -> Result<Vec<u8>, Failure> {
     let refused = |error: String| Failure::with(Exit::Failed, format!("{}: {error}", wasm.display()));
-    let manifest = Manifest::of(bytes, Some(wasm)).map_err(refused)?;
+    let manifest = Manifest::of(&bytes, Some(wasm)).map_err(refused)?;
     let manifest = serde_json::to_string(&manifest).map_err(|error| refused(error.to_string()))?;
-    sandbox.precompile(bytes, &manifest).map_err(|error| refused(error.to_string()))
+    let compiling = sandbox.precompile(bytes.into(), manifest);
+    sandbox.guest_runtime().block_on(compiling).map_err(|error| refused(error.to_string()))
 }
 
 fn unwritable(path: &Path, error: std::io::Error) -> Failure {

@@ -6,7 +6,7 @@ use clap::Args;
 use phasm::{
     engine::value::{Map, Value},
     plugins::{self, Builder as _, Manifest, Source},
-    sandbox::Digest,
+    sandbox::{Digest, check_counts},
 };
 use serde::Serialize;
 use wasmparser::{Parser, Payload};
@@ -58,6 +58,8 @@ pub(super) fn inspect(arguments: &InspectArguments, screen: &Screen) -> Result<E
     let (name, component) = component(&arguments.plugin, &arguments.places, screen, arguments.json)?;
     let bytes = plugins::read_component(&component).map_err(Failure::call)?;
     let manifest = Manifest::of(&bytes, Some(&component)).map_err(Failure::call)?;
+    check_counts(&bytes)
+        .map_err(|error| Failure::with(Exit::Failed, format!("{}: {error}", component.display())))?;
     let (imports, exports) = interfaces(&bytes);
     let inspected = Inspected {
         name,

@@ -30,8 +30,9 @@ impl Bench {
         let dir = tempfile::tempdir().unwrap();
         let key = Key::read_or_make(&dir.path().join("key")).unwrap();
         let config = SandboxConfig { slots: 8, key: Some(key), ..SandboxConfig::default() };
-        let made =
-            Sandbox::new(config).unwrap().precompile(&component("echo"), r#"{"version":"1.0.0"}"#).unwrap();
+        let sandbox = Sandbox::new(config).unwrap();
+        let made = sandbox.precompile(component("echo").into(), r#"{"version":"1.0.0"}"#.to_owned());
+        let made = sandbox.guest_runtime().block_on(made).unwrap();
         fs::write(dir.path().join("echo.cwasm"), made).unwrap();
         fs::write(dir.path().join("edge.json"), WORKFLOW).unwrap();
         Self { dir }

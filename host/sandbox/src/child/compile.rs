@@ -1,0 +1,202 @@
+//! Compiling a component in a child: what its parent sends and makes of the end, and what the child does.
+//!
+//! ```text
+//! parent ── length, component ──▶ stdin    stays open until the child has ended: a child whose input ends does, too
+//!        ◀── machine code ─────── stdout   or why there is none, with exit status 3
+//!        ◀── last words ───────── stderr
+//! ```
+
+use std::{
+    io::{self, Read as _, Write as _},
+    os::unix::process::ExitStatusExt as _,
+    process::{ExitStatus, exit},
+    sync::Arc,
+    thread,
+    time::Duration,
+};
+
+use rustix::process::Signal;
+use tokio::{
+    io::{AsyncRead, AsyncReadExt as _, AsyncWriteExt as _},
+    join,
+    net::unix::pipe::Sender,
+    time::timeout,
+};
+
+use super::{
+    Children,
+    confine::Confined,
+    running::{Running, Streams},
+};
+use crate::{
+    authentic::Fresh,
+    limits::Limits,
+    pool,
+    program::{LoadError, Overrun},
+};
+
+const JOB: &str = "compile";
+
+/// Exit statuses of a child that could not compile: the component is at fault, memory was short, or the parent has gone.
+const REFUSED: i32 = 3;
+const OUT_OF_MEMORY: i32 = 4;
+const ALONE: i32 = 5;
+
+/// Threads of one child; each takes memory, and more than a few gain little.
+const THREADS: usize = 4;
+/// How many times its CPU time a child may take by the clock.
+const PATIENCE: u32 = 4;
+/// What is kept of a child's last words.
+const LAST_WORDS: u64 = 4 << 10;
+/// What is kept of the reason why a component is refused.
+const REASON: usize = 4 << 10;
+
+/// Machine code of a component of `size` bytes: real ones have 3 to 6 times as much.
+const fn most_code(size: usize) -> u64 {
+    let most = (size as u64).saturating_mul(32).saturating_add(16 << 20);
+    if most > 256 << 20 { 256 << 20 } else { most }
+}
+
+/// Has a child compile `component`.
+///
+/// # Errors
+/// What is wrong with the component, or which limit it met.
+pub(crate) async fn in_child(
+    children: &Children,
+    component: Arc<[u8]>,
+    limits: &Limits,
+) -> Result<Fresh, LoadError> {
+    let confined = Confined { memory: limits.compile_memory, cpu: limits.compile_time };
+    let cores = thread::available_parallelism().map_or(1, usize::from);
+    let (mut child, streams) = Running::start(children, &job(confined, limits), cores.min(THREADS))
+        .map_err(|error| LoadError::Fault(format!("no process to compile in: {error}")))?;
+    let longest = limits.compile_time.saturating_mul(PATIENCE);
+    let most = most_code(component.len());
+    let ended = async {
+        let (said, words, _open) = talk(streams, &component, most).await;
+        let said = said?;
+        // Who says too much is not waited for.
+        Ok(if said.len() as u64 > most {
+            Err(Overrun::Code(most))
+        } else {
+            Ok((child.status().await?, said, words))
+        })
+    };
+    let ended: io::Result<Result<_, Overrun>> =
+        timeout(longest, ended).await.unwrap_or(Ok(Err(Overrun::Time(longest))));
+    let ended = ended.map_err(|error| LoadError::Fault(format!("the process that compiles: {error}")))?;
+    let (status, said, words) = ended.map_err(LoadError::Overrun)?;
+    conclude(status, said, &words, confined)
+}
+
+fn job(confined: Confined, limits: &Limits) -> Vec<String> {
+    let Confined { memory, cpu } = confined;
+    let numbers = [memory, u64::try_from(cpu.as_millis()).unwrap_or(u64::MAX), limits.stack];
+    [JOB.to_owned()].into_iter().chain(numbers.map(|number| number.to_string())).collect()
+}
+
+/// Sends the component and hears what comes of it. What is returned last keeps the child's input open.
+async fn talk(
+    Streams { input, output, errors }: Streams,
+    component: &[u8],
+    most: u64,
+) -> (io::Result<Vec<u8>>, Vec<u8>, Sender) {
+    let words = async { hear(errors, LAST_WORDS).await.unwrap_or_default() };
+    let (said, words, open) = join!(hear(output, most + 1), words, send(input, component));
+    (said, words, open)
+}
+
+async fn send(mut input: Sender, component: &[u8]) -> Sender {
+    let length = (component.len() as u64).to_le_bytes();
+    // A child that does not read to the end has ended, and says why with its status.
+    if input.write_all(&length).await.is_ok() {
+        let _ = input.write_all(component).await;
+    }
+    input
+}
+
+async fn hear(stream: impl AsyncRead + Unpin, most: u64) -> io::Result<Vec<u8>> {
+    let mut heard = Vec::new();
+    stream.take(most).read_to_end(&mut heard).await?;
+    Ok(heard)
+}
+
+fn conclude(status: ExitStatus, said: Vec<u8>, words: &[u8], confined: Confined) -> Result<Fresh, LoadError> {
+    let words = String::from_utf8_lossy(words);
+    let memory = || LoadError::Overrun(Overrun::Memory(confined.memory));
+    Err(match (status.code(), status.signal()) {
+        (Some(0), _) => return Ok(Fresh::new(said)),
+        (Some(REFUSED), _) => LoadError::Invalid(String::from_utf8_lossy(&said).into_owned()),
+        (Some(OUT_OF_MEMORY), _) => memory(),
+        (_, Some(signal)) if signal == Signal::XCPU.as_raw() => {
+            LoadError::Overrun(Overrun::Cpu(confined.cpu))
+        }
+        // How Rust's allocator and its handler of full stacks take their leave.
+        (_, Some(signal)) if signal == Signal::ABORT.as_raw() && words.contains("memory allocation of") => {
+            memory()
+        }
+        (_, Some(signal)) if signal == Signal::ABORT.as_raw() && words.contains("overflowed its stack") => {
+            LoadError::Overrun(Overrun::Stack)
+        }
+        _ => {
+            LoadError::Fault(format!("the process that compiles ended with {status}: {}", in_a_line(&words)))
+        }
+    })
+}
+
+/// What a child said, in a line; where Rust says how to make a panic say more is left out.
+fn in_a_line(words: &str) -> String {
+    let lines = words.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with("note: "));
+    lines.collect::<Vec<_>>().join("; ")
+}
+
+/// Does that job, and tells the exit status.
+pub(super) fn serve(job: &[String]) -> i32 {
+    match served(job) {
+        Ok(status) => status,
+        Err(error) => {
+            let _ = writeln!(io::stderr(), "{error}");
+            1
+        }
+    }
+}
+
+fn served(job: &[String]) -> io::Result<i32> {
+    let numbers = job.iter().skip(1).map(|number| number.parse().map_err(io::Error::other));
+    let numbers: Vec<u64> = numbers.collect::<Result<_, _>>()?;
+    let (Some(JOB), [memory, cpu, stack]) = (job.first().map(String::as_str), numbers.as_slice()) else {
+        return Err(io::Error::other("no job of this version of Phasm"));
+    };
+    Confined { memory: *memory, cpu: Duration::from_millis(*cpu) }.enter()?;
+    let component = component()?;
+    thread::spawn(end_with_parent);
+    let engine = pool::compiling(*stack).map_err(io::Error::other)?;
+    let (status, said) = match engine.precompile_component(&component) {
+        Ok(code) => (0, code),
+        Err(error) if error.is::<wasmtime::error::OutOfMemory>() => (OUT_OF_MEMORY, Vec::new()),
+        Err(error) => (REFUSED, reason(&error).into_bytes()),
+    };
+    io::stdout().write_all(&said)?;
+    Ok(status)
+}
+
+fn component() -> io::Result<Vec<u8>> {
+    let mut length = [0; 8];
+    io::stdin().read_exact(&mut length)?;
+    let length = usize::try_from(u64::from_le_bytes(length)).map_err(io::Error::other)?;
+    let mut component = vec![0; length];
+    io::stdin().read_exact(&mut component)?;
+    Ok(component)
+}
+
+/// The parent keeps our input open for as long as it lives and waits.
+fn end_with_parent() {
+    let _ = io::stdin().read(&mut [0]);
+    exit(ALONE);
+}
+
+fn reason(error: &wasmtime::Error) -> String {
+    let mut text = format!("{error:#}");
+    text.truncate(text.floor_char_boundary(REASON));
+    text
+}

@@ -1,0 +1,52 @@
+//! What a child may use, taken from itself before it has read anything.
+
+use std::{io, time::Duration};
+
+use rustix::{
+    io::Errno,
+    process::{
+        DumpableBehavior, Resource, Rlimit, getrlimit, set_dumpable_behavior, setpriority_process, setrlimit,
+    },
+};
+
+/// What a child may use.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Confined {
+    /// Bytes of memory that it can write to.
+    pub(super) memory: u64,
+    /// Time it may compute, all its threads together.
+    pub(super) cpu: Duration,
+}
+
+/// Addresses beyond the memory: allocators and threads reserve more than they use.
+const RESERVED: u64 = 4 << 30;
+/// Standard streams, and what the standard library looks up while it runs.
+const FILES: u64 = 16;
+/// How long after its CPU time is over a child is killed that does not end by itself.
+const GRACE: u64 = 5;
+/// As guests compute.
+const NICE: i32 = 10;
+
+impl Confined {
+    /// Confines this process, for good.
+    pub(super) fn enter(self) -> io::Result<()> {
+        let seconds = self.cpu.as_secs() + u64::from(self.cpu.subsec_nanos() > 0);
+        lower(Resource::Core, 0, 0)?;
+        lower(Resource::Fsize, 0, 0)?;
+        lower(Resource::Nofile, FILES, FILES)?;
+        lower(Resource::Data, self.memory, self.memory)?;
+        let addresses = self.memory.saturating_add(RESERVED);
+        lower(Resource::As, addresses, addresses)?;
+        lower(Resource::Cpu, seconds, seconds + GRACE)?;
+        set_dumpable_behavior(DumpableBehavior::NotDumpable)?;
+        setpriority_process(None, NICE)
+            .or_else(|error| if error == Errno::ACCESS { Ok(()) } else { Err(error) })?;
+        Ok(())
+    }
+}
+
+/// Lowers a limit, and leaves one alone that is lower.
+fn lower(resource: Resource, soft: u64, hard: u64) -> io::Result<()> {
+    let most = getrlimit(resource).maximum.unwrap_or(u64::MAX);
+    Ok(setrlimit(resource, Rlimit { current: Some(soft.min(most)), maximum: Some(hard.min(most)) })?)
+}

@@ -1,0 +1,95 @@
+//! A child as its parent sees it.
+
+use std::{
+    io,
+    os::{fd::OwnedFd, unix::process::CommandExt as _},
+    process::{Child, Command, ExitStatus, Stdio},
+    thread,
+};
+
+use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
+use tokio::{
+    net::unix::pipe::{Receiver, Sender},
+    sync::oneshot,
+};
+
+use super::{Children, MARK};
+
+/// A child process. Dropping it kills it.
+pub(super) struct Running {
+    process: OwnedFd,
+    ended: oneshot::Receiver<io::Result<ExitStatus>>,
+}
+
+/// A child's standard streams.
+pub(super) struct Streams {
+    pub(super) input: Sender,
+    pub(super) output: Receiver,
+    pub(super) errors: Receiver,
+}
+
+impl Running {
+    /// Starts a child to do `job` on so many `threads`. Needs the runtime that its streams are used on.
+    pub(super) fn start(children: &Children, job: &[String], threads: usize) -> io::Result<(Self, Streams)> {
+        let mut child = Command::new(children.program())
+            .arg0("phasm")
+            .arg(MARK)
+            .args(job)
+            .env_clear()
+            .env("RAYON_NUM_THREADS", threads.to_string())
+            // What an allocator reserves counts as memory unless it leaves it untouched.
+            .env("MIMALLOC_ARENA_EAGER_COMMIT", "0")
+            .current_dir("/")
+            // What a terminal sends to whoever is in the foreground is not for children.
+            .process_group(0)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()?;
+        let streams = Streams::of(&mut child);
+        let process = watched(&child);
+        let ended = reaped(child)?;
+        Ok((Self { process: process?, ended }, streams?))
+    }
+
+    /// How it ended, once it has.
+    pub(super) async fn status(&mut self) -> io::Result<ExitStatus> {
+        let status = (&mut self.ended).await;
+        status.unwrap_or_else(|_| Err(io::Error::other("nobody waited for the child")))
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        // It may have ended by itself.
+        let _ = pidfd_send_signal(&self.process, Signal::KILL);
+    }
+}
+
+impl Streams {
+    fn of(child: &mut Child) -> io::Result<Self> {
+        let missing = || io::Error::other("the child has no such stream");
+        let input = child.stdin.take().ok_or_else(missing)?;
+        let output = child.stdout.take().ok_or_else(missing)?;
+        let errors = child.stderr.take().ok_or_else(missing)?;
+        Ok(Self {
+            input: Sender::from_owned_fd(input.into())?,
+            output: Receiver::from_owned_fd(output.into())?,
+            errors: Receiver::from_owned_fd(errors.into())?,
+        })
+    }
+}
+
+fn watched(child: &Child) -> io::Result<OwnedFd> {
+    let pid = i32::try_from(child.id()).ok().and_then(Pid::from_raw);
+    let pid = pid.ok_or_else(|| io::Error::other("the child has no number"))?;
+    Ok(pidfd_open(pid, PidfdFlags::empty())?)
+}
+
+/// Has a thread wait for the child; there are only ever a few.
+fn reaped(mut child: Child) -> io::Result<oneshot::Receiver<io::Result<ExitStatus>>> {
+    let (sender, ended) = oneshot::channel();
+    // Without a thread the child ends with its streams, and what is left of it with this process.
+    thread::Builder::new().name("phasm-reaper".to_owned()).spawn(move || sender.send(child.wait()))?;
+    Ok(ended)
+}
