@@ -42,7 +42,7 @@ pub(super) async fn call(
         return Outcome::error("host fault: the sandbox is closed");
     };
     let limits = &sandbox.limits;
-    let guest = match Guest::new(limits, invocation.memory, grants, observer) {
+    let guest = match Guest::new(sandbox, &invocation, grants, observer).await {
         Ok(guest) => guest,
         Err(message) => return Outcome::error(message),
     };

@@ -16,7 +16,7 @@ use self::{
     random::{Random, Randomness},
     sockets::Sockets,
 };
-use super::{guest::Guest, limits::Limits};
+use super::{executor::Invocation, guest::Guest, limits::Limits};
 
 pub(super) mod clocks;
 pub(super) mod dirs;
@@ -53,11 +53,16 @@ impl Held {
     ///
     /// # Errors
     /// What to tell the user when a grant cannot be given.
-    pub(super) fn new(grants: Arc<Grants>, limits: &Limits) -> Result<Self, String> {
+    pub(super) async fn new(
+        grants: Arc<Grants>,
+        dirs: &dirs::Common,
+        limits: &Limits,
+        invocation: &Invocation,
+    ) -> Result<Self, String> {
         Ok(Self {
             clocks: Clocks::new(grants.wall_clock),
             random: Random::new(grants.random, limits.random),
-            dirs: Dirs::open(&grants.dirs)?,
+            dirs: Dirs::open(&grants.dirs, dirs, limits, invocation).await?,
             sockets: Sockets::default(),
             grants,
         })

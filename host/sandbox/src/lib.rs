@@ -28,7 +28,12 @@ pub use self::{
     artefact::Precompiled,
     attempt::Attempt,
     authentic::Key,
-    capability::{Grants, clocks::WallClock, dirs::DirGrant, random::Randomness},
+    capability::{
+        Grants,
+        clocks::WallClock,
+        dirs::{DirGrant, Quota},
+        random::Randomness,
+    },
     child::Children,
     digest::{Digest, NotADigest},
     limits::Limits,
@@ -42,6 +47,7 @@ mod artefact;
 mod attempt;
 mod authentic;
 mod bindings;
+mod budget;
 #[cfg(feature = "compile")]
 mod cache;
 mod call;
@@ -125,6 +131,7 @@ struct Shared {
     engine: wasmtime::Engine,
     linker: Linker<Guest>,
     limits: Limits,
+    dirs: capability::dirs::Common,
     /// One permit a slot of the pool.
     slots: Semaphore,
     capacity: u32,
@@ -159,6 +166,7 @@ impl Sandbox {
             engine,
             linker,
             limits,
+            dirs: capability::dirs::Common::default(),
             compiler,
             key,
             warnings,

@@ -29,6 +29,8 @@ pub struct Limits {
     pub handles: u32,
     /// Host resources (files, streams, timers) alive at once.
     pub resources: u32,
+    /// Files, directories and streams of them open at once, beside the granted directories themselves.
+    pub descriptors: u32,
     /// What the guest hands to the host in one call.
     pub hostcall: u64,
     /// Random bytes asked for in one call.
@@ -58,6 +60,7 @@ impl Default for Limits {
             stack: 512 * KIB,
             handles: 10_000,
             resources: 1_000,
+            descriptors: 64,
             hostcall: 16 * MIB,
             random: MIB,
             output: 8 * MIB,
