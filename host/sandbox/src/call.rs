@@ -7,6 +7,7 @@ use std::{
 
 use phasm_engine::{
     outcome::{Outcome, Output, code},
+    text,
     value::Value,
 };
 use wasmtime::{Store, UpdateDeadline};
@@ -24,6 +25,9 @@ use super::{
     program::Program,
 };
 use crate::executor::{Invocation, Observer};
+
+/// The longest name of an output, in bytes.
+const LONGEST_NAME: usize = 256;
 
 /// Calls `program` once, on the thread that polls this.
 pub(super) async fn call(
@@ -111,6 +115,7 @@ fn conclude(result: wasmtime::Result<bindings::Outcome>, guest: &Guest, limits: 
         Ok(returned) => read(returned, limits).unwrap_or_else(Outcome::error),
         Err(error) => fault::outcome(&error, &said, limits),
     };
+    outcome.message = guest.transcript.brief(&outcome.message);
     if !matches!(outcome.code, code::SUCCEEDED | code::SUSPENDED) {
         outcome.message = guest.refused.explain(outcome.message);
     }
@@ -133,6 +138,12 @@ fn read(returned: bindings::Outcome, limits: &Limits) -> Result<Outcome, String>
 fn output(NamedValueResult { name, value }: NamedValueResult) -> Result<Output, String> {
     if name.is_empty() {
         return Err("an output has an empty name; expected a name".to_owned());
+    }
+    if name.len() > LONGEST_NAME || name.contains(text::is_hidden) {
+        let name = text::brief(&name);
+        return Err(format!(
+            "an output is called {name:?}; expected up to {LONGEST_NAME} bytes that people can see"
+        ));
     }
     let value = Value::from_json(&value)
         .map_err(|error| format!("output `{name}` is not JSON: {error}; expected one JSON value"))?;
