@@ -20,6 +20,7 @@ use phasm_engine::{
     event::Fence,
     outcome::{Outcome, code},
     time::{Millis, Timestamp},
+    weight::Weight,
 };
 use tokio::{
     runtime::Handle,
@@ -34,7 +35,8 @@ use crate::{
     clock::Clock,
     executor::{Executor, Invocation, Level, Observer},
     queue::{Queue, Queued},
-    seat::{tell_here, tell_soon},
+    sandbox::Sandbox,
+    seat::{tell_here, tell_on, tell_soon},
     store::{AttemptLog, Offer},
 };
 
@@ -71,6 +73,19 @@ pub(crate) enum Signal {
     /// What the attempt wrote on another host, which is about to say that it is over.
     Wrote(Fence, AttemptLog),
 }
+
+impl Signal {
+    /// Whether it brings a result that takes more than a small guest's time to record.
+    fn is_heavy(&self) -> bool {
+        let Self::Finished(_, outcome) = self else { return false };
+        let mut weight = Weight::default();
+        outcome.outputs.iter().for_each(|output| weight.add_json(&output.value, HEAVY));
+        weight.bytes() > HEAVY
+    }
+}
+
+/// So many bytes of outputs are a heavy result.
+const HEAVY: usize = 64 << 10;
 
 /// Something that takes a run's signals: the driver's inbox.
 pub(crate) trait Inbox: Clone + Send + Sync + 'static {
@@ -342,6 +357,8 @@ pub(crate) struct Dispatcher<I: Inbox> {
     guests: Handle,
     control: Handle,
     clock: Clock,
+    /// Where results are taken that take long to be.
+    long: OnceLock<Sandbox>,
     /// Where attempts go that find no place here, if they may.
     outbound: OnceLock<UnboundedSender<Outbound<I>>>,
     last_outward: AtomicU64,
@@ -370,14 +387,29 @@ impl<I: Inbox> Dispatcher<I> {
         control: Handle,
         clock: Clock,
     ) -> Self {
-        let (outbound, last_outward) = (OnceLock::new(), AtomicU64::new(0));
-        Self { slots: Slots::new(slots), executor, guests, control, clock, outbound, last_outward }
+        let (long, outbound, last_outward) = (OnceLock::new(), OnceLock::new(), AtomicU64::new(0));
+        Self { slots: Slots::new(slots), executor, guests, control, clock, long, outbound, last_outward }
+    }
+
+    /// The same, whose large results hold nobody up but those that compute long.
+    pub(crate) fn beside(self, sandbox: Option<&Sandbox>) -> Self {
+        Self { long: sandbox.cloned().map(OnceLock::from).unwrap_or_default(), ..self }
     }
 
     /// The same with all its slots, for another store.
     pub(crate) fn anew(&self) -> Self {
-        let Self { slots, executor, guests, control, clock, .. } = self;
+        let Self { slots, executor, guests, control, clock, long, .. } = self;
         Self::new(slots.total, Arc::clone(executor), guests.clone(), control.clone(), clock.clone())
+            .beside(long.get())
+    }
+
+    /// Tells what came of an attempt where it holds nobody up.
+    fn tell_end(&self, queue: &Queue, is_heavy: bool, end: impl FnOnce()) {
+        match self.long.get() {
+            Some(sandbox) if is_heavy => tell_on(sandbox.long_runtime(), end),
+            _ if queue.is_empty() => tell_here(end),
+            _ => tell_soon(&self.guests, end),
+        }
     }
 
     /// From now on attempts that find no place here go there.
@@ -496,12 +528,8 @@ async fn execute<I: Inbox>(place: Place<I>, mut ticket: Ticket<I>, attempt: Atte
         outcome.code == code::TIMEOUT && deadline.is_some_and(|deadline| Instant::now() >= deadline);
     drop(place);
     let last = if interrupted { Signal::Interrupted(fence) } else { Signal::Finished(fence, outcome) };
-    if queue.is_empty() {
-        tell_here(|| ticket.end(last));
-    } else {
-        let dispatcher = Arc::clone(&ticket.dispatcher);
-        tell_soon(&dispatcher.guests, || ticket.end(last));
-    }
+    let (dispatcher, is_heavy) = (Arc::clone(&ticket.dispatcher), last.is_heavy());
+    dispatcher.tell_end(&queue, is_heavy, || ticket.end(last));
 }
 
 /// Waits for a place, here or elsewhere.

@@ -57,27 +57,35 @@ thread_local! {
 }
 
 /// Tells some driver news, and polls it here if nobody does.
-pub(crate) fn tell_here<T>(news: impl FnOnce() -> T) -> T {
-    let before = HERE.replace(Here::Free);
-    let told = news();
-    if let Here::Called(seat) = HERE.replace(before) {
+pub(crate) fn tell_here(news: impl FnOnce()) {
+    if let Some(seat) = called_by(news) {
         seat.poll();
     }
-    told
 }
 
 /// Tells some driver news that can wait until others have come: those of the attempts that are to be polled next.
-pub(crate) fn tell_soon<T>(guests: &Handle, news: impl FnOnce() -> T) -> T {
-    let before = HERE.replace(Here::Free);
-    let told = news();
-    if let Here::Called(seat) = HERE.replace(before) {
+pub(crate) fn tell_soon(guests: &Handle, news: impl FnOnce()) {
+    if let Some(seat) = called_by(news) {
         guests.spawn(async move {
             // Whatever else there is to poll comes first, within bounds.
             tokio::task::yield_now().await;
             seat.poll();
         });
     }
-    told
+}
+
+/// Tells some driver news that it takes long to take: on threads that may be held up.
+pub(crate) fn tell_on(threads: &Handle, news: impl FnOnce()) {
+    if let Some(seat) = called_by(news) {
+        threads.spawn(async move { seat.poll() });
+    }
+}
+
+/// The seat that somebody is to poll after the news.
+fn called_by(news: impl FnOnce()) -> Option<Arc<Seat>> {
+    let before = HERE.replace(Here::Free);
+    news();
+    if let Here::Called(seat) = HERE.replace(before) { Some(seat) } else { None }
 }
 
 impl Seat {

@@ -7,6 +7,7 @@ use std::{
 
 use phasm_engine::{
     outcome::{Outcome, Output, code},
+    text,
     value::Value,
 };
 use wasmtime::{Store, UpdateDeadline};
@@ -26,6 +27,9 @@ use super::{
 };
 use crate::executor::{Invocation, Observer};
 
+/// The longest name of an output, in bytes.
+const LONGEST_NAME: usize = 256;
+
 /// Calls `program` once, on the thread that polls this.
 pub(super) async fn call(
     sandbox: &Shared,
@@ -39,13 +43,15 @@ pub(super) async fn call(
         return Outcome::error("host fault: the sandbox is closed");
     };
     let limits = &sandbox.limits;
-    let guest = match Guest::new(limits, invocation.memory, grants, observer) {
+    let invocation = Arc::new(invocation);
+    let guest = match Guest::new(sandbox, &invocation, grants, observer).await {
         Ok(guest) => guest,
         Err(message) => return Outcome::error(message),
     };
     let mut store = store(&sandbox.engine, limits, guest, invocation.deadline);
     let result = execute(program, &mut store, &invocation).await;
-    let guest = store.into_data();
+    let mut guest = store.into_data();
+    guest.held.http.tell(&mut guest.refused);
     conclude(result, &guest, limits)
 }
 
@@ -112,6 +118,7 @@ fn conclude(result: wasmtime::Result<bindings::Outcome>, guest: &Guest, limits: 
         Ok(returned) => read(returned, limits).unwrap_or_else(Outcome::error),
         Err(error) => fault::outcome(&error, &said, limits),
     };
+    outcome.message = guest.transcript.brief(&outcome.message);
     if !matches!(outcome.code, code::SUCCEEDED | code::SUSPENDED) {
         outcome.message = guest.refused.explain(outcome.message);
     }
@@ -126,14 +133,39 @@ fn read(returned: bindings::Outcome, limits: &Limits) -> Result<Outcome, String>
     if size as u64 > limits.output {
         return Err(Exceeded::Output(limits.output).to_string());
     }
+    let texts = outputs.iter().map(|output| &output.value).chain(&detail);
+    if texts.map(|text| most_values(text)).sum::<usize>() > limits.output_values as usize {
+        return Err(Exceeded::OutputValues(limits.output_values).to_string());
+    }
     let outputs = outputs.into_iter().map(output).collect::<Result<_, _>>()?;
     let detail = detail.map(|text| object(&text)).transpose()?;
     Ok(Outcome { code, message: message.into(), outputs, detail })
 }
 
+/// How many values a JSON text has at most, without parsing it: a value in memory takes many times what `[],` takes as text.
+fn most_values(text: &str) -> usize {
+    let (mut values, mut quoted, mut escaped) = (1, false, false);
+    for byte in text.bytes() {
+        match byte {
+            _ if escaped => escaped = false,
+            b'\\' if quoted => escaped = true,
+            b'"' => quoted = !quoted,
+            b',' | b'[' | b'{' if !quoted => values += 1,
+            _ => {}
+        }
+    }
+    values
+}
+
 fn output(NamedValueResult { name, value }: NamedValueResult) -> Result<Output, String> {
     if name.is_empty() {
         return Err("an output has an empty name; expected a name".to_owned());
+    }
+    if name.len() > LONGEST_NAME || name.contains(text::is_hidden) {
+        let name = text::brief(&name);
+        return Err(format!(
+            "an output is called {name:?}; expected up to {LONGEST_NAME} bytes that people can see"
+        ));
     }
     let value = Value::from_json(&value)
         .map_err(|error| format!("output `{name}` is not JSON: {error}; expected one JSON value"))?;
@@ -147,4 +179,23 @@ fn object(text: &str) -> Result<Value, String> {
         return Err(format!("detail is of type {}; expected an object", value.type_name()));
     }
     Ok(value)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn values_are_counted_without_parsing_and_never_too_few() {
+        for (text, values) in [
+            ("1", 1),
+            ("[]", 2),
+            ("[[],[]]", 5),
+            (r#"{"a": 1, "b": [2, 3]}"#, 5),
+            (r#"",[{\",[""#, 1),
+            (r#"["\\", 1]"#, 3),
+        ] {
+            assert_eq!(most_values(text), values, "{text}");
+        }
+    }
 }

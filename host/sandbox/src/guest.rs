@@ -5,12 +5,13 @@ use std::sync::Arc;
 use wasmtime::component::{HasSelf, Linker, ResourceTable};
 
 use super::{
+    Shared,
     bindings::{self, phasm::executor::types},
     capability::{self, Grants, Held, refused::Refused},
-    limits::{Limits, Meter},
+    limits::Meter,
     transcript::Transcript,
 };
-use crate::executor::{Level, Observer};
+use crate::executor::{Invocation, Level, Observer};
 
 /// Everything that belongs to one call and to nothing else; gone when the call ends.
 pub(super) struct Guest {
@@ -26,19 +27,21 @@ impl Guest {
     ///
     /// # Errors
     /// What to tell the user when a grant cannot be given.
-    pub(super) fn new(
-        limits: &Limits,
-        memory: Option<u64>,
+    pub(super) async fn new(
+        sandbox: &Shared,
+        invocation: &Arc<Invocation>,
         grants: Arc<Grants>,
         observer: Arc<dyn Observer>,
     ) -> Result<Self, String> {
+        let limits = &sandbox.limits;
+        let transcript = Arc::new(Transcript::new(observer, limits));
         let mut table = ResourceTable::new();
         table.set_max_capacity(limits.resources as usize);
         Ok(Self {
             table,
-            meter: Meter::new(limits, memory),
-            transcript: Arc::new(Transcript::new(observer, limits)),
-            held: Held::new(grants, limits)?,
+            meter: Meter::new(limits, invocation.memory),
+            held: Held::new(grants, sandbox, invocation, &transcript).await?,
+            transcript,
             refused: Refused::default(),
         })
     }

@@ -22,14 +22,22 @@ use wasmtime::component::Linker;
 
 use self::executor::{Invocation, Observer};
 use self::{
-    artefact::Artefact, compiler::Compiler, guest::Guest, heat::Heat, pool::Pool, threads::GuestThreads,
-    ticker::Ticker, turns::Turns,
+    artefact::Artefact, capability::http::Net, compiler::Compiler, guest::Guest, heat::Heat, pool::Pool,
+    threads::GuestThreads, ticker::Ticker, turns::Turns,
 };
 pub use self::{
     artefact::Precompiled,
     attempt::{Attempt, Origin},
     authentic::Key,
-    capability::{Grants, clocks::WallClock, dirs::DirGrant, random::Randomness},
+    capability::{
+        Grants,
+        clocks::WallClock,
+        dirs::{DirGrant, Quota},
+        http::{
+            EgressSecret, HttpConfig, HttpGrant, HttpLimits, HttpPattern, Network, NotANetwork, NotAPattern,
+        },
+        random::Randomness,
+    },
     child::Children,
     digest::{Digest, NotADigest},
     limits::Limits,
@@ -44,6 +52,7 @@ mod artefact;
 mod attempt;
 mod authentic;
 mod bindings;
+mod budget;
 #[cfg(feature = "compile")]
 mod cache;
 mod call;
@@ -88,6 +97,8 @@ pub struct SandboxConfig {
     pub limits: Limits,
     /// Where compiled code is kept between processes; nowhere by default. Nothing without the feature `compile`.
     pub cache: Option<PathBuf>,
+    /// How guests that are granted hosts reach them. Nothing without the feature `http`.
+    pub http: HttpConfig,
     /// The program that compiles components, as a child process under [`Limits::compile_memory`] and [`Limits::compile_time`].
     /// By default this one, if it lets that happen ([`child::serve_if_asked`]); otherwise components are compiled within this
     /// process, where one that was made for it takes any amount of memory and time. Nothing without the feature `compile`.
@@ -105,6 +116,7 @@ impl Default for SandboxConfig {
             tenants: Tenants::default(),
             limits: Limits::default(),
             cache: None,
+            http: HttpConfig::default(),
             children: Children::here(),
             key: None,
         }
@@ -133,6 +145,8 @@ struct Shared {
     engine: wasmtime::Engine,
     linker: Linker<Guest>,
     limits: Limits,
+    net: Arc<Net>,
+    dirs: capability::dirs::Common,
     /// One permit a slot of the pool.
     slots: Semaphore,
     capacity: u32,
@@ -153,7 +167,7 @@ impl Sandbox {
     /// # Errors
     /// When wasmtime does not support this machine, or there are no threads to be had.
     pub fn new(config: SandboxConfig) -> Result<Self, SandboxError> {
-        let SandboxConfig { slots, threads, tenants, limits, cache, children, key } = config;
+        let SandboxConfig { slots, threads, tenants, limits, cache, http, children, key } = config;
         let Pool { engine, slots, mut warnings } = Pool::reserve(slots, &limits)?;
         let linker = guest::linker(&engine).map_err(|error| SandboxError::Engine(format!("{error:#}")))?;
         let compiler = Compiler::new(cache.as_deref(), children, &engine, &mut warnings).into();
@@ -172,6 +186,8 @@ impl Sandbox {
             engine,
             linker,
             limits,
+            net: Arc::new(Net::new(http)),
+            dirs: capability::dirs::Common::default(),
             compiler,
             key,
             warnings,
@@ -196,6 +212,12 @@ impl Sandbox {
     #[must_use]
     pub fn guest_runtime(&self) -> &Handle {
         self.shared.threads.handle()
+    }
+
+    /// The threads of guests that compute long, below the others: for what takes long on their behalf.
+    #[must_use]
+    pub fn long_runtime(&self) -> &Handle {
+        self.shared.threads.long()
     }
 
     /// How many guests can be alive at once.

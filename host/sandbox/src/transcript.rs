@@ -5,6 +5,8 @@ use std::sync::{
     atomic::{AtomicU64, Ordering::Relaxed},
 };
 
+use phasm_engine::text;
+
 use super::{
     last_words::LastWords,
     limits::{Exceeded, Limits},
@@ -14,6 +16,12 @@ use crate::executor::{Level, Observer};
 /// What is kept of a line beyond the longest that is passed on: a secret of up to this size is recognised where the line is
 /// cut.
 const BEYOND: usize = 64 * 1024;
+
+/// The longest message of a guest, in bytes.
+const MESSAGE: usize = text::LONGEST - 256;
+
+/// What a line counts at least: that of empty ones there are not too many either.
+const LEAST: usize = 32;
 
 /// One attempt's voice. Every line reaches the observer at once; the text in all is limited.
 pub(super) struct Transcript {
@@ -41,7 +49,7 @@ impl Transcript {
 
     /// Passes `text` on, one call for each of its lines.
     pub(super) fn log(&self, level: Level, text: &str) -> Result<(), Exceeded> {
-        self.charge(text.len() + 1)?;
+        self.charge((text.len() + 1).max(LEAST * text.lines().count().max(1)))?;
         let text = self.observer.hide(text);
         // `lines` knows none in an empty text, but saying nothing is a sign of life too.
         for line in text.lines().chain(text.is_empty().then_some("")) {
@@ -55,8 +63,23 @@ impl Transcript {
         self.charge(text.len())?;
         let fraction = fraction.filter(|f| f.is_finite()).map(|f| f.clamp(0.0, 1.0));
         let text = self.observer.hide(text);
-        self.observer.progress(fraction, cut(text.lines().next().unwrap_or_default(), self.longest_line));
+        self.observer.progress(fraction, &text::brief(text.lines().next().unwrap_or_default()));
         Ok(())
+    }
+
+    /// Passes on what the host has to say about the attempt. Whoever says it bounds how often.
+    #[cfg(feature = "http")]
+    pub(super) fn note(&self, level: Level, text: &str) {
+        let told = self.observer.hide(text);
+        self.observer.log(level, cut(told.lines().next().unwrap_or_default(), self.longest_line));
+    }
+
+    /// A message as it is passed on, with room for what the host has to add.
+    pub(super) fn brief(&self, message: &Arc<str>) -> Arc<str> {
+        if message.len() <= MESSAGE {
+            return Arc::clone(message);
+        }
+        text::cut(&self.observer.hide(message), MESSAGE).into()
     }
 
     /// Passes a sign of life on (R-T5).
@@ -79,7 +102,8 @@ impl Transcript {
 
     /// Adds `bytes` to a standard stream, and passes the lines on that are complete.
     pub(super) fn write(&self, stream: Standard, bytes: &[u8]) -> Result<(), Exceeded> {
-        self.charge(bytes.len())?;
+        let lines = bytes.iter().filter(|byte| **byte == b'\n').count();
+        self.charge(bytes.len().max(LEAST * lines))?;
         lock(self.lines(stream)).push(bytes, self.room(), |held, line| self.line(stream, held, line));
         Ok(())
     }
@@ -271,7 +295,7 @@ mod tests {
             (&["ab\nab\ncd\nef\n"], &["ab", "*"]),
             (&["\nab\r\n\n"], &["", "ab", ""]),
             (&["ab\ncd\nef", &long, &long, "\n"], &["*"]),
-            (&["ab\n", &"cd\nab\n".repeat(20_000)], &[]),
+            (&["ab\n", &"cd\nab\n".repeat(12_000)], &[]),
         ];
         for (writes, expected) in rows {
             let keeper = Arc::new(Keeper::default());

@@ -16,6 +16,7 @@ static TABLE: Table = Table::closed(
         &MEMORY,
         &STACK,
         &OUTPUT,
+        &OUTPUT_VALUES,
         &LOG,
         &KEPT_LOG,
         &LINE,
@@ -30,6 +31,7 @@ static TABLE: Table = Table::closed(
         &INSTANCES,
         &HANDLES,
         &RESOURCES,
+        &DESCRIPTORS,
         &SLOTS,
         &THREADS,
         &ENGINE_THREADS,
@@ -45,6 +47,12 @@ static MEMORY: Field<u64> =
 static STACK: Field<u64> = Field::optional("stack", SIZE, "Stack of the guest's functions.").or("512 KiB");
 static OUTPUT: Field<u64> =
     Field::optional("output", SIZE, "Outputs, message and detail of an attempt together.").or("8 MiB");
+static OUTPUT_VALUES: Field<u32> = Field::optional(
+    "output-values",
+    COUNT,
+    "JSON values in outputs and detail of an attempt together: elements, members, and what they are in.",
+)
+.or("250000");
 static LOG: Field<u64> = Field::optional("log", SIZE, "Log text of an attempt.").or("1 MiB");
 static KEPT_LOG: Field<u64> = Field::optional(
     "kept-log",
@@ -75,6 +83,13 @@ static HANDLES: Field<u32> =
     Field::optional("handles", COUNT, "Handles of the component model that are alive at once.").or("10000");
 static RESOURCES: Field<u32> =
     Field::optional("resources", COUNT, "Files, streams and timers that are alive at once.").or("1000");
+static DESCRIPTORS: Field<u32> = Field::optional(
+    "descriptors",
+    COUNT,
+    "Files, directories and streams of them that an attempt has open at once. All attempts together have half of what the process may open, \
+     a plugin's as many of these as are free, a namespace's three times as many.",
+)
+.or("64");
 static SLOTS: Field<u32> =
     Field::optional("slots", COUNT, "Attempts in flight at once; fewer where the machine has no room.")
         .or("2048");
@@ -118,12 +133,14 @@ impl Limited {
         ];
         sizes.into_iter().for_each(|(field, limit)| replace(limit, object.optional(field)));
         let counts = [
+            (&OUTPUT_VALUES, &mut limits.output_values),
             (&MEMORIES, &mut limits.memories),
             (&TABLES, &mut limits.tables),
             (&TABLE_ELEMENTS, &mut limits.table_elements),
             (&INSTANCES, &mut limits.instances),
             (&HANDLES, &mut limits.handles),
             (&RESOURCES, &mut limits.resources),
+            (&DESCRIPTORS, &mut limits.descriptors),
         ];
         counts.into_iter().for_each(|(field, limit)| replace(limit, object.optional(field)));
         let compile_time = object.optional(&COMPILE_TIME).map(Duration::from_millis);

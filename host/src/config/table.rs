@@ -13,6 +13,7 @@ use crate::{retention::Retention, sandbox::Tenants};
 use super::{
     Surroundings,
     grants::{self, Grant},
+    http::{self, Http},
     limits::{self, Limited},
     retention,
     secrets::{self, Secret},
@@ -22,8 +23,9 @@ use super::{
 /// The whole file.
 pub(super) static CONFIGURATION: Table = Table::closed(
     "configuration",
-    "What an operator allows: plugins, what each may touch, values for expressions, secrets, limits, how long runs are kept.",
-    &[&PLUGINS, &GRANTS, &VARS, &SECRETS, &LIMITS, &TENANTS, &RETENTION],
+    "What an operator allows: plugins, what each may touch, values for expressions, secrets, limits, who shares the host, how the network \
+     is reached, how long runs are kept.",
+    &[&PLUGINS, &GRANTS, &VARS, &SECRETS, &LIMITS, &TENANTS, &HTTP, &RETENTION],
     &[],
 );
 
@@ -47,6 +49,8 @@ static SECRETS: Field<Vec<Secret>> = Field::optional(
 static LIMITS: Field<Limited> = Field::optional("limits", limits::LIMITS, "What every guest may use.");
 static TENANTS: Field<Tenants> =
     Field::optional("tenants", tenants::TENANTS, "By name, who shares this host.");
+static HTTP: Field<Http> =
+    Field::optional("http", http::HTTP, "How plugins that are granted hosts reach them.");
 static RETENTION: Field<Retention> =
     Field::optional("retention", retention::RETENTION_FORM, "How long runs that have ended are kept.");
 
@@ -68,6 +72,7 @@ pub(super) struct Written {
     pub(super) secrets: Vec<Secret>,
     pub(super) limits: Limited,
     pub(super) tenants: Tenants,
+    pub(super) http: Http,
     pub(super) retention: Retention,
 }
 
@@ -82,6 +87,7 @@ impl Written {
             secrets: object.or_default(&SECRETS),
             limits: object.or_default(&LIMITS),
             tenants: object.or_default(&TENANTS),
+            http: object.or_default(&HTTP),
             retention: object.or_default(&RETENTION),
         })
     }

@@ -1,7 +1,7 @@
 use std::{ffi::OsString, fs, path::Path};
 
 use super::*;
-use crate::sandbox::{Randomness, WallClock};
+use crate::sandbox::{Quota, Randomness, WallClock};
 
 fn parse_at(dir: &Path, text: &str) -> Result<Config, Problems> {
     let env = |name: &str| (name == "DB_PASSWORD").then(|| OsString::from("hunter2"));
@@ -25,7 +25,7 @@ fn everything_there_is() {
     let text = r#"
 plugins = ["../plugins", "/abs"]
 [grants.file]
-dirs = [{ host = "in", guest = "/in" }, { host = "out", guest = "/out", mode = "rw", create = true }]
+dirs = [{ host = "in", guest = "/in" }, { host = "out", guest = "/out", mode = "rw", create = true, max-size = "1 MiB", max-files = 10 }]
 env = { LANG = "C" }
 http = []
 wall-clock = "real"
@@ -50,6 +50,8 @@ kept-log = 0
     let file = config.grants.get("file").unwrap();
     let dirs: Vec<_> = file.dirs.iter().map(|d| (d.host.clone(), d.guest.as_str(), d.read_only)).collect();
     assert_eq!(dirs, [(dir.path().join("in"), "/in", true), (dir.path().join("out"), "/out", false)]);
+    let quotas: Vec<_> = file.dirs.iter().map(|d| d.quota).collect();
+    assert_eq!(quotas, [Quota::default(), Quota { bytes: Some(1 << 20), files: Some(10) }]);
     assert_eq!(file.env.get("LANG").map(String::as_str), Some("C"));
     assert_eq!((file.wall_clock, file.random), (WallClock::Real, Randomness::Seeded(7)));
     assert_eq!(config.create, [dir.path().join("out")]);
@@ -131,7 +133,7 @@ fn every_syntax_error_is_told() {
     assert_eq!(found(&range), ["P015 2:5 vars.a", "P015 3:5 vars.b"]);
 }
 
-/// R-I16.
+/// R-I20.
 #[test]
 fn a_wall_clock_is_real_or_stands() {
     let clock = |value: &str| {
@@ -153,23 +155,58 @@ fn a_wall_clock_is_real_or_stands() {
 fn doubts_stop_nothing() {
     let text = r#"[grants.file]
 dirs = [{ host = "gone", guest = "/gone" }]
-http = ["example.org"]
 [secrets]
 db = { a = { env = "NOT_SET" }, b = { file = "not-there" } }
 "#;
     let config = parse(text).unwrap();
-    let expected = [
-        "C103 2:18 grants.file.dirs[0].host",
-        "C101 3:8 grants.file.http",
-        "C102 5:20 secrets.db.a.env",
-        "C102 5:46 secrets.db.b.file",
-    ];
+    let expected =
+        ["C103 2:18 grants.file.dirs[0].host", "C102 4:20 secrets.db.a.env", "C102 4:46 secrets.db.b.file"];
     assert_eq!(found(&config.warnings), expected);
     assert!(config.secrets.is_empty());
     let unknown = config.unknown_grants(&["files".into(), "jq".into()]);
     assert_eq!(found(&unknown), ["C104 1:9 grants.file"]);
     assert_eq!(unknown.first().unwrap().hint.as_deref(), Some("did you mean `files`?"));
     assert_eq!(config.unknown_grants(&["file".into()]), []);
+}
+
+/// R-I21, R-I22, R-I26: what is no pattern, no address and no certificate is told with its place.
+#[test]
+fn what_may_be_asked_of_the_network_is_read() {
+    let text = r#"[grants.http]
+http = ["GET https://*.example.com/v1/*", "example.org"]
+http-networks = ["10.0.0.0/8", "localhost"]
+[http]
+hosts = { "A.example" = ["10.0.0.1", "b"] }
+roots = ["not-there.pem"]
+[secrets]
+api = { token = { env = "DB_PASSWORD", egress = ["api.example.com"] } }
+"#;
+    let expected = [
+        "C007 2:43 grants.http.http[1]",
+        "C008 3:32 grants.http.http-networks[1]",
+        "C008 5:38 http.hosts[\"A.example\"][1]",
+        "C009 6:10 http.roots[0]",
+        "C007 8:50 secrets.api.token.egress[0]",
+    ];
+    let mut problems = found(&parse(text).unwrap_err());
+    problems.sort_unstable_by_key(|problem| problem.split(' ').nth(1).map(str::to_owned));
+    assert_eq!(problems, expected);
+    let right = text.replace(", \"example.org\"", "").replace(", \"localhost\"", "").replace(", \"b\"", "");
+    let right = right
+        .replace("roots = [\"not-there.pem\"]", "time = \"2s\"\nrequests = 3")
+        .replace("\"api.", "\"https://api.");
+    let config = parse(&right).unwrap();
+    let http = config.grants["http"].http.clone();
+    assert_eq!(http.allow[0].to_string(), "GET https://*.example.com/v1/*");
+    assert_eq!(http.networks[0].to_string(), "10.0.0.0/8");
+    assert_eq!((config.http.limits.requests, config.http.limits.time.as_secs()), (3, 2));
+    assert_eq!(config.http.hosts["a.example"].len(), 1);
+    let secret = config.secrets.egress().next().unwrap();
+    let reference = phasm_engine::plan::SecretRef { name: "api".into(), key: "token".into() };
+    assert_eq!(config.secrets.get(&reference), Some(&secret.placeholder));
+    assert!(
+        secret.placeholder != secret.value && !config.secrets.hide(&secret.value).contains(&*secret.value)
+    );
 }
 
 #[test]
@@ -185,11 +222,16 @@ fn documented_defaults_are_the_limits() {
     let defaults = schema["$defs"]["limits"]["properties"].as_object().unwrap().iter();
     let written: String =
         defaults.filter_map(|(name, limit)| Some(format!("{name} = {}\n", limit.get("default")?))).collect();
-    assert_eq!(written.lines().count(), 18, "{written}");
+    assert_eq!(written.lines().count(), 19, "{written}");
     let config = parse(&format!("[limits]\n{written}")).unwrap();
     let standard = SandboxConfig::default();
     assert_eq!((config.limits, config.slots), (standard.limits, Some(standard.slots)));
     assert_eq!(config.kept_log, Some(crate::logbook::KEPT_LOG as u64));
+    let defaults = schema["$defs"]["http"]["properties"].as_object().unwrap().iter();
+    let written: String =
+        defaults.filter_map(|(name, limit)| Some(format!("{name} = {}\n", limit.get("default")?))).collect();
+    assert_eq!(written.lines().count(), 10, "{written}");
+    assert_eq!(parse(&format!("[http]\n{written}")).unwrap().http.limits, standard.http.limits);
 }
 
 #[test]

@@ -234,7 +234,8 @@ impl HostBuilder {
     ///
     /// # Errors
     /// [`OpenError`] when threads, sandbox or plugin directories are not to be had.
-    pub fn open(self) -> Result<Host, OpenError> {
+    pub fn open(mut self) -> Result<Host, OpenError> {
+        self.sandbox.http.secrets.extend(self.secrets.egress().cloned());
         let (control, engine) = match self.runtime {
             Some(runtime) => (None, runtime),
             None => {
@@ -254,7 +255,8 @@ impl HostBuilder {
             }
         };
         let slots = self.slots.unwrap_or(DEFAULT_SLOTS).min(room);
-        let dispatcher = Dispatcher::new(slots, executor, guests, engine.clone(), clock.clone());
+        let dispatcher = Dispatcher::new(slots, executor, guests, engine.clone(), clock.clone())
+            .beside(plugins.as_ref().map(Plugins::sandbox));
         let kept_log = self.kept_log.unwrap_or(KEPT_LOG);
         // What a store keeps that only this host has, nobody asks for: it would take memory for nothing.
         let kept_here = if self.store.is_some() { kept_log } else { 0 };

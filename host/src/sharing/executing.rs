@@ -152,7 +152,7 @@ impl Executing {
     fn hidden(&self, signal: Signal) -> Signal {
         match (signal, self.host.upgrade()) {
             (Signal::Finished(fence, outcome), Some(host)) => {
-                Signal::Finished(fence, host.secrets.hide_in(outcome))
+                Signal::Finished(fence, host.secrets.hide_in(outcome).settled())
             }
             (signal, _) => signal,
         }

@@ -17,7 +17,7 @@ use super::{
 };
 
 /// A host that has said nothing for so long has not survived.
-const PATIENCE: Duration = Duration::from_secs(90);
+const PATIENCE: Duration = Duration::from_secs(240);
 
 /// Plays all cases, two at a time; how many were not survived.
 pub(crate) fn all(cases: &[Case]) -> usize {
