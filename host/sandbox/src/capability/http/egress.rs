@@ -107,7 +107,12 @@ fn swap(
     for secret in secrets.iter().filter(|secret| text.contains(&*secret.placeholder)) {
         if !secret.to.iter().any(|pattern| pattern.matches(target)) {
             let to: Vec<_> = secret.to.iter().map(ToString::to_string).collect();
-            let why = format!("{}: the secret {} is only for {}", target.shown(), secret.name, to.join(", "));
+            let why = format!(
+                "the secret {} is only for {}, not for {}",
+                secret.name,
+                to.join(", "),
+                target.shown()
+            );
             return Err(Failure::refused(why));
         }
         let before = swapped.as_deref().unwrap_or(text);

@@ -33,14 +33,14 @@ impl Net {
     }
 
     /// The connections of one plugin, while it has any.
-    pub(super) fn of_plugin(&self, plugin: &Arc<str>) -> Arc<Semaphore> {
+    pub(super) fn of_plugin(&self, plugin: &str) -> Arc<Semaphore> {
         let mut plugins = self.plugins.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(known) = plugins.get(plugin).and_then(Weak::upgrade) {
             return known;
         }
         plugins.retain(|_, semaphore| semaphore.strong_count() > 0);
         let new = Arc::new(Semaphore::new(self.config.limits.plugin_connections as usize));
-        plugins.insert(Arc::clone(plugin), Arc::downgrade(&new));
+        plugins.insert(plugin.into(), Arc::downgrade(&new));
         new
     }
 
