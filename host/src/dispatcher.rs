@@ -34,10 +34,10 @@ use tokio::{
 use crate::{
     clock::Clock,
     executor::{Executor, Invocation, Level, Observer},
-    queue::{Queue, Queued},
     sandbox::Sandbox,
     seat::{tell_here, tell_on, tell_soon},
     store::{AttemptLog, Offer},
+    upcoming::{Coming, Upcoming},
 };
 
 /// A run's place among those that want slots: higher priority first, then submit order.
@@ -318,7 +318,7 @@ pub(crate) struct Attempt<I> {
     /// Hears how it goes.
     pub(crate) inbox: I,
     /// Where it waits for a thread.
-    pub(crate) queue: Queue,
+    pub(crate) upcoming: Upcoming,
 }
 
 /// Attempts for which there is no place here.
@@ -404,10 +404,10 @@ impl<I: Inbox> Dispatcher<I> {
     }
 
     /// Tells what came of an attempt where it holds nobody up.
-    fn tell_end(&self, queue: &Queue, is_heavy: bool, end: impl FnOnce()) {
+    fn tell_end(&self, upcoming: &Upcoming, is_heavy: bool, end: impl FnOnce()) {
         match self.long.get() {
             Some(sandbox) if is_heavy => tell_on(sandbox.long_runtime(), end),
-            _ if queue.is_empty() => tell_here(end),
+            _ if upcoming.is_empty() => tell_here(end),
             _ => tell_soon(&self.guests, end),
         }
     }
@@ -464,13 +464,13 @@ impl<I: Inbox> Dispatcher<I> {
     /// Starts one that has a place here.
     pub(crate) fn start_in(self: &Arc<Self>, place: Place<I>, attempt: Attempt<I>) -> AbortHandle {
         let mut ticket = self.ticket(&attempt);
-        ticket.queued = Some(attempt.queue.enter());
+        ticket.coming = Some(attempt.upcoming.enter());
         self.guests.spawn(execute(place, ticket, attempt)).abort_handle()
     }
 
     fn ticket(self: &Arc<Self>, attempt: &Attempt<I>) -> Ticket<I> {
         let (fence, inbox) = (attempt.fence, attempt.inbox.clone());
-        Ticket { fence, inbox, dispatcher: Arc::clone(self), started: None, queued: None, open: true }
+        Ticket { fence, inbox, dispatcher: Arc::clone(self), started: None, coming: None, open: true }
     }
 
     /// Keeps the clock of `maxInactivity` beside an attempt that has just started; only its expiry is told (R-T5, R-T9).
@@ -501,12 +501,12 @@ impl<I: Inbox> Dispatcher<I> {
 }
 
 async fn execute<I: Inbox>(place: Place<I>, mut ticket: Ticket<I>, attempt: Attempt<I>) {
-    let Attempt { fence, mut invocation, bounds, observer, queue, .. } = attempt;
+    let Attempt { fence, mut invocation, bounds, observer, upcoming, .. } = attempt;
     let runtime_ends =
         bounds.max_runtime.and_then(|limit| Instant::now().checked_add(Duration::from_millis(limit)));
     let deadline = [invocation.deadline, runtime_ends].into_iter().flatten().min();
     invocation.deadline = deadline;
-    ticket.queued = None;
+    ticket.coming = None;
     ticket.started = Some(ticket.dispatcher.clock.elapsed());
     let observer = match bounds.max_inactivity {
         None => observer,
@@ -529,7 +529,7 @@ async fn execute<I: Inbox>(place: Place<I>, mut ticket: Ticket<I>, attempt: Atte
     drop(place);
     let last = if interrupted { Signal::Interrupted(fence) } else { Signal::Finished(fence, outcome) };
     let (dispatcher, is_heavy) = (Arc::clone(&ticket.dispatcher), last.is_heavy());
-    dispatcher.tell_end(&queue, is_heavy, || ticket.end(last));
+    dispatcher.tell_end(&upcoming, is_heavy, || ticket.end(last));
 }
 
 /// Waits for a place, here or elsewhere.
@@ -576,7 +576,7 @@ struct Ticket<I: Inbox> {
     /// What had elapsed at the start, until that is told: with the end, where the attempt is over at once. Most are, and the
     /// driver has one turn for them instead of two.
     started: Option<Millis>,
-    queued: Option<Queued>,
+    coming: Option<Coming>,
     open: bool,
 }
 
@@ -595,7 +595,7 @@ impl<I: Inbox> Ticket<I> {
     fn end(&mut self, signal: Signal) {
         self.open = false;
         // Whoever hears of the end finds its place in the queue free.
-        self.queued = None;
+        self.coming = None;
         self.signal_start();
         if !self.inbox.signal(signal) {
             self.dispatcher.slots.give_back(1);
@@ -803,7 +803,7 @@ mod tests {
             bounds,
             observer: Arc::new(Deaf),
             inbox,
-            queue: Queue::default(),
+            upcoming: Upcoming::default(),
         };
         Arc::new(dispatcher).start(attempt, |_, _| None);
         let heard = runtime.block_on(async { [hears.recv().await, hears.recv().await] });

@@ -32,12 +32,12 @@ use crate::{
     journal::{Body, Moment},
     letter::{LetterBody, LetterReply},
     message::{Look, Message, ReplyTo, Request, RequestError, Standing},
-    queue::Queue,
     registry::Entry,
     shared::Shared,
     sharing::body::offered,
     store::{AttemptLog, Lease, Record, Reply, RunStatus, StoreError},
     tidings::Became,
+    upcoming::Upcoming,
     watch::{Ear, Notice},
 };
 
@@ -68,7 +68,7 @@ pub(crate) struct Driver {
     batch: Batch,
     /// Slots that the run may use and does not yet.
     spare: u32,
-    queue: Queue,
+    upcoming: Upcoming,
 }
 
 /// Replies to a request once its batch is durable, or tells that it is not.
@@ -113,7 +113,7 @@ impl Driver {
             attempts: BTreeMap::new(),
             batch: Batch::default(),
             spare: 0,
-            queue: Queue::default(),
+            upcoming: Upcoming::default(),
         }
     }
 
@@ -433,7 +433,7 @@ impl Driver {
         if self.shared.dispatcher.sends_out() {
             return u32::MAX;
         }
-        self.queue.room(u32::try_from(dispatches(&self.batch.commands)).unwrap_or(u32::MAX))
+        self.upcoming.room(u32::try_from(dispatches(&self.batch.commands)).unwrap_or(u32::MAX))
     }
 
     /// Slots that are neither used nor with the dispatcher.
@@ -532,7 +532,7 @@ impl Driver {
             let pinned = self.run.plan().executors.get(&dispatch.executor_type);
             offered(dispatch, invocation, bounds, pinned, self.shared.plugins.is_none())
         };
-        let attempt = Attempt { fence, invocation, bounds, observer, inbox, queue: self.queue.clone() };
+        let attempt = Attempt { fence, invocation, bounds, observer, inbox, upcoming: self.upcoming.clone() };
         let (epoch, priority) = (self.lease.epoch, self.lease.head.priority);
         let handle = dispatcher
             .start(attempt, |number, invocation| Some(body(invocation)?.offer(number, epoch, priority)));

@@ -95,7 +95,6 @@ mod logbook;
 mod message;
 mod missing;
 mod plans;
-mod queue;
 mod registry;
 #[cfg(all(unix, feature = "sqlite"))]
 pub mod ring;
@@ -103,6 +102,7 @@ mod seat;
 mod shared;
 mod sharing;
 mod tidings;
+mod upcoming;
 
 // Keep: what is durable, and the run that follows from it.
 pub mod journal;

@@ -15,9 +15,9 @@ use super::{
 use crate::{
     dispatcher::{Attempt, Dispatcher, Signal},
     message::Message,
-    queue::Queue,
     shared::Shared,
     store::{OfferId, Report, Sharing, TakenOffer},
+    upcoming::Upcoming,
     watch::Ear,
 };
 
@@ -224,7 +224,7 @@ impl Executing {
             bounds,
             observer,
             inbox: self.sender.clone(),
-            queue: Queue::default(),
+            upcoming: Upcoming::default(),
         };
         let abort = host.dispatcher.start_in(host.dispatcher.taken_place(), attempt);
         self.guests.insert(self.last, Guest { id: offer.id.clone(), abort, ear, stopped: false });

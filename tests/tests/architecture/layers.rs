@@ -13,6 +13,7 @@ const HOST: &[&str] = &[
     "clock",
     "lasting",
     "seat",
+    "upcoming",
     "secrets",
     "reader",
     "ring",

@@ -40,6 +40,7 @@ fn whole() -> Value {
             "all-connections": 5, "roots": ["a.pem"], "hosts": { "a.example": ["10.0.0.1"] },
         },
         "limits": limits.collect::<serde_json::Map<_, _>>(),
+        "tenants": { "acme": { "namespaces": ["prod"], "weight": 3 } },
         "retention": { "age": "30d", "count": 5, "namespaces": { "nightly": { "age": 5, "count": 0 } } },
     })
 }

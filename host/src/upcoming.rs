@@ -10,13 +10,13 @@ use std::sync::{
 /// A run has few of them at a time: what waits for its thread in memory is gone from the caches when its turn comes, and stands
 /// before the attempts of other runs.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Queue(Arc<AtomicU32>);
+pub(crate) struct Upcoming(Arc<AtomicU32>);
 
 /// One of them, until dropped.
 #[derive(Debug)]
-pub(crate) struct Queued(Queue);
+pub(crate) struct Coming(Upcoming);
 
-impl Queue {
+impl Upcoming {
     /// So many keep the threads busy until the driver has had its next turn.
     const ENOUGH: u32 = 128;
 
@@ -29,9 +29,9 @@ impl Queue {
         self.len() == 0
     }
 
-    pub(crate) fn enter(&self) -> Queued {
+    pub(crate) fn enter(&self) -> Coming {
         self.0.fetch_add(1, Relaxed);
-        Queued(self.clone())
+        Coming(self.clone())
     }
 
     fn len(&self) -> u32 {
@@ -39,7 +39,7 @@ impl Queue {
     }
 }
 
-impl Drop for Queued {
+impl Drop for Coming {
     fn drop(&mut self) {
         self.0.0.fetch_sub(1, Relaxed);
     }
@@ -51,11 +51,11 @@ mod tests {
 
     #[test]
     fn there_is_room_for_as_many_as_have_left() {
-        let queue = Queue::default();
-        let mut queued: Vec<_> = (0..Queue::ENOUGH - 2).map(|_| queue.enter()).collect();
+        let queue = Upcoming::default();
+        let mut queued: Vec<_> = (0..Upcoming::ENOUGH - 2).map(|_| queue.enter()).collect();
         assert_eq!((queue.room(0), queue.room(1), queue.room(3)), (2, 1, 0));
         queued.truncate(1);
-        assert_eq!((queue.room(0), queue.is_empty()), (Queue::ENOUGH - 1, false));
+        assert_eq!((queue.room(0), queue.is_empty()), (Upcoming::ENOUGH - 1, false));
         drop(queued);
         assert!(queue.is_empty());
     }
