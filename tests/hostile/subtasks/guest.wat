@@ -3,4 +3,5 @@
   (import "wasi:clocks/monotonic-clock@0.2.0" (instance $clock (export "now" (func (result u64)))))
   (core module $libc (memory (export "memory") 1))
   (core instance $memory (instantiate $libc))
-  (core func (canon lower (func $clock "now") async (memory $memory "memory"))))
+  (alias core export $memory "memory" (core memory $shared))
+  (core func (canon lower (func $clock "now") async (memory $shared))))
