@@ -38,6 +38,7 @@ pub use self::{
     digest::{Digest, NotADigest},
     limits::Limits,
     program::{LoadError, Overrun, Program},
+    regular::{open_regular, read_regular, read_regular_text},
 };
 
 #[cfg(feature = "compile")]
@@ -71,6 +72,7 @@ mod limits;
 mod loading;
 mod pool;
 mod program;
+mod regular;
 mod threads;
 mod ticker;
 mod transcript;
