@@ -4,6 +4,7 @@
 
 pub mod codes;
 mod grants;
+mod http;
 mod limits;
 mod retention;
 mod secrets;
@@ -31,7 +32,7 @@ use self::{limits::Limited, table::Written};
 use crate::{
     host::HostBuilder,
     retention::Retention,
-    sandbox::{Grants, Limits, SandboxConfig},
+    sandbox::{Grants, HttpConfig, Limits, SandboxConfig},
     secrets::Secrets,
 };
 
@@ -50,6 +51,8 @@ pub struct Config {
     pub secrets: Secrets,
     /// What every guest may use.
     pub limits: Limits,
+    /// How guests that are granted hosts reach them.
+    pub http: HttpConfig,
     /// How many bytes of what each attempt writes are kept.
     pub kept_log: Option<u64>,
     /// Attempts in flight at once.
@@ -97,6 +100,7 @@ impl Config {
         written.secrets.iter().for_each(|secret| secret.look_up(around, &mut config.secrets, report));
         let Limited { limits, kept_log, slots, threads, engine_threads } = written.limits;
         let retention = written.retention;
+        config.http = written.http.config(around, report);
         Self { limits, kept_log, slots, threads, engine_threads, retention, ..config }
     }
 
@@ -129,8 +133,8 @@ impl Config {
     pub fn apply(&self, builder: HostBuilder, cache: Option<PathBuf>) -> HostBuilder {
         let standard = SandboxConfig::default();
         let slots = self.slots.unwrap_or(standard.slots);
-        let sandbox =
-            SandboxConfig { slots, threads: self.threads, limits: self.limits.clone(), cache, ..standard };
+        let (limits, http) = (self.limits.clone(), self.http.clone());
+        let sandbox = SandboxConfig { slots, threads: self.threads, limits, cache, http, ..standard };
         let builder = builder.sandbox(sandbox).slots(slots).secrets(self.secrets.clone());
         let builder = self.engine_threads.into_iter().fold(builder, HostBuilder::engine_threads);
         let builder = builder.retention(self.retention.clone());

@@ -42,13 +42,15 @@ pub(super) async fn call(
         return Outcome::error("host fault: the sandbox is closed");
     };
     let limits = &sandbox.limits;
+    let invocation = Arc::new(invocation);
     let guest = match Guest::new(sandbox, &invocation, grants, observer).await {
         Ok(guest) => guest,
         Err(message) => return Outcome::error(message),
     };
     let mut store = store(&sandbox.engine, limits, guest, invocation.deadline);
     let result = execute(program, &mut store, &invocation).await;
-    let guest = store.into_data();
+    let mut guest = store.into_data();
+    guest.held.http.tell(&mut guest.refused);
     conclude(result, &guest, limits)
 }
 

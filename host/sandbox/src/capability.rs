@@ -13,14 +13,16 @@ use wasmtime_wasi_io::IoView;
 use self::{
     clocks::{Clocks, WallClock},
     dirs::{DirGrant, Dirs},
+    http::{Http, HttpGrant},
     random::{Random, Randomness},
     sockets::Sockets,
 };
-use super::{executor::Invocation, guest::Guest, limits::Limits};
+use super::{Shared, executor::Invocation, guest::Guest, transcript::Transcript};
 
 pub(super) mod clocks;
 pub(super) mod dirs;
 mod env;
+pub(super) mod http;
 pub(super) mod random;
 pub(super) mod refused;
 mod sockets;
@@ -33,6 +35,8 @@ pub struct Grants {
     pub dirs: Vec<DirGrant>,
     /// The environment the guest sees, in full.
     pub env: BTreeMap<String, String>,
+    /// Where requests may be sent.
+    pub http: HttpGrant,
     /// What the wall clock shows.
     pub wall_clock: WallClock,
     /// Where random bytes come from.
@@ -45,6 +49,7 @@ pub(super) struct Held {
     clocks: Clocks,
     random: Random,
     dirs: Dirs,
+    pub(super) http: Http,
     sockets: Sockets,
 }
 
@@ -55,14 +60,15 @@ impl Held {
     /// What to tell the user when a grant cannot be given.
     pub(super) async fn new(
         grants: Arc<Grants>,
-        dirs: &dirs::Common,
-        limits: &Limits,
-        invocation: &Invocation,
+        sandbox: &Shared,
+        invocation: &Arc<Invocation>,
+        transcript: &Arc<Transcript>,
     ) -> Result<Self, String> {
         Ok(Self {
             clocks: Clocks::new(grants.wall_clock),
-            random: Random::new(grants.random, limits.random),
-            dirs: Dirs::open(&grants.dirs, dirs, limits, invocation).await?,
+            random: Random::new(grants.random, sandbox.limits.random),
+            dirs: Dirs::open(&grants.dirs, &sandbox.dirs, &sandbox.limits, invocation).await?,
+            http: Http::new(&sandbox.net, invocation, &grants, transcript),
             sockets: Sockets::default(),
             grants,
         })
@@ -78,6 +84,7 @@ pub(super) fn link(linker: &mut Linker<Guest>) -> wasmtime::Result<()> {
     clocks::link(linker)?;
     dirs::link(linker)?;
     env::link(linker)?;
+    http::link(linker)?;
     random::link(linker)?;
     sockets::link(linker)?;
     stdio::link(linker)

@@ -29,18 +29,19 @@ impl Guest {
     /// What to tell the user when a grant cannot be given.
     pub(super) async fn new(
         sandbox: &Shared,
-        invocation: &Invocation,
+        invocation: &Arc<Invocation>,
         grants: Arc<Grants>,
         observer: Arc<dyn Observer>,
     ) -> Result<Self, String> {
         let limits = &sandbox.limits;
+        let transcript = Arc::new(Transcript::new(observer, limits));
         let mut table = ResourceTable::new();
         table.set_max_capacity(limits.resources as usize);
         Ok(Self {
             table,
             meter: Meter::new(limits, invocation.memory),
-            transcript: Arc::new(Transcript::new(observer, limits)),
-            held: Held::new(grants, &sandbox.dirs, limits, invocation).await?,
+            held: Held::new(grants, sandbox, invocation, &transcript).await?,
+            transcript,
             refused: Refused::default(),
         })
     }

@@ -9,16 +9,17 @@ use self::{
     clocks::{SEED, WALL_CLOCK_FORM},
     dirs::Dir,
 };
-use super::{Surroundings, codes};
+use super::Surroundings;
 use crate::sandbox::{Grants, Randomness, WallClock};
 
 mod clocks;
 mod dirs;
+mod http;
 
 static GRANT: Table = Table::closed(
     "grant",
     "What one plugin may touch.",
-    &[&DIRS, &ENVIRONMENT, &HTTP, &WALL_CLOCK, &RANDOM_SEED],
+    &[&DIRS, &ENVIRONMENT, &HTTP, &HTTP_NETWORKS, &WALL_CLOCK, &RANDOM_SEED],
     &[],
 );
 
@@ -29,7 +30,13 @@ static ENVIRONMENT: Field<BTreeMap<String, String>> =
 static HTTP: Field<Vec<Name>> = Field::optional(
     "http",
     TEXTS,
-    "Hosts that may be reached. Read and checked, but without effect yet: no executor can use it.",
+    "Requests that may be made, such as `https://api.example.com` or `GET,POST https://*.example.com:8443/v1/*`.",
+)
+.or("[]");
+static HTTP_NETWORKS: Field<Vec<Name>> = Field::optional(
+    "http-networks",
+    TEXTS,
+    "Private, loopback and other inner addresses that names may stand for, such as `10.1.0.0/16` or `127.0.0.1`.",
 )
 .or("[]");
 static WALL_CLOCK: Field<WallClock> = Field::optional(
@@ -49,6 +56,8 @@ pub(super) struct Grant {
     pub(super) plugin: Name,
     dirs: Vec<Dir>,
     env: BTreeMap<String, String>,
+    http: Vec<Name>,
+    http_networks: Vec<Name>,
     wall_clock: WallClock,
     random: Randomness,
 }
@@ -80,18 +89,14 @@ const TEXT_BY_NAME: Form<BTreeMap<String, String>> = Form::new(
 
 impl Grant {
     fn read(plugin: Name, object: &Object<'_, '_>) -> Self {
-        if let Some(hosts) = object.get("http")
-            && object.optional(&HTTP).is_some_and(|hosts| !hosts.is_empty())
-        {
-            let message = "no executor can use HTTP yet; expected an empty list";
-            object.report.warning(hosts.problem(&codes::NOT_YET, message));
-        }
         let dirs: Vec<Dir> = object.or_default(&DIRS);
         dirs::check_once(&dirs, object.report);
         Self {
             plugin,
             dirs,
             env: object.or_default(&ENVIRONMENT),
+            http: object.or_default(&HTTP),
+            http_networks: object.or_default(&HTTP_NETWORKS),
             wall_clock: object.or_default(&WALL_CLOCK),
             random: object.or_default(&RANDOM_SEED),
         }
@@ -100,6 +105,7 @@ impl Grant {
     /// What is granted, and what of it is to be created first.
     pub(super) fn granted(self, around: &Surroundings<'_>, report: &Report) -> (Grants, Vec<PathBuf>) {
         let (dirs, create) = dirs::granted(self.dirs, around, report);
-        (Grants { dirs, env: self.env, wall_clock: self.wall_clock, random: self.random }, create)
+        let http = http::granted(&self.http, &self.http_networks, report);
+        (Grants { dirs, env: self.env, http, wall_clock: self.wall_clock, random: self.random }, create)
     }
 }

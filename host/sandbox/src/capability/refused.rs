@@ -6,7 +6,7 @@ use crate::transcript::cut;
 
 /// So many refusals are told, and so many bytes of each.
 const TOLD: usize = 4;
-const LONGEST: usize = 160;
+const LONGEST: usize = 400;
 
 /// What was refused to one guest; bounded, however much it asks for.
 #[derive(Debug, Default)]
@@ -69,6 +69,6 @@ mod tests {
         }
         let mut long = Refused::default();
         long.because(|| "x".repeat(1 << 20));
-        assert!(long.explain("".into()).len() < 200);
+        assert!(long.explain("".into()).len() < 500);
     }
 }
