@@ -42,6 +42,7 @@ pub use self::{
     digest::{Digest, NotADigest},
     limits::Limits,
     program::{LoadError, Overrun, Program},
+    regular::{open_regular, read_regular, read_regular_text},
     tenants::Tenants,
 };
 
@@ -77,6 +78,7 @@ mod limits;
 mod loading;
 mod pool;
 mod program;
+mod regular;
 mod tenants;
 mod threads;
 mod ticker;
