@@ -4,6 +4,7 @@
 
 pub mod codes;
 mod grants;
+mod isolation;
 mod limits;
 mod retention;
 mod secrets;
@@ -31,7 +32,7 @@ use self::{limits::Limited, table::Written};
 use crate::{
     host::HostBuilder,
     retention::Retention,
-    sandbox::{Grants, Limits, SandboxConfig},
+    sandbox::{Grants, Isolation, Limits, SandboxConfig},
     secrets::Secrets,
 };
 
@@ -54,6 +55,10 @@ pub struct Config {
     pub kept_log: Option<u64>,
     /// Attempts in flight at once.
     pub slots: Option<u32>,
+    /// Where guests run whose plugin's grants do not say it.
+    pub isolation: Isolation,
+    /// Attempts in processes of their own at once.
+    pub processes: Option<u32>,
     /// Threads that guests compute on.
     pub threads: Option<NonZeroUsize>,
     /// Threads that decide what runs do next.
@@ -95,9 +100,10 @@ impl Config {
             config.grants.insert(name, grants);
         }
         written.secrets.iter().for_each(|secret| secret.look_up(around, &mut config.secrets, report));
-        let Limited { limits, kept_log, slots, threads, engine_threads } = written.limits;
+        let Limited { limits, kept_log, slots, isolation, processes, threads, engine_threads } =
+            written.limits;
         let retention = written.retention;
-        Self { limits, kept_log, slots, threads, engine_threads, retention, ..config }
+        Self { limits, kept_log, slots, isolation, processes, threads, engine_threads, retention, ..config }
     }
 
     /// Warns of grants for plugins that nobody knows.
@@ -129,8 +135,15 @@ impl Config {
     pub fn apply(&self, builder: HostBuilder, cache: Option<PathBuf>) -> HostBuilder {
         let standard = SandboxConfig::default();
         let slots = self.slots.unwrap_or(standard.slots);
-        let sandbox =
-            SandboxConfig { slots, threads: self.threads, limits: self.limits.clone(), cache, ..standard };
+        let sandbox = SandboxConfig {
+            slots,
+            threads: self.threads,
+            limits: self.limits.clone(),
+            cache,
+            isolation: self.isolation,
+            processes: self.processes.unwrap_or(standard.processes),
+            ..standard
+        };
         let builder = builder.sandbox(sandbox).slots(slots).secrets(self.secrets.clone());
         let builder = self.engine_threads.into_iter().fold(builder, HostBuilder::engine_threads);
         let builder = builder.retention(self.retention.clone());

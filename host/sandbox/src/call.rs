@@ -17,11 +17,13 @@ use super::{
         self,
         phasm::executor::types::{NamedValueParam, NamedValueResult},
     },
-    capability::Grants,
-    fault,
+    capability::{Grants, refused},
+    fault::Fault,
     guest::Guest,
+    isolation::Isolation,
     limits::{Exceeded, Limits},
     program::Program,
+    transcript::Transcript,
 };
 use crate::executor::{Invocation, Observer};
 
@@ -33,22 +35,75 @@ pub(super) async fn call(
     invocation: Invocation,
     observer: Arc<dyn Observer>,
 ) -> Outcome {
+    if grants.isolation.unwrap_or(sandbox.isolation) == Isolation::Process {
+        return apart(sandbox, program, grants, &invocation, observer).await;
+    }
     // Held until the guest is gone: no more guests than the pool has room for.
     let Ok(_slots) = sandbox.slots.acquire_many(program.slots).await else {
         return Outcome::error("host fault: the sandbox is closed");
     };
     let limits = &sandbox.limits;
-    let guest = match Guest::new(limits, invocation.memory, grants, observer) {
+    let transcript = Arc::new(Transcript::new(observer, limits));
+    let guest = match Guest::new(limits, invocation.memory, grants, Arc::clone(&transcript)) {
         Ok(guest) => guest,
         Err(message) => return Outcome::error(message),
     };
     let mut store = store(&sandbox.engine, limits, guest, invocation.deadline);
     let result = execute(program, &mut store, &invocation).await;
-    let guest = store.into_data();
-    conclude(result, &guest, limits)
+    ended(result, &store.into_data(), limits).conclude(&transcript, limits)
 }
 
-fn store(
+/// Calls `program` in a process of its own.
+#[cfg(target_os = "linux")]
+async fn apart(
+    sandbox: &Shared,
+    program: &Program,
+    grants: Arc<Grants>,
+    invocation: &Invocation,
+    observer: Arc<dyn Observer>,
+) -> Outcome {
+    match &sandbox.processes {
+        Some(processes) => processes.call(program, grants, &sandbox.limits, invocation, observer).await,
+        None => Outcome::error(NO_PROCESSES),
+    }
+}
+
+#[cfg(not(target_os = "linux"))]
+async fn apart(_: &Shared, _: &Program, _: Arc<Grants>, _: &Invocation, _: Arc<dyn Observer>) -> Outcome {
+    std::future::ready(Outcome::error(NO_PROCESSES)).await
+}
+
+const NO_PROCESSES: &str =
+    "the plugin's guests are to have processes of their own (`isolation`), and this program starts none";
+
+/// How a call ended, before anybody has read what it returned.
+pub(super) struct Ended {
+    pub(super) result: Result<bindings::Outcome, Fault>,
+    /// What was refused to the guest.
+    pub(super) refused: String,
+}
+
+/// How a call ended that left `guest`.
+pub(super) fn ended(result: wasmtime::Result<bindings::Outcome>, guest: &Guest, limits: &Limits) -> Ended {
+    Ended { result: result.map_err(|error| Fault::of(&error, limits)), refused: guest.refused.told() }
+}
+
+impl Ended {
+    /// The engine's view of it.
+    pub(super) fn conclude(self, transcript: &Transcript, limits: &Limits) -> Outcome {
+        let said = transcript.finish();
+        let mut outcome = match self.result {
+            Ok(returned) => read(returned, limits).unwrap_or_else(Outcome::error),
+            Err(fault) => fault.outcome(&said),
+        };
+        if !matches!(outcome.code, code::SUCCEEDED | code::SUSPENDED) {
+            outcome.message = refused::explain(outcome.message, &self.refused);
+        }
+        outcome
+    }
+}
+
+pub(super) fn store(
     engine: &wasmtime::Engine,
     limits: &Limits,
     guest: Guest,
@@ -99,22 +154,9 @@ async fn execute(
     executor.call_execute(store, argument).await
 }
 
-fn remaining_ms(deadline: Instant) -> u64 {
+pub(super) fn remaining_ms(deadline: Instant) -> u64 {
     let left: Duration = deadline.saturating_duration_since(Instant::now());
     u64::try_from(left.as_millis()).unwrap_or(u64::MAX)
-}
-
-/// The engine's view of what the guest returned, or of why it did not.
-fn conclude(result: wasmtime::Result<bindings::Outcome>, guest: &Guest, limits: &Limits) -> Outcome {
-    let said = guest.transcript.finish();
-    let mut outcome = match result {
-        Ok(returned) => read(returned, limits).unwrap_or_else(Outcome::error),
-        Err(error) => fault::outcome(&error, &said, limits),
-    };
-    if !matches!(outcome.code, code::SUCCEEDED | code::SUSPENDED) {
-        outcome.message = guest.refused.explain(outcome.message);
-    }
-    outcome
 }
 
 /// Reads what a guest returned; sizes first, so that nothing too large is ever parsed.

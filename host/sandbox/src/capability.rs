@@ -7,6 +7,7 @@
 
 use std::{collections::BTreeMap, sync::Arc};
 
+use serde::{Deserialize, Serialize};
 use wasmtime::component::{Linker, ResourceTable};
 use wasmtime_wasi_io::IoView;
 
@@ -16,7 +17,7 @@ use self::{
     random::{Random, Randomness},
     sockets::Sockets,
 };
-use super::{guest::Guest, limits::Limits};
+use super::{guest::Guest, isolation::Isolation, limits::Limits};
 
 pub(super) mod clocks;
 pub(super) mod dirs;
@@ -27,7 +28,7 @@ mod sockets;
 mod stdio;
 
 /// Everything one plugin may touch; the default is nothing.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Grants {
     /// Directories of the host, and everything below them.
     pub dirs: Vec<DirGrant>,
@@ -37,6 +38,8 @@ pub struct Grants {
     pub wall_clock: WallClock,
     /// Where random bytes come from.
     pub random: Randomness,
+    /// Where its guests run, if that is not as [`SandboxConfig::isolation`](crate::SandboxConfig) says.
+    pub isolation: Option<Isolation>,
 }
 
 /// What one call holds of its grants; gone with the call.

@@ -10,7 +10,7 @@ use super::{
     limits::{Limits, Meter},
     transcript::Transcript,
 };
-use crate::executor::{Level, Observer};
+use crate::executor::Level;
 
 /// Everything that belongs to one call and to nothing else; gone when the call ends.
 pub(super) struct Guest {
@@ -30,14 +30,14 @@ impl Guest {
         limits: &Limits,
         memory: Option<u64>,
         grants: Arc<Grants>,
-        observer: Arc<dyn Observer>,
+        transcript: Arc<Transcript>,
     ) -> Result<Self, String> {
         let mut table = ResourceTable::new();
         table.set_max_capacity(limits.resources as usize);
         Ok(Self {
             table,
             meter: Meter::new(limits, memory),
-            transcript: Arc::new(Transcript::new(observer, limits)),
+            transcript,
             held: Held::new(grants, limits)?,
             refused: Refused::default(),
         })

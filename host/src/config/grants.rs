@@ -9,7 +9,10 @@ use self::{
     clocks::{SEED, WALL_CLOCK_FORM},
     dirs::Dir,
 };
-use super::{Surroundings, codes};
+use super::{
+    Surroundings, codes,
+    isolation::{self, ISOLATION},
+};
 use crate::sandbox::{Grants, Randomness, WallClock};
 
 mod clocks;
@@ -18,7 +21,7 @@ mod dirs;
 static GRANT: Table = Table::closed(
     "grant",
     "What one plugin may touch.",
-    &[&DIRS, &ENVIRONMENT, &HTTP, &WALL_CLOCK, &RANDOM_SEED],
+    &[&DIRS, &ENVIRONMENT, &HTTP, &WALL_CLOCK, &RANDOM_SEED, &ISOLATED],
     &[],
 );
 
@@ -44,6 +47,13 @@ static RANDOM_SEED: Field<Randomness> = Field::optional(
     "Has every call draw the same random bytes, for work that is to be repeated exactly; without it no two calls do.",
 );
 
+static ISOLATED: Field<isolation::Written> = Field::optional(
+    "isolation",
+    ISOLATION,
+    "Where its attempts run: beside others in the host's process (`shared`), or in processes of their own that are locked in (`process`); \
+     without it as `limits.isolation` says.",
+);
+
 /// One plugin's grants as written.
 pub(super) struct Grant {
     pub(super) plugin: Name,
@@ -51,6 +61,7 @@ pub(super) struct Grant {
     env: BTreeMap<String, String>,
     wall_clock: WallClock,
     random: Randomness,
+    isolation: Option<isolation::Written>,
 }
 
 /// The grants of each plugin, by its name.
@@ -94,12 +105,14 @@ impl Grant {
             env: object.or_default(&ENVIRONMENT),
             wall_clock: object.or_default(&WALL_CLOCK),
             random: object.or_default(&RANDOM_SEED),
+            isolation: object.optional(&ISOLATED),
         }
     }
 
     /// What is granted, and what of it is to be created first.
     pub(super) fn granted(self, around: &Surroundings<'_>, report: &Report) -> (Grants, Vec<PathBuf>) {
         let (dirs, create) = dirs::granted(self.dirs, around, report);
-        (Grants { dirs, env: self.env, wall_clock: self.wall_clock, random: self.random }, create)
+        let isolation = self.isolation.map(|written| written.0);
+        (Grants { dirs, env: self.env, wall_clock: self.wall_clock, random: self.random, isolation }, create)
     }
 }

@@ -13,7 +13,7 @@ use super::active;
 use crate::guest::Guest;
 
 /// One directory a guest may reach.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct DirGrant {
     /// Where it is on the host. It must exist when the guest is called.
     pub host: PathBuf,

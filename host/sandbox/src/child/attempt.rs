@@ -1,0 +1,190 @@
+//! A child that calls the guests of one plugin, one after the other.
+//!
+//! ```text
+//! parent ── setup, machine code, call, call … ──▶ stdin    a socket: what is said goes back on it
+//!        ◀── ready; said, said …, ended ─────────
+//!                                                stdout    ends with the parent, and the child with it
+//! ```
+
+use std::{
+    fs::File,
+    io::{self, BufReader, Read as _, Write as _},
+    os::fd::AsFd as _,
+    process::exit,
+    sync::{Arc, Mutex, PoisonError},
+    thread,
+    time::{Duration, Instant},
+};
+
+use tokio::runtime::{Builder, Runtime};
+use wasmtime::{Engine, component::Linker};
+
+use super::{
+    ALONE,
+    confine::Confined,
+    lock,
+    wire::{Call, LENGTH, Returned, Setup, Told, frame, owned},
+};
+use crate::{
+    authentic::Fresh,
+    bindings::{self, phasm::executor::types::NamedValueParam},
+    call::{Ended, ended, store},
+    guest::{self, Guest},
+    limits::{Exceeded, Limits},
+    pool::Pool,
+    program::Program,
+    transcript::{Said, Transcript},
+};
+
+/// What this child is asked to do.
+pub(crate) const JOB: &str = "attempt";
+
+/// A guest that calls the host all the time is alive, and need not say so each time.
+const SIGNS_OF_LIFE: Duration = Duration::from_millis(5);
+
+/// Does that job, and tells the exit status.
+pub(super) fn serve(job: &[String]) -> i32 {
+    match served(job) {
+        Ok(()) => 0,
+        Err(_) => 1,
+    }
+}
+
+fn served(job: &[String]) -> io::Result<()> {
+    // As a file, which is read and written with calls that open nothing else: sockets have theirs.
+    let socket = File::from(io::stdin().as_fd().try_clone_to_owned()?);
+    let mut input = BufReader::new(socket.try_clone()?);
+    let voice = Arc::new(Voice { socket: Mutex::new(socket), alive: Mutex::new(None) });
+    let here = match locked_in(job, &mut input, &voice) {
+        Ok(here) => here,
+        Err(why) => return voice.tell(&Told::NoCall(why.to_string())),
+    };
+    voice.tell(&Told::Ready)?;
+    while let Some(call) = heard(&mut input)? {
+        let ended = here.call(&owned(&call)?);
+        voice.tell(&ended.map_or_else(Told::NoCall, |ended| Told::Ended(Returned::from(ended))))?;
+    }
+    Ok(())
+}
+
+/// Gets everything ready that calls need, and gives up everything else.
+fn locked_in(job: &[String], input: &mut BufReader<File>, voice: &Arc<Voice>) -> io::Result<Here> {
+    let [memory, files] = job else { return Err(io::Error::other("no job of this version of Phasm")) };
+    let number = |text: &String| text.parse().map_err(io::Error::other);
+    Confined { memory: number(memory)?, cpu: None, files: number(files)? }.enter()?;
+    let setup: Setup = owned(&heard(input)?.unwrap_or_default())?;
+    let code = Fresh::new(heard(input)?.unwrap_or_default());
+    let here = Here::new(setup, &code, Arc::clone(voice)).map_err(io::Error::other)?;
+    lock::files(&here.setup.grants.dirs)?;
+    thread::spawn(end_with_parent);
+    lock::system_calls()?;
+    Ok(here)
+}
+
+/// The next frame; nothing where there is none any more.
+fn heard(input: &mut BufReader<File>) -> io::Result<Option<Vec<u8>>> {
+    let mut length = [0; LENGTH];
+    match input.read_exact(&mut length) {
+        Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => return Ok(None),
+        read => read?,
+    }
+    let mut frame = vec![0; u32::from_le_bytes(length) as usize];
+    input.read_exact(&mut frame)?;
+    Ok(Some(frame))
+}
+
+fn end_with_parent() {
+    let _ = rustix::io::read(io::stdout(), &mut [0; 1]);
+    exit(ALONE);
+}
+
+/// The way back to the parent.
+struct Voice {
+    socket: Mutex<File>,
+    /// When the guest was last said to be alive.
+    alive: Mutex<Option<Instant>>,
+}
+
+impl Voice {
+    fn tell(&self, told: &Told<'_>) -> io::Result<()> {
+        let frame = frame(told)?;
+        self.socket.lock().unwrap_or_else(PoisonError::into_inner).write_all(&frame)
+    }
+
+    fn forward(&self, said: Said<'_>) {
+        let mut alive = self.alive.lock().unwrap_or_else(PoisonError::into_inner);
+        let now = Instant::now();
+        if said == Said::Alive && alive.is_some_and(|last| now - last < SIGNS_OF_LIFE) {
+            return;
+        }
+        *alive = Some(now);
+        if self.tell(&Told::Said(said)).is_err() {
+            exit(ALONE);
+        }
+    }
+}
+
+/// Everything that calls share.
+struct Here {
+    setup: Setup,
+    engine: Engine,
+    program: Program,
+    runtime: Runtime,
+    voice: Arc<Voice>,
+}
+
+impl Here {
+    fn new(setup: Setup, code: &Fresh, voice: Arc<Voice>) -> Result<Self, String> {
+        let limits = &setup.limits;
+        let Pool { engine, slots, .. } =
+            Pool::reserve(limits.slots_for(1), limits).map_err(|error| error.to_string())?;
+        let linker: Linker<Guest> = guest::linker(&engine).map_err(|error| format!("{error:#}"))?;
+        let component = code.component(&engine).map_err(|error| format!("{error:#}"))?;
+        let program = Program::link(&linker, &component, limits, slots).map_err(|error| error.to_string())?;
+        let runtime = Builder::new_current_thread().enable_time().build();
+        let runtime = runtime.map_err(|error| error.to_string())?;
+        Ok(Self { setup, engine, program, runtime, voice })
+    }
+
+    fn call(&self, call: &Call) -> Result<Ended, String> {
+        let Setup { limits, grants } = &self.setup;
+        let voice = Arc::clone(&self.voice);
+        let transcript = Transcript::forwarded(limits, Box::new(move |said| voice.forward(said)));
+        let guest = Guest::new(limits, call.memory, Arc::new(grants.clone()), Arc::new(transcript))?;
+        Ok(self.runtime.block_on(self.execute(limits, guest, call)))
+    }
+
+    async fn execute(&self, limits: &Limits, guest: Guest, call: &Call) -> Ended {
+        // Whoever waits for the call ends it with the process.
+        let mut store = store(&self.engine, limits, guest, None);
+        let inputs: Vec<_> =
+            call.inputs.iter().map(|(name, value)| NamedValueParam { name, value }).collect();
+        let argument = bindings::Invocation {
+            run_id: &call.run_id,
+            workflow: &call.workflow,
+            namespace: &call.namespace,
+            task_run_id: &call.task_run_id,
+            task: &call.task,
+            attempt: call.attempt,
+            dispatch: call.dispatch,
+            resumed: call.resumed,
+            remaining_ms: call.remaining_ms,
+            idempotency_key: &call.idempotency_key,
+            config: &call.config,
+            inputs: &inputs,
+        };
+        let result = match self.program.pre.instantiate_async(&mut store).await {
+            Ok(executor) => executor.call_execute(&mut store, argument).await,
+            Err(error) => Err(error),
+        };
+        let guest = store.into_data();
+        let result = result.map_err(|error| within(error, guest.meter.memory()));
+        ended(result, &guest, limits)
+    }
+}
+
+/// What is declared is mapped before it is counted, and this process has no more than a guest may have, and a little.
+fn within(error: wasmtime::Error, memory: u64) -> wasmtime::Error {
+    let lacking = error.root_cause().to_string().contains("(os error 12)");
+    if lacking { Exceeded::Memory(memory).into() } else { error }
+}
