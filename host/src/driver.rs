@@ -43,8 +43,7 @@ use crate::{
 /// Inputs taken into one batch at most: bounds a record's size and how long commands wait.
 const MOST_PER_BATCH: usize = 1024;
 
-/// Results are taken into one batch up to about so many bytes, and the first in any case: what fits into a record by itself must
-/// not fail for what came at the same time.
+/// A batch takes no more once it says so much: what fits into a record by itself must not fail for what came at the same time.
 const BATCH_BYTES: usize = 16 << 20;
 
 /// A run whose next clock is nearer than so many times the host's patience stays: loading it has its price.
@@ -77,6 +76,8 @@ struct Batch {
     first_seq: u64,
     /// What has happened, in order; never without events.
     moments: Vec<Moment>,
+    /// How much that says.
+    bytes: usize,
     commands: Vec<Command>,
     /// Until when it may wait, as nothing but starts of attempts are in it.
     held: Option<Millis>,
@@ -186,17 +187,22 @@ impl Driver {
             self.batch.first_seq = self.run.seq();
         }
         let now = self.clock.follow(|| self.run.lengths_end());
-        let taken = that_fit(messages);
         let starts = !messages.is_empty() && messages.iter().all(Message::is_start);
         // An answer would begin an attempt: where nothing is begun any more, letters wait for whoever goes on with the run.
         if self.shared.begins() && messages.iter().any(|message| matches!(message, Message::Mail)) {
             self.take_mail(now).await?;
         }
-        for message in messages.drain(..taken) {
+        // The rest makes the next batch.
+        messages.reverse();
+        while self.batch.bytes < BATCH_BYTES
+            && let Some(message) = messages.pop()
+        {
             self.take(now, message);
         }
+        messages.reverse();
         // Every other input has served what is due as well.
-        if self.run.next_wait().is_some_and(|at| at <= now) {
+        let is_due = self.run.next_wait().is_some_and(|at| at <= now);
+        if is_due && self.batch.bytes < BATCH_BYTES {
             self.step(now, Input::Tick);
         }
         self.fill_slots(now);
@@ -280,6 +286,11 @@ impl Driver {
     /// Carries out what letters ask for.
     async fn take_mail(&mut self, now: Timestamp) -> Result<(), StoreError> {
         for letter in self.shared.store.mail(&self.lease).await? {
+            if self.batch.bytes >= BATCH_BYTES {
+                // The others are read by the next batch. The inbox is this driver's own.
+                let _own = self.sender.send(Message::Mail);
+                break;
+            }
             let said = match LetterBody::read(&letter.body).map(|body| body.request(&self.run)) {
                 Some(Ok(Some(request))) => self.request(now, request).map_err(|error| error.to_string()),
                 Some(Ok(None)) => Ok(false),
@@ -293,6 +304,7 @@ impl Driver {
 
     /// Asks the run; what is answered if the batch becomes durable.
     fn request(&mut self, now: Timestamp, request: Request) -> Result<bool, RequestError> {
+        request.check_size()?;
         let refused = request.refusal(&self.run);
         if self.step(now, request.into()) { refused } else { Ok(true) }
     }
@@ -369,7 +381,8 @@ impl Driver {
     }
 
     fn collect(&mut self, step: Step) {
-        let Step { events, commands } = step;
+        let Step { events, commands, bytes } = step;
+        self.batch.bytes = self.batch.bytes.saturating_add(bytes);
         self.batch.slots -= dispatches(&commands);
         if self.batch.commands.is_empty() {
             self.batch.commands = commands;
@@ -387,6 +400,11 @@ impl Driver {
     /// Settles slots with the dispatcher and uses what it grants, until neither changes anything.
     fn fill_slots(&mut self, now: Timestamp) {
         loop {
+            if self.batch.bytes >= BATCH_BYTES {
+                // The rest begins with the next batch. The inbox is this driver's own.
+                let _own = self.sender.send(Message::Tick);
+                return;
+            }
             let returned = std::mem::take(&mut self.batch.slots);
             let wanted = self.run.wanted_slots();
             let lent = self.shared.dispatcher.slots.exchange(self.rank, &self.sender, returned, wanted);
@@ -400,7 +418,7 @@ impl Driver {
 
     /// Makes the batch durable, then lets watchers hear of it.
     async fn commit(&mut self) -> Result<(), StoreError> {
-        self.batch.held = None;
+        (self.batch.held, self.batch.bytes) = (None, 0);
         let moments = std::mem::take(&mut self.batch.moments);
         let letters = std::mem::take(&mut self.batch.letters);
         let mut body = Body { moments, basis: None };
@@ -625,19 +643,6 @@ async fn give_up(shared: Arc<Shared>, entry: Arc<Entry>, lease: Lease, error: Ar
         tracing::warn!(error = &failed as &dyn std::error::Error, "run {} cannot be ended", entry.id);
         entry.lose(error);
     }
-}
-
-/// How many of the messages make a batch.
-fn that_fit(messages: &[Message]) -> usize {
-    let mut room = BATCH_BYTES;
-    let fits = |message: &Message| {
-        let weight = message.weight(room);
-        let fits = weight <= room;
-        room = room.saturating_sub(weight);
-        fits
-    };
-    let count = messages.iter().map(fits).take_while(|fits| *fits).count();
-    count.max(messages.len().min(1))
 }
 
 /// Slots that commands take.

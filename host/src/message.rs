@@ -9,7 +9,10 @@ use phasm_engine::{
 };
 use tokio::sync::oneshot;
 
-use crate::{dispatcher::Signal, store::StoreError};
+use crate::{
+    dispatcher::Signal,
+    store::{LETTER_BYTES, StoreError},
+};
 
 /// What reaches a driver.
 pub(crate) enum Message {
@@ -31,14 +34,6 @@ impl Message {
     /// Whether it only says that an attempt has started.
     pub(crate) fn is_start(&self) -> bool {
         matches!(self, Self::Signal(Signal::Started(_)))
-    }
-}
-
-impl Message {
-    /// About how many bytes it brings, counted up to where it is more than `most`.
-    pub(crate) fn weight(&self, most: usize) -> usize {
-        let Self::Signal(Signal::Finished(_, outcome)) = self else { return 0 };
-        outcome.outputs.iter().map(|output| output.value.weight(most)).sum()
     }
 }
 
@@ -66,6 +61,17 @@ pub enum Request {
 }
 
 impl Request {
+    /// What is answered to a request that could not be a letter either.
+    pub(crate) fn check_size(&self) -> Result<(), RequestError> {
+        let Self::Resume(_, payload) = self else { return Ok(()) };
+        let size = serde_json::to_string(payload).map_or(usize::MAX, |text| text.len());
+        if size <= LETTER_BYTES {
+            return Ok(());
+        }
+        let refused = format!("the answer has {size} bytes, of at most {LETTER_BYTES}");
+        Err(RequestError::Refused(refused))
+    }
+
     /// What is answered where the request changes nothing: false for a task that is not as it would have to be.
     pub(crate) fn refusal(&self, run: &Run) -> Result<bool, RequestError> {
         match self {

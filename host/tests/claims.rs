@@ -587,6 +587,64 @@ impl Executor for Large {
     }
 }
 
+/// R-H8: a loop that gathers more than one step may record ends as Error, live and read back; what follows goes on.
+#[tokio::test]
+async fn what_is_gathered_beyond_a_record_ends_its_loop() {
+    let store = Arc::new(Failing::new());
+    let large = Arc::new(Large(Arc::new(tokio::sync::Semaphore::new(1000))));
+    let host = Host::builder().store(Arc::clone(&store) as _).executor(large).open().unwrap();
+    let document = r#"{"apiVersion": "aether/v1", "kind": "Workflow", "metadata": {"name": "w"}, "spec": {"entrypoint": "main", "templates": [
+        {"task": {"name": "one", "executor": {"type": "large"}}},
+        {"loop": {"name": "each", "body": "one", "items": [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13], "aggregate": {"strategy": "list"}}},
+        {"dag": {"name": "main", "tasks": [
+            {"name": "all", "template": "each", "continueOn": {"error": true}},
+            {"name": "next", "template": "one", "dependencies": ["all"]}]}}]}}"#;
+    let plan = host.plan("w.json", document).await.unwrap();
+    let run = host.submit(&plan, &Map::new()).await.unwrap();
+    let view = run.wait().await.unwrap();
+    let ends = |view: &phasm::RunView| -> Vec<(Phase, String)> {
+        view.tasks.iter().map(|task| (task.phase, task.message.to_string())).collect()
+    };
+    let all = &view.tasks[1];
+    assert_eq!((view.phase, &*all.task_name, all.phase), (Phase::Succeeded, "all", Phase::Error));
+    assert!(all.message.contains("13631"), "{}", all.message);
+    assert!(all.message.contains("134217728"), "{}", all.message);
+    assert_eq!(ends(&phasm::RunView::of(&host.replay(run.id()).await.unwrap())), ends(&view));
+    assert!(store.largest.load(SeqCst) < 32 << 20, "{}", store.largest.load(SeqCst));
+}
+
+/// R-H8: an answer that no letter could hold is refused, also by the host that drives the run.
+#[tokio::test]
+async fn an_answer_that_is_too_large_is_refused() {
+    let store = Arc::new(Failing::new());
+    let host = builder(&store).open().unwrap();
+    let run = submit(&host, ASK).await;
+    run.wait_or_park().await.unwrap();
+    let payload = Map::from([("text".into(), "x".repeat(17 << 20).into())]);
+    let refused = run.resume("ask", payload).await;
+    assert!(matches!(&refused, Err(RequestError::Refused(why)) if why.contains("16777216")), "{refused:?}");
+    assert!(run.resume("ask", Map::new()).await.unwrap());
+    assert_eq!(run.wait().await.unwrap().phase, Phase::Succeeded);
+}
+
+/// R-H8: letters that come at once share a record as far as they fit.
+#[tokio::test]
+async fn large_letters_are_recorded_apart() {
+    let store = Arc::new(Failing::new());
+    let names = ["a", "b", "c", "d"];
+    let tasks = names.map(|name| format!(r#"{{"name": "{name}", "executor": {{"type": "ask"}}}}"#));
+    let host = claiming(&store);
+    let run = submit(&host, &tasks.join(",")).await;
+    run.wait_or_park().await.unwrap();
+    for name in names {
+        let payload = Map::from([("text".into(), format!("{name}{}", "x".repeat(12 << 20)).into())]);
+        store.post(run.id(), LetterBody::Resume { task: name.into(), payload }.bytes()).await.unwrap();
+    }
+    host.read_mail(run.id()).await.unwrap();
+    assert_eq!(run.wait().await.unwrap().phase, Phase::Succeeded);
+    assert!(store.largest.load(SeqCst) < 30 << 20, "{}", store.largest.load(SeqCst));
+}
+
 /// R-H8: what fits into a record by itself does not fail for what came at the same time.
 #[tokio::test]
 async fn results_that_come_at_once_are_recorded_apart() {
@@ -614,8 +672,8 @@ async fn results_that_come_at_once_are_recorded_apart() {
     opens.send(()).unwrap();
     assert!(cancelled.await.unwrap());
     let view = run.wait().await.unwrap();
-    let whole =
-        |task: &phasm::TaskView| task.outputs.iter().all(|output| output.value.weight(usize::MAX) > 10 << 20);
+    let size = |output: &phasm::engine::run::NamedOutput| output.value.as_str().map_or(0, str::len);
+    let whole = |task: &phasm::TaskView| task.outputs.iter().all(|output| size(output) > 10 << 20);
     assert_eq!(view.tasks.iter().filter(|task| task.phase == Phase::Succeeded && whole(task)).count(), TASKS);
     assert!(store.largest.load(SeqCst) < 32 << 20, "{}", store.largest.load(SeqCst));
 }

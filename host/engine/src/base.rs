@@ -7,3 +7,4 @@ pub(crate) mod suggest;
 pub mod time;
 pub mod tree;
 pub mod value;
+pub mod weight;

@@ -57,6 +57,8 @@ pub struct Step {
     pub events: Vec<Event>,
     /// What to do once the events are durable.
     pub commands: Vec<Command>,
+    /// At most how many bytes of values and texts the events say, of [`MOST_STEP_BYTES`].
+    pub bytes: usize,
 }
 
 /// What a run is started with.
@@ -93,6 +95,9 @@ impl std::error::Error for ImpossibleHistory {}
 
 /// Task runs that one run may have; a container that would need more ends as Error.
 pub const MOST_TASK_RUNS: usize = 1_000_000;
+
+/// Bytes of values and texts that one step may record; a task that would need more ends as Error.
+pub const MOST_STEP_BYTES: usize = 128 << 20;
 
 impl Deref for Run {
     type Target = State;

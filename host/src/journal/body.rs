@@ -48,6 +48,14 @@ mod tag {
     pub(super) const FAILED: u8 = 8;
     /// A task is over, well.
     pub(super) const DONE: u8 = 9;
+    /// A phase changed with partial outputs.
+    pub(super) const PARTIAL: u8 = 10;
+    /// A container opened.
+    pub(super) const OPENED: u8 = 11;
+    /// A loop opened, with its items.
+    pub(super) const LOOP: u8 = 12;
+    /// A phase changed for a reason, with a container's outputs.
+    pub(super) const CLOSED: u8 = 13;
 }
 
 /// Kinds of values.

@@ -2,7 +2,11 @@
 
 use std::{collections::BTreeMap, sync::Arc};
 
-use phasm_engine::{phase::Phase, run::Run, time::Timestamp};
+use phasm_engine::{
+    phase::Phase,
+    run::Run,
+    time::{Millis, Timestamp},
+};
 
 use super::HostId;
 
@@ -50,6 +54,17 @@ pub struct Rest {
     pub until: Option<Timestamp>,
 }
 
+/// A clock that runs out sooner is waited for by whoever has the run.
+const NEAR: Millis = 60_000;
+
+impl Rest {
+    /// Whether it is worth forgetting the run for. What nobody would ever wake is no rest; and when a near clock runs out is told by the
+    /// run's own time, which another host's wall clock may be hours away from.
+    fn lasts(&self, now: Timestamp) -> bool {
+        self.until.map_or(self.parked, |until| until.since(now) >= NEAR)
+    }
+}
+
 impl RunStatus {
     pub(crate) fn of(run: &Run) -> Self {
         let rest = Rest { parked: run.is_parked(), until: run.next_wait() };
@@ -57,8 +72,7 @@ impl RunStatus {
             phase: run.phase(),
             finished_at: run.times().finished_at,
             open: !run.is_over(),
-            // What nobody would ever wake is no rest.
-            rest: (run.rests() && (rest.parked || rest.until.is_some())).then_some(rest),
+            rest: Some(rest).filter(|rest| run.rests() && rest.lasts(run.now())),
         }
     }
 }

@@ -50,7 +50,7 @@ fn replan(journal: &[(Timestamp, Vec<Event>)]) -> Result<Plan, String> {
 /// executed again (R-D3).
 pub(super) fn check_recover(run: &Run) -> Result<(), String> {
     let mut taken_up = run.clone();
-    let Step { events, commands } = taken_up.recover(run.now());
+    let Step { events, commands, .. } = taken_up.recover(run.now());
     let dispatched: Vec<Fence> = commands.iter().filter_map(dispatched).collect();
     let in_flight: Vec<Fence> =
         run.tasks().iter().filter(|task| task.in_flight()).map(TaskRun::fence).collect();

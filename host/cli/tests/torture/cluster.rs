@@ -7,25 +7,28 @@ use rustix::process::Signal;
 
 use crate::{
     digest::Digest,
+    kills,
     process::Process,
     proxy::Proxy,
     random::Random,
     round::{Expected, Round, undisturbed},
     server::{Server, server},
-    strikes,
+    tally::{KILLS, Tally},
     workload::{ANSWER, WORKLOADS},
 };
 
 /// Hosts on one database.
 const HOSTS: usize = 3;
-/// Strikes of one database.
-const A_ROUND: u32 = 100;
+/// Kills of one database.
+const A_ROUND: u32 = 50;
 /// Clients that try to submit a run one after the other.
 const MOST_TRIES: u32 = 100;
 /// A host is gone when nothing is heard of it for a second.
 const LEASE: &str = "lease=1";
 /// Looks at what is open in a quiet house, a tenth of a second each, after which it is not taken to end.
 const MOST_LOOKS: u32 = 900;
+
+const LOST: &str = "answer of an exchange lost";
 
 struct Cluster<'t> {
     round: Round<'t>,
@@ -44,13 +47,13 @@ fn socket(url: &str) -> PathBuf {
 }
 
 impl<'t> Cluster<'t> {
-    fn new(random: &'t mut Random, server: &'static Server, strikes: u32, number: u32) -> Self {
+    fn new(random: &'t mut Random, server: &'static Server, kills: u32, number: u32) -> Self {
         let schema = format!("torture{number}");
         let url = server.url(&schema);
         let proxy = Proxy::to(&socket(&url));
         let way = proxy.dir().display().to_string().replace('/', "%2F");
         let store = format!("postgres://phasm@{way}/postgres?schema={schema}&{LEASE}");
-        let round = Round::new(random, &store, strikes);
+        let round = Round::new(random, &store, kills);
         round.bench.write("few.toml", "[limits]\nslots = 2\n");
         let mut cluster = Self { round, server, url, proxy, hosts: Vec::new(), submitted: 0 };
         for _ in 0..HOSTS {
@@ -79,7 +82,7 @@ impl<'t> Cluster<'t> {
             if self.round.random.chance(25) {
                 let moment = self.round.millis(0, 400);
                 client.listen(moment);
-                client.signal(Signal::KILL);
+                self.hang_up(&mut client);
             }
             let succeeded = client.end().is_some_and(|status| status.success());
             let id = client.said.iter().find(|line| line.len() == 36).cloned();
@@ -93,21 +96,26 @@ impl<'t> Cluster<'t> {
         self.fail(&format!("{key} cannot be submitted"));
     }
 
+    /// Those who only ask are not counted with those who drive runs.
+    fn hang_up(&mut self, client: &mut Process) {
+        if client.signal(Signal::KILL) {
+            self.round.tally.count("SIGKILL of a client");
+        }
+    }
+
     /// Does something to somebody.
     fn strike(&mut self) {
-        self.round.left -= 1;
-        match self.round.random.below(16) {
-            0..7 => self.kill(Signal::KILL),
-            7..9 => self.kill(Signal::TERM),
-            9..11 => self.freeze(),
-            11..13 => {
-                self.round.note("connections are cut");
-                self.proxy.cut();
-            }
-            13..15 => self.hold_up(),
+        match self.round.random.below(20) {
+            0..9 => self.kill(Signal::KILL),
+            9..11 => self.kill(Signal::TERM),
+            11 => self.freeze(),
+            12 => self.cut(),
+            13..16 => self.lose(),
+            16 => self.hold_up(),
+            17..19 => self.set_a_clock(),
             _ => self.restart(),
         }
-        let pause = self.round.millis(0, 300);
+        let pause = self.round.millis(0, 200);
         thread::sleep(pause);
     }
 
@@ -120,7 +128,12 @@ impl<'t> Cluster<'t> {
         let victim = self.any();
         let mut host = self.hosts.swap_remove(victim);
         self.round.note(&format!("{signal:?} to a host"));
-        host.signal(signal);
+        if signal == Signal::KILL {
+            self.round.kill(&mut host);
+        } else {
+            self.round.tally.count("SIGTERM");
+            host.signal(signal);
+        }
         let mut statuses = if signal == Signal::TERM { vec![143, -1] } else { vec![-1] };
         // Who finds no database when it begins says so and ends.
         host.listen(Duration::from_millis(1));
@@ -136,15 +149,37 @@ impl<'t> Cluster<'t> {
         let victim = self.any();
         let length = self.round.millis(100, 2500);
         self.round.note(&format!("a host sleeps for {length:?}"));
+        self.round.tally.count("SIGSTOP");
         let host = self.hosts.get_mut(victim).unwrap();
         host.signal(Signal::STOP);
         thread::sleep(length);
         host.signal(Signal::CONT);
     }
 
+    fn cut(&mut self) {
+        self.round.note("connections are cut");
+        self.round.tally.count("connections cut");
+        self.proxy.cut();
+    }
+
+    /// Exchanges of attempts are made, and nobody hears what came of them.
+    fn lose(&mut self) {
+        let exchanges = 1 + u32::try_from(self.round.random.below(4)).unwrap();
+        self.round.note(&format!("{exchanges} exchanges get no answer"));
+        self.proxy.lose(exchanges);
+    }
+
+    /// One host at most has a wrong one: where none is right nobody knows what is due.
+    fn set_a_clock(&mut self) {
+        self.hosts.iter().flat_map(|host| &host.clock).for_each(|clock| clock.set(0));
+        let victim = self.any();
+        self.round.set_clock(self.hosts.get(victim).unwrap());
+    }
+
     fn hold_up(&mut self) {
         let (each, length) = (self.round.millis(5, 200), self.round.millis(100, 1500));
         self.round.note(&format!("each piece is held up by {each:?} for {length:?}"));
+        self.round.tally.count("connections held up");
         self.proxy.delay(each);
         thread::sleep(length);
         self.proxy.delay(Duration::ZERO);
@@ -152,6 +187,7 @@ impl<'t> Cluster<'t> {
 
     fn restart(&mut self) {
         self.round.note("the database is restarted");
+        self.round.tally.count("database restarted");
         self.server.control("stop");
         let pause = self.round.millis(0, 800);
         thread::sleep(pause);
@@ -171,7 +207,7 @@ impl<'t> Cluster<'t> {
             if self.round.left > 0 && self.round.random.chance(40) {
                 let moment = self.round.millis(0, 600);
                 client.listen(moment);
-                client.signal(Signal::KILL);
+                self.hang_up(&mut client);
             }
             // It may come too late, or the database may be away.
             client.end();
@@ -187,7 +223,7 @@ impl<'t> Cluster<'t> {
         self.round.fail(&format!("{why}\nhosts said\n{}", hosts.join("\n--\n")))
     }
 
-    fn play(&mut self, expected: &Expected) {
+    fn play(mut self, expected: &Expected) -> Tally {
         while self.round.left > 0 {
             for _ in 0..self.round.random.below(4) {
                 self.submit();
@@ -203,6 +239,8 @@ impl<'t> Cluster<'t> {
             self.fail(&format!("{} runs of {} that were submitted", runs.len(), self.submitted));
         }
         self.round.check(&runs, expected);
+        (0..self.proxy.lost()).for_each(|_| self.round.tally.count(LOST));
+        self.round.tally
     }
 
     /// All runs, once they have ended.
@@ -221,18 +259,20 @@ impl<'t> Cluster<'t> {
     }
 }
 
-/// R-H1, R-H2, R-H10 to R-H14, R-L16, R-L17: whatever is done to hosts, clients, their database and the way to it.
+/// R-H1, R-H2, R-H10 to R-H14, R-L16, R-L17, R-T11: whatever is done to hosts, clients, their database and the way to it.
 #[test]
 fn runs_of_a_database_survive_those_who_drive_them() {
     let Some(server) = server() else { return };
     let expected = undisturbed();
     let mut random = Random::new(2);
-    let mut left = strikes() / 2;
-    let mut number = 0;
-    while left > 0 {
-        let now = left.min(A_ROUND);
-        Cluster::new(&mut random, server, now, number).play(&expected);
-        left -= now;
-        number += 1;
+    let (wanted, mut tally) = (kills().div_ceil(2), Tally::default());
+    for number in 0.. {
+        let left = wanted.saturating_sub(tally.of(KILLS));
+        if left == 0 {
+            break;
+        }
+        tally.add(Cluster::new(&mut random, server, left.min(A_ROUND), number).play(&expected));
     }
+    tally.say("runs of a database");
+    assert!(tally.of(LOST) > 0, "no exchange of attempts was met");
 }

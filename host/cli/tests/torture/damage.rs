@@ -15,9 +15,9 @@ use tokio::runtime::Runtime;
 
 use crate::{
     digest::{self, Digest},
+    kills,
     random::Random,
     round::Round,
-    strikes,
     workload::WORKLOADS,
 };
 
@@ -117,7 +117,7 @@ fn is_true(run: &Digest, written: &Written) -> Result<(), String> {
 #[test]
 fn what_a_disk_changes_is_not_believed() {
     let mut random = Random::new(3);
-    let count = strikes() * 3;
+    let count = kills() * 6;
     let mut round = Round::new(&mut random, "runs.db", 0);
     let Original { dir, written } = original(&mut round);
     let copied = round.bench.path("copy");

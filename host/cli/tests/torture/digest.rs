@@ -94,7 +94,7 @@ fn deadline(task: &TaskView) -> Result<(), String> {
     let length = match task.task_name.as_ref() {
         "late" => 700,
         "closed" => 900,
-        "ask" => 3_600_000,
+        "ask" => 86_400_000,
         _ => return Ok(()),
     };
     let at = |text: Option<&str>| text.and_then(Timestamp::from_rfc3339);

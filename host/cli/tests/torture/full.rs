@@ -15,10 +15,10 @@ use rustix::process::Signal;
 
 use crate::{
     digest::Digest,
+    kills,
     process::Process,
     random::Random,
     round::{Expected, Round, undisturbed},
-    strikes,
     workload::{ANSWER, WORKLOADS},
 };
 
@@ -117,7 +117,7 @@ fn a_full_disk(random: &mut Random, expected: &Expected) -> bool {
 fn runs_wait_while_their_disk_is_full() {
     let expected = undisturbed();
     let mut random = Random::new(4);
-    for _ in 0..strikes().div_ceil(25) {
+    for _ in 0..kills().div_ceil(12) {
         if !a_full_disk(&mut random, &expected) {
             return left_out();
         }
@@ -129,7 +129,7 @@ fn runs_wait_while_their_disk_is_full() {
 fn runs_survive_a_host_that_cannot_write() {
     let expected = undisturbed();
     let mut random = Random::new(5);
-    for _ in 0..strikes().div_ceil(25) {
+    for _ in 0..kills().div_ceil(12) {
         let mut round = Round::new(&mut random, "runs.db", 0);
         let file = round.bench.path("runs.db");
         let mut first = round.start(&["run", "chains.yaml"]);

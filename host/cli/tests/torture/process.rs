@@ -10,6 +10,8 @@ use std::{
 
 use rustix::process::{Pid, Signal, kill_process};
 
+use crate::clock::Clock;
+
 /// After which a process that should end is taken to hang.
 pub(crate) const LONGEST: Duration = Duration::from_secs(120);
 
@@ -19,6 +21,8 @@ pub(crate) struct Process {
     lines: Receiver<String>,
     /// All that it has said so far, on either stream.
     pub(crate) said: Vec<String>,
+    /// Its wall clock, where that can be set.
+    pub(crate) clock: Option<Clock>,
 }
 
 fn read(stream: impl Read + Send + 'static, lines: Sender<String>) {
@@ -35,14 +39,17 @@ impl Process {
         let (sender, lines) = channel();
         read(child.stdout.take().unwrap(), sender.clone());
         read(child.stderr.take().unwrap(), sender);
-        Self { child, lines, said: Vec::new() }
+        Self { child, lines, said: Vec::new(), clock: None }
     }
 
-    pub(crate) fn signal(&mut self, signal: Signal) {
+    /// True if it had not ended before.
+    pub(crate) fn signal(&mut self, signal: Signal) -> bool {
         // The number of one that was waited for may be another's.
-        if !self.has_ended() {
+        let is_there = !self.has_ended();
+        if is_there {
             kill_process(Pid::from_child(&self.child), signal).unwrap();
         }
+        is_there
     }
 
     /// Listens for so long, or until it ends; true in that case.

@@ -1,4 +1,4 @@
-//! The way to a database: connections are cut, and what they carry is held up.
+//! The way to a database: connections are cut, what they carry is held up, and answers are lost.
 
 use std::{
     io::{Read, Write},
@@ -7,7 +7,7 @@ use std::{
     path::{Path, PathBuf},
     sync::{
         Arc, Mutex,
-        atomic::{AtomicU64, Ordering::Relaxed},
+        atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering::Relaxed},
     },
     thread,
     time::Duration,
@@ -17,6 +17,12 @@ use tempfile::TempDir;
 
 /// How a server's socket is called in its folder.
 const SOCKET: &str = ".s.PGSQL.5432";
+
+/// How the statement begins by which hosts exchange attempts.
+const EXCHANGE: &[u8] = b"SELECT * FROM share_work(";
+
+/// How an answer ends after which nothing is open.
+const READY: &[u8] = b"Z\0\0\0\x05I";
 
 /// Listens in a folder of its own, in place of a server.
 pub(crate) struct Proxy {
@@ -29,6 +35,36 @@ struct Way {
     /// By how many milliseconds each piece is held up.
     delay: AtomicU64,
     open: Mutex<Vec<UnixStream>>,
+    /// So many exchanges get no answer.
+    to_lose: AtomicU32,
+    lost: AtomicU32,
+}
+
+/// What one connection has asked so far.
+#[derive(Default)]
+struct Asked {
+    /// What begins an exchange, once it was prepared.
+    exchange: Option<Vec<u8>>,
+}
+
+impl Asked {
+    /// Whether a piece of what is asked begins an exchange, which is known by the name under which it was prepared.
+    fn exchanges(&mut self, piece: &[u8]) -> bool {
+        if let Some(at) = find(piece, EXCHANGE) {
+            let before = piece.get(..at.saturating_sub(1)).unwrap_or_default();
+            let name = before.iter().rposition(|byte| !byte.is_ascii_alphanumeric()).map_or(0, |at| at + 1);
+            let name = before.get(name..).unwrap_or_default();
+            // A portal without a name is bound to it.
+            self.exchange = Some([b"\0", name, b"\0"].concat());
+        }
+        let Some(exchange) = &self.exchange else { return false };
+        let is_bind = |at: usize| at.checked_sub(5).and_then(|at| piece.get(at)) == Some(&b'B');
+        find(piece, exchange).is_some_and(is_bind)
+    }
+}
+
+fn find(piece: &[u8], what: &[u8]) -> Option<usize> {
+    piece.windows(what.len()).position(|window| window == what)
 }
 
 impl Proxy {
@@ -51,6 +87,16 @@ impl Proxy {
         self.way.delay.store(u64::try_from(length.as_millis()).unwrap(), Relaxed);
     }
 
+    /// The next exchanges of attempts, so many, are made and get no answer: the connection ends instead.
+    pub(crate) fn lose(&self, exchanges: u32) {
+        self.way.to_lose.fetch_add(exchanges, Relaxed);
+    }
+
+    /// How many got none.
+    pub(crate) fn lost(&self) -> u32 {
+        self.way.lost.load(Relaxed)
+    }
+
     /// Ends every connection where it is.
     pub(crate) fn cut(&self) {
         for stream in self.way.open.lock().unwrap().drain(..) {
@@ -59,23 +105,59 @@ impl Proxy {
     }
 }
 
+/// What becomes of a piece.
+enum Passes {
+    On,
+    Lost,
+    /// It is lost, and the connection with it.
+    Ends,
+}
+
 impl Way {
     /// Nobody answers where the server is not there.
     fn lead(self: &Arc<Self>, client: UnixStream, server: &Path) {
         let Ok(server) = UnixStream::connect(server) else { return };
         self.open.lock().unwrap().extend([client.try_clone().unwrap(), server.try_clone().unwrap()]);
-        self.pump(client.try_clone().unwrap(), server.try_clone().unwrap());
-        self.pump(server, client);
+        let unanswered = Arc::new(AtomicBool::new(false));
+        let (way, loses, mut asked) = (Arc::clone(self), Arc::clone(&unanswered), Asked::default());
+        self.pump(client.try_clone().unwrap(), server.try_clone().unwrap(), move |piece| {
+            if asked.exchanges(piece) && way.loses_one() {
+                loses.store(true, Relaxed);
+            }
+            Passes::On
+        });
+        let way = Arc::clone(self);
+        self.pump(server, client, move |piece| match unanswered.load(Relaxed) {
+            false => Passes::On,
+            // What was asked is done now.
+            true if piece.ends_with(READY) => {
+                way.lost.fetch_add(1, Relaxed);
+                Passes::Ends
+            }
+            true => Passes::Lost,
+        });
     }
 
-    fn pump(self: &Arc<Self>, mut from: UnixStream, mut to: UnixStream) {
+    fn loses_one(&self) -> bool {
+        self.to_lose.fetch_update(Relaxed, Relaxed, |left| left.checked_sub(1)).is_ok()
+    }
+
+    fn pump(
+        self: &Arc<Self>,
+        mut from: UnixStream,
+        mut to: UnixStream,
+        mut passes: impl FnMut(&[u8]) -> Passes + Send + 'static,
+    ) {
         let way = Arc::clone(self);
         thread::spawn(move || {
-            let mut piece = [0; 16 << 10];
-            while let Ok(length @ 1..) = from.read(&mut piece) {
+            let mut buffer = [0; 16 << 10];
+            while let Ok(length @ 1..) = from.read(&mut buffer) {
+                let piece = buffer.get(..length).unwrap_or_default();
                 thread::sleep(Duration::from_millis(way.delay.load(Relaxed)));
-                if to.write_all(piece.get(..length).unwrap_or_default()).is_err() {
-                    break;
+                match passes(piece) {
+                    Passes::On if to.write_all(piece).is_ok() => {}
+                    Passes::Lost => {}
+                    Passes::On | Passes::Ends => break,
                 }
             }
             let _gone = (from.shutdown(Shutdown::Both), to.shutdown(Shutdown::Both));

@@ -14,9 +14,11 @@ use tokio::runtime::Runtime;
 
 use crate::{
     bench::Bench,
+    clock::{Clock, OFFSETS},
     digest::{self, Digest},
     process::Process,
     random::Random,
+    tally::{KILLS, Tally},
     workload::{self, ANSWER, WORKLOADS},
 };
 
@@ -30,8 +32,11 @@ pub(crate) struct Round<'t> {
     /// What commands say behind `--store`.
     pub(crate) store: String,
     pub(crate) done: Vec<String>,
-    /// How often somebody is struck yet.
+    /// How many are to be killed yet.
     pub(crate) left: u32,
+    pub(crate) tally: Tally,
+    /// Processes that were started.
+    started: u32,
     acknowledged: BTreeSet<String>,
 }
 
@@ -45,11 +50,12 @@ enum Strike {
 }
 
 impl<'t> Round<'t> {
-    pub(crate) fn new(random: &'t mut Random, store: &str, strikes: u32) -> Self {
+    pub(crate) fn new(random: &'t mut Random, store: &str, kills: u32) -> Self {
         let bench = Bench::new();
         workload::write(&bench);
         let (done, acknowledged) = (Vec::new(), BTreeSet::new());
-        Self { random, bench, store: store.to_owned(), done, left: strikes, acknowledged }
+        let (store, tally) = (store.to_owned(), Tally::default());
+        Self { random, bench, store, done, left: kills, tally, started: 0, acknowledged }
     }
 
     /// Ends the test, and leaves everything as it is.
@@ -68,7 +74,28 @@ impl<'t> Round<'t> {
     /// Starts a command on the store.
     pub(crate) fn start(&mut self, arguments: &[&str]) -> Process {
         self.done.push(format!("phasm {}", arguments.join(" ")));
-        Process::start(self.bench.command(arguments).args(["--store", &self.store]))
+        self.started += 1;
+        let mut command = self.bench.command(arguments);
+        let clock = Clock::give(&mut command, self.bench.path(&format!("clock{}", self.started)));
+        let mut process = Process::start(command.args(["--store", &self.store]));
+        process.clock = clock;
+        process
+    }
+
+    /// Sets the wall clock of a process an hour forward or back, or right.
+    pub(crate) fn set_clock(&mut self, process: &Process) {
+        let Some(clock) = &process.clock else { return };
+        let offset = *self.random.pick(&OFFSETS);
+        self.note(&format!("its clock is {offset} s off"));
+        self.tally.count("clock set");
+        clock.set(offset);
+    }
+
+    pub(crate) fn kill(&mut self, process: &mut Process) {
+        if process.signal(Signal::KILL) {
+            self.tally.count(KILLS);
+            self.left = self.left.saturating_sub(1);
+        }
     }
 
     /// As [`Self::start`], in a process no file of which can grow beyond so much.
@@ -111,31 +138,37 @@ impl<'t> Round<'t> {
 
     /// Lets a command go on for a while, then strikes it, if anything is left; else waits for its end.
     pub(crate) fn suffer(&mut self, process: &mut Process, longest: u64) {
-        let moment = self.millis(0, longest);
         if self.left == 0 {
             return self.end(process, &[0, 1, 3, 4, 5, 6]);
         }
+        if self.random.chance(50) {
+            let moment = self.millis(0, longest / 2);
+            process.listen(moment);
+            self.set_clock(process);
+        }
+        let moment = self.millis(0, longest);
         if process.listen(moment) {
             return self.end(process, &[0, 1, 3, 4, 5, 6]);
         }
         let strike =
             *self.random.pick(&[Strike::Kill, Strike::Kill, Strike::Kill, Strike::Terminate, Strike::Freeze]);
-        self.left -= 1;
         self.note(&format!("{strike:?} after {moment:?}"));
         match strike {
-            Strike::Kill => process.signal(Signal::KILL),
+            Strike::Kill => self.kill(process),
             Strike::Terminate => {
+                self.tally.count("SIGTERM");
                 process.signal(Signal::TERM);
                 // Before it listens it is ended by the signal itself.
                 return self.end(process, &[0, 1, 3, 4, 5, 6, 143, -1]);
             }
             Strike::Freeze => {
+                self.tally.count("SIGSTOP");
                 process.signal(Signal::STOP);
                 std::thread::sleep(self.millis(0, 200));
                 process.signal(Signal::CONT);
                 let moment = self.millis(0, 100);
                 process.listen(moment);
-                process.signal(Signal::KILL);
+                self.kill(process);
             }
         }
         process.end();

@@ -82,7 +82,7 @@ pub(crate) const WORKLOADS: [(&str, &str); 6] = [
         outputs: { parameters: [{ name: by, valueFrom: { path: tasks.told.outputs.parameters.by } }] }
         tasks:
           - { name: rest, executor: { type: doze } }
-          - { name: ask, executor: { type: suspend }, dependencies: [rest], timeout: 1h }
+          - { name: ask, executor: { type: suspend }, dependencies: [rest], timeout: 1d }
           - { name: told, executor: { type: echo }, dependencies: [ask], inputs: { parameters: [{ name: by, valueFrom: { path: tasks.ask.outputs.parameters.by } }] } }
           - { name: last, executor: { type: doze }, dependencies: [told] }
 ",
@@ -92,8 +92,8 @@ pub(crate) const WORKLOADS: [(&str, &str); 6] = [
         "
   hooks: { onExit: { template: tidy } }
   templates:
-    - task: { name: tidy, executor: { type: doze } }
-    - task: { name: note, executor: { type: echo }, inputs: { parameters: [{ name: what }] } }
+    - task: { name: tidy, executor: { type: doze }, timeout: 1d }
+    - task: { name: note, executor: { type: echo }, timeout: 1d, inputs: { parameters: [{ name: what }] } }
     - dag:
         name: main
         failFast: false
@@ -106,11 +106,11 @@ pub(crate) const WORKLOADS: [(&str, &str); 6] = [
     ),
 ];
 
-/// Writes all of them.
+/// Writes all of them. Clocks that are set by an hour or two end none of them.
 pub(crate) fn write(bench: &Bench) {
     for (name, body) in WORKLOADS {
         let head = format!(
-            "apiVersion: aether/v1\nkind: Workflow\nmetadata: {{ name: {name} }}\nspec:\n  entrypoint: main"
+            "apiVersion: aether/v1\nkind: Workflow\nmetadata: {{ name: {name} }}\nspec:\n  timeout: 1d\n  entrypoint: main"
         );
         bench.write(&format!("{name}.yaml"), format!("{head}{body}"));
     }

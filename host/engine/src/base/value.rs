@@ -33,32 +33,6 @@ pub enum Value {
 }
 
 impl Value {
-    /// About how many bytes it takes, counted up to where it is more than `most`.
-    #[must_use]
-    pub fn weight(&self, most: usize) -> usize {
-        let (mut total, mut left) = (0, vec![self]);
-        while let Some(value) = left.pop() {
-            total += match value {
-                Self::Null | Self::Bool(_) | Self::Number(_) => 8,
-                Self::String(text) => 8 + text.len(),
-                Self::Array(values) => {
-                    left.extend(values.iter());
-                    8
-                }
-                Self::Object(members) => {
-                    left.extend(members.values());
-                    members.keys().map(|name| 8 + name.len()).sum()
-                }
-            };
-            if total > most {
-                break;
-            }
-        }
-        total
-    }
-}
-
-impl Value {
     /// The JSON name of this value's type, as problems print it.
     #[must_use]
     pub fn type_name(&self) -> &'static str {

@@ -13,6 +13,7 @@ mod loops;
 mod outputs;
 mod retry;
 mod reuse;
+mod room;
 mod rules;
 mod take;
 mod timers;
@@ -22,4 +23,4 @@ pub(super) use self::{
     decider::{Decider, Todos},
     loops::loop_of,
 };
-use super::{MOST_TASK_RUNS, env};
+use super::{MOST_STEP_BYTES, MOST_TASK_RUNS, env};

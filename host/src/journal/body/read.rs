@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use phasm_engine::{
     event::{
-        AttemptEnded, Binding, Bindings, Event, Fence, InputValue, Outputs, PhaseChanged, Reason, TaskId,
-        With,
+        AttemptEnded, Binding, Bindings, Event, Fence, InputValue, Outputs, PhaseChanged, Reason,
+        ScopeOpened, TaskId, With,
     },
     outcome::Output,
     phase::Phase,
@@ -131,9 +131,12 @@ impl<'b> Decoding<'b> {
                 let length = self.number()?;
                 json(self.bytes(length)?)
             }
-            tag::PHASE | tag::REASON | tag::BOUND | tag::RESULT => self.phase_changed(tag).map(Event::Phase),
+            tag::PHASE | tag::REASON | tag::BOUND | tag::RESULT | tag::PARTIAL | tag::CLOSED => {
+                self.phase_changed(tag).map(Event::Phase)
+            }
             tag::STARTED => self.fence().map(Event::AttemptStarted),
             tag::ENDED => self.attempt_ended().map(Box::new).map(Event::AttemptEnded),
+            tag::OPENED | tag::LOOP => self.scope_opened(tag).map(Box::new).map(Event::ScopeOpened),
             tag::DONE | tag::FAILED => Ok(Event::TaskEnded(self.task()?, tag == tag::DONE)),
             _ => Err(impossible("event")),
         }
@@ -143,10 +146,13 @@ impl<'b> Decoding<'b> {
         let task = self.task()?;
         let phases = self.byte()?;
         let (from, to) = (phase(phases >> 4)?, phase(phases & 0xf)?);
-        let reason = if tag == tag::REASON { Some(self.reason()?) } else { None };
+        let reason = if matches!(tag, tag::REASON | tag::CLOSED) { Some(self.reason()?) } else { None };
         let with = match tag {
             tag::BOUND => Some(With::Bound { inputs: self.bindings()?, config: self.value()? }),
-            tag::RESULT => Some(With::Result { message: self.text()?, outputs: self.outputs()? }),
+            tag::RESULT | tag::CLOSED => {
+                Some(With::Result { message: self.text()?, outputs: self.outputs()? })
+            }
+            tag::PARTIAL => Some(With::Partial { message: self.text()?, outputs: self.outputs()? }),
             _ => None,
         };
         Ok(PhaseChanged { task, from, to, reason, with: with.map(Box::new) })
@@ -156,6 +162,12 @@ impl<'b> Decoding<'b> {
         let text = self.text()?;
         let text: StrDeserializer<'_, Error> = text.as_ref().into_deserializer();
         Reason::deserialize(text)
+    }
+
+    fn scope_opened(&mut self, tag: u8) -> Result<ScopeOpened, Error> {
+        let (task, inputs) = (self.task()?, self.bindings()?);
+        let items = if tag == tag::LOOP { Some(Arc::new(self.values()?)) } else { None };
+        Ok(ScopeOpened { task, inputs, items })
     }
 
     fn attempt_ended(&mut self) -> Result<AttemptEnded, Error> {
@@ -220,6 +232,11 @@ impl<'b> Decoding<'b> {
             }
             _ => return Err(impossible("kind of value")),
         })
+    }
+
+    fn values(&mut self) -> Result<Vec<Value>, Error> {
+        let count = self.number()?;
+        (0..count).map(|_| self.value()).collect()
     }
 
     fn double(&mut self) -> Result<Number, Error> {

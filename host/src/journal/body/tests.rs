@@ -2,13 +2,14 @@ use std::sync::Arc;
 
 use phasm_engine::{
     event::{
-        AttemptEnded, Binding, Fence, InputValue, PhaseChanged, Reason, RetryScheduled, TaskId, TimeLimit,
-        With,
+        AttemptEnded, Binding, Fence, InputValue, PhaseChanged, Reason, RetryScheduled, ScopeOpened, TaskId,
+        TimeLimit, With,
     },
     outcome::Output,
     phase::Phase,
     plan::SecretRef,
     value::Value,
+    weight::Weight,
 };
 use proptest::prelude::*;
 
@@ -69,6 +70,17 @@ fn a_value_is_written_once() {
     let large: Value = vec![Value::from("x".repeat(1000)); 3].into();
     let bytes = round(vec![at(5, (0..100).flat_map(|task| of_task(task, &large)).collect())]);
     assert!(bytes < 1000 + 100 * 50, "{bytes}");
+    let binding = Binding { name: "n".into(), value: InputValue::Value(large) };
+    let inputs = Arc::new(vec![binding]);
+    let opened = |task| {
+        Event::ScopeOpened(Box::new(ScopeOpened {
+            task: TaskId(task),
+            inputs: Arc::clone(&inputs),
+            items: None,
+        }))
+    };
+    let bytes = round(vec![at(5, (0..100).map(opened).collect())]);
+    assert!(bytes < 1000 + 100 * 20, "{bytes}");
 }
 
 #[test]
@@ -77,6 +89,12 @@ fn moments_keep_their_times() {
     round(vec![at(5, events())]);
     round(vec![at(2, events()), at(5, events()), at(9, events())]);
     round(vec![at(-9, events()), at(0, events())]);
+}
+
+fn opened(task: TaskId, items: Option<Vec<Value>>) -> Event {
+    let binding = Binding { name: "i".into(), value: InputValue::Value(vec![Value::from("v")].into()) };
+    let (inputs, items) = (Arc::new(vec![binding]), items.map(Arc::new));
+    Event::ScopeOpened(Box::new(ScopeOpened { task, inputs, items }))
 }
 
 #[test]
@@ -98,7 +116,10 @@ fn what_is_rare_is_json() {
             phase(Some(Reason::User), Some(partial())),
             phase(None, Some(partial())),
             phase(None, Some(With::Result { message: "é".into(), outputs: outputs() })),
+            phase(Some(Reason::User), Some(With::Result { message: Arc::default(), outputs: outputs() })),
             phase(None, Some(With::Bound { inputs: Arc::new(vec![secret]), config: Value::Null })),
+            opened(task, None),
+            opened(task, Some(vec![Value::Null, vec![Value::from(1)].into()])),
             Event::TimedOut(task, TimeLimit::Deadline),
             Event::RetryScheduled(RetryScheduled { task, attempt: u32::MAX, delay_ms: u64::MAX, wake_at }),
             Event::TaskEnded(TaskId(0), false),
@@ -149,7 +170,7 @@ fn any_value() -> impl Strategy<Value = Value> {
         any::<i64>().prop_map(Value::from),
         any::<u64>().prop_map(|number| Value::Number(number.into())),
         any::<f64>().prop_filter_map("finite", |number| Value::from_json(&format!("{number:?}")).ok()),
-        "\\PC{0,9}".prop_map(Value::from),
+        "[\\PC\\x00-\\x1f]{0,9}".prop_map(Value::from),
     ];
     leaf.prop_recursive(4, 32, 5, |inner| {
         prop_oneof![
@@ -169,6 +190,21 @@ proptest! {
         let read = decode(&bytes, Timestamp(0)).unwrap();
         let Event::AttemptEnded(ended) = &read.moments[0].events[3] else { panic!() };
         prop_assert_eq!(serde_json::to_string(&ended.outputs[0].value).unwrap(), json);
+    }
+
+    /// R-H8: what a step is said to take at most it never exceeds, as it is written and as JSON.
+    #[test]
+    fn nothing_takes_more_than_it_weighs(values in prop::collection::vec(any_value(), 0..20)) {
+        let (mut weight, mut json) = (Weight::default(), Weight::default());
+        values.iter().chain(&values).for_each(|value| weight.add(value));
+        values.iter().for_each(|value| json.add_json(value, usize::MAX));
+        let text: usize = values.iter().map(|value| value.to_json().len()).sum();
+        prop_assert!(text <= json.bytes(), "{text} {json:?}");
+
+        let around = round(vec![at(0, vec![opened(TaskId(1), Some(Vec::new()))])]);
+        let items = values.iter().chain(&values).cloned().collect();
+        let written = round(vec![at(0, vec![opened(TaskId(1), Some(items))])]);
+        prop_assert!(written <= around + weight.bytes(), "{written} {weight:?}");
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use std::{collections::HashMap, hash::Hash, sync::Arc};
 
 use phasm_engine::{
-    event::{AttemptEnded, Binding, Event, Fence, InputValue, PhaseChanged, TaskId, With},
+    event::{AttemptEnded, Binding, Event, Fence, InputValue, PhaseChanged, ScopeOpened, TaskId, With},
     outcome::Output,
     phase::Phase,
     value::Value,
@@ -145,6 +145,7 @@ impl<'e> Encoding<'e> {
                 self.fence(*fence);
             }
             Event::AttemptEnded(ended) => self.attempt_ended(ended),
+            Event::ScopeOpened(opened) => self.scope_opened(opened),
             Event::TaskEnded(task, well) => {
                 self.tag(if *well { tag::DONE } else { tag::FAILED });
                 self.task(*task);
@@ -161,7 +162,9 @@ impl<'e> Encoding<'e> {
             (Some(_), None) => tag::REASON,
             (None, Some(With::Bound { .. })) => tag::BOUND,
             (None, Some(With::Result { .. })) => tag::RESULT,
-            (None, Some(With::Partial { .. })) | (Some(_), Some(_)) => return false,
+            (None, Some(With::Partial { .. })) => tag::PARTIAL,
+            (Some(_), Some(With::Result { .. })) => tag::CLOSED,
+            (Some(_), Some(With::Bound { .. } | With::Partial { .. })) => return false,
         };
         self.tag(tag);
         self.task(*task);
@@ -181,6 +184,16 @@ impl<'e> Encoding<'e> {
             None => {}
         }
         true
+    }
+
+    fn scope_opened(&mut self, ScopeOpened { task, inputs, items }: &'e ScopeOpened) {
+        self.tag(if items.is_some() { tag::LOOP } else { tag::OPENED });
+        self.task(*task);
+        self.bindings(inputs);
+        if let Some(items) = items {
+            self.number(items.len() as u64);
+            items.iter().for_each(|item| self.value(item));
+        }
     }
 
     fn attempt_ended(&mut self, ended: &'e AttemptEnded) {

@@ -5,10 +5,11 @@ use std::sync::Arc;
 use super::{
     Decider,
     env::{AttemptSeen, Judged, TaskEnv},
+    room::add_result,
 };
 use crate::{
     event::{AttemptEnded, Event, Fence, Reason, TimeLimit, With},
-    outcome::{Outcome, phase_of},
+    outcome::{Outcome, code, phase_of},
     phase::Phase,
     plan::{PhaseConditions, Recovery, Settings},
     run::state::{TaskIndex, merge_outputs},
@@ -80,13 +81,21 @@ impl Decider<'_> {
         }
         let mut judged =
             Judged { phase, code: Some(code), message, outputs, retries, attempt, aggregated: None };
-        let overridden = self.judge(id, &node.settings.phase_conditions, &mut judged);
+        let conditions = &node.settings.phase_conditions;
+        let mut overridden = self.judge(id, conditions, &mut judged);
+        if judged.phase != Phase::Suspended {
+            judged.outputs = self.whitelisted(id, &judged);
+        }
+        if let Err(too_large) = self.make_room(|weight| add_result(weight, &judged.message, &judged.outputs))
+        {
+            judged = as_too_large(judged, too_large);
+            overridden = self.judge(id, conditions, &mut judged);
+        }
         if judged.phase == Phase::Suspended {
             let with = With::Partial { message: judged.message, outputs: judged.outputs };
             self.set_phase(id, Phase::Suspended, None, Some(with));
             return;
         }
-        judged.outputs = self.whitelisted(id, &judged);
         self.end_attempt(id, &judged);
         let expired = expired.filter(|_| !overridden);
         match self.decide(id, &node.settings, &judged, expired) {
@@ -162,7 +171,7 @@ impl Decider<'_> {
         end: (Phase, Option<Reason>),
     ) {
         let task = &self[id];
-        let judged = Judged {
+        let mut judged = Judged {
             phase: attempt_phase,
             code: Some(code),
             message: message.into(),
@@ -171,6 +180,10 @@ impl Decider<'_> {
             attempt: AttemptSeen { duration: task.running_for(self.now()), ..AttemptSeen::default() },
             aggregated: None,
         };
+        if let Err(too_large) = self.make_room(|weight| add_result(weight, &judged.message, &judged.outputs))
+        {
+            judged = Judged { message: too_large.into(), outputs: Arc::default(), ..judged };
+        }
         self.end_attempt(id, &judged);
         self.end_task(id, end.0, end.1);
     }
@@ -208,6 +221,13 @@ impl Decider<'_> {
             self.emit(Event::TaskEnded(id.into(), false));
         }
     }
+}
+
+/// What an attempt comes to whose result no record can hold; a clock that ended it still did.
+fn as_too_large(judged: Judged, message: String) -> Judged {
+    let (phase, code) =
+        if judged.attempt.expired { (Phase::Timeout, code::TIMEOUT) } else { (Phase::Error, code::ERROR) };
+    Judged { phase, code: Some(code), message: message.into(), outputs: Arc::default(), ..judged }
 }
 
 /// What the expiry of a Steep clock makes of the task (R-T4).

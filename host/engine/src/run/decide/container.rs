@@ -1,6 +1,6 @@
 //! Containers: opening, and following their first leaf.
 
-use super::{Decider, MOST_TASK_RUNS, env::TaskEnv, loops::Items};
+use super::{Decider, MOST_TASK_RUNS, env::TaskEnv, loops::Items, room::add_inputs};
 use crate::{
     event::{Bindings, Event, Reason, ScopeOpened, TimeLimit},
     outcome::Outcome,
@@ -66,6 +66,10 @@ impl Decider<'_> {
             if task.attempt > 0 && !task.rebind { task.inputs.clone() } else { self.bind_inputs(id)? };
         let items = self.items(id, &inputs)?;
         self.room_for(self.children_at_first(&self[id], items.items.as_deref()))?;
+        self.make_room(|weight| {
+            add_inputs(weight, &inputs);
+            items.items.iter().flat_map(|items| items.iter()).for_each(|item| weight.add(item));
+        })?;
         Ok((inputs, items))
     }
 

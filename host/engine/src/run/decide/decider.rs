@@ -11,6 +11,7 @@ use crate::{
         state::{State, TaskIndex, TaskRun, Wait, node_at},
     },
     time::Timestamp,
+    weight::Weight,
 };
 
 /// Decides what follows from one input. It reads the state as [`Deref`] shows it, and changes it by nothing but
@@ -22,6 +23,8 @@ pub(in crate::run) struct Decider<'r> {
     plan: &'r Plan,
     state: &'r mut State,
     step: Step,
+    /// Of what the step says.
+    weight: Weight,
     work: &'r mut Todos,
     /// Iterations of do-while loops that had nothing to dispatch, in this step.
     idle_iterations: u32,
@@ -59,13 +62,17 @@ impl<'r> Decider<'r> {
         now: Timestamp,
     ) -> Self {
         state.pass_time(now);
-        let step = Step::default();
-        Self { plan, state, step, work, idle_iterations: 0, dropped: 0, broken: false }
+        let (step, weight) = (Step::default(), Weight::default());
+        Self { plan, state, step, weight, work, idle_iterations: 0, dropped: 0, broken: false }
     }
 
     /// What was decided, and how many inputs no longer applied.
     pub(in crate::run) fn finish(self) -> (Step, u64) {
-        (self.step, self.dropped)
+        (Step { bytes: self.weight.bytes(), ..self.step }, self.dropped)
+    }
+
+    pub(super) fn weight(&mut self) -> &mut Weight {
+        &mut self.weight
     }
 
     pub(super) fn plan(&self) -> &'r Plan {
@@ -122,6 +129,7 @@ impl<'r> Decider<'r> {
     /// Changes a task run's phase, then fires the hooks that are about it.
     pub(super) fn set_phase(&mut self, id: TaskIndex, to: Phase, reason: Option<Reason>, with: Option<With>) {
         let (from, first) = (self[id].phase, self[id].started_at.is_none());
+        let (to, with) = self.fitted(to, with);
         self.emit(Event::Phase(PhaseChanged { task: id.into(), from, to, reason, with: with.map(Box::new) }));
         if id == TaskIndex::ROOT && self.phase() != to {
             self.emit(Event::RunPhase(to));
@@ -133,7 +141,8 @@ impl<'r> Decider<'r> {
     }
 
     pub(super) fn warn(&mut self, task: Option<TaskIndex>, code: &str, message: impl Into<Arc<str>>) {
-        let (task, code, message) = (task.map(TaskIndex::into), code.into(), message.into());
+        let (task, code, message) =
+            (task.map(TaskIndex::into), code.into(), self.fitted_text(message.into()));
         self.emit(Event::Warning(Box::new(Warning { task, code, message })));
     }
 

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::{Decider, bind::LeafBound};
+use super::{Decider, bind::LeafBound, room::add_inputs};
 use crate::{
     event::{Binding, Bindings, Command, Dispatch, InputValue, TimeLimit, With},
     outcome::Outcome,
@@ -13,10 +13,10 @@ use crate::{
 };
 
 impl Decider<'_> {
-    /// Dispatches the next leaves, as many as slots and limits allow (R-P5, R-S11).
+    /// Dispatches the next leaves, as many as slots, limits and the step's record allow (R-P5, R-S11, R-H8).
     pub(super) fn dispatch_up_to(&mut self, slots: u32) {
         let mut left = slots;
-        while left > 0 {
+        while left > 0 && !self.is_full() {
             let Some(id) = self.next_leaf() else { return };
             left -= u32::from(self.dispatch(id));
             self.settle();
@@ -49,7 +49,15 @@ impl Decider<'_> {
     fn bind_leaf(&mut self, id: TaskIndex) -> Result<Option<LeafBound>, String> {
         let task = &self[id];
         let is_bound = task.hook.is_some() || (task.dispatched_at.is_some() && !task.rebind);
-        if is_bound { Ok(None) } else { self.bind(id).map(Some) }
+        if is_bound {
+            return Ok(None);
+        }
+        let bound = self.bind(id)?;
+        self.make_room(|weight| {
+            add_inputs(weight, &bound.inputs);
+            weight.add(&bound.config);
+        })?;
+        Ok(Some(bound))
     }
 
     pub(super) fn command_dispatch(&mut self, id: TaskIndex) {

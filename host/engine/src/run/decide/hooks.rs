@@ -4,6 +4,7 @@ use super::{
     Decider, MOST_TASK_RUNS,
     bind::{Binder, Given, LeafBound},
     env::TaskEnv,
+    room::given,
 };
 use crate::{
     event::{Event, HookFailed, HookFired},
@@ -72,9 +73,12 @@ impl Decider<'_> {
             Err(error) => return Some(Err(format!("when: {error}"))),
         }
         let call = Binder { view, node: &hook.node, given: Given::Nothing, lenient: true };
-        Some(call.bind().map(|(bound, nulls)| {
+        let bound = call.bind();
+        Some(bound.and_then(|(bound, nulls)| {
             self.warn_nulls(of, nulls);
-            bound
+            let config = "executor.config".into();
+            self.make_json_room(given(&bound.inputs).chain([(&config, &bound.config)]))?;
+            Ok(bound)
         }))
     }
 
@@ -91,13 +95,8 @@ impl Decider<'_> {
 
     /// The failure of a hook changes nothing but the warnings.
     fn hook_failed(&mut self, HookOf { task: of, kind }: HookOf, run: Option<TaskIndex>, message: &str) {
-        let run = run.map(TaskIndex::into);
-        self.emit(Event::HookFailed(Box::new(HookFailed {
-            of: of.into(),
-            kind,
-            run,
-            message: message.into(),
-        })));
+        let (run, told) = (run.map(TaskIndex::into), self.fitted_text(message.into()));
+        self.emit(Event::HookFailed(Box::new(HookFailed { of: of.into(), kind, run, message: told })));
         self.warn(Some(of), "hook", format!("{} {message}", kind.as_str()));
     }
 }

@@ -105,15 +105,22 @@ impl Decider<'_> {
         let (mut values, mut nulls) = (Map::new(), 0);
         for (name, written) in assignments {
             match written.eval(&self.rule_view(id, policy, judged)) {
-                Ok(bound) => {
-                    nulls += bound.emptied;
-                    values.insert(name.clone(), bound.value);
-                }
-                Err(error) => self.warn(Some(id), "policy-set", format!("{name} is left as it was: {error}")),
+                Ok(bound) => match self.make_json_room([(name, &bound.value)]) {
+                    Ok(()) => {
+                        nulls += bound.emptied;
+                        values.insert(name.clone(), bound.value);
+                    }
+                    Err(too_large) => self.warn_unset(id, name, &too_large),
+                },
+                Err(error) => self.warn_unset(id, name, &error.to_string()),
             }
         }
         self.warn_nulls(id, nulls);
         values
+    }
+
+    fn warn_unset(&mut self, id: TaskIndex, name: &str, why: &str) {
+        self.warn(Some(id), "policy-set", format!("{name} is left as it was: {why}"));
     }
 
     fn rule_delay(&self, id: TaskIndex, backoff: Backoff, attempts: MaxAttempts) -> Millis {

@@ -65,6 +65,8 @@ impl Decider<'_> {
     fn resume(&mut self, id: TaskId, payload: Map) {
         let suspended = self.find(id).filter(|id| self[*id].phase == Phase::Suspended);
         let Some(id) = suspended else { return self.drop_input() };
+        // Whoever answers is refused what is too large by the host.
+        payload.values().for_each(|value| self.weight().add(value));
         self.emit(Event::Resumed(id.into(), Arc::new(payload)));
         self.set_phase(id, Phase::Running, None, None);
         self.command_dispatch(id);

@@ -1,0 +1,96 @@
+//! How much room values take where they are kept.
+
+use std::sync::Arc;
+
+use super::value::Value;
+
+/// Of a number, at most, and of what stands around a text.
+const SCALAR: usize = 12;
+
+/// A text of fewer bytes is not looked up.
+const SHORT: usize = 64;
+
+#[expect(clippy::disallowed_types, reason = "it is asked, and never gone through")]
+type Weighed = std::collections::HashSet<*const ()>;
+
+/// At most how many bytes values and texts take in a record of a journal: what several share is counted once.
+#[derive(Debug, Default)]
+pub struct Weight {
+    bytes: usize,
+    /// Texts, arrays and objects so far, by where they are.
+    known: Weighed,
+}
+
+impl Weight {
+    /// All so far.
+    #[must_use]
+    pub fn bytes(&self) -> usize {
+        self.bytes
+    }
+
+    /// One more text.
+    pub fn add_text(&mut self, text: &Arc<str>) {
+        let is_known = text.len() >= SHORT && !self.known.insert(Arc::as_ptr(text).cast());
+        self.bytes = self.bytes.saturating_add(if is_known { SCALAR } else { SCALAR + text.len() });
+    }
+
+    /// One more value.
+    pub fn add(&mut self, value: &Value) {
+        let mut left = vec![value];
+        while let Some(value) = left.pop() {
+            match value {
+                Value::Null | Value::Bool(_) | Value::Number(_) => self.bytes += SCALAR,
+                Value::String(text) => self.add_text(text),
+                Value::Array(items) => {
+                    self.bytes += SCALAR;
+                    if !items.is_empty() && self.known.insert(Arc::as_ptr(items).cast()) {
+                        left.extend(items.iter());
+                    }
+                }
+                Value::Object(members) => {
+                    self.bytes += SCALAR;
+                    if !members.is_empty() && self.known.insert(Arc::as_ptr(members).cast()) {
+                        members.keys().for_each(|key| self.add_text(key));
+                        left.extend(members.values());
+                    }
+                }
+            }
+        }
+    }
+
+    /// One more text that is written as JSON: to its end, whoever else has it.
+    pub fn add_json_text(&mut self, text: &str) {
+        // Whatever has to be escaped takes six bytes at most.
+        let escaped = text.bytes().filter(|byte| *byte < b' ' || matches!(byte, b'"' | b'\\')).count();
+        self.bytes = self.bytes.saturating_add(SCALAR + text.len() + 5 * escaped);
+    }
+
+    /// One more value that is written as JSON, counted up to where all is more than `most`.
+    pub fn add_json(&mut self, value: &Value, most: usize) {
+        let mut left = vec![value];
+        while self.bytes <= most
+            && let Some(value) = left.pop()
+        {
+            match value {
+                Value::Null | Value::Bool(_) | Value::Number(_) => self.bytes += 2 * SCALAR,
+                Value::String(text) => self.add_json_text(text),
+                Value::Array(items) => {
+                    // Elements count when they are met, and before: what repeats itself over and over is not gathered.
+                    self.bytes += 2 * SCALAR * (1 + items.len());
+                    left.extend(items.iter());
+                }
+                Value::Object(members) => {
+                    self.bytes += 2 * SCALAR * (1 + members.len());
+                    members.keys().for_each(|key| self.add_json_text(key));
+                    left.extend(members.values());
+                }
+            }
+        }
+    }
+
+    /// Takes back what was added since there were `bytes`; what is added next is counted though it was counted before.
+    pub fn take_back(&mut self, bytes: usize) {
+        self.bytes = bytes;
+        self.known.clear();
+    }
+}

@@ -1,0 +1,100 @@
+//! What one step may record: a record that is too large for a store would be the run's end.
+
+use std::sync::Arc;
+
+use super::{Decider, MOST_STEP_BYTES};
+use crate::{
+    event::{Bindings, InputValue, With},
+    outcome::Output,
+    phase::Phase,
+    value::Value,
+    weight::Weight,
+};
+
+/// A step that says so much leaves what else could be dispatched to the next.
+const FULL: usize = 16 << 20;
+
+impl Decider<'_> {
+    /// Makes room for what an event is about to say.
+    ///
+    /// # Errors
+    /// How much it would be.
+    pub(super) fn make_room(&mut self, add: impl FnOnce(&mut Weight)) -> Result<(), String> {
+        let weight = self.weight();
+        let before = weight.bytes();
+        add(weight);
+        let bytes = weight.bytes();
+        if bytes <= MOST_STEP_BYTES {
+            return Ok(());
+        }
+        weight.take_back(before);
+        Err(format!(
+            "it is too large to be recorded: {bytes} bytes with what is recorded at the same time, of at most {MOST_STEP_BYTES}"
+        ))
+    }
+
+    /// Whether so much is said that the rest can wait.
+    pub(super) fn is_full(&mut self) -> bool {
+        self.weight().bytes() >= FULL
+    }
+
+    /// What comes with a change of phase, as there is room for it. Where there is none, what would have come to an end by
+    /// itself ends as Error.
+    pub(super) fn fitted(&mut self, to: Phase, with: Option<With>) -> (Phase, Option<With>) {
+        let Some(With::Result { message, outputs }) = &with else { return (to, with) };
+        match self.make_room(|weight| add_result(weight, message, outputs)) {
+            Ok(()) => (to, with),
+            Err(too_large) => {
+                let to = if matches!(to, Phase::Succeeded | Phase::Failed) { Phase::Error } else { to };
+                (to, Some(With::Result { message: too_large.into(), outputs: Arc::default() }))
+            }
+        }
+    }
+
+    /// A text of an event that is written as JSON, as there is room for it.
+    pub(super) fn fitted_text(&mut self, text: Arc<str>) -> Arc<str> {
+        match self.make_room(|weight| weight.add_json_text(&text)) {
+            Ok(()) => text,
+            Err(too_large) => too_large.into(),
+        }
+    }
+
+    /// Makes room for values of an event that is written as JSON.
+    ///
+    /// # Errors
+    /// How much it would be.
+    pub(super) fn make_json_room<'v>(
+        &mut self,
+        values: impl IntoIterator<Item = (&'v Arc<str>, &'v Value)>,
+    ) -> Result<(), String> {
+        self.make_room(|weight| {
+            for (name, value) in values {
+                weight.add_json_text(name);
+                weight.add_json(value, MOST_STEP_BYTES);
+            }
+        })
+    }
+}
+
+pub(super) fn add_result(weight: &mut Weight, message: &Arc<str>, outputs: &[Output]) {
+    weight.add_text(message);
+    for Output { name, value } in outputs {
+        weight.add_text(name);
+        weight.add(value);
+    }
+}
+
+pub(super) fn add_inputs(weight: &mut Weight, inputs: &Bindings) {
+    for (name, value) in given(inputs) {
+        weight.add_text(name);
+        weight.add(value);
+    }
+}
+
+/// Values among inputs, by name.
+pub(super) fn given(inputs: &Bindings) -> impl Iterator<Item = (&Arc<str>, &Value)> {
+    inputs.iter().filter_map(|binding| match &binding.value {
+        InputValue::Value(value) => Some((&binding.name, value)),
+        InputValue::SecretKeyRef(_) => None,
+    })
+}
