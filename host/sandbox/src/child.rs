@@ -16,6 +16,8 @@ mod lock;
 #[cfg(target_os = "linux")]
 mod running;
 #[cfg(target_os = "linux")]
+mod voice;
+#[cfg(target_os = "linux")]
 mod wire;
 #[cfg(target_os = "linux")]
 mod worker;

@@ -8,12 +8,11 @@
 
 use std::{
     fs::File,
-    io::{self, BufReader, Read as _, Write as _},
+    io::{self, BufReader, Read as _},
     os::fd::AsFd as _,
     process::exit,
-    sync::{Arc, Mutex, PoisonError},
+    sync::Arc,
     thread,
-    time::{Duration, Instant},
 };
 
 use tokio::runtime::{Builder, Runtime};
@@ -23,7 +22,8 @@ use super::{
     ALONE,
     confine::Confined,
     lock,
-    wire::{Call, LENGTH, Returned, Setup, Told, frame, owned},
+    voice::Voice,
+    wire::{Call, LENGTH, Returned, Setup, Told, owned},
 };
 use crate::{
     authentic::Fresh,
@@ -33,14 +33,11 @@ use crate::{
     limits::{Exceeded, Limits},
     pool::Pool,
     program::Program,
-    transcript::{Said, Transcript},
+    transcript::Transcript,
 };
 
 /// What this child is asked to do.
 pub(crate) const JOB: &str = "attempt";
-
-/// A guest that calls the host all the time is alive, and need not say so each time.
-const SIGNS_OF_LIFE: Duration = Duration::from_millis(5);
 
 /// Does that job, and tells the exit status.
 pub(super) fn serve(job: &[String]) -> i32 {
@@ -54,7 +51,7 @@ fn served(job: &[String]) -> io::Result<()> {
     // As a file, which is read and written with calls that open nothing else: sockets have theirs.
     let socket = File::from(io::stdin().as_fd().try_clone_to_owned()?);
     let mut input = BufReader::new(socket.try_clone()?);
-    let voice = Arc::new(Voice { socket: Mutex::new(socket), alive: Mutex::new(None) });
+    let voice = Arc::new(Voice::new(socket));
     let here = match locked_in(job, &mut input, &voice) {
         Ok(here) => here,
         Err(why) => return voice.tell(&Told::NoCall(why.to_string())),
@@ -77,6 +74,8 @@ fn locked_in(job: &[String], input: &mut BufReader<File>, voice: &Arc<Voice>) ->
     let here = Here::new(setup, &code, Arc::clone(voice)).map_err(io::Error::other)?;
     lock::files(&here.setup.grants.dirs)?;
     thread::spawn(end_with_parent);
+    let of_thread = Arc::clone(voice);
+    thread::spawn(move || of_thread.keep_flushing());
     lock::system_calls()?;
     Ok(here)
 }
@@ -96,32 +95,6 @@ fn heard(input: &mut BufReader<File>) -> io::Result<Option<Vec<u8>>> {
 fn end_with_parent() {
     let _ = rustix::io::read(io::stdout(), &mut [0; 1]);
     exit(ALONE);
-}
-
-/// The way back to the parent.
-struct Voice {
-    socket: Mutex<File>,
-    /// When the guest was last said to be alive.
-    alive: Mutex<Option<Instant>>,
-}
-
-impl Voice {
-    fn tell(&self, told: &Told<'_>) -> io::Result<()> {
-        let frame = frame(told)?;
-        self.socket.lock().unwrap_or_else(PoisonError::into_inner).write_all(&frame)
-    }
-
-    fn forward(&self, said: Said<'_>) {
-        let mut alive = self.alive.lock().unwrap_or_else(PoisonError::into_inner);
-        let now = Instant::now();
-        if said == Said::Alive && alive.is_some_and(|last| now - last < SIGNS_OF_LIFE) {
-            return;
-        }
-        *alive = Some(now);
-        if self.tell(&Told::Said(said)).is_err() {
-            exit(ALONE);
-        }
-    }
 }
 
 /// Everything that calls share.

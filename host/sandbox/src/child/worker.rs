@@ -26,6 +26,9 @@ const OWN_MEMORY: u64 = 256 << 20;
 /// How much longer than what a guest hands over at once the longest frame may be.
 const BESIDE: u64 = 1 << 20;
 
+/// What is read of it at once.
+const AT_ONCE: usize = 64 << 10;
+
 /// A child that is locked in, and waits for calls. Dropping it ends it.
 pub(crate) struct Worker {
     running: Running,
@@ -54,7 +57,7 @@ impl Worker {
                 .spawn()?,
         )?;
         ours.set_nonblocking(true)?;
-        let socket = BufReader::new(UnixStream::from_std(ours)?);
+        let socket = BufReader::with_capacity(AT_ONCE, UnixStream::from_std(ours)?);
         let mut worker = Self { running, socket, _open: open, heard: Vec::new() };
         worker.socket.write_all(&frame(&Setup { limits: limits.clone(), grants: grants.clone() })?).await?;
         worker.socket.write_all(&length(code.len())?).await?;

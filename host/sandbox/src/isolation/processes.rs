@@ -5,10 +5,11 @@ use std::{
     io,
     sync::{Arc, Mutex, PoisonError},
     thread,
+    time::Duration,
 };
 
 use phasm_engine::outcome::Outcome;
-use tokio::sync::Semaphore;
+use tokio::{sync::Semaphore, time::timeout};
 
 use crate::{
     call::Ended,
@@ -22,6 +23,9 @@ use crate::{
 
 /// Calls that one child makes before it is replaced: what one of them may have left behind does not stay for ever.
 const CALLS: u32 = 1000;
+
+/// How long a child may take until it is locked in.
+const PATIENCE: Duration = Duration::from_secs(60);
 
 /// The children of a sandbox.
 pub(crate) struct Processes {
@@ -86,7 +90,9 @@ impl Processes {
         if let Some(warm) = self.take(program, &grants) {
             return Ok(warm);
         }
-        let worker = Worker::start(&self.children, program, &grants, limits).await?;
+        let starting = Worker::start(&self.children, program, &grants, limits);
+        let worker =
+            timeout(PATIENCE, starting).await.unwrap_or_else(|_| Err(io::ErrorKind::TimedOut.into()))?;
         Ok(Warm { worker, program: program.id, grants, calls: 0 })
     }
 
