@@ -7,10 +7,12 @@ use std::{
     borrow::Cow,
     cmp::Reverse,
     collections::BTreeMap,
+    future::poll_fn,
     sync::{
         Arc, Mutex, MutexGuard, OnceLock, PoisonError,
         atomic::{AtomicU64, Ordering},
     },
+    task::Poll,
     time::{Duration, Instant},
 };
 
@@ -31,7 +33,8 @@ use tokio::{
 use crate::{
     clock::Clock,
     executor::{Executor, Invocation, Level, Observer},
-    seat::tell_here,
+    queue::{Queue, Queued},
+    seat::{tell_here, tell_soon},
     store::{AttemptLog, Offer},
 };
 
@@ -55,8 +58,8 @@ impl Rank {
 pub(crate) enum Signal {
     /// So many slots are the run's to use.
     Lent(u32),
-    /// The executor has started.
-    Started(Fence),
+    /// The executor has started, when so much had elapsed, or just now.
+    Started(Fence, Option<Millis>),
     /// The executor has returned; its slot is free.
     Finished(Fence, Outcome),
     /// A deadline met the attempt before the engine's own clock was heard; its slot is free.
@@ -299,6 +302,8 @@ pub(crate) struct Attempt<I> {
     pub(crate) observer: Arc<dyn Observer>,
     /// Hears how it goes.
     pub(crate) inbox: I,
+    /// Where it waits for a thread.
+    pub(crate) queue: Queue,
 }
 
 /// Attempts for which there is no place here.
@@ -426,13 +431,14 @@ impl<I: Inbox> Dispatcher<I> {
 
     /// Starts one that has a place here.
     pub(crate) fn start_in(self: &Arc<Self>, place: Place<I>, attempt: Attempt<I>) -> AbortHandle {
-        let ticket = self.ticket(&attempt);
+        let mut ticket = self.ticket(&attempt);
+        ticket.queued = Some(attempt.queue.enter());
         self.guests.spawn(execute(place, ticket, attempt)).abort_handle()
     }
 
     fn ticket(self: &Arc<Self>, attempt: &Attempt<I>) -> Ticket<I> {
         let (fence, inbox) = (attempt.fence, attempt.inbox.clone());
-        Ticket { fence, inbox, dispatcher: Arc::clone(self), open: true }
+        Ticket { fence, inbox, dispatcher: Arc::clone(self), started: None, queued: None, open: true }
     }
 
     /// Keeps the clock of `maxInactivity` beside an attempt that has just started; only its expiry is told (R-T5, R-T9).
@@ -463,22 +469,39 @@ impl<I: Inbox> Dispatcher<I> {
 }
 
 async fn execute<I: Inbox>(place: Place<I>, mut ticket: Ticket<I>, attempt: Attempt<I>) {
-    let Attempt { fence, mut invocation, bounds, observer, .. } = attempt;
+    let Attempt { fence, mut invocation, bounds, observer, queue, .. } = attempt;
     let runtime_ends =
         bounds.max_runtime.and_then(|limit| Instant::now().checked_add(Duration::from_millis(limit)));
     let deadline = [invocation.deadline, runtime_ends].into_iter().flatten().min();
     invocation.deadline = deadline;
-    tell_here(|| ticket.inbox.signal(Signal::Started(fence)));
+    ticket.queued = None;
+    ticket.started = Some(ticket.dispatcher.clock.elapsed());
     let observer = match bounds.max_inactivity {
         None => observer,
-        Some(limit) => ticket.dispatcher.watch_activity(fence, limit, observer, &ticket.inbox),
+        Some(limit) => {
+            ticket.tell_start();
+            ticket.dispatcher.watch_activity(fence, limit, observer, &ticket.inbox)
+        }
     };
-    let outcome = ticket.dispatcher.executor.execute(invocation, observer).await;
+    let mut execution = ticket.dispatcher.executor.execute(invocation, observer);
+    let at_once = poll_fn(|context| Poll::Ready(execution.as_mut().poll(context))).await;
+    let outcome = match at_once {
+        Poll::Ready(outcome) => outcome,
+        Poll::Pending => {
+            ticket.tell_start();
+            execution.await
+        }
+    };
     let interrupted =
         outcome.code == code::TIMEOUT && deadline.is_some_and(|deadline| Instant::now() >= deadline);
     drop(place);
     let last = if interrupted { Signal::Interrupted(fence) } else { Signal::Finished(fence, outcome) };
-    tell_here(|| ticket.end(last));
+    if queue.is_empty() {
+        tell_here(|| ticket.end(last));
+    } else {
+        let dispatcher = Arc::clone(&ticket.dispatcher);
+        tell_soon(&dispatcher.guests, || ticket.end(last));
+    }
 }
 
 /// Waits for a place, here or elsewhere.
@@ -522,12 +545,30 @@ struct Ticket<I: Inbox> {
     fence: Fence,
     inbox: I,
     dispatcher: Arc<Dispatcher<I>>,
+    /// What had elapsed at the start, until that is told: with the end, where the attempt is over at once. Most are, and the
+    /// driver has one turn for them instead of two.
+    started: Option<Millis>,
+    queued: Option<Queued>,
     open: bool,
 }
 
 impl<I: Inbox> Ticket<I> {
+    fn tell_start(&mut self) {
+        tell_here(|| self.signal_start());
+    }
+
+    fn signal_start(&mut self) {
+        if let Some(elapsed) = self.started.take() {
+            // Whether anybody listens shows at the end.
+            self.inbox.signal(Signal::Started(self.fence, Some(elapsed)));
+        }
+    }
+
     fn end(&mut self, signal: Signal) {
         self.open = false;
+        // Whoever hears of the end finds its place in the queue free.
+        self.queued = None;
+        self.signal_start();
         if !self.inbox.signal(signal) {
             self.dispatcher.slots.give_back(1);
         }
@@ -728,9 +769,16 @@ mod tests {
         let (inbox, mut hears) = unbounded_channel::<Signal>();
         let fence = Fence { task: TaskId(1), attempt: 1, dispatch: 1 };
         let bounds = Bounds { max_inactivity: Some(0), ..Bounds::default() };
-        let attempt = Attempt { fence, invocation: invocation(), bounds, observer: Arc::new(Deaf), inbox };
+        let attempt = Attempt {
+            fence,
+            invocation: invocation(),
+            bounds,
+            observer: Arc::new(Deaf),
+            inbox,
+            queue: Queue::default(),
+        };
         Arc::new(dispatcher).start(attempt, |_, _| None);
         let heard = runtime.block_on(async { [hears.recv().await, hears.recv().await] });
-        assert!(matches!(heard, [Some(Signal::Started(_)), Some(Signal::Inactive(_))]), "{heard:?}");
+        assert!(matches!(heard, [Some(Signal::Started(..)), Some(Signal::Inactive(_))]), "{heard:?}");
     }
 }

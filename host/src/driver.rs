@@ -32,6 +32,7 @@ use crate::{
     journal::{Body, Moment},
     letter::{LetterBody, LetterReply},
     message::{Look, Message, ReplyTo, Request, RequestError, Standing},
+    queue::Queue,
     registry::Entry,
     shared::Shared,
     sharing::body::offered,
@@ -65,6 +66,9 @@ pub(crate) struct Driver {
     inbox: mpsc::UnboundedReceiver<Message>,
     attempts: BTreeMap<TaskId, (Fence, AbortHandle, Arc<Ear>)>,
     batch: Batch,
+    /// Slots that the run may use and does not yet.
+    spare: u32,
+    queue: Queue,
 }
 
 /// Replies to a request once its batch is durable, or tells that it is not.
@@ -108,6 +112,8 @@ impl Driver {
             inbox,
             attempts: BTreeMap::new(),
             batch: Batch::default(),
+            spare: 0,
+            queue: Queue::default(),
         }
     }
 
@@ -147,7 +153,7 @@ impl Driver {
     /// What a first record that was refused would have begun has taken its slots already.
     fn return_slots(&mut self) {
         let slots = &self.shared.dispatcher.slots;
-        let taken = self.batch.slots + dispatches(&self.batch.commands);
+        let taken = self.slots_in_hand();
         slots.exchange(self.rank, &self.sender, taken, 0);
         self.inbox.close();
         let queued = std::iter::from_fn(|| self.inbox.try_recv().ok());
@@ -325,8 +331,9 @@ impl Driver {
     fn take_signal(&mut self, now: Timestamp, signal: Signal) {
         match signal {
             Signal::Lent(slots) => self.batch.slots += i64::from(slots),
-            Signal::Started(fence) => {
-                self.step(now, Input::Started(fence));
+            Signal::Started(fence, elapsed) => {
+                let at = elapsed.map_or(now, |elapsed| self.clock.at(elapsed));
+                self.step(at.max(self.run.now()).min(now), Input::Started(fence));
             }
             Signal::Finished(fence, outcome) => {
                 self.release(fence);
@@ -405,15 +412,33 @@ impl Driver {
                 let _own = self.sender.send(Message::Tick);
                 return;
             }
-            let returned = std::mem::take(&mut self.batch.slots);
             let wanted = self.run.wanted_slots();
-            let lent = self.shared.dispatcher.slots.exchange(self.rank, &self.sender, returned, wanted);
-            if lent == 0 {
+            let needless = self.spare.saturating_sub(wanted);
+            self.spare -= needless;
+            let returned = std::mem::take(&mut self.batch.slots) + i64::from(needless);
+            let (slots, wanted) = (&self.shared.dispatcher.slots, wanted - self.spare);
+            self.spare += slots.exchange(self.rank, &self.sender, returned, wanted);
+            let used = self.spare.min(self.room());
+            if used == 0 {
                 return;
             }
-            self.batch.slots += i64::from(lent);
-            self.step(now, Input::Lent(lent));
+            self.spare -= used;
+            self.batch.slots += i64::from(used);
+            self.step(now, Input::Lent(used));
         }
+    }
+
+    /// How many attempts more may wait for a thread. Others that have one may take what is beyond, so it is not held back from them.
+    fn room(&self) -> u32 {
+        if self.shared.dispatcher.sends_out() {
+            return u32::MAX;
+        }
+        self.queue.room(u32::try_from(dispatches(&self.batch.commands)).unwrap_or(u32::MAX))
+    }
+
+    /// Slots that are neither used nor with the dispatcher.
+    fn slots_in_hand(&self) -> i64 {
+        self.batch.slots + dispatches(&self.batch.commands) + i64::from(self.spare)
     }
 
     /// Makes the batch durable, then lets watchers hear of it.
@@ -507,7 +532,7 @@ impl Driver {
             let pinned = self.run.plan().executors.get(&dispatch.executor_type);
             offered(dispatch, invocation, bounds, pinned, self.shared.plugins.is_none())
         };
-        let attempt = Attempt { fence, invocation, bounds, observer, inbox };
+        let attempt = Attempt { fence, invocation, bounds, observer, inbox, queue: self.queue.clone() };
         let (epoch, priority) = (self.lease.epoch, self.lease.head.priority);
         let handle = dispatcher
             .start(attempt, |number, invocation| Some(body(invocation)?.offer(number, epoch, priority)));
@@ -588,7 +613,7 @@ impl Driver {
         self.entry.set_driver(None);
         self.inbox.close();
         // What a record that was refused would have begun has taken its slots already.
-        let mut returned = self.batch.slots + dispatches(&self.batch.commands);
+        let mut returned = self.slots_in_hand();
         let mut unheard: Vec<_> = self.batch.looks.drain(..).map(Message::Look).collect();
         let mut waiting = Vec::new();
         let queued = std::iter::from_fn(|| self.inbox.try_recv().ok());
@@ -598,7 +623,7 @@ impl Driver {
                     returned += 1;
                 }
                 Message::Signal(Signal::Lent(slots)) => returned += i64::from(slots),
-                Message::Signal(Signal::Started(_) | Signal::Inactive(_) | Signal::Wrote(..))
+                Message::Signal(Signal::Started(..) | Signal::Inactive(_) | Signal::Wrote(..))
                 | Message::Mail
                 | Message::Tick => {}
                 Message::Ask { request, reply } => {

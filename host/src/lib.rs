@@ -17,7 +17,7 @@
 //! # async fn embed() -> Result<(), Box<dyn std::error::Error>> {
 //! use phasm::{Host, Map, sandbox::{DirGrant, Grants}};
 //!
-//! let reports = DirGrant { host: "reports".into(), guest: "/reports".into(), read_only: false };
+//! let reports = DirGrant::read_write("reports", "/reports");
 //! let host = Host::builder()
 //!     .plugin("file", std::fs::read("file.wasm")?)
 //!     .grant("file", Grants { dirs: vec![reports], ..Grants::default() })
@@ -95,6 +95,7 @@ mod logbook;
 mod message;
 mod missing;
 mod plans;
+mod queue;
 mod registry;
 #[cfg(all(unix, feature = "sqlite"))]
 pub mod ring;

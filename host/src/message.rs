@@ -33,7 +33,7 @@ pub(crate) enum Message {
 impl Message {
     /// Whether it only says that an attempt has started.
     pub(crate) fn is_start(&self) -> bool {
-        matches!(self, Self::Signal(Signal::Started(_)))
+        matches!(self, Self::Signal(Signal::Started(..)))
     }
 }
 

@@ -66,6 +66,20 @@ pub(crate) fn tell_here<T>(news: impl FnOnce() -> T) -> T {
     told
 }
 
+/// Tells some driver news that can wait until others have come: those of the attempts that are to be polled next.
+pub(crate) fn tell_soon<T>(guests: &Handle, news: impl FnOnce() -> T) -> T {
+    let before = HERE.replace(Here::Free);
+    let told = news();
+    if let Here::Called(seat) = HERE.replace(before) {
+        guests.spawn(async move {
+            // Whatever else there is to poll comes first, within bounds.
+            tokio::task::yield_now().await;
+            seat.poll();
+        });
+    }
+    told
+}
+
 impl Seat {
     /// Nothing happens until it is [polled](Self::poll) for the first time.
     pub(crate) fn new(driving: impl Future<Output = ()> + Send + 'static, control: Handle) -> Arc<Self> {

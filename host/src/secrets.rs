@@ -33,10 +33,10 @@ const EXACT: f64 = 9_007_199_254_740_992.0;
 
 /// Secret values by name and key, shared by clones. Neither printed nor recorded anywhere.
 #[derive(Clone, Default)]
-pub struct Secrets(Arc<Known>);
+pub struct Secrets(Arc<Vault>);
 
 #[derive(Clone, Default)]
-struct Known {
+struct Vault {
     values: BTreeMap<Key, Arc<str>>,
     /// Made when it is first needed.
     sought: OnceLock<Arc<Sought>>,

@@ -49,7 +49,7 @@ fn with_ask(guest_name: &str) -> HostBuilder {
 }
 
 fn grants(read_only: bool) -> Grants {
-    let dir = DirGrant { host: std::env::temp_dir(), guest: "/out".into(), read_only };
+    let dir = DirGrant { read_only, ..DirGrant::read_only(std::env::temp_dir(), "/out") };
     Grants { dirs: vec![dir], env: [("LEVEL".to_owned(), "high".to_owned())].into(), ..Grants::default() }
 }
 

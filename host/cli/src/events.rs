@@ -9,7 +9,6 @@ use super::{
     failure::Failure,
     screen::{Gone, Screen},
     stored::{self, StoreArgument},
-    text,
 };
 
 /// Prints the journal of a run as it was recorded so far, one JSON object a line, whoever drives it.
@@ -63,6 +62,6 @@ pub(super) fn events(arguments: &EventsArguments, screen: &Screen) -> Result<Exi
 }
 
 fn print<'r>(views: impl Iterator<Item = EventView<'r>>, screen: &Screen) -> Result<(), Gone> {
-    let line = |view: EventView<'_>| text::json(&view.json().to_string()).into_owned() + "\n";
+    let line = |view: EventView<'_>| view.json().to_string() + "\n";
     screen.out(&views.map(line).collect::<String>())
 }

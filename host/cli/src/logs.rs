@@ -239,7 +239,7 @@ fn for_programs(run: &Run, log: &AttemptLog) -> String {
     };
     // It has string keys and whole numbers only: this cannot fail.
     let text = serde_json::to_string(&entry).unwrap_or_default();
-    text::json(&text).into_owned() + "\n"
+    text + "\n"
 }
 
 #[cfg(test)]

@@ -73,7 +73,7 @@ pub(super) fn json(screen: &Screen, value: &impl Serialize) -> String {
         serde_json::to_string(value)
     };
     // What is printed has string keys and finite numbers only: this cannot fail.
-    text::json(&text.unwrap_or_default()).into_owned() + "\n"
+    text.unwrap_or_default() + "\n"
 }
 
 /// Shows why nothing is done: on stderr, or as JSON on stdout.

@@ -6,6 +6,8 @@ use anstream::{AutoStream, ColorChoice, adapter::strip_str};
 use console::{Term, truncate_str};
 use indicatif::{MultiProgress, ProgressBar, ProgressStyle};
 
+use super::text;
+
 /// stdout and stderr. Text may carry ANSI colours; they are dropped where they are not wanted.
 #[derive(Clone, Debug)]
 pub(super) struct Screen {
@@ -43,6 +45,7 @@ impl Screen {
     /// # Errors
     /// [`Gone`] when nobody reads any more. A stdout that fails otherwise (a full disk) is said so once on stderr.
     pub(super) fn out(&self, text: &str) -> Result<(), Gone> {
+        let text = text::printed(text);
         let written = self.bars.suspend(|| {
             let mut stdout = anstream::stdout().lock();
             stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush())
@@ -57,6 +60,7 @@ impl Screen {
 
     /// Writes to stderr, as far as somebody listens.
     pub(super) fn err(&self, text: &str) {
+        let text = text::printed(text);
         self.bars.suspend(|| {
             let mut stderr = anstream::stderr().lock();
             // There is nowhere left to complain.
@@ -90,7 +94,7 @@ impl Lines {
         let (height, width) = Term::stderr().size();
         let first = lines.len().saturating_sub(usize::from(height.saturating_sub(1)).max(1));
         let cut = lines.iter().skip(first).map(|line| truncate_str(line, width.into(), "…"));
-        let text = cut.collect::<Vec<_>>().join("\n");
+        let text = text::printed(&cut.collect::<Vec<_>>().join("\n")).into_owned();
         let text = if self.screen.colours { text } else { strip_str(&text).to_string() };
         self.bar.get_or_insert_with(|| self.screen.bars.add(bar())).set_message(text);
     }

@@ -4,7 +4,7 @@ use std::{borrow::Cow, fmt::Display};
 
 use anstyle::{AnsiColor, Style};
 use console::measure_text_width;
-use phasm::engine::{phase::Phase, time::Millis, value::Value};
+use phasm::engine::{phase::Phase, text::is_hidden, time::Millis, value::Value};
 
 /// `text` in a style.
 pub(super) fn styled(style: Style, text: impl Display) -> String {
@@ -61,9 +61,9 @@ pub(super) fn elapsed(millis: Millis) -> String {
     }
 }
 
-/// Text from strangers without what would steer the terminal.
+/// Text from strangers without what would steer the terminal, or show it as what it is not.
 pub(super) fn clean(text: &str) -> Cow<'_, str> {
-    let harmful = |c: char| c.is_control() && c != '\t';
+    let harmful = |c: char| is_hidden(c) && c != '\t';
     if !text.contains(harmful) {
         return text.into();
     }
@@ -74,18 +74,30 @@ pub(super) fn clean(text: &str) -> Cow<'_, str> {
     cleaned.into()
 }
 
-/// JSON that no terminal and no filter of control characters changes: those that JSON lets stand as they are, as escapes.
-pub(super) fn json(text: &str) -> Cow<'_, str> {
-    let harmful = |c: char| matches!(c, '\u{7f}'..='\u{9f}');
+/// What may be printed: of all that people do not see only lines, tabs and colours. The rest stands there as JSON escapes it, and so
+/// JSON, where that is in texts and keys only, means the same.
+pub(super) fn printed(text: &str) -> Cow<'_, str> {
+    let harmful = |c: char| is_hidden(c) && c != '\t' && c != '\n';
     if !text.contains(harmful) {
         return text.into();
     }
-    let mut escaped = String::with_capacity(text.len() + 16);
-    for c in text.chars() {
-        // They stand in texts and keys only, where an escape means the same.
-        if harmful(c) { escaped += &format!("\\u{:04x}", u32::from(c)) } else { escaped.push(c) }
+    let mut printed = String::with_capacity(text.len() + 16);
+    for (at, c) in text.char_indices() {
+        let is_colour = || c == '\u{1b}' && text.get(at..).is_some_and(begins_colour);
+        if harmful(c) && !is_colour() {
+            printed += &format!("\\u{:04x}", u32::from(c));
+        } else {
+            printed.push(c);
+        }
     }
-    escaped.into()
+    printed.into()
+}
+
+fn begins_colour(text: &str) -> bool {
+    let rest = text
+        .strip_prefix("\u{1b}[")
+        .map(|rest| rest.trim_start_matches(|c: char| c.is_ascii_digit() || c == ';'));
+    rest.is_some_and(|rest| rest.starts_with('m'))
 }
 
 /// At most `most` characters of one line.
@@ -169,6 +181,7 @@ mod tests {
     fn strangers_do_not_steer_the_terminal() {
         assert_eq!(clean("plain\ttext ü"), "plain\ttext ü");
         assert_eq!(clean("\u{1b}[2Jgone\r\n\u{9b}x"), "\\u{1b}[2Jgone\\r\\n\\u{9b}x");
+        assert_eq!(clean("a\u{202e}b\u{2028}c"), "a\\u{202e}b\\u{2028}c");
         assert_eq!(short("abcdef", 3), "abc…");
         assert_eq!(short("abc", 3), "abc");
     }
@@ -180,8 +193,23 @@ mod tests {
         for characters in all.chunks(4096) {
             let texts = characters.iter().map(|c| (format!("{c}x"), serde_json::json!(format!("{c}{c}"))));
             let value = serde_json::Value::Object(texts.collect());
-            let out = anstream::adapter::strip_str(&json(&value.to_string())).to_string();
+            let out = anstream::adapter::strip_str(&printed(&value.to_string())).to_string();
             assert_eq!(serde_json::from_str::<serde_json::Value>(&out).unwrap(), value);
+        }
+    }
+
+    #[test]
+    fn only_colours_get_through() {
+        let coloured = bad("a\tb\n");
+        assert_eq!(printed(&coloured), coloured);
+        let rows = [
+            ("\u{1b}[2Jx", "\\u001b[2Jx"),
+            ("\u{1b}]0;title\u{7}", "\\u001b]0;title\\u0007"),
+            ("gone\rok", "gone\\u000dok"),
+            ("\u{202e}lufmrah\u{9b}1m", "\\u202elufmrah\\u009b1m"),
+        ];
+        for (text, expected) in rows {
+            assert_eq!(printed(text), expected);
         }
     }
 

@@ -4,6 +4,7 @@ pub mod outcome;
 pub mod path;
 pub mod phase;
 pub(crate) mod suggest;
+pub mod text;
 pub mod time;
 pub mod tree;
 pub mod value;

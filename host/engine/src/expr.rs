@@ -230,7 +230,7 @@ impl SyntaxError {
     }
 
     /// The hint, where nothing better is known.
-    fn or_hint(self, hint: &str) -> Self {
+    pub(crate) fn or_hint(self, hint: &str) -> Self {
         if self.hint.is_some() { self } else { self.hint(hint) }
     }
 }

@@ -7,6 +7,7 @@ use std::{
 
 use phasm_engine::{
     outcome::{Outcome, Output, code},
+    text,
     value::Value,
 };
 use wasmtime::{Store, UpdateDeadline};
@@ -17,7 +18,7 @@ use super::{
         self,
         phasm::executor::types::{NamedValueParam, NamedValueResult},
     },
-    capability::{Grants, refused},
+    capability::{Caller, Grants, refused},
     fault::Fault,
     guest::Guest,
     isolation::Isolation,
@@ -26,6 +27,9 @@ use super::{
     transcript::Transcript,
 };
 use crate::executor::{Invocation, Observer};
+
+/// The longest name of an output, in bytes.
+const LONGEST_NAME: usize = 256;
 
 /// Calls `program` once, on the thread that polls this.
 pub(super) async fn call(
@@ -44,7 +48,13 @@ pub(super) async fn call(
     };
     let limits = &sandbox.limits;
     let transcript = Arc::new(Transcript::new(observer, limits));
-    let guest = match Guest::new(limits, invocation.memory, grants, Arc::clone(&transcript)) {
+    let caller = Caller {
+        limits,
+        dirs: &sandbox.dirs,
+        namespace: &invocation.namespace,
+        executor_type: &invocation.executor_type,
+    };
+    let guest = match Guest::new(caller, invocation.memory, grants, Arc::clone(&transcript)).await {
         Ok(guest) => guest,
         Err(message) => return Outcome::error(message),
     };
@@ -96,6 +106,7 @@ impl Ended {
             Ok(returned) => read(returned, limits).unwrap_or_else(Outcome::error),
             Err(fault) => fault.outcome(&said),
         };
+        outcome.message = transcript.brief(&outcome.message);
         if !matches!(outcome.code, code::SUCCEEDED | code::SUSPENDED) {
             outcome.message = refused::explain(outcome.message, &self.refused);
         }
@@ -175,6 +186,12 @@ fn read(returned: bindings::Outcome, limits: &Limits) -> Result<Outcome, String>
 fn output(NamedValueResult { name, value }: NamedValueResult) -> Result<Output, String> {
     if name.is_empty() {
         return Err("an output has an empty name; expected a name".to_owned());
+    }
+    if name.len() > LONGEST_NAME || name.contains(text::is_hidden) {
+        let name = text::brief(&name);
+        return Err(format!(
+            "an output is called {name:?}; expected up to {LONGEST_NAME} bytes that people can see"
+        ));
     }
     let value = Value::from_json(&value)
         .map_err(|error| format!("output `{name}` is not JSON: {error}; expected one JSON value"))?;

@@ -42,6 +42,15 @@ pub struct Grants {
     pub isolation: Option<Isolation>,
 }
 
+/// Whose call something is held for, and what it shares with others.
+#[derive(Clone, Copy)]
+pub(super) struct Caller<'c> {
+    pub(super) limits: &'c Limits,
+    pub(super) dirs: &'c dirs::Common,
+    pub(super) namespace: &'c Arc<str>,
+    pub(super) executor_type: &'c Arc<str>,
+}
+
 /// What one call holds of its grants; gone with the call.
 pub(super) struct Held {
     pub(super) grants: Arc<Grants>,
@@ -56,11 +65,11 @@ impl Held {
     ///
     /// # Errors
     /// What to tell the user when a grant cannot be given.
-    pub(super) fn new(grants: Arc<Grants>, limits: &Limits) -> Result<Self, String> {
+    pub(super) async fn new(grants: Arc<Grants>, caller: Caller<'_>) -> Result<Self, String> {
         Ok(Self {
             clocks: Clocks::new(grants.wall_clock),
-            random: Random::new(grants.random, limits.random),
-            dirs: Dirs::open(&grants.dirs)?,
+            random: Random::new(grants.random, caller.limits.random),
+            dirs: Dirs::open(&grants.dirs, caller).await?,
             sockets: Sockets::default(),
             grants,
         })

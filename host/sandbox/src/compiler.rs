@@ -142,6 +142,9 @@ fn examine(bytes: &[u8]) -> Result<(), LoadError> {
     if bytes.starts_with(b"\0asm\x01\0\0\0") {
         return Err(LoadError::CoreModule);
     }
+    if !bytes.starts_with(b"\0asm") {
+        return Err(LoadError::Invalid("it does not begin as WebAssembly does".to_owned()));
+    }
     check_counts(bytes)
 }
 

@@ -36,7 +36,7 @@ impl Fault {
         match error.downcast_ref::<Trap>() {
             Some(Trap::Interrupt) => Self::Timeout,
             Some(Trap::StackOverflow) => {
-                Self::Limit(format!("stack overflow: limit of {} reached", Size(limits.stack)))
+                Self::Limit(format!("stack overflow: limit of {} reached (limits.stack)", Size(limits.stack)))
             }
             Some(trap) => Self::Trapped(trapped(&trap.to_string())),
             None => other(error, limits),
@@ -72,8 +72,18 @@ fn other(error: &Error, limits: &Limits) -> Fault {
     if cause.contains("fuel allocated for hostcalls has been exhausted") {
         return Fault::Limit(transferred(error, limits));
     }
-    Fault::Trapped(trapped(&cause))
+    let key = COUNTED.iter().find(|(says, _)| cause.contains(says)).map(|(_, key)| format!(" ({key})"));
+    Fault::Trapped(trapped(&cause) + key.as_deref().unwrap_or_default())
 }
+
+/// What wasmtime says of limits that it counts itself, and what they are called in a configuration.
+const COUNTED: [(&str, &str); 5] = [
+    ("instance count too high", "limits.instances"),
+    ("memory count too high", "limits.memories"),
+    ("table count too high", "limits.tables"),
+    ("resource table has no free keys", "limits.resources"),
+    ("requested len", "limits.random"),
+];
 
 fn trapped(cause: &str) -> String {
     format!("trap: {}", cause.trim_start_matches("wasm trap: "))
@@ -83,7 +93,7 @@ fn trapped(cause: &str) -> String {
 fn transferred(error: &Error, limits: &Limits) -> String {
     let limit = Size(limits.hostcall.max(limits.output));
     if error.downcast_ref::<wasmtime::WasmBacktrace>().is_some() {
-        format!("more than {limit} handed to the host in one call")
+        format!("more than {limit} handed to the host in one call (limits.hostcall)")
     } else {
         Exceeded::Output(limits.output).to_string()
     }
@@ -100,7 +110,12 @@ mod tests {
         let limits = Limits::default();
         let rows: [(Error, &str, i32, &str); 10] = [
             (Trap::Interrupt.into(), "", code::TIMEOUT, "stopped at its deadline"),
-            (Trap::StackOverflow.into(), "", code::ERROR, "stack overflow: limit of 512 KiB reached"),
+            (
+                Trap::StackOverflow.into(),
+                "",
+                code::ERROR,
+                "stack overflow: limit of 512 KiB reached (limits.stack)",
+            ),
             (Trap::IntegerDivisionByZero.into(), "", code::ERROR, "trap: integer divide by zero"),
             (
                 Trap::IntegerDivisionByZero.into(),
@@ -114,8 +129,13 @@ mod tests {
                 code::ERROR,
                 "guest panicked at src/lib.rs:1:2: oh",
             ),
-            (Exceeded::Memory(65_536).into(), "oh", code::ERROR, "memory limit of 64 KiB reached"),
-            (Exceeded::Log(1 << 20).into(), "", code::ERROR, "log over its limit of 1 MiB"),
+            (
+                Exceeded::Memory(65_536).into(),
+                "oh",
+                code::ERROR,
+                "memory limit of 64 KiB reached (limits.memory)",
+            ),
+            (Exceeded::Log(1 << 20).into(), "", code::ERROR, "log over its limit of 1 MiB (limits.log)"),
             (
                 I32Exit(1).into(),
                 "",

@@ -6,8 +6,8 @@ use wasmtime::component::{HasSelf, Linker, ResourceTable};
 
 use super::{
     bindings::{self, phasm::executor::types},
-    capability::{self, Grants, Held, refused::Refused},
-    limits::{Limits, Meter},
+    capability::{self, Caller, Grants, Held, refused::Refused},
+    limits::Meter,
     transcript::Transcript,
 };
 use crate::executor::Level;
@@ -26,19 +26,19 @@ impl Guest {
     ///
     /// # Errors
     /// What to tell the user when a grant cannot be given.
-    pub(super) fn new(
-        limits: &Limits,
+    pub(super) async fn new(
+        caller: Caller<'_>,
         memory: Option<u64>,
         grants: Arc<Grants>,
         transcript: Arc<Transcript>,
     ) -> Result<Self, String> {
         let mut table = ResourceTable::new();
-        table.set_max_capacity(limits.resources as usize);
+        table.set_max_capacity(caller.limits.resources as usize);
         Ok(Self {
             table,
-            meter: Meter::new(limits, memory),
+            meter: Meter::new(caller.limits, memory),
             transcript,
-            held: Held::new(grants, limits)?,
+            held: Held::new(grants, caller).await?,
             refused: Refused::default(),
         })
     }

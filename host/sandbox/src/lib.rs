@@ -30,7 +30,12 @@ pub use self::{
     artefact::Precompiled,
     attempt::Attempt,
     authentic::Key,
-    capability::{Grants, clocks::WallClock, dirs::DirGrant, random::Randomness},
+    capability::{
+        Grants,
+        clocks::WallClock,
+        dirs::{DirGrant, Quota},
+        random::Randomness,
+    },
     child::Children,
     digest::{Digest, NotADigest},
     isolation::Isolation,
@@ -45,6 +50,7 @@ mod artefact;
 mod attempt;
 mod authentic;
 mod bindings;
+mod budget;
 #[cfg(feature = "compile")]
 mod cache;
 mod call;
@@ -135,6 +141,7 @@ struct Shared {
     engine: wasmtime::Engine,
     linker: Linker<Guest>,
     limits: Limits,
+    dirs: capability::dirs::Common,
     /// One permit a slot of the pool.
     slots: Semaphore,
     capacity: u32,
@@ -174,6 +181,7 @@ impl Sandbox {
             engine,
             linker,
             limits,
+            dirs: capability::dirs::Common::default(),
             compiler,
             isolation,
             #[cfg(target_os = "linux")]

@@ -30,15 +30,17 @@ pub struct Limits {
     pub handles: u32,
     /// Host resources (files, streams, timers) alive at once.
     pub resources: u32,
+    /// Files, directories and streams of them open at once, beside the granted directories themselves.
+    pub descriptors: u32,
     /// What the guest hands to the host in one call.
     pub hostcall: u64,
     /// Random bytes asked for in one call.
     pub random: u64,
     /// Message, detail, names and values of an outcome together.
     pub output: u64,
-    /// Log text of one attempt, its standard output and error included.
+    /// Log text of one attempt, its standard output and error included; a line counts 32 bytes at least.
     pub log: u64,
-    /// One log line or progress text; the rest is cut off.
+    /// One log line; the rest is cut off.
     pub line: u64,
     /// A component, before it is compiled.
     pub component: u64,
@@ -59,6 +61,7 @@ impl Default for Limits {
             stack: 512 * KIB,
             handles: 10_000,
             resources: 1_000,
+            descriptors: 64,
             hostcall: 16 * MIB,
             random: MIB,
             output: 8 * MIB,
@@ -83,6 +86,8 @@ impl Limits {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Exceeded {
     Memory(u64),
+    /// What the task asked for itself, below the operator's limit.
+    OwnMemory(u64),
     TableElements(u32),
     Log(u64),
     Output(u64),
@@ -92,10 +97,15 @@ pub(super) enum Exceeded {
 impl fmt::Display for Exceeded {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match *self {
-            Self::Memory(limit) => write!(f, "memory limit of {} reached", Size(limit)),
-            Self::TableElements(limit) => write!(f, "table limit of {limit} elements reached"),
-            Self::Log(limit) => write!(f, "log over its limit of {}", Size(limit)),
-            Self::Output(limit) => write!(f, "output over its limit of {}", Size(limit)),
+            Self::Memory(limit) => write!(f, "memory limit of {} reached (limits.memory)", Size(limit)),
+            Self::OwnMemory(limit) => {
+                write!(f, "memory limit of {} reached (resources.memory of the task)", Size(limit))
+            }
+            Self::TableElements(limit) => {
+                write!(f, "table limit of {limit} elements reached (limits.table-elements)")
+            }
+            Self::Log(limit) => write!(f, "log over its limit of {} (limits.log)", Size(limit)),
+            Self::Output(limit) => write!(f, "output over its limit of {} (limits.output)", Size(limit)),
             Self::Random(limit) => {
                 write!(f, "more random bytes in one call than the limit of {}", Size(limit))
             }
@@ -125,6 +135,7 @@ impl fmt::Display for Size {
 #[derive(Debug)]
 pub(super) struct Meter {
     memory: u64,
+    is_own: bool,
     used: u64,
     last_growth: u64,
     memories: u32,
@@ -138,6 +149,7 @@ impl Meter {
     pub(super) fn new(limits: &Limits, memory: Option<u64>) -> Self {
         Self {
             memory: memory.map_or(limits.memory, |own| own.min(limits.memory)),
+            is_own: memory.is_some_and(|own| own < limits.memory),
             used: 0,
             last_growth: 0,
             memories: limits.memories,
@@ -159,7 +171,8 @@ impl ResourceLimiter for Meter {
         let growth = desired.saturating_sub(current) as u64;
         let used = self.used.saturating_add(growth);
         if used > self.memory {
-            return Err(Exceeded::Memory(self.memory).into());
+            let exceeded = if self.is_own { Exceeded::OwnMemory } else { Exceeded::Memory };
+            return Err(exceeded(self.memory).into());
         }
         (self.used, self.last_growth) = (used, growth);
         Ok(true)
@@ -210,7 +223,7 @@ mod tests {
         assert!(meter.memory_growing(0, 65_536, None).unwrap());
         assert!(meter.memory_growing(0, 2 * 65_536, None).unwrap());
         let error = meter.memory_growing(65_536, 2 * 65_536, None).unwrap_err();
-        assert_eq!(error.to_string(), "memory limit of 192 KiB reached");
+        assert_eq!(error.to_string(), "memory limit of 192 KiB reached (resources.memory of the task)");
     }
 
     #[test]

@@ -23,7 +23,7 @@ const VERSION: &str = "0.1.0";
 #[non_exhaustive]
 pub enum LoadError {
     /// Over [`Limits::component`].
-    #[error("the component has {size}, over the limit of {limit}", size = Size(*.size), limit = Size(*.limit))]
+    #[error("the component has {size}, over the limit of {limit} (limits.component)", size = Size(*.size), limit = Size(*.limit))]
     TooLarge {
         /// Its size in bytes.
         size: u64,
@@ -68,7 +68,7 @@ pub enum LoadError {
     #[error("the plugin cannot be linked: {0}")]
     Link(String),
     /// It needs more of the pool than there is.
-    #[error("the plugin has {memories} memories and {tables} tables; the limits are {} and {}", .limits.0, .limits.1)]
+    #[error("the plugin has {memories} memories and {tables} tables; the limits are {} and {} (limits.memories, limits.tables)", .limits.0, .limits.1)]
     TooMany {
         /// Its linear memories.
         memories: u32,
@@ -78,7 +78,7 @@ pub enum LoadError {
         limits: (u32, u32),
     },
     /// One instance of it takes more than the pool has.
-    #[error("the plugin takes {needed} slots of the sandbox, which has {slots}")]
+    #[error("the plugin takes {needed} slots of the sandbox, which has {slots} (limits.slots)")]
     TooWide {
         /// What it takes.
         needed: u32,

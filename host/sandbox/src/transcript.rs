@@ -8,6 +8,7 @@ use std::{
     },
 };
 
+use phasm_engine::text;
 use serde::{Deserialize, Serialize};
 
 use super::{
@@ -33,6 +34,11 @@ pub(super) enum Said<'s> {
 }
 
 type Forward = Box<dyn Fn(Said<'_>) + Send + Sync>;
+/// The longest message of a guest, in bytes.
+const MESSAGE: usize = text::LONGEST - 256;
+
+/// What a line counts at least: that of empty ones there are not too many either.
+const LEAST: usize = 32;
 
 /// One attempt's voice. Every line reaches the observer at once; the text in all is limited.
 pub(super) struct Transcript {
@@ -81,7 +87,7 @@ impl Transcript {
 
     /// Passes `text` on, one call for each of its lines.
     pub(super) fn log(&self, level: Level, text: &str) -> Result<(), Exceeded> {
-        self.charge(text.len() + 1)?;
+        self.charge((text.len() + 1).max(LEAST * text.lines().count().max(1)))?;
         if let Some(forward) = &self.forward {
             forward(Said::Log(level, text.into()));
             return Ok(());
@@ -103,8 +109,16 @@ impl Transcript {
         }
         let fraction = fraction.filter(|f| f.is_finite()).map(|f| f.clamp(0.0, 1.0));
         let text = self.observer.hide(text);
-        self.observer.progress(fraction, cut(text.lines().next().unwrap_or_default(), self.longest_line));
+        self.observer.progress(fraction, &text::brief(text.lines().next().unwrap_or_default()));
         Ok(())
+    }
+
+    /// A message as it is passed on, with room for what the host has to add.
+    pub(super) fn brief(&self, message: &Arc<str>) -> Arc<str> {
+        if message.len() <= MESSAGE {
+            return Arc::clone(message);
+        }
+        text::cut(&self.observer.hide(message), MESSAGE).into()
     }
 
     /// Passes a sign of life on (R-T5).
@@ -130,7 +144,8 @@ impl Transcript {
 
     /// Adds `bytes` to a standard stream, and passes the lines on that are complete.
     pub(super) fn write(&self, stream: Standard, bytes: &[u8]) -> Result<(), Exceeded> {
-        self.charge(bytes.len())?;
+        let lines = bytes.iter().filter(|byte| **byte == b'\n').count();
+        self.charge(bytes.len().max(LEAST * lines))?;
         if let Some(forward) = &self.forward {
             forward(Said::Wrote(stream, bytes.into()));
             return Ok(());
@@ -333,7 +348,7 @@ mod tests {
             (&["ab\nab\ncd\nef\n"], &["ab", "*"]),
             (&["\nab\r\n\n"], &["", "ab", ""]),
             (&["ab\ncd\nef", &long, &long, "\n"], &["*"]),
-            (&["ab\n", &"cd\nab\n".repeat(20_000)], &[]),
+            (&["ab\n", &"cd\nab\n".repeat(12_000)], &[]),
         ];
         for (writes, expected) in rows {
             let keeper = Arc::new(Keeper::default());

@@ -28,7 +28,7 @@ impl RunClock {
     }
 
     pub(crate) fn now(&self) -> Timestamp {
-        Timestamp(self.offset).after(self.clock.elapsed())
+        self.at(self.clock.elapsed())
     }
 
     /// Follows a wall clock that was set forward, unless there are lengths: then at their end.
@@ -49,6 +49,11 @@ impl RunClock {
     pub(crate) fn next(&self, wait: Option<Timestamp>) -> Option<Millis> {
         let at = [wait, self.behind_until].into_iter().flatten().min()?;
         Some(at.since(Timestamp(self.offset)))
+    }
+
+    /// The run's time when so much has elapsed.
+    pub(crate) fn at(&self, elapsed: Millis) -> Timestamp {
+        Timestamp(self.offset).after(elapsed)
     }
 
     /// The monotonic instant of a time of the run; one too far off is none.

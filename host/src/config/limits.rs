@@ -31,6 +31,7 @@ static TABLE: Table = Table::closed(
         &INSTANCES,
         &HANDLES,
         &RESOURCES,
+        &DESCRIPTORS,
         &SLOTS,
         &ISOLATED,
         &PROCESSES,
@@ -78,6 +79,13 @@ static HANDLES: Field<u32> =
     Field::optional("handles", COUNT, "Handles of the component model that are alive at once.").or("10000");
 static RESOURCES: Field<u32> =
     Field::optional("resources", COUNT, "Files, streams and timers that are alive at once.").or("1000");
+static DESCRIPTORS: Field<u32> = Field::optional(
+    "descriptors",
+    COUNT,
+    "Files, directories and streams of them that an attempt has open at once. All attempts together have half of what the process may open, \
+     a plugin's as many of these as are free, a namespace's three times as many.",
+)
+.or("64");
 static SLOTS: Field<u32> =
     Field::optional("slots", COUNT, "Attempts in flight at once; fewer where the machine has no room.")
         .or("2048");
@@ -138,6 +146,7 @@ impl Limited {
             (&INSTANCES, &mut limits.instances),
             (&HANDLES, &mut limits.handles),
             (&RESOURCES, &mut limits.resources),
+            (&DESCRIPTORS, &mut limits.descriptors),
         ];
         counts.into_iter().for_each(|(field, limit)| replace(limit, object.optional(field)));
         let compile_time = object.optional(&COMPILE_TIME).map(Duration::from_millis);

@@ -1,7 +1,7 @@
 use std::{ffi::OsString, fs, path::Path};
 
 use super::*;
-use crate::sandbox::{Isolation, Randomness, WallClock};
+use crate::sandbox::{Isolation, Quota, Randomness, WallClock};
 
 fn parse_at(dir: &Path, text: &str) -> Result<Config, Problems> {
     let env = |name: &str| (name == "DB_PASSWORD").then(|| OsString::from("hunter2"));
@@ -25,7 +25,7 @@ fn everything_there_is() {
     let text = r#"
 plugins = ["../plugins", "/abs"]
 [grants.file]
-dirs = [{ host = "in", guest = "/in" }, { host = "out", guest = "/out", mode = "rw", create = true }]
+dirs = [{ host = "in", guest = "/in" }, { host = "out", guest = "/out", mode = "rw", create = true, max-size = "1 MiB", max-files = 10 }]
 env = { LANG = "C" }
 http = []
 wall-clock = "real"
@@ -50,6 +50,8 @@ kept-log = 0
     let file = config.grants.get("file").unwrap();
     let dirs: Vec<_> = file.dirs.iter().map(|d| (d.host.clone(), d.guest.as_str(), d.read_only)).collect();
     assert_eq!(dirs, [(dir.path().join("in"), "/in", true), (dir.path().join("out"), "/out", false)]);
+    let quotas: Vec<_> = file.dirs.iter().map(|d| d.quota).collect();
+    assert_eq!(quotas, [Quota::default(), Quota { bytes: Some(1 << 20), files: Some(10) }]);
     assert_eq!(file.env.get("LANG").map(String::as_str), Some("C"));
     assert_eq!((file.wall_clock, file.random), (WallClock::Real, Randomness::Seeded(7)));
     assert_eq!(config.create, [dir.path().join("out")]);
@@ -131,7 +133,7 @@ fn every_syntax_error_is_told() {
     assert_eq!(found(&range), ["P015 2:5 vars.a", "P015 3:5 vars.b"]);
 }
 
-/// R-I16.
+/// R-I20.
 #[test]
 fn a_wall_clock_is_real_or_stands() {
     let clock = |value: &str| {
@@ -149,7 +151,7 @@ fn a_wall_clock_is_real_or_stands() {
     assert_eq!(found(&clock("3").unwrap_err()), ["P010 2:14 grants.a.wall-clock"]);
 }
 
-/// R-I17.
+/// R-I21.
 #[test]
 fn isolation_is_a_plugins_or_everybodys() {
     let config = parse("[grants.a]\nisolation = \"process\"\n[grants.b]\n[limits]\nprocesses = 3\n").unwrap();
@@ -200,6 +202,7 @@ fn documented_defaults_are_the_limits() {
     let written: String =
         defaults.filter_map(|(name, limit)| Some(format!("{name} = {}\n", limit.get("default")?))).collect();
     assert_eq!(written.lines().count(), 20, "{written}");
+    assert_eq!(written.lines().count(), 19, "{written}");
     let config = parse(&format!("[limits]\n{written}")).unwrap();
     let standard = SandboxConfig::default();
     assert_eq!((config.limits, config.slots), (standard.limits, Some(standard.slots)));

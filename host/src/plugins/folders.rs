@@ -5,7 +5,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use super::{files, source::Source};
+use super::{files, manifest::is_name, source::Source};
 
 /// The plugins of a directory by name, sorted: `NAME.wasm`, folders that [are plugins](is_plugin), and `NAME.cwasm`.
 ///
@@ -57,7 +57,12 @@ fn has_sdk(dependencies: &toml::Table) -> bool {
 }
 
 fn paths(dir: &Path) -> io::Result<Vec<PathBuf>> {
-    fs::read_dir(dir)?.map(|entry| Ok(entry?.path())).collect()
+    let all: io::Result<Vec<PathBuf>> = fs::read_dir(dir)?.map(|entry| Ok(entry?.path())).collect();
+    // A name that no document can write is none.
+    Ok(all?
+        .into_iter()
+        .filter(|path| path.file_name().and_then(|name| name.to_str()).is_some_and(is_name))
+        .collect())
 }
 
 fn plugin(path: &Path) -> Option<(String, Source)> {

@@ -48,9 +48,8 @@ mod tests {
 
     fn grants(dirs: &[(&str, bool)], env: &[&str]) -> Grants {
         let dir = |(guest, read_only): &(&str, bool)| DirGrant {
-            host: "/somewhere".into(),
-            guest: (*guest).to_owned(),
             read_only: *read_only,
+            ..DirGrant::read_only("/somewhere", *guest)
         };
         Grants {
             dirs: dirs.iter().map(dir).collect(),

@@ -4,6 +4,7 @@ use std::{io, path::Path};
 
 use phasm_engine::{
     plan::{Pinned, check_defaults},
+    text,
     tree::Tree,
     value::{Map, Value},
 };
@@ -14,6 +15,16 @@ use super::files;
 
 /// The custom section that holds a manifest as JSON, anywhere in the component.
 const SECTION: &str = "phasm:manifest";
+
+/// The longest name of a plugin, in bytes.
+const LONGEST_NAME: usize = 128;
+const NAME: &str = "up to 128 bytes without blanks, `@` and characters that nobody sees";
+
+/// Whether a plugin may be called so: what documents can name.
+pub(super) fn is_name(name: &str) -> bool {
+    let fits = |c: char| !c.is_whitespace() && c != '@' && !text::is_hidden(c);
+    (1..=LONGEST_NAME).contains(&name.len()) && name.chars().all(fits)
+}
 
 /// What a plugin says about itself: in a custom section that the SDK embeds, or in `NAME.toml` or `NAME.json` beside
 /// it. Members this version does not know are ignored.
@@ -87,9 +98,19 @@ impl Manifest {
     /// them with its field.
     pub fn of(bytes: &[u8], path: Option<&Path>) -> Result<Self, String> {
         let Found { manifest, place } = Self::find(bytes, path)?;
-        manifest.check_schemas().map_err(|problems| format!("{place}: {problems}"))?;
-        manifest.defaults.check().map_err(|problems| format!("{place}: {problems}"))?;
+        let checked = manifest.check_names().and_then(|()| manifest.check_schemas());
+        checked.and_then(|()| manifest.defaults.check()).map_err(|problems| said(&place, problems))?;
         Ok(manifest)
+    }
+
+    /// Whether its name and version could be those of an executor's type.
+    fn check_names(&self) -> Result<(), String> {
+        for (member, name) in [("name", &self.name), ("version", &self.version)] {
+            if let Some(name) = name.as_ref().filter(|name| !is_name(name)) {
+                return Err(format!("{member}: found {:?}; expected {NAME}", text::cut(name, LONGEST_NAME)));
+            }
+        }
+        Ok(())
     }
 
     /// Whether inputs and outputs are schemas of objects, as far as anything here reads them.
@@ -112,7 +133,7 @@ impl Manifest {
     /// # Errors
     /// What to tell the user when it cannot be read.
     pub(super) fn read(json: &str) -> Result<Self, String> {
-        serde_json::from_str(json).map_err(|error| format!("manifest: {error}"))
+        serde_json::from_str(json).map_err(|error| said("manifest", error)).map(Self::in_brief)
     }
 
     /// The same, but whatever its default policies are.
@@ -121,6 +142,11 @@ impl Manifest {
     /// What to tell the user when there is a manifest that cannot be read.
     pub(super) fn unchecked(bytes: &[u8], path: Option<&Path>) -> Result<Self, String> {
         Self::find(bytes, path).map(|found| found.manifest)
+    }
+
+    fn in_brief(mut self) -> Self {
+        self.description = self.description.map(|text| text::brief(&text).into_owned());
+        self
     }
 
     /// What a plan keeps of it.
@@ -135,8 +161,8 @@ impl Manifest {
         }
         let place = "embedded manifest".to_owned();
         let Some(section) = section(bytes)? else { return Ok(Found { manifest: Self::default(), place }) };
-        let manifest = serde_json::from_slice(section).map_err(|error| format!("{place}: {error}"))?;
-        Ok(Found { manifest, place })
+        let manifest: Self = serde_json::from_slice(section).map_err(|error| said(&place, error))?;
+        Ok(Found { manifest: manifest.in_brief(), place })
     }
 }
 
@@ -144,6 +170,10 @@ impl Manifest {
 struct Found {
     manifest: Manifest,
     place: String,
+}
+
+fn said(place: &str, error: impl std::fmt::Display) -> String {
+    text::brief(&format!("{place}: {error}")).into_owned()
 }
 
 fn beside(path: &Path) -> Result<Option<Found>, String> {
@@ -161,11 +191,11 @@ fn read<E: std::fmt::Display>(
     let place = format!("manifest {}", path.display());
     match files::manifest(path) {
         Ok(text) => match parse(&text) {
-            Ok(manifest) => Ok(Some(Found { manifest, place })),
-            Err(error) => Err(format!("{place}: {error}")),
+            Ok(manifest) => Ok(Some(Found { manifest: manifest.in_brief(), place })),
+            Err(error) => Err(said(&place, error)),
         },
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
-        Err(error) => Err(format!("{place}: {error}")),
+        Err(error) => Err(said(&place, error)),
     }
 }
 
@@ -266,6 +296,27 @@ mod tests {
             assert!(error.contains(says), "{says}: {error}");
         }
         assert!(Manifest::unchecked(COMPONENT, Some(&path)).is_ok());
+    }
+
+    #[test]
+    fn what_it_calls_itself_is_a_name_and_what_it_says_is_short() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("x.wasm");
+        let of = |json: String| {
+            fs::write(dir.path().join("x.json"), json).unwrap();
+            Manifest::of(COMPONENT, Some(&path))
+        };
+        let long = "x".repeat(100_000);
+        for (member, name) in
+            [("name", r"a\nb"), ("name", "a b"), ("version", r"1\u202e0"), ("version", &long)]
+        {
+            let error = of(format!(r#"{{"{member}": "{name}"}}"#)).unwrap_err();
+            assert!(error.contains(&format!("x.json: {member}: found \"")) && error.len() <= 1024, "{error}");
+        }
+        let described =
+            of(format!(r#"{{"name": "ä-1", "description": "{long}"}}"#)).unwrap().description.unwrap();
+        assert!(described.len() == 1024 && described.ends_with("… (100000 bytes)"));
+        assert!(of(format!(r#"{{"name": {long}}}"#)).unwrap_err().len() <= 1024);
     }
 
     #[test]

@@ -2,6 +2,7 @@
 
 use std::{future::Future, sync::Arc};
 
+use phasm_engine::text;
 use tokio::sync::OnceCell;
 
 use super::{
@@ -9,6 +10,9 @@ use super::{
     source::{Builder, Source},
 };
 use crate::sandbox::{Digest, Grants, Program, Sandbox};
+
+/// A compiler's complaints are long.
+const LONGEST_MESSAGE: usize = 16 << 10;
 
 /// A registered plugin. What failed once stays failed: its source is not read, built or compiled again.
 pub(super) struct Plugin {
@@ -75,7 +79,7 @@ impl Plugin {
     async fn load(&self, sandbox: &Sandbox) -> Result<Arc<Program>, Arc<str>> {
         let image = self.read(sandbox).await?;
         let program = sandbox.load(Arc::clone(&image.bytes)).await;
-        program.map(Arc::new).map_err(|error| self.message(&error.to_string()))
+        program.map(Arc::new).map_err(|error| self.message(&text::brief(&error.to_string())))
     }
 
     async fn read(&self, sandbox: &Sandbox) -> Result<Arc<Image>, Arc<str>> {
@@ -101,7 +105,7 @@ impl Plugin {
     }
 
     fn message(&self, error: &str) -> Arc<str> {
-        format!("plugin `{}`: {error}", self.name).into()
+        text::cut(&format!("plugin `{}`: {error}", self.name), LONGEST_MESSAGE).into()
     }
 }
 

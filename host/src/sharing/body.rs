@@ -163,7 +163,7 @@ impl ReportBody {
     pub(super) fn of(signal: Signal, log: impl FnOnce() -> Option<AttemptLog>) -> Option<(Self, bool)> {
         let log = || log().map(LogBody::from);
         Some(match signal {
-            Signal::Started(_) => (Self::Started, false),
+            Signal::Started(..) => (Self::Started, false),
             Signal::Inactive(_) => (Self::Inactive, false),
             Signal::Interrupted(_) => (Self::Interrupted(log()), true),
             Signal::Gone(_) => (Self::Gone(log()), true),

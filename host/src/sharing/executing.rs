@@ -15,6 +15,7 @@ use super::{
 use crate::{
     dispatcher::{Attempt, Dispatcher, Signal},
     message::Message,
+    queue::Queue,
     shared::Shared,
     store::{OfferId, Report, Sharing, TakenOffer},
     watch::Ear,
@@ -151,7 +152,7 @@ impl Executing {
     fn hidden(&self, signal: Signal) -> Signal {
         match (signal, self.host.upgrade()) {
             (Signal::Finished(fence, outcome), Some(host)) => {
-                Signal::Finished(fence, host.secrets.hide_in(outcome))
+                Signal::Finished(fence, host.secrets.hide_in(outcome).settled())
             }
             (signal, _) => signal,
         }
@@ -217,7 +218,14 @@ impl Executing {
             Fence { task: TaskId(self.last), attempt: invocation.attempt, dispatch: invocation.dispatch };
         let ear = Arc::new(Ear::alone(fence, &host.secrets, host.kept_log));
         let observer = Arc::clone(&ear) as _;
-        let attempt = Attempt { fence, invocation, bounds, observer, inbox: self.sender.clone() };
+        let attempt = Attempt {
+            fence,
+            invocation,
+            bounds,
+            observer,
+            inbox: self.sender.clone(),
+            queue: Queue::default(),
+        };
         let abort = host.dispatcher.start_in(host.dispatcher.taken_place(), attempt);
         self.guests.insert(self.last, Guest { id: offer.id.clone(), abort, ear, stopped: false });
     }
@@ -225,7 +233,7 @@ impl Executing {
 
 fn fence(signal: &Signal) -> Option<Fence> {
     match signal {
-        Signal::Started(fence)
+        Signal::Started(fence, _)
         | Signal::Finished(fence, _)
         | Signal::Interrupted(fence)
         | Signal::Gone(fence)

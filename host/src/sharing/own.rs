@@ -143,7 +143,7 @@ impl Own {
             let fence = outward.fence;
             let signals = signals(read(&body), fence);
             let is_last =
-                signals.iter().any(|signal| !matches!(signal, Signal::Started(_) | Signal::Inactive(_)));
+                signals.iter().any(|signal| !matches!(signal, Signal::Started(..) | Signal::Inactive(_)));
             let tells = outward.tells.clone();
             if is_last {
                 self.remove(number);
@@ -191,7 +191,7 @@ fn signals(body: Option<ReportBody>, fence: Fence) -> Vec<Signal> {
         wrote.into_iter().chain([last]).collect()
     };
     match body {
-        Some(ReportBody::Started) => vec![Signal::Started(fence)],
+        Some(ReportBody::Started) => vec![Signal::Started(fence, None)],
         Some(ReportBody::Inactive) => vec![Signal::Inactive(fence)],
         Some(ReportBody::Interrupted(log)) => over(log, Signal::Interrupted(fence)),
         Some(ReportBody::Gone(log)) => over(log, Signal::Gone(fence)),

@@ -1,9 +1,16 @@
 //! Hears one attempt for the watchers, and for its run.
 
-use std::{borrow::Cow, sync::Arc};
+mod pace;
 
-use phasm_engine::{event::Fence, run::Run};
+use std::{
+    borrow::Cow,
+    sync::{Arc, Mutex, PoisonError},
+    time::Instant,
+};
 
+use phasm_engine::{event::Fence, run::Run, text};
+
+use self::pace::Pace;
 use super::{LogLine, Notice, ProgressNote, Watchers};
 use crate::{
     executor::{Level, Observer},
@@ -19,6 +26,7 @@ pub(crate) struct Ear {
     fence: Fence,
     secrets: Secrets,
     book: Logbook,
+    pace: Mutex<Pace<Notice>>,
 }
 
 impl Ear {
@@ -31,12 +39,26 @@ impl Ear {
     /// Of an attempt whose run is driven elsewhere: what is kept of it goes there.
     pub(crate) fn alone(fence: Fence, secrets: &Secrets, kept: usize) -> Self {
         let (watchers, task) = (Watchers::default(), "".into());
-        Self { watchers, task, fence, secrets: secrets.clone(), book: Logbook::new(kept) }
+        Self {
+            watchers,
+            task,
+            fence,
+            secrets: secrets.clone(),
+            book: Logbook::new(kept),
+            pace: Mutex::default(),
+        }
     }
 
     /// What is to be kept of the attempt, which is over, if it wrote anything.
     pub(crate) fn close(&self) -> Option<AttemptLog> {
+        self.tell_last();
         self.book.close(self.fence)
+    }
+
+    /// How far it was last, if that came too soon to be told.
+    fn tell_last(&self) {
+        let last = self.pace.lock().unwrap_or_else(PoisonError::into_inner).last();
+        last.into_iter().for_each(|notice| self.watchers.send(&notice));
     }
 }
 
@@ -45,6 +67,7 @@ impl Observer for Ear {
         let text = self.hide(text);
         self.book.write(level, &text);
         if self.watchers.any() {
+            self.tell_last();
             let (task, attempt) = (Arc::clone(&self.task), self.fence.attempt);
             let line = LogLine { task, attempt, level, text: text.into_owned() };
             self.watchers.send(&Notice::Log(Arc::new(line)));
@@ -54,8 +77,10 @@ impl Observer for Ear {
     fn progress(&self, fraction: Option<f64>, text: &str) {
         if self.watchers.any() {
             let (task, attempt) = (Arc::clone(&self.task), self.fence.attempt);
-            let note = ProgressNote { task, attempt, fraction, text: self.hide(text).into_owned() };
-            self.watchers.send(&Notice::Progress(Arc::new(note)));
+            let text = text::brief(&self.hide(text)).into_owned();
+            let note = Notice::Progress(Arc::new(ProgressNote { task, attempt, fraction, text }));
+            let told = self.pace.lock().unwrap_or_else(PoisonError::into_inner).take(note, Instant::now());
+            told.into_iter().for_each(|notice| self.watchers.send(&notice));
         }
     }
 

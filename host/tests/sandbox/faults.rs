@@ -13,15 +13,15 @@ use crate::harness::{Deaf, Listener, call, config, invocation, outputs, plugins,
 async fn every_misbehaviour_has_its_code_and_names_its_cause() {
     let rows = [
         ("trap", "trap: integer divide by zero"),
-        ("overflow", "stack overflow: limit of 512 KiB reached"),
-        ("allocate", "memory limit of 64 MiB reached"),
-        ("allocate-at-once", "memory limit of 64 MiB reached"),
-        ("big-memory", "memory limit of 64 MiB reached"),
-        ("table", "table limit of 65536 elements reached"),
-        ("flood", "log over its limit of 1 MiB"),
-        ("flood-empty", "log over its limit of 1 MiB"),
-        ("flood-stdout", "log over its limit of 1 MiB"),
-        ("many-outputs", "output over its limit of 8 MiB"),
+        ("overflow", "stack overflow: limit of 512 KiB reached (limits.stack)"),
+        ("allocate", "memory limit of 64 MiB reached (limits.memory)"),
+        ("allocate-at-once", "memory limit of 64 MiB reached (limits.memory)"),
+        ("big-memory", "memory limit of 64 MiB reached (limits.memory)"),
+        ("table", "table limit of 65536 elements reached (limits.table-elements)"),
+        ("flood", "log over its limit of 1 MiB (limits.log)"),
+        ("flood-empty", "log over its limit of 1 MiB (limits.log)"),
+        ("flood-stdout", "log over its limit of 1 MiB (limits.log)"),
+        ("many-outputs", "output over its limit of 8 MiB (limits.output)"),
         (
             "bad-json",
             "output `pear` is not JSON: key must be a string at line 1 column 2; expected one JSON value",
@@ -40,7 +40,7 @@ async fn every_misbehaviour_has_its_code_and_names_its_cause() {
             "trap: wasm `unreachable` instruction executed; the guest said: main.c:7: work Assertion failed: fruit > 0",
         ),
         ("exit", "the guest exited with status 1 instead of returning an outcome"),
-        ("timers", "trap: resource table has no free keys"),
+        ("timers", "trap: resource table has no free keys (limits.resources)"),
         (
             "wrong-version",
             "plugin `wrong-version`: the plugin wants phasm:executor@0.2.0, this host has phasm:executor@0.1.0",
@@ -81,8 +81,8 @@ async fn sizes_are_limited_before_anything_is_parsed() {
     config.limits.memory = 256 << 20;
     let plugins = plugins(config, &["big-output", "big-log"]);
     for (name, message) in [
-        ("big-output", "output over its limit of 8 MiB"),
-        ("big-log", "more than 16 MiB handed to the host in one call"),
+        ("big-output", "output over its limit of 8 MiB (limits.output)"),
+        ("big-log", "more than 16 MiB handed to the host in one call (limits.hostcall)"),
     ] {
         let outcome = call(&plugins, invocation(name)).await;
         assert_eq!((outcome.code, &*outcome.message), (ERROR, message));
@@ -98,11 +98,11 @@ async fn limits_are_the_operators() {
         config
     };
     let rows: [(Change, &str, &str); 6] = [
-        (|l| l.memory = 1 << 20, "allocate", "memory limit of 1 MiB reached"),
-        (|l| l.stack = 128 << 10, "overflow", "stack overflow: limit of 128 KiB reached"),
-        (|l| l.log = 100, "flood", "log over its limit of 100 bytes"),
-        (|l| l.output = 0, "count", "output over its limit of 0 bytes"),
-        (|l| l.component = 10, "echo", "over the limit of 10 bytes"),
+        (|l| l.memory = 1 << 20, "allocate", "memory limit of 1 MiB reached (limits.memory)"),
+        (|l| l.stack = 128 << 10, "overflow", "stack overflow: limit of 128 KiB reached (limits.stack)"),
+        (|l| l.log = 100, "flood", "log over its limit of 100 bytes (limits.log)"),
+        (|l| l.output = 0, "count", "output over its limit of 0 bytes (limits.output)"),
+        (|l| l.component = 10, "echo", "over the limit of 10 bytes (limits.component)"),
         (|l| l.memories = 0, "echo", "the component cannot be compiled: module memory does not fit"),
     ];
     for (change, name, part) in rows {
@@ -123,8 +123,12 @@ async fn a_guest_takes_a_slot_for_each_of_its_memories() {
         outcomes.into_iter().map(|outcome| outcome.message.to_string()).max().unwrap()
     };
     assert_eq!(message(3, 8).await, "");
-    assert!(message(1, 8).await.ends_with("the plugin takes 2 slots of the sandbox, which has 1"));
-    assert!(message(3, 1).await.ends_with("the plugin has 2 memories and 0 tables; the limits are 1 and 16"));
+    assert!(
+        message(1, 8).await.ends_with("the plugin takes 2 slots of the sandbox, which has 1 (limits.slots)")
+    );
+    assert!(message(3, 1).await.ends_with(
+        "the plugin has 2 memories and 0 tables; the limits are 1 and 16 (limits.memories, limits.tables)"
+    ));
 }
 
 #[tokio::test]
@@ -139,16 +143,20 @@ async fn without_a_pool_calls_are_made_on_demand() {
         let outcome = call(&plugins, invocation("count")).await;
         assert_eq!(outputs(&outcome).get("n").unwrap().to_json(), "2");
     }
-    assert_eq!(&*call(&plugins, invocation("allocate")).await.message, "memory limit of 64 MiB reached");
+    assert_eq!(
+        &*call(&plugins, invocation("allocate")).await.message,
+        "memory limit of 64 MiB reached (limits.memory)"
+    );
 }
 
 /// R-W10.
 #[tokio::test]
 async fn an_invocation_lowers_the_memory_limit() {
     let plugins = plugins(config(), &["allocate"]);
-    for (asked, message) in
-        [(128 << 10, "memory limit of 128 KiB reached"), (1 << 40, "memory limit of 64 MiB reached")]
-    {
+    for (asked, message) in [
+        (128 << 10, "memory limit of 128 KiB reached (resources.memory of the task)"),
+        (1 << 40, "memory limit of 64 MiB reached (limits.memory)"),
+    ] {
         let mut invocation = invocation("allocate");
         invocation.memory = Some(asked);
         assert_eq!(&*call(&plugins, invocation).await.message, message);
@@ -185,9 +193,9 @@ async fn a_healthy_call_is_not_held_up_by_those_that_misbehave() {
     }
     rest.sort();
     let expected = [
-        ("allocate", ERROR, "memory limit of 128 MiB reached"),
-        ("big-output", ERROR, "output over its limit of 8 MiB"),
-        ("flood", ERROR, "log over its limit of 1 MiB"),
+        ("allocate", ERROR, "memory limit of 128 MiB reached (limits.memory)"),
+        ("big-output", ERROR, "output over its limit of 8 MiB (limits.output)"),
+        ("flood", ERROR, "log over its limit of 1 MiB (limits.log)"),
         ("spin", TIMEOUT, "stopped at its deadline"),
         ("trap", ERROR, "trap: integer divide by zero"),
     ];

@@ -88,7 +88,7 @@ async fn everything_a_guest_says_is_heard_line_by_line() {
 async fn nothing_is_granted_unless_the_operator_grants_it() {
     let dir = tempfile::tempdir().unwrap();
     let grant = |host: &std::path::Path| Grants {
-        dirs: vec![DirGrant { host: host.to_owned(), guest: "/data".into(), read_only: true }],
+        dirs: vec![DirGrant::read_only(host, "/data")],
         env: BTreeMap::from([("NAME".to_owned(), "value".to_owned())]),
         ..Grants::default()
     };
@@ -116,7 +116,7 @@ async fn nothing_is_granted_unless_the_operator_grants_it() {
     }
 }
 
-/// R-I16: what clock and dice show.
+/// R-I20: what clock and dice show.
 #[tokio::test]
 async fn the_time_of_day_is_granted_and_chance_may_be_fixed() {
     let second = Grants { wall_clock: WallClock::Standing(Duration::from_secs(1)), ..Grants::default() };

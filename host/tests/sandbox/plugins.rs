@@ -81,7 +81,7 @@ async fn grants_go_by_the_plugins_name() {
     for name in ["with", "without"] {
         fs::write(dir.path().join(name).with_extension("wasm"), guest("directories")).unwrap();
     }
-    let grant = DirGrant { host: dir.path().to_owned(), guest: "/".into(), read_only: true };
+    let grant = DirGrant::read_only(dir.path(), "/");
     let grants = BTreeMap::from([("with".to_owned(), Grants { dirs: vec![grant], ..Grants::default() })]);
     let plugins = plugins(config(), &[]);
     plugins.add_dir(dir.path(), &grants).unwrap();

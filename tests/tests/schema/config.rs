@@ -30,7 +30,7 @@ fn whole() -> Value {
     json!({
         "plugins": ["../plugins"],
         "grants": { "file": {
-            "dirs": [{ "host": "..", "guest": "/repo", "mode": "rw", "create": true }],
+            "dirs": [{ "host": "..", "guest": "/repo", "mode": "rw", "create": true, "max-size": "1 GiB", "max-files": 9 }],
             "env": { "LANG": "C" }, "http": ["example.org"], "wall-clock": "2026-01-31T08:00:00Z", "random-seed": 7,
             "isolation": "process",
         } },

@@ -20,7 +20,7 @@ pub(crate) struct Case {
     #[serde(default)]
     pub(crate) inputs: i64,
     /// After so long an attempt is stopped.
-    #[serde(default = "three_seconds")]
+    #[serde(default = "a_minute")]
     pub(crate) deadline_ms: u64,
     #[serde(default)]
     pub(crate) setup: Setup,
@@ -39,8 +39,8 @@ fn one() -> usize {
     1
 }
 
-fn three_seconds() -> u64 {
-    3_000
+fn a_minute() -> u64 {
+    60_000
 }
 
 /// What lies on the stage before.

@@ -48,13 +48,13 @@ async fn play(stage: &Path) -> Came {
     let mut innocents = Vec::with_capacity(INNOCENTS + 1);
     // Once one of them does not end, no other will.
     while innocents.len() < INNOCENTS && innocents.last().is_none_or(Option::is_some) {
-        innocents.push(ended(call(&plugins, "innocent", &told)).await);
+        innocents.push(ended(call(&plugins, "innocent", &told), &told).await);
     }
     let mut outcomes = Vec::with_capacity(told.copies);
     for one in hostile {
-        outcomes.push(ended(one).await);
+        outcomes.push(ended(one, &told).await);
     }
-    innocents.push(ended(call(&plugins, "innocent", &told)).await);
+    innocents.push(ended(call(&plugins, "innocent", &told), &told).await);
     Came { outcomes, innocents, grown: resident("VmHWM:").saturating_sub(before) }
 }
 
@@ -97,8 +97,9 @@ fn call(plugins: &Plugins, name: &str, told: &Told) -> Calling {
     tokio::spawn(plugins.execute(invocation, Arc::new(Deaf)))
 }
 
-async fn ended(calling: Calling) -> Option<Ended> {
-    let outcome = tokio::time::timeout(PATIENCE, calling).await.ok()?.ok()?;
+async fn ended(calling: Calling, told: &Told) -> Option<Ended> {
+    let patience = PATIENCE + Duration::from_millis(told.deadline_ms);
+    let outcome = tokio::time::timeout(patience, calling).await.ok()?.ok()?;
     Some(Ended { code: outcome.code, message: outcome.message.to_string() })
 }
 

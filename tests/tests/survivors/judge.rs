@@ -21,7 +21,7 @@ const TIERS: &[&str] = &["shared", "process"];
 const OTHER_HOST: &str = "PHASM_HOSTILE_HOST";
 
 /// A host that has said nothing for so long has not survived.
-const PATIENCE: Duration = Duration::from_secs(90);
+const PATIENCE: Duration = Duration::from_secs(240);
 
 /// Plays all cases in every tier, two at a time; how many were not survived.
 pub(crate) fn all(cases: &[Case]) -> usize {

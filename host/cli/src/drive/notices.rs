@@ -23,8 +23,7 @@ pub(super) fn json_lines(notice: &Notice, watch: &Watch, run_id: &str, now: Time
     };
     let line = match notice {
         Notice::Record(record) => {
-            let lines =
-                watch.views(record).map(|view| text::json(&view.json().to_string()).into_owned() + "\n");
+            let lines = watch.views(record).map(|view| view.json().to_string() + "\n");
             return lines.collect();
         }
         Notice::Missed(count) => json!({
@@ -40,7 +39,7 @@ pub(super) fn json_lines(notice: &Notice, watch: &Watch, run_id: &str, now: Time
             told("task.progress", &note.task, note.attempt, data).to_string()
         }
     };
-    text::json(&line).into_owned() + "\n"
+    line + "\n"
 }
 
 /// `scope/task[attempt] level text`.

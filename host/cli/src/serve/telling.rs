@@ -84,7 +84,7 @@ impl Telling {
     }
 
     fn print(&self, object: &Value) -> Result<(), Gone> {
-        self.screen.out(&(text::json(&object.to_string()).into_owned() + "\n"))
+        self.screen.out(&(object.to_string() + "\n"))
     }
 }
 

@@ -103,6 +103,18 @@ fn the_manifest_beside_a_plugin_brings_a_retry() {
     );
 }
 
+/// However often a task is tried again, what is remembered of it stays the same.
+#[test]
+fn the_last_attempts_are_remembered() {
+    let bench = Bench::new();
+    bench.task("code.yaml", "code", "retry: { limit: 99 }");
+    let view = bench.phasm(&["run", "code.yaml", "-p", "code=3", "--json"]).json();
+    let attempts = view["tasks"][0]["attempts"].as_array().unwrap();
+    let numbers: Vec<_> = attempts.iter().map(|attempt| attempt["number"].as_u64().unwrap()).collect();
+    assert_eq!(numbers, (37..=100).collect::<Vec<_>>());
+    assert_eq!(view["tasks"][0]["retries"], 99);
+}
+
 /// R-L2.
 #[test]
 fn stdout_has_the_result_and_stderr_the_rest() {

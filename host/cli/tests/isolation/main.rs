@@ -79,7 +79,7 @@ async fn call(plugins: &Plugins, invocation: Invocation) -> (Outcome, Vec<String
     (outcome, heard)
 }
 
-/// R-I17.
+/// R-I21.
 #[tokio::test]
 async fn every_guest_comes_to_the_same() {
     let names = [
@@ -159,7 +159,7 @@ impl Counted {
     }
 }
 
-/// R-I17: a process is kept for the next attempt, of the same plugin only, and not if its guest came to grief.
+/// R-I21: a process is kept for the next attempt, of the same plugin only, and not if its guest came to grief.
 #[tokio::test]
 async fn a_process_serves_one_plugin() {
     let counted = Counted::new();
@@ -174,7 +174,7 @@ async fn a_process_serves_one_plugin() {
     assert_eq!(counted.started().len(), 4);
 }
 
-/// R-I17: grants are a process's for good.
+/// R-I21: grants are a process's for good.
 #[tokio::test]
 async fn a_process_has_the_grants_it_began_with() {
     let counted = Counted::new();
@@ -187,7 +187,7 @@ async fn a_process_has_the_grants_it_began_with() {
     assert_eq!(counted.started().len(), 2);
 }
 
-/// R-I17, R-T4: no guest outlives its deadline, nor its attempt, nor its host.
+/// R-I21, R-T4: no guest outlives its deadline, nor its attempt, nor its host.
 #[tokio::test]
 async fn a_process_ends_with_its_attempt_or_its_host() {
     let counted = Counted::new();
@@ -213,7 +213,7 @@ async fn a_process_ends_with_its_attempt_or_its_host() {
     counted.gone().await;
 }
 
-/// R-I17: what the kernel says about a process that waits for calls.
+/// R-I21: what the kernel says about a process that waits for calls.
 #[tokio::test]
 async fn a_process_is_locked_in() {
     let counted = Counted::new();
@@ -248,14 +248,14 @@ async fn without_processes_nothing_runs() {
     assert!(outcome.message.contains("this program starts none"), "{}", outcome.message);
 }
 
-/// R-I2, R-I17: a directory is granted to a process as it is to a guest.
+/// R-I2, R-I21: a directory is granted to a process as it is to a guest.
 #[tokio::test]
 async fn granted_directories_are_there_and_nothing_else() {
     let dir = tempfile::tempdir().unwrap();
     fs::write(dir.path().join("file"), "text").unwrap();
     for read_only in [true, false] {
         let host = dir.path().to_owned();
-        let granted_dir = DirGrant { host, guest: "/data".to_owned(), read_only };
+        let granted_dir = DirGrant { read_only, ..DirGrant::read_only(host, "/data") };
         let grants = Grants { dirs: vec![granted_dir], ..Grants::default() };
         let both = [Isolation::Shared, Isolation::Process];
         let [shared, apart] = both.map(|tier| granted(tier, &["directories"], &grants));
@@ -263,7 +263,7 @@ async fn granted_directories_are_there_and_nothing_else() {
             [call(&shared, invocation("directories")).await, call(&apart, invocation("directories")).await];
         assert_eq!(shared, apart);
     }
-    let gone = DirGrant { host: "/nowhere".into(), guest: "/data".to_owned(), read_only: true };
+    let gone = DirGrant::read_only("/nowhere", "/data");
     let plugins =
         granted(Isolation::Process, &["directories"], &Grants { dirs: vec![gone], ..Grants::default() });
     let (outcome, _) = call(&plugins, invocation("directories")).await;

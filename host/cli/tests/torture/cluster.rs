@@ -225,7 +225,7 @@ impl<'t> Cluster<'t> {
 
     fn play(mut self, expected: &Expected) -> Tally {
         while self.round.left > 0 {
-            for _ in 0..self.round.random.below(4) {
+            for _ in 0..self.round.random.below(3) {
                 self.submit();
             }
             self.strike();

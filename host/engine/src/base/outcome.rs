@@ -1,10 +1,10 @@
 //! What one attempt returned, and the phase it maps to.
 
-use std::sync::Arc;
+use std::{borrow::Cow, collections::BTreeMap, sync::Arc};
 
 use serde::{Deserialize, Serialize};
 
-use crate::{phase::Phase, value::Value};
+use crate::{phase::Phase, text, value::Value};
 
 /// One attempt's result: all that a guest can produce, and what the host reports in its place.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -60,12 +60,36 @@ impl Outcome {
         Self { code: code::TIMEOUT, message: message.into(), ..Self::default() }
     }
 
+    /// The same as a run takes it: the message cut to what [is kept](text::LONGEST), of outputs of equal names the last.
+    #[must_use]
+    pub fn settled(mut self) -> Self {
+        if let Cow::Owned(cut) = text::brief(&self.message) {
+            self.message = cut.into();
+        }
+        self.outputs = last_of_each(self.outputs);
+        self
+    }
+
     /// The same with one more output.
     #[must_use]
     pub fn output(mut self, name: impl Into<Arc<str>>, value: impl Into<Value>) -> Self {
         self.outputs.push(Output::new(name, value));
         self
     }
+}
+
+/// Names keep the place of their first.
+fn last_of_each(outputs: Vec<Output>) -> Vec<Output> {
+    let mut places = BTreeMap::new();
+    for (at, output) in outputs.iter().enumerate() {
+        places.entry(&output.name).or_insert((at, at)).1 = at;
+    }
+    if places.len() == outputs.len() {
+        return outputs;
+    }
+    let mut places: Vec<_> = places.into_values().collect();
+    places.sort_unstable();
+    places.into_iter().filter_map(|(_, last)| outputs.get(last).cloned()).collect()
 }
 
 impl Output {
@@ -105,6 +129,16 @@ pub fn phase_of(code: i32) -> Phase {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn of_equal_names_the_last_wins() {
+        let output = |name: &str, value: i64| Output::new(name, value);
+        let outcome =
+            Outcome::succeeded(vec![output("b", 1), output("a", 2), output("b", 3), output("c", 4)]);
+        let outcome = Outcome { message: "x".repeat(8 << 20).into(), ..outcome }.settled();
+        assert_eq!(outcome.outputs, [output("b", 3), output("a", 2), output("c", 4)]);
+        assert_eq!(outcome.message.len(), text::LONGEST);
+    }
 
     /// Seed 001's table; any other code is Error (R-C6, R-P1).
     #[test]

@@ -45,6 +45,18 @@ impl Path {
         if suffix.is_empty() { self.clone() } else { self.step(Segment::Text(suffix.into())) }
     }
 
+    /// Whether it is the value or the default of a parameter, or below it: `raw: true` beside that leaves braces as they are.
+    pub(crate) fn may_be_raw(&self) -> bool {
+        let Some(step) = &self.0 else { return false };
+        match (&step.segment, &step.parent.0) {
+            (Segment::Key(key), Some(entry)) if matches!(&**key, "value" | "default") => {
+                let list = entry.parent.0.as_ref().map(|list| &list.segment);
+                matches!(list, Some(Segment::Key(key)) if &**key == "parameters")
+            }
+            (Segment::Key(_) | Segment::Index(_) | Segment::Text(_), _) => step.parent.may_be_raw(),
+        }
+    }
+
     fn step(&self, segment: Segment) -> Self {
         Self(Some(Arc::new(Joint { parent: self.clone(), segment })))
     }

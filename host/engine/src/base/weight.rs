@@ -36,8 +36,9 @@ impl Weight {
 
     /// One more value.
     pub fn add(&mut self, value: &Value) {
-        let mut left = vec![value];
-        while let Some(value) = left.pop() {
+        // Most are scalars, and need no room.
+        let (mut first, mut left) = (Some(value), Vec::new());
+        while let Some(value) = first.take().or_else(|| left.pop()) {
             match value {
                 Value::Null | Value::Bool(_) | Value::Number(_) => self.bytes += SCALAR,
                 Value::String(text) => self.add_text(text),

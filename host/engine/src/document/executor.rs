@@ -5,6 +5,7 @@ use serde_json::json;
 use crate::{
     form::{Cursor, Field, Form, Name, Report, Site, Table},
     problem::codes::shape,
+    text::is_hidden,
     tree::{Tree, TreeNode},
 };
 
@@ -50,6 +51,9 @@ static CONFIG: Field<ValueDoc> = Field::optional(
     "Settings for the executor, of whatever members it defines; strings may hold `{{ }}` at any depth.",
 );
 
+/// Blanks, and what [`is_hidden`] says of characters, in a class of a pattern.
+const UNSEEN: &str = r"\x00-\x20\x7f-\x9f\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff";
+
 /// `name`, `name@version` or `sha256:` and 64 hexadecimal digits.
 pub(super) const EXECUTOR_TYPE: Form<Name> = Form::new(executor_type, |defs| {
     defs.named("executorType", |_| {
@@ -57,7 +61,7 @@ pub(super) const EXECUTOR_TYPE: Form<Name> = Form::new(executor_type, |defs| {
             "type": "string",
             "if": { "pattern": "^sha256:" },
             "then": { "pattern": "^sha256:[0-9A-Fa-f]{64}$" },
-            "else": { "pattern": r"^[^@\x00-\x20\x7f]+(@[^\x00-\x20\x7f]+)?$" },
+            "else": { "pattern": format!("^[^@{UNSEEN}]+(@[^{UNSEEN}]+)?$") },
         })
     })
 });
@@ -68,7 +72,7 @@ fn executor_type(cursor: &Cursor<'_>, report: &Report) -> Option<Name> {
         Some(digest) => digest.len() == 64 && digest.bytes().all(|byte| byte.is_ascii_hexdigit()),
         None => {
             let (name, version) = found.value.split_once('@').unwrap_or((&found.value, "0"));
-            let part = |part: &str| !part.is_empty() && !part.contains(|c: char| c <= ' ' || c == '\x7f');
+            let part = |part: &str| !part.is_empty() && !part.contains(|c: char| c == ' ' || is_hidden(c));
             part(name) && part(version)
         }
     };

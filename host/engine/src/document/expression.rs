@@ -185,7 +185,12 @@ fn report_placeholder(cursor: &Cursor<'_>, error: &PlaceholderError, texts: &Tex
     let Some(passage) = texts.get(&error.span.start) else { return };
     let site = Site { path: cursor.path.suffixed(&error.path), span: error.span };
     let tree = Tree::new(TreeNode::String(passage.text.clone()), error.span);
-    report_syntax(&site, passage, &error.error, &tree, report);
+    let raw = site
+        .path
+        .may_be_raw()
+        .then_some("if the braces are meant for the executor, write `raw: true` beside the value");
+    let error = raw.map_or_else(|| error.error.clone(), |raw| error.error.clone().or_hint(raw));
+    report_syntax(&site, passage, &error, &tree, report);
 }
 
 /// The functions of the document, which are read before everything that may call them.

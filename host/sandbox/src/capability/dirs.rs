@@ -1,16 +1,39 @@
-//! Directories of the host, and everything below them.
+//! Directories of the host, and everything below them that is a file or a directory.
+//!
+//! ```text
+//!  DirGrant ──▶ Root (one call's) ──▶ Dir, File ──▶ Listing, Reader, Writer     each holds a share of the host's descriptors
+//!                 │
+//!                 ▼
+//!               Place (everybody's): may a call block? then it is made elsewhere; the ledger of its quotas
+//! ```
+//!
+//! Paths are resolved by cap-std's primitives, which leave a directory on no way. What else opens, and what is counted, is decided
+//! here: `open` says what opens at all, `host` answers `wasi:filesystem`.
 
-use std::path::PathBuf;
+use std::{path::PathBuf, sync::Arc, time::Instant};
 
-use wasmtime::component::Linker;
-use wasmtime_wasi::{
-    FsPerms, WasiCtx,
-    filesystem::{WasiFilesystem, WasiFilesystemCtx, WasiFilesystemCtxView},
-    p2::bindings::filesystem::{preopens, types},
+use wasmtime::component::{HasSelf, Linker, Resource};
+use wasmtime_wasi::p2::bindings::filesystem::{preopens, types};
+
+pub use self::ledger::Quota;
+use self::{
+    handle::{Dir, Handle, Open, Root},
+    place::Places,
+};
+use super::{Caller, active};
+use crate::{
+    budget::{Budget, Holder},
+    guest::Guest,
 };
 
-use super::active;
-use crate::guest::Guest;
+mod handle;
+mod host;
+mod ledger;
+mod listing;
+mod mounts;
+mod open;
+mod place;
+mod streams;
 
 /// One directory a guest may reach.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
@@ -21,43 +44,100 @@ pub struct DirGrant {
     pub guest: String,
     /// Whether the guest can only read there.
     pub read_only: bool,
+    /// What may lie there.
+    pub quota: Quota,
+}
+
+impl DirGrant {
+    /// The directory `host`, to be read as `guest`.
+    pub fn read_only(host: impl Into<PathBuf>, guest: impl Into<String>) -> Self {
+        Self { host: host.into(), guest: guest.into(), read_only: true, quota: Quota::default() }
+    }
+
+    /// The same, to be written as well.
+    pub fn read_write(host: impl Into<PathBuf>, guest: impl Into<String>) -> Self {
+        Self { read_only: false, ..Self::read_only(host, guest) }
+    }
+}
+
+/// What all calls of a sandbox share.
+pub(crate) struct Common {
+    places: Places,
+    descriptors: Arc<Budget>,
+}
+
+impl Default for Common {
+    fn default() -> Self {
+        Self { places: Places::default(), descriptors: Budget::of_descriptors() }
+    }
+}
+
+impl Common {
+    /// For a process that calls the guests of one plugin, and whose calls may wait as they like. It looks at what is granted now, as
+    /// long as it can.
+    pub(crate) fn alone(grants: &[DirGrant]) -> Self {
+        let places = Places::alone();
+        // One that is not there is the affair of the call that wants it.
+        grants.iter().for_each(|grant| drop(places.look(&grant.host)));
+        Self { places, ..Self::default() }
+    }
 }
 
 /// The directories of one call.
-pub(super) struct Dirs(WasiFilesystemCtx);
+#[derive(Default)]
+pub(super) struct Dirs(Vec<Dir>);
 
 impl Dirs {
     /// Opens what is granted.
     ///
     /// # Errors
     /// What to tell the user when a directory cannot be opened.
-    pub(super) fn open(grants: &[DirGrant]) -> Result<Self, String> {
+    pub(super) async fn open(
+        grants: &[DirGrant],
+        Caller { limits, dirs: common, namespace, executor_type }: Caller<'_>,
+    ) -> Result<Self, String> {
+        let mut dirs = Vec::with_capacity(grants.len());
         if grants.is_empty() {
-            return Ok(Self(WasiFilesystemCtx::default()));
+            return Ok(Self(dirs));
         }
-        let mut wasi = WasiCtx::builder();
-        // Guests have threads of their own, and a file call handed to a third thread costs ten times its work.
-        wasi.allow_blocking_current_thread(true);
-        for DirGrant { host, guest, read_only } in grants {
-            let permissions = if *read_only { FsPerms::ReadOnly } else { FsPerms::ReadWrite };
-            wasi.preopened_dir(host, guest, permissions)
-                .map_err(|error| format!("granted directory {}: {}", host.display(), error.root_cause()))?;
+        let holder = |limit| Holder::new(&common.descriptors, namespace, executor_type, limit);
+        // What is granted is not the guest's to spare.
+        let (granted, holder) = (holder(u64::MAX), holder(limits.descriptors.into()));
+        let began = Instant::now();
+        for grant in grants {
+            let failed = |cause: String| format!("granted directory {}: {cause}", grant.host.display());
+            let share = granted.take().map_err(|spent| failed(spent.to_string()))?;
+            let (place, file) =
+                common.places.open(&grant.host).await.map_err(|error| failed(error.to_string()))?;
+            let root = Root {
+                place,
+                holder: Arc::clone(&holder),
+                read_only: grant.read_only,
+                quota: grant.quota,
+                began,
+            };
+            let name = grant.guest.trim_end_matches('/').into();
+            dirs.push(Dir { handle: Handle::new(file, Arc::new(root), share, None), name });
         }
-        Ok(Self(wasi.build().filesystem().clone()))
+        Ok(Self(dirs))
     }
 }
 
 pub(super) fn link(linker: &mut Linker<Guest>) -> wasmtime::Result<()> {
-    types::add_to_linker::<_, WasiFilesystem>(linker, dirs)?;
-    preopens::add_to_linker::<_, WasiFilesystem>(linker, |guest| {
-        if guest.held.grants.dirs.is_empty() {
-            guest.refused.not_granted("directories");
-        }
-        dirs(guest)
-    })
+    types::add_to_linker::<_, HasSelf<Guest>>(linker, active)?;
+    preopens::add_to_linker::<_, HasSelf<Guest>>(linker, active)
 }
 
-fn dirs(guest: &mut Guest) -> WasiFilesystemCtxView<'_> {
-    let Guest { held, table, .. } = active(guest);
-    WasiFilesystemCtxView { ctx: &mut held.dirs.0, table }
+impl preopens::Host for Guest {
+    fn get_directories(&mut self) -> wasmtime::Result<Vec<(Resource<types::Descriptor>, String)>> {
+        if self.held.grants.dirs.is_empty() {
+            self.refused.not_granted("directories");
+        }
+        let granted = self.held.dirs.0.iter().zip(&self.held.grants.dirs);
+        let table = &mut self.table;
+        let own = |(dir, grant): (&Dir, &DirGrant)| {
+            Ok((handle::push(table, Open::Dir(dir.clone()))?, grant.guest.clone()))
+        };
+        granted.map(own).collect()
+    }
 }

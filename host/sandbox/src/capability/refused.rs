@@ -22,10 +22,6 @@ impl Refused {
     }
 
     /// Notes why something was refused in spite of a grant. The first few are told.
-    #[cfg_attr(
-        not(test),
-        expect(dead_code, reason = "for the capabilities that refuse something of what they grant")
-    )]
     pub(super) fn because(&mut self, why: impl FnOnce() -> String) {
         if self.others.len() < TOLD {
             let why = why();

@@ -29,6 +29,7 @@ use crate::{
     authentic::Fresh,
     bindings::{self, phasm::executor::types::NamedValueParam},
     call::{Ended, ended, store},
+    capability::{Caller, Grants, dirs::Common},
     guest::{self, Guest},
     limits::{Exceeded, Limits},
     pool::Pool,
@@ -72,7 +73,7 @@ fn locked_in(job: &[String], input: &mut BufReader<File>, voice: &Arc<Voice>) ->
     let setup: Setup = owned(&heard(input)?.unwrap_or_default())?;
     let code = Fresh::new(heard(input)?.unwrap_or_default());
     let here = Here::new(setup, &code, Arc::clone(voice)).map_err(io::Error::other)?;
-    lock::files(&here.setup.grants.dirs)?;
+    lock::files(&here.grants.dirs)?;
     thread::spawn(end_with_parent);
     let of_thread = Arc::clone(voice);
     thread::spawn(move || of_thread.keep_flushing());
@@ -99,7 +100,9 @@ fn end_with_parent() {
 
 /// Everything that calls share.
 struct Here {
-    setup: Setup,
+    limits: Limits,
+    grants: Arc<Grants>,
+    dirs: Common,
     engine: Engine,
     program: Program,
     runtime: Runtime,
@@ -108,23 +111,34 @@ struct Here {
 
 impl Here {
     fn new(setup: Setup, code: &Fresh, voice: Arc<Voice>) -> Result<Self, String> {
-        let limits = &setup.limits;
+        let Setup { limits, grants } = setup;
         let Pool { engine, slots, .. } =
-            Pool::reserve(limits.slots_for(1), limits).map_err(|error| error.to_string())?;
+            Pool::reserve(limits.slots_for(1), &limits).map_err(|error| error.to_string())?;
         let linker: Linker<Guest> = guest::linker(&engine).map_err(|error| format!("{error:#}"))?;
         let component = code.component(&engine).map_err(|error| format!("{error:#}"))?;
-        let program = Program::link(&linker, &component, limits, slots).map_err(|error| error.to_string())?;
+        let program =
+            Program::link(&linker, &component, &limits, slots).map_err(|error| error.to_string())?;
         let runtime = Builder::new_current_thread().enable_time().build();
         let runtime = runtime.map_err(|error| error.to_string())?;
-        Ok(Self { setup, engine, program, runtime, voice })
+        let dirs = Common::alone(&grants.dirs);
+        Ok(Self { limits, grants: Arc::new(grants), dirs, engine, program, runtime, voice })
     }
 
     fn call(&self, call: &Call) -> Result<Ended, String> {
-        let Setup { limits, grants } = &self.setup;
+        let limits = &self.limits;
         let voice = Arc::clone(&self.voice);
         let transcript = Transcript::forwarded(limits, Box::new(move |said| voice.forward(said)));
-        let guest = Guest::new(limits, call.memory, Arc::new(grants.clone()), Arc::new(transcript))?;
-        Ok(self.runtime.block_on(self.execute(limits, guest, call)))
+        let caller = Caller {
+            limits,
+            dirs: &self.dirs,
+            namespace: &call.namespace.as_str().into(),
+            executor_type: &call.executor_type.as_str().into(),
+        };
+        self.runtime.block_on(async {
+            let guest =
+                Guest::new(caller, call.memory, Arc::clone(&self.grants), Arc::new(transcript)).await?;
+            Ok(self.execute(limits, guest, call).await)
+        })
     }
 
     async fn execute(&self, limits: &Limits, guest: Guest, call: &Call) -> Ended {

@@ -163,7 +163,7 @@ mod tests {
             fs::create_dir(path(name)).unwrap();
             fs::write(path(name).join("file"), name).unwrap();
         }
-        let grant = |name: &str, read_only| DirGrant { host: path(name), guest: "/".to_owned(), read_only };
+        let grant = |name: &str, read_only| DirGrant { read_only, ..DirGrant::read_only(path(name), "/") };
         let root = dir.path().to_owned();
         let tried = locked(vec![grant("read", true), grant("write", false)], move || {
             let file = |name: &str| root.join(name).join("file");

@@ -136,6 +136,7 @@ impl Worker {
 fn job(code: &[u8], grants: &Grants, limits: &Limits) -> Vec<String> {
     let beside = limits.output.max(limits.hostcall).saturating_mul(4).saturating_add(code.len() as u64 * 2);
     let memory = limits.memory.saturating_add(beside).saturating_add(OWN_MEMORY);
-    let files = u64::from(limits.resources) + grants.dirs.len() as u64;
+    // Of what there is, a plugin gets a quarter.
+    let files = (u64::from(limits.descriptors) + grants.dirs.len() as u64).saturating_mul(4);
     vec![attempt::JOB.to_owned(), memory.to_string(), files.to_string()]
 }

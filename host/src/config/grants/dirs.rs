@@ -3,16 +3,20 @@
 use std::path::PathBuf;
 
 use phasm_engine::{
-    form::{BOOLEAN, Cursor, Field, Form, Name, Report, TEXT, Table, Words, word},
+    form::{BOOLEAN, Cursor, Field, Form, Name, Report, SIZE, TEXT, Table, Words, whole, word},
     problem::codes::shape,
 };
 use serde_json::json;
 
 use super::{Surroundings, codes};
-use crate::sandbox::DirGrant;
+use crate::sandbox::{DirGrant, Quota};
 
-static DIRECTORY: Table =
-    Table::closed("directory", "A directory that a plugin sees.", &[&HOST, &GUEST, &MODE, &CREATE], &[]);
+static DIRECTORY: Table = Table::closed(
+    "directory",
+    "A directory that a plugin sees.",
+    &[&HOST, &GUEST, &MODE, &CREATE, &MAX_SIZE, &MAX_FILES],
+    &[],
+);
 
 static HOST: Field<Name> =
     Field::required("host", "a directory", TEXT, "The directory, relative to this file.");
@@ -31,12 +35,26 @@ static CREATE: Field<bool> = Field::optional(
 )
 .or("false");
 
+static MAX_SIZE: Field<u64> = Field::optional(
+    "max-size",
+    SIZE,
+    "Bytes of all files in it, whoever put them there: what would make it more is refused. Without it only the disk is a limit.",
+);
+static MAX_FILES: Field<u64> = Field::optional(
+    "max-files",
+    COUNT,
+    "Files and directories in it, likewise; at most a million are counted.",
+);
+
+const COUNT: Form<u64> = whole::<u64, 1, 1_000_000>();
+
 /// A directory as written.
 pub(super) struct Dir {
     host: Name,
     guest: Name,
     mode: Mode,
     create: bool,
+    quota: Quota,
 }
 
 /// What may be done with a directory.
@@ -74,11 +92,13 @@ impl Dir {
         let object = cursor.object(&DIRECTORY, report)?;
         let (host, guest) = (object.optional(&HOST), object.optional(&GUEST));
         let (mode, create) = (object.or_default(&MODE), object.or_default(&CREATE));
-        Some(Self { host: host?, guest: guest?, mode, create })
+        let quota = Quota { bytes: object.optional(&MAX_SIZE), files: object.optional(&MAX_FILES) };
+        Some(Self { host: host?, guest: guest?, mode, create, quota })
     }
 
     fn grant(self, host: PathBuf) -> DirGrant {
-        DirGrant { host, guest: self.guest.value.to_string(), read_only: self.mode == Mode::Read }
+        let read_only = self.mode == Mode::Read;
+        DirGrant { read_only, quota: self.quota, ..DirGrant::read_only(host, &*self.guest.value) }
     }
 }
 

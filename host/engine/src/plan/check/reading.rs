@@ -17,6 +17,11 @@ use crate::{
 
 use super::visible::{OutputNames, Unseen, Visible};
 
+/// What there is to say of a word that nothing is like.
+const PUT_IN_QUOTES: &str = "put text in quotes";
+const PUT_IN_QUOTES_OR_RAW: &str =
+    "put text in quotes; if the braces are meant for the executor, write `raw: true` beside the value";
+
 /// What is wrong with a path.
 struct Miss {
     entry: &'static Entry,
@@ -34,8 +39,10 @@ pub(super) fn check(index: &Index<'_>, scope: &Visible<'_>, found: &ReadAt<'_>) 
     let path: Vec<&str> = found.read.path.iter().map(|segment| &**segment).collect();
     if let Some(miss) = resolve(index, scope, &path).err() {
         let miss = hyphen(index, scope, &path, miss.known).unwrap_or(miss);
-        let problem = found.site().problem(miss.entry, miss.message);
-        index.report.problem(problem.with_hint_if(miss.hint));
+        let site = found.site();
+        let otherwise = if site.path.may_be_raw() { PUT_IN_QUOTES_OR_RAW } else { PUT_IN_QUOTES };
+        let hint = miss.hint.or_else(|| (miss.known == 0).then(|| otherwise.to_owned()));
+        index.report.problem(site.problem(miss.entry, miss.message).with_hint_if(hint));
     }
 }
 
@@ -222,7 +229,6 @@ fn elsewhere(index: &Index<'_>, scope: &Visible<'_>, path: &[&str], visible: &[&
         .or_else(parameter)
         .or_else(|| instead_of_root(root))
         .or_else(|| did_you_mean(root, visible.iter().copied()))
-        .or_else(|| Some("put text in quotes".to_owned()))
 }
 
 /// How to read what stands behind the name of a task that there is.

@@ -48,7 +48,7 @@ impl Decider<'_> {
         if self[id].phase == Phase::Ready {
             self.start(id);
         }
-        self.conclude(id, outcome, None);
+        self.conclude(id, outcome.settled(), None);
     }
 
     /// The leaf whose current dispatch is in flight under `fence`; nothing else hears of the executor's side (R-R11).

@@ -113,7 +113,7 @@ pub struct TaskView {
     pub retries: u32,
     /// The same, and how long it took.
     pub metrics: Metrics,
-    /// Every attempt.
+    /// The last 64 attempts; their numbers say how many came before.
     pub attempts: Vec<AttemptView>,
     /// When it came to be.
     pub created_at: String,

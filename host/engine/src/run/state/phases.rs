@@ -184,6 +184,9 @@ fn take_along(task: &mut TaskRun, with: &With) {
     }
 }
 
+/// So many attempts of a task are remembered; its journal has all of them.
+const MOST_ATTEMPTS: usize = 64;
+
 /// Another attempt of a leaf, or of a wrapper.
 pub(super) fn begin_attempt(task: &mut TaskRun) {
     task.attempt += 1;
@@ -191,6 +194,9 @@ pub(super) fn begin_attempt(task: &mut TaskRun) {
     if task.attempts.is_empty() {
         // Most tasks have one attempt; a growing vector begins with room for four.
         task.attempts.reserve_exact(1);
+    }
+    if task.attempts.len() >= MOST_ATTEMPTS {
+        task.attempts.remove(0);
     }
     task.attempts.push(Attempt {
         number: task.attempt,

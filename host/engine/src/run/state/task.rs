@@ -46,7 +46,7 @@ pub struct TaskRun {
     pub dispatch: u32,
     /// Whether the current attempt was suspended and answered.
     pub resumed: bool,
-    /// Every attempt so far, the current one last.
+    /// The last 64 attempts, the current one last; their numbers say how many came before.
     pub attempts: Vec<Attempt>,
     /// What a policy made of the last attempt.
     pub verdict: Option<Verdict>,

@@ -1,0 +1,57 @@
+//! Texts that come from outside: how long they may be, and which characters people cannot see for what they are.
+
+use std::borrow::Cow;
+
+/// The most that is kept of a text for people that comes from outside, in bytes.
+pub const LONGEST: usize = 1024;
+
+/// `text`, cut to [`LONGEST`] bytes.
+#[must_use]
+pub fn brief(text: &str) -> Cow<'_, str> {
+    cut(text, LONGEST)
+}
+
+/// At most `longest` bytes of `text`, at a character's edge; one that is cut says at its end how long it was.
+#[must_use]
+pub fn cut(text: &str, longest: usize) -> Cow<'_, str> {
+    if text.len() <= longest {
+        return text.into();
+    }
+    let note = format!("… ({} bytes)", text.len());
+    let end = text.floor_char_boundary(longest.saturating_sub(note.len()));
+    [text.get(..end).unwrap_or_default(), &note].concat().into()
+}
+
+/// Whether a character is none that people see: it steers a terminal, ends a line, or turns the order of what stands around it.
+#[must_use]
+pub fn is_hidden(c: char) -> bool {
+    c.is_control()
+        || matches!(
+            c,
+            '\u{61c}' | '\u{200b}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}'
+        )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_cut_says_so() {
+        assert_eq!(cut("abc", 3), "abc");
+        let long = "é".repeat(LONGEST);
+        let text = brief(&long);
+        assert!(text.ends_with("é… (2048 bytes)") && (LONGEST - 1..=LONGEST).contains(&text.len()), "{text}");
+        assert_eq!(cut("0123456789", 4), "… (10 bytes)");
+    }
+
+    #[test]
+    fn hidden_are_characters_that_steer() {
+        for c in ['\n', '\u{1b}', '\u{9b}', '\u{202e}', '\u{2066}', '\u{2028}', '\u{200f}', '\u{feff}'] {
+            assert!(is_hidden(c), "{c:?}");
+        }
+        for c in ['a', ' ', 'ü', '日', '\u{200d}', '😀'] {
+            assert!(!is_hidden(c), "{c:?}");
+        }
+    }
+}

@@ -1,0 +1,218 @@
+//! What a guest has open.
+
+use std::{fs::File as StdFile, io, sync::Arc, time::Instant};
+
+use cap_primitives::fs::Metadata;
+use tokio::{runtime, task::JoinHandle};
+use wasmtime::component::{Resource, ResourceTable, ResourceTableError};
+use wasmtime_wasi::p2::bindings::filesystem::types::{Descriptor, ErrorCode};
+
+use super::{
+    ledger::{Full, Inode, Quota, Usage, usage},
+    place::Place,
+};
+use crate::budget::{Holder, Share};
+
+/// One grant in one call.
+pub(super) struct Root {
+    pub(super) place: Arc<Place>,
+    pub(super) holder: Arc<Holder>,
+    pub(super) read_only: bool,
+    pub(super) quota: Quota,
+    /// When the call began.
+    pub(super) began: Instant,
+}
+
+impl Root {
+    /// Adds `more` to what lies there.
+    pub(super) fn take(&self, more: Usage) -> Result<(), Full> {
+        if self.quota.is_none() { Ok(()) } else { self.place.ledger.take(&self.quota, more) }
+    }
+
+    pub(super) fn give(&self, less: Usage) {
+        if !self.quota.is_none() {
+            self.place.ledger.give(less);
+        }
+    }
+}
+
+/// A descriptor of the system, and what it is counted against.
+pub(super) struct Handle {
+    /// Present until dropped.
+    file: Option<StdFile>,
+    pub(super) root: Arc<Root>,
+    /// Of a file whose bytes are counted.
+    counted: Option<Inode>,
+    _share: Share,
+}
+
+impl Handle {
+    pub(super) fn new(file: StdFile, root: Arc<Root>, share: Share, counted: Option<Inode>) -> Arc<Self> {
+        if let Some(inode) = counted {
+            root.place.ledger.opened(inode);
+        }
+        Arc::new(Self { file: Some(file), root, counted, _share: share })
+    }
+
+    pub(super) fn file(&self) -> io::Result<&StdFile> {
+        self.file.as_ref().ok_or_else(|| io::ErrorKind::NotConnected.into())
+    }
+
+    /// Does `work` with it, here if nobody else can hold it up.
+    pub(super) async fn run<R: Send + 'static>(
+        self: &Arc<Self>,
+        work: impl FnOnce(&StdFile) -> io::Result<R> + Send + 'static,
+    ) -> io::Result<R> {
+        if self.root.place.may_block() { self.run_long(work).await } else { work(self.file()?) }
+    }
+
+    /// Does `work` with it, which takes long by its nature.
+    pub(super) async fn run_long<R: Send + 'static>(
+        self: &Arc<Self>,
+        work: impl FnOnce(&StdFile) -> io::Result<R> + Send + 'static,
+    ) -> io::Result<R> {
+        let this = Arc::clone(self);
+        self.root.place.elsewhere(move || work(this.file()?)).await
+    }
+
+    /// The same, begun for somebody who comes back for it.
+    pub(super) fn begin<R: Send + 'static>(
+        self: &Arc<Self>,
+        work: impl FnOnce(&StdFile) -> io::Result<R> + Send + 'static,
+    ) -> Begun<R> {
+        let this = Arc::clone(self);
+        Begun(tokio::spawn(async move { this.run_long(work).await }))
+    }
+
+    /// Counts what lies below the grant, unless that is known.
+    pub(super) async fn count(self: &Arc<Self>, granted: &Arc<Self>) -> io::Result<()> {
+        let root = &self.root;
+        if root.quota.is_none() || root.place.ledger.is_counted(&root.quota, root.began) {
+            return Ok(());
+        }
+        let found = granted.run_long(usage).await?;
+        root.place.ledger.begin(found);
+        Ok(())
+    }
+}
+
+impl Drop for Handle {
+    fn drop(&mut self) {
+        let Some(file) = self.file.take() else { return };
+        let place = Arc::clone(&self.root.place);
+        let counted = self.counted;
+        let close = move || {
+            if let Some(inode) = counted {
+                place.ledger.closed(inode, || file.metadata().map_or(0, |metadata| metadata.len()));
+            }
+            drop(file);
+        };
+        match runtime::Handle::try_current() {
+            Ok(runtime) if self.root.place.may_block() => drop(runtime.spawn_blocking(close)),
+            Ok(_) | Err(_) => close(),
+        }
+    }
+}
+
+/// Work that goes on elsewhere, and is given up when dropped.
+pub(super) struct Begun<R>(JoinHandle<io::Result<R>>);
+
+impl<R> Begun<R> {
+    pub(super) async fn ended(&mut self) -> io::Result<R> {
+        (&mut self.0).await.map_err(io::Error::other)?
+    }
+}
+
+impl<R> Drop for Begun<R> {
+    fn drop(&mut self) {
+        self.0.abort();
+    }
+}
+
+/// A directory that a guest has open.
+#[derive(Clone)]
+pub(super) struct Dir {
+    pub(super) handle: Arc<Handle>,
+    /// As the guest calls it.
+    pub(super) name: Arc<str>,
+}
+
+/// A file that a guest has open.
+#[derive(Clone)]
+pub(super) struct File {
+    pub(super) handle: Arc<Handle>,
+    pub(super) reads: bool,
+    pub(super) writes: bool,
+}
+
+/// What stands behind a descriptor.
+#[derive(Clone)]
+pub(super) enum Open {
+    Dir(Dir),
+    File(File),
+}
+
+impl Open {
+    pub(super) fn handle(&self) -> &Arc<Handle> {
+        match self {
+            Self::Dir(dir) => &dir.handle,
+            Self::File(file) => &file.handle,
+        }
+    }
+
+    pub(super) fn dir(self) -> Result<Dir, ErrorCode> {
+        match self {
+            Self::Dir(dir) => Ok(dir),
+            Self::File(_) => Err(ErrorCode::NotDirectory),
+        }
+    }
+
+    pub(super) fn file(self) -> Result<File, ErrorCode> {
+        match self {
+            Self::File(file) => Ok(file),
+            Self::Dir(_) => Err(ErrorCode::BadDescriptor),
+        }
+    }
+}
+
+impl Dir {
+    /// That something may be changed there.
+    pub(super) fn writable(&self) -> Result<(), ErrorCode> {
+        if self.handle.root.read_only { Err(ErrorCode::NotPermitted) } else { Ok(()) }
+    }
+}
+
+impl File {
+    /// That it may be changed.
+    pub(super) fn writable(&self) -> Result<(), ErrorCode> {
+        if self.handle.root.read_only { Err(ErrorCode::NotPermitted) } else { Ok(()) }
+    }
+}
+
+/// Puts what is open where the guest's handle of it is a [`Descriptor`] of the bindings.
+pub(super) fn push(
+    table: &mut ResourceTable,
+    open: Open,
+) -> Result<Resource<Descriptor>, ResourceTableError> {
+    Ok(Resource::new_own(table.push(open)?.rep()))
+}
+
+/// What stands behind a guest's handle.
+pub(super) fn get(
+    table: &ResourceTable,
+    descriptor: &Resource<Descriptor>,
+) -> Result<Open, ResourceTableError> {
+    table.get(&Resource::<Open>::new_borrow(descriptor.rep())).cloned()
+}
+
+pub(super) fn delete(
+    table: &mut ResourceTable,
+    descriptor: &Resource<Descriptor>,
+) -> Result<Open, ResourceTableError> {
+    table.delete(Resource::<Open>::new_own(descriptor.rep()))
+}
+
+/// What the system says of an open file.
+pub(super) fn metadata(file: &StdFile) -> io::Result<Metadata> {
+    Metadata::from_file(file)
+}

@@ -1,0 +1,511 @@
+//! `wasi:filesystem`, as far as it is granted.
+
+use std::{
+    fs::FileTimes,
+    hash::{BuildHasher as _, BuildHasherDefault, DefaultHasher},
+    io,
+    path::Path,
+    sync::Arc,
+    time::{Duration, SystemTime},
+};
+
+use cap_primitives::{
+    fs::{
+        self as cap, DirOptions, FollowSymlinks, Metadata, MetadataExt as _, OpenOptions, SystemTimeSpec,
+        stat,
+    },
+    time,
+};
+use wasmtime::component::Resource;
+use wasmtime_wasi::p2::{
+    DynInputStream, DynOutputStream, FsError, FsResult,
+    bindings::{
+        clocks::wall_clock::Datetime,
+        filesystem::types::{
+            self, Advice, Descriptor, DescriptorFlags, DescriptorStat, DescriptorType, DirectoryEntry,
+            DirectoryEntryStream, ErrorCode, Filesize, HostDescriptor, HostDirectoryEntryStream,
+            MetadataHashValue, NewTimestamp, OpenFlags, PathFlags,
+        },
+    },
+};
+
+use super::{
+    handle::{self, Dir, File, Handle, Open},
+    ledger::{Usage, inode},
+    listing::{Listing, kind},
+    open::{Refusal, Wanted, checked, follow, open_at},
+    streams::{At, NoRoom, Reader, Writer, read, write},
+};
+use crate::guest::Guest;
+
+/// What nobody may make: whoever reads more than the guest would follow it.
+const NO_LINKS: &str = "is not made: links may lead whoever follows them out of what is granted";
+
+impl Guest {
+    fn open(&self, descriptor: &Resource<Descriptor>) -> FsResult<Open> {
+        handle::get(&self.table, descriptor).map_err(wasmtime::Error::from).map_err(FsError::trap)
+    }
+
+    fn dir(&self, descriptor: &Resource<Descriptor>) -> FsResult<Dir> {
+        Ok(self.open(descriptor)?.dir()?)
+    }
+
+    fn file(&self, descriptor: &Resource<Descriptor>) -> FsResult<File> {
+        Ok(self.open(descriptor)?.file()?)
+    }
+
+    /// The directory of the grant that `dir` is of.
+    fn granted(&self, dir: &Dir) -> Arc<Handle> {
+        let of = |granted: &&Dir| Arc::ptr_eq(&granted.handle.root, &dir.handle.root);
+        Arc::clone(&self.held.dirs.0.iter().find(of).unwrap_or(dir).handle)
+    }
+
+    /// What the guest is told; whoever runs it is told more.
+    fn refuse(&mut self, refusal: impl Into<Refusal>) -> FsError {
+        match refusal.into() {
+            Refusal::Code(code) => code.into(),
+            Refusal::Told(code, why) => {
+                self.refused.because(|| why);
+                code.into()
+            }
+        }
+    }
+
+    /// A refusal that names the quota, if that is what `error` is about.
+    fn failed(&mut self, error: io::Error) -> FsError {
+        match error.get_ref().and_then(|inner| inner.downcast_ref::<NoRoom>()) {
+            Some(no_room) => {
+                let why = no_room.to_string();
+                self.refuse(Refusal::Told(ErrorCode::Quota, why))
+            }
+            None => error.into(),
+        }
+    }
+}
+
+impl types::Host for Guest {
+    fn convert_error_code(&mut self, error: FsError) -> wasmtime::Result<ErrorCode> {
+        error.downcast()
+    }
+
+    fn filesystem_error_code(
+        &mut self,
+        error: Resource<wasmtime::Error>,
+    ) -> wasmtime::Result<Option<ErrorCode>> {
+        let error = self.table.get(&error)?.downcast_ref::<io::Error>();
+        let no_room = |error: &io::Error| error.get_ref().is_some_and(|inner| inner.is::<NoRoom>());
+        Ok(error.map(|error| if no_room(error) { ErrorCode::Quota } else { error.into() }))
+    }
+}
+
+impl HostDescriptor for Guest {
+    /// Advice need not be taken.
+    async fn advise(
+        &mut self,
+        descriptor: Resource<Descriptor>,
+        _: Filesize,
+        _: Filesize,
+        _: Advice,
+    ) -> FsResult<()> {
+        self.file(&descriptor).map(drop)
+    }
+
+    async fn sync_data(&mut self, descriptor: Resource<Descriptor>) -> FsResult<()> {
+        let open = self.open(&descriptor)?;
+        Ok(synced(&open, |file| file.sync_data()).await?)
+    }
+
+    async fn sync(&mut self, descriptor: Resource<Descriptor>) -> FsResult<()> {
+        let open = self.open(&descriptor)?;
+        Ok(synced(&open, |file| file.sync_all()).await?)
+    }
+
+    async fn get_flags(&mut self, descriptor: Resource<Descriptor>) -> FsResult<DescriptorFlags> {
+        let (reads, writes, changes) = match self.open(&descriptor)? {
+            Open::Dir(dir) => (true, false, !dir.handle.root.read_only),
+            Open::File(file) => (file.reads, file.writes, false),
+        };
+        let mut flags = DescriptorFlags::empty();
+        for (flag, is) in [
+            (DescriptorFlags::READ, reads),
+            (DescriptorFlags::WRITE, writes),
+            (DescriptorFlags::MUTATE_DIRECTORY, changes),
+        ] {
+            flags |= if is { flag } else { DescriptorFlags::empty() };
+        }
+        Ok(flags)
+    }
+
+    async fn get_type(&mut self, descriptor: Resource<Descriptor>) -> FsResult<DescriptorType> {
+        Ok(match self.open(&descriptor)? {
+            Open::Dir(_) => DescriptorType::Directory,
+            Open::File(_) => DescriptorType::RegularFile,
+        })
+    }
+
+    async fn set_size(&mut self, descriptor: Resource<Descriptor>, size: Filesize) -> FsResult<()> {
+        let file = self.file(&descriptor)?;
+        file.writable()?;
+        let root = Arc::clone(&file.handle.root);
+        let resize = move |file: &std::fs::File| {
+            let before = if root.quota.is_none() { size } else { file.metadata()?.len() };
+            root.take(Usage::bytes(size.saturating_sub(before))).map_err(NoRoom::error)?;
+            let resized = file.set_len(size);
+            let less =
+                if resized.is_ok() { before.saturating_sub(size) } else { size.saturating_sub(before) };
+            root.give(Usage::bytes(less));
+            resized
+        };
+        file.handle.run_long(resize).await.map_err(|error| self.failed(error))
+    }
+
+    async fn set_times(
+        &mut self,
+        descriptor: Resource<Descriptor>,
+        access: NewTimestamp,
+        modification: NewTimestamp,
+    ) -> FsResult<()> {
+        let (access, modification) = (instant(access)?, instant(modification)?);
+        match self.open(&descriptor)? {
+            Open::Dir(dir) => set_times(&dir, ".".to_owned(), FollowSymlinks::No, access, modification).await,
+            Open::File(file) => {
+                file.writable()?;
+                let times = access.into_iter().fold(FileTimes::new(), FileTimes::set_accessed);
+                let times = modification.into_iter().fold(times, FileTimes::set_modified);
+                Ok(file.handle.run(move |file| file.set_times(times)).await?)
+            }
+        }
+    }
+
+    async fn read(
+        &mut self,
+        descriptor: Resource<Descriptor>,
+        length: Filesize,
+        offset: Filesize,
+    ) -> FsResult<(Vec<u8>, bool)> {
+        let file = self.file(&descriptor)?;
+        let bytes = file.handle.run(move |file| read(file, offset, length)).await?;
+        let end = bytes.is_empty();
+        Ok((bytes, end))
+    }
+
+    async fn write(
+        &mut self,
+        descriptor: Resource<Descriptor>,
+        buffer: Vec<u8>,
+        offset: Filesize,
+    ) -> FsResult<Filesize> {
+        let file = self.file(&descriptor)?;
+        file.writable()?;
+        let root = Arc::clone(&file.handle.root);
+        let written = file.handle.run(move |file| write(file, &buffer, At::Offset(offset), &root)).await;
+        written.map(|count| count as Filesize).map_err(|error| self.failed(error))
+    }
+
+    async fn read_directory(
+        &mut self,
+        descriptor: Resource<Descriptor>,
+    ) -> FsResult<Resource<DirectoryEntryStream>> {
+        let dir = self.dir(&descriptor)?;
+        let listing = Listing::of(dir.handle).await.map_err(|refusal| self.refuse(refusal))?;
+        Ok(Resource::new_own(self.table.push(listing)?.rep()))
+    }
+
+    async fn create_directory_at(&mut self, descriptor: Resource<Descriptor>, path: String) -> FsResult<()> {
+        let dir = self.changing(&descriptor, &path).await?;
+        if let Err(full) = dir.handle.root.take(Usage::FILE) {
+            return Err(self.refuse(dir.full(full)));
+        }
+        let root = Arc::clone(&dir.handle.root);
+        let create = move |from: &std::fs::File| {
+            cap::create_dir(from, Path::new(&path), &DirOptions::new())
+                .inspect_err(|_| root.give(Usage::FILE))
+        };
+        Ok(dir.handle.run(create).await?)
+    }
+
+    async fn stat(&mut self, descriptor: Resource<Descriptor>) -> FsResult<DescriptorStat> {
+        let open = self.open(&descriptor)?;
+        Ok(told(&open.handle().run(handle::metadata).await?))
+    }
+
+    async fn stat_at(
+        &mut self,
+        descriptor: Resource<Descriptor>,
+        flags: PathFlags,
+        path: String,
+    ) -> FsResult<DescriptorStat> {
+        Ok(told(&looked_at(&self.dir(&descriptor)?, path, follow(flags)).await?))
+    }
+
+    async fn set_times_at(
+        &mut self,
+        descriptor: Resource<Descriptor>,
+        flags: PathFlags,
+        path: String,
+        access: NewTimestamp,
+        modification: NewTimestamp,
+    ) -> FsResult<()> {
+        let (access, modification) = (instant(access)?, instant(modification)?);
+        set_times(&self.dir(&descriptor)?, path, follow(flags), access, modification).await
+    }
+
+    async fn link_at(
+        &mut self,
+        _: Resource<Descriptor>,
+        _: PathFlags,
+        _: String,
+        descriptor: Resource<Descriptor>,
+        path: String,
+    ) -> FsResult<()> {
+        let dir = self.dir(&descriptor)?;
+        Err(self.refuse(dir.refusal(ErrorCode::NotPermitted, &path, NO_LINKS)))
+    }
+
+    async fn symlink_at(
+        &mut self,
+        descriptor: Resource<Descriptor>,
+        _: String,
+        path: String,
+    ) -> FsResult<()> {
+        let dir = self.dir(&descriptor)?;
+        Err(self.refuse(dir.refusal(ErrorCode::NotPermitted, &path, NO_LINKS)))
+    }
+
+    async fn open_at(
+        &mut self,
+        descriptor: Resource<Descriptor>,
+        path_flags: PathFlags,
+        path: String,
+        open: OpenFlags,
+        flags: DescriptorFlags,
+    ) -> FsResult<Resource<Descriptor>> {
+        let dir = self.dir(&descriptor)?;
+        let wanted = Wanted::of(path_flags, open, flags)?;
+        let opened = open_at(&dir, &self.granted(&dir), path, wanted).await;
+        let opened = opened.map_err(|refusal| self.refuse(refusal))?;
+        Ok(handle::push(&mut self.table, opened)?)
+    }
+
+    fn drop(&mut self, descriptor: Resource<Descriptor>) -> wasmtime::Result<()> {
+        handle::delete(&mut self.table, &descriptor)?;
+        Ok(())
+    }
+
+    async fn readlink_at(&mut self, descriptor: Resource<Descriptor>, path: String) -> FsResult<String> {
+        let dir = self.dir(&descriptor)?;
+        checked(&path)?;
+        let target = dir.handle.run(move |from| cap::read_link(from, Path::new(&path))).await?;
+        Ok(target.into_os_string().into_string().map_err(|_| ErrorCode::IllegalByteSequence)?)
+    }
+
+    async fn remove_directory_at(&mut self, descriptor: Resource<Descriptor>, path: String) -> FsResult<()> {
+        self.remove(&descriptor, path, cap::remove_dir).await
+    }
+
+    async fn unlink_file_at(&mut self, descriptor: Resource<Descriptor>, path: String) -> FsResult<()> {
+        self.remove(&descriptor, path, cap::remove_file).await
+    }
+
+    async fn rename_at(
+        &mut self,
+        descriptor: Resource<Descriptor>,
+        old: String,
+        to: Resource<Descriptor>,
+        new: String,
+    ) -> FsResult<()> {
+        let (from, to) = (self.changing(&descriptor, &old).await?, self.changing(&to, &new).await?);
+        let (one, other) = (&from.handle.root, &to.handle.root);
+        let counted = !one.quota.is_none() || !other.quota.is_none();
+        if counted && !Arc::ptr_eq(&one.place, &other.place) {
+            return Err(ErrorCode::CrossDevice.into());
+        }
+        let target = Arc::clone(&to.handle);
+        let name = old.clone();
+        let rename = move |from: &std::fs::File| {
+            let (old, new, to) = (Path::new(&name), Path::new(&new), target.file()?);
+            if stat(from, old, FollowSymlinks::No)?.is_symlink() {
+                return Ok(false);
+            }
+            let replaced = stat(to, new, FollowSymlinks::No).ok();
+            cap::rename(from, old, to, new)?;
+            let replaced = replaced.filter(|_| !target.root.quota.is_none());
+            replaced.iter().for_each(|replaced| target.root.place.ledger.removed(replaced));
+            Ok(true)
+        };
+        if from.handle.run_long(rename).await? {
+            return Ok(());
+        }
+        let why = "is not moved: a link leads elsewhere from there";
+        Err(self.refuse(from.refusal(ErrorCode::NotPermitted, &old, why)))
+    }
+
+    fn read_via_stream(
+        &mut self,
+        descriptor: Resource<Descriptor>,
+        offset: Filesize,
+    ) -> FsResult<Resource<DynInputStream>> {
+        let Open::File(file) = self.open(&descriptor)? else { return Err(ErrorCode::IsDirectory.into()) };
+        let share = file.handle.root.holder.take().map_err(|spent| self.refuse(spent))?;
+        let reader = Reader::new(file.handle, offset, share);
+        Ok(self.table.push(Box::new(reader) as DynInputStream)?)
+    }
+
+    fn write_via_stream(
+        &mut self,
+        descriptor: Resource<Descriptor>,
+        offset: Filesize,
+    ) -> FsResult<Resource<DynOutputStream>> {
+        self.writer(&descriptor, At::Offset(offset))
+    }
+
+    fn append_via_stream(&mut self, descriptor: Resource<Descriptor>) -> FsResult<Resource<DynOutputStream>> {
+        self.writer(&descriptor, At::End)
+    }
+
+    async fn is_same_object(
+        &mut self,
+        one: Resource<Descriptor>,
+        other: Resource<Descriptor>,
+    ) -> wasmtime::Result<bool> {
+        let (one, other) = (handle::get(&self.table, &one)?, handle::get(&self.table, &other)?);
+        let one = one.handle().run(handle::metadata).await?;
+        Ok(inode(&one) == inode(&other.handle().run(handle::metadata).await?))
+    }
+
+    async fn metadata_hash(&mut self, descriptor: Resource<Descriptor>) -> FsResult<MetadataHashValue> {
+        let open = self.open(&descriptor)?;
+        Ok(hash(&open.handle().run(handle::metadata).await?))
+    }
+
+    async fn metadata_hash_at(
+        &mut self,
+        descriptor: Resource<Descriptor>,
+        flags: PathFlags,
+        path: String,
+    ) -> FsResult<MetadataHashValue> {
+        Ok(hash(&looked_at(&self.dir(&descriptor)?, path, follow(flags)).await?))
+    }
+}
+
+impl HostDirectoryEntryStream for Guest {
+    async fn read_directory_entry(
+        &mut self,
+        stream: Resource<DirectoryEntryStream>,
+    ) -> FsResult<Option<DirectoryEntry>> {
+        let listing = self.table.get_mut(&Resource::<Listing>::new_borrow(stream.rep()))?;
+        let next = listing.next().await;
+        next.map_err(|refusal| self.refuse(refusal))
+    }
+
+    fn drop(&mut self, stream: Resource<DirectoryEntryStream>) -> wasmtime::Result<()> {
+        self.table.delete(Resource::<Listing>::new_own(stream.rep()))?;
+        Ok(())
+    }
+}
+
+impl Guest {
+    /// A directory in which something is about to change.
+    async fn changing(&mut self, descriptor: &Resource<Descriptor>, path: &str) -> FsResult<Dir> {
+        let dir = self.dir(descriptor)?;
+        checked(path)?;
+        dir.writable()?;
+        dir.handle.count(&self.granted(&dir)).await?;
+        Ok(dir)
+    }
+
+    async fn remove(
+        &mut self,
+        descriptor: &Resource<Descriptor>,
+        path: String,
+        remove: fn(&std::fs::File, &Path) -> io::Result<()>,
+    ) -> FsResult<()> {
+        let dir = self.changing(descriptor, &path).await?;
+        let root = Arc::clone(&dir.handle.root);
+        let remove = move |from: &std::fs::File| {
+            let path = Path::new(&path);
+            let before =
+                if root.quota.is_none() { None } else { Some(stat(from, path, FollowSymlinks::No)?) };
+            remove(from, path)?;
+            before.iter().for_each(|before| root.place.ledger.removed(before));
+            Ok(())
+        };
+        // What is large takes a while to be deleted.
+        Ok(dir.handle.run_long(remove).await?)
+    }
+
+    fn writer(&mut self, descriptor: &Resource<Descriptor>, at: At) -> FsResult<Resource<DynOutputStream>> {
+        let file = self.file(descriptor)?;
+        file.writable()?;
+        let share = file.handle.root.holder.take().map_err(|spent| self.refuse(spent))?;
+        let writer = Writer::new(file.handle, at, share);
+        Ok(self.table.push(Box::new(writer) as DynOutputStream)?)
+    }
+}
+
+async fn synced(open: &Open, sync: fn(&std::fs::File) -> io::Result<()>) -> io::Result<()> {
+    let is_dir = matches!(open, Open::Dir(_));
+    let work = move |file: &std::fs::File| {
+        if is_dir {
+            sync(&cap::open(file, Path::new("."), OpenOptions::new().read(true))?)
+        } else {
+            sync(file)
+        }
+    };
+    open.handle().run_long(work).await
+}
+
+async fn looked_at(dir: &Dir, path: String, follow: FollowSymlinks) -> FsResult<Metadata> {
+    checked(&path)?;
+    Ok(dir.handle.run(move |from| stat(from, Path::new(&path), follow)).await?)
+}
+
+async fn set_times(
+    dir: &Dir,
+    path: String,
+    follow: FollowSymlinks,
+    access: Option<SystemTime>,
+    modification: Option<SystemTime>,
+) -> FsResult<()> {
+    checked(&path)?;
+    dir.writable()?;
+    let spec = |at: SystemTime| SystemTimeSpec::Absolute(time::SystemTime::from_std(at));
+    let set = if follow == FollowSymlinks::Yes { cap::set_times } else { cap::set_times_nofollow };
+    let set =
+        move |from: &std::fs::File| set(from, Path::new(&path), access.map(spec), modification.map(spec));
+    Ok(dir.handle.run(set).await?)
+}
+
+/// The instant that is meant, if any.
+fn instant(of: NewTimestamp) -> Result<Option<SystemTime>, ErrorCode> {
+    let at = match of {
+        NewTimestamp::NoChange => return Ok(None),
+        NewTimestamp::Now => return Ok(Some(SystemTime::now())),
+        NewTimestamp::Timestamp(at) => at,
+    };
+    let since = Duration::from_secs(at.seconds).checked_add(Duration::from_nanos(at.nanoseconds.into()));
+    let at = since.and_then(|since| SystemTime::UNIX_EPOCH.checked_add(since));
+    at.map(Some).ok_or(ErrorCode::Overflow)
+}
+
+fn told(metadata: &Metadata) -> DescriptorStat {
+    let at = |time: io::Result<time::SystemTime>| {
+        let since = time.ok()?.into_std().duration_since(SystemTime::UNIX_EPOCH).ok()?;
+        Some(Datetime { seconds: since.as_secs(), nanoseconds: since.subsec_nanos() })
+    };
+    DescriptorStat {
+        type_: kind(metadata.file_type()),
+        link_count: metadata.nlink(),
+        size: metadata.len(),
+        data_access_timestamp: at(metadata.accessed()),
+        data_modification_timestamp: at(metadata.modified()),
+        status_change_timestamp: at(metadata.created()),
+    }
+}
+
+/// The same for one file, whatever it is called.
+fn hash(metadata: &Metadata) -> MetadataHashValue {
+    let hashes = BuildHasherDefault::<DefaultHasher>::default();
+    let of = |part: u64| hashes.hash_one((part, inode(metadata)));
+    MetadataHashValue { lower: of(0), upper: of(1) }
+}

@@ -1,0 +1,73 @@
+//! The names in a directory, read as they are asked for.
+
+use std::{collections::VecDeque, io, sync::Arc};
+
+use cap_primitives::fs::{DirEntry, FileType, FileTypeExt as _, ReadDir, read_base_dir};
+use wasmtime_wasi::p2::bindings::filesystem::types::{DescriptorType, DirectoryEntry, ErrorCode};
+
+use super::{handle::Handle, open::Refusal};
+use crate::budget::Share;
+
+/// Names read at once.
+const BATCH: usize = 32;
+
+type Entry = Result<DirectoryEntry, ErrorCode>;
+
+/// A directory that is being read, with a descriptor of its own.
+pub(super) struct Listing {
+    handle: Arc<Handle>,
+    /// Gone at the end.
+    rest: Option<ReadDir>,
+    read: VecDeque<Entry>,
+    _share: Share,
+}
+
+impl Listing {
+    pub(super) async fn of(handle: Arc<Handle>) -> Result<Self, Refusal> {
+        let share = handle.root.holder.take()?;
+        let rest = handle.run(read_base_dir).await?;
+        Ok(Self { handle, rest: Some(rest), read: VecDeque::new(), _share: share })
+    }
+
+    /// The next name, if there is one.
+    pub(super) async fn next(&mut self) -> Result<Option<DirectoryEntry>, Refusal> {
+        if self.read.is_empty()
+            && let Some(rest) = self.rest.take()
+        {
+            (self.read, self.rest) = self.handle.run(|_| Ok(batch(rest))).await?;
+        }
+        Ok(self.read.pop_front().transpose()?)
+    }
+}
+
+/// Some more names, and what is left if there is more.
+fn batch(mut rest: ReadDir) -> (VecDeque<Entry>, Option<ReadDir>) {
+    let read: VecDeque<_> = rest.by_ref().take(BATCH).map(known).collect();
+    let rest = (read.len() == BATCH).then_some(rest);
+    (read, rest)
+}
+
+fn known(entry: io::Result<DirEntry>) -> Entry {
+    let entry = entry?;
+    let name = entry.file_name().into_string().map_err(|_| ErrorCode::IllegalByteSequence)?;
+    let mut type_ = kind(entry.file_type()?);
+    // Not every file system says so in the list.
+    if type_ == DescriptorType::Unknown {
+        type_ = entry.metadata().map_or(type_, |metadata| kind(metadata.file_type()));
+    }
+    Ok(DirectoryEntry { type_, name })
+}
+
+/// What a guest is told that something is.
+pub(super) fn kind(of: FileType) -> DescriptorType {
+    match of {
+        of if of.is_file() => DescriptorType::RegularFile,
+        of if of.is_dir() => DescriptorType::Directory,
+        of if of.is_symlink() => DescriptorType::SymbolicLink,
+        of if of.is_fifo() => DescriptorType::Fifo,
+        of if of.is_socket() => DescriptorType::Socket,
+        of if of.is_block_device() => DescriptorType::BlockDevice,
+        of if of.is_char_device() => DescriptorType::CharacterDevice,
+        _ => DescriptorType::Unknown,
+    }
+}

@@ -1,0 +1,289 @@
+//! Reading and writing files in slices that hold nobody up.
+
+use std::{fs::File as StdFile, io, mem, os::unix::fs::FileExt as _, sync::Arc};
+
+use bytes::Bytes;
+use wasmtime_wasi::p2::{InputStream, OutputStream, Pollable, StreamError, StreamResult};
+
+use super::{
+    handle::{Begun, Handle, Root},
+    ledger::{Full, Usage},
+};
+use crate::budget::Share;
+
+/// The most that is read or written at once.
+pub(super) const SLICE: usize = 64 * 1024;
+
+/// At most `size` bytes from `offset` on; none at the end.
+pub(super) fn read(file: &StdFile, offset: u64, size: u64) -> io::Result<Vec<u8>> {
+    let mut bytes = vec![0; usize::try_from(size).unwrap_or(SLICE).min(SLICE)];
+    let count = again(|| file.read_at(&mut bytes, offset))?;
+    bytes.truncate(count);
+    Ok(bytes)
+}
+
+/// Where bytes are written.
+#[derive(Clone, Copy)]
+pub(super) enum At {
+    Offset(u64),
+    End,
+}
+
+/// Writes what it can of `bytes`, if there is room for that.
+pub(super) fn write(file: &StdFile, bytes: &[u8], at: At, root: &Root) -> io::Result<usize> {
+    let bytes = bytes.get(..SLICE).unwrap_or(bytes);
+    let more = if root.quota.is_none() { 0 } else { growth(file.metadata()?.len(), bytes.len() as u64, at) };
+    root.take(Usage::bytes(more)).map_err(NoRoom::error)?;
+    let written = again(|| match at {
+        At::Offset(offset) => file.write_at(bytes, offset),
+        At::End => append(file, bytes),
+    });
+    let kept = *written.as_ref().unwrap_or(&0) as u64;
+    // A slice that was written in part grew the file by less; what is missing is missing at its end.
+    root.give(Usage::bytes(more.min(bytes.len() as u64 - kept)));
+    written
+}
+
+/// By how much `length` bytes make a file of `size` longer.
+fn growth(size: u64, length: u64, at: At) -> u64 {
+    match at {
+        At::End => length,
+        At::Offset(_) if length == 0 => 0,
+        At::Offset(offset) => offset.saturating_add(length).saturating_sub(size),
+    }
+}
+
+#[cfg(target_os = "linux")]
+fn append(file: &StdFile, bytes: &[u8]) -> io::Result<usize> {
+    use rustix::io::{ReadWriteFlags, pwritev2};
+    Ok(pwritev2(file, &[io::IoSlice::new(bytes)], 0, ReadWriteFlags::APPEND)?)
+}
+
+/// Not one step: of two who append at once one may overwrite the other.
+#[cfg(not(target_os = "linux"))]
+fn append(file: &StdFile, bytes: &[u8]) -> io::Result<usize> {
+    file.write_at(bytes, file.metadata()?.len())
+}
+
+/// Once more while signals come between.
+fn again(mut call: impl FnMut() -> io::Result<usize>) -> io::Result<usize> {
+    loop {
+        match call() {
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            other => return other,
+        }
+    }
+}
+
+/// A quota without room, on its way through an [`io::Error`].
+#[derive(Debug)]
+pub(super) struct NoRoom(pub(super) Full);
+
+impl NoRoom {
+    pub(super) fn error(full: Full) -> io::Error {
+        io::Error::new(io::ErrorKind::QuotaExceeded, Self(full))
+    }
+}
+
+impl std::fmt::Display for NoRoom {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+impl std::error::Error for NoRoom {}
+
+/// A file that is read from front to back.
+pub(super) struct Reader {
+    handle: Arc<Handle>,
+    offset: u64,
+    state: Reading,
+    _share: Share,
+}
+
+enum Reading {
+    Idle,
+    Busy(Begun<Vec<u8>>),
+    Read(Bytes),
+    Failed(io::Error),
+    Ended,
+}
+
+impl Reader {
+    pub(super) fn new(handle: Arc<Handle>, offset: u64, share: Share) -> Self {
+        Self { handle, offset, state: Reading::Idle, _share: share }
+    }
+
+    /// Reads on, here or elsewhere.
+    fn begin(&mut self, size: u64) {
+        let offset = self.offset;
+        self.state = if self.handle.root.place.may_block() {
+            Reading::Busy(self.handle.begin(move |file| read(file, offset, size)))
+        } else {
+            Reading::from(self.handle.file().and_then(|file| read(file, offset, size)))
+        };
+    }
+}
+
+impl From<io::Result<Vec<u8>>> for Reading {
+    fn from(read: io::Result<Vec<u8>>) -> Self {
+        match read {
+            Ok(bytes) if bytes.is_empty() => Self::Ended,
+            Ok(bytes) => Self::Read(bytes.into()),
+            Err(error) => Self::Failed(error),
+        }
+    }
+}
+
+#[wasmtime_wasi::async_trait]
+impl Pollable for Reader {
+    async fn ready(&mut self) {
+        // Where a file is read in place there is nothing to wait for.
+        if matches!(self.state, Reading::Idle) && self.handle.root.place.may_block() {
+            self.begin(SLICE as u64);
+        }
+        if let Reading::Busy(begun) = &mut self.state {
+            self.state = begun.ended().await.into();
+        }
+    }
+}
+
+impl InputStream for Reader {
+    fn read(&mut self, size: usize) -> StreamResult<Bytes> {
+        if matches!(self.state, Reading::Idle) && size > 0 {
+            self.begin(size as u64);
+        }
+        match mem::replace(&mut self.state, Reading::Ended) {
+            Reading::Read(mut bytes) => {
+                let wanted = bytes.split_to(bytes.len().min(size));
+                self.offset += wanted.len() as u64;
+                self.state = if bytes.is_empty() { Reading::Idle } else { Reading::Read(bytes) };
+                Ok(wanted)
+            }
+            Reading::Failed(error) => Err(StreamError::LastOperationFailed(error.into())),
+            Reading::Ended => Err(StreamError::Closed),
+            waiting @ (Reading::Idle | Reading::Busy(_)) => {
+                self.state = waiting;
+                Ok(Bytes::new())
+            }
+        }
+    }
+}
+
+/// A file that is written from somewhere on.
+pub(super) struct Writer {
+    handle: Arc<Handle>,
+    at: At,
+    state: Writing,
+    _share: Share,
+}
+
+enum Writing {
+    Idle,
+    Busy(Begun<usize>),
+    Failed(io::Error),
+    Closed,
+}
+
+impl Writer {
+    pub(super) fn new(handle: Arc<Handle>, at: At, share: Share) -> Self {
+        Self { handle, at, state: Writing::Idle, _share: share }
+    }
+
+    /// Goes on behind what was written.
+    fn wrote(&mut self, written: io::Result<usize>) {
+        self.state = match written {
+            Ok(count) => {
+                if let At::Offset(offset) = &mut self.at {
+                    *offset += count as u64;
+                }
+                Writing::Idle
+            }
+            Err(error) => Writing::Failed(error),
+        };
+    }
+
+    fn check(&mut self) -> StreamResult<()> {
+        match mem::replace(&mut self.state, Writing::Closed) {
+            Writing::Failed(error) => Err(StreamError::LastOperationFailed(error.into())),
+            Writing::Closed => Err(StreamError::Closed),
+            other @ (Writing::Idle | Writing::Busy(_)) => {
+                self.state = other;
+                Ok(())
+            }
+        }
+    }
+}
+
+/// All of `bytes`.
+fn write_all(file: &StdFile, bytes: &[u8], mut at: At, root: &Root) -> io::Result<usize> {
+    let mut left = bytes;
+    while !left.is_empty() {
+        let count = write(file, left, at, root)?;
+        if count == 0 {
+            return Err(io::ErrorKind::WriteZero.into());
+        }
+        if let At::Offset(offset) = &mut at {
+            *offset += count as u64;
+        }
+        left = left.get(count..).unwrap_or_default();
+    }
+    Ok(bytes.len())
+}
+
+#[wasmtime_wasi::async_trait]
+impl Pollable for Writer {
+    async fn ready(&mut self) {
+        if let Writing::Busy(begun) = &mut self.state {
+            let written = begun.ended().await;
+            self.wrote(written);
+        }
+    }
+}
+
+impl OutputStream for Writer {
+    fn write(&mut self, bytes: Bytes) -> StreamResult<()> {
+        if self.check_write()? < bytes.len() {
+            return Err(StreamError::trap("more is written than check-write allowed"));
+        }
+        let at = self.at;
+        if self.handle.root.place.may_block() {
+            let root = Arc::clone(&self.handle.root);
+            let begun = self.handle.begin(move |file| write_all(file, &bytes, at, &root));
+            self.state = Writing::Busy(begun);
+        } else {
+            let written = self.handle.file().and_then(|file| write_all(file, &bytes, at, &self.handle.root));
+            self.wrote(written);
+        }
+        Ok(())
+    }
+
+    fn flush(&mut self) -> StreamResult<()> {
+        self.check()
+    }
+
+    fn check_write(&mut self) -> StreamResult<usize> {
+        self.check()?;
+        Ok(if matches!(self.state, Writing::Busy(_)) { 0 } else { SLICE })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// R-I19.
+    #[test]
+    fn only_what_makes_a_file_longer_needs_room() {
+        for (size, length, at, more) in [
+            (10, 5, At::Offset(0), 0),
+            (10, 5, At::Offset(8), 3),
+            (10, 5, At::Offset(20), 15),
+            (10, 0, At::Offset(20), 0),
+            (10, 5, At::Offset(u64::MAX), u64::MAX - 10),
+            (10, 5, At::End, 5),
+        ] {
+            assert_eq!(growth(size, length, at), more, "{size} {length}");
+        }
+    }
+}
