@@ -4,6 +4,7 @@
 
 pub mod codes;
 mod grants;
+mod http;
 mod isolation;
 mod limits;
 mod retention;
@@ -32,7 +33,7 @@ use self::{limits::Limited, table::Written};
 use crate::{
     host::HostBuilder,
     retention::Retention,
-    sandbox::{Grants, Isolation, Limits, SandboxConfig},
+    sandbox::{Grants, HttpConfig, Isolation, Limits, SandboxConfig},
     secrets::Secrets,
 };
 
@@ -51,6 +52,8 @@ pub struct Config {
     pub secrets: Secrets,
     /// What every guest may use.
     pub limits: Limits,
+    /// How guests that are granted hosts reach them.
+    pub http: HttpConfig,
     /// How many bytes of what each attempt writes are kept.
     pub kept_log: Option<u64>,
     /// Attempts in flight at once.
@@ -103,6 +106,7 @@ impl Config {
         let Limited { limits, kept_log, slots, isolation, processes, threads, engine_threads } =
             written.limits;
         let retention = written.retention;
+        config.http = written.http.config(around, report);
         Self { limits, kept_log, slots, isolation, processes, threads, engine_threads, retention, ..config }
     }
 
@@ -140,6 +144,7 @@ impl Config {
             threads: self.threads,
             limits: self.limits.clone(),
             cache,
+            http: self.http.clone(),
             isolation: self.isolation,
             processes: self.processes.unwrap_or(standard.processes),
             ..standard

@@ -15,6 +15,9 @@ use phasm_engine::{
     plan::SecretRef,
     value::{Map, Number, Value},
 };
+use uuid::Uuid;
+
+use crate::sandbox::{EgressSecret, HttpPattern};
 
 use self::{
     forms::Form,
@@ -38,6 +41,8 @@ pub struct Secrets(Arc<Vault>);
 #[derive(Clone, Default)]
 struct Vault {
     values: BTreeMap<Key, Arc<str>>,
+    /// Those that guests have placeholders of, which are their values.
+    egress: BTreeMap<Key, EgressSecret>,
     /// Made when it is first needed.
     sought: OnceLock<Arc<Sought>>,
 }
@@ -71,9 +76,41 @@ impl Secrets {
         key: impl Into<Arc<str>>,
         value: impl Into<Arc<str>>,
     ) {
+        let place = (name.into(), key.into());
         let known = Arc::make_mut(&mut self.0);
-        known.values.insert((name.into(), key.into()), value.into());
+        known.egress.remove(&place);
+        known.values.insert(place, value.into());
         known.sought = OnceLock::new();
+    }
+
+    /// Adds a secret that guests get a placeholder of, which the host replaces in requests `to` where it belongs. The placeholder
+    /// is another in each process, and hidden as the value is.
+    pub fn insert_for(
+        &mut self,
+        name: impl Into<Arc<str>>,
+        key: impl Into<Arc<str>>,
+        value: impl Into<Arc<str>>,
+        to: impl Into<Arc<[HttpPattern]>>,
+    ) {
+        let (name, key) = (name.into(), key.into());
+        let placeholder: Arc<str> =
+            format!("phasm-{}{}", Uuid::now_v7().simple(), Uuid::now_v7().simple()).into();
+        let named = format!("{name}/{key}").into();
+        let secret = EgressSecret {
+            name: named,
+            placeholder: placeholder.clone(),
+            value: value.into(),
+            to: to.into(),
+        };
+        let known = Arc::make_mut(&mut self.0);
+        known.values.insert((name.clone(), key.clone()), placeholder);
+        known.egress.insert((name, key), secret);
+        known.sought = OnceLock::new();
+    }
+
+    /// Those that guests have placeholders of.
+    pub(crate) fn egress(&self) -> impl Iterator<Item = &EgressSecret> {
+        self.0.egress.values()
     }
 
     /// Whether there are none.
@@ -82,7 +119,7 @@ impl Secrets {
         self.0.values.is_empty()
     }
 
-    /// The value a reference stands for.
+    /// What a guest gets for a reference: the value, or a placeholder.
     #[must_use]
     pub fn get(&self, secret: &SecretRef) -> Option<&Arc<str>> {
         self.0.values.get(&(secret.name.clone(), secret.key.clone()))
@@ -115,24 +152,31 @@ impl Secrets {
     }
 
     fn sought(&self) -> Option<&Sought> {
-        (!self.is_empty()).then(|| &**self.0.sought.get_or_init(|| Arc::new(Sought::of(&self.0.values))))
+        (!self.is_empty()).then(|| &**self.0.sought.get_or_init(|| Arc::new(Sought::of(&self.0.all()))))
+    }
+}
+
+impl Vault {
+    /// Values and placeholders.
+    fn all(&self) -> Vec<&Arc<str>> {
+        self.values.values().chain(self.egress.values().map(|secret| &secret.value)).collect()
     }
 }
 
 impl Sought {
-    fn of(values: &BTreeMap<Key, Arc<str>>) -> Self {
+    fn of(values: &[&Arc<str>]) -> Self {
         let lines = |is_line: fn(&&str) -> bool| {
-            let lines = values.values().flat_map(|value| value.lines().map(str::trim)).filter(is_line);
+            let lines = values.iter().flat_map(|value| value.lines().map(str::trim)).filter(is_line);
             lines.map(|line| Form::from(line.to_owned())).collect::<Vec<_>>()
         };
-        let whole: Vec<_> = values.values().flat_map(|value| forms::of(value)).collect();
-        let ends = values.values().flat_map(|value| forms::line_ends(value));
+        let whole: Vec<_> = values.iter().flat_map(|value| forms::of(value)).collect();
+        let ends = values.iter().flat_map(|value| forms::line_ends(value));
         Self {
             in_text: Matcher::new([lines(|line| line.len() >= SHORTEST_LINES.0), whole.clone()].concat()),
             in_data: Matcher::new(
                 [lines(|line| line.len() >= SHORTEST_LINES.1 && !line.starts_with(ARMOUR)), whole].concat(),
             ),
-            numbers: values.values().filter_map(|value| value.trim().parse().ok()).collect(),
+            numbers: values.iter().filter_map(|value| value.trim().parse().ok()).collect(),
             of_lines: ends.filter(|value| value.contains('\n')).collect(),
         }
     }

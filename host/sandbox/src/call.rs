@@ -47,20 +47,15 @@ pub(super) async fn call(
         return Outcome::error("host fault: the sandbox is closed");
     };
     let limits = &sandbox.limits;
+    let invocation = Arc::new(invocation);
     let transcript = Arc::new(Transcript::new(observer, limits));
-    let caller = Caller {
-        limits,
-        dirs: &sandbox.dirs,
-        namespace: &invocation.namespace,
-        executor_type: &invocation.executor_type,
-    };
-    let guest = match Guest::new(caller, invocation.memory, grants, Arc::clone(&transcript)).await {
+    let guest = match Guest::new(Caller::of(sandbox, &invocation), grants, Arc::clone(&transcript)).await {
         Ok(guest) => guest,
         Err(message) => return Outcome::error(message),
     };
     let mut store = store(&sandbox.engine, limits, guest, invocation.deadline);
     let result = execute(program, &mut store, &invocation).await;
-    ended(result, &store.into_data(), limits).conclude(&transcript, limits)
+    ended(result, store.into_data(), limits).conclude(&transcript, limits)
 }
 
 /// Calls `program` in a process of its own.
@@ -73,6 +68,7 @@ async fn apart(
     observer: Arc<dyn Observer>,
 ) -> Outcome {
     match &sandbox.processes {
+        Some(_) if !grants.http.is_empty() => Outcome::error(NO_HTTP),
         Some(processes) => processes.call(program, grants, &sandbox.limits, invocation, observer).await,
         None => Outcome::error(NO_PROCESSES),
     }
@@ -82,6 +78,10 @@ async fn apart(
 async fn apart(_: &Shared, _: &Program, _: Arc<Grants>, _: &Invocation, _: Arc<dyn Observer>) -> Outcome {
     std::future::ready(Outcome::error(NO_PROCESSES)).await
 }
+
+/// A process of its own has no network, and nobody passes its requests on yet.
+#[cfg(target_os = "linux")]
+const NO_HTTP: &str = "the plugin is granted requests (`http`), which guests in processes of their own (`isolation`) cannot make yet";
 
 const NO_PROCESSES: &str =
     "the plugin's guests are to have processes of their own (`isolation`), and this program starts none";
@@ -94,7 +94,8 @@ pub(super) struct Ended {
 }
 
 /// How a call ended that left `guest`.
-pub(super) fn ended(result: wasmtime::Result<bindings::Outcome>, guest: &Guest, limits: &Limits) -> Ended {
+pub(super) fn ended(result: wasmtime::Result<bindings::Outcome>, mut guest: Guest, limits: &Limits) -> Ended {
+    guest.held.http.tell(&mut guest.refused);
     Ended { result: result.map_err(|error| Fault::of(&error, limits)), refused: guest.refused.told() }
 }
 

@@ -14,14 +14,18 @@ use wasmtime_wasi_io::IoView;
 use self::{
     clocks::{Clocks, WallClock},
     dirs::{DirGrant, Dirs},
+    http::{Http, HttpGrant, Net},
     random::{Random, Randomness},
     sockets::Sockets,
 };
-use super::{guest::Guest, isolation::Isolation, limits::Limits};
+use super::{
+    Shared, executor::Invocation, guest::Guest, isolation::Isolation, limits::Limits, transcript::Transcript,
+};
 
 pub(super) mod clocks;
 pub(super) mod dirs;
 mod env;
+pub(super) mod http;
 pub(super) mod random;
 pub(super) mod refused;
 mod sockets;
@@ -34,6 +38,9 @@ pub struct Grants {
     pub dirs: Vec<DirGrant>,
     /// The environment the guest sees, in full.
     pub env: BTreeMap<String, String>,
+    /// Where requests may be sent.
+    #[serde(skip)]
+    pub http: HttpGrant,
     /// What the wall clock shows.
     pub wall_clock: WallClock,
     /// Where random bytes come from.
@@ -47,8 +54,15 @@ pub struct Grants {
 pub(super) struct Caller<'c> {
     pub(super) limits: &'c Limits,
     pub(super) dirs: &'c dirs::Common,
-    pub(super) namespace: &'c Arc<str>,
-    pub(super) executor_type: &'c Arc<str>,
+    pub(super) net: &'c Arc<Net>,
+    pub(super) invocation: &'c Arc<Invocation>,
+}
+
+impl<'c> Caller<'c> {
+    /// In this process, with everybody else.
+    pub(super) fn of(sandbox: &'c Shared, invocation: &'c Arc<Invocation>) -> Self {
+        Self { limits: &sandbox.limits, dirs: &sandbox.dirs, net: &sandbox.net, invocation }
+    }
 }
 
 /// What one call holds of its grants; gone with the call.
@@ -57,6 +71,7 @@ pub(super) struct Held {
     clocks: Clocks,
     random: Random,
     dirs: Dirs,
+    pub(super) http: Http,
     sockets: Sockets,
 }
 
@@ -65,11 +80,17 @@ impl Held {
     ///
     /// # Errors
     /// What to tell the user when a grant cannot be given.
-    pub(super) async fn new(grants: Arc<Grants>, caller: Caller<'_>) -> Result<Self, String> {
+    pub(super) async fn new(
+        grants: Arc<Grants>,
+        caller: Caller<'_>,
+        transcript: &Arc<Transcript>,
+    ) -> Result<Self, String> {
+        let Caller { limits, net, invocation, .. } = caller;
         Ok(Self {
             clocks: Clocks::new(grants.wall_clock),
-            random: Random::new(grants.random, caller.limits.random),
+            random: Random::new(grants.random, limits.random),
             dirs: Dirs::open(&grants.dirs, caller).await?,
+            http: Http::new(net, invocation, &grants, transcript),
             sockets: Sockets::default(),
             grants,
         })
@@ -85,6 +106,7 @@ pub(super) fn link(linker: &mut Linker<Guest>) -> wasmtime::Result<()> {
     clocks::link(linker)?;
     dirs::link(linker)?;
     env::link(linker)?;
+    http::link(linker)?;
     random::link(linker)?;
     sockets::link(linker)?;
     stdio::link(linker)

@@ -28,7 +28,6 @@ impl Guest {
     /// What to tell the user when a grant cannot be given.
     pub(super) async fn new(
         caller: Caller<'_>,
-        memory: Option<u64>,
         grants: Arc<Grants>,
         transcript: Arc<Transcript>,
     ) -> Result<Self, String> {
@@ -36,9 +35,9 @@ impl Guest {
         table.set_max_capacity(caller.limits.resources as usize);
         Ok(Self {
             table,
-            meter: Meter::new(caller.limits, memory),
+            meter: Meter::new(caller.limits, caller.invocation.memory),
+            held: Held::new(grants, caller, &transcript).await?,
             transcript,
-            held: Held::new(grants, caller).await?,
             refused: Refused::default(),
         })
     }

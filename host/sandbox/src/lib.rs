@@ -24,7 +24,8 @@ use self::executor::{Invocation, Observer};
 #[cfg(target_os = "linux")]
 use self::isolation::Processes;
 use self::{
-    artefact::Artefact, compiler::Compiler, guest::Guest, pool::Pool, threads::GuestThreads, ticker::Ticker,
+    artefact::Artefact, capability::http::Net, compiler::Compiler, guest::Guest, pool::Pool,
+    threads::GuestThreads, ticker::Ticker,
 };
 pub use self::{
     artefact::Precompiled,
@@ -34,6 +35,9 @@ pub use self::{
         Grants,
         clocks::WallClock,
         dirs::{DirGrant, Quota},
+        http::{
+            EgressSecret, HttpConfig, HttpGrant, HttpLimits, HttpPattern, Network, NotANetwork, NotAPattern,
+        },
         random::Randomness,
     },
     child::Children,
@@ -91,6 +95,8 @@ pub struct SandboxConfig {
     pub limits: Limits,
     /// Where compiled code is kept between processes; nowhere by default. Nothing without the feature `compile`.
     pub cache: Option<PathBuf>,
+    /// How guests that are granted hosts reach them. Nothing without the feature `http`.
+    pub http: HttpConfig,
     /// The program that compiles components, as a child process under [`Limits::compile_memory`] and [`Limits::compile_time`].
     /// By default this one, if it lets that happen ([`child::serve_if_asked`]); otherwise components are compiled within this
     /// process, where one that was made for it takes any amount of memory and time. Nothing without the feature `compile`.
@@ -111,6 +117,7 @@ impl Default for SandboxConfig {
             threads: None,
             limits: Limits::default(),
             cache: None,
+            http: HttpConfig::default(),
             children: Children::here(),
             isolation: Isolation::default(),
             processes: 32,
@@ -141,6 +148,7 @@ struct Shared {
     engine: wasmtime::Engine,
     linker: Linker<Guest>,
     limits: Limits,
+    net: Arc<Net>,
     dirs: capability::dirs::Common,
     /// One permit a slot of the pool.
     slots: Semaphore,
@@ -163,7 +171,8 @@ impl Sandbox {
     /// # Errors
     /// When wasmtime does not support this machine, or there are no threads to be had.
     pub fn new(config: SandboxConfig) -> Result<Self, SandboxError> {
-        let SandboxConfig { slots, threads, limits, cache, children, isolation, processes, key } = config;
+        let SandboxConfig { slots, threads, limits, cache, http, children, isolation, processes, key } =
+            config;
         #[cfg(target_os = "linux")]
         let processes = children.clone().map(|children| Processes::new(children, processes));
         let Pool { engine, slots, mut warnings } = Pool::reserve(slots, &limits)?;
@@ -181,6 +190,7 @@ impl Sandbox {
             engine,
             linker,
             limits,
+            net: Arc::new(Net::new(http)),
             dirs: capability::dirs::Common::default(),
             compiler,
             isolation,

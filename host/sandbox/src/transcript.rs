@@ -113,6 +113,13 @@ impl Transcript {
         Ok(())
     }
 
+    /// Passes on what the host has to say about the attempt. Whoever says it bounds how often.
+    #[cfg(feature = "http")]
+    pub(super) fn note(&self, level: Level, text: &str) {
+        let told = self.observer.hide(text);
+        self.observer.log(level, cut(told.lines().next().unwrap_or_default(), self.longest_line));
+    }
+
     /// A message as it is passed on, with room for what the host has to add.
     pub(super) fn brief(&self, message: &Arc<str>) -> Arc<str> {
         if message.len() <= MESSAGE {

@@ -21,13 +21,32 @@ pub static TAKEN_PATH: Entry = Entry {
     right: "dirs = [{ host = \"a\", guest = \"/data\" }, { host = \"b\", guest = \"/more\" }]",
 };
 
-/// A grant that nothing uses yet.
-pub static NOT_YET: Entry = Entry {
-    code: "C101",
-    title: "Grant without effect",
-    explanation: "The list of HTTP hosts is read and checked, but no executor can use it yet: nothing is granted.",
-    wrong: "[grants.fetch]\nhttp = [\"example.org\"]",
-    right: "[grants.fetch]\nhttp = []",
+/// A text that is no pattern of requests.
+pub static NO_PATTERN: Entry = Entry {
+    code: "C007",
+    title: "Text that is no pattern of requests",
+    explanation: "Requests are granted by patterns: methods, if not any; then `https://` or `http://`, a host, with `*.` before it for \
+                  what lies below it, a port if it is not the usual one, and a path if not any, with `*` at its end for all that begin so.",
+    wrong: "[grants.http]\nhttp = [\"api.example.com\"]",
+    right: "[grants.http]\nhttp = [\"https://api.example.com\"]",
+};
+
+/// A text that is no address or network.
+pub static NO_NETWORK: Entry = Entry {
+    code: "C008",
+    title: "Text that is no address or network",
+    explanation: "Addresses are written in numbers, networks as their first address and how many of its bits are theirs.",
+    wrong: "[grants.http]\nhttp-networks = [\"localhost\"]",
+    right: "[grants.http]\nhttp-networks = [\"127.0.0.1\", \"10.1.0.0/16\"]",
+};
+
+/// A file that holds no certificates.
+pub static NO_ROOTS: Entry = Entry {
+    code: "C009",
+    title: "File without certificates",
+    explanation: "The file cannot be read, or holds no certificate in PEM, which begins with `-----BEGIN CERTIFICATE-----`.",
+    wrong: "[http]\nroots = [\"key.pem\"]",
+    right: "[http]\nroots = [\"authority.pem\"]",
 };
 
 /// A secret whose source is not there.
@@ -59,7 +78,8 @@ pub static UNKNOWN_PLUGIN: Entry = Entry {
 };
 
 /// All entries, by code.
-pub static ENTRIES: &[&Entry] = &[&SYNTAX, &TAKEN_PATH, &NOT_YET, &NO_SECRET, &NO_DIRECTORY, &UNKNOWN_PLUGIN];
+pub static ENTRIES: &[&Entry] =
+    &[&SYNTAX, &TAKEN_PATH, &NO_PATTERN, &NO_NETWORK, &NO_ROOTS, &NO_SECRET, &NO_DIRECTORY, &UNKNOWN_PLUGIN];
 
 /// The entry of `code`, in either case.
 #[must_use]

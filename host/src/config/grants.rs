@@ -10,18 +10,19 @@ use self::{
     dirs::Dir,
 };
 use super::{
-    Surroundings, codes,
+    Surroundings,
     isolation::{self, ISOLATION},
 };
 use crate::sandbox::{Grants, Randomness, WallClock};
 
 mod clocks;
 mod dirs;
+mod http;
 
 static GRANT: Table = Table::closed(
     "grant",
     "What one plugin may touch.",
-    &[&DIRS, &ENVIRONMENT, &HTTP, &WALL_CLOCK, &RANDOM_SEED, &ISOLATED],
+    &[&DIRS, &ENVIRONMENT, &HTTP, &HTTP_NETWORKS, &WALL_CLOCK, &RANDOM_SEED, &ISOLATED],
     &[],
 );
 
@@ -32,7 +33,13 @@ static ENVIRONMENT: Field<BTreeMap<String, String>> =
 static HTTP: Field<Vec<Name>> = Field::optional(
     "http",
     TEXTS,
-    "Hosts that may be reached. Read and checked, but without effect yet: no executor can use it.",
+    "Requests that may be made, such as `https://api.example.com` or `GET,POST https://*.example.com:8443/v1/*`.",
+)
+.or("[]");
+static HTTP_NETWORKS: Field<Vec<Name>> = Field::optional(
+    "http-networks",
+    TEXTS,
+    "Private, loopback and other inner addresses that names may stand for, such as `10.1.0.0/16` or `127.0.0.1`.",
 )
 .or("[]");
 static WALL_CLOCK: Field<WallClock> = Field::optional(
@@ -59,6 +66,8 @@ pub(super) struct Grant {
     pub(super) plugin: Name,
     dirs: Vec<Dir>,
     env: BTreeMap<String, String>,
+    http: Vec<Name>,
+    http_networks: Vec<Name>,
     wall_clock: WallClock,
     random: Randomness,
     isolation: Option<isolation::Written>,
@@ -91,18 +100,14 @@ const TEXT_BY_NAME: Form<BTreeMap<String, String>> = Form::new(
 
 impl Grant {
     fn read(plugin: Name, object: &Object<'_, '_>) -> Self {
-        if let Some(hosts) = object.get("http")
-            && object.optional(&HTTP).is_some_and(|hosts| !hosts.is_empty())
-        {
-            let message = "no executor can use HTTP yet; expected an empty list";
-            object.report.warning(hosts.problem(&codes::NOT_YET, message));
-        }
         let dirs: Vec<Dir> = object.or_default(&DIRS);
         dirs::check_once(&dirs, object.report);
         Self {
             plugin,
             dirs,
             env: object.or_default(&ENVIRONMENT),
+            http: object.or_default(&HTTP),
+            http_networks: object.or_default(&HTTP_NETWORKS),
             wall_clock: object.or_default(&WALL_CLOCK),
             random: object.or_default(&RANDOM_SEED),
             isolation: object.optional(&ISOLATED),
@@ -112,7 +117,9 @@ impl Grant {
     /// What is granted, and what of it is to be created first.
     pub(super) fn granted(self, around: &Surroundings<'_>, report: &Report) -> (Grants, Vec<PathBuf>) {
         let (dirs, create) = dirs::granted(self.dirs, around, report);
+        let http = http::granted(&self.http, &self.http_networks, report);
         let isolation = self.isolation.map(|written| written.0);
-        (Grants { dirs, env: self.env, wall_clock: self.wall_clock, random: self.random, isolation }, create)
+        let Self { env, wall_clock, random, .. } = self;
+        (Grants { dirs, env, http, wall_clock, random, isolation }, create)
     }
 }

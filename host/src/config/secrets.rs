@@ -3,18 +3,18 @@
 use std::{fs, sync::Arc};
 
 use phasm_engine::{
-    form::{Cursor, Field, Form, Name, Report, Rule, TEXT, Table},
+    form::{Cursor, Field, Form, Name, Object, Report, Rule, TEXT, TEXTS, Table},
     tree::Key,
 };
 use serde_json::json;
 
-use super::{Surroundings, codes};
+use super::{Surroundings, codes, http};
 use crate::secrets::Secrets;
 
 static SOURCE: Table = Table::closed(
     "source",
     "Where a secret's value is.",
-    &[&VARIABLE, &FILE],
+    &[&VARIABLE, &FILE, &EGRESS],
     &[Rule::ExactlyOne(&["env", "file"])],
 );
 
@@ -25,10 +25,17 @@ static FILE: Field<Name> = Field::optional(
     "The file that holds it, relative to this one; a newline at its end is not part of it.",
 );
 
+static EGRESS: Field<Vec<Name>> = Field::optional(
+    "egress",
+    TEXTS,
+    "Requests it is for, as patterns. Plugins get a placeholder then, which the host replaces in headers and bodies of such requests.",
+);
+
 /// A secret as written.
 pub(super) struct Secret {
     name: Arc<str>,
     key: Arc<str>,
+    egress: Option<Vec<Name>>,
     source: SecretSource,
 }
 
@@ -51,15 +58,15 @@ pub(super) const SECRETS: Form<Vec<Secret>> = Form::new(
 
 fn of_name(name: &Key, keys: &Cursor<'_>, report: &Report) -> Vec<Secret> {
     let secret = |(key, cursor): (&Key, Cursor<'_>)| {
-        let source = SecretSource::read(&cursor, report)?;
-        Some(Secret { name: name.name.clone(), key: key.name.clone(), source })
+        let object = cursor.object(&SOURCE, report)?;
+        let (egress, source) = (object.optional(&EGRESS), SecretSource::read(&object)?);
+        Some(Secret { name: name.name.clone(), key: key.name.clone(), egress, source })
     };
     keys.each_member(report).into_iter().flatten().filter_map(secret).collect()
 }
 
 impl SecretSource {
-    fn read(cursor: &Cursor<'_>, report: &Report) -> Option<Self> {
-        let object = cursor.object(&SOURCE, report)?;
+    fn read(object: &Object<'_, '_>) -> Option<Self> {
         let env = object.optional(&VARIABLE).map(Self::Env);
         env.or(object.optional(&FILE).map(Self::File))
     }
@@ -82,11 +89,21 @@ impl Secret {
     /// Looks the value up; that it is not there is a warning.
     pub(super) fn look_up(&self, around: &Surroundings<'_>, secrets: &mut Secrets, report: &Report) {
         match self.source.value(around) {
-            Ok(value) => secrets.insert(self.name.clone(), self.key.clone(), value),
+            Ok(value) => self.insert(value, secrets, report),
             Err(why) => {
                 let message = format!("{why}; expected the secret's value");
                 report.warning(self.source.written().problem(&codes::NO_SECRET, message));
             }
+        }
+    }
+}
+
+impl Secret {
+    fn insert(&self, value: String, secrets: &mut Secrets, report: &Report) {
+        let (name, key) = (self.name.clone(), self.key.clone());
+        match &self.egress {
+            None => secrets.insert(name, key, value),
+            Some(to) => secrets.insert_for(name, key, value, http::patterns(to, report)),
         }
     }
 }

@@ -13,6 +13,7 @@ use crate::retention::Retention;
 use super::{
     Surroundings,
     grants::{self, Grant},
+    http::{self, Http},
     limits::{self, Limited},
     retention,
     secrets::{self, Secret},
@@ -21,8 +22,9 @@ use super::{
 /// The whole file.
 pub(super) static CONFIGURATION: Table = Table::closed(
     "configuration",
-    "What an operator allows: plugins, what each may touch, values for expressions, secrets, limits, how long runs are kept.",
-    &[&PLUGINS, &GRANTS, &VARS, &SECRETS, &LIMITS, &RETENTION],
+    "What an operator allows: plugins, what each may touch, values for expressions, secrets, limits, how the network is reached, how long \
+     runs are kept.",
+    &[&PLUGINS, &GRANTS, &VARS, &SECRETS, &LIMITS, &HTTP, &RETENTION],
     &[],
 );
 
@@ -44,6 +46,8 @@ static SECRETS: Field<Vec<Secret>> = Field::optional(
     "By name and key, where the values are that `secretKeyRef` asks for.",
 );
 static LIMITS: Field<Limited> = Field::optional("limits", limits::LIMITS, "What every guest may use.");
+static HTTP: Field<Http> =
+    Field::optional("http", http::HTTP, "How plugins that are granted hosts reach them.");
 static RETENTION: Field<Retention> =
     Field::optional("retention", retention::RETENTION_FORM, "How long runs that have ended are kept.");
 
@@ -64,6 +68,7 @@ pub(super) struct Written {
     pub(super) vars: Map,
     pub(super) secrets: Vec<Secret>,
     pub(super) limits: Limited,
+    pub(super) http: Http,
     pub(super) retention: Retention,
 }
 
@@ -77,6 +82,7 @@ impl Written {
             vars: object.or_default(&VARS),
             secrets: object.or_default(&SECRETS),
             limits: object.or_default(&LIMITS),
+            http: object.or_default(&HTTP),
             retention: object.or_default(&RETENTION),
         })
     }

@@ -169,23 +169,58 @@ fn isolation_is_a_plugins_or_everybodys() {
 fn doubts_stop_nothing() {
     let text = r#"[grants.file]
 dirs = [{ host = "gone", guest = "/gone" }]
-http = ["example.org"]
 [secrets]
 db = { a = { env = "NOT_SET" }, b = { file = "not-there" } }
 "#;
     let config = parse(text).unwrap();
-    let expected = [
-        "C103 2:18 grants.file.dirs[0].host",
-        "C101 3:8 grants.file.http",
-        "C102 5:20 secrets.db.a.env",
-        "C102 5:46 secrets.db.b.file",
-    ];
+    let expected =
+        ["C103 2:18 grants.file.dirs[0].host", "C102 4:20 secrets.db.a.env", "C102 4:46 secrets.db.b.file"];
     assert_eq!(found(&config.warnings), expected);
     assert!(config.secrets.is_empty());
     let unknown = config.unknown_grants(&["files".into(), "jq".into()]);
     assert_eq!(found(&unknown), ["C104 1:9 grants.file"]);
     assert_eq!(unknown.first().unwrap().hint.as_deref(), Some("did you mean `files`?"));
     assert_eq!(config.unknown_grants(&["file".into()]), []);
+}
+
+/// R-I21, R-I22, R-I26: what is no pattern, no address and no certificate is told with its place.
+#[test]
+fn what_may_be_asked_of_the_network_is_read() {
+    let text = r#"[grants.http]
+http = ["GET https://*.example.com/v1/*", "example.org"]
+http-networks = ["10.0.0.0/8", "localhost"]
+[http]
+hosts = { "A.example" = ["10.0.0.1", "b"] }
+roots = ["not-there.pem"]
+[secrets]
+api = { token = { env = "DB_PASSWORD", egress = ["api.example.com"] } }
+"#;
+    let expected = [
+        "C007 2:43 grants.http.http[1]",
+        "C008 3:32 grants.http.http-networks[1]",
+        "C008 5:38 http.hosts[\"A.example\"][1]",
+        "C009 6:10 http.roots[0]",
+        "C007 8:50 secrets.api.token.egress[0]",
+    ];
+    let mut problems = found(&parse(text).unwrap_err());
+    problems.sort_unstable_by_key(|problem| problem.split(' ').nth(1).map(str::to_owned));
+    assert_eq!(problems, expected);
+    let right = text.replace(", \"example.org\"", "").replace(", \"localhost\"", "").replace(", \"b\"", "");
+    let right = right
+        .replace("roots = [\"not-there.pem\"]", "time = \"2s\"\nrequests = 3")
+        .replace("\"api.", "\"https://api.");
+    let config = parse(&right).unwrap();
+    let http = config.grants["http"].http.clone();
+    assert_eq!(http.allow[0].to_string(), "GET https://*.example.com/v1/*");
+    assert_eq!(http.networks[0].to_string(), "10.0.0.0/8");
+    assert_eq!((config.http.limits.requests, config.http.limits.time.as_secs()), (3, 2));
+    assert_eq!(config.http.hosts["a.example"].len(), 1);
+    let secret = config.secrets.egress().next().unwrap();
+    let reference = phasm_engine::plan::SecretRef { name: "api".into(), key: "token".into() };
+    assert_eq!(config.secrets.get(&reference), Some(&secret.placeholder));
+    assert!(
+        secret.placeholder != secret.value && !config.secrets.hide(&secret.value).contains(&*secret.value)
+    );
 }
 
 #[test]
@@ -207,6 +242,11 @@ fn documented_defaults_are_the_limits() {
     let standard = SandboxConfig::default();
     assert_eq!((config.limits, config.slots), (standard.limits, Some(standard.slots)));
     assert_eq!(config.kept_log, Some(crate::logbook::KEPT_LOG as u64));
+    let defaults = schema["$defs"]["http"]["properties"].as_object().unwrap().iter();
+    let written: String =
+        defaults.filter_map(|(name, limit)| Some(format!("{name} = {}\n", limit.get("default")?))).collect();
+    assert_eq!(written.lines().count(), 10, "{written}");
+    assert_eq!(parse(&format!("[http]\n{written}")).unwrap().http.limits, standard.http.limits);
 }
 
 #[test]

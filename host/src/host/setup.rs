@@ -234,7 +234,8 @@ impl HostBuilder {
     ///
     /// # Errors
     /// [`OpenError`] when threads, sandbox or plugin directories are not to be had.
-    pub fn open(self) -> Result<Host, OpenError> {
+    pub fn open(mut self) -> Result<Host, OpenError> {
+        self.sandbox.http.secrets.extend(self.secrets.egress().cloned());
         let (control, engine) = match self.runtime {
             Some(runtime) => (None, runtime),
             None => {

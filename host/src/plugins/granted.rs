@@ -1,14 +1,16 @@
 //! What a plugin was granted, as a journal keeps it: what it may touch, and no value of the environment.
 
+use std::{str::FromStr, sync::Arc};
+
 use phasm_engine::value::{Map, Value};
 
-use crate::sandbox::{Grants, WallClock};
+use crate::sandbox::{Grants, HttpPattern, Network, WallClock};
 
-/// `{dirs: {<path the guest sees>: ro | rw}, env: [<name>], clock: real}`; null for nothing, and no clock where it stands. Where on the host a directory lies is the
-/// operator's affair, on this machine and on the next.
+/// `{dirs: {<path the guest sees>: ro | rw}, env: [<name>], http: [<pattern>], networks: [<network>], clock: real}`; null for nothing, and
+/// of what came later nothing where there is none. Where on the host a directory lies is the operator's affair, on this machine and on the next.
 pub(super) fn described(grants: &Grants) -> Value {
     let real = grants.wall_clock == WallClock::Real;
-    if grants.dirs.is_empty() && grants.env.is_empty() && !real {
+    if grants.dirs.is_empty() && grants.env.is_empty() && grants.http.is_empty() && !real {
         return Value::Null;
     }
     let mode = |read_only: bool| Value::from(if read_only { "ro" } else { "rw" });
@@ -16,7 +18,13 @@ pub(super) fn described(grants: &Grants) -> Value {
     let env: Vec<_> = grants.env.keys().map(|name| Value::from(name.as_str())).collect();
     let known = [("dirs".into(), dirs.collect::<Map>().into()), ("env".into(), env.into())];
     let clock = real.then(|| ("clock".into(), Value::from("real")));
-    known.into_iter().chain(clock).collect::<Map>().into()
+    let http = texts("http", &grants.http.allow).chain(texts("networks", &grants.http.networks));
+    known.into_iter().chain(http).chain(clock).collect::<Map>().into()
+}
+
+fn texts(name: &'static str, texts: &[impl ToString]) -> impl Iterator<Item = (Arc<str>, Value)> {
+    let texts: Vec<_> = texts.iter().map(|text| Value::from(text.to_string())).collect();
+    (!texts.is_empty()).then(|| (name.into(), texts.into())).into_iter()
 }
 
 /// What of the grants that were described is not granted now, each in a sentence.
@@ -28,7 +36,18 @@ pub(super) fn lacking(then: &Value, now: &Grants) -> Vec<String> {
     let env = env.filter(|name| !now.env.contains_key(*name));
     let clock = member("clock").is_some() && now.wall_clock != WallClock::Real;
     let clock = clock.then(|| "the wall clock".to_owned());
-    dirs.chain(env.map(|name| format!("the environment variable {name}"))).chain(clock).collect()
+    let env = env.map(|name| format!("the environment variable {name}"));
+    let allows = |pattern: &HttpPattern| now.http.allow.iter().any(|own| own.covers(pattern));
+    let reaches = |network: &Network| now.http.networks.iter().any(|own| own.covers(network));
+    let http = missing(member("http"), allows).map(|pattern| format!("requests of {pattern}"));
+    let networks = missing(member("networks"), reaches).map(|network| format!("addresses of {network}"));
+    dirs.chain(env).chain(http).chain(networks).chain(clock).collect()
+}
+
+/// What of `then` there is nothing for any more.
+fn missing<T: FromStr>(then: Option<&Value>, is_there: impl Fn(&T) -> bool) -> impl Iterator<Item = &str> {
+    let then = then.and_then(Value::as_array).unwrap_or_default().iter().filter_map(Value::as_str);
+    then.filter(move |text| !text.parse().is_ok_and(|known| is_there(&known)))
 }
 
 fn lacking_dir(guest: &str, mode: &Value, now: &Grants) -> Option<String> {
@@ -42,7 +61,7 @@ fn lacking_dir(guest: &str, mode: &Value, now: &Grants) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
-    use crate::sandbox::DirGrant;
+    use crate::sandbox::{DirGrant, HttpGrant};
 
     use super::*;
 
@@ -78,6 +97,15 @@ mod tests {
         let timed = Grants { wall_clock: WallClock::Real, ..Grants::default() };
         assert_eq!(lacking(&described(&timed), &then), ["the wall clock"]);
         assert_eq!(lacking(&described(&timed), &timed), Vec::<String>::new());
+        let asking = |pattern: &str, network: &str| {
+            let (allow, networks) = (vec![pattern.parse().unwrap()], vec![network.parse().unwrap()]);
+            Grants { http: HttpGrant { allow, networks }, ..Grants::default() }
+        };
+        let (wide, asking) =
+            (asking("https://*", "10.0.0.0/8"), asking("GET https://a.example/b", "10.1.0.0/16"));
+        assert_eq!(lacking(&described(&asking), &wide), Vec::<String>::new());
+        let lacks = ["requests of https://*", "addresses of 10.0.0.0/8"];
+        assert_eq!(lacking(&described(&wide), &asking), lacks);
         assert_eq!(lacking(&Value::Null, &Grants::default()), Vec::<String>::new());
         assert!(!described(&then).to_json().contains("hunter2"));
     }

@@ -56,7 +56,7 @@ fn a_library_is_brought_by_one_crate() {
         ("rhai", "phasm-engine"),
         ("rusqlite", "phasm"),
         ("tokio-postgres", "phasm"),
-        ("rustls", "phasm"),
+        ("hyper", "phasm-sandbox"),
         ("clap", "phasm-cli"),
         ("indicatif", "phasm-cli"),
         ("console", "phasm-cli"),
@@ -71,13 +71,14 @@ fn a_library_is_brought_by_one_crate() {
 }
 
 /// What only those need who compile, keep runs in a file or a database, or have a terminal.
-const HEAVY: [&str; 11] = [
+const HEAVY: [&str; 12] = [
     "wasmtime-internal-cranelift",
     "cranelift-codegen",
     "regalloc2",
     "rusqlite",
     "libsqlite3-sys",
     "tokio-postgres",
+    "hyper",
     "rustls",
     "ring",
     "clap",
@@ -103,5 +104,7 @@ fn no_compiler_without_the_feature() {
     assert_eq!(heavy(&["--package", "phasm", "--no-default-features", "--features", "sqlite"]), sqlite);
     let postgres = ["tokio-postgres", "rustls", "ring"];
     assert_eq!(heavy(&["--package", "phasm", "--no-default-features", "--features", "postgres"]), postgres);
+    let http = ["hyper", "rustls", "ring"];
+    assert_eq!(heavy(&["--package", "phasm", "--no-default-features", "--features", "http"]), http);
     assert_eq!(heavy(&["--package", "phasm-cli"]), HEAVY);
 }

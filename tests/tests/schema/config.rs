@@ -31,11 +31,15 @@ fn whole() -> Value {
         "plugins": ["../plugins"],
         "grants": { "file": {
             "dirs": [{ "host": "..", "guest": "/repo", "mode": "rw", "create": true, "max-size": "1 GiB", "max-files": 9 }],
-            "env": { "LANG": "C" }, "http": ["example.org"], "wall-clock": "2026-01-31T08:00:00Z", "random-seed": 7,
-            "isolation": "process",
+            "env": { "LANG": "C" }, "http": ["https://example.org"], "http-networks": ["10.0.0.0/8"],
+            "wall-clock": "2026-01-31T08:00:00Z", "random-seed": 7, "isolation": "process",
         } },
         "vars": { "region": "eu", "sizes": [1, { "deep": true }] },
-        "secrets": { "db": { "password": { "env": "DB_PASSWORD" }, "cert": { "file": "cert.pem" } } },
+        "secrets": { "db": { "password": { "env": "DB_PASSWORD" }, "cert": { "file": "cert.pem", "egress": ["https://a.example"] } } },
+        "http": {
+            "requests": 5, "sent": 5, "received": 5, "headers": 5, "time": "5s", "connections": 5, "plugin-connections": 5,
+            "all-connections": 5, "roots": ["a.pem"], "hosts": { "a.example": ["10.0.0.1"] },
+        },
         "limits": limits.collect::<serde_json::Map<_, _>>(),
         "retention": { "age": "30d", "count": 5, "namespaces": { "nightly": { "age": 5, "count": 0 } } },
     })

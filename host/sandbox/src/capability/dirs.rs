@@ -23,6 +23,7 @@ use self::{
 use super::{Caller, active};
 use crate::{
     budget::{Budget, Holder},
+    executor::Invocation,
     guest::Guest,
 };
 
@@ -94,12 +95,13 @@ impl Dirs {
     /// What to tell the user when a directory cannot be opened.
     pub(super) async fn open(
         grants: &[DirGrant],
-        Caller { limits, dirs: common, namespace, executor_type }: Caller<'_>,
+        Caller { limits, dirs: common, invocation, .. }: Caller<'_>,
     ) -> Result<Self, String> {
         let mut dirs = Vec::with_capacity(grants.len());
         if grants.is_empty() {
             return Ok(Self(dirs));
         }
+        let Invocation { namespace, executor_type, .. } = &**invocation;
         let holder = |limit| Holder::new(&common.descriptors, namespace, executor_type, limit);
         // What is granted is not the guest's to spare.
         let (granted, holder) = (holder(u64::MAX), holder(limits.descriptors.into()));

@@ -29,7 +29,11 @@ use crate::{
     authentic::Fresh,
     bindings::{self, phasm::executor::types::NamedValueParam},
     call::{Ended, ended, store},
-    capability::{Caller, Grants, dirs::Common},
+    capability::{
+        Caller, Grants,
+        dirs::Common,
+        http::{HttpConfig, Net},
+    },
     guest::{self, Guest},
     limits::{Exceeded, Limits},
     pool::Pool,
@@ -103,6 +107,8 @@ struct Here {
     limits: Limits,
     grants: Arc<Grants>,
     dirs: Common,
+    /// Nothing is granted of it.
+    net: Arc<Net>,
     engine: Engine,
     program: Program,
     runtime: Runtime,
@@ -121,22 +127,18 @@ impl Here {
         let runtime = Builder::new_current_thread().enable_time().build();
         let runtime = runtime.map_err(|error| error.to_string())?;
         let dirs = Common::alone(&grants.dirs);
-        Ok(Self { limits, grants: Arc::new(grants), dirs, engine, program, runtime, voice })
+        let net = Arc::new(Net::new(HttpConfig::default()));
+        Ok(Self { limits, grants: Arc::new(grants), dirs, net, engine, program, runtime, voice })
     }
 
     fn call(&self, call: &Call) -> Result<Ended, String> {
         let limits = &self.limits;
         let voice = Arc::clone(&self.voice);
         let transcript = Transcript::forwarded(limits, Box::new(move |said| voice.forward(said)));
-        let caller = Caller {
-            limits,
-            dirs: &self.dirs,
-            namespace: &call.namespace.as_str().into(),
-            executor_type: &call.executor_type.as_str().into(),
-        };
+        let invocation = Arc::new(call.invocation());
+        let caller = Caller { limits, dirs: &self.dirs, net: &self.net, invocation: &invocation };
         self.runtime.block_on(async {
-            let guest =
-                Guest::new(caller, call.memory, Arc::clone(&self.grants), Arc::new(transcript)).await?;
+            let guest = Guest::new(caller, Arc::clone(&self.grants), Arc::new(transcript)).await?;
             Ok(self.execute(limits, guest, call).await)
         })
     }
@@ -166,7 +168,7 @@ impl Here {
         };
         let guest = store.into_data();
         let result = result.map_err(|error| within(error, guest.meter.memory()));
-        ended(result, &guest, limits)
+        ended(result, guest, limits)
     }
 }
 

@@ -1,7 +1,8 @@
 //! What a child that calls guests and its parent say to each other: frames of a length and as many bytes.
 
-use std::io;
+use std::{io, sync::Arc};
 
+use phasm_engine::value::Value;
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 
 use crate::{
@@ -60,6 +61,27 @@ impl Call {
             config: invocation.config.to_json(),
             inputs: inputs.map(|(name, value)| (name.to_string(), value.to_json())).collect(),
             memory: invocation.memory,
+        }
+    }
+}
+
+impl Call {
+    /// The dispatch, as far as the host's side of a call wants to know it; what the guest is told of it is here already.
+    pub(crate) fn invocation(&self) -> Invocation {
+        Invocation {
+            run_id: self.run_id.as_str().into(),
+            workflow: self.workflow.as_str().into(),
+            namespace: self.namespace.as_str().into(),
+            task_run_id: self.task_run_id.as_str().into(),
+            task: self.task.as_str().into(),
+            executor_type: self.executor_type.as_str().into(),
+            attempt: self.attempt,
+            dispatch: self.dispatch,
+            resumed: self.resumed,
+            deadline: None,
+            config: Value::Null,
+            inputs: Arc::default(),
+            memory: self.memory,
         }
     }
 }

@@ -8,7 +8,7 @@ use phasm_engine::{
 };
 use serde_json::json;
 
-use super::{Surroundings, codes};
+use crate::config::{Surroundings, codes};
 use crate::sandbox::{DirGrant, Quota};
 
 static DIRECTORY: Table = Table::closed(

@@ -1,0 +1,84 @@
+//! HTTP: requests of a guest to where its grant says, and to nowhere else.
+//!
+//! ```text
+//!  guest ── wasi:http ──▶ hooks: target, grant, count        (refused: told, and noted)
+//!                          │ a task of its own, gone with the guest
+//!                          ▼
+//!                 egress: placeholders → secrets
+//!                 resolve: one look-up ─▶ addresses that may be reached ─▶ connect to one of these ─▶ TLS
+//!                          │
+//!                          ▼
+//!                 wire: every byte counted; answer: bounded in time, part by part
+//! ```
+//!
+//! The host follows no redirect: what a guest makes of one is a request like any other.
+
+#![cfg_attr(not(feature = "http"), expect(dead_code, reason = "what grants say is read without it, too"))]
+
+#[cfg(not(feature = "http"))]
+mod absent;
+#[cfg(feature = "http")]
+mod answer;
+#[cfg(feature = "http")]
+mod budget;
+#[cfg(feature = "http")]
+mod caller;
+mod config;
+#[cfg(feature = "http")]
+mod connect;
+#[cfg(feature = "http")]
+mod egress;
+#[cfg(feature = "http")]
+mod exchange;
+#[cfg(feature = "http")]
+mod failure;
+#[cfg(feature = "http")]
+mod hooks;
+#[cfg(feature = "http")]
+mod lines;
+#[cfg(feature = "http")]
+mod net;
+mod network;
+mod pattern;
+mod place;
+#[cfg(feature = "http")]
+mod resolve;
+mod target;
+#[cfg(feature = "http")]
+mod tls;
+#[cfg(feature = "http")]
+mod trace;
+#[cfg(feature = "http")]
+mod wire;
+
+#[cfg(not(feature = "http"))]
+pub(super) use self::absent::link;
+#[cfg(not(feature = "http"))]
+pub(crate) use self::absent::{Http, Net};
+#[cfg(feature = "http")]
+pub(super) use self::hooks::link;
+pub use self::{
+    config::{EgressSecret, HttpConfig, HttpLimits},
+    network::{Network, NotANetwork},
+    pattern::{HttpPattern, NotAPattern},
+};
+#[cfg(feature = "http")]
+pub(crate) use self::{hooks::Http, net::Net};
+
+/// Where one plugin may send requests; the default is nowhere.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct HttpGrant {
+    /// Requests that may be made.
+    pub allow: Vec<HttpPattern>,
+    /// Addresses inside of networks (private, loopback and so on) that names may stand for. An address that a pattern names,
+    /// and `localhost` where one names that, need no mention.
+    pub networks: Vec<Network>,
+}
+
+impl HttpGrant {
+    /// Whether there is nothing in it.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.allow.is_empty()
+    }
+}

@@ -1,0 +1,118 @@
+//! What is left to one attempt.
+
+use std::sync::{
+    Arc, Mutex, PoisonError,
+    atomic::{AtomicU32, AtomicU64, Ordering::Relaxed},
+};
+
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+
+use super::{HttpLimits, failure::Over, net::Net};
+
+pub(super) struct Budget {
+    requests: AtomicU32,
+    sent: AtomicU64,
+    received: AtomicU64,
+    connections: Arc<Semaphore>,
+}
+
+/// A connection's places among those of its attempt, its plugin, and all.
+pub(super) struct Permits {
+    _all: [OwnedSemaphorePermit; 3],
+}
+
+/// What one request moves; the bytes are its attempt's as well.
+#[derive(Default)]
+pub(super) struct Moved {
+    pub(super) sent: AtomicU64,
+    pub(super) received: AtomicU64,
+    over: Mutex<Option<Over>>,
+}
+
+impl Budget {
+    pub(super) fn new(limits: &HttpLimits) -> Self {
+        Self {
+            requests: AtomicU32::new(limits.requests),
+            sent: AtomicU64::new(limits.sent),
+            received: AtomicU64::new(limits.received),
+            connections: Arc::new(Semaphore::new(limits.connections as usize)),
+        }
+    }
+
+    /// Takes one request.
+    pub(super) fn request(&self, limits: &HttpLimits) -> Result<(), Over> {
+        let left = self.requests.fetch_update(Relaxed, Relaxed, |left| left.checked_sub(1));
+        left.map(drop).map_err(|_| Over::Requests(limits.requests))
+    }
+
+    /// Takes a place for a connection of this attempt, and waits for those of its plugin and of all.
+    pub(super) async fn connection(&self, net: &Net, plugin: Arc<Semaphore>) -> Result<Permits, Over> {
+        let over = Over::Connections(net.config.limits.connections);
+        let own = Arc::clone(&self.connections).try_acquire_owned().map_err(|_| over)?;
+        let plugin = plugin.acquire_owned().await.map_err(|_| over)?;
+        let all = Arc::clone(&net.all).acquire_owned().await.map_err(|_| over)?;
+        Ok(Permits { _all: [own, plugin, all] })
+    }
+
+    pub(super) fn send(&self, bytes: usize, moved: &Moved, limits: &HttpLimits) -> Result<(), Over> {
+        moved.sent.fetch_add(bytes as u64, Relaxed);
+        take(&self.sent, bytes).ok_or_else(|| moved.exceed(Over::Sent(limits.sent)))
+    }
+
+    pub(super) fn receive(&self, bytes: usize, moved: &Moved, limits: &HttpLimits) -> Result<(), Over> {
+        moved.received.fetch_add(bytes as u64, Relaxed);
+        take(&self.received, bytes).ok_or_else(|| moved.exceed(Over::Received(limits.received)))
+    }
+}
+
+impl Moved {
+    /// The limit that ended the request, whatever else was made of that since.
+    pub(super) fn over(&self) -> Option<Over> {
+        *self.over.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn exceed(&self, over: Over) -> Over {
+        *self.over.lock().unwrap_or_else(PoisonError::into_inner) = Some(over);
+        over
+    }
+}
+
+fn take(left: &AtomicU64, bytes: usize) -> Option<()> {
+    left.fetch_update(Relaxed, Relaxed, |left| left.checked_sub(bytes as u64)).ok().map(drop)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::capability::http::HttpConfig;
+
+    /// R-I23.
+    #[tokio::test]
+    async fn an_attempts_connections_are_refused_and_a_plugins_wait() {
+        let limits = HttpLimits { connections: 1, plugin_connections: 2, ..HttpLimits::default() };
+        let net = Net::new(HttpConfig { limits: limits.clone(), ..HttpConfig::default() });
+        let plugin: Arc<str> = "p".into();
+        let (one, other, third) = (Budget::new(&limits), Budget::new(&limits), Budget::new(&limits));
+        let open = one.connection(&net, net.of_plugin(&plugin)).await.unwrap();
+        assert_eq!(one.connection(&net, net.of_plugin(&plugin)).await.err(), Some(Over::Connections(1)));
+        let held = other.connection(&net, net.of_plugin(&plugin)).await.unwrap();
+        let mut waiting = Box::pin(third.connection(&net, net.of_plugin(&plugin)));
+        assert!(polled(&mut waiting).is_none());
+        assert!(
+            third.connection(&net, net.of_plugin(&"other".into())).await.is_err(),
+            "its own place is taken"
+        );
+        drop(open);
+        assert!(waiting.await.is_ok());
+        drop(held);
+        assert!(one.connection(&net, net.of_plugin(&plugin)).await.is_ok());
+    }
+
+    fn polled<F: Future + Unpin>(future: &mut F) -> Option<F::Output> {
+        let mut context = std::task::Context::from_waker(std::task::Waker::noop());
+        match std::pin::Pin::new(future).poll(&mut context) {
+            std::task::Poll::Ready(ready) => Some(ready),
+            std::task::Poll::Pending => None,
+        }
+    }
+}

@@ -1,0 +1,39 @@
+//! A connection to one of the addresses that were looked at.
+
+use std::net::{IpAddr, SocketAddr};
+
+use tokio::{
+    io::{AsyncRead, AsyncWrite},
+    net::TcpStream,
+};
+
+use super::{failure::Failure, net::Net, target::Target, tls};
+
+pub(super) trait Stream: AsyncRead + AsyncWrite + Send + Unpin {}
+impl<S: AsyncRead + AsyncWrite + Send + Unpin> Stream for S {}
+
+/// The first address that answers.
+pub(super) async fn connect(
+    net: &Net,
+    target: &Target,
+    addresses: &[IpAddr],
+) -> Result<Box<dyn Stream>, Failure> {
+    let mut failed = None;
+    for address in addresses {
+        match TcpStream::connect(SocketAddr::new(*address, target.port)).await {
+            Ok(stream) => return dressed(net, target, stream).await,
+            Err(error) => failed = Some(Failure::connection(&error)),
+        }
+    }
+    Err(failed.unwrap_or_else(|| Failure::address("it has no address")))
+}
+
+async fn dressed(net: &Net, target: &Target, stream: TcpStream) -> Result<Box<dyn Stream>, Failure> {
+    // Only slower without.
+    let _ = stream.set_nodelay(true);
+    if !target.secure {
+        return Ok(Box::new(stream));
+    }
+    let config = net.tls().await.map_err(|why| Failure::tls(why, true))?;
+    Ok(Box::new(tls::secure(config, &target.host, stream).await?))
+}

@@ -1,0 +1,154 @@
+//! Secrets that guests never hold: in their place stand placeholders, until a request is on its way to where they belong.
+
+use std::sync::Arc;
+
+use base64::{Engine as _, engine::general_purpose::STANDARD};
+use bytes::Bytes;
+use http::{HeaderMap, HeaderValue, header};
+use http_body_util::{BodyExt as _, Full, Limited};
+use wasmtime_wasi_http::WasiBody;
+
+use super::{EgressSecret, failure::Failure, target::Target};
+use crate::executor::Invocation;
+
+/// Bodies of attempts with such secrets are looked through whole; larger ones are refused.
+const LONGEST_BODY: usize = 1 << 20;
+
+/// The secrets whose placeholders the attempt was given: one that it came by otherwise is worth nothing to it.
+pub(super) fn given(all: &[EgressSecret], invocation: &Invocation) -> Vec<EgressSecret> {
+    if all.is_empty() {
+        return Vec::new();
+    }
+    let inputs = invocation.inputs.iter().map(|(_, value)| value.to_json());
+    let texts: Vec<_> = inputs.chain([invocation.config.to_json()]).collect();
+    let is_given = |secret: &&EgressSecret| texts.iter().any(|text| text.contains(&*secret.placeholder));
+    all.iter().filter(is_given).cloned().collect()
+}
+
+/// How a value stands where its placeholder stood.
+#[derive(Clone, Copy)]
+enum Form {
+    Plain,
+    Json,
+    Query,
+}
+
+/// Refuses a placeholder in a URL, which is logged by everybody on its way.
+pub(super) fn check_url(secrets: &[EgressSecret], url: &str) -> Result<(), Failure> {
+    match secrets.iter().find(|secret| url.contains(&*secret.placeholder)) {
+        Some(secret) => Err(Failure::refused(format!(
+            "the secret {} is for headers and bodies, not for URLs",
+            secret.name
+        ))),
+        None => Ok(()),
+    }
+}
+
+/// Puts values into headers. Basic authentication is looked into.
+pub(super) fn swap_headers(
+    secrets: &[EgressSecret],
+    target: &Target,
+    headers: &mut HeaderMap,
+) -> Result<(), Failure> {
+    for value in headers.values_mut() {
+        let text = value.to_str().unwrap_or_default();
+        let swapped = match basic(text) {
+            Some(inner) => swap(secrets, target, &inner, Form::Plain)?
+                .map(|inner| format!("Basic {}", STANDARD.encode(inner))),
+            None => swap(secrets, target, text, Form::Plain)?,
+        };
+        if let Some(swapped) = swapped {
+            let refused =
+                |_| Failure::refused("a secret cannot stand in a header, as it has more than one line");
+            *value = HeaderValue::from_str(&swapped).map_err(refused)?;
+            value.set_sensitive(true);
+        }
+    }
+    Ok(())
+}
+
+/// Puts values into the body, whose length may change by that.
+pub(super) async fn swap_body(
+    secrets: &[EgressSecret],
+    target: &Target,
+    headers: &mut HeaderMap,
+    body: WasiBody,
+) -> Result<WasiBody, Failure> {
+    if secrets.is_empty() {
+        return Ok(body);
+    }
+    let too_long = |_| {
+        Failure::refused(format!(
+            "a request with a secret that the host puts in has a body of at most {} KiB",
+            LONGEST_BODY / 1024
+        ))
+    };
+    let bytes = Limited::new(body, LONGEST_BODY).collect().await.map_err(too_long)?.to_bytes();
+    let form = form(headers);
+    let swapped = match std::str::from_utf8(&bytes) {
+        Ok(text) => swap(secrets, target, text, form)?.map(Bytes::from),
+        Err(_) => None,
+    };
+    let bytes = swapped.unwrap_or(bytes);
+    if headers.contains_key(header::CONTENT_LENGTH) {
+        headers.insert(header::CONTENT_LENGTH, HeaderValue::from(bytes.len()));
+    }
+    Ok(Full::new(bytes).map_err(|never| match never {}).boxed_unsync())
+}
+
+/// `text` with values for placeholders; nothing if there are none.
+fn swap(
+    secrets: &[EgressSecret],
+    target: &Target,
+    text: &str,
+    form: Form,
+) -> Result<Option<String>, Failure> {
+    let mut swapped: Option<String> = None;
+    for secret in secrets.iter().filter(|secret| text.contains(&*secret.placeholder)) {
+        if !secret.to.iter().any(|pattern| pattern.matches(target)) {
+            let to: Vec<_> = secret.to.iter().map(ToString::to_string).collect();
+            let why = format!("{}: the secret {} is only for {}", target.shown(), secret.name, to.join(", "));
+            return Err(Failure::refused(why));
+        }
+        let before = swapped.as_deref().unwrap_or(text);
+        swapped = Some(before.replace(&*secret.placeholder, &form.write(&secret.value)));
+    }
+    Ok(swapped)
+}
+
+fn basic(value: &str) -> Option<String> {
+    let (scheme, encoded) = value.split_once(' ')?;
+    let decoded = scheme.eq_ignore_ascii_case("basic").then(|| STANDARD.decode(encoded.trim()).ok())??;
+    String::from_utf8(decoded).ok()
+}
+
+fn form(headers: &HeaderMap) -> Form {
+    let kind = headers.get(header::CONTENT_TYPE).and_then(|kind| kind.to_str().ok()).unwrap_or_default();
+    let kind = kind.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
+    if kind == "application/json" || kind.ends_with("+json") {
+        Form::Json
+    } else if kind == "application/x-www-form-urlencoded" {
+        Form::Query
+    } else {
+        Form::Plain
+    }
+}
+
+impl Form {
+    fn write(self, value: &Arc<str>) -> String {
+        match self {
+            Self::Plain => value.to_string(),
+            Self::Json => {
+                let quoted = serde_json::Value::from(&**value).to_string();
+                quoted.trim_start_matches('"').strip_suffix('"').unwrap_or_default().to_owned()
+            }
+            Self::Query => {
+                let plain = |b: u8| b.is_ascii_alphanumeric() || b"-._~".contains(&b);
+                value
+                    .bytes()
+                    .map(|b| if plain(b) { char::from(b).to_string() } else { format!("%{b:02X}") })
+                    .collect()
+            }
+        }
+    }
+}

@@ -1,0 +1,186 @@
+//! One request, from its grant to the head of its answer.
+
+use std::{sync::Arc, time::Duration};
+
+use http::{HeaderValue, Request, Response, Uri, header};
+use http_body_util::BodyExt as _;
+use hyper::client::conn::http1;
+use tokio::time::{Instant, timeout_at};
+use wasmtime_wasi::runtime::spawn;
+use wasmtime_wasi_http::{Error, RequestOptions, WasiBody, io::TokioIo};
+
+use super::{
+    answer::Answer,
+    budget::{Moved, Permits},
+    caller::Caller,
+    connect, egress,
+    failure::{Failure, Over},
+    lines::Ticket,
+    resolve,
+    target::Target,
+    trace,
+    wire::Wire,
+};
+
+/// What is added to a request that does not say how long it waits.
+const CONNECT: Duration = Duration::from_secs(30);
+
+/// The least that hyper reads at once.
+const LEAST_BUFFER: usize = 8192;
+
+/// The head of an answer, and what has to go on for its body to come.
+pub(super) type Answered = (Response<WasiBody>, Box<dyn Future<Output = Result<(), Error>> + Send>);
+
+/// What was found out about a request before anything was waited for.
+pub(super) struct Prepared {
+    pub(super) target: Target,
+    pub(super) request: Request<WasiBody>,
+    pub(super) options: RequestOptions,
+    pub(super) number: u32,
+}
+
+/// # Errors
+/// What about the request is not granted or not to be sent.
+pub(super) fn prepare(
+    caller: &Caller,
+    request: Request<WasiBody>,
+    options: Option<RequestOptions>,
+) -> Result<Prepared, Failure> {
+    caller.budget.request(caller.limits()).map_err(Failure::over)?;
+    let uri = request.uri();
+    let secure = uri.scheme() == Some(&http::uri::Scheme::HTTPS);
+    let authority = uri.authority().map(http::uri::Authority::as_str).unwrap_or_default();
+    let target = Target::new(request.method().as_str(), secure, authority, uri.path())
+        .map_err(|why| Failure::refused(format!("{} to {}: {why}", request.method(), visible(authority))))?;
+    caller.allows(&target)?;
+    egress::check_url(&caller.secrets, &uri.to_string())?;
+    Ok(Prepared { target, request, options: options.unwrap_or_default(), number: caller.number() })
+}
+
+/// Of what a guest says of itself, enough to recognise it by.
+fn visible(text: &str) -> String {
+    // What stands before the `@` may be a password.
+    let text = text.rsplit('@').next().unwrap_or_default();
+    text.chars().filter(char::is_ascii_graphic).take(100).collect()
+}
+
+/// Sends what was prepared. Whatever becomes of it has a line of the log.
+pub(super) async fn exchange(caller: Arc<Caller>, prepared: Prepared) -> Result<Answered, Error> {
+    let moved = Arc::new(Moved::default());
+    let ticket = Ticket::new(&caller, prepared.number, prepared.target.shown(), &moved);
+    let deadline = Instant::now() + caller.limits().time;
+    match send(&caller, prepared, deadline, &moved).await {
+        Ok(sent) => {
+            ticket.answered(sent.response.status().as_u16());
+            let Sent { response, driver, patience, permits } = sent;
+            let body =
+                |incoming| Answer::new(incoming, (patience, deadline), ticket, moved, permits).boxed_unsync();
+            Ok((response.map(body), driver))
+        }
+        Err(failure) => {
+            let failure = moved.over().map_or(failure, Failure::over);
+            ticket.refuse(&failure);
+            ticket.end(Some(&failure.why));
+            Err(failure.error)
+        }
+    }
+}
+
+struct Sent {
+    response: Response<hyper::body::Incoming>,
+    driver: Box<dyn Future<Output = Result<(), Error>> + Send>,
+    patience: Duration,
+    permits: Permits,
+}
+
+async fn send(
+    caller: &Arc<Caller>,
+    prepared: Prepared,
+    deadline: Instant,
+    moved: &Arc<Moved>,
+) -> Result<Sent, Failure> {
+    let Prepared { target, request, options, number } = prepared;
+    let longest = caller.limits().time;
+    let until =
+        |wait: Option<Duration>, usual| deadline.min(Instant::now() + wait.unwrap_or(usual).min(longest));
+    let dressed = timeout_at(deadline, dress(caller, &target, request, number)).await;
+    let request = dressed.map_err(late(Error::ConnectionWriteTimeout, "waiting for the body to send"))??;
+    let places = caller.budget.connection(&caller.net, caller.net.of_plugin(caller.plugin()));
+    let waited = timeout_at(deadline, places).await;
+    let permits = waited.map_err(late(Error::ConnectionTimeout, "waiting for other connections to end"))?;
+    let permits = permits.map_err(Failure::over)?;
+    let connected = timeout_at(until(options.connect_timeout, CONNECT), connected(caller, &target)).await;
+    let stream = connected.map_err(late(Error::ConnectionTimeout, "connecting"))??;
+    let (mut sender, driver) = speak(caller, stream, moved).await?;
+    let answered = timeout_at(until(options.first_byte_timeout, longest), sender.send_request(request)).await;
+    let answered = answered.map_err(late(Error::ConnectionReadTimeout, "waiting for the answer"))?;
+    let response = answered.map_err(|error| Failure::hyper(&error, true))?;
+    Ok(Sent {
+        response,
+        driver,
+        patience: options.between_bytes_timeout.unwrap_or(longest).min(longest),
+        permits,
+    })
+}
+
+fn late<E>(error: Error, what: &'static str) -> impl FnOnce(E) -> Failure {
+    move |_| Failure::new(error, format!("timeout of {what}"))
+}
+
+/// A connection to an address that may be reached.
+async fn connected(caller: &Caller, target: &Target) -> Result<Box<dyn connect::Stream>, Failure> {
+    let addresses = resolve::addresses(&caller.net, caller.grant(), target, caller.plugin()).await?;
+    connect::connect(&caller.net, target, &addresses).await
+}
+
+type Spoken = (http1::SendRequest<WasiBody>, Box<dyn Future<Output = Result<(), Error>> + Send>);
+
+/// HTTP over a connection, and what has to go on for that.
+async fn speak(
+    caller: &Arc<Caller>,
+    stream: Box<dyn connect::Stream>,
+    moved: &Arc<Moved>,
+) -> Result<Spoken, Failure> {
+    let wire = Wire { stream, caller: Arc::clone(caller), moved: Arc::clone(moved) };
+    let buffer = usize::try_from(caller.limits().headers).unwrap_or(usize::MAX).max(LEAST_BUFFER);
+    let handshake = http1::Builder::new().max_buf_size(buffer).handshake(TokioIo::new(wire)).await;
+    let (sender, connection) = handshake.map_err(|error| Failure::hyper(&error, true))?;
+    let driver = spawn(async move { drop(connection.await) });
+    let driver = Box::new(async move {
+        driver.await;
+        Ok(())
+    });
+    Ok((sender, driver))
+}
+
+/// What goes over the wire: to the host that was looked at, with its secrets, and a word about where it belongs.
+async fn dress(
+    caller: &Caller,
+    target: &Target,
+    request: Request<WasiBody>,
+    number: u32,
+) -> Result<Request<WasiBody>, Failure> {
+    let (mut parts, body) = request.into_parts();
+    let invalid = |what: &'static str| move |_| Failure::new(Error::HttpRequestUriInvalid, what);
+    let path = parts.uri.path_and_query().map_or("/", |path| path.as_str());
+    parts.uri = Uri::builder().path_and_query(path).build().map_err(invalid("its path cannot be sent"))?;
+    let host = HeaderValue::from_str(&target.authority())
+        .map_err(|_| Failure::refused("its host cannot be sent"))?;
+    parts.headers.insert(header::HOST, host);
+    if !parts.headers.contains_key("traceparent")
+        && let Ok(parent) = HeaderValue::from_str(&trace::parent(&caller.invocation, number))
+    {
+        parts.headers.insert("traceparent", parent);
+    }
+    egress::swap_headers(&caller.secrets, target, &mut parts.headers)?;
+    let size: usize = parts.headers.iter().map(|(name, value)| name.as_str().len() + value.len() + 4).sum();
+    if (size + path_len(&parts.uri)) as u64 > caller.limits().headers {
+        return Err(Failure::over(Over::Headers(caller.limits().headers)));
+    }
+    let body = egress::swap_body(&caller.secrets, target, &mut parts.headers, body).await?;
+    Ok(Request::from_parts(parts, body))
+}
+
+fn path_len(uri: &Uri) -> usize {
+    uri.path_and_query().map_or(0, |path| path.as_str().len())
+}

@@ -1,0 +1,100 @@
+//! Why a request came to nothing: for the guest, and for people.
+
+use std::io::{self, ErrorKind};
+
+use wasmtime_wasi_http::Error;
+
+use crate::limits::Size;
+
+/// A limit on requests that was met.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Over {
+    Requests(u32),
+    Connections(u32),
+    Sent(u64),
+    Received(u64),
+    Headers(u64),
+}
+
+pub(super) struct Failure {
+    /// What the guest is told.
+    pub(super) error: Error,
+    /// What people are told.
+    pub(super) why: String,
+    /// Whether an operator could have it otherwise, and should be told where people look first.
+    pub(super) refusal: bool,
+}
+
+impl Failure {
+    pub(super) fn new(error: Error, why: impl Into<String>) -> Self {
+        Self { error, why: why.into(), refusal: false }
+    }
+
+    pub(super) fn refused(why: impl Into<String>) -> Self {
+        Self { error: Error::HttpRequestDenied, why: why.into(), refusal: true }
+    }
+
+    pub(super) fn address(why: impl Into<String>) -> Self {
+        Self { error: Error::DestinationIpProhibited, why: why.into(), refusal: true }
+    }
+
+    pub(super) fn tls(why: impl Into<String>, untrusted: bool) -> Self {
+        Self::new(if untrusted { Error::TlsCertificateError } else { Error::TlsProtocolError }, why)
+    }
+
+    pub(super) fn over(over: Over) -> Self {
+        let (error, why) = match over {
+            Over::Requests(limit) => {
+                (Error::HttpRequestDenied, format!("limit of {limit} requests reached (`requests`)"))
+            }
+            Over::Connections(limit) => (
+                Error::ConnectionLimitReached,
+                format!("limit of {limit} connections at once reached (`connections`)"),
+            ),
+            Over::Sent(limit) => (
+                Error::HttpRequestBodySize(Some(limit)),
+                format!("limit of {} to send reached (`sent`)", Size(limit)),
+            ),
+            Over::Received(limit) => (
+                Error::HttpResponseBodySize(Some(limit)),
+                format!("limit of {} to receive reached (`received`)", Size(limit)),
+            ),
+            Over::Headers(limit) => (
+                Error::HttpRequestHeaderSectionSize(None),
+                format!("limit of {} of headers reached (`headers`)", Size(limit)),
+            ),
+        };
+        Self { error, why: format!("{why} under `[http]`"), refusal: true }
+    }
+
+    pub(super) fn connection(error: &io::Error) -> Self {
+        let kind = error.kind();
+        let told = if kind == ErrorKind::ConnectionRefused {
+            Error::ConnectionRefused
+        } else if kind == ErrorKind::TimedOut {
+            Error::ConnectionTimeout
+        } else if [ErrorKind::HostUnreachable, ErrorKind::NetworkUnreachable].contains(&kind) {
+            Error::DestinationIpUnroutable
+        } else if [ErrorKind::NetworkDown, ErrorKind::AddrNotAvailable].contains(&kind) {
+            Error::DestinationUnavailable
+        } else {
+            Error::ConnectionTerminated
+        };
+        Self::new(told, error.to_string())
+    }
+
+    /// What hyper met: before an answer (`head`), or amid its body.
+    pub(super) fn hyper(error: &hyper::Error, head: bool) -> Self {
+        let told = if error.is_parse_too_large() {
+            Error::HttpResponseHeaderSectionSize(None)
+        } else if error.is_parse() {
+            Error::HttpProtocolError
+        } else if head {
+            Error::ConnectionTerminated
+        } else {
+            Error::HttpResponseIncomplete
+        };
+        let cause = std::error::Error::source(error).map(|cause| format!(": {cause}")).unwrap_or_default();
+        Self::new(told, format!("{error}{cause}"))
+    }
+}

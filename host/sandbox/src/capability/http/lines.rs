@@ -1,0 +1,87 @@
+//! A line of the log for each request, when it is over.
+
+use std::{
+    collections::BTreeMap,
+    sync::{Arc, Mutex, PoisonError, atomic::Ordering::Relaxed},
+    time::Instant,
+};
+
+use super::{budget::Moved, caller::Caller, failure::Failure};
+use crate::executor::Level;
+
+/// Requests that are under way. What its attempt leaves behind is told when it ends, and nothing after.
+#[derive(Default)]
+pub(super) struct Lines(Mutex<BTreeMap<u32, Line>>);
+
+struct Line {
+    shown: String,
+    since: Instant,
+    status: Option<u16>,
+    moved: Arc<Moved>,
+}
+
+/// A request that is to be told of.
+pub(super) struct Ticket {
+    caller: Arc<Caller>,
+    number: u32,
+}
+
+impl Ticket {
+    pub(super) fn new(caller: &Arc<Caller>, number: u32, shown: String, moved: &Arc<Moved>) -> Self {
+        let line = Line { shown, since: Instant::now(), status: None, moved: Arc::clone(moved) };
+        caller.lines.lock().insert(number, line);
+        Self { caller: Arc::clone(caller), number }
+    }
+
+    pub(super) fn answered(&self, status: u16) {
+        if let Some(line) = self.caller.lines.lock().get_mut(&self.number) {
+            line.status = Some(status);
+        }
+    }
+
+    /// Keeps for the attempt's message what an operator could have otherwise.
+    pub(super) fn refuse(&self, failure: &Failure) {
+        if failure.refusal {
+            self.caller.refuse(&failure.why);
+        }
+    }
+
+    /// Tells how it ended; well, if there is nothing to say.
+    pub(super) fn end(&self, why: Option<&str>) {
+        if let Some(line) = self.caller.lines.lock().remove(&self.number) {
+            self.caller
+                .transcript
+                .note(if why.is_some() { Level::Warn } else { Level::Info }, &line.told(why));
+        }
+    }
+}
+
+impl Drop for Ticket {
+    fn drop(&mut self) {
+        self.end(Some("given up"));
+    }
+}
+
+impl Lines {
+    fn lock(&self) -> std::sync::MutexGuard<'_, BTreeMap<u32, Line>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// What is still under way when the attempt is over.
+    pub(super) fn rest(&self) -> Vec<String> {
+        std::mem::take(&mut *self.lock()).values().map(|line| line.told(Some("given up"))).collect()
+    }
+}
+
+impl Line {
+    fn told(&self, why: Option<&str>) -> String {
+        let Self { shown, since, status, moved } = self;
+        let status = status.map(|status| format!(" {status}")).unwrap_or_default();
+        let why = why.map(|why| format!(", {why}")).unwrap_or_default();
+        let (sent, received) = (moved.sent.load(Relaxed), moved.received.load(Relaxed));
+        format!(
+            "{shown}{status}{why}, sent {sent} bytes, received {received} bytes, {} ms",
+            since.elapsed().as_millis()
+        )
+    }
+}

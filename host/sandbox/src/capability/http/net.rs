@@ -1,0 +1,57 @@
+//! What all requests of a sandbox share.
+
+use std::{
+    collections::HashMap,
+    sync::{Arc, Mutex, PoisonError, Weak},
+};
+
+use rustls::ClientConfig;
+use tokio::sync::{OnceCell, Semaphore};
+
+use super::{HttpConfig, tls};
+
+/// Look-ups that may be under way; one that nobody waits for any more still is.
+const LOOKUPS: usize = 16;
+
+pub(crate) struct Net {
+    pub(super) config: HttpConfig,
+    pub(super) lookups: Arc<Semaphore>,
+    pub(super) all: Arc<Semaphore>,
+    plugins: Mutex<HashMap<Arc<str>, Weak<Semaphore>>>,
+    tls: OnceCell<Arc<ClientConfig>>,
+}
+
+impl Net {
+    pub(crate) fn new(config: HttpConfig) -> Self {
+        Self {
+            lookups: Arc::new(Semaphore::new(LOOKUPS)),
+            all: Arc::new(Semaphore::new(config.limits.all_connections as usize)),
+            plugins: Mutex::default(),
+            tls: OnceCell::new(),
+            config,
+        }
+    }
+
+    /// The connections of one plugin, while it has any.
+    pub(super) fn of_plugin(&self, plugin: &Arc<str>) -> Arc<Semaphore> {
+        let mut plugins = self.plugins.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(known) = plugins.get(plugin).and_then(Weak::upgrade) {
+            return known;
+        }
+        plugins.retain(|_, semaphore| semaphore.strong_count() > 0);
+        let new = Arc::new(Semaphore::new(self.config.limits.plugin_connections as usize));
+        plugins.insert(Arc::clone(plugin), Arc::downgrade(&new));
+        new
+    }
+
+    /// Whom connections trust; read once, when the first needs it.
+    pub(super) async fn tls(&self) -> Result<Arc<ClientConfig>, String> {
+        let roots = &self.config.roots;
+        let read = || async {
+            let roots = roots.clone();
+            let reading = tokio::task::spawn_blocking(move || tls::config(&roots));
+            reading.await.unwrap_or_else(|error| Err(error.to_string()))
+        };
+        self.tls.get_or_try_init(read).await.cloned()
+    }
+}

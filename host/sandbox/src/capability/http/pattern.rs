@@ -1,0 +1,334 @@
+//! What a grant of HTTP says, and which requests it means.
+
+use std::{fmt, str::FromStr};
+
+use super::{
+    place::{Place, check_name},
+    target::Target,
+};
+
+/// Requests that are granted: `GET,POST https://*.example.com:8443/v1/*`.
+///
+/// Methods may be left out, and any is meant but CONNECT and TRACE. `*.` before a name stands for one or more labels, `*` alone for
+/// any host. Without a port it is the scheme's own, `:*` is any. Without a path any is meant, with one that ends in `*` all that
+/// begin so, else exactly that one; a query is not looked at.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct HttpPattern {
+    methods: Vec<String>,
+    secure: bool,
+    host: Host,
+    port: Option<u16>,
+    path: Path,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Host {
+    Any,
+    /// Everything that ends so, its first character being a dot.
+    Below(String),
+    Exactly(Place),
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Path {
+    Any,
+    Exactly(String),
+    Beginning(String),
+}
+
+/// A text that is no [`HttpPattern`], and why.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "{0}; expected a pattern such as `https://api.example.com` or `GET,POST https://*.example.com:8443/v1/*`"
+)]
+pub struct NotAPattern(String);
+
+impl HttpPattern {
+    pub(super) fn matches(&self, target: &Target) -> bool {
+        self.secure == target.secure
+            && self.port.is_none_or(|port| port == target.port)
+            && (self.methods.is_empty() || self.methods.contains(&target.method))
+            && self.host.matches(&target.host)
+            && self.path.matches(target)
+    }
+
+    /// Whether it means every request that `other` means.
+    #[must_use]
+    pub fn covers(&self, other: &Self) -> bool {
+        let methods = |method: &String| self.methods.contains(method);
+        self.secure == other.secure
+            && (self.methods.is_empty() || !other.methods.is_empty() && other.methods.iter().all(methods))
+            && (self.port.is_none() || self.port == other.port)
+            && self.host.covers(&other.host)
+            && self.path.covers(&other.path)
+    }
+
+    /// Whether it is about this very host, and not about one among others.
+    pub(super) fn names(&self, host: &Place) -> bool {
+        matches!(&self.host, Host::Exactly(own) if own == host)
+    }
+}
+
+impl Host {
+    fn covers(&self, other: &Self) -> bool {
+        match (self, other) {
+            (Self::Any, _) => true,
+            (Self::Below(end), Self::Below(other)) => other.ends_with(end),
+            (_, Self::Exactly(place)) => self.matches(place),
+            _ => false,
+        }
+    }
+
+    fn matches(&self, host: &Place) -> bool {
+        match (self, host) {
+            (Self::Any, _) => true,
+            (Self::Below(end), Place::Name(name)) => name.len() > end.len() && name.ends_with(end),
+            (Self::Below(_), Place::Address(_)) => false,
+            (Self::Exactly(own), host) => own == host,
+        }
+    }
+}
+
+impl Path {
+    fn covers(&self, other: &Self) -> bool {
+        match (self, other) {
+            (Self::Any, _) => true,
+            (Self::Beginning(start), Self::Beginning(path) | Self::Exactly(path)) => path.starts_with(start),
+            (Self::Exactly(own), Self::Exactly(path)) => own == path,
+            _ => false,
+        }
+    }
+
+    /// What servers may read in several ways is no path that was granted.
+    fn matches(&self, target: &Target) -> bool {
+        match self {
+            Self::Any => true,
+            Self::Exactly(_) | Self::Beginning(_) if target.is_ambiguous() => false,
+            Self::Exactly(path) => *path == target.path,
+            Self::Beginning(start) => target.path.starts_with(start),
+        }
+    }
+}
+
+impl FromStr for HttpPattern {
+    type Err = NotAPattern;
+
+    fn from_str(text: &str) -> Result<Self, NotAPattern> {
+        let wrong = |why: &str| NotAPattern(why.to_owned());
+        let (methods, url) = match text.trim().split_once(' ') {
+            Some((methods, url)) => (methods.split(',').map(method).collect::<Result<_, _>>()?, url.trim()),
+            None => (Vec::new(), text.trim()),
+        };
+        let (scheme, rest) = url.split_once("://").ok_or_else(|| wrong("it has no scheme"))?;
+        let secure = match scheme {
+            "https" => true,
+            "http" => false,
+            _ => return Err(wrong("its scheme is neither `https` nor `http`")),
+        };
+        let (authority, path) = rest.split_at(rest.find('/').unwrap_or(rest.len()));
+        if path.contains(['?', '#']) || authority.contains(['?', '#', '@']) {
+            return Err(wrong("it has a query, a fragment or a user"));
+        }
+        let (host, port) = split_port(authority);
+        let port = match port {
+            None => Some(if secure { 443 } else { 80 }),
+            Some("*") => None,
+            Some(port) => Some(number(port).ok_or_else(|| wrong("its port is no number from 1 to 65535"))?),
+        };
+        Ok(Self { methods, secure, host: host_of(host)?, port, path: path_of(path)? })
+    }
+}
+
+/// Host and port of an authority; a colon within brackets is none of a port.
+pub(super) fn split_port(authority: &str) -> (&str, Option<&str>) {
+    match authority.rsplit_once(':') {
+        Some((host, port)) if !port.contains(']') => (host, Some(port)),
+        _ => (authority, None),
+    }
+}
+
+/// A port of digits alone; the standard library would take a sign, too.
+pub(super) fn number(port: &str) -> Option<u16> {
+    let digits = port.bytes().all(|b| b.is_ascii_digit());
+    if digits { port.parse().ok().filter(|port| *port != 0) } else { None }
+}
+
+fn method(word: &str) -> Result<String, NotAPattern> {
+    let is_word = !word.is_empty() && word.bytes().all(|b| b.is_ascii_uppercase() || b == b'-');
+    if is_word {
+        Ok(word.to_owned())
+    } else {
+        Err(NotAPattern(format!("`{word}` is no method, which has capital letters")))
+    }
+}
+
+fn host_of(text: &str) -> Result<Host, NotAPattern> {
+    let wrong = |why: &str| NotAPattern(format!("its host: {why}"));
+    match text.strip_prefix('*') {
+        Some("") => Ok(Host::Any),
+        Some(below) => {
+            let name = below
+                .strip_prefix('.')
+                .ok_or_else(|| wrong("`*` stands for whole labels, as in `*.example.com`"))?;
+            let name = name.to_ascii_lowercase();
+            check_name(&name).map_err(wrong)?;
+            Ok(Host::Below(format!(".{name}")))
+        }
+        None => Place::read(text).map(Host::Exactly).map_err(wrong),
+    }
+}
+
+fn path_of(text: &str) -> Result<Path, NotAPattern> {
+    let path = text.strip_suffix('*').unwrap_or(text);
+    if path.contains('*') {
+        return Err(NotAPattern("`*` stands elsewhere than at the end of its path".to_owned()));
+    }
+    if super::target::is_ambiguous(path) || !path.bytes().all(|b| b.is_ascii_graphic()) {
+        return Err(NotAPattern("its path is none that a request can have".to_owned()));
+    }
+    Ok(match (text, path == text) {
+        ("" | "/*", _) => Path::Any,
+        (_, true) => Path::Exactly(path.to_owned()),
+        (_, false) => Path::Beginning(path.to_owned()),
+    })
+}
+
+impl fmt::Display for HttpPattern {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { methods, secure, host, port, path } = self;
+        if !methods.is_empty() {
+            write!(f, "{} ", methods.join(","))?;
+        }
+        f.write_str(if *secure { "https://" } else { "http://" })?;
+        match host {
+            Host::Any => f.write_str("*")?,
+            Host::Below(end) => write!(f, "*{end}")?,
+            Host::Exactly(place) => place.fmt(f)?,
+        }
+        match port {
+            None => f.write_str(":*")?,
+            Some(443) if *secure => {}
+            Some(80) if !*secure => {}
+            Some(port) => write!(f, ":{port}")?,
+        }
+        match path {
+            Path::Any => Ok(()),
+            Path::Exactly(path) => f.write_str(path),
+            Path::Beginning(start) => write!(f, "{start}*"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn matches(pattern: &str, method: &str, url: &str) -> bool {
+        let pattern: HttpPattern = pattern.parse().unwrap();
+        Target::of_url(method, url).is_ok_and(|target| pattern.matches(&target))
+    }
+
+    #[test]
+    fn a_pattern_means_what_it_says() {
+        let rows = [
+            ("https://a.example", "GET", "https://a.example/x?y", true),
+            ("https://a.example", "DELETE", "https://A.EXAMPLE:443", true),
+            ("https://a.example", "GET", "http://a.example/", false),
+            ("https://a.example", "GET", "https://a.example:8443/", false),
+            ("https://a.example", "GET", "https://b.example/", false),
+            ("https://a.example", "GET", "https://a.example.evil.example/", false),
+            ("https://a.example", "GET", "https://evil-a.example/", false),
+            ("https://a.example:8443", "GET", "https://a.example:8443/", true),
+            ("https://a.example:*", "GET", "https://a.example:1/", true),
+            ("GET,POST https://a.example", "POST", "https://a.example/", true),
+            ("GET,POST https://a.example", "PUT", "https://a.example/", false),
+            ("https://*.a.example", "GET", "https://x.a.example/", true),
+            ("https://*.a.example", "GET", "https://x.y.a.example/", true),
+            ("https://*.a.example", "GET", "https://a.example/", false),
+            ("https://*.a.example", "GET", "https://xa.example/", false),
+            ("https://*", "GET", "https://anything.example/", true),
+            ("http://127.0.0.1:81", "GET", "http://[::ffff:127.0.0.1]:81/", true),
+            ("https://a.example/v1/*", "GET", "https://a.example/v1/x", true),
+            ("https://a.example/v1/*", "GET", "https://a.example/v1", false),
+            ("https://a.example/v1/*", "GET", "https://a.example/v2/", false),
+            ("https://a.example/v1/*", "GET", "https://a.example/v1/../v2", false),
+            ("https://a.example/v1/*", "GET", "https://a.example/v1/%2E%2e/v2", false),
+            ("https://a.example/v1/*", "GET", "https://a.example/v1/..;x/v2", false),
+            ("https://a.example/v1/*", "GET", "https://a.example/v1/..%2fv2", false),
+            ("https://a.example/v1/*", "GET", "https://a.example/v1/..%5cv2", false),
+            ("https://a.example/v1/*", "GET", "https://a.example//v1/x", false),
+            ("https://a.example/v1", "GET", "https://a.example/v1?q=/../", true),
+            ("https://a.example/v1", "GET", "https://a.example/v1/", false),
+            ("https://a.example", "GET", "https://a.example/v1/../v2", true),
+        ];
+        for (pattern, method, url, expected) in rows {
+            assert_eq!(matches(pattern, method, url), expected, "{pattern} {method} {url}");
+        }
+    }
+
+    #[test]
+    fn a_pattern_covers_what_it_means_and_narrower_ones() {
+        let rows = [
+            ("https://*", "GET https://a.example/x", true),
+            ("https://a.example", "https://a.example", true),
+            ("https://*.a.example", "https://*.b.a.example", true),
+            ("https://*.b.a.example", "https://*.a.example", false),
+            ("https://*.a.example", "https://a.example", false),
+            ("https://*.a.example", "https://*", false),
+            ("GET https://a.example", "https://a.example", false),
+            ("GET,PUT https://a.example", "PUT https://a.example", true),
+            ("https://a.example:*", "https://a.example:81", true),
+            ("https://a.example", "https://a.example:*", false),
+            ("https://a.example/x*", "https://a.example/xy*", true),
+            ("https://a.example/xy*", "https://a.example/x*", false),
+            ("https://a.example/x", "https://a.example", false),
+            ("http://a.example", "https://a.example", false),
+        ];
+        for (pattern, other, expected) in rows {
+            let read = |text: &str| text.parse::<HttpPattern>().unwrap();
+            assert_eq!(read(pattern).covers(&read(other)), expected, "{pattern} {other}");
+        }
+    }
+
+    #[test]
+    fn what_is_no_pattern_is_told_why() {
+        let rows = [
+            ("a.example", "it has no scheme"),
+            ("ftp://a", "its scheme is neither `https` nor `http`"),
+            ("get https://a", "`get` is no method, which has capital letters"),
+            ("https://u@a", "it has a query, a fragment or a user"),
+            ("https://a/?x", "it has a query, a fragment or a user"),
+            ("https://a:0", "its port is no number from 1 to 65535"),
+            ("https://a:65536", "its port is no number from 1 to 65535"),
+            ("https://", "its host: it is empty"),
+            ("https://*a.example", "its host: `*` stands for whole labels, as in `*.example.com`"),
+            (
+                "https://bücher.example",
+                "its host: it has letters beyond ASCII; write its punycode form, `xn--…`",
+            ),
+            (
+                "http://*.0.0.1",
+                "its host: it ends with a number and is no IPv4 address of four decimal numbers",
+            ),
+            ("https://a/*/b", "`*` stands elsewhere than at the end of its path"),
+            ("https://a/../b", "its path is none that a request can have"),
+        ];
+        for (text, why) in rows {
+            let refused = text.parse::<HttpPattern>().unwrap_err();
+            assert_eq!(refused.0, why, "{text}");
+        }
+    }
+
+    #[test]
+    fn patterns_are_written_as_they_are_read() {
+        for text in [
+            "https://a.example",
+            "GET,POST https://*.a.example:8443/v1/*",
+            "http://*:*/x",
+            "http://[::1]:81",
+            "http://127.0.0.1",
+        ] {
+            assert_eq!(text.parse::<HttpPattern>().unwrap().to_string(), text);
+        }
+    }
+}

@@ -1,0 +1,137 @@
+//! Hosts, read so strictly that whoever asks, whoever resolves and whoever connects mean the same one.
+
+use std::{
+    fmt,
+    net::{IpAddr, Ipv4Addr, Ipv6Addr},
+};
+
+/// Names of hosts that are longer are none (RFC 1035).
+const LONGEST_NAME: usize = 253;
+const LONGEST_LABEL: usize = 63;
+
+/// A host: a name in lower case, or an address.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub(super) enum Place {
+    Name(String),
+    Address(IpAddr),
+}
+
+impl Place {
+    /// Reads what stands for a host in a URL, IPv6 in brackets.
+    ///
+    /// # Errors
+    /// Why nobody should have to guess what it means.
+    pub(super) fn read(text: &str) -> Result<Self, &'static str> {
+        if let Some(inner) = text.strip_prefix('[') {
+            let inner = inner.strip_suffix(']').ok_or("its bracket is not closed")?;
+            let address: Ipv6Addr =
+                inner.parse().map_err(|_| "what stands in brackets is no IPv6 address")?;
+            return Ok(Self::Address(plain(address.into())));
+        }
+        if let Ok(address) = text.parse::<Ipv4Addr>() {
+            return Ok(Self::Address(address.into()));
+        }
+        let name = text.to_ascii_lowercase();
+        check_name(&name)?;
+        Ok(Self::Name(name))
+    }
+
+    pub(super) fn is_localhost(&self) -> bool {
+        matches!(self, Self::Name(name) if name == "localhost" || name.ends_with(".localhost"))
+    }
+}
+
+impl fmt::Display for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Name(name) => f.write_str(name),
+            Self::Address(IpAddr::V4(address)) => address.fmt(f),
+            Self::Address(IpAddr::V6(address)) => write!(f, "[{address}]"),
+        }
+    }
+}
+
+/// An IPv4 address that is written as an IPv6 one is an IPv4 address.
+pub(super) fn plain(address: IpAddr) -> IpAddr {
+    match address {
+        IpAddr::V6(six) => six.to_ipv4_mapped().map_or(address, IpAddr::V4),
+        IpAddr::V4(_) => address,
+    }
+}
+
+pub(super) fn check_name(name: &str) -> Result<(), &'static str> {
+    if name.is_empty() {
+        return Err("it is empty");
+    }
+    if !name.is_ascii() {
+        return Err("it has letters beyond ASCII; write its punycode form, `xn--…`");
+    }
+    if name.contains('%') {
+        return Err("it is percent-encoded");
+    }
+    if name.ends_with('.') {
+        return Err("it ends with a dot; write it without");
+    }
+    if name.len() > LONGEST_NAME {
+        return Err("it is longer than names of hosts are");
+    }
+    let is_label = |label: &str| {
+        !label.is_empty()
+            && label.len() <= LONGEST_LABEL
+            && label.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'-' || b == b'_')
+            && !label.starts_with('-')
+            && !label.ends_with('-')
+    };
+    if !name.split('.').all(is_label) {
+        return Err("it is no name of a host");
+    }
+    let last = name.rsplit('.').next().unwrap_or_default();
+    if last.bytes().all(|b| b.is_ascii_digit()) || last.starts_with("0x") {
+        return Err("it ends with a number and is no IPv4 address of four decimal numbers");
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_host_is_read_in_one_way_or_not_at_all() {
+        let rows = [
+            ("API.Example.COM", Ok("api.example.com")),
+            ("xn--bcher-kva.example", Ok("xn--bcher-kva.example")),
+            ("a_b.example", Ok("a_b.example")),
+            ("127.0.0.1", Ok("127.0.0.1")),
+            ("[::1]", Ok("[::1]")),
+            ("[0:0:0:0:0:0:0:1]", Ok("[::1]")),
+            ("[::ffff:127.0.0.1]", Ok("127.0.0.1")),
+            ("[::FFFF:7f00:1]", Ok("127.0.0.1")),
+            ("", Err("it is empty")),
+            ("bücher.example", Err("it has letters beyond ASCII; write its punycode form, `xn--…`")),
+            ("ⓔxample.com", Err("it has letters beyond ASCII; write its punycode form, `xn--…`")),
+            ("example.com.", Err("it ends with a dot; write it without")),
+            ("ex%61mple.com", Err("it is percent-encoded")),
+            ("127.1", Err("it ends with a number and is no IPv4 address of four decimal numbers")),
+            ("2130706433", Err("it ends with a number and is no IPv4 address of four decimal numbers")),
+            ("0x7f000001", Err("it ends with a number and is no IPv4 address of four decimal numbers")),
+            ("0177.0.0.1", Err("it ends with a number and is no IPv4 address of four decimal numbers")),
+            ("127.0.0.1.", Err("it ends with a dot; write it without")),
+            ("127.0.0.0x1", Err("it ends with a number and is no IPv4 address of four decimal numbers")),
+            ("[::1", Err("its bracket is not closed")),
+            ("[fe80::1%25eth0]", Err("what stands in brackets is no IPv6 address")),
+            ("[127.0.0.1]", Err("what stands in brackets is no IPv6 address")),
+            ("a..b", Err("it is no name of a host")),
+            ("-a.example", Err("it is no name of a host")),
+            ("a b", Err("it is no name of a host")),
+            ("a\\b", Err("it is no name of a host")),
+            ("user@host", Err("it is no name of a host")),
+        ];
+        for (text, expected) in rows {
+            let read = Place::read(text).map(|place| place.to_string());
+            assert_eq!(read.as_deref().map_err(|why| *why), expected, "{text:?}");
+        }
+        assert!(Place::read(&"a.".repeat(127)).is_err());
+        assert!(Place::read(&format!("{}.example", "a".repeat(64))).is_err());
+    }
+}

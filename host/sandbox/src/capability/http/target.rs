@@ -1,0 +1,142 @@
+//! What a request is for, as far as grants go by it.
+
+use super::{
+    pattern::{number, split_port},
+    place::Place,
+};
+
+/// What nobody is granted: one would make a tunnel of the host, the other shows headers to whoever asks.
+const NEVER: [&str; 2] = ["CONNECT", "TRACE"];
+
+/// Paths that are longer are cut where people read them.
+const SHOWN: usize = 200;
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Target {
+    pub(super) method: String,
+    pub(super) secure: bool,
+    pub(super) host: Place,
+    pub(super) port: u16,
+    /// Without the query.
+    pub(super) path: String,
+}
+
+impl Target {
+    /// # Errors
+    /// What about the request leaves open where it goes.
+    pub(super) fn new(method: &str, secure: bool, authority: &str, path: &str) -> Result<Self, String> {
+        if NEVER.contains(&method) {
+            return Err(format!("{method} is never granted"));
+        }
+        if authority.contains('@') {
+            return Err("there is a user in its URL; credentials go into headers".to_owned());
+        }
+        let (host, port) = split_port(authority);
+        let usual = if secure { 443 } else { 80 };
+        let port = port.map_or(Some(usual), number);
+        let port = port.ok_or("its port is no number from 1 to 65535")?;
+        let host = Place::read(host).map_err(|why| format!("its host cannot be told: {why}"))?;
+        let path = path.split(['?', '#']).next().unwrap_or_default();
+        let path = if path.is_empty() { "/" } else { path };
+        Ok(Self { method: method.to_owned(), secure, host, port, path: path.to_owned() })
+    }
+
+    /// Whether servers may read another path in it.
+    pub(super) fn is_ambiguous(&self) -> bool {
+        is_ambiguous(&self.path)
+    }
+
+    /// As `Host` has it.
+    pub(super) fn authority(&self) -> String {
+        let usual = if self.secure { 443 } else { 80 };
+        if self.port == usual { self.host.to_string() } else { format!("{}:{}", self.host, self.port) }
+    }
+
+    fn scheme(&self) -> &'static str {
+        if self.secure { "https" } else { "http" }
+    }
+
+    /// For people: `GET https://api.example.com/v1/items`.
+    pub(super) fn shown(&self) -> String {
+        let visible = |c: &char| c.is_ascii_graphic();
+        let path: String = self.path.chars().filter(visible).take(SHOWN).collect();
+        format!("{} {}://{}{path}", self.method, self.scheme(), self.authority())
+    }
+
+    /// The pattern that would grant it, and not much else.
+    pub(super) fn pattern(&self) -> String {
+        let plain = |b: u8| b.is_ascii_alphanumeric() || b"/-._~:@!$&'()+,;=%".contains(&b);
+        let is_plain = self.path.len() <= SHOWN && self.path.bytes().all(plain) && !self.is_ambiguous();
+        let path = if is_plain { self.path.as_str() } else { "" };
+        format!("{} {}://{}{path}", self.method, self.scheme(), self.authority())
+    }
+
+    #[cfg(test)]
+    pub(super) fn of_url(method: &str, url: &str) -> Result<Self, String> {
+        let (scheme, rest) = url.split_once("://").unwrap();
+        let (authority, path) = rest.split_at(rest.find(['/', '?']).unwrap_or(rest.len()));
+        Self::new(method, scheme == "https", authority, path)
+    }
+}
+
+/// Whether a path goes up or around, plainly or encoded.
+pub(super) fn is_ambiguous(path: &str) -> bool {
+    let path = path.to_ascii_lowercase().replace("%2e", ".");
+    let is_up = |part: &str| {
+        let part = part.split(';').next().unwrap_or_default();
+        part == "." || part == ".."
+    };
+    path.contains("//")
+        || path.contains("%2f")
+        || path.contains("%5c")
+        || path.contains('\\')
+        || path.contains("%00")
+        || path.contains("%25")
+        || path.split('/').any(is_up)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_leaves_open_where_it_goes_is_no_target() {
+        let rows = [
+            ("https://user:pw@a.example/", "there is a user in its URL; credentials go into headers"),
+            ("https://a.example@evil.example/", "there is a user in its URL; credentials go into headers"),
+            ("https://a.example:0/", "its port is no number from 1 to 65535"),
+            ("https://a.example:/", "its port is no number from 1 to 65535"),
+            ("https://a.example:+80/", "its port is no number from 1 to 65535"),
+            ("https://a.example:99999/", "its port is no number from 1 to 65535"),
+            ("https://a.example:80:443/", "its host cannot be told: it is no name of a host"),
+            ("https://a.example./", "its host cannot be told: it ends with a dot; write it without"),
+            (
+                "https://2130706433/",
+                "its host cannot be told: it ends with a number and is no IPv4 address of four decimal numbers",
+            ),
+            ("https:///", "its host cannot be told: it is empty"),
+        ];
+        for (url, why) in rows {
+            assert_eq!(Target::of_url("GET", url), Err(why.to_owned()), "{url}");
+        }
+        for method in NEVER {
+            assert_eq!(Target::of_url(method, "https://a"), Err(format!("{method} is never granted")));
+        }
+    }
+
+    #[test]
+    fn a_target_is_shown_without_its_query_and_granted_by_its_pattern() {
+        let rows = [
+            ("https://A.example:443/v1?token=x", "GET https://a.example/v1", "GET https://a.example/v1"),
+            ("http://a.example:81", "GET http://a.example:81/", "GET http://a.example:81/"),
+            ("https://a.example/a\"b", "GET https://a.example/a\"b", "GET https://a.example"),
+            ("https://a.example/../b", "GET https://a.example/../b", "GET https://a.example"),
+        ];
+        for (url, shown, pattern) in rows {
+            let target = Target::of_url("GET", url).unwrap();
+            assert_eq!((target.shown().as_str(), target.pattern().as_str()), (shown, pattern));
+            let pattern: super::super::HttpPattern = pattern.parse().unwrap();
+            assert!(pattern.matches(&target), "{url}");
+        }
+    }
+}

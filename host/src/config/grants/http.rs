@@ -1,0 +1,10 @@
+//! `http` and `http-networks` of a grant.
+
+use phasm_engine::form::{Name, Report};
+
+use crate::{config::http::patterns, sandbox::HttpGrant};
+
+/// What the texts grant; those that grant nothing are reported.
+pub(super) fn granted(http: &[Name], networks: &[Name], report: &Report) -> HttpGrant {
+    HttpGrant { allow: patterns(http, report), networks: crate::config::http::networks(networks, report) }
+}

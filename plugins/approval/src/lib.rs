@@ -1,0 +1,91 @@
+//! Waits for somebody's decision.
+
+mod check;
+mod schema;
+mod settings;
+
+use phasm_sdk::{Map, prelude::*};
+
+use self::settings::{Rejection, Settings};
+
+inputs! {
+    /// What is asked; the answer comes with the resumption, as inputs of other names.
+    pub struct Ask {
+        /// What is to be decided.
+        message: String = "an approval is wanted".to_owned(),
+        /// What somebody should know to decide it: any value.
+        details: Option<Json>,
+        ..answer
+    }
+}
+
+/// Suspends with what it asks; resumed, it checks the answer, and asks again if that does not fit.
+///
+/// # Errors
+///
+/// Code 3 for a setting that does not fit, code 2 for a rejection.
+pub fn approval(call: Call<Ask>) -> Result {
+    let settings = Settings::read(&call.config)?;
+    let Ask { message, details, answer } = call.inputs;
+    if call.resumed {
+        let answer = object(answer)?;
+        let problems = check::problems(&settings.schema, &answer);
+        return if problems.is_empty() {
+            decided(&settings, answer)
+        } else {
+            Ok(asking(&settings, &format!("{message} ({})", problems.join("; ")), details))
+        };
+    }
+    nothing_but_the_question(&answer)?;
+    Ok(asking(&settings, &message, details))
+}
+
+executor!(approval, {
+    outputs: {
+        /// What is or was asked: `message`, `details` and `schema`, the JSON Schema of the answer.
+        asked: Json,
+        /// Whether it was approved, unless a schema of one's own names other members.
+        approved: Option<bool>,
+        ..
+    },
+});
+
+/// An answer that the document gives itself would pass for somebody's.
+fn nothing_but_the_question(others: &Inputs) -> Result<()> {
+    let names: Vec<_> = others.iter().map(|(name, _)| format!("`{name}`")).collect();
+    if names.is_empty() {
+        return Ok(());
+    }
+    let message = format!("expected the inputs `message` and `details` only, got {} too", names.join(", "));
+    Err(Outcome::error(message).kind("input").retryable(false))
+}
+
+fn asking(settings: &Settings, message: &str, details: Option<Json>) -> Outcome {
+    let details: Option<Value> = details.and_then(|details| details.parse().ok());
+    let asked = json!({ "message": message, "details": details, "schema": settings.schema });
+    Outcome::suspended(message).output("asked", &asked).detail("approval", asked)
+}
+
+fn object(answer: Inputs) -> Result<Map<String, Value>> {
+    answer.into_iter().map(|(name, value)| Ok((name, value.parse()?))).collect()
+}
+
+fn decided(settings: &Settings, answer: Map<String, Value>) -> Result {
+    let rejected = answer.get("approved") == Some(&Value::Bool(false));
+    let outcome = if rejected && settings.rejection == Rejection::Fail {
+        Outcome::failed(reason(&answer)).kind("rejected").retryable(false)
+    } else {
+        Outcome::succeeded()
+    };
+    Ok(answer.into_iter().fold(outcome, |outcome, (name, value)| outcome.output(name, value)))
+}
+
+fn reason(answer: &Map<String, Value>) -> String {
+    let text = |name| answer.get(name).and_then(Value::as_str).filter(|text| !text.is_empty());
+    let by = text("by").map(|by| format!(" by {by}")).unwrap_or_default();
+    let comment = text("comment").map(|comment| format!(": {comment}")).unwrap_or_default();
+    format!("rejected{by}{comment}")
+}
+
+#[cfg(test)]
+mod tests;

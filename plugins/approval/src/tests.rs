@@ -1,0 +1,110 @@
+use phasm_sdk::testing::{Test, call};
+
+use super::*;
+
+fn resumed(config: Value, answer: Value) -> Outcome {
+    Test::new().config(config).inputs(answer).resumed().run(approval).outcome
+}
+
+#[test]
+fn it_says_what_it_wants() {
+    let outcome = call(approval, json!({ "message": "release 1.0?", "details": { "size": 3 } }));
+    assert_eq!((outcome.code, outcome.message.as_str()), (ExecCode::Suspended, "release 1.0?"));
+    let asked = outcome.get("asked").unwrap();
+    assert_eq!(asked["details"], json!({ "size": 3 }));
+    assert_eq!(asked["schema"]["required"], json!(["approved"]));
+    assert_eq!(outcome.detail["approval"], asked);
+}
+
+#[test]
+fn an_answer_that_fits_is_its_outputs() {
+    let outcome = resumed(json!({}), json!({ "message": "release?", "approved": true, "by": "Ada" }));
+    let expected = Outcome::succeeded().output("approved", true).output("by", "Ada");
+    assert_eq!(outcome, expected);
+}
+
+#[test]
+fn a_no_fails_unless_the_document_wants_to_know() {
+    let no = json!({ "approved": false, "by": "Bob", "comment": "too early" });
+    let outcome = resumed(json!({}), no.clone());
+    assert_eq!((outcome.code, outcome.message.as_str()), (ExecCode::Failed, "rejected by Bob: too early"));
+    assert_eq!(outcome.detail["error"], json!({ "kind": "rejected", "retryable": false }));
+    assert_eq!(outcome.get("approved"), Some(json!(false)));
+    for config in [json!({ "rejection": "continue" }), json!({ "spec": { "rejection": "continue" } })] {
+        assert_eq!(resumed(config, no.clone()).code, ExecCode::Succeeded);
+    }
+}
+
+#[test]
+fn an_answer_that_does_not_fit_is_asked_for_again() {
+    let schema = json!({
+        "type": "object",
+        "properties": {
+            "count": { "type": "integer", "minimum": 1, "maximum": 9 },
+            "colour": { "enum": ["red", "blue"] },
+            "word": { "type": "string", "minLength": 2, "maxLength": 3 },
+            "list": { "type": "array", "items": { "type": ["string", "null"] } },
+            "same": { "const": 7 },
+        },
+        "required": ["count"],
+        "additionalProperties": false,
+    });
+    let rows = [
+        (json!({ "count": 1, "colour": "red", "word": "abc", "list": ["a", null], "same": 7 }), None),
+        (json!({ "count": 2.0 }), None),
+        (json!({}), Some("count is missing")),
+        (json!({ "count": 0 }), Some("count: expected at least 1, got 0")),
+        (json!({ "count": 10 }), Some("count: expected at most 9, got 10")),
+        (json!({ "count": 1.5 }), Some("count: expected a whole number, got 1.5")),
+        (
+            json!({ "count": 1, "colour": "green" }),
+            Some("colour: expected one of \"red\", \"blue\", got \"green\""),
+        ),
+        (json!({ "count": 1, "word": "ä" }), Some("word: expected at least 2 characters, got \"ä\"")),
+        (json!({ "count": 1, "list": [1] }), Some("list[0]: expected a text or null, got 1")),
+        (json!({ "count": 1, "same": 8 }), Some("same: expected 7, got 8")),
+        (json!({ "count": 1, "more": 8 }), Some("more is not asked for")),
+        (json!({ "more": 8 }), Some("count is missing; more is not asked for")),
+    ];
+    for (answer, problem) in rows {
+        let outcome = resumed(json!({ "schema": schema }), answer.clone());
+        match problem {
+            None => assert_eq!(outcome.code, ExecCode::Succeeded, "{answer}: {}", outcome.message),
+            Some(problem) => {
+                assert_eq!(outcome.code, ExecCode::Suspended, "{answer}");
+                assert_eq!(outcome.message, format!("an approval is wanted ({problem})"));
+            }
+        }
+    }
+}
+
+#[test]
+fn neither_the_document_nor_the_answer_passes_for_the_other() {
+    let outcome = call(approval, json!({ "approved": true }));
+    assert_eq!(outcome.code, ExecCode::Error);
+    assert_eq!(outcome.message, "expected the inputs `message` and `details` only, got `approved` too");
+    // What a schema and a rejection are is the document's affair.
+    let answer = json!({ "schema": {}, "rejection": "continue", "approved": false });
+    assert_eq!(resumed(json!({}), answer).code, ExecCode::Failed);
+}
+
+#[test]
+fn a_schema_that_would_go_unchecked_is_refused() {
+    let rows = [
+        (
+            json!({ "properties": { "a": { "pattern": "x" } } }),
+            "properties.a.pattern is not known; expected one of type, enum, const, required, properties, additionalProperties, items, minimum, maximum, minLength, maxLength",
+        ),
+        (
+            json!({ "type": "text" }),
+            "type: not \"text\"; expected one or several of null, boolean, integer, number, string, array, object",
+        ),
+        (json!(1), "the schema: expected an object, got 1"),
+        (json!({ "properties": [] }), "properties: expected an object, got []"),
+        (json!({ "items": { "minimum": "1" } }), "items.minimum: not \"1\"; expected a number"),
+    ];
+    for (schema, problem) in rows {
+        let outcome = Test::new().config(json!({ "schema": schema })).run(approval).outcome;
+        assert_eq!((outcome.code, outcome.message), (ExecCode::Error, format!("config `schema`: {problem}")));
+    }
+}

@@ -1,0 +1,45 @@
+//! A request, the redirects it meets, and the answer.
+
+use phasm_sdk::prelude::*;
+
+use crate::{Task, answer::Head, body, redirect, request::Request, transport};
+
+pub(crate) fn exchange(mut request: Request, task: &Task, unique: &str) -> Result {
+    let mut redirects = 0;
+    loop {
+        let mut answer = transport::send(&request).map_err(|fault| fault.outcome(&request.shown()))?;
+        match redirect::next(&request, &answer.head) {
+            Some(Ok(next)) if redirects < task.max_redirects => {
+                redirects += 1;
+                debug!("{}: {}, on to {}", request.shown(), answer.head.status, next.shown());
+                request = next;
+            }
+            Some(Err(why)) => return Err(unfollowed(&answer.head, &request, &why)),
+            _ => return conclude(&mut answer, &request, task, unique),
+        }
+    }
+}
+
+fn unfollowed(head: &Head, request: &Request, why: &str) -> Outcome {
+    head.outcome(&request.shown(), &[]).message(format!("{}: {why}", request.shown()))
+}
+
+fn conclude(answer: &mut transport::Answer, request: &Request, task: &Task, unique: &str) -> Result {
+    let shown = request.shown();
+    let head = answer.head.clone();
+    let outcome = head.outcome(&shown, &task.accept).output("url", request.url.shown());
+    if outcome.code != ExecCode::Succeeded {
+        let bytes = body::beginning(answer, task.max_bytes.unwrap_or(body::OF_ERROR).min(body::OF_ERROR));
+        return Ok(body::told(outcome, &head, bytes, body::Expect::Auto, &shown));
+    }
+    if let Some(path) = &task.save_to {
+        let size = body::save(answer, path, task.max_bytes.unwrap_or(u64::MAX), unique)
+            .map_err(|trouble| trouble.outcome(&shown, Some(path)))?;
+        return Ok(outcome.output("path", path).output("size", size));
+    }
+    let limit = task.max_bytes.unwrap_or(body::USUAL);
+    let bytes = body::read(answer, limit).map_err(|trouble| trouble.outcome(&shown, None))?;
+    // What was not asked for says nothing.
+    let expect = if bytes.is_empty() { body::Expect::Auto } else { task.expect };
+    Ok(body::told(outcome, &head, bytes, expect, &shown))
+}

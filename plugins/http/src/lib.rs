@@ -1,0 +1,109 @@
+//! Sends an HTTP request and reads the answer.
+
+mod answer;
+mod body;
+mod exchange;
+mod fault;
+mod patience;
+mod redirect;
+mod request;
+#[cfg(not(target_arch = "wasm32"))]
+#[path = "transport/native.rs"]
+mod transport;
+#[cfg(target_arch = "wasm32")]
+#[path = "transport/wasi.rs"]
+mod transport;
+mod url;
+
+use phasm_sdk::{inputs::Nested, prelude::*};
+
+inputs! {
+    /// What to ask for.
+    pub struct Task {
+        /// Where to; `http` or `https`.
+        url: String,
+        /// `GET`, `POST` and so on.
+        method: String = "GET".to_owned(),
+        /// Added to the URL's query; a list stands for several of a name, null for none.
+        params: Option<phasm_sdk::Map<String, Value>>,
+        /// A list stands for several of a name, null for none.
+        headers: Option<phasm_sdk::Map<String, Value>>,
+        /// What to send: a text as it is, anything else as JSON.
+        body: Option<Json>,
+        /// Whom to be.
+        auth: Option<Nested<Auth>>,
+        /// What `auth` leaves out, so that it can come from a secret; without `auth` a bearer token.
+        secret: Option<String>,
+        /// How long to wait.
+        timeout: Option<Nested<patience::Timeout>>,
+        /// What seed 002's form of a task has under `spec`: `timeout`.
+        spec: Option<Nested<Spec>>,
+        /// What the answer must be.
+        expect: body::Expect = body::Expect::Auto,
+        /// Further statuses that are no error.
+        accept: Vec<u16> = Vec::new(),
+        /// A file in a granted directory: the body is streamed there.
+        save_to as "saveTo": Option<String>,
+        /// A larger body is not read.
+        max_bytes as "maxBytes": Option<u64>,
+        /// Redirects that are followed; each is a request of its own and has to be granted.
+        max_redirects as "maxRedirects": u32 = 5,
+        /// Sends the dispatch's key as `Idempotency-Key`.
+        idempotency_key as "idempotencyKey": bool = false,
+    }
+}
+
+inputs! {
+    /// A bearer token, or a name and password, or a header; `secret` stands for what is left out.
+    pub struct Auth {
+        /// The token.
+        bearer: Option<String>,
+        /// The name, for basic authentication.
+        username: Option<String>,
+        /// The password.
+        password: Option<String>,
+        /// The name of a header that is `secret`.
+        header: Option<String>,
+    }
+}
+
+inputs! {
+    /// What of `spec` matters here.
+    pub struct Spec {
+        /// How long to wait.
+        timeout: Option<Nested<patience::Timeout>>,
+        ..
+    }
+}
+
+/// Sends the request; follows redirects.
+///
+/// # Errors
+///
+/// Code 2 for an answer that would be the same again, 3 for one that may not, and for mistakes, 4 when it takes too long.
+pub fn http(call: Call<Task>) -> Result {
+    let request = request::Request::of(&call.inputs, &call.idempotency_key)?;
+    exchange::exchange(request, &call.inputs, &call.task_run_id)
+}
+
+executor!(http, {
+    outputs: {
+        /// The status of the answer.
+        status: u16,
+        /// Its headers, their names in lower case.
+        headers: Json,
+        /// Where it came from in the end.
+        url: String,
+        /// What it says: a value, a text, or bytes as base64; not with `saveTo`.
+        body: Option<Json>,
+        /// What `body` is: `json`, `text` or `base64`.
+        format: Option<String>,
+        /// Bytes of the body.
+        size: Option<u64>,
+        /// The file, with `saveTo`.
+        path: Option<String>,
+    },
+});
+
+#[cfg(test)]
+mod tests;

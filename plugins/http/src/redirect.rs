@@ -1,0 +1,40 @@
+//! Where an answer sends one.
+
+use crate::{answer::Head, request::Request};
+
+/// Headers that are for the first host alone.
+const PRIVATE: [&str; 3] = ["authorization", "cookie", "proxy-authorization"];
+
+/// The request that `answer` asks for, or why there is none.
+pub(crate) fn next(request: &Request, answer: &Head) -> Option<Result<Request, String>> {
+    let location = match answer.status {
+        301 | 302 | 303 | 307 | 308 => answer.header("location")?,
+        _ => return None,
+    };
+    let url = match request.url.join(location) {
+        Ok(url) => url,
+        Err(why) => return Some(Err(format!("redirected to `{location}`: {why}"))),
+    };
+    if request.url.secure && !url.secure {
+        return Some(Err(format!("redirected from https to {}", url.shown())));
+    }
+    let mut next = Request { url, ..request.clone() };
+    if becomes_get(&request.method, answer.status) {
+        next.method = "GET".to_owned();
+        next.body = None;
+        next.headers.retain(|(name, _)| !name.to_ascii_lowercase().starts_with("content-"));
+    }
+    if !next.url.is_same_origin(&request.url) {
+        let is_private = |name: &str| PRIVATE.contains(&name) || request.credential.as_deref() == Some(name);
+        next.headers.retain(|(name, _)| !is_private(&name.to_ascii_lowercase()));
+    }
+    Some(Ok(next))
+}
+
+fn becomes_get(method: &str, status: u16) -> bool {
+    match status {
+        303 => method != "HEAD",
+        301 | 302 => method == "POST",
+        _ => false,
+    }
+}

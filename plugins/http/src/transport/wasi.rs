@@ -1,0 +1,190 @@
+//! Sending by `wasi:http`.
+
+use std::time::Duration;
+
+use wasip2::{
+    http::{
+        outgoing_handler,
+        types::{
+            ErrorCode, Fields, IncomingBody, Method, OutgoingBody, OutgoingRequest, RequestOptions, Scheme,
+            http_error_code,
+        },
+    },
+    io::streams::{InputStream, StreamError},
+};
+
+use crate::{
+    answer::Head,
+    fault::{Fault, Kind},
+    patience::Patience,
+    request::Request,
+};
+
+/// The most that is read at once, and written.
+const PART: usize = 64 << 10;
+
+/// An answer whose body is read part by part.
+pub(crate) struct Answer {
+    pub(crate) head: Head,
+    stream: InputStream,
+    // Behind the stream, which must go first.
+    _body: IncomingBody,
+}
+
+impl Answer {
+    pub(crate) fn read(&mut self) -> Result<Option<Vec<u8>>, Fault> {
+        loop {
+            match self.stream.blocking_read(PART as u64) {
+                Ok(part) if part.is_empty() => {}
+                Ok(part) => return Ok(Some(part)),
+                Err(StreamError::Closed) => return Ok(None),
+                Err(StreamError::LastOperationFailed(error)) => {
+                    let lost = || {
+                        Fault::new(
+                            Kind::Connection,
+                            format!("the body broke off: {}", error.to_debug_string()),
+                        )
+                    };
+                    return Err(http_error_code(&error).map_or_else(lost, fault));
+                }
+            }
+        }
+    }
+}
+
+pub(crate) fn send(request: &Request) -> Result<Answer, Fault> {
+    let outgoing = outgoing(request)?;
+    let body = outgoing.body().map_err(|()| Fault::new(Kind::Input, "no body can be sent"))?;
+    let future = outgoing_handler::handle(outgoing, Some(options(request.patience))).map_err(fault)?;
+    write(body, request.body.as_deref().unwrap_or_default());
+    future.subscribe().block();
+    let answered = future.get().and_then(Result::ok);
+    let answered = answered.ok_or_else(|| Fault::new(Kind::Protocol, "the host gave no answer"))?;
+    let response = answered.map_err(fault)?;
+    let headers = response.headers().entries();
+    let text = |(name, value): (String, Vec<u8>)| {
+        (name.to_ascii_lowercase(), String::from_utf8_lossy(&value).into_owned())
+    };
+    let head = Head { status: response.status(), headers: headers.into_iter().map(text).collect() };
+    let lost = |()| Fault::new(Kind::Protocol, "the answer has no body to read");
+    let body = response.consume().map_err(lost)?;
+    let stream = body.stream().map_err(lost)?;
+    Ok(Answer { head, stream, _body: body })
+}
+
+fn outgoing(request: &Request) -> Result<OutgoingRequest, Fault> {
+    let fields = Fields::new();
+    for (name, value) in &request.headers {
+        fields
+            .append(name, value.as_bytes())
+            .map_err(|why| Fault::new(Kind::Input, format!("the header `{name}` cannot be sent: {why}")))?;
+    }
+    if let Some(body) = &request.body {
+        let _ = fields.set("content-length", &[body.len().to_string().into_bytes()]);
+    }
+    let outgoing = OutgoingRequest::new(fields);
+    let scheme = if request.url.secure { Scheme::Https } else { Scheme::Http };
+    let path = format!("{}{}", request.url.path, request.url.query);
+    let parts = [
+        ("method", outgoing.set_method(&method(&request.method))),
+        ("scheme", outgoing.set_scheme(Some(&scheme))),
+        ("host", outgoing.set_authority(Some(&request.url.authority))),
+        ("path", outgoing.set_path_with_query(Some(&path))),
+    ];
+    match parts.into_iter().find(|(_, set)| set.is_err()) {
+        Some((part, _)) => Err(Fault::new(Kind::Input, format!("its {part} cannot be sent"))),
+        None => Ok(outgoing),
+    }
+}
+
+fn method(word: &str) -> Method {
+    match word {
+        "GET" => Method::Get,
+        "HEAD" => Method::Head,
+        "POST" => Method::Post,
+        "PUT" => Method::Put,
+        "DELETE" => Method::Delete,
+        "CONNECT" => Method::Connect,
+        "OPTIONS" => Method::Options,
+        "TRACE" => Method::Trace,
+        "PATCH" => Method::Patch,
+        other => Method::Other(other.to_owned()),
+    }
+}
+
+fn options(patience: Patience) -> RequestOptions {
+    let nanos = |wait: Duration| Some(u64::try_from(wait.as_nanos()).unwrap_or(u64::MAX));
+    let options = RequestOptions::new();
+    // A host that takes no timeouts has its own.
+    let _ = options.set_connect_timeout(nanos(patience.connect));
+    let _ = options.set_first_byte_timeout(nanos(patience.read));
+    let _ = options.set_between_bytes_timeout(nanos(patience.read));
+    options
+}
+
+/// Sends the body. What goes wrong with it is told by the answer.
+fn write(body: OutgoingBody, bytes: &[u8]) {
+    if let Ok(stream) = body.write() {
+        for part in bytes.chunks(4096) {
+            if stream.blocking_write_and_flush(part).is_err() {
+                break;
+            }
+        }
+    }
+    let _ = OutgoingBody::finish(body, None);
+}
+
+fn fault(code: ErrorCode) -> Fault {
+    let what = in_words(&code);
+    let kind = match code {
+        ErrorCode::DnsTimeout
+        | ErrorCode::ConnectionTimeout
+        | ErrorCode::ConnectionReadTimeout
+        | ErrorCode::ConnectionWriteTimeout
+        | ErrorCode::HttpResponseTimeout => Kind::Timeout,
+        ErrorCode::DnsError(_)
+        | ErrorCode::DestinationNotFound
+        | ErrorCode::DestinationUnavailable
+        | ErrorCode::DestinationIpUnroutable
+        | ErrorCode::ConnectionRefused
+        | ErrorCode::ConnectionTerminated
+        | ErrorCode::HttpResponseIncomplete => Kind::Connection,
+        ErrorCode::TlsProtocolError | ErrorCode::TlsCertificateError | ErrorCode::TlsAlertReceived(_) => {
+            Kind::Tls
+        }
+        ErrorCode::HttpRequestDenied
+        | ErrorCode::DestinationIpProhibited
+        | ErrorCode::ConnectionLimitReached
+        | ErrorCode::ConfigurationError
+        | ErrorCode::HttpRequestBodySize(_)
+        | ErrorCode::HttpRequestHeaderSectionSize(_)
+        | ErrorCode::HttpResponseBodySize(_)
+        | ErrorCode::HttpResponseHeaderSectionSize(_) => Kind::Grant,
+        ErrorCode::HttpRequestMethodInvalid | ErrorCode::HttpRequestUriInvalid => Kind::Input,
+        _ => Kind::Protocol,
+    };
+    Fault::new(kind, what)
+}
+
+fn in_words(code: &ErrorCode) -> String {
+    let words = match code {
+        ErrorCode::DnsTimeout => "timeout of asking for the host's address",
+        ErrorCode::DnsError(_) | ErrorCode::DestinationNotFound => "the host's name is not known",
+        ErrorCode::ConnectionTimeout => "timeout of connecting",
+        ErrorCode::ConnectionReadTimeout => "timeout of waiting for the answer",
+        ErrorCode::ConnectionWriteTimeout => "timeout of sending",
+        ErrorCode::HttpResponseTimeout => "timeout of the whole request",
+        ErrorCode::ConnectionRefused => "the connection was refused",
+        ErrorCode::ConnectionTerminated => "the connection was closed",
+        ErrorCode::HttpResponseIncomplete => "the answer broke off",
+        ErrorCode::TlsCertificateError => "the certificate is not trusted",
+        ErrorCode::HttpRequestDenied => "refused by this host",
+        ErrorCode::DestinationIpProhibited => "refused by this host, for the address",
+        ErrorCode::ConnectionLimitReached => "too many connections at once",
+        ErrorCode::HttpRequestBodySize(_) => "more to send than this host allows",
+        ErrorCode::HttpResponseBodySize(_) => "more to read than this host allows",
+        ErrorCode::InternalError(Some(text)) => text,
+        other => return format!("{other:?}").replace("ErrorCode::", ""),
+    };
+    words.to_owned()
+}

@@ -1,0 +1,109 @@
+//! The shipped plugin as a guest of a sandbox.
+
+use std::{
+    num::NonZeroUsize,
+    path::Path,
+    sync::{Arc, LazyLock, Mutex},
+    time::Instant,
+};
+
+use phasm::{
+    Outcome, Value,
+    executor::{Executor as _, Invocation, Level, Observer},
+    plugins::Plugins,
+    sandbox::{Grants, HttpConfig, HttpGrant, Sandbox, SandboxConfig},
+};
+use serde_json::{Value as Json, json};
+
+/// The shipped plugins, built if need be.
+pub(crate) fn built(name: &str) -> Arc<[u8]> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../plugins").join(name);
+    let built = phasm_builder::bring_up_to_date(&[folder], &|_: &str| {}).remove(0).unwrap();
+    std::fs::read(built.wasm).unwrap().into()
+}
+
+pub(crate) static HTTP: LazyLock<Arc<[u8]>> = LazyLock::new(|| built("http"));
+
+pub(crate) fn grant(allow: &[&str], networks: &[&str]) -> HttpGrant {
+    HttpGrant {
+        allow: allow.iter().map(|text| text.parse().unwrap()).collect(),
+        networks: networks.iter().map(|text| text.parse().unwrap()).collect(),
+    }
+}
+
+/// A sandbox with the plugin, granted so much.
+pub(crate) struct Guests(Plugins);
+
+impl Guests {
+    pub(crate) fn new(http: HttpGrant, config: HttpConfig) -> Self {
+        let config = SandboxConfig {
+            slots: 32,
+            threads: NonZeroUsize::new(2),
+            http: config,
+            ..SandboxConfig::default()
+        };
+        let plugins = Plugins::new(Sandbox::new(config).unwrap());
+        plugins.register("http", HTTP.to_vec(), Grants { http, ..Grants::default() });
+        Self(plugins)
+    }
+
+    /// Anybody on this machine's own address.
+    pub(crate) fn local() -> Self {
+        Self::new(grant(&["http://127.0.0.1:*"], &[]), HttpConfig::default())
+    }
+
+    pub(crate) async fn ask(&self, inputs: Json) -> Outcome {
+        self.heard(inputs, None).await.0
+    }
+
+    /// The outcome, and what was logged.
+    pub(crate) async fn heard(&self, inputs: Json, deadline: Option<Instant>) -> (Outcome, Vec<String>) {
+        let ear = Arc::new(Ear::default());
+        let outcome = self.0.execute(invocation(inputs, deadline), Arc::clone(&ear) as _).await;
+        let heard = ear.0.lock().unwrap().clone();
+        (outcome, heard)
+    }
+}
+
+fn invocation(inputs: Json, deadline: Option<Instant>) -> Invocation {
+    let Json::Object(inputs) = inputs else { panic!("{inputs}") };
+    Invocation {
+        run_id: "run".into(),
+        workflow: "workflow".into(),
+        namespace: "default".into(),
+        task_run_id: "run.task".into(),
+        task: "task".into(),
+        executor_type: "http".into(),
+        attempt: 1,
+        dispatch: 1,
+        resumed: false,
+        deadline,
+        config: Value::Object(Arc::default()),
+        inputs: Arc::new(inputs.into_iter().map(|(name, value)| (name.into(), value.into())).collect()),
+        memory: None,
+    }
+}
+
+/// Remembers log lines.
+#[derive(Default)]
+pub(crate) struct Ear(Mutex<Vec<String>>);
+
+impl Observer for Ear {
+    fn log(&self, level: Level, text: &str) {
+        self.0.lock().unwrap().push(format!("{level:?} {text}"));
+    }
+    fn progress(&self, _: Option<f64>, _: &str) {}
+    fn activity(&self) {}
+}
+
+/// What an outcome says in its outputs and its detail.
+pub(crate) fn said(outcome: &Outcome) -> Json {
+    let outputs: serde_json::Map<_, _> = outcome
+        .outputs
+        .iter()
+        .map(|output| (output.name.to_string(), serde_json::from_str(&output.value.to_json()).unwrap()))
+        .collect();
+    let detail: Json =
+        outcome.detail.as_ref().map_or(Json::Null, |detail| serde_json::from_str(&detail.to_json()).unwrap());
+    json!({ "code": outcome.code, "outputs": outputs, "detail": detail })
+}
