@@ -32,6 +32,11 @@ pub enum LetterBody {
         /// Its name.
         task: String,
     },
+    /// Ends a run that the host cannot go on with.
+    Abandon {
+        /// Why.
+        reason: String,
+    },
 }
 
 /// What a run answers to a letter.
@@ -69,6 +74,11 @@ impl LetterBody {
         Self::deserialize(&mut reader).ok()
     }
 
+    /// Why the run is to be ended, if that is what it asks.
+    pub(crate) fn abandons(bytes: &[u8]) -> Option<String> {
+        if let Some(Self::Abandon { reason }) = Self::read(bytes) { Some(reason) } else { None }
+    }
+
     /// What it asks of a run; nothing if no task of that name is as it would have to be.
     pub(crate) fn request(self, run: &Run) -> Result<Option<Request>, RequestError> {
         let named = |task: &str, wanted: fn(&TaskRun) -> bool| {
@@ -78,6 +88,10 @@ impl LetterBody {
         };
         Ok(match self {
             Self::Cancel => Some(Request::Cancel),
+            Self::Abandon { .. } => {
+                let refused = "the host that has the run can go on with it; `phasm cancel` ends it";
+                return Err(RequestError::Refused(refused.to_owned()));
+            }
             Self::Resume { task, payload } => {
                 let found = named(&task, |task| task.phase == Phase::Suspended)?;
                 found.map(|task| Request::Resume(task, payload))

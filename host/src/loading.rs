@@ -15,7 +15,7 @@ use crate::{
     handle::RunHandle,
     journal::{self, RecoverError},
     lasting::Lasting,
-    letter::LetterReply,
+    letter::{LetterBody, LetterReply},
     message::{Message, Request, Standing},
     registry::Entry,
     seat::Seat,
@@ -133,21 +133,57 @@ impl Shared {
         }
         match self.reach(run_id, vec![Message::Mail]).await {
             Ok(_) | Err(RecoverError::Ended { .. } | RecoverError::Driven { .. }) => Ok(()),
-            Err(RecoverError::Store(error)) => Err(error),
+            // What it holds is not to be had for good.
+            Err(RecoverError::Store(error)) if !matches!(error, StoreError::Corrupt { .. }) => Err(error),
             Err(refused) => self.refuse_mail(run_id, &refused.to_string()).await,
         }
     }
 
-    async fn refuse_mail(&self, run_id: &str, why: &str) -> Result<(), StoreError> {
+    /// A run that cannot be loaded does nothing that it is asked; but it can be ended.
+    async fn refuse_mail(self: &Arc<Self>, run_id: &str, why: &str) -> Result<(), StoreError> {
+        let entry = self.registry.entry(&Arc::from(run_id));
+        let _alone = entry.turning.lock().await;
         let Claim::Leased(lease) = self.store.claim_run(&self.host, run_id, self.clock.now()).await? else {
             return Ok(());
         };
-        let refused = LetterReply::Refused(why.to_owned()).bytes();
         let letters = self.store.mail(&lease).await?;
+        let reason = letters.iter().find_map(|letter| LetterBody::abandons(&letter.body));
+        if let Some(reason) = reason
+            && self.abandon(&entry, lease.clone(), &reason).await.is_ok()
+        {
+            // The end of the run is what all of them are answered.
+            entry.tell_commit();
+            return Ok(());
+        }
+        let refused = LetterReply::Refused(why.to_owned()).bytes();
         let replies = letters.iter().map(|letter| Reply { letter: letter.id, body: Arc::clone(&refused) });
         self.store.reply(&lease, replies.collect()).await?;
-        self.registry.entry(&Arc::from(run_id)).commits.send_replace(());
+        entry.tell_commit();
         self.store.release(&lease, None).await
+    }
+
+    /// Ends a run that this host has claimed and nobody can go on with; false if only its row says so, as its journal cannot be
+    /// read.
+    pub(crate) async fn abandon(
+        self: &Arc<Self>,
+        entry: &Arc<Entry>,
+        lease: Lease,
+        why: &str,
+    ) -> Result<bool, RecoverError> {
+        let now = self.clock.now();
+        match self.replay(&entry.id).await {
+            Ok((mut run, _)) => {
+                let step = run.give_up(now, why);
+                let handle = self.drive(entry, run, step, lease, Vec::new()).await?;
+                let _ended = handle.wait().await;
+                Ok(true)
+            }
+            Err(RecoverError::Store(error)) if error.is_passing() => Err(error.into()),
+            Err(_) => {
+                self.store.abandon(&lease, now).await?;
+                Ok(false)
+            }
+        }
     }
 
     async fn go_on(

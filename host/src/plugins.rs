@@ -14,7 +14,7 @@ use tokio::sync::watch;
 
 use self::plugin::Plugin;
 pub use self::{
-    files::read_component,
+    files::{manifest as read_manifest, read_component},
     folders::{is_plugin, other_crates, scan},
     installed::Installed,
     manifest::{Defaults, Manifest},

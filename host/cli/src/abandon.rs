@@ -3,6 +3,8 @@
 use clap::Args;
 use phasm::Host;
 
+#[cfg(unix)]
+use super::live;
 use super::{
     drive::{opened, runtime},
     exit::Exit,
@@ -14,7 +16,8 @@ use super::{
 /// Ends a run that cannot be gone on with, as one whose journal cannot be read, so that nobody tries and it can be deleted.
 ///
 /// The run ends as Error. Where its journal can be read, that is recorded with the reason, and what was open in it is Cancelled. What
-/// its executors may have begun is not stopped: a run that is merely not wanted any more is ended by `cancel`.
+/// its executors may have begun is not stopped: a run that is merely not wanted any more is ended by `cancel`. Where another process
+/// has the store, that process ends the run, unless it can go on with it.
 #[derive(Args, Debug)]
 #[command(after_help = "Examples:\n  phasm abandon RUN --store runs.db\n  \
                         phasm abandon RUN --reason 'its plugin is lost' --store runs.db")]
@@ -35,17 +38,25 @@ pub(super) struct AbandonArguments {
 pub(super) fn abandon(arguments: &AbandonArguments, screen: &Screen) -> Result<Exit, Failure> {
     let AbandonArguments { run, reason, store } = arguments;
     let (path, way) = (store.path()?, store.way()?);
+    let why = format!("the run was abandoned: {reason}");
+    #[cfg(unix)]
+    if let Some((run, recorded)) = runtime()?.block_on(live::abandon(run, store, &why))? {
+        return Ok(told(screen, &run, recorded));
+    }
     let (host, run, recorded) = runtime()?.block_on(async {
         let (_, run) = store.find(run).await?;
         let host = Host::builder().store(opened(&path).await?).room_for(1).open().map_err(Failure::host)?;
-        let why = format!("the run was abandoned: {reason}");
         let recorded = host.abandon(&run, &why).await.map_err(|error| stored::failed(error, &way))?;
         Ok::<_, Failure>((host, run, recorded))
     })?;
     host.close();
+    Ok(told(screen, &run, recorded))
+}
+
+fn told(screen: &Screen, run: &str, recorded: bool) -> Exit {
     screen.err(&format!("{run} is abandoned\n"));
     if !recorded {
         screen.err("its journal cannot be read: why it ended is not recorded\n");
     }
-    Ok(Exit::Done)
+    Exit::Done
 }

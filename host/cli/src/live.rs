@@ -1,11 +1,13 @@
 //! Runs that another process drives: asking something of them, and following them.
 
+use std::path::Path;
+
 use phasm::{
     LetterBody, LetterReply, Request, RequestError,
     engine::run::{Run, RunView},
     journal,
     ring::Ring,
-    store::Sqlite,
+    store::{Answer, Sqlite},
 };
 
 use super::{
@@ -38,11 +40,7 @@ pub(super) async fn ask(
     let run = recorded(&reader, &run_id).await.map_err(|error| stored::failed(error, &way))?;
     stored::check_open(&run)?;
     let letter = LetterBody::of(&run, request(&run)?);
-    let lost = |error| Failure::call(While::new("the request was not left with the run", error));
-    let number = Sqlite::post_beside(&path, &run_id, &letter.bytes()).map_err(lost)?;
-    // Whoever goes on with the run reads the letter, if the process is gone meanwhile.
-    drop(ring.deliver(&run_id, number).await);
-    let answer = reader.answer(&run_id, number).await.map_err(Failure::host)?;
+    let answer = answered(&path, ring, (&reader, &run_id), &letter).await?;
     told(LetterReply::said(&answer), &run_id, (word, &way, screen))?;
     if as_json {
         let run = recorded(&reader, &run_id).await.map_err(|error| stored::failed(error, &way))?;
@@ -54,6 +52,47 @@ pub(super) async fn ask(
         ));
     }
     Ok(Some(Exit::Done))
+}
+
+/// Leaves a letter to a run with the process that has its store, and waits for what is answered.
+async fn answered(
+    path: &Path,
+    ring: Ring,
+    (reader, run_id): (&Kept, &str),
+    letter: &LetterBody,
+) -> Result<Answer, Failure> {
+    let lost = |error| Failure::call(While::new("the request was not left with the run", error));
+    let number = Sqlite::post_beside(path, run_id, &letter.bytes()).map_err(lost)?;
+    // Whoever goes on with the run reads the letter, if the process is gone meanwhile.
+    drop(ring.deliver(run_id, number).await);
+    reader.answer(run_id, number).await.map_err(Failure::host)
+}
+
+/// Has the process that holds the store end a run that it cannot go on with; nothing, if no process does. Says which run it is, and
+/// whether why it ended is recorded.
+///
+/// # Errors
+/// When there is no such run, it has ended, or the process can go on with it.
+pub(super) async fn abandon(
+    meant: &str,
+    store: &StoreArgument,
+    reason: &str,
+) -> Result<Option<(String, bool)>, Failure> {
+    let path = store.path()?;
+    let Some(ring) = Ring::at(&path).await else { return Ok(None) };
+    let (reader, run_id) = store.find(meant).await?;
+    let letter = LetterBody::Abandon { reason: reason.to_owned() };
+    let answer = answered(&path, ring, (&reader, &run_id), &letter).await?;
+    match LetterReply::said(&answer) {
+        Err(RequestError::Ended) => {
+            let is_recorded = recorded(&reader, &run_id).await.is_ok();
+            Ok(Some((run_id.to_string(), is_recorded)))
+        }
+        Err(error) => Err(Failure::call(While::new("the run was not abandoned", error))),
+        Ok(_) => {
+            Err(Failure::call("the run was not abandoned: the process that has it knows of no such request"))
+        }
+    }
 }
 
 /// Says what was answered where the run is driven.

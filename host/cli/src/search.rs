@@ -140,7 +140,7 @@ pub(super) fn here() -> Searched {
 
 /// Whether a folder is one crate, not only a workspace of several.
 pub(super) fn is_plugin(dir: &Path) -> bool {
-    let text = std::fs::read_to_string(dir.join("Cargo.toml"));
+    let text = plugins::read_manifest(&dir.join("Cargo.toml"));
     text.ok()
         .and_then(|text| text.parse::<toml::Table>().ok())
         .is_some_and(|table| table.contains_key("package"))

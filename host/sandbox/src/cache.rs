@@ -24,10 +24,14 @@ use super::{
     authentic::{Fresh, Key, Purpose, Refused},
     digest::{Digest, Hex},
     files::{private_dir, replace},
+    regular::read_regular,
 };
 
 /// What the files are, and in which format.
 const KIND: &str = "phasm compiled code 2";
+
+/// What is larger was not made from a component that could be loaded.
+const LARGEST_CODE: u64 = 4 << 30;
 
 /// One cache directory, for one engine.
 pub(super) struct Cache {
@@ -52,7 +56,7 @@ impl Cache {
 
     /// The compiled component of this digest, if it is here and authentic.
     pub(super) fn load(&self, engine: &Engine, digest: &Digest) -> Option<Component> {
-        let sealed = fs::read(self.path(digest)).ok()?;
+        let sealed = read_regular(&self.path(digest), LARGEST_CODE).ok()?;
         let path = self.path(digest);
         match self.key.open(engine, &Purpose { kind: KIND, about: &self.about(digest) }, &sealed) {
             Ok(component) => return Some(component),

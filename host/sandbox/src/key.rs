@@ -1,7 +1,7 @@
 //! Keys in files.
 
 use std::{
-    fs::{self, File},
+    fs,
     io::{self, Read as _},
     path::Path,
 };
@@ -9,6 +9,7 @@ use std::{
 use super::{
     authentic::Key,
     files::{is_private, write_beside},
+    regular::open_regular,
 };
 
 impl Key {
@@ -62,7 +63,7 @@ fn put(new: &Path, path: &Path) -> io::Result<Option<Key>> {
 
 /// Nothing where what is there is no key, or not private.
 fn read(path: &Path) -> io::Result<Option<Key>> {
-    let file = File::open(path)?;
+    let file = open_regular(path)?;
     let mut bytes = Vec::new();
     (&file).take(Key::LENGTH as u64 + 1).read_to_end(&mut bytes)?;
     Ok(if is_private(&file)? { bytes.try_into().ok().map(Key::new) } else { None })

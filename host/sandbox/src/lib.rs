@@ -45,6 +45,7 @@ pub use self::{
     isolation::Isolation,
     limits::Limits,
     program::{LoadError, Overrun, Program},
+    regular::{open_regular, read_regular, read_regular_text},
 };
 
 #[cfg(feature = "compile")]
@@ -79,6 +80,7 @@ mod limits;
 mod loading;
 mod pool;
 mod program;
+mod regular;
 mod threads;
 mod ticker;
 mod transcript;

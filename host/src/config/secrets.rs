@@ -1,6 +1,6 @@
 //! `[secrets]`: values by name and key, from the environment or files.
 
-use std::{fs, sync::Arc};
+use std::sync::Arc;
 
 use phasm_engine::{
     form::{Cursor, Field, Form, Name, Object, Report, Rule, TEXT, TEXTS, Table},
@@ -9,7 +9,10 @@ use phasm_engine::{
 use serde_json::json;
 
 use super::{Surroundings, codes, http};
-use crate::secrets::Secrets;
+use crate::{sandbox::read_regular_text, secrets::Secrets};
+
+/// The longest secret in a file, in bytes: a longer one is not recognised in what guests write.
+const LONGEST: u64 = 64 << 10;
 
 static SOURCE: Table = Table::closed(
     "source",
@@ -22,7 +25,7 @@ static VARIABLE: Field<Name> = Field::optional("env", TEXT, "The environment var
 static FILE: Field<Name> = Field::optional(
     "file",
     TEXT,
-    "The file that holds it, relative to this one; a newline at its end is not part of it.",
+    "The file that holds it, of up to 64 KiB, relative to this one; a newline at its end is not part of it.",
 );
 
 static EGRESS: Field<Vec<Name>> = Field::optional(
@@ -121,8 +124,8 @@ fn from_env(name: &str, around: &Surroundings<'_>) -> Result<String, String> {
 /// being recognised, and hidden, where it stands in a line.
 fn from_file(name: &str, around: &Surroundings<'_>) -> Result<String, String> {
     let path = around.dir.join(name);
-    let mut text =
-        fs::read_to_string(&path).map_err(|error| format!("{} cannot be read: {error}", path.display()))?;
+    let mut text = read_regular_text(&path, LONGEST)
+        .map_err(|error| format!("{} cannot be read: {error}", path.display()))?;
     if text.ends_with('\n') {
         text.pop();
     }

@@ -31,20 +31,6 @@ impl Host {
                 return Err(RecoverError::Ended { run_id: run_id.into(), phase });
             }
         };
-        let passing =
-            |error: &RecoverError| matches!(error, RecoverError::Store(error) if error.is_passing());
-        match shared.replay(run_id).await {
-            Ok((mut run, _)) => {
-                let step = run.give_up(now, why);
-                let handle = shared.drive(&entry, run, step, lease, Vec::new()).await?;
-                let _ended = handle.wait().await;
-                Ok(true)
-            }
-            Err(error) if passing(&error) => Err(error),
-            Err(_) => {
-                shared.store.abandon(&lease, now).await?;
-                Ok(false)
-            }
-        }
+        shared.abandon(&entry, lease, why).await
     }
 }

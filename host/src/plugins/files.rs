@@ -1,11 +1,9 @@
 //! Reading what lies in plugin directories, which anybody may have put there: regular files of a bounded size, and of the
 //! kind that their name says.
 
-use std::{
-    fs::{self, File},
-    io::{self, Read},
-    path::Path,
-};
+use std::{io, path::Path};
+
+use crate::sandbox::{read_regular, read_regular_text};
 
 /// A component of JavaScript is 12 MB; what is much larger was not meant to be one.
 const LARGEST_COMPONENT: u64 = 256 << 20;
@@ -23,7 +21,8 @@ pub(super) fn is_artefact(path: &Path) -> bool {
 /// # Errors
 /// What to tell the user: the file, and what it is instead.
 pub fn read_component(path: &Path) -> Result<Vec<u8>, String> {
-    let bytes = bounded(path, LARGEST_COMPONENT).map_err(|error| format!("{}: {error}", path.display()))?;
+    let bytes =
+        read_regular(path, LARGEST_COMPONENT).map_err(|error| format!("{}: {error}", path.display()))?;
     match kind(&bytes) {
         None => Ok(bytes),
         // Whether the bytes are what they should be is found out when they are authenticated.
@@ -34,22 +33,12 @@ pub fn read_component(path: &Path) -> Result<Vec<u8>, String> {
     }
 }
 
-/// The text of a manifest.
-pub(super) fn manifest(path: &Path) -> io::Result<String> {
-    String::from_utf8(bounded(path, LARGEST_MANIFEST)?).map_err(io::Error::other)
-}
-
-fn bounded(path: &Path, most: u64) -> io::Result<Vec<u8>> {
-    // Before it is opened: opening a pipe waits for whoever writes.
-    if !fs::metadata(path)?.is_file() {
-        return Err(io::Error::other("not a regular file"));
-    }
-    let mut bytes = Vec::new();
-    File::open(path)?.take(most + 1).read_to_end(&mut bytes)?;
-    if bytes.len() as u64 > most {
-        return Err(io::Error::other(format!("more than {} MiB, the most that is read", most >> 20)));
-    }
-    Ok(bytes)
+/// The text of a manifest, a plugin's or a crate's.
+///
+/// # Errors
+/// When it cannot be read, has more than 1 MiB, or is no text.
+pub fn manifest(path: &Path) -> io::Result<String> {
+    read_regular_text(path, LARGEST_MANIFEST)
 }
 
 /// What bytes are that are no component, by how they begin; what is in a component is for the compiler to judge.
@@ -67,6 +56,8 @@ fn kind(bytes: &[u8]) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
+
     use super::*;
 
     /// R-I12.
@@ -93,19 +84,5 @@ mod tests {
         assert_eq!(read_component(&artefact).map(|bytes| bytes.len()), Ok(8));
         fs::write(&path, b"\0asm\x0d\0\x01\0").unwrap();
         assert_eq!(read_component(&path).map(|bytes| bytes.len()), Ok(8));
-    }
-
-    #[test]
-    fn only_regular_files_of_a_bounded_size_are_read() {
-        let dir = tempfile::tempdir().unwrap();
-        let says =
-            |path: &Path| bounded(path, 1 << 20).map(|bytes| bytes.len()).map_err(|error| error.to_string());
-        assert_eq!(says(dir.path()), Err("not a regular file".to_owned()));
-        assert_eq!(says(Path::new("/dev/zero")), Err("not a regular file".to_owned()));
-        let path = dir.path().join("large");
-        fs::write(&path, vec![b' '; 1 << 20]).unwrap();
-        assert_eq!(says(&path), Ok(1 << 20));
-        fs::write(&path, vec![b' '; (1 << 20) + 1]).unwrap();
-        assert_eq!(says(&path), Err("more than 1 MiB, the most that is read".to_owned()));
     }
 }

@@ -1,7 +1,7 @@
 //! Text from files and streams, no more of it than a document may have.
 
 use std::{
-    fs::{self, File},
+    fs,
     io::{self, Read},
     path::Path as FilePath,
 };
@@ -9,6 +9,7 @@ use std::{
 use phasm_engine::{path::Path, problem::Problem, problem::codes::source as entries, tree::Span};
 
 use super::{MOST_BYTES, source::SourceText};
+use crate::sandbox::open_regular;
 
 /// The text of the file at `path`.
 ///
@@ -26,7 +27,7 @@ pub fn text_of(path: &FilePath) -> Result<String, Box<Problem>> {
             Some("pass it to stdin and write `-`"),
         ));
     }
-    text_from(File::open(path).map_err(|error| unreadable(&reason(&error), None))?)
+    text_from(open_regular(path).map_err(|error| unreadable(&reason(&error), None))?)
 }
 
 /// The text that `from` holds, to its end.

@@ -66,24 +66,14 @@ async fn what_is_not_granted_is_refused_and_explained() {
         (
             "POST",
             local("/v1/x"),
-            format!(
-                "POST {0}: not granted; whoever runs it grants that with `http = [\"POST {0}\"]` under `[grants.http]`",
-                local("/v1/x")
-            ),
+            format!("not granted; `http = [\"POST {0}\"]` under `[grants.http]` grants it", local("/v1/x")),
         ),
         (
             "GET",
             local("/v2?token=1"),
-            format!(
-                "GET {0}: not granted; whoever runs it grants that with `http = [\"GET {0}\"]`",
-                local("/v2")
-            ),
+            format!("not granted; `http = [\"GET {0}\"]` under `[grants.http]` grants it", local("/v2")),
         ),
-        (
-            "GET",
-            local("/v1/%2e%2e/v2"),
-            format!("grants that with `http = [\"GET http://127.0.0.1:{port}\"]`"),
-        ),
+        ("GET", local("/v1/%2e%2e/v2"), format!("`http = [\"GET http://127.0.0.1:{port}\"]` under")),
         ("GET", local("/v1/..%2fv2"), "not granted".to_owned()),
         (
             "GET",
@@ -181,11 +171,7 @@ async fn names_and_redirects_lead_no_further_than_grants() {
     ] {
         let outcome = guests.ask(json!({ "url": format!("http://{name}:{port}/") })).await;
         assert_eq!(outcome.code, 3, "{name}: {}", outcome.message);
-        assert!(
-            outcome.message.contains("whoever runs it grants that with `http-networks = [\""),
-            "{name}: {}",
-            outcome.message
-        );
+        assert!(outcome.message.contains("` under `[grants.http]` grants it"), "{name}: {}", outcome.message);
     }
     let granted = Guests::new(grant(&["http://*:*"], &["127.0.0.0/8"]), config.clone());
     for name in ["api.example", "mapped.example", "[::ffff:127.0.0.1]"] {
@@ -196,7 +182,7 @@ async fn names_and_redirects_lead_no_further_than_grants() {
     let allow = format!("http://127.0.0.1:{}", outside.port);
     let outcome = Guests::new(grant(&[&allow], &[]), config).ask(json!({ "url": outside.url("/") })).await;
     assert!(
-        outcome.message.contains(&format!("GET http://127.0.0.1:{port}/inside: not granted")),
+        outcome.message.contains(&format!("not granted; `http = [\"GET http://127.0.0.1:{port}/inside\"]`")),
         "{}",
         outcome.message
     );

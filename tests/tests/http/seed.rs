@@ -121,3 +121,16 @@ async fn the_page_is_fetched_and_read() {
     assert_eq!((view.phase, server.requests().len()), (Phase::Succeeded, 2));
     assert_eq!(view.outputs[0].value.to_json(), r#"["a","b"]"#);
 }
+
+/// R-I21: what is pinned by its digest is granted by its name.
+#[tokio::test]
+async fn a_refusal_in_a_run_says_whom_to_grant_it() {
+    let time = Arc::new(Hurried(Instant::now()));
+    let host = Host::builder().plugin("http", Arc::clone(&HTTP)).time(time).open().unwrap();
+    let parameters = Map::from([("api_url".into(), Value::from("https://api.example"))]);
+    let plan = host.plan("pages.yaml", &document()).await.unwrap_or_else(|problems| panic!("{problems:#?}"));
+    let view = host.submit(&plan, &parameters).await.unwrap().wait().await.unwrap();
+    let told = serde_json::to_string(&view).unwrap();
+    let line = r#"`http = [\"GET https://api.example/api/v1/items\"]` under `[grants.http]` grants it"#;
+    assert!(view.phase == Phase::Error && told.contains(line), "{told}");
+}

@@ -158,5 +158,5 @@ fn of_crate(folder: &Path) -> Option<Manifest> {
 }
 
 fn table_of(folder: &Path) -> Option<toml::Table> {
-    std::fs::read_to_string(folder.join("Cargo.toml")).ok()?.parse().ok()
+    plugins::read_manifest(&folder.join("Cargo.toml")).ok()?.parse().ok()
 }

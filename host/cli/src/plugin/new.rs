@@ -6,6 +6,7 @@ use std::{
 };
 
 use clap::Args;
+use phasm::plugins;
 
 use super::{
     super::{
@@ -57,8 +58,8 @@ pub(super) fn new(arguments: &NewArguments, screen: &Screen) -> Result<Exit, Fai
 
 fn folder(name: &Path) -> PathBuf {
     let bare = name.components().count() == 1 && !name.is_absolute();
-    let plugins = Path::new("plugins");
-    if bare && plugins.is_dir() { plugins.join(name) } else { name.to_owned() }
+    let around = Path::new("plugins");
+    if bare && around.is_dir() { around.join(name) } else { name.to_owned() }
 }
 
 /// What cargo takes as a package, and a workflow as an executor's type.
@@ -75,7 +76,8 @@ fn check_name(name: &str) -> Result<(), Failure> {
 /// How the new crate finds the SDK.
 fn find_sdk(arguments: &NewArguments, folder: &Path) -> Result<PathBuf, Failure> {
     let is_sdk = |dir: &Path| {
-        fs::read_to_string(dir.join("Cargo.toml")).is_ok_and(|text| text.contains("name = \"phasm-sdk\""))
+        plugins::read_manifest(&dir.join("Cargo.toml"))
+            .is_ok_and(|text| text.contains("name = \"phasm-sdk\""))
     };
     let absolute = std::path::absolute(folder)
         .map_err(|error| Failure::call(While::new(format!("{} is no path", folder.display()), error)))?;

@@ -101,6 +101,40 @@ fn a_run_that_cannot_be_driven_here_is_passed_over() {
     host.end();
 }
 
+/// R-H18: a run that whoever serves cannot go on with is ended from a second terminal, one that it can is not.
+#[test]
+fn a_run_is_abandoned_beside_a_host() {
+    let bench = Bench::new();
+    bench.task("linger.yaml", "linger", "");
+    bench.write("on.toml", "[grants.linger]\nenv = { GO = \"on\" }\n");
+    approval(&bench, "1h");
+    let lacks = submit(&bench, &["linger.yaml", "--config", "on.toml"]);
+    let broken = submit(&bench, &["release.yaml"]);
+    let file = rusqlite::Connection::open(bench.path("runs.db")).unwrap();
+    let spoil = "UPDATE journal SET time = time + 1 WHERE run = (SELECT number FROM runs WHERE run_id = ?1)";
+    assert_eq!(file.execute(spoil, [&broken]).unwrap(), 1);
+    drop(file);
+    let sound = submit(&bench, &["release.yaml"]);
+    let mut host = Running::start(&bench, &SERVE);
+    host.until(&[&format!("{lacks} w is left to other hosts: ")]);
+    let abandon =
+        |run: &str| bench.phasm(&["abandon", run, "--reason", "it is of no use", "--store", "runs.db"]);
+
+    let ended = abandon(&lacks);
+    assert_eq!((ended.status, &*ended.stderr), (0, &*format!("{lacks} is abandoned\n")), "{ended:?}");
+    let shown = bench.phasm(&["get", &lacks, "--store", "runs.db"]);
+    assert!(shown.stdout.contains("it is of no use"), "{shown:?}");
+    let ended = abandon(&broken);
+    assert_eq!(ended.status, 0, "{ended:?}");
+    assert!(ended.stderr.contains("why it ended is not recorded"), "{ended:?}");
+    let refused = abandon(&sound);
+    assert_eq!(refused.status, 2, "{refused:?}");
+    assert!(refused.stderr.contains("can go on with it; `phasm cancel` ends it"), "{refused:?}");
+    assert_eq!(abandon(&lacks).status, 2, "it has ended");
+    host.signal(Signal::TERM);
+    host.end();
+}
+
 /// R-L16: attempts may end within the grace, runs stay open, and objects tell what became of them.
 #[test]
 fn a_host_that_is_told_to_end_leaves_runs_open() {

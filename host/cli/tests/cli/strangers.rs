@@ -3,6 +3,7 @@
 use std::{
     fs::{self, Permissions},
     os::unix::fs::PermissionsExt as _,
+    process::Command,
 };
 
 use crate::bench::Bench;
@@ -61,6 +62,54 @@ fn what_others_can_write_is_passed_over_and_said() {
     }
     let ran = bench.phasm(&["run", "w.yaml", "--plugins", "plugins"]);
     assert_eq!((ran.status, ran.stderr.contains("others")), (0, false), "{ran:?}");
+}
+
+fn pipe(bench: &Bench, name: &str) {
+    let path = bench.path(name);
+    fs::create_dir_all(path.parent().unwrap()).unwrap();
+    assert!(Command::new("mkfifo").arg(path).status().unwrap().success());
+}
+
+/// R-I12: nobody waits for whoever would write into a pipe.
+#[test]
+fn a_pipe_where_a_file_should_be_is_refused() {
+    let says = "a pipe; expected a regular file";
+    let bench = Bench::new();
+    bench.task("w.yaml", "echo", "");
+    pipe(&bench, "pipe");
+    bench.write("large", "x".repeat(70_000));
+    bench.write("c.toml", "[secrets]\na = { k = { file = \"pipe\" }, l = { file = \"large\" } }\n");
+    let ran = bench.phasm(&["run", "w.yaml", "--config", "c.toml"]);
+    assert_eq!(ran.status, 0, "{ran:?}");
+    assert!(ran.stderr.contains(&format!("pipe cannot be read: {says}")), "{ran:?}");
+    assert!(ran.stderr.contains("large cannot be read: more than 64 KiB, the most that is read"), "{ran:?}");
+    let key = bench.phasm(&["plugin", "compile", "echo", "-o", "out", "--key", "pipe"]);
+    assert!(
+        key.status == 2 && key.stderr.contains(&format!("pipe is no key\n  caused by: {says}")),
+        "{key:?}"
+    );
+    for words in [["run", "pipe", "--config", "c.toml"], ["run", "w.yaml", "--config", "pipe"]] {
+        let ran = bench.phasm(&words);
+        assert!(ran.status == 2 && ran.stderr.contains("no regular file but a pipe"), "{ran:?}");
+    }
+    for place in ["plugins/x.wasm", "plugins/echo.toml"] {
+        pipe(&bench, place);
+        let name = if place.ends_with(".wasm") { "x" } else { "echo" };
+        bench.task("x.yaml", name, "");
+        let ran = bench.phasm(&["run", "x.yaml"]);
+        assert!(ran.status == 2 && ran.stderr.contains(&format!("{place}: {says}")), "{ran:?}");
+    }
+}
+
+/// R-I12: without a cache everything runs.
+#[test]
+fn a_pipe_in_the_cache_is_no_key() {
+    let bench = Bench::new();
+    bench.task("w.yaml", "echo", "");
+    pipe(&bench, "cache/compiled/key");
+    let ran = bench.phasm(&["run", "w.yaml"]);
+    assert_eq!(ran.status, 0, "{ran:?}");
+    assert!(ran.stderr.contains("compiled: a pipe; expected a regular file"), "{ran:?}");
 }
 
 /// A type that is a path is a name that no plugin has.

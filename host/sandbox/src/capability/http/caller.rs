@@ -60,9 +60,9 @@ impl Caller {
         &self.grants.http
     }
 
-    /// The plugin's name, as grants have it.
-    pub(super) fn plugin(&self) -> &Arc<str> {
-        &self.invocation.executor_type
+    /// The plugin's name, as grants have it; a digest, where nothing else is known of it.
+    pub(super) fn plugin(&self) -> &str {
+        self.invocation.executor_type.split('@').next().unwrap_or_default()
     }
 
     /// Numbers a request.
@@ -75,12 +75,8 @@ impl Caller {
         if self.grant().allow.iter().any(|pattern| pattern.matches(target)) {
             return Ok(());
         }
-        let why = format!(
-            "{}: not granted; whoever runs it grants that with `http = [\"{}\"]` under `[grants.{}]`",
-            target.shown(),
-            target.pattern(),
-            self.plugin()
-        );
+        let (pattern, plugin) = (target.pattern(), self.plugin());
+        let why = format!("not granted; `http = [\"{pattern}\"]` under `[grants.{plugin}]` grants it");
         Err(Failure::refused(why))
     }
 

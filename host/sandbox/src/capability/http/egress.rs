@@ -107,7 +107,12 @@ fn swap(
     for secret in secrets.iter().filter(|secret| text.contains(&*secret.placeholder)) {
         if !secret.to.iter().any(|pattern| pattern.matches(target)) {
             let to: Vec<_> = secret.to.iter().map(ToString::to_string).collect();
-            let why = format!("{}: the secret {} is only for {}", target.shown(), secret.name, to.join(", "));
+            let why = format!(
+                "the secret {} is only for {}, not for {}",
+                secret.name,
+                to.join(", "),
+                target.shown()
+            );
             return Err(Failure::refused(why));
         }
         let before = swapped.as_deref().unwrap_or(text);
@@ -150,5 +155,74 @@ impl Form {
                     .collect()
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn secret(to: &str) -> Vec<EgressSecret> {
+        let to = vec![to.parse().unwrap()].into();
+        vec![EgressSecret {
+            name: "api/key".into(),
+            placeholder: "phasm-0".into(),
+            value: "a\"b&".into(),
+            to,
+        }]
+    }
+
+    fn target() -> Target {
+        Target::of_url("POST", "https://a.example/x").unwrap()
+    }
+
+    fn headers(pairs: &[(&'static str, &'static str)]) -> HeaderMap {
+        pairs.iter().map(|(name, value)| (name.parse().unwrap(), HeaderValue::from_static(value))).collect()
+    }
+
+    /// R-I26: in headers, within basic authentication too.
+    #[test]
+    fn a_value_takes_the_place_of_its_placeholder_in_headers() {
+        // `Ada:phasm-0`
+        let mut sent =
+            headers(&[("x-key", "<phasm-0>"), ("authorization", "basic QWRhOnBoYXNtLTA="), ("x", "1")]);
+        assert!(swap_headers(&secret("https://a.example"), &target(), &mut sent).is_ok());
+        assert_eq!(sent["x-key"], "<a\"b&>");
+        assert_eq!(sent["authorization"], format!("Basic {}", STANDARD.encode("Ada:a\"b&")));
+        assert!(sent["x-key"].is_sensitive() && !sent["x"].is_sensitive());
+        for hidden in [("x-key", "phasm-0"), ("authorization", "Basic QWRhOnBoYXNtLTA=")] {
+            let refused = swap_headers(&secret("https://b.example"), &target(), &mut headers(&[hidden]));
+            let why = refused.err().map(|failure| failure.why).unwrap_or_default();
+            assert_eq!(
+                why,
+                "the secret api/key is only for https://b.example, not for POST https://a.example/x"
+            );
+        }
+        assert!(check_url(&secret("https://a.example"), "https://a.example/?k=phasm-0").is_err());
+    }
+
+    async fn body(kind: &'static str, text: String) -> Result<String, String> {
+        let mut headers = headers(&[("content-type", kind), ("content-length", "1")]);
+        let body = Full::new(Bytes::from(text)).map_err(|never| match never {}).boxed_unsync();
+        let swapped = swap_body(&secret("https://a.example"), &target(), &mut headers, body).await;
+        let bytes = swapped.map_err(|failure| failure.why)?.collect().await.unwrap().to_bytes();
+        assert_eq!(headers["content-length"], bytes.len().to_string());
+        Ok(String::from_utf8(bytes.to_vec()).unwrap())
+    }
+
+    /// R-I26: in bodies, as their kind writes it.
+    #[tokio::test]
+    async fn a_value_takes_the_place_of_its_placeholder_in_bodies() {
+        let rows = [
+            ("application/vnd.a+json; charset=utf-8", r#"{"k":"phasm-0"}"#, r#"{"k":"a\"b&"}"#),
+            ("application/x-www-form-urlencoded", "k=phasm-0&l=1", "k=a%22b%26&l=1"),
+            ("text/plain", "phasm-0phasm-0", "a\"b&a\"b&"),
+            ("text/plain", "phasm-", "phasm-"),
+        ];
+        for (kind, text, expected) in rows {
+            assert_eq!(body(kind, text.to_owned()).await.as_deref(), Ok(expected), "{kind}");
+        }
+        let why = body("text/plain", "x".repeat(LONGEST_BODY + 1)).await.unwrap_err();
+        assert_eq!(why, "a request with a secret that the host puts in has a body of at most 1024 KiB");
     }
 }

@@ -93,7 +93,7 @@ impl WasiHttpHooks for Hooks {
             Ok(prepared) => Box::new(exchange::exchange(caller, prepared)),
             Err(Failure { error, why, .. }) => {
                 if caller.refuse(&why) {
-                    caller.transcript.note(Level::Warn, &why);
+                    caller.transcript.note(Level::Warn, &format!("request refused: {why}"));
                 }
                 Box::new(std::future::ready(Err::<(Response<WasiBody>, _), _>(error)))
             }

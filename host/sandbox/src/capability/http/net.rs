@@ -3,6 +3,7 @@
 use std::{
     collections::HashMap,
     sync::{Arc, Mutex, PoisonError, Weak},
+    time::Duration,
 };
 
 use rustls::ClientConfig;
@@ -13,6 +14,9 @@ use super::{HttpConfig, tls};
 /// Look-ups that may be under way; one that nobody waits for any more still is.
 const LOOKUPS: usize = 16;
 
+/// A request that may take longer than this may take as long as it likes.
+const YEAR: Duration = Duration::from_secs(365 * 24 * 60 * 60);
+
 pub(crate) struct Net {
     pub(super) config: HttpConfig,
     pub(super) lookups: Arc<Semaphore>,
@@ -22,7 +26,8 @@ pub(crate) struct Net {
 }
 
 impl Net {
-    pub(crate) fn new(config: HttpConfig) -> Self {
+    pub(crate) fn new(mut config: HttpConfig) -> Self {
+        config.limits.time = config.limits.time.min(YEAR);
         Self {
             lookups: Arc::new(Semaphore::new(LOOKUPS)),
             all: Arc::new(Semaphore::new(config.limits.all_connections as usize)),
@@ -33,14 +38,14 @@ impl Net {
     }
 
     /// The connections of one plugin, while it has any.
-    pub(super) fn of_plugin(&self, plugin: &Arc<str>) -> Arc<Semaphore> {
+    pub(super) fn of_plugin(&self, plugin: &str) -> Arc<Semaphore> {
         let mut plugins = self.plugins.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(known) = plugins.get(plugin).and_then(Weak::upgrade) {
             return known;
         }
         plugins.retain(|_, semaphore| semaphore.strong_count() > 0);
         let new = Arc::new(Semaphore::new(self.config.limits.plugin_connections as usize));
-        plugins.insert(Arc::clone(plugin), Arc::downgrade(&new));
+        plugins.insert(plugin.into(), Arc::downgrade(&new));
         new
     }
 
