@@ -1,6 +1,6 @@
 //! The wasmtime engine, and the pool its instances live in.
 
-use wasmtime::{Config, Engine, InstanceAllocationStrategy, PoolingAllocationConfig};
+use wasmtime::{Config, Engine, InstanceAllocationStrategy, PoolingAllocationConfig, WasmFeatures};
 
 use super::{SandboxError, compiler, limits::Limits};
 
@@ -51,6 +51,11 @@ fn config(stack: u64) -> Config {
         .epoch_interruption(true)
         .max_wasm_stack(stack)
         .async_stack_size(stack.saturating_add(HOST_STACK as usize))
+        // What the world does not use: tasks beside the one that is called would share its fiber with nobody's leave, 64-bit memories have
+        // slower bounds, and relaxed vectors differ from machine to machine.
+        .wasm_features(WasmFeatures::CM_ASYNC | WasmFeatures::CM_THREADING, false)
+        .wasm_memory64(false)
+        .wasm_relaxed_simd(false)
         // Never what the environment says.
         .wasm_backtrace_details(wasmtime::WasmBacktraceDetails::Disable);
     config

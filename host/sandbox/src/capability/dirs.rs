@@ -35,6 +35,8 @@ mod mounts;
 mod open;
 mod place;
 mod streams;
+#[cfg(test)]
+mod tests;
 
 /// One directory a guest may reach.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]

@@ -40,7 +40,11 @@ impl Place {
         if let Some(kind) = &beneath.is_kernel {
             return Err(io::Error::other(format!("its file system ({kind}) holds no data")));
         }
-        Ok(Self { inode, beneath, waiting: Arc::new(Semaphore::new(WAITING)), ledger: Ledger::default() })
+        Ok(Self::new(inode, beneath))
+    }
+
+    pub(super) fn new(inode: Inode, beneath: Beneath) -> Self {
+        Self { inode, beneath, waiting: Arc::new(Semaphore::new(WAITING)), ledger: Ledger::default() }
     }
 
     /// Whether a call may wait for somebody else. Then none is made on a guest's thread.

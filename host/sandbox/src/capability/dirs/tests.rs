@@ -1,0 +1,96 @@
+//! Files where a call may wait for somebody else: nothing is done on the thread that asks.
+
+use std::{
+    fs::{self, File as StdFile},
+    path::Path,
+    sync::mpsc,
+    thread::{self, ThreadId},
+};
+
+use cap_primitives::{ambient_authority, fs::open_ambient_dir};
+use wasmtime_wasi::p2::{InputStream as _, OutputStream as _, Pollable as _};
+
+use super::{
+    handle::{Dir, Handle, Open, Root},
+    ledger::Quota,
+    listing::Listing,
+    mounts::Beneath,
+    open::{Wanted, open_at},
+    place::Place,
+    streams::{At, Reader, Writer},
+    *,
+};
+
+/// `path` as a file system that is far away.
+fn far(path: &Path, quota: Quota) -> Dir {
+    let beneath = Beneath { may_block: true, ..Beneath::default() };
+    let holder = Holder::new(&Budget::new(100), &"a".into(), &"x".into(), 10);
+    let share = holder.take().unwrap();
+    let place = Arc::new(Place::new((0, 0), beneath));
+    let root = Arc::new(Root { place, holder, read_only: false, quota, began: Instant::now() });
+    let file = open_ambient_dir(path, ambient_authority()).unwrap();
+    Dir { handle: Handle::new(file, root, share, None), name: "/data".into() }
+}
+
+async fn opened(dir: &Dir, path: &str, flags: types::OpenFlags) -> Open {
+    let both = types::DescriptorFlags::READ | types::DescriptorFlags::WRITE;
+    let wanted = Wanted::of(types::PathFlags::empty(), flags, both).unwrap();
+    open_at(dir, &dir.handle, path.to_owned(), wanted).await.unwrap()
+}
+
+/// R-I18.
+#[tokio::test]
+async fn whoever_stops_waiting_leaves_what_hangs_behind() {
+    let temporary = tempfile::tempdir().unwrap();
+    let dir = far(temporary.path(), Quota::default());
+    let (go_on, hangs) = mpsc::channel::<()>();
+    let (tell, began) = mpsc::channel::<ThreadId>();
+    let hanging = dir.handle.run(move |_| {
+        tell.send(thread::current().id()).unwrap();
+        Ok(hangs.recv().is_ok())
+    });
+    let mut hanging = Box::pin(hanging);
+    // Begun, and not done here.
+    assert!(futures_poll(&mut hanging).is_none());
+    let elsewhere = tokio::task::spawn_blocking(move || began.recv().unwrap()).await.unwrap();
+    assert_ne!(elsewhere, thread::current().id());
+    drop(hanging);
+    // Others go on meanwhile, and so does what was left behind in the end.
+    assert!(dir.handle.run(StdFile::metadata).await.unwrap().is_dir());
+    go_on.send(()).unwrap();
+}
+
+fn futures_poll<F: Future>(future: &mut std::pin::Pin<Box<F>>) -> Option<F::Output> {
+    let mut context = std::task::Context::from_waker(std::task::Waker::noop());
+    match future.as_mut().poll(&mut context) {
+        std::task::Poll::Ready(output) => Some(output),
+        std::task::Poll::Pending => None,
+    }
+}
+
+/// R-I18: far away everything works as it does here.
+#[tokio::test]
+async fn files_far_away_are_read_and_written() {
+    let temporary = tempfile::tempdir().unwrap();
+    let dir = far(temporary.path(), Quota { bytes: Some(20), files: Some(3) });
+    let file = opened(&dir, "a", types::OpenFlags::CREATE).await.file().unwrap();
+    let share = || dir.handle.root.holder.take().unwrap();
+    let mut writer = Writer::new(Arc::clone(&file.handle), At::Offset(0), share());
+    writer.blocking_write_and_flush(b"hello".as_slice().into()).await.unwrap();
+    let mut appender = Writer::new(Arc::clone(&file.handle), At::End, share());
+    appender.blocking_write_and_flush(b" world".as_slice().into()).await.unwrap();
+    let too_much = appender.blocking_write_and_flush(vec![0; 64].into()).await.unwrap_err();
+    assert!(too_much.to_string().contains("quota of 20 bytes"), "{too_much}");
+    assert_eq!(fs::read_to_string(temporary.path().join("a")).unwrap(), "hello world");
+
+    let mut reader = Reader::new(Arc::clone(&file.handle), 6, share());
+    assert!(reader.read(3).unwrap().is_empty());
+    reader.ready().await;
+    assert_eq!(reader.read(3).unwrap(), "wor");
+    assert_eq!(reader.blocking_read(9).await.unwrap(), "ld");
+    assert!(reader.blocking_read(9).await.is_err());
+
+    let mut listing = Listing::of(Arc::clone(&dir.handle)).await.unwrap();
+    assert_eq!(listing.next().await.unwrap().unwrap().name, "a");
+    assert!(listing.next().await.unwrap().is_none());
+}
