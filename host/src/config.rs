@@ -5,6 +5,7 @@
 pub mod codes;
 mod grants;
 mod http;
+mod isolation;
 mod limits;
 mod retention;
 mod secrets;
@@ -33,7 +34,7 @@ use self::{limits::Limited, table::Written};
 use crate::{
     host::HostBuilder,
     retention::Retention,
-    sandbox::{Grants, HttpConfig, Limits, SandboxConfig, Tenants},
+    sandbox::{Grants, HttpConfig, Isolation, Limits, SandboxConfig, Tenants},
     secrets::Secrets,
 };
 
@@ -58,6 +59,10 @@ pub struct Config {
     pub kept_log: Option<u64>,
     /// Attempts in flight at once.
     pub slots: Option<u32>,
+    /// Where guests run whose plugin's grants do not say it.
+    pub isolation: Isolation,
+    /// Attempts in processes of their own at once.
+    pub processes: Option<u32>,
     /// Threads that guests compute on.
     pub threads: Option<NonZeroUsize>,
     /// Threads that decide what runs do next.
@@ -101,10 +106,22 @@ impl Config {
             config.grants.insert(name, grants);
         }
         written.secrets.iter().for_each(|secret| secret.look_up(around, &mut config.secrets, report));
-        let Limited { limits, kept_log, slots, threads, engine_threads } = written.limits;
+        let Limited { limits, kept_log, slots, isolation, processes, threads, engine_threads } =
+            written.limits;
         let (tenants, retention) = (written.tenants, written.retention);
         config.http = written.http.config(around, report);
-        Self { limits, kept_log, slots, threads, engine_threads, tenants, retention, ..config }
+        Self {
+            limits,
+            kept_log,
+            slots,
+            isolation,
+            processes,
+            threads,
+            engine_threads,
+            tenants,
+            retention,
+            ..config
+        }
     }
 
     /// Warns of grants for plugins that nobody knows.
@@ -136,9 +153,17 @@ impl Config {
     pub fn apply(&self, builder: HostBuilder, cache: Option<PathBuf>) -> HostBuilder {
         let standard = SandboxConfig::default();
         let slots = self.slots.unwrap_or(standard.slots);
-        let (tenants, limits, http) = (self.tenants.clone(), self.limits.clone(), self.http.clone());
-        let sandbox =
-            SandboxConfig { slots, threads: self.threads, tenants, limits, cache, http, ..standard };
+        let sandbox = SandboxConfig {
+            slots,
+            threads: self.threads,
+            tenants: self.tenants.clone(),
+            limits: self.limits.clone(),
+            cache,
+            http: self.http.clone(),
+            isolation: self.isolation,
+            processes: self.processes.unwrap_or(standard.processes),
+            ..standard
+        };
         let builder = builder.sandbox(sandbox).slots(slots).secrets(self.secrets.clone());
         let builder = self.engine_threads.into_iter().fold(builder, HostBuilder::engine_threads);
         let builder = builder.retention(self.retention.clone());

@@ -77,16 +77,17 @@ impl Key {
 }
 
 /// Machine code that was made just now, in this process or in a child that it started, and has been in nobody else's hands.
-#[cfg(feature = "compile")]
+#[cfg(any(feature = "compile", target_os = "linux"))]
 pub(super) struct Fresh(Vec<u8>);
 
-#[cfg(feature = "compile")]
+#[cfg(any(feature = "compile", target_os = "linux"))]
 impl Fresh {
     /// What wasmtime has just serialized.
     pub(super) fn new(code: Vec<u8>) -> Self {
         Self(code)
     }
 
+    #[cfg(feature = "compile")]
     pub(super) fn code(&self) -> &[u8] {
         &self.0
     }

@@ -19,11 +19,13 @@ use super::{
         self,
         phasm::executor::types::{NamedValueParam, NamedValueResult},
     },
-    capability::Grants,
-    fault,
+    capability::{Caller, Grants, refused},
+    fault::Fault,
     guest::Guest,
+    isolation::Isolation,
     limits::{Exceeded, Limits},
     program::Program,
+    transcript::Transcript,
 };
 use crate::executor::{Invocation, Observer};
 
@@ -38,24 +40,83 @@ pub(super) async fn call(
     invocation: Invocation,
     observer: Arc<dyn Observer>,
 ) -> Outcome {
+    if grants.isolation.unwrap_or(sandbox.isolation) == Isolation::Process {
+        return apart(sandbox, program, grants, &invocation, observer).await;
+    }
     // Held until the guest is gone: no more guests than the pool has room for.
     let Ok(_slots) = sandbox.slots.acquire_many(program.slots).await else {
         return Outcome::error("host fault: the sandbox is closed");
     };
     let limits = &sandbox.limits;
     let invocation = Arc::new(invocation);
-    let guest = match Guest::new(sandbox, &invocation, grants, observer).await {
+    let transcript = Arc::new(Transcript::new(observer, limits));
+    let guest = match Guest::new(Caller::of(sandbox, &invocation), grants, Arc::clone(&transcript)).await {
         Ok(guest) => guest,
         Err(message) => return Outcome::error(message),
     };
     let mut store = store(&sandbox.engine, limits, guest, invocation.deadline);
     let result = execute(program, &mut store, &invocation).await;
-    let mut guest = store.into_data();
-    guest.held.http.tell(&mut guest.refused);
-    conclude(result, &guest, limits)
+    ended(result, store.into_data(), limits).conclude(&transcript, limits)
 }
 
-fn store(
+/// Calls `program` in a process of its own.
+#[cfg(target_os = "linux")]
+async fn apart(
+    sandbox: &Shared,
+    program: &Program,
+    grants: Arc<Grants>,
+    invocation: &Invocation,
+    observer: Arc<dyn Observer>,
+) -> Outcome {
+    match &sandbox.processes {
+        Some(_) if !grants.http.is_empty() => Outcome::error(NO_HTTP),
+        Some(processes) => processes.call(program, grants, &sandbox.limits, invocation, observer).await,
+        None => Outcome::error(NO_PROCESSES),
+    }
+}
+
+#[cfg(not(target_os = "linux"))]
+async fn apart(_: &Shared, _: &Program, _: Arc<Grants>, _: &Invocation, _: Arc<dyn Observer>) -> Outcome {
+    std::future::ready(Outcome::error(NO_PROCESSES)).await
+}
+
+/// A process of its own has no network, and nobody passes its requests on yet.
+#[cfg(target_os = "linux")]
+const NO_HTTP: &str = "the plugin is granted requests (`http`), which guests in processes of their own (`isolation`) cannot make yet";
+
+const NO_PROCESSES: &str =
+    "the plugin's guests are to have processes of their own (`isolation`), and this program starts none";
+
+/// How a call ended, before anybody has read what it returned.
+pub(super) struct Ended {
+    pub(super) result: Result<bindings::Outcome, Fault>,
+    /// What was refused to the guest.
+    pub(super) refused: String,
+}
+
+/// How a call ended that left `guest`.
+pub(super) fn ended(result: wasmtime::Result<bindings::Outcome>, mut guest: Guest, limits: &Limits) -> Ended {
+    guest.held.http.tell(&mut guest.refused);
+    Ended { result: result.map_err(|error| Fault::of(&error, limits)), refused: guest.refused.told() }
+}
+
+impl Ended {
+    /// The engine's view of it.
+    pub(super) fn conclude(self, transcript: &Transcript, limits: &Limits) -> Outcome {
+        let said = transcript.finish();
+        let mut outcome = match self.result {
+            Ok(returned) => read(returned, limits).unwrap_or_else(Outcome::error),
+            Err(fault) => fault.outcome(&said),
+        };
+        outcome.message = transcript.brief(&outcome.message);
+        if !matches!(outcome.code, code::SUCCEEDED | code::SUSPENDED) {
+            outcome.message = refused::explain(outcome.message, &self.refused);
+        }
+        outcome
+    }
+}
+
+pub(super) fn store(
     engine: &wasmtime::Engine,
     limits: &Limits,
     guest: Guest,
@@ -106,23 +167,9 @@ async fn execute(
     executor.call_execute(store, argument).await
 }
 
-fn remaining_ms(deadline: Instant) -> u64 {
+pub(super) fn remaining_ms(deadline: Instant) -> u64 {
     let left: Duration = deadline.saturating_duration_since(Instant::now());
     u64::try_from(left.as_millis()).unwrap_or(u64::MAX)
-}
-
-/// The engine's view of what the guest returned, or of why it did not.
-fn conclude(result: wasmtime::Result<bindings::Outcome>, guest: &Guest, limits: &Limits) -> Outcome {
-    let said = guest.transcript.finish();
-    let mut outcome = match result {
-        Ok(returned) => read(returned, limits).unwrap_or_else(Outcome::error),
-        Err(error) => fault::outcome(&error, &said, limits),
-    };
-    outcome.message = guest.transcript.brief(&outcome.message);
-    if !matches!(outcome.code, code::SUCCEEDED | code::SUSPENDED) {
-        outcome.message = guest.refused.explain(outcome.message);
-    }
-    outcome
 }
 
 /// Reads what a guest returned; sizes first, so that nothing too large is ever parsed.
@@ -185,6 +232,7 @@ fn object(text: &str) -> Result<Value, String> {
 mod tests {
     use super::*;
 
+    /// R-I29.
     #[test]
     fn values_are_counted_without_parsing_and_never_too_few() {
         for (text, values) in [

@@ -7,17 +7,20 @@
 
 use std::{collections::BTreeMap, sync::Arc};
 
+use serde::{Deserialize, Serialize};
 use wasmtime::component::{Linker, ResourceTable};
 use wasmtime_wasi_io::IoView;
 
 use self::{
     clocks::{Clocks, WallClock},
     dirs::{DirGrant, Dirs},
-    http::{Http, HttpGrant},
+    http::{Http, HttpGrant, Net},
     random::{Random, Randomness},
     sockets::Sockets,
 };
-use super::{Shared, executor::Invocation, guest::Guest, transcript::Transcript};
+use super::{
+    Shared, executor::Invocation, guest::Guest, isolation::Isolation, limits::Limits, transcript::Transcript,
+};
 
 pub(super) mod clocks;
 pub(super) mod dirs;
@@ -29,18 +32,37 @@ mod sockets;
 mod stdio;
 
 /// Everything one plugin may touch; the default is nothing.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Grants {
     /// Directories of the host, and everything below them.
     pub dirs: Vec<DirGrant>,
     /// The environment the guest sees, in full.
     pub env: BTreeMap<String, String>,
     /// Where requests may be sent.
+    #[serde(skip)]
     pub http: HttpGrant,
     /// What the wall clock shows.
     pub wall_clock: WallClock,
     /// Where random bytes come from.
     pub random: Randomness,
+    /// Where its guests run, if that is not as [`SandboxConfig::isolation`](crate::SandboxConfig) says.
+    pub isolation: Option<Isolation>,
+}
+
+/// Whose call something is held for, and what it shares with others.
+#[derive(Clone, Copy)]
+pub(super) struct Caller<'c> {
+    pub(super) limits: &'c Limits,
+    pub(super) dirs: &'c dirs::Common,
+    pub(super) net: &'c Arc<Net>,
+    pub(super) invocation: &'c Arc<Invocation>,
+}
+
+impl<'c> Caller<'c> {
+    /// In this process, with everybody else.
+    pub(super) fn of(sandbox: &'c Shared, invocation: &'c Arc<Invocation>) -> Self {
+        Self { limits: &sandbox.limits, dirs: &sandbox.dirs, net: &sandbox.net, invocation }
+    }
 }
 
 /// What one call holds of its grants; gone with the call.
@@ -60,15 +82,15 @@ impl Held {
     /// What to tell the user when a grant cannot be given.
     pub(super) async fn new(
         grants: Arc<Grants>,
-        sandbox: &Shared,
-        invocation: &Arc<Invocation>,
+        caller: Caller<'_>,
         transcript: &Arc<Transcript>,
     ) -> Result<Self, String> {
+        let Caller { limits, net, invocation, .. } = caller;
         Ok(Self {
             clocks: Clocks::new(grants.wall_clock),
-            random: Random::new(grants.random, sandbox.limits.random),
-            dirs: Dirs::open(&grants.dirs, &sandbox.dirs, &sandbox.limits, invocation).await?,
-            http: Http::new(&sandbox.net, invocation, &grants, transcript),
+            random: Random::new(grants.random, limits.random),
+            dirs: Dirs::open(&grants.dirs, caller).await?,
+            http: Http::new(net, invocation, &grants, transcript),
             sockets: Sockets::default(),
             grants,
         })

@@ -1,16 +1,26 @@
 //! This program again, as a child process that is confined: for what is too dangerous to do within the process that hosts
-//! guests.
+//! guests, which is compiling components, and guests that are to be [kept apart](super::Isolation).
 //!
 //! A program lets that happen by calling [`serve_if_asked`] first thing in its `main`; from then on its sandboxes compile
 //! components in children, as [`SandboxConfig::children`](super::SandboxConfig) says. In a program that never calls it everything
 //! happens in the one process.
 
+#[cfg(target_os = "linux")]
+mod attempt;
 #[cfg(all(feature = "compile", target_os = "linux"))]
 mod compile;
-#[cfg(all(feature = "compile", target_os = "linux"))]
+#[cfg(target_os = "linux")]
 mod confine;
-#[cfg(all(feature = "compile", target_os = "linux"))]
+#[cfg(target_os = "linux")]
+mod lock;
+#[cfg(target_os = "linux")]
 mod running;
+#[cfg(target_os = "linux")]
+mod voice;
+#[cfg(target_os = "linux")]
+mod wire;
+#[cfg(target_os = "linux")]
+mod worker;
 
 use std::{
     path::{Path, PathBuf},
@@ -19,10 +29,16 @@ use std::{
 
 #[cfg(all(feature = "compile", target_os = "linux"))]
 pub(super) use self::compile::in_child as compile;
+#[cfg(target_os = "linux")]
+pub(super) use self::worker::Worker;
 
 /// The first argument of a child; what follows says what it is to do.
-#[cfg(all(feature = "compile", target_os = "linux"))]
+#[cfg(target_os = "linux")]
 const MARK: &str = "--phasm-child";
+
+/// The exit status of a child whose parent has gone.
+#[cfg(target_os = "linux")]
+const ALONE: i32 = 5;
 
 static SERVES: AtomicBool = AtomicBool::new(false);
 
@@ -58,14 +74,25 @@ impl Children {
 ///
 /// Call it before anything else: a child has next to no memory, files or time to spare, and nothing in its environment.
 pub fn serve_if_asked() {
-    #[cfg(all(feature = "compile", target_os = "linux"))]
+    #[cfg(target_os = "linux")]
     {
         let arguments: Vec<_> = std::env::args().skip(1).collect();
         if let Some((mark, job)) = arguments.split_first()
             && mark == MARK
         {
-            std::process::exit(compile::serve(job));
+            std::process::exit(serve(job));
         }
         SERVES.store(true, Relaxed);
+    }
+}
+
+/// Does a job, and tells the exit status.
+#[cfg(target_os = "linux")]
+fn serve(job: &[String]) -> i32 {
+    match job.split_first() {
+        #[cfg(feature = "compile")]
+        Some((job, how)) if job == compile::JOB => compile::serve(how),
+        Some((job, how)) if job == attempt::JOB => attempt::serve(how),
+        _ => 1,
     }
 }

@@ -1,6 +1,7 @@
 //! Whatever went wrong in a guest, as the outcome that names the cause.
 
 use phasm_engine::outcome::Outcome;
+use serde::{Deserialize, Serialize};
 use wasmtime::{Error, Trap};
 use wasmtime_wasi::I32Exit;
 
@@ -9,22 +10,47 @@ use super::{
     limits::{Exceeded, Limits, Size},
 };
 
-/// The outcome of a call that ended with `error`; `said` is what the guest said before.
-pub(super) fn outcome(error: &Error, said: &LastWords, limits: &Limits) -> Outcome {
-    if let Some(exceeded) = error.downcast_ref::<Exceeded>() {
-        return Outcome::error(exceeded.to_string());
-    }
-    if let Some(I32Exit(status)) = error.downcast_ref() {
-        let exited = format!("the guest exited with status {status} instead of returning an outcome");
-        return Outcome::error(said.follow(exited));
-    }
-    match error.downcast_ref::<Trap>() {
-        Some(Trap::Interrupt) => timeout(),
-        Some(Trap::StackOverflow) => {
-            Outcome::error(format!("stack overflow: limit of {} reached (limits.stack)", Size(limits.stack)))
+/// How a call ended that did not return.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) enum Fault {
+    /// At its deadline.
+    Timeout,
+    /// At a limit, which speaks for itself.
+    Limit(String),
+    /// It exited; what it said last may tell why.
+    Exited(String),
+    /// It trapped; its panic tells why, or what it said last.
+    Trapped(String),
+}
+
+impl Fault {
+    /// The fault of a call that ended with `error`.
+    pub(super) fn of(error: &Error, limits: &Limits) -> Self {
+        if let Some(exceeded) = error.downcast_ref::<Exceeded>() {
+            return Self::Limit(exceeded.to_string());
         }
-        Some(trap) => Outcome::error(said.explain(trapped(&trap.to_string()))),
-        None => Outcome::error(other(error, said, limits)),
+        if let Some(I32Exit(status)) = error.downcast_ref() {
+            let exited = format!("the guest exited with status {status} instead of returning an outcome");
+            return Self::Exited(exited);
+        }
+        match error.downcast_ref::<Trap>() {
+            Some(Trap::Interrupt) => Self::Timeout,
+            Some(Trap::StackOverflow) => {
+                Self::Limit(format!("stack overflow: limit of {} reached (limits.stack)", Size(limits.stack)))
+            }
+            Some(trap) => Self::Trapped(trapped(&trap.to_string())),
+            None => other(error, limits),
+        }
+    }
+
+    /// What it comes to; `said` is what the guest said before.
+    pub(super) fn outcome(self, said: &LastWords) -> Outcome {
+        match self {
+            Self::Timeout => timeout(),
+            Self::Limit(cause) => Outcome::error(cause),
+            Self::Exited(cause) => Outcome::error(said.follow(cause)),
+            Self::Trapped(cause) => Outcome::error(said.explain(cause)),
+        }
     }
 }
 
@@ -40,14 +66,14 @@ pub(super) fn host_fault(panic: &(dyn std::any::Any + Send)) -> Outcome {
     Outcome::error(format!("host fault: {text}"))
 }
 
-fn other(error: &Error, said: &LastWords, limits: &Limits) -> String {
+fn other(error: &Error, limits: &Limits) -> Fault {
     let cause = error.root_cause().to_string();
     // The type of this error is private to wasmtime.
     if cause.contains("fuel allocated for hostcalls has been exhausted") {
-        return transferred(error, limits);
+        return Fault::Limit(transferred(error, limits));
     }
     let key = COUNTED.iter().find(|(says, _)| cause.contains(says)).map(|(_, key)| format!(" ({key})"));
-    said.explain(trapped(&cause) + key.as_deref().unwrap_or_default())
+    Fault::Trapped(trapped(&cause) + key.as_deref().unwrap_or_default())
 }
 
 /// What wasmtime says of limits that it counts itself, and what they are called in a configuration.
@@ -127,7 +153,7 @@ mod tests {
         for (error, line, code, message) in rows {
             let mut said = LastWords::default();
             said.hear(line);
-            let outcome = outcome(&error, &said, &limits);
+            let outcome = Fault::of(&error, &limits).outcome(&said);
             assert_eq!((outcome.code, &*outcome.message), (code, message));
         }
     }

@@ -5,13 +5,12 @@ use std::sync::Arc;
 use wasmtime::component::{HasSelf, Linker, ResourceTable};
 
 use super::{
-    Shared,
     bindings::{self, phasm::executor::types},
-    capability::{self, Grants, Held, refused::Refused},
+    capability::{self, Caller, Grants, Held, refused::Refused},
     limits::Meter,
     transcript::Transcript,
 };
-use crate::executor::{Invocation, Level, Observer};
+use crate::executor::Level;
 
 /// Everything that belongs to one call and to nothing else; gone when the call ends.
 pub(super) struct Guest {
@@ -28,19 +27,16 @@ impl Guest {
     /// # Errors
     /// What to tell the user when a grant cannot be given.
     pub(super) async fn new(
-        sandbox: &Shared,
-        invocation: &Arc<Invocation>,
+        caller: Caller<'_>,
         grants: Arc<Grants>,
-        observer: Arc<dyn Observer>,
+        transcript: Arc<Transcript>,
     ) -> Result<Self, String> {
-        let limits = &sandbox.limits;
-        let transcript = Arc::new(Transcript::new(observer, limits));
         let mut table = ResourceTable::new();
-        table.set_max_capacity(limits.resources as usize);
+        table.set_max_capacity(caller.limits.resources as usize);
         Ok(Self {
             table,
-            meter: Meter::new(limits, invocation.memory),
-            held: Held::new(grants, sandbox, invocation, &transcript).await?,
+            meter: Meter::new(caller.limits, caller.invocation.memory),
+            held: Held::new(grants, caller, &transcript).await?,
             transcript,
             refused: Refused::default(),
         })

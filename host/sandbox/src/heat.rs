@@ -64,6 +64,7 @@ mod tests {
         Origin { namespace: tenant.into(), executor: "jq".into() }
     }
 
+    /// R-I28.
     #[test]
     fn twice_long_in_a_row_is_hot_for_that_tenant_until_it_is_short_again() {
         let (heat, ours, theirs) = (Heat::default(), origin("ours"), origin("theirs"));

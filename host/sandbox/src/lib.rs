@@ -21,6 +21,8 @@ use tokio::{runtime::Handle, sync::Semaphore};
 use wasmtime::component::Linker;
 
 use self::executor::{Invocation, Observer};
+#[cfg(target_os = "linux")]
+use self::isolation::Processes;
 use self::{
     artefact::Artefact, capability::http::Net, compiler::Compiler, guest::Guest, heat::Heat, pool::Pool,
     threads::GuestThreads, ticker::Ticker, turns::Turns,
@@ -40,6 +42,7 @@ pub use self::{
     },
     child::Children,
     digest::{Digest, NotADigest},
+    isolation::Isolation,
     limits::Limits,
     program::{LoadError, Overrun, Program},
     regular::{open_regular, read_regular, read_regular_text},
@@ -72,6 +75,7 @@ mod fault;
 mod files;
 mod guest;
 mod heat;
+mod isolation;
 mod key;
 mod last_words;
 mod limits;
@@ -105,6 +109,10 @@ pub struct SandboxConfig {
     /// By default this one, if it lets that happen ([`child::serve_if_asked`]); otherwise components are compiled within this
     /// process, where one that was made for it takes any amount of memory and time. Nothing without the feature `compile`.
     pub children: Option<Children>,
+    /// Where guests run, unless a plugin's [`Grants::isolation`] says otherwise.
+    pub isolation: Isolation,
+    /// Guests that may be alive at once in processes of their own, of [`Self::children`]; further calls wait.
+    pub processes: u32,
     /// What plugins that were compiled ahead of time are sealed with; otherwise the key of the cache, and without a cache
     /// none is loaded.
     pub key: Option<Key>,
@@ -120,6 +128,8 @@ impl Default for SandboxConfig {
             cache: None,
             http: HttpConfig::default(),
             children: Children::here(),
+            isolation: Isolation::default(),
+            processes: 32,
             key: None,
         }
     }
@@ -153,6 +163,9 @@ struct Shared {
     slots: Semaphore,
     capacity: u32,
     compiler: Arc<Compiler>,
+    isolation: Isolation,
+    #[cfg(target_os = "linux")]
+    processes: Option<Processes>,
     key: Option<Key>,
     warnings: Vec<String>,
     threads: GuestThreads,
@@ -169,7 +182,20 @@ impl Sandbox {
     /// # Errors
     /// When wasmtime does not support this machine, or there are no threads to be had.
     pub fn new(config: SandboxConfig) -> Result<Self, SandboxError> {
-        let SandboxConfig { slots, threads, tenants, limits, cache, http, children, key } = config;
+        let SandboxConfig {
+            slots,
+            threads,
+            tenants,
+            limits,
+            cache,
+            http,
+            children,
+            isolation,
+            processes,
+            key,
+        } = config;
+        #[cfg(target_os = "linux")]
+        let processes = children.clone().map(|children| Processes::new(children, processes));
         let Pool { engine, slots, mut warnings } = Pool::reserve(slots, &limits)?;
         let linker = guest::linker(&engine).map_err(|error| SandboxError::Engine(format!("{error:#}")))?;
         let compiler = Compiler::new(cache.as_deref(), children, &engine, &mut warnings).into();
@@ -191,6 +217,9 @@ impl Sandbox {
             net: Arc::new(Net::new(http)),
             dirs: capability::dirs::Common::default(),
             compiler,
+            isolation,
+            #[cfg(target_os = "linux")]
+            processes,
             key,
             warnings,
             ticker,

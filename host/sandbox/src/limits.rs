@@ -2,6 +2,7 @@
 
 use std::{fmt, time::Duration};
 
+use serde::{Deserialize, Serialize};
 use wasmtime::ResourceLimiter;
 
 use super::pool::TABLES_PER_SLOT;
@@ -10,7 +11,7 @@ const KIB: u64 = 1024;
 const MIB: u64 = 1024 * KIB;
 
 /// The operator's limits on every call; past one of them the attempt ends with code 3. Sizes are in bytes.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Limits {
     /// Linear memory of all of a guest's modules together. An invocation may lower it.
@@ -163,6 +164,12 @@ impl Meter {
             table_elements: limits.table_elements,
             instances: limits.instances,
         }
+    }
+
+    /// What its memories may take together.
+    #[cfg(target_os = "linux")]
+    pub(super) fn memory(&self) -> u64 {
+        self.memory
     }
 }
 

@@ -1,6 +1,9 @@
 //! A component, compiled and linked: everything about a guest that can be done before it is called.
 
-use std::time::Duration;
+use std::{
+    sync::atomic::{AtomicU64, Ordering::Relaxed},
+    time::Duration,
+};
 
 use wasmtime::component::{Component, Linker};
 
@@ -133,10 +136,14 @@ pub enum Overrun {
 
 /// A component ready to be instantiated.
 pub struct Program {
+    /// No other program of this process has it.
+    pub(super) id: u64,
     pub(super) pre: ExecutorPre<Guest>,
     /// Slots of the pool that one instance takes.
     pub(super) slots: u32,
 }
+
+static NEXT: AtomicU64 = AtomicU64::new(0);
 
 impl Program {
     /// Links `component` for a pool of `slots`.
@@ -149,7 +156,14 @@ impl Program {
         check_version(component)?;
         let pre = linker.instantiate_pre(component).map_err(|error| unlinked(component, &error))?;
         let pre = ExecutorPre::new(pre).map_err(|error| LoadError::Export(format!("{error:#}")))?;
-        Ok(Self { pre, slots: slots_needed(component, limits, slots)? })
+        let id = NEXT.fetch_add(1, Relaxed);
+        Ok(Self { id, pre, slots: slots_needed(component, limits, slots)? })
+    }
+
+    /// Its machine code.
+    #[cfg(target_os = "linux")]
+    pub(super) fn code(&self) -> wasmtime::Result<Vec<u8>> {
+        self.pre.instance_pre().component().serialize()
     }
 }
 

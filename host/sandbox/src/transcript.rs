@@ -1,11 +1,15 @@
 //! What a guest says during one attempt: log lines, progress, standard output and error, all of it bounded.
 
-use std::sync::{
-    Arc, Mutex, PoisonError,
-    atomic::{AtomicU64, Ordering::Relaxed},
+use std::{
+    borrow::Cow,
+    sync::{
+        Arc, Mutex, PoisonError,
+        atomic::{AtomicU64, Ordering::Relaxed},
+    },
 };
 
 use phasm_engine::text;
+use serde::{Deserialize, Serialize};
 
 use super::{
     last_words::LastWords,
@@ -17,6 +21,19 @@ use crate::executor::{Level, Observer};
 /// cut.
 const BEYOND: usize = 64 * 1024;
 
+/// What a guest says, as it says it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(super) enum Said<'s> {
+    /// A line or lines for its log.
+    Log(Level, Cow<'s, str>),
+    Progress(Option<f64>, Cow<'s, str>),
+    /// Bytes on a standard stream.
+    Wrote(Standard, Cow<'s, [u8]>),
+    /// Nothing, but that it is alive.
+    Alive,
+}
+
+type Forward = Box<dyn Fn(Said<'_>) + Send + Sync>;
 /// The longest message of a guest, in bytes.
 const MESSAGE: usize = text::LONGEST - 256;
 
@@ -32,6 +49,8 @@ pub(super) struct Transcript {
     stdout: Mutex<Lines>,
     stderr: Mutex<Lines>,
     last_words: Mutex<LastWords>,
+    /// Who makes lines of it, if that is somewhere else; here it is only counted.
+    forward: Option<Forward>,
 }
 
 impl Transcript {
@@ -44,12 +63,35 @@ impl Transcript {
             stdout: Mutex::default(),
             stderr: Mutex::default(),
             last_words: Mutex::default(),
+            forward: None,
+        }
+    }
+
+    /// One that only counts, and leaves the rest to whoever [hears](Self::hear) it.
+    pub(super) fn forwarded(limits: &Limits, forward: Forward) -> Self {
+        Self { forward: Some(forward), ..Self::new(Arc::new(Deaf), limits) }
+    }
+
+    /// Takes what was said elsewhere.
+    pub(super) fn hear(&self, said: &Said<'_>) -> Result<(), Exceeded> {
+        match said {
+            Said::Log(level, text) => self.log(*level, text),
+            Said::Progress(fraction, text) => self.progress(*fraction, text),
+            Said::Wrote(stream, bytes) => self.write(*stream, bytes),
+            Said::Alive => {
+                self.activity();
+                Ok(())
+            }
         }
     }
 
     /// Passes `text` on, one call for each of its lines.
     pub(super) fn log(&self, level: Level, text: &str) -> Result<(), Exceeded> {
         self.charge((text.len() + 1).max(LEAST * text.lines().count().max(1)))?;
+        if let Some(forward) = &self.forward {
+            forward(Said::Log(level, text.into()));
+            return Ok(());
+        }
         let text = self.observer.hide(text);
         // `lines` knows none in an empty text, but saying nothing is a sign of life too.
         for line in text.lines().chain(text.is_empty().then_some("")) {
@@ -61,6 +103,10 @@ impl Transcript {
     /// Passes progress on. Its text counts as log text, so that a flood of it ends too.
     pub(super) fn progress(&self, fraction: Option<f64>, text: &str) -> Result<(), Exceeded> {
         self.charge(text.len())?;
+        if let Some(forward) = &self.forward {
+            forward(Said::Progress(fraction, text.into()));
+            return Ok(());
+        }
         let fraction = fraction.filter(|f| f.is_finite()).map(|f| f.clamp(0.0, 1.0));
         let text = self.observer.hide(text);
         self.observer.progress(fraction, &text::brief(text.lines().next().unwrap_or_default()));
@@ -84,7 +130,10 @@ impl Transcript {
 
     /// Passes a sign of life on (R-T5).
     pub(super) fn activity(&self) {
-        self.observer.activity();
+        match &self.forward {
+            Some(forward) => forward(Said::Alive),
+            None => self.observer.activity(),
+        }
     }
 
     /// Passes on what standard output and error still hold without a line's end, and tells what the guest said last on
@@ -104,6 +153,10 @@ impl Transcript {
     pub(super) fn write(&self, stream: Standard, bytes: &[u8]) -> Result<(), Exceeded> {
         let lines = bytes.iter().filter(|byte| **byte == b'\n').count();
         self.charge(bytes.len().max(LEAST * lines))?;
+        if let Some(forward) = &self.forward {
+            forward(Said::Wrote(stream, bytes.into()));
+            return Ok(());
+        }
         lock(self.lines(stream)).push(bytes, self.room(), |held, line| self.line(stream, held, line));
         Ok(())
     }
@@ -194,7 +247,16 @@ impl Lines {
     }
 }
 
-#[derive(Clone, Copy)]
+/// Hears nothing.
+struct Deaf;
+
+impl Observer for Deaf {
+    fn log(&self, _: Level, _: &str) {}
+    fn progress(&self, _: Option<f64>, _: &str) {}
+    fn activity(&self) {}
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) enum Standard {
     Output,
     Error,
@@ -202,8 +264,6 @@ pub(super) enum Standard {
 
 #[cfg(test)]
 mod tests {
-    use std::borrow::Cow;
-
     use super::*;
 
     #[test]

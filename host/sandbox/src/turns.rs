@@ -236,10 +236,13 @@ mod tests {
             .iter()
             .flat_map(|(tenant, count)| (0..*count).map(|_| (*tenant, turns.enter(&Arc::from(*tenant)))))
             .collect();
-        guests.iter_mut().for_each(|(_, turn)| drop(turn.take(Waker::noop())));
+        for (_, turn) in &mut guests {
+            turn.take(Waker::noop());
+        }
         guests
     }
 
+    /// R-I28.
     #[test]
     fn a_tenant_with_one_guest_computes_as_much_as_one_with_many() {
         let turns = turns(1, &[]);
@@ -248,6 +251,7 @@ mod tests {
         assert!(had["one"].abs_diff(had["many"]) <= 2, "{had:?}");
     }
 
+    /// R-I28.
     #[test]
     fn weights_are_kept() {
         let turns = turns(1, &[("heavy", 3)]);
@@ -261,7 +265,7 @@ mod tests {
         let turns = turns(1, &[]);
         let mut guests = enter(&turns, &[("always", 2), ("sometimes", 1)]);
         let mut away = guests.pop().unwrap();
-        drop(std::mem::replace(&mut away.1, turns.enter(&"sometimes".into())));
+        drop(mem::replace(&mut away.1, turns.enter(&"sometimes".into())));
         play(&mut guests, 500);
         away.1.take(Waker::noop());
         guests.push(away);

@@ -9,7 +9,10 @@ use self::{
     clocks::{SEED, WALL_CLOCK_FORM},
     dirs::Dir,
 };
-use super::Surroundings;
+use super::{
+    Surroundings,
+    isolation::{self, ISOLATION},
+};
 use crate::sandbox::{Grants, Randomness, WallClock};
 
 mod clocks;
@@ -19,7 +22,7 @@ mod http;
 static GRANT: Table = Table::closed(
     "grant",
     "What one plugin may touch.",
-    &[&DIRS, &ENVIRONMENT, &HTTP, &HTTP_NETWORKS, &WALL_CLOCK, &RANDOM_SEED],
+    &[&DIRS, &ENVIRONMENT, &HTTP, &HTTP_NETWORKS, &WALL_CLOCK, &RANDOM_SEED, &ISOLATED],
     &[],
 );
 
@@ -51,6 +54,13 @@ static RANDOM_SEED: Field<Randomness> = Field::optional(
     "Has every call draw the same random bytes, for work that is to be repeated exactly; without it no two calls do.",
 );
 
+static ISOLATED: Field<isolation::Written> = Field::optional(
+    "isolation",
+    ISOLATION,
+    "Where its attempts run: beside others in the host's process (`shared`), or in processes of their own that are locked in (`process`); \
+     without it as `limits.isolation` says.",
+);
+
 /// One plugin's grants as written.
 pub(super) struct Grant {
     pub(super) plugin: Name,
@@ -60,6 +70,7 @@ pub(super) struct Grant {
     http_networks: Vec<Name>,
     wall_clock: WallClock,
     random: Randomness,
+    isolation: Option<isolation::Written>,
 }
 
 /// The grants of each plugin, by its name.
@@ -99,6 +110,7 @@ impl Grant {
             http_networks: object.or_default(&HTTP_NETWORKS),
             wall_clock: object.or_default(&WALL_CLOCK),
             random: object.or_default(&RANDOM_SEED),
+            isolation: object.optional(&ISOLATED),
         }
     }
 
@@ -106,6 +118,8 @@ impl Grant {
     pub(super) fn granted(self, around: &Surroundings<'_>, report: &Report) -> (Grants, Vec<PathBuf>) {
         let (dirs, create) = dirs::granted(self.dirs, around, report);
         let http = http::granted(&self.http, &self.http_networks, report);
-        (Grants { dirs, env: self.env, http, wall_clock: self.wall_clock, random: self.random }, create)
+        let isolation = self.isolation.map(|written| written.0);
+        let Self { env, wall_clock, random, .. } = self;
+        (Grants { dirs, env, http, wall_clock, random, isolation }, create)
     }
 }

@@ -7,7 +7,8 @@ use phasm_engine::{
     time::Millis,
 };
 
-use crate::sandbox::Limits;
+use super::isolation::{self, ISOLATION};
+use crate::sandbox::{Isolation, Limits};
 
 static TABLE: Table = Table::closed(
     "limits",
@@ -33,6 +34,8 @@ static TABLE: Table = Table::closed(
         &RESOURCES,
         &DESCRIPTORS,
         &SLOTS,
+        &ISOLATED,
+        &PROCESSES,
         &THREADS,
         &ENGINE_THREADS,
     ],
@@ -93,6 +96,15 @@ static DESCRIPTORS: Field<u32> = Field::optional(
 static SLOTS: Field<u32> =
     Field::optional("slots", COUNT, "Attempts in flight at once; fewer where the machine has no room.")
         .or("2048");
+static ISOLATED: Field<isolation::Written> = Field::optional(
+    "isolation",
+    ISOLATION,
+    "Where attempts run unless the plugin's grant says it: beside each other in the host's process (`shared`), or in processes of their own \
+     that are locked in (`process`).",
+)
+.or("shared");
+static PROCESSES: Field<u32> =
+    Field::optional("processes", COUNT, "Attempts in processes of their own at once; others wait.").or("32");
 static THREADS: Field<u32> =
     Field::optional("threads", COUNT, "Threads that guests compute on; without it one for each core.");
 
@@ -108,6 +120,8 @@ pub(super) struct Limited {
     pub(super) limits: Limits,
     pub(super) kept_log: Option<u64>,
     pub(super) slots: Option<u32>,
+    pub(super) isolation: Isolation,
+    pub(super) processes: Option<u32>,
     pub(super) threads: Option<NonZeroUsize>,
     pub(super) engine_threads: Option<NonZeroUsize>,
 }
@@ -150,6 +164,8 @@ impl Limited {
             limits,
             kept_log: object.optional(&KEPT_LOG),
             slots: object.optional(&SLOTS),
+            isolation: object.optional(&ISOLATED).map(|written| written.0).unwrap_or_default(),
+            processes: object.optional(&PROCESSES),
             threads: count(&THREADS),
             engine_threads: count(&ENGINE_THREADS),
         }

@@ -1,7 +1,7 @@
 use std::{ffi::OsString, fs, path::Path};
 
 use super::*;
-use crate::sandbox::{Quota, Randomness, WallClock};
+use crate::sandbox::{Isolation, Quota, Randomness, WallClock};
 
 fn parse_at(dir: &Path, text: &str) -> Result<Config, Problems> {
     let env = |name: &str| (name == "DB_PASSWORD").then(|| OsString::from("hunter2"));
@@ -151,6 +151,20 @@ fn a_wall_clock_is_real_or_stands() {
     assert_eq!(found(&clock("3").unwrap_err()), ["P010 2:14 grants.a.wall-clock"]);
 }
 
+/// R-I27.
+#[test]
+fn isolation_is_a_plugins_or_everybodys() {
+    let config = parse("[grants.a]\nisolation = \"process\"\n[grants.b]\n[limits]\nprocesses = 3\n").unwrap();
+    let of = |name: &str| config.grants.get(name).unwrap().isolation;
+    assert_eq!((of("a"), of("b"), config.isolation), (Some(Isolation::Process), None, Isolation::Shared));
+    assert_eq!(config.processes, Some(3));
+    assert_eq!(parse("[limits]\nisolation = \"process\"\n").unwrap().isolation, Isolation::Process);
+    assert_eq!(
+        found(&parse("[limits]\nisolation = \"none\"\n").unwrap_err()),
+        ["P014 2:13 limits.isolation"]
+    );
+}
+
 #[test]
 fn doubts_stop_nothing() {
     let text = r#"[grants.file]
@@ -222,6 +236,7 @@ fn documented_defaults_are_the_limits() {
     let defaults = schema["$defs"]["limits"]["properties"].as_object().unwrap().iter();
     let written: String =
         defaults.filter_map(|(name, limit)| Some(format!("{name} = {}\n", limit.get("default")?))).collect();
+    assert_eq!(written.lines().count(), 20, "{written}");
     assert_eq!(written.lines().count(), 19, "{written}");
     let config = parse(&format!("[limits]\n{written}")).unwrap();
     let standard = SandboxConfig::default();

@@ -25,13 +25,14 @@ fn the_shipped_schema_is_the_generated_one() {
 /// A configuration with every field.
 fn whole() -> Value {
     let limits = config::schema().pointer("/$defs/limits/properties").unwrap().clone();
-    let limits = limits.as_object().unwrap().keys().map(|name| (name.clone(), json!(5)));
+    let some = |name: &str| if name == "isolation" { json!("process") } else { json!(5) };
+    let limits = limits.as_object().unwrap().keys().map(|name| (name.clone(), some(name)));
     json!({
         "plugins": ["../plugins"],
         "grants": { "file": {
             "dirs": [{ "host": "..", "guest": "/repo", "mode": "rw", "create": true, "max-size": "1 GiB", "max-files": 9 }],
             "env": { "LANG": "C" }, "http": ["https://example.org"], "http-networks": ["10.0.0.0/8"],
-            "wall-clock": "2026-01-31T08:00:00Z", "random-seed": 7,
+            "wall-clock": "2026-01-31T08:00:00Z", "random-seed": 7, "isolation": "process",
         } },
         "vars": { "region": "eu", "sizes": [1, { "deep": true }] },
         "secrets": { "db": { "password": { "env": "DB_PASSWORD" }, "cert": { "file": "cert.pem", "egress": ["https://a.example"] } } },

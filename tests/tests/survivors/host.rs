@@ -1,7 +1,7 @@
 //! This host, as the suite wants to have any: a program that is given a stage and tells what came of it.
 
 use std::{
-    fs,
+    env, fs,
     num::NonZeroUsize,
     path::Path,
     process,
@@ -13,11 +13,14 @@ use phasm::{
     config::Config,
     executor::{Executor as _, Invocation, Level, Observer},
     plugins::Plugins,
-    sandbox::{Sandbox, SandboxConfig},
+    sandbox::{Isolation, Sandbox, SandboxConfig},
 };
 use phasm_engine::{outcome::Outcome, value::Value};
 
-use super::case::{Came, Ended, Told};
+use super::{
+    TIER,
+    case::{Came, Ended, Told},
+};
 
 /// How long beyond its deadline an attempt is waited for.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -59,8 +62,12 @@ fn plugins(stage: &Path, told: &Told) -> Plugins {
     let config = Config::parse(&told.configuration, stage).unwrap();
     let standard = SandboxConfig { slots: 64, threads: NonZeroUsize::new(2), ..SandboxConfig::default() };
     let slots = config.slots.unwrap_or(standard.slots);
-    let plugins =
-        Plugins::new(Sandbox::new(SandboxConfig { slots, limits: config.limits, ..standard }).unwrap());
+    let isolation = match env::var(TIER).as_deref() {
+        Ok("process") => Isolation::Process,
+        _ => Isolation::Shared,
+    };
+    let config_of_sandbox = SandboxConfig { slots, limits: config.limits, isolation, ..standard };
+    let plugins = Plugins::new(Sandbox::new(config_of_sandbox).unwrap());
     for name in ["guest", "innocent"] {
         let bytes = fs::read(stage.join(format!("{name}.wasm"))).unwrap();
         plugins.register(name, bytes, config.grants.get(name).cloned().unwrap_or_default());

@@ -11,22 +11,31 @@ use std::{
 };
 
 use super::{
-    AS_HOST,
+    AS_HOST, TIER,
     case::{Came, Case, Ended},
     stage,
 };
 
+/// Where guests run: beside each other, or in processes of their own. What another host has is its own affair.
+const TIERS: &[&str] = &["shared", "process"];
+const OTHER_HOST: &str = "PHASM_HOSTILE_HOST";
+
 /// A host that has said nothing for so long has not survived.
 const PATIENCE: Duration = Duration::from_secs(240);
 
-/// Plays all cases, two at a time; how many were not survived.
+/// Plays all cases in every tier, two at a time; how many were not survived.
 pub(crate) fn all(cases: &[Case]) -> usize {
-    let next = Mutex::new(cases.iter());
+    let tiers = if env::var_os(OTHER_HOST).is_some() { &TIERS[..1] } else { TIERS };
+    let next = Mutex::new(cases.iter().flat_map(|case| tiers.iter().map(move |tier| (case, *tier))));
     let fallen = Mutex::new(0);
     let play = || {
-        while let Some(case) = { next.lock().unwrap().next() } {
-            let judged = one(case);
-            println!("| {} | {} |", case.name, judged.as_ref().err().map_or("survives", String::as_str));
+        while let Some((case, tier)) = { next.lock().unwrap().next() } {
+            let judged = one(case, tier);
+            println!(
+                "| {} | {tier} | {} |",
+                case.name,
+                judged.as_ref().err().map_or("survives", String::as_str)
+            );
             *fallen.lock().unwrap() += usize::from(judged.is_err());
         }
     };
@@ -34,19 +43,19 @@ pub(crate) fn all(cases: &[Case]) -> usize {
     fallen.into_inner().unwrap()
 }
 
-fn one(case: &Case) -> Result<(), String> {
+fn one(case: &Case, tier: &str) -> Result<(), String> {
     let stage = stage::set(case);
-    let came = played(stage.path())?;
+    let came = played(stage.path(), tier)?;
     let each = came.outcomes.iter().map(|ended| of_guest(case, ended.as_ref()));
     each.chain([of_innocents(&came.innocents), of_growth(case, came.grown), of_stage(case, stage.path())])
         .collect()
 }
 
 /// What the host says, in a process of its own.
-fn played(stage: &Path) -> Result<Came, String> {
-    let program = env::var_os("PHASM_HOSTILE_HOST").map_or_else(|| env::current_exe().unwrap(), Into::into);
+fn played(stage: &Path, tier: &str) -> Result<Came, String> {
+    let program = env::var_os(OTHER_HOST).map_or_else(|| env::current_exe().unwrap(), Into::into);
     let mut command = Command::new(program);
-    command.arg(stage).env(AS_HOST, "1").stdin(Stdio::null()).stdout(Stdio::piped());
+    command.arg(stage).env(AS_HOST, "1").env(TIER, tier).stdin(Stdio::null()).stdout(Stdio::piped());
     let mut host = command.spawn().map_err(|error| format!("no such host: {error}"))?;
     let mut stdout = host.stdout.take().unwrap();
     let (sender, said) = channel();

@@ -17,7 +17,7 @@ use super::active;
 use crate::guest::Guest;
 
 /// What a guest's wall clock shows.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub enum WallClock {
     /// Always the same instant, so long after the beginning of 1970. By default that beginning itself: a guest learns nothing
     /// and can go on.

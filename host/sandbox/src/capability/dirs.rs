@@ -20,12 +20,11 @@ use self::{
     handle::{Dir, Handle, Open, Root},
     place::Places,
 };
-use super::active;
+use super::{Caller, active};
 use crate::{
     budget::{Budget, Holder},
     executor::Invocation,
     guest::Guest,
-    limits::Limits,
 };
 
 mod handle;
@@ -40,7 +39,7 @@ mod streams;
 mod tests;
 
 /// One directory a guest may reach.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct DirGrant {
     /// Where it is on the host. It must exist when the guest is called.
     pub host: PathBuf,
@@ -76,6 +75,17 @@ impl Default for Common {
     }
 }
 
+impl Common {
+    /// For a process that calls the guests of one plugin, and whose calls may wait as they like. It looks at what is granted now, as
+    /// long as it can.
+    pub(crate) fn alone(grants: &[DirGrant]) -> Self {
+        let places = Places::alone();
+        // One that is not there is the affair of the call that wants it.
+        grants.iter().for_each(|grant| drop(places.look(&grant.host)));
+        Self { places, ..Self::default() }
+    }
+}
+
 /// The directories of one call.
 #[derive(Default)]
 pub(super) struct Dirs(Vec<Dir>);
@@ -87,15 +97,13 @@ impl Dirs {
     /// What to tell the user when a directory cannot be opened.
     pub(super) async fn open(
         grants: &[DirGrant],
-        common: &Common,
-        limits: &Limits,
-        invocation: &Invocation,
+        Caller { limits, dirs: common, invocation, .. }: Caller<'_>,
     ) -> Result<Self, String> {
         let mut dirs = Vec::with_capacity(grants.len());
         if grants.is_empty() {
             return Ok(Self(dirs));
         }
-        let Invocation { namespace, executor_type, .. } = invocation;
+        let Invocation { namespace, executor_type, .. } = &**invocation;
         let holder = |limit| Holder::new(&common.descriptors, namespace, executor_type, limit);
         // What is granted is not the guest's to spare.
         let (granted, holder) = (holder(u64::MAX), holder(limits.descriptors.into()));

@@ -11,7 +11,7 @@ use super::active;
 use crate::{guest::Guest, limits::Exceeded};
 
 /// Where a guest's random bytes come from.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub enum Randomness {
     /// From generators of the call's own, which the operating system seeds; `wasi:random/random` is fit for keys.
     #[default]

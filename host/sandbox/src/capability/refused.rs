@@ -32,18 +32,20 @@ impl Refused {
         }
     }
 
-    /// `message`, with what was refused.
-    pub(crate) fn explain(&self, message: Arc<str>) -> Arc<str> {
+    /// What was refused; empty if nothing was.
+    pub(crate) fn told(&self) -> String {
         let grants: Vec<_> = self.grants.iter().copied().collect();
         let grants = (!grants.is_empty()).then(|| format!("not granted: {}", grants.join(", ")));
         let others = (!self.others.is_empty()).then(|| format!("refused: {}", self.others.join("; ")));
         let parts: Vec<_> = [grants, others].into_iter().flatten().collect();
-        if parts.is_empty() {
-            return message;
-        }
-        let separator = if message.is_empty() { "" } else { "; " };
-        format!("{message}{separator}{}", parts.join("; ")).into()
+        parts.join("; ")
     }
+}
+
+/// `message`, with what was [told](Refused::told) to have been refused.
+pub(crate) fn explain(message: Arc<str>, told: &str) -> Arc<str> {
+    let separator = if message.is_empty() { "" } else { "; " };
+    if told.is_empty() { message } else { format!("{message}{separator}{told}").into() }
 }
 
 #[cfg(test)]
@@ -65,10 +67,10 @@ mod tests {
             let mut refused = Refused::default();
             grants.iter().for_each(|grant| refused.not_granted(grant));
             others.iter().for_each(|why| refused.because(|| (*why).to_owned()));
-            assert_eq!(&*refused.explain(message.into()), text);
+            assert_eq!(&*explain(message.into(), &refused.told()), text);
         }
         let mut long = Refused::default();
         long.because(|| "x".repeat(1 << 20));
-        assert!(long.explain("".into()).len() < 500);
+        assert!(long.told().len() < 500);
     }
 }

@@ -24,8 +24,8 @@ use tokio::{
 };
 
 use super::{
-    Children,
-    confine::Confined,
+    ALONE, Children,
+    confine::{self, Confined},
     running::{Running, Streams},
 };
 use crate::{
@@ -35,12 +35,11 @@ use crate::{
     program::{LoadError, Overrun},
 };
 
-const JOB: &str = "compile";
+pub(super) const JOB: &str = "compile";
 
-/// Exit statuses of a child that could not compile: the component is at fault, memory was short, or the parent has gone.
+/// Exit statuses of a child that could not compile: the component is at fault, or memory was short.
 const REFUSED: i32 = 3;
 const OUT_OF_MEMORY: i32 = 4;
-const ALONE: i32 = 5;
 
 /// Threads of one child; each takes memory, and more than a few gain little.
 const THREADS: usize = 4;
@@ -66,9 +65,8 @@ pub(crate) async fn in_child(
     component: Arc<[u8]>,
     limits: &Limits,
 ) -> Result<Fresh, LoadError> {
-    let confined = Confined { memory: limits.compile_memory, cpu: limits.compile_time };
     let cores = thread::available_parallelism().map_or(1, usize::from);
-    let (mut child, streams) = Running::start(children, &job(confined, limits), cores.min(THREADS))
+    let (mut child, streams) = Running::start(children, &job(limits), cores.min(THREADS))
         .map_err(|error| LoadError::Fault(format!("no process to compile in: {error}")))?;
     let longest = limits.compile_time.saturating_mul(PATIENCE);
     let most = most_code(component.len());
@@ -86,12 +84,12 @@ pub(crate) async fn in_child(
         timeout(longest, ended).await.unwrap_or(Ok(Err(Overrun::Time(longest))));
     let ended = ended.map_err(|error| LoadError::Fault(format!("the process that compiles: {error}")))?;
     let (status, said, words) = ended.map_err(LoadError::Overrun)?;
-    conclude(status, said, &words, confined)
+    conclude(status, said, &words, limits)
 }
 
-fn job(confined: Confined, limits: &Limits) -> Vec<String> {
-    let Confined { memory, cpu } = confined;
-    let numbers = [memory, u64::try_from(cpu.as_millis()).unwrap_or(u64::MAX), limits.stack];
+fn job(limits: &Limits) -> Vec<String> {
+    let cpu = u64::try_from(limits.compile_time.as_millis()).unwrap_or(u64::MAX);
+    let numbers = [limits.compile_memory, cpu, limits.stack];
     [JOB.to_owned()].into_iter().chain(numbers.map(|number| number.to_string())).collect()
 }
 
@@ -121,15 +119,15 @@ async fn hear(stream: impl AsyncRead + Unpin, most: u64) -> io::Result<Vec<u8>> 
     Ok(heard)
 }
 
-fn conclude(status: ExitStatus, said: Vec<u8>, words: &[u8], confined: Confined) -> Result<Fresh, LoadError> {
+fn conclude(status: ExitStatus, said: Vec<u8>, words: &[u8], limits: &Limits) -> Result<Fresh, LoadError> {
     let words = String::from_utf8_lossy(words);
-    let memory = || LoadError::Overrun(Overrun::Memory(confined.memory));
+    let memory = || LoadError::Overrun(Overrun::Memory(limits.compile_memory));
     Err(match (status.code(), status.signal()) {
         (Some(0), _) => return Ok(Fresh::new(said)),
         (Some(REFUSED), _) => LoadError::Invalid(String::from_utf8_lossy(&said).into_owned()),
         (Some(OUT_OF_MEMORY), _) => memory(),
         (_, Some(signal)) if signal == Signal::XCPU.as_raw() => {
-            LoadError::Overrun(Overrun::Cpu(confined.cpu))
+            LoadError::Overrun(Overrun::Cpu(limits.compile_time))
         }
         // How Rust's allocator and its handler of full stacks take their leave.
         (_, Some(signal)) if signal == Signal::ABORT.as_raw() && words.contains("memory allocation of") => {
@@ -162,12 +160,13 @@ pub(super) fn serve(job: &[String]) -> i32 {
 }
 
 fn served(job: &[String]) -> io::Result<i32> {
-    let numbers = job.iter().skip(1).map(|number| number.parse().map_err(io::Error::other));
+    let numbers = job.iter().map(|number| number.parse().map_err(io::Error::other));
     let numbers: Vec<u64> = numbers.collect::<Result<_, _>>()?;
-    let (Some(JOB), [memory, cpu, stack]) = (job.first().map(String::as_str), numbers.as_slice()) else {
+    let [memory, cpu, stack] = numbers.as_slice() else {
         return Err(io::Error::other("no job of this version of Phasm"));
     };
-    Confined { memory: *memory, cpu: Duration::from_millis(*cpu) }.enter()?;
+    Confined { memory: *memory, cpu: Some(Duration::from_millis(*cpu)), files: 0 }.enter()?;
+    confine::no_more(*memory)?;
     let component = component()?;
     thread::spawn(end_with_parent);
     let engine = pool::compiling(*stack).map_err(io::Error::other)?;

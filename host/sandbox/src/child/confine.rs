@@ -15,11 +15,11 @@ pub(super) struct Confined {
     /// Bytes of memory that it can write to.
     pub(super) memory: u64,
     /// Time it may compute, all its threads together.
-    pub(super) cpu: Duration,
+    pub(super) cpu: Option<Duration>,
+    /// Files that it can have open, beside its own few.
+    pub(super) files: u64,
 }
 
-/// Addresses beyond the memory: allocators and threads reserve more than they use.
-const RESERVED: u64 = 4 << 30;
 /// Standard streams, and what the standard library looks up while it runs.
 const FILES: u64 = 16;
 /// How long after its CPU time is over a child is killed that does not end by itself.
@@ -30,19 +30,31 @@ const NICE: i32 = 10;
 impl Confined {
     /// Confines this process, for good.
     pub(super) fn enter(self) -> io::Result<()> {
-        let seconds = self.cpu.as_secs() + u64::from(self.cpu.subsec_nanos() > 0);
         lower(Resource::Core, 0, 0)?;
-        lower(Resource::Fsize, 0, 0)?;
-        lower(Resource::Nofile, FILES, FILES)?;
+        let files = self.files.saturating_add(FILES);
+        lower(Resource::Nofile, files, files)?;
         lower(Resource::Data, self.memory, self.memory)?;
-        let addresses = self.memory.saturating_add(RESERVED);
-        lower(Resource::As, addresses, addresses)?;
-        lower(Resource::Cpu, seconds, seconds + GRACE)?;
+        if let Some(cpu) = self.cpu {
+            let seconds = cpu.as_secs() + u64::from(cpu.subsec_nanos() > 0);
+            lower(Resource::Cpu, seconds, seconds + GRACE)?;
+        }
         set_dumpable_behavior(DumpableBehavior::NotDumpable)?;
         setpriority_process(None, NICE)
             .or_else(|error| if error == Errno::ACCESS { Ok(()) } else { Err(error) })?;
         Ok(())
     }
+}
+
+/// Addresses beyond the memory: allocators and threads reserve more than they use.
+#[cfg(feature = "compile")]
+const RESERVED: u64 = 4 << 30;
+
+/// Leaves this process so many addresses beside its memory, and no file that it can write to.
+#[cfg(feature = "compile")]
+pub(super) fn no_more(memory: u64) -> io::Result<()> {
+    let addresses = memory.saturating_add(RESERVED);
+    lower(Resource::As, addresses, addresses)?;
+    lower(Resource::Fsize, 0, 0)
 }
 
 /// Lowers a limit, and leaves one alone that is lower.

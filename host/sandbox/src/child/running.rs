@@ -30,26 +30,23 @@ pub(super) struct Streams {
 
 impl Running {
     /// Starts a child to do `job` on so many `threads`. Needs the runtime that its streams are used on.
+    #[cfg(feature = "compile")]
     pub(super) fn start(children: &Children, job: &[String], threads: usize) -> io::Result<(Self, Streams)> {
-        let mut child = Command::new(children.program())
-            .arg0("phasm")
-            .arg(MARK)
-            .args(job)
-            .env_clear()
+        let mut child = command(children, job)
             .env("RAYON_NUM_THREADS", threads.to_string())
-            // What an allocator reserves counts as memory unless it leaves it untouched.
-            .env("MIMALLOC_ARENA_EAGER_COMMIT", "0")
-            .current_dir("/")
-            // What a terminal sends to whoever is in the foreground is not for children.
-            .process_group(0)
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
             .spawn()?;
         let streams = Streams::of(&mut child);
+        Ok((Self::of(child)?, streams?))
+    }
+
+    /// A child that was started.
+    pub(super) fn of(child: Child) -> io::Result<Self> {
         let process = watched(&child);
         let ended = reaped(child)?;
-        Ok((Self { process: process?, ended }, streams?))
+        Ok(Self { process: process?, ended })
     }
 
     /// How it ended, once it has.
@@ -57,6 +54,35 @@ impl Running {
         let status = (&mut self.ended).await;
         status.unwrap_or_else(|_| Err(io::Error::other("nobody waited for the child")))
     }
+
+    /// Whether it has ended.
+    pub(super) fn has_ended(&mut self) -> bool {
+        !matches!(self.ended.try_recv(), Err(oneshot::error::TryRecvError::Empty))
+    }
+
+    /// How the process of an attempt ended that went away, for people.
+    pub(super) async fn last_status(&mut self) -> String {
+        match self.status().await {
+            Ok(status) => format!("host fault: the process of the attempt ended with {status}"),
+            Err(error) => format!("host fault: the process of the attempt ended: {error}"),
+        }
+    }
+}
+
+/// What starts a child to do `job`.
+pub(super) fn command(children: &Children, job: &[String]) -> Command {
+    let mut command = Command::new(children.program());
+    command
+        .arg0("phasm")
+        .arg(MARK)
+        .args(job)
+        .env_clear()
+        // What an allocator reserves counts as memory unless it leaves it untouched.
+        .env("MIMALLOC_ARENA_EAGER_COMMIT", "0")
+        .current_dir("/")
+        // What a terminal sends to whoever is in the foreground is not for children.
+        .process_group(0);
+    command
 }
 
 impl Drop for Running {

@@ -15,7 +15,7 @@ use cap_primitives::fs::{Metadata, MetadataExt as _, open_dir_nofollow, read_bas
 use crate::limits::Size;
 
 /// What a granted directory may hold, whoever put it there; checked when a guest adds something. By default anything.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct Quota {
     /// Bytes of all files together, as long as they say they are.
     pub bytes: Option<u64>,

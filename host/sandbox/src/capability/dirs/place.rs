@@ -76,14 +76,40 @@ impl Place {
 
 /// The places that are known, by the paths they were granted by; as many as grants name.
 #[derive(Default)]
-pub(super) struct Places(Mutex<HashMap<PathBuf, Arc<Place>>>);
+pub(super) struct Places {
+    known: Mutex<HashMap<PathBuf, Arc<Place>>>,
+    /// Whether nobody minds if a call waits, and no other thread is to be had.
+    alone: bool,
+}
 
 impl Places {
+    /// Places of a process in which one call at a time is made.
+    pub(super) fn alone() -> Self {
+        Self { alone: true, ..Self::default() }
+    }
+
+    /// The place at `path`, without leaving this thread.
+    ///
+    /// # Errors
+    /// When it cannot be opened.
+    pub(super) fn look(&self, path: &Path) -> io::Result<(Arc<Place>, File)> {
+        let (file, inode) = opened(path)?;
+        if let Some(place) = self.known().get(path).filter(|place| place.inode == inode) {
+            return Ok((Arc::clone(place), file));
+        }
+        let mut found = Place::find(path, inode)?;
+        found.beneath.may_block = false;
+        Ok((self.keep(path, found), file))
+    }
+
     /// The place at `path`, and the directory that lies there now.
     ///
     /// # Errors
     /// When it cannot be opened.
     pub(super) async fn open(&self, path: &Path) -> io::Result<(Arc<Place>, File)> {
+        if self.alone {
+            return self.look(path);
+        }
         let known = self.known().get(path).cloned();
         let wanted = path.to_owned();
         let open = move || opened(&wanted);
@@ -100,18 +126,22 @@ impl Places {
     }
 
     fn known(&self) -> MutexGuard<'_, HashMap<PathBuf, Arc<Place>>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.known.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     async fn find(&self, path: &Path, inode: Inode) -> io::Result<Arc<Place>> {
         let wanted = path.to_owned();
         let found = spawn_blocking(move || Place::find(&wanted, inode)).await.map_err(io::Error::other)??;
+        Ok(self.keep(path, found))
+    }
+
+    fn keep(&self, path: &Path, found: Place) -> Arc<Place> {
         let mut known = self.known();
         // Under all of its names it is one place.
-        let place = known.values().find(|place| place.inode == inode).cloned();
+        let place = known.values().find(|place| place.inode == found.inode).cloned();
         let place = place.unwrap_or_else(|| Arc::new(found));
         known.insert(path.to_owned(), Arc::clone(&place));
-        Ok(place)
+        place
     }
 }
 

@@ -1,0 +1,271 @@
+//! Attempts in processes of their own: the same outcomes, and nothing of one plugin in another's process.
+#![expect(clippy::unwrap_used, reason = "tests")]
+#![cfg(target_os = "linux")]
+
+use std::{
+    fs,
+    os::unix::fs::PermissionsExt as _,
+    path::Path,
+    sync::{Arc, Mutex},
+    time::{Duration, Instant},
+};
+
+use phasm::{
+    executor::{Executor as _, Invocation, Level, Observer},
+    plugins::Plugins,
+    sandbox::{Children, DirGrant, Grants, Isolation, Sandbox, SandboxConfig},
+};
+use phasm_engine::{outcome::Outcome, value::Value};
+
+/// A guest of the tests: the file itself, or the world around its core module.
+fn guest(name: &str) -> Vec<u8> {
+    let dir = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/guests");
+    let read = |name: &str| fs::read_to_string(dir.join(format!("{name}.wat"))).unwrap();
+    let text = read(name);
+    if text.contains("(component") {
+        return wat::parse_str(text).unwrap();
+    }
+    wat::parse_str(read("world").replace(";; GUEST", &text)).unwrap()
+}
+
+fn plugins(isolation: Isolation, names: &[&str]) -> Plugins {
+    granted(isolation, names, &Grants::default())
+}
+
+fn granted(isolation: Isolation, names: &[&str], grants: &Grants) -> Plugins {
+    let children = Some(Children::of(env!("CARGO_BIN_EXE_phasm")));
+    let config = SandboxConfig { slots: 32, children, isolation, ..SandboxConfig::default() };
+    let plugins = Plugins::new(Sandbox::new(config).unwrap());
+    names.iter().for_each(|name| plugins.register(*name, guest(name), grants.clone()));
+    plugins
+}
+
+fn invocation(executor_type: &str) -> Invocation {
+    Invocation {
+        run_id: "run".into(),
+        workflow: "workflow".into(),
+        namespace: "default".into(),
+        task_run_id: "run.task".into(),
+        task: "task".into(),
+        executor_type: executor_type.into(),
+        attempt: 1,
+        dispatch: 1,
+        resumed: false,
+        deadline: None,
+        config: Value::Object(Arc::default()),
+        inputs: Arc::new(vec![("greeting".into(), Value::from("hello"))]),
+        memory: None,
+    }
+}
+
+/// Remembers what it hears.
+#[derive(Default)]
+struct Heard(Mutex<Vec<String>>);
+
+impl Observer for Heard {
+    fn log(&self, level: Level, text: &str) {
+        self.0.lock().unwrap().push(format!("{level:?} {text}"));
+    }
+    fn progress(&self, fraction: Option<f64>, text: &str) {
+        self.0.lock().unwrap().push(format!("{fraction:?} {text}"));
+    }
+    fn activity(&self) {}
+}
+
+async fn call(plugins: &Plugins, invocation: Invocation) -> (Outcome, Vec<String>) {
+    let heard = Arc::new(Heard::default());
+    let outcome = plugins.execute(invocation, Arc::clone(&heard) as _).await;
+    let heard = heard.0.lock().unwrap().clone();
+    (outcome, heard)
+}
+
+/// R-I27.
+#[tokio::test]
+async fn every_guest_comes_to_the_same() {
+    let names = [
+        "allocate",
+        "allocate-at-once",
+        "assert",
+        "bad-detail",
+        "bad-json",
+        "bad-text",
+        "big-log",
+        "big-memory",
+        "big-output",
+        "code",
+        "count",
+        "deep-json",
+        "describe",
+        "directories",
+        "echo",
+        "empty-name",
+        "environment",
+        "exit",
+        "flood",
+        "flood-empty",
+        "flood-stdout",
+        "many-outputs",
+        "network",
+        "overflow",
+        "panic",
+        "say",
+        "suspend",
+        "table",
+        "timers",
+        "trap",
+        "two-memories",
+        "wild-pointer",
+    ];
+    let [shared, apart] = [Isolation::Shared, Isolation::Process].map(|tier| plugins(tier, &names));
+    for name in names {
+        let [shared, apart] = [call(&shared, invocation(name)).await, call(&apart, invocation(name)).await];
+        assert_eq!(shared, apart, "{name}");
+    }
+}
+
+/// The command as a child, and the numbers of the processes that were started for attempts.
+struct Counted(tempfile::TempDir);
+
+impl Counted {
+    fn new() -> Self {
+        let dir = tempfile::tempdir().unwrap();
+        let (here, phasm) = (dir.path().display(), env!("CARGO_BIN_EXE_phasm"));
+        let log = format!("[ \"$2\" = attempt ] && echo $$ >> {here}/started");
+        let script = format!("#!/bin/sh\n{log}\nexec {phasm} \"$@\"\n");
+        fs::write(dir.path().join("child"), script).unwrap();
+        fs::set_permissions(dir.path().join("child"), fs::Permissions::from_mode(0o700)).unwrap();
+        Self(dir)
+    }
+
+    fn plugins(&self, names: &[&str]) -> Plugins {
+        let children = Some(Children::of(self.0.path().join("child")));
+        let config =
+            SandboxConfig { slots: 32, children, isolation: Isolation::Process, ..SandboxConfig::default() };
+        let plugins = Plugins::new(Sandbox::new(config).unwrap());
+        names.iter().for_each(|name| plugins.register(*name, guest(name), Grants::default()));
+        plugins
+    }
+
+    fn started(&self) -> Vec<String> {
+        let text = fs::read_to_string(self.0.path().join("started")).unwrap_or_default();
+        text.lines().map(ToOwned::to_owned).collect()
+    }
+
+    /// Waits until none of the processes is there any more.
+    async fn gone(&self) {
+        while self.started().iter().any(|process| Path::new("/proc").join(process).exists()) {
+            tokio::task::yield_now().await;
+        }
+    }
+}
+
+/// R-I27: a process is kept for the next attempt, of the same plugin only, and not if its guest came to grief.
+#[tokio::test]
+async fn a_process_serves_one_plugin() {
+    let counted = Counted::new();
+    let plugins = counted.plugins(&["echo", "count", "trap"]);
+    for name in ["echo", "echo", "echo", "count", "echo", "count"] {
+        assert_eq!(call(&plugins, invocation(name)).await.0.code, 0, "{name}");
+    }
+    assert_eq!(counted.started().len(), 2);
+    for _ in 0..2 {
+        assert_eq!(call(&plugins, invocation("trap")).await.0.code, 3);
+    }
+    assert_eq!(counted.started().len(), 4);
+}
+
+/// R-I27: grants are a process's for good.
+#[tokio::test]
+async fn a_process_has_the_grants_it_began_with() {
+    let counted = Counted::new();
+    let plugins = counted.plugins(&["echo"]);
+    let env = [("A".to_owned(), "1".to_owned())].into();
+    plugins.register("other", guest("echo"), Grants { env, ..Grants::default() });
+    for name in ["echo", "other", "echo", "other"] {
+        assert_eq!(call(&plugins, invocation(name)).await.0.code, 0, "{name}");
+    }
+    assert_eq!(counted.started().len(), 2);
+}
+
+/// R-I27, R-T4: no guest outlives its deadline, nor its attempt, nor its host.
+#[tokio::test]
+async fn a_process_ends_with_its_attempt_or_its_host() {
+    let counted = Counted::new();
+    let plugins = counted.plugins(&["spin", "echo"]);
+    let deadline = Some(Instant::now() + Duration::from_millis(300));
+    let (outcome, _) = call(&plugins, Invocation { deadline, ..invocation("spin") }).await;
+    assert_eq!((outcome.code, &*outcome.message), (4, "stopped at its deadline"));
+    counted.gone().await;
+    // One that is aborted, once it has begun.
+    let mut spin = Box::pin(call(&plugins, invocation("spin")));
+    while counted.started().len() < 2 {
+        tokio::select! {
+            _ = &mut spin => unreachable!("it spins for ever"),
+            () = tokio::task::yield_now() => {}
+        }
+    }
+    drop(spin);
+    counted.gone().await;
+    // And one that is idle when its host goes.
+    assert_eq!(call(&plugins, invocation("echo")).await.0.code, 0);
+    assert_eq!(counted.started().len(), 3);
+    drop(plugins);
+    counted.gone().await;
+}
+
+/// R-I27: what the kernel says about a process that waits for calls.
+#[tokio::test]
+async fn a_process_is_locked_in() {
+    let counted = Counted::new();
+    let plugins = counted.plugins(&["echo"]);
+    call(&plugins, invocation("echo")).await;
+    let [process] = counted.started().try_into().unwrap();
+    let status = fs::read_to_string(format!("/proc/{process}/status")).unwrap();
+    let line = |name: &str| {
+        let found = status.lines().find_map(|line| line.strip_prefix(name)).unwrap_or_default();
+        found.trim().to_owned()
+    };
+    assert_eq!([line("NoNewPrivs:"), line("Seccomp:")], ["1", "2"]);
+    for task in fs::read_dir(format!("/proc/{process}/task")).unwrap() {
+        let status = fs::read_to_string(task.unwrap().path().join("status")).unwrap();
+        assert!(status.contains("Seccomp:\t2\n"), "{status}");
+    }
+    let limits = fs::read_to_string(format!("/proc/{process}/limits")).unwrap();
+    let limit =
+        |name: &str| limits.lines().find_map(|line| line.strip_prefix(name)).unwrap().trim().to_owned();
+    assert!(limit("Max core file size").starts_with("0 "), "{limits}");
+    assert!(limit("Max data size").starts_with("402"), "{limits}");
+}
+
+/// Children of a program that starts none are not to be had, and nothing runs without them.
+#[tokio::test]
+async fn without_processes_nothing_runs() {
+    let config = SandboxConfig { children: None, isolation: Isolation::Process, ..SandboxConfig::default() };
+    let plugins = Plugins::new(Sandbox::new(config).unwrap());
+    plugins.register("echo", guest("echo"), Grants::default());
+    let (outcome, _) = call(&plugins, invocation("echo")).await;
+    assert_eq!(outcome.code, 3);
+    assert!(outcome.message.contains("this program starts none"), "{}", outcome.message);
+}
+
+/// R-I2, R-I27: a directory is granted to a process as it is to a guest.
+#[tokio::test]
+async fn granted_directories_are_there_and_nothing_else() {
+    let dir = tempfile::tempdir().unwrap();
+    fs::write(dir.path().join("file"), "text").unwrap();
+    for read_only in [true, false] {
+        let host = dir.path().to_owned();
+        let granted_dir = DirGrant { read_only, ..DirGrant::read_only(host, "/data") };
+        let grants = Grants { dirs: vec![granted_dir], ..Grants::default() };
+        let both = [Isolation::Shared, Isolation::Process];
+        let [shared, apart] = both.map(|tier| granted(tier, &["directories"], &grants));
+        let [shared, apart] =
+            [call(&shared, invocation("directories")).await, call(&apart, invocation("directories")).await];
+        assert_eq!(shared, apart);
+    }
+    let gone = DirGrant::read_only("/nowhere", "/data");
+    let plugins =
+        granted(Isolation::Process, &["directories"], &Grants { dirs: vec![gone], ..Grants::default() });
+    let (outcome, _) = call(&plugins, invocation("directories")).await;
+    assert!(outcome.message.starts_with("granted directory /nowhere: "), "{}", outcome.message);
+}

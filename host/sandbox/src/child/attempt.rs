@@ -1,0 +1,179 @@
+//! A child that calls the guests of one plugin, one after the other.
+//!
+//! ```text
+//! parent ── setup, machine code, call, call … ──▶ stdin    a socket: what is said goes back on it
+//!        ◀── ready; said, said …, ended ─────────
+//!                                                stdout    ends with the parent, and the child with it
+//! ```
+
+use std::{
+    fs::File,
+    io::{self, BufReader, Read as _},
+    os::fd::AsFd as _,
+    process::exit,
+    sync::Arc,
+    thread,
+};
+
+use tokio::runtime::{Builder, Runtime};
+use wasmtime::{Engine, component::Linker};
+
+use super::{
+    ALONE,
+    confine::Confined,
+    lock,
+    voice::Voice,
+    wire::{Call, LENGTH, Returned, Setup, Told, owned},
+};
+use crate::{
+    authentic::Fresh,
+    bindings::{self, phasm::executor::types::NamedValueParam},
+    call::{Ended, ended, store},
+    capability::{
+        Caller, Grants,
+        dirs::Common,
+        http::{HttpConfig, Net},
+    },
+    guest::{self, Guest},
+    limits::{Exceeded, Limits},
+    pool::Pool,
+    program::Program,
+    transcript::Transcript,
+};
+
+/// What this child is asked to do.
+pub(crate) const JOB: &str = "attempt";
+
+/// Does that job, and tells the exit status.
+pub(super) fn serve(job: &[String]) -> i32 {
+    match served(job) {
+        Ok(()) => 0,
+        Err(_) => 1,
+    }
+}
+
+fn served(job: &[String]) -> io::Result<()> {
+    // As a file, which is read and written with calls that open nothing else: sockets have theirs.
+    let socket = File::from(io::stdin().as_fd().try_clone_to_owned()?);
+    let mut input = BufReader::new(socket.try_clone()?);
+    let voice = Arc::new(Voice::new(socket));
+    let here = match locked_in(job, &mut input, &voice) {
+        Ok(here) => here,
+        Err(why) => return voice.tell(&Told::NoCall(why.to_string())),
+    };
+    voice.tell(&Told::Ready)?;
+    while let Some(call) = heard(&mut input)? {
+        let ended = here.call(&owned(&call)?);
+        voice.tell(&ended.map_or_else(Told::NoCall, |ended| Told::Ended(Returned::from(ended))))?;
+    }
+    Ok(())
+}
+
+/// Gets everything ready that calls need, and gives up everything else.
+fn locked_in(job: &[String], input: &mut BufReader<File>, voice: &Arc<Voice>) -> io::Result<Here> {
+    let [memory, files] = job else { return Err(io::Error::other("no job of this version of Phasm")) };
+    let number = |text: &String| text.parse().map_err(io::Error::other);
+    Confined { memory: number(memory)?, cpu: None, files: number(files)? }.enter()?;
+    let setup: Setup = owned(&heard(input)?.unwrap_or_default())?;
+    let code = Fresh::new(heard(input)?.unwrap_or_default());
+    let here = Here::new(setup, &code, Arc::clone(voice)).map_err(io::Error::other)?;
+    lock::files(&here.grants.dirs)?;
+    thread::spawn(end_with_parent);
+    let of_thread = Arc::clone(voice);
+    thread::spawn(move || of_thread.keep_flushing());
+    lock::system_calls()?;
+    Ok(here)
+}
+
+/// The next frame; nothing where there is none any more.
+fn heard(input: &mut BufReader<File>) -> io::Result<Option<Vec<u8>>> {
+    let mut length = [0; LENGTH];
+    match input.read_exact(&mut length) {
+        Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => return Ok(None),
+        read => read?,
+    }
+    let mut frame = vec![0; u32::from_le_bytes(length) as usize];
+    input.read_exact(&mut frame)?;
+    Ok(Some(frame))
+}
+
+fn end_with_parent() {
+    let _ = rustix::io::read(io::stdout(), &mut [0; 1]);
+    exit(ALONE);
+}
+
+/// Everything that calls share.
+struct Here {
+    limits: Limits,
+    grants: Arc<Grants>,
+    dirs: Common,
+    /// Nothing is granted of it.
+    net: Arc<Net>,
+    engine: Engine,
+    program: Program,
+    runtime: Runtime,
+    voice: Arc<Voice>,
+}
+
+impl Here {
+    fn new(setup: Setup, code: &Fresh, voice: Arc<Voice>) -> Result<Self, String> {
+        let Setup { limits, grants } = setup;
+        let Pool { engine, slots, .. } =
+            Pool::reserve(limits.slots_for(1), &limits).map_err(|error| error.to_string())?;
+        let linker: Linker<Guest> = guest::linker(&engine).map_err(|error| format!("{error:#}"))?;
+        let component = code.component(&engine).map_err(|error| format!("{error:#}"))?;
+        let program =
+            Program::link(&linker, &component, &limits, slots).map_err(|error| error.to_string())?;
+        let runtime = Builder::new_current_thread().enable_time().build();
+        let runtime = runtime.map_err(|error| error.to_string())?;
+        let dirs = Common::alone(&grants.dirs);
+        let net = Arc::new(Net::new(HttpConfig::default()));
+        Ok(Self { limits, grants: Arc::new(grants), dirs, net, engine, program, runtime, voice })
+    }
+
+    fn call(&self, call: &Call) -> Result<Ended, String> {
+        let limits = &self.limits;
+        let voice = Arc::clone(&self.voice);
+        let transcript = Transcript::forwarded(limits, Box::new(move |said| voice.forward(said)));
+        let invocation = Arc::new(call.invocation());
+        let caller = Caller { limits, dirs: &self.dirs, net: &self.net, invocation: &invocation };
+        self.runtime.block_on(async {
+            let guest = Guest::new(caller, Arc::clone(&self.grants), Arc::new(transcript)).await?;
+            Ok(self.execute(limits, guest, call).await)
+        })
+    }
+
+    async fn execute(&self, limits: &Limits, guest: Guest, call: &Call) -> Ended {
+        // Whoever waits for the call ends it with the process.
+        let mut store = store(&self.engine, limits, guest, None);
+        let inputs: Vec<_> =
+            call.inputs.iter().map(|(name, value)| NamedValueParam { name, value }).collect();
+        let argument = bindings::Invocation {
+            run_id: &call.run_id,
+            workflow: &call.workflow,
+            namespace: &call.namespace,
+            task_run_id: &call.task_run_id,
+            task: &call.task,
+            attempt: call.attempt,
+            dispatch: call.dispatch,
+            resumed: call.resumed,
+            remaining_ms: call.remaining_ms,
+            idempotency_key: &call.idempotency_key,
+            config: &call.config,
+            inputs: &inputs,
+        };
+        let result = match self.program.pre.instantiate_async(&mut store).await {
+            Ok(executor) => executor.call_execute(&mut store, argument).await,
+            Err(error) => Err(error),
+        };
+        let guest = store.into_data();
+        let result = result.map_err(|error| within(error, guest.meter.memory()));
+        ended(result, guest, limits)
+    }
+}
+
+/// What is declared is mapped before it is counted, and this process has no more than a guest may have, and a little.
+fn within(error: wasmtime::Error, memory: u64) -> wasmtime::Error {
+    let lacking = error.root_cause().to_string().contains("(os error 12)");
+    if lacking { Exceeded::Memory(memory).into() } else { error }
+}

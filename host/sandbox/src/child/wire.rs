@@ -1,0 +1,161 @@
+//! What a child that calls guests and its parent say to each other: frames of a length and as many bytes.
+
+use std::{io, sync::Arc};
+
+use phasm_engine::value::Value;
+use serde::{Deserialize, Serialize, de::DeserializeOwned};
+
+use crate::{
+    bindings::{self, phasm::executor::types::NamedValueResult},
+    call::Ended,
+    capability::Grants,
+    executor::Invocation,
+    fault::Fault,
+    limits::Limits,
+    transcript::Said,
+};
+
+/// What a child is for. The plugin's machine code follows, in a frame of its own.
+#[derive(Serialize, Deserialize)]
+pub(crate) struct Setup {
+    pub(crate) limits: Limits,
+    pub(crate) grants: Grants,
+}
+
+/// One call, as the guest is to see it.
+#[derive(Serialize, Deserialize)]
+pub(crate) struct Call {
+    pub(crate) run_id: String,
+    pub(crate) workflow: String,
+    pub(crate) namespace: String,
+    pub(crate) task_run_id: String,
+    pub(crate) task: String,
+    pub(crate) executor_type: String,
+    pub(crate) attempt: u32,
+    pub(crate) dispatch: u32,
+    pub(crate) resumed: bool,
+    pub(crate) remaining_ms: Option<u64>,
+    pub(crate) idempotency_key: String,
+    pub(crate) config: String,
+    pub(crate) inputs: Vec<(String, String)>,
+    pub(crate) memory: Option<u64>,
+}
+
+impl Call {
+    pub(crate) fn of(invocation: &Invocation) -> Self {
+        let Invocation { run_id, workflow, namespace, task_run_id, task, attempt, dispatch, resumed, .. } =
+            invocation;
+        let inputs = invocation.inputs.iter();
+        Self {
+            run_id: run_id.to_string(),
+            workflow: workflow.to_string(),
+            namespace: namespace.to_string(),
+            task_run_id: task_run_id.to_string(),
+            task: task.to_string(),
+            executor_type: invocation.executor_type.to_string(),
+            attempt: *attempt,
+            dispatch: *dispatch,
+            resumed: *resumed,
+            remaining_ms: invocation.deadline.map(crate::call::remaining_ms),
+            idempotency_key: invocation.idempotency_key(),
+            config: invocation.config.to_json(),
+            inputs: inputs.map(|(name, value)| (name.to_string(), value.to_json())).collect(),
+            memory: invocation.memory,
+        }
+    }
+}
+
+impl Call {
+    /// The dispatch, as far as the host's side of a call wants to know it; what the guest is told of it is here already.
+    pub(crate) fn invocation(&self) -> Invocation {
+        Invocation {
+            run_id: self.run_id.as_str().into(),
+            workflow: self.workflow.as_str().into(),
+            namespace: self.namespace.as_str().into(),
+            task_run_id: self.task_run_id.as_str().into(),
+            task: self.task.as_str().into(),
+            executor_type: self.executor_type.as_str().into(),
+            attempt: self.attempt,
+            dispatch: self.dispatch,
+            resumed: self.resumed,
+            deadline: None,
+            config: Value::Null,
+            inputs: Arc::default(),
+            memory: self.memory,
+        }
+    }
+}
+
+/// What a child says.
+#[derive(Serialize, Deserialize)]
+pub(crate) enum Told<'s> {
+    /// It is locked in and waits for calls.
+    Ready,
+    /// Its guest says something.
+    Said(#[serde(borrow)] Said<'s>),
+    /// The call could not be made.
+    NoCall(String),
+    /// The call has ended.
+    Ended(Returned),
+}
+
+/// [`Ended`], for the wire.
+#[derive(Serialize, Deserialize)]
+pub(crate) struct Returned {
+    result: Result<Outcome, Fault>,
+    refused: String,
+}
+
+#[derive(Serialize, Deserialize)]
+struct Outcome {
+    code: i32,
+    message: String,
+    outputs: Vec<(String, String)>,
+    detail: Option<String>,
+}
+
+impl From<Ended> for Returned {
+    fn from(Ended { result, refused }: Ended) -> Self {
+        let result = result.map(|bindings::Outcome { code, message, outputs, detail }| {
+            let outputs = outputs.into_iter().map(|NamedValueResult { name, value }| (name, value)).collect();
+            Outcome { code, message, outputs, detail }
+        });
+        Self { result, refused }
+    }
+}
+
+impl From<Returned> for Ended {
+    fn from(Returned { result, refused }: Returned) -> Self {
+        let result = result.map(|Outcome { code, message, outputs, detail }| {
+            let outputs = outputs.into_iter().map(|(name, value)| NamedValueResult { name, value }).collect();
+            bindings::Outcome { code, message, outputs, detail }
+        });
+        Self { result, refused }
+    }
+}
+
+/// A frame with `message` in it.
+pub(crate) fn frame(message: &impl Serialize) -> io::Result<Vec<u8>> {
+    let mut frame = postcard::to_extend(message, vec![0; LENGTH]).map_err(io::Error::other)?;
+    let length = length(frame.len() - LENGTH)?;
+    frame.splice(..LENGTH, length);
+    Ok(frame)
+}
+
+/// Bytes that say how long a frame is.
+pub(crate) const LENGTH: usize = 4;
+
+/// What a frame of so many bytes begins with.
+pub(crate) fn length(bytes: usize) -> io::Result<[u8; LENGTH]> {
+    Ok(u32::try_from(bytes).map_err(io::Error::other)?.to_le_bytes())
+}
+
+/// The message in a frame.
+pub(crate) fn message<'f, T: Deserialize<'f>>(frame: &'f [u8]) -> io::Result<T> {
+    postcard::from_bytes(frame).map_err(io::Error::other)
+}
+
+/// [`message`], of what keeps nothing of the frame.
+pub(crate) fn owned<T: DeserializeOwned>(frame: &[u8]) -> io::Result<T> {
+    message(frame)
+}

@@ -1,0 +1,122 @@
+//! Attempts in processes of their own: a child per plugin and attempt, kept for the next one of the same plugin.
+
+use std::{
+    collections::VecDeque,
+    io,
+    sync::{Arc, Mutex, PoisonError},
+    thread,
+    time::Duration,
+};
+
+use phasm_engine::outcome::Outcome;
+use tokio::{sync::Semaphore, time::timeout};
+
+use crate::{
+    call::Ended,
+    capability::Grants,
+    child::{Children, Worker},
+    executor::{Invocation, Observer},
+    limits::Limits,
+    program::Program,
+    transcript::Transcript,
+};
+
+/// Calls that one child makes before it is replaced: what one of them may have left behind does not stay for ever.
+const CALLS: u32 = 1000;
+
+/// How long a child may take until it is locked in.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// The children of a sandbox.
+pub(crate) struct Processes {
+    children: Children,
+    /// How many may call guests at once.
+    turns: Semaphore,
+    /// Who waits for another call, the longest first.
+    idle: Mutex<VecDeque<Warm>>,
+    most_idle: usize,
+}
+
+/// A child of one plugin with certain grants. It never serves another.
+struct Warm {
+    worker: Worker,
+    program: u64,
+    grants: Arc<Grants>,
+    calls: u32,
+}
+
+impl Processes {
+    /// Processes of that program, so many at once.
+    pub(crate) fn new(children: Children, at_once: u32) -> Self {
+        let cores = thread::available_parallelism().map_or(1, usize::from);
+        Self {
+            children,
+            turns: Semaphore::new(at_once.max(1) as usize),
+            idle: Mutex::default(),
+            most_idle: cores * 2,
+        }
+    }
+
+    /// Calls `program` once. Dropping this ends the process, whatever the guest does.
+    pub(crate) async fn call(
+        &self,
+        program: &Program,
+        grants: Arc<Grants>,
+        limits: &Limits,
+        invocation: &Invocation,
+        observer: Arc<dyn Observer>,
+    ) -> Outcome {
+        let Ok(_turn) = self.turns.acquire().await else {
+            return Outcome::error("host fault: the sandbox is closed");
+        };
+        let mut warm = match self.warm(program, grants, limits).await {
+            Ok(warm) => warm,
+            Err(error) => return Outcome::error(format!("no process for the attempt: {error}")),
+        };
+        let transcript = Transcript::new(observer, limits);
+        match warm.worker.call(invocation, &transcript, limits).await {
+            Ok(ended) => {
+                self.keep(warm, &ended);
+                ended.conclude(&transcript, limits)
+            }
+            Err(why) => {
+                transcript.finish();
+                Outcome::error(why)
+            }
+        }
+    }
+
+    async fn warm(&self, program: &Program, grants: Arc<Grants>, limits: &Limits) -> io::Result<Warm> {
+        if let Some(warm) = self.take(program, &grants) {
+            return Ok(warm);
+        }
+        let starting = Worker::start(&self.children, program, &grants, limits);
+        let worker =
+            timeout(PATIENCE, starting).await.unwrap_or_else(|_| Err(io::ErrorKind::TimedOut.into()))?;
+        Ok(Warm { worker, program: program.id, grants, calls: 0 })
+    }
+
+    /// The one that served last is the warmest.
+    fn take(&self, program: &Program, grants: &Arc<Grants>) -> Option<Warm> {
+        let mut idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner);
+        idle.retain_mut(|warm| !warm.worker.has_ended());
+        let fits = |warm: &Warm| {
+            warm.program == program.id && (Arc::ptr_eq(&warm.grants, grants) || warm.grants == *grants)
+        };
+        let at = idle.iter().rposition(fits)?;
+        idle.remove(at)
+    }
+
+    /// Keeps a child for another call, unless its guest did something odd.
+    fn keep(&self, warm: Warm, ended: &Ended) {
+        let warm = Warm { calls: warm.calls + 1, ..warm };
+        if ended.result.is_err() || warm.calls >= CALLS {
+            return;
+        }
+        let mut idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner);
+        idle.push_back(warm);
+        if idle.len() > self.most_idle {
+            idle.pop_front();
+        }
+    }
+}

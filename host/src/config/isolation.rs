@@ -1,0 +1,16 @@
+//! `isolation`: what stands between a guest and everything else.
+
+use phasm_engine::form::{Form, Words, word};
+
+use crate::sandbox::Isolation;
+
+/// As it is written.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) struct Written(pub(super) Isolation);
+
+impl Words for Written {
+    const WORDS: &'static [(&'static str, Self)] =
+        &[("shared", Self(Isolation::Shared)), ("process", Self(Isolation::Process))];
+}
+
+pub(super) const ISOLATION: Form<Written> = word();
