@@ -175,7 +175,6 @@ impl Driver {
             if self.run.is_over() {
                 break Ok(());
             }
-            self.tell_standing();
             let quiet = messages.is_empty() && self.next_messages(&mut messages).await;
             if quiet && self.give_back(&mut messages).await {
                 return;
@@ -216,6 +215,10 @@ impl Driver {
             return Ok(());
         }
         let result = self.commit().await;
+        if result.is_ok() {
+            // Whoever is answered finds the run standing as the answer says.
+            self.tell_standing();
+        }
         let failed = result.as_ref().err().cloned().map(Arc::new);
         for reply in self.batch.replies.drain(..) {
             reply(failed.as_ref());

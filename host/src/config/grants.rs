@@ -54,7 +54,7 @@ static RANDOM_SEED: Field<Randomness> = Field::optional(
     "Has every call draw the same random bytes, for work that is to be repeated exactly; without it no two calls do.",
 );
 
-static ISOLATED: Field<isolation::Written> = Field::optional(
+static ISOLATED: Field<isolation::Tier> = Field::optional(
     "isolation",
     ISOLATION,
     "Where its attempts run: beside others in the host's process (`shared`), or in processes of their own that are locked in (`process`); \
@@ -70,7 +70,7 @@ pub(super) struct Grant {
     http_networks: Vec<Name>,
     wall_clock: WallClock,
     random: Randomness,
-    isolation: Option<isolation::Written>,
+    isolation: Option<isolation::Tier>,
 }
 
 /// The grants of each plugin, by its name.

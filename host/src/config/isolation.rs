@@ -6,11 +6,11 @@ use crate::sandbox::Isolation;
 
 /// As it is written.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) struct Written(pub(super) Isolation);
+pub(super) struct Tier(pub(super) Isolation);
 
-impl Words for Written {
+impl Words for Tier {
     const WORDS: &'static [(&'static str, Self)] =
         &[("shared", Self(Isolation::Shared)), ("process", Self(Isolation::Process))];
 }
 
-pub(super) const ISOLATION: Form<Written> = word();
+pub(super) const ISOLATION: Form<Tier> = word();

@@ -96,7 +96,7 @@ static DESCRIPTORS: Field<u32> = Field::optional(
 static SLOTS: Field<u32> =
     Field::optional("slots", COUNT, "Attempts in flight at once; fewer where the machine has no room.")
         .or("2048");
-static ISOLATED: Field<isolation::Written> = Field::optional(
+static ISOLATED: Field<isolation::Tier> = Field::optional(
     "isolation",
     ISOLATION,
     "Where attempts run unless the plugin's grant says it: beside each other in the host's process (`shared`), or in processes of their own \

@@ -18,7 +18,7 @@ static TENANT: Table = Table::closed(
 const WEIGHTS: Form<u32> = whole::<u32, 1, 1000>();
 
 static NAMESPACES: Field<Vec<Name>> =
-    Field::optional("namespaces", TEXTS, "Its namespaces; without them the one of its name.");
+    Field::optional("namespaces", TEXTS, "Its namespaces, besides the one of its name.");
 static WEIGHT: Field<u32> = Field::optional(
     "weight",
     WEIGHTS,
@@ -47,15 +47,11 @@ struct Read<'a> {
 impl Read<'_> {
     fn tenant(&mut self, name: &Arc<str>, cursor: &Cursor<'_>) {
         let Some(object) = cursor.object(&TENANT, self.report) else { return };
-        let written = object.optional(&NAMESPACES);
         let weight = object.optional(&WEIGHT).unwrap_or(1);
-        let namespaces = match written {
-            Some(namespaces) => self.own(name, namespaces),
-            None => {
-                let owner = self.taken.entry(Arc::clone(name)).or_insert_with(|| Arc::clone(name));
-                if owner == name { vec![Arc::clone(name)] } else { Vec::new() }
-            }
-        };
+        let mut namespaces = self.own(name, object.or_default(&NAMESPACES));
+        if self.taken.entry(Arc::clone(name)).or_insert_with(|| Arc::clone(name)) == name {
+            namespaces.push(Arc::clone(name));
+        }
         self.tenants.add(name, weight, namespaces);
     }
 

@@ -236,8 +236,7 @@ fn documented_defaults_are_the_limits() {
     let defaults = schema["$defs"]["limits"]["properties"].as_object().unwrap().iter();
     let written: String =
         defaults.filter_map(|(name, limit)| Some(format!("{name} = {}\n", limit.get("default")?))).collect();
-    assert_eq!(written.lines().count(), 20, "{written}");
-    assert_eq!(written.lines().count(), 19, "{written}");
+    assert_eq!(written.lines().count(), 22, "{written}");
     let config = parse(&format!("[limits]\n{written}")).unwrap();
     let standard = SandboxConfig::default();
     assert_eq!((config.limits, config.slots), (standard.limits, Some(standard.slots)));
@@ -257,4 +256,19 @@ fn codes_are_unique() {
     sorted.dedup();
     assert_eq!(codes, sorted);
     assert_eq!(codes::find("c001").map(|entry| entry.code), Some("C001"));
+}
+
+/// R-I28.
+#[test]
+fn tenants_have_namespaces_and_a_weight() {
+    let tenants =
+        parse("[tenants]\nacme = { namespaces = [\"prod\"], weight = 3 }\nguests = {}\n").unwrap().tenants;
+    let whose = |namespace: &str| tenants.of(&namespace.into());
+    assert_eq!([&*whose("prod"), &*whose("guests"), &*whose("acme")], ["acme", "guests", "acme"]);
+    assert_eq!([tenants.weight("acme"), tenants.weight("guests"), tenants.weight("nobody")], [3, 1, 1]);
+    let twice = "[tenants]\na = { namespaces = [\"prod\"] }\nb = { namespaces = [\"prod\"], weight = 0 }\n";
+    assert_eq!(
+        found(&parse(twice).unwrap_err()),
+        ["C010 3:21 tenants.b.namespaces[0]", "P015 3:39 tenants.b.weight"]
+    );
 }

@@ -25,7 +25,7 @@ fn run_one<S: Script>(fields: &Json, script: S) -> World<S> {
 /// How a task ended: phase, reason, attempts.
 fn end<S: Script>(world: &World<S>, name: &str) -> (Phase, Option<Reason>, usize) {
     let task = world.task(name).unwrap();
-    (task.phase, task.reason, task.attempts.len())
+    (task.phase, task.reason, task.attempts.last().map_or(0, |attempt| attempt.number as usize))
 }
 
 /// The instant at which the run ended.

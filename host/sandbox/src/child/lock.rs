@@ -143,6 +143,8 @@ const FILES: &[i64] = &[
 mod tests {
     use std::{fs, net::TcpListener, process::Command, thread};
 
+    use rustix::fs::{CWD, Mode, mkdirat};
+
     use super::*;
 
     /// What is tried on a thread of its own, which alone is locked in.
@@ -164,20 +166,20 @@ mod tests {
             fs::write(path(name).join("file"), name).unwrap();
         }
         let grant = |name: &str, read_only| DirGrant { read_only, ..DirGrant::read_only(path(name), "/") };
-        let root = dir.path().to_owned();
+        let (root, own) = (dir.path().to_owned(), rustix::process::getpid());
         let tried = locked(vec![grant("read", true), grant("write", false)], move || {
             let file = |name: &str| root.join(name).join("file");
             [
                 ("read", fs::read(file("read")).is_ok()),
                 ("read what may be written", fs::read(file("write")).is_ok()),
                 ("write", fs::write(file("write"), "x").is_ok()),
-                ("make", fs::create_dir(root.join("write/new")).is_ok()),
+                ("make", mkdirat(CWD, root.join("write/new"), Mode::RWXU).is_ok()),
                 ("write what may be read", fs::write(file("read"), "x").is_ok()),
                 ("read what is not granted", fs::read(file("other")).is_ok()),
                 ("read what everybody may", fs::read("/etc/passwd").is_ok()),
                 ("run", Command::new("/bin/true").spawn().is_ok()),
                 ("listen", TcpListener::bind("127.0.0.1:0").is_ok()),
-                ("signal", rustix::process::test_kill_process(rustix::process::getpid()).is_ok()),
+                ("signal", rustix::process::test_kill_process(own).is_ok()),
                 ("start a thread", thread::Builder::new().spawn(|| ()).is_ok()),
             ]
         });
