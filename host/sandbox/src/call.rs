@@ -126,7 +126,8 @@ pub(super) fn store(
     store.limiter(|guest| &mut guest.meter);
     store.set_hostcall_fuel(usize::try_from(limits.hostcall.max(limits.output)).unwrap_or(usize::MAX));
     store.set_max_component_handles(limits.handles as usize);
-    store.set_epoch_deadline(1);
+    // The next tick is not a whole epoch away.
+    store.set_epoch_deadline(2);
     store.epoch_deadline_callback(move |_| Ok(next_epoch(deadline)));
     store
 }

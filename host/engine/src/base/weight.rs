@@ -10,15 +10,42 @@ const SCALAR: usize = 12;
 /// A text of fewer bytes is not looked up.
 const SHORT: usize = 64;
 
+/// Where values are that were met. Most steps meet few, and looking through those costs less than hashing.
+#[derive(Debug, Default)]
 #[expect(clippy::disallowed_types, reason = "it is asked, and never gone through")]
-type Weighed = std::collections::HashSet<*const ()>;
+struct Met {
+    few: [usize; 16],
+    count: usize,
+    more: std::collections::HashSet<usize>,
+}
+
+impl Met {
+    /// Whether it is met for the first time.
+    fn insert(&mut self, place: *const ()) -> bool {
+        let address = place.addr();
+        if self.few.iter().take(self.count).any(|known| *known == address) {
+            return false;
+        }
+        if let Some(free) = self.few.get_mut(self.count) {
+            *free = address;
+            self.count += 1;
+            return true;
+        }
+        self.more.insert(address)
+    }
+
+    fn clear(&mut self) {
+        self.count = 0;
+        self.more.clear();
+    }
+}
 
 /// At most how many bytes values and texts take in a record of a journal: what several share is counted once.
 #[derive(Debug, Default)]
 pub struct Weight {
     bytes: usize,
     /// Texts, arrays and objects so far, by where they are.
-    known: Weighed,
+    known: Met,
 }
 
 impl Weight {
