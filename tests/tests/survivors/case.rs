@@ -22,9 +22,6 @@ pub(crate) struct Case {
     /// After so long an attempt is stopped.
     #[serde(default = "a_minute")]
     pub(crate) deadline_ms: u64,
-    /// Tiers of which it is known that something else comes of it: said, and mended one day.
-    #[serde(default)]
-    pub(crate) not_yet: Vec<String>,
     #[serde(default)]
     pub(crate) setup: Setup,
     /// What stands for a comment `;; NAME` in the guest: a text, so many times. `#` in it is the number of the copy.

@@ -26,6 +26,8 @@ const WAITING: usize = 16;
 pub(super) struct Place {
     inode: Inode,
     beneath: Beneath,
+    /// Whether nobody minds if a call waits, and no other thread is to be had.
+    alone: bool,
     waiting: Arc<Semaphore>,
     pub(super) ledger: Ledger,
 }
@@ -34,22 +36,33 @@ impl Place {
     /// Looks at what lies at `path`.
     ///
     /// # Errors
-    /// When it holds the kernel's tables and no data.
+    /// When it is gone.
     fn find(path: &Path, inode: Inode) -> io::Result<Self> {
-        let beneath = mounts::beneath(&path.canonicalize()?);
-        if let Some(kind) = &beneath.is_kernel {
-            return Err(io::Error::other(format!("its file system ({kind}) holds no data")));
+        Ok(Self::new(inode, mounts::beneath(&path.canonicalize()?)))
+    }
+
+    /// # Errors
+    /// When it holds the kernel's tables and no data.
+    fn check(&self) -> io::Result<()> {
+        match &self.beneath.is_kernel {
+            Some(kind) => Err(io::Error::other(format!("its file system ({kind}) holds no data"))),
+            None => Ok(()),
         }
-        Ok(Self::new(inode, beneath))
     }
 
     pub(super) fn new(inode: Inode, beneath: Beneath) -> Self {
-        Self { inode, beneath, waiting: Arc::new(Semaphore::new(WAITING)), ledger: Ledger::default() }
+        Self {
+            inode,
+            beneath,
+            alone: false,
+            waiting: Arc::new(Semaphore::new(WAITING)),
+            ledger: Ledger::default(),
+        }
     }
 
     /// Whether a call may wait for somebody else. Then none is made on a guest's thread.
     pub(super) fn may_block(&self) -> bool {
-        self.beneath.may_block
+        self.beneath.may_block && !self.alone
     }
 
     /// Whether nothing opens on `device`.
@@ -57,7 +70,7 @@ impl Place {
         self.beneath.kernel.contains(&device)
     }
 
-    /// Does `work` on a thread that is no guest's. Whoever stops waiting leaves it behind: it counts until it ends.
+    /// Does `work` on a thread that is no guest's, if there is one. Whoever stops waiting leaves it behind: it counts until it ends.
     ///
     /// # Errors
     /// Those of `work`.
@@ -65,6 +78,9 @@ impl Place {
         &self,
         work: impl FnOnce() -> io::Result<R> + Send + 'static,
     ) -> io::Result<R> {
+        if self.alone {
+            return work();
+        }
         let turn = Arc::clone(&self.waiting).acquire_owned().await.map_err(io::Error::other)?;
         let working = spawn_blocking(move || {
             let _turn = turn;
@@ -94,12 +110,13 @@ impl Places {
     /// When it cannot be opened.
     pub(super) fn look(&self, path: &Path) -> io::Result<(Arc<Place>, File)> {
         let (file, inode) = opened(path)?;
-        if let Some(place) = self.known().get(path).filter(|place| place.inode == inode) {
-            return Ok((Arc::clone(place), file));
-        }
-        let mut found = Place::find(path, inode)?;
-        found.beneath.may_block = false;
-        Ok((self.keep(path, found), file))
+        let known = self.known().get(path).filter(|place| place.inode == inode).cloned();
+        let place = match known {
+            Some(place) => place,
+            None => self.keep(path, Place { alone: true, ..Place::find(path, inode)? }),
+        };
+        place.check()?;
+        Ok((place, file))
     }
 
     /// The place at `path`, and the directory that lies there now.
@@ -119,10 +136,12 @@ impl Places {
             None => spawn_blocking(open).await.map_err(io::Error::other)??,
         };
         // By now another directory may lie there.
-        match known.filter(|place| place.inode == inode) {
-            Some(place) => Ok((place, file)),
-            None => Ok((self.find(path, inode).await?, file)),
-        }
+        let place = match known.filter(|place| place.inode == inode) {
+            Some(place) => place,
+            None => self.find(path, inode).await?,
+        };
+        place.check()?;
+        Ok((place, file))
     }
 
     fn known(&self) -> MutexGuard<'_, HashMap<PathBuf, Arc<Place>>> {
