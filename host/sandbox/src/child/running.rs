@@ -3,15 +3,14 @@
 use std::{
     io,
     os::{fd::OwnedFd, unix::process::CommandExt as _},
-    process::{Child, Command, ExitStatus, Stdio},
+    process::{Child, Command, ExitStatus},
     thread,
 };
 
 use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
-use tokio::{
-    net::unix::pipe::{Receiver, Sender},
-    sync::oneshot,
-};
+#[cfg(feature = "compile")]
+use tokio::net::unix::pipe::{Receiver, Sender};
+use tokio::sync::oneshot;
 
 use super::{Children, MARK};
 
@@ -22,6 +21,7 @@ pub(super) struct Running {
 }
 
 /// A child's standard streams.
+#[cfg(feature = "compile")]
 pub(super) struct Streams {
     pub(super) input: Sender,
     pub(super) output: Receiver,
@@ -34,9 +34,9 @@ impl Running {
     pub(super) fn start(children: &Children, job: &[String], threads: usize) -> io::Result<(Self, Streams)> {
         let mut child = command(children, job)
             .env("RAYON_NUM_THREADS", threads.to_string())
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
+            .stdin(std::process::Stdio::piped())
+            .stdout(std::process::Stdio::piped())
+            .stderr(std::process::Stdio::piped())
             .spawn()?;
         let streams = Streams::of(&mut child);
         Ok((Self::of(child)?, streams?))
@@ -92,6 +92,7 @@ impl Drop for Running {
     }
 }
 
+#[cfg(feature = "compile")]
 impl Streams {
     fn of(child: &mut Child) -> io::Result<Self> {
         let missing = || io::Error::other("the child has no such stream");
