@@ -94,6 +94,10 @@ pub trait Observer: Send + Sync {
     fn progress(&self, fraction: Option<f64>, text: &str);
     /// A sign of life: heartbeat, output line, completed host call. `log` and `progress` imply it.
     fn activity(&self);
+    /// Whether somebody follows what the attempt says: that it has started is told them before anything else.
+    fn is_followed(&self) -> bool {
+        false
+    }
     /// `text` without what nobody may read. Whoever cuts text asks for this first, as half a secret is not recognised.
     fn hide<'t>(&self, text: &'t str) -> Cow<'t, str> {
         text.into()
