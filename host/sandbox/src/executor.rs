@@ -1,6 +1,6 @@
 //! Whoever does a task's work: the sandbox, or a test's fake.
 
-use std::{borrow::Cow, future::Future, pin::Pin, sync::Arc, time::Instant};
+use std::{borrow::Cow, fmt::Write as _, future::Future, pin::Pin, sync::Arc, time::Instant};
 
 use phasm_engine::{outcome::Outcome, value::Value};
 
@@ -49,7 +49,10 @@ impl Invocation {
     pub fn idempotency_key(&self) -> String {
         let Self { task_run_id, attempt, dispatch, .. } = self;
         // A task run's id starts with its run's.
-        format!("{task_run_id}/{attempt}/{dispatch}")
+        let mut key = String::with_capacity(task_run_id.len() + 22);
+        // Writing into a string does not fail.
+        let _ = write!(key, "{task_run_id}/{attempt}/{dispatch}");
+        key
     }
 }
 

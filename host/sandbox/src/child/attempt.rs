@@ -138,7 +138,8 @@ impl Here {
         let invocation = Arc::new(call.invocation());
         let caller = Caller { limits, dirs: &self.dirs, net: &self.net, invocation: &invocation };
         self.runtime.block_on(async {
-            let guest = Guest::new(caller, Arc::clone(&self.grants), Arc::new(transcript)).await?;
+            let dirs = caller.open(&self.grants).await?;
+            let guest = Guest::new(caller, Arc::clone(&self.grants), dirs, Arc::new(transcript));
             Ok(self.execute(limits, guest, call).await)
         })
     }
@@ -166,7 +167,7 @@ impl Here {
             Ok(executor) => executor.call_execute(&mut store, argument).await,
             Err(error) => Err(error),
         };
-        let guest = store.into_data();
+        let guest = store.data_mut();
         let result = result.map_err(|error| within(error, guest.meter.memory()));
         ended(result, guest, limits)
     }
