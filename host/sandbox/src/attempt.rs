@@ -10,16 +10,13 @@ use std::{
     pin::Pin,
     sync::Arc,
     task::{Context, Poll, ready},
-    time::{Duration, Instant},
+    time::Instant,
 };
 
 use phasm_engine::outcome::Outcome;
 use tokio::{runtime::Handle, task::JoinHandle};
 
 use super::{Shared, fault, ticker::Alarm, turns::Turn};
-
-/// Who holds a thread for so long at a time is in the way of those that take a hundredth of it.
-const HEAVY: Duration = Duration::from_micros(250);
 
 pub(super) type Work = Pin<Box<dyn Future<Output = Outcome> + Send>>;
 
@@ -61,8 +58,8 @@ pub(super) async fn stop_for_others() {
 impl Attempt {
     pub(super) fn new(shared: Arc<Shared>, origin: Origin, deadline: Option<Instant>, work: Work) -> Self {
         let of_work = Arc::clone(&shared);
-        let (alarm, turn, long, heavy) = (None, None, false, false);
-        let work = Bounded { shared: of_work, origin, deadline, alarm, work, turn, long, heavy };
+        let (alarm, turn, long) = (None, None, false);
+        let work = Bounded { shared: of_work, origin, deadline, alarm, work, turn, long };
         Self { shared, here: Some(work), there: None }
     }
 
@@ -132,17 +129,15 @@ struct Bounded {
     turn: Option<Turn>,
     /// Whether it has computed for an epoch.
     long: bool,
-    /// Whether it has held a thread for longer than others should wait.
-    heavy: bool,
 }
 
 impl Bounded {
     fn poll_work(&mut self, context: &mut Context<'_>) -> Poll<Outcome> {
-        let Self { shared, work, turn, long, heavy, .. } = self;
+        let Self { shared, work, turn, long, .. } = self;
         if turn.as_mut().is_some_and(|turn| !turn.take(context.waker())) {
             return Poll::Pending;
         }
-        let begun = Instant::now();
+        let begun = turn.is_some().then(Instant::now);
         let ticks = shared.ticker.ticks();
         STOPPED.set(false);
         let running = shared.ticker.enter();
@@ -151,10 +146,8 @@ impl Bounded {
         let stopped = STOPPED.take();
         // What no epoch stops counts as well: a single instruction, or the host on behalf of the guest.
         *long |= stopped || shared.ticker.ticks() > ticks + 1;
-        let computed = begun.elapsed();
-        *heavy |= *long || computed >= HEAVY;
-        if let Some(turn) = turn {
-            turn.give_back(computed, stopped.then_some(context.waker()));
+        if let (Some(turn), Some(begun)) = (turn, begun) {
+            turn.give_back(begun.elapsed(), stopped.then_some(context.waker()));
         }
         polled.unwrap_or_else(|panic| Poll::Ready(fault::host_fault(&*panic)))
     }
@@ -168,9 +161,9 @@ impl Future for Bounded {
             return Poll::Ready(fault::timeout());
         }
         let poll = self.poll_work(context);
-        let Self { shared, origin, deadline, alarm, heavy, .. } = &mut *self;
+        let Self { shared, origin, deadline, alarm, long, .. } = &mut *self;
         match (&poll, *deadline) {
-            (Poll::Ready(_), _) => shared.heat.note(origin, *heavy),
+            (Poll::Ready(_), _) => shared.heat.note(origin, *long),
             (Poll::Pending, Some(deadline)) => {
                 alarm.get_or_insert_with(|| shared.ticker.alarm(deadline)).set(context.waker());
             }

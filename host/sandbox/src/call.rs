@@ -50,17 +50,13 @@ pub(super) async fn call(
     let limits = &sandbox.limits;
     let invocation = Arc::new(invocation);
     let transcript = Arc::new(Transcript::new(observer, limits));
-    let caller = Caller::of(sandbox, &invocation);
-    let dirs = match caller.open(&grants).await {
-        Ok(dirs) => dirs,
+    let guest = match Guest::new(Caller::of(sandbox, &invocation), grants, Arc::clone(&transcript)).await {
+        Ok(guest) => guest,
         Err(message) => return Outcome::error(message),
     };
-    let guest = Guest::new(caller, grants, dirs, Arc::clone(&transcript));
     let mut store = store(&sandbox.engine, limits, guest, invocation.deadline);
     let result = execute(program, &mut store, &invocation).await;
-    let ended = ended(result, store.data_mut(), limits);
-    drop(store);
-    ended.conclude(&transcript, limits)
+    ended(result, store.into_data(), limits).conclude(&transcript, limits)
 }
 
 /// Calls `program` in a process of its own.
@@ -98,12 +94,8 @@ pub(super) struct Ended {
     pub(super) refused: String,
 }
 
-/// How a call of `guest` ended.
-pub(super) fn ended(
-    result: wasmtime::Result<bindings::Outcome>,
-    guest: &mut Guest,
-    limits: &Limits,
-) -> Ended {
+/// How a call ended that left `guest`.
+pub(super) fn ended(result: wasmtime::Result<bindings::Outcome>, mut guest: Guest, limits: &Limits) -> Ended {
     guest.held.http.tell(&mut guest.refused);
     Ended { result: result.map_err(|error| Fault::of(&error, limits)), refused: guest.refused.told() }
 }

@@ -63,18 +63,6 @@ impl<'c> Caller<'c> {
     pub(super) fn of(sandbox: &'c Shared, invocation: &'c Arc<Invocation>) -> Self {
         Self { limits: &sandbox.limits, dirs: &sandbox.dirs, net: &sandbox.net, invocation }
     }
-
-    /// Opens the directories that `grants` give him.
-    ///
-    /// # Errors
-    /// What to tell the user when one cannot be opened.
-    pub(super) async fn open(self, grants: &Grants) -> Result<Dirs, String> {
-        // Most have none, and what can wait is large.
-        if grants.dirs.is_empty() {
-            return Ok(Dirs::default());
-        }
-        Box::pin(Dirs::open(&grants.dirs, self)).await
-    }
 }
 
 /// What one call holds of its grants; gone with the call.
@@ -88,22 +76,24 @@ pub(super) struct Held {
 }
 
 impl Held {
-    /// What `grants` come to in one call, with their directories.
-    pub(super) fn new(
+    /// What `grants` come to in one call.
+    ///
+    /// # Errors
+    /// What to tell the user when a grant cannot be given.
+    pub(super) async fn new(
         grants: Arc<Grants>,
-        dirs: Dirs,
         caller: Caller<'_>,
         transcript: &Arc<Transcript>,
-    ) -> Self {
+    ) -> Result<Self, String> {
         let Caller { limits, net, invocation, .. } = caller;
-        Self {
+        Ok(Self {
             clocks: Clocks::new(grants.wall_clock),
             random: Random::new(grants.random, limits.random),
-            dirs,
+            dirs: Dirs::open(&grants.dirs, caller).await?,
             http: Http::new(net, invocation, &grants, transcript),
             sockets: Sockets::default(),
             grants,
-        }
+        })
     }
 }
 

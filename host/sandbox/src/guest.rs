@@ -6,7 +6,7 @@ use wasmtime::component::{HasSelf, Linker, ResourceTable};
 
 use super::{
     bindings::{self, phasm::executor::types},
-    capability::{self, Caller, Grants, Held, dirs::Dirs, refused::Refused},
+    capability::{self, Caller, Grants, Held, refused::Refused},
     limits::Meter,
     transcript::Transcript,
 };
@@ -22,22 +22,24 @@ pub(super) struct Guest {
 }
 
 impl Guest {
-    /// The state of a fresh guest, for which the directories of `grants` have been opened.
-    pub(super) fn new(
+    /// The state of a fresh guest.
+    ///
+    /// # Errors
+    /// What to tell the user when a grant cannot be given.
+    pub(super) async fn new(
         caller: Caller<'_>,
         grants: Arc<Grants>,
-        dirs: Dirs,
         transcript: Arc<Transcript>,
-    ) -> Self {
+    ) -> Result<Self, String> {
         let mut table = ResourceTable::new();
         table.set_max_capacity(caller.limits.resources as usize);
-        Self {
+        Ok(Self {
             table,
             meter: Meter::new(caller.limits, caller.invocation.memory),
-            held: Held::new(grants, dirs, caller, &transcript),
+            held: Held::new(grants, caller, &transcript).await?,
             transcript,
             refused: Refused::default(),
-        }
+        })
     }
 }
 

@@ -88,7 +88,7 @@ impl Common {
 
 /// The directories of one call.
 #[derive(Default)]
-pub(crate) struct Dirs(Vec<Dir>);
+pub(super) struct Dirs(Vec<Dir>);
 
 impl Dirs {
     /// Opens what is granted.
@@ -100,6 +100,9 @@ impl Dirs {
         Caller { limits, dirs: common, invocation, .. }: Caller<'_>,
     ) -> Result<Self, String> {
         let mut dirs = Vec::with_capacity(grants.len());
+        if grants.is_empty() {
+            return Ok(Self(dirs));
+        }
         let Invocation { namespace, executor_type, .. } = &**invocation;
         let holder = |limit| Holder::new(&common.descriptors, namespace, executor_type, limit);
         // What is granted is not the guest's to spare.

@@ -35,8 +35,8 @@ pub(super) struct Random {
     from: Randomness,
     /// Bytes in one call.
     limit: u64,
-    secure: Option<Box<StdRng>>,
-    insecure: Option<Box<SmallRng>>,
+    secure: Option<StdRng>,
+    insecure: Option<SmallRng>,
 }
 
 impl Random {
@@ -45,11 +45,11 @@ impl Random {
     }
 
     fn secure(&mut self) -> &mut StdRng {
-        self.secure.get_or_insert_with(|| Box::new(self.from.generator()))
+        self.secure.get_or_insert_with(|| self.from.generator())
     }
 
     fn insecure(&mut self) -> &mut SmallRng {
-        self.insecure.get_or_insert_with(|| Box::new(self.from.generator()))
+        self.insecure.get_or_insert_with(|| self.from.generator())
     }
 
     /// Room for as many bytes as are asked for.

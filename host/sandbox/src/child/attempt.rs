@@ -138,8 +138,7 @@ impl Here {
         let invocation = Arc::new(call.invocation());
         let caller = Caller { limits, dirs: &self.dirs, net: &self.net, invocation: &invocation };
         self.runtime.block_on(async {
-            let dirs = caller.open(&self.grants).await?;
-            let guest = Guest::new(caller, Arc::clone(&self.grants), dirs, Arc::new(transcript));
+            let guest = Guest::new(caller, Arc::clone(&self.grants), Arc::new(transcript)).await?;
             Ok(self.execute(limits, guest, call).await)
         })
     }
@@ -167,7 +166,7 @@ impl Here {
             Ok(executor) => executor.call_execute(&mut store, argument).await,
             Err(error) => Err(error),
         };
-        let guest = store.data_mut();
+        let guest = store.into_data();
         let result = result.map_err(|error| within(error, guest.meter.memory()));
         ended(result, guest, limits)
     }
