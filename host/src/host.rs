@@ -63,6 +63,14 @@ pub struct Host {
 /// The runtime the engine's loops run on; shut down without waiting, so that a host may be dropped anywhere.
 struct Control(Option<Runtime>);
 
+impl Drop for Control {
+    fn drop(&mut self) {
+        if let Some(runtime) = self.0.take() {
+            runtime.shutdown_background();
+        }
+    }
+}
+
 impl Drop for Host {
     fn drop(&mut self) {
         self.shared.stop();
@@ -164,9 +172,7 @@ impl Host {
             Some(_) | None => Executors::any(),
         };
         let executors = executors.allow_missing(self.allow_missing);
-        let plan = draft.plan(&executors, &self.facts.vars).map(Arc::new)?;
-        // What a store keeps of it is made here, once for all its runs.
-        Ok(self.shared.plans.share(&self.shared.document(&plan), &plan))
+        draft.plan(&executors, &self.facts.vars).map(Arc::new).map_err(Problems::from)
     }
 
     /// Submits a run. When this returns, the run is durable and on its way.

@@ -86,10 +86,6 @@ impl Observer for Ear {
 
     fn activity(&self) {}
 
-    fn is_followed(&self) -> bool {
-        self.watchers.any()
-    }
-
     fn hide<'t>(&self, text: &'t str) -> Cow<'t, str> {
         self.secrets.hide(text)
     }

@@ -19,6 +19,7 @@ const HOST: &[&str] = &[
     "ring",
     "store",
     "retention",
+    "trust",
     "plugins",
     "missing",
     "plans",
