@@ -137,19 +137,10 @@ impl Library {
         if let Some(known) = index.get(&new.name, &version) {
             return same(known, digest).map(|stored| Added { stored, manifest, beyond: None, is_new: false });
         }
-        let signed = trust.look(&new.bytes, new.signature.as_deref());
         let newest = index.all().into_iter().find(|stored| stored.name == new.name && stored.is_offered());
-        let mut held = Vec::new();
-        let mut beyond = None;
-        if let Some(newest) = &newest {
-            let (old, old_signed) = self.look(newest, trust)?;
-            let more = manifest.wants.beyond(&old.wants);
-            held.extend(
-                more.iter().map(|more| format!("it asks for {more}, and {} does not", newest.version)),
-            );
-            held.extend(other_hand(&newest.version, &old_signed, &signed));
-            beyond = Some((newest.version.clone(), more));
-        }
+        let signed = trust.look(&new.bytes, new.signature.as_deref());
+        let beyond = newest.map(|newest| self.beyond(&newest, (&manifest, &signed), trust)).transpose()?;
+        let mut held = beyond.as_ref().map(Beyond::held).unwrap_or_default();
         if hold && held.is_empty() {
             held.push("every version is, until it is approved".to_owned());
         }
@@ -159,7 +150,20 @@ impl Library {
         let stored = index.insert(&new.name, &version, entry);
         index.write(&self.dir)?;
         let stored = stored.ok_or_else(|| LibraryError::Refused("its digest is none".to_owned()))?;
+        let beyond = beyond.map(|Beyond { newest, more, .. }| (newest, more));
         Ok(Added { stored, manifest, beyond, is_new: true })
+    }
+
+    /// What a new version has that the newest approved one has not.
+    fn beyond(
+        &self,
+        newest: &PluginVersion,
+        (manifest, signed): (&Manifest, &Signed),
+        trust: &PluginTrust,
+    ) -> Result<Beyond, LibraryError> {
+        let (old, old_signed) = self.look(newest, trust)?;
+        let hand = other_hand(&newest.version, &old_signed, signed);
+        Ok(Beyond { newest: newest.version.clone(), more: manifest.wants.beyond(&old.wants), hand })
     }
 
     /// What a version that is there says, and who vouches for it.
@@ -239,6 +243,23 @@ impl Library {
             deleted += usize::from(files::delete(&self.path(&digest))?);
         }
         Ok(deleted)
+    }
+}
+
+/// What one version has that another has not.
+struct Beyond {
+    newest: String,
+    /// That it asks for.
+    more: Vec<String>,
+    /// Whom it is not signed by.
+    hand: Option<String>,
+}
+
+impl Beyond {
+    /// Why the one is held.
+    fn held(&self) -> Vec<String> {
+        let asks = |more: &String| format!("it asks for {more}, and {} does not", self.newest);
+        self.more.iter().map(asks).chain(self.hand.clone()).collect()
     }
 }
 

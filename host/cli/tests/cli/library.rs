@@ -224,6 +224,28 @@ fn what_nobody_vouches_for_is_refused() {
     assert!(wrong.status == 2 && wrong.stderr.contains("C012"), "{wrong:?}");
 }
 
+/// R-I34: a run goes on only where somebody vouches for what it was submitted with.
+#[test]
+fn a_run_goes_on_only_where_its_plugins_are_vouched_for() {
+    let bench = Bench::new();
+    let ours = sign(&bench, "ours.key", "plugins/suspend.wasm");
+    fs::remove_file(bench.path("plugins/suspend.wasm.minisig")).unwrap();
+    bench.write("phasm.toml", format!("[trust]\nrequire-signature = true\nkeys = [{ours:?}]\n"));
+    bench.task("ask.yaml", "suspend", "");
+    assert_eq!(bench.phasm(&["run", "ask.yaml", "--store", "runs.db"]).status, 6);
+    let resume =
+        || bench.phasm(&["resume", "@last", "main", "{}", "--store", "runs.db", "--config", "phasm.toml"]);
+    let refused = resume();
+    assert!(refused.status == 2 && refused.stderr.contains("executor `suspend`: "), "{refused:?}");
+    assert!(
+        refused.stderr.contains("it is not signed; `[trust]` of the configuration asks for"),
+        "{refused:?}"
+    );
+    sign(&bench, "ours.key", "plugins/suspend.wasm");
+    let resumed = resume();
+    assert_eq!(resumed.status, 0, "{resumed:?}");
+}
+
 /// R-I32: a version that another hand signed than the one before is held.
 #[test]
 fn another_hand_is_held() {
