@@ -18,6 +18,7 @@ use std::{
 
 use phasm_engine::{
     event::Fence,
+    metered::Metered,
     outcome::{Outcome, code},
     time::{Millis, Timestamp},
     weight::Weight,
@@ -638,6 +639,10 @@ impl Observer for ActivityClock {
     fn activity(&self) {
         self.touch();
         self.inner.activity();
+    }
+
+    fn used(&self, metered: Metered) {
+        self.inner.used(metered);
     }
 
     fn is_followed(&self) -> bool {
