@@ -827,7 +827,7 @@ mod tests {
         Arc::new(dispatcher).start(attempt, |_, _| None);
         runtime.block_on(async {
             while follower.0.lock().unwrap().is_empty() {
-                tokio::task::yield_now().await
+                tokio::task::yield_now().await;
             }
         });
         let ended = follower.0.lock().unwrap().try_recv();

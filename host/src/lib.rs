@@ -76,6 +76,7 @@ pub mod config;
 mod host;
 pub mod plugins;
 pub mod secrets;
+pub mod trust;
 
 // Plan: text becomes a document, the engine does the rest.
 pub mod reader;

@@ -19,6 +19,7 @@ mod list;
 mod live;
 mod logs;
 mod named;
+mod oci;
 mod origin;
 mod parameters;
 mod places;
@@ -94,7 +95,7 @@ enum Command {
     #[command(
         subcommand,
         after_help = "Examples:\n  phasm plugin new greet\n  phasm plugin build plugins/greet\n  phasm plugin list\n  \
-                      phasm plugin inspect greet"
+                      phasm plugin add ./greet.wasm\n  phasm plugin inspect greet"
     )]
     Plugin(plugin::PluginCommand),
 }

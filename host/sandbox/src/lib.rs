@@ -59,6 +59,8 @@ pub use self::{
     tenants::Tenants,
 };
 
+#[cfg(feature = "http")]
+pub use self::capability::http::{HttpAnswer, HttpClient, HttpRequest};
 #[cfg(feature = "compile")]
 pub use self::counts::check_counts;
 

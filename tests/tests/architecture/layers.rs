@@ -20,6 +20,7 @@ const HOST: &[&str] = &[
     "ring",
     "store",
     "retention",
+    "trust",
     "plugins",
     "missing",
     "plans",

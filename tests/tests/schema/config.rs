@@ -45,6 +45,8 @@ fn whole() -> Value {
         },
         "limits": limits.collect::<serde_json::Map<_, _>>(),
         "tenants": { "acme": { "namespaces": ["prod"], "weight": 3, "limits": limited, "isolation": "process" } },
+        "library": "library",
+        "trust": { "require-signature": true, "keys": ["RW"], "hold": "all" },
         "retention": { "age": "30d", "count": 5, "namespaces": { "nightly": { "age": 5, "count": 0 } } },
     })
 }

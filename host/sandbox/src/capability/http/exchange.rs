@@ -111,7 +111,8 @@ async fn send(
     let permits = permits.map_err(|over| caller.over(over))?;
     let connected = timeout_at(until(options.connect_timeout, CONNECT), connected(caller, &target)).await;
     let stream = connected.map_err(late(Error::ConnectionTimeout, "connecting"))??;
-    let (mut sender, driver) = speak(caller, stream, moved).await?;
+    let wire = Wire { stream, caller: Arc::clone(caller), moved: Arc::clone(moved) };
+    let (mut sender, driver) = speak(Box::new(wire), caller.limits().headers).await?;
     let answered = timeout_at(until(options.first_byte_timeout, longest), sender.send_request(request)).await;
     let answered = answered.map_err(late(Error::ConnectionReadTimeout, "waiting for the answer"))?;
     let response = answered.map_err(|error| Failure::hyper(&error, true))?;
@@ -133,17 +134,12 @@ async fn connected(caller: &Caller, target: &Target) -> Result<Box<dyn connect::
     connect::connect(caller.net(), target, &addresses).await
 }
 
-type Spoken = (http1::SendRequest<WasiBody>, Box<dyn Future<Output = Result<(), Error>> + Send>);
+pub(super) type Spoken = (http1::SendRequest<WasiBody>, Box<dyn Future<Output = Result<(), Error>> + Send>);
 
-/// HTTP over a connection, and what has to go on for that.
-async fn speak(
-    caller: &Arc<Caller>,
-    stream: Box<dyn connect::Stream>,
-    moved: &Arc<Moved>,
-) -> Result<Spoken, Failure> {
-    let wire = Wire { stream, caller: Arc::clone(caller), moved: Arc::clone(moved) };
-    let buffer = usize::try_from(caller.limits().headers).unwrap_or(usize::MAX).max(LEAST_BUFFER);
-    let handshake = http1::Builder::new().max_buf_size(buffer).handshake(TokioIo::new(wire)).await;
+/// HTTP over a connection, with headers of so many bytes, and what has to go on for that.
+pub(super) async fn speak(stream: Box<dyn connect::Stream>, headers: u64) -> Result<Spoken, Failure> {
+    let buffer = usize::try_from(headers).unwrap_or(usize::MAX).max(LEAST_BUFFER);
+    let handshake = http1::Builder::new().max_buf_size(buffer).handshake(TokioIo::new(stream)).await;
     let (sender, connection) = handshake.map_err(|error| Failure::hyper(&error, true))?;
     let driver = spawn(async move { drop(connection.await) });
     let driver = Box::new(async move {
