@@ -187,6 +187,17 @@ QtKMXWyYcwdpZAlPF7tE2ENJkRd1ujvKjlj1m9RtHTBnZPa5WKU5uWRs5GoP5M/VqE81QFuMKI5k/SfN
         }
     }
 
+    /// Made by `minisign -G -W` for this test.
+    #[test]
+    fn a_key_of_minisigns_without_a_password_signs() {
+        let secret = "untrusted comment: minisign encrypted secret key
+RWQAAEIyAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAcyVGJ/06INGJIJpkZSdAP59Id6JPkqcwU7QIHBRCt+sEu9HFzHmTG7LC5dES3q9Tr6/kEXWmN72AHIs5Wf7vmlGnt3K5Z328AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=
+";
+        let public = "RWRzJUYn/Tog0bLC5dES3q9Tr6/kEXWmN72AHIs5Wf7vmlGnt3K5Z328".parse().unwrap();
+        let key = SecretKey::read(secret).unwrap();
+        assert_eq!((key.public(), key.sign(b"x", "y").unwrap().verify(&public, b"x")), (public, Ok(())));
+    }
+
     #[test]
     fn what_is_signed_here_is_verified_and_keys_are_read_again() {
         let secret = SecretKey::generate().unwrap();
