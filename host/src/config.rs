@@ -55,6 +55,8 @@ pub struct Config {
     pub secrets: Secrets,
     /// What every guest may use.
     pub limits: Limits,
+    /// Linear memory of all guests together.
+    pub all_memory: Option<u64>,
     /// How guests that are granted hosts reach them.
     pub http: HttpConfig,
     /// How many bytes of what each attempt writes are kept.
@@ -114,7 +116,7 @@ impl Config {
             config.grants.insert(name, grants);
         }
         written.secrets.iter().for_each(|secret| secret.look_up(around, &mut config.secrets, report));
-        let Limited { limits, kept_log, slots, isolation, processes, threads, engine_threads } =
+        let Limited { limits, all_memory, kept_log, slots, isolation, processes, threads, engine_threads } =
             written.limits;
         let (tenants, retention) = (written.tenants, written.retention);
         config.library = written.library.map(|dir| around.dir.join(&*dir.value));
@@ -122,6 +124,7 @@ impl Config {
         config.http = written.http.config(around, report);
         Self {
             limits,
+            all_memory,
             kept_log,
             slots,
             isolation,
@@ -169,6 +172,7 @@ impl Config {
             threads: self.threads,
             tenants: self.tenants.clone(),
             limits: self.limits.clone(),
+            all_memory: self.all_memory,
             cache,
             http: self.http.clone(),
             isolation: self.isolation,

@@ -18,6 +18,7 @@ use std::{
 
 use phasm_engine::{
     event::Fence,
+    metered::Metered,
     outcome::{Outcome, code},
     time::{Millis, Timestamp},
     weight::Weight,
@@ -508,12 +509,12 @@ async fn execute<I: Inbox>(place: Place<I>, mut ticket: Ticket<I>, attempt: Atte
     invocation.deadline = deadline;
     ticket.coming = None;
     ticket.started = Some(ticket.dispatcher.clock.elapsed());
+    if bounds.max_inactivity.is_some() || observer.is_followed() {
+        ticket.tell_start();
+    }
     let observer = match bounds.max_inactivity {
         None => observer,
-        Some(limit) => {
-            ticket.tell_start();
-            ticket.dispatcher.watch_activity(fence, limit, observer, &ticket.inbox)
-        }
+        Some(limit) => ticket.dispatcher.watch_activity(fence, limit, observer, &ticket.inbox),
     };
     let mut execution = ticket.dispatcher.executor.execute(invocation, observer);
     let at_once = poll_fn(|context| Poll::Ready(execution.as_mut().poll(context))).await;
@@ -573,8 +574,8 @@ struct Ticket<I: Inbox> {
     fence: Fence,
     inbox: I,
     dispatcher: Arc<Dispatcher<I>>,
-    /// What had elapsed at the start, until that is told: with the end, where the attempt is over at once. Most are, and the
-    /// driver has one turn for them instead of two.
+    /// What had elapsed at the start, until that is told: with the end, where the attempt is over at once and nobody follows it.
+    /// Most are, and the driver has one turn for them instead of two.
     started: Option<Millis>,
     coming: Option<Coming>,
     open: bool,
@@ -638,6 +639,14 @@ impl Observer for ActivityClock {
     fn activity(&self) {
         self.touch();
         self.inner.activity();
+    }
+
+    fn used(&self, metered: Metered) {
+        self.inner.used(metered);
+    }
+
+    fn is_followed(&self) -> bool {
+        self.inner.is_followed()
     }
 
     fn hide<'t>(&self, text: &'t str) -> Cow<'t, str> {
@@ -768,6 +777,61 @@ mod tests {
                 std::future::pending().await
             })
         }
+    }
+
+    /// Says one line and is over.
+    struct Says;
+
+    impl Executor for Says {
+        fn execute(
+            &self,
+            _: Invocation,
+            observer: Arc<dyn Observer>,
+        ) -> Pin<Box<dyn Future<Output = Outcome> + Send>> {
+            observer.log(Level::Info, "started");
+            Box::pin(std::future::ready(Outcome::error("")))
+        }
+    }
+
+    /// Has heard of the attempt's start when its line comes.
+    struct Follower(Mutex<UnboundedReceiver<Signal>>);
+
+    impl Observer for Follower {
+        fn log(&self, _: Level, _: &str) {
+            let heard = self.0.lock().unwrap().try_recv();
+            assert!(matches!(heard, Ok(Signal::Started(..))), "{heard:?}");
+        }
+        fn progress(&self, _: Option<f64>, _: &str) {}
+        fn activity(&self) {}
+        fn is_followed(&self) -> bool {
+            true
+        }
+    }
+
+    /// What was said of an attempt before its start was known could be answered before it: a run was cancelled that had not begun.
+    #[test]
+    fn whoever_follows_an_attempt_hears_first_that_it_has_started() {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
+        let handle = runtime.handle().clone();
+        let dispatcher = Dispatcher::new(1, Arc::new(Says), handle.clone(), handle, Clock::start());
+        let (inbox, hears) = unbounded_channel::<Signal>();
+        let follower = Arc::new(Follower(Mutex::new(hears)));
+        let attempt = Attempt {
+            fence: Fence { task: TaskId(1), attempt: 1, dispatch: 1 },
+            invocation: invocation(),
+            bounds: Bounds::default(),
+            observer: Arc::clone(&follower) as _,
+            inbox,
+            upcoming: Upcoming::default(),
+        };
+        Arc::new(dispatcher).start(attempt, |_, _| None);
+        runtime.block_on(async {
+            while follower.0.lock().unwrap().is_empty() {
+                tokio::task::yield_now().await;
+            }
+        });
+        let ended = follower.0.lock().unwrap().try_recv();
+        assert!(matches!(ended, Ok(Signal::Finished(..))), "{ended:?}");
     }
 
     fn invocation() -> Invocation {

@@ -172,7 +172,9 @@ impl Host {
             Some(_) | None => Executors::any(),
         };
         let executors = executors.allow_missing(self.allow_missing);
-        draft.plan(&executors, &self.facts.vars).map(Arc::new).map_err(Problems::from)
+        let plan = draft.plan(&executors, &self.facts.vars).map(Arc::new)?;
+        // What a store keeps of it is made here, once for all its runs.
+        Ok(self.shared.plans.share(&self.shared.document(&plan), &plan))
     }
 
     /// Submits a run. When this returns, the run is durable and on its way.

@@ -71,6 +71,7 @@
 //! journal by `plugins/granted`. A store is a module of `store` under the contract that `store/tests` gives to each of them.
 
 // Open: what a host is made of.
+mod allowance;
 pub mod config;
 mod host;
 pub mod plugins;

@@ -44,6 +44,7 @@ mod text;
 mod times;
 mod trace;
 mod trust;
+mod usage;
 mod validate;
 mod watch;
 

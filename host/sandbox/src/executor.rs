@@ -1,8 +1,8 @@
 //! Whoever does a task's work: the sandbox, or a test's fake.
 
-use std::{borrow::Cow, future::Future, pin::Pin, sync::Arc, time::Instant};
+use std::{borrow::Cow, fmt::Write as _, future::Future, pin::Pin, sync::Arc, time::Instant};
 
-use phasm_engine::{outcome::Outcome, value::Value};
+use phasm_engine::{metered::Metered, outcome::Outcome, value::Value};
 
 use crate::attempt::Origin;
 
@@ -49,7 +49,10 @@ impl Invocation {
     pub fn idempotency_key(&self) -> String {
         let Self { task_run_id, attempt, dispatch, .. } = self;
         // A task run's id starts with its run's.
-        format!("{task_run_id}/{attempt}/{dispatch}")
+        let mut key = String::with_capacity(task_run_id.len() + 22);
+        // Writing into a string does not fail.
+        let _ = write!(key, "{task_run_id}/{attempt}/{dispatch}");
+        key
     }
 }
 
@@ -94,6 +97,13 @@ pub trait Observer: Send + Sync {
     fn progress(&self, fraction: Option<f64>, text: &str);
     /// A sign of life: heartbeat, output line, completed host call. `log` and `progress` imply it.
     fn activity(&self);
+    /// What the attempt has used so far: heard every now and then while it computes, and when it has ended. Nobody need listen: an
+    /// outcome says it as well, where there is one.
+    fn used(&self, _: Metered) {}
+    /// Whether somebody follows what the attempt says: that it has started is told them before anything else.
+    fn is_followed(&self) -> bool {
+        false
+    }
     /// `text` without what nobody may read. Whoever cuts text asks for this first, as half a secret is not recognised.
     fn hide<'t>(&self, text: &'t str) -> Cow<'t, str> {
         text.into()

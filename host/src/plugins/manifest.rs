@@ -12,6 +12,7 @@ use serde::{Deserialize, Serialize};
 use wasmparser::{Parser, Payload};
 
 use super::{files, wants::Wants};
+use crate::{allowance::of_manifest, sandbox::Allowance};
 
 /// The custom section that holds a manifest as JSON, anywhere in the component.
 const SECTION: &str = "phasm:manifest";
@@ -48,6 +49,9 @@ pub struct Manifest {
     /// The JSON Schema of its outputs, likewise.
     #[serde(skip_serializing_if = "Value::is_null")]
     pub outputs: Value,
+    /// What its attempts need at most: `limits` as in a configuration.
+    #[serde(skip_serializing_if = "Value::is_null")]
+    pub limits: Value,
     /// What it asks to be granted.
     #[serde(skip_serializing_if = "Wants::is_empty")]
     pub wants: Wants,
@@ -107,9 +111,21 @@ impl Manifest {
     pub fn of(bytes: &[u8], path: Option<&Path>) -> Result<Self, String> {
         let Found { manifest, place } = Self::find(bytes, path)?;
         let checked = manifest.check_names().and_then(|()| manifest.check_schemas());
+        let checked = checked.and_then(|()| manifest.allowance().map(drop));
         let checked = checked.and_then(|()| manifest.wants.check());
         checked.and_then(|()| manifest.defaults.check()).map_err(|problems| said(&place, problems))?;
         Ok(manifest)
+    }
+
+    /// What its attempts need at most.
+    ///
+    /// # Errors
+    /// What is wrong with that, each with its key.
+    pub(super) fn allowance(&self) -> Result<Allowance, String> {
+        if self.limits.is_null() {
+            return Ok(Allowance::default());
+        }
+        of_manifest(&Tree::from(&self.limits)).map_err(|problems| format!("limits: {problems}"))
     }
 
     /// Whether its name and version could be those of an executor's type.

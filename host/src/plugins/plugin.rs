@@ -99,9 +99,11 @@ impl Plugin {
 
     async fn load(&self, sandbox: &Sandbox) -> Result<Arc<Program>, Arc<str>> {
         let image = self.read(sandbox).await?;
+        let limits = image.manifest.allowance().map_err(|problems| self.message(&problems))?;
         image.is_usable()?;
         let program = sandbox.load(Arc::clone(&image.bytes)).await;
-        program.map(Arc::new).map_err(|error| self.message(&text::brief(&error.to_string())))
+        let program = program.map_err(|error| self.message(&text::brief(&error.to_string())))?;
+        Ok(Arc::new(program.within(limits)))
     }
 
     async fn read(&self, sandbox: &Sandbox) -> Result<Arc<Image>, Arc<str>> {

@@ -16,6 +16,7 @@ const HOST: &[&str] = &[
     "upcoming",
     "secrets",
     "reader",
+    "allowance",
     "ring",
     "store",
     "retention",
