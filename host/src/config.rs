@@ -12,6 +12,7 @@ mod secrets;
 mod table;
 mod tenants;
 mod toml;
+mod trust;
 
 use std::{
     collections::BTreeMap,
@@ -30,12 +31,13 @@ use phasm_engine::{
     value::Map,
 };
 
-use self::{limits::Limited, table::Written};
+use self::{limits::Limited, table::Written, trust::Hold};
 use crate::{
     host::HostBuilder,
     retention::Retention,
     sandbox::{Grants, HttpConfig, Isolation, Limits, SandboxConfig, Tenants},
     secrets::Secrets,
+    trust::Policy,
 };
 
 /// What an operator has configured; the default grants nothing.
@@ -53,6 +55,8 @@ pub struct Config {
     pub secrets: Secrets,
     /// What every guest may use.
     pub limits: Limits,
+    /// Linear memory of all guests together.
+    pub all_memory: Option<u64>,
     /// How guests that are granted hosts reach them.
     pub http: HttpConfig,
     /// How many bytes of what each attempt writes are kept.
@@ -71,6 +75,12 @@ pub struct Config {
     pub tenants: Tenants,
     /// How long runs that have ended are kept.
     pub retention: Retention,
+    /// The directory with plugins that were added.
+    pub library: Option<PathBuf>,
+    /// Whose plugins are used.
+    pub trust: Policy,
+    /// Whether every version that is added to the library waits to be approved, and not only one that wants more.
+    pub hold_all: bool,
     /// Doubts that stop nothing.
     pub warnings: Vec<Problem>,
     /// Where each plugin of `grants` is named.
@@ -106,12 +116,15 @@ impl Config {
             config.grants.insert(name, grants);
         }
         written.secrets.iter().for_each(|secret| secret.look_up(around, &mut config.secrets, report));
-        let Limited { limits, kept_log, slots, isolation, processes, threads, engine_threads } =
+        let Limited { limits, all_memory, kept_log, slots, isolation, processes, threads, engine_threads } =
             written.limits;
         let (tenants, retention) = (written.tenants, written.retention);
+        config.library = written.library.map(|dir| around.dir.join(&*dir.value));
+        config.hold_all = written.trust.hold == Hold::All;
         config.http = written.http.config(around, report);
         Self {
             limits,
+            all_memory,
             kept_log,
             slots,
             isolation,
@@ -120,6 +133,7 @@ impl Config {
             engine_threads,
             tenants,
             retention,
+            trust: written.trust.policy(report),
             ..config
         }
     }
@@ -158,6 +172,7 @@ impl Config {
             threads: self.threads,
             tenants: self.tenants.clone(),
             limits: self.limits.clone(),
+            all_memory: self.all_memory,
             cache,
             http: self.http.clone(),
             isolation: self.isolation,
@@ -166,7 +181,7 @@ impl Config {
         };
         let builder = builder.sandbox(sandbox).slots(slots).secrets(self.secrets.clone());
         let builder = self.engine_threads.into_iter().fold(builder, HostBuilder::engine_threads);
-        let builder = builder.retention(self.retention.clone());
+        let builder = builder.retention(self.retention.clone()).trust(self.trust.clone());
         let builder = self.kept_log.into_iter().fold(builder, HostBuilder::kept_log);
         let builder = self.grants.iter().fold(builder, |b, (name, grants)| b.grant(name, grants.clone()));
         self.vars.iter().fold(builder, |b, (name, value)| b.var(Arc::clone(name), value.clone()))

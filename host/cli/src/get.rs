@@ -15,6 +15,7 @@ use super::{
     screen::Screen,
     state::State,
     stored::{self, StoreArgument},
+    usage,
 };
 
 /// Shows a run of a store as it was recorded last, whoever drives it: its tasks as a tree, what came out, what went wrong.
@@ -33,6 +34,10 @@ pub(super) struct GetArguments {
     /// Print the run view to stdout, one JSON object.
     #[arg(long)]
     json: bool,
+
+    /// Print what each attempt used instead: time computed, memory, bytes, calls of the host.
+    #[arg(long, conflicts_with = "json")]
+    usage: bool,
 }
 
 /// Shows a run.
@@ -42,6 +47,8 @@ pub(super) fn get(arguments: &GetArguments, screen: &Screen) -> Result<Exit, Fai
     let view = RunView::of(&run);
     let page = if arguments.json {
         problems::json(screen, &view)
+    } else if arguments.usage {
+        usage::table(&view)
     } else {
         let page = summary_with_tree(&view, state.word(), &tree(&run), Some(&way));
         let orphaned = (state == State::Orphaned).then(|| way.go_on(&[run.id()], &[]));

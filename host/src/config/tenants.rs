@@ -5,13 +5,19 @@ use std::{collections::BTreeMap, sync::Arc};
 use phasm_engine::form::{Cursor, Field, Form, Name, Report, TEXTS, Table, whole};
 use serde_json::json;
 
-use super::codes;
-use crate::sandbox::Tenants;
+use super::{
+    codes,
+    isolation::{self, ISOLATION},
+};
+use crate::{
+    allowance::ALLOWANCE,
+    sandbox::{Allowance, Tenants},
+};
 
 static TENANT: Table = Table::closed(
     "tenant",
     "Who shares this host with others. A namespace that no tenant has is a tenant by itself, of weight 1.",
-    &[&NAMESPACES, &WEIGHT],
+    &[&NAMESPACES, &WEIGHT, &LIMITS, &ISOLATED],
     &[],
 );
 
@@ -25,6 +31,17 @@ static WEIGHT: Field<u32> = Field::optional(
     "How much its guests compute beside those of others: twice as much with twice the weight, where there is not enough for all.",
 )
 .or("1");
+
+static LIMITS: Field<Allowance> = Field::optional(
+    "limits",
+    ALLOWANCE,
+    "What each of its attempts may use, where that is less than `[limits]` and `[http]` say.",
+);
+static ISOLATED: Field<isolation::Tier> = Field::optional(
+    "isolation",
+    ISOLATION,
+    "Where its attempts run unless the plugin's grant says it; without it as `limits.isolation` says.",
+);
 
 pub(super) const TENANTS: Form<Tenants> = Form::new(
     |cursor, report| {
@@ -53,6 +70,10 @@ impl Read<'_> {
             namespaces.push(Arc::clone(name));
         }
         self.tenants.add(name, weight, namespaces);
+        self.tenants.limit(name, object.or_default(&LIMITS));
+        if let Some(tier) = object.optional(&ISOLATED) {
+            self.tenants.isolate(name, tier.0);
+        }
     }
 
     /// Those that nobody else has.

@@ -1,7 +1,7 @@
 //! Setting up a host.
 
 use std::{
-    collections::BTreeMap,
+    collections::{BTreeMap, BTreeSet},
     num::NonZeroUsize,
     path::PathBuf,
     sync::{
@@ -23,14 +23,15 @@ use crate::{
     dispatcher::Dispatcher,
     executor::Executor,
     logbook::{KEPT_LOG, MOST_KEPT_LOG},
-    plugins::{self, Plugins},
+    plugins::{self, Library, LibraryError, Plugins},
     registry::Registry,
     retention::Retention,
-    sandbox::{Grants, Key, Limits, Sandbox, SandboxConfig, SandboxError},
+    sandbox::{Digest, Grants, Key, Limits, Sandbox, SandboxConfig, SandboxError},
     secrets::Secrets,
     shared::Shared,
     store::{HostId, Memory, Store},
     tidings::Tidings,
+    trust::{PluginTrust, Policy},
 };
 
 /// Why a host could not be opened.
@@ -50,6 +51,20 @@ pub enum OpenError {
         /// Why.
         source: std::io::Error,
     },
+    /// A library of plugins could not be read.
+    #[error("the plugin library {} could not be read", path.display())]
+    Library {
+        /// Its directory.
+        path: PathBuf,
+        /// Why.
+        source: LibraryError,
+    },
+}
+
+/// Where plugins are.
+enum PluginPlace {
+    Dir(PathBuf),
+    Library(Library),
 }
 
 /// Sets up a [`Host`].
@@ -59,9 +74,11 @@ pub struct HostBuilder {
     executor: Option<Arc<dyn Executor>>,
     slots: Option<u32>,
     sandbox: SandboxConfig,
-    dirs: Vec<PathBuf>,
+    places: Vec<PluginPlace>,
     registered: Vec<(Arc<str>, Arc<[u8]>)>,
     grants: BTreeMap<String, Grants>,
+    trust: Policy,
+    exempt: BTreeSet<Digest>,
     builder: Option<Arc<dyn plugins::Builder>>,
     secrets: Secrets,
     vars: Map,
@@ -93,7 +110,28 @@ impl HostBuilder {
     /// Offers the plugins of a directory; of equal names the directory named first wins.
     #[must_use]
     pub fn plugin_dir(mut self, dir: impl Into<PathBuf>) -> Self {
-        self.dirs.push(dir.into());
+        self.places.push(PluginPlace::Dir(dir.into()));
+        self
+    }
+
+    /// Offers the versions that a library has approved; of equal names the place named first wins.
+    #[must_use]
+    pub fn plugin_library(mut self, library: Library) -> Self {
+        self.places.push(PluginPlace::Library(library));
+        self
+    }
+
+    /// Uses only plugins that somebody vouches for, as far as this says; by default whatever is offered.
+    #[must_use]
+    pub fn trust(mut self, policy: Policy) -> Self {
+        self.trust = policy;
+        self
+    }
+
+    /// Uses a component that nobody vouches for, as one that a program carries.
+    #[must_use]
+    pub fn exempt(mut self, component: Digest) -> Self {
+        self.exempt.insert(component);
         self
     }
 
@@ -237,19 +275,23 @@ impl HostBuilder {
     pub fn open(mut self) -> Result<Host, OpenError> {
         self.sandbox.http.secrets.extend(self.secrets.egress().cloned());
         let (control, engine) = match self.runtime {
-            Some(runtime) => (None, runtime),
+            Some(runtime) => (Control(None), runtime),
             None => {
                 let threads = own_threads(self.threads).map_err(OpenError::Threads)?;
                 let engine = threads.handle().clone();
-                (Some(threads), engine)
+                (Control(Some(threads)), engine)
             }
         };
         let clock = self.time.map_or_else(Clock::start, Clock::from);
         let (executor, guests, room, plugins) = match self.executor {
             Some(executor) => (executor, engine.clone(), u32::MAX, None),
             None => {
-                let plugins =
-                    open_plugins(self.sandbox, self.builder, self.dirs, self.registered, &self.grants)?;
+                let trust = PluginTrust { policy: self.trust, tenant: None, exempt: self.exempt };
+                let mut plugins = Plugins::new(Sandbox::new(self.sandbox)?).with_trust(trust);
+                if let Some(builder) = self.builder {
+                    plugins = plugins.with_builder(builder);
+                }
+                offer(&plugins, self.places, self.registered, &self.grants)?;
                 let (guests, room) = (plugins.sandbox().guest_runtime().clone(), plugins.sandbox().slots());
                 (Arc::new(plugins.clone()) as Arc<dyn Executor>, guests, room, Some(plugins))
             }
@@ -286,7 +328,7 @@ impl HostBuilder {
             kept_log,
             facts: facts(self.vars),
             origin: self.origin,
-            control: Control(control),
+            control,
         };
         host.open_store(has_others);
         Ok(host)
@@ -309,17 +351,12 @@ fn engine_threads() -> usize {
     std::thread::available_parallelism().map_or(1, |threads| (threads.get() / 4).max(1))
 }
 
-fn open_plugins(
-    config: SandboxConfig,
-    builder: Option<Arc<dyn plugins::Builder>>,
-    dirs: Vec<PathBuf>,
+fn offer(
+    plugins: &Plugins,
+    places: Vec<PluginPlace>,
     registered: Vec<(Arc<str>, Arc<[u8]>)>,
     grants: &BTreeMap<String, Grants>,
-) -> Result<Plugins, OpenError> {
-    let mut plugins = Plugins::new(Sandbox::new(config)?);
-    if let Some(builder) = builder {
-        plugins = plugins.with_builder(builder);
-    }
+) -> Result<(), OpenError> {
     for (name, granted) in grants {
         plugins.grant(name.as_str(), granted.clone());
     }
@@ -327,10 +364,17 @@ fn open_plugins(
         let granted = grants.get(name.as_ref()).cloned().unwrap_or_default();
         plugins.register(name, component, granted);
     }
-    for path in dirs {
-        plugins.add_dir(&path, grants).map_err(|source| OpenError::Plugins { path, source })?;
+    for place in places {
+        match place {
+            PluginPlace::Dir(path) => {
+                plugins.add_dir(&path, grants).map_err(|source| OpenError::Plugins { path, source })?;
+            }
+            PluginPlace::Library(library) => plugins
+                .add_library(&library, grants)
+                .map_err(|source| OpenError::Library { path: library.dir().to_owned(), source })?,
+        }
     }
-    Ok(plugins)
+    Ok(())
 }
 
 /// Where this host runs, in the words that documents use.

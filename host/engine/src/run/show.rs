@@ -7,5 +7,7 @@ mod view;
 pub use self::{
     events::{EventView, render, views},
     look::{Progress, Times},
-    view::{AttemptView, HookView, Metrics, NamedInput, NamedOutput, RunView, TaskView, WarningView},
+    view::{
+        AttemptView, HookView, Metrics, NamedInput, NamedOutput, RunView, TaskView, UsageView, WarningView,
+    },
 };
