@@ -63,11 +63,21 @@ pub(super) async fn call(
     };
     let transcript = Arc::new(transcript(observer, &whose));
     let guest = Guest::new(Arc::clone(&whose), meter, dirs, Arc::clone(&transcript));
-    let mut store = store(&sandbox.engine, guest, whose.invocation.deadline);
+    let store = store(&sandbox.engine, guest, whose.invocation.deadline);
+    let mut store = scopeguard::guard(store, unmap);
     let result = execute(program, &mut store, &whose.invocation).await;
     let ended = ended(result, store.data_mut());
     drop(store);
     ended.conclude(&transcript, &whose)
+}
+
+/// Memory of a large guest is unmapped while no other's is mapped or unmapped: unmapping takes milliseconds, in which nobody maps
+/// any, and whoever waits for that keeps out all who come behind, small guests too.
+fn unmap(store: Store<Guest>) {
+    let guest = store.data();
+    let premises = guest.meter.is_large().then(|| Arc::clone(&guest.whose.premises));
+    let _alone = premises.as_ref().map(|premises| premises.memory.alone());
+    drop(store);
 }
 
 pub(super) fn transcript(observer: Arc<dyn Observer>, whose: &Whose) -> Transcript {

@@ -60,7 +60,13 @@ impl ResourceLimiter for Guest {
         let holder = || Holder::of_tenant(&memory.pool, &whose.tenant, UNLIMITED);
         let growth = desired.saturating_sub(current) as u64;
         match meter.grow(growth, &whose.ceilings, holder) {
-            Ok(()) => Ok(true),
+            Ok(()) => {
+                if meter.is_large() {
+                    // Whoever unmaps some just now is waited for here, and not in the way of others.
+                    drop(memory.alone());
+                }
+                Ok(true)
+            }
             Err(NoGrowth::Limit(exceeded)) => Err(exceeded.into()),
             Err(NoGrowth::Spent(spent, wanted)) => Err(NoMemory { all: memory.all, spent, wanted }.into()),
         }

@@ -7,7 +7,11 @@
 //! A guest never waits for its part, and nothing is counted of it. Beyond that it takes what is free, as long as it leaves as much to
 //! others as it has.
 
-use std::{fmt, fs, path::Path, sync::Arc};
+use std::{
+    fmt, fs,
+    path::Path,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+};
 
 use super::{
     budget::{Budget, Spent},
@@ -26,6 +30,8 @@ pub(super) struct Memory {
     pub(super) part: u64,
     /// What is everybody's.
     pub(super) pool: Arc<Budget>,
+    /// Held by whoever maps or unmaps much.
+    mapping: Mutex<()>,
 }
 
 impl Memory {
@@ -36,13 +42,18 @@ impl Memory {
         let slots = slots.clamp(1, most);
         let part = all / 2 / u64::from(slots);
         let pool = Budget::new(all - part * u64::from(slots));
-        (Self { all, part, pool }, slots)
+        (Self { all, part, pool, mapping: Mutex::default() }, slots)
     }
 
     /// For a process that has one guest, and whose memory somebody else counts.
     #[cfg(target_os = "linux")]
     pub(super) fn uncounted() -> Self {
-        Self { all: u64::MAX, part: u64::MAX, pool: Budget::new(0) }
+        Self { all: u64::MAX, part: u64::MAX, pool: Budget::new(0), mapping: Mutex::default() }
+    }
+
+    /// While this is held nobody else maps or unmaps much.
+    pub(super) fn alone(&self) -> MutexGuard<'_, ()> {
+        self.mapping.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// The most that one guest ever gets.

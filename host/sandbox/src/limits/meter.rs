@@ -3,6 +3,8 @@
 use super::{Ceilings, Exceeded, Limit};
 use crate::budget::{Holder, Spent};
 
+const LARGE: u64 = 4 << 20;
+
 /// Counts what one guest's memories take, of what it may use itself and of what all guests have together.
 ///
 /// Growing past the limit is a trap, not a refusal: a guest that ignores a refused `memory.grow` would go on for ever,
@@ -25,6 +27,11 @@ impl Meter {
     /// What its memories took when they were largest: they never shrink.
     pub(crate) fn peak(&self) -> u64 {
         self.used
+    }
+
+    /// Whether to map or unmap its memory takes long.
+    pub(crate) fn is_large(&self) -> bool {
+        self.used > LARGE
     }
 
     /// Lets a memory grow by so many bytes; whoever has none yet gets more of what is everybody's from `holder`.
