@@ -27,7 +27,7 @@ pub use self::{
     env::SubmitEnv,
     show::{
         AttemptView, EventView, HookView, Metrics, NamedInput, NamedOutput, Progress, RunView, TaskView,
-        Times, WarningView, render, views,
+        Times, Waiting, WaitsFor, WarningView, render, views,
     },
     state::{
         Attempt, Clocks, Course, Ended, Failures, HookOf, LoopCourse, PipelineCourse, PipelineNext, Place,

@@ -3,9 +3,11 @@
 mod events;
 mod look;
 mod view;
+mod waiting;
 
 pub use self::{
     events::{EventView, render, views},
     look::{Progress, Times},
     view::{AttemptView, HookView, Metrics, NamedInput, NamedOutput, RunView, TaskView, WarningView},
+    waiting::{Waiting, WaitsFor},
 };
