@@ -34,8 +34,9 @@ use self::{limits::Limited, table::Written};
 use crate::{
     host::HostBuilder,
     retention::Retention,
-    sandbox::{Grants, HttpConfig, Isolation, Limits, SandboxConfig, Tenants},
+    sandbox::{Grants, HttpConfig, Isolation, Limits, SandboxConfig},
     secrets::Secrets,
+    tenants::Tenant,
 };
 
 /// What an operator has configured; the default grants nothing.
@@ -67,8 +68,8 @@ pub struct Config {
     pub threads: Option<NonZeroUsize>,
     /// Threads that decide what runs do next.
     pub engine_threads: Option<NonZeroUsize>,
-    /// Who shares the host.
-    pub tenants: Tenants,
+    /// Who shares the host, by name.
+    pub tenants: BTreeMap<Arc<str>, Tenant>,
     /// How long runs that have ended are kept.
     pub retention: Retention,
     /// Doubts that stop nothing.
@@ -83,7 +84,7 @@ impl Config {
     /// # Errors
     /// Every problem at once, in the order of the text.
     pub fn parse(text: &str, dir: &Path) -> Result<Self, Problems> {
-        Self::parse_in(text, &Surroundings { dir, env: &|name| std::env::var_os(name) })
+        Self::parse_in(text, &Surroundings { dir, env: &|name| std::env::var_os(name), is_root: false })
     }
 
     fn parse_in(text: &str, around: &Surroundings<'_>) -> Result<Self, Problems> {
@@ -108,20 +109,15 @@ impl Config {
         written.secrets.iter().for_each(|secret| secret.look_up(around, &mut config.secrets, report));
         let Limited { limits, kept_log, slots, isolation, processes, threads, engine_threads } =
             written.limits;
-        let (tenants, retention) = (written.tenants, written.retention);
-        config.http = written.http.config(around, report);
-        Self {
-            limits,
-            kept_log,
-            slots,
-            isolation,
-            processes,
-            threads,
-            engine_threads,
-            tenants,
-            retention,
-            ..config
+        for tenant in written.tenants {
+            config.granted.extend(tenant.granted().cloned());
+            let (name, tenant, create) = tenant.tenant(around, report);
+            config.create.extend(create);
+            config.tenants.insert(name, tenant);
         }
+        let retention = written.retention;
+        config.http = written.http.config(around, report);
+        Self { limits, kept_log, slots, isolation, processes, threads, engine_threads, retention, ..config }
     }
 
     /// Warns of grants for plugins that nobody knows.
@@ -156,7 +152,6 @@ impl Config {
         let sandbox = SandboxConfig {
             slots,
             threads: self.threads,
-            tenants: self.tenants.clone(),
             limits: self.limits.clone(),
             cache,
             http: self.http.clone(),
@@ -169,6 +164,8 @@ impl Config {
         let builder = builder.retention(self.retention.clone());
         let builder = self.kept_log.into_iter().fold(builder, HostBuilder::kept_log);
         let builder = self.grants.iter().fold(builder, |b, (name, grants)| b.grant(name, grants.clone()));
+        let tenants = self.tenants.iter();
+        let builder = tenants.fold(builder, |b, (name, tenant)| b.tenant(Arc::clone(name), tenant.clone()));
         self.vars.iter().fold(builder, |b, (name, value)| b.var(Arc::clone(name), value.clone()))
     }
 }
@@ -192,6 +189,8 @@ pub fn check_shape(tree: &Tree) -> Vec<Problem> {
 struct Surroundings<'a> {
     dir: &'a Path,
     env: &'a dyn Fn(&str) -> Option<OsString>,
+    /// Whether granted directories lie within `dir`.
+    is_root: bool,
 }
 
 #[cfg(test)]

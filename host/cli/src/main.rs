@@ -44,6 +44,7 @@ mod times;
 mod trace;
 mod trust;
 mod validate;
+mod waits;
 mod watch;
 
 use std::process::ExitCode;

@@ -116,7 +116,7 @@ impl fmt::Display for Spent {
                 write!(f, "{count} files open by attempts of this plugin, which is its part of the host's")
             }
             Self::Tenant(count) => {
-                write!(f, "{count} files open by attempts of this namespace, which is its part of the host's")
+                write!(f, "{count} files open by attempts of this tenant, which is its part of the host's")
             }
         }
     }

@@ -14,7 +14,15 @@
 //!
 //! Nothing outside this crate names wasmtime. Something more that guests may be granted is a unit of `capability`.
 
-use std::{fmt, future::Future, io, num::NonZeroUsize, path::PathBuf, sync::Arc, time::Instant};
+use std::{
+    fmt,
+    future::Future,
+    io,
+    num::NonZeroUsize,
+    path::PathBuf,
+    sync::Arc,
+    time::{Duration, Instant},
+};
 
 use phasm_engine::outcome::Outcome;
 use tokio::{runtime::Handle, sync::Semaphore};
@@ -205,17 +213,18 @@ impl Sandbox {
         let of_ticker = engine.clone();
         let ticker = Ticker::start(move || of_ticker.increment_epoch()).map_err(SandboxError::Threads)?;
         let threads = GuestThreads::start(threads)?;
+        let tenants = Arc::new(tenants);
         let shared = Shared {
             slots: Semaphore::new(slots as usize),
             capacity: slots,
-            turns: Arc::new(Turns::new(threads.count(), tenants)),
+            turns: Arc::new(Turns::new(threads.count(), Tenants::clone(&tenants))),
             heat: Heat::default(),
             threads,
             engine,
             linker,
             limits,
-            net: Arc::new(Net::new(http)),
-            dirs: capability::dirs::Common::default(),
+            net: Arc::new(Net::new(http, Arc::clone(&tenants))),
+            dirs: capability::dirs::Common::of(tenants),
             compiler,
             isolation,
             #[cfg(target_os = "linux")]
@@ -267,6 +276,12 @@ impl Sandbox {
     #[must_use]
     pub fn is_ticking(&self) -> bool {
         !self.shared.ticker.is_parked()
+    }
+
+    /// How long the guests of a tenant that compute long have computed, since there is one of them; nothing while there is none.
+    #[must_use]
+    pub fn computed(&self, tenant: &str) -> Duration {
+        self.shared.turns.computed(tenant)
     }
 
     /// Makes a component ready to be called, off the async threads: from the cache of compiled code, or by compiling it; or what

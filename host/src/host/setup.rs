@@ -24,12 +24,14 @@ use crate::{
     executor::Executor,
     logbook::{KEPT_LOG, MOST_KEPT_LOG},
     plugins::{self, Plugins},
+    realm::Realms,
     registry::Registry,
     retention::Retention,
-    sandbox::{Grants, Key, Limits, Sandbox, SandboxConfig, SandboxError},
+    sandbox::{EgressSecret, Grants, Key, Limits, Sandbox, SandboxConfig, SandboxError},
     secrets::Secrets,
     shared::Shared,
     store::{HostId, Memory, Store},
+    tenants::{self, Tenant},
     tidings::Tidings,
 };
 
@@ -62,6 +64,7 @@ pub struct HostBuilder {
     dirs: Vec<PathBuf>,
     registered: Vec<(Arc<str>, Arc<[u8]>)>,
     grants: BTreeMap<String, Grants>,
+    tenants: BTreeMap<Arc<str>, Tenant>,
     builder: Option<Arc<dyn plugins::Builder>>,
     secrets: Secrets,
     vars: Map,
@@ -108,6 +111,13 @@ impl HostBuilder {
     #[must_use]
     pub fn grant(mut self, plugin: impl Into<String>, grants: Grants) -> Self {
         self.grants.insert(plugin.into(), grants);
+        self
+    }
+
+    /// Makes somebody known who shares the host.
+    #[must_use]
+    pub fn tenant(mut self, name: impl Into<Arc<str>>, tenant: Tenant) -> Self {
+        self.tenants.insert(name.into(), tenant);
         self
     }
 
@@ -230,12 +240,25 @@ impl HostBuilder {
         self
     }
 
+    /// Tells the sandbox whose guests there will be.
+    fn tell_sandbox(&mut self) {
+        self.sandbox.http.secrets.extend(self.secrets.egress().cloned());
+        for (name, tenant) in &self.tenants {
+            let own =
+                |secret: &EgressSecret| EgressSecret { tenant: Some(Arc::clone(name)), ..secret.clone() };
+            self.sandbox.http.secrets.extend(tenant.secrets.egress().map(own));
+        }
+        if !self.tenants.is_empty() {
+            self.sandbox.tenants = tenants::shares(&self.tenants);
+        }
+    }
+
     /// Opens the host.
     ///
     /// # Errors
     /// [`OpenError`] when threads, sandbox or plugin directories are not to be had.
     pub fn open(mut self) -> Result<Host, OpenError> {
-        self.sandbox.http.secrets.extend(self.secrets.egress().cloned());
+        self.tell_sandbox();
         let (control, engine) = match self.runtime {
             Some(runtime) => (None, runtime),
             None => {
@@ -245,18 +268,24 @@ impl HostBuilder {
             }
         };
         let clock = self.time.map_or_else(Clock::start, Clock::from);
-        let (executor, guests, room, plugins) = match self.executor {
-            Some(executor) => (executor, engine.clone(), u32::MAX, None),
-            None => {
-                let plugins =
-                    open_plugins(self.sandbox, self.builder, self.dirs, self.registered, &self.grants)?;
-                let (guests, room) = (plugins.sandbox().guest_runtime().clone(), plugins.sandbox().slots());
-                (Arc::new(plugins.clone()) as Arc<dyn Executor>, guests, room, Some(plugins))
-            }
+        let sandbox = if self.executor.is_some() { None } else { Some(Sandbox::new(self.sandbox)?) };
+        let offered = Offered {
+            builder: self.builder.as_ref(),
+            dirs: &self.dirs,
+            registered: &self.registered,
+            grants: &self.grants,
         };
-        let slots = self.slots.unwrap_or(DEFAULT_SLOTS).min(room);
-        let dispatcher = Dispatcher::new(slots, executor, guests, engine.clone(), clock.clone())
-            .beside(plugins.as_ref().map(Plugins::sandbox));
+        let plugins =
+            |tenant: Option<&Tenant>| sandbox.as_ref().map(|sandbox| offered.to(tenant, sandbox)).transpose();
+        let realms = Arc::new(Realms::new(&self.tenants, self.secrets, plugins)?);
+        let (guests, room) = match &sandbox {
+            Some(sandbox) => (sandbox.guest_runtime().clone(), sandbox.slots()),
+            None => (engine.clone(), u32::MAX),
+        };
+        let executor = self.executor.unwrap_or_else(|| realms.executor());
+        let slots = (self.slots.unwrap_or(DEFAULT_SLOTS).min(room), realms.rules());
+        let dispatcher =
+            Dispatcher::new(slots, executor, guests, engine.clone(), clock.clone()).beside(sandbox.as_ref());
         let kept_log = self.kept_log.unwrap_or(KEPT_LOG);
         // What a store keeps that only this host has, nobody asks for: it would take memory for nothing.
         let kept_here = if self.store.is_some() { kept_log } else { 0 };
@@ -266,12 +295,11 @@ impl HostBuilder {
             store,
             dispatcher: Arc::new(dispatcher),
             clock,
-            secrets: self.secrets,
+            realms,
             registry: Registry::default(),
             plans: Arc::default(),
             host: HostId::unique(),
             kept_log: kept_here,
-            plugins,
             control: engine,
             due: Arc::default(),
             patience: self.patience,
@@ -309,28 +337,41 @@ fn engine_threads() -> usize {
     std::thread::available_parallelism().map_or(1, |threads| (threads.get() / 4).max(1))
 }
 
-fn open_plugins(
-    config: SandboxConfig,
-    builder: Option<Arc<dyn plugins::Builder>>,
-    dirs: Vec<PathBuf>,
-    registered: Vec<(Arc<str>, Arc<[u8]>)>,
-    grants: &BTreeMap<String, Grants>,
-) -> Result<Plugins, OpenError> {
-    let mut plugins = Plugins::new(Sandbox::new(config)?);
-    if let Some(builder) = builder {
-        plugins = plugins.with_builder(builder);
+/// What is offered to all.
+struct Offered<'a> {
+    builder: Option<&'a Arc<dyn plugins::Builder>>,
+    dirs: &'a [PathBuf],
+    registered: &'a [(Arc<str>, Arc<[u8]>)],
+    grants: &'a BTreeMap<String, Grants>,
+}
+
+impl Offered<'_> {
+    /// The plugins of a tenant, or of all who have none of their own. What is loaded for one is loaded for nobody else.
+    fn to(&self, tenant: Option<&Tenant>, sandbox: &Sandbox) -> Result<Plugins, OpenError> {
+        let mut plugins = Plugins::new(sandbox.clone());
+        if let Some(builder) = self.builder {
+            plugins = plugins.with_builder(Arc::clone(builder));
+        }
+        let grants = tenant.map_or_else(|| self.grants.clone(), |tenant| tenant.granted(self.grants));
+        for (name, granted) in &grants {
+            plugins.grant(name.as_str(), granted.clone());
+        }
+        let own = tenant.map(|tenant| tenant.plugins.as_slice()).unwrap_or_default();
+        add_dirs(&plugins, own, &grants)?;
+        for (name, component) in self.registered {
+            let granted = grants.get(name.as_ref()).cloned().unwrap_or_default();
+            plugins.register(Arc::clone(name), Arc::clone(component), granted);
+        }
+        add_dirs(&plugins, self.dirs, &grants)?;
+        Ok(plugins)
     }
-    for (name, granted) in grants {
-        plugins.grant(name.as_str(), granted.clone());
-    }
-    for (name, component) in registered {
-        let granted = grants.get(name.as_ref()).cloned().unwrap_or_default();
-        plugins.register(name, component, granted);
-    }
-    for path in dirs {
-        plugins.add_dir(&path, grants).map_err(|source| OpenError::Plugins { path, source })?;
-    }
-    Ok(plugins)
+}
+
+fn add_dirs(plugins: &Plugins, dirs: &[PathBuf], grants: &BTreeMap<String, Grants>) -> Result<(), OpenError> {
+    dirs.iter().try_for_each(|path| {
+        let failed = |source| OpenError::Plugins { path: path.clone(), source };
+        plugins.add_dir(path, grants).map(drop).map_err(failed)
+    })
 }
 
 /// Where this host runs, in the words that documents use.

@@ -25,6 +25,7 @@ use crate::{
     budget::{Budget, Holder},
     executor::Invocation,
     guest::Guest,
+    tenants::Tenants,
 };
 
 mod handle;
@@ -67,15 +68,21 @@ impl DirGrant {
 pub(crate) struct Common {
     places: Places,
     descriptors: Arc<Budget>,
+    tenants: Arc<Tenants>,
 }
 
 impl Default for Common {
     fn default() -> Self {
-        Self { places: Places::default(), descriptors: Budget::of_descriptors() }
+        Self { places: Places::default(), descriptors: Budget::of_descriptors(), tenants: Arc::default() }
     }
 }
 
 impl Common {
+    /// For these, each of which has its part.
+    pub(crate) fn of(tenants: Arc<Tenants>) -> Self {
+        Self { tenants, ..Self::default() }
+    }
+
     /// For a process that calls the guests of one plugin, and whose calls may wait as they like. It looks at what is granted now, as
     /// long as it can.
     pub(crate) fn alone(grants: &[DirGrant]) -> Self {
@@ -101,7 +108,8 @@ impl Dirs {
     ) -> Result<Self, String> {
         let mut dirs = Vec::with_capacity(grants.len());
         let Invocation { namespace, executor_type, .. } = &**invocation;
-        let holder = |limit| Holder::new(&common.descriptors, namespace, executor_type, limit);
+        let tenant = common.tenants.of(namespace);
+        let holder = |limit| Holder::new(&common.descriptors, &tenant, executor_type, limit);
         // What is granted is not the guest's to spare.
         let (granted, holder) = (holder(u64::MAX), holder(limits.descriptors.into()));
         let began = Instant::now();

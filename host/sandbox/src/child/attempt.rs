@@ -127,7 +127,7 @@ impl Here {
         let runtime = Builder::new_current_thread().enable_time().build();
         let runtime = runtime.map_err(|error| error.to_string())?;
         let dirs = Common::alone(&grants.dirs);
-        let net = Arc::new(Net::new(HttpConfig::default()));
+        let net = Arc::new(Net::new(HttpConfig::default(), Arc::default()));
         Ok(Self { limits, grants: Arc::new(grants), dirs, net, engine, program, runtime, voice })
     }
 

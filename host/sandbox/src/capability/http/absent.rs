@@ -9,13 +9,14 @@ use crate::{
     capability::{Grants, refused::Refused},
     executor::Invocation,
     guest::Guest,
+    tenants::Tenants,
     transcript::Transcript,
 };
 
 pub(crate) struct Net;
 
 impl Net {
-    pub(crate) fn new(_: HttpConfig) -> Self {
+    pub(crate) fn new(_: HttpConfig, _: Arc<Tenants>) -> Self {
         Self
     }
 }

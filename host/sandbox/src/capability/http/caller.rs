@@ -22,6 +22,8 @@ const KEPT: usize = 3;
 pub(super) struct Caller {
     pub(super) net: Arc<Net>,
     pub(super) invocation: Arc<Invocation>,
+    /// Whose it is.
+    pub(super) tenant: Arc<str>,
     pub(super) transcript: Arc<Transcript>,
     pub(super) budget: Budget,
     pub(super) lines: Lines,
@@ -39,9 +41,11 @@ impl Caller {
         grants: &Arc<Grants>,
         transcript: &Arc<Transcript>,
     ) -> Self {
+        let tenant = net.tenants.of(&invocation.namespace);
         Self {
             budget: Budget::new(&net.config.limits),
-            secrets: egress::given(&net.config.secrets, invocation),
+            secrets: egress::given(&net.config.secrets, &tenant, invocation),
+            tenant,
             net: Arc::clone(net),
             invocation: Arc::clone(invocation),
             transcript: Arc::clone(transcript),

@@ -47,6 +47,11 @@ pub(super) fn prepare(
     options: Option<RequestOptions>,
 ) -> Result<Prepared, Failure> {
     caller.budget.request(caller.limits()).map_err(Failure::over)?;
+    caller
+        .net
+        .quota
+        .take(&caller.tenant, std::time::Instant::now())
+        .map_err(|spent| Failure::quota(&spent))?;
     let uri = request.uri();
     let secure = uri.scheme() == Some(&http::uri::Scheme::HTTPS);
     let authority = uri.authority().map(http::uri::Authority::as_str).unwrap_or_default();
@@ -105,7 +110,7 @@ async fn send(
         |wait: Option<Duration>, usual| deadline.min(Instant::now() + wait.unwrap_or(usual).min(longest));
     let dressed = timeout_at(deadline, dress(caller, &target, request, number)).await;
     let request = dressed.map_err(late(Error::ConnectionWriteTimeout, "waiting for the body to send"))??;
-    let places = caller.budget.connection(&caller.net, caller.net.of_plugin(caller.plugin()));
+    let places = caller.budget.connection(&caller.net, caller.net.of_plugin(&caller.tenant, caller.plugin()));
     let waited = timeout_at(deadline, places).await;
     let permits = waited.map_err(late(Error::ConnectionTimeout, "waiting for other connections to end"))?;
     let permits = permits.map_err(Failure::over)?;

@@ -4,6 +4,7 @@ use std::io::{self, ErrorKind};
 
 use wasmtime_wasi_http::Error;
 
+use super::quota::UsedUp;
 use crate::limits::Size;
 
 /// A limit on requests that was met.
@@ -65,6 +66,10 @@ impl Failure {
             ),
         };
         Self { error, why: format!("{why} under `[http]`"), refusal: true }
+    }
+
+    pub(super) fn quota(spent: &UsedUp) -> Self {
+        Self::refused(spent.to_string())
     }
 
     pub(super) fn connection(error: &io::Error) -> Self {
