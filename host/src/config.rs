@@ -12,6 +12,7 @@ mod secrets;
 mod table;
 mod tenants;
 mod toml;
+mod trust;
 
 use std::{
     collections::BTreeMap,
@@ -30,13 +31,14 @@ use phasm_engine::{
     value::Map,
 };
 
-use self::{limits::Limited, table::Written};
+use self::{limits::Limited, table::Written, trust::Hold};
 use crate::{
     host::HostBuilder,
     retention::Retention,
     sandbox::{Grants, HttpConfig, Isolation, Limits, SandboxConfig},
     secrets::Secrets,
     tenants::Tenant,
+    trust::Policy,
 };
 
 /// What an operator has configured; the default grants nothing.
@@ -54,6 +56,8 @@ pub struct Config {
     pub secrets: Secrets,
     /// What every guest may use.
     pub limits: Limits,
+    /// Linear memory of all guests together.
+    pub all_memory: Option<u64>,
     /// How guests that are granted hosts reach them.
     pub http: HttpConfig,
     /// How many bytes of what each attempt writes are kept.
@@ -72,6 +76,12 @@ pub struct Config {
     pub tenants: BTreeMap<Arc<str>, Tenant>,
     /// How long runs that have ended are kept.
     pub retention: Retention,
+    /// The directory with plugins that were added.
+    pub library: Option<PathBuf>,
+    /// Whose plugins are used.
+    pub trust: Policy,
+    /// Whether every version that is added to the library waits to be approved, and not only one that wants more.
+    pub hold_all: bool,
     /// Doubts that stop nothing.
     pub warnings: Vec<Problem>,
     /// Where each plugin of `grants` is named.
@@ -107,7 +117,7 @@ impl Config {
             config.grants.insert(name, grants);
         }
         written.secrets.iter().for_each(|secret| secret.look_up(around, &mut config.secrets, report));
-        let Limited { limits, kept_log, slots, isolation, processes, threads, engine_threads } =
+        let Limited { limits, all_memory, kept_log, slots, isolation, processes, threads, engine_threads } =
             written.limits;
         for tenant in written.tenants {
             config.granted.extend(tenant.granted().cloned());
@@ -115,9 +125,22 @@ impl Config {
             config.create.extend(create);
             config.tenants.insert(name, tenant);
         }
-        let retention = written.retention;
+        config.library = written.library.map(|dir| around.dir.join(&*dir.value));
+        config.hold_all = written.trust.hold == Hold::All;
         config.http = written.http.config(around, report);
-        Self { limits, kept_log, slots, isolation, processes, threads, engine_threads, retention, ..config }
+        Self {
+            limits,
+            all_memory,
+            kept_log,
+            slots,
+            isolation,
+            processes,
+            threads,
+            engine_threads,
+            retention: written.retention,
+            trust: written.trust.policy(report),
+            ..config
+        }
     }
 
     /// Warns of grants for plugins that nobody knows.
@@ -153,6 +176,7 @@ impl Config {
             slots,
             threads: self.threads,
             limits: self.limits.clone(),
+            all_memory: self.all_memory,
             cache,
             http: self.http.clone(),
             isolation: self.isolation,
@@ -161,7 +185,7 @@ impl Config {
         };
         let builder = builder.sandbox(sandbox).slots(slots).secrets(self.secrets.clone());
         let builder = self.engine_threads.into_iter().fold(builder, HostBuilder::engine_threads);
-        let builder = builder.retention(self.retention.clone());
+        let builder = builder.retention(self.retention.clone()).trust(self.trust.clone());
         let builder = self.kept_log.into_iter().fold(builder, HostBuilder::kept_log);
         let builder = self.grants.iter().fold(builder, |b, (name, grants)| b.grant(name, grants.clone()));
         let tenants = self.tenants.iter();

@@ -13,6 +13,7 @@ use std::{
 
 use phasm_engine::{
     event::Fence,
+    metered::Metered,
     outcome::{Outcome, code},
     time::Millis,
     weight::Weight,
@@ -425,6 +426,10 @@ impl Observer for ActivityClock {
         self.inner.activity();
     }
 
+    fn used(&self, metered: Metered) {
+        self.inner.used(metered);
+    }
+
     fn is_followed(&self) -> bool {
         self.inner.is_followed()
     }
@@ -551,7 +556,7 @@ mod tests {
         Arc::new(dispatcher).start(attempt, |_, _| None);
         runtime.block_on(async {
             while follower.0.lock().unwrap().is_empty() {
-                tokio::task::yield_now().await
+                tokio::task::yield_now().await;
             }
         });
         let ended = follower.0.lock().unwrap().try_recv();

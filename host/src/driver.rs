@@ -17,6 +17,7 @@ use std::{
 
 use phasm_engine::{
     event::{Command, Dispatch, Fence, Input, InputValue, TaskId},
+    metered::Metered,
     outcome::Outcome,
     plan::Pinned,
     run::{Run, Step, TaskRun},
@@ -346,8 +347,8 @@ impl Driver {
                 self.step(now, Input::Finished(fence, outcome));
             }
             Signal::Interrupted(fence) => {
-                self.release(fence);
                 self.step(now, Input::Interrupted(fence));
+                self.release(fence);
             }
             Signal::Gone(fence) => {
                 // Nobody asked for it to be stopped, or the engine would not take the result.
@@ -388,8 +389,24 @@ impl Driver {
     fn step(&mut self, now: Timestamp, input: Input) -> bool {
         let dropped = self.run.dropped_inputs();
         let step = self.run.step(now, input);
+        let is_dropped = self.run.dropped_inputs() > dropped;
+        let used = self.used(&step.commands);
         self.collect(step);
-        self.run.dropped_inputs() > dropped
+        for (fence, metered) in used {
+            let step = self.run.step(now, Input::Metered(fence, metered));
+            self.collect(step);
+        }
+        is_dropped
+    }
+
+    /// What attempts have used that are to be stopped: they have no outcome that says it.
+    fn used(&self, commands: &[Command]) -> Vec<(Fence, Metered)> {
+        let stopped = commands.iter().filter_map(|command| {
+            let Command::Abort(fence) = command else { return None };
+            self.attempts.get(&fence.task).filter(|(current, ..)| current == fence)
+        });
+        let used = stopped.map(|(fence, _, ear)| (*fence, ear.metered()));
+        used.filter(|(_, metered)| !metered.is_nothing()).collect()
     }
 
     fn collect(&mut self, step: Step) {

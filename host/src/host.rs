@@ -65,6 +65,14 @@ pub struct Host {
 /// The runtime the engine's loops run on; shut down without waiting, so that a host may be dropped anywhere.
 struct Control(Option<Runtime>);
 
+impl Drop for Control {
+    fn drop(&mut self) {
+        if let Some(runtime) = self.0.take() {
+            runtime.shutdown_background();
+        }
+    }
+}
+
 impl Drop for Host {
     fn drop(&mut self) {
         self.shared.stop();

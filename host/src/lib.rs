@@ -71,11 +71,13 @@
 //! journal by `plugins/granted`. A store is a module of `store` under the contract that `store/tests` gives to each of them.
 
 // Open: what a host is made of.
+mod allowance;
 pub mod config;
 mod host;
 pub mod plugins;
 pub mod secrets;
 mod tenants;
+pub mod trust;
 
 // Plan: text becomes a document, the engine does the rest.
 pub mod reader;

@@ -4,7 +4,7 @@ use std::{
     collections::{BTreeMap, HashMap},
     future::Future,
     io,
-    path::Path,
+    path::{Path, PathBuf},
     pin::Pin,
     sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard},
 };
@@ -12,27 +12,35 @@ use std::{
 use phasm_engine::{outcome::Outcome, plan::Executors};
 use tokio::sync::watch;
 
-use self::plugin::Plugin;
 pub use self::{
-    files::{manifest as read_manifest, read_component},
+    files::{manifest as read_manifest, read_component, signature_beside},
     folders::{is_plugin, other_crates, scan},
     installed::Installed,
+    library::{Added, Library, LibraryError, NewPlugin, PluginVersion},
     manifest::{Defaults, Manifest},
     source::{Builder, Source},
+    wants::{WantedClock, WantedDir, WantedMode, Wants},
+};
+use self::{
+    library::{AskedVersion, higher},
+    plugin::{Means, Plugin},
 };
 use crate::{
     executor::{Executor, Invocation, Observer},
     sandbox::{Digest, Grants, Program, Sandbox},
+    trust::PluginTrust,
 };
 
 mod files;
 mod folders;
 mod granted;
 mod installed;
+mod library;
 mod manifest;
 mod pinning;
 mod plugin;
 mod source;
+mod wants;
 
 /// The plugins a host knows, by name; the executor of everything in production.
 ///
@@ -42,7 +50,7 @@ mod source;
 pub struct Plugins {
     sandbox: Sandbox,
     installation: Arc<RwLock<Installation>>,
-    builder: Option<Arc<dyn Builder>>,
+    means: Means,
 }
 
 #[derive(Default)]
@@ -51,6 +59,8 @@ struct Installation {
     named: BTreeMap<Arc<str>, Vec<Arc<Plugin>>>,
     /// By `name@version`, digest and `name@digest`, once found: what is found stays so, because the first one wins.
     found: HashMap<Arc<str>, Arc<Plugin>>,
+    /// All that libraries hold, also what is not used, and where.
+    shelf: Vec<(PathBuf, PluginVersion)>,
     /// What plugins may touch of which only the name is known so far.
     granted: BTreeMap<Arc<str>, Grants>,
     /// Told of whatever is registered or granted.
@@ -89,13 +99,21 @@ impl Plugins {
     /// No plugins yet.
     #[must_use]
     pub fn new(sandbox: Sandbox) -> Self {
-        Self { sandbox, installation: Arc::default(), builder: None }
+        Self { sandbox, installation: Arc::default(), means: Means::default() }
     }
 
     /// The same, able to build the source folders that are registered from now on.
     #[must_use]
-    pub fn with_builder(self, builder: Arc<dyn Builder>) -> Self {
-        Self { builder: Some(builder), ..self }
+    pub fn with_builder(mut self, builder: Arc<dyn Builder>) -> Self {
+        self.means.builder = Some(builder);
+        self
+    }
+
+    /// The same, which uses of the plugins that are registered from now on those that `trust` takes.
+    #[must_use]
+    pub fn with_trust(mut self, trust: PluginTrust) -> Self {
+        self.means.trust = Arc::new(trust);
+        self
     }
 
     /// Where the plugins run.
@@ -107,9 +125,16 @@ impl Plugins {
     /// Makes a plugin known as `name`, with what it may touch.
     pub fn register(&self, name: impl Into<Arc<str>>, source: impl Into<Source>, grants: Grants) {
         let name = name.into();
-        let plugin = Plugin::new(Arc::clone(&name), source.into(), grants, self.builder.clone());
+        self.add(self.plugin(&name, source.into(), grants));
+    }
+
+    fn plugin(&self, name: &Arc<str>, source: Source, grants: Grants) -> Plugin {
+        Plugin::new(Arc::clone(name), source, grants, self.means.clone())
+    }
+
+    fn add(&self, plugin: Plugin) {
         let mut installation = self.write();
-        installation.named.entry(name).or_default().push(Arc::new(plugin));
+        installation.named.entry(Arc::clone(&plugin.name)).or_default().push(Arc::new(plugin));
         installation.changed.send_replace(());
     }
 
@@ -133,6 +158,35 @@ impl Plugins {
         Ok(found.into_iter().map(|(name, _)| name).collect())
     }
 
+    /// Registers the versions that a library has approved, each with its plugin's entry in `grants`.
+    ///
+    /// # Errors
+    /// When the library cannot be read.
+    pub fn add_library(
+        &self,
+        library: &Library,
+        grants: &BTreeMap<String, Grants>,
+    ) -> Result<(), LibraryError> {
+        for stored in library.all()? {
+            let path = library.path(&stored.digest);
+            if stored.held.is_empty() {
+                let granted = grants.get(&stored.name).cloned().unwrap_or_default();
+                let name = stored.name.as_str().into();
+                self.add(self.plugin(&name, Source::File(path.clone()), granted).of(stored.clone()));
+            }
+            self.write().shelf.push((path, stored));
+        }
+        let removed = library.removed()?.into_iter().map(|stored| (library.path(&stored.digest), stored));
+        self.write().shelf.extend(removed);
+        Ok(())
+    }
+
+    /// What a library says of these bytes.
+    fn shelved(&self, digest: &str) -> Option<(PathBuf, PluginVersion)> {
+        let digest: Digest = digest.parse().ok()?;
+        self.read().shelf.iter().find(|(_, stored)| stored.digest == digest).cloned()
+    }
+
     /// Changes with whatever is registered or granted.
     pub(crate) fn changed(&self) -> watch::Receiver<()> {
         self.read().changed.subscribe()
@@ -144,7 +198,7 @@ impl Plugins {
         self.read().named.keys().cloned().collect()
     }
 
-    /// What `executor_type` stands for: `name`, `name@version` or `sha256:…`. Reads, and if need be builds, the plugin
+    /// What `executor_type` stands for: `name`, `name@version`, the beginning of a version as `name@1.2`, or `sha256:…`. Reads, and if need be builds, the plugin
     /// but does not compile it.
     ///
     /// # Errors
@@ -152,6 +206,7 @@ impl Plugins {
     pub async fn resolve(&self, executor_type: &str) -> Result<Resolved, PluginError> {
         let plugin = self.find(executor_type).await?;
         let image = plugin.image(&self.sandbox).await.map_err(PluginError::Broken)?;
+        image.is_usable().map_err(PluginError::Broken)?;
         Ok(Resolved {
             name: Arc::clone(&plugin.name),
             digest: image.digest,
@@ -186,25 +241,35 @@ impl Plugins {
             Some((name, version)) => self.find_version(name, version).await,
             None => None,
         };
-        found.ok_or_else(|| self.unknown(executor_type))
+        found.ok_or_else(|| self.held(executor_type).unwrap_or_else(|| self.unknown(executor_type)))
     }
 
     /// What takes no reading to find: a bare name, or what was found before.
     fn known(&self, executor_type: &str) -> Option<Arc<Plugin>> {
         let installation = self.read();
-        let named = installation.named.get(executor_type).and_then(|plugins| plugins.first());
+        let named = installation.named.get(executor_type);
+        let named = named.and_then(|plugins| plugins.iter().find(|plugin| plugin.is_offered()));
         named.or_else(|| installation.found.get(executor_type)).cloned()
     }
 
+    /// The highest that fits, of equal ones the first.
     async fn find_version(&self, name: &str, version: &str) -> Option<Arc<Plugin>> {
         let candidates = self.read().named.get(name).cloned().unwrap_or_default();
+        let asked = AskedVersion::read(version);
+        let mut best: Option<(String, Arc<Plugin>)> = None;
         for plugin in candidates {
-            let image = plugin.image(&self.sandbox).await;
-            if image.is_ok_and(|image| image.manifest.version.as_deref() == Some(version)) {
+            let Ok(image) = plugin.image(&self.sandbox).await else { continue };
+            let Some(found) = image.manifest.version.as_deref().filter(|found| asked.fits(found)) else {
+                continue;
+            };
+            if let AskedVersion::Exactly(_) = asked {
                 return Some(self.remember(format!("{name}@{version}"), plugin));
             }
+            if best.as_ref().is_none_or(|(best, _)| higher(found, best).is_lt()) {
+                best = Some((found.to_owned(), plugin));
+            }
         }
-        None
+        best.map(|(_, plugin)| plugin)
     }
 
     /// Those already read come first: finding one may take reading, and building, all of them.
@@ -237,6 +302,17 @@ impl Plugins {
         let names = self.names();
         let known = if names.is_empty() { "none".to_owned() } else { names.join(", ") };
         PluginError::Unknown { executor_type: executor_type.to_owned(), known }
+    }
+
+    /// What to say of a plugin that a library has, where what is asked for is not used.
+    fn held(&self, executor_type: &str) -> Option<PluginError> {
+        let (name, version) = match executor_type.split_once('@') {
+            Some((name, version)) => (name, Some(version)),
+            None => (executor_type, None),
+        };
+        let installation = self.read();
+        let shelf: Vec<_> = installation.shelf.iter().map(|(_, stored)| stored).collect();
+        library::why_not(name, version, &shelf).map(|why| PluginError::Broken(why.into()))
     }
 
     /// The plugin and its program, if both have been needed before.

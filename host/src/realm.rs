@@ -43,17 +43,17 @@ impl Realms {
     pub(crate) fn new<E>(
         tenants: &BTreeMap<Arc<str>, Tenant>,
         secrets: Secrets,
-        plugins: impl Fn(Option<&Tenant>) -> Result<Option<Plugins>, E>,
+        plugins: impl Fn(Option<(&Arc<str>, &Tenant)>) -> Result<Option<Plugins>, E>,
     ) -> Result<Self, E> {
-        let realm = |tenant: &Tenant| -> Result<Realm, E> {
+        let realm = |name: &Arc<str>, tenant: &Tenant| -> Result<Realm, E> {
             Ok(Realm {
-                plugins: plugins(Some(tenant))?,
+                plugins: plugins(Some((name, tenant)))?,
                 secrets: tenant.secrets.and(&secrets),
                 quotas: tenant.quotas,
                 ..Realm::default()
             })
         };
-        let own = tenants.iter().map(|(name, tenant)| Ok((Arc::clone(name), realm(tenant)?)));
+        let own = tenants.iter().map(|(name, tenant)| Ok((Arc::clone(name), realm(name, tenant)?)));
         let own = own.collect::<Result<_, E>>()?;
         let weight = |tenant: &Tenant| (tenant.weight.max(1), tenant.quotas.running);
         Ok(Self {

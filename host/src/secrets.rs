@@ -253,6 +253,7 @@ mod tests {
             message: "login with hunter2 failed".into(),
             outputs: vec![Output::new("o", value.clone())],
             detail: Some(value),
+            ..Outcome::default()
         };
         let hidden = secrets.hide_in(outcome);
         assert_eq!(hidden.message.as_ref(), "login with ••• failed");

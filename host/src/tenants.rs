@@ -3,7 +3,7 @@
 use std::{collections::BTreeMap, path::PathBuf, sync::Arc};
 
 use crate::{
-    sandbox::{Grants, Tenants},
+    sandbox::{Allowance, Grants, Isolation, Tenants},
     secrets::Secrets,
 };
 
@@ -16,6 +16,10 @@ pub struct Tenant {
     pub weight: u32,
     /// What it may have at most.
     pub quotas: Quotas,
+    /// What each of its attempts may use, where that is less than others may.
+    pub limits: Allowance,
+    /// Where its guests run, unless a plugin's grants say it.
+    pub isolation: Option<Isolation>,
     /// Directories with plugins that it alone has, searched before those of all.
     pub plugins: Vec<PathBuf>,
     /// What plugins may touch in its runs, in place of what they may in those of others.
@@ -59,6 +63,8 @@ pub(crate) fn shares(tenants: &BTreeMap<Arc<str>, Tenant>) -> Tenants {
     let mut shares = Tenants::default();
     for (name, tenant) in tenants {
         shares.add(name, tenant.weight, tenant.namespaces.iter().chain([name]).cloned());
+        shares.limit(name, tenant.limits.clone());
+        tenant.isolation.into_iter().for_each(|isolation| shares.isolate(name, isolation));
         tenant.quotas.requests_per_minute.into_iter().for_each(|most| shares.limit_requests(name, most));
     }
     shares

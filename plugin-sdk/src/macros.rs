@@ -39,6 +39,17 @@
 /// });
 /// ```
 ///
+/// `wants` says what it asks to be granted, in the words of the operator's grants: `http`, `http_networks`, `dirs`, `env` and
+/// `wall_clock`. It is what people are shown who add the plugin, and grants nothing:
+///
+/// ```
+/// # use phasm_sdk::prelude::*;
+/// # fn fetch(_: Call) -> Outcome { Outcome::succeeded() }
+/// executor!(fetch, {
+///     wants: { http: ["GET https://api.example.com/v1/*"], dirs: [{ guest: "/data", mode: "rw" }], env: ["TOKEN"] },
+/// });
+/// ```
+///
 /// `retry`, `maxRuntime`, `maxInactivity` and `deadline` are there, each written as in a workflow; whoever loads the plugin
 /// checks their values. Texts must be JSON's as well as Rust's. Other fields do not compile:
 ///
@@ -146,6 +157,7 @@ macro_rules! executor {
     (@field maxRuntime) => { "maxRuntime" };
     (@field maxInactivity) => { "maxInactivity" };
     (@field deadline) => { "deadline" };
+    (@field wants) => { "wants" };
     (@value { $first:ident : $value:literal $(, $more:ident : $other:literal)* $(,)? }) => {
         ::core::concat!(
             "{\"", ::core::stringify!($first), "\":", ::core::stringify!($value),
@@ -154,6 +166,20 @@ macro_rules! executor {
         )
     };
     (@value { }) => { "{}" };
+    (@value { $first:ident : $value:tt $(, $more:ident : $other:tt)* $(,)? }) => {
+        ::core::concat!(
+            "{\"", $crate::executor!(@key $first), "\":", $crate::executor!(@value $value),
+            $(",\"", $crate::executor!(@key $more), "\":", $crate::executor!(@value $other),)*
+            "}"
+        )
+    };
+    (@value [ ]) => { "[]" };
+    (@value [ $first:tt $(, $more:tt)* $(,)? ]) => {
+        ::core::concat!("[", $crate::executor!(@value $first), $(",", $crate::executor!(@value $more),)* "]")
+    };
+    (@key http_networks) => { "http-networks" };
+    (@key wall_clock) => { "wall-clock" };
+    (@key $key:ident) => { ::core::stringify!($key) };
     (@value $value:literal) => { ::core::stringify!($value) };
 }
 

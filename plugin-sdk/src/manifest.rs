@@ -7,7 +7,7 @@ use crate::schema::{Schema, Writer};
 pub struct Manifest {
     /// Name, version and description, as Cargo tells them.
     pub package: [&'static str; 3],
-    /// The members of the default policies, each with a comma before it.
+    /// The members of the default policies, and what is asked for, each with a comma before it.
     pub defaults: &'static str,
     /// What the inputs may be, where that is known.
     pub inputs: Option<&'static Schema>,
@@ -91,6 +91,26 @@ mod tests {
                 "deadline": { "timeout": "1h 30m", "errorOnTimeout": true },
             })
         );
+    }
+
+    /// R-I33.
+    #[test]
+    fn what_is_asked_for_is_a_member_of_it() {
+        const DEFAULTS: &str = crate::executor!(@defaults {
+            wants: {
+                http: ["https://a.example", "GET https://b.example"],
+                http_networks: [],
+                dirs: [{ guest: "/data", mode: "rw" }, { guest: "/in" }],
+                wall_clock: "real",
+            },
+            maxRuntime: "1m",
+        });
+        let members: Value = serde_json::from_str(&format!("{{{}}}", &DEFAULTS[1..])).unwrap();
+        let wants = json!({
+            "http": ["https://a.example", "GET https://b.example"], "http-networks": [],
+            "dirs": [{ "guest": "/data", "mode": "rw" }, { "guest": "/in" }], "wall-clock": "real",
+        });
+        assert_eq!(members, json!({ "wants": wants, "maxRuntime": "1m" }));
     }
 
     #[test]

@@ -128,6 +128,7 @@ impl WrittenAct {
             message: self.message.as_str().into(),
             outputs: outputs.collect(),
             detail: self.detail.clone().map(Value::from),
+            ..Outcome::default()
         };
         let takes = (self.takes != "never").then(|| millis(&self.takes));
         Act { start_after: self.start_after.as_deref().map_or(0, millis), takes, outcome }

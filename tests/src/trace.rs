@@ -47,6 +47,9 @@ fn line(run: &Run, event: &Event) -> String {
             }
             line
         }
+        Event::Metered(fence, metered) => {
+            format!("{}[{}] used {} µs", name(&fence.task), fence.attempt, metered.cpu_us)
+        }
         Event::TimedOut(task, clock) => format!("{} timed out: {}", name(task), clock.as_str()),
         Event::Resumed(task, payload) => format!("{} resumed {}", name(task), json(payload)),
         Event::RetryScheduled(RetryScheduled { task, attempt, delay_ms, wake_at }) => {

@@ -168,6 +168,7 @@ impl<S: Script> World<S> {
             Input::Started(fence) | Input::Finished(fence, _) => *fence != aborted,
             Input::Lent(_)
             | Input::Interrupted(_)
+            | Input::Metered(..)
             | Input::Inactive(_)
             | Input::Resumed(..)
             | Input::Cancelled

@@ -16,6 +16,7 @@ use super::{
     screen::Screen,
     state::State,
     stored::{self, StoreArgument},
+    usage,
     waits::Waits,
 };
 
@@ -35,6 +36,10 @@ pub(super) struct GetArguments {
     /// Print the run view to stdout, one JSON object.
     #[arg(long)]
     json: bool,
+
+    /// Print what each attempt used instead: time computed, memory, bytes, calls of the host.
+    #[arg(long, conflicts_with = "json")]
+    usage: bool,
 }
 
 /// Shows a run.
@@ -49,6 +54,8 @@ pub(super) fn get(arguments: &GetArguments, screen: &Screen) -> Result<Exit, Fai
             Some(waits) => problems::json(screen, &left(&view, waits)),
             None => problems::json(screen, &view),
         }
+    } else if arguments.usage {
+        usage::table(&view)
     } else {
         let page = summary_with_tree(&view, state.word(), &tree(&run), Some(&way));
         let orphaned = (state == State::Orphaned).then(|| way.go_on(&[run.id()], &[]));

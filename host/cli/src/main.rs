@@ -19,6 +19,7 @@ mod list;
 mod live;
 mod logs;
 mod named;
+mod oci;
 mod origin;
 mod parameters;
 mod places;
@@ -43,6 +44,7 @@ mod text;
 mod times;
 mod trace;
 mod trust;
+mod usage;
 mod validate;
 mod waits;
 mod watch;
@@ -94,7 +96,7 @@ enum Command {
     #[command(
         subcommand,
         after_help = "Examples:\n  phasm plugin new greet\n  phasm plugin build plugins/greet\n  phasm plugin list\n  \
-                      phasm plugin inspect greet"
+                      phasm plugin add ./greet.wasm\n  phasm plugin inspect greet"
     )]
     Plugin(plugin::PluginCommand),
 }

@@ -12,6 +12,8 @@ use clap::Args;
 pub(super) const PLUGINS: &str = "PHASM_PLUGINS";
 /// The configuration's file.
 pub(super) const CONFIG: &str = "PHASM_CONFIG";
+/// The directory with plugins that were added.
+pub(super) const LIBRARY: &str = "PHASM_LIBRARY";
 /// The store's file.
 pub(super) const STORE: &str = "PHASM_STORE";
 
@@ -25,6 +27,10 @@ pub(super) struct Places {
     /// The operator's configuration: plugins, grants, variables, secrets, limits [env: PHASM_CONFIG]
     #[arg(long, value_name = "FILE")]
     config: Option<PathBuf>,
+
+    /// The directory that `plugin add` keeps plugins in [env: PHASM_LIBRARY]
+    #[arg(long, value_name = "DIR")]
+    library: Option<PathBuf>,
 
     /// Whether the directories are those that a run remembers.
     #[arg(skip)]
@@ -42,11 +48,16 @@ impl Places {
         self.config.clone().or_else(|| set(CONFIG).map(PathBuf::from))
     }
 
+    /// The library that was named, if one was.
+    pub(super) fn library(&self) -> Option<PathBuf> {
+        self.library.clone().or_else(|| set(LIBRARY).map(PathBuf::from))
+    }
+
     /// The same, with these, which a run remembers, in place of what was not named.
     pub(super) fn or(&self, config: Option<PathBuf>, plugins: Vec<PathBuf>) -> Self {
         let remembered = !plugins.is_empty();
         let plugins = if remembered { plugins } else { self.plugins.clone() };
-        Self { plugins, config: self.config.clone().or(config), remembered }
+        Self { plugins, config: self.config.clone().or(config), library: self.library.clone(), remembered }
     }
 
     /// Whether nobody named the directories now: a run remembers them.
@@ -59,7 +70,9 @@ impl Places {
         let plugins = if self.plugins == listed(set(PLUGINS)) { &[][..] } else { &self.plugins };
         let config = self.config.as_deref().filter(|config| !says(CONFIG, config));
         let plugins = plugins.iter().map(|dir| ("--plugins", dir.as_path()));
-        config.map(|config| ("--config", config)).into_iter().chain(plugins)
+        let library = self.library.as_deref().filter(|library| !says(LIBRARY, library));
+        let named = [("--config", config), ("--library", library)];
+        named.into_iter().filter_map(|(name, path)| Some((name, path?))).chain(plugins)
     }
 }
 

@@ -1,13 +1,22 @@
-//! `phasm plugin`: building, listing, looking into and starting plugins.
+//! `phasm plugin`: starting, building, signing, adding and looking into plugins.
 
+mod add;
+mod approve;
 mod build;
 mod compile;
 mod inspect;
+mod keygen;
+mod library;
 mod list;
 mod new;
+mod pack;
+mod prune;
+mod push;
+mod remove;
 mod scaffold;
 mod sdk;
 mod shape;
+mod sign;
 mod workshop;
 
 use clap::Subcommand;
@@ -15,13 +24,21 @@ use clap::Subcommand;
 pub(super) use self::workshop::Workshop;
 use super::{exit::Exit, failure::Failure, screen::Screen};
 
-/// Builds, lists, inspects and starts plugins.
+/// Starts, builds, signs, adds, approves and lists plugins.
 #[derive(Debug, Subcommand)]
 pub(super) enum PluginCommand {
     Build(build::BuildArguments),
     Compile(compile::CompileArguments),
     List(list::ListArguments),
     Inspect(inspect::InspectArguments),
+    Add(add::AddArguments),
+    Approve(approve::ApproveArguments),
+    Remove(remove::RemoveArguments),
+    Prune(prune::PrunePluginsArguments),
+    Keygen(keygen::KeygenArguments),
+    Sign(sign::SignArguments),
+    Pack(pack::PackArguments),
+    Push(push::PushArguments),
     New(new::NewArguments),
     Sdk(sdk::SdkArguments),
 }
@@ -33,6 +50,14 @@ pub(super) fn plugin(command: &PluginCommand, screen: &Screen) -> Result<Exit, F
         PluginCommand::Compile(arguments) => compile::compile(arguments, screen),
         PluginCommand::List(arguments) => list::list(arguments, screen),
         PluginCommand::Inspect(arguments) => inspect::inspect(arguments, screen),
+        PluginCommand::Add(arguments) => add::add(arguments, screen),
+        PluginCommand::Approve(arguments) => approve::approve(arguments, screen),
+        PluginCommand::Remove(arguments) => remove::remove(arguments, screen),
+        PluginCommand::Prune(arguments) => prune::prune(arguments, screen),
+        PluginCommand::Keygen(arguments) => keygen::keygen(arguments, screen),
+        PluginCommand::Sign(arguments) => sign::sign(arguments, screen),
+        PluginCommand::Pack(arguments) => pack::pack(arguments, screen),
+        PluginCommand::Push(arguments) => push::push(arguments, screen),
         PluginCommand::New(arguments) => new::new(arguments, screen),
         PluginCommand::Sdk(arguments) => sdk::sdk(arguments, screen),
     }

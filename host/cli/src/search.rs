@@ -6,7 +6,10 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use phasm::{config::Config, plugins};
+use phasm::{
+    config::Config,
+    plugins::{self, Library},
+};
 
 use super::{failure::Failure, hint, places::Places, screen::Screen, shipped, text, trust};
 
@@ -17,8 +20,16 @@ pub(super) struct Searched {
     pub(super) dirs: Vec<PathBuf>,
     /// Those among them of which source folders are built, too: a build runs what they say, as this user.
     pub(super) built: Vec<PathBuf>,
+    /// The plugins that were added, and how many of the directories come before them.
+    library: Option<(usize, Library)>,
     /// What there is that is not used, and why.
     passed_over: Vec<(PathBuf, String)>,
+}
+
+/// A place with plugins.
+pub(super) enum Offer<'a> {
+    Dir(&'a Path),
+    Library(&'a Library),
 }
 
 impl Searched {
@@ -46,12 +57,32 @@ impl Searched {
         }
     }
 
+    /// The library that was named, else the user's own, if it is nobody else's.
+    fn add_library(&mut self, named: Option<PathBuf>) {
+        let is_named = named.is_some();
+        let Some(dir) = named.or_else(own_library) else { return };
+        match doubt_of_library(&dir).filter(|_| !is_named) {
+            None => self.library = Some((self.dirs.len(), Library::at(dir))),
+            Some(why) => self.passed_over.push((dir, why)),
+        }
+    }
+
+    /// Everything in the order it is searched.
+    pub(super) fn offers(&self) -> impl Iterator<Item = Offer<'_>> {
+        let at = self.library.as_ref().map_or(0, |(at, _)| *at);
+        let (before, after) = self.dirs.split_at_checked(at).unwrap_or((&self.dirs, &[]));
+        let library = self.library.iter().map(|(_, library)| Offer::Library(library));
+        let [before, after] = [before, after].map(|dirs| dirs.iter().map(|dir| Offer::Dir(dir)));
+        before.chain(library).chain(after)
+    }
+
     /// Says what is not used, and how it is.
     pub(super) fn tell(self, screen: &Screen) -> Self {
         for (dir, why) in self.passed_over.iter().filter(|(dir, _)| !self.dirs.contains(dir)) {
             let shown = dir.to_string_lossy();
+            let option = if own_library().as_ref() == Some(dir) { "--library" } else { "--plugins" };
             let line = format!(
-                "the plugins in {shown} are not used: {why}; if you trust them, name them: --plugins "
+                "the plugins in {shown} are not used: {why}; if you trust them, name them: {option} "
             );
             let line = text::clean(&line).into_owned() + &*hint::word(&shown);
             screen.err(&format!("{} {line}\n", text::doubtful("warning:")));
@@ -89,6 +120,7 @@ pub(super) fn plugin_dirs(
     searched.built.extend(tenants.cloned());
     let working = env::current_dir().ok();
     document.into_iter().chain(working.as_deref()).for_each(|start| around(start, &mut searched));
+    searched.add_library(library_dir(places, config));
     own_dir().into_iter().for_each(|dir| searched.add_found(&dir, false));
     match shipped::dir() {
         Some(dir) if shipped::is_named() => searched.add(&dir, true),
@@ -96,6 +128,48 @@ pub(super) fn plugin_dirs(
         None => {}
     }
     Ok(searched)
+}
+
+/// The library that was named.
+fn library_dir(places: &Places, config: Option<&Config>) -> Option<PathBuf> {
+    places.library().or_else(|| config.and_then(|config| config.library.clone()))
+}
+
+/// The library that plugins are added to.
+///
+/// # Errors
+/// When nobody names one and the user has none, or somebody else could have put things there.
+pub(super) fn library(places: &Places, config: Option<&Config>) -> Result<Library, Failure> {
+    if let Some(dir) = library_dir(places, config) {
+        return Ok(Library::at(dir));
+    }
+    let nowhere = || {
+        Failure::call(
+            "there is no place for a library: neither XDG_DATA_HOME nor HOME is set; expected --library DIR",
+        )
+    };
+    let dir = data_dir().map(|dir| dir.join(LIBRARY_DIR)).ok_or_else(nowhere)?;
+    match doubt_of_library(&dir) {
+        None => Ok(Library::at(dir)),
+        Some(why) => {
+            let named = hint::word(&dir.to_string_lossy()).into_owned();
+            Err(Failure::call(format!(
+                "the library in {} is not used: {why}; if you trust it, name it: --library {named}",
+                dir.display()
+            )))
+        }
+    }
+}
+
+const LIBRARY_DIR: &str = "library";
+
+/// The user's, if there is one.
+fn own_library() -> Option<PathBuf> {
+    data_dir().map(|dir| dir.join(LIBRARY_DIR)).filter(|dir| dir.is_dir())
+}
+
+fn doubt_of_library(dir: &Path) -> Option<String> {
+    [dir.to_owned(), dir.join("blobs")].iter().find_map(|dir| trust::doubt(dir))
 }
 
 /// Those that are searched wherever one is: the user's own, the shipped executors.

@@ -5,6 +5,8 @@ use std::{
     path::{Path, PathBuf},
 };
 
+use phasm::sandbox::Digest;
+
 use super::search;
 
 /// Components by name, and what tells them from others.
@@ -21,6 +23,11 @@ const EXECUTORS: &str = "PHASM_EXECUTORS";
 /// Whether the environment says where they are.
 pub(super) fn is_named() -> bool {
     env::var_os(EXECUTORS).is_some()
+}
+
+/// What the program carries, for which it vouches itself.
+pub(super) fn digests() -> impl Iterator<Item = Digest> {
+    CARRIED.1.iter().map(|(_, bytes)| Digest::of(bytes))
 }
 
 /// The directory with the shipped executors: the one `PHASM_EXECUTORS` names (none, if that is empty), else those that the

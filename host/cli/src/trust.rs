@@ -11,6 +11,11 @@ pub(super) fn doubt(path: &Path) -> Option<String> {
     })
 }
 
+/// How others could read a file that is its owner's alone.
+pub(super) fn open_to_others(path: &Path) -> Option<String> {
+    owned::open_to_others(path)
+}
+
 /// Whether a path itself is this user's or root's.
 pub(super) fn is_own(path: &Path) -> bool {
     owned::is_own(path)
@@ -54,6 +59,11 @@ mod owned {
             link if link.is_symlink() => doubt(path),
             found => why(path, &found, geteuid().as_raw(), false),
         }
+    }
+
+    pub(super) fn open_to_others(path: &Path) -> Option<String> {
+        let is_open = fs::metadata(path).is_ok_and(|found| found.mode() & 0o077 != 0);
+        is_open.then(|| "others may read or change it; make it its owner's alone: chmod 600".to_owned())
     }
 
     pub(super) fn is_own(path: &Path) -> bool {
@@ -120,6 +130,10 @@ mod owned {
     }
 
     pub(super) fn doubt_of_entry(_: &Path) -> Option<String> {
+        None
+    }
+
+    pub(super) fn open_to_others(_: &Path) -> Option<String> {
         None
     }
 

@@ -25,7 +25,8 @@ use super::{
     plugin::Workshop,
     problems::{self, Found, is_cut},
     screen::Screen,
-    search, text,
+    search::{self, Offer},
+    text,
 };
 
 /// Checks documents without running them.
@@ -111,10 +112,18 @@ fn installed(
 ) -> Result<Installed, Failure> {
     let memory = config.map_or_else(|| Limits::default().memory, |config| config.limits.memory);
     let mut installed = Installed::new(memory).with_builder(Arc::new(Workshop::new(screen)));
-    for dir in search::plugin_dirs(places, config, dir)?.tell(screen).dirs {
-        installed
-            .add_dir(&dir)
-            .map_err(|error| Failure::call(While::new(format!("{} cannot be read", dir.display()), error)))?;
+    for offer in search::plugin_dirs(places, config, dir)?.tell(screen).offers() {
+        let added = match offer {
+            Offer::Dir(dir) => {
+                let unread = |error| While::new(format!("{} cannot be read", dir.display()), error);
+                installed.add_dir(dir).map_err(unread)
+            }
+            Offer::Library(library) => {
+                let unread = |error| While::new("the library of plugins cannot be read", error);
+                installed.add_library(library).map_err(unread)
+            }
+        };
+        added.map_err(Failure::call)?;
     }
     Ok(installed)
 }

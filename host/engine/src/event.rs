@@ -26,7 +26,7 @@ pub use self::{
     rerun::{PastResult, Rerun},
     submitted::{Basis, Facts, Submitted},
 };
-use crate::{phase::Phase, value::Map};
+use crate::{metered::Metered, phase::Phase, value::Map};
 
 /// A task run's number within its run, in creation order; the root's is 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -84,6 +84,8 @@ pub enum Event {
     AttemptStarted(Fence),
     /// An attempt is over.
     AttemptEnded(Box<AttemptEnded>),
+    /// What an attempt used, of which its end does not say it.
+    Metered(Fence, Metered),
     /// A clock ran out.
     TimedOut(TaskId, TimeLimit),
     /// A suspended task got its answer.
@@ -118,6 +120,7 @@ impl Event {
             Self::AttemptStarted(_) => "task.attempt.started",
             Self::AttemptEnded(ended) if ended.phase == Phase::Succeeded => "task.attempt.done",
             Self::AttemptEnded(_) => "task.attempt.failed",
+            Self::Metered(..) => "task.attempt.metered",
             Self::TimedOut(..) => "task.timeout",
             Self::Resumed(..) => "task.resumed",
             Self::PolicyEvaluated(_) => "policy.task.evaluated",

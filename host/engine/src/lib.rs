@@ -45,7 +45,7 @@ pub mod event;
 pub mod run;
 
 pub use base::suggest::did_you_mean;
-pub use base::{outcome, path, phase, text, time, tree, value, weight};
+pub use base::{metered, outcome, path, phase, text, time, tree, value, weight};
 pub use form::parse_size;
 pub use phasm_duration as duration;
 

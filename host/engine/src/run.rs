@@ -27,7 +27,7 @@ pub use self::{
     env::SubmitEnv,
     show::{
         AttemptView, EventView, HookView, Metrics, NamedInput, NamedOutput, Progress, RunView, TaskView,
-        Times, Waiting, WaitsFor, WarningView, render, views,
+        Times, UsageView, Waiting, WaitsFor, WarningView, render, views,
     },
     state::{
         Attempt, Clocks, Course, Ended, Failures, HookOf, LoopCourse, PipelineCourse, PipelineNext, Place,
@@ -36,6 +36,7 @@ pub use self::{
 };
 use crate::{
     event::{Command, Event, Facts, Input, Rerun},
+    metered::Metered,
     plan::{Plan, SecretRef},
     time::Timestamp,
     value::Map,
@@ -194,6 +195,12 @@ impl Run {
     #[must_use = "events must be made durable, commands carried out"]
     pub fn give_up(&mut self, now: Timestamp, message: &str) -> Step {
         self.decide(now, |decider| decider.give_up(message))
+    }
+
+    /// What all attempts used so far.
+    #[must_use]
+    pub fn metered(&self) -> Metered {
+        self.tasks().iter().fold(Metered::default(), |all, task| all.and(task.metered))
     }
 
     fn decide(&mut self, now: Timestamp, what: impl FnOnce(&mut Decider<'_>)) -> Step {

@@ -16,7 +16,12 @@ use std::{
 use phasm_engine::outcome::Outcome;
 use tokio::{runtime::Handle, task::JoinHandle};
 
-use super::{Shared, fault, ticker::Alarm, turns::Turn};
+use super::{
+    Shared, fault,
+    stopwatch::{Stopwatch, micros},
+    ticker::Alarm,
+    turns::Turn,
+};
 
 /// Who holds a thread for so long at a time is in the way of those that take a hundredth of it.
 const HEAVY: Duration = Duration::from_micros(250);
@@ -42,6 +47,13 @@ pub struct Attempt {
 thread_local! {
     /// Whether the guest that this thread polls has stopped only because its epoch was over.
     static STOPPED: Cell<bool> = const { Cell::new(false) };
+    /// What that guest had computed before, and since when it computes now.
+    static COMPUTES: Cell<Option<(Duration, Stopwatch)>> = const { Cell::new(None) };
+}
+
+/// For how long the work that this thread carries out has been carried out, all in all.
+pub(super) fn computed() -> Duration {
+    COMPUTES.get().map_or(Duration::ZERO, |(before, since)| before + since.elapsed())
 }
 
 /// Stops the guest once; whoever polls it sees to it that it goes on.
@@ -61,8 +73,8 @@ pub(super) async fn stop_for_others() {
 impl Attempt {
     pub(super) fn new(shared: Arc<Shared>, origin: Origin, deadline: Option<Instant>, work: Work) -> Self {
         let of_work = Arc::clone(&shared);
-        let (alarm, turn, long, heavy) = (None, None, false, false);
-        let work = Bounded { shared: of_work, origin, deadline, alarm, work, turn, long, heavy };
+        let (alarm, turn, long, heavy, computed) = (None, None, false, false, Duration::ZERO);
+        let work = Bounded { shared: of_work, origin, deadline, alarm, work, turn, long, heavy, computed };
         Self { shared, here: Some(work), there: None }
     }
 
@@ -134,27 +146,31 @@ struct Bounded {
     long: bool,
     /// Whether it has held a thread for longer than others should wait.
     heavy: bool,
+    computed: Duration,
 }
 
 impl Bounded {
     fn poll_work(&mut self, context: &mut Context<'_>) -> Poll<Outcome> {
-        let Self { shared, work, turn, long, heavy, .. } = self;
+        let Self { shared, work, turn, long, heavy, computed, .. } = self;
         if turn.as_mut().is_some_and(|turn| !turn.take(context.waker())) {
             return Poll::Pending;
         }
-        let begun = Instant::now();
+        let watch = if turn.is_some() { Stopwatch::of_thread() } else { Stopwatch::of_moment() };
+        COMPUTES.set(Some((*computed, watch)));
         let ticks = shared.ticker.ticks();
         STOPPED.set(false);
         let running = shared.ticker.enter();
         let polled = catch_unwind(AssertUnwindSafe(|| work.as_mut().poll(context)));
         drop(running);
+        COMPUTES.set(None);
+        let took = watch.elapsed();
+        *computed += took;
         let stopped = STOPPED.take();
         // What no epoch stops counts as well: a single instruction, or the host on behalf of the guest.
         *long |= stopped || shared.ticker.ticks() > ticks + 1;
-        let computed = begun.elapsed();
-        *heavy |= *long || computed >= HEAVY;
+        *heavy |= *long || took >= HEAVY;
         if let Some(turn) = turn {
-            turn.give_back(computed, stopped.then_some(context.waker()));
+            turn.give_back(took, stopped.then_some(context.waker()));
         }
         polled.unwrap_or_else(|panic| Poll::Ready(fault::host_fault(&*panic)))
     }
@@ -167,10 +183,13 @@ impl Future for Bounded {
         if self.deadline.is_some_and(|deadline| Instant::now() >= deadline) {
             return Poll::Ready(fault::timeout());
         }
-        let poll = self.poll_work(context);
-        let Self { shared, origin, deadline, alarm, heavy, .. } = &mut *self;
-        match (&poll, *deadline) {
-            (Poll::Ready(_), _) => shared.heat.note(origin, *heavy),
+        let mut poll = self.poll_work(context);
+        let Self { shared, origin, deadline, alarm, heavy, computed, .. } = &mut *self;
+        match (&mut poll, *deadline) {
+            (Poll::Ready(outcome), _) => {
+                outcome.metered.cpu_us = outcome.metered.cpu_us.saturating_add(micros(*computed));
+                shared.heat.note(origin, *heavy);
+            }
             (Poll::Pending, Some(deadline)) => {
                 alarm.get_or_insert_with(|| shared.ticker.alarm(deadline)).set(context.waker());
             }

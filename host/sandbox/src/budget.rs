@@ -1,4 +1,4 @@
-//! What a process has once and many guests want: descriptors. Who has much of it leaves to others what is free.
+//! What a process has once and many guests want: descriptors, memory. Who has much of it leaves to others what is free.
 
 use std::{
     collections::HashMap,
@@ -10,11 +10,15 @@ use std::{
     },
 };
 
-/// Units that guests share. A plugin may have as many as are free then, a tenant three times as many: one of them alone gets half,
-/// or three quarters, several get equal parts, and whoever comes next finds some.
+use tokio::sync::Notify;
+
+/// Units that guests share. Whoever they are counted for (a plugin, or one guest) may have as many as are free then, a tenant three times
+/// as many: one of them alone gets half, or three quarters, several get equal parts, and whoever comes next finds some.
 pub(crate) struct Budget {
     total: u64,
     taken: Mutex<Taken>,
+    /// Told when something has come back that somebody waits for.
+    freed: Notify,
 }
 
 #[derive(Default)]
@@ -22,22 +26,29 @@ struct Taken {
     all: u64,
     tenants: HashMap<Arc<str>, u64>,
     plugins: HashMap<Plugin, u64>,
+    /// How many wait.
+    waiting: usize,
 }
 
 type Plugin = (Arc<str>, Arc<str>);
 
-/// What a plugin may have for each unit that is free, and a tenant.
-const PLUGIN: u64 = 1;
+/// What a plugin or a guest may have for each unit that is free, and a tenant.
+const ONE: u64 = 1;
 const TENANT: u64 = 3;
 
 impl Budget {
     pub(crate) fn new(total: u64) -> Arc<Self> {
-        Arc::new(Self { total, taken: Mutex::default() })
+        Arc::new(Self { total, taken: Mutex::default(), freed: Notify::new() })
     }
 
     /// Half of the descriptors that the process may open: the others are for stores, connections and the host's own files.
     pub(crate) fn of_descriptors() -> Arc<Self> {
         Self::new(descriptors() / 2)
+    }
+
+    /// The most that one of them ever gets.
+    pub(crate) fn most_for_one(&self) -> u64 {
+        self.total.div_ceil(2)
     }
 
     fn taken(&self) -> MutexGuard<'_, Taken> {
@@ -57,18 +68,36 @@ fn descriptors() -> u64 {
     1024
 }
 
-/// One call that takes from a budget, at most `limit` units.
+/// One call that takes from a budget, at most `limit` units. What it has is given back when it is dropped.
 pub(crate) struct Holder {
     budget: Arc<Budget>,
-    plugin: Plugin,
+    tenant: Arc<str>,
+    /// Whose all calls count together; without one the call is counted for itself.
+    plugin: Option<Plugin>,
     own: AtomicU64,
     limit: u64,
 }
 
 impl Holder {
-    pub(crate) fn new(budget: &Arc<Budget>, tenant: &Arc<str>, plugin: &Arc<str>, limit: u64) -> Arc<Self> {
-        let plugin = (Arc::clone(tenant), Arc::clone(plugin));
-        Arc::new(Self { budget: Arc::clone(budget), plugin, own: AtomicU64::new(0), limit })
+    /// A call that is counted with the others of its plugin.
+    pub(crate) fn of_plugin(
+        budget: &Arc<Budget>,
+        tenant: &Arc<str>,
+        plugin: &Arc<str>,
+        limit: u64,
+    ) -> Arc<Self> {
+        let plugin = Some((Arc::clone(tenant), Arc::clone(plugin)));
+        Arc::new(Self::new(budget, tenant, plugin, limit))
+    }
+
+    /// A call that is counted for itself, and with the others of its tenant.
+    pub(crate) fn of_tenant(budget: &Arc<Budget>, tenant: &Arc<str>, limit: u64) -> Self {
+        Self::new(budget, tenant, None, limit)
+    }
+
+    fn new(budget: &Arc<Budget>, tenant: &Arc<str>, plugin: Option<Plugin>, limit: u64) -> Self {
+        let (budget, tenant) = (Arc::clone(budget), Arc::clone(tenant));
+        Self { budget, tenant, plugin, own: AtomicU64::new(0), limit }
     }
 
     /// Takes a unit until the share is dropped.
@@ -76,24 +105,106 @@ impl Holder {
     /// # Errors
     /// Whose part is used up.
     pub(crate) fn take(self: &Arc<Self>) -> Result<Share, Spent> {
+        self.more(1)?;
+        Ok(Share(Arc::clone(self)))
+    }
+
+    /// Has at least so many units from now on.
+    ///
+    /// # Errors
+    /// Whose part is used up.
+    pub(crate) fn hold(&self, units: u64) -> Result<(), Spent> {
+        match units.saturating_sub(self.own.load(Relaxed)) {
+            0 => Ok(()),
+            more => self.more(more),
+        }
+    }
+
+    /// The same, once there is room.
+    pub(crate) async fn hold_when_free(&self, units: u64) {
+        let units = units.min(self.budget.most_for_one());
+        if self.hold(units).is_ok() {
+            return;
+        }
+        let _waits = Waits::of(&self.budget);
+        loop {
+            let freed = self.budget.freed.notified();
+            if self.hold(units).is_ok() {
+                return;
+            }
+            freed.await;
+        }
+    }
+
+    fn more(&self, units: u64) -> Result<(), Spent> {
         let mut taken = self.budget.taken();
-        if self.own.load(Relaxed) >= self.limit {
-            return Err(Spent::Own(self.limit));
+        let own = self.own.load(Relaxed).saturating_add(units);
+        if own > self.limit {
+            return Err(Spent::Own);
         }
-        let free = self.budget.total.saturating_sub(taken.all);
-        let of_plugin = taken.plugins.get(&self.plugin).copied().unwrap_or(0);
-        let of_tenant = taken.tenants.get(&self.plugin.0).copied().unwrap_or(0);
-        if of_plugin >= free * PLUGIN {
-            return Err(Spent::Plugin(of_plugin));
+        // What is free once it has them, and one of them.
+        let free = self.budget.total.saturating_sub(taken.all).saturating_add(1).saturating_sub(units);
+        let (of_one, spent) = match &self.plugin {
+            Some(plugin) => {
+                let has = taken.plugins.get(plugin).copied().unwrap_or(0);
+                (has.saturating_add(units), Spent::Plugin(has))
+            }
+            None => (own, Spent::One),
+        };
+        if of_one > free.saturating_mul(ONE) {
+            return Err(spent);
         }
-        if of_tenant >= free * TENANT {
+        let of_tenant = taken.tenants.get(&self.tenant).copied().unwrap_or(0);
+        if of_tenant.saturating_add(units) > free.saturating_mul(TENANT) {
             return Err(Spent::Tenant(of_tenant));
         }
-        taken.all += 1;
-        *taken.plugins.entry(self.plugin.clone()).or_default() += 1;
-        *taken.tenants.entry(Arc::clone(&self.plugin.0)).or_default() += 1;
-        self.own.fetch_add(1, Relaxed);
-        Ok(Share(Arc::clone(self)))
+        taken.all += units;
+        if let Some(plugin) = &self.plugin {
+            *taken.plugins.entry(plugin.clone()).or_default() += units;
+        }
+        *taken.tenants.entry(Arc::clone(&self.tenant)).or_default() += units;
+        self.own.store(own, Relaxed);
+        Ok(())
+    }
+
+    fn less(&self, units: u64) {
+        let mut taken = self.budget.taken();
+        self.own.fetch_sub(units, Relaxed);
+        taken.all -= units;
+        if let Some(plugin) = &self.plugin {
+            less(&mut taken.plugins, plugin, units);
+        }
+        less(&mut taken.tenants, &self.tenant, units);
+        let is_waited_for = taken.waiting > 0;
+        drop(taken);
+        if is_waited_for {
+            self.budget.freed.notify_waiters();
+        }
+    }
+}
+
+impl Drop for Holder {
+    fn drop(&mut self) {
+        match self.own.load(Relaxed) {
+            0 => {}
+            own => self.less(own),
+        }
+    }
+}
+
+/// Somebody waits for room.
+struct Waits<'b>(&'b Budget);
+
+impl<'b> Waits<'b> {
+    fn of(budget: &'b Budget) -> Self {
+        budget.taken().waiting += 1;
+        Self(budget)
+    }
+}
+
+impl Drop for Waits<'_> {
+    fn drop(&mut self) {
+        self.0.taken().waiting -= 1;
     }
 }
 
@@ -101,17 +212,20 @@ impl Holder {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Spent {
     /// The call has as much as one may have.
-    Own(u64),
-    /// All calls of the plugin have their part of what the host has.
+    Own,
+    /// The call has its part of what the host has.
+    One,
+    /// All calls of the plugin have.
     Plugin(u64),
     /// All of the tenant's plugins have.
     Tenant(u64),
 }
 
+/// Of descriptors.
 impl fmt::Display for Spent {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Own(limit) => write!(f, "more than {limit} files, directories and streams open at once"),
+            Self::Own | Self::One => f.write_str("as many files open as this attempt may have"),
             Self::Plugin(count) => {
                 write!(f, "{count} files open by attempts of this plugin, which is its part of the host's")
             }
@@ -127,19 +241,14 @@ pub(crate) struct Share(Arc<Holder>);
 
 impl Drop for Share {
     fn drop(&mut self) {
-        let Holder { budget, plugin, own, .. } = &*self.0;
-        let mut taken = budget.taken();
-        own.fetch_sub(1, Relaxed);
-        taken.all -= 1;
-        less(&mut taken.plugins, plugin);
-        less(&mut taken.tenants, &plugin.0);
+        self.0.less(1);
     }
 }
 
-/// One less of `key`, which is forgotten with the last one.
-fn less<K: Eq + Hash>(counts: &mut HashMap<K, u64>, key: &K) {
+/// So many less of `key`, which is forgotten with the last one.
+fn less<K: Eq + Hash>(counts: &mut HashMap<K, u64>, key: &K, units: u64) {
     if let Some(count) = counts.get_mut(key) {
-        *count -= 1;
+        *count -= units;
         if *count == 0 {
             counts.remove(key);
         }
@@ -148,14 +257,24 @@ fn less<K: Eq + Hash>(counts: &mut HashMap<K, u64>, key: &K) {
 
 #[cfg(test)]
 mod tests {
+    use std::{
+        pin::pin,
+        task::{Context, Waker},
+    };
+
     use super::*;
 
     fn holder(budget: &Arc<Budget>, tenant: &str, plugin: &str) -> Arc<Holder> {
-        Holder::new(budget, &tenant.into(), &plugin.into(), u64::MAX)
+        Holder::of_plugin(budget, &tenant.into(), &plugin.into(), u64::MAX)
     }
 
     fn all(holder: &Arc<Holder>) -> Vec<Share> {
         std::iter::from_fn(|| holder.take().ok()).collect()
+    }
+
+    fn is_empty(budget: &Budget) -> bool {
+        let taken = budget.taken();
+        taken.all == 0 && taken.plugins.is_empty() && taken.tenants.is_empty() && taken.waiting == 0
     }
 
     /// R-I17.
@@ -173,17 +292,53 @@ mod tests {
         let innocent = all(&holder(&budget, "b", "x"));
         assert!(innocent.len() >= 8, "{}", innocent.len());
         drop((first, second, others, innocent));
-        let taken = budget.taken();
-        assert!(taken.all == 0 && taken.plugins.is_empty() && taken.tenants.is_empty());
+        assert!(is_empty(&budget));
     }
 
     /// R-I17.
     #[test]
     fn a_call_has_a_limit_of_its_own() {
-        let holder = Holder::new(&Budget::new(96), &"a".into(), &"x".into(), 2);
+        let holder = Holder::of_plugin(&Budget::new(96), &"a".into(), &"x".into(), 2);
         let shares = (holder.take(), holder.take());
-        assert_eq!(holder.take().err(), Some(Spent::Own(2)));
+        assert_eq!(holder.take().err(), Some(Spent::Own));
         drop(shares);
         assert!(holder.take().is_ok());
+    }
+
+    /// R-I43.
+    #[test]
+    fn many_greedy_ones_leave_room_for_whoever_comes_next() {
+        let budget = Budget::new(1 << 30);
+        let one = |tenant: &str| Holder::of_tenant(&budget, &tenant.into(), u64::MAX);
+        let step = 1 << 20;
+        let mut held = Vec::new();
+        for tenant in ["a", "b", "c"] {
+            for _ in 0..100 {
+                let holder = one(tenant);
+                let grown = (1..=64).take_while(|steps| holder.hold(steps * step).is_ok()).count();
+                held.push((grown, holder));
+            }
+        }
+        assert_eq!(held.iter().filter(|(grown, _)| *grown == 64).count(), 12 + 3);
+        assert!(budget.taken().all <= budget.total);
+        let innocent = one("d");
+        assert!(innocent.hold(8 * step).is_ok());
+        drop((held, innocent));
+        assert!(is_empty(&budget));
+    }
+
+    /// R-I43.
+    #[test]
+    fn who_waits_for_room_gets_it_when_it_is_free() {
+        let budget = Budget::new(100);
+        let (has, wants) = (Arc::new(Holder::of_tenant(&budget, &"a".into(), u64::MAX)), Arc::clone(&budget));
+        has.hold(50).unwrap();
+        let wants = Holder::of_tenant(&wants, &"b".into(), u64::MAX);
+        let mut waiting = pin!(wants.hold_when_free(1000));
+        let mut context = Context::from_waker(Waker::noop());
+        assert!(waiting.as_mut().poll(&mut context).is_pending());
+        drop(has);
+        assert!(waiting.as_mut().poll(&mut context).is_ready());
+        assert_eq!((wants.own.load(Relaxed), budget.taken().waiting), (50, 0));
     }
 }

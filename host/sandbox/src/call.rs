@@ -6,6 +6,7 @@ use std::{
 };
 
 use phasm_engine::{
+    metered::Metered,
     outcome::{Outcome, Output, code},
     text,
     value::Value,
@@ -14,18 +15,21 @@ use wasmtime::{Store, UpdateDeadline};
 
 use super::{
     Shared,
-    attempt::stop_for_others,
+    attempt::{computed, stop_for_others},
     bindings::{
         self,
         phasm::executor::types::{NamedValueParam, NamedValueResult},
     },
-    capability::{Caller, Grants, refused},
+    budget::Holder,
+    capability::{Grants, refused},
     fault::Fault,
     guest::Guest,
     isolation::Isolation,
-    limits::{Exceeded, Limits},
+    limits::{Limit, Meter, UNLIMITED},
     program::Program,
+    stopwatch::micros,
     transcript::Transcript,
+    whose::Whose,
 };
 use crate::executor::{Invocation, Observer};
 
@@ -40,27 +44,48 @@ pub(super) async fn call(
     invocation: Invocation,
     observer: Arc<dyn Observer>,
 ) -> Outcome {
-    if grants.isolation.unwrap_or(sandbox.isolation) == Isolation::Process {
-        return apart(sandbox, program, grants, &invocation, observer).await;
+    let premises = Arc::clone(&sandbox.premises);
+    let tenant = premises.tenants.of(&invocation.namespace);
+    let ceilings = premises.ceilings(program, &grants, &tenant, &invocation);
+    let isolation = grants.isolation.or_else(|| premises.tenants.isolation(&tenant));
+    let whose = Arc::new(Whose { premises, invocation, tenant, grants, ceilings });
+    if isolation.unwrap_or(sandbox.isolation) == Isolation::Process {
+        return apart(sandbox, program, &whose, observer).await;
     }
+    let dirs = match whose.open().await {
+        Ok(dirs) => dirs,
+        Err(message) => return Outcome::error(message),
+    };
+    let meter = meter(program, &whose).await;
     // Held until the guest is gone: no more guests than the pool has room for.
     let Ok(_slots) = sandbox.slots.acquire_many(program.slots).await else {
         return Outcome::error("host fault: the sandbox is closed");
     };
-    let limits = &sandbox.limits;
-    let invocation = Arc::new(invocation);
-    let transcript = Arc::new(Transcript::new(observer, limits));
-    let caller = Caller::of(sandbox, &invocation);
-    let dirs = match caller.open(&grants).await {
-        Ok(dirs) => dirs,
-        Err(message) => return Outcome::error(message),
-    };
-    let guest = Guest::new(caller, grants, dirs, Arc::clone(&transcript));
-    let mut store = store(&sandbox.engine, limits, guest, invocation.deadline);
-    let result = execute(program, &mut store, &invocation).await;
-    let ended = ended(result, store.data_mut(), limits);
+    let transcript = Arc::new(transcript(observer, &whose));
+    let guest = Guest::new(Arc::clone(&whose), meter, dirs, Arc::clone(&transcript));
+    let mut store = store(&sandbox.engine, guest, whose.invocation.deadline);
+    let result = execute(program, &mut store, &whose.invocation).await;
+    let ended = ended(result, store.data_mut());
     drop(store);
-    ended.conclude(&transcript, limits)
+    ended.conclude(&transcript, &whose)
+}
+
+pub(super) fn transcript(observer: Arc<dyn Observer>, whose: &Whose) -> Transcript {
+    Transcript::new(observer, whose.ceilings.ceiling(Limit::Log), whose.limits().line)
+}
+
+/// Counts what the guest takes of the memory of all. One that begins with more than its part waits until that is free.
+async fn meter(program: &Program, whose: &Whose) -> Meter {
+    let memory = &whose.premises.memory;
+    let part = memory.part.saturating_mul(program.slots.into());
+    let more = program.memory.saturating_sub(part);
+    if more == 0 || program.memory > whose.ceilings.most(Limit::Memory) {
+        return Meter::new(part, None);
+    }
+    let holder = Holder::of_tenant(&memory.pool, &whose.tenant, UNLIMITED);
+    // Most need not wait, and what can is large.
+    Box::pin(holder.hold_when_free(more)).await;
+    Meter::new(part, Some(holder))
 }
 
 /// Calls `program` in a process of its own.
@@ -68,19 +93,18 @@ pub(super) async fn call(
 async fn apart(
     sandbox: &Shared,
     program: &Program,
-    grants: Arc<Grants>,
-    invocation: &Invocation,
+    whose: &Arc<Whose>,
     observer: Arc<dyn Observer>,
 ) -> Outcome {
     match &sandbox.processes {
-        Some(_) if !grants.http.is_empty() => Outcome::error(NO_HTTP),
-        Some(processes) => processes.call(program, grants, &sandbox.limits, invocation, observer).await,
+        Some(_) if !whose.grants.http.is_empty() => Outcome::error(NO_HTTP),
+        Some(processes) => processes.call(program, whose, observer).await,
         None => Outcome::error(NO_PROCESSES),
     }
 }
 
 #[cfg(not(target_os = "linux"))]
-async fn apart(_: &Shared, _: &Program, _: Arc<Grants>, _: &Invocation, _: Arc<dyn Observer>) -> Outcome {
+async fn apart(_: &Shared, _: &Program, _: &Arc<Whose>, _: Arc<dyn Observer>) -> Outcome {
     std::future::ready(Outcome::error(NO_PROCESSES)).await
 }
 
@@ -96,57 +120,67 @@ pub(super) struct Ended {
     pub(super) result: Result<bindings::Outcome, Fault>,
     /// What was refused to the guest.
     pub(super) refused: String,
+    pub(super) metered: Metered,
 }
 
 /// How a call of `guest` ended.
-pub(super) fn ended(
-    result: wasmtime::Result<bindings::Outcome>,
-    guest: &mut Guest,
-    limits: &Limits,
-) -> Ended {
+pub(super) fn ended(result: wasmtime::Result<bindings::Outcome>, guest: &mut Guest) -> Ended {
     guest.held.http.tell(&mut guest.refused);
-    Ended { result: result.map_err(|error| Fault::of(&error, limits)), refused: guest.refused.told() }
+    let whose = &guest.whose;
+    let result = result.map_err(|error| Fault::of(&error, whose.limits(), &whose.ceilings));
+    Ended { result, refused: guest.refused.told(), metered: guest.metered() }
 }
 
 impl Ended {
     /// The engine's view of it.
-    pub(super) fn conclude(self, transcript: &Transcript, limits: &Limits) -> Outcome {
+    pub(super) fn conclude(self, transcript: &Transcript, whose: &Whose) -> Outcome {
         let said = transcript.finish();
         let mut outcome = match self.result {
-            Ok(returned) => read(returned, limits).unwrap_or_else(Outcome::error),
-            Err(fault) => fault.outcome(&said),
+            Ok(returned) => read(returned, whose).unwrap_or_else(Outcome::error),
+            Err(fault) => {
+                // Of an attempt that met its deadline the outcome is not told.
+                transcript.used(so_far(self.metered));
+                fault.outcome(&said, whose.named())
+            }
         };
         outcome.message = transcript.brief(&outcome.message);
         if !matches!(outcome.code, code::SUCCEEDED | code::SUSPENDED) {
             outcome.message = refused::explain(outcome.message, &self.refused);
         }
+        outcome.metered = self.metered;
         outcome
     }
 }
 
-pub(super) fn store(
-    engine: &wasmtime::Engine,
-    limits: &Limits,
-    guest: Guest,
-    deadline: Option<Instant>,
-) -> Store<Guest> {
+/// What was used, and what this thread has computed for it.
+fn so_far(metered: Metered) -> Metered {
+    Metered { cpu_us: metered.cpu_us.saturating_add(micros(computed())), ..metered }
+}
+
+pub(super) fn store(engine: &wasmtime::Engine, guest: Guest, deadline: Option<Instant>) -> Store<Guest> {
+    let limits = guest.whose.limits();
+    let (fuel, handles) = (limits.hostcall.max(limits.output), limits.handles as usize);
     let mut store = Store::new(engine, guest);
-    store.limiter(|guest| &mut guest.meter);
-    store.set_hostcall_fuel(usize::try_from(limits.hostcall.max(limits.output)).unwrap_or(usize::MAX));
-    store.set_max_component_handles(limits.handles as usize);
+    store.limiter(|guest| guest);
+    store.set_hostcall_fuel(usize::try_from(fuel).unwrap_or(usize::MAX));
+    store.set_max_component_handles(handles);
     // The next tick is not a whole epoch away.
     store.set_epoch_deadline(2);
-    store.epoch_deadline_callback(move |_| Ok(next_epoch(deadline)));
+    store.epoch_deadline_callback(move |store| next_epoch(store.data(), deadline));
     store
 }
 
-/// Another tick has passed: stop at the deadline, else let the neighbours have a turn.
-fn next_epoch(deadline: Option<Instant>) -> UpdateDeadline {
+/// Another tick has passed: stop at the deadline, or when it has computed enough, else let the neighbours have a turn.
+fn next_epoch(guest: &Guest, deadline: Option<Instant>) -> wasmtime::Result<UpdateDeadline> {
     if deadline.is_some_and(|deadline| Instant::now() >= deadline) {
-        UpdateDeadline::Interrupt
-    } else {
-        UpdateDeadline::YieldCustom(1, Box::pin(stop_for_others()))
+        return Ok(UpdateDeadline::Interrupt);
     }
+    let (metered, ceilings) = (so_far(guest.metered()), &guest.whose.ceilings);
+    if metered.cpu_us > ceilings.most(Limit::Cpu) {
+        return Err(ceilings.exceeded(Limit::Cpu).into());
+    }
+    guest.transcript.used(metered);
+    Ok(UpdateDeadline::YieldCustom(1, Box::pin(stop_for_others())))
 }
 
 async fn execute(
@@ -182,20 +216,21 @@ pub(super) fn remaining_ms(deadline: Instant) -> u64 {
 }
 
 /// Reads what a guest returned; sizes first, so that nothing too large is ever parsed.
-fn read(returned: bindings::Outcome, limits: &Limits) -> Result<Outcome, String> {
+fn read(returned: bindings::Outcome, whose: &Whose) -> Result<Outcome, String> {
     let bindings::Outcome { code, message, outputs, detail } = returned;
+    let met = |limit| Err(whose.ceilings.exceeded(limit).told(whose.named()));
     let values: usize = outputs.iter().map(|output| output.name.len() + output.value.len()).sum();
     let size = values + message.len() + detail.as_ref().map_or(0, String::len);
-    if size as u64 > limits.output {
-        return Err(Exceeded::Output(limits.output).to_string());
+    if size as u64 > whose.ceilings.most(Limit::Output) {
+        return met(Limit::Output);
     }
     let texts = outputs.iter().map(|output| &output.value).chain(&detail);
-    if texts.map(|text| most_values(text)).sum::<usize>() > limits.output_values as usize {
-        return Err(Exceeded::OutputValues(limits.output_values).to_string());
+    if texts.map(|text| most_values(text)).sum::<usize>() as u64 > whose.ceilings.most(Limit::OutputValues) {
+        return met(Limit::OutputValues);
     }
     let outputs = outputs.into_iter().map(output).collect::<Result<_, _>>()?;
     let detail = detail.map(|text| object(&text)).transpose()?;
-    Ok(Outcome { code, message: message.into(), outputs, detail })
+    Ok(Outcome { code, message: message.into(), outputs, detail, metered: Metered::default() })
 }
 
 /// How many values a JSON text has at most, without parsing it: a value in memory takes many times what `[],` takes as text.

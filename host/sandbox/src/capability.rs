@@ -5,7 +5,7 @@
 //! which says what of WASI it answers. A capability that is new has its file here, a line in [`Grants`], [`Held`] and [`link`], a key in
 //! the configuration, and guests that abuse it in `tests/hostile`.
 
-use std::{collections::BTreeMap, sync::Arc};
+use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 use wasmtime::component::{Linker, ResourceTable};
@@ -14,12 +14,15 @@ use wasmtime_wasi_io::IoView;
 use self::{
     clocks::{Clocks, WallClock},
     dirs::{DirGrant, Dirs},
-    http::{Http, HttpGrant, Net},
+    http::{Http, HttpGrant},
     random::{Random, Randomness},
     sockets::Sockets,
 };
 use super::{
-    Shared, executor::Invocation, guest::Guest, isolation::Isolation, limits::Limits, transcript::Transcript,
+    guest::Guest,
+    isolation::Isolation,
+    limits::{Allowance, Limit},
+    whose::Whose,
 };
 
 pub(super) mod clocks;
@@ -47,39 +50,12 @@ pub struct Grants {
     pub random: Randomness,
     /// Where its guests run, if that is not as [`SandboxConfig::isolation`](crate::SandboxConfig) says.
     pub isolation: Option<Isolation>,
-}
-
-/// Whose call something is held for, and what it shares with others.
-#[derive(Clone, Copy)]
-pub(super) struct Caller<'c> {
-    pub(super) limits: &'c Limits,
-    pub(super) dirs: &'c dirs::Common,
-    pub(super) net: &'c Arc<Net>,
-    pub(super) invocation: &'c Arc<Invocation>,
-}
-
-impl<'c> Caller<'c> {
-    /// In this process, with everybody else.
-    pub(super) fn of(sandbox: &'c Shared, invocation: &'c Arc<Invocation>) -> Self {
-        Self { limits: &sandbox.limits, dirs: &sandbox.dirs, net: &sandbox.net, invocation }
-    }
-
-    /// Opens the directories that `grants` give him.
-    ///
-    /// # Errors
-    /// What to tell the user when one cannot be opened.
-    pub(super) async fn open(self, grants: &Grants) -> Result<Dirs, String> {
-        // Most have none, and what can wait is large.
-        if grants.dirs.is_empty() {
-            return Ok(Dirs::default());
-        }
-        Box::pin(Dirs::open(&grants.dirs, self)).await
-    }
+    /// What its attempts may use, where that is less than others may.
+    pub limits: Allowance,
 }
 
 /// What one call holds of its grants; gone with the call.
 pub(super) struct Held {
-    pub(super) grants: Arc<Grants>,
     clocks: Clocks,
     random: Random,
     dirs: Dirs,
@@ -88,22 +64,22 @@ pub(super) struct Held {
 }
 
 impl Held {
-    /// What `grants` come to in one call, with their directories.
-    pub(super) fn new(
-        grants: Arc<Grants>,
-        dirs: Dirs,
-        caller: Caller<'_>,
-        transcript: &Arc<Transcript>,
-    ) -> Self {
-        let Caller { limits, net, invocation, .. } = caller;
+    /// What the grants of a call come to, with their directories.
+    pub(super) fn new(whose: &Whose, dirs: Dirs) -> Self {
+        let grants = &whose.grants;
         Self {
             clocks: Clocks::new(grants.wall_clock),
-            random: Random::new(grants.random, limits.random),
+            random: Random::new(grants.random, whose.ceilings.ceiling(Limit::Random)),
             dirs,
-            http: Http::new(net, invocation, &grants, transcript),
+            http: Http::default(),
             sockets: Sockets::default(),
-            grants,
         }
+    }
+
+    /// Bytes that came in and went out: of files, and of requests.
+    pub(super) fn moved(&self) -> (u64, u64) {
+        let (files, requests) = (self.dirs.moved(), self.http.moved());
+        (files.0.saturating_add(requests.0), files.1.saturating_add(requests.1))
     }
 }
 
@@ -124,6 +100,7 @@ pub(super) fn link(linker: &mut Linker<Guest>) -> wasmtime::Result<()> {
 
 /// Whoever calls the host is alive (R-T5): what host calls take for their guest.
 fn active(guest: &mut Guest) -> &mut Guest {
+    guest.calls = guest.calls.saturating_add(1);
     guest.transcript.activity();
     guest
 }

@@ -12,6 +12,8 @@ mod compile;
 #[cfg(target_os = "linux")]
 mod confine;
 #[cfg(target_os = "linux")]
+mod hourglass;
+#[cfg(target_os = "linux")]
 mod lock;
 #[cfg(target_os = "linux")]
 mod running;

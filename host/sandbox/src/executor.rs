@@ -2,7 +2,7 @@
 
 use std::{borrow::Cow, fmt::Write as _, future::Future, pin::Pin, sync::Arc, time::Instant};
 
-use phasm_engine::{outcome::Outcome, value::Value};
+use phasm_engine::{metered::Metered, outcome::Outcome, value::Value};
 
 use crate::attempt::Origin;
 
@@ -97,6 +97,9 @@ pub trait Observer: Send + Sync {
     fn progress(&self, fraction: Option<f64>, text: &str);
     /// A sign of life: heartbeat, output line, completed host call. `log` and `progress` imply it.
     fn activity(&self);
+    /// What the attempt has used so far: heard every now and then while it computes, and when it has ended. Nobody need listen: an
+    /// outcome says it as well, where there is one.
+    fn used(&self, _: Metered) {}
     /// Whether somebody follows what the attempt says: that it has started is told them before anything else.
     fn is_followed(&self) -> bool {
         false

@@ -7,7 +7,8 @@ use wasmtime_wasi::I32Exit;
 
 use super::{
     last_words::LastWords,
-    limits::{Exceeded, Limits, Size},
+    limits::{Ceilings, Exceeded, Limit, Limits, Named, Size},
+    memory::NoMemory,
 };
 
 /// How a call ended that did not return.
@@ -15,7 +16,9 @@ use super::{
 pub(super) enum Fault {
     /// At its deadline.
     Timeout,
-    /// At a limit, which speaks for itself.
+    /// At a limit that others than the operator may set.
+    Exceeded(Exceeded),
+    /// At another limit, which speaks for itself.
     Limit(String),
     /// It exited; what it said last may tell why.
     Exited(String),
@@ -25,9 +28,12 @@ pub(super) enum Fault {
 
 impl Fault {
     /// The fault of a call that ended with `error`.
-    pub(super) fn of(error: &Error, limits: &Limits) -> Self {
+    pub(super) fn of(error: &Error, limits: &Limits, ceilings: &Ceilings) -> Self {
         if let Some(exceeded) = error.downcast_ref::<Exceeded>() {
-            return Self::Limit(exceeded.to_string());
+            return Self::Exceeded(*exceeded);
+        }
+        if let Some(no_memory) = error.downcast_ref::<NoMemory>() {
+            return Self::Limit(no_memory.to_string());
         }
         if let Some(I32Exit(status)) = error.downcast_ref() {
             let exited = format!("the guest exited with status {status} instead of returning an outcome");
@@ -39,14 +45,15 @@ impl Fault {
                 Self::Limit(format!("stack overflow: limit of {} reached (limits.stack)", Size(limits.stack)))
             }
             Some(trap) => Self::Trapped(trapped(&trap.to_string())),
-            None => other(error, limits),
+            None => other(error, limits, ceilings),
         }
     }
 
     /// What it comes to; `said` is what the guest said before.
-    pub(super) fn outcome(self, said: &LastWords) -> Outcome {
+    pub(super) fn outcome(self, said: &LastWords, named: Named<'_>) -> Outcome {
         match self {
             Self::Timeout => timeout(),
+            Self::Exceeded(exceeded) => Outcome::error(exceeded.told(named)),
             Self::Limit(cause) => Outcome::error(cause),
             Self::Exited(cause) => Outcome::error(said.follow(cause)),
             Self::Trapped(cause) => Outcome::error(said.explain(cause)),
@@ -66,11 +73,11 @@ pub(super) fn host_fault(panic: &(dyn std::any::Any + Send)) -> Outcome {
     Outcome::error(format!("host fault: {text}"))
 }
 
-fn other(error: &Error, limits: &Limits) -> Fault {
+fn other(error: &Error, limits: &Limits, ceilings: &Ceilings) -> Fault {
     let cause = error.root_cause().to_string();
     // The type of this error is private to wasmtime.
     if cause.contains("fuel allocated for hostcalls has been exhausted") {
-        return Fault::Limit(transferred(error, limits));
+        return transferred(error, limits, ceilings);
     }
     let key = COUNTED.iter().find(|(says, _)| cause.contains(says)).map(|(_, key)| format!(" ({key})"));
     Fault::Trapped(trapped(&cause) + key.as_deref().unwrap_or_default())
@@ -90,12 +97,12 @@ fn trapped(cause: &str) -> String {
 }
 
 /// Too much was copied out of the guest: its outcome, when no guest code was running, else an argument of a host call.
-fn transferred(error: &Error, limits: &Limits) -> String {
+fn transferred(error: &Error, limits: &Limits, ceilings: &Ceilings) -> Fault {
     let limit = Size(limits.hostcall.max(limits.output));
     if error.downcast_ref::<wasmtime::WasmBacktrace>().is_some() {
-        format!("more than {limit} handed to the host in one call (limits.hostcall)")
+        Fault::Limit(format!("more than {limit} handed to the host in one call (limits.hostcall)"))
     } else {
-        Exceeded::Output(limits.output).to_string()
+        Fault::Exceeded(ceilings.exceeded(Limit::Output))
     }
 }
 
@@ -104,10 +111,13 @@ mod tests {
     use phasm_engine::outcome::code;
 
     use super::*;
+    use crate::capability::http::HttpLimits;
 
     #[test]
     fn every_cause_is_named() {
-        let limits = Limits::default();
+        let limits = Limits { memory: 65_536, ..Limits::default() };
+        let ceilings = Ceilings::of(&limits, &HttpLimits::default());
+        let named = Named { tenant: "acme", plugin: "jq" };
         let rows: [(Error, &str, i32, &str); 10] = [
             (Trap::Interrupt.into(), "", code::TIMEOUT, "stopped at its deadline"),
             (
@@ -130,12 +140,17 @@ mod tests {
                 "guest panicked at src/lib.rs:1:2: oh",
             ),
             (
-                Exceeded::Memory(65_536).into(),
+                ceilings.exceeded(Limit::Memory).into(),
                 "oh",
                 code::ERROR,
                 "memory limit of 64 KiB reached (limits.memory)",
             ),
-            (Exceeded::Log(1 << 20).into(), "", code::ERROR, "log over its limit of 1 MiB (limits.log)"),
+            (
+                ceilings.exceeded(Limit::Log).into(),
+                "",
+                code::ERROR,
+                "log over its limit of 1 MiB (limits.log)",
+            ),
             (
                 I32Exit(1).into(),
                 "",
@@ -153,7 +168,7 @@ mod tests {
         for (error, line, code, message) in rows {
             let mut said = LastWords::default();
             said.hear(line);
-            let outcome = Fault::of(&error, &limits).outcome(&said);
+            let outcome = Fault::of(&error, &limits, &ceilings).outcome(&said, named);
             assert_eq!((outcome.code, &*outcome.message), (code, message));
         }
     }

@@ -32,8 +32,18 @@ use self::executor::{Invocation, Observer};
 #[cfg(target_os = "linux")]
 use self::isolation::Processes;
 use self::{
-    artefact::Artefact, capability::http::Net, compiler::Compiler, guest::Guest, heat::Heat, pool::Pool,
-    threads::GuestThreads, ticker::Ticker, turns::Turns,
+    artefact::Artefact,
+    capability::http::Net,
+    compiler::Compiler,
+    guest::Guest,
+    heat::Heat,
+    limits::{Ceilings, SetBy},
+    memory::Memory,
+    pool::Pool,
+    threads::GuestThreads,
+    ticker::Ticker,
+    turns::Turns,
+    whose::Premises,
 };
 pub use self::{
     artefact::Precompiled,
@@ -51,12 +61,14 @@ pub use self::{
     child::Children,
     digest::{Digest, NotADigest},
     isolation::Isolation,
-    limits::Limits,
+    limits::{Allowance, Limit, Limits},
     program::{LoadError, Overrun, Program},
     regular::{open_regular, read_regular, read_regular_text},
     tenants::Tenants,
 };
 
+#[cfg(feature = "http")]
+pub use self::capability::http::{HttpAnswer, HttpClient, HttpRequest};
 #[cfg(feature = "compile")]
 pub use self::counts::check_counts;
 
@@ -88,14 +100,17 @@ mod key;
 mod last_words;
 mod limits;
 mod loading;
+mod memory;
 mod pool;
 mod program;
 mod regular;
+mod stopwatch;
 mod tenants;
 mod threads;
 mod ticker;
 mod transcript;
 mod turns;
+mod whose;
 
 /// How a [`Sandbox`] is made.
 #[derive(Clone, Debug)]
@@ -109,6 +124,10 @@ pub struct SandboxConfig {
     pub tenants: Tenants,
     /// What every call may use.
     pub limits: Limits,
+    /// Linear memory of all guests together, in bytes: half of what the machine or its control group has, if it is not said. Half of it is divided
+    /// among the slots, of which there are fewer if that would be less than 1 MiB for each; the other half is for guests that need more than
+    /// that, and each leaves as much free as it takes.
+    pub all_memory: Option<u64>,
     /// Where compiled code is kept between processes; nowhere by default. Nothing without the feature `compile`.
     pub cache: Option<PathBuf>,
     /// How guests that are granted hosts reach them. Nothing without the feature `http`.
@@ -133,6 +152,7 @@ impl Default for SandboxConfig {
             threads: None,
             tenants: Tenants::default(),
             limits: Limits::default(),
+            all_memory: None,
             cache: None,
             http: HttpConfig::default(),
             children: Children::here(),
@@ -164,9 +184,7 @@ pub struct Sandbox {
 struct Shared {
     engine: wasmtime::Engine,
     linker: Linker<Guest>,
-    limits: Limits,
-    net: Arc<Net>,
-    dirs: capability::dirs::Common,
+    premises: Arc<Premises>,
     /// One permit a slot of the pool.
     slots: Semaphore,
     capacity: u32,
@@ -195,6 +213,7 @@ impl Sandbox {
             threads,
             tenants,
             limits,
+            all_memory,
             cache,
             http,
             children,
@@ -204,6 +223,7 @@ impl Sandbox {
         } = config;
         #[cfg(target_os = "linux")]
         let processes = children.clone().map(|children| Processes::new(children, processes));
+        let (memory, slots) = Memory::divide(all_memory, slots);
         let Pool { engine, slots, mut warnings } = Pool::reserve(slots, &limits)?;
         let linker = guest::linker(&engine).map_err(|error| SandboxError::Engine(format!("{error:#}")))?;
         let compiler = Compiler::new(cache.as_deref(), children, &engine, &mut warnings).into();
@@ -214,17 +234,25 @@ impl Sandbox {
         let ticker = Ticker::start(move || of_ticker.increment_epoch()).map_err(SandboxError::Threads)?;
         let threads = GuestThreads::start(threads)?;
         let tenants = Arc::new(tenants);
+        let mut ceilings = Ceilings::of(&limits, &http.limits);
+        ceilings.lower(Limit::Memory, memory.most_for_one(), SetBy::Host);
+        let premises = Premises {
+            limits,
+            ceilings,
+            tenants: Arc::clone(&tenants),
+            memory,
+            dirs: capability::dirs::Common::default(),
+            net: Net::new(http, &tenants),
+        };
         let shared = Shared {
             slots: Semaphore::new(slots as usize),
             capacity: slots,
-            turns: Arc::new(Turns::new(threads.count(), Tenants::clone(&tenants))),
+            turns: Arc::new(Turns::new(threads.count(), tenants)),
             heat: Heat::default(),
             threads,
             engine,
             linker,
-            limits,
-            net: Arc::new(Net::new(http, Arc::clone(&tenants))),
-            dirs: capability::dirs::Common::of(tenants),
+            premises: Arc::new(premises),
             compiler,
             isolation,
             #[cfg(target_os = "linux")]
@@ -236,9 +264,9 @@ impl Sandbox {
         Ok(Self { shared: Arc::new(shared) })
     }
 
-    /// Linear memory that a call may use, in bytes.
+    /// Linear memory that a call may use, in bytes, if nobody lowers it.
     pub fn memory_limit(&self) -> u64 {
-        self.shared.limits.memory
+        self.shared.premises.ceilings.most(Limit::Memory)
     }
 
     /// What fell short of the configuration: fewer slots, no pool, no cache.
@@ -361,6 +389,10 @@ impl fmt::Debug for Sandbox {
 }
 
 impl Shared {
+    fn limits(&self) -> &Limits {
+        &self.premises.limits
+    }
+
     /// What compiled plugins are sealed with.
     fn key(&self) -> Option<&Key> {
         self.key.as_ref().or_else(|| self.compiler.key())

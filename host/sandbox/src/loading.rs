@@ -60,12 +60,12 @@ impl Shared {
         let (shared, of_bytes) = (Arc::clone(self), Arc::clone(&bytes));
         match off_the_path(move || shared.known(&of_bytes)).await? {
             Known::Component(component) => Ok(component),
-            Known::Digest(digest) => self.compiler.compiled(&self.engine, &self.limits, digest, bytes).await,
+            Known::Digest(digest) => self.compiler.compiled(&self.engine, self.limits(), digest, bytes).await,
         }
     }
 
     fn known(&self, bytes: &[u8]) -> Result<Known, LoadError> {
-        let (size, limit) = (bytes.len() as u64, self.limits.component);
+        let (size, limit) = (bytes.len() as u64, self.limits().component);
         if size > limit {
             return Err(LoadError::TooLarge { size, limit });
         }
@@ -78,6 +78,6 @@ impl Shared {
     }
 
     fn link(&self, component: &Component) -> Result<Program, LoadError> {
-        Program::link(&self.linker, component, &self.limits, self.capacity)
+        Program::link(&self.linker, component, self.limits(), self.capacity)
     }
 }

@@ -10,7 +10,7 @@ use wasmtime::component::{Component, Linker};
 use super::{
     bindings::ExecutorPre,
     guest::Guest,
-    limits::{Limits, Size},
+    limits::{Allowance, Limits, Size},
     pool::TABLES_PER_SLOT,
 };
 
@@ -141,7 +141,14 @@ pub struct Program {
     pub(super) pre: ExecutorPre<Guest>,
     /// Slots of the pool that one instance takes.
     pub(super) slots: u32,
+    /// Linear memory that one instance begins with, at most.
+    pub(super) memory: u64,
+    /// What it says that it needs at most.
+    pub(super) limits: Allowance,
 }
+
+/// What WebAssembly counts memory in.
+const PAGE: u64 = 65_536;
 
 static NEXT: AtomicU64 = AtomicU64::new(0);
 
@@ -157,7 +164,14 @@ impl Program {
         let pre = linker.instantiate_pre(component).map_err(|error| unlinked(component, &error))?;
         let pre = ExecutorPre::new(pre).map_err(|error| LoadError::Export(format!("{error:#}")))?;
         let id = NEXT.fetch_add(1, Relaxed);
-        Ok(Self { id, pre, slots: slots_needed(component, limits, slots)? })
+        let slots = slots_needed(component, limits, slots)?;
+        Ok(Self { id, pre, slots, memory: memory_needed(component), limits: Allowance::default() })
+    }
+
+    /// The same, whose calls use no more than `limits`: what its manifest says.
+    #[must_use]
+    pub fn within(self, limits: Allowance) -> Self {
+        Self { limits, ..self }
     }
 
     /// Its machine code.
@@ -197,6 +211,14 @@ fn unlinked(component: &Component, error: &wasmtime::Error) -> LoadError {
 /// Everything below the outermost description of `error`.
 fn causes(error: &wasmtime::Error) -> String {
     error.chain().skip(1).map(ToString::to_string).collect::<Vec<_>>().join(": ")
+}
+
+/// What its memories begin with at most; nothing, where it is not known beforehand.
+fn memory_needed(component: &Component) -> u64 {
+    let needed = component.resources_required();
+    let pages = needed
+        .and_then(|needed| Some(needed.max_initial_memory_size?.saturating_mul(needed.num_memories.into())));
+    pages.unwrap_or(0).saturating_mul(PAGE)
 }
 
 /// How many of `slots` one instance takes.

@@ -8,12 +8,12 @@ use std::{
     },
 };
 
-use phasm_engine::text;
+use phasm_engine::{metered::Metered, text};
 use serde::{Deserialize, Serialize};
 
 use super::{
     last_words::LastWords,
-    limits::{Exceeded, Limits},
+    limits::{Ceiling, Exceeded, Limit},
 };
 use crate::executor::{Level, Observer};
 
@@ -43,7 +43,7 @@ const LEAST: usize = 32;
 /// One attempt's voice. Every line reaches the observer at once; the text in all is limited.
 pub(super) struct Transcript {
     observer: Arc<dyn Observer>,
-    limit: u64,
+    ceiling: Ceiling,
     left: AtomicU64,
     longest_line: usize,
     stdout: Mutex<Lines>,
@@ -54,12 +54,13 @@ pub(super) struct Transcript {
 }
 
 impl Transcript {
-    pub(super) fn new(observer: Arc<dyn Observer>, limits: &Limits) -> Self {
+    /// A voice whose text is limited in all, and of which a line is cut to `line` bytes.
+    pub(super) fn new(observer: Arc<dyn Observer>, ceiling: Ceiling, line: u64) -> Self {
         Self {
             observer,
-            limit: limits.log,
-            left: AtomicU64::new(limits.log),
-            longest_line: usize::try_from(limits.line).unwrap_or(usize::MAX),
+            ceiling,
+            left: AtomicU64::new(ceiling.most),
+            longest_line: usize::try_from(line).unwrap_or(usize::MAX),
             stdout: Mutex::default(),
             stderr: Mutex::default(),
             last_words: Mutex::default(),
@@ -68,8 +69,8 @@ impl Transcript {
     }
 
     /// One that only counts, and leaves the rest to whoever [hears](Self::hear) it.
-    pub(super) fn forwarded(limits: &Limits, forward: Forward) -> Self {
-        Self { forward: Some(forward), ..Self::new(Arc::new(Deaf), limits) }
+    pub(super) fn forwarded(ceiling: Ceiling, line: u64, forward: Forward) -> Self {
+        Self { forward: Some(forward), ..Self::new(Arc::new(Deaf), ceiling, line) }
     }
 
     /// Takes what was said elsewhere.
@@ -126,6 +127,11 @@ impl Transcript {
             return Arc::clone(message);
         }
         text::cut(&self.observer.hide(message), MESSAGE).into()
+    }
+
+    /// Passes on what the attempt has used so far.
+    pub(super) fn used(&self, metered: Metered) {
+        self.observer.used(metered);
     }
 
     /// Passes a sign of life on (R-T5).
@@ -211,7 +217,7 @@ impl Transcript {
         self.left
             .fetch_update(Relaxed, Relaxed, |left| left.checked_sub(bytes as u64))
             .map(drop)
-            .map_err(|_| Exceeded::Log(self.limit))
+            .map_err(|_| Exceeded { limit: Limit::Log, ceiling: self.ceiling })
     }
 }
 
@@ -265,6 +271,7 @@ pub(super) enum Standard {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::limits::SetBy;
 
     #[test]
     fn a_byte_stream_becomes_lines_however_it_is_cut() {
@@ -314,10 +321,14 @@ mod tests {
         }
     }
 
+    fn transcript(keeper: &Arc<Keeper>, line: u64) -> Transcript {
+        let ceiling = Ceiling { most: 1 << 20, by: SetBy::Operator };
+        Transcript::new(Arc::clone(keeper) as _, ceiling, line)
+    }
+
     /// R-B9: half a secret is not recognised any more.
     #[test]
     fn secrets_are_hidden_before_lines_are_cut() {
-        let limits = Limits { line: 8, ..Limits::default() };
         let beyond = "x".repeat(BEYOND);
         let rows: [(&[&str], &str); 5] = [
             (&["12345hunter2\n"], "12345*"),
@@ -329,14 +340,14 @@ mod tests {
         ];
         for (writes, expected) in rows {
             let keeper = Arc::new(Keeper::default());
-            let transcript = Transcript::new(Arc::clone(&keeper) as _, &limits);
+            let transcript = transcript(&keeper, 8);
             writes.iter().for_each(|text| transcript.write(Standard::Error, text.as_bytes()).unwrap());
             let said = transcript.finish().explain("trap".to_owned());
             assert_eq!(*lock(&keeper.0), [expected], "{writes:?}");
             assert_eq!(said.strip_prefix("trap; the guest said: ").unwrap_or_default(), expected);
         }
         let keeper = Arc::new(Keeper::default());
-        let transcript = Transcript::new(Arc::clone(&keeper) as _, &limits);
+        let transcript = transcript(&keeper, 8);
         transcript.log(Level::Info, "a\n12345hunter2").unwrap();
         transcript.progress(None, "12345hunter2").unwrap();
         assert_eq!(*lock(&keeper.0), ["a", "12345*", "12345*"]);
@@ -359,7 +370,7 @@ mod tests {
         ];
         for (writes, expected) in rows {
             let keeper = Arc::new(Keeper::default());
-            let transcript = Transcript::new(Arc::clone(&keeper) as _, &Limits::default());
+            let transcript = transcript(&keeper, 8 << 10);
             writes.iter().for_each(|text| transcript.write(Standard::Output, text.as_bytes()).unwrap());
             assert!(lock(transcript.lines(Standard::Output)).held.len() <= BEYOND);
             transcript.finish();

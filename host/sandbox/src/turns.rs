@@ -19,7 +19,7 @@ type Virtual = u64;
 /// Gives turns.
 #[derive(Debug)]
 pub(super) struct Turns {
-    tenants: Tenants,
+    tenants: Arc<Tenants>,
     queues: Mutex<Queues>,
 }
 
@@ -65,7 +65,7 @@ enum Standing {
 
 impl Turns {
     /// So many at once.
-    pub(super) fn new(at_once: usize, tenants: Tenants) -> Self {
+    pub(super) fn new(at_once: usize, tenants: Arc<Tenants>) -> Self {
         Self { tenants, queues: Mutex::new(Queues { free: at_once, ..Queues::default() }) }
     }
 
@@ -220,7 +220,7 @@ mod tests {
         for (name, weight) in weights {
             tenants.add(&Arc::from(*name), *weight, [Arc::from(*name)]);
         }
-        Arc::new(Turns::new(at_once, tenants))
+        Arc::new(Turns::new(at_once, Arc::new(tenants)))
     }
 
     /// So many rounds in which whoever has a turn computes and wants the next; how often each tenant had one.

@@ -68,6 +68,16 @@ pub static NO_ROOTS: Entry = Entry {
     right: "[http]\nroots = [\"authority.pem\"]",
 };
 
+/// A text that is no public key.
+pub static NO_KEY: Entry = Entry {
+    code: "C012",
+    title: "Text that is no public key",
+    explanation: "Plugins are signed with keys of minisign's. A public key is the last line of the file that `phasm plugin keygen` or \
+                  `minisign -G` has written: `RW` and 54 more characters.",
+    wrong: "[trust]\nkeys = [\"greet.pub\"]",
+    right: "[trust]\nkeys = [\"RWQf6LRCGA9i53mlYecO4IzT51TGPpvWucNSCh1CBM0QTaLn73Y7GFO3\"]",
+};
+
 /// A secret whose source is not there.
 pub static NO_SECRET: Entry = Entry {
     code: "C102",
@@ -105,6 +115,7 @@ pub static ENTRIES: &[&Entry] = &[
     &NO_ROOTS,
     &TAKEN_NAMESPACE,
     &OUTSIDE_ROOT,
+    &NO_KEY,
     &NO_SECRET,
     &NO_DIRECTORY,
     &UNKNOWN_PLUGIN,

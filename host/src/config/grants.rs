@@ -13,7 +13,10 @@ use super::{
     Surroundings,
     isolation::{self, ISOLATION},
 };
-use crate::sandbox::{Grants, Randomness, WallClock};
+use crate::{
+    allowance::ALLOWANCE,
+    sandbox::{Allowance, Grants, Randomness, WallClock},
+};
 
 mod clocks;
 mod dirs;
@@ -22,7 +25,7 @@ mod http;
 static GRANT: Table = Table::closed(
     "grant",
     "What one plugin may touch.",
-    &[&DIRS, &ENVIRONMENT, &HTTP, &HTTP_NETWORKS, &WALL_CLOCK, &RANDOM_SEED, &ISOLATED],
+    &[&DIRS, &ENVIRONMENT, &HTTP, &HTTP_NETWORKS, &WALL_CLOCK, &RANDOM_SEED, &ISOLATED, &LIMITS],
     &[],
 );
 
@@ -61,6 +64,12 @@ static ISOLATED: Field<isolation::Tier> = Field::optional(
      without it as `limits.isolation` says.",
 );
 
+static LIMITS: Field<Allowance> = Field::optional(
+    "limits",
+    ALLOWANCE,
+    "What each of its attempts may use, where that is less than `[limits]` and `[http]` say.",
+);
+
 /// One plugin's grants as written.
 pub(super) struct Grant {
     pub(super) plugin: Name,
@@ -71,6 +80,7 @@ pub(super) struct Grant {
     wall_clock: WallClock,
     random: Randomness,
     isolation: Option<isolation::Tier>,
+    limits: Allowance,
 }
 
 /// The grants of each plugin, by its name.
@@ -111,6 +121,7 @@ impl Grant {
             wall_clock: object.or_default(&WALL_CLOCK),
             random: object.or_default(&RANDOM_SEED),
             isolation: object.optional(&ISOLATED),
+            limits: object.or_default(&LIMITS),
         }
     }
 
@@ -119,7 +130,7 @@ impl Grant {
         let (dirs, create) = dirs::granted(self.dirs, around, report);
         let http = http::granted(&self.http, &self.http_networks, report);
         let isolation = self.isolation.map(|written| written.0);
-        let Self { env, wall_clock, random, .. } = self;
-        (Grants { dirs, env, http, wall_clock, random, isolation }, create)
+        let Self { env, wall_clock, random, limits, .. } = self;
+        (Grants { dirs, env, http, wall_clock, random, isolation, limits }, create)
     }
 }

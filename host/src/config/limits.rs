@@ -15,6 +15,8 @@ static TABLE: Table = Table::closed(
     "What every guest may use. Sizes are bytes or text such as `64 MiB`, `64Mi` or `64 MB`; all values are above 0, but for `kept-log`.",
     &[
         &MEMORY,
+        &ALL_MEMORY,
+        &CPU,
         &STACK,
         &OUTPUT,
         &OUTPUT_VALUES,
@@ -45,8 +47,19 @@ static TABLE: Table = Table::closed(
 const COUNT: Form<u32> = whole::<u32, 1, { u32::MAX as i64 }>();
 
 static MEMORY: Field<u64> =
-    Field::optional("memory", SIZE, "Linear memory of a guest; `resources.memory` of a task can lower it.")
+    Field::optional("memory", SIZE, "Linear memory of a guest; tenants, plugins and tasks can have less.")
         .or("64 MiB");
+static ALL_MEMORY: Field<u64> = Field::optional(
+    "all-memory",
+    SIZE,
+    "Linear memory of all guests together; without it half of what the machine has, or its control group. Half of it is divided among the slots, \
+     the other half is for guests that need more than their part.",
+);
+static CPU: Field<Millis> = Field::optional(
+    "cpu",
+    TIMEOUT,
+    "Time that an attempt computes, whoever else computes meanwhile; waiting is not counted. Without it as long as its other clocks let it.",
+);
 static STACK: Field<u64> = Field::optional("stack", SIZE, "Stack of the guest's functions.").or("512 KiB");
 static OUTPUT: Field<u64> =
     Field::optional("output", SIZE, "Outputs, message and detail of an attempt together.").or("8 MiB");
@@ -118,6 +131,7 @@ static ENGINE_THREADS: Field<u32> = Field::optional(
 #[derive(Default)]
 pub(super) struct Limited {
     pub(super) limits: Limits,
+    pub(super) all_memory: Option<u64>,
     pub(super) kept_log: Option<u64>,
     pub(super) slots: Option<u32>,
     pub(super) isolation: Isolation,
@@ -159,9 +173,11 @@ impl Limited {
         counts.into_iter().for_each(|(field, limit)| replace(limit, object.optional(field)));
         let compile_time = object.optional(&COMPILE_TIME).map(Duration::from_millis);
         replace(&mut limits.compile_time, compile_time);
+        limits.cpu = object.optional(&CPU).map(Duration::from_millis);
         let count = |field| object.optional(field).and_then(|count: u32| NonZeroUsize::new(count as usize));
         Self {
             limits,
+            all_memory: object.optional(&ALL_MEMORY),
             kept_log: object.optional(&KEPT_LOG),
             slots: object.optional(&SLOTS),
             isolation: object.optional(&ISOLATED).map(|written| written.0).unwrap_or_default(),

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use phasm_engine::{
-    form::{Cursor, Field, Form, Name, Report, TEXTS, Table},
+    form::{Cursor, Field, Form, Name, Report, TEXT, TEXTS, Table},
     value::Map,
 };
 use serde_json::json;
@@ -18,14 +18,15 @@ use super::{
     retention,
     secrets::{self, Secret},
     tenants::{self, WrittenTenant},
+    trust::{self, TrustWritten},
 };
 
 /// The whole file.
 pub(super) static CONFIGURATION: Table = Table::closed(
     "configuration",
     "What an operator allows: plugins, what each may touch, values for expressions, secrets, limits, who shares the host, how the network \
-     is reached, how long runs are kept.",
-    &[&PLUGINS, &GRANTS, &VARS, &SECRETS, &LIMITS, &TENANTS, &HTTP, &RETENTION],
+     is reached, how long runs are kept, whose plugins are used.",
+    &[&PLUGINS, &GRANTS, &VARS, &SECRETS, &LIMITS, &TENANTS, &HTTP, &RETENTION, &LIBRARY, &TRUST],
     &[],
 );
 
@@ -54,6 +55,17 @@ static HTTP: Field<Http> =
 static RETENTION: Field<Retention> =
     Field::optional("retention", retention::RETENTION_FORM, "How long runs that have ended are kept.");
 
+static LIBRARY: Field<Name> = Field::optional(
+    "library",
+    TEXT,
+    "The directory that `phasm plugin add` keeps plugins in, relative to this file; without it the user's own.",
+);
+static TRUST: Field<TrustWritten> = Field::optional(
+    "trust",
+    trust::TRUST_FORM,
+    "Whose plugins are used, and which versions wait to be approved.",
+);
+
 /// Anything by name.
 const VALUES: Form<Map> = Form::new(
     |cursor, report| {
@@ -74,6 +86,8 @@ pub(super) struct Written {
     pub(super) tenants: Vec<WrittenTenant>,
     pub(super) http: Http,
     pub(super) retention: Retention,
+    pub(super) library: Option<Name>,
+    pub(super) trust: TrustWritten,
 }
 
 impl Written {
@@ -89,6 +103,8 @@ impl Written {
             tenants: object.or_default(&TENANTS),
             http: object.or_default(&HTTP),
             retention: object.or_default(&RETENTION),
+            library: object.optional(&LIBRARY),
+            trust: object.or_default(&TRUST),
         })
     }
 

@@ -12,14 +12,19 @@ use serde_json::json;
 use super::{
     Surroundings, codes,
     grants::{self, Grant},
+    isolation::{self, ISOLATION},
     secrets::{self, Secret},
 };
-use crate::tenants::{Quotas, Tenant};
+use crate::{
+    allowance::ALLOWANCE,
+    sandbox::Allowance,
+    tenants::{Quotas, Tenant},
+};
 
 static TENANT: Table = Table::closed(
     "tenant",
     "Who shares this host with others. A namespace that no tenant has is a tenant by itself, of weight 1.",
-    &[&NAMESPACES, &WEIGHT, &QUOTAS, &PLUGINS, &GRANTS, &ROOT, &SECRETS],
+    &[&NAMESPACES, &WEIGHT, &QUOTAS, &LIMITS, &ISOLATED, &PLUGINS, &GRANTS, &ROOT, &SECRETS],
     &[],
 );
 
@@ -45,6 +50,16 @@ static WEIGHT: Field<u32> = Field::optional(
 )
 .or("1");
 static QUOTAS: Field<Quotas> = Field::optional("quotas", QUOTAS_FORM, "What it may have at most.");
+static LIMITS: Field<Allowance> = Field::optional(
+    "limits",
+    ALLOWANCE,
+    "What each of its attempts may use, where that is less than `[limits]` and `[http]` say.",
+);
+static ISOLATED: Field<isolation::Tier> = Field::optional(
+    "isolation",
+    ISOLATION,
+    "Where its attempts run unless the plugin's grant says it; without it as `limits.isolation` says.",
+);
 static PLUGINS: Field<Vec<Name>> = Field::optional(
     "plugins",
     TEXTS,
@@ -106,6 +121,8 @@ pub(super) struct WrittenTenant {
     namespaces: Vec<Arc<str>>,
     weight: u32,
     quotas: Quotas,
+    limits: Allowance,
+    isolation: Option<isolation::Tier>,
     plugins: Vec<Name>,
     grants: Vec<Grant>,
     root: Option<Name>,
@@ -140,6 +157,8 @@ impl WrittenTenant {
             namespaces: own(name, named, taken, report),
             weight: object.optional(&WEIGHT).unwrap_or(1),
             quotas: object.or_default(&QUOTAS),
+            limits: object.or_default(&LIMITS),
+            isolation: object.optional(&ISOLATED),
             plugins: object.or_default(&PLUGINS),
             grants: object.or_default(&GRANTS),
             root: object.optional(&ROOT),
@@ -166,6 +185,8 @@ impl WrittenTenant {
             namespaces: self.namespaces,
             weight: self.weight,
             quotas: self.quotas,
+            limits: self.limits,
+            isolation: self.isolation.map(|tier| tier.0),
             plugins: self.plugins.iter().map(|dir| around.dir.join(&*dir.value)).collect(),
             own_dirs: root.is_some(),
             ..Tenant::default()

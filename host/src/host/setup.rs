@@ -1,9 +1,9 @@
 //! Setting up a host.
 
 use std::{
-    collections::BTreeMap,
+    collections::{BTreeMap, BTreeSet},
     num::NonZeroUsize,
-    path::PathBuf,
+    path::{Path, PathBuf},
     sync::{
         Arc,
         atomic::{AtomicBool, AtomicU64},
@@ -23,16 +23,17 @@ use crate::{
     dispatcher::Dispatcher,
     executor::Executor,
     logbook::{KEPT_LOG, MOST_KEPT_LOG},
-    plugins::{self, Plugins},
+    plugins::{self, Library, LibraryError, Plugins},
     realm::Realms,
     registry::Registry,
     retention::Retention,
-    sandbox::{EgressSecret, Grants, Key, Limits, Sandbox, SandboxConfig, SandboxError},
+    sandbox::{Digest, EgressSecret, Grants, Key, Limits, Sandbox, SandboxConfig, SandboxError},
     secrets::Secrets,
     shared::Shared,
     store::{HostId, Memory, Store},
     tenants::{self, Tenant},
     tidings::Tidings,
+    trust::{PluginTrust, Policy},
 };
 
 /// Why a host could not be opened.
@@ -52,6 +53,20 @@ pub enum OpenError {
         /// Why.
         source: std::io::Error,
     },
+    /// A library of plugins could not be read.
+    #[error("the plugin library {} could not be read", path.display())]
+    Library {
+        /// Its directory.
+        path: PathBuf,
+        /// Why.
+        source: LibraryError,
+    },
+}
+
+/// Where plugins are.
+enum PluginPlace {
+    Dir(PathBuf),
+    Library(Library),
 }
 
 /// Sets up a [`Host`].
@@ -61,10 +76,12 @@ pub struct HostBuilder {
     executor: Option<Arc<dyn Executor>>,
     slots: Option<u32>,
     sandbox: SandboxConfig,
-    dirs: Vec<PathBuf>,
+    places: Vec<PluginPlace>,
     registered: Vec<(Arc<str>, Arc<[u8]>)>,
     grants: BTreeMap<String, Grants>,
     tenants: BTreeMap<Arc<str>, Tenant>,
+    trust: Policy,
+    exempt: BTreeSet<Digest>,
     builder: Option<Arc<dyn plugins::Builder>>,
     secrets: Secrets,
     vars: Map,
@@ -96,7 +113,28 @@ impl HostBuilder {
     /// Offers the plugins of a directory; of equal names the directory named first wins.
     #[must_use]
     pub fn plugin_dir(mut self, dir: impl Into<PathBuf>) -> Self {
-        self.dirs.push(dir.into());
+        self.places.push(PluginPlace::Dir(dir.into()));
+        self
+    }
+
+    /// Offers the versions that a library has approved; of equal names the place named first wins.
+    #[must_use]
+    pub fn plugin_library(mut self, library: Library) -> Self {
+        self.places.push(PluginPlace::Library(library));
+        self
+    }
+
+    /// Uses only plugins that somebody vouches for, as far as this says; by default whatever is offered.
+    #[must_use]
+    pub fn trust(mut self, policy: Policy) -> Self {
+        self.trust = policy;
+        self
+    }
+
+    /// Uses a component that nobody vouches for, as one that a program carries.
+    #[must_use]
+    pub fn exempt(mut self, component: Digest) -> Self {
+        self.exempt.insert(component);
         self
     }
 
@@ -259,24 +297,19 @@ impl HostBuilder {
     /// [`OpenError`] when threads, sandbox or plugin directories are not to be had.
     pub fn open(mut self) -> Result<Host, OpenError> {
         self.tell_sandbox();
-        let (control, engine) = match self.runtime {
-            Some(runtime) => (None, runtime),
-            None => {
-                let threads = own_threads(self.threads).map_err(OpenError::Threads)?;
-                let engine = threads.handle().clone();
-                (Some(threads), engine)
-            }
-        };
+        let (control, engine) = engine(self.runtime, self.threads)?;
         let clock = self.time.map_or_else(Clock::start, Clock::from);
         let sandbox = if self.executor.is_some() { None } else { Some(Sandbox::new(self.sandbox)?) };
         let offered = Offered {
             builder: self.builder.as_ref(),
-            dirs: &self.dirs,
+            places: &self.places,
             registered: &self.registered,
             grants: &self.grants,
+            trust: PluginTrust { policy: self.trust, tenant: None, exempt: self.exempt },
         };
-        let plugins =
-            |tenant: Option<&Tenant>| sandbox.as_ref().map(|sandbox| offered.to(tenant, sandbox)).transpose();
+        let plugins = |tenant: Option<(&Arc<str>, &Tenant)>| {
+            sandbox.as_ref().map(|sandbox| offered.to(tenant, sandbox)).transpose()
+        };
         let realms = Arc::new(Realms::new(&self.tenants, self.secrets, plugins)?);
         let (guests, room) = match &sandbox {
             Some(sandbox) => (sandbox.guest_runtime().clone(), sandbox.slots()),
@@ -314,7 +347,7 @@ impl HostBuilder {
             kept_log,
             facts: facts(self.vars),
             origin: self.origin,
-            control: Control(control),
+            control,
         };
         host.open_store(has_others);
         Ok(host)
@@ -323,6 +356,16 @@ impl HostBuilder {
 
 /// Attempts in flight unless configured: enough for a thousand that wait in host calls.
 const DEFAULT_SLOTS: u32 = 2048;
+
+/// Where runs are decided on: there, or on threads of the host's own.
+fn engine(runtime: Option<Handle>, threads: Option<NonZeroUsize>) -> Result<(Control, Handle), OpenError> {
+    if let Some(runtime) = runtime {
+        return Ok((Control(None), runtime));
+    }
+    let threads = own_threads(threads).map_err(OpenError::Threads)?;
+    let engine = threads.handle().clone();
+    Ok((Control(Some(threads)), engine))
+}
 
 fn own_threads(number: Option<NonZeroUsize>) -> std::io::Result<Runtime> {
     RuntimeBuilder::new_multi_thread()
@@ -340,15 +383,18 @@ fn engine_threads() -> usize {
 /// What is offered to all.
 struct Offered<'a> {
     builder: Option<&'a Arc<dyn plugins::Builder>>,
-    dirs: &'a [PathBuf],
+    places: &'a [PluginPlace],
     registered: &'a [(Arc<str>, Arc<[u8]>)],
     grants: &'a BTreeMap<String, Grants>,
+    trust: PluginTrust,
 }
 
 impl Offered<'_> {
     /// The plugins of a tenant, or of all who have none of their own. What is loaded for one is loaded for nobody else.
-    fn to(&self, tenant: Option<&Tenant>, sandbox: &Sandbox) -> Result<Plugins, OpenError> {
-        let mut plugins = Plugins::new(sandbox.clone());
+    fn to(&self, tenant: Option<(&Arc<str>, &Tenant)>, sandbox: &Sandbox) -> Result<Plugins, OpenError> {
+        let (name, tenant) = tenant.unzip();
+        let trust = PluginTrust { tenant: name.cloned(), ..self.trust.clone() };
+        let mut plugins = Plugins::new(sandbox.clone()).with_trust(trust);
         if let Some(builder) = self.builder {
             plugins = plugins.with_builder(Arc::clone(builder));
         }
@@ -356,22 +402,28 @@ impl Offered<'_> {
         for (name, granted) in &grants {
             plugins.grant(name.as_str(), granted.clone());
         }
-        let own = tenant.map(|tenant| tenant.plugins.as_slice()).unwrap_or_default();
-        add_dirs(&plugins, own, &grants)?;
+        for dir in tenant.into_iter().flat_map(|tenant| &tenant.plugins) {
+            add_dir(&plugins, dir, &grants)?;
+        }
         for (name, component) in self.registered {
             let granted = grants.get(name.as_ref()).cloned().unwrap_or_default();
             plugins.register(Arc::clone(name), Arc::clone(component), granted);
         }
-        add_dirs(&plugins, self.dirs, &grants)?;
+        for place in self.places {
+            match place {
+                PluginPlace::Dir(dir) => add_dir(&plugins, dir, &grants)?,
+                PluginPlace::Library(library) => plugins
+                    .add_library(library, &grants)
+                    .map_err(|source| OpenError::Library { path: library.dir().to_owned(), source })?,
+            }
+        }
         Ok(plugins)
     }
 }
 
-fn add_dirs(plugins: &Plugins, dirs: &[PathBuf], grants: &BTreeMap<String, Grants>) -> Result<(), OpenError> {
-    dirs.iter().try_for_each(|path| {
-        let failed = |source| OpenError::Plugins { path: path.clone(), source };
-        plugins.add_dir(path, grants).map(drop).map_err(failed)
-    })
+fn add_dir(plugins: &Plugins, dir: &Path, grants: &BTreeMap<String, Grants>) -> Result<(), OpenError> {
+    let failed = |source| OpenError::Plugins { path: dir.to_owned(), source };
+    plugins.add_dir(dir, grants).map(drop).map_err(failed)
 }
 
 /// Where this host runs, in the words that documents use.

@@ -56,6 +56,10 @@ mod tag {
     pub(super) const LOOP: u8 = 12;
     /// A phase changed for a reason, with a container's outputs.
     pub(super) const CLOSED: u8 = 13;
+    /// An attempt is over, and what it used.
+    pub(super) const METERED_END: u8 = 14;
+    /// What an attempt used.
+    pub(super) const METERED: u8 = 15;
 }
 
 /// Kinds of values.

@@ -3,7 +3,10 @@
 
 use std::{io, path::Path};
 
-use crate::sandbox::{read_regular, read_regular_text};
+use crate::{
+    sandbox::{read_regular, read_regular_text},
+    trust::LARGEST_SIGNATURE,
+};
 
 /// A component of JavaScript is 12 MB; what is much larger was not meant to be one.
 const LARGEST_COMPONENT: u64 = 256 << 20;
@@ -30,6 +33,19 @@ pub fn read_component(path: &Path) -> Result<Vec<u8>, String> {
         Some(kind) => {
             Err(format!("{} is no WebAssembly component but {kind}; build it again", path.display()))
         }
+    }
+}
+
+/// The signature of the component in `path`, which lies beside it as `NAME.wasm.minisig`; nothing if there is none.
+///
+/// # Errors
+/// What to tell the user when it cannot be read.
+pub fn signature_beside(path: &Path) -> Result<Option<String>, String> {
+    let path = path.with_added_extension("minisig");
+    match read_regular_text(&path, LARGEST_SIGNATURE) {
+        Ok(text) => Ok(Some(text)),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(format!("{}: {error}", path.display())),
     }
 }
 

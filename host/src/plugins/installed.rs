@@ -11,6 +11,7 @@ use phasm_engine::plan::{Executors, Found};
 
 use super::{
     folders::scan,
+    library::{AskedVersion, Library, LibraryError, PluginVersion, higher, why_not},
     manifest::Manifest,
     source::{Builder, Source},
 };
@@ -18,7 +19,9 @@ use super::{
 /// The plugins of some directories, to check documents against; none of them can be called.
 #[derive(Default)]
 pub struct Installed {
-    named: BTreeMap<Arc<str>, Vec<(Source, Glance)>>,
+    named: BTreeMap<Arc<str>, Vec<Candidate>>,
+    /// All that libraries hold, also what is not used.
+    shelf: Vec<PluginVersion>,
     memory: Option<u64>,
     builder: Option<Arc<dyn Builder>>,
 }
@@ -42,13 +45,26 @@ impl Installed {
     /// When the directory cannot be read.
     pub fn add_dir(&mut self, dir: &Path) -> io::Result<()> {
         for (name, source) in scan(dir)? {
-            self.named.entry(name.into()).or_default().push((source, Glance::default()));
+            let candidate = Candidate { source, glance: Glance::default(), stored: None };
+            self.named.entry(name.into()).or_default().push(candidate);
         }
         Ok(())
     }
-}
 
-impl Installed {
+    /// Adds the versions that a library has approved.
+    ///
+    /// # Errors
+    /// When the library cannot be read.
+    pub fn add_library(&mut self, library: &Library) -> Result<(), LibraryError> {
+        self.shelf.extend(library.all()?);
+        for stored in self.shelf.iter().filter(|stored| stored.held.is_empty()) {
+            let source = Source::File(library.path(&stored.digest));
+            let candidate = Candidate { source, glance: Glance::default(), stored: Some(stored.clone()) };
+            self.named.entry(stored.name.as_str().into()).or_default().push(candidate);
+        }
+        Ok(())
+    }
+
     /// What each of `types` stands for: files are read for their manifests; a folder's is not known while it has to be built.
     /// What stands for nothing may be installed by the time of a run, and is only warned of.
     #[must_use]
@@ -68,7 +84,36 @@ impl Installed {
         }
         let (name, version) = split(executor_type);
         let candidates = self.named.get(name).map(Vec::as_slice).unwrap_or_default();
-        fitting(version, candidates.iter().map(|(source, glance)| glance.at(source, self.builder.as_deref())))
+        let offered = candidates.iter().filter(|candidate| version.is_some() || candidate.is_offered());
+        let found = fitting(version, offered.map(|candidate| candidate.says(self.builder.as_deref())));
+        match found {
+            Found::Unknown => {
+                let shelf: Vec<_> = self.shelf.iter().collect();
+                why_not(name, version, &shelf).map_or(Found::Unknown, |why| Found::Broken(why.into()))
+            }
+            Found::Executor(_) | Found::Broken(_) => found,
+        }
+    }
+}
+
+struct Candidate {
+    source: Source,
+    glance: Glance,
+    /// What a library says of it that it came from.
+    stored: Option<PluginVersion>,
+}
+
+impl Candidate {
+    /// Whether the bare name may mean it.
+    fn is_offered(&self) -> bool {
+        self.stored.as_ref().is_none_or(PluginVersion::is_offered)
+    }
+
+    /// Its version, and its manifest; nothing if it cannot be asked yet.
+    fn says(&self, builder: Option<&dyn Builder>) -> Option<(Option<&str>, &Manifest)> {
+        let manifest = self.glance.at(&self.source, builder)?;
+        let version = self.stored.as_ref().map(|stored| stored.version.as_str());
+        Some((version.or(manifest.version.as_deref()), manifest))
     }
 }
 
@@ -95,21 +140,41 @@ fn split(executor_type: &str) -> (&str, Option<&str>) {
     }
 }
 
-/// What the plugins of one name say, those that cannot be asked yet being absent; the first fitting one counts.
+/// What the plugins of one name say, those that cannot be asked yet being absent; the first fitting one counts, of those that begin
+/// with the version the highest.
 ///
 /// Whatever cannot be asked may have any version.
-fn fitting<'m>(version: Option<&str>, candidates: impl Iterator<Item = Option<&'m Manifest>>) -> Found {
-    let fits = |manifest: &Manifest| version.is_none() || manifest.version.as_deref() == version;
+fn fitting<'m>(
+    version: Option<&str>,
+    candidates: impl Iterator<Item = Option<(Option<&'m str>, &'m Manifest)>>,
+) -> Found {
+    let asked = version.map(AskedVersion::read);
+    let fits =
+        |found: Option<&str>| asked.as_ref().is_none_or(|asked| found.is_some_and(|found| asked.fits(found)));
     let mut unknown = false;
+    let mut best: Option<(&str, &Manifest)> = None;
     for candidate in candidates {
-        match candidate {
-            Some(manifest) if fits(manifest) => return Found::Executor(Box::new(manifest.pinned())),
-            Some(_) => {}
-            None if version.is_none() => return Found::Executor(Box::default()),
-            None => unknown = true,
+        match (candidate, &asked) {
+            (Some((Some(found), manifest)), Some(AskedVersion::Beginning { .. })) if fits(Some(found)) => {
+                if best.is_none_or(|(best, _)| higher(found, best).is_lt()) {
+                    best = Some((found, manifest));
+                }
+            }
+            (Some((found, manifest)), _) if fits(found) => return known(manifest),
+            (Some(_), _) => {}
+            (None, None) => return Found::Executor(Box::default()),
+            (None, Some(_)) => unknown = true,
         }
     }
-    if unknown { Found::Executor(Box::default()) } else { Found::Unknown }
+    match best {
+        Some((_, manifest)) => known(manifest),
+        None if unknown => Found::Executor(Box::default()),
+        None => Found::Unknown,
+    }
+}
+
+fn known(manifest: &Manifest) -> Found {
+    Found::Executor(Box::new(manifest.pinned()))
 }
 
 #[cfg(test)]

@@ -11,10 +11,16 @@ use phasm_engine::{
 use serde::{Deserialize, Serialize};
 use wasmparser::{Parser, Payload};
 
-use super::files;
+use super::{files, wants::Wants};
+use crate::{allowance::of_manifest, sandbox::Allowance};
 
 /// The custom section that holds a manifest as JSON, anywhere in the component.
 const SECTION: &str = "phasm:manifest";
+
+/// What any component begins with: four bytes that say so, and the version.
+const HEADER: usize = 8;
+/// The kind of a section that means nothing to a compiler.
+const CUSTOM: u8 = 0;
 
 /// The longest name of a plugin, in bytes.
 const LONGEST_NAME: usize = 128;
@@ -43,6 +49,12 @@ pub struct Manifest {
     /// The JSON Schema of its outputs, likewise.
     #[serde(skip_serializing_if = "Value::is_null")]
     pub outputs: Value,
+    /// What its attempts need at most: `limits` as in a configuration.
+    #[serde(skip_serializing_if = "Value::is_null")]
+    pub limits: Value,
+    /// What it asks to be granted.
+    #[serde(skip_serializing_if = "Wants::is_empty")]
+    pub wants: Wants,
     /// The policies of tasks that have none of their own.
     #[serde(flatten)]
     pub defaults: Defaults,
@@ -99,8 +111,21 @@ impl Manifest {
     pub fn of(bytes: &[u8], path: Option<&Path>) -> Result<Self, String> {
         let Found { manifest, place } = Self::find(bytes, path)?;
         let checked = manifest.check_names().and_then(|()| manifest.check_schemas());
+        let checked = checked.and_then(|()| manifest.allowance().map(drop));
+        let checked = checked.and_then(|()| manifest.wants.check());
         checked.and_then(|()| manifest.defaults.check()).map_err(|problems| said(&place, problems))?;
         Ok(manifest)
+    }
+
+    /// What its attempts need at most.
+    ///
+    /// # Errors
+    /// What is wrong with that, each with its key.
+    pub(super) fn allowance(&self) -> Result<Allowance, String> {
+        if self.limits.is_null() {
+            return Ok(Allowance::default());
+        }
+        of_manifest(&Tree::from(&self.limits)).map_err(|problems| format!("limits: {problems}"))
     }
 
     /// Whether its name and version could be those of an executor's type.
@@ -126,6 +151,21 @@ impl Manifest {
             }
         }
         Ok(())
+    }
+
+    /// `component` with this manifest in it, before any other that it may have.
+    ///
+    /// # Errors
+    /// When the component is none, or the manifest is too long.
+    pub fn embed(&self, component: &[u8]) -> Result<Vec<u8>, String> {
+        let json = serde_json::to_vec(self).map_err(|error| said("manifest", error))?;
+        if json.len() as u64 > files::LARGEST_MANIFEST {
+            return Err("manifest: more than 1 MiB".to_owned());
+        }
+        let (header, rest) = component.split_at_checked(HEADER).ok_or("no WebAssembly component")?;
+        let name = [&leb(SECTION.len()), SECTION.as_bytes()].concat();
+        let length = leb(name.len() + json.len());
+        Ok([header, &[CUSTOM], &length, &name, &json, rest].concat())
     }
 
     /// The manifest that an artefact was compiled with.
@@ -163,6 +203,19 @@ impl Manifest {
         let Some(section) = section(bytes)? else { return Ok(Found { manifest: Self::default(), place }) };
         let manifest: Self = serde_json::from_slice(section).map_err(|error| said(&place, error))?;
         Ok(Found { manifest: manifest.in_brief(), place })
+    }
+}
+
+/// A length as WebAssembly writes it: seven bits a byte, the lowest first.
+fn leb(mut length: usize) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    loop {
+        let low = u8::try_from(length & 0x7f).unwrap_or(0);
+        length >>= 7;
+        bytes.push(if length == 0 { low } else { low | 0x80 });
+        if length == 0 {
+            return bytes;
+        }
     }
 }
 
@@ -239,7 +292,7 @@ mod tests {
     /// R-I5.
     #[test]
     fn the_section_is_found_in_the_component_and_in_a_nested_module() {
-        let section = custom_section(r#"{"name":"n","version":"1.0.0","wants":["later"]}"#);
+        let section = custom_section(r#"{"name":"n","version":"1.0.0","later":["more"]}"#);
         let outer = [COMPONENT, &section].concat();
         assert_eq!(Manifest::of(&outer, None), Ok(named("1.0.0")));
         let module = [MODULE, &section].concat();
@@ -267,6 +320,15 @@ mod tests {
         assert_eq!(Manifest::of(&bytes, Some(&path)), Ok(named("3.0.0")));
         fs::write(dir.path().join("x.toml"), "name = 3").unwrap();
         assert!(Manifest::of(&bytes, Some(&path)).unwrap_err().contains("x.toml"));
+    }
+
+    #[test]
+    fn a_manifest_is_put_before_the_one_that_is_there() {
+        let bytes = [COMPONENT, &custom_section(r#"{"name":"n","version":"1.0.0"}"#)].concat();
+        let description = Some("x".repeat(300));
+        let new = Manifest { description, ..named("2.0.0") };
+        assert_eq!(Manifest::of(&new.embed(&bytes).unwrap(), None), Ok(new.clone()));
+        assert!(new.embed(b"short").is_err());
     }
 
     /// JSON and TOML, embedded and beside: the fields are a document's.

@@ -4,11 +4,7 @@ use std::sync::Arc;
 
 use phasm_engine::plan::{Found, Pinned};
 
-use super::{
-    PluginError, Plugins, granted,
-    plugin::{Image, Plugin},
-    source::Source,
-};
+use super::{PluginError, Plugins, granted, plugin::Image, source::Source};
 use crate::sandbox::Grants;
 
 impl Plugins {
@@ -57,10 +53,14 @@ impl Plugins {
             return Ok(());
         }
         let grants = self.grants_of(name);
-        let kept = kept.map(|bytes| Plugin::new(Arc::clone(name), Source::Bytes(bytes), grants, None));
+        let shelved = self.shelved(digest);
+        let kept = kept.map(|bytes| self.plugin(name, Source::Bytes(bytes), grants.clone()));
+        // Whoever vouched for it does so wherever its bytes come from.
+        let kept = kept.map(|kept| shelved.iter().cloned().fold(kept, |kept, (_, stored)| kept.of(stored)));
+        let shelved = shelved.map(|(path, stored)| self.plugin(name, path.into(), grants).of(stored));
         let named = self.read().named.get(name).cloned().unwrap_or_default();
         let mut why = format!("no plugin `{name}` with {digest} is installed");
-        for plugin in kept.map(Arc::new).into_iter().chain(named) {
+        for plugin in kept.into_iter().chain(shelved).map(Arc::new).chain(named) {
             let is_it = |image: &Arc<Image>| image.digest.to_string() == **digest;
             if !plugin.image(&self.sandbox).await.as_ref().is_ok_and(is_it) {
                 continue;

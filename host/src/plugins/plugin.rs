@@ -1,15 +1,20 @@
 //! One plugin: read when it is first asked about, compiled when it is first called, each once.
 
-use std::{future::Future, sync::Arc};
+use std::{future::Future, path::Path, sync::Arc};
 
 use phasm_engine::text;
 use tokio::sync::OnceCell;
 
 use super::{
+    files::signature_beside,
+    library::{PluginVersion, is_prerelease},
     manifest::Manifest,
     source::{Builder, Source},
 };
-use crate::sandbox::{Digest, Grants, Program, Sandbox};
+use crate::{
+    sandbox::{Digest, Grants, Program, Sandbox},
+    trust::PluginTrust,
+};
 
 /// A compiler's complaints are long.
 const LONGEST_MESSAGE: usize = 16 << 10;
@@ -19,9 +24,18 @@ pub(super) struct Plugin {
     pub(super) name: Arc<str>,
     pub(super) grants: Arc<Grants>,
     source: Source,
-    builder: Option<Arc<dyn Builder>>,
+    /// What a library says of it that it came from.
+    stored: Option<PluginVersion>,
+    means: Means,
     image: Once<Image>,
     program: Once<Program>,
+}
+
+/// What it takes to read plugins.
+#[derive(Clone, Default)]
+pub(super) struct Means {
+    pub(super) builder: Option<Arc<dyn Builder>>,
+    pub(super) trust: Arc<PluginTrust>,
 }
 
 /// A plugin's bytes, and what they say.
@@ -29,19 +43,26 @@ pub(super) struct Image {
     pub(super) digest: Digest,
     pub(super) manifest: Manifest,
     pub(super) bytes: Arc<[u8]>,
+    /// Why it is not used, whatever is in it.
+    refused: Option<Arc<str>>,
 }
 
 type Once<T> = OnceCell<Result<Arc<T>, Arc<str>>>;
 
 impl Plugin {
-    pub(super) fn new(
-        name: Arc<str>,
-        source: Source,
-        grants: Grants,
-        builder: Option<Arc<dyn Builder>>,
-    ) -> Self {
+    pub(super) fn new(name: Arc<str>, source: Source, grants: Grants, means: Means) -> Self {
         let (image, program) = (OnceCell::new(), OnceCell::new());
-        Self { name, grants: Arc::new(grants), source, builder, image, program }
+        Self { name, grants: Arc::new(grants), source, stored: None, means, image, program }
+    }
+
+    /// The same, as a library has it.
+    pub(super) fn of(self, stored: PluginVersion) -> Self {
+        Self { stored: Some(stored), ..self }
+    }
+
+    /// Whether the bare name may mean it.
+    pub(super) fn is_offered(&self) -> bool {
+        self.stored.as_ref().is_none_or(|stored| !is_prerelease(&stored.version))
     }
 
     /// The program, if it has been loaded.
@@ -78,18 +99,24 @@ impl Plugin {
 
     async fn load(&self, sandbox: &Sandbox) -> Result<Arc<Program>, Arc<str>> {
         let image = self.read(sandbox).await?;
+        let limits = image.manifest.allowance().map_err(|problems| self.message(&problems))?;
+        image.is_usable()?;
         let program = sandbox.load(Arc::clone(&image.bytes)).await;
-        program.map(Arc::new).map_err(|error| self.message(&text::brief(&error.to_string())))
+        let program = program.map_err(|error| self.message(&text::brief(&error.to_string())))?;
+        Ok(Arc::new(program.within(limits)))
     }
 
     async fn read(&self, sandbox: &Sandbox) -> Result<Arc<Image>, Arc<str>> {
         let read = || async {
-            let (source, builder, of_read) = (self.source.clone(), self.builder.clone(), sandbox.clone());
+            let (source, stored) = (self.source.clone(), self.stored.clone());
+            let (means, of_read) = (self.means.clone(), sandbox.clone());
             let reading = sandbox
                 .guest_runtime()
-                .spawn_blocking(move || Image::read(&source, builder.as_deref(), &of_read));
+                .spawn_blocking(move || Image::read(&source, stored.as_ref(), &means, &of_read));
             let image = reading.await.unwrap_or_else(|error| Err(format!("host fault: {error}")));
-            image.map(Arc::new).map_err(|error| self.message(&error))
+            image
+                .map(|image| Arc::new(image.named(|why| self.message(why))))
+                .map_err(|error| self.message(&error))
         };
         self.image.get_or_init(read).await.clone()
     }
@@ -110,13 +137,68 @@ impl Plugin {
 }
 
 impl Image {
-    fn read(source: &Source, builder: Option<&dyn Builder>, sandbox: &Sandbox) -> Result<Self, String> {
-        let (bytes, file) = source.read(builder)?;
+    fn read(
+        source: &Source,
+        stored: Option<&PluginVersion>,
+        means: &Means,
+        sandbox: &Sandbox,
+    ) -> Result<Self, String> {
+        let (bytes, file) = match (source, stored) {
+            (Source::File(path), Some(stored)) => (stored.read(path)?.into(), None),
+            _ => source.read(means.builder.as_deref())?,
+        };
+        let text = means.signature(file.as_deref(), stored)?;
         if let Some(said) = sandbox.precompiled(&bytes) {
             let said = said.map_err(|error| error.to_string())?;
-            return Ok(Self { digest: said.component, manifest: Manifest::read(&said.manifest)?, bytes });
+            let (digest, manifest) = (said.component, Manifest::read(&said.manifest)?);
+            return Ok(Self {
+                digest,
+                manifest,
+                refused: means.refuse(&bytes, &digest, text.as_deref()),
+                bytes,
+            });
         }
-        let manifest = Manifest::of(&bytes, file.as_deref())?;
-        Ok(Self { digest: Digest::of(&bytes), manifest, bytes })
+        let mut manifest = Manifest::of(&bytes, file.as_deref())?;
+        if let Some(stored) = stored {
+            manifest.version = Some(stored.version.clone());
+        }
+        let digest = Digest::of(&bytes);
+        Ok(Self { digest, manifest, refused: means.refuse(&bytes, &digest, text.as_deref()), bytes })
+    }
+
+    /// The same, saying whose it is where it says why it is not used.
+    fn named(self, message: impl FnOnce(&str) -> Arc<str>) -> Self {
+        Self { refused: self.refused.as_deref().map(message), ..self }
+    }
+
+    /// Whether it may be used.
+    ///
+    /// # Errors
+    /// Why not.
+    pub(super) fn is_usable(&self) -> Result<(), Arc<str>> {
+        self.refused.clone().map_or(Ok(()), Err)
+    }
+}
+
+impl Means {
+    /// What may be a signature of a plugin, if anybody asks.
+    fn signature(
+        &self,
+        file: Option<&Path>,
+        stored: Option<&PluginVersion>,
+    ) -> Result<Option<Arc<str>>, String> {
+        match (stored, file) {
+            _ if self.trust.is_empty() => Ok(None),
+            (Some(stored), _) => Ok(stored.signature.clone()),
+            (None, Some(file)) => Ok(signature_beside(file)?.map(Arc::from)),
+            (None, None) => Ok(None),
+        }
+    }
+
+    fn refuse(&self, bytes: &[u8], digest: &Digest, signature: Option<&str>) -> Option<Arc<str>> {
+        if self.trust.is_empty() {
+            return None;
+        }
+        self.trust.judge(digest, &self.trust.look(bytes, signature)).err().map(Arc::from)
     }
 }

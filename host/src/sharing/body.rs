@@ -7,6 +7,7 @@ use std::{
 
 use phasm_engine::{
     event::{Binding, Bindings, Dispatch, InputValue},
+    metered::Metered,
     outcome::{Outcome, Output},
     plan::{Pinned, SecretRef},
     time::Millis,
@@ -156,6 +157,8 @@ pub(super) struct OutcomeBody {
     message: Arc<str>,
     outputs: Vec<Output>,
     detail: Option<Value>,
+    #[serde(default, skip_serializing_if = "Metered::is_nothing")]
+    metered: Metered,
 }
 
 impl ReportBody {
@@ -187,14 +190,14 @@ impl LogBody {
 }
 
 impl From<Outcome> for OutcomeBody {
-    fn from(Outcome { code, message, outputs, detail }: Outcome) -> Self {
-        Self { code, message, outputs, detail }
+    fn from(Outcome { code, message, outputs, detail, metered }: Outcome) -> Self {
+        Self { code, message, outputs, detail, metered }
     }
 }
 
 impl From<OutcomeBody> for Outcome {
-    fn from(OutcomeBody { code, message, outputs, detail }: OutcomeBody) -> Self {
-        Self { code, message, outputs, detail }
+    fn from(OutcomeBody { code, message, outputs, detail, metered }: OutcomeBody) -> Self {
+        Self { code, message, outputs, detail, metered }
     }
 }
 

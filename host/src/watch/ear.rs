@@ -8,7 +8,7 @@ use std::{
     time::Instant,
 };
 
-use phasm_engine::{event::Fence, run::Run, text};
+use phasm_engine::{event::Fence, metered::Metered, run::Run, text};
 
 use self::pace::Pace;
 use super::{LogLine, Notice, ProgressNote, Watchers};
@@ -27,6 +27,7 @@ pub(crate) struct Ear {
     secrets: Secrets,
     book: Logbook,
     pace: Mutex<Pace<Notice>>,
+    metered: Mutex<Metered>,
 }
 
 impl Ear {
@@ -46,6 +47,7 @@ impl Ear {
             secrets: secrets.clone(),
             book: Logbook::new(kept),
             pace: Mutex::default(),
+            metered: Mutex::default(),
         }
     }
 
@@ -53,6 +55,11 @@ impl Ear {
     pub(crate) fn close(&self) -> Option<AttemptLog> {
         self.tell_last();
         self.book.close(self.fence)
+    }
+
+    /// What the attempt has used, as far as it was heard.
+    pub(crate) fn metered(&self) -> Metered {
+        *self.metered.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// How far it was last, if that came too soon to be told.
@@ -85,6 +92,10 @@ impl Observer for Ear {
     }
 
     fn activity(&self) {}
+
+    fn used(&self, metered: Metered) {
+        *self.metered.lock().unwrap_or_else(PoisonError::into_inner) = metered;
+    }
 
     fn is_followed(&self) -> bool {
         self.watchers.any()

@@ -7,6 +7,8 @@ mod compiled;
 mod faults;
 mod harness;
 mod isolation;
+mod limits;
+mod memory;
 mod plugins;
 mod time;
 mod unsafe_code;

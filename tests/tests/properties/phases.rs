@@ -175,7 +175,7 @@ proptest! {
     ) {
         let plan = small::plan(&document(in_template, conditions)).unwrap_or_else(|p| panic!("{p:#?}"));
         let outputs = vec![phasm_engine::outcome::Output::new("n", i64::from(code))];
-        let outcome = Outcome { code, message: message.into(), outputs, detail: None };
+        let outcome = Outcome { code, message: message.into(), outputs, ..Outcome::default() };
         let world = small::finished(plan, Answers::new([outcome]));
         let (phase, failures) = expected(conditions, code, message);
         let task = world.task("run").unwrap();

@@ -26,13 +26,16 @@ fn the_shipped_schema_is_the_generated_one() {
 fn whole() -> Value {
     let limits = config::schema().pointer("/$defs/limits/properties").unwrap().clone();
     let some = |name: &str| if name == "isolation" { json!("process") } else { json!(5) };
+    let limited = config::schema().pointer("/$defs/allowance/properties").unwrap().clone();
+    let limited = limited.as_object().unwrap().keys().map(|name| (name.clone(), json!(5)));
+    let limited = limited.collect::<serde_json::Map<_, _>>();
     let limits = limits.as_object().unwrap().keys().map(|name| (name.clone(), some(name)));
     json!({
         "plugins": ["../plugins"],
         "grants": { "file": {
             "dirs": [{ "host": "..", "guest": "/repo", "mode": "rw", "create": true, "max-size": "1 GiB", "max-files": 9 }],
             "env": { "LANG": "C" }, "http": ["https://example.org"], "http-networks": ["10.0.0.0/8"],
-            "wall-clock": "2026-01-31T08:00:00Z", "random-seed": 7, "isolation": "process",
+            "wall-clock": "2026-01-31T08:00:00Z", "random-seed": 7, "isolation": "process", "limits": limited,
         } },
         "vars": { "region": "eu", "sizes": [1, { "deep": true }] },
         "secrets": { "db": { "password": { "env": "DB_PASSWORD" }, "cert": { "file": "cert.pem", "egress": ["https://a.example"] } } },
@@ -44,7 +47,10 @@ fn whole() -> Value {
         "tenants": { "acme": {
             "namespaces": ["prod"], "weight": 3, "plugins": ["own"], "root": "acme", "grants": { "file": {} }, "secrets": {},
             "quotas": { "running": 5, "queued": 5, "open-runs": 5, "runs-per-minute": 5, "requests-per-minute": 5 },
+            "limits": limited, "isolation": "process",
         } },
+        "library": "library",
+        "trust": { "require-signature": true, "keys": ["RW"], "hold": "all" },
         "retention": { "age": "30d", "count": 5, "namespaces": { "nightly": { "age": 5, "count": 0 } } },
     })
 }

@@ -85,6 +85,7 @@ impl Watch {
             | Event::Resumed(..)
             | Event::RetryScheduled(_)
             | Event::TaskEnded(..)
+            | Event::Metered(..)
             | Event::HookFailed(_)
             | Event::Warning(_) => Ok(()),
             Event::Broken(message) => Err(message.to_string()),

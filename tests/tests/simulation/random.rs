@@ -2,6 +2,7 @@
 
 use phasm_engine::{
     event::Dispatch,
+    metered::Metered,
     outcome::{Outcome, Output},
 };
 use phasm_tests::world::{Act, Script};
@@ -74,6 +75,8 @@ impl Random {
             json!({ "http": { "status": 429 }, "error": { "kind": "busy", "retryable": true } }).into()
         });
         let message = format!("{task} of attempt {attempt}").into();
-        Act { start_after: self.below(3) * 10, takes, outcome: Outcome { code, message, outputs, detail } }
+        let metered = Metered { cpu_us: attempt.into(), pages: 1, ..Metered::default() };
+        let outcome = Outcome { code, message, outputs, detail, metered };
+        Act { start_after: self.below(3) * 10, takes, outcome }
     }
 }

@@ -73,6 +73,7 @@ impl Plain {
             | Event::Reused(_)
             | Event::PolicyEvaluated(_)
             | Event::TaskEnded(..)
+            | Event::Metered(..)
             | Event::HookFired(_)
             | Event::HookFailed(_)
             | Event::Warning(_)

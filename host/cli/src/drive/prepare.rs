@@ -29,8 +29,8 @@ use super::super::{
     plugin::Workshop,
     problems,
     screen::Screen,
-    search::{self, Searched},
-    text,
+    search::{self, Offer},
+    shipped, text,
 };
 
 /// How long a process that was killed may take to let go of its store.
@@ -102,17 +102,22 @@ pub(crate) fn open(
     purpose: Purpose<'_>,
 ) -> Result<Prepared, Failure> {
     let config = configured.as_ref().map(|(_, config)| config);
-    let Searched { dirs, built, .. } = search::plugin_dirs(places, config, purpose.dir)?.tell(screen);
+    let searched = search::plugin_dirs(places, config, purpose.dir)?.tell(screen);
     let cache = search::cache_dir().map(|dir| dir.join("compiled"));
-    let workshop = Arc::new(Workshop::new(screen).only_in(built));
+    let workshop = Arc::new(Workshop::new(screen).only_in(searched.built.clone()));
     let builder = Host::builder().plugin_builder(Arc::clone(&workshop) as _);
     let builder = if purpose.allow_missing { builder.allow_missing() } else { builder };
     let builder = config.unwrap_or(&Config::default()).apply(builder, cache);
     let builder = purpose.most_at_once.into_iter().fold(builder, HostBuilder::room_for);
     let builder = purpose.threads.into_iter().fold(builder, HostBuilder::engine_threads);
     let builder = if purpose.claims { builder.claiming(PATIENCE) } else { builder };
-    let builder = dirs.iter().fold(builder, HostBuilder::plugin_dir);
-    let builder = Origin::of(places, &dirs).into_iter().fold(builder, HostBuilder::origin);
+    let builder = searched.offers().fold(builder, |builder, offer| match offer {
+        Offer::Dir(dir) => builder.plugin_dir(dir),
+        Offer::Library(library) => builder.plugin_library(library.clone()),
+    });
+    let asked = config.is_some_and(|config| config.trust.require_signature);
+    let builder = if asked { shipped::digests().fold(builder, HostBuilder::exempt) } else { builder };
+    let builder = Origin::of(places, &searched.dirs).into_iter().fold(builder, HostBuilder::origin);
     let host = builder.open().map_err(Failure::host)?;
     if let (Some((text, config)), Some(plugins)) = (&configured, host.plugins()) {
         let mut known = plugins.names();
@@ -132,7 +137,7 @@ pub(crate) fn open(
         _bell: None,
         config,
         workshop,
-        dirs,
+        dirs: searched.dirs,
     })
 }
 

@@ -5,14 +5,15 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use phasm::{
     engine::value::{Map, Value},
-    plugins::{self, Builder as _, Manifest, Source},
-    sandbox::{Digest, check_counts},
+    plugins::{self, Builder as _, Manifest, Source, Wants},
+    sandbox::{Digest, Grants, check_counts},
 };
 use serde::Serialize;
 use wasmparser::{Parser, Payload};
 
 use super::{
     super::{exit::Exit, failure::Failure, places::Places, problems, screen::Screen, text},
+    list::Listed,
     shape,
     workshop::Workshop,
 };
@@ -46,6 +47,8 @@ struct Inspected {
     /// JSON Schemas, null where the plugin says nothing of them.
     inputs: Value,
     outputs: Value,
+    /// What it asks to be granted.
+    wants: Wants,
     component: PathBuf,
     bytes: usize,
     digest: String,
@@ -68,6 +71,7 @@ pub(super) fn inspect(arguments: &InspectArguments, screen: &Screen) -> Result<E
         defaults: manifest.defaults.fields(),
         inputs: manifest.inputs,
         outputs: manifest.outputs,
+        wants: manifest.wants,
         bytes: bytes.len(),
         digest: Digest::of(&bytes).to_string(),
         component,
@@ -112,7 +116,14 @@ pub(super) fn component(
 fn find(asked: &Path, places: &Places, screen: &Screen, as_json: bool) -> Result<(String, PathBuf), Failure> {
     let all = places.all(screen, as_json)?;
     let names: Vec<_> = all.iter().map(|listed| listed.name.clone()).collect();
-    let found = all.into_iter().find(|listed| *listed.name == *asked.as_os_str());
+    let text = asked.to_string_lossy();
+    let (name, version) =
+        text.split_once('@').map_or((&*text, None), |(name, version)| (name, Some(version)));
+    let is_it = |listed: &Listed| match version {
+        Some(version) => listed.version.as_deref() == Some(version),
+        None => !listed.is_held(),
+    };
+    let found = all.into_iter().find(|listed| listed.name == name && is_it(listed));
     found.map(|listed| (listed.name, listed.path)).ok_or_else(|| {
         let known = if names.is_empty() { "none".to_owned() } else { names.join(", ") };
         Failure::call(format!("there is no plugin `{}`; known: {known}", asked.display()))
@@ -120,7 +131,7 @@ fn find(asked: &Path, places: &Places, screen: &Screen, as_json: bool) -> Result
 }
 
 /// The interfaces a component imports, and what it exports. Text format and broken components have none that could be read.
-fn interfaces(bytes: &[u8]) -> (Vec<String>, Vec<String>) {
+pub(super) fn interfaces(bytes: &[u8]) -> (Vec<String>, Vec<String>) {
     let (mut imports, mut exports, mut depth) = (Vec::new(), Vec::new(), 0_u32);
     for payload in Parser::new(0).parse_all(bytes).map_while(Result::ok) {
         #[expect(clippy::wildcard_enum_match_arm, reason = "a component has many more sections than these")]
@@ -149,6 +160,7 @@ fn page(inspected: &Inspected) -> String {
         defaults,
         inputs,
         outputs,
+        wants,
         component,
         bytes,
         digest,
@@ -165,7 +177,10 @@ fn page(inspected: &Inspected) -> String {
     for (title, schema) in [("inputs", inputs), ("outputs", outputs)] {
         page += &shape::table(title, schema);
     }
-    for (title, names) in [("defaults", &defaults), ("imports", imports), ("exports", exports)] {
+    let asked = wants.lacking(&Grants::default());
+    for (title, names) in
+        [("defaults", &defaults), ("wants", &asked), ("imports", imports), ("exports", exports)]
+    {
         for (at, name) in names.iter().enumerate() {
             page += &format!("{:<11}{}\n", if at == 0 { title } else { "" }, text::clean(name));
         }

@@ -3,7 +3,10 @@
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use phasm::plugins::{self, Manifest, Source};
+use phasm::{
+    plugins::{self, Library, Manifest, PluginVersion, Source},
+    trust::{PluginTrust, Signature},
+};
 use serde::Serialize;
 
 use super::super::{
@@ -13,7 +16,7 @@ use super::super::{
     places::Places,
     problems,
     screen::Screen,
-    search::{self, Searched},
+    search::{self, Offer, Searched},
     text,
 };
 
@@ -33,13 +36,29 @@ pub(crate) struct ListArguments {
 #[derive(Debug, Serialize)]
 pub(super) struct Listed {
     pub(super) name: String,
-    version: Option<String>,
-    /// component, built, stale (its source is newer, or was never built) or broken.
+    pub(super) version: Option<String>,
+    /// component, built, stale (its source is newer, or was never built) or broken; of the library approved or held.
     state: &'static str,
     description: Option<String>,
     pub(super) path: PathBuf,
     /// Another of the same name is found first.
     shadowed: bool,
+    /// Of what is in the library.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    digest: Option<String>,
+    /// The number of the key that it says it is signed with.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    key: Option<String>,
+    /// Why it is held.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    held: Vec<String>,
+}
+
+impl Listed {
+    /// Whether it waits to be approved.
+    pub(super) fn is_held(&self) -> bool {
+        self.state == HELD
+    }
 }
 
 impl Places {
@@ -49,13 +68,10 @@ impl Places {
     /// When a place that was asked for cannot be read.
     pub(super) fn all(&self, screen: &Screen, as_json: bool) -> Result<Vec<Listed>, Failure> {
         let mut all: Vec<Listed> = Vec::new();
-        for dir in self.searched(screen, as_json)?.tell(screen).dirs {
-            let found = plugins::scan(&dir).map_err(|error| {
-                Failure::call(While::new(format!("{} cannot be read", dir.display()), error))
-            })?;
-            for (name, source) in found {
-                let shadowed = all.iter().any(|known| known.name == name);
-                all.extend(look(name, source, shadowed));
+        for offer in self.searched(screen, as_json)?.tell(screen).offers() {
+            match offer {
+                Offer::Dir(dir) => add_dir(&mut all, dir)?,
+                Offer::Library(library) => add_library(&mut all, library)?,
             }
         }
         Ok(all)
@@ -75,6 +91,54 @@ impl Places {
     pub(super) fn searched(&self, screen: &Screen, as_json: bool) -> Result<Searched, Failure> {
         let configured = self.config().map(|file| configuration(&file, screen, as_json)).transpose()?;
         search::plugin_dirs(self, configured.as_ref().map(|(_, config)| config), None)
+    }
+}
+
+fn add_dir(all: &mut Vec<Listed>, dir: &Path) -> Result<(), Failure> {
+    let found = plugins::scan(dir)
+        .map_err(|error| Failure::call(While::new(format!("{} cannot be read", dir.display()), error)))?;
+    for (name, source) in found {
+        let shadowed = is_offered(all, &name);
+        all.extend(look(name, source, shadowed));
+    }
+    Ok(())
+}
+
+fn add_library(all: &mut Vec<Listed>, library: &Library) -> Result<(), Failure> {
+    for stored in library.all().map_err(Failure::call)? {
+        let shadowed = stored.is_offered() && is_offered(all, &stored.name);
+        all.push(shelved(library, stored, shadowed));
+    }
+    Ok(())
+}
+
+/// Whether a bare name means one of these.
+fn is_offered(all: &[Listed], name: &str) -> bool {
+    all.iter().any(|known| known.name == name && !known.is_held())
+}
+
+/// Waits to be approved.
+const HELD: &str = "held";
+
+fn shelved(library: &Library, stored: PluginVersion, shadowed: bool) -> Listed {
+    let path = library.path(&stored.digest);
+    let found = library.look(&stored, &PluginTrust::default());
+    let state = match (&found, stored.held.is_empty()) {
+        (Err(_), _) => "broken",
+        (Ok(_), true) => "approved",
+        (Ok(_), false) => HELD,
+    };
+    let signature = stored.signature.as_deref().and_then(|text| text.parse::<Signature>().ok());
+    Listed {
+        name: stored.name,
+        version: Some(stored.version),
+        state,
+        description: found.ok().and_then(|(manifest, _)| manifest.description),
+        path,
+        shadowed,
+        digest: Some(stored.digest.to_string()),
+        key: signature.map(|signature| signature.key_number()),
+        held: stored.held,
     }
 }
 
@@ -128,7 +192,8 @@ fn look(name: String, source: Source, shadowed: bool) -> Option<Listed> {
     };
     let state = if manifest.is_some() { fresh } else { "broken" };
     let Manifest { version, description, .. } = manifest.unwrap_or_default();
-    Some(Listed { name, version, state, description, path, shadowed })
+    let held = Vec::new();
+    Some(Listed { name, version, state, description, path, shadowed, digest: None, key: None, held })
 }
 
 fn of_component(wasm: &Path) -> Option<Manifest> {

@@ -12,9 +12,13 @@ mod crash;
 mod database;
 mod interrupts;
 mod keeping;
+#[cfg(unix)]
+mod library;
 mod live;
 mod logs;
 mod plugin;
+#[cfg(unix)]
+mod registry;
 mod rerun;
 mod run;
 #[cfg(unix)]

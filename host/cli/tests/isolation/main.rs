@@ -13,7 +13,7 @@ use std::{
 use phasm::{
     executor::{Executor as _, Invocation, Level, Observer},
     plugins::Plugins,
-    sandbox::{Children, DirGrant, Grants, Isolation, Sandbox, SandboxConfig},
+    sandbox::{Allowance, Children, DirGrant, Grants, Isolation, Limit, Sandbox, SandboxConfig},
 };
 use phasm_engine::{outcome::Outcome, value::Value};
 
@@ -119,8 +119,60 @@ async fn every_guest_comes_to_the_same() {
     let [shared, apart] = [Isolation::Shared, Isolation::Process].map(|tier| plugins(tier, &names));
     for name in names {
         let [shared, apart] = [call(&shared, invocation(name)).await, call(&apart, invocation(name)).await];
-        assert_eq!(shared, apart, "{name}");
+        assert_eq!(timeless(shared), timeless(apart), "{name}");
     }
+}
+
+/// The same without the time it took, which differs.
+fn timeless((mut outcome, heard): (Outcome, Vec<String>)) -> (Outcome, Vec<String>) {
+    assert!(outcome.metered.cpu_us > 0, "{outcome:?}");
+    outcome.metered.cpu_us = 0;
+    (outcome, heard)
+}
+
+/// R-I41, R-I27: a guest that computes too long takes its process with it, one that waits does not.
+#[tokio::test]
+async fn cpu_time_is_limited_in_a_process_too() {
+    let children = Some(Children::of(env!("CARGO_BIN_EXE_phasm")));
+    let isolation = Isolation::Process;
+    let mut config = SandboxConfig { slots: 4, children, isolation, ..SandboxConfig::default() };
+    let acme = Arc::from("acme");
+    config.tenants.add(&acme, 1, ["default".into()]);
+    config.tenants.limit(&acme, Allowance::default().with(Limit::Cpu, 40_000));
+    let plugins = Plugins::new(Sandbox::new(config).unwrap());
+    ["spin", "doze"].iter().for_each(|name| plugins.register(*name, guest(name), Grants::default()));
+    for _ in 0..2 {
+        let (outcome, _) = call(&plugins, invocation("spin")).await;
+        let message = "CPU time limit of 40ms reached, set for tenant acme ([tenants.acme] limits.cpu)";
+        assert_eq!((outcome.code, &*outcome.message), (3, message));
+        assert!(outcome.metered.cpu_us >= 40_000, "{outcome:?}");
+        let (outcome, _) = call(&plugins, invocation("doze")).await;
+        assert_eq!(outcome.code, 0, "{}", outcome.message);
+    }
+}
+
+/// R-I43, R-I27: processes wait for the memory of all.
+#[tokio::test]
+async fn processes_have_their_memory_of_the_budget() {
+    let children = Some(Children::of(env!("CARGO_BIN_EXE_phasm")));
+    let (isolation, all_memory) = (Isolation::Process, Some(512 << 20));
+    let config = SandboxConfig { slots: 4, children, isolation, all_memory, ..SandboxConfig::default() };
+    let plugins = Plugins::new(Sandbox::new(config).unwrap());
+    ["spin", "echo"].iter().for_each(|name| plugins.register(*name, guest(name), Grants::default()));
+    // Three have 64 of 256 MiB each, and a fourth would leave nothing.
+    let heard = Arc::new(Heard::default());
+    let mut spinners = tokio::task::JoinSet::new();
+    for _ in 0..3 {
+        spinners.spawn(plugins.execute(invocation("spin"), Arc::clone(&heard) as _));
+    }
+    while heard.0.lock().unwrap().len() < 3 {
+        tokio::task::yield_now().await;
+    }
+    let waits =
+        Invocation { deadline: Some(Instant::now() + Duration::from_millis(200)), ..invocation("echo") };
+    assert_eq!(call(&plugins, waits).await.0.code, 4);
+    spinners.shutdown().await;
+    assert_eq!(call(&plugins, invocation("echo")).await.0.code, 0);
 }
 
 /// The command as a child, and the numbers of the processes that were started for attempts.
@@ -261,7 +313,7 @@ async fn granted_directories_are_there_and_nothing_else() {
         let [shared, apart] = both.map(|tier| granted(tier, &["directories"], &grants));
         let [shared, apart] =
             [call(&shared, invocation("directories")).await, call(&apart, invocation("directories")).await];
-        assert_eq!(shared, apart);
+        assert_eq!(timeless(shared), timeless(apart));
     }
     let gone = DirGrant::read_only("/nowhere", "/data");
     let plugins =

@@ -4,7 +4,7 @@ use std::{borrow::Cow, collections::BTreeMap, sync::Arc};
 
 use serde::{Deserialize, Serialize};
 
-use crate::{phase::Phase, text, value::Value};
+use crate::{metered::Metered, phase::Phase, text, value::Value};
 
 /// One attempt's result: all that a guest can produce, and what the host reports in its place.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -17,6 +17,8 @@ pub struct Outcome {
     pub outputs: Vec<Output>,
     /// An object with more about the result: `error.{kind, message, code, retryable}`, `http.status`, …
     pub detail: Option<Value>,
+    /// What the attempt used.
+    pub metered: Metered,
 }
 
 /// A named value an executor returned.

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use crate::{
+    metered::Metered,
     phase::Phase,
     plan::{HookId, HookType, Matched, Verdict},
     time::{Millis, Timestamp},
@@ -87,6 +88,9 @@ pub struct AttemptEnded {
     pub outputs: Outputs,
     /// From the start, or null if the executor never started.
     pub duration_ms: Option<Millis>,
+    /// What it used.
+    #[serde(default, skip_serializing_if = "Metered::is_nothing")]
+    pub metered: Metered,
 }
 
 /// Another attempt will follow.

@@ -1,6 +1,6 @@
 //! What comes in.
 
-use crate::{outcome::Outcome, value::Map};
+use crate::{metered::Metered, outcome::Outcome, value::Map};
 
 use super::{Fence, TaskId};
 
@@ -15,6 +15,8 @@ pub enum Input {
     Finished(Fence, Outcome),
     /// The executor's side stopped the attempt at its deadline before the engine's own clock was heard.
     Interrupted(Fence),
+    /// What an attempt used that is over without an outcome.
+    Metered(Fence, Metered),
     /// The dispatcher's clock of inactivity ran out.
     Inactive(Fence),
     /// A suspended task gets its answer.

@@ -9,6 +9,7 @@ use super::{
 use crate::{
     event::{Binding, Facts, Outputs},
     expr::Env,
+    metered::Metered,
     names::{self, Attempted, Finished, Firing, Headway, Members, Ran, Sight, System, Workflow},
     phase::Phase,
     plan::{HookType, Level, Plan, TemplateKind},
@@ -55,6 +56,8 @@ pub(super) struct AttemptSeen {
     pub(super) duration: Option<Millis>,
     /// Whether a clock ended it.
     pub(super) expired: bool,
+    /// What it used.
+    pub(super) metered: Metered,
 }
 
 impl Judged {
@@ -220,7 +223,7 @@ impl Sight for TaskEnv<'_> {
     }
 
     fn attempted(&self) -> Option<Attempted<'_>> {
-        let AttemptSeen { detail, duration, expired } = &self.result?.attempt;
+        let AttemptSeen { detail, duration, expired, .. } = &self.result?.attempt;
         Some(Attempted { number: self.task.attempt, detail, duration: *duration, expired: *expired })
     }
 

@@ -8,6 +8,8 @@ mod waiting;
 pub use self::{
     events::{EventView, render, views},
     look::{Progress, Times},
-    view::{AttemptView, HookView, Metrics, NamedInput, NamedOutput, RunView, TaskView, WarningView},
+    view::{
+        AttemptView, HookView, Metrics, NamedInput, NamedOutput, RunView, TaskView, UsageView, WarningView,
+    },
     waiting::{Waiting, WaitsFor},
 };

@@ -17,15 +17,15 @@ use wasmtime_wasi::p2::bindings::filesystem::{preopens, types};
 
 pub use self::ledger::Quota;
 use self::{
-    handle::{Dir, Handle, Open, Root},
+    handle::{Dir, Handle, Moved, Open, Root},
     place::Places,
 };
-use super::{Caller, active};
+use super::active;
 use crate::{
     budget::{Budget, Holder},
-    executor::Invocation,
     guest::Guest,
-    tenants::Tenants,
+    limits::{Limit, UNLIMITED},
+    whose::Whose,
 };
 
 mod handle;
@@ -68,21 +68,15 @@ impl DirGrant {
 pub(crate) struct Common {
     places: Places,
     descriptors: Arc<Budget>,
-    tenants: Arc<Tenants>,
 }
 
 impl Default for Common {
     fn default() -> Self {
-        Self { places: Places::default(), descriptors: Budget::of_descriptors(), tenants: Arc::default() }
+        Self { places: Places::default(), descriptors: Budget::of_descriptors() }
     }
 }
 
 impl Common {
-    /// For these, each of which has its part.
-    pub(crate) fn of(tenants: Arc<Tenants>) -> Self {
-        Self { tenants, ..Self::default() }
-    }
-
     /// For a process that calls the guests of one plugin, and whose calls may wait as they like. It looks at what is granted now, as
     /// long as it can.
     pub(crate) fn alone(grants: &[DirGrant]) -> Self {
@@ -102,16 +96,14 @@ impl Dirs {
     ///
     /// # Errors
     /// What to tell the user when a directory cannot be opened.
-    pub(super) async fn open(
-        grants: &[DirGrant],
-        Caller { limits, dirs: common, invocation, .. }: Caller<'_>,
-    ) -> Result<Self, String> {
+    pub(crate) async fn open(whose: &Whose) -> Result<Self, String> {
+        let (grants, common) = (&whose.grants.dirs, &whose.premises.dirs);
         let mut dirs = Vec::with_capacity(grants.len());
-        let Invocation { namespace, executor_type, .. } = &**invocation;
-        let tenant = common.tenants.of(namespace);
-        let holder = |limit| Holder::new(&common.descriptors, &tenant, executor_type, limit);
+        let plugin = &whose.invocation.executor_type;
+        let holder = |limit| Holder::of_plugin(&common.descriptors, &whose.tenant, plugin, limit);
         // What is granted is not the guest's to spare.
-        let (granted, holder) = (holder(u64::MAX), holder(limits.descriptors.into()));
+        let (granted, holder) = (holder(UNLIMITED), holder(whose.ceilings.most(Limit::Descriptors)));
+        let moved = Arc::new(Moved::default());
         let began = Instant::now();
         for grant in grants {
             let failed = |cause: String| format!("granted directory {}: {cause}", grant.host.display());
@@ -124,11 +116,18 @@ impl Dirs {
                 read_only: grant.read_only,
                 quota: grant.quota,
                 began,
+                moved: Arc::clone(&moved),
             };
             let name = grant.guest.trim_end_matches('/').into();
             dirs.push(Dir { handle: Handle::new(file, Arc::new(root), share, None), name });
         }
         Ok(Self(dirs))
+    }
+
+    /// Bytes that were read and written.
+    pub(super) fn moved(&self) -> (u64, u64) {
+        // Of all grants of a call it is the same.
+        self.0.first().map_or((0, 0), |dir| dir.handle.root.moved.both())
     }
 }
 
@@ -139,10 +138,10 @@ pub(super) fn link(linker: &mut Linker<Guest>) -> wasmtime::Result<()> {
 
 impl preopens::Host for Guest {
     fn get_directories(&mut self) -> wasmtime::Result<Vec<(Resource<types::Descriptor>, String)>> {
-        if self.held.grants.dirs.is_empty() {
+        if self.whose.grants.dirs.is_empty() {
             self.refused.not_granted("directories");
         }
-        let granted = self.held.dirs.0.iter().zip(&self.held.grants.dirs);
+        let granted = self.held.dirs.0.iter().zip(&self.whose.grants.dirs);
         let table = &mut self.table;
         let own = |(dir, grant): (&Dir, &DirGrant)| {
             Ok((handle::push(table, Open::Dir(dir.clone()))?, grant.guest.clone()))

@@ -16,7 +16,7 @@ pub(super) fn link(linker: &mut Linker<Guest>) -> wasmtime::Result<()> {
 
 impl environment::Host for Guest {
     fn get_environment(&mut self) -> wasmtime::Result<Vec<(String, String)>> {
-        Ok(self.held.grants.env.iter().map(|(name, value)| (name.clone(), value.clone())).collect())
+        Ok(self.whose.grants.env.iter().map(|(name, value)| (name.clone(), value.clone())).collect())
     }
 
     fn get_arguments(&mut self) -> wasmtime::Result<Vec<String>> {

@@ -33,6 +33,8 @@ mod exchange;
 #[cfg(feature = "http")]
 mod failure;
 #[cfg(feature = "http")]
+mod fetch;
+#[cfg(feature = "http")]
 mod hooks;
 #[cfg(feature = "http")]
 mod lines;
@@ -57,6 +59,8 @@ mod wire;
 pub(super) use self::absent::link;
 #[cfg(not(feature = "http"))]
 pub(crate) use self::absent::{Http, Net};
+#[cfg(feature = "http")]
+pub use self::fetch::{HttpAnswer, HttpClient, HttpRequest};
 #[cfg(feature = "http")]
 pub(super) use self::hooks::link;
 pub use self::{

@@ -8,7 +8,10 @@ use wasmtime::component::{HasSelf, Linker};
 use wasmtime_wasi::p2::bindings::random::{insecure, insecure_seed, random};
 
 use super::active;
-use crate::{guest::Guest, limits::Exceeded};
+use crate::{
+    guest::Guest,
+    limits::{Ceiling, Exceeded, Limit},
+};
 
 /// Where a guest's random bytes come from.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
@@ -34,14 +37,14 @@ impl Randomness {
 pub(super) struct Random {
     from: Randomness,
     /// Bytes in one call.
-    limit: u64,
+    ceiling: Ceiling,
     secure: Option<Box<StdRng>>,
     insecure: Option<Box<SmallRng>>,
 }
 
 impl Random {
-    pub(super) fn new(from: Randomness, limit: u64) -> Self {
-        Self { from, limit, secure: None, insecure: None }
+    pub(super) fn new(from: Randomness, ceiling: Ceiling) -> Self {
+        Self { from, ceiling, secure: None, insecure: None }
     }
 
     fn secure(&mut self) -> &mut StdRng {
@@ -54,8 +57,8 @@ impl Random {
 
     /// Room for as many bytes as are asked for.
     fn room(&self, length: u64) -> Result<Vec<u8>, Exceeded> {
-        let length = usize::try_from(length).ok().filter(|_| length <= self.limit);
-        length.map(|length| vec![0; length]).ok_or(Exceeded::Random(self.limit))
+        let length = usize::try_from(length).ok().filter(|_| length <= self.ceiling.most);
+        length.map(|length| vec![0; length]).ok_or(Exceeded { limit: Limit::Random, ceiling: self.ceiling })
     }
 }
 
@@ -99,11 +102,14 @@ impl insecure_seed::Host for Guest {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::limits::SetBy;
+
+    const CEILING: Ceiling = Ceiling { most: 8, by: SetBy::Operator };
 
     #[test]
     fn a_seed_repeats_itself_and_nothing_else_does() {
         let numbers = |from| {
-            let mut random = Random::new(from, 8);
+            let mut random = Random::new(from, CEILING);
             (random.secure().next_u64(), random.insecure().next_u64())
         };
         assert_eq!(numbers(Randomness::Seeded(7)), numbers(Randomness::Seeded(7)));
@@ -113,10 +119,10 @@ mod tests {
 
     #[test]
     fn bytes_of_one_call_are_limited() {
-        let random = Random::new(Randomness::Fresh, 8);
+        let random = Random::new(Randomness::Fresh, CEILING);
         assert_eq!(random.room(8).unwrap().len(), 8);
         for length in [9, u64::MAX] {
-            assert_eq!(random.room(length), Err(Exceeded::Random(8)));
+            assert_eq!(random.room(length), Err(Exceeded { limit: Limit::Random, ceiling: CEILING }));
         }
     }
 }

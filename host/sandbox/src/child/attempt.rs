@@ -21,6 +21,7 @@ use wasmtime::{Engine, component::Linker};
 use super::{
     ALONE,
     confine::Confined,
+    hourglass::Hourglass,
     lock,
     voice::Voice,
     wire::{Call, LENGTH, Returned, Setup, Told, owned},
@@ -30,15 +31,18 @@ use crate::{
     bindings::{self, phasm::executor::types::NamedValueParam},
     call::{Ended, ended, store},
     capability::{
-        Caller, Grants,
+        Grants,
         dirs::Common,
         http::{HttpConfig, Net},
     },
     guest::{self, Guest},
-    limits::{Exceeded, Limits},
+    limits::{Ceilings, Limit, Meter, UNLIMITED},
+    memory::Memory,
     pool::Pool,
     program::Program,
+    stopwatch::{Stopwatch, micros},
     transcript::Transcript,
+    whose::{Premises, Whose},
 };
 
 /// What this child is asked to do.
@@ -81,6 +85,8 @@ fn locked_in(job: &[String], input: &mut BufReader<File>, voice: &Arc<Voice>) ->
     thread::spawn(end_with_parent);
     let of_thread = Arc::clone(voice);
     thread::spawn(move || of_thread.keep_flushing());
+    let (of_thread, glass) = (Arc::clone(voice), Arc::clone(&here.glass));
+    thread::spawn(move || glass.watch(&of_thread));
     lock::system_calls()?;
     Ok(here)
 }
@@ -104,15 +110,13 @@ fn end_with_parent() {
 
 /// Everything that calls share.
 struct Here {
-    limits: Limits,
+    premises: Arc<Premises>,
     grants: Arc<Grants>,
-    dirs: Common,
-    /// Nothing is granted of it.
-    net: Arc<Net>,
     engine: Engine,
     program: Program,
     runtime: Runtime,
     voice: Arc<Voice>,
+    glass: Arc<Hourglass>,
 }
 
 impl Here {
@@ -126,27 +130,49 @@ impl Here {
             Program::link(&linker, &component, &limits, slots).map_err(|error| error.to_string())?;
         let runtime = Builder::new_current_thread().enable_time().build();
         let runtime = runtime.map_err(|error| error.to_string())?;
-        let dirs = Common::alone(&grants.dirs);
-        let net = Arc::new(Net::new(HttpConfig::default(), Arc::default()));
-        Ok(Self { limits, grants: Arc::new(grants), dirs, net, engine, program, runtime, voice })
+        let http = HttpConfig::default();
+        let premises = Arc::new(Premises {
+            ceilings: Ceilings::of(&limits, &http.limits),
+            limits,
+            tenants: Arc::default(),
+            memory: Memory::uncounted(),
+            dirs: Common::alone(&grants.dirs),
+            net: Net::new(http, &crate::Tenants::default()),
+        });
+        let glass = Arc::default();
+        Ok(Self { premises, grants: Arc::new(grants), engine, program, runtime, voice, glass })
     }
 
     fn call(&self, call: &Call) -> Result<Ended, String> {
-        let limits = &self.limits;
         let voice = Arc::clone(&self.voice);
-        let transcript = Transcript::forwarded(limits, Box::new(move |said| voice.forward(said)));
-        let invocation = Arc::new(call.invocation());
-        let caller = Caller { limits, dirs: &self.dirs, net: &self.net, invocation: &invocation };
-        self.runtime.block_on(async {
-            let dirs = caller.open(&self.grants).await?;
-            let guest = Guest::new(caller, Arc::clone(&self.grants), dirs, Arc::new(transcript));
-            Ok(self.execute(limits, guest, call).await)
+        let whose = Whose {
+            premises: Arc::clone(&self.premises),
+            invocation: call.invocation(),
+            tenant: call.tenant.as_str().into(),
+            grants: Arc::clone(&self.grants),
+            ceilings: call.ceilings,
+        };
+        let (log, line) = (whose.ceilings.ceiling(Limit::Log), whose.limits().line);
+        let transcript = Transcript::forwarded(log, line, Box::new(move |said| voice.forward(said)));
+        let (watch, cpu) = (Stopwatch::of_thread(), whose.ceilings.ceiling(Limit::Cpu));
+        self.glass.turn(cpu);
+        let ended = self.runtime.block_on(async {
+            // What all have together is counted by the parent.
+            let meter = Meter::new(UNLIMITED, None);
+            let dirs = whose.open().await?;
+            let guest = Guest::new(Arc::new(whose), meter, dirs, Arc::new(transcript));
+            Ok(self.execute(guest, call).await)
+        });
+        self.glass.stop();
+        ended.map(|mut ended: Ended| {
+            ended.metered.cpu_us = micros(watch.elapsed());
+            ended
         })
     }
 
-    async fn execute(&self, limits: &Limits, guest: Guest, call: &Call) -> Ended {
+    async fn execute(&self, guest: Guest, call: &Call) -> Ended {
         // Whoever waits for the call ends it with the process.
-        let mut store = store(&self.engine, limits, guest, None);
+        let mut store = store(&self.engine, guest, None);
         let inputs: Vec<_> =
             call.inputs.iter().map(|(name, value)| NamedValueParam { name, value }).collect();
         let argument = bindings::Invocation {
@@ -168,13 +194,13 @@ impl Here {
             Err(error) => Err(error),
         };
         let guest = store.data_mut();
-        let result = result.map_err(|error| within(error, guest.meter.memory()));
-        ended(result, guest, limits)
+        let result = result.map_err(|error| within(error, &guest.whose.ceilings));
+        ended(result, guest)
     }
 }
 
 /// What is declared is mapped before it is counted, and this process has no more than a guest may have, and a little.
-fn within(error: wasmtime::Error, memory: u64) -> wasmtime::Error {
+fn within(error: wasmtime::Error, ceilings: &Ceilings) -> wasmtime::Error {
     let lacking = error.root_cause().to_string().contains("(os error 12)");
-    if lacking { Exceeded::Memory(memory).into() } else { error }
+    if lacking { ceilings.exceeded(Limit::Memory).into() } else { error }
 }

@@ -2,7 +2,7 @@
 
 use std::{io, sync::Arc};
 
-use phasm_engine::value::Value;
+use phasm_engine::{metered::Metered, value::Value};
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 
 use crate::{
@@ -11,8 +11,9 @@ use crate::{
     capability::Grants,
     executor::Invocation,
     fault::Fault,
-    limits::Limits,
+    limits::{Ceilings, Limits},
     transcript::Said,
+    whose::Whose,
 };
 
 /// What a child is for. The plugin's machine code follows, in a frame of its own.
@@ -38,11 +39,12 @@ pub(crate) struct Call {
     pub(crate) idempotency_key: String,
     pub(crate) config: String,
     pub(crate) inputs: Vec<(String, String)>,
-    pub(crate) memory: Option<u64>,
+    pub(crate) tenant: String,
+    pub(crate) ceilings: Ceilings,
 }
 
 impl Call {
-    pub(crate) fn of(invocation: &Invocation) -> Self {
+    pub(crate) fn of(Whose { invocation, tenant, ceilings, .. }: &Whose) -> Self {
         let Invocation { run_id, workflow, namespace, task_run_id, task, attempt, dispatch, resumed, .. } =
             invocation;
         let inputs = invocation.inputs.iter();
@@ -60,7 +62,8 @@ impl Call {
             idempotency_key: invocation.idempotency_key(),
             config: invocation.config.to_json(),
             inputs: inputs.map(|(name, value)| (name.to_string(), value.to_json())).collect(),
-            memory: invocation.memory,
+            tenant: tenant.to_string(),
+            ceilings: *ceilings,
         }
     }
 }
@@ -81,7 +84,7 @@ impl Call {
             deadline: None,
             config: Value::Null,
             inputs: Arc::default(),
-            memory: self.memory,
+            memory: None,
         }
     }
 }
@@ -104,6 +107,7 @@ pub(crate) enum Told<'s> {
 pub(crate) struct Returned {
     result: Result<Outcome, Fault>,
     refused: String,
+    metered: Metered,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -115,22 +119,22 @@ struct Outcome {
 }
 
 impl From<Ended> for Returned {
-    fn from(Ended { result, refused }: Ended) -> Self {
+    fn from(Ended { result, refused, metered }: Ended) -> Self {
         let result = result.map(|bindings::Outcome { code, message, outputs, detail }| {
             let outputs = outputs.into_iter().map(|NamedValueResult { name, value }| (name, value)).collect();
             Outcome { code, message, outputs, detail }
         });
-        Self { result, refused }
+        Self { result, refused, metered }
     }
 }
 
 impl From<Returned> for Ended {
-    fn from(Returned { result, refused }: Returned) -> Self {
+    fn from(Returned { result, refused, metered }: Returned) -> Self {
         let result = result.map(|Outcome { code, message, outputs, detail }| {
             let outputs = outputs.into_iter().map(|(name, value)| NamedValueResult { name, value }).collect();
             bindings::Outcome { code, message, outputs, detail }
         });
-        Self { result, refused }
+        Self { result, refused, metered }
     }
 }
 

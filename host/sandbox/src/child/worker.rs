@@ -17,8 +17,7 @@ use super::{
     wire::{Call, LENGTH, Setup, Told, frame, length, message},
 };
 use crate::{
-    call::Ended, capability::Grants, executor::Invocation, limits::Limits, program::Program,
-    transcript::Transcript,
+    call::Ended, capability::Grants, limits::Limits, program::Program, transcript::Transcript, whose::Whose,
 };
 
 /// What a process needs beside the memory of its guest.
@@ -81,13 +80,8 @@ impl Worker {
     ///
     /// # Errors
     /// What to tell the user when the process did not do as it should.
-    pub(crate) async fn call(
-        &mut self,
-        invocation: &Invocation,
-        transcript: &Transcript,
-        limits: &Limits,
-    ) -> Result<Ended, String> {
-        match self.talk(invocation, transcript, limits).await {
+    pub(crate) async fn call(&mut self, whose: &Whose, transcript: &Transcript) -> Result<Ended, String> {
+        match self.talk(whose, transcript).await {
             Ok(ended) => ended,
             Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => {
                 Err(self.running.last_status().await)
@@ -96,13 +90,9 @@ impl Worker {
         }
     }
 
-    async fn talk(
-        &mut self,
-        invocation: &Invocation,
-        transcript: &Transcript,
-        limits: &Limits,
-    ) -> io::Result<Result<Ended, String>> {
-        self.socket.write_all(&frame(&Call::of(invocation))?).await?;
+    async fn talk(&mut self, whose: &Whose, transcript: &Transcript) -> io::Result<Result<Ended, String>> {
+        let limits = whose.limits();
+        self.socket.write_all(&frame(&Call::of(whose))?).await?;
         let longest = limits.hostcall.max(limits.output).saturating_mul(2).saturating_add(BESIDE);
         loop {
             self.hear(longest).await?;
@@ -110,7 +100,7 @@ impl Worker {
                 Told::Said(said) => {
                     // The child counts, too, and ends the call; one that does not is not heard any longer.
                     if let Err(exceeded) = transcript.hear(&said) {
-                        return Ok(Err(exceeded.to_string()));
+                        return Ok(Err(exceeded.told(whose.named())));
                     }
                 }
                 Told::Ended(returned) => return Ok(Ok(returned.into())),

@@ -12,13 +12,14 @@ use phasm_engine::outcome::Outcome;
 use tokio::{sync::Semaphore, time::timeout};
 
 use crate::{
-    call::Ended,
+    budget::Holder,
+    call::{Ended, transcript},
     capability::Grants,
     child::{Children, Worker},
-    executor::{Invocation, Observer},
-    limits::Limits,
+    executor::Observer,
+    limits::{Limit, UNLIMITED},
     program::Program,
-    transcript::Transcript,
+    whose::Whose,
 };
 
 /// Calls that one child makes before it is replaced: what one of them may have left behind does not stay for ever.
@@ -61,23 +62,24 @@ impl Processes {
     pub(crate) async fn call(
         &self,
         program: &Program,
-        grants: Arc<Grants>,
-        limits: &Limits,
-        invocation: &Invocation,
+        whose: &Whose,
         observer: Arc<dyn Observer>,
     ) -> Outcome {
         let Ok(_turn) = self.turns.acquire().await else {
             return Outcome::error("host fault: the sandbox is closed");
         };
-        let mut warm = match self.warm(program, grants, limits).await {
+        // How far it has grown is not seen from here: it has all that it may, once that is free.
+        let memory = Holder::of_tenant(&whose.premises.memory.pool, &whose.tenant, UNLIMITED);
+        memory.hold_when_free(whose.ceilings.most(Limit::Memory)).await;
+        let mut warm = match self.warm(program, whose).await {
             Ok(warm) => warm,
             Err(error) => return Outcome::error(format!("no process for the attempt: {error}")),
         };
-        let transcript = Transcript::new(observer, limits);
-        match warm.worker.call(invocation, &transcript, limits).await {
+        let transcript = transcript(observer, whose);
+        match warm.worker.call(whose, &transcript).await {
             Ok(ended) => {
                 self.keep(warm, &ended);
-                ended.conclude(&transcript, limits)
+                ended.conclude(&transcript, whose)
             }
             Err(why) => {
                 transcript.finish();
@@ -86,14 +88,15 @@ impl Processes {
         }
     }
 
-    async fn warm(&self, program: &Program, grants: Arc<Grants>, limits: &Limits) -> io::Result<Warm> {
-        if let Some(warm) = self.take(program, &grants) {
+    async fn warm(&self, program: &Program, whose: &Whose) -> io::Result<Warm> {
+        let grants = &whose.grants;
+        if let Some(warm) = self.take(program, grants) {
             return Ok(warm);
         }
-        let starting = Worker::start(&self.children, program, &grants, limits);
+        let starting = Worker::start(&self.children, program, grants, whose.limits());
         let worker =
             timeout(PATIENCE, starting).await.unwrap_or_else(|_| Err(io::ErrorKind::TimedOut.into()))?;
-        Ok(Warm { worker, program: program.id, grants, calls: 0 })
+        Ok(Warm { worker, program: program.id, grants: Arc::clone(grants), calls: 0 })
     }
 
     /// The one that served last is the warmest.

@@ -7,6 +7,7 @@ use phasm_engine::{
         AttemptEnded, Binding, Bindings, Event, Fence, InputValue, Outputs, PhaseChanged, Reason,
         ScopeOpened, TaskId, With,
     },
+    metered::Metered,
     outcome::Output,
     phase::Phase,
     plan::SecretRef,
@@ -135,7 +136,8 @@ impl<'b> Decoding<'b> {
                 self.phase_changed(tag).map(Event::Phase)
             }
             tag::STARTED => self.fence().map(Event::AttemptStarted),
-            tag::ENDED => self.attempt_ended().map(Box::new).map(Event::AttemptEnded),
+            tag::ENDED | tag::METERED_END => self.attempt_ended(tag).map(Box::new).map(Event::AttemptEnded),
+            tag::METERED => Ok(Event::Metered(self.fence()?, self.metered()?)),
             tag::OPENED | tag::LOOP => self.scope_opened(tag).map(Box::new).map(Event::ScopeOpened),
             tag::DONE | tag::FAILED => Ok(Event::TaskEnded(self.task()?, tag == tag::DONE)),
             _ => Err(impossible("event")),
@@ -170,13 +172,24 @@ impl<'b> Decoding<'b> {
         Ok(ScopeOpened { task, inputs, items })
     }
 
-    fn attempt_ended(&mut self) -> Result<AttemptEnded, Error> {
+    fn attempt_ended(&mut self, tag: u8) -> Result<AttemptEnded, Error> {
         let fence = self.fence()?;
         let phase = phase(self.byte()?)?;
         let code = i32::try_from(self.signed()?).map_err(|_| impossible("code"))?;
         let (message, outputs) = (self.text()?, self.outputs()?);
         let duration_ms = self.number()?.checked_sub(1);
-        Ok(AttemptEnded { fence, phase, code, message, outputs, duration_ms })
+        let metered = if tag == tag::METERED_END { self.metered()? } else { Metered::default() };
+        Ok(AttemptEnded { fence, phase, code, message, outputs, duration_ms, metered })
+    }
+
+    fn metered(&mut self) -> Result<Metered, Error> {
+        Ok(Metered {
+            cpu_us: self.number()?,
+            pages: self.small()?,
+            calls: self.small()?,
+            bytes_in: self.number()?,
+            bytes_out: self.number()?,
+        })
     }
 
     fn outputs(&mut self) -> Result<Outputs, Error> {

@@ -5,6 +5,7 @@ use phasm_engine::{
         AttemptEnded, Binding, Fence, InputValue, PhaseChanged, Reason, RetryScheduled, ScopeOpened, TaskId,
         TimeLimit, With,
     },
+    metered::Metered,
     outcome::Output,
     phase::Phase,
     plan::SecretRef,
@@ -46,6 +47,7 @@ fn of_task(task: u32, inputs: &Value) -> Vec<Event> {
         message: Arc::default(),
         outputs: Arc::new(vec![Output::new("n", inputs.clone())]),
         duration_ms: Some(0),
+        metered: Metered { cpu_us: 9_000, pages: 17, calls: 2, bytes_in: 0, bytes_out: 0 },
     };
     vec![
         phase(Phase::Created, Phase::Ready, Some(bound)),
@@ -61,7 +63,7 @@ fn of_task(task: u32, inputs: &Value) -> Vec<Event> {
 fn what_every_task_writes_takes_few_bytes() {
     let alone = round(vec![at(5, of_task(70_000, &7.into()))]);
     let among = round(vec![at(5, (0..1000).flat_map(|task| of_task(70_000 + task, &7.into())).collect())]);
-    assert!(alone <= 50 && among <= 40 * 1000, "{alone} {among}");
+    assert!(alone <= 56 && among <= 46 * 1000, "{alone} {among}");
 }
 
 /// A value that several share is written once, texts whoever has them.

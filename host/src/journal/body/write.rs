@@ -4,6 +4,7 @@ use std::{collections::HashMap, hash::Hash, sync::Arc};
 
 use phasm_engine::{
     event::{AttemptEnded, Binding, Event, Fence, InputValue, PhaseChanged, ScopeOpened, TaskId, With},
+    metered::Metered,
     outcome::Output,
     phase::Phase,
     value::Value,
@@ -145,6 +146,11 @@ impl<'e> Encoding<'e> {
                 self.fence(*fence);
             }
             Event::AttemptEnded(ended) => self.attempt_ended(ended),
+            Event::Metered(fence, metered) => {
+                self.tag(tag::METERED);
+                self.fence(*fence);
+                self.metered(*metered);
+            }
             Event::ScopeOpened(opened) => self.scope_opened(opened),
             Event::TaskEnded(task, well) => {
                 self.tag(if *well { tag::DONE } else { tag::FAILED });
@@ -197,14 +203,21 @@ impl<'e> Encoding<'e> {
     }
 
     fn attempt_ended(&mut self, ended: &'e AttemptEnded) {
-        let AttemptEnded { fence, phase, code, message, outputs, duration_ms } = ended;
-        self.tag(tag::ENDED);
+        let AttemptEnded { fence, phase, code, message, outputs, duration_ms, metered } = ended;
+        self.tag(if metered.is_nothing() { tag::ENDED } else { tag::METERED_END });
         self.fence(*fence);
         self.buffer.push(number_of(*phase));
         self.signed((*code).into());
         self.text(message);
         self.outputs(outputs);
         self.number(duration_ms.map_or(0, |millis| millis.saturating_add(1)));
+        if !metered.is_nothing() {
+            self.metered(*metered);
+        }
+    }
+
+    fn metered(&mut self, Metered { cpu_us, pages, calls, bytes_in, bytes_out }: Metered) {
+        [cpu_us, pages.into(), calls.into(), bytes_in, bytes_out].into_iter().for_each(|n| self.number(n));
     }
 
     fn outputs(&mut self, outputs: &'e [Output]) {

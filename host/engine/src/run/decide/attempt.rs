@@ -9,10 +9,11 @@ use super::{
 };
 use crate::{
     event::{AttemptEnded, Event, Fence, Reason, TimeLimit, With},
+    metered::Metered,
     outcome::{Outcome, code, phase_of},
     phase::Phase,
     plan::{PhaseConditions, Recovery, Settings},
-    run::state::{TaskIndex, merge_outputs},
+    run::state::{TaskIndex, TaskRun, merge_outputs},
     time::Millis,
 };
 
@@ -51,6 +52,22 @@ impl Decider<'_> {
         self.conclude(id, outcome.settled(), None);
     }
 
+    /// What an attempt used that ended, or was stopped, without saying so.
+    pub(super) fn metered(&mut self, fence: Fence, metered: Metered) {
+        let began = |task: &TaskRun| (1..=task.attempt).contains(&fence.attempt);
+        if self.task(fence.task).is_some_and(began) {
+            self.note_use(fence, metered);
+        } else {
+            self.drop_input();
+        }
+    }
+
+    fn note_use(&mut self, fence: Fence, metered: Metered) {
+        if !metered.is_nothing() {
+            self.emit(Event::Metered(fence, metered));
+        }
+    }
+
     /// The leaf whose current dispatch is in flight under `fence`; nothing else hears of the executor's side (R-R11).
     pub(super) fn current(&self, fence: Fence) -> Option<TaskIndex> {
         let task = self.task(fence.task)?;
@@ -63,7 +80,7 @@ impl Decider<'_> {
         let node = self.node(task);
         let retries = task.retries;
         let mut outputs = task.outputs.clone();
-        let Outcome { code, message, outputs: returned, detail } = outcome;
+        let Outcome { code, message, outputs: returned, detail, metered } = outcome;
         let mut phase = phase_of(code);
         if phase == Phase::Suspended && task.hook.is_some() {
             // Nobody answers a hook (R-S12).
@@ -73,6 +90,7 @@ impl Decider<'_> {
             detail: detail.unwrap_or_default(),
             duration: task.running_for(self.now()),
             expired: expired.is_some(),
+            metered,
         };
         if outputs.is_empty() {
             outputs = Arc::new(returned);
@@ -94,6 +112,7 @@ impl Decider<'_> {
         if judged.phase == Phase::Suspended {
             let with = With::Partial { message: judged.message, outputs: judged.outputs };
             self.set_phase(id, Phase::Suspended, None, Some(with));
+            self.note_use(self[id].fence(), judged.attempt.metered);
             return;
         }
         self.end_attempt(id, &judged);
@@ -135,6 +154,7 @@ impl Decider<'_> {
             message: judged.message.clone(),
             outputs: judged.outputs.clone(),
             duration_ms: judged.attempt.duration,
+            metered: judged.attempt.metered,
         })));
     }
 

@@ -53,6 +53,7 @@ impl Decider<'_> {
             Input::Started(fence) => self.started(fence),
             Input::Finished(fence, outcome) => self.finished(fence, outcome),
             Input::Interrupted(fence) => self.interrupted(fence),
+            Input::Metered(fence, metered) => self.metered(fence, metered),
             Input::Inactive(fence) => self.inactive(fence),
             Input::Resumed(task, payload) => self.resume(task, payload),
             Input::Cancelled => self.cancel(),

@@ -36,7 +36,8 @@ impl Decider<'_> {
             | Phase::Suspended => code::SUCCEEDED,
         };
         let outputs = child.outputs.to_vec();
-        let outcome = Outcome { code, message: child.message.clone(), outputs, detail: None };
+        let message = child.message.clone();
+        let outcome = Outcome { code, message, outputs, ..Outcome::default() };
         self.conclude(wrapper, outcome, None);
     }
 }

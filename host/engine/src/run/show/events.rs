@@ -11,7 +11,7 @@ use crate::{
     },
     phase::{Phase, TaskKind},
     plan::{Matched, MaxAttempts, TemplateKind, Verdict},
-    run::{Run, state::Place},
+    run::{Run, UsageView, state::Place},
     time::Timestamp,
 };
 
@@ -135,6 +135,9 @@ fn parts(run: &Run, event: &Event, attempt: Option<u32>) -> Parts {
             (Some(fence.task), Some(fence.attempt), data)
         }
         Event::AttemptEnded(ended) => attempt_parts(ended),
+        Event::Metered(fence, metered) => {
+            (Some(fence.task), Some(fence.attempt), json!({ "usage": UsageView::of(*metered) }))
+        }
         Event::TimedOut(task, clock) => (Some(*task), attempt, json!({ "which": clock.as_str() })),
         Event::Resumed(task, payload) => {
             let data = json!({ "payload": payload.as_ref() });
@@ -215,10 +218,13 @@ fn phase_parts(change: &PhaseChanged, attempt: Option<u32>) -> Parts {
 }
 
 fn attempt_parts(ended: &AttemptEnded) -> Parts {
-    let AttemptEnded { fence, phase, code, message, outputs, duration_ms } = ended;
-    let data = json!({
+    let AttemptEnded { fence, phase, code, message, outputs, duration_ms, metered } = ended;
+    let mut data = json!({
         "phase": phase, "code": code, "message": message, "outputs": json!(outputs), "durationMs": duration_ms,
     });
+    if let (Some(usage), Some(data)) = (UsageView::of(*metered), data.as_object_mut()) {
+        data.insert("usage".to_owned(), json!(usage));
+    }
     (Some(fence.task), Some(fence.attempt), data)
 }
 

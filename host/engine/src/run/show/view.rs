@@ -6,6 +6,7 @@ use serde::Serialize;
 
 use crate::{
     event::{Binding, Reason},
+    metered::Metered,
     outcome::Output,
     phase::Phase,
     plan::{HookType, Parameter, Work},
@@ -59,6 +60,9 @@ pub struct RunView {
     /// What it waits for, if nothing of it is at work.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub waiting: Option<Waiting>,
+    /// What all attempts used, hooks included; absent where nothing was measured.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub usage: Option<UsageView>,
     /// Every task run, in creation order.
     pub tasks: Vec<TaskView>,
     /// Hook runs, in creation order.
@@ -146,6 +150,35 @@ pub struct Metrics {
     pub retries: u32,
     /// From the first dispatch to the end.
     pub duration_ms: Option<Millis>,
+    /// What all its attempts used; absent where nothing was measured.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub usage: Option<UsageView>,
+}
+
+/// What was used.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct UsageView {
+    /// Time computed, in microseconds.
+    pub cpu_us: u64,
+    /// Memory when it was largest, in bytes.
+    pub memory_bytes: u64,
+    /// Bytes that came in, from files and by HTTP.
+    pub bytes_in: u64,
+    /// Bytes that went out, to files and by HTTP.
+    pub bytes_out: u64,
+    /// Calls of the host.
+    pub host_calls: u32,
+}
+
+impl UsageView {
+    /// Shows what was used; nothing, if that was not measured.
+    #[must_use]
+    pub fn of(metered: Metered) -> Option<Self> {
+        let Metered { cpu_us, calls, bytes_in, bytes_out, .. } = metered;
+        let view = Self { cpu_us, memory_bytes: metered.memory(), bytes_in, bytes_out, host_calls: calls };
+        (!metered.is_nothing()).then_some(view)
+    }
 }
 
 /// One attempt.
@@ -164,6 +197,9 @@ pub struct AttemptView {
     pub code: Option<i32>,
     /// The executor's message.
     pub message: Arc<str>,
+    /// What it used; absent where nothing was measured.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub usage: Option<UsageView>,
 }
 
 /// A named value.
@@ -233,6 +269,7 @@ impl RunView {
             deadline_at: times.deadline_at.map(Timestamp::to_rfc3339),
             progress: run.progress().to_string(),
             waiting: run.run_waiting(),
+            usage: UsageView::of(run.metered()),
             tasks,
             hooks: run.tasks().iter().filter_map(|task| HookView::of(run, task)).collect(),
         }
@@ -291,7 +328,7 @@ impl TaskView {
             inputs: task.inputs.iter().map(NamedInput::of).collect(),
             outputs: task.outputs.iter().map(|output| NamedOutput::of(output, &node.outputs)).collect(),
             retries,
-            metrics: Metrics { retries, duration_ms },
+            metrics: Metrics { retries, duration_ms, usage: UsageView::of(task.metered) },
             attempts: task.attempts.iter().map(AttemptView::of).collect(),
             created_at: task.created_at.to_rfc3339(),
             started_at: task.started_at.map(Timestamp::to_rfc3339),
@@ -314,6 +351,7 @@ impl AttemptView {
             phase: attempt.phase,
             code: attempt.code,
             message: attempt.message.clone(),
+            usage: UsageView::of(attempt.metered),
         }
     }
 }

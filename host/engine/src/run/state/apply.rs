@@ -5,6 +5,7 @@ use std::sync::Arc;
 use super::{HookOf, MOST_WARNINGS, Past, Place, State, TaskIndex, TaskRun, Wait, WaitKind, task::Turn};
 use crate::{
     event::{AttemptEnded, Event, Fence, HookFired, PolicyEvaluated, RetryScheduled, Submitted, TaskId},
+    metered::Metered,
     outcome::Output,
     phase::{Phase, TaskKind},
     plan::Verdict,
@@ -31,6 +32,7 @@ impl State {
             Event::Phase(change) => self.apply_phase(change)?,
             Event::AttemptStarted(fence) => self.apply_attempt_started(*fence)?,
             Event::AttemptEnded(ended) => self.apply_attempt_ended(ended)?,
+            Event::Metered(fence, metered) => self.apply_metered(*fence, *metered)?,
             Event::Resumed(task, payload) => self.apply_resumed(*task, payload)?,
             Event::Repeated(container) => self.apply_repeated(*container)?,
             Event::PolicyEvaluated(evaluated) => self.apply_policy(evaluated)?,
@@ -144,6 +146,17 @@ impl State {
             attempt.phase = ended.phase;
             attempt.code = Some(ended.code);
             attempt.message = ended.message.clone();
+        }
+        self.apply_metered(ended.fence, ended.metered)
+    }
+
+    fn apply_metered(&mut self, fence: Fence, metered: Metered) -> Applied {
+        let id = self.existing(fence.task)?;
+        let task = &mut self.tables[id];
+        task.metered = task.metered.and(metered);
+        if let Some(attempt) = task.attempts.iter_mut().rev().find(|attempt| attempt.number == fence.attempt)
+        {
+            attempt.metered = attempt.metered.and(metered);
         }
         Ok(())
     }

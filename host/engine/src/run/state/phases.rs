@@ -10,6 +10,7 @@ use super::{
 };
 use crate::{
     event::{PhaseChanged, With},
+    metered::Metered,
     phase::Phase,
     plan::Work,
 };
@@ -205,5 +206,6 @@ pub(super) fn begin_attempt(task: &mut TaskRun) {
         phase: Phase::Ready,
         code: None,
         message: Arc::default(),
+        metered: Metered::default(),
     });
 }

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use crate::{
     event::{Bindings, Fence, Outputs, Reason, TaskId},
+    metered::Metered,
     phase::Phase,
     plan::{HookId, HookType, NodeIndex, TemplateId, Verdict},
     run::state::table::{ScopeIndex, TaskIndex},
@@ -76,6 +77,8 @@ pub struct TaskRun {
     pub hook: Option<HookOf>,
     /// Whether its result is that of the run that this is a rerun of: nothing was executed.
     pub reused: bool,
+    /// What all its attempts used.
+    pub metered: Metered,
 }
 
 /// The instants that end or wake a task run.
@@ -187,6 +190,8 @@ pub struct Attempt {
     pub code: Option<i32>,
     /// The executor's message.
     pub message: Arc<str>,
+    /// What it used.
+    pub metered: Metered,
 }
 
 /// What a task run has of everything in the beginning, shared by all of a run.
@@ -232,6 +237,7 @@ impl TaskRun {
             scope: None,
             hook: None,
             reused: false,
+            metered: Metered::default(),
         }
     }
 

@@ -1,6 +1,14 @@
 //! What a guest has open.
 
-use std::{fs::File as StdFile, io, sync::Arc, time::Instant};
+use std::{
+    fs::File as StdFile,
+    io,
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering::Relaxed},
+    },
+    time::Instant,
+};
 
 use cap_primitives::fs::Metadata;
 use tokio::{runtime, task::JoinHandle};
@@ -21,6 +29,29 @@ pub(super) struct Root {
     pub(super) quota: Quota,
     /// When the call began.
     pub(super) began: Instant,
+    /// What the call has read and written.
+    pub(super) moved: Arc<Moved>,
+}
+
+/// Bytes that one call reads and writes.
+#[derive(Default)]
+pub(super) struct Moved {
+    read: AtomicU64,
+    written: AtomicU64,
+}
+
+impl Moved {
+    pub(super) fn read(&self, bytes: usize) {
+        self.read.fetch_add(bytes as u64, Relaxed);
+    }
+
+    pub(super) fn wrote(&self, bytes: usize) {
+        self.written.fetch_add(bytes as u64, Relaxed);
+    }
+
+    pub(super) fn both(&self) -> (u64, u64) {
+        (self.read.load(Relaxed), self.written.load(Relaxed))
+    }
 }
 
 impl Root {

@@ -36,7 +36,7 @@ use super::{
     open::{Refusal, Wanted, checked, follow, open_at},
     streams::{At, NoRoom, Reader, Writer, read, write},
 };
-use crate::guest::Guest;
+use crate::{budget::Spent, guest::Guest, limits::Limit};
 
 /// What nobody may make: whoever reads more than the guest would follow it.
 const NO_LINKS: &str = "is not made: links may lead whoever follows them out of what is granted";
@@ -67,6 +67,16 @@ impl Guest {
             Refusal::Told(code, why) => {
                 self.refused.because(|| why);
                 code.into()
+            }
+            // One's own limit stays as it is; others may give something back.
+            Refusal::Spent(Spent::Own) => {
+                let Self { whose, refused, .. } = self;
+                refused.because(|| whose.ceilings.exceeded(Limit::Descriptors).told(whose.named()));
+                ErrorCode::Quota.into()
+            }
+            Refusal::Spent(spent) => {
+                self.refused.because(|| spent.to_string());
+                ErrorCode::Busy.into()
             }
         }
     }
@@ -185,6 +195,7 @@ impl HostDescriptor for Guest {
     ) -> FsResult<(Vec<u8>, bool)> {
         let file = self.file(&descriptor)?;
         let bytes = file.handle.run(move |file| read(file, offset, length)).await?;
+        file.handle.root.moved.read(bytes.len());
         let end = bytes.is_empty();
         Ok((bytes, end))
     }

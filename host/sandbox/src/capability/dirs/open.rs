@@ -21,6 +21,8 @@ pub(super) enum Refusal {
     Code(ErrorCode),
     /// The same, and in so many words whoever runs it.
     Told(ErrorCode, String),
+    /// There are no descriptors for it.
+    Spent(Spent),
 }
 
 impl From<ErrorCode> for Refusal {
@@ -50,9 +52,7 @@ impl Dir {
 
 impl From<Spent> for Refusal {
     fn from(spent: Spent) -> Self {
-        // One's own limit stays as it is; others may give something back.
-        let code = if matches!(spent, Spent::Own(_)) { ErrorCode::Quota } else { ErrorCode::Busy };
-        Self::Told(code, spent.to_string())
+        Self::Spent(spent)
     }
 }
 

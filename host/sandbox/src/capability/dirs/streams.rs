@@ -41,6 +41,7 @@ pub(super) fn write(file: &StdFile, bytes: &[u8], at: At, root: &Root) -> io::Re
     let kept = *written.as_ref().unwrap_or(&0) as u64;
     // A slice that was written in part grew the file by less; what is missing is missing at its end.
     root.give(Usage::bytes(more.min(bytes.len() as u64 - kept)));
+    root.moved.wrote(*written.as_ref().unwrap_or(&0));
     written
 }
 
@@ -157,6 +158,7 @@ impl InputStream for Reader {
             Reading::Read(mut bytes) => {
                 let wanted = bytes.split_to(bytes.len().min(size));
                 self.offset += wanted.len() as u64;
+                self.handle.root.moved.read(wanted.len());
                 self.state = if bytes.is_empty() { Reading::Idle } else { Reading::Read(bytes) };
                 Ok(wanted)
             }

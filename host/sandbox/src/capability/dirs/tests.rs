@@ -24,10 +24,17 @@ use super::{
 /// `path` as a file system that is far away.
 fn far(path: &Path, quota: Quota) -> Dir {
     let beneath = Beneath { may_block: true, ..Beneath::default() };
-    let holder = Holder::new(&Budget::new(100), &"a".into(), &"x".into(), 10);
+    let holder = Holder::of_plugin(&Budget::new(100), &"a".into(), &"x".into(), 10);
     let share = holder.take().unwrap();
     let place = Arc::new(Place::new((0, 0), beneath));
-    let root = Arc::new(Root { place, holder, read_only: false, quota, began: Instant::now() });
+    let root = Arc::new(Root {
+        place,
+        holder,
+        read_only: false,
+        quota,
+        began: Instant::now(),
+        moved: Arc::default(),
+    });
     let file = open_ambient_dir(path, ambient_authority()).unwrap();
     Dir { handle: Handle::new(file, root, share, None), name: "/data".into() }
 }

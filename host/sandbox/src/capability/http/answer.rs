@@ -53,7 +53,7 @@ impl Answer {
     }
 
     fn fail(&mut self, failure: Failure) -> Poll<Option<Result<Frame<Bytes>, Error>>> {
-        let failure = self.moved.over().map_or(failure, Failure::over);
+        let failure = self.moved.over().map_or(failure, |over| self.ticket.over(over));
         self.ticket.refuse(&failure);
         self.end(Some(&failure.why));
         Poll::Ready(Some(Err(failure.error)))

@@ -2,15 +2,17 @@
 
 use std::sync::{
     Arc, Mutex, PoisonError,
-    atomic::{AtomicU32, AtomicU64, Ordering::Relaxed},
+    atomic::{AtomicU64, Ordering::Relaxed},
 };
 
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
-use super::{HttpLimits, failure::Over, net::Net};
+use super::{failure::Over, net::Net};
+use crate::limits::{Ceilings, Limit};
 
 pub(super) struct Budget {
-    requests: AtomicU32,
+    ceilings: Ceilings,
+    requests: AtomicU64,
     sent: AtomicU64,
     received: AtomicU64,
     connections: Arc<Semaphore>,
@@ -30,38 +32,50 @@ pub(super) struct Moved {
 }
 
 impl Budget {
-    pub(super) fn new(limits: &HttpLimits) -> Self {
+    pub(super) fn new(ceilings: &Ceilings) -> Self {
+        let left = |limit| AtomicU64::new(ceilings.most(limit));
+        let connections = usize::try_from(ceilings.most(Limit::HttpConnections)).unwrap_or(usize::MAX);
         Self {
-            requests: AtomicU32::new(limits.requests),
-            sent: AtomicU64::new(limits.sent),
-            received: AtomicU64::new(limits.received),
-            connections: Arc::new(Semaphore::new(limits.connections as usize)),
+            ceilings: *ceilings,
+            requests: left(Limit::HttpRequests),
+            sent: left(Limit::HttpSent),
+            received: left(Limit::HttpReceived),
+            connections: Arc::new(Semaphore::new(connections.min(Semaphore::MAX_PERMITS))),
         }
     }
 
+    fn over(&self, limit: Limit) -> Over {
+        Over::Limit(self.ceilings.exceeded(limit))
+    }
+
     /// Takes one request.
-    pub(super) fn request(&self, limits: &HttpLimits) -> Result<(), Over> {
-        let left = self.requests.fetch_update(Relaxed, Relaxed, |left| left.checked_sub(1));
-        left.map(drop).map_err(|_| Over::Requests(limits.requests))
+    pub(super) fn request(&self) -> Result<(), Over> {
+        take(&self.requests, 1).ok_or_else(|| self.over(Limit::HttpRequests))
     }
 
     /// Takes a place for a connection of this attempt, and waits for those of its plugin and of all.
     pub(super) async fn connection(&self, net: &Net, plugin: Arc<Semaphore>) -> Result<Permits, Over> {
-        let over = Over::Connections(net.config.limits.connections);
+        let over = self.over(Limit::HttpConnections);
         let own = Arc::clone(&self.connections).try_acquire_owned().map_err(|_| over)?;
         let plugin = plugin.acquire_owned().await.map_err(|_| over)?;
         let all = Arc::clone(&net.all).acquire_owned().await.map_err(|_| over)?;
         Ok(Permits { _all: [own, plugin, all] })
     }
 
-    pub(super) fn send(&self, bytes: usize, moved: &Moved, limits: &HttpLimits) -> Result<(), Over> {
+    pub(super) fn send(&self, bytes: usize, moved: &Moved) -> Result<(), Over> {
         moved.sent.fetch_add(bytes as u64, Relaxed);
-        take(&self.sent, bytes).ok_or_else(|| moved.exceed(Over::Sent(limits.sent)))
+        take(&self.sent, bytes as u64).ok_or_else(|| moved.exceed(self.over(Limit::HttpSent)))
     }
 
-    pub(super) fn receive(&self, bytes: usize, moved: &Moved, limits: &HttpLimits) -> Result<(), Over> {
+    pub(super) fn receive(&self, bytes: usize, moved: &Moved) -> Result<(), Over> {
         moved.received.fetch_add(bytes as u64, Relaxed);
-        take(&self.received, bytes).ok_or_else(|| moved.exceed(Over::Received(limits.received)))
+        take(&self.received, bytes as u64).ok_or_else(|| moved.exceed(self.over(Limit::HttpReceived)))
+    }
+
+    /// Bytes that came in and went out.
+    pub(super) fn moved(&self) -> (u64, u64) {
+        let gone = |limit, left: &AtomicU64| self.ceilings.most(limit).saturating_sub(left.load(Relaxed));
+        (gone(Limit::HttpReceived, &self.received), gone(Limit::HttpSent, &self.sent))
     }
 }
 
@@ -77,23 +91,31 @@ impl Moved {
     }
 }
 
-fn take(left: &AtomicU64, bytes: usize) -> Option<()> {
-    left.fetch_update(Relaxed, Relaxed, |left| left.checked_sub(bytes as u64)).ok().map(drop)
+fn take(left: &AtomicU64, units: u64) -> Option<()> {
+    left.fetch_update(Relaxed, Relaxed, |left| left.checked_sub(units)).ok().map(drop)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::capability::http::HttpConfig;
+    use crate::{
+        capability::http::{HttpConfig, HttpLimits},
+        limits::Limits,
+    };
 
     /// R-I23.
     #[tokio::test]
     async fn an_attempts_connections_are_refused_and_a_plugins_wait() {
         let limits = HttpLimits { connections: 1, plugin_connections: 2, ..HttpLimits::default() };
-        let net = Net::new(HttpConfig { limits: limits.clone(), ..HttpConfig::default() }, Arc::default());
-        let (one, other, third) = (Budget::new(&limits), Budget::new(&limits), Budget::new(&limits));
+        let config = HttpConfig { limits: limits.clone(), ..HttpConfig::default() };
+        let net = Net::new(config, &crate::Tenants::default());
+        let ceilings = Ceilings::of(&Limits::default(), &limits);
+        let (one, other, third) = (Budget::new(&ceilings), Budget::new(&ceilings), Budget::new(&ceilings));
         let open = one.connection(&net, net.of_plugin("t", "p")).await.unwrap();
-        assert_eq!(one.connection(&net, net.of_plugin("t", "p")).await.err(), Some(Over::Connections(1)));
+        assert_eq!(
+            one.connection(&net, net.of_plugin("t", "p")).await.err(),
+            Some(one.over(Limit::HttpConnections))
+        );
         let held = other.connection(&net, net.of_plugin("t", "p")).await.unwrap();
         let mut waiting = Box::pin(third.connection(&net, net.of_plugin("t", "p")));
         assert!(polled(&mut waiting).is_none());

@@ -6,67 +6,63 @@ use std::sync::{
 };
 
 use super::{
-    EgressSecret, HttpGrant, HttpLimits, budget::Budget, egress, failure::Failure, lines::Lines, net::Net,
+    EgressSecret, HttpGrant, HttpLimits,
+    budget::Budget,
+    egress,
+    failure::{Failure, Over},
+    lines::Lines,
+    net::Net,
     target::Target,
 };
-use crate::{
-    capability::Grants,
-    executor::{Invocation, Level},
-    transcript::Transcript,
-};
+use crate::{executor::Level, transcript::Transcript, whose::Whose};
 
 /// So many refusals are kept for the attempt's message; each has a line of the log besides.
 const KEPT: usize = 3;
 
 /// One attempt, as its requests see it.
 pub(super) struct Caller {
-    pub(super) net: Arc<Net>,
-    pub(super) invocation: Arc<Invocation>,
-    /// Whose it is.
-    pub(super) tenant: Arc<str>,
+    pub(super) whose: Arc<Whose>,
     pub(super) transcript: Arc<Transcript>,
     pub(super) budget: Budget,
     pub(super) lines: Lines,
     /// The secrets whose placeholders it was given.
     pub(super) secrets: Vec<EgressSecret>,
-    grants: Arc<Grants>,
     made: AtomicU32,
     refusals: Mutex<Vec<String>>,
 }
 
 impl Caller {
-    pub(super) fn new(
-        net: &Arc<Net>,
-        invocation: &Arc<Invocation>,
-        grants: &Arc<Grants>,
-        transcript: &Arc<Transcript>,
-    ) -> Self {
-        let tenant = net.tenants.of(&invocation.namespace);
+    pub(super) fn new(whose: &Arc<Whose>, transcript: &Arc<Transcript>) -> Self {
         Self {
-            budget: Budget::new(&net.config.limits),
-            secrets: egress::given(&net.config.secrets, &tenant, invocation),
-            tenant,
-            net: Arc::clone(net),
-            invocation: Arc::clone(invocation),
+            budget: Budget::new(&whose.ceilings),
+            secrets: egress::given(&whose.premises.net.config.secrets, &whose.tenant, &whose.invocation),
+            whose: Arc::clone(whose),
             transcript: Arc::clone(transcript),
             lines: Lines::default(),
-            grants: Arc::clone(grants),
             made: AtomicU32::new(0),
             refusals: Mutex::default(),
         }
     }
 
+    pub(super) fn net(&self) -> &Net {
+        &self.whose.premises.net
+    }
+
     pub(super) fn limits(&self) -> &HttpLimits {
-        &self.net.config.limits
+        &self.net().config.limits
     }
 
     pub(super) fn grant(&self) -> &HttpGrant {
-        &self.grants.http
+        &self.whose.grants.http
     }
 
-    /// The plugin's name, as grants have it; a digest, where nothing else is known of it.
     pub(super) fn plugin(&self) -> &str {
-        self.invocation.executor_type.split('@').next().unwrap_or_default()
+        self.whose.plugin()
+    }
+
+    /// What is made of a limit that was met.
+    pub(super) fn over(&self, over: Over) -> Failure {
+        Failure::over(over, self.whose.named())
     }
 
     /// Numbers a request.

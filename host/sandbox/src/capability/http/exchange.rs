@@ -46,12 +46,9 @@ pub(super) fn prepare(
     request: Request<WasiBody>,
     options: Option<RequestOptions>,
 ) -> Result<Prepared, Failure> {
-    caller.budget.request(caller.limits()).map_err(Failure::over)?;
-    caller
-        .net
-        .quota
-        .take(&caller.tenant, std::time::Instant::now())
-        .map_err(|spent| Failure::quota(&spent))?;
+    caller.budget.request().map_err(|over| caller.over(over))?;
+    let (tenant, now) = (&caller.whose.tenant, std::time::Instant::now());
+    caller.net().quota.take(tenant, now).map_err(|spent| Failure::quota(&spent))?;
     let uri = request.uri();
     let secure = uri.scheme() == Some(&http::uri::Scheme::HTTPS);
     let authority = uri.authority().map(http::uri::Authority::as_str).unwrap_or_default();
@@ -83,7 +80,7 @@ pub(super) async fn exchange(caller: Arc<Caller>, prepared: Prepared) -> Result<
             Ok((response.map(body), driver))
         }
         Err(failure) => {
-            let failure = moved.over().map_or(failure, Failure::over);
+            let failure = moved.over().map_or(failure, |over| caller.over(over));
             ticket.refuse(&failure);
             ticket.end(Some(&failure.why));
             Err(failure.error)
@@ -110,13 +107,15 @@ async fn send(
         |wait: Option<Duration>, usual| deadline.min(Instant::now() + wait.unwrap_or(usual).min(longest));
     let dressed = timeout_at(deadline, dress(caller, &target, request, number)).await;
     let request = dressed.map_err(late(Error::ConnectionWriteTimeout, "waiting for the body to send"))??;
-    let places = caller.budget.connection(&caller.net, caller.net.of_plugin(&caller.tenant, caller.plugin()));
+    let plugin = caller.net().of_plugin(&caller.whose.tenant, caller.plugin());
+    let places = caller.budget.connection(caller.net(), plugin);
     let waited = timeout_at(deadline, places).await;
     let permits = waited.map_err(late(Error::ConnectionTimeout, "waiting for other connections to end"))?;
-    let permits = permits.map_err(Failure::over)?;
+    let permits = permits.map_err(|over| caller.over(over))?;
     let connected = timeout_at(until(options.connect_timeout, CONNECT), connected(caller, &target)).await;
     let stream = connected.map_err(late(Error::ConnectionTimeout, "connecting"))??;
-    let (mut sender, driver) = speak(caller, stream, moved).await?;
+    let wire = Wire { stream, caller: Arc::clone(caller), moved: Arc::clone(moved) };
+    let (mut sender, driver) = speak(Box::new(wire), caller.limits().headers).await?;
     let answered = timeout_at(until(options.first_byte_timeout, longest), sender.send_request(request)).await;
     let answered = answered.map_err(late(Error::ConnectionReadTimeout, "waiting for the answer"))?;
     let response = answered.map_err(|error| Failure::hyper(&error, true))?;
@@ -134,21 +133,16 @@ fn late<E>(error: Error, what: &'static str) -> impl FnOnce(E) -> Failure {
 
 /// A connection to an address that may be reached.
 async fn connected(caller: &Caller, target: &Target) -> Result<Box<dyn connect::Stream>, Failure> {
-    let addresses = resolve::addresses(&caller.net, caller.grant(), target, caller.plugin()).await?;
-    connect::connect(&caller.net, target, &addresses).await
+    let addresses = resolve::addresses(caller.net(), caller.grant(), target, caller.plugin()).await?;
+    connect::connect(caller.net(), target, &addresses).await
 }
 
-type Spoken = (http1::SendRequest<WasiBody>, Box<dyn Future<Output = Result<(), Error>> + Send>);
+pub(super) type Spoken = (http1::SendRequest<WasiBody>, Box<dyn Future<Output = Result<(), Error>> + Send>);
 
-/// HTTP over a connection, and what has to go on for that.
-async fn speak(
-    caller: &Arc<Caller>,
-    stream: Box<dyn connect::Stream>,
-    moved: &Arc<Moved>,
-) -> Result<Spoken, Failure> {
-    let wire = Wire { stream, caller: Arc::clone(caller), moved: Arc::clone(moved) };
-    let buffer = usize::try_from(caller.limits().headers).unwrap_or(usize::MAX).max(LEAST_BUFFER);
-    let handshake = http1::Builder::new().max_buf_size(buffer).handshake(TokioIo::new(wire)).await;
+/// HTTP over a connection, with headers of so many bytes, and what has to go on for that.
+pub(super) async fn speak(stream: Box<dyn connect::Stream>, headers: u64) -> Result<Spoken, Failure> {
+    let buffer = usize::try_from(headers).unwrap_or(usize::MAX).max(LEAST_BUFFER);
+    let handshake = http1::Builder::new().max_buf_size(buffer).handshake(TokioIo::new(stream)).await;
     let (sender, connection) = handshake.map_err(|error| Failure::hyper(&error, true))?;
     let driver = spawn(async move { drop(connection.await) });
     let driver = Box::new(async move {
@@ -173,14 +167,14 @@ async fn dress(
         .map_err(|_| Failure::refused("its host cannot be sent"))?;
     parts.headers.insert(header::HOST, host);
     if !parts.headers.contains_key("traceparent")
-        && let Ok(parent) = HeaderValue::from_str(&trace::parent(&caller.invocation, number))
+        && let Ok(parent) = HeaderValue::from_str(&trace::parent(&caller.whose.invocation, number))
     {
         parts.headers.insert("traceparent", parent);
     }
     egress::swap_headers(&caller.secrets, target, &mut parts.headers)?;
     let size: usize = parts.headers.iter().map(|(name, value)| name.as_str().len() + value.len() + 4).sum();
     if (size + path_len(&parts.uri)) as u64 > caller.limits().headers {
-        return Err(Failure::over(Over::Headers(caller.limits().headers)));
+        return Err(caller.over(Over::Headers(caller.limits().headers)));
     }
     let body = egress::swap_body(&caller.secrets, target, &mut parts.headers, body).await?;
     Ok(Request::from_parts(parts, body))

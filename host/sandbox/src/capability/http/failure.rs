@@ -5,15 +5,14 @@ use std::io::{self, ErrorKind};
 use wasmtime_wasi_http::Error;
 
 use super::quota::UsedUp;
-use crate::limits::Size;
+use crate::limits::{Exceeded, Limit, Named, Size};
 
 /// A limit on requests that was met.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Over {
-    Requests(u32),
-    Connections(u32),
-    Sent(u64),
-    Received(u64),
+    /// Of the attempt.
+    Limit(Exceeded),
+    /// Of the headers of one message.
     Headers(u64),
 }
 
@@ -43,29 +42,15 @@ impl Failure {
         Self::new(if untrusted { Error::TlsCertificateError } else { Error::TlsProtocolError }, why)
     }
 
-    pub(super) fn over(over: Over) -> Self {
+    pub(super) fn over(over: Over, named: Named<'_>) -> Self {
         let (error, why) = match over {
-            Over::Requests(limit) => {
-                (Error::HttpRequestDenied, format!("limit of {limit} requests reached (`requests`)"))
-            }
-            Over::Connections(limit) => (
-                Error::ConnectionLimitReached,
-                format!("limit of {limit} connections at once reached (`connections`)"),
-            ),
-            Over::Sent(limit) => (
-                Error::HttpRequestBodySize(Some(limit)),
-                format!("limit of {} to send reached (`sent`)", Size(limit)),
-            ),
-            Over::Received(limit) => (
-                Error::HttpResponseBodySize(Some(limit)),
-                format!("limit of {} to receive reached (`received`)", Size(limit)),
-            ),
+            Over::Limit(exceeded) => (denied(exceeded), exceeded.told(named)),
             Over::Headers(limit) => (
                 Error::HttpRequestHeaderSectionSize(None),
-                format!("limit of {} of headers reached (`headers`)", Size(limit)),
+                format!("limit of {} of headers reached (`headers`) under `[http]`", Size(limit)),
             ),
         };
-        Self { error, why: format!("{why} under `[http]`"), refusal: true }
+        Self { error, why, refusal: true }
     }
 
     pub(super) fn quota(spent: &UsedUp) -> Self {
@@ -101,5 +86,17 @@ impl Failure {
         };
         let cause = std::error::Error::source(error).map(|cause| format!(": {cause}")).unwrap_or_default();
         Self::new(told, format!("{error}{cause}"))
+    }
+}
+
+fn denied(Exceeded { limit, ceiling }: Exceeded) -> Error {
+    if limit == Limit::HttpConnections {
+        Error::ConnectionLimitReached
+    } else if limit == Limit::HttpSent {
+        Error::HttpRequestBodySize(Some(ceiling.most))
+    } else if limit == Limit::HttpReceived {
+        Error::HttpResponseBodySize(Some(ceiling.most))
+    } else {
+        Error::HttpRequestDenied
     }
 }

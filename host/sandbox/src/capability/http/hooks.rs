@@ -13,22 +13,18 @@ use wasmtime_wasi_http::{
     p2::bindings::http::types::ErrorCode,
 };
 
-use super::{caller::Caller, exchange, failure::Failure, net::Net};
+use super::{caller::Caller, exchange, failure::Failure};
 use crate::{
-    capability::{Grants, active, refused::Refused},
-    executor::{Invocation, Level},
+    capability::{active, refused::Refused},
+    executor::Level,
     guest::Guest,
     transcript::Transcript,
+    whose::Whose,
 };
 
 /// One call's part of the network; made when the guest first speaks of HTTP.
-pub(crate) struct Http {
-    net: Arc<Net>,
-    invocation: Arc<Invocation>,
-    grants: Arc<Grants>,
-    transcript: Arc<Transcript>,
-    open: Option<Open>,
-}
+#[derive(Default)]
+pub(crate) struct Http(Option<Open>);
 
 struct Open {
     context: WasiHttpCtx,
@@ -38,42 +34,37 @@ struct Open {
 struct Hooks(Arc<Caller>);
 
 impl Http {
-    pub(crate) fn new(
-        net: &Arc<Net>,
-        invocation: &Arc<Invocation>,
-        grants: &Arc<Grants>,
+    fn view<'a>(
+        &'a mut self,
+        table: &'a mut ResourceTable,
+        whose: &Arc<Whose>,
         transcript: &Arc<Transcript>,
-    ) -> Self {
-        Self {
-            net: Arc::clone(net),
-            invocation: Arc::clone(invocation),
-            grants: Arc::clone(grants),
-            transcript: Arc::clone(transcript),
-            open: None,
-        }
-    }
-
-    fn view<'a>(&'a mut self, table: &'a mut ResourceTable) -> WasiHttpCtxView<'a> {
-        let Self { net, invocation, grants, transcript, open } = self;
-        let Open { context, hooks } = open.get_or_insert_with(|| {
+    ) -> WasiHttpCtxView<'a> {
+        let Open { context, hooks } = self.0.get_or_insert_with(|| {
             let mut context = WasiHttpCtx::new();
-            context.set_field_size_limit(usize::try_from(net.config.limits.headers).unwrap_or(usize::MAX));
-            Open { context, hooks: Hooks(Arc::new(Caller::new(net, invocation, grants, transcript))) }
+            let headers = whose.premises.net.config.limits.headers;
+            context.set_field_size_limit(usize::try_from(headers).unwrap_or(usize::MAX));
+            Open { context, hooks: Hooks(Arc::new(Caller::new(whose, transcript))) }
         });
         WasiHttpCtxView { hooks, table, ctx: context }
     }
 
     /// Tells what was refused.
     pub(crate) fn tell(&self, refused: &mut Refused) {
-        for why in self.open.iter().flat_map(|open| open.hooks.0.refusals()) {
+        for why in self.0.iter().flat_map(|open| open.hooks.0.refusals()) {
             refused.because(|| why);
         }
+    }
+
+    /// Bytes that came in and went out.
+    pub(crate) fn moved(&self) -> (u64, u64) {
+        self.0.as_ref().map_or((0, 0), |open| open.hooks.0.budget.moved())
     }
 }
 
 impl Drop for Http {
     fn drop(&mut self) {
-        if let Some(open) = &self.open {
+        if let Some(open) = &self.0 {
             open.hooks.0.close();
         }
     }
@@ -103,8 +94,8 @@ impl WasiHttpHooks for Hooks {
 
 impl WasiHttpView for Guest {
     fn http(&mut self) -> WasiHttpCtxView<'_> {
-        let Self { held, table, .. } = active(self);
-        held.http.view(table)
+        let Self { held, table, whose, transcript, .. } = active(self);
+        held.http.view(table, whose, transcript)
     }
 }
 

@@ -6,7 +6,11 @@ use std::{
     time::Instant,
 };
 
-use super::{budget::Moved, caller::Caller, failure::Failure};
+use super::{
+    budget::Moved,
+    caller::Caller,
+    failure::{Failure, Over},
+};
 use crate::executor::Level;
 
 /// Requests that are under way. What its attempt leaves behind is told when it ends, and nothing after.
@@ -37,6 +41,11 @@ impl Ticket {
         if let Some(line) = self.caller.lines.lock().get_mut(&self.number) {
             line.status = Some(status);
         }
+    }
+
+    /// What is made of a limit that was met.
+    pub(super) fn over(&self, over: Over) -> Failure {
+        self.caller.over(over)
     }
 
     /// Keeps for the attempt's message what an operator could have otherwise.

@@ -26,20 +26,18 @@ pub(crate) struct Net {
     pub(super) lookups: Arc<Semaphore>,
     pub(super) all: Arc<Semaphore>,
     plugins: Mutex<HashMap<TenantsPlugin, Weak<Semaphore>>>,
-    pub(super) tenants: Arc<Tenants>,
     pub(super) quota: Requests,
     tls: OnceCell<Arc<ClientConfig>>,
 }
 
 impl Net {
-    pub(crate) fn new(mut config: HttpConfig, tenants: Arc<Tenants>) -> Self {
+    pub(crate) fn new(mut config: HttpConfig, tenants: &Tenants) -> Self {
         config.limits.time = config.limits.time.min(YEAR);
         Self {
             lookups: Arc::new(Semaphore::new(LOOKUPS)),
             all: Arc::new(Semaphore::new(config.limits.all_connections as usize)),
             plugins: Mutex::default(),
-            quota: Requests::new(&tenants),
-            tenants,
+            quota: Requests::new(tenants),
             tls: OnceCell::new(),
             config,
         }

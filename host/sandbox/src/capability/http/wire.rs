@@ -34,7 +34,7 @@ impl<S: AsyncRead + Unpin> AsyncRead for Wire<S> {
         if read > 0 {
             caller.transcript.activity();
         }
-        Poll::Ready(caller.budget.receive(read, moved, caller.limits()).map_err(full))
+        Poll::Ready(caller.budget.receive(read, moved).map_err(full))
     }
 }
 
@@ -43,7 +43,7 @@ impl<S: AsyncWrite + Unpin> AsyncWrite for Wire<S> {
         let Self { stream, caller, moved } = self.get_mut();
         let written = ready!(Pin::new(stream).poll_write(context, bytes))?;
         caller.transcript.activity();
-        Poll::Ready(caller.budget.send(written, moved, caller.limits()).map(|()| written).map_err(full))
+        Poll::Ready(caller.budget.send(written, moved).map(|()| written).map_err(full))
     }
 
     fn poll_flush(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {

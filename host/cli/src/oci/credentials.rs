@@ -1,0 +1,84 @@
+//! Who one is to a registry: as `docker login` has left it.
+
+use std::{collections::BTreeMap, env, io::ErrorKind, path::PathBuf};
+
+use phasm::sandbox::read_regular_text;
+use serde::Deserialize;
+
+const LARGEST: u64 = 1 << 20;
+
+#[derive(Default, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+struct DockerConfig {
+    auths: BTreeMap<String, Auth>,
+    creds_store: Option<String>,
+    cred_helpers: BTreeMap<String, String>,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct Auth {
+    auth: Option<String>,
+}
+
+/// What a name and a password are in a header, if there are any for that host.
+///
+/// # Errors
+/// When the file cannot be read, or has them elsewhere.
+pub(super) fn of(host: &str) -> Result<Option<String>, String> {
+    let Some(path) = path() else { return Ok(None) };
+    let text = match read_regular_text(&path, LARGEST) {
+        Ok(text) => text,
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
+        Err(error) => return Err(format!("{}: {error}", path.display())),
+    };
+    // Its text is not shown: it holds passwords.
+    let config: DockerConfig = serde_json::from_str(&text)
+        .map_err(|_| format!("{} is no configuration of docker's", path.display()))?;
+    found(&config, host).map_err(|why| format!("{}: {why}", path.display()))
+}
+
+fn found(config: &DockerConfig, host: &str) -> Result<Option<String>, String> {
+    let own = [host.to_owned(), format!("https://{host}"), format!("http://{host}")];
+    let auth = own.iter().find_map(|name| config.auths.get(name));
+    if let Some(auth) = auth.and_then(|auth| auth.auth.as_deref()).filter(|auth| !auth.is_empty()) {
+        let is_plain = auth.bytes().all(|b| b.is_ascii_graphic());
+        return if is_plain {
+            Ok(Some(format!("Basic {auth}")))
+        } else {
+            Err(format!("`auth` of {host} is none"))
+        };
+    }
+    let helped = config.cred_helpers.contains_key(host) || auth.is_some() && config.creds_store.is_some();
+    if helped {
+        return Err(format!(
+            "the password for {host} is with a helper of docker's, which is not asked; expected `auth` beneath `auths`"
+        ));
+    }
+    Ok(None)
+}
+
+fn path() -> Option<PathBuf> {
+    let set = |name| env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
+    let dir = set("DOCKER_CONFIG").or_else(|| Some(set("HOME")?.join(".docker")))?;
+    Some(dir.join("config.json"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn passwords_are_those_of_the_host() {
+        let text = r#"{"auths": {"a.example:5000": {"auth": "dTpw"}, "https://b.example": {"auth": "YTpi"}, "c.example": {}},
+            "credsStore": "pass", "credHelpers": {"d.example": "x"}}"#;
+        let config: DockerConfig = serde_json::from_str(text).unwrap();
+        let of = |host: &str| found(&config, host);
+        assert_eq!(of("a.example:5000"), Ok(Some("Basic dTpw".to_owned())));
+        assert_eq!(of("b.example"), Ok(Some("Basic YTpi".to_owned())));
+        assert_eq!(of("a.example"), Ok(None));
+        for helped in ["c.example", "d.example"] {
+            assert!(of(helped).unwrap_err().contains("with a helper of docker's"), "{helped}");
+        }
+    }
+}

@@ -1,0 +1,243 @@
+//! A registry, asked by HTTP.
+
+use phasm::{
+    engine::text::brief,
+    sandbox::{Digest, HttpAnswer, HttpClient, HttpConfig, HttpRequest},
+};
+use serde::Deserialize;
+
+use super::{
+    artifact::MANIFEST,
+    challenge::{Challenge, encoded},
+    reference::Reference,
+};
+
+/// What a registry says besides what it was asked for.
+const LARGEST_ANSWER: u64 = 64 << 10;
+/// Blobs lie elsewhere, and from there nowhere else.
+const REDIRECTS: usize = 3;
+
+pub(super) struct Registry {
+    client: HttpClient,
+    /// `https://HOST`.
+    origin: String,
+    repository: String,
+    writes: bool,
+    /// Who one is.
+    credentials: Option<String>,
+    /// What the registry wanted to see.
+    authorization: Option<String>,
+}
+
+impl Registry {
+    pub(super) fn new(
+        reference: &Reference,
+        plain_http: bool,
+        http: &HttpConfig,
+        credentials: Option<String>,
+        writes: bool,
+    ) -> Self {
+        let scheme = if plain_http { "http" } else { "https" };
+        // What people write is not where it is.
+        let host = if reference.host == "docker.io" { "registry-1.docker.io" } else { &reference.host };
+        Self {
+            client: HttpClient::new(http.clone()),
+            origin: format!("{scheme}://{host}"),
+            repository: reference.repository.clone(),
+            writes,
+            credentials,
+            authorization: None,
+        }
+    }
+
+    pub(super) async fn manifest(&mut self, name: String, most: u64) -> Result<Vec<u8>, String> {
+        let url = self.url(&format!("manifests/{name}"));
+        let accept = vec![("accept", MANIFEST.to_owned())];
+        let answer = self.follow(self.request("GET", url, accept, most)).await?;
+        match answer.status {
+            200 => Ok(answer.body),
+            404 => Err(format!("the registry has no {name} of it: {}", said(&answer))),
+            _ => Err(said(&answer)),
+        }
+    }
+
+    /// Bytes of exactly that size.
+    pub(super) async fn blob(&mut self, digest: &str, size: u64) -> Result<Vec<u8>, String> {
+        let url = self.url(&format!("blobs/{digest}"));
+        let answer = self.follow(self.request("GET", url, Vec::new(), size.max(LARGEST_ANSWER))).await?;
+        match answer.status {
+            200 if answer.body.len() as u64 == size => Ok(answer.body),
+            200 => Err(format!("the registry sent {} bytes, and not {size}", answer.body.len())),
+            _ => Err(said(&answer)),
+        }
+    }
+
+    /// Puts bytes there, unless they are.
+    pub(super) async fn upload(&mut self, bytes: Vec<u8>) -> Result<(), String> {
+        let digest = Digest::of(&bytes).to_string();
+        let known = self.url(&format!("blobs/{digest}"));
+        if self.ask(self.request("HEAD", known, Vec::new(), LARGEST_ANSWER)).await?.status == 200 {
+            return Ok(());
+        }
+        let begin = self.url("blobs/uploads/");
+        let begun = self.ask(self.request("POST", begin, Vec::new(), LARGEST_ANSWER)).await?;
+        let place = begun.header("location").filter(|_| begun.status == 202).ok_or_else(|| said(&begun))?;
+        let place = self.within(place)?;
+        let join = if place.contains('?') { '&' } else { '?' };
+        let url = format!("{place}{join}digest={}", encoded(&digest));
+        let headers = vec![("content-type", "application/octet-stream".to_owned())];
+        let put = HttpRequest { body: bytes, ..self.request("PUT", url, headers, LARGEST_ANSWER) };
+        self.created(put).await
+    }
+
+    pub(super) async fn put_manifest(&mut self, name: String, text: Vec<u8>) -> Result<(), String> {
+        let headers = vec![("content-type", MANIFEST.to_owned())];
+        let url = self.url(&format!("manifests/{name}"));
+        let put = HttpRequest { body: text, ..self.request("PUT", url, headers, LARGEST_ANSWER) };
+        self.created(put).await
+    }
+
+    async fn created(&mut self, request: HttpRequest) -> Result<(), String> {
+        let answer = self.ask(request).await?;
+        if answer.status == 201 { Ok(()) } else { Err(said(&answer)) }
+    }
+
+    fn url(&self, path: &str) -> String {
+        format!("{}/v2/{}/{path}", self.origin, self.repository)
+    }
+
+    fn request(
+        &self,
+        method: &'static str,
+        url: String,
+        headers: Vec<(&'static str, String)>,
+        most: u64,
+    ) -> HttpRequest {
+        let inside = self.is_own(&url);
+        HttpRequest { method, url, headers, body: Vec::new(), most, inside }
+    }
+
+    /// Whether that is the registry itself, whose name somebody typed.
+    fn is_own(&self, url: &str) -> bool {
+        url.strip_prefix(&self.origin).is_some_and(|rest| rest.is_empty() || rest.starts_with(['/', '?']))
+    }
+
+    /// Where an upload goes on: here, whatever the registry says.
+    fn within(&self, place: &str) -> Result<String, String> {
+        let url = if place.starts_with('/') { format!("{}{place}", self.origin) } else { place.to_owned() };
+        if self.is_own(&url) {
+            Ok(url)
+        } else {
+            Err("the registry has uploads go elsewhere, which is not done".to_owned())
+        }
+    }
+
+    /// Asks, and again where the registry sends one for it. Elsewhere nobody is told who asks.
+    async fn follow(&mut self, request: HttpRequest) -> Result<HttpAnswer, String> {
+        let mut answer = self.ask(request.clone()).await?;
+        for _ in 0..REDIRECTS {
+            if ![301, 302, 303, 307, 308].contains(&answer.status) {
+                return Ok(answer);
+            }
+            let place = answer.header("location").unwrap_or_default();
+            let url =
+                if place.starts_with('/') { format!("{}{place}", self.origin) } else { place.to_owned() };
+            let next = HttpRequest { inside: self.is_own(&url), url, ..request.clone() };
+            answer = match next.inside {
+                true => self.ask(next).await?,
+                false if next.url.starts_with("https://") => self.client.send(next).await?,
+                false => {
+                    return Err(format!(
+                        "the registry sends one to {:?}, which is not encrypted",
+                        brief(&next.url)
+                    ));
+                }
+            };
+        }
+        Err(format!("the registry sends one on more than {REDIRECTS} times"))
+    }
+
+    /// Asks the registry itself, as who one is.
+    async fn ask(&mut self, request: HttpRequest) -> Result<HttpAnswer, String> {
+        let answer = self.client.send(self.signed(request.clone())).await?;
+        if answer.status != 401 {
+            return Ok(answer);
+        }
+        let challenge = answer.header("www-authenticate").and_then(Challenge::read);
+        self.authorization = Some(match challenge {
+            Some(Challenge::Basic) => self.credentials.clone().ok_or_else(|| self.nobody())?,
+            Some(Challenge::Bearer { realm, service, scope }) => self.token(&realm, service, scope).await?,
+            None => return Err(said(&answer)),
+        });
+        let answer = self.client.send(self.signed(request)).await?;
+        if answer.status == 401 { Err(format!("{}; {}", said(&answer), self.nobody())) } else { Ok(answer) }
+    }
+
+    fn nobody(&self) -> String {
+        let host = self.origin.split("://").last().unwrap_or_default();
+        format!(
+            "it wants a name and a password that are right: `docker login {host}` leaves them in docker's config.json"
+        )
+    }
+
+    fn signed(&self, mut request: HttpRequest) -> HttpRequest {
+        let authorization = self.authorization.iter().map(|value| ("authorization", value.clone()));
+        request.headers.extend(authorization);
+        request
+    }
+
+    async fn token(
+        &self,
+        realm: &str,
+        service: Option<String>,
+        scope: Option<String>,
+    ) -> Result<String, String> {
+        if !realm.starts_with("https://") && !self.is_own(realm) {
+            return Err(format!(
+                "the registry has one ask {:?} for a token, which is not encrypted",
+                brief(realm)
+            ));
+        }
+        let rights = if self.writes { "pull,push" } else { "pull" };
+        let scope = scope.unwrap_or_else(|| format!("repository:{}:{rights}", self.repository));
+        let service = service.map(|service| format!("&service={}", encoded(&service))).unwrap_or_default();
+        let join = if realm.contains('?') { '&' } else { '?' };
+        let url = format!("{realm}{join}scope={}{service}", encoded(&scope));
+        let headers = self.credentials.iter().map(|value| ("authorization", value.clone())).collect();
+        let answer = self.client.send(self.request("GET", url, headers, LARGEST_ANSWER)).await?;
+        if answer.status != 200 {
+            return Err(format!("no token: {}; {}", said(&answer), self.nobody()));
+        }
+        let token: Option<Token> = serde_json::from_slice(&answer.body).ok();
+        let token = token.and_then(|token| token.token.or(token.access_token));
+        let token = token.filter(|token| token.bytes().all(|b| b.is_ascii_graphic()));
+        token.map(|token| format!("Bearer {token}")).ok_or_else(|| "no token in the answer".to_owned())
+    }
+}
+
+#[derive(Deserialize)]
+struct Token {
+    token: Option<String>,
+    access_token: Option<String>,
+}
+
+#[derive(Deserialize)]
+struct Errors {
+    errors: Vec<Fault>,
+}
+
+#[derive(Deserialize)]
+struct Fault {
+    #[serde(default)]
+    code: String,
+    #[serde(default)]
+    message: String,
+}
+
+/// An answer that is none, in the registry's words.
+fn said(answer: &HttpAnswer) -> String {
+    let errors: Option<Errors> = serde_json::from_slice(&answer.body).ok();
+    let first = errors.and_then(|errors| errors.errors.into_iter().next());
+    let words = first.map(|fault| format!(": {} {}", fault.code, fault.message)).unwrap_or_default();
+    brief(&format!("the registry answered {}{words}", answer.status)).into_owned()
+}

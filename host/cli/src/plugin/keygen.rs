@@ -1,0 +1,59 @@
+//! `phasm plugin keygen`.
+
+use std::{
+    fs::OpenOptions,
+    io::{self, Write as _},
+    path::{Path, PathBuf},
+};
+
+use clap::Args;
+use phasm::trust::SecretKey;
+
+use super::super::{
+    exit::Exit,
+    failure::{Failure, While},
+    hint,
+    screen::Screen,
+};
+
+/// Makes a key that plugins are signed with.
+///
+/// Writes the secret key to FILE, which is its owner's alone and has no password, and the public one to FILE.pub. Both are minisign's, too.
+#[derive(Args, Debug)]
+#[command(after_help = "Examples:\n  phasm plugin keygen plugins.key")]
+pub(crate) struct KeygenArguments {
+    /// The file with the secret key; none that is there is replaced.
+    #[arg(value_name = "FILE")]
+    file: PathBuf,
+}
+
+/// Makes a key.
+pub(super) fn keygen(arguments: &KeygenArguments, screen: &Screen) -> Result<Exit, Failure> {
+    let key = SecretKey::generate().map_err(Failure::host)?;
+    let (file, public) = (&arguments.file, arguments.file.with_added_extension("pub"));
+    let of_key = format!("untrusted comment: public key {}\n{}\n", key.public().number(), key.public());
+    write(file, &key.text(), 0o600)?;
+    write(&public, &of_key, 0o644)?;
+    let sign = hint::command(&["plugin", "sign", "--key", &file.to_string_lossy(), "PLUGIN"]);
+    let page = format!(
+        "{} signs: {sign}\nto have only such plugins used, in the configuration:\n\n[trust]\nrequire-signature = true\nkeys = [\"{}\"]\n",
+        file.display(),
+        key.public()
+    );
+    // Whoever has stopped reading has the key all the same.
+    let _gone = screen.out(&page);
+    Ok(Exit::Done)
+}
+
+fn write(path: &Path, text: &str, mode: u32) -> Result<(), Failure> {
+    let failed =
+        |error: io::Error| Failure::call(While::new(format!("{} cannot be written", path.display()), error));
+    let mut options = OpenOptions::new();
+    options.write(true).create_new(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, mode);
+    #[cfg(not(unix))]
+    let _ = mode;
+    let mut file = options.open(path).map_err(failed)?;
+    file.write_all(text.as_bytes()).and_then(|()| file.sync_all()).map_err(failed)
+}

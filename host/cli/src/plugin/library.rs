@@ -1,0 +1,84 @@
+//! What the commands about the library have in common.
+
+use std::path::Path;
+
+use phasm::{
+    config::Config,
+    plugins::{self, Library, Manifest, PluginVersion, Wants},
+    sandbox::Grants,
+    trust::{PluginTrust, Policy},
+};
+
+use super::super::{
+    drive::configuration, failure::Failure, hint, places::Places, screen::Screen, search, text,
+};
+
+/// The library, and what the operator says about it.
+pub(super) struct Opened {
+    pub(super) library: Library,
+    pub(super) config: Config,
+}
+
+impl Opened {
+    /// # Errors
+    /// When the configuration has problems, or there is no place for a library.
+    pub(super) fn open(places: &Places, screen: &Screen, as_json: bool) -> Result<Self, Failure> {
+        let config = places.config().map(|file| configuration(&file, screen, as_json)).transpose()?;
+        let config = config.map(|(_, config)| config);
+        let library = search::library(places, config.as_ref())?;
+        Ok(Self { library, config: config.unwrap_or_default() })
+    }
+
+    /// Every policy that somebody has: that of all first.
+    pub(super) fn trusts(&self) -> Vec<PluginTrust> {
+        vec![PluginTrust::from(self.config.trust.clone())]
+    }
+
+    /// One that knows all keys, and asks for none.
+    pub(super) fn all_keys(&self) -> PluginTrust {
+        let keys = self.trusts().into_iter().flat_map(|trust| trust.policy.keys).collect();
+        Policy { require_signature: false, keys }.into()
+    }
+
+    /// Lines that grant what a plugin asks for and is not granted; nothing if there is nothing.
+    pub(super) fn to_grant(&self, name: &str, wants: &Wants) -> Option<String> {
+        let nothing = Grants::default();
+        let lacking = wants.lacking(self.config.grants.get(name).unwrap_or(&nothing));
+        if lacking.is_empty() {
+            return None;
+        }
+        let lacking: String = lacking.iter().map(|what| format!("  {}\n", text::clean(what))).collect();
+        let lines = wants.lines(name);
+        Some(format!(
+            "asks for what it is not granted:\n{lacking}to grant all that it asks for, in the configuration:\n\n{lines}\n"
+        ))
+    }
+}
+
+/// Why a version is held, and how it is approved.
+pub(super) fn held(stored: &PluginVersion) -> String {
+    let why: String = stored.held.iter().map(|why| format!("  {}\n", text::clean(why))).collect();
+    let approve = hint::command(&["plugin", "approve", &exactly(stored)]);
+    format!(
+        "{}\n{why}approve it with: {approve}\n",
+        text::doubtful(format_args!("held {}", text::clean(&exactly(stored))))
+    )
+}
+
+pub(super) fn exactly(stored: &PluginVersion) -> String {
+    format!("{}@{}", stored.name, stored.version)
+}
+
+/// A component with its manifest in it, and whether that had to be put there.
+///
+/// # Errors
+/// When there is none, or its manifest cannot be read.
+pub(super) fn packed(path: &Path) -> Result<(Vec<u8>, bool), Failure> {
+    let bytes = plugins::read_component(path).map_err(Failure::call)?;
+    let said = Manifest::of(&bytes, Some(path)).map_err(Failure::call)?;
+    let within = Manifest::of(&bytes, None).unwrap_or_default();
+    if said == within {
+        return Ok((bytes, false));
+    }
+    said.embed(&bytes).map(|bytes| (bytes, true)).map_err(Failure::call)
+}

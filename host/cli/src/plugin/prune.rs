@@ -1,0 +1,71 @@
+//! `phasm plugin prune`.
+
+use std::path::PathBuf;
+
+use clap::Args;
+use phasm::plugins::PluginVersion;
+
+use super::{
+    super::{
+        drive::{self, runtime},
+        exit::Exit,
+        failure::Failure,
+        kept::Kept,
+        places::{self, Places, STORE},
+        screen::Screen,
+        text,
+    },
+    library::{Opened, exactly},
+};
+
+/// Deletes the components that were removed from the library and that no run needs.
+///
+/// A run has its components in its store. What runs of the named stores were submitted with stays here, too, with its signature, so that they
+/// go on where `[trust]` asks for one.
+#[derive(Args, Debug)]
+#[command(after_help = "Examples:\n  phasm plugin prune --store runs.db")]
+pub(crate) struct PrunePluginsArguments {
+    /// A file with runs, or the URL of a PostgreSQL database; may be repeated [env: PHASM_STORE]
+    #[arg(long, value_name = "FILE")]
+    store: Vec<PathBuf>,
+
+    #[command(flatten)]
+    places: Places,
+}
+
+/// Deletes what is not needed.
+pub(super) fn prune(arguments: &PrunePluginsArguments, screen: &Screen) -> Result<Exit, Failure> {
+    let opened = Opened::open(&arguments.places, screen, false)?;
+    let mut stores = arguments.store.clone();
+    if stores.is_empty() {
+        stores.extend(places::set(STORE).map(PathBuf::from));
+    }
+    let mut removed = opened.library.removed().map_err(Failure::call)?;
+    let mut needed = Vec::new();
+    for store in stores {
+        let kept = Kept::open(&store).map_err(drive::unusable)?;
+        let (found, rest) = runtime()?.block_on(divide(&kept, removed))?;
+        needed.extend(found);
+        removed = rest;
+    }
+    for stored in &needed {
+        screen.err(&format!("{} stays: runs need it\n", text::clean(&exactly(stored))));
+    }
+    let digests: Vec<_> = needed.iter().map(|stored| stored.digest).collect();
+    let deleted = opened.library.prune(&digests).map_err(Failure::call)?;
+    screen.err(&format!("{} deleted\n", text::count(deleted, "component")));
+    Ok(Exit::Done)
+}
+
+/// What runs of a store were submitted with, and the rest.
+async fn divide(
+    store: &Kept,
+    all: Vec<PluginVersion>,
+) -> Result<(Vec<PluginVersion>, Vec<PluginVersion>), Failure> {
+    let (mut needed, mut rest) = (Vec::new(), Vec::new());
+    for stored in all {
+        let component = store.component(&stored.digest.to_string()).await.map_err(Failure::host)?;
+        if component.is_some() { needed.push(stored) } else { rest.push(stored) }
+    }
+    Ok((needed, rest))
+}

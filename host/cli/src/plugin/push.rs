@@ -1,0 +1,48 @@
+//! `phasm plugin push`.
+
+use clap::Args;
+use phasm::plugins;
+
+use super::{
+    super::{drive::runtime, exit::Exit, failure::Failure, oci, places::Places, screen::Screen},
+    inspect::{component, interfaces},
+    library::{Opened, packed},
+};
+
+/// Pushes a plugin to a registry, with the signature that lies beside it, and prints what it is pulled by.
+#[derive(Args, Debug)]
+#[command(
+    after_help = "Examples:\n  phasm plugin push ./greet.wasm oci://registry.example.com/plugins/greet:1.2.0"
+)]
+pub(crate) struct PushArguments {
+    /// The name of a plugin that a run would find, or the path of a component or plugin folder.
+    #[arg(value_name = "NAME|PATH")]
+    plugin: String,
+
+    /// Where to: `oci://HOST/REPOSITORY:TAG`.
+    #[arg(value_name = "oci://REFERENCE")]
+    reference: String,
+
+    #[command(flatten)]
+    registry: oci::RegistryArguments,
+
+    #[command(flatten)]
+    places: Places,
+}
+
+/// Pushes a plugin.
+pub(super) fn push(arguments: &PushArguments, screen: &Screen) -> Result<Exit, Failure> {
+    let opened = Opened::open(&arguments.places, screen, false)?;
+    let (_, path) = component(&arguments.plugin, &arguments.places, screen, false)?;
+    let (bytes, was_packed) = packed(&path)?;
+    let signature =
+        if was_packed { None } else { plugins::signature_beside(&path).map_err(Failure::call)? };
+    let manifest = plugins::Manifest::of(&bytes, None).map_err(Failure::call)?;
+    let (imports, exports) = interfaces(&bytes);
+    let pushed = oci::Pushed { bytes, signature, manifest, imports, exports };
+    let pushing = oci::push(&arguments.reference, pushed, &arguments.registry, &opened.config.http);
+    let reference = runtime()?.block_on(pushing)?;
+    // Whoever has stopped reading has pushed it all the same.
+    let _gone = screen.out(&format!("pushed {reference}\n"));
+    Ok(Exit::Done)
+}

@@ -1,0 +1,129 @@
+//! Requests of the host itself, by the rules that those of guests are held to.
+
+use bytes::Bytes;
+use http::{HeaderName, HeaderValue, Request, Response, Uri, header, uri::Scheme};
+use http_body_util::{BodyExt as _, Full};
+use hyper::body::Incoming;
+use tokio::time::timeout;
+use wasmtime_wasi_http::WasiBody;
+
+use super::{HttpConfig, HttpGrant, connect, exchange, failure::Failure, net::Net, resolve, target::Target};
+use crate::limits::Size;
+
+/// Sends requests that nobody but the host makes. A host has one reading, its address is looked at before it is connected to,
+/// certificates are checked, and everything is bounded.
+pub struct HttpClient {
+    net: Net,
+}
+
+/// A request of the host.
+#[derive(Clone, Debug)]
+pub struct HttpRequest {
+    /// Such as `GET`.
+    pub method: &'static str,
+    /// Where to, with `https://` or `http://`.
+    pub url: String,
+    /// What goes with it.
+    pub headers: Vec<(&'static str, String)>,
+    /// What is sent.
+    pub body: Vec<u8>,
+    /// The most bytes of an answer's body; one that has more is none.
+    pub most: u64,
+    /// Whether its host may be inside of a network (private, loopback and so on).
+    pub inside: bool,
+}
+
+/// What a request was answered.
+#[derive(Clone, Debug)]
+pub struct HttpAnswer {
+    /// Such as 200.
+    pub status: u16,
+    headers: http::HeaderMap,
+    /// All of it.
+    pub body: Vec<u8>,
+}
+
+impl HttpAnswer {
+    /// The first header of that name, if it is text.
+    #[must_use]
+    pub fn header(&self, name: &str) -> Option<&str> {
+        self.headers.get(name)?.to_str().ok()
+    }
+}
+
+impl HttpClient {
+    /// With the roots, addresses, and limits of time and headers of that configuration.
+    #[must_use]
+    pub fn new(config: HttpConfig) -> Self {
+        Self { net: Net::new(config, &crate::Tenants::default()) }
+    }
+
+    /// Sends a request and reads its answer; follows no redirect.
+    ///
+    /// # Errors
+    /// What to tell people.
+    pub async fn send(&self, request: HttpRequest) -> Result<HttpAnswer, String> {
+        let time = self.net.config.limits.time;
+        let late = |_| format!("no whole answer within {} s", time.as_secs());
+        timeout(time, self.exchange(request)).await.map_err(late)?
+    }
+
+    async fn exchange(&self, request: HttpRequest) -> Result<HttpAnswer, String> {
+        let uri: Uri = request.url.parse().map_err(|error| format!("{}: no URL: {error}", request.url))?;
+        let secure = uri.scheme() == Some(&Scheme::HTTPS);
+        if !secure && uri.scheme() != Some(&Scheme::HTTP) {
+            return Err(format!("{}: neither `https` nor `http`", request.url));
+        }
+        let authority = uri.authority().map(http::uri::Authority::as_str).unwrap_or_default();
+        let target = Target::new(request.method, secure, authority, uri.path())?;
+        let said = |failure: Failure| format!("{}: {}", target.shown(), plain(&failure.why));
+        let all = ["0.0.0.0/0", "::/0"].iter().filter_map(|all| all.parse().ok());
+        let networks = if request.inside { all.collect() } else { Vec::new() };
+        let grant = HttpGrant { allow: Vec::new(), networks };
+        let addresses = resolve::addresses(&self.net, &grant, &target, "").await.map_err(said)?;
+        let stream = connect::connect(&self.net, &target, &addresses).await.map_err(said)?;
+        let (mut sender, _driver) =
+            exchange::speak(stream, self.net.config.limits.headers).await.map_err(said)?;
+        let most = request.most;
+        let sent = sender.send_request(dressed(request, &target, &uri)?).await;
+        let response = sent.map_err(|error| said(Failure::hyper(&error, true)))?;
+        read(response, most).await.map_err(|why| format!("{}: {why}", target.shown()))
+    }
+}
+
+/// Without what is of use to a guest's grant alone.
+fn plain(why: &str) -> &str {
+    why.split("; `http-networks").next().unwrap_or(why)
+}
+
+fn dressed(request: HttpRequest, target: &Target, uri: &Uri) -> Result<Request<WasiBody>, String> {
+    let text =
+        |value: &str| HeaderValue::from_str(value).map_err(|_| "a header that cannot be sent".to_owned());
+    let path = uri.path_and_query().map_or("/", |path| path.as_str());
+    let body = Full::new(Bytes::from(request.body)).map_err(|never| match never {}).boxed_unsync();
+    let mut dressed = Request::new(body);
+    *dressed.method_mut() = request.method.parse().map_err(|_| "a method that cannot be sent".to_owned())?;
+    *dressed.uri_mut() = path.parse().map_err(|_| "a path that cannot be sent".to_owned())?;
+    let headers = dressed.headers_mut();
+    headers.insert(header::HOST, text(&target.authority())?);
+    headers
+        .insert(header::USER_AGENT, HeaderValue::from_static(concat!("phasm/", env!("CARGO_PKG_VERSION"))));
+    for (name, value) in &request.headers {
+        headers.insert(HeaderName::from_static(name), text(value)?);
+    }
+    Ok(dressed)
+}
+
+async fn read(response: Response<Incoming>, most: u64) -> Result<HttpAnswer, String> {
+    let (parts, mut incoming) = response.into_parts();
+    let mut body = Vec::new();
+    while let Some(frame) = incoming.frame().await {
+        let frame = frame.map_err(|error| plain(&Failure::hyper(&error, false).why).to_owned())?;
+        let Ok(data) = frame.into_data() else { continue };
+        if (body.len() + data.len()) as u64 > most {
+            return Err(format!("an answer of more than {}", Size(most)));
+        }
+        body.extend_from_slice(&data);
+    }
+    Ok(HttpAnswer { status: parts.status.as_u16(), headers: parts.headers, body })
+}

@@ -1,0 +1,215 @@
+//! Limits that several may set for an attempt: of each the smallest counts, and whose that is stays known.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use super::{Exceeded, Limits, UNLIMITED};
+use crate::capability::http::HttpLimits;
+
+/// What an attempt may use of something. Sizes are in bytes, times in microseconds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[non_exhaustive]
+pub enum Limit {
+    /// Linear memory, all of a guest's together.
+    Memory,
+    /// Time that its guest computes, and the host on its behalf.
+    Cpu,
+    /// Message, detail, names and values of the outcome together.
+    Output,
+    /// JSON values in outputs and detail.
+    OutputValues,
+    /// Log text.
+    Log,
+    /// Elements of a table.
+    TableElements,
+    /// Random bytes of one call.
+    Random,
+    /// Files, directories and streams of them open at once.
+    Descriptors,
+    /// Requests by HTTP.
+    HttpRequests,
+    /// What requests send.
+    HttpSent,
+    /// What answers bring.
+    HttpReceived,
+    /// Connections at once.
+    HttpConnections,
+}
+
+/// How many there are.
+const COUNT: usize = Limit::ALL.len();
+
+impl Limit {
+    /// All of them.
+    pub const ALL: [Self; 12] = [
+        Self::Memory,
+        Self::Cpu,
+        Self::Output,
+        Self::OutputValues,
+        Self::Log,
+        Self::TableElements,
+        Self::Random,
+        Self::Descriptors,
+        Self::HttpRequests,
+        Self::HttpSent,
+        Self::HttpReceived,
+        Self::HttpConnections,
+    ];
+
+    /// What tables of limits call it.
+    #[must_use]
+    pub const fn key(self) -> &'static str {
+        match self {
+            Self::Memory => "memory",
+            Self::Cpu => "cpu",
+            Self::Output => "output",
+            Self::OutputValues => "output-values",
+            Self::Log => "log",
+            Self::TableElements => "table-elements",
+            Self::Random => "random",
+            Self::Descriptors => "descriptors",
+            Self::HttpRequests => "http-requests",
+            Self::HttpSent => "http-sent",
+            Self::HttpReceived => "http-received",
+            Self::HttpConnections => "http-connections",
+        }
+    }
+}
+
+/// What one of those who may lower limits says about them; nothing by default.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Allowance(BTreeMap<Limit, u64>);
+
+impl Allowance {
+    /// The same with one limit more; bytes, microseconds, or as many.
+    #[must_use]
+    pub fn with(mut self, limit: Limit, most: u64) -> Self {
+        self.0.insert(limit, most);
+        self
+    }
+
+    /// What it says about a limit.
+    #[must_use]
+    pub fn get(&self, limit: Limit) -> Option<u64> {
+        self.0.get(&limit).copied()
+    }
+
+    /// Whether it says nothing.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+}
+
+/// Who set a limit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) enum SetBy {
+    /// For every attempt.
+    Operator,
+    /// For all guests together, of which one gets so much.
+    Host,
+    /// For those of a tenant.
+    Tenant,
+    /// For those of a plugin.
+    Plugin,
+    /// The plugin itself says that it needs no more.
+    Manifest,
+    /// The document, for the task.
+    Task,
+}
+
+/// A limit that counts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Ceiling {
+    pub(crate) most: u64,
+    pub(crate) by: SetBy,
+}
+
+/// The limits of one attempt.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Ceilings([Ceiling; COUNT]);
+
+impl Ceilings {
+    /// The operator's, for every attempt.
+    pub(crate) fn of(limits: &Limits, http: &HttpLimits) -> Self {
+        let cpu = |time: std::time::Duration| u64::try_from(time.as_micros()).unwrap_or(UNLIMITED);
+        let most = |limit| match limit {
+            Limit::Memory => limits.memory,
+            Limit::Cpu => limits.cpu.map_or(UNLIMITED, cpu),
+            Limit::Output => limits.output,
+            Limit::OutputValues => limits.output_values.into(),
+            Limit::Log => limits.log,
+            Limit::TableElements => limits.table_elements.into(),
+            Limit::Random => limits.random,
+            Limit::Descriptors => limits.descriptors.into(),
+            Limit::HttpRequests => http.requests.into(),
+            Limit::HttpSent => http.sent,
+            Limit::HttpReceived => http.received,
+            Limit::HttpConnections => http.connections.into(),
+        };
+        Self(Limit::ALL.map(|limit| Ceiling { most: most(limit), by: SetBy::Operator }))
+    }
+
+    /// The same, and no more than `allowance` says.
+    #[must_use]
+    pub(crate) fn within(mut self, allowance: &Allowance, by: SetBy) -> Self {
+        for (limit, most) in &allowance.0 {
+            self.lower(*limit, *most, by);
+        }
+        self
+    }
+
+    /// Of equal limits the one that was there counts.
+    pub(crate) fn lower(&mut self, limit: Limit, most: u64, by: SetBy) {
+        if let Some(ceiling) = self.0.get_mut(limit as usize).filter(|ceiling| most < ceiling.most) {
+            *ceiling = Ceiling { most, by };
+        }
+    }
+
+    /// What counts.
+    pub(crate) fn ceiling(&self, limit: Limit) -> Ceiling {
+        self.0.get(limit as usize).copied().unwrap_or(Ceiling { most: 0, by: SetBy::Operator })
+    }
+
+    /// How much there may be.
+    pub(crate) fn most(&self, limit: Limit) -> u64 {
+        self.ceiling(limit).most
+    }
+
+    /// That this one was met.
+    pub(crate) fn exceeded(&self, limit: Limit) -> Exceeded {
+        Exceeded { limit, ceiling: self.ceiling(limit) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// R-I40.
+    #[test]
+    fn of_each_limit_the_smallest_counts_and_whose_it_is_stays_known() {
+        let operator = Ceilings::of(&Limits::default(), &HttpLimits::default());
+        for (place, limit) in Limit::ALL.into_iter().enumerate() {
+            assert_eq!(limit as usize, place, "{limit:?}");
+            let most = operator.most(limit);
+            let allow = |most| Allowance::default().with(limit, most);
+            let rows = [
+                (vec![], most, SetBy::Operator),
+                (vec![(most, SetBy::Tenant)], most, SetBy::Operator),
+                (vec![(most.saturating_add(1), SetBy::Tenant)], most, SetBy::Operator),
+                (vec![(7, SetBy::Tenant), (8, SetBy::Plugin)], 7, SetBy::Tenant),
+                (vec![(8, SetBy::Tenant), (7, SetBy::Plugin), (7, SetBy::Manifest)], 7, SetBy::Plugin),
+                (vec![(5, SetBy::Tenant), (4, SetBy::Plugin), (3, SetBy::Manifest)], 3, SetBy::Manifest),
+                (vec![(0, SetBy::Task)], 0, SetBy::Task),
+            ];
+            for (said, most, by) in rows {
+                let lowered = said.into_iter().fold(operator, |all, (most, by)| all.within(&allow(most), by));
+                assert_eq!(lowered.ceiling(limit), Ceiling { most, by }, "{limit:?}");
+                let others = Limit::ALL.into_iter().filter(|other| *other != limit);
+                others.for_each(|other| assert_eq!(lowered.ceiling(other), operator.ceiling(other)));
+            }
+        }
+    }
+}

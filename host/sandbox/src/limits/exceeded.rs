@@ -1,0 +1,127 @@
+//! That a limit was met, for people: which, and who set it.
+
+use std::{fmt, time::Duration};
+
+use serde::{Deserialize, Serialize};
+
+use super::{Ceiling, KIB, Limit, MIB, SetBy};
+
+/// A limit that an attempt met.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Exceeded {
+    pub(crate) limit: Limit,
+    pub(crate) ceiling: Ceiling,
+}
+
+/// Whom messages speak of.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Named<'a> {
+    pub(crate) tenant: &'a str,
+    pub(crate) plugin: &'a str,
+}
+
+impl Exceeded {
+    /// In so many words.
+    pub(crate) fn told(self, Named { tenant, plugin }: Named<'_>) -> String {
+        let key = self.limit.key();
+        let whose = match self.ceiling.by {
+            SetBy::Operator => match key.strip_prefix("http-") {
+                Some(key) => format!(" (`{key}`) under `[http]`"),
+                None => format!(" (limits.{key})"),
+            },
+            SetBy::Host => ", as much as one attempt gets of what all share (limits.all-memory)".to_owned(),
+            SetBy::Tenant => format!(", set for tenant {tenant} ([tenants.{tenant}] limits.{key})"),
+            SetBy::Plugin => format!(", set for plugin {plugin} ([grants.{plugin}] limits.{key})"),
+            SetBy::Manifest => format!(", set by the manifest of plugin {plugin} (limits.{key})"),
+            SetBy::Task => format!(" (resources.{key} of the task)"),
+        };
+        format!("{self}{whose}")
+    }
+}
+
+impl fmt::Display for Exceeded {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let most = self.ceiling.most;
+        let size = Size(most);
+        match self.limit {
+            Limit::Memory => write!(f, "memory limit of {size} reached"),
+            Limit::Cpu => write!(f, "CPU time limit of {:?} reached", Duration::from_micros(most)),
+            Limit::Output => write!(f, "output over its limit of {size}"),
+            Limit::OutputValues => write!(f, "output over its limit of {most} JSON values"),
+            Limit::Log => write!(f, "log over its limit of {size}"),
+            Limit::TableElements => write!(f, "table limit of {most} elements reached"),
+            Limit::Random => write!(f, "more random bytes in one call than the limit of {size}"),
+            Limit::Descriptors => {
+                write!(f, "more than {most} files, directories and streams open at once")
+            }
+            Limit::HttpRequests => write!(f, "limit of {most} requests reached"),
+            Limit::HttpSent => write!(f, "limit of {size} to send reached"),
+            Limit::HttpReceived => write!(f, "limit of {size} to receive reached"),
+            Limit::HttpConnections => write!(f, "limit of {most} connections at once reached"),
+        }
+    }
+}
+
+impl std::error::Error for Exceeded {}
+
+/// A number of bytes for people: `64 MiB`, `1000 bytes`.
+pub(crate) struct Size(pub(crate) u64);
+
+impl fmt::Display for Size {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0 {
+            n if n >= MIB && n % MIB == 0 => write!(f, "{} MiB", n / MIB),
+            n if n >= KIB && n % KIB == 0 => write!(f, "{} KiB", n / KIB),
+            n => write!(f, "{n} bytes"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sizes_read_well() {
+        for (bytes, text) in [(0, "0 bytes"), (1000, "1000 bytes"), (8192, "8 KiB"), (64 * MIB, "64 MiB")] {
+            assert_eq!(Size(bytes).to_string(), text);
+        }
+    }
+
+    /// R-I40.
+    #[test]
+    fn who_set_a_limit_is_told() {
+        let named = Named { tenant: "acme", plugin: "jq" };
+        let rows = [
+            (Limit::Memory, 1 << 20, SetBy::Operator, "memory limit of 1 MiB reached (limits.memory)"),
+            (
+                Limit::Memory,
+                1 << 20,
+                SetBy::Tenant,
+                "memory limit of 1 MiB reached, set for tenant acme ([tenants.acme] limits.memory)",
+            ),
+            (
+                Limit::Cpu,
+                1_500_000,
+                SetBy::Plugin,
+                "CPU time limit of 1.5s reached, set for plugin jq ([grants.jq] limits.cpu)",
+            ),
+            (
+                Limit::Log,
+                100,
+                SetBy::Manifest,
+                "log over its limit of 100 bytes, set by the manifest of plugin jq (limits.log)",
+            ),
+            (Limit::Memory, 9, SetBy::Task, "memory limit of 9 bytes reached (resources.memory of the task)"),
+            (
+                Limit::HttpRequests,
+                3,
+                SetBy::Operator,
+                "limit of 3 requests reached (`requests`) under `[http]`",
+            ),
+        ];
+        for (limit, most, by, text) in rows {
+            assert_eq!(Exceeded { limit, ceiling: Ceiling { most, by } }.told(named), text);
+        }
+    }
+}

@@ -1,0 +1,121 @@
+//! What one guest's memories take, as they grow.
+
+use super::{Ceilings, Exceeded, Limit};
+use crate::budget::{Holder, Spent};
+
+/// Counts what one guest's memories take, of what it may use itself and of what all guests have together.
+///
+/// Growing past the limit is a trap, not a refusal: a guest that ignores a refused `memory.grow` would go on for ever,
+/// and one that heeds it dies with less to say.
+pub(crate) struct Meter {
+    used: u64,
+    last_growth: u64,
+    /// What it has without asking anybody.
+    part: u64,
+    /// What it has taken beyond its part.
+    beyond: Option<Holder>,
+}
+
+impl Meter {
+    /// A meter for one call that has this part for itself, and maybe more already.
+    pub(crate) fn new(part: u64, beyond: Option<Holder>) -> Self {
+        Self { used: 0, last_growth: 0, part, beyond }
+    }
+
+    /// What its memories took when they were largest: they never shrink.
+    pub(crate) fn peak(&self) -> u64 {
+        self.used
+    }
+
+    /// Lets a memory grow by so many bytes; whoever has none yet gets more of what is everybody's from `holder`.
+    ///
+    /// # Errors
+    /// Its limit, or why the host has no more for it.
+    pub(crate) fn grow(
+        &mut self,
+        growth: u64,
+        ceilings: &Ceilings,
+        holder: impl FnOnce() -> Holder,
+    ) -> Result<(), NoGrowth> {
+        let used = self.used.saturating_add(growth);
+        if used > ceilings.most(Limit::Memory) {
+            return Err(NoGrowth::Limit(ceilings.exceeded(Limit::Memory)));
+        }
+        if used > self.part {
+            let beyond = self.beyond.get_or_insert_with(holder);
+            beyond.hold(used - self.part).map_err(|spent| NoGrowth::Spent(spent, used))?;
+        }
+        (self.used, self.last_growth) = (used, growth);
+        Ok(())
+    }
+
+    /// The last growth came to nothing.
+    pub(crate) fn undo(&mut self) {
+        self.used -= std::mem::take(&mut self.last_growth);
+    }
+}
+
+/// Why a memory does not grow.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum NoGrowth {
+    Limit(Exceeded),
+    /// All guests together have their part, and this one would have so much.
+    Spent(Spent, u64),
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::*;
+    use crate::{
+        budget::Budget,
+        capability::http::HttpLimits,
+        limits::{Limits, SetBy},
+    };
+
+    fn ceilings(memory: u64) -> Ceilings {
+        let mut all = Ceilings::of(&Limits::default(), &HttpLimits::default());
+        all.lower(Limit::Memory, memory, SetBy::Task);
+        all
+    }
+
+    fn nobody() -> Holder {
+        unreachable!("it has its part")
+    }
+
+    #[test]
+    fn all_memories_of_a_guest_count_together() {
+        let mut meter = Meter::new(u64::MAX, None);
+        let ceilings = ceilings(3 * 65_536);
+        meter.grow(65_536, &ceilings, nobody).unwrap();
+        meter.grow(2 * 65_536, &ceilings, nobody).unwrap();
+        let refused = meter.grow(65_536, &ceilings, nobody);
+        assert_eq!(refused, Err(NoGrowth::Limit(ceilings.exceeded(Limit::Memory))));
+        assert_eq!(meter.peak(), 3 * 65_536);
+    }
+
+    #[test]
+    fn growth_that_failed_is_given_back() {
+        let mut meter = Meter::new(u64::MAX, None);
+        meter.grow(65_536, &ceilings(65_536), nobody).unwrap();
+        meter.undo();
+        meter.grow(65_536, &ceilings(65_536), nobody).unwrap();
+    }
+
+    /// R-I43: what is beyond its part is everybody's, and comes back.
+    #[test]
+    fn beyond_its_part_a_guest_takes_what_is_free() {
+        let pool = Budget::new(1000);
+        let holder = |tenant: &str| Holder::of_tenant(&pool, &Arc::from(tenant), u64::MAX);
+        let ceilings = ceilings(10_000);
+        let (mut greedy, mut innocent) = (Meter::new(100, None), Meter::new(100, None));
+        greedy.grow(100, &ceilings, nobody).unwrap();
+        greedy.grow(500, &ceilings, || holder("a")).unwrap();
+        let refused = greedy.grow(100, &ceilings, || holder("a"));
+        assert!(matches!(refused, Err(NoGrowth::Spent(Spent::One, 700))), "{refused:?}");
+        innocent.grow(300, &ceilings, || holder("b")).unwrap();
+        drop(greedy);
+        innocent.grow(200, &ceilings, || holder("b")).unwrap();
+    }
+}

@@ -1,0 +1,146 @@
+//! What all guests together may take of this machine's memory, and how it is divided.
+//!
+//! ```text
+//!  all-memory │ part, part, part, … one for each slot, whatever others do │ what guests take beyond their part │
+//! ```
+//!
+//! A guest never waits for its part, and nothing is counted of it. Beyond that it takes what is free, as long as it leaves as much to
+//! others as it has.
+
+use std::{fmt, fs, path::Path, sync::Arc};
+
+use super::{
+    budget::{Budget, Spent},
+    limits::Size,
+};
+
+/// The least that a slot is worth: a small guest's memory.
+const LEAST: u64 = 1 << 20;
+/// What there is where nobody says it.
+const UNKNOWN: u64 = 4 << 30;
+
+/// The memory of all guests of a sandbox.
+pub(super) struct Memory {
+    pub(super) all: u64,
+    /// What the guest of a slot has for itself.
+    pub(super) part: u64,
+    /// What is everybody's.
+    pub(super) pool: Arc<Budget>,
+}
+
+impl Memory {
+    /// Divides `all` for so many slots, or as many as there is room for; half of what the machine has, if nothing is said.
+    pub(super) fn divide(all: Option<u64>, slots: u32) -> (Self, u32) {
+        let all = all.unwrap_or_else(|| of_machine().unwrap_or(UNKNOWN) / 2);
+        let most = u32::try_from(all / 2 / LEAST).unwrap_or(u32::MAX).max(1);
+        let slots = slots.clamp(1, most);
+        let part = all / 2 / u64::from(slots);
+        let pool = Budget::new(all - part * u64::from(slots));
+        (Self { all, part, pool }, slots)
+    }
+
+    /// For a process that has one guest, and whose memory somebody else counts.
+    #[cfg(target_os = "linux")]
+    pub(super) fn uncounted() -> Self {
+        Self { all: u64::MAX, part: u64::MAX, pool: Budget::new(0) }
+    }
+
+    /// The most that one guest ever gets.
+    pub(super) fn most_for_one(&self) -> u64 {
+        self.part.saturating_add(self.pool.most_for_one())
+    }
+}
+
+/// That a guest got no more memory, though its own limit would have let it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct NoMemory {
+    /// What there is for all.
+    pub(super) all: u64,
+    pub(super) spent: Spent,
+    /// What it would have had.
+    pub(super) wanted: u64,
+}
+
+impl fmt::Display for NoMemory {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { all, spent, wanted } = *self;
+        let who = match spent {
+            Spent::Tenant(_) => "the tenant's attempts have",
+            Spent::Own | Spent::One | Spent::Plugin(_) => "this attempt has",
+        };
+        write!(
+            f,
+            "no {} of memory for one attempt: of the {} that all share {who} their part (limits.all-memory)",
+            Size(wanted),
+            Size(all)
+        )
+    }
+}
+
+impl std::error::Error for NoMemory {}
+
+/// What this process may use of the machine's memory: what the machine has, or its control group.
+fn of_machine() -> Option<u64> {
+    let groups = fs::read_to_string("/proc/self/cgroup").unwrap_or_default();
+    let limits = groups.lines().filter_map(of_group);
+    let machine = fs::read_to_string("/proc/meminfo").ok().as_deref().and_then(total);
+    limits.chain(machine).min()
+}
+
+/// The least that a line of `/proc/self/cgroup`, and the groups above, allow.
+fn of_group(line: &str) -> Option<u64> {
+    let mut parts = line.splitn(3, ':').skip(1);
+    let (controllers, path) = (parts.next()?, parts.next()?);
+    let (root, file) = if controllers.is_empty() {
+        ("/sys/fs/cgroup", "memory.max")
+    } else if controllers.split(',').any(|controller| controller == "memory") {
+        ("/sys/fs/cgroup/memory", "memory.limit_in_bytes")
+    } else {
+        return None;
+    };
+    let groups = Path::new(path.trim_start_matches('/')).ancestors();
+    let limit = |group: &Path| fs::read_to_string(Path::new(root).join(group).join(file)).ok();
+    groups.filter_map(|group| limit(group)?.trim().parse().ok()).min()
+}
+
+/// `MemTotal` of `/proc/meminfo`.
+fn total(meminfo: &str) -> Option<u64> {
+    let line = meminfo.lines().find_map(|line| line.strip_prefix("MemTotal:"))?;
+    let kib: u64 = line.trim().strip_suffix("kB")?.trim().parse().ok()?;
+    Some(kib << 10)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// R-I43.
+    #[test]
+    fn half_of_it_is_divided_among_the_slots_and_half_is_everybodys() {
+        let (mib, gib) = (1 << 20, 1 << 30);
+        let rows = [
+            (8 * gib, 2048, (2048, 2 * mib)),
+            (4 * gib, 2048, (2048, mib)),
+            (gib, 2048, (512, mib)),
+            (gib, 16, (16, 32 * mib)),
+            (mib, 16, (1, mib / 2)),
+            (0, 16, (1, 0)),
+        ];
+        for (all, slots, (expected, part)) in rows {
+            let (memory, slots) = Memory::divide(Some(all), slots);
+            assert_eq!((slots, memory.part), (expected, part), "{all}");
+            assert!(memory.most_for_one() <= all);
+        }
+        let (machine, _) = Memory::divide(None, 1);
+        assert!(machine.all > 0);
+    }
+
+    #[test]
+    fn what_the_machine_has_is_read() {
+        assert_eq!(total("MemFree: 1 kB\n"), None);
+        assert_eq!(total("MemTotal:       24576 kB\nMemFree: 1 kB\n"), Some(24 << 20));
+        for line in ["", "4:cpu:/", "memory", "0::/there/is/no/such/group"] {
+            assert!(of_group(line).is_none_or(|limit| limit > 0), "{line}");
+        }
+    }
+}

@@ -1,0 +1,81 @@
+//! How long somebody computes.
+
+use std::time::{Duration, Instant};
+
+/// Measures from when it was started.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Stopwatch {
+    /// By the clock: reading it costs next to nothing, and who computes for a moment is seldom interrupted.
+    Clock(Instant),
+    /// What this thread has computed, whoever else has run meanwhile.
+    #[cfg(target_os = "linux")]
+    Thread(Duration),
+}
+
+impl Stopwatch {
+    pub(super) fn of_moment() -> Self {
+        Self::Clock(Instant::now())
+    }
+
+    /// For whoever computes long, on this thread.
+    pub(super) fn of_thread() -> Self {
+        #[cfg(target_os = "linux")]
+        let started = Self::Thread(cpu::of_thread());
+        #[cfg(not(target_os = "linux"))]
+        let started = Self::of_moment();
+        started
+    }
+
+    /// On the thread that started it.
+    pub(super) fn elapsed(self) -> Duration {
+        match self {
+            Self::Clock(started) => started.elapsed(),
+            #[cfg(target_os = "linux")]
+            Self::Thread(started) => cpu::of_thread().saturating_sub(started),
+        }
+    }
+}
+
+/// Microseconds.
+pub(super) fn micros(time: Duration) -> u64 {
+    u64::try_from(time.as_micros()).unwrap_or(u64::MAX)
+}
+
+/// CPU time.
+#[cfg(target_os = "linux")]
+pub(super) mod cpu {
+    use std::time::Duration;
+
+    use rustix::time::{ClockId, clock_gettime};
+
+    /// What this thread has had.
+    pub(crate) fn of_thread() -> Duration {
+        read(ClockId::ThreadCPUTime)
+    }
+
+    /// What this process has had, all its threads together.
+    pub(crate) fn of_process() -> Duration {
+        read(ClockId::ProcessCPUTime)
+    }
+
+    fn read(clock: ClockId) -> Duration {
+        clock_gettime(clock).try_into().unwrap_or_default()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_computed_takes_time_and_what_is_waited_for_does_not() {
+        let watch = Stopwatch::of_thread();
+        let mut work = 1_u64;
+        while watch.elapsed() < Duration::from_millis(2) {
+            work = work.wrapping_mul(3);
+        }
+        assert!(std::hint::black_box(work) > 0);
+        assert!(micros(watch.elapsed()) >= 2000);
+        assert!(micros(Duration::MAX) == u64::MAX);
+    }
+}

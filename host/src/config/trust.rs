@@ -1,0 +1,73 @@
+//! `[trust]`: whose plugins are used, and which versions wait to be approved.
+
+use phasm_engine::form::{BOOLEAN, Field, Form, Name, Report, TEXTS, Table, Words, word};
+
+use super::codes;
+use crate::trust::{NotAPublicKey, Policy};
+
+static TRUST: Table = Table::closed(
+    "trust",
+    "Whose plugins are used. Beside a component its signature is `NAME.wasm.minisig`; what the program itself carries needs none.",
+    &[&HOLD, &KEYS, &REQUIRED],
+    &[],
+);
+
+static REQUIRED: Field<bool> = Field::optional(
+    "require-signature",
+    BOOLEAN,
+    "Whether one of the keys has to vouch for every plugin. Without it only what pretends to be signed by one of them is refused.",
+)
+.or("false");
+static KEYS: Field<Vec<Name>> =
+    Field::optional("keys", TEXTS, "Public keys, as minisign and `phasm plugin keygen` write them: `RW…`.")
+        .or("[]");
+static HOLD: Field<Hold> = Field::optional(
+    "hold",
+    word(),
+    "Which versions that are added to the library wait for `phasm plugin approve`: those that want more than the newest approved one \
+     or are not signed by whoever signed that (`more`), or all (`all`).",
+)
+.or("more");
+
+/// Which versions wait to be approved.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) enum Hold {
+    #[default]
+    More,
+    All,
+}
+
+impl Words for Hold {
+    const WORDS: &'static [(&'static str, Self)] = &[("more", Self::More), ("all", Self::All)];
+}
+
+/// `[trust]` as written.
+#[derive(Clone, Debug, Default)]
+pub(super) struct TrustWritten {
+    required: bool,
+    keys: Vec<Name>,
+    pub(super) hold: Hold,
+}
+
+pub(super) const TRUST_FORM: Form<TrustWritten> = Form::new(
+    |cursor, report| {
+        let object = cursor.object(&TRUST, report)?;
+        Some(TrustWritten {
+            required: object.optional(&REQUIRED).unwrap_or_default(),
+            keys: object.or_default(&KEYS),
+            hold: object.optional(&HOLD).unwrap_or_default(),
+        })
+    },
+    |defs| defs.object(&TRUST),
+);
+
+impl TrustWritten {
+    /// What it comes to; what is no key is reported.
+    pub(super) fn policy(&self, report: &Report) -> Policy {
+        let read = |key: &Name| {
+            let wrong = |why| key.problem(&codes::NO_KEY, format!("`{}`: {why}", key.value));
+            key.value.parse().map_err(|why: NotAPublicKey| report.problem(wrong(why))).ok()
+        };
+        Policy { require_signature: self.required, keys: self.keys.iter().filter_map(read).collect() }
+    }
+}

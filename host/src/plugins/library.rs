@@ -1,0 +1,374 @@
+//! Plugins that were added to stay: each version is some bytes by their digest, and is approved or held.
+//!
+//! ```text
+//!  DIR/index.json            what there is: name ─▶ version ─▶ digest, signature, why it is held
+//!  DIR/blobs/sha256-….wasm   the components, also those that no name stands for any more
+//!  DIR/lock                  held by whoever changes something
+//! ```
+//!
+//! The index is replaced as a whole, so that whoever reads it waits for nobody. Nothing else is believed of a file but what its
+//! digest says.
+
+mod files;
+mod index;
+mod version;
+
+use std::path::{Path, PathBuf};
+
+pub use self::index::PluginVersion;
+pub(super) use self::version::{AskedVersion, higher, is_prerelease};
+use self::{
+    files::LibraryLock,
+    index::{Index, IndexEntry, Loose},
+};
+use super::{Manifest, manifest::is_name, read_component};
+use crate::{
+    sandbox::Digest,
+    trust::{PluginTrust, PublicKey, Signed},
+};
+
+/// A directory with plugins that were added.
+#[derive(Clone, Debug)]
+pub struct Library {
+    dir: PathBuf,
+}
+
+/// A plugin to add.
+#[derive(Clone, Debug)]
+pub struct NewPlugin {
+    /// What documents call it.
+    pub name: String,
+    /// Its version; without one, the one that its manifest says.
+    pub version: Option<String>,
+    /// Its component.
+    pub bytes: Vec<u8>,
+    /// A signature of it, as minisign writes it.
+    pub signature: Option<String>,
+    /// Where it came from, for people.
+    pub origin: Option<String>,
+}
+
+/// What became of a plugin that was added.
+#[derive(Clone, Debug)]
+pub struct Added {
+    /// As it is in the library now.
+    pub stored: PluginVersion,
+    /// What it says about itself.
+    pub manifest: Manifest,
+    /// The newest version that is approved, and what this one asks for beyond it.
+    pub beyond: Option<(String, Vec<String>)>,
+    /// Whether it was not there before.
+    pub is_new: bool,
+}
+
+/// Why something could not be done with a library.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum LibraryError {
+    /// A file cannot be read or written.
+    #[error("{} cannot be read or written", path.display())]
+    File {
+        /// Which.
+        path: PathBuf,
+        /// Why.
+        source: std::io::Error,
+    },
+    /// It cannot be done with what was asked for, or with what there is.
+    #[error("{0}")]
+    Refused(String),
+}
+
+impl Library {
+    /// The library in that directory, which is made when something is added.
+    #[must_use]
+    pub fn at(dir: impl Into<PathBuf>) -> Self {
+        Self { dir: dir.into() }
+    }
+
+    /// Where it is.
+    #[must_use]
+    pub fn dir(&self) -> &Path {
+        &self.dir
+    }
+
+    /// Where the component of that digest is, if it is there.
+    #[must_use]
+    pub fn path(&self, digest: &Digest) -> PathBuf {
+        files::blob(&self.dir, digest)
+    }
+
+    /// All that is in it: by name, the highest version of each first.
+    ///
+    /// # Errors
+    /// When it cannot be read.
+    pub fn all(&self) -> Result<Vec<PluginVersion>, LibraryError> {
+        Ok(Index::read(&self.dir)?.all())
+    }
+
+    /// What `NAME` or `NAME@VERSION` means of it, approved or held.
+    ///
+    /// # Errors
+    /// When there is nothing of that name and version, saying what there is; or when it cannot be read.
+    pub fn find(&self, asked: &str) -> Result<PluginVersion, LibraryError> {
+        let all = self.all()?;
+        let (name, version) =
+            asked.split_once('@').map_or((asked, None), |(name, version)| (name, Some(version)));
+        let named: Vec<_> = all.iter().filter(|stored| stored.name == name).collect();
+        let found = match version {
+            None => named.first().copied(),
+            Some(version) => {
+                let asked = AskedVersion::read(version);
+                named.iter().copied().find(|stored| asked.fits(&stored.version))
+            }
+        };
+        found.cloned().ok_or_else(|| LibraryError::Refused(nothing(asked, name, &all)))
+    }
+
+    /// Adds a version, approved if it asks for no more than the newest approved one and whoever vouched for that vouches for it;
+    /// held otherwise, and always if `hold` says so. What is there already stays as it is.
+    ///
+    /// # Errors
+    /// When it has no name and version of its own, or one that stands for other bytes; or when it cannot be written.
+    pub fn add(&self, new: NewPlugin, trust: &PluginTrust, hold: bool) -> Result<Added, LibraryError> {
+        let (manifest, version) = described(&new)?;
+        let digest = Digest::of(&new.bytes);
+        let _lock = LibraryLock::take(&self.dir)?;
+        let mut index = Index::read(&self.dir)?;
+        if let Some(known) = index.get(&new.name, &version) {
+            return same(known, digest).map(|stored| Added { stored, manifest, beyond: None, is_new: false });
+        }
+        let newest = index.all().into_iter().find(|stored| stored.name == new.name && stored.is_offered());
+        let signed = trust.look(&new.bytes, new.signature.as_deref());
+        let beyond = newest.map(|newest| self.beyond(&newest, (&manifest, &signed), trust)).transpose()?;
+        let mut held = beyond.as_ref().map(Beyond::held).unwrap_or_default();
+        if hold && held.is_empty() {
+            held.push("every version is, until it is approved".to_owned());
+        }
+        files::put(&self.path(&digest), &new.bytes)?;
+        let entry =
+            IndexEntry { digest: digest.to_string(), signature: new.signature, held, origin: new.origin };
+        let stored = index.insert(&new.name, &version, entry);
+        index.write(&self.dir)?;
+        let stored = stored.ok_or_else(|| LibraryError::Refused("its digest is none".to_owned()))?;
+        let beyond = beyond.map(|Beyond { newest, more, .. }| (newest, more));
+        Ok(Added { stored, manifest, beyond, is_new: true })
+    }
+
+    /// What a new version has that the newest approved one has not.
+    fn beyond(
+        &self,
+        newest: &PluginVersion,
+        (manifest, signed): (&Manifest, &Signed),
+        trust: &PluginTrust,
+    ) -> Result<Beyond, LibraryError> {
+        let (old, old_signed) = self.look(newest, trust)?;
+        let hand = other_hand(&newest.version, &old_signed, signed);
+        Ok(Beyond { newest: newest.version.clone(), more: manifest.wants.beyond(&old.wants), hand })
+    }
+
+    /// What a version that is there says, and who vouches for it.
+    ///
+    /// # Errors
+    /// When its bytes are not what they were.
+    pub fn look(
+        &self,
+        stored: &PluginVersion,
+        trust: &PluginTrust,
+    ) -> Result<(Manifest, Signed), LibraryError> {
+        let bytes = stored.read(&self.path(&stored.digest)).map_err(LibraryError::Refused)?;
+        let manifest = Manifest::of(&bytes, None).map_err(LibraryError::Refused)?;
+        let signed = trust.look(&bytes, stored.signature.as_deref());
+        Ok((Manifest { version: Some(stored.version.clone()), ..manifest }, signed))
+    }
+
+    /// Approves a version that is held: it is used from then on. False if it was approved before.
+    ///
+    /// # Errors
+    /// When there is none, or the library cannot be written.
+    pub fn approve(&self, stored: &PluginVersion) -> Result<bool, LibraryError> {
+        self.change(stored, |entry| !std::mem::take(&mut entry.held).is_empty())
+    }
+
+    fn change<T>(
+        &self,
+        stored: &PluginVersion,
+        change: impl FnOnce(&mut IndexEntry) -> T,
+    ) -> Result<T, LibraryError> {
+        let _lock = LibraryLock::take(&self.dir)?;
+        let mut index = Index::read(&self.dir)?;
+        let entry = index.entry(stored).ok_or_else(|| gone(stored))?;
+        let changed = change(entry);
+        index.write(&self.dir)?;
+        Ok(changed)
+    }
+
+    /// Has the name stand for that version no more. Its component stays until [`Self::prune`], and runs that were submitted with
+    /// it go on.
+    ///
+    /// # Errors
+    /// When there is none, or the library cannot be written.
+    pub fn remove(&self, stored: &PluginVersion) -> Result<(), LibraryError> {
+        let _lock = LibraryLock::take(&self.dir)?;
+        let mut index = Index::read(&self.dir)?;
+        let entry = index.remove(stored).ok_or_else(|| gone(stored))?;
+        index.loose.push(Loose { name: stored.name.clone(), version: stored.version.clone(), entry });
+        index.write(&self.dir)
+    }
+
+    /// What no name stands for any more and is not deleted yet.
+    ///
+    /// # Errors
+    /// When it cannot be read.
+    pub fn removed(&self) -> Result<Vec<PluginVersion>, LibraryError> {
+        let index = Index::read(&self.dir)?;
+        let loose = index.loose.iter().filter(|loose| !index.names(&loose.entry.digest));
+        Ok(loose.filter_map(Loose::stored).collect())
+    }
+
+    /// Deletes those of [`Self::removed`] that `needed` does not name. Returns how many went.
+    ///
+    /// # Errors
+    /// When they cannot be.
+    pub fn prune(&self, needed: &[Digest]) -> Result<usize, LibraryError> {
+        let _lock = LibraryLock::take(&self.dir)?;
+        let mut index = Index::read(&self.dir)?;
+        let stays = |digest: &str| needed.iter().any(|needed| needed.to_string() == digest);
+        let (kept, gone): (Vec<_>, Vec<_>) =
+            std::mem::take(&mut index.loose).into_iter().partition(|loose| stays(&loose.entry.digest));
+        index.loose = kept;
+        index.write(&self.dir)?;
+        let mut deleted = 0;
+        for loose in gone.iter().filter(|loose| !index.names(&loose.entry.digest)) {
+            let Ok(digest) = loose.entry.digest.parse() else { continue };
+            deleted += usize::from(files::delete(&self.path(&digest))?);
+        }
+        Ok(deleted)
+    }
+}
+
+/// What one version has that another has not.
+struct Beyond {
+    newest: String,
+    /// That it asks for.
+    more: Vec<String>,
+    /// Whom it is not signed by.
+    hand: Option<String>,
+}
+
+impl Beyond {
+    /// Why the one is held.
+    fn held(&self) -> Vec<String> {
+        let asks = |more: &String| format!("it asks for {more}, and {} does not", self.newest);
+        self.more.iter().map(asks).chain(self.hand.clone()).collect()
+    }
+}
+
+impl PluginVersion {
+    /// Its component, as it lies in that file.
+    ///
+    /// # Errors
+    /// What to tell the user when it is not there, or not what it was.
+    pub(super) fn read(&self, path: &Path) -> Result<Vec<u8>, String> {
+        let bytes = read_component(path)?;
+        if Digest::of(&bytes) == self.digest {
+            return Ok(bytes);
+        }
+        Err(format!(
+            "{} is not what was added as {}@{}; remove it and add it again",
+            path.display(),
+            self.name,
+            self.version
+        ))
+    }
+}
+
+/// What a new plugin says about itself, and which version it is.
+fn described(new: &NewPlugin) -> Result<(Manifest, String), LibraryError> {
+    let refused = |why: String| Err(LibraryError::Refused(why));
+    if !is_name(&new.name) || new.name.starts_with("sha256:") {
+        return refused(format!(
+            "{:?} is no name for a plugin; expected one without blanks and `@`",
+            new.name
+        ));
+    }
+    let manifest = Manifest::of(&new.bytes, None).map_err(LibraryError::Refused)?;
+    let version = match (&new.version, &manifest.version) {
+        (Some(asked), Some(said)) if asked != said => {
+            return refused(format!("the component says that it is version {said}, and not {asked}"));
+        }
+        (Some(version), _) | (None, Some(version)) => version.clone(),
+        (None, None) => {
+            return refused("the component does not say its version; say it: --as NAME@1.0.0".to_owned());
+        }
+    };
+    match version.parse::<semver::Version>() {
+        Ok(_) => Ok((Manifest { version: Some(version.clone()), ..manifest }, version)),
+        Err(error) => {
+            refused(format!("{version:?} is no version: {error}; expected one such as 1.2.0 or 2.0.0-beta.1"))
+        }
+    }
+}
+
+fn same(known: PluginVersion, digest: Digest) -> Result<PluginVersion, LibraryError> {
+    if known.digest == digest {
+        return Ok(known);
+    }
+    Err(LibraryError::Refused(format!(
+        "{}@{} is there already with other content, {}; this is {digest}: give it another version",
+        known.name, known.version, known.digest
+    )))
+}
+
+/// Why a version is held that another vouches for than for the one before.
+fn other_hand(version: &str, old: &Signed, new: &Signed) -> Option<String> {
+    let by = |key: &PublicKey| format!("it is not signed by {key}, as {version} is");
+    match (old, new) {
+        (Signed::By(old), Signed::By(new)) if old == new => None,
+        (Signed::By(old), _) => Some(by(old)),
+        _ => None,
+    }
+}
+
+/// What to say to whoever asks for what is not there.
+fn nothing(asked: &str, name: &str, all: &[PluginVersion]) -> String {
+    let versions: Vec<_> =
+        all.iter().filter(|one| one.name == name).map(|one| one.version.as_str()).collect();
+    if !versions.is_empty() {
+        return format!("there is no {asked} in the library; of {name} there are {}", versions.join(", "));
+    }
+    let mut names: Vec<_> = all.iter().map(|one| one.name.as_str()).collect();
+    names.dedup();
+    let names = if names.is_empty() { "nothing".to_owned() } else { names.join(", ") };
+    format!("there is no {asked} in the library; there is {names}")
+}
+
+/// Why a plugin that is on the shelf is not used, or that there is no such version of it; nothing if it is not there at all.
+pub(super) fn why_not(name: &str, version: Option<&str>, shelf: &[&PluginVersion]) -> Option<String> {
+    let named: Vec<_> = shelf.iter().filter(|stored| stored.name == name).collect();
+    let fits = |stored: &PluginVersion| match version {
+        Some(version) => AskedVersion::read(version).fits(&stored.version),
+        None => true,
+    };
+    if let Some(held) =
+        named.iter().find(|stored| fits(stored) && !stored.held.is_empty() && !stored.is_removed())
+    {
+        let exactly = format!("{name}@{}", held.version);
+        let why = held.held.join("; ");
+        return Some(format!(
+            "plugin {exactly} is held: {why}; `phasm plugin approve {exactly}` has it used"
+        ));
+    }
+    let versions: Vec<_> =
+        named.iter().filter(|stored| !stored.is_removed()).map(|stored| stored.version.as_str()).collect();
+    let versions = if versions.is_empty() { return None } else { versions.join(", ") };
+    Some(match version {
+        Some(version) => format!("there is no version {version} of plugin `{name}`; there are {versions}"),
+        None => format!(
+            "of plugin `{name}` there are pre-releases only, which are used by name and version: {versions}"
+        ),
+    })
+}
+
+fn gone(stored: &PluginVersion) -> LibraryError {
+    LibraryError::Refused(format!("{}@{} is not in the library any more", stored.name, stored.version))
+}

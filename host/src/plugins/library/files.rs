@@ -1,0 +1,82 @@
+//! The files of a library: whole or not there, and one writer at a time.
+
+use std::{
+    fs::{self, File, OpenOptions},
+    io::{self, ErrorKind, Write as _},
+    path::{Path, PathBuf},
+    sync::atomic::{AtomicU64, Ordering::Relaxed},
+};
+
+use super::LibraryError;
+use crate::sandbox::Digest;
+
+/// Held while a library is changed; the system lets go of it however its process ends.
+pub(super) struct LibraryLock {
+    _file: File,
+}
+
+impl LibraryLock {
+    /// Waits for whoever has it. Makes the library if there is none.
+    pub(super) fn take(dir: &Path) -> Result<Self, LibraryError> {
+        let path = dir.join("lock");
+        let taken = private_dir(&dir.join("blobs")).and_then(|()| {
+            let file = OpenOptions::new().create(true).truncate(false).write(true).open(&path)?;
+            file.lock()?;
+            Ok(file)
+        });
+        taken.map(|file| Self { _file: file }).map_err(failed(&path))
+    }
+}
+
+/// Where a component lies.
+pub(super) fn blob(dir: &Path, digest: &Digest) -> PathBuf {
+    dir.join("blobs").join(digest.to_string().replace(':', "-")).with_extension("wasm")
+}
+
+/// Writes a file, so that whoever looks sees all of it or what was there before, also after the machine failed.
+pub(super) fn put(path: &Path, bytes: &[u8]) -> Result<(), LibraryError> {
+    static NUMBER: AtomicU64 = AtomicU64::new(0);
+    let number = NUMBER.fetch_add(1, Relaxed);
+    let partial = path.with_extension(format!("{}-{number}.tmp", std::process::id()));
+    let written = write(&partial, bytes).and_then(|()| fs::rename(&partial, path));
+    written.map_err(failed(path)).inspect_err(|_| {
+        let _ = fs::remove_file(&partial);
+    })
+}
+
+fn write(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    // Left behind by a process of the same number that was killed.
+    let _ = fs::remove_file(path);
+    let mut options = OpenOptions::new();
+    options.write(true).create_new(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    let mut file = options.open(path)?;
+    file.write_all(bytes)?;
+    file.sync_all()
+}
+
+/// False if it was not there.
+pub(super) fn delete(path: &Path) -> Result<bool, LibraryError> {
+    match fs::remove_file(path) {
+        Ok(()) => Ok(true),
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok(false),
+        Err(error) => Err(failed(path)(error)),
+    }
+}
+
+pub(super) fn failed(path: &Path) -> impl FnOnce(io::Error) -> LibraryError {
+    let path = path.to_owned();
+    move |source| LibraryError::File { path, source }
+}
+
+/// A directory that others cannot write, where it is made here.
+#[cfg(unix)]
+fn private_dir(dir: &Path) -> io::Result<()> {
+    std::os::unix::fs::DirBuilderExt::mode(fs::DirBuilder::new().recursive(true), 0o700).create(dir)
+}
+
+#[cfg(not(unix))]
+fn private_dir(dir: &Path) -> io::Result<()> {
+    fs::create_dir_all(dir)
+}

@@ -1,0 +1,218 @@
+//! What a plugin asks to be granted. That it asks grants nothing.
+
+use std::{collections::BTreeMap, fmt::Write as _};
+
+use serde::{Deserialize, Serialize};
+
+use super::granted;
+use crate::sandbox::{DirGrant, Grants, HttpGrant, HttpPattern, Network, WallClock};
+
+/// What a plugin asks to be granted, in the words of `[grants.NAME]`. Grants are the operator's all the same.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", default, deny_unknown_fields)]
+pub struct Wants {
+    /// Directories, as the plugin sees them.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub dirs: Vec<WantedDir>,
+    /// Names of variables of its environment.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub env: Vec<String>,
+    /// Requests, as patterns.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub http: Vec<String>,
+    /// Addresses inside of networks.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub http_networks: Vec<String>,
+    /// Whether it needs the host's time.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub wall_clock: Option<WantedClock>,
+}
+
+/// A directory that a plugin asks for.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct WantedDir {
+    /// The path that it sees.
+    pub guest: String,
+    /// Whether it writes there, too.
+    #[serde(default)]
+    pub mode: WantedMode,
+}
+
+/// How a directory is used.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum WantedMode {
+    /// It is read.
+    #[default]
+    Ro,
+    /// It is written, too.
+    Rw,
+}
+
+/// What time a plugin asks for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum WantedClock {
+    /// The host's.
+    Real,
+}
+
+/// The most of each kind that is looked at.
+const MOST: usize = 256;
+
+impl Wants {
+    /// Whether it asks for nothing.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        *self == Self::default()
+    }
+
+    /// What of it is not granted, each in a few words.
+    #[must_use]
+    pub fn lacking(&self, granted: &Grants) -> Vec<String> {
+        let lacking = granted::lacking(&granted::described(&self.grants()), granted);
+        lacking.into_iter().map(|(what, _)| what).collect()
+    }
+
+    /// What of it `other` does not ask for, likewise.
+    #[must_use]
+    pub fn beyond(&self, other: &Self) -> Vec<String> {
+        self.lacking(&other.grants())
+    }
+
+    /// As lines of a configuration that grant it to the plugin of that name; where its directories lie and what its variables
+    /// hold is left open.
+    #[must_use]
+    pub fn lines(&self, name: &str) -> String {
+        let is_plain = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
+        let quoted = |text: &str| toml::Value::from(text).to_string();
+        let key = |text: &str| if text.chars().all(is_plain) { text.to_owned() } else { quoted(text) };
+        let mut lines = format!("[grants.{}]\n", key(name));
+        let list = |items: Vec<String>| items.join(", ");
+        let texts = |texts: &[String]| list(texts.iter().map(|text| quoted(text)).collect());
+        let dirs = self.dirs.iter().map(|dir| {
+            let mode = if dir.mode == WantedMode::Rw { "rw" } else { "ro" };
+            format!("{{ host = \"WHERE\", guest = {}, mode = \"{mode}\" }}", quoted(&dir.guest))
+        });
+        let env = self.env.iter().map(|name| format!("{} = \"WHAT\"", key(name)));
+        let members = [
+            ("dirs", list(dirs.collect()), ["[", "]"]),
+            ("env", list(env.collect()), ["{ ", " }"]),
+            ("http", texts(&self.http), ["[", "]"]),
+            ("http-networks", texts(&self.http_networks), ["[", "]"]),
+            ("wall-clock", self.wall_clock.map_or_else(String::new, |_| quoted("real")), ["", ""]),
+        ];
+        for (member, value, [open, close]) in members.into_iter().filter(|(_, value, _)| !value.is_empty()) {
+            // Into a String nothing fails.
+            let _ = writeln!(lines, "{member} = {open}{value}{close}");
+        }
+        lines
+    }
+
+    /// Every fault at once.
+    pub(super) fn check(&self) -> Result<(), String> {
+        let mut faults = Vec::new();
+        let http = self.http.iter().filter_map(|text| Some((text, text.parse::<HttpPattern>().err()?)));
+        faults.extend(http.map(|(text, why)| format!("wants.http: found {text:?}: {why}")));
+        let networks = &self.http_networks;
+        let networks = networks.iter().filter_map(|text| Some((text, text.parse::<Network>().err()?)));
+        faults.extend(networks.map(|(text, why)| format!("wants.http-networks: found {text:?}: {why}")));
+        let dirs = self.dirs.iter().filter(|dir| !dir.guest.starts_with('/') || !is_plain(&dir.guest));
+        faults.extend(
+            dirs.map(|dir| {
+                format!("wants.dirs: found guest {:?}; expected a path such as `/data`", dir.guest)
+            }),
+        );
+        let env = self.env.iter().filter(|name| name.is_empty() || name.contains('=') || !is_plain(name));
+        faults.extend(env.map(|name| format!("wants.env: found {name:?}; expected a variable's name")));
+        let counts = [self.http.len(), self.http_networks.len(), self.dirs.len(), self.env.len()];
+        if counts.iter().any(|count| *count > MOST) {
+            faults.push(format!("wants: more than {MOST} of one kind"));
+        }
+        if faults.is_empty() { Ok(()) } else { Err(faults.join("; ")) }
+    }
+
+    /// All of it as if it were granted. What is no pattern was refused before.
+    fn grants(&self) -> Grants {
+        let dir = |dir: &WantedDir| DirGrant {
+            read_only: dir.mode == WantedMode::Ro,
+            ..DirGrant::read_only("", dir.guest.as_str())
+        };
+        let http = HttpGrant {
+            allow: self.http.iter().filter_map(|text| text.parse().ok()).collect(),
+            networks: self.http_networks.iter().filter_map(|text| text.parse().ok()).collect(),
+        };
+        Grants {
+            dirs: self.dirs.iter().map(dir).collect(),
+            env: self.env.iter().map(|name| (name.clone(), String::new())).collect::<BTreeMap<_, _>>(),
+            http,
+            wall_clock: if self.wall_clock.is_some() { WallClock::Real } else { WallClock::default() },
+            ..Grants::default()
+        }
+    }
+}
+
+fn is_plain(text: &str) -> bool {
+    !text.contains(phasm_engine::text::is_hidden)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn wants(text: &str) -> Wants {
+        toml::from_str(text).unwrap()
+    }
+
+    /// R-I33.
+    #[test]
+    fn what_more_is_asked_for_is_said_in_words() {
+        let old = wants("http = ['GET https://a.example/v1/*']\ndirs = [{ guest = '/data' }]");
+        let new = wants(
+            "http = ['https://a.example', 'GET https://a.example/v1/x']\nenv = ['TOKEN']\nwall-clock = 'real'\n\
+             dirs = [{ guest = '/data', mode = 'rw' }, { guest = '/out' }]",
+        );
+        let more = [
+            "writing to the directory /data",
+            "the directory /out",
+            "the environment variable TOKEN",
+            "requests of https://a.example",
+            "the wall clock",
+        ];
+        assert_eq!(new.beyond(&old), more);
+        assert_eq!(old.beyond(&new), Vec::<String>::new());
+        assert_eq!(new.beyond(&new), Vec::<String>::new());
+        assert_eq!(Wants::default().beyond(&old), Vec::<String>::new());
+    }
+
+    #[test]
+    fn what_is_asked_for_can_be_pasted() {
+        let all = wants(
+            "http = ['https://a.example']\nhttp-networks = ['10.0.0.0/8']\nenv = ['TOKEN']\nwall-clock = 'real'\n\
+             dirs = [{ guest = '/da\"ta', mode = 'rw' }]",
+        );
+        let lines = all.lines("a.b").replace("WHERE", ".");
+        let config = crate::config::Config::parse(&lines, std::path::Path::new("."));
+        let granted = config.unwrap().grants.remove("a.b").unwrap();
+        assert_eq!(all.lacking(&granted), Vec::<String>::new());
+        assert!(!all.lacking(&Grants::default()).is_empty());
+    }
+
+    #[test]
+    fn what_makes_no_sense_is_named() {
+        let error =
+            wants("http = ['a.example']\nhttp-networks = ['x']\nenv = ['A=B']\ndirs = [{ guest = 'data' }]")
+                .check()
+                .unwrap_err();
+        for says in [
+            "wants.http: found \"a.example\": it has no scheme",
+            "wants.http-networks",
+            "wants.env",
+            "wants.dirs",
+        ] {
+            assert!(error.contains(says), "{error}");
+        }
+        assert!(toml::from_str::<Wants>("sockets = true").is_err());
+    }
+}
