@@ -13,7 +13,10 @@ mod files;
 mod index;
 mod version;
 
-use std::path::{Path, PathBuf};
+use std::{
+    collections::BTreeSet,
+    path::{Path, PathBuf},
+};
 
 pub use self::index::PluginVersion;
 pub(super) use self::version::{AskedVersion, higher, is_prerelease};
@@ -125,7 +128,7 @@ impl Library {
     }
 
     /// Adds a version, approved if it asks for no more than the newest approved one and whoever vouched for that vouches for it;
-    /// held otherwise, and always if `hold` says so. What is there already stays as it is.
+    /// held otherwise, and always if `hold` says so. Of what is there already only the signature may be another then.
     ///
     /// # Errors
     /// When it has no name and version of its own, or one that stands for other bytes; or when it cannot be written.
@@ -135,7 +138,13 @@ impl Library {
         let _lock = LibraryLock::take(&self.dir)?;
         let mut index = Index::read(&self.dir)?;
         if let Some(known) = index.get(&new.name, &version) {
-            return same(known, digest).map(|stored| Added { stored, manifest, beyond: None, is_new: false });
+            let stored = same(known, digest)?;
+            // Whoever has signed it since says so by adding it again.
+            if let (Some(signature), Some(entry)) = (new.signature, index.entry(&stored)) {
+                entry.signature = Some(signature);
+                index.write(&self.dir)?;
+            }
+            return Ok(Added { stored, manifest, beyond: None, is_new: false });
         }
         let newest = index.all().into_iter().find(|stored| stored.name == new.name && stored.is_offered());
         let signed = trust.look(&new.bytes, new.signature.as_deref());
@@ -225,24 +234,22 @@ impl Library {
         Ok(loose.filter_map(Loose::stored).collect())
     }
 
-    /// Deletes those of [`Self::removed`] that `needed` does not name. Returns how many went.
+    /// Deletes those of [`Self::removed`] that `needed` does not name, and what adding left behind that did not come to its end. Returns
+    /// how many components went.
     ///
     /// # Errors
     /// When they cannot be.
     pub fn prune(&self, needed: &[Digest]) -> Result<usize, LibraryError> {
         let _lock = LibraryLock::take(&self.dir)?;
         let mut index = Index::read(&self.dir)?;
-        let stays = |digest: &str| needed.iter().any(|needed| needed.to_string() == digest);
-        let (kept, gone): (Vec<_>, Vec<_>) =
-            std::mem::take(&mut index.loose).into_iter().partition(|loose| stays(&loose.entry.digest));
-        index.loose = kept;
+        index.loose.retain(|loose| needed.iter().any(|needed| needed.to_string() == loose.entry.digest));
         index.write(&self.dir)?;
-        let mut deleted = 0;
-        for loose in gone.iter().filter(|loose| !index.names(&loose.entry.digest)) {
-            let Ok(digest) = loose.entry.digest.parse() else { continue };
-            deleted += usize::from(files::delete(&self.path(&digest))?);
-        }
-        Ok(deleted)
+        let stays: BTreeSet<PathBuf> = index.digests().map(|digest| self.path(&digest)).collect();
+        let all = files::blobs(&self.dir)?.into_iter().filter(|path| !stays.contains(path));
+        let is_component = |path: &Path| path.extension().is_some_and(|ending| ending == "wasm");
+        let delete = |path: PathBuf| Ok(files::delete(&path)? && is_component(&path));
+        let deleted = all.map(delete).collect::<Result<Vec<_>, LibraryError>>()?;
+        Ok(deleted.into_iter().filter(|was_component| *was_component).count())
     }
 }
 

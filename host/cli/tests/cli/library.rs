@@ -246,6 +246,21 @@ fn a_run_goes_on_only_where_its_plugins_are_vouched_for() {
     assert_eq!(resumed.status, 0, "{resumed:?}");
 }
 
+/// R-I34: what was added without a signature gets one by being added again.
+#[test]
+fn what_is_signed_later_is_added_again() {
+    let bench = Bench::new();
+    let path = packed(&bench, "1.0.0");
+    added(&bench, &path);
+    let ours = sign(&bench, "ours.key", &path);
+    bench.write("phasm.toml", format!("[trust]\nrequire-signature = true\nkeys = [{ours:?}]\n"));
+    bench.task("w.yaml", "greet", "");
+    let run = || bench.phasm(&["run", "w.yaml", "--config", "phasm.toml"]).status;
+    assert_eq!(run(), 2);
+    assert_eq!(added(&bench, &path)["isNew"], json!(false));
+    assert_eq!(run(), 0);
+}
+
 /// R-I32: a version that another hand signed than the one before is held.
 #[test]
 fn another_hand_is_held() {
@@ -314,6 +329,10 @@ fn what_runs_need_is_not_pruned() {
     assert_eq!(phasm(&["prune", "--store", "runs.db", "--keep", "0"]).status, 0);
     let pruned = phasm(&["plugin", "prune", "--store", "runs.db"]);
     assert_eq!(pruned.stderr, "1 component deleted\n", "{pruned:?}");
+    // What was being added when a process was killed.
+    bench.write("data/phasm/library/blobs/sha256-0.1-0.tmp", "x");
+    let left = phasm(&["plugin", "prune"]);
+    assert_eq!(left.stderr, "0 components deleted\n", "{left:?}");
     let blobs = fs::read_dir(bench.path("data/phasm/library/blobs")).unwrap();
     assert_eq!(blobs.count(), 0);
 }
