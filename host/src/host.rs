@@ -236,7 +236,7 @@ impl Host {
         parameters: &Map,
         facts: &Facts,
     ) -> Result<Map, SubmitError> {
-        if plan.cron {
+        if plan.cron.is_some() {
             return Err(SubmitError::Cron);
         }
         let run_id = run_id.into();

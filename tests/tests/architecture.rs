@@ -55,7 +55,7 @@ fn the_engine_is_pure() {
         .take_while(|line| !line.starts_with('['))
         .filter_map(|line| line.split(['.', ' ', '=']).next().filter(|name| !name.is_empty()))
         .collect();
-    assert_eq!(dependencies, ["humantime", "phasm-duration", "rhai", "serde", "serde_json"]);
+    assert_eq!(dependencies, ["humantime", "jiff", "phasm-duration", "rhai", "serde", "serde_json"]);
     let impure = [
         "Instant::now",
         "SystemTime::now",

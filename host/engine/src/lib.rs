@@ -40,6 +40,8 @@ pub mod document;
 
 pub mod plan;
 
+pub mod schedule;
+
 pub mod event;
 
 pub mod run;

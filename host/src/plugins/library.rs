@@ -13,7 +13,10 @@ mod files;
 mod index;
 mod version;
 
-use std::path::{Path, PathBuf};
+use std::{
+    collections::BTreeSet,
+    path::{Path, PathBuf},
+};
 
 pub use self::index::PluginVersion;
 pub(super) use self::version::{AskedVersion, higher, is_prerelease};
@@ -125,7 +128,7 @@ impl Library {
     }
 
     /// Adds a version, approved if it asks for no more than the newest approved one and whoever vouched for that vouches for it;
-    /// held otherwise, and always if `hold` says so. What is there already stays as it is.
+    /// held otherwise, and always if `hold` says so. Of what is there already only the signature may be another then.
     ///
     /// # Errors
     /// When it has no name and version of its own, or one that stands for other bytes; or when it cannot be written.
@@ -135,21 +138,18 @@ impl Library {
         let _lock = LibraryLock::take(&self.dir)?;
         let mut index = Index::read(&self.dir)?;
         if let Some(known) = index.get(&new.name, &version) {
-            return same(known, digest).map(|stored| Added { stored, manifest, beyond: None, is_new: false });
+            let stored = same(known, digest)?;
+            // Whoever has signed it since says so by adding it again.
+            if let (Some(signature), Some(entry)) = (new.signature, index.entry(&stored)) {
+                entry.signature = Some(signature);
+                index.write(&self.dir)?;
+            }
+            return Ok(Added { stored, manifest, beyond: None, is_new: false });
         }
-        let signed = trust.look(&new.bytes, new.signature.as_deref());
         let newest = index.all().into_iter().find(|stored| stored.name == new.name && stored.is_offered());
-        let mut held = Vec::new();
-        let mut beyond = None;
-        if let Some(newest) = &newest {
-            let (old, old_signed) = self.look(newest, trust)?;
-            let more = manifest.wants.beyond(&old.wants);
-            held.extend(
-                more.iter().map(|more| format!("it asks for {more}, and {} does not", newest.version)),
-            );
-            held.extend(other_hand(&newest.version, &old_signed, &signed));
-            beyond = Some((newest.version.clone(), more));
-        }
+        let signed = trust.look(&new.bytes, new.signature.as_deref());
+        let beyond = newest.map(|newest| self.beyond(&newest, (&manifest, &signed), trust)).transpose()?;
+        let mut held = beyond.as_ref().map(Beyond::held).unwrap_or_default();
         if hold && held.is_empty() {
             held.push("every version is, until it is approved".to_owned());
         }
@@ -159,7 +159,20 @@ impl Library {
         let stored = index.insert(&new.name, &version, entry);
         index.write(&self.dir)?;
         let stored = stored.ok_or_else(|| LibraryError::Refused("its digest is none".to_owned()))?;
+        let beyond = beyond.map(|Beyond { newest, more, .. }| (newest, more));
         Ok(Added { stored, manifest, beyond, is_new: true })
+    }
+
+    /// What a new version has that the newest approved one has not.
+    fn beyond(
+        &self,
+        newest: &PluginVersion,
+        (manifest, signed): (&Manifest, &Signed),
+        trust: &PluginTrust,
+    ) -> Result<Beyond, LibraryError> {
+        let (old, old_signed) = self.look(newest, trust)?;
+        let hand = other_hand(&newest.version, &old_signed, signed);
+        Ok(Beyond { newest: newest.version.clone(), more: manifest.wants.beyond(&old.wants), hand })
     }
 
     /// What a version that is there says, and who vouches for it.
@@ -221,24 +234,39 @@ impl Library {
         Ok(loose.filter_map(Loose::stored).collect())
     }
 
-    /// Deletes those of [`Self::removed`] that `needed` does not name. Returns how many went.
+    /// Deletes those of [`Self::removed`] that `needed` does not name, and what adding left behind that did not come to its end. Returns
+    /// how many components went.
     ///
     /// # Errors
     /// When they cannot be.
     pub fn prune(&self, needed: &[Digest]) -> Result<usize, LibraryError> {
         let _lock = LibraryLock::take(&self.dir)?;
         let mut index = Index::read(&self.dir)?;
-        let stays = |digest: &str| needed.iter().any(|needed| needed.to_string() == digest);
-        let (kept, gone): (Vec<_>, Vec<_>) =
-            std::mem::take(&mut index.loose).into_iter().partition(|loose| stays(&loose.entry.digest));
-        index.loose = kept;
+        index.loose.retain(|loose| needed.iter().any(|needed| needed.to_string() == loose.entry.digest));
         index.write(&self.dir)?;
-        let mut deleted = 0;
-        for loose in gone.iter().filter(|loose| !index.names(&loose.entry.digest)) {
-            let Ok(digest) = loose.entry.digest.parse() else { continue };
-            deleted += usize::from(files::delete(&self.path(&digest))?);
-        }
-        Ok(deleted)
+        let stays: BTreeSet<PathBuf> = index.digests().map(|digest| self.path(&digest)).collect();
+        let all = files::blobs(&self.dir)?.into_iter().filter(|path| !stays.contains(path));
+        let is_component = |path: &Path| path.extension().is_some_and(|ending| ending == "wasm");
+        let delete = |path: PathBuf| Ok(files::delete(&path)? && is_component(&path));
+        let deleted = all.map(delete).collect::<Result<Vec<_>, LibraryError>>()?;
+        Ok(deleted.into_iter().filter(|was_component| *was_component).count())
+    }
+}
+
+/// What one version has that another has not.
+struct Beyond {
+    newest: String,
+    /// That it asks for.
+    more: Vec<String>,
+    /// Whom it is not signed by.
+    hand: Option<String>,
+}
+
+impl Beyond {
+    /// Why the one is held.
+    fn held(&self) -> Vec<String> {
+        let asks = |more: &String| format!("it asks for {more}, and {} does not", self.newest);
+        self.more.iter().map(asks).chain(self.hand.clone()).collect()
     }
 }
 

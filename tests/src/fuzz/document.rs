@@ -163,7 +163,7 @@ fn build(lines: &Lines<'_>, tree: &Tree) {
     // What a journal keeps of the document is the same plan, without positions.
     let kept = Draft::read(&Tree::from(&plan.document)).plan(&Executors::any(), &Value::Null);
     assert_eq!(kept.map(|kept| kept.warnings.len()).ok(), Some(plan.warnings.len()), "{:?}", lines.text);
-    if !plan.cron {
+    if plan.cron.is_none() {
         run(&Arc::new(plan));
     }
 }

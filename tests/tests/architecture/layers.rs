@@ -6,7 +6,7 @@ use super::{root, sources};
 
 /// The engine's folders in the order of the data: each uses those before it only.
 const ENGINE: &[&str] =
-    &["base", "problem", "expr", "form", "knobs", "names", "document", "plan", "event", "run"];
+    &["base", "problem", "expr", "form", "schedule", "knobs", "names", "document", "plan", "event", "run"];
 
 /// The library's: what is kept, then what drives a run, then what whoever embeds it opens.
 const HOST: &[&str] = &[

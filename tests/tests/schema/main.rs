@@ -48,6 +48,9 @@ fn is_beyond(problem: &Problem) -> bool {
         "P035" => says("text with placeholders") || is_text && says_placeholder(problem),
         // A value is compared with a list beside it.
         "P036" => true,
+        // Which days a month has, and whether a schedule ends before it comes.
+        "P061" => true,
+        "P063" => says("a day that there is"),
         // Only the last of a list may be an else.
         "P038" => says("else before other rules"),
         _ => false,

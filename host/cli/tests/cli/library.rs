@@ -224,6 +224,43 @@ fn what_nobody_vouches_for_is_refused() {
     assert!(wrong.status == 2 && wrong.stderr.contains("C012"), "{wrong:?}");
 }
 
+/// R-I34: a run goes on only where somebody vouches for what it was submitted with.
+#[test]
+fn a_run_goes_on_only_where_its_plugins_are_vouched_for() {
+    let bench = Bench::new();
+    let ours = sign(&bench, "ours.key", "plugins/suspend.wasm");
+    fs::remove_file(bench.path("plugins/suspend.wasm.minisig")).unwrap();
+    bench.write("phasm.toml", format!("[trust]\nrequire-signature = true\nkeys = [{ours:?}]\n"));
+    bench.task("ask.yaml", "suspend", "");
+    assert_eq!(bench.phasm(&["run", "ask.yaml", "--store", "runs.db"]).status, 6);
+    let resume =
+        || bench.phasm(&["resume", "@last", "main", "{}", "--store", "runs.db", "--config", "phasm.toml"]);
+    let refused = resume();
+    assert!(refused.status == 2 && refused.stderr.contains("executor `suspend`: "), "{refused:?}");
+    assert!(
+        refused.stderr.contains("it is not signed; `[trust]` of the configuration asks for"),
+        "{refused:?}"
+    );
+    sign(&bench, "ours.key", "plugins/suspend.wasm");
+    let resumed = resume();
+    assert_eq!(resumed.status, 0, "{resumed:?}");
+}
+
+/// R-I34: what was added without a signature gets one by being added again.
+#[test]
+fn what_is_signed_later_is_added_again() {
+    let bench = Bench::new();
+    let path = packed(&bench, "1.0.0");
+    added(&bench, &path);
+    let ours = sign(&bench, "ours.key", &path);
+    bench.write("phasm.toml", format!("[trust]\nrequire-signature = true\nkeys = [{ours:?}]\n"));
+    bench.task("w.yaml", "greet", "");
+    let run = || bench.phasm(&["run", "w.yaml", "--config", "phasm.toml"]).status;
+    assert_eq!(run(), 2);
+    assert_eq!(added(&bench, &path)["isNew"], json!(false));
+    assert_eq!(run(), 0);
+}
+
 /// R-I32: a version that another hand signed than the one before is held.
 #[test]
 fn another_hand_is_held() {
@@ -292,6 +329,10 @@ fn what_runs_need_is_not_pruned() {
     assert_eq!(phasm(&["prune", "--store", "runs.db", "--keep", "0"]).status, 0);
     let pruned = phasm(&["plugin", "prune", "--store", "runs.db"]);
     assert_eq!(pruned.stderr, "1 component deleted\n", "{pruned:?}");
+    // What was being added when a process was killed.
+    bench.write("data/phasm/library/blobs/sha256-0.1-0.tmp", "x");
+    let left = phasm(&["plugin", "prune"]);
+    assert_eq!(left.stderr, "0 components deleted\n", "{left:?}");
     let blobs = fs::read_dir(bench.path("data/phasm/library/blobs")).unwrap();
     assert_eq!(blobs.count(), 0);
 }

@@ -14,7 +14,7 @@ use super::workflow;
 ///
 /// It accepts what [`check_shape`] finds no problem in. Beyond what it says are duplicate keys (JSON has no opinion about
 /// them), expressions, and a few sums and orders that JSON Schema cannot express: the length of a sequence from `start`
-/// to `end`, that a schedule's ranges go upwards, the bound of a duration's or size's text, that an `else` rule is the
+/// to `end`, that a schedule's ranges go upwards and its days come, that a month has a day, the bound of a duration's or size's text, that an `else` rule is the
 /// last, that a value is one of its parameter's `enum`, that names are unique, and whether a text with `{{` is anything
 /// but one placeholder (it may be more, or raw).
 #[must_use]

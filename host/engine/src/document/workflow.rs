@@ -3,6 +3,7 @@
 mod cron;
 mod metadata;
 mod schedule;
+
 mod spec;
 
 use std::{collections::BTreeMap, sync::Arc};
@@ -12,12 +13,13 @@ use serde_json::json;
 use super::foreign;
 use crate::{
     form::{Cursor, Described as _, Field, Form, Name, Report, Rule, Table, Words, word},
+    schedule::Cron,
     tree::Tree,
     value::Value,
 };
 
 use self::{
-    cron::CRON_SPEC,
+    cron::{CRON_SPEC, CronDoc},
     metadata::Metadata,
     spec::{SPEC_OF_WORKFLOW, SpecDoc},
 };
@@ -29,7 +31,8 @@ pub(crate) struct WorkflowDoc {
     pub(crate) namespace: Option<Name>,
     pub(crate) version: Option<Name>,
     pub(crate) labels: BTreeMap<Arc<str>, Value>,
-    pub(crate) cron: bool,
+    /// Of a CronWorkflow.
+    pub(crate) cron: Option<Cron>,
     pub(crate) spec: SpecDoc,
 }
 
@@ -58,7 +61,7 @@ static KIND: Field<DocumentKind> = Field::required(
     "kind",
     "`Workflow`",
     word::<DocumentKind>(),
-    "`Workflow`, or `CronWorkflow`, which is read and checked but cannot be run yet.",
+    "`Workflow`, or `CronWorkflow`, which says when as well.",
 );
 
 static METADATA: Field<Metadata> = Field::required(
@@ -98,9 +101,15 @@ impl Words for DocumentKind {
 pub(crate) fn read(tree: &Tree, report: &Report) -> Option<WorkflowDoc> {
     let object = Cursor::root(tree).object(&WORKFLOW, report)?;
     object.optional(&API_VERSION);
-    let cron = object.optional(&KIND) == Some(DocumentKind::Cron);
-    let Metadata { name, namespace, version, labels } = object.optional(&METADATA).unwrap_or_default();
+    let is_cron = object.optional(&KIND) == Some(DocumentKind::Cron);
+    let metadata = object.optional(&METADATA).unwrap_or_default();
     let spec = object.get(SPEC.name())?;
-    let spec = if cron { CRON_SPEC.read(&spec, report) } else { SPEC_OF_WORKFLOW.read(&spec, report) };
-    Some(WorkflowDoc { name, namespace, version, labels, cron, spec: spec? })
+    let CronDoc { cron, runs, spec } = if is_cron {
+        CRON_SPEC.read(&spec, report)?
+    } else {
+        let spec = SPEC_OF_WORKFLOW.read(&spec, report)?;
+        CronDoc { cron: None, runs: Metadata::default(), spec }
+    };
+    let Metadata { name, namespace, version, labels } = runs.or(metadata);
+    Some(WorkflowDoc { name, namespace, version, labels, cron, spec })
 }

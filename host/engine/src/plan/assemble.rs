@@ -46,7 +46,7 @@ pub(super) fn plan(
         namespace: doc.namespace.as_ref().map_or_else(|| Arc::from("default"), |name| name.value.clone()),
         version: doc.version.as_ref().map(|version| version.value.clone()),
         labels: doc.labels.clone(),
-        cron: doc.cron,
+        cron: doc.cron.clone(),
         arguments: parameters(&spec.arguments),
         timeout: spec.timeout,
         priority: spec.priority,

@@ -14,6 +14,7 @@ use std::{
     sync::Arc,
 };
 
+use crate::schedule::Cron;
 use crate::{knobs::SecretRef, problem::Problem, time::Millis, value::Value};
 
 pub use self::{
@@ -38,8 +39,8 @@ pub struct Plan {
     pub version: Option<Arc<str>>,
     /// `metadata.labels`.
     pub labels: BTreeMap<Arc<str>, Value>,
-    /// `kind: CronWorkflow`: validated, but nothing runs it yet.
-    pub cron: bool,
+    /// `kind: CronWorkflow`: when it starts by itself.
+    pub cron: Option<Cron>,
     /// `spec.arguments`: the parameters a run may be given.
     pub arguments: Vec<Parameter>,
     /// `spec.timeout`; `None` when switched off.

@@ -12,7 +12,7 @@ mod variables;
 
 use std::sync::Arc;
 
-use crate::{problem::Problem, tree::Tree, value::Value};
+use crate::{problem::Problem, schedule::Concurrency, tree::Tree, value::Value};
 
 use super::*;
 
@@ -55,7 +55,7 @@ fn with_node<T>(templates: &str, task: &str, look: impl FnOnce(&Plan, &Node) -> 
 #[test]
 fn the_top_has_its_defaults() {
     let plan = plan(r#"{"task": {"name": "main", "executor": {"type": "echo"}}}"#);
-    assert_eq!((&*plan.name, &*plan.namespace, plan.cron), ("test", "default", false));
+    assert_eq!((&*plan.name, &*plan.namespace, plan.cron), ("test", "default", None));
     assert_eq!((plan.timeout, plan.priority, plan.parallelism), (Some(3_600_000), 500, None));
     assert_eq!((&*plan.root.name, plan.root.template), ("main", Some(0)));
     assert!(matches!(&plan.root.work, Work::Executor(call) if &*call.executor_type == "echo"));
@@ -74,7 +74,7 @@ fn a_cron_workflow_is_its_workflow() {
     let plan = Draft::read(&Tree::from(&Value::from_json(text).unwrap()))
         .plan(&Executors::any(), &Value::Null)
         .unwrap();
-    assert!(plan.cron);
+    assert_eq!(plan.cron.unwrap().concurrency, Concurrency::Forbid);
     assert_eq!(plan.timeout, None);
 }
 

@@ -33,6 +33,13 @@ pub(super) fn blob(dir: &Path, digest: &Digest) -> PathBuf {
     dir.join("blobs").join(digest.to_string().replace(':', "-")).with_extension("wasm")
 }
 
+/// All components, and what adding one has left behind.
+pub(super) fn blobs(dir: &Path) -> Result<Vec<PathBuf>, LibraryError> {
+    let dir = dir.join("blobs");
+    let entries = fs::read_dir(&dir).and_then(|all| all.map(|entry| Ok(entry?.path())).collect());
+    entries.map_err(failed(&dir))
+}
+
 /// Writes a file, so that whoever looks sees all of it or what was there before, also after the machine failed.
 pub(super) fn put(path: &Path, bytes: &[u8]) -> Result<(), LibraryError> {
     static NUMBER: AtomicU64 = AtomicU64::new(0);

@@ -148,6 +148,12 @@ impl Index {
     pub(super) fn names(&self, digest: &str) -> bool {
         self.plugins.values().flat_map(BTreeMap::values).any(|entry| entry.digest == digest)
     }
+
+    /// Of all that is named, or was.
+    pub(super) fn digests(&self) -> impl Iterator<Item = Digest> {
+        let named = self.plugins.values().flat_map(BTreeMap::values);
+        named.chain(self.loose.iter().map(|loose| &loose.entry)).filter_map(|entry| entry.digest.parse().ok())
+    }
 }
 
 /// Nothing of an entry that somebody else wrote and nobody can mean.

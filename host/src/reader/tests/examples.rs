@@ -41,11 +41,8 @@ fn document(example: &str) -> String {
     match word {
         "spec" => example.to_owned(),
         "metadata" => workflow(example, &spec("", &task(""))),
-        "schedule" => {
-            let spec = spec("", &task("")).replace('\n', "\n  ");
-            let kind = "apiVersion: aether/v1\nkind: CronWorkflow\nmetadata: {name: example}";
-            format!("{kind}\nspec:\n  {example}\n  workflowSpec:{spec}\n")
-        }
+        "schedule" => cron(example),
+        "timezone" | "startAt" => cron(&format!("schedule: \"@daily\"\n  {example}")),
         "entrypoint" | "functions" | "priority" | "maxNestedDepth" | "templates" => {
             workflow("", &spec(example, &task("")))
         }
@@ -53,6 +50,12 @@ fn document(example: &str) -> String {
         _ if example.starts_with("- ") => workflow("", &spec("", &dag(example))),
         _ => workflow("", &spec("", &task(example))),
     }
+}
+
+fn cron(schedule: &str) -> String {
+    let spec = spec("", &task("")).replace('\n', "\n  ");
+    let kind = "apiVersion: aether/v1\nkind: CronWorkflow\nmetadata: {name: example}";
+    format!("{kind}\nspec:\n  {schedule}\n  workflowSpec:{spec}\n")
 }
 
 fn workflow(metadata: &str, spec: &str) -> String {

@@ -1,18 +1,31 @@
-//! `spec` of a CronWorkflow: a schedule around a workflow's spec, validated, but nothing runs it yet.
+//! `spec` of a CronWorkflow: a schedule around a workflow's spec.
 
-use crate::form::{BOOLEAN, Cursor, Field, Form, Name, Report, TEXT, Table, Words, whole, word};
+use crate::{
+    document::workflow::schedule::{INSTANT, TIMES, ZONE},
+    form::{BOOLEAN, Cursor, Field, Form, Object, Report, Table, Words, whole, word},
+    problem::codes::schedules,
+    schedule::{Concurrency, Cron, Schedule, Timetable, Zone},
+    time::{Millis, Timestamp},
+};
 
 use super::{
     metadata::{Metadata, RUN_METADATA},
-    schedule::SCHEDULE,
     spec::{SPEC_OF_WORKFLOW, SpecDoc},
 };
 
-pub(super) const CRON_SPEC: Form<SpecDoc> = Form::new(read, |defs| defs.object(&CRON_TABLE));
+/// A schedule, what its runs are called, and what they do.
+pub(super) struct CronDoc {
+    /// Nothing where it cannot be read.
+    pub(super) cron: Option<Cron>,
+    pub(super) runs: Metadata,
+    pub(super) spec: SpecDoc,
+}
+
+pub(super) const CRON_SPEC: Form<CronDoc> = Form::new(read, |defs| defs.object(&CRON_TABLE));
 
 static CRON_TABLE: Table = Table::closed(
     "cronSpec",
-    "When a workflow is to run, and what it does. It is checked; nothing schedules it yet.",
+    "When a workflow is to run, and what it does.",
     &[
         &SCHEDULE_FIELD,
         &TIMEZONE,
@@ -29,35 +42,52 @@ static CRON_TABLE: Table = Table::closed(
     &[],
 );
 
-static SCHEDULE_FIELD: Field<()> = Field::required(
+static SCHEDULE_FIELD: Field<Timetable> = Field::required(
     "schedule",
     "five fields, as `0 * * * *`",
-    SCHEDULE,
+    TIMES,
     "Minute, hour, day, month and weekday as `0 * * * *`, or a name such as `@daily`.",
 );
 
-static TIMEZONE: Field<Name> = Field::optional("timezone", TEXT, "Time zone that the schedule is meant in.");
+static TIMEZONE: Field<Zone> = Field::optional(
+    "timezone",
+    ZONE,
+    "Time zone that the schedule is meant in, by its name in the IANA's database.",
+)
+.or("UTC");
 
-static START_AT: Field<Name> = Field::optional("startAt", TEXT, "When the schedule begins.");
+static START_AT: Field<Timestamp> =
+    Field::optional("startAt", INSTANT, "Before this instant it does not come, as `2026-11-20T08:00:00Z`.");
 
-static END_AT: Field<Name> = Field::optional("endAt", TEXT, "When the schedule ends.");
+static END_AT: Field<Timestamp> =
+    Field::optional("endAt", INSTANT, "After this instant it does not come any more.");
 
-static CONCURRENCY_POLICY: Field<ConcurrencyPolicy> = Field::optional(
+static CONCURRENCY_POLICY: Field<Concurrency> = Field::optional(
     "concurrencyPolicy",
-    word::<ConcurrencyPolicy>(),
-    "What happens when a run is due while another is still open.",
+    word::<Concurrency>(),
+    "What happens when a run is due while another is still open: it is started as well, it is not, or the other one is cancelled.",
+)
+.or("Allow");
+
+static STARTING_DEADLINE: Field<u32> = Field::optional(
+    "startingDeadlineSeconds",
+    COUNT,
+    "How late a run may start, in seconds; later it is not started at all.",
 );
 
-static STARTING_DEADLINE: Field<u32> =
-    Field::optional("startingDeadlineSeconds", COUNT, "How late a run may start, in seconds.");
+static SUCCESSFUL_LIMIT: Field<u32> = Field::optional(
+    "successfulJobsHistoryLimit",
+    COUNT,
+    "How many succeeded runs are kept; all of them, if absent.",
+);
 
-static SUCCESSFUL_LIMIT: Field<u32> =
-    Field::optional("successfulJobsHistoryLimit", COUNT, "How many succeeded runs are kept.");
+static FAILED_LIMIT: Field<u32> = Field::optional(
+    "failedJobsHistoryLimit",
+    COUNT,
+    "How many runs are kept that ended otherwise; all of them, if absent.",
+);
 
-static FAILED_LIMIT: Field<u32> =
-    Field::optional("failedJobsHistoryLimit", COUNT, "How many runs are kept that did not succeed.");
-
-static SUSPEND: Field<bool> = Field::optional("suspend", BOOLEAN, "Whether the schedule pauses.");
+static SUSPEND: Field<bool> = Field::optional("suspend", BOOLEAN, "Whether the schedule pauses.").or("false");
 
 static WORKFLOW_METADATA: Field<Metadata> =
     Field::optional("workflowMetadata", RUN_METADATA, "Name, labels and notes that each run gets.");
@@ -71,24 +101,30 @@ static WORKFLOW_SPEC: Field<SpecDoc> = Field::required(
 
 const COUNT: Form<u32> = whole::<u32, 0, { u32::MAX as i64 }>();
 
-#[derive(Clone, Copy)]
-struct ConcurrencyPolicy;
-
-impl Words for ConcurrencyPolicy {
-    const WORDS: &'static [(&'static str, Self)] = &[("Allow", Self), ("Forbid", Self), ("Replace", Self)];
+impl Words for Concurrency {
+    const WORDS: &'static [(&'static str, Self)] =
+        &[("Allow", Self::Allow), ("Forbid", Self::Forbid), ("Replace", Self::Replace)];
 }
 
-fn read(cursor: &Cursor<'_>, report: &Report) -> Option<SpecDoc> {
+fn read(cursor: &Cursor<'_>, report: &Report) -> Option<CronDoc> {
     let object = cursor.object(&CRON_TABLE, report)?;
-    object.optional(&SCHEDULE_FIELD);
-    for field in [&TIMEZONE, &START_AT, &END_AT] {
-        object.optional(field);
+    let cron = cron(&object, cursor, report);
+    let runs = object.optional(&WORKFLOW_METADATA).unwrap_or_default();
+    Some(CronDoc { cron, runs, spec: object.optional(&WORKFLOW_SPEC)? })
+}
+
+fn cron(object: &Object<'_, '_>, cursor: &Cursor<'_>, report: &Report) -> Option<Cron> {
+    let times = object.optional(&SCHEDULE_FIELD);
+    let zone = object.optional(&TIMEZONE).unwrap_or_default();
+    let (start_at, end_at) = (object.optional(&START_AT), object.optional(&END_AT));
+    let concurrency = object.optional(&CONCURRENCY_POLICY).unwrap_or_default();
+    let starting_deadline = object.optional(&STARTING_DEADLINE).map(|seconds| Millis::from(seconds) * 1000);
+    let (keep_succeeded, keep_others) = (object.optional(&SUCCESSFUL_LIMIT), object.optional(&FAILED_LIMIT));
+    let suspend = object.optional(&SUSPEND).unwrap_or(false);
+    let schedule = Schedule { times: times?, zone, start_at, end_at };
+    if end_at.is_some() && schedule.next_after(Timestamp(0)).is_none() {
+        let message = "endAt is before the schedule comes for the first time";
+        report.problem(cursor.problem(&schedules::NEVER, message));
     }
-    object.optional(&CONCURRENCY_POLICY);
-    for field in [&STARTING_DEADLINE, &SUCCESSFUL_LIMIT, &FAILED_LIMIT] {
-        object.optional(field);
-    }
-    object.optional(&SUSPEND);
-    object.optional(&WORKFLOW_METADATA);
-    object.optional(&WORKFLOW_SPEC)
+    Some(Cron { schedule, concurrency, starting_deadline, keep_succeeded, keep_others, suspend })
 }

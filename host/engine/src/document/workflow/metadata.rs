@@ -64,6 +64,16 @@ static ANNOTATIONS: Field<BTreeMap<Arc<str>, Value>> =
     Field::optional("annotations", LABELS, "Notes for people and tools; the engine does not look at them.");
 
 impl Metadata {
+    /// With what is only there.
+    pub(super) fn or(self, other: Self) -> Self {
+        Self {
+            name: self.name.or(other.name),
+            namespace: self.namespace.or(other.namespace),
+            version: self.version.or(other.version),
+            labels: if self.labels.is_empty() { other.labels } else { self.labels },
+        }
+    }
+
     fn read(cursor: &Cursor<'_>, report: &Report) -> Option<Self> {
         let object = cursor.object(&METADATA_TABLE, report)?;
         Some(Self { name: object.optional(&WORKFLOW_NAME), ..Self::rest(&object) })

@@ -1,0 +1,33 @@
+//! What a CronWorkflow says besides its workflow.
+
+use super::Schedule;
+use crate::time::Millis;
+
+/// When a workflow starts by itself, and how.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Cron {
+    /// When.
+    pub schedule: Schedule,
+    /// `concurrencyPolicy`.
+    pub concurrency: Concurrency,
+    /// `startingDeadlineSeconds`: how late a run may start.
+    pub starting_deadline: Option<Millis>,
+    /// `successfulJobsHistoryLimit`: how many succeeded runs are kept.
+    pub keep_succeeded: Option<u32>,
+    /// `failedJobsHistoryLimit`: how many of the others.
+    pub keep_others: Option<u32>,
+    /// Whether it pauses from the beginning.
+    pub suspend: bool,
+}
+
+/// What happens when a run is due while another one of the schedule is open.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Concurrency {
+    /// It is started as well.
+    #[default]
+    Allow,
+    /// It is not started.
+    Forbid,
+    /// The other one is cancelled, and it is started.
+    Replace,
+}
