@@ -64,7 +64,8 @@ impl PassedOver {
 /// Claims until the host is gone.
 pub(crate) async fn claim_what_is_due(host: Weak<Shared>) {
     let mut passed_over = PassedOver::default();
-    let mut installed = host.upgrade().and_then(|shared| shared.plugins.as_ref().map(Plugins::changed));
+    let mut installed =
+        host.upgrade().and_then(|shared| shared.realms.common().plugins.as_ref().map(Plugins::changed));
     let (mut news, mut pause) = (false, PAUSES.0);
     while let Some(shared) = host.upgrade().filter(|shared| shared.begins()) {
         let (due, clock) = (Arc::clone(&shared.due), shared.clock.clone());

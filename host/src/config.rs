@@ -35,8 +35,9 @@ use self::{limits::Limited, table::Written, trust::Hold};
 use crate::{
     host::HostBuilder,
     retention::Retention,
-    sandbox::{Grants, HttpConfig, Isolation, Limits, SandboxConfig, Tenants},
+    sandbox::{Grants, HttpConfig, Isolation, Limits, SandboxConfig},
     secrets::Secrets,
+    tenants::Tenant,
     trust::Policy,
 };
 
@@ -71,8 +72,8 @@ pub struct Config {
     pub threads: Option<NonZeroUsize>,
     /// Threads that decide what runs do next.
     pub engine_threads: Option<NonZeroUsize>,
-    /// Who shares the host.
-    pub tenants: Tenants,
+    /// Who shares the host, by name.
+    pub tenants: BTreeMap<Arc<str>, Tenant>,
     /// How long runs that have ended are kept.
     pub retention: Retention,
     /// The directory with plugins that were added.
@@ -93,7 +94,7 @@ impl Config {
     /// # Errors
     /// Every problem at once, in the order of the text.
     pub fn parse(text: &str, dir: &Path) -> Result<Self, Problems> {
-        Self::parse_in(text, &Surroundings { dir, env: &|name| std::env::var_os(name) })
+        Self::parse_in(text, &Surroundings { dir, env: &|name| std::env::var_os(name), is_root: false })
     }
 
     fn parse_in(text: &str, around: &Surroundings<'_>) -> Result<Self, Problems> {
@@ -118,7 +119,12 @@ impl Config {
         written.secrets.iter().for_each(|secret| secret.look_up(around, &mut config.secrets, report));
         let Limited { limits, all_memory, kept_log, slots, isolation, processes, threads, engine_threads } =
             written.limits;
-        let (tenants, retention) = (written.tenants, written.retention);
+        for tenant in written.tenants {
+            config.granted.extend(tenant.granted().cloned());
+            let (name, tenant, create) = tenant.tenant(around, report);
+            config.create.extend(create);
+            config.tenants.insert(name, tenant);
+        }
         config.library = written.library.map(|dir| around.dir.join(&*dir.value));
         config.hold_all = written.trust.hold == Hold::All;
         config.http = written.http.config(around, report);
@@ -131,8 +137,7 @@ impl Config {
             processes,
             threads,
             engine_threads,
-            tenants,
-            retention,
+            retention: written.retention,
             trust: written.trust.policy(report),
             ..config
         }
@@ -170,7 +175,6 @@ impl Config {
         let sandbox = SandboxConfig {
             slots,
             threads: self.threads,
-            tenants: self.tenants.clone(),
             limits: self.limits.clone(),
             all_memory: self.all_memory,
             cache,
@@ -184,6 +188,8 @@ impl Config {
         let builder = builder.retention(self.retention.clone()).trust(self.trust.clone());
         let builder = self.kept_log.into_iter().fold(builder, HostBuilder::kept_log);
         let builder = self.grants.iter().fold(builder, |b, (name, grants)| b.grant(name, grants.clone()));
+        let tenants = self.tenants.iter();
+        let builder = tenants.fold(builder, |b, (name, tenant)| b.tenant(Arc::clone(name), tenant.clone()));
         self.vars.iter().fold(builder, |b, (name, value)| b.var(Arc::clone(name), value.clone()))
     }
 }
@@ -207,6 +213,8 @@ pub fn check_shape(tree: &Tree) -> Vec<Problem> {
 struct Surroundings<'a> {
     dir: &'a Path,
     env: &'a dyn Fn(&str) -> Option<OsString>,
+    /// Whether granted directories lie within `dir`.
+    is_root: bool,
 }
 
 #[cfg(test)]

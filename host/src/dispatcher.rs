@@ -1,15 +1,10 @@
-//! Who may run how many attempts, and running them.
-//!
-//! Slots are the attempts that may be in flight in this process. They are lent to runs by priority, then in submit
-//! order; the engine picks the leaves. A run asks and gives back in one call per batch, under one short lock.
+//! Running attempts, here or on other hosts.
 
 use std::{
     borrow::Cow,
-    cmp::Reverse,
-    collections::BTreeMap,
     future::poll_fn,
     sync::{
-        Arc, Mutex, MutexGuard, OnceLock, PoisonError,
+        Arc, OnceLock,
         atomic::{AtomicU64, Ordering},
     },
     task::Poll,
@@ -20,15 +15,12 @@ use phasm_engine::{
     event::Fence,
     metered::Metered,
     outcome::{Outcome, code},
-    time::{Millis, Timestamp},
+    time::Millis,
     weight::Weight,
 };
 use tokio::{
     runtime::Handle,
-    sync::{
-        Notify,
-        mpsc::{self, UnboundedReceiver, UnboundedSender},
-    },
+    sync::mpsc::{self, UnboundedReceiver, UnboundedSender},
     task::AbortHandle,
 };
 
@@ -37,24 +29,10 @@ use crate::{
     executor::{Executor, Invocation, Level, Observer},
     sandbox::Sandbox,
     seat::{tell_here, tell_on, tell_soon},
+    slots::{Borrower, Rules, Slots},
     store::{AttemptLog, Offer},
     upcoming::{Coming, Upcoming},
 };
-
-/// A run's place among those that want slots: higher priority first, then submit order.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct Rank {
-    priority: Reverse<u16>,
-    submitted_at: Timestamp,
-    number: u64,
-}
-
-impl Rank {
-    /// `number` tells runs of one instant apart.
-    pub(crate) fn new(priority: u16, submitted_at: Timestamp, number: u64) -> Self {
-        Self { priority: Reverse(priority), submitted_at, number }
-    }
-}
 
 /// What reaches a run's driver from the executor's side.
 #[derive(Debug)]
@@ -89,216 +67,9 @@ impl Signal {
 const HEAVY: usize = 64 << 10;
 
 /// Something that takes a run's signals: the driver's inbox.
-pub(crate) trait Inbox: Clone + Send + Sync + 'static {
+pub(crate) trait Inbox: Borrower + Send + Sync + 'static {
     /// False when nobody listens any more.
     fn signal(&self, signal: Signal) -> bool;
-}
-
-/// The slots of this process, and those of other hosts that attempts may be offered to.
-#[derive(Debug)]
-pub(crate) struct Slots<I> {
-    total: u32,
-    state: Mutex<State<I>>,
-    /// Told when the last slot has come back.
-    idle: Notify,
-    /// Told once when what was [listened](Self::listen) for has come.
-    stirred: Notify,
-}
-
-#[derive(Debug)]
-struct State<I> {
-    /// How many may be lent. Negative while resumed attempts exceed the number: they wait for nobody.
-    free: i64,
-    waiting: BTreeMap<Rank, (u32, I)>,
-    closed: bool,
-    /// How many are lent beyond those of this process, for attempts that others may execute.
-    elsewhere: i64,
-    /// How many attempts may yet begin here.
-    here: i64,
-    listens: Stirs,
-}
-
-/// What whoever shares attempts with other hosts wants to hear of.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Stirs {
-    /// That an attempt could begin here and none does.
-    pub(crate) unused: bool,
-    /// That runs want more slots than there are.
-    pub(crate) starved: bool,
-}
-
-impl<I: Inbox> Slots<I> {
-    pub(crate) fn new(slots: u32) -> Self {
-        let state = State {
-            free: i64::from(slots),
-            waiting: BTreeMap::new(),
-            closed: false,
-            elsewhere: 0,
-            here: i64::from(slots),
-            listens: Stirs::default(),
-        };
-        Self { total: slots, state: Mutex::new(state), idle: Notify::new(), stirred: Notify::new() }
-    }
-
-    /// How many there are.
-    pub(crate) fn total(&self) -> u32 {
-        self.total
-    }
-
-    /// Gives `returned` slots back (a negative number takes so many without asking) and wishes for `wanted`; answers
-    /// how many are lent at once. The rest of the wish stands until the next call, and is lent by signal.
-    pub(crate) fn exchange(&self, rank: Rank, inbox: &I, returned: i64, wanted: u32) -> u32 {
-        let mut state = self.state();
-        state.free += returned;
-        self.tell_idle(&state);
-        if wanted == 0 {
-            state.waiting.remove(&rank);
-        } else {
-            state.waiting.insert(rank, (wanted, inbox.clone()));
-        }
-        let lent = state.allot(Some(rank));
-        self.stir(&mut state);
-        lent
-    }
-
-    /// From now on none is lent.
-    pub(crate) fn close(&self) {
-        self.state().closed = true;
-    }
-
-    /// Whether none is lent any more.
-    pub(crate) fn is_closed(&self) -> bool {
-        self.state().closed
-    }
-
-    /// Waits until none is lent.
-    pub(crate) async fn until_idle(&self) {
-        loop {
-            let told = self.idle.notified();
-            if self.is_idle(&self.state()) {
-                return;
-            }
-            told.await;
-        }
-    }
-
-    fn is_idle(&self, state: &State<I>) -> bool {
-        state.free >= i64::from(self.total) + state.elsewhere
-    }
-
-    fn tell_idle(&self, state: &State<I>) {
-        if self.is_idle(state) {
-            self.idle.notify_waiters();
-        }
-    }
-
-    pub(crate) fn give_back(&self, returned: i64) {
-        let mut state = self.state();
-        state.free += returned;
-        self.tell_idle(&state);
-        state.allot(None);
-        self.stir(&mut state);
-    }
-
-    /// From now on so many are lent for attempts that others may execute.
-    pub(crate) fn lend_elsewhere(&self, slots: u32) {
-        let mut state = self.state();
-        state.free += i64::from(slots) - state.elsewhere;
-        state.elsewhere = i64::from(slots);
-        state.allot(None);
-        self.stir(&mut state);
-    }
-
-    /// Takes up to `most` of those that nobody here uses, for attempts of others: slots and places.
-    pub(crate) fn take_unused(&self, most: u32) -> u32 {
-        let mut state = self.state();
-        let taken = state.unused().min(i64::from(most)).min(state.free).max(0);
-        state.free -= taken;
-        state.here -= taken;
-        u32::try_from(taken).unwrap_or(0)
-    }
-
-    /// How many attempts could begin here and do not.
-    pub(crate) fn unused(&self) -> u32 {
-        u32::try_from(self.state().unused()).unwrap_or(0)
-    }
-
-    /// Whether runs want more than there are.
-    pub(crate) fn is_starved(&self) -> bool {
-        self.state().is_starved()
-    }
-
-    /// Waits for one of these; at once, if it is so already.
-    pub(crate) async fn listen(&self, stirs: Stirs) {
-        let told = self.stirred.notified();
-        {
-            let mut state = self.state();
-            state.listens = stirs;
-            self.stir(&mut state);
-        }
-        told.await;
-    }
-
-    fn stir(&self, state: &mut State<I>) {
-        let Stirs { unused, starved } = state.listens;
-        if (unused && state.unused() > 0) || (starved && state.is_starved()) {
-            state.listens = Stirs::default();
-            self.stirred.notify_one();
-        }
-    }
-
-    /// A place for an attempt that begins here, whether there is one or not if it `must`.
-    fn enter(&self, must: bool) -> bool {
-        let mut state = self.state();
-        let enters = must || state.here > 0;
-        state.here -= i64::from(enters);
-        enters
-    }
-
-    fn leave(&self, places: i64) {
-        let mut state = self.state();
-        state.here += places;
-        self.stir(&mut state);
-    }
-
-    fn state(&self) -> MutexGuard<'_, State<I>> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-impl<I: Inbox> State<I> {
-    /// Places of attempts that are not about to be lent to somebody who waits.
-    fn unused(&self) -> i64 {
-        let is_about_to_be_lent = self.free > 0 && !self.waiting.is_empty();
-        if self.closed || is_about_to_be_lent { 0 } else { self.here.max(0) }
-    }
-
-    fn is_starved(&self) -> bool {
-        self.free <= 0 && !self.waiting.is_empty() && !self.closed
-    }
-
-    /// Lends free slots in rank order; what falls to `caller` is returned, the others hear by signal.
-    fn allot(&mut self, caller: Option<Rank>) -> u32 {
-        let mut own = 0;
-        while self.free > 0 && !self.closed {
-            let Some(mut entry) = self.waiting.first_entry() else { break };
-            let rank = *entry.key();
-            let (wanted, inbox) = entry.get_mut();
-            let lent = (*wanted).min(u32::try_from(self.free).unwrap_or(u32::MAX));
-            let taken = if Some(rank) == caller {
-                own += lent;
-                true
-            } else {
-                inbox.signal(Signal::Lent(lent))
-            };
-            self.free -= if taken { i64::from(lent) } else { 0 };
-            *wanted -= lent;
-            if *wanted == 0 || !taken {
-                entry.remove();
-            }
-        }
-        own
-    }
 }
 
 /// What bounds an attempt besides its deadline.
@@ -320,6 +91,8 @@ pub(crate) struct Attempt<I> {
     pub(crate) inbox: I,
     /// Where it waits for a thread.
     pub(crate) upcoming: Upcoming,
+    /// Whose slot it has; nobody's, if it is another host's.
+    pub(crate) tenant: Option<Arc<str>>,
 }
 
 /// Attempts for which there is no place here.
@@ -382,14 +155,15 @@ impl<I: Inbox> Drop for Place<I> {
 
 impl<I: Inbox> Dispatcher<I> {
     pub(crate) fn new(
-        slots: u32,
+        (slots, rules): (u32, Rules),
         executor: Arc<dyn Executor>,
         guests: Handle,
         control: Handle,
         clock: Clock,
     ) -> Self {
         let (long, outbound, last_outward) = (OnceLock::new(), OnceLock::new(), AtomicU64::new(0));
-        Self { slots: Slots::new(slots), executor, guests, control, clock, long, outbound, last_outward }
+        let slots = Slots::new(slots, rules, clock.clone());
+        Self { slots, executor, guests, control, clock, long, outbound, last_outward }
     }
 
     /// The same, whose large results hold nobody up but those that compute long.
@@ -400,8 +174,14 @@ impl<I: Inbox> Dispatcher<I> {
     /// The same with all its slots, for another store.
     pub(crate) fn anew(&self) -> Self {
         let Self { slots, executor, guests, control, clock, long, .. } = self;
-        Self::new(slots.total, Arc::clone(executor), guests.clone(), control.clone(), clock.clone())
-            .beside(long.get())
+        Self::new(
+            (slots.total(), slots.rules()),
+            Arc::clone(executor),
+            guests.clone(),
+            control.clone(),
+            clock.clone(),
+        )
+        .beside(long.get())
     }
 
     /// Tells what came of an attempt where it holds nobody up.
@@ -470,8 +250,8 @@ impl<I: Inbox> Dispatcher<I> {
     }
 
     fn ticket(self: &Arc<Self>, attempt: &Attempt<I>) -> Ticket<I> {
-        let (fence, inbox) = (attempt.fence, attempt.inbox.clone());
-        Ticket { fence, inbox, dispatcher: Arc::clone(self), started: None, coming: None, open: true }
+        let (fence, inbox, tenant) = (attempt.fence, attempt.inbox.clone(), attempt.tenant.clone());
+        Ticket { fence, inbox, tenant, dispatcher: Arc::clone(self), started: None, coming: None, open: true }
     }
 
     /// Keeps the clock of `maxInactivity` beside an attempt that has just started; only its expiry is told (R-T5, R-T9).
@@ -573,6 +353,7 @@ impl<I: Inbox> Waits<I> {
 struct Ticket<I: Inbox> {
     fence: Fence,
     inbox: I,
+    tenant: Option<Arc<str>>,
     dispatcher: Arc<Dispatcher<I>>,
     /// What had elapsed at the start, until that is told: with the end, where the attempt is over at once and nobody follows it.
     /// Most are, and the driver has one turn for them instead of two.
@@ -599,7 +380,11 @@ impl<I: Inbox> Ticket<I> {
         self.coming = None;
         self.signal_start();
         if !self.inbox.signal(signal) {
-            self.dispatcher.slots.give_back(1);
+            let slots = &self.dispatcher.slots;
+            match &self.tenant {
+                Some(tenant) => slots.give_back_of(tenant, 1),
+                None => slots.give_back(1),
+            }
         }
     }
 }
@@ -658,6 +443,12 @@ impl Observer for ActivityClock {
     }
 }
 
+impl<M: From<Signal>> Borrower for UnboundedSender<M> {
+    fn lend(&self, slots: u32) -> bool {
+        self.send(Signal::Lent(slots).into()).is_ok()
+    }
+}
+
 /// An inbox that is a channel.
 impl<M: From<Signal> + Send + 'static> Inbox for UnboundedSender<M> {
     fn signal(&self, signal: Signal) -> bool {
@@ -667,76 +458,12 @@ impl<M: From<Signal> + Send + 'static> Inbox for UnboundedSender<M> {
 
 #[cfg(test)]
 mod tests {
-    use std::pin::Pin;
+    use std::{pin::Pin, sync::Mutex};
 
     use phasm_engine::{event::TaskId, value::Value};
-    use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
+    use tokio::sync::mpsc::unbounded_channel;
 
     use super::*;
-
-    fn rank(priority: u16, number: u64) -> Rank {
-        Rank::new(priority, Timestamp(0), number)
-    }
-
-    fn lent(inbox: &mut UnboundedReceiver<Signal>) -> Vec<u32> {
-        std::iter::from_fn(|| inbox.try_recv().ok())
-            .map(|signal| if let Signal::Lent(slots) = signal { slots } else { panic!("{signal:?}") })
-            .collect()
-    }
-
-    /// R-P5: slots go to runs by priority, then submit order.
-    #[test]
-    fn slots_are_granted_by_priority_then_submit_order() {
-        let slots = Slots::new(4);
-        let (first, mut first_hears) = unbounded_channel::<Signal>();
-        let (second, mut second_hears) = unbounded_channel();
-        let (urgent, mut urgent_hears) = unbounded_channel();
-        assert_eq!(slots.exchange(rank(500, 1), &first, 0, 10), 4);
-        assert_eq!(slots.exchange(rank(500, 2), &second, 0, 2), 0);
-        assert_eq!(slots.exchange(rank(900, 3), &urgent, 0, 1), 0);
-        assert_eq!(slots.exchange(rank(500, 1), &first, 3, 2), 2);
-        assert_eq!(lent(&mut urgent_hears), [1]);
-        assert_eq!(slots.exchange(rank(500, 1), &first, 2, 0), 0);
-        assert_eq!(lent(&mut second_hears), [2]);
-        assert!(lent(&mut first_hears).is_empty());
-    }
-
-    #[test]
-    fn slots_of_a_run_that_left_go_to_the_next() {
-        let slots = Slots::new(1);
-        let (gone, hears) = unbounded_channel::<Signal>();
-        let (next, mut next_hears) = unbounded_channel();
-        assert_eq!(slots.exchange(rank(0, 1), &gone, 0, 1), 1);
-        slots.exchange(rank(0, 2), &gone, 0, 1);
-        slots.exchange(rank(0, 3), &next, 0, 1);
-        drop(hears);
-        slots.give_back(1);
-        assert_eq!(lent(&mut next_hears), [1]);
-    }
-
-    #[test]
-    fn what_is_closed_lends_nothing() {
-        let slots = Slots::new(2);
-        let (inbox, mut hears) = unbounded_channel::<Signal>();
-        assert_eq!(slots.exchange(rank(0, 1), &inbox, 0, 1), 1);
-        slots.close();
-        assert_eq!(slots.exchange(rank(0, 2), &inbox, 0, 1), 0);
-        slots.give_back(1);
-        assert!(lent(&mut hears).is_empty());
-    }
-
-    /// A resumed attempt takes a slot without asking; the debt is paid before anybody is lent more.
-    #[test]
-    fn debts_are_paid_first() {
-        let slots = Slots::new(1);
-        let (inbox, mut hears) = unbounded_channel::<Signal>();
-        let rank = rank(0, 1);
-        assert_eq!(slots.exchange(rank, &inbox, -2, 1), 0);
-        slots.give_back(1);
-        assert!(lent(&mut hears).is_empty());
-        slots.give_back(1);
-        assert_eq!(lent(&mut hears), [1]);
-    }
 
     /// Hears nothing.
     struct Deaf;
@@ -813,7 +540,8 @@ mod tests {
     fn whoever_follows_an_attempt_hears_first_that_it_has_started() {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
         let handle = runtime.handle().clone();
-        let dispatcher = Dispatcher::new(1, Arc::new(Says), handle.clone(), handle, Clock::start());
+        let dispatcher =
+            Dispatcher::new((1, Rules::new()), Arc::new(Says), handle.clone(), handle, Clock::start());
         let (inbox, hears) = unbounded_channel::<Signal>();
         let follower = Arc::new(Follower(Mutex::new(hears)));
         let attempt = Attempt {
@@ -823,6 +551,7 @@ mod tests {
             observer: Arc::clone(&follower) as _,
             inbox,
             upcoming: Upcoming::default(),
+            tenant: None,
         };
         Arc::new(dispatcher).start(attempt, |_, _| None);
         runtime.block_on(async {
@@ -857,7 +586,8 @@ mod tests {
     fn inactivity_counts_from_the_start() {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
         let handle = runtime.handle().clone();
-        let dispatcher = Dispatcher::new(1, Arc::new(Mute), handle.clone(), handle, Clock::start());
+        let dispatcher =
+            Dispatcher::new((1, Rules::new()), Arc::new(Mute), handle.clone(), handle, Clock::start());
         let (inbox, mut hears) = unbounded_channel::<Signal>();
         let fence = Fence { task: TaskId(1), attempt: 1, dispatch: 1 };
         let bounds = Bounds { max_inactivity: Some(0), ..Bounds::default() };
@@ -868,6 +598,7 @@ mod tests {
             observer: Arc::new(Deaf),
             inbox,
             upcoming: Upcoming::default(),
+            tenant: None,
         };
         Arc::new(dispatcher).start(attempt, |_, _| None);
         let heard = runtime.block_on(async { [hears.recv().await, hears.recv().await] });

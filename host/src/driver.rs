@@ -28,14 +28,16 @@ use tokio::{sync::mpsc, task::AbortHandle};
 
 use crate::{
     clock::RunClock,
-    dispatcher::{Attempt, Bounds, Rank, Signal},
+    dispatcher::{Attempt, Bounds, Signal},
     executor::Invocation,
     journal::{Body, Moment},
     letter::{LetterBody, LetterReply},
     message::{Look, Message, ReplyTo, Request, RequestError, Standing},
+    realm::Realm,
     registry::Entry,
     shared::Shared,
     sharing::body::offered,
+    slots::Party,
     store::{AttemptLog, Lease, Record, Reply, RunStatus, StoreError},
     tidings::Became,
     upcoming::Upcoming,
@@ -62,7 +64,7 @@ pub(crate) struct Driver {
     run: Run,
     clock: RunClock,
     lease: Lease,
-    rank: Rank,
+    party: Party,
     sender: mpsc::UnboundedSender<Message>,
     inbox: mpsc::UnboundedReceiver<Message>,
     attempts: BTreeMap<TaskId, (Fence, AbortHandle, Arc<Ear>)>,
@@ -99,7 +101,7 @@ struct Batch {
 }
 
 impl Driver {
-    pub(crate) fn new(shared: Arc<Shared>, entry: Arc<Entry>, run: Run, lease: Lease, rank: Rank) -> Self {
+    pub(crate) fn new(shared: Arc<Shared>, entry: Arc<Entry>, run: Run, lease: Lease, party: Party) -> Self {
         let (sender, inbox) = mpsc::unbounded_channel();
         let clock = RunClock::from(shared.clock.clone(), run.now());
         Self {
@@ -108,7 +110,7 @@ impl Driver {
             run,
             clock,
             lease,
-            rank,
+            party,
             sender,
             inbox,
             attempts: BTreeMap::new(),
@@ -155,13 +157,13 @@ impl Driver {
     fn return_slots(&mut self) {
         let slots = &self.shared.dispatcher.slots;
         let taken = self.slots_in_hand();
-        slots.exchange(self.rank, &self.sender, taken, 0);
+        slots.exchange(&self.party, &self.sender, taken, 0);
         self.inbox.close();
         let queued = std::iter::from_fn(|| self.inbox.try_recv().ok());
         let lent = queued.filter_map(|message| {
             if let Message::Signal(Signal::Lent(slots)) = message { Some(i64::from(slots)) } else { None }
         });
-        slots.exchange(self.rank, &self.sender, lent.sum(), 0);
+        slots.exchange(&self.party, &self.sender, lent.sum(), 0);
     }
 
     /// Drives the run until it and its hooks have ended, or its store fails.
@@ -341,7 +343,7 @@ impl Driver {
             }
             Signal::Finished(fence, outcome) => {
                 self.release(fence);
-                let outcome = self.shared.secrets.hide_in(outcome);
+                let outcome = self.realm().secrets.hide_in(outcome);
                 self.step(now, Input::Finished(fence, outcome));
             }
             Signal::Interrupted(fence) => {
@@ -437,7 +439,7 @@ impl Driver {
             self.spare -= needless;
             let returned = std::mem::take(&mut self.batch.slots) + i64::from(needless);
             let (slots, wanted) = (&self.shared.dispatcher.slots, wanted - self.spare);
-            self.spare += slots.exchange(self.rank, &self.sender, returned, wanted);
+            self.spare += slots.exchange(&self.party, &self.sender, returned, wanted);
             let used = self.spare.min(self.room());
             if used == 0 {
                 return;
@@ -544,15 +546,18 @@ impl Driver {
                 return;
             }
         };
-        let Shared { dispatcher, secrets, kept_log, .. } = self.shared.as_ref();
-        let ear = Arc::new(Ear::new(self.entry.watchers.clone(), &self.run, fence, secrets, *kept_log));
+        let Shared { dispatcher, kept_log, .. } = self.shared.as_ref();
+        let realm = self.realm();
+        let ear =
+            Arc::new(Ear::new(self.entry.watchers.clone(), &self.run, fence, &realm.secrets, *kept_log));
         let (observer, inbox) = (Arc::clone(&ear) as _, self.sender.clone());
         let body = |invocation: &Invocation| {
             let dispatch = shares.as_ref()?;
             let pinned = self.run.plan().executors.get(&dispatch.executor_type);
-            offered(dispatch, invocation, bounds, pinned, self.shared.plugins.is_none())
+            offered(dispatch, invocation, bounds, pinned, realm.plugins.is_none())
         };
-        let attempt = Attempt { fence, invocation, bounds, observer, inbox, upcoming: self.upcoming.clone() };
+        let (upcoming, tenant) = (self.upcoming.clone(), Some(Arc::clone(&self.party.tenant)));
+        let attempt = Attempt { fence, invocation, bounds, observer, inbox, upcoming, tenant };
         let (epoch, priority) = (self.lease.epoch, self.lease.head.priority);
         let handle = dispatcher
             .start(attempt, |number, invocation| Some(body(invocation)?.offer(number, epoch, priority)));
@@ -566,7 +571,7 @@ impl Driver {
         for binding in dispatch.inputs.iter() {
             let value = match &binding.value {
                 InputValue::Value(value) => value.clone(),
-                InputValue::SecretKeyRef(secret) => match self.shared.secrets.get(secret) {
+                InputValue::SecretKeyRef(secret) => match self.realm().secrets.get(secret) {
                     Some(value) => Value::String(Arc::clone(value)),
                     None => {
                         return Err(format!(
@@ -601,6 +606,11 @@ impl Driver {
             inputs: Arc::new(inputs),
             memory: dispatch.memory,
         })
+    }
+
+    /// What its runs find here.
+    fn realm(&self) -> &Realm {
+        self.shared.realms.of(&self.lease.head.namespace)
     }
 
     fn tell_standing(&mut self) {
@@ -660,7 +670,7 @@ impl Driver {
                 Message::Leave(left) => waiting.push(left),
             }
         }
-        self.shared.dispatcher.slots.exchange(self.rank, &self.sender, returned, 0);
+        self.shared.dispatcher.slots.exchange(&self.party, &self.sender, returned, 0);
         self.shared.tidings.tell(
             &self.lease.head,
             match &result {

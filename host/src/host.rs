@@ -1,5 +1,6 @@
 //! The embedding API: open a host, submit documents, await views.
 
+mod admit;
 mod enqueue;
 mod keeping;
 mod recover;
@@ -24,6 +25,7 @@ use phasm_engine::{
 use tokio::{runtime::Runtime, sync::broadcast};
 
 pub use self::{
+    admit::{QuotaExceeded, SubmitQuota},
     rerun::{Rerun, RerunError},
     setup::{HostBuilder, OpenError},
 };
@@ -90,6 +92,9 @@ pub enum SubmitError {
     /// `kind: CronWorkflow` is read and validated, but nothing schedules it yet.
     #[error("kind CronWorkflow cannot be run yet: there are no schedules; use kind Workflow to run it once")]
     Cron,
+    /// A quota of the tenant is used up.
+    #[error(transparent)]
+    Quota(#[from] QuotaExceeded),
     /// The run could not be made durable.
     #[error("the run could not be stored")]
     Store(#[from] StoreError),
@@ -110,11 +115,10 @@ impl Host {
             store,
             dispatcher: Arc::new(old.dispatcher.anew()),
             clock: old.clock.clone(),
-            secrets: old.secrets.clone(),
+            realms: Arc::clone(&old.realms),
             registry: Registry::default(),
             plans: Arc::default(),
             host: old.host.clone(),
-            plugins: old.plugins.clone(),
             control: old.control.clone(),
             due: Arc::default(),
             patience: old.patience,
@@ -166,7 +170,8 @@ impl Host {
     /// # Errors
     /// Every problem of the document at once.
     pub async fn plan_draft(&self, draft: Draft) -> Result<Arc<Plan>, Problems> {
-        let executors = match &self.shared.plugins {
+        let realm = draft.namespace().map_or(self.shared.realms.common(), |own| self.shared.realms.of(&own));
+        let executors = match &realm.plugins {
             // Nothing is built for a document that has to be mended anyway.
             Some(plugins) if draft.is_sound() => plugins.executors(&draft.executor_types()).await,
             Some(_) | None => Executors::any(),
@@ -182,6 +187,7 @@ impl Host {
     /// # Errors
     /// [`SubmitError`]; nothing was stored.
     pub async fn submit(&self, plan: &Arc<Plan>, parameters: &Map) -> Result<RunHandle, SubmitError> {
+        let _admitted = self.admit(&*self.shared.store, &plan.namespace).await?;
         let (entry, run, step) = self.start(plan, parameters)?;
         Ok(self.launch(&entry, run, step).await?)
     }
@@ -195,6 +201,7 @@ impl Host {
         plan: &Arc<Plan>,
         parameters: &Map,
     ) -> Result<(RunHandle, Watch), SubmitError> {
+        let _admitted = self.admit(&*self.shared.store, &plan.namespace).await?;
         let (entry, run, step) = self.start(plan, parameters)?;
         let watch = Watch::new(&self.shared, &entry, 0, false);
         Ok((self.launch(&entry, run, step).await?, watch))
@@ -290,7 +297,8 @@ impl Host {
 
     /// The secrets that the plan names and this host has.
     fn secrets_of(&self, plan: &Plan) -> Vec<SecretRef> {
-        let has = |secret: &SecretRef| self.shared.secrets.get(secret).is_some();
+        let secrets = &self.shared.realms.of(&plan.namespace).secrets;
+        let has = |secret: &SecretRef| secrets.get(secret).is_some();
         plan.secrets().into_iter().filter(has).collect()
     }
 
@@ -355,10 +363,16 @@ impl Host {
         &self.shared.store
     }
 
-    /// The plugins of this host; none when it was opened with another executor.
+    /// The plugins of this host that no tenant has for itself; none when it was opened with another executor.
     #[must_use]
     pub fn plugins(&self) -> Option<&Plugins> {
-        self.shared.plugins.as_ref()
+        self.shared.realms.common().plugins.as_ref()
+    }
+
+    /// The plugins that runs of a namespace find.
+    #[must_use]
+    pub fn plugins_of(&self, namespace: &Arc<str>) -> Option<&Plugins> {
+        self.shared.realms.of(namespace).plugins.as_ref()
     }
 }
 

@@ -76,6 +76,7 @@ pub mod config;
 mod host;
 pub mod plugins;
 pub mod secrets;
+mod tenants;
 pub mod trust;
 
 // Plan: text becomes a document, the engine does the rest.
@@ -97,12 +98,14 @@ mod logbook;
 mod message;
 mod missing;
 mod plans;
+mod realm;
 mod registry;
 #[cfg(all(unix, feature = "sqlite"))]
 pub mod ring;
 mod seat;
 mod shared;
 mod sharing;
+mod slots;
 mod tidings;
 mod upcoming;
 
@@ -131,12 +134,13 @@ pub use phasm_sandbox::{self as sandbox, executor};
 
 pub use self::{
     handle::{RunError, RunHandle, Waited},
-    host::{Host, HostBuilder, OpenError, Rerun, RerunError, SubmitError},
+    host::{Host, HostBuilder, OpenError, QuotaExceeded, Rerun, RerunError, SubmitError, SubmitQuota},
     journal::RecoverError,
     letter::{LetterBody, LetterReply},
     message::{Request, RequestError, is_named, tasks_named},
     missing::Missing,
     retention::{Keep, Retention, prunable, prune},
+    tenants::{Quotas, Tenant},
     tidings::{Became, Tiding},
     watch::{LogLine, Notice, ProgressNote},
     watching::Watch,

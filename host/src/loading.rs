@@ -7,10 +7,10 @@ use std::sync::{Arc, atomic::Ordering};
 use phasm_engine::{
     event::{Event, Submitted},
     run::{Run, Step},
+    text,
 };
 
 use crate::{
-    dispatcher::Rank,
     driver::Driver,
     handle::RunHandle,
     journal::{self, RecoverError},
@@ -20,7 +20,8 @@ use crate::{
     registry::Entry,
     seat::Seat,
     shared::{PAUSES, Shared},
-    store::{Claim, Lease, Reply, StoreError},
+    slots::{Party, Rank},
+    store::{Claim, Lease, Note, Reply, StoreError},
     tidings::Became,
 };
 
@@ -79,7 +80,9 @@ impl Shared {
             Ok(run) => self.go_on(&entry, run, lease, Vec::new()).await,
             Err(error) => {
                 // Still due, for whoever has what it needs.
-                self.store.release(&lease, Some(self.clock.now())).await?;
+                let now = self.clock.now();
+                let note = Note { why: text::brief(&error.to_string()).into(), since: now };
+                self.store.leave(&lease, Some(now), note).await?;
                 Err(error)
             }
         }
@@ -227,7 +230,8 @@ impl Shared {
         let number = self.driven.fetch_add(1, Ordering::Relaxed);
         let head = Arc::clone(&lease.head);
         let rank = Rank::new(lease.head.priority, lease.head.submitted_at, number);
-        let mut driver = Driver::new(Arc::clone(self), Arc::clone(entry), run, lease, rank);
+        let party = Party { tenant: self.realms.tenant(&head.namespace), rank };
+        let mut driver = Driver::new(Arc::clone(self), Arc::clone(entry), run, lease, party);
         driver.record_first(step).await?;
         driver.begin(messages);
         self.tidings.tell(&head, Became::Driven);

@@ -20,6 +20,8 @@ pub enum Missing {
         plugin: Arc<str>,
         /// What it was granted.
         what: String,
+        /// The line of the configuration that grants it, under the plugin's grants.
+        line: String,
     },
     /// A secret.
     Secret(SecretRef),
@@ -29,8 +31,22 @@ impl fmt::Display for Missing {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Executor { executor_type, why } => write!(f, "executor `{executor_type}`: {why}"),
-            Self::Grant { plugin, what } => write!(f, "plugin `{plugin}` was granted {what}"),
-            Self::Secret(SecretRef { name, key }) => write!(f, "secret {name} with key {key}"),
+            Self::Grant { plugin, what, line } => {
+                write!(
+                    f,
+                    "plugin `{plugin}` was granted {what}; `{line}` under `[grants.{plugin}]` grants it"
+                )
+            }
+            Self::Secret(SecretRef { name, key }) => {
+                let line = format!("{} = {{ {} = {{ env = \"…\" }} }}", bare(name), bare(key));
+                write!(f, "secret {name} with key {key}; `{line}` under `[secrets]` says where it is")
+            }
         }
     }
+}
+
+/// A key of TOML.
+fn bare(key: &str) -> String {
+    let is_bare = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
+    if !key.is_empty() && key.chars().all(is_bare) { key.to_owned() } else { format!("{key:?}") }
 }

@@ -101,11 +101,27 @@ impl Secrets {
             placeholder: placeholder.clone(),
             value: value.into(),
             to: to.into(),
+            tenant: None,
         };
         let known = Arc::make_mut(&mut self.0);
         known.values.insert((name.clone(), key.clone()), placeholder);
         known.egress.insert((name, key), secret);
         known.sought = OnceLock::new();
+    }
+
+    /// These, and those of `others` that are called otherwise.
+    pub(crate) fn and(&self, others: &Self) -> Self {
+        let mut all = others.clone();
+        if !self.is_empty() {
+            let known = Arc::make_mut(&mut all.0);
+            known.egress.retain(|place, _| !self.0.values.contains_key(place));
+            known.egress.extend(self.0.egress.iter().map(|(place, secret)| (place.clone(), secret.clone())));
+            known
+                .values
+                .extend(self.0.values.iter().map(|(place, value)| (place.clone(), Arc::clone(value))));
+            known.sought = OnceLock::new();
+        }
+        all
     }
 
     /// Those that guests have placeholders of.

@@ -22,10 +22,9 @@ use crate::{
     dispatcher::Dispatcher,
     message::Message,
     plans::Plans,
-    plugins::Plugins,
+    realm::Realms,
     registry::Registry,
     retention::Retention,
-    secrets::Secrets,
     store::{Component, Document, HostId, Store},
     tidings::Tidings,
 };
@@ -38,14 +37,13 @@ pub(crate) struct Shared {
     pub(crate) store: Arc<dyn Store>,
     pub(crate) dispatcher: Arc<Dispatcher<mpsc::UnboundedSender<Message>>>,
     pub(crate) clock: Clock,
-    pub(crate) secrets: Secrets,
+    /// What the runs of each tenant find here.
+    pub(crate) realms: Arc<Realms>,
     pub(crate) registry: Registry,
     /// Of the runs that are driven here, and of the last that were.
     pub(crate) plans: Arc<Plans>,
     /// Whose the runs are that are driven here.
     pub(crate) host: HostId,
-    /// None where another executor stands for them.
-    pub(crate) plugins: Option<Plugins>,
     /// Where runs are driven.
     pub(crate) control: Handle,
     /// Told when a run may have become due.
@@ -89,7 +87,7 @@ impl Shared {
     /// What the store keeps of a plan, with what its runs are pinned to.
     pub(crate) fn document(&self, plan: &Arc<Plan>) -> Arc<Document> {
         self.plans.document(plan, || {
-            let Some(plugins) = &self.plugins else { return Vec::new() };
+            let Some(plugins) = &self.realms.of(&plan.namespace).plugins else { return Vec::new() };
             let component = |pinned: &Pinned| {
                 Some(Component { digest: pinned.digest.clone()?, bytes: plugins.component(pinned)? })
             };

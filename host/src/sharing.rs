@@ -21,9 +21,10 @@ use tokio::sync::{mpsc, watch};
 
 use self::{executing::Executing, own::Own};
 use crate::{
-    dispatcher::{Outbound, Place, Stirs},
+    dispatcher::{Outbound, Place},
     message::Message,
     shared::{PAUSES, Shared},
+    slots::Stirs,
     store::{Shares, Sharing, StoreError},
 };
 

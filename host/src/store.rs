@@ -43,7 +43,7 @@ pub use self::{
     mail::{Answer, KEPT_ANSWERS, LETTER_BYTES, Letter, MAILBOX, Reply},
     memory::Memory,
     offer::{Offer, OfferId, Report, Reported, Shares, Sharing, TakenOffer},
-    row::{Census, Filter, Labels, Rest, RunHead, RunRow, RunStatus},
+    row::{Census, Filter, Labels, Note, Rest, RunHead, RunRow, RunStatus},
 };
 
 /// What a store answers with, later. It borrows nothing, needs no particular runtime, and may be dropped: what was
@@ -245,6 +245,15 @@ pub trait Store: ReadStore {
     /// # Errors
     /// [`StoreError::Fenced`] if it was claimed by somebody else.
     fn release(&self, lease: &Lease, wake_at: Option<Timestamp>) -> Pending<()>;
+
+    /// [`Self::release`] of a host that cannot go on with the run and says why, for whoever looks at its row. A store without a place for that
+    /// gives the run back, and no more.
+    ///
+    /// # Errors
+    /// As [`Self::release`].
+    fn leave(&self, lease: &Lease, wake_at: Option<Timestamp>, _note: Note) -> Pending<()> {
+        self.release(lease, wake_at)
+    }
 
     /// When the next run that nobody has is due: in the past if one is due already, or has mail.
     ///

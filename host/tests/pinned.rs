@@ -134,12 +134,20 @@ async fn what_a_run_was_submitted_with_must_be_there() {
         (
             Host::builder(),
             &[
-                "plugin `ask` was granted the directory /out",
-                "plugin `ask` was granted the environment variable LEVEL",
-                "secret api with key token",
+                "plugin `ask` was granted the directory /out; `dirs = [{ host = \"…\", guest = \"/out\", mode = \"rw\" }]` \
+                 under `[grants.ask]` grants it",
+                "plugin `ask` was granted the environment variable LEVEL; `env = { \"LEVEL\" = \"…\" }` under `[grants.ask]` \
+                 grants it",
+                "secret api with key token; `api = { token = { env = \"…\" } }` under `[secrets]` says where it is",
             ],
         ),
-        (narrower(), &["plugin `ask` was granted writing to the directory /out"]),
+        (
+            narrower(),
+            &[
+                "plugin `ask` was granted writing to the directory /out; `dirs = [{ host = \"…\", guest = \"/out\", mode = \"rw\" }]` \
+               under `[grants.ask]` grants it",
+            ],
+        ),
     ];
     for (builder, expected) in rows {
         let living = host(&store, builder);

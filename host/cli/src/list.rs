@@ -20,6 +20,7 @@ use super::{
     stored::StoreArgument,
     text,
     times::{self, Since},
+    waits::Waits,
 };
 
 /// Lists the runs of a store, the newest first, whoever drives them.
@@ -100,11 +101,15 @@ struct Entry<'r> {
     priority: u16,
     submitted_at: String,
     finished_at: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    waiting: Option<Waits<'r>>,
 }
 
 impl<'r> From<&'r (RunRow, State)> for Entry<'r> {
-    fn from((RunRow { head, status, .. }, state): &'r (RunRow, State)) -> Self {
+    fn from((row, state): &'r (RunRow, State)) -> Self {
+        let RunRow { head, status, .. } = row;
         Self {
+            waiting: Waits::of(row, *state),
             run_id: &head.run_id,
             workflow: &head.workflow,
             namespace: &head.namespace,
@@ -174,7 +179,8 @@ impl Wanted {
 
 /// A line for each run under a header, in columns.
 fn table(rows: &[(RunRow, State)]) -> String {
-    let cells = |(RunRow { head, status, .. }, state): &(RunRow, State)| {
+    let cells = |(row, state): &(RunRow, State)| {
+        let RunRow { head, status, .. } = row;
         let took = status.finished_at.map(|end| text::elapsed(end.since(head.submitted_at)));
         [
             text::clean(&head.run_id).into_owned(),
@@ -183,12 +189,13 @@ fn table(rows: &[(RunRow, State)]) -> String {
             head.submitted_at.to_rfc3339(),
             took.unwrap_or_else(|| "-".to_owned()),
             text::clean(&head.workflow).into_owned(),
+            Waits::of(row, *state).map(|waits| waits.told()).unwrap_or_default(),
         ]
     };
     if rows.is_empty() {
         return String::new();
     }
-    let header = ["RUN", "STATE", "PHASE", "SUBMITTED", "TOOK", "WORKFLOW"].map(text::dim);
+    let header = ["RUN", "STATE", "PHASE", "SUBMITTED", "TOOK", "WORKFLOW", "WAITS FOR"].map(text::dim);
     let rows: Vec<_> = [header].into_iter().chain(rows.iter().map(cells)).collect();
     text::columns(&rows)
 }

@@ -46,6 +46,7 @@ mod trace;
 mod trust;
 mod usage;
 mod validate;
+mod waits;
 mod watch;
 
 use std::process::ExitCode;

@@ -90,7 +90,7 @@ fn refused(error: RerunError, workflow: &str, way: &Way, screen: &Screen, as_jso
              (`--plugins`)"
         )),
         RerunError::Recover(error) => stored::failed(error, way),
-        RerunError::Open { .. } => Failure::call(error),
+        RerunError::Open { .. } | RerunError::Submit(SubmitError::Quota(_)) => Failure::call(error),
         RerunError::Submit(_) => Failure::host(error),
     }
 }

@@ -102,7 +102,9 @@ pub(super) fn plugin_dirs(
     document: Option<&Path>,
 ) -> Result<Searched, Failure> {
     let (asked, configured) = (places.plugins(), config.map(|config| config.plugins.as_slice()));
-    let named = || asked.iter().chain(configured.unwrap_or_default());
+    let tenants =
+        config.into_iter().flat_map(|config| config.tenants.values().flat_map(|tenant| &tenant.plugins));
+    let named = || asked.iter().chain(configured.unwrap_or_default()).chain(tenants.clone());
     if let Some(missing) = named().find(|dir| !dir.is_dir()) {
         let message = format!("{} is no directory; expected one with plugins", missing.display());
         return Err(Failure::call(message));
@@ -115,6 +117,7 @@ pub(super) fn plugin_dirs(
     // What a run remembers was not asked for now.
     asked.iter().for_each(|dir| searched.add(dir, !places.are_remembered() || checkout(dir).is_some()));
     configured.unwrap_or_default().iter().for_each(|dir| searched.add(dir, true));
+    searched.built.extend(tenants.cloned());
     let working = env::current_dir().ok();
     document.into_iter().chain(working.as_deref()).for_each(|start| around(start, &mut searched));
     searched.add_library(library_dir(places, config));

@@ -106,7 +106,7 @@ impl Checked<'_> {
     pub(super) fn refused(&self, error: SubmitError) -> Failure {
         match error {
             SubmitError::Problems(found) => refuse(&self.text, self.screen, self.as_json, &found),
-            SubmitError::Cron => Failure::call(error),
+            SubmitError::Cron | SubmitError::Quota(_) => Failure::call(error),
             SubmitError::Store(_) => Failure::host(error),
         }
     }

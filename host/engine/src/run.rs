@@ -27,7 +27,7 @@ pub use self::{
     env::SubmitEnv,
     show::{
         AttemptView, EventView, HookView, Metrics, NamedInput, NamedOutput, Progress, RunView, TaskView,
-        Times, UsageView, WarningView, render, views,
+        Times, UsageView, Waiting, WaitsFor, WarningView, render, views,
     },
     state::{
         Attempt, Clocks, Course, Ended, Failures, HookOf, LoopCourse, PipelineCourse, PipelineNext, Place,

@@ -14,7 +14,15 @@
 //!
 //! Nothing outside this crate names wasmtime. Something more that guests may be granted is a unit of `capability`.
 
-use std::{fmt, future::Future, io, num::NonZeroUsize, path::PathBuf, sync::Arc, time::Instant};
+use std::{
+    fmt,
+    future::Future,
+    io,
+    num::NonZeroUsize,
+    path::PathBuf,
+    sync::Arc,
+    time::{Duration, Instant},
+};
 
 use phasm_engine::outcome::Outcome;
 use tokio::{runtime::Handle, sync::Semaphore};
@@ -234,7 +242,7 @@ impl Sandbox {
             tenants: Arc::clone(&tenants),
             memory,
             dirs: capability::dirs::Common::default(),
-            net: Net::new(http),
+            net: Net::new(http, &tenants),
         };
         let shared = Shared {
             slots: Semaphore::new(slots as usize),
@@ -296,6 +304,12 @@ impl Sandbox {
     #[must_use]
     pub fn is_ticking(&self) -> bool {
         !self.shared.ticker.is_parked()
+    }
+
+    /// How long the guests of a tenant that compute long have computed, since there is one of them; nothing while there is none.
+    #[must_use]
+    pub fn computed(&self, tenant: &str) -> Duration {
+        self.shared.turns.computed(tenant)
     }
 
     /// Makes a component ready to be called, off the async threads: from the cache of compiled code, or by compiling it; or what

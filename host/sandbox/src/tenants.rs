@@ -8,26 +8,48 @@ use super::{Allowance, Isolation};
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Tenants {
     of: BTreeMap<Arc<str>, Arc<str>>,
+    /// Whose namespaces are that nobody was given.
+    others: Option<Arc<str>>,
     weights: BTreeMap<Arc<str>, u32>,
+    requests: BTreeMap<Arc<str>, u32>,
     limits: BTreeMap<Arc<str>, Allowance>,
     isolation: BTreeMap<Arc<str>, Isolation>,
 }
 
 impl Tenants {
+    /// What stands for all namespaces that nobody was given by name.
+    pub const OTHERS: &str = "*";
+
     /// Makes a tenant known that has these namespaces. With twice the weight of another it computes twice as much, if both would
     /// compute always; 0 counts as 1.
     pub fn add(&mut self, tenant: &Arc<str>, weight: u32, namespaces: impl IntoIterator<Item = Arc<str>>) {
         self.weights.insert(Arc::clone(tenant), weight.max(1));
-        self.of.extend(namespaces.into_iter().map(|namespace| (namespace, Arc::clone(tenant))));
+        for namespace in namespaces {
+            if *namespace == *Self::OTHERS {
+                self.others = Some(Arc::clone(tenant));
+            } else {
+                self.of.insert(namespace, Arc::clone(tenant));
+            }
+        }
+    }
+
+    /// Has the attempts of a tenant make at most so many requests by HTTP within a minute.
+    pub fn limit_requests(&mut self, tenant: &Arc<str>, per_minute: u32) {
+        self.requests.insert(Arc::clone(tenant), per_minute);
+    }
+
+    #[cfg_attr(not(feature = "http"), expect(dead_code, reason = "there are no requests"))]
+    pub(crate) fn requests(&self) -> impl Iterator<Item = (&Arc<str>, u32)> {
+        self.requests.iter().map(|(tenant, most)| (tenant, *most))
     }
 
     /// Whose a namespace is.
     #[must_use]
     pub fn of(&self, namespace: &Arc<str>) -> Arc<str> {
-        Arc::clone(self.of.get(namespace).unwrap_or(namespace))
+        Arc::clone(self.of.get(namespace).or(self.others.as_ref()).unwrap_or(namespace))
     }
 
-    /// What a tenant computes beside others.
+    /// What a tenant has beside others.
     #[must_use]
     pub fn weight(&self, tenant: &str) -> u32 {
         self.weights.get(tenant).copied().unwrap_or(1)
@@ -55,5 +77,22 @@ impl Tenants {
     #[must_use]
     pub fn isolation(&self, tenant: &str) -> Option<Isolation> {
         self.isolation.get(tenant).copied()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// R-Q1.
+    #[test]
+    fn a_namespace_is_somebodys() {
+        let mut tenants = Tenants::default();
+        let whose = |tenants: &Tenants, namespace: &str| tenants.of(&namespace.into()).to_string();
+        tenants.add(&"acme".into(), 3, ["acme".into(), "prod".into()]);
+        assert_eq!([whose(&tenants, "prod"), whose(&tenants, "x")], ["acme", "x"]);
+        tenants.add(&"guests".into(), 0, ["*".into()]);
+        assert_eq!([whose(&tenants, "acme"), whose(&tenants, "x")], ["acme", "guests"]);
+        assert_eq!([tenants.weight("acme"), tenants.weight("guests"), tenants.weight("x")], [3, 1, 1]);
     }
 }

@@ -39,6 +39,7 @@ struct Queues {
 #[derive(Debug, Default)]
 struct Queue {
     at: Virtual,
+    computed: Duration,
     guests: usize,
     waiting: VecDeque<(u64, Waker)>,
     /// Who has been given a turn and has not come for it.
@@ -81,6 +82,11 @@ impl Turns {
         queue.guests += 1;
         drop(queues);
         Turn { turns: Arc::clone(self), tenant, id, standing: Standing::Away }
+    }
+
+    /// How long the guests of a tenant have computed, since one of them is here.
+    pub(super) fn computed(&self, tenant: &str) -> Duration {
+        self.queues().tenants.get(tenant).map(|queue| queue.computed).unwrap_or_default()
     }
 
     fn queues(&self) -> MutexGuard<'_, Queues> {
@@ -177,6 +183,7 @@ impl Queues {
         let Some(queue) = self.tenants.get_mut(tenant) else { return };
         let nanos = u64::try_from(computed.as_nanos()).unwrap_or(u64::MAX) / u64::from(weight);
         let at = queue.at.saturating_add(nanos.max(1));
+        queue.computed = queue.computed.saturating_add(computed);
         let before = mem::replace(&mut queue.at, at);
         if self.waiting.remove(&(before, Arc::clone(tenant))) {
             self.waiting.insert((at, Arc::clone(tenant)));

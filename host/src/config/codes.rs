@@ -30,6 +30,16 @@ pub static TAKEN_NAMESPACE: Entry = Entry {
     right: "[tenants]\na = { namespaces = [\"prod\"] }\nb = { namespaces = [\"test\"] }",
 };
 
+/// A directory of a tenant outside of its root.
+pub static OUTSIDE_ROOT: Entry = Entry {
+    code: "C011",
+    title: "Directory outside of the tenant's root",
+    explanation: "A tenant with a `root` has no directories but those within it: what its plugins are granted is a path relative to the root, \
+                  and does not lead out of it.",
+    wrong: "[tenants.acme]\nroot = \"acme\"\ngrants = { file = { dirs = [{ host = \"../other\", guest = \"/data\" }] } }",
+    right: "[tenants.acme]\nroot = \"acme\"\ngrants = { file = { dirs = [{ host = \"data\", guest = \"/data\" }] } }",
+};
+
 /// A text that is no pattern of requests.
 pub static NO_PATTERN: Entry = Entry {
     code: "C007",
@@ -103,6 +113,8 @@ pub static ENTRIES: &[&Entry] = &[
     &NO_PATTERN,
     &NO_NETWORK,
     &NO_ROOTS,
+    &TAKEN_NAMESPACE,
+    &OUTSIDE_ROOT,
     &NO_KEY,
     &NO_SECRET,
     &NO_DIRECTORY,

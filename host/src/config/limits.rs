@@ -103,7 +103,7 @@ static DESCRIPTORS: Field<u32> = Field::optional(
     "descriptors",
     COUNT,
     "Files, directories and streams of them that an attempt has open at once. All attempts together have half of what the process may open, \
-     a plugin's as many of these as are free, a namespace's three times as many.",
+     a plugin's as many of these as are free, a tenant's three times as many.",
 )
 .or("64");
 static SLOTS: Field<u32> =

@@ -8,7 +8,7 @@ use phasm_engine::{
 };
 use serde_json::json;
 
-use crate::{retention::Retention, sandbox::Tenants};
+use crate::retention::Retention;
 
 use super::{
     Surroundings,
@@ -17,7 +17,7 @@ use super::{
     limits::{self, Limited},
     retention,
     secrets::{self, Secret},
-    tenants,
+    tenants::{self, WrittenTenant},
     trust::{self, TrustWritten},
 };
 
@@ -48,7 +48,7 @@ static SECRETS: Field<Vec<Secret>> = Field::optional(
     "By name and key, where the values are that `secretKeyRef` asks for.",
 );
 static LIMITS: Field<Limited> = Field::optional("limits", limits::LIMITS, "What every guest may use.");
-static TENANTS: Field<Tenants> =
+static TENANTS: Field<Vec<WrittenTenant>> =
     Field::optional("tenants", tenants::TENANTS, "By name, who shares this host.");
 static HTTP: Field<Http> =
     Field::optional("http", http::HTTP, "How plugins that are granted hosts reach them.");
@@ -83,7 +83,7 @@ pub(super) struct Written {
     pub(super) vars: Map,
     pub(super) secrets: Vec<Secret>,
     pub(super) limits: Limited,
-    pub(super) tenants: Tenants,
+    pub(super) tenants: Vec<WrittenTenant>,
     pub(super) http: Http,
     pub(super) retention: Retention,
     pub(super) library: Option<Name>,

@@ -5,7 +5,7 @@ use crate::sandbox::{Isolation, Quota, Randomness, WallClock};
 
 fn parse_at(dir: &Path, text: &str) -> Result<Config, Problems> {
     let env = |name: &str| (name == "DB_PASSWORD").then(|| OsString::from("hunter2"));
-    Config::parse_in(text, &Surroundings { dir, env: &env })
+    Config::parse_in(text, &Surroundings { dir, env: &env, is_root: false })
 }
 
 fn parse(text: &str) -> Result<Config, Problems> {
@@ -261,8 +261,11 @@ fn codes_are_unique() {
 /// R-I28.
 #[test]
 fn tenants_have_namespaces_and_a_weight() {
-    let tenants =
-        parse("[tenants]\nacme = { namespaces = [\"prod\"], weight = 3 }\nguests = {}\n").unwrap().tenants;
+    let text = "[tenants]\nacme = { namespaces = [\"prod\"], weight = 3, quotas = { running = 2, open-runs = 9 } }\nguests = {}\n";
+    let configured = parse(text).unwrap().tenants;
+    let quotas = configured["acme"].quotas;
+    assert_eq!((quotas.running, quotas.open_runs, quotas.queued), (Some(2), Some(9), None));
+    let tenants = crate::tenants::shares(&configured);
     let whose = |namespace: &str| tenants.of(&namespace.into());
     assert_eq!([&*whose("prod"), &*whose("guests"), &*whose("acme")], ["acme", "guests", "acme"]);
     assert_eq!([tenants.weight("acme"), tenants.weight("guests"), tenants.weight("nobody")], [3, 1, 1]);
@@ -271,4 +274,29 @@ fn tenants_have_namespaces_and_a_weight() {
         found(&parse(twice).unwrap_err()),
         ["C010 3:21 tenants.b.namespaces[0]", "P015 3:39 tenants.b.weight"]
     );
+}
+
+/// R-Q6.
+#[test]
+fn a_tenant_has_what_is_its_own() {
+    let text = r#"[tenants.acme]
+plugins = ["own"]
+root = "acme"
+secrets = { db = { password = { env = "DB_PASSWORD" } } }
+[tenants.acme.grants.file]
+dirs = [{ host = "data/../in", guest = "/in", create = true }]
+"#;
+    let config = parse(text).unwrap();
+    let acme = &config.tenants["acme"];
+    assert!(acme.plugins[0].ends_with("own") && acme.own_dirs && !acme.secrets.is_empty());
+    assert!(acme.grants["file"].dirs[0].host.ends_with("acme/data/../in"), "{:?}", acme.grants);
+    assert!(config.create[0].ends_with("acme/data/../in") && config.secrets.is_empty());
+    for outside in ["../x", "/x", "a/../../x"] {
+        let text = text.replace("data/../in", outside);
+        assert_eq!(
+            found(&parse(&text).unwrap_err()),
+            ["C011 6:18 tenants.acme.grants.file.dirs[0].host"],
+            "{outside}"
+        );
+    }
 }

@@ -48,6 +48,7 @@ impl Host {
         parameters: &Map,
         key: Option<&str>,
     ) -> Result<Arc<str>, SubmitError> {
+        let _admitted = self.admit(store, &plan.namespace).await?;
         let document = self.shared.document(plan);
         let submission = self.submission(plan, parameters, self.facts.clone())?;
         let (run, step) = Run::start(Arc::clone(plan), submission, self.shared.clock.now());

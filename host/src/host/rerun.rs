@@ -9,7 +9,7 @@ use phasm_engine::{
     value::{Map, Value},
 };
 
-use super::{Host, SubmitError};
+use super::{Host, SubmitError, admit::Admitted};
 use crate::{handle::RunHandle, journal::RecoverError, registry::Entry, watching::Watch};
 
 /// How a run is run again.
@@ -48,7 +48,7 @@ impl Host {
     /// # Errors
     /// [`RerunError`]; nothing was stored.
     pub async fn rerun(&self, run_id: &str, rerun: &Rerun) -> Result<RunHandle, RerunError> {
-        let (entry, run, step) = self.start_rerun(run_id, rerun).await?;
+        let (entry, run, step, _admitted) = self.start_rerun(run_id, rerun).await?;
         Ok(self.launch(&entry, run, step).await.map_err(SubmitError::from)?)
     }
 
@@ -57,20 +57,25 @@ impl Host {
     /// # Errors
     /// [`RerunError`]; nothing was stored.
     pub async fn rerun_watched(&self, run_id: &str, rerun: &Rerun) -> Result<(RunHandle, Watch), RerunError> {
-        let (entry, run, step) = self.start_rerun(run_id, rerun).await?;
+        let (entry, run, step, _admitted) = self.start_rerun(run_id, rerun).await?;
         let watch = Watch::new(&self.shared, &entry, 0, false);
         Ok((self.launch(&entry, run, step).await.map_err(SubmitError::from)?, watch))
     }
 
-    async fn start_rerun(&self, run_id: &str, rerun: &Rerun) -> Result<(Arc<Entry>, Run, Step), RerunError> {
+    async fn start_rerun(
+        &self,
+        run_id: &str,
+        rerun: &Rerun,
+    ) -> Result<(Arc<Entry>, Run, Step, Admitted), RerunError> {
         let (earlier, submitted) = self.replay_ended(run_id).await?;
         let plan = earlier.plan();
+        let admitted = self.admit(&*self.shared.store, &plan.namespace).await?;
         let parameters = parameters(&earlier, &rerun.parameters);
         let submission = self.submission(plan, &parameters, submitted.facts)?;
         let left = earlier.rerun(&submission.parameters, rerun.from_failed);
         let now = self.shared.clock.now();
         let (run, step) = Run::start_rerun(Arc::clone(plan), submission, left, now);
-        Ok((self.shared.registry.entry(run.id()), run, step))
+        Ok((self.shared.registry.entry(run.id()), run, step, admitted))
     }
 
     /// A run that has ended, where what it was submitted with is there.

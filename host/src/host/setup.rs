@@ -3,7 +3,7 @@
 use std::{
     collections::{BTreeMap, BTreeSet},
     num::NonZeroUsize,
-    path::PathBuf,
+    path::{Path, PathBuf},
     sync::{
         Arc,
         atomic::{AtomicBool, AtomicU64},
@@ -24,12 +24,14 @@ use crate::{
     executor::Executor,
     logbook::{KEPT_LOG, MOST_KEPT_LOG},
     plugins::{self, Library, LibraryError, Plugins},
+    realm::Realms,
     registry::Registry,
     retention::Retention,
-    sandbox::{Digest, Grants, Key, Limits, Sandbox, SandboxConfig, SandboxError},
+    sandbox::{Digest, EgressSecret, Grants, Key, Limits, Sandbox, SandboxConfig, SandboxError},
     secrets::Secrets,
     shared::Shared,
     store::{HostId, Memory, Store},
+    tenants::{self, Tenant},
     tidings::Tidings,
     trust::{PluginTrust, Policy},
 };
@@ -77,6 +79,7 @@ pub struct HostBuilder {
     places: Vec<PluginPlace>,
     registered: Vec<(Arc<str>, Arc<[u8]>)>,
     grants: BTreeMap<String, Grants>,
+    tenants: BTreeMap<Arc<str>, Tenant>,
     trust: Policy,
     exempt: BTreeSet<Digest>,
     builder: Option<Arc<dyn plugins::Builder>>,
@@ -146,6 +149,13 @@ impl HostBuilder {
     #[must_use]
     pub fn grant(mut self, plugin: impl Into<String>, grants: Grants) -> Self {
         self.grants.insert(plugin.into(), grants);
+        self
+    }
+
+    /// Makes somebody known who shares the host.
+    #[must_use]
+    pub fn tenant(mut self, name: impl Into<Arc<str>>, tenant: Tenant) -> Self {
+        self.tenants.insert(name.into(), tenant);
         self
     }
 
@@ -268,37 +278,47 @@ impl HostBuilder {
         self
     }
 
+    /// Tells the sandbox whose guests there will be.
+    fn tell_sandbox(&mut self) {
+        self.sandbox.http.secrets.extend(self.secrets.egress().cloned());
+        for (name, tenant) in &self.tenants {
+            let own =
+                |secret: &EgressSecret| EgressSecret { tenant: Some(Arc::clone(name)), ..secret.clone() };
+            self.sandbox.http.secrets.extend(tenant.secrets.egress().map(own));
+        }
+        if !self.tenants.is_empty() {
+            self.sandbox.tenants = tenants::shares(&self.tenants);
+        }
+    }
+
     /// Opens the host.
     ///
     /// # Errors
     /// [`OpenError`] when threads, sandbox or plugin directories are not to be had.
     pub fn open(mut self) -> Result<Host, OpenError> {
-        self.sandbox.http.secrets.extend(self.secrets.egress().cloned());
-        let (control, engine) = match self.runtime {
-            Some(runtime) => (Control(None), runtime),
-            None => {
-                let threads = own_threads(self.threads).map_err(OpenError::Threads)?;
-                let engine = threads.handle().clone();
-                (Control(Some(threads)), engine)
-            }
-        };
+        self.tell_sandbox();
+        let (control, engine) = engine(self.runtime, self.threads)?;
         let clock = self.time.map_or_else(Clock::start, Clock::from);
-        let (executor, guests, room, plugins) = match self.executor {
-            Some(executor) => (executor, engine.clone(), u32::MAX, None),
-            None => {
-                let trust = PluginTrust { policy: self.trust, tenant: None, exempt: self.exempt };
-                let mut plugins = Plugins::new(Sandbox::new(self.sandbox)?).with_trust(trust);
-                if let Some(builder) = self.builder {
-                    plugins = plugins.with_builder(builder);
-                }
-                offer(&plugins, self.places, self.registered, &self.grants)?;
-                let (guests, room) = (plugins.sandbox().guest_runtime().clone(), plugins.sandbox().slots());
-                (Arc::new(plugins.clone()) as Arc<dyn Executor>, guests, room, Some(plugins))
-            }
+        let sandbox = if self.executor.is_some() { None } else { Some(Sandbox::new(self.sandbox)?) };
+        let offered = Offered {
+            builder: self.builder.as_ref(),
+            places: &self.places,
+            registered: &self.registered,
+            grants: &self.grants,
+            trust: PluginTrust { policy: self.trust, tenant: None, exempt: self.exempt },
         };
-        let slots = self.slots.unwrap_or(DEFAULT_SLOTS).min(room);
-        let dispatcher = Dispatcher::new(slots, executor, guests, engine.clone(), clock.clone())
-            .beside(plugins.as_ref().map(Plugins::sandbox));
+        let plugins = |tenant: Option<(&Arc<str>, &Tenant)>| {
+            sandbox.as_ref().map(|sandbox| offered.to(tenant, sandbox)).transpose()
+        };
+        let realms = Arc::new(Realms::new(&self.tenants, self.secrets, plugins)?);
+        let (guests, room) = match &sandbox {
+            Some(sandbox) => (sandbox.guest_runtime().clone(), sandbox.slots()),
+            None => (engine.clone(), u32::MAX),
+        };
+        let executor = self.executor.unwrap_or_else(|| realms.executor());
+        let slots = (self.slots.unwrap_or(DEFAULT_SLOTS).min(room), realms.rules());
+        let dispatcher =
+            Dispatcher::new(slots, executor, guests, engine.clone(), clock.clone()).beside(sandbox.as_ref());
         let kept_log = self.kept_log.unwrap_or(KEPT_LOG);
         // What a store keeps that only this host has, nobody asks for: it would take memory for nothing.
         let kept_here = if self.store.is_some() { kept_log } else { 0 };
@@ -308,12 +328,11 @@ impl HostBuilder {
             store,
             dispatcher: Arc::new(dispatcher),
             clock,
-            secrets: self.secrets,
+            realms,
             registry: Registry::default(),
             plans: Arc::default(),
             host: HostId::unique(),
             kept_log: kept_here,
-            plugins,
             control: engine,
             due: Arc::default(),
             patience: self.patience,
@@ -338,6 +357,16 @@ impl HostBuilder {
 /// Attempts in flight unless configured: enough for a thousand that wait in host calls.
 const DEFAULT_SLOTS: u32 = 2048;
 
+/// Where runs are decided on: there, or on threads of the host's own.
+fn engine(runtime: Option<Handle>, threads: Option<NonZeroUsize>) -> Result<(Control, Handle), OpenError> {
+    if let Some(runtime) = runtime {
+        return Ok((Control(None), runtime));
+    }
+    let threads = own_threads(threads).map_err(OpenError::Threads)?;
+    let engine = threads.handle().clone();
+    Ok((Control(Some(threads)), engine))
+}
+
 fn own_threads(number: Option<NonZeroUsize>) -> std::io::Result<Runtime> {
     RuntimeBuilder::new_multi_thread()
         .worker_threads(number.map_or_else(engine_threads, NonZeroUsize::get))
@@ -351,30 +380,50 @@ fn engine_threads() -> usize {
     std::thread::available_parallelism().map_or(1, |threads| (threads.get() / 4).max(1))
 }
 
-fn offer(
-    plugins: &Plugins,
-    places: Vec<PluginPlace>,
-    registered: Vec<(Arc<str>, Arc<[u8]>)>,
-    grants: &BTreeMap<String, Grants>,
-) -> Result<(), OpenError> {
-    for (name, granted) in grants {
-        plugins.grant(name.as_str(), granted.clone());
-    }
-    for (name, component) in registered {
-        let granted = grants.get(name.as_ref()).cloned().unwrap_or_default();
-        plugins.register(name, component, granted);
-    }
-    for place in places {
-        match place {
-            PluginPlace::Dir(path) => {
-                plugins.add_dir(&path, grants).map_err(|source| OpenError::Plugins { path, source })?;
-            }
-            PluginPlace::Library(library) => plugins
-                .add_library(&library, grants)
-                .map_err(|source| OpenError::Library { path: library.dir().to_owned(), source })?,
+/// What is offered to all.
+struct Offered<'a> {
+    builder: Option<&'a Arc<dyn plugins::Builder>>,
+    places: &'a [PluginPlace],
+    registered: &'a [(Arc<str>, Arc<[u8]>)],
+    grants: &'a BTreeMap<String, Grants>,
+    trust: PluginTrust,
+}
+
+impl Offered<'_> {
+    /// The plugins of a tenant, or of all who have none of their own. What is loaded for one is loaded for nobody else.
+    fn to(&self, tenant: Option<(&Arc<str>, &Tenant)>, sandbox: &Sandbox) -> Result<Plugins, OpenError> {
+        let (name, tenant) = tenant.unzip();
+        let trust = PluginTrust { tenant: name.cloned(), ..self.trust.clone() };
+        let mut plugins = Plugins::new(sandbox.clone()).with_trust(trust);
+        if let Some(builder) = self.builder {
+            plugins = plugins.with_builder(Arc::clone(builder));
         }
+        let grants = tenant.map_or_else(|| self.grants.clone(), |tenant| tenant.granted(self.grants));
+        for (name, granted) in &grants {
+            plugins.grant(name.as_str(), granted.clone());
+        }
+        for dir in tenant.into_iter().flat_map(|tenant| &tenant.plugins) {
+            add_dir(&plugins, dir, &grants)?;
+        }
+        for (name, component) in self.registered {
+            let granted = grants.get(name.as_ref()).cloned().unwrap_or_default();
+            plugins.register(Arc::clone(name), Arc::clone(component), granted);
+        }
+        for place in self.places {
+            match place {
+                PluginPlace::Dir(dir) => add_dir(&plugins, dir, &grants)?,
+                PluginPlace::Library(library) => plugins
+                    .add_library(library, &grants)
+                    .map_err(|source| OpenError::Library { path: library.dir().to_owned(), source })?,
+            }
+        }
+        Ok(plugins)
     }
-    Ok(())
+}
+
+fn add_dir(plugins: &Plugins, dir: &Path, grants: &BTreeMap<String, Grants>) -> Result<(), OpenError> {
+    let failed = |source| OpenError::Plugins { path: dir.to_owned(), source };
+    plugins.add_dir(dir, grants).map(drop).map_err(failed)
 }
 
 /// Where this host runs, in the words that documents use.

@@ -13,7 +13,8 @@ impl Shared {
     /// What the run was submitted with and is not there; what is there is callable afterwards.
     pub(crate) async fn missing(&self, plan: &Plan, submitted: &Submitted) -> Vec<Missing> {
         let mut missing = Vec::new();
-        if let Some(plugins) = &self.plugins {
+        let realm = self.realms.of(&plan.namespace);
+        if let Some(plugins) = &realm.plugins {
             for executor_type in executor_types(plan) {
                 match submitted.executors.get(&executor_type) {
                     Some(pinned) => {
@@ -24,7 +25,7 @@ impl Shared {
                 }
             }
         }
-        let gone = |secret: &&SecretRef| self.secrets.get(secret).is_none();
+        let gone = |secret: &&SecretRef| realm.secrets.get(secret).is_none();
         missing.extend(submitted.secrets.iter().filter(gone).cloned().map(Missing::Secret));
         missing
     }
@@ -43,7 +44,7 @@ impl Shared {
             missing.push(Missing::Executor { executor_type: Arc::clone(executor_type), why });
         }
         let plugin = pinned.plugin.clone().unwrap_or_default();
-        let grant = |what| Missing::Grant { plugin: Arc::clone(&plugin), what };
+        let grant = |(what, line)| Missing::Grant { plugin: Arc::clone(&plugin), what, line };
         missing.extend(plugins.lacking(pinned).into_iter().map(grant));
     }
 }

@@ -27,20 +27,23 @@ fn texts(name: &'static str, texts: &[impl ToString]) -> impl Iterator<Item = (A
     (!texts.is_empty()).then(|| (name.into(), texts.into())).into_iter()
 }
 
-/// What of the grants that were described is not granted now, each in a sentence.
-pub(super) fn lacking(then: &Value, now: &Grants) -> Vec<String> {
+/// What of the grants that were described is not granted now, each in words, and the line of the configuration that grants it.
+pub(super) fn lacking(then: &Value, now: &Grants) -> Vec<(String, String)> {
     let member = |name: &str| then.as_object().and_then(|then| then.get(name));
     let dirs = member("dirs").and_then(Value::as_object).into_iter().flatten();
     let dirs = dirs.filter_map(|(guest, mode)| lacking_dir(guest, mode, now));
     let env = member("env").and_then(Value::as_array).unwrap_or_default().iter().filter_map(Value::as_str);
     let env = env.filter(|name| !now.env.contains_key(*name));
     let clock = member("clock").is_some() && now.wall_clock != WallClock::Real;
-    let clock = clock.then(|| "the wall clock".to_owned());
-    let env = env.map(|name| format!("the environment variable {name}"));
+    let clock = clock.then(|| ("the wall clock".to_owned(), "wall-clock = \"real\"".to_owned()));
+    let env =
+        env.map(|name| (format!("the environment variable {name}"), format!("env = {{ {name:?} = \"…\" }}")));
     let allows = |pattern: &HttpPattern| now.http.allow.iter().any(|own| own.covers(pattern));
     let reaches = |network: &Network| now.http.networks.iter().any(|own| own.covers(network));
-    let http = missing(member("http"), allows).map(|pattern| format!("requests of {pattern}"));
-    let networks = missing(member("networks"), reaches).map(|network| format!("addresses of {network}"));
+    let http = missing(member("http"), allows)
+        .map(|pattern| (format!("requests of {pattern}"), format!("http = [{pattern:?}]")));
+    let networks = missing(member("networks"), reaches)
+        .map(|network| (format!("addresses of {network}"), format!("http-networks = [{network:?}]")));
     dirs.chain(env).chain(http).chain(networks).chain(clock).collect()
 }
 
@@ -50,11 +53,13 @@ fn missing<T: FromStr>(then: Option<&Value>, is_there: impl Fn(&T) -> bool) -> i
     then.filter(move |text| !text.parse().is_ok_and(|known| is_there(&known)))
 }
 
-fn lacking_dir(guest: &str, mode: &Value, now: &Grants) -> Option<String> {
+fn lacking_dir(guest: &str, mode: &Value, now: &Grants) -> Option<(String, String)> {
     let writes = mode.as_str() == Some("rw");
+    let mode = if writes { ", mode = \"rw\"" } else { "" };
+    let line = || format!("dirs = [{{ host = \"…\", guest = {guest:?}{mode} }}]");
     match now.dirs.iter().find(|dir| dir.guest == guest) {
-        None => Some(format!("the directory {guest}")),
-        Some(dir) if writes && dir.read_only => Some(format!("writing to the directory {guest}")),
+        None => Some((format!("the directory {guest}"), line())),
+        Some(dir) if writes && dir.read_only => Some((format!("writing to the directory {guest}"), line())),
         Some(_) => None,
     }
 }
@@ -77,6 +82,10 @@ mod tests {
         }
     }
 
+    fn words(then: &Grants, now: &Grants) -> Vec<String> {
+        lacking(&described(then), now).into_iter().map(|(what, _)| what).collect()
+    }
+
     /// R-I10: missing and narrower grants are named, wider ones and other places on the host are none of them.
     #[test]
     fn what_is_lacking_is_named() {
@@ -92,21 +101,30 @@ mod tests {
             ),
         ];
         for (now, expected) in rows {
-            assert_eq!(lacking(&described(&then), &now), expected);
+            assert_eq!(words(&then, &now), expected);
         }
         let timed = Grants { wall_clock: WallClock::Real, ..Grants::default() };
-        assert_eq!(lacking(&described(&timed), &then), ["the wall clock"]);
-        assert_eq!(lacking(&described(&timed), &timed), Vec::<String>::new());
+        assert_eq!(words(&timed, &then), ["the wall clock"]);
+        assert_eq!(words(&timed, &timed), Vec::<String>::new());
         let asking = |pattern: &str, network: &str| {
             let (allow, networks) = (vec![pattern.parse().unwrap()], vec![network.parse().unwrap()]);
             Grants { http: HttpGrant { allow, networks }, ..Grants::default() }
         };
         let (wide, asking) =
             (asking("https://*", "10.0.0.0/8"), asking("GET https://a.example/b", "10.1.0.0/16"));
-        assert_eq!(lacking(&described(&asking), &wide), Vec::<String>::new());
+        assert_eq!(words(&asking, &wide), Vec::<String>::new());
         let lacks = ["requests of https://*", "addresses of 10.0.0.0/8"];
-        assert_eq!(lacking(&described(&wide), &asking), lacks);
-        assert_eq!(lacking(&Value::Null, &Grants::default()), Vec::<String>::new());
+        assert_eq!(words(&wide, &asking), lacks);
+        assert!(lacking(&Value::Null, &Grants::default()).is_empty());
+        let lines: Vec<_> =
+            lacking(&described(&then), &Grants::default()).into_iter().map(|(_, line)| line).collect();
+        let expected = [
+            "dirs = [{ host = \"…\", guest = \"/in\" }]",
+            "dirs = [{ host = \"…\", guest = \"/out\", mode = \"rw\" }]",
+            "env = { \"TOKEN\" = \"…\" }",
+        ];
+        assert_eq!(lines, expected);
+        assert!(lines.iter().all(|line| line.parse::<toml::Table>().is_ok()));
         assert!(!described(&then).to_json().contains("hunter2"));
     }
 }

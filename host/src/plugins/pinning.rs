@@ -76,8 +76,8 @@ impl Plugins {
         Err(why)
     }
 
-    /// What of the grants that an executor was pinned with its plugin is not granted here.
-    pub(crate) fn lacking(&self, pinned: &Pinned) -> Vec<String> {
+    /// What of the grants that an executor was pinned with its plugin is not granted here, each with the line that grants it.
+    pub(crate) fn lacking(&self, pinned: &Pinned) -> Vec<(String, String)> {
         let now = pinned.plugin.as_ref().map(|name| self.grants_of(name)).unwrap_or_default();
         granted::lacking(&pinned.grants, &now)
     }

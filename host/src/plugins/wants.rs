@@ -71,7 +71,8 @@ impl Wants {
     /// What of it is not granted, each in a few words.
     #[must_use]
     pub fn lacking(&self, granted: &Grants) -> Vec<String> {
-        granted::lacking(&granted::described(&self.grants()), granted)
+        let lacking = granted::lacking(&granted::described(&self.grants()), granted);
+        lacking.into_iter().map(|(what, _)| what).collect()
     }
 
     /// What of it `other` does not ask for, likewise.

@@ -29,7 +29,7 @@ use crate::{
 pub(crate) struct OfferBody {
     run_id: Arc<str>,
     workflow: Arc<str>,
-    namespace: Arc<str>,
+    pub(super) namespace: Arc<str>,
     task_run_id: Arc<str>,
     task: Arc<str>,
     executor_type: Arc<str>,
@@ -85,9 +85,9 @@ impl OfferBody {
         Offer { number, run_id, epoch, priority, kind, body: bytes(self) }
     }
 
-    /// Stands for the component, what it was granted, and the secrets.
+    /// Stands for the component, what it was granted, the secrets, and in whose place they are looked for.
     fn kind(&self) -> Arc<str> {
-        let needs = (&self.executor_type, &self.pinned, self.secrets().collect::<Vec<_>>());
+        let needs = (&self.namespace, &self.executor_type, &self.pinned, self.secrets().collect::<Vec<_>>());
         Digest::of(&bytes(&needs)).to_string().into()
     }
 

@@ -27,6 +27,7 @@ const MOST_TAKINGS: u64 = 3;
 /// One attempt.
 struct Guest {
     id: OfferId,
+    namespace: Arc<str>,
     abort: AbortHandle,
     ear: Arc<Ear>,
     /// Nobody wants to know of it any more.
@@ -139,7 +140,8 @@ impl Executing {
         if is_lost && !guest.stopped {
             self.returned.push(guest.id.clone());
         } else if !guest.stopped
-            && let Some((body, is_last)) = ReportBody::of(self.hidden(signal), || guest.ear.close())
+            && let Some((body, is_last)) =
+                ReportBody::of(self.hidden(signal, &guest.namespace), || guest.ear.close())
         {
             self.reports.push(Report { id: guest.id.clone(), is_last, body: bytes(&body) });
         }
@@ -149,10 +151,11 @@ impl Executing {
     }
 
     /// What this host knows to be secret is told nobody.
-    fn hidden(&self, signal: Signal) -> Signal {
+    fn hidden(&self, signal: Signal, namespace: &Arc<str>) -> Signal {
         match (signal, self.host.upgrade()) {
             (Signal::Finished(fence, outcome), Some(host)) => {
-                Signal::Finished(fence, host.secrets.hide_in(outcome).settled())
+                let secrets = &host.realms.of(namespace).secrets;
+                Signal::Finished(fence, secrets.hide_in(outcome).settled())
             }
             (signal, _) => signal,
         }
@@ -210,13 +213,15 @@ impl Executing {
     fn begin(&mut self, host: &Arc<Shared>, offer: &TakenOffer) {
         let body: Option<OfferBody> = read(&offer.body);
         let bounds = body.as_ref().map(OfferBody::bounds).unwrap_or_default();
-        let Some(invocation) = body.and_then(|body| body.invocation(&host.secrets)) else {
+        let realm = body.as_ref().map_or(host.realms.common(), |body| host.realms.of(&body.namespace));
+        let Some(invocation) = body.and_then(|body| body.invocation(&realm.secrets)) else {
             return self.hand_back(offer.id.clone());
         };
+        let namespace = Arc::clone(&invocation.namespace);
         self.last = self.last.wrapping_add(1);
         let fence =
             Fence { task: TaskId(self.last), attempt: invocation.attempt, dispatch: invocation.dispatch };
-        let ear = Arc::new(Ear::alone(fence, &host.secrets, host.kept_log));
+        let ear = Arc::new(Ear::alone(fence, &realm.secrets, host.kept_log));
         let observer = Arc::clone(&ear) as _;
         let attempt = Attempt {
             fence,
@@ -225,9 +230,10 @@ impl Executing {
             observer,
             inbox: self.sender.clone(),
             upcoming: Upcoming::default(),
+            tenant: None,
         };
         let abort = host.dispatcher.start_in(host.dispatcher.taken_place(), attempt);
-        self.guests.insert(self.last, Guest { id: offer.id.clone(), abort, ear, stopped: false });
+        self.guests.insert(self.last, Guest { id: offer.id.clone(), namespace, abort, ear, stopped: false });
     }
 }
 
@@ -260,10 +266,11 @@ async fn find_out(
 }
 
 async fn has_what_it_needs(host: &Shared, body: &OfferBody) -> bool {
-    if body.secrets().any(|secret| host.secrets.get(secret).is_none()) {
+    let realm = host.realms.of(&body.namespace);
+    if body.secrets().any(|secret| realm.secrets.get(secret).is_none()) {
         return false;
     }
-    let Some(plugins) = &host.plugins else { return true };
+    let Some(plugins) = &realm.plugins else { return true };
     let Some((pinned, digest)) =
         body.pinned.as_ref().and_then(|pinned| Some((pinned, pinned.digest.as_ref()?)))
     else {

@@ -16,7 +16,7 @@ use tokio::sync::watch;
 use self::{documents::Documents, offers::Offers};
 use super::{
     Answer, AttemptLog, Census, Claim, Encode, Filter, HostId, KEPT_ANSWERS, LETTER_BYTES, Lease, Letter,
-    MAILBOX, Pending, ReadStore, Record, Reply, RunRow, RunStatus, Shares, Sharing, Store, StoreError,
+    MAILBOX, Note, Pending, ReadStore, Record, Reply, RunRow, RunStatus, Shares, Sharing, Store, StoreError,
     Wanted, followed::Followed,
 };
 
@@ -169,8 +169,13 @@ impl Store for Memory {
     }
 
     fn release(&self, lease: &Lease, wake_at: Option<Timestamp>) -> Pending<()> {
-        let released = self.kept().release(lease, wake_at);
+        let released = self.kept().release(lease, wake_at, None);
         self.tell(released)
+    }
+
+    fn leave(&self, lease: &Lease, wake_at: Option<Timestamp>, note: Note) -> Pending<()> {
+        let left = self.kept().release(lease, wake_at, Some(note));
+        self.tell(left)
     }
 
     fn next_due(&self, wanted: Wanted) -> Pending<Option<Timestamp>> {
@@ -423,7 +428,7 @@ impl Kept {
         let (number, head, owner) = (self.last_number, Arc::clone(head), Some(host.clone()));
         let run_id = Arc::clone(&head.run_id);
         let status = RunStatus { open: true, ..status };
-        let row = RunRow { number, head, status, seq: 0, owner, wake_at: None };
+        let row = RunRow { number, head, status, seq: 0, owner, wake_at: None, note: None };
         let run = Run {
             row,
             epoch: *epoch,
@@ -436,10 +441,15 @@ impl Kept {
         Ok(())
     }
 
-    fn release(&mut self, lease: &Lease, at: Option<Timestamp>) -> Result<(), StoreError> {
+    fn release(
+        &mut self,
+        lease: &Lease,
+        at: Option<Timestamp>,
+        note: Option<Note>,
+    ) -> Result<(), StoreError> {
         self.leased(lease)?;
         let Some(run) = self.runs.get_mut(&lease.head.run_id) else { return Ok(()) };
-        run.row.owner = None;
+        (run.row.owner, run.row.note) = (None, note);
         let at = at.filter(|_| run.row.status.open);
         wake_at(&mut self.due, &mut run.row, at);
         Ok(())
@@ -456,7 +466,7 @@ impl Kept {
         if run.row.owner.as_ref() != Some(host) {
             run.epoch += 1;
             self.offers.void(run_id);
-            run.row.owner = Some(host.clone());
+            (run.row.owner, run.row.note) = (Some(host.clone()), None);
             self.owners.insert(host.clone());
             wake_at(&mut self.due, &mut run.row, None);
         }

@@ -43,13 +43,14 @@ use self::{
     writer::{PostgresWriter, Queued},
 };
 use super::{
-    Answer, AttemptLog, Census, Claim, Encode, Filter, HostId, LETTER_BYTES, Lease, Letter, MAILBOX, Pending,
-    ReadStore, Record, Reply, RunRow, RunStatus, Shares, Sharing, Store, StoreError, Wanted,
+    Answer, AttemptLog, Census, Claim, Encode, Filter, HostId, LETTER_BYTES, Lease, Letter, MAILBOX, Note,
+    Pending, ReadStore, Record, Reply, RunRow, RunStatus, Shares, Sharing, Store, StoreError, Wanted,
 };
 
 const CLAIM: &str = "SELECT * FROM claim_runs($1, $2, $3, $4, $5)";
 const CLAIM_RUN: &str = "SELECT * FROM claim_run($1, $2, $3)";
 const RELEASE: &str = "SELECT release_run($1, $2, $3) AS verdict";
+const LEAVE: &str = "SELECT leave_run($1, $2, $3, $4, $5) AS verdict";
 const NEXT_DUE: &str = "SELECT next_due($1, $2, $3, $4) AS at";
 const HEARTBEAT: &str = "SELECT heartbeat($1, $2, $3)";
 const POST: &str = "SELECT * FROM post_letter($1, $2, $3)";
@@ -255,6 +256,18 @@ impl Store for Postgres {
         let parameters: Vec<Parameter> =
             vec![run_id(&lease), Box::new(saturated(lease.epoch)), Box::new(wake_at.map(|at| at.0))];
         self.ask(RELEASE, parameters, move |rows| leased(rows, &lease))
+    }
+
+    fn leave(&self, lease: &Lease, wake_at: Option<Timestamp>, note: Note) -> Pending<()> {
+        let lease = lease.clone();
+        let parameters: Vec<Parameter> = vec![
+            run_id(&lease),
+            Box::new(saturated(lease.epoch)),
+            Box::new(wake_at.map(|at| at.0)),
+            Box::new(note.why.to_string()),
+            Box::new(note.since.0),
+        ];
+        self.ask(LEAVE, parameters, move |rows| leased(rows, &lease))
     }
 
     fn next_due(&self, wanted: Wanted) -> Pending<Option<Timestamp>> {

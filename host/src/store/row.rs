@@ -92,6 +92,17 @@ pub struct RunRow {
     pub owner: Option<HostId>,
     /// When it is due, if nobody has it and nobody writes to it before; nothing if only a letter gets it on.
     pub wake_at: Option<Timestamp>,
+    /// Why the last host that had it could not go on with it; nothing as soon as somebody has it.
+    pub note: Option<Note>,
+}
+
+/// Why a host left a run to others.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Note {
+    /// What it lacks.
+    pub why: Arc<str>,
+    /// Since when.
+    pub since: Timestamp,
 }
 
 /// How many runs are open, each counted once.

@@ -38,8 +38,8 @@ use self::{
     writer::{Job, Writer},
 };
 use super::{
-    Answer, AttemptLog, Census, Claim, Encode, Filter, HostId, Lease, Letter, Pending, ReadStore, Record,
-    Reply, RunRow, RunStatus, Store, StoreError, Wanted, followed::Followed,
+    Answer, AttemptLog, Census, Claim, Encode, Filter, HostId, Lease, Letter, Note, Pending, ReadStore,
+    Record, Reply, RunRow, RunStatus, Store, StoreError, Wanted, followed::Followed,
 };
 
 /// A store in a file, held by this handle alone until it is dropped.
@@ -217,7 +217,12 @@ impl Store for Sqlite {
 
     fn release(&self, lease: &Lease, wake_at: Option<Timestamp>) -> Pending<()> {
         let lease = lease.clone();
-        self.tell(move |group| Ok((claims::release(group, &lease, wake_at)?, 0)))
+        self.tell(move |group| Ok((claims::release(group, &lease, wake_at, None)?, 0)))
+    }
+
+    fn leave(&self, lease: &Lease, wake_at: Option<Timestamp>, note: Note) -> Pending<()> {
+        let lease = lease.clone();
+        self.tell(move |group| Ok((claims::release(group, &lease, wake_at, Some(&note))?, 0)))
     }
 
     fn next_due(&self, wanted: Wanted) -> Pending<Option<Timestamp>> {

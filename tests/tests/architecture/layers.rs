@@ -11,10 +11,12 @@ const ENGINE: &[&str] =
 /// The library's: what is kept, then what drives a run, then what whoever embeds it opens.
 const HOST: &[&str] = &[
     "clock",
+    "slots",
     "lasting",
     "seat",
     "upcoming",
     "secrets",
+    "tenants",
     "reader",
     "allowance",
     "ring",
@@ -23,6 +25,7 @@ const HOST: &[&str] = &[
     "trust",
     "plugins",
     "missing",
+    "realm",
     "plans",
     "journal",
     "dispatcher",

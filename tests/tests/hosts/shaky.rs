@@ -12,8 +12,8 @@ use phasm::{
     Phase,
     engine::time::Timestamp,
     store::{
-        Answer, AttemptLog, Census, Claim, Encode, Filter, HostId, Lease, Letter, Memory, Pending, ReadStore,
-        Record, Reply, RunRow, RunStatus, Store, StoreError, Wanted,
+        Answer, AttemptLog, Census, Claim, Encode, Filter, HostId, Lease, Letter, Memory, Note, Pending,
+        ReadStore, Record, Reply, RunRow, RunStatus, Store, StoreError, Wanted,
     },
 };
 use tokio::{
@@ -151,6 +151,10 @@ impl Store for Shaky {
 
     fn release(&self, lease: &Lease, wake_at: Option<Timestamp>) -> Pending<()> {
         self.ask(|store| store.release(lease, wake_at))
+    }
+
+    fn leave(&self, lease: &Lease, wake_at: Option<Timestamp>, note: Note) -> Pending<()> {
+        self.ask(|store| store.leave(lease, wake_at, note))
     }
 
     fn next_due(&self, wanted: Wanted) -> Pending<Option<Timestamp>> {

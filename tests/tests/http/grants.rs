@@ -138,7 +138,8 @@ async fn nothing_is_granted_by_default() {
     let outcome =
         Guests::new(grant(&[], &[]), HttpConfig::default()).ask(json!({ "url": server.url("/") })).await;
     assert_eq!((outcome.code, server.requests().len()), (3, 0));
-    assert!(outcome.message.contains("refused by this host"), "{}", outcome.message);
+    let told = outcome.message.split_once(": ").unwrap().1;
+    assert!(told.starts_with("not sent; refused: not granted; `http = ["), "{}", outcome.message);
     assert_eq!(said(&outcome)["detail"]["error"], json!({ "kind": "grant", "retryable": false }));
 }
 

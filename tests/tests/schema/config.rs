@@ -44,7 +44,11 @@ fn whole() -> Value {
             "all-connections": 5, "roots": ["a.pem"], "hosts": { "a.example": ["10.0.0.1"] },
         },
         "limits": limits.collect::<serde_json::Map<_, _>>(),
-        "tenants": { "acme": { "namespaces": ["prod"], "weight": 3, "limits": limited, "isolation": "process" } },
+        "tenants": { "acme": {
+            "namespaces": ["prod"], "weight": 3, "plugins": ["own"], "root": "acme", "grants": { "file": {} }, "secrets": {},
+            "quotas": { "running": 5, "queued": 5, "open-runs": 5, "runs-per-minute": 5, "requests-per-minute": 5 },
+            "limits": limited, "isolation": "process",
+        } },
         "library": "library",
         "trust": { "require-signature": true, "keys": ["RW"], "hold": "all" },
         "retention": { "age": "30d", "count": 5, "namespaces": { "nightly": { "age": 5, "count": 0 } } },

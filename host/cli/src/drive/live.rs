@@ -5,7 +5,7 @@ use std::{collections::BTreeMap, sync::Arc};
 use phasm::engine::{phase::Phase, time::Timestamp};
 
 use super::{
-    super::text,
+    super::{text, waits},
     snapshot::{Row, Snapshot},
 };
 
@@ -73,6 +73,11 @@ fn line(row: &Row, width: usize, now: Timestamp, frame: Option<usize>, note: Opt
         Some(at) => line += &text::doubtful(format_args!("retry in {}", text::elapsed(at.since(now)))),
         None => line += &text::phase(row.phase),
     }
+    let held = row.waiting.as_ref().filter(|_| row.phase == Phase::Created && delay.is_none());
+    if let Some(waiting) = held {
+        let length = text::elapsed(now.since(waiting.since));
+        line += &format!(" {}", text::dim(format_args!("{} {length}", waits::told(waiting))));
+    }
     if let Some(reason) = row.reason {
         line += &format!(" ({})", reason.as_str());
     }
@@ -122,6 +127,7 @@ mod tests {
             started_at: None,
             finished_at: None,
             wake_at: None,
+            waiting: None,
             message: "".into(),
         }
     }

@@ -120,7 +120,11 @@ pub(crate) fn open(
     let builder = Origin::of(places, &searched.dirs).into_iter().fold(builder, HostBuilder::origin);
     let host = builder.open().map_err(Failure::host)?;
     if let (Some((text, config)), Some(plugins)) = (&configured, host.plugins()) {
-        let unknown = config.unknown_grants(&plugins.names());
+        let mut known = plugins.names();
+        known.extend(
+            config.tenants.keys().filter_map(|tenant| host.plugins_of(tenant)).flat_map(|own| own.names()),
+        );
+        let unknown = config.unknown_grants(&known);
         problems::show_warnings(screen, text.source(), &[config.warnings.as_slice(), &unknown].concat());
     }
     for warning in host.plugins().into_iter().flat_map(|plugins| plugins.sandbox().warnings()) {

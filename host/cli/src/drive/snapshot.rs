@@ -9,7 +9,7 @@ use phasm::engine::{
     event::{Reason, TaskId},
     phase::Phase,
     plan::Work,
-    run::{Progress, Run, TaskRun},
+    run::{Progress, Run, TaskRun, Waiting},
     time::Timestamp,
 };
 
@@ -44,6 +44,7 @@ pub(super) struct Row {
     pub(super) finished_at: Option<Timestamp>,
     /// The end of a retry's delay.
     pub(super) wake_at: Option<Timestamp>,
+    pub(super) waiting: Option<Waiting>,
     pub(super) message: Arc<str>,
 }
 
@@ -125,6 +126,7 @@ impl Row {
             started_at: task.started_at,
             finished_at: task.finished_at,
             wake_at: task.clocks.wake,
+            waiting: run.waiting(task),
             message: task.message.clone(),
         }
     }

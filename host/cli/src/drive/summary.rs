@@ -5,10 +5,10 @@ use std::collections::BTreeSet;
 use phasm::engine::{
     event::Reason,
     phase::Phase,
-    run::{RunView, TaskView},
+    run::{RunView, TaskView, WaitsFor},
 };
 
-use super::super::{hint::Way, text};
+use super::super::{hint::Way, text, waits};
 
 /// Lines a list has at most.
 const MOST_LINES: usize = 20;
@@ -38,6 +38,7 @@ pub(crate) fn with_tree(view: &RunView, open: &str, tree: &str, way: Option<&Way
     if let (Some(way), Some([path, _])) = (way, suspended.first()) {
         page += &how_to_answer(way, &view.run_id, path);
     }
+    page += &waiting(view);
     page += &table("not succeeded", &rows(view, is_notable));
     match view.tasks.iter().filter(|task| is_leaf(task) && is_swept_away(task)).count() {
         0 => {}
@@ -131,20 +132,30 @@ fn is_swept_away(task: &TaskView) -> bool {
 }
 
 fn rows(view: &RunView, wanted: impl Fn(&TaskView) -> bool) -> Vec<[String; 2]> {
-    let row = |task: &TaskView| {
-        let path = if task.scope.is_empty() {
-            task.task_name.to_string()
-        } else {
-            format!("{}/{}", task.scope, task.task_name)
-        };
-        [path, result(task)]
-    };
+    let row = |task: &TaskView| [path(task), result(task)];
     view.tasks.iter().filter(|task| wanted(task)).map(row).collect()
+}
+
+fn path(task: &TaskView) -> String {
+    if task.scope.is_empty() {
+        task.task_name.to_string()
+    } else {
+        format!("{}/{}", task.scope, task.task_name)
+    }
 }
 
 /// The command that answers a suspended task. What the answer holds only whoever answers knows.
 fn how_to_answer(way: &Way, run: &str, task: &str) -> String {
     format!("answer with, its values between the braces: {}\n", way.command(&["resume", run, task, "{}"]))
+}
+
+/// What leaves wait for that nobody is asked about.
+fn waiting(view: &RunView) -> String {
+    let row = |task: &TaskView| {
+        let waiting = task.waiting.as_ref().filter(|waiting| waiting.what != WaitsFor::Answer)?;
+        Some([path(task), waits::since(waiting)])
+    };
+    table("waiting", &view.tasks.iter().filter_map(row).collect::<Vec<_>>())
 }
 
 /// `Failed (retry-exhausted) code 2 after 3 attempts: the service was busy`.

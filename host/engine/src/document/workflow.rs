@@ -36,6 +36,13 @@ pub(crate) struct WorkflowDoc {
     pub(crate) spec: SpecDoc,
 }
 
+impl WorkflowDoc {
+    /// Whose it is.
+    pub(crate) fn namespace(&self) -> Arc<str> {
+        self.namespace.as_ref().map_or_else(|| Arc::from("default"), |name| name.value.clone())
+    }
+}
+
 pub(super) static WORKFLOW: Table = Table::closed(
     "workflow",
     "A workflow as written, in JSON or YAML.",

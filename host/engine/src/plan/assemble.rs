@@ -43,7 +43,7 @@ pub(super) fn plan(
         Assembler { index, graphs, defaults, hook_calls: RefCell::default(), shared: RefCell::default() };
     let mut plan = Plan {
         name: doc.name.as_ref()?.value.clone(),
-        namespace: doc.namespace.as_ref().map_or_else(|| Arc::from("default"), |name| name.value.clone()),
+        namespace: doc.namespace(),
         version: doc.version.as_ref().map(|version| version.value.clone()),
         labels: doc.labels.clone(),
         cron: doc.cron.clone(),

@@ -61,6 +61,12 @@ impl Draft {
         self.doc.as_ref().map(executors::types).unwrap_or_default()
     }
 
+    /// Whose workflow it is: `metadata.namespace`.
+    #[must_use]
+    pub fn namespace(&self) -> Option<Arc<str>> {
+        self.doc.as_ref().map(WorkflowDoc::namespace)
+    }
+
     /// How many executors a run of it can have at work at once; nothing where that is open, or many.
     #[must_use]
     pub fn most_at_once(&self) -> Option<u32> {

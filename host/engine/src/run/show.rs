@@ -3,6 +3,7 @@
 mod events;
 mod look;
 mod view;
+mod waiting;
 
 pub use self::{
     events::{EventView, render, views},
@@ -10,4 +11,5 @@ pub use self::{
     view::{
         AttemptView, HookView, Metrics, NamedInput, NamedOutput, RunView, TaskView, UsageView, WarningView,
     },
+    waiting::{Waiting, WaitsFor},
 };

@@ -27,6 +27,7 @@ pub(in crate::run) use self::{
     apply::merge_outputs,
     place::node_at,
     reuse::Past,
+    task::Turn,
     wait::{Wait, WaitKind},
 };
 pub use self::{

@@ -44,6 +44,8 @@ mod network;
 mod pattern;
 mod place;
 #[cfg(feature = "http")]
+mod quota;
+#[cfg(feature = "http")]
 mod resolve;
 mod target;
 #[cfg(feature = "http")]

@@ -137,7 +137,7 @@ impl Here {
             tenants: Arc::default(),
             memory: Memory::uncounted(),
             dirs: Common::alone(&grants.dirs),
-            net: Net::new(http),
+            net: Net::new(http, &crate::Tenants::default()),
         });
         let glass = Arc::default();
         Ok(Self { premises, grants: Arc::new(grants), engine, program, runtime, voice, glass })

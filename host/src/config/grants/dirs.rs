@@ -1,6 +1,6 @@
 //! `dirs` of a grant: directories that a plugin sees.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use phasm_engine::{
     form::{BOOLEAN, Cursor, Field, Form, Name, Report, SIZE, TEXT, Table, Words, whole, word},
@@ -8,7 +8,7 @@ use phasm_engine::{
 };
 use serde_json::json;
 
-use crate::config::{Surroundings, codes};
+use crate::config::{Surroundings, codes, tenants::stays_below};
 use crate::sandbox::{DirGrant, Quota};
 
 static DIRECTORY: Table = Table::closed(
@@ -122,6 +122,12 @@ pub(super) fn granted(
 ) -> (Vec<DirGrant>, Vec<PathBuf>) {
     let (mut granted, mut create) = (Vec::new(), Vec::new());
     for dir in dirs {
+        if around.is_root && !stays_below(Path::new(&*dir.host.value)) {
+            let message =
+                format!("`{}` leads out of the tenant's root; expected a path below it", dir.host.value);
+            report.problem(dir.host.problem(&codes::OUTSIDE_ROOT, message));
+            continue;
+        }
         let path = around.dir.join(&*dir.host.value);
         if dir.create {
             create.push(path.clone());

@@ -14,7 +14,7 @@ use tokio_postgres::Row;
 
 use super::{
     super::{
-        Answer, AttemptLog, Census, Document, Filter, HostId, Labels, Pending, ReadStore, Record, Rest,
+        Answer, AttemptLog, Census, Document, Filter, HostId, Labels, Note, Pending, ReadStore, Record, Rest,
         RunHead, RunRow, RunStatus, StoreError, checksum::checksum,
     },
     address::Address,
@@ -273,6 +273,12 @@ fn row(row: &Row) -> Result<RunRow, Trouble> {
         seq: count(row, "seq")?,
         owner: get::<Option<&str>>(row, "owner")?.map(HostId::from),
         wake_at: get::<Option<i64>>(row, "wake_at")?.map(Timestamp),
+        note: get::<Option<&str>>(row, "note")?
+            .map(|why| {
+                let since = get::<Option<i64>>(row, "noted_at")?.map(Timestamp).unwrap_or_default();
+                Ok::<_, Trouble>(Note { why: why.into(), since })
+            })
+            .transpose()?,
     })
 }
 

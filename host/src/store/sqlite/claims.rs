@@ -9,7 +9,7 @@ use rusqlite::{
 };
 
 use super::{
-    super::{Claim, HostId, Labels, Lease, RunHead, StoreError, Wanted},
+    super::{Claim, HostId, Labels, Lease, Note, RunHead, StoreError, Wanted},
     fault::Fault,
     group::Group,
 };
@@ -140,21 +140,27 @@ fn lend(
 ) -> Result<Lease, Fault> {
     let epoch = epoch + 1;
     know(group.transaction, host)?;
-    let mut statement = group
-        .transaction
-        .prepare_cached("UPDATE runs SET owner = ?2, epoch = ?3, wake_at = NULL WHERE number = ?1")?;
+    let mut statement = group.transaction.prepare_cached(
+        "UPDATE runs SET owner = ?2, epoch = ?3, wake_at = NULL, note = NULL WHERE number = ?1",
+    )?;
     statement.execute(params![number, host.as_str(), epoch])?;
     group.tips.forget(&head.run_id);
     Ok(Lease { head: Arc::new(head), host: host.clone(), epoch })
 }
 
 /// As `release` of a store.
-pub(super) fn release(group: &mut Group<'_>, lease: &Lease, wake_at: Option<Timestamp>) -> Result<(), Fault> {
+pub(super) fn release(
+    group: &mut Group<'_>,
+    lease: &Lease,
+    wake_at: Option<Timestamp>,
+    note: Option<&Note>,
+) -> Result<(), Fault> {
     let run = group.leased(lease)?.run;
-    let mut statement = group
-        .transaction
-        .prepare_cached("UPDATE runs SET owner = NULL, wake_at = iif(open, ?2, NULL) WHERE number = ?1")?;
-    statement.execute(params![run, wake_at.map(|at| at.0)])?;
+    let mut statement = group.transaction.prepare_cached(
+        "UPDATE runs SET owner = NULL, wake_at = iif(open, ?2, NULL), note = ?3, noted_at = ?4 WHERE number = ?1",
+    )?;
+    let (why, since) = (note.map(|note| &*note.why), note.map(|note| note.since.0));
+    statement.execute(params![run, wake_at.map(|at| at.0), why, since])?;
     // Whoever claims it next reads where it ends.
     group.tips.forget(&lease.head.run_id);
     Ok(())

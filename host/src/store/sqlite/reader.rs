@@ -15,8 +15,8 @@ use tokio::sync::{oneshot, watch};
 
 use super::{
     super::{
-        Answer, AttemptLog, Census, Filter, HostId, Pending, ReadStore, Record, Rest, RunRow, RunStatus,
-        StoreError, checksum::checksum,
+        Answer, AttemptLog, Census, Filter, HostId, Note, Pending, ReadStore, Record, Rest, RunRow,
+        RunStatus, StoreError, checksum::checksum,
     },
     claims, documents,
     fault::Fault,
@@ -29,7 +29,7 @@ type Question = Box<dyn FnOnce(&Connection) + Send>;
 
 const COLUMNS: &str =
     "number, run_id, workflow, namespace, priority, submitted_at, key, labels, phase, finished_at, open, seq,
-    owner, wake_at, rest, rests_until";
+    owner, wake_at, rest, rests_until, note, noted_at";
 
 /// A store in a file, to be looked at beside whoever holds it.
 pub struct SqliteReader {
@@ -326,6 +326,9 @@ fn row(row: &Row<'_>) -> rusqlite::Result<RunRow> {
         rest: row.get::<_, Option<bool>>(14)?.map(rest).transpose()?,
     };
     let owner: Option<String> = row.get(12)?;
+    let note = |why: String| {
+        Ok::<_, rusqlite::Error>(Note { why: why.into(), since: time(17)?.unwrap_or_default() })
+    };
     Ok(RunRow {
         number: row.get(0)?,
         head: Arc::new(claims::head(row, 1)?),
@@ -333,6 +336,7 @@ fn row(row: &Row<'_>) -> rusqlite::Result<RunRow> {
         seq: row.get(11)?,
         owner: owner.map(|owner| HostId::from(owner.as_str())),
         wake_at: time(13)?,
+        note: row.get::<_, Option<String>>(16)?.map(note).transpose()?,
     })
 }
 

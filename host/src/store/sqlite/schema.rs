@@ -9,7 +9,7 @@ use super::{super::StoreError, fault::Fault, file::NOT_SQLITE};
 /// "PHSM": tells a Phasm store from every other SQLite file.
 const APPLICATION: i64 = 0x5048_534d;
 /// Raised whenever a Phasm that knows only the format before could misread the file.
-const FORMAT: i64 = 4;
+const FORMAT: i64 = 5;
 
 const PAGE_BYTES: i64 = 4096;
 /// Kept of the file in memory by each connection.
@@ -18,7 +18,7 @@ const CACHE_KIB: i64 = 16 << 10;
 const LOG_PAGES: i64 = 1000;
 
 /// What each format added to the one before: the first is that of an empty file.
-const FORMATS: [&str; 4] = [RUNS, COMPONENTS, LEASES, DOCUMENTS];
+const FORMATS: [&str; 5] = [RUNS, COMPONENTS, LEASES, DOCUMENTS, NOTES];
 
 const RUNS: &str = "
     CREATE TABLE runs (
@@ -115,6 +115,11 @@ const DOCUMENTS: &str = "
         PRIMARY KEY (key, value, run)
     ) STRICT, WITHOUT ROWID;";
 
+/// Why a host left a run to others.
+const NOTES: &str = "
+    ALTER TABLE runs ADD COLUMN note TEXT;
+    ALTER TABLE runs ADD COLUMN noted_at INTEGER;";
+
 /// The hosts that share the writing connection: whoever else had a run is gone, as the file has one writer at a time.
 const HOSTS: &str = "CREATE TEMP TABLE hosts (host TEXT NOT NULL PRIMARY KEY, until INTEGER NOT NULL)";
 
@@ -164,7 +169,7 @@ pub(super) fn open_reader(path: &Path) -> Result<Connection, StoreError> {
 }
 
 /// What readers of the formats up to each find in place of what later ones have.
-const OLDER_VIEWS: [(i64, &str); 3] = [
+const OLDER_VIEWS: [(i64, &str); 4] = [
     (1, "CREATE TEMP VIEW components AS SELECT NULL AS digest, NULL AS bytes WHERE FALSE;"),
     (
         2,
@@ -177,9 +182,14 @@ const OLDER_VIEWS: [(i64, &str); 3] = [
     (
         3,
         "CREATE TEMP VIEW IF NOT EXISTS leased AS SELECT * FROM main.runs;
-         CREATE TEMP VIEW runs AS SELECT *, NULL AS document, NULL AS rest, NULL AS rests_until, NULL AS labels FROM leased;
+         CREATE TEMP VIEW rested AS SELECT *, NULL AS document, NULL AS rest, NULL AS rests_until, NULL AS labels FROM leased;
          CREATE TEMP VIEW documents AS SELECT NULL AS id, NULL AS digest, NULL AS bytes WHERE FALSE;
          CREATE TEMP VIEW labels AS SELECT NULL AS key, NULL AS value, NULL AS run WHERE FALSE;",
+    ),
+    (
+        4,
+        "CREATE TEMP VIEW IF NOT EXISTS rested AS SELECT * FROM main.runs;
+         CREATE TEMP VIEW runs AS SELECT *, NULL AS note, NULL AS noted_at FROM rested;",
     ),
 ];
 

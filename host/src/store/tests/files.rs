@@ -87,17 +87,18 @@ fn a_later_format_is_left_alone() {
     let path = store.path();
     drop(store);
     let connection = Connection::open(&path).unwrap();
-    connection.pragma_update(None, "user_version", 5).unwrap();
+    connection.pragma_update(None, "user_version", 6).unwrap();
     drop(connection);
     let before = fs::read(&path).unwrap();
     let error = refused(&path);
-    assert!(matches!(error, StoreError::Newer { found: 5, known: 4, .. }), "{error:?}");
-    assert!(error.to_string().contains("runs.db has store format 5"), "{error}");
+    assert!(matches!(error, StoreError::Newer { found: 6, known: 5, .. }), "{error:?}");
+    assert!(error.to_string().contains("runs.db has store format 6"), "{error}");
     assert_eq!(fs::read(&path).unwrap(), before);
 }
 
 /// What takes a file of this format back to an older one.
-const OLDER: [(i64, &str); 3] = [
+const OLDER: [(i64, &str); 4] = [
+    (4, "ALTER TABLE runs DROP COLUMN note; ALTER TABLE runs DROP COLUMN noted_at;"),
     (
         3,
         "DROP INDEX runs_of_document; DROP INDEX ended_runs; DROP INDEX submitted_runs; DROP TABLE documents; DROP TABLE needs; DROP TABLE labels;
@@ -116,7 +117,7 @@ const OLDER: [(i64, &str); 3] = [
 /// R-I9: files of older formats are read as they are, and brought up to date when they are opened.
 #[tokio::test]
 async fn older_formats_are_read_and_brought_up_to_date() {
-    for format in [3, 2, 1] {
+    for format in [4, 3, 2, 1] {
         let (_dir, store) = in_file();
         append(&store, "a", 0, b"old").await.unwrap();
         store.put(head("over"), SUCCEEDED, record(0, 1, Arc::new(Vec::new()))).await.unwrap();

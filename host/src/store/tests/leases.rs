@@ -1,7 +1,7 @@
 //! Who may write to a run, and who is to go on with it.
 
 use super::{
-    super::{Claim, Rest, Wanted},
+    super::{Claim, Note, Rest, Wanted},
     *,
 };
 
@@ -19,6 +19,28 @@ async fn released(store: &dyn Store, run: Arc<RunHead>, wake_at: Option<i64>) {
     let body: Arc<dyn Encode> = Arc::new(Vec::new());
     store.append(&lease, RUNNING, record(0, 1, body), Vec::new()).await.unwrap();
     store.release(&lease, wake_at.map(Timestamp)).await.unwrap();
+}
+
+/// R-H1: why a host left a run is there until somebody has it, and no longer.
+#[tokio::test]
+async fn a_run_that_is_left_says_why_until_somebody_has_it() {
+    on_each(async |store| {
+        released(store, head("a"), Some(10)).await;
+        let note = async || store.get("a").await.unwrap().unwrap().note;
+        assert_eq!(note().await, None);
+        let claimed = store.claim(wanted("b", 10)).await.unwrap();
+        let lacks = Note { why: "no grant".into(), since: Timestamp(10) };
+        store.leave(&claimed[0], Some(Timestamp(10)), lacks.clone()).await.unwrap();
+        assert_eq!(note().await, Some(lacks.clone()));
+        let old = Lease { epoch: 1, ..claimed[0].clone() };
+        let refused = store.leave(&old, None, lacks).await.unwrap_err();
+        assert!(matches!(refused, StoreError::Fenced { .. }), "{refused:?}");
+        let again = store.claim(wanted("c", 10)).await.unwrap();
+        assert_eq!((again.len(), note().await), (1, None));
+        store.release(&again[0], None).await.unwrap();
+        assert_eq!(note().await, None);
+    })
+    .await;
 }
 
 /// R-H1.

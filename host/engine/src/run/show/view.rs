@@ -12,6 +12,7 @@ use crate::{
     plan::{HookType, Parameter, Work},
     run::{
         Run,
+        show::Waiting,
         state::{Attempt, TaskRun},
     },
     time::{Millis, Timestamp},
@@ -56,6 +57,9 @@ pub struct RunView {
     pub deadline_at: Option<String>,
     /// Terminal of all leaf task runs, as `3/4`.
     pub progress: String,
+    /// What it waits for, if nothing of it is at work.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub waiting: Option<Waiting>,
     /// What all attempts used, hooks included; absent where nothing was measured.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub usage: Option<UsageView>,
@@ -133,6 +137,9 @@ pub struct TaskView {
     pub wake_at: Option<String>,
     /// The earliest of `timeout` and `deadline`.
     pub deadline_at: Option<String>,
+    /// What it waits for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub waiting: Option<Waiting>,
 }
 
 /// Counted and measured.
@@ -261,6 +268,7 @@ impl RunView {
             duration_ms: times.finished_at.map(|end| end.since(times.submitted_at)),
             deadline_at: times.deadline_at.map(Timestamp::to_rfc3339),
             progress: run.progress().to_string(),
+            waiting: run.run_waiting(),
             usage: UsageView::of(run.metered()),
             tasks,
             hooks: run.tasks().iter().filter_map(|task| HookView::of(run, task)).collect(),
@@ -329,6 +337,7 @@ impl TaskView {
             duration_ms,
             wake_at: task.clocks.wake.map(Timestamp::to_rfc3339),
             deadline_at: task.clocks.absolute().map(Timestamp::to_rfc3339),
+            waiting: run.waiting(task),
         }
     }
 }

@@ -185,7 +185,7 @@ impl State {
     }
 
     /// The innermost enclosing dag whose `parallelism` is used up.
-    fn full_limit(&self, id: TaskIndex) -> Option<ScopeIndex> {
+    pub(in crate::run) fn full_limit(&self, id: TaskIndex) -> Option<ScopeIndex> {
         let full = |scope: &Scope| scope.parallelism.is_some_and(|most| scope.in_flight >= most);
         self.limits(id).find(|limit| full(&self[*limit]))
     }

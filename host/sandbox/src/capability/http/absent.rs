@@ -3,12 +3,12 @@
 use wasmtime::component::Linker;
 
 use super::HttpConfig;
-use crate::{capability::refused::Refused, guest::Guest};
+use crate::{capability::refused::Refused, guest::Guest, tenants::Tenants};
 
 pub(crate) struct Net;
 
 impl Net {
-    pub(crate) fn new(_: HttpConfig) -> Self {
+    pub(crate) fn new(_: HttpConfig, _: &Tenants) -> Self {
         Self
     }
 }

@@ -107,22 +107,24 @@ mod tests {
     #[tokio::test]
     async fn an_attempts_connections_are_refused_and_a_plugins_wait() {
         let limits = HttpLimits { connections: 1, plugin_connections: 2, ..HttpLimits::default() };
-        let net = Net::new(HttpConfig { limits: limits.clone(), ..HttpConfig::default() });
+        let config = HttpConfig { limits: limits.clone(), ..HttpConfig::default() };
+        let net = Net::new(config, &crate::Tenants::default());
         let ceilings = Ceilings::of(&Limits::default(), &limits);
         let (one, other, third) = (Budget::new(&ceilings), Budget::new(&ceilings), Budget::new(&ceilings));
-        let open = one.connection(&net, net.of_plugin("p")).await.unwrap();
+        let open = one.connection(&net, net.of_plugin("t", "p")).await.unwrap();
         assert_eq!(
-            one.connection(&net, net.of_plugin("p")).await.err(),
+            one.connection(&net, net.of_plugin("t", "p")).await.err(),
             Some(one.over(Limit::HttpConnections))
         );
-        let held = other.connection(&net, net.of_plugin("p")).await.unwrap();
-        let mut waiting = Box::pin(third.connection(&net, net.of_plugin("p")));
+        let held = other.connection(&net, net.of_plugin("t", "p")).await.unwrap();
+        let mut waiting = Box::pin(third.connection(&net, net.of_plugin("t", "p")));
         assert!(polled(&mut waiting).is_none());
-        assert!(third.connection(&net, net.of_plugin("other")).await.is_err(), "its own place is taken");
+        assert!(third.connection(&net, net.of_plugin("t", "other")).await.is_err(), "its own place is taken");
+        assert!(net.of_plugin("u", "p").available_permits() == 2, "another tenant's");
         drop(open);
         assert!(waiting.await.is_ok());
         drop(held);
-        assert!(one.connection(&net, net.of_plugin("p")).await.is_ok());
+        assert!(one.connection(&net, net.of_plugin("t", "p")).await.is_ok());
     }
 
     fn polled<F: Future + Unpin>(future: &mut F) -> Option<F::Output> {

@@ -35,7 +35,7 @@ impl Caller {
     pub(super) fn new(whose: &Arc<Whose>, transcript: &Arc<Transcript>) -> Self {
         Self {
             budget: Budget::new(&whose.ceilings),
-            secrets: egress::given(&whose.premises.net.config.secrets, &whose.invocation),
+            secrets: egress::given(&whose.premises.net.config.secrets, &whose.tenant, &whose.invocation),
             whose: Arc::clone(whose),
             transcript: Arc::clone(transcript),
             lines: Lines::default(),

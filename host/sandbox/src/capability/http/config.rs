@@ -68,6 +68,8 @@ pub struct EgressSecret {
     pub value: Arc<str>,
     /// Where it belongs.
     pub to: Arc<[HttpPattern]>,
+    /// The tenant whose attempts alone may have it; without one anybody's.
+    pub tenant: Option<Arc<str>>,
 }
 
 /// Without the value.

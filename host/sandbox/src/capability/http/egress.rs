@@ -14,15 +14,17 @@ use crate::executor::Invocation;
 /// Bodies of attempts with such secrets are looked through whole; larger ones are refused.
 const LONGEST_BODY: usize = 1 << 20;
 
-/// The secrets whose placeholders the attempt was given: one that it came by otherwise is worth nothing to it.
-pub(super) fn given(all: &[EgressSecret], invocation: &Invocation) -> Vec<EgressSecret> {
+/// The secrets whose placeholders an attempt of the tenant was given: one that it came by otherwise, or that is another tenant's, is worth
+/// nothing to it.
+pub(super) fn given(all: &[EgressSecret], tenant: &str, invocation: &Invocation) -> Vec<EgressSecret> {
     if all.is_empty() {
         return Vec::new();
     }
     let inputs = invocation.inputs.iter().map(|(_, value)| value.to_json());
     let texts: Vec<_> = inputs.chain([invocation.config.to_json()]).collect();
     let is_given = |secret: &&EgressSecret| texts.iter().any(|text| text.contains(&*secret.placeholder));
-    all.iter().filter(is_given).cloned().collect()
+    let is_own = |secret: &&EgressSecret| secret.tenant.as_deref().is_none_or(|own| own == tenant);
+    all.iter().filter(is_own).filter(is_given).cloned().collect()
 }
 
 /// How a value stands where its placeholder stood.
@@ -169,6 +171,7 @@ mod tests {
             placeholder: "phasm-0".into(),
             value: "a\"b&".into(),
             to,
+            tenant: None,
         }]
     }
 

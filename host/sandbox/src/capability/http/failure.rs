@@ -4,6 +4,7 @@ use std::io::{self, ErrorKind};
 
 use wasmtime_wasi_http::Error;
 
+use super::quota::UsedUp;
 use crate::limits::{Exceeded, Limit, Named, Size};
 
 /// A limit on requests that was met.
@@ -50,6 +51,10 @@ impl Failure {
             ),
         };
         Self { error, why, refusal: true }
+    }
+
+    pub(super) fn quota(spent: &UsedUp) -> Self {
+        Self::refused(spent.to_string())
     }
 
     pub(super) fn connection(error: &io::Error) -> Self {

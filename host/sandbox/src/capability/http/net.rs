@@ -9,7 +9,8 @@ use std::{
 use rustls::ClientConfig;
 use tokio::sync::{OnceCell, Semaphore};
 
-use super::{HttpConfig, tls};
+use super::{HttpConfig, quota::Requests, tls};
+use crate::tenants::Tenants;
 
 /// Look-ups that may be under way; one that nobody waits for any more still is.
 const LOOKUPS: usize = 16;
@@ -17,35 +18,41 @@ const LOOKUPS: usize = 16;
 /// A request that may take longer than this may take as long as it likes.
 const YEAR: Duration = Duration::from_secs(365 * 24 * 60 * 60);
 
+/// A tenant, and a plugin of its runs.
+type TenantsPlugin = (Arc<str>, Arc<str>);
+
 pub(crate) struct Net {
     pub(super) config: HttpConfig,
     pub(super) lookups: Arc<Semaphore>,
     pub(super) all: Arc<Semaphore>,
-    plugins: Mutex<HashMap<Arc<str>, Weak<Semaphore>>>,
+    plugins: Mutex<HashMap<TenantsPlugin, Weak<Semaphore>>>,
+    pub(super) quota: Requests,
     tls: OnceCell<Arc<ClientConfig>>,
 }
 
 impl Net {
-    pub(crate) fn new(mut config: HttpConfig) -> Self {
+    pub(crate) fn new(mut config: HttpConfig, tenants: &Tenants) -> Self {
         config.limits.time = config.limits.time.min(YEAR);
         Self {
             lookups: Arc::new(Semaphore::new(LOOKUPS)),
             all: Arc::new(Semaphore::new(config.limits.all_connections as usize)),
             plugins: Mutex::default(),
+            quota: Requests::new(tenants),
             tls: OnceCell::new(),
             config,
         }
     }
 
-    /// The connections of one plugin, while it has any.
-    pub(super) fn of_plugin(&self, plugin: &str) -> Arc<Semaphore> {
+    /// The connections of one plugin of a tenant, while it has any.
+    pub(super) fn of_plugin(&self, tenant: &str, plugin: &str) -> Arc<Semaphore> {
+        let key = (Arc::from(tenant), Arc::from(plugin));
         let mut plugins = self.plugins.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(known) = plugins.get(plugin).and_then(Weak::upgrade) {
+        if let Some(known) = plugins.get(&key).and_then(Weak::upgrade) {
             return known;
         }
         plugins.retain(|_, semaphore| semaphore.strong_count() > 0);
         let new = Arc::new(Semaphore::new(self.config.limits.plugin_connections as usize));
-        plugins.insert(plugin.into(), Arc::downgrade(&new));
+        plugins.insert(key, Arc::downgrade(&new));
         new
     }
 

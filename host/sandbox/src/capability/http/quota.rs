@@ -1,0 +1,93 @@
+//! How many requests a tenant makes within a minute.
+
+use std::{
+    collections::{BTreeMap, VecDeque},
+    fmt,
+    sync::{Arc, Mutex, PoisonError},
+    time::{Duration, Instant},
+};
+
+use crate::tenants::Tenants;
+
+const MINUTE: Duration = Duration::from_secs(60);
+
+/// The tenants that may make so many, and when each made its last ones.
+pub(super) struct Requests(BTreeMap<Arc<str>, Mutex<Made>>);
+
+struct Made {
+    most: usize,
+    /// Those of the last minute, the oldest first.
+    at: VecDeque<Instant>,
+}
+
+/// That there are none left.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct UsedUp {
+    tenant: Arc<str>,
+    most: usize,
+    /// When there will be one again.
+    left: Duration,
+}
+
+impl fmt::Display for UsedUp {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { tenant, most, left } = self;
+        let seconds = left.as_millis().div_ceil(1000);
+        write!(
+            f,
+            "tenant `{tenant}` has made its {most} requests of a minute (`requests-per-minute` under `[tenants.{tenant}.quotas]`); \
+             the next may be made in {seconds} s"
+        )
+    }
+}
+
+impl Requests {
+    pub(super) fn new(tenants: &Tenants) -> Self {
+        let made = |most: u32| Mutex::new(Made { most: most as usize, at: VecDeque::new() });
+        Self(tenants.requests().map(|(tenant, most)| (Arc::clone(tenant), made(most))).collect())
+    }
+
+    /// Takes one.
+    pub(super) fn take(&self, tenant: &Arc<str>, now: Instant) -> Result<(), UsedUp> {
+        let Some(made) = self.0.get(tenant) else { return Ok(()) };
+        let mut made = made.lock().unwrap_or_else(PoisonError::into_inner);
+        let age = |at: &Instant| now.saturating_duration_since(*at);
+        while made.at.front().is_some_and(|at| age(at) >= MINUTE) {
+            made.at.pop_front();
+        }
+        match made.at.front().filter(|_| made.at.len() >= made.most) {
+            Some(first) => {
+                let left = MINUTE.saturating_sub(age(first));
+                Err(UsedUp { tenant: Arc::clone(tenant), most: made.most, left })
+            }
+            None => {
+                made.at.push_back(now);
+                Ok(())
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// R-Q5.
+    #[test]
+    fn a_tenant_makes_so_many_within_a_minute() {
+        let mut tenants = Tenants::default();
+        tenants.add(&"acme".into(), 1, []);
+        tenants.limit_requests(&"acme".into(), 2);
+        let (quota, begin) = (Requests::new(&tenants), Instant::now());
+        let take =
+            |tenant: &str, seconds: u64| quota.take(&tenant.into(), begin + Duration::from_secs(seconds));
+        assert_eq!((take("acme", 0), take("acme", 20)), (Ok(()), Ok(())));
+        let spent = take("acme", 50).unwrap_err();
+        assert!(
+            spent.to_string().ends_with("`[tenants.acme.quotas]`); the next may be made in 10 s"),
+            "{spent}"
+        );
+        assert_eq!((take("acme", 60), take("other", 60)), (Ok(()), Ok(())));
+        assert!(take("acme", 79).is_err() && take("acme", 80).is_ok());
+    }
+}

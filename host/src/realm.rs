@@ -1,0 +1,113 @@
+//! What the runs of each tenant find on this host: plugins and what these may touch, secrets, quotas. Each tenant's is made once.
+
+use std::{collections::BTreeMap, future::Future, pin::Pin, sync::Arc};
+
+use phasm_engine::outcome::Outcome;
+use tokio::sync::Mutex;
+
+use crate::{
+    executor::{Executor, Invocation, Observer},
+    plugins::Plugins,
+    sandbox::Tenants,
+    secrets::Secrets,
+    slots::Rules,
+    tenants::{Quotas, Tenant, shares},
+};
+
+/// What the runs of one tenant find here.
+#[derive(Default)]
+pub(crate) struct Realm {
+    /// None where another executor stands for them.
+    pub(crate) plugins: Option<Plugins>,
+    pub(crate) secrets: Secrets,
+    pub(crate) quotas: Quotas,
+    /// Held while one run is counted and taken.
+    pub(crate) admitting: Arc<Mutex<()>>,
+}
+
+/// Those of all tenants.
+#[derive(Default)]
+pub(crate) struct Realms {
+    tenants: Tenants,
+    weights: Rules,
+    /// Of whoever has nothing of its own.
+    common: Realm,
+    own: BTreeMap<Arc<str>, Realm>,
+}
+
+impl Realms {
+    /// `plugins` makes those of a tenant, or of all who have none of their own.
+    ///
+    /// # Errors
+    /// That of `plugins`.
+    pub(crate) fn new<E>(
+        tenants: &BTreeMap<Arc<str>, Tenant>,
+        secrets: Secrets,
+        plugins: impl Fn(Option<(&Arc<str>, &Tenant)>) -> Result<Option<Plugins>, E>,
+    ) -> Result<Self, E> {
+        let realm = |name: &Arc<str>, tenant: &Tenant| -> Result<Realm, E> {
+            Ok(Realm {
+                plugins: plugins(Some((name, tenant)))?,
+                secrets: tenant.secrets.and(&secrets),
+                quotas: tenant.quotas,
+                ..Realm::default()
+            })
+        };
+        let own = tenants.iter().map(|(name, tenant)| Ok((Arc::clone(name), realm(name, tenant)?)));
+        let own = own.collect::<Result<_, E>>()?;
+        let weight = |tenant: &Tenant| (tenant.weight.max(1), tenant.quotas.running);
+        Ok(Self {
+            tenants: shares(tenants),
+            weights: tenants.iter().map(|(name, tenant)| (Arc::clone(name), weight(tenant))).collect(),
+            common: Realm { plugins: plugins(None)?, secrets, ..Realm::default() },
+            own,
+        })
+    }
+
+    /// What the runs of a namespace find here.
+    pub(crate) fn of(&self, namespace: &Arc<str>) -> &Realm {
+        if self.own.is_empty() {
+            return &self.common;
+        }
+        self.own.get(&self.tenants.of(namespace)).unwrap_or(&self.common)
+    }
+
+    /// What those find that have nothing of their own.
+    pub(crate) fn common(&self) -> &Realm {
+        &self.common
+    }
+
+    /// Whose a namespace is.
+    pub(crate) fn tenant(&self, namespace: &Arc<str>) -> Arc<str> {
+        self.tenants.of(namespace)
+    }
+
+    /// By which rules slots are lent.
+    pub(crate) fn rules(&self) -> Rules {
+        self.weights.clone()
+    }
+
+    /// Executes attempts with the plugins of whoever they belong to.
+    pub(crate) fn executor(self: &Arc<Self>) -> Arc<dyn Executor> {
+        match &self.common.plugins {
+            Some(common) if self.own.is_empty() => Arc::new(common.clone()),
+            _ => Arc::new(OfEach(Arc::clone(self))),
+        }
+    }
+}
+
+/// Executes attempts with the plugins of whoever they belong to.
+struct OfEach(Arc<Realms>);
+
+impl Executor for OfEach {
+    fn execute(
+        &self,
+        invocation: Invocation,
+        observer: Arc<dyn Observer>,
+    ) -> Pin<Box<dyn Future<Output = Outcome> + Send>> {
+        match &self.0.of(&invocation.namespace).plugins {
+            Some(plugins) => plugins.execute(invocation, observer),
+            None => Box::pin(std::future::ready(Outcome::error("there are no plugins"))),
+        }
+    }
+}

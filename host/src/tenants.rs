@@ -1,0 +1,71 @@
+//! Who shares a host: whose namespaces are whose, how much each may have of it, and what is its own.
+
+use std::{collections::BTreeMap, path::PathBuf, sync::Arc};
+
+use crate::{
+    sandbox::{Allowance, Grants, Isolation, Tenants},
+    secrets::Secrets,
+};
+
+/// Somebody who shares a host with others. By default it has the namespace of its name, no quotas, and what all have.
+#[derive(Clone, Debug, Default)]
+pub struct Tenant {
+    /// Its namespaces, besides the one of its name; `*` stands for all that nobody has.
+    pub namespaces: Vec<Arc<str>>,
+    /// How much it has beside others, where there is not enough for all: twice as much with twice the weight. 0 counts as 1.
+    pub weight: u32,
+    /// What it may have at most.
+    pub quotas: Quotas,
+    /// What each of its attempts may use, where that is less than others may.
+    pub limits: Allowance,
+    /// Where its guests run, unless a plugin's grants say it.
+    pub isolation: Option<Isolation>,
+    /// Directories with plugins that it alone has, searched before those of all.
+    pub plugins: Vec<PathBuf>,
+    /// What plugins may touch in its runs, in place of what they may in those of others.
+    pub grants: BTreeMap<String, Grants>,
+    /// Whether it has only the directories of its own grants, and none that all are granted.
+    pub own_dirs: bool,
+    /// Secrets that it alone has; one of all with the same name and key it does not have then.
+    pub secrets: Secrets,
+}
+
+impl Tenant {
+    /// What plugins may touch in its runs, where `common` is what they may touch in everybody's.
+    pub(crate) fn granted(&self, common: &BTreeMap<String, Grants>) -> BTreeMap<String, Grants> {
+        let theirs = |grants: &Grants| {
+            let dirs = if self.own_dirs { Vec::new() } else { grants.dirs.clone() };
+            Grants { dirs, ..grants.clone() }
+        };
+        let common = common.iter().map(|(plugin, grants)| (plugin.clone(), theirs(grants)));
+        common.chain(self.grants.iter().map(|(plugin, grants)| (plugin.clone(), grants.clone()))).collect()
+    }
+}
+
+/// What a tenant may have at most; what is not said is not bounded. Each host counts for itself, but for runs, which are counted in the
+/// store.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Quotas {
+    /// Attempts that hold a slot at once; others wait.
+    pub running: Option<u32>,
+    /// Tasks that wait for a slot: while there are as many, no run is taken.
+    pub queued: Option<u32>,
+    /// Runs that have not ended: while there are as many, no run is taken.
+    pub open_runs: Option<u32>,
+    /// Runs that are taken within a minute.
+    pub runs_per_minute: Option<u32>,
+    /// Requests by HTTP of its attempts within a minute; more are refused.
+    pub requests_per_minute: Option<u32>,
+}
+
+/// What the sandbox knows of tenants.
+pub(crate) fn shares(tenants: &BTreeMap<Arc<str>, Tenant>) -> Tenants {
+    let mut shares = Tenants::default();
+    for (name, tenant) in tenants {
+        shares.add(name, tenant.weight, tenant.namespaces.iter().chain([name]).cloned());
+        shares.limit(name, tenant.limits.clone());
+        tenant.isolation.into_iter().for_each(|isolation| shares.isolate(name, isolation));
+        tenant.quotas.requests_per_minute.into_iter().for_each(|most| shares.limit_requests(name, most));
+    }
+    shares
+}
