@@ -37,6 +37,7 @@
   (alias export $types "invocation" (type $invocation))
   (alias export $types "outcome" (type $outcome))
   (alias export $types "level" (type $level))
+  ;; That far what `;; TYPES` stands for in a guest that is a whole component.
 
   (import "phasm:executor/host@0.1.0" (instance $host
     (alias outer 1 $level (type $level'))
@@ -47,19 +48,26 @@
 
   (import "wasi:io/poll@0.2.0" (instance $poll
     (export "pollable" (type $pollable (sub resource)))
-    (export "[method]pollable.block" (func (param "self" (borrow $pollable))))))
+    (export "[method]pollable.ready" (func (param "self" (borrow $pollable)) (result bool)))
+    (export "[method]pollable.block" (func (param "self" (borrow $pollable))))
+    (export "poll" (func (param "in" (list (borrow $pollable))) (result (list u32))))))
   (alias export $poll "pollable" (type $pollable))
   (import "wasi:clocks/monotonic-clock@0.2.0" (instance $clock
     (alias outer 1 $pollable (type $pollable'))
     (export "pollable" (type $pollable (eq $pollable')))
+    (export "now" (func (result u64)))
+    (export "subscribe-instant" (func (param "when" u64) (result (own $pollable))))
     (export "subscribe-duration" (func (param "when" u64) (result (own $pollable))))))
   (import "wasi:clocks/wall-clock@0.2.0" (instance $wall
     (type $datetime' (record (field "seconds" u64) (field "nanoseconds" u32)))
     (export "datetime" (type $datetime (eq $datetime')))
     (export "now" (func (result $datetime)))))
+  (alias export $wall "datetime" (type $datetime))
   (import "wasi:random/random@0.2.0" (instance $random
     (export "get-random-bytes" (func (param "len" u64) (result (list u8))))
     (export "get-random-u64" (func (result u64)))))
+  (import "wasi:random/insecure@0.2.0" (instance $insecure
+    (export "get-insecure-random-bytes" (func (param "len" u64) (result (list u8))))))
 
   (import "wasi:io/error@0.2.0" (instance $error (export "error" (type (sub resource)))))
   (alias export $error "error" (type $io-error))
@@ -70,6 +78,18 @@
     (export "error" (type $error (eq $error')))
     (type $stream-error' (variant (case "last-operation-failed" (own $error)) (case "closed")))
     (export "stream-error" (type $stream-error (eq $stream-error')))
+    (alias outer 1 $pollable (type $pollable'))
+    (export "pollable" (type $pollable (eq $pollable')))
+    (export "[method]input-stream.subscribe" (func (param "self" (borrow $input-stream)) (result (own $pollable))))
+    (export "[method]input-stream.skip"
+      (func (param "self" (borrow $input-stream)) (param "len" u64) (result (result u64 (error $stream-error)))))
+    (export "[method]output-stream.write-zeroes"
+      (func (param "self" (borrow $output-stream)) (param "len" u64) (result (result (error $stream-error)))))
+    (export "[method]output-stream.blocking-write-zeroes-and-flush"
+      (func (param "self" (borrow $output-stream)) (param "len" u64) (result (result (error $stream-error)))))
+    (export "[method]output-stream.splice"
+      (func (param "self" (borrow $output-stream)) (param "src" (borrow $input-stream)) (param "len" u64)
+        (result (result u64 (error $stream-error)))))
     (export "[method]input-stream.blocking-read"
       (func (param "self" (borrow $input-stream)) (param "len" u64)
         (result (result (list u8) (error $stream-error)))))
@@ -78,6 +98,10 @@
         (result (result (error $stream-error)))))))
   (alias export $streams "input-stream" (type $input-stream))
   (alias export $streams "output-stream" (type $output-stream))
+  (import "wasi:cli/stdin@0.2.0" (instance $stdin
+    (alias outer 1 $input-stream (type $input-stream'))
+    (export "input-stream" (type $input-stream (eq $input-stream')))
+    (export "get-stdin" (func (result (own $input-stream))))))
   (import "wasi:cli/stdout@0.2.0" (instance $stdout
     (alias outer 1 $output-stream (type $output-stream'))
     (export "output-stream" (type $output-stream (eq $output-stream')))
@@ -97,6 +121,12 @@
     (export "directory-entry-stream" (type $entries (sub resource)))
     (alias outer 1 $input-stream (type $input-stream'))
     (export "input-stream" (type $input-stream (eq $input-stream')))
+    (alias outer 1 $output-stream (type $output-stream'))
+    (export "output-stream" (type $output-stream (eq $output-stream')))
+    (alias outer 1 $datetime (type $datetime'))
+    (export "datetime" (type $datetime (eq $datetime')))
+    (type $new-timestamp' (variant (case "no-change") (case "now") (case "timestamp" $datetime)))
+    (export "new-timestamp" (type $new-timestamp (eq $new-timestamp')))
     (type $error-code' (enum
       "access" "would-block" "already" "bad-descriptor" "busy" "deadlock" "quota" "exist" "file-too-large"
       "illegal-byte-sequence" "in-progress" "interrupted" "invalid" "io" "is-directory" "loop"
@@ -130,6 +160,19 @@
     (export "[method]descriptor.read-via-stream" (func
       (param "self" (borrow $descriptor)) (param "offset" u64)
       (result (result (own $input-stream) (error $error-code)))))
+    (export "[method]descriptor.write-via-stream" (func
+      (param "self" (borrow $descriptor)) (param "offset" u64)
+      (result (result (own $output-stream) (error $error-code)))))
+    (export "[method]descriptor.append-via-stream" (func
+      (param "self" (borrow $descriptor)) (result (result (own $output-stream) (error $error-code)))))
+    (export "[method]descriptor.set-times" (func
+      (param "self" (borrow $descriptor))
+      (param "data-access-timestamp" $new-timestamp) (param "data-modification-timestamp" $new-timestamp)
+      (result (result (error $error-code)))))
+    (export "[method]descriptor.readlink-at" (func
+      (param "self" (borrow $descriptor)) (param "path" string) (result (result string (error $error-code)))))
+    (export "[method]descriptor.remove-directory-at" (func
+      (param "self" (borrow $descriptor)) (param "path" string) (result (result (error $error-code)))))
     (export "[method]descriptor.set-size" (func
       (param "self" (borrow $descriptor)) (param "size" u64) (result (result (error $error-code)))))
     (export "[method]descriptor.sync" (func (param "self" (borrow $descriptor)) (result (result (error $error-code)))))
@@ -166,9 +209,34 @@
       "name-unresolvable" "temporary-resolver-failure" "permanent-resolver-failure"))
     (export "error-code" (type (eq $error-code')))
     (type $family' (enum "ipv4" "ipv6"))
-    (export "ip-address-family" (type (eq $family')))))
+    (export "ip-address-family" (type (eq $family')))
+    (export "network" (type (sub resource)))))
   (alias export $network "error-code" (type $error-code))
   (alias export $network "ip-address-family" (type $family))
+  (alias export $network "network" (type $net))
+  (import "wasi:sockets/instance-network@0.2.0" (instance $instance-network
+    (alias outer 1 $net (type $net'))
+    (export "network" (type $net (eq $net')))
+    (export "instance-network" (func (result (own $net))))))
+  (import "wasi:sockets/ip-name-lookup@0.2.0" (instance $lookup
+    (alias outer 1 $net (type $net'))
+    (export "network" (type $net (eq $net')))
+    (alias outer 1 $error-code (type $error-code'))
+    (export "error-code" (type $error-code (eq $error-code')))
+    (export "resolve-address-stream" (type $addresses (sub resource)))
+    (export "resolve-addresses" (func (param "network" (borrow $net)) (param "name" string)
+      (result (result (own $addresses) (error $error-code)))))))
+  (import "wasi:sockets/udp@0.2.0" (instance $udp (export "udp-socket" (type (sub resource)))))
+  (alias export $udp "udp-socket" (type $udp-socket))
+  (import "wasi:sockets/udp-create-socket@0.2.0" (instance $udp-sockets
+    (alias outer 1 $error-code (type $error-code'))
+    (export "error-code" (type $error-code (eq $error-code')))
+    (alias outer 1 $family (type $family'))
+    (export "ip-address-family" (type $family (eq $family')))
+    (alias outer 1 $udp-socket (type $socket'))
+    (export "udp-socket" (type $socket (eq $socket')))
+    (export "create-udp-socket"
+      (func (param "address-family" $family) (result (result (own $socket) (error $error-code)))))))
   (import "wasi:sockets/tcp@0.2.0" (instance $tcp (export "tcp-socket" (type (sub resource)))))
   (alias export $tcp "tcp-socket" (type $socket))
   (import "wasi:sockets/tcp-create-socket@0.2.0" (instance $sockets
@@ -213,10 +281,25 @@
   (core func $heartbeat (canon lower (func $host "heartbeat")))
   (core func $subscribe (canon lower (func $clock "subscribe-duration")))
   (core func $block (canon lower (func $poll "[method]pollable.block")))
+  (core func $monotonic-now (canon lower (func $clock "now")))
+  (core func $subscribe-instant (canon lower (func $clock "subscribe-instant")))
+  (core func $ready (canon lower (func $poll "[method]pollable.ready")))
+  (core func $poll-all (canon lower (func $poll "poll") (memory $memory) (realloc $realloc)))
+  (core func $drop-pollable (canon resource.drop $pollable))
   (core func $now (canon lower (func $wall "now") (memory $memory)))
   (core func $get-random-bytes
     (canon lower (func $random "get-random-bytes") (memory $memory) (realloc $realloc)))
   (core func $get-random-u64 (canon lower (func $random "get-random-u64")))
+  (core func $get-insecure-random-bytes
+    (canon lower (func $insecure "get-insecure-random-bytes") (memory $memory) (realloc $realloc)))
+  (core func $get-stdin (canon lower (func $stdin "get-stdin")))
+  (core func $subscribe-input (canon lower (func $streams "[method]input-stream.subscribe")))
+  (core func $skip (canon lower (func $streams "[method]input-stream.skip") (memory $memory)))
+  (core func $drop-input (canon resource.drop $input-stream))
+  (core func $zeroes (canon lower (func $streams "[method]output-stream.write-zeroes") (memory $memory)))
+  (core func $flush-zeroes
+    (canon lower (func $streams "[method]output-stream.blocking-write-zeroes-and-flush") (memory $memory)))
+  (core func $splice (canon lower (func $streams "[method]output-stream.splice") (memory $memory)))
   (core func $get-stdout (canon lower (func $stdout "get-stdout")))
   (core func $get-stderr (canon lower (func $stderr "get-stderr")))
   (core func $write (canon lower (func $streams "[method]output-stream.blocking-write-and-flush") (memory $memory)))
@@ -232,6 +315,12 @@
   (core func $stream (canon lower (func $filesystem "[method]descriptor.read-via-stream") (memory $memory)))
   (core func $read-stream
     (canon lower (func $streams "[method]input-stream.blocking-read") (memory $memory) (realloc $realloc)))
+  (core func $write-stream (canon lower (func $filesystem "[method]descriptor.write-via-stream") (memory $memory)))
+  (core func $append-stream (canon lower (func $filesystem "[method]descriptor.append-via-stream") (memory $memory)))
+  (core func $set-times (canon lower (func $filesystem "[method]descriptor.set-times") (memory $memory)))
+  (core func $read-link
+    (canon lower (func $filesystem "[method]descriptor.readlink-at") (memory $memory) (realloc $realloc)))
+  (core func $remove-dir (canon lower (func $filesystem "[method]descriptor.remove-directory-at") (memory $memory)))
   (core func $set-size (canon lower (func $filesystem "[method]descriptor.set-size") (memory $memory)))
   (core func $sync (canon lower (func $filesystem "[method]descriptor.sync") (memory $memory)))
   (core func $list (canon lower (func $filesystem "[method]descriptor.read-directory") (memory $memory)))
@@ -245,6 +334,9 @@
   (core func $close (canon resource.drop $descriptor))
 
   (core func $create-socket (canon lower (func $sockets "create-tcp-socket") (memory $memory)))
+  (core func $create-udp-socket (canon lower (func $udp-sockets "create-udp-socket") (memory $memory)))
+  (core func $instance-network (canon lower (func $instance-network "instance-network")))
+  (core func $resolve (canon lower (func $lookup "resolve-addresses") (memory $memory)))
 
   ;; GUEST
 
@@ -281,6 +373,27 @@
       (export "link" (func $link))
       (export "rename" (func $rename))
       (export "close" (func $close))
+      (export "poll" (func $poll-all))
+      (export "monotonic-now" (func $monotonic-now))
+      (export "subscribe-instant" (func $subscribe-instant))
+      (export "ready" (func $ready))
+      (export "drop-pollable" (func $drop-pollable))
+      (export "get-insecure-random-bytes" (func $get-insecure-random-bytes))
+      (export "get-stdin" (func $get-stdin))
+      (export "subscribe-input" (func $subscribe-input))
+      (export "skip" (func $skip))
+      (export "drop-input" (func $drop-input))
+      (export "zeroes" (func $zeroes))
+      (export "flush-zeroes" (func $flush-zeroes))
+      (export "splice" (func $splice))
+      (export "write-stream" (func $write-stream))
+      (export "append-stream" (func $append-stream))
+      (export "set-times" (func $set-times))
+      (export "read-link" (func $read-link))
+      (export "remove-dir" (func $remove-dir))
+      (export "create-udp-socket" (func $create-udp-socket))
+      (export "instance-network" (func $instance-network))
+      (export "resolve" (func $resolve))
       (export "create-socket" (func $create-socket))))))
   (func (export "execute") (param "invocation" $invocation) (result $outcome)
     (canon lift (core func $instance "execute") (memory $memory) (realloc $realloc))))

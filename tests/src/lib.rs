@@ -5,6 +5,7 @@
 
 pub mod digest;
 pub mod fuzz;
+pub mod guests;
 pub mod scenario;
 pub mod seeds;
 pub mod small;

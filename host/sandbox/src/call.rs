@@ -126,6 +126,7 @@ pub(super) struct Ended {
 /// How a call of `guest` ended.
 pub(super) fn ended(result: wasmtime::Result<bindings::Outcome>, guest: &mut Guest) -> Ended {
     guest.held.http.tell(&mut guest.refused);
+    guest.held.dirs.tell(&mut guest.refused);
     let whose = &guest.whose;
     let result = result.map_err(|error| Fault::of(&error, whose.limits(), &whose.ceilings));
     Ended { result, refused: guest.refused.told(), metered: guest.metered() }

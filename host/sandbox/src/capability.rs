@@ -58,7 +58,7 @@ pub struct Grants {
 pub(super) struct Held {
     clocks: Clocks,
     random: Random,
-    dirs: Dirs,
+    pub(super) dirs: Dirs,
     pub(super) http: Http,
     sockets: Sockets,
 }

@@ -84,12 +84,14 @@ fn other(error: &Error, limits: &Limits, ceilings: &Ceilings) -> Fault {
 }
 
 /// What wasmtime says of limits that it counts itself, and what they are called in a configuration.
-const COUNTED: [(&str, &str); 5] = [
+const COUNTED: [(&str, &str); 7] = [
     ("instance count too high", "limits.instances"),
     ("memory count too high", "limits.memories"),
     ("table count too high", "limits.tables"),
     ("resource table has no free keys", "limits.resources"),
     ("requested len", "limits.random"),
+    ("store handle limit exceeded", "limits.handles"),
+    ("total size of fields exceeds limit", "`headers` under `[http]`"),
 ];
 
 fn trapped(cause: &str) -> String {

@@ -43,6 +43,11 @@ impl Pool {
     }
 }
 
+const UNUSED: WasmFeatures = WasmFeatures::CM_ASYNC
+    .union(WasmFeatures::CM_THREADING)
+    .union(WasmFeatures::GC)
+    .union(WasmFeatures::FUNCTION_REFERENCES);
+
 fn config(stack: u64) -> Config {
     let mut config = Config::new();
     let stack = usize::try_from(stack).unwrap_or(usize::MAX / 4);
@@ -51,9 +56,10 @@ fn config(stack: u64) -> Config {
         .epoch_interruption(true)
         .max_wasm_stack(stack)
         .async_stack_size(stack.saturating_add(HOST_STACK as usize))
-        // What the world does not use: tasks beside the one that is called would share its fiber with nobody's leave, 64-bit memories have
-        // slower bounds, and relaxed vectors differ from machine to machine.
-        .wasm_features(WasmFeatures::CM_ASYNC | WasmFeatures::CM_THREADING, false)
+        // What the world does not use: tasks beside the one that is called would share its fiber with nobody's leave, over types that others
+        // derive from wasmtime aborts without its collector of garbage (RUSTSEC-2026-0570), 64-bit memories have slower bounds, and relaxed
+        // vectors differ from machine to machine.
+        .wasm_features(UNUSED, false)
         .wasm_memory64(false)
         .wasm_relaxed_simd(false)
         // Never what the environment says.

@@ -34,7 +34,7 @@ pub enum LoadError {
     #[error("this is a core WebAssembly module, not a component; build it for wasm32-wasip2")]
     CoreModule,
     /// Not WebAssembly, not valid, or over a limit on what it declares.
-    #[error("the component cannot be compiled: {0}")]
+    #[error("the component cannot be compiled: {0}{key}", key = key(.0))]
     Invalid(String),
     /// More of something than is ever compiled, as [`check_counts`](super::check_counts) counts it.
     #[error("the component has more than {limit} {what}, the most that is compiled")]
@@ -111,6 +111,17 @@ pub enum LoadError {
     /// The host failed at compiling it.
     #[error("host fault while compiling: {0}")]
     Fault(String),
+}
+
+/// What wasmtime says of limits on what is declared, and what they are called in a configuration.
+const DECLARED: [(&str, &str); 3] = [
+    ("defined memories count", " (limits.memories)"),
+    ("defined tables count", " (limits.tables)"),
+    ("minimum element size", " (limits.table-elements)"),
+];
+
+fn key(cause: &str) -> &'static str {
+    DECLARED.iter().find(|(says, _)| cause.contains(says)).map_or("", |(_, key)| key)
 }
 
 /// A limit that a component met when it was compiled; its text says where it is set.

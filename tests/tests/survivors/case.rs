@@ -4,6 +4,8 @@ use std::{collections::BTreeMap, fs, path::Path};
 
 use serde::{Deserialize, Serialize};
 
+use super::{TIERS, server::Says};
+
 /// `case.toml`, with its folder's name.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
@@ -22,6 +24,12 @@ pub(crate) struct Case {
     /// After so long an attempt is stopped.
     #[serde(default = "a_minute")]
     pub(crate) deadline_ms: u64,
+    /// What is put around the guest's core module.
+    #[serde(default)]
+    pub(crate) world: Around,
+    /// Where it is played; in every tier unless it is said.
+    #[serde(default = "all_tiers")]
+    pub(crate) tiers: Vec<String>,
     #[serde(default)]
     pub(crate) setup: Setup,
     /// What stands for a comment `;; NAME` in the guest: a text, so many times. `#` in it is the number of the copy.
@@ -32,7 +40,15 @@ pub(crate) struct Case {
     grants: toml::Table,
     #[serde(default)]
     limits: toml::Table,
+    #[serde(default)]
+    http: toml::Table,
+    /// One that is there to be asked: `PORT` is its port, in the guest and in what it is granted.
+    pub(crate) server: Option<Says>,
     pub(crate) expect: Expect,
+}
+
+fn all_tiers() -> Vec<String> {
+    TIERS.iter().map(ToString::to_string).collect()
 }
 
 fn one() -> usize {
@@ -41,6 +57,29 @@ fn one() -> usize {
 
 fn a_minute() -> u64 {
     60_000
+}
+
+/// What is put around a core module.
+#[derive(Clone, Copy, Debug, Default, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum Around {
+    /// Everything there is to import, and memory that is handed out as it should be.
+    #[default]
+    World,
+    /// Nothing but the function that is called.
+    Bare,
+    /// What is needed to send requests.
+    Http,
+}
+
+impl Around {
+    pub(crate) fn text(self) -> &'static str {
+        match self {
+            Self::World => include_str!("../../hostile/world.wat"),
+            Self::Bare => include_str!("../../hostile/bare.wat"),
+            Self::Http => include_str!("../../hostile/http.wat"),
+        }
+    }
 }
 
 /// What lies on the stage before.
@@ -80,6 +119,11 @@ pub(crate) struct Expect {
     pub(crate) there: Vec<String>,
     #[serde(default)]
     pub(crate) absent: Vec<String>,
+    /// How many requests the server got.
+    pub(crate) asked: Option<usize>,
+    /// Files whose text is as it was.
+    #[serde(default)]
+    pub(crate) unchanged: Vec<String>,
 }
 
 impl Case {
@@ -98,28 +142,27 @@ impl Case {
     }
 
     /// What a host is told; the same for whoever's host it is.
-    pub(crate) fn told(&self) -> Told {
-        let configuration: toml::Table = [("grants", &self.grants), ("limits", &self.limits)]
-            .into_iter()
-            .map(|(name, table)| (name.to_owned(), table.clone().into()))
-            .collect();
+    pub(crate) fn told(&self, port: u16) -> Told {
+        let tables = [("grants", &self.grants), ("limits", &self.limits), ("http", &self.http)];
+        let configuration: toml::Table =
+            tables.into_iter().map(|(name, table)| (name.to_owned(), table.clone().into())).collect();
         Told {
             copies: self.copies,
             inputs: self.inputs,
             deadline_ms: self.deadline_ms,
-            configuration: configuration.to_string(),
+            configuration: configuration.to_string().replace("PORT", &port.to_string()),
         }
     }
 }
 
 /// `case.json` on the stage.
-#[derive(Debug, Deserialize, Serialize)]
+#[derive(Clone, Debug, Deserialize, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Told {
     pub(crate) copies: usize,
     pub(crate) inputs: i64,
     pub(crate) deadline_ms: u64,
-    /// `[grants.guest]` and `[limits]`, as TOML.
+    /// `[grants.guest]`, `[limits]` and `[http]`, as TOML.
     pub(crate) configuration: String,
 }
 

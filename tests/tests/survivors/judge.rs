@@ -1,7 +1,7 @@
 //! Whether a host survived a case: it told what came of it in time, and that is what must come of it.
 
 use std::{
-    env,
+    env, fs,
     io::Read as _,
     path::Path,
     process::{Command, Stdio},
@@ -10,32 +10,38 @@ use std::{
     time::Duration,
 };
 
+use serde::de::DeserializeOwned;
+
 use super::{
-    AS_HOST, TIER,
+    AS_HOST, CACHE, TIER, TIERS,
     case::{Came, Case, Ended},
+    server::Server,
     stage,
 };
 
-/// Where guests run: beside each other, or in processes of their own. What another host has is its own affair.
-const TIERS: &[&str] = &["shared", "process"];
 const OTHER_HOST: &str = "PHASM_HOSTILE_HOST";
 
 /// A host that has said nothing for so long has not survived.
 const PATIENCE: Duration = Duration::from_secs(240);
 
-/// Plays all cases in every tier, two at a time; how many were not survived.
-pub(crate) fn all(cases: &[Case]) -> usize {
-    let tiers = if env::var_os(OTHER_HOST).is_some() { &["shared"] } else { TIERS };
-    let next = Mutex::new(cases.iter().flat_map(|case| tiers.iter().map(move |tier| (case, *tier))));
+/// Whether this host is judged, and not another.
+pub(crate) fn is_own() -> bool {
+    env::var_os(OTHER_HOST).is_none()
+}
+
+/// Plays all cases, first in one tier and then in the other, two at a time; how many were not survived.
+pub(crate) fn all(cases: &[Case], cache: &Path) -> usize {
+    // What another host has is its own affair.
+    let tiers = if is_own() { TIERS } else { &["shared"] };
+    let is_played = |case: &Case, tier: &str| case.tiers.iter().any(|played| played == tier);
+    let all = tiers.iter().flat_map(|tier| cases.iter().map(move |case| (case, *tier)));
+    let next = Mutex::new(all.filter(|(case, tier)| is_played(case, tier)));
     let fallen = Mutex::new(0);
     let play = || {
         while let Some((case, tier)) = { next.lock().unwrap().next() } {
-            let judged = one(case, tier);
-            println!(
-                "| {} | {tier} | {} |",
-                case.name,
-                judged.as_ref().err().map_or("survives", String::as_str)
-            );
+            let judged = one(case, tier, cache);
+            let told = judged.as_ref().map_or_else(String::clone, |came| format!("survives: {came}"));
+            println!("| {} | {tier} | {told} |", case.name);
             *fallen.lock().unwrap() += usize::from(judged.is_err());
         }
     };
@@ -43,19 +49,38 @@ pub(crate) fn all(cases: &[Case]) -> usize {
     fallen.into_inner().unwrap()
 }
 
-fn one(case: &Case, tier: &str) -> Result<(), String> {
-    let stage = stage::set(case);
-    let came = played(stage.path(), tier)?;
+/// What came of it, in a few words.
+fn one(case: &Case, tier: &str, cache: &Path) -> Result<String, String> {
+    let server = case.server.as_ref().map(Server::start);
+    let stage = stage::set(case, server.as_ref().map_or(0, |server| server.port))?;
+    let came = played(stage.path(), tier, cache)?;
     let each = came.outcomes.iter().map(|ended| of_guest(case, ended.as_ref()));
-    each.chain([of_innocents(&came.innocents), of_growth(case, came.grown), of_stage(case, stage.path())])
-        .collect()
+    let rest = [
+        of_innocents(&came.innocents),
+        of_growth(case, came.grown),
+        of_stage(case, stage.path()),
+        of_server(case, server.as_ref()),
+    ];
+    each.chain(rest).collect::<Result<(), _>>()?;
+    Ok(came.outcomes.iter().flatten().next().map_or_else(String::new, brief))
+}
+
+fn brief(Ended { code, message }: &Ended) -> String {
+    let message: String = message.chars().take(100).collect();
+    format!("{code} {}", message.escape_debug())
 }
 
 /// What the host says, in a process of its own.
-fn played(stage: &Path, tier: &str) -> Result<Came, String> {
+fn played(stage: &Path, tier: &str, cache: &Path) -> Result<Came, String> {
     let program = env::var_os(OTHER_HOST).map_or_else(|| env::current_exe().unwrap(), Into::into);
     let mut command = Command::new(program);
-    command.arg(stage).env(AS_HOST, "1").env(TIER, tier).stdin(Stdio::null()).stdout(Stdio::piped());
+    command.arg(stage).env(AS_HOST, "1").env(TIER, tier).env(CACHE, cache);
+    heard(&mut command, PATIENCE)
+}
+
+/// What a host of this suite prints, if it does so in time.
+pub(crate) fn heard<T: DeserializeOwned>(command: &mut Command, patience: Duration) -> Result<T, String> {
+    command.stdin(Stdio::null()).stdout(Stdio::piped());
     let mut host = command.spawn().map_err(|error| format!("no such host: {error}"))?;
     let mut stdout = host.stdout.take().unwrap();
     let (sender, said) = channel();
@@ -64,7 +89,7 @@ fn played(stage: &Path, tier: &str) -> Result<Came, String> {
         let read = stdout.read_to_string(&mut text);
         sender.send(read.map(|_| text))
     });
-    let said = said.recv_timeout(PATIENCE);
+    let said = said.recv_timeout(patience);
     let _ = host.kill();
     let status = host.wait().map_err(|error| error.to_string())?;
     let text = said.map_err(|_| "the host said nothing in time")?.map_err(|error| error.to_string())?;
@@ -93,13 +118,20 @@ fn of_growth(case: &Case, grown: u64) -> Result<(), String> {
     }
 }
 
+fn of_server(case: &Case, server: Option<&Server>) -> Result<(), String> {
+    let asked = server.map(Server::asked);
+    let wrong = case.expect.asked.filter(|wanted| asked != Some(*wanted));
+    wrong.map_or(Ok(()), |wanted| Err(format!("{asked:?} requests instead of {wanted}")))
+}
+
 fn of_stage(case: &Case, stage: &Path) -> Result<(), String> {
     let lies = |path: &&String| stage.join(path).symlink_metadata().is_ok();
     let missing = case.expect.there.iter().find(|path| !lies(path));
     let left = case.expect.absent.iter().find(lies);
-    match (missing, left) {
-        (None, None) => Ok(()),
-        (Some(path), _) => Err(format!("{path} is gone")),
-        (None, Some(path)) => Err(format!("{path} is there")),
-    }
+    let is_other =
+        |path: &&String| fs::read_to_string(stage.join(path)).ok().as_ref() != case.setup.files.get(*path);
+    let changed = case.expect.unchanged.iter().find(is_other);
+    let told = [(missing, "is gone"), (left, "is there"), (changed, "is another")];
+    let wrong = told.into_iter().find_map(|(path, what)| path.map(|path| format!("{path} {what}")));
+    wrong.map_or(Ok(()), Err)
 }

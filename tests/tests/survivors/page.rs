@@ -1,4 +1,4 @@
-//! The table of cases in the suite's README.
+//! Who survives, as the table in the suite's README.
 
 use std::{env, fs, path::Path};
 
@@ -7,7 +7,8 @@ use super::case::Case;
 const BEGIN: &str = "<!-- cases -->\n";
 const END: &str = "<!-- end -->";
 
-/// The README lists every case as it is written; `UPDATE_GOLDEN=1` has it do so.
+/// The README lists every case as it is written, and where this host survives it, which the cases then show; `UPDATE_GOLDEN=1` has it do
+/// so.
 pub(crate) fn check(suite: &Path, cases: &[Case]) {
     let file = suite.join("README.md");
     let text = fs::read_to_string(&file).unwrap();
@@ -15,9 +16,12 @@ pub(crate) fn check(suite: &Path, cases: &[Case]) {
     let (_, after) = rest.split_once(END).unwrap();
     let rows: String = cases
         .iter()
-        .map(|case| format!("| [{0}]({0}/guest.wat) | {1} | {2} |\n", case.name, case.does, case.comes))
+        .map(|case| {
+            let Case { name, does, comes, tiers, .. } = case;
+            format!("| [{name}]({name}/guest.wat) | {does} | {comes} | {} |\n", tiers.join(", "))
+        })
         .collect();
-    let head = "| case | what it does | what must come of it |\n|---|---|---|\n";
+    let head = "| case | what it does | what must come of it | this host survives |\n|---|---|---|---|\n";
     let expected = format!("{before}{BEGIN}{head}{rows}{END}{after}");
     if env::var_os("UPDATE_GOLDEN").is_some() {
         fs::write(&file, &expected).unwrap();

@@ -10,36 +10,50 @@ use std::{
 use tempfile::TempDir;
 
 use super::{
-    case::{Case, Setup},
+    case::{Around, Case, Setup},
     suite,
 };
 
 /// Sets the stage: `guest.wasm`, `innocent.wasm`, `case.json`, and what lies there for the guest.
-pub(crate) fn set(case: &Case) -> TempDir {
+///
+/// # Errors
+/// What is wrong with the guest's text.
+pub(crate) fn set(case: &Case, port: u16) -> Result<TempDir, String> {
     let stage = tempfile::tempdir().unwrap();
     let at = stage.path();
-    fs::write(at.join("guest.wasm"), guest(case)).unwrap();
-    fs::write(at.join("innocent.wasm"), component(include_str!("../../hostile/innocent.wat"))).unwrap();
-    fs::write(at.join("case.json"), serde_json::to_string(&case.told()).unwrap()).unwrap();
+    fs::write(at.join("guest.wasm"), guest(case, port).map_err(|error| error.to_string())?).unwrap();
+    fs::write(at.join("innocent.wasm"), innocent()).unwrap();
+    fs::write(at.join("case.json"), serde_json::to_string(&case.told(port)).unwrap()).unwrap();
     lay_out(&case.setup, at);
-    stage
+    Ok(stage)
 }
 
-fn guest(case: &Case) -> Vec<u8> {
+/// What every call beside a hostile one is of.
+pub(crate) fn innocent() -> Vec<u8> {
+    component(include_str!("../../hostile/innocent.wat"), Around::World).unwrap()
+}
+
+fn guest(case: &Case, port: u16) -> Result<Vec<u8>, wat::Error> {
     let text = fs::read_to_string(suite().join(&case.name).join("guest.wat")).unwrap();
+    let text = text.replace("PORT", &port.to_string());
     let text = case.repeat.iter().fold(text, |text, (name, repeat)| {
         let copies: String = (0..repeat.times).map(|n| repeat.text.replace('#', &n.to_string())).collect();
         text.replace(&format!(";; {name}\n"), &copies)
     });
-    component(&text)
+    component(&text, case.world)
 }
 
 /// The component as it is, or the world around a core module.
-fn component(text: &str) -> Vec<u8> {
-    if text.contains("(component") {
-        return wat::parse_str(text).unwrap();
-    }
-    wat::parse_str(include_str!("../../hostile/world.wat").replace(";; GUEST", text)).unwrap()
+fn component(text: &str, world: Around) -> Result<Vec<u8>, wat::Error> {
+    let is_whole = text.contains("(component") || text.contains("(module binary");
+    let whole = if is_whole { text.to_owned() } else { world.text().replace(";; GUEST", text) };
+    wat::parse_str(whole.replace(";; TYPES\n", types()))
+}
+
+/// The types of the world, for guests that are whole components.
+fn types() -> &'static str {
+    let (_, rest) = Around::World.text().split_once("(component\n").unwrap();
+    rest.split_once("  ;; That far").unwrap().0
 }
 
 fn lay_out(setup: &Setup, at: &Path) {

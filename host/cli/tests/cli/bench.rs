@@ -26,9 +26,14 @@ impl Bench {
     pub(crate) fn new() -> Self {
         let bench = Self { dir: tempfile::tempdir().unwrap() };
         for guest in ["assert", "code", "doze", "echo", "linger", "say", "sleep", "nap", "suspend", "trap"] {
-            bench.write(&format!("plugins/{guest}.wasm"), component(guest));
+            bench.guest(guest);
         }
         bench
+    }
+
+    /// Puts one more guest among the plugins.
+    pub(crate) fn guest(&self, guest: &str) {
+        self.write(&format!("plugins/{guest}.wasm"), component(guest));
     }
 
     pub(crate) fn path(&self, name: &str) -> PathBuf {

@@ -6,7 +6,7 @@ use std::{
     process::{Child, ChildStderr, Stdio},
     sync::mpsc::{self, RecvTimeoutError},
     thread,
-    time::Duration,
+    time::{Duration, Instant},
 };
 
 use rustix::process::{Pid, Signal, kill_process};
@@ -347,4 +347,65 @@ fn a_hook_survives_the_death_of_its_process() {
     assert_eq!((&hook["hookType"], &hook["phase"]), (&json!("onExit"), &json!("Succeeded")), "{hook}");
     assert_eq!(hook["attempts"].as_array().unwrap().len(), 1);
     assert_eq!(only_run(&bench)["open"], json!(false));
+}
+
+const HOSTILE: &str = "apiVersion: aether/v1
+kind: Workflow
+metadata: { name: hostile }
+spec:
+  entrypoint: main
+  templates:
+    - dag:
+        name: main
+        tasks:
+          - { name: spins, executor: { type: spin } }
+          - { name: fills, executor: { type: fill } }
+          - { name: waits, executor: { type: linger } }
+";
+
+/// The processes that this one started and that have not ended.
+fn children(parent: Pid) -> Vec<Pid> {
+    let numbers = std::fs::read_dir("/proc").unwrap().map(|entry| entry.unwrap().file_name());
+    let processes = numbers.filter_map(|name| Pid::from_raw(name.to_str()?.parse().ok()?));
+    processes.filter(|process| state(*process).is_some_and(|(of, _)| of == parent.as_raw_pid())).collect()
+}
+
+/// Whose child a process is, and whether it is only waited for.
+fn state(process: Pid) -> Option<(i32, bool)> {
+    let stat = std::fs::read_to_string(format!("/proc/{}/stat", process.as_raw_pid())).ok()?;
+    let mut fields = stat.rsplit_once(") ")?.1.split(' ');
+    let has_ended = matches!(fields.next()?, "Z" | "X");
+    Some((fields.next()?.parse().ok()?, has_ended))
+}
+
+fn has_ended(process: Pid) -> bool {
+    state(process).is_none_or(|(_, has_ended)| has_ended)
+}
+
+/// R-I27: guests that compute for ever are in flight when their process is killed. None of them outlives it, whatever it is at, and the run can go on.
+#[test]
+fn hostile_guests_die_with_their_process() {
+    for isolation in ["shared", "process"] {
+        let bench = Bench::new();
+        ["spin", "fill"].iter().for_each(|guest| bench.guest(guest));
+        bench.write("tier.toml", format!("[limits]\nisolation = \"{isolation}\"\n"));
+        bench.write("hostile.yaml", HOSTILE);
+        let start = ["run", "hostile.yaml", "--store", "runs.db", "--wait", "--config", "tier.toml"];
+        let mut first = Running::start(&bench, &start);
+        first.until(&["main/spins[1] Running", "main/fills[1] Running", "main/waits[1] Running"]);
+        let apart = children(Pid::from_child(&first.child));
+        assert!(isolation == "shared" || apart.len() >= 3, "{apart:?}");
+        first.signal(Signal::KILL);
+        first.end();
+        let until = Instant::now() + LONGEST;
+        while !apart.iter().all(|child| has_ended(*child)) {
+            assert!(Instant::now() < until, "some of {apart:?} live on");
+            thread::sleep(Duration::from_millis(2));
+        }
+        let run = only_run(&bench)["runID"].as_str().unwrap().to_owned();
+        assert_eq!(view(&bench, &run)["phase"], "Running");
+        let cancelled = bench.phasm(&["cancel", &run, "--store", "runs.db", "--config", "tier.toml"]);
+        assert!(matches!(cancelled.status, 0 | 5), "{cancelled:?}");
+        assert_eq!(only_run(&bench)["phase"], "Cancelled");
+    }
 }

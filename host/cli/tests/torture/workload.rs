@@ -6,7 +6,7 @@ use crate::bench::Bench;
 pub(crate) const ANSWER: &str = "{\"by\": \"Ada\"}";
 
 /// Documents by their workflow's name.
-pub(crate) const WORKLOADS: [(&str, &str); 6] = [
+pub(crate) const WORKLOADS: [(&str, &str); 7] = [
     (
         "chains",
         "
@@ -104,10 +104,32 @@ pub(crate) const WORKLOADS: [(&str, &str); 6] = [
           - { name: rest, executor: { type: doze }, dependencies: [good] }
 ",
     ),
+    (
+        "hostile",
+        "
+  templates:
+    - dag:
+        name: main
+        continueOn: { failed: true, error: true, timeout: true }
+        tasks:
+          - { name: spins, executor: { type: spin }, maxRuntime: 200ms, retry: { maxAttempts: 2 } }
+          - { name: fills, executor: { type: fill }, maxRuntime: 300ms }
+          - { name: grows, executor: { type: allocate } }
+          - { name: floods, executor: { type: flood } }
+          - { name: falls, executor: { type: overflow }, retry: { maxAttempts: 2, delay: 100ms } }
+          - { name: exits, executor: { type: exit } }
+          - { name: rest, executor: { type: doze }, dependencies: [spins, fills, grows, floods, falls, exits] }
+          - { name: after, executor: { type: echo }, dependencies: [rest], inputs: { parameters: [{ name: n, value: 1 }] } }
+",
+    ),
 ];
+
+/// What those of `hostile` are beside all that every bench has.
+const HOSTILE: [&str; 6] = ["spin", "fill", "allocate", "flood", "overflow", "exit"];
 
 /// Writes all of them. Clocks that are set by an hour or two end none of them.
 pub(crate) fn write(bench: &Bench) {
+    HOSTILE.iter().for_each(|guest| bench.guest(guest));
     for (name, body) in WORKLOADS {
         let head = format!(
             "apiVersion: aether/v1\nkind: Workflow\nmetadata: {{ name: {name} }}\nspec:\n  timeout: 1d\n  entrypoint: main"

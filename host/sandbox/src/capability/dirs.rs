@@ -10,7 +10,11 @@
 //! Paths are resolved by cap-std's primitives, which leave a directory on no way. What else opens, and what is counted, is decided
 //! here: `open` says what opens at all, `host` answers `wasi:filesystem`.
 
-use std::{path::PathBuf, sync::Arc, time::Instant};
+use std::{
+    path::PathBuf,
+    sync::{Arc, OnceLock},
+    time::Instant,
+};
 
 use wasmtime::component::{HasSelf, Linker, Resource};
 use wasmtime_wasi::p2::bindings::filesystem::{preopens, types};
@@ -20,7 +24,7 @@ use self::{
     handle::{Dir, Handle, Moved, Open, Root},
     place::Places,
 };
-use super::active;
+use super::{active, refused::Refused};
 use crate::{
     budget::{Budget, Holder},
     guest::Guest,
@@ -115,6 +119,7 @@ impl Dirs {
                 holder: Arc::clone(&holder),
                 read_only: grant.read_only,
                 quota: grant.quota,
+                met: OnceLock::new(),
                 began,
                 moved: Arc::clone(&moved),
             };
@@ -128,6 +133,16 @@ impl Dirs {
     pub(super) fn moved(&self) -> (u64, u64) {
         // Of all grants of a call it is the same.
         self.0.first().map_or((0, 0), |dir| dir.handle.root.moved.both())
+    }
+}
+
+impl Dirs {
+    /// Tells what had no room, also where streams were written: these have nobody to tell it.
+    pub(crate) fn tell(&self, refused: &mut Refused) {
+        let met = self.0.iter().filter_map(|dir| dir.handle.root.met.get());
+        // Files are told with the directory that they were to be in.
+        let bytes = met.filter(|full| matches!(full, ledger::Full::Bytes(_)));
+        bytes.for_each(|full| refused.because(|| full.to_string()));
     }
 }
 

@@ -4,7 +4,7 @@ use std::{
     fs::File as StdFile,
     io,
     sync::{
-        Arc,
+        Arc, OnceLock,
         atomic::{AtomicU64, Ordering::Relaxed},
     },
     time::Instant,
@@ -27,6 +27,8 @@ pub(super) struct Root {
     pub(super) holder: Arc<Holder>,
     pub(super) read_only: bool,
     pub(super) quota: Quota,
+    /// The quota that had no room for bytes.
+    pub(super) met: OnceLock<Full>,
     /// When the call began.
     pub(super) began: Instant,
     /// What the call has read and written.
@@ -57,7 +59,10 @@ impl Moved {
 impl Root {
     /// Adds `more` to what lies there.
     pub(super) fn take(&self, more: Usage) -> Result<(), Full> {
-        if self.quota.is_none() { Ok(()) } else { self.place.ledger.take(&self.quota, more) }
+        let taken = if self.quota.is_none() { Ok(()) } else { self.place.ledger.take(&self.quota, more) };
+        taken.inspect_err(|full| {
+            self.met.get_or_init(|| *full);
+        })
     }
 
     pub(super) fn give(&self, less: Usage) {

@@ -32,6 +32,7 @@ fn far(path: &Path, quota: Quota) -> Dir {
         holder,
         read_only: false,
         quota,
+        met: OnceLock::new(),
         began: Instant::now(),
         moved: Arc::default(),
     });

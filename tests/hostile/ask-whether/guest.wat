@@ -1,0 +1,10 @@
+;; Asks instead of waiting.
+(core module $guest
+  (import "libc" "memory" (memory 1))
+  (import "wasi" "subscribe-duration" (func $subscribe-duration (param i64) (result i32)))
+  (import "wasi" "ready" (func $ready (param i32) (result i32)))
+  (func (export "execute") (param i32) (result i32)
+    (local $timer i32)
+    (local.set $timer (call $subscribe-duration (i64.const -1)))
+    (loop $more (br_if $more (i32.eqz (call $ready (local.get $timer)))))
+    (unreachable)))

@@ -1,0 +1,8 @@
+;; Blocks that do nothing.
+(component
+  (core module
+    (func
+      ;; OPEN
+      ;; CLOSE
+    )
+  ))

@@ -1,0 +1,7 @@
+;; Variables that hold nothing.
+(component
+  (core module
+    (func (local
+      ;; VARIABLES
+      i32))
+  ))

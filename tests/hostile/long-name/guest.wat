@@ -1,0 +1,4 @@
+;; A name that nobody reads to its end.
+(component
+  (import ";; LETTERS
+" (func)))

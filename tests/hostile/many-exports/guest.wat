@@ -1,0 +1,6 @@
+;; One function under many names.
+(component
+  (core module
+  (func)
+  ;; MANY
+))

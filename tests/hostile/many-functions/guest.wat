@@ -1,0 +1,5 @@
+;; Functions that do nothing.
+(component
+  (core module
+  ;; MANY
+))

@@ -1,0 +1,5 @@
+;; Globals that hold nothing.
+(component
+  (core module
+  ;; MANY
+))

@@ -1,0 +1,5 @@
+;; Functions that nobody has.
+(component
+  (type (func))
+  ;; MANY
+)

@@ -1,0 +1,4 @@
+;; Modules with nothing in them.
+(component
+  ;; MODULES
+)

@@ -1,0 +1,5 @@
+;; Segments without data.
+(component
+  (core module
+  ;; MANY
+))

@@ -1,0 +1,4 @@
+;; Types that are nothing but a name.
+(component
+  ;; MANY
+)

@@ -1,0 +1,5 @@
+;; Twenty components, each in the one before.
+(component
+;; OPEN
+;; CLOSE
+)

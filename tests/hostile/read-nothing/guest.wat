@@ -1,0 +1,12 @@
+;; Reads what does not come.
+(core module $guest
+  (import "libc" "memory" (memory 1))
+  (import "wasi" "get-stdin" (func $get-stdin (result i32)))
+  (import "wasi" "read-stream" (func $read-stream (param i32 i64 i32)))
+  (func (export "execute") (param i32) (result i32)
+    (local $in i32)
+    (local.set $in (call $get-stdin))
+    (loop $more
+      (call $read-stream (local.get $in) (i64.const -1) (i32.const 400))
+      (br $more))
+    (unreachable)))

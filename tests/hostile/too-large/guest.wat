@@ -1,0 +1,4 @@
+;; A section that says nothing, at length.
+(component
+  (@custom "nothing" ";; NOTHING
+"))
