@@ -5,6 +5,7 @@ use std::{collections::BTreeMap, path::PathBuf, sync::Arc};
 use crate::{
     sandbox::{Allowance, Grants, Isolation, Tenants},
     secrets::Secrets,
+    trust::Policy,
 };
 
 /// Somebody who shares a host with others. By default it has the namespace of its name, no quotas, and what all have.
@@ -28,6 +29,8 @@ pub struct Tenant {
     pub own_dirs: bool,
     /// Secrets that it alone has; one of all with the same name and key it does not have then.
     pub secrets: Secrets,
+    /// Whose plugins its runs use, in place of what is said for all.
+    pub trust: Option<Policy>,
 }
 
 impl Tenant {

@@ -150,3 +150,40 @@ fn short_attempts_cost_a_commit_each() {
         assert!((expected..=expected + late).contains(&records), "{tasks}: {records} records, {late} late");
     }
 }
+
+/// R-I42: what attempts used is known of those that end, of those that a clock stops, and of all together; and it is kept.
+#[test]
+fn what_attempts_used_is_part_of_the_run() {
+    let tasks = [
+        r#"{"name": "spin", "executor": {"type": "spin"}, "timeout": "200ms"}"#,
+        r#"{"name": "brief", "executor": {"type": "spin"}, "maxRuntime": "100ms"}"#,
+        r#"{"name": "asks", "executor": {"type": "suspend"}}"#,
+        r#"{"name": "say", "executor": {"type": "say"}}"#,
+    ];
+    let dir = tempfile::tempdir().unwrap();
+    let store = phasm::store::Sqlite::open(&dir.path().join("runs.db")).unwrap();
+    let builder = Host::builder().store(std::sync::Arc::new(store));
+    let plugins = ["spin", "suspend", "say"];
+    let host =
+        plugins.iter().fold(builder, |builder, name| builder.plugin(*name, guest(name))).open().unwrap();
+    let (view, again) = runtime().block_on(async {
+        let plan = host.plan("whole.json", &document(&tasks.join(","))).await.unwrap();
+        let run = host.submit(&plan, &Map::new()).await.unwrap();
+        run.wait_or_park().await.unwrap();
+        let view = run.view().await.unwrap();
+        let records = host.store().load(run.id()).await.unwrap();
+        let replayed = phasm::journal::replay(run.id(), &records, |_, _, _, _| {}).unwrap();
+        (view, RunView::of(&replayed))
+    });
+    let used = |view: &RunView, name: &str| {
+        let task = view.tasks.iter().find(|task| &*task.task_name == name).unwrap();
+        assert_eq!(task.metrics.usage, task.attempts[0].usage, "{name}");
+        task.metrics.usage.unwrap_or_else(|| panic!("{name}: {task:?}"))
+    };
+    let all = ["spin", "brief", "asks", "say"].map(|name| used(&view, name));
+    assert!(all[0].cpu_us > 10_000 && all[1].cpu_us > 10_000, "{all:?}");
+    assert!(all.iter().all(|used| used.memory_bytes == 65_536), "{all:?}");
+    let sum = view.usage.unwrap();
+    assert_eq!(sum.cpu_us, all.iter().map(|used| used.cpu_us).sum::<u64>());
+    assert_eq!((sum.memory_bytes, again.usage), (65_536, view.usage));
+}

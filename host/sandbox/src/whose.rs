@@ -23,6 +23,7 @@ pub(super) struct Premises {
     pub(super) tenants: Arc<Tenants>,
     pub(super) memory: Memory,
     pub(super) dirs: Common,
+    #[cfg_attr(not(feature = "http"), expect(dead_code, reason = "there are no requests"))]
     pub(super) net: Net,
 }
 

@@ -14,6 +14,7 @@ use super::{
     grants::{self, Grant},
     isolation::{self, ISOLATION},
     secrets::{self, Secret},
+    trust::{self, TrustWritten},
 };
 use crate::{
     allowance::ALLOWANCE,
@@ -24,7 +25,7 @@ use crate::{
 static TENANT: Table = Table::closed(
     "tenant",
     "Who shares this host with others. A namespace that no tenant has is a tenant by itself, of weight 1.",
-    &[&NAMESPACES, &WEIGHT, &QUOTAS, &LIMITS, &ISOLATED, &PLUGINS, &GRANTS, &ROOT, &SECRETS],
+    &[&NAMESPACES, &WEIGHT, &QUOTAS, &LIMITS, &ISOLATED, &PLUGINS, &GRANTS, &ROOT, &SECRETS, &TRUST],
     &[],
 );
 
@@ -81,6 +82,12 @@ static SECRETS: Field<Vec<Secret>> = Field::optional(
     "Secrets that it alone has, in place of those of `[secrets]` with the same name and key.",
 );
 
+static TRUST: Field<TrustWritten> = Field::optional(
+    "trust",
+    trust::TENANT_TRUST_FORM,
+    "Whose plugins its runs use, in place of what `[trust]` says.",
+);
+
 static RUNNING: Field<u32> =
     Field::optional("running", COUNT, "Attempts that hold a slot at once; others wait.");
 static QUEUED: Field<u32> = Field::optional(
@@ -127,6 +134,7 @@ pub(super) struct WrittenTenant {
     grants: Vec<Grant>,
     root: Option<Name>,
     secrets: Vec<Secret>,
+    trust: Option<TrustWritten>,
 }
 
 pub(super) const TENANTS: Form<Vec<WrittenTenant>> = Form::new(
@@ -163,6 +171,7 @@ impl WrittenTenant {
             grants: object.or_default(&GRANTS),
             root: object.optional(&ROOT),
             secrets: object.or_default(&SECRETS),
+            trust: object.optional(&TRUST),
         }
     }
 
@@ -189,6 +198,7 @@ impl WrittenTenant {
             isolation: self.isolation.map(|tier| tier.0),
             plugins: self.plugins.iter().map(|dir| around.dir.join(&*dir.value)).collect(),
             own_dirs: root.is_some(),
+            trust: self.trust.map(|trust| trust.policy(report)),
             ..Tenant::default()
         };
         for grant in self.grants {

@@ -1,6 +1,6 @@
 //! `[trust]`: whose plugins are used, and which versions wait to be approved.
 
-use phasm_engine::form::{BOOLEAN, Field, Form, Name, Report, TEXTS, Table, Words, word};
+use phasm_engine::form::{BOOLEAN, Field, Form, Name, Object, Report, TEXTS, Table, Words, word};
 
 use super::codes;
 use crate::trust::{NotAPublicKey, Policy};
@@ -9,6 +9,13 @@ static TRUST: Table = Table::closed(
     "trust",
     "Whose plugins are used. Beside a component its signature is `NAME.wasm.minisig`; what the program itself carries needs none.",
     &[&HOLD, &KEYS, &REQUIRED],
+    &[],
+);
+
+static TENANT_TRUST: Table = Table::closed(
+    "tenantTrust",
+    "Whose plugins are used in the runs of one tenant, in place of what `[trust]` says.",
+    &[&KEYS, &REQUIRED],
     &[],
 );
 
@@ -52,16 +59,26 @@ pub(super) struct TrustWritten {
 pub(super) const TRUST_FORM: Form<TrustWritten> = Form::new(
     |cursor, report| {
         let object = cursor.object(&TRUST, report)?;
-        Some(TrustWritten {
-            required: object.optional(&REQUIRED).unwrap_or_default(),
-            keys: object.or_default(&KEYS),
-            hold: object.optional(&HOLD).unwrap_or_default(),
-        })
+        Some(TrustWritten { hold: object.optional(&HOLD).unwrap_or_default(), ..TrustWritten::read(&object) })
     },
     |defs| defs.object(&TRUST),
 );
 
+/// That of one tenant.
+pub(super) const TENANT_TRUST_FORM: Form<TrustWritten> = Form::new(
+    |cursor, report| Some(TrustWritten::read(&cursor.object(&TENANT_TRUST, report)?)),
+    |defs| defs.object(&TENANT_TRUST),
+);
+
 impl TrustWritten {
+    fn read(object: &Object<'_, '_>) -> Self {
+        Self {
+            required: object.optional(&REQUIRED).unwrap_or_default(),
+            keys: object.or_default(&KEYS),
+            hold: Hold::default(),
+        }
+    }
+
     /// What it comes to; what is no key is reported.
     pub(super) fn policy(&self, report: &Report) -> Policy {
         let read = |key: &Name| {

@@ -393,7 +393,13 @@ impl Offered<'_> {
     /// The plugins of a tenant, or of all who have none of their own. What is loaded for one is loaded for nobody else.
     fn to(&self, tenant: Option<(&Arc<str>, &Tenant)>, sandbox: &Sandbox) -> Result<Plugins, OpenError> {
         let (name, tenant) = tenant.unzip();
-        let trust = PluginTrust { tenant: name.cloned(), ..self.trust.clone() };
+        let own = name.zip(tenant.and_then(|tenant| tenant.trust.clone()));
+        let trust = match own {
+            Some((name, policy)) => {
+                PluginTrust { policy, tenant: Some(Arc::clone(name)), exempt: self.trust.exempt.clone() }
+            }
+            None => self.trust.clone(),
+        };
         let mut plugins = Plugins::new(sandbox.clone()).with_trust(trust);
         if let Some(builder) = self.builder {
             plugins = plugins.with_builder(Arc::clone(builder));

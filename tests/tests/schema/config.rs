@@ -48,6 +48,7 @@ fn whole() -> Value {
             "namespaces": ["prod"], "weight": 3, "plugins": ["own"], "root": "acme", "grants": { "file": {} }, "secrets": {},
             "quotas": { "running": 5, "queued": 5, "open-runs": 5, "runs-per-minute": 5, "requests-per-minute": 5 },
             "limits": limited, "isolation": "process",
+            "trust": { "require-signature": true, "keys": ["RW"] },
         } },
         "library": "library",
         "trust": { "require-signature": true, "keys": ["RW"], "hold": "all" },

@@ -31,7 +31,8 @@ impl Opened {
 
     /// Every policy that somebody has: that of all first.
     pub(super) fn trusts(&self) -> Vec<PluginTrust> {
-        vec![PluginTrust::from(self.config.trust.clone())]
+        let tenants = self.config.tenants.values().filter_map(|tenant| tenant.trust.clone());
+        [self.config.trust.clone()].into_iter().chain(tenants).map(PluginTrust::from).collect()
     }
 
     /// One that knows all keys, and asks for none.

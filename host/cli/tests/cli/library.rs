@@ -246,6 +246,33 @@ fn a_run_goes_on_only_where_its_plugins_are_vouched_for() {
     assert_eq!(resumed.status, 0, "{resumed:?}");
 }
 
+/// R-I34: a tenant's own policy stands in place of that of all.
+#[test]
+fn a_tenant_may_have_a_policy_of_its_own() {
+    let bench = Bench::new();
+    let ours = sign(&bench, "ours.key", "plugins/echo.wasm");
+    sign(&bench, "theirs.key", "plugins/code.wasm");
+    let theirs = fs::read_to_string(bench.path("theirs.key.pub")).unwrap();
+    let theirs = theirs.lines().last().unwrap();
+    let policy = |key: &str| format!("require-signature = true\nkeys = [{key:?}]\n");
+    let config = format!("[trust]\n{}[tenants.acme.trust]\n{}", policy(&ours), policy(theirs));
+    bench.write("phasm.toml", config);
+    let run = |executor: &str, namespace: &str| {
+        bench.task("w.yaml", executor, "");
+        let text = fs::read_to_string(bench.path("w.yaml")).unwrap();
+        bench.write("w.yaml", text.replace("{ name: w }", &format!("{{ name: w, namespace: {namespace} }}")));
+        bench.phasm(&["run", "w.yaml", "--config", "phasm.toml"])
+    };
+    assert_eq!([run("echo", "default").status, run("code", "acme").status], [0, 0]);
+    let refused = run("echo", "acme");
+    assert!(
+        refused.status == 2 && refused.stderr.contains("`[tenants.acme.trust]` of the configuration"),
+        "{refused:?}"
+    );
+    let refused = run("code", "default");
+    assert!(refused.status == 2 && refused.stderr.contains("`[trust]` of the configuration"), "{refused:?}");
+}
+
 /// R-I34: what was added without a signature gets one by being added again.
 #[test]
 fn what_is_signed_later_is_added_again() {

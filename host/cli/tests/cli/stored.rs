@@ -84,6 +84,15 @@ fn a_suspended_approval_parks_and_is_completed_by_resume() {
         ["▸ main Running", "✓ prepare Succeeded", "‖ wait-external Suspended", "· finalize Created"]
     );
     assert!(shown.stdout.contains("main/wait-external  Suspended"), "{shown:?}");
+    // R-I42: what its attempts used, when that is asked for.
+    let used = on_store(&bench, &["get", &run, "--usage"]).stdout;
+    let lines: Vec<Vec<&str>> = used.lines().map(|line| line.split_whitespace().collect()).collect();
+    assert_eq!(lines[0], ["TASK", "ATTEMPT", "CPU", "MEMORY", "IN", "OUT", "CALLS"]);
+    assert_eq!(
+        [lines[1][0], lines[2][0], lines[3][0]],
+        ["main/prepare", "main/wait-external", "all"],
+        "{used}"
+    );
     let resumed =
         on_store(&bench, &["resume", &run, "wait-external", r#"{"approved": true}"#, "-p", "by=Ada"]);
     assert_eq!(resumed.status, 0, "{resumed:?}");

@@ -111,6 +111,8 @@ fn what_is_rare_is_json() {
     let secret = InputValue::SecretKeyRef(SecretRef { name: "s".into(), key: "k".into() });
     let secret = Binding { name: "i".into(), value: secret };
     let wake_at = Timestamp(i64::MAX);
+    let (bytes_in, bytes_out) = (u64::MAX, u64::MAX);
+    let most = Metered { cpu_us: u64::MAX, pages: u32::MAX, calls: u32::MAX, bytes_in, bytes_out };
     round(vec![at(
         0,
         vec![
@@ -125,6 +127,7 @@ fn what_is_rare_is_json() {
             Event::TimedOut(task, TimeLimit::Deadline),
             Event::RetryScheduled(RetryScheduled { task, attempt: u32::MAX, delay_ms: u64::MAX, wake_at }),
             Event::TaskEnded(TaskId(0), false),
+            Event::Metered(Fence { task, attempt: u32::MAX, dispatch: 7 }, most),
             Event::Broken("b".into()),
             Event::CancelRequested,
         ],

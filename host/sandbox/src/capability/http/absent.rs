@@ -14,7 +14,7 @@ impl Net {
 }
 
 #[derive(Default)]
-pub(crate) struct Http;
+pub(crate) struct Http(());
 
 impl Http {
     pub(crate) fn tell(&self, _: &mut Refused) {}
