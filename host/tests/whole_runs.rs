@@ -161,7 +161,7 @@ fn what_attempts_used_is_part_of_the_run() {
         r#"{"name": "say", "executor": {"type": "say"}}"#,
     ];
     let dir = tempfile::tempdir().unwrap();
-    let store = phasm::store::Sqlite::open(&dir.path().join("runs.db")).unwrap();
+    let store = phasm::store::Sqlite::open(dir.path().join("runs.db")).unwrap();
     let builder = Host::builder().store(std::sync::Arc::new(store));
     let plugins = ["spin", "suspend", "say"];
     let host =
