@@ -18,6 +18,7 @@ use tokio::{runtime::Handle, task::JoinHandle};
 
 use super::{
     Shared, fault,
+    heat::Load,
     stopwatch::{Stopwatch, micros},
     ticker::Alarm,
     turns::Turn,
@@ -73,8 +74,8 @@ pub(super) async fn stop_for_others() {
 impl Attempt {
     pub(super) fn new(shared: Arc<Shared>, origin: Origin, deadline: Option<Instant>, work: Work) -> Self {
         let of_work = Arc::clone(&shared);
-        let (alarm, turn, long, heavy, computed) = (None, None, false, false, Duration::ZERO);
-        let work = Bounded { shared: of_work, origin, deadline, alarm, work, turn, long, heavy, computed };
+        let (alarm, turn, long, load, computed) = (None, None, false, Load::Light, Duration::ZERO);
+        let work = Bounded { shared: of_work, origin, deadline, alarm, work, turn, long, load, computed };
         Self { shared, here: Some(work), there: None }
     }
 
@@ -144,14 +145,13 @@ struct Bounded {
     turn: Option<Turn>,
     /// Whether it has computed for an epoch.
     long: bool,
-    /// Whether it has held a thread for longer than others should wait.
-    heavy: bool,
+    load: Load,
     computed: Duration,
 }
 
 impl Bounded {
     fn poll_work(&mut self, context: &mut Context<'_>) -> Poll<Outcome> {
-        let Self { shared, work, turn, long, heavy, computed, .. } = self;
+        let Self { shared, work, turn, long, load, computed, .. } = self;
         if turn.as_mut().is_some_and(|turn| !turn.take(context.waker())) {
             return Poll::Pending;
         }
@@ -168,7 +168,12 @@ impl Bounded {
         let stopped = STOPPED.take();
         // What no epoch stops counts as well: a single instruction, or the host on behalf of the guest.
         *long |= stopped || shared.ticker.ticks() > ticks + 1;
-        *heavy |= *long || took >= HEAVY;
+        let now = match *long {
+            true => Load::Long,
+            false if took >= HEAVY => Load::Heavy,
+            false => Load::Light,
+        };
+        *load = now.max(*load);
         if let Some(turn) = turn {
             turn.give_back(took, stopped.then_some(context.waker()));
         }
@@ -184,11 +189,11 @@ impl Future for Bounded {
             return Poll::Ready(fault::timeout());
         }
         let mut poll = self.poll_work(context);
-        let Self { shared, origin, deadline, alarm, heavy, computed, .. } = &mut *self;
+        let Self { shared, origin, deadline, alarm, load, computed, .. } = &mut *self;
         match (&mut poll, *deadline) {
             (Poll::Ready(outcome), _) => {
                 outcome.metered.cpu_us = outcome.metered.cpu_us.saturating_add(micros(*computed));
-                shared.heat.note(origin, *heavy);
+                shared.heat.note(origin, *load);
             }
             (Poll::Pending, Some(deadline)) => {
                 alarm.get_or_insert_with(|| shared.ticker.alarm(deadline)).set(context.waker());

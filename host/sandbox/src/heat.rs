@@ -10,9 +10,21 @@ use std::{
 
 use super::attempt::Origin;
 
-/// What a long attempt adds; a short one takes one away.
-const LONG: u8 = 2;
-/// From here on an executor is one that computes long: from the second long attempt in a row.
+/// How an attempt has computed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Load {
+    /// As nobody else notices.
+    #[default]
+    Light,
+    /// It has held a thread for longer than others should wait. Such an attempt may be another's victim, too, of which there are few in a
+    /// row.
+    Heavy,
+    /// For an epoch.
+    Long,
+}
+
+/// From here on an executor is one that computes long: from the second long attempt in a row, or the fourth heavy one. A light one takes one
+/// away.
 const HOT: u8 = 4;
 const MOST: u8 = 8;
 /// Executors and tenants of which this is known at most.
@@ -31,14 +43,18 @@ impl Heat {
         self.any() && self.of().get(origin).is_some_and(|heat| *heat >= HOT)
     }
 
-    /// An attempt is over that has computed long or has not.
-    pub(super) fn note(&self, origin: &Origin, long: bool) {
-        if !long && !self.any() {
+    /// An attempt is over that has computed so.
+    pub(super) fn note(&self, origin: &Origin, load: Load) {
+        if load == Load::Light && !self.any() {
             return;
         }
         let mut of = self.of();
         let heat = of.get(origin).copied().unwrap_or(0);
-        let heat = if long { heat.saturating_add(LONG).min(MOST) } else { heat.saturating_sub(1) };
+        let heat = match load {
+            Load::Light => heat.saturating_sub(1),
+            Load::Heavy => heat.saturating_add(1).min(MOST),
+            Load::Long => heat.saturating_add(2).min(MOST),
+        };
         if heat == 0 {
             of.remove(origin);
         } else if of.len() < MOST_KNOWN || of.contains_key(origin) {
@@ -68,14 +84,14 @@ mod tests {
     #[test]
     fn twice_long_in_a_row_is_hot_for_that_tenant_until_it_is_short_again() {
         let (heat, ours, theirs) = (Heat::default(), origin("ours"), origin("theirs"));
-        heat.note(&ours, true);
+        heat.note(&ours, Load::Long);
         assert!(!heat.is_hot(&ours));
-        heat.note(&ours, true);
+        heat.note(&ours, Load::Long);
         assert!(heat.is_hot(&ours) && !heat.is_hot(&theirs));
-        heat.note(&ours, false);
+        heat.note(&ours, Load::Light);
         assert!(!heat.is_hot(&ours));
         for _ in 0..3 {
-            heat.note(&ours, false);
+            heat.note(&ours, Load::Light);
         }
         assert!(!heat.any());
     }
@@ -84,10 +100,23 @@ mod tests {
     fn one_that_is_seldom_long_stays_cold() {
         let (heat, ours) = (Heat::default(), origin("ours"));
         for _ in 0..100 {
-            heat.note(&ours, true);
+            heat.note(&ours, Load::Long);
             assert!(!heat.is_hot(&ours));
-            heat.note(&ours, false);
-            heat.note(&ours, false);
+            heat.note(&ours, Load::Light);
+            heat.note(&ours, Load::Light);
         }
+    }
+
+    #[test]
+    fn who_is_often_in_the_way_is_hot_and_who_is_held_up_now_and_then_is_not() {
+        let (heat, often, seldom) = (Heat::default(), origin("often"), origin("seldom"));
+        for _ in 0..100 {
+            for load in [Load::Heavy, Load::Heavy, Load::Light, Load::Light] {
+                heat.note(&seldom, load);
+                assert!(!heat.is_hot(&seldom));
+            }
+        }
+        (0..4).for_each(|_| heat.note(&often, Load::Heavy));
+        assert!(heat.is_hot(&often));
     }
 }
