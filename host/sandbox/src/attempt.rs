@@ -74,8 +74,9 @@ pub(super) async fn stop_for_others() {
 impl Attempt {
     pub(super) fn new(shared: Arc<Shared>, origin: Origin, deadline: Option<Instant>, work: Work) -> Self {
         let of_work = Arc::clone(&shared);
-        let (alarm, turn, long, load, computed) = (None, None, false, Load::Light, Duration::ZERO);
-        let work = Bounded { shared: of_work, origin, deadline, alarm, work, turn, long, load, computed };
+        let (alarm, turn, stops, long, load, computed) = (None, None, 0, false, Load::Light, Duration::ZERO);
+        let work =
+            Bounded { shared: of_work, origin, deadline, alarm, work, turn, stops, long, load, computed };
         Self { shared, here: Some(work), there: None }
     }
 
@@ -143,6 +144,8 @@ struct Bounded {
     work: Work,
     /// Without one it computes when it is polled.
     turn: Option<Turn>,
+    /// How often it was stopped because its epoch was over.
+    stops: u8,
     /// Whether it has computed for an epoch.
     long: bool,
     load: Load,
@@ -151,13 +154,12 @@ struct Bounded {
 
 impl Bounded {
     fn poll_work(&mut self, context: &mut Context<'_>) -> Poll<Outcome> {
-        let Self { shared, work, turn, long, load, computed, .. } = self;
+        let Self { shared, work, turn, stops, long, load, computed, .. } = self;
         if turn.as_mut().is_some_and(|turn| !turn.take(context.waker())) {
             return Poll::Pending;
         }
         let watch = if turn.is_some() { Stopwatch::of_thread() } else { Stopwatch::of_moment() };
         COMPUTES.set(Some((*computed, watch)));
-        let ticks = shared.ticker.ticks();
         STOPPED.set(false);
         let running = shared.ticker.enter();
         let polled = catch_unwind(AssertUnwindSafe(|| work.as_mut().poll(context)));
@@ -166,16 +168,19 @@ impl Bounded {
         let took = watch.elapsed();
         *computed += took;
         let stopped = STOPPED.take();
-        // What no epoch stops counts as well: a single instruction, or the host on behalf of the guest.
-        *long |= stopped || shared.ticker.ticks() > ticks + 1;
+        // Once it may only have had to wait in its epoch, until the system let this thread go on.
+        *stops = stops.saturating_add(stopped.into());
+        *long |= *stops > 1;
         let now = match *long {
             true => Load::Long,
             false if took >= HEAVY => Load::Heavy,
             false => Load::Light,
         };
         *load = now.max(*load);
-        if let Some(turn) = turn {
-            turn.give_back(took, stopped.then_some(context.waker()));
+        match turn {
+            Some(turn) => turn.give_back(took, stopped.then_some(context.waker())),
+            None if stopped && !*long => context.waker().wake_by_ref(),
+            None => {}
         }
         polled.unwrap_or_else(|panic| Poll::Ready(fault::host_fault(&*panic)))
     }
