@@ -289,6 +289,20 @@ async fn a_process_is_locked_in() {
     assert!(limit("Max data size").starts_with("402"), "{limits}");
 }
 
+/// R-I27: what a compiler makes has memory that begins with something, of which the system is asked for a file before anything is locked.
+#[tokio::test]
+async fn an_executor_that_ships_runs_in_a_process() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../plugins/echo");
+    let built = phasm_builder::bring_up_to_date(&[folder], &|_: &str| {}).remove(0).unwrap();
+    let plugins = plugins(Isolation::Process, &[]);
+    plugins.register("shipped", fs::read(built.wasm).unwrap(), Grants::default());
+    for _ in 0..2 {
+        let (outcome, _) = call(&plugins, invocation("shipped")).await;
+        assert_eq!((outcome.code, &*outcome.message), (0, ""));
+        assert_eq!(outcome.outputs.len(), 1);
+    }
+}
+
 /// Children of a program that starts none are not to be had, and nothing runs without them.
 #[tokio::test]
 async fn without_processes_nothing_runs() {

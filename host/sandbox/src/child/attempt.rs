@@ -126,6 +126,8 @@ impl Here {
             Pool::reserve(limits.slots_for(1), &limits).map_err(|error| error.to_string())?;
         let linker: Linker<Guest> = guest::linker(&engine).map_err(|error| format!("{error:#}"))?;
         let component = code.component(&engine).map_err(|error| format!("{error:#}"))?;
+        // What memories begin with is put where it can be mapped as long as that can be asked for.
+        component.initialize_copy_on_write_image().map_err(|error| format!("{error:#}"))?;
         let program =
             Program::link(&linker, &component, &limits, slots).map_err(|error| error.to_string())?;
         let runtime = Builder::new_current_thread().enable_time().build();
