@@ -23,7 +23,7 @@ pub struct Tenant {
     pub isolation: Option<Isolation>,
     /// Directories with plugins that it alone has, searched before those of all.
     pub plugins: Vec<PathBuf>,
-    /// What plugins may touch in its runs, in place of what they may in those of others.
+    /// What plugins may touch in its runs, in place of what they may in those of others. Limits of these hold as well, and where guests run.
     pub grants: BTreeMap<String, Grants>,
     /// Whether it has only the directories of its own grants, and none that all are granted.
     pub own_dirs: bool,
@@ -40,9 +40,19 @@ impl Tenant {
             let dirs = if self.own_dirs { Vec::new() } else { grants.dirs.clone() };
             Grants { dirs, ..grants.clone() }
         };
+        let own = |(plugin, grants): (&String, &Grants)| {
+            let bounded = common.get(plugin).map_or_else(|| grants.clone(), |common| bounded(grants, common));
+            (plugin.clone(), bounded)
+        };
         let common = common.iter().map(|(plugin, grants)| (plugin.clone(), theirs(grants)));
-        common.chain(self.grants.iter().map(|(plugin, grants)| (plugin.clone(), grants.clone()))).collect()
+        common.chain(self.grants.iter().map(own)).collect()
     }
+}
+
+/// A tenant's grants, with the bounds that those of all have: what a plugin may use, and where its guests run unless the tenant's say so.
+fn bounded(own: &Grants, common: &Grants) -> Grants {
+    let limits = own.limits.clone().within(&common.limits);
+    Grants { limits, isolation: own.isolation.or(common.isolation), ..own.clone() }
 }
 
 /// What a tenant may have at most; what is not said is not bounded. Each host counts for itself, but for runs, which are counted in the
@@ -71,4 +81,27 @@ pub(crate) fn shares(tenants: &BTreeMap<Arc<str>, Tenant>) -> Tenants {
         tenant.quotas.requests_per_minute.into_iter().for_each(|most| shares.limit_requests(name, most));
     }
     shares
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sandbox::Limit;
+
+    /// R-Q6: one more thing that is granted takes no bound away.
+    #[test]
+    fn a_tenants_grants_keep_the_bounds_of_those_of_all() {
+        let limits = Allowance::default().with(Limit::Memory, 8).with(Limit::Cpu, 5);
+        let common = Grants { limits, isolation: Some(Isolation::Process), ..Grants::default() };
+        let own = Grants { limits: Allowance::default().with(Limit::Cpu, 9), ..Grants::default() };
+        let granted = |own: Grants| {
+            let tenant = Tenant { grants: BTreeMap::from([("echo".into(), own)]), ..Tenant::default() };
+            tenant.granted(&BTreeMap::from([("echo".into(), common.clone())])).remove("echo").unwrap()
+        };
+        let kept = granted(own.clone());
+        assert_eq!((kept.limits.get(Limit::Memory), kept.limits.get(Limit::Cpu)), (Some(8), Some(5)));
+        assert_eq!(kept.isolation, Some(Isolation::Process));
+        let said = granted(Grants { isolation: Some(Isolation::Shared), ..own });
+        assert_eq!(said.isolation, Some(Isolation::Shared));
+    }
 }

@@ -69,7 +69,8 @@ static PLUGINS: Field<Vec<Name>> = Field::optional(
 static GRANTS: Field<Vec<Grant>> = Field::optional(
     "grants",
     grants::GRANTS,
-    "What the plugin of each name may touch in its runs, in place of what `[grants]` says of that name.",
+    "What the plugin of each name may touch in its runs, in place of what `[grants]` says of that name; its `limits` \
+     hold as well, and its `isolation` unless this says one.",
 );
 static ROOT: Field<Name> = Field::optional(
     "root",

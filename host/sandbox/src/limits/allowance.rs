@@ -89,6 +89,15 @@ impl Allowance {
         self
     }
 
+    /// The same, and of each limit no more than `other` says.
+    #[must_use]
+    pub fn within(mut self, other: &Self) -> Self {
+        for (limit, most) in &other.0 {
+            self.0.entry(*limit).and_modify(|own| *own = (*own).min(*most)).or_insert(*most);
+        }
+        self
+    }
+
     /// What it says about a limit.
     #[must_use]
     pub fn get(&self, limit: Limit) -> Option<u64> {
