@@ -54,6 +54,12 @@ fn write(path: &Path, text: &str, mode: u32) -> Result<(), Failure> {
     std::os::unix::fs::OpenOptionsExt::mode(&mut options, mode);
     #[cfg(not(unix))]
     let _ = mode;
-    let mut file = options.open(path).map_err(failed)?;
+    let mut file = match options.open(path) {
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
+            let there = format!("{} is there already, and no key is written over", path.display());
+            return Err(Failure::call(format!("{there}; expected the name of a new file")));
+        }
+        opened => opened.map_err(failed)?,
+    };
     file.write_all(text.as_bytes()).and_then(|()| file.sync_all()).map_err(failed)
 }

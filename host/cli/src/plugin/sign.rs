@@ -10,7 +10,7 @@ use phasm::{
     clock::Clock,
     plugins::{self, Manifest},
     sandbox::read_regular_text,
-    trust::SecretKey,
+    trust::{PublicKey, SecretKey},
 };
 
 use super::{
@@ -78,9 +78,12 @@ fn read_key(path: &Path) -> Result<SecretKey, Failure> {
     let unusable = |why: &dyn std::fmt::Display| {
         Failure::call(format!("{} cannot be used as a key: {why}", path.display()))
     };
+    let text = read_regular_text(path, LARGEST_KEY).map_err(|error| unusable(&error))?;
+    if text.lines().any(|line| line.trim().parse::<PublicKey>().is_ok()) {
+        return Err(unusable(&"it is a public key; expected the file beside it without `.pub`, which signs"));
+    }
     if let Some(why) = trust::open_to_others(path) {
         return Err(unusable(&why));
     }
-    let text = read_regular_text(path, LARGEST_KEY).map_err(|error| unusable(&error))?;
     SecretKey::read(&text).map_err(|error| unusable(&error))
 }

@@ -308,7 +308,11 @@ fn keys_are_their_owners_alone() {
     let mode =
         std::os::unix::fs::PermissionsExt::mode(&fs::metadata(bench.path("ours.key")).unwrap().permissions());
     assert_eq!(mode & 0o777, 0o600);
-    assert_eq!(bench.phasm(&["plugin", "keygen", "ours.key"]).status, 2, "none is replaced");
+    let again = bench.phasm(&["plugin", "keygen", "ours.key"]);
+    assert_eq!(again.status, 2, "none is replaced");
+    assert!(again.stderr.contains("ours.key is there already, and no key is written over"), "{again:?}");
+    let public = bench.phasm(&["plugin", "sign", "--key", "ours.key.pub", "greet"]);
+    assert!(public.status == 2 && public.stderr.contains("it is a public key"), "{public:?}");
     assert!(Command::new("chmod").arg("644").arg(bench.path("ours.key")).status().unwrap().success());
     let open = bench.phasm(&["plugin", "sign", "--key", "ours.key", &path]);
     assert!(open.status == 2 && open.stderr.contains("chmod 600"), "{open:?}");
