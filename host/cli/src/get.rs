@@ -37,8 +37,8 @@ pub(super) struct GetArguments {
     #[arg(long)]
     json: bool,
 
-    /// Print what each attempt used instead: time computed, memory, bytes, calls of the host.
-    #[arg(long, conflicts_with = "json")]
+    /// Print what each attempt used instead: time computed, memory, bytes, calls of the host. The run view has that anyway.
+    #[arg(long)]
     usage: bool,
 }
 

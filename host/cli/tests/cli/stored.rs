@@ -86,6 +86,8 @@ fn a_suspended_approval_parks_and_is_completed_by_resume() {
     assert!(shown.stdout.contains("main/wait-external  Suspended"), "{shown:?}");
     // R-I42: what its attempts used, when that is asked for.
     let used = on_store(&bench, &["get", &run, "--usage"]).stdout;
+    let view = on_store(&bench, &["get", &run, "--usage", "--json"]).json();
+    assert!(view["usage"].is_object(), "{view}");
     let lines: Vec<Vec<&str>> = used.lines().map(|line| line.split_whitespace().collect()).collect();
     assert_eq!(lines[0], ["TASK", "ATTEMPT", "CPU", "MEMORY", "IN", "OUT", "CALLS"]);
     assert_eq!(
