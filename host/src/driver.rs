@@ -179,8 +179,12 @@ impl Driver {
                 break Ok(());
             }
             let quiet = messages.is_empty() && self.next_messages(&mut messages).await;
-            if quiet && self.give_back(&mut messages).await {
-                return;
+            if quiet {
+                match self.give_back(&mut messages).await {
+                    Ok(true) => return,
+                    Ok(false) => {}
+                    Err(error) => break Err(Arc::new(error)),
+                }
             }
             if messages.iter().any(|message| matches!(message, Message::Leave(_))) {
                 break Err(Arc::new(self.lease.fenced()));
@@ -270,29 +274,31 @@ impl Driver {
     }
 
     /// Gives the run back to the store and forgets it; false, with the messages, if somebody has asked something meanwhile.
-    async fn give_back(&mut self, messages: &mut Vec<Message>) -> bool {
+    async fn give_back(&mut self, messages: &mut Vec<Message>) -> Result<bool, StoreError> {
         let entry = Arc::clone(&self.entry);
         let _alone = tokio::select! {
             biased;
             // Whoever has the run in hand may have something to say to it, and wait for an answer.
-            _ = self.inbox.recv_many(messages, MOST_PER_BATCH) => return false,
+            _ = self.inbox.recv_many(messages, MOST_PER_BATCH) => return Ok(false),
             alone = entry.turning.lock() => alone,
         };
         entry.set_driver(None);
         self.inbox.close();
         messages.extend(std::iter::from_fn(|| self.inbox.try_recv().ok()));
         let wake_at = self.run.next_wait();
-        if messages.is_empty() && self.shared.store.release(&self.lease, wake_at).await.is_ok() {
+        if messages.is_empty() {
+            // One that was taken over meanwhile is given back by nobody, however often that is tried.
+            self.shared.store.release(&self.lease, wake_at).await?;
             // Whoever claims what is due learns of its clock, and of a letter that has just come.
             self.shared.due.notify_one();
             // Whoever waits for the run hears of it from the store now.
             entry.standing.send_modify(|_| {});
             self.shared.tidings.tell(&self.lease.head, Became::GivenBack(wake_at));
-            return true;
+            return Ok(true);
         }
         (self.sender, self.inbox) = mpsc::unbounded_channel();
         entry.set_driver(Some(self.sender.clone()));
-        false
+        Ok(false)
     }
 
     /// Carries out what letters ask for.

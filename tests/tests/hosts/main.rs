@@ -100,6 +100,12 @@ fn compare(undisturbed: &str, disturbed: &str, trouble: Trouble) -> Result<(), S
     Err(format!("undisturbed\n{was}{trouble:?} gave\n{is}"))
 }
 
+/// R-H2: a run that rests and was taken over meanwhile is left to whoever has it. Its host once tried for ever to give it back.
+#[test]
+fn a_run_that_rests_and_is_taken_over_is_left() {
+    simulate(5209).unwrap();
+}
+
 #[test]
 fn random_runs_come_to_the_same_whatever_befalls_their_hosts() {
     phasm_tests::seeds::try_all(SEEDS, simulate);
