@@ -76,9 +76,7 @@ impl Drop for Control {
 impl Drop for Host {
     fn drop(&mut self) {
         self.shared.stop();
-        if let Some(runtime) = self.control.0.take() {
-            runtime.shutdown_background();
-        }
+        drop(Control(self.control.0.take()));
         self.shared.depart();
     }
 }

@@ -74,9 +74,8 @@ pub(super) async fn stop_for_others() {
 impl Attempt {
     pub(super) fn new(shared: Arc<Shared>, origin: Origin, deadline: Option<Instant>, work: Work) -> Self {
         let of_work = Arc::clone(&shared);
-        let (alarm, turn, stops, long, load, computed) = (None, None, 0, false, Load::Light, Duration::ZERO);
-        let work =
-            Bounded { shared: of_work, origin, deadline, alarm, work, turn, stops, long, load, computed };
+        let (alarm, turn, stops, load, computed) = (None, None, 0, Load::Light, Duration::ZERO);
+        let work = Bounded { shared: of_work, origin, deadline, alarm, work, turn, stops, load, computed };
         Self { shared, here: Some(work), there: None }
     }
 
@@ -84,7 +83,7 @@ impl Attempt {
     fn elsewhere(&self) -> Option<Handle> {
         let work = self.here.as_ref()?;
         let threads = &self.shared.threads;
-        if work.long || self.shared.heat.is_hot(&work.origin) {
+        if work.is_long() || self.shared.heat.is_hot(&work.origin) {
             Some(threads.long().clone())
         } else {
             (!threads.is_current()).then(|| threads.handle().clone())
@@ -93,7 +92,7 @@ impl Attempt {
 
     /// Takes the work there, where it computes in turns if it computes long.
     fn send(&mut self, threads: &Handle, mut work: Bounded) {
-        if work.long || self.shared.heat.is_hot(&work.origin) {
+        if work.is_long() || self.shared.heat.is_hot(&work.origin) {
             work.turn = Some(self.shared.turns.enter(&work.origin.namespace));
             self.there = Some(threads.spawn(work));
         } else {
@@ -120,7 +119,7 @@ impl Future for Attempt {
             }
             let Some(work) = &mut self.here else { return Poll::Pending };
             let polled = Pin::new(&mut *work).poll(context);
-            if polled.is_ready() || !work.long {
+            if polled.is_ready() || !work.is_long() {
                 return polled;
             }
         }
@@ -146,15 +145,18 @@ struct Bounded {
     turn: Option<Turn>,
     /// How often it was stopped because its epoch was over.
     stops: u8,
-    /// Whether it has computed for an epoch.
-    long: bool,
     load: Load,
     computed: Duration,
 }
 
 impl Bounded {
+    /// Whether it has computed for an epoch.
+    fn is_long(&self) -> bool {
+        self.load == Load::Long
+    }
+
     fn poll_work(&mut self, context: &mut Context<'_>) -> Poll<Outcome> {
-        let Self { shared, work, turn, stops, long, load, computed, .. } = self;
+        let Self { shared, work, turn, stops, load, computed, .. } = self;
         if turn.as_mut().is_some_and(|turn| !turn.take(context.waker())) {
             return Poll::Pending;
         }
@@ -170,16 +172,14 @@ impl Bounded {
         let stopped = STOPPED.take();
         // Once it may only have had to wait in its epoch, until the system let this thread go on.
         *stops = stops.saturating_add(stopped.into());
-        *long |= *stops > 1;
-        let now = match *long {
-            true => Load::Long,
-            false if took >= HEAVY => Load::Heavy,
-            false => Load::Light,
-        };
-        *load = now.max(*load);
+        if *stops > 1 {
+            *load = Load::Long;
+        } else if took >= HEAVY {
+            *load = Load::Heavy;
+        }
         match turn {
             Some(turn) => turn.give_back(took, stopped.then_some(context.waker())),
-            None if stopped && !*long => context.waker().wake_by_ref(),
+            None if stopped && *load != Load::Long => context.waker().wake_by_ref(),
             None => {}
         }
         polled.unwrap_or_else(|panic| Poll::Ready(fault::host_fault(&*panic)))

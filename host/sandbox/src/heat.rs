@@ -11,10 +11,9 @@ use std::{
 use super::attempt::Origin;
 
 /// How an attempt has computed.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Load {
     /// As nobody else notices.
-    #[default]
     Light,
     /// It has held a thread for longer than others should wait. Such an attempt may be another's victim, too, of which there are few in a
     /// row.
