@@ -26,14 +26,15 @@ fn dependencies() -> BTreeMap<String, Vec<String>> {
 /// The order of the layers. A crate that is new gets a row.
 #[test]
 fn a_crate_depends_on_those_below_it() {
-    let below: [(&str, &[&str]); 9] = [
+    let below: [(&str, &[&str]); 10] = [
         ("phasm-duration", &[]),
         ("phasm-sdk", &["phasm-duration"]),
         ("phasm-engine", &["phasm-duration"]),
         ("phasm-sandbox", &["phasm-engine"]),
         ("phasm-builder", &[]),
         ("phasm", &["phasm-engine", "phasm-sandbox"]),
-        ("phasm-cli", &["phasm", "phasm-builder"]),
+        ("phasm-server", &["phasm"]),
+        ("phasm-cli", &["phasm", "phasm-builder", "phasm-server"]),
         ("phasm-edge", &["phasm"]),
         ("phasm-tests", &["phasm", "phasm-engine"]),
     ];

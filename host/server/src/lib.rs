@@ -1,0 +1,1 @@
+//! Phasm over HTTP: an API, and a page for people.
