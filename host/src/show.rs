@@ -214,7 +214,8 @@ impl<'l> LogView<'l> {
     #[must_use]
     pub fn of(run: &Run, log: &AttemptLog, text: &'l str) -> Self {
         let task = run.task(TaskId(log.task));
-        let attempt = task.and_then(|task| task.attempts.iter().find(|attempt| attempt.number == log.attempt));
+        let attempt =
+            task.and_then(|task| task.attempts.iter().find(|attempt| attempt.number == log.attempt));
         Self {
             task: task.map(|task| run.path(task)).unwrap_or_default(),
             task_run_id: run.task_run_id(TaskId(log.task)),

@@ -16,8 +16,7 @@ use super::{
     problems,
     screen::Screen,
     stored::{self, StoreArgument},
-    usage,
-    waits,
+    usage, waits,
 };
 
 /// Shows a run of a store as it was recorded last, whoever drives it: its tasks as a tree, what came out, what went wrong.

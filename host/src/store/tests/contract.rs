@@ -197,7 +197,13 @@ async fn runs_are_listed_newest_first_and_filtered() {
             (Filter { workflow: workflow.clone(), ..all.clone() }, 9, &["4", "3", "1"]),
             (Filter { phase: Some(Phase::Succeeded), ..all.clone() }, 9, &["4", "3", "2"]),
             (
-                Filter { namespaces, workflow, phase: Some(Phase::Succeeded), before: Some(4), ..all.clone() },
+                Filter {
+                    namespaces,
+                    workflow,
+                    phase: Some(Phase::Succeeded),
+                    before: Some(4),
+                    ..all.clone()
+                },
                 9,
                 &[],
             ),
