@@ -27,4 +27,6 @@ mod serve;
 mod stored;
 #[cfg(unix)]
 mod strangers;
+#[cfg(target_os = "linux")]
+mod terminal;
 mod validate;
