@@ -9,7 +9,10 @@ use phasm::engine::{
 };
 use serde_json::Value;
 
-use super::{super::text, notices};
+use super::{
+    super::{text, waits},
+    notices,
+};
 
 /// Task runs above which good ends are counted instead of told, and lines such a run has at most for the others.
 const MANY: u64 = 100;
@@ -53,6 +56,9 @@ impl Plain {
         if self.tells(view.event()) {
             return self.telling(&view.json());
         }
+        if let Some(line) = waits::changed(view.event()) {
+            return Some(line);
+        }
         self.ended += u64::from(is_end(view.event()));
         self.tenth()
     }
@@ -69,6 +75,7 @@ impl Plain {
             Event::Submitted(_)
             | Event::RunPhase(_)
             | Event::CancelRequested
+            | Event::Held(_)
             | Event::Repeated(_)
             | Event::Reused(_)
             | Event::PolicyEvaluated(_)
