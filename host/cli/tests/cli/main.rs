@@ -26,4 +26,5 @@ mod serve;
 mod stored;
 #[cfg(unix)]
 mod strangers;
+mod tenants;
 mod validate;
