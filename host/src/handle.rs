@@ -149,7 +149,15 @@ impl RunHandle {
     /// # Errors
     /// [`RunError`] when the run's store failed or its host was dropped.
     pub async fn view(&self) -> Result<RunView, RunError> {
-        self.look(RunView::of).await
+        Ok(self.view_part(0, usize::MAX).await?.0)
+    }
+
+    /// [`Self::view`] with `most` task and hook runs at most, from the one of number `from` on; and how many there are in all.
+    ///
+    /// # Errors
+    /// As [`Self::view`].
+    pub async fn view_part(&self, from: usize, most: usize) -> Result<(RunView, usize), RunError> {
+        self.look(move |run: &Run| (RunView::part(run, from, most), run.tasks().len())).await
     }
 
     /// What `look` makes of the run as it stands: after its last durable record, whoever drives it. Of a run that is driven here it

@@ -6,7 +6,7 @@ use phasm::Host;
 #[cfg(unix)]
 use super::live;
 use super::{
-    drive::{opened, runtime},
+    drive::{opened, runtime, unusable},
     exit::Exit,
     failure::Failure,
     screen::Screen,
@@ -45,7 +45,8 @@ pub(super) fn abandon(arguments: &AbandonArguments, screen: &Screen) -> Result<E
     }
     let (host, run, recorded) = runtime()?.block_on(async {
         let (_, run) = store.find(run).await?;
-        let host = Host::builder().store(opened(&path).await?).room_for(1).open().map_err(Failure::host)?;
+        let store = opened(&path).await.map_err(unusable)?;
+        let host = Host::builder().store(store).room_for(1).open().map_err(Failure::host)?;
         let recorded = host.abandon(&run, &why).await.map_err(|error| stored::failed(error, &way))?;
         Ok::<_, Failure>((host, run, recorded))
     })?;

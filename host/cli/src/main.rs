@@ -36,7 +36,6 @@ mod search;
 mod serve;
 mod shipped;
 mod signals;
-mod state;
 mod stored;
 mod submission;
 mod submit;

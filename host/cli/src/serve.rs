@@ -71,8 +71,11 @@ async fn serving(arguments: &ServeArguments, screen: &Screen) -> Result<(Prepare
     prepared.create_dirs()?;
     // Of all that is claimed, which begins with the store.
     let mut tidings = prepared.host.tidings();
-    let prepared = prepared.with_store(&path).await?;
     let telling = Telling { screen: screen.clone(), as_json: *json };
+    let prepared = tokio::select! {
+        opened = prepared.with_room(&path, |full| telling.wait(full)) => opened?,
+        heard = interrupts.next() => abandon(heard.told),
+    };
     telling.begin(&prepared.host, &path);
     let told = tokio::select! {
         () = tell_all(&telling, &mut tidings) => Told::Interrupt,

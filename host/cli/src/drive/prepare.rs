@@ -35,6 +35,8 @@ use super::super::{
 
 /// How long a process that was killed may take to let go of its store.
 const LETTING_GO: Duration = Duration::from_millis(500);
+/// How often a full disk is tried again.
+const ROOM: Duration = Duration::from_secs(1);
 
 /// A host, and what it was opened with.
 pub(crate) struct Prepared {
@@ -157,11 +159,11 @@ async fn open_store(file: &Path) -> Result<Sqlite, StoreError> {
 ///
 /// # Errors
 /// When it cannot be opened, or is in use.
-pub(crate) async fn opened(store: &Path) -> Result<Arc<dyn Store>, Failure> {
+pub(crate) async fn opened(store: &Path) -> Result<Arc<dyn Store>, StoreError> {
     if let Some(url) = kept::url(store) {
-        return Ok(Arc::new(Postgres::open(url).map_err(unusable)?));
+        return Ok(Arc::new(Postgres::open(url)?));
     }
-    Ok(Arc::new(open_store(store).await.map_err(unusable)?))
+    Ok(Arc::new(open_store(store).await?))
 }
 
 /// Why a store is not to be had.
@@ -175,9 +177,39 @@ impl Prepared {
     /// # Errors
     /// When it cannot be opened, or is in use.
     pub(crate) async fn with_store(self, file: &Path) -> Result<Self, Failure> {
-        let prepared = self.within(opened(file).await?);
+        let store = opened(file).await.map_err(unusable)?;
+        Ok(self.keeping(store, file))
+    }
+
+    /// [`Self::with_store`]. While the disk is full it waits for room, of which `tell` hears first.
+    ///
+    /// # Errors
+    /// When it cannot be opened, or is in use.
+    pub(crate) async fn with_room(
+        self,
+        file: &Path,
+        tell: impl FnOnce(&StoreError),
+    ) -> Result<Self, Failure> {
+        let mut tell = Some(tell);
+        loop {
+            match opened(file).await {
+                Ok(store) => return Ok(self.keeping(store, file)),
+                Err(full @ StoreError::Full { .. }) => {
+                    if let Some(tell) = tell.take() {
+                        tell(&full);
+                    }
+                    sleep(ROOM).await;
+                }
+                Err(error) => return Err(unusable(error)),
+            }
+        }
+    }
+
+    /// Keeps runs in that store, and is reached there by other processes.
+    fn keeping(self, store: Arc<dyn Store>, file: &Path) -> Self {
+        let prepared = self.within(store);
         if kept::url(file).is_some() {
-            return Ok(prepared);
+            return prepared;
         }
         #[cfg(unix)]
         let bell = prepared
@@ -185,11 +217,11 @@ impl Prepared {
             .listen(file)
             .inspect_err(|error| tracing::warn!(%error, "other processes cannot reach the runs of this one"))
             .ok();
-        Ok(Self {
+        Self {
             #[cfg(unix)]
             _bell: bell,
             ..prepared
-        })
+        }
     }
 
     /// Keeps runs in that store from now on.

@@ -2,7 +2,11 @@
 
 use std::{path::Path, time::Duration};
 
-use phasm::{Became, Host, Tiding, engine::time::Timestamp, store::Postgres};
+use phasm::{
+    Became, Host, Tiding,
+    engine::time::Timestamp,
+    store::{Postgres, StoreError},
+};
 use serde_json::{Value, json};
 
 use super::super::{
@@ -19,6 +23,16 @@ pub(super) struct Telling {
 }
 
 impl Telling {
+    /// Says what stands in the way of serving, for now.
+    pub(super) fn wait(&self, error: &StoreError) {
+        if self.as_json {
+            let _gone = self.print(&json!({ "type": "waiting", "why": error.to_string() }));
+            return;
+        }
+        let why = error.to_string();
+        self.screen.err(&format!("{} {}; trying again\n", text::doubtful("waiting:"), text::clean(&why)));
+    }
+
     /// Says what is served.
     pub(super) fn begin(&self, host: &Host, store: &Path) {
         let store = kept::url(store).map_or_else(|| store.display().to_string(), Postgres::shown);

@@ -64,14 +64,21 @@ fn left_out() {
     std::io::stderr().write_all(said.as_bytes()).unwrap();
 }
 
+/// Whether it was accepted.
+fn submit(round: &mut Round, name: &str) -> bool {
+    let mut client = round.start(&["submit", &format!("{name}.yaml")]);
+    let is_accepted = client.end().is_some_and(|status| status.success());
+    if is_accepted {
+        let id = client.said.iter().find(|line| line.len() == 36).cloned();
+        round.promised(id.unwrap());
+    }
+    is_accepted
+}
+
 /// Submits one of each, of which some may be refused, and lets them go on for a while.
 fn submit_all(round: &mut Round) {
     for (name, _) in WORKLOADS {
-        let mut client = round.start(&["submit", &format!("{name}.yaml")]);
-        if client.end().is_some_and(|status| status.success()) {
-            let id = client.said.iter().find(|line| line.len() == 36).cloned();
-            round.promised(id.unwrap());
-        }
+        submit(round, name);
     }
     let pause = round.millis(200, 1500);
     thread::sleep(pause);
@@ -93,20 +100,23 @@ fn ended(round: &mut Round, file: &Path, host: &mut Process) -> Vec<Digest> {
     round.fail(&format!("runs do not end; the host said\n{said}"))
 }
 
-fn a_full_disk(random: &mut Random, expected: &Expected) -> bool {
+/// Whether there are disks to fill, so that so much is left on them.
+fn a_full_disk(random: &mut Random, expected: &Expected, left: impl FnOnce(&mut Random) -> u64) -> bool {
     let mut round = Round::new(random, "disk/runs.db", 0);
     let Some(disk) = Disk::mount(round.bench.path("disk")) else { return false };
     let file = round.bench.path("disk/runs.db");
     // There is a store, at least.
     let mut first = round.start(&["run", "chains.yaml"]);
     round.end(&mut first, &[0]);
-    let left = 1 << (12 + round.random.below(8));
+    let left = left(&mut round.random);
     disk.fill(left);
     round.note(&format!("{left} bytes are left on the disk"));
     let mut host = round.start(&["serve"]);
     submit_all(&mut round);
     round.note("there is room again");
     disk.make_room();
+    // Whatever was refused before, there is a run to drive now.
+    assert!(submit(&mut round, "chains"), "there is room");
     let runs = ended(&mut round, &file, &mut host);
     round.check(&runs, expected);
     true
@@ -118,9 +128,18 @@ fn runs_wait_while_their_disk_is_full() {
     let expected = undisturbed();
     let mut random = Random::new(4);
     for _ in 0..kills().div_ceil(12) {
-        if !a_full_disk(&mut random, &expected) {
+        if !a_full_disk(&mut random, &expected, |random| 1 << (12 + random.below(8))) {
             return left_out();
         }
+    }
+}
+
+/// R-H7: a host that finds its disk full when it starts is there once there is room.
+#[test]
+fn a_host_waits_for_room_to_start() {
+    let expected = undisturbed();
+    if !a_full_disk(&mut Random::new(6), &expected, |_| 0) {
+        left_out();
     }
 }
 

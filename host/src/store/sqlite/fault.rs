@@ -2,7 +2,10 @@
 
 use std::{io, path::Path, sync::Arc};
 
-use rusqlite::{Error, ErrorCode};
+use rusqlite::{
+    Error, ErrorCode,
+    ffi::{SQLITE_FULL, SQLITE_IOERR_SHMSIZE},
+};
 
 use super::super::StoreError;
 
@@ -40,12 +43,18 @@ impl Fault {
 
 fn sqlite(error: Error, path: &Path, action: &'static str) -> StoreError {
     match error.sqlite_error_code() {
-        Some(ErrorCode::DiskFull) => StoreError::Full { path: path.into() },
+        Some(_) if is_full(&error) => StoreError::Full { path: path.into() },
         Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase) => corrupt(&error, path),
         // What SQLite itself had no quarrel with, but is not what this store writes.
         None => corrupt(&error, path),
         Some(_) => StoreError::io(path, action, io::Error::other(error)),
     }
+}
+
+/// The index of the log, which is shared memory in a file, grows before the log does.
+fn is_full(error: &Error) -> bool {
+    let code = error.sqlite_error().map(|error| error.extended_code);
+    code.is_some_and(|code| [SQLITE_FULL, SQLITE_IOERR_SHMSIZE].contains(&code))
 }
 
 fn corrupt(error: &Error, path: &Path) -> StoreError {
@@ -54,6 +63,9 @@ fn corrupt(error: &Error, path: &Path) -> StoreError {
 
 impl StoreError {
     pub(super) fn io(path: &Path, action: &'static str, source: io::Error) -> Self {
-        Self::Io { path: path.into(), action, source: Arc::new(source) }
+        match source.kind() {
+            io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => Self::Full { path: path.into() },
+            _ => Self::Io { path: path.into(), action, source: Arc::new(source) },
+        }
     }
 }
