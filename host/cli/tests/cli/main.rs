@@ -10,6 +10,7 @@ mod config;
 mod crash;
 #[cfg(unix)]
 mod database;
+mod graph;
 mod interrupts;
 mod keeping;
 #[cfg(unix)]
@@ -27,4 +28,6 @@ mod stored;
 #[cfg(unix)]
 mod strangers;
 mod tenants;
+#[cfg(target_os = "linux")]
+mod terminal;
 mod validate;
