@@ -10,6 +10,7 @@ mod config;
 mod crash;
 #[cfg(unix)]
 mod database;
+mod generated;
 mod interrupts;
 mod keeping;
 #[cfg(unix)]
