@@ -13,6 +13,7 @@ mod exit;
 mod failure;
 mod generated;
 mod get;
+mod graph;
 mod hint;
 mod kept;
 mod list;
@@ -88,6 +89,7 @@ enum Command {
     Abandon(abandon::AbandonArguments),
     List(list::ListArguments),
     Get(get::GetArguments),
+    Graph(graph::GraphArguments),
     Watch(watch::WatchArguments),
     Events(events::EventsArguments),
     Logs(logs::LogsArguments),
@@ -127,6 +129,7 @@ fn main() -> ExitCode {
         Command::Man(arguments) => generated::man(&arguments, Arguments::command(), &screen),
         Command::List(arguments) => list::list(&arguments, &screen),
         Command::Get(arguments) => get::get(&arguments, &screen),
+        Command::Graph(arguments) => graph::graph(&arguments, &screen),
         Command::Watch(arguments) => watch::watch(&arguments, &screen),
         Command::Events(arguments) => events::events(&arguments, &screen),
         Command::Logs(arguments) => logs::logs(&arguments, log_level, &screen),

@@ -26,15 +26,16 @@ fn dependencies() -> BTreeMap<String, Vec<String>> {
 /// The order of the layers. A crate that is new gets a row.
 #[test]
 fn a_crate_depends_on_those_below_it() {
-    let below: [(&str, &[&str]); 10] = [
+    let below: [(&str, &[&str]); 11] = [
         ("phasm-duration", &[]),
         ("phasm-sdk", &["phasm-duration"]),
         ("phasm-engine", &["phasm-duration"]),
         ("phasm-sandbox", &["phasm-engine"]),
         ("phasm-builder", &[]),
         ("phasm", &["phasm-engine", "phasm-sandbox"]),
-        ("phasm-server", &["phasm"]),
-        ("phasm-cli", &["phasm", "phasm-builder", "phasm-server"]),
+        ("phasm-graph", &["phasm-engine"]),
+        ("phasm-server", &["phasm", "phasm-graph"]),
+        ("phasm-cli", &["phasm", "phasm-builder", "phasm-graph", "phasm-server"]),
         ("phasm-edge", &["phasm"]),
         ("phasm-tests", &["phasm", "phasm-engine"]),
     ];

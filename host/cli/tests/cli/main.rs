@@ -11,6 +11,7 @@ mod crash;
 #[cfg(unix)]
 mod database;
 mod generated;
+mod graph;
 mod interrupts;
 mod keeping;
 #[cfg(unix)]
