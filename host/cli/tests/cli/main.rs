@@ -10,6 +10,7 @@ mod config;
 mod crash;
 #[cfg(unix)]
 mod database;
+mod generated;
 mod graph;
 mod interrupts;
 mod keeping;
