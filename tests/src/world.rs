@@ -169,6 +169,7 @@ impl<S: Script> World<S> {
             Input::Lent(_)
             | Input::Interrupted(_)
             | Input::Metered(..)
+            | Input::Held(_)
             | Input::Inactive(_)
             | Input::Resumed(..)
             | Input::Cancelled
