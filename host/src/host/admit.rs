@@ -5,9 +5,10 @@ use std::{fmt, sync::Arc};
 use phasm_engine::time::Timestamp;
 use tokio::sync::OwnedMutexGuard;
 
-use super::{Host, SubmitError};
+use super::SubmitError;
 use crate::{
     realm::Realm,
+    shared::Shared,
     store::{Filter, ReadStore, RunRow, Store, StoreError},
 };
 
@@ -79,7 +80,7 @@ fn again(retry_at: Option<Timestamp>, quota: SubmitQuota) -> String {
 /// That a run may be submitted now; nobody else's of the tenant is counted until this is dropped.
 pub(super) struct Admitted(#[expect(dead_code, reason = "it is held")] Option<OwnedMutexGuard<()>>);
 
-impl Host {
+impl Shared {
     /// Whether a run of that namespace may be submitted now.
     ///
     /// # Errors
@@ -89,13 +90,13 @@ impl Host {
         store: &dyn Store,
         namespace: &Arc<str>,
     ) -> Result<Admitted, SubmitError> {
-        let realm = self.shared.realms.of(namespace);
+        let realm = self.realms.of(namespace);
         let quotas = &realm.quotas;
         if quotas.queued.is_none() && quotas.open_runs.is_none() && quotas.runs_per_minute.is_none() {
             return Ok(Admitted(None));
         }
         let alone = Arc::clone(&realm.admitting).lock_owned().await;
-        let tenant = self.shared.realms.tenant(namespace);
+        let tenant = self.realms.tenant(namespace);
         let exceeded = self.exceeded(store, realm, &tenant).await?;
         match exceeded {
             None => Ok(Admitted(Some(alone))),
@@ -110,13 +111,12 @@ impl Host {
         tenant: &Arc<str>,
     ) -> Result<Option<(SubmitQuota, u32, Option<Timestamp>)>, StoreError> {
         let quotas = &realm.quotas;
-        let queued =
-            quotas.queued.filter(|most| self.shared.dispatcher.slots.queued(tenant) >= u64::from(*most));
+        let queued = quotas.queued.filter(|most| self.dispatcher.slots.queued(tenant) >= u64::from(*most));
         if let Some(limit) = queued {
             return Ok(Some((SubmitQuota::Queued, limit, None)));
         }
         if let Some(limit) = quotas.runs_per_minute {
-            let since = Timestamp(self.shared.clock.now().0.saturating_sub(MINUTE.cast_signed() - 1));
+            let since = Timestamp(self.clock.now().0.saturating_sub(MINUTE.cast_signed() - 1));
             let filter = Filter { since: Some(since), ..Filter::default() };
             if let Some(last) = self.nth(store, tenant, filter, limit).await? {
                 let retry_at = last.head.submitted_at.after(MINUTE);
@@ -146,7 +146,7 @@ impl Host {
             let rows = reader.list(filter.clone(), PAGE).await?;
             let (count, last) = (rows.len(), rows.last().map(|row| row.number));
             for row in rows {
-                found += u32::from(self.shared.realms.tenant(&row.head.namespace) == *tenant);
+                found += u32::from(self.realms.tenant(&row.head.namespace) == *tenant);
                 if found == nth {
                     return Ok(Some(row));
                 }
