@@ -149,14 +149,23 @@ impl RunHandle {
     /// # Errors
     /// [`RunError`] when the run's store failed or its host was dropped.
     pub async fn view(&self) -> Result<RunView, RunError> {
-        let mut view = self.look(RunView::of).await?;
+        Ok(self.view_part(0, usize::MAX).await?.0)
+    }
+
+    /// [`Self::view`] with `most` task and hook runs at most, from the one of number `from` on; and how many there are in all.
+    ///
+    /// # Errors
+    /// As [`Self::view`].
+    pub async fn view_part(&self, from: usize, most: usize) -> Result<(RunView, usize), RunError> {
+        let part = move |run: &Run| (RunView::part(run, from, most), run.tasks().len());
+        let (mut view, all) = self.look(part).await?;
         let is_at_quota =
             |shared: Arc<Shared>| shared.dispatcher.slots.is_at_quota(&shared.realms.tenant(&view.namespace));
         // Where it is not driven here, what its own host would say is not known.
         if self.entry.is_loaded() && self.shared().is_ok_and(is_at_quota) {
             wait_for_quota(&mut view);
         }
-        Ok(view)
+        Ok((view, all))
     }
 
     /// What `look` makes of the run as it stands: after its last durable record, whoever drives it. Of a run that is driven here it

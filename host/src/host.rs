@@ -185,9 +185,23 @@ impl Host {
     /// # Errors
     /// [`SubmitError`]; nothing was stored.
     pub async fn submit(&self, plan: &Arc<Plan>, parameters: &Map) -> Result<RunHandle, SubmitError> {
+        self.submit_as(plan, parameters, None).await
+    }
+
+    /// [`Self::submit`] with what whoever submits it calls the submission: of several with one `key` in a namespace there is one
+    /// run.
+    ///
+    /// # Errors
+    /// [`SubmitError`], nothing was stored; it holds [`StoreError::Exists`] with the id of the run that has the key already.
+    pub async fn submit_as(
+        &self,
+        plan: &Arc<Plan>,
+        parameters: &Map,
+        key: Option<&str>,
+    ) -> Result<RunHandle, SubmitError> {
         let _admitted = self.admit(&*self.shared.store, &plan.namespace).await?;
         let (entry, run, step) = self.start(plan, parameters)?;
-        Ok(self.launch(&entry, run, step).await?)
+        Ok(self.launch(&entry, run, step, key).await?)
     }
 
     /// [`Self::submit`], heard from the run's first event on.
@@ -202,7 +216,7 @@ impl Host {
         let _admitted = self.admit(&*self.shared.store, &plan.namespace).await?;
         let (entry, run, step) = self.start(plan, parameters)?;
         let watch = Watch::new(&self.shared, &entry, 0, false);
-        Ok((self.launch(&entry, run, step).await?, watch))
+        Ok((self.launch(&entry, run, step, None).await?, watch))
     }
 
     /// A run of the store, whether this host drives it, another one does, or nobody. It is driven by being asked for something only.
@@ -271,8 +285,14 @@ impl Host {
     }
 
     /// Drives a new run from its first step.
-    async fn launch(&self, entry: &Arc<Entry>, run: Run, step: Step) -> Result<RunHandle, StoreError> {
-        let lease = self.first_lease(&run, None);
+    async fn launch(
+        &self,
+        entry: &Arc<Entry>,
+        run: Run,
+        step: Step,
+        key: Option<&str>,
+    ) -> Result<RunHandle, StoreError> {
+        let lease = self.first_lease(&run, key.map(Arc::from));
         let (shared, entry) = (Arc::clone(&self.shared), Arc::clone(entry));
         let driven = async move { shared.drive(&entry, run, step, lease, Vec::new()).await };
         // Whoever submits may leave: what is stored is driven.

@@ -115,6 +115,7 @@ mod retention;
 pub mod store;
 
 // Watch.
+pub mod show;
 mod watch;
 mod watching;
 

@@ -249,7 +249,7 @@ const MOST_PICTURED: usize = 1000;
 /// The tree of a run as it stands, in lines.
 pub(super) fn tree(run: &Run) -> String {
     let snapshot = Snapshot::of(run, MOST_PICTURED);
-    let lines = live::tree(&snapshot, Clock::start().now(), None, &BTreeMap::new());
+    let lines = live::tree(&snapshot, Clock::start().now(), (None, usize::MAX), &BTreeMap::new());
     lines.into_iter().map(|line| line + "\n").collect()
 }
 

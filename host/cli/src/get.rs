@@ -4,6 +4,7 @@ use clap::Args;
 use phasm::{
     engine::run::{Run, RunView},
     journal,
+    show::{RowWaits, RunState},
     store::RunRow,
 };
 
@@ -14,10 +15,8 @@ use super::{
     hint::Way,
     problems,
     screen::Screen,
-    state::State,
     stored::{self, StoreArgument},
-    usage,
-    waits::Waits,
+    usage, waits,
 };
 
 /// Shows a run of a store as it was recorded last, whoever drives it: its tasks as a tree, what came out, what went wrong.
@@ -46,20 +45,17 @@ pub(super) struct GetArguments {
 pub(super) fn get(arguments: &GetArguments, screen: &Screen) -> Result<Exit, Failure> {
     let way = arguments.store.way()?;
     let (run, row) = read(arguments, &way)?;
-    let state = row.as_ref().map_or(State::Ended, |(_, state)| *state);
-    let waits = row.as_ref().and_then(|(row, state)| Waits::of(row, *state));
+    let state = row.as_ref().map_or(RunState::Ended, |(_, state)| *state);
+    let waits = row.as_ref().and_then(|(row, state)| RowWaits::of(row, *state));
     let view = RunView::of(&run);
     let page = if arguments.json {
-        match waits.as_ref().filter(|waits| waits.is_missing()) {
-            Some(waits) => problems::json(screen, &left(&view, waits)),
-            None => problems::json(screen, &view),
-        }
+        problems::json(screen, &RowWaits::shown_in(waits.as_ref(), &view))
     } else if arguments.usage {
         usage::table(&view)
     } else {
         let page = summary_with_tree(&view, state.word(), &tree(&run), Some(&way));
-        let orphaned = (state == State::Orphaned).then(|| way.go_on(&[run.id()], &[]));
-        let left = waits.as_ref().and_then(Waits::page);
+        let orphaned = (state == RunState::Orphaned).then(|| way.go_on(&[run.id()], &[]));
+        let left = waits.as_ref().and_then(waits::page);
         format!("{page}{}{}", left.unwrap_or_default(), orphaned.unwrap_or_default())
     };
     // Whoever has stopped reading wants no more.
@@ -67,7 +63,7 @@ pub(super) fn get(arguments: &GetArguments, screen: &Screen) -> Result<Exit, Fai
     Ok(Exit::Done)
 }
 
-fn read(arguments: &GetArguments, way: &Way) -> Result<(Run, Option<(RunRow, State)>), Failure> {
+fn read(arguments: &GetArguments, way: &Way) -> Result<(Run, Option<(RunRow, RunState)>), Failure> {
     let GetArguments { run, store, .. } = arguments;
     runtime()?.block_on(async {
         let (reader, run) = store.find(run).await?;
@@ -76,19 +72,9 @@ fn read(arguments: &GetArguments, way: &Way) -> Result<(Run, Option<(RunRow, Sta
         let run = replayed.map_err(|error| stored::failed(error, way))?;
         let row = reader.get(run.id()).await.map_err(Failure::host)?;
         let state = |row: RunRow| {
-            let state = State::of(&row, reader.is_held());
+            let state = RunState::of(&row, reader.is_held());
             (row, state)
         };
         Ok((run, row.map(state)))
     })
-}
-
-/// The view of a run that a host has left, with what it lacks.
-fn left(view: &RunView, waits: &Waits<'_>) -> serde_json::Value {
-    // Nothing in it is fallible.
-    let mut shown = serde_json::to_value(view).unwrap_or_default();
-    if let Some(object) = shown.as_object_mut() {
-        object.insert("waiting".to_owned(), serde_json::to_value(waits).unwrap_or_default());
-    }
-    shown
 }

@@ -5,10 +5,10 @@ use std::sync::Arc;
 use clap::Args;
 use phasm::{
     clock::Clock,
-    engine::{phase::Phase, time::Timestamp},
+    engine::phase::Phase,
+    show::{RowView, RowWaits, RunState},
     store::{Filter, ReadStore, RunRow, StoreError},
 };
-use serde::Serialize;
 
 use super::{
     drive::runtime,
@@ -16,11 +16,10 @@ use super::{
     failure::Failure,
     problems,
     screen::Screen,
-    state::State,
     stored::StoreArgument,
     text,
     times::{self, Since},
-    waits::Waits,
+    waits,
 };
 
 /// Lists the runs of a store, the newest first, whoever drives them.
@@ -87,47 +86,11 @@ fn label(text: &str) -> Result<(Arc<str>, Arc<str>), String> {
         .ok_or_else(|| "expected such as `team=data`".to_owned())
 }
 
-/// One run for programs.
-#[derive(Debug, Serialize)]
-#[serde(rename_all = "camelCase")]
-struct Entry<'r> {
-    #[serde(rename = "runID")]
-    run_id: &'r str,
-    workflow: &'r str,
-    namespace: &'r str,
-    phase: Phase,
-    open: bool,
-    state: &'static str,
-    priority: u16,
-    submitted_at: String,
-    finished_at: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    waiting: Option<Waits<'r>>,
-}
-
-impl<'r> From<&'r (RunRow, State)> for Entry<'r> {
-    fn from((row, state): &'r (RunRow, State)) -> Self {
-        let RunRow { head, status, .. } = row;
-        Self {
-            waiting: Waits::of(row, *state),
-            run_id: &head.run_id,
-            workflow: &head.workflow,
-            namespace: &head.namespace,
-            phase: status.phase,
-            open: status.open,
-            state: state.word(),
-            priority: head.priority,
-            submitted_at: head.submitted_at.to_rfc3339(),
-            finished_at: status.finished_at.map(Timestamp::to_rfc3339),
-        }
-    }
-}
-
 /// Lists runs.
 pub(super) fn list(arguments: &ListArguments, screen: &Screen) -> Result<Exit, Failure> {
     let rows = rows(arguments)?;
     let page = if arguments.json {
-        problems::json(screen, &rows.iter().map(Entry::from).collect::<Vec<_>>())
+        problems::json(screen, &rows.iter().map(|(row, state)| RowView::of(row, *state)).collect::<Vec<_>>())
     } else {
         table(&rows)
     };
@@ -142,13 +105,13 @@ pub(super) fn list(arguments: &ListArguments, screen: &Screen) -> Result<Exit, F
     Ok(Exit::Done)
 }
 
-fn rows(arguments: &ListArguments) -> Result<Vec<(RunRow, State)>, Failure> {
+fn rows(arguments: &ListArguments) -> Result<Vec<(RunRow, RunState)>, Failure> {
     let ListArguments { store, wanted, limit, .. } = arguments;
     let reader = store.read()?;
     let is_held = reader.is_held();
     let found = runtime()?.block_on(wanted.of(&*reader, *limit)).map_err(Failure::host)?;
     let state = |row: RunRow| {
-        let state = State::of(&row, is_held);
+        let state = RunState::of(&row, is_held);
         (row, state)
     };
     Ok(found.into_iter().map(state).collect())
@@ -178,8 +141,8 @@ impl Wanted {
 }
 
 /// A line for each run under a header, in columns.
-fn table(rows: &[(RunRow, State)]) -> String {
-    let cells = |(row, state): &(RunRow, State)| {
+fn table(rows: &[(RunRow, RunState)]) -> String {
+    let cells = |(row, state): &(RunRow, RunState)| {
         let RunRow { head, status, .. } = row;
         let took = status.finished_at.map(|end| text::elapsed(end.since(head.submitted_at)));
         [
@@ -189,7 +152,7 @@ fn table(rows: &[(RunRow, State)]) -> String {
             head.submitted_at.to_rfc3339(),
             took.unwrap_or_else(|| "-".to_owned()),
             text::clean(&head.workflow).into_owned(),
-            Waits::of(row, *state).map(|waits| waits.told()).unwrap_or_default(),
+            RowWaits::of(row, *state).map(|waits| waits::of_row(&waits)).unwrap_or_default(),
         ]
     };
     if rows.is_empty() {

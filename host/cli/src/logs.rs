@@ -10,12 +10,11 @@ use phasm::{
         phase::Phase,
         run::{Run, TaskRun},
     },
-    executor::Level,
     is_named, journal,
+    show::{LineView, LogView},
     store::{AttemptLog, ReadStore},
     tasks_named,
 };
-use serde::Serialize;
 
 use super::{
     drive::runtime,
@@ -73,37 +72,6 @@ fn wanted(text: &str) -> Result<Wanted, String> {
     match attempt.parse() {
         Ok(attempt @ 1..) => Ok(Wanted { task: task.to_owned(), attempt: Some(attempt) }),
         _ => Err("expected a task, or a task and the number of an attempt such as `parse@2`".to_owned()),
-    }
-}
-
-/// One attempt's log for programs.
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-struct Entry<'l> {
-    task: &'l str,
-    #[serde(rename = "taskRunID")]
-    task_run_id: String,
-    attempt: u32,
-    dispatch: u32,
-    phase: Option<Phase>,
-    bytes_cut: u64,
-    lines: Vec<Line<'l>>,
-}
-
-#[derive(Serialize)]
-struct Line<'l> {
-    level: Option<Level>,
-    text: &'l str,
-}
-
-impl<'l> Line<'l> {
-    /// A line as it is kept: its level, and what was written.
-    fn of(line: &'l str) -> Self {
-        let known = |word: &str| Level::ALL.into_iter().find(|level| level.as_str() == word);
-        match line.split_once(' ').and_then(|(word, text)| Some((known(word)?, text))) {
-            Some((level, text)) => Self { level: Some(level), text },
-            None => Self { level: None, text: line },
-        }
     }
 }
 
@@ -217,7 +185,7 @@ fn for_people(run: &Run, log: &AttemptLog, least: LogLevel) -> String {
     if log.cut > 0 {
         page += &format!("  {}\n", text::dim(format_args!("… {} bytes before are not kept", log.cut)));
     }
-    for line in String::from_utf8_lossy(&log.text).lines().map(Line::of) {
+    for line in String::from_utf8_lossy(&log.text).lines().map(LineView::of) {
         if line.level.is_none_or(|level| least.shows(level)) {
             let level = line.level.map(|level| word(level) + " ").unwrap_or_default();
             page += &format!("  {level}{}\n", text::clean(line.text));
@@ -227,18 +195,9 @@ fn for_people(run: &Run, log: &AttemptLog, least: LogLevel) -> String {
 }
 
 fn for_programs(run: &Run, log: &AttemptLog) -> String {
-    let (path, lines) = (path(run, log), String::from_utf8_lossy(&log.text));
-    let entry = Entry {
-        task: &path,
-        task_run_id: run.task_run_id(TaskId(log.task)),
-        attempt: log.attempt,
-        dispatch: log.dispatch,
-        phase: standing(run, log).map(|(phase, _)| phase),
-        bytes_cut: log.cut,
-        lines: lines.lines().map(Line::of).collect(),
-    };
+    let lines = String::from_utf8_lossy(&log.text);
     // It has string keys and whole numbers only: this cannot fail.
-    let text = serde_json::to_string(&entry).unwrap_or_default();
+    let text = serde_json::to_string(&LogView::of(run, log, &lines)).unwrap_or_default();
     text + "\n"
 }
 
@@ -258,19 +217,6 @@ mod tests {
         }
         for text in ["parse@", "parse@0", "parse@x", "parse@2@"] {
             assert!(wanted(text).is_err(), "{text}");
-        }
-    }
-
-    #[test]
-    fn a_line_begins_with_its_level() {
-        for (line, level, text) in [
-            ("warn a b", Some(Level::Warn), "a b"),
-            ("info ", Some(Level::Info), ""),
-            ("other text", None, "other text"),
-            ("info", None, "info"),
-        ] {
-            let found = Line::of(line);
-            assert_eq!((found.level, found.text), (level, text));
         }
     }
 }

@@ -12,6 +12,7 @@ mod events;
 mod exit;
 mod failure;
 mod get;
+mod graph;
 mod hint;
 mod kept;
 mod list;
@@ -36,7 +37,6 @@ mod search;
 mod serve;
 mod shipped;
 mod signals;
-mod state;
 mod stored;
 mod submission;
 mod submit;
@@ -88,6 +88,7 @@ enum Command {
     Abandon(abandon::AbandonArguments),
     List(list::ListArguments),
     Get(get::GetArguments),
+    Graph(graph::GraphArguments),
     Watch(watch::WatchArguments),
     Events(events::EventsArguments),
     Logs(logs::LogsArguments),
@@ -121,6 +122,7 @@ fn main() -> ExitCode {
         Command::Backup(arguments) => backup::backup(&arguments, &screen),
         Command::List(arguments) => list::list(&arguments, &screen),
         Command::Get(arguments) => get::get(&arguments, &screen),
+        Command::Graph(arguments) => graph::graph(&arguments, &screen),
         Command::Watch(arguments) => watch::watch(&arguments, &screen),
         Command::Events(arguments) => events::events(&arguments, &screen),
         Command::Logs(arguments) => logs::logs(&arguments, log_level, &screen),

@@ -4,11 +4,11 @@ use std::{path::Path, sync::Arc};
 
 use phasm::{
     engine::{
-        plan::{ParameterType, Plan},
+        plan::Plan,
         tree::TreeNode,
         value::{Map, Value},
     },
-    reader,
+    reader, show,
 };
 
 use super::{
@@ -35,18 +35,8 @@ pub(super) fn given(text: &str) -> Result<Given, String> {
 }
 
 impl Given {
-    /// The text itself where the parameter is declared string, else JSON if it is some, else text.
     fn value(&self, plan: &Plan) -> Value {
-        let declared = plan.arguments.iter().find(|parameter| parameter.name == self.name);
-        if declared.is_some_and(|parameter| parameter.kind == ParameterType::String) {
-            return self.text.as_str().into();
-        }
-        self.undeclared()
-    }
-
-    /// JSON if it is some, else the text itself.
-    fn undeclared(&self) -> Value {
-        Value::from_json(&self.text).unwrap_or_else(|_| self.text.as_str().into())
+        show::parameter(plan, &self.name, &self.text)
     }
 }
 
@@ -62,7 +52,7 @@ pub(super) fn all(given: &[Given], file: Option<&Path>, plan: &Plan) -> Result<M
 
 /// `values` with those given laid over them, of which nobody has declared a type.
 pub(super) fn over(mut values: Map, given: &[Given]) -> Map {
-    values.extend(given.iter().map(|given| (Arc::clone(&given.name), given.undeclared())));
+    values.extend(given.iter().map(|given| (Arc::clone(&given.name), show::undeclared(&given.text))));
     values
 }
 

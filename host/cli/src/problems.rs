@@ -1,11 +1,11 @@
 //! Problems and warnings, for people and for programs.
 
-use phasm::engine::{
-    problem::{
+use phasm::{
+    engine::problem::{
         Problem,
         codes::{source, warnings},
     },
-    value::Value,
+    show::ProblemView,
 };
 use serde::Serialize;
 
@@ -29,34 +29,14 @@ pub(super) struct Source<'a> {
 /// What was found about several texts.
 #[derive(Debug, Default, Serialize)]
 pub(super) struct Found {
-    problems: Vec<Entry>,
-    warnings: Vec<Entry>,
-}
-
-/// One problem for programs: every member is always there.
-#[derive(Debug, Serialize)]
-struct Entry {
-    file: String,
-    code: &'static str,
-    path: String,
-    line: u32,
-    column: u32,
-    value: Option<Value>,
-    message: String,
-    hint: Option<String>,
-}
-
-impl Entry {
-    fn new(source: Source<'_>, problem: &Problem) -> Self {
-        let Problem { code, path, line, column, value, message, hint, .. } = problem.clone();
-        Self { file: source.name.to_owned(), code, path, line, column, value, message, hint }
-    }
+    problems: Vec<ProblemView>,
+    warnings: Vec<ProblemView>,
 }
 
 impl Found {
     pub(super) fn add(&mut self, source: Source<'_>, problems: &[Problem], warnings: &[Problem]) {
-        self.problems.extend(problems.iter().map(|problem| Entry::new(source, problem)));
-        self.warnings.extend(warnings.iter().map(|warning| Entry::new(source, warning)));
+        self.problems.extend(problems.iter().map(|problem| ProblemView::of(source.name, problem)));
+        self.warnings.extend(warnings.iter().map(|warning| ProblemView::of(source.name, warning)));
     }
 
     /// Prints all as one JSON object.

@@ -4,7 +4,7 @@ use std::io::{self, IsTerminal as _, Write as _};
 
 use anstream::{AutoStream, ColorChoice, adapter::strip_str};
 use console::{Term, truncate_str};
-use indicatif::{MultiProgress, ProgressBar, ProgressStyle};
+use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle, TermLike};
 
 use super::text;
 
@@ -16,6 +16,57 @@ pub(super) struct Screen {
     colours: bool,
 }
 
+/// Frames a second at most.
+const MOST_FRAMES: u8 = 20;
+/// What a terminal adds to the last line when Ctrl-C is pressed: `^C`.
+const ECHO: u16 = 2;
+
+/// A terminal with room for what it adds itself at the end of a line, which would begin another that nobody clears.
+#[derive(Debug)]
+struct Narrowed(Term);
+
+impl TermLike for Narrowed {
+    fn width(&self) -> u16 {
+        self.0.size().1.saturating_sub(ECHO)
+    }
+
+    fn height(&self) -> u16 {
+        self.0.size().0
+    }
+
+    fn move_cursor_up(&self, n: usize) -> io::Result<()> {
+        self.0.move_cursor_up(n)
+    }
+
+    fn move_cursor_down(&self, n: usize) -> io::Result<()> {
+        self.0.move_cursor_down(n)
+    }
+
+    fn move_cursor_right(&self, n: usize) -> io::Result<()> {
+        self.0.move_cursor_right(n)
+    }
+
+    fn move_cursor_left(&self, n: usize) -> io::Result<()> {
+        self.0.move_cursor_left(n)
+    }
+
+    fn write_line(&self, line: &str) -> io::Result<()> {
+        self.0.write_line(line)
+    }
+
+    fn write_str(&self, text: &str) -> io::Result<()> {
+        self.0.write_str(text)
+    }
+
+    fn clear_line(&self) -> io::Result<()> {
+        self.0.clear_line()
+    }
+
+    fn flush(&self) -> io::Result<()> {
+        self.0.flush()
+    }
+}
+
 /// Whoever read stdout has left.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Gone;
@@ -23,8 +74,10 @@ pub(super) struct Gone;
 impl Screen {
     pub(super) fn new() -> Self {
         let dumb = std::env::var_os("TERM").is_some_and(|term| term == "dumb");
+        let target =
+            ProgressDrawTarget::term_like_with_hz(Box::new(Narrowed(Term::buffered_stderr())), MOST_FRAMES);
         Self {
-            bars: MultiProgress::new(),
+            bars: MultiProgress::with_draw_target(target),
             live: io::stderr().is_terminal() && !dumb,
             colours: AutoStream::choice(&io::stderr()) != ColorChoice::Never,
         }
@@ -68,9 +121,19 @@ impl Screen {
         });
     }
 
+    /// Columns of a line that is drawn over.
+    pub(super) fn width(&self) -> usize {
+        if self.live { Narrowed(Term::stderr()).width().into() } else { usize::MAX }
+    }
+
     /// Lines that are drawn over until they are dropped.
     pub(super) fn lines(&self) -> Lines {
         Lines { screen: self.clone(), bar: None }
+    }
+
+    fn cut(&self, lines: &[String]) -> Vec<String> {
+        let width = self.width();
+        lines.iter().map(|line| truncate_str(line, width, "…").into_owned()).collect()
     }
 }
 
@@ -91,12 +154,20 @@ impl Lines {
             self.clear();
             return;
         }
-        let (height, width) = Term::stderr().size();
-        let first = lines.len().saturating_sub(usize::from(height.saturating_sub(1)).max(1));
-        let cut = lines.iter().skip(first).map(|line| truncate_str(line, width.into(), "…"));
-        let text = text::printed(&cut.collect::<Vec<_>>().join("\n")).into_owned();
+        let height = usize::from(Term::stderr().size().0);
+        let first = lines.len().saturating_sub(height.saturating_sub(1).max(1));
+        let cut = self.screen.cut(lines.get(first..).unwrap_or_default());
+        let text = text::printed(&cut.join("\n")).into_owned();
         let text = if self.screen.colours { text } else { strip_str(&text).to_string() };
         self.bar.get_or_insert_with(|| self.screen.bars.add(bar())).set_message(text);
+    }
+
+    /// Leaves these lines, cut to the terminal's width, where those before were drawn.
+    pub(super) fn leave(mut self, lines: &[String]) {
+        if self.screen.live {
+            self.clear();
+            self.screen.err(&self.screen.cut(lines).into_iter().map(|line| line + "\n").collect::<String>());
+        }
     }
 
     fn clear(&mut self) {

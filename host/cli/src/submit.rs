@@ -8,9 +8,9 @@ use phasm::ring::Ring;
 use phasm::{
     SubmitError, Watch,
     engine::run::RunView,
+    show::SubmittedView,
     store::{Postgres, Sqlite, Store, StoreError},
 };
-use serde::Serialize;
 
 use super::{
     drive::{self, unusable},
@@ -56,17 +56,6 @@ pub(super) struct SubmitArguments {
     json: bool,
 }
 
-/// What was submitted, for programs.
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-struct Submitted<'r> {
-    #[serde(rename = "runID")]
-    run_id: &'r str,
-    workflow: &'r str,
-    /// False if there was a run with that key.
-    is_new: bool,
-}
-
 /// Submits a run.
 pub(super) fn submit(arguments: &SubmitArguments, screen: &Screen) -> Result<Exit, Failure> {
     let SubmitArguments { submission, store, places, json, .. } = arguments;
@@ -110,7 +99,7 @@ async fn keep(
         Err(error) => return Err(checked.refused(error)),
     };
     let said = if arguments.json {
-        problems::json(screen, &Submitted { run_id: &run_id, workflow: &checked.plan.name, is_new })
+        problems::json(screen, &SubmittedView { run_id: &run_id, workflow: &checked.plan.name, is_new })
     } else {
         format!("{run_id}\n")
     };

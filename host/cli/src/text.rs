@@ -4,7 +4,8 @@ use std::{borrow::Cow, fmt::Display};
 
 use anstyle::{AnsiColor, Style};
 use console::measure_text_width;
-use phasm::engine::{phase::Phase, text::is_hidden, time::Millis, value::Value};
+pub(super) use phasm::engine::text::elapsed;
+use phasm::engine::{phase::Phase, text::is_hidden, value::Value};
 
 /// `text` in a style.
 pub(super) fn styled(style: Style, text: impl Display) -> String {
@@ -47,18 +48,6 @@ pub(super) fn colour(phase: Phase) -> Style {
 /// A phase in its colour.
 pub(super) fn phase(phase: Phase) -> String {
     styled(colour(phase), phase)
-}
-
-/// A length of time, roughly: `35 ms`, `1.3 s`, `12 s`, `3 min 05 s`, `2 h 07 min`.
-pub(super) fn elapsed(millis: Millis) -> String {
-    let seconds = millis / 1000;
-    match seconds {
-        0 => format!("{millis} ms"),
-        1..10 => format!("{seconds}.{} s", millis % 1000 / 100),
-        10..60 => format!("{seconds} s"),
-        60..3600 => format!("{} min {:02} s", seconds / 60, seconds % 60),
-        _ => format!("{} h {:02} min", seconds / 3600, seconds % 3600 / 60),
-    }
 }
 
 /// Text from strangers without what would steer the terminal, or show it as what it is not.
@@ -151,21 +140,6 @@ pub(super) fn count(number: usize, thing: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn lengths_of_time_read_well() {
-        for (millis, text) in [
-            (0, "0 ms"),
-            (349, "349 ms"),
-            (1_349, "1.3 s"),
-            (9_999, "9.9 s"),
-            (10_000, "10 s"),
-            (185_000, "3 min 05 s"),
-            (7_620_000, "2 h 07 min"),
-        ] {
-            assert_eq!(elapsed(millis), text);
-        }
-    }
 
     #[test]
     fn columns_are_as_wide_as_what_one_sees() {

@@ -1,77 +1,31 @@
 //! What runs and tasks wait for, in words.
 
 use phasm::{
-    engine::{
-        run::{Waiting, WaitsFor},
-        time::Timestamp,
-    },
-    store::RunRow,
+    engine::run::{Waiting, WaitsFor},
+    show::RowWaits,
 };
-use serde::Serialize;
 
-use super::{state::State, text};
+use super::text;
 
 /// Characters of what a run lacks, in a list.
 const LONGEST: usize = 160;
 
-/// What a run waits for, as far as its row tells.
-#[derive(Debug, Serialize)]
-pub(super) struct Waits<'r> {
-    /// `answer`, `time`, `host`, or `missing` where the last host that had it lacked something.
-    #[serde(rename = "for")]
-    what: &'static str,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    since: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    until: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    why: Option<&'r str>,
+/// What the row of a run says, in a list.
+pub(super) fn of_row(waits: &RowWaits<'_>) -> String {
+    let RowWaits { what, since, until, why } = waits;
+    let until = until.as_ref().map(|at| format!("until {at}"));
+    match (*what, why, since) {
+        ("missing", Some(why), Some(since)) => format!("since {since}: {}", text::short(why, LONGEST)),
+        ("answer", ..) => ["an answer".to_owned()].into_iter().chain(until).collect::<Vec<_>>().join(", "),
+        ("time", ..) => until.unwrap_or_default(),
+        _ => "a host".to_owned(),
+    }
 }
 
-impl<'r> Waits<'r> {
-    /// Nothing of one that somebody drives, or that has ended.
-    pub(super) fn of(row: &'r RunRow, state: State) -> Option<Self> {
-        let until = |at: Option<Timestamp>| at.map(Timestamp::to_rfc3339);
-        let waits = |what| Self { what, since: None, until: None, why: None };
-        match (state, &row.note) {
-            (State::Ended | State::Driven, _) => None,
-            (_, Some(note)) => {
-                let since = Some(note.since.to_rfc3339());
-                Some(Self { since, why: Some(&note.why), ..waits("missing") })
-            }
-            (State::Parked, None) => {
-                Some(Self { until: until(row.status.rest.and_then(|rest| rest.until)), ..waits("answer") })
-            }
-            (State::Waiting, None) => Some(Self { until: until(row.wake_at), ..waits("time") }),
-            (State::Orphaned, None) => Some(waits("host")),
-        }
-    }
-
-    /// Whether a host could not go on with it.
-    pub(super) const fn is_missing(&self) -> bool {
-        self.why.is_some()
-    }
-
-    pub(super) fn told(&self) -> String {
-        let Self { what, since, until, why } = self;
-        let until = until.as_ref().map(|at| format!("until {at}"));
-        match (*what, why, since) {
-            ("missing", Some(why), Some(since)) => {
-                format!("since {since}: {}", text::short(why, LONGEST))
-            }
-            ("answer", ..) => {
-                ["an answer".to_owned()].into_iter().chain(until).collect::<Vec<_>>().join(", ")
-            }
-            ("time", ..) => until.unwrap_or_default(),
-            _ => "a host".to_owned(),
-        }
-    }
-
-    /// Of a run that was left to other hosts, in full.
-    pub(super) fn page(&self) -> Option<String> {
-        let (why, since) = (self.why?, self.since.as_ref()?);
-        Some(format!("waits since {since}, as the last host could not go on with it: {}\n", text::clean(why)))
-    }
+/// Of a run that was left to other hosts, in full.
+pub(super) fn page(waits: &RowWaits<'_>) -> Option<String> {
+    let (why, since) = (waits.why?, waits.since.as_ref()?);
+    Some(format!("waits since {since}, as the last host could not go on with it: {}\n", text::clean(why)))
 }
 
 /// `waits for a slot`.

@@ -4,6 +4,7 @@ use clap::Args;
 use phasm::{
     Watch,
     engine::run::{Run, RunView},
+    show::{RowWaits, RunState},
 };
 
 use super::{
@@ -13,9 +14,8 @@ use super::{
     hint::Way,
     screen::Screen,
     signals::Interrupts,
-    state::State,
     stored::{self, StoreArgument},
-    waits::Waits,
+    waits,
 };
 
 /// Shows a run as it goes on, whoever drives it: its tasks as they stand on a terminal, a line for each change off one.
@@ -44,7 +44,9 @@ pub(super) fn watch(arguments: &WatchArguments, screen: &Screen) -> Result<Exit,
             .map_err(|error| Failure::host(While::new("interrupts cannot be heard", error)))?;
         let (reader, run_id) = store.find(run).await?;
         let row = reader.get(&run_id).await.map_err(Failure::host)?;
-        let left = row.as_ref().and_then(|row| Waits::of(row, State::of(row, reader.is_held()))?.page());
+        let left = row
+            .as_ref()
+            .and_then(|row| waits::page(&RowWaits::of(row, RunState::of(row, reader.is_held()))?));
         screen.err(&left.unwrap_or_default());
         let already = row.map_or(0, |row| row.seq);
         let mut watching = Watching::new(Watch::of(reader.shared(), &run_id, 0), already, screen);

@@ -1,1 +1,51 @@
 //! Phasm over HTTP: an API, and a page for people.
+//!
+//! ```text
+//! connection ─ limits, TLS ─▶ guard ─ Host and Origin, headers ─▶ routes ─ key and role, body ─▶ Host
+//! ```
+//!
+//! A [`Server`] is made of a [`phasm::Host`]; it listens by itself, or is mounted as a [`Server::router`]:
+//!
+//! ```no_run
+//! use std::sync::Arc;
+//!
+//! use phasm::Host;
+//! use phasm_server::{Server, ServerConfig};
+//!
+//! # async fn embed() -> Result<(), Box<dyn std::error::Error>> {
+//! let server = Server::new(Arc::new(Host::builder().open()?), ServerConfig::default())?;
+//! let listener = tokio::net::TcpListener::bind("127.0.0.1:8484").await?;
+//! server.serve(listener, std::future::pending()).await?;
+//! # Ok(()) }
+//! ```
+
+mod app;
+mod audit;
+mod call;
+mod caller;
+mod config;
+mod connection;
+mod document;
+mod feed;
+mod guard;
+mod health;
+pub mod keys;
+mod metrics;
+mod openapi;
+mod page;
+mod patient;
+mod plugins;
+mod query;
+mod refusal;
+mod routes;
+mod runs;
+mod server;
+mod sse;
+mod streams;
+mod tls;
+mod validate;
+
+pub use self::{
+    config::{ServerConfig, ServerLimits, TlsFiles},
+    server::{Server, ServerError},
+};

@@ -49,7 +49,7 @@ impl Host {
     /// [`RerunError`]; nothing was stored.
     pub async fn rerun(&self, run_id: &str, rerun: &Rerun) -> Result<RunHandle, RerunError> {
         let (entry, run, step, _admitted) = self.start_rerun(run_id, rerun).await?;
-        Ok(self.launch(&entry, run, step).await.map_err(SubmitError::from)?)
+        Ok(self.launch(&entry, run, step, None).await.map_err(SubmitError::from)?)
     }
 
     /// [`Self::rerun`], heard from the new run's first event on.
@@ -59,7 +59,7 @@ impl Host {
     pub async fn rerun_watched(&self, run_id: &str, rerun: &Rerun) -> Result<(RunHandle, Watch), RerunError> {
         let (entry, run, step, _admitted) = self.start_rerun(run_id, rerun).await?;
         let watch = Watch::new(&self.shared, &entry, 0, false);
-        Ok((self.launch(&entry, run, step).await.map_err(SubmitError::from)?, watch))
+        Ok((self.launch(&entry, run, step, None).await.map_err(SubmitError::from)?, watch))
     }
 
     async fn start_rerun(

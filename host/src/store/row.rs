@@ -138,14 +138,16 @@ impl Census {
 /// Which runs [`ReadStore::list`](super::ReadStore::list) returns: those that fit every field that is given.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Filter {
-    /// In this namespace.
-    pub namespace: Option<Arc<str>>,
+    /// In one of these namespaces; in any, if there are none.
+    pub namespaces: Vec<Arc<str>>,
     /// Of this workflow.
     pub workflow: Option<Arc<str>>,
     /// In this phase.
     pub phase: Option<Phase>,
     /// Submitted before the run of this [`RunRow::number`]: the next page after the one that ended there.
     pub before: Option<u64>,
+    /// Submitted as the run of this number or after it, which bounds what is looked at.
+    pub from: u64,
     /// Submitted at that instant or later.
     pub since: Option<Timestamp>,
     /// With this label.
@@ -157,7 +159,8 @@ pub struct Filter {
 impl Filter {
     pub(super) fn fits(&self, row: &RunRow) -> bool {
         let same = |wanted: &Option<Arc<str>>, found: &Arc<str>| wanted.as_ref().is_none_or(|w| w == found);
-        same(&self.namespace, &row.head.namespace)
+        (self.namespaces.is_empty() || self.namespaces.contains(&row.head.namespace))
+            && row.number >= self.from
             && same(&self.workflow, &row.head.workflow)
             && self.phase.is_none_or(|phase| phase == row.status.phase)
             && self.before.is_none_or(|number| row.number < number)

@@ -22,6 +22,7 @@ const HOST: &[&str] = &[
     "allowance",
     "ring",
     "store",
+    "show",
     "retention",
     "plugins",
     "missing",

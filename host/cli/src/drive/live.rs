@@ -2,6 +2,7 @@
 
 use std::{collections::BTreeMap, sync::Arc};
 
+use console::{measure_text_width, truncate_str};
 use phasm::engine::{phase::Phase, time::Timestamp};
 
 use super::{
@@ -13,14 +14,20 @@ const SPINNER: [&str; 10] = ["⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "�
 /// Characters of a message beside a task.
 const LONGEST_MESSAGE: usize = 80;
 
-/// The lines that show a run at `now`; `frame` turns the spinners, `progress` is what attempts said last.
+/// What follows a name on its line at least: a phase, and how long it took.
+const BESIDE_NAMES: usize = 24;
+/// Characters of a name that are shown however narrow the terminal.
+const SHORTEST_NAME: usize = 12;
+
+/// The lines that show a run at `now` on a terminal so wide; `frame` turns the spinners, without one
+/// nothing seems to move; `progress` is what attempts said last.
 pub(super) fn lines(
     snapshot: &Snapshot,
     now: Timestamp,
-    frame: usize,
+    (frame, width): (Option<usize>, usize),
     progress: &BTreeMap<Arc<str>, String>,
 ) -> Vec<String> {
-    let mut lines = tree(snapshot, now, Some(frame), progress);
+    let mut lines = tree(snapshot, now, (frame, width), progress);
     lines.push(summary(snapshot, now, frame));
     lines
 }
@@ -29,13 +36,17 @@ pub(super) fn lines(
 pub(super) fn tree(
     snapshot: &Snapshot,
     now: Timestamp,
-    frame: Option<usize>,
+    (frame, width): (Option<usize>, usize),
     progress: &BTreeMap<Arc<str>, String>,
 ) -> Vec<String> {
-    let width = snapshot.rows.iter().map(|row| label(row).chars().count()).max().unwrap_or(0);
+    let most = width.saturating_sub(BESIDE_NAMES).max(SHORTEST_NAME);
+    let label = |row: &Row| truncate_str(&label(row), most, "…").into_owned();
+    let width = snapshot.rows.iter().map(|row| measure_text_width(&label(row))).max().unwrap_or(0);
     let row = |row: &Row| {
         let note = progress.get(row.path.as_str()).filter(|_| row.phase == Phase::Running);
-        line(row, width, now, frame, note.map(String::as_str))
+        let label = label(row);
+        let pad = " ".repeat(width.saturating_sub(measure_text_width(&label)));
+        line(row, &format!("{label}{pad}"), now, frame, note.map(String::as_str))
     };
     let mut lines: Vec<String> = snapshot.rows.iter().map(row).collect();
     if snapshot.hidden > 0 {
@@ -44,12 +55,12 @@ pub(super) fn tree(
     lines
 }
 
-fn summary(snapshot: &Snapshot, now: Timestamp, frame: usize) -> String {
+fn summary(snapshot: &Snapshot, now: Timestamp, frame: Option<usize>) -> String {
     let took = snapshot.finished_at.unwrap_or(now).since(snapshot.submitted_at);
     let open = || format!("{} tasks", snapshot.progress);
     format!(
         "{} {} {} {} {}",
-        glyph(snapshot.phase, false, Some(frame)),
+        glyph(snapshot.phase, false, frame),
         text::bold(&snapshot.workflow),
         text::phase(snapshot.phase),
         snapshot.tally.clone().unwrap_or_else(open),
@@ -64,11 +75,9 @@ fn label(row: &Row) -> String {
     format!("{indent}{}{attempt}", row.name)
 }
 
-fn line(row: &Row, width: usize, now: Timestamp, frame: Option<usize>, note: Option<&str>) -> String {
-    let label = label(row);
-    let pad = " ".repeat(width.saturating_sub(label.chars().count()));
+fn line(row: &Row, label: &str, now: Timestamp, frame: Option<usize>, note: Option<&str>) -> String {
     let delay = row.wake_at.filter(|_| row.phase == Phase::Created);
-    let mut line = format!("{} {label}{pad}  ", glyph(row.phase, delay.is_some(), frame));
+    let mut line = format!("{} {label}  ", glyph(row.phase, delay.is_some(), frame));
     match delay {
         Some(at) => line += &text::doubtful(format_args!("retry in {}", text::elapsed(at.since(now)))),
         None => line += &text::phase(row.phase),
@@ -159,7 +168,7 @@ mod tests {
             hidden: 3,
         };
         let progress = BTreeMap::from([("fetch".into(), "50 % half".to_owned())]);
-        let lines = lines(&snapshot, Timestamp(4000), 0, &progress);
+        let lines = lines(&snapshot, Timestamp(4000), (Some(0), usize::MAX), &progress);
         let plain: Vec<_> = lines.iter().map(|line| strip_str(line).to_string()).collect();
         let expected = [
             "⠋ main         Running 4.0 s",
@@ -171,13 +180,15 @@ mod tests {
             "⠋ w Running 1/50 tasks 4.0 s",
         ];
         assert_eq!(plain, expected);
+        let narrow = super::lines(&snapshot, Timestamp(4000), (Some(0), 30), &progress);
+        assert_eq!(strip_str(&narrow[2]).to_string(), "↻   flaky [2]  retry in 2.0 s");
         let over = Snapshot {
             phase: Phase::Failed,
             finished_at: at(5000),
             tally: Some("2 tasks: 1 succeeded, 1 failed".into()),
             ..snapshot
         };
-        let last = super::lines(&over, Timestamp(9000), 0, &progress).pop().unwrap();
+        let last = super::lines(&over, Timestamp(9000), (Some(0), usize::MAX), &progress).pop().unwrap();
         assert_eq!(strip_str(&last).to_string(), "✗ w Failed 2 tasks: 1 succeeded, 1 failed 5.0 s");
     }
 }

@@ -24,6 +24,28 @@ pub(crate) struct Plain {
     /// Lines about single task runs.
     told: u64,
     last: Option<Attempt>,
+    /// Those since the last line.
+    swept: Vec<Swept>,
+}
+
+/// Task runs that were cancelled before they were tried, for one reason.
+#[derive(Debug)]
+struct Swept {
+    count: u64,
+    /// The line of the first of them.
+    line: String,
+    /// Why it was, in parentheses.
+    reason: String,
+}
+
+impl Swept {
+    fn line(self) -> String {
+        let Self { count, line, reason } = self;
+        match count {
+            1 => line,
+            _ => format!("{count} task runs {}{reason} before they began\n", text::phase(Phase::Cancelled)),
+        }
+    }
 }
 
 /// How the last attempt ended, and whose it was: its task's phase follows.
@@ -54,7 +76,8 @@ impl Plain {
             return self.telling(&view.json());
         }
         self.ended += u64::from(is_end(view.event()));
-        self.tenth()
+        let swept = if matches!(view.event(), Event::RunPhase(_)) { self.swept() } else { None };
+        joined(swept, self.tenth())
     }
 
     /// Whether there may be more to say of an event than that a task run has ended.
@@ -82,11 +105,10 @@ impl Plain {
     }
 
     fn telling(&mut self, event: &Value) -> Option<String> {
-        let line = self.change(event).and_then(|line| self.ration(line));
-        match (line, self.tenth()) {
-            (line, None) => line,
-            (line, Some(tenth)) => Some([line.unwrap_or_default(), tenth].concat()),
-        }
+        let line = self.change(event);
+        let swept = if line.is_some() { self.swept() } else { None };
+        let line = joined(swept, line).and_then(|line| self.ration(line));
+        joined(line, self.tenth())
     }
 
     fn change(&mut self, event: &Value) -> Option<String> {
@@ -144,11 +166,31 @@ impl Plain {
             return None;
         }
         let reason = data["reason"].as_str().map(|reason| format!(" ({reason})")).unwrap_or_default();
+        if phase == Phase::Cancelled && attempt == 0 && last.is_none() {
+            self.sweep(path, reason);
+            return None;
+        }
         let took = last.as_ref().and_then(|last| last.millis);
         let took = took.map(|millis| format!(" in {}", text::elapsed(millis))).unwrap_or_default();
         let why = last.as_ref().map_or(message, |last| &last.message);
         let why = if phase == Phase::Succeeded { String::new() } else { text::after(": ", why) };
         Some(told(path, attempt, &text::phase(phase), &format!("{reason}{took}{why}")))
+    }
+
+    /// Counts a task run that was cancelled before it was tried.
+    fn sweep(&mut self, path: &str, reason: String) {
+        match self.swept.last_mut().filter(|swept| swept.reason == reason) {
+            Some(swept) => swept.count += 1,
+            None => {
+                let line = told(path, 0, &text::phase(Phase::Cancelled), &reason);
+                self.swept.push(Swept { count: 1, line, reason });
+            }
+        }
+    }
+
+    fn swept(&mut self) -> Option<String> {
+        let lines: String = self.swept.drain(..).map(Swept::line).collect();
+        Some(lines).filter(|lines| !lines.is_empty())
     }
 
     /// Lets the first lines of a large run pass.
@@ -172,6 +214,13 @@ impl Plain {
         }
         self.tenths = tenths;
         Some(format!("{} of {} task runs have ended\n", self.ended, self.tasks))
+    }
+}
+
+fn joined(one: Option<String>, other: Option<String>) -> Option<String> {
+    match (one, other) {
+        (Some(one), Some(other)) => Some([one, other].concat()),
+        (one, other) => one.or(other),
     }
 }
 
@@ -252,6 +301,23 @@ mod tests {
             event("task.phase", "main", 0, &json!({ "to": "Error" })),
         ]);
         assert_eq!(told, ["main/b Skipped (when)\n", "main/c Error: no value\n"]);
+    }
+
+    /// A loop that fails has as many iterations that were never tried as it had left.
+    #[test]
+    fn what_is_swept_away_is_told_in_a_line() {
+        let cancelled = |path: &str, why: &str| {
+            event("task.phase", path, 0, &json!({ "to": "Cancelled", "reason": why }))
+        };
+        let mut events = vec![event("task.phase", "main/l[0]", 1, &json!({ "to": "Failed" }))];
+        events.extend((1..9).map(|at| cancelled(&format!("main/l[{at}]"), "scope-failed")));
+        events.push(cancelled("main/other", "user"));
+        events.push(event("task.phase", "main/l", 1, &json!({ "to": "Failed" })));
+        let expected = [
+            "main/l[0][1] Failed\n",
+            "8 task runs Cancelled (scope-failed) before they began\nmain/other Cancelled (user)\nmain/l[1] Failed\n",
+        ];
+        assert_eq!(lines(&events), expected);
     }
 
     /// A run of 1000 tasks; `every` n-th fails.

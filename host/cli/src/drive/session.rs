@@ -57,6 +57,8 @@ pub(super) struct Session {
     events: String,
     clock: Clock,
     frame: usize,
+    /// What a terminal shows of the run.
+    seen: Option<Snapshot>,
     stopping: Option<Stopping>,
 }
 
@@ -83,6 +85,7 @@ impl Session {
             events: String::new(),
             clock: Clock::start(),
             frame: 0,
+            seen: None,
             stopping: None,
         }
     }
@@ -110,6 +113,7 @@ impl Session {
                 biased;
                 Heard { told, count } = interrupts.next() => {
                     if self.stopping.is_some() || count > 1 {
+                        self.leave_frame(lines);
                         return Ok(Ended::Abandoned(told));
                     }
                     self.stop(told);
@@ -135,7 +139,10 @@ impl Session {
             if let Some(Stopping::Leaving(told, until)) = self.stopping {
                 stopped = tokio::select! {
                     left = self.left(told, until) => left?,
-                    heard = interrupts.next() => return Ok(Ended::Abandoned(heard.told)),
+                    heard = interrupts.next() => {
+                        self.leave_frame(lines);
+                        return Ok(Ended::Abandoned(heard.told));
+                    }
                 };
             }
         }
@@ -149,11 +156,12 @@ impl Session {
             left -= 1;
         }
         self.flush();
-        if let Some(stopped) = stopped {
-            return Ok(stopped);
+        self.look(MOST_FINAL_ROWS).await;
+        self.leave_frame(lines);
+        match stopped {
+            Some(stopped) => Ok(stopped),
+            None => self.leave().await,
         }
-        drop(lines);
-        self.leave().await
     }
 
     /// Tells what is new, and sees to suspended tasks. Something, if the run is parked and nobody stays.
@@ -256,10 +264,29 @@ impl Session {
     }
 
     async fn draw(&mut self, lines: &mut Lines) {
-        // A run that has just ended, or whose store has failed, says so itself.
-        let Ok(snapshot) = self.handle.look(|run| Snapshot::of(run, MOST_ROWS)).await else { return };
+        self.look(MOST_ROWS).await;
         self.frame = self.frame.wrapping_add(1);
-        lines.draw(&live::lines(&snapshot, self.clock.now(), self.frame, &self.progress));
+        lines.draw(&self.picture(Some(self.frame)));
+    }
+
+    /// Looks at the run. One that has just ended, or whose store has failed, says so itself.
+    async fn look(&mut self, most: usize) {
+        if self.screen.is_live()
+            && let Ok(snapshot) = self.handle.look(move |run| Snapshot::of(run, most)).await
+        {
+            self.seen = Some(snapshot);
+        }
+    }
+
+    /// The run as it was seen last.
+    fn picture(&self, frame: Option<usize>) -> Vec<String> {
+        let Some(snapshot) = &self.seen else { return Vec::new() };
+        live::lines(snapshot, self.clock.now(), (frame, self.screen.width()), &self.progress)
+    }
+
+    /// Leaves the run on the terminal as it was seen last.
+    fn leave_frame(&self, lines: Lines) {
+        lines.leave(&self.picture(None));
     }
 
     fn tell_unused(&self) {
@@ -270,11 +297,6 @@ impl Session {
     }
 
     async fn leave(self) -> Result<Ended, Failure> {
-        if self.screen.is_live() {
-            let snapshot = self.handle.look(|run| Snapshot::of(run, MOST_FINAL_ROWS)).await.map_err(lost)?;
-            let lines = live::lines(&snapshot, self.clock.now(), self.frame, &BTreeMap::new());
-            self.screen.err(&(lines.join("\n") + "\n"));
-        }
         self.tell_unused();
         let view: Box<RunView> = Box::new(self.handle.wait().await.map_err(lost)?);
         if !self.prefix.is_empty() {

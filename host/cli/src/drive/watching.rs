@@ -83,7 +83,8 @@ impl Watching {
         let Some(run) = self.watch.run() else { return };
         self.frame = self.frame.wrapping_add(1);
         let snapshot = Snapshot::of(run, MOST_ROWS);
-        lines.draw(&live::lines(&snapshot, self.clock.now(), self.frame, &BTreeMap::new()));
+        let drawn = (Some(self.frame), self.screen.width());
+        lines.draw(&live::lines(&snapshot, self.clock.now(), drawn, &BTreeMap::new()));
     }
 }
 

@@ -10,6 +10,7 @@ mod config;
 mod crash;
 #[cfg(unix)]
 mod database;
+mod graph;
 mod interrupts;
 mod keeping;
 #[cfg(unix)]
@@ -26,4 +27,6 @@ mod serve;
 mod stored;
 #[cfg(unix)]
 mod strangers;
+#[cfg(target_os = "linux")]
+mod terminal;
 mod validate;

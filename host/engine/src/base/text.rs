@@ -2,6 +2,8 @@
 
 use std::borrow::Cow;
 
+use crate::time::Millis;
+
 /// The most that is kept of a text for people that comes from outside, in bytes.
 pub const LONGEST: usize = 1024;
 
@@ -20,6 +22,19 @@ pub fn cut(text: &str, longest: usize) -> Cow<'_, str> {
     let note = format!("… ({} bytes)", text.len());
     let end = text.floor_char_boundary(longest.saturating_sub(note.len()));
     [text.get(..end).unwrap_or_default(), &note].concat().into()
+}
+
+/// A length of time, roughly: `35 ms`, `1.3 s`, `12 s`, `3 min 05 s`, `2 h 07 min`.
+#[must_use]
+pub fn elapsed(millis: Millis) -> String {
+    let seconds = millis / 1000;
+    match seconds {
+        0 => format!("{millis} ms"),
+        1..10 => format!("{seconds}.{} s", millis % 1000 / 100),
+        10..60 => format!("{seconds} s"),
+        60..3600 => format!("{} min {:02} s", seconds / 60, seconds % 60),
+        _ => format!("{} h {:02} min", seconds / 3600, seconds % 3600 / 60),
+    }
 }
 
 /// Whether a character is none that people see: it steers a terminal, ends a line, or turns the order of what stands around it.
@@ -52,6 +67,21 @@ mod tests {
         }
         for c in ['a', ' ', 'ü', '日', '\u{200d}', '😀'] {
             assert!(!is_hidden(c), "{c:?}");
+        }
+    }
+
+    #[test]
+    fn lengths_of_time_read_well() {
+        for (millis, text) in [
+            (0, "0 ms"),
+            (349, "349 ms"),
+            (1_349, "1.3 s"),
+            (9_999, "9.9 s"),
+            (10_000, "10 s"),
+            (185_000, "3 min 05 s"),
+            (7_620_000, "2 h 07 min"),
+        ] {
+            assert_eq!(elapsed(millis), text);
         }
     }
 }

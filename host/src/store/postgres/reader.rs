@@ -37,11 +37,11 @@ const LOAD: &str =
     WHERE r.run_id = $1 ORDER BY j.first_seq";
 const GET: &str = "SELECT * FROM runs WHERE run_id = $1";
 const LIST: &str = "SELECT * FROM runs
-    WHERE number < $1 AND ($2::text IS NULL OR namespace = $2) AND ($3::text IS NULL OR workflow = $3)
-        AND ($4::text IS NULL OR phase = $4) AND (open OR NOT $5::boolean) AND submitted_at >= $6
+    WHERE number < $1 AND ($2::text[] IS NULL OR namespace = ANY ($2)) AND ($3::text IS NULL OR workflow = $3)
+        AND ($4::text IS NULL OR phase = $4) AND (open OR NOT $5::boolean) AND submitted_at >= $6 AND number >= $8
     ORDER BY number DESC LIMIT $7";
 const LIST_LABELLED: &str = "SELECT runs.* FROM labels JOIN runs ON number = run
-    WHERE labels.key = $8 AND labels.value = $9 AND run < $1 AND ($2::text IS NULL OR namespace = $2)
+    WHERE labels.key = $9 AND labels.value = $10 AND run < $1 AND run >= $8 AND ($2::text[] IS NULL OR namespace = ANY ($2))
         AND ($3::text IS NULL OR workflow = $3) AND ($4::text IS NULL OR phase = $4) AND (open OR NOT $5::boolean)
         AND submitted_at >= $6
     ORDER BY run DESC LIMIT $7";
@@ -132,14 +132,17 @@ impl Readers {
 
     pub(super) fn list(&self, filter: Filter, limit: usize) -> Pending<Vec<RunRow>> {
         let text = |text: Option<Arc<str>>| text.map(|text| text.to_string());
+        let namespaces: Vec<String> = filter.namespaces.iter().map(ToString::to_string).collect();
+        let namespaces = Some(namespaces).filter(|names| !names.is_empty());
         let parameters: Vec<Parameter> = vec![
             Box::new(filter.before.map_or(i64::MAX, saturated)),
-            Box::new(text(filter.namespace)),
+            Box::new(namespaces),
             Box::new(text(filter.workflow)),
             Box::new(filter.phase.map(Phase::as_str)),
             Box::new(filter.open),
             Box::new(filter.since.map_or(i64::MIN, |since| since.0)),
             Box::new(i64::try_from(limit).unwrap_or(i64::MAX)),
+            Box::new(saturated(filter.from)),
         ];
         let Some((key, value)) = filter.label else {
             return self.ask(LIST, parameters, |rows| rows.iter().map(row).collect());

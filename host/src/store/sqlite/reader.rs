@@ -188,16 +188,24 @@ fn list(connection: &Connection, filter: &Filter, limit: usize) -> Result<Vec<Ru
         }
     };
     let text = |text: &Option<Arc<str>>| text.as_ref().map(|text| Value::from(text.to_string()));
-    given(" AND namespace = ?", text(&filter.namespace));
+    if !filter.namespaces.is_empty() {
+        // As one value, so that the statement is the same whatever their number.
+        let names = serde_json::Value::from_iter(filter.namespaces.iter().map(|name| &**name)).to_string();
+        given(" AND namespace IN (SELECT value FROM json_each(?))", Some(Value::from(names)));
+    }
+    given(" AND number >= ?", (filter.from > 0).then(|| Value::from(saturated(filter.from))));
     given(" AND workflow = ?", text(&filter.workflow));
     given(" AND phase = ?", filter.phase.map(|phase| Value::from(phase.as_str().to_owned())));
-    given(" AND submitted_at >= ?", filter.since.map(|since| Value::from(since.0)));
+    // What is looked at is bounded by the numbers alone, if it is.
+    let bounded = if filter.from > 0 { "+" } else { "" };
+    given(&format!(" AND {bounded}submitted_at >= ?"), filter.since.map(|since| Value::from(since.0)));
     if let Some((key, value)) = &filter.label {
         given(" AND number IN (SELECT run FROM labels WHERE key = ?", Some(Value::from(key.to_string())));
-        given(" AND value = ?)", Some(Value::from(value.to_string())));
+        given(" AND value = ?", Some(Value::from(value.to_string())));
+        given(" AND run >= ?)", Some(Value::from(saturated(filter.from))));
     }
     if filter.open {
-        conditions += " AND open";
+        conditions += &format!(" AND {bounded}open");
     }
     values.push(Value::from(i64::try_from(limit).unwrap_or(i64::MAX)));
     let mut statement = connection.prepare_cached(&format!(

@@ -178,21 +178,32 @@ async fn runs_are_listed_newest_first_and_filtered() {
             let body: Arc<dyn Encode> = Arc::new(Vec::new());
             store.put(Arc::new(head), status, record(0, 1, body)).await.unwrap();
         }
-        let namespace = Some(Arc::from("x"));
+        let namespaces = vec![Arc::from("x")];
         let workflow = Some(Arc::from("w"));
         let all = Filter::default();
-        let rows: [(Filter, usize, &[&str]); 10] = [
+        let rows: [(Filter, usize, &[&str]); 15] = [
             (all.clone(), usize::MAX, &["4", "3", "2", "1"]),
             (all.clone(), 2, &["4", "3"]),
             (all.clone(), 0, &[]),
             (Filter { before: Some(3), ..all.clone() }, 9, &["2", "1"]),
             (Filter { before: Some(u64::MAX), ..all.clone() }, 1, &["4"]),
             (Filter { before: Some(0), ..all.clone() }, 9, &[]),
-            (Filter { namespace: namespace.clone(), ..all.clone() }, 9, &["4", "2", "1"]),
+            (Filter { from: 2, ..all.clone() }, 9, &["4", "3", "2"]),
+            (Filter { from: 2, before: Some(4), ..all.clone() }, 9, &["3", "2"]),
+            (Filter { from: 5, ..all.clone() }, 9, &[]),
+            (Filter { namespaces: namespaces.clone(), ..all.clone() }, 9, &["4", "2", "1"]),
+            (Filter { namespaces: vec!["y".into(), "x".into()], ..all.clone() }, 2, &["4", "3"]),
+            (Filter { namespaces: vec!["none".into()], ..all.clone() }, 9, &[]),
             (Filter { workflow: workflow.clone(), ..all.clone() }, 9, &["4", "3", "1"]),
             (Filter { phase: Some(Phase::Succeeded), ..all.clone() }, 9, &["4", "3", "2"]),
             (
-                Filter { namespace, workflow, phase: Some(Phase::Succeeded), before: Some(4), ..all.clone() },
+                Filter {
+                    namespaces,
+                    workflow,
+                    phase: Some(Phase::Succeeded),
+                    before: Some(4),
+                    ..all.clone()
+                },
                 9,
                 &[],
             ),
@@ -243,9 +254,12 @@ async fn runs_are_found_by_labels_and_times() {
         let all = Filter::default();
         let label =
             |key: &str, value: &str| Filter { label: Some((key.into(), value.into())), ..Filter::default() };
-        let rows: [(Filter, &[&str]); 7] = [
+        let rows: [(Filter, &[&str]); 10] = [
             (Filter { since: Some(Timestamp(20)), ..all.clone() }, &["4", "3", "2"]),
             (Filter { open: true, ..all.clone() }, &["3", "2"]),
+            (Filter { since: Some(Timestamp(20)), from: 3, ..all.clone() }, &["4", "3"]),
+            (Filter { open: true, from: 3, ..all.clone() }, &["3"]),
+            (Filter { from: 2, ..label("team", "a") }, &["3"]),
             (label("team", "a"), &["3", "1"]),
             (label("env", "a"), &["2"]),
             (label("env", "b"), &[]),

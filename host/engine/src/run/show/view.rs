@@ -238,15 +238,17 @@ impl RunView {
     /// Shows a run as it stands.
     #[must_use]
     pub fn of(run: &Run) -> Self {
+        Self::part(run, 0, usize::MAX)
+    }
+
+    /// Shows a run as it stands, of its task and hook runs `most` at most from the one of number `from` on, in creation order.
+    #[must_use]
+    pub fn part(run: &Run, from: usize, most: usize) -> Self {
         let plan = run.plan();
         let times = run.times();
-        let tasks: Vec<TaskView> = run
-            .tasks()
-            .iter()
-            .filter(|task| task.hook.is_none())
-            .map(|task| TaskView::of(run, task))
-            .collect();
-        let root = tasks.first();
+        let shown = || run.tasks().iter().skip(from).take(most);
+        let root = run.tasks().first().map(|root| TaskView::of(run, root));
+        let root = root.as_ref();
         Self {
             run_id: run.id().clone(),
             rerun_of: run.rerun_of().cloned(),
@@ -270,8 +272,8 @@ impl RunView {
             progress: run.progress().to_string(),
             waiting: run.run_waiting(),
             usage: UsageView::of(run.metered()),
-            tasks,
-            hooks: run.tasks().iter().filter_map(|task| HookView::of(run, task)).collect(),
+            tasks: shown().filter(|task| task.hook.is_none()).map(|task| TaskView::of(run, task)).collect(),
+            hooks: shown().filter_map(|task| HookView::of(run, task)).collect(),
         }
     }
 }

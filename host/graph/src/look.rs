@@ -1,0 +1,140 @@
+//! What a box says.
+
+use phasm_engine::{
+    event::TaskId,
+    phase::Phase,
+    plan::{HookType, MaxAttempts, Node, Plan, Recovery, TemplateKind, Work},
+    run::{Run, TaskRun},
+    text,
+};
+
+/// The most that a title says of a task's message, in bytes.
+const LONGEST_MESSAGE: usize = 300;
+
+/// What a box stands for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// What one executor does.
+    Task,
+    /// A dag.
+    Dag,
+    /// A loop.
+    Loop,
+    /// A pipeline.
+    Pipeline,
+    /// A task run beside the phases of another.
+    Hook,
+    /// Others that are not drawn.
+    More,
+}
+
+impl Kind {
+    /// In a word.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Task => "task",
+            Self::Dag => "dag",
+            Self::Loop => "loop",
+            Self::Pipeline => "pipeline",
+            Self::Hook => "hook",
+            Self::More => "more",
+        }
+    }
+
+    fn of(plan: &Plan, work: &Work) -> Self {
+        let (Work::Container(id) | Work::Wrapper(id)) = work else { return Self::Task };
+        match plan.kind(*id) {
+            Some(TemplateKind::Dag(_)) => Self::Dag,
+            Some(TemplateKind::Loop(_)) => Self::Loop,
+            Some(TemplateKind::Pipeline(_)) => Self::Pipeline,
+            Some(TemplateKind::Wrapper(call)) => Self::of(plan, &call.work),
+            Some(TemplateKind::Task) | None => Self::Task,
+        }
+    }
+}
+
+/// What a box says.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Look {
+    /// Its first line.
+    pub name: String,
+    /// What it stands for.
+    pub kind: Kind,
+    /// Its second line.
+    pub note: String,
+    /// Where the task run stands; nothing in a plan.
+    pub phase: Option<Phase>,
+    /// The task run, if there is one.
+    pub task: Option<TaskId>,
+    /// Everything, a line each.
+    pub title: String,
+}
+
+impl Look {
+    /// The page that all boxes stand on.
+    pub(crate) fn page() -> Self {
+        let (name, note, title) = (String::new(), String::new(), String::new());
+        Self { name, kind: Kind::Dag, note, phase: None, task: None, title }
+    }
+
+    /// A call of the plan; in the picture of a run one that has not come to be.
+    pub(crate) fn of_node(plan: &Plan, node: &Node, hook: Option<HookType>, phase: Option<Phase>) -> Self {
+        let kind = hook.map_or_else(|| Kind::of(plan, &node.work), |_| Kind::Hook);
+        let mut parts = vec![work(kind, node)];
+        parts.extend(hook.map(|hook| hook.as_str().to_owned()));
+        parts.extend(attempts(node));
+        parts.extend(node.when.is_some().then(|| "conditional".to_owned()));
+        let note = parts.join(" · ");
+        let name = node.name.to_string();
+        let title = format!("{name}\n{note}");
+        Self { name, kind, note, phase, task: None, title }
+    }
+
+    /// A task run.
+    pub(crate) fn of_task(run: &Run, task: &TaskRun) -> Self {
+        let node = run.node(task);
+        let kind = if task.hook.is_some() { Kind::Hook } else { Kind::of(run.plan(), &node.work) };
+        let mut parts = vec![task.phase.to_string()];
+        let word = matches!(kind, Kind::Dag | Kind::Loop | Kind::Pipeline | Kind::Hook);
+        if word {
+            parts.insert(0, kind.as_str().to_owned());
+        }
+        parts.extend(task.duration().map(text::elapsed));
+        parts.extend((task.attempt > 1).then(|| format!("attempt {}", task.attempt)));
+        parts.extend(task.reason.map(|reason| reason.as_str().to_owned()));
+        let note = parts.join(" · ");
+        let mut title = format!("{}\n{}\n{note}", run.path(task), work(kind, node));
+        if !task.message.is_empty() {
+            title = format!("{title}\n{}", text::cut(&task.message, LONGEST_MESSAGE));
+        }
+        let (name, phase) = (run.label(task), Some(task.phase));
+        Self { name, kind, note, phase, task: Some(task.id), title }
+    }
+
+    /// What is not drawn.
+    pub(crate) fn more(items: usize, note: String) -> Self {
+        let name = format!("… {items} more");
+        let title = format!("{name}\n{note}");
+        Self { name, kind: Kind::More, note, phase: None, task: None, title }
+    }
+}
+
+/// What does a node's work.
+fn work(kind: Kind, node: &Node) -> String {
+    match &node.work {
+        Work::Executor(call) => call.executor_type.to_string(),
+        Work::Container(_) | Work::Wrapper(_) => kind.as_str().to_owned(),
+    }
+}
+
+/// How often a node is tried at most, where that is said.
+fn attempts(node: &Node) -> Option<String> {
+    match node.settings.recovery.as_ref()? {
+        Recovery::Retry(retry) => match retry.max_attempts {
+            MaxAttempts::Unlimited => Some("any number of attempts".to_owned()),
+            MaxAttempts::Limited(most) => (most > 1).then(|| format!("{most} attempts")),
+        },
+        Recovery::Policy(_) => Some("rules".to_owned()),
+    }
+}

@@ -1,0 +1,51 @@
+//! How many tasks there are, by phase.
+
+use phasm_engine::phase::Phase;
+
+/// Tasks by phase; of a plan, which has no phases, tasks alone.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Tally {
+    phases: [u64; Phase::ALL.len()],
+    planned: u64,
+}
+
+impl Tally {
+    pub(crate) fn of(phase: Phase, tasks: u64) -> Self {
+        let mut tally = Self::default();
+        if let Some(count) = tally.phases.get_mut(phase as usize) {
+            *count = tasks;
+        }
+        tally
+    }
+
+    pub(crate) fn planned(tasks: u64) -> Self {
+        Self { planned: tasks, ..Self::default() }
+    }
+
+    pub(crate) fn add(&mut self, other: &Self) {
+        for (count, more) in self.phases.iter_mut().zip(other.phases) {
+            *count = count.saturating_add(more);
+        }
+        self.planned = self.planned.saturating_add(other.planned);
+    }
+
+    /// All of them.
+    #[must_use]
+    pub fn tasks(&self) -> u64 {
+        self.phases.iter().fold(self.planned, |all, count| all.saturating_add(*count))
+    }
+
+    /// Those phases that there are, with how many tasks are in each.
+    pub fn phases(&self) -> impl Iterator<Item = (Phase, u64)> {
+        Phase::ALL.into_iter().zip(self.phases).filter(|(_, count)| *count > 0)
+    }
+
+    /// `3 tasks`, or `3 tasks: 2 Succeeded, 1 Failed`.
+    #[must_use]
+    pub fn told(&self) -> String {
+        let tasks = self.tasks();
+        let all = format!("{tasks} task{}", if tasks == 1 { "" } else { "s" });
+        let phases: Vec<_> = self.phases().map(|(phase, count)| format!("{count} {phase}")).collect();
+        if phases.is_empty() { all } else { format!("{all}: {}", phases.join(", ")) }
+    }
+}

@@ -1,0 +1,72 @@
+//! What all requests share.
+
+use std::{
+    io,
+    sync::{Arc, atomic::AtomicBool},
+};
+
+use phasm::{Host, store::ReadStore};
+use tokio::sync::{Semaphore, watch};
+
+use crate::{
+    audit::Audit, config::ServerConfig, feed::Feeds, keys::Keys, metrics::Metrics, streams::Streams,
+};
+
+/// Streams at once that read what happened before they came.
+const CATCHING_UP: usize = 64;
+
+/// What all requests share.
+pub(crate) struct App {
+    pub(crate) host: Arc<Host>,
+    pub(crate) config: ServerConfig,
+    pub(crate) keys: Keys,
+    pub(crate) streams: Streams,
+    pub(crate) feeds: Feeds,
+    pub(crate) metrics: Metrics,
+    pub(crate) audit: Audit,
+    /// Whether it can be reached from elsewhere, so that nobody is let in without a key.
+    pub(crate) is_exposed: AtomicBool,
+    pub(crate) catching_up: Semaphore,
+    stopping: watch::Sender<bool>,
+}
+
+impl App {
+    pub(crate) fn new(host: Arc<Host>, config: ServerConfig) -> io::Result<Self> {
+        let metrics = Metrics::new(&host);
+        Ok(Self {
+            keys: Keys::at(config.keys.clone()),
+            streams: Streams::new(config.limits.streams),
+            feeds: Feeds::default(),
+            metrics,
+            audit: Audit::to(config.audit.as_deref())?,
+            is_exposed: AtomicBool::new(false),
+            catching_up: Semaphore::new(CATCHING_UP),
+            stopping: watch::Sender::new(false),
+            host,
+            config,
+        })
+    }
+
+    /// The store, to look at.
+    pub(crate) fn reader(&self) -> Arc<dyn ReadStore> {
+        Arc::clone(self.host.store()) as _
+    }
+
+    /// From now on streams end, and nobody waits any more.
+    pub(crate) fn stop(&self) {
+        self.stopping.send_replace(true);
+    }
+
+    pub(crate) fn is_stopping(&self) -> bool {
+        *self.stopping.borrow()
+    }
+
+    /// When the server begins to stop.
+    pub(crate) fn stops(&self) -> impl Future<Output = ()> + Send + 'static {
+        let mut stopping = self.stopping.subscribe();
+        async move {
+            // A server that is gone has stopped.
+            let _gone = stopping.wait_for(|stopping| *stopping).await.is_err();
+        }
+    }
+}

@@ -1,0 +1,56 @@
+//! Who did what. No parameters, answers or keys are in it.
+
+use std::{
+    fs::{File, OpenOptions},
+    io::{self, Write as _},
+    path::Path,
+    sync::{Mutex, PoisonError},
+};
+
+use axum::http::{Method, StatusCode};
+use phasm::clock::Clock;
+use serde_json::json;
+
+use crate::caller::Caller;
+
+/// Where it is written down.
+pub(crate) enum Audit {
+    Tracing,
+    File(Mutex<File>),
+}
+
+impl Audit {
+    pub(crate) fn to(file: Option<&Path>) -> io::Result<Self> {
+        let Some(path) = file else { return Ok(Self::Tracing) };
+        let mut options = OpenOptions::new();
+        options.append(true).create(true);
+        #[cfg(unix)]
+        std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+        let named = |error| io::Error::other(format!("{}: {error}", path.display()));
+        Ok(Self::File(Mutex::new(options.open(path).map_err(named)?)))
+    }
+
+    /// Writes down what changes something, and what was refused to whom.
+    pub(crate) fn write(&self, caller: Option<&Caller>, method: &Method, path: &str, status: StatusCode) {
+        let is_refused = matches!(status, StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN);
+        if method.is_safe() && !is_refused {
+            return;
+        }
+        let key = caller.map_or("?", Caller::name);
+        let role = caller.map(|caller| caller.role.word());
+        match self {
+            Self::Tracing => {
+                tracing::info!(target: "audit", key, role, %method, path, status = status.as_u16(), "a request");
+            }
+            Self::File(file) => {
+                let time = Clock::start().now().to_rfc3339();
+                let line = json!({ "time": time, "key": key, "role": role, "method": method.as_str(), "path": path,
+                    "status": status.as_u16() });
+                let mut file = file.lock().unwrap_or_else(PoisonError::into_inner);
+                if let Err(error) = file.write_all(format!("{line}\n").as_bytes()) {
+                    tracing::error!(%error, "the audit log cannot be written");
+                }
+            }
+        }
+    }
+}

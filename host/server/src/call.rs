@@ -1,0 +1,150 @@
+//! One request on its way to what carries it out.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use axum::{
+    body::{Body, Bytes},
+    extract::{FromRequestParts as _, RawPathParams, Request},
+    http::{HeaderMap, HeaderValue, StatusCode, header, request::Parts},
+    response::Response,
+};
+use http_body_util::{BodyExt as _, LengthLimitError, Limited};
+use phasm::{RunHandle, store::RunRow};
+use serde::Serialize;
+use tokio::time::timeout;
+
+use crate::{
+    app::App,
+    caller::{Caller, Role},
+    query::Query,
+    refusal::Refusal,
+};
+
+/// One request, of somebody who may make it.
+pub(crate) struct Call {
+    pub(crate) app: Arc<App>,
+    pub(crate) caller: Caller,
+    pub(crate) query: Query,
+    path: Vec<(String, String)>,
+    parts: Parts,
+    /// Only for whoever reads it; in a mutex, as nobody else may look at it meanwhile.
+    body: Mutex<Option<Body>>,
+}
+
+impl Call {
+    /// # Errors
+    /// Unless the caller has that role.
+    pub(crate) async fn of(
+        app: Arc<App>,
+        request: Request,
+        needed: Option<Role>,
+    ) -> Result<Self, (Option<Caller>, Refusal)> {
+        let (mut parts, body) = request.into_parts();
+        let caller = match needed {
+            Some(needed) => {
+                let caller =
+                    Caller::from_request_parts(&mut parts, &app).await.map_err(|refused| (None, refused))?;
+                caller.may(needed).map_err(|refused| (Some(caller.clone()), refused))?;
+                caller
+            }
+            None => Caller { key: None, role: Role::Read, namespaces: Arc::default() },
+        };
+        let path = RawPathParams::from_request_parts(&mut parts, &()).await;
+        let path = path.map(|found| found.iter().map(|(k, v)| (k.to_owned(), v.to_owned())).collect());
+        let query = Query::read(parts.uri.query());
+        Ok(Self { app, caller, query, path: path.unwrap_or_default(), parts, body: Mutex::new(Some(body)) })
+    }
+
+    /// A part of the path.
+    pub(crate) fn segment(&self, name: &str) -> &str {
+        self.path.iter().find(|(key, _)| key == name).map_or("", |(_, value)| value)
+    }
+
+    pub(crate) fn header(&self, name: &header::HeaderName) -> Option<&str> {
+        self.parts.headers.get(name).and_then(|value| value.to_str().ok())
+    }
+
+    pub(crate) fn headers(&self) -> &HeaderMap {
+        &self.parts.headers
+    }
+
+    pub(crate) fn path_and_query(&self) -> (&str, Option<&str>) {
+        (self.parts.uri.path(), self.parts.uri.query())
+    }
+
+    /// The media type of the body, without its parameters.
+    pub(crate) fn content_type(&self) -> Option<String> {
+        let whole = self.header(&header::CONTENT_TYPE)?;
+        Some(whole.split(';').next().unwrap_or_default().trim().to_ascii_lowercase())
+    }
+
+    /// Whether the client would rather have events than one answer.
+    pub(crate) fn wants_stream(&self) -> bool {
+        self.header(&header::ACCEPT).is_some_and(|accept| accept.contains("text/event-stream"))
+    }
+
+    /// The whole body.
+    ///
+    /// # Errors
+    /// 413 and 408 beyond the limits, 400 if it breaks off.
+    pub(crate) async fn bytes(&mut self) -> Result<Bytes, Refusal> {
+        let limits = self.app.config.limits;
+        let body = Limited::new(self.take_body(), limits.body);
+        let too_slow = || {
+            let detail = format!("the body took longer than {}s", limits.body_time.as_secs());
+            Refusal::new(StatusCode::REQUEST_TIMEOUT, detail).with(header::CONNECTION, "close")
+        };
+        let read = timeout(limits.body_time, body.collect()).await.map_err(|_late| too_slow())?;
+        Ok(read.map_err(|error| broken(&*error, limits.body))?.to_bytes())
+    }
+
+    fn take_body(&mut self) -> Body {
+        let body = self.body.get_mut().unwrap_or_else(PoisonError::into_inner);
+        body.take().unwrap_or_default()
+    }
+
+    /// The run of the path.
+    ///
+    /// # Errors
+    /// 404 if there is none that exists for the caller.
+    pub(crate) async fn run(&self) -> Result<RunRow, Refusal> {
+        let run_id = self.segment("run");
+        let row = self.app.host.store().get(run_id).await?;
+        row.filter(|row| self.caller.sees(&row.head.namespace)).ok_or_else(|| Refusal::no_run(run_id))
+    }
+
+    /// A handle to the run of the path.
+    ///
+    /// # Errors
+    /// As of [`Self::run`].
+    pub(crate) async fn handle(&self) -> Result<RunHandle, Refusal> {
+        let row = self.run().await?;
+        Ok(self.app.host.run(&row.head.run_id).await?)
+    }
+}
+
+fn broken(error: &(dyn std::error::Error + Send + Sync + 'static), most: usize) -> Refusal {
+    if error.is::<LengthLimitError>() {
+        let detail = format!("the body has more than {most} bytes, which is the most");
+        return Refusal::new(StatusCode::PAYLOAD_TOO_LARGE, detail).with(header::CONNECTION, "close");
+    }
+    Refusal::new(StatusCode::BAD_REQUEST, "the body breaks off, or is no body at all")
+}
+
+/// `value` as JSON.
+pub(crate) fn json(status: StatusCode, value: &impl Serialize) -> Response {
+    // What is answered has string keys and finite numbers only: this cannot fail.
+    let mut bytes = serde_json::to_vec(value).unwrap_or_default();
+    bytes.push(b'\n');
+    let mut response = Response::new(Body::from(bytes));
+    *response.status_mut() = status;
+    response.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
+    response
+}
+
+/// Says where the next page is.
+pub(crate) fn link_next(response: &mut Response, path: &str, query: &str) {
+    if let Ok(link) = HeaderValue::from_str(&format!("<{path}?{query}>; rel=\"next\"")) {
+        response.headers_mut().insert(header::LINK, link);
+    }
+}

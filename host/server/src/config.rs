@@ -1,0 +1,67 @@
+//! What an embedder or operator says about a server.
+
+use std::{path::PathBuf, time::Duration};
+
+/// How a server is set up; the default is for loopback.
+#[derive(Clone, Debug, Default)]
+pub struct ServerConfig {
+    /// The file of keys; it need not exist. Without keys in it whoever reaches the server may do everything, and only loopback
+    /// addresses are listened on.
+    pub keys: Option<PathBuf>,
+    /// Names under which the server is reached, besides `localhost` and addresses in numbers.
+    pub hosts: Vec<String>,
+    /// The certificate and its key.
+    pub tls: Option<TlsFiles>,
+    /// The file that says who did what, a JSON object a line; without it `tracing` is told, under the target `audit`.
+    pub audit: Option<PathBuf>,
+    /// What clients may take.
+    pub limits: ServerLimits,
+}
+
+/// A certificate chain and its private key, in PEM. They are read again when they have changed.
+#[derive(Clone, Debug)]
+pub struct TlsFiles {
+    /// The certificate, then those that vouch for it.
+    pub certificate: PathBuf,
+    /// Its private key.
+    pub key: PathBuf,
+}
+
+/// What clients of a server may take.
+#[derive(Clone, Copy, Debug)]
+pub struct ServerLimits {
+    /// Bytes of a body.
+    pub body: usize,
+    /// Bytes of a request's head.
+    pub head: usize,
+    /// For how long a head may be on its way, and a connection be without a request.
+    pub head_time: Duration,
+    /// For how long a body may be on its way.
+    pub body_time: Duration,
+    /// For how long a client may read nothing of what is written to it.
+    pub write_time: Duration,
+    /// Connections at once; others wait to be accepted.
+    pub connections: usize,
+    /// Streams of events and logs at once of one key.
+    pub streams: usize,
+    /// For how long `wait` waits at most.
+    pub wait: Duration,
+    /// How long a server that stops gives requests to end.
+    pub grace: Duration,
+}
+
+impl Default for ServerLimits {
+    fn default() -> Self {
+        Self {
+            body: 4 << 20,
+            head: 32 << 10,
+            head_time: Duration::from_secs(10),
+            body_time: Duration::from_secs(30),
+            write_time: Duration::from_secs(30),
+            connections: 16_384,
+            streams: 1024,
+            wait: Duration::from_mins(5),
+            grace: Duration::from_secs(5),
+        }
+    }
+}

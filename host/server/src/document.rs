@@ -1,0 +1,122 @@
+//! A document as it comes in a body: by itself, JSON or YAML, or beside its parameters.
+
+use std::sync::Arc;
+
+use axum::http::{StatusCode, header};
+use phasm::{
+    Map, Problem, Value,
+    engine::{
+        plan::Draft,
+        tree::{Tree, TreeNode},
+    },
+    reader,
+};
+
+use crate::{call::Call, refusal::Refusal};
+
+/// What may be sent.
+pub(crate) const JSON: &str = "application/json";
+const YAML: [&str; 4] = ["application/yaml", "application/x-yaml", "text/yaml", "text/x-yaml"];
+
+/// A document, and the parameters beside it.
+pub(crate) struct Sent {
+    /// What problems call it.
+    pub(crate) name: &'static str,
+    pub(crate) draft: Draft,
+    pub(crate) parameters: Map,
+}
+
+/// Reads a document.
+///
+/// # Errors
+/// 415 for what is neither JSON nor YAML, 422 with every problem.
+pub(crate) async fn read(call: &mut Call) -> Result<Sent, Refusal> {
+    let name = match call.content_type().as_deref() {
+        Some(JSON) => "document.json",
+        Some(other) if YAML.contains(&other) => "document.yaml",
+        other => {
+            let detail = format!("{}; expected {JSON} or {}", other.unwrap_or("no Content-Type"), YAML[0]);
+            return Err(Refusal::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, detail)
+                .with(header::ACCEPT, "application/json, application/yaml"));
+        }
+    };
+    let text = text(call).await?;
+    let tree = reader::read(name, &text).map_err(|found| Refusal::problems(name, &found))?;
+    match wrapped(&tree) {
+        None => Ok(Sent { name, draft: Draft::read(&tree), parameters: Map::new() }),
+        Some(members) => unwrap(name, members),
+    }
+}
+
+/// The body as text.
+///
+/// # Errors
+/// 400 for what is no UTF-8.
+pub(crate) async fn text(call: &mut Call) -> Result<String, Refusal> {
+    let bytes = call.bytes().await?;
+    String::from_utf8(bytes.into())
+        .map_err(|_| Refusal::new(StatusCode::BAD_REQUEST, "the body is no text; expected UTF-8"))
+}
+
+type Members = [(phasm::engine::tree::Key, Tree)];
+
+/// The members of an object that has a `document`, which no document has.
+fn wrapped(tree: &Tree) -> Option<&Members> {
+    let TreeNode::Object(members) = &tree.node else { return None };
+    members.iter().any(|(key, _)| &*key.name == "document").then_some(members.as_slice())
+}
+
+fn unwrap(name: &'static str, members: &Members) -> Result<Sent, Refusal> {
+    let (mut document, mut parameters) = (None, Map::new());
+    for (key, tree) in members {
+        match (&*key.name, &tree.node) {
+            ("document", TreeNode::String(inner)) if document.is_none() => {
+                let read =
+                    reader::read("document", inner).map_err(|found| Refusal::problems("document", &found))?;
+                document = Some(("document", read));
+            }
+            ("document", TreeNode::Object(_)) if document.is_none() => {
+                document = Some((name, tree.clone()));
+            }
+            ("parameters", TreeNode::Object(given)) => {
+                parameters.extend(given.iter().map(|(key, tree)| (Arc::clone(&key.name), tree.to_value())));
+            }
+            (other, _) => {
+                let detail = format!(
+                    "`{other}` is not expected so; expected `document`, an object or a text, and `parameters`, an object, each once"
+                );
+                return Err(Refusal::new(StatusCode::BAD_REQUEST, detail));
+            }
+        }
+    }
+    // There is a `document`, as otherwise this was none.
+    let (name, tree) = document.unwrap_or((name, Tree::from(&Value::Null)));
+    Ok(Sent { name, draft: Draft::read(&tree), parameters })
+}
+
+/// The body as an object of values by name; none without a body.
+///
+/// # Errors
+/// 415, 400 for what is no object.
+pub(crate) async fn object(call: &mut Call) -> Result<Map, Refusal> {
+    let kind = call.content_type();
+    let text = text(call).await?;
+    if text.trim().is_empty() {
+        return Ok(Map::new());
+    }
+    if kind.as_deref() != Some(JSON) {
+        let detail = format!("{}; expected {JSON}", kind.as_deref().unwrap_or("no Content-Type"));
+        return Err(Refusal::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, detail).with(header::ACCEPT, JSON));
+    }
+    let tree = reader::read("body.json", &text).map_err(|found| broken(&found))?;
+    let value = tree.to_value();
+    let Value::Object(map) = &value else {
+        let detail = format!("{}; expected an object of values by name", value.type_name());
+        return Err(Refusal::new(StatusCode::BAD_REQUEST, detail));
+    };
+    Ok(Map::clone(map))
+}
+
+fn broken(found: &[Problem]) -> Refusal {
+    Refusal::faults(found.iter().map(|problem| phasm::show::ProblemView::of("body.json", problem)).collect())
+}

@@ -1,0 +1,47 @@
+//! Whether the server is there, and whether it can do its work.
+
+use std::time::Duration;
+
+use axum::{
+    http::{HeaderValue, StatusCode, header},
+    response::{IntoResponse as _, Response},
+};
+use serde_json::json;
+use tokio::time::timeout;
+
+use crate::{
+    call::{Call, json},
+    refusal::Refusal,
+};
+
+/// How long the store may take to be ready.
+const PATIENCE: Duration = Duration::from_secs(2);
+
+pub(crate) async fn healthz(_: Call) -> Result<Response, Refusal> {
+    std::future::ready(Ok(json(StatusCode::OK, &json!({ "status": "ok" })))).await
+}
+
+pub(crate) async fn readyz(call: Call) -> Result<Response, Refusal> {
+    let not_ready = |why: String| Refusal::new(StatusCode::SERVICE_UNAVAILABLE, why).again_after(1);
+    if call.app.is_stopping() {
+        return Err(not_ready("the server is being stopped".to_owned()));
+    }
+    // There is no such run; that it is looked for is what counts.
+    match timeout(PATIENCE, call.app.host.store().get("")).await {
+        Ok(Ok(_)) => Ok(json(StatusCode::OK, &json!({ "status": "ready" }))),
+        Ok(Err(error)) => Err(not_ready(format!("the store cannot be read: {error}"))),
+        Err(_late) => Err(not_ready(format!("the store does not answer within {}s", PATIENCE.as_secs()))),
+    }
+}
+
+pub(crate) async fn metrics(call: Call) -> Result<Response, Refusal> {
+    if call.caller.is_bound() {
+        let detail = "metrics are of all namespaces; the key is bound to some";
+        return Err(Refusal::new(StatusCode::FORBIDDEN, detail));
+    }
+    let text = call.app.metrics.text(&call.app).await;
+    let mut response = text.into_response();
+    let kind = HeaderValue::from_static("application/openmetrics-text; version=1.0.0; charset=utf-8");
+    response.headers_mut().insert(header::CONTENT_TYPE, kind);
+    Ok(response)
+}

@@ -1,0 +1,207 @@
+//! The file that keys are kept in: readable by its owner alone, replaced as a whole.
+
+use std::{
+    fs,
+    io::{self, Write as _},
+    path::{Path, PathBuf},
+    time::SystemTime,
+};
+
+use serde::{Deserialize, Serialize};
+
+use super::Key;
+
+/// The largest file of keys, in bytes.
+const LARGEST: u64 = 4 << 20;
+
+/// What tells one state of a file from another; nothing where there is none.
+pub(super) type Mark = Option<(SystemTime, u64, u64)>;
+
+/// The file that keys are kept in.
+#[derive(Clone, Debug)]
+pub struct KeyFile {
+    path: PathBuf,
+}
+
+/// What the file says.
+#[derive(Debug, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Written {
+    keys: Vec<Key>,
+}
+
+/// Why a file of keys is of no use.
+#[derive(Debug, thiserror::Error)]
+pub enum KeyFileError {
+    /// It cannot be read or written.
+    #[error("the file of keys {path} cannot be used")]
+    Io {
+        /// The file.
+        path: PathBuf,
+        /// The system's reason.
+        source: io::Error,
+    },
+    /// It holds something else.
+    #[error("{path} is no file of keys")]
+    Foreign {
+        /// The file.
+        path: PathBuf,
+        /// What was met.
+        source: serde_json::Error,
+    },
+    /// A name may be given once.
+    #[error("there is a key named `{name}` already; remove it first, or choose another name")]
+    Taken {
+        /// The name.
+        name: String,
+    },
+}
+
+impl KeyFile {
+    /// The file of that name, which need not exist.
+    #[must_use]
+    pub fn at(path: PathBuf) -> Self {
+        Self { path }
+    }
+
+    /// Where it is.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Every key; none if there is no file.
+    ///
+    /// # Errors
+    /// [`KeyFileError`]
+    pub fn all(&self) -> Result<Vec<Key>, KeyFileError> {
+        match self.mark()? {
+            None => return Ok(Vec::new()),
+            Some((_, length, _)) if length > LARGEST => {
+                return Err(self.failed(io::ErrorKind::FileTooLarge.into()));
+            }
+            Some(_) => {}
+        }
+        let text = fs::read_to_string(&self.path).map_err(|source| self.failed(source))?;
+        let written: Written = serde_json::from_str(&text)
+            .map_err(|source| KeyFileError::Foreign { path: self.path.clone(), source })?;
+        Ok(written.keys)
+    }
+
+    /// Adds a key.
+    ///
+    /// # Errors
+    /// [`KeyFileError`]
+    pub fn add(&self, key: Key) -> Result<(), KeyFileError> {
+        let mut keys = self.all()?;
+        if keys.iter().any(|one| one.name == key.name) {
+            return Err(KeyFileError::Taken { name: key.name });
+        }
+        keys.push(key);
+        self.write(keys)
+    }
+
+    /// Removes the key of that name; false if there is none.
+    ///
+    /// # Errors
+    /// [`KeyFileError`]
+    pub fn remove(&self, name: &str) -> Result<bool, KeyFileError> {
+        let keys = self.all()?;
+        let (removed, kept): (Vec<_>, Vec<_>) = keys.into_iter().partition(|key| key.name == name);
+        if removed.is_empty() {
+            return Ok(false);
+        }
+        self.write(kept).map(|()| true)
+    }
+
+    pub(super) fn mark(&self) -> Result<Mark, KeyFileError> {
+        match fs::metadata(&self.path) {
+            Ok(found) => {
+                let changed = found.modified().map_err(|source| self.failed(source))?;
+                Ok(Some((changed, found.len(), inode(&found))))
+            }
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+            Err(source) => Err(self.failed(source)),
+        }
+    }
+
+    fn write(&self, keys: Vec<Key>) -> Result<(), KeyFileError> {
+        let text = serde_json::to_string_pretty(&Written { keys }).unwrap_or_default() + "\n";
+        let mut name = self.path.clone().into_os_string();
+        name.push(".new");
+        let new = PathBuf::from(name);
+        let write = || {
+            drop(fs::remove_file(&new));
+            let mut file = private(&new)?;
+            file.write_all(text.as_bytes())?;
+            file.sync_all()?;
+            fs::rename(&new, &self.path)
+        };
+        write().map_err(|source| self.failed(source))
+    }
+
+    fn failed(&self, source: io::Error) -> KeyFileError {
+        KeyFileError::Io { path: self.path.clone(), source }
+    }
+}
+
+/// A new file that only its owner reads.
+fn private(path: &Path) -> io::Result<fs::File> {
+    let mut options = fs::OpenOptions::new();
+    options.write(true).create_new(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    options.open(path)
+}
+
+#[cfg(unix)]
+fn inode(found: &fs::Metadata) -> u64 {
+    std::os::unix::fs::MetadataExt::ino(found)
+}
+
+#[cfg(not(unix))]
+fn inode(_: &fs::Metadata) -> u64 {
+    0
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{super::Role, *};
+
+    #[test]
+    fn keys_are_added_once_and_removed() {
+        let dir = tempfile::tempdir().unwrap();
+        let file = KeyFile::at(dir.path().join("keys"));
+        assert_eq!((file.all().unwrap(), file.mark().unwrap()), (Vec::new(), None));
+        let (key, _) = Key::make("ci", Role::Read, vec!["a".into()]).unwrap();
+        file.add(key.clone()).unwrap();
+        assert!(matches!(file.add(key.clone()), Err(KeyFileError::Taken { .. })));
+        assert_eq!(file.all().unwrap(), [key]);
+        let before = file.mark().unwrap();
+        assert!(!file.remove("other").unwrap());
+        assert_eq!(file.mark().unwrap(), before);
+        assert!(file.remove("ci").unwrap());
+        assert_ne!(file.mark().unwrap(), before);
+        assert_eq!(file.all().unwrap(), []);
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn nobody_else_reads_the_file() {
+        use std::os::unix::fs::PermissionsExt as _;
+        let dir = tempfile::tempdir().unwrap();
+        let file = KeyFile::at(dir.path().join("keys"));
+        file.add(Key::make("ci", Role::Admin, Vec::new()).unwrap().0).unwrap();
+        assert_eq!(fs::metadata(file.path()).unwrap().permissions().mode() & 0o777, 0o600);
+    }
+
+    #[test]
+    fn what_is_no_file_of_keys_is_told() {
+        let dir = tempfile::tempdir().unwrap();
+        let file = KeyFile::at(dir.path().join("keys"));
+        for text in ["", "[]", "{\"keys\":[{}]}", "{\"keys\":[],\"more\":1}"] {
+            fs::write(file.path(), text).unwrap();
+            assert!(matches!(file.all(), Err(KeyFileError::Foreign { .. })), "{text}");
+        }
+    }
+}

@@ -1,0 +1,139 @@
+//! The OpenAPI document, made of the table of routes.
+
+mod schemas;
+mod shown;
+
+use axum::{http::StatusCode, response::Response};
+use phasm::Phase;
+use serde_json::{Map, Value, json};
+
+use crate::{
+    call::{Call, json},
+    document::JSON,
+    refusal::Refusal,
+    routes::{Kind, Parameter, ROUTES, Route, Sends, Shape},
+};
+
+pub(crate) async fn document(_: Call) -> Result<Response, Refusal> {
+    std::future::ready(Ok(json(StatusCode::OK, &whole()))).await
+}
+
+pub(crate) async fn browsable(_: Call) -> Result<Response, Refusal> {
+    std::future::ready(Ok(shown::page())).await
+}
+
+/// The whole document.
+pub(crate) fn whole() -> Value {
+    let mut paths = Map::new();
+    for route in ROUTES {
+        let path = paths.entry(route.path).or_insert_with(|| json!({}));
+        if let Some(path) = path.as_object_mut() {
+            path.insert(route.method.word().to_owned(), operation(route));
+        }
+    }
+    json!({
+        "openapi": "3.1.0",
+        "info": { "title": "Phasm", "version": env!("CARGO_PKG_VERSION"), "description": ABOUT,
+            "license": { "name": "Apache-2.0", "identifier": "Apache-2.0" } },
+        "paths": paths,
+        "components": { "schemas": schemas::all(),
+            "securitySchemes": { "key": { "type": "http", "scheme": "bearer", "description": "A key, as `phasm key add` shows it." } } }
+    })
+}
+
+const ABOUT: &str =
+    "Submits workflows, follows them and answers them. What is refused is told as RFC 9457 has it.";
+
+fn operation(route: &Route) -> Value {
+    let segments = segments(route.path)
+        .map(|name| json!({ "name": name, "in": "path", "required": true, "schema": { "type": "string" } }));
+    let query = route.query.iter().filter(|one| one.name != ANY_PARAMETER).map(|one| parameter(one, "query"));
+    let headers = route.headers.iter().map(|one| parameter(one, "header"));
+    let parameters: Vec<_> = segments.chain(query).chain(headers).collect();
+    let mut operation = json!({ "operationId": route.id, "summary": route.what, "parameters": parameters,
+        "responses": responses(route) });
+    let mut put = |name: &str, value: Value| {
+        operation.as_object_mut().map(|object| object.insert(name.to_owned(), value))
+    };
+    if route.needs.is_some() {
+        put("security", json!([{ "key": [] }, {}]));
+        put("x-role", json!(route.needs.map(crate::caller::Role::word)));
+    }
+    if let Some(sends) = route.body {
+        put("requestBody", body(sends));
+    }
+    operation
+}
+
+/// Stands for any number of parameters, which the document cannot say.
+const ANY_PARAMETER: &str = "param.NAME";
+
+/// The names in a path.
+pub(crate) fn segments(path: &str) -> impl Iterator<Item = &str> {
+    path.split('/').filter_map(|part| part.strip_prefix('{')?.strip_suffix('}'))
+}
+
+fn parameter(parameter: &Parameter, place: &str) -> Value {
+    let schema = match parameter.kind {
+        Kind::Text => json!({ "type": "string" }),
+        Kind::Count(least, most) => json!({ "type": "integer", "minimum": least, "maximum": most }),
+        Kind::Flag => json!({ "type": "boolean" }),
+        Kind::Phase => json!({ "type": "string", "enum": Phase::ALL.map(Phase::as_str) }),
+        Kind::Length => json!({ "type": "string", "pattern": "^[0-9]+(ms|s|m)$", "examples": ["30s"] }),
+    };
+    json!({ "name": parameter.name, "in": place, "description": parameter.what, "schema": schema })
+}
+
+fn body(sends: Sends) -> Value {
+    let (schema, required) = match sends {
+        Sends::Document => ("Document", true),
+        Sends::Answer => ("Answer", false),
+        Sends::Rerun => ("Rerun", false),
+    };
+    let mut content = json!({ JSON: { "schema": reference(schema) } });
+    if let (Sends::Document, Some(content)) = (sends, content.as_object_mut()) {
+        content.insert("application/yaml".to_owned(), json!({ "schema": { "type": "string" } }));
+    }
+    json!({ "required": required, "content": content })
+}
+
+fn reference(schema: &str) -> Value {
+    json!({ "$ref": format!("#/components/schemas/{schema}") })
+}
+
+/// Refusals that every route has: of another origin, under another name.
+const OF_ALL: [u16; 2] = [403, 421];
+/// Of those that look at the query, and ask for a key.
+const OF_KEYS: [u16; 2] = [400, 401];
+
+fn responses(route: &Route) -> Value {
+    let mut responses = Map::new();
+    for (status, what, shape) in route.answers {
+        let mut response = json!({ "description": what });
+        if let (Some(content), Some(object)) = (content(*shape), response.as_object_mut()) {
+            object.insert("content".to_owned(), content);
+        }
+        responses.insert(status.to_string(), response);
+    }
+    let keys = OF_KEYS.iter().filter(|_| route.needs.is_some());
+    for status in OF_ALL.iter().chain(keys).chain(route.refusals) {
+        let reason = StatusCode::from_u16(*status).ok().and_then(|status| status.canonical_reason());
+        responses.insert(status.to_string(), refusal(reason.unwrap_or_default()));
+    }
+    responses.insert("default".to_owned(), refusal("The machine failed, or is being stopped."));
+    Value::Object(responses)
+}
+
+fn refusal(what: &str) -> Value {
+    json!({ "description": what, "content": { "application/problem+json": { "schema": reference("Problem") } } })
+}
+
+fn content(shape: Shape) -> Option<Value> {
+    match shape {
+        Shape::Json(schema) => Some(json!({ JSON: { "schema": reference(schema) } })),
+        Shape::Streamed(schema) => Some(json!({ JSON: { "schema": reference(schema) },
+            "text/event-stream": { "schema": { "type": "string" } } })),
+        Shape::Text(kind) => Some(json!({ kind: { "schema": { "type": "string" } } })),
+        Shape::Nothing => None,
+    }
+}

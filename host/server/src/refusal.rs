@@ -1,0 +1,192 @@
+//! Why a request was not carried out, as RFC 9457 has it.
+
+use axum::{
+    body::Body,
+    http::{HeaderValue, StatusCode, header},
+    response::{IntoResponse, Response},
+};
+use phasm::{
+    Problem, QuotaExceeded, RecoverError, RequestError, RerunError, RunError, SubmitError, show::ProblemView,
+    store::StoreError,
+};
+use serde_json::{Value, json};
+
+/// What the pages of a kind of refusal begin with.
+const KINDS: &str = "urn:phasm:problem:";
+
+/// Why a request was not carried out.
+#[derive(Debug)]
+pub(crate) struct Refusal {
+    status: StatusCode,
+    detail: String,
+    problems: Vec<ProblemView>,
+    retry_after: Option<u64>,
+    headers: Vec<(header::HeaderName, &'static str)>,
+}
+
+impl Refusal {
+    pub(crate) fn new(status: StatusCode, detail: impl Into<String>) -> Self {
+        let (problems, retry_after, headers) = (Vec::new(), None, Vec::new());
+        Self { status, detail: detail.into(), problems, retry_after, headers }
+    }
+
+    /// Nothing of that name, or nothing that the caller may see.
+    pub(crate) fn no_run(run_id: &str) -> Self {
+        Self::new(StatusCode::NOT_FOUND, format!("there is no run {run_id}"))
+    }
+
+    /// A document or parameters with problems.
+    pub(crate) fn problems(name: &str, found: &[Problem]) -> Self {
+        let problems = found.iter().map(|problem| ProblemView::of(name, problem)).collect();
+        let detail = "the document or its parameters have problems; nothing was stored";
+        Self { problems, ..Self::new(StatusCode::UNPROCESSABLE_ENTITY, detail) }
+    }
+
+    /// A request with faults, all of them.
+    pub(crate) fn faults(problems: Vec<ProblemView>) -> Self {
+        let detail = "the request's parameters are not as expected";
+        Self { problems, ..Self::new(StatusCode::BAD_REQUEST, detail) }
+    }
+
+    pub(crate) fn with(mut self, name: header::HeaderName, value: &'static str) -> Self {
+        self.headers.push((name, value));
+        self
+    }
+
+    pub(crate) fn again_after(mut self, seconds: u64) -> Self {
+        self.retry_after = Some(seconds);
+        self
+    }
+
+    /// The machine failed us: what is said of it goes to the log, with its causes.
+    pub(crate) fn failed(error: &(dyn std::error::Error + 'static)) -> Self {
+        tracing::error!(error, "a request failed");
+        Self::new(StatusCode::INTERNAL_SERVER_ERROR, format!("{error}"))
+    }
+
+    fn unavailable(error: &(dyn std::error::Error + 'static)) -> Self {
+        tracing::warn!(error, "a request has to be made again");
+        Self::new(StatusCode::SERVICE_UNAVAILABLE, format!("{error}")).again_after(1)
+    }
+
+    fn title(&self) -> &'static str {
+        self.status.canonical_reason().unwrap_or("Refused")
+    }
+
+    fn body(&self) -> Value {
+        let kind = self.title().to_ascii_lowercase().replace(' ', "-");
+        let mut body = json!({ "type": format!("{KINDS}{kind}"), "title": self.title(), "status": self.status.as_u16(),
+            "detail": self.detail });
+        if let Some(object) = body.as_object_mut().filter(|_| !self.problems.is_empty()) {
+            object.insert("problems".to_owned(), serde_json::to_value(&self.problems).unwrap_or_default());
+        }
+        body
+    }
+}
+
+impl IntoResponse for Refusal {
+    fn into_response(self) -> Response {
+        let mut response = Response::new(Body::from(self.body().to_string()));
+        *response.status_mut() = self.status;
+        let headers = response.headers_mut();
+        headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/problem+json"));
+        if let Some(seconds) = self.retry_after {
+            headers.insert(header::RETRY_AFTER, HeaderValue::from(seconds));
+        }
+        for (name, value) in self.headers {
+            headers.insert(name, HeaderValue::from_static(value));
+        }
+        response
+    }
+}
+
+impl From<StoreError> for Refusal {
+    fn from(error: StoreError) -> Self {
+        match &error {
+            StoreError::NotFound { run_id } => Self::no_run(run_id),
+            StoreError::Closed { .. } | StoreError::Exists { .. } => {
+                Self::new(StatusCode::CONFLICT, error.to_string())
+            }
+            StoreError::MailboxFull { .. } => {
+                Self::new(StatusCode::TOO_MANY_REQUESTS, error.to_string()).again_after(1)
+            }
+            StoreError::TooLarge { .. } => Self::new(StatusCode::PAYLOAD_TOO_LARGE, error.to_string()),
+            StoreError::Full { .. }
+            | StoreError::Io { .. }
+            | StoreError::Locked { .. }
+            | StoreError::Unavailable { .. } => Self::unavailable(&error),
+            StoreError::Conflict { .. }
+            | StoreError::Fenced { .. }
+            | StoreError::StillOpen { .. }
+            | StoreError::Unreachable { .. }
+            | StoreError::Foreign { .. }
+            | StoreError::Newer { .. }
+            | StoreError::Corrupt { .. }
+            | StoreError::Stopped => Self::failed(&error),
+        }
+    }
+}
+
+impl From<RecoverError> for Refusal {
+    fn from(error: RecoverError) -> Self {
+        let stands = matches!(
+            error,
+            RecoverError::Ended { .. } | RecoverError::Driven { .. } | RecoverError::Missing { .. }
+        );
+        if let RecoverError::Store(error) = error {
+            return error.into();
+        }
+        if stands { Self::new(StatusCode::CONFLICT, error.to_string()) } else { Self::failed(&error) }
+    }
+}
+
+impl From<RunError> for Refusal {
+    fn from(error: RunError) -> Self {
+        match &error {
+            RunError::Lost(lost) => (**lost).clone().into(),
+            RunError::Closed => Self::unavailable(&error),
+        }
+    }
+}
+
+impl From<RequestError> for Refusal {
+    fn from(error: RequestError) -> Self {
+        match &error {
+            RequestError::Ended | RequestError::Refused(_) => {
+                Self::new(StatusCode::CONFLICT, error.to_string())
+            }
+            RequestError::UnknownTask => Self::new(StatusCode::NOT_FOUND, error.to_string()),
+            RequestError::Lost(lost) => (**lost).clone().into(),
+            RequestError::Unanswered | RequestError::Closed => Self::unavailable(&error),
+        }
+    }
+}
+
+impl From<QuotaExceeded> for Refusal {
+    fn from(error: QuotaExceeded) -> Self {
+        let now = phasm::clock::Clock::start().now();
+        let seconds = error.retry_at.map_or(1, |at| at.since(now).div_ceil(1000).max(1));
+        Self::new(StatusCode::TOO_MANY_REQUESTS, error.to_string()).again_after(seconds)
+    }
+}
+
+impl From<SubmitError> for Refusal {
+    fn from(error: SubmitError) -> Self {
+        match error {
+            SubmitError::Problems(found) => Self::problems("parameters", &found),
+            SubmitError::Cron => Self::new(StatusCode::UNPROCESSABLE_ENTITY, error.to_string()),
+            SubmitError::Quota(error) => error.into(),
+            SubmitError::Store(error) => error.into(),
+        }
+    }
+}
+
+impl From<RerunError> for Refusal {
+    fn from(error: RerunError) -> Self {
+        match error {
+            RerunError::Recover(error) => error.into(),
+            RerunError::Open { .. } => Self::new(StatusCode::CONFLICT, error.to_string()),
+            RerunError::Submit(error) => error.into(),
+        }
+    }
+}

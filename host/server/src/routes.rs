@@ -1,0 +1,446 @@
+//! Every route, once: how it is reached, who may, what it answers, and what carries it out. The router and the OpenAPI document are both made
+//! of this table.
+
+use std::{pin::Pin, sync::Arc};
+
+use axum::{
+    Router,
+    extract::{Request, State},
+    http::{Method, StatusCode},
+    middleware,
+    response::{IntoResponse as _, Response},
+    routing::{MethodFilter, on},
+};
+
+use crate::{
+    app::App,
+    call::Call,
+    caller::{Caller, Role},
+    guard::guard,
+    health, openapi, page, plugins,
+    refusal::Refusal,
+    runs::{ask, events, get, list, logs, rerun, submit, task},
+    validate,
+};
+
+type Answered = Pin<Box<dyn Future<Output = Result<Response, Refusal>> + Send>>;
+
+/// One route.
+pub(crate) struct Route {
+    pub(crate) method: Verb,
+    pub(crate) path: &'static str,
+    /// Its name in the document.
+    pub(crate) id: &'static str,
+    /// Who may; everybody, without a key, where it is nothing.
+    pub(crate) needs: Option<Role>,
+    pub(crate) what: &'static str,
+    pub(crate) query: &'static [Parameter],
+    pub(crate) headers: &'static [Parameter],
+    pub(crate) body: Option<Sends>,
+    /// What it answers where all is well.
+    pub(crate) answers: &'static [(u16, &'static str, Shape)],
+    /// Refusals of its own, besides those of all routes.
+    pub(crate) refusals: &'static [u16],
+    serve: fn(Call) -> Answered,
+}
+
+/// How a route is asked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Verb {
+    Get,
+    Post,
+}
+
+impl Verb {
+    pub(crate) const fn word(self) -> &'static str {
+        match self {
+            Self::Get => "get",
+            Self::Post => "post",
+        }
+    }
+
+    const fn filter(self) -> MethodFilter {
+        match self {
+            Self::Get => MethodFilter::GET,
+            Self::Post => MethodFilter::POST,
+        }
+    }
+}
+
+/// A parameter of the query, or a header.
+pub(crate) struct Parameter {
+    pub(crate) name: &'static str,
+    pub(crate) what: &'static str,
+    pub(crate) kind: Kind,
+}
+
+/// What a parameter is.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Kind {
+    Text,
+    Count(u32, u32),
+    Flag,
+    Phase,
+    Length,
+}
+
+/// What a body holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Sends {
+    /// A document, JSON or YAML, or one beside its parameters.
+    Document,
+    /// An object of values by name; nothing is an empty one.
+    Answer,
+    /// What is to be other than it was.
+    Rerun,
+}
+
+/// What an answer holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Shape {
+    Json(&'static str),
+    /// JSON, or a stream of events where that is asked for.
+    Streamed(&'static str),
+    Text(&'static str),
+    Nothing,
+}
+
+const fn parameter(name: &'static str, kind: Kind, what: &'static str) -> Parameter {
+    Parameter { name, what, kind }
+}
+
+const LAST_EVENT: Parameter =
+    parameter("Last-Event-ID", Kind::Text, "Of a stream: the last event that was had; it goes on behind it.");
+const STREAM: Parameter = parameter("stream", Kind::Flag, "A stream, as with `Accept: text/event-stream`.");
+const STANDING: (u16, &str, Shape) = (200, "The run after that.", Shape::Json("Run"));
+const SUBMITTED: (u16, &str, Shape) =
+    (202, "The run is durable and on its way; `Location` says where it is.", Shape::Json("Submitted"));
+
+macro_rules! serve {
+    ($function:path) => {
+        |call| Box::pin($function(call))
+    };
+}
+
+/// All of them.
+pub(crate) static ROUTES: &[Route] = &[
+    Route {
+        method: Verb::Post,
+        path: "/v1/runs",
+        id: "submitRun",
+        needs: Some(Role::Run),
+        what: "Submits a run: a document, JSON or YAML, or `{document, parameters}`. `param.NAME=VALUE` gives a parameter as `-p` does.",
+        query: &[parameter("param.NAME", Kind::Text, "A value for the parameter NAME.")],
+        headers: &[parameter(
+            "Idempotency-Key",
+            Kind::Text,
+            "What you call this submission: of several with one key in a namespace there is one run.",
+        )],
+        body: Some(Sends::Document),
+        answers: &[SUBMITTED],
+        refusals: &[408, 413, 415, 422, 429],
+        serve: serve!(submit::submit),
+    },
+    Route {
+        method: Verb::Get,
+        path: "/v1/runs",
+        id: "listRuns",
+        needs: Some(Role::Read),
+        what: "Lists runs, the newest first. A page looks at a bounded number of runs: it may have none that fit and a `next` all the same.",
+        query: &[
+            parameter("phase", Kind::Phase, "Only runs in this phase."),
+            parameter("workflow", Kind::Text, "Only runs of this workflow."),
+            parameter("namespace", Kind::Text, "Only runs of this namespace."),
+            parameter("label", Kind::Text, "Only runs with this label, as `KEY=VALUE`."),
+            parameter(
+                "since",
+                Kind::Text,
+                "Only runs submitted since then: `2h` ago, a day or an instant, in UTC.",
+            ),
+            parameter("text", Kind::Text, "Only runs whose id, workflow, key or labels have this text."),
+            parameter("open", Kind::Flag, "Only runs that have not ended."),
+            parameter("limit", Kind::Count(1, 1000), "The most to list; 100 by default."),
+            parameter("cursor", Kind::Text, "`next` of the page before."),
+        ],
+        headers: &[],
+        body: None,
+        answers: &[(200, "A page of runs.", Shape::Json("Runs"))],
+        refusals: &[],
+        serve: serve!(list::list),
+    },
+    Route {
+        method: Verb::Get,
+        path: "/v1/runs/{run}",
+        id: "getRun",
+        needs: Some(Role::Read),
+        what: "A run as it stands: what `phasm get --json` prints. `Link` says where more of its task runs are.",
+        query: &[
+            parameter(
+                "wait",
+                Kind::Length,
+                "Answer when it has ended, or only suspended tasks keep it open; after so long in any case.",
+            ),
+            parameter(
+                "tasks",
+                Kind::Count(0, 10_000),
+                "The most task and hook runs to show; 1000 by default.",
+            ),
+            parameter(
+                "after",
+                Kind::Count(0, u32::MAX),
+                "So many of them come before, in the order they came to be.",
+            ),
+        ],
+        headers: &[parameter("If-None-Match", Kind::Text, "The `ETag` of an answer that was had.")],
+        body: None,
+        answers: &[(200, "The run.", Shape::Json("Run")), (304, "It is as it was.", Shape::Nothing)],
+        refusals: &[404],
+        serve: serve!(get::get),
+    },
+    Route {
+        method: Verb::Get,
+        path: "/v1/runs/{run}/events",
+        id: "getEvents",
+        needs: Some(Role::Read),
+        what: "The events of a run: a page, or a stream of all from `since` on, none left out and none twice, until the event `end`. A \
+               stream that ends before says why and where to go on in `end-of-stream`.",
+        query: &[
+            parameter("since", Kind::Count(0, u32::MAX), "The number of the first event."),
+            parameter("limit", Kind::Count(1, 10_000), "The most of a page; 1000 by default."),
+            STREAM,
+        ],
+        headers: &[LAST_EVENT],
+        body: None,
+        answers: &[
+            (200, "A page of events, or the stream.", Shape::Streamed("Events")),
+            (204, "Of a stream: there is nothing more.", Shape::Nothing),
+        ],
+        refusals: &[404, 429],
+        serve: serve!(events::events),
+    },
+    Route {
+        method: Verb::Get,
+        path: "/v1/runs/{run}/logs",
+        id: "getLogs",
+        needs: Some(Role::Read),
+        what: "What the attempts of a run wrote: what is kept, or a stream of `line` while they write where the run is driven here, and \
+               of `log` with all that is kept when an attempt has ended.",
+        query: &[
+            parameter(
+                "task",
+                Kind::Text,
+                "Only tasks of this name: `taskName`, `scope/taskName` or the task run's id.",
+            ),
+            parameter("attempt", Kind::Count(1, u32::MAX), "Only this attempt."),
+            parameter("after", Kind::Count(0, u32::MAX), "`next` of the page before."),
+            STREAM,
+        ],
+        headers: &[LAST_EVENT],
+        body: None,
+        answers: &[(200, "A page of logs, or the stream.", Shape::Streamed("Logs"))],
+        refusals: &[404, 429],
+        serve: serve!(logs::logs),
+    },
+    Route {
+        method: Verb::Get,
+        path: "/v1/runs/{run}/tasks/{task}",
+        id: "getTask",
+        needs: Some(Role::Read),
+        what: "A task run: by `taskName`, `scope/taskName` (with `%2F`) or its id; of several the first.",
+        query: &[],
+        headers: &[],
+        body: None,
+        answers: &[(200, "The task run.", Shape::Json("Task"))],
+        refusals: &[404],
+        serve: serve!(task::task),
+    },
+    Route {
+        method: Verb::Post,
+        path: "/v1/runs/{run}/cancel",
+        id: "cancelRun",
+        needs: Some(Role::Run),
+        what: "Ends a run: every open task run is Cancelled.",
+        query: &[],
+        headers: &[],
+        body: None,
+        answers: &[STANDING],
+        refusals: &[404, 409],
+        serve: serve!(ask::cancel),
+    },
+    Route {
+        method: Verb::Post,
+        path: "/v1/runs/{run}/tasks/{task}/cancel",
+        id: "cancelTask",
+        needs: Some(Role::Run),
+        what: "Ends a task run; of several of that name the first that is open.",
+        query: &[],
+        headers: &[],
+        body: None,
+        answers: &[STANDING],
+        refusals: &[404, 409],
+        serve: serve!(ask::cancel_task),
+    },
+    Route {
+        method: Verb::Post,
+        path: "/v1/runs/{run}/tasks/{task}/resume",
+        id: "resumeTask",
+        needs: Some(Role::Run),
+        what: "Answers a suspended task with an object of values, which it is called again with.",
+        query: &[],
+        headers: &[],
+        body: Some(Sends::Answer),
+        answers: &[STANDING],
+        refusals: &[404, 408, 409, 413, 415],
+        serve: serve!(ask::resume),
+    },
+    Route {
+        method: Verb::Post,
+        path: "/v1/runs/{run}/rerun",
+        id: "rerunRun",
+        needs: Some(Role::Run),
+        what: "Submits another run of what a run was of, from the beginning or from what had not succeeded.",
+        query: &[],
+        headers: &[],
+        body: Some(Sends::Rerun),
+        answers: &[SUBMITTED],
+        refusals: &[404, 408, 409, 413, 415, 422, 429],
+        serve: serve!(rerun::rerun),
+    },
+    Route {
+        method: Verb::Post,
+        path: "/v1/validate",
+        id: "validateDocument",
+        needs: Some(Role::Read),
+        what: "Checks a document without running it.",
+        query: &[],
+        headers: &[],
+        body: Some(Sends::Document),
+        answers: &[(200, "It is valid; `warnings` may be worth a look.", Shape::Json("Validated"))],
+        refusals: &[408, 413, 415, 422],
+        serve: serve!(validate::validate),
+    },
+    Route {
+        method: Verb::Get,
+        path: "/v1/plugins",
+        id: "listPlugins",
+        needs: Some(Role::Read),
+        what: "The plugins that runs find.",
+        query: &[],
+        headers: &[],
+        body: None,
+        answers: &[(200, "Their names.", Shape::Json("Plugins"))],
+        refusals: &[],
+        serve: serve!(plugins::list),
+    },
+    Route {
+        method: Verb::Get,
+        path: "/v1/openapi.json",
+        id: "getOpenAPI",
+        needs: None,
+        what: "This document.",
+        query: &[],
+        headers: &[],
+        body: None,
+        answers: &[(200, "OpenAPI 3.1.", Shape::Json("Any"))],
+        refusals: &[],
+        serve: serve!(openapi::document),
+    },
+    Route {
+        method: Verb::Get,
+        path: "/v1/docs",
+        id: "getDocs",
+        needs: None,
+        what: "This document as a page.",
+        query: &[],
+        headers: &[],
+        body: None,
+        answers: &[(200, "The page.", Shape::Text("text/html"))],
+        refusals: &[],
+        serve: serve!(openapi::browsable),
+    },
+    Route {
+        method: Verb::Get,
+        path: "/healthz",
+        id: "getHealth",
+        needs: None,
+        what: "Whether the server is there.",
+        query: &[],
+        headers: &[],
+        body: None,
+        answers: &[(200, "It is.", Shape::Json("Status"))],
+        refusals: &[],
+        serve: serve!(health::healthz),
+    },
+    Route {
+        method: Verb::Get,
+        path: "/readyz",
+        id: "getReadiness",
+        needs: None,
+        what: "Whether the server can do its work: its store can be read, and it is not being stopped.",
+        query: &[],
+        headers: &[],
+        body: None,
+        answers: &[(200, "It can.", Shape::Json("Status"))],
+        refusals: &[],
+        serve: serve!(health::readyz),
+    },
+    Route {
+        method: Verb::Get,
+        path: "/metrics",
+        id: "getMetrics",
+        needs: Some(Role::Read),
+        what: "What is measured, for Prometheus; of all namespaces, so not for keys that are bound to some.",
+        query: &[],
+        headers: &[],
+        body: None,
+        answers: &[(200, "The metrics.", Shape::Text("application/openmetrics-text"))],
+        refusals: &[],
+        serve: serve!(health::metrics),
+    },
+];
+
+/// All routes, with what holds for each of them.
+pub(crate) fn router(app: &Arc<App>) -> Router {
+    let api = ROUTES.iter().fold(Router::new(), |router, route| {
+        let handler = move |State(app): State<Arc<App>>, request: Request| answer(app, route, request);
+        router.route(route.path, on(route.method.filter(), handler))
+    });
+    api.merge(page::router())
+        .fallback(nothing)
+        .method_not_allowed_fallback(not_so)
+        .layer(middleware::from_fn_with_state(Arc::clone(app), guard))
+        .with_state(Arc::clone(app))
+}
+
+async fn answer(app: Arc<App>, route: &'static Route, request: Request) -> Response {
+    let carried_out = carry_out(app, route, request);
+    if route.method == Verb::Get {
+        return carried_out.await;
+    }
+    // What changes something is done and written down, whether the client stays or not.
+    match tokio::spawn(carried_out).await {
+        Ok(response) => response,
+        Err(error) => Refusal::failed(&error).into_response(),
+    }
+}
+
+async fn carry_out(app: Arc<App>, route: &Route, request: Request) -> Response {
+    let (method, path): (Method, String) = (request.method().clone(), request.uri().path().to_owned());
+    let (caller, answered) = match Call::of(Arc::clone(&app), request, route.needs).await {
+        Ok(call) => (Some(Caller::clone(&call.caller)), (route.serve)(call).await),
+        Err((caller, refusal)) => (caller, Err(refusal)),
+    };
+    let response = answered.unwrap_or_else(Refusal::into_response);
+    app.audit.write(caller.as_ref(), &method, &path, response.status());
+    response
+}
+
+async fn nothing(request: Request) -> Refusal {
+    let detail = format!("there is nothing at {}; all there is: /v1/docs", request.uri().path());
+    std::future::ready(Refusal::new(StatusCode::NOT_FOUND, detail)).await
+}
+
+async fn not_so(request: Request) -> Refusal {
+    let detail = format!("{} cannot be asked with {}", request.uri().path(), request.method());
+    std::future::ready(Refusal::new(StatusCode::METHOD_NOT_ALLOWED, detail)).await
+}

@@ -1,0 +1,10 @@
+//! Runs: submitting, looking, following, asking.
+
+pub(crate) mod ask;
+pub(crate) mod events;
+pub(crate) mod get;
+pub(crate) mod list;
+pub(crate) mod logs;
+pub(crate) mod rerun;
+pub(crate) mod submit;
+pub(crate) mod task;

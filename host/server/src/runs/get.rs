@@ -1,0 +1,86 @@
+//! One run as it stands, or as it ended.
+
+use axum::{
+    body::Body,
+    http::{HeaderValue, StatusCode, header},
+    response::{IntoResponse as _, Response},
+};
+use phasm::{
+    RunHandle,
+    show::{RowWaits, RunState},
+    store::RunRow,
+};
+use sha2::{Digest as _, Sha256};
+use tokio::time::timeout;
+
+use crate::{
+    call::{Call, json, link_next},
+    refusal::Refusal,
+};
+
+/// Task runs of a page, unless asked.
+pub(super) const PAGE: usize = 1000;
+/// At most.
+const MOST: usize = 10_000;
+
+pub(crate) async fn get(mut call: Call) -> Result<Response, Refusal> {
+    let longest = call.app.config.limits.wait;
+    let wait = call.query.length("wait", longest);
+    let most = call.query.count("tasks", 0, MOST).unwrap_or(PAGE);
+    let from = call.query.count("after", 0, u32::MAX as usize).unwrap_or(0);
+    call.query.done()?;
+    let mut row = call.run().await?;
+    let handle = call.app.host.run(&row.head.run_id).await?;
+    if let Some(wait) = wait.filter(|_| row.status.open) {
+        tokio::select! {
+            waited = timeout(wait, handle.wait_or_park()) => drop(waited.ok().transpose()?),
+            () = call.app.stops() => {}
+        }
+        row = call.run().await?;
+    }
+    let response = shown(&handle, &row, (from, most)).await?;
+    Ok(unless_known(&call, response))
+}
+
+/// The run view, with some of its task runs, and where the others are.
+pub(super) async fn shown(
+    handle: &RunHandle,
+    row: &RunRow,
+    (from, most): (usize, usize),
+) -> Result<(Response, String), Refusal> {
+    let (view, all) = handle.view_part(from, most).await?;
+    let waits = RowWaits::of(row, RunState::of(row, true)).filter(RowWaits::is_missing);
+    let mut response = match &waits {
+        Some(waits) => json(StatusCode::OK, &RowWaits::shown_in(Some(waits), &view)),
+        None => json(StatusCode::OK, &view),
+    };
+    let next = from.saturating_add(most);
+    if next < all && most > 0 {
+        link_next(&mut response, &format!("/v1/runs/{}", handle.id()), &format!("after={next}&tasks={most}"));
+    }
+    tag(response).await
+}
+
+/// The answer, and the digest of what it says.
+async fn tag(response: Response) -> Result<(Response, String), Refusal> {
+    let (parts, body) = response.into_parts();
+    let bytes = axum::body::to_bytes(body, usize::MAX).await.map_err(|error| Refusal::failed(&error))?;
+    let digest = Sha256::digest(&bytes);
+    let words: String = digest.iter().take(16).map(|byte| format!("{byte:02x}")).collect();
+    Ok((Response::from_parts(parts, Body::from(bytes)), format!("\"{words}\"")))
+}
+
+/// 304 if the client has that very answer.
+fn unless_known(call: &Call, (mut response, tag): (Response, String)) -> Response {
+    let known = call.header(&header::IF_NONE_MATCH).unwrap_or_default();
+    let is_known =
+        known.split(',').any(|one| one.trim().trim_start_matches("W/") == tag || one.trim() == "*");
+    if is_known {
+        response = StatusCode::NOT_MODIFIED.into_response();
+    }
+    if let Ok(tag) = HeaderValue::from_str(&tag) {
+        response.headers_mut().insert(header::ETAG, tag);
+    }
+    response.headers_mut().insert(header::CACHE_CONTROL, HeaderValue::from_static("private, no-cache"));
+    response
+}

@@ -1,0 +1,137 @@
+//! The runs of a store, by pages. A page looks at a bounded number of runs, whatever the store holds.
+
+use std::sync::Arc;
+
+use axum::{http::StatusCode, response::Response};
+use phasm::{
+    Phase,
+    clock::Clock,
+    engine::{duration, time::Timestamp},
+    show::{RowView, RunState},
+    store::{Filter, RunRow, StoreError},
+};
+use serde::Serialize;
+
+use crate::{
+    call::{Call, json, link_next},
+    refusal::Refusal,
+};
+
+/// Runs of a page, unless asked.
+const PAGE: usize = 100;
+/// At most.
+const MOST: usize = 1000;
+/// Runs that one page looks at, the newest first.
+const LOOKED_AT: u64 = 20_000;
+/// Rows that are read at once where text is looked for.
+const AT_ONCE: usize = 1000;
+
+#[derive(Serialize)]
+struct Page<'r> {
+    runs: Vec<RowView<'r>>,
+    /// `cursor` of the next page; null once all that fit were shown.
+    next: Option<String>,
+}
+
+/// What is asked for.
+struct Wanted {
+    filter: Filter,
+    text: Option<String>,
+    limit: usize,
+}
+
+pub(crate) async fn list(mut call: Call) -> Result<Response, Refusal> {
+    let (wanted, cursor) = wanted(&mut call)?;
+    let before = match cursor {
+        Some(before) => before,
+        None => newest(&call).await?.map_or(0, |number| number.saturating_add(1)),
+    };
+    let (rows, next) = find(&call, &wanted, before).await?;
+    let runs = rows.iter().map(|row| RowView::of(row, RunState::of(row, true))).collect();
+    let next = next.map(|number| number.to_string());
+    let mut response = json(StatusCode::OK, &Page { runs, next: next.clone() });
+    if let Some(next) = next {
+        let (path, query) = call.path_and_query();
+        let others =
+            form_urlencoded::parse(query.unwrap_or_default().as_bytes()).filter(|(key, _)| key != "cursor");
+        let query = form_urlencoded::Serializer::new(String::new())
+            .extend_pairs(others)
+            .append_pair("cursor", &next)
+            .finish();
+        link_next(&mut response, path, &query);
+    }
+    Ok(response)
+}
+
+fn wanted(call: &mut Call) -> Result<(Wanted, Option<u64>), Refusal> {
+    let query = &mut call.query;
+    let now = Clock::start().now();
+    let phases = Phase::ALL.map(Phase::as_str).join(", ");
+    let phase = query.parsed("phase", &format!("one of {phases}"), |text| {
+        Phase::ALL.into_iter().find(|phase| phase.as_str().eq_ignore_ascii_case(text))
+    });
+    let label = query.parsed("label", "such as `team=data`", |text| {
+        let (key, value) = text.split_once('=').filter(|(key, _)| !key.is_empty())?;
+        Some((Arc::from(key), Arc::from(value)))
+    });
+    let since = query
+        .parsed("since", "such as `2h`, `2026-11-20` or `2026-11-20T08:00:00Z`", |text| since(text, now));
+    let workflow = query.text("workflow").map(Arc::from);
+    let namespace = query.text("namespace").map(Arc::<str>::from);
+    let open = query.flag("open");
+    let text = query.text("text").map(|text| text.to_lowercase()).filter(|text| !text.is_empty());
+    let limit = query.count("limit", 1, MOST).unwrap_or(PAGE);
+    let cursor = query.parsed("cursor", "`next` of the page before", |text| text.parse().ok());
+    query.done()?;
+    let namespaces = match namespace {
+        // Of a namespace that does not exist for the caller nothing is found.
+        Some(namespace) if !call.caller.sees(&namespace) => vec![Arc::from("\u{0}")],
+        Some(namespace) => vec![namespace],
+        None => call.caller.namespaces.to_vec(),
+    };
+    let filter = Filter { namespaces, workflow, phase, since, label, open, before: None, from: 0 };
+    Ok((Wanted { filter, text, limit }, cursor))
+}
+
+fn since(text: &str, now: Timestamp) -> Option<Timestamp> {
+    let is_bare = text.bytes().all(|byte| byte.is_ascii_digit());
+    if let Some(length) = duration::parse(text).ok().filter(|_| !is_bare) {
+        return Some(Timestamp(now.0.saturating_sub(i64::try_from(length).unwrap_or(i64::MAX))));
+    }
+    Timestamp::from_rfc3339(text).or_else(|| Timestamp::from_rfc3339(&format!("{text}T00:00:00")))
+}
+
+async fn newest(call: &Call) -> Result<Option<u64>, StoreError> {
+    Ok(call.app.host.store().list(Filter::default(), 1).await?.first().map(|row| row.number))
+}
+
+/// The rows of a page, and where the next one begins.
+async fn find(call: &Call, wanted: &Wanted, before: u64) -> Result<(Vec<RunRow>, Option<u64>), StoreError> {
+    let from = before.saturating_sub(LOOKED_AT);
+    let (mut found, mut at) = (Vec::new(), before);
+    let at_once = if wanted.text.is_some() { AT_ONCE } else { wanted.limit };
+    loop {
+        let filter = Filter { before: Some(at), from, ..wanted.filter.clone() };
+        let rows = call.app.host.store().list(filter, at_once).await?;
+        let (count, last) = (rows.len(), rows.last().map(|row| row.number));
+        for row in rows.into_iter().filter(|row| wanted.text.as_ref().is_none_or(|text| says(row, text))) {
+            let number = row.number;
+            found.push(row);
+            if found.len() == wanted.limit {
+                return Ok((found, Some(number).filter(|number| *number > 1)));
+            }
+        }
+        match last.filter(|_| count == at_once) {
+            Some(last) => at = last,
+            None => return Ok((found, Some(from).filter(|from| *from > 1))),
+        }
+    }
+}
+
+/// Whether a run's id, workflow, key or labels have that text, which is in small letters.
+fn says(row: &RunRow, text: &str) -> bool {
+    let head = &row.head;
+    let labels = head.labels.iter().flat_map(|(key, value)| [key, value]);
+    let mut all = [&head.run_id, &head.workflow].into_iter().chain(&head.key).chain(labels);
+    all.any(|word| word.to_lowercase().contains(text))
+}

@@ -1,0 +1,103 @@
+//! A server: a host, and how it is reached.
+
+use std::{
+    io,
+    net::SocketAddr,
+    sync::{Arc, atomic::Ordering},
+};
+
+use axum::Router;
+use phasm::Host;
+use tokio::net::TcpListener;
+
+use crate::{app::App, config::ServerConfig, connection::Accepting, keys::KeyFileError, routes, tls::Tls};
+
+/// Serves a host over HTTP.
+#[derive(Clone)]
+pub struct Server {
+    app: Arc<App>,
+    tls: Option<Arc<Tls>>,
+}
+
+impl std::fmt::Debug for Server {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Server").field("config", &self.app.config).finish_non_exhaustive()
+    }
+}
+
+/// Why a server does not serve.
+#[derive(Debug, thiserror::Error)]
+pub enum ServerError {
+    /// There are no keys, and others could reach it.
+    #[error(
+        "{address} can be reached from other machines, and there is no key: without one only loopback is listened on; add a key \
+         first (`phasm key add NAME`), or listen on 127.0.0.1"
+    )]
+    Exposed {
+        /// Where it was to listen.
+        address: SocketAddr,
+    },
+    /// The keys cannot be read.
+    #[error(transparent)]
+    Keys(#[from] KeyFileError),
+    /// The certificate, or the file of the audit log, is of no use, or the address is not to be had.
+    #[error(transparent)]
+    Io(#[from] io::Error),
+}
+
+impl Server {
+    /// A server of `host`. Nothing is listened on yet.
+    ///
+    /// # Errors
+    /// When a file that the configuration names is of no use.
+    pub fn new(host: Arc<Host>, config: ServerConfig) -> Result<Self, ServerError> {
+        let tls = config.tls.as_ref().map(Tls::read).transpose()?.map(Arc::new);
+        let app = Arc::new(App::new(host, config)?);
+        app.keys.now()?;
+        Ok(Self { app, tls })
+    }
+
+    /// All routes, for an embedder who has a server already. It is his then to say who can reach it: where there are no keys,
+    /// everybody may do everything; limits of connections, and of time for heads and writing, are his, too.
+    pub fn router(&self) -> Router {
+        routes::router(&self.app)
+    }
+
+    /// What it is reached by at that address.
+    #[must_use]
+    pub fn url(&self, address: SocketAddr) -> String {
+        let scheme = if self.tls.is_some() { "https" } else { "http" };
+        format!("{scheme}://{address}")
+    }
+
+    /// Streams end with a word from now on, and nobody waits any more.
+    pub fn stop(&self) {
+        self.app.stop();
+    }
+
+    /// Serves until `stop`, then lets requests end.
+    ///
+    /// # Errors
+    /// [`ServerError::Exposed`] where others could reach it and there is no key.
+    pub async fn serve(
+        &self,
+        listener: TcpListener,
+        stop: impl Future<Output = ()>,
+    ) -> Result<(), ServerError> {
+        let address = listener.local_addr()?;
+        if !address.ip().is_loopback() {
+            if self.app.keys.now()?.is_empty() {
+                return Err(ServerError::Exposed { address });
+            }
+            self.app.is_exposed.store(true, Ordering::Relaxed);
+        }
+        let accepting =
+            Accepting { router: self.router(), limits: self.app.config.limits, tls: self.tls.clone() };
+        let stopped = async {
+            stop.await;
+            self.stop();
+        };
+        accepting.until(listener, stopped).await;
+        Ok(())
+    }
+}

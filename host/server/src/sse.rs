@@ -1,0 +1,112 @@
+//! Server-sent events: what a stream is written to, and how it ends.
+
+use std::{
+    pin::Pin,
+    sync::{Arc, Mutex, PoisonError},
+    task::{Context, Poll},
+    time::Duration,
+};
+
+use axum::{
+    body::{Body, Bytes},
+    http::{HeaderValue, header},
+    response::Response,
+};
+use futures_core::Stream;
+use serde_json::json;
+use tokio::sync::mpsc;
+
+use crate::streams::Streaming;
+
+/// Pieces that wait to be written to one client.
+const QUEUE: usize = 16;
+/// A word after so long without one keeps whatever is in between from taking the connection for gone.
+pub(crate) const KEEP_ALIVE: Duration = Duration::from_secs(25);
+
+/// One client's stream.
+pub(crate) struct Outlet {
+    pieces: mpsc::Sender<Bytes>,
+    last: Arc<Mutex<Option<Bytes>>>,
+    patience: Duration,
+    _streaming: Streaming,
+}
+
+/// The client has left, or was dropped.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Left;
+
+/// What a stream of events is answered with, and where it is written to.
+pub(crate) fn open(streaming: Streaming, patience: Duration) -> (Outlet, Response) {
+    let (pieces, queued) = mpsc::channel(QUEUE);
+    let last = Arc::<Mutex<Option<Bytes>>>::default();
+    let pieces_to_read = Pieces { queued, last: Arc::clone(&last) };
+    let mut response = Response::new(Body::from_stream(pieces_to_read));
+    let headers = response.headers_mut();
+    headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("text/event-stream"));
+    // For proxies that would gather what is to be told at once.
+    headers.insert("x-accel-buffering", HeaderValue::from_static("no"));
+    (Outlet { pieces, last, patience, _streaming: streaming }, response)
+}
+
+impl Outlet {
+    /// Writes a piece; a client that does not get on with reading is dropped, and told where to go on: after `seen`.
+    pub(crate) async fn send(&self, piece: Bytes, seen: Option<u64>) -> Result<(), Left> {
+        match self.pieces.send_timeout(piece, self.patience).await {
+            Ok(()) => Ok(()),
+            Err(mpsc::error::SendTimeoutError::Closed(_)) => Err(Left),
+            Err(mpsc::error::SendTimeoutError::Timeout(_)) => {
+                self.end("slow", seen);
+                Err(Left)
+            }
+        }
+    }
+
+    /// The stream's last word: why it ends though the run may go on, and where to go on.
+    pub(crate) fn end(&self, reason: &str, seen: Option<u64>) {
+        let said = json!({ "reason": reason, "lastEventID": seen });
+        self.end_with(piece(None, "end-of-stream", &said.to_string()));
+    }
+
+    pub(crate) fn end_with(&self, word: Bytes) {
+        *self.last.lock().unwrap_or_else(PoisonError::into_inner) = Some(word);
+    }
+
+    /// When the client has left.
+    pub(crate) async fn left(&self) {
+        self.pieces.closed().await;
+    }
+}
+
+/// One event.
+pub(crate) fn piece(id: Option<u64>, name: &str, data: &str) -> Bytes {
+    let mut text = String::with_capacity(data.len() + name.len() + 40);
+    write(&mut text, id, name, data);
+    text.into()
+}
+
+/// Appends one event. `data` is JSON on one line.
+pub(crate) fn write(text: &mut String, id: Option<u64>, name: &str, data: &str) {
+    if let Some(id) = id {
+        text.push_str(&format!("id: {id}\n"));
+    }
+    for part in ["event: ", name, "\ndata: ", data, "\n\n"] {
+        text.push_str(part);
+    }
+}
+
+/// What is to be written, and at last why it ends.
+struct Pieces {
+    queued: mpsc::Receiver<Bytes>,
+    last: Arc<Mutex<Option<Bytes>>>,
+}
+
+impl Stream for Pieces {
+    type Item = Result<Bytes, std::convert::Infallible>;
+
+    fn poll_next(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Self::Item>> {
+        self.queued.poll_recv(cx).map(|piece| {
+            let last = || self.last.lock().unwrap_or_else(PoisonError::into_inner).take();
+            piece.or_else(last).map(Ok)
+        })
+    }
+}

@@ -1,0 +1,61 @@
+//! How many streams each key has open.
+
+use std::{
+    collections::HashMap,
+    sync::{Arc, Mutex, PoisonError},
+};
+
+use axum::http::StatusCode;
+
+use crate::{caller::Caller, refusal::Refusal};
+
+type Counts = Arc<Mutex<HashMap<Arc<str>, usize>>>;
+
+/// Counts streams by key.
+pub(crate) struct Streams {
+    most: usize,
+    counts: Counts,
+}
+
+/// One of them, until dropped.
+pub(crate) struct Streaming {
+    of: Arc<str>,
+    counts: Counts,
+}
+
+impl Streams {
+    pub(crate) fn new(most: usize) -> Self {
+        Self { most, counts: Arc::default() }
+    }
+
+    /// # Errors
+    /// 429 if the key has as many as it may.
+    pub(crate) fn enter(&self, caller: &Caller) -> Result<Streaming, Refusal> {
+        let of = Arc::from(caller.name());
+        let mut counts = self.counts.lock().unwrap_or_else(PoisonError::into_inner);
+        let count = counts.entry(Arc::clone(&of)).or_default();
+        if *count >= self.most {
+            let detail =
+                format!("{} streams are open, which is the most for one key; end some of them", self.most);
+            return Err(Refusal::new(StatusCode::TOO_MANY_REQUESTS, detail).again_after(1));
+        }
+        *count += 1;
+        Ok(Streaming { of, counts: Arc::clone(&self.counts) })
+    }
+
+    pub(crate) fn open(&self) -> usize {
+        self.counts.lock().unwrap_or_else(PoisonError::into_inner).values().sum()
+    }
+}
+
+impl Drop for Streaming {
+    fn drop(&mut self) {
+        let mut counts = self.counts.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(count) = counts.get_mut(&self.of) {
+            *count -= 1;
+            if *count == 0 {
+                counts.remove(&self.of);
+            }
+        }
+    }
+}

@@ -1,0 +1,12 @@
+//! The API through real sockets on loopback.
+#![expect(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::indexing_slicing,
+    clippy::panic,
+    reason = "tests"
+)]
+
+mod client;
+mod runs;
+mod world;

@@ -1,0 +1,299 @@
+//! Submitting, looking, asking.
+
+use serde_json::{Value, json};
+
+use crate::{
+    client::Answer,
+    world::{World, workflow},
+};
+
+fn ids(answer: &Answer) -> Vec<String> {
+    let runs = answer.json()["runs"].as_array().unwrap().clone();
+    runs.iter().map(|run| run["runID"].as_str().unwrap().to_owned()).collect()
+}
+
+/// R-A1, R-A3.
+#[tokio::test]
+async fn a_run_is_submitted_and_waited_for() {
+    let world = World::new().await;
+    let client = &world.client;
+    let document = workflow("default", &["ok"]);
+    let answer = client.post_yaml("/v1/runs?param.who=5", &document).await.expect(202);
+    assert_eq!(answer.json()["workflow"], "w");
+    assert_eq!(answer.json()["isNew"], true);
+    let location = answer.header("location").unwrap().to_owned();
+    assert_eq!(location, format!("/v1/runs/{}", answer.text("/runID")));
+    let run = client.get(&format!("{location}?wait=30s")).await.expect(200).json();
+    assert_eq!(run["phase"], "Succeeded");
+    // A string is declared: it is one, though it looks like a number.
+    assert_eq!(run["parameters"], json!([{ "name": "who", "value": "5" }]));
+    assert_eq!(run["tasks"].as_array().unwrap().len(), 2);
+}
+
+/// R-A1: whatever a document comes in, it is the same run.
+#[tokio::test]
+async fn a_document_comes_as_json_or_yaml_with_parameters_or_without() {
+    let world = World::new().await;
+    let client = &world.client;
+    let yaml = workflow("default", &["ok"]);
+    let document = json!({ "apiVersion": "aether/v1", "kind": "Workflow", "metadata": { "name": "w" }, "spec": {
+        "entrypoint": "main", "arguments": { "parameters": [{ "name": "who", "type": "string", "default": "world" }] },
+        "templates": [{ "task": { "name": "main", "executor": { "type": "ok" } } }] } });
+    let bodies = [
+        (document.to_string(), "world"),
+        (json!({ "document": document }).to_string(), "world"),
+        (json!({ "document": yaml, "parameters": { "who": "Ada" } }).to_string(), "Ada"),
+        (json!({ "parameters": { "who": "Ada" }, "document": document }).to_string(), "Ada"),
+    ];
+    for (body, who) in bodies {
+        let run = client.post_json("/v1/runs", &body).await.expect(202).text("/runID");
+        let view = client.get(&format!("/v1/runs/{run}?wait=30s")).await.expect(200);
+        assert_eq!(
+            (view.text("/phase").as_str(), view.text("/parameters/0/value").as_str()),
+            ("Succeeded", who)
+        );
+    }
+}
+
+/// R-A2: every problem at once, with its place.
+#[tokio::test]
+async fn a_document_with_problems_is_told_all_of_them() {
+    let world = World::new().await;
+    let document = workflow("default", &["ok"]).replace("entrypoint: main", "entrypoint: mian\n  prority: 3");
+    for path in ["/v1/runs", "/v1/validate"] {
+        let answer = world.client.post_yaml(path, &document).await.expect(422);
+        let problems = answer.json()["problems"].as_array().unwrap().clone();
+        assert_eq!(problems.len(), 2, "{problems:?}");
+        for problem in problems {
+            for member in ["file", "code", "path", "line", "column", "value", "message", "hint"] {
+                assert!(problem.get(member).is_some(), "{member}: {problem}");
+            }
+            assert!(problem["line"].as_u64().unwrap() > 0);
+        }
+    }
+    let unknown =
+        world.client.post_yaml("/v1/runs?param.none=1", &workflow("default", &["ok"])).await.expect(422);
+    assert!(unknown.body.contains("none"), "{unknown:?}");
+    let broken = world.client.post_json("/v1/runs", "{\"document\":").await.expect(422);
+    assert_eq!(broken.json()["problems"][0]["line"], 1);
+    assert_eq!(ids(&world.client.get("/v1/runs").await.expect(200)), Vec::<String>::new());
+}
+
+#[tokio::test]
+async fn a_document_is_validated_without_running() {
+    let world = World::new().await;
+    let answer = world.client.post_yaml("/v1/validate", &workflow("default", &["ok"])).await.expect(200);
+    assert_eq!(answer.json(), json!({ "problems": [], "warnings": [] }));
+    assert_eq!(ids(&world.client.get("/v1/runs").await), Vec::<String>::new());
+}
+
+/// R-A1: one key, one run.
+#[tokio::test]
+async fn of_several_submissions_with_one_key_there_is_one_run() {
+    let world = World::new().await;
+    let submit = |key: &'static str, namespace: &'static str| {
+        let client = world.client.clone();
+        async move {
+            let headers = [("content-type", "application/yaml"), ("idempotency-key", key)];
+            client.send("POST", "/v1/runs", &headers, &workflow(namespace, &["ok"])).await.expect(202)
+        }
+    };
+    let (first, second) = tokio::join!(submit("a", "default"), submit("a", "default"));
+    assert_eq!(first.text("/runID"), second.text("/runID"));
+    assert_ne!(first.json()["isNew"], second.json()["isNew"]);
+    assert_eq!(first.header("location"), second.header("location"));
+    assert_ne!(submit("b", "default").await.text("/runID"), first.text("/runID"));
+    assert_ne!(submit("a", "other").await.text("/runID"), first.text("/runID"));
+    assert_eq!(ids(&world.client.get("/v1/runs").await).len(), 3);
+    let long = "x".repeat(256);
+    for key in ["", &long, "\u{e9}"] {
+        let headers = [("content-type", "application/yaml"), ("idempotency-key", key)];
+        world.client.send("POST", "/v1/runs", &headers, &workflow("default", &["ok"])).await.expect(400);
+    }
+}
+
+/// R-A4: by pages, each run once.
+#[tokio::test]
+async fn runs_are_listed_by_pages() {
+    for world in [World::new().await, World::in_file().await] {
+        let client = &world.client;
+        let mut submitted = Vec::new();
+        for types in [["ok"], ["fail"], ["ask"], ["ok"], ["ok"]] {
+            let run = world.submit(&workflow("default", &types)).await;
+            client.get(&format!("/v1/runs/{run}?wait=30s")).await.expect(200);
+            submitted.insert(0, run);
+        }
+        assert_eq!(ids(&client.get("/v1/runs").await.expect(200)), submitted);
+        let (mut found, mut path) = (Vec::new(), "/v1/runs?limit=2".to_owned());
+        loop {
+            let page = client.get(&path).await.expect(200);
+            found.extend(ids(&page));
+            let next = page.json()["next"].clone();
+            match page.header("link") {
+                Some(link) => path = link.strip_prefix('<').unwrap().split_once('>').unwrap().0.to_owned(),
+                None => break assert_eq!(next, Value::Null),
+            }
+        }
+        assert_eq!(found, submitted);
+        for (query, expected) in [
+            ("phase=Failed", &submitted[3..4]),
+            ("phase=succeeded&limit=9", &[submitted[0].clone(), submitted[1].clone(), submitted[4].clone()]),
+            ("open", &submitted[2..3]),
+            ("open=true&phase=Failed", &[]),
+            ("workflow=other", &[]),
+            ("workflow=w&label=team%3Ddata&since=1h&namespace=default", &submitted),
+            ("label=team=other", &[]),
+            ("namespace=other", &[]),
+            ("since=2999-01-01", &[]),
+            (&format!("text={}", &submitted[1][20..].to_uppercase()), &submitted[1..2]),
+            ("text=DATA", &submitted),
+        ] {
+            assert_eq!(ids(&client.get(&format!("/v1/runs?{query}")).await.expect(200)), expected, "{query}");
+        }
+    }
+}
+
+/// R-A6: every fault of a request at once.
+#[tokio::test]
+async fn every_fault_of_a_query_is_told() {
+    let world = World::new().await;
+    let answer =
+        world.client.get("/v1/runs?phase=No&limit=0&limit=7&open=x&what=1&since=yesterday").await.expect(400);
+    let problems = answer.json()["problems"].as_array().unwrap().clone();
+    let mut paths: Vec<_> = problems.iter().map(|problem| problem["path"].as_str().unwrap()).collect();
+    paths.sort_unstable();
+    assert_eq!(paths, ["limit", "limit", "open", "phase", "since", "what"]);
+}
+
+/// R-A3: the view is the command's, by pages of task runs, and has a tag.
+#[tokio::test]
+async fn a_view_has_pages_and_a_tag() {
+    let world = World::new().await;
+    let client = &world.client;
+    let run = world.submit(&workflow("default", &["ok"; 7])).await;
+    let whole = client.get(&format!("/v1/runs/{run}?wait=30s")).await.expect(200);
+    let view = phasm::RunView::of(&world.host.replay(&run).await.unwrap());
+    assert_eq!(whole.json(), serde_json::to_value(&view).unwrap());
+    let tag = whole.header("etag").unwrap().to_owned();
+    for known in [tag.clone(), format!("W/{tag}, \"x\""), "*".to_owned()] {
+        let answer = client.send("GET", &format!("/v1/runs/{run}"), &[("if-none-match", &known)], "").await;
+        assert_eq!(
+            (answer.status, answer.body.as_str(), answer.header("etag")),
+            (304, "", Some(tag.as_str()))
+        );
+    }
+    let (mut tasks, mut path) = (Vec::new(), format!("/v1/runs/{run}?tasks=3"));
+    loop {
+        let page = client.get(&path).await.expect(200);
+        assert_ne!(page.header("etag"), Some(tag.as_str()));
+        assert_eq!(page.json()["progress"], "7/7");
+        tasks.extend(page.json()["tasks"].as_array().unwrap().clone());
+        let Some(link) = page.header("link") else { break };
+        path = link.strip_prefix('<').unwrap().split_once('>').unwrap().0.to_owned();
+    }
+    assert_eq!(whole.json()["tasks"], Value::from(tasks));
+}
+
+/// R-A5.
+#[tokio::test]
+async fn a_suspended_task_is_answered() {
+    let world = World::new().await;
+    let client = &world.client;
+    let run = world.submit(&workflow("default", &["ask", "ok"])).await;
+    let parked = client.get(&format!("/v1/runs/{run}?wait=30s")).await.expect(200);
+    assert_eq!(parked.json()["tasks"][1]["phase"], "Suspended");
+    let at = |task: &str, verb: &str| format!("/v1/runs/{run}/tasks/{task}/{verb}");
+    client.post_json(&at("none", "resume"), "{}").await.expect(404);
+    client.post_json(&at("t0", "resume"), "[]").await.expect(400);
+    client.post_json(&at("t0", "resume"), "{").await.expect(400);
+    client.post_yaml(&at("t0", "resume"), "a: 1").await.expect(415);
+    client.post_json(&at("main%2Ft0", "resume"), "{\"approved\": true}").await.expect(200);
+    let ended = client.get(&format!("/v1/runs/{run}?wait=30s")).await.expect(200);
+    assert_eq!(ended.json()["phase"], "Succeeded");
+    client.post(&at("t0", "resume")).await.expect(409);
+    let task = client.get(&format!("/v1/runs/{run}/tasks/main%2Ft0")).await.expect(200);
+    assert_eq!(task.json(), ended.json()["tasks"][1]);
+    client.get(&format!("/v1/runs/{run}/tasks/none")).await.expect(404);
+}
+
+/// R-A5.
+#[tokio::test]
+async fn a_run_and_a_task_are_cancelled() {
+    let world = World::new().await;
+    let client = &world.client;
+    let run = world.submit(&workflow("default", &["block"])).await;
+    let cancelled = client.post(&format!("/v1/runs/{run}/cancel")).await.expect(200);
+    assert_eq!(cancelled.json()["runID"], run.as_str());
+    let ended = client.get(&format!("/v1/runs/{run}?wait=30s")).await.expect(200);
+    assert_eq!(ended.json()["phase"], "Cancelled");
+    client.post(&format!("/v1/runs/{run}/cancel")).await.expect(409);
+    client.post(&format!("/v1/runs/{run}/tasks/t0/cancel")).await.expect(409);
+    let run = world.submit(&workflow("default", &["ask"])).await;
+    client.get(&format!("/v1/runs/{run}?wait=30s")).await.expect(200);
+    client.post(&format!("/v1/runs/{run}/tasks/t0/cancel")).await.expect(200);
+    client.post(&format!("/v1/runs/{run}/tasks/none/cancel")).await.expect(404);
+    client.post("/v1/runs/none/cancel").await.expect(404);
+}
+
+/// R-A5.
+#[tokio::test]
+async fn a_run_is_run_again() {
+    let world = World::new().await;
+    let client = &world.client;
+    let run = world.submit(&workflow("default", &["ok", "fail"])).await;
+    client.get(&format!("/v1/runs/{run}?wait=30s")).await.expect(200);
+    let path = format!("/v1/runs/{run}/rerun");
+    let again = client
+        .post_json(&path, "{\"fromFailed\": true, \"parameters\": {\"who\": \"Ada\"}}")
+        .await
+        .expect(202);
+    let view = client.get(&format!("{}?wait=30s", again.header("location").unwrap())).await.expect(200);
+    assert_eq!((view.text("/rerunOf"), view.text("/parameters/0/value")), (run.clone(), "Ada".into()));
+    client.post(&path).await.expect(202);
+    client.post_json(&path, "{\"fromfailed\": true}").await.expect(400);
+    client.post_json(&path, "{\"parameters\": {\"none\": 1}}").await.expect(422);
+    let open = world.submit(&workflow("default", &["block"])).await;
+    client.post(&format!("/v1/runs/{open}/rerun")).await.expect(409);
+}
+
+/// R-A9.
+#[tokio::test]
+async fn what_attempts_wrote_is_shown() {
+    let world = World::in_file().await;
+    let client = &world.client;
+    let run = world.submit(&workflow("default", &["talk", "ok", "talk"])).await;
+    client.get(&format!("/v1/runs/{run}?wait=30s")).await.expect(200);
+    let logs = client.get(&format!("/v1/runs/{run}/logs")).await.expect(200).json();
+    assert_eq!(logs["logs"].as_array().unwrap().len(), 2);
+    assert_eq!(logs["logs"][1]["task"], "main/t2");
+    assert_eq!(logs["logs"][1]["lines"][2], json!({ "level": "info", "text": "line 2" }));
+    let one = client.get(&format!("/v1/runs/{run}/logs?task=main%2Ft0&attempt=1")).await.expect(200).json();
+    assert_eq!(one["logs"], json!([logs["logs"][0]]));
+    client.get(&format!("/v1/runs/{run}/logs?task=none")).await.expect(404);
+}
+
+#[tokio::test]
+async fn what_is_not_there_is_told_so() {
+    let world = World::new().await;
+    for path in
+        ["/", "/v1", "/v1/runs/none", "/v1/runs/none/events", "/v1/runs/none/logs", "/v1/runs/none/tasks/a"]
+    {
+        world.client.get(path).await.expect(404);
+    }
+    let answer = world.client.send("DELETE", "/v1/runs", &[], "").await.expect(405);
+    assert!(answer.header("allow").unwrap().contains("POST"));
+    world.client.send("POST", "/v1/runs", &[], "x").await.expect(415);
+    world.client.send("POST", "/v1/runs", &[("content-type", "text/plain")], "x").await.expect(415);
+}
+
+#[tokio::test]
+async fn the_server_says_how_it_is() {
+    let world = World::new().await;
+    world.client.get("/healthz").await.expect(200);
+    world.client.get("/readyz").await.expect(200);
+    let run = world.submit(&workflow("default", &["ok"])).await;
+    world.client.get(&format!("/v1/runs/{run}?wait=30s")).await.expect(200);
+    let metrics = world.client.get("/metrics").await.expect(200);
+    assert!(metrics.body.contains("phasm_runs_submitted_total 1\n"), "{}", metrics.body);
+    assert!(metrics.body.ends_with("# EOF\n"));
+}

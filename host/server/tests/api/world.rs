@@ -1,0 +1,130 @@
+//! A server with executors that do as they are told.
+
+use std::{future::Future, pin::Pin, sync::Arc};
+
+use phasm::{
+    Host, HostBuilder, Outcome, Value,
+    executor::{Executor, Invocation, Level, Observer},
+    store::{Sqlite, Store},
+};
+use phasm_server::{
+    Server, ServerConfig,
+    keys::{Key, KeyFile, Role},
+};
+use tokio::{net::TcpListener, sync::oneshot, task::JoinHandle};
+
+use crate::client::Client;
+
+/// Does what the executor's type says: `ok`, `fail`, `ask` (an answer), `block` (until it is stopped), `talk` (some lines), `large`.
+pub(crate) struct Doer;
+
+impl Executor for Doer {
+    fn execute(
+        &self,
+        call: Invocation,
+        observer: Arc<dyn Observer>,
+    ) -> Pin<Box<dyn Future<Output = Outcome> + Send>> {
+        Box::pin(async move {
+            match &*call.executor_type {
+                "fail" => Outcome::failed("as asked"),
+                "ask" if call.resumed => Outcome::default().output("answered", true),
+                "ask" => Outcome::suspended(),
+                "block" => std::future::pending().await,
+                "talk" => {
+                    (0..3).for_each(|n| observer.log(Level::Info, &format!("line {n}")));
+                    Outcome::default()
+                }
+                "large" => Outcome::default().output("text", "x".repeat(200_000)),
+                _ => Outcome::default().output("said", Value::from("hello")),
+            }
+        })
+    }
+}
+
+/// A server that runs, until it is dropped.
+pub(crate) struct World {
+    pub(crate) client: Client,
+    pub(crate) host: Arc<Host>,
+    pub(crate) server: Server,
+    pub(crate) dir: tempfile::TempDir,
+    stop: Option<oneshot::Sender<()>>,
+    serving: Option<JoinHandle<()>>,
+}
+
+impl World {
+    /// With runs in memory, and no keys.
+    pub(crate) async fn new() -> Self {
+        Self::with(|builder| builder, |_| {}).await
+    }
+
+    pub(crate) async fn with(
+        build: impl FnOnce(HostBuilder) -> HostBuilder,
+        configure: impl FnOnce(&mut ServerConfig),
+    ) -> Self {
+        let dir = tempfile::tempdir().unwrap();
+        let mut config = ServerConfig { keys: Some(dir.path().join("keys")), ..ServerConfig::default() };
+        configure(&mut config);
+        let host = Arc::new(build(Host::builder().executor(Arc::new(Doer))).open().unwrap());
+        let server = Server::new(Arc::clone(&host), config).unwrap();
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let client = Client { address: listener.local_addr().unwrap(), key: None };
+        let (stop, stopped) = oneshot::channel();
+        let serving = server.clone();
+        let serving = tokio::spawn(async move {
+            serving.serve(listener, async { drop(stopped.await) }).await.unwrap();
+        });
+        Self { client, host, server, dir, stop: Some(stop), serving: Some(serving) }
+    }
+
+    /// With runs in a file.
+    pub(crate) async fn in_file() -> Self {
+        let dir = tempfile::tempdir().unwrap();
+        let store: Arc<dyn Store> = Arc::new(Sqlite::open(dir.path().join("runs.db")).unwrap());
+        let mut world = Self::with(|builder| builder.store(store), |_| {}).await;
+        world.dir = dir;
+        world
+    }
+
+    /// A client with a new key.
+    pub(crate) fn key(&self, name: &str, role: Role, namespaces: &[&str]) -> Client {
+        let namespaces = namespaces.iter().map(ToString::to_string).collect();
+        let (key, text) = Key::make(name, role, namespaces).unwrap();
+        KeyFile::at(self.dir.path().join("keys")).add(key).unwrap();
+        self.client.with_key(&text)
+    }
+
+    /// Stops the server and waits until it has.
+    pub(crate) async fn stop(&mut self) {
+        drop(self.stop.take());
+        self.serving.take().unwrap().await.unwrap();
+    }
+
+    /// Submits a document and waits until it has ended or waits for somebody.
+    pub(crate) async fn submit(&self, document: &str) -> String {
+        submit(&self.client, document).await
+    }
+
+    /// How many events a run has in the store.
+    pub(crate) async fn events(&self, run: &str) -> u64 {
+        self.host.store().get(run).await.unwrap().unwrap().seq
+    }
+}
+
+pub(crate) async fn submit(client: &Client, document: &str) -> String {
+    client.post_yaml("/v1/runs", document).await.expect(202).text("/runID")
+}
+
+/// A document of one dag with a task of each executor type, one after the other.
+pub(crate) fn workflow(namespace: &str, types: &[&str]) -> String {
+    let mut tasks = String::new();
+    for (number, kind) in types.iter().enumerate() {
+        let after =
+            number.checked_sub(1).map(|before| format!(", dependencies: [t{before}]")).unwrap_or_default();
+        tasks += &format!("          - {{ name: t{number}, executor: {{ type: {kind} }}{after} }}\n");
+    }
+    format!(
+        "apiVersion: aether/v1\nkind: Workflow\nmetadata: {{ name: w, namespace: {namespace}, labels: {{ team: data }} }}\nspec:\n  \
+         entrypoint: main\n  arguments:\n    parameters: [{{ name: who, type: string, default: world }}]\n  templates:\n    \
+         - dag:\n        name: main\n        tasks:\n{tasks}"
+    )
+}
