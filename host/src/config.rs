@@ -37,8 +37,8 @@ use crate::{
     retention::Retention,
     sandbox::{Grants, HttpConfig, Isolation, Limits, SandboxConfig},
     secrets::Secrets,
-    tenants::Tenant,
-    trust::Policy,
+    tenants::{self as sharers, Tenant},
+    trust::{PluginTrust, Policy},
 };
 
 /// What an operator has configured; the default grants nothing.
@@ -143,20 +143,31 @@ impl Config {
         }
     }
 
+    /// Whose runs those of a namespace are, and what is that tenant's own; nothing where it has nothing.
+    #[must_use]
+    pub fn tenant_of(&self, namespace: &Arc<str>) -> Option<(Arc<str>, &Tenant)> {
+        let name = sharers::shares(&self.tenants).of(namespace);
+        let tenant = self.tenants.get(&name)?;
+        Some((name, tenant))
+    }
+
+    /// Whose plugins the runs of a tenant use, or those of all who have no policy of their own.
+    #[must_use]
+    pub fn trust_of(&self, tenant: Option<(&Arc<str>, &Tenant)>) -> PluginTrust {
+        let own = tenant.and_then(|(name, tenant)| Some((name, tenant.trust.clone()?)));
+        match own {
+            Some((name, policy)) => {
+                PluginTrust { tenant: Some(Arc::clone(name)), ..PluginTrust::from(policy) }
+            }
+            None => self.trust.clone().into(),
+        }
+    }
+
     /// Warns of grants for plugins that nobody knows.
     #[must_use]
     pub fn unknown_grants(&self, known: &[Arc<str>]) -> Vec<Problem> {
         let unknown = self.granted.iter().filter(|granted| !known.contains(&granted.value));
-        let warn = |granted: &Name| {
-            let message =
-                format!("no plugin is named `{}`; expected one of those that are offered", granted.value);
-            let warning = granted.problem(&codes::UNKNOWN_PLUGIN, message);
-            match did_you_mean(&granted.value, known.iter().map(AsRef::as_ref)) {
-                Some(hint) => warning.with_hint(hint),
-                None => warning,
-            }
-        };
-        unknown.map(warn).collect()
+        unknown.map(|granted| unknown_grant(granted, known)).collect()
     }
 
     /// Creates the granted directories that are to be created.
@@ -191,6 +202,24 @@ impl Config {
         let tenants = self.tenants.iter();
         let builder = tenants.fold(builder, |b, (name, tenant)| b.tenant(Arc::clone(name), tenant.clone()));
         self.vars.iter().fold(builder, |b, (name, value)| b.var(Arc::clone(name), value.clone()))
+    }
+}
+
+fn unknown_grant(granted: &Name, known: &[Arc<str>]) -> Problem {
+    let names = || known.iter().map(AsRef::as_ref);
+    let expected = match known {
+        [] => "nothing is installed".to_owned(),
+        _ => format!("expected {}", form::listed_if_few(names(), "the name of one that is offered")),
+    };
+    let message = format!("no plugin is named `{}`; {expected}", granted.value);
+    let warning = granted.problem(&codes::UNKNOWN_PLUGIN, message);
+    match granted.value.split_once('@') {
+        // What is granted to a plugin is granted to every version of it.
+        Some((name, _)) if known.iter().any(|known| **known == *name) => {
+            warning.with_hint(format!("a grant is for all versions of a plugin: `{name}`"))
+        }
+        Some((name, _)) => warning.with_hint_if(did_you_mean(name, names())),
+        None => warning.with_hint_if(did_you_mean(&granted.value, names())),
     }
 }
 

@@ -16,7 +16,7 @@ use std::{
 };
 
 use phasm_engine::{
-    event::{Command, Dispatch, Fence, Input, InputValue, TaskId},
+    event::{Command, Dispatch, Fence, Input, InputValue, RunningQuota, TaskId},
     metered::Metered,
     outcome::Outcome,
     plan::Pinned,
@@ -37,7 +37,7 @@ use crate::{
     registry::Entry,
     shared::Shared,
     sharing::body::offered,
-    slots::Party,
+    slots::{Exchanged, Party},
     store::{AttemptLog, Lease, Record, Reply, RunStatus, StoreError},
     tidings::Became,
     upcoming::Upcoming,
@@ -445,14 +445,25 @@ impl Driver {
             self.spare -= needless;
             let returned = std::mem::take(&mut self.batch.slots) + i64::from(needless);
             let (slots, wanted) = (&self.shared.dispatcher.slots, wanted - self.spare);
-            self.spare += slots.exchange(&self.party, &self.sender, returned, wanted);
+            let Exchanged { lent, quota } = slots.exchange(&self.party, &self.sender, returned, wanted);
+            self.spare += lent;
             let used = self.spare.min(self.room());
             if used == 0 {
-                return;
+                return self.tell_held(now, quota);
             }
             self.spare -= used;
             self.batch.slots += i64::from(used);
             self.step(now, Input::Lent(used));
+        }
+    }
+
+    /// Has the run say what keeps its leaves from slots, while some wait for one.
+    fn tell_held(&mut self, now: Timestamp, quota: Option<u32>) {
+        let is_news = quota.is_some() || self.run.quota().is_some();
+        if is_news && self.run.wanted_slots() > self.spare {
+            let tenant = || Arc::clone(&self.party.tenant);
+            let quota = quota.map(|running| RunningQuota { tenant: tenant(), running });
+            self.step(now, Input::Held(quota));
         }
     }
 

@@ -5,7 +5,7 @@ use std::sync::{Arc, Weak};
 use phasm_engine::{
     event::TaskId,
     phase::Phase,
-    run::{Run, RunView, TaskRun, WaitsFor},
+    run::{Run, RunView, TaskRun},
     value::Map,
 };
 use tokio::sync::{oneshot, watch};
@@ -157,15 +157,7 @@ impl RunHandle {
     /// # Errors
     /// As [`Self::view`].
     pub async fn view_part(&self, from: usize, most: usize) -> Result<(RunView, usize), RunError> {
-        let part = move |run: &Run| (RunView::part(run, from, most), run.tasks().len());
-        let (mut view, all) = self.look(part).await?;
-        let is_at_quota =
-            |shared: Arc<Shared>| shared.dispatcher.slots.is_at_quota(&shared.realms.tenant(&view.namespace));
-        // Where it is not driven here, what its own host would say is not known.
-        if self.entry.is_loaded() && self.shared().is_ok_and(is_at_quota) {
-            wait_for_quota(&mut view);
-        }
-        Ok((view, all))
+        self.look(move |run: &Run| (RunView::part(run, from, most), run.tasks().len())).await
     }
 
     /// What `look` makes of the run as it stands: after its last durable record, whoever drives it. Of a run that is driven here it
@@ -290,15 +282,6 @@ impl RunHandle {
             Some(named.find(|task| wanted(task)).map(|task| task.id))
         });
         found.await?.ok_or(RequestError::UnknownTask)
-    }
-}
-
-/// What waits for a slot waits for its tenant's quota.
-fn wait_for_quota(view: &mut RunView) {
-    let tasks = view.tasks.iter_mut().chain(view.hooks.iter_mut().map(|hook| &mut hook.task));
-    let all = tasks.filter_map(|task| task.waiting.as_mut()).chain(view.waiting.as_mut());
-    for waiting in all.filter(|waiting| waiting.what == WaitsFor::Slot) {
-        waiting.what = WaitsFor::Quota;
     }
 }
 

@@ -176,7 +176,7 @@ impl Plugins {
             }
             self.write().shelf.push((path, stored));
         }
-        let removed = library.removed()?.into_iter().map(|stored| (library.path(&stored.digest), stored));
+        let removed = library.unnamed()?.into_iter().map(|stored| (library.path(&stored.digest), stored));
         self.write().shelf.extend(removed);
         Ok(())
     }

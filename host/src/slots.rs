@@ -36,7 +36,7 @@ impl Rank {
 
 /// Somebody who is lent slots.
 pub(crate) trait Borrower: Clone {
-    /// So many are its own to use. False when nobody listens any more.
+    /// So many are its own to use; with none it may ask what it waits for. False when nobody listens any more.
     fn lend(&self, slots: u32) -> bool;
 }
 
@@ -45,6 +45,15 @@ pub(crate) trait Borrower: Clone {
 pub(crate) struct Party {
     pub(crate) tenant: Arc<str>,
     pub(crate) rank: Rank,
+}
+
+/// What came of an exchange.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Exchanged {
+    /// How many slots are lent at once.
+    pub(crate) lent: u32,
+    /// How many the tenant may have at most, if it holds as many.
+    pub(crate) quota: Option<u32>,
 }
 
 /// The slots of this process, and those of other hosts that attempts may be offered to.
@@ -99,8 +108,9 @@ impl<I: Borrower> Slots<I> {
     }
 
     /// Gives `returned` slots back (a negative number takes so many without asking) and wishes for `wanted`; answers
-    /// how many are lent at once. The rest of the wish stands until the next call, and is lent by signal.
-    pub(crate) fn exchange(&self, party: &Party, inbox: &I, returned: i64, wanted: u32) -> u32 {
+    /// how many are lent at once. The rest of the wish stands until the next call, and is lent by signal; none is lent so to who is to
+    /// ask again, as its tenant's quota is used up meanwhile.
+    pub(crate) fn exchange(&self, party: &Party, inbox: &I, returned: i64, wanted: u32) -> Exchanged {
         let mut state = self.state();
         state.free += returned;
         self.tell_idle(&state);
@@ -109,7 +119,7 @@ impl<I: Borrower> Slots<I> {
         state.free -= i64::from(at_once);
         let lent = at_once + state.allot(Some(party));
         self.stir(&mut state);
-        lent
+        Exchanged { lent, quota: state.parts.quota_met(&party.tenant) }
     }
 
     /// From now on none is lent.
@@ -170,11 +180,6 @@ impl<I: Borrower> Slots<I> {
     /// How many slots the runs of a tenant wait for.
     pub(crate) fn queued(&self, tenant: &str) -> u64 {
         self.state().parts.queued(tenant)
-    }
-
-    /// Whether a tenant holds as many as it may have.
-    pub(crate) fn is_at_quota(&self, tenant: &str) -> bool {
-        self.state().parts.is_at_quota(tenant)
     }
 
     /// From now on so many are lent for attempts that others may execute.

@@ -25,6 +25,10 @@ fn line(run: &Run, event: &Event) -> String {
         Event::Submitted(_) => "run submitted".to_owned(),
         Event::RunPhase(phase) => format!("run {phase}"),
         Event::CancelRequested => "run cancel requested".to_owned(),
+        Event::Held(quota) => match quota {
+            Some(quota) => format!("run waits for the quota of {}: {} running", quota.tenant, quota.running),
+            None => "run waits for slots".to_owned(),
+        },
         Event::ScopeOpened(opened) => {
             let items =
                 opened.items.as_ref().map(|items| format!(" over {}", json(items))).unwrap_or_default();

@@ -169,6 +169,7 @@ impl<S: Script> World<S> {
             Input::Lent(_)
             | Input::Interrupted(_)
             | Input::Metered(..)
+            | Input::Held(_)
             | Input::Inactive(_)
             | Input::Resumed(..)
             | Input::Cancelled
@@ -197,7 +198,7 @@ fn submission(id: &str, parameters: Map) -> Submission {
     Submission {
         run_id: id.into(),
         parameters: Arc::new(parameters),
-        facts: Facts { os: "linux".into(), arch: "amd64".into(), vars: Map::new().into() },
+        facts: Facts { os: "linux".into(), arch: "amd64".into(), vars: Map::new().into(), scheduled: None },
         secrets: Vec::new(),
         origin: None,
     }

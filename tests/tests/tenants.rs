@@ -14,6 +14,7 @@ use phasm::{
         run::{RunView, WaitsFor},
     },
     executor::{Executor, Invocation, Observer},
+    journal,
     sandbox::{Grants, SandboxConfig},
     secrets::Secrets,
     store::{Memory, ReadStore as _, Store},
@@ -106,7 +107,7 @@ async fn two_greedy_tenants_have_slots_by_their_weights() {
     assert!(heavy.abs_diff(895) <= 45 && had["light"].abs_diff(299) <= 30, "{had:?}");
 }
 
-/// R-Q2, R-V5: work beyond the quota waits, and says so.
+/// R-Q2, R-Q8, R-V5: work beyond the quota waits, and says whose it is and how many that lets run, to whoever looks.
 #[tokio::test]
 async fn a_tenant_at_its_quota_waits_and_says_why() {
     let (builder, mut begun, _) = told(4);
@@ -124,7 +125,19 @@ async fn a_tenant_at_its_quota_waits_and_says_why() {
         let waiting = view.tasks.iter().filter_map(|task| task.waiting.as_ref());
         waiting.map(|waiting| waiting.what).filter(|what| *what != WaitsFor::Start).collect()
     };
-    assert_eq!(waits(&run.view().await.unwrap()), [WaitsFor::Quota; 2]);
+    let view = run.view().await.unwrap();
+    assert_eq!(waits(&view), [WaitsFor::Quota; 2]);
+    let stored = host.store().load(run.id()).await.unwrap();
+    let stored = RunView::of(&journal::replay(run.id(), &stored, |_, _, _, _| {}).unwrap());
+    for waiting in
+        [&view, &stored].map(|view| view.tasks.iter().find_map(|task| task.waiting.clone()).unwrap())
+    {
+        let shown = serde_json::to_value(&waiting).unwrap();
+        assert_eq!(
+            (&shown["for"], &shown["tenant"], &shown["running"]),
+            (&"quota".into(), &"bounded".into(), &1.into())
+        );
+    }
     assert_eq!(waits(&other.view().await.unwrap()), [WaitsFor::Slot; 2]);
     end.send(0).unwrap();
     assert_eq!(begun.recv().await.unwrap().0, "bounded");

@@ -1,11 +1,6 @@
 //! Commands that can be pasted into a shell as they are printed.
 
-use std::{
-    borrow::Cow,
-    env,
-    path::{Path, PathBuf},
-    sync::Arc,
-};
+use std::{borrow::Cow, env, path::Path, sync::Arc};
 
 use phasm::store::Postgres;
 
@@ -22,10 +17,8 @@ pub(super) struct Way(Arc<str>);
 impl Way {
     /// To the store in that file.
     pub(super) fn to(store: &Path) -> Self {
-        // A password is not shown: it comes from the environment, as PostgreSQL's own clients have it.
-        let shown = kept::url(store).map(|url| PathBuf::from(Postgres::shown(url)));
-        let shown = shown.as_deref().unwrap_or(store);
-        Self(if places::says(places::STORE, store) { "".into() } else { option("--store", shown).into() })
+        let given = || option("--store", Path::new(&shown(store)));
+        Self(if places::says(places::STORE, store) { "".into() } else { given().into() })
     }
 
     /// With the plugins and the configuration that were given.
@@ -45,6 +38,11 @@ impl Way {
     pub(super) fn command(&self, words: &[&str]) -> String {
         format!("{}{}", command(words), self.0)
     }
+}
+
+/// A store without its password, which comes from the environment, as PostgreSQL's own clients have it.
+pub(super) fn shown(store: &Path) -> String {
+    kept::url(store).map_or_else(|| store.to_string_lossy().into_owned(), Postgres::shown)
 }
 
 /// This program called with these words.

@@ -11,6 +11,7 @@ mod drive;
 mod events;
 mod exit;
 mod failure;
+mod generated;
 mod get;
 mod graph;
 mod hint;
@@ -51,7 +52,7 @@ mod watch;
 
 use std::process::ExitCode;
 
-use clap::{Parser, Subcommand};
+use clap::{CommandFactory as _, Parser, Subcommand};
 
 use self::{screen::Screen, trace::LogLevel};
 
@@ -94,6 +95,8 @@ enum Command {
     Logs(logs::LogsArguments),
     Prune(prune::PruneArguments),
     Backup(backup::BackupArguments),
+    Completions(generated::CompletionsArguments),
+    Man(generated::ManArguments),
     #[command(
         subcommand,
         after_help = "Examples:\n  phasm plugin new greet\n  phasm plugin build plugins/greet\n  phasm plugin list\n  \
@@ -120,6 +123,10 @@ fn main() -> ExitCode {
         Command::Abandon(arguments) => abandon::abandon(&arguments, &screen),
         Command::Prune(arguments) => prune::prune(&arguments, &screen),
         Command::Backup(arguments) => backup::backup(&arguments, &screen),
+        Command::Completions(arguments) => {
+            Ok(generated::completions(&arguments, Arguments::command(), &screen))
+        }
+        Command::Man(arguments) => generated::man(&arguments, Arguments::command(), &screen),
         Command::List(arguments) => list::list(&arguments, &screen),
         Command::Get(arguments) => get::get(&arguments, &screen),
         Command::Graph(arguments) => graph::graph(&arguments, &screen),
@@ -133,8 +140,6 @@ fn main() -> ExitCode {
 
 #[cfg(test)]
 mod tests {
-    use clap::CommandFactory;
-
     use super::*;
 
     /// Asserts that the help of a command and of all below it shows that command being used.

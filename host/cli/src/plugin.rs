@@ -17,11 +17,12 @@ mod scaffold;
 mod sdk;
 mod shape;
 mod sign;
+mod vouched;
 mod workshop;
 
 use clap::Subcommand;
 
-pub(super) use self::workshop::Workshop;
+pub(super) use self::{library::with_carried, workshop::Workshop};
 use super::{exit::Exit, failure::Failure, screen::Screen};
 
 /// Starts, builds, signs, adds, approves and lists plugins.

@@ -4,6 +4,7 @@ use std::{
     env,
     ffi::OsString,
     path::{Path, PathBuf},
+    sync::Arc,
 };
 
 use phasm::{
@@ -74,6 +75,12 @@ impl Searched {
         let library = self.library.iter().map(|(_, library)| Offer::Library(library));
         let [before, after] = [before, after].map(|dirs| dirs.iter().map(|dir| Offer::Dir(dir)));
         before.chain(library).chain(after)
+    }
+
+    /// The names in the library, also those of which every version is held. Of one that cannot be read there are none.
+    pub(super) fn shelved(&self) -> impl Iterator<Item = Arc<str>> {
+        let all = self.library.iter().filter_map(|(_, library)| library.all().ok());
+        all.flatten().map(|stored| stored.name.into())
     }
 
     /// Says what is not used, and how it is.

@@ -103,6 +103,15 @@ pub(super) fn after(lead: &str, message: &str) -> String {
     if message.is_empty() { String::new() } else { format!("{lead}{}", short(message, 200)) }
 }
 
+/// A message without what was refused, where that is said elsewhere. What a guest reached for in vain stands at its end.
+pub(super) fn without_refusals(message: &str) -> &str {
+    match message.split_once("; refused: ") {
+        Some((message, _)) => message,
+        None if message.starts_with("refused: ") => "refused",
+        None => message,
+    }
+}
+
 /// A value on one line: text as it is, everything else as JSON.
 pub(super) fn value(value: &Value, most: usize) -> String {
     match value {

@@ -1,6 +1,7 @@
 //! `phasm validate`: every problem of documents, at once.
 
 use std::{
+    collections::BTreeSet,
     path::{Path, PathBuf},
     sync::Arc,
 };
@@ -9,10 +10,11 @@ use clap::Args;
 use phasm::{
     config::{self, Config},
     engine::{
+        plan::Draft,
         problem::{Problem, codes},
         value::Value,
     },
-    plugins::Installed,
+    plugins::{self, Installed},
     sandbox::Limits,
 };
 
@@ -22,7 +24,7 @@ use super::{
     exit::Exit,
     failure::{Failure, While},
     places::Places,
-    plugin::Workshop,
+    plugin::{Workshop, with_carried},
     problems::{self, Found, is_cut},
     screen::Screen,
     search::{self, Offer},
@@ -64,16 +66,21 @@ pub(super) fn validate(arguments: &ValidateArguments, screen: &Screen) -> Result
 fn check(arguments: &ValidateArguments, screen: &Screen) -> Result<Exit, Failure> {
     let configured = arguments.places.config();
     let configured = configured.map(|file| configuration(&file, screen, arguments.json)).transpose()?;
-    let config = configured.map(|(_, config)| config);
-    let variables = config.as_ref().map(|config| Value::from(config.vars.clone())).unwrap_or_default();
+    let config = configured.as_ref().map(|(_, config)| config);
+    let variables = config.map(|config| Value::from(config.vars.clone())).unwrap_or_default();
     let mut found = Found::default();
     let mut exit = Exit::Done;
+    let mut known = BTreeSet::new();
     for file in &arguments.files {
         let read = Text::read(file);
         let (problems, warnings) = match &read {
             Ok(document) => {
-                let installed = installed(&arguments.places, config.as_ref(), document.dir(), screen)?;
-                let plan = document.draft().and_then(|draft| {
+                let draft = document.draft();
+                let namespace = draft.as_ref().ok().and_then(Draft::namespace);
+                let of_whom = Of { config, namespace, dir: document.dir() };
+                let installed = of_whom.installed(&arguments.places, screen)?;
+                known.extend(installed.names());
+                let plan = draft.and_then(|draft| {
                     let executors = installed.executors(&draft.executor_types());
                     draft.plan(&executors, &variables)
                 });
@@ -97,35 +104,62 @@ fn check(arguments: &ValidateArguments, screen: &Screen) -> Result<Exit, Failure
         // Whoever has stopped reading still gets the exit status.
         let _gone = screen.out(&verdict(source.name, &problems, &warnings));
     }
+    if let Some((text, config)) = &configured {
+        let warnings = doubts(config, known);
+        match arguments.json {
+            true => found.add(text.source(), &[], &warnings),
+            false => problems::show_warnings(screen, text.source(), &warnings),
+        }
+    }
     if arguments.json {
         let _gone = found.print(screen);
     }
     Ok(exit)
 }
 
-/// The plugins that a run of a document in `dir` would find.
-fn installed(
-    places: &Places,
-    config: Option<&Config>,
-    dir: Option<&Path>,
-    screen: &Screen,
-) -> Result<Installed, Failure> {
-    let memory = config.map_or_else(|| Limits::default().memory, |config| config.limits.memory);
-    let mut installed = Installed::new(memory).with_builder(Arc::new(Workshop::new(screen)));
-    for offer in search::plugin_dirs(places, config, dir)?.tell(screen).offers() {
-        let added = match offer {
-            Offer::Dir(dir) => {
-                let unread = |error| While::new(format!("{} cannot be read", dir.display()), error);
-                installed.add_dir(dir).map_err(unread)
-            }
-            Offer::Library(library) => {
-                let unread = |error| While::new("the library of plugins cannot be read", error);
-                installed.add_library(library).map_err(unread)
-            }
-        };
-        added.map_err(Failure::call)?;
+/// What a run with this configuration would be warned of.
+fn doubts(config: &Config, mut known: BTreeSet<Arc<str>>) -> Vec<Problem> {
+    for dir in config.tenants.values().flat_map(|tenant| &tenant.plugins) {
+        // What cannot be read was said before.
+        known.extend(plugins::scan(dir).into_iter().flatten().map(|(name, _)| Arc::from(name)));
     }
-    Ok(installed)
+    let known: Vec<_> = known.into_iter().collect();
+    [config.warnings.clone(), config.unknown_grants(&known)].concat()
+}
+
+/// Whose document it is, and where it lies.
+struct Of<'a> {
+    config: Option<&'a Config>,
+    namespace: Option<Arc<str>>,
+    dir: Option<&'a Path>,
+}
+
+impl Of<'_> {
+    /// The plugins that a run of it would find, and use.
+    fn installed(&self, places: &Places, screen: &Screen) -> Result<Installed, Failure> {
+        let memory = self.config.map_or_else(|| Limits::default().memory, |config| config.limits.memory);
+        let tenant = self.namespace.as_ref().and_then(|own| self.config?.tenant_of(own));
+        let tenant = tenant.as_ref().map(|(name, tenant)| (name, *tenant));
+        let trust = self.config.map(|config| with_carried(config.trust_of(tenant))).unwrap_or_default();
+        let builder = Arc::new(Workshop::new(screen));
+        let mut installed = Installed::new(memory).with_builder(builder).with_trust(trust);
+        let own = tenant.into_iter().flat_map(|(_, tenant)| &tenant.plugins);
+        let searched = search::plugin_dirs(places, self.config, self.dir)?.tell(screen);
+        for offer in own.map(|dir| Offer::Dir(dir)).chain(searched.offers()) {
+            let added = match offer {
+                Offer::Dir(dir) => {
+                    let unread = |error| While::new(format!("{} cannot be read", dir.display()), error);
+                    installed.add_dir(dir).map_err(unread)
+                }
+                Offer::Library(library) => {
+                    let unread = |error| While::new("the library of plugins cannot be read", error);
+                    installed.add_library(library).map_err(unread)
+                }
+            };
+            added.map_err(Failure::call)?;
+        }
+        Ok(installed)
+    }
 }
 
 fn verdict(name: &str, problems: &[Problem], warnings: &[Problem]) -> String {

@@ -1,7 +1,10 @@
 //! What runs and tasks wait for, in words.
 
 use phasm::{
-    engine::run::{Waiting, WaitsFor},
+    engine::{
+        event::{Event, RunningQuota},
+        run::{Waiting, WaitsFor},
+    },
     show::RowWaits,
 };
 
@@ -33,13 +36,28 @@ pub(super) fn told(waiting: &Waiting) -> String {
     let at = waiting.at.as_deref().unwrap_or_default();
     match waiting.what {
         WaitsFor::Slot => "waits for a slot".to_owned(),
-        WaitsFor::Quota => "waits for its tenant's quota of running attempts".to_owned(),
+        WaitsFor::Quota => quota(waiting.quota.as_ref()),
         WaitsFor::Parallelism if at.is_empty() => "waits for the run's parallelism".to_owned(),
         WaitsFor::Parallelism => format!("waits for the parallelism of {}", text::short(at, 80)),
         WaitsFor::Start => "is about to start".to_owned(),
         WaitsFor::Retry => "waits to be tried again".to_owned(),
         WaitsFor::Answer => "waits for an answer".to_owned(),
     }
+}
+
+fn quota(quota: Option<&RunningQuota>) -> String {
+    let Some(RunningQuota { tenant, running }) = quota else {
+        return "waits for its tenant's quota of running attempts".to_owned();
+    };
+    let attempts = if *running == 1 { "attempt" } else { "attempts" };
+    let key = format!("`running` under `[tenants.{}.quotas]`", text::short(tenant, 80));
+    format!("waits for its tenant's quota: {running} running {attempts} at most ({key})")
+}
+
+/// The line of an event that says what a run waits for from now on, if it is a quota.
+pub(super) fn changed(event: &Event) -> Option<String> {
+    let Event::Held(Some(held)) = event else { return None };
+    Some(format!("{}\n", quota(Some(held))))
 }
 
 /// `waits to be tried again since 2026-11-22T08:00:00Z, until 2026-11-22T08:00:10Z`.

@@ -18,8 +18,8 @@ pub use self::{
     binding::{Binding, Bindings, InputValue, Outputs},
     command::{Command, Dispatch},
     data::{
-        AttemptEnded, HookFailed, HookFired, PhaseChanged, PolicyEvaluated, RetryScheduled, ScopeOpened,
-        Warning, With,
+        AttemptEnded, HookFailed, HookFired, PhaseChanged, PolicyEvaluated, RetryScheduled, RunningQuota,
+        ScopeOpened, Warning, With,
     },
     input::Input,
     reason::{Reason, TimeLimit},
@@ -72,6 +72,8 @@ pub enum Event {
     RunPhase(Phase),
     /// The user asked to cancel the run.
     CancelRequested,
+    /// What keeps leaves from the slots they wait for is another now: that quota, or that there are too few.
+    Held(Option<RunningQuota>),
     /// A container's children exist; of a wrapper, the call of its next attempt does.
     ScopeOpened(Box<ScopeOpened>),
     /// A `repeatCondition` held: the loop has one more iteration.
@@ -114,6 +116,7 @@ impl Event {
             Self::Submitted(_) => "run.submitted",
             Self::RunPhase(_) => "run.phase",
             Self::CancelRequested => "run.cancel.requested",
+            Self::Held(_) => "run.waiting",
             Self::ScopeOpened(_) | Self::Repeated(_) => "scope.opened",
             Self::Reused(_) => "task.reused",
             Self::Phase(_) => "task.phase",

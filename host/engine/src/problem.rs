@@ -78,7 +78,7 @@ impl Problem {
 
     /// Adds how to mend it, where somebody knows.
     #[must_use]
-    pub(crate) fn with_hint_if(self, hint: Option<String>) -> Self {
+    pub fn with_hint_if(self, hint: Option<String>) -> Self {
         match hint {
             Some(hint) => self.with_hint(hint),
             None => self,

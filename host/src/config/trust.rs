@@ -3,7 +3,7 @@
 use phasm_engine::form::{BOOLEAN, Field, Form, Name, Object, Report, TEXTS, Table, Words, word};
 
 use super::codes;
-use crate::trust::{NotAPublicKey, Policy};
+use crate::trust::{NotAPublicKey, Policy, PublicKey};
 
 static TRUST: Table = Table::closed(
     "trust",
@@ -26,7 +26,7 @@ static REQUIRED: Field<bool> = Field::optional(
 )
 .or("false");
 static KEYS: Field<Vec<Name>> =
-    Field::optional("keys", TEXTS, "Public keys, as minisign and `phasm plugin keygen` write them: `RW…`.")
+    Field::optional("keys", TEXTS, "Public keys, as minisign and `phasm plugin keygen` write them: `RW…`, also with their number behind them, as they are shown.")
         .or("[]");
 static HOLD: Field<Hold> = Field::optional(
     "hold",
@@ -82,7 +82,11 @@ impl TrustWritten {
     /// What it comes to; what is no key is reported.
     pub(super) fn policy(&self, report: &Report) -> Policy {
         let read = |key: &Name| {
-            let wrong = |why| key.problem(&codes::NO_KEY, format!("`{}`: {why}", key.value));
+            let of_number = "that is a key's number, with which nothing can be checked; the key itself is the last line of the file that \
+                             `phasm plugin keygen FILE` has written beside it, FILE.pub";
+            let hint = PublicKey::is_number(&key.value).then(|| of_number.to_owned());
+            let wrong =
+                |why| key.problem(&codes::NO_KEY, format!("`{}`: {why}", key.value)).with_hint_if(hint);
             key.value.parse().map_err(|why: NotAPublicKey| report.problem(wrong(why))).ok()
         };
         Policy { require_signature: self.required, keys: self.keys.iter().filter_map(read).collect() }

@@ -1,7 +1,7 @@
 //! What is known of plugins where nothing is built or loaded.
 
 use std::{
-    collections::BTreeMap,
+    collections::{BTreeMap, BTreeSet},
     io,
     path::Path,
     sync::{Arc, OnceLock},
@@ -11,10 +11,12 @@ use phasm_engine::plan::{Executors, Found};
 
 use super::{
     folders::scan,
-    library::{AskedVersion, Library, LibraryError, PluginVersion, higher, why_not},
+    library::{AskedVersion, Library, LibraryError, PluginVersion, held, higher, no_version},
     manifest::Manifest,
+    plugin::Means,
     source::{Builder, Source},
 };
+use crate::{sandbox::Digest, trust::PluginTrust};
 
 /// The plugins of some directories, to check documents against; none of them can be called.
 #[derive(Default)]
@@ -23,7 +25,7 @@ pub struct Installed {
     /// All that libraries hold, also what is not used.
     shelf: Vec<PluginVersion>,
     memory: Option<u64>,
-    builder: Option<Arc<dyn Builder>>,
+    means: Means,
 }
 
 impl Installed {
@@ -35,8 +37,24 @@ impl Installed {
 
     /// The same, knowing the manifests of source folders that `builder` has built and nobody has changed since.
     #[must_use]
-    pub fn with_builder(self, builder: Arc<dyn Builder>) -> Self {
-        Self { builder: Some(builder), ..self }
+    pub fn with_builder(mut self, builder: Arc<dyn Builder>) -> Self {
+        self.means.builder = Some(builder);
+        self
+    }
+
+    /// The same, refusing plugins that nobody vouches for, as a host with this policy does.
+    #[must_use]
+    pub fn with_trust(mut self, trust: PluginTrust) -> Self {
+        self.means.trust = Arc::new(trust);
+        self
+    }
+
+    /// The names that plugins have, also those of which every version is held.
+    #[must_use]
+    pub fn names(&self) -> Vec<Arc<str>> {
+        let shelved = self.shelf.iter().map(|stored| Arc::from(stored.name.as_str()));
+        let all: BTreeSet<_> = self.named.keys().cloned().chain(shelved).collect();
+        all.into_iter().collect()
     }
 
     /// Adds what `dir` holds; of equal names the first wins.
@@ -85,14 +103,20 @@ impl Installed {
         let (name, version) = split(executor_type);
         let candidates = self.named.get(name).map(Vec::as_slice).unwrap_or_default();
         let offered = candidates.iter().filter(|candidate| version.is_some() || candidate.is_offered());
-        let found = fitting(version, offered.map(|candidate| candidate.says(self.builder.as_deref())));
+        let found = fitting(version, offered.map(|candidate| candidate.says(&self.means)));
         match found {
-            Found::Unknown => {
-                let shelf: Vec<_> = self.shelf.iter().collect();
-                why_not(name, version, &shelf).map_or(Found::Unknown, |why| Found::Broken(why.into()))
-            }
+            Found::Unknown => self.not_used(name, version),
+            Found::Refused(why) => Found::Refused(format!("plugin `{name}`: {why}").into()),
             Found::Executor(_) | Found::Broken(_) => found,
         }
+    }
+
+    /// What a library says of a plugin that is not used.
+    fn not_used(&self, name: &str, version: Option<&str>) -> Found {
+        let shelf: Vec<_> = self.shelf.iter().collect();
+        let held = held(name, version, &shelf).map(|why| Found::Refused(why.into()));
+        let absent = || no_version(name, version, &shelf).map(|why| Found::Broken(why.into()));
+        held.or_else(absent).unwrap_or(Found::Unknown)
     }
 }
 
@@ -109,26 +133,63 @@ impl Candidate {
         self.stored.as_ref().is_none_or(PluginVersion::is_offered)
     }
 
-    /// Its version, and its manifest; nothing if it cannot be asked yet.
-    fn says(&self, builder: Option<&dyn Builder>) -> Option<(Option<&str>, &Manifest)> {
-        let manifest = self.glance.at(&self.source, builder)?;
+    /// Its version, and what it says; nothing if it cannot be asked yet.
+    fn says(&self, means: &Means) -> Option<Result<(Option<&str>, &Said), &str>> {
+        let said = match self.glance.at(&self.source, self.stored.as_ref(), means)? {
+            Ok(said) => said,
+            Err(why) => return Some(Err(why)),
+        };
         let version = self.stored.as_ref().map(|stored| stored.version.as_str());
-        Some((version.or(manifest.version.as_deref()), manifest))
+        Some(Ok((version.or(said.manifest.version.as_deref()), said)))
     }
 }
 
-/// A manifest that is read at most once.
+/// A plugin, looked at.
+struct Said {
+    manifest: Manifest,
+    /// Why it is not used.
+    refused: Option<Arc<str>>,
+}
+
+impl Said {
+    /// Nothing of what would have to be built, or was compiled elsewhere.
+    fn read(source: &Source, stored: Option<&PluginVersion>, means: &Means) -> Option<Result<Self, String>> {
+        if source.is_compiled() {
+            return None;
+        }
+        let read = match (source, stored) {
+            (Source::File(path), Some(stored)) => stored.read(path).map(|bytes| (bytes.into(), None)),
+            _ => source.read_as_it_lies(means.builder.as_deref())?,
+        };
+        Some(read.and_then(|(bytes, path)| {
+            let signature = means.signature(path.as_deref(), stored)?;
+            let refused = means.refuse(&bytes, &Digest::of(&bytes), signature.as_deref());
+            Ok(Self { manifest: Manifest::unchecked(&bytes, path.as_deref())?, refused })
+        }))
+    }
+
+    fn found(&self) -> Found {
+        match &self.refused {
+            Some(why) => Found::Refused(Arc::clone(why)),
+            None => Found::Executor(Box::new(self.manifest.pinned())),
+        }
+    }
+}
+
+/// What is read at most once.
 #[derive(Default)]
-struct Glance(OnceLock<Option<Manifest>>);
+struct Glance(OnceLock<Option<Result<Said, String>>>);
 
 impl Glance {
-    /// The manifest of what lies in `source`, where that takes no building.
-    fn at(&self, source: &Source, builder: Option<&dyn Builder>) -> Option<&Manifest> {
-        let read = || {
-            let (bytes, path) = source.read_as_it_lies(builder)?;
-            Manifest::unchecked(&bytes, path.as_deref()).ok()
-        };
-        self.0.get_or_init(read).as_ref()
+    /// What lies in `source`, where that takes no building.
+    fn at(
+        &self,
+        source: &Source,
+        stored: Option<&PluginVersion>,
+        means: &Means,
+    ) -> Option<Result<&Said, &str>> {
+        let said = self.0.get_or_init(|| Said::read(source, stored, means)).as_ref()?;
+        Some(said.as_ref().map_err(String::as_str))
     }
 }
 
@@ -143,38 +204,35 @@ fn split(executor_type: &str) -> (&str, Option<&str>) {
 /// What the plugins of one name say, those that cannot be asked yet being absent; the first fitting one counts, of those that begin
 /// with the version the highest.
 ///
-/// Whatever cannot be asked may have any version.
+/// Whatever cannot be asked may have any version, and what cannot be read has none.
 fn fitting<'m>(
     version: Option<&str>,
-    candidates: impl Iterator<Item = Option<(Option<&'m str>, &'m Manifest)>>,
+    candidates: impl Iterator<Item = Option<Result<(Option<&'m str>, &'m Said), &'m str>>>,
 ) -> Found {
     let asked = version.map(AskedVersion::read);
     let fits =
         |found: Option<&str>| asked.as_ref().is_none_or(|asked| found.is_some_and(|found| asked.fits(found)));
     let mut unknown = false;
-    let mut best: Option<(&str, &Manifest)> = None;
+    let mut best: Option<(&str, &Said)> = None;
     for candidate in candidates {
         match (candidate, &asked) {
-            (Some((Some(found), manifest)), Some(AskedVersion::Beginning { .. })) if fits(Some(found)) => {
+            (Some(Ok((Some(found), said))), Some(AskedVersion::Beginning { .. })) if fits(Some(found)) => {
                 if best.is_none_or(|(best, _)| higher(found, best).is_lt()) {
-                    best = Some((found, manifest));
+                    best = Some((found, said));
                 }
             }
-            (Some((found, manifest)), _) if fits(found) => return known(manifest),
+            (Some(Ok((found, said))), _) if fits(found) => return said.found(),
+            (Some(Err(why)), None) => return Found::Refused(why.into()),
             (Some(_), _) => {}
             (None, None) => return Found::Executor(Box::default()),
             (None, Some(_)) => unknown = true,
         }
     }
     match best {
-        Some((_, manifest)) => known(manifest),
+        Some((_, said)) => said.found(),
         None if unknown => Found::Executor(Box::default()),
         None => Found::Unknown,
     }
-}
-
-fn known(manifest: &Manifest) -> Found {
-    Found::Executor(Box::new(manifest.pinned()))
 }
 
 #[cfg(test)]
@@ -202,7 +260,7 @@ mod tests {
             ("echo", Some(true)),
             ("echo@1.0.0", Some(true)),
             ("echo@2.0.0", None),
-            ("broken", Some(false)),
+            ("broken", None),
             ("made", Some(false)),
             ("made@7", Some(false)),
             ("ehco", None),
@@ -211,7 +269,7 @@ mod tests {
         for (executor_type, has_defaults) in rows {
             let found = match installed.find(executor_type) {
                 Found::Executor(known) => Some(!known.defaults.is_empty()),
-                Found::Unknown | Found::Broken(_) => None,
+                Found::Unknown | Found::Broken(_) | Found::Refused(_) => None,
             };
             assert_eq!(found, has_defaults, "{executor_type}");
         }

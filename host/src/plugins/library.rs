@@ -30,6 +30,9 @@ use crate::{
     trust::{PluginTrust, PublicKey, Signed},
 };
 
+/// Signatures of deleted components that are kept at most: some five megabytes of the index.
+const MOST_REMEMBERED: usize = 10_000;
+
 /// A directory with plugins that were added.
 #[derive(Clone, Debug)]
 pub struct Library {
@@ -219,7 +222,11 @@ impl Library {
     pub fn remove(&self, stored: &PluginVersion) -> Result<(), LibraryError> {
         let _lock = LibraryLock::take(&self.dir)?;
         let mut index = Index::read(&self.dir)?;
-        let entry = index.remove(stored).ok_or_else(|| gone(stored))?;
+        let mut entry = index.remove(stored).ok_or_else(|| gone(stored))?;
+        // Of what was removed before the signature is known still.
+        let before = index.loose.extract_if(.., |loose| loose.entry.digest == entry.digest);
+        let signature = before.filter_map(|loose| loose.entry.signature).last();
+        entry.signature = entry.signature.or(signature);
         index.loose.push(Loose { name: stored.name.clone(), version: stored.version.clone(), entry });
         index.write(&self.dir)
     }
@@ -229,22 +236,43 @@ impl Library {
     /// # Errors
     /// When it cannot be read.
     pub fn removed(&self) -> Result<Vec<PluginVersion>, LibraryError> {
+        let all = self.unnamed()?;
+        Ok(all.into_iter().filter(|stored| self.path(&stored.digest).exists()).collect())
+    }
+
+    /// All that no name stands for any more, also what was deleted: who vouched for that is remembered, as runs may have it.
+    ///
+    /// # Errors
+    /// When it cannot be read.
+    pub(super) fn unnamed(&self) -> Result<Vec<PluginVersion>, LibraryError> {
         let index = Index::read(&self.dir)?;
         let loose = index.loose.iter().filter(|loose| !index.names(&loose.entry.digest));
         Ok(loose.filter_map(Loose::stored).collect())
     }
 
-    /// Deletes those of [`Self::removed`] that `needed` does not name, and what adding left behind that did not come to its end. Returns
-    /// how many components went.
+    /// Deletes those of [`Self::removed`] that `needed` does not name, and what adding left behind that did not come to its end. Of those
+    /// that were signed the signatures stay, the last ten thousand, for runs that have the components. Returns how many components went.
     ///
     /// # Errors
     /// When they cannot be.
     pub fn prune(&self, needed: &[Digest]) -> Result<usize, LibraryError> {
         let _lock = LibraryLock::take(&self.dir)?;
         let mut index = Index::read(&self.dir)?;
-        index.loose.retain(|loose| needed.iter().any(|needed| needed.to_string() == loose.entry.digest));
+        let is_needed = |loose: &Loose| needed.iter().any(|needed| needed.to_string() == loose.entry.digest);
+        index.loose.retain(|loose| is_needed(loose) || loose.entry.signature.is_some());
+        let remembered = index.loose.iter().filter(|loose| !is_needed(loose));
+        let gone: BTreeSet<String> = remembered.clone().map(|loose| loose.entry.digest.clone()).collect();
+        let mut too_many = remembered.count().saturating_sub(MOST_REMEMBERED);
+        index.loose.retain(|loose| {
+            let is_forgotten = too_many > 0 && !is_needed(loose);
+            too_many -= usize::from(is_forgotten);
+            !is_forgotten
+        });
         index.write(&self.dir)?;
-        let stays: BTreeSet<PathBuf> = index.digests().map(|digest| self.path(&digest)).collect();
+        let is_gone =
+            |digest: &Digest| gone.contains(&digest.to_string()) && !index.names(&digest.to_string());
+        let stays: BTreeSet<PathBuf> =
+            index.digests().filter(|digest| !is_gone(digest)).map(|digest| self.path(&digest)).collect();
         let all = files::blobs(&self.dir)?.into_iter().filter(|path| !stays.contains(path));
         let is_component = |path: &Path| path.extension().is_some_and(|ending| ending == "wasm");
         let delete = |path: PathBuf| Ok(files::delete(&path)? && is_component(&path));
@@ -328,7 +356,7 @@ fn same(known: PluginVersion, digest: Digest) -> Result<PluginVersion, LibraryEr
 
 /// Why a version is held that another vouches for than for the one before.
 fn other_hand(version: &str, old: &Signed, new: &Signed) -> Option<String> {
-    let by = |key: &PublicKey| format!("it is not signed by {key}, as {version} is");
+    let by = |key: &PublicKey| format!("it is not signed by {}, as {version} is", key.name());
     match (old, new) {
         (Signed::By(old), Signed::By(new)) if old == new => None,
         (Signed::By(old), _) => Some(by(old)),
@@ -351,22 +379,28 @@ fn nothing(asked: &str, name: &str, all: &[PluginVersion]) -> String {
 
 /// Why a plugin that is on the shelf is not used, or that there is no such version of it; nothing if it is not there at all.
 pub(super) fn why_not(name: &str, version: Option<&str>, shelf: &[&PluginVersion]) -> Option<String> {
-    let named: Vec<_> = shelf.iter().filter(|stored| stored.name == name).collect();
+    held(name, version, shelf).or_else(|| no_version(name, version, shelf))
+}
+
+/// Why a plugin that is on the shelf is held, and how that is ended.
+pub(super) fn held(name: &str, version: Option<&str>, shelf: &[&PluginVersion]) -> Option<String> {
     let fits = |stored: &PluginVersion| match version {
         Some(version) => AskedVersion::read(version).fits(&stored.version),
         None => true,
     };
-    if let Some(held) =
-        named.iter().find(|stored| fits(stored) && !stored.held.is_empty() && !stored.is_removed())
-    {
-        let exactly = format!("{name}@{}", held.version);
-        let why = held.held.join("; ");
-        return Some(format!(
-            "plugin {exactly} is held: {why}; `phasm plugin approve {exactly}` has it used"
-        ));
-    }
-    let versions: Vec<_> =
-        named.iter().filter(|stored| !stored.is_removed()).map(|stored| stored.version.as_str()).collect();
+    let is_it = |stored: &&&PluginVersion| {
+        stored.name == name && fits(stored) && !stored.held.is_empty() && !stored.is_removed()
+    };
+    let held = shelf.iter().find(is_it)?;
+    let exactly = format!("{name}@{}", held.version);
+    let why = held.held.join("; ");
+    Some(format!("plugin {exactly} is held: {why}; `phasm plugin approve {exactly}` has it used"))
+}
+
+/// That there is no such version of a plugin that is on the shelf.
+pub(super) fn no_version(name: &str, version: Option<&str>, shelf: &[&PluginVersion]) -> Option<String> {
+    let there = shelf.iter().filter(|stored| stored.name == name && !stored.is_removed());
+    let versions: Vec<_> = there.map(|stored| stored.version.as_str()).collect();
     let versions = if versions.is_empty() { return None } else { versions.join(", ") };
     Some(match version {
         Some(version) => format!("there is no version {version} of plugin `{name}`; there are {versions}"),

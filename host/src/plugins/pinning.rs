@@ -54,6 +54,8 @@ impl Plugins {
         }
         let grants = self.grants_of(name);
         let shelved = self.shelved(digest);
+        let is_signature_known = shelved.as_ref().is_some_and(|(_, stored)| stored.signature.is_some());
+        let is_unsigned = self.means.trust.policy.require_signature && kept.is_some() && !is_signature_known;
         let kept = kept.map(|bytes| self.plugin(name, Source::Bytes(bytes), grants.clone()));
         // Whoever vouched for it does so wherever its bytes come from.
         let kept = kept.map(|kept| shelved.iter().cloned().fold(kept, |kept, (_, stored)| kept.of(stored)));
@@ -72,6 +74,12 @@ impl Plugins {
                 }
                 Err(broken) => why = broken.to_string(),
             }
+        }
+        if is_unsigned {
+            why += &format!(
+                "; a store keeps components without what vouches for them, and no library here knows a signature of this one: add what has \
+                 these bytes and is signed ({digest}): phasm plugin add"
+            );
         }
         Err(why)
     }

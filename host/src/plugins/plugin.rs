@@ -182,7 +182,7 @@ impl Image {
 
 impl Means {
     /// What may be a signature of a plugin, if anybody asks.
-    fn signature(
+    pub(super) fn signature(
         &self,
         file: Option<&Path>,
         stored: Option<&PluginVersion>,
@@ -195,7 +195,8 @@ impl Means {
         }
     }
 
-    fn refuse(&self, bytes: &[u8], digest: &Digest, signature: Option<&str>) -> Option<Arc<str>> {
+    /// Why a plugin is not used that this is the signature of, if any is.
+    pub(super) fn refuse(&self, bytes: &[u8], digest: &Digest, signature: Option<&str>) -> Option<Arc<str>> {
         if self.trust.is_empty() {
             return None;
         }

@@ -18,6 +18,9 @@ pub enum Source {
     Folder(PathBuf),
 }
 
+/// A component's bytes and the file they came from, or what to tell the user.
+pub(super) type BytesRead = Result<(Arc<[u8]>, Option<PathBuf>), String>;
+
 /// Builds plugins from source.
 pub trait Builder: Send + Sync {
     /// The component built from `folder`, built again if its source is newer. May take minutes; never called on an
@@ -38,19 +41,16 @@ impl Source {
         matches!(self, Self::File(path) if is_artefact(path))
     }
 
-    /// [`Self::read`] of what need not be built.
-    pub(super) fn read_as_it_lies(
-        &self,
-        builder: Option<&dyn Builder>,
-    ) -> Option<(Arc<[u8]>, Option<PathBuf>)> {
+    /// [`Self::read`] of what need not be built; nothing of what has to be.
+    pub(super) fn read_as_it_lies(&self, builder: Option<&dyn Builder>) -> Option<BytesRead> {
         match self {
-            Self::Bytes(_) | Self::File(_) => self.read(None).ok(),
-            Self::Folder(folder) => file(builder?.fresh(folder)?).ok(),
+            Self::Bytes(_) | Self::File(_) => Some(self.read(None)),
+            Self::Folder(folder) => Some(file(builder?.fresh(folder)?)),
         }
     }
 
     /// The component's bytes and the file they came from.
-    pub(super) fn read(&self, builder: Option<&dyn Builder>) -> Result<(Arc<[u8]>, Option<PathBuf>), String> {
+    pub(super) fn read(&self, builder: Option<&dyn Builder>) -> BytesRead {
         match self {
             Self::Bytes(bytes) => Ok((Arc::clone(bytes), None)),
             Self::File(path) => file(path.clone()),
@@ -64,7 +64,7 @@ impl Source {
     }
 }
 
-fn file(path: PathBuf) -> Result<(Arc<[u8]>, Option<PathBuf>), String> {
+fn file(path: PathBuf) -> BytesRead {
     Ok((read_component(&path)?.into(), Some(path)))
 }
 

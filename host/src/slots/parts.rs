@@ -65,6 +65,8 @@ struct Part<I> {
     waiting: BTreeMap<Rank, Wish<I>>,
     /// The same by how long they have gone without.
     without: BTreeMap<u64, Rank>,
+    /// Those of them that have not heard that there is no room.
+    unaware: BTreeSet<Rank>,
     wanted: u64,
     lent: u64,
 }
@@ -97,9 +99,10 @@ impl<I: Borrower> Parts<I> {
         self.tenants.get(tenant).map_or(0, |part| part.wanted)
     }
 
-    /// Whether a tenant holds as many as it may have.
-    pub(super) fn is_at_quota(&self, tenant: &str) -> bool {
-        self.tenants.get(tenant).is_some_and(|part| part.room() == 0)
+    /// How many a tenant may have, if it holds as many.
+    pub(super) fn quota_met(&self, tenant: &str) -> Option<u32> {
+        let part = self.tenants.get(tenant)?;
+        part.most.filter(|_| part.room() == 0)
     }
 
     /// So many slots of a tenant's have come back.
@@ -173,6 +176,7 @@ impl<I: Borrower> Parts<I> {
         part.count(self.contended);
         let others_wait = self.ready.len() > usize::from(was_ready);
         change(part, Meanwhile { now: &mut self.now, others_wait });
+        part.tell_unaware();
         let is_ready = part.is_ready();
         if is_ready && !was_ready {
             part.had = part.had.max(self.now);
@@ -215,6 +219,7 @@ impl<I: Borrower> Part<I> {
             held: 0,
             waiting: BTreeMap::new(),
             without: BTreeMap::new(),
+            unaware: BTreeSet::new(),
             wanted: 0,
             lent: 0,
         }
@@ -247,6 +252,11 @@ impl<I: Borrower> Part<I> {
             return self.leave(rank);
         }
         self.wanted += u64::from(wanted);
+        if self.most.is_some() && self.room() > 0 {
+            self.unaware.insert(rank);
+        } else {
+            self.unaware.remove(&rank);
+        }
         match self.waiting.entry(rank) {
             // It goes on waiting.
             Entry::Occupied(mut known) => {
@@ -262,9 +272,21 @@ impl<I: Borrower> Part<I> {
     }
 
     fn leave(&mut self, rank: Rank) {
+        self.unaware.remove(&rank);
         if let Some(wish) = self.waiting.remove(&rank) {
             self.without.remove(&wish.turn);
             self.wanted -= u64::from(wish.wanted);
+        }
+    }
+
+    /// Whoever took it that slots are scarce hears once that there is no room.
+    fn tell_unaware(&mut self) {
+        if self.room() > 0 {
+            return;
+        }
+        for rank in std::mem::take(&mut self.unaware) {
+            // Who listens no more is found out when it is lent one.
+            self.waiting.get(&rank).map(|wish| wish.inbox.lend(0));
         }
     }
 
@@ -285,6 +307,7 @@ impl<I: Borrower> Part<I> {
         self.wanted -= u64::from(lent);
         if wish.wanted == 0 {
             self.waiting.remove(&rank);
+            self.unaware.remove(&rank);
         } else {
             self.without.insert(turn, rank);
         }

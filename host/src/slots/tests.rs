@@ -30,12 +30,12 @@ fn slots_are_granted_by_priority_then_submit_order() {
     let (first, mut first_hears) = unbounded_channel::<Signal>();
     let (second, mut second_hears) = unbounded_channel();
     let (urgent, mut urgent_hears) = unbounded_channel();
-    assert_eq!(slots.exchange(&rank(500, 1), &first, 0, 10), 4);
-    assert_eq!(slots.exchange(&rank(500, 2), &second, 0, 2), 0);
-    assert_eq!(slots.exchange(&rank(900, 3), &urgent, 0, 1), 0);
-    assert_eq!(slots.exchange(&rank(500, 1), &first, 3, 2), 2);
+    assert_eq!(slots.exchange(&rank(500, 1), &first, 0, 10).lent, 4);
+    assert_eq!(slots.exchange(&rank(500, 2), &second, 0, 2).lent, 0);
+    assert_eq!(slots.exchange(&rank(900, 3), &urgent, 0, 1).lent, 0);
+    assert_eq!(slots.exchange(&rank(500, 1), &first, 3, 2).lent, 2);
     assert_eq!(lent(&mut urgent_hears), [1]);
-    assert_eq!(slots.exchange(&rank(500, 1), &first, 2, 0), 0);
+    assert_eq!(slots.exchange(&rank(500, 1), &first, 2, 0).lent, 0);
     assert_eq!(lent(&mut second_hears), [2]);
     assert!(lent(&mut first_hears).is_empty());
 }
@@ -45,7 +45,7 @@ fn slots_of_a_run_that_left_go_to_the_next() {
     let slots = slots(1);
     let (gone, hears) = unbounded_channel::<Signal>();
     let (next, mut next_hears) = unbounded_channel();
-    assert_eq!(slots.exchange(&rank(0, 1), &gone, 0, 1), 1);
+    assert_eq!(slots.exchange(&rank(0, 1), &gone, 0, 1).lent, 1);
     slots.exchange(&rank(0, 2), &gone, 0, 1);
     slots.exchange(&rank(0, 3), &next, 0, 1);
     drop(hears);
@@ -57,9 +57,9 @@ fn slots_of_a_run_that_left_go_to_the_next() {
 fn what_is_closed_lends_nothing() {
     let slots = slots(2);
     let (inbox, mut hears) = unbounded_channel::<Signal>();
-    assert_eq!(slots.exchange(&rank(0, 1), &inbox, 0, 1), 1);
+    assert_eq!(slots.exchange(&rank(0, 1), &inbox, 0, 1).lent, 1);
     slots.close();
-    assert_eq!(slots.exchange(&rank(0, 2), &inbox, 0, 1), 0);
+    assert_eq!(slots.exchange(&rank(0, 2), &inbox, 0, 1).lent, 0);
     slots.give_back(1);
     assert!(lent(&mut hears).is_empty());
 }
@@ -70,7 +70,7 @@ fn debts_are_paid_first() {
     let slots = slots(1);
     let (inbox, mut hears) = unbounded_channel::<Signal>();
     let party = rank(0, 1);
-    assert_eq!(slots.exchange(&party, &inbox, -2, 1), 0);
+    assert_eq!(slots.exchange(&party, &inbox, -2, 1).lent, 0);
     slots.give_back_of(&party.tenant, 1);
     assert!(lent(&mut hears).is_empty());
     slots.give_back_of(&party.tenant, 1);
@@ -115,7 +115,7 @@ impl Greedy {
             had: 0,
         };
         let now = self.clock.elapsed.load(Ordering::Relaxed);
-        let lent = self.slots.exchange(&run.party, &run.inbox.0, 0, 10_000);
+        let lent = self.slots.exchange(&run.party, &run.inbox.0, 0, 10_000).lent;
         run.take(lent, now);
         self.runs.push(run);
     }
@@ -130,7 +130,7 @@ impl Greedy {
                 run.held.retain(|until| *until > now);
                 let back = i64::try_from(before - run.held.len()).unwrap();
                 if back > 0 {
-                    let lent = self.slots.exchange(&run.party, &run.inbox.0, back, 10_000);
+                    let lent = self.slots.exchange(&run.party, &run.inbox.0, back, 10_000).lent;
                     run.take(lent, now);
                 }
             }
@@ -216,8 +216,27 @@ fn a_quota_of_running_attempts_is_never_exceeded() {
     }
     let had = greedy.had();
     assert!(near(had["free"], 8 * 200), "{had:?}");
-    assert!(greedy.slots.is_at_quota("bounded") && !greedy.slots.is_at_quota("free"));
+    let met = ["bounded", "free"].map(|tenant| greedy.slots.state().parts.quota_met(tenant));
+    assert_eq!(met, [Some(2), None]);
     assert!(greedy.slots.queued("free") > 9_000);
+}
+
+/// R-Q8: who waited for slots hears once that the tenant's other runs have used up what it may have.
+#[test]
+fn who_waits_hears_that_the_quota_is_used_up() {
+    let rules = [(Arc::from("bounded"), (1, Some(2)))].into();
+    let slots = Slots::new(2, rules, Clock::from(Arc::new(Stepped::default()) as Arc<_>));
+    let [(other, _other), (first, mut told), (second, _second)] =
+        [0; 3].map(|_| unbounded_channel::<Signal>());
+    let [a, b] = [run("bounded", 0, 1), run("bounded", 500, 2)];
+    assert_eq!(slots.exchange(&run("other", 0, 0), &other, 0, 2), Exchanged { lent: 2, quota: None });
+    assert_eq!(slots.exchange(&a, &first, 0, 1), Exchanged::default(), "there is none");
+    slots.exchange(&b, &second, 0, 9);
+    slots.exchange(&run("other", 0, 0), &other, 2, 0);
+    assert_eq!(lent(&mut told), [0]);
+    assert_eq!(slots.exchange(&a, &first, 0, 1), Exchanged { lent: 0, quota: Some(2) });
+    assert_eq!(slots.exchange(&b, &second, 0, 7).quota, Some(2));
+    assert!(lent(&mut told).is_empty());
 }
 
 /// R-Q4: an urgent run has nearly all, and one that nobody would ever come to has the sixteenth part.
@@ -240,7 +259,7 @@ fn tenants_that_are_gone_are_forgotten() {
     let (inbox, _hears) = unbounded_channel::<Signal>();
     for number in 0..100 {
         let party = run(&format!("tenant {number}"), 0, number);
-        assert_eq!(slots.exchange(&party, &inbox, 0, 1), 1);
+        assert_eq!(slots.exchange(&party, &inbox, 0, 1).lent, 1);
         slots.exchange(&party, &inbox, 1, 0);
     }
     let text = format!("{:?}", slots.state());

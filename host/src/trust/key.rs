@@ -13,7 +13,9 @@ pub struct PublicKey {
 
 /// A text that is no [`PublicKey`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("expected a public key of minisign's, which is `RW` and 54 more letters, digits, `+` and `/`")]
+#[error(
+    "expected a public key of minisign's, which is `RW` and 54 more letters, digits, `+` and `/`, alone or with its number in parentheses"
+)]
 pub struct NotAPublicKey;
 
 impl PublicKey {
@@ -21,6 +23,18 @@ impl PublicKey {
     #[must_use]
     pub fn number(&self) -> String {
         super::number(self.id)
+    }
+
+    /// What it is called wherever it is spoken of: the key, and its number behind it. It is read as it is written.
+    #[must_use]
+    pub fn name(&self) -> String {
+        format!("{self} ({})", self.number())
+    }
+
+    /// Whether a text is the number of a key, by which it can be told from others, and nothing can be checked.
+    #[must_use]
+    pub fn is_number(text: &str) -> bool {
+        text.len() == 16 && text.bytes().all(|byte| byte.is_ascii_hexdigit())
     }
 
     fn bytes(&self) -> [u8; 42] {
@@ -34,9 +48,13 @@ impl PublicKey {
 impl FromStr for PublicKey {
     type Err = NotAPublicKey;
 
-    /// The key itself, or the text of a file with it.
+    /// The key itself, its [name](Self::name), or the text of a file with it.
     fn from_str(text: &str) -> Result<Self, NotAPublicKey> {
-        let line = text.lines().rfind(|line| !line.trim().is_empty()).ok_or(NotAPublicKey)?;
+        let line = text.lines().rfind(|line| !line.trim().is_empty()).ok_or(NotAPublicKey)?.trim();
+        if let Some((key, number)) = line.strip_suffix(')').and_then(|name| name.split_once(" (")) {
+            let key: Self = key.parse()?;
+            return if key.number().eq_ignore_ascii_case(number) { Ok(key) } else { Err(NotAPublicKey) };
+        }
         let bytes: [u8; 42] = decoded(line).ok_or(NotAPublicKey)?;
         if !bytes.starts_with(&ED25519) {
             return Err(NotAPublicKey);
@@ -67,6 +85,11 @@ mod tests {
         let line = "RWQf6LRCGA9i53mlYecO4IzT51TGPpvWucNSCh1CBM0QTaLn73Y7GFO3";
         let key: PublicKey = line.parse().unwrap();
         assert_eq!((key.to_string().as_str(), key.number().as_str()), (line, "E7620F1842B4E81F"));
+        assert_eq!(key.name(), format!("{line} (E7620F1842B4E81F)"));
+        assert_eq!(key.name().parse(), Ok(key));
+        assert!(PublicKey::is_number("E7620F1842B4E81F") && !PublicKey::is_number(line));
+        let other = key.name().replace("E81F", "E81E");
+        assert_eq!(other.parse::<PublicKey>(), Err(NotAPublicKey), "another key's number");
         let file = format!("untrusted comment: minisign public key\n{line}\n");
         assert_eq!(file.parse(), Ok(key));
         for wrong in ["", "RW", &line[2..], &line.replacen("RW", "RX", 1), "untrusted comment: a\n\n"] {

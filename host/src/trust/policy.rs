@@ -79,27 +79,33 @@ impl PluginTrust {
         let required = self.policy.require_signature && !self.exempt.contains(digest);
         let fault = match signed {
             Signed::By(_) => return Ok(()),
-            Signed::Wrong(key, why) => format!("its signature by {key} is wrong: {why}"),
+            Signed::Wrong(key, why) => format!("its signature by {} is wrong: {why}", key.name()),
             _ if !required => return Ok(()),
             Signed::Not => "it is not signed".to_owned(),
             Signed::ByStranger(number) => format!("it is signed with another key, of the number {number}"),
             Signed::Unreadable(why) => format!("its signature cannot be read: {why}"),
         };
-        let table = match &self.tenant {
-            Some(tenant) => format!("[tenants.{tenant}.trust]"),
-            None => "[trust]".to_owned(),
-        };
         Err(format!(
-            "{fault}; `{table}` of the configuration asks for a signature by {}",
+            "{fault}; `{}` of the configuration asks for a signature by {}",
+            self.table(),
             listed(&self.policy.keys)
         ))
+    }
+
+    /// The table of the configuration that says it.
+    #[must_use]
+    pub fn table(&self) -> String {
+        match &self.tenant {
+            Some(tenant) => format!("[tenants.{tenant}.trust]"),
+            None => "[trust]".to_owned(),
+        }
     }
 }
 
 fn listed(keys: &[PublicKey]) -> String {
     match keys {
         [] => "somebody, and names no `keys`".to_owned(),
-        keys => keys.iter().map(ToString::to_string).collect::<Vec<_>>().join(" or "),
+        keys => keys.iter().map(PublicKey::name).collect::<Vec<_>>().join(" or "),
     }
 }
 
@@ -129,13 +135,15 @@ mod tests {
             [judge(&strict, Some(&good)), judge(&lax, Some(&good)), judge(&lax, None)],
             [Ok(()), Ok(()), Ok(())]
         );
-        let asks = format!("; `[trust]` of the configuration asks for a signature by {}", ours.public());
+        let asks =
+            format!("; `[trust]` of the configuration asks for a signature by {}", ours.public().name());
         assert_eq!(judge(&strict, None), Err(format!("it is not signed{asks}")));
         let other =
             format!("it is signed with another key, of the number {}{asks}", theirs.public().number());
         assert_eq!(judge(&strict, Some(&by(&theirs, bytes))), Err(other));
         let wrong = by(&ours, b"another component");
-        let is_wrong = format!("its signature by {} is wrong: it is not of these bytes{asks}", ours.public());
+        let is_wrong =
+            format!("its signature by {} is wrong: it is not of these bytes{asks}", ours.public().name());
         assert_eq!(judge(&strict, Some(&wrong)), Err(is_wrong));
         assert!(judge(&lax, Some(&wrong)).is_err(), "what pretends to be a trusted key's is refused anyway");
         assert!(judge(&strict, Some("junk")).unwrap_err().starts_with("its signature cannot be read: "));

@@ -71,7 +71,7 @@ fn dispatched(command: &Command) -> Option<Fence> {
 fn is_of_executor(input: &Input) -> bool {
     match input {
         Input::Started(_) | Input::Finished(..) | Input::Interrupted(_) | Input::Inactive(_) => true,
-        Input::Metered(..) => false,
+        Input::Metered(..) | Input::Held(_) => false,
         Input::Lent(_) | Input::Resumed(..) | Input::Cancelled | Input::TaskCancelled(_) | Input::Tick => {
             false
         }

@@ -86,6 +86,7 @@ impl Watch {
             | Event::RetryScheduled(_)
             | Event::TaskEnded(..)
             | Event::Metered(..)
+            | Event::Held(_)
             | Event::HookFailed(_)
             | Event::Warning(_) => Ok(()),
             Event::Broken(message) => Err(message.to_string()),

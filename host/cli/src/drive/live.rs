@@ -94,7 +94,7 @@ fn line(row: &Row, label: &str, now: Timestamp, frame: Option<usize>, note: Opti
         let took = row.finished_at.unwrap_or(now).since(started);
         line += &format!(" {}", text::dim(text::elapsed(took)));
     }
-    match note.or(Some(row.message.as_ref())).filter(|note| !note.is_empty()) {
+    match note.or(Some(text::without_refusals(&row.message))).filter(|note| !note.is_empty()) {
         Some(note) if row.phase != Phase::Succeeded => {
             format!("{line}  {}", text::short(note, LONGEST_MESSAGE))
         }

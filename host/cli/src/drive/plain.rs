@@ -9,7 +9,10 @@ use phasm::engine::{
 };
 use serde_json::Value;
 
-use super::{super::text, notices};
+use super::{
+    super::{text, waits},
+    notices,
+};
 
 /// Task runs above which good ends are counted instead of told, and lines such a run has at most for the others.
 const MANY: u64 = 100;
@@ -24,6 +27,8 @@ pub(crate) struct Plain {
     /// Lines about single task runs.
     told: u64,
     last: Option<Attempt>,
+    /// Whether what is refused has a line of its own.
+    refusals_are_told: bool,
     /// Those since the last line.
     swept: Vec<Swept>,
 }
@@ -66,6 +71,11 @@ impl Plain {
         Self::counting(below.count() as u64, ended as u64)
     }
 
+    /// The same, where the log says what is refused.
+    pub(super) fn beside_log(self, refusals_are_told: bool) -> Self {
+        Self { refusals_are_told, ..self }
+    }
+
     fn counting(tasks: u64, ended: u64) -> Self {
         Self { tasks, ended, tenths: tenths(ended, tasks), ..Self::default() }
     }
@@ -74,6 +84,9 @@ impl Plain {
     pub(super) fn line(&mut self, view: &EventView<'_>) -> Option<String> {
         if self.tells(view.event()) {
             return self.telling(&view.json());
+        }
+        if let Some(line) = waits::changed(view.event()) {
+            return joined(self.swept(), Some(line));
         }
         self.ended += u64::from(is_end(view.event()));
         let swept = if matches!(view.event(), Event::RunPhase(_)) { self.swept() } else { None };
@@ -92,6 +105,7 @@ impl Plain {
             Event::Submitted(_)
             | Event::RunPhase(_)
             | Event::CancelRequested
+            | Event::Held(_)
             | Event::Repeated(_)
             | Event::Reused(_)
             | Event::PolicyEvaluated(_)
@@ -125,7 +139,7 @@ impl Plain {
                 self.last = Some(Attempt {
                     path: path?,
                     phase: data["phase"].as_str().unwrap_or_default().to_owned(),
-                    message: data["message"].as_str().unwrap_or_default().to_owned(),
+                    message: self.brief(data["message"].as_str().unwrap_or_default()).to_owned(),
                     millis: data["durationMs"].as_u64(),
                 });
                 None
@@ -150,10 +164,14 @@ impl Plain {
         }
     }
 
+    fn brief<'m>(&self, message: &'m str) -> &'m str {
+        if self.refusals_are_told { text::without_refusals(message) } else { message }
+    }
+
     fn phase(&mut self, path: &str, event: &Value) -> Option<String> {
         let (data, attempt) = (&event["data"], event["attempt"].as_u64().unwrap_or(0));
         let phase = phase_of(data["to"].as_str()?)?;
-        let message = data["message"].as_str().unwrap_or_default();
+        let message = self.brief(data["message"].as_str().unwrap_or_default());
         if phase == Phase::Suspended {
             return Some(told(path, attempt, &text::phase(phase), &text::after(": ", message)));
         }
@@ -291,6 +309,28 @@ mod tests {
             "main/a[2] Error (retry-exhausted) in 1.5 s: late\n",
         ];
         assert_eq!(told, expected);
+    }
+
+    /// R-L2: what was refused is told where it happens, and at the end of the run.
+    #[test]
+    fn a_refusal_is_told_once_where_the_log_tells_it() {
+        let message = "GET http://a.example: not sent; refused: not granted; `http = [\"GET http://a.example\"]` grants it";
+        let ended = |message| json!({ "phase": "Error", "message": message, "durationMs": 5 });
+        let events = |message| {
+            [
+                event("task.attempt.failed", "main/a", 1, &ended(message)),
+                event("task.phase", "main/a", 1, &json!({ "to": "Error", "reason": null })),
+            ]
+        };
+        let told = |plain: Plain, message| {
+            let mut plain = plain;
+            let lines = events(message).iter().filter_map(|event| plain.telling(event)).collect::<String>();
+            anstream::adapter::strip_str(&lines).to_string()
+        };
+        let beside = |message| told(Plain::default().beside_log(true), message);
+        assert_eq!(beside(message), "main/a[1] Error in 5 ms: GET http://a.example: not sent\n");
+        assert_eq!(beside("refused: a FIFO"), "main/a[1] Error in 5 ms: refused\n");
+        assert!(told(Plain::default(), message).ends_with("` grants it\n"));
     }
 
     #[test]

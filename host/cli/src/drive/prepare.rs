@@ -126,6 +126,7 @@ pub(crate) fn open(
         known.extend(
             config.tenants.keys().filter_map(|tenant| host.plugins_of(tenant)).flat_map(|own| own.names()),
         );
+        known.extend(searched.shelved());
         let unknown = config.unknown_grants(&known);
         problems::show_warnings(screen, text.source(), &[config.warnings.as_slice(), &unknown].concat());
     }

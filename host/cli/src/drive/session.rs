@@ -12,6 +12,7 @@ use phasm::{
         phase::Phase,
         run::{EventView, RunView},
     },
+    executor::Level,
 };
 use tokio::time::{Instant, Interval, MissedTickBehavior, interval, sleep_until};
 
@@ -71,6 +72,7 @@ impl Session {
         answers: Answers,
         prefix: String,
     ) -> Self {
+        let plain = plain.beside_log(manner.log_level.shows(Level::Warn));
         Self {
             manner,
             screen: screen.clone(),

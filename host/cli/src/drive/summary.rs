@@ -23,8 +23,9 @@ pub(crate) fn of(view: &RunView, open: &str, way: Option<&Way>) -> String {
 /// The same with lines that show its tasks.
 pub(crate) fn with_tree(view: &RunView, open: &str, tree: &str, way: Option<&Way>) -> String {
     let mut page = headline(view, open);
-    if !view.message.is_empty() && view.phase != Phase::Succeeded {
-        page += &format!("  {}\n", text::short(&view.message, LONGEST));
+    let message = briefly(view);
+    if !message.is_empty() && view.phase != Phase::Succeeded {
+        page += &format!("  {}\n", text::short(message, LONGEST));
     }
     page += tree;
     let outputs: Vec<_> = view
@@ -48,6 +49,13 @@ pub(crate) fn with_tree(view: &RunView, open: &str, tree: &str, way: Option<&Way
         page += &format!("run the rest again: {}\n", way.command(&["rerun", &view.run_id, "--from-failed"]));
     }
     page
+}
+
+/// Why it ended so, without what the lines about its tasks say.
+fn briefly(view: &RunView) -> &str {
+    let told = view.tasks.iter().filter(|task| is_notable(task) && !task.message.is_empty());
+    let shorter = told.filter_map(|task| view.message.strip_suffix(&*task.message)?.strip_suffix(": "));
+    shorter.min_by_key(|message| message.len()).unwrap_or(&view.message)
 }
 
 fn headline(view: &RunView, open: &str) -> String {

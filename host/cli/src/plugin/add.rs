@@ -6,7 +6,6 @@ use clap::Args;
 use phasm::{
     plugins::{self, Added, Manifest, NewPlugin},
     sandbox::{Digest, Sandbox, SandboxConfig},
-    trust::{Signature, Signed},
 };
 use serde_json::json;
 
@@ -17,6 +16,7 @@ use super::{
     },
     inspect::component,
     library::{Opened, exactly, held, packed},
+    vouched::Vouched,
 };
 
 /// One guest is enough to see that a plugin can be linked.
@@ -63,7 +63,8 @@ pub(super) fn add(arguments: &AddArguments, screen: &Screen) -> Result<Exit, Fai
     let opened = Opened::open(&arguments.places, screen, arguments.json)?;
     let fetched = fetch(arguments, &opened, screen)?;
     let digest = Digest::of(&fetched.bytes);
-    let signed = opened.all_keys().look(&fetched.bytes, fetched.signature.as_deref());
+    let text = fetched.signature.as_deref();
+    let vouched = Vouched::of(opened.all_keys().look(&fetched.bytes, text), text);
     admit(&opened, &fetched, &digest)?;
     compile(&fetched.bytes, &opened)?;
     let said = Manifest::of(&fetched.bytes, None).map_err(Failure::call)?;
@@ -80,11 +81,10 @@ pub(super) fn add(arguments: &AddArguments, screen: &Screen) -> Result<Exit, Fai
         signature: fetched.signature,
         origin: fetched.origin,
     };
-    let signature = new.signature.clone();
     let added = opened.library.add(new, &opened.all_keys(), opened.config.hold_all).map_err(Failure::call)?;
     let page = match arguments.json {
-        true => problems::json(screen, &in_json(&added)),
-        false => page(&added, &opened, &by(&signed, signature.as_deref())),
+        true => problems::json(screen, &in_json(&added, &vouched)),
+        false => page(&added, &opened, &vouched.told()),
     };
     // Whoever has stopped reading has the plugin all the same.
     let _gone = screen.out(&page);
@@ -144,23 +144,6 @@ fn compile(bytes: &[u8], opened: &Opened) -> Result<(), Failure> {
     compiled.map(drop).map_err(|error| Failure::with(Exit::Failed, error.to_string()))
 }
 
-/// Who vouches for it, for people.
-fn by(signed: &Signed, text: Option<&str>) -> String {
-    let comment =
-        text.and_then(|text| text.parse::<Signature>().ok()).map(|signature| signature.comment().to_owned());
-    match signed {
-        Signed::Not => "not signed".to_owned(),
-        Signed::By(key) => {
-            format!("signed by {key} ({})", text::short(&comment.unwrap_or_default(), 200))
-        }
-        Signed::ByStranger(number) => {
-            format!("signed with a key of the number {number}, which no policy has: not checked")
-        }
-        Signed::Wrong(key, why) => format!("its signature by {key} is wrong: {why}"),
-        Signed::Unreadable(why) => format!("its signature cannot be read: {why}"),
-    }
-}
-
 fn page(added: &Added, opened: &Opened, signed: &str) -> String {
     let Added { stored, manifest, beyond, is_new } = added;
     let verb = if *is_new { "added" } else { "there already" };
@@ -179,7 +162,7 @@ fn page(added: &Added, opened: &Opened, signed: &str) -> String {
     page
 }
 
-fn in_json(added: &Added) -> serde_json::Value {
+fn in_json(added: &Added, vouched: &Vouched) -> serde_json::Value {
     let Added { stored, manifest, beyond, is_new } = added;
     json!({
         "name": stored.name,
@@ -187,6 +170,7 @@ fn in_json(added: &Added) -> serde_json::Value {
         "digest": stored.digest.to_string(),
         "state": if stored.held.is_empty() { "approved" } else { "held" },
         "held": stored.held,
+        "signature": vouched,
         "wants": manifest.wants,
         "beyond": beyond.as_ref().map(|(_, more)| more),
         "isNew": is_new,

@@ -5,16 +5,18 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use phasm::{
     engine::value::{Map, Value},
-    plugins::{self, Builder as _, Manifest, Source, Wants},
+    plugins::{self, Builder as _, Manifest, PluginVersion, Source, Wants},
     sandbox::{Digest, Grants, check_counts},
 };
 use serde::Serialize;
 use wasmparser::{Parser, Payload};
 
 use super::{
-    super::{exit::Exit, failure::Failure, places::Places, problems, screen::Screen, text},
+    super::{exit::Exit, failure::Failure, hint, places::Places, problems, screen::Screen, text},
+    library::{all_keys, trusts},
     list::Listed,
     shape,
+    vouched::{Judged, Vouched},
     workshop::Workshop,
 };
 
@@ -52,18 +54,33 @@ struct Inspected {
     component: PathBuf,
     bytes: usize,
     digest: String,
+    /// Of what is in the library: `approved` or `held`.
+    state: Option<&'static str>,
+    /// Why it is held.
+    held: Vec<String>,
+    signature: Vouched,
+    /// Whether those policies have it used that ask for anything.
+    trust: Vec<Judged>,
     imports: Vec<String>,
     exports: Vec<String>,
 }
 
 /// Inspects a plugin.
 pub(super) fn inspect(arguments: &InspectArguments, screen: &Screen) -> Result<Exit, Failure> {
-    let (name, component) = component(&arguments.plugin, &arguments.places, screen, arguments.json)?;
+    let InspectArguments { plugin, places, json } = arguments;
+    let Found { name, component, stored } = found(plugin, places, screen, *json)?;
+    let config = places.configured(screen, *json)?.unwrap_or_default();
     let bytes = plugins::read_component(&component).map_err(Failure::call)?;
     let manifest = Manifest::of(&bytes, Some(&component)).map_err(Failure::call)?;
     check_counts(&bytes)
         .map_err(|error| Failure::with(Exit::Failed, format!("{}: {error}", component.display())))?;
     let (imports, exports) = interfaces(&bytes);
+    let signature = match &stored {
+        Some(stored) => stored.signature.as_deref().map(str::to_owned),
+        None => plugins::signature_beside(&component).map_err(Failure::call)?,
+    };
+    let text = signature.as_deref();
+    let state = |stored: &PluginVersion| if stored.held.is_empty() { "approved" } else { "held" };
     let inspected = Inspected {
         name,
         version: manifest.version,
@@ -74,11 +91,15 @@ pub(super) fn inspect(arguments: &InspectArguments, screen: &Screen) -> Result<E
         wants: manifest.wants,
         bytes: bytes.len(),
         digest: Digest::of(&bytes).to_string(),
+        state: stored.as_ref().map(state),
+        signature: Vouched::of(all_keys(&config).look(&bytes, text), text),
+        trust: Judged::by_all(&trusts(&config), &bytes, text),
+        held: stored.map(|stored| stored.held).unwrap_or_default(),
         component,
         imports,
         exports,
     };
-    let page = if arguments.json { problems::json(screen, &inspected) } else { page(&inspected) };
+    let page = if *json { problems::json(screen, &inspected) } else { page(&inspected) };
     // Whoever has stopped reading wants no more.
     let _gone = screen.out(&page);
     Ok(Exit::Done)
@@ -94,37 +115,48 @@ pub(super) fn component(
     screen: &Screen,
     as_json: bool,
 ) -> Result<(String, PathBuf), Failure> {
-    let asked = Path::new(asked);
-    let is_path = asked.components().count() > 1 || asked.is_file();
-    let (name, path, workshop) = if is_path {
-        let stem = asked.file_stem().unwrap_or(asked.as_os_str());
-        (stem.to_string_lossy().into_owned(), asked.to_owned(), Workshop::new(screen))
-    } else {
-        let (name, path) = find(asked, places, screen, as_json)?;
-        (name, path, Workshop::new(screen).only_in(places.searched(screen, as_json)?.built))
-    };
-    match Source::from(path) {
-        Source::Folder(folder) => {
-            let built = workshop.artefact(&folder);
-            Ok((name, built.map_err(|error| Failure::with(Exit::Failed, error))?))
-        }
-        Source::File(file) => Ok((name, file)),
-        Source::Bytes(_) => Err(Failure::call("a plugin in memory cannot be inspected")),
-    }
+    found(asked, places, screen, as_json).map(|found| (found.name, found.component))
 }
 
-fn find(asked: &Path, places: &Places, screen: &Screen, as_json: bool) -> Result<(String, PathBuf), Failure> {
+/// A plugin that was found.
+struct Found {
+    name: String,
+    component: PathBuf,
+    /// What the library says of it that it is in.
+    stored: Option<PluginVersion>,
+}
+
+fn found(asked: &str, places: &Places, screen: &Screen, as_json: bool) -> Result<Found, Failure> {
+    let asked = Path::new(asked);
+    let is_path = asked.components().count() > 1 || asked.is_file();
+    let (name, path, workshop, stored) = if is_path {
+        let stem = asked.file_stem().unwrap_or(asked.as_os_str());
+        (stem.to_string_lossy().into_owned(), asked.to_owned(), Workshop::new(screen), None)
+    } else {
+        let Listed { name, path, stored, .. } = find(asked, places, screen, as_json)?;
+        (name, path, Workshop::new(screen).only_in(places.searched(screen, as_json)?.built), stored)
+    };
+    let component = match Source::from(path) {
+        Source::Folder(folder) => {
+            workshop.artefact(&folder).map_err(|error| Failure::with(Exit::Failed, error))?
+        }
+        Source::File(file) => file,
+        Source::Bytes(_) => return Err(Failure::call("a plugin in memory cannot be inspected")),
+    };
+    Ok(Found { name, component, stored })
+}
+
+fn find(asked: &Path, places: &Places, screen: &Screen, as_json: bool) -> Result<Listed, Failure> {
     let all = places.all(screen, as_json)?;
     let names: Vec<_> = all.iter().map(|listed| listed.name.clone()).collect();
     let text = asked.to_string_lossy();
     let (name, version) =
         text.split_once('@').map_or((&*text, None), |(name, version)| (name, Some(version)));
-    let is_it = |listed: &Listed| match version {
-        Some(version) => listed.version.as_deref() == Some(version),
-        None => !listed.is_held(),
-    };
-    let found = all.into_iter().find(|listed| listed.name == name && is_it(listed));
-    found.map(|listed| (listed.name, listed.path)).ok_or_else(|| {
+    let is_it = |listed: &Listed| version.is_none_or(|version| listed.version.as_deref() == Some(version));
+    let mut named: Vec<_> = all.into_iter().filter(|listed| listed.name == name && is_it(listed)).collect();
+    // A bare name means one that is held only where there is no other.
+    named.sort_by_key(Listed::is_held);
+    named.into_iter().next().ok_or_else(|| {
         let known = if names.is_empty() { "none".to_owned() } else { names.join(", ") };
         Failure::call(format!("there is no plugin `{}`; known: {known}", asked.display()))
     })
@@ -164,6 +196,10 @@ fn page(inspected: &Inspected) -> String {
         component,
         bytes,
         digest,
+        state,
+        held,
+        signature,
+        trust,
         imports,
         exports,
     } = inspected;
@@ -178,9 +214,22 @@ fn page(inspected: &Inspected) -> String {
         page += &shape::table(title, schema);
     }
     let asked = wants.lacking(&Grants::default());
-    for (title, names) in
-        [("defaults", &defaults), ("wants", &asked), ("imports", imports), ("exports", exports)]
-    {
+    let trust: Vec<_> = trust.iter().map(Judged::told).collect();
+    let exactly = format!("{name}@{version}");
+    let approve = (!held.is_empty()).then(|| hint::command(&["plugin", "approve", &exactly]));
+    let approve = approve.map(|command| format!("approve it with: {command}"));
+    let held: Vec<_> = held.iter().cloned().chain(approve).collect();
+    let approved = state.filter(|_| held.is_empty()).map(str::to_owned);
+    for (title, names) in [
+        ("signature", &vec![signature.told()]),
+        ("trust", &trust),
+        ("state", &approved.into_iter().collect()),
+        ("held", &held),
+        ("defaults", &defaults),
+        ("wants", &asked),
+        ("imports", imports),
+        ("exports", exports),
+    ] {
         for (at, name) in names.iter().enumerate() {
             page += &format!("{:<11}{}\n", if at == 0 { title } else { "" }, text::clean(name));
         }

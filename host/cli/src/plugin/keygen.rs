@@ -36,7 +36,8 @@ pub(super) fn keygen(arguments: &KeygenArguments, screen: &Screen) -> Result<Exi
     write(&public, &of_key, 0o644)?;
     let sign = hint::command(&["plugin", "sign", "--key", &file.to_string_lossy(), "PLUGIN"]);
     let page = format!(
-        "{} signs: {sign}\nto have only such plugins used, in the configuration:\n\n[trust]\nrequire-signature = true\nkeys = [\"{}\"]\n",
+        "made {}\n{} signs: {sign}\nto have only such plugins used, in the configuration:\n\n[trust]\nrequire-signature = true\nkeys = [\"{}\"]\n",
+        key.public().name(),
         file.display(),
         key.public()
     );

@@ -1,6 +1,6 @@
 //! What the commands about the library have in common.
 
-use std::path::Path;
+use std::{collections::BTreeSet, path::Path};
 
 use phasm::{
     config::Config,
@@ -10,7 +10,7 @@ use phasm::{
 };
 
 use super::super::{
-    drive::configuration, failure::Failure, hint, places::Places, screen::Screen, search, text,
+    drive::configuration, failure::Failure, hint, places::Places, screen::Screen, search, shipped, text,
 };
 
 /// The library, and what the operator says about it.
@@ -31,14 +31,12 @@ impl Opened {
 
     /// Every policy that somebody has: that of all first.
     pub(super) fn trusts(&self) -> Vec<PluginTrust> {
-        let tenants = self.config.tenants.values().filter_map(|tenant| tenant.trust.clone());
-        [self.config.trust.clone()].into_iter().chain(tenants).map(PluginTrust::from).collect()
+        trusts(&self.config)
     }
 
     /// One that knows all keys, and asks for none.
     pub(super) fn all_keys(&self) -> PluginTrust {
-        let keys = self.trusts().into_iter().flat_map(|trust| trust.policy.keys).collect();
-        Policy { require_signature: false, keys }.into()
+        all_keys(&self.config)
     }
 
     /// Lines that grant what a plugin asks for and is not granted; nothing if there is nothing.
@@ -54,6 +52,25 @@ impl Opened {
             "asks for what it is not granted:\n{lacking}to grant all that it asks for, in the configuration:\n\n{lines}\n"
         ))
     }
+}
+
+/// Every policy that somebody has: that of all first.
+pub(super) fn trusts(config: &Config) -> Vec<PluginTrust> {
+    let own = config.tenants.iter().filter(|(_, tenant)| tenant.trust.is_some());
+    let tenants = own.map(|tenant| config.trust_of(Some(tenant)));
+    [config.trust_of(None)].into_iter().chain(tenants).map(with_carried).collect()
+}
+
+/// One that knows all keys, and asks for none.
+pub(super) fn all_keys(config: &Config) -> PluginTrust {
+    let keys = trusts(config).into_iter().flat_map(|trust| trust.policy.keys).collect();
+    Policy { require_signature: false, keys }.into()
+}
+
+/// What the program carries it vouches for itself.
+pub(crate) fn with_carried(trust: PluginTrust) -> PluginTrust {
+    let exempt = if trust.policy.require_signature { shipped::digests().collect() } else { BTreeSet::new() };
+    PluginTrust { exempt, ..trust }
 }
 
 /// Why a version is held, and how it is approved.

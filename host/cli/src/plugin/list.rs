@@ -4,20 +4,25 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use phasm::{
+    config::Config,
     plugins::{self, Library, Manifest, PluginVersion, Source},
-    trust::{PluginTrust, Signature},
+    trust::PluginTrust,
 };
 use serde::Serialize;
 
-use super::super::{
-    drive::configuration,
-    exit::Exit,
-    failure::{Failure, While},
-    places::Places,
-    problems,
-    screen::Screen,
-    search::{self, Offer, Searched},
-    text,
+use super::{
+    super::{
+        drive::configuration,
+        exit::Exit,
+        failure::{Failure, While},
+        places::Places,
+        problems,
+        screen::Screen,
+        search::{self, Offer, Searched},
+        text,
+    },
+    library::all_keys,
+    vouched::Vouched,
 };
 
 /// Lists the plugins that a run would find, in the order they are searched.
@@ -46,12 +51,15 @@ pub(super) struct Listed {
     /// Of what is in the library.
     #[serde(skip_serializing_if = "Option::is_none")]
     digest: Option<String>,
-    /// The number of the key that it says it is signed with.
+    /// Who vouches for it.
     #[serde(skip_serializing_if = "Option::is_none")]
-    key: Option<String>,
+    signature: Option<Vouched>,
     /// Why it is held.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     held: Vec<String>,
+    /// What the library says of it.
+    #[serde(skip)]
+    pub(super) stored: Option<PluginVersion>,
 }
 
 impl Listed {
@@ -68,10 +76,12 @@ impl Places {
     /// When a place that was asked for cannot be read.
     pub(super) fn all(&self, screen: &Screen, as_json: bool) -> Result<Vec<Listed>, Failure> {
         let mut all: Vec<Listed> = Vec::new();
-        for offer in self.searched(screen, as_json)?.tell(screen).offers() {
+        let config = self.configured(screen, as_json)?;
+        let keys = all_keys(config.as_ref().unwrap_or(&Config::default()));
+        for offer in search::plugin_dirs(self, config.as_ref(), None)?.tell(screen).offers() {
             match offer {
                 Offer::Dir(dir) => add_dir(&mut all, dir)?,
-                Offer::Library(library) => add_library(&mut all, library)?,
+                Offer::Library(library) => add_library(&mut all, library, &keys)?,
             }
         }
         Ok(all)
@@ -89,8 +99,16 @@ impl Places {
     /// # Errors
     /// When a place that was asked for is none.
     pub(super) fn searched(&self, screen: &Screen, as_json: bool) -> Result<Searched, Failure> {
-        let configured = self.config().map(|file| configuration(&file, screen, as_json)).transpose()?;
-        search::plugin_dirs(self, configured.as_ref().map(|(_, config)| config), None)
+        search::plugin_dirs(self, self.configured(screen, as_json)?.as_ref(), None)
+    }
+
+    /// The configuration that was named.
+    ///
+    /// # Errors
+    /// When it has problems, which have been shown.
+    pub(super) fn configured(&self, screen: &Screen, as_json: bool) -> Result<Option<Config>, Failure> {
+        let read = self.config().map(|file| configuration(&file, screen, as_json)).transpose()?;
+        Ok(read.map(|(_, config)| config))
     }
 }
 
@@ -104,10 +122,10 @@ fn add_dir(all: &mut Vec<Listed>, dir: &Path) -> Result<(), Failure> {
     Ok(())
 }
 
-fn add_library(all: &mut Vec<Listed>, library: &Library) -> Result<(), Failure> {
+fn add_library(all: &mut Vec<Listed>, library: &Library, keys: &PluginTrust) -> Result<(), Failure> {
     for stored in library.all().map_err(Failure::call)? {
         let shadowed = stored.is_offered() && is_offered(all, &stored.name);
-        all.push(shelved(library, stored, shadowed));
+        all.push(shelved(library, stored, shadowed, keys));
     }
     Ok(())
 }
@@ -120,25 +138,27 @@ fn is_offered(all: &[Listed], name: &str) -> bool {
 /// Waits to be approved.
 const HELD: &str = "held";
 
-fn shelved(library: &Library, stored: PluginVersion, shadowed: bool) -> Listed {
+fn shelved(library: &Library, stored: PluginVersion, shadowed: bool, keys: &PluginTrust) -> Listed {
     let path = library.path(&stored.digest);
-    let found = library.look(&stored, &PluginTrust::default());
+    let found = library.look(&stored, keys);
     let state = match (&found, stored.held.is_empty()) {
         (Err(_), _) => "broken",
         (Ok(_), true) => "approved",
         (Ok(_), false) => HELD,
     };
-    let signature = stored.signature.as_deref().and_then(|text| text.parse::<Signature>().ok());
+    let (description, signed) =
+        found.map(|(said, signed)| (said.description, Some(signed))).unwrap_or_default();
     Listed {
-        name: stored.name,
-        version: Some(stored.version),
+        name: stored.name.clone(),
+        version: Some(stored.version.clone()),
         state,
-        description: found.ok().and_then(|(manifest, _)| manifest.description),
+        description,
         path,
         shadowed,
         digest: Some(stored.digest.to_string()),
-        key: signature.map(|signature| signature.key_number()),
-        held: stored.held,
+        signature: signed.map(|signed| Vouched::of(signed, stored.signature.as_deref())),
+        held: stored.held.clone(),
+        stored: Some(stored),
     }
 }
 
@@ -192,8 +212,8 @@ fn look(name: String, source: Source, shadowed: bool) -> Option<Listed> {
     };
     let state = if manifest.is_some() { fresh } else { "broken" };
     let Manifest { version, description, .. } = manifest.unwrap_or_default();
-    let held = Vec::new();
-    Some(Listed { name, version, state, description, path, shadowed, digest: None, key: None, held })
+    let (held, digest, signature, stored) = (Vec::new(), None, None, None);
+    Some(Listed { name, version, state, description, path, shadowed, digest, signature, held, stored })
 }
 
 fn of_component(wasm: &Path) -> Option<Manifest> {

@@ -10,6 +10,7 @@ use super::{
         drive::{self, runtime},
         exit::Exit,
         failure::Failure,
+        hint,
         kept::Kept,
         places::{self, Places, STORE},
         screen::Screen,
@@ -20,8 +21,8 @@ use super::{
 
 /// Deletes the components that were removed from the library and that no run needs.
 ///
-/// A run has its components in its store. What runs of the named stores were submitted with stays here, too, with its signature, so that they
-/// go on where `[trust]` asks for one.
+/// A run has its components in its store. Who signed what is deleted is remembered, so that runs go on where `[trust]` asks for a
+/// signature; what runs of the named stores were submitted with stays whole.
 #[derive(Args, Debug)]
 #[command(after_help = "Examples:\n  phasm plugin prune --store runs.db")]
 pub(crate) struct PrunePluginsArguments {
@@ -40,6 +41,7 @@ pub(super) fn prune(arguments: &PrunePluginsArguments, screen: &Screen) -> Resul
     if stores.is_empty() {
         stores.extend(places::set(STORE).map(PathBuf::from));
     }
+    screen.err(&asked(&stores));
     let mut removed = opened.library.removed().map_err(Failure::call)?;
     let mut needed = Vec::new();
     for store in stores {
@@ -55,6 +57,17 @@ pub(super) fn prune(arguments: &PrunePluginsArguments, screen: &Screen) -> Resul
     let deleted = opened.library.prune(&digests).map_err(Failure::call)?;
     screen.err(&format!("{} deleted\n", text::count(deleted, "component")));
     Ok(Exit::Done)
+}
+
+/// Whose runs were asked.
+fn asked(stores: &[PathBuf]) -> String {
+    let shown: Vec<_> = stores.iter().map(|store| hint::word(&hint::shown(store)).into_owned()).collect();
+    match shown.as_slice() {
+        [] => format!(
+            "no store was asked; runs have their components themselves, and --store or {STORE} keeps them here as well\n"
+        ),
+        shown => format!("asked the runs of {}\n", shown.join(", ")),
+    }
 }
 
 /// What runs of a store were submitted with, and the rest.

@@ -136,3 +136,27 @@ fn limits_are_the_guests() {
     let message = ran.json()["tasks"][0]["message"].clone();
     assert!(message.as_str().unwrap().contains("memory limit of 1000 bytes"), "{message}");
 }
+
+/// R-L7: what is granted to nobody is told with what there is, by whoever runs and by whoever validates.
+#[test]
+fn grants_for_nobody_say_who_there_is() {
+    let bench = Bench::new();
+    bench.task("w.yaml", "echo", "");
+    bench.write("phasm.toml", "[grants.ehco]\nhttp = []\n[grants.'echo@1.0.0']\nhttp = []\n[tenants.acme.grants.'sleep@1']\nhttp = []\n");
+    for command in ["run", "validate"] {
+        let ran = bench.phasm(&[command, "w.yaml", "--config", "phasm.toml"]);
+        assert_eq!(ran.status, 0, "{ran:?}");
+        for says in [
+            "C104",
+            "no plugin is named `ehco`; expected",
+            "did you mean `echo`?",
+            "no plugin is named `echo@1.0.0`",
+            "a grant is for all versions of a plugin: `echo`",
+            "a grant is for all versions of a plugin: `sleep`",
+        ] {
+            assert!(ran.stderr.contains(says), "{command}: {says}: {}", ran.stderr);
+        }
+    }
+    let json = bench.phasm(&["validate", "w.yaml", "--config", "phasm.toml", "--json"]).json();
+    assert_eq!(json["warnings"].as_array().unwrap().len(), 3, "{json}");
+}

@@ -187,7 +187,7 @@ fn what_nobody_vouches_for_is_refused() {
     bench.write("phasm.toml", format!("[trust]\nrequire-signature = true\nkeys = [{ours:?}]\n"));
     let phasm = |arguments: &[&str]| bench.phasm_with(&[("PHASM_CONFIG", "phasm.toml")], arguments);
     let ran = phasm(&["plugin", "add", &path]);
-    assert!(ran.status == 0 && ran.stdout.contains(&format!("signed by {ours} (timestamp:")), "{ran:?}");
+    assert!(ran.status == 0 && ran.stdout.contains(&format!("signed by {ours} (")), "{ran:?}");
     let refused = phasm(&["plugin", "add", "packed/1.1.0/greet.wasm"]);
     let asks = format!("`[trust]` of the configuration asks for a signature by {ours}");
     assert!(
@@ -297,7 +297,120 @@ fn another_hand_is_held() {
     bench.write("phasm.toml", format!("[trust]\nrequire-signature = true\nkeys = {keys:?}\n"));
     let phasm = |path: &str| bench.phasm(&["plugin", "add", path, "--config", "phasm.toml", "--json"]).json();
     assert_eq!(phasm(&one)["state"], "approved");
-    assert_eq!(phasm(&two)["held"], json!([format!("it is not signed by {}, as 1.0.0 is", keys[0])]));
+    let held = phasm(&two);
+    let [why] = held["held"].as_array().unwrap().as_slice() else { panic!("{held}") };
+    assert!(why.as_str().unwrap().starts_with(&format!("it is not signed by {} (", keys[0])), "{held}");
+    assert!(why.as_str().unwrap().ends_with("), as 1.0.0 is"), "{held}");
+}
+
+/// R-I38: whether a version is held, why, who signed it and who has it used is said of it, and of one key always the same.
+#[test]
+fn what_is_known_of_a_version_is_said() {
+    let bench = Bench::new();
+    let (one, two) = (packed(&bench, "1.0.0"), packed(&bench, "1.1.0"));
+    let keys = [sign(&bench, "ours.key", &one), sign(&bench, "theirs.key", &two)];
+    let made = fs::read_to_string(bench.path("ours.key.pub")).unwrap();
+    let number = made.lines().next().unwrap().rsplit(' ').next().unwrap().to_owned();
+    let name = format!("{} ({number})", keys[0]);
+    // A key is read as it is shown.
+    let config = format!(
+        "[trust]\nrequire-signature = true\nkeys = [{name:?}]\n[tenants.acme.trust]\nkeys = [{:?}]\n",
+        keys[1]
+    );
+    bench.write("phasm.toml", config);
+    let phasm = |arguments: &[&str]| bench.phasm_with(&[("PHASM_CONFIG", "phasm.toml")], arguments);
+    for path in [&one, &two] {
+        assert_eq!(phasm(&["plugin", "add", path]).status, 0);
+    }
+    let first = phasm(&["plugin", "inspect", "greet@1.0.0"]);
+    let says = [
+        format!("signature  signed by {name}, saying: timestamp:"),
+        "`[trust]` has it used".to_owned(),
+        "state      approved".to_owned(),
+    ];
+    for says in says {
+        assert!(first.stdout.contains(&says), "{says}: {}", first.stdout);
+    }
+    let second = phasm(&["plugin", "inspect", "greet@1.1.0"]);
+    for says in [
+        "held       it is not signed by ",
+        "approve it with: ",
+        "plugin approve greet@1.1.0\n",
+        &format!("signed by {} (", keys[1]),
+        "not used: it is signed with another key, of the number ",
+        &format!("asks for a signature by {name}"),
+        "`[tenants.acme.trust]` has it used",
+    ] {
+        assert!(second.stdout.contains(says), "{says}: {}", second.stdout);
+    }
+    let json = phasm(&["plugin", "inspect", "greet@1.1.0", "--json"]).json();
+    assert_eq!((&json["state"], &json["signature"]["key"]), (&json!("held"), &json!(keys[1])), "{json}");
+    let list = phasm(&["plugin", "list", "--json"]).json();
+    let listed = list.as_array().unwrap().iter().find(|one| one["version"] == "1.0.0").unwrap();
+    let signature = &listed["signature"];
+    assert_eq!(
+        (&signature["key"], &signature["number"], &signature["state"]),
+        (&json!(keys[0]), &json!(number), &json!("good"))
+    );
+    // Of a name of which all is held that is said, and not that there is none.
+    bench.write("all.toml", "[trust]\nhold = 'all'\n");
+    let plain = component(&bench, "plain", r#"{"name": "hello", "version": "1.0.0"}"#);
+    assert_eq!(bench.phasm(&["plugin", "add", &plain, "--config", "all.toml"]).status, 0);
+    let hello = bench.phasm(&["plugin", "inspect", "hello"]);
+    assert!(hello.stdout.contains("held       every version is, until it is approved"), "{hello:?}");
+    assert!(hello.stdout.contains("signature  not signed"), "{hello:?}");
+    // Whatever lies in a folder has the signature beside it.
+    let file = phasm(&["plugin", "inspect", &one, "--json"]).json();
+    assert_eq!((&file["signature"]["state"], &file["state"]), (&json!("good"), &json!(null)));
+    bench.write("number.toml", format!("[trust]\nkeys = [{number:?}]\n"));
+    let number = bench.phasm(&["plugin", "list", "--config", "number.toml"]);
+    assert!(number.status == 2 && number.stderr.contains("that is a key's number"), "{number:?}");
+}
+
+/// R-I6, R-I32, R-I34: whoever validates is told what whoever runs would be.
+#[test]
+fn what_is_not_used_is_a_problem_where_it_is_only_validated() {
+    let bench = Bench::new();
+    added(&bench, &version(&bench, "1.0.0", "{}"));
+    added(&bench, &version(&bench, "1.1.0", r#"{"env": ["TOKEN"]}"#));
+    let ours = sign(&bench, "ours.key", "plugins/echo.wasm");
+    let trust = format!("require-signature = true\nkeys = [{ours:?}]\n");
+    bench.write("phasm.toml", format!("[trust]\n{trust}"));
+    bench.write("own/code.wasm", fs::read(bench.path("plugins/echo.wasm")).unwrap());
+    bench.write("tenants.toml", format!("[tenants.acme]\nplugins = ['own']\n[tenants.acme.trust]\n{trust}"));
+    bench.write("plugins/broken.wasm", b"\0asm\x0d\0\x01\0");
+    bench.write("plugins/broken.json", "{");
+    let same = |executor: &str, namespace: &str, config: &[&str]| {
+        bench.task("w.yaml", executor, "");
+        let text = fs::read_to_string(bench.path("w.yaml")).unwrap();
+        bench.write("w.yaml", text.replace("{ name: w }", &format!("{{ name: w, namespace: {namespace} }}")));
+        let problem = |command: &str| {
+            let ran = bench.phasm(&[&[command, "w.yaml", "--json"], config].concat());
+            let said = ran.json()["problems"][0]["message"].clone();
+            (ran.status, said)
+        };
+        let (validated, ran) = (problem("validate"), problem("run"));
+        assert_eq!(validated, ran, "{executor} in {namespace} with {config:?}");
+        validated.1.to_string()
+    };
+    let (all, tenants) = (&["--config", "phasm.toml"][..], &["--config", "tenants.toml"][..]);
+    assert!(same("greet@1.1.0", "default", &[]).contains("plugin greet@1.1.0 is held: it asks for"));
+    assert!(same("greet", "default", all).contains("it is not signed; `[trust]`"));
+    assert!(same("code", "default", all).contains("it is not signed; `[trust]`"));
+    assert!(same("code", "acme", tenants).contains("it is not signed; `[tenants.acme.trust]`"));
+    assert!(same("broken", "default", &[]).contains("broken.json"));
+    for (executor, config) in [("echo", all), ("greet@1.0", &[]), ("code", tenants)] {
+        bench.task("w.yaml", executor, "");
+        let valid = bench.phasm(&[&["validate", "w.yaml"], config].concat());
+        assert_eq!((valid.status, valid.stdout.as_str()), (0, "w.yaml: valid\n"), "{valid:?}");
+    }
+    // What is not there may be by the time of a run.
+    bench.task("w.yaml", "absent", "");
+    assert_eq!(bench.phasm(&["validate", "w.yaml"]).status, 0);
+    let explained = bench.phasm(&["validate", "--explain", "P071"]);
+    for says in ["held in the library", "`[trust]`", "phasm plugin approve", "phasm plugin inspect"] {
+        assert!(explained.stdout.contains(says), "{says}: {}", explained.stdout);
+    }
 }
 
 #[test]
@@ -352,20 +465,52 @@ fn what_runs_need_is_not_pruned() {
     let pruned = phasm(&["plugin", "prune", "--store", "runs.db"]);
     assert_eq!(
         (pruned.status, pruned.stderr.as_str()),
-        (0, "ask@1.0.0 stays: runs need it\n1 component deleted\n"),
+        (0, "asked the runs of runs.db\nask@1.0.0 stays: runs need it\n1 component deleted\n"),
         "{pruned:?}"
     );
     let resumed = phasm(&["resume", "@last", "main", "{}", "--store", "runs.db"]);
     assert_eq!(resumed.status, 0, "{resumed:?}");
     assert_eq!(phasm(&["prune", "--store", "runs.db", "--keep", "0"]).status, 0);
     let pruned = phasm(&["plugin", "prune", "--store", "runs.db"]);
-    assert_eq!(pruned.stderr, "1 component deleted\n", "{pruned:?}");
+    assert_eq!(pruned.stderr, "asked the runs of runs.db\n1 component deleted\n", "{pruned:?}");
     // What was being added when a process was killed.
     bench.write("data/phasm/library/blobs/sha256-0.1-0.tmp", "x");
     let left = phasm(&["plugin", "prune"]);
-    assert_eq!(left.stderr, "0 components deleted\n", "{left:?}");
+    assert!(left.stderr.starts_with("no store was asked; "), "{left:?}");
+    assert!(left.stderr.ends_with("\n0 components deleted\n"), "{left:?}");
     let blobs = fs::read_dir(bench.path("data/phasm/library/blobs")).unwrap();
     assert_eq!(blobs.count(), 0);
+}
+
+/// R-I36: who signed what was deleted is remembered, for runs of stores that nobody thought of; and where nobody knows, that is said.
+#[test]
+fn a_run_goes_on_after_a_plain_prune() {
+    let bench = Bench::new();
+    bench.write("packed/ask/suspend.wasm", fs::read(bench.path("plugins/suspend.wasm")).unwrap());
+    let ours = sign(&bench, "ours.key", "packed/ask/suspend.wasm");
+    bench.write("phasm.toml", format!("[trust]\nrequire-signature = true\nkeys = [{ours:?}]\n"));
+    let phasm = |arguments: &[&str]| bench.phasm_with(&[("PHASM_CONFIG", "phasm.toml")], arguments);
+    let add = || phasm(&["plugin", "add", "packed/ask/suspend.wasm", "--as", "ask@1.0.0"]).status;
+    assert_eq!(add(), 0);
+    bench.task("ask.yaml", "ask", "");
+    let resume = || phasm(&["resume", "@last", "main", "{}", "--store", "runs.db"]);
+    for _ in 0..2 {
+        assert_eq!(phasm(&["run", "ask.yaml", "--store", "runs.db"]).status, 6);
+        assert_eq!(phasm(&["plugin", "remove", "ask@1.0.0"]).status, 0);
+        assert!(phasm(&["plugin", "prune"]).stderr.ends_with("1 component deleted\n"));
+        let resumed = resume();
+        assert_eq!(resumed.status, 0, "{resumed:?}");
+        assert!(!bench.phasm(&["plugin", "list"]).stdout.contains("ask"), "it is no version of the library");
+        assert_eq!(add(), 0);
+    }
+    assert_eq!(phasm(&["run", "ask.yaml", "--store", "runs.db"]).status, 6);
+    fs::remove_dir_all(bench.path("data/phasm/library")).unwrap();
+    let refused = resume();
+    let says =
+        "no library here knows a signature of this one: add what has these bytes and is signed (sha256:";
+    assert!(refused.status == 2 && refused.stderr.contains(says), "{refused:?}");
+    assert_eq!(add(), 0);
+    assert_eq!(resume().status, 0);
 }
 
 /// R-I30: what the digest does not say is not used, and neither is a library that others can write.

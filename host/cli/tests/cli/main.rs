@@ -10,6 +10,7 @@ mod config;
 mod crash;
 #[cfg(unix)]
 mod database;
+mod generated;
 mod graph;
 mod interrupts;
 mod keeping;
@@ -27,6 +28,7 @@ mod serve;
 mod stored;
 #[cfg(unix)]
 mod strangers;
+mod tenants;
 #[cfg(target_os = "linux")]
 mod terminal;
 mod validate;

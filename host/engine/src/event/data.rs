@@ -168,3 +168,13 @@ pub struct Warning {
     /// What was met, and what was done about it.
     pub message: Arc<str>,
 }
+
+/// As many attempts of a tenant hold slots as may: more of its leaves wait until some of these have ended.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct RunningQuota {
+    /// Whose it is.
+    pub tenant: Arc<str>,
+    /// How many.
+    pub running: u32,
+}

@@ -2,7 +2,7 @@
 
 use crate::{metered::Metered, outcome::Outcome, value::Map};
 
-use super::{Fence, TaskId};
+use super::{Fence, RunningQuota, TaskId};
 
 /// Everything that can happen to a run from outside.
 #[derive(Clone, Debug, PartialEq)]
@@ -15,6 +15,8 @@ pub enum Input {
     Finished(Fence, Outcome),
     /// The executor's side stopped the attempt at its deadline before the engine's own clock was heard.
     Interrupted(Fence),
+    /// The quota that keeps leaves from the slots they wait for; nothing, if it is the slots themselves that there are too few of.
+    Held(Option<RunningQuota>),
     /// What an attempt used that is over without an outcome.
     Metered(Fence, Metered),
     /// The dispatcher's clock of inactivity ran out.

@@ -33,6 +33,8 @@ pub enum Found {
     Unknown,
     /// Something that cannot be used, and why.
     Broken(Arc<str>),
+    /// Something that is there and will not be used, and why: a problem also where missing executors are allowed.
+    Refused(Arc<str>),
 }
 
 impl Executors {

@@ -37,7 +37,7 @@ pub use self::{
 };
 use super::show::{Progress, Times};
 use crate::{
-    event::{Facts, TaskId, Warning},
+    event::{Facts, RunningQuota, TaskId, Warning},
     phase::{Phase, TaskKind},
     plan::{Node, Plan, Work},
     time::Timestamp,
@@ -61,6 +61,7 @@ pub struct State {
     /// `ctx` of the rules (R-N7).
     ctx: Arc<Map>,
     in_flight: u32,
+    quota: Option<RunningQuota>,
     suspended: u32,
     open_hooks: u32,
     progress: Progress,
@@ -84,6 +85,7 @@ impl State {
             agenda: Agenda::default(),
             ctx: Arc::default(),
             in_flight: 0,
+            quota: None,
             suspended: 0,
             open_hooks: 0,
             progress: Progress::default(),
@@ -122,6 +124,12 @@ impl State {
     #[must_use]
     pub fn rerun_of(&self) -> Option<&Arc<str>> {
         self.past.as_ref().map(|past| &past.rerun.run_id)
+    }
+
+    /// The quota that keeps leaves from slots, if any wait for one.
+    #[must_use]
+    pub fn quota(&self) -> Option<&RunningQuota> {
+        self.quota.as_ref()
     }
 
     /// `ctx`, which rules set.

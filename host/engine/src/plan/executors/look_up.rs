@@ -73,11 +73,15 @@ impl Uses<'_, '_> {
             Found::Executor(known) => return (**known).clone(),
             Found::Unknown => self.unknown(executors),
             Found::Broken(why) => {
-                let message = format!("executor `{}` cannot be used: {why}", self.kind);
-                self.missing(&UNUSABLE, executors, &message, None);
+                self.missing((&UNUSABLE, executors.missing_allowed), &self.unusable(why), None);
             }
+            Found::Refused(why) => self.missing((&UNUSABLE, false), &self.unusable(why), None),
         }
         Pinned { missing: true, ..Pinned::default() }
+    }
+
+    fn unusable(&self, why: &str) -> String {
+        format!("executor `{}` cannot be used: {why}", self.kind)
     }
 
     fn unknown(&self, executors: &Executors) {
@@ -87,14 +91,14 @@ impl Uses<'_, '_> {
         let name = self.kind.split_once('@').map_or(self.kind, |(name, _)| name);
         // The name alone may be right, and the version wrong.
         let hint = self.report.did_you_mean(name, names().filter(|known| *known != name));
-        self.missing(&NOT_INSTALLED, executors, &message, hint.as_deref());
+        self.missing((&NOT_INSTALLED, executors.missing_allowed), &message, hint.as_deref());
     }
 
-    /// Reports every call.
-    fn missing(&self, entry: &'static Entry, executors: &Executors, message: &str, hint: Option<&str>) {
+    /// Reports every call, as a warning where that is allowed.
+    fn missing(&self, (entry, is_allowed): (&'static Entry, bool), message: &str, hint: Option<&str>) {
         let report = self.report;
         for call in self.calls.iter().take_while(|_| !report.is_full()) {
-            if executors.missing_allowed {
+            if is_allowed {
                 let warning = call.kind.problem(&UNKNOWN_EXECUTOR, message);
                 report.warning(warning.with_hint_if(hint.map(str::to_owned)));
             } else {

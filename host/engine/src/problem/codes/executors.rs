@@ -7,8 +7,10 @@ super::entries! {
          only attempt then ends with code 3.",
         "executor: {type: ehco}" => "executor: {type: echo}";
     UNUSABLE "P071" "Executor that cannot be used",
-        "There is a plugin of this name, but it cannot be read, built or loaded. Nothing is run until it can be; `--allow-missing` \
-         runs the document all the same: the only attempt then ends with code 3.",
+        "There is a plugin of this name, but it is not used: it cannot be read, built or loaded; or its version is held in the library until \
+         it is approved (`phasm plugin approve`); or nobody vouches for it whom `[trust]` of the configuration asks for (`phasm plugin sign`). \
+         `phasm plugin inspect` says which. Nothing is run until it can be; `--allow-missing` runs the document all the same: the only \
+         attempt then ends with code 3.",
         "executor: {type: broken}" => "executor: {type: echo}";
     MISSING_INPUT "P072" "Input that an executor needs",
         "The plugin's manifest says that the executor cannot do without it (`phasm plugin inspect` shows what it takes). Declare it \

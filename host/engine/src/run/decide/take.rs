@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::Decider;
 use crate::{
-    event::{Basis, Event, Input, Rerun, Submitted, TaskId},
+    event::{Basis, Event, Input, Rerun, RunningQuota, Submitted, TaskId},
     phase::Phase,
     run::{Submission, state::TaskIndex},
     time::Timestamp,
@@ -50,6 +50,7 @@ impl Decider<'_> {
     fn answer(&mut self, input: Input) {
         match input {
             Input::Lent(slots) => self.dispatch_up_to(slots),
+            Input::Held(quota) => self.held(quota),
             Input::Started(fence) => self.started(fence),
             Input::Finished(fence, outcome) => self.finished(fence, outcome),
             Input::Interrupted(fence) => self.interrupted(fence),
@@ -59,6 +60,12 @@ impl Decider<'_> {
             Input::Cancelled => self.cancel(),
             Input::TaskCancelled(task) => self.cancel_task(task),
             Input::Tick => {}
+        }
+    }
+
+    fn held(&mut self, quota: Option<RunningQuota>) {
+        if self.quota() != quota.as_ref() {
+            self.emit(Event::Held(quota));
         }
     }
 

@@ -7,11 +7,11 @@ use serde_json::{Map, Value, json};
 use crate::{
     event::{
         AttemptEnded, Event, HookFailed, HookFired, PhaseChanged, PolicyEvaluated, RetryScheduled,
-        ScopeOpened, Submitted, TaskId, With,
+        RunningQuota, ScopeOpened, Submitted, TaskId, With,
     },
     phase::{Phase, TaskKind},
     plan::{Matched, MaxAttempts, TemplateKind, Verdict},
-    run::{Run, UsageView, state::Place},
+    run::{Run, UsageView, WaitsFor, state::Place},
     time::Timestamp,
 };
 
@@ -125,6 +125,7 @@ fn parts(run: &Run, event: &Event, attempt: Option<u32>) -> Parts {
         Event::Submitted(submitted) => submitted_parts(run, submitted),
         Event::RunPhase(phase) => (None, None, json!({ "phase": phase })),
         Event::CancelRequested => (None, None, json!({})),
+        Event::Held(quota) => (None, None, held(quota.as_ref())),
         Event::ScopeOpened(opened) => scope_parts(run, opened),
         Event::Repeated(task) => (Some(*task), None, json!({ "repeated": true, "tasks": 1 })),
         Event::Reused(task) => reused_parts(run, *task),
@@ -166,6 +167,16 @@ fn parts(run: &Run, event: &Event, attempt: Option<u32>) -> Parts {
             (warning.task, None, json!({ "code": warning.code, "message": warning.message }))
         }
         Event::Broken(message) => (Some(TaskId::ROOT), None, json!({ "message": message })),
+    }
+}
+
+/// What leaves that could be executed wait for, in the words of views.
+fn held(quota: Option<&RunningQuota>) -> Value {
+    match quota {
+        Some(RunningQuota { tenant, running }) => {
+            json!({ "for": WaitsFor::Quota, "tenant": tenant, "running": running })
+        }
+        None => json!({ "for": WaitsFor::Slot }),
     }
 }
 

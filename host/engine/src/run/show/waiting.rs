@@ -3,6 +3,7 @@
 use serde::{Serialize, Serializer};
 
 use crate::{
+    event::RunningQuota,
     phase::Phase,
     plan::Work,
     run::state::{Place, State, TaskRun, Turn},
@@ -24,6 +25,9 @@ pub struct Waiting {
     /// Of `parallelism` and `concurrency`: the path of the container that says it; empty for `spec.parallelism`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub at: Option<String>,
+    /// Of a quota: whose, and how many attempts it lets run.
+    #[serde(flatten, skip_serializing_if = "Option::is_none")]
+    pub quota: Option<RunningQuota>,
 }
 
 /// What something may wait for.
@@ -71,7 +75,7 @@ impl State {
     /// What a task run waits for; nothing while an executor is at work, other tasks have to end first, or it has ended itself.
     #[must_use]
     pub fn waiting(&self, task: &TaskRun) -> Option<Waiting> {
-        let wait = |what, since| Waiting { what, since, until: None, at: None };
+        let wait = |what, since| Waiting { what, since, until: None, at: None, quota: None };
         match task.phase {
             Phase::Suspended => Some(wait(WaitsFor::Answer, task.suspended_at.unwrap_or(task.created_at))),
             Phase::Ready if task.scope.is_none() => Some(wait(WaitsFor::Start, dispatched_at(task))),
@@ -82,7 +86,12 @@ impl State {
                 // Which of the two it is follows from what was last dispatched, and is not the same after a recovery.
                 (None, Turn::Queued(since) | Turn::Blocked(since, _)) => match self.held_at(task) {
                     Some(at) => Some(Waiting { at: Some(at), ..wait(WaitsFor::Parallelism, since.at) }),
-                    None => Some(wait(WaitsFor::Slot, since.at)),
+                    None => match self.quota() {
+                        Some(quota) => {
+                            Some(Waiting { quota: Some(quota.clone()), ..wait(WaitsFor::Quota, since.at) })
+                        }
+                        None => Some(wait(WaitsFor::Slot, since.at)),
+                    },
                 },
                 (None, Turn::Elsewhere) => self.waiting_in_loop(task),
             },
@@ -133,7 +142,7 @@ impl State {
         let is_held = matches!(task.place, Place::Iteration(..)) && task.unmet > 0;
         let each = self.parent(task).filter(|_| is_held)?;
         let (what, at) = (WaitsFor::Parallelism, Some(self.path(each)));
-        Some(Waiting { what, since: task.created_at, until: None, at })
+        Some(Waiting { what, since: task.created_at, until: None, at, quota: None })
     }
 }
 

@@ -27,6 +27,7 @@ impl State {
         match event {
             Event::Submitted(submitted) => self.apply_submitted(submitted),
             Event::RunPhase(phase) => self.apply_run_phase(*phase),
+            Event::Held(quota) => self.quota.clone_from(quota),
             Event::ScopeOpened(opened) => self.apply_scope_opened(opened)?,
             Event::Reused(task) => self.apply_reused(*task)?,
             Event::Phase(change) => self.apply_phase(change)?,
