@@ -10,6 +10,7 @@
 //! The functions here need no host, and write beside the process that has a file, too.
 
 mod decide;
+mod instant;
 mod schedule;
 mod workflow;
 
@@ -88,7 +89,7 @@ pub struct Saved<T> {
     /// What it is called.
     pub name: Arc<str>,
     /// When it is looked at next: of a schedule, its next instant.
-    #[serde(with = "maybe_instant", skip_serializing_if = "Option::is_none")]
+    #[serde(with = "instant::maybe", skip_serializing_if = "Option::is_none")]
     pub next: Option<Timestamp>,
     /// What is kept.
     #[serde(flatten)]
@@ -230,34 +231,6 @@ async fn update<T: DeserializeOwned + Serialize + PartialEq + Clone>(
             }
             Err(StoreError::Moved { .. }) if tries < TRIES => tries += 1,
             Err(error) => return Err(error.into()),
-        }
-    }
-}
-
-/// Instants in RFC 3339.
-mod instant {
-    use phasm_engine::time::Timestamp;
-    use serde::{Deserialize as _, Deserializer, Serializer, de::Error as _};
-
-    pub(super) fn serialize<S: Serializer>(at: &Timestamp, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.serialize_str(&at.to_rfc3339())
-    }
-
-    pub(super) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Timestamp, D::Error> {
-        let text = String::deserialize(deserializer)?;
-        Timestamp::from_rfc3339(&text).ok_or_else(|| D::Error::custom(format!("{text} is no instant")))
-    }
-}
-
-mod maybe_instant {
-    use phasm_engine::time::Timestamp;
-    use serde::Serializer;
-
-    #[expect(clippy::ref_option, reason = "serde gives it so")]
-    pub(super) fn serialize<S: Serializer>(at: &Option<Timestamp>, serializer: S) -> Result<S::Ok, S::Error> {
-        match at {
-            Some(at) => super::instant::serialize(at, serializer),
-            None => serializer.serialize_none(),
         }
     }
 }

@@ -1,7 +1,5 @@
 //! Workflows that are run by their names.
 
-use std::sync::Arc;
-
 use phasm_engine::{plan::Plan, time::Timestamp};
 use serde::{Deserialize, Serialize};
 
