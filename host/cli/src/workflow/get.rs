@@ -16,7 +16,7 @@ use super::super::{
 /// Prints a saved workflow as it was given, or what is known of its versions.
 #[derive(Args, Debug)]
 #[command(after_help = "Examples:\n  phasm workflow get greet --store runs.db > greet.yaml\n  \
-                        phasm workflow get greet --version 3f2a --store runs.db\n  \
+                        phasm workflow get greet --digest 3f2a --store runs.db\n  \
                         phasm workflow get greet --json --store runs.db")]
 pub(crate) struct GetWorkflowArguments {
     /// The workflow: its name, or NAMESPACE/NAME.
@@ -24,7 +24,7 @@ pub(crate) struct GetWorkflowArguments {
     name: Called,
 
     /// A version, by the beginning of its digest; the last one, if none is given.
-    #[arg(long, value_name = "DIGEST")]
+    #[arg(long = "digest", value_name = "DIGEST")]
     version: Option<String>,
 
     #[command(flatten)]

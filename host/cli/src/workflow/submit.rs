@@ -26,14 +26,14 @@ use super::super::{
 /// Submits a saved workflow as `submit` does a document, and prints the run's id.
 #[derive(Args, Debug)]
 #[command(after_help = "Examples:\n  phasm workflow submit greet -p who=Ada --store runs.db\n  \
-                        phasm workflow submit greet --version 3f2a --key today --store runs.db --json")]
+                        phasm workflow submit greet --digest 3f2a --key today --store runs.db --json")]
 pub(crate) struct SubmitSavedArguments {
     /// The workflow: its name, or NAMESPACE/NAME.
     #[arg(value_name = "NAME", value_parser = called)]
     name: Called,
 
     /// A version, by the beginning of its digest; the last one, if none is given.
-    #[arg(long, value_name = "DIGEST")]
+    #[arg(long = "digest", value_name = "DIGEST")]
     version: Option<String>,
 
     /// A value for a parameter of spec.arguments, as of `run`.

@@ -150,10 +150,10 @@ fn a_workflow_is_saved_and_submitted_by_name() {
     assert_eq!(workflow(&["save", "w.yaml"]).status, 0, "the same once more is no version");
     let found = workflow(&["get", "w", "--json"]).json();
     assert_eq!(found["versions"].as_array().unwrap().len(), 2, "{found}");
-    assert_eq!(workflow(&["get", "w", "--version", &first]).stdout, text);
+    assert_eq!(workflow(&["get", "w", "--digest", &first]).stdout, text);
     assert!(workflow(&["list"]).stdout.contains("w.yaml  2\n"));
 
-    let run = workflow(&["submit", "w", "--version", &first, "-p", "code=0"]);
+    let run = workflow(&["submit", "w", "--digest", &first, "-p", "code=0"]);
     assert_eq!(run.status, 0, "{run:?}");
     let ended = bench.phasm(&["recover", run.stdout.trim(), "--store", "runs.db"]);
     assert_eq!(ended.status, 0, "{ended:?}");
