@@ -8,11 +8,14 @@
 //!  others ── post(run, letter) ──▶ mailbox ── answer ──▶   once the run has recorded it
 //! ```
 //!
+//! Beside runs it keeps [entries](Entry), by their names: a schedule changes in the same write that creates the run it fires.
+//!
 //! A [`Record`] is durable or not as a whole. Each says how many events its run had before it, and each comes with the epoch of
 //! a [`Lease`]; a store takes it only if both are so, hence two hosts never both advance a run.
 
 #[cfg(any(feature = "postgres", feature = "sqlite"))]
 mod checksum;
+mod entry;
 mod error;
 mod followed;
 mod lease;
@@ -38,6 +41,7 @@ pub use self::postgres::{Postgres, PostgresReader};
 #[cfg(feature = "sqlite")]
 pub use self::sqlite::{Sqlite, SqliteReader};
 pub use self::{
+    entry::{Change, DuePlace, Entries, Entry, EntryName, MOST_ENTRIES, MOST_TEXT_BYTES, Shelf, Text},
     error::StoreError,
     lease::{Claim, HostId, Lease, Wanted},
     mail::{Answer, KEPT_ANSWERS, LETTER_BYTES, Letter, MAILBOX, Reply},
@@ -221,6 +225,30 @@ pub trait ReadStore: Send + Sync {
     /// When the store cannot be read.
     fn logs(&self, run_id: &str, task: Option<u32>) -> Pending<Vec<AttemptLog>>;
 
+    /// The entry of that name, if there is one.
+    ///
+    /// # Errors
+    /// When the store cannot be read.
+    fn entry(&self, name: &EntryName) -> Pending<Option<Entry>>;
+
+    /// Entries of a kind, by namespace and name.
+    ///
+    /// # Errors
+    /// When the store cannot be read.
+    fn entries(&self, wanted: Entries) -> Pending<Vec<Entry>>;
+
+    /// The first `limit` entries that are due at some time, or those behind a place among them.
+    ///
+    /// # Errors
+    /// When the store cannot be read.
+    fn due_entries(&self, after: Option<DuePlace>, limit: usize) -> Pending<Vec<Entry>>;
+
+    /// The text of that digest, if an entry names it.
+    ///
+    /// # Errors
+    /// When the store cannot be read.
+    fn text(&self, digest: &str) -> Pending<Option<Arc<[u8]>>>;
+
     /// Changes after the run was written to, whoever did it; several times are one, and one may be for nothing. It is closed
     /// once nobody is there who would say so. To be called within tokio, and held as long as somebody wants to know.
     fn follow(&self, run_id: &str) -> watch::Receiver<()>;
@@ -351,6 +379,33 @@ pub trait Store: ReadStore {
     /// # Errors
     /// [`StoreError::Fenced`] if it was claimed by somebody else; [`StoreError::Closed`] if it has ended.
     fn abandon(&self, lease: &Lease, at: Timestamp) -> Pending<()>;
+
+    /// Writes an entry, if it is as it was when the change was made; its revision is returned.
+    ///
+    /// # Errors
+    /// [`StoreError::Moved`] if it is not; [`StoreError::Crowded`] if the namespace has too many, or too large ones. Nothing was written.
+    fn change(&self, change: Change) -> Pending<u64>;
+
+    /// [`Self::append`] of a new run's first record, and [`Self::change`] of an entry whose texts stay as they are: both or neither.
+    ///
+    /// # Errors
+    /// Those of the two; nothing was written.
+    fn fire(
+        &self,
+        lease: &Lease,
+        status: RunStatus,
+        record: Record<Arc<dyn Encode>>,
+        change: Change,
+    ) -> Pending<u64>;
+
+    /// Deletes an entry, and the texts that it alone names; false if there is none.
+    ///
+    /// # Errors
+    /// When the store fails.
+    fn remove_entry(&self, name: &EntryName) -> Pending<bool>;
+
+    /// Changes when an entry has, whoever changed it; several times are one, and one may be for nothing.
+    fn entries_changed(&self) -> watch::Receiver<()>;
 
     /// Gives some of the room of what was deleted back to the system; whether there is more to give.
     ///

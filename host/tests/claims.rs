@@ -17,8 +17,9 @@ use phasm::{
     engine::{event::TaskId, time::Timestamp},
     executor::{Executor, Invocation, Observer},
     store::{
-        Answer, AttemptLog, Census, Claim, Encode, Filter, HostId, Lease, Letter, Memory, Pending, ReadStore,
-        Record, Reply, RunRow, RunStatus, Store, StoreError, Wanted,
+        Answer, AttemptLog, Census, Change, Claim, DuePlace, Encode, Entries, Entry, EntryName, Filter,
+        HostId, Lease, Letter, Memory, Pending, ReadStore, Record, Reply, RunRow, RunStatus, Store,
+        StoreError, Wanted,
     },
 };
 
@@ -308,6 +309,18 @@ impl ReadStore for Failing {
     fn ended(&self, namespace: &str, phase: Option<Phase>, limit: usize) -> Pending<(u64, Vec<RunRow>)> {
         self.inner.ended(namespace, phase, limit)
     }
+    fn entry(&self, name: &EntryName) -> Pending<Option<Entry>> {
+        self.inner.entry(name)
+    }
+    fn entries(&self, wanted: Entries) -> Pending<Vec<Entry>> {
+        self.inner.entries(wanted)
+    }
+    fn due_entries(&self, after: Option<DuePlace>, limit: usize) -> Pending<Vec<Entry>> {
+        self.inner.due_entries(after, limit)
+    }
+    fn text(&self, digest: &str) -> Pending<Option<Arc<[u8]>>> {
+        self.inner.text(digest)
+    }
     fn component(&self, digest: &str) -> Pending<Option<Arc<[u8]>>> {
         self.inner.component(digest)
     }
@@ -378,6 +391,24 @@ impl Store for Failing {
     }
     fn keep_log(&self, lease: &Lease, log: AttemptLog) -> Pending<()> {
         self.inner.keep_log(lease, log)
+    }
+    fn change(&self, change: Change) -> Pending<u64> {
+        self.inner.change(change)
+    }
+    fn fire(
+        &self,
+        lease: &Lease,
+        status: RunStatus,
+        record: Record<Arc<dyn Encode>>,
+        change: Change,
+    ) -> Pending<u64> {
+        self.inner.fire(lease, status, record, change)
+    }
+    fn remove_entry(&self, name: &EntryName) -> Pending<bool> {
+        self.inner.remove_entry(name)
+    }
+    fn entries_changed(&self) -> tokio::sync::watch::Receiver<()> {
+        self.inner.entries_changed()
     }
     fn abandon(&self, lease: &Lease, at: Timestamp) -> Pending<()> {
         self.inner.abandon(lease, at)

@@ -198,7 +198,7 @@ fn submission(id: &str, parameters: Map) -> Submission {
     Submission {
         run_id: id.into(),
         parameters: Arc::new(parameters),
-        facts: Facts { os: "linux".into(), arch: "amd64".into(), vars: Map::new().into() },
+        facts: Facts { os: "linux".into(), arch: "amd64".into(), vars: Map::new().into(), scheduled: None },
         secrets: Vec::new(),
         origin: None,
     }

@@ -58,7 +58,8 @@ impl Schedule {
     /// not even that if it came longer than `deadline` ago.
     #[must_use]
     pub fn due(&self, last: Timestamp, now: Timestamp, deadline: Option<Millis>) -> Due {
-        let next = self.next_after(now);
+        // A clock that was set back shows what was dealt with once more.
+        let next = self.next_after(now.max(last));
         let Some((latest, alone)) = self.latest(last, now) else {
             return Due { at: None, missed: false, next };
         };
@@ -125,6 +126,9 @@ mod tests {
         let four = at("2026-01-01T04:00:00Z");
         assert_eq!(hourly.due(four, now, None), Due { at: Some(five), missed: false, next });
         assert_eq!(hourly.due(five, now, None), Due { at: None, missed: false, next });
+        // The clock was set back.
+        let before = at("2026-01-01T03:10:00Z");
+        assert_eq!(hourly.due(five, before, None), Due { at: None, missed: false, next });
     }
 
     #[test]

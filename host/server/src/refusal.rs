@@ -104,9 +104,10 @@ impl From<StoreError> for Refusal {
     fn from(error: StoreError) -> Self {
         match &error {
             StoreError::NotFound { run_id } => Self::no_run(run_id),
-            StoreError::Closed { .. } | StoreError::Exists { .. } => {
-                Self::new(StatusCode::CONFLICT, error.to_string())
-            }
+            StoreError::Closed { .. }
+            | StoreError::Exists { .. }
+            | StoreError::Moved { .. }
+            | StoreError::Crowded { .. } => Self::new(StatusCode::CONFLICT, error.to_string()),
             StoreError::MailboxFull { .. } => {
                 Self::new(StatusCode::TOO_MANY_REQUESTS, error.to_string()).again_after(1)
             }

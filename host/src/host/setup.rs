@@ -443,5 +443,5 @@ fn facts(vars: Map) -> Facts {
         "aarch64" => "arm64",
         other => other,
     };
-    Facts { os: os.into(), arch: arch.into(), vars: vars.into() }
+    Facts { os: os.into(), arch: arch.into(), vars: vars.into(), scheduled: None }
 }

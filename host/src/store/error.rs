@@ -2,6 +2,8 @@
 
 use std::{io, path::PathBuf, sync::Arc};
 
+use super::Shelf;
+
 /// Why a store did not do what it was asked. Cheap to clone: one failed commit fails many appends.
 #[derive(Clone, Debug, thiserror::Error)]
 pub enum StoreError {
@@ -70,6 +72,22 @@ pub enum StoreError {
         size: usize,
         /// Bytes the store takes.
         limit: usize,
+    },
+    /// Somebody else has changed an entry, or it is there already, or gone.
+    #[error("{what} was changed meanwhile; look at it again")]
+    Moved {
+        /// What it is called.
+        what: String,
+    },
+    /// A namespace has as many entries as it may have.
+    #[error("namespace {namespace} has {limit}, and may have no more of {shelf}s; remove some")]
+    Crowded {
+        /// The namespace.
+        namespace: Arc<str>,
+        /// Of which kind.
+        shelf: Shelf,
+        /// What there are as many of as there may be.
+        limit: String,
     },
     /// Another process, or another handle in this one, has the store open.
     #[error("{path} is in use{}: one process at a time may use a store file", by(*.pid))]
@@ -150,6 +168,8 @@ impl StoreError {
             | Self::Unreachable { .. }
             | Self::NotFound { .. }
             | Self::TooLarge { .. }
+            | Self::Moved { .. }
+            | Self::Crowded { .. }
             | Self::Foreign { .. }
             | Self::Newer { .. }
             | Self::Corrupt { .. }

@@ -1,6 +1,7 @@
 //! Runs kept in this process and nowhere else.
 
 mod documents;
+mod entries;
 mod offers;
 
 use std::{
@@ -13,11 +14,11 @@ use std::{
 use phasm_engine::{phase::Phase, time::Timestamp};
 use tokio::sync::watch;
 
-use self::{documents::Documents, offers::Offers};
+use self::{documents::Documents, entries::Shelves, offers::Offers};
 use super::{
-    Answer, AttemptLog, Census, Claim, Encode, Filter, HostId, KEPT_ANSWERS, LETTER_BYTES, Lease, Letter,
-    MAILBOX, Note, Pending, ReadStore, Record, Reply, RunRow, RunStatus, Shares, Sharing, Store, StoreError,
-    StoredBytes, Wanted, followed::Followed,
+    Answer, AttemptLog, Census, Change, Claim, DuePlace, Encode, Entries, Entry, EntryName, Filter, HostId,
+    KEPT_ANSWERS, LETTER_BYTES, Lease, Letter, MAILBOX, Note, Pending, ReadStore, Record, Reply, RunRow,
+    RunStatus, Shares, Sharing, Store, StoreError, StoredBytes, Wanted, followed::Followed,
 };
 
 /// A store without a file: "durable" means until the process ends.
@@ -27,6 +28,7 @@ use super::{
 pub struct Memory {
     kept: Mutex<Kept>,
     changed: watch::Sender<()>,
+    entries_changed: watch::Sender<()>,
     shared: watch::Sender<()>,
     followed: Followed,
 }
@@ -42,6 +44,7 @@ impl Memory {
         Self {
             kept,
             changed: watch::Sender::new(()),
+            entries_changed: watch::Sender::new(()),
             shared: watch::Sender::new(()),
             followed: Followed::default(),
         }
@@ -51,6 +54,14 @@ impl Memory {
     fn tell<T: Send + 'static>(&self, done: Result<T, StoreError>) -> Pending<T> {
         if done.is_ok() {
             self.changed.send_replace(());
+        }
+        now(done)
+    }
+
+    /// Tells of another entry, if there is one.
+    fn tell_entries<T: Send + 'static>(&self, done: Result<T, StoreError>) -> Pending<T> {
+        if done.is_ok() {
+            self.entries_changed.send_replace(());
         }
         now(done)
     }
@@ -147,6 +158,22 @@ impl ReadStore for Memory {
         let wanted = |log: &&AttemptLog| task.is_none_or(|task| task == log.task);
         let of_run = |run: &Run| run.logs.values().filter(wanted).cloned().collect();
         now(Ok(self.kept().run(run_id).map(of_run).unwrap_or_default()))
+    }
+
+    fn entry(&self, name: &EntryName) -> Pending<Option<Entry>> {
+        now(Ok(self.kept().shelves.entry(name)))
+    }
+
+    fn entries(&self, wanted: Entries) -> Pending<Vec<Entry>> {
+        now(Ok(self.kept().shelves.entries(&wanted)))
+    }
+
+    fn due_entries(&self, after: Option<DuePlace>, limit: usize) -> Pending<Vec<Entry>> {
+        now(Ok(self.kept().shelves.due(after.as_ref(), limit)))
+    }
+
+    fn text(&self, digest: &str) -> Pending<Option<Arc<[u8]>>> {
+        now(Ok(self.kept().shelves.text(digest)))
     }
 
     fn follow(&self, run_id: &str) -> watch::Receiver<()> {
@@ -279,6 +306,31 @@ impl Store for Memory {
     fn delete(&self, run_id: &str) -> Pending<bool> {
         now(self.kept().delete(run_id))
     }
+
+    fn change(&self, change: Change) -> Pending<u64> {
+        let changed = self.kept().change(&change);
+        self.tell_entries(changed)
+    }
+
+    fn fire(
+        &self,
+        lease: &Lease,
+        status: RunStatus,
+        record: Record<Arc<dyn Encode>>,
+        change: Change,
+    ) -> Pending<u64> {
+        let fired = self.kept().fire(lease, status, encoded(record), &change);
+        self.tell_entries(fired)
+    }
+
+    fn remove_entry(&self, name: &EntryName) -> Pending<bool> {
+        let removed = self.kept().shelves.remove(name);
+        self.tell_entries(Ok(removed))
+    }
+
+    fn entries_changed(&self) -> watch::Receiver<()> {
+        self.entries_changed.subscribe()
+    }
 }
 
 fn now<T: Send + 'static>(answer: Result<T, StoreError>) -> Pending<T> {
@@ -334,6 +386,7 @@ struct Kept {
     limit: u64,
     documents: Documents,
     offers: Offers,
+    shelves: Shelves,
     tenants: Option<Arc<str>>,
 }
 
@@ -434,6 +487,23 @@ impl Kept {
             self.closed(run_id);
         }
         Ok(self.forget())
+    }
+
+    fn change(&mut self, change: &Change) -> Result<u64, StoreError> {
+        self.shelves.check(change)?;
+        Ok(self.shelves.change(change))
+    }
+
+    fn fire(
+        &mut self,
+        lease: &Lease,
+        status: RunStatus,
+        record: Record<Vec<u8>>,
+        change: &Change,
+    ) -> Result<u64, StoreError> {
+        self.shelves.check(change)?;
+        self.append(lease, status, record, Vec::new())?;
+        Ok(self.shelves.change(change))
     }
 
     fn reply(&mut self, lease: &Lease, replies: Vec<Reply>) -> Result<(), StoreError> {

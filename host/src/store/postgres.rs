@@ -12,6 +12,7 @@
 mod address;
 mod append;
 mod call;
+mod entries;
 mod fault;
 mod follow;
 mod link;
@@ -43,9 +44,9 @@ use self::{
     writer::{PostgresWriter, Queued},
 };
 use super::{
-    Answer, AttemptLog, Census, Claim, Encode, Filter, HostId, LETTER_BYTES, Lease, Letter, MAILBOX, Note,
-    Pending, ReadStore, Record, Reply, RunRow, RunStatus, Shares, Sharing, Store, StoreError, StoredBytes,
-    Wanted,
+    Answer, AttemptLog, Census, Change, Claim, DuePlace, Encode, Entries, Entry, EntryName, Filter, HostId,
+    LETTER_BYTES, Lease, Letter, MAILBOX, Note, Pending, ReadStore, Record, Reply, RunRow, RunStatus, Shares,
+    Sharing, Store, StoreError, StoredBytes, Wanted,
 };
 
 const CLAIM: &str = "SELECT * FROM claim_runs($1, $2, $3, $4, $5)";
@@ -65,8 +66,11 @@ const REPLY: &str = "SELECT reply_letters($1, $2, $3, $4) AS verdict";
 const KEEP_LOG: &str = "SELECT keep_log($1, $2, $3, $4, $5, $6, $7) AS verdict";
 const ABANDON: &str = "SELECT abandon_run($1, $2, $3, $4) AS verdict";
 const DELETE: &str = "SELECT delete_run($1) AS verdict";
-const STATEMENTS: [&str; 15] = [
+const STATEMENTS: [&str; 18] = [
     APPEND,
+    entries::CHANGE,
+    entries::FIRE,
+    entries::REMOVE,
     CLAIM,
     CLAIM_RUN,
     RELEASE,
@@ -90,6 +94,7 @@ pub struct Postgres {
     thread: Thread<Queued>,
     changed: Arc<watch::Sender<()>>,
     shared: Arc<watch::Sender<()>>,
+    entries_changed: Arc<watch::Sender<()>>,
     following: Arc<Following>,
     /// Which runs others follow.
     audience: Arc<Audience>,
@@ -129,16 +134,28 @@ impl Postgres {
         let readers = Readers::new(&address, thread.handle());
         let changed = Arc::new(watch::Sender::new(()));
         let shared = Arc::new(watch::Sender::new(()));
+        let entries_changed = Arc::new(watch::Sender::new(()));
         let audience = Arc::default();
         let tells = Tells {
             changed: Arc::clone(&changed),
             shared: Arc::clone(&shared),
+            entries: Arc::clone(&entries_changed),
             audience: Arc::clone(&audience),
         };
         let listening = listener::listen(Arc::clone(&address), tells);
         thread.handle().spawn(listening);
         let following = Arc::default();
-        Ok(Self { address, readers, thread, changed, shared, following, audience, by_callers_clock: false })
+        Ok(Self {
+            address,
+            readers,
+            thread,
+            changed,
+            shared,
+            entries_changed,
+            following,
+            audience,
+            by_callers_clock: false,
+        })
     }
 
     /// For tests: leases go by the times that the callers give.
@@ -210,6 +227,22 @@ impl ReadStore for Postgres {
 
     fn logs(&self, run_id: &str, task: Option<u32>) -> Pending<Vec<AttemptLog>> {
         self.readers.logs(run_id, task)
+    }
+
+    fn entry(&self, name: &EntryName) -> Pending<Option<Entry>> {
+        self.readers.entry(name)
+    }
+
+    fn entries(&self, wanted: Entries) -> Pending<Vec<Entry>> {
+        self.readers.entries(wanted)
+    }
+
+    fn due_entries(&self, after: Option<DuePlace>, limit: usize) -> Pending<Vec<Entry>> {
+        self.readers.due_entries(after, limit)
+    }
+
+    fn text(&self, digest: &str) -> Pending<Option<Arc<[u8]>>> {
+        self.readers.text(digest)
     }
 
     fn follow(&self, run_id: &str) -> watch::Receiver<()> {
@@ -399,6 +432,37 @@ impl Store for Postgres {
             "closed" => Err(StoreError::Closed { run_id: Arc::clone(&lease.head.run_id) }.into()),
             _ => leased(rows, &lease),
         })
+    }
+
+    fn change(&self, change: Change) -> Pending<u64> {
+        self.ask(entries::CHANGE, entries::parameters(&change), move |rows| entries::changed(rows, &change))
+    }
+
+    fn fire(
+        &self,
+        lease: &Lease,
+        status: RunStatus,
+        record: Record<Arc<dyn Encode>>,
+        change: Change,
+    ) -> Pending<u64> {
+        let (answer, fired) = oneshot::channel();
+        let lease = lease.clone();
+        self.thread.send(Queued::Fire(Box::new(entries::UnencodedFire {
+            lease,
+            status,
+            record,
+            change,
+            answer,
+        })));
+        later(fired)
+    }
+
+    fn remove_entry(&self, name: &EntryName) -> Pending<bool> {
+        self.ask(entries::REMOVE, entries::name(name), |rows| one(rows, |row| get(row, "removed")))
+    }
+
+    fn entries_changed(&self) -> watch::Receiver<()> {
+        self.entries_changed.subscribe()
     }
 
     fn delete(&self, run_id: &str) -> Pending<bool> {

@@ -11,6 +11,7 @@
 
 mod claims;
 mod documents;
+mod entries;
 mod fault;
 mod file;
 mod group;
@@ -38,8 +39,9 @@ use self::{
     writer::{Job, Writer},
 };
 use super::{
-    Answer, AttemptLog, Census, Claim, Encode, Filter, HostId, Lease, Letter, Note, Pending, ReadStore,
-    Record, Reply, RunRow, RunStatus, Store, StoreError, StoredBytes, Wanted, followed::Followed,
+    Answer, AttemptLog, Census, Change, Claim, DuePlace, Encode, Entries, Entry, EntryName, Filter, HostId,
+    Lease, Letter, Note, Pending, ReadStore, Record, Reply, RunRow, RunStatus, Store, StoreError,
+    StoredBytes, Wanted, followed::Followed,
 };
 
 /// A store in a file, held by this handle alone until it is dropped.
@@ -51,6 +53,7 @@ pub struct Sqlite {
     reader: SqliteReader,
     writer: Worker<Box<dyn Job>>,
     changed: Arc<watch::Sender<()>>,
+    entries_changed: Arc<watch::Sender<()>>,
     followed: Followed,
     _lock: Option<Lock>,
 }
@@ -90,9 +93,15 @@ impl Sqlite {
     fn on(connection: rusqlite::Connection, path: Arc<Path>, lock: Option<Lock>) -> Result<Self, StoreError> {
         let writer = Writer::new(connection, Arc::clone(&path), lock.is_some())?;
         let writer = Worker::spawn("phasm-store-write", &path, move |queue| writer.run(&queue))?;
-        let changed = Arc::new(watch::Sender::new(()));
         let reader = SqliteReader::beside(path)?;
-        Ok(Self { reader, writer, changed, followed: Followed::default(), _lock: lock })
+        Ok(Self {
+            reader,
+            writer,
+            changed: Arc::default(),
+            entries_changed: Arc::default(),
+            followed: Followed::default(),
+            _lock: lock,
+        })
     }
 
     /// Posts a letter to a run of the store in `path`, beside the process that holds it.
@@ -135,7 +144,15 @@ impl Sqlite {
         &self,
         work: impl FnMut(&mut Group<'_>) -> Result<(T, usize), Fault> + Send + 'static,
     ) -> Pending<T> {
-        let (job, answered) = writer::job(work, vec![Arc::clone(&self.changed)]);
+        self.tell_on(&self.changed, work)
+    }
+
+    fn tell_on<T: Send + 'static>(
+        &self,
+        told: &Arc<watch::Sender<()>>,
+        work: impl FnMut(&mut Group<'_>) -> Result<(T, usize), Fault> + Send + 'static,
+    ) -> Pending<T> {
+        let (job, answered) = writer::job(work, vec![Arc::clone(told)]);
         self.writer.send(job);
         later(answered)
     }
@@ -188,6 +205,22 @@ impl ReadStore for Sqlite {
 
     fn logs(&self, run_id: &str, task: Option<u32>) -> Pending<Vec<AttemptLog>> {
         self.reader.logs(run_id, task)
+    }
+
+    fn entry(&self, name: &EntryName) -> Pending<Option<Entry>> {
+        self.reader.entry(name)
+    }
+
+    fn entries(&self, wanted: Entries) -> Pending<Vec<Entry>> {
+        self.reader.entries(wanted)
+    }
+
+    fn due_entries(&self, after: Option<DuePlace>, limit: usize) -> Pending<Vec<Entry>> {
+        self.reader.due_entries(after, limit)
+    }
+
+    fn text(&self, digest: &str) -> Pending<Option<Arc<[u8]>>> {
+        self.reader.text(digest)
     }
 
     fn follow(&self, run_id: &str) -> watch::Receiver<()> {
@@ -290,6 +323,32 @@ impl Store for Sqlite {
     fn abandon(&self, lease: &Lease, at: Timestamp) -> Pending<()> {
         let lease = lease.clone();
         self.tell(move |group| Ok((kept::abandon(group, &lease, at)?, 0)))
+    }
+
+    fn change(&self, change: Change) -> Pending<u64> {
+        self.tell_on(&self.entries_changed, move |group| entries::change(group, &change))
+    }
+
+    fn fire(
+        &self,
+        lease: &Lease,
+        status: RunStatus,
+        record: Record<Arc<dyn Encode>>,
+        change: Change,
+    ) -> Pending<u64> {
+        let lease = lease.clone();
+        self.tell_on(&self.entries_changed, move |group| {
+            entries::fire(group, (&lease, status, &record), &change)
+        })
+    }
+
+    fn remove_entry(&self, name: &EntryName) -> Pending<bool> {
+        let name = name.clone();
+        self.tell_on(&self.entries_changed, move |group| Ok((entries::remove(group.transaction, &name)?, 0)))
+    }
+
+    fn entries_changed(&self) -> watch::Receiver<()> {
+        self.entries_changed.subscribe()
     }
 
     fn give_back(&self) -> Pending<bool> {

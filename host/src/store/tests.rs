@@ -3,6 +3,7 @@
 mod contract;
 mod crash;
 mod documents;
+mod entries;
 mod files;
 mod leases;
 mod letters;

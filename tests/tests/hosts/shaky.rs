@@ -12,8 +12,9 @@ use phasm::{
     Phase,
     engine::time::Timestamp,
     store::{
-        Answer, AttemptLog, Census, Claim, Encode, Filter, HostId, Lease, Letter, Memory, Note, Pending,
-        ReadStore, Record, Reply, RunRow, RunStatus, Store, StoreError, Wanted,
+        Answer, AttemptLog, Census, Change, Claim, DuePlace, Encode, Entries, Entry, EntryName, Filter,
+        HostId, Lease, Letter, Memory, Note, Pending, ReadStore, Record, Reply, RunRow, RunStatus, Store,
+        StoreError, Wanted,
     },
 };
 use tokio::{
@@ -99,6 +100,22 @@ impl ReadStore for Shaky {
 
     fn open_runs(&self) -> Pending<Vec<RunRow>> {
         self.ask(Memory::open_runs)
+    }
+
+    fn entry(&self, name: &EntryName) -> Pending<Option<Entry>> {
+        self.ask(|store| store.entry(name))
+    }
+
+    fn entries(&self, wanted: Entries) -> Pending<Vec<Entry>> {
+        self.ask(|store| store.entries(wanted))
+    }
+
+    fn due_entries(&self, after: Option<DuePlace>, limit: usize) -> Pending<Vec<Entry>> {
+        self.ask(|store| store.due_entries(after, limit))
+    }
+
+    fn text(&self, digest: &str) -> Pending<Option<Arc<[u8]>>> {
+        self.ask(|store| store.text(digest))
     }
 
     fn component(&self, digest: &str) -> Pending<Option<Arc<[u8]>>> {
@@ -187,6 +204,28 @@ impl Store for Shaky {
 
     fn keep_log(&self, lease: &Lease, log: AttemptLog) -> Pending<()> {
         self.ask(|store| store.keep_log(lease, log))
+    }
+
+    fn change(&self, change: Change) -> Pending<u64> {
+        self.ask(|store| store.change(change))
+    }
+
+    fn fire(
+        &self,
+        lease: &Lease,
+        status: RunStatus,
+        record: Record<Arc<dyn Encode>>,
+        change: Change,
+    ) -> Pending<u64> {
+        self.ask(|store| store.fire(lease, status, record, change))
+    }
+
+    fn remove_entry(&self, name: &EntryName) -> Pending<bool> {
+        self.ask(|store| store.remove_entry(name))
+    }
+
+    fn entries_changed(&self) -> watch::Receiver<()> {
+        self.inner.entries_changed()
     }
 
     fn abandon(&self, lease: &Lease, at: Timestamp) -> Pending<()> {

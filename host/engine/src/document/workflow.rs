@@ -117,6 +117,8 @@ pub(crate) fn read(tree: &Tree, report: &Report) -> Option<WorkflowDoc> {
         let spec = SPEC_OF_WORKFLOW.read(&spec, report)?;
         CronDoc { cron: None, runs: Metadata::default(), spec }
     };
+    let own = metadata.name.as_ref().map(|name| Arc::clone(&name.value));
+    let cron = cron.zip(own).map(|(cron, name)| Cron { name, ..cron });
     let Metadata { name, namespace, version, labels } = runs.or(metadata);
     Some(WorkflowDoc { name, namespace, version, labels, cron, spec })
 }

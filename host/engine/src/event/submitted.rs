@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 use crate::{
     plan::{Draft, Pinned, PinnedExecutors, Plan, SecretRef},
     problem::{Noted, Problem},
+    time::Timestamp,
     tree::Tree,
     value::{Map, Value},
 };
@@ -126,4 +127,7 @@ pub struct Facts {
     pub arch: Arc<str>,
     /// `vars`: an object of the operator's variables, which are roots of their own too.
     pub vars: Value,
+    /// `workflow.scheduledTime`: of a run that a schedule has fired, the instant that it was fired for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub scheduled: Option<Timestamp>,
 }

@@ -6,7 +6,7 @@ use crate::{
     knobs::HookType,
     outcome::Output,
     phase::Phase,
-    time::Millis,
+    time::{Millis, Timestamp},
     value::{Map, Value},
 };
 
@@ -85,6 +85,8 @@ pub(crate) struct Workflow<'a> {
     pub(crate) namespace: &'a Arc<str>,
     pub(crate) id: &'a Arc<str>,
     pub(crate) phase: Phase,
+    /// What a schedule has fired it for.
+    pub(crate) scheduled: Option<Timestamp>,
     pub(crate) labels: &'a BTreeMap<Arc<str>, Value>,
     pub(crate) parameters: &'a Arc<Map>,
 }

@@ -1,7 +1,7 @@
 //! `workflow`: the run itself.
 
 use super::{Declared, Members, Root, Shape, Sight, member_of, walk};
-use crate::value::Value;
+use crate::{time::Timestamp, value::Value};
 
 pub(super) static WORKFLOW: Root = Root {
     name: "workflow",
@@ -11,6 +11,7 @@ pub(super) static WORKFLOW: Root = Root {
         ("namespace", Shape::Text),
         ("id", Shape::Text),
         ("phase", Shape::Phase),
+        ("scheduledTime", Shape::Any),
         ("parameters", Shape::Declared(Declared::Workflow)),
         ("labels", Shape::Any),
         ("arguments", Shape::Object(&[("parameters", Shape::Declared(Declared::Workflow))])),
@@ -27,6 +28,9 @@ fn value(sight: &dyn Sight, path: Members<'_>) -> Value {
         ("namespace", []) => workflow.namespace.clone().into(),
         ("id", []) => workflow.id.clone().into(),
         ("phase", []) => workflow.phase.as_str().into(),
+        ("scheduledTime", []) => {
+            workflow.scheduled.map(Timestamp::to_rfc3339).map_or(Value::Null, Value::from)
+        }
         ("parameters", rest) => member_of(workflow.parameters, rest),
         ("arguments", [key, rest @ ..]) if key.as_ref() == "parameters" => {
             member_of(workflow.parameters, rest)

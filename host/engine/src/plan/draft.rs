@@ -11,6 +11,7 @@ use crate::{
     document::{self, KindDoc, WorkflowDoc},
     form::{Cursor, Report, check_duplicates},
     problem::{Noted, Problem},
+    schedule::Cron,
     tree::Tree,
     value::Value,
 };
@@ -65,6 +66,12 @@ impl Draft {
     #[must_use]
     pub fn namespace(&self) -> Option<Arc<str>> {
         self.doc.as_ref().map(WorkflowDoc::namespace)
+    }
+
+    /// When it starts by itself, of a `kind: CronWorkflow` that says so soundly.
+    #[must_use]
+    pub fn cron(&self) -> Option<&Cron> {
+        self.doc.as_ref()?.cron.as_ref()
     }
 
     /// How many executors a run of it can have at work at once; nothing where that is open, or many.

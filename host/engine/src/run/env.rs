@@ -168,11 +168,12 @@ impl Sight for TaskEnv<'_> {
     fn workflow(&self) -> Workflow<'_> {
         let Plan { name, namespace, labels, .. } = &**self.run.plan();
         let (id, phase, parameters) = (self.run.id(), self.run.phase(), self.run.parameters());
-        Workflow { name, namespace, id, phase, labels, parameters }
+        let scheduled = self.run.facts().scheduled;
+        Workflow { name, namespace, id, phase, scheduled, labels, parameters }
     }
 
     fn system(&self) -> System<'_> {
-        let Facts { os, arch, vars } = self.run.facts();
+        let Facts { os, arch, vars, scheduled: _ } = self.run.facts();
         System { os, arch, vars }
     }
 
@@ -285,11 +286,12 @@ impl Sight for SubmitEnv<'_> {
     fn workflow(&self) -> Workflow<'_> {
         static NONE: LazyLock<Arc<Map>> = LazyLock::new(Arc::default);
         let Plan { name, namespace, labels, .. } = self.plan;
-        Workflow { name, namespace, id: self.run_id, phase: Phase::Created, labels, parameters: &NONE }
+        let (id, phase, scheduled) = (self.run_id, Phase::Created, self.facts.scheduled);
+        Workflow { name, namespace, id, phase, scheduled, labels, parameters: &NONE }
     }
 
     fn system(&self) -> System<'_> {
-        let Facts { os, arch, vars } = self.facts;
+        let Facts { os, arch, vars, scheduled: _ } = self.facts;
         System { os, arch, vars }
     }
 }

@@ -1,11 +1,17 @@
 //! What a CronWorkflow says besides its workflow.
 
+use std::sync::Arc;
+
 use super::Schedule;
 use crate::time::Millis;
 
 /// When a workflow starts by itself, and how.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Cron {
+    /// `metadata.name`, which its runs may have another one of.
+    pub name: Arc<str>,
+    /// `schedule`, as written.
+    pub written: Arc<str>,
     /// When.
     pub schedule: Schedule,
     /// `concurrencyPolicy`.
@@ -30,4 +36,16 @@ pub enum Concurrency {
     Forbid,
     /// The other one is cancelled, and it is started.
     Replace,
+}
+
+impl Concurrency {
+    /// As it is written.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Allow => "Allow",
+            Self::Forbid => "Forbid",
+            Self::Replace => "Replace",
+        }
+    }
 }

@@ -43,23 +43,39 @@ impl Unencoded {
     /// Encodes it; one that is too large is refused.
     pub(super) fn encode(self) -> Option<Append> {
         let Self { lease, status, record, replies, answer } = self;
-        let mut body = Vec::new();
-        record.body.encode(&mut body);
-        let document = record.document.iter().flat_map(|document| {
-            document.components.iter().map(|component| component.bytes.len()).chain([document.bytes.len()])
-        });
-        if let Some(size) = document.chain([body.len()]).find(|size| *size > RECORD_BYTES) {
-            let run_id = Arc::clone(&lease.head.run_id);
-            drop(answer.send(Err(StoreError::TooLarge { run_id, size, limit: RECORD_BYTES })));
-            return None;
+        match encoded(&lease, record) {
+            Ok(record) => Some(Append { lease, status, record, replies, answer }),
+            Err(refused) => {
+                drop(answer.send(Err(refused)));
+                None
+            }
         }
-        let Record { first_seq, events, time, body: _, document } = record;
-        let record = Record { first_seq, events, time, body, document };
-        Some(Append { lease, status, record, replies, answer })
     }
 }
 
+/// # Errors
+/// [`StoreError::TooLarge`].
+pub(super) fn encoded(lease: &Lease, record: Record<Arc<dyn Encode>>) -> Result<Record<Vec<u8>>, StoreError> {
+    let mut body = Vec::new();
+    record.body.encode(&mut body);
+    let document = record.document.iter().flat_map(|document| {
+        document.components.iter().map(|component| component.bytes.len()).chain([document.bytes.len()])
+    });
+    if let Some(size) = document.chain([body.len()]).find(|size| *size > RECORD_BYTES) {
+        let run_id = Arc::clone(&lease.head.run_id);
+        return Err(StoreError::TooLarge { run_id, size, limit: RECORD_BYTES });
+    }
+    let Record { first_seq, events, time, body: _, document } = record;
+    Ok(Record { first_seq, events, time, body, document })
+}
+
 impl Append {
+    /// One whose answer nobody waits for by itself.
+    pub(super) fn alone(lease: Lease, status: RunStatus, record: Record<Vec<u8>>) -> Self {
+        let (answer, _) = oneshot::channel();
+        Self { lease, status, record, replies: Vec::new(), answer }
+    }
+
     pub(super) fn size(&self) -> usize {
         self.record.body.len()
     }
@@ -90,6 +106,23 @@ pub(super) struct Chains {
 }
 
 impl Chains {
+    /// One record.
+    pub(super) fn of(append: Append) -> Self {
+        Self { chains: vec![vec![append]], by_run: HashMap::new() }
+    }
+
+    /// What is sent of them.
+    pub(super) fn columns(&self, kept: &HashSet<Arc<str>>) -> Columns<'_> {
+        Columns::of(&self.chains, kept)
+    }
+
+    /// Why the only record was refused, by the row that says so.
+    pub(super) fn refused(&self, row: &Row) -> Result<StoreError, Trouble> {
+        let append = self.chains.first().and_then(|chain| chain.first());
+        let append = append.ok_or_else(|| Trouble::Damaged("nothing was refused".into()))?;
+        Ok(Verdict::read(row)?.of(append))
+    }
+
     /// Takes a record; it is given back if it does not follow what its run has in here.
     pub(super) fn take(&mut self, append: Append) -> Option<Append> {
         let run_id = &append.lease.head.run_id;
@@ -115,8 +148,7 @@ impl Chains {
         connected: &Connected,
         kept: &HashSet<Arc<str>>,
     ) -> Result<Vec<Row>, Error> {
-        let columns = Columns::of(&self.chains, kept);
-        connected.query(APPEND, &columns.parameters()).await
+        connected.query(APPEND, &self.columns(kept).parameters()).await
     }
 
     /// The documents that their runs speak of.
@@ -171,7 +203,7 @@ impl Verdict {
 
 /// What is sent, column by column.
 #[derive(Default)]
-struct Columns<'a> {
+pub(super) struct Columns<'a> {
     run_id: Vec<&'a str>,
     epoch: Vec<i64>,
     first: Vec<i64>,
@@ -284,7 +316,7 @@ impl<'a> Columns<'a> {
         }
     }
 
-    fn parameters(&self) -> [&(dyn ToSql + Sync); 31] {
+    pub(super) fn parameters(&self) -> [&(dyn ToSql + Sync); 31] {
         let Heads { host, workflow, namespace, priority, submitted, key, document, labels } = &self.heads;
         let Spoken { digest, bytes, needing, component, component_bytes } = &self.documents;
         [

@@ -7,6 +7,7 @@ use tokio_postgres::AsyncMessage;
 
 use super::{
     address::Address,
+    entries,
     follow::{self, Audience},
     link::{PAUSES, connect},
     offers,
@@ -17,6 +18,7 @@ use super::{
 pub(super) struct Tells {
     pub(super) changed: Arc<watch::Sender<()>>,
     pub(super) shared: Arc<watch::Sender<()>>,
+    pub(super) entries: Arc<watch::Sender<()>>,
     pub(super) audience: Arc<Audience>,
 }
 
@@ -25,6 +27,12 @@ impl Tells {
     fn tell(&self) {
         self.changed.send_replace(());
         self.shared.send_replace(());
+    }
+
+    /// Whatever may have happened.
+    fn tell_all(&self) {
+        self.tell();
+        self.entries.send_replace(());
     }
 }
 
@@ -45,8 +53,11 @@ async fn listen_once(address: &Address, tells: &Tells) -> Result<(), tokio_postg
     let (client, mut connection) = connect(address).await?;
     let heard = tells.clone();
     let (wanted, lease) = (follow::wanted(&address.schema), address.lease);
-    let shared = offers::channel(&address.schema);
-    let listen = format!("LISTEN \"{}\"; LISTEN \"{wanted}\"; LISTEN \"{shared}\"", address.schema);
+    let (shared, entries) = (offers::channel(&address.schema), entries::channel(&address.schema));
+    let listen = format!(
+        "LISTEN \"{}\"; LISTEN \"{wanted}\"; LISTEN \"{shared}\"; LISTEN \"{entries}\"",
+        address.schema
+    );
     let hearing = tokio::spawn(async move {
         while let Some(Ok(message)) = poll_fn(|cx| connection.poll_message(cx)).await {
             let AsyncMessage::Notification(said) = message else { continue };
@@ -54,13 +65,15 @@ async fn listen_once(address: &Address, tells: &Tells) -> Result<(), tokio_postg
                 heard.audience.take(said.payload(), lease);
             } else if said.channel() == shared {
                 heard.shared.send_replace(());
+            } else if said.channel() == entries {
+                heard.entries.send_replace(());
             } else {
                 heard.tell();
             }
         }
     });
     client.batch_execute(&listen).await?;
-    tells.tell();
+    tells.tell_all();
     drop(hearing.await);
     Ok(())
 }

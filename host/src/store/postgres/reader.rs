@@ -14,12 +14,14 @@ use tokio_postgres::Row;
 
 use super::{
     super::{
-        Answer, AttemptLog, Census, Document, Filter, HostId, Labels, Note, Pending, ReadStore, Record, Rest,
-        RunHead, RunRow, RunStatus, StoreError, StoredBytes, checksum::checksum,
+        Answer, AttemptLog, Census, Document, DuePlace, Entries, Entry, EntryName, Filter, HostId, Labels,
+        Note, Pending, ReadStore, Record, Rest, RunHead, RunRow, RunStatus, StoreError, StoredBytes,
+        checksum::checksum,
     },
     address::Address,
     append::place,
     call::Call,
+    entries,
     fault::{Parameter, Trouble, count, get, is_gone, saturated},
     follow::Following,
     link::Link,
@@ -68,7 +70,7 @@ const ANSWER: &str = "SELECT reply FROM letters JOIN runs ON number = run WHERE 
 const LOGS: &str = "SELECT task, attempt, dispatch, cut, text FROM logs
     WHERE run = (SELECT number FROM runs WHERE run_id = $1) AND ($2::bigint IS NULL OR task = $2)
     ORDER BY task, attempt, dispatch";
-const STATEMENTS: [&str; 13] = [
+const STATEMENTS: [&str; 17] = [
     LOAD,
     GET,
     LIST,
@@ -82,6 +84,10 @@ const STATEMENTS: [&str; 13] = [
     COMPONENT,
     ANSWER,
     LOGS,
+    entries::ENTRY,
+    entries::ENTRIES,
+    entries::DUE,
+    entries::TEXT,
 ];
 
 /// Reads whatever is committed.
@@ -233,6 +239,24 @@ impl Readers {
                 Some(reply) => Answer::Replied(reply),
             })
         })
+    }
+
+    pub(super) fn entry(&self, name: &EntryName) -> Pending<Option<Entry>> {
+        let read = |rows: &[Row]| rows.first().map(entries::entry).transpose();
+        self.ask(entries::ENTRY, entries::name(name), read)
+    }
+
+    pub(super) fn entries(&self, wanted: Entries) -> Pending<Vec<Entry>> {
+        self.ask(entries::ENTRIES, entries::wanted(wanted), |rows| rows.iter().map(entries::entry).collect())
+    }
+
+    pub(super) fn due_entries(&self, after: Option<DuePlace>, limit: usize) -> Pending<Vec<Entry>> {
+        self.ask(entries::DUE, entries::place(after, limit), |rows| rows.iter().map(entries::entry).collect())
+    }
+
+    pub(super) fn text(&self, digest: &str) -> Pending<Option<Arc<[u8]>>> {
+        let read = |rows: &[Row]| rows.first().map(|row| Ok(get::<&[u8]>(row, "bytes")?.into())).transpose();
+        self.ask(entries::TEXT, vec![Box::new(digest.to_owned())], read)
     }
 
     pub(super) fn logs(&self, run_id: &str, task: Option<u32>) -> Pending<Vec<AttemptLog>> {
@@ -418,6 +442,22 @@ impl ReadStore for PostgresReader {
 
     fn logs(&self, run_id: &str, task: Option<u32>) -> Pending<Vec<AttemptLog>> {
         self.readers.logs(run_id, task)
+    }
+
+    fn entry(&self, name: &EntryName) -> Pending<Option<Entry>> {
+        self.readers.entry(name)
+    }
+
+    fn entries(&self, wanted: Entries) -> Pending<Vec<Entry>> {
+        self.readers.entries(wanted)
+    }
+
+    fn due_entries(&self, after: Option<DuePlace>, limit: usize) -> Pending<Vec<Entry>> {
+        self.readers.due_entries(after, limit)
+    }
+
+    fn text(&self, digest: &str) -> Pending<Option<Arc<[u8]>>> {
+        self.readers.text(digest)
     }
 
     fn follow(&self, run_id: &str) -> watch::Receiver<()> {

@@ -1,4 +1,4 @@
-UPDATE format SET version = 5;
+UPDATE format SET version = 6;
 
 -- How much is kept of each run, of its records and its logs; and of a namespace, in parts that no two connections write at the same time.
 ALTER TABLE runs ADD COLUMN bytes bigint NOT NULL DEFAULT 0;

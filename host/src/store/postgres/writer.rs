@@ -15,6 +15,7 @@ use super::{
     super::StoreError,
     append::{Append, Chains, Unencoded},
     call::Call,
+    entries::{EncodedFire, UnencodedFire},
     fault::{Trouble, is_gone, is_passing},
     link::{Connected, Link},
 };
@@ -31,12 +32,14 @@ const MOST_KNOWN: usize = 4096;
 /// What is queued.
 pub(super) enum Queued {
     Append(Unencoded),
+    Fire(Box<UnencodedFire>),
     Call(Call),
 }
 
 /// What is sent as one statement.
 enum Outgoing {
     Append(Chains),
+    Fire(EncodedFire),
     Call(Call),
 }
 
@@ -44,6 +47,7 @@ impl Outgoing {
     async fn send(&self, connected: &Connected, kept: &HashSet<Arc<str>>) -> Result<Vec<Row>, Error> {
         match self {
             Self::Append(chains) => chains.send(connected, kept).await,
+            Self::Fire(firing) => firing.send(connected).await,
             Self::Call(call) => call.send(connected).await,
         }
     }
@@ -51,7 +55,7 @@ impl Outgoing {
     fn documents(&self) -> impl Iterator<Item = &Arc<str>> {
         let chains = match self {
             Self::Append(chains) => Some(chains),
-            Self::Call(_) => None,
+            Self::Fire(_) | Self::Call(_) => None,
         };
         chains.into_iter().flat_map(Chains::documents)
     }
@@ -59,6 +63,7 @@ impl Outgoing {
     fn answer(self, rows: Vec<Row>, link: &Link) {
         match self {
             Self::Append(chains) => chains.answer(&rows, link.address()),
+            Self::Fire(firing) => firing.answer(&rows, link.address()),
             Self::Call(call) => call.answer(Ok(rows)),
         }
     }
@@ -68,6 +73,7 @@ impl Outgoing {
             Self::Append(chains) => {
                 chains.into_appends().for_each(|append| append.answer(Err(error.clone())));
             }
+            Self::Fire(firing) => firing.fail(error.clone()),
             Self::Call(call) => call.answer(Err(error.clone())),
         }
     }
@@ -80,7 +86,7 @@ impl Outgoing {
         };
         match self {
             Self::Append(chains) => chains.into_appends().filter_map(alone).collect(),
-            call @ Self::Call(_) => vec![call],
+            alone @ (Self::Fire(_) | Self::Call(_)) => vec![alone],
         }
     }
 }
@@ -190,6 +196,12 @@ fn add(requests: &mut Vec<Outgoing>, job: Queued) -> usize {
             requests.push(Outgoing::Call(call));
             return 0;
         }
+        Queued::Fire(fire) => {
+            let Some(firing) = fire.encode() else { return 0 };
+            let size = firing.size();
+            requests.push(Outgoing::Fire(firing));
+            return size;
+        }
         Queued::Append(unencoded) => match unencoded.encode() {
             Some(append) => append,
             None => return 0,
@@ -198,7 +210,7 @@ fn add(requests: &mut Vec<Outgoing>, job: Queued) -> usize {
     let size = append.size();
     let left = match requests.last_mut() {
         Some(Outgoing::Append(chains)) => chains.take(append),
-        Some(Outgoing::Call(_)) | None => Some(append),
+        Some(Outgoing::Call(_) | Outgoing::Fire(_)) | None => Some(append),
     };
     if let Some(append) = left {
         let mut chains = Chains::default();

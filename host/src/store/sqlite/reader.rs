@@ -15,10 +15,10 @@ use tokio::sync::{oneshot, watch};
 
 use super::{
     super::{
-        Answer, AttemptLog, Census, Filter, HostId, Note, Pending, ReadStore, Record, Rest, RunRow,
-        RunStatus, StoreError, StoredBytes, checksum::checksum,
+        Answer, AttemptLog, Census, DuePlace, Entries, Entry, EntryName, Filter, HostId, Note, Pending,
+        ReadStore, Record, Rest, RunRow, RunStatus, StoreError, StoredBytes, checksum::checksum,
     },
-    claims, documents,
+    claims, documents, entries,
     fault::Fault,
     file, kept, later, schema,
     worker::Worker,
@@ -157,6 +157,24 @@ impl ReadStore for SqliteReader {
     fn logs(&self, run_id: &str, task: Option<u32>) -> Pending<Vec<AttemptLog>> {
         let run_id: Box<str> = run_id.into();
         self.ask(move |connection| kept::logs(connection, &run_id, task))
+    }
+
+    fn entry(&self, name: &EntryName) -> Pending<Option<Entry>> {
+        let name = name.clone();
+        self.ask(move |connection| entries::entry(connection, &name))
+    }
+
+    fn entries(&self, wanted: Entries) -> Pending<Vec<Entry>> {
+        self.ask(move |connection| entries::entries(connection, &wanted))
+    }
+
+    fn due_entries(&self, after: Option<DuePlace>, limit: usize) -> Pending<Vec<Entry>> {
+        self.ask(move |connection| entries::due(connection, after.as_ref(), limit))
+    }
+
+    fn text(&self, digest: &str) -> Pending<Option<Arc<[u8]>>> {
+        let digest: Box<str> = digest.into();
+        self.ask(move |connection| entries::text(connection, &digest))
     }
 
     /// Whoever holds the file says so; nobody does where none holds it.

@@ -9,7 +9,7 @@ use super::{super::StoreError, fault::Fault, file::NOT_SQLITE};
 /// "PHSM": tells a Phasm store from every other SQLite file.
 const APPLICATION: i64 = 0x5048_534d;
 /// Raised whenever a Phasm that knows only the format before could misread the file.
-const FORMAT: i64 = 6;
+const FORMAT: i64 = 7;
 
 const PAGE_BYTES: i64 = 4096;
 /// Kept of the file in memory by each connection.
@@ -18,7 +18,7 @@ const CACHE_KIB: i64 = 16 << 10;
 const LOG_PAGES: i64 = 1000;
 
 /// What each format added to the one before: the first is that of an empty file.
-const FORMATS: [&str; 6] = [RUNS, COMPONENTS, LEASES, DOCUMENTS, NOTES, ROOM];
+const FORMATS: [&str; 7] = [RUNS, COMPONENTS, LEASES, DOCUMENTS, NOTES, ENTRIES, ROOM];
 
 const RUNS: &str = "
     CREATE TABLE runs (
@@ -120,6 +120,34 @@ const NOTES: &str = "
     ALTER TABLE runs ADD COLUMN note TEXT;
     ALTER TABLE runs ADD COLUMN noted_at INTEGER;";
 
+/// What is kept by a name besides runs, and the texts that it names.
+const ENTRIES: &str = "
+    CREATE TABLE entries (
+        id INTEGER PRIMARY KEY,
+        shelf TEXT NOT NULL,
+        namespace TEXT NOT NULL,
+        name TEXT NOT NULL,
+        revision INTEGER NOT NULL,
+        due INTEGER,
+        body TEXT NOT NULL,
+        UNIQUE (shelf, namespace, name)
+    ) STRICT;
+    CREATE INDEX due_entries ON entries (due, shelf, namespace, name) WHERE due IS NOT NULL;
+    CREATE TABLE texts (
+        digest TEXT NOT NULL PRIMARY KEY,
+        bytes BLOB NOT NULL
+    ) STRICT;
+    CREATE TABLE mentions (
+        shelf TEXT NOT NULL,
+        namespace TEXT NOT NULL,
+        name TEXT NOT NULL,
+        digest TEXT NOT NULL,
+        size INTEGER NOT NULL,
+        PRIMARY KEY (shelf, namespace, name, digest)
+    ) STRICT, WITHOUT ROWID;
+    CREATE INDEX mentioned ON mentions (digest);
+    CREATE TABLE revisions (last INTEGER NOT NULL) STRICT;
+    INSERT INTO revisions VALUES (0);";
 /// How much is kept of each run, of its records and its logs, and of all of a namespace.
 const ROOM: &str = "
     ALTER TABLE runs ADD COLUMN bytes INTEGER NOT NULL DEFAULT 0;
@@ -192,7 +220,7 @@ pub(super) fn open_reader(path: &Path) -> Result<Connection, StoreError> {
 }
 
 /// What readers of the formats up to each find in place of what later ones have.
-const OLDER_VIEWS: [(i64, &str); 5] = [
+const OLDER_VIEWS: [(i64, &str); 6] = [
     (1, "CREATE TEMP VIEW components AS SELECT NULL AS digest, NULL AS bytes WHERE FALSE;"),
     (
         2,
@@ -214,7 +242,13 @@ const OLDER_VIEWS: [(i64, &str); 5] = [
         "CREATE TEMP VIEW IF NOT EXISTS rested AS SELECT * FROM main.runs;
          CREATE TEMP VIEW runs AS SELECT *, NULL AS note, NULL AS noted_at FROM rested;",
     ),
-    (5, "CREATE TEMP VIEW stored AS SELECT NULL AS namespace, 0 AS bytes WHERE FALSE;
+    (
+        5,
+        "CREATE TEMP VIEW entries AS SELECT NULL AS shelf, NULL AS namespace, NULL AS name, NULL AS revision, NULL AS due, NULL AS body
+             WHERE FALSE;
+         CREATE TEMP VIEW texts AS SELECT NULL AS digest, NULL AS bytes WHERE FALSE;",
+    ),
+    (6, "CREATE TEMP VIEW stored AS SELECT NULL AS namespace, 0 AS bytes WHERE FALSE;
          CREATE TEMP VIEW tenants AS SELECT NULL AS text WHERE FALSE;"),
 ];
 

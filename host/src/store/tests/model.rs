@@ -3,7 +3,10 @@
 use proptest::prelude::*;
 
 use super::{
-    super::{AttemptLog, Claim, Component, Document, Filter, Reply, Rest, Wanted},
+    super::{
+        AttemptLog, Change, Claim, Component, Document, Entries, EntryName, Filter, Reply, Rest, Shelf, Text,
+        Wanted,
+    },
     *,
 };
 
@@ -67,6 +70,16 @@ enum Asked {
     },
     NextDue(usize),
     Heartbeat(usize, i64),
+    /// `off` from the revision that there is; with texts of those numbers, or those it had. With a run that is created, if it is one.
+    Change {
+        entry: usize,
+        off: u64,
+        due: Option<i64>,
+        texts: Option<Vec<usize>>,
+        run: Option<usize>,
+    },
+    RemoveEntry(usize),
+    Entries(usize, usize),
 }
 
 fn asked() -> impl Strategy<Value = Asked> {
@@ -104,7 +117,78 @@ fn asked() -> impl Strategy<Value = Asked> {
         2 => (0..RUNS.len(), 0..6_u64).prop_map(|(run, letter)| Asked::Answer(run, letter)),
         1 => (0..RUNS.len(), 1..3_u32).prop_map(|(run, attempt)| Asked::Log(run, attempt)),
         1 => (0..RUNS.len()).prop_map(Asked::Delete),
+        6 => changes(),
+        1 => (0..ENTRIES).prop_map(Asked::RemoveEntry),
+        2 => (0..ENTRIES, 0..4_usize).prop_map(|(entry, limit)| Asked::Entries(entry, limit)),
     ]
+}
+
+/// Entries of both kinds, in two namespaces.
+const ENTRIES: usize = 5;
+
+fn entry(number: usize) -> EntryName {
+    let namespace = ["a", "b"][number / 2 % 2].into();
+    EntryName { shelf: Shelf::ALL[number / 4], namespace, name: number.to_string().into() }
+}
+
+fn changes() -> impl Strategy<Value = Asked> {
+    let texts = prop::option::of(prop::collection::btree_set(0..4_usize, 0..3));
+    let (off, due) = (prop_oneof![6 => Just(0_u64), 1 => 1..3_u64], prop::option::of(0..6_i64));
+    let run = prop::option::weighted(0.3, 0..RUNS.len());
+    (0..ENTRIES, off, due, texts, run).prop_map(|(entry, off, due, texts, run)| {
+        // A run comes with texts that stay as they are.
+        let texts = texts.filter(|_| run.is_none()).map(|texts| texts.into_iter().collect());
+        Asked::Change { entry, off, due, texts, run }
+    })
+}
+
+fn change(name: EntryName, from: u64, due: Option<i64>, texts: Option<&[usize]>) -> Change {
+    let text = |number: &usize| {
+        let bytes: Arc<[u8]> = vec![7; *number].into();
+        Text { digest: number.to_string().into(), size: *number as u64, bytes: Some(bytes) }
+    };
+    let texts = texts.map(|texts| texts.iter().map(text).collect());
+    Change { name, from, due: due.map(Timestamp), body: "says".into(), texts }
+}
+
+#[expect(clippy::wildcard_enum_match_arm, reason = "the others are asked elsewhere")]
+async fn about_entries(store: &dyn Store, leases: &Leases, asked: &Asked) -> String {
+    match asked {
+        Asked::Change { entry: number, off, due, texts, run } => {
+            let name = entry(*number);
+            let found = store.entry(&name).await.unwrap().map_or(0, |entry| entry.revision);
+            let change = change(name, found + off, *due, texts.as_deref());
+            let Some(run) = run else { return format!("{:?}", store.change(change).await) };
+            let body: Arc<dyn Encode> = Arc::new(b"fired".to_vec());
+            let first = Record { document: document(*run), ..record(0, 1, body) };
+            let fired = store.fire(&lease(leases, *run), RUNNING, first, change).await;
+            format!("{fired:?} {:?}", store.get(RUNS[*run]).await)
+        }
+        Asked::RemoveEntry(number) => format!("{:?}", store.remove_entry(&entry(*number)).await),
+        Asked::Entries(number, limit) => {
+            let name = entry(*number);
+            let all = Entries { shelf: name.shelf, namespace: None, after: None, limit: *limit };
+            let some = Entries {
+                namespace: Some(Arc::clone(&name.namespace)),
+                after: Some((Arc::clone(&name.namespace), "0".into())),
+                ..all.clone()
+            };
+            let due = store.due_entries(Some((Timestamp(2), name.clone())), *limit).await;
+            let texts = texts(store).await;
+            let found =
+                (store.entries(all).await, store.entries(some).await, store.due_entries(None, 9).await);
+            format!("{:?} {found:?} {due:?} {texts:?}", store.entry(&name).await)
+        }
+        other => panic!("{other:?}"),
+    }
+}
+
+async fn texts(store: &dyn Store) -> Vec<Option<usize>> {
+    let mut texts = Vec::new();
+    for number in 0..4 {
+        texts.push(store.text(&number.to_string()).await.unwrap().map(|bytes| bytes.len()));
+    }
+    texts
 }
 
 /// Also what a store answers by the time it is told; a database goes by its own clock.
@@ -155,6 +239,7 @@ fn document(run: usize) -> Option<Arc<Document>> {
     Some(Arc::new(Document { digest: digest.into(), bytes, components }))
 }
 
+#[expect(clippy::wildcard_enum_match_arm, reason = "the others are asked below")]
 async fn answered(store: &dyn Store, leases: &mut Leases, asked: &Asked) -> String {
     match asked {
         Asked::Census(now) => format!("{:?}", store.census(Timestamp(*now)).await),
@@ -211,11 +296,7 @@ async fn answered(store: &dyn Store, leases: &mut Leases, asked: &Asked) -> Stri
             }
             format!("{deleted:?}")
         }
-        Asked::Claim { .. }
-        | Asked::ClaimRun { .. }
-        | Asked::Release { .. }
-        | Asked::NextDue(_)
-        | Asked::Heartbeat(..) => by_a_host(store, leases, asked).await,
+        other => by_a_host(store, leases, other).await,
     }
 }
 
@@ -241,7 +322,7 @@ async fn by_a_host(store: &dyn Store, leases: &mut Leases, asked: &Asked) -> Str
         Asked::Heartbeat(host, until) => {
             format!("{:?}", store.heartbeat(&HOSTS[*host].into(), Timestamp(*until)).await)
         }
-        other => panic!("{other:?}"),
+        other => about_entries(store, leases, other).await,
     }
 }
 

@@ -1,8 +1,10 @@
 //! `spec` of a CronWorkflow: a schedule around a workflow's spec.
 
+use std::sync::Arc;
+
 use crate::{
     document::workflow::schedule::{INSTANT, TIMES, ZONE},
-    form::{BOOLEAN, Cursor, Field, Form, Object, Report, Table, Words, whole, word},
+    form::{BOOLEAN, Cursor, Described as _, Field, Form, Object, Report, Table, Words, whole, word},
     problem::codes::schedules,
     schedule::{Concurrency, Cron, Schedule, Timetable, Zone},
     time::{Millis, Timestamp},
@@ -121,10 +123,21 @@ fn cron(object: &Object<'_, '_>, cursor: &Cursor<'_>, report: &Report) -> Option
     let starting_deadline = object.optional(&STARTING_DEADLINE).map(|seconds| Millis::from(seconds) * 1000);
     let (keep_succeeded, keep_others) = (object.optional(&SUCCESSFUL_LIMIT), object.optional(&FAILED_LIMIT));
     let suspend = object.optional(&SUSPEND).unwrap_or(false);
+    let written =
+        object.get(SCHEDULE_FIELD.name()).and_then(|written| written.tree.to_value().as_str().map(Arc::from));
     let schedule = Schedule { times: times?, zone, start_at, end_at };
     if end_at.is_some() && schedule.next_after(Timestamp(0)).is_none() {
         let message = "endAt is before the schedule comes for the first time";
         report.problem(cursor.problem(&schedules::NEVER, message));
     }
-    Some(Cron { schedule, concurrency, starting_deadline, keep_succeeded, keep_others, suspend })
+    Some(Cron {
+        name: "".into(),
+        written: written?,
+        schedule,
+        concurrency,
+        starting_deadline,
+        keep_succeeded,
+        keep_others,
+        suspend,
+    })
 }

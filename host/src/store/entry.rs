@@ -1,0 +1,145 @@
+//! What is kept by a name besides runs: saved workflows and schedules.
+//!
+//! ```text
+//!  entry(name) ──▶ Entry at some revision ── change(from that revision) ──▶ the next one, or StoreError::Moved
+//!                                         └─ fire(the same, and a run's first record) ──▶ both or neither
+//! ```
+//!
+//! What an entry says is opaque to the store. It knows when somebody has to look at it, and the texts that it names: each is kept once by
+//! its digest, until no entry names it.
+
+use std::{fmt, sync::Arc};
+
+use phasm_engine::time::Timestamp;
+
+use super::StoreError;
+
+/// How many entries of a kind a namespace may have.
+pub const MOST_ENTRIES: usize = 1000;
+/// How many bytes the texts of a namespace's entries of a kind may have; what several entries name counts for each.
+pub const MOST_TEXT_BYTES: u64 = 64 << 20;
+
+/// Kinds of entries.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Shelf {
+    /// Schedules.
+    Schedules,
+    /// Saved workflows.
+    Workflows,
+}
+
+impl Shelf {
+    /// All of them.
+    pub const ALL: [Self; 2] = [Self::Schedules, Self::Workflows];
+
+    /// Its word.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Schedules => "schedule",
+            Self::Workflows => "workflow",
+        }
+    }
+}
+
+impl fmt::Display for Shelf {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+/// What an entry is called.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct EntryName {
+    /// What it is.
+    pub shelf: Shelf,
+    /// Whose it is.
+    pub namespace: Arc<str>,
+    /// Unique among those of its kind in the namespace.
+    pub name: Arc<str>,
+}
+
+impl fmt::Display for EntryName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { shelf, namespace, name } = self;
+        write!(f, "{shelf} {namespace}/{name}")
+    }
+}
+
+/// Something that is kept by a name.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Entry {
+    /// What it is called.
+    pub name: EntryName,
+    /// Another one after each change, and never one that any entry has had before.
+    pub revision: u64,
+    /// When somebody has to look at it, if ever.
+    pub due: Option<Timestamp>,
+    /// What it says, opaque to the store.
+    pub body: Arc<str>,
+}
+
+/// A text that entries name.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Text {
+    /// Of the bytes. A store believes it; whoever reads them can check it.
+    pub digest: Arc<str>,
+    /// How many there are.
+    pub size: u64,
+    /// The bytes; nothing if the entry names the text already.
+    pub bytes: Option<Arc<[u8]>>,
+}
+
+/// Another revision of an entry, or its first.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Change {
+    /// What it is called.
+    pub name: EntryName,
+    /// The revision that is changed; 0 for an entry that is not there yet.
+    pub from: u64,
+    /// When somebody has to look at it.
+    pub due: Option<Timestamp>,
+    /// What it says.
+    pub body: Arc<str>,
+    /// All the texts that it names, each once; nothing where they stay as they are.
+    pub texts: Option<Vec<Text>>,
+}
+
+impl Change {
+    pub(super) fn moved(&self) -> StoreError {
+        StoreError::Moved { what: self.name.to_string() }
+    }
+
+    /// Whether there is room for it beside `others`, so many other entries of its kind with so many bytes of text.
+    pub(super) fn check_room(&self, (others, bytes): (u64, u64)) -> Result<(), StoreError> {
+        let own: u64 = self.texts.iter().flatten().map(|text| text.size).sum();
+        let crowded = |limit: String| StoreError::Crowded {
+            namespace: Arc::clone(&self.name.namespace),
+            shelf: self.name.shelf,
+            limit,
+        };
+        if others >= MOST_ENTRIES as u64 {
+            return Err(crowded(format!("{MOST_ENTRIES} of them")));
+        }
+        if bytes.saturating_add(own) > MOST_TEXT_BYTES {
+            return Err(crowded(format!("{} MiB of their documents", MOST_TEXT_BYTES >> 20)));
+        }
+        Ok(())
+    }
+}
+
+/// Where an entry stands among those that are due at some time.
+pub type DuePlace = (Timestamp, EntryName);
+
+/// Which entries [`ReadStore::entries`](super::ReadStore::entries) returns.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Entries {
+    /// Of which kind.
+    pub shelf: Shelf,
+    /// Of that namespace alone, if one is given.
+    pub namespace: Option<Arc<str>>,
+    /// Those behind that namespace and name.
+    pub after: Option<(Arc<str>, Arc<str>)>,
+    /// So many at most.
+    pub limit: usize,
+}

@@ -1,0 +1,176 @@
+//! What is kept by a name besides runs.
+
+use std::sync::Arc;
+
+use phasm_engine::time::Timestamp;
+use rusqlite::{
+    Connection, OptionalExtension, Row, params,
+    types::{FromSql, FromSqlError, FromSqlResult, ValueRef},
+};
+
+use super::{
+    super::{Change, DuePlace, Encode, Entries, Entry, EntryName, Lease, Record, RunStatus, Shelf, Text},
+    fault::Fault,
+    group::Group,
+};
+
+const COLUMNS: &str = "shelf, namespace, name, revision, due, body";
+
+/// As `entry` of a store.
+pub(super) fn entry(connection: &Connection, name: &EntryName) -> Result<Option<Entry>, Fault> {
+    let mut statement = connection.prepare_cached(&format!(
+        "SELECT {COLUMNS} FROM entries WHERE shelf = ?1 AND namespace = ?2 AND name = ?3"
+    ))?;
+    let EntryName { shelf, namespace, name } = name;
+    Ok(statement.query_one(params![shelf.as_str(), namespace, name], row).optional()?)
+}
+
+/// As `entries` of a store.
+pub(super) fn entries(connection: &Connection, wanted: &Entries) -> Result<Vec<Entry>, Fault> {
+    let mut statement = connection.prepare_cached(&format!(
+        "SELECT {COLUMNS} FROM entries WHERE shelf = ?1 AND (namespace, name) > (?2, ?3) AND (?4 IS NULL OR namespace = ?4)
+         ORDER BY namespace, name LIMIT ?5"
+    ))?;
+    let (namespace, name) = wanted.after.as_ref().map_or(("", ""), |(namespace, name)| (namespace, name));
+    let rows = statement.query_map(
+        params![wanted.shelf.as_str(), namespace, name, wanted.namespace, most(wanted.limit)],
+        row,
+    )?;
+    Ok(rows.collect::<Result<_, _>>()?)
+}
+
+/// As `due_entries` of a store.
+pub(super) fn due(
+    connection: &Connection,
+    after: Option<&DuePlace>,
+    limit: usize,
+) -> Result<Vec<Entry>, Fault> {
+    let mut statement = connection.prepare_cached(&format!(
+        "SELECT {COLUMNS} FROM entries WHERE due IS NOT NULL AND (due, shelf, namespace, name) > (?1, ?2, ?3, ?4)
+         ORDER BY due, shelf, namespace, name LIMIT ?5"
+    ))?;
+    let (at, shelf, namespace, name) = after.map_or((i64::MIN, "", "", ""), |(at, name)| {
+        (at.0, name.shelf.as_str(), &*name.namespace, &*name.name)
+    });
+    let rows = statement.query_map(params![at, shelf, namespace, name, most(limit)], row)?;
+    Ok(rows.collect::<Result<_, _>>()?)
+}
+
+/// As `text` of a store.
+pub(super) fn text(connection: &Connection, digest: &str) -> Result<Option<Arc<[u8]>>, Fault> {
+    let mut statement = connection.prepare_cached("SELECT bytes FROM texts WHERE digest = ?1")?;
+    let found = statement.query_one([digest], |row| row.get::<_, Vec<u8>>(0)).optional()?;
+    Ok(found.map(Arc::from))
+}
+
+/// As `change` of a store.
+pub(super) fn change(group: &Group<'_>, change: &Change) -> Result<(u64, usize), Fault> {
+    check(group.transaction, change)?;
+    let revision = write(group.transaction, change)?;
+    let texts = change.texts.iter().flatten().filter_map(|text| text.bytes.as_ref());
+    Ok((revision, change.body.len() + texts.map(|bytes| bytes.len()).sum::<usize>()))
+}
+
+/// As `fire` of a store.
+pub(super) fn fire(
+    group: &mut Group<'_>,
+    (lease, status, record): (&Lease, RunStatus, &Record<Arc<dyn Encode>>),
+    change: &Change,
+) -> Result<(u64, usize), Fault> {
+    check(group.transaction, change)?;
+    let size = group.append(lease, status, record, &[])?;
+    Ok((write(group.transaction, change)?, size))
+}
+
+/// As `remove_entry` of a store.
+pub(super) fn remove(transaction: &Connection, name: &EntryName) -> Result<bool, Fault> {
+    name_texts(transaction, name, &[])?;
+    let mut delete = transaction
+        .prepare_cached("DELETE FROM entries WHERE shelf = ?1 AND namespace = ?2 AND name = ?3")?;
+    Ok(delete.execute(params![name.shelf.as_str(), name.namespace, name.name])? > 0)
+}
+
+fn check(transaction: &Connection, change: &Change) -> Result<(), Fault> {
+    let found = entry(transaction, &change.name)?.map_or(0, |entry| entry.revision);
+    if found != change.from {
+        return Err(change.moved().into());
+    }
+    if change.texts.is_none() {
+        return Ok(());
+    }
+    let EntryName { shelf, namespace, name } = &change.name;
+    let mut others = transaction.prepare_cached(
+        "SELECT (SELECT count(*) FROM entries WHERE shelf = ?1 AND namespace = ?2 AND name <> ?3),
+             (SELECT coalesce(sum(size), 0) FROM mentions WHERE shelf = ?1 AND namespace = ?2 AND name <> ?3)",
+    )?;
+    let others =
+        others.query_one(params![shelf.as_str(), namespace, name], |row| Ok((row.get(0)?, row.get(1)?)))?;
+    Ok(change.check_room(others)?)
+}
+
+fn write(transaction: &Connection, change: &Change) -> Result<u64, Fault> {
+    let Change { name, from: _, due, body, texts } = change;
+    if let Some(texts) = texts {
+        name_texts(transaction, name, texts)?;
+    }
+    let mut count = transaction.prepare_cached("UPDATE revisions SET last = last + 1 RETURNING last")?;
+    let revision: u64 = count.query_one([], |row| row.get(0))?;
+    let mut write = transaction.prepare_cached(
+        "INSERT INTO entries (shelf, namespace, name, revision, due, body) VALUES (?1, ?2, ?3, ?4, ?5, ?6)
+         ON CONFLICT (shelf, namespace, name) DO UPDATE SET revision = excluded.revision, due = excluded.due, body = excluded.body",
+    )?;
+    let EntryName { shelf, namespace, name } = name;
+    write.execute(params![shelf.as_str(), namespace, name, revision, due.map(|due| due.0), body])?;
+    Ok(revision)
+}
+
+/// The entry names these texts and no others; what none names any more is deleted.
+fn name_texts(transaction: &Connection, name: &EntryName, texts: &[Text]) -> Result<(), Fault> {
+    let EntryName { shelf, namespace, name } = name;
+    let mut forget = transaction.prepare_cached(
+        "DELETE FROM mentions WHERE shelf = ?1 AND namespace = ?2 AND name = ?3 RETURNING digest",
+    )?;
+    let named = forget.query_map(params![shelf.as_str(), namespace, name], |row| row.get::<_, String>(0))?;
+    let named: Vec<_> = named.collect::<Result<_, _>>()?;
+    for Text { digest, size, bytes } in texts {
+        let mut mention = transaction.prepare_cached(
+            "INSERT OR IGNORE INTO mentions (shelf, namespace, name, digest, size) VALUES (?1, ?2, ?3, ?4, ?5)",
+        )?;
+        mention.execute(params![shelf.as_str(), namespace, name, digest, size])?;
+        if let Some(bytes) = bytes {
+            let mut keep =
+                transaction.prepare_cached("INSERT OR IGNORE INTO texts (digest, bytes) VALUES (?1, ?2)")?;
+            keep.execute(params![digest, &**bytes])?;
+        }
+    }
+    let mut collect = transaction.prepare_cached(
+        "DELETE FROM texts WHERE digest = ?1 AND NOT EXISTS (SELECT 1 FROM mentions WHERE mentions.digest = texts.digest)",
+    )?;
+    for digest in named {
+        collect.execute([digest])?;
+    }
+    Ok(())
+}
+
+/// The order is that of `COLUMNS`.
+fn row(row: &Row<'_>) -> rusqlite::Result<Entry> {
+    let name =
+        EntryName { shelf: row.get::<_, StoredShelf>(0)?.0, namespace: row.get(1)?, name: row.get(2)? };
+    let due = row.get::<_, Option<i64>>(4)?.map(Timestamp);
+    Ok(Entry { name, revision: row.get(3)?, due, body: row.get(5)? })
+}
+
+/// A kind by its exact word.
+struct StoredShelf(Shelf);
+
+impl FromSql for StoredShelf {
+    fn column_result(value: ValueRef<'_>) -> FromSqlResult<Self> {
+        let word = value.as_str()?;
+        let shelf = Shelf::ALL.into_iter().find(|shelf| shelf.as_str() == word);
+        shelf.map(Self).ok_or_else(|| FromSqlError::Other(format!("there are no {word}s").into()))
+    }
+}
+
+fn most(limit: usize) -> i64 {
+    i64::try_from(limit).unwrap_or(i64::MAX)
+}
