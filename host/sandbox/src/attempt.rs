@@ -57,6 +57,12 @@ pub(super) fn computed() -> Duration {
     COMPUTES.get().map_or(Duration::ZERO, |(before, since)| before + since.elapsed())
 }
 
+/// That this thread carries work out from then on, and nothing else, where nobody polls an [`Attempt`].
+#[cfg(target_os = "linux")]
+pub(super) fn compute_since(watch: Stopwatch) {
+    COMPUTES.set(Some((Duration::ZERO, watch)));
+}
+
 /// Stops the guest once; whoever polls it sees to it that it goes on.
 pub(super) async fn stop_for_others() {
     let mut stops = true;

@@ -1,6 +1,7 @@
 //! One call: a fresh guest, and the outcome it came to.
 
 use std::{
+    mem,
     sync::Arc,
     time::{Duration, Instant},
 };
@@ -21,7 +22,10 @@ use super::{
         phasm::executor::types::{NamedValueParam, NamedValueResult},
     },
     budget::Holder,
-    capability::{Grants, refused},
+    capability::{
+        Grants,
+        refused::{self, Refused},
+    },
     fault::Fault,
     guest::Guest,
     isolation::Isolation,
@@ -107,7 +111,6 @@ async fn apart(
     observer: Arc<dyn Observer>,
 ) -> Outcome {
     match &sandbox.processes {
-        Some(_) if !whose.grants.http.is_empty() => Outcome::error(NO_HTTP),
         Some(processes) => processes.call(program, whose, observer).await,
         None => Outcome::error(NO_PROCESSES),
     }
@@ -118,10 +121,6 @@ async fn apart(_: &Shared, _: &Program, _: &Arc<Whose>, _: Arc<dyn Observer>) ->
     std::future::ready(Outcome::error(NO_PROCESSES)).await
 }
 
-/// A process of its own has no network, and nobody passes its requests on yet.
-#[cfg(target_os = "linux")]
-const NO_HTTP: &str = "the plugin is granted requests (`http`), which guests in processes of their own (`isolation`) cannot make yet";
-
 const NO_PROCESSES: &str =
     "the plugin's guests are to have processes of their own (`isolation`), and this program starts none";
 
@@ -129,17 +128,17 @@ const NO_PROCESSES: &str =
 pub(super) struct Ended {
     pub(super) result: Result<bindings::Outcome, Fault>,
     /// What was refused to the guest.
-    pub(super) refused: String,
+    pub(super) refused: Refused,
     pub(super) metered: Metered,
 }
 
 /// How a call of `guest` ended.
 pub(super) fn ended(result: wasmtime::Result<bindings::Outcome>, guest: &mut Guest) -> Ended {
-    guest.held.http.tell(&mut guest.refused);
     guest.held.dirs.tell(&mut guest.refused);
+    guest.held.http.tell(&mut guest.refused);
     let whose = &guest.whose;
     let result = result.map_err(|error| Fault::of(&error, whose.limits(), &whose.ceilings));
-    Ended { result, refused: guest.refused.told(), metered: guest.metered() }
+    Ended { result, refused: mem::take(&mut guest.refused), metered: guest.metered() }
 }
 
 impl Ended {
@@ -156,7 +155,7 @@ impl Ended {
         };
         outcome.message = transcript.brief(&outcome.message);
         if !matches!(outcome.code, code::SUCCEEDED | code::SUSPENDED) {
-            outcome.message = refused::explain(outcome.message, &self.refused);
+            outcome.message = refused::explain(outcome.message, &self.refused.told());
         }
         outcome.metered = self.metered;
         outcome
@@ -164,7 +163,7 @@ impl Ended {
 }
 
 /// What was used, and what this thread has computed for it.
-fn so_far(metered: Metered) -> Metered {
+pub(super) fn so_far(metered: Metered) -> Metered {
     Metered { cpu_us: metered.cpu_us.saturating_add(micros(computed())), ..metered }
 }
 

@@ -12,6 +12,10 @@ mod compile;
 #[cfg(target_os = "linux")]
 mod confine;
 #[cfg(target_os = "linux")]
+mod ears;
+#[cfg(target_os = "linux")]
+mod herald;
+#[cfg(target_os = "linux")]
 mod hourglass;
 #[cfg(target_os = "linux")]
 mod lock;
@@ -31,6 +35,10 @@ use std::{
 
 #[cfg(all(feature = "compile", target_os = "linux"))]
 pub(super) use self::compile::in_child as compile;
+#[cfg(all(test, feature = "http", target_os = "linux"))]
+pub(super) use self::wire::message;
+#[cfg(all(feature = "http", target_os = "linux"))]
+pub(super) use self::wire::{News, frame};
 #[cfg(target_os = "linux")]
 pub(super) use self::worker::Worker;
 

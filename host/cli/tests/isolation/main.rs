@@ -15,7 +15,7 @@ use phasm::{
     plugins::Plugins,
     sandbox::{Allowance, Children, DirGrant, Grants, Isolation, Limit, Sandbox, SandboxConfig},
 };
-use phasm_engine::{outcome::Outcome, value::Value};
+use phasm_engine::{metered::Metered, outcome::Outcome, value::Value};
 
 /// A guest of the tests: the file itself, or the world around its core module.
 fn guest(name: &str) -> Vec<u8> {
@@ -148,6 +148,40 @@ async fn cpu_time_is_limited_in_a_process_too() {
         assert!(outcome.metered.cpu_us >= 40_000, "{outcome:?}");
         let (outcome, _) = call(&plugins, invocation("doze")).await;
         assert_eq!(outcome.code, 0, "{}", outcome.message);
+    }
+}
+
+/// Remembers what was used.
+#[derive(Default)]
+struct Meter(Mutex<Metered>);
+
+impl Observer for Meter {
+    fn log(&self, _: Level, _: &str) {}
+    fn progress(&self, _: Option<f64>, _: &str) {}
+    fn activity(&self) {}
+    fn used(&self, metered: Metered) {
+        *self.0.lock().unwrap() = metered;
+    }
+}
+
+/// R-I42, R-I27: what one has used that is stopped is known.
+#[tokio::test]
+async fn what_a_stopped_attempt_used_is_told() {
+    let plugins = plugins(Isolation::Process, &["spin"]);
+    let meter = Arc::new(Meter::default());
+    let deadline = Some(Instant::now() + Duration::from_millis(500));
+    let attempt = Invocation { deadline, ..invocation("spin") };
+    assert_eq!(plugins.execute(attempt, Arc::clone(&meter) as _).await.code, 4);
+    let heard = *meter.0.lock().unwrap();
+    assert!(heard.cpu_us > 1_000 && heard.pages == 1, "{heard:?}");
+    // One that is not wanted any more.
+    let meter = Arc::new(Meter::default());
+    let mut spin = Box::pin(plugins.execute(invocation("spin"), Arc::clone(&meter) as _));
+    while meter.0.lock().unwrap().cpu_us == 0 {
+        tokio::select! {
+            _ = &mut spin => unreachable!("it spins for ever"),
+            () = tokio::task::yield_now() => {}
+        }
     }
 }
 

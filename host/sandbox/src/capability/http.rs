@@ -45,6 +45,8 @@ mod pattern;
 mod place;
 #[cfg(feature = "http")]
 mod quota;
+#[cfg(target_os = "linux")]
+mod relay;
 #[cfg(feature = "http")]
 mod resolve;
 mod target;
@@ -59,10 +61,16 @@ mod wire;
 pub(super) use self::absent::link;
 #[cfg(not(feature = "http"))]
 pub(crate) use self::absent::{Http, Net};
+#[cfg(all(not(feature = "http"), target_os = "linux"))]
+pub(crate) use self::absent::{Relay, Requests};
 #[cfg(feature = "http")]
 pub use self::fetch::{HttpAnswer, HttpClient, HttpRequest};
 #[cfg(feature = "http")]
 pub(super) use self::hooks::link;
+#[cfg(target_os = "linux")]
+pub(crate) use self::relay::{Asked, OfRequest};
+#[cfg(all(feature = "http", target_os = "linux"))]
+pub(crate) use self::relay::{Relay, Requests};
 pub use self::{
     config::{EgressSecret, HttpConfig, HttpLimits},
     network::{Network, NotANetwork},

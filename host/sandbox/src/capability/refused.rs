@@ -1,6 +1,8 @@
 //! What a guest reached for without having it, for whoever has to mend that.
 
-use std::{collections::BTreeSet, sync::Arc};
+use std::{borrow::Cow, collections::BTreeSet, sync::Arc};
+
+use serde::{Deserialize, Serialize};
 
 use crate::transcript::cut;
 
@@ -9,16 +11,16 @@ const TOLD: usize = 4;
 const LONGEST: usize = 400;
 
 /// What was refused to one guest; bounded, however much it asks for.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Refused {
-    grants: BTreeSet<&'static str>,
+    grants: BTreeSet<Cow<'static, str>>,
     others: Vec<Box<str>>,
 }
 
 impl Refused {
     /// Notes that a grant was asked for that there is not.
     pub(super) fn not_granted(&mut self, what: &'static str) {
-        self.grants.insert(what);
+        self.grants.insert(what.into());
     }
 
     /// Notes why something was refused in spite of a grant. The first few are told.
@@ -32,9 +34,19 @@ impl Refused {
         }
     }
 
+    /// The same as somebody says it who may say anything: no more and no longer than what is noted here.
+    #[cfg(target_os = "linux")]
+    pub(crate) fn heard(self) -> Self {
+        let mut heard = Self::default();
+        let grants = self.grants.iter().take(TOLD);
+        heard.grants.extend(grants.map(|what| cut(what, LONGEST).to_owned().into()));
+        self.others.into_iter().for_each(|why| heard.because(|| why.into()));
+        heard
+    }
+
     /// What was refused; empty if nothing was.
     pub(crate) fn told(&self) -> String {
-        let grants: Vec<_> = self.grants.iter().copied().collect();
+        let grants: Vec<&str> = self.grants.iter().map(|what| &**what).collect();
         let grants = (!grants.is_empty()).then(|| format!("not granted: {}", grants.join(", ")));
         let others = (!self.others.is_empty()).then(|| format!("refused: {}", self.others.join("; ")));
         let parts: Vec<_> = [grants, others].into_iter().flatten().collect();

@@ -2,8 +2,8 @@
 //!
 //! ```text
 //! parent ── setup, machine code, call, call … ──▶ stdin    a socket: what is said goes back on it
-//!        ◀── ready; said, said …, ended ─────────
-//!                                                stdout    ends with the parent, and the child with it
+//!        ◀── ready; said, asks …, ended ─────────
+//! parent ── what comes of what was asked ───────▶ stdout    ends with the parent, and the child with it
 //! ```
 
 use std::{
@@ -16,7 +16,7 @@ use std::{
 };
 
 use tokio::runtime::{Builder, Runtime};
-use wasmtime::{Engine, component::Linker};
+use wasmtime::{Engine, UpdateDeadline, component::Linker};
 
 use super::{
     ALONE,
@@ -24,16 +24,17 @@ use super::{
     hourglass::Hourglass,
     lock,
     voice::Voice,
-    wire::{Call, LENGTH, Returned, Setup, Told, owned},
+    wire::{Call, LENGTH, News, Returned, Setup, Told, message, owned},
 };
 use crate::{
+    attempt::compute_since,
     authentic::Fresh,
     bindings::{self, phasm::executor::types::NamedValueParam},
-    call::{Ended, ended, store},
+    call::{Ended, ended, so_far, store},
     capability::{
         Grants,
         dirs::Common,
-        http::{HttpConfig, Net},
+        http::{HttpLimits, Net, Relay},
     },
     guest::{self, Guest},
     limits::{Ceilings, Limit, Meter, UNLIMITED},
@@ -81,8 +82,12 @@ fn locked_in(job: &[String], input: &mut BufReader<File>, voice: &Arc<Voice>) ->
     let setup: Setup = owned(&heard(input)?.unwrap_or_default())?;
     let code = Fresh::new(heard(input)?.unwrap_or_default());
     let here = Here::new(setup, &code, Arc::clone(voice)).map_err(io::Error::other)?;
-    lock::files(&here.grants.dirs)?;
-    thread::spawn(end_with_parent);
+    let (relay, engine) = (Arc::clone(&here.relay), here.engine.clone());
+    thread::spawn(move || {
+        // There is nobody any more to do anything for.
+        let _ = hear_news(&relay, &engine);
+        exit(ALONE);
+    });
     let of_thread = Arc::clone(voice);
     thread::spawn(move || of_thread.keep_flushing());
     let (of_thread, glass) = (Arc::clone(voice), Arc::clone(&here.glass));
@@ -103,9 +108,16 @@ fn heard(input: &mut BufReader<File>) -> io::Result<Option<Vec<u8>>> {
     Ok(Some(frame))
 }
 
-fn end_with_parent() {
-    let _ = rustix::io::read(io::stdout(), &mut [0; 1]);
-    exit(ALONE);
+/// Hears what is told while calls are made, until there is nobody any more who tells it.
+fn hear_news(relay: &Relay, engine: &Engine) -> io::Result<()> {
+    let mut news = BufReader::new(File::from(io::stdout().as_fd().try_clone_to_owned()?));
+    while let Some(frame) = heard(&mut news)? {
+        match message(&frame)? {
+            News::Epoch => engine.increment_epoch(),
+            News::Request(told) => relay.hear(told)?,
+        }
+    }
+    Ok(())
 }
 
 /// Everything that calls share.
@@ -116,12 +128,13 @@ struct Here {
     program: Program,
     runtime: Runtime,
     voice: Arc<Voice>,
+    relay: Arc<Relay>,
     glass: Arc<Hourglass>,
 }
 
 impl Here {
     fn new(setup: Setup, code: &Fresh, voice: Arc<Voice>) -> Result<Self, String> {
-        let Setup { limits, grants } = setup;
+        let Setup { limits, grants, headers } = setup;
         let Pool { engine, slots, .. } =
             Pool::reserve(limits.slots_for(1), &limits).map_err(|error| error.to_string())?;
         let linker: Linker<Guest> = guest::linker(&engine).map_err(|error| format!("{error:#}"))?;
@@ -130,19 +143,24 @@ impl Here {
         component.initialize_copy_on_write_image().map_err(|error| format!("{error:#}"))?;
         let program =
             Program::link(&linker, &component, &limits, slots).map_err(|error| error.to_string())?;
-        let runtime = Builder::new_current_thread().enable_time().build();
+        let dirs = Common::alone(&grants.dirs);
+        // The thread of the runtime, and those of the voice and the news, have no other files either.
+        lock::files(&grants.dirs).map_err(|error| error.to_string())?;
+        // One thread beside the guest's: requests and timers go on, whatever the guest is at.
+        let runtime = Builder::new_multi_thread().worker_threads(1).enable_time().build();
         let runtime = runtime.map_err(|error| error.to_string())?;
-        let http = HttpConfig::default();
+        let of_relay = Arc::clone(&voice);
+        let relay = Relay::new(move |asked| of_relay.ask(asked));
         let premises = Arc::new(Premises {
-            ceilings: Ceilings::of(&limits, &http.limits),
+            ceilings: Ceilings::of(&limits, &HttpLimits::default()),
             limits,
             tenants: Arc::default(),
             memory: Memory::uncounted(),
-            dirs: Common::alone(&grants.dirs),
-            net: Net::new(http, &crate::Tenants::default()),
+            dirs,
+            net: Net::beyond(&relay, headers),
         });
         let glass = Arc::default();
-        Ok(Self { premises, grants: Arc::new(grants), engine, program, runtime, voice, glass })
+        Ok(Self { premises, grants: Arc::new(grants), engine, program, runtime, voice, relay, glass })
     }
 
     fn call(&self, call: &Call) -> Result<Ended, String> {
@@ -157,6 +175,7 @@ impl Here {
         let (log, line) = (whose.ceilings.ceiling(Limit::Log), whose.limits().line);
         let transcript = Transcript::forwarded(log, line, Box::new(move |said| voice.forward(said)));
         let (watch, cpu) = (Stopwatch::of_thread(), whose.ceilings.ceiling(Limit::Cpu));
+        compute_since(watch);
         self.glass.turn(cpu);
         let ended = self.runtime.block_on(async {
             // What all have together is counted by the parent.
@@ -173,8 +192,14 @@ impl Here {
     }
 
     async fn execute(&self, guest: Guest, call: &Call) -> Ended {
-        // Whoever waits for the call ends it with the process.
+        // Whoever waits for the call ends it with the process; what it used is known by then.
         let mut store = store(&self.engine, guest, None);
+        let voice = Arc::clone(&self.voice);
+        store.set_epoch_deadline(1);
+        store.epoch_deadline_callback(move |store| {
+            voice.used(so_far(store.data().metered()));
+            Ok(UpdateDeadline::Continue(1))
+        });
         let inputs: Vec<_> =
             call.inputs.iter().map(|(name, value)| NamedValueParam { name, value }).collect();
         let argument = bindings::Invocation {

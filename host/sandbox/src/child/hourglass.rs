@@ -15,6 +15,7 @@ use super::{
 };
 use crate::{
     call::Ended,
+    capability::refused::Refused,
     fault::Fault,
     limits::{Ceiling, Exceeded, Limit, UNLIMITED},
     stopwatch::{cpu, micros},
@@ -78,7 +79,7 @@ impl Hourglass {
 fn end(voice: &Voice, ceiling: Ceiling) -> ! {
     let metered = Metered { cpu_us: micros(Duration::from_micros(ceiling.most)), ..Metered::default() };
     let exceeded = Fault::Exceeded(Exceeded { limit: Limit::Cpu, ceiling });
-    let ended = Ended { result: Err(exceeded), refused: String::new(), metered };
+    let ended = Ended { result: Err(exceeded), refused: Refused::default(), metered };
     // Whoever listens no longer has ended this process already.
     let _ = voice.tell(&Told::Ended(Returned::from(ended)));
     exit(ALONE);

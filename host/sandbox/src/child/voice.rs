@@ -10,11 +10,13 @@ use std::{
     time::{Duration, Instant},
 };
 
+use phasm_engine::metered::Metered;
+
 use super::{
     ALONE,
     wire::{Told, frame},
 };
-use crate::transcript::Said;
+use crate::{capability::http::Asked, transcript::Said};
 
 /// How long something may wait for more to come, unless so much has come already.
 const PAUSE: Duration = Duration::from_millis(1);
@@ -49,6 +51,20 @@ impl Voice {
         let mut spoken = self.spoken();
         spoken.waiting.extend_from_slice(&frame);
         spoken.send()
+    }
+
+    /// Says what was used.
+    pub(super) fn used(&self, metered: Metered) {
+        if self.tell(&Told::Used(metered)).is_err() {
+            exit(ALONE);
+        }
+    }
+
+    /// Asks for something that is waited for.
+    pub(super) fn ask(&self, asked: Asked<'_>) {
+        if self.tell(&Told::Asks(asked)).is_err() {
+            exit(ALONE);
+        }
     }
 
     /// Says what the guest says, soon.

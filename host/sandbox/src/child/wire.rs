@@ -8,7 +8,11 @@ use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use crate::{
     bindings::{self, phasm::executor::types::NamedValueResult},
     call::Ended,
-    capability::Grants,
+    capability::{
+        Grants,
+        http::{Asked, OfRequest},
+        refused::Refused,
+    },
     executor::Invocation,
     fault::Fault,
     limits::{Ceilings, Limits},
@@ -21,6 +25,8 @@ use crate::{
 pub(crate) struct Setup {
     pub(crate) limits: Limits,
     pub(crate) grants: Grants,
+    /// The most bytes of headers of a message by HTTP.
+    pub(crate) headers: u64,
 }
 
 /// One call, as the guest is to see it.
@@ -96,17 +102,30 @@ pub(crate) enum Told<'s> {
     Ready,
     /// Its guest says something.
     Said(#[serde(borrow)] Said<'s>),
+    /// Its guest makes requests.
+    Asks(#[serde(borrow)] Asked<'s>),
+    /// So much was used by the epoch that was told.
+    Used(Metered),
     /// The call could not be made.
     NoCall(String),
     /// The call has ended.
     Ended(Returned),
 }
 
+/// What a child is told while it makes a call.
+#[derive(Serialize, Deserialize)]
+pub(crate) enum News<'n> {
+    /// Another epoch has begun: a guest that computes is to say what it has used.
+    Epoch,
+    /// Of what its guest asked for.
+    Request(#[serde(borrow)] OfRequest<'n>),
+}
+
 /// [`Ended`], for the wire.
 #[derive(Serialize, Deserialize)]
 pub(crate) struct Returned {
     result: Result<Outcome, Fault>,
-    refused: String,
+    refused: Refused,
     metered: Metered,
 }
 
@@ -134,7 +153,7 @@ impl From<Returned> for Ended {
             let outputs = outputs.into_iter().map(|(name, value)| NamedValueResult { name, value }).collect();
             bindings::Outcome { code, message, outputs, detail }
         });
-        Self { result, refused, metered }
+        Self { result, refused: refused.heard(), metered }
     }
 }
 

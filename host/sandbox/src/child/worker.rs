@@ -4,37 +4,42 @@ use std::{
     io,
     os::{fd::OwnedFd, unix::net::UnixStream as Socket},
     process::Stdio,
+    sync::Arc,
 };
 
 use tokio::{
-    io::{AsyncReadExt as _, AsyncWriteExt as _, BufReader},
+    io::AsyncWriteExt as _,
     net::UnixStream,
+    select,
+    sync::{Notify, mpsc::channel},
 };
 
 use super::{
     Children, attempt,
+    ears::{BESIDE, Ears},
+    herald::{self, Herald},
     running::{Running, command},
-    wire::{Call, LENGTH, Setup, Told, frame, length, message},
+    wire::{Call, Setup, Told, frame, length, message},
 };
 use crate::{
-    call::Ended, capability::Grants, limits::Limits, program::Program, transcript::Transcript, whose::Whose,
+    call::Ended,
+    capability::{Grants, http::Requests},
+    limits::Limits,
+    program::Program,
+    transcript::Transcript,
+    whose::Whose,
 };
 
 /// What a process needs beside the memory of its guest.
 const OWN_MEMORY: u64 = 256 << 20;
-/// How much longer than what a guest hands over at once the longest frame may be.
-const BESIDE: u64 = 1 << 20;
-
-/// What is read of it at once.
-const AT_ONCE: usize = 64 << 10;
+/// Frames that may wait to be told.
+const AHEAD: usize = 8;
 
 /// A child that is locked in, and waits for calls. Dropping it ends it.
 pub(crate) struct Worker {
     running: Running,
-    socket: BufReader<UnixStream>,
-    /// Its end tells the child that nobody is here any more.
-    _open: Socket,
-    heard: Vec<u8>,
+    ears: Ears,
+    herald: Herald,
 }
 
 impl Worker {
@@ -44,6 +49,7 @@ impl Worker {
         program: &Program,
         grants: &Grants,
         limits: &Limits,
+        headers: u64,
     ) -> io::Result<Self> {
         let code = program.code().map_err(io::Error::other)?;
         let (ours, theirs) = Socket::pair()?;
@@ -55,19 +61,21 @@ impl Worker {
                 .stderr(Stdio::null())
                 .spawn()?,
         )?;
-        ours.set_nonblocking(true)?;
-        let socket = BufReader::with_capacity(AT_ONCE, UnixStream::from_std(ours)?);
-        let mut worker = Self { running, socket, _open: open, heard: Vec::new() };
-        worker.socket.write_all(&frame(&Setup { limits: limits.clone(), grants: grants.clone() })?).await?;
-        worker.socket.write_all(&length(code.len())?).await?;
-        worker.socket.write_all(&code).await?;
-        if worker.hear(BESIDE).await.is_err() {
+        let (ears, herald) = (Ears::new(unblocked(ours)?), Herald::new(unblocked(open)?));
+        let mut worker = Self { running, ears, herald };
+        let setup = Setup { limits: limits.clone(), grants: grants.clone(), headers };
+        worker.ears.socket.write_all(&frame(&setup)?).await?;
+        worker.ears.socket.write_all(&length(code.len())?).await?;
+        worker.ears.socket.write_all(&code).await?;
+        if worker.ears.hear(BESIDE).await.is_err() {
             return Err(io::Error::other(worker.running.last_status().await));
         }
-        match message(&worker.heard)? {
+        match message(&worker.ears.heard)? {
             Told::Ready => Ok(worker),
             Told::NoCall(why) => Err(io::Error::other(why)),
-            Told::Said(_) | Told::Ended(_) => Err(io::Error::other("it says what it was not asked")),
+            Told::Said(_) | Told::Asks(_) | Told::Used(_) | Told::Ended(_) => {
+                Err(io::Error::other("it says what it was not asked"))
+            }
         }
     }
 
@@ -76,11 +84,20 @@ impl Worker {
         self.running.has_ended()
     }
 
+    /// Whether there is something amid which the last call ended.
+    pub(crate) fn is_spoilt(&self) -> bool {
+        self.herald.is_amid
+    }
+
     /// Makes one call; what the guest says meanwhile goes to `transcript`.
     ///
     /// # Errors
     /// What to tell the user when the process did not do as it should.
-    pub(crate) async fn call(&mut self, whose: &Whose, transcript: &Transcript) -> Result<Ended, String> {
+    pub(crate) async fn call(
+        &mut self,
+        whose: &Arc<Whose>,
+        transcript: &Arc<Transcript>,
+    ) -> Result<Ended, String> {
         match self.talk(whose, transcript).await {
             Ok(ended) => ended,
             Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => {
@@ -90,37 +107,31 @@ impl Worker {
         }
     }
 
-    async fn talk(&mut self, whose: &Whose, transcript: &Transcript) -> io::Result<Result<Ended, String>> {
-        let limits = whose.limits();
-        self.socket.write_all(&frame(&Call::of(whose))?).await?;
-        let longest = limits.hostcall.max(limits.output).saturating_mul(2).saturating_add(BESIDE);
-        loop {
-            self.hear(longest).await?;
-            match message(&self.heard)? {
-                Told::Said(said) => {
-                    // The child counts, too, and ends the call; one that does not is not heard any longer.
-                    if let Err(exceeded) = transcript.hear(&said) {
-                        return Ok(Err(exceeded.told(whose.named())));
-                    }
-                }
-                Told::Ended(returned) => return Ok(Ok(returned.into())),
-                Told::NoCall(why) => return Ok(Err(why)),
-                Told::Ready => return Err(io::Error::other("it says what it was not asked")),
-            }
-        }
+    async fn talk(
+        &mut self,
+        whose: &Arc<Whose>,
+        transcript: &Arc<Transcript>,
+    ) -> io::Result<Result<Ended, String>> {
+        let (frames, news) = channel(AHEAD);
+        let mut requests = Requests::new(whose, transcript, frames.clone());
+        let answered = Notify::new();
+        self.ears.socket.write_all(&frame(&Call::of(whose))?).await?;
+        let ended = select! {
+            biased;
+            ended = self.ears.listen(whose, transcript, &mut requests, &answered) => ended?,
+            failed = self.herald.pass_on(news) => return Err(failed),
+            failed = herald::tell_epochs(&frames, &answered) => return Err(failed),
+        };
+        Ok(ended.map(|mut ended| {
+            requests.settle(&mut ended);
+            ended
+        }))
     }
+}
 
-    async fn hear(&mut self, longest: u64) -> io::Result<()> {
-        let mut length = [0; LENGTH];
-        self.socket.read_exact(&mut length).await?;
-        let length = u32::from_le_bytes(length);
-        if u64::from(length) > longest {
-            return Err(io::Error::other("it says too much at once"));
-        }
-        self.heard.clear();
-        let heard = (&mut self.socket).take(length.into()).read_to_end(&mut self.heard).await?;
-        if heard == length as usize { Ok(()) } else { Err(io::ErrorKind::UnexpectedEof.into()) }
-    }
+fn unblocked(socket: Socket) -> io::Result<UnixStream> {
+    socket.set_nonblocking(true)?;
+    UnixStream::from_std(socket)
 }
 
 fn job(code: &[u8], grants: &Grants, limits: &Limits) -> Vec<String> {

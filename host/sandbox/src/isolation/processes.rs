@@ -62,7 +62,7 @@ impl Processes {
     pub(crate) async fn call(
         &self,
         program: &Program,
-        whose: &Whose,
+        whose: &Arc<Whose>,
         observer: Arc<dyn Observer>,
     ) -> Outcome {
         let Ok(_turn) = self.turns.acquire().await else {
@@ -75,7 +75,7 @@ impl Processes {
             Ok(warm) => warm,
             Err(error) => return Outcome::error(format!("no process for the attempt: {error}")),
         };
-        let transcript = transcript(observer, whose);
+        let transcript = Arc::new(transcript(observer, whose));
         match warm.worker.call(whose, &transcript).await {
             Ok(ended) => {
                 self.keep(warm, &ended);
@@ -93,7 +93,8 @@ impl Processes {
         if let Some(warm) = self.take(program, grants) {
             return Ok(warm);
         }
-        let starting = Worker::start(&self.children, program, grants, whose.limits());
+        let starting =
+            Worker::start(&self.children, program, grants, whose.limits(), whose.premises.net.headers());
         let worker =
             timeout(PATIENCE, starting).await.unwrap_or_else(|_| Err(io::ErrorKind::TimedOut.into()))?;
         Ok(Warm { worker, program: program.id, grants: Arc::clone(grants), calls: 0 })
@@ -113,7 +114,7 @@ impl Processes {
     /// Keeps a child for another call, unless its guest did something odd.
     fn keep(&self, warm: Warm, ended: &Ended) {
         let warm = Warm { calls: warm.calls + 1, ..warm };
-        if ended.result.is_err() || warm.calls >= CALLS {
+        if ended.result.is_err() || warm.calls >= CALLS || warm.worker.is_spoilt() {
             return;
         }
         let mut idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner);

@@ -1,8 +1,19 @@
 //! In the place of HTTP where it was left out: components that import it are refused when they are loaded.
 
+#[cfg(target_os = "linux")]
+use std::{io, sync::Arc};
+
+#[cfg(target_os = "linux")]
+use phasm_engine::metered::Metered;
+#[cfg(target_os = "linux")]
+use tokio::sync::mpsc::Sender;
 use wasmtime::component::Linker;
 
 use super::HttpConfig;
+#[cfg(target_os = "linux")]
+use super::relay::{Asked, OfRequest};
+#[cfg(target_os = "linux")]
+use crate::{call::Ended, transcript::Transcript, whose::Whose};
 use crate::{capability::refused::Refused, guest::Guest, tenants::Tenants};
 
 pub(crate) struct Net;
@@ -10,6 +21,52 @@ pub(crate) struct Net;
 impl Net {
     pub(crate) fn new(_: HttpConfig, _: &Tenants) -> Self {
         Self
+    }
+
+    #[cfg(target_os = "linux")]
+    pub(crate) fn beyond(_: &Arc<Relay>, _: u64) -> Self {
+        Self
+    }
+
+    #[cfg(target_os = "linux")]
+    pub(crate) fn headers(&self) -> u64 {
+        0
+    }
+}
+
+/// Nobody asks for requests.
+#[cfg(target_os = "linux")]
+pub(crate) struct Relay;
+
+#[cfg(target_os = "linux")]
+impl Relay {
+    pub(crate) fn new(_: impl Fn(Asked<'_>)) -> Arc<Self> {
+        Arc::new(Self)
+    }
+
+    pub(crate) fn hear(&self, _: OfRequest<'_>) -> io::Result<()> {
+        Err(io::ErrorKind::Unsupported.into())
+    }
+}
+
+/// Nobody makes them.
+#[cfg(target_os = "linux")]
+pub(crate) struct Requests;
+
+#[cfg(target_os = "linux")]
+impl Requests {
+    pub(crate) fn new(_: &Arc<Whose>, _: &Arc<Transcript>, _: Sender<Vec<u8>>) -> Self {
+        Self
+    }
+
+    pub(crate) fn hear(&mut self, _: Asked<'_>) -> io::Result<()> {
+        Err(io::ErrorKind::Unsupported.into())
+    }
+
+    pub(crate) fn settle(self, _: &mut Ended) {}
+
+    pub(crate) fn with(&self, metered: Metered) -> Metered {
+        metered
     }
 }
 

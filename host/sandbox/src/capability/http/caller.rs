@@ -14,7 +14,7 @@ use super::{
     net::Net,
     target::Target,
 };
-use crate::{executor::Level, transcript::Transcript, whose::Whose};
+use crate::{capability::refused::Refused, executor::Level, transcript::Transcript, whose::Whose};
 
 /// So many refusals are kept for the attempt's message; each has a line of the log besides.
 const KEPT: usize = 3;
@@ -32,7 +32,7 @@ pub(super) struct Caller {
 }
 
 impl Caller {
-    pub(super) fn new(whose: &Arc<Whose>, transcript: &Arc<Transcript>) -> Self {
+    fn new(whose: &Arc<Whose>, transcript: &Arc<Transcript>) -> Self {
         Self {
             budget: Budget::new(&whose.ceilings),
             secrets: egress::given(&whose.premises.net.config.secrets, &whose.tenant, &whose.invocation),
@@ -90,12 +90,36 @@ impl Caller {
         is_news
     }
 
-    pub(super) fn refusals(&self) -> Vec<String> {
+    fn refusals(&self) -> Vec<String> {
         self.refusals.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
+}
 
-    /// The attempt is over.
-    pub(super) fn close(&self) {
-        self.lines.rest().iter().for_each(|line| self.transcript.note(Level::Warn, line));
+/// The requests of one attempt. Dropping this ends it as far as they go: what is told of them is told by then.
+pub(super) struct Own(Arc<Caller>);
+
+impl Own {
+    pub(super) fn new(whose: &Arc<Whose>, transcript: &Arc<Transcript>) -> Self {
+        Self(Arc::new(Caller::new(whose, transcript)))
+    }
+
+    pub(super) fn caller(&self) -> &Arc<Caller> {
+        &self.0
+    }
+
+    /// Tells what was refused.
+    pub(super) fn tell(&self, refused: &mut Refused) {
+        self.0.refusals().into_iter().for_each(|why| refused.because(|| why));
+    }
+
+    /// Bytes that came in and went out.
+    pub(super) fn moved(&self) -> (u64, u64) {
+        self.0.budget.moved()
+    }
+}
+
+impl Drop for Own {
+    fn drop(&mut self) {
+        self.0.lines.rest().iter().for_each(|line| self.0.transcript.note(Level::Warn, line));
     }
 }

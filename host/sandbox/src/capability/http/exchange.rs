@@ -2,12 +2,12 @@
 
 use std::{sync::Arc, time::Duration};
 
-use http::{HeaderValue, Request, Response, Uri, header};
+use http::{HeaderMap, HeaderName, HeaderValue, Request, Response, Uri, header};
 use http_body_util::BodyExt as _;
 use hyper::client::conn::http1;
 use tokio::time::{Instant, timeout_at};
 use wasmtime_wasi::runtime::spawn;
-use wasmtime_wasi_http::{Error, RequestOptions, WasiBody, io::TokioIo};
+use wasmtime_wasi_http::{DEFAULT_FORBIDDEN_HEADERS, Error, RequestOptions, WasiBody, io::TokioIo};
 
 use super::{
     answer::Answer,
@@ -21,6 +21,7 @@ use super::{
     trace,
     wire::Wire,
 };
+use crate::executor::Level;
 
 /// What is added to a request that does not say how long it waits.
 const CONNECT: Duration = Duration::from_secs(30);
@@ -29,22 +30,38 @@ const CONNECT: Duration = Duration::from_secs(30);
 const LEAST_BUFFER: usize = 8192;
 
 /// The head of an answer, and what has to go on for its body to come.
-pub(super) type Answered = (Response<WasiBody>, Box<dyn Future<Output = Result<(), Error>> + Send>);
+pub(super) type Answered = (Response<WasiBody>, Driver);
+pub(super) type Driver = Box<dyn Future<Output = Result<(), Error>> + Send>;
+/// A request that was begun.
+pub(super) type Sending = Box<dyn Future<Output = Result<Answered, Error>> + Send>;
 
 /// What was found out about a request before anything was waited for.
-pub(super) struct Prepared {
-    pub(super) target: Target,
-    pub(super) request: Request<WasiBody>,
-    pub(super) options: RequestOptions,
-    pub(super) number: u32,
+struct Prepared {
+    target: Target,
+    request: Request<WasiBody>,
+    options: RequestOptions,
+    number: u32,
+}
+
+/// Makes a request of an attempt, or says why it is not made.
+pub(super) fn begin(caller: &Arc<Caller>, request: Request<WasiBody>, options: RequestOptions) -> Sending {
+    match prepare(caller, request, options) {
+        Ok(prepared) => Box::new(exchange(Arc::clone(caller), prepared)),
+        Err(Failure { error, why, .. }) => {
+            if caller.refuse(&why) {
+                caller.transcript.note(Level::Warn, &format!("request refused: {why}"));
+            }
+            Box::new(std::future::ready(Err(error)))
+        }
+    }
 }
 
 /// # Errors
 /// What about the request is not granted or not to be sent.
-pub(super) fn prepare(
+fn prepare(
     caller: &Caller,
     request: Request<WasiBody>,
-    options: Option<RequestOptions>,
+    options: RequestOptions,
 ) -> Result<Prepared, Failure> {
     caller.budget.request().map_err(|over| caller.over(over))?;
     let (tenant, now) = (&caller.whose.tenant, std::time::Instant::now());
@@ -56,7 +73,26 @@ pub(super) fn prepare(
         .map_err(|why| Failure::refused(format!("{} to {}: {why}", request.method(), visible(authority))))?;
     caller.allows(&target)?;
     egress::check_url(&caller.secrets, &uri.to_string())?;
-    Ok(Prepared { target, request, options: options.unwrap_or_default(), number: caller.number() })
+    check_framing(request.headers())?;
+    Ok(Prepared { target, request, options, number: caller.number() })
+}
+
+/// Where a request begins and ends is the host's to say, and said once. Guests cannot say it; a process of theirs could.
+fn check_framing(headers: &HeaderMap) -> Result<(), Failure> {
+    let is_theirs = |name: &&HeaderName| **name != header::HOST && headers.contains_key(*name);
+    if let Some(name) = DEFAULT_FORBIDDEN_HEADERS.iter().find(is_theirs) {
+        return Err(Failure::refused(format!("the header {name} is the host's to say")));
+    }
+    let lengths: Vec<_> = headers.get_all(header::CONTENT_LENGTH).iter().collect();
+    let is_length = |value: &&HeaderValue| {
+        value
+            .to_str()
+            .is_ok_and(|text| text.bytes().all(|b| b.is_ascii_digit()) && text.parse::<u64>().is_ok())
+    };
+    if lengths.len() > 1 || !lengths.iter().all(is_length) {
+        return Err(Failure::refused("its length is not one number"));
+    }
+    Ok(())
 }
 
 /// Of what a guest says of itself, enough to recognise it by.
@@ -67,7 +103,7 @@ fn visible(text: &str) -> String {
 }
 
 /// Sends what was prepared. Whatever becomes of it has a line of the log.
-pub(super) async fn exchange(caller: Arc<Caller>, prepared: Prepared) -> Result<Answered, Error> {
+async fn exchange(caller: Arc<Caller>, prepared: Prepared) -> Result<Answered, Error> {
     let moved = Arc::new(Moved::default());
     let ticket = Ticket::new(&caller, prepared.number, prepared.target.shown(), &moved);
     let deadline = Instant::now() + caller.limits().time;
@@ -90,7 +126,7 @@ pub(super) async fn exchange(caller: Arc<Caller>, prepared: Prepared) -> Result<
 
 struct Sent {
     response: Response<hyper::body::Incoming>,
-    driver: Box<dyn Future<Output = Result<(), Error>> + Send>,
+    driver: Driver,
     patience: Duration,
     permits: Permits,
 }
@@ -137,7 +173,7 @@ async fn connected(caller: &Caller, target: &Target) -> Result<Box<dyn connect::
     connect::connect(caller.net(), target, &addresses).await
 }
 
-pub(super) type Spoken = (http1::SendRequest<WasiBody>, Box<dyn Future<Output = Result<(), Error>> + Send>);
+pub(super) type Spoken = (http1::SendRequest<WasiBody>, Driver);
 
 /// HTTP over a connection, with headers of so many bytes, and what has to go on for that.
 pub(super) async fn speak(stream: Box<dyn connect::Stream>, headers: u64) -> Result<Spoken, Failure> {

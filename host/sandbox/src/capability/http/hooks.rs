@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use http::{Request, Response};
+use http::Request;
 use wasmtime::{
     StoreContextMut,
     component::{Linker, Resource, ResourceTable},
@@ -13,10 +13,14 @@ use wasmtime_wasi_http::{
     p2::bindings::http::types::ErrorCode,
 };
 
-use super::{caller::Caller, exchange, failure::Failure};
+#[cfg(target_os = "linux")]
+use super::relay::Relay;
+use super::{
+    caller::Own,
+    exchange::{self, Sending},
+};
 use crate::{
     capability::{active, refused::Refused},
-    executor::Level,
     guest::Guest,
     transcript::Transcript,
     whose::Whose,
@@ -31,7 +35,31 @@ struct Open {
     hooks: Hooks,
 }
 
-struct Hooks(Arc<Caller>);
+/// Who makes the requests.
+enum Hooks {
+    Here(Own),
+    /// The process that started this one.
+    #[cfg(target_os = "linux")]
+    Beyond(Arc<Relay>),
+}
+
+impl Hooks {
+    fn new(whose: &Arc<Whose>, transcript: &Arc<Transcript>) -> Self {
+        #[cfg(target_os = "linux")]
+        if let Some(relay) = &whose.premises.net.beyond {
+            return Self::Beyond(Arc::clone(relay));
+        }
+        Self::Here(Own::new(whose, transcript))
+    }
+
+    fn own(&self) -> Option<&Own> {
+        match self {
+            Self::Here(own) => Some(own),
+            #[cfg(target_os = "linux")]
+            Self::Beyond(_) => None,
+        }
+    }
+}
 
 impl Http {
     fn view<'a>(
@@ -44,33 +72,25 @@ impl Http {
             let mut context = WasiHttpCtx::new();
             let headers = whose.premises.net.config.limits.headers;
             context.set_field_size_limit(usize::try_from(headers).unwrap_or(usize::MAX));
-            Open { context, hooks: Hooks(Arc::new(Caller::new(whose, transcript))) }
+            Open { context, hooks: Hooks::new(whose, transcript) }
         });
         WasiHttpCtxView { hooks, table, ctx: context }
     }
 
-    /// Tells what was refused.
+    fn own(&self) -> Option<&Own> {
+        self.0.as_ref().and_then(|open| open.hooks.own())
+    }
+
+    /// Tells what was refused here.
     pub(crate) fn tell(&self, refused: &mut Refused) {
-        for why in self.0.iter().flat_map(|open| open.hooks.0.refusals()) {
-            refused.because(|| why);
-        }
+        self.own().into_iter().for_each(|own| own.tell(refused));
     }
 
-    /// Bytes that came in and went out.
+    /// Bytes that came in here and went out.
     pub(crate) fn moved(&self) -> (u64, u64) {
-        self.0.as_ref().map_or((0, 0), |open| open.hooks.0.budget.moved())
+        self.own().map_or((0, 0), Own::moved)
     }
 }
-
-impl Drop for Http {
-    fn drop(&mut self) {
-        if let Some(open) = &self.0 {
-            open.hooks.0.close();
-        }
-    }
-}
-
-type Sending = Box<dyn Future<Output = Result<exchange::Answered, Error>> + Send>;
 
 impl WasiHttpHooks for Hooks {
     fn send_request(
@@ -79,15 +99,11 @@ impl WasiHttpHooks for Hooks {
         options: Option<RequestOptions>,
         _: Box<dyn Future<Output = Result<(), Error>> + Send>,
     ) -> Sending {
-        let caller = Arc::clone(&self.0);
-        match exchange::prepare(&caller, request, options) {
-            Ok(prepared) => Box::new(exchange::exchange(caller, prepared)),
-            Err(Failure { error, why, .. }) => {
-                if caller.refuse(&why) {
-                    caller.transcript.note(Level::Warn, &format!("request refused: {why}"));
-                }
-                Box::new(std::future::ready(Err::<(Response<WasiBody>, _), _>(error)))
-            }
+        let options = options.unwrap_or_default();
+        match self {
+            Self::Here(own) => exchange::begin(own.caller(), request, options),
+            #[cfg(target_os = "linux")]
+            Self::Beyond(relay) => relay.send(request, options),
         }
     }
 }

@@ -11,13 +11,13 @@ use phasm::{
     Outcome, Value,
     executor::{Executor as _, Invocation, Level, Observer},
     plugins::Plugins,
-    sandbox::{Grants, HttpConfig, HttpGrant, Sandbox, SandboxConfig},
+    sandbox::{Children, Grants, HttpConfig, HttpGrant, Isolation, Sandbox, SandboxConfig},
 };
 use serde_json::{Value as Json, json};
 
 /// The shipped plugins, built if need be.
 pub(crate) fn built(name: &str) -> Arc<[u8]> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../plugins").join(name);
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../plugins").join(name);
     let built = phasm_builder::bring_up_to_date(&[folder], &|_: &str| {}).remove(0).unwrap();
     std::fs::read(built.wasm).unwrap().into()
 }
@@ -31,25 +31,31 @@ pub(crate) fn grant(allow: &[&str], networks: &[&str]) -> HttpGrant {
     }
 }
 
+/// A small sandbox whose guests run there.
+pub(crate) fn sandbox(isolation: Isolation) -> SandboxConfig {
+    SandboxConfig {
+        slots: 32,
+        threads: NonZeroUsize::new(2),
+        children: Some(Children::of(env!("CARGO_BIN_EXE_phasm"))),
+        isolation,
+        ..SandboxConfig::default()
+    }
+}
+
 /// A sandbox with the plugin, granted so much.
 pub(crate) struct Guests(Plugins);
 
 impl Guests {
-    pub(crate) fn new(http: HttpGrant, config: HttpConfig) -> Self {
-        let config = SandboxConfig {
-            slots: 32,
-            threads: NonZeroUsize::new(2),
-            http: config,
-            ..SandboxConfig::default()
-        };
+    pub(crate) fn new(isolation: Isolation, http: HttpGrant, config: HttpConfig) -> Self {
+        let config = SandboxConfig { http: config, ..sandbox(isolation) };
         let plugins = Plugins::new(Sandbox::new(config).unwrap());
         plugins.register("http", HTTP.to_vec(), Grants { http, ..Grants::default() });
         Self(plugins)
     }
 
     /// Anybody on this machine's own address.
-    pub(crate) fn local() -> Self {
-        Self::new(grant(&["http://127.0.0.1:*"], &[]), HttpConfig::default())
+    pub(crate) fn local(isolation: Isolation) -> Self {
+        Self::new(isolation, grant(&["http://127.0.0.1:*"], &[]), HttpConfig::default())
     }
 
     pub(crate) async fn ask(&self, inputs: Json) -> Outcome {

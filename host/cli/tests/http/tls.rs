@@ -11,6 +11,7 @@ use rustls::{
 use serde_json::json;
 use tokio_rustls::TlsAcceptor;
 
+use super::TIER;
 use crate::{
     guest::{Guests, grant, said},
     server::{Server, ok},
@@ -53,7 +54,7 @@ async fn only_who_is_vouched_for_is_believed() {
         ("https://api.example", vec![], Some("the certificate is not trusted")),
     ];
     for (origin, roots, refused) in rows {
-        let guests = Guests::new(grant(&["https://*:*"], &["127.0.0.0/8"]), config(&roots));
+        let guests = Guests::new(TIER, grant(&["https://*:*"], &["127.0.0.0/8"]), config(&roots));
         let outcome = guests.ask(json!({ "url": format!("{origin}:{port}/") })).await;
         match refused {
             None => {
@@ -77,7 +78,7 @@ async fn only_who_is_vouched_for_is_believed() {
 #[tokio::test]
 async fn who_speaks_no_tls_gets_nothing() {
     let server = Server::start([ok("1")]).await;
-    let guests = Guests::new(grant(&["https://*:*"], &["127.0.0.0/8"]), config(&[AUTHORITY]));
+    let guests = Guests::new(TIER, grant(&["https://*:*"], &["127.0.0.0/8"]), config(&[AUTHORITY]));
     let outcome = guests
         .ask(json!({ "url": format!("https://localhost:{}/", server.port), "timeout": { "connect": 0.2 } }))
         .await;

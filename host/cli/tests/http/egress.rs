@@ -9,8 +9,9 @@ use phasm::{
 };
 use serde_json::{Value, json};
 
+use super::TIER;
 use crate::{
-    guest::{HTTP, grant},
+    guest::{HTTP, grant, sandbox},
     server::{Reply, Server},
 };
 
@@ -23,6 +24,7 @@ async fn run(secret_for: &str, inputs: Value) -> (RunView, String) {
     secrets.insert_for("api", "token", SECRET, vec![to]);
     let grants = Grants { http: grant(&["http://127.0.0.1:*"], &[]), ..Grants::default() };
     let host = Host::builder()
+        .sandbox(sandbox(TIER))
         .plugin("http", Arc::clone(&HTTP))
         .grant("http", grants)
         .secrets(secrets)

@@ -2,6 +2,7 @@
 
 use serde_json::json;
 
+use super::TIER;
 use crate::{
     guest::Guests,
     server::{Reply, Server, ok, status},
@@ -11,7 +12,7 @@ use crate::{
 #[tokio::test]
 async fn each_request_is_a_line_of_the_log() {
     let server = Server::start([ok("[1,2]"), status(500), Reply::Reset]).await;
-    let guests = Guests::local();
+    let guests = Guests::local(TIER);
     let origin = server.url("");
     let mut lines = Vec::new();
     for _ in 0..3 {

@@ -5,6 +5,7 @@ use std::net::{IpAddr, Ipv4Addr};
 use phasm::sandbox::HttpConfig;
 use serde_json::json;
 
+use super::TIER;
 use crate::{
     guest::{Guests, grant, said},
     server::{Reply, Server, ok},
@@ -17,7 +18,7 @@ async fn a_granted_request_is_answered() {
     let inputs = json!({
         "url": server.url("/v1/x?y=1"), "method": "POST", "params": { "z": "ä b" }, "headers": { "X-A": "1" }, "body": { "b": 2 },
     });
-    let outcome = Guests::local().ask(inputs).await;
+    let outcome = Guests::local(TIER).ask(inputs).await;
     assert_eq!((outcome.code, &*outcome.message), (0, ""));
     let said = said(&outcome);
     assert_eq!(said["outputs"]["body"], json!({ "a": [1] }));
@@ -39,7 +40,7 @@ async fn a_granted_request_is_answered() {
 #[tokio::test]
 async fn a_request_says_which_run_it_is_of() {
     let server = Server::start([ok("{}")]).await;
-    let guests = Guests::local();
+    let guests = Guests::local(TIER);
     let parent = |number: usize| {
         let asked = server.requests()[number].clone();
         asked.lines().find_map(|line| line.strip_prefix("traceparent: ")).map(str::to_owned).unwrap()
@@ -60,7 +61,7 @@ async fn what_is_not_granted_is_refused_and_explained() {
     let server = Server::start([ok("{}")]).await;
     let port = server.port;
     let allow = [&*format!("GET http://127.0.0.1:{port}/v1/*"), "https://*.example.com"];
-    let guests = Guests::new(grant(&allow, &[]), HttpConfig::default());
+    let guests = Guests::new(TIER, grant(&allow, &[]), HttpConfig::default());
     let local = |path: &str| format!("http://127.0.0.1:{port}{path}");
     let rows = [
         (
@@ -135,8 +136,9 @@ async fn what_is_not_granted_is_refused_and_explained() {
 #[tokio::test]
 async fn nothing_is_granted_by_default() {
     let server = Server::start([ok("{}")]).await;
-    let outcome =
-        Guests::new(grant(&[], &[]), HttpConfig::default()).ask(json!({ "url": server.url("/") })).await;
+    let outcome = Guests::new(TIER, grant(&[], &[]), HttpConfig::default())
+        .ask(json!({ "url": server.url("/") }))
+        .await;
     assert_eq!((outcome.code, server.requests().len()), (3, 0));
     let told = outcome.message.split_once(": ").unwrap().1;
     assert!(told.starts_with("not sent; refused: not granted; `http = ["), "{}", outcome.message);
@@ -158,7 +160,7 @@ async fn names_and_redirects_lead_no_further_than_grants() {
         .map(|(name, address)| (name.to_owned(), vec![address]))
         .collect::<std::collections::BTreeMap<_, _>>();
     let config = HttpConfig { hosts, ..HttpConfig::default() };
-    let guests = Guests::new(grant(&["http://*:*"], &[]), config.clone());
+    let guests = Guests::new(TIER, grant(&["http://*:*"], &[]), config.clone());
     for name in [
         "api.example",
         "mapped.example",
@@ -174,14 +176,15 @@ async fn names_and_redirects_lead_no_further_than_grants() {
         assert_eq!(outcome.code, 3, "{name}: {}", outcome.message);
         assert!(outcome.message.contains("` under `[grants.http]` grants it"), "{name}: {}", outcome.message);
     }
-    let granted = Guests::new(grant(&["http://*:*"], &["127.0.0.0/8"]), config.clone());
+    let granted = Guests::new(TIER, grant(&["http://*:*"], &["127.0.0.0/8"]), config.clone());
     for name in ["api.example", "mapped.example", "[::ffff:127.0.0.1]"] {
         let outcome = granted.ask(json!({ "url": format!("http://{name}:{port}/") })).await;
         assert_eq!(said(&outcome)["outputs"]["body"], json!("secret"), "{name}: {}", outcome.message);
     }
     let asked = inside.requests().len();
     let allow = format!("http://127.0.0.1:{}", outside.port);
-    let outcome = Guests::new(grant(&[&allow], &[]), config).ask(json!({ "url": outside.url("/") })).await;
+    let outcome =
+        Guests::new(TIER, grant(&[&allow], &[]), config).ask(json!({ "url": outside.url("/") })).await;
     assert!(
         outcome.message.contains(&format!("not granted; `http = [\"GET http://127.0.0.1:{port}/inside\"]`")),
         "{}",

@@ -5,13 +5,14 @@ use std::time::{Duration, Instant};
 use phasm::sandbox::{HttpConfig, HttpLimits};
 use serde_json::json;
 
+use super::TIER;
 use crate::{
     guest::{Guests, grant, said},
     server::{Reply, Server, ok, status},
 };
 
 fn limited(limits: HttpLimits) -> Guests {
-    Guests::new(grant(&["http://127.0.0.1:*"], &[]), HttpConfig { limits, ..HttpConfig::default() })
+    Guests::new(TIER, grant(&["http://127.0.0.1:*"], &[]), HttpConfig { limits, ..HttpConfig::default() })
 }
 
 /// R-I23: each limit ends the request that meets it, and names itself.
@@ -93,7 +94,7 @@ async fn faults_of_servers_have_kinds() {
     ];
     for (reply, kind, retryable) in rows {
         let server = Server::start([reply.clone()]).await;
-        let outcome = Guests::local().ask(json!({ "url": server.url("/") })).await;
+        let outcome = Guests::local(TIER).ask(json!({ "url": server.url("/") })).await;
         assert_eq!(outcome.code, 3, "{reply:?}: {}", outcome.message);
         assert_eq!(
             said(&outcome)["detail"]["error"],
@@ -103,7 +104,7 @@ async fn faults_of_servers_have_kinds() {
         );
     }
     let gone = { Server::start([status(200)]).await.url("/") };
-    let outcome = Guests::local().ask(json!({ "url": gone })).await;
+    let outcome = Guests::local(TIER).ask(json!({ "url": gone })).await;
     assert_eq!(said(&outcome)["detail"]["error"]["kind"], json!("connection"), "{}", outcome.message);
 }
 
@@ -126,7 +127,7 @@ async fn the_end_of_an_attempt_closes_its_connections() {
         );
     }
     let mut server = Server::start([Reply::Hang]).await;
-    let guests = Guests::local();
+    let guests = Guests::local(TIER);
     let mut asking = Box::pin(guests.ask(json!({ "url": server.url("/") })));
     let asked = tokio::select! {
         _ = &mut asking => panic!("nobody answered"),

@@ -19,7 +19,7 @@ use crate::{
     server::{Reply, Server, ok, status},
 };
 
-const EXAMPLE: &str = include_str!("../../seeds/002-3.1-http.yaml");
+const EXAMPLE: &str = include_str!("../../../../tests/seeds/002-3.1-http.yaml");
 
 /// A clock on which delays of minutes are over in no time.
 struct Hurried(Instant);
@@ -113,7 +113,7 @@ async fn the_page_is_fetched_and_read() {
         .time(Arc::new(Hurried(Instant::now())))
         .open()
         .unwrap();
-    let example = include_str!("../../../host/examples/fetch.yaml")
+    let example = include_str!("../../../examples/fetch.yaml")
         .replace("entrypoint: main", "entrypoint: main\n  timeout: 365d");
     let plan = host.plan("fetch.yaml", &example).await.unwrap_or_else(|problems| panic!("{problems:#?}"));
     let parameters = Map::from([("api_url".into(), Value::from(server.url("")))]);

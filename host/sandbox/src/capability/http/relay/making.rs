@@ -1,0 +1,210 @@
+//! The side of whoever makes requests for a process of its own. What that process says may be anything.
+
+use std::{collections::HashMap, io, sync::Arc};
+
+use http::{Method, Request, Uri};
+use http_body_util::{BodyExt as _, Empty};
+use hyper::body::Body as _;
+use phasm_engine::metered::Metered;
+use tokio::{
+    join,
+    sync::mpsc::{Receiver, Sender, channel, error::TrySendError},
+};
+use wasmtime_wasi::runtime::{AbortOnDropJoinHandle, spawn};
+use wasmtime_wasi_http::{RequestOptions, WasiBody};
+
+use super::{
+    messages::{Asked, Fields, Head, Id, OfRequest, PIECE, Part},
+    parts::{Next, Remote, next},
+};
+use crate::{
+    call::Ended,
+    capability::http::{
+        caller::Own,
+        exchange::{self, Driver, Sending},
+    },
+    child::{News, frame},
+    transcript::Transcript,
+    whose::Whose,
+};
+
+/// What a URL may have beside as many bytes of headers as there may be.
+const LONGEST_URL: u64 = 128 << 10;
+
+/// Frames that are on their way to the process.
+pub(crate) type Frames = Sender<Vec<u8>>;
+
+/// The requests of one call. Dropping this ends them.
+pub(crate) struct Requests {
+    whose: Arc<Whose>,
+    transcript: Arc<Transcript>,
+    under_way: HashMap<Id, UnderWay>,
+    /// Once there was one.
+    own: Option<Own>,
+    frames: Frames,
+}
+
+/// A request that is made, and who waits for what is said of it.
+struct UnderWay {
+    parts: Sender<Next>,
+    more: Sender<()>,
+    making: AbortOnDropJoinHandle<()>,
+}
+
+impl Requests {
+    /// Of a call that makes none yet; what there is to tell goes to `frames`.
+    pub(crate) fn new(whose: &Arc<Whose>, transcript: &Arc<Transcript>, frames: Frames) -> Self {
+        let (whose, transcript) = (Arc::clone(whose), Arc::clone(transcript));
+        Self { whose, transcript, under_way: HashMap::new(), own: None, frames }
+    }
+
+    /// Takes what the process asks for.
+    ///
+    /// # Errors
+    /// When that is nothing that a process asks for which is what it should be.
+    pub(crate) fn hear(&mut self, asked: Asked<'_>) -> io::Result<()> {
+        match asked {
+            Asked::Begin(id, head) => self.begin(id, &head),
+            Asked::Body(id, part) => {
+                if matches!(&part, Part::Data(data) if data.len() > PIECE) || too_long(&part, self.headers())
+                {
+                    return Err(unasked());
+                }
+                // One that is over is nobody's any more, and its end may have crossed what was said of it.
+                let Some(request) = self.under_way.get(&id) else { return Ok(()) };
+                said(&request.parts, part.read()?)
+            }
+            Asked::More(id) => self.under_way.get(&id).map_or(Ok(()), |request| said(&request.more, ())),
+            Asked::GiveUp(id) => {
+                self.under_way.remove(&id);
+                Ok(())
+            }
+        }
+    }
+
+    fn headers(&self) -> u64 {
+        self.whose.premises.net.config.limits.headers.saturating_add(LONGEST_URL)
+    }
+
+    fn begin(&mut self, id: Id, head: &Head<'_>) -> io::Result<()> {
+        self.under_way.retain(|_, request| !request.making.is_finished());
+        let size = (head.uri.len() + head.fields.0.len()) as u64;
+        // A guest has no more of them either.
+        let is_one_more = self.under_way.len() < self.whose.limits().resources as usize;
+        if size > self.headers() || !is_one_more || self.under_way.contains_key(&id) {
+            return Err(unasked());
+        }
+        let (parts, body) = channel(1);
+        let (wants, wanted) = channel(1);
+        let body = Remote::new(body, move || {
+            // There is room: the last one was answered.
+            let _ = wants.try_send(());
+        });
+        let (request, options) = read(head, body)?;
+        let own = self.own.get_or_insert_with(|| Own::new(&self.whose, &self.transcript));
+        let sending = exchange::begin(own.caller(), request, options);
+        let (more, asked) = channel(1);
+        let telling = Telling { id, frames: self.frames.clone() };
+        let making = spawn(make(telling, sending, [wanted, asked]));
+        self.under_way.insert(id, UnderWay { parts, more, making });
+        Ok(())
+    }
+
+    /// The call is over: what its requests came to belongs to its end.
+    pub(crate) fn settle(mut self, ended: &mut Ended) {
+        self.under_way.clear();
+        self.own.iter().for_each(|own| own.tell(&mut ended.refused));
+        ended.metered = self.with(ended.metered);
+    }
+
+    /// What the process says that the call has used, and its requests.
+    pub(crate) fn with(&self, metered: Metered) -> Metered {
+        let (received, sent) = self.own.as_ref().map_or((0, 0), Own::moved);
+        let bytes_in = metered.bytes_in.saturating_add(received);
+        Metered { bytes_in, bytes_out: metered.bytes_out.saturating_add(sent), ..metered }
+    }
+}
+
+fn unasked() -> io::Error {
+    io::Error::other("it asks for requests as no guest can")
+}
+
+fn too_long(part: &Part<'_>, most: u64) -> bool {
+    matches!(part, Part::Trailers(fields) if fields.0.len() as u64 > most)
+}
+
+/// Passes on what was asked for; there is room for that.
+fn said<T>(to: &Sender<T>, what: T) -> io::Result<()> {
+    match to.try_send(what) {
+        Err(TrySendError::Full(_)) => Err(unasked()),
+        Ok(()) | Err(_) => Ok(()),
+    }
+}
+
+fn read(head: &Head<'_>, body: Remote) -> io::Result<(Request<WasiBody>, RequestOptions)> {
+    let [connect_timeout, first_byte_timeout, between_bytes_timeout] = head.timeouts;
+    let options = RequestOptions { connect_timeout, first_byte_timeout, between_bytes_timeout };
+    let body = if head.has_body {
+        body.boxed_unsync()
+    } else {
+        Empty::new().map_err(|never| match never {}).boxed_unsync()
+    };
+    let mut request = Request::new(body);
+    *request.method_mut() = Method::from_bytes(head.method.as_bytes()).map_err(io::Error::other)?;
+    *request.uri_mut() = head.uri.parse::<Uri>().map_err(io::Error::other)?;
+    *request.headers_mut() = head.fields.read()?;
+    Ok((request, options))
+}
+
+/// Tells a process of one request.
+struct Telling {
+    id: Id,
+    frames: Frames,
+}
+
+impl Telling {
+    /// Waits until there is room. Nobody is told of what a process is not there for any more.
+    async fn tell(&self, told: OfRequest<'_>) {
+        if let Ok(frame) = frame(&News::Request(told)) {
+            let _ = self.frames.send(frame).await;
+        }
+    }
+
+    /// Asks for the request's body as it is wanted.
+    async fn ask(&self, mut wanted: Receiver<()>) {
+        while wanted.recv().await.is_some() {
+            self.tell(OfRequest::More(self.id)).await;
+        }
+        self.tell(OfRequest::Enough(self.id)).await;
+    }
+
+    /// Tells of the answer as that is wanted, and returns what has to go on until all is sent.
+    async fn answer(&self, sending: Sending, mut wanted: Receiver<()>) -> Option<Driver> {
+        let (response, driver) = match Box::into_pin(sending).await {
+            Ok(answered) => answered,
+            Err(error) => {
+                self.tell(OfRequest::Failed(self.id, (&error).into())).await;
+                return None;
+            }
+        };
+        let (head, mut body) = response.into_parts();
+        let is_all = body.is_end_stream();
+        self.tell(OfRequest::Answered(self.id, head.status.as_u16(), Fields::of(&head.headers), is_all))
+            .await;
+        while !is_all && wanted.recv().await.is_some() {
+            let part = next(&mut body).await;
+            let is_last = part.is_last();
+            self.tell(OfRequest::Body(self.id, part)).await;
+            if is_last {
+                break;
+            }
+        }
+        Some(driver)
+    }
+}
+
+/// Makes a request, until its answer has come and its body has gone.
+async fn make(telling: Telling, sending: Sending, wants: [Receiver<()>; 2]) {
+    let [of_request, of_answer] = wants;
+    join!(telling.answer(sending, of_answer), telling.ask(of_request));
+}

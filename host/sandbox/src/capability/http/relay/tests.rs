@@ -1,0 +1,156 @@
+//! What a process may say that somebody else has taken over.
+
+use std::{net::TcpListener, sync::Arc};
+
+use tokio::sync::mpsc::{Receiver, channel};
+
+use super::{
+    Requests,
+    messages::{Asked, Code, Fields, Head, Id, OfRequest, PIECE, Part},
+};
+use crate::{
+    capability::{
+        Grants,
+        dirs::Common,
+        http::{HttpConfig, HttpGrant, HttpLimits, Net},
+    },
+    child::{News, message},
+    executor::{Invocation, Level, Observer},
+    limits::{Ceilings, Limits},
+    memory::Memory,
+    transcript::Transcript,
+    whose::{Premises, Whose},
+};
+
+struct Deaf;
+
+impl Observer for Deaf {
+    fn log(&self, _: Level, _: &str) {}
+    fn progress(&self, _: Option<f64>, _: &str) {}
+    fn activity(&self) {}
+}
+
+/// A call with grants of this machine's own address, and what its process is told.
+struct Stage {
+    requests: Requests,
+    told: Receiver<Vec<u8>>,
+    /// Takes connections and never says anything.
+    server: TcpListener,
+}
+
+impl Stage {
+    fn new() -> Self {
+        let (limits, http) = (Limits { resources: 3, ..Limits::default() }, HttpLimits::default());
+        let ceilings = Ceilings::of(&limits, &http);
+        let config = HttpConfig { limits: http, ..HttpConfig::default() };
+        let premises = Premises {
+            limits,
+            ceilings,
+            tenants: Arc::default(),
+            memory: Memory::uncounted(),
+            dirs: Common::default(),
+            net: Net::new(config, &crate::Tenants::default()),
+        };
+        let allow = vec!["POST http://127.0.0.1:*".parse().unwrap()];
+        let grants = Grants { http: HttpGrant { allow, networks: Vec::new() }, ..Grants::default() };
+        let whose = Whose {
+            premises: Arc::new(premises),
+            invocation: Invocation {
+                run_id: "run".into(),
+                workflow: "workflow".into(),
+                namespace: "default".into(),
+                task_run_id: "run.task".into(),
+                task: "task".into(),
+                executor_type: "http".into(),
+                attempt: 1,
+                dispatch: 1,
+                resumed: false,
+                deadline: None,
+                config: phasm_engine::value::Value::Null,
+                inputs: Arc::default(),
+                memory: None,
+            },
+            tenant: "default".into(),
+            grants: Arc::new(grants),
+            ceilings,
+        };
+        let transcript = Transcript::new(Arc::new(Deaf), ceilings.ceiling(crate::Limit::Log), 1000);
+        let (frames, told) = channel(64);
+        let requests = Requests::new(&Arc::new(whose), &Arc::new(transcript), frames);
+        Self { requests, told, server: TcpListener::bind("127.0.0.1:0").unwrap() }
+    }
+
+    fn begin(&mut self, id: Id, method: &str, fields: &[u8]) -> bool {
+        let uri = format!("http://{}/", self.server.local_addr().unwrap());
+        let fields = Fields(fields.into());
+        let head =
+            Head { method: method.into(), uri: uri.into(), fields, timeouts: [None; 3], has_body: true };
+        self.requests.hear(Asked::Begin(id, head)).is_ok()
+    }
+
+    fn body(&mut self, id: Id, size: usize) -> bool {
+        self.requests.hear(Asked::Body(id, Part::Data(vec![0; size].into()))).is_ok()
+    }
+
+    /// Why a request came to nothing, which is all that is told but for its body's end.
+    async fn failed(&mut self) -> Option<Code> {
+        loop {
+            let frame = self.told.recv().await?;
+            match message(&frame[4..]).unwrap() {
+                News::Request(OfRequest::Failed(_, code)) => return Some(code),
+                News::Request(OfRequest::Enough(_)) => {}
+                News::Epoch | News::Request(_) => return None,
+            }
+        }
+    }
+}
+
+/// R-I27: whoever asks for what no guest can ask for is not heard any longer.
+#[tokio::test]
+async fn nobody_asks_for_more_than_a_guest_can() {
+    let mut stage = Stage::new();
+    assert!(stage.begin(1, "POST", b""));
+    assert!(!stage.begin(1, "POST", b""), "a number that has a request");
+    assert!(stage.begin(2, "POST", b"") && stage.begin(3, "POST", b""));
+    assert!(!stage.begin(4, "POST", b""), "more at once than a guest has resources");
+    assert!(!Stage::new().begin(1, "POST", &b"a:\n".repeat(70_000)), "headers without end");
+    assert!(!Stage::new().begin(1, "POST", b"no header"));
+    assert!(!Stage::new().begin(1, "PO ST", b""));
+}
+
+/// R-I27: parts come when they are wanted, and are no larger than agreed.
+#[tokio::test]
+async fn nobody_sends_what_is_not_wanted() {
+    let mut stage = Stage::new();
+    assert!(stage.begin(1, "POST", b""));
+    assert!(stage.body(1, PIECE), "one is kept until it is wanted");
+    assert!(!stage.body(1, 1), "two are not");
+    let mut stage = Stage::new();
+    assert!(stage.begin(1, "POST", b"") && !stage.body(1, PIECE + 1));
+    let mut more = || stage.requests.hear(Asked::More(1)).is_ok();
+    assert!(more() && !more());
+    // Of what is over, or never was, anything may be said that keeps to the form.
+    assert!(stage.requests.hear(Asked::GiveUp(1)).is_ok() && stage.requests.hear(Asked::More(1)).is_ok());
+    assert!(stage.body(7, 1) && !stage.body(7, PIECE + 1));
+}
+
+/// R-I27, R-I21: grants are looked at where requests are made, and what a guest's host functions refuse is refused there, too.
+#[tokio::test]
+async fn who_asks_past_the_guests_host_functions_gets_no_further() {
+    let rows: [(&str, &[u8]); 5] = [
+        ("GET", b""),
+        ("CONNECT", b""),
+        ("POST", b"transfer-encoding:chunked\n"),
+        ("POST", b"content-length:1\ncontent-length:2\n"),
+        ("POST", b"content-length:+1\n"),
+    ];
+    for (method, fields) in rows {
+        let mut stage = Stage::new();
+        assert!(stage.begin(1, method, fields), "{method}");
+        assert_eq!(stage.failed().await, Some(Code::HttpRequestDenied), "{method} {}", fields.escape_ascii());
+    }
+    // What is granted is made: its body is wanted.
+    let mut stage = Stage::new();
+    assert!(stage.begin(1, "POST", b"content-length:1\n"));
+    assert_eq!(stage.failed().await, None);
+}
