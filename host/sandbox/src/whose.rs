@@ -83,3 +83,34 @@ impl Whose {
         Named { tenant: &self.tenant, plugin: self.plugin() }
     }
 }
+
+#[cfg(test)]
+impl Whose {
+    /// A call of the plugin `guest` in a sandbox that has no other.
+    pub(super) fn alone(limits: Limits, grants: Grants) -> Arc<Self> {
+        use super::{capability::http::HttpConfig, memory::Memory};
+        let config = HttpConfig::default();
+        let ceilings = Ceilings::of(&limits, &config.limits);
+        let (memory, _) = Memory::divide(Some(1 << 30), 1);
+        let net = Net::new(config, &Tenants::default());
+        let premises =
+            Premises { limits, ceilings, tenants: Arc::default(), memory, dirs: Common::default(), net };
+        let invocation = Invocation {
+            run_id: "run".into(),
+            workflow: "workflow".into(),
+            namespace: "default".into(),
+            task_run_id: "run.task".into(),
+            task: "task".into(),
+            executor_type: "guest".into(),
+            attempt: 1,
+            dispatch: 1,
+            resumed: false,
+            deadline: None,
+            config: phasm_engine::value::Value::Null,
+            inputs: Arc::default(),
+            memory: None,
+        };
+        let (premises, grants) = (Arc::new(premises), Arc::new(grants));
+        Arc::new(Self { premises, invocation, tenant: "default".into(), grants, ceilings })
+    }
+}
