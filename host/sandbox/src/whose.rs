@@ -23,7 +23,10 @@ pub(super) struct Premises {
     pub(super) tenants: Arc<Tenants>,
     pub(super) memory: Memory,
     pub(super) dirs: Common,
-    #[cfg_attr(not(feature = "http"), expect(dead_code, reason = "there are no requests"))]
+    #[cfg_attr(
+        not(any(feature = "http", target_os = "linux")),
+        expect(dead_code, reason = "there are no requests")
+    )]
     pub(super) net: Net,
 }
 
