@@ -8,5 +8,6 @@
 )]
 
 mod client;
+mod page;
 mod runs;
 mod world;
