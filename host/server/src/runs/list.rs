@@ -41,12 +41,7 @@ struct Wanted {
 }
 
 pub(crate) async fn list(mut call: Call) -> Result<Response, Refusal> {
-    let (wanted, cursor) = wanted(&mut call)?;
-    let before = match cursor {
-        Some(before) => before,
-        None => newest(&call).await?.map_or(0, |number| number.saturating_add(1)),
-    };
-    let (rows, next) = find(&call, &wanted, before).await?;
+    let (rows, next) = page(&mut call).await?;
     let runs = rows.iter().map(|row| RowView::of(row, RunState::of(row, true))).collect();
     let next = next.map(|number| number.to_string());
     let mut response = json(StatusCode::OK, &Page { runs, next: next.clone() });
@@ -61,6 +56,16 @@ pub(crate) async fn list(mut call: Call) -> Result<Response, Refusal> {
         link_next(&mut response, path, &query);
     }
     Ok(response)
+}
+
+/// The rows of the page that is asked for, and the cursor of the next one.
+pub(super) async fn page(call: &mut Call) -> Result<(Vec<RunRow>, Option<u64>), Refusal> {
+    let (wanted, cursor) = wanted(call)?;
+    let before = match cursor {
+        Some(before) => before,
+        None => newest(call).await?.map_or(0, |number| number.saturating_add(1)),
+    };
+    Ok(find(call, &wanted, before).await?)
 }
 
 fn wanted(call: &mut Call) -> Result<(Wanted, Option<u64>), Refusal> {

@@ -8,5 +8,6 @@
 )]
 
 mod client;
+mod remote;
 mod runs;
 mod world;
