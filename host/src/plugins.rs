@@ -9,7 +9,7 @@ use std::{
     sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard},
 };
 
-use phasm_engine::{outcome::Outcome, plan::Executors};
+use phasm_engine::{outcome::Outcome, plan::Executors, value::Value};
 use tokio::sync::watch;
 
 pub use self::{
@@ -190,6 +190,15 @@ impl Plugins {
     /// Changes with whatever is registered or granted.
     pub(crate) fn changed(&self) -> watch::Receiver<()> {
         self.read().changed.subscribe()
+    }
+
+    /// What the plugin of that name may touch, as a journal describes it: paths that the guest sees, names of variables, patterns; null
+    /// for nothing.
+    #[must_use]
+    pub fn granted(&self, name: &str) -> Value {
+        let installation = self.read();
+        let own = || installation.named.get(name).and_then(|all| all.last()).map(|plugin| &*plugin.grants);
+        installation.granted.get(name).or_else(own).map(granted::described).unwrap_or_default()
     }
 
     /// The registered names, sorted.

@@ -9,7 +9,8 @@ use phasm::{Host, store::ReadStore};
 use tokio::sync::{Semaphore, watch};
 
 use crate::{
-    audit::Audit, config::ServerConfig, feed::Feeds, keys::Keys, metrics::Metrics, streams::Streams,
+    audit::Audit, config::ServerConfig, feed::Feeds, keys::Keys, metrics::Metrics, page::Sessions,
+    streams::Streams,
 };
 
 /// Streams at once that read what happened before they came.
@@ -20,6 +21,7 @@ pub(crate) struct App {
     pub(crate) host: Arc<Host>,
     pub(crate) config: ServerConfig,
     pub(crate) keys: Keys,
+    pub(crate) sessions: Sessions,
     pub(crate) streams: Streams,
     pub(crate) feeds: Feeds,
     pub(crate) metrics: Metrics,
@@ -35,6 +37,7 @@ impl App {
         let metrics = Metrics::new(&host);
         Ok(Self {
             keys: Keys::at(config.keys.clone()),
+            sessions: Sessions::default(),
             streams: Streams::new(config.limits.streams),
             feeds: Feeds::default(),
             metrics,

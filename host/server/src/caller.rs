@@ -114,7 +114,9 @@ impl FromRequestParts<Arc<App>> for Caller {
 
     async fn from_request_parts(parts: &mut Parts, app: &Arc<App>) -> Result<Self, Refusal> {
         let given = parts.headers.get(header::AUTHORIZATION);
-        let given = given.map(|value| value.to_str().unwrap_or_default());
-        Self::of(app, given)
+        let given = given.map(|value| value.to_str().unwrap_or_default().to_owned());
+        // A browser that has signed in has a session for its key.
+        let session = || app.sessions.key(&parts.headers).map(|key| format!("Bearer {key}"));
+        Self::of(app, given.or_else(session).as_deref())
     }
 }

@@ -1,12 +1,140 @@
-//! The page for people, on top of the same host: its own routes, with [`Caller`](crate::caller::Caller) as an extractor.
+//! The page for people: made here, whole without a script, and kept up to date by a few of our own.
+//!
+//! ```text
+//! request ─▶ guard ─▶ Call (a key, or a session that has one) ─▶ a page's function ─▶ shell ─▶ HTML
+//! script  ─▶ /live: something changed ─▶ the same page again, of which the parts that differ are exchanged
+//! ```
+//!
+//! Whatever comes from documents, guests and people is text: maud escapes it, and pictures escape for themselves. Forms post, and
+//! what they change is done by the functions that the API has; the guard refuses what another origin posts.
 
-use std::sync::Arc;
+mod acts;
+mod answer;
+mod arguments;
+mod assets;
+mod events;
+mod fields;
+mod form;
+mod live;
+mod login;
+mod plugins;
+mod recorded;
+mod refused;
+mod run;
+mod runs;
+mod session;
+mod shell;
+mod submit;
+mod table;
+mod task;
+mod why;
+mod words;
 
-use axum::Router;
+use std::{future::Future, pin::Pin, sync::Arc};
 
-use crate::app::App;
+use axum::{
+    Router,
+    extract::{Request, State},
+    http::{HeaderValue, Method, StatusCode, header},
+    response::{IntoResponse as _, Response},
+    routing::{MethodFilter, on},
+};
+
+pub(crate) use self::session::Sessions;
+use crate::{
+    app::App,
+    call::Call,
+    caller::{Caller, Role},
+    refusal::Refusal,
+};
+
+type Served = Pin<Box<dyn Future<Output = Result<Response, Refusal>> + Send>>;
+
+macro_rules! serve {
+    ($function:path) => {
+        |call| Box::pin($function(call))
+    };
+}
+
+/// A route of the page.
+type PageRoute = (MethodFilter, &'static str, Option<Role>, fn(Call) -> Served);
+
+/// All of them, with who may ask for them.
+const PAGES: [PageRoute; 19] = [
+    (MethodFilter::GET, "/", None, serve!(home)),
+    (MethodFilter::GET, "/runs", Some(Role::Read), serve!(runs::page)),
+    (MethodFilter::GET, "/runs/{run}", Some(Role::Read), serve!(run::page)),
+    (MethodFilter::GET, "/runs/{run}/tasks/{task}", Some(Role::Read), serve!(task::page)),
+    (MethodFilter::POST, "/runs/{run}/cancel", Some(Role::Run), serve!(acts::cancel)),
+    (MethodFilter::POST, "/runs/{run}/rerun", Some(Role::Run), serve!(acts::rerun)),
+    (MethodFilter::POST, "/runs/{run}/tasks/{task}/cancel", Some(Role::Run), serve!(acts::cancel_task)),
+    (MethodFilter::POST, "/runs/{run}/tasks/{task}/resume", Some(Role::Run), serve!(acts::resume)),
+    (MethodFilter::GET, "/submit", Some(Role::Run), serve!(submit::page)),
+    (MethodFilter::POST, "/submit", Some(Role::Run), serve!(submit::submit)),
+    (MethodFilter::POST, "/submit/check", Some(Role::Run), serve!(submit::check)),
+    (MethodFilter::GET, "/plugins", Some(Role::Read), serve!(plugins::page)),
+    (MethodFilter::GET, "/live", Some(Role::Read), serve!(live::live)),
+    (MethodFilter::GET, "/login", None, serve!(login::page)),
+    (MethodFilter::POST, "/login", None, serve!(login::login)),
+    (MethodFilter::POST, "/logout", None, serve!(login::logout)),
+    (MethodFilter::GET, "/assets/page.css", None, serve!(assets::style)),
+    (MethodFilter::GET, "/assets/{script}", None, serve!(assets::script)),
+    (MethodFilter::GET, "/favicon.ico", None, serve!(assets::icon)),
+];
 
 /// Routes of the page; the guard stands before them as before the API.
 pub(crate) fn router() -> Router<Arc<App>> {
-    Router::new()
+    PAGES.into_iter().fold(Router::new(), |router, (method, path, role, serve)| {
+        let handler = move |State(app): State<Arc<App>>, request: Request| answer(app, role, serve, request);
+        router.route(path, on(method, handler))
+    })
+}
+
+async fn answer(app: Arc<App>, role: Option<Role>, serve: fn(Call) -> Served, request: Request) -> Response {
+    let is_safe = request.method().is_safe();
+    let carried_out = carry_out(app, role, serve, request);
+    if is_safe {
+        return carried_out.await;
+    }
+    // What changes something is done and written down, whether somebody waits for it or not.
+    match tokio::spawn(carried_out).await {
+        Ok(response) => response,
+        Err(error) => Refusal::failed(&error).into_response(),
+    }
+}
+
+async fn carry_out(
+    app: Arc<App>,
+    role: Option<Role>,
+    serve: fn(Call) -> Served,
+    request: Request,
+) -> Response {
+    let (method, path): (Method, String) = (request.method().clone(), request.uri().path().to_owned());
+    let target = request.uri().path_and_query().map(ToString::to_string).unwrap_or_default();
+    let (caller, answered) = match Call::of(Arc::clone(&app), request, role).await {
+        Ok(call) => (Some(Caller::clone(&call.caller)), serve(call).await),
+        Err((caller, refusal)) => (caller, Err(refusal)),
+    };
+    let response = match answered {
+        Ok(response) => response,
+        Err(refusal) if refusal.status() == StatusCode::UNAUTHORIZED && method.is_safe() => {
+            see_other(&login::address(&target))
+        }
+        Err(refusal) => refused::page(caller.as_ref(), &refusal),
+    };
+    app.audit.write(caller.as_ref(), &method, &path, response.status());
+    response
+}
+
+async fn home(_: Call) -> Result<Response, Refusal> {
+    std::future::ready(Ok(see_other("/runs"))).await
+}
+
+/// Elsewhere, asked for with GET.
+fn see_other(address: &str) -> Response {
+    let mut response = StatusCode::SEE_OTHER.into_response();
+    if let Ok(address) = HeaderValue::from_str(address) {
+        response.headers_mut().insert(header::LOCATION, address);
+    }
+    response
 }

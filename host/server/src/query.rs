@@ -19,6 +19,11 @@ impl Query {
         Self { pairs: pairs.into_owned().collect(), known: Vec::new(), faults: Vec::new() }
     }
 
+    /// Forgets those without a text, which a form sends all the same.
+    pub(crate) fn leave_out_empty(&mut self) {
+        self.pairs.retain(|(_, value)| !value.is_empty());
+    }
+
     /// The text of a parameter, which may stand there once.
     pub(crate) fn text(&mut self, name: &'static str) -> Option<String> {
         self.known.push(name);

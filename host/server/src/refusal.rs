@@ -69,7 +69,20 @@ impl Refusal {
         Self::new(StatusCode::SERVICE_UNAVAILABLE, format!("{error}")).again_after(1)
     }
 
-    fn title(&self) -> &'static str {
+    pub(crate) const fn status(&self) -> StatusCode {
+        self.status
+    }
+
+    pub(crate) fn detail(&self) -> &str {
+        &self.detail
+    }
+
+    /// The problems that it tells.
+    pub(crate) fn shown(&self) -> &[ProblemView] {
+        &self.problems
+    }
+
+    pub(crate) fn title(&self) -> &'static str {
         self.status.canonical_reason().unwrap_or("Refused")
     }
 

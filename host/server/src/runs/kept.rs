@@ -13,9 +13,9 @@ use crate::{
 
 /// Rows of runs, as of `GET /v1/runs`.
 pub(crate) async fn rows(mut call: Call) -> Result<Response, Refusal> {
-    let (rows, next) = list::page(&mut call).await?;
+    let (rows, next) = list::rows(&mut call).await?;
     let rows = rows.iter().map(SentRow::from).collect();
-    Ok(json(StatusCode::OK, &SentRows { rows, next: next.map(|number| number.to_string()) }))
+    Ok(json(StatusCode::OK, &SentRows { rows, next }))
 }
 
 /// The row of a run, its records from an event on, or its logs.

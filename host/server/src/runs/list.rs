@@ -41,9 +41,8 @@ struct Wanted {
 }
 
 pub(crate) async fn list(mut call: Call) -> Result<Response, Refusal> {
-    let (rows, next) = page(&mut call).await?;
+    let (rows, next) = rows(&mut call).await?;
     let runs = rows.iter().map(|row| RowView::of(row, RunState::of(row, true))).collect();
-    let next = next.map(|number| number.to_string());
     let mut response = json(StatusCode::OK, &Page { runs, next: next.clone() });
     if let Some(next) = next {
         let (path, query) = call.path_and_query();
@@ -58,14 +57,15 @@ pub(crate) async fn list(mut call: Call) -> Result<Response, Refusal> {
     Ok(response)
 }
 
-/// The rows of the page that is asked for, and the cursor of the next one.
-pub(super) async fn page(call: &mut Call) -> Result<(Vec<RunRow>, Option<u64>), Refusal> {
+/// The rows that a request asks for, and the cursor of the next page.
+pub(crate) async fn rows(call: &mut Call) -> Result<(Vec<RunRow>, Option<String>), Refusal> {
     let (wanted, cursor) = wanted(call)?;
     let before = match cursor {
         Some(before) => before,
         None => newest(call).await?.map_or(0, |number| number.saturating_add(1)),
     };
-    Ok(find(call, &wanted, before).await?)
+    let (rows, next) = find(call, &wanted, before).await?;
+    Ok((rows, next.map(|number| number.to_string())))
 }
 
 fn wanted(call: &mut Call) -> Result<(Wanted, Option<u64>), Refusal> {

@@ -8,6 +8,7 @@
 )]
 
 mod client;
+mod page;
 mod remote;
 mod runs;
 mod world;

@@ -1,0 +1,70 @@
+//! What a suspended task asks for, and what somebody answers.
+
+use axum::http::StatusCode;
+use maud::{Markup, html};
+use phasm::{
+    Map, Phase, Value,
+    engine::run::{Run, TaskRun},
+};
+
+use super::{fields::Field, form::Form, words};
+use crate::refusal::Refusal;
+
+/// What tells its fields from those of other forms.
+const PREFIX: &str = "answer.";
+/// The field of an answer of which nothing is known but that it is an object.
+const WHOLE: &str = "whole";
+
+/// What a suspended task said that it wants to know.
+fn asked(task: &TaskRun) -> Option<&Value> {
+    task.outputs.iter().find(|output| &*output.name == "asked").map(|output| &output.value)
+}
+
+fn fields(task: &TaskRun) -> Vec<Field> {
+    asked(task).and_then(|asked| asked.member("schema")).map(Field::all_of).unwrap_or_default()
+}
+
+/// The form; nothing for what is not suspended.
+pub(super) fn form(run: &Run, task: &TaskRun) -> Option<Markup> {
+    if task.phase != Phase::Suspended {
+        return None;
+    }
+    let (fields, asked) = (fields(task), asked(task));
+    let message = asked.and_then(|asked| asked.member("message")).and_then(Value::as_str);
+    let details = asked.and_then(|asked| asked.member("details")).filter(|details| !details.is_null());
+    Some(html! {
+        section class="ask" id="answer" aria-labelledby="answer-title" {
+            h2 id="answer-title" { (message.unwrap_or("It waits for an answer")) }
+            @if let Some(details) = details { (words::value(details)) }
+            @if !task.message.is_empty() && Some(&*task.message) != message { p class="notice" { (task.message) } }
+            form class="sheet" method="post" action={ "/runs/" (run.id()) "/tasks/" (task.id) "/resume" } {
+                @for field in &fields { (field.draw(PREFIX, None)) }
+                @if fields.is_empty() {
+                    div class="field" {
+                        label for=(WHOLE) { "The answer, a JSON object" }
+                        textarea id=(WHOLE) name=(WHOLE) rows="4" class="code" spellcheck="false" { "\n{}" }
+                    }
+                }
+                button { "Send the answer" }
+            }
+        }
+    })
+}
+
+/// The answer that was given.
+///
+/// # Errors
+/// 400 for what is no object.
+pub(super) fn read(task: &TaskRun, form: &Form) -> Result<Map, Refusal> {
+    let fields = fields(task);
+    if fields.is_empty() {
+        let whole = Value::from_json(form.text(WHOLE)).ok();
+        let wrong = || Refusal::new(StatusCode::BAD_REQUEST, "the answer is no JSON object");
+        return whole.as_ref().and_then(Value::as_object).cloned().ok_or_else(wrong);
+    }
+    let given = fields.iter().filter_map(|field| {
+        let value = field.read(form.text(&format!("{PREFIX}{}", field.name)))?;
+        Some((field.name.as_str().into(), value))
+    });
+    Ok(given.collect())
+}

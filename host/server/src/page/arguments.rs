@@ -1,0 +1,32 @@
+//! The parameters of a document as a form.
+
+use maud::{Markup, html};
+use phasm::{Map, Plan};
+
+use super::{fields::Field, form::Form};
+
+const PREFIX: &str = "param.";
+
+fn fields(plan: &Plan) -> impl Iterator<Item = Field> {
+    plan.arguments.iter().filter(|parameter| parameter.value_from.is_none()).map(Field::of_parameter)
+}
+
+/// The fields, with what was given before.
+pub(super) fn draw(plan: &Plan, form: Option<&Form>) -> Markup {
+    let given = |name: &str| {
+        form.and_then(|form| form.beginning(PREFIX).find(|(known, _)| *known == name)).map(|(_, text)| text)
+    };
+    html! {
+        @if plan.arguments.is_empty() { p class="help" { "The document has no parameters." } }
+        @for field in fields(plan) { (field.draw(PREFIX, given(&field.name))) }
+    }
+}
+
+/// What was given; what was left out has its default.
+pub(super) fn read(plan: &Plan, form: &Form) -> Map {
+    let given = fields(plan).filter_map(|field| {
+        let text = form.beginning(PREFIX).find(|(name, _)| *name == field.name).map(|(_, text)| text)?;
+        Some((field.name.as_str().into(), field.read(text)?))
+    });
+    given.collect()
+}

@@ -1,0 +1,62 @@
+//! The journal of a run, by pages.
+
+use maud::{Markup, html};
+use phasm::{Notice, Watch, engine::text, store::RunRow};
+use serde_json::Value;
+
+use super::words;
+use crate::{call::Call, refusal::Refusal};
+
+/// Events of a page.
+const PAGE: u64 = 200;
+/// Of what an event says, in bytes.
+const LONGEST: usize = 400;
+
+/// The events from `since` on.
+pub(super) async fn list(call: &Call, row: &RunRow, since: u64) -> Result<Markup, Refusal> {
+    let mut watch = Watch::of(call.app.reader(), &row.head.run_id, since);
+    let (mut lines, mut more) = (Vec::new(), false);
+    'read: while let Some(notice) = watch.known().await? {
+        let Notice::Record(told) = notice else { continue };
+        for (view, seq) in watch.views(&told).zip(told.first_seq..) {
+            if seq >= since + PAGE {
+                more = true;
+                break 'read;
+            }
+            if seq >= since {
+                lines.push(line(&view.json(), told.time));
+            }
+        }
+    }
+    let address = |since: u64| format!("/runs/{}?view=events&since={since}", row.head.run_id);
+    Ok(html! {
+        table class="list" {
+            caption class="unseen" { "Events, the first ones first" }
+            thead { tr { th scope="col" { "No." } th scope="col" { "Time" } th scope="col" { "Event" } th scope="col" { "Task" }
+                th scope="col" { "What it says" } } }
+            tbody { @for line in lines { (line) } }
+        }
+        p class="more" {
+            @if since > 0 { a href=(address(since.saturating_sub(PAGE))) rel="prev" { "Earlier events" } " " }
+            @if more { a href=(address(since + PAGE)) rel="next" { "Later events" } }
+        }
+    })
+}
+
+fn line(event: &Value, time: phasm::engine::time::Timestamp) -> Markup {
+    let text = |name: &str| event.get(name).and_then(Value::as_str).unwrap_or_default();
+    let scope = text("scope");
+    let path =
+        if scope.is_empty() { text("taskName").to_owned() } else { format!("{scope}/{}", text("taskName")) };
+    let attempt = event.get("attempt").map(|attempt| format!(" @{attempt}")).unwrap_or_default();
+    let data = event.get("data").map(Value::to_string).unwrap_or_default();
+    html! {
+        tr {
+            td data-label="No." { (event.get("seq").and_then(Value::as_u64).unwrap_or(0)) }
+            td data-label="Time" { (words::time(time)) }
+            th scope="row" data-label="Event" { code { (text("type")) } }
+            td data-label="Task" { (path) (attempt) }
+            td data-label="What it says" { code class="data" { (text::cut(&data, LONGEST)) } }
+        }
+    }
+}

@@ -1,0 +1,204 @@
+//! Fields of forms, made of what a value is said to be: by JSON Schema, or by a parameter's type.
+
+use maud::{Markup, html};
+use phasm::{
+    Value,
+    engine::plan::{Parameter, ParameterType},
+    show,
+};
+
+/// One value that is asked for.
+pub(super) struct Field {
+    pub(super) name: String,
+    title: String,
+    help: String,
+    kind: Asked,
+    required: bool,
+    default: Option<Value>,
+}
+
+/// How it is asked for.
+enum Asked {
+    YesNo,
+    Choice(Vec<Value>),
+    Number { whole: bool, least: Option<String>, most: Option<String> },
+    Line,
+    Lines,
+    Json,
+}
+
+/// Longer texts have several lines.
+const LINE: f64 = 200.0;
+
+impl Field {
+    /// A property of an object's schema.
+    pub(super) fn of_schema(name: &str, schema: &Value, required: bool) -> Self {
+        let text = |key| schema.member(key).and_then(Value::as_str).unwrap_or_default().to_owned();
+        let number = |key| schema.member(key).filter(|value| matches!(value, Value::Number(_)));
+        let bound = |key| number(key).map(Value::to_json);
+        let long = number("maxLength").and_then(|most| most.to_json().parse::<f64>().ok());
+        let kind = match (schema.member("enum").and_then(Value::as_array), text("type").as_str()) {
+            (Some(values), _) => Asked::Choice(values.to_vec()),
+            (None, "boolean") => Asked::YesNo,
+            (None, "integer") => {
+                Asked::Number { whole: true, least: bound("minimum"), most: bound("maximum") }
+            }
+            (None, "number") => {
+                Asked::Number { whole: false, least: bound("minimum"), most: bound("maximum") }
+            }
+            (None, "string") if long.is_some_and(|most| most > LINE) => Asked::Lines,
+            (None, "string") => Asked::Line,
+            (None, _) => Asked::Json,
+        };
+        let title = Some(text("title")).filter(|title| !title.is_empty()).unwrap_or_else(|| name.to_owned());
+        let default = schema.member("default").cloned();
+        Self { name: name.to_owned(), title, help: text("description"), kind, required, default }
+    }
+
+    /// The fields of an object's schema; nothing if it does not say which members there are.
+    pub(super) fn all_of(schema: &Value) -> Vec<Self> {
+        let required = schema.member("required").and_then(Value::as_array).unwrap_or_default();
+        let is_required = |name: &str| required.iter().any(|one| one.as_str() == Some(name));
+        let properties = schema.member("properties").and_then(Value::as_object).into_iter().flatten();
+        let mut fields: Vec<_> =
+            properties.map(|(name, schema)| Self::of_schema(name, schema, is_required(name))).collect();
+        fields.sort_by_key(|field| !field.required);
+        fields
+    }
+
+    /// A parameter of a document.
+    pub(super) fn of_parameter(parameter: &Parameter) -> Self {
+        let kind = match parameter.kind {
+            _ if !parameter.allowed.is_empty() => Asked::Choice(parameter.allowed.clone()),
+            ParameterType::String => Asked::Line,
+            ParameterType::Number => Asked::Number { whole: false, least: None, most: None },
+            ParameterType::Integer => Asked::Number { whole: true, least: None, most: None },
+            ParameterType::Boolean => Asked::YesNo,
+            ParameterType::Any | ParameterType::Object | ParameterType::Array => Asked::Json,
+        };
+        let written = parameter.value.as_ref().or(parameter.default.as_ref());
+        let default = written.and_then(|written| written.as_literal()).cloned();
+        let help = parameter.kind.as_str().to_owned();
+        let name = parameter.name.to_string();
+        Self { title: name.clone(), name, help, kind, required: written.is_none(), default }
+    }
+
+    /// The field, with what was `given` before; `prefix` tells it from those of other forms.
+    pub(super) fn draw(&self, prefix: &str, given: Option<&str>) -> Markup {
+        let name = format!("{prefix}{}", self.name);
+        let default = self.default.as_ref().map(|value| self.written(value));
+        let shown = given.map(str::to_owned).or(default).unwrap_or_default();
+        let help = format!("{name}-help");
+        html! {
+            @if let Asked::YesNo = self.kind {
+                fieldset class="field" {
+                    legend { (self.label()) }
+                    @for (value, word) in [("true", "yes"), ("false", "no")] {
+                        label class="choice" {
+                            input type="radio" name=(name) value=(value) required[self.required] checked[shown == value];
+                            " " (word)
+                        }
+                    }
+                    p class="help" { (self.help) }
+                }
+            } @else {
+                div class="field" {
+                    label for=(name) { (self.label()) }
+                    (self.control(&name, &shown, &help))
+                    p class="help" id=(help) { (self.help) }
+                }
+            }
+        }
+    }
+
+    fn label(&self) -> Markup {
+        html! { (self.title) @if !self.required { span class="optional" { " (may be left out)" } } }
+    }
+
+    fn control(&self, name: &str, shown: &str, help: &str) -> Markup {
+        let required = self.required;
+        html! {
+            @match &self.kind {
+                Asked::YesNo => {}
+                Asked::Choice(values) => select id=(name) name=(name) required[required] aria-describedby=(help) {
+                    @if !required || shown.is_empty() { option value="" { "–" } }
+                    @for value in values {
+                        @let written = value.to_json();
+                        option value=(written) selected[shown == written || shown == self.written(value)] { (self.written(value)) }
+                    }
+                },
+                Asked::Number { whole, least, most } => input id=(name) name=(name) type="number" value=(shown)
+                    step=(if *whole { "1" } else { "any" }) min=[least.as_deref()] max=[most.as_deref()] required[required]
+                    aria-describedby=(help);,
+                Asked::Line => input id=(name) name=(name) type="text" value=(shown) required[required] aria-describedby=(help);,
+                Asked::Lines => textarea id=(name) name=(name) rows="4" required[required] aria-describedby=(help) { "\n" (shown) },
+                Asked::Json => textarea id=(name) name=(name) rows="3" class="code" spellcheck="false" required[required]
+                    aria-describedby=(help) { "\n" (shown) },
+            }
+        }
+    }
+
+    /// A value as it stands in the field.
+    fn written(&self, value: &Value) -> String {
+        match (value, &self.kind) {
+            (Value::Null, _) => String::new(),
+            (Value::String(text), Asked::Line | Asked::Lines | Asked::Choice(_)) => text.to_string(),
+            (value, _) => value.to_json(),
+        }
+    }
+
+    /// What was given; nothing if it was left out.
+    pub(super) fn read(&self, text: &str) -> Option<Value> {
+        match &self.kind {
+            Asked::Line | Asked::Lines if text.is_empty() && !self.required => None,
+            Asked::Line | Asked::Lines => Some(text.replace("\r\n", "\n").into()),
+            _ if text.trim().is_empty() => None,
+            Asked::YesNo | Asked::Choice(_) | Asked::Number { .. } | Asked::Json => {
+                Some(show::undeclared(text))
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn field(schema: &str) -> Field {
+        Field::of_schema("f", &Value::from_json(schema).unwrap(), false)
+    }
+
+    #[test]
+    fn what_is_given_is_of_the_type_that_is_asked_for() {
+        for (schema, given, expected) in [
+            (r#"{"type":"boolean"}"#, "true", Some("true")),
+            (r#"{"type":"boolean"}"#, "", None),
+            (r#"{"type":"string"}"#, "12", Some("\"12\"")),
+            (r#"{"type":"string"}"#, "", None),
+            (r#"{"type":"integer"}"#, "12", Some("12")),
+            (r#"{"enum":["1",1]}"#, "\"1\"", Some("\"1\"")),
+            (r#"{"enum":["1",1]}"#, "1", Some("1")),
+            (r#"{"type":"object"}"#, "{\"a\":[1]}", Some("{\"a\":[1]}")),
+        ] {
+            let read = field(schema).read(given).map(|value| value.to_json());
+            assert_eq!(read.as_deref(), expected, "{schema} {given}");
+        }
+    }
+
+    #[test]
+    fn a_schema_of_strangers_is_text() {
+        let field =
+            field(r#"{"type":"string","title":"<b>","description":"\"><script>","default":"'\"<i>"}"#);
+        let drawn = field.draw("answer.", None).into_string();
+        assert!(!drawn.contains("<b>") && !drawn.contains("<script>") && !drawn.contains("<i>"), "{drawn}");
+        assert!(drawn.contains("&lt;b&gt;"), "{drawn}");
+    }
+
+    #[test]
+    fn what_must_be_there_comes_first() {
+        let schema = r#"{"type":"object","required":["z"],"properties":{"a":{"type":"string"},"z":{"type":"boolean"}}}"#;
+        let fields = Field::all_of(&Value::from_json(schema).unwrap());
+        assert_eq!(fields.iter().map(|field| field.name.as_str()).collect::<Vec<_>>(), ["z", "a"]);
+        assert!(Field::all_of(&Value::Null).is_empty());
+    }
+}

@@ -1,0 +1,30 @@
+//! What a form has posted.
+
+use axum::http::StatusCode;
+
+use crate::{call::Call, refusal::Refusal};
+
+/// The fields of a form, as they were sent.
+pub(super) struct Form(Vec<(String, String)>);
+
+impl Form {
+    /// # Errors
+    /// 415 for what no form sends, and as of [`Call::bytes`].
+    pub(super) async fn read(call: &mut Call) -> Result<Self, Refusal> {
+        if call.content_type().as_deref() != Some("application/x-www-form-urlencoded") {
+            return Err(Refusal::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, "expected what a form sends"));
+        }
+        let bytes = call.bytes().await?;
+        Ok(Self(form_urlencoded::parse(&bytes).into_owned().collect()))
+    }
+
+    /// The text of a field; empty if it was not sent.
+    pub(super) fn text(&self, name: &str) -> &str {
+        self.0.iter().find(|(known, _)| known == name).map_or("", |(_, text)| text)
+    }
+
+    /// The fields whose names begin so, without that beginning.
+    pub(super) fn beginning(&self, prefix: &str) -> impl Iterator<Item = (&str, &str)> {
+        self.0.iter().filter_map(move |(name, text)| Some((name.strip_prefix(prefix)?, text.as_str())))
+    }
+}

@@ -1,0 +1,60 @@
+//! A run as its journal tells it, with what only the journal knows.
+
+use std::sync::Arc;
+
+use phasm::{
+    RecoverError,
+    engine::{
+        event::{Event, PolicyEvaluated, TaskId, TimeLimit},
+        plan::Matched,
+        run::Run,
+    },
+    journal,
+};
+use phasm_graph::Suspensions;
+
+use crate::app::App;
+
+/// What is told of one task run.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Told {
+    /// Which rule decided last, and in which attempt.
+    pub(super) rule: Option<(Matched, u32)>,
+    /// Which clock ran out last.
+    pub(super) clock: Option<TimeLimit>,
+}
+
+/// A run, when its tasks were suspended, and what is told of one of them.
+pub(super) struct Recorded {
+    pub(super) run: Run,
+    pub(super) suspensions: Suspensions,
+    pub(super) told: Told,
+}
+
+/// Reads a run, and what is told of a task run of it.
+pub(super) async fn read(
+    app: &App,
+    run_id: &Arc<str>,
+    task: Option<TaskId>,
+) -> Result<Recorded, RecoverError> {
+    let records = app.host.store().load(run_id).await?;
+    let (mut suspensions, mut told) = (Suspensions::default(), Told::default());
+    let run = journal::replay(run_id, &records, |_, _, time, events| {
+        suspensions.note(time, events);
+        events.iter().for_each(|event| note(&mut told, event, task));
+    })?;
+    Ok(Recorded { run, suspensions, told })
+}
+
+fn note(told: &mut Told, event: &Event, wanted: Option<TaskId>) {
+    if let Event::TimedOut(task, clock) = event
+        && (Some(*task) == wanted || *clock == TimeLimit::SpecTimeout)
+    {
+        told.clock = Some(*clock);
+    } else if let Event::PolicyEvaluated(evaluated) = event
+        && Some(evaluated.fence.task) == wanted
+    {
+        let PolicyEvaluated { rule, fence, .. } = evaluated.as_ref();
+        told.rule = Some((*rule, fence.attempt));
+    }
+}

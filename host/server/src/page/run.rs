@@ -1,0 +1,198 @@
+//! One run: what it is, and its graph, its timeline, its tasks or its events.
+
+use axum::{http::StatusCode, response::Response};
+use maud::{Markup, PreEscaped, html};
+use phasm::{
+    Phase,
+    clock::Clock,
+    engine::run::{Run, TaskRun},
+    store::RunRow,
+};
+use phasm_graph::{Diagram, Drawing, Limits, Timeline};
+
+use super::{events, recorded, shell::Shell, table, words};
+use crate::{
+    call::Call,
+    caller::{Caller, Role},
+    refusal::Refusal,
+};
+
+/// Suspended tasks that are named at the top.
+const MOST_ASKED: usize = 10;
+
+/// What of it is shown.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum View {
+    Graph,
+    Timeline,
+    Tasks,
+    Events,
+}
+
+impl View {
+    const ALL: [Self; 4] = [Self::Graph, Self::Timeline, Self::Tasks, Self::Events];
+
+    const fn word(self) -> &'static str {
+        match self {
+            Self::Graph => "graph",
+            Self::Timeline => "timeline",
+            Self::Tasks => "tasks",
+            Self::Events => "events",
+        }
+    }
+
+    const fn title(self) -> &'static str {
+        match self {
+            Self::Graph => "Graph",
+            Self::Timeline => "Timeline",
+            Self::Tasks => "Tasks",
+            Self::Events => "Events",
+        }
+    }
+}
+
+pub(super) async fn page(mut call: Call) -> Result<Response, Refusal> {
+    call.query.leave_out_empty();
+    let named = |word: &str| View::ALL.into_iter().find(|view| view.word() == word);
+    let view = call.query.parsed("view", "graph, timeline, tasks or events", named).unwrap_or(View::Graph);
+    let wanted = table::Wanted::of(&mut call.query);
+    let since = call.query.count("since", 0, u32::MAX as usize).unwrap_or(0);
+    call.query.done()?;
+    let row = call.run().await?;
+    let body = match view {
+        View::Timeline => {
+            let recorded = recorded::read(&call.app, &row.head.run_id, None).await?;
+            let now = Clock::start().now();
+            let timeline = Timeline::of(&recorded.run, &recorded.suspensions, now, Limits::default());
+            let links = links(&recorded.run);
+            let picture = Drawing { links: Some(&links), embedded: true }.timeline(&timeline);
+            whole(&recorded.run, &row, &call.caller, view, &drawn(&picture, "Timeline"))
+        }
+        View::Events => {
+            let list = events::list(&call, &row, since as u64).await?;
+            let recorded = recorded::read(&call.app, &row.head.run_id, None).await?;
+            whole(&recorded.run, &row, &call.caller, view, &list)
+        }
+        View::Graph | View::Tasks => {
+            let handle = call.app.host.run(&row.head.run_id).await?;
+            let (row, caller) = (row.clone(), call.caller.clone());
+            handle.look(move |run| whole(run, &row, &caller, view, &looked(run, view, &wanted))).await?
+        }
+    };
+    let title = format!("{} {}", row.head.workflow, row.status.phase);
+    let live = row.status.open.then(|| format!("/live?run={}", row.head.run_id));
+    let standing = Some(format!("{} is {}", row.head.workflow, row.status.phase));
+    let shell = Shell { live, standing, ..Shell::new(&title, "/runs", &call.caller) };
+    Ok(shell.answered(StatusCode::OK, &body))
+}
+
+fn looked(run: &Run, view: View, wanted: &table::Wanted) -> Markup {
+    if view == View::Tasks {
+        return table::draw(run, wanted);
+    }
+    let links = links(run);
+    let diagram = Diagram::of_run(run, Limits::default());
+    drawn(&Drawing { links: Some(&links), embedded: true }.graph(&diagram), "Graph")
+}
+
+fn links(run: &Run) -> String {
+    format!("/runs/{}/tasks/", run.id())
+}
+
+/// A picture, which may be wider than the page. It is escaped already.
+fn drawn(picture: &str, name: &str) -> Markup {
+    html! { div class="picture" tabindex="0" role="region" aria-label=(name) { (PreEscaped(picture)) } }
+}
+
+fn whole(run: &Run, row: &RunRow, caller: &Caller, view: View, shown: &Markup) -> Markup {
+    html! {
+        p class="path" { a href="/runs" { "Runs" } }
+        div class="head" {
+            h1 id="title" data-part { (run.plan().name) " " (words::phase(run.phase())) }
+            div id="acts" class="acts" data-part { @if caller.may(Role::Run).is_ok() { (acts(run)) } }
+        }
+        div id="facts" data-part { (facts(run, row)) }
+        div id="asked" data-part { (asked(run)) }
+        nav class="tabs" aria-label="Views of the run" {
+            @for one in View::ALL {
+                a href={ "/runs/" (run.id()) "?view=" (one.word()) } aria-current=[(one == view).then_some("page")] { (one.title()) }
+            }
+        }
+        section id="view" class="view" aria-label=(view.title()) data-part { (shown) }
+        div id="values" data-part { (values(run)) }
+    }
+}
+
+fn acts(run: &Run) -> Markup {
+    let action = |what: &str| format!("/runs/{}/{what}", run.id());
+    html! {
+        @if run.phase().is_terminal() {
+            form method="post" action=(action("rerun")) { button class="plain" { "Run again" } }
+            @if run.phase() != Phase::Succeeded {
+                form method="post" action=(action("rerun")) {
+                    input type="hidden" name="from" value="failed";
+                    button { "Run again from what failed" }
+                }
+            }
+        } @else {
+            form method="post" action=(action("cancel")) data-confirm="Cancel the run? What is open ends as Cancelled." {
+                button class="danger" { "Cancel" }
+            }
+        }
+    }
+}
+
+fn facts(run: &Run, row: &RunRow) -> Markup {
+    let times = run.times();
+    let labels: Vec<_> = row.head.labels.iter().map(|(key, value)| format!("{key}={value}")).collect();
+    html! {
+        dl class="facts" {
+            div { dt { "Run" } dd { (words::id(run.id())) } }
+            div { dt { "Submitted" } dd { (words::time(times.submitted_at)) } }
+            div { dt { "Took" } dd { (words::took(Some(times.submitted_at), times.finished_at)) } }
+            div { dt { "Tasks ended" } dd { (run.progress()) } }
+            div { dt { "Namespace" } dd { (row.head.namespace) } }
+            @if let Some(at) = times.deadline_at.filter(|_| !run.phase().is_terminal()) { div { dt { "Must end by" } dd { (words::time(at)) } } }
+            @if let Some(of) = run.rerun_of() { div { dt { "Rerun of" } dd { a href={ "/runs/" (of) } { (words::id(of)) } } } }
+            @if !labels.is_empty() { div { dt { "Labels" } dd { (labels.join(", ")) } } }
+        }
+        @if let Some(note) = &row.note { div class="notice bad" role="alert" { p { "No host can go on with it: " (note.why) } } }
+        @if let Some(root) = run.tasks().first().filter(|root| !root.message.is_empty()) {
+            div class="notice" { p { (root.message) } }
+        }
+    }
+}
+
+/// Who waits for somebody.
+fn asked(run: &Run) -> Markup {
+    let suspended: Vec<&TaskRun> =
+        run.tasks().iter().filter(|task| task.phase == Phase::Suspended).take(MOST_ASKED).collect();
+    html! {
+        @if !suspended.is_empty() {
+            div class="notice ask" {
+                p { (words::count(suspended.len(), "task")) @if suspended.len() == MOST_ASKED { " or more" } " waiting for an answer:" }
+                ul { @for task in suspended {
+                    li { a href={ "/runs/" (run.id()) "/tasks/" (task.id) "#answer" } { (run.path(task)) } }
+                } }
+            }
+        }
+    }
+}
+
+fn values(run: &Run) -> Markup {
+    let outputs = run.tasks().first().map(|root| root.outputs.clone()).unwrap_or_default();
+    html! {
+        @if !outputs.is_empty() {
+            h2 { "Outputs" }
+            dl class="values" { @for output in outputs.iter() { dt { (output.name) } dd { (words::value(&output.value)) } } }
+        }
+        @if !run.parameters().is_empty() {
+            h2 { "Parameters" }
+            dl class="values" { @for (name, value) in run.parameters().iter() { dt { (name) } dd { (words::value(value)) } } }
+        }
+        @if !run.warnings().is_empty() {
+            h2 { "Warnings" }
+            ul { @for warning in run.warnings() { li { (warning.message) } } }
+        }
+    }
+}

@@ -1,0 +1,137 @@
+//! The runs that there are.
+
+use axum::{http::header, response::Response};
+use maud::{Markup, html};
+use phasm::{
+    Phase,
+    show::{RowWaits, RunState},
+    store::RunRow,
+};
+
+use super::{shell::Shell, words};
+use crate::{call::Call, caller::Role, refusal::Refusal, runs::list};
+
+pub(super) async fn page(mut call: Call) -> Result<Response, Refusal> {
+    call.query.leave_out_empty();
+    let asked = Asked::of(&call);
+    let (rows, next) = list::rows(&mut call).await?;
+    let next = next.map(|cursor| asked.address(&cursor));
+    let body = html! {
+        div class="head" {
+            h1 { "Runs" }
+            @if call.caller.may(Role::Run).is_ok() { a class="button" href="/submit" { "Submit a workflow" } }
+        }
+        (asked.form())
+        div id="rows" data-part {
+            @if rows.is_empty() { (nothing(&call, &asked)) } @else { (table(&rows)) }
+            @if let Some(next) = &next { p class="more" { a href=(next) rel="next" { "Older runs" } } }
+        }
+    };
+    let shell = Shell { live: Some("/live".to_owned()), ..Shell::new("Runs", "/runs", &call.caller) };
+    Ok(shell.around(&body))
+}
+
+/// What is looked for.
+struct Asked(Vec<(String, String)>);
+
+impl Asked {
+    fn of(call: &Call) -> Self {
+        let query = call.path_and_query().1.unwrap_or_default();
+        let pairs = form_urlencoded::parse(query.as_bytes()).into_owned();
+        Self(pairs.filter(|(name, value)| name != "cursor" && !value.is_empty()).collect())
+    }
+
+    fn text(&self, name: &str) -> &str {
+        self.0.iter().find(|(known, _)| known == name).map_or("", |(_, value)| value)
+    }
+
+    /// Where the page after that cursor is.
+    fn address(&self, cursor: &str) -> String {
+        let mut query = form_urlencoded::Serializer::new(String::new());
+        query.extend_pairs(&self.0).append_pair("cursor", cursor);
+        format!("/runs?{}", query.finish())
+    }
+
+    fn form(&self) -> Markup {
+        html! {
+            form class="filters" role="search" method="get" action="/runs" {
+                div class="field" {
+                    label for="text" { "Search" }
+                    input id="text" name="text" type="search" value=(self.text("text")) placeholder="id, workflow, label";
+                }
+                div class="field" {
+                    label for="phase" { "Phase" }
+                    select id="phase" name="phase" {
+                        option value="" { "any" }
+                        @for phase in Phase::ALL { option selected[self.text("phase") == phase.as_str()] { (phase) } }
+                    }
+                }
+                div class="field" {
+                    label for="since" { "Since" }
+                    input id="since" name="since" size="12" value=(self.text("since")) placeholder="2h";
+                }
+                label class="choice" {
+                    input type="checkbox" name="open" value="true" checked[self.text("open") == "true"];
+                    " open only"
+                }
+                button class="plain" { "Filter" }
+                @if !self.0.is_empty() { a href="/runs" { "Show all" } }
+            }
+        }
+    }
+}
+
+fn table(rows: &[RunRow]) -> Markup {
+    html! {
+        table class="list" {
+            caption class="unseen" { "Runs, the newest first" }
+            thead {
+                tr { th scope="col" { "Phase" } th scope="col" { "Workflow" } th scope="col" { "Run" } th scope="col" { "Namespace" }
+                    th scope="col" { "Submitted" } th scope="col" { "Took" } th scope="col" { "Waits for" } }
+            }
+            tbody { @for row in rows { (line(row)) } }
+        }
+    }
+}
+
+fn line(row: &RunRow) -> Markup {
+    let (head, status) = (&row.head, &row.status);
+    let state = RunState::of(row, true);
+    let waits = RowWaits::of(row, state).map(|waits| match waits.why {
+        Some(why) => format!("{}: {why}", waits.what),
+        None => waits.what.to_owned(),
+    });
+    html! {
+        tr {
+            td data-label="Phase" { (words::phase(status.phase)) }
+            th scope="row" data-label="Workflow" { a href={ "/runs/" (head.run_id) } { (head.workflow) } }
+            td data-label="Run" { (words::id(&head.run_id)) }
+            td data-label="Namespace" { (head.namespace) }
+            td data-label="Submitted" { (words::time(head.submitted_at)) }
+            td data-label="Took" { (words::took(Some(head.submitted_at), status.finished_at)) }
+            td data-label="Waits for" { (waits.unwrap_or_default()) }
+        }
+    }
+}
+
+/// What one sees first of all, with the first command to copy.
+fn nothing(call: &Call, asked: &Asked) -> Markup {
+    let host = call.header(&header::HOST).unwrap_or("localhost");
+    let scheme = if call.app.config.tls.is_some() { "https" } else { "http" };
+    let key = if call.caller.key.is_some() { " -H \"Authorization: Bearer $PHASM_KEY\"" } else { "" };
+    html! {
+        div class="empty" {
+            @if asked.0.is_empty() {
+                h2 { "No run yet" }
+                p { a href="/submit" { "Write a workflow here" } ", or send one that is in a file:" }
+                pre tabindex="0" data-copy {
+                    "curl " (scheme) "://" (host) "/v1/runs" (key) " \\\n     -H 'Content-Type: application/yaml' --data-binary @greet.yaml"
+                }
+                p { "It appears here as soon as it is taken." }
+            } @else {
+                h2 { "No run fits" }
+                p { a href="/runs" { "Show all runs" } }
+            }
+        }
+    }
+}

@@ -1,0 +1,83 @@
+//! What stands around every page.
+
+use axum::{
+    http::StatusCode,
+    response::{IntoResponse as _, Response},
+};
+use maud::{DOCTYPE, Markup, html};
+
+use crate::caller::{Caller, Role};
+
+/// A page.
+pub(super) struct Shell<'a> {
+    pub(super) title: &'a str,
+    /// Where one is.
+    pub(super) at: &'static str,
+    pub(super) caller: Option<&'a Caller>,
+    /// Where changes of it are told; nothing, if it stays as it is.
+    pub(super) live: Option<String>,
+    /// What is told to those who do not see it when it changes.
+    pub(super) standing: Option<String>,
+}
+
+const PLACES: [(&str, &str, Role); 3] =
+    [("/runs", "Runs", Role::Read), ("/submit", "Submit", Role::Run), ("/plugins", "Plugins", Role::Read)];
+
+impl<'a> Shell<'a> {
+    pub(super) fn new(title: &'a str, at: &'static str, caller: &'a Caller) -> Self {
+        Self { title, at, caller: Some(caller), live: None, standing: None }
+    }
+
+    /// The page with that in it.
+    pub(super) fn around(&self, body: &Markup) -> Response {
+        self.answered(StatusCode::OK, body)
+    }
+
+    pub(super) fn answered(&self, status: StatusCode, body: &Markup) -> Response {
+        (status, self.whole(body)).into_response()
+    }
+
+    fn whole(&self, body: &Markup) -> Markup {
+        html! {
+            (DOCTYPE)
+            html lang="en" {
+                head {
+                    meta charset="utf-8";
+                    meta name="viewport" content="width=device-width, initial-scale=1";
+                    meta name="color-scheme" content="light dark";
+                    title { (self.title) " · Phasm" }
+                    link rel="icon" href="/favicon.ico" type="image/svg+xml";
+                    link rel="stylesheet" href="/assets/page.css";
+                    script type="module" src="/assets/page.js" {}
+                }
+                body {
+                    a class="skip" href="#main" { "Skip to the content" }
+                    header class="top" { (self.navigation()) }
+                    main id="main" tabindex="-1" data-live=[self.live.as_deref()] data-standing=[self.standing.as_deref()] { (body) }
+                    div id="told" class="unseen" role="status" aria-live="polite" {}
+                }
+            }
+        }
+    }
+
+    fn navigation(&self) -> Markup {
+        let may = |role| self.caller.is_some_and(|caller| caller.may(role).is_ok());
+        html! {
+            nav aria-label="Main" {
+                a class="brand" href="/runs" { "Phasm" }
+                @for (address, name, role) in PLACES {
+                    @if may(role) {
+                        a href=(address) aria-current=[(address == self.at).then_some("page")] { (name) }
+                    }
+                }
+                a href="/v1/docs" { "API" }
+            }
+            @if let Some(key) = self.caller.and_then(|caller| caller.key.as_deref()) {
+                form class="who" method="post" action="/logout" {
+                    span { "key " code { (key) } }
+                    button class="plain" { "Sign out" }
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,181 @@
+//! One task run: why it is in its phase, what it was given and returned, and what its attempts wrote.
+
+use axum::response::Response;
+use maud::{Markup, html};
+use phasm::{
+    engine::{
+        plan::Work,
+        run::{Run, TaskRun},
+        text,
+    },
+    show::LineView,
+    store::AttemptLog,
+};
+
+use super::{acts, answer, recorded, shell::Shell, why, words};
+use crate::{call::Call, caller::Role, refusal::Refusal};
+
+/// Attempts whose logs are shown: the last.
+const MOST_LOGS: usize = 5;
+
+pub(super) async fn page(mut call: Call) -> Result<Response, Refusal> {
+    call.query.done()?;
+    let run_id = acts::run_id(&call).await?;
+    let id = acts::task_id(&call)?;
+    let recorded = recorded::read(&call.app, &run_id, Some(id)).await?;
+    let run = &recorded.run;
+    let task = run.task(id).ok_or_else(|| acts::no_task(&call))?;
+    let logs = call.app.host.store().logs(&run_id, Some(id.0)).await?;
+    let may = call.caller.may(Role::Run).is_ok();
+    let body = html! {
+        (path(run, task))
+        div class="head" {
+            h1 id="title" data-part { (run.label(task)) " " (words::phase(task.phase)) }
+            div id="acts" class="acts" data-part {
+                @if may && acts::is_open(task) {
+                    form method="post" action={ "/runs/" (run_id) "/tasks/" (id) "/cancel" } data-confirm="Cancel the task?" {
+                        button class="danger" { "Cancel the task" }
+                    }
+                }
+            }
+        }
+        p id="why" class="why" data-part { (why::why(run, task, recorded.told)) }
+        div id="message" data-part { @if !task.message.is_empty() { div class="notice" { p { (task.message) } } } }
+        // Not exchanged while somebody fills it in.
+        div id="form" data-part data-keep { @if may { @if let Some(form) = answer::form(run, task) { (form) } } }
+        div id="facts" data-part { (facts(run, task)) }
+        div id="inside" data-part { (inside(run, task)) }
+        div id="values" data-part { (values(run, task)) }
+        div id="attempts" data-part { (attempts(task)) }
+        @if matches!(run.node(task).work, Work::Executor(_)) { (written(run, task, &logs)) }
+    };
+    let title = format!("{} {}", run.path(task), task.phase);
+    let live = (!run.is_over()).then(|| format!("/live?run={run_id}"));
+    let standing = Some(format!("{} is {}", run.label(task), task.phase));
+    Ok(Shell { live, standing, ..Shell::new(&title, "/runs", &call.caller) }.around(&body))
+}
+
+/// What it stands in, from the run downwards.
+fn path(run: &Run, task: &TaskRun) -> Markup {
+    let mut above: Vec<&TaskRun> = std::iter::successors(run.above(task), |task| run.above(task)).collect();
+    above.reverse();
+    html! {
+        nav class="path" aria-label="What it stands in" {
+            a href="/runs" { "Runs" } " / "
+            a href={ "/runs/" (run.id()) } { (run.plan().name) }
+            @for task in above { " / " a href={ "/runs/" (run.id()) "/tasks/" (task.id) } { (run.label(task)) } }
+        }
+    }
+}
+
+fn facts(run: &Run, task: &TaskRun) -> Markup {
+    let node = run.node(task);
+    let executor = match &node.work {
+        Work::Executor(call) => Some(call.executor_type.to_string()),
+        Work::Container(_) | Work::Wrapper(_) => None,
+    };
+    let settings = &node.settings;
+    let limits = [
+        ("timeout", settings.timeout),
+        ("maxRuntime", settings.max_runtime.map(|policy| policy.timeout)),
+        ("maxInactivity", settings.max_inactivity.map(|policy| policy.timeout)),
+        ("deadline", settings.deadline.map(|policy| policy.timeout)),
+    ];
+    html! {
+        dl class="facts" {
+            @if let Some(executor) = &executor { div { dt { "Executor" } dd { code { (executor) } } } }
+            div { dt { "Task run" } dd { (words::id(&run.task_run_id(task.id))) } }
+            div { dt { "Started" } dd { (words::maybe_time(task.started_at)) } }
+            div { dt { "Ended" } dd { (words::maybe_time(task.finished_at)) } }
+            div { dt { "Took" } dd { (task.duration().map_or_else(|| "–".to_owned(), text::elapsed)) } }
+            @if task.retries > 0 { div { dt { "Retries" } dd { (task.retries) } } }
+            @for (name, limit) in limits {
+                @if let Some(limit) = limit { div { dt { code { (name) } } dd { (text::elapsed(limit)) } } }
+            }
+        }
+    }
+}
+
+/// The tasks of a container.
+fn inside(run: &Run, task: &TaskRun) -> Markup {
+    let all = run.children(task).len();
+    html! {
+        @if all > 0 {
+            h2 { (words::count(all, "task")) " in it" }
+            ul class="inside" {
+                @for child in run.children(task).take(100) {
+                    li { (words::phase(child.phase)) " " a href={ "/runs/" (run.id()) "/tasks/" (child.id) } { (run.label(child)) } }
+                }
+            }
+            @if all > 100 { p { a href={ "/runs/" (run.id()) "?view=tasks" } { "All tasks of the run" } } }
+        }
+    }
+}
+
+fn values(run: &Run, task: &TaskRun) -> Markup {
+    html! {
+        @if !task.inputs.is_empty() {
+            h2 { "Inputs" }
+            dl class="values" { @for input in task.inputs.iter() { dt { (input.name) } dd { (words::value(&input.value.visible())) } } }
+        }
+        @if !task.outputs.is_empty() {
+            h2 { "Outputs" }
+            dl class="values" { @for output in task.outputs.iter() { dt { (output.name) } dd { (words::value(&output.value)) } } }
+        } @else if run.phase().is_terminal() { p class="none" { "It returned nothing." } }
+    }
+}
+
+fn attempts(task: &TaskRun) -> Markup {
+    html! {
+        @if !task.attempts.is_empty() {
+            h2 { "Attempts" }
+            table class="list" {
+                caption class="unseen" { "Attempts, the first ones first" }
+                thead { tr { th scope="col" { "No." } th scope="col" { "Phase" } th scope="col" { "Code" } th scope="col" { "Started" }
+                    th scope="col" { "Took" } th scope="col" { "Message" } } }
+                tbody { @for attempt in &task.attempts { tr {
+                    th scope="row" data-label="No." { (attempt.number) }
+                    td data-label="Phase" { (words::phase(attempt.phase)) }
+                    td data-label="Code" { @if let Some(code) = attempt.code { (code) } @else { span class="none" { "–" } } }
+                    td data-label="Started" { (words::maybe_time(attempt.started_at)) }
+                    td data-label="Took" { (words::took(attempt.started_at, attempt.finished_at)) }
+                    td data-label="Message" { (text::cut(&attempt.message, 400)) }
+                } } }
+            }
+        }
+    }
+}
+
+/// What its attempts wrote, and what the current one writes.
+fn written(run: &Run, task: &TaskRun, logs: &[AttemptLog]) -> Markup {
+    let stream = format!("/v1/runs/{}/logs?stream=true&task={}", run.id(), run.task_run_id(task.id));
+    let shown = logs.get(logs.len().saturating_sub(MOST_LOGS)..).unwrap_or_default();
+    html! {
+        h2 { "Log" }
+        div id="logs" data-part {
+            @if logs.is_empty() && task.phase.is_terminal() { p class="none" { "It wrote nothing." } }
+            @for log in shown {
+                @let text = String::from_utf8_lossy(&log.text);
+                section aria-label={ "Log of attempt " (log.attempt) } {
+                    h3 { "Attempt " (log.attempt) }
+                    @if log.cut > 0 { p class="none" { (log.cut) " bytes before it were not kept." } }
+                    pre class="lines" tabindex="0" { @for line in text.lines() { (log_line(line)) "\n" } }
+                }
+            }
+        }
+        @if acts::is_open(task) {
+            pre id="lines" class="lines" tabindex="0" role="log" aria-label="What it writes now" data-stream=(stream) {}
+            noscript { p class="help" { "What it writes is here when its attempt has ended: load the page again." } }
+        }
+    }
+}
+
+fn log_line(line: &str) -> Markup {
+    let LineView { level, text } = LineView::of(line);
+    html! {
+        @match level {
+            Some(level) => { span class={ "level " (level.as_str()) } { (level.as_str()) } " " (text) }
+            None => (text),
+        }
+    }
+}

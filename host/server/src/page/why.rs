@@ -1,0 +1,217 @@
+//! Why a task run is in its phase: the rule, the condition or the clock that decided, in a sentence.
+
+use phasm::{
+    Phase,
+    engine::{
+        event::{Reason, TimeLimit},
+        plan::{Matched, MaxAttempts, Node, Recovery, RetryFilter, Verdict},
+        run::{Run, TaskRun, Waiting, WaitsFor},
+        text,
+    },
+};
+
+use super::recorded::Told;
+
+/// The sentence, as of the run's latest instant.
+pub(super) fn why(run: &Run, task: &TaskRun, told: Told) -> String {
+    let node = run.node(task);
+    if let Some(of) = run.rerun_of().filter(|_| task.reused) {
+        return format!(
+            "It succeeded in the run {of} already, of which this is a rerun; nothing was executed."
+        );
+    }
+    if let Some(waiting) = run.waiting(task) {
+        return waits(run, task, &waiting);
+    }
+    match task.phase {
+        Phase::Created => before(run, task),
+        Phase::Ready => "It has been dispatched, and its executor is about to start.".to_owned(),
+        Phase::Running => running(run, task),
+        Phase::Suspended => "It waits for an answer.".to_owned(),
+        Phase::Skipped => skipped(task, node),
+        Phase::Succeeded | Phase::Failed | Phase::Error | Phase::Timeout | Phase::Cancelled => {
+            ended(run, task, node, told)
+        }
+    }
+}
+
+fn waits(run: &Run, task: &TaskRun, waiting: &Waiting) -> String {
+    let since = text::elapsed(run.now().since(waiting.since));
+    match (waiting.what, &waiting.at) {
+        (WaitsFor::Answer, _) => {
+            let end = task.clocks.absolute();
+            let end = end.map(|at| format!(" Its time ends at {}.", at.to_rfc3339())).unwrap_or_default();
+            format!("Its executor asked for an answer and waits until somebody gives one.{end}")
+        }
+        (WaitsFor::Retry, _) => {
+            let until = waiting.until.map(|until| until.to_rfc3339()).unwrap_or_default();
+            let (last, next) = (task.attempt, task.attempt + 1);
+            format!(
+                "Attempt {last} did not succeed, and attempt {next} begins when the delay is over, at {until}."
+            )
+        }
+        (WaitsFor::Parallelism, Some(at)) if !at.is_empty() => {
+            format!("It waits for a place in {at}, whose limit of what is executed at once is used up.")
+        }
+        (WaitsFor::Parallelism, _) => "It waits for a place: spec.parallelism is used up.".to_owned(),
+        (WaitsFor::Slot, _) => format!("It is ready, and has waited {since} for a slot of the host."),
+        (WaitsFor::Quota, _) => {
+            "It is ready, and its tenant's quota of running attempts is used up.".to_owned()
+        }
+        (WaitsFor::Start, _) => "It has been dispatched, and its executor is about to start.".to_owned(),
+    }
+}
+
+/// Not begun, and nothing that it waits for but others.
+fn before(run: &Run, task: &TaskRun) -> String {
+    let Some(parent) = run.parent(task) else { return "Nothing of it has begun.".to_owned() };
+    let node = run.node(task);
+    let siblings = run.children(parent);
+    let open: Vec<_> = siblings
+        .enumerate()
+        .filter(|(at, before)| node.dependencies.contains(at) && !before.phase.is_terminal())
+        .map(|(_, before)| run.label(before))
+        .take(5)
+        .collect();
+    if open.is_empty() {
+        return "What has to end before it has not ended yet.".to_owned();
+    }
+    format!(
+        "It begins when {} ended; it depends on {}.",
+        if open.len() == 1 { "this has" } else { "these have" },
+        open.join(", ")
+    )
+}
+
+fn running(run: &Run, task: &TaskRun) -> String {
+    if run.children(task).len() > 0 {
+        return "What is in it goes on.".to_owned();
+    }
+    let limits = [
+        (task.clocks.max_runtime, "maxRuntime"),
+        (task.clocks.timeout, "timeout"),
+        (task.clocks.deadline, "deadline"),
+    ];
+    let first = limits.into_iter().filter_map(|(at, name)| Some((at?, name))).min();
+    let end =
+        first.map(|(at, name)| format!(" `{name}` ends it at {}.", at.to_rfc3339())).unwrap_or_default();
+    format!("Attempt {} is being executed.{end}", task.attempt)
+}
+
+fn skipped(task: &TaskRun, node: &Node) -> String {
+    match (task.reason, &node.when) {
+        (Some(Reason::When), Some(when)) => format!("Its `when` was false: {}", when.source()),
+        (Some(Reason::MaxAttempts0), _) => "It may be tried 0 times (`maxAttempts`).".to_owned(),
+        (Some(Reason::NotReached), _) => "Its pipeline ended before it was reached.".to_owned(),
+        _ => "It was passed over.".to_owned(),
+    }
+}
+
+fn ended(run: &Run, task: &TaskRun, node: &Node, told: Told) -> String {
+    let mut parts = vec![by_reason(task, told)];
+    if parts.iter().all(Option::is_none) {
+        parts = vec![Some(by_outcome(run, task, node))];
+    }
+    parts.push(by_rule(node, told, task));
+    parts.push(no_retry(task, node));
+    parts.into_iter().flatten().collect::<Vec<_>>().join(" ")
+}
+
+fn by_reason(task: &TaskRun, told: Told) -> Option<String> {
+    let clock = told.clock.map_or("a clock", TimeLimit::as_str);
+    Some(match task.reason? {
+        Reason::User => "Somebody cancelled it.".to_owned(),
+        Reason::ScopeFailed => {
+            "Something beside it had failed before it began, and its scope fails fast.".to_owned()
+        }
+        Reason::ScopeTimeout => "The `timeout` of what it stands in ran out.".to_owned(),
+        Reason::WorkflowTimeout => "The run's `spec.timeout` ran out.".to_owned(),
+        Reason::TimeoutPolicy => format!("`{clock}` ran out, and what ran out is cancelled here."),
+        Reason::Deadline => "`deadline` ran out, across all attempts and delays.".to_owned(),
+        Reason::MaxRuntime => "`maxRuntime` of its last attempt ran out.".to_owned(),
+        Reason::MaxInactivity => {
+            "`maxInactivity` of its last attempt ran out: the executor said nothing for so long.".to_owned()
+        }
+        Reason::PolicyFail => "A rule said `fail`.".to_owned(),
+        Reason::MaxJumps => "Its pipeline had jumped as often as it may.".to_owned(),
+        Reason::RetryExhausted => {
+            format!("All {} attempts are used up; {}", task.attempt, last_result(task))
+        }
+        Reason::When | Reason::MaxAttempts0 | Reason::NotReached | Reason::Reused => return None,
+    })
+}
+
+fn last_result(task: &TaskRun) -> String {
+    match task.code {
+        Some(code) => format!("the last returned code {code}."),
+        None => "the last returned nothing.".to_owned(),
+    }
+}
+
+fn by_outcome(run: &Run, task: &TaskRun, node: &Node) -> String {
+    let computed = task.code.map(phase_of);
+    let condition = node.settings.phase_conditions.in_order().find(|(phase, _)| *phase == task.phase);
+    if let (Some((phase, condition)), true) = (condition, computed != Some(task.phase)) {
+        let (name, source) = (phase.as_str().to_lowercase(), condition.expr.source());
+        return format!("`phaseConditions.{name}` held: {source}");
+    }
+    if run.children(task).len() > 0 {
+        if task.phase == Phase::Succeeded {
+            return "All in it ended well, or was tolerated.".to_owned();
+        }
+        return format!("The worst in it that was not tolerated is {}.", task.phase);
+    }
+    match task.code {
+        Some(code) => format!("Attempt {} returned code {code}, which means {}.", task.attempt, task.phase),
+        None => "No attempt returned anything.".to_owned(),
+    }
+}
+
+/// The phase that a code means without conditions.
+fn phase_of(code: i32) -> Phase {
+    match code {
+        0 => Phase::Succeeded,
+        1 => Phase::Suspended,
+        2 => Phase::Failed,
+        4 => Phase::Timeout,
+        _ => Phase::Error,
+    }
+}
+
+fn by_rule(node: &Node, told: Told, task: &TaskRun) -> Option<String> {
+    let (rule, attempt) = told.rule?;
+    let Some(Recovery::Policy(policy)) = &node.settings.recovery else { return None };
+    let verdict = task.verdict.map_or("", Verdict::as_str);
+    Some(match rule {
+        Matched::Rule(index) => {
+            let rule = usize::try_from(index).ok().and_then(|index| policy.rules.get(index));
+            let when = rule.and_then(|rule| rule.when.as_ref()).map(|when| when.source().to_owned());
+            let when = when.map(|when| format!(" ({when})")).unwrap_or_default();
+            format!("After attempt {attempt} rule {}{when} decided: {verdict}.", index + 1)
+        }
+        Matched::Else => format!("After attempt {attempt} the rule `else` decided: {verdict}."),
+        Matched::Default => format!("No rule matched attempt {attempt}."),
+    })
+}
+
+/// Why what did not succeed was not tried again, where one might expect it.
+fn no_retry(task: &TaskRun, node: &Node) -> Option<String> {
+    let Some(Recovery::Retry(retry)) = &node.settings.recovery else { return None };
+    let failed = matches!(task.phase, Phase::Failed | Phase::Error | Phase::Timeout);
+    let left = match retry.max_attempts {
+        MaxAttempts::Unlimited => true,
+        MaxAttempts::Limited(most) => task.attempt < most,
+    };
+    if !failed || !left || task.reason.is_some() {
+        return None;
+    }
+    Some(match &retry.filter {
+        RetryFilter::ErrorOrTimeout => {
+            "It was not tried again, as `retry` is for Error and Timeout.".to_owned()
+        }
+        RetryFilter::AnyFailure => "It was not tried again.".to_owned(),
+        RetryFilter::Expression(condition) => {
+            format!("It was not tried again, as `retry.expression` was false: {}", condition.expr.source())
+        }
+    })
+}

@@ -1,0 +1,76 @@
+//! How phases, times, ids and values are shown.
+
+use maud::{Markup, PreEscaped, html};
+use phasm::{
+    Phase, Value,
+    engine::{text, time::Timestamp},
+};
+
+/// The most that is shown of a value, in bytes.
+const LONGEST_VALUE: usize = 16 << 10;
+
+/// A phase by its sign and its word.
+pub(super) fn phase(phase: Phase) -> Markup {
+    html! {
+        span class={ "phase phasm-" (phase) } { (PreEscaped(phasm_graph::mark(phase))) " " (phase) }
+    }
+}
+
+/// An instant, in UTC: as everybody else sees it.
+pub(super) fn time(at: Timestamp) -> Markup {
+    let whole = at.to_rfc3339();
+    let day = whole.get(..10).unwrap_or_default();
+    let clock = whole.get(11..19).unwrap_or_default();
+    html! { time datetime=(whole) title=(whole) { (day) " " (clock) " UTC" } }
+}
+
+/// An instant that may not have come.
+pub(super) fn maybe_time(at: Option<Timestamp>) -> Markup {
+    html! { @match at { Some(at) => (time(at)), None => span class="none" { "–" } } }
+}
+
+/// How long something took.
+pub(super) fn took(from: Option<Timestamp>, to: Option<Timestamp>) -> String {
+    match (from, to) {
+        (Some(from), Some(to)) => text::elapsed(to.since(from)),
+        _ => "–".to_owned(),
+    }
+}
+
+/// An id by its end, which is what tells it from others.
+pub(super) fn id(id: &str) -> Markup {
+    let short = match id.char_indices().rev().nth(7) {
+        Some((at, _)) if at > 0 => format!("…{}", id.get(at..).unwrap_or_default()),
+        _ => id.to_owned(),
+    };
+    html! { code class="id" title=(id) data-copy=(id) { (short) } }
+}
+
+/// A value as JSON with one member a line, or text as it is.
+pub(super) fn value(value: &Value) -> Markup {
+    let shown = match value {
+        Value::String(text) => text.to_string(),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::Array(_) | Value::Object(_) => pretty(value),
+    };
+    let short = !shown.contains('\n') && shown.len() <= 80;
+    let shown = text::cut(&shown, LONGEST_VALUE);
+    html! {
+        @if short { code class="value" { (shown) } }
+        @else { pre class="value" tabindex="0" { (shown) } }
+    }
+}
+
+fn pretty(value: &Value) -> String {
+    let compact = value.to_json();
+    if compact.len() <= 60 {
+        return compact;
+    }
+    serde_json::from_str::<serde_json::Value>(&compact)
+        .and_then(|value| serde_json::to_string_pretty(&value))
+        .unwrap_or(compact)
+}
+
+/// `1 task`, `2 tasks`.
+pub(super) fn count(number: usize, thing: &str) -> String {
+    format!("{number} {thing}{}", if number == 1 { "" } else { "s" })
+}
