@@ -37,6 +37,11 @@ pub(super) struct StoreArgument {
 }
 
 impl StoreArgument {
+    /// Whether it was named as an option.
+    pub(super) const fn is_given(&self) -> bool {
+        self.store.is_some()
+    }
+
     /// The file, which is there.
     ///
     /// # Errors
