@@ -8,6 +8,11 @@
 )]
 
 mod client;
+mod documented;
+mod keys;
+mod limits;
 mod page;
 mod runs;
+mod secured;
+mod stream;
 mod world;

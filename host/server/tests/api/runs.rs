@@ -286,6 +286,7 @@ async fn what_is_not_there_is_told_so() {
     world.client.send("POST", "/v1/runs", &[("content-type", "text/plain")], "x").await.expect(415);
 }
 
+/// R-A15.
 #[tokio::test]
 async fn the_server_says_how_it_is() {
     let world = World::new().await;
