@@ -37,6 +37,11 @@ pub(super) struct StoreArgument {
 }
 
 impl StoreArgument {
+    /// Whether one is named.
+    pub(super) fn is_named(&self) -> bool {
+        self.store.is_some() || places::set(STORE).is_some()
+    }
+
     /// The file, which is there.
     ///
     /// # Errors
