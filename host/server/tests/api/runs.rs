@@ -276,7 +276,7 @@ async fn what_attempts_wrote_is_shown() {
 async fn what_is_not_there_is_told_so() {
     let world = World::new().await;
     for path in
-        ["/", "/v1", "/v1/runs/none", "/v1/runs/none/events", "/v1/runs/none/logs", "/v1/runs/none/tasks/a"]
+        ["/v1", "/v1/runs/none", "/v1/runs/none/events", "/v1/runs/none/logs", "/v1/runs/none/tasks/a"]
     {
         world.client.get(path).await.expect(404);
     }
