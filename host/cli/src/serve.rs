@@ -147,6 +147,7 @@ async fn serving(
         opened = prepared.with_room(path, |full| telling.wait(full)) => opened?,
         heard = interrupts.next() => abandon(heard.told),
     };
+    prepared.tell_tenants().await?;
     let (host, bell) = prepared.into_parts();
     let served = Served { host: Arc::new(host), _bell: bell };
     telling.begin(&served.host, path);
