@@ -15,8 +15,8 @@ use super::{
     exit::Exit,
     failure::Failure,
     problems,
+    reached::Reached,
     screen::Screen,
-    stored::StoreArgument,
     text,
     times::{self, Since},
     waits,
@@ -32,7 +32,7 @@ use super::{
                         phasm list --store runs.db --namespace acme --label team=data --limit 20")]
 pub(super) struct ListArguments {
     #[command(flatten)]
-    store: StoreArgument,
+    store: Reached,
 
     #[command(flatten)]
     wanted: Wanted,

@@ -42,6 +42,11 @@ impl StoreArgument {
         self.store.is_some() || places::set(STORE).is_some()
     }
 
+    /// Whether it was named as an option.
+    pub(super) const fn is_given(&self) -> bool {
+        self.store.is_some()
+    }
+
     /// The file, which is there.
     ///
     /// # Errors

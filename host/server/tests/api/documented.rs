@@ -181,6 +181,8 @@ async fn every_answer_of_the_document_is_one_of_the_servers() {
     client.get(&format!("/v1/runs/{of_few}?wait=30s")).await.expect(200);
     document.saw("rerunRun", 429, client.post(&format!("/v1/runs/{of_few}/rerun")).await);
     for (id, path) in [
+        ("listRows", "/v1/rows"),
+        ("getRow", &format!("/v1/rows/{run}")),
         ("listPlugins", "/v1/plugins"),
         ("getOpenAPI", "/v1/openapi.json"),
         ("getDocs", "/v1/docs"),

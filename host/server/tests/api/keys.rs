@@ -61,6 +61,10 @@ async fn everything(client: &Client, run: &str) -> Vec<String> {
         let answer = client.get(&format!("/v1/runs/{run}{path}")).await;
         all.push(format!("{} {}", answer.status, answer.body.replace(run, "RUN")));
     }
+    for query in ["", "?since=0", "?logs", "?wait=1s&since=0"] {
+        let answer = client.get(&format!("/v1/rows/{run}{query}")).await;
+        all.push(format!("{} {}", answer.status, answer.body.replace(run, "RUN")));
+    }
     for verb in ["cancel", "rerun", "tasks/t0/cancel", "tasks/t0/resume"] {
         let answer = client.post(&format!("/v1/runs/{run}/{verb}")).await;
         all.push(format!("{} {}", answer.status, answer.body.replace(run, "RUN")));
@@ -102,6 +106,8 @@ async fn what_is_in_another_namespace_does_not_exist() {
                 path = link.strip_prefix('<').unwrap().split_once('>').unwrap().0.to_owned();
             }
         }
+        let rows = client.get("/v1/rows").await.expect(200);
+        assert!(rows.body.contains(own.as_str()) && !rows.body.contains(other.as_str()), "{rows:?}");
         let all = client.get("/v1/runs").await.expect(200);
         assert!(all.body.contains(own.as_str()) && all.body.contains(&shared), "{all:?}");
         client.get("/metrics").await.expect(403);

@@ -12,6 +12,7 @@ mod documented;
 mod keys;
 mod limits;
 mod page;
+mod remote;
 mod runs;
 mod secured;
 mod stream;
