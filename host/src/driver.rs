@@ -600,8 +600,10 @@ impl Driver {
         let (upcoming, tenant) = (self.upcoming.clone(), Some(Arc::clone(&self.party.tenant)));
         let attempt = Attempt { fence, invocation, bounds, observer, inbox, upcoming, tenant };
         let (epoch, priority) = (self.lease.epoch, self.lease.head.priority);
-        let handle = dispatcher
-            .start(attempt, |number, invocation| Some(body(invocation)?.offer(number, epoch, priority)));
+        let whose = || (Arc::clone(&self.party.tenant), self.shared.realms.weight(&self.party.tenant));
+        let offer =
+            |number, invocation: &Invocation| Some(body(invocation)?.offer(number, epoch, whose(), priority));
+        let handle = dispatcher.start(attempt, offer);
         self.attempts.insert(fence.task, (fence, handle, ear));
     }
 

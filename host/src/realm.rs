@@ -90,6 +90,11 @@ impl Realms {
         &self.known
     }
 
+    /// What a tenant has beside others.
+    pub(crate) fn weight(&self, tenant: &str) -> u32 {
+        self.tenants.weight(tenant)
+    }
+
     /// By which rules slots are lent.
     pub(crate) fn rules(&self) -> Rules {
         self.weights.clone()
