@@ -17,7 +17,11 @@ mod get;
 mod graph;
 mod hint;
 mod kept;
+<<<<<<< HEAD
 mod kept_names;
+=======
+mod key;
+>>>>>>> main
 mod list;
 #[cfg(unix)]
 mod live;
@@ -120,6 +124,11 @@ enum Command {
                       phasm plugin add ./greet.wasm\n  phasm plugin inspect greet"
     )]
     Plugin(plugin::PluginCommand),
+    #[command(
+        subcommand,
+        after_help = "Examples:\n  phasm key add ci --role run --namespace builds\n  phasm key list\n  phasm key remove ci"
+    )]
+    Key(key::KeyCommand),
 }
 
 fn main() -> ExitCode {
@@ -153,6 +162,7 @@ fn main() -> ExitCode {
         Command::Events(arguments) => events::events(&arguments, &screen),
         Command::Logs(arguments) => logs::logs(&arguments, log_level, &screen),
         Command::Plugin(command) => plugin::plugin(&command, &screen),
+        Command::Key(command) => key::key(&command, &screen),
     };
     done.unwrap_or_else(|failure| failure.report(&screen)).into()
 }
