@@ -17,11 +17,8 @@ mod get;
 mod graph;
 mod hint;
 mod kept;
-<<<<<<< HEAD
 mod kept_names;
-=======
 mod key;
->>>>>>> main
 mod list;
 #[cfg(unix)]
 mod live;
