@@ -22,6 +22,8 @@ mod logs;
 mod plugin;
 #[cfg(unix)]
 mod registry;
+#[cfg(unix)]
+mod remote;
 mod rerun;
 mod run;
 #[cfg(unix)]
