@@ -1,12 +1,15 @@
 //! `limits` of a tenant, a plugin or a manifest: what each of its attempts may use, where that is less than others may.
 
 use phasm_engine::{
-    form::{Cursor, Field, Form, Object, Report, SIZE, TIMEOUT, Table, whole},
+    form::{Cursor, Field, Form, Object, Report, SIZE, Site, TIMEOUT, Table, whole},
     time::Millis,
     tree::Tree,
 };
 
-use crate::sandbox::{Allowance, Limit};
+use crate::{
+    config::codes::ABOVE_OTHERS,
+    sandbox::{Allowance, Limit},
+};
 
 static TABLE: Table = Table::closed(
     "allowance",
@@ -69,11 +72,39 @@ const COUNTS: [(&Field<u32>, Limit); 5] = [
     (&HTTP_CONNECTIONS, Limit::HttpConnections),
 ];
 
+/// A table of limits, and where each stands.
+#[derive(Default)]
+pub(crate) struct WrittenAllowance {
+    pub(crate) allowance: Allowance,
+    sites: Vec<(Limit, Site)>,
+}
+
 /// A table of limits.
-pub(crate) const ALLOWANCE: Form<Allowance> =
+pub(crate) const ALLOWANCE: Form<WrittenAllowance> =
     Form::new(|cursor, report| Some(read(&cursor.object(&TABLE, report)?)), |defs| defs.object(&TABLE));
 
-fn read(object: &Object<'_, '_>) -> Allowance {
+impl WrittenAllowance {
+    /// Warns of limits that bound nothing: `others` says what is counted instead, and whose that is.
+    pub(crate) fn warn(&self, report: &Report, others: impl Fn(Limit) -> Option<(u64, String)>) {
+        for (limit, site) in &self.sites {
+            let own = self.allowance.get(*limit);
+            let Some((own, (most, whose))) = own.zip(others(*limit)).filter(|(own, (most, _))| own > most)
+            else {
+                continue;
+            };
+            let (own, most) = (limit.shown(own), limit.shown(most));
+            let message = format!("{own} is above {whose}, {most}, which counts; expected {most} or less");
+            report.warning(site.problem(&ABOVE_OTHERS, message));
+        }
+    }
+}
+
+fn read(object: &Object<'_, '_>) -> WrittenAllowance {
+    let site = |limit: Limit| Some((limit, object.key_site(limit.key())?));
+    WrittenAllowance { allowance: said(object), sites: Limit::ALL.into_iter().filter_map(site).collect() }
+}
+
+fn said(object: &Object<'_, '_>) -> Allowance {
     let sizes = SIZES.into_iter().map(|(field, limit)| (limit, object.optional(field)));
     let counts = COUNTS.into_iter().map(|(field, limit)| (limit, object.optional(field).map(u64::from)));
     let micros = |millis: Millis| millis.saturating_mul(1000);
@@ -91,7 +122,7 @@ pub(crate) fn of_manifest(limits: &Tree) -> Result<Allowance, String> {
     let allowance = ALLOWANCE.read(&Cursor::root(limits), &report);
     let problems = report.into_parts().0;
     if problems.is_empty() {
-        return Ok(allowance.unwrap_or_default());
+        return Ok(allowance.unwrap_or_default().allowance);
     }
     Err(problems.iter().map(ToString::to_string).collect::<Vec<_>>().join("; "))
 }

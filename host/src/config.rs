@@ -35,7 +35,7 @@ use self::{limits::Limited, table::Written, trust::Hold};
 use crate::{
     host::HostBuilder,
     retention::Retention,
-    sandbox::{Grants, HttpConfig, Isolation, Limits, SandboxConfig},
+    sandbox::{Grants, HttpConfig, Isolation, Limit, Limits, SandboxConfig},
     secrets::Secrets,
     tenants::{self as sharers, Tenant},
     trust::{PluginTrust, Policy},
@@ -108,6 +108,8 @@ impl Config {
     }
 
     fn of(written: Written, around: &Surroundings<'_>, report: &Report) -> Self {
+        let http = written.http.config(around, report);
+        warn_of_limits(&written, &http, report);
         let mut config = Self { plugins: written.plugin_dirs(around), vars: written.vars, ..Self::default() };
         for grant in written.grants {
             config.granted.push(grant.plugin.clone());
@@ -127,7 +129,7 @@ impl Config {
         }
         config.library = written.library.map(|dir| around.dir.join(&*dir.value));
         config.hold_all = written.trust.hold == Hold::All;
-        config.http = written.http.config(around, report);
+        config.http = http;
         Self {
             limits,
             all_memory,
@@ -203,6 +205,19 @@ impl Config {
         let builder = tenants.fold(builder, |b, (name, tenant)| b.tenant(Arc::clone(name), tenant.clone()));
         self.vars.iter().fold(builder, |b, (name, value)| b.var(Arc::clone(name), value.clone()))
     }
+}
+
+/// Warns of limits of tenants and plugins that bound nothing.
+fn warn_of_limits(written: &Written, http: &HttpConfig, report: &Report) {
+    let everybodys = |limit: Limit| {
+        let table = if limit.key().starts_with("http-") { "`[http]`" } else { "`[limits]`" };
+        Some((
+            limit.most(&written.limits.limits, &http.limits)?,
+            format!("what {table} lets every attempt use"),
+        ))
+    };
+    written.grants.iter().for_each(|grant| grant.limits.warn(report, everybodys));
+    written.tenants.iter().for_each(|tenant| tenant.warn(report, everybodys));
 }
 
 fn unknown_grant(granted: &Name, known: &[Arc<str>]) -> Problem {

@@ -38,7 +38,7 @@ use crate::{
     shared::Shared,
     sharing::body::offered,
     slots::{Exchanged, Party},
-    store::{AttemptLog, Lease, Record, Reply, RunStatus, StoreError},
+    store::{AttemptLog, Lease, Note, Record, Reply, RunStatus, StoreError},
     tidings::Became,
     upcoming::Upcoming,
     watch::{Ear, Notice},
@@ -72,6 +72,8 @@ pub(crate) struct Driver {
     /// Slots that the run may use and does not yet.
     spare: u32,
     upcoming: Upcoming,
+    /// What its row says of its tenant's quota.
+    noted: Option<u32>,
 }
 
 /// Replies to a request once its batch is durable, or tells that it is not.
@@ -98,6 +100,8 @@ struct Batch {
     looks: Vec<Look>,
     /// Replies to letters, which become durable with the batch.
     letters: Vec<Reply>,
+    /// What the row is to say from then on.
+    note: Option<Option<Note>>,
 }
 
 impl Driver {
@@ -117,6 +121,7 @@ impl Driver {
             batch: Batch::default(),
             spare: 0,
             upcoming: Upcoming::default(),
+            noted: None,
         }
     }
 
@@ -459,12 +464,26 @@ impl Driver {
 
     /// Has the run say what keeps its leaves from slots, while some wait for one.
     fn tell_held(&mut self, now: Timestamp, quota: Option<u32>) {
+        let waits = self.run.wanted_slots() > self.spare;
         let is_news = quota.is_some() || self.run.quota().is_some();
-        if is_news && self.run.wanted_slots() > self.spare {
+        if is_news && waits {
             let tenant = || Arc::clone(&self.party.tenant);
             let quota = quota.map(|running| RunningQuota { tenant: tenant(), running });
             self.step(now, Input::Held(quota));
         }
+        self.note(now, quota.filter(|_| waits));
+    }
+
+    /// Has the run's row say that a quota keeps leaves waiting, and when none does any more.
+    fn note(&mut self, since: Timestamp, quota: Option<u32>) {
+        if self.noted == quota {
+            return;
+        }
+        self.noted = quota;
+        let key = format!("`running` under `[tenants.{}.quotas]`", self.party.tenant);
+        let note =
+            quota.map(|running| Note { why: format!("{running} running at most ({key})").into(), since });
+        self.batch.note = Some(note);
     }
 
     /// How many attempts more may wait for a thread. Others that have one may take what is beyond, so it is not held back from them.
@@ -501,7 +520,12 @@ impl Driver {
             Record { first_seq, events, time, body: Arc::clone(&body) as _, document: document.clone() };
         let status = RunStatus::of(&self.run);
         self.keep_logs();
-        self.shared.store.append(&self.lease, status, record, letters).await?;
+        let appended = self.shared.store.append(&self.lease, status, record, letters);
+        if let Some(note) = self.batch.note.take() {
+            // It shares the commit. Whoever looks at the row only misses it, where it is not written.
+            drop(self.shared.store.note(&self.lease, note));
+        }
+        appended.await?;
         self.entry.tell_commit();
         if self.entry.watchers.any() {
             for told in body.told(first_seq, document.as_ref()) {
@@ -576,8 +600,10 @@ impl Driver {
         let (upcoming, tenant) = (self.upcoming.clone(), Some(Arc::clone(&self.party.tenant)));
         let attempt = Attempt { fence, invocation, bounds, observer, inbox, upcoming, tenant };
         let (epoch, priority) = (self.lease.epoch, self.lease.head.priority);
-        let handle = dispatcher
-            .start(attempt, |number, invocation| Some(body(invocation)?.offer(number, epoch, priority)));
+        let whose = || (Arc::clone(&self.party.tenant), self.shared.realms.weight(&self.party.tenant));
+        let offer =
+            |number, invocation: &Invocation| Some(body(invocation)?.offer(number, epoch, whose(), priority));
+        let handle = dispatcher.start(attempt, offer);
         self.attempts.insert(fence.task, (fence, handle, ear));
     }
 

@@ -1,4 +1,4 @@
-//! What the runs of each tenant find on this host: plugins and what these may touch, secrets, quotas. Each tenant's is made once.
+//! What the runs of each tenant find on this host: plugins and what these may touch, secrets. Each tenant's is made once.
 
 use std::{collections::BTreeMap, future::Future, pin::Pin, sync::Arc};
 
@@ -11,7 +11,7 @@ use crate::{
     sandbox::Tenants,
     secrets::Secrets,
     slots::Rules,
-    tenants::{Quotas, Tenant, shares},
+    tenants::{KnownTenant, KnownTenants, Tenant, shares},
 };
 
 /// What the runs of one tenant find here.
@@ -20,7 +20,6 @@ pub(crate) struct Realm {
     /// None where another executor stands for them.
     pub(crate) plugins: Option<Plugins>,
     pub(crate) secrets: Secrets,
-    pub(crate) quotas: Quotas,
     /// Held while one run is counted and taken.
     pub(crate) admitting: Arc<Mutex<()>>,
 }
@@ -29,6 +28,8 @@ pub(crate) struct Realm {
 #[derive(Default)]
 pub(crate) struct Realms {
     tenants: Tenants,
+    /// What others are told of them.
+    known: Arc<KnownTenants>,
     weights: Rules,
     /// Of whoever has nothing of its own.
     common: Realm,
@@ -49,7 +50,6 @@ impl Realms {
             Ok(Realm {
                 plugins: plugins(Some((name, tenant)))?,
                 secrets: tenant.secrets.and(&secrets),
-                quotas: tenant.quotas,
                 ..Realm::default()
             })
         };
@@ -58,6 +58,9 @@ impl Realms {
         let weight = |tenant: &Tenant| (tenant.weight.max(1), tenant.quotas.running);
         Ok(Self {
             tenants: shares(tenants),
+            known: Arc::new(
+                tenants.iter().map(|(name, own)| (Arc::clone(name), KnownTenant::of(own))).collect(),
+            ),
             weights: tenants.iter().map(|(name, tenant)| (Arc::clone(name), weight(tenant))).collect(),
             common: Realm { plugins: plugins(None)?, secrets, ..Realm::default() },
             own,
@@ -80,6 +83,16 @@ impl Realms {
     /// Whose a namespace is.
     pub(crate) fn tenant(&self, namespace: &Arc<str>) -> Arc<str> {
         self.tenants.of(namespace)
+    }
+
+    /// What others are told of its tenants; nothing, where there are none.
+    pub(crate) fn known(&self) -> &Arc<KnownTenants> {
+        &self.known
+    }
+
+    /// What a tenant has beside others.
+    pub(crate) fn weight(&self, tenant: &str) -> u32 {
+        self.tenants.weight(tenant)
     }
 
     /// By which rules slots are lent.

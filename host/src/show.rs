@@ -65,7 +65,7 @@ impl RunState {
 /// What a run waits for, as far as its row tells.
 #[derive(Clone, Debug, Serialize)]
 pub struct RowWaits<'r> {
-    /// `answer`, `time`, `host`, or `missing` where the last host that had it lacked something.
+    /// `answer`, `time`, `host`, `missing` where the last host that had it lacked something, or `quota` where one of its tenant keeps leaves waiting.
     #[serde(rename = "for")]
     pub what: &'static str,
     /// RFC 3339.
@@ -74,19 +74,23 @@ pub struct RowWaits<'r> {
     /// RFC 3339.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub until: Option<String>,
-    /// What that host lacked.
+    /// What that host lacked, or which quota it is.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub why: Option<&'r str>,
 }
 
 impl<'r> RowWaits<'r> {
-    /// Nothing of one that somebody drives, or that has ended.
+    /// Nothing of one that has ended, and of one that somebody drives only what he says of it.
     #[must_use]
     pub fn of(row: &'r RunRow, state: RunState) -> Option<Self> {
         let until = |at: Option<Timestamp>| at.map(Timestamp::to_rfc3339);
         let waits = |what| Self { what, since: None, until: None, why: None };
         match (state, &row.note) {
-            (RunState::Ended | RunState::Driven, _) => None,
+            (RunState::Ended, _) | (RunState::Driven, None) => None,
+            (RunState::Driven, Some(note)) => {
+                let since = Some(note.since.to_rfc3339());
+                Some(Self { since, why: Some(&note.why), ..waits("quota") })
+            }
             (_, Some(note)) => {
                 let since = Some(note.since.to_rfc3339());
                 Some(Self { since, why: Some(&note.why), ..waits("missing") })
@@ -101,8 +105,8 @@ impl<'r> RowWaits<'r> {
 
     /// Whether a host could not go on with it.
     #[must_use]
-    pub const fn is_missing(&self) -> bool {
-        self.why.is_some()
+    pub fn is_missing(&self) -> bool {
+        self.what == "missing"
     }
 
     /// A view of the run with what it waits for, if that is something a host lacked.

@@ -31,7 +31,7 @@ pub mod sqlite;
 #[cfg(feature = "sqlite")]
 mod tests;
 
-use std::{future::Future, num::NonZeroU32, pin::Pin, sync::Arc, time::Duration};
+use std::{collections::BTreeMap, future::Future, num::NonZeroU32, pin::Pin, sync::Arc, time::Duration};
 
 use phasm_engine::{phase::Phase, time::Timestamp};
 use tokio::sync::watch;
@@ -49,6 +49,9 @@ pub use self::{
     offer::{Offer, OfferId, Report, Reported, Shares, Sharing, TakenOffer},
     row::{Census, Filter, Labels, Note, Rest, RunHead, RunRow, RunStatus},
 };
+
+/// Bytes by namespace.
+pub type StoredBytes = BTreeMap<Arc<str>, u64>;
 
 /// What a store answers with, later. It borrows nothing, needs no particular runtime, and may be dropped: what was
 /// asked for happens all the same.
@@ -187,6 +190,23 @@ pub trait ReadStore: Send + Sync {
     /// When the store cannot be read.
     fn ended(&self, namespace: &str, phase: Option<Phase>, limit: usize) -> Pending<(u64, Vec<RunRow>)>;
 
+    /// What whoever serves the store has left about its tenants.
+    ///
+    /// # Errors
+    /// When the store cannot be read.
+    fn tenants(&self) -> Pending<Option<Arc<str>>> {
+        Box::pin(std::future::ready(Ok(None)))
+    }
+
+    /// How many bytes are kept of the records and logs of each of these namespaces' runs; of all that have any, if none is named. What runs
+    /// share is not counted.
+    ///
+    /// # Errors
+    /// When the store cannot be read.
+    fn stored(&self, _namespaces: Vec<Arc<str>>) -> Pending<StoredBytes> {
+        Box::pin(std::future::ready(Ok(StoredBytes::new())))
+    }
+
     /// The component of that digest, if it is kept.
     ///
     /// # Errors
@@ -281,6 +301,23 @@ pub trait Store: ReadStore {
     /// As [`Self::release`].
     fn leave(&self, lease: &Lease, wake_at: Option<Timestamp>, _note: Note) -> Pending<()> {
         self.release(lease, wake_at)
+    }
+
+    /// Leaves what others shall know of the tenants, in place of what was left before.
+    ///
+    /// # Errors
+    /// When the store fails.
+    fn keep_tenants(&self, _tenants: Arc<str>) -> Pending<()> {
+        Box::pin(std::future::ready(Ok(())))
+    }
+
+    /// Says of a run that somebody has what stands in its way, or that nothing does, for whoever looks at its row. A store without a place for
+    /// that says nothing.
+    ///
+    /// # Errors
+    /// [`StoreError::Fenced`] if it was claimed by somebody else.
+    fn note(&self, _lease: &Lease, _note: Option<Note>) -> Pending<()> {
+        Box::pin(std::future::ready(Ok(())))
     }
 
     /// When the next run that nobody has is due: in the past if one is due already, or has mail.

@@ -2,6 +2,8 @@
 
 use std::{collections::BTreeMap, path::PathBuf, sync::Arc};
 
+use serde::{Deserialize, Serialize};
+
 use crate::{
     sandbox::{Allowance, Grants, Isolation, Tenants},
     secrets::Secrets,
@@ -57,7 +59,8 @@ fn bounded(own: &Grants, common: &Grants) -> Grants {
 
 /// What a tenant may have at most; what is not said is not bounded. Each host counts for itself, but for runs, which are counted in the
 /// store.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
 pub struct Quotas {
     /// Attempts that hold a slot at once; others wait.
     pub running: Option<u32>,
@@ -65,10 +68,52 @@ pub struct Quotas {
     pub queued: Option<u32>,
     /// Runs that have not ended: while there are as many, no run is taken.
     pub open_runs: Option<u32>,
+    /// Bytes of its runs in the store: while there are as many, no run is taken.
+    pub stored: Option<u64>,
     /// Runs that are taken within a minute.
     pub runs_per_minute: Option<u32>,
     /// Requests by HTTP of its attempts within a minute; more are refused.
     pub requests_per_minute: Option<u32>,
+}
+
+impl Quotas {
+    /// Whether any of them may refuse a submission.
+    pub(crate) fn bound_submissions(&self) -> bool {
+        let Self { queued, open_runs, runs_per_minute, stored, .. } = self;
+        stored.is_some() || [queued, open_runs, runs_per_minute].iter().any(|quota| quota.is_some())
+    }
+}
+
+/// What a store is told of one tenant: whoever submits to it without a configuration is judged by that.
+#[derive(Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub(crate) struct KnownTenant {
+    namespaces: Vec<Arc<str>>,
+    pub(crate) quotas: Quotas,
+}
+
+/// By name.
+pub(crate) type KnownTenants = BTreeMap<Arc<str>, KnownTenant>;
+
+impl KnownTenant {
+    pub(crate) fn of(tenant: &Tenant) -> Self {
+        Self { namespaces: tenant.namespaces.clone(), quotas: tenant.quotas }
+    }
+
+    /// Nothing, where they are all that nobody else has.
+    pub(crate) fn namespaces(&self, name: &Arc<str>) -> Vec<Arc<str>> {
+        let is_rest = self.namespaces.iter().any(|namespace| **namespace == *Tenants::OTHERS);
+        if is_rest { Vec::new() } else { self.namespaces.iter().chain([name]).cloned().collect() }
+    }
+}
+
+/// Whose namespaces are whose, as a store was told.
+pub(crate) fn known(tenants: &KnownTenants) -> Tenants {
+    let mut all = Tenants::default();
+    for (name, tenant) in tenants {
+        all.add(name, 1, tenant.namespaces.iter().chain([name]).cloned());
+    }
+    all
 }
 
 /// What the sandbox knows of tenants.

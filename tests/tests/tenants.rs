@@ -127,6 +127,11 @@ async fn a_tenant_at_its_quota_waits_and_says_why() {
     };
     let view = run.view().await.unwrap();
     assert_eq!(waits(&view), [WaitsFor::Quota; 2]);
+    let row = host.store().get(run.id()).await.unwrap().unwrap();
+    assert_eq!(
+        row.note.map(|note| note.why.to_string()),
+        Some("1 running at most (`running` under `[tenants.bounded.quotas]`)".to_owned())
+    );
     let stored = host.store().load(run.id()).await.unwrap();
     let stored = RunView::of(&journal::replay(run.id(), &stored, |_, _, _, _| {}).unwrap());
     for waiting in
@@ -253,6 +258,64 @@ async fn submissions_beyond_a_quota_are_refused() {
     end.send(0).unwrap();
     first.wait().await.unwrap();
     assert_eq!(store.list(phasm::store::Filter::default(), 100).await.unwrap().len(), 4);
+}
+
+/// R-Q9: what the store keeps of a tenant's runs is counted, and what goes with them is had again.
+#[tokio::test]
+async fn a_tenants_runs_take_so_much_of_the_store() {
+    let (builder, mut begun, _) = told(4);
+    let quotas = Quotas { stored: Some(200), ..Quotas::default() };
+    let acme = Tenant { namespaces: vec!["prod".into()], ..tenant(1, quotas) };
+    let rest = Tenant { namespaces: vec!["*".into()], ..tenant(1, quotas) };
+    let store = Arc::new(Memory::default());
+    let builder =
+        builder.tenant("acme", acme).tenant("rest", rest).store(Arc::clone(&store) as Arc<dyn Store>);
+    let host = builder.open().unwrap();
+    let mut ended = Vec::new();
+    for namespace in ["acme", "anybody"] {
+        let run = submit(&host, &wide(namespace, "any", 1)).await.unwrap();
+        begun.recv().await.unwrap().1.send(0).unwrap();
+        run.wait().await.unwrap();
+        ended.push(run);
+    }
+    for (namespace, run) in ["prod", "somebody"].into_iter().zip(&ended) {
+        let error = submit(&host, &wide(namespace, "any", 1)).await.unwrap_err();
+        let SubmitError::Quota(exceeded) = &error else { panic!("{error}") };
+        assert_eq!((exceeded.quota, exceeded.limit), (SubmitQuota::Stored, 200));
+        assert!(exceeded.used > 200 && exceeded.retry_at.is_none(), "{exceeded:?}");
+        let text = error.to_string();
+        assert!(
+            text.contains(&format!(
+                "has {} bytes of runs in the store, of at most 200 bytes (`stored` ",
+                exceeded.used
+            )),
+            "{text}"
+        );
+        assert!(text.ends_with("when some that have ended were deleted (phasm prune)"), "{text}");
+        assert!(store.delete(run.id()).await.unwrap());
+        submit(&host, &wide(namespace, "any", 1)).await.unwrap();
+    }
+}
+
+/// R-Q10: whoever submits without a configuration is judged by that of whoever serves the store.
+#[tokio::test]
+async fn a_store_knows_its_tenants() {
+    let store: Arc<dyn Store> = Arc::new(Memory::default());
+    let quotas = Quotas { open_runs: Some(1), ..Quotas::default() };
+    let acme = Tenant { namespaces: vec!["prod".into()], ..tenant(1, quotas) };
+    let (builder, _begun, _) = told(0);
+    let serving = builder.tenant("acme", acme).store(Arc::clone(&store)).open().unwrap();
+    serving.keep_tenants().await.unwrap();
+    let (builder, _begun, _) = told(0);
+    let unconfigured = builder.store(Arc::clone(&store)).open().unwrap();
+    submit(&unconfigured, &wide("acme", "any", 1)).await.unwrap();
+    let error = submit(&unconfigured, &wide("prod", "any", 1)).await.unwrap_err().to_string();
+    assert!(error.starts_with("tenant `acme` has 1 runs that have not ended, of at most 1"), "{error}");
+    submit(&unconfigured, &wide("other", "any", 1)).await.unwrap();
+    // Who has tenants of his own goes by these.
+    let (builder, _begun, _) = told(0);
+    let own = builder.tenant("prod", Tenant::default()).store(store).open().unwrap();
+    submit(&own, &wide("prod", "any", 1)).await.unwrap();
 }
 
 /// R-Q7.

@@ -10,8 +10,10 @@ use super::{
     drive::{self, Answers, DriveArguments, Manner},
     exit::Exit,
     failure::Failure,
+    reached::Reached,
+    remote::Asking,
     screen::Screen,
-    stored::{self, StoreArgument},
+    stored,
     trace::LogLevel,
 };
 
@@ -32,7 +34,7 @@ pub(super) struct CancelArguments {
     task: Option<String>,
 
     #[command(flatten)]
-    store: StoreArgument,
+    store: Reached,
 
     #[command(flatten)]
     drive: DriveArguments,
@@ -45,6 +47,11 @@ pub(super) fn cancel(
     screen: &Screen,
 ) -> Result<Exit, Failure> {
     let CancelArguments { run, task, store, drive } = arguments;
+    if let Some(remote) = store.remote()? {
+        let asking = Asking { remote, json: drive.json, screen };
+        return drive::runtime()?.block_on(asking.cancel(run, task.as_deref()));
+    }
+    let store = &store.store;
     let manner = Manner::new(drive, Some(&store.path()?), log_level);
     let request = |run: &Run| match task {
         None => Ok(Request::Cancel),

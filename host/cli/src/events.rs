@@ -7,8 +7,9 @@ use super::{
     drive::runtime,
     exit::Exit,
     failure::Failure,
+    reached::Reached,
     screen::{Gone, Screen},
-    stored::{self, StoreArgument},
+    stored,
 };
 
 /// Prints the journal of a run as it was recorded so far, one JSON object a line, whoever drives it.
@@ -25,7 +26,7 @@ pub(super) struct EventsArguments {
     run: String,
 
     #[command(flatten)]
-    store: StoreArgument,
+    store: Reached,
 
     /// Go on printing what is recorded, whoever drives the run: until it has ended or, of a file, no process has the store.
     #[arg(short, long)]

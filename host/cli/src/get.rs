@@ -14,9 +14,9 @@ use super::{
     failure::Failure,
     hint::Way,
     problems,
+    reached::Reached,
     screen::Screen,
-    stored::{self, StoreArgument},
-    usage, waits,
+    stored, usage, waits,
 };
 
 /// Shows a run of a store as it was recorded last, whoever drives it: its tasks as a tree, what came out, what went wrong.
@@ -30,7 +30,7 @@ pub(super) struct GetArguments {
     run: String,
 
     #[command(flatten)]
-    store: StoreArgument,
+    store: Reached,
 
     /// Print the run view to stdout, one JSON object.
     #[arg(long)]

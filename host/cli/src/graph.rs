@@ -20,8 +20,9 @@ use super::{
     failure::{Failure, While},
     places::{self, CONFIG},
     problems,
+    reached::Reached,
     screen::Screen,
-    stored::{self, StoreArgument},
+    stored,
 };
 
 /// Draws a document, or a run of a store: what follows what, containers in containers, and how far it is.
@@ -39,7 +40,7 @@ pub(super) struct GraphArguments {
     what: String,
 
     #[command(flatten)]
-    store: StoreArgument,
+    store: Reached,
 
     /// The operator's configuration, of which a document may read variables [env: PHASM_CONFIG]
     #[arg(long, value_name = "FILE")]

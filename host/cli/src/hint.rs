@@ -21,6 +21,12 @@ impl Way {
         Self(if places::says(places::STORE, store) { "".into() } else { given().into() })
     }
 
+    /// To a server.
+    pub(super) fn to_server(url: &str) -> Self {
+        let given = || option("--server", Path::new(url));
+        Self(if places::says(places::SERVER, Path::new(url)) { "".into() } else { given().into() })
+    }
+
     /// With the plugins and the configuration that were given.
     pub(super) fn with(self, places: &Places) -> Self {
         let given = places.given().map(|(name, path)| option(name, path));

@@ -1,8 +1,9 @@
-//! A store to be looked at: a file, or a database.
+//! A store to be looked at: a file, a database, or a server's.
 
 use std::{ops::Deref, path::Path, sync::Arc};
 
 use phasm::store::{Postgres, PostgresReader, ReadStore, SqliteReader, StoreError};
+use phasm_server::client::Remote;
 
 /// The URL of a database, if a store is one.
 pub(super) fn url(store: &Path) -> Option<&str> {
@@ -13,6 +14,7 @@ pub(super) fn url(store: &Path) -> Option<&str> {
 pub(super) enum Kept {
     File(SqliteReader),
     Database(PostgresReader),
+    Server(Remote),
 }
 
 impl Kept {
@@ -28,6 +30,7 @@ impl Kept {
         match self {
             Self::File(file) => Arc::new(file),
             Self::Database(database) => Arc::new(database),
+            Self::Server(server) => Arc::new(server),
         }
     }
 
@@ -35,7 +38,7 @@ impl Kept {
     pub(super) fn is_held(&self) -> bool {
         match self {
             Self::File(file) => file.is_held(),
-            Self::Database(_) => true,
+            Self::Database(_) | Self::Server(_) => true,
         }
     }
 }
@@ -47,6 +50,7 @@ impl Deref for Kept {
         match self {
             Self::File(file) => file,
             Self::Database(database) => database,
+            Self::Server(server) => server,
         }
     }
 }

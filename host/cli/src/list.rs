@@ -1,6 +1,6 @@
 //! `phasm list`: the runs of a store.
 
-use std::sync::Arc;
+use std::{collections::BTreeSet, sync::Arc};
 
 use clap::Args;
 use phasm::{
@@ -15,8 +15,8 @@ use super::{
     exit::Exit,
     failure::Failure,
     problems,
+    reached::Reached,
     screen::Screen,
-    stored::StoreArgument,
     text,
     times::{self, Since},
     waits,
@@ -29,10 +29,10 @@ use super::{
 #[derive(Args, Debug)]
 #[command(after_help = "Examples:\n  phasm list --store runs.db\n  phasm list --store runs.db --open\n  \
                         phasm list --store runs.db --workflow release --phase Failed --since 2d --json\n  \
-                        phasm list --store runs.db --label team=data --limit 20")]
+                        phasm list --store runs.db --namespace acme --label team=data --limit 20")]
 pub(super) struct ListArguments {
     #[command(flatten)]
-    store: StoreArgument,
+    store: Reached,
 
     #[command(flatten)]
     wanted: Wanted,
@@ -56,6 +56,10 @@ struct Wanted {
     /// Only runs of this workflow.
     #[arg(long, value_name = "NAME")]
     workflow: Option<String>,
+
+    /// Only runs in this namespace.
+    #[arg(long, value_name = "NAME")]
+    namespace: Option<String>,
 
     /// Only runs in this phase.
     #[arg(long, value_name = "PHASE", value_parser = phase)]
@@ -128,6 +132,7 @@ impl Wanted {
             None => None,
         };
         let filter = Filter {
+            namespaces: self.namespace.as_deref().map(Into::into).into_iter().collect(),
             workflow: self.workflow.as_deref().map(Into::into),
             phase: self.phase,
             since: self.since.map(|since| since.instant(Clock::start().now())),
@@ -140,25 +145,35 @@ impl Wanted {
     }
 }
 
-/// A line for each run under a header, in columns.
+/// A line for each run under a header, in columns; that of namespaces only where there are several.
 fn table(rows: &[(RunRow, RunState)]) -> String {
-    let cells = |(row, state): &(RunRow, RunState)| {
-        let RunRow { head, status, .. } = row;
-        let took = status.finished_at.map(|end| text::elapsed(end.since(head.submitted_at)));
-        [
-            text::clean(&head.run_id).into_owned(),
-            state.word().to_owned(),
-            text::phase(status.phase),
-            head.submitted_at.to_rfc3339(),
-            took.unwrap_or_else(|| "-".to_owned()),
-            text::clean(&head.workflow).into_owned(),
-            RowWaits::of(row, *state).map(|waits| waits::of_row(&waits)).unwrap_or_default(),
-        ]
-    };
     if rows.is_empty() {
         return String::new();
     }
-    let header = ["RUN", "STATE", "PHASE", "SUBMITTED", "TOOK", "WORKFLOW", "WAITS FOR"].map(text::dim);
-    let rows: Vec<_> = [header].into_iter().chain(rows.iter().map(cells)).collect();
-    text::columns(&rows)
+    let header =
+        ["RUN", "STATE", "PHASE", "SUBMITTED", "TOOK", "NAMESPACE", "WORKFLOW", "WAITS FOR"].map(text::dim);
+    let all: Vec<_> = [header].into_iter().chain(rows.iter().map(cells)).collect();
+    let namespaces: BTreeSet<_> = rows.iter().map(|(row, _)| &row.head.namespace).collect();
+    if namespaces.len() > 1 {
+        return text::columns(&all);
+    }
+    let without = |[run, state, phase, submitted, took, _, workflow, waits]: [String; 8]| {
+        [run, state, phase, submitted, took, workflow, waits]
+    };
+    text::columns(&all.into_iter().map(without).collect::<Vec<_>>())
+}
+
+fn cells((row, state): &(RunRow, RunState)) -> [String; 8] {
+    let RunRow { head, status, .. } = row;
+    let took = status.finished_at.map(|end| text::elapsed(end.since(head.submitted_at)));
+    [
+        text::clean(&head.run_id).into_owned(),
+        state.word().to_owned(),
+        text::phase(status.phase),
+        head.submitted_at.to_rfc3339(),
+        took.unwrap_or_else(|| "-".to_owned()),
+        text::clean(&head.namespace).into_owned(),
+        text::clean(&head.workflow).into_owned(),
+        RowWaits::of(row, *state).map(|waits| waits::of_row(&waits)).unwrap_or_default(),
+    ]
 }

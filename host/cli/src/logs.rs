@@ -21,9 +21,9 @@ use super::{
     exit::Exit,
     failure::Failure,
     hint::Way,
+    reached::Reached,
     screen::Screen,
-    stored::{self, StoreArgument},
-    text,
+    stored, text,
     trace::{LogLevel, word},
 };
 
@@ -47,7 +47,7 @@ pub(super) struct LogsArguments {
     task: Option<Wanted>,
 
     #[command(flatten)]
-    store: StoreArgument,
+    store: Reached,
 
     /// Go on printing what attempts wrote as they end, until the run has ended or, of a file, no process has the store.
     #[arg(short, long)]

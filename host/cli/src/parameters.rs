@@ -35,6 +35,11 @@ pub(super) fn given(text: &str) -> Result<Given, String> {
 }
 
 impl Given {
+    /// Names and texts, of which whoever knows the types makes values.
+    pub(super) fn pairs(given: &[Self]) -> Vec<(&str, &str)> {
+        given.iter().map(|given| (&*given.name, given.text.as_str())).collect()
+    }
+
     fn value(&self, plan: &Plan) -> Value {
         show::parameter(plan, &self.name, &self.text)
     }
@@ -56,7 +61,11 @@ pub(super) fn over(mut values: Map, given: &[Given]) -> Map {
     values
 }
 
-fn from_file(file: &Path) -> Result<Map, Failure> {
+/// The values in a file.
+///
+/// # Errors
+/// When it cannot be read, or holds no object.
+pub(super) fn from_file(file: &Path) -> Result<Map, Failure> {
     let text = Text::read(file)
         .map_err(|Unread { name, problem }| Failure::call(format!("{name}: {}", problem.message)))?;
     let name = &text.name;

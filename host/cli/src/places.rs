@@ -16,6 +16,10 @@ pub(super) const CONFIG: &str = "PHASM_CONFIG";
 pub(super) const LIBRARY: &str = "PHASM_LIBRARY";
 /// The store's file.
 pub(super) const STORE: &str = "PHASM_STORE";
+/// The server that has the runs.
+pub(super) const SERVER: &str = "PHASM_SERVER";
+/// The key that a server is asked with.
+pub(super) const KEY: &str = "PHASM_KEY";
 
 /// Where plugins are looked for.
 #[derive(Args, Clone, Debug)]

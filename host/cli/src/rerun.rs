@@ -10,9 +10,10 @@ use super::{
     hint::Way,
     parameters::{self, Given},
     problems::{self, Source},
+    reached::Reached,
+    remote::Asking,
     screen::Screen,
-    stored::{self, StoreArgument},
-    text,
+    stored, text,
     trace::LogLevel,
 };
 
@@ -37,7 +38,7 @@ pub(super) struct RerunArguments {
     param: Vec<Given>,
 
     #[command(flatten)]
-    store: StoreArgument,
+    store: Reached,
 
     /// Answers the next suspension of a task, as of `run`; once, in order.
     #[arg(long, value_name = "TASK=JSON", value_parser = answer)]
@@ -53,13 +54,17 @@ pub(super) fn rerun(
     log_level: LogLevel,
     screen: &Screen,
 ) -> Result<Exit, Failure> {
-    let RerunArguments { store, drive, .. } = arguments;
-    let manner = Manner::new(drive, Some(&store.path()?), log_level);
+    let RerunArguments { run, from_failed, param, store, drive, .. } = arguments;
+    if let Some(remote) = store.remote()? {
+        let asking = Asking { remote, json: drive.json, screen };
+        return drive::runtime()?.block_on(asking.rerun(run, *from_failed, param));
+    }
+    let manner = Manner::new(drive, Some(&store.store.path()?), log_level);
     drive::drive(&manner, screen, start(arguments, screen))
 }
 
 async fn start(arguments: &RerunArguments, screen: &Screen) -> Result<Started, Failure> {
-    let RerunArguments { run, from_failed, param, store, resume, drive } = arguments;
+    let RerunArguments { run, from_failed, param, store: Reached { store, .. }, resume, drive } = arguments;
     let way = drive.way(&store.path()?);
     let (reader, run_id) = store.find(run).await?;
     let prepared = store.host_for((&reader, &run_id), drive, screen).await?;

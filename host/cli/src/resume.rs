@@ -14,8 +14,10 @@ use super::{
     exit::Exit,
     failure::Failure,
     parameters::{self, Given},
+    reached::Reached,
+    remote::Asking,
     screen::Screen,
-    stored::{self, StoreArgument},
+    stored,
     trace::LogLevel,
 };
 
@@ -46,7 +48,7 @@ pub(super) struct ResumeArguments {
     param: Vec<Given>,
 
     #[command(flatten)]
-    store: StoreArgument,
+    store: Reached,
 
     /// Answers the next suspension of a task after this one, as of `run`; once, in order.
     #[arg(long, value_name = "TASK=JSON", value_parser = answer)]
@@ -63,8 +65,13 @@ pub(super) fn resume(
     screen: &Screen,
 ) -> Result<Exit, Failure> {
     let ResumeArguments { run, task, payload, param, store, resume, drive } = arguments;
-    let manner = Manner::new(drive, Some(&store.path()?), log_level);
     let payload = parameters::over(payload.clone(), param);
+    if let Some(remote) = store.remote()? {
+        let asking = Asking { remote, json: drive.json, screen };
+        return drive::runtime()?.block_on(asking.resume(run, task, payload));
+    }
+    let store = &store.store;
+    let manner = Manner::new(drive, Some(&store.path()?), log_level);
     let answers = Answers::new(resume);
     let request = |run: &Run| {
         let task = stored::task(run, task, ("resumed: false", "suspended"), stored::is_suspended)?;

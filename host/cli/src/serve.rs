@@ -76,6 +76,7 @@ async fn serving(arguments: &ServeArguments, screen: &Screen) -> Result<(Prepare
         opened = prepared.with_room(&path, |full| telling.wait(full)) => opened?,
         heard = interrupts.next() => abandon(heard.told),
     };
+    prepared.tell_tenants().await?;
     telling.begin(&prepared.host, &path);
     let told = tokio::select! {
         () = tell_all(&telling, &mut tidings) => Told::Interrupt,

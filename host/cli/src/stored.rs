@@ -37,6 +37,11 @@ pub(super) struct StoreArgument {
 }
 
 impl StoreArgument {
+    /// Whether it was named as an option.
+    pub(super) const fn is_given(&self) -> bool {
+        self.store.is_some()
+    }
+
     /// The file, which is there.
     ///
     /// # Errors
@@ -120,7 +125,10 @@ impl StoreArgument {
     ) -> Result<Prepared, Failure> {
         let path = self.path()?;
         let configured = Configured::read(&arguments.places, screen, arguments.json)?;
-        drive::open(&arguments.places, configured, screen, Purpose::default())?.with_store(&path).await
+        let prepared = drive::open(&arguments.places, configured, screen, Purpose::default())?;
+        let prepared = prepared.with_store(&path).await?;
+        prepared.warn_of_tenants(screen).await;
+        Ok(prepared)
     }
 }
 

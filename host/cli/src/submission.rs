@@ -64,6 +64,32 @@ pub(super) struct Checked<'a> {
 }
 
 impl Submission {
+    /// The document for a server that plans it: read, and without problems that need no plugins to be seen.
+    ///
+    /// # Errors
+    /// When it has problems, which have been shown; or for what a server does not do.
+    pub(super) fn for_server(&self, screen: &Screen, as_json: bool) -> Result<Text, Failure> {
+        if self.allow_missing {
+            return Err(Failure::call("--allow-missing: a server decides itself what it goes without"));
+        }
+        let text = Text::read(&self.file).map_err(|unread| unread.refuse(screen, as_json))?;
+        text.draft().map_err(|found| refuse(&text, screen, as_json, found.as_ref()))?;
+        Ok(text)
+    }
+
+    /// The values of `-p`.
+    pub(super) fn given(&self) -> &[Given] {
+        &self.param
+    }
+
+    /// The values of `--params`.
+    ///
+    /// # Errors
+    /// When they cannot be read.
+    pub(super) fn parameters_in_file(&self) -> Result<Map, Failure> {
+        self.params.as_deref().map(parameters::from_file).transpose().map(Option::unwrap_or_default)
+    }
+
     /// Reads the document and the configuration.
     ///
     /// # Errors

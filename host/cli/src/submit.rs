@@ -20,8 +20,10 @@ use super::{
     kept,
     places::Places,
     problems,
+    reached::Reached,
+    remote::Asking,
     screen::Screen,
-    stored::{self, StoreArgument},
+    stored,
     submission::{Checked, Read, Submission},
 };
 
@@ -38,7 +40,7 @@ pub(super) struct SubmitArguments {
     submission: Submission,
 
     #[command(flatten)]
-    store: StoreArgument,
+    store: Reached,
 
     #[command(flatten)]
     places: Places,
@@ -59,11 +61,37 @@ pub(super) struct SubmitArguments {
 /// Submits a run.
 pub(super) fn submit(arguments: &SubmitArguments, screen: &Screen) -> Result<Exit, Failure> {
     let SubmitArguments { submission, store, places, json, .. } = arguments;
-    let path = store.named()?;
-    let read = submission.read(places, screen, *json)?;
     let runtime = drive::runtime()?;
-    let run_id = runtime.block_on(keep(arguments, read, &path, screen))?;
+    let run_id = match store.remote()? {
+        Some(remote) => {
+            let asking = Asking { remote, json: *json, screen };
+            runtime.block_on(send(arguments, &asking))?
+        }
+        None => {
+            let path = store.store.named()?;
+            let read = submission.read(places, screen, *json)?;
+            runtime.block_on(keep(arguments, read, &path, screen))?
+        }
+    };
     if arguments.wait { runtime.block_on(follow(arguments, &run_id, screen)) } else { Ok(Exit::Done) }
+}
+
+/// Has a server keep it.
+async fn send(arguments: &SubmitArguments, asking: &Asking<'_>) -> Result<Arc<str>, Failure> {
+    let (run_id, said) = asking.submit(&arguments.submission, arguments.key.as_deref()).await?;
+    let shown = if arguments.json { problems::json(asking.screen, &said) } else { format!("{run_id}\n") };
+    tell_submitted(arguments, &shown, said.get("isNew") != Some(&false.into()), asking.screen);
+    Ok(run_id)
+}
+
+/// It is submitted, whether somebody reads that or not.
+fn tell_submitted(arguments: &SubmitArguments, said: &str, is_new: bool, screen: &Screen) {
+    if !(arguments.json && arguments.wait) {
+        let _gone = screen.out(said);
+    }
+    if !is_new {
+        screen.err("a run with this key had been submitted before; nothing was changed\n");
+    }
 }
 
 /// Waits for the end of a run that others drive.
@@ -103,13 +131,7 @@ async fn keep(
     } else {
         format!("{run_id}\n")
     };
-    // It is submitted, whether somebody reads that or not.
-    if !(arguments.json && arguments.wait) {
-        let _gone = screen.out(&said);
-    }
-    if !is_new {
-        screen.err("a run with this key had been submitted before; nothing was changed\n");
-    }
+    tell_submitted(arguments, &said, is_new, screen);
     if !is_held && kept::url(path).is_none() {
         let serve = Way::to(path).with(&arguments.places).command(&["serve"]);
         screen.err(&format!("nobody serves the store now; go on with: {serve}\n"));

@@ -18,7 +18,9 @@ pub(super) fn of_row(waits: &RowWaits<'_>) -> String {
     let RowWaits { what, since, until, why } = waits;
     let until = until.as_ref().map(|at| format!("until {at}"));
     match (*what, why, since) {
-        ("missing", Some(why), Some(since)) => format!("since {since}: {}", text::short(why, LONGEST)),
+        ("missing" | "quota", Some(why), Some(since)) => {
+            format!("since {since}: {}", text::short(why, LONGEST))
+        }
         ("answer", ..) => ["an answer".to_owned()].into_iter().chain(until).collect::<Vec<_>>().join(", "),
         ("time", ..) => until.unwrap_or_default(),
         _ => "a host".to_owned(),
@@ -27,7 +29,7 @@ pub(super) fn of_row(waits: &RowWaits<'_>) -> String {
 
 /// Of a run that was left to other hosts, in full.
 pub(super) fn page(waits: &RowWaits<'_>) -> Option<String> {
-    let (why, since) = (waits.why?, waits.since.as_ref()?);
+    let (why, since) = (waits.why.filter(|_| waits.is_missing())?, waits.since.as_ref()?);
     Some(format!("waits since {since}, as the last host could not go on with it: {}\n", text::clean(why)))
 }
 

@@ -12,10 +12,10 @@ use super::{
     exit::Exit,
     failure::{Failure, While},
     hint::Way,
+    reached::Reached,
     screen::Screen,
     signals::Interrupts,
-    stored::{self, StoreArgument},
-    waits,
+    stored, waits,
 };
 
 /// Shows a run as it goes on, whoever drives it: its tasks as they stand on a terminal, a line for each change off one.
@@ -32,7 +32,7 @@ pub(super) struct WatchArguments {
     run: String,
 
     #[command(flatten)]
-    store: StoreArgument,
+    store: Reached,
 }
 
 /// Watches a run to its end.

@@ -23,6 +23,7 @@ mod app;
 mod audit;
 mod call;
 mod caller;
+pub mod client;
 mod config;
 mod connection;
 mod document;
@@ -44,6 +45,7 @@ mod sse;
 mod streams;
 mod tls;
 mod validate;
+mod wire;
 
 pub use self::{
     config::{ServerConfig, ServerLimits, TlsFiles},

@@ -19,7 +19,7 @@ use crate::{
     guard::guard,
     health, openapi, page, plugins,
     refusal::Refusal,
-    runs::{ask, events, get, list, logs, rerun, submit, task},
+    runs::{ask, events, get, kept, list, logs, rerun, submit, task},
     validate,
 };
 
@@ -116,6 +116,19 @@ const STANDING: (u16, &str, Shape) = (200, "The run after that.", Shape::Json("R
 const SUBMITTED: (u16, &str, Shape) =
     (202, "The run is durable and on its way; `Location` says where it is.", Shape::Json("Submitted"));
 
+/// Which runs a list has.
+const LISTING: &[Parameter] = &[
+    parameter("phase", Kind::Phase, "Only runs in this phase."),
+    parameter("workflow", Kind::Text, "Only runs of this workflow."),
+    parameter("namespace", Kind::Text, "Only runs of this namespace."),
+    parameter("label", Kind::Text, "Only runs with this label, as `KEY=VALUE`."),
+    parameter("since", Kind::Text, "Only runs submitted since then: `2h` ago, a day or an instant, in UTC."),
+    parameter("text", Kind::Text, "Only runs whose id, workflow, key or labels have this text."),
+    parameter("open", Kind::Flag, "Only runs that have not ended."),
+    parameter("limit", Kind::Count(1, 1000), "The most to list; 100 by default."),
+    parameter("cursor", Kind::Text, "`next` of the page before."),
+];
+
 macro_rules! serve {
     ($function:path) => {
         |call| Box::pin($function(call))
@@ -147,21 +160,7 @@ pub(crate) static ROUTES: &[Route] = &[
         id: "listRuns",
         needs: Some(Role::Read),
         what: "Lists runs, the newest first. A page looks at a bounded number of runs: it may have none that fit and a `next` all the same.",
-        query: &[
-            parameter("phase", Kind::Phase, "Only runs in this phase."),
-            parameter("workflow", Kind::Text, "Only runs of this workflow."),
-            parameter("namespace", Kind::Text, "Only runs of this namespace."),
-            parameter("label", Kind::Text, "Only runs with this label, as `KEY=VALUE`."),
-            parameter(
-                "since",
-                Kind::Text,
-                "Only runs submitted since then: `2h` ago, a day or an instant, in UTC.",
-            ),
-            parameter("text", Kind::Text, "Only runs whose id, workflow, key or labels have this text."),
-            parameter("open", Kind::Flag, "Only runs that have not ended."),
-            parameter("limit", Kind::Count(1, 1000), "The most to list; 100 by default."),
-            parameter("cursor", Kind::Text, "`next` of the page before."),
-        ],
+        query: LISTING,
         headers: &[],
         body: None,
         answers: &[(200, "A page of runs.", Shape::Json("Runs"))],
@@ -305,6 +304,41 @@ pub(crate) static ROUTES: &[Route] = &[
         answers: &[SUBMITTED],
         refusals: &[404, 408, 409, 413, 415, 422, 429],
         serve: serve!(rerun::rerun),
+    },
+    Route {
+        method: Verb::Get,
+        path: "/v1/rows",
+        id: "listRows",
+        needs: Some(Role::Read),
+        what: "Lists runs as their store has them, for another Phasm: the parameters are those of `listRuns`.",
+        query: LISTING,
+        headers: &[],
+        body: None,
+        answers: &[(200, "A page of rows.", Shape::Json("Rows"))],
+        refusals: &[],
+        serve: serve!(kept::rows),
+    },
+    Route {
+        method: Verb::Get,
+        path: "/v1/rows/{run}",
+        id: "getRow",
+        needs: Some(Role::Read),
+        what: "A run as its store has it, for another Phasm: its row, and what is asked for of its journal and its logs.",
+        query: &[
+            parameter("since", Kind::Count(0, u32::MAX), "The records of its journal from this event on."),
+            parameter(
+                "wait",
+                Kind::Length,
+                "No records: answer once there are events from `since` on, or after so long.",
+            ),
+            parameter("logs", Kind::Flag, "What is kept of its attempts' logs."),
+            parameter("task", Kind::Count(0, u32::MAX), "Of the logs, only those of this task run."),
+        ],
+        headers: &[],
+        body: None,
+        answers: &[(200, "The run.", Shape::Json("KeptRun"))],
+        refusals: &[404],
+        serve: serve!(kept::run),
     },
     Route {
         method: Verb::Post,

@@ -3,6 +3,7 @@
 pub(crate) mod ask;
 pub(crate) mod events;
 pub(crate) mod get;
+pub(crate) mod kept;
 pub(crate) mod list;
 pub(crate) mod logs;
 pub(crate) mod rerun;

@@ -106,6 +106,16 @@ pub static UNKNOWN_PLUGIN: Entry = Entry {
     right: "[grants.file]",
 };
 
+/// A limit that is above one that counts.
+pub static ABOVE_OTHERS: Entry = Entry {
+    code: "C105",
+    title: "Limit that bounds nothing",
+    explanation: "What a tenant or a plugin may use can only be less than `[limits]`, `[http]` and, for a tenant's plugins, the tenant's own `limits` say: of \
+                  each limit the smallest counts.",
+    wrong: "[limits]\nmemory = \"64 MiB\"\n[tenants.acme]\nlimits = { memory = \"1 GiB\" }",
+    right: "[limits]\nmemory = \"1 GiB\"\n[tenants.acme]\nlimits = { memory = \"64 MiB\" }",
+};
+
 /// All entries, by code.
 pub static ENTRIES: &[&Entry] = &[
     &SYNTAX,
@@ -119,6 +129,7 @@ pub static ENTRIES: &[&Entry] = &[
     &NO_SECRET,
     &NO_DIRECTORY,
     &UNKNOWN_PLUGIN,
+    &ABOVE_OTHERS,
 ];
 
 /// The entry of `code`, in either case.

@@ -14,8 +14,8 @@ use super::{
     isolation::{self, ISOLATION},
 };
 use crate::{
-    allowance::ALLOWANCE,
-    sandbox::{Allowance, Grants, Randomness, WallClock},
+    allowance::{ALLOWANCE, WrittenAllowance},
+    sandbox::{Grants, Randomness, WallClock},
 };
 
 mod clocks;
@@ -64,7 +64,7 @@ static ISOLATED: Field<isolation::Tier> = Field::optional(
      without it as `limits.isolation` says.",
 );
 
-static LIMITS: Field<Allowance> = Field::optional(
+static LIMITS: Field<WrittenAllowance> = Field::optional(
     "limits",
     ALLOWANCE,
     "What each of its attempts may use, where that is less than `[limits]` and `[http]` say.",
@@ -80,7 +80,7 @@ pub(super) struct Grant {
     wall_clock: WallClock,
     random: Randomness,
     isolation: Option<isolation::Tier>,
-    limits: Allowance,
+    pub(super) limits: WrittenAllowance,
 }
 
 /// The grants of each plugin, by its name.
@@ -130,7 +130,7 @@ impl Grant {
         let (dirs, create) = dirs::granted(self.dirs, around, report);
         let http = http::granted(&self.http, &self.http_networks, report);
         let isolation = self.isolation.map(|written| written.0);
-        let Self { env, wall_clock, random, limits, .. } = self;
+        let Self { env, wall_clock, random, limits: WrittenAllowance { allowance: limits, .. }, .. } = self;
         (Grants { dirs, env, http, wall_clock, random, isolation, limits }, create)
     }
 }

@@ -6,7 +6,7 @@ use std::{
     sync::Arc,
 };
 
-use phasm_engine::form::{Cursor, Field, Form, Name, Object, Report, Site, TEXT, TEXTS, Table, whole};
+use phasm_engine::form::{Cursor, Field, Form, Name, Object, Report, SIZE, Site, TEXT, TEXTS, Table, whole};
 use serde_json::json;
 
 use super::{
@@ -17,8 +17,8 @@ use super::{
     trust::{self, TrustWritten},
 };
 use crate::{
-    allowance::ALLOWANCE,
-    sandbox::Allowance,
+    allowance::{ALLOWANCE, WrittenAllowance},
+    sandbox::Limit,
     tenants::{Quotas, Tenant},
 };
 
@@ -31,8 +31,8 @@ static TENANT: Table = Table::closed(
 
 static QUOTA: Table = Table::closed(
     "quotas",
-    "What a tenant may have at most; what is not said is not bounded. Runs are counted in the store, all else by each host for itself.",
-    &[&RUNNING, &QUEUED, &OPEN_RUNS, &RUNS_PER_MINUTE, &REQUESTS_PER_MINUTE],
+    "What a tenant may have at most; what is not said is not bounded. Runs and their bytes are counted in the store, all else by each host for itself.",
+    &[&RUNNING, &QUEUED, &OPEN_RUNS, &RUNS_PER_MINUTE, &STORED, &REQUESTS_PER_MINUTE],
     &[],
 );
 
@@ -51,7 +51,7 @@ static WEIGHT: Field<u32> = Field::optional(
 )
 .or("1");
 static QUOTAS: Field<Quotas> = Field::optional("quotas", QUOTAS_FORM, "What it may have at most.");
-static LIMITS: Field<Allowance> = Field::optional(
+static LIMITS: Field<WrittenAllowance> = Field::optional(
     "limits",
     ALLOWANCE,
     "What each of its attempts may use, where that is less than `[limits]` and `[http]` say.",
@@ -103,6 +103,11 @@ static OPEN_RUNS: Field<u32> = Field::optional(
 );
 static RUNS_PER_MINUTE: Field<u32> =
     Field::optional("runs-per-minute", COUNT, "Runs that are submitted within a minute; more are refused.");
+static STORED: Field<u64> = Field::optional(
+    "stored",
+    SIZE,
+    "What the store keeps of its runs, their records and logs: while there is as much, its submissions are refused. Runs that go on do so, and count.",
+);
 static REQUESTS_PER_MINUTE: Field<u32> = Field::optional(
     "requests-per-minute",
     COUNT,
@@ -117,6 +122,7 @@ const QUOTAS_FORM: Form<Quotas> = Form::new(
             queued: object.optional(&QUEUED),
             open_runs: object.optional(&OPEN_RUNS),
             runs_per_minute: object.optional(&RUNS_PER_MINUTE),
+            stored: object.optional(&STORED),
             requests_per_minute: object.optional(&REQUESTS_PER_MINUTE),
         })
     },
@@ -129,7 +135,7 @@ pub(super) struct WrittenTenant {
     namespaces: Vec<Arc<str>>,
     weight: u32,
     quotas: Quotas,
-    limits: Allowance,
+    limits: WrittenAllowance,
     isolation: Option<isolation::Tier>,
     plugins: Vec<Name>,
     grants: Vec<Grant>,
@@ -181,6 +187,15 @@ impl WrittenTenant {
         self.grants.iter().map(|grant| &grant.plugin)
     }
 
+    /// Warns of its limits that bound nothing, where `others` says what every attempt may use.
+    pub(super) fn warn(&self, report: &Report, others: impl Fn(Limit) -> Option<(u64, String)>) {
+        self.limits.warn(report, &others);
+        let own =
+            |limit| Some((self.limits.allowance.get(limit)?, format!("`limits` of tenant `{}`", self.name)));
+        let least = |limit| own(limit).into_iter().chain(others(limit)).min_by_key(|(most, _)| *most);
+        self.grants.iter().for_each(|grant| grant.limits.warn(report, least));
+    }
+
     /// What it comes to, by its name, and which directories are to be created first.
     pub(super) fn tenant(
         self,
@@ -195,7 +210,7 @@ impl WrittenTenant {
             namespaces: self.namespaces,
             weight: self.weight,
             quotas: self.quotas,
-            limits: self.limits,
+            limits: self.limits.allowance,
             isolation: self.isolation.map(|tier| tier.0),
             plugins: self.plugins.iter().map(|dir| around.dir.join(&*dir.value)).collect(),
             own_dirs: root.is_some(),

@@ -7,8 +7,9 @@ use tokio::sync::OwnedMutexGuard;
 
 use super::{Host, SubmitError};
 use crate::{
-    realm::Realm,
+    sandbox::{Limit, Tenants},
     store::{Filter, ReadStore, RunRow, Store, StoreError},
+    tenants::{self, KnownTenants, Quotas},
 };
 
 /// A minute, in milliseconds.
@@ -20,7 +21,9 @@ const PAGE: usize = 1000;
 /// A quota of a tenant's that is used up: nothing was stored.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "tenant `{tenant}` has {limit} {quota}, of at most {limit} (`{}` under `[tenants.{tenant}.quotas]` of the configuration); it can be tried again {}",
+    "tenant `{tenant}` has {} {quota}, of at most {} (`{}` under `[tenants.{tenant}.quotas]` of the configuration); it can be tried again {}",
+    quota.shown(*used),
+    quota.shown(*limit),
     quota.key(),
     again(*retry_at, *quota)
 )]
@@ -30,7 +33,9 @@ pub struct QuotaExceeded {
     /// Which one.
     pub quota: SubmitQuota,
     /// Its value, which the configuration sets.
-    pub limit: u32,
+    pub limit: u64,
+    /// How much of it there is.
+    pub used: u64,
     /// When the submission would be taken if nothing else came; otherwise once one of them has ended.
     pub retry_at: Option<Timestamp>,
 }
@@ -44,6 +49,8 @@ pub enum SubmitQuota {
     OpenRuns,
     /// Runs submitted within the last minute.
     RunsPerMinute,
+    /// Bytes of its runs in the store.
+    Stored,
 }
 
 impl SubmitQuota {
@@ -54,6 +61,14 @@ impl SubmitQuota {
             Self::Queued => "queued",
             Self::OpenRuns => "open-runs",
             Self::RunsPerMinute => "runs-per-minute",
+            Self::Stored => "stored",
+        }
+    }
+
+    fn shown(self, amount: u64) -> String {
+        match self {
+            Self::Stored => Limit::Memory.shown(amount),
+            Self::Queued | Self::OpenRuns | Self::RunsPerMinute => amount.to_string(),
         }
     }
 }
@@ -64,6 +79,7 @@ impl fmt::Display for SubmitQuota {
             Self::Queued => "tasks that wait for a slot",
             Self::OpenRuns => "runs that have not ended",
             Self::RunsPerMinute => "runs of the last minute",
+            Self::Stored => "of runs in the store",
         })
     }
 }
@@ -72,6 +88,7 @@ fn again(retry_at: Option<Timestamp>, quota: SubmitQuota) -> String {
     match (retry_at, quota) {
         (Some(at), _) => format!("at {}", at.to_rfc3339()),
         (None, SubmitQuota::Queued) => "when fewer wait".to_owned(),
+        (None, SubmitQuota::Stored) => "when some that have ended were deleted (phasm prune)".to_owned(),
         (None, _) => "when one of them has ended".to_owned(),
     }
 }
@@ -79,7 +96,25 @@ fn again(retry_at: Option<Timestamp>, quota: SubmitQuota) -> String {
 /// That a run may be submitted now; nobody else's of the tenant is counted until this is dropped.
 pub(super) struct Admitted(#[expect(dead_code, reason = "it is held")] Option<OwnedMutexGuard<()>>);
 
+/// The tenants that a submission is judged by.
+struct Judge {
+    known: Arc<KnownTenants>,
+    tenants: Tenants,
+    tenant: Arc<str>,
+}
+
 impl Host {
+    /// Leaves with the store who its tenants are and what they may have, so that whoever submits to it without this configuration is
+    /// judged by it.
+    ///
+    /// # Errors
+    /// When the store fails.
+    pub async fn keep_tenants(&self) -> Result<(), StoreError> {
+        // Texts as keys and numbers: this cannot fail.
+        let known = serde_json::to_string(&**self.shared.realms.known()).unwrap_or_default();
+        self.shared.store.keep_tenants(known.into()).await
+    }
+
     /// Whether a run of that namespace may be submitted now.
     ///
     /// # Errors
@@ -89,64 +124,94 @@ impl Host {
         store: &dyn Store,
         namespace: &Arc<str>,
     ) -> Result<Admitted, SubmitError> {
-        let realm = self.shared.realms.of(namespace);
-        let quotas = &realm.quotas;
-        if quotas.queued.is_none() && quotas.open_runs.is_none() && quotas.runs_per_minute.is_none() {
+        let judge = self.judge(store, namespace).await?;
+        let quotas = judge.known.get(&judge.tenant).map(|known| known.quotas).unwrap_or_default();
+        if !quotas.bound_submissions() {
             return Ok(Admitted(None));
         }
-        let alone = Arc::clone(&realm.admitting).lock_owned().await;
-        let tenant = self.shared.realms.tenant(namespace);
-        let exceeded = self.exceeded(store, realm, &tenant).await?;
+        let alone = Arc::clone(&self.shared.realms.of(namespace).admitting).lock_owned().await;
+        let exceeded = self.exceeded(store, quotas, &judge).await?;
+        let tenant = judge.tenant;
         match exceeded {
             None => Ok(Admitted(Some(alone))),
-            Some((quota, limit, retry_at)) => Err(QuotaExceeded { tenant, quota, limit, retry_at }.into()),
+            Some((quota, limit, used, retry_at)) => {
+                Err(QuotaExceeded { tenant, quota, limit, used, retry_at }.into())
+            }
         }
+    }
+
+    /// By this host's configuration, else by what was left with the store.
+    async fn judge(&self, store: &dyn Store, namespace: &Arc<str>) -> Result<Judge, StoreError> {
+        let own = self.shared.realms.known();
+        let known = match own.is_empty() {
+            false => Arc::clone(own),
+            // What another version has left and nobody can read judges nobody.
+            true => {
+                store.tenants().await?.and_then(|text| serde_json::from_str(&text).ok()).unwrap_or_default()
+            }
+        };
+        let tenants = tenants::known(&known);
+        let tenant = tenants.of(namespace);
+        Ok(Judge { known, tenants, tenant })
     }
 
     async fn exceeded(
         &self,
         store: &dyn Store,
-        realm: &Realm,
-        tenant: &Arc<str>,
-    ) -> Result<Option<(SubmitQuota, u32, Option<Timestamp>)>, StoreError> {
-        let quotas = &realm.quotas;
-        let queued =
-            quotas.queued.filter(|most| self.shared.dispatcher.slots.queued(tenant) >= u64::from(*most));
-        if let Some(limit) = queued {
-            return Ok(Some((SubmitQuota::Queued, limit, None)));
+        quotas: Quotas,
+        judge: &Judge,
+    ) -> Result<Option<(SubmitQuota, u64, u64, Option<Timestamp>)>, StoreError> {
+        let queued = self.shared.dispatcher.slots.queued(&judge.tenant);
+        if let Some(limit) = quotas.queued.map(u64::from).filter(|most| queued >= *most) {
+            return Ok(Some((SubmitQuota::Queued, limit, queued, None)));
+        }
+        if let Some(limit) = quotas.stored {
+            let used = judge.stored(store).await?;
+            if used >= limit {
+                return Ok(Some((SubmitQuota::Stored, limit, used, None)));
+            }
         }
         if let Some(limit) = quotas.runs_per_minute {
             let since = Timestamp(self.shared.clock.now().0.saturating_sub(MINUTE.cast_signed() - 1));
             let filter = Filter { since: Some(since), ..Filter::default() };
-            if let Some(last) = self.nth(store, tenant, filter, limit).await? {
-                let retry_at = last.head.submitted_at.after(MINUTE);
-                return Ok(Some((SubmitQuota::RunsPerMinute, limit, Some(retry_at))));
+            if let Some(last) = judge.nth(store, filter, limit).await? {
+                let (retry_at, limit) = (last.head.submitted_at.after(MINUTE), limit.into());
+                return Ok(Some((SubmitQuota::RunsPerMinute, limit, limit, Some(retry_at))));
             }
         }
         if let Some(limit) = quotas.open_runs {
             let filter = Filter { open: true, ..Filter::default() };
-            if self.nth(store, tenant, filter, limit).await?.is_some() {
-                return Ok(Some((SubmitQuota::OpenRuns, limit, None)));
+            if judge.nth(store, filter, limit).await?.is_some() {
+                return Ok(Some((SubmitQuota::OpenRuns, limit.into(), limit.into(), None)));
             }
         }
         Ok(None)
     }
+}
 
-    /// The run of a tenant that is number `nth` of those that fit, the newest being the first.
+impl Judge {
+    /// How many bytes the store keeps of the tenant's runs.
+    async fn stored(&self, store: &dyn Store) -> Result<u64, StoreError> {
+        let own = self.known.get(&self.tenant).map(|known| known.namespaces(&self.tenant));
+        let stored = store.stored(own.unwrap_or_default()).await?;
+        let own = stored.iter().filter(|(namespace, _)| self.tenants.of(namespace) == self.tenant);
+        Ok(own.map(|(_, bytes)| bytes).sum())
+    }
+
+    /// The run of the tenant that is number `nth` of those that fit, the newest being the first.
     async fn nth(
         &self,
         store: &dyn Store,
-        tenant: &Arc<str>,
-        filter: Filter,
+        mut filter: Filter,
         nth: u32,
     ) -> Result<Option<RunRow>, StoreError> {
         let reader: &dyn ReadStore = store;
-        let (mut found, mut filter) = (0, filter);
+        let mut found = 0;
         loop {
             let rows = reader.list(filter.clone(), PAGE).await?;
             let (count, last) = (rows.len(), rows.last().map(|row| row.number));
             for row in rows {
-                found += u32::from(self.shared.realms.tenant(&row.head.namespace) == *tenant);
+                found += u32::from(self.tenants.of(&row.head.namespace) == self.tenant);
                 if found == nth {
                     return Ok(Some(row));
                 }

@@ -9,6 +9,7 @@ use phasm_engine::{
     value::{Map, Value},
 };
 use serde::{Deserialize, Serialize};
+use serde_json::Value as Json;
 use wasmparser::{Parser, Payload};
 
 use super::{files, wants::Wants};
@@ -32,8 +33,8 @@ pub(super) fn is_name(name: &str) -> bool {
     (1..=LONGEST_NAME).contains(&name.len()) && name.chars().all(fits)
 }
 
-/// What a plugin says about itself: in a custom section that the SDK embeds, or in `NAME.toml` or `NAME.json` beside
-/// it. Members this version does not know are ignored.
+/// What a plugin says about itself: in a custom section that the SDK embeds, and in `NAME.toml` or `NAME.json` beside
+/// it, of which each member stands in place of the embedded one. Members this version does not know are ignored.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Manifest {
@@ -103,7 +104,8 @@ impl Defaults {
 }
 
 impl Manifest {
-    /// The manifest of a component that lies in `path`, if in any: a file beside it wins over the embedded one.
+    /// The manifest of a component that lies in `path`, if in any: what a file beside it says wins over what is embedded, member by
+    /// member.
     ///
     /// # Errors
     /// What to tell the user when there is a manifest that cannot be read, or whose default policies are none: each of
@@ -115,6 +117,16 @@ impl Manifest {
         let checked = checked.and_then(|()| manifest.wants.check());
         checked.and_then(|()| manifest.defaults.check()).map_err(|problems| said(&place, problems))?;
         Ok(manifest)
+    }
+
+    /// The members that a file beside a component says otherwise than the component itself.
+    ///
+    /// # Errors
+    /// As of [`Self::of`].
+    pub fn replaced(bytes: &[u8], path: &Path) -> Result<Vec<String>, String> {
+        let (Some(beside), Some(own)) = (beside(path)?, embedded(bytes)?) else { return Ok(Vec::new()) };
+        let differs = |(member, value): &(&String, &Json)| own.get(*member).is_some_and(|own| own != *value);
+        Ok(beside.members.iter().filter(differs).map(|(member, _)| member.clone()).collect())
     }
 
     /// What its attempts need at most.
@@ -196,14 +208,29 @@ impl Manifest {
     }
 
     fn find(bytes: &[u8], path: Option<&Path>) -> Result<Found, String> {
-        if let Some(found) = path.map(beside).transpose()?.flatten() {
-            return Ok(found);
+        if let Some(beside) = path.map(beside).transpose()?.flatten() {
+            // One that is embedded and broken is what a file beside it is there for.
+            let mut members = embedded(bytes).unwrap_or_default().unwrap_or_default();
+            members.extend(beside.members);
+            let place = beside.place;
+            let manifest: Self =
+                serde_json::from_value(members.into()).map_err(|error| said(&place, error))?;
+            return Ok(Found { manifest: manifest.in_brief(), place });
         }
-        let place = "embedded manifest".to_owned();
+        let place = EMBEDDED.to_owned();
         let Some(section) = section(bytes)? else { return Ok(Found { manifest: Self::default(), place }) };
         let manifest: Self = serde_json::from_slice(section).map_err(|error| said(&place, error))?;
         Ok(Found { manifest: manifest.in_brief(), place })
     }
+}
+
+/// What messages call a manifest that is in a component.
+const EMBEDDED: &str = "embedded manifest";
+
+/// The members of the manifest in a component.
+fn embedded(bytes: &[u8]) -> Result<Option<Members>, String> {
+    let members = |section: &[u8]| serde_json::from_slice(section).map_err(|error| said(EMBEDDED, error));
+    section(bytes)?.map(members).transpose()
 }
 
 /// A length as WebAssembly writes it: seven bits a byte, the lowest first.
@@ -229,22 +256,37 @@ fn said(place: &str, error: impl std::fmt::Display) -> String {
     text::brief(&format!("{place}: {error}")).into_owned()
 }
 
-fn beside(path: &Path) -> Result<Option<Found>, String> {
-    let toml = read(&path.with_extension("toml"), |text| toml::from_str(text))?;
+/// What a file beside a component says.
+struct Beside {
+    members: Members,
+    place: String,
+}
+
+type Members = serde_json::Map<String, Json>;
+
+fn beside(path: &Path) -> Result<Option<Beside>, String> {
+    let toml = read(&path.with_extension("toml"), |text| {
+        toml::from_str::<Manifest>(text)?;
+        toml::from_str(text)
+    })?;
     match toml {
         Some(found) => Ok(Some(found)),
-        None => read(&path.with_extension("json"), |text| serde_json::from_str(text)),
+        None => read(&path.with_extension("json"), |text| {
+            serde_json::from_str::<Manifest>(text)?;
+            serde_json::from_str(text)
+        }),
     }
 }
 
+/// `parse` reads the manifest first, as what is wrong with it has a place in the text.
 fn read<E: std::fmt::Display>(
     path: &Path,
-    parse: impl Fn(&str) -> Result<Manifest, E>,
-) -> Result<Option<Found>, String> {
+    parse: impl Fn(&str) -> Result<Members, E>,
+) -> Result<Option<Beside>, String> {
     let place = format!("manifest {}", path.display());
     match files::manifest(path) {
         Ok(text) => match parse(&text) {
-            Ok(manifest) => Ok(Some(Found { manifest: manifest.in_brief(), place })),
+            Ok(members) => Ok(Some(Beside { members, place })),
             Err(error) => Err(said(&place, error)),
         },
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
@@ -320,6 +362,28 @@ mod tests {
         assert_eq!(Manifest::of(&bytes, Some(&path)), Ok(named("3.0.0")));
         fs::write(dir.path().join("x.toml"), "name = 3").unwrap();
         assert!(Manifest::of(&bytes, Some(&path)).unwrap_err().contains("x.toml"));
+    }
+
+    /// R-I5: what is not said beside a component is what the component itself says.
+    #[test]
+    fn what_lies_beside_replaces_member_by_member() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("x.wasm");
+        let own = r#"{"name":"n","version":"1.0.0","inputs":{"properties":{"a":{}}},"retry":{"limit":1},"wants":{"env":["A"]}}"#;
+        let bytes = [COMPONENT, &custom_section(own)].concat();
+        fs::write(
+            dir.path().join("x.toml"),
+            "version = '1.0.0'\ndescription = 'd'\nwants = {}\nretry = { limit = 2 }\n",
+        )
+        .unwrap();
+        let found = Manifest::of(&bytes, Some(&path)).unwrap();
+        assert_eq!(found.inputs.to_json(), r#"{"properties":{"a":{}}}"#);
+        assert_eq!((found.name.as_deref(), found.description.as_deref()), (Some("n"), Some("d")));
+        assert!(found.wants.is_empty() && found.defaults.retry.unwrap().to_json() == r#"{"limit":2}"#);
+        assert_eq!(Manifest::replaced(&bytes, &path), Ok(vec!["retry".to_owned(), "wants".to_owned()]));
+        assert_eq!(Manifest::replaced(COMPONENT, &path), Ok(Vec::new()));
+        let broken = [COMPONENT, &custom_section("{")].concat();
+        assert_eq!(Manifest::of(&broken, Some(&path)).unwrap().version.as_deref(), Some("1.0.0"));
     }
 
     #[test]

@@ -80,9 +80,9 @@ impl OfferBody {
     }
 
     /// As it is offered.
-    pub(crate) fn offer(&self, number: u64, epoch: u64, priority: u16) -> Offer {
+    pub(crate) fn offer(&self, number: u64, epoch: u64, tenant: (Arc<str>, u32), priority: u16) -> Offer {
         let (run_id, kind) = (Arc::clone(&self.run_id), self.kind());
-        Offer { number, run_id, epoch, priority, kind, body: bytes(self) }
+        Offer { number, run_id, epoch, tenant, priority, kind, body: bytes(self) }
     }
 
     /// Stands for the component, what it was granted, the secrets, and in whose place they are looked for.

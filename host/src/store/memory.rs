@@ -18,7 +18,7 @@ use self::{documents::Documents, entries::Shelves, offers::Offers};
 use super::{
     Answer, AttemptLog, Census, Change, Claim, DuePlace, Encode, Entries, Entry, EntryName, Filter, HostId,
     KEPT_ANSWERS, LETTER_BYTES, Lease, Letter, MAILBOX, Note, Pending, ReadStore, Record, Reply, RunRow,
-    RunStatus, Shares, Sharing, Store, StoreError, Wanted, followed::Followed,
+    RunStatus, Shares, Sharing, Store, StoreError, StoredBytes, Wanted, followed::Followed,
 };
 
 /// A store without a file: "durable" means until the process ends.
@@ -131,6 +131,21 @@ impl ReadStore for Memory {
         now(Ok((count, rows)))
     }
 
+    fn tenants(&self) -> Pending<Option<Arc<str>>> {
+        now(Ok(self.kept().tenants.clone()))
+    }
+
+    fn stored(&self, namespaces: Vec<Arc<str>>) -> Pending<StoredBytes> {
+        let mut stored = StoredBytes::new();
+        for run in self.kept().runs.values().filter(|run| run.bytes > 0) {
+            let namespace = &run.row.head.namespace;
+            if namespaces.is_empty() || namespaces.contains(namespace) {
+                *stored.entry(Arc::clone(namespace)).or_default() += run.bytes;
+            }
+        }
+        now(Ok(stored))
+    }
+
     fn component(&self, digest: &str) -> Pending<Option<Arc<[u8]>>> {
         now(Ok(self.kept().documents.component(digest)))
     }
@@ -205,6 +220,15 @@ impl Store for Memory {
         self.tell(left)
     }
 
+    fn keep_tenants(&self, tenants: Arc<str>) -> Pending<()> {
+        self.kept().tenants = Some(tenants);
+        now(Ok(()))
+    }
+
+    fn note(&self, lease: &Lease, note: Option<Note>) -> Pending<()> {
+        now(self.kept().leased(lease).map(|run| run.row.note = note))
+    }
+
     fn next_due(&self, wanted: Wanted) -> Pending<Option<Timestamp>> {
         now(Ok(self.kept().next_due(&wanted)))
     }
@@ -267,7 +291,10 @@ impl Store for Memory {
 
     fn keep_log(&self, lease: &Lease, log: AttemptLog) -> Pending<()> {
         now(self.kept().leased(lease).map(|run| {
-            run.logs.insert((log.task, log.attempt, log.dispatch), log);
+            run.bytes += log.text.len() as u64;
+            if let Some(before) = run.logs.insert((log.task, log.attempt, log.dispatch), log) {
+                run.bytes -= before.text.len() as u64;
+            }
         }))
     }
 
@@ -360,6 +387,7 @@ struct Kept {
     documents: Documents,
     offers: Offers,
     shelves: Shelves,
+    tenants: Option<Arc<str>>,
 }
 
 struct Run {
@@ -369,6 +397,8 @@ struct Run {
     letters: VecDeque<Letter>,
     replies: VecDeque<Reply>,
     logs: BTreeMap<(u32, u32, u32), AttemptLog>,
+    /// Of its records and logs.
+    bytes: u64,
 }
 
 impl Run {
@@ -446,6 +476,7 @@ impl Kept {
         let Some(run) = self.runs.get_mut(run_id) else { return Ok(Vec::new()) };
         run.row.status = status;
         run.row.seq = record.next_seq();
+        run.bytes += record.body.len() as u64;
         run.journal.push(record);
         let answers = !replies.is_empty();
         replies.into_iter().for_each(|reply| run.reply(reply));
@@ -506,6 +537,7 @@ impl Kept {
             letters: VecDeque::new(),
             replies: VecDeque::new(),
             logs: BTreeMap::new(),
+            bytes: 0,
         };
         self.runs.insert(run_id, run);
         Ok(())

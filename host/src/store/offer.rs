@@ -15,6 +15,8 @@ pub struct Offer {
     pub run_id: Arc<str>,
     /// Of the lease under which it is offered: nothing of an older one stands.
     pub epoch: u64,
+    /// Whose it is, and how much that tenant has beside others.
+    pub tenant: (Arc<str>, u32),
     /// The run's priority, higher first.
     pub priority: u16,
     /// Stands for what a host must have to execute it: those of one kind go to the same hosts.
@@ -97,7 +99,8 @@ pub struct Sharing {
 /// What comes of it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Shares {
-    /// What it has taken: the highest priority first, then the oldest.
+    /// What it has taken: of each tenant the highest priority first, then the oldest; of several first of the one of which least is executed
+    /// elsewhere, for its weight.
     pub taken: Vec<TakenOffer>,
     /// What it shall not execute any more.
     pub stopped: Vec<OfferId>,

@@ -46,13 +46,15 @@ use self::{
 use super::{
     Answer, AttemptLog, Census, Change, Claim, DuePlace, Encode, Entries, Entry, EntryName, Filter, HostId,
     LETTER_BYTES, Lease, Letter, MAILBOX, Note, Pending, ReadStore, Record, Reply, RunRow, RunStatus, Shares,
-    Sharing, Store, StoreError, Wanted,
+    Sharing, Store, StoreError, StoredBytes, Wanted,
 };
 
 const CLAIM: &str = "SELECT * FROM claim_runs($1, $2, $3, $4, $5)";
 const CLAIM_RUN: &str = "SELECT * FROM claim_run($1, $2, $3)";
 const RELEASE: &str = "SELECT release_run($1, $2, $3) AS verdict";
 const LEAVE: &str = "SELECT leave_run($1, $2, $3, $4, $5) AS verdict";
+const KEEP_TENANTS: &str = "SELECT keep_tenants($1)";
+const NOTE: &str = "SELECT note_run($1, $2, $3, $4) AS verdict";
 const NEXT_DUE: &str = "SELECT next_due($1, $2, $3, $4) AS at";
 const HEARTBEAT: &str = "SELECT heartbeat($1, $2, $3)";
 const POST: &str = "SELECT * FROM post_letter($1, $2, $3)";
@@ -207,6 +209,14 @@ impl ReadStore for Postgres {
         self.readers.ended(namespace, phase, limit)
     }
 
+    fn tenants(&self) -> Pending<Option<Arc<str>>> {
+        self.readers.tenants()
+    }
+
+    fn stored(&self, namespaces: Vec<Arc<str>>) -> Pending<StoredBytes> {
+        self.readers.stored(&namespaces)
+    }
+
     fn component(&self, digest: &str) -> Pending<Option<Arc<[u8]>>> {
         self.readers.component(digest)
     }
@@ -302,6 +312,21 @@ impl Store for Postgres {
             Box::new(note.since.0),
         ];
         self.ask(LEAVE, parameters, move |rows| leased(rows, &lease))
+    }
+
+    fn keep_tenants(&self, tenants: Arc<str>) -> Pending<()> {
+        self.ask(KEEP_TENANTS, vec![Box::new(tenants.to_string())], |_| Ok(()))
+    }
+
+    fn note(&self, lease: &Lease, note: Option<Note>) -> Pending<()> {
+        let lease = lease.clone();
+        let parameters: Vec<Parameter> = vec![
+            run_id(&lease),
+            Box::new(saturated(lease.epoch)),
+            Box::new(note.as_ref().map(|note| note.why.to_string())),
+            Box::new(note.as_ref().map(|note| note.since.0)),
+        ];
+        self.ask(NOTE, parameters, move |rows| leased(rows, &lease))
     }
 
     fn next_due(&self, wanted: Wanted) -> Pending<Option<Timestamp>> {

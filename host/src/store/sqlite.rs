@@ -40,8 +40,8 @@ use self::{
 };
 use super::{
     Answer, AttemptLog, Census, Change, Claim, DuePlace, Encode, Entries, Entry, EntryName, Filter, HostId,
-    Lease, Letter, Note, Pending, ReadStore, Record, Reply, RunRow, RunStatus, Store, StoreError, Wanted,
-    followed::Followed,
+    Lease, Letter, Note, Pending, ReadStore, Record, Reply, RunRow, RunStatus, Store, StoreError,
+    StoredBytes, Wanted, followed::Followed,
 };
 
 /// A store in a file, held by this handle alone until it is dropped.
@@ -187,6 +187,14 @@ impl ReadStore for Sqlite {
         self.reader.ended(namespace, phase, limit)
     }
 
+    fn tenants(&self) -> Pending<Option<Arc<str>>> {
+        self.reader.tenants()
+    }
+
+    fn stored(&self, namespaces: Vec<Arc<str>>) -> Pending<StoredBytes> {
+        self.reader.stored(namespaces)
+    }
+
     fn component(&self, digest: &str) -> Pending<Option<Arc<[u8]>>> {
         self.reader.component(digest)
     }
@@ -256,6 +264,19 @@ impl Store for Sqlite {
     fn leave(&self, lease: &Lease, wake_at: Option<Timestamp>, note: Note) -> Pending<()> {
         let lease = lease.clone();
         self.tell(move |group| Ok((claims::release(group, &lease, wake_at, Some(&note))?, 0)))
+    }
+
+    fn keep_tenants(&self, tenants: Arc<str>) -> Pending<()> {
+        self.write(move |group| {
+            group.transaction.execute("DELETE FROM tenants", [])?;
+            group.transaction.execute("INSERT INTO tenants VALUES (?1)", [&tenants])?;
+            Ok(((), tenants.len()))
+        })
+    }
+
+    fn note(&self, lease: &Lease, note: Option<Note>) -> Pending<()> {
+        let lease = lease.clone();
+        self.write(move |group| Ok((claims::note(group, &lease, note.as_ref())?, 0)))
     }
 
     fn next_due(&self, wanted: Wanted) -> Pending<Option<Timestamp>> {

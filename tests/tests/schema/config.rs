@@ -46,7 +46,7 @@ fn whole() -> Value {
         "limits": limits.collect::<serde_json::Map<_, _>>(),
         "tenants": { "acme": {
             "namespaces": ["prod"], "weight": 3, "plugins": ["own"], "root": "acme", "grants": { "file": {} }, "secrets": {},
-            "quotas": { "running": 5, "queued": 5, "open-runs": 5, "runs-per-minute": 5, "requests-per-minute": 5 },
+            "quotas": { "running": 5, "queued": 5, "open-runs": 5, "runs-per-minute": 5, "stored": "5 GiB", "requests-per-minute": 5 },
             "limits": limited, "isolation": "process",
             "trust": { "require-signature": true, "keys": ["RW"] },
         } },

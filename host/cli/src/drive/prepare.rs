@@ -1,7 +1,7 @@
 //! Opens a host as the command line and the configuration say.
 
 use std::{
-    collections::BTreeSet,
+    collections::{BTreeMap, BTreeSet},
     ffi::OsStr,
     num::NonZeroUsize,
     path::{Path, PathBuf},
@@ -221,6 +221,36 @@ impl Prepared {
             #[cfg(unix)]
             _bell: bell,
             ..prepared
+        }
+    }
+
+    /// Leaves with the store what the configuration says of its tenants, if there is one.
+    ///
+    /// # Errors
+    /// When the store fails.
+    pub(crate) async fn tell_tenants(&self) -> Result<(), Failure> {
+        match self.config {
+            Some(_) => self.host.keep_tenants().await.map_err(unusable),
+            None => Ok(()),
+        }
+    }
+
+    /// Says that a store has tenants whom no configuration here knows.
+    pub(crate) async fn warn_of_tenants(&self, screen: &Screen) {
+        if self.config.is_some() {
+            return;
+        }
+        // A store that cannot be read says so to whoever asks it next.
+        let Ok(Some(known)) = self.host.store().tenants().await else { return };
+        let names: BTreeMap<String, serde_json::Value> = serde_json::from_str(&known).unwrap_or_default();
+        if !names.is_empty() {
+            let names = names.into_keys().collect::<Vec<_>>().join(", ");
+            screen.err(&format!(
+                "{} this store is served with a configuration that knows tenants ({}), and none is named here: what they may submit is \
+                 judged by it, and neither `running` nor their limits, grants and secrets hold; name it: --config\n",
+                text::doubtful("warning:"),
+                text::short(&names, 200)
+            ));
         }
     }
 

@@ -148,14 +148,8 @@ impl Session {
                 };
             }
         }
-        // What has happened is told before how it stands; of a run that goes on there is no end of it.
-        let mut left = if stopped.is_none() { usize::MAX } else { MOST_NOTICES };
-        while hears
-            && left > 0
-            && let Ok(Some(notice)) = watch.known().await
-        {
-            self.tell(&notice, &watch);
-            left -= 1;
+        if hears {
+            self.tell_rest(&mut watch, stopped.is_none()).await;
         }
         self.flush();
         self.look(MOST_FINAL_ROWS).await;
@@ -163,6 +157,17 @@ impl Session {
         match stopped {
             Some(stopped) => Ok(stopped),
             None => self.leave().await,
+        }
+    }
+
+    /// What has happened is told before how it stands; of a run that goes on there is no end of it.
+    async fn tell_rest(&mut self, watch: &mut Watch, is_over: bool) {
+        let mut left = if is_over { usize::MAX } else { MOST_NOTICES };
+        while left > 0
+            && let Ok(Some(notice)) = watch.known().await
+        {
+            self.tell(&notice, watch);
+            left -= 1;
         }
     }
 

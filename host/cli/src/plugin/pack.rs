@@ -3,19 +3,21 @@
 use std::{fs, path::PathBuf};
 
 use clap::Args;
+use phasm::plugins::{self, Manifest};
 
 use super::{
     super::{
         exit::Exit,
         failure::{Failure, While},
         screen::Screen,
+        text,
     },
     library::packed,
 };
 
 /// Puts the manifest that lies beside a component into it, so that the two are one file: what is signed, added and pushed.
 ///
-/// `plugin add` and `plugin push` do so by themselves, but for components that are signed.
+/// Each member of it stands in place of the component's own; what it does not say stays, and what it replaces is told. `plugin add` and `plugin push` do so by themselves, but for components that are signed.
 #[derive(Args, Debug)]
 #[command(after_help = "Examples:\n  phasm plugin pack greet.wasm -o packed/greet.wasm")]
 pub(crate) struct PackArguments {
@@ -31,6 +33,15 @@ pub(crate) struct PackArguments {
 /// Writes the component.
 pub(super) fn pack(arguments: &PackArguments, screen: &Screen) -> Result<Exit, Failure> {
     let (bytes, _) = packed(&arguments.component)?;
+    let own = plugins::read_component(&arguments.component).map_err(Failure::call)?;
+    let replaced = Manifest::replaced(&own, &arguments.component).map_err(Failure::call)?;
+    if !replaced.is_empty() {
+        let replaced = text::clean(&replaced.join(", ")).into_owned();
+        screen.err(&format!(
+            "{}: said otherwise beside the component than in it, which counts; the rest is its own\n",
+            replaced
+        ));
+    }
     let output = &arguments.output;
     let unwritable =
         |error| Failure::call(While::new(format!("{} cannot be written", output.display()), error));

@@ -71,6 +71,8 @@ impl Bench {
             .env("PHASM_EXECUTORS", "")
             .env_remove("NO_COLOR")
             .env_remove("PHASM_STORE")
+            .env_remove("PHASM_SERVER")
+            .env_remove("PHASM_KEY")
             .env_remove("PHASM_CONFIG")
             .env_remove("PHASM_PLUGINS")
             .stdin(Stdio::null());

@@ -1,6 +1,11 @@
 //! Tenants as an operator meets them.
 
+#[cfg(unix)]
+use rustix::process::Signal;
+
 use crate::bench::Bench;
+#[cfg(unix)]
+use crate::crash::Running;
 
 /// A workflow of a namespace with so many tasks.
 fn wide(namespace: &str, tasks: u32) -> String {
@@ -28,4 +33,58 @@ fn a_run_says_that_its_tenants_quota_is_used_up() {
     assert_eq!(waits["data"], serde_json::json!({ "for": "quota", "tenant": "acme", "running": 1 }));
     bench.write("wide.yaml", wide("other", 3));
     assert!(!run(&[]).stderr.contains("quota"));
+}
+
+/// R-L13: whose a run is shows where there are several, and those of one can be asked for.
+#[test]
+fn a_list_tells_namespaces_apart() {
+    let bench = Bench::new();
+    for namespace in ["acme", "acme", "other"] {
+        bench.write("wide.yaml", wide(namespace, 1));
+        assert_eq!(bench.phasm(&["run", "wide.yaml", "--store", "runs.db"]).status, 0);
+    }
+    let list = |more: &[&str]| bench.phasm(&[&["list", "--store", "runs.db"], more].concat());
+    let all = list(&[]);
+    assert!(all.stdout.starts_with("RUN ") && all.stdout.contains("NAMESPACE"), "{all:?}");
+    let count =
+        |ran: &crate::bench::Ran, text: &str| ran.stdout.lines().filter(|line| line.contains(text)).count();
+    assert_eq!([count(&all, " acme "), count(&all, " other ")], [2, 1], "{all:?}");
+    let acme = list(&["--namespace", "acme"]);
+    assert_eq!((count(&acme, "ended"), count(&acme, "NAMESPACE")), (2, 0), "{acme:?}");
+    let other = list(&["--namespace", "other", "--json"]).json();
+    let [run] = other.as_array().unwrap().as_slice() else { panic!("{other}") };
+    assert_eq!(run["namespace"], "other");
+    assert!(list(&["--namespace", "nobody"]).stderr.contains("no run fits"));
+}
+
+/// R-Q10: a store knows the tenants of whoever serves it, and says so where no configuration does.
+#[cfg(unix)]
+#[test]
+fn whoever_names_no_configuration_is_judged_or_warned() {
+    let bench = Bench::new();
+    bench.write("wide.yaml", wide("acme", 1));
+    bench.write("phasm.toml", "[tenants.acme.quotas]\nopen-runs = 1\nrunning = 1\n");
+    let submit = || bench.phasm(&["submit", "wide.yaml", "--store", "runs.db"]);
+    let serve = |config: &[&str]| {
+        let mut host = Running::start(&bench, &[&["serve", "--store", "runs.db"][..], config].concat());
+        host.until(&["serving"]);
+        host.signal(Signal::TERM);
+        host.end();
+    };
+    serve(&["--config", "phasm.toml"]);
+    assert_eq!(submit().status, 0);
+    let refused = submit();
+    assert!(
+        refused.status == 2
+            && refused.stderr.contains("tenant `acme` has 1 runs that have not ended, of at most 1"),
+        "{refused:?}"
+    );
+    let recover = |more: &[&str]| bench.phasm(&[&["recover", "--store", "runs.db"], more].concat());
+    let warned = recover(&[]);
+    let says = "warning: this store is served with a configuration that knows tenants (acme), and none is named here";
+    assert!(warned.status == 0 && warned.stderr.contains(says), "{warned:?}");
+    assert!(!recover(&["--config", "phasm.toml"]).stderr.contains("tenants"));
+    bench.write("none.toml", "");
+    serve(&["--config", "none.toml"]);
+    assert!(!recover(&[]).stderr.contains("tenants"));
 }

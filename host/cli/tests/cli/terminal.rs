@@ -47,7 +47,7 @@ impl Terminal {
     fn read(&mut self) -> bool {
         let mut buffer = [0; 4096];
         let count = self.output.read(&mut buffer).unwrap_or(0);
-        self.shown.process(&buffer[..count]);
+        self.shown.process(buffer.get(..count).unwrap());
         count > 0
     }
 

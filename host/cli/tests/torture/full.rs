@@ -108,7 +108,7 @@ fn a_full_disk(random: &mut Random, expected: &Expected, left: impl FnOnce(&mut 
     // There is a store, at least.
     let mut first = round.start(&["run", "chains.yaml"]);
     round.end(&mut first, &[0]);
-    let left = left(&mut round.random);
+    let left = left(round.random);
     disk.fill(left);
     round.note(&format!("{left} bytes are left on the disk"));
     let mut host = round.start(&["serve"]);

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Exceeded, Limits, UNLIMITED};
+use super::{Exceeded, Limits, UNLIMITED, exceeded::Size};
 use crate::capability::http::HttpLimits;
 
 /// What an attempt may use of something. Sizes are in bytes, times in microseconds.
@@ -56,6 +56,28 @@ impl Limit {
         Self::HttpReceived,
         Self::HttpConnections,
     ];
+
+    /// What every attempt may use at most, as these say; nothing, where they do not bound it.
+    #[must_use]
+    pub fn most(self, limits: &Limits, http: &HttpLimits) -> Option<u64> {
+        Some(Ceilings::of(limits, http).most(self)).filter(|most| *most != UNLIMITED)
+    }
+
+    /// So much of it, for people.
+    #[must_use]
+    pub fn shown(self, amount: u64) -> String {
+        match self {
+            Self::Memory | Self::Output | Self::Log | Self::Random | Self::HttpSent | Self::HttpReceived => {
+                Size(amount).to_string()
+            }
+            Self::Cpu => format!("{:?}", std::time::Duration::from_micros(amount)),
+            Self::OutputValues
+            | Self::TableElements
+            | Self::Descriptors
+            | Self::HttpRequests
+            | Self::HttpConnections => amount.to_string(),
+        }
+    }
 
     /// What tables of limits call it.
     #[must_use]

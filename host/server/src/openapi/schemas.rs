@@ -16,6 +16,11 @@ pub(super) fn all() -> Value {
             "parameters": { "type": "object", "description": "Parameters that are to be others." } } },
         "Submitted": object(&[("runID", text()), ("workflow", text()), ("isNew", json!({ "type": "boolean" }))]),
         "Runs": object(&[("runs", list(&of("Row"))), ("next", nullable("string"))]),
+        "Rows": object(&[("rows", list(&of("KeptRow"))), ("next", nullable("string"))]),
+        "KeptRow": object(&[("number", json!({ "type": "integer" })), ("runID", text()), ("seq", json!({ "type": "integer" })),
+            ("phase", of("Phase")), ("open", json!({ "type": "boolean" }))]),
+        "KeptRun": object(&[("row", of("KeptRow")), ("records", list(&json!({ "type": "object" }))),
+            ("logs", list(&json!({ "type": "object" })))]),
         "Row": object(&[
             ("runID", text()), ("workflow", text()), ("namespace", text()), ("phase", of("Phase")),
             ("open", json!({ "type": "boolean" })),

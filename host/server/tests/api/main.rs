@@ -9,5 +9,6 @@
 
 mod client;
 mod page;
+mod remote;
 mod runs;
 mod world;

@@ -1,10 +1,16 @@
 //! Attempts that hosts of one store in memory offer each other.
 
-use std::collections::{BTreeMap, HashMap};
+use std::{
+    collections::{BTreeMap, HashMap},
+    sync::Arc,
+};
 
 use phasm_engine::time::Timestamp;
 
 use super::super::{HostId, Offer, OfferId, Report, Reported, Shares, Sharing, TakenOffer};
+
+/// What an attempt counts for a tenant of weight 1.
+const SHARE: u64 = 1 << 32;
 
 /// An offer, and who has taken it.
 struct OnOffer {
@@ -152,12 +158,30 @@ impl Offers {
         recalled
     }
 
+    /// How much each tenant has that somebody executes, for its weight.
+    fn elsewhere(&self) -> HashMap<Arc<str>, u64> {
+        let mut had = HashMap::new();
+        for OnOffer { offer, .. } in self.offered.values().filter(|offered| offered.taker.is_some()) {
+            let (tenant, weight) = &offer.tenant;
+            *had.entry(Arc::clone(tenant)).or_default() += SHARE / u64::from((*weight).max(1));
+        }
+        had
+    }
+
     fn take(&mut self, ask: &Sharing) -> Vec<TakenOffer> {
         let fits = |((by, _), offered): &(&(HostId, u64), &mut OnOffer)| {
             *by != ask.host && offered.taker.is_none() && !ask.except.contains(&offered.offer.kind)
         };
+        let mut had = self.elsewhere();
         let mut free: Vec<_> = self.offered.iter_mut().filter(fits).collect();
         free.sort_by_key(|(_, offered)| std::cmp::Reverse(offered.offer.priority));
+        // Of each tenant in this order; among tenants so that each has had as much for its weight.
+        free.sort_by_cached_key(|(_, offered)| {
+            let (tenant, weight) = &offered.offer.tenant;
+            let had = had.entry(Arc::clone(tenant)).or_default();
+            *had += SHARE / u64::from((*weight).max(1));
+            *had
+        });
         let take = |((by, number), offered): (&(HostId, u64), &mut OnOffer)| {
             offered.taker = Some(ask.host.clone());
             offered.taking += 1;

@@ -9,7 +9,7 @@ use super::{
 };
 
 pub(super) const SHARE: &str = "SELECT * FROM share_work($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, \
-    $17, $18, $19, $20, $21, $22, $23, $24, $25)";
+    $17, $18, $19, $20, $21, $22, $23, $24, $25, $26, $27)";
 
 /// What its hosts hear of that share their attempts.
 pub(super) fn channel(schema: &str) -> String {
@@ -56,6 +56,8 @@ pub(super) fn parameters(ask: &Sharing, clock: Parameter) -> Vec<Parameter> {
     all.push(column(&ask.except, |kind| kind.to_string()));
     all.push(Box::new(ask.holds.is_some()));
     all.extend(ids(ask.holds.as_deref().unwrap_or_default()));
+    all.push(column(offers, |offer| offer.tenant.0.to_string()));
+    all.push(column(offers, |offer| i64::from(offer.tenant.1.max(1))));
     all
 }
 

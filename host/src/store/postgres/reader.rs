@@ -15,7 +15,8 @@ use tokio_postgres::Row;
 use super::{
     super::{
         Answer, AttemptLog, Census, Document, DuePlace, Entries, Entry, EntryName, Filter, HostId, Labels,
-        Note, Pending, ReadStore, Record, Rest, RunHead, RunRow, RunStatus, StoreError, checksum::checksum,
+        Note, Pending, ReadStore, Record, Rest, RunHead, RunRow, RunStatus, StoreError, StoredBytes,
+        checksum::checksum,
     },
     address::Address,
     append::place,
@@ -61,12 +62,15 @@ const CENSUS: &str = "SELECT count(owner) AS owned, count(*) FILTER (WHERE owner
         count(*) FILTER (WHERE owner IS NULL AND (wake_at IS NULL OR wake_at > $1 AND rest IS TRUE)) AS parked,
         min(wake_at) FILTER (WHERE owner IS NULL AND wake_at > $1) AS next
     FROM runs WHERE open";
+const STORED: &str = "SELECT namespace, sum(bytes)::bigint AS bytes FROM stored WHERE $1::text[] IS NULL OR namespace = ANY ($1)
+    GROUP BY namespace HAVING sum(bytes) > 0";
+const TENANTS: &str = "SELECT text FROM tenants";
 const COMPONENT: &str = "SELECT bytes FROM components WHERE digest = $1";
 const ANSWER: &str = "SELECT reply FROM letters JOIN runs ON number = run WHERE run_id = $1 AND id = $2";
 const LOGS: &str = "SELECT task, attempt, dispatch, cut, text FROM logs
     WHERE run = (SELECT number FROM runs WHERE run_id = $1) AND ($2::bigint IS NULL OR task = $2)
     ORDER BY task, attempt, dispatch";
-const STATEMENTS: [&str; 15] = [
+const STATEMENTS: [&str; 17] = [
     LOAD,
     GET,
     LIST,
@@ -75,6 +79,8 @@ const STATEMENTS: [&str; 15] = [
     ENDED,
     OPEN,
     CENSUS,
+    STORED,
+    TENANTS,
     COMPONENT,
     ANSWER,
     LOGS,
@@ -171,6 +177,18 @@ impl Readers {
     pub(super) fn namespaces(&self) -> Pending<Vec<Arc<str>>> {
         let name = |row: &Row| Ok(get::<&str>(row, "name")?.into());
         self.ask(NAMESPACES, Vec::new(), move |rows| rows.iter().map(name).collect())
+    }
+
+    pub(super) fn tenants(&self) -> Pending<Option<Arc<str>>> {
+        let text = |row: &Row| Ok(Arc::from(get::<&str>(row, "text")?));
+        self.ask(TENANTS, Vec::new(), move |rows| rows.first().map(text).transpose())
+    }
+
+    pub(super) fn stored(&self, namespaces: &[Arc<str>]) -> Pending<StoredBytes> {
+        let names: Vec<String> = namespaces.iter().map(ToString::to_string).collect();
+        let names = Some(names).filter(|names| !names.is_empty());
+        let bytes = |row: &Row| Ok((get::<&str>(row, "namespace")?.into(), count(row, "bytes")?));
+        self.ask(STORED, vec![Box::new(names)], move |rows| rows.iter().map(bytes).collect())
     }
 
     pub(super) fn ended(
@@ -404,6 +422,14 @@ impl ReadStore for PostgresReader {
 
     fn ended(&self, namespace: &str, phase: Option<Phase>, limit: usize) -> Pending<(u64, Vec<RunRow>)> {
         self.readers.ended(namespace, phase, limit)
+    }
+
+    fn tenants(&self) -> Pending<Option<Arc<str>>> {
+        self.readers.tenants()
+    }
+
+    fn stored(&self, namespaces: Vec<Arc<str>>) -> Pending<StoredBytes> {
+        self.readers.stored(&namespaces)
     }
 
     fn component(&self, digest: &str) -> Pending<Option<Arc<[u8]>>> {

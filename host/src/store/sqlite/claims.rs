@@ -166,6 +166,15 @@ pub(super) fn release(
     Ok(())
 }
 
+/// As `note` of a store.
+pub(super) fn note(group: &Group<'_>, lease: &Lease, note: Option<&Note>) -> Result<(), Fault> {
+    let run = group.leased(lease)?.run;
+    let mut statement =
+        group.transaction.prepare_cached("UPDATE runs SET note = ?2, noted_at = ?3 WHERE number = ?1")?;
+    statement.execute(params![run, note.map(|note| &*note.why), note.map(|note| note.since.0)])?;
+    Ok(())
+}
+
 /// As `heartbeat` of a store.
 pub(super) fn heartbeat(group: &mut Group<'_>, host: &HostId, until: Timestamp) -> Result<(), Fault> {
     let mut statement = group.transaction.prepare_cached(

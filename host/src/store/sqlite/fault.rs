@@ -63,9 +63,9 @@ fn corrupt(error: &Error, path: &Path) -> StoreError {
 
 impl StoreError {
     pub(super) fn io(path: &Path, action: &'static str, source: io::Error) -> Self {
-        match source.kind() {
-            io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => Self::Full { path: path.into() },
-            _ => Self::Io { path: path.into(), action, source: Arc::new(source) },
+        if matches!(source.kind(), io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded) {
+            return Self::Full { path: path.into() };
         }
+        Self::Io { path: path.into(), action, source: Arc::new(source) }
     }
 }

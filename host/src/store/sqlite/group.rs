@@ -29,7 +29,7 @@ const OF_KEY: &str = "SELECT run_id FROM runs WHERE namespace = ?1 AND key = ?2"
 const INSERT_RECORD: &str = "
     INSERT INTO journal (run, previous, first_seq, events, time, body, checksum) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)";
 const ADVANCE: &str = "
-    UPDATE runs SET seq = ?3, last_record = ?4, phase = ?5, finished_at = ?6, rest = ?8, rests_until = ?9
+    UPDATE runs SET seq = ?3, last_record = ?4, phase = ?5, finished_at = ?6, rest = ?8, rests_until = ?9, bytes = bytes + ?10
     WHERE number = ?1 AND seq = ?2 AND epoch = ?7";
 /// Apart from `ADVANCE`, which so never touches an index.
 const SET_OPEN: &str = "
@@ -182,7 +182,8 @@ impl<'a> Group<'a> {
             finished_at,
             tip.epoch,
             parked,
-            until
+            until,
+            self.buffer.len()
         ])?;
         if changed != 1 {
             return Err(Fault::Damaged(format!("run number {} was changed from outside", tip.run)));

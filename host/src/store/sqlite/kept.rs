@@ -77,6 +77,12 @@ pub(super) fn answer(connection: &Connection, run_id: &str, letter: u64) -> Resu
 pub(super) fn keep_log(group: &Group<'_>, lease: &Lease, log: &AttemptLog) -> Result<usize, Fault> {
     let run = group.leased(lease)?.run;
     let AttemptLog { task, attempt, dispatch, cut, text } = log;
+    let mut count = group.transaction.prepare_cached(
+        "UPDATE runs SET bytes = bytes + ?5 - coalesce(
+             (SELECT length(text) FROM logs WHERE run = ?1 AND task = ?2 AND attempt = ?3 AND dispatch = ?4), 0)
+         WHERE number = ?1",
+    )?;
+    count.execute(params![run, task, attempt, dispatch, text.len()])?;
     let mut statement = group.transaction.prepare_cached(
         "INSERT OR REPLACE INTO logs (run, task, attempt, dispatch, cut, text) VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
     )?;

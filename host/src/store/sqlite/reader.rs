@@ -16,7 +16,7 @@ use tokio::sync::{oneshot, watch};
 use super::{
     super::{
         Answer, AttemptLog, Census, DuePlace, Entries, Entry, EntryName, Filter, HostId, Note, Pending,
-        ReadStore, Record, Rest, RunRow, RunStatus, StoreError, checksum::checksum,
+        ReadStore, Record, Rest, RunRow, RunStatus, StoreError, StoredBytes, checksum::checksum,
     },
     claims, documents, entries,
     fault::Fault,
@@ -109,6 +109,17 @@ impl ReadStore for SqliteReader {
 
     fn list(&self, filter: Filter, limit: usize) -> Pending<Vec<RunRow>> {
         self.ask(move |connection| list(connection, &filter, limit))
+    }
+
+    fn tenants(&self) -> Pending<Option<Arc<str>>> {
+        self.ask(|connection| {
+            let mut statement = connection.prepare_cached("SELECT text FROM tenants")?;
+            Ok(statement.query_one([], |row| row.get(0)).optional()?)
+        })
+    }
+
+    fn stored(&self, namespaces: Vec<Arc<str>>) -> Pending<StoredBytes> {
+        self.ask(move |connection| stored(connection, &namespaces))
     }
 
     fn component(&self, digest: &str) -> Pending<Option<Arc<[u8]>>> {
@@ -261,6 +272,16 @@ fn ended(
     let limit = i64::try_from(limit).unwrap_or(i64::MAX);
     let rows = statement.query_map(params![namespace, phase, limit], row)?;
     Ok((count, rows.collect::<Result<_, _>>()?))
+}
+
+fn stored(connection: &Connection, namespaces: &[Arc<str>]) -> Result<StoredBytes, Fault> {
+    let mut statement = connection.prepare_cached(
+        "SELECT namespace, bytes FROM stored WHERE bytes > 0
+             AND (?1 IS NULL OR namespace IN (SELECT value FROM json_each(?1)))",
+    )?;
+    let names = (!namespaces.is_empty()).then(|| serde_json::to_string(namespaces).unwrap_or_default());
+    let rows = statement.query_map([names], |row| Ok((row.get(0)?, row.get(1)?)))?;
+    Ok(rows.collect::<Result<_, _>>()?)
 }
 
 fn open_runs(connection: &Connection) -> Result<Vec<RunRow>, Fault> {

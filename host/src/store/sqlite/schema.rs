@@ -9,7 +9,7 @@ use super::{super::StoreError, fault::Fault, file::NOT_SQLITE};
 /// "PHSM": tells a Phasm store from every other SQLite file.
 const APPLICATION: i64 = 0x5048_534d;
 /// Raised whenever a Phasm that knows only the format before could misread the file.
-const FORMAT: i64 = 6;
+const FORMAT: i64 = 7;
 
 const PAGE_BYTES: i64 = 4096;
 /// Kept of the file in memory by each connection.
@@ -18,7 +18,7 @@ const CACHE_KIB: i64 = 16 << 10;
 const LOG_PAGES: i64 = 1000;
 
 /// What each format added to the one before: the first is that of an empty file.
-const FORMATS: [&str; 6] = [RUNS, COMPONENTS, LEASES, DOCUMENTS, NOTES, ENTRIES];
+const FORMATS: [&str; 7] = [RUNS, COMPONENTS, LEASES, DOCUMENTS, NOTES, ENTRIES, ROOM];
 
 const RUNS: &str = "
     CREATE TABLE runs (
@@ -148,6 +148,28 @@ const ENTRIES: &str = "
     CREATE INDEX mentioned ON mentions (digest);
     CREATE TABLE revisions (last INTEGER NOT NULL) STRICT;
     INSERT INTO revisions VALUES (0);";
+/// How much is kept of each run, of its records and its logs, and of all of a namespace.
+const ROOM: &str = "
+    ALTER TABLE runs ADD COLUMN bytes INTEGER NOT NULL DEFAULT 0;
+    UPDATE runs SET bytes = kept.bytes
+        FROM (SELECT run, sum(length(body)) AS bytes FROM journal GROUP BY run) AS kept WHERE kept.run = number;
+    UPDATE runs SET bytes = runs.bytes + kept.bytes
+        FROM (SELECT run, sum(length(text)) AS bytes FROM logs GROUP BY run) AS kept WHERE kept.run = number;
+    CREATE TABLE stored (
+        namespace TEXT NOT NULL PRIMARY KEY,
+        bytes INTEGER NOT NULL
+    ) STRICT, WITHOUT ROWID;
+    INSERT INTO stored SELECT namespace, sum(bytes) FROM runs GROUP BY namespace;
+    CREATE TABLE tenants (text TEXT NOT NULL) STRICT;
+    CREATE TRIGGER begun AFTER INSERT ON runs BEGIN
+        INSERT OR IGNORE INTO stored VALUES (NEW.namespace, 0);
+    END;
+    CREATE TRIGGER grown AFTER UPDATE OF bytes ON runs BEGIN
+        UPDATE stored SET bytes = bytes + NEW.bytes - OLD.bytes WHERE namespace = NEW.namespace;
+    END;
+    CREATE TRIGGER gone AFTER DELETE ON runs BEGIN
+        UPDATE stored SET bytes = bytes - OLD.bytes WHERE namespace = OLD.namespace;
+    END;";
 
 /// The hosts that share the writing connection: whoever else had a run is gone, as the file has one writer at a time.
 const HOSTS: &str = "CREATE TEMP TABLE hosts (host TEXT NOT NULL PRIMARY KEY, until INTEGER NOT NULL)";
@@ -198,7 +220,7 @@ pub(super) fn open_reader(path: &Path) -> Result<Connection, StoreError> {
 }
 
 /// What readers of the formats up to each find in place of what later ones have.
-const OLDER_VIEWS: [(i64, &str); 5] = [
+const OLDER_VIEWS: [(i64, &str); 6] = [
     (1, "CREATE TEMP VIEW components AS SELECT NULL AS digest, NULL AS bytes WHERE FALSE;"),
     (
         2,
@@ -226,6 +248,8 @@ const OLDER_VIEWS: [(i64, &str); 5] = [
              WHERE FALSE;
          CREATE TEMP VIEW texts AS SELECT NULL AS digest, NULL AS bytes WHERE FALSE;",
     ),
+    (6, "CREATE TEMP VIEW stored AS SELECT NULL AS namespace, 0 AS bytes WHERE FALSE;
+         CREATE TEMP VIEW tenants AS SELECT NULL AS text WHERE FALSE;"),
 ];
 
 fn at(error: rusqlite::Error, path: &Path) -> StoreError {

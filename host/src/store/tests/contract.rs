@@ -1,6 +1,9 @@
 //! What every store promises.
 
-use super::{super::Filter, *};
+use super::{
+    super::{AttemptLog, Filter},
+    *,
+};
 
 #[tokio::test]
 async fn a_journal_comes_back_whole_and_in_order() {
@@ -326,6 +329,55 @@ async fn a_run_is_abandoned_by_its_row() {
         assert_eq!(store.answer("a", letter).await.unwrap(), super::super::Answer::Ended);
         assert!(matches!(store.abandon(&lease, Timestamp(8)).await, Err(StoreError::Closed { .. })));
         assert!(store.delete("a").await.unwrap());
+    })
+    .await;
+}
+
+/// R-Q9: what is kept of each namespace is counted with every record and log, and goes with the runs.
+#[tokio::test]
+async fn what_is_kept_of_a_namespace_is_counted() {
+    on_each(async |store| {
+        let of = |run_id: &str, namespace: &str| {
+            Arc::new(RunHead { namespace: namespace.into(), ..(*head(run_id)).clone() })
+        };
+        let body = |bytes: usize| Arc::new(vec![b'x'; bytes]) as Arc<dyn Encode>;
+        for (run_id, namespace, sizes) in
+            [("a", "acme", [10, 200]), ("b", "acme", [1, 0]), ("c", "other", [7, 7])]
+        {
+            for (seq, bytes) in (0..).zip(sizes) {
+                let status = if seq == 0 { RUNNING } else { SUCCEEDED };
+                store.put(of(run_id, namespace), status, record(seq, 1, body(bytes))).await.unwrap();
+            }
+        }
+        let acme = || async { store.stored(vec!["acme".into(), "none".into()]).await.unwrap() };
+        let counted =
+            |bytes: &[(&str, u64)]| bytes.iter().map(|(name, bytes)| (Arc::from(*name), *bytes)).collect();
+        assert_eq!(store.stored(Vec::new()).await.unwrap(), counted(&[("acme", 211), ("other", 14)]));
+        store.put(of("d", "acme"), RUNNING, record(0, 1, body(0))).await.unwrap();
+        let log = |bytes| AttemptLog { task: 0, attempt: 1, dispatch: 1, cut: 0, text: vec![b'y'; bytes] };
+        for bytes in [50, 30] {
+            store.keep_log(&Lease::first(of("d", "acme"), here()), log(bytes)).await.unwrap();
+            assert_eq!(acme().await, counted(&[("acme", 211 + bytes as u64)]));
+        }
+        // What is refused counts nothing.
+        conflict(store.put(of("d", "acme"), RUNNING, record(7, 1, body(1000))).await);
+        assert!(store.delete("a").await.unwrap());
+        assert_eq!(acme().await, counted(&[("acme", 31)]));
+        assert!(store.delete("b").await.unwrap() && store.delete("c").await.unwrap());
+        assert_eq!(store.stored(Vec::new()).await.unwrap(), counted(&[("acme", 30)]));
+    })
+    .await;
+}
+
+/// R-Q10: what is left about tenants is there for whoever looks, and replaced as a whole.
+#[tokio::test]
+async fn what_is_left_about_tenants_is_kept() {
+    on_each(async |store| {
+        assert_eq!(store.tenants().await.unwrap(), None);
+        for text in ["{}", "{\"acme\":{}}"] {
+            store.keep_tenants(text.into()).await.unwrap();
+            assert_eq!(store.tenants().await.unwrap().as_deref(), Some(text));
+        }
     })
     .await;
 }

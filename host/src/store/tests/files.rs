@@ -87,17 +87,21 @@ fn a_later_format_is_left_alone() {
     let path = store.path();
     drop(store);
     let connection = Connection::open(&path).unwrap();
-    connection.pragma_update(None, "user_version", 7).unwrap();
+    connection.pragma_update(None, "user_version", 8).unwrap();
     drop(connection);
     let before = fs::read(&path).unwrap();
     let error = refused(&path);
-    assert!(matches!(error, StoreError::Newer { found: 7, known: 6, .. }), "{error:?}");
-    assert!(error.to_string().contains("runs.db has store format 7"), "{error}");
+    assert!(matches!(error, StoreError::Newer { found: 8, known: 7, .. }), "{error:?}");
+    assert!(error.to_string().contains("runs.db has store format 8"), "{error}");
     assert_eq!(fs::read(&path).unwrap(), before);
 }
 
 /// What takes a file of this format back to an older one.
-const OLDER: [(i64, &str); 5] = [
+const OLDER: [(i64, &str); 6] = [
+    (
+        6,
+        "DROP TRIGGER begun; DROP TRIGGER grown; DROP TRIGGER gone; DROP TABLE stored; DROP TABLE tenants; ALTER TABLE runs DROP COLUMN bytes;",
+    ),
     (5, "DROP TABLE entries; DROP TABLE texts; DROP TABLE mentions; DROP TABLE revisions;"),
     (4, "ALTER TABLE runs DROP COLUMN note; ALTER TABLE runs DROP COLUMN noted_at;"),
     (
@@ -118,7 +122,7 @@ const OLDER: [(i64, &str); 5] = [
 /// R-I9: files of older formats are read as they are, and brought up to date when they are opened.
 #[tokio::test]
 async fn older_formats_are_read_and_brought_up_to_date() {
-    for format in [5, 4, 3, 2, 1] {
+    for format in [6, 5, 4, 3, 2, 1] {
         let (_dir, store) = in_file();
         append(&store, "a", 0, b"old").await.unwrap();
         store.put(head("over"), SUCCEEDED, record(0, 1, Arc::new(Vec::new()))).await.unwrap();
@@ -138,9 +142,18 @@ async fn older_formats_are_read_and_brought_up_to_date() {
         assert_eq!(reader.logs("a", None).await.unwrap(), []);
         assert_eq!(reader.due_entries(None, 9).await.unwrap(), []);
         assert_eq!(reader.text("sha256:1").await.unwrap(), None);
+        assert_eq!(
+            (reader.stored(Vec::new()).await.unwrap().len(), reader.tenants().await.unwrap()),
+            (0, None)
+        );
         drop(reader);
 
         let store = Sqlite::open(&path).unwrap();
+        assert_eq!(
+            store.stored(Vec::new()).await.unwrap(),
+            [("default".into(), 3)].into(),
+            "what is there counts"
+        );
         let wanted = Wanted { host: "h".into(), now: Timestamp(0), limit: 9, except: Vec::new() };
         let claimed = store.claim(wanted).await.unwrap();
         assert_eq!(claimed.len(), 1, "what was open is due, what was over is not");

@@ -29,6 +29,7 @@ enum Asked {
     },
     Component(usize),
     Census(i64),
+    Stored(bool),
     Ended(Option<usize>, usize),
     Abandon(usize),
     Load(usize),
@@ -100,6 +101,7 @@ fn asked() -> impl Strategy<Value = Asked> {
         }),
         1 => (0..3_usize).prop_map(Asked::Component),
         1 => (0..9_i64).prop_map(Asked::Census),
+        2 => any::<bool>().prop_map(Asked::Stored),
         1 => (prop::option::of(0..Phase::ALL.len()), 1..4_usize).prop_map(|(phase, limit)| Asked::Ended(phase, limit)),
         1 => (0..RUNS.len()).prop_map(Asked::Abandon),
         2 => run.clone().prop_map(Asked::Load),
@@ -241,6 +243,10 @@ fn document(run: usize) -> Option<Arc<Document>> {
 async fn answered(store: &dyn Store, leases: &mut Leases, asked: &Asked) -> String {
     match asked {
         Asked::Census(now) => format!("{:?}", store.census(Timestamp(*now)).await),
+        Asked::Stored(of_one) => {
+            let namespaces = of_one.then(|| "default".into()).into_iter().collect();
+            format!("{:?}", store.stored(namespaces).await)
+        }
         Asked::Ended(phase, limit) => {
             let phase = phase.map(|phase| Phase::ALL[phase]);
             format!("{:?} {:?}", store.ended("default", phase, *limit).await, store.namespaces().await)

@@ -11,7 +11,15 @@ fn ask(host: &str) -> Sharing {
 
 fn offer(number: u64, kind: &str, priority: u16) -> Offer {
     let body = Arc::from(number.to_string().into_bytes());
-    Offer { number, run_id: "run".into(), epoch: 1, priority, kind: kind.into(), body }
+    Offer {
+        number,
+        run_id: "run".into(),
+        epoch: 1,
+        tenant: ("default".into(), 1),
+        priority,
+        kind: kind.into(),
+        body,
+    }
 }
 
 fn id(number: u64, taking: u64) -> OfferId {
@@ -154,6 +162,37 @@ async fn whoever_claims_a_run_voids_its_offers() {
         assert_eq!(store.share(ask("b")).await.unwrap().stopped, [id(1, 1)]);
         store.share(Sharing { offers: vec![offer(3, "k", 5)], ..ask("a") }).await.unwrap();
         assert_eq!(takes(store, "b", 9).await, []);
+    })
+    .await;
+}
+
+/// R-H25: who offers much takes nothing of what others offer: of two tenants each has as many as its weight says, also of what is executed
+/// already; within one the most urgent go first.
+#[tokio::test]
+async fn offers_are_taken_by_tenant() {
+    on_shared(async |store| {
+        let of = |number, tenant: &str, weight, priority| Offer {
+            tenant: (tenant.into(), weight),
+            ..offer(number, "k", priority)
+        };
+        let many = (1..=40).map(|number| of(number, "many", 1, 900));
+        let few = (41..=60).map(|number| of(number, "few", 3, u16::try_from(number).unwrap()));
+        store.share(Sharing { offers: many.chain(few).collect(), ..ask("a") }).await.unwrap();
+        let whose = |taken: &[(u64, u64)]| {
+            let few = taken.iter().filter(|(number, _)| *number > 40).count();
+            (taken.len() - few, few)
+        };
+        let first = takes(store, "b", 8).await;
+        assert_eq!(whose(&first), (2, 6), "{first:?}");
+        let few: Vec<u64> = first.iter().map(|(number, _)| *number).filter(|number| *number > 40).collect();
+        assert_eq!(few, [60, 59, 58, 57, 56, 55]);
+        let mut each = (0, 0);
+        for _ in 0..8 {
+            let (many, few) = whose(&takes(store, "c", 1).await);
+            each = (each.0 + many, each.1 + few);
+        }
+        assert_eq!(each, (2, 6), "one by one it is the same");
+        assert_eq!(whose(&takes(store, "c", 99).await), (36, 8), "nothing is left for another's sake");
     })
     .await;
 }

@@ -1,0 +1,71 @@
+//! A store, or a server that has one: what looks at runs, or asks something of them, takes either.
+
+use std::sync::Arc;
+
+use clap::Args;
+use phasm_server::client::Remote;
+
+use super::{
+    failure::Failure,
+    hint::Way,
+    kept::Kept,
+    named,
+    places::{self, KEY, SERVER},
+    stored::StoreArgument,
+};
+
+/// Where runs are.
+#[derive(Args, Clone, Debug)]
+pub(super) struct Reached {
+    #[command(flatten)]
+    pub(super) store: StoreArgument,
+
+    /// The server that has the runs, in place of a store; PHASM_KEY has the key for it [env: PHASM_SERVER]
+    #[arg(long, value_name = "URL", conflicts_with = "store")]
+    server: Option<String>,
+}
+
+impl Reached {
+    /// The server that is meant; none where a store is.
+    ///
+    /// # Errors
+    /// For what is no URL of a server.
+    pub(super) fn remote(&self) -> Result<Option<Remote>, Failure> {
+        let text = |value: std::ffi::OsString| value.to_string_lossy().into_owned();
+        let environment = || places::set(SERVER).filter(|_| !self.store.is_given()).map(text);
+        let Some(url) = self.server.clone().or_else(environment) else { return Ok(None) };
+        Remote::new(&url, places::set(KEY).map(text)).map(Some).map_err(Failure::call)
+    }
+
+    /// How its runs are reached.
+    ///
+    /// # Errors
+    /// When there is no such store.
+    pub(super) fn way(&self) -> Result<Way, Failure> {
+        match self.remote()? {
+            Some(remote) => Ok(Way::to_server(remote.url())),
+            None => self.store.way(),
+        }
+    }
+
+    /// Opens it to look at, whoever holds it.
+    ///
+    /// # Errors
+    /// When there is no such store, or it cannot be read.
+    pub(super) fn read(&self) -> Result<Kept, Failure> {
+        match self.remote()? {
+            Some(remote) => Ok(Kept::Server(remote)),
+            None => self.store.read(),
+        }
+    }
+
+    /// Opens it to look at the run that `meant` names, of which this is the id.
+    ///
+    /// # Errors
+    /// When there is no such store or no such run, or when several could be meant.
+    pub(super) async fn find(&self, meant: &str) -> Result<(Kept, Arc<str>), Failure> {
+        let reader = self.read()?;
+        let run_id = named::find(&*reader, meant, &self.way()?).await?;
+        Ok((reader, run_id))
+    }
+}

@@ -1,0 +1,188 @@
+//! What is asked of a server: to submit, to answer, to cancel, to run again.
+
+use std::sync::Arc;
+
+use phasm::engine::{
+    problem::{Problem, codes},
+    tree::Span,
+    value::{Map, Value},
+};
+use phasm_server::client::{Remote, RemoteError};
+
+use super::{
+    document::Text, exit::Exit, failure::Failure, hint::Way, named, parameters::Given, problems,
+    screen::Screen, submission::Submission,
+};
+
+/// A server, and how its answers are shown.
+pub(super) struct Asking<'a> {
+    pub(super) remote: Remote,
+    pub(super) json: bool,
+    pub(super) screen: &'a Screen,
+}
+
+impl Asking<'_> {
+    fn way(&self) -> Way {
+        Way::to_server(self.remote.url())
+    }
+
+    async fn find(&self, meant: &str) -> Result<Arc<str>, Failure> {
+        named::find(&self.remote, meant, &self.way()).await
+    }
+
+    /// Submits a document. Returns the run's id, and what was answered.
+    ///
+    /// # Errors
+    /// When it has problems, which have been shown, or is refused.
+    pub(super) async fn submit(
+        &self,
+        submission: &Submission,
+        key: Option<&str>,
+    ) -> Result<(Arc<str>, serde_json::Value), Failure> {
+        let text = submission.for_server(self.screen, self.json)?;
+        let parameters = json_of(&Value::from(submission.parameters_in_file()?));
+        let sent =
+            self.remote.submit(&text.text, (&parameters, &Given::pairs(submission.given())), key).await;
+        let said = sent.map_err(|error| self.refused(&text, error))?;
+        Ok((id_of(&said), said))
+    }
+
+    fn refused(&self, text: &Text, error: RemoteError) -> Failure {
+        if let RemoteError::Refused { problems, .. } = &error
+            && !problems.is_empty()
+        {
+            let found: Vec<_> = problems.iter().map(|problem| problem_of(&text.text, problem)).collect();
+            return problems::refuse(self.screen, text.source(), &found, self.json);
+        }
+        failed(error)
+    }
+
+    /// Answers a suspended task.
+    ///
+    /// # Errors
+    /// When there is none, or it is refused.
+    pub(super) async fn resume(&self, meant: &str, task: &str, answer: Map) -> Result<Exit, Failure> {
+        let run_id = self.find(meant).await?;
+        let asked = self.remote.resume(&run_id, task, json_of(&Value::from(answer))).await;
+        self.told("resumed", &run_id, asked)
+    }
+
+    /// Ends a run, or one task of it.
+    ///
+    /// # Errors
+    /// When there is none, or it has ended.
+    pub(super) async fn cancel(&self, meant: &str, task: Option<&str>) -> Result<Exit, Failure> {
+        let run_id = self.find(meant).await?;
+        let asked = self.remote.cancel(&run_id, task).await;
+        self.told("cancelled", &run_id, asked)
+    }
+
+    /// Runs a run again.
+    ///
+    /// # Errors
+    /// When there is none, or it is refused.
+    pub(super) async fn rerun(
+        &self,
+        meant: &str,
+        from_failed: bool,
+        given: &[Given],
+    ) -> Result<Exit, Failure> {
+        let run_id = self.find(meant).await?;
+        let earlier = super::parameters::over(Map::new(), given);
+        let said =
+            self.remote.rerun(&run_id, from_failed, &json_of(&Value::from(earlier))).await.map_err(failed)?;
+        let id = id_of(&said);
+        let page = if self.json { problems::json(self.screen, &said) } else { format!("{id}\n") };
+        // It is submitted, whether somebody reads that or not.
+        let _gone = self.screen.out(&page);
+        self.screen.err(&format!("follow it: {}\n", self.way().command(&["watch", &id])));
+        Ok(Exit::Done)
+    }
+
+    fn told(
+        &self,
+        word: &str,
+        run_id: &str,
+        asked: Result<serde_json::Value, RemoteError>,
+    ) -> Result<Exit, Failure> {
+        let view = asked.map_err(failed)?;
+        self.screen.err(&format!("{word}: true\n"));
+        if self.json {
+            let _gone = self.screen.out(&problems::json(self.screen, &view));
+        } else {
+            self.screen.err(&format!("follow it: {}\n", self.way().command(&["watch", run_id])));
+        }
+        Ok(Exit::Done)
+    }
+}
+
+fn failed(error: RemoteError) -> Failure {
+    match error.status() {
+        Some(400..500) => Failure::call(error),
+        Some(_) | None => Failure::host(error),
+    }
+}
+
+fn id_of(said: &serde_json::Value) -> Arc<str> {
+    said.get("runID").and_then(serde_json::Value::as_str).unwrap_or_default().into()
+}
+
+fn json_of(value: &Value) -> serde_json::Value {
+    // Values are JSON.
+    serde_json::to_value(value).unwrap_or_default()
+}
+
+/// A problem as a server tells it, with its place in the text that it was sent.
+fn problem_of(text: &str, told: &serde_json::Value) -> Problem {
+    let word = |name: &str| told.get(name).and_then(serde_json::Value::as_str).unwrap_or_default();
+    let number = |name: &str| told.get(name).and_then(serde_json::Value::as_u64).unwrap_or_default();
+    let (line, column) = (number("line"), number("column"));
+    let (line, column) = (u32::try_from(line).unwrap_or(0), u32::try_from(column).unwrap_or(0));
+    let start = offset(text, line as usize, column as usize);
+    let code = codes::all().find(|entry| entry.code == word("code")).map_or("server", |entry| entry.code);
+    Problem {
+        code,
+        path: word("path").to_owned(),
+        line,
+        column,
+        span: Span { line, column, start, end: start },
+        value: told
+            .get("value")
+            .filter(|value| !value.is_null())
+            .and_then(|value| Value::from_json(&value.to_string()).ok()),
+        message: word("message").to_owned(),
+        hint: told.get("hint").and_then(serde_json::Value::as_str).map(ToOwned::to_owned),
+    }
+}
+
+/// Where a line and a column, both from 1, begin in a text.
+fn offset(text: &str, line: usize, column: usize) -> usize {
+    let (Some(above), Some(before)) = (line.checked_sub(1), column.checked_sub(1)) else { return 0 };
+    let start: usize = text.split_inclusive('\n').take(above).map(str::len).sum();
+    let rest = text.get(start..).unwrap_or_default();
+    start + rest.chars().take(before).map(char::len_utf8).sum::<usize>()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_place_is_found_in_the_text() {
+        for (line, column, expected) in [(1, 1, 0), (2, 1, 3), (2, 3, 6), (0, 0, 0), (9, 9, 9)] {
+            assert_eq!(offset("a:\nbä: c\n", line, column), expected, "{line}:{column}");
+        }
+    }
+
+    #[test]
+    fn a_problem_is_shown_as_one_of_our_own() {
+        let told = serde_json::json!({ "file": "document", "code": "P001", "path": "spec", "line": 1, "column": 2, "value": null,
+            "message": "found x", "hint": "say y" });
+        let problem = problem_of("abc", &told);
+        let Problem { code, path, span, value, hint, .. } = problem;
+        assert_eq!(
+            (code, path.as_str(), span.start, value, hint.as_deref()),
+            ("P001", "spec", 1, None, Some("say y"))
+        );
+    }
+}

@@ -1,0 +1,377 @@
+//! A server as a store to look at, and to ask for what its runs are asked.
+
+use std::{borrow::Cow, io, path::PathBuf, sync::Arc, time::Duration};
+
+use form_urlencoded::Serializer;
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
+use phasm::{
+    Phase,
+    engine::time::Timestamp,
+    sandbox::{HttpAnswer, HttpClient, HttpConfig, HttpRequest},
+    store::{
+        Answer, AttemptLog, Census, Entries, Entry, EntryName, Filter, Pending, ReadStore, Record, RunRow,
+        StoreError,
+    },
+};
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+use tokio::sync::watch;
+
+use crate::wire::{SentLog, SentRecord, SentRow, SentRows, SentRun};
+
+/// The largest answer that is read.
+const LARGEST: u64 = 1 << 30;
+/// Rows of a page.
+const PAGE: usize = 1000;
+/// How long a change is waited for at once.
+const WAIT: &str = "30s";
+/// Tries again after a server that is not there for a moment.
+const PAUSE: Duration = Duration::from_secs(1);
+/// What stands for itself in a part of a path.
+const SEGMENT: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'_').remove(b'.').remove(b'~');
+
+/// A server somewhere.
+#[derive(Clone)]
+pub struct Remote(Arc<Inner>);
+
+struct Inner {
+    /// Without a slash at its end.
+    url: String,
+    key: Option<String>,
+    client: HttpClient,
+}
+
+/// Why a server did not do what it was asked.
+#[derive(Debug, thiserror::Error)]
+pub enum RemoteError {
+    /// It was not reached, or what it said makes no sense.
+    #[error("{url} cannot be asked: {why}")]
+    Unreached {
+        /// The server.
+        url: String,
+        /// Why.
+        why: String,
+    },
+    /// It refused.
+    #[error("{url} refused: {detail}")]
+    Refused {
+        /// The server.
+        url: String,
+        /// Such as 404.
+        status: u16,
+        /// Its own words.
+        detail: String,
+        /// What is wrong with what was sent, as `validate --json` has it.
+        problems: Vec<Value>,
+    },
+}
+
+impl RemoteError {
+    /// The status of a refusal.
+    #[must_use]
+    pub const fn status(&self) -> Option<u16> {
+        match self {
+            Self::Unreached { .. } => None,
+            Self::Refused { status, .. } => Some(*status),
+        }
+    }
+}
+
+/// What is asked.
+struct Asked<'a> {
+    method: &'static str,
+    path: Cow<'a, str>,
+    query: &'a [(&'a str, String)],
+    headers: Vec<(&'static str, String)>,
+    body: Option<Value>,
+}
+
+impl Remote {
+    /// The server at that URL, which is asked with that key.
+    ///
+    /// # Errors
+    /// For what is no `http://` or `https://` URL, and for one with a query.
+    pub fn new(url: &str, key: Option<String>) -> Result<Self, String> {
+        let rest = url.strip_prefix("https://").or_else(|| url.strip_prefix("http://"));
+        if rest.is_none_or(|rest| rest.is_empty() || rest.contains(['?', '#', '@'])) {
+            return Err(format!("{url}: expected a server such as https://phasm.example.com"));
+        }
+        let client = HttpClient::new(HttpConfig::default());
+        Ok(Self(Arc::new(Inner { url: url.trim_end_matches('/').to_owned(), key, client })))
+    }
+
+    /// Where it is.
+    #[must_use]
+    pub fn url(&self) -> &str {
+        &self.0.url
+    }
+
+    /// Submits a document, as text, with parameters by name: values, and texts of which the server makes values. Returns what `submit --json` prints.
+    ///
+    /// # Errors
+    /// When it refuses, or cannot be reached.
+    pub async fn submit(
+        &self,
+        document: &str,
+        (parameters, texts): (&Value, &[(&str, &str)]),
+        key: Option<&str>,
+    ) -> Result<Value, RemoteError> {
+        let body = serde_json::json!({ "document": document, "parameters": parameters });
+        let key = key.map(|key| ("idempotency-key", key.to_owned()));
+        let names: Vec<_> =
+            texts.iter().map(|(name, text)| (format!("param.{name}"), (*text).to_owned())).collect();
+        let query: Vec<_> = names.iter().map(|(name, text)| (name.as_str(), text.clone())).collect();
+        let asked = post("/v1/runs".into(), Some(body));
+        self.ask(Asked { headers: key.into_iter().collect(), query: &query, ..asked }).await
+    }
+
+    /// Ends a run, or one task of it. Returns the run view after that.
+    ///
+    /// # Errors
+    /// When it refuses, or cannot be reached.
+    pub async fn cancel(&self, run_id: &str, task: Option<&str>) -> Result<Value, RemoteError> {
+        let task = task.map(|task| format!("/tasks/{}", segment(task))).unwrap_or_default();
+        self.ask(post(format!("/v1/runs/{}{task}/cancel", segment(run_id)), None)).await
+    }
+
+    /// Answers a suspended task. Returns the run view after that.
+    ///
+    /// # Errors
+    /// When it refuses, or cannot be reached.
+    pub async fn resume(&self, run_id: &str, task: &str, answer: Value) -> Result<Value, RemoteError> {
+        let path = format!("/v1/runs/{}/tasks/{}/resume", segment(run_id), segment(task));
+        self.ask(post(path, Some(answer))).await
+    }
+
+    /// Runs a run again. Returns what `submit --json` prints.
+    ///
+    /// # Errors
+    /// When it refuses, or cannot be reached.
+    pub async fn rerun(
+        &self,
+        run_id: &str,
+        from_failed: bool,
+        parameters: &Value,
+    ) -> Result<Value, RemoteError> {
+        let body = serde_json::json!({ "fromFailed": from_failed, "parameters": parameters });
+        self.ask(post(format!("/v1/runs/{}/rerun", segment(run_id)), Some(body))).await
+    }
+
+    async fn get<T: DeserializeOwned>(&self, path: &str, query: &[(&str, String)]) -> Result<T, RemoteError> {
+        let path = Cow::Borrowed(path);
+        self.ask(Asked { method: "GET", path, query, headers: Vec::new(), body: None }).await
+    }
+
+    async fn ask<T: DeserializeOwned>(&self, asked: Asked<'_>) -> Result<T, RemoteError> {
+        let Inner { url, key, client } = &*self.0;
+        let Asked { method, path, query, mut headers, body } = asked;
+        let mut query = Serializer::for_suffix(String::from("?"), 1).extend_pairs(query).finish();
+        if query == "?" {
+            query.clear();
+        }
+        headers.extend(key.as_ref().map(|key| ("authorization", format!("Bearer {key}"))));
+        headers.extend(body.is_some().then(|| ("content-type", "application/json".to_owned())));
+        let body = body.map(|body| body.to_string().into_bytes()).unwrap_or_default();
+        let request = HttpRequest {
+            method,
+            url: format!("{url}{path}{query}"),
+            headers,
+            body,
+            most: LARGEST,
+            inside: true,
+        };
+        let unreached = |why: String| RemoteError::Unreached { url: url.clone(), why };
+        let answer = client.send(request).await.map_err(unreached)?;
+        if !(200..300).contains(&answer.status) {
+            return Err(self.refused(&answer));
+        }
+        serde_json::from_slice(&answer.body)
+            .map_err(|error| unreached(format!("what it says is not understood: {error}")))
+    }
+
+    fn refused(&self, answer: &HttpAnswer) -> RemoteError {
+        let said: Value = serde_json::from_slice(&answer.body).unwrap_or_default();
+        let detail = said.get("detail").and_then(Value::as_str);
+        let detail = detail.map_or_else(|| format!("status {}", answer.status), ToOwned::to_owned);
+        let problems = said.get("problems").and_then(Value::as_array).cloned().unwrap_or_default();
+        RemoteError::Refused { url: self.0.url.clone(), status: answer.status, detail, problems }
+    }
+
+    async fn kept(&self, run_id: &str, query: &[(&str, String)]) -> Result<SentRun, StoreError> {
+        let found = self.get(&format!("/v1/rows/{}", segment(run_id)), query).await;
+        found.map_err(|error| failed(error, Some(run_id)))
+    }
+
+    /// Pages, until there are as many as are wanted.
+    async fn rows(
+        &self,
+        mut query: Vec<(&'static str, String)>,
+        most: usize,
+    ) -> Result<Vec<RunRow>, StoreError> {
+        let mut found = Vec::new();
+        query.push(("limit", most.clamp(1, PAGE).to_string()));
+        loop {
+            let page: SentRows = self.get("/v1/rows", &query).await.map_err(|error| failed(error, None))?;
+            for row in page.rows {
+                found.push(row.row().map_err(|why| senseless(&self.0.url, why))?);
+            }
+            let Some(next) = page.next.filter(|_| found.len() < most) else { break };
+            query.retain(|(name, _)| *name != "cursor");
+            query.push(("cursor", next));
+        }
+        found.truncate(most);
+        Ok(found)
+    }
+
+    /// Tells of every change until the run has ended, or nobody listens.
+    async fn tell(self, run_id: Arc<str>, news: watch::Sender<()>) {
+        let mut known = None;
+        loop {
+            let wait = known.map(|seq: u64| [("since", seq.to_string()), ("wait", WAIT.to_owned())]);
+            let asked = self.kept(&run_id, wait.as_ref().map_or(&[], |wait| wait.as_slice()));
+            let row: SentRow = tokio::select! {
+                () = news.closed() => return,
+                found = asked => match found {
+                    Ok(found) => found.row,
+                    Err(StoreError::Unavailable { .. }) => {
+                        tokio::time::sleep(PAUSE).await;
+                        continue;
+                    }
+                    Err(_) => return,
+                },
+            };
+            if known != Some(row.seq()) {
+                known = Some(row.seq());
+                news.send_replace(());
+            }
+            if !row.is_open() {
+                return;
+            }
+        }
+    }
+}
+
+fn post<'a>(path: String, body: Option<Value>) -> Asked<'a> {
+    Asked { method: "POST", path: path.into(), query: &[], headers: Vec::new(), body }
+}
+
+fn segment(text: &str) -> String {
+    utf8_percent_encode(text, SEGMENT).to_string()
+}
+
+fn failed(error: RemoteError, run_id: Option<&str>) -> StoreError {
+    match (error, run_id) {
+        (RemoteError::Refused { status: 404, .. }, Some(run_id)) => {
+            StoreError::NotFound { run_id: run_id.into() }
+        }
+        (RemoteError::Unreached { url, why }, _) => {
+            StoreError::Unavailable { server: url.into(), source: Arc::new(io::Error::other(why)) }
+        }
+        (RemoteError::Refused { url, detail, .. }, _) => senseless(&url, detail),
+    }
+}
+
+fn senseless(url: &str, why: String) -> StoreError {
+    StoreError::Io { path: PathBuf::from(url), action: "read", source: Arc::new(io::Error::other(why)) }
+}
+
+/// What a server tells nobody.
+fn untold<T: Send + 'static>(url: &str) -> Pending<T> {
+    let error = senseless(url, "a server does not tell that; name its store".to_owned());
+    Box::pin(async move { Err(error) })
+}
+
+impl ReadStore for Remote {
+    fn load_since(&self, run_id: &str, since: u64) -> Pending<Vec<Record<Vec<u8>>>> {
+        let (remote, run_id) = (self.clone(), run_id.to_owned());
+        Box::pin(async move {
+            let found = remote.kept(&run_id, &[("since", since.to_string())]).await?;
+            let records: Result<_, String> = found.records.into_iter().map(SentRecord::record).collect();
+            records.map_err(|why| senseless(&remote.0.url, why))
+        })
+    }
+
+    fn get(&self, run_id: &str) -> Pending<Option<RunRow>> {
+        let (remote, run_id) = (self.clone(), run_id.to_owned());
+        Box::pin(async move {
+            match remote.kept(&run_id, &[]).await {
+                Ok(found) => found.row.row().map(Some).map_err(|why| senseless(&remote.0.url, why)),
+                Err(StoreError::NotFound { .. }) => Ok(None),
+                Err(error) => Err(error),
+            }
+        })
+    }
+
+    fn list(&self, filter: Filter, limit: usize) -> Pending<Vec<RunRow>> {
+        let remote = self.clone();
+        let Filter { namespaces, workflow, phase, before, from: _, since, label, open } = filter;
+        let mut query = Vec::new();
+        query.extend(namespaces.first().map(|namespace| ("namespace", namespace.to_string())));
+        query.extend(workflow.map(|workflow| ("workflow", workflow.to_string())));
+        query.extend(phase.map(|phase| ("phase", phase.as_str().to_owned())));
+        query.extend(since.map(|since| ("since", since.to_rfc3339())));
+        query.extend(label.map(|(key, value)| ("label", format!("{key}={value}"))));
+        query.extend(before.map(|number| ("cursor", number.to_string())));
+        query.extend(open.then(|| ("open", "true".to_owned())));
+        Box::pin(async move { remote.rows(query, limit).await })
+    }
+
+    fn open_runs(&self) -> Pending<Vec<RunRow>> {
+        let remote = self.clone();
+        Box::pin(async move { remote.rows(vec![("open", "true".to_owned())], PAGE).await })
+    }
+
+    fn census(&self, _now: Timestamp) -> Pending<Census> {
+        untold(&self.0.url)
+    }
+
+    fn namespaces(&self) -> Pending<Vec<Arc<str>>> {
+        untold(&self.0.url)
+    }
+
+    fn ended(&self, _namespace: &str, _phase: Option<Phase>, _limit: usize) -> Pending<(u64, Vec<RunRow>)> {
+        untold(&self.0.url)
+    }
+
+    fn component(&self, _digest: &str) -> Pending<Option<Arc<[u8]>>> {
+        untold(&self.0.url)
+    }
+
+    fn answer(&self, _run_id: &str, _letter: u64) -> Pending<Answer> {
+        untold(&self.0.url)
+    }
+
+    fn logs(&self, run_id: &str, task: Option<u32>) -> Pending<Vec<AttemptLog>> {
+        let (remote, run_id) = (self.clone(), run_id.to_owned());
+        Box::pin(async move {
+            let mut query = vec![("logs", "true".to_owned())];
+            query.extend(task.map(|task| ("task", task.to_string())));
+            let found = remote.kept(&run_id, &query).await?;
+            let logs: Result<_, String> = found.logs.into_iter().map(SentLog::log).collect();
+            logs.map_err(|why| senseless(&remote.0.url, why))
+        })
+    }
+
+    fn entry(&self, _name: &EntryName) -> Pending<Option<Entry>> {
+        untold(&self.0.url)
+    }
+
+    fn entries(&self, _wanted: Entries) -> Pending<Vec<Entry>> {
+        untold(&self.0.url)
+    }
+
+    fn due_entries(&self, _after: Option<(Timestamp, EntryName)>, _limit: usize) -> Pending<Vec<Entry>> {
+        untold(&self.0.url)
+    }
+
+    fn text(&self, _digest: &str) -> Pending<Option<Arc<[u8]>>> {
+        untold(&self.0.url)
+    }
+
+    fn follow(&self, run_id: &str) -> watch::Receiver<()> {
+        let news = watch::Sender::new(());
+        let heard = news.subscribe();
+        tokio::spawn(self.clone().tell(run_id.into(), news));
+        heard
+    }
+}
