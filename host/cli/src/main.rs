@@ -16,6 +16,7 @@ mod get;
 mod graph;
 mod hint;
 mod kept;
+mod key;
 mod list;
 #[cfg(unix)]
 mod live;
@@ -105,6 +106,11 @@ enum Command {
                       phasm plugin add ./greet.wasm\n  phasm plugin inspect greet"
     )]
     Plugin(plugin::PluginCommand),
+    #[command(
+        subcommand,
+        after_help = "Examples:\n  phasm key add ci --role run --namespace builds\n  phasm key list\n  phasm key remove ci"
+    )]
+    Key(key::KeyCommand),
 }
 
 fn main() -> ExitCode {
@@ -136,6 +142,7 @@ fn main() -> ExitCode {
         Command::Events(arguments) => events::events(&arguments, &screen),
         Command::Logs(arguments) => logs::logs(&arguments, log_level, &screen),
         Command::Plugin(command) => plugin::plugin(&command, &screen),
+        Command::Key(command) => key::key(&command, &screen),
     };
     done.unwrap_or_else(|failure| failure.report(&screen)).into()
 }

@@ -12,6 +12,7 @@ mod crash;
 mod database;
 mod generated;
 mod graph;
+mod http;
 mod interrupts;
 mod keeping;
 #[cfg(unix)]
