@@ -6,6 +6,7 @@ mod abandon;
 mod ask;
 mod backup;
 mod cancel;
+mod cron;
 mod document;
 mod drive;
 mod events;
@@ -16,6 +17,7 @@ mod get;
 mod graph;
 mod hint;
 mod kept;
+mod kept_names;
 mod key;
 mod list;
 #[cfg(unix)]
@@ -52,6 +54,7 @@ mod usage;
 mod validate;
 mod waits;
 mod watch;
+mod workflow;
 
 use std::process::ExitCode;
 
@@ -82,6 +85,18 @@ struct Arguments {
 enum Command {
     Run(run::RunArguments),
     Submit(submit::SubmitArguments),
+    #[command(
+        subcommand,
+        after_help = "Examples:\n  phasm cron add nightly.yaml --store runs.db\n  phasm cron list --store runs.db\n  \
+                      phasm cron next nightly.yaml\n  phasm cron trigger nightly --store runs.db"
+    )]
+    Cron(cron::CronCommand),
+    #[command(
+        subcommand,
+        after_help = "Examples:\n  phasm workflow save greet.yaml --store runs.db\n  \
+                      phasm workflow submit greet -p who=Ada --store runs.db"
+    )]
+    Workflow(workflow::WorkflowCommand),
     Serve(serve::ServeArguments),
     Validate(validate::ValidateArguments),
     Schema(schema::SchemaArguments),
@@ -120,6 +135,8 @@ fn main() -> ExitCode {
     trace::install(&screen, log_level);
     let done = match command {
         Command::Run(arguments) => run::run(&arguments, log_level, &screen),
+        Command::Cron(command) => cron::cron(&command, &screen),
+        Command::Workflow(command) => workflow::workflow(&command, &screen),
         Command::Submit(arguments) => submit::submit(&arguments, &screen),
         Command::Serve(arguments) => serve::serve(&arguments, &screen),
         Command::Validate(arguments) => validate::validate(&arguments, &screen),

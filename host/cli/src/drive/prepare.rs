@@ -297,7 +297,7 @@ impl Prepared {
     }
 
     /// Builds the source folders among them in one go.
-    async fn build(&self, types: impl Iterator<Item = &Arc<str>>) {
+    pub(crate) async fn build(&self, types: impl Iterator<Item = &Arc<str>>) {
         let folder = |executor_type: &Arc<str>| {
             // A name is no path: nothing is built that lies elsewhere.
             let name = executor_type

@@ -25,6 +25,8 @@ mod registry;
 mod rerun;
 mod run;
 #[cfg(unix)]
+mod schedules;
+#[cfg(unix)]
 mod serve;
 mod stored;
 #[cfg(unix)]
