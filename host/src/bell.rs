@@ -91,6 +91,7 @@ async fn serve(visitor: UnixStream, shared: &Arc<Shared>) -> io::Result<()> {
         (Some("follow"), Some(run_id), None) => follow(&mut visitor, shared, run_id).await,
         (Some("due"), None, None) => {
             shared.due.notify_one();
+            shared.agenda.news.notify_one();
             visitor.write_all(LOOK.as_bytes()).await
         }
         _ => Ok(()),

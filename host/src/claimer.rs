@@ -106,7 +106,7 @@ pub(crate) async fn claim_what_is_due(host: Weak<Shared>) {
 }
 
 /// When there are other plugins.
-async fn newly(installed: &mut Option<watch::Receiver<()>>) {
+pub(crate) async fn newly(installed: &mut Option<watch::Receiver<()>>) {
     let changed = match installed {
         Some(installed) => installed.changed().await.is_ok(),
         None => false,
@@ -161,6 +161,7 @@ pub(crate) async fn hear_of_another_time(host: Weak<Shared>, clock: Clock) {
             known = offset;
             shared.registry.tell_all(|| Message::Tick);
             shared.due.notify_one();
+            shared.agenda.news.notify_one();
         }
     }
 }

@@ -9,6 +9,7 @@ mod isolation;
 mod limits;
 mod retention;
 mod secrets;
+mod server;
 mod table;
 mod tenants;
 mod toml;
@@ -31,6 +32,7 @@ use phasm_engine::{
     value::Map,
 };
 
+pub use self::server::ServerSettings;
 use self::{limits::Limited, table::Written, trust::Hold};
 use crate::{
     host::HostBuilder,
@@ -82,6 +84,8 @@ pub struct Config {
     pub trust: Policy,
     /// Whether every version that is added to the library waits to be approved, and not only one that wants more.
     pub hold_all: bool,
+    /// How a server is reached.
+    pub server: ServerSettings,
     /// Doubts that stop nothing.
     pub warnings: Vec<Problem>,
     /// Where each plugin of `grants` is named.
@@ -130,6 +134,7 @@ impl Config {
         config.library = written.library.map(|dir| around.dir.join(&*dir.value));
         config.hold_all = written.trust.hold == Hold::All;
         config.http = http;
+        config.server = written.server.settings(around, report);
         Self {
             limits,
             all_memory,

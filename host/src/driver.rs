@@ -721,6 +721,9 @@ impl Driver {
                 Err(error) => Became::Stopped(error.to_string()),
             },
         );
+        if result.is_ok() {
+            self.shared.tell_schedule(&self.lease.head);
+        }
         match result {
             Ok(()) => drop(self.entry.standing.send_replace(Standing::Ended(Arc::new(self.run)))),
             Err(error) if error.is_passing() => {

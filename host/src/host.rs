@@ -2,7 +2,10 @@
 
 mod admit;
 mod enqueue;
+mod firing;
+mod intake;
 mod keeping;
+mod named;
 mod recover;
 mod rerun;
 mod setup;
@@ -16,16 +19,16 @@ use std::{
 };
 
 use phasm_engine::{
-    event::Facts,
-    plan::{Draft, Executors, Plan, SecretRef},
+    plan::{Draft, Plan},
     problem::Problems,
-    run::{Run, Step, Submission, SubmitEnv},
-    value::{Map, Value},
+    run::{Run, Step},
+    value::Map,
 };
 use tokio::{runtime::Runtime, sync::broadcast};
 
 pub use self::{
     admit::{QuotaExceeded, SubmitQuota},
+    named::TriggerError,
     rerun::{Rerun, RerunError},
     setup::{HostBuilder, OpenError},
 };
@@ -36,9 +39,9 @@ use crate::{
     plugins::Plugins,
     reader,
     registry::{Entry, Registry},
-    shared::Shared,
+    shared::{Agenda, Shared},
     sharing::Exchange,
-    store::{HostId, Labels, Lease, RunHead, Store, StoreError},
+    store::{HostId, Labels, Store, StoreError},
     tidings::Tiding,
     watching::Watch,
 };
@@ -53,10 +56,6 @@ const LONGEST_CLOSE: Duration = Duration::from_secs(10);
 /// stops every run where it stands; a store that outlives the process keeps what was durable.
 pub struct Host {
     shared: Arc<Shared>,
-    facts: Facts,
-    /// What is left with each run for whoever goes on with it.
-    origin: Option<Arc<str>>,
-    allow_missing: bool,
     /// How many bytes of each attempt's log a store keeps that is not this host's own.
     kept_log: usize,
     control: Control,
@@ -87,8 +86,10 @@ pub enum SubmitError {
     /// The document or its parameters have problems; nothing was stored.
     #[error(transparent)]
     Problems(#[from] Problems),
-    /// `kind: CronWorkflow` is read and validated, but nothing schedules it yet.
-    #[error("kind CronWorkflow cannot be run yet: there are no schedules; use kind Workflow to run it once")]
+    /// `kind: CronWorkflow` starts by itself, once it is kept as a schedule.
+    #[error(
+        "kind CronWorkflow is a schedule: keep it as one, and it starts by itself, or whenever it is triggered"
+    )]
     Cron,
     /// A quota of the tenant is used up.
     #[error(transparent)]
@@ -125,6 +126,8 @@ impl Host {
             driven: AtomicU64::new(0),
             kept_log: self.kept_log,
             tidings: old.tidings.clone(),
+            terms: old.terms.clone(),
+            agenda: Agenda::default(),
         });
         self.open_store(true);
         self
@@ -146,6 +149,7 @@ impl Host {
         }
         if self.shared.patience.is_some() {
             self.shared.control.spawn(claimer::claim_what_is_due(Arc::downgrade(&self.shared)));
+            self.shared.control.spawn(firing::fire_what_is_due(Arc::downgrade(&self.shared)));
             if !self.shared.retention.keeps_all() {
                 self.shared.control.spawn(claimer::forget_what_is_old(Arc::downgrade(&self.shared), clock()));
             }
@@ -168,16 +172,7 @@ impl Host {
     /// # Errors
     /// Every problem of the document at once.
     pub async fn plan_draft(&self, draft: Draft) -> Result<Arc<Plan>, Problems> {
-        let realm = draft.namespace().map_or(self.shared.realms.common(), |own| self.shared.realms.of(&own));
-        let executors = match &realm.plugins {
-            // Nothing is built for a document that has to be mended anyway.
-            Some(plugins) if draft.is_sound() => plugins.executors(&draft.executor_types()).await,
-            Some(_) | None => Executors::any(),
-        };
-        let executors = executors.allow_missing(self.allow_missing);
-        let plan = draft.plan(&executors, &self.facts.vars).map(Arc::new)?;
-        // What a store keeps of it is made here, once for all its runs.
-        Ok(self.shared.plans.share(&self.shared.document(&plan), &plan))
+        self.shared.plan_draft(draft).await
     }
 
     /// Submits a run. When this returns, the run is durable and on its way.
@@ -199,7 +194,7 @@ impl Host {
         parameters: &Map,
         key: Option<&str>,
     ) -> Result<RunHandle, SubmitError> {
-        let _admitted = self.admit(&*self.shared.store, &plan.namespace).await?;
+        let _admitted = self.shared.admit(&*self.shared.store, &plan.namespace).await?;
         let (entry, run, step) = self.start(plan, parameters)?;
         Ok(self.launch(&entry, run, step, key).await?)
     }
@@ -213,7 +208,7 @@ impl Host {
         plan: &Arc<Plan>,
         parameters: &Map,
     ) -> Result<(RunHandle, Watch), SubmitError> {
-        let _admitted = self.admit(&*self.shared.store, &plan.namespace).await?;
+        let _admitted = self.shared.admit(&*self.shared.store, &plan.namespace).await?;
         let (entry, run, step) = self.start(plan, parameters)?;
         let watch = Watch::new(&self.shared, &entry, 0, false);
         Ok((self.launch(&entry, run, step, None).await?, watch))
@@ -245,43 +240,16 @@ impl Host {
     /// # Errors
     /// [`SubmitError::Problems`] or [`SubmitError::Cron`].
     pub fn check(&self, plan: &Arc<Plan>, parameters: &Map) -> Result<(), SubmitError> {
-        self.bind(plan, "", parameters, &self.facts).map(drop)
-    }
-
-    fn bind(
-        &self,
-        plan: &Arc<Plan>,
-        run_id: &str,
-        parameters: &Map,
-        facts: &Facts,
-    ) -> Result<Map, SubmitError> {
-        if plan.cron.is_some() {
-            return Err(SubmitError::Cron);
-        }
-        let run_id = run_id.into();
-        let view = SubmitEnv { plan, run_id: &run_id, facts };
-        let bound = phasm_engine::plan::bind_arguments(plan, parameters, &view)?;
-        Ok(bound.into_iter().collect())
+        is_no_schedule(plan)?;
+        Shared::bind(plan, "", parameters, &self.shared.terms.facts).map(drop)
     }
 
     fn start(&self, plan: &Arc<Plan>, parameters: &Map) -> Result<(Arc<Entry>, Run, Step), SubmitError> {
+        is_no_schedule(plan)?;
         let plan = self.shared.plans.share(&self.shared.document(plan), plan);
-        let submission = self.submission(&plan, parameters, self.facts.clone())?;
+        let submission = self.shared.submission(&plan, parameters, self.shared.terms.facts.clone())?;
         let (run, step) = Run::start(plan, submission, self.shared.clock.now());
         Ok((self.shared.registry.entry(run.id()), run, step))
-    }
-
-    /// What a new run of `plan` is started with.
-    fn submission(
-        &self,
-        plan: &Arc<Plan>,
-        parameters: &Map,
-        facts: Facts,
-    ) -> Result<Submission, SubmitError> {
-        let run_id: Arc<str> = uuid::Uuid::now_v7().to_string().into();
-        let parameters = Arc::new(self.bind(plan, &run_id, parameters, &facts)?);
-        let (secrets, origin) = (self.secrets_of(plan), self.origin.clone());
-        Ok(Submission { run_id, parameters, facts, secrets, origin })
     }
 
     /// Drives a new run from its first step.
@@ -292,32 +260,11 @@ impl Host {
         step: Step,
         key: Option<&str>,
     ) -> Result<RunHandle, StoreError> {
-        let lease = self.first_lease(&run, key.map(Arc::from));
+        let lease = self.shared.first_lease(&run, key.map(Arc::from), Labels::new());
         let (shared, entry) = (Arc::clone(&self.shared), Arc::clone(entry));
         let driven = async move { shared.drive(&entry, run, step, lease, Vec::new()).await };
         // Whoever submits may leave: what is stored is driven.
         Lasting::new(&self.shared.control, driven).await
-    }
-
-    fn first_lease(&self, run: &Run, key: Option<Arc<str>>) -> Lease {
-        let plan = run.plan();
-        let head = RunHead {
-            run_id: Arc::clone(run.id()),
-            workflow: plan.name.clone(),
-            namespace: plan.namespace.clone(),
-            priority: plan.priority,
-            submitted_at: run.now(),
-            key,
-            labels: labels(plan),
-        };
-        Lease::first(Arc::new(head), self.shared.host.clone())
-    }
-
-    /// The secrets that the plan names and this host has.
-    fn secrets_of(&self, plan: &Plan) -> Vec<SecretRef> {
-        let secrets = &self.shared.realms.of(&plan.namespace).secrets;
-        let has = |secret: &SecretRef| secrets.get(secret).is_some();
-        plan.secrets().into_iter().filter(has).collect()
     }
 
     /// From now on nothing is begun: what is executed goes on, and what ends is recorded. What waits for a slot stays
@@ -394,8 +341,6 @@ impl Host {
     }
 }
 
-/// A plan's labels as text.
-fn labels(plan: &Plan) -> Labels {
-    let text = |value: &Value| value.as_str().map_or_else(|| value.to_string().into(), Arc::from);
-    plan.labels.iter().map(|(key, value)| (Arc::clone(key), text(value))).collect()
+fn is_no_schedule(plan: &Plan) -> Result<(), SubmitError> {
+    if plan.cron.is_some() { Err(SubmitError::Cron) } else { Ok(()) }
 }

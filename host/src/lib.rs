@@ -8,6 +8,7 @@
 //! watch     every durable event, and what guests say while they work
 //! view      the run as it stands, or as it ended
 //! recover   the journal in the store ─▶ the same run, driven on
+//! schedule  a document kept by its name ─▶ runs, one for each of its instants
 //! rerun     the journal of a run that ended ─▶ a new run, from what it left
 //! ```
 //!
@@ -112,6 +113,7 @@ mod upcoming;
 // Keep: what is durable, and the run that follows from it.
 pub mod journal;
 mod retention;
+pub mod saved;
 pub mod store;
 
 // Watch.
@@ -135,7 +137,10 @@ pub use phasm_sandbox::{self as sandbox, executor};
 
 pub use self::{
     handle::{RunError, RunHandle, Waited},
-    host::{Host, HostBuilder, OpenError, QuotaExceeded, Rerun, RerunError, SubmitError, SubmitQuota},
+    host::{
+        Host, HostBuilder, OpenError, QuotaExceeded, Rerun, RerunError, SubmitError, SubmitQuota,
+        TriggerError,
+    },
     journal::RecoverError,
     letter::{LetterBody, LetterReply},
     message::{Request, RequestError, is_named, tasks_named},

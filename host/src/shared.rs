@@ -1,14 +1,17 @@
 //! What all parts of a host share.
 
 use std::{
+    collections::BTreeSet,
+    mem,
     sync::{
-        Arc,
+        Arc, Mutex, PoisonError,
         atomic::{AtomicBool, AtomicU64, Ordering},
     },
     time::Duration,
 };
 
 use phasm_engine::{
+    event::Facts,
     plan::{Pinned, Plan},
     time::Timestamp,
 };
@@ -25,7 +28,8 @@ use crate::{
     realm::Realms,
     registry::Registry,
     retention::Retention,
-    store::{Component, Document, HostId, Store},
+    saved::SCHEDULE_LABEL,
+    store::{Component, Document, EntryName, HostId, RunHead, Shelf, Store},
     tidings::Tidings,
 };
 
@@ -58,6 +62,37 @@ pub(crate) struct Shared {
     /// How many bytes of each attempt's log are kept.
     pub(crate) kept_log: usize,
     pub(crate) tidings: Tidings,
+    pub(crate) terms: Terms,
+    pub(crate) agenda: Agenda,
+}
+
+/// With what documents are planned, and runs submitted.
+#[derive(Clone)]
+pub(crate) struct Terms {
+    pub(crate) facts: Facts,
+    /// What is left with each run for whoever goes on with it.
+    pub(crate) origin: Option<Arc<str>>,
+    pub(crate) allow_missing: bool,
+}
+
+/// Schedules that are to be looked at, whether they are due or not.
+#[derive(Default)]
+pub(crate) struct Agenda {
+    /// Told when there may be something to do.
+    pub(crate) news: Arc<Notify>,
+    /// Those of which a run has ended.
+    ended: Mutex<BTreeSet<EntryName>>,
+}
+
+impl Agenda {
+    pub(crate) fn add(&self, schedule: EntryName) {
+        self.ended.lock().unwrap_or_else(PoisonError::into_inner).insert(schedule);
+        self.news.notify_one();
+    }
+
+    pub(crate) fn take(&self) -> BTreeSet<EntryName> {
+        mem::take(&mut *self.ended.lock().unwrap_or_else(PoisonError::into_inner))
+    }
 }
 
 impl Shared {
@@ -93,6 +128,17 @@ impl Shared {
             };
             plan.executors.values().filter_map(component).collect()
         })
+    }
+
+    /// A run has ended here: the schedule that has fired it looks at that.
+    pub(crate) fn tell_schedule(&self, head: &RunHead) {
+        if self.patience.is_none() {
+            return;
+        }
+        if let Some(name) = head.labels.get(SCHEDULE_LABEL) {
+            let (namespace, name) = (Arc::clone(&head.namespace), Arc::clone(name));
+            self.agenda.add(EntryName { shelf: Shelf::Schedules, namespace, name });
+        }
     }
 
     pub(crate) fn is_closed(&self) -> bool {

@@ -8,7 +8,7 @@
 //!  others ── post(run, letter) ──▶ mailbox ── answer ──▶   once the run has recorded it
 //! ```
 //!
-//! Beside runs it keeps [entries](Entry), by their names: a schedule changes in the same write that creates the run it fires.
+//! Beside runs it keeps [entries](KeptEntry), by their names: a schedule changes in the same write that creates the run it fires.
 //!
 //! A [`Record`] is durable or not as a whole. Each says how many events its run had before it, and each comes with the epoch of
 //! a [`Lease`]; a store takes it only if both are so, hence two hosts never both advance a run.
@@ -41,7 +41,7 @@ pub use self::postgres::{Postgres, PostgresReader};
 #[cfg(feature = "sqlite")]
 pub use self::sqlite::{Sqlite, SqliteReader};
 pub use self::{
-    entry::{Change, DuePlace, Entries, Entry, EntryName, MOST_ENTRIES, MOST_TEXT_BYTES, Shelf, Text},
+    entry::{Change, DuePlace, Entries, EntryName, KeptEntry, MOST_ENTRIES, MOST_TEXT_BYTES, Shelf, Text},
     error::StoreError,
     lease::{Claim, HostId, Lease, Wanted},
     mail::{Answer, KEPT_ANSWERS, LETTER_BYTES, Letter, MAILBOX, Reply},
@@ -229,19 +229,19 @@ pub trait ReadStore: Send + Sync {
     ///
     /// # Errors
     /// When the store cannot be read.
-    fn entry(&self, name: &EntryName) -> Pending<Option<Entry>>;
+    fn entry(&self, name: &EntryName) -> Pending<Option<KeptEntry>>;
 
     /// Entries of a kind, by namespace and name.
     ///
     /// # Errors
     /// When the store cannot be read.
-    fn entries(&self, wanted: Entries) -> Pending<Vec<Entry>>;
+    fn entries(&self, wanted: Entries) -> Pending<Vec<KeptEntry>>;
 
     /// The first `limit` entries that are due at some time, or those behind a place among them.
     ///
     /// # Errors
     /// When the store cannot be read.
-    fn due_entries(&self, after: Option<DuePlace>, limit: usize) -> Pending<Vec<Entry>>;
+    fn due_entries(&self, after: Option<DuePlace>, limit: usize) -> Pending<Vec<KeptEntry>>;
 
     /// The text of that digest, if an entry names it.
     ///

@@ -17,8 +17,8 @@ use phasm::{
     engine::{event::TaskId, time::Timestamp},
     executor::{Executor, Invocation, Observer},
     store::{
-        Answer, AttemptLog, Census, Change, Claim, DuePlace, Encode, Entries, Entry, EntryName, Filter,
-        HostId, Lease, Letter, Memory, Pending, ReadStore, Record, Reply, RunRow, RunStatus, Store,
+        Answer, AttemptLog, Census, Change, Claim, DuePlace, Encode, Entries, EntryName, Filter, HostId,
+        KeptEntry, Lease, Letter, Memory, Pending, ReadStore, Record, Reply, RunRow, RunStatus, Store,
         StoreError, Wanted,
     },
 };
@@ -309,13 +309,13 @@ impl ReadStore for Failing {
     fn ended(&self, namespace: &str, phase: Option<Phase>, limit: usize) -> Pending<(u64, Vec<RunRow>)> {
         self.inner.ended(namespace, phase, limit)
     }
-    fn entry(&self, name: &EntryName) -> Pending<Option<Entry>> {
+    fn entry(&self, name: &EntryName) -> Pending<Option<KeptEntry>> {
         self.inner.entry(name)
     }
-    fn entries(&self, wanted: Entries) -> Pending<Vec<Entry>> {
+    fn entries(&self, wanted: Entries) -> Pending<Vec<KeptEntry>> {
         self.inner.entries(wanted)
     }
-    fn due_entries(&self, after: Option<DuePlace>, limit: usize) -> Pending<Vec<Entry>> {
+    fn due_entries(&self, after: Option<DuePlace>, limit: usize) -> Pending<Vec<KeptEntry>> {
         self.inner.due_entries(after, limit)
     }
     fn text(&self, digest: &str) -> Pending<Option<Arc<[u8]>>> {

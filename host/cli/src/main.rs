@@ -6,6 +6,7 @@ mod abandon;
 mod ask;
 mod backup;
 mod cancel;
+mod cron;
 mod document;
 mod drive;
 mod events;
@@ -16,6 +17,8 @@ mod get;
 mod graph;
 mod hint;
 mod kept;
+mod kept_names;
+mod key;
 mod list;
 #[cfg(unix)]
 mod live;
@@ -51,6 +54,7 @@ mod usage;
 mod validate;
 mod waits;
 mod watch;
+mod workflow;
 
 use std::process::ExitCode;
 
@@ -81,6 +85,18 @@ struct Arguments {
 enum Command {
     Run(run::RunArguments),
     Submit(submit::SubmitArguments),
+    #[command(
+        subcommand,
+        after_help = "Examples:\n  phasm cron add nightly.yaml --store runs.db\n  phasm cron list --store runs.db\n  \
+                      phasm cron next nightly.yaml\n  phasm cron trigger nightly --store runs.db"
+    )]
+    Cron(cron::CronCommand),
+    #[command(
+        subcommand,
+        after_help = "Examples:\n  phasm workflow save greet.yaml --store runs.db\n  \
+                      phasm workflow submit greet -p who=Ada --store runs.db"
+    )]
+    Workflow(workflow::WorkflowCommand),
     Serve(serve::ServeArguments),
     Validate(validate::ValidateArguments),
     Schema(schema::SchemaArguments),
@@ -105,6 +121,11 @@ enum Command {
                       phasm plugin add ./greet.wasm\n  phasm plugin inspect greet"
     )]
     Plugin(plugin::PluginCommand),
+    #[command(
+        subcommand,
+        after_help = "Examples:\n  phasm key add ci --role run --namespace builds\n  phasm key list\n  phasm key remove ci"
+    )]
+    Key(key::KeyCommand),
 }
 
 fn main() -> ExitCode {
@@ -114,6 +135,8 @@ fn main() -> ExitCode {
     trace::install(&screen, log_level);
     let done = match command {
         Command::Run(arguments) => run::run(&arguments, log_level, &screen),
+        Command::Cron(command) => cron::cron(&command, &screen),
+        Command::Workflow(command) => workflow::workflow(&command, &screen),
         Command::Submit(arguments) => submit::submit(&arguments, &screen),
         Command::Serve(arguments) => serve::serve(&arguments, &screen),
         Command::Validate(arguments) => validate::validate(&arguments, &screen),
@@ -136,6 +159,7 @@ fn main() -> ExitCode {
         Command::Events(arguments) => events::events(&arguments, &screen),
         Command::Logs(arguments) => logs::logs(&arguments, log_level, &screen),
         Command::Plugin(command) => plugin::plugin(&command, &screen),
+        Command::Key(command) => key::key(&command, &screen),
     };
     done.unwrap_or_else(|failure| failure.report(&screen)).into()
 }

@@ -42,6 +42,11 @@ pub(super) struct Places {
 }
 
 impl Places {
+    /// Those of a command that asks for a configuration alone.
+    pub(super) fn of(config: Option<PathBuf>) -> Self {
+        Self { plugins: Vec::new(), config, library: None, remembered: false }
+    }
+
     /// The directories that were named.
     pub(super) fn plugins(&self) -> Vec<PathBuf> {
         if self.plugins.is_empty() { listed(set(PLUGINS)) } else { self.plugins.clone() }

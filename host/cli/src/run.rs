@@ -60,8 +60,9 @@ pub(super) fn run(arguments: &RunArguments, log_level: LogLevel, screen: &Screen
 
 /// Opens a host with everything the document names, and submits.
 async fn start(arguments: &RunArguments, read: Read<'_>) -> Result<Started, Failure> {
-    let mut checked = read.check(&arguments.drive.places).await?;
-    if let Some(store) = arguments.store() {
+    let store = arguments.store();
+    let mut checked = read.check(&arguments.drive.places, store.as_deref()).await?;
+    if let Some(store) = store {
         checked.prepared = checked.prepared.with_store(&store).await?;
     }
     checked.prepared.create_dirs()?;

@@ -1,8 +1,15 @@
 //! `phasm serve`: a host that drives what is due in a store, until it is told to end.
 
+mod listening;
 mod telling;
 
-use std::num::NonZeroUsize;
+use std::{
+    net::SocketAddr,
+    num::NonZeroUsize,
+    path::{Path, PathBuf},
+    sync::Arc,
+    time::Duration,
+};
 
 use clap::Args;
 use tokio::{
@@ -10,12 +17,16 @@ use tokio::{
     time::sleep,
 };
 
-use self::telling::Telling;
+use phasm::Host;
+use tokio::runtime::{Builder as RuntimeBuilder, Runtime};
+
+use self::{listening::Listening, telling::Telling};
 use super::{
-    drive::{self, Configured, Grace, Prepared, Purpose, abandon},
+    drive::{self, Bell, Configured, Grace, Purpose, abandon},
     exit::Exit,
     failure::{Failure, While},
     hint::Way,
+    key,
     places::Places,
     screen::Screen,
     signals::{Interrupts, Told},
@@ -27,8 +38,10 @@ use super::{
 /// Runs that wait for people or for a far-off clock are kept in the store alone. Any number of these may serve one database,
 /// and one of them a file. Runs stay open when it ends: with 143 after SIGTERM, once attempts had their time to end; with 130
 /// after Ctrl-C, at once.
+///
+/// With `--listen` it is reached over HTTP as well; the store is then, if none is named, a file in the user's data directory.
 #[derive(Args, Debug)]
-#[command(after_help = "Examples:\n  phasm serve --store runs.db\n  \
+#[command(after_help = "Examples:\n  phasm serve --listen 127.0.0.1:8484\n  phasm serve --store runs.db\n  \
                         phasm serve --store postgres://phasm@db/phasm --config phasm.toml --json")]
 pub(super) struct ServeArguments {
     #[command(flatten)]
@@ -36,6 +49,14 @@ pub(super) struct ServeArguments {
 
     #[command(flatten)]
     places: Places,
+
+    /// Answer over HTTP at that address. Without a key (`phasm key add`) it has to be one of loopback.
+    #[arg(long, value_name = "ADDRESS:PORT")]
+    listen: Option<SocketAddr>,
+
+    /// The file of keys of a server; else the one that the configuration names, else the one beside the store.
+    #[arg(long, value_name = "FILE", requires = "listen")]
+    keys: Option<PathBuf>,
 
     /// How many threads decide what runs do next; a quarter of the machine's unless it is configured.
     #[arg(long, value_name = "N")]
@@ -51,21 +72,71 @@ pub(super) struct ServeArguments {
 
 /// Serves a store.
 pub(super) fn serve(arguments: &ServeArguments, screen: &Screen) -> Result<Exit, Failure> {
-    let runtime = drive::runtime()?;
-    let (prepared, told) = runtime.block_on(serving(arguments, screen))?;
-    runtime.shutdown_background();
-    prepared.host.close();
-    let way = Way::to(&arguments.store.named()?).with(&arguments.places);
-    screen.err(&format!("go on with: {}\n", way.command(&["serve"])));
+    let runtime = arguments.runtime()?;
+    let store = arguments.store()?;
+    let (served, told) = runtime.block_on(serving(arguments, &store, screen))?;
+    runtime.shutdown_timeout(LETTING_GO);
+    // Requests that are still carried out have the host as well; what is recorded is recorded.
+    if let Some(host) = Arc::into_inner(served.host) {
+        host.close();
+    }
+    let way = Way::to(&store).with(&arguments.places);
+    let words = arguments.words();
+    let words: Vec<&str> = words.iter().map(String::as_str).collect();
+    screen.err(&format!("go on with: {}\n", way.command(&words)));
     Ok(told.exit())
 }
 
-async fn serving(arguments: &ServeArguments, screen: &Screen) -> Result<(Prepared, Told), Failure> {
-    let ServeArguments { store, places, threads, grace, json } = arguments;
+/// How long requests may take to be dropped.
+const LETTING_GO: Duration = Duration::from_secs(1);
+/// Threads that answer requests.
+const ANSWERING: usize = 2;
+
+impl ServeArguments {
+    fn runtime(&self) -> Result<Runtime, Failure> {
+        if self.listen.is_none() {
+            return drive::runtime();
+        }
+        let runtime = RuntimeBuilder::new_multi_thread().worker_threads(ANSWERING).enable_all().build();
+        runtime.map_err(|error| Failure::host(While::new("the server's threads cannot be started", error)))
+    }
+
+    fn store(&self) -> Result<PathBuf, Failure> {
+        if self.listen.is_some() && !self.store.is_named() {
+            return key::default_store();
+        }
+        self.store.named()
+    }
+
+    /// How it was called.
+    fn words(&self) -> Vec<String> {
+        let listen = self.listen.map(|address| ["--listen".to_owned(), address.to_string()]);
+        let keys = self.keys.as_ref().map(|keys| ["--keys".to_owned(), keys.display().to_string()]);
+        ["serve".to_owned()]
+            .into_iter()
+            .chain(listen.into_iter().flatten())
+            .chain(keys.into_iter().flatten())
+            .collect()
+    }
+}
+
+/// A host that serves, and by which other processes reach it.
+struct Served {
+    host: Arc<Host>,
+    _bell: Bell,
+}
+
+async fn serving(
+    arguments: &ServeArguments,
+    path: &Path,
+    screen: &Screen,
+) -> Result<(Served, Told), Failure> {
+    let ServeArguments { places, threads, grace, json, .. } = arguments;
     let mut interrupts = Interrupts::listen()
         .map_err(|error| Failure::host(While::new("interrupts cannot be heard", error)))?;
-    let path = store.named()?;
     let configured = Configured::read(places, screen, *json)?;
+    let mut settings = configured.server();
+    settings.keys = Some(arguments.keys.clone().map_or_else(|| key::file_of(&settings, path), Ok)?);
     let purpose = Purpose { claims: true, threads: *threads, ..Purpose::default() };
     let prepared = drive::open(places, configured, screen, purpose)?;
     prepared.create_dirs()?;
@@ -73,31 +144,45 @@ async fn serving(arguments: &ServeArguments, screen: &Screen) -> Result<(Prepare
     let mut tidings = prepared.host.tidings();
     let telling = Telling { screen: screen.clone(), as_json: *json };
     let prepared = tokio::select! {
-        opened = prepared.with_room(&path, |full| telling.wait(full)) => opened?,
+        opened = prepared.with_room(path, |full| telling.wait(full)) => opened?,
         heard = interrupts.next() => abandon(heard.told),
     };
     prepared.tell_tenants().await?;
-    telling.begin(&prepared.host, &path);
+    let (host, bell) = prepared.into_parts();
+    let served = Served { host: Arc::new(host), _bell: bell };
+    telling.begin(&served.host, path);
+    let listening = match arguments.listen {
+        Some(address) => Some(Listening::begin(&served.host, address, settings, &telling).await?),
+        None => None,
+    };
     let told = tokio::select! {
         () = tell_all(&telling, &mut tidings) => Told::Interrupt,
         heard = interrupts.next() => heard.told,
     };
-    prepared.host.begin_no_more();
+    served.host.begin_no_more();
     let left = async {
         telling.end(told, grace.grace);
-        if told == Told::Terminate {
-            tokio::select! {
-                () = prepared.host.nothing_executes() => {}
-                () = sleep(grace.grace) => {}
+        let answered = async {
+            if let Some(listening) = listening {
+                listening.end().await;
             }
-        }
+        };
+        let executed = async {
+            if told == Told::Terminate {
+                tokio::select! {
+                    () = served.host.nothing_executes() => {}
+                    () = sleep(grace.grace) => {}
+                }
+            }
+        };
+        tokio::join!(answered, executed);
     };
     tokio::select! {
         () = left => {}
         () = tell_all(&telling, &mut tidings) => {}
         heard = interrupts.next() => abandon(heard.told),
     }
-    Ok((prepared, told))
+    Ok((served, told))
 }
 
 /// Tells what becomes of runs until nobody reads it.

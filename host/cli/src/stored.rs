@@ -37,6 +37,11 @@ pub(super) struct StoreArgument {
 }
 
 impl StoreArgument {
+    /// Whether one is named.
+    pub(super) fn is_named(&self) -> bool {
+        self.store.is_some() || places::set(STORE).is_some()
+    }
+
     /// Whether it was named as an option.
     pub(super) const fn is_given(&self) -> bool {
         self.store.is_some()

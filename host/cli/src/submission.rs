@@ -1,6 +1,9 @@
 //! A document and its parameters, as `run` and `submit` take them.
 
-use std::{path::PathBuf, sync::Arc};
+use std::{
+    path::{Path, PathBuf},
+    sync::Arc,
+};
 
 use clap::Args;
 use phasm::{
@@ -16,6 +19,8 @@ use super::{
     document::Text,
     drive::{self, Configured, Prepared, Purpose},
     failure::Failure,
+    hint::Way,
+    kept_names::Called,
     parameters::{self, Given},
     places::Places,
     problems,
@@ -59,6 +64,7 @@ pub(super) struct Checked<'a> {
     pub(super) plan: Arc<Plan>,
     pub(super) given: Map,
     text: Text,
+    way: Way,
     screen: &'a Screen,
     as_json: bool,
 }
@@ -108,11 +114,11 @@ impl Submission {
 }
 
 impl<'a> Read<'a> {
-    /// Opens a host with everything the document names, and checks the parameters. Nothing is stored.
+    /// Opens a host with everything the document names, and checks the parameters. Nothing is stored. `store` is where it would be.
     ///
     /// # Errors
     /// When the document or the parameters have problems, which have been shown.
-    pub(super) async fn check(self, places: &Places) -> Result<Checked<'a>, Failure> {
+    pub(super) async fn check(self, places: &Places, store: Option<&Path>) -> Result<Checked<'a>, Failure> {
         let Self { submission, configured, text, draft, screen, as_json } = self;
         let (allow_missing, most_at_once) = (submission.allow_missing, draft.most_at_once());
         let purpose = Purpose { dir: text.dir(), allow_missing, most_at_once, ..Purpose::default() };
@@ -121,7 +127,8 @@ impl<'a> Read<'a> {
         let plan = prepared.plan(draft).await.map_err(found)?;
         problems::show_warnings(screen, text.source(), &plan.warnings);
         let given = parameters::all(&submission.param, submission.params.as_deref(), &plan)?;
-        let checked = Checked { prepared, plan, given, text, screen, as_json };
+        let way = Way::to(store.unwrap_or(Path::new("runs.db"))).with(places);
+        let checked = Checked { prepared, plan, given, text, way, screen, as_json };
         checked.prepared.host.check(&checked.plan, &checked.given).map_err(|error| checked.refused(error))?;
         Ok(checked)
     }
@@ -132,9 +139,23 @@ impl Checked<'_> {
     pub(super) fn refused(&self, error: SubmitError) -> Failure {
         match error {
             SubmitError::Problems(found) => refuse(&self.text, self.screen, self.as_json, &found),
-            SubmitError::Cron | SubmitError::Quota(_) => Failure::call(error),
+            SubmitError::Cron => self.is_schedule(),
+            SubmitError::Quota(_) => Failure::call(error),
             SubmitError::Store(_) => Failure::host(error),
         }
+    }
+}
+
+impl Checked<'_> {
+    /// What to do with a schedule instead.
+    fn is_schedule(&self) -> Failure {
+        let name = self.plan.cron.as_ref().map(|cron| Called::new(&self.plan.namespace, &cron.name).word());
+        let add = self.way.command(&["cron", "add", &self.text.name]);
+        let trigger = self.way.command(&["cron", "trigger", &name.unwrap_or_default()]);
+        Failure::call(format!(
+            "kind CronWorkflow is a schedule, which starts by itself where its store is served; keep it with: {add}; and start one of its \
+             runs at once with: {trigger}"
+        ))
     }
 }
 

@@ -118,7 +118,7 @@ async fn keep(
     path: &Path,
     screen: &Screen,
 ) -> Result<Arc<str>, Failure> {
-    let checked = read.check(&arguments.places).await?;
+    let checked = read.check(&arguments.places, Some(path)).await?;
     let key = arguments.key.as_deref();
     let (checked, submitted, is_held) = enqueue(checked, path, key).await?;
     let (run_id, is_new) = match submitted {

@@ -23,7 +23,10 @@ pub(super) struct Premises {
     pub(super) tenants: Arc<Tenants>,
     pub(super) memory: Memory,
     pub(super) dirs: Common,
-    #[cfg_attr(not(feature = "http"), expect(dead_code, reason = "there are no requests"))]
+    #[cfg_attr(
+        not(any(feature = "http", target_os = "linux")),
+        expect(dead_code, reason = "there are no requests")
+    )]
     pub(super) net: Net,
 }
 
@@ -81,5 +84,36 @@ impl Whose {
     /// Whom messages speak of.
     pub(super) fn named(&self) -> Named<'_> {
         Named { tenant: &self.tenant, plugin: self.plugin() }
+    }
+}
+
+#[cfg(test)]
+impl Whose {
+    /// A call of the plugin `guest` in a sandbox that has no other.
+    pub(super) fn alone(limits: Limits, grants: Grants) -> Arc<Self> {
+        use super::{capability::http::HttpConfig, memory::Memory};
+        let config = HttpConfig::default();
+        let ceilings = Ceilings::of(&limits, &config.limits);
+        let (memory, _) = Memory::divide(Some(1 << 30), 1);
+        let net = Net::new(config, &Tenants::default());
+        let premises =
+            Premises { limits, ceilings, tenants: Arc::default(), memory, dirs: Common::default(), net };
+        let invocation = Invocation {
+            run_id: "run".into(),
+            workflow: "workflow".into(),
+            namespace: "default".into(),
+            task_run_id: "run.task".into(),
+            task: "task".into(),
+            executor_type: "guest".into(),
+            attempt: 1,
+            dispatch: 1,
+            resumed: false,
+            deadline: None,
+            config: phasm_engine::value::Value::Null,
+            inputs: Arc::default(),
+            memory: None,
+        };
+        let (premises, grants) = (Arc::new(premises), Arc::new(grants));
+        Arc::new(Self { premises, invocation, tenant: "default".into(), grants, ceilings })
     }
 }

@@ -9,8 +9,8 @@ use phasm::{
     engine::time::Timestamp,
     sandbox::{HttpAnswer, HttpClient, HttpConfig, HttpRequest},
     store::{
-        Answer, AttemptLog, Census, Entries, Entry, EntryName, Filter, Pending, ReadStore, Record, RunRow,
-        StoreError,
+        Answer, AttemptLog, Census, Entries, EntryName, Filter, KeptEntry, Pending, ReadStore, Record,
+        RunRow, StoreError,
     },
 };
 use serde::de::DeserializeOwned;
@@ -352,15 +352,15 @@ impl ReadStore for Remote {
         })
     }
 
-    fn entry(&self, _name: &EntryName) -> Pending<Option<Entry>> {
+    fn entry(&self, _name: &EntryName) -> Pending<Option<KeptEntry>> {
         untold(&self.0.url)
     }
 
-    fn entries(&self, _wanted: Entries) -> Pending<Vec<Entry>> {
+    fn entries(&self, _wanted: Entries) -> Pending<Vec<KeptEntry>> {
         untold(&self.0.url)
     }
 
-    fn due_entries(&self, _after: Option<(Timestamp, EntryName)>, _limit: usize) -> Pending<Vec<Entry>> {
+    fn due_entries(&self, _after: Option<(Timestamp, EntryName)>, _limit: usize) -> Pending<Vec<KeptEntry>> {
         untold(&self.0.url)
     }
 

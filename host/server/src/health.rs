@@ -34,7 +34,8 @@ pub(crate) async fn readyz(call: Call) -> Result<Response, Refusal> {
     }
 }
 
-pub(crate) async fn metrics(call: Call) -> Result<Response, Refusal> {
+pub(crate) async fn metrics(mut call: Call) -> Result<Response, Refusal> {
+    call.query.done()?;
     if call.caller.is_bound() {
         let detail = "metrics are of all namespaces; the key is bound to some";
         return Err(Refusal::new(StatusCode::FORBIDDEN, detail));

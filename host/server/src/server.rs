@@ -75,6 +75,36 @@ impl Server {
         self.app.stop();
     }
 
+    /// Listens at that address.
+    ///
+    /// # Errors
+    /// [`ServerError::Exposed`] where others could reach it and there is no key; when the address is not to be had.
+    pub async fn listen(&self, address: SocketAddr) -> Result<TcpListener, ServerError> {
+        self.check_exposure(address)?;
+        let named = |error| io::Error::other(format!("{address} cannot be listened on: {error}"));
+        Ok(TcpListener::bind(address).await.map_err(named)?)
+    }
+
+    /// Without keys only this machine may reach it; and if all are removed meanwhile, nobody is let in without one.
+    fn check_exposure(&self, address: SocketAddr) -> Result<(), ServerError> {
+        if address.ip().is_loopback() {
+            return Ok(());
+        }
+        if !self.has_keys()? {
+            return Err(ServerError::Exposed { address });
+        }
+        self.app.is_exposed.store(true, Ordering::Relaxed);
+        Ok(())
+    }
+
+    /// Whether there is a key, and so one is asked for.
+    ///
+    /// # Errors
+    /// When the file of keys cannot be read.
+    pub fn has_keys(&self) -> Result<bool, ServerError> {
+        Ok(!self.app.keys.now()?.is_empty())
+    }
+
     /// Serves until `stop`, then lets requests end.
     ///
     /// # Errors
@@ -84,13 +114,7 @@ impl Server {
         listener: TcpListener,
         stop: impl Future<Output = ()>,
     ) -> Result<(), ServerError> {
-        let address = listener.local_addr()?;
-        if !address.ip().is_loopback() {
-            if self.app.keys.now()?.is_empty() {
-                return Err(ServerError::Exposed { address });
-            }
-            self.app.is_exposed.store(true, Ordering::Relaxed);
-        }
+        self.check_exposure(listener.local_addr()?)?;
         let accepting =
             Accepting { router: self.router(), limits: self.app.config.limits, tls: self.tls.clone() };
         let stopped = async {

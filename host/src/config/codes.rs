@@ -78,6 +78,15 @@ pub static NO_KEY: Entry = Entry {
     right: "[trust]\nkeys = [\"RWQf6LRCGA9i53mlYecO4IzT51TGPpvWucNSCh1CBM0QTaLn73Y7GFO3\"]",
 };
 
+/// A certificate without its key, or a key without its certificate.
+pub static HALF_TLS: Entry = Entry {
+    code: "C013",
+    title: "Certificate without its key",
+    explanation: "A server that speaks TLS has a certificate and the private key that belongs to it.",
+    wrong: "[server]\ntls-certificate = \"server.pem\"",
+    right: "[server]\ntls-certificate = \"server.pem\"\ntls-key = \"server.key\"",
+};
+
 /// A secret whose source is not there.
 pub static NO_SECRET: Entry = Entry {
     code: "C102",
@@ -126,6 +135,7 @@ pub static ENTRIES: &[&Entry] = &[
     &TAKEN_NAMESPACE,
     &OUTSIDE_ROOT,
     &NO_KEY,
+    &HALF_TLS,
     &NO_SECRET,
     &NO_DIRECTORY,
     &UNKNOWN_PLUGIN,

@@ -17,6 +17,7 @@ use super::{
     limits::{self, Limited},
     retention,
     secrets::{self, Secret},
+    server::{self, ServerWritten},
     tenants::{self, WrittenTenant},
     trust::{self, TrustWritten},
 };
@@ -25,8 +26,8 @@ use super::{
 pub(super) static CONFIGURATION: Table = Table::closed(
     "configuration",
     "What an operator allows: plugins, what each may touch, values for expressions, secrets, limits, who shares the host, how the network \
-     is reached, how long runs are kept, whose plugins are used.",
-    &[&PLUGINS, &GRANTS, &VARS, &SECRETS, &LIMITS, &TENANTS, &HTTP, &RETENTION, &LIBRARY, &TRUST],
+     is reached, how long runs are kept, whose plugins are used, how a server is reached.",
+    &[&PLUGINS, &GRANTS, &VARS, &SECRETS, &LIMITS, &TENANTS, &HTTP, &RETENTION, &LIBRARY, &TRUST, &SERVER],
     &[],
 );
 
@@ -66,6 +67,12 @@ static TRUST: Field<TrustWritten> = Field::optional(
     "Whose plugins are used, and which versions wait to be approved.",
 );
 
+static SERVER: Field<ServerWritten> = Field::optional(
+    "server",
+    server::SERVER_FORM,
+    "How `phasm serve --listen` is reached, and what its clients may take.",
+);
+
 /// Anything by name.
 const VALUES: Form<Map> = Form::new(
     |cursor, report| {
@@ -88,6 +95,7 @@ pub(super) struct Written {
     pub(super) retention: Retention,
     pub(super) library: Option<Name>,
     pub(super) trust: TrustWritten,
+    pub(super) server: ServerWritten,
 }
 
 impl Written {
@@ -105,6 +113,7 @@ impl Written {
             retention: object.or_default(&RETENTION),
             library: object.optional(&LIBRARY),
             trust: object.or_default(&TRUST),
+            server: object.or_default(&SERVER),
         })
     }
 

@@ -8,6 +8,7 @@ use tokio::sync::OwnedMutexGuard;
 use super::{Host, SubmitError};
 use crate::{
     sandbox::{Limit, Tenants},
+    shared::Shared,
     store::{Filter, ReadStore, RunRow, Store, StoreError},
     tenants::{self, KnownTenants, Quotas},
 };
@@ -114,7 +115,9 @@ impl Host {
         let known = serde_json::to_string(&**self.shared.realms.known()).unwrap_or_default();
         self.shared.store.keep_tenants(known.into()).await
     }
+}
 
+impl Shared {
     /// Whether a run of that namespace may be submitted now.
     ///
     /// # Errors
@@ -129,7 +132,7 @@ impl Host {
         if !quotas.bound_submissions() {
             return Ok(Admitted(None));
         }
-        let alone = Arc::clone(&self.shared.realms.of(namespace).admitting).lock_owned().await;
+        let alone = Arc::clone(&self.realms.of(namespace).admitting).lock_owned().await;
         let exceeded = self.exceeded(store, quotas, &judge).await?;
         let tenant = judge.tenant;
         match exceeded {
@@ -142,7 +145,7 @@ impl Host {
 
     /// By this host's configuration, else by what was left with the store.
     async fn judge(&self, store: &dyn Store, namespace: &Arc<str>) -> Result<Judge, StoreError> {
-        let own = self.shared.realms.known();
+        let own = self.realms.known();
         let known = match own.is_empty() {
             false => Arc::clone(own),
             // What another version has left and nobody can read judges nobody.
@@ -161,7 +164,7 @@ impl Host {
         quotas: Quotas,
         judge: &Judge,
     ) -> Result<Option<(SubmitQuota, u64, u64, Option<Timestamp>)>, StoreError> {
-        let queued = self.shared.dispatcher.slots.queued(&judge.tenant);
+        let queued = self.dispatcher.slots.queued(&judge.tenant);
         if let Some(limit) = quotas.queued.map(u64::from).filter(|most| queued >= *most) {
             return Ok(Some((SubmitQuota::Queued, limit, queued, None)));
         }
@@ -172,7 +175,7 @@ impl Host {
             }
         }
         if let Some(limit) = quotas.runs_per_minute {
-            let since = Timestamp(self.shared.clock.now().0.saturating_sub(MINUTE.cast_signed() - 1));
+            let since = Timestamp(self.clock.now().0.saturating_sub(MINUTE.cast_signed() - 1));
             let filter = Filter { since: Some(since), ..Filter::default() };
             if let Some(last) = judge.nth(store, filter, limit).await? {
                 let (retry_at, limit) = (last.head.submitted_at.after(MINUTE), limit.into());

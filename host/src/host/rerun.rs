@@ -69,9 +69,9 @@ impl Host {
     ) -> Result<(Arc<Entry>, Run, Step, Admitted), RerunError> {
         let (earlier, submitted) = self.replay_ended(run_id).await?;
         let plan = earlier.plan();
-        let admitted = self.admit(&*self.shared.store, &plan.namespace).await?;
+        let admitted = self.shared.admit(&*self.shared.store, &plan.namespace).await?;
         let parameters = parameters(&earlier, &rerun.parameters);
-        let submission = self.submission(plan, &parameters, submitted.facts)?;
+        let submission = self.shared.submission(plan, &parameters, submitted.facts)?;
         let left = earlier.rerun(&submission.parameters, rerun.from_failed);
         let now = self.shared.clock.now();
         let (run, step) = Run::start_rerun(Arc::clone(plan), submission, left, now);

@@ -29,7 +29,7 @@ use crate::{
     retention::Retention,
     sandbox::{Digest, EgressSecret, Grants, Key, Limits, Sandbox, SandboxConfig, SandboxError},
     secrets::Secrets,
-    shared::Shared,
+    shared::{Agenda, Shared, Terms},
     store::{HostId, Memory, Store},
     tenants::{self, Tenant},
     tidings::Tidings,
@@ -340,15 +340,10 @@ impl HostBuilder {
             closed: AtomicBool::new(false),
             driven: AtomicU64::new(0),
             tidings: Tidings::default(),
+            terms: Terms { facts: facts(self.vars), origin: self.origin, allow_missing: self.allow_missing },
+            agenda: Agenda::default(),
         });
-        let host = Host {
-            shared,
-            allow_missing: self.allow_missing,
-            kept_log,
-            facts: facts(self.vars),
-            origin: self.origin,
-            control,
-        };
+        let host = Host { shared, kept_log, control };
         host.open_store(has_others);
         Ok(host)
     }

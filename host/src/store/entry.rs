@@ -1,7 +1,7 @@
 //! What is kept by a name besides runs: saved workflows and schedules.
 //!
 //! ```text
-//!  entry(name) ──▶ Entry at some revision ── change(from that revision) ──▶ the next one, or StoreError::Moved
+//!  entry(name) ──▶ KeptEntry at some revision ── change(from that revision) ──▶ the next one, or StoreError::Moved
 //!                                         └─ fire(the same, and a run's first record) ──▶ both or neither
 //! ```
 //!
@@ -68,7 +68,7 @@ impl fmt::Display for EntryName {
 
 /// Something that is kept by a name.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Entry {
+pub struct KeptEntry {
     /// What it is called.
     pub name: EntryName,
     /// Another one after each change, and never one that any entry has had before.

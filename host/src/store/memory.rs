@@ -16,9 +16,9 @@ use tokio::sync::watch;
 
 use self::{documents::Documents, entries::Shelves, offers::Offers};
 use super::{
-    Answer, AttemptLog, Census, Change, Claim, DuePlace, Encode, Entries, Entry, EntryName, Filter, HostId,
-    KEPT_ANSWERS, LETTER_BYTES, Lease, Letter, MAILBOX, Note, Pending, ReadStore, Record, Reply, RunRow,
-    RunStatus, Shares, Sharing, Store, StoreError, StoredBytes, Wanted, followed::Followed,
+    Answer, AttemptLog, Census, Change, Claim, DuePlace, Encode, Entries, EntryName, Filter, HostId,
+    KEPT_ANSWERS, KeptEntry, LETTER_BYTES, Lease, Letter, MAILBOX, Note, Pending, ReadStore, Record, Reply,
+    RunRow, RunStatus, Shares, Sharing, Store, StoreError, StoredBytes, Wanted, followed::Followed,
 };
 
 /// A store without a file: "durable" means until the process ends.
@@ -160,15 +160,15 @@ impl ReadStore for Memory {
         now(Ok(self.kept().run(run_id).map(of_run).unwrap_or_default()))
     }
 
-    fn entry(&self, name: &EntryName) -> Pending<Option<Entry>> {
+    fn entry(&self, name: &EntryName) -> Pending<Option<KeptEntry>> {
         now(Ok(self.kept().shelves.entry(name)))
     }
 
-    fn entries(&self, wanted: Entries) -> Pending<Vec<Entry>> {
+    fn entries(&self, wanted: Entries) -> Pending<Vec<KeptEntry>> {
         now(Ok(self.kept().shelves.entries(&wanted)))
     }
 
-    fn due_entries(&self, after: Option<DuePlace>, limit: usize) -> Pending<Vec<Entry>> {
+    fn due_entries(&self, after: Option<DuePlace>, limit: usize) -> Pending<Vec<KeptEntry>> {
         now(Ok(self.kept().shelves.due(after.as_ref(), limit)))
     }
 

@@ -44,9 +44,9 @@ use self::{
     writer::{PostgresWriter, Queued},
 };
 use super::{
-    Answer, AttemptLog, Census, Change, Claim, DuePlace, Encode, Entries, Entry, EntryName, Filter, HostId,
-    LETTER_BYTES, Lease, Letter, MAILBOX, Note, Pending, ReadStore, Record, Reply, RunRow, RunStatus, Shares,
-    Sharing, Store, StoreError, StoredBytes, Wanted,
+    Answer, AttemptLog, Census, Change, Claim, DuePlace, Encode, Entries, EntryName, Filter, HostId,
+    KeptEntry, LETTER_BYTES, Lease, Letter, MAILBOX, Note, Pending, ReadStore, Record, Reply, RunRow,
+    RunStatus, Shares, Sharing, Store, StoreError, StoredBytes, Wanted,
 };
 
 const CLAIM: &str = "SELECT * FROM claim_runs($1, $2, $3, $4, $5)";
@@ -229,15 +229,15 @@ impl ReadStore for Postgres {
         self.readers.logs(run_id, task)
     }
 
-    fn entry(&self, name: &EntryName) -> Pending<Option<Entry>> {
+    fn entry(&self, name: &EntryName) -> Pending<Option<KeptEntry>> {
         self.readers.entry(name)
     }
 
-    fn entries(&self, wanted: Entries) -> Pending<Vec<Entry>> {
+    fn entries(&self, wanted: Entries) -> Pending<Vec<KeptEntry>> {
         self.readers.entries(wanted)
     }
 
-    fn due_entries(&self, after: Option<DuePlace>, limit: usize) -> Pending<Vec<Entry>> {
+    fn due_entries(&self, after: Option<DuePlace>, limit: usize) -> Pending<Vec<KeptEntry>> {
         self.readers.due_entries(after, limit)
     }
 

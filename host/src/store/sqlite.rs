@@ -39,8 +39,8 @@ use self::{
     writer::{Job, Writer},
 };
 use super::{
-    Answer, AttemptLog, Census, Change, Claim, DuePlace, Encode, Entries, Entry, EntryName, Filter, HostId,
-    Lease, Letter, Note, Pending, ReadStore, Record, Reply, RunRow, RunStatus, Store, StoreError,
+    Answer, AttemptLog, Census, Change, Claim, DuePlace, Encode, Entries, EntryName, Filter, HostId,
+    KeptEntry, Lease, Letter, Note, Pending, ReadStore, Record, Reply, RunRow, RunStatus, Store, StoreError,
     StoredBytes, Wanted, followed::Followed,
 };
 
@@ -207,15 +207,15 @@ impl ReadStore for Sqlite {
         self.reader.logs(run_id, task)
     }
 
-    fn entry(&self, name: &EntryName) -> Pending<Option<Entry>> {
+    fn entry(&self, name: &EntryName) -> Pending<Option<KeptEntry>> {
         self.reader.entry(name)
     }
 
-    fn entries(&self, wanted: Entries) -> Pending<Vec<Entry>> {
+    fn entries(&self, wanted: Entries) -> Pending<Vec<KeptEntry>> {
         self.reader.entries(wanted)
     }
 
-    fn due_entries(&self, after: Option<DuePlace>, limit: usize) -> Pending<Vec<Entry>> {
+    fn due_entries(&self, after: Option<DuePlace>, limit: usize) -> Pending<Vec<KeptEntry>> {
         self.reader.due_entries(after, limit)
     }
 

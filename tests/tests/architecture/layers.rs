@@ -24,6 +24,7 @@ const HOST: &[&str] = &[
     "store",
     "show",
     "retention",
+    "saved",
     "plugins",
     "missing",
     "realm",

@@ -13,6 +13,7 @@ mod house;
 #[path = "../simulation/random.rs"]
 mod random;
 mod scenarios;
+mod schedules;
 mod shaky;
 mod stage;
 

@@ -12,8 +12,8 @@ use phasm::{
     Phase,
     engine::time::Timestamp,
     store::{
-        Answer, AttemptLog, Census, Change, Claim, DuePlace, Encode, Entries, Entry, EntryName, Filter,
-        HostId, Lease, Letter, Memory, Note, Pending, ReadStore, Record, Reply, RunRow, RunStatus, Store,
+        Answer, AttemptLog, Census, Change, Claim, DuePlace, Encode, Entries, EntryName, Filter, HostId,
+        KeptEntry, Lease, Letter, Memory, Note, Pending, ReadStore, Record, Reply, RunRow, RunStatus, Store,
         StoreError, Wanted,
     },
 };
@@ -32,6 +32,8 @@ pub(crate) struct Shaky {
     slowest: Option<NonZeroU32>,
     random: Mutex<Random>,
     dead: AtomicBool,
+    /// So many calls reach the store yet.
+    fuse: AtomicU64,
     calls: AtomicU64,
 }
 
@@ -43,6 +45,7 @@ impl Shaky {
             slowest: NonZeroU32::new(slowest),
             random: Mutex::new(Random(seed)),
             dead: AtomicBool::new(false),
+            fuse: AtomicU64::new(u64::MAX),
             calls: AtomicU64::new(0),
         }
     }
@@ -56,9 +59,21 @@ impl Shaky {
         self.dead.store(true, Relaxed);
     }
 
+    /// So many calls from now on nothing reaches the store any more.
+    pub(crate) fn die_after(&self, calls: u64) {
+        self.fuse.store(calls, Relaxed);
+    }
+
+    pub(crate) fn is_dead(&self) -> bool {
+        self.dead.load(Relaxed)
+    }
+
     /// What is asked is done at once, in the order in which it is asked, and answered some time later.
     fn ask<T: Send + 'static>(&self, ask: impl FnOnce(&Memory) -> Pending<T>) -> Pending<T> {
-        if self.dead.load(Relaxed) {
+        if self.fuse.fetch_update(Relaxed, Relaxed, |left| left.checked_sub(1)).is_err() {
+            self.die();
+        }
+        if self.is_dead() {
             return Box::pin(std::future::pending());
         }
         self.calls.fetch_add(1, Relaxed);
@@ -102,15 +117,15 @@ impl ReadStore for Shaky {
         self.ask(Memory::open_runs)
     }
 
-    fn entry(&self, name: &EntryName) -> Pending<Option<Entry>> {
+    fn entry(&self, name: &EntryName) -> Pending<Option<KeptEntry>> {
         self.ask(|store| store.entry(name))
     }
 
-    fn entries(&self, wanted: Entries) -> Pending<Vec<Entry>> {
+    fn entries(&self, wanted: Entries) -> Pending<Vec<KeptEntry>> {
         self.ask(|store| store.entries(wanted))
     }
 
-    fn due_entries(&self, after: Option<DuePlace>, limit: usize) -> Pending<Vec<Entry>> {
+    fn due_entries(&self, after: Option<DuePlace>, limit: usize) -> Pending<Vec<KeptEntry>> {
         self.ask(|store| store.due_entries(after, limit))
     }
 

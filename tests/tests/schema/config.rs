@@ -53,6 +53,8 @@ fn whole() -> Value {
         "library": "library",
         "trust": { "require-signature": true, "keys": ["RW"], "hold": "all" },
         "retention": { "age": "30d", "count": 5, "namespaces": { "nightly": { "age": 5, "count": 0 } } },
+        "server": { "keys": "keys", "hosts": ["a.example"], "tls-certificate": "a.pem", "tls-key": "a.key", "audit": "audit.log",
+            "body": "1 MiB", "connections": 5, "streams": 5 },
     })
 }
 

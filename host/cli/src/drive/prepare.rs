@@ -11,7 +11,7 @@ use std::{
 
 use phasm::{
     Host, HostBuilder,
-    config::Config,
+    config::{Config, ServerSettings},
     engine::{
         plan::{Draft, Plan, Work},
         problem::Problems,
@@ -49,6 +49,13 @@ pub(crate) struct Prepared {
     dirs: Vec<PathBuf>,
 }
 
+/// By which other processes reach the runs of a host, while it is held.
+pub(crate) struct Bell(
+    #[cfg(unix)]
+    #[expect(dead_code, reason = "it is held")]
+    Option<phasm::bell::Bell>,
+);
+
 /// Reads a configuration; problems are shown, `as_json` on stdout.
 ///
 /// # Errors
@@ -72,6 +79,11 @@ impl Configured {
     /// When it cannot be read or has problems.
     pub(crate) fn read(places: &Places, screen: &Screen, as_json: bool) -> Result<Self, Failure> {
         places.config().map(|file| configuration(&file, screen, as_json)).transpose().map(Self)
+    }
+
+    /// How a server is reached.
+    pub(crate) fn server(&self) -> ServerSettings {
+        self.0.as_ref().map(|(_, config)| config.server.clone()).unwrap_or_default()
     }
 }
 
@@ -259,6 +271,14 @@ impl Prepared {
         Self { host: self.host.with_store(store), ..self }
     }
 
+    /// The host, and what has to be held as long as other processes are to reach it.
+    pub(crate) fn into_parts(self) -> (Host, Bell) {
+        #[cfg(unix)]
+        return (self.host, Bell(self._bell));
+        #[cfg(not(unix))]
+        return (self.host, Bell());
+    }
+
     /// Plans a document, with everything that it names built and compiled.
     ///
     /// # Errors
@@ -277,7 +297,7 @@ impl Prepared {
     }
 
     /// Builds the source folders among them in one go.
-    async fn build(&self, types: impl Iterator<Item = &Arc<str>>) {
+    pub(crate) async fn build(&self, types: impl Iterator<Item = &Arc<str>>) {
         let folder = |executor_type: &Arc<str>| {
             // A name is no path: nothing is built that lies elsewhere.
             let name = executor_type

@@ -55,6 +55,21 @@ impl Telling {
         ));
     }
 
+    /// Says where it is reached.
+    pub(super) fn listens(&self, url: &str, asks_for_keys: bool) {
+        if self.as_json {
+            let _gone = self.print(&json!({ "type": "listening", "url": url, "keys": asks_for_keys }));
+            return;
+        }
+        let keys = if asks_for_keys {
+            "a key is asked for"
+        } else {
+            "no key is asked for, as only this machine reaches it; `phasm key add NAME` makes the first"
+        };
+        self.screen
+            .err(&format!("listening on {}\n  {keys}; what it answers: {url}/v1/docs\n", text::bold(url)));
+    }
+
     /// Says what became of a run.
     ///
     /// # Errors

@@ -48,6 +48,11 @@ impl Running {
         }
     }
 
+    /// What it has said so far.
+    pub(crate) fn said(&self) -> &str {
+        &self.said
+    }
+
     pub(crate) fn signal(&self, signal: Signal) {
         kill_process(Pid::from_child(&self.child), signal).unwrap();
     }

@@ -12,6 +12,7 @@ mod crash;
 mod database;
 mod generated;
 mod graph;
+mod http;
 mod interrupts;
 mod keeping;
 #[cfg(unix)]
@@ -23,6 +24,8 @@ mod plugin;
 mod registry;
 mod rerun;
 mod run;
+#[cfg(unix)]
+mod schedules;
 #[cfg(unix)]
 mod serve;
 mod stored;

@@ -13,7 +13,7 @@ use std::{
 use phasm::{
     executor::{Executor as _, Invocation, Level, Observer},
     plugins::Plugins,
-    sandbox::{Allowance, Children, DirGrant, Grants, Isolation, Limit, Sandbox, SandboxConfig},
+    sandbox::{Allowance, Children, DirGrant, Grants, Isolation, Limit, Quota, Sandbox, SandboxConfig},
 };
 use phasm_engine::{metered::Metered, outcome::Outcome, value::Value};
 
@@ -346,6 +346,66 @@ async fn without_processes_nothing_runs() {
     let (outcome, _) = call(&plugins, invocation("echo")).await;
     assert_eq!(outcome.code, 3);
     assert!(outcome.message.contains("this program starts none"), "{}", outcome.message);
+}
+
+/// Writes 4 KiB to a file that is called as it is, and as its attempt.
+const WRITER: &str = r#"(core module $guest
+  (import "libc" "memory" (memory 1))
+  (import "wasi" "get-directories" (func $get-directories (param i32)))
+  (import "wasi" "open" (func $open (param i32 i32 i32 i32 i32 i32 i32)))
+  (import "wasi" "write-file" (func $write-file (param i32 i32 i32 i64 i32)))
+  (data (i32.const 500) "NAME-")
+  (func (export "execute") (param $invocation i32) (result i32)
+    (i32.store8 (i32.const 502) (i32.add (i32.const 96) (i32.load offset=40 (local.get $invocation))))
+    (call $get-directories (i32.const 400))
+    ;; create, write
+    (call $open (i32.load (i32.load (i32.const 400)))
+      (i32.const 0) (i32.const 500) (i32.const 3) (i32.const 1) (i32.const 2) (i32.const 408))
+    (if (i32.eqz (i32.load8_u (i32.const 408))) (then
+      (call $write-file (i32.load (i32.const 412)) (i32.const 0) (i32.const 4096) (i64.const 0) (i32.const 424))))
+    (i32.store (i32.const 0) (i32.add
+      (i32.mul (i32.load8_u (i32.const 408)) (i32.add (i32.const 100) (i32.load8_u (i32.const 412))))
+      (i32.mul (i32.load8_u (i32.const 424)) (i32.add (i32.const 200) (i32.load8_u (i32.const 432))))))
+    (i64.store (i32.const 4) (i64.const 0))
+    (i64.store (i32.const 12) (i64.const 0))
+    (i32.store (i32.const 20) (i32.const 0))
+    (i32.const 0)))"#;
+
+/// R-I19, R-I27: what lies in a directory is counted once, whoever writes there.
+#[tokio::test]
+async fn a_quota_is_the_directorys_and_not_a_processs() {
+    let dir = tempfile::tempdir().unwrap();
+    let children = Some(Children::of(env!("CARGO_BIN_EXE_phasm")));
+    let config = SandboxConfig { slots: 8, children, ..SandboxConfig::default() };
+    let plugins = Plugins::new(Sandbox::new(config).unwrap());
+    let quota = Quota { bytes: Some(4 * 4096), files: None };
+    let dirs = vec![DirGrant { quota, ..DirGrant::read_write(dir.path(), "/data") }];
+    let tiers = [("a-", Isolation::Shared), ("b-", Isolation::Process), ("c-", Isolation::Process)];
+    for (name, isolation) in tiers {
+        let world = include_str!("../../../../tests/hostile/world.wat");
+        let text = world.replace(";; GUEST", &WRITER.replace("NAME-", &format!("{name}-")));
+        let grants = Grants { dirs: dirs.clone(), isolation: Some(isolation), ..Grants::default() };
+        plugins.register(name, wat::parse_str(text.replace(";; TYPES\n", "")).unwrap(), grants);
+    }
+    let mut codes = Vec::new();
+    for attempt in 1..=2 {
+        for (name, _) in tiers {
+            let (outcome, _) = call(&plugins, Invocation { attempt, ..invocation(name) }).await;
+            assert_eq!(
+                outcome.code != 0,
+                outcome.message.contains("quota of 16 KiB"),
+                "{name} {attempt}: {outcome:?}"
+            );
+            codes.push(outcome.code);
+        }
+    }
+    assert_eq!(codes, [0, 0, 0, 0, 206, 206]);
+    let sizes = fs::read_dir(dir.path()).unwrap().map(|entry| entry.unwrap().metadata().unwrap().len());
+    assert_eq!(sizes.sum::<u64>(), 4 * 4096);
+    // What is deleted by one is room for the other.
+    fs::remove_file(dir.path().join("a-a")).unwrap();
+    let again = call(&plugins, Invocation { attempt: 3, ..invocation("c-") }).await.0;
+    assert_eq!(again.code, 0, "{}", again.message);
 }
 
 /// R-I2, R-I27: a directory is granted to a process as it is to a guest.

@@ -19,10 +19,13 @@ use std::{
 use wasmtime::component::{HasSelf, Linker, Resource};
 use wasmtime_wasi::p2::bindings::filesystem::{preopens, types};
 
+#[cfg(target_os = "linux")]
+pub(crate) use self::books::{Answer, Beyond, Clerk, Entry};
 pub use self::ledger::Quota;
 use self::{
+    books::Books,
     handle::{Dir, Handle, Moved, Open, Root},
-    place::Places,
+    place::{Place, Places},
 };
 use super::{active, refused::Refused};
 use crate::{
@@ -32,6 +35,7 @@ use crate::{
     whose::Whose,
 };
 
+mod books;
 mod handle;
 mod host;
 mod ledger;
@@ -72,22 +76,40 @@ impl DirGrant {
 pub(crate) struct Common {
     places: Places,
     descriptors: Arc<Budget>,
+    /// Who keeps the books, if this process does not.
+    #[cfg(target_os = "linux")]
+    beyond: Option<Arc<Beyond>>,
 }
 
 impl Default for Common {
     fn default() -> Self {
-        Self { places: Places::default(), descriptors: Budget::of_descriptors() }
+        Self {
+            places: Places::default(),
+            descriptors: Budget::of_descriptors(),
+            #[cfg(target_os = "linux")]
+            beyond: None,
+        }
     }
 }
 
 impl Common {
-    /// For a process that calls the guests of one plugin, and whose calls may wait as they like. It looks at what is granted now, as
-    /// long as it can.
-    pub(crate) fn alone(grants: &[DirGrant]) -> Self {
+    /// For a process that calls the guests of one plugin, and whose calls may wait as they like; somebody else keeps its books. It looks
+    /// at what is granted now, as long as it can.
+    #[cfg(target_os = "linux")]
+    pub(crate) fn alone(grants: &[DirGrant], beyond: &Arc<Beyond>) -> Self {
         let places = Places::alone();
         // One that is not there is the affair of the call that wants it.
         grants.iter().for_each(|grant| drop(places.look(&grant.host)));
-        Self { places, ..Self::default() }
+        Self { places, beyond: Some(Arc::clone(beyond)), ..Self::default() }
+    }
+
+    /// The books of a grant of what lies at `place`.
+    fn books(&self, _grant: usize, place: &Arc<Place>) -> Books {
+        #[cfg(target_os = "linux")]
+        if let Some(beyond) = &self.beyond {
+            return Books::Beyond(Arc::clone(beyond), u32::try_from(_grant).unwrap_or(u32::MAX));
+        }
+        Books::Here(Arc::clone(place))
     }
 }
 
@@ -109,12 +131,13 @@ impl Dirs {
         let (granted, holder) = (holder(UNLIMITED), holder(whose.ceilings.most(Limit::Descriptors)));
         let moved = Arc::new(Moved::default());
         let began = Instant::now();
-        for grant in grants {
+        for (number, grant) in grants.iter().enumerate() {
             let failed = |cause: String| format!("granted directory {}: {cause}", grant.host.display());
             let share = granted.take().map_err(|spent| failed(spent.to_string()))?;
             let (place, file) =
                 common.places.open(&grant.host).await.map_err(|error| failed(error.to_string()))?;
             let root = Root {
+                books: common.books(number, &place),
                 place,
                 holder: Arc::clone(&holder),
                 read_only: grant.read_only,

@@ -33,7 +33,7 @@ use crate::{
     call::{Ended, ended, so_far, store},
     capability::{
         Grants,
-        dirs::Common,
+        dirs::{Beyond, Common},
         http::{HttpLimits, Net, Relay},
     },
     guest::{self, Guest},
@@ -82,10 +82,10 @@ fn locked_in(job: &[String], input: &mut BufReader<File>, voice: &Arc<Voice>) ->
     let setup: Setup = owned(&heard(input)?.unwrap_or_default())?;
     let code = Fresh::new(heard(input)?.unwrap_or_default());
     let here = Here::new(setup, &code, Arc::clone(voice)).map_err(io::Error::other)?;
-    let (relay, engine) = (Arc::clone(&here.relay), here.engine.clone());
+    let (relay, books, engine) = (Arc::clone(&here.relay), Arc::clone(&here.books), here.engine.clone());
     thread::spawn(move || {
         // There is nobody any more to do anything for.
-        let _ = hear_news(&relay, &engine);
+        let _ = hear_news(&relay, &books, &engine);
         exit(ALONE);
     });
     let of_thread = Arc::clone(voice);
@@ -109,12 +109,13 @@ fn heard(input: &mut BufReader<File>) -> io::Result<Option<Vec<u8>>> {
 }
 
 /// Hears what is told while calls are made, until there is nobody any more who tells it.
-fn hear_news(relay: &Relay, engine: &Engine) -> io::Result<()> {
+fn hear_news(relay: &Relay, books: &Beyond, engine: &Engine) -> io::Result<()> {
     let mut news = BufReader::new(File::from(io::stdout().as_fd().try_clone_to_owned()?));
     while let Some(frame) = heard(&mut news)? {
         match message(&frame)? {
             News::Epoch => engine.increment_epoch(),
             News::Request(told) => relay.hear(told)?,
+            News::Books(answer) => books.hear(answer),
         }
     }
     Ok(())
@@ -129,6 +130,7 @@ struct Here {
     runtime: Runtime,
     voice: Arc<Voice>,
     relay: Arc<Relay>,
+    books: Arc<Beyond>,
     glass: Arc<Hourglass>,
 }
 
@@ -143,7 +145,9 @@ impl Here {
         component.initialize_copy_on_write_image().map_err(|error| format!("{error:#}"))?;
         let program =
             Program::link(&linker, &component, &limits, slots).map_err(|error| error.to_string())?;
-        let dirs = Common::alone(&grants.dirs);
+        let of_books = Arc::clone(&voice);
+        let books = Beyond::new(move |entry| of_books.enter(entry));
+        let dirs = Common::alone(&grants.dirs, &books);
         // The thread of the runtime, and those of the voice and the news, have no other files either.
         lock::files(&grants.dirs).map_err(|error| error.to_string())?;
         // One thread beside the guest's: requests and timers go on, whatever the guest is at.
@@ -160,7 +164,7 @@ impl Here {
             net: Net::beyond(&relay, headers),
         });
         let glass = Arc::default();
-        Ok(Self { premises, grants: Arc::new(grants), engine, program, runtime, voice, relay, glass })
+        Ok(Self { premises, grants: Arc::new(grants), engine, program, runtime, voice, relay, books, glass })
     }
 
     fn call(&self, call: &Call) -> Result<Ended, String> {

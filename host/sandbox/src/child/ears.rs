@@ -5,13 +5,16 @@ use std::io;
 use tokio::{
     io::{AsyncReadExt as _, BufReader},
     net::UnixStream,
-    sync::Notify,
+    sync::{Notify, mpsc::Sender},
 };
 
-use super::wire::{LENGTH, Told, message};
+use super::wire::{LENGTH, News, Told, frame, message};
 use crate::{
     call::{Ended, so_far},
-    capability::http::Requests,
+    capability::{
+        dirs::{Clerk, Entry},
+        http::Requests,
+    },
     transcript::{Transcript, cut},
     whose::Whose,
 };
@@ -24,6 +27,23 @@ const AT_ONCE: usize = 64 << 10;
 
 /// What is kept of the reason why there is no call.
 const LONGEST_REASON: usize = 4 << 10;
+
+/// What is done for a child while it makes a call.
+pub(super) struct Services {
+    pub(super) requests: Requests,
+    pub(super) clerk: Clerk,
+    pub(super) frames: Sender<Vec<u8>>,
+}
+
+impl Services {
+    async fn enter(&mut self, entry: Entry) -> io::Result<()> {
+        if let Some(answer) = self.clerk.hear(entry).await? {
+            // Who is not there any more wants no answer.
+            let _ = self.frames.send(frame(&News::Books(answer))?).await;
+        }
+        Ok(())
+    }
+}
 
 /// What a child says.
 pub(super) struct Ears {
@@ -41,7 +61,7 @@ impl Ears {
         &mut self,
         whose: &Whose,
         transcript: &Transcript,
-        requests: &mut Requests,
+        services: &mut Services,
         answered: &Notify,
     ) -> io::Result<Result<Ended, String>> {
         let limits = whose.limits();
@@ -55,9 +75,10 @@ impl Ears {
                         return Ok(Err(exceeded.told(whose.named())));
                     }
                 }
-                Told::Asks(asked) => requests.hear(asked)?,
+                Told::Asks(asked) => services.requests.hear(asked)?,
+                Told::Enters(entry) => services.enter(entry).await?,
                 Told::Used(metered) => {
-                    transcript.used(so_far(requests.with(metered)));
+                    transcript.used(so_far(services.requests.with(metered)));
                     answered.notify_one();
                 }
                 Told::Ended(returned) => return Ok(Ok(returned.into())),

@@ -16,7 +16,10 @@ use super::{
     ALONE,
     wire::{Told, frame},
 };
-use crate::{capability::http::Asked, transcript::Said};
+use crate::{
+    capability::{dirs::Entry, http::Asked},
+    transcript::Said,
+};
 
 /// How long something may wait for more to come, unless so much has come already.
 const PAUSE: Duration = Duration::from_millis(1);
@@ -56,6 +59,13 @@ impl Voice {
     /// Says what was used.
     pub(super) fn used(&self, metered: Metered) {
         if self.tell(&Told::Used(metered)).is_err() {
+            exit(ALONE);
+        }
+    }
+
+    /// Says what a guest changes.
+    pub(super) fn enter(&self, entry: Entry) {
+        if self.tell(&Told::Enters(entry)).is_err() {
             exit(ALONE);
         }
     }

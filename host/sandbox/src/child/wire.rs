@@ -10,6 +10,7 @@ use crate::{
     call::Ended,
     capability::{
         Grants,
+        dirs::{Answer, Entry},
         http::{Asked, OfRequest},
         refused::Refused,
     },
@@ -106,6 +107,8 @@ pub(crate) enum Told<'s> {
     Asks(#[serde(borrow)] Asked<'s>),
     /// So much was used by the epoch that was told.
     Used(Metered),
+    /// Its guest changes something in a directory with a quota.
+    Enters(Entry),
     /// The call could not be made.
     NoCall(String),
     /// The call has ended.
@@ -119,6 +122,8 @@ pub(crate) enum News<'n> {
     Epoch,
     /// Of what its guest asked for.
     Request(#[serde(borrow)] OfRequest<'n>),
+    /// Of what it wanted to enter.
+    Books(Answer),
 }
 
 /// [`Ended`], for the wire.

@@ -16,14 +16,14 @@ use tokio::{
 
 use super::{
     Children, attempt,
-    ears::{BESIDE, Ears},
+    ears::{BESIDE, Ears, Services},
     herald::{self, Herald},
     running::{Running, command},
     wire::{Call, Setup, Told, frame, length, message},
 };
 use crate::{
     call::Ended,
-    capability::{Grants, http::Requests},
+    capability::{Grants, dirs::Clerk, http::Requests},
     limits::Limits,
     program::Program,
     transcript::Transcript,
@@ -73,7 +73,7 @@ impl Worker {
         match message(&worker.ears.heard)? {
             Told::Ready => Ok(worker),
             Told::NoCall(why) => Err(io::Error::other(why)),
-            Told::Said(_) | Told::Asks(_) | Told::Used(_) | Told::Ended(_) => {
+            Told::Said(_) | Told::Asks(_) | Told::Enters(_) | Told::Used(_) | Told::Ended(_) => {
                 Err(io::Error::other("it says what it was not asked"))
             }
         }
@@ -113,17 +113,18 @@ impl Worker {
         transcript: &Arc<Transcript>,
     ) -> io::Result<Result<Ended, String>> {
         let (frames, news) = channel(AHEAD);
-        let mut requests = Requests::new(whose, transcript, frames.clone());
+        let requests = Requests::new(whose, transcript, frames.clone());
+        let mut services = Services { requests, clerk: Clerk::new(whose), frames: frames.clone() };
         let answered = Notify::new();
         self.ears.socket.write_all(&frame(&Call::of(whose))?).await?;
         let ended = select! {
             biased;
-            ended = self.ears.listen(whose, transcript, &mut requests, &answered) => ended?,
+            ended = self.ears.listen(whose, transcript, &mut services, &answered) => ended?,
             failed = self.herald.pass_on(news) => return Err(failed),
             failed = herald::tell_epochs(&frames, &answered) => return Err(failed),
         };
         Ok(ended.map(|mut ended| {
-            requests.settle(&mut ended);
+            services.requests.settle(&mut ended);
             ended
         }))
     }

@@ -152,7 +152,10 @@ impl Following {
             }
             Notice::Record(told) => {
                 for (event, seq) in told.body.iter().zip(told.first_seq..) {
+                    // The record that holds what it had last may hold more.
+                    let is_new = self.seen.is_none_or(|seen| seq > seen);
                     if let Event::AttemptEnded(ended) = event
+                        && is_new
                         && let Err(left) = self.tell_kept(ended.fence, seq).await?
                     {
                         return Ok(Err(left));

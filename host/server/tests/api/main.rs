@@ -8,7 +8,12 @@
 )]
 
 mod client;
+mod documented;
+mod keys;
+mod limits;
 mod page;
 mod remote;
 mod runs;
+mod secured;
+mod stream;
 mod world;

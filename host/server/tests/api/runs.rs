@@ -276,7 +276,7 @@ async fn what_attempts_wrote_is_shown() {
 async fn what_is_not_there_is_told_so() {
     let world = World::new().await;
     for path in
-        ["/", "/v1", "/v1/runs/none", "/v1/runs/none/events", "/v1/runs/none/logs", "/v1/runs/none/tasks/a"]
+        ["/v1", "/v1/runs/none", "/v1/runs/none/events", "/v1/runs/none/logs", "/v1/runs/none/tasks/a"]
     {
         world.client.get(path).await.expect(404);
     }
@@ -286,6 +286,7 @@ async fn what_is_not_there_is_told_so() {
     world.client.send("POST", "/v1/runs", &[("content-type", "text/plain")], "x").await.expect(415);
 }
 
+/// R-A15.
 #[tokio::test]
 async fn the_server_says_how_it_is() {
     let world = World::new().await;

@@ -45,7 +45,6 @@ impl Executor for Doer {
 pub(crate) struct World {
     pub(crate) client: Client,
     pub(crate) host: Arc<Host>,
-    pub(crate) server: Server,
     pub(crate) dir: tempfile::TempDir,
     stop: Option<oneshot::Sender<()>>,
     serving: Option<JoinHandle<()>>,
@@ -69,11 +68,10 @@ impl World {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let client = Client { address: listener.local_addr().unwrap(), key: None };
         let (stop, stopped) = oneshot::channel();
-        let serving = server.clone();
         let serving = tokio::spawn(async move {
-            serving.serve(listener, async { drop(stopped.await) }).await.unwrap();
+            server.serve(listener, async { drop(stopped.await) }).await.unwrap();
         });
-        Self { client, host, server, dir, stop: Some(stop), serving: Some(serving) }
+        Self { client, host, dir, stop: Some(stop), serving: Some(serving) }
     }
 
     /// With runs in a file.

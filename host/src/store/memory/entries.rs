@@ -5,7 +5,7 @@ use std::{
     sync::Arc,
 };
 
-use super::super::{Change, DuePlace, Entries, Entry, EntryName, StoreError};
+use super::super::{Change, DuePlace, Entries, EntryName, KeptEntry, StoreError};
 
 #[derive(Default)]
 pub(super) struct Shelves {
@@ -17,17 +17,17 @@ pub(super) struct Shelves {
 }
 
 struct Shelved {
-    entry: Entry,
+    entry: KeptEntry,
     /// With the size of each.
     texts: BTreeMap<Arc<str>, u64>,
 }
 
 impl Shelves {
-    pub(super) fn entry(&self, name: &EntryName) -> Option<Entry> {
+    pub(super) fn entry(&self, name: &EntryName) -> Option<KeptEntry> {
         self.entries.get(name).map(|shelved| shelved.entry.clone())
     }
 
-    pub(super) fn entries(&self, wanted: &Entries) -> Vec<Entry> {
+    pub(super) fn entries(&self, wanted: &Entries) -> Vec<KeptEntry> {
         let Entries { shelf, namespace, after, limit } = wanted;
         let fits = |name: &EntryName| {
             let behind =
@@ -40,7 +40,7 @@ impl Shelves {
         all.map(|(_, shelved)| shelved.entry.clone()).take(*limit).collect()
     }
 
-    pub(super) fn due(&self, after: Option<&DuePlace>, limit: usize) -> Vec<Entry> {
+    pub(super) fn due(&self, after: Option<&DuePlace>, limit: usize) -> Vec<KeptEntry> {
         let behind = self.due.iter().filter(|place| after.is_none_or(|after| *place > after));
         behind.take(limit).filter_map(|(_, name)| self.entry(name)).collect()
     }
@@ -72,7 +72,7 @@ impl Shelves {
         self.last_revision += 1;
         let Change { name, from: _, due, body, texts } = change;
         let entry =
-            Entry { name: name.clone(), revision: self.last_revision, due: *due, body: Arc::clone(body) };
+            KeptEntry { name: name.clone(), revision: self.last_revision, due: *due, body: Arc::clone(body) };
         let before = self.entries.remove(name);
         if let Some(due) = before.as_ref().and_then(|before| before.entry.due) {
             self.due.remove(&(due, name.clone()));

@@ -8,8 +8,8 @@ use tokio_postgres::{Error, Row, types::ToSql};
 
 use super::{
     super::{
-        Change, DuePlace, Encode, Entries, Entry, EntryName, Lease, MOST_ENTRIES, MOST_TEXT_BYTES, Record,
-        RunStatus, Shelf, StoreError, Text,
+        Change, DuePlace, Encode, Entries, EntryName, KeptEntry, Lease, MOST_ENTRIES, MOST_TEXT_BYTES,
+        Record, RunStatus, Shelf, StoreError, Text,
     },
     address::Address,
     append::{Append, Chains, encoded},
@@ -173,7 +173,7 @@ pub(super) fn changed(rows: &[Row], change: &Change) -> Result<u64, Trouble> {
     })
 }
 
-pub(super) fn entry(row: &Row) -> Result<Entry, Trouble> {
+pub(super) fn entry(row: &Row) -> Result<KeptEntry, Trouble> {
     let word: &str = get(row, "shelf")?;
     let shelf = Shelf::ALL.into_iter().find(|shelf| shelf.as_str() == word);
     let shelf = shelf.ok_or_else(|| Trouble::Damaged(format!("there are no {word}s")))?;
@@ -183,5 +183,5 @@ pub(super) fn entry(row: &Row) -> Result<Entry, Trouble> {
         name: get::<&str>(row, "name")?.into(),
     };
     let due = get::<Option<i64>>(row, "due")?.map(Timestamp);
-    Ok(Entry { name, revision: count(row, "revision")?, due, body: get::<&str>(row, "body")?.into() })
+    Ok(KeptEntry { name, revision: count(row, "revision")?, due, body: get::<&str>(row, "body")?.into() })
 }

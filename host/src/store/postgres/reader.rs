@@ -14,8 +14,8 @@ use tokio_postgres::Row;
 
 use super::{
     super::{
-        Answer, AttemptLog, Census, Document, DuePlace, Entries, Entry, EntryName, Filter, HostId, Labels,
-        Note, Pending, ReadStore, Record, Rest, RunHead, RunRow, RunStatus, StoreError, StoredBytes,
+        Answer, AttemptLog, Census, Document, DuePlace, Entries, EntryName, Filter, HostId, KeptEntry,
+        Labels, Note, Pending, ReadStore, Record, Rest, RunHead, RunRow, RunStatus, StoreError, StoredBytes,
         checksum::checksum,
     },
     address::Address,
@@ -241,16 +241,16 @@ impl Readers {
         })
     }
 
-    pub(super) fn entry(&self, name: &EntryName) -> Pending<Option<Entry>> {
+    pub(super) fn entry(&self, name: &EntryName) -> Pending<Option<KeptEntry>> {
         let read = |rows: &[Row]| rows.first().map(entries::entry).transpose();
         self.ask(entries::ENTRY, entries::name(name), read)
     }
 
-    pub(super) fn entries(&self, wanted: Entries) -> Pending<Vec<Entry>> {
+    pub(super) fn entries(&self, wanted: Entries) -> Pending<Vec<KeptEntry>> {
         self.ask(entries::ENTRIES, entries::wanted(wanted), |rows| rows.iter().map(entries::entry).collect())
     }
 
-    pub(super) fn due_entries(&self, after: Option<DuePlace>, limit: usize) -> Pending<Vec<Entry>> {
+    pub(super) fn due_entries(&self, after: Option<DuePlace>, limit: usize) -> Pending<Vec<KeptEntry>> {
         self.ask(entries::DUE, entries::place(after, limit), |rows| rows.iter().map(entries::entry).collect())
     }
 
@@ -444,15 +444,15 @@ impl ReadStore for PostgresReader {
         self.readers.logs(run_id, task)
     }
 
-    fn entry(&self, name: &EntryName) -> Pending<Option<Entry>> {
+    fn entry(&self, name: &EntryName) -> Pending<Option<KeptEntry>> {
         self.readers.entry(name)
     }
 
-    fn entries(&self, wanted: Entries) -> Pending<Vec<Entry>> {
+    fn entries(&self, wanted: Entries) -> Pending<Vec<KeptEntry>> {
         self.readers.entries(wanted)
     }
 
-    fn due_entries(&self, after: Option<DuePlace>, limit: usize) -> Pending<Vec<Entry>> {
+    fn due_entries(&self, after: Option<DuePlace>, limit: usize) -> Pending<Vec<KeptEntry>> {
         self.readers.due_entries(after, limit)
     }
 

@@ -9,7 +9,7 @@ use rusqlite::{
 };
 
 use super::{
-    super::{Change, DuePlace, Encode, Entries, Entry, EntryName, Lease, Record, RunStatus, Shelf, Text},
+    super::{Change, DuePlace, Encode, Entries, EntryName, KeptEntry, Lease, Record, RunStatus, Shelf, Text},
     fault::Fault,
     group::Group,
 };
@@ -17,7 +17,7 @@ use super::{
 const COLUMNS: &str = "shelf, namespace, name, revision, due, body";
 
 /// As `entry` of a store.
-pub(super) fn entry(connection: &Connection, name: &EntryName) -> Result<Option<Entry>, Fault> {
+pub(super) fn entry(connection: &Connection, name: &EntryName) -> Result<Option<KeptEntry>, Fault> {
     let mut statement = connection.prepare_cached(&format!(
         "SELECT {COLUMNS} FROM entries WHERE shelf = ?1 AND namespace = ?2 AND name = ?3"
     ))?;
@@ -26,7 +26,7 @@ pub(super) fn entry(connection: &Connection, name: &EntryName) -> Result<Option<
 }
 
 /// As `entries` of a store.
-pub(super) fn entries(connection: &Connection, wanted: &Entries) -> Result<Vec<Entry>, Fault> {
+pub(super) fn entries(connection: &Connection, wanted: &Entries) -> Result<Vec<KeptEntry>, Fault> {
     let mut statement = connection.prepare_cached(&format!(
         "SELECT {COLUMNS} FROM entries WHERE shelf = ?1 AND (namespace, name) > (?2, ?3) AND (?4 IS NULL OR namespace = ?4)
          ORDER BY namespace, name LIMIT ?5"
@@ -44,7 +44,7 @@ pub(super) fn due(
     connection: &Connection,
     after: Option<&DuePlace>,
     limit: usize,
-) -> Result<Vec<Entry>, Fault> {
+) -> Result<Vec<KeptEntry>, Fault> {
     let mut statement = connection.prepare_cached(&format!(
         "SELECT {COLUMNS} FROM entries WHERE due IS NOT NULL AND (due, shelf, namespace, name) > (?1, ?2, ?3, ?4)
          ORDER BY due, shelf, namespace, name LIMIT ?5"
@@ -153,11 +153,11 @@ fn name_texts(transaction: &Connection, name: &EntryName, texts: &[Text]) -> Res
 }
 
 /// The order is that of `COLUMNS`.
-fn row(row: &Row<'_>) -> rusqlite::Result<Entry> {
+fn row(row: &Row<'_>) -> rusqlite::Result<KeptEntry> {
     let name =
         EntryName { shelf: row.get::<_, StoredShelf>(0)?.0, namespace: row.get(1)?, name: row.get(2)? };
     let due = row.get::<_, Option<i64>>(4)?.map(Timestamp);
-    Ok(Entry { name, revision: row.get(3)?, due, body: row.get(5)? })
+    Ok(KeptEntry { name, revision: row.get(3)?, due, body: row.get(5)? })
 }
 
 /// A kind by its exact word.

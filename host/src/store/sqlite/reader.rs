@@ -15,7 +15,7 @@ use tokio::sync::{oneshot, watch};
 
 use super::{
     super::{
-        Answer, AttemptLog, Census, DuePlace, Entries, Entry, EntryName, Filter, HostId, Note, Pending,
+        Answer, AttemptLog, Census, DuePlace, Entries, EntryName, Filter, HostId, KeptEntry, Note, Pending,
         ReadStore, Record, Rest, RunRow, RunStatus, StoreError, StoredBytes, checksum::checksum,
     },
     claims, documents, entries,
@@ -159,16 +159,16 @@ impl ReadStore for SqliteReader {
         self.ask(move |connection| kept::logs(connection, &run_id, task))
     }
 
-    fn entry(&self, name: &EntryName) -> Pending<Option<Entry>> {
+    fn entry(&self, name: &EntryName) -> Pending<Option<KeptEntry>> {
         let name = name.clone();
         self.ask(move |connection| entries::entry(connection, &name))
     }
 
-    fn entries(&self, wanted: Entries) -> Pending<Vec<Entry>> {
+    fn entries(&self, wanted: Entries) -> Pending<Vec<KeptEntry>> {
         self.ask(move |connection| entries::entries(connection, &wanted))
     }
 
-    fn due_entries(&self, after: Option<DuePlace>, limit: usize) -> Pending<Vec<Entry>> {
+    fn due_entries(&self, after: Option<DuePlace>, limit: usize) -> Pending<Vec<KeptEntry>> {
         self.ask(move |connection| entries::due(connection, after.as_ref(), limit))
     }
 

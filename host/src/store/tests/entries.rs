@@ -1,7 +1,7 @@
 //! What is kept by a name besides runs.
 
 use super::{
-    super::{Change, Entries, Entry, EntryName, MOST_ENTRIES, MOST_TEXT_BYTES, Shelf, Text},
+    super::{Change, Entries, EntryName, KeptEntry, MOST_ENTRIES, MOST_TEXT_BYTES, Shelf, Text},
     *,
 };
 
@@ -29,7 +29,7 @@ async fn put(store: &dyn Store, name: EntryName, due: Option<i64>) -> u64 {
     store.change(with_texts(change(name, 0, due, "{}"), &[])).await.unwrap()
 }
 
-fn names(entries: &[Entry]) -> Vec<&str> {
+fn names(entries: &[KeptEntry]) -> Vec<&str> {
     entries.iter().map(|entry| &*entry.name.name).collect()
 }
 
@@ -50,7 +50,7 @@ async fn an_entry_is_changed_from_the_revision_that_was_seen() {
         moved(&store.change(change(name.clone(), first, None, "x")).await);
         let entry = store.entry(&name).await.unwrap().unwrap();
         let expected =
-            Entry { name: name.clone(), revision: second, due: Some(Timestamp(6)), body: "two".into() };
+            KeptEntry { name: name.clone(), revision: second, due: Some(Timestamp(6)), body: "two".into() };
         assert_eq!(entry, expected);
 
         assert!(store.remove_entry(&name).await.unwrap());

@@ -16,6 +16,7 @@ use wasmtime::component::{Resource, ResourceTable, ResourceTableError};
 use wasmtime_wasi::p2::bindings::filesystem::types::{Descriptor, ErrorCode};
 
 use super::{
+    books::Books,
     ledger::{Full, Inode, Quota, Usage, usage},
     place::Place,
 };
@@ -24,6 +25,7 @@ use crate::budget::{Holder, Share};
 /// One grant in one call.
 pub(super) struct Root {
     pub(super) place: Arc<Place>,
+    pub(super) books: Books,
     pub(super) holder: Arc<Holder>,
     pub(super) read_only: bool,
     pub(super) quota: Quota,
@@ -59,7 +61,7 @@ impl Moved {
 impl Root {
     /// Adds `more` to what lies there.
     pub(super) fn take(&self, more: Usage) -> Result<(), Full> {
-        let taken = if self.quota.is_none() { Ok(()) } else { self.place.ledger.take(&self.quota, more) };
+        let taken = if self.quota.is_none() { Ok(()) } else { self.books.take(&self.quota, more) };
         taken.inspect_err(|full| {
             self.met.get_or_init(|| *full);
         })
@@ -67,7 +69,7 @@ impl Root {
 
     pub(super) fn give(&self, less: Usage) {
         if !self.quota.is_none() {
-            self.place.ledger.give(less);
+            self.books.give(less);
         }
     }
 }
@@ -85,7 +87,7 @@ pub(super) struct Handle {
 impl Handle {
     pub(super) fn new(file: StdFile, root: Arc<Root>, share: Share, counted: Option<Inode>) -> Arc<Self> {
         if let Some(inode) = counted {
-            root.place.ledger.opened(inode);
+            root.books.opened(inode);
         }
         Arc::new(Self { file: Some(file), root, counted, _share: share })
     }
@@ -123,7 +125,14 @@ impl Handle {
     /// Counts what lies below the grant, unless that is known.
     pub(super) async fn count(self: &Arc<Self>, granted: &Arc<Self>) -> io::Result<()> {
         let root = &self.root;
-        if root.quota.is_none() || root.place.ledger.is_counted(&root.quota, root.began) {
+        if root.quota.is_none() {
+            return Ok(());
+        }
+        #[cfg(target_os = "linux")]
+        if let Books::Beyond(beyond, grant) = &root.books {
+            return beyond.count(*grant);
+        }
+        if root.place.ledger.is_counted(&root.quota, root.began) {
             return Ok(());
         }
         let found = granted.run_long(usage).await?;
@@ -135,11 +144,11 @@ impl Handle {
 impl Drop for Handle {
     fn drop(&mut self) {
         let Some(file) = self.file.take() else { return };
-        let place = Arc::clone(&self.root.place);
+        let books = self.root.books.clone();
         let counted = self.counted;
         let close = move || {
             if let Some(inode) = counted {
-                place.ledger.closed(inode, || file.metadata().map_or(0, |metadata| metadata.len()));
+                books.closed(inode, || file.metadata().map_or(0, |metadata| metadata.len()));
             }
             drop(file);
         };

@@ -31,7 +31,7 @@ use wasmtime_wasi::p2::{
 
 use super::{
     handle::{self, Dir, File, Handle, Open},
-    ledger::{Usage, inode},
+    ledger::{Gone, Usage, inode},
     listing::{Listing, kind},
     open::{Refusal, Wanted, checked, follow, open_at},
     streams::{At, NoRoom, Reader, Writer, read, write},
@@ -341,7 +341,7 @@ impl HostDescriptor for Guest {
             let replaced = stat(to, new, FollowSymlinks::No).ok();
             cap::rename(from, old, to, new)?;
             let replaced = replaced.filter(|_| !target.root.quota.is_none());
-            replaced.iter().for_each(|replaced| target.root.place.ledger.removed(replaced));
+            replaced.iter().for_each(|replaced| target.root.books.removed(Gone::of(replaced)));
             Ok(true)
         };
         if from.handle.run_long(rename).await? {
@@ -438,7 +438,7 @@ impl Guest {
             let before =
                 if root.quota.is_none() { None } else { Some(stat(from, path, FollowSymlinks::No)?) };
             remove(from, path)?;
-            before.iter().for_each(|before| root.place.ledger.removed(before));
+            before.iter().for_each(|before| root.books.removed(Gone::of(before)));
             Ok(())
         };
         // What is large takes a while to be deleted.

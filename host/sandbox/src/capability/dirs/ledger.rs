@@ -30,8 +30,8 @@ impl Quota {
 }
 
 /// Something that is counted.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Usage {
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+pub(crate) struct Usage {
     pub(super) bytes: u64,
     pub(super) files: u64,
 }
@@ -45,8 +45,8 @@ impl Usage {
 }
 
 /// A quota that has no room.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Full {
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+pub(crate) enum Full {
     Bytes(u64),
     Files(u64),
 }
@@ -61,10 +61,26 @@ impl fmt::Display for Full {
 }
 
 /// A file, whatever it is called.
-pub(super) type Inode = (u64, u64);
+pub(crate) type Inode = (u64, u64);
 
 pub(super) fn inode(metadata: &Metadata) -> Inode {
     (metadata.dev(), metadata.ino())
+}
+
+/// A file or directory that has a name less.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+pub(crate) struct Gone {
+    inode: Inode,
+    /// Of a file that has no other name.
+    bytes: Option<u64>,
+}
+
+impl Gone {
+    /// What `metadata` said before that.
+    pub(super) fn of(metadata: &Metadata) -> Self {
+        let is_last = metadata.is_file() && metadata.nlink() <= 1;
+        Self { inode: inode(metadata), bytes: is_last.then(|| metadata.len()) }
+    }
 }
 
 /// The count of one directory; nothing is counted while no grant of it has a quota.
@@ -143,16 +159,20 @@ impl Ledger {
     }
 
     /// A name of the file is gone. While somebody has it open its bytes stay on the disk.
-    pub(super) fn removed(&self, metadata: &Metadata) {
+    pub(super) fn removed(&self, Gone { inode, bytes }: Gone) {
         let mut state = self.state();
         state.give(Usage::FILE);
-        if !metadata.is_file() || metadata.nlink() > 1 {
-            return;
-        }
-        match state.open.get_mut(&inode(metadata)) {
+        let Some(bytes) = bytes else { return };
+        match state.open.get_mut(&inode) {
             Some(opened) => opened.nameless = true,
-            None => state.give(Usage::bytes(metadata.len())),
+            None => state.give(Usage::bytes(bytes)),
         }
+    }
+
+    /// What lies there is not known any more.
+    #[cfg(target_os = "linux")]
+    pub(super) fn forget(&self) {
+        self.state().counted = None;
     }
 }
 
@@ -241,7 +261,7 @@ mod tests {
         ledger.begin(Usage { bytes: 5, files: 1 });
         ledger.opened(inode(&metadata));
         ledger.opened(inode(&metadata));
-        ledger.removed(&metadata);
+        ledger.removed(Gone::of(&metadata));
         ledger.closed(inode(&metadata), || unreachable!("somebody else has it"));
         assert_eq!(ledger.take(&quota, Usage::bytes(1)), Err(Full::Bytes(5)));
         ledger.closed(inode(&metadata), || 5);

@@ -28,6 +28,7 @@ fn far(path: &Path, quota: Quota) -> Dir {
     let share = holder.take().unwrap();
     let place = Arc::new(Place::new((0, 0), beneath));
     let root = Arc::new(Root {
+        books: Books::Here(Arc::clone(&place)),
         place,
         holder,
         read_only: false,

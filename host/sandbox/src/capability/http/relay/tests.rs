@@ -9,17 +9,12 @@ use super::{
     messages::{Asked, Code, Fields, Head, Id, OfRequest, PIECE, Part},
 };
 use crate::{
-    capability::{
-        Grants,
-        dirs::Common,
-        http::{HttpConfig, HttpGrant, HttpLimits, Net},
-    },
+    capability::{Grants, http::HttpGrant},
     child::{News, message},
-    executor::{Invocation, Level, Observer},
-    limits::{Ceilings, Limits},
-    memory::Memory,
+    executor::{Level, Observer},
+    limits::{Limit, Limits},
     transcript::Transcript,
-    whose::{Premises, Whose},
+    whose::Whose,
 };
 
 struct Deaf;
@@ -40,43 +35,12 @@ struct Stage {
 
 impl Stage {
     fn new() -> Self {
-        let (limits, http) = (Limits { resources: 3, ..Limits::default() }, HttpLimits::default());
-        let ceilings = Ceilings::of(&limits, &http);
-        let config = HttpConfig { limits: http, ..HttpConfig::default() };
-        let premises = Premises {
-            limits,
-            ceilings,
-            tenants: Arc::default(),
-            memory: Memory::uncounted(),
-            dirs: Common::default(),
-            net: Net::new(config, &crate::Tenants::default()),
-        };
         let allow = vec!["POST http://127.0.0.1:*".parse().unwrap()];
         let grants = Grants { http: HttpGrant { allow, networks: Vec::new() }, ..Grants::default() };
-        let whose = Whose {
-            premises: Arc::new(premises),
-            invocation: Invocation {
-                run_id: "run".into(),
-                workflow: "workflow".into(),
-                namespace: "default".into(),
-                task_run_id: "run.task".into(),
-                task: "task".into(),
-                executor_type: "http".into(),
-                attempt: 1,
-                dispatch: 1,
-                resumed: false,
-                deadline: None,
-                config: phasm_engine::value::Value::Null,
-                inputs: Arc::default(),
-                memory: None,
-            },
-            tenant: "default".into(),
-            grants: Arc::new(grants),
-            ceilings,
-        };
-        let transcript = Transcript::new(Arc::new(Deaf), ceilings.ceiling(crate::Limit::Log), 1000);
+        let whose = Whose::alone(Limits { resources: 3, ..Limits::default() }, grants);
+        let transcript = Transcript::new(Arc::new(Deaf), whose.ceilings.ceiling(Limit::Log), 1000);
         let (frames, told) = channel(64);
-        let requests = Requests::new(&Arc::new(whose), &Arc::new(transcript), frames);
+        let requests = Requests::new(&whose, &Arc::new(transcript), frames);
         Self { requests, told, server: TcpListener::bind("127.0.0.1:0").unwrap() }
     }
 
@@ -99,7 +63,7 @@ impl Stage {
             match message(&frame[4..]).unwrap() {
                 News::Request(OfRequest::Failed(_, code)) => return Some(code),
                 News::Request(OfRequest::Enough(_)) => {}
-                News::Epoch | News::Request(_) => return None,
+                News::Epoch | News::Books(_) | News::Request(_) => return None,
             }
         }
     }

@@ -1,0 +1,143 @@
+//! `phasm cron get`.
+
+use clap::Args;
+use phasm::{
+    engine::time::Timestamp,
+    saved::{self, Fired, FiringNote, Saved, ScheduleState, Suspension, saved_text},
+};
+
+use super::super::{
+    drive,
+    exit::Exit,
+    failure::Failure,
+    kept_names::{About, Called, called, no_schedule, origin, short},
+    problems,
+    screen::Screen,
+    stored::StoreArgument,
+    text,
+};
+
+/// Characters of what is wrong at most.
+const LONGEST: usize = 400;
+
+/// Shows a schedule: what it says, when it comes next, what came of its instants, and why it cannot fire.
+#[derive(Args, Debug)]
+#[command(after_help = "Examples:\n  phasm cron get nightly --store runs.db\n  \
+                        phasm cron get data/nightly --store runs.db --json\n  \
+                        phasm cron get nightly --store runs.db --document > nightly.yaml")]
+pub(crate) struct GetScheduleArguments {
+    /// The schedule: its name, or NAMESPACE/NAME.
+    #[arg(value_name = "NAME", value_parser = called)]
+    name: Called,
+
+    #[command(flatten)]
+    store: StoreArgument,
+
+    /// Print its document, as it was given.
+    #[arg(long, conflicts_with = "json")]
+    document: bool,
+
+    /// Print one JSON object to stdout.
+    #[arg(long)]
+    json: bool,
+}
+
+/// Shows a schedule.
+pub(super) fn get(arguments: &GetScheduleArguments, screen: &Screen) -> Result<Exit, Failure> {
+    let GetScheduleArguments { name, store, document, json } = arguments;
+    let about = About::new(store)?;
+    let reader = store.read()?;
+    drive::runtime()?.block_on(async {
+        let found = saved::schedule(&*reader, &name.namespace, &name.name).await.map_err(Failure::host)?;
+        let Some(found) = found else {
+            return Err(no_schedule(name, &*reader).await);
+        };
+        let said = if *document {
+            saved_text(&*reader, &found.what.document.digest)
+                .await
+                .map_err(Failure::host)?
+                .unwrap_or_default()
+        } else if *json {
+            problems::json(screen, &found)
+        } else {
+            page(&found, &about)
+        };
+        let _gone = screen.out(&said);
+        Ok(Exit::Done)
+    })
+}
+
+/// How a schedule stands, in a word.
+pub(super) fn state(Saved { next, what, .. }: &Saved<ScheduleState>) -> &'static str {
+    match (what.suspended, &what.trouble, next) {
+        (Some(_), ..) => "suspended",
+        (None, Some(_), _) => "in trouble",
+        (None, None, Some(_)) => "active",
+        (None, None, None) => "over",
+    }
+}
+
+/// A schedule in a line.
+pub(super) fn line(saved: &Saved<ScheduleState>) -> String {
+    let ScheduleState { schedule, timezone, suspended, .. } = &saved.what;
+    let next = match (suspended, saved.next) {
+        (Some(_), _) => "it pauses".to_owned(),
+        (None, Some(next)) => format!("next at {}", next.to_rfc3339()),
+        (None, None) => "it does not come any more".to_owned(),
+    };
+    let name = Called::new(&saved.namespace, &saved.name).word();
+    format!("{}  `{}` {}: {next}\n", text::bold(name), text::clean(schedule), text::clean(timezone))
+}
+
+fn page(saved: &Saved<ScheduleState>, about: &About) -> String {
+    let what = &saved.what;
+    let name = Called::new(&saved.namespace, &saved.name).word();
+    let by = match what.suspended {
+        Some(Suspension::ByDocument) => " (by its document)",
+        Some(Suspension::ByHand) | None => "",
+    };
+    let mut rows = vec![
+        ["schedule".to_owned(), format!("{}  {}", text::clean(&what.schedule), text::clean(&what.timezone))],
+        ["state".to_owned(), format!("{}{by}", state(saved))],
+        ["next".to_owned(), saved.next.map_or_else(|| "-".to_owned(), Timestamp::to_rfc3339)],
+        ["policy".to_owned(), what.concurrency_policy.to_string()],
+        ["workflow".to_owned(), text::clean(&what.workflow).into_owned()],
+        ["document".to_owned(), format!("{} {}", short(&what.document.digest), origin(&what.document))],
+    ];
+    if let Some(trouble) = &what.trouble {
+        let why = text::short(&trouble.why, LONGEST);
+        rows.push(["trouble".to_owned(), format!("{} since {}", text::bad(why), trouble.since.to_rfc3339())]);
+    }
+    let mut page = format!("{}\n{}", text::bold(&name), text::columns(&rows));
+    if !what.firings.is_empty() {
+        let header = ["INSTANT", "CAME", "RUN", "PHASE"].map(text::dim);
+        let firings = what.firings.iter().rev().map(cells);
+        page += &text::columns(&[header].into_iter().chain(firings).collect::<Vec<_>>());
+    }
+    let hint = match what.suspended {
+        Some(_) => format!("go on with: {}\n", about.way.command(&["cron", "resume", &name])),
+        None => format!("start it at once with: {}\n", about.way.command(&["cron", "trigger", &name])),
+    };
+    page + hint.as_str()
+}
+
+fn cells(firing: &FiringNote) -> [String; 4] {
+    let run = firing.run_id.as_deref().map_or_else(|| "-".to_owned(), |run| text::clean(run).into_owned());
+    let phase = match (firing.phase, firing.open()) {
+        (Some(phase), _) => text::phase(phase),
+        (None, Some(_)) => "open".to_owned(),
+        (None, None) => "-".to_owned(),
+    };
+    [firing.at.to_rfc3339(), came(firing.what).to_owned(), run, phase]
+}
+
+/// What came of an instant, in a few words.
+fn came(what: Fired) -> &'static str {
+    match what {
+        Fired::Started => "started",
+        Fired::Triggered => "triggered",
+        Fired::Forbidden => "not started: another one was open",
+        Fired::Crowded => "not started: too many were open",
+        Fired::Missed => "missed",
+    }
+}

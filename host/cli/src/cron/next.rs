@@ -1,0 +1,100 @@
+//! `phasm cron next`.
+
+use std::path::Path;
+
+use clap::Args;
+use phasm::{clock::Clock, engine::time::Timestamp, saved};
+use serde_json::json;
+
+use super::super::{
+    document::Text,
+    drive,
+    exit::Exit,
+    failure::Failure,
+    kept_names::{called, refused},
+    problems,
+    screen::Screen,
+    stored::StoreArgument,
+};
+
+/// Instants that are told at most.
+const MOST: u16 = 1000;
+
+/// Prints the next instants of a schedule of a store, or of a document that need not be kept anywhere.
+///
+/// One a line, in UTC, the first one first; fewer if the schedule ends before. Pauses do not count.
+#[derive(Args, Debug)]
+#[command(
+    after_help = "Examples:\n  phasm cron next nightly.yaml -n 3\n  phasm cron next nightly --store runs.db --json"
+)]
+pub(crate) struct NextArguments {
+    /// The schedule: its name, or NAMESPACE/NAME; or a file with a document of kind CronWorkflow.
+    #[arg(value_name = "NAME|FILE")]
+    name: String,
+
+    /// How many.
+    #[arg(short, long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u16).range(1..=i64::from(MOST)))]
+    number: u16,
+
+    #[command(flatten)]
+    store: StoreArgument,
+
+    /// Print one JSON array to stdout.
+    #[arg(long)]
+    json: bool,
+}
+
+/// Prints instants.
+pub(super) fn next(arguments: &NextArguments, screen: &Screen) -> Result<Exit, Failure> {
+    let NextArguments { name, number, json: as_json, .. } = arguments;
+    let now = Clock::start().now();
+    let count = usize::from(*number);
+    let instants = if Path::new(name).is_file() {
+        of_file(Path::new(name), now, count, screen, *as_json)?
+    } else {
+        of_store(arguments, now, count)?
+    };
+    if instants.is_empty() {
+        screen.err("it does not come any more\n");
+    }
+    let instants: Vec<_> = instants.into_iter().map(Timestamp::to_rfc3339).collect();
+    let said = if *as_json {
+        problems::json(screen, &json!(instants))
+    } else {
+        instants.iter().map(|at| format!("{at}\n")).collect()
+    };
+    let _gone = screen.out(&said);
+    Ok(Exit::Done)
+}
+
+fn of_file(
+    file: &Path,
+    now: Timestamp,
+    count: usize,
+    screen: &Screen,
+    as_json: bool,
+) -> Result<Vec<Timestamp>, Failure> {
+    let text = Text::read(file).map_err(|unread| unread.refuse(screen, as_json))?;
+    let draft = text.draft().map_err(|found| problems::refuse(screen, text.source(), &found, as_json))?;
+    let Some(cron) = draft.cron().cloned() else {
+        let executors = phasm::engine::plan::Executors::any();
+        return Err(match draft.plan(&executors, &phasm::Value::Null) {
+            Err(found) => problems::refuse(screen, text.source(), &found, as_json),
+            Ok(_) => Failure::call("kind Workflow has no schedule; expected kind CronWorkflow"),
+        });
+    };
+    let first = cron.schedule.next_after(now);
+    Ok(std::iter::successors(first, |at| cron.schedule.next_after(*at)).take(count).collect())
+}
+
+fn of_store(arguments: &NextArguments, now: Timestamp, count: usize) -> Result<Vec<Timestamp>, Failure> {
+    let name = called(&arguments.name).map_err(Failure::call)?;
+    let reader = arguments.store.read()?;
+    drive::runtime()?.block_on(async {
+        let found = saved::next_instants(&*reader, &name.namespace, &name.name, now, count).await;
+        match found {
+            Ok(found) => Ok(found),
+            Err(error) => Err(refused(error, &*reader).await),
+        }
+    })
+}

@@ -1,0 +1,41 @@
+//! `phasm cron remove`.
+
+use clap::Args;
+use phasm::saved::remove_schedule;
+
+use super::super::{
+    drive,
+    exit::Exit,
+    failure::Failure,
+    kept_names::{About, Called, Changing, called, no_schedule},
+    screen::Screen,
+    stored::StoreArgument,
+};
+
+/// Deletes a schedule: it starts nothing any more. Its runs stay, and those that are open go on.
+#[derive(Args, Debug)]
+#[command(after_help = "Examples:\n  phasm cron remove nightly --store runs.db")]
+pub(crate) struct RemoveScheduleArguments {
+    /// The schedule: its name, or NAMESPACE/NAME.
+    #[arg(value_name = "NAME", value_parser = called)]
+    name: Called,
+
+    #[command(flatten)]
+    store: StoreArgument,
+}
+
+/// Deletes a schedule.
+pub(super) fn remove(arguments: &RemoveScheduleArguments, screen: &Screen) -> Result<Exit, Failure> {
+    let RemoveScheduleArguments { name, store } = arguments;
+    let about = About::new(store)?;
+    let changing = Changing::open(&about.path)?;
+    drive::runtime()?.block_on(async {
+        let removed = remove_schedule(&*changing.store, &name.namespace, &name.name).await;
+        if !removed.map_err(Failure::host)? {
+            return Err(no_schedule(name, &*changing.store).await);
+        }
+        let _nobody = changing.tell(&about.path, &about.way).await;
+        screen.err(&format!("schedule {} is removed; its runs stay\n", name.word()));
+        Ok(Exit::Done)
+    })
+}

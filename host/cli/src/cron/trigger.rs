@@ -1,0 +1,94 @@
+//! `phasm cron trigger`.
+
+use clap::Args;
+use phasm::{Map, SubmitError, TriggerError, saved};
+use serde_json::json;
+
+use super::super::{
+    drive::{self, Configured, Purpose},
+    exit::Exit,
+    failure::Failure,
+    hint::Way,
+    kept_names::{Called, Changing, called, refused},
+    parameters::{self, Given},
+    places::Places,
+    problems::{self, Source},
+    screen::Screen,
+    stored::StoreArgument,
+};
+
+/// Has a schedule start a run now, whatever it says and whether it pauses or not, and prints the run's id.
+///
+/// The run is due for any `phasm serve` of the store. It counts as one of the schedule's: with `Forbid` nothing is started beside it at the next
+/// instant, with `Replace` it is cancelled then.
+#[derive(Args, Debug)]
+#[command(after_help = "Examples:\n  phasm cron trigger nightly --store runs.db\n  \
+                        phasm cron trigger nightly -p day=2026-11-22 --store runs.db --json")]
+pub(crate) struct TriggerArguments {
+    /// The schedule: its name, or NAMESPACE/NAME.
+    #[arg(value_name = "NAME", value_parser = called)]
+    name: Called,
+
+    /// A value for a parameter of spec.arguments, as of `run`.
+    #[arg(short, long = "param", value_name = "NAME=VALUE", value_parser = parameters::given)]
+    param: Vec<Given>,
+
+    #[command(flatten)]
+    store: StoreArgument,
+
+    #[command(flatten)]
+    places: Places,
+
+    /// Start it although an executor is not installed or cannot be used; its attempts end with code 3.
+    #[arg(long)]
+    allow_missing: bool,
+
+    /// Print one JSON object to stdout.
+    #[arg(long)]
+    json: bool,
+}
+
+/// Starts a run.
+pub(super) fn trigger(arguments: &TriggerArguments, screen: &Screen) -> Result<Exit, Failure> {
+    let TriggerArguments { name, param, store, places, allow_missing, json: as_json } = arguments;
+    let path = store.path()?;
+    let configured = Configured::read(places, screen, *as_json)?;
+    let purpose = Purpose { allow_missing: *allow_missing, ..Purpose::default() };
+    let prepared = drive::open(places, configured, screen, purpose)?;
+    let way = Way::to(&path).with(places);
+    drive::runtime()?.block_on(async {
+        let changing = Changing::open(&path)?;
+        let (store, file) = (&*changing.store, name.word());
+        let found = saved::schedule(store, &name.namespace, &name.name).await.map_err(Failure::host)?;
+        let draft = match &found {
+            Some(found) => saved::schedule_document(store, found).await.ok(),
+            None => None,
+        };
+        if let Some(draft) = draft {
+            prepared.build(draft.executor_types().iter()).await;
+        }
+        let given = parameters::over(Map::new(), param);
+        let run_id = match prepared.host.trigger_in(store, &name.namespace, &name.name, &given).await {
+            Ok(run_id) => run_id,
+            Err(TriggerError::Saved(error)) => return Err(refused(error, store).await),
+            Err(TriggerError::Submit(SubmitError::Problems(found))) => {
+                return Err(problems::refuse(screen, Source { name: &file, text: "" }, &found, *as_json));
+            }
+            Err(error) => return Err(Failure::call(error)),
+        };
+        let nobody = changing.tell(&path, &way).await;
+        let said = if *as_json {
+            problems::json(
+                screen,
+                &json!({ "runID": &*run_id, "schedule": &name.name, "namespace": &name.namespace }),
+            )
+        } else {
+            format!("{run_id}\n")
+        };
+        let _gone = screen.out(&said);
+        if let Some(serve) = nobody {
+            screen.err(&serve);
+        }
+        Ok(Exit::Done)
+    })
+}

@@ -1,0 +1,57 @@
+//! The server beside the host.
+
+use std::{net::SocketAddr, sync::Arc};
+
+use phasm::{Host, config::ServerSettings};
+use phasm_server::{Server, ServerConfig, ServerError, ServerLimits, TlsFiles};
+use tokio::{sync::oneshot, task::JoinHandle};
+
+use super::{super::failure::Failure, telling::Telling};
+
+/// A server that answers.
+pub(super) struct Listening {
+    stop: oneshot::Sender<()>,
+    serving: JoinHandle<Result<(), ServerError>>,
+}
+
+impl Listening {
+    /// Listens, and says where.
+    ///
+    /// # Errors
+    /// When the address is not to be had, or others could reach it and there is no key.
+    pub(super) async fn begin(
+        host: &Arc<Host>,
+        address: SocketAddr,
+        settings: ServerSettings,
+        telling: &Telling,
+    ) -> Result<Self, Failure> {
+        let server = Server::new(Arc::clone(host), config(settings)).map_err(Failure::call)?;
+        let listener = server.listen(address).await.map_err(Failure::call)?;
+        let address = listener.local_addr().map_err(Failure::host)?;
+        telling.listens(&server.url(address), server.has_keys().map_err(Failure::call)?);
+        let (stop, stopped) = oneshot::channel();
+        let serving =
+            tokio::spawn(async move { server.serve(listener, async { drop(stopped.await) }).await });
+        Ok(Self { stop, serving })
+    }
+
+    /// Lets requests end.
+    pub(super) async fn end(self) {
+        drop(self.stop);
+        // What went wrong meanwhile was logged.
+        drop(self.serving.await);
+    }
+}
+
+fn config(settings: ServerSettings) -> ServerConfig {
+    let ServerSettings { keys, hosts, tls, audit, body, connections, streams } = settings;
+    let usual = ServerLimits::default();
+    let limits = ServerLimits {
+        body: body.map_or(usual.body, |bytes| usize::try_from(bytes).unwrap_or(usize::MAX)),
+        connections: connections.map_or(usual.connections, |count| count as usize),
+        streams: streams.map_or(usual.streams, |count| count as usize),
+        ..usual
+    };
+    let tls = tls.map(|(certificate, key)| TlsFiles { certificate, key });
+    ServerConfig { keys, hosts, tls, audit, limits }
+}

@@ -1,0 +1,57 @@
+//! `phasm workflow get`.
+
+use clap::Args;
+use phasm::saved::{saved_text, saved_workflow};
+
+use super::super::{
+    drive,
+    exit::Exit,
+    failure::Failure,
+    kept_names::{Called, called, no_workflow},
+    problems,
+    screen::Screen,
+    stored::StoreArgument,
+};
+
+/// Prints a saved workflow as it was given, or what is known of its versions.
+#[derive(Args, Debug)]
+#[command(after_help = "Examples:\n  phasm workflow get greet --store runs.db > greet.yaml\n  \
+                        phasm workflow get greet --digest 3f2a --store runs.db\n  \
+                        phasm workflow get greet --json --store runs.db")]
+pub(crate) struct GetWorkflowArguments {
+    /// The workflow: its name, or NAMESPACE/NAME.
+    #[arg(value_name = "NAME", value_parser = called)]
+    name: Called,
+
+    /// A version, by the beginning of its digest; the last one, if none is given.
+    #[arg(long = "digest", value_name = "DIGEST")]
+    version: Option<String>,
+
+    #[command(flatten)]
+    store: StoreArgument,
+
+    /// Print one JSON object to stdout: the workflow with its versions.
+    #[arg(long)]
+    json: bool,
+}
+
+/// Prints a workflow.
+pub(super) fn get(arguments: &GetWorkflowArguments, screen: &Screen) -> Result<Exit, Failure> {
+    let GetWorkflowArguments { name, version, store, json } = arguments;
+    let reader = store.read()?;
+    drive::runtime()?.block_on(async {
+        let found = saved_workflow(&*reader, &name.namespace, &name.name).await.map_err(Failure::host)?;
+        let Some(found) = found else { return Err(no_workflow(name, &*reader).await) };
+        if *json {
+            let _gone = screen.out(&problems::json(screen, &found));
+            return Ok(Exit::Done);
+        }
+        let Some(version) = found.what.version(version.as_deref()) else {
+            let name = name.word();
+            return Err(Failure::call(format!("{name} has no version whose digest begins so")));
+        };
+        let text = saved_text(&*reader, &version.digest).await.map_err(Failure::host)?;
+        let _gone = screen.out(&text.unwrap_or_default());
+        Ok(Exit::Done)
+    })
+}

@@ -1,0 +1,209 @@
+//! The document of the API says what the server does: each answer that it has is had here, and no other is.
+
+use std::collections::BTreeSet;
+
+use phasm::{Quotas, Tenant};
+use phasm_server::keys::Role;
+use serde_json::Value;
+use tokio::io::AsyncReadExt as _;
+
+use crate::{
+    client::{Answer, Client, EventSource},
+    world::{World, submit, workflow},
+};
+
+/// The document, and what of it was seen.
+struct Document {
+    whole: Value,
+    seen: BTreeSet<(String, u16)>,
+}
+
+impl Document {
+    /// Each operation: its id, method and path.
+    fn operations(&self) -> Vec<(String, String, String)> {
+        let paths = self.whole["paths"].as_object().unwrap();
+        let each = paths.iter().flat_map(|(path, verbs)| {
+            let verbs = verbs.as_object().unwrap().iter();
+            verbs.map(|(verb, operation)| {
+                (operation["operationId"].as_str().unwrap().to_owned(), verb.to_uppercase(), path.clone())
+            })
+        });
+        each.collect()
+    }
+
+    fn operation(&self, id: &str) -> &Value {
+        let (_, verb, path) = self.operations().into_iter().find(|(one, ..)| one == id).unwrap();
+        &self.whole["paths"][&path][verb.to_lowercase()]
+    }
+
+    /// Whether the answer is one that the document has.
+    fn see(&mut self, id: &str, status: u16, kind: Option<&str>) {
+        let response = &self.operation(id)["responses"][status.to_string()];
+        assert!(response.is_object(), "{id} answers {status}");
+        let kind = kind.map(|kind| kind.split(';').next().unwrap());
+        let kinds =
+            response["content"].as_object().map(|kinds| kinds.keys().map(String::as_str).collect::<Vec<_>>());
+        assert!(
+            kinds.unwrap_or_default().contains(&kind.unwrap_or_default()) || response["content"].is_null(),
+            "{id} {status} {kind:?}"
+        );
+        self.seen.insert((id.to_owned(), status));
+    }
+
+    fn saw(&mut self, id: &str, status: u16, answer: Answer) -> Answer {
+        let answer = answer.expect(status);
+        self.see(id, status, answer.header("content-type"));
+        answer
+    }
+
+    fn followed(&mut self, id: &str, status: u16, source: &EventSource) {
+        assert_eq!(source.status, status);
+        self.see(id, status, if status == 200 { Some("text/event-stream") } else { None });
+    }
+
+    fn all(&self) -> BTreeSet<(String, u16)> {
+        let each = self.operations().into_iter().flat_map(|(id, ..)| {
+            let statuses = self.operation(&id)["responses"].as_object().unwrap().keys();
+            statuses.filter_map(|status| Some((id.clone(), status.parse().ok()?))).collect::<Vec<_>>()
+        });
+        each.collect()
+    }
+}
+
+async fn slow(client: &Client, path: &str) -> Answer {
+    let headers = [("content-type", "application/json"), ("content-length", "100")];
+    let mut stream = client.begin("POST", path, &headers, "").await;
+    let mut said = String::new();
+    stream.read_to_string(&mut said).await.unwrap();
+    let (head, body) = said.split_once("\r\n\r\n").unwrap();
+    let status = head.split(' ').nth(1).unwrap().parse().unwrap();
+    let kind = head.lines().find_map(|line| line.strip_prefix("content-type: ")).unwrap();
+    Answer { status, headers: vec![("content-type".into(), kind.into())], body: body.to_owned() }
+}
+
+/// R-A16.
+#[tokio::test]
+async fn every_answer_of_the_document_is_one_of_the_servers() {
+    let few =
+        Tenant { quotas: Quotas { runs_per_minute: Some(1), ..Quotas::default() }, ..Tenant::default() };
+    let world = World::with(
+        |builder| builder.tenant("few", few),
+        |config| {
+            config.limits.body = 2000;
+            config.limits.body_time = std::time::Duration::from_millis(200);
+            config.limits.streams = 1;
+        },
+    )
+    .await;
+    let client = world.key("admin", Role::Admin, &[]);
+    let whole = client.get("/v1/openapi.json").await.expect(200).json();
+    assert_eq!(whole["openapi"], "3.1.0");
+    let mut document = Document { whole, seen: BTreeSet::new() };
+
+    // What all have.
+    let parked = submit(&client, &workflow("default", &["ask"])).await;
+    client.get(&format!("/v1/runs/{parked}?wait=30s")).await.expect(200);
+    for (id, verb, path) in document.operations() {
+        let at = path.replace("{run}", &parked).replace("{task}", "t0");
+        let answer = client.send(&verb, &at, &[("host", "evil.example")], "").await;
+        document.saw(&id, 421, answer);
+        let answer = client.send(&verb, &at, &[("origin", "http://evil.example")], "").await;
+        document.saw(&id, 403, answer);
+        if !document.operation(&id)["security"].is_null() {
+            document.saw(&id, 401, world.client.send(&verb, &at, &[], "").await);
+            document.saw(&id, 400, client.send(&verb, &format!("{at}?nonsense=1"), &[], "").await);
+        }
+        if path.contains("{run}") {
+            let nowhere = path.replace("{run}", "none").replace("{task}", "t0");
+            document.saw(&id, 404, client.send(&verb, &nowhere, &[], "").await);
+        }
+        if document.operation(&id)["requestBody"].is_object() {
+            let json = [("content-type", "application/json")];
+            let large = format!("{{\"a\": \"{}\"}}", "x".repeat(5000));
+            document.saw(&id, 413, client.send(&verb, &at, &json, &large).await);
+            document.saw(&id, 415, client.send(&verb, &at, &[("content-type", "text/plain")], "x").await);
+            document.saw(&id, 408, slow(&client, &at).await);
+        }
+    }
+
+    // What each has.
+    let run = document
+        .saw("submitRun", 202, client.post_yaml("/v1/runs", &workflow("default", &["talk"])).await)
+        .text("/runID");
+    document.saw("submitRun", 422, client.post_yaml("/v1/runs", "a: 1").await);
+    let of_few = submit(&client, &workflow("few", &["ok"])).await;
+    document.saw("submitRun", 429, client.post_yaml("/v1/runs", &workflow("few", &["ok"])).await);
+    document.saw("listRuns", 200, client.get("/v1/runs").await);
+    let view = document.saw("getRun", 200, client.get(&format!("/v1/runs/{run}?wait=30s")).await);
+    let known = [("if-none-match", view.header("etag").unwrap())];
+    document.saw("getRun", 304, client.send("GET", &format!("/v1/runs/{run}"), &known, "").await);
+    for (id, path) in [("getEvents", "events"), ("getLogs", "logs")] {
+        document.saw(id, 200, client.get(&format!("/v1/runs/{run}/{path}")).await);
+        let open = format!("/v1/runs/{parked}/{path}");
+        // The one before is counted until the server has seen that it is gone.
+        let first = loop {
+            let source = client.stream(&open, None).await;
+            if source.status != 429 {
+                break source;
+            }
+            tokio::task::yield_now().await;
+        };
+        document.followed(id, 200, &first);
+        document.saw(id, 429, client.get(&format!("{open}?stream")).await);
+    }
+    let last = world.events(&run).await - 1;
+    document.followed("getEvents", 204, &client.stream(&format!("/v1/runs/{run}/events"), Some(last)).await);
+    document.saw("getTask", 200, client.get(&format!("/v1/runs/{run}/tasks/t0")).await);
+    document.saw(
+        "validateDocument",
+        200,
+        client.post_yaml("/v1/validate", &workflow("default", &["ok"])).await,
+    );
+    document.saw("validateDocument", 422, client.post_yaml("/v1/validate", "a: 1").await);
+    document.saw("resumeTask", 200, client.post(&format!("/v1/runs/{parked}/tasks/t0/resume")).await);
+    client.get(&format!("/v1/runs/{parked}?wait=30s")).await.expect(200);
+    for (id, path) in
+        [("resumeTask", "tasks/t0/resume"), ("cancelTask", "tasks/t0/cancel"), ("cancelRun", "cancel")]
+    {
+        document.saw(id, 409, client.post(&format!("/v1/runs/{parked}/{path}")).await);
+    }
+    for (id, path) in [("cancelTask", "tasks/t0/cancel"), ("cancelRun", "cancel")] {
+        let open = submit(&client, &workflow("default", &["block"])).await;
+        document.saw("rerunRun", 409, client.post(&format!("/v1/runs/{open}/rerun")).await);
+        document.saw(id, 200, client.post(&format!("/v1/runs/{open}/{path}")).await);
+    }
+    document.saw("rerunRun", 202, client.post(&format!("/v1/runs/{run}/rerun")).await);
+    document.saw(
+        "rerunRun",
+        422,
+        client.post_json(&format!("/v1/runs/{run}/rerun"), "{\"parameters\": {\"none\": 1}}").await,
+    );
+    client.get(&format!("/v1/runs/{of_few}?wait=30s")).await.expect(200);
+    document.saw("rerunRun", 429, client.post(&format!("/v1/runs/{of_few}/rerun")).await);
+    for (id, path) in [
+        ("listRows", "/v1/rows"),
+        ("getRow", &format!("/v1/rows/{run}")),
+        ("listPlugins", "/v1/plugins"),
+        ("getOpenAPI", "/v1/openapi.json"),
+        ("getDocs", "/v1/docs"),
+        ("getHealth", "/healthz"),
+        ("getReadiness", "/readyz"),
+        ("getMetrics", "/metrics"),
+    ] {
+        document.saw(id, 200, client.get(path).await);
+    }
+    let unseen: Vec<_> = document.all().difference(&document.seen).cloned().collect();
+    assert!(unseen.is_empty(), "in the document, and never answered: {unseen:?}");
+}
+
+/// R-A16: as a page, without a script or anything of others.
+#[tokio::test]
+async fn the_document_is_a_page_as_well() {
+    let world = World::new().await;
+    let page = world.client.get("/v1/docs").await.expect(200).body;
+    let whole = world.client.get("/v1/openapi.json").await.expect(200).json();
+    for path in whole["paths"].as_object().unwrap().keys() {
+        assert!(page.contains(path.as_str()), "{path}");
+    }
+    assert!(!page.contains("<script") && !page.contains("http://") && !page.contains("https://"), "{page}");
+}

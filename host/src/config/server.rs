@@ -1,0 +1,122 @@
+//! `[server]`: how `phasm serve --listen` is reached.
+
+use std::path::PathBuf;
+
+use phasm_engine::form::{Cursor, Field, Form, Name, Report, SIZE, TEXT, TEXTS, Table, whole};
+
+use super::{Surroundings, codes};
+
+static SERVER: Table = Table::closed(
+    "server",
+    "How `phasm serve --listen` is reached, and what its clients may take.",
+    &[&AUDIT, &BODY, &CONNECTIONS, &HOSTS, &KEYS, &STREAMS, &TLS_CERTIFICATE, &TLS_KEY],
+    &[],
+);
+
+static KEYS: Field<Name> = Field::optional(
+    "keys",
+    TEXT,
+    "The file of keys, relative to this file; without it `FILE.keys` beside a store in a file, else `server.keys` in the user's data directory.",
+);
+static HOSTS: Field<Vec<Name>> = Field::optional(
+    "hosts",
+    TEXTS,
+    "Names under which the server is reached, besides `localhost` and addresses in numbers. Requests under other names are refused.",
+)
+.or("[]");
+static TLS_CERTIFICATE: Field<Name> = Field::optional(
+    "tls-certificate",
+    TEXT,
+    "The certificate and those that vouch for it, in PEM, relative to this file; read again when it has changed. With `tls-key`.",
+);
+static TLS_KEY: Field<Name> =
+    Field::optional("tls-key", TEXT, "The certificate's private key, in PEM, relative to this file.");
+static AUDIT: Field<Name> = Field::optional(
+    "audit",
+    TEXT,
+    "The file that says who did what, an object a line, relative to this file; without it the log has it.",
+);
+static BODY: Field<u64> = Field::optional("body", SIZE, "Bytes of a request's body at most.").or("4 MiB");
+static CONNECTIONS: Field<u32> =
+    Field::optional("connections", COUNT, "Connections at once; others wait to be accepted.").or("16384");
+static STREAMS: Field<u32> =
+    Field::optional("streams", COUNT, "Streams of events and logs at once of one key.").or("1024");
+
+const COUNT: Form<u32> = whole::<u32, 1, 1_000_000>();
+
+/// How `phasm serve --listen` is reached, as configured.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ServerSettings {
+    /// The file of keys.
+    pub keys: Option<PathBuf>,
+    /// Names under which the server is reached.
+    pub hosts: Vec<String>,
+    /// The certificate and its key.
+    pub tls: Option<(PathBuf, PathBuf)>,
+    /// Where it is written down who did what.
+    pub audit: Option<PathBuf>,
+    /// Bytes of a body.
+    pub body: Option<u64>,
+    /// Connections at once.
+    pub connections: Option<u32>,
+    /// Streams at once of one key.
+    pub streams: Option<u32>,
+}
+
+/// What the section says, before its paths are looked at.
+#[derive(Default)]
+pub(super) struct ServerWritten {
+    keys: Option<Name>,
+    hosts: Vec<Name>,
+    certificate: Option<Name>,
+    key: Option<Name>,
+    audit: Option<Name>,
+    body: Option<u64>,
+    connections: Option<u32>,
+    streams: Option<u32>,
+}
+
+pub(super) const SERVER_FORM: Form<ServerWritten> = Form::new(read, |defs| defs.object(&SERVER));
+
+fn read(cursor: &Cursor<'_>, report: &Report) -> Option<ServerWritten> {
+    let object = cursor.object(&SERVER, report)?;
+    let written = ServerWritten {
+        keys: object.optional(&KEYS),
+        hosts: object.or_default(&HOSTS),
+        certificate: object.optional(&TLS_CERTIFICATE),
+        key: object.optional(&TLS_KEY),
+        audit: object.optional(&AUDIT),
+        body: object.optional(&BODY),
+        connections: object.optional(&CONNECTIONS),
+        streams: object.optional(&STREAMS),
+    };
+    Some(written)
+}
+
+impl ServerWritten {
+    pub(super) fn settings(&self, around: &Surroundings<'_>, report: &Report) -> ServerSettings {
+        let path = |name: &Option<Name>| name.as_ref().map(|name| around.dir.join(&*name.value));
+        let tls = match (&self.certificate, &self.key) {
+            (Some(certificate), Some(key)) => {
+                Some((around.dir.join(&*certificate.value), around.dir.join(&*key.value)))
+            }
+            (Some(alone), None) | (None, Some(alone)) => {
+                let message = "one of `tls-certificate` and `tls-key`; expected both, or none";
+                report.problem(alone.problem(&codes::HALF_TLS, message).with_hint("name the other one, too"));
+                None
+            }
+            (None, None) => None,
+        };
+        let hosts = self.hosts.iter().map(|host| host.value.to_string()).collect();
+        let (body, connections, streams) = (self.body, self.connections, self.streams);
+        ServerSettings {
+            keys: path(&self.keys),
+            hosts,
+            tls,
+            audit: path(&self.audit),
+            body,
+            connections,
+            streams,
+        }
+    }
+}

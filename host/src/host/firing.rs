@@ -1,0 +1,315 @@
+//! Fires the schedules of a store that are due.
+//!
+//! ```text
+//!  due, changed, a run has ended ──▶ look: how do its runs stand? ──▶ decide ──▶ cancel, delete ──▶ its next revision,
+//!                                                                             with the run that is fired in the same write
+//!  the clock of the schedule that is due next ──▲
+//! ```
+//!
+//! Whatever number of hosts looks, one of them makes the next revision; the others look again. What a host that dies has left undone,
+//! the schedule's row still says.
+
+use std::{
+    collections::{BTreeMap, HashMap},
+    sync::{Arc, Weak},
+    time::Duration,
+};
+
+use phasm_engine::{
+    event::Facts,
+    plan::{Draft, Plan},
+    schedule::Cron,
+    time::{Millis, Timestamp},
+    value::Map,
+};
+
+use super::{SubmitError, intake::NewRun};
+use crate::{
+    claimer::newly,
+    letter::LetterBody,
+    plugins::Plugins,
+    saved::{
+        self, Decided, RunStands, SCHEDULE_LABEL, SCHEDULED_LABEL, SaveError, Saved, ScheduleState,
+        ScheduleTrouble, change, decide,
+    },
+    shared::{PAUSES, Shared},
+    store::{Change, DuePlace, EntryName, KeptEntry, Labels, Shelf, Store, StoreError},
+};
+
+/// Entries that are looked at in one go.
+const PAGE: usize = 64;
+/// How long a schedule that cannot fire is left alone, at first and at most.
+const TRIES_AGAIN: (Millis, Millis) = (10_000, 600_000);
+/// So much of what is wrong is told.
+const MOST_TOLD: usize = 2000;
+
+/// Schedules that cannot fire here, by when they are tried again. Others may have what this host lacks.
+#[derive(Default)]
+struct Troubled(HashMap<EntryName, Patience>);
+
+struct Patience {
+    /// What will have elapsed then.
+    until: Millis,
+    pause: Millis,
+    /// Of which document it is true.
+    document: Option<Arc<str>>,
+}
+
+fn document(entry: &KeptEntry) -> Option<Arc<str>> {
+    Saved::<ScheduleState>::read(entry).ok().map(|saved| saved.what.document.digest)
+}
+
+impl Troubled {
+    fn waits(&self, entry: &KeptEntry, elapsed: Millis) -> bool {
+        let known = self.0.get(&entry.name);
+        known.is_some_and(|known| known.until > elapsed && known.document == document(entry))
+    }
+
+    fn add(&mut self, entry: &KeptEntry, elapsed: Millis) {
+        let known = self.0.get(&entry.name);
+        let pause = known.map_or(TRIES_AGAIN.0, |known| (known.pause * 2).min(TRIES_AGAIN.1));
+        let (until, document) = (elapsed.saturating_add(pause), document(entry));
+        self.0.insert(entry.name.clone(), Patience { until, pause, document });
+    }
+
+    /// When the first of them is tried again.
+    fn next(&self) -> Option<Millis> {
+        self.0.values().map(|known| known.until).min()
+    }
+}
+
+/// What came of looking at a schedule.
+enum Looked {
+    Done,
+    /// It cannot fire, which its row says.
+    InTrouble,
+}
+
+/// Fires until the host is gone.
+pub(super) async fn fire_what_is_due(host: Weak<Shared>) {
+    let mut troubled = Troubled::default();
+    let mut installed =
+        host.upgrade().and_then(|shared| shared.realms.common().plugins.as_ref().map(Plugins::changed));
+    let mut pause = PAUSES.0;
+    while let Some(shared) = host.upgrade().filter(|shared| shared.begins()) {
+        let (news, clock) = (Arc::clone(&shared.agenda.news), shared.clock.clone());
+        // What others do while this round goes on makes the next.
+        let mut changed = shared.store.entries_changed();
+        let looked = round(&shared, &mut troubled).await;
+        // Nobody keeps the host alive by waiting for what is due.
+        drop(shared);
+        let next = match looked {
+            Ok(next) => {
+                pause = PAUSES.0;
+                next
+            }
+            Err(error) => {
+                tracing::warn!(
+                    error = &error as &dyn std::error::Error,
+                    "schedules cannot be looked at now; trying again"
+                );
+                let next = clock.after(pause);
+                pause = (pause * 2).min(PAUSES.1);
+                Some(next)
+            }
+        };
+        let next_due = async {
+            match next {
+                Some(at) => clock.sleep_until(at).await,
+                None => std::future::pending().await,
+            }
+        };
+        tokio::select! {
+            () = news.notified() => {}
+            _ = changed.changed() => {}
+            () = newly(&mut installed) => troubled = Troubled::default(),
+            () = next_due => {}
+        }
+    }
+}
+
+/// Looks at all that is due, and at what has had a run end; what will have elapsed when the next one is due.
+async fn round(shared: &Arc<Shared>, troubled: &mut Troubled) -> Result<Option<Millis>, StoreError> {
+    for name in shared.agenda.take() {
+        if let Some(entry) = shared.store.entry(&name).await? {
+            look(shared, &entry, troubled).await?;
+        }
+    }
+    let mut after: Option<DuePlace> = None;
+    loop {
+        let page = shared.store.due_entries(after.clone(), PAGE).await?;
+        if page.is_empty() {
+            return Ok(troubled.next());
+        }
+        for entry in page {
+            let Some(due) = entry.due else { continue };
+            if !shared.begins() {
+                return Ok(None);
+            }
+            let now = shared.clock.now();
+            if due > now {
+                let until = shared.clock.after(Duration::from_millis(due.since(now)));
+                return Ok([Some(until), troubled.next()].into_iter().flatten().min());
+            }
+            after = Some((due, entry.name.clone()));
+            if entry.name.shelf == Shelf::Schedules && !troubled.waits(&entry, shared.clock.elapsed()) {
+                look(shared, &entry, troubled).await?;
+                // It may be due again, at once.
+                after = None;
+                break;
+            }
+        }
+    }
+}
+
+/// Looks at a schedule, and does what is to be done.
+async fn look(shared: &Arc<Shared>, entry: &KeptEntry, troubled: &mut Troubled) -> Result<(), StoreError> {
+    let name = entry.name.clone();
+    match look_once(shared, entry).await {
+        Ok(Looked::Done) => drop(troubled.0.remove(&name)),
+        Ok(Looked::InTrouble) => troubled.add(entry, shared.clock.elapsed()),
+        // Somebody else was faster; it is looked at as it is now.
+        Err(StoreError::Moved { .. }) => {}
+        Err(error) if error.is_passing() || matches!(error, StoreError::Stopped) => return Err(error),
+        Err(error) => {
+            tracing::warn!(error = &error as &dyn std::error::Error, "{name} cannot be looked at");
+            troubled.add(entry, shared.clock.elapsed());
+        }
+    }
+    Ok(())
+}
+
+async fn look_once(shared: &Arc<Shared>, entry: &KeptEntry) -> Result<Looked, StoreError> {
+    let found: Saved<ScheduleState> = Saved::read(entry)?;
+    let (draft, cron) = match saved::read(&*shared.store, &entry.name, &found.what.document).await {
+        Ok(read) => read,
+        Err(SaveError::Store(error)) => return Err(error),
+        Err(other) => return tell(shared, entry, &found.what, &other.to_string()).await,
+    };
+    let stands = stand(shared, &found.what).await?;
+    let stands = |run_id: &str| stands.get(run_id).copied().unwrap_or(RunStands::Gone);
+    let decided = decide(&found.what, &cron, shared.clock.now(), stands);
+    for run_id in &decided.delete {
+        match shared.store.delete(run_id).await {
+            Ok(_) | Err(StoreError::StillOpen { .. }) => {}
+            Err(error) => return Err(error),
+        }
+    }
+    for run_id in &decided.cancel {
+        cancel(shared, run_id).await?;
+    }
+    if let Some(at) = decided.fire {
+        return match fire(shared, entry, &cron, (draft, &decided), at).await {
+            Ok(()) => Ok(Looked::Done),
+            Err(SubmitError::Store(error)) => Err(error),
+            Err(other) => tell(shared, entry, &found.what, &other.to_string()).await,
+        };
+    }
+    let state = ScheduleState { trouble: None, ..decided.state };
+    if (&state, decided.due) != (&found.what, found.next) {
+        shared.store.change(change(entry.name.clone(), entry.revision, decided.due, &state, None)).await?;
+    }
+    Ok(Looked::Done)
+}
+
+/// How the runs stand that are open as far as a schedule knows.
+async fn stand(shared: &Shared, state: &ScheduleState) -> Result<BTreeMap<Arc<str>, RunStands>, StoreError> {
+    let mut stands = BTreeMap::new();
+    for run_id in state.firings.iter().filter_map(saved::FiringNote::open) {
+        let stand = match shared.store.get(run_id).await? {
+            None => RunStands::Gone,
+            Some(row) if row.status.open => RunStands::Open,
+            Some(row) => RunStands::Ended(row.status.phase),
+        };
+        stands.insert(Arc::clone(run_id), stand);
+    }
+    Ok(stands)
+}
+
+/// Asks a run to be cancelled. That is asked again by whoever takes up what another host has left.
+async fn cancel(shared: &Arc<Shared>, run_id: &str) -> Result<(), StoreError> {
+    match shared.store.post(run_id, LetterBody::Cancel.bytes()).await {
+        Ok(_) => shared.read_mail(run_id).await,
+        Err(StoreError::Closed { .. } | StoreError::NotFound { .. } | StoreError::MailboxFull { .. }) => {
+            Ok(())
+        }
+        Err(error) => Err(error),
+    }
+}
+
+/// Starts the run of an instant, with the schedule's next revision.
+async fn fire(
+    shared: &Arc<Shared>,
+    entry: &KeptEntry,
+    cron: &Cron,
+    (draft, decided): (Draft, &Decided),
+    at: Timestamp,
+) -> Result<(), SubmitError> {
+    let plan = shared.plan_draft(draft).await?;
+    let _admitted = shared.admit(&*shared.store, &plan.namespace).await?;
+    let new = shared.scheduled_run(&plan, &entry.name, &Map::new(), at)?;
+    let (state, due) = decided.started(cron, at, new.id());
+    let change = change(entry.name.clone(), entry.revision, due, &state, None);
+    shared.keep_fired(&*shared.store, new, change).await?;
+    shared.due.notify_one();
+    Ok(())
+}
+
+/// Says in a schedule's row why it cannot fire.
+async fn tell(
+    shared: &Shared,
+    entry: &KeptEntry,
+    state: &ScheduleState,
+    why: &str,
+) -> Result<Looked, StoreError> {
+    let why: Arc<str> = why.chars().take(MOST_TOLD).collect::<String>().into();
+    if state.trouble.as_ref().is_some_and(|known| known.why == why) {
+        return Ok(Looked::InTrouble);
+    }
+    tracing::warn!("{} cannot fire; it is tried again: {why}", entry.name);
+    let trouble = Some(ScheduleTrouble { why, since: shared.clock.now() });
+    let state = ScheduleState { trouble, ..state.clone() };
+    match shared.store.change(change(entry.name.clone(), entry.revision, entry.due, &state, None)).await {
+        Ok(_) | Err(StoreError::Moved { .. }) => Ok(Looked::InTrouble),
+        Err(error) => Err(error),
+    }
+}
+
+impl Shared {
+    /// A run of a schedule that is not yet kept.
+    pub(super) fn scheduled_run(
+        &self,
+        plan: &Arc<Plan>,
+        schedule: &EntryName,
+        parameters: &Map,
+        at: Timestamp,
+    ) -> Result<NewRun, SubmitError> {
+        let facts = Facts { scheduled: Some(at), ..self.terms.facts.clone() };
+        let submission = self.submission(plan, parameters, facts)?;
+        let labels = Labels::from([
+            (SCHEDULE_LABEL.into(), Arc::clone(&schedule.name)),
+            (SCHEDULED_LABEL.into(), at.to_rfc3339().into()),
+        ]);
+        Ok(self.new_run(plan, submission, None, labels))
+    }
+
+    /// Keeps a run that is fired, due at once for whoever claims it.
+    pub(super) async fn keep_fired(
+        &self,
+        store: &dyn Store,
+        new: NewRun,
+        change: Change,
+    ) -> Result<Arc<str>, StoreError> {
+        let (run_id, begins) = (Arc::clone(new.id()), new.begins());
+        let fired = store.fire(&new.lease, new.status, new.record, change);
+        let released = store.release(&new.lease, Some(begins));
+        match fired.await {
+            Ok(_) => Self::given_back(&run_id, released.await),
+            Err(error) => {
+                drop(released.await);
+                return Err(error);
+            }
+        }
+        Ok(run_id)
+    }
+}
