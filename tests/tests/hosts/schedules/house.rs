@@ -45,6 +45,12 @@ impl Executor for Quick {
     }
 }
 
+async fn rounds(count: u64) {
+    for _ in 0..count {
+        tokio::task::yield_now().await;
+    }
+}
+
 pub(crate) fn at(text: &str) -> Timestamp {
     Timestamp::from_rfc3339(text).unwrap()
 }
@@ -138,11 +144,7 @@ impl House {
     }
 
     pub(crate) fn go_on(&self, host: usize, rounds: u64) {
-        self.rooms.get(host).unwrap().runtime.block_on(async {
-            for _ in 0..rounds {
-                tokio::task::yield_now().await;
-            }
-        });
+        self.rooms.get(host).unwrap().runtime.block_on(self::rounds(rounds));
     }
 
     /// Lets every host go on until nothing happens without the clock.
@@ -162,10 +164,16 @@ impl House {
     /// Has every host read what others left its runs, as those of a database do by themselves; whether there was something.
     fn hear_mail(&self) -> bool {
         let mut any = false;
-        for Room { host, runtime, store } in self.rooms.iter().filter(|room| !room.store.is_dead()) {
-            for run_id in runtime.block_on(store.mailed(Some(host.id()))).unwrap() {
-                runtime.block_on(host.read_mail(&run_id)).unwrap();
-                any = true;
+        for Room { host, runtime, store } in &self.rooms {
+            for run_id in self.now(self.store.mailed(Some(host.id()))) {
+                // One that dies over it never comes back from it.
+                runtime.block_on(async {
+                    tokio::select! {
+                        read = host.read_mail(&run_id) => read.unwrap(),
+                        () = rounds(QUIET) => {}
+                    }
+                });
+                any |= !store.is_dead();
             }
         }
         any
