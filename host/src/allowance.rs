@@ -2,14 +2,12 @@
 
 use phasm_engine::{
     form::{Cursor, Field, Form, Object, Report, SIZE, Site, TIMEOUT, Table, whole},
+    problem::codes::Entry,
     time::Millis,
     tree::Tree,
 };
 
-use crate::{
-    config::codes::ABOVE_OTHERS,
-    sandbox::{Allowance, Limit},
-};
+use crate::sandbox::{Allowance, Limit};
 
 static TABLE: Table = Table::closed(
     "allowance",
@@ -85,7 +83,11 @@ pub(crate) const ALLOWANCE: Form<WrittenAllowance> =
 
 impl WrittenAllowance {
     /// Warns of limits that bound nothing: `others` says what is counted instead, and whose that is.
-    pub(crate) fn warn(&self, report: &Report, others: impl Fn(Limit) -> Option<(u64, String)>) {
+    pub(crate) fn warn(
+        &self,
+        (entry, report): (&Entry, &Report),
+        others: impl Fn(Limit) -> Option<(u64, String)>,
+    ) {
         for (limit, site) in &self.sites {
             let own = self.allowance.get(*limit);
             let Some((own, (most, whose))) = own.zip(others(*limit)).filter(|(own, (most, _))| own > most)
@@ -94,7 +96,7 @@ impl WrittenAllowance {
             };
             let (own, most) = (limit.shown(own), limit.shown(most));
             let message = format!("{own} is above {whose}, {most}, which counts; expected {most} or less");
-            report.warning(site.problem(&ABOVE_OTHERS, message));
+            report.warning(site.problem(entry, message));
         }
     }
 }

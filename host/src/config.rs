@@ -221,7 +221,7 @@ fn warn_of_limits(written: &Written, http: &HttpConfig, report: &Report) {
             format!("what {table} lets every attempt use"),
         ))
     };
-    written.grants.iter().for_each(|grant| grant.limits.warn(report, everybodys));
+    written.grants.iter().for_each(|grant| grant.limits.warn((&codes::ABOVE_OTHERS, report), everybodys));
     written.tenants.iter().for_each(|tenant| tenant.warn(report, everybodys));
 }
 

@@ -189,11 +189,11 @@ impl WrittenTenant {
 
     /// Warns of its limits that bound nothing, where `others` says what every attempt may use.
     pub(super) fn warn(&self, report: &Report, others: impl Fn(Limit) -> Option<(u64, String)>) {
-        self.limits.warn(report, &others);
+        self.limits.warn((&codes::ABOVE_OTHERS, report), &others);
         let own =
             |limit| Some((self.limits.allowance.get(limit)?, format!("`limits` of tenant `{}`", self.name)));
         let least = |limit| own(limit).into_iter().chain(others(limit)).min_by_key(|(most, _)| *most);
-        self.grants.iter().for_each(|grant| grant.limits.warn(report, least));
+        self.grants.iter().for_each(|grant| grant.limits.warn((&codes::ABOVE_OTHERS, report), least));
     }
 
     /// What it comes to, by its name, and which directories are to be created first.

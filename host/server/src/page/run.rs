@@ -101,7 +101,7 @@ fn links(run: &Run) -> String {
 
 /// A picture, which may be wider than the page. It is escaped already.
 fn drawn(picture: &str, name: &str) -> Markup {
-    html! { div class="picture" tabindex="0" role="region" aria-label=(name) { (PreEscaped(picture)) } }
+    html! { div class="picture" tabindex="0" role="group" aria-label=(name) { (PreEscaped(picture)) } }
 }
 
 fn whole(run: &Run, row: &RunRow, caller: &Caller, view: View, shown: &Markup) -> Markup {

@@ -148,7 +148,10 @@ fn attempts(task: &TaskRun) -> Markup {
 
 /// What its attempts wrote, and what the current one writes.
 fn written(run: &Run, task: &TaskRun, logs: &[AttemptLog]) -> Markup {
-    let stream = format!("/v1/runs/{}/logs?stream=true&task={}", run.id(), run.task_run_id(task.id));
+    let query = form_urlencoded::Serializer::new("stream=true".to_owned())
+        .append_pair("task", &run.path(task))
+        .finish();
+    let stream = format!("/v1/runs/{}/logs?{query}", run.id());
     let shown = logs.get(logs.len().saturating_sub(MOST_LOGS)..).unwrap_or_default();
     html! {
         h2 { "Log" }

@@ -3,7 +3,7 @@ const PATIENCE = 300;
 
 export function edit(form) {
   const text = form.querySelector("#document");
-  const gutter = document.createElement("pre");
+  const gutter = document.createElement("div");
   gutter.className = "gutter";
   gutter.setAttribute("aria-hidden", "true");
   text.before(gutter);
@@ -32,7 +32,7 @@ export function edit(form) {
     if (gutter.childElementCount === lines) return;
     gutter.replaceChildren(...Array.from({ length: lines }, (_, at) => {
       const line = document.createElement("span");
-      line.textContent = `${at + 1}\n`;
+      line.textContent = at + 1;
       return line;
     }));
     mark();

@@ -4,6 +4,9 @@ const MOST = 2000;
 export function follow(lines) {
   const source = new EventSource(lines.dataset.stream);
   window.addEventListener("pagehide", () => source.close());
+  source.addEventListener("open", () => {
+    lines.dataset.open = "";
+  });
   source.addEventListener("line", (event) => {
     const { level, text } = JSON.parse(event.data);
     const atEnd = lines.scrollTop + lines.clientHeight >= lines.scrollHeight - 8;

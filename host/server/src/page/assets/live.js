@@ -5,6 +5,7 @@ import { offerCopies } from "./copy.js";
 export function keepUpToDate(main) {
   const address = main.dataset.live;
   if (!address || !window.EventSource) return;
+  for (const part of main.querySelectorAll("[data-part]")) shown.set(part, part.innerHTML);
   let running = false;
   let again = false;
   const source = new EventSource(address);
@@ -48,13 +49,16 @@ export function keepUpToDate(main) {
   }
 }
 
+// What was asked for last of each part: scripts have added to what stands there.
+const shown = new WeakMap();
+
 function replace(part, other) {
-  if (part.innerHTML === other.innerHTML && !part.dataset.touched) return;
+  if (part.innerHTML === other.innerHTML) return;
   const filledIn = part.contains(document.activeElement) && part.querySelector("input:not([type=hidden]), textarea, select");
   const still = "keep" in part.dataset && part.firstElementChild && other.firstElementChild;
   if (filledIn || still) return;
-  if (part.dataset.source === other.innerHTML) return;
-  part.dataset.source = other.innerHTML;
+  if (shown.get(part) === other.innerHTML) return;
+  shown.set(part, other.innerHTML);
   const scrolled = [...part.querySelectorAll(".picture, pre")].map((one) => [one.scrollLeft, one.scrollTop]);
   const focus = focused(part);
   part.replaceChildren(...document.importNode(other, true).childNodes);

@@ -9,9 +9,9 @@ document.addEventListener("submit", (event) => {
   if (question && !window.confirm(question)) event.preventDefault();
 });
 
+keepUpToDate(document.getElementById("main"));
 offerCopies(document);
 const form = document.querySelector("form[data-editor]");
 if (form) edit(form);
 const lines = document.getElementById("lines");
 if (lines) follow(lines);
-keepUpToDate(document.getElementById("main"));

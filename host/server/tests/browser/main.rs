@@ -1,0 +1,243 @@
+//! The page in a browser: what people do there, whether everybody can, and what it looks like.
+//!
+//! `UPDATE_PICTURES=1` writes what it looks like to `host/docs/pictures`.
+#![cfg(unix)]
+#![expect(clippy::unwrap_used, clippy::indexing_slicing, clippy::panic, reason = "tests")]
+
+mod driver;
+mod site;
+
+use std::{env, fs, io::Write as _, path::Path};
+
+use serde_json::{Value, json};
+
+use self::{
+    driver::Browser,
+    site::{Site, release, workflow},
+};
+
+fn root() -> &'static Path {
+    Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."))
+}
+
+/// The rules of axe, where they are installed: `.ci/run` does that.
+fn rules() -> Option<String> {
+    let path = root().join("target/axe/axe.min.js");
+    let found = fs::read_to_string(&path).ok();
+    if found.is_none() {
+        let said = format!(
+            "accessibility was left out: no {} (the file of the npm package axe-core)\n",
+            path.display()
+        );
+        assert!(env::var_os("PHASM_TEST_ALL").is_none(), "{said}");
+        std::io::stderr().write_all(said.as_bytes()).unwrap();
+    }
+    found
+}
+
+/// A browser that looks at a site.
+struct Visit {
+    browser: Browser,
+    site: Site,
+    rules: Option<String>,
+    _profile: tempfile::TempDir,
+}
+
+impl Visit {
+    fn begin() -> Option<Self> {
+        let profile = tempfile::tempdir().unwrap();
+        let browser = Browser::open(profile.path())?;
+        Some(Self { browser, site: Site::open(), rules: rules(), _profile: profile })
+    }
+
+    fn go(&self, path: &str) {
+        self.browser.go(&self.site.url(path));
+    }
+
+    /// Everybody can use the page that is shown: by axe's rules, dark and light; and nothing is wider than a phone but what scrolls.
+    fn check(&self) {
+        for (width, dark) in [(1280, false), (1280, true), (390, false)] {
+            self.browser.looks(width, dark);
+            let wide = self.browser.run("return document.documentElement.scrollWidth - window.innerWidth");
+            assert!(wide.as_i64().unwrap() <= 0, "{wide} too wide at {width}: {}", self.browser.address());
+            let Some(rules) = &self.rules else { continue };
+            self.browser.run(rules);
+            let found = self.browser.run_async(
+                "const done = arguments[0]; axe.run().then((found) => done(found.violations.map((one) => \
+                 [one.id, one.help, one.nodes.slice(0, 3).map((node) => node.html + ' ' + node.failureSummary)])), \
+                 (error) => done(String(error)));",
+            );
+            assert_eq!(found, json!([]), "{} at {width}, dark {dark}: {found:#}", self.browser.address());
+        }
+        self.browser.looks(1280, false);
+    }
+
+    /// A picture of the page, light, dark and on a phone, where that is asked for.
+    fn picture(&self, name: &str) {
+        if env::var_os("UPDATE_PICTURES").is_none() {
+            return;
+        }
+        let folder = root().join("host/docs/pictures");
+        fs::create_dir_all(&folder).unwrap();
+        for (kind, width, dark) in [("", 1280, false), ("-dark", 1280, true), ("-phone", 390, false)] {
+            self.browser.looks(width, dark);
+            self.browser.run("window.scrollTo(0, 0)");
+            self.browser.picture(&folder.join(format!("{name}{kind}.png")));
+        }
+        self.browser.looks(1280, false);
+    }
+}
+
+/// Nothing went wrong in scripts, and the policy let all through.
+fn watch_for_errors(browser: &Browser) {
+    browser.run(
+        "window.wrong = []; addEventListener('error', (e) => wrong.push(String(e.message))); \
+         addEventListener('securitypolicyviolation', (e) => wrong.push(e.violatedDirective + ' ' + e.blockedURI));",
+    );
+}
+
+fn nothing_was_wrong(browser: &Browser) {
+    assert_eq!(browser.run("return window.wrong"), json!([]));
+}
+
+/// The editor shows a problem where it is while one types, then the parameters, and the run as it goes on.
+#[test]
+fn a_workflow_is_written_and_submitted() {
+    let Some(visit) = Visit::begin() else { return };
+    let browser = &visit.browser;
+    visit.go("/");
+    browser.until_says("No run yet");
+    visit.check();
+    browser.click("main a.button");
+    watch_for_errors(browser);
+    browser.until("document.querySelector('.gutter span')");
+    visit.check();
+    browser.clear("#document");
+    browser.fill_in(
+        "#document",
+        "apiVersion: aether/v1\nkind: Workflow\nmetadata: { name: hello }\nspec:\nentrypoint: main\n",
+    );
+    browser.until("document.querySelector('.gutter .wrong')");
+    browser.until_says("unknown field `entrypoint`");
+    assert_eq!(
+        browser.run("return document.querySelector('#document').getAttribute('aria-invalid')"),
+        "true"
+    );
+    visit.check();
+    visit.picture("submit");
+    let line = browser.run("return document.querySelector('#report button.place').dataset.line");
+    browser.click("#report button.place");
+    let at = browser.run(
+        "const t = document.activeElement; return t.value.slice(0, t.selectionStart).split('\\n').length",
+    );
+    assert_eq!(at.to_string(), line.as_str().unwrap());
+    nothing_was_wrong(browser);
+    let document = workflow("hello", &["name: greet, executor: { type: work }"]).replace(
+        "  templates:",
+        "  arguments:\n    parameters: [{ name: who, type: string, default: world }]\n  templates:",
+    );
+    browser.run(&format!(
+        "const t = document.querySelector('#document'); t.value = {}; t.dispatchEvent(new Event('input', {{ bubbles: true }}))",
+        json!(document)
+    ));
+    browser.until("document.querySelector('[name=\"param.who\"]')");
+    browser.clear("[name='param.who']");
+    browser.fill_in("[name='param.who']", "Ada");
+    browser.click("button[value=submit]");
+    browser.until_says("Run again");
+    browser.until_says("Ada");
+    visit.check();
+}
+
+/// A run is followed while it goes on, asks, is answered, and ends: without loading the page again.
+#[test]
+fn a_run_is_followed_and_answered() {
+    let Some(visit) = Visit::begin() else { return };
+    let browser = &visit.browser;
+    let run = visit.site.submit(&release("talk"));
+    let address = format!("/runs/{}", run.id());
+    visit.go(&format!("{address}/tasks/2"));
+    watch_for_errors(browser);
+    browser.until("document.querySelector('#lines').dataset.open === ''");
+    visit.site.say();
+    browser.until_says("compiling part 3 of 3");
+    browser.until_says("<b>this takes longer</b>");
+    visit.check();
+    visit.site.say();
+    browser.until("document.querySelector('#title').innerText.includes('Succeeded')");
+    browser.until("document.querySelector('#logs').innerText.includes('compiling part 3 of 3')");
+    browser.until("document.querySelector('#told').innerText.includes('build is Succeeded')");
+    nothing_was_wrong(browser);
+    visit.go(&address);
+    watch_for_errors(browser);
+    browser.until_says("waiting for an answer");
+    for view in ["graph", "timeline", "tasks", "events"] {
+        visit.go(&format!("{address}?view={view}"));
+        visit.check();
+        if ["graph", "timeline"].contains(&view) {
+            visit.picture(view);
+        }
+    }
+    visit.go(&address);
+    browser.click("#asked a");
+    browser.until_says("Release 1.4.0 to everybody?");
+    visit.check();
+    visit.picture("approve");
+    browser.click("input[name='answer.approved'][value=true]");
+    browser.fill_in("[name='answer.by']", "Ada");
+    browser.click("section.ask button");
+    browser.until("document.querySelector('#title').innerText.includes('Succeeded')");
+    let ended = visit.site.runtime.block_on(run.wait()).unwrap();
+    let approve = ended.tasks.iter().find(|task| &*task.task_name == "approve").unwrap();
+    let given: Vec<_> =
+        approve.outputs.iter().map(|output| (&*output.name, output.value.to_json())).collect();
+    assert!(given.contains(&("by", "\"Ada\"".to_owned())), "{given:?}");
+    visit.go(&format!("{address}/tasks/4"));
+    browser.until_says("Attempt 1 returned code 2, which means Failed.");
+    visit.check();
+    visit.picture("task");
+}
+
+/// A list of runs changes while one looks at it; a run is cancelled and run again.
+#[test]
+fn runs_are_listed_cancelled_and_run_again() {
+    let Some(visit) = Visit::begin() else { return };
+    let browser = &visit.browser;
+    for name in ["nightly-audit", "ingest", "nightly-audit"] {
+        visit.site.settled(&workflow(
+            name,
+            &["name: collect, template: work", "name: report, template: work, dependencies: [collect]"],
+        ));
+    }
+    visit.site.settled(&workflow("regression", &["name: tests, executor: { type: fail }"]));
+    visit.site.settled(&release("work"));
+    visit.go("/runs");
+    watch_for_errors(browser);
+    let slow = visit.site.submit(&workflow("backup", &["name: copy, executor: { type: talk }"]));
+    browser.until_says("backup");
+    browser.until("[...document.querySelectorAll('tbody tr')].some((row) => row.innerText.includes('backup') && row.innerText.includes('Running'))");
+    nothing_was_wrong(browser);
+    visit.check();
+    visit.picture("runs");
+    browser.fill_in("#text", "regress\n");
+    browser.until("document.querySelectorAll('tbody tr').length === 1");
+    browser.click("tbody a");
+    browser.until_says("Run again from what failed");
+    browser.click("form button:not(.plain)");
+    browser.until_says("Rerun of");
+    visit.go(&format!("/runs/{}", slow.id()));
+    browser.click("button.danger");
+    browser.until("document.querySelector('#title').innerText.includes('Cancelled')");
+    visit.go("/plugins");
+    visit.check();
+    let many = workflow("many", &["name: all, template: packages"])
+        .replace("items: [linux, macos, windows]", "sequence: { start: 1, count: 3000 }");
+    let many = visit.site.settled(&many);
+    for view in ["graph", "timeline", "tasks", "events"] {
+        visit.go(&format!("/runs/{}?view={view}", many.id()));
+        let elements: Value = browser.run("return document.querySelectorAll('*').length");
+        assert!(elements.as_u64().unwrap() < 5_000, "{view}: {elements}");
+    }
+    visit.go(&format!("/runs/{}", many.id()));
+    browser.until_says("2977 more");
+}

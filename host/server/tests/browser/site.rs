@@ -1,0 +1,137 @@
+//! A server to look at, with executors that do as their names say.
+
+use std::{future::Future, net::SocketAddr, pin::Pin, sync::Arc, time::Duration};
+
+use phasm::{
+    Host, Map, Outcome, RunHandle, Value,
+    executor::{Executor, Invocation, Level, Observer},
+};
+use phasm_server::{Server, ServerConfig};
+use tokio::{net::TcpListener, runtime::Runtime, sync::Semaphore};
+
+/// What an approval asks for.
+const SCHEMA: &str = r#"{ "type": "object", "required": ["approved"], "properties": {
+    "approved": { "type": "boolean", "title": "Release it?", "description": "No ends the run as Failed." },
+    "by": { "type": "string", "title": "Who decides" },
+    "channel": { "enum": ["stable", "beta"], "title": "Channel", "default": "beta" },
+    "comment": { "type": "string", "maxLength": 2000, "title": "Comment" } } }"#;
+
+/// `talk` waits for a word, writes lines and waits for another, `flaky` fails once, `fail` always, `approval` asks; all others succeed.
+struct Doer {
+    words: Arc<Semaphore>,
+}
+
+impl Executor for Doer {
+    fn execute(
+        &self,
+        call: Invocation,
+        observer: Arc<dyn Observer>,
+    ) -> Pin<Box<dyn Future<Output = Outcome> + Send>> {
+        let words = Arc::clone(&self.words);
+        Box::pin(async move {
+            // Long enough to be seen in a timeline; nothing waits for it.
+            tokio::time::sleep(Duration::from_millis(40)).await;
+            match &*call.executor_type {
+                "flaky" if call.attempt == 1 => Outcome::error("connection refused by registry.example"),
+                "fail" => Outcome::failed("2 of 318 tests failed"),
+                "approval" if call.resumed => Outcome::default().output("approved", true),
+                "approval" => asking(),
+                "talk" => {
+                    words.acquire().await.unwrap().forget();
+                    (1..4).for_each(|n| observer.log(Level::Info, &format!("compiling part {n} of 3")));
+                    observer.log(Level::Warn, "a cache is cold: <b>this takes longer</b>");
+                    words.acquire().await.unwrap().forget();
+                    Outcome::default().output("artifact", "phasm-1.4.0.tar.zst")
+                }
+                _ => Outcome::default().output("done", true),
+            }
+        })
+    }
+}
+
+fn asking() -> Outcome {
+    let details = Map::from([("changes".into(), 14.into()), ("risk".into(), "low".into())]);
+    let asked = Map::from([
+        ("message".into(), "Release 1.4.0 to everybody?".into()),
+        ("details".into(), details.into()),
+        ("schema".into(), Value::from_json(SCHEMA).unwrap()),
+    ]);
+    Outcome::suspended().output("asked", asked)
+}
+
+/// The server.
+pub(crate) struct Site {
+    pub(crate) runtime: Runtime,
+    host: Arc<Host>,
+    address: SocketAddr,
+    words: Arc<Semaphore>,
+    _dir: tempfile::TempDir,
+}
+
+impl Site {
+    pub(crate) fn open() -> Self {
+        let runtime = Runtime::new().unwrap();
+        let dir = tempfile::tempdir().unwrap();
+        let words = Arc::new(Semaphore::new(0));
+        let doer = Doer { words: Arc::clone(&words) };
+        let _inside = runtime.enter();
+        let store = phasm::store::Sqlite::open(dir.path().join("runs.db")).unwrap();
+        let host = Host::builder().executor(Arc::new(doer)).store(Arc::new(store)).open().unwrap();
+        let host = Arc::new(host);
+        let server = Server::new(Arc::clone(&host), ServerConfig::default()).unwrap();
+        let listener = runtime.block_on(TcpListener::bind("127.0.0.1:0")).unwrap();
+        let address = listener.local_addr().unwrap();
+        runtime.spawn(async move { server.serve(listener, std::future::pending()).await });
+        drop(_inside);
+        Self { runtime, host, address, words, _dir: dir }
+    }
+
+    pub(crate) fn url(&self, path: &str) -> String {
+        format!("http://{}{path}", self.address)
+    }
+
+    /// One `talk` goes on.
+    pub(crate) fn say(&self) {
+        self.words.add_permits(1);
+    }
+
+    pub(crate) fn submit(&self, document: &str) -> RunHandle {
+        self.runtime.block_on(async {
+            let plan = self.host.plan("document.yaml", document).await.unwrap();
+            self.host.submit(&plan, &Map::new()).await.unwrap()
+        })
+    }
+
+    /// Submits a run, and waits until it has ended or asks somebody.
+    pub(crate) fn settled(&self, document: &str) -> RunHandle {
+        let run = self.submit(document);
+        self.runtime.block_on(run.wait_or_park()).unwrap();
+        run
+    }
+}
+
+/// A workflow of that name whose tasks are lines.
+pub(crate) fn workflow(name: &str, tasks: &[&str]) -> String {
+    let lines: String = tasks.iter().map(|task| format!("          - {{ {task} }}\n")).collect();
+    format!(
+        "apiVersion: aether/v1\nkind: Workflow\nmetadata: {{ name: {name}, labels: {{ team: platform }} }}\nspec:\n  entrypoint: main\n  \
+         templates:\n    - task: {{ name: work, executor: {{ type: work }} }}\n    - loop: {{ name: packages, items: [linux, macos, windows], \
+         body: work }}\n    - dag:\n        name: main\n        tasks:\n{lines}"
+    )
+}
+
+/// What most pictures are of.
+pub(crate) fn release(build: &str) -> String {
+    workflow(
+        "release",
+        &[
+            "name: fetch, executor: { type: flaky }, retry: { limit: 2, delay: 60ms }",
+            &format!("name: build, executor: {{ type: {build} }}, dependencies: [fetch]"),
+            "name: test, template: work, dependencies: [fetch]",
+            "name: lint, executor: { type: fail }, dependencies: [fetch], continueOn: { failed: true }",
+            "name: package, template: packages, dependencies: [build, test]",
+            "name: approve, executor: { type: approval }, dependencies: [package, lint], timeout: 7d",
+            "name: publish, template: work, dependencies: [approve]",
+        ],
+    )
+}
