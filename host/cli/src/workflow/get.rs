@@ -24,8 +24,8 @@ pub(crate) struct GetWorkflowArguments {
     name: Called,
 
     /// A version, by the beginning of its digest; the last one, if none is given.
-    #[arg(long = "digest", value_name = "DIGEST")]
-    version: Option<String>,
+    #[arg(long, value_name = "DIGEST")]
+    digest: Option<String>,
 
     #[command(flatten)]
     store: StoreArgument,
@@ -37,7 +37,7 @@ pub(crate) struct GetWorkflowArguments {
 
 /// Prints a workflow.
 pub(super) fn get(arguments: &GetWorkflowArguments, screen: &Screen) -> Result<Exit, Failure> {
-    let GetWorkflowArguments { name, version, store, json } = arguments;
+    let GetWorkflowArguments { name, digest, store, json } = arguments;
     let reader = store.read()?;
     drive::runtime()?.block_on(async {
         let found = saved_workflow(&*reader, &name.namespace, &name.name).await.map_err(Failure::host)?;
@@ -46,7 +46,7 @@ pub(super) fn get(arguments: &GetWorkflowArguments, screen: &Screen) -> Result<E
             let _gone = screen.out(&problems::json(screen, &found));
             return Ok(Exit::Done);
         }
-        let Some(version) = found.what.version(version.as_deref()) else {
+        let Some(version) = found.what.version(digest.as_deref()) else {
             let name = name.word();
             return Err(Failure::call(format!("{name} has no version whose digest begins so")));
         };

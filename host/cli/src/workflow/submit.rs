@@ -33,8 +33,8 @@ pub(crate) struct SubmitSavedArguments {
     name: Called,
 
     /// A version, by the beginning of its digest; the last one, if none is given.
-    #[arg(long = "digest", value_name = "DIGEST")]
-    version: Option<String>,
+    #[arg(long, value_name = "DIGEST")]
+    digest: Option<String>,
 
     /// A value for a parameter of spec.arguments, as of `run`.
     #[arg(short, long = "param", value_name = "NAME=VALUE", value_parser = parameters::given)]
@@ -57,7 +57,7 @@ pub(crate) struct SubmitSavedArguments {
 
 /// Submits a workflow.
 pub(super) fn submit(arguments: &SubmitSavedArguments, screen: &Screen) -> Result<Exit, Failure> {
-    let SubmitSavedArguments { name, version, param, store, places, key, json } = arguments;
+    let SubmitSavedArguments { name, digest, param, store, places, key, json } = arguments;
     let path = store.path()?;
     let configured = Configured::read(places, screen, *json)?;
     let prepared = drive::open(places, configured, screen, Purpose::default())?;
@@ -67,7 +67,7 @@ pub(super) fn submit(arguments: &SubmitSavedArguments, screen: &Screen) -> Resul
         let store = &*changing.store;
         let found = saved_workflow(store, &name.namespace, &name.name).await.map_err(Failure::host)?;
         let Some(found) = found else { return Err(no_workflow(name, store).await) };
-        let Some(version) = found.what.version(version.as_deref()) else {
+        let Some(version) = found.what.version(digest.as_deref()) else {
             let name = name.word();
             return Err(Failure::call(format!("{name} has no version whose digest begins so")));
         };
