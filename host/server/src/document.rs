@@ -31,20 +31,44 @@ pub(crate) struct Sent {
 /// # Errors
 /// 415 for what is neither JSON nor YAML, 422 with every problem.
 pub(crate) async fn read(call: &mut Call) -> Result<Sent, Refusal> {
-    let name = match call.content_type().as_deref() {
-        Some(JSON) => "document.json",
-        Some(other) if YAML.contains(&other) => "document.yaml",
-        other => {
-            let detail = format!("{}; expected {JSON} or {}", other.unwrap_or("no Content-Type"), YAML[0]);
-            return Err(Refusal::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, detail)
-                .with(header::ACCEPT, "application/json, application/yaml"));
-        }
-    };
+    let name = file(call)?;
     let text = text(call).await?;
     let tree = reader::read(name, &text).map_err(|found| Refusal::problems(name, &found))?;
     match wrapped(&tree) {
         None => Ok(Sent { name, draft: Draft::read(&tree), parameters: Map::new() }),
         Some(members) => unwrap(name, members),
+    }
+}
+
+/// A document as it was written.
+pub(crate) struct Written {
+    /// What problems call it.
+    pub(crate) file: &'static str,
+    pub(crate) text: String,
+    pub(crate) draft: Draft,
+}
+
+/// Reads a document that comes by itself.
+///
+/// # Errors
+/// As of [`read`].
+pub(crate) async fn written(call: &mut Call) -> Result<Written, Refusal> {
+    let file = file(call)?;
+    let text = text(call).await?;
+    let tree = reader::read(file, &text).map_err(|found| Refusal::problems(file, &found))?;
+    Ok(Written { file, text, draft: Draft::read(&tree) })
+}
+
+/// What problems call the document of the body, by what it is written in.
+fn file(call: &Call) -> Result<&'static str, Refusal> {
+    match call.content_type().as_deref() {
+        Some(JSON) => Ok("document.json"),
+        Some(other) if YAML.contains(&other) => Ok("document.yaml"),
+        other => {
+            let detail = format!("{}; expected {JSON} or {}", other.unwrap_or("no Content-Type"), YAML[0]);
+            let refusal = Refusal::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, detail);
+            Err(refusal.with(header::ACCEPT, "application/json, application/yaml"))
+        }
     }
 }
 

@@ -40,6 +40,7 @@ mod query;
 mod refusal;
 mod routes;
 mod runs;
+mod saved;
 mod server;
 mod sse;
 mod streams;

@@ -18,7 +18,7 @@ mod form;
 mod live;
 mod login;
 mod plugins;
-mod recorded;
+pub(crate) mod recorded;
 mod refused;
 mod run;
 mod runs;

@@ -17,22 +17,22 @@ use crate::app::App;
 
 /// What is told of one task run.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Told {
+pub(crate) struct Told {
     /// Which rule decided last, and in which attempt.
-    pub(super) rule: Option<(Matched, u32)>,
+    pub(crate) rule: Option<(Matched, u32)>,
     /// Which clock ran out last.
-    pub(super) clock: Option<TimeLimit>,
+    pub(crate) clock: Option<TimeLimit>,
 }
 
 /// A run, when its tasks were suspended, and what is told of one of them.
-pub(super) struct Recorded {
-    pub(super) run: Run,
-    pub(super) suspensions: Suspensions,
-    pub(super) told: Told,
+pub(crate) struct Recorded {
+    pub(crate) run: Run,
+    pub(crate) suspensions: Suspensions,
+    pub(crate) told: Told,
 }
 
 /// Reads a run, and what is told of a task run of it.
-pub(super) async fn read(
+pub(crate) async fn read(
     app: &App,
     run_id: &Arc<str>,
     task: Option<TaskId>,

@@ -6,7 +6,7 @@ use axum::{
     http::{HeaderName, HeaderValue, StatusCode, header},
     response::Response,
 };
-use phasm::{SubmitError, show, show::SubmittedView, store::StoreError};
+use phasm::{Map, Plan, SubmitError, show, show::SubmittedView, store::StoreError};
 
 use crate::{
     call::{Call, json},
@@ -23,19 +23,30 @@ pub(crate) async fn submit(mut call: Call) -> Result<Response, Refusal> {
     let key = idempotency_key(&call)?;
     let given = call.query.beginning("param.");
     call.query.done()?;
-    let Sent { name, draft, mut parameters, .. } = document::read(&mut call).await?;
+    let Sent { name, draft, parameters } = document::read(&mut call).await?;
     // Before anything of another tenant's is looked at.
     if let Some(namespace) = draft.namespace() {
         call.caller.may_submit_to(&namespace)?;
     }
-    let host = &call.app.host;
-    let plan = host.plan_draft(draft).await.map_err(|found| Refusal::problems(name, &found))?;
+    let plan = call.app.host.plan_draft(draft).await.map_err(|found| Refusal::problems(name, &found))?;
     call.caller.may_submit_to(&plan.namespace)?;
+    keep(&call, &plan, (parameters, given), key.as_deref(), name).await
+}
+
+/// Submits a run with parameters, and texts that are laid over them; `name` is what problems call the document.
+pub(crate) async fn keep(
+    call: &Call,
+    plan: &Arc<Plan>,
+    (mut parameters, given): (Map, Vec<(String, String)>),
+    key: Option<&str>,
+    name: &str,
+) -> Result<Response, Refusal> {
+    let host = &call.app.host;
     for (parameter, text) in given {
-        let value = show::parameter(&plan, &parameter, &text);
+        let value = show::parameter(plan, &parameter, &text);
         parameters.insert(parameter.into(), value);
     }
-    match host.submit_as(&plan, &parameters, key.as_deref()).await {
+    match host.submit_as(plan, &parameters, key).await {
         Ok(run) => {
             call.app.metrics.submitted();
             Ok(submitted(run.id(), &plan.name, true))
@@ -51,7 +62,7 @@ pub(crate) async fn submit(mut call: Call) -> Result<Response, Refusal> {
 }
 
 /// 202: it is durable, and on its way.
-pub(super) fn submitted(run_id: &str, workflow: &str, is_new: bool) -> Response {
+pub(crate) fn submitted(run_id: &str, workflow: &str, is_new: bool) -> Response {
     let mut response = json(StatusCode::ACCEPTED, &SubmittedView { run_id, workflow, is_new });
     if let Ok(location) = HeaderValue::from_str(&format!("/v1/runs/{run_id}")) {
         response.headers_mut().insert(header::LOCATION, location);
@@ -59,7 +70,7 @@ pub(super) fn submitted(run_id: &str, workflow: &str, is_new: bool) -> Response 
     response
 }
 
-fn idempotency_key(call: &Call) -> Result<Option<String>, Refusal> {
+pub(crate) fn idempotency_key(call: &Call) -> Result<Option<String>, Refusal> {
     let Some(given) = call.headers().get(IDEMPOTENCY_KEY) else { return Ok(None) };
     let key = given.to_str().ok().map(|text| text.trim().trim_matches('"'));
     let key = key.filter(|key| (1..=LONGEST_KEY).contains(&key.len()));

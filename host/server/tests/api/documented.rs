@@ -70,9 +70,9 @@ impl Document {
     }
 }
 
-async fn slow(client: &Client, path: &str) -> Answer {
+async fn slow(client: &Client, verb: &str, path: &str) -> Answer {
     let headers = [("content-type", "application/json"), ("content-length", "100")];
-    let mut stream = client.begin("POST", path, &headers, "").await;
+    let mut stream = client.begin(verb, path, &headers, "").await;
     let mut said = String::new();
     stream.read_to_string(&mut said).await.unwrap();
     let (head, body) = said.split_once("\r\n\r\n").unwrap();
@@ -105,6 +105,8 @@ async fn every_answer_of_the_document_is_one_of_the_servers() {
     client.get(&format!("/v1/runs/{parked}?wait=30s")).await.expect(200);
     for (id, verb, path) in document.operations() {
         let at = path.replace("{run}", &parked).replace("{task}", "t0");
+        let kept = if path.contains("schedules") { "nightly" } else { "w" };
+        let at = at.replace("{namespace}", "default").replace("{name}", kept);
         let answer = client.send(&verb, &at, &[("host", "evil.example")], "").await;
         document.saw(&id, 421, answer);
         let answer = client.send(&verb, &at, &[("origin", "http://evil.example")], "").await;
@@ -117,12 +119,16 @@ async fn every_answer_of_the_document_is_one_of_the_servers() {
             let nowhere = path.replace("{run}", "none").replace("{task}", "t0");
             document.saw(&id, 404, client.send(&verb, &nowhere, &[], "").await);
         }
+        if path.contains("{name}") && verb != "PUT" {
+            let nowhere = at.replace(&format!("/{kept}"), "/none");
+            document.saw(&id, 404, client.send(&verb, &nowhere, &[], "").await);
+        }
         if document.operation(&id)["requestBody"].is_object() {
             let json = [("content-type", "application/json")];
             let large = format!("{{\"a\": \"{}\"}}", "x".repeat(5000));
             document.saw(&id, 413, client.send(&verb, &at, &json, &large).await);
             document.saw(&id, 415, client.send(&verb, &at, &[("content-type", "text/plain")], "x").await);
-            document.saw(&id, 408, slow(&client, &at).await);
+            document.saw(&id, 408, slow(&client, &verb, &at).await);
         }
     }
 
@@ -180,7 +186,9 @@ async fn every_answer_of_the_document_is_one_of_the_servers() {
     );
     client.get(&format!("/v1/runs/{of_few}?wait=30s")).await.expect(200);
     document.saw("rerunRun", 429, client.post(&format!("/v1/runs/{of_few}/rerun")).await);
+    what_is_kept(&mut document, &client).await;
     for (id, path) in [
+        ("getGraph", format!("/v1/runs/{run}/graph.svg").as_str()),
         ("listRows", "/v1/rows"),
         ("getRow", &format!("/v1/rows/{run}")),
         ("listPlugins", "/v1/plugins"),
@@ -194,6 +202,46 @@ async fn every_answer_of_the_document_is_one_of_the_servers() {
     }
     let unseen: Vec<_> = document.all().difference(&document.seen).cloned().collect();
     assert!(unseen.is_empty(), "in the document, and never answered: {unseen:?}");
+}
+
+/// Schedules and saved workflows.
+async fn what_is_kept(document: &mut Document, client: &Client) {
+    let yaml = [("content-type", "application/yaml")];
+    let nightly = crate::saved::nightly("default", "nightly");
+    let (schedule, saved) = ("/v1/schedules/default/nightly", "/v1/workflows/default/w");
+    document.saw("putSchedule", 200, client.send("PUT", schedule, &yaml, &nightly).await);
+    document.saw(
+        "putSchedule",
+        422,
+        client.send("PUT", schedule, &yaml, &workflow("default", &["ok"])).await,
+    );
+    document.saw("putWorkflow", 200, client.send("PUT", saved, &yaml, &workflow("default", &["ok"])).await);
+    document.saw("putWorkflow", 422, client.send("PUT", saved, &yaml, &nightly).await);
+    for (id, path) in [
+        ("listSchedules", "/v1/schedules"),
+        ("getSchedule", schedule),
+        ("getNextInstants", &format!("{schedule}/next")),
+        ("listWorkflows", "/v1/workflows"),
+        ("getWorkflow", saved),
+    ] {
+        document.saw(id, 200, client.get(path).await);
+    }
+    for (id, word) in [("suspendSchedule", "suspend"), ("resumeSchedule", "resume")] {
+        document.saw(id, 200, client.post(&format!("{schedule}/{word}")).await);
+    }
+    for (id, path) in
+        [("triggerSchedule", format!("{schedule}/trigger")), ("runWorkflow", format!("{saved}/runs"))]
+    {
+        document.saw(id, 202, client.post(&path).await);
+        document.saw(id, 422, client.post(&format!("{path}?param.none=1")).await);
+    }
+    let (few, own) = ("/v1/schedules/few/hourly", "/v1/workflows/few/w");
+    client.send("PUT", few, &yaml, &crate::saved::nightly("few", "hourly")).await.expect(200);
+    client.send("PUT", own, &yaml, &workflow("few", &["ok"])).await.expect(200);
+    document.saw("triggerSchedule", 429, client.post(&format!("{few}/trigger")).await);
+    document.saw("runWorkflow", 429, client.post(&format!("{own}/runs")).await);
+    document.saw("removeSchedule", 200, client.send("DELETE", schedule, &[], "").await);
+    document.saw("removeWorkflow", 200, client.send("DELETE", saved, &[], "").await);
 }
 
 /// R-A16: as a page, without a script or anything of others.

@@ -14,6 +14,7 @@ mod limits;
 mod page;
 mod remote;
 mod runs;
+mod saved;
 mod secured;
 mod stream;
 mod world;

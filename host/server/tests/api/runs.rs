@@ -298,3 +298,23 @@ async fn the_server_says_how_it_is() {
     assert!(metrics.body.contains("phasm_runs_submitted_total 1\n"), "{}", metrics.body);
     assert!(metrics.body.ends_with("# EOF\n"));
 }
+
+/// R-A31.
+#[tokio::test]
+async fn a_run_is_a_picture() {
+    let world = World::new().await;
+    let run = world.submit(&workflow("default", &["ok", "fail"])).await;
+    world.client.get(&format!("/v1/runs/{run}?wait=30s")).await.expect(200);
+    for (query, says) in [("", "t0"), ("?timeline", "t1")] {
+        let answer = world.client.get(&format!("/v1/runs/{run}/graph.svg{query}")).await.expect(200);
+        assert_eq!(answer.header("content-type"), Some("image/svg+xml"));
+        let policy = answer.header("content-security-policy").unwrap();
+        assert!(policy.starts_with("default-src 'none'; style-src 'unsafe-inline'"), "{policy}");
+        let picture = &answer.body;
+        assert!(
+            picture.starts_with("<svg") && picture.contains(says) && picture.contains("<style"),
+            "{picture}"
+        );
+        assert!(!picture.contains("<script") && !picture.contains("href"), "{picture}");
+    }
+}

@@ -1,0 +1,34 @@
+//! One run as a picture, which needs nothing beside it.
+
+use axum::{
+    body::Body,
+    http::{HeaderValue, header},
+    response::Response,
+};
+use phasm::clock::Clock;
+use phasm_graph::{Diagram, Drawing, Limits, Timeline};
+
+use crate::{call::Call, page::recorded, refusal::Refusal};
+
+/// Its style is in it; nothing else is loaded, whoever looks at it.
+const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'";
+
+pub(crate) async fn picture(mut call: Call) -> Result<Response, Refusal> {
+    let timeline = call.query.flag("timeline");
+    call.query.done()?;
+    let row = call.run().await?;
+    let limits = Limits::default();
+    let drawn = if timeline {
+        let recorded = recorded::read(&call.app, &row.head.run_id, None).await?;
+        let timeline = Timeline::of(&recorded.run, &recorded.suspensions, Clock::start().now(), limits);
+        Drawing::default().timeline(&timeline)
+    } else {
+        let handle = call.app.host.run(&row.head.run_id).await?;
+        handle.look(move |run| Drawing::default().graph(&Diagram::of_run(run, limits))).await?
+    };
+    let mut response = Response::new(Body::from(drawn));
+    let headers = response.headers_mut();
+    headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("image/svg+xml"));
+    headers.insert(header::CONTENT_SECURITY_POLICY, HeaderValue::from_static(POLICY));
+    Ok(response)
+}

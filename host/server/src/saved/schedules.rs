@@ -1,0 +1,103 @@
+//! Schedules.
+
+use axum::{http::StatusCode, response::Response};
+use phasm::{
+    Map, SubmitError, TriggerError,
+    engine::time::Timestamp,
+    saved::{self, WrittenDocument},
+    show,
+};
+use serde_json::json;
+
+use super::{Listed, by, check_named, named, nothing, planned, removed};
+use crate::{
+    call::{Call, json},
+    document,
+    refusal::Refusal,
+    runs::submit::submitted,
+};
+
+/// Instants that are told at most.
+const MOST_INSTANTS: usize = 1000;
+
+pub(crate) async fn list(mut call: Call) -> Result<Response, Refusal> {
+    let listed = Listed::read(&mut call)?;
+    let store = call.app.host.store();
+    let mut found = Vec::new();
+    for (namespace, after) in listed.left() {
+        let left = listed.limit - found.len();
+        found.extend(saved::schedules(&**store, namespace, after, left).await?);
+    }
+    Ok(listed.page(&call, "schedules", &found))
+}
+
+pub(crate) async fn get(mut call: Call) -> Result<Response, Refusal> {
+    call.query.done()?;
+    shown(&call).await
+}
+
+/// The schedule as it is kept now.
+async fn shown(call: &Call) -> Result<Response, Refusal> {
+    let (namespace, name) = named(call)?;
+    let found = saved::schedule(&**call.app.host.store(), &namespace, &name).await?;
+    let found = found.ok_or_else(|| nothing(&namespace, &name))?;
+    Ok(json(StatusCode::OK, &found))
+}
+
+pub(crate) async fn put(mut call: Call) -> Result<Response, Refusal> {
+    call.query.done()?;
+    let meant = named(&call)?;
+    let (file, text, plan) = planned(&mut call).await?;
+    if let Some(cron) = &plan.cron {
+        check_named(&meant, &plan, &cron.name)?;
+    }
+    let document = WrittenDocument { file, text: &text };
+    let kept = call.app.host.put_schedule(&plan, document, by(&call.caller)).await?;
+    Ok(json(StatusCode::OK, &kept))
+}
+
+pub(crate) async fn remove(mut call: Call) -> Result<Response, Refusal> {
+    call.query.done()?;
+    let meant = named(&call)?;
+    let was_there = saved::remove_schedule(&**call.app.host.store(), &meant.0, &meant.1).await?;
+    removed(was_there, &meant)
+}
+
+pub(crate) async fn suspend(mut call: Call) -> Result<Response, Refusal> {
+    call.query.done()?;
+    let (namespace, name) = named(&call)?;
+    call.app.host.suspend_schedule(&namespace, &name).await?;
+    shown(&call).await
+}
+
+pub(crate) async fn resume(mut call: Call) -> Result<Response, Refusal> {
+    call.query.done()?;
+    let (namespace, name) = named(&call)?;
+    call.app.host.resume_schedule(&namespace, &name).await?;
+    shown(&call).await
+}
+
+pub(crate) async fn next(mut call: Call) -> Result<Response, Refusal> {
+    let count = call.query.count("count", 1, MOST_INSTANTS).unwrap_or(5);
+    call.query.done()?;
+    let (namespace, name) = named(&call)?;
+    let instants = call.app.host.next_instants(&namespace, &name, count).await?;
+    let instants: Vec<_> = instants.into_iter().map(Timestamp::to_rfc3339).collect();
+    Ok(json(StatusCode::OK, &json!({ "next": instants })))
+}
+
+pub(crate) async fn trigger(mut call: Call) -> Result<Response, Refusal> {
+    let given = call.query.beginning("param.");
+    call.query.done()?;
+    let (namespace, name) = named(&call)?;
+    let mut parameters: Map = document::object(&mut call).await?;
+    parameters.extend(given.into_iter().map(|(name, text)| (name.into(), show::undeclared(&text))));
+    let host = &call.app.host;
+    let run_id = host.trigger(&namespace, &name, &parameters).await.map_err(|error| match error {
+        TriggerError::Submit(SubmitError::Problems(found)) => Refusal::problems("schedule", &found),
+        error => error.into(),
+    })?;
+    call.app.metrics.submitted();
+    let workflow = host.store().get(&run_id).await?.map(|row| row.head.workflow.clone()).unwrap_or_default();
+    Ok(submitted(&run_id, &workflow, true))
+}

@@ -1,0 +1,158 @@
+//! Schedules and saved workflows.
+
+use phasm_server::keys::Role;
+use serde_json::Value;
+
+use crate::{
+    client::{Answer, Client},
+    world::{World, workflow},
+};
+
+const YAML: [(&str, &str); 1] = [("content-type", "application/yaml")];
+
+/// A schedule that comes at night.
+pub(crate) fn nightly(namespace: &str, name: &str) -> String {
+    format!(
+        "apiVersion: aether/v1\nkind: CronWorkflow\nmetadata: {{ name: {name}, namespace: {namespace} }}\nspec:\n  schedule: \"0 3 * * *\"\n  \
+         timezone: Europe/Berlin\n  concurrencyPolicy: Forbid\n  workflowSpec:\n    entrypoint: main\n    arguments:\n      parameters: [{{ name: who, type: string, default: world }}]\n    \
+         templates:\n      - task: {{ name: main, executor: {{ type: ok }} }}\n"
+    )
+}
+
+async fn put(client: &Client, path: &str, document: &str) -> Answer {
+    client.send("PUT", path, &YAML, document).await
+}
+
+fn names(answer: &Answer, word: &str) -> Vec<String> {
+    let all = answer.json()[word].as_array().unwrap().clone();
+    let name =
+        |one: &Value| format!("{}/{}", one["namespace"].as_str().unwrap(), one["name"].as_str().unwrap());
+    all.iter().map(name).collect()
+}
+
+/// R-A32: kept, looked at, paused, started, removed.
+#[tokio::test]
+async fn a_schedule_is_kept_and_triggered() {
+    // What is due is driven by hosts that claim it.
+    let world = World::with(|builder| builder.claiming(std::time::Duration::from_secs(60)), |_| {}).await;
+    let client = &world.client;
+    let path = "/v1/schedules/data/nightly";
+    client.get(path).await.expect(404);
+    let kept = put(client, path, &nightly("data", "nightly")).await.expect(200);
+    assert_eq!(
+        (kept.text("/schedule"), kept.text("/timezone")),
+        ("0 3 * * *".into(), "Europe/Berlin".into())
+    );
+    assert_eq!(client.get(path).await.expect(200).json(), kept.json());
+    let next = client.get(&format!("{path}/next?count=3")).await.expect(200).json();
+    assert_eq!((next["next"].as_array().unwrap().len(), &next["next"][0]), (3, &kept.json()["next"]));
+    let paused = client.post(&format!("{path}/suspend")).await.expect(200).json();
+    assert_eq!((paused["suspended"].as_str(), paused["next"].is_null()), (Some("byHand"), true), "{paused}");
+    assert!(client.post(&format!("{path}/resume")).await.expect(200).json()["suspended"].is_null());
+    let run = client.post(&format!("{path}/trigger?param.who=Ada")).await.expect(202).text("/runID");
+    let view = client.get(&format!("/v1/runs/{run}?wait=30s")).await.expect(200);
+    assert_eq!((view.text("/phase"), view.text("/parameters/0/value")), ("Succeeded".into(), "Ada".into()));
+    let after = client.get(path).await.expect(200).json();
+    assert_eq!(
+        (after["firings"][0]["runID"].as_str(), after["firings"][0]["phase"].as_str()),
+        (Some(&*run), Some("Succeeded"))
+    );
+    let problems = client.post(&format!("{path}/trigger?param.none=1")).await.expect(422).json();
+    assert_eq!(problems["problems"].as_array().unwrap().len(), 1, "{problems}");
+    client.send("DELETE", path, &[], "").await.expect(200);
+    client.send("DELETE", path, &[], "").await.expect(404);
+    client.get(&format!("/v1/runs/{run}")).await.expect(200);
+}
+
+/// R-A32: versions of a workflow, run by its name.
+#[tokio::test]
+async fn a_workflow_is_saved_and_run_by_its_name() {
+    let world = World::in_file().await;
+    let client = &world.client;
+    let path = "/v1/workflows/data/w";
+    let first = put(client, path, &workflow("data", &["ok"])).await.expect(200).json();
+    let again = put(client, path, &workflow("data", &["ok"])).await.expect(200).json();
+    assert_eq!(first, again, "the same text is the same version");
+    let second = put(client, path, &workflow("data", &["ok", "fail"])).await.expect(200).json();
+    assert_eq!(second["versions"].as_array().unwrap().len(), 2);
+    let digest = first["versions"][0]["digest"].as_str().unwrap();
+    for (query, phase, who) in [
+        ("?param.who=5".to_owned(), "Failed", "5"),
+        (format!("?version={}", &digest[..15]), "Succeeded", "world"),
+    ] {
+        let run = client.post(&format!("{path}/runs{query}")).await.expect(202).text("/runID");
+        let view = client.get(&format!("/v1/runs/{run}?wait=30s")).await.expect(200);
+        assert_eq!((view.text("/phase"), view.text("/parameters/0/value")), (phase.into(), who.into()));
+    }
+    client.post(&format!("{path}/runs?version=sha256:ffff")).await.expect(404);
+    let key = [("idempotency-key", "once")];
+    let one = client.send("POST", &format!("{path}/runs"), &key, "").await.expect(202).text("/runID");
+    let other = client.send("POST", &format!("{path}/runs"), &key, "").await.expect(202);
+    assert_eq!((other.text("/runID"), other.json()["isNew"].as_bool()), (one, Some(false)));
+    client.send("DELETE", path, &[], "").await.expect(200);
+    client.post(&format!("{path}/runs")).await.expect(404);
+}
+
+/// R-A32: what is refused is not kept.
+#[tokio::test]
+async fn what_is_not_what_the_path_says_is_refused() {
+    let world = World::new().await;
+    let client = &world.client;
+    for (path, document, why) in [
+        ("/v1/schedules/data/nightly", nightly("data", "other"), "expected data/nightly"),
+        ("/v1/schedules/data/nightly", nightly("else", "nightly"), "expected data/nightly"),
+        ("/v1/schedules/data/nightly", workflow("data", &["ok"]), "has no schedule"),
+        ("/v1/workflows/data/w", nightly("data", "w"), "is a schedule"),
+        ("/v1/workflows/data/v", workflow("data", &["ok"]), "expected data/v"),
+        ("/v1/workflows/data/w", "a: 1".to_owned(), "have problems"),
+    ] {
+        let refused = put(client, path, &document).await.expect(422);
+        assert!(refused.text("/detail").contains(why), "{path}: {}", refused.body);
+    }
+    for word in ["schedules", "workflows"] {
+        assert!(names(&client.get(&format!("/v1/{word}")).await.expect(200), word).is_empty());
+    }
+}
+
+/// R-A11, R-A32: pages, and what exists for whom.
+#[tokio::test]
+async fn a_key_sees_what_its_namespaces_keep() {
+    let world = World::new().await;
+    let admin = world.key("admin", Role::Admin, &[]);
+    for (namespace, name) in [("a", "one"), ("a", "two"), ("b", "one"), ("c", "one")] {
+        put(&admin, &format!("/v1/schedules/{namespace}/{name}"), &nightly(namespace, name))
+            .await
+            .expect(200);
+    }
+    let bound = world.key("bound", Role::Run, &["c", "a"]);
+    let reader = world.key("reader", Role::Read, &[]);
+    for (client, expected) in
+        [(&admin, &["a/one", "a/two", "b/one", "c/one"][..]), (&bound, &["a/one", "a/two", "c/one"])]
+    {
+        for limit in 1..5 {
+            let (mut found, mut path) = (Vec::new(), format!("/v1/schedules?limit={limit}"));
+            loop {
+                let page = client.get(&path).await.expect(200);
+                found.extend(names(&page, "schedules"));
+                match page.json()["next"].as_str() {
+                    Some(next) => {
+                        path = format!("/v1/schedules?limit={limit}&cursor={}", next.replace('/', "%2F"))
+                    }
+                    None => break,
+                }
+            }
+            assert_eq!(found, expected, "{limit}");
+        }
+    }
+    for path in ["", "/next"] {
+        bound.get(&format!("/v1/schedules/b/one{path}")).await.expect(404);
+    }
+    for word in ["suspend", "resume", "trigger"] {
+        bound.post(&format!("/v1/schedules/b/one/{word}")).await.expect(404);
+        reader.post(&format!("/v1/schedules/a/one/{word}")).await.expect(403);
+    }
+    bound.send("DELETE", "/v1/schedules/b/one", &[], "").await.expect(404);
+    put(&bound, "/v1/schedules/b/one", &nightly("b", "one")).await.expect(404);
+    put(&bound, "/v1/schedules/a/one", &nightly("b", "one")).await.expect(403);
+    assert!(names(&bound.get("/v1/schedules?namespace=b").await.expect(200), "schedules").is_empty());
+}
