@@ -119,7 +119,7 @@ pub(super) async fn refused(error: SaveError, reader: &dyn ReadStore) -> Failure
             | SaveError::NoSchedule
             | SaveError::IsSchedule
             | SaveError::Problems(_) => Failure::call(error),
-            _ => Failure::host(error),
+            SaveError::NotFound { .. } | SaveError::Store(_) => Failure::host(error),
         };
     };
     let asked = Called::new(namespace, name).word();

@@ -1,7 +1,7 @@
 //! The `phasm` command as its users see it: exit statuses, stdout, stderr.
 //!
 //! Plugins are guests in text format, so that nothing has to be built.
-#![expect(clippy::unwrap_used, clippy::panic, reason = "tests")]
+#![expect(clippy::unwrap_used, clippy::indexing_slicing, clippy::panic, reason = "tests")]
 
 mod bench;
 #[cfg(unix)]

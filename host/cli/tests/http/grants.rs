@@ -55,15 +55,10 @@ async fn a_request_says_which_run_it_is_of() {
     assert_eq!((parts, parent(2).as_str()), (vec![2, 32, 16, 2], given));
 }
 
-/// R-I21: the message has the request and the line of the configuration that would grant it.
-#[tokio::test]
-async fn what_is_not_granted_is_refused_and_explained() {
-    let server = Server::start([ok("{}")]).await;
-    let port = server.port;
-    let allow = [&*format!("GET http://127.0.0.1:{port}/v1/*"), "https://*.example.com"];
-    let guests = Guests::new(TIER, grant(&allow, &[]), HttpConfig::default());
+/// What is asked of a server at that port, and why it is not granted.
+fn refused(port: u16) -> Vec<(&'static str, String, String)> {
     let local = |path: &str| format!("http://127.0.0.1:{port}{path}");
-    let rows = [
+    vec![
         (
             "POST",
             local("/v1/x"),
@@ -116,8 +111,18 @@ async fn what_is_not_granted_is_refused_and_explained() {
         ("GET", "https://a.example.com:444/".to_owned(), "not granted".to_owned()),
         ("TRACE", local("/v1/x"), "TRACE is never granted".to_owned()),
         ("CONNECT", local("/v1/x"), "CONNECT is never granted".to_owned()),
-    ];
-    for (method, url, why) in rows {
+    ]
+}
+
+/// R-I21: the message has the request and the line of the configuration that would grant it.
+#[tokio::test]
+async fn what_is_not_granted_is_refused_and_explained() {
+    let server = Server::start([ok("{}")]).await;
+    let port = server.port;
+    let allow = [&*format!("GET http://127.0.0.1:{port}/v1/*"), "https://*.example.com"];
+    let guests = Guests::new(TIER, grant(&allow, &[]), HttpConfig::default());
+    let local = |path: &str| format!("http://127.0.0.1:{port}{path}");
+    for (method, url, why) in refused(port) {
         let outcome = guests.ask(json!({ "method": method, "url": url })).await;
         assert_eq!(outcome.code, 3, "{method} {url}: {}", outcome.message);
         assert!(outcome.message.contains(&why), "{method} {url}: {}", outcome.message);

@@ -93,10 +93,11 @@ pub(crate) async fn trigger(mut call: Call) -> Result<Response, Refusal> {
     let mut parameters: Map = document::object(&mut call).await?;
     parameters.extend(given.into_iter().map(|(name, text)| (name.into(), show::undeclared(&text))));
     let host = &call.app.host;
-    let run_id = host.trigger(&namespace, &name, &parameters).await.map_err(|error| match error {
-        TriggerError::Submit(SubmitError::Problems(found)) => Refusal::problems("schedule", &found),
-        error => error.into(),
-    })?;
+    let triggered = host.trigger(&namespace, &name, &parameters).await;
+    if let Err(TriggerError::Submit(SubmitError::Problems(found))) = &triggered {
+        return Err(Refusal::problems("schedule", found));
+    }
+    let run_id = triggered?;
     call.app.metrics.submitted();
     let workflow = host.store().get(&run_id).await?.map(|row| row.head.workflow.clone()).unwrap_or_default();
     Ok(submitted(&run_id, &workflow, true))

@@ -103,8 +103,51 @@ async fn every_answer_of_the_document_is_one_of_the_servers() {
     // What all have.
     let parked = submit(&client, &workflow("default", &["ask"])).await;
     client.get(&format!("/v1/runs/{parked}?wait=30s")).await.expect(200);
+    what_all_have(&mut document, &world, &client, &parked).await;
+    // What each has.
+    let run = document
+        .saw("submitRun", 202, client.post_yaml("/v1/runs", &workflow("default", &["talk"])).await)
+        .text("/runID");
+    document.saw("submitRun", 422, client.post_yaml("/v1/runs", "a: 1").await);
+    let of_few = submit(&client, &workflow("few", &["ok"])).await;
+    document.saw("submitRun", 429, client.post_yaml("/v1/runs", &workflow("few", &["ok"])).await);
+    document.saw("listRuns", 200, client.get("/v1/runs").await);
+    let view = document.saw("getRun", 200, client.get(&format!("/v1/runs/{run}?wait=30s")).await);
+    let known = [("if-none-match", view.header("etag").unwrap())];
+    document.saw("getRun", 304, client.send("GET", &format!("/v1/runs/{run}"), &known, "").await);
+    what_is_streamed(&mut document, (&world, &client), (&run, &parked)).await;
+    document.saw("getTask", 200, client.get(&format!("/v1/runs/{run}/tasks/t0")).await);
+    document.saw(
+        "validateDocument",
+        200,
+        client.post_yaml("/v1/validate", &workflow("default", &["ok"])).await,
+    );
+    document.saw("validateDocument", 422, client.post_yaml("/v1/validate", "a: 1").await);
+    document.saw("resumeTask", 200, client.post(&format!("/v1/runs/{parked}/tasks/t0/resume")).await);
+    client.get(&format!("/v1/runs/{parked}?wait=30s")).await.expect(200);
+    what_is_asked(&mut document, &client, [&run, &parked, &of_few]).await;
+    what_is_kept(&mut document, &client).await;
+    for (id, path) in [
+        ("getGraph", format!("/v1/runs/{run}/graph.svg").as_str()),
+        ("listRows", "/v1/rows"),
+        ("getRow", &format!("/v1/rows/{run}")),
+        ("listPlugins", "/v1/plugins"),
+        ("getOpenAPI", "/v1/openapi.json"),
+        ("getDocs", "/v1/docs"),
+        ("getHealth", "/healthz"),
+        ("getReadiness", "/readyz"),
+        ("getMetrics", "/metrics"),
+    ] {
+        document.saw(id, 200, client.get(path).await);
+    }
+    let unseen: Vec<_> = document.all().difference(&document.seen).cloned().collect();
+    assert!(unseen.is_empty(), "in the document, and never answered: {unseen:?}");
+}
+
+/// Refusals that any route may have.
+async fn what_all_have(document: &mut Document, world: &World, client: &Client, parked: &str) {
     for (id, verb, path) in document.operations() {
-        let at = path.replace("{run}", &parked).replace("{task}", "t0");
+        let at = path.replace("{run}", parked).replace("{task}", "t0");
         let kept = if path.contains("schedules") { "nightly" } else { "w" };
         let at = at.replace("{namespace}", "default").replace("{name}", kept);
         let answer = client.send(&verb, &at, &[("host", "evil.example")], "").await;
@@ -128,21 +171,17 @@ async fn every_answer_of_the_document_is_one_of_the_servers() {
             let large = format!("{{\"a\": \"{}\"}}", "x".repeat(5000));
             document.saw(&id, 413, client.send(&verb, &at, &json, &large).await);
             document.saw(&id, 415, client.send(&verb, &at, &[("content-type", "text/plain")], "x").await);
-            document.saw(&id, 408, slow(&client, &verb, &at).await);
+            document.saw(&id, 408, slow(client, &verb, &at).await);
         }
     }
+}
 
-    // What each has.
-    let run = document
-        .saw("submitRun", 202, client.post_yaml("/v1/runs", &workflow("default", &["talk"])).await)
-        .text("/runID");
-    document.saw("submitRun", 422, client.post_yaml("/v1/runs", "a: 1").await);
-    let of_few = submit(&client, &workflow("few", &["ok"])).await;
-    document.saw("submitRun", 429, client.post_yaml("/v1/runs", &workflow("few", &["ok"])).await);
-    document.saw("listRuns", 200, client.get("/v1/runs").await);
-    let view = document.saw("getRun", 200, client.get(&format!("/v1/runs/{run}?wait=30s")).await);
-    let known = [("if-none-match", view.header("etag").unwrap())];
-    document.saw("getRun", 304, client.send("GET", &format!("/v1/runs/{run}"), &known, "").await);
+/// Pages and streams of a run that has ended, and of one that is open.
+async fn what_is_streamed(
+    document: &mut Document,
+    (world, client): (&World, &Client),
+    (run, parked): (&str, &str),
+) {
     for (id, path) in [("getEvents", "events"), ("getLogs", "logs")] {
         document.saw(id, 200, client.get(&format!("/v1/runs/{run}/{path}")).await);
         let open = format!("/v1/runs/{parked}/{path}");
@@ -157,24 +196,19 @@ async fn every_answer_of_the_document_is_one_of_the_servers() {
         document.followed(id, 200, &first);
         document.saw(id, 429, client.get(&format!("{open}?stream")).await);
     }
-    let last = world.events(&run).await - 1;
+    let last = world.events(run).await - 1;
     document.followed("getEvents", 204, &client.stream(&format!("/v1/runs/{run}/events"), Some(last)).await);
-    document.saw("getTask", 200, client.get(&format!("/v1/runs/{run}/tasks/t0")).await);
-    document.saw(
-        "validateDocument",
-        200,
-        client.post_yaml("/v1/validate", &workflow("default", &["ok"])).await,
-    );
-    document.saw("validateDocument", 422, client.post_yaml("/v1/validate", "a: 1").await);
-    document.saw("resumeTask", 200, client.post(&format!("/v1/runs/{parked}/tasks/t0/resume")).await);
-    client.get(&format!("/v1/runs/{parked}?wait=30s")).await.expect(200);
+}
+
+/// What is asked of runs: one that has ended, one that waits for an answer, one of a namespace that may have no more.
+async fn what_is_asked(document: &mut Document, client: &Client, [run, parked, of_few]: [&str; 3]) {
     for (id, path) in
         [("resumeTask", "tasks/t0/resume"), ("cancelTask", "tasks/t0/cancel"), ("cancelRun", "cancel")]
     {
         document.saw(id, 409, client.post(&format!("/v1/runs/{parked}/{path}")).await);
     }
     for (id, path) in [("cancelTask", "tasks/t0/cancel"), ("cancelRun", "cancel")] {
-        let open = submit(&client, &workflow("default", &["block"])).await;
+        let open = submit(client, &workflow("default", &["block"])).await;
         document.saw("rerunRun", 409, client.post(&format!("/v1/runs/{open}/rerun")).await);
         document.saw(id, 200, client.post(&format!("/v1/runs/{open}/{path}")).await);
     }
@@ -186,22 +220,6 @@ async fn every_answer_of_the_document_is_one_of_the_servers() {
     );
     client.get(&format!("/v1/runs/{of_few}?wait=30s")).await.expect(200);
     document.saw("rerunRun", 429, client.post(&format!("/v1/runs/{of_few}/rerun")).await);
-    what_is_kept(&mut document, &client).await;
-    for (id, path) in [
-        ("getGraph", format!("/v1/runs/{run}/graph.svg").as_str()),
-        ("listRows", "/v1/rows"),
-        ("getRow", &format!("/v1/rows/{run}")),
-        ("listPlugins", "/v1/plugins"),
-        ("getOpenAPI", "/v1/openapi.json"),
-        ("getDocs", "/v1/docs"),
-        ("getHealth", "/healthz"),
-        ("getReadiness", "/readyz"),
-        ("getMetrics", "/metrics"),
-    ] {
-        document.saw(id, 200, client.get(path).await);
-    }
-    let unseen: Vec<_> = document.all().difference(&document.seen).cloned().collect();
-    assert!(unseen.is_empty(), "in the document, and never answered: {unseen:?}");
 }
 
 /// Schedules and saved workflows.

@@ -136,7 +136,7 @@ async fn a_key_sees_what_its_namespaces_keep() {
                 found.extend(names(&page, "schedules"));
                 match page.json()["next"].as_str() {
                     Some(next) => {
-                        path = format!("/v1/schedules?limit={limit}&cursor={}", next.replace('/', "%2F"))
+                        path = format!("/v1/schedules?limit={limit}&cursor={}", next.replace('/', "%2F"));
                     }
                     None => break,
                 }
