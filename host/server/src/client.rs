@@ -1,6 +1,6 @@
 //! A server as a store to look at, and to ask for what its runs are asked.
 
-use std::{borrow::Cow, io, path::PathBuf, sync::Arc, time::Duration};
+use std::{borrow::Cow, io, net::IpAddr, path::PathBuf, sync::Arc, time::Duration};
 
 use form_urlencoded::Serializer;
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
@@ -90,11 +90,14 @@ impl Remote {
     /// The server at that URL, which is asked with that key.
     ///
     /// # Errors
-    /// For what is no `http://` or `https://` URL, and for one with a query.
+    /// For what is no `http://` or `https://` URL, for one with a query, and for a key that others on the way could read.
     pub fn new(url: &str, key: Option<String>) -> Result<Self, String> {
         let rest = url.strip_prefix("https://").or_else(|| url.strip_prefix("http://"));
-        if rest.is_none_or(|rest| rest.is_empty() || rest.contains(['?', '#', '@'])) {
-            return Err(format!("{url}: expected a server such as https://phasm.example.com"));
+        let rest = rest.filter(|rest| !rest.is_empty() && !rest.contains(['?', '#', '@']));
+        let rest =
+            rest.ok_or_else(|| format!("{url}: expected a server such as https://phasm.example.com"))?;
+        if key.is_some() && url.starts_with("http://") && !is_here(rest) {
+            return Err(format!("{url}: a key is sent to other machines over https:// only"));
         }
         let client = HttpClient::new(HttpConfig::default());
         Ok(Self(Arc::new(Inner { url: url.trim_end_matches('/').to_owned(), key, client })))
@@ -249,6 +252,16 @@ impl Remote {
             }
         }
     }
+}
+
+/// Whether a URL, without its scheme, is of this machine.
+fn is_here(rest: &str) -> bool {
+    let authority = rest.split('/').next().unwrap_or_default();
+    let host = match authority.strip_prefix('[').and_then(|rest| rest.split_once(']')) {
+        Some((host, _)) => host,
+        None => authority.split(':').next().unwrap_or_default(),
+    };
+    host.eq_ignore_ascii_case("localhost") || host.parse().is_ok_and(|address: IpAddr| address.is_loopback())
 }
 
 fn post<'a>(path: String, body: Option<Value>) -> Asked<'a> {

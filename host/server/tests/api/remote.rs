@@ -128,6 +128,17 @@ async fn what_is_no_server_is_said() {
     for url in ["phasm.example.com", "http://", "https://a/?b", "https://me@there"] {
         assert!(Remote::new(url, None).is_err(), "{url}");
     }
+    let keyed = |url: &str| Remote::new(url, Some("phasm_x".to_owned()));
+    for url in ["http://localhost:8484", "http://127.0.0.1/", "http://[::1]:8484/a", "https://phasm.example"]
+    {
+        assert!(keyed(url).is_ok(), "{url}");
+    }
+    for url in
+        ["http://phasm.example", "http://127.0.0.1.example/", "http://10.0.0.1:8484", "http://[fe80::1]/"]
+    {
+        assert!(keyed(url).is_err_and(|why| why.contains("over https:// only")), "{url}");
+        assert!(Remote::new(url, None).is_ok(), "{url}");
+    }
     let nowhere = Remote::new("http://127.0.0.1:1", None).unwrap();
     assert!(matches!(nowhere.list(Filter::default(), 1).await, Err(StoreError::Unavailable { .. })));
 }
