@@ -3,21 +3,14 @@
 use std::{path::Path, sync::Arc};
 
 use clap::Args;
-#[cfg(unix)]
-use phasm::ring::Ring;
-use phasm::{
-    SubmitError, Watch,
-    engine::run::RunView,
-    show::SubmittedView,
-    store::{Postgres, Sqlite, Store, StoreError},
-};
+use phasm::{SubmitError, Watch, engine::run::RunView, show::SubmittedView, store::StoreError};
 
 use super::{
-    drive::{self, unusable},
+    drive,
     exit::Exit,
     failure::Failure,
     hint::Way,
-    kept,
+    kept_names::Changing,
     places::Places,
     problems,
     reached::Reached,
@@ -119,8 +112,11 @@ async fn keep(
     screen: &Screen,
 ) -> Result<Arc<str>, Failure> {
     let checked = read.check(&arguments.places, Some(path)).await?;
+    let (changing, way) = (Changing::open(path)?, Way::to(path).with(&arguments.places));
+    let Checked { prepared, plan, given, .. } = &checked;
     let key = arguments.key.as_deref();
-    let (checked, submitted, is_held) = enqueue(checked, path, key).await?;
+    let submitted = prepared.host.enqueue_in(&*changing.store, plan, given, key).await;
+    let nobody = changing.tell(path, &way).await;
     let (run_id, is_new) = match submitted {
         Ok(run_id) => (run_id, true),
         Err(SubmitError::Store(StoreError::Exists { run_id })) => (run_id, false),
@@ -132,42 +128,8 @@ async fn keep(
         format!("{run_id}\n")
     };
     tell_submitted(arguments, &said, is_new, screen);
-    if !is_held && kept::url(path).is_none() {
-        let serve = Way::to(path).with(&arguments.places).command(&["serve"]);
-        screen.err(&format!("nobody serves the store now; go on with: {serve}\n"));
+    if let Some(serve) = nobody {
+        screen.err(&serve);
     }
     Ok(run_id)
-}
-
-/// What came of submitting, and whether another process holds the file.
-async fn enqueue<'a>(
-    mut checked: Checked<'a>,
-    path: &Path,
-    key: Option<&str>,
-) -> Result<(Checked<'a>, Result<Arc<str>, SubmitError>, bool), Failure> {
-    let store: Arc<dyn Store> = match kept::url(path) {
-        Some(url) => Arc::new(Postgres::open(url).map_err(unusable)?),
-        None => match Sqlite::open(path) {
-            Ok(store) => Arc::new(store),
-            Err(StoreError::Locked { .. }) => {
-                let Checked { prepared, plan, given, .. } = &checked;
-                let submitted = prepared.host.enqueue_beside(path, plan, given, key).await;
-                tell(path).await;
-                return Ok((checked, submitted, true));
-            }
-            Err(error) => return Err(unusable(error)),
-        },
-    };
-    checked.prepared = checked.prepared.within(store);
-    let submitted = checked.prepared.host.enqueue(&checked.plan, &checked.given, key).await;
-    Ok((checked, submitted, false))
-}
-
-/// Has whoever holds the file look for what is due.
-async fn tell(file: &Path) {
-    #[cfg(unix)]
-    if let Some(ring) = Ring::at(file).await {
-        // If it is gone meanwhile, the run waits for the next one.
-        drop(ring.submitted().await);
-    }
 }

@@ -20,7 +20,7 @@ impl Host {
         self.shared.enqueue_in(&*self.shared.store, plan, parameters, key).await
     }
 
-    /// [`Self::enqueue`] into another store.
+    /// [`Self::enqueue`] into another store, as that of a file which another process holds and drives.
     ///
     /// # Errors
     /// As [`Self::enqueue`].
@@ -32,21 +32,5 @@ impl Host {
         key: Option<&str>,
     ) -> Result<Arc<str>, SubmitError> {
         self.shared.enqueue_in(store, plan, parameters, key).await
-    }
-
-    /// [`Self::enqueue`] into the store in `file`, which another process holds and drives.
-    ///
-    /// # Errors
-    /// As [`Self::enqueue`].
-    #[cfg(feature = "sqlite")]
-    pub async fn enqueue_beside(
-        &self,
-        file: &std::path::Path,
-        plan: &Arc<Plan>,
-        parameters: &Map,
-        key: Option<&str>,
-    ) -> Result<Arc<str>, SubmitError> {
-        let store = crate::store::Sqlite::beside(file)?;
-        self.shared.enqueue_in(&store, plan, parameters, key).await
     }
 }
