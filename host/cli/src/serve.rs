@@ -13,11 +13,14 @@ use std::{
 
 use clap::Args;
 use tokio::{
-    sync::broadcast::{Receiver, error::RecvError},
+    sync::broadcast::{
+        Receiver,
+        error::{RecvError, TryRecvError},
+    },
     time::sleep,
 };
 
-use phasm::Host;
+use phasm::{Host, Tiding};
 use tokio::runtime::{Builder as RuntimeBuilder, Runtime};
 
 use self::{listening::Listening, telling::Telling};
@@ -28,7 +31,7 @@ use super::{
     hint::Way,
     key,
     places::Places,
-    screen::Screen,
+    screen::{Gone, Screen},
     signals::{Interrupts, Told},
     stored::StoreArgument,
 };
@@ -89,6 +92,8 @@ pub(super) fn serve(arguments: &ServeArguments, screen: &Screen) -> Result<Exit,
 
 /// How long requests may take to be dropped.
 const LETTING_GO: Duration = Duration::from_secs(1);
+/// For how long lines about runs are kept for those that come after them: each by itself would wake a thread for every run.
+const TOGETHER: Duration = Duration::from_millis(20);
 /// Threads that answer requests.
 const ANSWERING: usize = 2;
 
@@ -182,19 +187,36 @@ async fn serving(
         () = tell_all(&telling, &mut tidings) => {}
         heard = interrupts.next() => abandon(heard.told),
     }
+    // It ends, whether somebody reads that or not.
+    let _gone = tell_rest(&telling, &mut tidings).is_err();
     Ok((served, told))
 }
 
-/// Tells what becomes of runs until nobody reads it.
-async fn tell_all(telling: &Telling, tidings: &mut Receiver<phasm::Tiding>) {
+/// Tells what becomes of runs until nobody reads it: the first at once, those that follow closely together.
+async fn tell_all(telling: &Telling, tidings: &mut Receiver<Tiding>) {
     loop {
         let told = match tidings.recv().await {
             Ok(tiding) => telling.tell(&tiding),
             Err(RecvError::Lagged(count)) => telling.left_out(count),
             Err(RecvError::Closed) => return,
         };
-        if told.is_err() {
+        if told.and_then(|()| tell_rest(telling, tidings)).is_err() {
             return;
+        }
+        sleep(TOGETHER).await;
+    }
+}
+
+/// Tells what has become of runs meanwhile.
+///
+/// # Errors
+/// When nobody reads it any more.
+fn tell_rest(telling: &Telling, tidings: &mut Receiver<Tiding>) -> Result<(), Gone> {
+    loop {
+        match tidings.try_recv() {
+            Ok(tiding) => telling.tell(&tiding)?,
+            Err(TryRecvError::Lagged(count)) => telling.left_out(count)?,
+            Err(TryRecvError::Empty | TryRecvError::Closed) => return Ok(()),
         }
     }
 }
