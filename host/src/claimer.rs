@@ -162,6 +162,7 @@ pub(crate) async fn hear_of_another_time(host: Weak<Shared>, clock: Clock) {
             shared.registry.tell_all(|| Message::Tick);
             shared.due.notify_one();
             shared.agenda.news.notify_one();
+            shared.outlets.news.send_replace(());
         }
     }
 }

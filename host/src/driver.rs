@@ -33,6 +33,7 @@ use crate::{
     journal::{Body, Moment},
     letter::{LetterBody, LetterReply},
     message::{Look, Message, ReplyTo, Request, RequestError, Standing},
+    notify::Hearers,
     realm::Realm,
     registry::Entry,
     shared::Shared,
@@ -74,6 +75,8 @@ pub(crate) struct Driver {
     upcoming: Upcoming,
     /// What its row says of its tenant's quota.
     noted: Option<u32>,
+    /// Who is told of it.
+    hearers: Hearers,
 }
 
 /// Replies to a request once its batch is durable, or tells that it is not.
@@ -108,6 +111,7 @@ impl Driver {
     pub(crate) fn new(shared: Arc<Shared>, entry: Arc<Entry>, run: Run, lease: Lease, party: Party) -> Self {
         let (sender, inbox) = mpsc::unbounded_channel();
         let clock = RunClock::from(shared.clock.clone(), run.now());
+        let hearers = shared.outlets.hearers(&lease.head, &run.plan().notify);
         Self {
             shared,
             entry,
@@ -122,6 +126,7 @@ impl Driver {
             spare: 0,
             upcoming: Upcoming::default(),
             noted: None,
+            hearers,
         }
     }
 
@@ -515,9 +520,10 @@ impl Driver {
         let (first_seq, time) = (self.batch.first_seq, last.time);
         let document = (first_seq == 0).then(|| self.shared.document(self.run.plan()));
         body.basis = document.as_ref().map(|document| Arc::clone(&document.digest));
+        let notices = self.hearers.notices(&self.lease.head, &self.run, first_seq, &body.moments);
         let body = Arc::new(body);
-        let record =
-            Record { first_seq, events, time, body: Arc::clone(&body) as _, document: document.clone() };
+        let encode = Arc::clone(&body) as _;
+        let record = Record { first_seq, events, time, body: encode, document: document.clone(), notices };
         let status = RunStatus::of(&self.run);
         self.keep_logs();
         let appended = self.shared.store.append(&self.lease, status, record, letters);

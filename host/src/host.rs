@@ -11,6 +11,7 @@ mod rerun;
 mod setup;
 
 use std::{
+    collections::BTreeMap,
     sync::{
         Arc,
         atomic::{AtomicBool, AtomicU64},
@@ -36,6 +37,7 @@ use crate::{
     claimer,
     handle::RunHandle,
     lasting::Lasting,
+    notify::{Endpoint, NoticeCounts},
     plugins::Plugins,
     reader,
     registry::{Entry, Registry},
@@ -128,6 +130,7 @@ impl Host {
             tidings: old.tidings.clone(),
             terms: old.terms.clone(),
             agenda: Agenda::default(),
+            outlets: Arc::clone(&old.outlets),
         });
         self.open_store(true);
         self
@@ -150,10 +153,39 @@ impl Host {
         if self.shared.patience.is_some() {
             self.shared.control.spawn(claimer::claim_what_is_due(Arc::downgrade(&self.shared)));
             self.shared.control.spawn(firing::fire_what_is_due(Arc::downgrade(&self.shared)));
+            self.deliver_notices();
             if !self.shared.retention.keeps_all() {
                 self.shared.control.spawn(claimer::forget_what_is_old(Arc::downgrade(&self.shared), clock()));
             }
         }
+    }
+
+    #[cfg(feature = "http")]
+    fn deliver_notices(&self) {
+        for (name, endpoint) in &self.shared.outlets.endpoints {
+            // Others may have what this host lacks.
+            if !endpoint.secrets.is_empty() {
+                let errand = crate::errand::run_errand(Arc::downgrade(&self.shared), Arc::clone(name));
+                self.shared.control.spawn(errand);
+            }
+        }
+    }
+
+    #[cfg(not(feature = "http"))]
+    #[expect(clippy::unused_self, reason = "without the feature nothing is posted")]
+    fn deliver_notices(&self) {}
+
+    /// What became of notices, by endpoint, since the host was opened.
+    #[must_use]
+    pub fn notice_counts(&self) -> BTreeMap<Arc<str>, NoticeCounts> {
+        let tallies = self.shared.outlets.tallies.iter();
+        tallies.map(|(name, tally)| (Arc::clone(name), tally.counts())).collect()
+    }
+
+    /// Where notices go, by name.
+    #[must_use]
+    pub fn endpoints(&self) -> &BTreeMap<Arc<str>, Endpoint> {
+        &self.shared.outlets.endpoints
     }
 
     /// Reads and validates a document. `name` is what problems call it; its extension chooses JSON or YAML. The executors

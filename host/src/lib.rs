@@ -91,6 +91,8 @@ pub mod clock;
 mod dispatcher;
 mod driver;
 mod elsewhere;
+#[cfg(feature = "http")]
+mod errand;
 mod handle;
 mod lasting;
 mod letter;
@@ -112,6 +114,7 @@ mod upcoming;
 
 // Keep: what is durable, and the run that follows from it.
 pub mod journal;
+pub mod notify;
 mod retention;
 pub mod saved;
 pub mod store;

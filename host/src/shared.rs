@@ -24,6 +24,7 @@ use crate::{
     clock::Clock,
     dispatcher::Dispatcher,
     message::Message,
+    notify::Outlets,
     plans::Plans,
     realm::Realms,
     registry::Registry,
@@ -64,6 +65,8 @@ pub(crate) struct Shared {
     pub(crate) tidings: Tidings,
     pub(crate) terms: Terms,
     pub(crate) agenda: Agenda,
+    /// Who is told of runs.
+    pub(crate) outlets: Arc<Outlets>,
 }
 
 /// With what documents are planned, and runs submitted.

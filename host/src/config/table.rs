@@ -15,6 +15,7 @@ use super::{
     grants::{self, Grant},
     http::{self, Http},
     limits::{self, Limited},
+    notify::{self, WrittenEndpoint},
     retention,
     secrets::{self, Secret},
     server::{self, ServerWritten},
@@ -26,8 +27,11 @@ use super::{
 pub(super) static CONFIGURATION: Table = Table::closed(
     "configuration",
     "What an operator allows: plugins, what each may touch, values for expressions, secrets, limits, who shares the host, how the network \
-     is reached, how long runs are kept, whose plugins are used, how a server is reached.",
-    &[&PLUGINS, &GRANTS, &VARS, &SECRETS, &LIMITS, &TENANTS, &HTTP, &RETENTION, &LIBRARY, &TRUST, &SERVER],
+     is reached, how long runs are kept, whose plugins are used, how a server is reached, who is told of runs.",
+    &[
+        &PLUGINS, &GRANTS, &VARS, &SECRETS, &LIMITS, &TENANTS, &HTTP, &RETENTION, &LIBRARY, &TRUST, &SERVER,
+        &NOTIFY,
+    ],
     &[],
 );
 
@@ -73,6 +77,9 @@ static SERVER: Field<ServerWritten> = Field::optional(
     "How `phasm serve --listen` is reached, and what its clients may take.",
 );
 
+static NOTIFY: Field<Vec<WrittenEndpoint>> =
+    Field::optional("notify", notify::NOTIFY, "By name, who outside is told of runs.");
+
 /// Anything by name.
 const VALUES: Form<Map> = Form::new(
     |cursor, report| {
@@ -96,6 +103,7 @@ pub(super) struct Written {
     pub(super) library: Option<Name>,
     pub(super) trust: TrustWritten,
     pub(super) server: ServerWritten,
+    pub(super) notify: Vec<WrittenEndpoint>,
 }
 
 impl Written {
@@ -114,6 +122,7 @@ impl Written {
             library: object.optional(&LIBRARY),
             trust: object.or_default(&TRUST),
             server: object.or_default(&SERVER),
+            notify: object.or_default(&NOTIFY),
         })
     }
 

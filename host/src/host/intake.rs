@@ -46,7 +46,8 @@ impl Shared {
             Some(plugins) if draft.is_sound() => plugins.executors(&draft.executor_types()).await,
             Some(_) | None => Executors::any(),
         };
-        let executors = executors.allow_missing(self.terms.allow_missing);
+        let endpoints = draft.namespace().map(|own| self.outlets.open_to(&own)).unwrap_or_default();
+        let executors = executors.allow_missing(self.terms.allow_missing).endpoints(endpoints);
         let plan = draft.plan(&executors, &self.terms.facts.vars).map(Arc::new)?;
         // What a store keeps of it is made here, once for all its runs.
         Ok(self.plans.share(&self.document(&plan), &plan))
@@ -104,14 +105,18 @@ impl Shared {
         let (run, step) = Run::start(Arc::clone(plan), submission, self.clock.now());
         let moments = vec![Moment { time: run.now(), events: Arc::new(step.events) }];
         let body = Body { moments, basis: Some(Arc::clone(&document.digest)) };
+        let lease = self.first_lease(&run, key, more);
+        let notices =
+            self.outlets.hearers(&lease.head, &plan.notify).notices(&lease.head, &run, 0, &body.moments);
         let record = Record {
             first_seq: 0,
             events: body.count().unwrap_or(NonZeroU32::MIN),
             time: run.now(),
             body: Arc::new(body) as _,
             document: Some(document),
+            notices,
         };
-        NewRun { lease: self.first_lease(&run, key, more), status: RunStatus::of(&run), record }
+        NewRun { lease, status: RunStatus::of(&run), record }
     }
 
     /// Says what came of giving a new run back, which is due for whoever claims it.

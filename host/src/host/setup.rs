@@ -23,6 +23,7 @@ use crate::{
     dispatcher::Dispatcher,
     executor::Executor,
     logbook::{KEPT_LOG, MOST_KEPT_LOG},
+    notify::{Endpoint, Outlets},
     plugins::{self, Library, LibraryError, Plugins},
     realm::Realms,
     registry::Registry,
@@ -87,6 +88,7 @@ pub struct HostBuilder {
     vars: Map,
     origin: Option<Arc<str>>,
     retention: Retention,
+    endpoints: BTreeMap<Arc<str>, Endpoint>,
     allow_missing: bool,
     kept_log: Option<usize>,
     patience: Option<Duration>,
@@ -164,6 +166,14 @@ impl HostBuilder {
     #[must_use]
     pub fn retention(mut self, retention: Retention) -> Self {
         self.retention = retention;
+        self
+    }
+
+    /// Has somebody told of runs, under a name by which what is to be delivered is kept; a host that [claims](Self::claiming) delivers. It
+    /// has letters, digits and `-`.
+    #[must_use]
+    pub fn endpoint(mut self, name: impl Into<Arc<str>>, endpoint: Endpoint) -> Self {
+        self.endpoints.insert(name.into(), endpoint);
         self
     }
 
@@ -297,6 +307,11 @@ impl HostBuilder {
     /// [`OpenError`] when threads, sandbox or plugin directories are not to be had.
     pub fn open(mut self) -> Result<Host, OpenError> {
         self.tell_sandbox();
+        let outlets = Outlets::new(
+            self.endpoints,
+            #[cfg(feature = "http")]
+            self.sandbox.http.clone(),
+        );
         let (control, engine) = engine(self.runtime, self.threads)?;
         let clock = self.time.map_or_else(Clock::start, Clock::from);
         let sandbox = if self.executor.is_some() { None } else { Some(Sandbox::new(self.sandbox)?) };
@@ -342,6 +357,7 @@ impl HostBuilder {
             tidings: Tidings::default(),
             terms: Terms { facts: facts(self.vars), origin: self.origin, allow_missing: self.allow_missing },
             agenda: Agenda::default(),
+            outlets: Arc::new(outlets),
         });
         let host = Host { shared, kept_log, control };
         host.open_store(has_others);

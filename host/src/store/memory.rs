@@ -2,23 +2,26 @@
 
 mod documents;
 mod entries;
+mod notices;
 mod offers;
 
 use std::{
     cmp::Reverse,
     collections::{BTreeMap, BTreeSet, HashMap, VecDeque},
     future::ready,
+    mem,
     sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
 use phasm_engine::{phase::Phase, time::Timestamp};
 use tokio::sync::watch;
 
-use self::{documents::Documents, entries::Shelves, offers::Offers};
+use self::{documents::Documents, entries::Shelves, notices::Notified, offers::Offers};
 use super::{
     Answer, AttemptLog, Census, Change, Claim, DuePlace, Encode, Entries, EntryName, Filter, HostId,
-    KEPT_ANSWERS, KeptEntry, LETTER_BYTES, Lease, Letter, MAILBOX, Note, Pending, ReadStore, Record, Reply,
-    RunRow, RunStatus, Shares, Sharing, Store, StoreError, StoredBytes, Wanted, followed::Followed,
+    KEPT_ANSWERS, KeptEntry, KeptNotice, LETTER_BYTES, Lease, Letter, MAILBOX, NewNotice, Note, Notices,
+    Pending, ReadStore, Record, Reply, RunRow, RunStatus, Settle, Shares, Sharing, Store, StoreError,
+    StoredBytes, Wanted, followed::Followed,
 };
 
 /// A store without a file: "durable" means until the process ends.
@@ -29,6 +32,7 @@ pub struct Memory {
     kept: Mutex<Kept>,
     changed: watch::Sender<()>,
     entries_changed: watch::Sender<()>,
+    notices_changed: watch::Sender<()>,
     shared: watch::Sender<()>,
     followed: Followed,
 }
@@ -45,6 +49,7 @@ impl Memory {
             kept,
             changed: watch::Sender::new(()),
             entries_changed: watch::Sender::new(()),
+            notices_changed: watch::Sender::new(()),
             shared: watch::Sender::new(()),
             followed: Followed::default(),
         }
@@ -176,6 +181,14 @@ impl ReadStore for Memory {
         now(Ok(self.kept().shelves.text(digest)))
     }
 
+    fn due_notices(&self, endpoint: &str, limit: usize) -> Pending<Vec<KeptNotice>> {
+        now(Ok(self.kept().notified.due(endpoint, limit)))
+    }
+
+    fn notices(&self, wanted: Notices) -> Pending<Vec<KeptNotice>> {
+        now(Ok(self.kept().notified.of(&wanted)))
+    }
+
     fn follow(&self, run_id: &str) -> watch::Receiver<()> {
         self.followed.follow(run_id)
     }
@@ -189,9 +202,12 @@ impl Store for Memory {
         record: Record<Arc<dyn Encode>>,
         replies: Vec<Reply>,
     ) -> Pending<()> {
-        let answers = !replies.is_empty();
+        let (answers, is_told) = (!replies.is_empty(), !record.notices.is_empty());
         let record = encoded(record);
         let appended = self.kept().append(lease, status, record, replies).map(drop);
+        if is_told {
+            self.notices_changed.send_replace(());
+        }
         if let Some(told) = self.followed.of(&lease.head.run_id) {
             told.send_replace(());
         }
@@ -298,9 +314,18 @@ impl Store for Memory {
         }))
     }
 
-    fn abandon(&self, lease: &Lease, at: Timestamp) -> Pending<()> {
-        let abandoned = self.kept().abandon(lease, at);
+    fn abandon(&self, lease: &Lease, at: Timestamp, notices: Vec<NewNotice>) -> Pending<()> {
+        let abandoned = self.kept().abandon(lease, at, notices);
+        self.notices_changed.send_replace(());
         self.tell(abandoned)
+    }
+
+    fn settle(&self, settle: Settle) -> Pending<bool> {
+        now(Ok(self.kept().settle(settle)))
+    }
+
+    fn notices_changed(&self) -> watch::Receiver<()> {
+        self.notices_changed.subscribe()
     }
 
     fn delete(&self, run_id: &str) -> Pending<bool> {
@@ -320,6 +345,7 @@ impl Store for Memory {
         change: Change,
     ) -> Pending<u64> {
         let fired = self.kept().fire(lease, status, encoded(record), &change);
+        self.notices_changed.send_replace(());
         self.tell_entries(fired)
     }
 
@@ -359,11 +385,11 @@ fn wake_at(due: &mut Due, row: &mut RunRow, at: Option<Timestamp>) {
 
 /// Bytes take much less room than events.
 fn encoded(record: Record<Arc<dyn Encode>>) -> Record<Vec<u8>> {
-    let Record { first_seq, events, time, body, document } = record;
+    let Record { first_seq, events, time, body, document, notices } = record;
     let mut bytes = Vec::new();
     body.encode(&mut bytes);
     bytes.shrink_to_fit();
-    Record { first_seq, events, time, body: bytes, document }
+    Record { first_seq, events, time, body: bytes, document, notices }
 }
 
 #[derive(Default)]
@@ -387,6 +413,7 @@ struct Kept {
     documents: Documents,
     offers: Offers,
     shelves: Shelves,
+    notified: Notified,
     tenants: Option<Arc<str>>,
 }
 
@@ -473,6 +500,7 @@ impl Kept {
                 record.document = document.map(|document| self.documents.keep(&document));
             }
         }
+        self.notified.add(run_id, mem::take(&mut record.notices));
         let Some(run) = self.runs.get_mut(run_id) else { return Ok(Vec::new()) };
         run.row.status = status;
         run.row.seq = record.next_seq();
@@ -655,7 +683,12 @@ impl Kept {
         Ok(self.last_letter)
     }
 
-    fn abandon(&mut self, lease: &Lease, at: Timestamp) -> Result<(), StoreError> {
+    fn settle(&mut self, settle: Settle) -> bool {
+        let is_there = self.runs.contains_key(&settle.id.run_id);
+        self.notified.settle(settle, is_there)
+    }
+
+    fn abandon(&mut self, lease: &Lease, at: Timestamp, notices: Vec<NewNotice>) -> Result<(), StoreError> {
         let run_id = &lease.head.run_id;
         self.leased(lease)?;
         let Some(run) = self.runs.get_mut(run_id) else { return Ok(()) };
@@ -663,6 +696,7 @@ impl Kept {
             return Err(StoreError::Closed { run_id: Arc::clone(run_id) });
         }
         run.row.status = RunStatus { phase: Phase::Error, finished_at: Some(at), open: false, rest: None };
+        self.notified.add(run_id, notices);
         self.closed(run_id);
         Ok(())
     }
@@ -690,6 +724,7 @@ impl Kept {
 
     fn remove(&mut self, run_id: &str) -> Option<Run> {
         let run = self.runs.remove(run_id)?;
+        self.notified.forget(run_id);
         if let Some(key) = &run.row.head.key {
             self.keys.remove(&(Arc::clone(&run.row.head.namespace), Arc::clone(key)));
         }

@@ -17,6 +17,7 @@ mod fault;
 mod follow;
 mod link;
 mod listener;
+mod notices;
 mod offers;
 mod reader;
 mod schema;
@@ -33,7 +34,7 @@ use tokio_postgres::Row;
 pub use self::reader::PostgresReader;
 use self::{
     address::{Address, SCHEMES},
-    append::{APPEND, Unencoded},
+    append::{APPEND, APPEND_NOTICED, Unencoded},
     call::Call,
     fault::{Parameter, Trouble, count, get, saturated},
     follow::{Audience, Following, TELL},
@@ -45,8 +46,9 @@ use self::{
 };
 use super::{
     Answer, AttemptLog, Census, Change, Claim, DuePlace, Encode, Entries, EntryName, Filter, HostId,
-    KeptEntry, LETTER_BYTES, Lease, Letter, MAILBOX, Note, Pending, ReadStore, Record, Reply, RunRow,
-    RunStatus, Shares, Sharing, Store, StoreError, StoredBytes, Wanted,
+    KeptEntry, KeptNotice, LETTER_BYTES, Lease, Letter, MAILBOX, NewNotice, Note, Notices, Pending,
+    ReadStore, Record, Reply, RunRow, RunStatus, Settle, Shares, Sharing, Store, StoreError, StoredBytes,
+    Wanted,
 };
 
 const CLAIM: &str = "SELECT * FROM claim_runs($1, $2, $3, $4, $5)";
@@ -64,12 +66,14 @@ const MAILED: &str = "SELECT run_id FROM runs
     WHERE owner IS NOT DISTINCT FROM $1 AND number IN (SELECT run FROM letters WHERE reply IS NULL) ORDER BY run_id";
 const REPLY: &str = "SELECT reply_letters($1, $2, $3, $4) AS verdict";
 const KEEP_LOG: &str = "SELECT keep_log($1, $2, $3, $4, $5, $6, $7) AS verdict";
-const ABANDON: &str = "SELECT abandon_run($1, $2, $3, $4) AS verdict";
-const DELETE: &str = "SELECT delete_run($1) AS verdict";
-const STATEMENTS: [&str; 18] = [
+const ABANDON: &str = "SELECT abandon_noticed($1, $2, $3, $4, $5, $6, $7, $8) AS verdict";
+const DELETE: &str = "SELECT delete_noticed($1) AS verdict";
+const STATEMENTS: [&str; 21] = [
     APPEND,
+    APPEND_NOTICED,
     entries::CHANGE,
     entries::FIRE,
+    entries::FIRE_NOTICED,
     entries::REMOVE,
     CLAIM,
     CLAIM_RUN,
@@ -85,6 +89,7 @@ const STATEMENTS: [&str; 18] = [
     DELETE,
     TELL,
     offers::SHARE,
+    notices::SETTLE,
 ];
 
 /// A store in a database. Dropping it waits until all that was queued is durable, or has failed.
@@ -95,6 +100,7 @@ pub struct Postgres {
     changed: Arc<watch::Sender<()>>,
     shared: Arc<watch::Sender<()>>,
     entries_changed: Arc<watch::Sender<()>>,
+    notices_changed: Arc<watch::Sender<()>>,
     following: Arc<Following>,
     /// Which runs others follow.
     audience: Arc<Audience>,
@@ -135,11 +141,13 @@ impl Postgres {
         let changed = Arc::new(watch::Sender::new(()));
         let shared = Arc::new(watch::Sender::new(()));
         let entries_changed = Arc::new(watch::Sender::new(()));
+        let notices_changed = Arc::new(watch::Sender::new(()));
         let audience = Arc::default();
         let tells = Tells {
             changed: Arc::clone(&changed),
             shared: Arc::clone(&shared),
             entries: Arc::clone(&entries_changed),
+            notices: Arc::clone(&notices_changed),
             audience: Arc::clone(&audience),
         };
         let listening = listener::listen(Arc::clone(&address), tells);
@@ -152,6 +160,7 @@ impl Postgres {
             changed,
             shared,
             entries_changed,
+            notices_changed,
             following,
             audience,
             by_callers_clock: false,
@@ -239,6 +248,14 @@ impl ReadStore for Postgres {
 
     fn due_entries(&self, after: Option<DuePlace>, limit: usize) -> Pending<Vec<KeptEntry>> {
         self.readers.due_entries(after, limit)
+    }
+
+    fn due_notices(&self, endpoint: &str, limit: usize) -> Pending<Vec<KeptNotice>> {
+        self.readers.due_notices(endpoint, limit)
+    }
+
+    fn notices(&self, wanted: Notices) -> Pending<Vec<KeptNotice>> {
+        self.readers.notices(&wanted)
     }
 
     fn text(&self, digest: &str) -> Pending<Option<Arc<[u8]>>> {
@@ -420,18 +437,27 @@ impl Store for Postgres {
         self.ask(KEEP_LOG, parameters, move |rows| leased(rows, &lease))
     }
 
-    fn abandon(&self, lease: &Lease, at: Timestamp) -> Pending<()> {
-        let parameters: Vec<Parameter> = vec![
+    fn abandon(&self, lease: &Lease, at: Timestamp, notices: Vec<NewNotice>) -> Pending<()> {
+        let mut parameters: Vec<Parameter> = vec![
             run_id(lease),
             Box::new(saturated(lease.epoch)),
             Box::new(Phase::Error.as_str()),
             Box::new(at.0),
         ];
+        parameters.extend(notices::alone(&notices));
         let lease = lease.clone();
         self.ask(ABANDON, parameters, move |rows| match one(rows, |row| get(row, "verdict"))? {
             "closed" => Err(StoreError::Closed { run_id: Arc::clone(&lease.head.run_id) }.into()),
             _ => leased(rows, &lease),
         })
+    }
+
+    fn settle(&self, settle: Settle) -> Pending<bool> {
+        self.ask(notices::SETTLE, notices::settled(&settle), |rows| one(rows, |row| get(row, "settled")))
+    }
+
+    fn notices_changed(&self) -> watch::Receiver<()> {
+        self.notices_changed.subscribe()
     }
 
     fn change(&self, change: Change) -> Pending<u64> {

@@ -55,6 +55,8 @@ fn whole() -> Value {
         "retention": { "age": "30d", "count": 5, "namespaces": { "nightly": { "age": 5, "count": 0 } } },
         "server": { "keys": "keys", "hosts": ["a.example"], "tls-certificate": "a.pem", "tls-key": "a.key", "audit": "audit.log",
             "body": "1 MiB", "connections": 5, "streams": 5 },
+        "notify": { "chat": { "url": "https://a.example", "secrets": [{ "env": "HOOK" }, { "file": "hook.key" }], "on": ["Failed"],
+            "namespaces": ["prod"], "workflows": ["nightly"], "named": true, "inside": true } },
     })
 }
 

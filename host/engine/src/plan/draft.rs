@@ -93,6 +93,7 @@ impl Draft {
             let index = Index::new(&doc, &report, variables::readable(variables), &pinned);
             let graphs = graphs(&index);
             check::check(&index, &graphs);
+            executors.check_endpoints(&doc.spec.notify, &report);
             check::warn(&index, &graphs, &defaults);
             let plan = || assemble::plan(&index, &graphs, &defaults, document);
             report.is_sound().then(plan).flatten()

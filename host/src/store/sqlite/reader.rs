@@ -15,12 +15,13 @@ use tokio::sync::{oneshot, watch};
 
 use super::{
     super::{
-        Answer, AttemptLog, Census, DuePlace, Entries, EntryName, Filter, HostId, KeptEntry, Note, Pending,
-        ReadStore, Record, Rest, RunRow, RunStatus, StoreError, StoredBytes, checksum::checksum,
+        Answer, AttemptLog, Census, DuePlace, Entries, EntryName, Filter, HostId, KeptEntry, KeptNotice,
+        Note, Notices, Pending, ReadStore, Record, Rest, RunRow, RunStatus, StoreError, StoredBytes,
+        checksum::checksum,
     },
     claims, documents, entries,
     fault::Fault,
-    file, kept, later, schema,
+    file, kept, later, notices, schema,
     worker::Worker,
 };
 
@@ -170,6 +171,15 @@ impl ReadStore for SqliteReader {
 
     fn due_entries(&self, after: Option<DuePlace>, limit: usize) -> Pending<Vec<KeptEntry>> {
         self.ask(move |connection| entries::due(connection, after.as_ref(), limit))
+    }
+
+    fn due_notices(&self, endpoint: &str, limit: usize) -> Pending<Vec<KeptNotice>> {
+        let endpoint: Arc<str> = endpoint.into();
+        self.ask(move |connection| notices::due(connection, &endpoint, limit))
+    }
+
+    fn notices(&self, wanted: Notices) -> Pending<Vec<KeptNotice>> {
+        self.ask(move |connection| notices::notices(connection, &wanted))
     }
 
     fn text(&self, digest: &str) -> Pending<Option<Arc<[u8]>>> {
@@ -324,7 +334,7 @@ fn load(connection: &Connection, run_id: Arc<str>, since: u64) -> Result<Vec<Rec
         let read = |row: &Row<'_>| Ok((row.get(0)?, record(row)?, row.get::<_, Option<i64>>(5)?));
         let (previous, record, sum) =
             statement.query_one([id, run], read).optional()?.ok_or_else(|| damaged("is missing"))?;
-        let Record { first_seq, events, time, body, document: _ } = &record;
+        let Record { first_seq, events, time, body, document: _, notices: _ } = &record;
         // Records of older formats have none.
         if sum.is_some_and(|sum| sum != checksum(run, *first_seq, events.get(), *time, body)) {
             return Err(damaged("is not what was written: its checksum differs"));
@@ -359,6 +369,7 @@ fn record(row: &Row<'_>) -> rusqlite::Result<Record<Vec<u8>>> {
         time: Timestamp(row.get(3)?),
         body: row.get(4)?,
         document: None,
+        notices: Vec::new(),
     })
 }
 

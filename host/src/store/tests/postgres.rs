@@ -260,9 +260,9 @@ async fn only_tables_of_ours_are_taken_for_a_store() {
     );
     drop(opened(&url));
     PostgresReader::open(&url).unwrap();
-    server.psql(&format!("UPDATE {}.format SET version = 7", schema(&url)));
+    server.psql(&format!("UPDATE {}.format SET version = 8", schema(&url)));
     for refused in [Postgres::open(&url).err().unwrap(), PostgresReader::open(&url).err().unwrap()] {
-        assert!(matches!(refused, StoreError::Newer { found: 7, known: 6, .. }), "{refused:?}");
+        assert!(matches!(refused, StoreError::Newer { found: 8, known: 7, .. }), "{refused:?}");
     }
 
     let url = fresh(server);
