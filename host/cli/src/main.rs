@@ -24,6 +24,7 @@ mod list;
 mod live;
 mod logs;
 mod named;
+mod notify;
 mod oci;
 mod origin;
 mod parameters;
@@ -123,6 +124,11 @@ enum Command {
     Plugin(plugin::PluginCommand),
     #[command(
         subcommand,
+        after_help = "Examples:\n  phasm notify test chat --config phasm.toml\n  phasm notify list @last --store runs.db"
+    )]
+    Notify(notify::NotifyCommand),
+    #[command(
+        subcommand,
         after_help = "Examples:\n  phasm key add ci --role run --namespace builds\n  phasm key list\n  phasm key remove ci"
     )]
     Key(key::KeyCommand),
@@ -159,6 +165,7 @@ fn main() -> ExitCode {
         Command::Events(arguments) => events::events(&arguments, &screen),
         Command::Logs(arguments) => logs::logs(&arguments, log_level, &screen),
         Command::Plugin(command) => plugin::plugin(&command, &screen),
+        Command::Notify(command) => notify::notify(&command, &screen),
         Command::Key(command) => key::key(&command, &screen),
     };
     done.unwrap_or_else(|failure| failure.report(&screen)).into()

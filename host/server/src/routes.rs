@@ -19,7 +19,7 @@ use crate::{
     guard::guard,
     health, openapi, page, plugins,
     refusal::Refusal,
-    runs::{ask, events, get, kept, list, logs, picture, rerun, submit, task},
+    runs::{ask, events, get, kept, list, logs, notices, picture, rerun, submit, task},
     saved::{schedules, workflows},
     validate,
 };
@@ -255,6 +255,26 @@ pub(crate) static ROUTES: &[Route] = &[
         answers: &[(200, "A page of logs, or the stream.", Shape::Streamed("Logs"))],
         refusals: &[404, 429],
         serve: serve!(logs::logs),
+    },
+    Route {
+        method: Verb::Get,
+        path: "/v1/runs/{run}/notices",
+        id: "getNotices",
+        needs: Some(Role::Read),
+        what: "What somebody outside was told of a run, and what waits to be delivered: the latest first.",
+        query: &[
+            parameter(
+                "limit",
+                Kind::Count(1, 1000),
+                "The most to list, and the others of the last event; 100 by default.",
+            ),
+            parameter("before", Kind::Count(0, u32::MAX), "`next` of the page before."),
+        ],
+        headers: &[],
+        body: None,
+        answers: &[(200, "A page of notices.", Shape::Json("Notices"))],
+        refusals: &[404],
+        serve: serve!(notices::notices),
     },
     Route {
         method: Verb::Get,

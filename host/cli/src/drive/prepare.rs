@@ -81,6 +81,11 @@ impl Configured {
         places.config().map(|file| configuration(&file, screen, as_json)).transpose().map(Self)
     }
 
+    /// What it says, if one was named.
+    pub(crate) fn config(&self) -> Option<&Config> {
+        self.0.as_ref().map(|(_, config)| config)
+    }
+
     /// How a server is reached.
     pub(crate) fn server(&self) -> ServerSettings {
         self.0.as_ref().map(|(_, config)| config.server.clone()).unwrap_or_default()

@@ -19,6 +19,7 @@ mod keeping;
 mod library;
 mod live;
 mod logs;
+mod notify;
 mod plugin;
 #[cfg(unix)]
 mod registry;

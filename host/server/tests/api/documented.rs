@@ -129,6 +129,7 @@ async fn every_answer_of_the_document_is_one_of_the_servers() {
     what_is_kept(&mut document, &client).await;
     for (id, path) in [
         ("getGraph", format!("/v1/runs/{run}/graph.svg").as_str()),
+        ("getNotices", &format!("/v1/runs/{run}/notices")),
         ("listRows", "/v1/rows"),
         ("getRow", &format!("/v1/rows/{run}")),
         ("listPlugins", "/v1/plugins"),
