@@ -31,6 +31,7 @@ use crate::{
     retention::Retention,
     saved::SCHEDULE_LABEL,
     store::{Component, Document, EntryName, HostId, RunHead, Shelf, Store},
+    tenants::Left,
     tidings::Tidings,
 };
 
@@ -67,6 +68,8 @@ pub(crate) struct Shared {
     pub(crate) agenda: Agenda,
     /// Who is told of runs.
     pub(crate) outlets: Arc<Outlets>,
+    /// What its store says of tenants that are none of this host's configuration.
+    pub(crate) left: Left,
 }
 
 /// With what documents are planned, and runs submitted.

@@ -32,7 +32,7 @@ use crate::{
     secrets::Secrets,
     shared::{Agenda, Shared, Terms},
     store::{HostId, Memory, Store},
-    tenants::{self, Tenant},
+    tenants::{self, Left, Tenant},
     tidings::Tidings,
     trust::{PluginTrust, Policy},
 };
@@ -358,6 +358,7 @@ impl HostBuilder {
             terms: Terms { facts: facts(self.vars), origin: self.origin, allow_missing: self.allow_missing },
             agenda: Agenda::default(),
             outlets: Arc::new(outlets),
+            left: Left::default(),
         });
         let host = Host { shared, kept_log, control };
         host.open_store(has_others);
