@@ -121,7 +121,7 @@ pub(super) const NOTIFY: Form<Vec<WrittenEndpoint>> = Form::new(
         let endpoint = |(key, cursor): (&Key, Cursor<'_>)| {
             let site = Site { path: cursor.path.clone(), span: key.span };
             let name = Name { value: Arc::clone(&key.name), site };
-            Some(WrittenEndpoint::read(name, &cursor.object(&ENDPOINT, report)?, report))
+            Some(WrittenEndpoint::read(name, &cursor.object(&ENDPOINT, report)?))
         };
         Some(members.filter_map(endpoint).collect())
     },
@@ -129,20 +129,10 @@ pub(super) const NOTIFY: Form<Vec<WrittenEndpoint>> = Form::new(
 );
 
 impl WrittenEndpoint {
-    fn read(name: Name, object: &Object<'_, '_>, report: &Report) -> Self {
-        if !is_name(&name.value) {
-            let message = format!("`{}`; expected up to {LONGEST_NAME} of a-z, 0-9 and `-`", name.value);
-            report.problem(name.problem(&codes::NO_ENDPOINT_NAME, message));
-        }
-        let url = object.optional(&URL);
-        if let Some(url) = url.as_ref().filter(|url| !is_url(&url.value)) {
-            let message =
-                "no URL that can be posted to; expected `https://` or `http://`, a host, and a path";
-            report.problem(url.problem(&codes::NO_ENDPOINT_URL, message));
-        }
+    fn read(name: Name, object: &Object<'_, '_>) -> Self {
         Self {
             name,
-            url,
+            url: object.optional(&URL),
             secrets: object.or_default(&SIGNING),
             on: object.optional(&ON),
             namespaces: object.or_default(&NAMESPACES),
@@ -152,8 +142,23 @@ impl WrittenEndpoint {
         }
     }
 
+    /// Reports what no schema says.
+    fn check(&self, report: &Report) {
+        let name = &self.name;
+        if !is_name(&name.value) {
+            let message = format!("`{}`; expected up to {LONGEST_NAME} of a-z, 0-9 and `-`", name.value);
+            report.problem(name.problem(&codes::NO_ENDPOINT_NAME, message));
+        }
+        if let Some(url) = self.url.as_ref().filter(|url| !is_url(&url.value)) {
+            let message =
+                "no URL that can be posted to; expected `https://` or `http://`, a host, and a path";
+            report.problem(url.problem(&codes::NO_ENDPOINT_URL, message));
+        }
+    }
+
     /// What it comes to, by its name, with its secrets.
     pub(super) fn endpoint(&self, around: &Surroundings<'_>, report: &Report) -> (Arc<str>, Endpoint) {
+        self.check(report);
         let texts = |names: &[Name]| names.iter().map(|name| Arc::clone(&name.value)).collect();
         let on = match &self.on {
             Some(on) => on.iter().map(|told| told.0).collect(),

@@ -94,6 +94,7 @@ impl Hearers {
     }
 }
 
+#[expect(clippy::wildcard_enum_match_arm, reason = "nobody is told of the others")]
 fn items(run: &Run, first_seq: u64, moments: &[Moment]) -> Vec<Item> {
     let (mut items, mut suspended) = (Vec::new(), Suspensions::default());
     let events =

@@ -1,5 +1,6 @@
 //! Whoever is told of runs hears of each phase that it asked for, at least once, signed, wherever hosts die (R-Y1 to R-Y6). Requests are real,
 //! time is stepped.
+#![expect(clippy::indexing_slicing, reason = "tests")]
 
 mod receiver;
 

@@ -288,9 +288,6 @@ async fn answered(store: &dyn Store, leases: &mut Leases, asked: &Asked) -> Stri
             let phase = phase.map(|phase| Phase::ALL[phase]);
             format!("{:?} {:?}", store.ended("default", phase, *limit).await, store.namespaces().await)
         }
-        Asked::Abandon(run) => {
-            format!("{:?}", store.abandon(&lease(leases, *run), Timestamp(5), notices(2)).await)
-        }
         Asked::Component(number) => format!("{:?}", store.component(&number.to_string()).await),
         Asked::Append { run, ahead, events, body, phase, finished, open, rest } => {
             let seq = store.get(RUNS[*run]).await.unwrap().map_or(0, |row| row.seq);
@@ -356,6 +353,9 @@ async fn by_a_host(store: &dyn Store, leases: &mut Leases, asked: &Asked) -> Str
         }
         Asked::Release { run, wake_at } => {
             format!("{:?}", store.release(&lease(leases, *run), wake_at.map(Timestamp)).await)
+        }
+        Asked::Abandon(run) => {
+            format!("{:?}", store.abandon(&lease(leases, *run), Timestamp(5), notices(2)).await)
         }
         Asked::NextDue(host) => format!("{:?}", store.next_due(wanted(*host, 0, 9, None)).await),
         Asked::Heartbeat(host, until) => {
