@@ -90,11 +90,22 @@ impl RunHandle {
     /// # Errors
     /// [`RunError`] when the run's store failed or its host was dropped.
     pub async fn wait_or_park(&self) -> Result<Waited, RunError> {
+        match self.come_to_rest().await? {
+            Some(run) => Ok(Waited::Ended(Box::new(RunView::of(&run)))),
+            None => Ok(Waited::Parked(Box::new(self.view().await?))),
+        }
+    }
+
+    /// [`Self::wait_or_park`] without building a view: the run that has ended, or nothing where it waits for somebody.
+    ///
+    /// # Errors
+    /// [`RunError`] when the run's store failed or its host was dropped.
+    pub async fn come_to_rest(&self) -> Result<Option<Arc<Run>>, RunError> {
         match self.reached(|standing| !matches!(standing, Standing::Active)).await? {
-            Standing::Ended(run) => Ok(Waited::Ended(Box::new(RunView::of(&run)))),
+            Standing::Ended(run) => Ok(Some(run)),
             Standing::Lost(error) => Err(RunError::Lost(error)),
             Standing::Closed => Err(RunError::Closed),
-            Standing::Active | Standing::Parked => Ok(Waited::Parked(Box::new(self.view().await?))),
+            Standing::Active | Standing::Parked => Ok(None),
         }
     }
 

@@ -41,7 +41,8 @@ use crate::{
     registry::{Entry, Registry},
     shared::{Agenda, Shared},
     sharing::Exchange,
-    store::{HostId, Labels, Store, StoreError},
+    store::{HostId, Labels, RunRow, Store, StoreError},
+    tenants::Left,
     tidings::Tiding,
     watching::Watch,
 };
@@ -128,6 +129,7 @@ impl Host {
             tidings: old.tidings.clone(),
             terms: old.terms.clone(),
             agenda: Agenda::default(),
+            left: Left::default(),
         });
         self.open_store(true);
         self
@@ -221,7 +223,13 @@ impl Host {
     pub async fn run(&self, run_id: &str) -> Result<RunHandle, StoreError> {
         let row = self.shared.store.get(run_id).await?;
         let row = row.ok_or_else(|| StoreError::NotFound { run_id: run_id.into() })?;
-        Ok(RunHandle::new(&self.shared, &self.shared.registry.entry(&row.head.run_id)))
+        Ok(self.run_of(&row))
+    }
+
+    /// [`Self::run`] of a row that was read.
+    #[must_use]
+    pub fn run_of(&self, row: &RunRow) -> RunHandle {
+        RunHandle::new(&self.shared, &self.shared.registry.entry(&row.head.run_id))
     }
 
     /// Hears a run from its event `since` on, counted from 0, whether this host drives it, another one does, or nobody.

@@ -30,6 +30,7 @@ use crate::{
     retention::Retention,
     saved::SCHEDULE_LABEL,
     store::{Component, Document, EntryName, HostId, RunHead, Shelf, Store},
+    tenants::Left,
     tidings::Tidings,
 };
 
@@ -64,6 +65,8 @@ pub(crate) struct Shared {
     pub(crate) tidings: Tidings,
     pub(crate) terms: Terms,
     pub(crate) agenda: Agenda,
+    /// What its store says of tenants that are none of this host's configuration.
+    pub(crate) left: Left,
 }
 
 /// With what documents are planned, and runs submitted.

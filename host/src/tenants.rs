@@ -1,6 +1,11 @@
 //! Who shares a host: whose namespaces are whose, how much each may have of it, and what is its own.
 
-use std::{collections::BTreeMap, path::PathBuf, sync::Arc};
+use std::{
+    collections::BTreeMap,
+    path::PathBuf,
+    sync::{Arc, Mutex, PoisonError},
+    time::{Duration, Instant},
+};
 
 use serde::{Deserialize, Serialize};
 
@@ -126,6 +131,24 @@ pub(crate) fn shares(tenants: &BTreeMap<Arc<str>, Tenant>) -> Tenants {
         tenant.quotas.requests_per_minute.into_iter().for_each(|most| shares.limit_requests(name, most));
     }
     shares
+}
+
+/// For how long what was left with a store is believed by those who submit often.
+const FRESH: Duration = Duration::from_secs(1);
+
+/// What was left with a store about its tenants, as it was read last.
+#[derive(Default)]
+pub(crate) struct Left(Mutex<Option<(Instant, Arc<KnownTenants>)>>);
+
+impl Left {
+    pub(crate) fn fresh(&self) -> Option<Arc<KnownTenants>> {
+        let left = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        left.as_ref().filter(|(at, _)| at.elapsed() < FRESH).map(|(_, known)| Arc::clone(known))
+    }
+
+    pub(crate) fn keep(&self, known: &Arc<KnownTenants>) {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some((Instant::now(), Arc::clone(known)));
+    }
 }
 
 #[cfg(test)]

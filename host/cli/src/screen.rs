@@ -114,8 +114,10 @@ impl Screen {
     /// Writes to stderr, as far as somebody listens.
     pub(super) fn err(&self, text: &str) {
         let text = text::printed(text);
+        // Anstream writes what is between colours by itself, and asks for the terminal each time.
+        let text = if self.colours { text } else { strip_str(&text).to_string().into() };
         self.bars.suspend(|| {
-            let mut stderr = anstream::stderr().lock();
+            let mut stderr = io::stderr().lock();
             // There is nowhere left to complain.
             let _unheard = stderr.write_all(text.as_bytes()).and_then(|()| stderr.flush());
         });

@@ -119,7 +119,7 @@ impl Call {
     /// As of [`Self::run`].
     pub(crate) async fn handle(&self) -> Result<RunHandle, Refusal> {
         let row = self.run().await?;
-        Ok(self.app.host.run(&row.head.run_id).await?)
+        Ok(self.app.host.run_of(&row))
     }
 }
 

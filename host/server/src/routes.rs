@@ -120,6 +120,8 @@ const LAST_EVENT: Parameter =
     parameter("Last-Event-ID", Kind::Text, "Of a stream: the last event that was had; it goes on behind it.");
 const STREAM: Parameter = parameter("stream", Kind::Flag, "A stream, as with `Accept: text/event-stream`.");
 const STANDING: (u16, &str, Shape) = (200, "The run after that.", Shape::Json("Run"));
+const RESTED: (u16, &str, Shape) =
+    (200, "With `wait`: the run, which has ended, or only suspended tasks keep it open.", Shape::Json("Run"));
 const SUBMITTED: (u16, &str, Shape) =
     (202, "The run is durable and on its way; `Location` says where it is.", Shape::Json("Submitted"));
 
@@ -128,7 +130,13 @@ const IDEMPOTENCY: Parameter = parameter(
     Kind::Text,
     "What you call this submission: of several with one key in a namespace there is one run.",
 );
-const PARAMETERS: &[Parameter] = &[parameter("param.NAME", Kind::Text, "A value for the parameter NAME.")];
+const PARAMETER: Parameter = parameter("param.NAME", Kind::Text, "A value for the parameter NAME.");
+const PARAMETERS: &[Parameter] = &[PARAMETER];
+const WAIT: Parameter = parameter(
+    "wait",
+    Kind::Length,
+    "Answer when it has ended, or only suspended tasks keep it open; after so long in any case.",
+);
 /// Which of what is kept by a name a list has.
 const KEPT_LISTING: &[Parameter] = &[
     parameter("namespace", Kind::Text, "Only those of this namespace."),
@@ -170,10 +178,10 @@ pub(crate) static ROUTES: &[Route] = &[
         id: "submitRun",
         needs: Some(Role::Run),
         what: "Submits a run: a document, JSON or YAML, or `{document, parameters}`. `param.NAME=VALUE` gives a parameter as `-p` does.",
-        query: &[parameter("param.NAME", Kind::Text, "A value for the parameter NAME.")],
+        query: &[PARAMETER, WAIT],
         headers: &[IDEMPOTENCY],
         body: Some(Sends::Document),
-        answers: &[SUBMITTED],
+        answers: &[RESTED, SUBMITTED],
         refusals: &[408, 413, 415, 422, 429],
         serve: serve!(submit::submit),
     },
@@ -197,11 +205,7 @@ pub(crate) static ROUTES: &[Route] = &[
         needs: Some(Role::Read),
         what: "A run as it stands: what `phasm get --json` prints. `Link` says where more of its task runs are.",
         query: &[
-            parameter(
-                "wait",
-                Kind::Length,
-                "Answer when it has ended, or only suspended tasks keep it open; after so long in any case.",
-            ),
+            WAIT,
             parameter(
                 "tasks",
                 Kind::Count(0, 10_000),
@@ -539,11 +543,12 @@ pub(crate) static ROUTES: &[Route] = &[
         what: "Submits a run of a saved workflow, with an object of parameters.",
         query: &[
             parameter("version", Kind::Text, "The beginning of a version's digest; the last by default."),
-            parameter("param.NAME", Kind::Text, "A value for the parameter NAME."),
+            PARAMETER,
+            WAIT,
         ],
         headers: &[IDEMPOTENCY],
         body: Some(Sends::Answer),
-        answers: &[SUBMITTED],
+        answers: &[RESTED, SUBMITTED],
         refusals: &[404, 408, 413, 415, 422, 429],
         serve: serve!(workflows::run),
     },
@@ -702,13 +707,13 @@ pub(crate) fn router(app: &Arc<App>) -> Router {
 }
 
 async fn answer(app: Arc<App>, route: &'static Route, request: Request) -> Response {
-    let carried_out = carry_out(app, route, request);
+    let carried_out = carry_out(Arc::clone(&app), route, request);
     if route.method == Verb::Get {
         return carried_out.await;
     }
     // What changes something is done and written down, whether the client stays or not.
     match tokio::spawn(carried_out).await {
-        Ok(response) => response,
+        Ok(response) => submit::rested(&app, response).await,
         Err(error) => Refusal::failed(&error).into_response(),
     }
 }

@@ -113,7 +113,9 @@ impl Host {
     pub async fn keep_tenants(&self) -> Result<(), StoreError> {
         // Texts as keys and numbers: this cannot fail.
         let known = serde_json::to_string(&**self.shared.realms.known()).unwrap_or_default();
-        self.shared.store.keep_tenants(known.into()).await
+        self.shared.store.keep_tenants(known.into()).await?;
+        self.shared.left.keep(self.shared.realms.known());
+        Ok(())
     }
 }
 
@@ -148,14 +150,27 @@ impl Shared {
         let own = self.realms.known();
         let known = match own.is_empty() {
             false => Arc::clone(own),
-            // What another version has left and nobody can read judges nobody.
-            true => {
-                store.tenants().await?.and_then(|text| serde_json::from_str(&text).ok()).unwrap_or_default()
-            }
+            true => self.left_with(store).await?,
         };
         let tenants = tenants::known(&known);
         let tenant = tenants.of(namespace);
         Ok(Judge { known, tenants, tenant })
+    }
+
+    /// What was left with a store; with this host's own it is read again now and then.
+    async fn left_with(&self, store: &dyn Store) -> Result<Arc<KnownTenants>, StoreError> {
+        let is_own = std::ptr::addr_eq(store, &raw const *self.store);
+        if is_own && let Some(known) = self.left.fresh() {
+            return Ok(known);
+        }
+        let left = store.tenants().await?;
+        // What another version has left and nobody can read judges nobody.
+        let known: Arc<KnownTenants> =
+            left.and_then(|text| serde_json::from_str(&text).ok()).unwrap_or_default();
+        if is_own {
+            self.left.keep(&known);
+        }
+        Ok(known)
     }
 
     async fn exceeded(

@@ -31,7 +31,7 @@ use crate::{
     secrets::Secrets,
     shared::{Agenda, Shared, Terms},
     store::{HostId, Memory, Store},
-    tenants::{self, Tenant},
+    tenants::{self, Left, Tenant},
     tidings::Tidings,
     trust::{PluginTrust, Policy},
 };
@@ -342,6 +342,7 @@ impl HostBuilder {
             tidings: Tidings::default(),
             terms: Terms { facts: facts(self.vars), origin: self.origin, allow_missing: self.allow_missing },
             agenda: Agenda::default(),
+            left: Left::default(),
         });
         let host = Host { shared, kept_log, control };
         host.open_store(has_others);

@@ -51,6 +51,6 @@ async fn answered(
 /// The run after that.
 async fn standing(call: &Call) -> Result<Response, Refusal> {
     let row = call.run().await?;
-    let handle = call.app.host.run(&row.head.run_id).await?;
-    Ok(shown(&handle, &row, (0, PAGE)).await?.0)
+    let handle = call.app.host.run_of(&row);
+    Ok(shown(&handle, Some(&row), (0, PAGE)).await?.0)
 }

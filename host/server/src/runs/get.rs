@@ -1,12 +1,14 @@
 //! One run as it stands, or as it ended.
 
+use std::time::Duration;
+
 use axum::{
     body::Body,
     http::{HeaderValue, StatusCode, header},
     response::{IntoResponse as _, Response},
 };
 use phasm::{
-    RunHandle,
+    RunError, RunHandle,
     show::{RowWaits, RunState},
     store::RunRow,
 };
@@ -14,6 +16,7 @@ use sha2::{Digest as _, Sha256};
 use tokio::time::timeout;
 
 use crate::{
+    app::App,
     call::{Call, json, link_next},
     refusal::Refusal,
 };
@@ -29,27 +32,44 @@ pub(crate) async fn get(mut call: Call) -> Result<Response, Refusal> {
     let most = call.query.count("tasks", 0, MOST).unwrap_or(PAGE);
     let from = call.query.count("after", 0, u32::MAX as usize).unwrap_or(0);
     call.query.done()?;
-    let mut row = call.run().await?;
-    let handle = call.app.host.run(&row.head.run_id).await?;
-    if let Some(wait) = wait.filter(|_| row.status.open) {
-        tokio::select! {
-            waited = timeout(wait, handle.wait_or_park()) => drop(waited.ok().transpose()?),
-            () = call.app.stops() => {}
-        }
-        row = call.run().await?;
-    }
-    let response = shown(&handle, &row, (from, most)).await?;
+    let row = call.run().await?;
+    let handle = call.app.host.run_of(&row);
+    let row = match wait.filter(|_| row.status.open) {
+        None => Some(row),
+        Some(wait) if rest(&call.app, &handle, wait).await? == Some(Rest::Ended) => None,
+        Some(_) => Some(call.run().await?),
+    };
+    let response = shown(&handle, row.as_ref(), (from, most)).await?;
     Ok(unless_known(&call, response))
 }
 
-/// The run view, with some of its task runs, and where the others are.
+/// Where nothing of a run goes on by itself any more.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Rest {
+    Ended,
+    Parked,
+}
+
+/// Waits until the run rests, for so long at most, and while the server goes on.
+pub(super) async fn rest(app: &App, handle: &RunHandle, wait: Duration) -> Result<Option<Rest>, RunError> {
+    tokio::select! {
+        rested = timeout(wait, handle.come_to_rest()) => {
+            let rested = rested.ok().transpose()?;
+            Ok(rested.map(|ended| if ended.is_some() { Rest::Ended } else { Rest::Parked }))
+        }
+        () = app.stops() => Ok(None),
+    }
+}
+
+/// The run view, with some of its task runs, and where the others are. What it lacks is shown of the row, which a run that has ended does not
+/// need.
 pub(super) async fn shown(
     handle: &RunHandle,
-    row: &RunRow,
+    row: Option<&RunRow>,
     (from, most): (usize, usize),
 ) -> Result<(Response, String), Refusal> {
     let (view, all) = handle.view_part(from, most).await?;
-    let waits = RowWaits::of(row, RunState::of(row, true)).filter(RowWaits::is_missing);
+    let waits = row.and_then(|row| RowWaits::of(row, RunState::of(row, true))).filter(RowWaits::is_missing);
     let mut response = match &waits {
         Some(waits) => json(StatusCode::OK, &RowWaits::shown_in(Some(waits), &view)),
         None => json(StatusCode::OK, &view),

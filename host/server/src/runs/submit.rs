@@ -1,14 +1,16 @@
 //! Submitting a run.
 
-use std::sync::Arc;
+use std::{sync::Arc, time::Duration};
 
 use axum::{
     http::{HeaderName, HeaderValue, StatusCode, header},
     response::Response,
 };
-use phasm::{Map, Plan, SubmitError, show, show::SubmittedView, store::StoreError};
+use phasm::{Map, Plan, RunHandle, SubmitError, show, show::SubmittedView, store::StoreError};
 
+use super::get;
 use crate::{
+    app::App,
     call::{Call, json},
     document::{self, Sent},
     refusal::Refusal,
@@ -22,6 +24,7 @@ const LONGEST_KEY: usize = 255;
 pub(crate) async fn submit(mut call: Call) -> Result<Response, Refusal> {
     let key = idempotency_key(&call)?;
     let given = call.query.beginning("param.");
+    let wait = wait(&mut call);
     call.query.done()?;
     let Sent { name, draft, parameters } = document::read(&mut call).await?;
     // Before anything of another tenant's is looked at.
@@ -30,7 +33,40 @@ pub(crate) async fn submit(mut call: Call) -> Result<Response, Refusal> {
     }
     let plan = call.app.host.plan_draft(draft).await.map_err(|found| Refusal::problems(name, &found))?;
     call.caller.may_submit_to(&plan.namespace)?;
-    keep(&call, &plan, (parameters, given), key.as_deref(), name).await
+    let (handle, response) = keep(&call, &plan, (parameters, given), key.as_deref(), name).await?;
+    Ok(awaited(handle, response, wait))
+}
+
+/// For how long whoever submits waits for the end.
+pub(crate) fn wait(call: &mut Call) -> Option<Duration> {
+    let longest = call.app.config.limits.wait;
+    call.query.length("wait", longest)
+}
+
+/// What a client may wait for that stays once its request is carried out.
+#[derive(Clone)]
+struct Awaited(RunHandle, Duration);
+
+/// The answer to a submission whose client waits, if it does.
+pub(crate) fn awaited(handle: RunHandle, mut response: Response, wait: Option<Duration>) -> Response {
+    if let Some(wait) = wait {
+        response.extensions_mut().insert(Awaited(handle, wait));
+    }
+    response
+}
+
+/// The run at rest in place of that it was submitted, if somebody waits for it and it comes to rest in time.
+pub(crate) async fn rested(app: &App, mut response: Response) -> Response {
+    let Some(Awaited(handle, wait)) = response.extensions_mut().remove() else { return response };
+    // The run is kept whatever goes wrong from here on.
+    if !matches!(get::rest(app, &handle, wait).await, Ok(Some(_))) {
+        return response;
+    }
+    let Ok((mut shown, _)) = get::shown(&handle, None, (0, get::PAGE)).await else { return response };
+    shown
+        .headers_mut()
+        .extend(response.headers_mut().remove(header::LOCATION).map(|at| (header::LOCATION, at)));
+    shown
 }
 
 /// Submits a run with parameters, and texts that are laid over them; `name` is what problems call the document.
@@ -40,7 +76,7 @@ pub(crate) async fn keep(
     (mut parameters, given): (Map, Vec<(String, String)>),
     key: Option<&str>,
     name: &str,
-) -> Result<Response, Refusal> {
+) -> Result<(RunHandle, Response), Refusal> {
     let host = &call.app.host;
     for (parameter, text) in given {
         let value = show::parameter(plan, &parameter, &text);
@@ -49,12 +85,12 @@ pub(crate) async fn keep(
     match host.submit_as(plan, &parameters, key).await {
         Ok(run) => {
             call.app.metrics.submitted();
-            Ok(submitted(run.id(), &plan.name, true))
+            let response = submitted(run.id(), &plan.name, true);
+            Ok((run, response))
         }
         Err(SubmitError::Store(StoreError::Exists { run_id })) => {
-            let row = host.store().get(&run_id).await?;
-            let workflow = row.map_or_else(|| Arc::clone(&plan.name), |row| Arc::clone(&row.head.workflow));
-            Ok(submitted(&run_id, &workflow, false))
+            let row = host.store().get(&run_id).await?.ok_or(StoreError::NotFound { run_id })?;
+            Ok((host.run_of(&row), submitted(&row.head.run_id, &row.head.workflow, false)))
         }
         Err(SubmitError::Problems(found)) => Err(Refusal::problems(name, &found)),
         Err(error) => Err(error.into()),

@@ -60,9 +60,12 @@ pub(crate) async fn run(mut call: Call) -> Result<Response, Refusal> {
     let key = submit::idempotency_key(&call)?;
     let given = call.query.beginning("param.");
     let version = call.query.text("version");
+    let wait = submit::wait(&mut call);
     call.query.done()?;
     let (namespace, name) = named(&call)?;
     let parameters = document::object(&mut call).await?;
     let plan = call.app.host.saved_plan(&namespace, &name, version.as_deref()).await?;
-    submit::keep(&call, &plan, (parameters, given), key.as_deref(), "workflow").await
+    let (handle, response) =
+        submit::keep(&call, &plan, (parameters, given), key.as_deref(), "workflow").await?;
+    Ok(submit::awaited(handle, response, wait))
 }

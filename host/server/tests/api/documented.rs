@@ -108,6 +108,8 @@ async fn every_answer_of_the_document_is_one_of_the_servers() {
     let run = document
         .saw("submitRun", 202, client.post_yaml("/v1/runs", &workflow("default", &["talk"])).await)
         .text("/runID");
+    let submitted = client.post_yaml("/v1/runs?wait=30s", &workflow("default", &["ok"])).await;
+    document.saw("submitRun", 200, submitted);
     document.saw("submitRun", 422, client.post_yaml("/v1/runs", "a: 1").await);
     let of_few = submit(&client, &workflow("few", &["ok"])).await;
     document.saw("submitRun", 429, client.post_yaml("/v1/runs", &workflow("few", &["ok"])).await);
@@ -256,6 +258,7 @@ async fn what_is_kept(document: &mut Document, client: &Client) {
         document.saw(id, 202, client.post(&path).await);
         document.saw(id, 422, client.post(&format!("{path}?param.none=1")).await);
     }
+    document.saw("runWorkflow", 200, client.post(&format!("{saved}/runs?wait=30s")).await);
     let (few, own) = ("/v1/schedules/few/hourly", "/v1/workflows/few/w");
     client.send("PUT", few, &yaml, &crate::saved::nightly("few", "hourly")).await.expect(200);
     client.send("PUT", own, &yaml, &workflow("few", &["ok"])).await.expect(200);

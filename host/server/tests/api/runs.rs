@@ -30,6 +30,33 @@ async fn a_run_is_submitted_and_waited_for() {
     assert_eq!(run["tasks"].as_array().unwrap().len(), 2);
 }
 
+/// R-A3: whoever submits may wait for the end in the same request.
+#[tokio::test]
+async fn a_submission_is_answered_by_the_run_at_rest() {
+    let world = World::new().await;
+    let client = &world.client;
+    let at = |answer: &Answer| answer.header("location").map(str::to_owned);
+    let ended = client.post_yaml("/v1/runs?wait=30s", &workflow("default", &["ok"])).await.expect(200);
+    assert_eq!(ended.text("/phase"), "Succeeded");
+    let location = at(&ended).unwrap();
+    assert_eq!(location, format!("/v1/runs/{}", ended.text("/runID")));
+    assert_eq!(client.get(&location).await.expect(200).json(), ended.json());
+    let parked = client.post_yaml("/v1/runs?wait=30s", &workflow("default", &["ask"])).await.expect(200);
+    let tasks = parked.json()["tasks"].as_array().unwrap().clone();
+    assert!(tasks.iter().any(|task| task["phase"] == "Suspended"), "{tasks:?}");
+    let late = client.post_yaml("/v1/runs?wait=1ms", &workflow("default", &["block"])).await.expect(202);
+    assert_eq!(at(&late), Some(format!("/v1/runs/{}", late.text("/runID"))));
+    // Of several with one key, each waits for the one run.
+    let key = [("content-type", "application/yaml"), ("idempotency-key", "once")];
+    let mut runs = Vec::new();
+    for _ in 0..2 {
+        let document = workflow("default", &["ok"]);
+        let answer = client.send("POST", "/v1/runs?wait=30s", &key, &document).await.expect(200);
+        runs.push((answer.text("/runID"), answer.text("/phase"), at(&answer)));
+    }
+    assert_eq!(runs[0], runs[1]);
+}
+
 /// R-A1: whatever a document comes in, it is the same run.
 #[tokio::test]
 async fn a_document_comes_as_json_or_yaml_with_parameters_or_without() {
