@@ -1,6 +1,6 @@
 //! What the pages of schedules and of saved workflows share.
 
-use axum::response::Response;
+use axum::{http::header, response::Response};
 use maud::{Markup, html};
 use phasm::{
     Plan, Value,
@@ -29,6 +29,21 @@ impl Kept {
     /// The document, to be looked at.
     pub(super) fn draw(&self) -> Markup {
         html! { pre class="document" tabindex="0" role="group" aria-label="The document" { (self.text) } }
+    }
+}
+
+/// Where the server is, as whoever looks at it has it.
+pub(super) fn url(call: &Call) -> String {
+    let host = call.header(&header::HOST).unwrap_or("localhost");
+    let scheme = if call.app.config.tls.is_some() { "https" } else { "http" };
+    format!("{scheme}://{host}")
+}
+
+/// A command to copy, which does something here.
+pub(super) fn command(call: &Call, words: &str) -> Markup {
+    html! {
+        pre tabindex="0" data-copy { "phasm " (words) " --server " (url(call)) }
+        @if call.caller.key.is_some() { p class="help" { "with a key in " code { "PHASM_KEY" } } }
     }
 }
 

@@ -1,9 +1,6 @@
 //! The runs that there are.
 
-use axum::{
-    http::{StatusCode, header},
-    response::Response,
-};
+use axum::{http::StatusCode, response::Response};
 use maud::{Markup, html};
 use phasm::{
     Phase,
@@ -12,7 +9,7 @@ use phasm::{
     store::RunRow,
 };
 
-use super::{refused, shell::Shell, words};
+use super::{kept, refused, shell::Shell, words};
 use crate::{call::Call, caller::Role, refusal::Refusal, runs::list};
 
 pub(super) async fn page(mut call: Call) -> Result<Response, Refusal> {
@@ -145,19 +142,19 @@ fn line(row: &RunRow) -> Markup {
 
 /// What one sees first of all, with the first command to copy.
 fn nothing(call: &Call, asked: &Asked) -> Markup {
-    let host = call.header(&header::HOST).unwrap_or("localhost");
-    let scheme = if call.app.config.tls.is_some() { "https" } else { "http" };
     let key = if call.caller.key.is_some() { " -H \"Authorization: Bearer $PHASM_KEY\"" } else { "" };
     html! {
         div class="empty" {
             @if asked.0.is_empty() {
                 h2 { "No run yet" }
                 p { "A run is one execution of a workflow, which is a document." }
-                p { a href="/submit" { "Write a workflow here" } " (an example is there already), or send one that is in a file:" }
-                pre tabindex="0" data-copy {
-                    "curl " (scheme) "://" (host) "/v1/runs" (key) " \\\n     -H 'Content-Type: application/yaml' --data-binary @greet.yaml"
+                @if call.caller.may(Role::Run).is_ok() {
+                    p { a href="/submit" { "Write a workflow here" } " (an example is there already), or send one that is in a file:" }
+                    pre tabindex="0" data-copy {
+                        "curl " (kept::url(call)) "/v1/runs" (key) " \\\n     -H 'Content-Type: application/yaml' --data-binary @greet.yaml"
+                    }
+                    p { "It appears here as soon as it is taken." }
                 }
-                p { "It appears here as soon as it is taken." }
             } @else {
                 h2 { "No run fits" }
                 p { a href="/runs" { "Show all runs" } }

@@ -33,7 +33,7 @@ pub(super) async fn page(mut call: Call) -> Result<Response, Refusal> {
         }
         (kept::filter(&call, AT))
         div id="rows" data-part {
-            @if all.is_empty() { (nothing()) } @else { (table(&all)) }
+            @if all.is_empty() { (nothing(&call)) } @else { (table(&all)) }
             (kept::more(&call, AT, next.as_deref()))
         }
     };
@@ -127,13 +127,15 @@ pub(super) fn phase(firing: &FiringNote) -> Markup {
     }
 }
 
-fn nothing() -> Markup {
+fn nothing(call: &Call) -> Markup {
     html! {
         div class="empty" {
             h2 { "No schedule" }
             p { "A schedule starts a run of its workflow by itself, say every working day at half past seven." }
-            p { a href="/submit?example=schedule" { "Begin with an example" } ", or keep one that is in a file:" }
-            pre tabindex="0" data-copy { "phasm cron add report.yaml" }
+            @if call.caller.may(Role::Run).is_ok() {
+                p { a href="/submit?example=schedule" { "Begin with an example" } ", or keep one that is in a file:" }
+                (kept::command(call, "cron add report.yaml"))
+            }
         }
     }
 }

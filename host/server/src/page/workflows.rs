@@ -24,7 +24,7 @@ pub(super) async fn page(mut call: Call) -> Result<Response, Refusal> {
         }
         (kept::filter(&call, AT))
         div id="rows" data-part {
-            @if all.is_empty() { (nothing()) } @else { (table(&all)) }
+            @if all.is_empty() { (nothing(&call)) } @else { (table(&all)) }
             (kept::more(&call, AT, next.as_deref()))
         }
     };
@@ -56,13 +56,15 @@ fn line(one: &Saved<SavedWorkflow>) -> Markup {
     }
 }
 
-fn nothing() -> Markup {
+fn nothing(call: &Call) -> Markup {
     html! {
         div class="empty" {
             h2 { "No saved workflow" }
             p { "A workflow that is saved is run by its name, with a form for its parameters, and keeps its earlier versions." }
-            p { a href="/submit" { "Write one, and save it" } ", or save one that is in a file:" }
-            pre tabindex="0" data-copy { "phasm workflow save greet.yaml" }
+            @if call.caller.may(Role::Run).is_ok() {
+                p { a href="/submit" { "Write one, and save it" } ", or save one that is in a file:" }
+                (kept::command(call, "workflow save greet.yaml"))
+            }
         }
     }
 }

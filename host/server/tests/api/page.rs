@@ -184,6 +184,10 @@ async fn a_key_keeps_what_its_namespaces_may() {
         "{looked:?}"
     );
     assert_eq!(reader.get("/workflows/mine/w/remove").await.status, 403);
+    for path in ["/runs", "/schedules"] {
+        let empty = reader.get(path).await.expect(200).body;
+        assert!(!empty.contains("/submit") && empty.contains("<h2>No "), "{path}: {empty}");
+    }
     let bound = world.key("bob", Role::Admin, &["else"]);
     for path in ["/workflows/mine/w", "/workflows/mine/w/edit", "/workflows/mine/w/remove"] {
         assert_eq!(bound.get(path).await.status, 404, "{path}");
