@@ -3,6 +3,7 @@
 //! stdout carries results and nothing else; progress, warnings and log lines go to stderr.
 
 mod abandon;
+mod address;
 mod ask;
 mod backup;
 mod cancel;
@@ -26,6 +27,7 @@ mod logs;
 mod named;
 mod notify;
 mod oci;
+mod open;
 mod origin;
 mod parameters;
 mod places;
@@ -99,6 +101,7 @@ enum Command {
     )]
     Workflow(workflow::WorkflowCommand),
     Serve(serve::ServeArguments),
+    Open(open::OpenArguments),
     Validate(validate::ValidateArguments),
     Schema(schema::SchemaArguments),
     Resume(resume::ResumeArguments),
@@ -145,6 +148,7 @@ fn main() -> ExitCode {
         Command::Workflow(command) => workflow::workflow(&command, &screen),
         Command::Submit(arguments) => submit::submit(&arguments, &screen),
         Command::Serve(arguments) => serve::serve(&arguments, &screen),
+        Command::Open(arguments) => open::open(&arguments, &screen),
         Command::Validate(arguments) => validate::validate(&arguments, &screen),
         Command::Schema(arguments) => schema::schema(&arguments, &screen),
         Command::Resume(arguments) => resume::resume(&arguments, log_level, &screen),

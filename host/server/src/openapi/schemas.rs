@@ -23,6 +23,7 @@ pub(super) fn all() -> Value {
         "Workflows": object(&[("workflows", list(&of("Workflow"))), ("next", nullable("string"))]),
         "Workflow": object(&[("namespace", text()), ("name", text()), ("versions", list(&of("Version")))]),
         "Version": object(&[("digest", text()), ("size", json!({ "type": "integer" })), ("file", text()), ("savedAt", text())]),
+        "Ticket": object(&[("ticket", text()), ("seconds", json!({ "type": "integer" }))]),
         "Removed": object(&[("removed", json!({ "type": "boolean" }))]),
         "Rows": object(&[("rows", list(&of("KeptRow"))), ("next", nullable("string"))]),
         "KeptRow": object(&[("number", json!({ "type": "integer" })), ("runID", text()), ("seq", json!({ "type": "integer" })),
