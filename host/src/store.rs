@@ -343,6 +343,12 @@ pub trait Store: ReadStore {
     /// others do. Several at once are one, and one may be for nothing.
     fn changed(&self) -> watch::Receiver<()>;
 
+    /// Changes some time after rows of runs have, whoever wrote them: for whoever shows lists. Several at once are one, one may be for
+    /// nothing, and what this store's own host does may be told by its tidings alone.
+    fn rows_changed(&self) -> watch::Receiver<()> {
+        self.changed()
+    }
+
     /// Leaves a request to a run, which answers once it has recorded what follows from it. The letter's number is returned.
     ///
     /// # Errors

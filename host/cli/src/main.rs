@@ -3,6 +3,7 @@
 //! stdout carries results and nothing else; progress, warnings and log lines go to stderr.
 
 mod abandon;
+mod address;
 mod ask;
 mod backup;
 mod cancel;
@@ -25,6 +26,7 @@ mod live;
 mod logs;
 mod named;
 mod oci;
+mod open;
 mod origin;
 mod parameters;
 mod places;
@@ -98,6 +100,7 @@ enum Command {
     )]
     Workflow(workflow::WorkflowCommand),
     Serve(serve::ServeArguments),
+    Open(open::OpenArguments),
     Validate(validate::ValidateArguments),
     Schema(schema::SchemaArguments),
     Resume(resume::ResumeArguments),
@@ -139,6 +142,7 @@ fn main() -> ExitCode {
         Command::Workflow(command) => workflow::workflow(&command, &screen),
         Command::Submit(arguments) => submit::submit(&arguments, &screen),
         Command::Serve(arguments) => serve::serve(&arguments, &screen),
+        Command::Open(arguments) => open::open(&arguments, &screen),
         Command::Validate(arguments) => validate::validate(&arguments, &screen),
         Command::Schema(arguments) => schema::schema(&arguments, &screen),
         Command::Resume(arguments) => resume::resume(&arguments, log_level, &screen),

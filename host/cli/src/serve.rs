@@ -43,7 +43,7 @@ use super::{
 ///
 /// With `--listen` it is reached over HTTP as well; the store is then, if none is named, a file in the user's data directory.
 #[derive(Args, Debug)]
-#[command(after_help = "Examples:\n  phasm serve --listen 127.0.0.1:8484\n  phasm serve --store runs.db\n  \
+#[command(after_help = "Examples:\n  phasm serve --listen\n  phasm serve --store runs.db\n  \
                         phasm serve --store postgres://phasm@db/phasm --config phasm.toml --json")]
 pub(super) struct ServeArguments {
     #[command(flatten)]
@@ -52,8 +52,9 @@ pub(super) struct ServeArguments {
     #[command(flatten)]
     places: Places,
 
-    /// Answer over HTTP at that address. Without a key (`phasm key add`) it has to be one of loopback.
-    #[arg(long, value_name = "ADDRESS:PORT")]
+    /// Answer over HTTP at that address, or at 127.0.0.1:8484, and have a page there. Without a key (`phasm key add`) it has to be
+    /// one of loopback.
+    #[arg(long, value_name = "ADDRESS:PORT", num_args = 0..=1, default_missing_value = "127.0.0.1:8484")]
     listen: Option<SocketAddr>,
 
     /// The file of keys of a server; else the one that the configuration names, else the one beside the store.
@@ -159,7 +160,7 @@ async fn serving(
     let listening = match arguments.listen {
         Some(address) => {
             settings.connections = connections(&settings, open_files, &telling);
-            Some(Listening::begin(&served.host, address, settings, &telling).await?)
+            Some(Listening::begin((&served.host, path), address, settings, &telling).await?)
         }
         None => None,
     };

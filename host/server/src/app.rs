@@ -9,7 +9,12 @@ use phasm::{Host, store::ReadStore};
 use tokio::sync::{Semaphore, watch};
 
 use crate::{
-    audit::Audit, config::ServerConfig, feed::Feeds, keys::Keys, metrics::Metrics, page::Sessions,
+    audit::Audit,
+    config::ServerConfig,
+    feed::Feeds,
+    keys::Keys,
+    metrics::Metrics,
+    page::{Sessions, Tickets},
     streams::Streams,
 };
 
@@ -22,6 +27,7 @@ pub(crate) struct App {
     pub(crate) config: ServerConfig,
     pub(crate) keys: Keys,
     pub(crate) sessions: Sessions,
+    pub(crate) tickets: Tickets,
     pub(crate) streams: Streams,
     pub(crate) feeds: Feeds,
     pub(crate) metrics: Metrics,
@@ -38,6 +44,7 @@ impl App {
         Ok(Self {
             keys: Keys::at(config.keys.clone()),
             sessions: Sessions::default(),
+            tickets: Tickets::default(),
             streams: Streams::new(config.limits.streams),
             feeds: Feeds::default(),
             metrics,

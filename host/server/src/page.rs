@@ -12,9 +12,11 @@ mod acts;
 mod answer;
 mod arguments;
 mod assets;
+mod checked;
 mod events;
 mod fields;
 mod form;
+mod kept;
 mod live;
 mod login;
 mod plugins;
@@ -22,13 +24,18 @@ pub(crate) mod recorded;
 mod refused;
 mod run;
 mod runs;
+mod schedule;
+mod schedules;
 mod session;
 mod shell;
 mod submit;
 mod table;
 mod task;
+pub(crate) mod ticket;
 mod why;
 mod words;
+mod workflow;
+mod workflows;
 
 use std::{future::Future, pin::Pin, sync::Arc};
 
@@ -40,7 +47,7 @@ use axum::{
     routing::{MethodFilter, on},
 };
 
-pub(crate) use self::session::Sessions;
+pub(crate) use self::{session::Sessions, ticket::Tickets};
 use crate::{
     app::App,
     call::Call,
@@ -60,7 +67,7 @@ macro_rules! serve {
 type PageRoute = (MethodFilter, &'static str, Option<Role>, fn(Call) -> Served);
 
 /// All of them, with who may ask for them.
-const PAGES: [PageRoute; 19] = [
+const PAGES: [PageRoute; 33] = [
     (MethodFilter::GET, "/", None, serve!(home)),
     (MethodFilter::GET, "/runs", Some(Role::Read), serve!(runs::page)),
     (MethodFilter::GET, "/runs/{run}", Some(Role::Read), serve!(run::page)),
@@ -72,6 +79,20 @@ const PAGES: [PageRoute; 19] = [
     (MethodFilter::GET, "/submit", Some(Role::Run), serve!(submit::page)),
     (MethodFilter::POST, "/submit", Some(Role::Run), serve!(submit::submit)),
     (MethodFilter::POST, "/submit/check", Some(Role::Run), serve!(submit::check)),
+    (MethodFilter::GET, "/schedules", Some(Role::Read), serve!(schedules::page)),
+    (MethodFilter::GET, "/schedules/{namespace}/{name}", Some(Role::Read), serve!(schedule::page)),
+    (MethodFilter::GET, "/schedules/{namespace}/{name}/edit", Some(Role::Run), serve!(submit::schedule)),
+    (MethodFilter::GET, "/schedules/{namespace}/{name}/remove", Some(Role::Run), serve!(schedule::ask)),
+    (MethodFilter::POST, "/schedules/{namespace}/{name}/remove", Some(Role::Run), serve!(schedule::remove)),
+    (MethodFilter::POST, "/schedules/{namespace}/{name}/suspend", Some(Role::Run), serve!(schedule::suspend)),
+    (MethodFilter::POST, "/schedules/{namespace}/{name}/resume", Some(Role::Run), serve!(schedule::resume)),
+    (MethodFilter::POST, "/schedules/{namespace}/{name}/trigger", Some(Role::Run), serve!(schedule::trigger)),
+    (MethodFilter::GET, "/workflows", Some(Role::Read), serve!(workflows::page)),
+    (MethodFilter::GET, "/workflows/{namespace}/{name}", Some(Role::Read), serve!(workflow::page)),
+    (MethodFilter::GET, "/workflows/{namespace}/{name}/edit", Some(Role::Run), serve!(submit::workflow)),
+    (MethodFilter::GET, "/workflows/{namespace}/{name}/remove", Some(Role::Run), serve!(workflow::ask)),
+    (MethodFilter::POST, "/workflows/{namespace}/{name}/remove", Some(Role::Run), serve!(workflow::remove)),
+    (MethodFilter::POST, "/workflows/{namespace}/{name}/run", Some(Role::Run), serve!(workflow::run)),
     (MethodFilter::GET, "/plugins", Some(Role::Read), serve!(plugins::page)),
     (MethodFilter::GET, "/live", Some(Role::Read), serve!(live::live)),
     (MethodFilter::GET, "/login", None, serve!(login::page)),

@@ -151,6 +151,13 @@ const KEPT_LISTING: &[Parameter] = &[
     parameter("cursor", Kind::Like("^[^/\u{0}]*/[^\u{0}]*$"), "`next` of the page before."),
 ];
 
+/// What a document that is kept was called where it came from.
+const KEEPING: &[Parameter] = &[parameter(
+    "file",
+    Kind::Text,
+    "What the document's file is called: what its problems name, and what decides how it is read.",
+)];
+
 /// Which runs a list has.
 const LISTING: &[Parameter] = &[
     parameter("phase", Kind::Phase, "Only runs in this phase."),
@@ -381,7 +388,7 @@ pub(crate) static ROUTES: &[Route] = &[
         id: "putSchedule",
         needs: Some(Role::Run),
         what: "Keeps a document of kind CronWorkflow as the schedule of its name, or gives that another document.",
-        query: &[],
+        query: KEEPING,
         headers: &[],
         body: Some(Sends::Document),
         answers: &[(200, "The schedule.", Shape::Json("Schedule"))],
@@ -455,6 +462,19 @@ pub(crate) static ROUTES: &[Route] = &[
     },
     Route {
         method: Verb::Get,
+        path: "/v1/schedules/{namespace}/{name}/document",
+        id: "getScheduleDocument",
+        needs: Some(Role::Read),
+        what: "The document of a schedule, as it was given.",
+        query: &[],
+        headers: &[],
+        body: None,
+        answers: &[(200, "The document.", Shape::Text("text/plain"))],
+        refusals: &[404],
+        serve: serve!(schedules::document),
+    },
+    Route {
+        method: Verb::Get,
         path: "/v1/workflows",
         id: "listWorkflows",
         needs: Some(Role::Read),
@@ -485,7 +505,7 @@ pub(crate) static ROUTES: &[Route] = &[
         id: "putWorkflow",
         needs: Some(Role::Run),
         what: "Keeps a document as the workflow of its name, or as the next version of that.",
-        query: &[],
+        query: KEEPING,
         headers: &[],
         body: Some(Sends::Document),
         answers: &[(200, "The workflow.", Shape::Json("Workflow"))],
@@ -506,6 +526,23 @@ pub(crate) static ROUTES: &[Route] = &[
         serve: serve!(workflows::remove),
     },
     Route {
+        method: Verb::Get,
+        path: "/v1/workflows/{namespace}/{name}/document",
+        id: "getWorkflowDocument",
+        needs: Some(Role::Read),
+        what: "A version of a saved workflow, as it was given.",
+        query: &[parameter(
+            "version",
+            Kind::Text,
+            "The beginning of a version's digest; the last by default.",
+        )],
+        headers: &[],
+        body: None,
+        answers: &[(200, "The document.", Shape::Text("text/plain"))],
+        refusals: &[404],
+        serve: serve!(workflows::document),
+    },
+    Route {
         method: Verb::Post,
         path: "/v1/workflows/{namespace}/{name}/runs",
         id: "runWorkflow",
@@ -521,6 +558,19 @@ pub(crate) static ROUTES: &[Route] = &[
         answers: &[RESTED, SUBMITTED],
         refusals: &[404, 408, 413, 415, 422, 429],
         serve: serve!(workflows::run),
+    },
+    Route {
+        method: Verb::Post,
+        path: "/v1/tickets",
+        id: "makeTicket",
+        needs: Some(Role::Read),
+        what: "A word that signs one browser in with the key of the request: once, and for a minute only, at `/login?ticket=`.",
+        query: &[],
+        headers: &[],
+        body: None,
+        answers: &[(200, "The word.", Shape::Json("Ticket"))],
+        refusals: &[],
+        serve: serve!(page::ticket::make),
     },
     Route {
         method: Verb::Get,

@@ -105,6 +105,20 @@ pub enum Fired {
     Missed,
 }
 
+impl Fired {
+    /// In a few words.
+    #[must_use]
+    pub const fn words(self) -> &'static str {
+        match self {
+            Self::Started => "started",
+            Self::Triggered => "triggered",
+            Self::Forbidden => "not started: another one was open",
+            Self::Crowded => "not started: too many were open",
+            Self::Missed => "missed",
+        }
+    }
+}
+
 /// Why a schedule cannot fire.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -156,6 +170,20 @@ impl ScheduleState {
             return None;
         }
         cron.schedule.next_after(self.decided)
+    }
+}
+
+impl Saved<ScheduleState> {
+    /// How it stands, in a word: `active`, `suspended`, `in trouble` (it cannot fire, and is tried again) or `over` (it does not come
+    /// any more).
+    #[must_use]
+    pub const fn standing(&self) -> &'static str {
+        match (self.what.suspended, &self.what.trouble, self.next) {
+            (Some(_), ..) => "suspended",
+            (None, Some(_), _) => "in trouble",
+            (None, None, Some(_)) => "active",
+            (None, None, None) => "over",
+        }
     }
 }
 

@@ -168,6 +168,26 @@ impl Postgres {
         Box::new(self.by_callers_clock.then_some(now.0))
     }
 
+    /// Tells whoever follows all runs, once for all that is written until then.
+    fn tell_of_rows(&self) {
+        if !self.audience.wants_all() {
+            return;
+        }
+        let (address, audience) = (Arc::clone(&self.address), Arc::clone(&self.audience));
+        let Some(queue) = self.thread.queue() else { return };
+        self.thread.handle().spawn(async move {
+            tokio::time::sleep(follow::AT_ONCE).await;
+            audience.tells();
+            let said: Vec<Parameter> =
+                vec![Box::new(follow::written(&address.schema)), Box::new(follow::ALL.to_owned())];
+            let (call, _answered) = Call::new(&address, TELL, said, |_| Ok(()));
+            // A store that is closed meanwhile has written its last.
+            if let Some(queue) = queue.upgrade() {
+                drop(queue.send(Queued::Call(call)));
+            }
+        });
+    }
+
     fn ask<T: Send + 'static>(
         &self,
         sql: &'static str,
@@ -267,6 +287,7 @@ impl Store for Postgres {
             // Said with the commit of the record, or of the next.
             drop(self.ask(TELL, said, |_| Ok(())));
         }
+        self.tell_of_rows();
         later(answered)
     }
 
@@ -356,6 +377,10 @@ impl Store for Postgres {
         self.changed.subscribe()
     }
 
+    fn rows_changed(&self) -> watch::Receiver<()> {
+        self.follow(follow::ALL)
+    }
+
     fn is_shared(&self) -> bool {
         true
     }
@@ -428,6 +453,7 @@ impl Store for Postgres {
             Box::new(at.0),
         ];
         let lease = lease.clone();
+        self.tell_of_rows();
         self.ask(ABANDON, parameters, move |rows| match one(rows, |row| get(row, "verdict"))? {
             "closed" => Err(StoreError::Closed { run_id: Arc::clone(&lease.head.run_id) }.into()),
             _ => leased(rows, &lease),
@@ -454,6 +480,7 @@ impl Store for Postgres {
             change,
             answer,
         })));
+        self.tell_of_rows();
         later(fired)
     }
 
@@ -467,6 +494,7 @@ impl Store for Postgres {
 
     fn delete(&self, run_id: &str) -> Pending<bool> {
         let named: Arc<str> = run_id.into();
+        self.tell_of_rows();
         self.ask(DELETE, vec![Box::new(run_id.to_owned())], move |rows| {
             match one(rows, |row| get(row, "verdict"))? {
                 "open" => Err(StoreError::StillOpen { run_id: named }.into()),

@@ -75,8 +75,10 @@ impl Telling {
         } else {
             "no key is asked for, as only this machine reaches it; `phasm key add NAME` makes the first"
         };
-        self.screen
-            .err(&format!("listening on {}\n  {keys}; what it answers: {url}/v1/docs\n", text::bold(url)));
+        self.screen.err(&format!(
+            "listening on {}\n  the page: {url}/\n  {keys}; what it answers: {url}/v1/docs\n",
+            text::bold(url)
+        ));
     }
 
     /// Says what became of a run.

@@ -68,6 +68,12 @@ impl Draft {
         self.doc.as_ref().map(WorkflowDoc::namespace)
     }
 
+    /// What its workflow is called: `metadata.name`, or that of a schedule's runs.
+    #[must_use]
+    pub fn name(&self) -> Option<Arc<str>> {
+        self.doc.as_ref()?.name.as_ref().map(|name| name.value.clone())
+    }
+
     /// When it starts by itself, of a `kind: CronWorkflow` that says so soundly.
     #[must_use]
     pub fn cron(&self) -> Option<&Cron> {

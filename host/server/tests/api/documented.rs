@@ -149,6 +149,7 @@ async fn every_answer_of_the_document_is_one_of_the_servers() {
     client.get(&format!("/v1/runs/{parked}?wait=30s")).await.expect(200);
     what_is_asked(&mut document, &client, [&run, &parked, &of_few]).await;
     what_is_kept(&mut document, &world, &client).await;
+    document.saw("makeTicket", 200, client.post("/v1/tickets").await);
     for (id, path) in [
         ("getGraph", format!("/v1/runs/{run}/graph.svg").as_str()),
         ("listRows", "/v1/rows"),
@@ -267,6 +268,8 @@ async fn what_is_kept(document: &mut Document, world: &World, client: &Client) {
         ("getNextInstants", &format!("{schedule}/next")),
         ("listWorkflows", "/v1/workflows"),
         ("getWorkflow", saved),
+        ("getScheduleDocument", &format!("{schedule}/document")),
+        ("getWorkflowDocument", &format!("{saved}/document")),
     ] {
         document.saw(id, 200, client.get(path).await);
     }

@@ -43,6 +43,9 @@ impl Executor for Doer {
                     words.acquire().await.unwrap().forget();
                     Outcome::default().output("artifact", "phasm-1.4.0.tar.zst")
                 }
+                "echo" => call.inputs.iter().fold(Outcome::default(), |outcome, (name, value)| {
+                    outcome.output(&**name, value.clone())
+                }),
                 _ => Outcome::default().output("done", true),
             }
         })
@@ -76,7 +79,8 @@ impl Site {
         let doer = Doer { words: Arc::clone(&words) };
         let _inside = runtime.enter();
         let store = phasm::store::Sqlite::open(dir.path().join("runs.db")).unwrap();
-        let host = Host::builder().executor(Arc::new(doer)).store(Arc::new(store)).open().unwrap();
+        let host = Host::builder().executor(Arc::new(doer)).store(Arc::new(store));
+        let host = host.claiming(Duration::from_secs(60)).open().unwrap();
         let host = Arc::new(host);
         let server = Server::new(Arc::clone(&host), ServerConfig::default()).unwrap();
         let listener = runtime.block_on(TcpListener::bind("127.0.0.1:0")).unwrap();
@@ -100,6 +104,20 @@ impl Site {
             let plan = self.host.plan("document.yaml", document).await.unwrap();
             self.host.submit(&plan, &Map::new()).await.unwrap()
         })
+    }
+
+    /// Has a schedule pause, as whoever is elsewhere does.
+    pub(crate) fn suspend(&self, namespace: &str, name: &str) {
+        self.runtime.block_on(self.host.suspend_schedule(namespace, name)).unwrap();
+    }
+
+    /// Saves a workflow.
+    pub(crate) fn save(&self, document: &str) {
+        self.runtime.block_on(async {
+            let plan = self.host.plan("document.yaml", document).await.unwrap();
+            let written = phasm::saved::WrittenDocument { file: "audit.yaml", text: document };
+            self.host.save_workflow(&plan, written, Some("ada")).await.unwrap();
+        });
     }
 
     /// Submits a run, and waits until it has ended or asks somebody.

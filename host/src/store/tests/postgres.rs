@@ -153,6 +153,41 @@ async fn others_hear_of_what_becomes_due() {
     until_due(&mut changed, 99).await;
 }
 
+/// R-A84: whoever follows all runs hears of what others write, also from those who begin later, and after the connection was cut.
+#[tokio::test]
+async fn whoever_follows_all_runs_hears_of_those_of_others() {
+    let Some(server) = server() else { return };
+    let server = server.another(&[]);
+    let url = fresh(&server);
+    let (one, two) = (opened(&url), opened(&url));
+    let mut rows = two.rows_changed();
+    let until_row = async |rows: &mut tokio::sync::watch::Receiver<()>, run: &str, seq: u64| {
+        loop {
+            match two.get(run).await {
+                Ok(Some(row)) if row.seq == seq => return,
+                Ok(_) => rows.changed().await.unwrap(),
+                Err(error) => assert!(error.is_passing(), "{error:?}"),
+            }
+        }
+    };
+    for seq in 0..3 {
+        append(&one, "a", seq, b"x").await.unwrap();
+        until_row(&mut rows, "a", seq + 1).await;
+    }
+    let three = opened(&url);
+    append(&three, "b", 0, b"x").await.unwrap();
+    until_row(&mut rows, "b", 1).await;
+    cut(&server);
+    loop {
+        match append(&one, "c", 0, b"x").await {
+            Ok(()) | Err(StoreError::Conflict { .. }) => break,
+            Err(error) => assert!(matches!(error, StoreError::Unavailable { .. }), "{error:?}"),
+        }
+    }
+    until_row(&mut rows, "c", 1).await;
+    assert!(one.delete("c").await.is_err(), "it is open");
+}
+
 /// R-H12: what was cut off is connected again.
 #[tokio::test]
 async fn a_connection_that_was_cut_comes_back() {

@@ -13,6 +13,7 @@ pub(super) fn schemas() -> Named {
         ("Workflows", page("workflows", "Workflow", &text())),
         ("Workflow", workflow()),
         ("Version", version()),
+        ("Ticket", object(&[("ticket", text()), ("seconds", count(1))], &[])),
         ("Removed", object(&[("removed", truth())], &[])),
         ("Rows", page("rows", "KeptRow", &text())),
         ("KeptRow", kept_row()),
