@@ -15,6 +15,8 @@ use crate::{
 const PAGE: usize = 100;
 /// The most of a page.
 const MOST: usize = 1000;
+/// The last event that can be asked for.
+const LAST: usize = u32::MAX as usize;
 
 #[derive(Serialize)]
 struct NoticePage {
@@ -25,7 +27,7 @@ struct NoticePage {
 
 pub(crate) async fn notices(mut call: Call) -> Result<Response, Refusal> {
     let limit = call.query.count("limit", 1, MOST).unwrap_or(PAGE);
-    let before = call.query.parsed("before", "the number of an event", |text| text.parse().ok());
+    let before = call.query.count("before", 0, LAST).map(|before| before as u64);
     call.query.done()?;
     let run_id = Arc::clone(&call.run().await?.head.run_id);
     // Those of one event are on one page: as many as there may be endpoints more are asked for.
