@@ -12,6 +12,7 @@ mod retention;
 mod secrets;
 mod server;
 mod table;
+mod telemetry;
 mod tenants;
 mod toml;
 mod trust;
@@ -33,8 +34,8 @@ use phasm_engine::{
     value::Map,
 };
 
-pub use self::server::ServerSettings;
 use self::{limits::Limited, table::Written, trust::Hold};
+pub use self::{server::ServerSettings, telemetry::TelemetrySettings};
 use crate::{
     host::HostBuilder,
     notify::Endpoint,
@@ -90,6 +91,8 @@ pub struct Config {
     pub server: ServerSettings,
     /// Who is told of runs, by name.
     pub endpoints: BTreeMap<Arc<str>, Endpoint>,
+    /// Where spans of runs are sent.
+    pub telemetry: TelemetrySettings,
     /// Doubts that stop nothing.
     pub warnings: Vec<Problem>,
     /// Where each plugin of `grants` is named.
@@ -140,6 +143,7 @@ impl Config {
         config.http = http;
         config.server = written.server.settings(around, report);
         config.endpoints = written.notify.iter().map(|endpoint| endpoint.endpoint(around, report)).collect();
+        config.telemetry = written.telemetry.settings(around, report);
         Self {
             limits,
             all_memory,

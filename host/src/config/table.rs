@@ -19,6 +19,7 @@ use super::{
     retention,
     secrets::{self, Secret},
     server::{self, ServerWritten},
+    telemetry::{self, TelemetryWritten},
     tenants::{self, WrittenTenant},
     trust::{self, TrustWritten},
 };
@@ -27,10 +28,10 @@ use super::{
 pub(super) static CONFIGURATION: Table = Table::closed(
     "configuration",
     "What an operator allows: plugins, what each may touch, values for expressions, secrets, limits, who shares the host, how the network \
-     is reached, how long runs are kept, whose plugins are used, how a server is reached, who is told of runs.",
+     is reached, how long runs are kept, whose plugins are used, how a server is reached, where spans are sent, who is told of runs.",
     &[
         &PLUGINS, &GRANTS, &VARS, &SECRETS, &LIMITS, &TENANTS, &HTTP, &RETENTION, &LIBRARY, &TRUST, &SERVER,
-        &NOTIFY,
+        &TELEMETRY, &NOTIFY,
     ],
     &[],
 );
@@ -80,6 +81,12 @@ static SERVER: Field<ServerWritten> = Field::optional(
 static NOTIFY: Field<Vec<WrittenEndpoint>> =
     Field::optional("notify", notify::NOTIFY, "By name, who outside is told of runs.");
 
+static TELEMETRY: Field<TelemetryWritten> = Field::optional(
+    "telemetry",
+    telemetry::TELEMETRY_FORM,
+    "Where spans of runs, steps, attempts and requests are sent.",
+);
+
 /// Anything by name.
 const VALUES: Form<Map> = Form::new(
     |cursor, report| {
@@ -104,6 +111,7 @@ pub(super) struct Written {
     pub(super) trust: TrustWritten,
     pub(super) server: ServerWritten,
     pub(super) notify: Vec<WrittenEndpoint>,
+    pub(super) telemetry: TelemetryWritten,
 }
 
 impl Written {
@@ -123,6 +131,7 @@ impl Written {
             trust: object.or_default(&TRUST),
             server: object.or_default(&SERVER),
             notify: object.or_default(&NOTIFY),
+            telemetry: object.or_default(&TELEMETRY),
         })
     }
 

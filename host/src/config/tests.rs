@@ -371,10 +371,10 @@ secrets = [{}]
 "#;
     let problems = parse_at(dir.path(), wrong).unwrap_err();
     let codes: Vec<_> = problems.iter().map(|problem| problem.code).collect();
-    for code in ["C020", "C021", "C022"] {
+    for code in ["C021", "C022", "C023"] {
         assert!(codes.contains(&code), "{problems}");
     }
-    assert_eq!(codes.iter().filter(|code| **code == "C021").count(), 3, "{problems}");
+    assert_eq!(codes.iter().filter(|code| **code == "C022").count(), 3, "{problems}");
     assert!(problems.iter().any(|problem| problem.message.contains("missing field `secrets`")), "{problems}");
     assert!(problems.iter().any(|problem| problem.message.contains("`Ended`")), "{problems}");
     assert!(!problems.to_string().contains("hunter2"), "{problems}");

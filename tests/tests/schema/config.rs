@@ -57,6 +57,8 @@ fn whole() -> Value {
             "body": "1 MiB", "connections": 5, "streams": 5 },
         "notify": { "chat": { "url": "https://a.example", "secrets": [{ "env": "HOOK" }, { "file": "hook.key" }], "on": ["Failed"],
             "namespaces": ["prod"], "workflows": ["nightly"], "named": true, "inside": true } },
+        "telemetry": { "otlp": "http://localhost:4318", "sampling": 0.5, "service-name": "a", "resource": { "site": "here" },
+            "headers": { "x-key": { "env": "KEY" }, "x-more": { "file": "key" } } },
     })
 }
 

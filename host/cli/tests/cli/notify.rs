@@ -167,7 +167,7 @@ fn an_endpoint_is_tried() {
     bench.write("hook.key", "hunter2");
     let refused = bench.phasm(&["notify", "test", "chat", "--config", "phasm.toml"]);
     assert_eq!(refused.status, 2, "{refused:?}");
-    assert!(refused.stderr.contains("C022") && !refused.stderr.contains("hunter2"), "{refused:?}");
+    assert!(refused.stderr.contains("C023") && !refused.stderr.contains("hunter2"), "{refused:?}");
     let (url, _ids) = receiver(500);
     configured(&bench, &url);
     let failed = bench.phasm(&["notify", "test", "chat", "--config", "phasm.toml"]);
