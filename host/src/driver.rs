@@ -30,6 +30,7 @@ use crate::{
     clock::RunClock,
     dispatcher::{Attempt, Bounds, Signal},
     executor::Invocation,
+    gauges::Driven,
     journal::{Body, Moment},
     letter::{LetterBody, LetterReply},
     message::{Look, Message, ReplyTo, Request, RequestError, Standing},
@@ -74,6 +75,7 @@ pub(crate) struct Driver {
     upcoming: Upcoming,
     /// What its row says of its tenant's quota.
     noted: Option<u32>,
+    _counted: Driven,
 }
 
 /// Replies to a request once its batch is durable, or tells that it is not.
@@ -108,6 +110,7 @@ impl Driver {
     pub(crate) fn new(shared: Arc<Shared>, entry: Arc<Entry>, run: Run, lease: Lease, party: Party) -> Self {
         let (sender, inbox) = mpsc::unbounded_channel();
         let clock = RunClock::from(shared.clock.clone(), run.now());
+        let counted = shared.gauges.drives();
         Self {
             shared,
             entry,
@@ -122,6 +125,7 @@ impl Driver {
             spare: 0,
             upcoming: Upcoming::default(),
             noted: None,
+            _counted: counted,
         }
     }
 
@@ -298,6 +302,7 @@ impl Driver {
             self.shared.due.notify_one();
             // Whoever waits for the run hears of it from the store now.
             entry.standing.send_modify(|_| {});
+            self.shared.gauges.given_back.one_more();
             self.shared.tidings.tell(&self.lease.head, Became::GivenBack(wake_at));
             return Ok(true);
         }
@@ -320,6 +325,8 @@ impl Driver {
                 Some(Err(error)) => Err(error.to_string()),
                 None => Err("the letter cannot be read; it was written by another Phasm".to_owned()),
             };
+            let gauges = &self.shared.gauges;
+            if said.is_ok() { &gauges.letters_carried_out } else { &gauges.letters_refused }.one_more();
             self.batch.letters.push(Reply { letter: letter.id, body: LetterReply::from(said).bytes() });
         }
         Ok(())
@@ -526,6 +533,10 @@ impl Driver {
             drop(self.shared.store.note(&self.lease, note));
         }
         appended.await?;
+        self.shared.gauges.recorded(body.moments.iter().flat_map(|moment| moment.events.iter()));
+        if first_seq == 0 {
+            self.shared.gauges.submitted();
+        }
         self.entry.tell_commit();
         if self.entry.watchers.any() {
             for told in body.told(first_seq, document.as_ref()) {
@@ -575,6 +586,7 @@ impl Driver {
             let _own = self.sender.send(Signal::Gone(fence).into());
             return;
         }
+        let due = Some(self.clock.elapsed_at(dispatch.due));
         let bounds = Bounds { max_runtime: dispatch.max_runtime, max_inactivity: dispatch.max_inactivity };
         // What others would need to know, who have secrets of their own.
         let shares = self.shared.dispatcher.sends_out().then(|| dispatch.clone());
@@ -598,7 +610,7 @@ impl Driver {
             offered(dispatch, invocation, bounds, pinned, realm.plugins.is_none())
         };
         let (upcoming, tenant) = (self.upcoming.clone(), Some(Arc::clone(&self.party.tenant)));
-        let attempt = Attempt { fence, invocation, bounds, observer, inbox, upcoming, tenant };
+        let attempt = Attempt { fence, invocation, bounds, observer, inbox, upcoming, tenant, due };
         let (epoch, priority) = (self.lease.epoch, self.lease.head.priority);
         let whose = || (Arc::clone(&self.party.tenant), self.shared.realms.weight(&self.party.tenant));
         let offer =
@@ -678,6 +690,15 @@ impl Driver {
         });
     }
 
+    fn count(&self, result: &Result<(), Arc<StoreError>>) {
+        let gauges = &self.shared.gauges;
+        match result {
+            Ok(()) => gauges.ended(self.run.phase()),
+            Err(error) if matches!(**error, StoreError::Fenced { .. }) => gauges.lost.one_more(),
+            Err(_) => gauges.interrupted.one_more(),
+        }
+    }
+
     /// Stops what still runs, gives every slot back and says how it ended. A store that may be well again is asked again.
     fn leave(mut self, result: Result<(), Arc<StoreError>>, last: Vec<Message>) {
         for (_, handle, _) in self.attempts.values() {
@@ -714,6 +735,7 @@ impl Driver {
             }
         }
         self.shared.dispatcher.slots.exchange(&self.party, &self.sender, returned, 0);
+        self.count(&result);
         self.shared.tidings.tell(
             &self.lease.head,
             match &result {

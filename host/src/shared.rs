@@ -23,11 +23,13 @@ use tokio::{
 use crate::{
     clock::Clock,
     dispatcher::Dispatcher,
+    gauges::{Gauges, Measured},
     message::Message,
     plans::Plans,
     realm::Realms,
     registry::Registry,
     retention::Retention,
+    sandbox::Sandbox,
     saved::SCHEDULE_LABEL,
     store::{Component, Document, EntryName, HostId, RunHead, Shelf, Store},
     tenants::Left,
@@ -63,6 +65,7 @@ pub(crate) struct Shared {
     /// How many bytes of each attempt's log are kept.
     pub(crate) kept_log: usize,
     pub(crate) tidings: Tidings,
+    pub(crate) gauges: Arc<Gauges>,
     pub(crate) terms: Terms,
     pub(crate) agenda: Agenda,
     /// What its store says of tenants that are none of this host's configuration.
@@ -115,6 +118,15 @@ impl Shared {
         self.stop();
         self.registry.close();
         drop(self.store.heartbeat(&self.host, Timestamp(0)));
+    }
+
+    pub(crate) fn measured(&self) -> Measured {
+        Measured {
+            slots: self.dispatcher.slots.usage(),
+            written: self.store.written(),
+            sandbox: self.dispatcher.sandbox().map(Sandbox::occupancy),
+            ..self.gauges.measured()
+        }
     }
 
     /// Whether anything may still be begun here.

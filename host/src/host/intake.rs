@@ -151,6 +151,7 @@ impl Shared {
         let appended = store.append(&new.lease, new.status, new.record, Vec::new());
         let released = store.release(&new.lease, Some(begins));
         appended.await?;
+        self.gauges.submitted();
         Self::given_back(&run_id, released.await);
         Ok(run_id)
     }
