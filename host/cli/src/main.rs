@@ -50,6 +50,7 @@ mod submission;
 mod submit;
 mod text;
 mod times;
+mod top;
 mod trace;
 mod trust;
 mod usage;
@@ -112,6 +113,7 @@ enum Command {
     Get(get::GetArguments),
     Graph(graph::GraphArguments),
     Watch(watch::WatchArguments),
+    Top(top::TopArguments),
     Events(events::EventsArguments),
     Logs(logs::LogsArguments),
     Prune(prune::PruneArguments),
@@ -160,6 +162,7 @@ fn main() -> ExitCode {
         Command::Get(arguments) => get::get(&arguments, &screen),
         Command::Graph(arguments) => graph::graph(&arguments, &screen),
         Command::Watch(arguments) => watch::watch(&arguments, &screen),
+        Command::Top(arguments) => top::top(&arguments, &screen),
         Command::Events(arguments) => events::events(&arguments, &screen),
         Command::Logs(arguments) => logs::logs(&arguments, log_level, &screen),
         Command::Plugin(command) => plugin::plugin(&command, &screen),
