@@ -1,5 +1,6 @@
 //! `phasm serve`: a host that drives what is due in a store, until it is told to end.
 
+mod descriptors;
 mod listening;
 mod telling;
 
@@ -17,7 +18,8 @@ use tokio::{
     time::sleep,
 };
 
-use phasm::Host;
+use phasm::{Host, config::ServerSettings};
+use phasm_server::ServerLimits;
 use tokio::runtime::{Builder as RuntimeBuilder, Runtime};
 
 use self::{listening::Listening, telling::Telling};
@@ -73,9 +75,11 @@ pub(super) struct ServeArguments {
 
 /// Serves a store.
 pub(super) fn serve(arguments: &ServeArguments, screen: &Screen) -> Result<Exit, Failure> {
+    // Before anything asks how many there are.
+    let open_files = descriptors::raise();
     let runtime = arguments.runtime()?;
     let store = arguments.store()?;
-    let (served, told) = runtime.block_on(serving(arguments, &store, screen))?;
+    let (served, told) = runtime.block_on(serving(arguments, &store, screen, open_files))?;
     runtime.shutdown_timeout(LETTING_GO);
     // Requests that are still carried out have the host as well; what is recorded is recorded.
     if let Some(host) = Arc::into_inner(served.host) {
@@ -131,6 +135,7 @@ async fn serving(
     arguments: &ServeArguments,
     path: &Path,
     screen: &Screen,
+    open_files: u64,
 ) -> Result<(Served, Told), Failure> {
     let ServeArguments { places, threads, grace, json, .. } = arguments;
     let mut interrupts = Interrupts::listen()
@@ -153,7 +158,10 @@ async fn serving(
     let served = Served { host: Arc::new(host), _bell: bell };
     telling.begin(&served.host, path);
     let listening = match arguments.listen {
-        Some(address) => Some(Listening::begin((&served.host, path), address, settings, &telling).await?),
+        Some(address) => {
+            settings.connections = connections(&settings, open_files, &telling);
+            Some(Listening::begin((&served.host, path), address, settings, &telling).await?)
+        }
         None => None,
     };
     let told = tokio::select! {
@@ -184,6 +192,16 @@ async fn serving(
         heard = interrupts.next() => abandon(heard.told),
     }
     Ok((served, told))
+}
+
+/// How many connections are accepted at once; what is promised and cannot be kept is said.
+fn connections(settings: &ServerSettings, open_files: u64, telling: &Telling) -> Option<u32> {
+    let usual = ServerLimits::default().connections;
+    let (connections, doubt) = descriptors::connections(settings.connections, usual, open_files);
+    if let Some(doubt) = doubt {
+        telling.doubt(&doubt);
+    }
+    u32::try_from(connections).ok()
 }
 
 /// Tells what becomes of runs until nobody reads it.

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use axum::{
     body::{Body, Bytes},
     extract::{FromRequestParts as _, RawPathParams, Request},
-    http::{HeaderMap, HeaderValue, StatusCode, header, request::Parts},
+    http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header, request::Parts},
     response::Response,
 };
 use http_body_util::{BodyExt as _, LengthLimitError, Limited};
@@ -19,6 +19,9 @@ use crate::{
     query::Query,
     refusal::Refusal,
 };
+
+/// The last event that a client of a stream has had.
+const LAST_EVENT_ID: HeaderName = HeaderName::from_static("last-event-id");
 
 /// One request, of somebody who may make it.
 pub(crate) struct Call {
@@ -60,7 +63,7 @@ impl Call {
         self.path.iter().find(|(key, _)| key == name).map_or("", |(_, value)| value)
     }
 
-    pub(crate) fn header(&self, name: &header::HeaderName) -> Option<&str> {
+    pub(crate) fn header(&self, name: &HeaderName) -> Option<&str> {
         self.parts.headers.get(name).and_then(|value| value.to_str().ok())
     }
 
@@ -81,6 +84,17 @@ impl Call {
     /// Whether the client would rather have events than one answer.
     pub(crate) fn wants_stream(&self) -> bool {
         self.header(&header::ACCEPT).is_some_and(|accept| accept.contains("text/event-stream"))
+    }
+
+    /// The event that the client of a stream has had last.
+    ///
+    /// # Errors
+    /// 400 for what is no number of one.
+    pub(crate) fn last_event(&self) -> Result<Option<u64>, Refusal> {
+        let Some(given) = self.parts.headers.get(&LAST_EVENT_ID) else { return Ok(None) };
+        let number = given.to_str().ok().and_then(|text| text.trim().parse::<u32>().ok());
+        let detail = "Last-Event-ID: expected the number of an event, as a stream has told it";
+        number.map(|number| Some(number.into())).ok_or_else(|| Refusal::new(StatusCode::BAD_REQUEST, detail))
     }
 
     /// The whole body.
@@ -109,6 +123,9 @@ impl Call {
     /// 404 if there is none that exists for the caller.
     pub(crate) async fn run(&self) -> Result<RunRow, Refusal> {
         let run_id = self.segment("run");
+        if !is_storable(run_id) {
+            return Err(Refusal::no_run(run_id));
+        }
         let row = self.app.host.store().get(run_id).await?;
         row.filter(|row| self.caller.sees(&row.head.namespace)).ok_or_else(|| Refusal::no_run(run_id))
     }
@@ -121,6 +138,11 @@ impl Call {
         let row = self.run().await?;
         Ok(self.app.host.run_of(&row))
     }
+}
+
+/// Whether every store can look for that text: a database has none with U+0000, so that nothing there is called so.
+pub(crate) fn is_storable(text: &str) -> bool {
+    !text.contains('\0')
 }
 
 fn broken(error: &(dyn std::error::Error + Send + Sync + 'static), most: usize) -> Refusal {

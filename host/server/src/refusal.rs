@@ -121,11 +121,9 @@ impl From<StoreError> for Refusal {
             | StoreError::Exists { .. }
             | StoreError::Moved { .. }
             | StoreError::Crowded { .. } => Self::new(StatusCode::CONFLICT, error.to_string()),
-            StoreError::MailboxFull { .. } => {
-                Self::new(StatusCode::TOO_MANY_REQUESTS, error.to_string()).again_after(1)
-            }
             StoreError::TooLarge { .. } => Self::new(StatusCode::PAYLOAD_TOO_LARGE, error.to_string()),
-            StoreError::Full { .. }
+            StoreError::MailboxFull { .. }
+            | StoreError::Full { .. }
             | StoreError::Io { .. }
             | StoreError::Locked { .. }
             | StoreError::Unavailable { .. } => Self::unavailable(&error),

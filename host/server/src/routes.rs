@@ -87,6 +87,10 @@ pub(crate) struct Parameter {
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Kind {
     Text,
+    /// Text that this regular expression describes.
+    Like(&'static str),
+    /// A length of time, a day or an instant.
+    Since,
     Count(u32, u32),
     Flag,
     Phase,
@@ -118,8 +122,11 @@ const fn parameter(name: &'static str, kind: Kind, what: &'static str) -> Parame
     Parameter { name, what, kind }
 }
 
-const LAST_EVENT: Parameter =
-    parameter("Last-Event-ID", Kind::Text, "Of a stream: the last event that was had; it goes on behind it.");
+const LAST_EVENT: Parameter = parameter(
+    "Last-Event-ID",
+    Kind::Count(0, u32::MAX),
+    "Of a stream: the last event that was had; it goes on behind it.",
+);
 const STREAM: Parameter = parameter("stream", Kind::Flag, "A stream, as with `Accept: text/event-stream`.");
 const STANDING: (u16, &str, Shape) = (200, "The run after that.", Shape::Json("Run"));
 const RESTED: (u16, &str, Shape) =
@@ -129,7 +136,7 @@ const SUBMITTED: (u16, &str, Shape) =
 
 const IDEMPOTENCY: Parameter = parameter(
     "Idempotency-Key",
-    Kind::Text,
+    Kind::Like(r#"^([!#-~]([ !#-~]{0,253}[!#-~])?|"[!#-~]([ !#-~]{0,253}[!#-~])?")$"#),
     "What you call this submission: of several with one key in a namespace there is one run.",
 );
 const PARAMETER: Parameter = parameter("param.NAME", Kind::Text, "A value for the parameter NAME.");
@@ -143,7 +150,7 @@ const WAIT: Parameter = parameter(
 const KEPT_LISTING: &[Parameter] = &[
     parameter("namespace", Kind::Text, "Only those of this namespace."),
     parameter("limit", Kind::Count(1, 1000), "The most to list; 100 by default."),
-    parameter("cursor", Kind::Text, "`next` of the page before."),
+    parameter("cursor", Kind::Like("^[^/\u{0}]*/[^\u{0}]*$"), "`next` of the page before."),
 ];
 
 /// What a document that is kept was called where it came from.
@@ -158,12 +165,12 @@ const LISTING: &[Parameter] = &[
     parameter("phase", Kind::Phase, "Only runs in this phase."),
     parameter("workflow", Kind::Text, "Only runs of this workflow."),
     parameter("namespace", Kind::Text, "Only runs of this namespace."),
-    parameter("label", Kind::Text, "Only runs with this label, as `KEY=VALUE`."),
-    parameter("since", Kind::Text, "Only runs submitted since then: `2h` ago, a day or an instant, in UTC."),
+    parameter("label", Kind::Like("^[^=]+="), "Only runs with this label, as `KEY=VALUE`."),
+    parameter("since", Kind::Since, "Only runs submitted since then: `2h` ago, a day or an instant, in UTC."),
     parameter("text", Kind::Text, "Only runs whose id, workflow, key or labels have this text."),
     parameter("open", Kind::Flag, "Only runs that have not ended."),
     parameter("limit", Kind::Count(1, 1000), "The most to list; 100 by default."),
-    parameter("cursor", Kind::Text, "`next` of the page before."),
+    parameter("cursor", Kind::Like("^[0-9]{1,19}$"), "`next` of the page before."),
 ];
 
 macro_rules! serve {
@@ -387,7 +394,7 @@ pub(crate) static ROUTES: &[Route] = &[
         headers: &[],
         body: Some(Sends::Document),
         answers: &[(200, "The schedule.", Shape::Json("Schedule"))],
-        refusals: &[408, 413, 415, 422],
+        refusals: &[404, 408, 409, 413, 415, 422],
         serve: serve!(schedules::put),
     },
     Route {
@@ -452,7 +459,7 @@ pub(crate) static ROUTES: &[Route] = &[
         headers: &[],
         body: Some(Sends::Answer),
         answers: &[SUBMITTED],
-        refusals: &[404, 408, 413, 415, 422, 429],
+        refusals: &[404, 408, 409, 413, 415, 422, 429],
         serve: serve!(schedules::trigger),
     },
     Route {
@@ -504,7 +511,7 @@ pub(crate) static ROUTES: &[Route] = &[
         headers: &[],
         body: Some(Sends::Document),
         answers: &[(200, "The workflow.", Shape::Json("Workflow"))],
-        refusals: &[408, 413, 415, 422],
+        refusals: &[404, 408, 409, 413, 415, 422],
         serve: serve!(workflows::put),
     },
     Route {

@@ -18,7 +18,7 @@ use serde::Serialize;
 use serde_json::json;
 
 use crate::{
-    call::{Call, json, link_next},
+    call::{Call, is_storable, json, link_next},
     caller::Caller,
     document::{self, Written},
     refusal::Refusal,
@@ -126,6 +126,7 @@ impl Listed {
         let namespace = call.query.text("namespace");
         let limit = call.query.count("limit", 1, MOST).unwrap_or(PAGE);
         let split = |text: &str| text.split_once('/').map(|(one, other)| (one.to_owned(), other.to_owned()));
+        let split = |text: &str| split(text).filter(|_| is_storable(text));
         let after = call.query.parsed("cursor", "`next` of the page before", split);
         call.query.done()?;
         let own = || {
@@ -135,7 +136,7 @@ impl Listed {
         };
         let namespaces = match namespace {
             // In a namespace that does not exist for the caller there is nothing.
-            Some(namespace) if !call.caller.sees(&namespace) => Vec::new(),
+            Some(namespace) if !call.caller.sees(&namespace) || !is_storable(&namespace) => Vec::new(),
             Some(namespace) => vec![Some(namespace)],
             None => own(),
         };
@@ -157,7 +158,11 @@ impl Listed {
 /// The name of the path, in a namespace that exists for the caller.
 pub(crate) fn named(call: &Call) -> Result<(String, String), Refusal> {
     let (namespace, name) = (call.segment("namespace").to_owned(), call.segment("name").to_owned());
-    if call.caller.sees(&namespace) { Ok((namespace, name)) } else { Err(nothing(&namespace, &name)) }
+    if call.caller.sees(&namespace) && is_storable(&namespace) && is_storable(&name) {
+        Ok((namespace, name))
+    } else {
+        Err(nothing(&namespace, &name))
+    }
 }
 
 pub(crate) fn nothing(namespace: &str, name: &str) -> Refusal {

@@ -38,7 +38,7 @@ static AUDIT: Field<Name> = Field::optional(
 );
 static BODY: Field<u64> = Field::optional("body", SIZE, "Bytes of a request's body at most.").or("4 MiB");
 static CONNECTIONS: Field<u32> =
-    Field::optional("connections", COUNT, "Connections at once; others wait to be accepted.").or("16384");
+    Field::optional("connections", COUNT, "Connections at once; others wait to be accepted. Unless it is given, half of the files that the process may have open at most.").or("16384");
 static STREAMS: Field<u32> =
     Field::optional("streams", COUNT, "Streams of events and logs at once of one key.").or("1024");
 

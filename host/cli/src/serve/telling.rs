@@ -55,6 +55,15 @@ impl Telling {
         ));
     }
 
+    /// Says what may not go as it was meant.
+    pub(super) fn doubt(&self, doubt: &str) {
+        if self.as_json {
+            let _gone = self.print(&json!({ "type": "warning", "message": doubt }));
+            return;
+        }
+        self.screen.err(&format!("{} {doubt}\n", text::doubtful("warning:")));
+    }
+
     /// Says where it is reached.
     pub(super) fn listens(&self, url: &str, asks_for_keys: bool) {
         if self.as_json {

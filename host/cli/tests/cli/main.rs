@@ -13,6 +13,8 @@ mod database;
 mod generated;
 mod graph;
 mod http;
+#[cfg(unix)]
+mod idle;
 mod interrupts;
 mod keeping;
 #[cfg(unix)]

@@ -143,7 +143,7 @@ impl Client {
     }
 }
 
-fn answer(bytes: &[u8]) -> Answer {
+pub(crate) fn answer(bytes: &[u8]) -> Answer {
     let text = String::from_utf8_lossy(bytes).into_owned();
     let (head, body) = text.split_once("\r\n\r\n").unwrap_or((&text, ""));
     let mut lines = head.split("\r\n");

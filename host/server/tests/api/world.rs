@@ -78,7 +78,8 @@ impl World {
     pub(crate) async fn in_file() -> Self {
         let dir = tempfile::tempdir().unwrap();
         let store: Arc<dyn Store> = Arc::new(Sqlite::open(dir.path().join("runs.db")).unwrap());
-        let mut world = Self::with(|builder| builder.store(store), |_| {}).await;
+        let keys = dir.path().join("keys");
+        let mut world = Self::with(|builder| builder.store(store), |config| config.keys = Some(keys)).await;
         world.dir = dir;
         world
     }
