@@ -39,6 +39,7 @@ use crate::{
     shared::Shared,
     sharing::body::offered,
     slots::{Exchanged, Party},
+    spans::{Calls, DrivenSpans},
     store::{AttemptLog, Lease, Note, Record, Reply, RunStatus, StoreError},
     tidings::Became,
     upcoming::Upcoming,
@@ -76,6 +77,8 @@ pub(crate) struct Driver {
     /// What its row says of its tenant's quota.
     noted: Option<u32>,
     _counted: Driven,
+    /// What it takes, where it belongs to a trace.
+    spans: Option<DrivenSpans>,
 }
 
 /// Replies to a request once its batch is durable, or tells that it is not.
@@ -111,6 +114,7 @@ impl Driver {
         let (sender, inbox) = mpsc::unbounded_channel();
         let clock = RunClock::from(shared.clock.clone(), run.now());
         let counted = shared.gauges.drives();
+        let spans = DrivenSpans::of(&run, shared.tracer.as_ref());
         Self {
             shared,
             entry,
@@ -126,6 +130,7 @@ impl Driver {
             upcoming: Upcoming::default(),
             noted: None,
             _counted: counted,
+            spans,
         }
     }
 
@@ -537,6 +542,10 @@ impl Driver {
         if first_seq == 0 {
             self.shared.gauges.submitted();
         }
+        // Before anybody hears that it is over, and leaves.
+        if let Some(spans) = &self.spans {
+            spans.tell(&self.run, &body.moments);
+        }
         self.entry.tell_commit();
         if self.entry.watchers.any() {
             for told in body.told(first_seq, document.as_ref()) {
@@ -601,8 +610,8 @@ impl Driver {
         };
         let Shared { dispatcher, kept_log, .. } = self.shared.as_ref();
         let realm = self.realm();
-        let ear =
-            Arc::new(Ear::new(self.entry.watchers.clone(), &self.run, fence, &realm.secrets, *kept_log));
+        let ear = Ear::new(self.entry.watchers.clone(), &self.run, fence, &realm.secrets, *kept_log);
+        let ear = Arc::new(ear.tracing(Calls::of(self.shared.tracer.as_ref(), &invocation)));
         let (observer, inbox) = (Arc::clone(&ear) as _, self.sender.clone());
         let body = |invocation: &Invocation| {
             let dispatch = shares.as_ref()?;
@@ -660,6 +669,7 @@ impl Driver {
             config: dispatch.config,
             inputs: Arc::new(inputs),
             memory: dispatch.memory,
+            trace: self.spans.as_ref().map(DrivenSpans::context),
         })
     }
 

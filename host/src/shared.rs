@@ -31,6 +31,7 @@ use crate::{
     retention::Retention,
     sandbox::Sandbox,
     saved::SCHEDULE_LABEL,
+    spans::Tracer,
     store::{Component, Document, EntryName, HostId, RunHead, Shelf, Store},
     tenants::Left,
     tidings::Tidings,
@@ -66,6 +67,8 @@ pub(crate) struct Shared {
     pub(crate) kept_log: usize,
     pub(crate) tidings: Tidings,
     pub(crate) gauges: Arc<Gauges>,
+    /// Who hears what took how long, if anybody does.
+    pub(crate) tracer: Option<Arc<dyn Tracer>>,
     pub(crate) terms: Terms,
     pub(crate) agenda: Agenda,
     /// What its store says of tenants that are none of this host's configuration.

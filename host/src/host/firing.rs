@@ -317,6 +317,7 @@ impl Shared {
         match fired.await {
             Ok(_) => {
                 self.gauges.submitted();
+                self.submitted(new.submitting, &new.lease);
                 Self::given_back(&run_id, released.await);
             }
             Err(error) => {

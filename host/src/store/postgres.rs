@@ -139,7 +139,9 @@ impl Postgres {
         let changed = Arc::new(watch::Sender::new(()));
         let shared = Arc::new(watch::Sender::new(()));
         let entries_changed = Arc::new(watch::Sender::new(()));
-        let audience = Arc::default();
+        let audience = Arc::<Audience>::default();
+        // As far as is known; whoever does follows says so again before this is over.
+        audience.take(follow::ALL, address.lease);
         let tells = Tells {
             changed: Arc::clone(&changed),
             shared: Arc::clone(&shared),

@@ -31,6 +31,7 @@ const HOST: &[&str] = &[
     "realm",
     "plans",
     "journal",
+    "spans",
     "dispatcher",
     "logbook",
     "watch",

@@ -73,7 +73,7 @@ async fn listen_once(address: &Address, tells: &Tells) -> Result<(), tokio_postg
         }
     });
     client.batch_execute(&listen).await?;
-    // As far as is known; whoever does follows says so again before this is over.
+    // Who follows may have said so meanwhile.
     tells.audience.take(follow::ALL, lease);
     tells.tell_all();
     drop(hearing.await);
