@@ -93,6 +93,7 @@ mod driver;
 mod elsewhere;
 #[cfg(feature = "http")]
 mod errand;
+pub mod gauges;
 mod handle;
 mod lasting;
 mod letter;

@@ -11,6 +11,7 @@ use std::{
     future::ready,
     mem,
     sync::{Arc, Mutex, MutexGuard, PoisonError},
+    time::Instant,
 };
 
 use phasm_engine::{phase::Phase, time::Timestamp};
@@ -23,6 +24,7 @@ use super::{
     Pending, ReadStore, Record, Reply, RunRow, RunStatus, Settle, Shares, Sharing, Store, StoreError,
     StoredBytes, Wanted, followed::Followed,
 };
+use crate::gauges::{CommitCounts, Commits};
 
 /// A store without a file: "durable" means until the process ends.
 ///
@@ -35,6 +37,7 @@ pub struct Memory {
     notices_changed: watch::Sender<()>,
     shared: watch::Sender<()>,
     followed: Followed,
+    commits: Commits,
 }
 
 impl Memory {
@@ -52,6 +55,7 @@ impl Memory {
             notices_changed: watch::Sender::new(()),
             shared: watch::Sender::new(()),
             followed: Followed::default(),
+            commits: Commits::default(),
         }
     }
 
@@ -113,7 +117,11 @@ impl ReadStore for Memory {
 
     fn census(&self, at: Timestamp) -> Pending<Census> {
         let mut census = Census::default();
-        self.kept().rows(|row| row.status.open).iter().for_each(|row| census.count(row, at));
+        let kept = self.kept();
+        kept.rows(|row| row.status.open).iter().for_each(|row| census.count(row, at));
+        let letters = |run_id: &Arc<str>| kept.run(run_id).map_or(0, |run| run.letters.len() as u64);
+        census.letters = kept.mail.iter().map(letters).sum();
+        drop(kept);
         now(Ok(census))
     }
 
@@ -203,10 +211,14 @@ impl Store for Memory {
         replies: Vec<Reply>,
     ) -> Pending<()> {
         let (answers, is_told) = (!replies.is_empty(), !record.notices.is_empty());
-        let record = encoded(record);
+        let (began, record) = (Instant::now(), encoded(record));
+        let bytes = record.body.len();
         let appended = self.kept().append(lease, status, record, replies).map(drop);
         if is_told {
             self.notices_changed.send_replace(());
+        }
+        if appended.is_ok() {
+            self.commits.done(began, 1, Some(bytes));
         }
         if let Some(told) = self.followed.of(&lease.head.run_id) {
             told.send_replace(());
@@ -326,6 +338,10 @@ impl Store for Memory {
 
     fn notices_changed(&self) -> watch::Receiver<()> {
         self.notices_changed.subscribe()
+    }
+
+    fn written(&self) -> Option<CommitCounts> {
+        Some(self.commits.get())
     }
 
     fn delete(&self, run_id: &str) -> Pending<bool> {
