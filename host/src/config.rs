@@ -11,6 +11,7 @@ mod retention;
 mod secrets;
 mod server;
 mod table;
+mod telemetry;
 mod tenants;
 mod toml;
 mod trust;
@@ -32,8 +33,8 @@ use phasm_engine::{
     value::Map,
 };
 
-pub use self::server::ServerSettings;
 use self::{limits::Limited, table::Written, trust::Hold};
+pub use self::{server::ServerSettings, telemetry::TelemetrySettings};
 use crate::{
     host::HostBuilder,
     retention::Retention,
@@ -86,6 +87,8 @@ pub struct Config {
     pub hold_all: bool,
     /// How a server is reached.
     pub server: ServerSettings,
+    /// Where spans of runs are sent.
+    pub telemetry: TelemetrySettings,
     /// Doubts that stop nothing.
     pub warnings: Vec<Problem>,
     /// Where each plugin of `grants` is named.
@@ -135,6 +138,7 @@ impl Config {
         config.hold_all = written.trust.hold == Hold::All;
         config.http = http;
         config.server = written.server.settings(around, report);
+        config.telemetry = written.telemetry.settings(around, report);
         Self {
             limits,
             all_memory,

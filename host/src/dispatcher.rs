@@ -3,6 +3,7 @@
 use std::{
     borrow::Cow,
     future::poll_fn,
+    pin::pin,
     sync::{
         Arc, OnceLock,
         atomic::{AtomicU64, Ordering},
@@ -23,10 +24,11 @@ use tokio::{
     sync::mpsc::{self, UnboundedReceiver, UnboundedSender},
     task::AbortHandle,
 };
+use tracing::Instrument as _;
 
 use crate::{
     clock::Clock,
-    executor::{Executor, Invocation, Level, Observer},
+    executor::{Executor, HostCall, Invocation, Level, Observer},
     sandbox::Sandbox,
     seat::{tell_here, tell_on, tell_soon},
     slots::{Borrower, Rules, Slots},
@@ -296,7 +298,11 @@ async fn execute<I: Inbox>(place: Place<I>, mut ticket: Ticket<I>, attempt: Atte
         None => observer,
         Some(limit) => ticket.dispatcher.watch_activity(fence, limit, observer, &ticket.inbox),
     };
-    let mut execution = ticket.dispatcher.executor.execute(invocation, observer);
+    let Invocation { run_id, namespace, task, attempt, .. } = &invocation;
+    let span =
+        tracing::info_span!("attempt", run = &**run_id, namespace = &**namespace, task = &**task, attempt);
+    let execution = span.in_scope(|| ticket.dispatcher.executor.execute(invocation, observer));
+    let mut execution = pin!(execution.instrument(span));
     let at_once = poll_fn(|context| Poll::Ready(execution.as_mut().poll(context))).await;
     let outcome = match at_once {
         Poll::Ready(outcome) => outcome,
@@ -432,6 +438,14 @@ impl Observer for ActivityClock {
 
     fn is_followed(&self) -> bool {
         self.inner.is_followed()
+    }
+
+    fn is_traced(&self) -> bool {
+        self.inner.is_traced()
+    }
+
+    fn called(&self, call: HostCall) {
+        self.inner.called(call);
     }
 
     fn hide<'t>(&self, text: &'t str) -> Cow<'t, str> {
@@ -578,6 +592,7 @@ mod tests {
             config: Value::Null,
             inputs: Arc::default(),
             memory: None,
+            trace: None,
         }
     }
 

@@ -38,6 +38,7 @@ use crate::{
     shared::Shared,
     sharing::body::offered,
     slots::{Exchanged, Party},
+    spans::{Calls, DrivenSpans},
     store::{AttemptLog, Lease, Note, Record, Reply, RunStatus, StoreError},
     tidings::Became,
     upcoming::Upcoming,
@@ -74,6 +75,8 @@ pub(crate) struct Driver {
     upcoming: Upcoming,
     /// What its row says of its tenant's quota.
     noted: Option<u32>,
+    /// What it takes, where it belongs to a trace.
+    spans: Option<DrivenSpans>,
 }
 
 /// Replies to a request once its batch is durable, or tells that it is not.
@@ -108,6 +111,7 @@ impl Driver {
     pub(crate) fn new(shared: Arc<Shared>, entry: Arc<Entry>, run: Run, lease: Lease, party: Party) -> Self {
         let (sender, inbox) = mpsc::unbounded_channel();
         let clock = RunClock::from(shared.clock.clone(), run.now());
+        let spans = DrivenSpans::of(&run, shared.tracer.as_ref());
         Self {
             shared,
             entry,
@@ -122,6 +126,7 @@ impl Driver {
             spare: 0,
             upcoming: Upcoming::default(),
             noted: None,
+            spans,
         }
     }
 
@@ -526,6 +531,10 @@ impl Driver {
             drop(self.shared.store.note(&self.lease, note));
         }
         appended.await?;
+        // Before anybody hears that it is over, and leaves.
+        if let Some(spans) = &self.spans {
+            spans.tell(&self.run, &body.moments);
+        }
         self.entry.tell_commit();
         if self.entry.watchers.any() {
             for told in body.told(first_seq, document.as_ref()) {
@@ -589,8 +598,8 @@ impl Driver {
         };
         let Shared { dispatcher, kept_log, .. } = self.shared.as_ref();
         let realm = self.realm();
-        let ear =
-            Arc::new(Ear::new(self.entry.watchers.clone(), &self.run, fence, &realm.secrets, *kept_log));
+        let ear = Ear::new(self.entry.watchers.clone(), &self.run, fence, &realm.secrets, *kept_log);
+        let ear = Arc::new(ear.tracing(Calls::of(self.shared.tracer.as_ref(), &invocation)));
         let (observer, inbox) = (Arc::clone(&ear) as _, self.sender.clone());
         let body = |invocation: &Invocation| {
             let dispatch = shares.as_ref()?;
@@ -648,6 +657,7 @@ impl Driver {
             config: dispatch.config,
             inputs: Arc::new(inputs),
             memory: dispatch.memory,
+            trace: self.spans.as_ref().map(DrivenSpans::context),
         })
     }
 

@@ -9,6 +9,7 @@ mod named;
 mod recover;
 mod rerun;
 mod setup;
+mod submitting;
 
 use std::{
     sync::{
@@ -127,6 +128,7 @@ impl Host {
             driven: AtomicU64::new(0),
             kept_log: self.kept_log,
             tidings: old.tidings.clone(),
+            tracer: old.tracer.clone(),
             terms: old.terms.clone(),
             agenda: Agenda::default(),
             left: Left::default(),
@@ -270,7 +272,13 @@ impl Host {
     ) -> Result<RunHandle, StoreError> {
         let lease = self.shared.first_lease(&run, key.map(Arc::from), Labels::new());
         let (shared, entry) = (Arc::clone(&self.shared), Arc::clone(entry));
-        let driven = async move { shared.drive(&entry, run, step, lease, Vec::new()).await };
+        let submitting = shared.submitting(&run);
+        let driven = async move {
+            let of_new = lease.clone();
+            let handle = shared.drive(&entry, run, step, lease, Vec::new()).await?;
+            shared.submitted(submitting, &of_new);
+            Ok(handle)
+        };
         // Whoever submits may leave: what is stored is driven.
         Lasting::new(&self.shared.control, driven).await
     }

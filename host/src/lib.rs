@@ -118,6 +118,7 @@ pub mod store;
 
 // Watch.
 pub mod show;
+pub mod spans;
 mod watch;
 mod watching;
 

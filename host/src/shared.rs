@@ -29,6 +29,7 @@ use crate::{
     registry::Registry,
     retention::Retention,
     saved::SCHEDULE_LABEL,
+    spans::Tracer,
     store::{Component, Document, EntryName, HostId, RunHead, Shelf, Store},
     tenants::Left,
     tidings::Tidings,
@@ -63,6 +64,8 @@ pub(crate) struct Shared {
     /// How many bytes of each attempt's log are kept.
     pub(crate) kept_log: usize,
     pub(crate) tidings: Tidings,
+    /// Who hears what took how long, if anybody does.
+    pub(crate) tracer: Option<Arc<dyn Tracer>>,
     pub(crate) terms: Terms,
     pub(crate) agenda: Agenda,
     /// What its store says of tenants that are none of this host's configuration.

@@ -26,6 +26,7 @@ use std::{
 
 use phasm_engine::outcome::Outcome;
 use tokio::{runtime::Handle, sync::Semaphore};
+use tracing::Instrument as _;
 use wasmtime::component::Linker;
 
 use self::executor::{Invocation, Observer};
@@ -108,6 +109,7 @@ mod stopwatch;
 mod tenants;
 mod threads;
 mod ticker;
+pub mod trace;
 mod transcript;
 mod turns;
 mod whose;
@@ -367,7 +369,7 @@ impl Sandbox {
         deadline: Option<Instant>,
         work: impl Future<Output = Outcome> + Send + 'static,
     ) -> Attempt {
-        Attempt::new(Arc::clone(&self.shared), origin, deadline, Box::pin(work))
+        Attempt::new(Arc::clone(&self.shared), origin, deadline, Box::pin(work.in_current_span()))
     }
 
     /// [`Self::call`] for whoever is inside [`Self::attempt`] already.

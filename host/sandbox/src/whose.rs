@@ -112,6 +112,7 @@ impl Whose {
             config: phasm_engine::value::Value::Null,
             inputs: Arc::default(),
             memory: None,
+            trace: None,
         };
         let (premises, grants) = (Arc::new(premises), Arc::new(grants));
         Arc::new(Self { premises, invocation, tenant: "default".into(), grants, ceilings })

@@ -9,7 +9,11 @@ use axum::{
     response::Response,
 };
 use http_body_util::{BodyExt as _, LengthLimitError, Limited};
-use phasm::{RunHandle, store::RunRow};
+use phasm::{
+    RunHandle,
+    sandbox::trace::{TRACEPARENT, TRACESTATE, TraceContext},
+    store::RunRow,
+};
 use serde::Serialize;
 use tokio::time::timeout;
 
@@ -69,6 +73,15 @@ impl Call {
 
     pub(crate) fn headers(&self) -> &HeaderMap {
         &self.parts.headers
+    }
+
+    /// The caller's place in a trace, if he says it as W3C has it.
+    pub(crate) fn trace(&self) -> Option<TraceContext> {
+        let mut parents = self.headers().get_all(TRACEPARENT).iter();
+        let parent = parents.next()?.to_str().ok().filter(|_| parents.next().is_none())?;
+        let states: Result<Vec<&str>, _> =
+            self.headers().get_all(TRACESTATE).iter().map(HeaderValue::to_str).collect();
+        TraceContext::read(parent, states.ok().map(|states| states.join(",")).as_deref())
     }
 
     pub(crate) fn path_and_query(&self) -> (&str, Option<&str>) {

@@ -9,7 +9,11 @@ use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use phasm::{
     Phase,
     engine::time::Timestamp,
-    sandbox::{HttpAnswer, HttpClient, HttpConfig, HttpRequest},
+    sandbox::{
+        HttpAnswer, HttpClient, HttpConfig, HttpRequest,
+        trace::{TRACEPARENT, TRACESTATE},
+    },
+    spans::caller,
     store::{
         Answer, AttemptLog, Census, Entries, EntryName, Filter, KeptEntry, Pending, ReadStore, Record,
         RunRow, StoreError,
@@ -191,6 +195,10 @@ impl Remote {
             query.clear();
         }
         headers.extend(key.as_ref().map(|key| ("authorization", format!("Bearer {key}"))));
+        let caller = caller();
+        headers.extend(caller.iter().map(|caller| (TRACEPARENT, caller.parent())));
+        let state = caller.and_then(|caller| caller.state);
+        headers.extend(state.map(|state| (TRACESTATE, state.to_string())));
         let (kind, body) = body.map_or((None, Vec::new()), |(kind, body)| (Some(kind), body));
         headers.extend(kind.map(|kind| ("content-type", kind.to_owned())));
         let request = HttpRequest {

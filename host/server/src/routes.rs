@@ -12,6 +12,8 @@ use axum::{
     routing::{MethodFilter, on},
 };
 
+use phasm::spans::on_behalf_of;
+
 use crate::{
     app::App,
     call::Call,
@@ -728,7 +730,10 @@ async fn answer(app: Arc<App>, route: &'static Route, request: Request) -> Respo
 async fn carry_out(app: Arc<App>, route: &Route, request: Request) -> Response {
     let (method, path): (Method, String) = (request.method().clone(), request.uri().path().to_owned());
     let (caller, answered) = match Call::of(Arc::clone(&app), request, route.needs).await {
-        Ok(call) => (Some(Caller::clone(&call.caller)), (route.serve)(call).await),
+        Ok(call) => {
+            let (caller, trace) = (Caller::clone(&call.caller), call.trace());
+            (Some(caller), on_behalf_of(trace, (route.serve)(call)).await)
+        }
         Err((caller, refusal)) => (caller, Err(refusal)),
     };
     let response = answered.unwrap_or_else(Refusal::into_response);

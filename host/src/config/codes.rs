@@ -87,6 +87,16 @@ pub static HALF_TLS: Entry = Entry {
     right: "[server]\ntls-certificate = \"server.pem\"\ntls-key = \"server.key\"",
 };
 
+/// A collector that cannot be asked.
+pub static NO_COLLECTOR: Entry = Entry {
+    code: "C020",
+    title: "Collector that cannot be asked",
+    explanation: "Spans are sent to a collector by OTLP over HTTP: its URL has `http://` or `https://`, a host, a port if it is not the \
+                  usual one, and a path if it has one; names of headers are letters, digits and `-`.",
+    wrong: "[telemetry]\notlp = \"localhost:4317\"",
+    right: "[telemetry]\notlp = \"http://localhost:4318\"",
+};
+
 /// A secret whose source is not there.
 pub static NO_SECRET: Entry = Entry {
     code: "C102",
@@ -136,6 +146,7 @@ pub static ENTRIES: &[&Entry] = &[
     &OUTSIDE_ROOT,
     &NO_KEY,
     &HALF_TLS,
+    &NO_COLLECTOR,
     &NO_SECRET,
     &NO_DIRECTORY,
     &UNKNOWN_PLUGIN,

@@ -42,7 +42,7 @@ pub(super) struct Secret {
     source: SecretSource,
 }
 
-enum SecretSource {
+pub(super) enum SecretSource {
     Env(Name),
     File(Name),
 }
@@ -74,14 +74,14 @@ impl SecretSource {
         env.or(object.optional(&FILE).map(Self::File))
     }
 
-    fn value(&self, around: &Surroundings<'_>) -> Result<String, String> {
+    pub(super) fn value(&self, around: &Surroundings<'_>) -> Result<String, String> {
         match self {
             Self::Env(name) => from_env(&name.value, around),
             Self::File(name) => from_file(&name.value, around),
         }
     }
 
-    fn written(&self) -> &Name {
+    pub(super) fn written(&self) -> &Name {
         match self {
             Self::Env(name) | Self::File(name) => name,
         }

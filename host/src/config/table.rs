@@ -18,6 +18,7 @@ use super::{
     retention,
     secrets::{self, Secret},
     server::{self, ServerWritten},
+    telemetry::{self, TelemetryWritten},
     tenants::{self, WrittenTenant},
     trust::{self, TrustWritten},
 };
@@ -26,8 +27,11 @@ use super::{
 pub(super) static CONFIGURATION: Table = Table::closed(
     "configuration",
     "What an operator allows: plugins, what each may touch, values for expressions, secrets, limits, who shares the host, how the network \
-     is reached, how long runs are kept, whose plugins are used, how a server is reached.",
-    &[&PLUGINS, &GRANTS, &VARS, &SECRETS, &LIMITS, &TENANTS, &HTTP, &RETENTION, &LIBRARY, &TRUST, &SERVER],
+     is reached, how long runs are kept, whose plugins are used, how a server is reached, where spans are sent.",
+    &[
+        &PLUGINS, &GRANTS, &VARS, &SECRETS, &LIMITS, &TENANTS, &HTTP, &RETENTION, &LIBRARY, &TRUST, &SERVER,
+        &TELEMETRY,
+    ],
     &[],
 );
 
@@ -73,6 +77,12 @@ static SERVER: Field<ServerWritten> = Field::optional(
     "How `phasm serve --listen` is reached, and what its clients may take.",
 );
 
+static TELEMETRY: Field<TelemetryWritten> = Field::optional(
+    "telemetry",
+    telemetry::TELEMETRY_FORM,
+    "Where spans of runs, steps, attempts and requests are sent.",
+);
+
 /// Anything by name.
 const VALUES: Form<Map> = Form::new(
     |cursor, report| {
@@ -96,6 +106,7 @@ pub(super) struct Written {
     pub(super) library: Option<Name>,
     pub(super) trust: TrustWritten,
     pub(super) server: ServerWritten,
+    pub(super) telemetry: TelemetryWritten,
 }
 
 impl Written {
@@ -114,6 +125,7 @@ impl Written {
             library: object.optional(&LIBRARY),
             trust: object.or_default(&TRUST),
             server: object.or_default(&SERVER),
+            telemetry: object.or_default(&TELEMETRY),
         })
     }
 

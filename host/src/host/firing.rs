@@ -304,7 +304,10 @@ impl Shared {
         let fired = store.fire(&new.lease, new.status, new.record, change);
         let released = store.release(&new.lease, Some(begins));
         match fired.await {
-            Ok(_) => Self::given_back(&run_id, released.await),
+            Ok(_) => {
+                self.submitted(new.submitting, &new.lease);
+                Self::given_back(&run_id, released.await);
+            }
             Err(error) => {
                 drop(released.await);
                 return Err(error);

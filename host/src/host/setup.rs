@@ -30,6 +30,7 @@ use crate::{
     sandbox::{Digest, EgressSecret, Grants, Key, Limits, Sandbox, SandboxConfig, SandboxError},
     secrets::Secrets,
     shared::{Agenda, Shared, Terms},
+    spans::Tracer,
     store::{HostId, Memory, Store},
     tenants::{self, Left, Tenant},
     tidings::Tidings,
@@ -86,6 +87,7 @@ pub struct HostBuilder {
     secrets: Secrets,
     vars: Map,
     origin: Option<Arc<str>>,
+    tracer: Option<Arc<dyn Tracer>>,
     retention: Retention,
     allow_missing: bool,
     kept_log: Option<usize>,
@@ -172,6 +174,13 @@ impl HostBuilder {
     #[must_use]
     pub fn origin(mut self, origin: impl Into<Arc<str>>) -> Self {
         self.origin = Some(origin.into());
+        self
+    }
+
+    /// Tells `tracer` what runs, their steps, attempts and requests took. Without one nobody hears of it.
+    #[must_use]
+    pub fn tracer(mut self, tracer: Arc<dyn Tracer>) -> Self {
+        self.tracer = Some(tracer);
         self
     }
 
@@ -340,6 +349,7 @@ impl HostBuilder {
             closed: AtomicBool::new(false),
             driven: AtomicU64::new(0),
             tidings: Tidings::default(),
+            tracer: self.tracer,
             terms: Terms { facts: facts(self.vars), origin: self.origin, allow_missing: self.allow_missing },
             agenda: Agenda::default(),
             left: Left::default(),

@@ -30,6 +30,7 @@ const HOST: &[&str] = &[
     "realm",
     "plans",
     "journal",
+    "spans",
     "dispatcher",
     "logbook",
     "watch",

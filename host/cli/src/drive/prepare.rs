@@ -30,7 +30,7 @@ use super::super::{
     problems,
     screen::Screen,
     search::{self, Offer},
-    shipped, text,
+    shipped, telemetry, text,
 };
 
 /// How long a process that was killed may take to let go of its store.
@@ -132,6 +132,9 @@ pub(crate) fn open(
     let asked = config.is_some_and(|config| config.trust.require_signature);
     let builder = if asked { shipped::digests().fold(builder, HostBuilder::exempt) } else { builder };
     let builder = Origin::of(places, &searched.dirs).into_iter().fold(builder, HostBuilder::origin);
+    let standard = Config::default();
+    let Config { telemetry: settings, http, .. } = config.unwrap_or(&standard);
+    let builder = telemetry::tracer(settings, http)?.into_iter().fold(builder, HostBuilder::tracer);
     let host = builder.open().map_err(Failure::host)?;
     if let (Some((text, config)), Some(plugins)) = (&configured, host.plugins()) {
         let mut known = plugins.names();

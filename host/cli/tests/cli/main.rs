@@ -38,4 +38,6 @@ mod strangers;
 mod tenants;
 #[cfg(target_os = "linux")]
 mod terminal;
+#[cfg(unix)]
+mod traces;
 mod validate;

@@ -14,7 +14,7 @@ use crate::{
 impl Decider<'_> {
     /// The run exists.
     pub(in crate::run) fn submit(&mut self, submission: Submission, rerun: Option<Arc<Rerun>>) {
-        let Submission { run_id, parameters, facts, secrets, origin } = submission;
+        let Submission { run_id, parameters, facts, secrets, origin, trace } = submission;
         let plan = self.plan();
         let Basis { document, executors, warnings } = Basis::of(plan);
         let submitted = Submitted {
@@ -25,6 +25,7 @@ impl Decider<'_> {
             executors,
             secrets,
             origin,
+            trace,
             rerun,
             warnings,
             defaults: Map::new(),

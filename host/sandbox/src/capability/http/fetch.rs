@@ -63,12 +63,24 @@ impl HttpClient {
     /// # Errors
     /// What to tell people.
     pub async fn send(&self, request: HttpRequest) -> Result<HttpAnswer, String> {
-        let time = self.net.config.limits.time;
-        let late = |_| format!("no whole answer within {} s", time.as_secs());
-        timeout(time, self.exchange(request)).await.map_err(late)?
+        self.send_with(request, &[]).await
     }
 
-    async fn exchange(&self, request: HttpRequest) -> Result<HttpAnswer, String> {
+    /// [`Self::send`] with headers whose names are not known here, besides.
+    ///
+    /// # Errors
+    /// What to tell people.
+    pub async fn send_with(
+        &self,
+        request: HttpRequest,
+        more: &[(String, String)],
+    ) -> Result<HttpAnswer, String> {
+        let time = self.net.config.limits.time;
+        let late = |_| format!("no whole answer within {} s", time.as_secs());
+        timeout(time, self.exchange(request, more)).await.map_err(late)?
+    }
+
+    async fn exchange(&self, request: HttpRequest, more: &[(String, String)]) -> Result<HttpAnswer, String> {
         let uri: Uri = request.url.parse().map_err(|error| format!("{}: no URL: {error}", request.url))?;
         let secure = uri.scheme() == Some(&Scheme::HTTPS);
         if !secure && uri.scheme() != Some(&Scheme::HTTP) {
@@ -85,7 +97,7 @@ impl HttpClient {
         let (mut sender, _driver) =
             exchange::speak(stream, self.net.config.limits.headers).await.map_err(said)?;
         let most = request.most;
-        let sent = sender.send_request(dressed(request, &target, &uri)?).await;
+        let sent = sender.send_request(dressed(request, more, &target, &uri)?).await;
         let response = sent.map_err(|error| said(Failure::hyper(&error, true)))?;
         read(response, most).await.map_err(|why| format!("{}: {why}", target.shown()))
     }
@@ -96,7 +108,12 @@ fn plain(why: &str) -> &str {
     why.split("; `http-networks").next().unwrap_or(why)
 }
 
-fn dressed(request: HttpRequest, target: &Target, uri: &Uri) -> Result<Request<WasiBody>, String> {
+fn dressed(
+    request: HttpRequest,
+    more: &[(String, String)],
+    target: &Target,
+    uri: &Uri,
+) -> Result<Request<WasiBody>, String> {
     let text =
         |value: &str| HeaderValue::from_str(value).map_err(|_| "a header that cannot be sent".to_owned());
     let path = uri.path_and_query().map_or("/", |path| path.as_str());
@@ -110,6 +127,10 @@ fn dressed(request: HttpRequest, target: &Target, uri: &Uri) -> Result<Request<W
         .insert(header::USER_AGENT, HeaderValue::from_static(concat!("phasm/", env!("CARGO_PKG_VERSION"))));
     for (name, value) in &request.headers {
         headers.insert(HeaderName::from_static(name), text(value)?);
+    }
+    for (name, value) in more {
+        let name = HeaderName::from_bytes(name.as_bytes());
+        headers.insert(name.map_err(|_| "a header that cannot be sent".to_owned())?, text(value)?);
     }
     Ok(dressed)
 }
