@@ -12,6 +12,7 @@ mod documented;
 mod keys;
 mod limits;
 mod page;
+mod plugins;
 mod remote;
 mod runs;
 mod saved;

@@ -11,8 +11,6 @@ pub(super) fn schemas() -> Named {
         ("Logs", page("logs", "Log", &count(0))),
         ("Log", log()),
         ("Validated", object(&[("problems", list(&of("Fault"))), ("warnings", list(&of("Fault")))], &[])),
-        ("Plugins", object(&[("plugins", list(&of("Plugin")))], &[])),
-        ("Plugin", object(&[("name", text())], &[])),
         ("Status", object(&[("status", text())], &[])),
         ("Problem", problem()),
         ("Fault", fault()),
