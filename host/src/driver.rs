@@ -30,6 +30,7 @@ use crate::{
     clock::RunClock,
     dispatcher::{Attempt, Bounds, Signal},
     executor::Invocation,
+    gauges::Driven,
     journal::{Body, Moment},
     letter::{LetterBody, LetterReply},
     message::{Look, Message, ReplyTo, Request, RequestError, Standing},
@@ -75,6 +76,7 @@ pub(crate) struct Driver {
     upcoming: Upcoming,
     /// What its row says of its tenant's quota.
     noted: Option<u32>,
+    _counted: Driven,
     /// What it takes, where it belongs to a trace.
     spans: Option<DrivenSpans>,
 }
@@ -111,6 +113,7 @@ impl Driver {
     pub(crate) fn new(shared: Arc<Shared>, entry: Arc<Entry>, run: Run, lease: Lease, party: Party) -> Self {
         let (sender, inbox) = mpsc::unbounded_channel();
         let clock = RunClock::from(shared.clock.clone(), run.now());
+        let counted = shared.gauges.drives();
         let spans = DrivenSpans::of(&run, shared.tracer.as_ref());
         Self {
             shared,
@@ -126,6 +129,7 @@ impl Driver {
             spare: 0,
             upcoming: Upcoming::default(),
             noted: None,
+            _counted: counted,
             spans,
         }
     }
@@ -303,6 +307,7 @@ impl Driver {
             self.shared.due.notify_one();
             // Whoever waits for the run hears of it from the store now.
             entry.standing.send_modify(|_| {});
+            self.shared.gauges.given_back.one_more();
             self.shared.tidings.tell(&self.lease.head, Became::GivenBack(wake_at));
             return Ok(true);
         }
@@ -325,6 +330,8 @@ impl Driver {
                 Some(Err(error)) => Err(error.to_string()),
                 None => Err("the letter cannot be read; it was written by another Phasm".to_owned()),
             };
+            let gauges = &self.shared.gauges;
+            if said.is_ok() { &gauges.letters_carried_out } else { &gauges.letters_refused }.one_more();
             self.batch.letters.push(Reply { letter: letter.id, body: LetterReply::from(said).bytes() });
         }
         Ok(())
@@ -531,6 +538,10 @@ impl Driver {
             drop(self.shared.store.note(&self.lease, note));
         }
         appended.await?;
+        self.shared.gauges.recorded(body.moments.iter().flat_map(|moment| moment.events.iter()));
+        if first_seq == 0 {
+            self.shared.gauges.submitted();
+        }
         // Before anybody hears that it is over, and leaves.
         if let Some(spans) = &self.spans {
             spans.tell(&self.run, &body.moments);
@@ -584,6 +595,7 @@ impl Driver {
             let _own = self.sender.send(Signal::Gone(fence).into());
             return;
         }
+        let due = Some(self.clock.elapsed_at(dispatch.due));
         let bounds = Bounds { max_runtime: dispatch.max_runtime, max_inactivity: dispatch.max_inactivity };
         // What others would need to know, who have secrets of their own.
         let shares = self.shared.dispatcher.sends_out().then(|| dispatch.clone());
@@ -607,7 +619,7 @@ impl Driver {
             offered(dispatch, invocation, bounds, pinned, realm.plugins.is_none())
         };
         let (upcoming, tenant) = (self.upcoming.clone(), Some(Arc::clone(&self.party.tenant)));
-        let attempt = Attempt { fence, invocation, bounds, observer, inbox, upcoming, tenant };
+        let attempt = Attempt { fence, invocation, bounds, observer, inbox, upcoming, tenant, due };
         let (epoch, priority) = (self.lease.epoch, self.lease.head.priority);
         let whose = || (Arc::clone(&self.party.tenant), self.shared.realms.weight(&self.party.tenant));
         let offer =
@@ -688,6 +700,15 @@ impl Driver {
         });
     }
 
+    fn count(&self, result: &Result<(), Arc<StoreError>>) {
+        let gauges = &self.shared.gauges;
+        match result {
+            Ok(()) => gauges.ended(self.run.phase()),
+            Err(error) if matches!(**error, StoreError::Fenced { .. }) => gauges.lost.one_more(),
+            Err(_) => gauges.interrupted.one_more(),
+        }
+    }
+
     /// Stops what still runs, gives every slot back and says how it ended. A store that may be well again is asked again.
     fn leave(mut self, result: Result<(), Arc<StoreError>>, last: Vec<Message>) {
         for (_, handle, _) in self.attempts.values() {
@@ -724,6 +745,7 @@ impl Driver {
             }
         }
         self.shared.dispatcher.slots.exchange(&self.party, &self.sender, returned, 0);
+        self.count(&result);
         self.shared.tidings.tell(
             &self.lease.head,
             match &result {

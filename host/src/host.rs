@@ -37,6 +37,7 @@ pub use self::{
 };
 use crate::{
     claimer,
+    gauges::Measured,
     handle::RunHandle,
     lasting::Lasting,
     plugins::Plugins,
@@ -130,6 +131,7 @@ impl Host {
             driven: AtomicU64::new(0),
             kept_log: self.kept_log,
             tidings: old.tidings.clone(),
+            gauges: Arc::clone(&old.gauges),
             tracer: old.tracer.clone(),
             terms: old.terms.clone(),
             agenda: Agenda::default(),
@@ -300,6 +302,13 @@ impl Host {
     #[must_use]
     pub fn slots(&self) -> u32 {
         self.shared.dispatcher.slots.total()
+    }
+
+    /// What this host has counted since it was opened, and how it stands, as plain values. Counting goes on whether anybody asks or not; asking
+    /// takes some microseconds.
+    #[must_use]
+    pub fn measured(&self) -> Measured {
+        self.shared.measured()
     }
 
     /// Hears what becomes of this host's runs from now on, also once it [has another store](Self::with_store). Whoever is some

@@ -91,6 +91,7 @@ pub mod clock;
 mod dispatcher;
 mod driver;
 mod elsewhere;
+pub mod gauges;
 mod handle;
 mod lasting;
 mod letter;

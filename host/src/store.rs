@@ -31,10 +31,15 @@ pub mod sqlite;
 #[cfg(feature = "sqlite")]
 mod tests;
 
-use std::{collections::BTreeMap, future::Future, num::NonZeroU32, pin::Pin, sync::Arc, time::Duration};
+use std::{
+    collections::BTreeMap, future::Future, num::NonZeroU32, path::PathBuf, pin::Pin, sync::Arc,
+    time::Duration,
+};
 
 use phasm_engine::{phase::Phase, time::Timestamp};
 use tokio::sync::watch;
+
+use crate::gauges::CommitCounts;
 
 #[cfg(feature = "postgres")]
 pub use self::postgres::{Postgres, PostgresReader};
@@ -438,6 +443,16 @@ pub trait Store: ReadStore {
     /// Changes when `share` may have something for somebody.
     fn shared(&self) -> watch::Receiver<()> {
         self.changed()
+    }
+
+    /// The file that it is, if it is one.
+    fn file(&self) -> Option<PathBuf> {
+        None
+    }
+
+    /// What this handle has written since it was opened; nothing, if it does not count that.
+    fn written(&self) -> Option<CommitCounts> {
+        None
     }
 
     /// Deletes a run that has ended with all that is kept of it, and what no other run speaks of; false if there is none.

@@ -51,6 +51,7 @@ mod submit;
 mod telemetry;
 mod text;
 mod times;
+mod top;
 mod trace;
 mod trust;
 mod usage;
@@ -113,6 +114,7 @@ enum Command {
     Get(get::GetArguments),
     Graph(graph::GraphArguments),
     Watch(watch::WatchArguments),
+    Top(top::TopArguments),
     Events(events::EventsArguments),
     Logs(logs::LogsArguments),
     Prune(prune::PruneArguments),
@@ -170,6 +172,7 @@ fn carry_out(command: Command, log_level: LogLevel, screen: &Screen) -> Result<E
         Command::Get(arguments) => get::get(&arguments, screen),
         Command::Graph(arguments) => graph::graph(&arguments, screen),
         Command::Watch(arguments) => watch::watch(&arguments, screen),
+        Command::Top(arguments) => top::top(&arguments, screen),
         Command::Events(arguments) => events::events(&arguments, screen),
         Command::Logs(arguments) => logs::logs(&arguments, log_level, screen),
         Command::Plugin(command) => plugin::plugin(&command, screen),

@@ -44,14 +44,13 @@ pub(crate) struct App {
 
 impl App {
     pub(crate) fn new(host: Arc<Host>, config: ServerConfig) -> io::Result<Self> {
-        let metrics = Metrics::new(&host);
         Ok(Self {
             keys: Keys::at(config.keys.clone()),
             sessions: Sessions::default(),
             tickets: Tickets::default(),
             streams: Streams::new(config.limits.streams),
             feeds: Feeds::default(),
-            metrics,
+            metrics: Metrics::default(),
             audit: Audit::to(config.audit.as_deref())?,
             is_exposed: AtomicBool::new(false),
             catching_up: Semaphore::new(CATCHING_UP),

@@ -177,6 +177,16 @@ impl Remote {
         self.ask(post(format!("/v1/runs/{}/rerun", segment(run_id)), Some(body))).await
     }
 
+    /// What the server measures, as Prometheus reads it.
+    ///
+    /// # Errors
+    /// When it refuses, as for a key that is bound to namespaces, or cannot be reached.
+    pub async fn metrics(&self) -> Result<String, RemoteError> {
+        let path = Cow::Borrowed("/metrics");
+        let asked = Asked { method: "GET", path, query: &[], headers: Vec::new(), body: None };
+        Ok(String::from_utf8_lossy(&self.send(asked).await?.body).into_owned())
+    }
+
     async fn get<T: DeserializeOwned>(&self, path: &str, query: &[(&str, String)]) -> Result<T, RemoteError> {
         let path = Cow::Borrowed(path);
         self.ask(Asked { method: "GET", path, query, headers: Vec::new(), body: None }).await

@@ -54,6 +54,7 @@ use crate::{
     app::App,
     call::Call,
     caller::{Caller, Role},
+    metrics::Asked,
     refusal::Refusal,
 };
 
@@ -113,9 +114,18 @@ const PAGES: [PageRoute; 38] = [
 /// Routes of the page; the guard stands before them as before the API.
 pub(crate) fn router() -> Router<Arc<App>> {
     PAGES.into_iter().fold(Router::new(), |router, (method, path, role, serve)| {
-        let handler = move |State(app): State<Arc<App>>, request: Request| answer(app, role, serve, request);
+        let handler = move |State(app): State<Arc<App>>, request: Request| async move {
+            let mut response = answer(app, role, serve, request).await;
+            response.extensions_mut().insert(Asked(path));
+            response
+        };
         router.route(path, on(method, handler))
     })
+}
+
+/// The paths of all of them.
+pub(crate) fn paths() -> impl Iterator<Item = &'static str> {
+    PAGES.iter().map(|(_, path, ..)| *path)
 }
 
 async fn answer(app: Arc<App>, role: Option<Role>, serve: fn(Call) -> Served, request: Request) -> Response {

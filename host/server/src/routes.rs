@@ -19,7 +19,9 @@ use crate::{
     call::Call,
     caller::{Caller, Role},
     guard::guard,
-    health, openapi, page, plugins,
+    health,
+    metrics::Asked,
+    openapi, page, plugins,
     refusal::Refusal,
     runs::{ask, events, get, kept, list, logs, picture, rerun, submit, task},
     saved::{schedules, workflows},
@@ -796,14 +798,17 @@ pub(crate) fn router(app: &Arc<App>) -> Router {
 
 async fn answer(app: Arc<App>, route: &'static Route, request: Request) -> Response {
     let carried_out = carry_out(Arc::clone(&app), route, request);
-    if route.method == Verb::Get {
-        return carried_out.await;
-    }
-    // What changes something is done and written down, whether the client stays or not.
-    match tokio::spawn(carried_out).await {
-        Ok(response) => submit::rested(&app, response).await,
-        Err(error) => Refusal::failed(&error).into_response(),
-    }
+    let mut response = if route.method == Verb::Get {
+        carried_out.await
+    } else {
+        // What changes something is done and written down, whether the client stays or not.
+        match tokio::spawn(carried_out).await {
+            Ok(response) => submit::rested(&app, response).await,
+            Err(error) => Refusal::failed(&error).into_response(),
+        }
+    };
+    response.extensions_mut().insert(Asked(route.path));
+    response
 }
 
 async fn carry_out(app: Arc<App>, route: &Route, request: Request) -> Response {

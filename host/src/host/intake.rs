@@ -161,6 +161,7 @@ impl Shared {
         let appended = store.append(&new.lease, new.status, new.record, Vec::new());
         let released = store.release(&new.lease, Some(begins));
         appended.await?;
+        self.gauges.submitted();
         self.submitted(new.submitting, &new.lease);
         Self::given_back(&run_id, released.await);
         Ok(run_id)

@@ -342,6 +342,8 @@ impl HostBuilder {
         let slots = (self.slots.unwrap_or(DEFAULT_SLOTS).min(room), realms.rules());
         let dispatcher =
             Dispatcher::new(slots, executor, guests, engine.clone(), clock.clone()).beside(sandbox.as_ref());
+        let gauges = Arc::default();
+        let dispatcher = dispatcher.counting(&gauges);
         let kept_log = self.kept_log.unwrap_or(KEPT_LOG);
         // What a store keeps that only this host has, nobody asks for: it would take memory for nothing.
         let kept_here = if self.store.is_some() { kept_log } else { 0 };
@@ -363,6 +365,7 @@ impl HostBuilder {
             closed: AtomicBool::new(false),
             driven: AtomicU64::new(0),
             tidings: Tidings::default(),
+            gauges,
             tracer: self.tracer,
             terms: Terms { facts: facts(self.vars), origin: self.origin, allow_missing: self.allow_missing },
             agenda: Agenda::default(),

@@ -233,6 +233,7 @@ impl Executing {
             inbox: self.sender.clone(),
             upcoming: Upcoming::default(),
             tenant: None,
+            due: None,
         };
         let abort = host.dispatcher.start_in(host.dispatcher.taken_place(), attempt);
         self.guests.insert(self.last, Guest { id: offer.id.clone(), namespace, abort, ear, stopped: false });

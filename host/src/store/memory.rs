@@ -9,6 +9,7 @@ use std::{
     collections::{BTreeMap, BTreeSet, HashMap, VecDeque},
     future::ready,
     sync::{Arc, Mutex, MutexGuard, PoisonError},
+    time::Instant,
 };
 
 use phasm_engine::{phase::Phase, time::Timestamp};
@@ -20,6 +21,7 @@ use super::{
     KEPT_ANSWERS, KeptEntry, LETTER_BYTES, Lease, Letter, MAILBOX, Note, Pending, ReadStore, Record, Reply,
     RunRow, RunStatus, Shares, Sharing, Store, StoreError, StoredBytes, Wanted, followed::Followed,
 };
+use crate::gauges::{CommitCounts, Commits};
 
 /// A store without a file: "durable" means until the process ends.
 ///
@@ -31,6 +33,7 @@ pub struct Memory {
     entries_changed: watch::Sender<()>,
     shared: watch::Sender<()>,
     followed: Followed,
+    commits: Commits,
 }
 
 impl Memory {
@@ -47,6 +50,7 @@ impl Memory {
             entries_changed: watch::Sender::new(()),
             shared: watch::Sender::new(()),
             followed: Followed::default(),
+            commits: Commits::default(),
         }
     }
 
@@ -108,7 +112,11 @@ impl ReadStore for Memory {
 
     fn census(&self, at: Timestamp) -> Pending<Census> {
         let mut census = Census::default();
-        self.kept().rows(|row| row.status.open).iter().for_each(|row| census.count(row, at));
+        let kept = self.kept();
+        kept.rows(|row| row.status.open).iter().for_each(|row| census.count(row, at));
+        let letters = |run_id: &Arc<str>| kept.run(run_id).map_or(0, |run| run.letters.len() as u64);
+        census.letters = kept.mail.iter().map(letters).sum();
+        drop(kept);
         now(Ok(census))
     }
 
@@ -190,8 +198,12 @@ impl Store for Memory {
         replies: Vec<Reply>,
     ) -> Pending<()> {
         let answers = !replies.is_empty();
-        let record = encoded(record);
+        let (began, record) = (Instant::now(), encoded(record));
+        let bytes = record.body.len();
         let appended = self.kept().append(lease, status, record, replies).map(drop);
+        if appended.is_ok() {
+            self.commits.done(began, 1, Some(bytes));
+        }
         if let Some(told) = self.followed.of(&lease.head.run_id) {
             told.send_replace(());
         }
@@ -301,6 +313,10 @@ impl Store for Memory {
     fn abandon(&self, lease: &Lease, at: Timestamp) -> Pending<()> {
         let abandoned = self.kept().abandon(lease, at);
         self.tell(abandoned)
+    }
+
+    fn written(&self) -> Option<CommitCounts> {
+        Some(self.commits.get())
     }
 
     fn delete(&self, run_id: &str) -> Pending<bool> {

@@ -48,6 +48,7 @@ use super::{
     KeptEntry, LETTER_BYTES, Lease, Letter, MAILBOX, Note, Pending, ReadStore, Record, Reply, RunRow,
     RunStatus, Shares, Sharing, Store, StoreError, StoredBytes, Wanted,
 };
+use crate::gauges::{CommitCounts, Commits};
 
 const CLAIM: &str = "SELECT * FROM claim_runs($1, $2, $3, $4, $5)";
 const CLAIM_RUN: &str = "SELECT * FROM claim_run($1, $2, $3)";
@@ -92,6 +93,7 @@ pub struct Postgres {
     address: Arc<Address>,
     readers: Readers,
     thread: Thread<Queued>,
+    commits: Arc<Commits>,
     changed: Arc<watch::Sender<()>>,
     shared: Arc<watch::Sender<()>>,
     entries_changed: Arc<watch::Sender<()>>,
@@ -127,9 +129,11 @@ impl Postgres {
     pub fn open(url: &str) -> Result<Self, StoreError> {
         let address = Arc::new(Address::parse(url)?);
         let mut link = Link::new(&address, &STATEMENTS, true);
+        let commits = Arc::<Commits>::default();
+        let counts = Arc::clone(&commits);
         let thread = Thread::start(&address, async move |jobs| {
             link.connected().await?;
-            Ok(PostgresWriter::new(link, jobs).run())
+            Ok(PostgresWriter::new(link, jobs, counts).run())
         })?;
         let readers = Readers::new(&address, thread.handle());
         let changed = Arc::new(watch::Sender::new(()));
@@ -151,6 +155,7 @@ impl Postgres {
             address,
             readers,
             thread,
+            commits,
             changed,
             shared,
             entries_changed,
@@ -492,6 +497,10 @@ impl Store for Postgres {
 
     fn entries_changed(&self) -> watch::Receiver<()> {
         self.entries_changed.subscribe()
+    }
+
+    fn written(&self) -> Option<CommitCounts> {
+        Some(self.commits.get())
     }
 
     fn delete(&self, run_id: &str) -> Pending<bool> {

@@ -43,6 +43,7 @@ use super::{
     KeptEntry, Lease, Letter, Note, Pending, ReadStore, Record, Reply, RunRow, RunStatus, Store, StoreError,
     StoredBytes, Wanted, followed::Followed,
 };
+use crate::gauges::{CommitCounts, Commits};
 
 /// A store in a file, held by this handle alone until it is dropped.
 ///
@@ -52,6 +53,7 @@ pub struct Sqlite {
     // Dropped in this order: the last connection to close folds the log into the file, which a reader cannot.
     reader: SqliteReader,
     writer: Worker<Box<dyn Job>>,
+    commits: Arc<Commits>,
     changed: Arc<watch::Sender<()>>,
     entries_changed: Arc<watch::Sender<()>>,
     followed: Followed,
@@ -92,11 +94,13 @@ impl Sqlite {
 
     fn on(connection: rusqlite::Connection, path: Arc<Path>, lock: Option<Lock>) -> Result<Self, StoreError> {
         let writer = Writer::new(connection, Arc::clone(&path), lock.is_some())?;
+        let commits = writer.commits();
         let writer = Worker::spawn("phasm-store-write", &path, move |queue| writer.run(&queue))?;
         let reader = SqliteReader::beside(path)?;
         Ok(Self {
             reader,
             writer,
+            commits,
             changed: Arc::default(),
             entries_changed: Arc::default(),
             followed: Followed::default(),
@@ -349,6 +353,14 @@ impl Store for Sqlite {
 
     fn entries_changed(&self) -> watch::Receiver<()> {
         self.entries_changed.subscribe()
+    }
+
+    fn file(&self) -> Option<PathBuf> {
+        Some(self.path())
+    }
+
+    fn written(&self) -> Option<CommitCounts> {
+        Some(self.commits.get())
     }
 
     fn give_back(&self) -> Pending<bool> {

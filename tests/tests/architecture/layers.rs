@@ -11,6 +11,7 @@ const ENGINE: &[&str] =
 /// The library's: what is kept, then what drives a run, then what whoever embeds it opens.
 const HOST: &[&str] = &[
     "clock",
+    "gauges",
     "slots",
     "lasting",
     "seat",

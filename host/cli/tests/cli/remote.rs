@@ -70,6 +70,40 @@ fn a_server_shows_what_its_store_holds() {
     host.end();
 }
 
+/// R-L50: off a terminal `top` says once what there is; of a server also how busy its host is.
+#[test]
+fn top_shows_open_runs_and_how_busy_a_server_is() {
+    let bench = Bench::new();
+    bench.task("say.yaml", "say", "");
+    approval(&bench, "1h");
+    let (mut host, url) = server(&bench);
+    let (here, there) = (["--store", "runs.db"], ["--server", url.as_str()]);
+    let none = with(&bench, &["top"], there);
+    assert!(none.status == 0 && none.stdout.ends_with("no run is open\n"), "{none:?}");
+    assert_eq!(with(&bench, &["submit", "say.yaml", "--wait"], there).status, 0);
+    let run = with(&bench, &["submit", "release.yaml"], there).stdout.trim().to_owned();
+    host.until(&[&format!("{run} release waits")]);
+    let (kept, told) =
+        (with(&bench, &["top", "--json"], here).json(), with(&bench, &["top", "--json"], there).json());
+    assert_eq!(kept["open"], told["open"]);
+    assert_eq!(told["open"].as_array().unwrap().len(), 1);
+    assert_eq!(
+        (&told["open"][0]["runID"], &told["open"][0]["progress"]),
+        (&run.as_str().into(), &"1/3".into())
+    );
+    assert_eq!(kept["runs"], told["runs"]);
+    let open: u64 = kept["runs"].as_object().unwrap().values().map(|count| count.as_u64().unwrap()).sum();
+    assert_eq!(open, 1, "{kept}");
+    assert!(kept.get("host").is_none(), "{kept}");
+    assert!(told["host"]["slots"].as_u64().unwrap() > 0 && told["host"]["executing"] == 0, "{told}");
+    assert!(told["host"].get("attemptsPerSecond").is_none(), "{told}");
+    let page = with(&bench, &["top"], there);
+    assert!(page.stdout.contains("slots: ") && page.stdout.contains(&run), "{page:?}");
+    assert!(!with(&bench, &["top"], here).stdout.contains("slots: "));
+    host.signal(Signal::INT);
+    host.end();
+}
+
 /// A schedule, as [`crate::schedules`] has them.
 fn nightly(name: &str, executor: &str) -> String {
     format!(

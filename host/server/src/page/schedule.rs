@@ -165,10 +165,7 @@ pub(super) async fn trigger(mut call: Call) -> Result<Response, Refusal> {
     let kept = Kept::read(&call, &found.what.document).await?;
     let parameters = kept.plan.as_ref().map(|plan| arguments::read(plan, &form)).unwrap_or_default();
     match call.app.host.trigger(&found.namespace, &found.name, &parameters).await {
-        Ok(run_id) => {
-            call.app.metrics.submitted();
-            Ok(see_other(&format!("/runs/{run_id}")))
-        }
+        Ok(run_id) => Ok(see_other(&format!("/runs/{run_id}"))),
         Err(TriggerError::Submit(SubmitError::Problems(problems))) => {
             shown(&call, StatusCode::UNPROCESSABLE_ENTITY, Some(&form), &problems).await
         }

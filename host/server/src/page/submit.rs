@@ -119,10 +119,7 @@ async fn run(call: &Call, form: &Form, plan: &Arc<Plan>) -> Done {
     let parameters = arguments::read(plan, form);
     let key = Some(form.text("once")).filter(|key| !key.is_empty());
     match call.app.host.submit_as(plan, &parameters, key).await {
-        Ok(run) => {
-            call.app.metrics.submitted();
-            Ok(Ok(format!("/runs/{}", run.id())))
-        }
+        Ok(run) => Ok(Ok(format!("/runs/{}", run.id()))),
         // Posted twice.
         Err(SubmitError::Store(StoreError::Exists { run_id })) => Ok(Ok(format!("/runs/{run_id}"))),
         Err(SubmitError::Problems(found)) => Ok(Err(found.to_vec())),

@@ -120,10 +120,7 @@ pub(super) async fn run(mut call: Call) -> Result<Response, Refusal> {
         Err(error) => return Err(error.into()),
     };
     match submitted {
-        Ok(run) => {
-            call.app.metrics.submitted();
-            Ok(see_other(&format!("/runs/{}", run.id())))
-        }
+        Ok(run) => Ok(see_other(&format!("/runs/{}", run.id()))),
         Err(SubmitError::Problems(problems)) => {
             shown(&call, StatusCode::UNPROCESSABLE_ENTITY, version, Some(&form), &problems).await
         }

@@ -84,7 +84,6 @@ pub(crate) async fn keep(
     }
     match host.submit_as(plan, &parameters, key).await {
         Ok(run) => {
-            call.app.metrics.submitted();
             let response = submitted(run.id(), &plan.name, true);
             Ok((run, response))
         }

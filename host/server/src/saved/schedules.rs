@@ -101,7 +101,6 @@ pub(crate) async fn trigger(mut call: Call) -> Result<Response, Refusal> {
         return Err(Refusal::problems("schedule", found));
     }
     let run_id = triggered?;
-    call.app.metrics.submitted();
     let workflow = host.store().get(&run_id).await?.map(|row| row.head.workflow.clone()).unwrap_or_default();
     Ok(submitted(&run_id, &workflow, true))
 }

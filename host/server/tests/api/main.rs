@@ -11,6 +11,7 @@ mod client;
 mod documented;
 mod keys;
 mod limits;
+mod metrics;
 mod page;
 mod plugins;
 mod remote;

@@ -60,7 +60,8 @@ const OPEN: &str = "SELECT * FROM runs WHERE open ORDER BY priority DESC, number
 const CENSUS: &str = "SELECT count(owner) AS owned, count(*) FILTER (WHERE owner IS NULL AND wake_at <= $1) AS due,
         count(*) FILTER (WHERE owner IS NULL AND wake_at > $1 AND rest IS NOT TRUE) AS waiting,
         count(*) FILTER (WHERE owner IS NULL AND (wake_at IS NULL OR wake_at > $1 AND rest IS TRUE)) AS parked,
-        min(wake_at) FILTER (WHERE owner IS NULL AND wake_at > $1) AS next
+        min(wake_at) FILTER (WHERE owner IS NULL AND wake_at > $1) AS next,
+        (SELECT count(*) FROM letters WHERE reply IS NULL) AS letters
     FROM runs WHERE open";
 const STORED: &str = "SELECT namespace, sum(bytes)::bigint AS bytes FROM stored WHERE $1::text[] IS NULL OR namespace = ANY ($1)
     GROUP BY namespace HAVING sum(bytes) > 0";
@@ -220,6 +221,7 @@ impl Readers {
                 due: count(row, "due")?,
                 waiting: count(row, "waiting")?,
                 parked: count(row, "parked")?,
+                letters: count(row, "letters")?,
                 next: get::<Option<i64>>(row, "next")?.map(Timestamp),
             })
         })

@@ -296,13 +296,14 @@ fn census(connection: &Connection, now: Timestamp) -> Result<Census, Fault> {
         "SELECT count(owner), count(*) FILTER (WHERE owner IS NULL AND wake_at <= ?1),
              count(*) FILTER (WHERE owner IS NULL AND wake_at > ?1 AND rest IS NOT 1),
              count(*) FILTER (WHERE owner IS NULL AND (wake_at IS NULL OR wake_at > ?1 AND rest IS 1)),
-             min(wake_at) FILTER (WHERE owner IS NULL AND wake_at > ?1)
+             min(wake_at) FILTER (WHERE owner IS NULL AND wake_at > ?1),
+             (SELECT count(*) FROM letters WHERE reply IS NULL)
          FROM runs WHERE open",
     )?;
     let read = |row: &Row<'_>| {
         let next: Option<i64> = row.get(4)?;
         let (owned, due, waiting, parked) = (row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?);
-        Ok(Census { owned, due, waiting, parked, next: next.map(Timestamp) })
+        Ok(Census { owned, due, waiting, parked, letters: row.get(5)?, next: next.map(Timestamp) })
     };
     Ok(statement.query_one([now.0], read)?)
 }

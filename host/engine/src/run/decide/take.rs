@@ -78,7 +78,7 @@ impl Decider<'_> {
         payload.values().for_each(|value| self.weight().add(value));
         self.emit(Event::Resumed(id.into(), Arc::new(payload)));
         self.set_phase(id, Phase::Running, None, None);
-        self.command_dispatch(id);
+        self.command_dispatch(id, self.now());
     }
 
     /// Goes on with a run that was read back (R-D3): what came due meanwhile is served first. What is in flight even then
@@ -104,6 +104,6 @@ impl Decider<'_> {
             let fence = self[id].fence();
             self.emit(Event::AttemptStarted(fence));
         }
-        self.command_dispatch(id);
+        self.command_dispatch(id, self.now());
     }
 }
