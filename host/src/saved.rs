@@ -31,8 +31,8 @@ pub(crate) use self::{
 pub use self::{
     schedule::{
         Fired, FiringNote, SCHEDULE_LABEL, SCHEDULED_LABEL, ScheduleState, ScheduleTrouble, Suspension,
-        next_instants, put_schedule, remove_schedule, resume_schedule, schedule, schedule_document,
-        schedules, suspend_schedule,
+        given_parameters, next_instants, put_schedule, remove_schedule, resume_schedule, schedule,
+        schedule_document, schedules, suspend_schedule,
     },
     workflow::{SavedWorkflow, remove_workflow, save_workflow, saved_workflow, saved_workflows},
 };

@@ -126,9 +126,10 @@ impl From<StoreError> for Refusal {
             | StoreError::Full { .. }
             | StoreError::Io { .. }
             | StoreError::Locked { .. }
-            | StoreError::Unavailable { .. } => Self::unavailable(&error),
+            | StoreError::Unavailable { .. }
+            // Another host has the run by now: whoever asks again is told by that one's records.
+            | StoreError::Fenced { .. } => Self::unavailable(&error),
             StoreError::Conflict { .. }
-            | StoreError::Fenced { .. }
             | StoreError::StillOpen { .. }
             | StoreError::Unreachable { .. }
             | StoreError::Foreign { .. }

@@ -161,7 +161,7 @@ const KEPT_LISTING: &[Parameter] = &[
 /// What a document that is kept was called where it came from.
 const KEEPING: &[Parameter] = &[parameter(
     "file",
-    Kind::Text,
+    Kind::Like("^[^\\u0000-\\u001f\\u007f-\\u009f]+$"),
     "What the document's file is called: what its problems name, and what decides how it is read.",
 )];
 

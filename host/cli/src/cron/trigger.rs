@@ -88,14 +88,15 @@ fn here(arguments: &TriggerArguments, screen: &Screen) -> Result<(Arc<str>, Opti
         let changing = Changing::open(&path)?;
         let (store, file) = (&*changing.store, name.word());
         let found = saved::schedule(store, &name.namespace, &name.name).await.map_err(Failure::host)?;
-        let draft = match &found {
-            Some(found) => saved::schedule_document(store, found).await.ok(),
-            None => None,
-        };
-        if let Some(draft) = draft {
+        let mut given = Map::new();
+        // What cannot be read is told by what starts the run.
+        if let Some(found) = &found
+            && let Ok(draft) = saved::schedule_document(store, found).await
+        {
             prepared.build(draft.executor_types().iter()).await;
+            let texts = Given::pairs(param);
+            given = saved::given_parameters(store, found, texts).await.unwrap_or_default();
         }
-        let given = parameters::over(Map::new(), param);
         match prepared.host.trigger_in(store, &name.namespace, &name.name, &given).await {
             Ok(run_id) => Ok((run_id, changing.tell(&path, &way).await)),
             Err(TriggerError::Saved(error)) => Err(refused(error, store).await),

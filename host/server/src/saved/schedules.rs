@@ -5,7 +5,6 @@ use phasm::{
     Map, SubmitError, TriggerError,
     engine::time::Timestamp,
     saved::{self, Saved, ScheduleState},
-    show,
 };
 use serde_json::json;
 
@@ -94,7 +93,9 @@ pub(crate) async fn trigger(mut call: Call) -> Result<Response, Refusal> {
     call.query.done()?;
     let (namespace, name) = named(&call)?;
     let mut parameters: Map = document::object(&mut call).await?;
-    parameters.extend(given.into_iter().map(|(name, text)| (name.into(), show::undeclared(&text))));
+    let found = one(&call).await?;
+    let texts = given.iter().map(|(name, text)| (name.as_str(), text.as_str()));
+    parameters.extend(saved::given_parameters(&*call.app.reader(), &found, texts).await?);
     let host = &call.app.host;
     let triggered = host.trigger(&namespace, &name, &parameters).await;
     if let Err(TriggerError::Submit(SubmitError::Problems(found))) = &triggered {

@@ -101,7 +101,7 @@ async fn what_is_kept_is_what_its_store_keeps() {
     assert_eq!(remote.pause(name, false).await.unwrap().standing(), "active");
     let next = remote.next_instants(name, 3).await.unwrap();
     assert_eq!(next, world.host.next_instants("a", "one", 3).await.unwrap());
-    let triggered = remote.trigger(name, &[("who", "Ada")]).await.unwrap();
+    let triggered = remote.trigger(name, &[("who", "5")]).await.unwrap();
     let run = triggered["runID"].as_str().unwrap();
     let told = saved::schedule(&remote, "a", "one").await.unwrap().unwrap();
     assert_eq!(told.what.firings[0].run_id.as_deref(), Some(run));
