@@ -212,7 +212,8 @@ impl Config {
         };
         let builder = builder.sandbox(sandbox).slots(slots).secrets(self.secrets.clone());
         let builder = self.engine_threads.into_iter().fold(builder, HostBuilder::engine_threads);
-        let builder = builder.retention(self.retention.clone()).trust(self.trust.clone());
+        let builder =
+            builder.retention(self.retention.clone()).trust(self.trust.clone()).hold_all(self.hold_all);
         let builder = self.kept_log.into_iter().fold(builder, HostBuilder::kept_log);
         let builder = self.grants.iter().fold(builder, |b, (name, grants)| b.grant(name, grants.clone()));
         let endpoints = self.endpoints.iter();

@@ -9,6 +9,7 @@ mod named;
 mod recover;
 mod rerun;
 mod setup;
+mod shelves;
 mod submitting;
 
 use std::{
@@ -33,6 +34,7 @@ pub use self::{
     named::TriggerError,
     rerun::{Rerun, RerunError},
     setup::{HostBuilder, OpenError},
+    shelves::ShelfError,
 };
 use crate::{
     claimer,

@@ -143,7 +143,7 @@ pub use phasm_sandbox::{self as sandbox, executor};
 pub use self::{
     handle::{RunError, RunHandle, Waited},
     host::{
-        Host, HostBuilder, OpenError, QuotaExceeded, Rerun, RerunError, SubmitError, SubmitQuota,
+        Host, HostBuilder, OpenError, QuotaExceeded, Rerun, RerunError, ShelfError, SubmitError, SubmitQuota,
         TriggerError,
     },
     journal::RecoverError,

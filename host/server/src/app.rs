@@ -5,7 +5,7 @@ use std::{
     sync::{Arc, atomic::AtomicBool},
 };
 
-use phasm::{Host, store::ReadStore};
+use phasm::{Host, plugins::Rows, store::ReadStore};
 use tokio::sync::{Semaphore, watch};
 
 use crate::{
@@ -35,6 +35,10 @@ pub(crate) struct App {
     /// Whether it can be reached from elsewhere, so that nobody is let in without a key.
     pub(crate) is_exposed: AtomicBool,
     pub(crate) catching_up: Semaphore,
+    /// Plugins that are uploaded at once.
+    pub(crate) uploads: Semaphore,
+    /// What was read of plugins.
+    pub(crate) rows: Rows,
     stopping: watch::Sender<bool>,
 }
 
@@ -50,6 +54,8 @@ impl App {
             audit: Audit::to(config.audit.as_deref())?,
             is_exposed: AtomicBool::new(false),
             catching_up: Semaphore::new(CATCHING_UP),
+            uploads: Semaphore::new(config.limits.uploads),
+            rows: Rows::default(),
             stopping: watch::Sender::new(false),
             host,
             config,

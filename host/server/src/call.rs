@@ -1,9 +1,12 @@
 //! One request on its way to what carries it out.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::{
+    sync::{Arc, Mutex, PoisonError},
+    time::Duration,
+};
 
 use axum::{
-    body::{Body, Bytes},
+    body::{Body, Bytes, HttpBody as _},
     extract::{FromRequestParts as _, RawPathParams, Request},
     http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header, request::Parts},
     response::Response,
@@ -94,6 +97,15 @@ impl Call {
         Some(whole.split(';').next().unwrap_or_default().trim().to_ascii_lowercase())
     }
 
+    /// Says where the next page is, which begins behind that.
+    pub(crate) fn link_next(&self, response: &mut Response, cursor: &str) {
+        let (path, query) = self.path_and_query();
+        let query = form_urlencoded::parse(query.unwrap_or_default().as_bytes());
+        let others = query.filter(|(key, _)| key != "cursor");
+        let mut query = form_urlencoded::Serializer::new(String::new());
+        link_next(response, path, &query.extend_pairs(others).append_pair("cursor", cursor).finish());
+    }
+
     /// Whether the client would rather have events than one answer.
     pub(crate) fn wants_stream(&self) -> bool {
         self.header(&header::ACCEPT).is_some_and(|accept| accept.contains("text/event-stream"))
@@ -116,16 +128,29 @@ impl Call {
     /// 413 and 408 beyond the limits, 400 if it breaks off.
     pub(crate) async fn bytes(&mut self) -> Result<Bytes, Refusal> {
         let limits = self.app.config.limits;
-        let body = Limited::new(self.take_body(), limits.body);
-        let too_slow = || {
-            let detail = format!("the body took longer than {}s", limits.body_time.as_secs());
-            Refusal::new(StatusCode::REQUEST_TIMEOUT, detail).with(header::CONNECTION, "close")
-        };
-        let read = timeout(limits.body_time, body.collect()).await.map_err(|_late| too_slow())?;
-        Ok(read.map_err(|error| broken(&*error, limits.body))?.to_bytes())
+        self.bytes_within(limits.body, limits.body_time).await
     }
 
-    fn take_body(&mut self) -> Body {
+    /// The whole body, which is a plugin.
+    ///
+    /// # Errors
+    /// As of [`Self::bytes`].
+    pub(crate) async fn upload(&mut self) -> Result<Bytes, Refusal> {
+        let limits = self.app.config.limits;
+        self.bytes_within(limits.upload, limits.upload_time).await
+    }
+
+    async fn bytes_within(&mut self, most: usize, time: Duration) -> Result<Bytes, Refusal> {
+        let body = self.take_body();
+        // What says that it is too large is not read.
+        if body.size_hint().lower() > most as u64 {
+            return Err(too_large(most));
+        }
+        let read = timeout(time, Limited::new(body, most).collect()).await.map_err(|_late| too_slow(time))?;
+        Ok(read.map_err(|error| broken(&*error, most))?.to_bytes())
+    }
+
+    pub(crate) fn take_body(&mut self) -> Body {
         let body = self.body.get_mut().unwrap_or_else(PoisonError::into_inner);
         body.take().unwrap_or_default()
     }
@@ -153,6 +178,16 @@ impl Call {
     }
 }
 
+pub(crate) fn too_slow(time: Duration) -> Refusal {
+    let detail = format!("the body took longer than {}s", time.as_secs());
+    Refusal::new(StatusCode::REQUEST_TIMEOUT, detail).with(header::CONNECTION, "close")
+}
+
+pub(crate) fn too_large(most: usize) -> Refusal {
+    let detail = format!("the body has more than {most} bytes, which is the most");
+    Refusal::new(StatusCode::PAYLOAD_TOO_LARGE, detail).with(header::CONNECTION, "close")
+}
+
 /// Whether every store can look for that text: a database has none with U+0000, so that nothing there is called so.
 pub(crate) fn is_storable(text: &str) -> bool {
     !text.contains('\0')
@@ -160,8 +195,7 @@ pub(crate) fn is_storable(text: &str) -> bool {
 
 fn broken(error: &(dyn std::error::Error + Send + Sync + 'static), most: usize) -> Refusal {
     if error.is::<LengthLimitError>() {
-        let detail = format!("the body has more than {most} bytes, which is the most");
-        return Refusal::new(StatusCode::PAYLOAD_TOO_LARGE, detail).with(header::CONNECTION, "close");
+        return too_large(most);
     }
     Refusal::new(StatusCode::BAD_REQUEST, "the body breaks off, or is no body at all")
 }

@@ -1,6 +1,7 @@
 //! A server as a store to look at, and to ask for what its runs are asked.
 
 mod kept;
+mod plugins;
 
 use std::{borrow::Cow, io, net::IpAddr, path::PathBuf, sync::Arc, time::Duration};
 

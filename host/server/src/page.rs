@@ -19,6 +19,7 @@ mod form;
 mod kept;
 mod live;
 mod login;
+mod plugin;
 mod plugins;
 pub(crate) mod recorded;
 mod refused;
@@ -32,6 +33,7 @@ mod submit;
 mod table;
 mod task;
 pub(crate) mod ticket;
+mod upload;
 mod why;
 mod words;
 mod workflow;
@@ -68,7 +70,7 @@ macro_rules! serve {
 type PageRoute = (MethodFilter, &'static str, Option<Role>, fn(Call) -> Served);
 
 /// All of them, with who may ask for them.
-const PAGES: [PageRoute; 33] = [
+const PAGES: [PageRoute; 38] = [
     (MethodFilter::GET, "/", None, serve!(home)),
     (MethodFilter::GET, "/runs", Some(Role::Read), serve!(runs::page)),
     (MethodFilter::GET, "/runs/{run}", Some(Role::Read), serve!(run::page)),
@@ -95,6 +97,11 @@ const PAGES: [PageRoute; 33] = [
     (MethodFilter::POST, "/workflows/{namespace}/{name}/remove", Some(Role::Run), serve!(workflow::remove)),
     (MethodFilter::POST, "/workflows/{namespace}/{name}/run", Some(Role::Run), serve!(workflow::run)),
     (MethodFilter::GET, "/plugins", Some(Role::Read), serve!(plugins::page)),
+    (MethodFilter::POST, "/plugins", Some(Role::Admin), serve!(upload::add)),
+    (MethodFilter::GET, "/plugins/{name}", Some(Role::Read), serve!(plugin::first)),
+    (MethodFilter::GET, "/plugins/{name}/{version}", Some(Role::Read), serve!(plugin::page)),
+    (MethodFilter::POST, "/plugins/{name}/{version}/approve", Some(Role::Admin), serve!(plugin::approve)),
+    (MethodFilter::POST, "/plugins/{name}/{version}/remove", Some(Role::Admin), serve!(plugin::remove)),
     (MethodFilter::GET, "/live", Some(Role::Read), serve!(live::live)),
     (MethodFilter::GET, "/login", None, serve!(login::page)),
     (MethodFilter::POST, "/login", None, serve!(login::login)),

@@ -64,7 +64,7 @@ impl Refusal {
         Self::new(StatusCode::INTERNAL_SERVER_ERROR, format!("{error}"))
     }
 
-    fn unavailable(error: &(dyn std::error::Error + 'static)) -> Self {
+    pub(crate) fn unavailable(error: &(dyn std::error::Error + 'static)) -> Self {
         tracing::warn!(error, "a request has to be made again");
         Self::new(StatusCode::SERVICE_UNAVAILABLE, format!("{error}")).again_after(1)
     }

@@ -106,6 +106,8 @@ pub(crate) enum Sends {
     Document,
     /// An object of values by name; nothing is an empty one.
     Answer,
+    /// A component.
+    Plugin,
     /// What is to be other than it was.
     Rerun,
 }
@@ -141,6 +143,7 @@ const IDEMPOTENCY: Parameter = parameter(
     Kind::Like(r#"^([!#-~]([ !#-~]{0,253}[!#-~])?|"[!#-~]([ !#-~]{0,253}[!#-~])?")$"#),
     "What you call this submission: of several with one key in a namespace there is one run.",
 );
+const TENANT: Parameter = parameter("tenant", Kind::Text, "Of what this tenant alone has.");
 const PARAMETER: Parameter = parameter("param.NAME", Kind::Text, "A value for the parameter NAME.");
 const PARAMETERS: &[Parameter] = &[PARAMETER];
 const WAIT: Parameter = parameter(
@@ -649,13 +652,89 @@ pub(crate) static ROUTES: &[Route] = &[
         path: "/v1/plugins",
         id: "listPlugins",
         needs: Some(Role::Read),
-        what: "The plugins that runs find.",
+        what: "Lists the plugins that runs find, in the order that they are searched, and those that are held.",
+        query: &[
+            TENANT,
+            parameter("limit", Kind::Count(1, 1000), "The most to list; 100 by default."),
+            parameter("cursor", Kind::Text, "`next` of the page before."),
+        ],
+        headers: &[],
+        body: None,
+        answers: &[(200, "A page of plugins.", Shape::Json("Plugins"))],
+        refusals: &[],
+        serve: serve!(plugins::list::list),
+    },
+    Route {
+        method: Verb::Get,
+        path: "/v1/plugins/{name}",
+        id: "getPlugin",
+        needs: Some(Role::Read),
+        what: "All versions of a plugin.",
         query: &[],
         headers: &[],
         body: None,
-        answers: &[(200, "Their names.", Shape::Json("Plugins"))],
-        refusals: &[],
-        serve: serve!(plugins::list),
+        answers: &[(200, "Its versions.", Shape::Json("PluginVersions"))],
+        refusals: &[404],
+        serve: serve!(plugins::list::named),
+    },
+    Route {
+        method: Verb::Get,
+        path: "/v1/plugins/{name}/{version}",
+        id: "getPluginVersion",
+        needs: Some(Role::Read),
+        what: "What there is to know of a version, of the highest that begins so, or of a digest: as `phasm plugin inspect --json`.",
+        query: &[TENANT],
+        headers: &[],
+        body: None,
+        answers: &[(200, "The version.", Shape::Json("Plugin"))],
+        refusals: &[404, 422],
+        serve: serve!(plugins::list::version),
+    },
+    Route {
+        method: Verb::Put,
+        path: "/v1/plugins/{name}/{version}",
+        id: "putPlugin",
+        needs: Some(Role::Admin),
+        what: "Adds a version: a component with its manifest in it, as `phasm plugin pack` makes it. It is compiled first. The same bytes again \
+               change nothing.",
+        query: &[TENANT],
+        headers: &[
+            parameter("Phasm-Signature", Kind::Text, "The signature, as base64 of what minisign writes."),
+            parameter("If-None-Match", Kind::Text, "`*`: only if there is no such version."),
+        ],
+        body: Some(Sends::Plugin),
+        answers: &[
+            (201, "It was added; `Location` says where it is.", Shape::Json("AddedPlugin")),
+            (200, "It was there, with these bytes.", Shape::Json("AddedPlugin")),
+        ],
+        refusals: &[404, 408, 409, 412, 413, 415, 422, 429],
+        serve: serve!(plugins::change::put),
+    },
+    Route {
+        method: Verb::Delete,
+        path: "/v1/plugins/{name}/{version}",
+        id: "removePlugin",
+        needs: Some(Role::Admin),
+        what: "Has a name stand for a version no more. Runs that were submitted with it go on: they have its component.",
+        query: &[TENANT],
+        headers: &[],
+        body: None,
+        answers: &[(200, "It is gone.", Shape::Json("Removed"))],
+        refusals: &[404, 422],
+        serve: serve!(plugins::change::remove),
+    },
+    Route {
+        method: Verb::Post,
+        path: "/v1/plugins/{name}/{version}/approve",
+        id: "approvePlugin",
+        needs: Some(Role::Admin),
+        what: "Has a version be used that is held. It grants nothing.",
+        query: &[TENANT],
+        headers: &[],
+        body: None,
+        answers: &[(200, "It is approved.", Shape::Json("ApprovedPlugin"))],
+        refusals: &[404, 422],
+        serve: serve!(plugins::change::approve),
     },
     Route {
         method: Verb::Get,

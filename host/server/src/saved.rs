@@ -18,7 +18,7 @@ use serde::Serialize;
 use serde_json::json;
 
 use crate::{
-    call::{Call, is_storable, json, link_next},
+    call::{Call, is_storable, json},
     caller::Caller,
     document::{self, Written},
     refusal::Refusal,
@@ -72,12 +72,7 @@ async fn list<T: Serialize>(mut call: Call, word: &str, find: Find<T>) -> Result
     let (found, next) = found(&mut call, find).await?;
     let mut response = json(StatusCode::OK, &json!({ word: found, "next": next }));
     if let Some(next) = next {
-        let (path, query) = call.path_and_query();
-        let query = form_urlencoded::parse(query.unwrap_or_default().as_bytes());
-        let others = query.filter(|(key, _)| key != "cursor");
-        let mut query = form_urlencoded::Serializer::new(String::new());
-        let query = query.extend_pairs(others).append_pair("cursor", &next).finish();
-        link_next(&mut response, path, &query);
+        call.link_next(&mut response, &next);
     }
     Ok(response)
 }

@@ -24,7 +24,7 @@ use crate::{
     executor::Executor,
     logbook::{KEPT_LOG, MOST_KEPT_LOG},
     notify::{Endpoint, Outlets},
-    plugins::{self, Library, LibraryError, Plugins},
+    plugins::{self, Librarian, Library, LibraryError, Plugins},
     realm::Realms,
     registry::Registry,
     retention::Retention,
@@ -83,6 +83,7 @@ pub struct HostBuilder {
     grants: BTreeMap<String, Grants>,
     tenants: BTreeMap<Arc<str>, Tenant>,
     trust: Policy,
+    hold_all: bool,
     exempt: BTreeSet<Digest>,
     builder: Option<Arc<dyn plugins::Builder>>,
     secrets: Secrets,
@@ -121,7 +122,8 @@ impl HostBuilder {
         self
     }
 
-    /// Offers the versions that a library has approved; of equal names the place named first wins.
+    /// Offers the versions that a library has approved; of equal names the place named first wins. The first one is that which
+    /// [`Host::librarian`] changes; in it are those of tenants, too.
     #[must_use]
     pub fn plugin_library(mut self, library: Library) -> Self {
         self.places.push(PluginPlace::Library(library));
@@ -132,6 +134,13 @@ impl HostBuilder {
     #[must_use]
     pub fn trust(mut self, policy: Policy) -> Self {
         self.trust = policy;
+        self
+    }
+
+    /// Has every version wait to be approved that is added to a library, and not only one that asks for more.
+    #[must_use]
+    pub fn hold_all(mut self, hold: bool) -> Self {
+        self.hold_all = hold;
         self
     }
 
@@ -330,11 +339,16 @@ impl HostBuilder {
             registered: &self.registered,
             grants: &self.grants,
             trust: PluginTrust { policy: self.trust, tenant: None, exempt: self.exempt },
+            tenants: &self.tenants,
+            hold: self.hold_all,
         };
-        let plugins = |tenant: Option<(&Arc<str>, &Tenant)>| {
-            sandbox.as_ref().map(|sandbox| offered.to(tenant, sandbox)).transpose()
+        let found = |tenant: Option<(&Arc<str>, &Tenant)>| -> Result<_, OpenError> {
+            match &sandbox {
+                Some(sandbox) => Ok((Some(offered.to(tenant, sandbox)?), offered.librarian(tenant))),
+                None => Ok((None, None)),
+            }
         };
-        let realms = Arc::new(Realms::new(&self.tenants, self.secrets, plugins)?);
+        let realms = Arc::new(Realms::new(&self.tenants, self.secrets, found)?);
         let (guests, room) = match &sandbox {
             Some(sandbox) => (sandbox.guest_runtime().clone(), sandbox.slots()),
             None => (engine.clone(), u32::MAX),
@@ -412,29 +426,30 @@ struct Offered<'a> {
     registered: &'a [(Arc<str>, Arc<[u8]>)],
     grants: &'a BTreeMap<String, Grants>,
     trust: PluginTrust,
+    tenants: &'a BTreeMap<Arc<str>, Tenant>,
+    hold: bool,
 }
 
 impl Offered<'_> {
     /// The plugins of a tenant, or of all who have none of their own. What is loaded for one is loaded for nobody else.
     fn to(&self, tenant: Option<(&Arc<str>, &Tenant)>, sandbox: &Sandbox) -> Result<Plugins, OpenError> {
-        let (name, tenant) = tenant.unzip();
-        let own = name.zip(tenant.and_then(|tenant| tenant.trust.clone()));
-        let trust = match own {
-            Some((name, policy)) => {
-                PluginTrust { policy, tenant: Some(Arc::clone(name)), exempt: self.trust.exempt.clone() }
-            }
-            None => self.trust.clone(),
-        };
-        let mut plugins = Plugins::new(sandbox.clone()).with_trust(trust);
+        let mut plugins = Plugins::new(sandbox.clone()).with_trust(self.trust_of(tenant));
         if let Some(builder) = self.builder {
             plugins = plugins.with_builder(Arc::clone(builder));
         }
-        let grants = tenant.map_or_else(|| self.grants.clone(), |tenant| tenant.granted(self.grants));
+        let grants = tenant.map_or_else(|| self.grants.clone(), |(_, tenant)| tenant.granted(self.grants));
         for (name, granted) in &grants {
             plugins.grant(name.as_str(), granted.clone());
         }
-        for dir in tenant.into_iter().flat_map(|tenant| &tenant.plugins) {
-            add_dir(&plugins, dir, &grants)?;
+        if let Some((name, tenant)) = tenant {
+            for dir in &tenant.plugins {
+                add_dir(&plugins, dir, &grants)?;
+            }
+            if let Some(library) = self.library() {
+                let alone = tenant.granted_alone(self.grants);
+                add_library(&plugins, &library.of_tenant(name), &alone)?;
+            }
+            plugins.end_of_own();
         }
         for (name, component) in self.registered {
             let granted = grants.get(name.as_ref()).cloned().unwrap_or_default();
@@ -443,13 +458,62 @@ impl Offered<'_> {
         for place in self.places {
             match place {
                 PluginPlace::Dir(dir) => add_dir(&plugins, dir, &grants)?,
-                PluginPlace::Library(library) => plugins
-                    .add_library(library, &grants)
-                    .map_err(|source| OpenError::Library { path: library.dir().to_owned(), source })?,
+                PluginPlace::Library(library) => add_library(&plugins, library, &grants)?,
             }
         }
         Ok(plugins)
     }
+
+    fn trust_of(&self, tenant: Option<(&Arc<str>, &Tenant)>) -> PluginTrust {
+        match tenant.and_then(|(name, tenant)| Some((name, tenant.trust.clone()?))) {
+            Some((name, policy)) => {
+                PluginTrust { policy, tenant: Some(Arc::clone(name)), exempt: self.trust.exempt.clone() }
+            }
+            None => self.trust.clone(),
+        }
+    }
+
+    /// The one that is changed.
+    fn library(&self) -> Option<&Library> {
+        self.places.iter().find_map(|place| match place {
+            PluginPlace::Library(library) => Some(library),
+            PluginPlace::Dir(_) => None,
+        })
+    }
+
+    /// Who changes the library of a tenant, or that of all.
+    fn librarian(&self, tenant: Option<(&Arc<str>, &Tenant)>) -> Option<Librarian> {
+        let library = self.library()?;
+        let own = |tenant: &(&Arc<str>, &Tenant)| tenant.1.trust.is_some();
+        Some(match tenant {
+            Some((name, known)) => Librarian {
+                library: library.of_tenant(name),
+                tenant: Some(Arc::clone(name)),
+                trusts: vec![self.trust_of(tenant)],
+                hold: self.hold,
+                grants: known.granted_alone(self.grants),
+            },
+            None => Librarian {
+                library: library.clone(),
+                tenant: None,
+                trusts: [self.trust.clone()]
+                    .into_iter()
+                    .chain(self.tenants.iter().filter(own).map(|tenant| self.trust_of(Some(tenant))))
+                    .collect(),
+                hold: self.hold,
+                grants: self.grants.clone(),
+            },
+        })
+    }
+}
+
+fn add_library(
+    plugins: &Plugins,
+    library: &Library,
+    grants: &BTreeMap<String, Grants>,
+) -> Result<(), OpenError> {
+    let failed = |source| OpenError::Library { path: library.dir().to_owned(), source };
+    plugins.add_library(library, grants).map_err(failed)
 }
 
 fn add_dir(plugins: &Plugins, dir: &Path, grants: &BTreeMap<String, Grants>) -> Result<(), OpenError> {

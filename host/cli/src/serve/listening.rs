@@ -57,10 +57,12 @@ impl Listening {
 }
 
 fn config(settings: ServerSettings) -> ServerConfig {
-    let ServerSettings { keys, hosts, tls, audit, body, connections, streams } = settings;
+    let ServerSettings { keys, hosts, tls, audit, body, connections, streams, upload } = settings;
     let usual = ServerLimits::default();
+    let bytes = |bytes: u64| usize::try_from(bytes).unwrap_or(usize::MAX);
     let limits = ServerLimits {
-        body: body.map_or(usual.body, |bytes| usize::try_from(bytes).unwrap_or(usize::MAX)),
+        body: body.map_or(usual.body, bytes),
+        upload: upload.map_or(usual.upload, bytes),
         connections: connections.map_or(usual.connections, |count| count as usize),
         streams: streams.map_or(usual.streams, |count| count as usize),
         ..usual

@@ -41,4 +41,6 @@ mod tenants;
 mod terminal;
 #[cfg(unix)]
 mod traces;
+#[cfg(unix)]
+mod uploads;
 mod validate;

@@ -1,6 +1,7 @@
 //! What bodies and answers hold: all of it, as this version has it.
 
 mod kept;
+mod plugin;
 mod run;
 mod told;
 
@@ -15,7 +16,12 @@ pub(super) fn all() -> Value {
         ("Phase", words(Phase::ALL.map(Phase::as_str))),
         ("Named", object(&[("name", text()), ("value", json!({}))], &[])),
     ];
-    let each = of_all.into_iter().chain(run::schemas()).chain(kept::schemas()).chain(told::schemas());
+    let each = of_all
+        .into_iter()
+        .chain(run::schemas())
+        .chain(kept::schemas())
+        .chain(plugin::schemas())
+        .chain(told::schemas());
     Value::Object(each.map(|(name, schema)| (name.to_owned(), schema)).collect())
 }
 

@@ -4,6 +4,7 @@ use maud::{Markup, PreEscaped, html};
 use phasm::{
     Phase, Value,
     engine::{schedule::Zone, text, time::Timestamp},
+    plugins::Vouched,
 };
 
 use crate::client::segment;
@@ -99,6 +100,19 @@ fn pretty(value: &Value) -> String {
     serde_json::from_str::<serde_json::Value>(&compact)
         .and_then(|value| serde_json::to_string_pretty(&value))
         .unwrap_or(compact)
+}
+
+/// Who vouches for a plugin.
+pub(super) fn signed(signature: &Vouched) -> Markup {
+    let number = signature.number.as_deref().unwrap_or_default();
+    let why = signature.why.as_deref().unwrap_or_default();
+    html! { @match signature.state.as_str() {
+        "good" => span title=(signature.key.as_deref().unwrap_or_default()) { "by key " code { (number) } },
+        "unknown-key" => { "with a key that no policy has, " code { (number) } },
+        "wrong" => strong class="bad" { "wrongly: " (why) },
+        "unreadable" => strong class="bad" { "unreadably: " (why) },
+        _ => span class="none" { "no" },
+    } }
 }
 
 /// `1 task`, `2 tasks`.

@@ -14,6 +14,7 @@ mod limits;
 mod metrics;
 mod notices;
 mod page;
+mod plugins;
 mod remote;
 mod runs;
 mod saved;

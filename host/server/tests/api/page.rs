@@ -35,7 +35,7 @@ fn assert_whole(page: &str) {
 }
 
 /// The page, which has to be one.
-async fn page(client: &Client, path: &str) -> String {
+pub(crate) async fn page(client: &Client, path: &str) -> String {
     let answer = client.get(path).await.expect(200);
     assert!(answer.header("content-type").unwrap().starts_with("text/html"), "{answer:?}");
     let policy = answer.header("content-security-policy").unwrap();

@@ -45,9 +45,13 @@ struct Visit {
 
 impl Visit {
     fn begin() -> Option<Self> {
+        Self::of(Site::open)
+    }
+
+    fn of(site: impl FnOnce() -> Site) -> Option<Self> {
         let profile = tempfile::tempdir().unwrap();
         let browser = Browser::open(profile.path())?;
-        Some(Self { browser, site: Site::open(), rules: rules(), _profile: profile })
+        Some(Self { browser, site: site(), rules: rules(), _profile: profile })
     }
 
     fn go(&self, path: &str) {
@@ -240,6 +244,72 @@ fn runs_are_listed_cancelled_and_run_again() {
     }
     visit.go(&format!("/runs/{}", many.id()));
     browser.until_says("2977 more");
+}
+
+/// A component that says this of itself, in a file that a browser can send.
+fn component(site: &Site, manifest: &Value) -> String {
+    let guests = root().join("tests/guests");
+    let text = fs::read_to_string(guests.join("echo.wat")).unwrap();
+    let world = fs::read_to_string(guests.join("world.wat")).unwrap();
+    let bytes = wat::parse_str(world.replace(";; GUEST", &text)).unwrap();
+    let manifest: phasm::plugins::Manifest = serde_json::from_value(manifest.clone()).unwrap();
+    let file = site.dir.path().join("greet.wasm");
+    fs::write(&file, manifest.embed(&bytes).unwrap()).unwrap();
+    file.to_str().unwrap().to_owned()
+}
+
+/// R-A66: a plugin is added from a file, looked at, held, approved and removed.
+#[test]
+fn a_plugin_is_added_approved_and_removed() {
+    let Some(visit) = Visit::of(Site::with_library) else { return };
+    let browser = &visit.browser;
+    let says = |version: &str, wants: Value| {
+        json!({ "name": "greet", "version": version, "description": "Greets whoever is there, in writing", "wants": wants,
+            "retry": { "limit": 3, "delay": "1s" },
+            "inputs": { "type": "object", "required": ["who"], "properties": {
+                "who": { "type": "string", "description": "Whom to greet" },
+                "times": { "type": "integer", "default": 1, "description": "How often" } } },
+            "outputs": { "type": "object", "properties": { "greeting": { "type": "string", "description": "What was said" } } } })
+    };
+    let asks = json!({ "http": ["GET https://api.example.com/v1/*"] });
+    visit.go("/plugins");
+    watch_for_errors(browser);
+    browser.until_says("No plugin yet");
+    visit.check();
+    nothing_was_wrong(browser);
+    browser.fill_in("#component", &component(&visit.site, &json!({})));
+    browser.click("form.sheet button");
+    browser.until("document.querySelector('#called-wrong')");
+    browser.until_says("does not say its version");
+    visit.check();
+    for (version, wants) in [
+        ("1.0.0", asks.clone()),
+        ("1.1.0", json!({ "http": ["https://api.example.com/v1/*"], "env": ["TOKEN"] })),
+    ] {
+        visit.go("/plugins");
+        browser.fill_in("#component", &component(&visit.site, &says(version, wants)));
+        browser.click("form.sheet button");
+        browser.until_says("A step that uses it");
+        browser.until_says(&format!("greet@{version}"));
+        visit.check();
+    }
+    browser.until_says("It is held");
+    visit.picture("plugin");
+    visit.go("/plugins");
+    browser.until_says("it asks for the environment variable TOKEN");
+    visit.check();
+    visit.picture("plugins");
+    browser.click("tbody a");
+    browser.until_says("Approve…");
+    watch_for_errors(browser);
+    browser.click("details.confirm:first-child summary");
+    visit.check();
+    nothing_was_wrong(browser);
+    browser.click("details.confirm:first-child button");
+    browser.until("!document.querySelector('.notice.ask')");
+    browser.click("details.confirm summary");
+    browser.click("details.confirm button");
+    browser.until("document.querySelectorAll('tbody tr').length === 1");
 }
 
 /// Somebody who has read nothing submits the example, saves it, runs it by its name, answers one that asks, and cancels another.

@@ -1,10 +1,12 @@
 //! A server to look at, with executors that do as their names say.
 
-use std::{future::Future, net::SocketAddr, pin::Pin, sync::Arc, time::Duration};
+use std::{future::Future, net::SocketAddr, path::Path, pin::Pin, sync::Arc, time::Duration};
 
 use phasm::{
-    Host, Map, Outcome, RunHandle, Value,
+    Host, HostBuilder, Map, Outcome, RunHandle, Value,
     executor::{Executor, Invocation, Level, Observer},
+    plugins::Library,
+    sandbox::{Grants, HttpGrant, SandboxConfig},
 };
 use phasm_server::{Server, ServerConfig};
 use tokio::{net::TcpListener, runtime::Runtime, sync::Semaphore};
@@ -68,18 +70,35 @@ pub(crate) struct Site {
     host: Arc<Host>,
     address: SocketAddr,
     words: Arc<Semaphore>,
-    _dir: tempfile::TempDir,
+    pub(crate) dir: tempfile::TempDir,
 }
 
 impl Site {
     pub(crate) fn open() -> Self {
-        let runtime = Runtime::new().unwrap();
-        let dir = tempfile::tempdir().unwrap();
         let words = Arc::new(Semaphore::new(0));
         let doer = Doer { words: Arc::clone(&words) };
+        Self::of(words, |builder, _| builder.executor(Arc::new(doer)))
+    }
+
+    /// With plugins in a library, of which `greet` is granted something.
+    pub(crate) fn with_library() -> Self {
+        let http = HttpGrant {
+            allow: vec!["GET https://api.example.com/v1/*".parse().unwrap()],
+            ..HttpGrant::default()
+        };
+        let grants = Grants { http, ..Grants::default() };
+        Self::of(Arc::new(Semaphore::new(0)), |builder, dir| {
+            let sandbox = SandboxConfig { slots: 8, ..SandboxConfig::default() };
+            builder.sandbox(sandbox).plugin_library(Library::at(dir.join("library"))).grant("greet", grants)
+        })
+    }
+
+    fn of(words: Arc<Semaphore>, build: impl FnOnce(HostBuilder, &Path) -> HostBuilder) -> Self {
+        let runtime = Runtime::new().unwrap();
+        let dir = tempfile::tempdir().unwrap();
         let _inside = runtime.enter();
         let store = phasm::store::Sqlite::open(dir.path().join("runs.db")).unwrap();
-        let host = Host::builder().executor(Arc::new(doer)).store(Arc::new(store));
+        let host = build(Host::builder(), dir.path()).store(Arc::new(store));
         let host = host.claiming(Duration::from_secs(60)).open().unwrap();
         let host = Arc::new(host);
         let server = Server::new(Arc::clone(&host), ServerConfig::default()).unwrap();
@@ -87,7 +106,7 @@ impl Site {
         let address = listener.local_addr().unwrap();
         runtime.spawn(async move { server.serve(listener, std::future::pending()).await });
         drop(_inside);
-        Self { runtime, host, address, words, _dir: dir }
+        Self { runtime, host, address, words, dir }
     }
 
     pub(crate) fn url(&self, path: &str) -> String {

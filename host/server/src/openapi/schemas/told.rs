@@ -13,8 +13,6 @@ pub(super) fn schemas() -> Named {
         ("Notices", page("notices", "Notice", &count(0))),
         ("Notice", notice()),
         ("Validated", object(&[("problems", list(&of("Fault"))), ("warnings", list(&of("Fault")))], &[])),
-        ("Plugins", object(&[("plugins", list(&of("Plugin")))], &[])),
-        ("Plugin", object(&[("name", text())], &[])),
         ("Status", object(&[("status", text())], &[])),
         ("Problem", problem()),
         ("Fault", fault()),
