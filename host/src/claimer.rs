@@ -141,7 +141,10 @@ pub(crate) async fn say_that_it_is_there(host: Weak<Shared>, clock: Clock, pause
     loop {
         clock.sleep(pause).await;
         let Some(shared) = host.upgrade().filter(|shared| !shared.is_closed()) else { return };
-        if let Err(error) = shared.store.heartbeat(&shared.host, Timestamp(i64::MAX)).await {
+        let beat = shared.store.heartbeat(&shared.host, Timestamp(i64::MAX)).await;
+        let gauges = &shared.gauges;
+        if beat.is_ok() { &gauges.heartbeats } else { &gauges.heartbeats_failed }.one_more();
+        if let Err(error) = beat {
             tracing::warn!(
                 error = &error as &dyn std::error::Error,
                 "the store does not hear that this host is there"
@@ -162,6 +165,7 @@ pub(crate) async fn hear_of_another_time(host: Weak<Shared>, clock: Clock) {
             shared.registry.tell_all(|| Message::Tick);
             shared.due.notify_one();
             shared.agenda.news.notify_one();
+            shared.outlets.news.send_replace(());
         }
     }
 }
@@ -201,6 +205,7 @@ async fn round(shared: &Arc<Shared>, passed_over: &mut PassedOver) -> Result<Opt
             except: passed_over.runs.clone(),
         };
         let claimed = shared.store.claim(wanted()).await?;
+        shared.gauges.claimed.add(claimed.len() as u64);
         if claimed.is_empty() {
             let next = shared.store.next_due(wanted()).await?;
             let left = |at: Timestamp| Duration::from_millis(at.since(shared.clock.now()));

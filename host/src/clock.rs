@@ -67,6 +67,12 @@ impl Clock {
         self.given.as_ref().map_or_else(|| self.machine.elapsed(), |given| given.elapsed())
     }
 
+    /// The same in microseconds, as far as its source tells them.
+    pub(crate) fn elapsed_micros(&self) -> u64 {
+        let given = |given: &Arc<dyn TimeSource>| given.elapsed().saturating_mul(1000);
+        self.given.as_ref().map_or_else(|| self.machine.elapsed_micros(), given)
+    }
+
     /// The wall clock's time when this clock was started, if the wall clock has not been set since.
     pub(crate) fn offset(&self) -> i64 {
         let elapsed = i64::try_from(self.elapsed()).unwrap_or(i64::MAX);

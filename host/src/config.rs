@@ -7,10 +7,12 @@ mod grants;
 mod http;
 mod isolation;
 mod limits;
+mod notify;
 mod retention;
 mod secrets;
 mod server;
 mod table;
+mod telemetry;
 mod tenants;
 mod toml;
 mod trust;
@@ -32,10 +34,11 @@ use phasm_engine::{
     value::Map,
 };
 
-pub use self::server::ServerSettings;
 use self::{limits::Limited, table::Written, trust::Hold};
+pub use self::{server::ServerSettings, telemetry::TelemetrySettings};
 use crate::{
     host::HostBuilder,
+    notify::Endpoint,
     retention::Retention,
     sandbox::{Grants, HttpConfig, Isolation, Limit, Limits, SandboxConfig},
     secrets::Secrets,
@@ -86,6 +89,10 @@ pub struct Config {
     pub hold_all: bool,
     /// How a server is reached.
     pub server: ServerSettings,
+    /// Who is told of runs, by name.
+    pub endpoints: BTreeMap<Arc<str>, Endpoint>,
+    /// Where spans of runs are sent.
+    pub telemetry: TelemetrySettings,
     /// Doubts that stop nothing.
     pub warnings: Vec<Problem>,
     /// Where each plugin of `grants` is named.
@@ -135,6 +142,8 @@ impl Config {
         config.hold_all = written.trust.hold == Hold::All;
         config.http = http;
         config.server = written.server.settings(around, report);
+        config.endpoints = written.notify.iter().map(|endpoint| endpoint.endpoint(around, report)).collect();
+        config.telemetry = written.telemetry.settings(around, report);
         Self {
             limits,
             all_memory,
@@ -203,9 +212,13 @@ impl Config {
         };
         let builder = builder.sandbox(sandbox).slots(slots).secrets(self.secrets.clone());
         let builder = self.engine_threads.into_iter().fold(builder, HostBuilder::engine_threads);
-        let builder = builder.retention(self.retention.clone()).trust(self.trust.clone());
+        let builder =
+            builder.retention(self.retention.clone()).trust(self.trust.clone()).hold_all(self.hold_all);
         let builder = self.kept_log.into_iter().fold(builder, HostBuilder::kept_log);
         let builder = self.grants.iter().fold(builder, |b, (name, grants)| b.grant(name, grants.clone()));
+        let endpoints = self.endpoints.iter();
+        let builder =
+            endpoints.fold(builder, |b, (name, endpoint)| b.endpoint(Arc::clone(name), endpoint.clone()));
         let tenants = self.tenants.iter();
         let builder = tenants.fold(builder, |b, (name, tenant)| b.tenant(Arc::clone(name), tenant.clone()));
         self.vars.iter().fold(builder, |b, (name, value)| b.var(Arc::clone(name), value.clone()))

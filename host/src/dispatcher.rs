@@ -3,6 +3,7 @@
 use std::{
     borrow::Cow,
     future::poll_fn,
+    pin::pin,
     sync::{
         Arc, OnceLock,
         atomic::{AtomicU64, Ordering},
@@ -23,10 +24,12 @@ use tokio::{
     sync::mpsc::{self, UnboundedReceiver, UnboundedSender},
     task::AbortHandle,
 };
+use tracing::Instrument as _;
 
 use crate::{
     clock::Clock,
-    executor::{Executor, Invocation, Level, Observer},
+    executor::{Executor, HostCall, Invocation, Level, Observer},
+    gauges::{Ended, Gauges, Measuring},
     sandbox::Sandbox,
     seat::{tell_here, tell_on, tell_soon},
     slots::{Borrower, Rules, Slots},
@@ -93,6 +96,8 @@ pub(crate) struct Attempt<I> {
     pub(crate) upcoming: Upcoming,
     /// Whose slot it has; nobody's, if it is another host's.
     pub(crate) tenant: Option<Arc<str>>,
+    /// What had elapsed when it could have begun; not known of another host's.
+    pub(crate) due: Option<Millis>,
 }
 
 /// Attempts for which there is no place here.
@@ -131,6 +136,7 @@ pub(crate) struct Dispatcher<I: Inbox> {
     guests: Handle,
     control: Handle,
     clock: Clock,
+    gauges: Arc<Gauges>,
     /// Where results are taken that take long to be.
     long: OnceLock<Sandbox>,
     /// Where attempts go that find no place here, if they may.
@@ -163,7 +169,18 @@ impl<I: Inbox> Dispatcher<I> {
     ) -> Self {
         let (long, outbound, last_outward) = (OnceLock::new(), OnceLock::new(), AtomicU64::new(0));
         let slots = Slots::new(slots, rules, clock.clone());
-        Self { slots, executor, guests, control, clock, long, outbound, last_outward }
+        let gauges = Arc::default();
+        Self { slots, executor, guests, control, clock, gauges, long, outbound, last_outward }
+    }
+
+    /// The same, which counts there.
+    pub(crate) fn counting(self, gauges: &Arc<Gauges>) -> Self {
+        Self { gauges: Arc::clone(gauges), ..self }
+    }
+
+    /// Where guests run, if they do.
+    pub(crate) fn sandbox(&self) -> Option<&Sandbox> {
+        self.long.get()
     }
 
     /// The same, whose large results hold nobody up but those that compute long.
@@ -173,7 +190,7 @@ impl<I: Inbox> Dispatcher<I> {
 
     /// The same with all its slots, for another store.
     pub(crate) fn anew(&self) -> Self {
-        let Self { slots, executor, guests, control, clock, long, .. } = self;
+        let Self { slots, executor, guests, control, clock, gauges, long, .. } = self;
         Self::new(
             (slots.total(), slots.rules()),
             Arc::clone(executor),
@@ -182,6 +199,7 @@ impl<I: Inbox> Dispatcher<I> {
             clock.clone(),
         )
         .beside(long.get())
+        .counting(gauges)
     }
 
     /// Tells what came of an attempt where it holds nobody up.
@@ -251,7 +269,8 @@ impl<I: Inbox> Dispatcher<I> {
 
     fn ticket(self: &Arc<Self>, attempt: &Attempt<I>) -> Ticket<I> {
         let (fence, inbox, tenant) = (attempt.fence, attempt.inbox.clone(), attempt.tenant.clone());
-        Ticket { fence, inbox, tenant, dispatcher: Arc::clone(self), started: None, coming: None, open: true }
+        let (measuring, started, coming) = (None, None, None);
+        Ticket { fence, inbox, tenant, dispatcher: Arc::clone(self), measuring, started, coming, open: true }
     }
 
     /// Keeps the clock of `maxInactivity` beside an attempt that has just started; only its expiry is told (R-T5, R-T9).
@@ -282,13 +301,13 @@ impl<I: Inbox> Dispatcher<I> {
 }
 
 async fn execute<I: Inbox>(place: Place<I>, mut ticket: Ticket<I>, attempt: Attempt<I>) {
-    let Attempt { fence, mut invocation, bounds, observer, upcoming, .. } = attempt;
+    let Attempt { fence, mut invocation, bounds, observer, upcoming, due, .. } = attempt;
     let runtime_ends =
         bounds.max_runtime.and_then(|limit| Instant::now().checked_add(Duration::from_millis(limit)));
     let deadline = [invocation.deadline, runtime_ends].into_iter().flatten().min();
     invocation.deadline = deadline;
     ticket.coming = None;
-    ticket.started = Some(ticket.dispatcher.clock.elapsed());
+    ticket.begin(&invocation.executor_type, due);
     if bounds.max_inactivity.is_some() || observer.is_followed() {
         ticket.tell_start();
     }
@@ -296,7 +315,11 @@ async fn execute<I: Inbox>(place: Place<I>, mut ticket: Ticket<I>, attempt: Atte
         None => observer,
         Some(limit) => ticket.dispatcher.watch_activity(fence, limit, observer, &ticket.inbox),
     };
-    let mut execution = ticket.dispatcher.executor.execute(invocation, observer);
+    let Invocation { run_id, namespace, task, attempt, .. } = &invocation;
+    let span =
+        tracing::info_span!("attempt", run = &**run_id, namespace = &**namespace, task = &**task, attempt);
+    let execution = span.in_scope(|| ticket.dispatcher.executor.execute(invocation, observer));
+    let mut execution = pin!(execution.instrument(span));
     let at_once = poll_fn(|context| Poll::Ready(execution.as_mut().poll(context))).await;
     let outcome = match at_once {
         Poll::Ready(outcome) => outcome,
@@ -358,11 +381,34 @@ struct Ticket<I: Inbox> {
     /// What had elapsed at the start, until that is told: with the end, where the attempt is over at once and nobody follows it.
     /// Most are, and the driver has one turn for them instead of two.
     started: Option<Millis>,
+    measuring: Option<Measuring>,
     coming: Option<Coming>,
     open: bool,
 }
 
 impl<I: Inbox> Ticket<I> {
+    fn begin(&mut self, executor: &str, due: Option<Millis>) {
+        let Dispatcher { clock, gauges, .. } = &*self.dispatcher;
+        let measuring = gauges.attempts.begin(executor, due, clock.elapsed_micros());
+        (self.measuring, self.started) = (Some(measuring), Some(measuring.began()));
+    }
+
+    /// Counts what has come to an end here.
+    fn measure(&mut self, last: &Signal) {
+        let Some(measuring) = self.measuring.take() else { return };
+        let ended = match last {
+            Signal::Finished(_, outcome) => Ended::of(outcome.code),
+            Signal::Interrupted(_) => Ended::Timeout,
+            Signal::Gone(_)
+            | Signal::Lent(_)
+            | Signal::Started(..)
+            | Signal::Inactive(_)
+            | Signal::Wrote(..) => Ended::Stopped,
+        };
+        let Dispatcher { clock, gauges, .. } = &*self.dispatcher;
+        gauges.attempts.end(measuring, ended, clock.elapsed_micros());
+    }
+
     fn tell_start(&mut self) {
         tell_here(|| self.signal_start());
     }
@@ -376,6 +422,7 @@ impl<I: Inbox> Ticket<I> {
 
     fn end(&mut self, signal: Signal) {
         self.open = false;
+        self.measure(&signal);
         // Whoever hears of the end finds its place in the queue free.
         self.coming = None;
         self.signal_start();
@@ -432,6 +479,14 @@ impl Observer for ActivityClock {
 
     fn is_followed(&self) -> bool {
         self.inner.is_followed()
+    }
+
+    fn is_traced(&self) -> bool {
+        self.inner.is_traced()
+    }
+
+    fn called(&self, call: HostCall) {
+        self.inner.called(call);
     }
 
     fn hide<'t>(&self, text: &'t str) -> Cow<'t, str> {
@@ -552,6 +607,7 @@ mod tests {
             inbox,
             upcoming: Upcoming::default(),
             tenant: None,
+            due: None,
         };
         Arc::new(dispatcher).start(attempt, |_, _| None);
         runtime.block_on(async {
@@ -578,6 +634,7 @@ mod tests {
             config: Value::Null,
             inputs: Arc::default(),
             memory: None,
+            trace: None,
         }
     }
 
@@ -599,6 +656,7 @@ mod tests {
             inbox,
             upcoming: Upcoming::default(),
             tenant: None,
+            due: None,
         };
         Arc::new(dispatcher).start(attempt, |_, _| None);
         let heard = runtime.block_on(async { [hears.recv().await, hears.recv().await] });

@@ -30,14 +30,17 @@ use crate::{
     clock::RunClock,
     dispatcher::{Attempt, Bounds, Signal},
     executor::Invocation,
+    gauges::Driven,
     journal::{Body, Moment},
     letter::{LetterBody, LetterReply},
     message::{Look, Message, ReplyTo, Request, RequestError, Standing},
+    notify::Hearers,
     realm::Realm,
     registry::Entry,
     shared::Shared,
     sharing::body::offered,
     slots::{Exchanged, Party},
+    spans::{Calls, DrivenSpans},
     store::{AttemptLog, Lease, Note, Record, Reply, RunStatus, StoreError},
     tidings::Became,
     upcoming::Upcoming,
@@ -74,6 +77,11 @@ pub(crate) struct Driver {
     upcoming: Upcoming,
     /// What its row says of its tenant's quota.
     noted: Option<u32>,
+    /// Who is told of it.
+    hearers: Hearers,
+    _counted: Driven,
+    /// What it takes, where it belongs to a trace.
+    spans: Option<DrivenSpans>,
 }
 
 /// Replies to a request once its batch is durable, or tells that it is not.
@@ -108,6 +116,9 @@ impl Driver {
     pub(crate) fn new(shared: Arc<Shared>, entry: Arc<Entry>, run: Run, lease: Lease, party: Party) -> Self {
         let (sender, inbox) = mpsc::unbounded_channel();
         let clock = RunClock::from(shared.clock.clone(), run.now());
+        let hearers = shared.outlets.hearers(&lease.head, &run.plan().notify);
+        let counted = shared.gauges.drives();
+        let spans = DrivenSpans::of(&run, shared.tracer.as_ref());
         Self {
             shared,
             entry,
@@ -122,6 +133,9 @@ impl Driver {
             spare: 0,
             upcoming: Upcoming::default(),
             noted: None,
+            hearers,
+            _counted: counted,
+            spans,
         }
     }
 
@@ -298,6 +312,7 @@ impl Driver {
             self.shared.due.notify_one();
             // Whoever waits for the run hears of it from the store now.
             entry.standing.send_modify(|_| {});
+            self.shared.gauges.given_back.one_more();
             self.shared.tidings.tell(&self.lease.head, Became::GivenBack(wake_at));
             return Ok(true);
         }
@@ -320,6 +335,8 @@ impl Driver {
                 Some(Err(error)) => Err(error.to_string()),
                 None => Err("the letter cannot be read; it was written by another Phasm".to_owned()),
             };
+            let gauges = &self.shared.gauges;
+            if said.is_ok() { &gauges.letters_carried_out } else { &gauges.letters_refused }.one_more();
             self.batch.letters.push(Reply { letter: letter.id, body: LetterReply::from(said).bytes() });
         }
         Ok(())
@@ -515,9 +532,10 @@ impl Driver {
         let (first_seq, time) = (self.batch.first_seq, last.time);
         let document = (first_seq == 0).then(|| self.shared.document(self.run.plan()));
         body.basis = document.as_ref().map(|document| Arc::clone(&document.digest));
+        let notices = self.hearers.notices(&self.lease.head, &self.run, first_seq, &body.moments);
         let body = Arc::new(body);
-        let record =
-            Record { first_seq, events, time, body: Arc::clone(&body) as _, document: document.clone() };
+        let encode = Arc::clone(&body) as _;
+        let record = Record { first_seq, events, time, body: encode, document: document.clone(), notices };
         let status = RunStatus::of(&self.run);
         self.keep_logs();
         let appended = self.shared.store.append(&self.lease, status, record, letters);
@@ -526,6 +544,14 @@ impl Driver {
             drop(self.shared.store.note(&self.lease, note));
         }
         appended.await?;
+        self.shared.gauges.recorded(body.moments.iter().flat_map(|moment| moment.events.iter()));
+        if first_seq == 0 {
+            self.shared.gauges.submitted();
+        }
+        // Before anybody hears that it is over, and leaves.
+        if let Some(spans) = &self.spans {
+            spans.tell(&self.run, &body.moments);
+        }
         self.entry.tell_commit();
         if self.entry.watchers.any() {
             for told in body.told(first_seq, document.as_ref()) {
@@ -575,6 +601,7 @@ impl Driver {
             let _own = self.sender.send(Signal::Gone(fence).into());
             return;
         }
+        let due = Some(self.clock.elapsed_at(dispatch.due));
         let bounds = Bounds { max_runtime: dispatch.max_runtime, max_inactivity: dispatch.max_inactivity };
         // What others would need to know, who have secrets of their own.
         let shares = self.shared.dispatcher.sends_out().then(|| dispatch.clone());
@@ -589,8 +616,8 @@ impl Driver {
         };
         let Shared { dispatcher, kept_log, .. } = self.shared.as_ref();
         let realm = self.realm();
-        let ear =
-            Arc::new(Ear::new(self.entry.watchers.clone(), &self.run, fence, &realm.secrets, *kept_log));
+        let ear = Ear::new(self.entry.watchers.clone(), &self.run, fence, &realm.secrets, *kept_log);
+        let ear = Arc::new(ear.tracing(Calls::of(self.shared.tracer.as_ref(), &invocation)));
         let (observer, inbox) = (Arc::clone(&ear) as _, self.sender.clone());
         let body = |invocation: &Invocation| {
             let dispatch = shares.as_ref()?;
@@ -598,7 +625,7 @@ impl Driver {
             offered(dispatch, invocation, bounds, pinned, realm.plugins.is_none())
         };
         let (upcoming, tenant) = (self.upcoming.clone(), Some(Arc::clone(&self.party.tenant)));
-        let attempt = Attempt { fence, invocation, bounds, observer, inbox, upcoming, tenant };
+        let attempt = Attempt { fence, invocation, bounds, observer, inbox, upcoming, tenant, due };
         let (epoch, priority) = (self.lease.epoch, self.lease.head.priority);
         let whose = || (Arc::clone(&self.party.tenant), self.shared.realms.weight(&self.party.tenant));
         let offer =
@@ -648,6 +675,7 @@ impl Driver {
             config: dispatch.config,
             inputs: Arc::new(inputs),
             memory: dispatch.memory,
+            trace: self.spans.as_ref().map(DrivenSpans::context),
         })
     }
 
@@ -676,6 +704,15 @@ impl Driver {
                 _,
             ) => false,
         });
+    }
+
+    fn count(&self, result: &Result<(), Arc<StoreError>>) {
+        let gauges = &self.shared.gauges;
+        match result {
+            Ok(()) => gauges.ended(self.run.phase()),
+            Err(error) if matches!(**error, StoreError::Fenced { .. }) => gauges.lost.one_more(),
+            Err(_) => gauges.interrupted.one_more(),
+        }
     }
 
     /// Stops what still runs, gives every slot back and says how it ended. A store that may be well again is asked again.
@@ -714,6 +751,7 @@ impl Driver {
             }
         }
         self.shared.dispatcher.slots.exchange(&self.party, &self.sender, returned, 0);
+        self.count(&result);
         self.shared.tidings.tell(
             &self.lease.head,
             match &result {

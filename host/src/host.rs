@@ -9,8 +9,11 @@ mod named;
 mod recover;
 mod rerun;
 mod setup;
+mod shelves;
+mod submitting;
 
 use std::{
+    collections::BTreeMap,
     sync::{
         Arc,
         atomic::{AtomicBool, AtomicU64},
@@ -31,11 +34,14 @@ pub use self::{
     named::TriggerError,
     rerun::{Rerun, RerunError},
     setup::{HostBuilder, OpenError},
+    shelves::ShelfError,
 };
 use crate::{
     claimer,
+    gauges::Measured,
     handle::RunHandle,
     lasting::Lasting,
+    notify::{Endpoint, NoticeCounts},
     plugins::Plugins,
     reader,
     registry::{Entry, Registry},
@@ -127,8 +133,11 @@ impl Host {
             driven: AtomicU64::new(0),
             kept_log: self.kept_log,
             tidings: old.tidings.clone(),
+            gauges: Arc::clone(&old.gauges),
+            tracer: old.tracer.clone(),
             terms: old.terms.clone(),
             agenda: Agenda::default(),
+            outlets: Arc::clone(&old.outlets),
             left: Left::default(),
         });
         self.open_store(true);
@@ -152,10 +161,39 @@ impl Host {
         if self.shared.patience.is_some() {
             self.shared.control.spawn(claimer::claim_what_is_due(Arc::downgrade(&self.shared)));
             self.shared.control.spawn(firing::fire_what_is_due(Arc::downgrade(&self.shared)));
+            self.deliver_notices();
             if !self.shared.retention.keeps_all() {
                 self.shared.control.spawn(claimer::forget_what_is_old(Arc::downgrade(&self.shared), clock()));
             }
         }
+    }
+
+    #[cfg(feature = "http")]
+    fn deliver_notices(&self) {
+        for (name, endpoint) in &self.shared.outlets.endpoints {
+            // Others may have what this host lacks.
+            if !endpoint.secrets.is_empty() {
+                let errand = crate::errand::run_errand(Arc::downgrade(&self.shared), Arc::clone(name));
+                self.shared.control.spawn(errand);
+            }
+        }
+    }
+
+    #[cfg(not(feature = "http"))]
+    #[expect(clippy::unused_self, reason = "without the feature nothing is posted")]
+    fn deliver_notices(&self) {}
+
+    /// What became of notices, by endpoint, since the host was opened.
+    #[must_use]
+    pub fn notice_counts(&self) -> BTreeMap<Arc<str>, NoticeCounts> {
+        let tallies = self.shared.outlets.tallies.iter();
+        tallies.map(|(name, tally)| (Arc::clone(name), tally.counts())).collect()
+    }
+
+    /// Where notices go, by name.
+    #[must_use]
+    pub fn endpoints(&self) -> &BTreeMap<Arc<str>, Endpoint> {
+        &self.shared.outlets.endpoints
     }
 
     /// Reads and validates a document. `name` is what problems call it; its extension chooses JSON or YAML. The executors
@@ -270,7 +308,13 @@ impl Host {
     ) -> Result<RunHandle, StoreError> {
         let lease = self.shared.first_lease(&run, key.map(Arc::from), Labels::new());
         let (shared, entry) = (Arc::clone(&self.shared), Arc::clone(entry));
-        let driven = async move { shared.drive(&entry, run, step, lease, Vec::new()).await };
+        let submitting = shared.submitting(&run);
+        let driven = async move {
+            let of_new = lease.clone();
+            let handle = shared.drive(&entry, run, step, lease, Vec::new()).await?;
+            shared.submitted(submitting, &of_new);
+            Ok(handle)
+        };
         // Whoever submits may leave: what is stored is driven.
         Lasting::new(&self.shared.control, driven).await
     }
@@ -290,6 +334,13 @@ impl Host {
     #[must_use]
     pub fn slots(&self) -> u32 {
         self.shared.dispatcher.slots.total()
+    }
+
+    /// What this host has counted since it was opened, and how it stands, as plain values. Counting goes on whether anybody asks or not; asking
+    /// takes some microseconds.
+    #[must_use]
+    pub fn measured(&self) -> Measured {
+        self.shared.measured()
     }
 
     /// Hears what becomes of this host's runs from now on, also once it [has another store](Self::with_store). Whoever is some

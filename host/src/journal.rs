@@ -157,7 +157,7 @@ pub(crate) fn replay_with(
 /// # Errors
 /// [`RecoverError::Unreadable`].
 pub(crate) fn told(plans: &Plans, run_id: &str, record: &Record<Vec<u8>>) -> Result<Vec<Told>, RecoverError> {
-    let Record { first_seq, events, time, ref body, ref document } = *record;
+    let Record { first_seq, events, time, ref body, ref document, notices: _ } = *record;
     let unreadable = |source| unreadable(run_id, first_seq, source);
     let mut body = decode(body, time).map_err(unreadable)?;
     if body.count() != Some(events) {

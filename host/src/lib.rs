@@ -91,6 +91,9 @@ pub mod clock;
 mod dispatcher;
 mod driver;
 mod elsewhere;
+#[cfg(feature = "http")]
+mod errand;
+pub mod gauges;
 mod handle;
 mod lasting;
 mod letter;
@@ -112,12 +115,14 @@ mod upcoming;
 
 // Keep: what is durable, and the run that follows from it.
 pub mod journal;
+pub mod notify;
 mod retention;
 pub mod saved;
 pub mod store;
 
 // Watch.
 pub mod show;
+pub mod spans;
 mod watch;
 mod watching;
 
@@ -138,7 +143,7 @@ pub use phasm_sandbox::{self as sandbox, executor};
 pub use self::{
     handle::{RunError, RunHandle, Waited},
     host::{
-        Host, HostBuilder, OpenError, QuotaExceeded, Rerun, RerunError, SubmitError, SubmitQuota,
+        Host, HostBuilder, OpenError, QuotaExceeded, Rerun, RerunError, ShelfError, SubmitError, SubmitQuota,
         TriggerError,
     },
     journal::RecoverError,

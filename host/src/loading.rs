@@ -183,7 +183,9 @@ impl Shared {
             }
             Err(RecoverError::Store(error)) if error.is_passing() => Err(error.into()),
             Err(_) => {
-                self.store.abandon(&lease, now).await?;
+                let seq = self.store.get(&entry.id).await?.map_or(0, |row| row.seq);
+                let notices = self.outlets.hearers(&lease.head, &[]).abandoned(&lease.head, seq, now, why);
+                self.store.abandon(&lease, now, notices).await?;
                 Ok(false)
             }
         }

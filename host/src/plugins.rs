@@ -4,7 +4,7 @@ use std::{
     collections::{BTreeMap, HashMap},
     future::Future,
     io,
-    path::{Path, PathBuf},
+    path::Path,
     pin::Pin,
     sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard},
 };
@@ -13,17 +13,24 @@ use phasm_engine::{outcome::Outcome, plan::Executors, value::Value};
 use tokio::sync::watch;
 
 pub use self::{
+    entries::{PluginEntry, Rows},
     files::{manifest as read_manifest, read_component, signature_beside},
     folders::{is_plugin, other_crates, scan},
     installed::Installed,
+    librarian::{Librarian, NotAdded, all_keys},
     library::{Added, Library, LibraryError, NewPlugin, PluginVersion},
     manifest::{Defaults, Manifest},
+    shown::{
+        Judged, Lying, PluginAdded, PluginApproved, PluginRow, PluginView, ToGrant, Unseen, Vouched,
+        interfaces, shadows,
+    },
     source::{Builder, Source},
     wants::{WantedClock, WantedDir, WantedMode, Wants},
 };
 use self::{
     library::{AskedVersion, higher},
     plugin::{Means, Plugin},
+    shelf::LibraryPlace,
 };
 use crate::{
     executor::{Executor, Invocation, Observer},
@@ -31,14 +38,18 @@ use crate::{
     trust::PluginTrust,
 };
 
+mod entries;
 mod files;
 mod folders;
 mod granted;
 mod installed;
+mod librarian;
 mod library;
 mod manifest;
 mod pinning;
 mod plugin;
+mod shelf;
+mod shown;
 mod source;
 mod wants;
 
@@ -57,10 +68,16 @@ pub struct Plugins {
 struct Installation {
     /// By name. Of equal names a bare one means the first; the others are reached by version or digest.
     named: BTreeMap<Arc<str>, Vec<Arc<Plugin>>>,
-    /// By `name@version`, digest and `name@digest`, once found: what is found stays so, because the first one wins.
+    /// By `name@version` and digest, once found: what is found stays so until a library changes, because the first one wins.
     found: HashMap<Arc<str>, Arc<Plugin>>,
-    /// All that libraries hold, also what is not used, and where.
-    shelf: Vec<(PathBuf, PluginVersion)>,
+    /// By `name@digest`, as runs have them: also what no document can name any more.
+    pinned: HashMap<Arc<str>, Arc<Plugin>>,
+    /// The libraries among the places.
+    shelves: Vec<LibraryPlace>,
+    /// How many places there are,
+    places: usize,
+    /// of which so many, the first, are those of one tenant alone.
+    own: usize,
     /// What plugins may touch of which only the name is known so far.
     granted: BTreeMap<Arc<str>, Grants>,
     /// Told of whatever is registered or granted.
@@ -134,6 +151,7 @@ impl Plugins {
 
     fn add(&self, plugin: Plugin) {
         let mut installation = self.write();
+        let plugin = plugin.at(installation.new_place());
         installation.named.entry(Arc::clone(&plugin.name)).or_default().push(Arc::new(plugin));
         installation.changed.send_replace(());
     }
@@ -156,35 +174,6 @@ impl Plugins {
             self.register(name.as_str(), source.clone(), grants.get(name).cloned().unwrap_or_default());
         }
         Ok(found.into_iter().map(|(name, _)| name).collect())
-    }
-
-    /// Registers the versions that a library has approved, each with its plugin's entry in `grants`.
-    ///
-    /// # Errors
-    /// When the library cannot be read.
-    pub fn add_library(
-        &self,
-        library: &Library,
-        grants: &BTreeMap<String, Grants>,
-    ) -> Result<(), LibraryError> {
-        for stored in library.all()? {
-            let path = library.path(&stored.digest);
-            if stored.held.is_empty() {
-                let granted = grants.get(&stored.name).cloned().unwrap_or_default();
-                let name = stored.name.as_str().into();
-                self.add(self.plugin(&name, Source::File(path.clone()), granted).of(stored.clone()));
-            }
-            self.write().shelf.push((path, stored));
-        }
-        let removed = library.unnamed()?.into_iter().map(|stored| (library.path(&stored.digest), stored));
-        self.write().shelf.extend(removed);
-        Ok(())
-    }
-
-    /// What a library says of these bytes.
-    fn shelved(&self, digest: &str) -> Option<(PathBuf, PluginVersion)> {
-        let digest: Digest = digest.parse().ok()?;
-        self.read().shelf.iter().find(|(_, stored)| stored.digest == digest).cloned()
     }
 
     /// Changes with whatever is registered or granted.
@@ -225,6 +214,7 @@ impl Plugins {
 
     /// What each of `types` stands for. Reads and compiles, and if need be builds, all of them.
     pub async fn executors(&self, types: &[Arc<str>]) -> Executors {
+        self.look_again().await;
         let executors = Executors::any().installed(self.names()).memory(self.sandbox.memory_limit());
         let mut found = Vec::with_capacity(types.len());
         for executor_type in types {
@@ -251,6 +241,15 @@ impl Plugins {
             None => None,
         };
         found.ok_or_else(|| self.held(executor_type).unwrap_or_else(|| self.unknown(executor_type)))
+    }
+
+    /// What a run was submitted with.
+    fn pinned_as(&self, reference: &str) -> Option<Arc<Plugin>> {
+        self.read().pinned.get(reference).cloned()
+    }
+
+    fn pin(&self, reference: String, plugin: Arc<Plugin>) {
+        self.write().pinned.insert(reference.into(), plugin);
     }
 
     /// What takes no reading to find: a bare name, or what was found before.
@@ -320,19 +319,22 @@ impl Plugins {
             None => (executor_type, None),
         };
         let installation = self.read();
-        let shelf: Vec<_> = installation.shelf.iter().map(|(_, stored)| stored).collect();
+        let shelf: Vec<_> = installation.shelves.iter().flat_map(LibraryPlace::all).collect();
         library::why_not(name, version, &shelf).map(|why| PluginError::Broken(why.into()))
     }
 
     /// The plugin and its program, if both have been needed before.
     fn ready(&self, executor_type: &str) -> Option<Ready> {
-        let plugin = self.known(executor_type)?;
+        let plugin = self.pinned_as(executor_type).or_else(|| self.known(executor_type))?;
         let program = Arc::clone(plugin.loaded()?);
         Some((plugin, program))
     }
 
     async fn prepare(&self, executor_type: &str) -> Result<Ready, PluginError> {
-        let plugin = self.find(executor_type).await?;
+        let plugin = match self.pinned_as(executor_type) {
+            Some(pinned) => pinned,
+            None => self.find(executor_type).await?,
+        };
         let program = plugin.program(&self.sandbox).await.map_err(PluginError::Broken)?;
         Ok((plugin, program))
     }

@@ -7,12 +7,15 @@ use tokio::sync::Mutex;
 
 use crate::{
     executor::{Executor, Invocation, Observer},
-    plugins::Plugins,
+    plugins::{Librarian, Plugins},
     sandbox::Tenants,
     secrets::Secrets,
     slots::Rules,
     tenants::{KnownTenant, KnownTenants, Tenant, shares},
 };
+
+/// Plugins, and who changes the library among their places that is theirs alone.
+type OwnPlugins = (Option<Plugins>, Option<Librarian>);
 
 /// What the runs of one tenant find here.
 #[derive(Default)]
@@ -20,6 +23,8 @@ pub(crate) struct Realm {
     /// None where another executor stands for them.
     pub(crate) plugins: Option<Plugins>,
     pub(crate) secrets: Secrets,
+    /// Who changes the library that only its runs find, or all others' as well.
+    pub(crate) librarian: Option<Librarian>,
     /// Held while one run is counted and taken.
     pub(crate) admitting: Arc<Mutex<()>>,
 }
@@ -37,24 +42,22 @@ pub(crate) struct Realms {
 }
 
 impl Realms {
-    /// `plugins` makes those of a tenant, or of all who have none of their own.
+    /// `offered` makes the plugins of a tenant, or of all who have none of their own.
     ///
     /// # Errors
     /// That of `plugins`.
     pub(crate) fn new<E>(
         tenants: &BTreeMap<Arc<str>, Tenant>,
         secrets: Secrets,
-        plugins: impl Fn(Option<(&Arc<str>, &Tenant)>) -> Result<Option<Plugins>, E>,
+        offered: impl Fn(Option<(&Arc<str>, &Tenant)>) -> Result<OwnPlugins, E>,
     ) -> Result<Self, E> {
         let realm = |name: &Arc<str>, tenant: &Tenant| -> Result<Realm, E> {
-            Ok(Realm {
-                plugins: plugins(Some((name, tenant)))?,
-                secrets: tenant.secrets.and(&secrets),
-                ..Realm::default()
-            })
+            let (plugins, librarian) = offered(Some((name, tenant)))?;
+            Ok(Realm { plugins, librarian, secrets: tenant.secrets.and(&secrets), ..Realm::default() })
         };
         let own = tenants.iter().map(|(name, tenant)| Ok((Arc::clone(name), realm(name, tenant)?)));
         let own = own.collect::<Result<_, E>>()?;
+        let (plugins, librarian) = offered(None)?;
         let weight = |tenant: &Tenant| (tenant.weight.max(1), tenant.quotas.running);
         Ok(Self {
             tenants: shares(tenants),
@@ -62,7 +65,7 @@ impl Realms {
                 tenants.iter().map(|(name, own)| (Arc::clone(name), KnownTenant::of(own))).collect(),
             ),
             weights: tenants.iter().map(|(name, tenant)| (Arc::clone(name), weight(tenant))).collect(),
-            common: Realm { plugins: plugins(None)?, secrets, ..Realm::default() },
+            common: Realm { plugins, librarian, secrets, ..Realm::default() },
             own,
         })
     }
@@ -78,6 +81,16 @@ impl Realms {
     /// What those find that have nothing of their own.
     pub(crate) fn common(&self) -> &Realm {
         &self.common
+    }
+
+    /// What the runs of a tenant find that has something of its own.
+    pub(crate) fn own(&self, tenant: &str) -> Option<&Realm> {
+        self.own.get(tenant)
+    }
+
+    /// Those who have something of their own.
+    pub(crate) fn owners(&self) -> impl Iterator<Item = (&Arc<str>, &Realm)> {
+        self.own.iter()
     }
 
     /// Whose a namespace is.

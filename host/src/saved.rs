@@ -31,8 +31,8 @@ pub(crate) use self::{
 pub use self::{
     schedule::{
         Fired, FiringNote, SCHEDULE_LABEL, SCHEDULED_LABEL, ScheduleState, ScheduleTrouble, Suspension,
-        next_instants, put_schedule, remove_schedule, resume_schedule, schedule, schedule_document,
-        schedules, suspend_schedule,
+        given_parameters, next_instants, put_schedule, remove_schedule, resume_schedule, schedule,
+        schedule_document, schedules, suspend_schedule,
     },
     workflow::{SavedWorkflow, remove_workflow, save_workflow, saved_workflow, saved_workflows},
 };
@@ -81,7 +81,7 @@ impl Version {
 }
 
 /// Something that is kept by a name.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Saved<T> {
     /// Whose it is.
@@ -89,7 +89,7 @@ pub struct Saved<T> {
     /// What it is called.
     pub name: Arc<str>,
     /// When it is looked at next: of a schedule, its next instant.
-    #[serde(with = "instant::maybe", skip_serializing_if = "Option::is_none")]
+    #[serde(default, with = "instant::maybe", skip_serializing_if = "Option::is_none")]
     pub next: Option<Timestamp>,
     /// What is kept.
     #[serde(flatten)]

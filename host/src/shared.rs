@@ -23,12 +23,16 @@ use tokio::{
 use crate::{
     clock::Clock,
     dispatcher::Dispatcher,
+    gauges::{Gauges, Measured},
     message::Message,
+    notify::Outlets,
     plans::Plans,
     realm::Realms,
     registry::Registry,
     retention::Retention,
+    sandbox::Sandbox,
     saved::SCHEDULE_LABEL,
+    spans::Tracer,
     store::{Component, Document, EntryName, HostId, RunHead, Shelf, Store},
     tenants::Left,
     tidings::Tidings,
@@ -63,8 +67,13 @@ pub(crate) struct Shared {
     /// How many bytes of each attempt's log are kept.
     pub(crate) kept_log: usize,
     pub(crate) tidings: Tidings,
+    pub(crate) gauges: Arc<Gauges>,
+    /// Who hears what took how long, if anybody does.
+    pub(crate) tracer: Option<Arc<dyn Tracer>>,
     pub(crate) terms: Terms,
     pub(crate) agenda: Agenda,
+    /// Who is told of runs.
+    pub(crate) outlets: Arc<Outlets>,
     /// What its store says of tenants that are none of this host's configuration.
     pub(crate) left: Left,
 }
@@ -115,6 +124,15 @@ impl Shared {
         self.stop();
         self.registry.close();
         drop(self.store.heartbeat(&self.host, Timestamp(0)));
+    }
+
+    pub(crate) fn measured(&self) -> Measured {
+        Measured {
+            slots: self.dispatcher.slots.usage(),
+            written: self.store.written(),
+            sandbox: self.dispatcher.sandbox().map(Sandbox::occupancy),
+            ..self.gauges.measured()
+        }
     }
 
     /// Whether anything may still be begun here.

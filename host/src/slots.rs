@@ -17,7 +17,7 @@ use tokio::sync::Notify;
 
 use self::parts::Parts;
 pub(crate) use self::parts::Rules;
-use crate::clock::Clock;
+use crate::{clock::Clock, gauges::SlotUse};
 
 /// A run's place among those of its tenant that want slots: higher priority first, then submit order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -175,6 +175,15 @@ impl<I: Borrower> Slots<I> {
     /// The rules by which they are lent.
     pub(crate) fn rules(&self) -> Rules {
         self.state().parts.rules().clone()
+    }
+
+    /// Who has some, and who waits for some.
+    pub(crate) fn usage(&self) -> SlotUse {
+        let state = self.state();
+        let lent = i64::from(self.total) + state.elsewhere - state.free;
+        let (waiting, waiting_for_quota) = state.parts.waiting();
+        let (total, lent) = (self.total, u64::try_from(lent).unwrap_or(0));
+        SlotUse { total, lent, waiting, waiting_for_quota, tenants: state.parts.usage() }
     }
 
     /// How many slots the runs of a tenant wait for.

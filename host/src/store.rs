@@ -21,6 +21,7 @@ mod followed;
 mod lease;
 mod mail;
 pub mod memory;
+mod notice;
 mod offer;
 #[cfg(feature = "postgres")]
 pub mod postgres;
@@ -31,10 +32,15 @@ pub mod sqlite;
 #[cfg(feature = "sqlite")]
 mod tests;
 
-use std::{collections::BTreeMap, future::Future, num::NonZeroU32, pin::Pin, sync::Arc, time::Duration};
+use std::{
+    collections::BTreeMap, future::Future, num::NonZeroU32, path::PathBuf, pin::Pin, sync::Arc,
+    time::Duration,
+};
 
 use phasm_engine::{phase::Phase, time::Timestamp};
 use tokio::sync::watch;
+
+use crate::gauges::CommitCounts;
 
 #[cfg(feature = "postgres")]
 pub use self::postgres::{Postgres, PostgresReader};
@@ -46,6 +52,7 @@ pub use self::{
     lease::{Claim, HostId, Lease, Wanted},
     mail::{Answer, KEPT_ANSWERS, LETTER_BYTES, Letter, MAILBOX, Reply},
     memory::Memory,
+    notice::{KeptNotice, NewNotice, NoticeId, Notices, Settle},
     offer::{Offer, OfferId, Report, Reported, Shares, Sharing, TakenOffer},
     row::{Census, Filter, Labels, Note, Rest, RunHead, RunRow, RunStatus},
 };
@@ -84,6 +91,8 @@ pub struct Record<Body> {
     pub body: Body,
     /// Of a run's first record, the document that it speaks of.
     pub document: Option<Arc<Document>>,
+    /// Of one that is appended, whom it is told; one that is loaded has none.
+    pub notices: Vec<NewNotice>,
 }
 
 /// What many runs speak of, kept once: with the first of them, and until the last is deleted.
@@ -249,6 +258,22 @@ pub trait ReadStore: Send + Sync {
     /// When the store cannot be read.
     fn text(&self, digest: &str) -> Pending<Option<Arc<[u8]>>>;
 
+    /// The notices to an endpoint that have to be delivered, the first `limit` of them by when they are due.
+    ///
+    /// # Errors
+    /// When the store cannot be read.
+    fn due_notices(&self, _endpoint: &str, _limit: usize) -> Pending<Vec<KeptNotice>> {
+        Box::pin(std::future::ready(Ok(Vec::new())))
+    }
+
+    /// Notices of a run, the latest first.
+    ///
+    /// # Errors
+    /// When the store cannot be read.
+    fn notices(&self, _wanted: Notices) -> Pending<Vec<KeptNotice>> {
+        Box::pin(std::future::ready(Ok(Vec::new())))
+    }
+
     /// Changes after the run was written to, whoever did it; several times are one, and one may be for nothing. It is closed
     /// once nobody is there who would say so. To be called within tokio, and held as long as somebody wants to know.
     fn follow(&self, run_id: &str) -> watch::Receiver<()>;
@@ -259,8 +284,8 @@ pub trait ReadStore: Send + Sync {
 /// Everything that writes is queued before the call returns, is taken in the order of the calls, and is durable once the
 /// answer is `Ok`. What is refused was not written, and harms nobody else; after any other error it is open whether it was.
 pub trait Store: ReadStore {
-    /// Appends `record` to the run of `lease`, sets its status and leaves the `replies` to the letters it answers: all or
-    /// nothing. `first_seq` 0 creates the run, and keeps the record's document; later that is not looked at, nor anything of the
+    /// Appends `record` to the run of `lease` with its notices, sets its status and leaves the `replies` to the letters it answers: all
+    /// or nothing. `first_seq` 0 creates the run, and keeps the record's document; later that is not looked at, nor anything of the
     /// lease's head but the `run_id`. A run that is no longer open is nobody's.
     ///
     /// # Errors
@@ -343,6 +368,12 @@ pub trait Store: ReadStore {
     /// others do. Several at once are one, and one may be for nothing.
     fn changed(&self) -> watch::Receiver<()>;
 
+    /// Changes some time after rows of runs have, whoever wrote them: for whoever shows lists. Several at once are one, one may be for
+    /// nothing, and what this store's own host does may be told by its tidings alone.
+    fn rows_changed(&self) -> watch::Receiver<()> {
+        self.changed()
+    }
+
     /// Leaves a request to a run, which answers once it has recorded what follows from it. The letter's number is returned.
     ///
     /// # Errors
@@ -374,11 +405,24 @@ pub trait Store: ReadStore {
     fn keep_log(&self, lease: &Lease, log: AttemptLog) -> Pending<()>;
 
     /// Ends a run as Error, as nobody can go on with its journal: a record that could not be read any more is not asked for. What waits for
-    /// an answer has none.
+    /// an answer has none. The `notices` are told of it.
     ///
     /// # Errors
     /// [`StoreError::Fenced`] if it was claimed by somebody else; [`StoreError::Closed`] if it has ended.
-    fn abandon(&self, lease: &Lease, at: Timestamp) -> Pending<()>;
+    fn abandon(&self, lease: &Lease, at: Timestamp, notices: Vec<NewNotice>) -> Pending<()>;
+
+    /// Writes another revision of a notice; false if it is not the one any more that was seen. What nobody has to deliver goes with its run.
+    ///
+    /// # Errors
+    /// When the store fails.
+    fn settle(&self, _settle: Settle) -> Pending<bool> {
+        Box::pin(std::future::ready(Ok(false)))
+    }
+
+    /// Changes when there are new notices; several times are one, and one may be for nothing.
+    fn notices_changed(&self) -> watch::Receiver<()> {
+        self.changed()
+    }
 
     /// Writes an entry, if it is as it was when the change was made; its revision is returned.
     ///
@@ -434,7 +478,18 @@ pub trait Store: ReadStore {
         self.changed()
     }
 
-    /// Deletes a run that has ended with all that is kept of it, and what no other run speaks of; false if there is none.
+    /// The file that it is, if it is one.
+    fn file(&self) -> Option<PathBuf> {
+        None
+    }
+
+    /// What this handle has written since it was opened; nothing, if it does not count that.
+    fn written(&self) -> Option<CommitCounts> {
+        None
+    }
+
+    /// Deletes a run that has ended with all that is kept of it but notices that are to be delivered, and what no other run speaks of; false
+    /// if there is none.
     ///
     /// # Errors
     /// [`StoreError::StillOpen`] for a run that has not ended.

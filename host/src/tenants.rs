@@ -54,6 +54,15 @@ impl Tenant {
         let common = common.iter().map(|(plugin, grants)| (plugin.clone(), theirs(grants)));
         common.chain(self.grants.iter().map(own)).collect()
     }
+
+    /// What plugins may touch that were added for it alone: nothing that is granted to those of all, whatever they are called, but bounded as
+    /// those are.
+    pub(crate) fn granted_alone(&self, common: &BTreeMap<String, Grants>) -> BTreeMap<String, Grants> {
+        let bounds =
+            |(plugin, common): (&String, &Grants)| (plugin.clone(), bounded(&Grants::default(), common));
+        let bounds: BTreeMap<_, _> = common.iter().map(bounds).collect();
+        self.granted(&bounds)
+    }
 }
 
 /// A tenant's grants, with the bounds that those of all have: what a plugin may use, and where its guests run unless the tenant's say so.

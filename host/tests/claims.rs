@@ -18,8 +18,8 @@ use phasm::{
     executor::{Executor, Invocation, Observer},
     store::{
         Answer, AttemptLog, Census, Change, Claim, DuePlace, Encode, Entries, EntryName, Filter, HostId,
-        KeptEntry, Lease, Letter, Memory, Pending, ReadStore, Record, Reply, RunRow, RunStatus, Store,
-        StoreError, Wanted,
+        KeptEntry, Lease, Letter, Memory, NewNotice, Pending, ReadStore, Record, Reply, RunRow, RunStatus,
+        Store, StoreError, Wanted,
     },
 };
 
@@ -410,8 +410,8 @@ impl Store for Failing {
     fn entries_changed(&self) -> tokio::sync::watch::Receiver<()> {
         self.inner.entries_changed()
     }
-    fn abandon(&self, lease: &Lease, at: Timestamp) -> Pending<()> {
-        self.inner.abandon(lease, at)
+    fn abandon(&self, lease: &Lease, at: Timestamp, notices: Vec<NewNotice>) -> Pending<()> {
+        self.inner.abandon(lease, at, notices)
     }
     fn delete(&self, run_id: &str) -> Pending<bool> {
         self.inner.delete(run_id)

@@ -258,7 +258,8 @@ async fn store_record(store: &Memory, run_id: &str, body: &str) {
         labels: Labels::new(),
     };
     let body = Arc::new(body.as_bytes().to_vec()) as Arc<dyn Encode>;
-    let record = Record { first_seq: 0, events: NonZeroU32::MIN, time: Timestamp(1), body, document: None };
+    let (events, notices) = (NonZeroU32::MIN, Vec::new());
+    let record = Record { first_seq: 0, events, time: Timestamp(1), body, document: None, notices };
     store.append(&Lease::first(Arc::new(head), "gone".into()), OPEN, record, Vec::new()).await.unwrap();
 }
 

@@ -80,6 +80,7 @@ fn finish(plan: &Arc<Plan>) -> u64 {
         facts: Facts::default(),
         secrets: Vec::new(),
         origin: None,
+        trace: None,
     };
     let (mut run, _) = Run::start(Arc::clone(plan), submission, Timestamp(0));
     let mut open: VecDeque<Fence> = VecDeque::new();

@@ -201,6 +201,7 @@ fn submission(id: &str, parameters: Map) -> Submission {
         facts: Facts { os: "linux".into(), arch: "amd64".into(), vars: Map::new().into(), scheduled: None },
         secrets: Vec::new(),
         origin: None,
+        trace: None,
     }
 }
 

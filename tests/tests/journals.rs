@@ -46,6 +46,7 @@ fn scenario(path: &Path) -> (Vec<Record<Vec<u8>>>, serde_json::Value) {
             time: Timestamp(line["time"].as_i64().unwrap()),
             body: serde_json::to_vec(&line["events"]).unwrap(),
             document: None,
+            notices: Vec::new(),
         };
         first_seq = record.next_seq();
         record

@@ -6,8 +6,14 @@ use std::{
 };
 
 use phasm::{
-    engine::{plan::Draft, problem::Problem},
+    Value,
+    engine::{
+        plan::{Draft, Executors},
+        problem::Problem,
+        schedule::Cron,
+    },
     reader,
+    saved::SaveError,
 };
 
 use super::{
@@ -69,6 +75,20 @@ impl Text {
     pub(super) fn dir(&self) -> Option<&Path> {
         let parent = self.path.as_ref()?.parent()?;
         Some(if parent.as_os_str().is_empty() { Path::new(".") } else { parent })
+    }
+
+    /// When the document that this is starts by itself.
+    ///
+    /// # Errors
+    /// Where it does not; when it has problems, which have been shown.
+    pub(super) fn cron(&self, draft: Draft, screen: &Screen, as_json: bool) -> Result<Cron, Failure> {
+        if let Some(cron) = draft.cron() {
+            return Ok(cron.clone());
+        }
+        Err(match draft.plan(&Executors::any(), &Value::Null) {
+            Err(found) => problems::refuse(screen, self.source(), &found, as_json),
+            Ok(_) => Failure::call(SaveError::NoSchedule),
+        })
     }
 
     /// Reads the document that this is.

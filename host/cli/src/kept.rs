@@ -2,8 +2,13 @@
 
 use std::{ops::Deref, path::Path, sync::Arc};
 
-use phasm::store::{Postgres, PostgresReader, ReadStore, SqliteReader, StoreError};
+use phasm::{
+    saved::saved_text,
+    store::{Postgres, PostgresReader, ReadStore, Shelf, SqliteReader, StoreError},
+};
 use phasm_server::client::Remote;
+
+use super::{failure::Failure, kept_names::Called, remote};
 
 /// The URL of a database, if a store is one.
 pub(super) fn url(store: &Path) -> Option<&str> {
@@ -31,6 +36,27 @@ impl Kept {
             Self::File(file) => Arc::new(file),
             Self::Database(database) => Arc::new(database),
             Self::Server(server) => Arc::new(server),
+        }
+    }
+
+    /// A document that is kept by a name: the version of that digest, which it has.
+    ///
+    /// # Errors
+    /// When it cannot be read.
+    pub(super) async fn document(
+        &self,
+        shelf: Shelf,
+        name: &Called,
+        digest: &str,
+    ) -> Result<String, Failure> {
+        match self {
+            Self::Server(server) => {
+                server.document(shelf, (&name.namespace, &name.name), digest).await.map_err(remote::failed)
+            }
+            Self::File(_) | Self::Database(_) => {
+                let text = saved_text(&**self, digest).await.map_err(Failure::host)?;
+                Ok(text.unwrap_or_default())
+            }
         }
     }
 

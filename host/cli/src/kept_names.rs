@@ -51,6 +51,11 @@ impl Called {
         Self { namespace: namespace.to_owned(), name: name.to_owned() }
     }
 
+    /// None of its versions is meant.
+    pub(super) fn no_version(&self) -> Failure {
+        Failure::call(format!("{} has no version whose digest begins so", self.word()))
+    }
+
     /// As it is printed, and typed again.
     pub(super) fn word(&self) -> String {
         text::clean(&self.to_string()).into_owned()

@@ -3,6 +3,7 @@
 //! stdout carries results and nothing else; progress, warnings and log lines go to stderr.
 
 mod abandon;
+mod address;
 mod ask;
 mod backup;
 mod cancel;
@@ -24,7 +25,9 @@ mod list;
 mod live;
 mod logs;
 mod named;
+mod notify;
 mod oci;
+mod open;
 mod origin;
 mod parameters;
 mod places;
@@ -46,8 +49,10 @@ mod signals;
 mod stored;
 mod submission;
 mod submit;
+mod telemetry;
 mod text;
 mod times;
+mod top;
 mod trace;
 mod trust;
 mod usage;
@@ -60,7 +65,7 @@ use std::process::ExitCode;
 
 use clap::{CommandFactory as _, Parser, Subcommand};
 
-use self::{screen::Screen, trace::LogLevel};
+use self::{exit::Exit, failure::Failure, screen::Screen, trace::LogLevel};
 
 /// Runs make and drop many small things of one size; glibc's allocator costs a run of 100 000 tasks a third of the engine's
 /// time.
@@ -98,6 +103,7 @@ enum Command {
     )]
     Workflow(workflow::WorkflowCommand),
     Serve(serve::ServeArguments),
+    Open(open::OpenArguments),
     Validate(validate::ValidateArguments),
     Schema(schema::SchemaArguments),
     Resume(resume::ResumeArguments),
@@ -109,6 +115,7 @@ enum Command {
     Get(get::GetArguments),
     Graph(graph::GraphArguments),
     Watch(watch::WatchArguments),
+    Top(top::TopArguments),
     Events(events::EventsArguments),
     Logs(logs::LogsArguments),
     Prune(prune::PruneArguments),
@@ -123,6 +130,11 @@ enum Command {
     Plugin(plugin::PluginCommand),
     #[command(
         subcommand,
+        after_help = "Examples:\n  phasm notify test chat --config phasm.toml\n  phasm notify list @last --store runs.db"
+    )]
+    Notify(notify::NotifyCommand),
+    #[command(
+        subcommand,
         after_help = "Examples:\n  phasm key add ci --role run --namespace builds\n  phasm key list\n  phasm key remove ci"
     )]
     Key(key::KeyCommand),
@@ -133,35 +145,46 @@ fn main() -> ExitCode {
     let Arguments { command, log_level } = Arguments::parse();
     let screen = Screen::new();
     trace::install(&screen, log_level);
-    let done = match command {
-        Command::Run(arguments) => run::run(&arguments, log_level, &screen),
-        Command::Cron(command) => cron::cron(&command, &screen),
-        Command::Workflow(command) => workflow::workflow(&command, &screen),
-        Command::Submit(arguments) => submit::submit(&arguments, &screen),
-        Command::Serve(arguments) => serve::serve(&arguments, &screen),
-        Command::Validate(arguments) => validate::validate(&arguments, &screen),
-        Command::Schema(arguments) => schema::schema(&arguments, &screen),
-        Command::Resume(arguments) => resume::resume(&arguments, log_level, &screen),
-        Command::Cancel(arguments) => cancel::cancel(&arguments, log_level, &screen),
-        Command::Recover(arguments) => recover::recover(&arguments, log_level, &screen),
-        Command::Rerun(arguments) => rerun::rerun(&arguments, log_level, &screen),
-        Command::Abandon(arguments) => abandon::abandon(&arguments, &screen),
-        Command::Prune(arguments) => prune::prune(&arguments, &screen),
-        Command::Backup(arguments) => backup::backup(&arguments, &screen),
+    // What is served is asked for by others.
+    let caller = if matches!(command, Command::Serve(_)) { None } else { telemetry::caller() };
+    let done = phasm::spans::within(caller, || carry_out(command, log_level, &screen));
+    let exit = done.unwrap_or_else(|failure| failure.report(&screen)).into();
+    telemetry::end();
+    exit
+}
+
+fn carry_out(command: Command, log_level: LogLevel, screen: &Screen) -> Result<Exit, Failure> {
+    match command {
+        Command::Run(arguments) => run::run(&arguments, log_level, screen),
+        Command::Cron(command) => cron::cron(&command, screen),
+        Command::Workflow(command) => workflow::workflow(&command, screen),
+        Command::Submit(arguments) => submit::submit(&arguments, screen),
+        Command::Serve(arguments) => serve::serve(&arguments, screen),
+        Command::Open(arguments) => open::open(&arguments, screen),
+        Command::Validate(arguments) => validate::validate(&arguments, screen),
+        Command::Schema(arguments) => schema::schema(&arguments, screen),
+        Command::Resume(arguments) => resume::resume(&arguments, log_level, screen),
+        Command::Cancel(arguments) => cancel::cancel(&arguments, log_level, screen),
+        Command::Recover(arguments) => recover::recover(&arguments, log_level, screen),
+        Command::Rerun(arguments) => rerun::rerun(&arguments, log_level, screen),
+        Command::Abandon(arguments) => abandon::abandon(&arguments, screen),
+        Command::Prune(arguments) => prune::prune(&arguments, screen),
+        Command::Backup(arguments) => backup::backup(&arguments, screen),
         Command::Completions(arguments) => {
-            Ok(generated::completions(&arguments, Arguments::command(), &screen))
+            Ok(generated::completions(&arguments, Arguments::command(), screen))
         }
-        Command::Man(arguments) => generated::man(&arguments, Arguments::command(), &screen),
-        Command::List(arguments) => list::list(&arguments, &screen),
-        Command::Get(arguments) => get::get(&arguments, &screen),
-        Command::Graph(arguments) => graph::graph(&arguments, &screen),
-        Command::Watch(arguments) => watch::watch(&arguments, &screen),
-        Command::Events(arguments) => events::events(&arguments, &screen),
-        Command::Logs(arguments) => logs::logs(&arguments, log_level, &screen),
-        Command::Plugin(command) => plugin::plugin(&command, &screen),
-        Command::Key(command) => key::key(&command, &screen),
-    };
-    done.unwrap_or_else(|failure| failure.report(&screen)).into()
+        Command::Man(arguments) => generated::man(&arguments, Arguments::command(), screen),
+        Command::List(arguments) => list::list(&arguments, screen),
+        Command::Get(arguments) => get::get(&arguments, screen),
+        Command::Graph(arguments) => graph::graph(&arguments, screen),
+        Command::Watch(arguments) => watch::watch(&arguments, screen),
+        Command::Top(arguments) => top::top(&arguments, screen),
+        Command::Events(arguments) => events::events(&arguments, screen),
+        Command::Logs(arguments) => logs::logs(&arguments, log_level, screen),
+        Command::Plugin(command) => plugin::plugin(&command, screen),
+        Command::Notify(command) => notify::notify(&command, screen),
+        Command::Key(command) => key::key(&command, screen),
+    }
 }
 
 #[cfg(test)]

@@ -15,6 +15,7 @@ mod push;
 mod remove;
 mod scaffold;
 mod sdk;
+mod server;
 mod shape;
 mod sign;
 mod vouched;

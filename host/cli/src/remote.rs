@@ -1,5 +1,7 @@
 //! What is asked of a server: to submit, to answer, to cancel, to run again.
 
+mod kept;
+
 use std::sync::Arc;
 
 use phasm::engine::{
@@ -116,7 +118,17 @@ impl Asking<'_> {
     }
 }
 
-fn failed(error: RemoteError) -> Failure {
+/// For what a server does not do.
+///
+/// # Errors
+/// If that is asked for.
+pub(super) fn no_missing(allow_missing: bool) -> Result<(), Failure> {
+    let refused = || Failure::call("--allow-missing: a server decides itself what it goes without");
+    if allow_missing { Err(refused()) } else { Ok(()) }
+}
+
+/// Why a server did not do it.
+pub(super) fn failed(error: RemoteError) -> Failure {
     match error.status() {
         Some(400..500) => Failure::call(error),
         Some(_) | None => Failure::host(error),

@@ -10,7 +10,7 @@ use super::{
     failure::Failure,
     places,
     screen::Screen,
-    submission::{Read, Submission},
+    submission::{Checked, Read, Submission},
     trace::LogLevel,
 };
 
@@ -61,15 +61,15 @@ pub(super) fn run(arguments: &RunArguments, log_level: LogLevel, screen: &Screen
 /// Opens a host with everything the document names, and submits.
 async fn start(arguments: &RunArguments, read: Read<'_>) -> Result<Started, Failure> {
     let store = arguments.store();
-    let mut checked = read.check(&arguments.drive.places, store.as_deref()).await?;
+    let Checked { mut planned, given } = read.check(&arguments.drive.places, store.as_deref()).await?;
     if let Some(store) = store {
-        checked.prepared = checked.prepared.with_store(&store).await?;
+        planned.prepared = planned.prepared.with_store(&store).await?;
     }
-    checked.prepared.create_dirs()?;
-    let submitted = checked.prepared.host.submit_watched(&checked.plan, &checked.given).await;
-    let (handle, watch) = submitted.map_err(|error| checked.refused(error))?;
+    planned.prepared.create_dirs()?;
+    let submitted = planned.prepared.host.submit_watched(&planned.plan, &given).await;
+    let (handle, watch) = submitted.map_err(|error| planned.refused(error))?;
     Ok(Started {
-        prepared: checked.prepared,
+        prepared: planned.prepared,
         runs: vec![Driven { handle, watch, plain: Plain::default() }],
         answers: Answers::new(&arguments.resume),
         exit: Exit::Done,

@@ -1,11 +1,16 @@
 //! Where the command line prints: results to stdout, everything else to stderr, around whatever moves on the terminal.
 
+#[cfg(unix)]
+mod whole;
+
 use std::io::{self, IsTerminal as _, Write as _};
 
 use anstream::{AutoStream, ColorChoice, adapter::strip_str};
 use console::{Term, truncate_str};
 use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle, TermLike};
 
+#[cfg(unix)]
+pub(super) use self::whole::Whole;
 use super::text;
 
 /// stdout and stderr. Text may carry ANSI colours; they are dropped where they are not wanted.
@@ -73,12 +78,11 @@ pub(super) struct Gone;
 
 impl Screen {
     pub(super) fn new() -> Self {
-        let dumb = std::env::var_os("TERM").is_some_and(|term| term == "dumb");
         let target =
             ProgressDrawTarget::term_like_with_hz(Box::new(Narrowed(Term::buffered_stderr())), MOST_FRAMES);
         Self {
             bars: MultiProgress::with_draw_target(target),
-            live: io::stderr().is_terminal() && !dumb,
+            live: io::stderr().is_terminal() && !is_dumb(),
             colours: AutoStream::choice(&io::stderr()) != ColorChoice::Never,
         }
     }
@@ -91,6 +95,20 @@ impl Screen {
     /// Whether stdout is read by a person.
     pub(super) fn is_read_by_people(&self) -> bool {
         io::stdout().is_terminal()
+    }
+
+    /// Whether somebody looks at stdout and can press keys.
+    pub(super) fn takes_keys(&self) -> bool {
+        self.is_read_by_people() && io::stdin().is_terminal() && !is_dumb()
+    }
+
+    /// Takes the whole terminal until that is dropped.
+    ///
+    /// # Errors
+    /// When it is none.
+    #[cfg(unix)]
+    pub(super) fn whole(&self) -> io::Result<Whole> {
+        Whole::take(AutoStream::choice(&io::stdout()) != ColorChoice::Never)
     }
 
     /// Writes to stdout, all of it.
@@ -184,6 +202,11 @@ impl Drop for Lines {
     fn drop(&mut self) {
         self.clear();
     }
+}
+
+/// Whether the terminal says that it knows nothing but lines.
+fn is_dumb() -> bool {
+    std::env::var_os("TERM").is_some_and(|term| term == "dumb")
 }
 
 fn bar() -> ProgressBar {

@@ -64,7 +64,8 @@ impl Searched {
         let Some(dir) = named.or_else(own_library) else { return };
         match doubt_of_library(&dir).filter(|_| !is_named) {
             None => self.library = Some((self.dirs.len(), Library::at(dir))),
-            Some(why) => self.passed_over.push((dir, why)),
+            Some(why) if dir.is_dir() => self.passed_over.push((dir, why)),
+            Some(_) => {}
         }
     }
 
@@ -170,9 +171,9 @@ pub(super) fn library(places: &Places, config: Option<&Config>) -> Result<Librar
 
 const LIBRARY_DIR: &str = "library";
 
-/// The user's, if there is one.
+/// The user's, whether there is anything in it or not.
 fn own_library() -> Option<PathBuf> {
-    data_dir().map(|dir| dir.join(LIBRARY_DIR)).filter(|dir| dir.is_dir())
+    data_dir().map(|dir| dir.join(LIBRARY_DIR))
 }
 
 fn doubt_of_library(dir: &Path) -> Option<String> {

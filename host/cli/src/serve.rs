@@ -1,5 +1,6 @@
 //! `phasm serve`: a host that drives what is due in a store, until it is told to end.
 
+mod descriptors;
 mod listening;
 mod telling;
 
@@ -20,7 +21,8 @@ use tokio::{
     time::sleep,
 };
 
-use phasm::{Host, Tiding};
+use phasm::{Host, Tiding, config::ServerSettings};
+use phasm_server::ServerLimits;
 use tokio::runtime::{Builder as RuntimeBuilder, Runtime};
 
 use self::{listening::Listening, telling::Telling};
@@ -44,7 +46,7 @@ use super::{
 ///
 /// With `--listen` it is reached over HTTP as well; the store is then, if none is named, a file in the user's data directory.
 #[derive(Args, Debug)]
-#[command(after_help = "Examples:\n  phasm serve --listen 127.0.0.1:8484\n  phasm serve --store runs.db\n  \
+#[command(after_help = "Examples:\n  phasm serve --listen\n  phasm serve --store runs.db\n  \
                         phasm serve --store postgres://phasm@db/phasm --config phasm.toml --json")]
 pub(super) struct ServeArguments {
     #[command(flatten)]
@@ -53,8 +55,9 @@ pub(super) struct ServeArguments {
     #[command(flatten)]
     places: Places,
 
-    /// Answer over HTTP at that address. Without a key (`phasm key add`) it has to be one of loopback.
-    #[arg(long, value_name = "ADDRESS:PORT")]
+    /// Answer over HTTP at that address, or at 127.0.0.1:8484, and have a page there. Without a key (`phasm key add`) it has to be
+    /// one of loopback.
+    #[arg(long, value_name = "ADDRESS:PORT", num_args = 0..=1, default_missing_value = "127.0.0.1:8484")]
     listen: Option<SocketAddr>,
 
     /// The file of keys of a server; else the one that the configuration names, else the one beside the store.
@@ -75,9 +78,11 @@ pub(super) struct ServeArguments {
 
 /// Serves a store.
 pub(super) fn serve(arguments: &ServeArguments, screen: &Screen) -> Result<Exit, Failure> {
+    // Before anything asks how many there are.
+    let open_files = descriptors::raise();
     let runtime = arguments.runtime()?;
     let store = arguments.store()?;
-    let (served, told) = runtime.block_on(serving(arguments, &store, screen))?;
+    let (served, told) = runtime.block_on(serving(arguments, &store, screen, open_files))?;
     runtime.shutdown_timeout(LETTING_GO);
     // Requests that are still carried out have the host as well; what is recorded is recorded.
     if let Some(host) = Arc::into_inner(served.host) {
@@ -135,6 +140,7 @@ async fn serving(
     arguments: &ServeArguments,
     path: &Path,
     screen: &Screen,
+    open_files: u64,
 ) -> Result<(Served, Told), Failure> {
     let ServeArguments { places, threads, grace, json, .. } = arguments;
     let mut interrupts = Interrupts::listen()
@@ -157,7 +163,10 @@ async fn serving(
     let served = Served { host: Arc::new(host), _bell: bell };
     telling.begin(&served.host, path);
     let listening = match arguments.listen {
-        Some(address) => Some(Listening::begin(&served.host, address, settings, &telling).await?),
+        Some(address) => {
+            settings.connections = connections(&settings, open_files, &telling);
+            Some(Listening::begin((&served.host, path), address, settings, &telling).await?)
+        }
         None => None,
     };
     let told = tokio::select! {
@@ -190,6 +199,16 @@ async fn serving(
     // It ends, whether somebody reads that or not.
     let _gone = tell_rest(&telling, &mut tidings).is_err();
     Ok((served, told))
+}
+
+/// How many connections are accepted at once; what is promised and cannot be kept is said.
+fn connections(settings: &ServerSettings, open_files: u64, telling: &Telling) -> Option<u32> {
+    let usual = ServerLimits::default().connections;
+    let (connections, doubt) = descriptors::connections(settings.connections, usual, open_files);
+    if let Some(doubt) = doubt {
+        telling.doubt(&doubt);
+    }
+    u32::try_from(connections).ok()
 }
 
 /// Tells what becomes of runs until nobody reads it: the first at once, those that follow closely together.

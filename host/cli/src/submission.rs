@@ -24,15 +24,28 @@ use super::{
     parameters::{self, Given},
     places::Places,
     problems,
+    remote::no_missing,
     screen::Screen,
+    text,
 };
+
+/// A document, and how strictly it is taken.
+#[derive(Args, Clone, Debug)]
+pub(super) struct DocumentArgument {
+    /// The document, JSON or YAML; `-` is stdin.
+    #[arg(value_name = "FILE")]
+    file: PathBuf,
+
+    /// Go on although an executor is not installed or cannot be used; its attempts end with code 3.
+    #[arg(long)]
+    allow_missing: bool,
+}
 
 /// What is to be run.
 #[derive(Args, Clone, Debug)]
 pub(super) struct Submission {
-    /// The document, JSON or YAML; `-` is stdin.
-    #[arg(value_name = "FILE")]
-    file: PathBuf,
+    #[command(flatten)]
+    document: DocumentArgument,
 
     /// A value for a parameter of spec.arguments: the text itself where a string is declared, else JSON if it is some,
     /// else text.
@@ -42,45 +55,101 @@ pub(super) struct Submission {
     /// Values for parameters, an object in JSON or YAML; `-p` wins over it.
     #[arg(long, value_name = "FILE")]
     params: Option<PathBuf>,
-
-    /// Run although an executor is not installed or cannot be used; its attempts end with code 3.
-    #[arg(long)]
-    allow_missing: bool,
 }
 
 /// A document that was read, and the configuration that it is planned with.
-pub(super) struct Read<'a> {
-    submission: &'a Submission,
+pub(super) struct Opened<'a> {
     configured: Configured,
+    allow_missing: bool,
     text: Text,
     draft: Draft,
     screen: &'a Screen,
     as_json: bool,
 }
 
-/// What can be submitted, and the host to submit it to.
-pub(super) struct Checked<'a> {
+/// A document that is sound, and a host with everything that it names.
+pub(super) struct Planned<'a> {
     pub(super) prepared: Prepared,
     pub(super) plan: Arc<Plan>,
-    pub(super) given: Map,
-    text: Text,
-    way: Way,
+    pub(super) text: Text,
+    pub(super) way: Way,
     screen: &'a Screen,
     as_json: bool,
 }
 
-impl Submission {
+/// What is to be run, read.
+pub(super) struct Read<'a> {
+    submission: &'a Submission,
+    opened: Opened<'a>,
+}
+
+/// What can be submitted, and the host to submit it to.
+pub(super) struct Checked<'a> {
+    pub(super) planned: Planned<'a>,
+    pub(super) given: Map,
+}
+
+impl DocumentArgument {
     /// The document for a server that plans it: read, and without problems that need no plugins to be seen.
     ///
     /// # Errors
     /// When it has problems, which have been shown; or for what a server does not do.
-    pub(super) fn for_server(&self, screen: &Screen, as_json: bool) -> Result<Text, Failure> {
-        if self.allow_missing {
-            return Err(Failure::call("--allow-missing: a server decides itself what it goes without"));
-        }
+    pub(super) fn for_server(&self, screen: &Screen, as_json: bool) -> Result<(Text, Draft), Failure> {
+        no_missing(self.allow_missing)?;
         let text = Text::read(&self.file).map_err(|unread| unread.refuse(screen, as_json))?;
-        text.draft().map_err(|found| refuse(&text, screen, as_json, found.as_ref()))?;
-        Ok(text)
+        let draft = text.draft().map_err(|found| refuse(&text, screen, as_json, found.as_ref()))?;
+        Ok((text, draft))
+    }
+
+    /// Reads the document and the configuration.
+    ///
+    /// # Errors
+    /// When one of them has problems, which have been shown.
+    pub(super) fn open<'a>(
+        &self,
+        places: &Places,
+        screen: &'a Screen,
+        as_json: bool,
+    ) -> Result<Opened<'a>, Failure> {
+        let text = Text::read(&self.file).map_err(|unread| unread.refuse(screen, as_json))?;
+        let configured = Configured::read(places, screen, as_json)?;
+        let draft = text.draft().map_err(|found| refuse(&text, screen, as_json, found.as_ref()))?;
+        Ok(Opened { configured, allow_missing: self.allow_missing, text, draft, screen, as_json })
+    }
+}
+
+impl<'a> Opened<'a> {
+    /// Opens a host with everything the document names. `store` is where it is to be kept.
+    ///
+    /// # Errors
+    /// When the document has problems, which have been shown.
+    pub(super) async fn plan(self, places: &Places, store: Option<&Path>) -> Result<Planned<'a>, Failure> {
+        let Self { configured, allow_missing, text, draft, screen, as_json } = self;
+        let most_at_once = draft.most_at_once();
+        let purpose = Purpose { dir: text.dir(), allow_missing, most_at_once, ..Purpose::default() };
+        let prepared = drive::open(places, configured, screen, purpose)?;
+        let found = |found: Problems| refuse(&text, screen, as_json, &found);
+        let plan = prepared.plan(draft).await.map_err(found)?;
+        problems::show_warnings(screen, text.source(), &plan.warnings);
+        let way = Way::to(store.unwrap_or(Path::new("runs.db"))).with(places);
+        Ok(Planned { prepared, plan, text, way, screen, as_json })
+    }
+}
+
+impl Planned<'_> {
+    /// Shows the problems that keep it from being done.
+    pub(super) fn refuse(&self, found: &[Problem]) -> Failure {
+        refuse(&self.text, self.screen, self.as_json, found)
+    }
+}
+
+impl Submission {
+    /// The document for a server, as of [`DocumentArgument::for_server`].
+    ///
+    /// # Errors
+    /// As there.
+    pub(super) fn for_server(&self, screen: &Screen, as_json: bool) -> Result<Text, Failure> {
+        self.document.for_server(screen, as_json).map(|(text, _)| text)
     }
 
     /// The values of `-p`.
@@ -106,10 +175,7 @@ impl Submission {
         screen: &'a Screen,
         as_json: bool,
     ) -> Result<Read<'a>, Failure> {
-        let text = Text::read(&self.file).map_err(|unread| unread.refuse(screen, as_json))?;
-        let configured = Configured::read(places, screen, as_json)?;
-        let draft = text.draft().map_err(|found| refuse(&text, screen, as_json, found.as_ref()))?;
-        Ok(Read { submission: self, configured, text, draft, screen, as_json })
+        Ok(Read { submission: self, opened: self.document.open(places, screen, as_json)? })
     }
 }
 
@@ -119,34 +185,26 @@ impl<'a> Read<'a> {
     /// # Errors
     /// When the document or the parameters have problems, which have been shown.
     pub(super) async fn check(self, places: &Places, store: Option<&Path>) -> Result<Checked<'a>, Failure> {
-        let Self { submission, configured, text, draft, screen, as_json } = self;
-        let (allow_missing, most_at_once) = (submission.allow_missing, draft.most_at_once());
-        let purpose = Purpose { dir: text.dir(), allow_missing, most_at_once, ..Purpose::default() };
-        let prepared = drive::open(places, configured, screen, purpose)?;
-        let found = |found: Problems| refuse(&text, screen, as_json, &found);
-        let plan = prepared.plan(draft).await.map_err(found)?;
-        problems::show_warnings(screen, text.source(), &plan.warnings);
-        let given = parameters::all(&submission.param, submission.params.as_deref(), &plan)?;
-        let way = Way::to(store.unwrap_or(Path::new("runs.db"))).with(places);
-        let checked = Checked { prepared, plan, given, text, way, screen, as_json };
-        checked.prepared.host.check(&checked.plan, &checked.given).map_err(|error| checked.refused(error))?;
-        Ok(checked)
+        let Self { submission, opened } = self;
+        let planned = opened.plan(places, store).await?;
+        let given = parameters::all(&submission.param, submission.params.as_deref(), &planned.plan)?;
+        let checked = planned.prepared.host.check(&planned.plan, &given);
+        checked.map_err(|error| planned.refused(error))?;
+        Ok(Checked { planned, given })
     }
 }
 
-impl Checked<'_> {
+impl Planned<'_> {
     /// Why it was not submitted.
     pub(super) fn refused(&self, error: SubmitError) -> Failure {
         match error {
-            SubmitError::Problems(found) => refuse(&self.text, self.screen, self.as_json, &found),
+            SubmitError::Problems(found) => self.refuse(&found),
             SubmitError::Cron => self.is_schedule(),
             SubmitError::Quota(_) => Failure::call(error),
             SubmitError::Store(_) => Failure::host(error),
         }
     }
-}
 
-impl Checked<'_> {
     /// What to do with a schedule instead.
     fn is_schedule(&self) -> Failure {
         let name = self.plan.cron.as_ref().map(|cron| Called::new(&self.plan.namespace, &cron.name).word());
@@ -157,6 +215,12 @@ impl Checked<'_> {
              runs at once with: {trigger}"
         ))
     }
+}
+
+/// What to do with a schedule that was to be saved.
+pub(super) fn is_no_workflow(name: &str, text: &Text, way: &Way) -> Failure {
+    let add = way.command(&["cron", "add", &text.name]);
+    Failure::call(format!("{} is a schedule, which is kept with: {add}", text::clean(name)))
 }
 
 fn refuse(text: &Text, screen: &Screen, as_json: bool, found: &[Problem]) -> Failure {

@@ -9,7 +9,6 @@ use super::{
     drive,
     exit::Exit,
     failure::Failure,
-    hint::Way,
     kept_names::Changing,
     places::Places,
     problems,
@@ -111,19 +110,18 @@ async fn keep(
     path: &Path,
     screen: &Screen,
 ) -> Result<Arc<str>, Failure> {
-    let checked = read.check(&arguments.places, Some(path)).await?;
-    let (changing, way) = (Changing::open(path)?, Way::to(path).with(&arguments.places));
-    let Checked { prepared, plan, given, .. } = &checked;
+    let Checked { planned, given } = read.check(&arguments.places, Some(path)).await?;
+    let changing = Changing::open(path)?;
     let key = arguments.key.as_deref();
-    let submitted = prepared.host.enqueue_in(&*changing.store, plan, given, key).await;
-    let nobody = changing.tell(path, &way).await;
+    let submitted = planned.prepared.host.enqueue_in(&*changing.store, &planned.plan, &given, key).await;
+    let nobody = changing.tell(path, &planned.way).await;
     let (run_id, is_new) = match submitted {
         Ok(run_id) => (run_id, true),
         Err(SubmitError::Store(StoreError::Exists { run_id })) => (run_id, false),
-        Err(error) => return Err(checked.refused(error)),
+        Err(error) => return Err(planned.refused(error)),
     };
     let said = if arguments.json {
-        problems::json(screen, &SubmittedView { run_id: &run_id, workflow: &checked.plan.name, is_new })
+        problems::json(screen, &SubmittedView { run_id: &run_id, workflow: &planned.plan.name, is_new })
     } else {
         format!("{run_id}\n")
     };

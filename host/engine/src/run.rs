@@ -75,6 +75,8 @@ pub struct Submission {
     pub secrets: Vec<SecretRef>,
     /// What whoever submits the run leaves for whoever goes on with it; nothing here reads it.
     pub origin: Option<Arc<str>>,
+    /// The trace that the run belongs to, if that is known; nothing here reads it.
+    pub trace: Option<Arc<str>>,
 }
 
 /// A journal that cannot have been written by this engine from this plan.

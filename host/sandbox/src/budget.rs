@@ -51,6 +51,11 @@ impl Budget {
         self.total.div_ceil(2)
     }
 
+    /// How many units are taken, and how many there are.
+    pub(crate) fn taken_of(&self) -> (u64, u64) {
+        (self.taken().all, self.total)
+    }
+
     fn taken(&self) -> MutexGuard<'_, Taken> {
         self.taken.lock().unwrap_or_else(PoisonError::into_inner)
     }

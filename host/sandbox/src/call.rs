@@ -148,6 +148,7 @@ impl Ended {
         let mut outcome = match self.result {
             Ok(returned) => read(returned, whose).unwrap_or_else(Outcome::error),
             Err(fault) => {
+                whose.premises.faults.add(&fault);
                 // Of an attempt that met its deadline the outcome is not told.
                 transcript.used(so_far(self.metered));
                 fault.outcome(&said, whose.named())

@@ -1,10 +1,20 @@
 //! Whoever does a task's work: the sandbox, or a test's fake.
 
-use std::{borrow::Cow, fmt::Write as _, future::Future, pin::Pin, sync::Arc, time::Instant};
+use std::{
+    borrow::Cow,
+    fmt::Write as _,
+    future::Future,
+    pin::Pin,
+    sync::Arc,
+    time::{Instant, SystemTime},
+};
 
 use phasm_engine::{metered::Metered, outcome::Outcome, value::Value};
 
-use crate::attempt::Origin;
+use crate::{
+    attempt::Origin,
+    trace::{SpanId, TraceContext, TraceId},
+};
 
 /// One dispatch of one attempt, with everything an executor may know.
 #[derive(Clone, Debug)]
@@ -35,6 +45,8 @@ pub struct Invocation {
     pub inputs: Arc<Vec<(Arc<str>, Value)>>,
     /// `resources.memory` in bytes; lowers the operator's limit, never raises it.
     pub memory: Option<u64>,
+    /// The run's own span, where that is known; without it the run is in a trace of its own, and what is asked of others says so.
+    pub trace: Option<Arc<TraceContext>>,
 }
 
 impl Invocation {
@@ -54,6 +66,45 @@ impl Invocation {
         let _ = write!(key, "{task_run_id}/{attempt}/{dispatch}");
         key
     }
+}
+
+impl Invocation {
+    /// The number of an attempt's span.
+    #[must_use]
+    pub fn span_of(task_run_id: &str, attempt: u32) -> SpanId {
+        SpanId::of(&format!("{task_run_id}/{attempt}"))
+    }
+
+    /// The span of the attempt: the same however often it is executed, and wherever.
+    #[must_use]
+    pub fn span(&self) -> TraceContext {
+        let span = Self::span_of(&self.task_run_id, self.attempt);
+        match &self.trace {
+            Some(run) => run.with(span),
+            None => TraceContext::new(TraceId::of_run(&self.run_id), span, true),
+        }
+    }
+}
+
+/// A request that an attempt has made of another system, and that is over.
+#[derive(Clone, Debug)]
+pub struct HostCall {
+    /// Its span.
+    pub span: TraceContext,
+    /// Such as `GET`.
+    pub method: String,
+    /// Where to, without a query and without what nobody may read.
+    pub url: String,
+    /// When it began.
+    pub since: SystemTime,
+    /// When it was over.
+    pub until: SystemTime,
+    /// What was answered, if anything was.
+    pub status: Option<u16>,
+    /// Bytes that were sent, and that came back.
+    pub moved: (u64, u64),
+    /// Why it came to nothing, if it did.
+    pub failed: Option<String>,
 }
 
 /// Severity of a guest's log line.
@@ -104,6 +155,12 @@ pub trait Observer: Send + Sync {
     fn is_followed(&self) -> bool {
         false
     }
+    /// Whether somebody wants to hear of the requests that it makes.
+    fn is_traced(&self) -> bool {
+        false
+    }
+    /// A request that it made is over.
+    fn called(&self, _: HostCall) {}
     /// `text` without what nobody may read. Whoever cuts text asks for this first, as half a secret is not recognised.
     fn hide<'t>(&self, text: &'t str) -> Cow<'t, str> {
         text.into()

@@ -1,5 +1,7 @@
 //! Whatever went wrong in a guest, as the outcome that names the cause.
 
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+
 use phasm_engine::outcome::Outcome;
 use serde::{Deserialize, Serialize};
 use wasmtime::{Error, Trap};
@@ -9,6 +11,7 @@ use super::{
     last_words::LastWords,
     limits::{Ceilings, Exceeded, Limit, Limits, Named, Size},
     memory::NoMemory,
+    occupancy::FaultKind,
 };
 
 /// How a call ended that did not return.
@@ -26,7 +29,34 @@ pub(super) enum Fault {
     Trapped(String),
 }
 
+/// How often calls have ended with each kind of fault.
+#[derive(Debug, Default)]
+pub(super) struct FaultCounts([AtomicU64; FaultKind::ALL.len()]);
+
+impl FaultCounts {
+    pub(super) fn add(&self, fault: &Fault) {
+        let kind = fault.kind();
+        let found = FaultKind::ALL.iter().zip(&self.0).find(|(of, _)| **of == kind);
+        if let Some((_, count)) = found {
+            count.fetch_add(1, Relaxed);
+        }
+    }
+
+    pub(super) fn get(&self) -> Vec<(FaultKind, u64)> {
+        FaultKind::ALL.into_iter().zip(&self.0).map(|(kind, count)| (kind, count.load(Relaxed))).collect()
+    }
+}
+
 impl Fault {
+    const fn kind(&self) -> FaultKind {
+        match self {
+            Self::Timeout => FaultKind::Timeout,
+            Self::Exceeded(_) | Self::Limit(_) => FaultKind::Limit,
+            Self::Exited(_) => FaultKind::Exit,
+            Self::Trapped(_) => FaultKind::Trap,
+        }
+    }
+
     /// The fault of a call that ended with `error`.
     pub(super) fn of(error: &Error, limits: &Limits, ceilings: &Ceilings) -> Self {
         if let Some(exceeded) = error.downcast_ref::<Exceeded>() {

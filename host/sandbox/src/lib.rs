@@ -26,6 +26,7 @@ use std::{
 
 use phasm_engine::outcome::Outcome;
 use tokio::{runtime::Handle, sync::Semaphore};
+use tracing::Instrument as _;
 use wasmtime::component::Linker;
 
 use self::executor::{Invocation, Observer};
@@ -62,6 +63,7 @@ pub use self::{
     digest::{Digest, NotADigest},
     isolation::Isolation,
     limits::{Allowance, Limit, Limits},
+    occupancy::{FaultKind, Occupancy},
     program::{LoadError, Overrun, Program},
     regular::{open_regular, read_regular, read_regular_text},
     tenants::Tenants,
@@ -101,6 +103,7 @@ mod last_words;
 mod limits;
 mod loading;
 mod memory;
+mod occupancy;
 mod pool;
 mod program;
 mod regular;
@@ -108,6 +111,7 @@ mod stopwatch;
 mod tenants;
 mod threads;
 mod ticker;
+pub mod trace;
 mod transcript;
 mod turns;
 mod whose;
@@ -241,6 +245,7 @@ impl Sandbox {
             ceilings,
             tenants: Arc::clone(&tenants),
             memory,
+            faults: fault::FaultCounts::default(),
             dirs: capability::dirs::Common::default(),
             net: Net::new(http, &tenants),
         };
@@ -292,6 +297,22 @@ impl Sandbox {
     #[must_use]
     pub fn slots(&self) -> u32 {
         self.shared.capacity
+    }
+
+    /// How much of it is in use, and how calls have ended that did not return.
+    #[must_use]
+    pub fn occupancy(&self) -> Occupancy {
+        let Shared { slots, capacity, premises, .. } = &*self.shared;
+        let (memory, most) = premises.memory.pool.taken_of();
+        let free = u32::try_from(slots.available_permits()).unwrap_or(u32::MAX);
+        Occupancy {
+            slots: *capacity,
+            slots_used: capacity.saturating_sub(free),
+            memory_beyond: memory,
+            memory_beyond_most: most,
+            faults: premises.faults.get(),
+            ..self.shared.of_processes()
+        }
     }
 
     /// How often the ticker has looked at the clock.
@@ -367,7 +388,7 @@ impl Sandbox {
         deadline: Option<Instant>,
         work: impl Future<Output = Outcome> + Send + 'static,
     ) -> Attempt {
-        Attempt::new(Arc::clone(&self.shared), origin, deadline, Box::pin(work))
+        Attempt::new(Arc::clone(&self.shared), origin, deadline, Box::pin(work.in_current_span()))
     }
 
     /// [`Self::call`] for whoever is inside [`Self::attempt`] already.
@@ -391,6 +412,16 @@ impl fmt::Debug for Sandbox {
 impl Shared {
     fn limits(&self) -> &Limits {
         &self.premises.limits
+    }
+
+    #[cfg(target_os = "linux")]
+    fn of_processes(&self) -> Occupancy {
+        self.processes.as_ref().map(Processes::occupancy).unwrap_or_default()
+    }
+
+    #[cfg(not(target_os = "linux"))]
+    fn of_processes(&self) -> Occupancy {
+        Occupancy::default()
     }
 
     /// What compiled plugins are sealed with.

@@ -15,6 +15,8 @@ use super::{
     last_words::LastWords,
     limits::{Ceiling, Exceeded, Limit},
 };
+#[cfg(feature = "http")]
+use crate::executor::HostCall;
 use crate::executor::{Level, Observer};
 
 /// What is kept of a line beyond the longest that is passed on: a secret of up to this size is recognised where the line is
@@ -119,6 +121,17 @@ impl Transcript {
     pub(super) fn note(&self, level: Level, text: &str) {
         let told = self.observer.hide(text);
         self.observer.log(level, cut(told.lines().next().unwrap_or_default(), self.longest_line));
+    }
+
+    /// Passes on that a request is over, if somebody wants to hear of it.
+    #[cfg(feature = "http")]
+    pub(super) fn called(&self, call: impl FnOnce() -> HostCall) {
+        if self.observer.is_traced() {
+            let mut call = call();
+            let hidden = |text: &str| cut(&self.observer.hide(text), self.longest_line).to_owned();
+            (call.url, call.failed) = (hidden(&call.url), call.failed.as_deref().map(hidden));
+            self.observer.called(call);
+        }
     }
 
     /// A message as it is passed on, with room for what the host has to add.

@@ -9,6 +9,7 @@ use super::{
         http::Net,
     },
     executor::Invocation,
+    fault::FaultCounts,
     limits::{Ceilings, Limit, Limits, Named, SetBy},
     memory::Memory,
     program::Program,
@@ -22,6 +23,7 @@ pub(super) struct Premises {
     pub(super) ceilings: Ceilings,
     pub(super) tenants: Arc<Tenants>,
     pub(super) memory: Memory,
+    pub(super) faults: FaultCounts,
     pub(super) dirs: Common,
     #[cfg_attr(
         not(any(feature = "http", target_os = "linux")),
@@ -96,8 +98,15 @@ impl Whose {
         let ceilings = Ceilings::of(&limits, &config.limits);
         let (memory, _) = Memory::divide(Some(1 << 30), 1);
         let net = Net::new(config, &Tenants::default());
-        let premises =
-            Premises { limits, ceilings, tenants: Arc::default(), memory, dirs: Common::default(), net };
+        let premises = Premises {
+            limits,
+            ceilings,
+            tenants: Arc::default(),
+            memory,
+            faults: FaultCounts::default(),
+            dirs: Common::default(),
+            net,
+        };
         let invocation = Invocation {
             run_id: "run".into(),
             workflow: "workflow".into(),
@@ -112,6 +121,7 @@ impl Whose {
             config: phasm_engine::value::Value::Null,
             inputs: Arc::default(),
             memory: None,
+            trace: None,
         };
         let (premises, grants) = (Arc::new(premises), Arc::new(grants));
         Arc::new(Self { premises, invocation, tenant: "default".into(), grants, ceilings })

@@ -5,11 +5,16 @@ use std::{
     sync::{Arc, atomic::AtomicBool},
 };
 
-use phasm::{Host, store::ReadStore};
+use phasm::{Host, plugins::Rows, store::ReadStore};
 use tokio::sync::{Semaphore, watch};
 
 use crate::{
-    audit::Audit, config::ServerConfig, feed::Feeds, keys::Keys, metrics::Metrics, page::Sessions,
+    audit::Audit,
+    config::ServerConfig,
+    feed::Feeds,
+    keys::Keys,
+    metrics::Metrics,
+    page::{Sessions, Tickets},
     streams::Streams,
 };
 
@@ -22,6 +27,7 @@ pub(crate) struct App {
     pub(crate) config: ServerConfig,
     pub(crate) keys: Keys,
     pub(crate) sessions: Sessions,
+    pub(crate) tickets: Tickets,
     pub(crate) streams: Streams,
     pub(crate) feeds: Feeds,
     pub(crate) metrics: Metrics,
@@ -29,21 +35,27 @@ pub(crate) struct App {
     /// Whether it can be reached from elsewhere, so that nobody is let in without a key.
     pub(crate) is_exposed: AtomicBool,
     pub(crate) catching_up: Semaphore,
+    /// Plugins that are uploaded at once.
+    pub(crate) uploads: Semaphore,
+    /// What was read of plugins.
+    pub(crate) rows: Rows,
     stopping: watch::Sender<bool>,
 }
 
 impl App {
     pub(crate) fn new(host: Arc<Host>, config: ServerConfig) -> io::Result<Self> {
-        let metrics = Metrics::new(&host);
         Ok(Self {
             keys: Keys::at(config.keys.clone()),
             sessions: Sessions::default(),
+            tickets: Tickets::default(),
             streams: Streams::new(config.limits.streams),
             feeds: Feeds::default(),
-            metrics,
+            metrics: Metrics::default(),
             audit: Audit::to(config.audit.as_deref())?,
             is_exposed: AtomicBool::new(false),
             catching_up: Semaphore::new(CATCHING_UP),
+            uploads: Semaphore::new(config.limits.uploads),
+            rows: Rows::default(),
             stopping: watch::Sender::new(false),
             host,
             config,

@@ -1,15 +1,22 @@
 //! One request on its way to what carries it out.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::{
+    sync::{Arc, Mutex, PoisonError},
+    time::Duration,
+};
 
 use axum::{
-    body::{Body, Bytes},
+    body::{Body, Bytes, HttpBody as _},
     extract::{FromRequestParts as _, RawPathParams, Request},
-    http::{HeaderMap, HeaderValue, StatusCode, header, request::Parts},
+    http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header, request::Parts},
     response::Response,
 };
 use http_body_util::{BodyExt as _, LengthLimitError, Limited};
-use phasm::{RunHandle, store::RunRow};
+use phasm::{
+    RunHandle,
+    sandbox::trace::{TRACEPARENT, TRACESTATE, TraceContext},
+    store::RunRow,
+};
 use serde::Serialize;
 use tokio::time::timeout;
 
@@ -19,6 +26,9 @@ use crate::{
     query::Query,
     refusal::Refusal,
 };
+
+/// The last event that a client of a stream has had.
+const LAST_EVENT_ID: HeaderName = HeaderName::from_static("last-event-id");
 
 /// One request, of somebody who may make it.
 pub(crate) struct Call {
@@ -60,12 +70,21 @@ impl Call {
         self.path.iter().find(|(key, _)| key == name).map_or("", |(_, value)| value)
     }
 
-    pub(crate) fn header(&self, name: &header::HeaderName) -> Option<&str> {
+    pub(crate) fn header(&self, name: &HeaderName) -> Option<&str> {
         self.parts.headers.get(name).and_then(|value| value.to_str().ok())
     }
 
     pub(crate) fn headers(&self) -> &HeaderMap {
         &self.parts.headers
+    }
+
+    /// The caller's place in a trace, if he says it as W3C has it.
+    pub(crate) fn trace(&self) -> Option<TraceContext> {
+        let mut parents = self.headers().get_all(TRACEPARENT).iter();
+        let parent = parents.next()?.to_str().ok().filter(|_| parents.next().is_none())?;
+        let states: Result<Vec<&str>, _> =
+            self.headers().get_all(TRACESTATE).iter().map(HeaderValue::to_str).collect();
+        TraceContext::read(parent, states.ok().map(|states| states.join(",")).as_deref())
     }
 
     pub(crate) fn path_and_query(&self) -> (&str, Option<&str>) {
@@ -78,9 +97,29 @@ impl Call {
         Some(whole.split(';').next().unwrap_or_default().trim().to_ascii_lowercase())
     }
 
+    /// Says where the next page is, which begins behind that.
+    pub(crate) fn link_next(&self, response: &mut Response, cursor: &str) {
+        let (path, query) = self.path_and_query();
+        let query = form_urlencoded::parse(query.unwrap_or_default().as_bytes());
+        let others = query.filter(|(key, _)| key != "cursor");
+        let mut query = form_urlencoded::Serializer::new(String::new());
+        link_next(response, path, &query.extend_pairs(others).append_pair("cursor", cursor).finish());
+    }
+
     /// Whether the client would rather have events than one answer.
     pub(crate) fn wants_stream(&self) -> bool {
         self.header(&header::ACCEPT).is_some_and(|accept| accept.contains("text/event-stream"))
+    }
+
+    /// The event that the client of a stream has had last.
+    ///
+    /// # Errors
+    /// 400 for what is no number of one.
+    pub(crate) fn last_event(&self) -> Result<Option<u64>, Refusal> {
+        let Some(given) = self.parts.headers.get(&LAST_EVENT_ID) else { return Ok(None) };
+        let number = given.to_str().ok().and_then(|text| text.trim().parse::<u32>().ok());
+        let detail = "Last-Event-ID: expected the number of an event, as a stream has told it";
+        number.map(|number| Some(number.into())).ok_or_else(|| Refusal::new(StatusCode::BAD_REQUEST, detail))
     }
 
     /// The whole body.
@@ -89,16 +128,29 @@ impl Call {
     /// 413 and 408 beyond the limits, 400 if it breaks off.
     pub(crate) async fn bytes(&mut self) -> Result<Bytes, Refusal> {
         let limits = self.app.config.limits;
-        let body = Limited::new(self.take_body(), limits.body);
-        let too_slow = || {
-            let detail = format!("the body took longer than {}s", limits.body_time.as_secs());
-            Refusal::new(StatusCode::REQUEST_TIMEOUT, detail).with(header::CONNECTION, "close")
-        };
-        let read = timeout(limits.body_time, body.collect()).await.map_err(|_late| too_slow())?;
-        Ok(read.map_err(|error| broken(&*error, limits.body))?.to_bytes())
+        self.bytes_within(limits.body, limits.body_time).await
     }
 
-    fn take_body(&mut self) -> Body {
+    /// The whole body, which is a plugin.
+    ///
+    /// # Errors
+    /// As of [`Self::bytes`].
+    pub(crate) async fn upload(&mut self) -> Result<Bytes, Refusal> {
+        let limits = self.app.config.limits;
+        self.bytes_within(limits.upload, limits.upload_time).await
+    }
+
+    async fn bytes_within(&mut self, most: usize, time: Duration) -> Result<Bytes, Refusal> {
+        let body = self.take_body();
+        // What says that it is too large is not read.
+        if body.size_hint().lower() > most as u64 {
+            return Err(too_large(most));
+        }
+        let read = timeout(time, Limited::new(body, most).collect()).await.map_err(|_late| too_slow(time))?;
+        Ok(read.map_err(|error| broken(&*error, most))?.to_bytes())
+    }
+
+    pub(crate) fn take_body(&mut self) -> Body {
         let body = self.body.get_mut().unwrap_or_else(PoisonError::into_inner);
         body.take().unwrap_or_default()
     }
@@ -109,6 +161,9 @@ impl Call {
     /// 404 if there is none that exists for the caller.
     pub(crate) async fn run(&self) -> Result<RunRow, Refusal> {
         let run_id = self.segment("run");
+        if !is_storable(run_id) {
+            return Err(Refusal::no_run(run_id));
+        }
         let row = self.app.host.store().get(run_id).await?;
         row.filter(|row| self.caller.sees(&row.head.namespace)).ok_or_else(|| Refusal::no_run(run_id))
     }
@@ -123,10 +178,24 @@ impl Call {
     }
 }
 
+pub(crate) fn too_slow(time: Duration) -> Refusal {
+    let detail = format!("the body took longer than {}s", time.as_secs());
+    Refusal::new(StatusCode::REQUEST_TIMEOUT, detail).with(header::CONNECTION, "close")
+}
+
+pub(crate) fn too_large(most: usize) -> Refusal {
+    let detail = format!("the body has more than {most} bytes, which is the most");
+    Refusal::new(StatusCode::PAYLOAD_TOO_LARGE, detail).with(header::CONNECTION, "close")
+}
+
+/// Whether every store can look for that text: a database has none with U+0000, so that nothing there is called so.
+pub(crate) fn is_storable(text: &str) -> bool {
+    !text.contains('\0')
+}
+
 fn broken(error: &(dyn std::error::Error + Send + Sync + 'static), most: usize) -> Refusal {
     if error.is::<LengthLimitError>() {
-        let detail = format!("the body has more than {most} bytes, which is the most");
-        return Refusal::new(StatusCode::PAYLOAD_TOO_LARGE, detail).with(header::CONNECTION, "close");
+        return too_large(most);
     }
     Refusal::new(StatusCode::BAD_REQUEST, "the body breaks off, or is no body at all")
 }

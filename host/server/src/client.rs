@@ -1,5 +1,8 @@
 //! A server as a store to look at, and to ask for what its runs are asked.
 
+mod kept;
+mod plugins;
+
 use std::{borrow::Cow, io, net::IpAddr, path::PathBuf, sync::Arc, time::Duration};
 
 use form_urlencoded::Serializer;
@@ -7,7 +10,11 @@ use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use phasm::{
     Phase,
     engine::time::Timestamp,
-    sandbox::{HttpAnswer, HttpClient, HttpConfig, HttpRequest},
+    sandbox::{
+        HttpAnswer, HttpClient, HttpConfig, HttpRequest,
+        trace::{TRACEPARENT, TRACESTATE},
+    },
+    spans::caller,
     store::{
         Answer, AttemptLog, Census, Entries, EntryName, Filter, KeptEntry, Pending, ReadStore, Record,
         RunRow, StoreError,
@@ -17,6 +24,7 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 use tokio::sync::watch;
 
+pub use self::kept::SentDocument;
 use crate::wire::{SentLog, SentRecord, SentRow, SentRows, SentRun};
 
 /// The largest answer that is read.
@@ -83,7 +91,8 @@ struct Asked<'a> {
     path: Cow<'a, str>,
     query: &'a [(&'a str, String)],
     headers: Vec<(&'static str, String)>,
-    body: Option<Value>,
+    /// What it is, and its bytes.
+    body: Option<(&'static str, Vec<u8>)>,
 }
 
 impl Remote {
@@ -107,6 +116,14 @@ impl Remote {
     #[must_use]
     pub fn url(&self) -> &str {
         &self.0.url
+    }
+
+    /// Whether the server answers.
+    ///
+    /// # Errors
+    /// When it does not, or refuses.
+    pub async fn is_there(&self) -> Result<(), RemoteError> {
+        self.get("/healthz", &[]).await.map(|_: Value| ())
     }
 
     /// Submits a document, as text, with parameters by name: values, and texts of which the server makes values. Returns what `submit --json` prints.
@@ -160,12 +177,28 @@ impl Remote {
         self.ask(post(format!("/v1/runs/{}/rerun", segment(run_id)), Some(body))).await
     }
 
+    /// What the server measures, as Prometheus reads it.
+    ///
+    /// # Errors
+    /// When it refuses, as for a key that is bound to namespaces, or cannot be reached.
+    pub async fn metrics(&self) -> Result<String, RemoteError> {
+        let path = Cow::Borrowed("/metrics");
+        let asked = Asked { method: "GET", path, query: &[], headers: Vec::new(), body: None };
+        Ok(String::from_utf8_lossy(&self.send(asked).await?.body).into_owned())
+    }
+
     async fn get<T: DeserializeOwned>(&self, path: &str, query: &[(&str, String)]) -> Result<T, RemoteError> {
         let path = Cow::Borrowed(path);
         self.ask(Asked { method: "GET", path, query, headers: Vec::new(), body: None }).await
     }
 
     async fn ask<T: DeserializeOwned>(&self, asked: Asked<'_>) -> Result<T, RemoteError> {
+        let answer = self.send(asked).await?;
+        serde_json::from_slice(&answer.body)
+            .map_err(|error| self.unreached(format!("what it says is not understood: {error}")))
+    }
+
+    async fn send(&self, asked: Asked<'_>) -> Result<HttpAnswer, RemoteError> {
         let Inner { url, key, client } = &*self.0;
         let Asked { method, path, query, mut headers, body } = asked;
         let mut query = Serializer::for_suffix(String::from("?"), 1).extend_pairs(query).finish();
@@ -173,8 +206,12 @@ impl Remote {
             query.clear();
         }
         headers.extend(key.as_ref().map(|key| ("authorization", format!("Bearer {key}"))));
-        headers.extend(body.is_some().then(|| ("content-type", "application/json".to_owned())));
-        let body = body.map(|body| body.to_string().into_bytes()).unwrap_or_default();
+        let caller = caller();
+        headers.extend(caller.iter().map(|caller| (TRACEPARENT, caller.parent())));
+        let state = caller.and_then(|caller| caller.state);
+        headers.extend(state.map(|state| (TRACESTATE, state.to_string())));
+        let (kind, body) = body.map_or((None, Vec::new()), |(kind, body)| (Some(kind), body));
+        headers.extend(kind.map(|kind| ("content-type", kind.to_owned())));
         let request = HttpRequest {
             method,
             url: format!("{url}{path}{query}"),
@@ -183,13 +220,12 @@ impl Remote {
             most: LARGEST,
             inside: true,
         };
-        let unreached = |why: String| RemoteError::Unreached { url: url.clone(), why };
-        let answer = client.send(request).await.map_err(unreached)?;
-        if !(200..300).contains(&answer.status) {
-            return Err(self.refused(&answer));
-        }
-        serde_json::from_slice(&answer.body)
-            .map_err(|error| unreached(format!("what it says is not understood: {error}")))
+        let answer = client.send(request).await.map_err(|why| self.unreached(why))?;
+        if (200..300).contains(&answer.status) { Ok(answer) } else { Err(self.refused(&answer)) }
+    }
+
+    fn unreached(&self, why: String) -> RemoteError {
+        RemoteError::Unreached { url: self.0.url.clone(), why }
     }
 
     fn refused(&self, answer: &HttpAnswer) -> RemoteError {
@@ -265,10 +301,12 @@ fn is_here(rest: &str) -> bool {
 }
 
 fn post<'a>(path: String, body: Option<Value>) -> Asked<'a> {
+    let body = body.map(|body| ("application/json", body.to_string().into_bytes()));
     Asked { method: "POST", path: path.into(), query: &[], headers: Vec::new(), body }
 }
 
-fn segment(text: &str) -> String {
+/// A part of a path.
+pub(crate) fn segment(text: &str) -> String {
     utf8_percent_encode(text, SEGMENT).to_string()
 }
 
@@ -365,12 +403,14 @@ impl ReadStore for Remote {
         })
     }
 
-    fn entry(&self, _name: &EntryName) -> Pending<Option<KeptEntry>> {
-        untold(&self.0.url)
+    fn entry(&self, name: &EntryName) -> Pending<Option<KeptEntry>> {
+        let (remote, name) = (self.clone(), name.clone());
+        Box::pin(async move { remote.kept_entry(&name).await })
     }
 
-    fn entries(&self, _wanted: Entries) -> Pending<Vec<KeptEntry>> {
-        untold(&self.0.url)
+    fn entries(&self, wanted: Entries) -> Pending<Vec<KeptEntry>> {
+        let remote = self.clone();
+        Box::pin(async move { remote.kept_entries(wanted).await })
     }
 
     fn due_entries(&self, _after: Option<(Timestamp, EntryName)>, _limit: usize) -> Pending<Vec<KeptEntry>> {

@@ -38,6 +38,12 @@ pub struct ServerLimits {
     pub head_time: Duration,
     /// For how long a body may be on its way.
     pub body_time: Duration,
+    /// Bytes of a plugin that is uploaded.
+    pub upload: usize,
+    /// For how long it may be on its way.
+    pub upload_time: Duration,
+    /// Uploads of plugins at once; more wait as long as a body may take, then they are refused.
+    pub uploads: usize,
     /// For how long a client may read nothing of what is written to it.
     pub write_time: Duration,
     /// Connections at once; others wait to be accepted.
@@ -57,6 +63,9 @@ impl Default for ServerLimits {
             head: 32 << 10,
             head_time: Duration::from_secs(10),
             body_time: Duration::from_secs(30),
+            upload: 64 << 20,
+            upload_time: Duration::from_mins(5),
+            uploads: 4,
             write_time: Duration::from_secs(30),
             connections: 16_384,
             streams: 1024,

@@ -1,6 +1,6 @@
 //! What holds for every request: under which name the server is asked, from which page, and what its answers may do in a browser.
 
-use std::{net::IpAddr, sync::Arc};
+use std::{net::IpAddr, sync::Arc, time::Instant};
 
 use axum::{
     extract::{Request, State},
@@ -9,7 +9,7 @@ use axum::{
     response::{IntoResponse as _, Response},
 };
 
-use crate::{app::App, refusal::Refusal};
+use crate::{app::App, metrics::Asked, refusal::Refusal};
 
 /// Nothing but what the server itself serves, and no code within a page.
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; font-src 'self'; \
@@ -25,6 +25,7 @@ const HEADERS: [(HeaderName, &str); 5] = [
 ];
 
 pub(crate) async fn guard(State(app): State<Arc<App>>, request: Request, next: Next) -> Response {
+    let (began, method) = (Instant::now(), request.method().clone());
     let mut response = match check(&app.config.hosts, request.uri(), request.headers()) {
         Ok(()) => next.run(request).await,
         Err(refusal) => refusal.into_response(),
@@ -32,6 +33,8 @@ pub(crate) async fn guard(State(app): State<Arc<App>>, request: Request, next: N
     for (name, value) in HEADERS {
         response.headers_mut().entry(name).or_insert(HeaderValue::from_static(value));
     }
+    let route = response.extensions_mut().remove::<Asked>();
+    app.metrics.traffic.answered(route, &method, response.status(), began.elapsed());
     response
 }
 

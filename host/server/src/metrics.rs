@@ -1,136 +1,143 @@
 //! What an operator sees of a host, with a bounded number of series.
+//!
+//! ```text
+//!  Host::measured, the store's census, requests, /proc ──▶ Scrape ──▶ Sheet ──▶ OpenMetrics
+//! ```
+//!
+//! Everything is counted where it happens; here it gets a name. Labels are words of this program, routes, configured tenants, and the
+//! executors that the library counts apart.
 
-use std::{
-    sync::{
-        Arc,
-        atomic::{AtomicU64, Ordering::Relaxed},
-    },
-    time::Duration,
-};
+mod cluster;
+mod host;
+mod process;
+mod sheet;
+mod traffic;
 
-use phasm::{Became, Host, Phase, clock::Clock, store::Census};
+use std::{fmt, path::PathBuf, time::Duration};
+
+use phasm::{clock::Clock, gauges::Measured, store::Census};
 use prometheus_client::{
-    encoding::{EncodeLabelSet, text::encode},
-    metrics::{counter::Counter, family::Family, gauge::Gauge},
-    registry::Registry,
+    collector::Collector,
+    encoding::{DescriptorEncoder, text::encode},
+    registry::{Registry, Unit},
 };
-use tokio::{
-    sync::{Mutex, broadcast::error::RecvError},
-    time::Instant,
-};
+use tokio::{sync::Mutex, time::Instant};
 
+pub(crate) use self::traffic::{Asked, Traffic};
+use self::{process::Process, sheet::Sheet};
 use crate::app::App;
 
 /// For how long a count of the store's open runs is believed.
 const FRESH: Duration = Duration::from_secs(5);
 
-#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
-struct OfPhase {
-    phase: &'static str,
-}
-
-#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
-struct OfState {
-    state: &'static str,
-}
-
-/// Everything that is measured.
+/// What is counted of a server itself, and when the store was counted last.
+#[derive(Default)]
 pub(crate) struct Metrics {
-    registry: Registry,
-    submitted: Counter,
-    ended: Family<OfPhase, Counter>,
-    open: Family<OfState, Gauge>,
-    slots: Gauge,
-    loaded: Gauge,
-    streams: Gauge,
-    counted: Mutex<Option<(Instant, Census)>>,
-    listening: Arc<AtomicU64>,
+    pub(crate) traffic: Traffic,
+    counted: Mutex<Option<(Instant, Option<Census>)>>,
 }
 
 impl Metrics {
-    pub(crate) fn new(host: &Arc<Host>) -> Self {
-        let mut registry = Registry::with_prefix("phasm");
-        let (submitted, ended, open) = (Counter::default(), Family::default(), Family::default());
-        let (slots, loaded, streams) = (Gauge::default(), Gauge::default(), Gauge::default());
-        registry.register("runs_submitted", "Runs submitted over HTTP", submitted.clone());
-        registry.register("runs_ended", "Runs of this host that ended, by phase", Family::clone(&ended));
-        registry.register(
-            "runs_open",
-            "Runs of the store that have not ended, by who goes on with them",
-            Family::clone(&open),
-        );
-        registry.register("slots", "Attempts that may be in flight", slots.clone());
-        registry.register("runs_loaded", "Runs in memory", loaded.clone());
-        registry.register("streams", "Streams of events and logs", streams.clone());
-        for phase in Phase::ALL.into_iter().filter(|phase| phase.is_terminal()) {
-            drop(ended.get_or_create(&OfPhase { phase: phase.as_str() }));
-        }
-        let metrics = Self {
-            registry,
-            submitted,
-            ended,
-            open,
-            slots,
-            loaded,
-            streams,
-            counted: Mutex::default(),
-            listening: Arc::default(),
-        };
-        metrics.listen(host);
-        metrics
-    }
-
-    /// Counts what becomes of runs, as long as the host is there.
-    fn listen(&self, host: &Host) {
-        let (mut tidings, ended) = (host.tidings(), self.ended.clone());
-        let missed = Arc::clone(&self.listening);
-        let Ok(runtime) = tokio::runtime::Handle::try_current() else { return };
-        runtime.spawn(async move {
-            loop {
-                match tidings.recv().await {
-                    Ok(tiding) => {
-                        if let Became::Ended(phase) = tiding.what {
-                            ended.get_or_create(&OfPhase { phase: phase.as_str() }).inc();
-                        }
-                    }
-                    Err(RecvError::Lagged(count)) => drop(missed.fetch_add(count, Relaxed)),
-                    Err(RecvError::Closed) => return,
-                }
-            }
-        });
-    }
-
-    pub(crate) fn submitted(&self) {
-        self.submitted.inc();
-    }
-
     /// All of it, as OpenMetrics has it.
     pub(crate) async fn text(&self, app: &App) -> String {
-        self.slots.set(app.host.slots().into());
-        self.loaded.set(i64::try_from(app.host.loaded()).unwrap_or(i64::MAX));
-        self.streams.set(i64::try_from(app.streams.open()).unwrap_or(i64::MAX));
-        if let Some(Census { owned, due, waiting, parked, .. }) = self.census(app).await {
-            for (state, count) in [("driven", owned), ("due", due), ("waiting", waiting), ("parked", parked)]
-            {
-                self.open.get_or_create(&OfState { state }).set(i64::try_from(count).unwrap_or(i64::MAX));
-            }
-        }
+        let scrape = Scrape {
+            census: self.census(app).await,
+            measured: app.host.measured(),
+            loaded: app.host.loaded(),
+            file: app.host.store().file(),
+            traffic: self.traffic.now(),
+            streams: app.streams.open(),
+            dropped: app.streams.dropped(),
+            process: Process::now(),
+        };
+        let mut registry = Registry::default();
+        registry.register_collector(Box::new(scrape));
         let mut text = String::new();
         // A string takes whatever is written.
-        let _written = encode(&mut text, &self.registry);
+        let _written = encode(&mut text, &registry);
         text
     }
 
-    /// The store's open runs. Counting reads them all, so it is done now and then.
+    /// The store's open runs; nothing where it cannot be read. Counting reads them all, so it is done now and then.
     async fn census(&self, app: &App) -> Option<Census> {
         let mut counted = self.counted.lock().await;
         if let Some((at, census)) = *counted
             && at.elapsed() < FRESH
         {
-            return Some(census);
+            return census;
         }
-        let census = app.host.store().census(Clock::start().now()).await.ok()?;
+        let census = app.host.store().census(Clock::start().now()).await.ok();
         *counted = Some((Instant::now(), census));
-        Some(census)
+        census
+    }
+}
+
+/// What is told at once.
+struct Scrape {
+    census: Option<Census>,
+    measured: Measured,
+    loaded: usize,
+    file: Option<PathBuf>,
+    traffic: traffic::Told,
+    streams: usize,
+    dropped: u64,
+    process: Process,
+}
+
+impl fmt::Debug for Scrape {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Scrape")
+    }
+}
+
+impl Collector for Scrape {
+    fn encode(&self, encoder: DescriptorEncoder<'_>) -> fmt::Result {
+        let mut sheet = Sheet::new(encoder);
+        sheet.info("phasm_build", "What this server is", &[("version", env!("CARGO_PKG_VERSION"))])?;
+        self.runs(&mut sheet)?;
+        self.attempts(&mut sheet)?;
+        self.sandbox(&mut sheet)?;
+        self.store(&mut sheet)?;
+        self.cluster(&mut sheet)?;
+        self.traffic.tell(&mut sheet)?;
+        sheet.gauge("phasm_streams", "Streams of events and logs", self.streams)?;
+        let dropped = "Streams that were ended as their reader did not read";
+        sheet.counter("phasm_streams_dropped", dropped, self.dropped)?;
+        self.process.tell(&mut sheet)
+    }
+}
+
+impl Scrape {
+    fn store(&self, sheet: &mut Sheet<'_>) -> fmt::Result {
+        let readable = "Whether the store could be read when its open runs were counted last";
+        sheet.gauge("phasm_store_readable", readable, u64::from(self.census.is_some()))?;
+        let written = self.measured.written.as_ref();
+        let took = "How long commits took, for as many as have written something";
+        sheet.times("phasm_store_commit", took, written.map(|written| &written.took))?;
+        let requests = "How many requests shared a commit";
+        sheet.amounts(
+            "phasm_store_commit_requests",
+            requests,
+            None,
+            written.map(|written| &written.requests),
+        )?;
+        let bytes = "Bytes of records, logs and letters that a commit had";
+        sheet.amounts(
+            "phasm_store_commit",
+            bytes,
+            Some(&Unit::Bytes),
+            written.map(|written| &written.bytes),
+        )?;
+        let failed = written.map(|written| (Vec::new(), written.failed));
+        sheet.counters("phasm_store_commits_failed", "Commits that failed", failed)?;
+        let room = self.file.as_deref().and_then(process::room);
+        let size = |of: fn(&process::Room) -> u64| room.as_ref().map(|room| (Vec::new(), of(room)));
+        sheet.bytes("phasm_store_file", "The file of the store, with its log", size(|room| room.file))?;
+        sheet.bytes(
+            "phasm_store_disk_free",
+            "What is free on the disk of the store",
+            size(|room| room.free),
+        )?;
+        sheet.bytes("phasm_store_disk", "The disk of the store", size(|room| room.disk))
     }
 }

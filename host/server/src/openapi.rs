@@ -1,5 +1,6 @@
 //! The OpenAPI document, made of the table of routes.
 
+mod links;
 mod schemas;
 mod shown;
 
@@ -41,8 +42,8 @@ pub(crate) fn whole() -> Value {
     })
 }
 
-const ABOUT: &str =
-    "Submits workflows, follows them and answers them. What is refused is told as RFC 9457 has it.";
+const ABOUT: &str = "Submits workflows, follows them and answers them. What is refused is told as RFC 9457 has it. Objects have no other \
+                     members in this version; others may have more, and whoever reads them passes over what it does not know.";
 
 fn operation(route: &Route) -> Value {
     let segments = segments(route.path)
@@ -76,25 +77,47 @@ pub(crate) fn segments(path: &str) -> impl Iterator<Item = &str> {
 fn parameter(parameter: &Parameter, place: &str) -> Value {
     let schema = match parameter.kind {
         Kind::Text => json!({ "type": "string" }),
+        Kind::Like(pattern) => json!({ "type": "string", "pattern": pattern }),
+        Kind::Since => json!({ "anyOf": [
+            { "type": "string", "pattern": "^[0-9]{1,9} *(ms|s|m|h|d)$" }, { "type": "string", "format": "date" },
+            { "type": "string", "format": "date-time", "pattern": "Z$" }], "examples": ["2h"] }),
         Kind::Count(least, most) => json!({ "type": "integer", "minimum": least, "maximum": most }),
         Kind::Flag => json!({ "type": "boolean" }),
         Kind::Phase => json!({ "type": "string", "enum": Phase::ALL.map(Phase::as_str) }),
-        Kind::Length => json!({ "type": "string", "pattern": "^[0-9]+(ms|s|m)$", "examples": ["30s"] }),
+        Kind::Length => json!({ "type": "string", "pattern": LENGTH, "examples": ["30s"] }),
     };
-    json!({ "name": parameter.name, "in": place, "description": parameter.what, "schema": schema })
+    let mut shown =
+        json!({ "name": parameter.name, "in": place, "description": parameter.what, "schema": schema });
+    if let (Kind::Flag, Some(shown)) = (parameter.kind, shown.as_object_mut()) {
+        // A name alone is `true`.
+        shown.insert("allowEmptyValue".to_owned(), json!(true));
+    }
+    shown
 }
+
+/// Up to five minutes, which is the most unless an embedder says otherwise.
+const LENGTH: &str = "^(([0-9]{1,5}|[12][0-9]{5}|300000)(ms)?|([0-9]{1,2}|[12][0-9]{2}|300)s|[0-5]m)$";
 
 fn body(sends: Sends) -> Value {
     let (schema, required) = match sends {
+        Sends::Plugin => return json!({ "required": true, "content": { "application/wasm": {} } }),
         Sends::Document => ("Document", true),
         Sends::Answer => ("Answer", false),
         Sends::Rerun => ("Rerun", false),
     };
     let mut content = json!({ JSON: { "schema": reference(schema) } });
-    if let (Sends::Document, Some(content)) = (sends, content.as_object_mut()) {
-        content.insert("application/yaml".to_owned(), json!({ "schema": { "type": "string" } }));
+    if sends == Sends::Document {
+        let shown =
+            json!({ "schema": reference(schema), "examples": { "greeting": { "value": example() } } });
+        content = json!({ JSON: shown, "application/yaml": shown });
     }
     json!({ "required": required, "content": content })
+}
+
+/// A document that can be run where there is the plugin `echo`.
+fn example() -> Value {
+    json!({ "apiVersion": "aether/v1", "kind": "Workflow", "metadata": { "name": "greetings" }, "spec": { "entrypoint": "main",
+        "templates": [{ "task": { "name": "main", "executor": { "type": "echo" } } }] } })
 }
 
 fn reference(schema: &str) -> Value {
@@ -110,18 +133,55 @@ fn responses(route: &Route) -> Value {
     let mut responses = Map::new();
     for (status, what, shape) in route.answers {
         let mut response = json!({ "description": what });
-        if let (Some(content), Some(object)) = (content(*shape), response.as_object_mut()) {
-            object.insert("content".to_owned(), content);
+        let members = [
+            ("content", content(*shape)),
+            ("headers", headers(route, *status)),
+            ("links", links::of(route, *status)),
+        ];
+        for (name, value) in members {
+            if let (Some(value), Some(object)) = (value, response.as_object_mut()) {
+                object.insert(name.to_owned(), value);
+            }
         }
         responses.insert(status.to_string(), response);
     }
     let keys = OF_KEYS.iter().filter(|_| route.needs.is_some());
     for status in OF_ALL.iter().chain(keys).chain(route.refusals) {
         let reason = StatusCode::from_u16(*status).ok().and_then(|status| status.canonical_reason());
-        responses.insert(status.to_string(), refusal(reason.unwrap_or_default()));
+        let mut response = refusal(reason.unwrap_or_default());
+        if let (Some(headers), Some(object)) = (headers(route, *status), response.as_object_mut()) {
+            object.insert("headers".to_owned(), headers);
+        }
+        responses.insert(status.to_string(), response);
     }
-    responses.insert("default".to_owned(), refusal("The machine failed, or is being stopped."));
+    responses.insert("5XX".to_owned(), refusal("The machine failed, or is being stopped."));
     Value::Object(responses)
+}
+
+/// What is said beside a body with that status, always or where there is something to say.
+fn headers(route: &Route, status: u16) -> Option<Value> {
+    let header = |name: &str, required: bool, what: &str, schema: Value| {
+        Some(json!({ name: { "description": what, "required": required, "schema": schema } }))
+    };
+    let text = json!({ "type": "string" });
+    let pages = route.query.iter().any(|one| ["limit", "tasks"].contains(&one.name));
+    match status {
+        202 => header(
+            "Location",
+            true,
+            "Where the run is.",
+            json!({ "type": "string", "pattern": "^/v1/runs/" }),
+        ),
+        200 if route.id == "getRun" => Some(json!({
+            "ETag": { "description": "Of what the answer says.", "required": true, "schema": { "type": "string", "pattern": "^\"[0-9a-f]+\"$" } },
+            "Link": { "description": "Where the next page is, if there is one.", "schema": text } })),
+        200 if pages => header("Link", false, "Where the next page is, if there is one.", text),
+        304 => header("ETag", true, "Of what the answer would say.", text),
+        401 => header("WWW-Authenticate", true, "What is asked for.", text),
+        415 => header("Accept", true, "What is read.", text),
+        429 => header("Retry-After", true, "Seconds.", json!({ "type": "integer", "minimum": 1 })),
+        _ => None,
+    }
 }
 
 fn refusal(what: &str) -> Value {

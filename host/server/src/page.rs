@@ -12,23 +12,32 @@ mod acts;
 mod answer;
 mod arguments;
 mod assets;
+mod checked;
 mod events;
 mod fields;
 mod form;
+mod kept;
 mod live;
 mod login;
+mod plugin;
 mod plugins;
 pub(crate) mod recorded;
 mod refused;
 mod run;
 mod runs;
+mod schedule;
+mod schedules;
 mod session;
 mod shell;
 mod submit;
 mod table;
 mod task;
+pub(crate) mod ticket;
+mod upload;
 mod why;
 mod words;
+mod workflow;
+mod workflows;
 
 use std::{future::Future, pin::Pin, sync::Arc};
 
@@ -40,11 +49,12 @@ use axum::{
     routing::{MethodFilter, on},
 };
 
-pub(crate) use self::session::Sessions;
+pub(crate) use self::{session::Sessions, ticket::Tickets};
 use crate::{
     app::App,
     call::Call,
     caller::{Caller, Role},
+    metrics::Asked,
     refusal::Refusal,
 };
 
@@ -60,7 +70,7 @@ macro_rules! serve {
 type PageRoute = (MethodFilter, &'static str, Option<Role>, fn(Call) -> Served);
 
 /// All of them, with who may ask for them.
-const PAGES: [PageRoute; 19] = [
+const PAGES: [PageRoute; 38] = [
     (MethodFilter::GET, "/", None, serve!(home)),
     (MethodFilter::GET, "/runs", Some(Role::Read), serve!(runs::page)),
     (MethodFilter::GET, "/runs/{run}", Some(Role::Read), serve!(run::page)),
@@ -72,7 +82,26 @@ const PAGES: [PageRoute; 19] = [
     (MethodFilter::GET, "/submit", Some(Role::Run), serve!(submit::page)),
     (MethodFilter::POST, "/submit", Some(Role::Run), serve!(submit::submit)),
     (MethodFilter::POST, "/submit/check", Some(Role::Run), serve!(submit::check)),
+    (MethodFilter::GET, "/schedules", Some(Role::Read), serve!(schedules::page)),
+    (MethodFilter::GET, "/schedules/{namespace}/{name}", Some(Role::Read), serve!(schedule::page)),
+    (MethodFilter::GET, "/schedules/{namespace}/{name}/edit", Some(Role::Run), serve!(submit::schedule)),
+    (MethodFilter::GET, "/schedules/{namespace}/{name}/remove", Some(Role::Run), serve!(schedule::ask)),
+    (MethodFilter::POST, "/schedules/{namespace}/{name}/remove", Some(Role::Run), serve!(schedule::remove)),
+    (MethodFilter::POST, "/schedules/{namespace}/{name}/suspend", Some(Role::Run), serve!(schedule::suspend)),
+    (MethodFilter::POST, "/schedules/{namespace}/{name}/resume", Some(Role::Run), serve!(schedule::resume)),
+    (MethodFilter::POST, "/schedules/{namespace}/{name}/trigger", Some(Role::Run), serve!(schedule::trigger)),
+    (MethodFilter::GET, "/workflows", Some(Role::Read), serve!(workflows::page)),
+    (MethodFilter::GET, "/workflows/{namespace}/{name}", Some(Role::Read), serve!(workflow::page)),
+    (MethodFilter::GET, "/workflows/{namespace}/{name}/edit", Some(Role::Run), serve!(submit::workflow)),
+    (MethodFilter::GET, "/workflows/{namespace}/{name}/remove", Some(Role::Run), serve!(workflow::ask)),
+    (MethodFilter::POST, "/workflows/{namespace}/{name}/remove", Some(Role::Run), serve!(workflow::remove)),
+    (MethodFilter::POST, "/workflows/{namespace}/{name}/run", Some(Role::Run), serve!(workflow::run)),
     (MethodFilter::GET, "/plugins", Some(Role::Read), serve!(plugins::page)),
+    (MethodFilter::POST, "/plugins", Some(Role::Admin), serve!(upload::add)),
+    (MethodFilter::GET, "/plugins/{name}", Some(Role::Read), serve!(plugin::first)),
+    (MethodFilter::GET, "/plugins/{name}/{version}", Some(Role::Read), serve!(plugin::page)),
+    (MethodFilter::POST, "/plugins/{name}/{version}/approve", Some(Role::Admin), serve!(plugin::approve)),
+    (MethodFilter::POST, "/plugins/{name}/{version}/remove", Some(Role::Admin), serve!(plugin::remove)),
     (MethodFilter::GET, "/live", Some(Role::Read), serve!(live::live)),
     (MethodFilter::GET, "/login", None, serve!(login::page)),
     (MethodFilter::POST, "/login", None, serve!(login::login)),
@@ -85,9 +114,18 @@ const PAGES: [PageRoute; 19] = [
 /// Routes of the page; the guard stands before them as before the API.
 pub(crate) fn router() -> Router<Arc<App>> {
     PAGES.into_iter().fold(Router::new(), |router, (method, path, role, serve)| {
-        let handler = move |State(app): State<Arc<App>>, request: Request| answer(app, role, serve, request);
+        let handler = move |State(app): State<Arc<App>>, request: Request| async move {
+            let mut response = answer(app, role, serve, request).await;
+            response.extensions_mut().insert(Asked(path));
+            response
+        };
         router.route(path, on(method, handler))
     })
+}
+
+/// The paths of all of them.
+pub(crate) fn paths() -> impl Iterator<Item = &'static str> {
+    PAGES.iter().map(|(_, path, ..)| *path)
 }
 
 async fn answer(app: Arc<App>, role: Option<Role>, serve: fn(Call) -> Served, request: Request) -> Response {

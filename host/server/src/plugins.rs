@@ -1,16 +1,83 @@
-//! The plugins that runs find.
+//! Plugins: what there is, and adding, approving and removing versions.
 
-use axum::{http::StatusCode, response::Response};
-use serde_json::json;
+pub(crate) mod change;
+pub(crate) mod list;
 
-use crate::{
-    call::{Call, json},
-    refusal::Refusal,
+use std::sync::Arc;
+
+use axum::http::StatusCode;
+use phasm::{
+    Host, ShelfError,
+    plugins::{LibraryError, NotAdded, PluginEntry},
 };
 
-pub(crate) async fn list(mut call: Call) -> Result<Response, Refusal> {
-    call.query.done()?;
-    let names = call.app.host.plugins().map(phasm::plugins::Plugins::names).unwrap_or_default();
-    let plugins: Vec<_> = names.iter().map(|name| json!({ "name": &**name })).collect();
-    std::future::ready(Ok(json(StatusCode::OK, &json!({ "plugins": plugins })))).await
+use crate::{caller::Caller, refusal::Refusal};
+
+/// What of all that is installed exists for somebody: the plugins of all, and of tenants those whose runs he may see.
+pub(crate) async fn seen(host: &Host, caller: &Caller) -> Vec<PluginEntry> {
+    let own: Vec<_> = caller.namespaces.iter().map(|namespace| host.tenant_of(namespace)).collect();
+    host.plugin_entries(|tenant| !caller.is_bound() || own.contains(tenant)).await
+}
+
+/// The tenants whose plugins somebody may change: those all of whose namespaces his key is bound to.
+pub(crate) fn own_tenants(host: &Host, caller: &Caller) -> Vec<Arc<str>> {
+    let is_whole =
+        |namespaces: &[Arc<str>]| !namespaces.is_empty() && namespaces.iter().all(|own| caller.sees(own));
+    let own = host.tenants().filter(|(_, namespaces)| !caller.is_bound() || is_whole(namespaces));
+    own.map(|(name, _)| Arc::clone(name)).collect()
+}
+
+/// Whose plugins a request changes: those of all, or of a tenant.
+///
+/// # Errors
+/// 403 and 404 for those that are not his, 400 where he has to say it.
+pub(crate) fn whose(
+    host: &Host,
+    caller: &Caller,
+    asked: Option<String>,
+) -> Result<Option<Arc<str>>, Refusal> {
+    let own = own_tenants(host, caller);
+    let asked = asked.map(Arc::from).filter(|asked: &Arc<str>| !asked.is_empty());
+    match (asked, own.as_slice()) {
+        (Some(asked), own) if own.contains(&asked) => Ok(Some(asked)),
+        (None, _) if !caller.is_bound() => Ok(None),
+        (Some(asked), _) if !caller.is_bound() => {
+            Err(Refusal::new(StatusCode::NOT_FOUND, format!("there is no tenant {asked}")))
+        }
+        (None, [only]) => Ok(Some(Arc::clone(only))),
+        (None, [_, _, ..]) => {
+            let detail = format!("whose plugin is it? expected `tenant` as one of {}", own.join(", "));
+            Err(Refusal::new(StatusCode::BAD_REQUEST, detail))
+        }
+        (Some(_), _) | (None, []) => {
+            let detail = "a key that is bound to namespaces changes the plugins of a tenant whose namespaces it is bound to, all of them; \
+                          plugins of all are changed with a key that is bound to none";
+            Err(Refusal::new(StatusCode::FORBIDDEN, detail))
+        }
+    }
+}
+
+/// Nothing that exists for the caller.
+pub(crate) fn nothing(name: &str) -> Refusal {
+    Refusal::new(StatusCode::NOT_FOUND, format!("there is no plugin {name}"))
+}
+
+impl From<ShelfError> for Refusal {
+    fn from(error: ShelfError) -> Self {
+        let refused = |status| Self::new(status, error.to_string());
+        match &error {
+            ShelfError::NoLibrary => refused(StatusCode::NOT_FOUND),
+            ShelfError::OfAll { .. } => refused(StatusCode::CONFLICT),
+            ShelfError::NotAdded(NotAdded::Library(library)) | ShelfError::Library(library) => {
+                match library {
+                    LibraryError::Absent(_) => refused(StatusCode::NOT_FOUND),
+                    LibraryError::Taken(_) => refused(StatusCode::CONFLICT),
+                    LibraryError::Refused(_) => refused(StatusCode::UNPROCESSABLE_ENTITY),
+                    LibraryError::File { .. } | _ => Self::unavailable(&error),
+                }
+            }
+            ShelfError::NotAdded(_) => refused(StatusCode::UNPROCESSABLE_ENTITY),
+            ShelfError::Closed | _ => Self::unavailable(&error),
+        }
+    }
 }

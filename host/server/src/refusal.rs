@@ -64,7 +64,7 @@ impl Refusal {
         Self::new(StatusCode::INTERNAL_SERVER_ERROR, format!("{error}"))
     }
 
-    fn unavailable(error: &(dyn std::error::Error + 'static)) -> Self {
+    pub(crate) fn unavailable(error: &(dyn std::error::Error + 'static)) -> Self {
         tracing::warn!(error, "a request has to be made again");
         Self::new(StatusCode::SERVICE_UNAVAILABLE, format!("{error}")).again_after(1)
     }
@@ -121,16 +121,15 @@ impl From<StoreError> for Refusal {
             | StoreError::Exists { .. }
             | StoreError::Moved { .. }
             | StoreError::Crowded { .. } => Self::new(StatusCode::CONFLICT, error.to_string()),
-            StoreError::MailboxFull { .. } => {
-                Self::new(StatusCode::TOO_MANY_REQUESTS, error.to_string()).again_after(1)
-            }
             StoreError::TooLarge { .. } => Self::new(StatusCode::PAYLOAD_TOO_LARGE, error.to_string()),
-            StoreError::Full { .. }
+            StoreError::MailboxFull { .. }
+            | StoreError::Full { .. }
             | StoreError::Io { .. }
             | StoreError::Locked { .. }
-            | StoreError::Unavailable { .. } => Self::unavailable(&error),
+            | StoreError::Unavailable { .. }
+            // Another host has the run by now: whoever asks again is told by that one's records.
+            | StoreError::Fenced { .. } => Self::unavailable(&error),
             StoreError::Conflict { .. }
-            | StoreError::Fenced { .. }
             | StoreError::StillOpen { .. }
             | StoreError::Unreachable { .. }
             | StoreError::Foreign { .. }

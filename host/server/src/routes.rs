@@ -12,14 +12,18 @@ use axum::{
     routing::{MethodFilter, on},
 };
 
+use phasm::spans::on_behalf_of;
+
 use crate::{
     app::App,
     call::Call,
     caller::{Caller, Role},
     guard::guard,
-    health, openapi, page, plugins,
+    health,
+    metrics::Asked,
+    openapi, page, plugins,
     refusal::Refusal,
-    runs::{ask, events, get, kept, list, logs, picture, rerun, submit, task},
+    runs::{ask, events, get, kept, list, logs, notices, picture, rerun, submit, task},
     saved::{schedules, workflows},
     validate,
 };
@@ -85,6 +89,10 @@ pub(crate) struct Parameter {
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Kind {
     Text,
+    /// Text that this regular expression describes.
+    Like(&'static str),
+    /// A length of time, a day or an instant.
+    Since,
     Count(u32, u32),
     Flag,
     Phase,
@@ -98,6 +106,8 @@ pub(crate) enum Sends {
     Document,
     /// An object of values by name; nothing is an empty one.
     Answer,
+    /// A component.
+    Plugin,
     /// What is to be other than it was.
     Rerun,
 }
@@ -116,8 +126,11 @@ const fn parameter(name: &'static str, kind: Kind, what: &'static str) -> Parame
     Parameter { name, what, kind }
 }
 
-const LAST_EVENT: Parameter =
-    parameter("Last-Event-ID", Kind::Text, "Of a stream: the last event that was had; it goes on behind it.");
+const LAST_EVENT: Parameter = parameter(
+    "Last-Event-ID",
+    Kind::Count(0, u32::MAX),
+    "Of a stream: the last event that was had; it goes on behind it.",
+);
 const STREAM: Parameter = parameter("stream", Kind::Flag, "A stream, as with `Accept: text/event-stream`.");
 const STANDING: (u16, &str, Shape) = (200, "The run after that.", Shape::Json("Run"));
 const RESTED: (u16, &str, Shape) =
@@ -127,9 +140,10 @@ const SUBMITTED: (u16, &str, Shape) =
 
 const IDEMPOTENCY: Parameter = parameter(
     "Idempotency-Key",
-    Kind::Text,
+    Kind::Like(r#"^([!#-~]([ !#-~]{0,253}[!#-~])?|"[!#-~]([ !#-~]{0,253}[!#-~])?")$"#),
     "What you call this submission: of several with one key in a namespace there is one run.",
 );
+const TENANT: Parameter = parameter("tenant", Kind::Text, "Of what this tenant alone has.");
 const PARAMETER: Parameter = parameter("param.NAME", Kind::Text, "A value for the parameter NAME.");
 const PARAMETERS: &[Parameter] = &[PARAMETER];
 const WAIT: Parameter = parameter(
@@ -141,20 +155,27 @@ const WAIT: Parameter = parameter(
 const KEPT_LISTING: &[Parameter] = &[
     parameter("namespace", Kind::Text, "Only those of this namespace."),
     parameter("limit", Kind::Count(1, 1000), "The most to list; 100 by default."),
-    parameter("cursor", Kind::Text, "`next` of the page before."),
+    parameter("cursor", Kind::Like("^[^/\u{0}]*/[^\u{0}]*$"), "`next` of the page before."),
 ];
+
+/// What a document that is kept was called where it came from.
+const KEEPING: &[Parameter] = &[parameter(
+    "file",
+    Kind::Like("^[^\\u0000-\\u001f\\u007f-\\u009f]+$"),
+    "What the document's file is called: what its problems name, and what decides how it is read.",
+)];
 
 /// Which runs a list has.
 const LISTING: &[Parameter] = &[
     parameter("phase", Kind::Phase, "Only runs in this phase."),
     parameter("workflow", Kind::Text, "Only runs of this workflow."),
     parameter("namespace", Kind::Text, "Only runs of this namespace."),
-    parameter("label", Kind::Text, "Only runs with this label, as `KEY=VALUE`."),
-    parameter("since", Kind::Text, "Only runs submitted since then: `2h` ago, a day or an instant, in UTC."),
+    parameter("label", Kind::Like("^[^=]+="), "Only runs with this label, as `KEY=VALUE`."),
+    parameter("since", Kind::Since, "Only runs submitted since then: `2h` ago, a day or an instant, in UTC."),
     parameter("text", Kind::Text, "Only runs whose id, workflow, key or labels have this text."),
     parameter("open", Kind::Flag, "Only runs that have not ended."),
     parameter("limit", Kind::Count(1, 1000), "The most to list; 100 by default."),
-    parameter("cursor", Kind::Text, "`next` of the page before."),
+    parameter("cursor", Kind::Like("^[0-9]{1,19}$"), "`next` of the page before."),
 ];
 
 macro_rules! serve {
@@ -259,6 +280,26 @@ pub(crate) static ROUTES: &[Route] = &[
         answers: &[(200, "A page of logs, or the stream.", Shape::Streamed("Logs"))],
         refusals: &[404, 429],
         serve: serve!(logs::logs),
+    },
+    Route {
+        method: Verb::Get,
+        path: "/v1/runs/{run}/notices",
+        id: "getNotices",
+        needs: Some(Role::Read),
+        what: "What somebody outside was told of a run, and what waits to be delivered: the latest first.",
+        query: &[
+            parameter(
+                "limit",
+                Kind::Count(1, 1000),
+                "The most to list, and the others of the last event; 100 by default.",
+            ),
+            parameter("before", Kind::Count(0, u32::MAX), "`next` of the page before."),
+        ],
+        headers: &[],
+        body: None,
+        answers: &[(200, "A page of notices.", Shape::Json("Notices"))],
+        refusals: &[404],
+        serve: serve!(notices::notices),
     },
     Route {
         method: Verb::Get,
@@ -374,11 +415,11 @@ pub(crate) static ROUTES: &[Route] = &[
         id: "putSchedule",
         needs: Some(Role::Run),
         what: "Keeps a document of kind CronWorkflow as the schedule of its name, or gives that another document.",
-        query: &[],
+        query: KEEPING,
         headers: &[],
         body: Some(Sends::Document),
         answers: &[(200, "The schedule.", Shape::Json("Schedule"))],
-        refusals: &[408, 413, 415, 422],
+        refusals: &[404, 408, 409, 413, 415, 422],
         serve: serve!(schedules::put),
     },
     Route {
@@ -443,8 +484,21 @@ pub(crate) static ROUTES: &[Route] = &[
         headers: &[],
         body: Some(Sends::Answer),
         answers: &[SUBMITTED],
-        refusals: &[404, 408, 413, 415, 422, 429],
+        refusals: &[404, 408, 409, 413, 415, 422, 429],
         serve: serve!(schedules::trigger),
+    },
+    Route {
+        method: Verb::Get,
+        path: "/v1/schedules/{namespace}/{name}/document",
+        id: "getScheduleDocument",
+        needs: Some(Role::Read),
+        what: "The document of a schedule, as it was given.",
+        query: &[],
+        headers: &[],
+        body: None,
+        answers: &[(200, "The document.", Shape::Text("text/plain"))],
+        refusals: &[404],
+        serve: serve!(schedules::document),
     },
     Route {
         method: Verb::Get,
@@ -478,11 +532,11 @@ pub(crate) static ROUTES: &[Route] = &[
         id: "putWorkflow",
         needs: Some(Role::Run),
         what: "Keeps a document as the workflow of its name, or as the next version of that.",
-        query: &[],
+        query: KEEPING,
         headers: &[],
         body: Some(Sends::Document),
         answers: &[(200, "The workflow.", Shape::Json("Workflow"))],
-        refusals: &[408, 413, 415, 422],
+        refusals: &[404, 408, 409, 413, 415, 422],
         serve: serve!(workflows::put),
     },
     Route {
@@ -497,6 +551,23 @@ pub(crate) static ROUTES: &[Route] = &[
         answers: &[(200, "It is gone.", Shape::Json("Removed"))],
         refusals: &[404],
         serve: serve!(workflows::remove),
+    },
+    Route {
+        method: Verb::Get,
+        path: "/v1/workflows/{namespace}/{name}/document",
+        id: "getWorkflowDocument",
+        needs: Some(Role::Read),
+        what: "A version of a saved workflow, as it was given.",
+        query: &[parameter(
+            "version",
+            Kind::Text,
+            "The beginning of a version's digest; the last by default.",
+        )],
+        headers: &[],
+        body: None,
+        answers: &[(200, "The document.", Shape::Text("text/plain"))],
+        refusals: &[404],
+        serve: serve!(workflows::document),
     },
     Route {
         method: Verb::Post,
@@ -514,6 +585,19 @@ pub(crate) static ROUTES: &[Route] = &[
         answers: &[RESTED, SUBMITTED],
         refusals: &[404, 408, 413, 415, 422, 429],
         serve: serve!(workflows::run),
+    },
+    Route {
+        method: Verb::Post,
+        path: "/v1/tickets",
+        id: "makeTicket",
+        needs: Some(Role::Read),
+        what: "A word that signs one browser in with the key of the request: once, and for a minute only, at `/login?ticket=`.",
+        query: &[],
+        headers: &[],
+        body: None,
+        answers: &[(200, "The word.", Shape::Json("Ticket"))],
+        refusals: &[],
+        serve: serve!(page::ticket::make),
     },
     Route {
         method: Verb::Get,
@@ -568,13 +652,89 @@ pub(crate) static ROUTES: &[Route] = &[
         path: "/v1/plugins",
         id: "listPlugins",
         needs: Some(Role::Read),
-        what: "The plugins that runs find.",
+        what: "Lists the plugins that runs find, in the order that they are searched, and those that are held.",
+        query: &[
+            TENANT,
+            parameter("limit", Kind::Count(1, 1000), "The most to list; 100 by default."),
+            parameter("cursor", Kind::Text, "`next` of the page before."),
+        ],
+        headers: &[],
+        body: None,
+        answers: &[(200, "A page of plugins.", Shape::Json("Plugins"))],
+        refusals: &[],
+        serve: serve!(plugins::list::list),
+    },
+    Route {
+        method: Verb::Get,
+        path: "/v1/plugins/{name}",
+        id: "getPlugin",
+        needs: Some(Role::Read),
+        what: "All versions of a plugin.",
         query: &[],
         headers: &[],
         body: None,
-        answers: &[(200, "Their names.", Shape::Json("Plugins"))],
-        refusals: &[],
-        serve: serve!(plugins::list),
+        answers: &[(200, "Its versions.", Shape::Json("PluginVersions"))],
+        refusals: &[404],
+        serve: serve!(plugins::list::named),
+    },
+    Route {
+        method: Verb::Get,
+        path: "/v1/plugins/{name}/{version}",
+        id: "getPluginVersion",
+        needs: Some(Role::Read),
+        what: "What there is to know of a version, of the highest that begins so, or of a digest: as `phasm plugin inspect --json`.",
+        query: &[TENANT],
+        headers: &[],
+        body: None,
+        answers: &[(200, "The version.", Shape::Json("Plugin"))],
+        refusals: &[404, 422],
+        serve: serve!(plugins::list::version),
+    },
+    Route {
+        method: Verb::Put,
+        path: "/v1/plugins/{name}/{version}",
+        id: "putPlugin",
+        needs: Some(Role::Admin),
+        what: "Adds a version: a component with its manifest in it, as `phasm plugin pack` makes it. It is compiled first. The same bytes again \
+               change nothing.",
+        query: &[TENANT],
+        headers: &[
+            parameter("Phasm-Signature", Kind::Text, "The signature, as base64 of what minisign writes."),
+            parameter("If-None-Match", Kind::Text, "`*`: only if there is no such version."),
+        ],
+        body: Some(Sends::Plugin),
+        answers: &[
+            (201, "It was added; `Location` says where it is.", Shape::Json("AddedPlugin")),
+            (200, "It was there, with these bytes.", Shape::Json("AddedPlugin")),
+        ],
+        refusals: &[404, 408, 409, 412, 413, 415, 422, 429],
+        serve: serve!(plugins::change::put),
+    },
+    Route {
+        method: Verb::Delete,
+        path: "/v1/plugins/{name}/{version}",
+        id: "removePlugin",
+        needs: Some(Role::Admin),
+        what: "Has a name stand for a version no more. Runs that were submitted with it go on: they have its component.",
+        query: &[TENANT],
+        headers: &[],
+        body: None,
+        answers: &[(200, "It is gone.", Shape::Json("Removed"))],
+        refusals: &[404, 422],
+        serve: serve!(plugins::change::remove),
+    },
+    Route {
+        method: Verb::Post,
+        path: "/v1/plugins/{name}/{version}/approve",
+        id: "approvePlugin",
+        needs: Some(Role::Admin),
+        what: "Has a version be used that is held. It grants nothing.",
+        query: &[TENANT],
+        headers: &[],
+        body: None,
+        answers: &[(200, "It is approved.", Shape::Json("ApprovedPlugin"))],
+        refusals: &[404, 422],
+        serve: serve!(plugins::change::approve),
     },
     Route {
         method: Verb::Get,
@@ -658,20 +818,26 @@ pub(crate) fn router(app: &Arc<App>) -> Router {
 
 async fn answer(app: Arc<App>, route: &'static Route, request: Request) -> Response {
     let carried_out = carry_out(Arc::clone(&app), route, request);
-    if route.method == Verb::Get {
-        return carried_out.await;
-    }
-    // What changes something is done and written down, whether the client stays or not.
-    match tokio::spawn(carried_out).await {
-        Ok(response) => submit::rested(&app, response).await,
-        Err(error) => Refusal::failed(&error).into_response(),
-    }
+    let mut response = if route.method == Verb::Get {
+        carried_out.await
+    } else {
+        // What changes something is done and written down, whether the client stays or not.
+        match tokio::spawn(carried_out).await {
+            Ok(response) => submit::rested(&app, response).await,
+            Err(error) => Refusal::failed(&error).into_response(),
+        }
+    };
+    response.extensions_mut().insert(Asked(route.path));
+    response
 }
 
 async fn carry_out(app: Arc<App>, route: &Route, request: Request) -> Response {
     let (method, path): (Method, String) = (request.method().clone(), request.uri().path().to_owned());
     let (caller, answered) = match Call::of(Arc::clone(&app), request, route.needs).await {
-        Ok(call) => (Some(Caller::clone(&call.caller)), (route.serve)(call).await),
+        Ok(call) => {
+            let (caller, trace) = (Caller::clone(&call.caller), call.trace());
+            (Some(caller), on_behalf_of(trace, (route.serve)(call)).await)
+        }
         Err((caller, refusal)) => (caller, Err(refusal)),
     };
     let response = answered.unwrap_or_else(Refusal::into_response);

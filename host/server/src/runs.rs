@@ -6,6 +6,7 @@ pub(crate) mod get;
 pub(crate) mod kept;
 pub(crate) mod list;
 pub(crate) mod logs;
+pub(crate) mod notices;
 pub(crate) mod picture;
 pub(crate) mod rerun;
 pub(crate) mod submit;

@@ -3,18 +3,22 @@
 pub(crate) mod schedules;
 pub(crate) mod workflows;
 
-use std::sync::Arc;
+use std::{pin::Pin, sync::Arc};
 
-use axum::{http::StatusCode, response::Response};
+use axum::{
+    http::{HeaderValue, StatusCode, header},
+    response::{IntoResponse as _, Response},
+};
 use phasm::{
-    Plan, TriggerError,
-    saved::{SaveError, Saved},
+    Host, Plan, TriggerError,
+    saved::{SaveError, Saved, Version, WrittenDocument, saved_text},
+    store::{ReadStore, StoreError},
 };
 use serde::Serialize;
 use serde_json::json;
 
 use crate::{
-    call::{Call, json, link_next},
+    call::{Call, is_storable, json},
     caller::Caller,
     document::{self, Written},
     refusal::Refusal,
@@ -24,6 +28,86 @@ use crate::{
 const PAGE: usize = 100;
 /// At most.
 const MOST: usize = 1000;
+
+/// Bytes of the name of a document's file.
+const LONGEST_FILE: usize = 255;
+
+type Pending<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
+
+/// Finds a page of what is kept of a kind.
+pub(crate) type Find<T> = for<'a> fn(
+    &'a dyn ReadStore,
+    Option<&'a str>,
+    Option<(&'a str, &'a str)>,
+    usize,
+) -> Pending<'a, Result<Vec<Saved<T>>, StoreError>>;
+
+/// Keeps a document.
+type Keep<T> = for<'a> fn(
+    &'a Host,
+    &'a Arc<Plan>,
+    WrittenDocument<'a>,
+    Option<&'a str>,
+) -> Pending<'a, Result<Saved<T>, SaveError>>;
+
+/// A page of what is kept of a kind, and the cursor of the next.
+pub(crate) async fn found<T>(
+    call: &mut Call,
+    find: Find<T>,
+) -> Result<(Vec<Saved<T>>, Option<String>), Refusal> {
+    let listed = Listed::read(call)?;
+    let store = call.app.reader();
+    let mut found = Vec::new();
+    for (namespace, after) in listed.left() {
+        let left = listed.limit - found.len();
+        found.extend(find(&*store, namespace, after, left).await?);
+    }
+    let last = found.last().filter(|_| found.len() == listed.limit);
+    let next = last.map(|last| format!("{}/{}", last.namespace, last.name));
+    Ok((found, next))
+}
+
+/// A page, under that word.
+async fn list<T: Serialize>(mut call: Call, word: &str, find: Find<T>) -> Result<Response, Refusal> {
+    let (found, next) = found(&mut call, find).await?;
+    let mut response = json(StatusCode::OK, &json!({ word: found, "next": next }));
+    if let Some(next) = next {
+        call.link_next(&mut response, &next);
+    }
+    Ok(response)
+}
+
+/// Keeps the document of the body, which is to be the one that the path names: by its `own` name, if it has one.
+async fn put<T: Serialize>(
+    mut call: Call,
+    own: fn(&Plan) -> Option<&str>,
+    keep: Keep<T>,
+) -> Result<Response, Refusal> {
+    let is_json = call.content_type().as_deref() == Some(document::JSON);
+    let expected = "the name of a file, which ends in `.json` only where JSON is sent";
+    let called = call.query.parsed("file", expected, |name| {
+        let fits = (1..=LONGEST_FILE).contains(&name.len()) && !name.contains(char::is_control);
+        (fits && (is_json || !name.to_ascii_lowercase().ends_with(".json"))).then(|| name.to_owned())
+    });
+    call.query.done()?;
+    let meant = named(&call)?;
+    let (file, text, plan) = planned(&mut call).await?;
+    if let Some(own) = own(&plan) {
+        check_named(&meant, &plan, own)?;
+    }
+    let written = WrittenDocument { file: called.as_deref().unwrap_or(file), text: &text };
+    let kept = keep(&call.app.host, &plan, written, by(&call.caller)).await?;
+    Ok(json(StatusCode::OK, &kept))
+}
+
+/// A document as it was given.
+async fn written(call: &Call, version: &Version) -> Result<Response, Refusal> {
+    let text = saved_text(&*call.app.reader(), &version.digest).await?.unwrap_or_default();
+    let mut response = text.into_response();
+    let plain = HeaderValue::from_static("text/plain; charset=utf-8");
+    response.headers_mut().insert(header::CONTENT_TYPE, plain);
+    Ok(response)
+}
 
 /// What a page of a list was asked for.
 struct Listed {
@@ -37,6 +121,7 @@ impl Listed {
         let namespace = call.query.text("namespace");
         let limit = call.query.count("limit", 1, MOST).unwrap_or(PAGE);
         let split = |text: &str| text.split_once('/').map(|(one, other)| (one.to_owned(), other.to_owned()));
+        let split = |text: &str| split(text).filter(|_| is_storable(text));
         let after = call.query.parsed("cursor", "`next` of the page before", split);
         call.query.done()?;
         let own = || {
@@ -46,7 +131,7 @@ impl Listed {
         };
         let namespaces = match namespace {
             // In a namespace that does not exist for the caller there is nothing.
-            Some(namespace) if !call.caller.sees(&namespace) => Vec::new(),
+            Some(namespace) if !call.caller.sees(&namespace) || !is_storable(&namespace) => Vec::new(),
             Some(namespace) => vec![Some(namespace)],
             None => own(),
         };
@@ -63,31 +148,19 @@ impl Listed {
             _ => Some((namespace, after)),
         })
     }
-
-    /// The answer.
-    fn page<T: Serialize>(&self, call: &Call, word: &str, found: &[Saved<T>]) -> Response {
-        let last = found.last().filter(|_| found.len() == self.limit);
-        let next = last.map(|last| format!("{}/{}", last.namespace, last.name));
-        let mut response = json(StatusCode::OK, &json!({ word: found, "next": next }));
-        if let Some(next) = next {
-            let (path, query) = call.path_and_query();
-            let query = form_urlencoded::parse(query.unwrap_or_default().as_bytes());
-            let others = query.filter(|(key, _)| key != "cursor");
-            let mut query = form_urlencoded::Serializer::new(String::new());
-            let query = query.extend_pairs(others).append_pair("cursor", &next).finish();
-            link_next(&mut response, path, &query);
-        }
-        response
-    }
 }
 
 /// The name of the path, in a namespace that exists for the caller.
-fn named(call: &Call) -> Result<(String, String), Refusal> {
+pub(crate) fn named(call: &Call) -> Result<(String, String), Refusal> {
     let (namespace, name) = (call.segment("namespace").to_owned(), call.segment("name").to_owned());
-    if call.caller.sees(&namespace) { Ok((namespace, name)) } else { Err(nothing(&namespace, &name)) }
+    if call.caller.sees(&namespace) && is_storable(&namespace) && is_storable(&name) {
+        Ok((namespace, name))
+    } else {
+        Err(nothing(&namespace, &name))
+    }
 }
 
-fn nothing(namespace: &str, name: &str) -> Refusal {
+pub(crate) fn nothing(namespace: &str, name: &str) -> Refusal {
     Refusal::new(StatusCode::NOT_FOUND, format!("there is no {namespace}/{name}"))
 }
 
@@ -114,7 +187,7 @@ fn check_named((namespace, name): &(String, String), plan: &Plan, own: &str) -> 
 }
 
 /// Who saved it.
-fn by(caller: &Caller) -> Option<&str> {
+pub(crate) fn by(caller: &Caller) -> Option<&str> {
     caller.key.as_deref()
 }
 

@@ -2,7 +2,7 @@
 
 use std::{
     io,
-    net::SocketAddr,
+    net::{Ipv4Addr, Ipv6Addr, SocketAddr},
     sync::{Arc, atomic::Ordering},
 };
 
@@ -63,11 +63,23 @@ impl Server {
         routes::router(&self.app)
     }
 
-    /// What it is reached by at that address.
+    /// What it is reached by from here at that address: by its first name, if it has one and is not for this machine alone.
     #[must_use]
-    pub fn url(&self, address: SocketAddr) -> String {
+    pub fn url(&self, mut address: SocketAddr) -> String {
         let scheme = if self.tls.is_some() { "https" } else { "http" };
-        format!("{scheme}://{address}")
+        match self.app.config.hosts.first().filter(|_| !address.ip().is_loopback()) {
+            Some(name) => format!("{scheme}://{name}:{}", address.port()),
+            None => {
+                if address.ip().is_unspecified() {
+                    let here = match address {
+                        SocketAddr::V4(_) => Ipv4Addr::LOCALHOST.into(),
+                        SocketAddr::V6(_) => Ipv6Addr::LOCALHOST.into(),
+                    };
+                    address.set_ip(here);
+                }
+                format!("{scheme}://{address}")
+            }
+        }
     }
 
     /// Streams end with a word from now on, and nobody waits any more.

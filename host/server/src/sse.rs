@@ -28,7 +28,7 @@ pub(crate) struct Outlet {
     pieces: mpsc::Sender<Bytes>,
     last: Arc<Mutex<Option<Bytes>>>,
     patience: Duration,
-    _streaming: Streaming,
+    streaming: Streaming,
 }
 
 /// The client has left, or was dropped.
@@ -45,7 +45,7 @@ pub(crate) fn open(streaming: Streaming, patience: Duration) -> (Outlet, Respons
     headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("text/event-stream"));
     // For proxies that would gather what is to be told at once.
     headers.insert("x-accel-buffering", HeaderValue::from_static("no"));
-    (Outlet { pieces, last, patience, _streaming: streaming }, response)
+    (Outlet { pieces, last, patience, streaming }, response)
 }
 
 impl Outlet {
@@ -55,6 +55,7 @@ impl Outlet {
             Ok(()) => Ok(()),
             Err(mpsc::error::SendTimeoutError::Closed(_)) => Err(Left),
             Err(mpsc::error::SendTimeoutError::Timeout(_)) => {
+                self.streaming.dropped();
                 self.end("slow", seen);
                 Err(Left)
             }

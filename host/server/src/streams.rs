@@ -2,7 +2,10 @@
 
 use std::{
     collections::HashMap,
-    sync::{Arc, Mutex, PoisonError},
+    sync::{
+        Arc, Mutex, PoisonError,
+        atomic::{AtomicU64, Ordering::Relaxed},
+    },
 };
 
 use axum::http::StatusCode;
@@ -15,17 +18,19 @@ type Counts = Arc<Mutex<HashMap<Arc<str>, usize>>>;
 pub(crate) struct Streams {
     most: usize,
     counts: Counts,
+    dropped: Arc<AtomicU64>,
 }
 
 /// One of them, until dropped.
 pub(crate) struct Streaming {
     of: Arc<str>,
     counts: Counts,
+    dropped: Arc<AtomicU64>,
 }
 
 impl Streams {
     pub(crate) fn new(most: usize) -> Self {
-        Self { most, counts: Arc::default() }
+        Self { most, counts: Arc::default(), dropped: Arc::default() }
     }
 
     /// # Errors
@@ -40,11 +45,23 @@ impl Streams {
             return Err(Refusal::new(StatusCode::TOO_MANY_REQUESTS, detail).again_after(1));
         }
         *count += 1;
-        Ok(Streaming { of, counts: Arc::clone(&self.counts) })
+        Ok(Streaming { of, counts: Arc::clone(&self.counts), dropped: Arc::clone(&self.dropped) })
+    }
+
+    /// How many were ended as their reader did not read.
+    pub(crate) fn dropped(&self) -> u64 {
+        self.dropped.load(Relaxed)
     }
 
     pub(crate) fn open(&self) -> usize {
         self.counts.lock().unwrap_or_else(PoisonError::into_inner).values().sum()
+    }
+}
+
+impl Streaming {
+    /// It is ended, as its reader does not read.
+    pub(crate) fn dropped(&self) {
+        self.dropped.fetch_add(1, Relaxed);
     }
 }
 

@@ -131,7 +131,7 @@ struct SentDocument {
 }
 
 impl From<&Record<Vec<u8>>> for SentRecord {
-    fn from(Record { first_seq, events, time, body, document }: &Record<Vec<u8>>) -> Self {
+    fn from(Record { first_seq, events, time, body, document, notices: _ }: &Record<Vec<u8>>) -> Self {
         let document = document.as_ref().map(|document| SentDocument {
             digest: Arc::clone(&document.digest),
             bytes: BASE64.encode(&document.bytes),
@@ -150,7 +150,7 @@ impl SentRecord {
             Ok::<_, String>(Arc::new(Document { digest: document.digest, bytes, components: Vec::new() }))
         });
         let (body, document) = (decoded(&body)?, document.transpose()?);
-        Ok(Record { first_seq, events, time: Timestamp(time), body, document })
+        Ok(Record { first_seq, events, time: Timestamp(time), body, document, notices: Vec::new() })
     }
 }
 

@@ -49,6 +49,10 @@ impl Machine {
         u64::try_from(self.gone().as_millis()).unwrap_or(u64::MAX)
     }
 
+    pub(super) fn elapsed_micros(self) -> u64 {
+        u64::try_from(self.gone().as_micros()).unwrap_or(u64::MAX)
+    }
+
     /// How long until so much has elapsed.
     pub(super) fn until(self, elapsed: Millis) -> Duration {
         Duration::from_millis(elapsed).saturating_sub(self.gone())

@@ -56,6 +56,11 @@ impl RunClock {
         Timestamp(self.offset).after(elapsed)
     }
 
+    /// What had elapsed at a time of the run, or will have.
+    pub(crate) fn elapsed_at(&self, at: Timestamp) -> Millis {
+        at.since(Timestamp(self.offset))
+    }
+
     /// The monotonic instant of a time of the run; one too far off is none.
     pub(crate) fn instant(&self, at: Timestamp) -> Option<Instant> {
         self.clock.instant(at.since(Timestamp(self.offset)))

@@ -87,6 +87,45 @@ pub static HALF_TLS: Entry = Entry {
     right: "[server]\ntls-certificate = \"server.pem\"\ntls-key = \"server.key\"",
 };
 
+/// A collector that cannot be asked.
+pub static NO_COLLECTOR: Entry = Entry {
+    code: "C020",
+    title: "Collector that cannot be asked",
+    explanation: "Spans are sent to a collector by OTLP over HTTP: its URL has `http://` or `https://`, a host, a port if it is not the \
+                  usual one, and a path if it has one; names of headers are letters, digits and `-`.",
+    wrong: "[telemetry]\notlp = \"localhost:4317\"",
+    right: "[telemetry]\notlp = \"http://localhost:4318\"",
+};
+
+/// A name that no endpoint may have.
+pub static NO_ENDPOINT_NAME: Entry = Entry {
+    code: "C021",
+    title: "Name that no endpoint may have",
+    explanation: "What is told of runs has an id that the endpoint's name is part of: it has up to 40 lower-case letters, digits and `-`.",
+    wrong: "[notify.\"Our chat\"]\nurl = \"https://hooks.example.com\"\nsecrets = [{ env = \"HOOK\" }]",
+    right: "[notify.our-chat]\nurl = \"https://hooks.example.com\"\nsecrets = [{ env = \"HOOK\" }]",
+};
+
+/// A text that is no URL to post to.
+pub static NO_ENDPOINT_URL: Entry = Entry {
+    code: "C022",
+    title: "Text that is no URL to post to",
+    explanation: "Notices are posted to a URL with `https://` or `http://`, a host, and whatever follows it; without a user, whose password \
+                  would stand in the configuration. They are signed instead.",
+    wrong: "[notify.chat]\nurl = \"hooks.example.com\"\nsecrets = [{ env = \"HOOK\" }]",
+    right: "[notify.chat]\nurl = \"https://hooks.example.com/phasm\"\nsecrets = [{ env = \"HOOK\" }]",
+};
+
+/// A text that is no signing secret.
+pub static NO_SIGNING_SECRET: Entry = Entry {
+    code: "C023",
+    title: "Text that is no signing secret",
+    explanation: "Notices are signed as Standard Webhooks are, with a secret that both sides have: `whsec_` and 24 to 64 random bytes in \
+                  base64. `echo whsec_$(openssl rand -base64 32)` makes one.",
+    wrong: "HOOK=hunter2",
+    right: "HOOK=whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw",
+};
+
 /// A secret whose source is not there.
 pub static NO_SECRET: Entry = Entry {
     code: "C102",
@@ -136,6 +175,10 @@ pub static ENTRIES: &[&Entry] = &[
     &OUTSIDE_ROOT,
     &NO_KEY,
     &HALF_TLS,
+    &NO_COLLECTOR,
+    &NO_ENDPOINT_NAME,
+    &NO_ENDPOINT_URL,
+    &NO_SIGNING_SECRET,
     &NO_SECRET,
     &NO_DIRECTORY,
     &UNKNOWN_PLUGIN,

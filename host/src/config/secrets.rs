@@ -21,8 +21,9 @@ static SOURCE: Table = Table::closed(
     &[Rule::ExactlyOne(&["env", "file"])],
 );
 
-static VARIABLE: Field<Name> = Field::optional("env", TEXT, "The environment variable that holds it.");
-static FILE: Field<Name> = Field::optional(
+pub(super) static VARIABLE: Field<Name> =
+    Field::optional("env", TEXT, "The environment variable that holds it.");
+pub(super) static FILE: Field<Name> = Field::optional(
     "file",
     TEXT,
     "The file that holds it, of up to 64 KiB, relative to this one; a newline at its end is not part of it.",
@@ -42,7 +43,8 @@ pub(super) struct Secret {
     source: SecretSource,
 }
 
-enum SecretSource {
+/// Where a value is.
+pub(super) enum SecretSource {
     Env(Name),
     File(Name),
 }
@@ -69,19 +71,19 @@ fn of_name(name: &Key, keys: &Cursor<'_>, report: &Report) -> Vec<Secret> {
 }
 
 impl SecretSource {
-    fn read(object: &Object<'_, '_>) -> Option<Self> {
+    pub(super) fn read(object: &Object<'_, '_>) -> Option<Self> {
         let env = object.optional(&VARIABLE).map(Self::Env);
         env.or(object.optional(&FILE).map(Self::File))
     }
 
-    fn value(&self, around: &Surroundings<'_>) -> Result<String, String> {
+    pub(super) fn value(&self, around: &Surroundings<'_>) -> Result<String, String> {
         match self {
             Self::Env(name) => from_env(&name.value, around),
             Self::File(name) => from_file(&name.value, around),
         }
     }
 
-    fn written(&self) -> &Name {
+    pub(super) fn written(&self) -> &Name {
         match self {
             Self::Env(name) | Self::File(name) => name,
         }

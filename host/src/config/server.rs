@@ -9,7 +9,7 @@ use super::{Surroundings, codes};
 static SERVER: Table = Table::closed(
     "server",
     "How `phasm serve --listen` is reached, and what its clients may take.",
-    &[&AUDIT, &BODY, &CONNECTIONS, &HOSTS, &KEYS, &STREAMS, &TLS_CERTIFICATE, &TLS_KEY],
+    &[&AUDIT, &BODY, &CONNECTIONS, &HOSTS, &KEYS, &STREAMS, &TLS_CERTIFICATE, &TLS_KEY, &UPLOAD],
     &[],
 );
 
@@ -38,9 +38,15 @@ static AUDIT: Field<Name> = Field::optional(
 );
 static BODY: Field<u64> = Field::optional("body", SIZE, "Bytes of a request's body at most.").or("4 MiB");
 static CONNECTIONS: Field<u32> =
-    Field::optional("connections", COUNT, "Connections at once; others wait to be accepted.").or("16384");
+    Field::optional("connections", COUNT, "Connections at once; others wait to be accepted. Unless it is given, half of the files that the process may have open at most.").or("16384");
 static STREAMS: Field<u32> =
     Field::optional("streams", COUNT, "Streams of events and logs at once of one key.").or("1024");
+static UPLOAD: Field<u64> = Field::optional(
+    "upload",
+    SIZE,
+    "Bytes of a plugin that is uploaded at most; `component` under `[limits]` holds as well.",
+)
+.or("64 MiB");
 
 const COUNT: Form<u32> = whole::<u32, 1, 1_000_000>();
 
@@ -61,6 +67,8 @@ pub struct ServerSettings {
     pub connections: Option<u32>,
     /// Streams at once of one key.
     pub streams: Option<u32>,
+    /// Bytes of a plugin that is uploaded.
+    pub upload: Option<u64>,
 }
 
 /// What the section says, before its paths are looked at.
@@ -74,6 +82,7 @@ pub(super) struct ServerWritten {
     body: Option<u64>,
     connections: Option<u32>,
     streams: Option<u32>,
+    upload: Option<u64>,
 }
 
 pub(super) const SERVER_FORM: Form<ServerWritten> = Form::new(read, |defs| defs.object(&SERVER));
@@ -89,6 +98,7 @@ fn read(cursor: &Cursor<'_>, report: &Report) -> Option<ServerWritten> {
         body: object.optional(&BODY),
         connections: object.optional(&CONNECTIONS),
         streams: object.optional(&STREAMS),
+        upload: object.optional(&UPLOAD),
     };
     Some(written)
 }
@@ -117,6 +127,7 @@ impl ServerWritten {
             body,
             connections,
             streams,
+            upload: self.upload,
         }
     }
 }

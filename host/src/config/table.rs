@@ -15,9 +15,11 @@ use super::{
     grants::{self, Grant},
     http::{self, Http},
     limits::{self, Limited},
+    notify::{self, WrittenEndpoint},
     retention,
     secrets::{self, Secret},
     server::{self, ServerWritten},
+    telemetry::{self, TelemetryWritten},
     tenants::{self, WrittenTenant},
     trust::{self, TrustWritten},
 };
@@ -26,8 +28,11 @@ use super::{
 pub(super) static CONFIGURATION: Table = Table::closed(
     "configuration",
     "What an operator allows: plugins, what each may touch, values for expressions, secrets, limits, who shares the host, how the network \
-     is reached, how long runs are kept, whose plugins are used, how a server is reached.",
-    &[&PLUGINS, &GRANTS, &VARS, &SECRETS, &LIMITS, &TENANTS, &HTTP, &RETENTION, &LIBRARY, &TRUST, &SERVER],
+     is reached, how long runs are kept, whose plugins are used, how a server is reached, where spans are sent, who is told of runs.",
+    &[
+        &PLUGINS, &GRANTS, &VARS, &SECRETS, &LIMITS, &TENANTS, &HTTP, &RETENTION, &LIBRARY, &TRUST, &SERVER,
+        &TELEMETRY, &NOTIFY,
+    ],
     &[],
 );
 
@@ -73,6 +78,15 @@ static SERVER: Field<ServerWritten> = Field::optional(
     "How `phasm serve --listen` is reached, and what its clients may take.",
 );
 
+static NOTIFY: Field<Vec<WrittenEndpoint>> =
+    Field::optional("notify", notify::NOTIFY, "By name, who outside is told of runs.");
+
+static TELEMETRY: Field<TelemetryWritten> = Field::optional(
+    "telemetry",
+    telemetry::TELEMETRY_FORM,
+    "Where spans of runs, steps, attempts and requests are sent.",
+);
+
 /// Anything by name.
 const VALUES: Form<Map> = Form::new(
     |cursor, report| {
@@ -96,6 +110,8 @@ pub(super) struct Written {
     pub(super) library: Option<Name>,
     pub(super) trust: TrustWritten,
     pub(super) server: ServerWritten,
+    pub(super) notify: Vec<WrittenEndpoint>,
+    pub(super) telemetry: TelemetryWritten,
 }
 
 impl Written {
@@ -114,6 +130,8 @@ impl Written {
             library: object.optional(&LIBRARY),
             trust: object.or_default(&TRUST),
             server: object.or_default(&SERVER),
+            notify: object.or_default(&NOTIFY),
+            telemetry: object.or_default(&TELEMETRY),
         })
     }
 

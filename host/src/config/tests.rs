@@ -1,7 +1,11 @@
 use std::{ffi::OsString, fs, path::Path};
 
 use super::*;
-use crate::sandbox::{Isolation, Quota, Randomness, WallClock};
+use crate::{
+    notify::DEFAULT_PHASES,
+    sandbox::{Isolation, Quota, Randomness, WallClock},
+};
+use phasm_engine::phase::Phase;
 
 fn parse_at(dir: &Path, text: &str) -> Result<Config, Problems> {
     let env = |name: &str| (name == "DB_PASSWORD").then(|| OsString::from("hunter2"));
@@ -326,4 +330,52 @@ fn limits_above_others_are_doubtful() {
         "grants.jq.limits.output: 9 MiB is above what `[limits]` lets every attempt use, 8 MiB, which counts; expected 8 MiB or less",
     ];
     assert_eq!(told, expected);
+}
+
+/// R-Y1, R-Y4: who is told is what it should be, or every problem at once; secrets are shown by none of them.
+#[test]
+fn who_is_told_is_read() {
+    let dir = tempfile::tempdir().unwrap();
+    fs::write(dir.path().join("hook.key"), "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw\n").unwrap();
+    let text = r#"
+[notify.chat]
+url = "https://hooks.example/services/T0"
+secrets = [{ file = "hook.key" }, { env = "NOT_SET" }]
+on = ["Failed", "Suspended"]
+namespaces = ["default"]
+[notify.all]
+url = "http://127.0.0.1:9000"
+secrets = [{ file = "hook.key" }]
+named = true
+inside = true
+"#;
+    let config = parse_at(dir.path(), text).unwrap();
+    assert_eq!(found(&config.warnings).len(), 1, "{:?}", config.warnings);
+    let (chat, all) = (&config.endpoints["chat"], &config.endpoints["all"]);
+    assert_eq!((chat.on.as_slice(), chat.secrets.len()), ([Phase::Failed, Phase::Suspended].as_slice(), 1));
+    assert_eq!((&*chat.namespaces, chat.named, chat.inside), (["default".into()].as_slice(), false, false));
+    assert_eq!((all.on.as_slice(), all.named, all.inside), (DEFAULT_PHASES.as_slice(), true, true));
+    assert!(!format!("{config:?}").contains("MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"));
+
+    fs::write(dir.path().join("wrong.key"), "hunter2").unwrap();
+    let wrong = r#"
+[notify."Our chat"]
+url = "hooks.example"
+secrets = [{ file = "wrong.key" }]
+on = ["Ended"]
+[notify.b]
+url = "https://user:hunter2@hooks.example/"
+[notify.c]
+url = "https://*.example/"
+secrets = [{}]
+"#;
+    let problems = parse_at(dir.path(), wrong).unwrap_err();
+    let codes: Vec<_> = problems.iter().map(|problem| problem.code).collect();
+    for code in ["C021", "C022", "C023"] {
+        assert!(codes.contains(&code), "{problems}");
+    }
+    assert_eq!(codes.iter().filter(|code| **code == "C022").count(), 3, "{problems}");
+    assert!(problems.iter().any(|problem| problem.message.contains("missing field `secrets`")), "{problems}");
+    assert!(problems.iter().any(|problem| problem.message.contains("`Ended`")), "{problems}");
+    assert!(!problems.to_string().contains("hunter2"), "{problems}");
 }

@@ -29,7 +29,7 @@ use crate::{
     letter::LetterBody,
     plugins::Plugins,
     saved::{
-        self, Decided, RunStands, SCHEDULE_LABEL, SCHEDULED_LABEL, SaveError, Saved, ScheduleState,
+        self, Decided, Fired, RunStands, SCHEDULE_LABEL, SCHEDULED_LABEL, SaveError, Saved, ScheduleState,
         ScheduleTrouble, change, decide,
     },
     shared::{PAUSES, Shared},
@@ -207,9 +207,18 @@ async fn look_once(shared: &Arc<Shared>, entry: &KeptEntry) -> Result<Looked, St
     }
     let state = ScheduleState { trouble: None, ..decided.state };
     if (&state, decided.due) != (&found.what, found.next) {
+        let skipped = skipped(&state, &found.what);
         shared.store.change(change(entry.name.clone(), entry.revision, decided.due, &state, None)).await?;
+        shared.gauges.not_fired.add(skipped);
     }
     Ok(Looked::Done)
+}
+
+/// How many instants of a schedule have started no run since it stood so.
+fn skipped(state: &ScheduleState, before: &ScheduleState) -> u64 {
+    let is_new = |at: Timestamp| before.firings.iter().all(|known| known.at != at);
+    let is_none = |what| matches!(what, Fired::Forbidden | Fired::Crowded | Fired::Missed);
+    state.firings.iter().filter(|firing| is_none(firing.what) && is_new(firing.at)).count() as u64
 }
 
 /// How the runs stand that are open as far as a schedule knows.
@@ -251,6 +260,7 @@ async fn fire(
     let (state, due) = decided.started(cron, at, new.id());
     let change = change(entry.name.clone(), entry.revision, due, &state, None);
     shared.keep_fired(&*shared.store, new, change).await?;
+    shared.gauges.fired.one_more();
     shared.due.notify_one();
     Ok(())
 }
@@ -269,6 +279,7 @@ async fn tell(
     tracing::warn!("{} cannot fire; it is tried again: {why}", entry.name);
     let trouble = Some(ScheduleTrouble { why, since: shared.clock.now() });
     let state = ScheduleState { trouble, ..state.clone() };
+    shared.gauges.in_trouble.one_more();
     match shared.store.change(change(entry.name.clone(), entry.revision, entry.due, &state, None)).await {
         Ok(_) | Err(StoreError::Moved { .. }) => Ok(Looked::InTrouble),
         Err(error) => Err(error),
@@ -304,7 +315,11 @@ impl Shared {
         let fired = store.fire(&new.lease, new.status, new.record, change);
         let released = store.release(&new.lease, Some(begins));
         match fired.await {
-            Ok(_) => Self::given_back(&run_id, released.await),
+            Ok(_) => {
+                self.gauges.submitted();
+                self.submitted(new.submitting, &new.lease);
+                Self::given_back(&run_id, released.await);
+            }
             Err(error) => {
                 drop(released.await);
                 return Err(error);

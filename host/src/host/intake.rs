@@ -11,7 +11,7 @@ use phasm_engine::{
     value::Map,
 };
 
-use super::SubmitError;
+use super::{SubmitError, submitting::Submitting};
 use crate::{
     journal::{Body, Moment},
     saved::labels_of,
@@ -24,6 +24,7 @@ pub(super) struct NewRun {
     pub(super) lease: Lease,
     pub(super) status: RunStatus,
     pub(super) record: Record<Arc<dyn Encode>>,
+    pub(super) submitting: Option<Submitting>,
 }
 
 impl NewRun {
@@ -46,7 +47,8 @@ impl Shared {
             Some(plugins) if draft.is_sound() => plugins.executors(&draft.executor_types()).await,
             Some(_) | None => Executors::any(),
         };
-        let executors = executors.allow_missing(self.terms.allow_missing);
+        let endpoints = draft.namespace().map(|own| self.outlets.open_to(&own)).unwrap_or_default();
+        let executors = executors.allow_missing(self.terms.allow_missing).endpoints(endpoints);
         let plan = draft.plan(&executors, &self.terms.facts.vars).map(Arc::new)?;
         // What a store keeps of it is made here, once for all its runs.
         Ok(self.plans.share(&self.document(&plan), &plan))
@@ -74,8 +76,9 @@ impl Shared {
     ) -> Result<Submission, SubmitError> {
         let run_id: Arc<str> = uuid::Uuid::now_v7().to_string().into();
         let parameters = Arc::new(Self::bind(plan, &run_id, parameters, &facts)?);
-        let (secrets, origin) = (self.secrets_of(plan), self.terms.origin.clone());
-        Ok(Submission { run_id, parameters, facts, secrets, origin })
+        let (secrets, origin, trace) =
+            (self.secrets_of(plan), self.terms.origin.clone(), self.trace(&run_id));
+        Ok(Submission { run_id, parameters, facts, secrets, origin, trace })
     }
 
     pub(super) fn first_lease(&self, run: &Run, key: Option<Arc<str>>, more: Labels) -> Lease {
@@ -104,14 +107,26 @@ impl Shared {
         let (run, step) = Run::start(Arc::clone(plan), submission, self.clock.now());
         let moments = vec![Moment { time: run.now(), events: Arc::new(step.events) }];
         let body = Body { moments, basis: Some(Arc::clone(&document.digest)) };
+        let lease = self.first_lease(&run, key, more);
+        let notices =
+            self.outlets.hearers(&lease.head, &plan.notify).notices(&lease.head, &run, 0, &body.moments);
         let record = Record {
             first_seq: 0,
             events: body.count().unwrap_or(NonZeroU32::MIN),
             time: run.now(),
             body: Arc::new(body) as _,
             document: Some(document),
+            notices,
         };
-        NewRun { lease: self.first_lease(&run, key, more), status: RunStatus::of(&run), record }
+        let (status, submitting) = (RunStatus::of(&run), self.submitting(&run));
+        NewRun { lease, status, record, submitting }
+    }
+
+    /// A new run is durable.
+    pub(super) fn submitted(&self, submitting: Option<Submitting>, lease: &Lease) {
+        if let Some(submitting) = submitting {
+            submitting.done(&lease.head, self.clock.now());
+        }
     }
 
     /// Says what came of giving a new run back, which is due for whoever claims it.
@@ -151,6 +166,8 @@ impl Shared {
         let appended = store.append(&new.lease, new.status, new.record, Vec::new());
         let released = store.release(&new.lease, Some(begins));
         appended.await?;
+        self.gauges.submitted();
+        self.submitted(new.submitting, &new.lease);
         Self::given_back(&run_id, released.await);
         Ok(run_id)
     }

@@ -23,13 +23,15 @@ use crate::{
     dispatcher::Dispatcher,
     executor::Executor,
     logbook::{KEPT_LOG, MOST_KEPT_LOG},
-    plugins::{self, Library, LibraryError, Plugins},
+    notify::{Endpoint, Outlets},
+    plugins::{self, Librarian, Library, LibraryError, Plugins},
     realm::Realms,
     registry::Registry,
     retention::Retention,
     sandbox::{Digest, EgressSecret, Grants, Key, Limits, Sandbox, SandboxConfig, SandboxError},
     secrets::Secrets,
     shared::{Agenda, Shared, Terms},
+    spans::Tracer,
     store::{HostId, Memory, Store},
     tenants::{self, Left, Tenant},
     tidings::Tidings,
@@ -81,12 +83,15 @@ pub struct HostBuilder {
     grants: BTreeMap<String, Grants>,
     tenants: BTreeMap<Arc<str>, Tenant>,
     trust: Policy,
+    hold_all: bool,
     exempt: BTreeSet<Digest>,
     builder: Option<Arc<dyn plugins::Builder>>,
     secrets: Secrets,
     vars: Map,
     origin: Option<Arc<str>>,
+    tracer: Option<Arc<dyn Tracer>>,
     retention: Retention,
+    endpoints: BTreeMap<Arc<str>, Endpoint>,
     allow_missing: bool,
     kept_log: Option<usize>,
     patience: Option<Duration>,
@@ -117,7 +122,8 @@ impl HostBuilder {
         self
     }
 
-    /// Offers the versions that a library has approved; of equal names the place named first wins.
+    /// Offers the versions that a library has approved; of equal names the place named first wins. The first one is that which
+    /// [`Host::librarian`] changes; in it are those of tenants, too.
     #[must_use]
     pub fn plugin_library(mut self, library: Library) -> Self {
         self.places.push(PluginPlace::Library(library));
@@ -128,6 +134,13 @@ impl HostBuilder {
     #[must_use]
     pub fn trust(mut self, policy: Policy) -> Self {
         self.trust = policy;
+        self
+    }
+
+    /// Has every version wait to be approved that is added to a library, and not only one that asks for more.
+    #[must_use]
+    pub fn hold_all(mut self, hold: bool) -> Self {
+        self.hold_all = hold;
         self
     }
 
@@ -167,11 +180,26 @@ impl HostBuilder {
         self
     }
 
+    /// Has somebody told of runs, under a name by which what is to be delivered is kept; a host that [claims](Self::claiming) delivers. It
+    /// has letters, digits and `-`.
+    #[must_use]
+    pub fn endpoint(mut self, name: impl Into<Arc<str>>, endpoint: Endpoint) -> Self {
+        self.endpoints.insert(name.into(), endpoint);
+        self
+    }
+
     /// Leaves a word with every run that is submitted, for whoever goes on with it, as where its configuration lies. Nothing here
     /// reads it; [`journal::origin`](crate::journal::origin) finds it again.
     #[must_use]
     pub fn origin(mut self, origin: impl Into<Arc<str>>) -> Self {
         self.origin = Some(origin.into());
+        self
+    }
+
+    /// Tells `tracer` what runs, their steps, attempts and requests took. Without one nobody hears of it.
+    #[must_use]
+    pub fn tracer(mut self, tracer: Arc<dyn Tracer>) -> Self {
+        self.tracer = Some(tracer);
         self
     }
 
@@ -297,6 +325,11 @@ impl HostBuilder {
     /// [`OpenError`] when threads, sandbox or plugin directories are not to be had.
     pub fn open(mut self) -> Result<Host, OpenError> {
         self.tell_sandbox();
+        let outlets = Outlets::new(
+            self.endpoints,
+            #[cfg(feature = "http")]
+            self.sandbox.http.clone(),
+        );
         let (control, engine) = engine(self.runtime, self.threads)?;
         let clock = self.time.map_or_else(Clock::start, Clock::from);
         let sandbox = if self.executor.is_some() { None } else { Some(Sandbox::new(self.sandbox)?) };
@@ -306,11 +339,16 @@ impl HostBuilder {
             registered: &self.registered,
             grants: &self.grants,
             trust: PluginTrust { policy: self.trust, tenant: None, exempt: self.exempt },
+            tenants: &self.tenants,
+            hold: self.hold_all,
         };
-        let plugins = |tenant: Option<(&Arc<str>, &Tenant)>| {
-            sandbox.as_ref().map(|sandbox| offered.to(tenant, sandbox)).transpose()
+        let found = |tenant: Option<(&Arc<str>, &Tenant)>| -> Result<_, OpenError> {
+            match &sandbox {
+                Some(sandbox) => Ok((Some(offered.to(tenant, sandbox)?), offered.librarian(tenant))),
+                None => Ok((None, None)),
+            }
         };
-        let realms = Arc::new(Realms::new(&self.tenants, self.secrets, plugins)?);
+        let realms = Arc::new(Realms::new(&self.tenants, self.secrets, found)?);
         let (guests, room) = match &sandbox {
             Some(sandbox) => (sandbox.guest_runtime().clone(), sandbox.slots()),
             None => (engine.clone(), u32::MAX),
@@ -319,6 +357,8 @@ impl HostBuilder {
         let slots = (self.slots.unwrap_or(DEFAULT_SLOTS).min(room), realms.rules());
         let dispatcher =
             Dispatcher::new(slots, executor, guests, engine.clone(), clock.clone()).beside(sandbox.as_ref());
+        let gauges = Arc::default();
+        let dispatcher = dispatcher.counting(&gauges);
         let kept_log = self.kept_log.unwrap_or(KEPT_LOG);
         // What a store keeps that only this host has, nobody asks for: it would take memory for nothing.
         let kept_here = if self.store.is_some() { kept_log } else { 0 };
@@ -340,8 +380,11 @@ impl HostBuilder {
             closed: AtomicBool::new(false),
             driven: AtomicU64::new(0),
             tidings: Tidings::default(),
+            gauges,
+            tracer: self.tracer,
             terms: Terms { facts: facts(self.vars), origin: self.origin, allow_missing: self.allow_missing },
             agenda: Agenda::default(),
+            outlets: Arc::new(outlets),
             left: Left::default(),
         });
         let host = Host { shared, kept_log, control };
@@ -383,29 +426,30 @@ struct Offered<'a> {
     registered: &'a [(Arc<str>, Arc<[u8]>)],
     grants: &'a BTreeMap<String, Grants>,
     trust: PluginTrust,
+    tenants: &'a BTreeMap<Arc<str>, Tenant>,
+    hold: bool,
 }
 
 impl Offered<'_> {
     /// The plugins of a tenant, or of all who have none of their own. What is loaded for one is loaded for nobody else.
     fn to(&self, tenant: Option<(&Arc<str>, &Tenant)>, sandbox: &Sandbox) -> Result<Plugins, OpenError> {
-        let (name, tenant) = tenant.unzip();
-        let own = name.zip(tenant.and_then(|tenant| tenant.trust.clone()));
-        let trust = match own {
-            Some((name, policy)) => {
-                PluginTrust { policy, tenant: Some(Arc::clone(name)), exempt: self.trust.exempt.clone() }
-            }
-            None => self.trust.clone(),
-        };
-        let mut plugins = Plugins::new(sandbox.clone()).with_trust(trust);
+        let mut plugins = Plugins::new(sandbox.clone()).with_trust(self.trust_of(tenant));
         if let Some(builder) = self.builder {
             plugins = plugins.with_builder(Arc::clone(builder));
         }
-        let grants = tenant.map_or_else(|| self.grants.clone(), |tenant| tenant.granted(self.grants));
+        let grants = tenant.map_or_else(|| self.grants.clone(), |(_, tenant)| tenant.granted(self.grants));
         for (name, granted) in &grants {
             plugins.grant(name.as_str(), granted.clone());
         }
-        for dir in tenant.into_iter().flat_map(|tenant| &tenant.plugins) {
-            add_dir(&plugins, dir, &grants)?;
+        if let Some((name, tenant)) = tenant {
+            for dir in &tenant.plugins {
+                add_dir(&plugins, dir, &grants)?;
+            }
+            if let Some(library) = self.library() {
+                let alone = tenant.granted_alone(self.grants);
+                add_library(&plugins, &library.of_tenant(name), &alone)?;
+            }
+            plugins.end_of_own();
         }
         for (name, component) in self.registered {
             let granted = grants.get(name.as_ref()).cloned().unwrap_or_default();
@@ -414,13 +458,62 @@ impl Offered<'_> {
         for place in self.places {
             match place {
                 PluginPlace::Dir(dir) => add_dir(&plugins, dir, &grants)?,
-                PluginPlace::Library(library) => plugins
-                    .add_library(library, &grants)
-                    .map_err(|source| OpenError::Library { path: library.dir().to_owned(), source })?,
+                PluginPlace::Library(library) => add_library(&plugins, library, &grants)?,
             }
         }
         Ok(plugins)
     }
+
+    fn trust_of(&self, tenant: Option<(&Arc<str>, &Tenant)>) -> PluginTrust {
+        match tenant.and_then(|(name, tenant)| Some((name, tenant.trust.clone()?))) {
+            Some((name, policy)) => {
+                PluginTrust { policy, tenant: Some(Arc::clone(name)), exempt: self.trust.exempt.clone() }
+            }
+            None => self.trust.clone(),
+        }
+    }
+
+    /// The one that is changed.
+    fn library(&self) -> Option<&Library> {
+        self.places.iter().find_map(|place| match place {
+            PluginPlace::Library(library) => Some(library),
+            PluginPlace::Dir(_) => None,
+        })
+    }
+
+    /// Who changes the library of a tenant, or that of all.
+    fn librarian(&self, tenant: Option<(&Arc<str>, &Tenant)>) -> Option<Librarian> {
+        let library = self.library()?;
+        let own = |tenant: &(&Arc<str>, &Tenant)| tenant.1.trust.is_some();
+        Some(match tenant {
+            Some((name, known)) => Librarian {
+                library: library.of_tenant(name),
+                tenant: Some(Arc::clone(name)),
+                trusts: vec![self.trust_of(tenant)],
+                hold: self.hold,
+                grants: known.granted_alone(self.grants),
+            },
+            None => Librarian {
+                library: library.clone(),
+                tenant: None,
+                trusts: [self.trust.clone()]
+                    .into_iter()
+                    .chain(self.tenants.iter().filter(own).map(|tenant| self.trust_of(Some(tenant))))
+                    .collect(),
+                hold: self.hold,
+                grants: self.grants.clone(),
+            },
+        })
+    }
+}
+
+fn add_library(
+    plugins: &Plugins,
+    library: &Library,
+    grants: &BTreeMap<String, Grants>,
+) -> Result<(), OpenError> {
+    let failed = |source| OpenError::Library { path: library.dir().to_owned(), source };
+    plugins.add_library(library, grants).map_err(failed)
 }
 
 fn add_dir(plugins: &Plugins, dir: &Path, grants: &BTreeMap<String, Grants>) -> Result<(), OpenError> {

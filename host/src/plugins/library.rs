@@ -4,6 +4,7 @@
 //!  DIR/index.json            what there is: name ─▶ version ─▶ digest, signature, why it is held
 //!  DIR/blobs/sha256-….wasm   the components, also those that no name stands for any more
 //!  DIR/lock                  held by whoever changes something
+//!  DIR/tenants/NAME          a library likewise, of one tenant
 //! ```
 //!
 //! The index is replaced as a whole, so that whoever reads it waits for nobody. Nothing else is believed of a file but what its
@@ -16,8 +17,12 @@ mod version;
 use std::{
     collections::BTreeSet,
     path::{Path, PathBuf},
+    sync::Arc,
 };
 
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
+
+pub(crate) use self::files::{FileMark, mark};
 pub use self::index::PluginVersion;
 pub(super) use self::version::{AskedVersion, higher, is_prerelease};
 use self::{
@@ -30,6 +35,8 @@ use crate::{
     trust::{PluginTrust, PublicKey, Signed},
 };
 
+/// What stands for itself in the name of a tenant's directory; dots do not, as some names of dots are other directories.
+const FILE_NAME: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'_');
 /// Signatures of deleted components that are kept at most: some five megabytes of the index.
 const MOST_REMEMBERED: usize = 10_000;
 
@@ -47,7 +54,7 @@ pub struct NewPlugin {
     /// Its version; without one, the one that its manifest says.
     pub version: Option<String>,
     /// Its component.
-    pub bytes: Vec<u8>,
+    pub bytes: Arc<[u8]>,
     /// A signature of it, as minisign writes it.
     pub signature: Option<String>,
     /// Where it came from, for people.
@@ -79,7 +86,13 @@ pub enum LibraryError {
         /// Why.
         source: std::io::Error,
     },
-    /// It cannot be done with what was asked for, or with what there is.
+    /// There is nothing of that name and version.
+    #[error("{0}")]
+    Absent(String),
+    /// The name and version stand for other bytes.
+    #[error("{0}")]
+    Taken(String),
+    /// It cannot be done with what was asked for.
     #[error("{0}")]
     Refused(String),
 }
@@ -89,6 +102,12 @@ impl Library {
     #[must_use]
     pub fn at(dir: impl Into<PathBuf>) -> Self {
         Self { dir: dir.into() }
+    }
+
+    /// That of one tenant, whose runs alone find what is in it.
+    #[must_use]
+    pub fn of_tenant(&self, tenant: &str) -> Self {
+        Self::at(self.dir.join("tenants").join(utf8_percent_encode(tenant, FILE_NAME).to_string()))
     }
 
     /// Where it is.
@@ -127,7 +146,20 @@ impl Library {
                 named.iter().copied().find(|stored| asked.fits(&stored.version))
             }
         };
-        found.cloned().ok_or_else(|| LibraryError::Refused(nothing(asked, name, &all)))
+        found.cloned().ok_or_else(|| LibraryError::Absent(nothing(asked, name, &all)))
+    }
+
+    /// The version of that whole name, `NAME@VERSION`, approved or held.
+    ///
+    /// # Errors
+    /// When there is none, saying what there is; or when it cannot be read.
+    pub fn exactly(&self, asked: &str) -> Result<PluginVersion, LibraryError> {
+        let stored = self.find(asked)?;
+        let exactly = format!("{}@{}", stored.name, stored.version);
+        if exactly == asked {
+            return Ok(stored);
+        }
+        Err(LibraryError::Refused(format!("expected a name and a whole version, such as {exactly}")))
     }
 
     /// Adds a version, approved if it asks for no more than the newest approved one and whoever vouched for that vouches for it;
@@ -157,8 +189,13 @@ impl Library {
             held.push("every version is, until it is approved".to_owned());
         }
         files::put(&self.path(&digest), &new.bytes)?;
-        let entry =
-            IndexEntry { digest: digest.to_string(), signature: new.signature, held, origin: new.origin };
+        let entry = IndexEntry {
+            digest: digest.to_string(),
+            signature: new.signature,
+            held,
+            origin: new.origin,
+            approved_by: None,
+        };
         let stored = index.insert(&new.name, &version, entry);
         index.write(&self.dir)?;
         let stored = stored.ok_or_else(|| LibraryError::Refused("its digest is none".to_owned()))?;
@@ -193,12 +230,28 @@ impl Library {
         Ok((Manifest { version: Some(stored.version.clone()), ..manifest }, signed))
     }
 
-    /// Approves a version that is held: it is used from then on. False if it was approved before.
+    /// Whether a plugin could be added, as far as that can be told before it is compiled.
+    ///
+    /// # Errors
+    /// As of [`Self::add`].
+    pub fn check(&self, new: &NewPlugin) -> Result<(), LibraryError> {
+        let (_, version) = described(new)?;
+        let known = Index::read(&self.dir)?.get(&new.name, &version);
+        known.map_or(Ok(()), |known| same(known, Digest::of(&new.bytes)).map(drop))
+    }
+
+    /// Approves a version that is held, in somebody's name: it is used from then on. False if it was approved before.
     ///
     /// # Errors
     /// When there is none, or the library cannot be written.
-    pub fn approve(&self, stored: &PluginVersion) -> Result<bool, LibraryError> {
-        self.change(stored, |entry| !std::mem::take(&mut entry.held).is_empty())
+    pub fn approve(&self, stored: &PluginVersion, by: Option<&str>) -> Result<bool, LibraryError> {
+        self.change(stored, |entry| {
+            let was_held = !std::mem::take(&mut entry.held).is_empty();
+            if was_held {
+                entry.approved_by = by.map(ToOwned::to_owned);
+            }
+            was_held
+        })
     }
 
     fn change<T>(
@@ -244,10 +297,25 @@ impl Library {
     ///
     /// # Errors
     /// When it cannot be read.
-    pub(super) fn unnamed(&self) -> Result<Vec<PluginVersion>, LibraryError> {
+    fn unnamed(&self) -> Result<Vec<PluginVersion>, LibraryError> {
+        self.holding().map(|holding| holding.unnamed)
+    }
+
+    /// What it holds at some moment.
+    ///
+    /// # Errors
+    /// When it cannot be read.
+    pub(super) fn holding(&self) -> Result<Holding, LibraryError> {
+        // First the mark: what changes meanwhile is looked at again.
+        let mark = self.mark();
         let index = Index::read(&self.dir)?;
         let loose = index.loose.iter().filter(|loose| !index.names(&loose.entry.digest));
-        Ok(loose.filter_map(Loose::stored).collect())
+        Ok(Holding { mark, all: index.all(), unnamed: loose.filter_map(Loose::stored).collect() })
+    }
+
+    /// Changes with whatever is added, approved or removed.
+    pub(super) fn mark(&self) -> Option<FileMark> {
+        mark(&self.dir.join("index.json"))
     }
 
     /// Deletes those of [`Self::removed`] that `needed` does not name, and what adding left behind that did not come to its end. Of those
@@ -279,6 +347,14 @@ impl Library {
         let deleted = all.map(delete).collect::<Result<Vec<_>, LibraryError>>()?;
         Ok(deleted.into_iter().filter(|was_component| *was_component).count())
     }
+}
+
+/// What a library holds.
+pub(super) struct Holding {
+    pub(super) mark: Option<FileMark>,
+    pub(super) all: Vec<PluginVersion>,
+    /// What no name stands for any more, also what was deleted: who vouched for that is remembered, as runs may have it.
+    pub(super) unnamed: Vec<PluginVersion>,
 }
 
 /// What one version has that another has not.
@@ -348,7 +424,7 @@ fn same(known: PluginVersion, digest: Digest) -> Result<PluginVersion, LibraryEr
     if known.digest == digest {
         return Ok(known);
     }
-    Err(LibraryError::Refused(format!(
+    Err(LibraryError::Taken(format!(
         "{}@{} is there already with other content, {}; this is {digest}: give it another version",
         known.name, known.version, known.digest
     )))
@@ -411,5 +487,5 @@ pub(super) fn no_version(name: &str, version: Option<&str>, shelf: &[&PluginVers
 }
 
 fn gone(stored: &PluginVersion) -> LibraryError {
-    LibraryError::Refused(format!("{}@{} is not in the library any more", stored.name, stored.version))
+    LibraryError::Absent(format!("{}@{} is not in the library any more", stored.name, stored.version))
 }

@@ -18,7 +18,8 @@ impl Plugins {
     }
 
     async fn pinned(&self, executor_type: &str) -> Result<Pinned, PluginError> {
-        let (plugin, _) = self.prepare(executor_type).await?;
+        let plugin = self.find(executor_type).await?;
+        plugin.program(&self.sandbox).await.map_err(PluginError::Broken)?;
         let image = plugin.image(&self.sandbox).await.map_err(PluginError::Broken)?;
         let pinned = Pinned {
             plugin: Some(Arc::clone(&plugin.name)),
@@ -27,14 +28,14 @@ impl Plugins {
             ..image.manifest.pinned()
         };
         if let Some(reference) = pinned.reference() {
-            self.remember(reference, plugin);
+            self.pin(reference, plugin);
         }
         Ok(pinned)
     }
 
     /// The bytes of an executor that was pinned here.
     pub(crate) fn component(&self, pinned: &Pinned) -> Option<Arc<[u8]>> {
-        let plugin = self.known(&pinned.reference()?)?;
+        let plugin = self.pinned_as(&pinned.reference()?)?;
         plugin.seen().map(|image| Arc::clone(&image.bytes))
     }
 
@@ -49,7 +50,7 @@ impl Plugins {
         else {
             return Ok(());
         };
-        if self.known(&reference).is_some() {
+        if self.pinned_as(&reference).is_some() {
             return Ok(());
         }
         let grants = self.grants_of(name);
@@ -69,7 +70,7 @@ impl Plugins {
             }
             match plugin.program(&self.sandbox).await {
                 Ok(_) => {
-                    self.remember(reference, plugin);
+                    self.pin(reference, plugin);
                     return Ok(());
                 }
                 Err(broken) => why = broken.to_string(),

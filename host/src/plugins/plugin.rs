@@ -23,9 +23,11 @@ const LONGEST_MESSAGE: usize = 16 << 10;
 pub(super) struct Plugin {
     pub(super) name: Arc<str>,
     pub(super) grants: Arc<Grants>,
-    source: Source,
+    /// Which of the places it came from, in the order they are searched.
+    pub(super) place: usize,
+    pub(super) source: Source,
     /// What a library says of it that it came from.
-    stored: Option<PluginVersion>,
+    pub(super) stored: Option<PluginVersion>,
     means: Means,
     image: Once<Image>,
     program: Once<Program>,
@@ -52,7 +54,12 @@ type Once<T> = OnceCell<Result<Arc<T>, Arc<str>>>;
 impl Plugin {
     pub(super) fn new(name: Arc<str>, source: Source, grants: Grants, means: Means) -> Self {
         let (image, program) = (OnceCell::new(), OnceCell::new());
-        Self { name, grants: Arc::new(grants), source, stored: None, means, image, program }
+        Self { name, grants: Arc::new(grants), place: 0, source, stored: None, means, image, program }
+    }
+
+    /// The same, from that place.
+    pub(super) fn at(self, place: usize) -> Self {
+        Self { place, ..self }
     }
 
     /// The same, as a library has it.

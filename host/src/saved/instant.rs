@@ -15,7 +15,7 @@ pub(super) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<
 /// One that may not be there.
 pub(super) mod maybe {
     use phasm_engine::time::Timestamp;
-    use serde::Serializer;
+    use serde::{Deserializer, Serializer};
 
     #[expect(clippy::ref_option, reason = "serde gives it so")]
     pub(in super::super) fn serialize<S: Serializer>(
@@ -26,5 +26,11 @@ pub(super) mod maybe {
             Some(at) => serializer.serialize_str(&at.to_rfc3339()),
             None => serializer.serialize_none(),
         }
+    }
+
+    pub(in super::super) fn deserialize<'de, D: Deserializer<'de>>(
+        deserializer: D,
+    ) -> Result<Option<Timestamp>, D::Error> {
+        super::deserialize(deserializer).map(Some)
     }
 }

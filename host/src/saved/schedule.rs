@@ -8,13 +8,13 @@ use phasm_engine::{
     problem::Problems,
     schedule::Cron,
     time::Timestamp,
-    value::Value,
+    value::{Map, Value},
 };
 use serde::{Deserialize, Serialize};
 
 use super::{SaveError, Saved, Version, WrittenDocument, find, instant, list, named, saved_text, update};
 use crate::{
-    reader,
+    reader, show,
     store::{EntryName, ReadStore, Shelf, Store, StoreError},
 };
 
@@ -105,6 +105,20 @@ pub enum Fired {
     Missed,
 }
 
+impl Fired {
+    /// In a few words.
+    #[must_use]
+    pub const fn words(self) -> &'static str {
+        match self {
+            Self::Started => "started",
+            Self::Triggered => "triggered",
+            Self::Forbidden => "not started: another one was open",
+            Self::Crowded => "not started: too many were open",
+            Self::Missed => "missed",
+        }
+    }
+}
+
 /// Why a schedule cannot fire.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -156,6 +170,20 @@ impl ScheduleState {
             return None;
         }
         cron.schedule.next_after(self.decided)
+    }
+}
+
+impl Saved<ScheduleState> {
+    /// How it stands, in a word: `active`, `suspended`, `in trouble` (it cannot fire, and is tried again) or `over` (it does not come
+    /// any more).
+    #[must_use]
+    pub const fn standing(&self) -> &'static str {
+        match (self.what.suspended, &self.what.trouble, self.next) {
+            (Some(_), ..) => "suspended",
+            (None, Some(_), _) => "in trouble",
+            (None, None, Some(_)) => "active",
+            (None, None, None) => "over",
+        }
     }
 }
 
@@ -301,6 +329,25 @@ pub async fn schedule_document(
 ) -> Result<Draft, SaveError> {
     let (draft, _) = read(store, &of(&saved.namespace, &saved.name), &saved.what.document).await?;
     Ok(draft)
+}
+
+/// Values that are given to a run of a schedule as texts: what its document declares to be a string is one, of other texts those that are
+/// JSON are that.
+///
+/// # Errors
+/// As of [`schedule_document`].
+pub async fn given_parameters<'a>(
+    store: &dyn ReadStore,
+    saved: &Saved<ScheduleState>,
+    texts: impl IntoIterator<Item = (&'a str, &'a str)>,
+) -> Result<Map, SaveError> {
+    // Which executors there are changes nothing of what is declared.
+    let plan = schedule_document(store, saved).await?.plan(&Executors::any(), &Value::Null).ok();
+    let value = |name: &str, text: &str| match &plan {
+        Some(plan) => show::parameter(plan, name, text),
+        None => show::undeclared(text),
+    };
+    Ok(texts.into_iter().map(|(name, text)| (name.into(), value(name, text))).collect())
 }
 
 /// A document that is kept for a schedule, and when it starts.

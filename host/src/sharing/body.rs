@@ -43,6 +43,9 @@ pub(crate) struct OfferBody {
     max_runtime: Option<Millis>,
     max_inactivity: Option<Millis>,
     pub(super) pinned: Option<Pinned>,
+    /// The run's place in its trace.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    trace: Option<Arc<str>>,
 }
 
 impl OfferBody {
@@ -76,6 +79,7 @@ impl OfferBody {
                 grants: pinned.grants.clone(),
                 ..Pinned::default()
             }),
+            trace: invocation.trace.as_ref().map(|trace| trace.to_string().into()),
         }
     }
 
@@ -126,6 +130,7 @@ impl OfferBody {
             config: self.config,
             inputs: Arc::new(inputs?),
             memory: self.memory,
+            trace: self.trace.and_then(|trace| trace.parse().ok()).map(Arc::new),
         })
     }
 }

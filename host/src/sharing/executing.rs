@@ -16,6 +16,7 @@ use crate::{
     dispatcher::{Attempt, Dispatcher, Signal},
     message::Message,
     shared::Shared,
+    spans::Calls,
     store::{OfferId, Report, Sharing, TakenOffer},
     upcoming::Upcoming,
     watch::Ear,
@@ -221,7 +222,8 @@ impl Executing {
         self.last = self.last.wrapping_add(1);
         let fence =
             Fence { task: TaskId(self.last), attempt: invocation.attempt, dispatch: invocation.dispatch };
-        let ear = Arc::new(Ear::alone(fence, &realm.secrets, host.kept_log));
+        let calls = Calls::of(host.tracer.as_ref(), &invocation);
+        let ear = Arc::new(Ear::alone(fence, &realm.secrets, host.kept_log).tracing(calls));
         let observer = Arc::clone(&ear) as _;
         let attempt = Attempt {
             fence,
@@ -231,6 +233,7 @@ impl Executing {
             inbox: self.sender.clone(),
             upcoming: Upcoming::default(),
             tenant: None,
+            due: None,
         };
         let abort = host.dispatcher.start_in(host.dispatcher.taken_place(), attempt);
         self.guests.insert(self.last, Guest { id: offer.id.clone(), namespace, abort, ear, stopped: false });

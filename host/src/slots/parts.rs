@@ -14,7 +14,7 @@ use std::{
 use phasm_engine::time::Millis;
 
 use super::{Borrower, Party, Rank};
-use crate::clock::Clock;
+use crate::{clock::Clock, gauges::TenantUse};
 
 /// Slots times nanoseconds for a weight of one.
 type Virtual = u128;
@@ -97,6 +97,30 @@ impl<I: Borrower> Parts<I> {
     /// How many slots the runs of a tenant wait for.
     pub(super) fn queued(&self, tenant: &str) -> u64 {
         self.tenants.get(tenant).map_or(0, |part| part.wanted)
+    }
+
+    /// How many slots are waited for by those who may have more, and by those whose quota is used up.
+    pub(super) fn waiting(&self) -> (u64, u64) {
+        self.tenants.values().fold((0, 0), |(slots, quota), part| {
+            if part.room() > 0 { (slots + part.wanted, quota) } else { (slots, quota + part.wanted) }
+        })
+    }
+
+    /// What each tenant has that there are rules for, and all others together; nothing where there are no rules.
+    pub(super) fn usage(&self) -> Vec<TenantUse> {
+        if self.rules.is_empty() {
+            return Vec::new();
+        }
+        let named =
+            |tenant: &Arc<str>| TenantUse { tenant: Some(Arc::clone(tenant)), ..TenantUse::default() };
+        let mut known: BTreeMap<_, _> = self.rules.keys().map(|tenant| (tenant, named(tenant))).collect();
+        let mut others = TenantUse::default();
+        for (tenant, part) in &self.tenants {
+            let usage = known.get_mut(tenant).unwrap_or(&mut others);
+            usage.lent += part.held.max(0).unsigned_abs();
+            usage.waiting += part.wanted;
+        }
+        known.into_values().chain([others]).collect()
     }
 
     /// How many a tenant may have, if it holds as many.

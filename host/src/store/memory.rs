@@ -2,24 +2,29 @@
 
 mod documents;
 mod entries;
+mod notices;
 mod offers;
 
 use std::{
     cmp::Reverse,
     collections::{BTreeMap, BTreeSet, HashMap, VecDeque},
     future::ready,
+    mem,
     sync::{Arc, Mutex, MutexGuard, PoisonError},
+    time::Instant,
 };
 
 use phasm_engine::{phase::Phase, time::Timestamp};
 use tokio::sync::watch;
 
-use self::{documents::Documents, entries::Shelves, offers::Offers};
+use self::{documents::Documents, entries::Shelves, notices::Notified, offers::Offers};
 use super::{
     Answer, AttemptLog, Census, Change, Claim, DuePlace, Encode, Entries, EntryName, Filter, HostId,
-    KEPT_ANSWERS, KeptEntry, LETTER_BYTES, Lease, Letter, MAILBOX, Note, Pending, ReadStore, Record, Reply,
-    RunRow, RunStatus, Shares, Sharing, Store, StoreError, StoredBytes, Wanted, followed::Followed,
+    KEPT_ANSWERS, KeptEntry, KeptNotice, LETTER_BYTES, Lease, Letter, MAILBOX, NewNotice, Note, Notices,
+    Pending, ReadStore, Record, Reply, RunRow, RunStatus, Settle, Shares, Sharing, Store, StoreError,
+    StoredBytes, Wanted, followed::Followed,
 };
+use crate::gauges::{CommitCounts, Commits};
 
 /// A store without a file: "durable" means until the process ends.
 ///
@@ -29,8 +34,10 @@ pub struct Memory {
     kept: Mutex<Kept>,
     changed: watch::Sender<()>,
     entries_changed: watch::Sender<()>,
+    notices_changed: watch::Sender<()>,
     shared: watch::Sender<()>,
     followed: Followed,
+    commits: Commits,
 }
 
 impl Memory {
@@ -45,8 +52,10 @@ impl Memory {
             kept,
             changed: watch::Sender::new(()),
             entries_changed: watch::Sender::new(()),
+            notices_changed: watch::Sender::new(()),
             shared: watch::Sender::new(()),
             followed: Followed::default(),
+            commits: Commits::default(),
         }
     }
 
@@ -108,7 +117,11 @@ impl ReadStore for Memory {
 
     fn census(&self, at: Timestamp) -> Pending<Census> {
         let mut census = Census::default();
-        self.kept().rows(|row| row.status.open).iter().for_each(|row| census.count(row, at));
+        let kept = self.kept();
+        kept.rows(|row| row.status.open).iter().for_each(|row| census.count(row, at));
+        let letters = |run_id: &Arc<str>| kept.run(run_id).map_or(0, |run| run.letters.len() as u64);
+        census.letters = kept.mail.iter().map(letters).sum();
+        drop(kept);
         now(Ok(census))
     }
 
@@ -176,6 +189,14 @@ impl ReadStore for Memory {
         now(Ok(self.kept().shelves.text(digest)))
     }
 
+    fn due_notices(&self, endpoint: &str, limit: usize) -> Pending<Vec<KeptNotice>> {
+        now(Ok(self.kept().notified.due(endpoint, limit)))
+    }
+
+    fn notices(&self, wanted: Notices) -> Pending<Vec<KeptNotice>> {
+        now(Ok(self.kept().notified.of(&wanted)))
+    }
+
     fn follow(&self, run_id: &str) -> watch::Receiver<()> {
         self.followed.follow(run_id)
     }
@@ -189,9 +210,16 @@ impl Store for Memory {
         record: Record<Arc<dyn Encode>>,
         replies: Vec<Reply>,
     ) -> Pending<()> {
-        let answers = !replies.is_empty();
-        let record = encoded(record);
+        let (answers, is_told) = (!replies.is_empty(), !record.notices.is_empty());
+        let (began, record) = (Instant::now(), encoded(record));
+        let bytes = record.body.len();
         let appended = self.kept().append(lease, status, record, replies).map(drop);
+        if is_told {
+            self.notices_changed.send_replace(());
+        }
+        if appended.is_ok() {
+            self.commits.done(began, 1, Some(bytes));
+        }
         if let Some(told) = self.followed.of(&lease.head.run_id) {
             told.send_replace(());
         }
@@ -298,9 +326,22 @@ impl Store for Memory {
         }))
     }
 
-    fn abandon(&self, lease: &Lease, at: Timestamp) -> Pending<()> {
-        let abandoned = self.kept().abandon(lease, at);
+    fn abandon(&self, lease: &Lease, at: Timestamp, notices: Vec<NewNotice>) -> Pending<()> {
+        let abandoned = self.kept().abandon(lease, at, notices);
+        self.notices_changed.send_replace(());
         self.tell(abandoned)
+    }
+
+    fn settle(&self, settle: Settle) -> Pending<bool> {
+        now(Ok(self.kept().settle(settle)))
+    }
+
+    fn notices_changed(&self) -> watch::Receiver<()> {
+        self.notices_changed.subscribe()
+    }
+
+    fn written(&self) -> Option<CommitCounts> {
+        Some(self.commits.get())
     }
 
     fn delete(&self, run_id: &str) -> Pending<bool> {
@@ -320,6 +361,7 @@ impl Store for Memory {
         change: Change,
     ) -> Pending<u64> {
         let fired = self.kept().fire(lease, status, encoded(record), &change);
+        self.notices_changed.send_replace(());
         self.tell_entries(fired)
     }
 
@@ -359,11 +401,11 @@ fn wake_at(due: &mut Due, row: &mut RunRow, at: Option<Timestamp>) {
 
 /// Bytes take much less room than events.
 fn encoded(record: Record<Arc<dyn Encode>>) -> Record<Vec<u8>> {
-    let Record { first_seq, events, time, body, document } = record;
+    let Record { first_seq, events, time, body, document, notices } = record;
     let mut bytes = Vec::new();
     body.encode(&mut bytes);
     bytes.shrink_to_fit();
-    Record { first_seq, events, time, body: bytes, document }
+    Record { first_seq, events, time, body: bytes, document, notices }
 }
 
 #[derive(Default)]
@@ -387,6 +429,7 @@ struct Kept {
     documents: Documents,
     offers: Offers,
     shelves: Shelves,
+    notified: Notified,
     tenants: Option<Arc<str>>,
 }
 
@@ -473,6 +516,7 @@ impl Kept {
                 record.document = document.map(|document| self.documents.keep(&document));
             }
         }
+        self.notified.add(run_id, mem::take(&mut record.notices));
         let Some(run) = self.runs.get_mut(run_id) else { return Ok(Vec::new()) };
         run.row.status = status;
         run.row.seq = record.next_seq();
@@ -655,7 +699,12 @@ impl Kept {
         Ok(self.last_letter)
     }
 
-    fn abandon(&mut self, lease: &Lease, at: Timestamp) -> Result<(), StoreError> {
+    fn settle(&mut self, settle: Settle) -> bool {
+        let is_there = self.runs.contains_key(&settle.id.run_id);
+        self.notified.settle(settle, is_there)
+    }
+
+    fn abandon(&mut self, lease: &Lease, at: Timestamp, notices: Vec<NewNotice>) -> Result<(), StoreError> {
         let run_id = &lease.head.run_id;
         self.leased(lease)?;
         let Some(run) = self.runs.get_mut(run_id) else { return Ok(()) };
@@ -663,6 +712,7 @@ impl Kept {
             return Err(StoreError::Closed { run_id: Arc::clone(run_id) });
         }
         run.row.status = RunStatus { phase: Phase::Error, finished_at: Some(at), open: false, rest: None };
+        self.notified.add(run_id, notices);
         self.closed(run_id);
         Ok(())
     }
@@ -690,6 +740,7 @@ impl Kept {
 
     fn remove(&mut self, run_id: &str) -> Option<Run> {
         let run = self.runs.remove(run_id)?;
+        self.notified.forget(run_id);
         if let Some(key) = &run.row.head.key {
             self.keys.remove(&(Arc::clone(&run.row.head.namespace), Arc::clone(key)));
         }

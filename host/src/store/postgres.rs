@@ -17,6 +17,7 @@ mod fault;
 mod follow;
 mod link;
 mod listener;
+mod notices;
 mod offers;
 mod reader;
 mod schema;
@@ -33,7 +34,7 @@ use tokio_postgres::Row;
 pub use self::reader::PostgresReader;
 use self::{
     address::{Address, SCHEMES},
-    append::{APPEND, Unencoded},
+    append::{APPEND, APPEND_NOTICED, Unencoded},
     call::Call,
     fault::{Parameter, Trouble, count, get, saturated},
     follow::{Audience, Following, TELL},
@@ -45,9 +46,11 @@ use self::{
 };
 use super::{
     Answer, AttemptLog, Census, Change, Claim, DuePlace, Encode, Entries, EntryName, Filter, HostId,
-    KeptEntry, LETTER_BYTES, Lease, Letter, MAILBOX, Note, Pending, ReadStore, Record, Reply, RunRow,
-    RunStatus, Shares, Sharing, Store, StoreError, StoredBytes, Wanted,
+    KeptEntry, KeptNotice, LETTER_BYTES, Lease, Letter, MAILBOX, NewNotice, Note, Notices, Pending,
+    ReadStore, Record, Reply, RunRow, RunStatus, Settle, Shares, Sharing, Store, StoreError, StoredBytes,
+    Wanted,
 };
+use crate::gauges::{CommitCounts, Commits};
 
 const CLAIM: &str = "SELECT * FROM claim_runs($1, $2, $3, $4, $5)";
 const CLAIM_RUN: &str = "SELECT * FROM claim_run($1, $2, $3)";
@@ -64,12 +67,14 @@ const MAILED: &str = "SELECT run_id FROM runs
     WHERE owner IS NOT DISTINCT FROM $1 AND number IN (SELECT run FROM letters WHERE reply IS NULL) ORDER BY run_id";
 const REPLY: &str = "SELECT reply_letters($1, $2, $3, $4) AS verdict";
 const KEEP_LOG: &str = "SELECT keep_log($1, $2, $3, $4, $5, $6, $7) AS verdict";
-const ABANDON: &str = "SELECT abandon_run($1, $2, $3, $4) AS verdict";
-const DELETE: &str = "SELECT delete_run($1) AS verdict";
-const STATEMENTS: [&str; 18] = [
+const ABANDON: &str = "SELECT abandon_noticed($1, $2, $3, $4, $5, $6, $7, $8) AS verdict";
+const DELETE: &str = "SELECT delete_noticed($1) AS verdict";
+const STATEMENTS: [&str; 21] = [
     APPEND,
+    APPEND_NOTICED,
     entries::CHANGE,
     entries::FIRE,
+    entries::FIRE_NOTICED,
     entries::REMOVE,
     CLAIM,
     CLAIM_RUN,
@@ -85,6 +90,7 @@ const STATEMENTS: [&str; 18] = [
     DELETE,
     TELL,
     offers::SHARE,
+    notices::SETTLE,
 ];
 
 /// A store in a database. Dropping it waits until all that was queued is durable, or has failed.
@@ -92,9 +98,11 @@ pub struct Postgres {
     address: Arc<Address>,
     readers: Readers,
     thread: Thread<Queued>,
+    commits: Arc<Commits>,
     changed: Arc<watch::Sender<()>>,
     shared: Arc<watch::Sender<()>>,
     entries_changed: Arc<watch::Sender<()>>,
+    notices_changed: Arc<watch::Sender<()>>,
     following: Arc<Following>,
     /// Which runs others follow.
     audience: Arc<Audience>,
@@ -127,19 +135,25 @@ impl Postgres {
     pub fn open(url: &str) -> Result<Self, StoreError> {
         let address = Arc::new(Address::parse(url)?);
         let mut link = Link::new(&address, &STATEMENTS, true);
+        let commits = Arc::<Commits>::default();
+        let counts = Arc::clone(&commits);
         let thread = Thread::start(&address, async move |jobs| {
             link.connected().await?;
-            Ok(PostgresWriter::new(link, jobs).run())
+            Ok(PostgresWriter::new(link, jobs, counts).run())
         })?;
         let readers = Readers::new(&address, thread.handle());
         let changed = Arc::new(watch::Sender::new(()));
         let shared = Arc::new(watch::Sender::new(()));
         let entries_changed = Arc::new(watch::Sender::new(()));
-        let audience = Arc::default();
+        let notices_changed = Arc::new(watch::Sender::new(()));
+        let audience = Arc::<Audience>::default();
+        // As far as is known; whoever does follows says so again before this is over.
+        audience.take(follow::ALL, address.lease);
         let tells = Tells {
             changed: Arc::clone(&changed),
             shared: Arc::clone(&shared),
             entries: Arc::clone(&entries_changed),
+            notices: Arc::clone(&notices_changed),
             audience: Arc::clone(&audience),
         };
         let listening = listener::listen(Arc::clone(&address), tells);
@@ -149,9 +163,11 @@ impl Postgres {
             address,
             readers,
             thread,
+            commits,
             changed,
             shared,
             entries_changed,
+            notices_changed,
             following,
             audience,
             by_callers_clock: false,
@@ -166,6 +182,26 @@ impl Postgres {
 
     fn clock(&self, now: Timestamp) -> Parameter {
         Box::new(self.by_callers_clock.then_some(now.0))
+    }
+
+    /// Tells whoever follows all runs, once for all that is written until then.
+    fn tell_of_rows(&self) {
+        if !self.audience.wants_all() {
+            return;
+        }
+        let (address, audience) = (Arc::clone(&self.address), Arc::clone(&self.audience));
+        let Some(queue) = self.thread.queue() else { return };
+        self.thread.handle().spawn(async move {
+            tokio::time::sleep(follow::AT_ONCE).await;
+            audience.tells();
+            let said: Vec<Parameter> =
+                vec![Box::new(follow::written(&address.schema)), Box::new(follow::ALL.to_owned())];
+            let (call, _answered) = Call::new(&address, TELL, said, |_| Ok(()));
+            // A store that is closed meanwhile has written its last.
+            if let Some(queue) = queue.upgrade() {
+                drop(queue.send(Queued::Call(call)));
+            }
+        });
     }
 
     fn ask<T: Send + 'static>(
@@ -241,6 +277,14 @@ impl ReadStore for Postgres {
         self.readers.due_entries(after, limit)
     }
 
+    fn due_notices(&self, endpoint: &str, limit: usize) -> Pending<Vec<KeptNotice>> {
+        self.readers.due_notices(endpoint, limit)
+    }
+
+    fn notices(&self, wanted: Notices) -> Pending<Vec<KeptNotice>> {
+        self.readers.notices(&wanted)
+    }
+
     fn text(&self, digest: &str) -> Pending<Option<Arc<[u8]>>> {
         self.readers.text(digest)
     }
@@ -267,6 +311,7 @@ impl Store for Postgres {
             // Said with the commit of the record, or of the next.
             drop(self.ask(TELL, said, |_| Ok(())));
         }
+        self.tell_of_rows();
         later(answered)
     }
 
@@ -356,6 +401,10 @@ impl Store for Postgres {
         self.changed.subscribe()
     }
 
+    fn rows_changed(&self) -> watch::Receiver<()> {
+        self.follow(follow::ALL)
+    }
+
     fn is_shared(&self) -> bool {
         true
     }
@@ -420,18 +469,28 @@ impl Store for Postgres {
         self.ask(KEEP_LOG, parameters, move |rows| leased(rows, &lease))
     }
 
-    fn abandon(&self, lease: &Lease, at: Timestamp) -> Pending<()> {
-        let parameters: Vec<Parameter> = vec![
+    fn abandon(&self, lease: &Lease, at: Timestamp, notices: Vec<NewNotice>) -> Pending<()> {
+        let mut parameters: Vec<Parameter> = vec![
             run_id(lease),
             Box::new(saturated(lease.epoch)),
             Box::new(Phase::Error.as_str()),
             Box::new(at.0),
         ];
+        parameters.extend(notices::alone(&notices));
         let lease = lease.clone();
+        self.tell_of_rows();
         self.ask(ABANDON, parameters, move |rows| match one(rows, |row| get(row, "verdict"))? {
             "closed" => Err(StoreError::Closed { run_id: Arc::clone(&lease.head.run_id) }.into()),
             _ => leased(rows, &lease),
         })
+    }
+
+    fn settle(&self, settle: Settle) -> Pending<bool> {
+        self.ask(notices::SETTLE, notices::settled(&settle), |rows| one(rows, |row| get(row, "settled")))
+    }
+
+    fn notices_changed(&self) -> watch::Receiver<()> {
+        self.notices_changed.subscribe()
     }
 
     fn change(&self, change: Change) -> Pending<u64> {
@@ -454,6 +513,7 @@ impl Store for Postgres {
             change,
             answer,
         })));
+        self.tell_of_rows();
         later(fired)
     }
 
@@ -465,8 +525,13 @@ impl Store for Postgres {
         self.entries_changed.subscribe()
     }
 
+    fn written(&self) -> Option<CommitCounts> {
+        Some(self.commits.get())
+    }
+
     fn delete(&self, run_id: &str) -> Pending<bool> {
         let named: Arc<str> = run_id.into();
+        self.tell_of_rows();
         self.ask(DELETE, vec![Box::new(run_id.to_owned())], move |rows| {
             match one(rows, |row| get(row, "verdict"))? {
                 "open" => Err(StoreError::StillOpen { run_id: named }.into()),

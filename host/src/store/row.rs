@@ -116,6 +116,8 @@ pub struct Census {
     pub waiting: u64,
     /// Nobody has them, and somebody has to answer them.
     pub parked: u64,
+    /// Letters to them that wait for an answer.
+    pub letters: u64,
     /// When the first of those that nobody has is due next.
     pub next: Option<Timestamp>,
 }

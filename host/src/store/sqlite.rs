@@ -16,6 +16,7 @@ mod fault;
 mod file;
 mod group;
 mod kept;
+mod notices;
 mod reader;
 mod schema;
 mod tips;
@@ -40,9 +41,10 @@ use self::{
 };
 use super::{
     Answer, AttemptLog, Census, Change, Claim, DuePlace, Encode, Entries, EntryName, Filter, HostId,
-    KeptEntry, Lease, Letter, Note, Pending, ReadStore, Record, Reply, RunRow, RunStatus, Store, StoreError,
-    StoredBytes, Wanted, followed::Followed,
+    KeptEntry, KeptNotice, Lease, Letter, NewNotice, Note, Notices, Pending, ReadStore, Record, Reply,
+    RunRow, RunStatus, Settle, Store, StoreError, StoredBytes, Wanted, followed::Followed,
 };
+use crate::gauges::{CommitCounts, Commits};
 
 /// A store in a file, held by this handle alone until it is dropped.
 ///
@@ -52,8 +54,10 @@ pub struct Sqlite {
     // Dropped in this order: the last connection to close folds the log into the file, which a reader cannot.
     reader: SqliteReader,
     writer: Worker<Box<dyn Job>>,
+    commits: Arc<Commits>,
     changed: Arc<watch::Sender<()>>,
     entries_changed: Arc<watch::Sender<()>>,
+    notices_changed: Arc<watch::Sender<()>>,
     followed: Followed,
     _lock: Option<Lock>,
 }
@@ -92,13 +96,16 @@ impl Sqlite {
 
     fn on(connection: rusqlite::Connection, path: Arc<Path>, lock: Option<Lock>) -> Result<Self, StoreError> {
         let writer = Writer::new(connection, Arc::clone(&path), lock.is_some())?;
+        let commits = writer.commits();
         let writer = Worker::spawn("phasm-store-write", &path, move |queue| writer.run(&queue))?;
         let reader = SqliteReader::beside(path)?;
         Ok(Self {
             reader,
             writer,
+            commits,
             changed: Arc::default(),
             entries_changed: Arc::default(),
+            notices_changed: Arc::default(),
             followed: Followed::default(),
             _lock: lock,
         })
@@ -223,6 +230,14 @@ impl ReadStore for Sqlite {
         self.reader.text(digest)
     }
 
+    fn due_notices(&self, endpoint: &str, limit: usize) -> Pending<Vec<KeptNotice>> {
+        self.reader.due_notices(endpoint, limit)
+    }
+
+    fn notices(&self, wanted: Notices) -> Pending<Vec<KeptNotice>> {
+        self.reader.notices(wanted)
+    }
+
     fn follow(&self, run_id: &str) -> watch::Receiver<()> {
         self.followed.follow(run_id)
     }
@@ -240,6 +255,9 @@ impl Store for Sqlite {
         let mut told: Vec<_> = self.followed.of(&lease.head.run_id).into_iter().collect();
         if !replies.is_empty() {
             told.push(Arc::clone(&self.changed));
+        }
+        if !record.notices.is_empty() {
+            told.push(Arc::clone(&self.notices_changed));
         }
         let work = move |group: &mut Group<'_>| Ok(((), group.append(&lease, status, &record, &replies)?));
         let (job, answered) = writer::job(work, told);
@@ -320,9 +338,21 @@ impl Store for Sqlite {
         self.write(move |group| Ok(((), kept::keep_log(group, &lease, &log)?)))
     }
 
-    fn abandon(&self, lease: &Lease, at: Timestamp) -> Pending<()> {
+    fn abandon(&self, lease: &Lease, at: Timestamp, notices: Vec<NewNotice>) -> Pending<()> {
         let lease = lease.clone();
-        self.tell(move |group| Ok((kept::abandon(group, &lease, at)?, 0)))
+        let told = vec![Arc::clone(&self.changed), Arc::clone(&self.notices_changed)];
+        let work = move |group: &mut Group<'_>| Ok((kept::abandon(group, &lease, at, &notices)?, 0));
+        let (job, answered) = writer::job(work, told);
+        self.writer.send(job);
+        later(answered)
+    }
+
+    fn settle(&self, settle: Settle) -> Pending<bool> {
+        self.write(move |group| Ok((notices::settle(group.transaction, &settle)?, settle.body.len())))
+    }
+
+    fn notices_changed(&self) -> watch::Receiver<()> {
+        self.notices_changed.subscribe()
     }
 
     fn change(&self, change: Change) -> Pending<u64> {
@@ -337,9 +367,14 @@ impl Store for Sqlite {
         change: Change,
     ) -> Pending<u64> {
         let lease = lease.clone();
-        self.tell_on(&self.entries_changed, move |group| {
-            entries::fire(group, (&lease, status, &record), &change)
-        })
+        let mut told = vec![Arc::clone(&self.entries_changed)];
+        if !record.notices.is_empty() {
+            told.push(Arc::clone(&self.notices_changed));
+        }
+        let work = move |group: &mut Group<'_>| entries::fire(group, (&lease, status, &record), &change);
+        let (job, answered) = writer::job(work, told);
+        self.writer.send(job);
+        later(answered)
     }
 
     fn remove_entry(&self, name: &EntryName) -> Pending<bool> {
@@ -349,6 +384,14 @@ impl Store for Sqlite {
 
     fn entries_changed(&self) -> watch::Receiver<()> {
         self.entries_changed.subscribe()
+    }
+
+    fn file(&self) -> Option<PathBuf> {
+        Some(self.path())
+    }
+
+    fn written(&self) -> Option<CommitCounts> {
+        Some(self.commits.get())
     }
 
     fn give_back(&self) -> Pending<bool> {

@@ -9,6 +9,7 @@ mod leases;
 mod letters;
 mod memory;
 mod model;
+mod notices;
 mod offers;
 #[cfg(feature = "postgres")]
 mod postgres;
@@ -67,7 +68,8 @@ trait Put: Store {
 impl<S: Store + ?Sized> Put for S {}
 
 fn record<B>(first_seq: u64, events: u32, body: B) -> Record<B> {
-    Record { first_seq, events: NonZeroU32::new(events).unwrap(), time: Timestamp(8), body, document: None }
+    let events = NonZeroU32::new(events).unwrap();
+    Record { first_seq, events, time: Timestamp(8), body, document: None, notices: Vec::new() }
 }
 
 fn append(store: &dyn Store, run_id: &str, first_seq: u64, body: &[u8]) -> Pending<()> {

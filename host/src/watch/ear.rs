@@ -13,9 +13,10 @@ use phasm_engine::{event::Fence, metered::Metered, run::Run, text};
 use self::pace::Pace;
 use super::{LogLine, Notice, ProgressNote, Watchers};
 use crate::{
-    executor::{Level, Observer},
+    executor::{HostCall, Level, Observer},
     logbook::Logbook,
     secrets::Secrets,
+    spans::Calls,
     store::AttemptLog,
 };
 
@@ -28,6 +29,7 @@ pub(crate) struct Ear {
     book: Logbook,
     pace: Mutex<Pace<Notice>>,
     metered: Mutex<Metered>,
+    calls: Option<Calls>,
 }
 
 impl Ear {
@@ -48,7 +50,13 @@ impl Ear {
             book: Logbook::new(kept),
             pace: Mutex::default(),
             metered: Mutex::default(),
+            calls: None,
         }
+    }
+
+    /// Hears of the requests that it makes, too.
+    pub(crate) fn tracing(self, calls: Option<Calls>) -> Self {
+        Self { calls, ..self }
     }
 
     /// What is to be kept of the attempt, which is over, if it wrote anything.
@@ -99,6 +107,16 @@ impl Observer for Ear {
 
     fn is_followed(&self) -> bool {
         self.watchers.any()
+    }
+
+    fn is_traced(&self) -> bool {
+        self.calls.is_some()
+    }
+
+    fn called(&self, call: HostCall) {
+        if let Some(calls) = &self.calls {
+            calls.ended(call);
+        }
     }
 
     fn hide<'t>(&self, text: &'t str) -> Cow<'t, str> {

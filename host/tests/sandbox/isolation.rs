@@ -102,10 +102,12 @@ async fn nothing_is_granted_unless_the_operator_grants_it() {
         "granted directory {}: No such file or directory (os error 2)",
         dir.path().join("gone").display()
     );
+    // What is in every environment is no grant (R-O6).
+    let place = invocation("environment").span().parent();
     let rows = [
         ("directories", 2, "not granted: directories"),
         ("network", 101, "not granted: network"),
-        ("environment", 0, ""),
+        ("environment", 0, &*place),
         ("granted-directories", 3, ""),
         ("granted-environment", 1, "value"),
         ("gone-directories", ERROR, &gone),

@@ -11,6 +11,7 @@ const ENGINE: &[&str] =
 /// The library's: what is kept, then what drives a run, then what whoever embeds it opens.
 const HOST: &[&str] = &[
     "clock",
+    "gauges",
     "slots",
     "lasting",
     "seat",
@@ -30,6 +31,7 @@ const HOST: &[&str] = &[
     "realm",
     "plans",
     "journal",
+    "spans",
     "dispatcher",
     "logbook",
     "watch",
@@ -37,6 +39,7 @@ const HOST: &[&str] = &[
     "letter",
     "registry",
     "tidings",
+    "notify",
     "shared",
     "watching",
     "sharing",
@@ -45,6 +48,7 @@ const HOST: &[&str] = &[
     "driver",
     "loading",
     "claimer",
+    "errand",
     "bell",
     "host",
     "config",

@@ -10,6 +10,7 @@
 #[path = "../simulation/documents.rs"]
 mod documents;
 mod house;
+mod notices;
 #[path = "../simulation/random.rs"]
 mod random;
 mod scenarios;

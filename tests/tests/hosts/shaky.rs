@@ -13,8 +13,8 @@ use phasm::{
     engine::time::Timestamp,
     store::{
         Answer, AttemptLog, Census, Change, Claim, DuePlace, Encode, Entries, EntryName, Filter, HostId,
-        KeptEntry, Lease, Letter, Memory, Note, Pending, ReadStore, Record, Reply, RunRow, RunStatus, Store,
-        StoreError, Wanted,
+        KeptEntry, KeptNotice, Lease, Letter, Memory, NewNotice, Note, Notices, Pending, ReadStore, Record,
+        Reply, RunRow, RunStatus, Settle, Store, StoreError, Wanted,
     },
 };
 use tokio::{
@@ -123,6 +123,14 @@ impl ReadStore for Shaky {
 
     fn entries(&self, wanted: Entries) -> Pending<Vec<KeptEntry>> {
         self.ask(|store| store.entries(wanted))
+    }
+
+    fn due_notices(&self, endpoint: &str, limit: usize) -> Pending<Vec<KeptNotice>> {
+        self.ask(|store| store.due_notices(endpoint, limit))
+    }
+
+    fn notices(&self, wanted: Notices) -> Pending<Vec<KeptNotice>> {
+        self.ask(|store| store.notices(wanted))
     }
 
     fn due_entries(&self, after: Option<DuePlace>, limit: usize) -> Pending<Vec<KeptEntry>> {
@@ -243,8 +251,16 @@ impl Store for Shaky {
         self.inner.entries_changed()
     }
 
-    fn abandon(&self, lease: &Lease, at: Timestamp) -> Pending<()> {
-        self.ask(|store| store.abandon(lease, at))
+    fn abandon(&self, lease: &Lease, at: Timestamp, notices: Vec<NewNotice>) -> Pending<()> {
+        self.ask(|store| store.abandon(lease, at, notices))
+    }
+
+    fn settle(&self, settle: Settle) -> Pending<bool> {
+        self.ask(|store| store.settle(settle))
+    }
+
+    fn notices_changed(&self) -> watch::Receiver<()> {
+        self.inner.notices_changed()
     }
 
     fn delete(&self, run_id: &str) -> Pending<bool> {

@@ -54,7 +54,11 @@ fn whole() -> Value {
         "trust": { "require-signature": true, "keys": ["RW"], "hold": "all" },
         "retention": { "age": "30d", "count": 5, "namespaces": { "nightly": { "age": 5, "count": 0 } } },
         "server": { "keys": "keys", "hosts": ["a.example"], "tls-certificate": "a.pem", "tls-key": "a.key", "audit": "audit.log",
-            "body": "1 MiB", "connections": 5, "streams": 5 },
+            "body": "1 MiB", "connections": 5, "streams": 5, "upload": "5 MiB" },
+        "notify": { "chat": { "url": "https://a.example", "secrets": [{ "env": "HOOK" }, { "file": "hook.key" }], "on": ["Failed"],
+            "namespaces": ["prod"], "workflows": ["nightly"], "named": true, "inside": true } },
+        "telemetry": { "otlp": "http://localhost:4318", "sampling": 0.5, "service-name": "a", "resource": { "site": "here" },
+            "headers": { "x-key": { "env": "KEY" }, "x-more": { "file": "key" } } },
     })
 }
 

@@ -53,7 +53,8 @@ impl Validator {
 
     fn keyword(&self, keyword: &str, schema: &Value, all: &Map<String, Value>, value: &Value) -> bool {
         match keyword {
-            "$schema" | "$defs" | "title" | "description" | "default" | "then" | "else" => true,
+            "$schema" | "$defs" | "title" | "description" | "default" | "then" | "else" | "components"
+            | "contentEncoding" => true,
             "$ref" => self.fits(self.definition(schema.as_str().unwrap()), value),
             "anyOf" => self.each(schema).any(|schema| self.fits(schema, value)),
             "oneOf" => self.each(schema).filter(|schema| self.fits(schema, value)).count() == 1,
@@ -121,6 +122,7 @@ impl Validator {
         match keyword {
             "items" => items.iter().all(|item| self.fits(schema, item)),
             "minItems" => items.len() as u64 >= schema.as_u64().unwrap(),
+            "maxItems" => items.len() as u64 <= schema.as_u64().unwrap(),
             _ => is_known(keyword),
         }
     }
@@ -128,6 +130,7 @@ impl Validator {
     fn string(&self, keyword: &str, schema: &Value, text: &str) -> bool {
         match keyword {
             "pattern" => self.pattern(schema.as_str().unwrap()).is_match(text),
+            "format" => schema == "date-time" && is_instant(text),
             "minLength" => text.chars().count() as u64 >= schema.as_u64().unwrap(),
             "maxLength" => text.chars().count() as u64 <= schema.as_u64().unwrap(),
             _ => is_known(keyword),
@@ -152,6 +155,8 @@ fn is_known(keyword: &str) -> bool {
         "maxProperties",
         "items",
         "minItems",
+        "maxItems",
+        "format",
         "pattern",
         "minLength",
         "maxLength",
@@ -161,6 +166,12 @@ fn is_known(keyword: &str) -> bool {
     ];
     assert!(known.contains(&keyword), "keyword `{keyword}` is not tested; teach it to the validator");
     true
+}
+
+/// Whether it is an instant as this project writes them: RFC 3339, in UTC, with milliseconds.
+fn is_instant(text: &str) -> bool {
+    let shape: String = text.chars().map(|c| if c.is_ascii_digit() { '0' } else { c }).collect();
+    shape == "0000-00-00T00:00:00.000Z"
 }
 
 fn fits_bound(keyword: &str, bound: &Value, number: &Number) -> bool {

@@ -29,7 +29,8 @@ pub(crate) fn print(bench: &Bench) {
     };
     let served = || bench.runtime.block_on(through(&server, &text, runs));
     // Both have done it before.
-    (library(), served());
+    library();
+    served();
     let (mut floor, mut work) = (Duration::MAX, Duration::MAX);
     for _ in 0..ROUNDS {
         (floor, work) = (floor.min(library()), work.min(served()));

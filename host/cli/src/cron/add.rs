@@ -1,103 +1,93 @@
 //! `phasm cron add`.
 
-use std::{path::PathBuf, sync::Arc};
+use std::path::Path;
 
 use clap::Args;
-use phasm::{
-    Plan,
-    saved::{self, SaveError, Saved, ScheduleState, WrittenDocument},
-};
+use phasm::saved::{self, SaveError, Saved, ScheduleState, WrittenDocument};
 
 use super::{
     super::{
-        document::Text,
-        drive::{self, Configured, Prepared, Purpose},
+        drive,
         exit::Exit,
         failure::Failure,
-        hint::Way,
         kept_names::{Called, Changing, me, refused},
         places::Places,
         problems,
+        reached::Reached,
+        remote::Asking,
         screen::Screen,
-        stored::StoreArgument,
+        submission::{DocumentArgument, Opened},
     },
     get,
 };
 
 /// Keeps a schedule by the name of its document, or gives one that is there another document.
 ///
-/// The document is checked as `run` does, with the plugins that are here. From now on its runs start by themselves wherever `phasm serve` serves the
-/// store. One that is kept already keeps what it has come to, and goes on pausing if somebody had it pause; what came before is not made up for.
+/// The document, of kind CronWorkflow, is checked as `run` does, with the plugins that are here, or those of the server. From now on its runs start by
+/// themselves wherever `phasm serve` serves the store. One that is kept already keeps what it has come to, and goes on pausing if somebody had it pause;
+/// what came before is not made up for.
 #[derive(Args, Debug)]
 #[command(after_help = "Examples:\n  phasm cron add nightly.yaml --store runs.db\n  \
+                        phasm cron add nightly.yaml --server http://127.0.0.1:8484\n  \
                         phasm cron add nightly.yaml --store postgres://phasm@db/phasm --config phasm.toml --json")]
 pub(crate) struct AddScheduleArguments {
-    /// The document, JSON or YAML, of kind CronWorkflow; `-` is stdin.
-    #[arg(value_name = "FILE")]
-    file: PathBuf,
+    #[command(flatten)]
+    document: DocumentArgument,
 
     #[command(flatten)]
-    store: StoreArgument,
+    store: Reached,
 
     #[command(flatten)]
     places: Places,
-
-    /// Keep it although an executor is not installed or cannot be used.
-    #[arg(long)]
-    allow_missing: bool,
 
     /// Print one JSON object to stdout: the schedule, as of `get`.
     #[arg(long)]
     json: bool,
 }
 
+/// A schedule as it is kept, whether there was one before, and what to say where nobody serves it.
+type Kept = (Saved<ScheduleState>, bool, Option<String>);
+
 /// Keeps a schedule.
 pub(super) fn add(arguments: &AddScheduleArguments, screen: &Screen) -> Result<Exit, Failure> {
-    let AddScheduleArguments { file, store, places, allow_missing, json } = arguments;
-    let path = store.named()?;
-    let text = Text::read(file).map_err(|unread| unread.refuse(screen, *json))?;
-    let refuse = |found: &[phasm::Problem]| problems::refuse(screen, text.source(), found, *json);
-    let configured = Configured::read(places, screen, *json)?;
-    let draft = text.draft().map_err(|found| refuse(&found))?;
-    let purpose = Purpose { dir: text.dir(), allow_missing: *allow_missing, ..Purpose::default() };
-    let prepared = drive::open(places, configured, screen, purpose)?;
-    let way = Way::to(&path).with(places);
-    drive::runtime()?.block_on(async {
-        let plan = prepared.plan(draft).await.map_err(|found| refuse(&found))?;
-        problems::show_warnings(screen, text.source(), &plan.warnings);
-        let written = WrittenDocument { file: &text.name, text: &text.text };
-        let changing = Changing::open(&path)?;
-        let put = put(prepared, &plan, written, &changing).await;
-        let (saved, before) = match put {
-            Ok(put) => put,
-            Err(SaveError::Problems(found)) => return Err(refuse(&found)),
-            Err(error) => return Err(refused(error, &*changing.store).await),
-        };
-        let nobody = changing.tell(&path, &way).await;
-        let said = if *json { problems::json(screen, &saved) } else { get::line(&saved) };
-        let _gone = screen.out(&said);
+    let AddScheduleArguments { document, store, places, json } = arguments;
+    let runtime = drive::runtime()?;
+    let (saved, before, nobody) = match store.remote()? {
+        Some(remote) => {
+            let asking = Asking { remote, json: *json, screen };
+            let (saved, before) = runtime.block_on(asking.put_schedule(document))?;
+            (saved, before, None)
+        }
+        None => {
+            let path = store.store.named()?;
+            let opened = document.open(places, screen, *json)?;
+            runtime.block_on(keep(opened, places, &path))?
+        }
+    };
+    let said = if *json { problems::json(screen, &saved) } else { get::line(&saved) };
+    let _gone = screen.out(&said);
+    if let Some(serve) = nobody {
+        screen.err(&serve);
+    }
+    if !before {
         let called = Called::new(&saved.namespace, &saved.name).word();
-        if let Some(trigger) = nobody {
-            screen.err(&trigger);
-        }
-        if !before {
-            screen.err(&format!("start it at once with: {}\n", way.command(&["cron", "trigger", &called])));
-        }
-        Ok(Exit::Done)
-    })
+        let trigger = store.way()?.with(places).command(&["cron", "trigger", &called]);
+        screen.err(&format!("start it at once with: {trigger}\n"));
+    }
+    Ok(Exit::Done)
 }
 
-/// The schedule as it is kept, and whether there was one before.
-async fn put(
-    prepared: Prepared,
-    plan: &Arc<Plan>,
-    written: WrittenDocument<'_>,
-    changing: &Changing,
-) -> Result<(Saved<ScheduleState>, bool), SaveError> {
-    let store = &*changing.store;
-    let own = plan.cron.as_ref().map(|cron| Arc::clone(&cron.name)).unwrap_or_default();
-    let before = saved::schedule(store, &plan.namespace, &own).await?.is_some();
-    let by = me();
-    let saved = prepared.host.put_schedule_in(store, plan, written, by.as_deref()).await?;
-    Ok((saved, before))
+async fn keep(opened: Opened<'_>, places: &Places, path: &Path) -> Result<Kept, Failure> {
+    let planned = opened.plan(places, Some(path)).await?;
+    let changing = Changing::open(path)?;
+    let (store, plan, by) = (&*changing.store, &planned.plan, me());
+    let own = plan.cron.as_ref().map(|cron| cron.name.clone()).unwrap_or_default();
+    let before = saved::schedule(store, &plan.namespace, &own).await.map_err(Failure::host)?;
+    let written = WrittenDocument { file: &planned.text.name, text: &planned.text.text };
+    let saved = match planned.prepared.host.put_schedule_in(store, plan, written, by.as_deref()).await {
+        Ok(saved) => saved,
+        Err(SaveError::Problems(found)) => return Err(planned.refuse(&found)),
+        Err(error) => return Err(refused(error, store).await),
+    };
+    Ok((saved, before.is_some(), changing.tell(path, &planned.way).await))
 }

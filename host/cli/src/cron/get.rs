@@ -3,17 +3,19 @@
 use clap::Args;
 use phasm::{
     engine::time::Timestamp,
-    saved::{self, Fired, FiringNote, Saved, ScheduleState, Suspension, saved_text},
+    saved::{self, FiringNote, Saved, ScheduleState, Suspension},
+    store::Shelf,
 };
 
 use super::super::{
     drive,
     exit::Exit,
     failure::Failure,
-    kept_names::{About, Called, called, no_schedule, origin, short},
+    hint::Way,
+    kept_names::{Called, called, no_schedule, origin, short},
     problems,
+    reached::Reached,
     screen::Screen,
-    stored::StoreArgument,
     text,
 };
 
@@ -31,7 +33,7 @@ pub(crate) struct GetScheduleArguments {
     name: Called,
 
     #[command(flatten)]
-    store: StoreArgument,
+    store: Reached,
 
     /// Print its document, as it was given.
     #[arg(long, conflicts_with = "json")]
@@ -45,7 +47,7 @@ pub(crate) struct GetScheduleArguments {
 /// Shows a schedule.
 pub(super) fn get(arguments: &GetScheduleArguments, screen: &Screen) -> Result<Exit, Failure> {
     let GetScheduleArguments { name, store, document, json } = arguments;
-    let about = About::new(store)?;
+    let way = store.way()?;
     let reader = store.read()?;
     drive::runtime()?.block_on(async {
         let found = saved::schedule(&*reader, &name.namespace, &name.name).await.map_err(Failure::host)?;
@@ -53,28 +55,15 @@ pub(super) fn get(arguments: &GetScheduleArguments, screen: &Screen) -> Result<E
             return Err(no_schedule(name, &*reader).await);
         };
         let said = if *document {
-            saved_text(&*reader, &found.what.document.digest)
-                .await
-                .map_err(Failure::host)?
-                .unwrap_or_default()
+            reader.document(Shelf::Schedules, name, &found.what.document.digest).await?
         } else if *json {
             problems::json(screen, &found)
         } else {
-            page(&found, &about)
+            page(&found, &way)
         };
         let _gone = screen.out(&said);
         Ok(Exit::Done)
     })
-}
-
-/// How a schedule stands, in a word.
-pub(super) fn state(Saved { next, what, .. }: &Saved<ScheduleState>) -> &'static str {
-    match (what.suspended, &what.trouble, next) {
-        (Some(_), ..) => "suspended",
-        (None, Some(_), _) => "in trouble",
-        (None, None, Some(_)) => "active",
-        (None, None, None) => "over",
-    }
 }
 
 /// A schedule in a line.
@@ -89,7 +78,7 @@ pub(super) fn line(saved: &Saved<ScheduleState>) -> String {
     format!("{}  `{}` {}: {next}\n", text::bold(name), text::clean(schedule), text::clean(timezone))
 }
 
-fn page(saved: &Saved<ScheduleState>, about: &About) -> String {
+fn page(saved: &Saved<ScheduleState>, way: &Way) -> String {
     let what = &saved.what;
     let name = Called::new(&saved.namespace, &saved.name).word();
     let by = match what.suspended {
@@ -98,7 +87,7 @@ fn page(saved: &Saved<ScheduleState>, about: &About) -> String {
     };
     let mut rows = vec![
         ["schedule".to_owned(), format!("{}  {}", text::clean(&what.schedule), text::clean(&what.timezone))],
-        ["state".to_owned(), format!("{}{by}", state(saved))],
+        ["state".to_owned(), format!("{}{by}", saved.standing())],
         ["next".to_owned(), saved.next.map_or_else(|| "-".to_owned(), Timestamp::to_rfc3339)],
         ["policy".to_owned(), what.concurrency_policy.to_string()],
         ["workflow".to_owned(), text::clean(&what.workflow).into_owned()],
@@ -115,8 +104,8 @@ fn page(saved: &Saved<ScheduleState>, about: &About) -> String {
         page += &text::columns(&[header].into_iter().chain(firings).collect::<Vec<_>>());
     }
     let hint = match what.suspended {
-        Some(_) => format!("go on with: {}\n", about.way.command(&["cron", "resume", &name])),
-        None => format!("start it at once with: {}\n", about.way.command(&["cron", "trigger", &name])),
+        Some(_) => format!("go on with: {}\n", way.command(&["cron", "resume", &name])),
+        None => format!("start it at once with: {}\n", way.command(&["cron", "trigger", &name])),
     };
     page + hint.as_str()
 }
@@ -128,16 +117,5 @@ fn cells(firing: &FiringNote) -> [String; 4] {
         (None, Some(_)) => "open".to_owned(),
         (None, None) => "-".to_owned(),
     };
-    [firing.at.to_rfc3339(), came(firing.what).to_owned(), run, phase]
-}
-
-/// What came of an instant, in a few words.
-fn came(what: Fired) -> &'static str {
-    match what {
-        Fired::Started => "started",
-        Fired::Triggered => "triggered",
-        Fired::Forbidden => "not started: another one was open",
-        Fired::Crowded => "not started: too many were open",
-        Fired::Missed => "missed",
-    }
+    [firing.at.to_rfc3339(), firing.what.words().to_owned(), run, phase]
 }

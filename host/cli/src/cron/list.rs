@@ -6,18 +6,15 @@ use phasm::{
     saved::{self, FiringNote, Saved, ScheduleState},
 };
 
-use super::{
-    super::{
-        drive,
-        exit::Exit,
-        failure::Failure,
-        kept_names::{Called, Listing, MOST_LISTED},
-        problems,
-        screen::Screen,
-        stored::StoreArgument,
-        text,
-    },
-    get,
+use super::super::{
+    drive,
+    exit::Exit,
+    failure::Failure,
+    kept_names::{Called, Listing, MOST_LISTED},
+    problems,
+    reached::Reached,
+    screen::Screen,
+    text,
 };
 
 /// Lists the schedules of a store, by namespace and name.
@@ -31,7 +28,7 @@ pub(crate) struct ListSchedulesArguments {
     listing: Listing,
 
     #[command(flatten)]
-    store: StoreArgument,
+    store: Reached,
 
     /// Print one JSON array to stdout.
     #[arg(long)]
@@ -71,7 +68,7 @@ fn cells(saved: &Saved<ScheduleState>) -> [String; 7] {
         Called::new(&saved.namespace, &saved.name).word(),
         text::clean(schedule).into_owned(),
         text::clean(timezone).into_owned(),
-        get::state(saved).to_owned(),
+        saved.standing().to_owned(),
         instant(saved.next),
         instant(last),
         firings.iter().filter_map(FiringNote::open).count().to_string(),

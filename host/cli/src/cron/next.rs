@@ -13,8 +13,9 @@ use super::super::{
     failure::Failure,
     kept_names::{called, refused},
     problems,
+    reached::Reached,
+    remote::Asking,
     screen::Screen,
-    stored::StoreArgument,
 };
 
 /// Instants that are told at most.
@@ -37,7 +38,7 @@ pub(crate) struct NextArguments {
     number: u16,
 
     #[command(flatten)]
-    store: StoreArgument,
+    store: Reached,
 
     /// Print one JSON array to stdout.
     #[arg(long)]
@@ -52,7 +53,7 @@ pub(super) fn next(arguments: &NextArguments, screen: &Screen) -> Result<Exit, F
     let instants = if Path::new(name).is_file() {
         of_file(Path::new(name), now, count, screen, *as_json)?
     } else {
-        of_store(arguments, now, count)?
+        of_store(arguments, now, count, screen)?
     };
     if instants.is_empty() {
         screen.err("it does not come any more\n");
@@ -76,20 +77,24 @@ fn of_file(
 ) -> Result<Vec<Timestamp>, Failure> {
     let text = Text::read(file).map_err(|unread| unread.refuse(screen, as_json))?;
     let draft = text.draft().map_err(|found| problems::refuse(screen, text.source(), &found, as_json))?;
-    let Some(cron) = draft.cron().cloned() else {
-        let executors = phasm::engine::plan::Executors::any();
-        return Err(match draft.plan(&executors, &phasm::Value::Null) {
-            Err(found) => problems::refuse(screen, text.source(), &found, as_json),
-            Ok(_) => Failure::call("kind Workflow has no schedule; expected kind CronWorkflow"),
-        });
-    };
+    let cron = text.cron(draft, screen, as_json)?;
     let first = cron.schedule.next_after(now);
     Ok(std::iter::successors(first, |at| cron.schedule.next_after(*at)).take(count).collect())
 }
 
-fn of_store(arguments: &NextArguments, now: Timestamp, count: usize) -> Result<Vec<Timestamp>, Failure> {
+fn of_store(
+    arguments: &NextArguments,
+    now: Timestamp,
+    count: usize,
+    screen: &Screen,
+) -> Result<Vec<Timestamp>, Failure> {
     let name = called(&arguments.name).map_err(Failure::call)?;
-    let reader = arguments.store.read()?;
+    let remote = arguments.store.remote()?;
+    if let Some(remote) = remote {
+        let asked = Asking { remote, json: arguments.json, screen };
+        return drive::runtime()?.block_on(asked.next(&name, count));
+    }
+    let reader = arguments.store.store.read()?;
     drive::runtime()?.block_on(async {
         let found = saved::next_instants(&*reader, &name.namespace, &name.name, now, count).await;
         match found {

@@ -1,7 +1,7 @@
 //! `phasm cron suspend` and `phasm cron resume`.
 
 use clap::Args;
-use phasm::saved::{SaveError, Saved, ScheduleState, resume_schedule, suspend_schedule};
+use phasm::saved::{Saved, ScheduleState, resume_schedule, suspend_schedule};
 
 use super::{
     super::{
@@ -10,8 +10,9 @@ use super::{
         failure::Failure,
         kept_names::{About, Called, Changing, called, refused},
         problems,
+        reached::Reached,
+        remote::Asking,
         screen::Screen,
-        stored::StoreArgument,
     },
     get,
 };
@@ -40,7 +41,7 @@ struct Pause {
     name: Called,
 
     #[command(flatten)]
-    store: StoreArgument,
+    store: Reached,
 
     /// Print one JSON object to stdout: the schedule, as of `get`.
     #[arg(long)]
@@ -52,8 +53,7 @@ pub(super) fn suspend(
     SuspendArguments { pause }: &SuspendArguments,
     screen: &Screen,
 ) -> Result<Exit, Failure> {
-    let Called { namespace, name } = &pause.name;
-    change(pause, screen, async |changing, _| suspend_schedule(&*changing.store, namespace, name).await)
+    change(pause, true, screen)
 }
 
 /// Has a schedule go on.
@@ -61,28 +61,33 @@ pub(super) fn resume(
     ResumeScheduleArguments { pause }: &ResumeScheduleArguments,
     screen: &Screen,
 ) -> Result<Exit, Failure> {
-    let Called { namespace, name } = &pause.name;
-    change(pause, screen, async |changing, about| {
-        resume_schedule(&*changing.store, namespace, name, about.now).await
-    })
+    change(pause, false, screen)
 }
 
-fn change(
-    pause: &Pause,
-    screen: &Screen,
-    edit: impl AsyncFnOnce(&Changing, &About) -> Result<Saved<ScheduleState>, SaveError>,
-) -> Result<Exit, Failure> {
-    let about = About::new(&pause.store)?;
+fn change(pause: &Pause, pauses: bool, screen: &Screen) -> Result<Exit, Failure> {
+    let Pause { name, store, json } = pause;
+    let runtime = drive::runtime()?;
+    let saved = match store.remote()? {
+        Some(remote) => runtime.block_on(Asking { remote, json: *json, screen }.pause(name, pauses))?,
+        None => runtime.block_on(here(name, pauses, &About::new(&store.store)?))?,
+    };
+    let said = if *json { problems::json(screen, &saved) } else { get::line(&saved) };
+    let _gone = screen.out(&said);
+    Ok(Exit::Done)
+}
+
+async fn here(name: &Called, pauses: bool, about: &About) -> Result<Saved<ScheduleState>, Failure> {
     let changing = Changing::open(&about.path)?;
-    drive::runtime()?.block_on(async {
-        let saved = match edit(&changing, &about).await {
-            Ok(saved) => saved,
-            Err(error) => return Err(refused(error, &*changing.store).await),
-        };
-        // Whoever serves the store, if somebody does, hears of it.
-        let _nobody = changing.tell(&about.path, &about.way).await;
-        let said = if pause.json { problems::json(screen, &saved) } else { get::line(&saved) };
-        let _gone = screen.out(&said);
-        Ok(Exit::Done)
-    })
+    let (store, Called { namespace, name }) = (&*changing.store, name);
+    let changed = match pauses {
+        true => suspend_schedule(store, namespace, name).await,
+        false => resume_schedule(store, namespace, name, about.now).await,
+    };
+    let saved = match changed {
+        Ok(saved) => saved,
+        Err(error) => return Err(refused(error, store).await),
+    };
+    // Whoever serves the store, if somebody does, hears of it.
+    let _nobody = changing.tell(&about.path, &about.way).await;
+    Ok(saved)
 }

@@ -1,15 +1,16 @@
 //! `phasm cron remove`.
 
 use clap::Args;
-use phasm::saved::remove_schedule;
+use phasm::{saved::remove_schedule, store::Shelf};
 
 use super::super::{
     drive,
     exit::Exit,
     failure::Failure,
     kept_names::{About, Called, Changing, called, no_schedule},
+    reached::Reached,
+    remote::Asking,
     screen::Screen,
-    stored::StoreArgument,
 };
 
 /// Deletes a schedule: it starts nothing any more. Its runs stay, and those that are open go on.
@@ -21,21 +22,33 @@ pub(crate) struct RemoveScheduleArguments {
     name: Called,
 
     #[command(flatten)]
-    store: StoreArgument,
+    store: Reached,
 }
 
 /// Deletes a schedule.
 pub(super) fn remove(arguments: &RemoveScheduleArguments, screen: &Screen) -> Result<Exit, Failure> {
     let RemoveScheduleArguments { name, store } = arguments;
-    let about = About::new(store)?;
-    let changing = Changing::open(&about.path)?;
     drive::runtime()?.block_on(async {
-        let removed = remove_schedule(&*changing.store, &name.namespace, &name.name).await;
-        if !removed.map_err(Failure::host)? {
-            return Err(no_schedule(name, &*changing.store).await);
+        match store.remote()? {
+            Some(remote) => {
+                let asking = Asking { remote: remote.clone(), json: false, screen };
+                if !asking.remove(Shelf::Schedules, name).await? {
+                    return Err(no_schedule(name, &remote).await);
+                }
+            }
+            None => here(name, &About::new(&store.store)?).await?,
         }
-        let _nobody = changing.tell(&about.path, &about.way).await;
         screen.err(&format!("schedule {} is removed; its runs stay\n", name.word()));
         Ok(Exit::Done)
     })
+}
+
+async fn here(name: &Called, about: &About) -> Result<(), Failure> {
+    let changing = Changing::open(&about.path)?;
+    let removed = remove_schedule(&*changing.store, &name.namespace, &name.name).await;
+    if !removed.map_err(Failure::host)? {
+        return Err(no_schedule(name, &*changing.store).await);
+    }
+    let _nobody = changing.tell(&about.path, &about.way).await;
+    Ok(())
 }

@@ -1,5 +1,7 @@
 //! `phasm cron trigger`.
 
+use std::sync::Arc;
+
 use clap::Args;
 use phasm::{Map, SubmitError, TriggerError, saved};
 use serde_json::json;
@@ -13,8 +15,9 @@ use super::super::{
     parameters::{self, Given},
     places::Places,
     problems::{self, Source},
+    reached::Reached,
+    remote::{Asking, no_missing},
     screen::Screen,
-    stored::StoreArgument,
 };
 
 /// Has a schedule start a run now, whatever it says and whether it pauses or not, and prints the run's id.
@@ -34,7 +37,7 @@ pub(crate) struct TriggerArguments {
     param: Vec<Given>,
 
     #[command(flatten)]
-    store: StoreArgument,
+    store: Reached,
 
     #[command(flatten)]
     places: Places,
@@ -50,8 +53,33 @@ pub(crate) struct TriggerArguments {
 
 /// Starts a run.
 pub(super) fn trigger(arguments: &TriggerArguments, screen: &Screen) -> Result<Exit, Failure> {
+    let TriggerArguments { name, param, store, allow_missing, json: as_json, .. } = arguments;
+    let runtime = drive::runtime()?;
+    let (run_id, nobody) = match store.remote()? {
+        Some(remote) => {
+            no_missing(*allow_missing)?;
+            let asking = Asking { remote, json: *as_json, screen };
+            (runtime.block_on(asking.trigger(name, param))?, None)
+        }
+        None => here(arguments, screen)?,
+    };
+    let said = if *as_json {
+        let view = json!({ "runID": &*run_id, "schedule": &name.name, "namespace": &name.namespace });
+        problems::json(screen, &view)
+    } else {
+        format!("{run_id}\n")
+    };
+    let _gone = screen.out(&said);
+    if let Some(serve) = nobody {
+        screen.err(&serve);
+    }
+    Ok(Exit::Done)
+}
+
+/// The run's id, and what to say where nobody serves it.
+fn here(arguments: &TriggerArguments, screen: &Screen) -> Result<(Arc<str>, Option<String>), Failure> {
     let TriggerArguments { name, param, store, places, allow_missing, json: as_json } = arguments;
-    let path = store.path()?;
+    let path = store.store.path()?;
     let configured = Configured::read(places, screen, *as_json)?;
     let purpose = Purpose { allow_missing: *allow_missing, ..Purpose::default() };
     let prepared = drive::open(places, configured, screen, purpose)?;
@@ -60,35 +88,22 @@ pub(super) fn trigger(arguments: &TriggerArguments, screen: &Screen) -> Result<E
         let changing = Changing::open(&path)?;
         let (store, file) = (&*changing.store, name.word());
         let found = saved::schedule(store, &name.namespace, &name.name).await.map_err(Failure::host)?;
-        let draft = match &found {
-            Some(found) => saved::schedule_document(store, found).await.ok(),
-            None => None,
-        };
-        if let Some(draft) = draft {
+        let mut given = Map::new();
+        // What cannot be read is told by what starts the run.
+        if let Some(found) = &found
+            && let Ok(draft) = saved::schedule_document(store, found).await
+        {
             prepared.build(draft.executor_types().iter()).await;
+            let texts = Given::pairs(param);
+            given = saved::given_parameters(store, found, texts).await.unwrap_or_default();
         }
-        let given = parameters::over(Map::new(), param);
-        let run_id = match prepared.host.trigger_in(store, &name.namespace, &name.name, &given).await {
-            Ok(run_id) => run_id,
-            Err(TriggerError::Saved(error)) => return Err(refused(error, store).await),
+        match prepared.host.trigger_in(store, &name.namespace, &name.name, &given).await {
+            Ok(run_id) => Ok((run_id, changing.tell(&path, &way).await)),
+            Err(TriggerError::Saved(error)) => Err(refused(error, store).await),
             Err(TriggerError::Submit(SubmitError::Problems(found))) => {
-                return Err(problems::refuse(screen, Source { name: &file, text: "" }, &found, *as_json));
+                Err(problems::refuse(screen, Source { name: &file, text: "" }, &found, *as_json))
             }
-            Err(error) => return Err(Failure::call(error)),
-        };
-        let nobody = changing.tell(&path, &way).await;
-        let said = if *as_json {
-            problems::json(
-                screen,
-                &json!({ "runID": &*run_id, "schedule": &name.name, "namespace": &name.namespace }),
-            )
-        } else {
-            format!("{run_id}\n")
-        };
-        let _gone = screen.out(&said);
-        if let Some(serve) = nobody {
-            screen.err(&serve);
+            Err(error) => Err(Failure::call(error)),
         }
-        Ok(Exit::Done)
     })
 }

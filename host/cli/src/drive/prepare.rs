@@ -30,7 +30,7 @@ use super::super::{
     problems,
     screen::Screen,
     search::{self, Offer},
-    shipped, text,
+    shipped, telemetry, text,
 };
 
 /// How long a process that was killed may take to let go of its store.
@@ -79,6 +79,11 @@ impl Configured {
     /// When it cannot be read or has problems.
     pub(crate) fn read(places: &Places, screen: &Screen, as_json: bool) -> Result<Self, Failure> {
         places.config().map(|file| configuration(&file, screen, as_json)).transpose().map(Self)
+    }
+
+    /// What it says, if one was named.
+    pub(crate) fn config(&self) -> Option<&Config> {
+        self.0.as_ref().map(|(_, config)| config)
     }
 
     /// How a server is reached.
@@ -132,6 +137,9 @@ pub(crate) fn open(
     let asked = config.is_some_and(|config| config.trust.require_signature);
     let builder = if asked { shipped::digests().fold(builder, HostBuilder::exempt) } else { builder };
     let builder = Origin::of(places, &searched.dirs).into_iter().fold(builder, HostBuilder::origin);
+    let standard = Config::default();
+    let Config { telemetry: settings, http, .. } = config.unwrap_or(&standard);
+    let builder = telemetry::tracer(settings, http)?.into_iter().fold(builder, HostBuilder::tracer);
     let host = builder.open().map_err(Failure::host)?;
     if let (Some((text, config)), Some(plugins)) = (&configured, host.plugins()) {
         let mut known = plugins.names();

@@ -4,25 +4,32 @@ use std::path::PathBuf;
 
 use clap::Args;
 use phasm::{
-    plugins::{self, Added, Manifest, NewPlugin},
-    sandbox::{Digest, Sandbox, SandboxConfig},
+    config::Config,
+    plugins::{self, Manifest, NewPlugin, NotAdded, PluginAdded},
+    sandbox::{Sandbox, SandboxConfig},
 };
-use serde_json::json;
 
 use super::{
     super::{
-        drive::runtime, exit::Exit, failure::Failure, oci, places::Places, problems, screen::Screen, search,
-        text,
+        drive::{configuration, runtime},
+        exit::Exit,
+        failure::Failure,
+        oci,
+        places::Places,
+        problems,
+        screen::Screen,
+        search, text,
     },
     inspect::component,
-    library::{Opened, exactly, held, packed},
-    vouched::Vouched,
+    library::{Opened, held, packed, to_grant},
+    server::ServerArgument,
+    vouched,
 };
 
 /// One guest is enough to see that a plugin can be linked.
 const SLOTS: u32 = 8;
 
-/// Adds a version of a plugin to the library, from a file, a plugin folder or a registry.
+/// Adds a version of a plugin to the library, or to that of a server, from a file, a plugin folder or a registry.
 ///
 /// It is compiled first, and refused if that cannot be done or the configuration's `[trust]` does not take it. A version that asks for
 /// more than the newest approved one, or is not signed by whoever signed that, is held: it is not used until it is approved.
@@ -44,6 +51,9 @@ pub(crate) struct AddArguments {
     #[command(flatten)]
     places: Places,
 
+    #[command(flatten)]
+    server: ServerArgument,
+
     /// Print one JSON object to stdout.
     #[arg(long)]
     json: bool,
@@ -60,13 +70,45 @@ struct Fetched {
 
 /// Adds a plugin.
 pub(super) fn add(arguments: &AddArguments, screen: &Screen) -> Result<Exit, Failure> {
+    let remote = arguments.server.remote(&arguments.places)?;
+    let (added, way) = match &remote {
+        Some(remote) => {
+            let new = new_plugin(arguments, &configured(arguments, screen)?, screen)?;
+            (
+                runtime()?.block_on(remote.add_plugin(&new)).map_err(super::server::failed)?,
+                vec!["--server", remote.url()],
+            )
+        }
+        None => (add_here(arguments, screen)?, Vec::new()),
+    };
+    let page = if arguments.json { problems::json(screen, &added) } else { page(&added, &way) };
+    // Whoever has stopped reading has the plugin all the same.
+    let _gone = screen.out(&page);
+    Ok(Exit::Done)
+}
+
+fn configured(arguments: &AddArguments, screen: &Screen) -> Result<Config, Failure> {
+    let read =
+        arguments.places.config().map(|file| configuration(&file, screen, arguments.json)).transpose()?;
+    Ok(read.map(|(_, config)| config).unwrap_or_default())
+}
+
+fn add_here(arguments: &AddArguments, screen: &Screen) -> Result<PluginAdded, Failure> {
     let opened = Opened::open(&arguments.places, screen, arguments.json)?;
-    let fetched = fetch(arguments, &opened, screen)?;
-    let digest = Digest::of(&fetched.bytes);
-    let text = fetched.signature.as_deref();
-    let vouched = Vouched::of(opened.all_keys().look(&fetched.bytes, text), text);
-    admit(&opened, &fetched, &digest)?;
-    compile(&fetched.bytes, &opened)?;
+    let new = new_plugin(arguments, &opened.config, screen)?;
+    let sandbox = sandbox(&opened)?;
+    let added = sandbox.guest_runtime().block_on(opened.librarian().add(new, &sandbox));
+    added.map_err(|error| match error {
+        NotAdded::Library(error) => Failure::call(error),
+        NotAdded::Distrusted { .. } | NotAdded::Unusable(_) | _ => {
+            Failure::with(Exit::Failed, error.to_string())
+        }
+    })
+}
+
+/// What is added, under the name and version that are asked for.
+fn new_plugin(arguments: &AddArguments, config: &Config, screen: &Screen) -> Result<NewPlugin, Failure> {
+    let fetched = fetch(arguments, config, screen)?;
     let said = Manifest::of(&fetched.bytes, None).map_err(Failure::call)?;
     let (name, version) = match arguments.called.as_deref().map(|called| called.split_once('@').ok_or(called))
     {
@@ -74,27 +116,19 @@ pub(super) fn add(arguments: &AddArguments, screen: &Screen) -> Result<Exit, Fai
         Some(Err(name)) => (Some(name.to_owned()), None),
         None => (None, None),
     };
-    let new = NewPlugin {
+    Ok(NewPlugin {
         name: name.or(said.name).unwrap_or(fetched.called),
-        version,
-        bytes: fetched.bytes,
+        version: version.or(said.version),
+        bytes: fetched.bytes.into(),
         signature: fetched.signature,
         origin: fetched.origin,
-    };
-    let added = opened.library.add(new, &opened.all_keys(), opened.config.hold_all).map_err(Failure::call)?;
-    let page = match arguments.json {
-        true => problems::json(screen, &in_json(&added, &vouched)),
-        false => page(&added, &opened, &vouched.told()),
-    };
-    // Whoever has stopped reading has the plugin all the same.
-    let _gone = screen.out(&page);
-    Ok(Exit::Done)
+    })
 }
 
-fn fetch(arguments: &AddArguments, opened: &Opened, screen: &Screen) -> Result<Fetched, Failure> {
+fn fetch(arguments: &AddArguments, config: &Config, screen: &Screen) -> Result<Fetched, Failure> {
     if let Some(reference) = arguments.plugin.strip_prefix("oci://") {
-        let most = opened.config.limits.component;
-        let pulling = oci::pull(reference, &arguments.registry, &opened.config.http, most);
+        let most = config.limits.component;
+        let pulling = oci::pull(reference, &arguments.registry, &config.http, most);
         let pulled = runtime()?.block_on(pulling)?;
         let origin = Some(pulled.reference);
         return Ok(Fetched {
@@ -117,20 +151,7 @@ fn fetch(arguments: &AddArguments, opened: &Opened, screen: &Screen) -> Result<F
     Ok(Fetched { bytes, signature, called, origin: origin.map(|path| path.to_string_lossy().into_owned()) })
 }
 
-/// Whether anybody would have it used.
-fn admit(opened: &Opened, fetched: &Fetched, digest: &Digest) -> Result<(), Failure> {
-    let judge = |trust: &phasm::trust::PluginTrust| {
-        trust.judge(digest, &trust.look(&fetched.bytes, fetched.signature.as_deref()))
-    };
-    let judged: Vec<_> = opened.trusts().iter().map(judge).collect();
-    if judged.iter().any(Result::is_ok) {
-        return Ok(());
-    }
-    let why = judged.into_iter().find_map(Result::err).unwrap_or_default();
-    Err(Failure::with(Exit::Failed, format!("{} is not added: {why}", fetched.called)))
-}
-
-fn compile(bytes: &[u8], opened: &Opened) -> Result<(), Failure> {
+fn sandbox(opened: &Opened) -> Result<Sandbox, Failure> {
     let cache = search::cache_dir().map(|dir| dir.join("compiled"));
     let sandbox = Sandbox::new(SandboxConfig {
         slots: SLOTS,
@@ -138,41 +159,25 @@ fn compile(bytes: &[u8], opened: &Opened) -> Result<(), Failure> {
         limits: opened.config.limits.clone(),
         ..SandboxConfig::default()
     });
-    let sandbox = sandbox.map_err(Failure::host)?;
-    let compiling = sandbox.load(bytes.into());
-    let compiled = sandbox.guest_runtime().block_on(compiling);
-    compiled.map(drop).map_err(|error| Failure::with(Exit::Failed, error.to_string()))
+    sandbox.map_err(Failure::host)
 }
 
-fn page(added: &Added, opened: &Opened, signed: &str) -> String {
-    let Added { stored, manifest, beyond, is_new } = added;
-    let verb = if *is_new { "added" } else { "there already" };
-    let mut page = format!("{verb} {} {}\n{signed}\n", text::clean(&exactly(stored)), stored.digest);
-    if let Some((version, more)) = beyond {
+fn page(added: &PluginAdded, way: &[&str]) -> String {
+    let verb = if added.is_new { "added" } else { "there already" };
+    let exactly = format!("{}@{}", added.name, added.version);
+    let signed = vouched::told(&added.signature);
+    let mut page = format!("{verb} {} {}\n{signed}\n", text::clean(&exactly), text::clean(&added.digest));
+    if let (Some(newest), Some(more)) = (&added.newest, &added.beyond) {
+        let newest = text::clean(newest);
         let more: String = more.iter().map(|more| format!("  + {}\n", text::clean(more))).collect();
         page += &match more.is_empty() {
-            true => format!("asks for nothing that {version} does not\n"),
-            false => format!("asks for more than {version}:\n{more}"),
+            true => format!("asks for nothing that {newest} does not\n"),
+            false => format!("asks for more than {newest}:\n{more}"),
         };
     }
-    page += &opened.to_grant(&stored.name, &manifest.wants).unwrap_or_default();
-    if !stored.held.is_empty() {
-        page += &held(stored);
+    page += &added.to_grant.as_ref().map(to_grant).unwrap_or_default();
+    if !added.held.is_empty() {
+        page += &held(&exactly, &added.held, way);
     }
     page
-}
-
-fn in_json(added: &Added, vouched: &Vouched) -> serde_json::Value {
-    let Added { stored, manifest, beyond, is_new } = added;
-    json!({
-        "name": stored.name,
-        "version": stored.version,
-        "digest": stored.digest.to_string(),
-        "state": if stored.held.is_empty() { "approved" } else { "held" },
-        "held": stored.held,
-        "signature": vouched,
-        "wants": manifest.wants,
-        "beyond": beyond.as_ref().map(|(_, more)| more),
-        "isNew": is_new,
-    })
 }

@@ -3,11 +3,14 @@
 use clap::Args;
 
 use super::{
-    super::{exit::Exit, failure::Failure, places::Places, screen::Screen, text},
-    library::{Opened, exactly},
+    super::{
+        drive::runtime, exit::Exit, failure::Failure, kept_names::me, places::Places, screen::Screen, text,
+    },
+    library::{Opened, to_grant},
+    server::{ServerArgument, failed, name_and_version},
 };
 
-/// Has a version be used that is held in the library.
+/// Has a version be used that is held in the library, or in that of a server.
 ///
 /// Approving grants nothing: what the version asks for and is not granted is printed, with the lines that grant it.
 #[derive(Args, Debug)]
@@ -21,6 +24,9 @@ pub(crate) struct ApproveArguments {
 
     #[command(flatten)]
     places: Places,
+
+    #[command(flatten)]
+    server: ServerArgument,
 }
 
 /// Approves a version.
@@ -32,14 +38,22 @@ pub(super) fn approve(arguments: &ApproveArguments, screen: &Screen) -> Result<E
             text::clean(asked)
         )));
     }
-    let opened = Opened::open(&arguments.places, screen, false)?;
-    let stored = opened.library.find(asked).map_err(Failure::call)?;
-    let (manifest, _) = opened.library.look(&stored, &opened.all_keys()).map_err(Failure::call)?;
-    let was_held = opened.library.approve(&stored).map_err(Failure::call)?;
-    let exactly = exactly(&stored);
-    let done = if was_held { "approved" } else { "approved before:" };
-    let grants = opened.to_grant(&stored.name, &manifest.wants).unwrap_or_default();
+    let approved = match arguments.server.remote(&arguments.places)? {
+        Some(remote) => {
+            let (name, version) = name_and_version(asked)?;
+            runtime()?.block_on(remote.approve_plugin(name, version)).map_err(failed)?
+        }
+        None => {
+            let librarian = Opened::open(&arguments.places, screen, false)?.librarian();
+            let stored = librarian.library.exactly(asked).map_err(Failure::call)?;
+            librarian.approve(&stored, me().as_deref()).map_err(Failure::call)?
+        }
+    };
+    let exactly = format!("{}@{}", approved.name, approved.version);
+    let done = if approved.was_held { "approved" } else { "approved before:" };
+    let grants = approved.to_grant.as_ref().map(to_grant).unwrap_or_default();
+    let (exactly, digest) = (text::clean(&exactly), text::clean(&approved.digest));
     // Whoever has stopped reading has approved it all the same.
-    let _gone = screen.out(&format!("{done} {} {}\n{grants}", text::clean(&exactly), stored.digest));
+    let _gone = screen.out(&format!("{done} {exactly} {digest}\n{grants}"));
     Ok(Exit::Done)
 }

@@ -4,9 +4,8 @@ use std::{collections::BTreeSet, path::Path};
 
 use phasm::{
     config::Config,
-    plugins::{self, Library, Manifest, PluginVersion, Wants},
-    sandbox::Grants,
-    trust::{PluginTrust, Policy},
+    plugins::{self, Librarian, Library, Manifest, PluginVersion, ToGrant},
+    trust::PluginTrust,
 };
 
 use super::super::{
@@ -29,29 +28,28 @@ impl Opened {
         Ok(Self { library, config: config.unwrap_or_default() })
     }
 
-    /// Every policy that somebody has: that of all first.
-    pub(super) fn trusts(&self) -> Vec<PluginTrust> {
-        trusts(&self.config)
-    }
-
-    /// One that knows all keys, and asks for none.
-    pub(super) fn all_keys(&self) -> PluginTrust {
-        all_keys(&self.config)
-    }
-
-    /// Lines that grant what a plugin asks for and is not granted; nothing if there is nothing.
-    pub(super) fn to_grant(&self, name: &str, wants: &Wants) -> Option<String> {
-        let nothing = Grants::default();
-        let lacking = wants.lacking(self.config.grants.get(name).unwrap_or(&nothing));
-        if lacking.is_empty() {
-            return None;
+    /// Who changes it, as the configuration says.
+    pub(super) fn librarian(&self) -> Librarian {
+        let Self { library, config } = self;
+        Librarian {
+            library: library.clone(),
+            tenant: None,
+            trusts: trusts(config),
+            hold: config.hold_all,
+            grants: config.grants.clone(),
         }
-        let lacking: String = lacking.iter().map(|what| format!("  {}\n", text::clean(what))).collect();
-        let lines = wants.lines(name);
-        Some(format!(
-            "asks for what it is not granted:\n{lacking}to grant all that it asks for, in the configuration:\n\n{lines}\n"
-        ))
     }
+}
+
+/// What a plugin asks for and is not granted, with the lines that grant it.
+pub(super) fn to_grant(to_grant: &ToGrant) -> String {
+    let lacking =
+        to_grant.lacking.iter().map(|what| format!("  {}\n", text::clean(what))).collect::<String>();
+    let lines: Vec<_> = to_grant.lines.lines().map(text::clean).collect();
+    format!(
+        "asks for what it is not granted:\n{lacking}to grant all that it asks for, in the configuration:\n\n{}\n\n",
+        lines.join("\n")
+    )
 }
 
 /// Every policy that somebody has: that of all first.
@@ -63,8 +61,7 @@ pub(super) fn trusts(config: &Config) -> Vec<PluginTrust> {
 
 /// One that knows all keys, and asks for none.
 pub(super) fn all_keys(config: &Config) -> PluginTrust {
-    let keys = trusts(config).into_iter().flat_map(|trust| trust.policy.keys).collect();
-    Policy { require_signature: false, keys }.into()
+    plugins::all_keys(&trusts(config))
 }
 
 /// What the program carries it vouches for itself.
@@ -74,12 +71,12 @@ pub(crate) fn with_carried(trust: PluginTrust) -> PluginTrust {
 }
 
 /// Why a version is held, and how it is approved.
-pub(super) fn held(stored: &PluginVersion) -> String {
-    let why: String = stored.held.iter().map(|why| format!("  {}\n", text::clean(why))).collect();
-    let approve = hint::command(&["plugin", "approve", &exactly(stored)]);
+pub(super) fn held(exactly: &str, why: &[String], way: &[&str]) -> String {
+    let why: String = why.iter().map(|why| format!("  {}\n", text::clean(why))).collect();
+    let approve = hint::command(&[&["plugin", "approve", exactly], way].concat());
     format!(
         "{}\n{why}approve it with: {approve}\n",
-        text::doubtful(format_args!("held {}", text::clean(&exactly(stored))))
+        text::doubtful(format_args!("held {}", text::clean(exactly)))
     )
 }
 

@@ -5,7 +5,7 @@ use phasm::plugins;
 
 use super::{
     super::{drive::runtime, exit::Exit, failure::Failure, oci, places::Places, screen::Screen},
-    inspect::{component, interfaces},
+    inspect::component,
     library::{Opened, packed},
 };
 
@@ -38,7 +38,7 @@ pub(super) fn push(arguments: &PushArguments, screen: &Screen) -> Result<Exit, F
     let signature =
         if was_packed { None } else { plugins::signature_beside(&path).map_err(Failure::call)? };
     let manifest = plugins::Manifest::of(&bytes, None).map_err(Failure::call)?;
-    let (imports, exports) = interfaces(&bytes);
+    let (imports, exports) = plugins::interfaces(&bytes);
     let pushed = oci::Pushed { bytes, signature, manifest, imports, exports };
     let pushing = oci::push(&arguments.reference, pushed, &arguments.registry, &opened.config.http);
     let reference = runtime()?.block_on(pushing)?;

@@ -3,11 +3,12 @@
 use clap::Args;
 
 use super::{
-    super::{exit::Exit, failure::Failure, hint, places::Places, screen::Screen, text},
-    library::{Opened, exactly},
+    super::{drive::runtime, exit::Exit, failure::Failure, hint, places::Places, screen::Screen, text},
+    library::Opened,
+    server::{ServerArgument, failed, name_and_version},
 };
 
-/// Has a name stand for a version of the library no more.
+/// Has a name stand for a version of the library, or of that of a server, no more.
 ///
 /// Runs that were submitted with it go on. Its component stays until `phasm plugin prune`.
 #[derive(Args, Debug)]
@@ -19,21 +20,25 @@ pub(crate) struct RemoveArguments {
 
     #[command(flatten)]
     places: Places,
+
+    #[command(flatten)]
+    server: ServerArgument,
 }
 
 /// Removes a version.
 pub(super) fn remove(arguments: &RemoveArguments, screen: &Screen) -> Result<Exit, Failure> {
     let asked = &arguments.plugin;
-    let opened = Opened::open(&arguments.places, screen, false)?;
-    let stored = opened.library.find(asked).map_err(Failure::call)?;
-    if exactly(&stored) != *asked {
-        let exactly = exactly(&stored);
-        return Err(Failure::call(format!(
-            "expected a name and a whole version, such as {}",
-            text::clean(&exactly)
-        )));
+    match arguments.server.remote(&arguments.places)? {
+        Some(remote) => {
+            let (name, version) = name_and_version(asked)?;
+            runtime()?.block_on(remote.remove_plugin(name, version)).map_err(failed)?;
+        }
+        None => {
+            let library = Opened::open(&arguments.places, screen, false)?.library;
+            let stored = library.exactly(asked).map_err(Failure::call)?;
+            library.remove(&stored).map_err(Failure::call)?;
+        }
     }
-    opened.library.remove(&stored).map_err(Failure::call)?;
     let prune = hint::command(&["plugin", "prune"]);
     // Whoever has stopped reading is rid of it all the same.
     let _gone =

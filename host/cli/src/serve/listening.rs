@@ -1,17 +1,25 @@
 //! The server beside the host.
 
-use std::{net::SocketAddr, sync::Arc};
+use std::{net::SocketAddr, path::Path, sync::Arc};
 
 use phasm::{Host, config::ServerSettings};
 use phasm_server::{Server, ServerConfig, ServerError, ServerLimits, TlsFiles};
 use tokio::{sync::oneshot, task::JoinHandle};
 
-use super::{super::failure::Failure, telling::Telling};
+use super::{
+    super::{
+        address::Address,
+        failure::{Failure, While},
+    },
+    telling::Telling,
+};
 
 /// A server that answers.
 pub(super) struct Listening {
     stop: oneshot::Sender<()>,
     serving: JoinHandle<Result<(), ServerError>>,
+    /// Where others on this machine see it.
+    _address: Option<Address>,
 }
 
 impl Listening {
@@ -20,7 +28,7 @@ impl Listening {
     /// # Errors
     /// When the address is not to be had, or others could reach it and there is no key.
     pub(super) async fn begin(
-        host: &Arc<Host>,
+        (host, store): (&Arc<Host>, &Path),
         address: SocketAddr,
         settings: ServerSettings,
         telling: &Telling,
@@ -28,11 +36,16 @@ impl Listening {
         let server = Server::new(Arc::clone(host), config(settings)).map_err(Failure::call)?;
         let listener = server.listen(address).await.map_err(Failure::call)?;
         let address = listener.local_addr().map_err(Failure::host)?;
-        telling.listens(&server.url(address), server.has_keys().map_err(Failure::call)?);
+        let url = server.url(address);
+        let unwritten = |error| {
+            Failure::host(While::new("where the server is cannot be written beside its store", error))
+        };
+        let left = Address::leave(store, &url).map_err(unwritten)?;
+        telling.listens(&url, server.has_keys().map_err(Failure::call)?);
         let (stop, stopped) = oneshot::channel();
         let serving =
             tokio::spawn(async move { server.serve(listener, async { drop(stopped.await) }).await });
-        Ok(Self { stop, serving })
+        Ok(Self { stop, serving, _address: left })
     }
 
     /// Lets requests end.
@@ -44,10 +57,12 @@ impl Listening {
 }
 
 fn config(settings: ServerSettings) -> ServerConfig {
-    let ServerSettings { keys, hosts, tls, audit, body, connections, streams } = settings;
+    let ServerSettings { keys, hosts, tls, audit, body, connections, streams, upload } = settings;
     let usual = ServerLimits::default();
+    let bytes = |bytes: u64| usize::try_from(bytes).unwrap_or(usize::MAX);
     let limits = ServerLimits {
-        body: body.map_or(usual.body, |bytes| usize::try_from(bytes).unwrap_or(usize::MAX)),
+        body: body.map_or(usual.body, bytes),
+        upload: upload.map_or(usual.upload, bytes),
         connections: connections.map_or(usual.connections, |count| count as usize),
         streams: streams.map_or(usual.streams, |count| count as usize),
         ..usual

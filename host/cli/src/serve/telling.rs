@@ -55,6 +55,15 @@ impl Telling {
         ));
     }
 
+    /// Says what may not go as it was meant.
+    pub(super) fn doubt(&self, doubt: &str) {
+        if self.as_json {
+            let _gone = self.print(&json!({ "type": "warning", "message": doubt }));
+            return;
+        }
+        self.screen.err(&format!("{} {doubt}\n", text::doubtful("warning:")));
+    }
+
     /// Says where it is reached.
     pub(super) fn listens(&self, url: &str, asks_for_keys: bool) {
         if self.as_json {
@@ -66,8 +75,10 @@ impl Telling {
         } else {
             "no key is asked for, as only this machine reaches it; `phasm key add NAME` makes the first"
         };
-        self.screen
-            .err(&format!("listening on {}\n  {keys}; what it answers: {url}/v1/docs\n", text::bold(url)));
+        self.screen.err(&format!(
+            "listening on {}\n  the page: {url}/\n  {keys}; what it answers: {url}/v1/docs\n",
+            text::bold(url)
+        ));
     }
 
     /// Says what became of a run.

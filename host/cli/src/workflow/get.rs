@@ -1,7 +1,7 @@
 //! `phasm workflow get`.
 
 use clap::Args;
-use phasm::saved::{saved_text, saved_workflow};
+use phasm::{saved::saved_workflow, store::Shelf};
 
 use super::super::{
     drive,
@@ -9,8 +9,8 @@ use super::super::{
     failure::Failure,
     kept_names::{Called, called, no_workflow},
     problems,
+    reached::Reached,
     screen::Screen,
-    stored::StoreArgument,
 };
 
 /// Prints a saved workflow as it was given, or what is known of its versions.
@@ -28,7 +28,7 @@ pub(crate) struct GetWorkflowArguments {
     digest: Option<String>,
 
     #[command(flatten)]
-    store: StoreArgument,
+    store: Reached,
 
     /// Print one JSON object to stdout: the workflow with its versions.
     #[arg(long)]
@@ -46,12 +46,8 @@ pub(super) fn get(arguments: &GetWorkflowArguments, screen: &Screen) -> Result<E
             let _gone = screen.out(&problems::json(screen, &found));
             return Ok(Exit::Done);
         }
-        let Some(version) = found.what.version(digest.as_deref()) else {
-            let name = name.word();
-            return Err(Failure::call(format!("{name} has no version whose digest begins so")));
-        };
-        let text = saved_text(&*reader, &version.digest).await.map_err(Failure::host)?;
-        let _gone = screen.out(&text.unwrap_or_default());
+        let Some(version) = found.what.version(digest.as_deref()) else { return Err(name.no_version()) };
+        let _gone = screen.out(&reader.document(Shelf::Workflows, name, &version.digest).await?);
         Ok(Exit::Done)
     })
 }

@@ -9,8 +9,8 @@ use super::super::{
     failure::Failure,
     kept_names::{Called, Listing, MOST_LISTED, short},
     problems,
+    reached::Reached,
     screen::Screen,
-    stored::StoreArgument,
     text,
 };
 
@@ -23,7 +23,7 @@ pub(crate) struct ListWorkflowsArguments {
     listing: Listing,
 
     #[command(flatten)]
-    store: StoreArgument,
+    store: Reached,
 
     /// Print one JSON array to stdout.
     #[arg(long)]

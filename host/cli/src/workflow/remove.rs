@@ -1,15 +1,16 @@
 //! `phasm workflow remove`.
 
 use clap::Args;
-use phasm::saved::remove_workflow;
+use phasm::{saved::remove_workflow, store::Shelf};
 
 use super::super::{
     drive,
     exit::Exit,
     failure::Failure,
     kept_names::{About, Called, Changing, called, no_workflow},
+    reached::Reached,
+    remote::Asking,
     screen::Screen,
-    stored::StoreArgument,
 };
 
 /// Deletes a saved workflow with all its versions. Its runs stay.
@@ -21,19 +22,33 @@ pub(crate) struct RemoveWorkflowArguments {
     name: Called,
 
     #[command(flatten)]
-    store: StoreArgument,
+    store: Reached,
 }
 
 /// Deletes a workflow.
 pub(super) fn remove(arguments: &RemoveWorkflowArguments, screen: &Screen) -> Result<Exit, Failure> {
     let RemoveWorkflowArguments { name, store } = arguments;
-    let changing = Changing::open(&About::new(store)?.path)?;
     drive::runtime()?.block_on(async {
-        let removed = remove_workflow(&*changing.store, &name.namespace, &name.name).await;
-        if !removed.map_err(Failure::host)? {
-            return Err(no_workflow(name, &*changing.store).await);
+        match store.remote()? {
+            Some(remote) => {
+                let asking = Asking { remote: remote.clone(), json: false, screen };
+                if !asking.remove(Shelf::Workflows, name).await? {
+                    return Err(no_workflow(name, &remote).await);
+                }
+            }
+            None => here(name, &About::new(&store.store)?).await?,
         }
         screen.err(&format!("workflow {} is removed; its runs stay\n", name.word()));
         Ok(Exit::Done)
     })
+}
+
+async fn here(name: &Called, about: &About) -> Result<(), Failure> {
+    let changing = Changing::open(&about.path)?;
+    let removed = remove_workflow(&*changing.store, &name.namespace, &name.name).await;
+    if !removed.map_err(Failure::host)? {
+        return Err(no_workflow(name, &*changing.store).await);
+    }
+    let _nobody = changing.tell(&about.path, &about.way).await;
+    Ok(())
 }

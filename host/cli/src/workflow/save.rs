@@ -1,46 +1,41 @@
 //! `phasm workflow save`.
 
-use std::path::PathBuf;
+use std::path::Path;
 
 use clap::Args;
 use phasm::{
     clock::Clock,
-    saved::{SaveError, WrittenDocument, save_workflow},
+    saved::{SaveError, Saved, SavedWorkflow, WrittenDocument, save_workflow},
 };
 
 use super::super::{
-    document::Text,
-    drive::{self, Configured, Purpose},
+    drive,
     exit::Exit,
     failure::Failure,
-    hint::Way,
     kept_names::{Called, Changing, me, refused, short},
     places::Places,
     problems,
+    reached::Reached,
+    remote::Asking,
     screen::Screen,
-    stored::StoreArgument,
-    text,
+    submission::{self, DocumentArgument, Opened},
 };
 
 /// Saves a document by its name; what is there already under that name becomes an earlier version.
 ///
-/// The document is checked as `run` does. Up to 100 versions of it are kept.
+/// The document is checked as `run` does, with the plugins that are here, or those of the server. Up to 100 versions of it are kept.
 #[derive(Args, Debug)]
-#[command(after_help = "Examples:\n  phasm workflow save greet.yaml --store runs.db")]
+#[command(after_help = "Examples:\n  phasm workflow save greet.yaml --store runs.db\n  \
+                        phasm workflow save greet.yaml --server http://127.0.0.1:8484")]
 pub(crate) struct SaveArguments {
-    /// The document, JSON or YAML; `-` is stdin.
-    #[arg(value_name = "FILE")]
-    file: PathBuf,
+    #[command(flatten)]
+    document: DocumentArgument,
 
     #[command(flatten)]
-    store: StoreArgument,
+    store: Reached,
 
     #[command(flatten)]
     places: Places,
-
-    /// Save it although an executor is not installed or cannot be used.
-    #[arg(long)]
-    allow_missing: bool,
 
     /// Print one JSON object to stdout: the workflow with its versions.
     #[arg(long)]
@@ -49,36 +44,39 @@ pub(crate) struct SaveArguments {
 
 /// Saves a document.
 pub(super) fn save(arguments: &SaveArguments, screen: &Screen) -> Result<Exit, Failure> {
-    let SaveArguments { file, store, places, allow_missing, json } = arguments;
-    let path = store.named()?;
-    let text = Text::read(file).map_err(|unread| unread.refuse(screen, *json))?;
-    let refuse = |found: &[phasm::Problem]| problems::refuse(screen, text.source(), found, *json);
-    let configured = Configured::read(places, screen, *json)?;
-    let draft = text.draft().map_err(|found| refuse(&found))?;
-    let purpose = Purpose { dir: text.dir(), allow_missing: *allow_missing, ..Purpose::default() };
-    let prepared = drive::open(places, configured, screen, purpose)?;
-    let way = Way::to(&path).with(places);
-    drive::runtime()?.block_on(async {
-        let plan = prepared.plan(draft).await.map_err(|found| refuse(&found))?;
-        problems::show_warnings(screen, text.source(), &plan.warnings);
-        if let Some(cron) = &plan.cron {
-            let add = way.command(&["cron", "add", &text.name]);
-            let name = text::clean(&cron.name);
-            return Err(Failure::call(format!("{name} is a schedule, which is kept with: {add}")));
+    let SaveArguments { document, store, places, json } = arguments;
+    let runtime = drive::runtime()?;
+    let saved = match store.remote()? {
+        Some(remote) => {
+            let asking = Asking { remote, json: *json, screen };
+            runtime.block_on(asking.save_workflow(document))?
         }
-        let changing = Changing::open(&path)?;
-        let written = WrittenDocument { file: &text.name, text: &text.text };
-        let (by, now) = (me(), Clock::start().now());
-        let saved = match save_workflow(&*changing.store, &plan, written, by.as_deref(), now).await {
-            Ok(saved) => saved,
-            Err(SaveError::Problems(found)) => return Err(refuse(&found)),
-            Err(error) => return Err(refused(error, &*changing.store).await),
-        };
-        let name = Called::new(&saved.namespace, &saved.name).word();
-        let digest = saved.what.versions.last().map(|last| short(&last.digest)).unwrap_or_default();
-        let said = if *json { problems::json(screen, &saved) } else { format!("{name} {digest}\n") };
-        let _gone = screen.out(&said);
-        screen.err(&format!("submit it with: {}\n", way.command(&["workflow", "submit", &name])));
-        Ok(Exit::Done)
-    })
+        None => {
+            let path = store.store.named()?;
+            let opened = document.open(places, screen, *json)?;
+            runtime.block_on(keep(opened, places, &path))?
+        }
+    };
+    let name = Called::new(&saved.namespace, &saved.name).word();
+    let digest = saved.what.versions.last().map(|last| short(&last.digest)).unwrap_or_default();
+    let said = if *json { problems::json(screen, &saved) } else { format!("{name} {digest}\n") };
+    let _gone = screen.out(&said);
+    let submit = store.way()?.with(places).command(&["workflow", "submit", &name]);
+    screen.err(&format!("submit it with: {submit}\n"));
+    Ok(Exit::Done)
+}
+
+async fn keep(opened: Opened<'_>, places: &Places, path: &Path) -> Result<Saved<SavedWorkflow>, Failure> {
+    let planned = opened.plan(places, Some(path)).await?;
+    if let Some(cron) = &planned.plan.cron {
+        return Err(submission::is_no_workflow(&cron.name, &planned.text, &planned.way));
+    }
+    let changing = Changing::open(path)?;
+    let written = WrittenDocument { file: &planned.text.name, text: &planned.text.text };
+    let (store, by, now) = (&*changing.store, me(), Clock::start().now());
+    match save_workflow(store, &planned.plan, written, by.as_deref(), now).await {
+        Ok(saved) => Ok(saved),
+        Err(SaveError::Problems(found)) => Err(planned.refuse(&found)),
+        Err(error) => Err(refused(error, store).await),
+    }
 }

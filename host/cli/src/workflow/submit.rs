@@ -6,7 +6,7 @@ use phasm::{
     engine::plan::Draft,
     reader,
     saved::{saved_text, saved_workflow},
-    show::SubmittedView,
+    show,
     store::StoreError,
 };
 
@@ -19,8 +19,9 @@ use super::super::{
     parameters::{self, Given},
     places::Places,
     problems::{self, Source},
+    reached::Reached,
+    remote::Asking,
     screen::Screen,
-    stored::StoreArgument,
 };
 
 /// Submits a saved workflow as `submit` does a document, and prints the run's id.
@@ -41,7 +42,7 @@ pub(crate) struct SubmitSavedArguments {
     param: Vec<Given>,
 
     #[command(flatten)]
-    store: StoreArgument,
+    store: Reached,
 
     #[command(flatten)]
     places: Places,
@@ -57,43 +58,54 @@ pub(crate) struct SubmitSavedArguments {
 
 /// Submits a workflow.
 pub(super) fn submit(arguments: &SubmitSavedArguments, screen: &Screen) -> Result<Exit, Failure> {
+    let SubmitSavedArguments { name, digest, param, store, key, json, .. } = arguments;
+    let runtime = drive::runtime()?;
+    let (view, nobody) = match store.remote()? {
+        Some(remote) => {
+            let asking = Asking { remote, json: *json, screen };
+            let asked = asking.run_saved(name, digest.as_deref(), param, key.as_deref());
+            (runtime.block_on(asked)?, None)
+        }
+        None => runtime.block_on(here(arguments, screen))?,
+    };
+    let run_id = view.get("runID").and_then(serde_json::Value::as_str).unwrap_or_default();
+    let said = if *json { problems::json(screen, &view) } else { format!("{run_id}\n") };
+    let _gone = screen.out(&said);
+    if let Some(serve) = nobody {
+        screen.err(&serve);
+    }
+    Ok(Exit::Done)
+}
+
+/// What `submit --json` prints, and what to say where nobody serves it.
+async fn here(
+    arguments: &SubmitSavedArguments,
+    screen: &Screen,
+) -> Result<(serde_json::Value, Option<String>), Failure> {
     let SubmitSavedArguments { name, digest, param, store, places, key, json } = arguments;
-    let path = store.path()?;
+    let path = store.store.path()?;
     let configured = Configured::read(places, screen, *json)?;
     let prepared = drive::open(places, configured, screen, Purpose::default())?;
     let way = Way::to(&path).with(places);
-    drive::runtime()?.block_on(async {
-        let changing = Changing::open(&path)?;
-        let store = &*changing.store;
-        let found = saved_workflow(store, &name.namespace, &name.name).await.map_err(Failure::host)?;
-        let Some(found) = found else { return Err(no_workflow(name, store).await) };
-        let Some(version) = found.what.version(digest.as_deref()) else {
-            let name = name.word();
-            return Err(Failure::call(format!("{name} has no version whose digest begins so")));
-        };
-        let text = saved_text(store, &version.digest).await.map_err(Failure::host)?.unwrap_or_default();
-        let source = Source { name: &version.file, text: &text };
-        let refuse = |found: &[phasm::Problem]| problems::refuse(screen, source, found, *json);
-        let tree = reader::read(&version.file, &text).map_err(|found| refuse(&found))?;
-        let plan = prepared.plan(Draft::read(&tree)).await.map_err(|found| refuse(&found))?;
-        let given = parameters::all(param, None, &plan)?;
-        let submitted = prepared.host.enqueue_in(store, &plan, &given, key.as_deref()).await;
-        let (run_id, is_new) = match submitted {
-            Ok(run_id) => (run_id, true),
-            Err(SubmitError::Store(StoreError::Exists { run_id })) => (run_id, false),
-            Err(SubmitError::Problems(found)) => return Err(refuse(&found)),
-            Err(error) => return Err(Failure::call(error)),
-        };
-        let nobody = changing.tell(&path, &way).await;
-        let said = if *json {
-            problems::json(screen, &SubmittedView { run_id: &run_id, workflow: &plan.name, is_new })
-        } else {
-            format!("{run_id}\n")
-        };
-        let _gone = screen.out(&said);
-        if let Some(serve) = nobody {
-            screen.err(&serve);
-        }
-        Ok(Exit::Done)
-    })
+    let changing = Changing::open(&path)?;
+    let store = &*changing.store;
+    let found = saved_workflow(store, &name.namespace, &name.name).await.map_err(Failure::host)?;
+    let Some(found) = found else { return Err(no_workflow(name, store).await) };
+    let Some(version) = found.what.version(digest.as_deref()) else { return Err(name.no_version()) };
+    let text = saved_text(store, &version.digest).await.map_err(Failure::host)?.unwrap_or_default();
+    let source = Source { name: &version.file, text: &text };
+    let refuse = |found: &[phasm::Problem]| problems::refuse(screen, source, found, *json);
+    let tree = reader::read(&version.file, &text).map_err(|found| refuse(&found))?;
+    let plan = prepared.plan(Draft::read(&tree)).await.map_err(|found| refuse(&found))?;
+    let given = parameters::all(param, None, &plan)?;
+    let (run_id, is_new) = match prepared.host.enqueue_in(store, &plan, &given, key.as_deref()).await {
+        Ok(run_id) => (run_id, true),
+        Err(SubmitError::Store(StoreError::Exists { run_id })) => (run_id, false),
+        Err(SubmitError::Problems(found)) => return Err(refuse(&found)),
+        Err(error) => return Err(Failure::call(error)),
+    };
+    let view = show::SubmittedView { run_id: &run_id, workflow: &plan.name, is_new };
+    // It is made of texts.
+    let view = serde_json::to_value(view).unwrap_or_default();
+    Ok((view, changing.tell(&path, &way).await))
 }

@@ -70,6 +70,7 @@ impl Bench {
             .env("XDG_DATA_HOME", self.path("data"))
             .env("PHASM_EXECUTORS", "")
             .env_remove("NO_COLOR")
+            .env_remove("TRACEPARENT")
             .env_remove("PHASM_STORE")
             .env_remove("PHASM_SERVER")
             .env_remove("PHASM_KEY")

@@ -103,7 +103,7 @@ fn keys_are_shown_once_and_heeded_at_once() {
     assert!(refused.stderr.contains("`phasm key add NAME`"), "{refused:?}");
 }
 
-/// R-A18: the README's lines for curl, as they stand there.
+/// R-A18, R-A87: the README's lines for curl, as they stand there.
 #[test]
 fn curl_alone_submits_watches_approves_and_cancels() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");

@@ -13,12 +13,15 @@ mod database;
 mod generated;
 mod graph;
 mod http;
+#[cfg(unix)]
+mod idle;
 mod interrupts;
 mod keeping;
 #[cfg(unix)]
 mod library;
 mod live;
 mod logs;
+mod notify;
 mod plugin;
 #[cfg(unix)]
 mod registry;
@@ -36,4 +39,8 @@ mod strangers;
 mod tenants;
 #[cfg(target_os = "linux")]
 mod terminal;
+#[cfg(unix)]
+mod traces;
+#[cfg(unix)]
+mod uploads;
 mod validate;

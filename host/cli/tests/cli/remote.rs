@@ -70,6 +70,177 @@ fn a_server_shows_what_its_store_holds() {
     host.end();
 }
 
+/// R-L50: off a terminal `top` says once what there is; of a server also how busy its host is.
+#[test]
+fn top_shows_open_runs_and_how_busy_a_server_is() {
+    let bench = Bench::new();
+    bench.task("say.yaml", "say", "");
+    approval(&bench, "1h");
+    let (mut host, url) = server(&bench);
+    let (here, there) = (["--store", "runs.db"], ["--server", url.as_str()]);
+    let none = with(&bench, &["top"], there);
+    assert!(none.status == 0 && none.stdout.ends_with("no run is open\n"), "{none:?}");
+    assert_eq!(with(&bench, &["submit", "say.yaml", "--wait"], there).status, 0);
+    let run = with(&bench, &["submit", "release.yaml"], there).stdout.trim().to_owned();
+    host.until(&[&format!("{run} release waits")]);
+    let (kept, told) =
+        (with(&bench, &["top", "--json"], here).json(), with(&bench, &["top", "--json"], there).json());
+    assert_eq!(kept["open"], told["open"]);
+    assert_eq!(told["open"].as_array().unwrap().len(), 1);
+    assert_eq!(
+        (&told["open"][0]["runID"], &told["open"][0]["progress"]),
+        (&run.as_str().into(), &"1/3".into())
+    );
+    assert_eq!(kept["runs"], told["runs"]);
+    let open: u64 = kept["runs"].as_object().unwrap().values().map(|count| count.as_u64().unwrap()).sum();
+    assert_eq!(open, 1, "{kept}");
+    assert!(kept.get("host").is_none(), "{kept}");
+    assert!(told["host"]["slots"].as_u64().unwrap() > 0 && told["host"]["executing"] == 0, "{told}");
+    assert!(told["host"].get("attemptsPerSecond").is_none(), "{told}");
+    let page = with(&bench, &["top"], there);
+    assert!(page.stdout.contains("slots: ") && page.stdout.contains(&run), "{page:?}");
+    assert!(!with(&bench, &["top"], here).stdout.contains("slots: "));
+    host.signal(Signal::INT);
+    host.end();
+}
+
+/// A schedule, as [`crate::schedules`] has them.
+fn nightly(name: &str, executor: &str) -> String {
+    format!(
+        "apiVersion: aether/v1\nkind: CronWorkflow\nmetadata: {{ name: {name} }}\nspec:\n  schedule: '0 3 * * *'\n  timezone: Europe/Berlin\n  \
+         startAt: '2030-01-01T00:00:00Z'\n  workflowSpec:\n    entrypoint: main\n    templates:\n      - task: {{ name: main, executor: {{ type: {executor} }} }}\n"
+    )
+}
+
+/// What reads the same.
+const SAME: [&[&str]; 21] = [
+    &["cron", "list"],
+    &["cron", "list", "--json"],
+    &["cron", "list", "--namespace", "none"],
+    &["cron", "get", "nightly"],
+    &["cron", "get", "nightly", "--json"],
+    &["cron", "get", "nightly", "--document"],
+    &["cron", "next", "nightly", "--json"],
+    &["cron", "get", "none"],
+    &["cron", "suspend", "none"],
+    &["cron", "trigger", "none"],
+    &["cron", "trigger", "nightly", "-p", "none=1"],
+    &["cron", "add", "w.yaml"],
+    &["workflow", "list"],
+    &["workflow", "list", "--json"],
+    &["workflow", "get", "w"],
+    &["workflow", "get", "w", "--json"],
+    &["workflow", "get", "w", "--digest", "ffff"],
+    &["workflow", "get", "none"],
+    &["workflow", "save", "far.yaml"],
+    &["workflow", "submit", "none"],
+    &["workflow", "submit", "w", "--digest", "ffff"],
+];
+
+/// R-L42: schedules and saved workflows read the same, and are changed the same.
+#[test]
+fn what_a_server_keeps_is_what_its_store_keeps() {
+    let bench = Bench::new();
+    let (mut host, url) = server(&bench);
+    let (here, there) = (["--store", "runs.db"], ["--server", url.as_str()]);
+    bench.write("far.yaml", nightly("nightly", "nap"));
+    bench.write("near.yaml", nightly("weekly", "nap"));
+    bench.task("w.yaml", "code", "");
+    let plain = |ran: &Ran| {
+        let both = format!("{}\n{}", ran.stdout, ran.stderr);
+        both.replace(&format!("--server {url}"), "--store runs.db")
+            .replace("weekly", "nightly")
+            .replace("near.yaml", "far.yaml")
+    };
+    // The same words for the same deeds.
+    let pair = |one: &[&str], other: &[&str]| {
+        let (told, kept) = (with(&bench, one, there), with(&bench, other, here));
+        assert_eq!((told.status, plain(&told)), (kept.status, plain(&kept)), "{one:?}");
+        told
+    };
+    let added = pair(&["cron", "add", "far.yaml"], &["cron", "add", "near.yaml"]);
+    assert_eq!(added.status, 0, "{added:?}");
+    pair(&["cron", "add", "far.yaml"], &["cron", "add", "near.yaml"]);
+    pair(&["cron", "suspend", "nightly"], &["cron", "suspend", "weekly"]);
+    pair(&["cron", "resume", "nightly"], &["cron", "resume", "weekly"]);
+    pair(&["cron", "next", "nightly", "-n", "2"], &["cron", "next", "weekly", "-n", "2"]);
+    let run = with(&bench, &["cron", "trigger", "nightly"], there);
+    host.until(&[&format!("{} nightly Succeeded", run.stdout.trim())]);
+    let saved = with(&bench, &["workflow", "save", "w.yaml"], there);
+    let again = with(&bench, &["workflow", "save", "w.yaml"], here);
+    assert_eq!((saved.status, plain(&saved)), (0, plain(&again)), "{again:?}");
+    for arguments in SAME {
+        pair(arguments, arguments);
+    }
+    let first = with(&bench, &["workflow", "submit", "w", "-p", "code=2", "--key", "one", "--json"], there);
+    let again = with(&bench, &["workflow", "submit", "w", "--key", "one", "--json"], here);
+    assert_eq!(
+        (first.json()["runID"].clone(), again.json()["isNew"].as_bool()),
+        (again.json()["runID"].clone(), Some(false))
+    );
+    host.until(&[&format!("{} w Failed", first.json()["runID"].as_str().unwrap())]);
+    pair(&["cron", "remove", "nightly"], &["cron", "remove", "weekly"]);
+    pair(&["cron", "remove", "nightly"], &["cron", "remove", "weekly"]);
+    assert_eq!(with(&bench, &["workflow", "remove", "w"], there).status, 0);
+    pair(&["workflow", "remove", "w"], &["workflow", "remove", "w"]);
+    host.signal(Signal::INT);
+    host.end();
+}
+
+/// R-L43: the page is opened where a server is, in the browser that is named, and signed in without the key in what that is called with.
+#[test]
+fn the_page_is_opened_in_a_browser() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let bench = Bench::new();
+    bench.task("say.yaml", "say", "");
+    let browser = bench.path("browser");
+    bench.write("browser", "#!/bin/sh\nprintf '%s\\n' \"$@\" > called; env > environment\n");
+    std::fs::set_permissions(&browser, std::fs::Permissions::from_mode(0o755)).unwrap();
+    let named = browser.to_str().unwrap();
+    let open = |variables: &[(&str, &str)], arguments: &[&str]| {
+        let _none = std::fs::remove_file(bench.path("called"));
+        bench.phasm_with(&[&[("BROWSER", named)], variables].concat(), &[&["open"], arguments].concat())
+    };
+    let called = || std::fs::read_to_string(bench.path("called")).unwrap().trim().to_owned();
+    let nobody = open(&[], &["--store", "runs.db"]);
+    assert_eq!(nobody.status, 2, "{nobody:?}");
+    assert!(nobody.stderr.contains("serve --listen --store runs.db"), "{nobody:?}");
+
+    let (host, url) = server(&bench);
+    let opened = open(&[], &["--store", "runs.db"]);
+    assert_eq!((opened.status, opened.stdout.as_str()), (0, format!("{url}/runs\n").as_str()), "{opened:?}");
+    assert_eq!(called(), format!("{url}/runs"));
+    let run = with(&bench, &["submit", "say.yaml"], ["--server", &url]).stdout.trim().to_owned();
+    open(&[], &["@last", "--server", &url]);
+    assert_eq!(called(), format!("{url}/runs/{run}"));
+    let none = open(&[], &["nothing", "--server", &url]);
+    assert!(none.status == 2 && none.stderr.contains("there is no run nothing"), "{none:?}");
+    let unshown = bench.phasm_with(&[("BROWSER", "/nowhere/browser")], &["open", "--server", &url]);
+    assert!(
+        unshown.status == 0 && unshown.stdout.contains(&url) && unshown.stderr.contains("no browser"),
+        "{unshown:?}"
+    );
+
+    let key = bench.phasm(&["key", "add", "ada", "--store", "runs.db"]).stdout.trim().to_owned();
+    open(&[], &["--store", "runs.db"]);
+    assert_eq!(called(), format!("{url}/runs"), "the page asks for the key");
+    let signed = open(&[("PHASM_KEY", &key)], &["@last", "--store", "runs.db"]);
+    assert_eq!(signed.status, 0, "{signed:?}");
+    let bridge = std::fs::read_to_string(called()).unwrap();
+    let environment = std::fs::read_to_string(bench.path("environment")).unwrap();
+    assert!(bridge.contains("/login?ticket=") && bridge.contains(&format!("to=/runs/{run}")), "{bridge}");
+    for text in [&bridge, &environment, &signed.stdout, &signed.stderr] {
+        assert!(!text.contains(&key), "{text}");
+    }
+    assert_eq!(std::fs::metadata(called()).unwrap().permissions().mode() & 0o777, 0o600);
+    let wrong = open(&[("PHASM_KEY", "phasm_wrong")], &["--store", "runs.db"]);
+    assert!(wrong.status == 2 && wrong.stderr.contains("is not known"), "{wrong:?}");
+    host.signal(Signal::KILL);
+    host.end();
+    let gone = open(&[], &["--store", "runs.db"]);
+    assert!(gone.status == 2 && gone.stderr.contains("no server of runs.db is known"), "{gone:?}");
+}
+
 /// R-L30: what is asked is done where the run is.
 #[test]
 fn a_run_of_a_server_is_answered_cancelled_and_run_again() {

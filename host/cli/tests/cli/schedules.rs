@@ -75,6 +75,26 @@ fn a_schedule_is_kept_shown_and_removed() {
     assert!(cron(&bench, &["list"]).stderr.contains("there are no schedules"));
 }
 
+/// R-L40, R-L3: what a schedule declares to be a string is given as one.
+#[test]
+fn a_schedule_is_triggered_with_texts() {
+    let bench = Bench::new();
+    let document = schedule("nightly", "suspend: true").replace(
+        "    entrypoint: main\n",
+        "    entrypoint: main\n    arguments: { parameters: [{ name: day, type: string, default: '1' }, { name: n, default: 1 }] }\n",
+    );
+    bench.write("nightly.yaml", document);
+    assert_eq!(cron(&bench, &["add", "nightly.yaml"]).status, 0);
+    let run = cron(&bench, &["trigger", "nightly", "-p", "day=22", "-p", "n=2"]);
+    assert_eq!(run.status, 0, "{run:?}");
+    let view = bench.phasm(&["get", run.stdout.trim(), "--store", "runs.db", "--json"]).json();
+    assert_eq!(
+        (&view["parameters"][0]["value"], &view["parameters"][1]["value"]),
+        (&"22".into(), &2.into()),
+        "{view}"
+    );
+}
+
 /// R-W4: whoever runs or submits a schedule hears what to do with it; a document without one, or with faults, is not kept.
 #[test]
 fn a_schedule_is_not_run_and_a_workflow_not_scheduled() {

@@ -130,9 +130,9 @@ fn later(bench: &Bench, run: &str, minutes: i64) {
         let row = now.get(run).await.unwrap().unwrap();
         let lease = Lease::first(row.head, "whoever".into());
         for record in now.load(run).await.unwrap() {
-            let Record { first_seq, events, time, body, document } = record;
+            let Record { first_seq, events, time, body, document, notices } = record;
             let (time, body) = (earlier(time), Arc::new(body) as Arc<dyn Encode>);
-            let record = Record { first_seq, events, time, body, document };
+            let record = Record { first_seq, events, time, body, document, notices };
             late.append(&lease, row.status, record, Vec::new()).await.unwrap();
         }
     });

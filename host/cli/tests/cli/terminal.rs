@@ -25,10 +25,15 @@ struct Terminal {
 
 impl Terminal {
     fn open(bench: &Bench, arguments: &[&str]) -> Self {
+        Self::open_in(bench, arguments, |command| format!("exec {command}"))
+    }
+
+    /// The same within a line of the shell.
+    fn open_in(bench: &Bench, arguments: &[&str], line: impl FnOnce(&str) -> String) -> Self {
         let command = bench.command(arguments);
         let words = [command.get_program()].into_iter().chain(command.get_args());
         let words: Vec<_> = words.map(|word| format!("'{}'", word.to_str().unwrap())).collect();
-        let line = format!("stty rows {ROWS} cols {COLUMNS}; exec {}", words.join(" "));
+        let line = format!("stty rows {ROWS} cols {COLUMNS}; {}", line(&words.join(" ")));
         let mut script = Command::new("script");
         script.args(["-qefc", &line, "/dev/null"]).current_dir(bench.path(""));
         for (name, value) in command.get_envs() {
@@ -124,4 +129,76 @@ fn a_run_that_is_parked_leaves_its_tree_and_what_was_said() {
     let (status, page) = Terminal::open(&bench, &["run", "release.yaml", "--store", "runs.db"]).end();
     assert_eq!((status, moving(&page)), (6, vec![]), "{page}");
     assert_eq!(page.matches("‖   wait-extern…").count(), 1, "{page}");
+}
+
+/// A line of the shell that writes how the terminal is before and after a command, and what the command ended with.
+fn compared(command: &str) -> String {
+    format!(
+        "trap : INT; stty -a > before; echo 'what was there'; {command}; echo \"status $?\"; stty -a > after"
+    )
+}
+
+/// Asserts that a terminal is as it was, and shows what it did.
+fn assert_as_it_was(bench: &Bench, page: &str, status: u8) {
+    let said = |name| std::fs::read_to_string(bench.path(name)).unwrap();
+    assert_eq!(said("before"), said("after"));
+    assert_eq!(page.trim_end(), format!("what was there\nstatus {status}"), "{page}");
+}
+
+/// R-L50: cut to the width, scrolled, sorted anew; and gone after `q`.
+#[test]
+fn top_takes_the_terminal_and_gives_it_back() {
+    let bench = Bench::new();
+    approval(&bench, "1h");
+    for _ in 0..2 {
+        bench.phasm(&["run", "release.yaml", "--store", "runs.db"]);
+    }
+    let mut terminal = Terminal::open_in(&bench, &["top", "--store", "runs.db"], compared);
+    terminal.until("the busiest first");
+    assert!(terminal.shown.screen().alternate_screen() && terminal.shown.screen().hide_cursor());
+    let page = terminal.page();
+    assert!(page.contains("2 par…") && page.contains("RUN "), "{page}");
+    assert!(page.lines().all(|line| line.chars().count() <= usize::from(u16::from(COLUMNS))), "{page}");
+    assert!(page.contains('…'), "{page}");
+    terminal.press(b's');
+    terminal.until("the oldest first");
+    terminal.press(b'q');
+    let (status, page) = terminal.end();
+    assert_eq!(status, 0);
+    assert_as_it_was(&bench, &page, 0);
+}
+
+/// R-L50: so it is after Ctrl-C, and after SIGTERM.
+#[test]
+fn whatever_ends_top_the_terminal_is_as_it_was() {
+    let bench = Bench::new();
+    approval(&bench, "1h");
+    bench.phasm(&["run", "release.yaml", "--store", "runs.db"]);
+    let mut terminal = Terminal::open_in(&bench, &["top", "--store", "runs.db"], compared);
+    terminal.until("the busiest");
+    terminal.press(CTRL_C);
+    assert_as_it_was(&bench, &terminal.end().1, 130);
+    let with_pid = |command: &str| compared(&format!("sh -c 'echo $$ > pid; exec \"$@\"' sh {command}"));
+    let mut terminal = Terminal::open_in(&bench, &["top", "--store", "runs.db"], with_pid);
+    terminal.until("the busiest");
+    let pid = std::fs::read_to_string(bench.path("pid")).unwrap();
+    assert!(Command::new("kill").arg(pid.trim()).status().unwrap().success());
+    assert_as_it_was(&bench, &terminal.end().1, 143);
+}
+
+/// R-L50: a terminal that becomes narrower or higher is drawn on anew.
+#[test]
+fn top_is_drawn_anew_on_another_size() {
+    let bench = Bench::new();
+    approval(&bench, "1h");
+    bench.phasm(&["run", "release.yaml", "--store", "runs.db"]);
+    let later = |command: &str| format!("mkfifo go; (read _ < go; stty cols 100 < /dev/tty) & {command}");
+    let mut terminal = Terminal::open_in(&bench, &["top", "--store", "runs.db"], later);
+    terminal.until("the busiest");
+    assert!(!terminal.page().contains("WAITS FOR"), "{}", terminal.page());
+    terminal.shown.screen_mut().set_size(ROWS, NonZero::new(100).unwrap());
+    bench.write("go", "\n");
+    terminal.until("WAITS FOR");
+    terminal.press(b'q');
+    assert_eq!(terminal.end().0, 0);
 }

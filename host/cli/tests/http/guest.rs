@@ -87,6 +87,7 @@ fn invocation(inputs: Json, deadline: Option<Instant>) -> Invocation {
         config: Value::Object(Arc::default()),
         inputs: Arc::new(inputs.into_iter().map(|(name, value)| (name.into(), value.into())).collect()),
         memory: None,
+        trace: None,
     }
 }
 

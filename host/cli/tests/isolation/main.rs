@@ -13,7 +13,10 @@ use std::{
 use phasm::{
     executor::{Executor as _, Invocation, Level, Observer},
     plugins::Plugins,
-    sandbox::{Allowance, Children, DirGrant, Grants, Isolation, Limit, Quota, Sandbox, SandboxConfig},
+    sandbox::{
+        Allowance, Children, DirGrant, Grants, Isolation, Limit, Quota, Sandbox, SandboxConfig,
+        trace::TraceContext,
+    },
 };
 use phasm_engine::{metered::Metered, outcome::Outcome, value::Value};
 
@@ -55,6 +58,7 @@ fn invocation(executor_type: &str) -> Invocation {
         config: Value::Object(Arc::default()),
         inputs: Arc::new(vec![("greeting".into(), Value::from("hello"))]),
         memory: None,
+        trace: None,
     }
 }
 
@@ -128,6 +132,23 @@ fn timeless((mut outcome, heard): (Outcome, Vec<String>)) -> (Outcome, Vec<Strin
     assert!(outcome.metered.cpu_us > 0, "{outcome:?}");
     outcome.metered.cpu_us = 0;
     (outcome, heard)
+}
+
+/// R-O6: the attempt's place in its run's trace is in the environment, in a process too, unless the grant says another.
+#[tokio::test]
+async fn guests_can_read_where_they_belong() {
+    let run = TraceContext::read("00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-00", Some("vendor=1"));
+    let traced = Invocation { trace: run.map(Arc::new), ..invocation("environment") };
+    let place = traced.span().parent();
+    assert!(place.starts_with("00-0af7651916cd43dd8448eb211c80319c-") && place.ends_with("-00"), "{place}");
+    let own = Grants { env: [("TRACEPARENT".to_owned(), "own".to_owned())].into(), ..Grants::default() };
+    for isolation in [Isolation::Shared, Isolation::Process] {
+        for (grants, expected) in [(&Grants::default(), (1, &*place)), (&own, (0, "own"))] {
+            let plugins = granted(isolation, &["environment"], grants);
+            let (outcome, _) = call(&plugins, traced.clone()).await;
+            assert_eq!((outcome.code, &*outcome.message), expected, "{isolation:?}");
+        }
+    }
 }
 
 /// R-I41, R-I27: a guest that computes too long takes its process with it, one that waits does not.

@@ -9,16 +9,19 @@
 #[expect(dead_code, reason = "other tests paste commands")]
 #[path = "../cli/bench.rs"]
 mod bench;
+mod client;
 mod clock;
 mod cluster;
 mod damage;
 mod digest;
 mod file;
 mod full;
+mod http;
 mod process;
 mod proxy;
 mod random;
 mod round;
+mod served;
 #[path = "../../../src/store/tests/server.rs"]
 #[expect(dead_code, reason = "other tests ask it")]
 mod server;

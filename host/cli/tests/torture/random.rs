@@ -3,6 +3,7 @@
 use std::{env, time::SystemTime};
 
 /// Splitmix64.
+#[derive(Clone)]
 pub(crate) struct Random {
     pub(crate) seed: u64,
     state: u64,
@@ -15,6 +16,11 @@ impl Random {
         let now = || SystemTime::UNIX_EPOCH.elapsed().map_or(0, |since| since.as_secs());
         let seed = given.unwrap_or_else(now);
         Self { seed, state: seed.wrapping_mul(31).wrapping_add(salt) }
+    }
+
+    /// That of somebody who does his things meanwhile.
+    pub(crate) fn another(&mut self) -> Self {
+        Self { seed: self.seed, state: self.below(u64::MAX) }
     }
 
     pub(crate) fn below(&mut self, limit: u64) -> u64 {

@@ -13,6 +13,10 @@ impl Tally {
         *self.0.entry(what).or_default() += 1;
     }
 
+    pub(crate) fn add_some(&mut self, what: &'static str, count: u32) {
+        *self.0.entry(what).or_default() += count;
+    }
+
     pub(crate) fn add(&mut self, Self(others): Self) {
         for (what, count) in others {
             *self.0.entry(what).or_default() += count;

@@ -27,6 +27,8 @@ pub struct Dispatch {
     pub task_name: Arc<str>,
     /// `executor.type`.
     pub executor_type: Arc<str>,
+    /// Since when the attempt could have begun, as far as the run alone is concerned.
+    pub due: Timestamp,
     /// Whether the attempt was suspended and is called again.
     pub resumed: bool,
     /// `executor.config`, an object.

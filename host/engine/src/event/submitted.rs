@@ -36,6 +36,9 @@ pub struct Submitted {
     /// What whoever submitted the run left for whoever goes on with it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub origin: Option<Arc<str>>,
+    /// The trace that the run belongs to, as whoever submitted it wrote it down; nothing here reads it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub trace: Option<Arc<str>>,
     /// The earlier run that this is another of.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rerun: Option<Arc<Rerun>>,
@@ -88,6 +91,7 @@ impl Submitted {
             executors: PinnedExecutors::new(),
             secrets: self.secrets.clone(),
             origin: self.origin.clone(),
+            trace: self.trace.clone(),
             rerun: self.rerun.clone(),
             warnings: Vec::new(),
             defaults: self.defaults.clone(),

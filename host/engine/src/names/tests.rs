@@ -123,6 +123,7 @@ fn drive(plan: Arc<crate::plan::Plan>) {
         facts,
         secrets: Vec::new(),
         origin: None,
+        trace: None,
     };
     let (mut run, _) = Run::start(plan, submission, Timestamp(0));
     for now in 1..50 {

@@ -56,6 +56,7 @@ pub(super) fn plan(
             .templates()
             .map(|(id, template)| assembler.template(id, template))
             .collect::<Option<_>>()?,
+        notify: spec.notify.iter().map(|name| name.value.clone()).collect(),
         hooks: assembler.hooks(&spec.hooks, Level::Node)?,
         hook_calls: Vec::new(),
         warnings: Vec::new(),

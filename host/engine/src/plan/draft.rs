@@ -68,6 +68,12 @@ impl Draft {
         self.doc.as_ref().map(WorkflowDoc::namespace)
     }
 
+    /// What its workflow is called: `metadata.name`, or that of a schedule's runs.
+    #[must_use]
+    pub fn name(&self) -> Option<Arc<str>> {
+        self.doc.as_ref()?.name.as_ref().map(|name| name.value.clone())
+    }
+
     /// When it starts by itself, of a `kind: CronWorkflow` that says so soundly.
     #[must_use]
     pub fn cron(&self) -> Option<&Cron> {
@@ -93,6 +99,7 @@ impl Draft {
             let index = Index::new(&doc, &report, variables::readable(variables), &pinned);
             let graphs = graphs(&index);
             check::check(&index, &graphs);
+            executors.check_endpoints(&doc.spec.notify, &report);
             check::warn(&index, &graphs, &defaults);
             let plan = || assemble::plan(&index, &graphs, &defaults, document);
             report.is_sound().then(plan).flatten()

@@ -5,6 +5,11 @@ mod look_up;
 
 use std::{collections::BTreeMap, sync::Arc};
 
+use crate::{
+    form::{Name, Report, listed_if_few},
+    problem::codes::executors::UNKNOWN_ENDPOINT,
+};
+
 use super::model::Pinned;
 
 pub use self::defaults::check_defaults;
@@ -22,6 +27,8 @@ pub struct Executors {
     installed: Vec<Arc<str>>,
     memory: Option<u64>,
     missing_allowed: bool,
+    /// Who can be told of runs, if that is known.
+    endpoints: Option<Vec<Arc<str>>>,
 }
 
 /// What one executor type stands for.
@@ -63,9 +70,28 @@ impl Executors {
         Self { memory: Some(limit), ..self }
     }
 
+    /// Who can be told of runs; if this is not said, anybody.
+    #[must_use]
+    pub fn endpoints(self, names: Vec<Arc<str>>) -> Self {
+        Self { endpoints: Some(names), ..self }
+    }
+
     /// Whether types that stand for nothing usable are warned of instead of refused.
     #[must_use]
     pub fn allow_missing(self, allowed: bool) -> Self {
         Self { missing_allowed: allowed, ..self }
+    }
+
+    /// Reports those that are to be told of runs and are not known.
+    pub(super) fn check_endpoints(&self, wanted: &[Name], report: &Report) {
+        let Some(known) = self.endpoints.as_ref().filter(|_| !self.missing_allowed) else { return };
+        let names = || known.iter().map(AsRef::as_ref);
+        for name in wanted.iter().filter(|name| !known.contains(&name.value)) {
+            let expected =
+                listed_if_few(names(), "a name of `[notify]` of the configuration, for this namespace");
+            let message = format!("no endpoint is named `{}`; expected {expected}", name.value);
+            let hint = report.did_you_mean(&name.value, names());
+            report.problem(name.problem(&UNKNOWN_ENDPOINT, message).with_hint_if(hint));
+        }
     }
 }

@@ -53,6 +53,8 @@ pub struct Plan {
     pub root: Node,
     /// All templates, in document order.
     pub templates: Vec<Template>,
+    /// `spec.notify`: who is told of its runs.
+    pub notify: Vec<Arc<str>>,
     /// `spec.hooks`.
     pub hooks: Hooks,
     /// Every hook written in the document, as often as a call site has it.

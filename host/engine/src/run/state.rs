@@ -54,6 +54,7 @@ pub struct State {
     id: Arc<str>,
     parameters: Arc<Map>,
     facts: Facts,
+    trace: Option<Arc<str>>,
     past: Option<Arc<Past>>,
     phase: Phase,
     tables: Tables,
@@ -79,6 +80,7 @@ impl State {
             id: Arc::default(),
             parameters: Arc::default(),
             facts: Facts::default(),
+            trace: None,
             past: None,
             phase: Phase::Created,
             tables: Tables::new(|root, nothing| TaskRun::new(root, Place::Root, now, nothing)),
@@ -118,6 +120,12 @@ impl State {
     #[must_use]
     pub fn facts(&self) -> &Facts {
         &self.facts
+    }
+
+    /// The trace that the run belongs to, as whoever submitted it wrote it down.
+    #[must_use]
+    pub fn trace(&self) -> Option<&Arc<str>> {
+        self.trace.as_ref()
     }
 
     /// The id of the earlier run that this is another of.

@@ -64,6 +64,13 @@ impl Zone {
         Some(self.rules.to_datetime(at))
     }
 
+    /// What its clocks show at an instant, to the minute and with what they are ahead of UTC: `2026-11-23 03:00 +01:00`.
+    #[must_use]
+    pub fn written(&self, at: Timestamp) -> Option<String> {
+        let at = jiff::Timestamp::from_millisecond(at.0).ok()?;
+        Some(at.to_zoned(self.rules.clone()).strftime("%Y-%m-%d %H:%M %:z").to_string())
+    }
+
     /// When its clocks show that.
     pub(super) fn when(&self, shown: DateTime) -> Option<Shown> {
         let instant = |offset: jiff::tz::Offset| offset.to_timestamp(shown).ok();

@@ -53,8 +53,6 @@ mod target;
 #[cfg(feature = "http")]
 mod tls;
 #[cfg(feature = "http")]
-mod trace;
-#[cfg(feature = "http")]
 mod wire;
 
 #[cfg(not(feature = "http"))]

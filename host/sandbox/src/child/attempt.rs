@@ -36,6 +36,7 @@ use crate::{
         dirs::{Beyond, Common},
         http::{HttpLimits, Net, Relay},
     },
+    fault::FaultCounts,
     guest::{self, Guest},
     limits::{Ceilings, Limit, Meter, UNLIMITED},
     memory::Memory,
@@ -160,6 +161,7 @@ impl Here {
             limits,
             tenants: Arc::default(),
             memory: Memory::uncounted(),
+            faults: FaultCounts::default(),
             dirs,
             net: Net::beyond(&relay, headers),
         });

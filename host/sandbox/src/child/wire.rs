@@ -48,6 +48,8 @@ pub(crate) struct Call {
     pub(crate) inputs: Vec<(String, String)>,
     pub(crate) tenant: String,
     pub(crate) ceilings: Ceilings,
+    /// The run's place in its trace.
+    pub(crate) trace: Option<String>,
 }
 
 impl Call {
@@ -71,6 +73,7 @@ impl Call {
             inputs: inputs.map(|(name, value)| (name.to_string(), value.to_json())).collect(),
             tenant: tenant.to_string(),
             ceilings: *ceilings,
+            trace: invocation.trace.as_ref().map(ToString::to_string),
         }
     }
 }
@@ -92,6 +95,7 @@ impl Call {
             config: Value::Null,
             inputs: Arc::default(),
             memory: None,
+            trace: self.trace.as_deref().and_then(|trace| trace.parse().ok()).map(Arc::new),
         }
     }
 }

@@ -3,7 +3,10 @@
 use std::{
     collections::VecDeque,
     io,
-    sync::{Arc, Mutex, PoisonError},
+    sync::{
+        Arc, Mutex, PoisonError,
+        atomic::{AtomicU64, Ordering::Relaxed},
+    },
     thread,
     time::Duration,
 };
@@ -18,6 +21,7 @@ use crate::{
     child::{Children, Worker},
     executor::Observer,
     limits::{Limit, UNLIMITED},
+    occupancy::Occupancy,
     program::Program,
     whose::Whose,
 };
@@ -36,6 +40,8 @@ pub(crate) struct Processes {
     /// Who waits for another call, the longest first.
     idle: Mutex<VecDeque<Warm>>,
     most_idle: usize,
+    at_once: u32,
+    started: AtomicU64,
 }
 
 /// A child of one plugin with certain grants. It never serves another.
@@ -55,6 +61,21 @@ impl Processes {
             turns: Semaphore::new(at_once.max(1) as usize),
             idle: Mutex::default(),
             most_idle: cores * 2,
+            at_once: at_once.max(1),
+            started: AtomicU64::new(0),
+        }
+    }
+
+    /// How many there are.
+    pub(crate) fn occupancy(&self) -> Occupancy {
+        let free = u32::try_from(self.turns.available_permits()).unwrap_or(u32::MAX);
+        let idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner).len();
+        Occupancy {
+            processes: self.at_once.saturating_sub(free),
+            processes_most: self.at_once,
+            processes_idle: u32::try_from(idle).unwrap_or(u32::MAX),
+            processes_started: self.started.load(Relaxed),
+            ..Occupancy::default()
         }
     }
 
@@ -93,6 +114,7 @@ impl Processes {
         if let Some(warm) = self.take(program, grants) {
             return Ok(warm);
         }
+        self.started.fetch_add(1, Relaxed);
         let starting =
             Worker::start(&self.children, program, grants, whose.limits(), whose.premises.net.headers());
         let worker =

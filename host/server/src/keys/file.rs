@@ -1,4 +1,4 @@
-//! The file that keys are kept in: readable by its owner alone, replaced as a whole.
+//! The file that keys are kept in: readable by its owner alone, replaced as a whole by whoever has the lock beside it.
 
 use std::{
     fs,
@@ -93,6 +93,7 @@ impl KeyFile {
     /// # Errors
     /// [`KeyFileError`]
     pub fn add(&self, key: Key) -> Result<(), KeyFileError> {
+        let _alone = self.lock()?;
         let mut keys = self.all()?;
         if keys.iter().any(|one| one.name == key.name) {
             return Err(KeyFileError::Taken { name: key.name });
@@ -106,12 +107,34 @@ impl KeyFile {
     /// # Errors
     /// [`KeyFileError`]
     pub fn remove(&self, name: &str) -> Result<bool, KeyFileError> {
+        let _alone = self.lock()?;
         let keys = self.all()?;
         let (removed, kept): (Vec<_>, Vec<_>) = keys.into_iter().partition(|key| key.name == name);
         if removed.is_empty() {
             return Ok(false);
         }
         self.write(kept).map(|()| true)
+    }
+
+    /// Nobody else changes the file until this is dropped. The lock is on a file of its own, as that of the keys is replaced; it stays behind,
+    /// since who removed it would let two in.
+    fn lock(&self) -> Result<fs::File, KeyFileError> {
+        let mut options = fs::OpenOptions::new();
+        options.read(true).write(true).create(true).truncate(false);
+        #[cfg(unix)]
+        std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+        let lock = || {
+            let file = options.open(self.beside(".lock"))?;
+            file.lock()?;
+            Ok(file)
+        };
+        lock().map_err(|source| self.failed(source))
+    }
+
+    fn beside(&self, ending: &str) -> PathBuf {
+        let mut name = self.path.clone().into_os_string();
+        name.push(ending);
+        name.into()
     }
 
     pub(super) fn mark(&self) -> Result<Mark, KeyFileError> {
@@ -127,9 +150,7 @@ impl KeyFile {
 
     fn write(&self, keys: Vec<Key>) -> Result<(), KeyFileError> {
         let text = serde_json::to_string_pretty(&Written { keys }).unwrap_or_default() + "\n";
-        let mut name = self.path.clone().into_os_string();
-        name.push(".new");
-        let new = PathBuf::from(name);
+        let new = self.beside(".new");
         let write = || {
             drop(fs::remove_file(&new));
             let mut file = private(&new)?;
@@ -167,6 +188,28 @@ fn inode(_: &fs::Metadata) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::{super::Role, *};
+
+    /// R-A10: none of several that are added at once is lost.
+    #[test]
+    fn many_who_change_keys_at_once_lose_none() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("keys");
+        let (add, barrier) =
+            (|name: String| Key::make(&name, Role::Read, Vec::new()).unwrap().0, std::sync::Barrier::new(8));
+        KeyFile::at(path.clone()).add(add("old".into())).unwrap();
+        std::thread::scope(|scope| {
+            for thread in 0..8 {
+                let (path, barrier) = (path.clone(), &barrier);
+                scope.spawn(move || {
+                    let file = KeyFile::at(path);
+                    barrier.wait();
+                    (0..10).for_each(|key| file.add(add(format!("{thread}-{key}"))).unwrap());
+                    assert!(file.remove(&format!("{thread}-0")).unwrap());
+                });
+            }
+        });
+        assert_eq!(KeyFile::at(path).all().unwrap().len(), 1 + 8 * 9);
+    }
 
     #[test]
     fn keys_are_added_once_and_removed() {

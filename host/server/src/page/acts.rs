@@ -21,7 +21,6 @@ pub(super) async fn rerun(mut call: Call) -> Result<Response, Refusal> {
     let rerun = Rerun { from_failed: form.text("from") == "failed", ..Rerun::default() };
     let row = call.run().await?;
     let run = call.app.host.rerun(&row.head.run_id, &rerun).await?;
-    call.app.metrics.submitted();
     Ok(see_other(&format!("/runs/{}", run.id())))
 }
 

@@ -22,8 +22,8 @@ const AT_ONCE: Duration = Duration::from_millis(400);
 enum Looked {
     /// One run.
     Run(watch::Receiver<()>),
-    /// All of them, as far as this host hears.
-    Runs(broadcast::Receiver<phasm::Tiding>, watch::Receiver<()>),
+    /// All of them, and what is kept by a name, whoever changes it.
+    All { tidings: broadcast::Receiver<phasm::Tiding>, heard: [watch::Receiver<()>; 3] },
 }
 
 impl Looked {
@@ -31,9 +31,11 @@ impl Looked {
     async fn changes(&mut self) -> bool {
         match self {
             Self::Run(written) => written.changed().await.is_ok(),
-            Self::Runs(tidings, changed) => tokio::select! {
+            Self::All { tidings, heard: [changed, rows, entries] } => tokio::select! {
                 heard = tidings.recv() => !matches!(heard, Err(broadcast::error::RecvError::Closed)),
                 changed = changed.changed() => changed.is_ok(),
+                rows = rows.changed() => rows.is_ok(),
+                entries = entries.changed() => entries.is_ok(),
             },
         }
     }
@@ -50,7 +52,11 @@ pub(super) async fn live(mut call: Call) -> Result<Response, Refusal> {
                 .ok_or_else(|| Refusal::no_run(&run_id))?;
             Looked::Run(host.store().follow(&run_id))
         }
-        None => Looked::Runs(host.tidings(), host.store().changed()),
+        None => {
+            let store = host.store();
+            let heard = [store.changed(), store.rows_changed(), store.entries_changed()];
+            Looked::All { tidings: host.tidings(), heard }
+        }
     };
     let streaming = call.app.streams.enter(&call.caller)?;
     let (outlet, response) = sse::open(streaming, call.app.config.limits.write_time);

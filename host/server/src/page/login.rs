@@ -6,7 +6,7 @@ use axum::{
 };
 use maud::html;
 
-use super::{form::Form, see_other, shell::Shell};
+use super::{form::Form, see_other, shell::Shell, words};
 use crate::{call::Call, caller::Caller, refusal::Refusal};
 
 /// Where one signs in, to go on to that page.
@@ -17,20 +17,49 @@ pub(super) fn address(to: &str) -> String {
 
 pub(super) async fn page(mut call: Call) -> Result<Response, Refusal> {
     let to = call.query.text("to").unwrap_or_default();
-    std::future::ready(Ok(shown(StatusCode::OK, &to, false))).await
+    let ticket = call.query.text("ticket");
+    std::future::ready(match ticket {
+        Some(ticket) => by_ticket(&call, &ticket, &to),
+        None => Ok(shown(StatusCode::OK, &to, None)),
+    })
+    .await
 }
 
-fn shown(status: StatusCode, to: &str, wrong: bool) -> Response {
+/// Signs in whoever brings a ticket; who has signed in already stays who he is.
+fn by_ticket(call: &Call, ticket: &str, to: &str) -> Result<Response, Refusal> {
+    let key = call.app.tickets.take(ticket);
+    if call.app.sessions.key(call.headers()).is_some_and(|key| known(call, &key)) {
+        return Ok(see_other(here(to)));
+    }
+    match key {
+        Some(Some(key)) if known(call, &key) => begin(call, &key, to),
+        // None is asked for.
+        Some(None) => Ok(see_other(here(to))),
+        Some(Some(_)) | None => Ok(shown(StatusCode::UNAUTHORIZED, to, Some(SPENT))),
+    }
+}
+
+const WRONG: &str = "The key is not known, or was removed.";
+const SPENT: &str = "What `phasm open` brought is good for one minute and one browser, which is over. Call it again, or give the key here.";
+
+fn known(call: &Call, key: &str) -> bool {
+    Caller::of(&call.app, Some(&format!("Bearer {key}"))).is_ok()
+}
+
+fn shown(status: StatusCode, to: &str, wrong: Option<&str>) -> Response {
     let shell = Shell { title: "Sign in", at: "", caller: None, live: None, standing: None };
     let body = html! {
         h1 { "Sign in" }
-        @if wrong { div class="notice bad" role="alert" { p { "The key is not known, or was removed." } } }
+        @if let Some(wrong) = wrong { div class="notice bad" role="alert" { p { (words::said(wrong)) } } }
         form class="sheet" method="post" action="/login" {
             input type="hidden" name="to" value=(to);
             div class="field" {
                 label for="key" { "Key" }
                 input id="key" name="key" type="password" autocomplete="current-password" required aria-describedby="key-help";
-                p id="key-help" class="help" { "Whoever runs the server makes one with " code { "phasm key add NAME" } "." }
+                p id="key-help" class="help" {
+                    "Whoever runs the server makes one with " code { "phasm key add NAME" } ". With it in "
+                    code { "PHASM_KEY" } ", " code { "phasm open" } " signs in by itself."
+                }
             }
             button { "Sign in" }
         }
@@ -41,14 +70,22 @@ fn shown(status: StatusCode, to: &str, wrong: bool) -> Response {
 pub(super) async fn login(mut call: Call) -> Result<Response, Refusal> {
     let form = Form::read(&mut call).await?;
     let (key, to) = (form.text("key").trim(), form.text("to"));
-    if Caller::of(&call.app, Some(&format!("Bearer {key}"))).is_err() {
-        return Ok(shown(StatusCode::UNAUTHORIZED, to, true));
+    if !known(&call, key) {
+        return Ok(shown(StatusCode::UNAUTHORIZED, to, Some(WRONG)));
     }
+    begin(&call, key, to)
+}
+
+fn begin(call: &Call, key: &str, to: &str) -> Result<Response, Refusal> {
     let cookie = call.app.sessions.begin(key, call.app.config.tls.is_some());
     let cookie = cookie.map_err(|error| Refusal::failed(&error))?;
-    // Only to a page of this server.
+    Ok(with_cookie(see_other(here(to)), &cookie))
+}
+
+/// A page of this server only.
+fn here(to: &str) -> &str {
     let is_here = to.starts_with('/') && !to.starts_with("//") && !to.contains('\\');
-    Ok(with_cookie(see_other(if is_here { to } else { "/runs" }), &cookie))
+    if is_here { to } else { "/runs" }
 }
 
 pub(super) async fn logout(call: Call) -> Result<Response, Refusal> {

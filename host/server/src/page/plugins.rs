@@ -1,40 +1,126 @@
-//! The plugins that runs find, and what each may touch.
+//! The plugins that runs find, what each may touch, and those that wait to be approved.
 
-use axum::response::Response;
+use axum::{http::StatusCode, response::Response};
 use maud::{Markup, html};
-use phasm::{Value, plugins::Plugins};
+use phasm::{Value, plugins::PluginRow};
 
-use super::shell::Shell;
-use crate::{call::Call, refusal::Refusal};
+use super::{shell::Shell, upload, words};
+use crate::{
+    call::Call,
+    caller::{Caller, Role},
+    plugins::{change::address, list, seen},
+    refusal::Refusal,
+};
+
+/// Of a page.
+const PAGE: usize = 100;
 
 pub(super) async fn page(mut call: Call) -> Result<Response, Refusal> {
+    call.query.leave_out_empty();
+    let cursor = call.query.text("cursor");
     call.query.done()?;
-    let plugins = call.app.host.plugins();
-    let names = plugins.map(Plugins::names).unwrap_or_default();
+    shown(&call, (StatusCode::OK, cursor.as_deref()), None).await
+}
+
+/// The list, and the form that adds one, with what was wrong with what was sent.
+pub(super) async fn shown(
+    call: &Call,
+    (status, cursor): (StatusCode, Option<&str>),
+    wrong: Option<&upload::Wrong>,
+) -> Result<Response, Refusal> {
+    let mut all = seen(&call.app.host, &call.caller).await;
+    // One that is none shows the beginning.
+    all.retain(|entry| cursor.is_none_or(|cursor| entry.is_behind(cursor).unwrap_or(true)));
+    let is_more = all.len() > PAGE;
+    all.truncate(PAGE);
+    let next = all.last().filter(|_| is_more).map(phasm::plugins::PluginEntry::cursor);
+    let rows = list::rows(&call.app, &call.caller, all).await?;
     let body = html! {
         h1 { "Plugins" }
         p { "Each runs in a sandbox, and may touch nothing but what the configuration grants it." }
-        @if names.is_empty() {
-            div class="empty" {
-                h2 { "No plugin" }
-                p { "Make one with " code { "phasm plugin new greet" } ", or add one with " code { "phasm plugin add FILE" } "." }
-            }
-        } @else {
-            table class="list" {
-                caption class="unseen" { "Plugins by name" }
-                thead { tr { th scope="col" { "Plugin" } th scope="col" { "May touch" } } }
-                tbody { @for name in &names { tr {
-                    th scope="row" data-label="Plugin" { code { (name) } }
-                    td data-label="May touch" { (grants(&plugins.map(|plugins| plugins.granted(name)).unwrap_or_default())) }
-                } } }
-            }
+        @if rows.is_empty() { (nothing()) } @else { (table(&rows)) }
+        @if let Some(next) = next {
+            p class="more" { a href={ "/plugins?" (form_urlencoded::Serializer::new(String::new()).append_pair("cursor", &next).finish()) } { "More" } }
         }
+        @if call.caller.may(Role::Admin).is_ok() { (upload::form(call, wrong)) }
     };
-    std::future::ready(Ok(Shell::new("Plugins", "/plugins", &call.caller).around(&body))).await
+    Ok(Shell::new("Plugins", "/plugins", &call.caller).answered(status, &body))
+}
+
+fn nothing() -> Markup {
+    html! {
+        div class="empty" {
+            h2 { "No plugin yet" }
+            p { "A plugin is a WebAssembly component that does one kind of step. Make one:" }
+            pre tabindex="0" data-copy { "phasm plugin new greet\nphasm plugin build greet" }
+            p { "Then add the component here, or with " code { "phasm plugin add greet.wasm" } "; a step names it as " code { "executor: { type: greet }" } "." }
+        }
+    }
+}
+
+fn table(rows: &[PluginRow]) -> Markup {
+    let has_tenants = rows.iter().any(|row| row.tenant.is_some());
+    html! {
+        table class="list" {
+            caption class="unseen" { "Plugins, in the order that they are searched" }
+            thead { tr {
+                th scope="col" { "Plugin" } th scope="col" { "Version" } th scope="col" { "State" }
+                @if has_tenants { th scope="col" { "Whose" } }
+                th scope="col" { "Signed" } th scope="col" { "May touch" }
+            } }
+            tbody { @for row in rows { tr {
+                th scope="row" data-label="Plugin" {
+                    @match version(row) {
+                        Some(version) => a href=(address_of(row, version)) { code { (row.name) } },
+                        None => code { (row.name) },
+                    }
+                    @if let Some(description) = &row.description { p class="help" { (description) } }
+                }
+                td data-label="Version" { (row.version.as_deref().unwrap_or("–")) }
+                td data-label="State" { (state(row)) }
+                @if has_tenants { td data-label="Whose" { (row.tenant.as_deref().unwrap_or("all")) } }
+                td data-label="Signed" { (signed(row)) }
+                td data-label="May touch" { (grants(&row.granted)) }
+            } } }
+        }
+    }
+}
+
+/// By what it is looked into: its digest, which is that of nothing else.
+fn version(row: &PluginRow) -> Option<&str> {
+    row.version.as_deref().filter(|_| row.stored.is_some()).or(row.digest.as_deref())
+}
+
+fn address_of(row: &PluginRow, version: &str) -> String {
+    let tenant = row.tenant.as_deref().map(|tenant| {
+        form_urlencoded::Serializer::new(String::from("?")).append_pair("tenant", tenant).finish()
+    });
+    format!("{}{}", address(&row.name, version), tenant.unwrap_or_default())
+}
+
+fn state(row: &PluginRow) -> Markup {
+    let word = if row.shadowed { "shadowed" } else { row.state.as_str() };
+    html! {
+        @match word {
+            "held" => strong class="held" { "held" },
+            "broken" => strong class="bad" { "broken" },
+            "shadowed" => span title="Another of its name is found first" { "shadowed" },
+            word => (word),
+        }
+        @if !row.held.is_empty() { ul class="grants" { @for why in &row.held { li { (why) } } } }
+        @if let Some(by) = &row.approved_by { span class="none" { " by " (by) } }
+    }
+}
+
+fn signed(row: &PluginRow) -> Markup {
+    html! { @match &row.signature {
+        Some(signature) => (words::signed(signature)),
+        None => span class="none" { "–" },
+    } }
 }
 
 /// What is granted, as a journal describes it.
-fn grants(granted: &Value) -> Markup {
+pub(super) fn grants(granted: &Value) -> Markup {
     let list = |name| granted.member(name).and_then(Value::as_array).unwrap_or_default();
     let dirs = granted.member("dirs").and_then(Value::as_object);
     html! {
@@ -50,4 +136,13 @@ fn grants(granted: &Value) -> Markup {
             }
         }
     }
+}
+
+/// Whether somebody may change a plugin of that tenant, or of all.
+pub(super) fn may_change(call: &Call, caller: &Caller, tenant: Option<&str>) -> bool {
+    let asked = tenant.map(str::to_owned);
+    let is_of_all = tenant.is_none() && caller.is_bound();
+    caller.may(Role::Admin).is_ok()
+        && !is_of_all
+        && crate::plugins::whose(&call.app.host, caller, asked).is_ok()
 }

@@ -1,9 +1,9 @@
 //! Why something was not done, for people.
 
 use axum::response::Response;
-use maud::html;
+use maud::{Markup, html};
 
-use super::shell::Shell;
+use super::{shell::Shell, words};
 use crate::{caller::Caller, refusal::Refusal};
 
 pub(super) fn page(caller: Option<&Caller>, refusal: &Refusal) -> Response {
@@ -12,12 +12,21 @@ pub(super) fn page(caller: Option<&Caller>, refusal: &Refusal) -> Response {
     let body = html! {
         h1 { (title) }
         div class="notice bad" role="alert" { p { (refusal.detail()) } }
-        @if !refusal.shown().is_empty() {
-            ul class="problems" {
-                @for problem in refusal.shown() { li { code { (problem.code) " " (problem.path) } " " (problem.message) } }
-            }
-        }
+        (faults(refusal))
         p { a href="/runs" { "All runs" } }
     };
     shell.answered(refusal.status(), &body)
+}
+
+/// What is wrong with what was asked, each fault.
+pub(super) fn faults(refusal: &Refusal) -> Markup {
+    html! {
+        @if !refusal.shown().is_empty() {
+            div role="alert" {
+                ul class="problems" {
+                    @for problem in refusal.shown() { li { code { (problem.path) } " " (words::said(&problem.message)) } }
+                }
+            }
+        }
+    }
 }

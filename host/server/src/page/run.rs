@@ -6,6 +6,7 @@ use phasm::{
     Phase,
     clock::Clock,
     engine::run::{Run, TaskRun},
+    saved::{self, SCHEDULE_LABEL},
     store::RunRow,
 };
 use phasm_graph::{Diagram, Drawing, Limits, Timeline};
@@ -58,7 +59,7 @@ pub(super) async fn page(mut call: Call) -> Result<Response, Refusal> {
     let wanted = table::Wanted::of(&mut call.query);
     let since = call.query.count("since", 0, u32::MAX as usize).unwrap_or(0);
     call.query.done()?;
-    let row = call.run().await?;
+    let row = Shown::of(&call, call.run().await?).await?;
     let body = match view {
         View::Timeline => {
             let recorded = recorded::read(&call.app, &row.head.run_id, None).await?;
@@ -75,8 +76,8 @@ pub(super) async fn page(mut call: Call) -> Result<Response, Refusal> {
         }
         View::Graph | View::Tasks => {
             let handle = call.app.host.run(&row.head.run_id).await?;
-            let (row, caller) = (row.clone(), call.caller.clone());
-            handle.look(move |run| whole(run, &row, &caller, view, &looked(run, view, &wanted))).await?
+            let (shown, caller) = (row.clone(), call.caller.clone());
+            handle.look(move |run| whole(run, &shown, &caller, view, &looked(run, view, &wanted))).await?
         }
     };
     let title = format!("{} {}", row.head.workflow, row.status.phase);
@@ -84,6 +85,42 @@ pub(super) async fn page(mut call: Call) -> Result<Response, Refusal> {
     let standing = Some(format!("{} is {}", row.head.workflow, row.status.phase));
     let shell = Shell { live, standing, ..Shell::new(&title, "/runs", &call.caller) };
     Ok(shell.answered(StatusCode::OK, &body))
+}
+
+/// A run's row, and what it came from as far as that is kept.
+#[derive(Clone)]
+struct Shown {
+    row: RunRow,
+    /// Names, and where they are.
+    from: Vec<(&'static str, String, String)>,
+}
+
+impl std::ops::Deref for Shown {
+    type Target = RunRow;
+
+    fn deref(&self) -> &RunRow {
+        &self.row
+    }
+}
+
+impl Shown {
+    async fn of(call: &Call, row: RunRow) -> Result<Self, Refusal> {
+        let (store, head) = (call.app.reader(), &row.head);
+        let mut from = Vec::new();
+        let mut add = |kind, what, name: &str| {
+            let address = words::kept_path(what, &head.namespace, name);
+            from.push((kind, words::kept_name(&head.namespace, name), address));
+        };
+        if let Some(name) = head.labels.get(SCHEDULE_LABEL)
+            && saved::schedule(&*store, &head.namespace, name).await?.is_some()
+        {
+            add("Schedule", "schedules", name);
+        }
+        if saved::saved_workflow(&*store, &head.namespace, &head.workflow).await?.is_some() {
+            add("Saved workflow", "workflows", &head.workflow);
+        }
+        Ok(Self { from, row })
+    }
 }
 
 fn looked(run: &Run, view: View, wanted: &table::Wanted) -> Markup {
@@ -104,7 +141,7 @@ fn drawn(picture: &str, name: &str) -> Markup {
     html! { div class="picture" tabindex="0" role="group" aria-label=(name) { (PreEscaped(picture)) } }
 }
 
-fn whole(run: &Run, row: &RunRow, caller: &Caller, view: View, shown: &Markup) -> Markup {
+fn whole(run: &Run, row: &Shown, caller: &Caller, view: View, shown: &Markup) -> Markup {
     html! {
         p class="path" { a href="/runs" { "Runs" } }
         div class="head" {
@@ -142,7 +179,7 @@ fn acts(run: &Run) -> Markup {
     }
 }
 
-fn facts(run: &Run, row: &RunRow) -> Markup {
+fn facts(run: &Run, row: &Shown) -> Markup {
     let times = run.times();
     let labels: Vec<_> = row.head.labels.iter().map(|(key, value)| format!("{key}={value}")).collect();
     html! {
@@ -152,6 +189,7 @@ fn facts(run: &Run, row: &RunRow) -> Markup {
             div { dt { "Took" } dd { (words::took(Some(times.submitted_at), times.finished_at)) } }
             div { dt { "Tasks ended" } dd { (run.progress()) } }
             div { dt { "Namespace" } dd { (row.head.namespace) } }
+            @for (kind, name, address) in &row.from { div { dt { (kind) } dd { a href=(address) { (name) } } } }
             @if let Some(at) = times.deadline_at.filter(|_| !run.phase().is_terminal()) { div { dt { "Must end by" } dd { (words::time(at)) } } }
             @if let Some(of) = run.rerun_of() { div { dt { "Rerun of" } dd { a href={ "/runs/" (of) } { (words::id(of)) } } } }
             @if !labels.is_empty() { div { dt { "Labels" } dd { (labels.join(", ")) } } }

@@ -1,34 +1,43 @@
 //! The runs that there are.
 
-use axum::{http::header, response::Response};
+use axum::{http::StatusCode, response::Response};
 use maud::{Markup, html};
 use phasm::{
     Phase,
+    saved::SCHEDULE_LABEL,
     show::{RowWaits, RunState},
     store::RunRow,
 };
 
-use super::{shell::Shell, words};
+use super::{kept, refused, shell::Shell, words};
 use crate::{call::Call, caller::Role, refusal::Refusal, runs::list};
 
 pub(super) async fn page(mut call: Call) -> Result<Response, Refusal> {
     call.query.leave_out_empty();
     let asked = Asked::of(&call);
-    let (rows, next) = list::rows(&mut call).await?;
+    let (status, faults, (rows, next)) = match list::rows(&mut call).await {
+        Ok(found) => (StatusCode::OK, None, found),
+        // Told beside the fields, in which it stays.
+        Err(refusal) if refusal.status() == StatusCode::BAD_REQUEST => {
+            (refusal.status(), Some(refusal), (Vec::new(), None))
+        }
+        Err(refusal) => return Err(refusal),
+    };
     let next = next.map(|cursor| asked.address(&cursor));
     let body = html! {
         div class="head" {
             h1 { "Runs" }
-            @if call.caller.may(Role::Run).is_ok() { a class="button" href="/submit" { "Submit a workflow" } }
+            @if call.caller.may(Role::Run).is_ok() { a class="button" href="/submit" { "Write a workflow" } }
         }
         (asked.form())
-        div id="rows" data-part {
+        @if let Some(refusal) = &faults { (refused::faults(refusal)) }
+        @else { div id="rows" data-part {
             @if rows.is_empty() { (nothing(&call, &asked)) } @else { (table(&rows)) }
             @if let Some(next) = &next { p class="more" { a href=(next) rel="next" { "Older runs" } } }
-        }
+        } }
     };
-    let shell = Shell { live: Some("/live".to_owned()), ..Shell::new("Runs", "/runs", &call.caller) };
-    Ok(shell.around(&body))
+    let live = faults.is_none().then(|| "/live".to_owned());
+    Ok(Shell { live, ..Shell::new("Runs", "/runs", &call.caller) }.answered(status, &body))
 }
 
 /// What is looked for.
@@ -52,6 +61,15 @@ impl Asked {
         format!("/runs?{}", query.finish())
     }
 
+    fn field(&self, name: &str, label: &str, placeholder: &str) -> Markup {
+        html! {
+            div class="field" {
+                label for=(name) { (label) }
+                input id=(name) name=(name) size="14" value=(self.text(name)) placeholder=(placeholder);
+            }
+        }
+    }
+
     fn form(&self) -> Markup {
         html! {
             form class="filters" role="search" method="get" action="/runs" {
@@ -66,6 +84,9 @@ impl Asked {
                         @for phase in Phase::ALL { option selected[self.text("phase") == phase.as_str()] { (phase) } }
                     }
                 }
+                @if !self.text("workflow").is_empty() { (self.field("workflow", "Workflow", "")) }
+                (self.field("namespace", "Namespace", "all"))
+                (self.field("label", "Label", "team=data"))
                 div class="field" {
                     label for="since" { "Since" }
                     input id="since" name="since" size="12" value=(self.text("since")) placeholder="2h";
@@ -104,7 +125,12 @@ fn line(row: &RunRow) -> Markup {
     html! {
         tr {
             td data-label="Phase" { (words::phase(status.phase)) }
-            th scope="row" data-label="Workflow" { a href={ "/runs/" (head.run_id) } { (head.workflow) } }
+            th scope="row" data-label="Workflow" {
+                a href={ "/runs/" (head.run_id) } { (head.workflow) }
+                @if let Some(schedule) = head.labels.get(SCHEDULE_LABEL) {
+                    " " a class="origin" href=(words::kept_path("schedules", &head.namespace, schedule)) { "schedule " (schedule) }
+                }
+            }
             td data-label="Run" { (words::id(&head.run_id)) }
             td data-label="Namespace" { (head.namespace) }
             td data-label="Submitted" { (words::time(head.submitted_at)) }
@@ -116,18 +142,19 @@ fn line(row: &RunRow) -> Markup {
 
 /// What one sees first of all, with the first command to copy.
 fn nothing(call: &Call, asked: &Asked) -> Markup {
-    let host = call.header(&header::HOST).unwrap_or("localhost");
-    let scheme = if call.app.config.tls.is_some() { "https" } else { "http" };
     let key = if call.caller.key.is_some() { " -H \"Authorization: Bearer $PHASM_KEY\"" } else { "" };
     html! {
         div class="empty" {
             @if asked.0.is_empty() {
                 h2 { "No run yet" }
-                p { a href="/submit" { "Write a workflow here" } ", or send one that is in a file:" }
-                pre tabindex="0" data-copy {
-                    "curl " (scheme) "://" (host) "/v1/runs" (key) " \\\n     -H 'Content-Type: application/yaml' --data-binary @greet.yaml"
+                p { "A run is one execution of a workflow, which is a document." }
+                @if call.caller.may(Role::Run).is_ok() {
+                    p { a href="/submit" { "Write a workflow here" } " (an example is there already), or send one that is in a file:" }
+                    pre tabindex="0" data-copy {
+                        "curl " (kept::url(call)) "/v1/runs" (key) " \\\n     -H 'Content-Type: application/yaml' --data-binary @greet.yaml"
+                    }
+                    p { "It appears here as soon as it is taken." }
                 }
-                p { "It appears here as soon as it is taken." }
             } @else {
                 h2 { "No run fits" }
                 p { a href="/runs" { "Show all runs" } }

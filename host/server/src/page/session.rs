@@ -21,9 +21,7 @@ pub(crate) struct Sessions(Mutex<VecDeque<([u8; 32], String)>>);
 impl Sessions {
     /// Begins one with that key; what the browser is to keep, over TLS only if `secure`.
     pub(super) fn begin(&self, key: &str, secure: bool) -> Result<String, getrandom::Error> {
-        let mut word = [0_u8; 32];
-        getrandom::fill(&mut word)?;
-        let word: String = word.iter().map(|byte| format!("{byte:02x}")).collect();
+        let word = random::<32>()?;
         let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if all.len() >= MOST {
             all.pop_front();
@@ -49,8 +47,15 @@ impl Sessions {
     }
 }
 
+/// A word that nobody guesses, of so many bytes.
+pub(super) fn random<const BYTES: usize>() -> Result<String, getrandom::Error> {
+    let mut word = [0_u8; BYTES];
+    getrandom::fill(&mut word)?;
+    Ok(word.iter().map(|byte| format!("{byte:02x}")).collect())
+}
+
 /// Found by its digest, so that comparing tells nothing of the word.
-fn digest(word: &str) -> [u8; 32] {
+pub(super) fn digest(word: &str) -> [u8; 32] {
     Sha256::digest(word.as_bytes()).into()
 }
 

@@ -20,8 +20,13 @@ pub(super) struct Shell<'a> {
     pub(super) standing: Option<String>,
 }
 
-const PLACES: [(&str, &str, Role); 3] =
-    [("/runs", "Runs", Role::Read), ("/submit", "Submit", Role::Run), ("/plugins", "Plugins", Role::Read)];
+const PLACES: [(&str, &str, Role); 5] = [
+    ("/runs", "Runs", Role::Read),
+    ("/submit", "Write", Role::Run),
+    ("/workflows", "Workflows", Role::Read),
+    ("/schedules", "Schedules", Role::Read),
+    ("/plugins", "Plugins", Role::Read),
+];
 
 impl<'a> Shell<'a> {
     pub(super) fn new(title: &'a str, at: &'static str, caller: &'a Caller) -> Self {

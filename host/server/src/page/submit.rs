@@ -1,4 +1,4 @@
-//! Submitting a workflow: an editor that shows problems where they are, and the parameters as a form.
+//! The editor: a document is written, submitted, saved as a workflow, or kept as a schedule.
 
 use std::sync::Arc;
 
@@ -6,54 +6,77 @@ use axum::{
     http::StatusCode,
     response::{IntoResponse as _, Response},
 };
-use maud::{Markup, html};
-use phasm::{Plan, Problem, SubmitError, engine::plan::Draft, reader, store::StoreError};
+use maud::html;
+use phasm::{
+    Plan, Problem, SubmitError,
+    saved::{SaveError, WrittenDocument, saved_text},
+    store::StoreError,
+};
 
-use super::{arguments, form::Form, see_other, shell::Shell, words};
-use crate::{call::Call, refusal::Refusal};
+use super::{
+    arguments,
+    checked::{Checked, report},
+    form::Form,
+    see_other, session,
+    shell::Shell,
+    words,
+};
+use crate::{
+    call::Call,
+    caller::Caller,
+    refusal::Refusal,
+    saved::{by, schedules, workflows},
+};
 
-/// What one begins with.
-const EXAMPLE: &str = include_str!("assets/example.yaml");
-/// Problems that are shown.
-const MOST: usize = 50;
-
-/// A document, and what was found of it.
-struct Checked {
-    text: String,
-    plan: Option<Arc<Plan>>,
-    problems: Vec<Problem>,
-}
-
-impl Checked {
-    /// # Errors
-    /// 403 for a namespace that the key is not bound to.
-    async fn of(call: &Call, text: &str) -> Result<Self, Refusal> {
-        let text = text.replace("\r\n", "\n");
-        let name = if text.trim_start().starts_with('{') { "document.json" } else { "document.yaml" };
-        let (plan, problems) = match reader::read(name, &text) {
-            Err(problems) => (None, problems),
-            Ok(tree) => {
-                let draft = Draft::read(&tree);
-                if let Some(namespace) = draft.namespace() {
-                    call.caller.may_submit_to(&namespace)?;
-                }
-                match call.app.host.plan_draft(draft).await {
-                    Ok(plan) => {
-                        call.caller.may_submit_to(&plan.namespace)?;
-                        (Some(plan), Vec::new())
-                    }
-                    Err(problems) => (None, problems.to_vec()),
-                }
-            }
-        };
-        Ok(Self { text, plan, problems })
-    }
-}
+/// What one may begin with: the word of the address, its name, and the document.
+const EXAMPLES: [(&str, &str, &str); 3] = [
+    ("hello", "a greeting", include_str!("assets/hello.yaml")),
+    ("approval", "somebody approves", include_str!("assets/approval.yaml")),
+    ("schedule", "every working day", include_str!("assets/schedule.yaml")),
+];
 
 pub(super) async fn page(mut call: Call) -> Result<Response, Refusal> {
+    call.query.leave_out_empty();
+    let named = |word: &str| EXAMPLES.iter().find(|(known, ..)| *known == word).map(|(_, _, text)| *text);
+    let example = call.query.parsed("example", "hello, approval or schedule", named);
     call.query.done()?;
-    let checked = Checked::of(&call, EXAMPLE).await?;
-    Ok(shown(&call, StatusCode::OK, &checked, None))
+    let [(_, _, first), ..] = EXAMPLES;
+    let text = example_for(&call.caller, example.unwrap_or(first));
+    edit(&call, &text).await
+}
+
+/// The document of a schedule, to be changed.
+pub(super) async fn schedule(mut call: Call) -> Result<Response, Refusal> {
+    call.query.done()?;
+    let found = schedules::one(&call).await?;
+    kept(&call, &found.what.document.digest).await
+}
+
+/// The document of a workflow, to be changed.
+pub(super) async fn workflow(mut call: Call) -> Result<Response, Refusal> {
+    let version = call.query.text("version");
+    call.query.done()?;
+    let found = workflows::one(&call).await?;
+    let digest = found.what.version(version.as_deref()).map(|version| Arc::clone(&version.digest));
+    kept(&call, &digest.unwrap_or_default()).await
+}
+
+async fn kept(call: &Call, digest: &str) -> Result<Response, Refusal> {
+    let text = saved_text(&*call.app.reader(), digest).await?.unwrap_or_default();
+    edit(call, &text).await
+}
+
+async fn edit(call: &Call, text: &str) -> Result<Response, Refusal> {
+    let checked = Checked::soon(call, text).await?;
+    Ok(shown(call, StatusCode::OK, &checked, None))
+}
+
+/// An example in a namespace that is whoever looks at it's own.
+fn example_for(caller: &Caller, text: &str) -> String {
+    match caller.namespaces.first().filter(|_| !caller.sees("default")) {
+        Some(own) => text.replacen("metadata: { ", &format!("metadata: {{ namespace: {own}, "), 1),
+        None => text.to_owned(),
+    }
 }
 
 /// What was found of a document, as a part of the page.
@@ -66,33 +89,76 @@ pub(super) async fn check(mut call: Call) -> Result<Response, Refusal> {
 pub(super) async fn submit(mut call: Call) -> Result<Response, Refusal> {
     let form = Form::read(&mut call).await?;
     let mut checked = Checked::of(&call, form.text("document")).await?;
-    let Some(plan) = checked.plan.clone().filter(|_| form.text("act") != "check") else {
-        let status =
-            if checked.problems.is_empty() { StatusCode::OK } else { StatusCode::UNPROCESSABLE_ENTITY };
+    let act = form.text("act");
+    let Some(plan) = checked.sound().cloned().filter(|_| act != "check") else {
+        let status = match &checked.refused {
+            Some(refused) => refused.status(),
+            None if checked.problems.is_empty() => StatusCode::OK,
+            None => StatusCode::UNPROCESSABLE_ENTITY,
+        };
         return Ok(shown(&call, status, &checked, Some(&form)));
     };
-    let parameters = arguments::read(&plan, &form);
-    let key = Some(form.text("once")).filter(|key| !key.is_empty());
-    match call.app.host.submit_as(&plan, &parameters, key).await {
-        Ok(run) => {
-            call.app.metrics.submitted();
-            Ok(see_other(&format!("/runs/{}", run.id())))
-        }
-        // Posted twice.
-        Err(SubmitError::Store(StoreError::Exists { run_id })) => Ok(see_other(&format!("/runs/{run_id}"))),
-        Err(SubmitError::Problems(found)) => {
-            checked.problems = found.to_vec();
+    let done = match act {
+        "save" => save(&call, &checked, &plan).await,
+        "keep" => keep(&call, &checked, &plan).await,
+        _ => run(&call, &form, &plan).await,
+    };
+    match done? {
+        Ok(address) => Ok(see_other(&address)),
+        Err(problems) => {
+            checked.problems = problems;
             Ok(shown(&call, StatusCode::UNPROCESSABLE_ENTITY, &checked, Some(&form)))
         }
+    }
+}
+
+/// Where what was done is to be seen, or the problems that it has.
+type Done = Result<Result<String, Vec<Problem>>, Refusal>;
+
+async fn run(call: &Call, form: &Form, plan: &Arc<Plan>) -> Done {
+    let parameters = arguments::read(plan, form);
+    let key = Some(form.text("once")).filter(|key| !key.is_empty());
+    match call.app.host.submit_as(plan, &parameters, key).await {
+        Ok(run) => Ok(Ok(format!("/runs/{}", run.id()))),
+        // Posted twice.
+        Err(SubmitError::Store(StoreError::Exists { run_id })) => Ok(Ok(format!("/runs/{run_id}"))),
+        Err(SubmitError::Problems(found)) => Ok(Err(found.to_vec())),
+        Err(error) => Err(error.into()),
+    }
+}
+
+async fn save(call: &Call, checked: &Checked, plan: &Arc<Plan>) -> Done {
+    let written = WrittenDocument { file: checked.file(), text: &checked.text };
+    let saved = call.app.host.save_workflow(plan, written, by(&call.caller)).await;
+    done("workflows", plan, &plan.name, saved.map(drop))
+}
+
+async fn keep(call: &Call, checked: &Checked, plan: &Arc<Plan>) -> Done {
+    let written = WrittenDocument { file: checked.file(), text: &checked.text };
+    let kept = call.app.host.put_schedule(plan, written, by(&call.caller)).await;
+    let name = plan.cron.as_ref().map_or(&plan.name, |cron| &cron.name);
+    done("schedules", plan, name, kept.map(drop))
+}
+
+fn done(what: &str, plan: &Plan, name: &str, saved: Result<(), SaveError>) -> Done {
+    match saved {
+        Ok(()) => Ok(Ok(words::kept_path(what, &plan.namespace, name))),
+        Err(SaveError::Problems(found)) => Ok(Err(found.to_vec())),
         Err(error) => Err(error.into()),
     }
 }
 
 fn shown(call: &Call, status: StatusCode, checked: &Checked, form: Option<&Form>) -> Response {
     // Whoever cannot have one may post twice.
+    let random = || session::random::<16>().ok().map(|word| format!("page-{word}"));
     let once = form.map(|form| form.text("once").to_owned()).or_else(random).unwrap_or_default();
     let body = html! {
-        h1 { "Submit a workflow" }
+        h1 { "Write a workflow" }
+        p class="examples" {
+            "Begin with an example: "
+            @for (word, name, _) in EXAMPLES { a href={ "/submit?example=" (word) } { (name) } " " }
+            span class="none" { "(their executors come with Phasm)" }
+        }
         form class="sheet wide" method="post" action="/submit" data-editor="/submit/check" {
             input type="hidden" name="once" value=(once);
             div class="field" {
@@ -103,60 +169,8 @@ fn shown(call: &Call, status: StatusCode, checked: &Checked, form: Option<&Form>
                 }
             }
             (report(checked, form))
-            div class="acts" {
-                button name="act" value="submit" { "Submit" }
-                button class="plain" name="act" value="check" { "Check" }
-            }
+            noscript { p class="help" { "Without scripts: check what you have changed before you submit it." } }
         }
     };
-    Shell::new("Submit", "/submit", &call.caller).answered(status, &body)
-}
-
-/// Problems, warnings, and what the document has to be given.
-fn report(checked: &Checked, form: Option<&Form>) -> Markup {
-    let warnings = checked.plan.as_ref().map(|plan| plan.warnings.as_slice()).unwrap_or_default();
-    html! {
-        div id="report" {
-            div class="findings" role="status" {
-                @if checked.problems.is_empty() { p class="good" { "The document is valid." } }
-                @else { p class="bad" { (words::count(checked.problems.len(), "problem")) } }
-            }
-            (list(&checked.problems, "problems"))
-            (list(warnings, "problems warnings"))
-            @if let Some(plan) = &checked.plan {
-                fieldset id="arguments" data-keys=(keys(plan)) { legend { "Parameters" } (arguments::draw(plan, form)) }
-            }
-        }
-    }
-}
-
-/// What the form depends on: as long as it stays, so does the form.
-fn keys(plan: &Plan) -> String {
-    let all = plan.arguments.iter().map(|argument| format!("{}:{}", argument.name, argument.kind.as_str()));
-    all.collect::<Vec<_>>().join(",")
-}
-
-fn list(problems: &[Problem], class: &str) -> Markup {
-    html! {
-        @if !problems.is_empty() {
-            ul class=(class) {
-                @for problem in problems.iter().take(MOST) {
-                    li data-line=(problem.line) data-column=(problem.column) {
-                        @if problem.line > 0 { span class="place" { "line " (problem.line) } " " }
-                        code { (problem.code) } " "
-                        @if !problem.path.is_empty() { code { (problem.path) } ": " }
-                        (problem.message)
-                        @if let Some(hint) = &problem.hint { " " span class="hint" { (hint) } }
-                    }
-                }
-                @if problems.len() > MOST { li { "and " (problems.len() - MOST) " more" } }
-            }
-        }
-    }
-}
-
-fn random() -> Option<String> {
-    let mut bytes = [0_u8; 16];
-    getrandom::fill(&mut bytes).ok()?;
-    Some(format!("page-{}", bytes.iter().map(|byte| format!("{byte:02x}")).collect::<String>()))
+    Shell::new("Write a workflow", "/submit", &call.caller).answered(status, &body)
 }

@@ -3,8 +3,11 @@
 use maud::{Markup, PreEscaped, html};
 use phasm::{
     Phase, Value,
-    engine::{text, time::Timestamp},
+    engine::{schedule::Zone, text, time::Timestamp},
+    plugins::Vouched,
 };
+
+use crate::client::segment;
 
 /// The most that is shown of a value, in bytes.
 const LONGEST_VALUE: usize = 16 << 10;
@@ -22,6 +25,35 @@ pub(super) fn time(at: Timestamp) -> Markup {
     let day = whole.get(..10).unwrap_or_default();
     let clock = whole.get(11..19).unwrap_or_default();
     html! { time datetime=(whole) title=(whole) { (day) " " (clock) " UTC" } }
+}
+
+/// An instant by the clocks of a zone, which is named beside it.
+pub(super) fn clock(zone: &Zone, at: Timestamp) -> Markup {
+    let whole = at.to_rfc3339();
+    html! { time datetime=(whole) title=(whole) { (zone.written(at).unwrap_or_else(|| whole.clone())) } }
+}
+
+/// Words of ours, in which backticks are around what is typed.
+pub(super) fn said(text: &str) -> Markup {
+    html! {
+        @for (at, part) in text.split('`').enumerate() { @if at % 2 == 1 { code { (part) } } @else { (part) } }
+    }
+}
+
+/// Where something that is kept by a name is.
+pub(super) fn kept_path(what: &str, namespace: &str, name: &str) -> String {
+    format!("/{what}/{}/{}", segment(namespace), segment(name))
+}
+
+/// What is kept by a name, as it is spoken of.
+pub(super) fn kept_name(namespace: &str, name: &str) -> String {
+    if namespace == "default" { name.to_owned() } else { format!("{namespace}/{name}") }
+}
+
+/// The first characters of a digest, which mean it.
+pub(super) fn digest(digest: &str) -> Markup {
+    let short = digest.strip_prefix("sha256:").unwrap_or(digest).chars().take(12).collect::<String>();
+    html! { code class="id" title=(digest) { (short) } }
 }
 
 /// An instant that may not have come.
@@ -68,6 +100,19 @@ fn pretty(value: &Value) -> String {
     serde_json::from_str::<serde_json::Value>(&compact)
         .and_then(|value| serde_json::to_string_pretty(&value))
         .unwrap_or(compact)
+}
+
+/// Who vouches for a plugin.
+pub(super) fn signed(signature: &Vouched) -> Markup {
+    let number = signature.number.as_deref().unwrap_or_default();
+    let why = signature.why.as_deref().unwrap_or_default();
+    html! { @match signature.state.as_str() {
+        "good" => span title=(signature.key.as_deref().unwrap_or_default()) { "by key " code { (number) } },
+        "unknown-key" => { "with a key that no policy has, " code { (number) } },
+        "wrong" => strong class="bad" { "wrongly: " (why) },
+        "unreadable" => strong class="bad" { "unreadably: " (why) },
+        _ => span class="none" { "no" },
+    } }
 }
 
 /// `1 task`, `2 tasks`.

@@ -4,7 +4,7 @@ use std::{sync::Arc, time::Duration};
 
 use axum::{
     body::Bytes,
-    http::{HeaderName, StatusCode},
+    http::StatusCode,
     response::{IntoResponse as _, Response},
 };
 use phasm::{Notice, Phase, RecoverError, Watch};
@@ -31,15 +31,12 @@ const PAGE_BYTES: usize = 8 << 20;
 /// How long a stream may take for what was before it came.
 const CATCHING_UP: Duration = Duration::from_mins(5);
 
-/// The last event that a client has had.
-const LAST_EVENT_ID: HeaderName = HeaderName::from_static("last-event-id");
-
 pub(crate) async fn events(mut call: Call) -> Result<Response, Refusal> {
-    let since = call.query.parsed("since", "the number of an event, from 0", |text| text.parse().ok());
+    let since = call.query.count("since", 0, u32::MAX as usize).map(|since| since as u64);
     let limit = call.query.count("limit", 1, MOST).unwrap_or(PAGE);
     let stream = call.query.flag("stream") || call.wants_stream();
-    let last: Option<u64> = call.header(&LAST_EVENT_ID).and_then(|id| id.trim().parse().ok());
     call.query.done()?;
+    let last = call.last_event()?;
     let row = call.run().await?;
     let since = last.map_or(since.unwrap_or(0), |last| last.saturating_add(1));
     if !stream {

@@ -22,7 +22,7 @@ pub(crate) async fn rows(mut call: Call) -> Result<Response, Refusal> {
 pub(crate) async fn run(mut call: Call) -> Result<Response, Refusal> {
     let longest = call.app.config.limits.wait;
     let wait = call.query.length("wait", longest);
-    let since = call.query.parsed("since", "the number of an event", |text| text.parse().ok());
+    let since = call.query.count("since", 0, u32::MAX as usize).map(|since| since as u64);
     let logs = call.query.flag("logs");
     let task = call.query.parsed("task", "the number of a task run", |text| text.parse().ok());
     call.query.done()?;

@@ -13,7 +13,7 @@ use phasm::{
 use serde::Serialize;
 
 use crate::{
-    call::{Call, json, link_next},
+    call::{Call, is_storable, json, link_next},
     refusal::Refusal,
 };
 
@@ -23,6 +23,8 @@ const PAGE: usize = 100;
 const MOST: usize = 1000;
 /// Runs that one page looks at, the newest first.
 const LOOKED_AT: u64 = 20_000;
+/// No namespace is called so.
+const NOWHERE: &str = "/";
 /// Rows that are read at once where text is looked for.
 const AT_ONCE: usize = 1000;
 
@@ -87,15 +89,26 @@ fn wanted(call: &mut Call) -> Result<(Wanted, Option<u64>), Refusal> {
     let text = query.text("text").map(|text| text.to_lowercase()).filter(|text| !text.is_empty());
     let limit = query.count("limit", 1, MOST).unwrap_or(PAGE);
     let cursor = query.parsed("cursor", "`next` of the page before", |text| text.parse().ok());
+    let cursor = cursor.map(|number: u64| number.min(i64::MAX.unsigned_abs()));
     query.done()?;
     let namespaces = match namespace {
         // Of a namespace that does not exist for the caller nothing is found.
-        Some(namespace) if !call.caller.sees(&namespace) => vec![Arc::from("\u{0}")],
+        Some(namespace) if !call.caller.sees(&namespace) => vec![Arc::from(NOWHERE)],
         Some(namespace) => vec![namespace],
         None => call.caller.namespaces.to_vec(),
     };
-    let filter = Filter { namespaces, workflow, phase, since, label, open, before: None, from: 0 };
+    let mut filter = Filter { namespaces, workflow, phase, since, label, open, before: None, from: 0 };
+    if !is_findable(&filter) {
+        filter.namespaces = vec![Arc::from(NOWHERE)];
+        (filter.workflow, filter.label) = (None, None);
+    }
     Ok((Wanted { filter, text, limit }, cursor))
+}
+
+/// Whether every store can look for what it says.
+fn is_findable(filter: &Filter) -> bool {
+    let label = filter.label.iter().flat_map(|(key, value)| [key, value]);
+    filter.namespaces.iter().chain(&filter.workflow).chain(label).all(|text| is_storable(text))
 }
 
 fn since(text: &str, now: Timestamp) -> Option<Timestamp> {
@@ -103,7 +116,18 @@ fn since(text: &str, now: Timestamp) -> Option<Timestamp> {
     if let Some(length) = duration::parse(text).ok().filter(|_| !is_bare) {
         return Some(Timestamp(now.0.saturating_sub(i64::try_from(length).unwrap_or(i64::MAX))));
     }
+    instant(text).or_else(|| before_all(text))
+}
+
+fn instant(text: &str) -> Option<Timestamp> {
     Timestamp::from_rfc3339(text).or_else(|| Timestamp::from_rfc3339(&format!("{text}T00:00:00")))
+}
+
+/// An instant of a year before there were any, of which as much is one as of another.
+fn before_all(text: &str) -> Option<Timestamp> {
+    let (year, rest) = text.split_at_checked(4)?;
+    let is_before = year.parse::<u16>().is_ok_and(|year| year < 1970);
+    instant(&format!("1972{rest}")).filter(|_| is_before).map(|_| Timestamp(0))
 }
 
 async fn newest(call: &Call) -> Result<Option<u64>, StoreError> {

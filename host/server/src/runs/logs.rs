@@ -2,11 +2,7 @@
 
 use std::sync::Arc;
 
-use axum::{
-    body::Bytes,
-    http::{HeaderName, StatusCode},
-    response::Response,
-};
+use axum::{body::Bytes, http::StatusCode, response::Response};
 use phasm::{
     Notice, RecoverError, Watch,
     engine::{
@@ -32,8 +28,6 @@ use crate::{
 /// A page ends behind so many bytes.
 const PAGE_BYTES: usize = 16 << 20;
 
-const LAST_EVENT_ID: HeaderName = HeaderName::from_static("last-event-id");
-
 /// Whose logs are asked for.
 #[derive(Clone, Debug, Default)]
 struct Whose {
@@ -43,11 +37,11 @@ struct Whose {
 
 pub(crate) async fn logs(mut call: Call) -> Result<Response, Refusal> {
     let task = call.query.text("task");
-    let attempt = call.query.parsed("attempt", "the number of an attempt, from 1", |text| text.parse().ok());
+    let attempt = call.query.count("attempt", 1, u32::MAX as usize).and_then(|number| number.try_into().ok());
     let after = call.query.count("after", 0, u32::MAX as usize).unwrap_or(0);
     let stream = call.query.flag("stream") || call.wants_stream();
-    let last: Option<u64> = call.header(&LAST_EVENT_ID).and_then(|id| id.trim().parse().ok());
     call.query.done()?;
+    let last = call.last_event()?;
     let row = call.run().await?;
     let whose = Whose { task, attempt };
     if !stream {

@@ -11,7 +11,6 @@ pub(crate) async fn rerun(mut call: Call) -> Result<Response, Refusal> {
     let rerun = asked(&document::object(&mut call).await?)?;
     let row = call.run().await?;
     let run = call.app.host.rerun(&row.head.run_id, &rerun).await.map_err(refused)?;
-    call.app.metrics.submitted();
     Ok(submitted(run.id(), &row.head.workflow, true))
 }
 

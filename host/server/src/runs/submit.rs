@@ -84,7 +84,6 @@ pub(crate) async fn keep(
     }
     match host.submit_as(plan, &parameters, key).await {
         Ok(run) => {
-            call.app.metrics.submitted();
             let response = submitted(run.id(), &plan.name, true);
             Ok((run, response))
         }
@@ -108,8 +107,14 @@ pub(crate) fn submitted(run_id: &str, workflow: &str, is_new: bool) -> Response 
 
 pub(crate) fn idempotency_key(call: &Call) -> Result<Option<String>, Refusal> {
     let Some(given) = call.headers().get(IDEMPOTENCY_KEY) else { return Ok(None) };
-    let key = given.to_str().ok().map(|text| text.trim().trim_matches('"'));
-    let key = key.filter(|key| (1..=LONGEST_KEY).contains(&key.len()));
-    let detail = || format!("Idempotency-Key: expected 1 to {LONGEST_KEY} visible ASCII characters");
+    // As a string of RFC 8941, or bare.
+    let key = given.to_str().ok().map(|text| {
+        let text = text.trim();
+        text.strip_prefix('"').and_then(|rest| rest.strip_suffix('"')).unwrap_or(text).trim()
+    });
+    let key = key.filter(|key| (1..=LONGEST_KEY).contains(&key.len()) && !key.contains(['"', '\t']));
+    let detail = || {
+        format!("Idempotency-Key: expected 1 to {LONGEST_KEY} visible ASCII characters, no quotes among them")
+    };
     key.map(|key| Some(key.to_owned())).ok_or_else(|| Refusal::new(StatusCode::BAD_REQUEST, detail()))
 }

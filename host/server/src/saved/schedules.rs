@@ -4,12 +4,11 @@ use axum::{http::StatusCode, response::Response};
 use phasm::{
     Map, SubmitError, TriggerError,
     engine::time::Timestamp,
-    saved::{self, WrittenDocument},
-    show,
+    saved::{self, Saved, ScheduleState},
 };
 use serde_json::json;
 
-use super::{Listed, by, check_named, named, nothing, planned, removed};
+use super::{Find, named, nothing, removed, written};
 use crate::{
     call::{Call, json},
     document,
@@ -20,15 +19,11 @@ use crate::{
 /// Instants that are told at most.
 const MOST_INSTANTS: usize = 1000;
 
-pub(crate) async fn list(mut call: Call) -> Result<Response, Refusal> {
-    let listed = Listed::read(&mut call)?;
-    let store = call.app.host.store();
-    let mut found = Vec::new();
-    for (namespace, after) in listed.left() {
-        let left = listed.limit - found.len();
-        found.extend(saved::schedules(&**store, namespace, after, left).await?);
-    }
-    Ok(listed.page(&call, "schedules", &found))
+pub(crate) const FIND: Find<ScheduleState> =
+    |store, namespace, after, limit| Box::pin(saved::schedules(store, namespace, after, limit));
+
+pub(crate) async fn list(call: Call) -> Result<Response, Refusal> {
+    super::list(call, "schedules", FIND).await
 }
 
 pub(crate) async fn get(mut call: Call) -> Result<Response, Refusal> {
@@ -38,22 +33,29 @@ pub(crate) async fn get(mut call: Call) -> Result<Response, Refusal> {
 
 /// The schedule as it is kept now.
 async fn shown(call: &Call) -> Result<Response, Refusal> {
-    let (namespace, name) = named(call)?;
-    let found = saved::schedule(&**call.app.host.store(), &namespace, &name).await?;
-    let found = found.ok_or_else(|| nothing(&namespace, &name))?;
-    Ok(json(StatusCode::OK, &found))
+    Ok(json(StatusCode::OK, &one(call).await?))
 }
 
-pub(crate) async fn put(mut call: Call) -> Result<Response, Refusal> {
+/// The schedule of the path.
+pub(crate) async fn one(call: &Call) -> Result<Saved<ScheduleState>, Refusal> {
+    let (namespace, name) = named(call)?;
+    let found = saved::schedule(&*call.app.reader(), &namespace, &name).await?;
+    found.ok_or_else(|| nothing(&namespace, &name))
+}
+
+pub(crate) async fn document(mut call: Call) -> Result<Response, Refusal> {
     call.query.done()?;
-    let meant = named(&call)?;
-    let (file, text, plan) = planned(&mut call).await?;
-    if let Some(cron) = &plan.cron {
-        check_named(&meant, &plan, &cron.name)?;
-    }
-    let document = WrittenDocument { file, text: &text };
-    let kept = call.app.host.put_schedule(&plan, document, by(&call.caller)).await?;
-    Ok(json(StatusCode::OK, &kept))
+    written(&call, &one(&call).await?.what.document).await
+}
+
+pub(crate) async fn put(call: Call) -> Result<Response, Refusal> {
+    super::put(
+        call,
+        // What is none has no name that could be another one.
+        |plan| plan.cron.as_ref().map(|cron| &*cron.name),
+        |host, plan, written, by| Box::pin(host.put_schedule(plan, written, by)),
+    )
+    .await
 }
 
 pub(crate) async fn remove(mut call: Call) -> Result<Response, Refusal> {
@@ -91,14 +93,15 @@ pub(crate) async fn trigger(mut call: Call) -> Result<Response, Refusal> {
     call.query.done()?;
     let (namespace, name) = named(&call)?;
     let mut parameters: Map = document::object(&mut call).await?;
-    parameters.extend(given.into_iter().map(|(name, text)| (name.into(), show::undeclared(&text))));
+    let found = one(&call).await?;
+    let texts = given.iter().map(|(name, text)| (name.as_str(), text.as_str()));
+    parameters.extend(saved::given_parameters(&*call.app.reader(), &found, texts).await?);
     let host = &call.app.host;
     let triggered = host.trigger(&namespace, &name, &parameters).await;
     if let Err(TriggerError::Submit(SubmitError::Problems(found))) = &triggered {
         return Err(Refusal::problems("schedule", found));
     }
     let run_id = triggered?;
-    call.app.metrics.submitted();
     let workflow = host.store().get(&run_id).await?.map(|row| row.head.workflow.clone()).unwrap_or_default();
     Ok(submitted(&run_id, &workflow, true))
 }

@@ -1,9 +1,9 @@
 //! Saved workflows.
 
 use axum::{http::StatusCode, response::Response};
-use phasm::saved::{self, WrittenDocument};
+use phasm::saved::{self, Saved, SavedWorkflow};
 
-use super::{Listed, by, check_named, named, nothing, planned, removed};
+use super::{Find, named, nothing, removed, written};
 use crate::{
     call::{Call, json},
     document,
@@ -11,33 +11,41 @@ use crate::{
     runs::submit,
 };
 
-pub(crate) async fn list(mut call: Call) -> Result<Response, Refusal> {
-    let listed = Listed::read(&mut call)?;
-    let store = call.app.host.store();
-    let mut found = Vec::new();
-    for (namespace, after) in listed.left() {
-        let left = listed.limit - found.len();
-        found.extend(saved::saved_workflows(&**store, namespace, after, left).await?);
-    }
-    Ok(listed.page(&call, "workflows", &found))
+pub(crate) const FIND: Find<SavedWorkflow> =
+    |store, namespace, after, limit| Box::pin(saved::saved_workflows(store, namespace, after, limit));
+
+pub(crate) async fn list(call: Call) -> Result<Response, Refusal> {
+    super::list(call, "workflows", FIND).await
 }
 
 pub(crate) async fn get(mut call: Call) -> Result<Response, Refusal> {
     call.query.done()?;
-    let (namespace, name) = named(&call)?;
-    let found = saved::saved_workflow(&**call.app.host.store(), &namespace, &name).await?;
-    let found = found.ok_or_else(|| nothing(&namespace, &name))?;
-    Ok(json(StatusCode::OK, &found))
+    Ok(json(StatusCode::OK, &one(&call).await?))
 }
 
-pub(crate) async fn put(mut call: Call) -> Result<Response, Refusal> {
+/// The workflow of the path.
+pub(crate) async fn one(call: &Call) -> Result<Saved<SavedWorkflow>, Refusal> {
+    let (namespace, name) = named(call)?;
+    let found = saved::saved_workflow(&*call.app.reader(), &namespace, &name).await?;
+    found.ok_or_else(|| nothing(&namespace, &name))
+}
+
+pub(crate) async fn document(mut call: Call) -> Result<Response, Refusal> {
+    let version = call.query.text("version");
     call.query.done()?;
-    let meant = named(&call)?;
-    let (file, text, plan) = planned(&mut call).await?;
-    check_named(&meant, &plan, &plan.name)?;
-    let document = WrittenDocument { file, text: &text };
-    let kept = call.app.host.save_workflow(&plan, document, by(&call.caller)).await?;
-    Ok(json(StatusCode::OK, &kept))
+    let found = one(&call).await?;
+    let version =
+        found.what.version(version.as_deref()).ok_or_else(|| nothing(&found.namespace, &found.name))?;
+    written(&call, version).await
+}
+
+pub(crate) async fn put(call: Call) -> Result<Response, Refusal> {
+    super::put(
+        call,
+        |plan| Some(&*plan.name),
+        |host, plan, written, by| Box::pin(host.save_workflow(plan, written, by)),
+    )
+    .await
 }
 
 pub(crate) async fn remove(mut call: Call) -> Result<Response, Refusal> {

@@ -74,6 +74,10 @@ impl Client {
         self.send("POST", path, &[("content-type", "application/json")], body).await
     }
 
+    pub(crate) async fn post_json_as(&self, verb: &str, path: &str, body: &str) -> Answer {
+        self.send(verb, path, &[("content-type", "application/json")], body).await
+    }
+
     pub(crate) async fn post_yaml(&self, path: &str, body: &str) -> Answer {
         self.send("POST", path, &[("content-type", "application/yaml")], body).await
     }
@@ -84,6 +88,16 @@ impl Client {
         path: &str,
         headers: &[(&str, &str)],
         body: &str,
+    ) -> Answer {
+        self.send_bytes(method, path, headers, body.as_bytes()).await
+    }
+
+    pub(crate) async fn send_bytes(
+        &self,
+        method: &str,
+        path: &str,
+        headers: &[(&str, &str)],
+        body: &[u8],
     ) -> Answer {
         let mut stream = self.begin(method, path, headers, body).await;
         let mut bytes = Vec::new();
@@ -117,12 +131,13 @@ impl Client {
         method: &str,
         path: &str,
         headers: &[(&str, &str)],
-        body: &str,
+        body: impl AsRef<[u8]>,
     ) -> TcpStream {
+        let body = body.as_ref();
         let head = self.head(method, path, headers, body.len());
         let mut stream = TcpStream::connect(self.address).await.unwrap();
         // A server that refuses early may have closed.
-        let _refused = stream.write_all((head + body).as_bytes()).await;
+        let _refused = stream.write_all(&[head.as_bytes(), body].concat()).await;
         stream
     }
 
@@ -143,7 +158,7 @@ impl Client {
     }
 }
 
-fn answer(bytes: &[u8]) -> Answer {
+pub(crate) fn answer(bytes: &[u8]) -> Answer {
     let text = String::from_utf8_lossy(bytes).into_owned();
     let (head, body) = text.split_once("\r\n\r\n").unwrap_or((&text, ""));
     let mut lines = head.split("\r\n");

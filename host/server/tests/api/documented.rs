@@ -2,13 +2,14 @@
 
 use std::collections::BTreeSet;
 
-use phasm::{Quotas, Tenant};
+use phasm::{Map, Quotas, Tenant, saved::WrittenDocument};
 use phasm_server::keys::Role;
-use serde_json::Value;
+use serde_json::{Value, json};
 use tokio::io::AsyncReadExt as _;
 
 use crate::{
     client::{Answer, Client, EventSource},
+    validator::Validator,
     world::{World, submit, workflow},
 };
 
@@ -52,8 +53,27 @@ impl Document {
 
     fn saw(&mut self, id: &str, status: u16, answer: Answer) -> Answer {
         let answer = answer.expect(status);
-        self.see(id, status, answer.header("content-type"));
+        let kind = answer.header("content-type");
+        self.see(id, status, kind);
+        self.has_all(id, &answer);
+        if let Some(kind) = kind.filter(|kind| kind.ends_with("json")) {
+            let schema = &self.operation(id)["responses"][status.to_string()]["content"][kind]["schema"];
+            let schema = json!({ "allOf": [schema], "components": self.whole["components"] });
+            assert!(Validator::new(schema).accepts(&answer.json()), "{id} {status}: {}", answer.body);
+        }
         answer
+    }
+
+    /// The headers that the document promises.
+    fn has_all(&self, id: &str, answer: &Answer) {
+        let headers = &self.operation(id)["responses"][answer.status.to_string()]["headers"];
+        for (name, header) in headers.as_object().into_iter().flatten() {
+            let said = answer.header(&name.to_lowercase());
+            assert!(
+                said.is_some() || header["required"] == false || header["required"].is_null(),
+                "{id} {name}"
+            );
+        }
     }
 
     fn followed(&mut self, id: &str, status: u16, source: &EventSource) {
@@ -128,9 +148,12 @@ async fn every_answer_of_the_document_is_one_of_the_servers() {
     document.saw("resumeTask", 200, client.post(&format!("/v1/runs/{parked}/tasks/t0/resume")).await);
     client.get(&format!("/v1/runs/{parked}?wait=30s")).await.expect(200);
     what_is_asked(&mut document, &client, [&run, &parked, &of_few]).await;
-    what_is_kept(&mut document, &client).await;
+    what_is_kept(&mut document, &world, &client).await;
+    crate::plugins::what_plugins_answer(|id, status, answer| drop(document.saw(id, status, answer))).await;
+    document.saw("makeTicket", 200, client.post("/v1/tickets").await);
     for (id, path) in [
         ("getGraph", format!("/v1/runs/{run}/graph.svg").as_str()),
+        ("getNotices", &format!("/v1/runs/{run}/notices")),
         ("listRows", "/v1/rows"),
         ("getRow", &format!("/v1/rows/{run}")),
         ("listPlugins", "/v1/plugins"),
@@ -151,7 +174,7 @@ async fn what_all_have(document: &mut Document, world: &World, client: &Client, 
     for (id, verb, path) in document.operations() {
         let at = path.replace("{run}", parked).replace("{task}", "t0");
         let kept = if path.contains("schedules") { "nightly" } else { "w" };
-        let at = at.replace("{namespace}", "default").replace("{name}", kept);
+        let at = at.replace("{namespace}", "default").replace("{name}", kept).replace("{version}", "1.0.0");
         let answer = client.send(&verb, &at, &[("host", "evil.example")], "").await;
         document.saw(&id, 421, answer);
         let answer = client.send(&verb, &at, &[("origin", "http://evil.example")], "").await;
@@ -164,9 +187,17 @@ async fn what_all_have(document: &mut Document, world: &World, client: &Client, 
             let nowhere = path.replace("{run}", "none").replace("{task}", "t0");
             document.saw(&id, 404, client.send(&verb, &nowhere, &[], "").await);
         }
+        if id == "putPlugin" {
+            // What it has of its own is asked of a server with a library.
+            continue;
+        }
         if path.contains("{name}") && verb != "PUT" {
             let nowhere = at.replace(&format!("/{kept}"), "/none");
             document.saw(&id, 404, client.send(&verb, &nowhere, &[], "").await);
+        }
+        if path.contains("{name}") && verb == "PUT" {
+            // Of another namespace than its key is bound to.
+            document.saw(&id, 404, world.key(&id, Role::Admin, &["other"]).send(&verb, &at, &[], "").await);
         }
         if document.operation(&id)["requestBody"].is_object() {
             let json = [("content-type", "application/json")];
@@ -225,7 +256,7 @@ async fn what_is_asked(document: &mut Document, client: &Client, [run, parked, o
 }
 
 /// Schedules and saved workflows.
-async fn what_is_kept(document: &mut Document, client: &Client) {
+async fn what_is_kept(document: &mut Document, world: &World, client: &Client) {
     let yaml = [("content-type", "application/yaml")];
     let nightly = crate::saved::nightly("default", "nightly");
     let (schedule, saved) = ("/v1/schedules/default/nightly", "/v1/workflows/default/w");
@@ -243,6 +274,8 @@ async fn what_is_kept(document: &mut Document, client: &Client) {
         ("getNextInstants", &format!("{schedule}/next")),
         ("listWorkflows", "/v1/workflows"),
         ("getWorkflow", saved),
+        ("getScheduleDocument", &format!("{schedule}/document")),
+        ("getWorkflowDocument", &format!("{saved}/document")),
     ] {
         document.saw(id, 200, client.get(path).await);
     }
@@ -261,8 +294,35 @@ async fn what_is_kept(document: &mut Document, client: &Client) {
     client.send("PUT", own, &yaml, &workflow("few", &["ok"])).await.expect(200);
     document.saw("triggerSchedule", 429, client.post(&format!("{few}/trigger")).await);
     document.saw("runWorkflow", 429, client.post(&format!("{own}/runs")).await);
+    what_is_full(document, world, client).await;
     document.saw("removeSchedule", 200, client.send("DELETE", schedule, &[], "").await);
     document.saw("removeWorkflow", 200, client.send("DELETE", saved, &[], "").await);
+}
+
+/// A namespace that has as much as it may, and a schedule that has as many runs.
+async fn what_is_full(document: &mut Document, world: &World, client: &Client) {
+    let yaml = [("content-type", "application/yaml")];
+    let nightly = crate::saved::nightly("full", "w");
+    let workflow = workflow("full", &["block"]);
+    for number in 0..1000 {
+        let named = |text: &str| text.replace("name: w,", &format!("name: w{number},"));
+        for text in [named(&nightly), named(&workflow)] {
+            let plan = world.host.plan("w.yaml", &text).await.unwrap();
+            let written = WrittenDocument { file: "w.yaml", text: &text };
+            match plan.cron {
+                Some(_) => drop(world.host.put_schedule(&plan, written, None).await.unwrap()),
+                None => drop(world.host.save_workflow(&plan, written, None).await.unwrap()),
+            }
+        }
+    }
+    document.saw("putSchedule", 409, client.send("PUT", "/v1/schedules/full/w", &yaml, &nightly).await);
+    document.saw("putWorkflow", 409, client.send("PUT", "/v1/workflows/full/w", &yaml, &workflow).await);
+    let busy = nightly.replace("type: ok", "type: block").replace("namespace: full", "namespace: busy");
+    client.send("PUT", "/v1/schedules/busy/w", &yaml, &busy).await.expect(200);
+    for _ in 0..100 {
+        world.host.trigger("busy", "w", &Map::new()).await.unwrap();
+    }
+    document.saw("triggerSchedule", 409, client.post("/v1/schedules/busy/w/trigger").await);
 }
 
 /// R-A16: as a page, without a script or anything of others.

@@ -11,10 +11,17 @@ mod client;
 mod documented;
 mod keys;
 mod limits;
+mod metrics;
+mod notices;
 mod page;
+mod plugins;
 mod remote;
 mod runs;
 mod saved;
 mod secured;
+mod strangers;
 mod stream;
+#[path = "../../../../tests/tests/schema/validator.rs"]
+#[expect(dead_code, reason = "another test asks it what it has not met")]
+mod validator;
 mod world;

@@ -9,6 +9,11 @@ use crate::{
 
 const FORM: (&str, &str) = ("content-type", "application/x-www-form-urlencoded");
 
+/// As a form sends it.
+fn encoded(text: &str) -> String {
+    text.bytes().map(|byte| format!("%{byte:02X}")).collect()
+}
+
 async fn post(client: &Client, path: &str, body: &str) -> Answer {
     client.send("POST", path, &[FORM], body).await
 }
@@ -30,7 +35,7 @@ fn assert_whole(page: &str) {
 }
 
 /// The page, which has to be one.
-async fn page(client: &Client, path: &str) -> String {
+pub(crate) async fn page(client: &Client, path: &str) -> String {
     let answer = client.get(path).await.expect(200);
     assert!(answer.header("content-type").unwrap().starts_with("text/html"), "{answer:?}");
     let policy = answer.header("content-security-policy").unwrap();
@@ -75,12 +80,145 @@ async fn every_page_is_whole_without_a_script() {
     assert_eq!(world.client.get(&format!("/runs/{run}/tasks/99")).await.status, 404);
 }
 
+/// R-A85: a workflow is saved, run by its name and removed, without a script.
+#[tokio::test]
+async fn saved_workflows_have_pages() {
+    let world = World::in_file().await;
+    let client = &world.client;
+    for (path, empty) in [("/schedules", "No schedule"), ("/workflows", "No saved workflow")] {
+        assert!(page(client, path).await.contains(empty), "{path}");
+    }
+    for example in ["hello", "approval", "schedule"] {
+        let shown = page(client, &format!("/submit?example={example}")).await;
+        assert!(shown.contains("The document is valid."), "{shown}");
+    }
+    assert_eq!(client.get("/submit?example=none").await.status, 400);
+
+    let document = encoded(&workflow("data", &["ok"]));
+    let checked = post(client, "/submit/check", &format!("document={document}")).await.body;
+    assert!(
+        checked.contains("Submit a run of w") && checked.contains("Save it as the workflow w"),
+        "{checked}"
+    );
+    let saved = post(client, "/submit", &format!("act=save&document={document}")).await;
+    assert_eq!((saved.status, saved.header("location")), (303, Some("/workflows/data/w")));
+    let checked = post(client, "/submit/check", &format!("document={document}")).await.body;
+    assert!(checked.contains("Save it as another version of w"), "{checked}");
+    let other = encoded(&workflow("data", &["ok", "ok"]));
+    post(client, "/submit", &format!("act=save&document={other}")).await;
+    let list = page(client, "/workflows").await;
+    assert!(list.contains("href=\"/workflows/data/w\">data/w</a>"), "{list}");
+    let shown = page(client, "/workflows/data/w").await;
+    assert!(shown.contains("name=\"param.who\"") && shown.contains("name: t1"), "{shown}");
+    let first =
+        client.get("/v1/workflows/data/w").await.json()["versions"][0]["digest"].as_str().unwrap().to_owned();
+    let earlier = page(client, &format!("/workflows/data/w?version={first}")).await;
+    assert!(!earlier.contains("name: t1") && earlier.contains("Submit a run of this version"), "{earlier}");
+    assert!(page(client, &format!("/workflows/data/w/edit?version={first}")).await.contains("name: t0"));
+    let run = post(client, "/workflows/data/w/run", &format!("version={first}&param.who=Ada")).await;
+    let at = run.header("location").unwrap().to_owned();
+    let ended = client.get(&format!("/v1{at}?wait=30s")).await.expect(200);
+    assert_eq!((ended.text("/phase"), ended.text("/parameters/0/value")), ("Succeeded".into(), "Ada".into()));
+    assert!(page(client, &at).await.contains("href=\"/workflows/data/w\""));
+    assert!(page(client, "/workflows/data/w/remove").await.contains("2 versions"));
+    assert_eq!(post(client, "/workflows/data/w/remove", "").await.status, 303);
+    assert_eq!(client.get("/workflows/data/w").await.status, 404);
+}
+
+/// R-A85: a schedule is kept, paused, triggered and removed, without a script.
+#[tokio::test]
+async fn schedules_have_pages() {
+    let world = World::in_file().await;
+    let client = &world.client;
+    let nightly = encoded(&crate::saved::nightly("data", "nightly"));
+    let checked = post(client, "/submit/check", &format!("document={nightly}")).await.body;
+    assert!(
+        checked.contains("Start the schedule nightly") && checked.matches("<time").count() == 5,
+        "{checked}"
+    );
+    assert!(checked.contains(" 03:00 +0"), "by the clocks of its zone: {checked}");
+    let kept = post(client, "/submit", &format!("act=keep&document={nightly}")).await;
+    assert_eq!((kept.status, kept.header("location")), (303, Some("/schedules/data/nightly")));
+    let at = "/schedules/data/nightly";
+    assert!(page(client, at).await.contains("None has come yet."));
+    assert_eq!(post(client, &format!("{at}/suspend"), "").await.status, 303);
+    assert!(page(client, at).await.contains("Let it go on"));
+    let triggered = post(client, &format!("{at}/trigger"), "param.who=Ada").await;
+    let run = triggered.header("location").unwrap().to_owned();
+    assert!(page(client, &run).await.contains(&format!("href=\"{at}\"")));
+    let again = post(client, &format!("{at}/trigger"), "param.who=").await;
+    let last = again.header("location").unwrap();
+    assert_eq!(post(client, &format!("{at}/resume"), "").await.status, 303);
+    let list = page(client, "/schedules?namespace=data").await;
+    assert!(list.contains("Forbid: none starts") && list.contains(last), "{list}");
+    assert!(page(client, "/runs?label=phasm%2Fschedule%3Dnightly").await.contains("schedule nightly"));
+    assert!(page(client, &format!("{at}/edit")).await.contains("Give the schedule nightly this document"));
+    page(client, &format!("{at}/remove")).await;
+    assert_eq!(post(client, &format!("{at}/remove"), "").await.status, 303);
+    assert_eq!(post(client, &format!("{at}/remove"), "").await.status, 404);
+}
+
+/// R-A86: what a key may not do is not offered, what is of others does not exist, and the example is one that it may submit.
+#[tokio::test]
+async fn a_key_keeps_what_its_namespaces_may() {
+    let world = World::new().await;
+    let (ada, reader) = (world.key("ada", Role::Run, &["mine"]), world.key("eve", Role::Read, &[]));
+    let shown = ada.get("/submit").await;
+    assert!(
+        shown.status == 200 && shown.body.contains("namespace: mine") && shown.body.contains("is valid"),
+        "{shown:?}"
+    );
+    let others = format!("act=save&document={}", encoded(&workflow("data", &["ok"])));
+    let refused = post(&ada, "/submit", &others).await;
+    assert!(
+        refused.status == 403
+            && refused.body.contains("<textarea")
+            && refused.body.contains("bound to the namespaces"),
+        "{refused:?}"
+    );
+    let mine = format!("act=save&document={}", encoded(&workflow("mine", &["ok"])));
+    assert_eq!(post(&ada, "/submit", &mine).await.status, 303);
+    let looked = reader.get("/workflows/mine/w").await;
+    assert!(
+        looked.status == 200 && !looked.body.contains("Submit a run") && !looked.body.contains("Remove"),
+        "{looked:?}"
+    );
+    assert_eq!(reader.get("/workflows/mine/w/remove").await.status, 403);
+    for path in ["/runs", "/schedules"] {
+        let empty = reader.get(path).await.expect(200).body;
+        assert!(!empty.contains("/submit") && empty.contains("<h2>No "), "{path}: {empty}");
+    }
+    let bound = world.key("bob", Role::Admin, &["else"]);
+    for path in ["/workflows/mine/w", "/workflows/mine/w/edit", "/workflows/mine/w/remove"] {
+        assert_eq!(bound.get(path).await.status, 404, "{path}");
+    }
+    assert_eq!(post(&bound, "/workflows/mine/w/remove", "").await.status, 404);
+    assert_eq!(post(&bound, "/workflows/mine/w/run", "").await.status, 404);
+    assert!(!bound.get("/workflows").await.body.contains("/workflows/mine/w"));
+}
+
+/// R-A85: what is wrong with what is looked for is told beside the fields, in which it stays.
+#[tokio::test]
+async fn a_filter_that_is_wrong_stays_in_its_field() {
+    let world = World::new().await;
+    let wrong = world.client.get("/runs?label=team&since=soon&namespace=a").await;
+    assert_eq!(wrong.status, 400);
+    for said in [
+        "value=\"team\"",
+        "value=\"soon\"",
+        "value=\"a\"",
+        "expected such as <code>team=data</code>",
+        "<code>since</code>",
+    ] {
+        assert!(wrong.body.contains(said), "{said}: {}", wrong.body);
+    }
+}
+
 /// Submitting, answering, cancelling and running again, as a browser without scripts does.
 #[tokio::test]
 async fn forms_do_what_the_api_does() {
     let world = World::new().await;
     let client = &world.client;
-    let encoded = |text: &str| -> String { text.bytes().map(|byte| format!("%{byte:02X}")).collect() };
     let document = encoded(&workflow("default", &["ok", "ask"]));
     let wrong =
         post(client, "/submit", &format!("act=submit&document={}", encoded("kind: Workflow\n"))).await;
@@ -176,5 +314,17 @@ async fn what_changes_is_told() {
     assert_eq!((one.until("changed").await.id, all.until("changed").await.id), (None, None));
     world.client.post_json(&format!("/v1/runs/{run}/tasks/t0/resume"), "{}").await.expect(200);
     one.until("changed").await;
+    all.until("changed").await;
+}
+
+/// R-A84: what is kept by a name is told of, too.
+#[tokio::test]
+async fn what_is_kept_is_told_of() {
+    let world = World::new().await;
+    let mut all = world.client.stream("/live", None).await;
+    all.until("changed").await;
+    let path = "/v1/schedules/data/nightly";
+    let nightly = crate::saved::nightly("data", "nightly");
+    world.client.send("PUT", path, &[("content-type", "application/yaml")], &nightly).await.expect(200);
     all.until("changed").await;
 }

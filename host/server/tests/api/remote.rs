@@ -4,7 +4,8 @@ use phasm::{
     Notice, Phase, Watch,
     engine::run::RunView,
     journal,
-    store::{Filter, ReadStore, StoreError},
+    saved::{self, Saved, SavedWorkflow, ScheduleState},
+    store::{Entries, Filter, ReadStore, Shelf, StoreError},
 };
 use phasm_server::{client::Remote, keys::Role};
 use serde_json::{Value, json};
@@ -60,6 +61,60 @@ async fn what_it_tells_is_what_its_store_holds() {
     assert_eq!(remote.open_runs().await.unwrap(), store.open_runs().await.unwrap());
     assert!(remote.get("none").await.unwrap().is_none());
     assert!(matches!(remote.load_since("none", 0).await, Err(StoreError::NotFound { .. })));
+}
+
+/// R-A83: what is kept by a name reads as in the store, pages and all, and is changed as by hand.
+#[tokio::test]
+async fn what_is_kept_is_what_its_store_keeps() {
+    let world = World::in_file().await;
+    let (store, remote) = (Arc::clone(world.host.store()), remote(&world.client));
+    for (namespace, name) in [("a", "one"), ("a", "two"), ("b", "one")] {
+        let text = crate::saved::nightly(namespace, name);
+        let kept: Saved<ScheduleState> =
+            remote.put(Shelf::Schedules, (namespace, name), ("nightly.yaml", &text)).await.unwrap();
+        assert_eq!((&*kept.name, &*kept.what.document.file), (name, "nightly.yaml"));
+        let document = remote.document(Shelf::Schedules, (namespace, name), &kept.what.document.digest).await;
+        assert_eq!(document.unwrap(), text);
+    }
+    let text = workflow("a", &["ok"]);
+    let _kept: Saved<SavedWorkflow> =
+        remote.put(Shelf::Workflows, ("a", "w"), ("w.yaml", &text)).await.unwrap();
+    for (namespace, after, limit) in [
+        (None, None, 100),
+        (None, None, 2),
+        (Some("a"), None, 100),
+        (None, Some(("a", "one")), 100),
+        (Some("none"), None, 100),
+    ] {
+        let (told, kept) = (
+            saved::schedules(&remote, namespace, after, limit).await.unwrap(),
+            saved::schedules(&*store, namespace, after, limit).await.unwrap(),
+        );
+        let shown = |all: &[Saved<ScheduleState>]| serde_json::to_value(all).unwrap();
+        assert_eq!(shown(&told), shown(&kept), "{namespace:?} {after:?} {limit}");
+    }
+    let wanted = |shelf| Entries { shelf, namespace: None, after: None, limit: 2 };
+    assert_eq!(remote.entries(wanted(Shelf::Workflows)).await.unwrap().len(), 1);
+    let name = ("a", "one");
+    let paused = remote.pause(name, true).await.unwrap();
+    assert_eq!((paused.standing(), paused.next), ("suspended", None));
+    assert_eq!(remote.pause(name, false).await.unwrap().standing(), "active");
+    let next = remote.next_instants(name, 3).await.unwrap();
+    assert_eq!(next, world.host.next_instants("a", "one", 3).await.unwrap());
+    let triggered = remote.trigger(name, &[("who", "5")]).await.unwrap();
+    let run = triggered["runID"].as_str().unwrap();
+    let told = saved::schedule(&remote, "a", "one").await.unwrap().unwrap();
+    assert_eq!(told.what.firings[0].run_id.as_deref(), Some(run));
+    let submitted = remote.run(("a", "w"), None, &[("who", "Ada")], Some("once")).await.unwrap();
+    let again = remote.run(("a", "w"), None, &[], Some("once")).await.unwrap();
+    assert_eq!((&submitted["runID"], &again["isNew"]), (&again["runID"], &Value::Bool(false)));
+    for (shelf, name) in [(Shelf::Schedules, ("b", "one")), (Shelf::Workflows, ("a", "w"))] {
+        assert_eq!(
+            (remote.remove(shelf, name).await.unwrap(), remote.remove(shelf, name).await.unwrap()),
+            (true, false)
+        );
+    }
+    assert!(saved::saved_workflow(&remote, "a", "w").await.unwrap().is_none());
 }
 
 /// R-A30: a run is followed to its end, and asked, as one of a store.

@@ -49,9 +49,9 @@ async fn a_schedule_is_kept_and_triggered() {
     let paused = client.post(&format!("{path}/suspend")).await.expect(200).json();
     assert_eq!((paused["suspended"].as_str(), paused["next"].is_null()), (Some("byHand"), true), "{paused}");
     assert!(client.post(&format!("{path}/resume")).await.expect(200).json()["suspended"].is_null());
-    let run = client.post(&format!("{path}/trigger?param.who=Ada")).await.expect(202).text("/runID");
+    let run = client.post(&format!("{path}/trigger?param.who=5")).await.expect(202).text("/runID");
     let view = client.get(&format!("/v1/runs/{run}?wait=30s")).await.expect(200);
-    assert_eq!((view.text("/phase"), view.text("/parameters/0/value")), ("Succeeded".into(), "Ada".into()));
+    assert_eq!((view.text("/phase"), view.text("/parameters/0/value")), ("Succeeded".into(), "5".into()));
     let after = client.get(path).await.expect(200).json();
     assert_eq!(
         (after["firings"][0]["runID"].as_str(), after["firings"][0]["phase"].as_str()),
@@ -91,6 +91,66 @@ async fn a_workflow_is_saved_and_run_by_its_name() {
     assert_eq!((other.text("/runID"), other.json()["isNew"].as_bool()), (one, Some(false)));
     client.send("DELETE", path, &[], "").await.expect(200);
     client.post(&format!("{path}/runs")).await.expect(404);
+}
+
+/// R-A82: a document comes back as it was given, and is called what its file was.
+#[tokio::test]
+async fn a_document_comes_back_as_it_was_given() {
+    let world = World::new().await;
+    let (client, bound) = (world.key("admin", Role::Admin, &[]), world.key("bound", Role::Run, &["else"]));
+    let (schedule, saved) = ("/v1/schedules/data/nightly", "/v1/workflows/data/w");
+    let (first, second) = (workflow("data", &["ok"]), workflow("data", &["ok", "fail"]));
+    put(&client, &format!("{schedule}?file=nightly.yaml"), &nightly("data", "nightly")).await.expect(200);
+    put(&client, &format!("{saved}?file=w.yaml"), &first).await.expect(200);
+    let kept = put(&client, saved, &second).await.expect(200).json();
+    assert_eq!(
+        (kept["versions"][0]["file"].as_str(), kept["versions"][1]["file"].as_str()),
+        (Some("w.yaml"), Some("document.yaml"))
+    );
+    let digest = kept["versions"][0]["digest"].as_str().unwrap();
+    for (path, text) in [
+        (format!("{schedule}/document"), &nightly("data", "nightly")),
+        (format!("{saved}/document?version={digest}"), &first),
+        (format!("{saved}/document"), &second),
+    ] {
+        let answer = client.get(&path).await.expect(200);
+        assert_eq!((&answer.body, answer.header("content-type")), (text, Some("text/plain; charset=utf-8")));
+        bound.get(&path).await.expect(404);
+    }
+    client.get(&format!("{saved}/document?version=ffff")).await.expect(404);
+    for file in ["", "w.json", "a%0Ab.yaml", &"x".repeat(300)] {
+        put(&client, &format!("{saved}?file={file}"), &first).await.expect(400);
+    }
+}
+
+/// R-A80: with a ticket a browser signs in once, without the key in its address; who is signed in already stays so.
+#[tokio::test]
+async fn a_ticket_signs_one_browser_in() {
+    let world = World::new().await;
+    let free = world.client.post("/v1/tickets").await.expect(200).text("/ticket");
+    let entered = world.client.get(&format!("/login?ticket={free}&to=%2Fschedules")).await;
+    assert_eq!(
+        (entered.status, entered.header("location"), entered.header("set-cookie")),
+        (303, Some("/schedules"), None)
+    );
+    let ada = world.key("ada", Role::Read, &["mine"]);
+    let ticket = ada.post("/v1/tickets").await.expect(200).text("/ticket");
+    assert!(!ada.key.clone().unwrap().contains(&ticket));
+    let address = format!("/login?ticket={ticket}&to=%2F%2Fevil.example");
+    let entered = world.client.get(&address).await;
+    assert_eq!((entered.status, entered.header("location")), (303, Some("/runs")));
+    let cookie = entered.header("set-cookie").unwrap().split(';').next().unwrap().to_owned();
+    assert!(!cookie.contains(&ticket), "{cookie}");
+    let page = world.client.send("GET", "/runs", &[("cookie", &cookie)], "").await;
+    assert!(page.status == 200 && page.body.contains("<code>ada</code>"), "{page:?}");
+    let again = world.client.get(&address).await;
+    assert!(again.status == 401 && again.body.contains("phasm open"), "{again:?}");
+    let root = world.key("root", Role::Admin, &[]).post("/v1/tickets").await.expect(200).text("/ticket");
+    let stays = world.client.send("GET", &format!("/login?ticket={root}"), &[("cookie", &cookie)], "").await;
+    assert_eq!((stays.status, stays.header("set-cookie")), (303, None));
+    let spent = world.client.get(&format!("/login?ticket={root}")).await;
+    assert_eq!(spent.status, 401);
+    world.client.post("/v1/tickets").await.expect(401);
 }
 
 /// R-A32: what is refused is not kept.

@@ -1,10 +1,12 @@
 //! A server with executors that do as they are told.
 
-use std::{future::Future, pin::Pin, sync::Arc};
+use std::{future::Future, path::Path, pin::Pin, sync::Arc};
 
 use phasm::{
     Host, HostBuilder, Outcome, Value,
     executor::{Executor, Invocation, Level, Observer},
+    plugins::Library,
+    sandbox::{Limits, SandboxConfig},
     store::{Sqlite, Store},
 };
 use phasm_server::{
@@ -60,10 +62,32 @@ impl World {
         build: impl FnOnce(HostBuilder) -> HostBuilder,
         configure: impl FnOnce(&mut ServerConfig),
     ) -> Self {
+        let build = |builder: HostBuilder, _: &Path| build(builder.executor(Arc::new(Doer)));
+        Self::open(build, configure).await
+    }
+
+    /// With plugins in a library, and a sandbox for them.
+    pub(crate) async fn with_library(
+        build: impl FnOnce(HostBuilder) -> HostBuilder,
+        configure: impl FnOnce(&mut ServerConfig),
+    ) -> Self {
+        let build = |builder: HostBuilder, dir: &Path| {
+            let mut limits = Limits::default();
+            limits.component = 1 << 20;
+            let sandbox = SandboxConfig { slots: 8, limits, ..SandboxConfig::default() };
+            build(builder.sandbox(sandbox).plugin_library(Library::at(dir.join("library"))))
+        };
+        Self::open(build, configure).await
+    }
+
+    async fn open(
+        build: impl FnOnce(HostBuilder, &Path) -> HostBuilder,
+        configure: impl FnOnce(&mut ServerConfig),
+    ) -> Self {
         let dir = tempfile::tempdir().unwrap();
         let mut config = ServerConfig { keys: Some(dir.path().join("keys")), ..ServerConfig::default() };
         configure(&mut config);
-        let host = Arc::new(build(Host::builder().executor(Arc::new(Doer))).open().unwrap());
+        let host = Arc::new(build(Host::builder(), dir.path()).open().unwrap());
         let server = Server::new(Arc::clone(&host), config).unwrap();
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let client = Client { address: listener.local_addr().unwrap(), key: None };
@@ -78,7 +102,8 @@ impl World {
     pub(crate) async fn in_file() -> Self {
         let dir = tempfile::tempdir().unwrap();
         let store: Arc<dyn Store> = Arc::new(Sqlite::open(dir.path().join("runs.db")).unwrap());
-        let mut world = Self::with(|builder| builder.store(store), |_| {}).await;
+        let keys = dir.path().join("keys");
+        let mut world = Self::with(|builder| builder.store(store), |config| config.keys = Some(keys)).await;
         world.dir = dir;
         world
     }

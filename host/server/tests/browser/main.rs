@@ -45,9 +45,13 @@ struct Visit {
 
 impl Visit {
     fn begin() -> Option<Self> {
+        Self::of(Site::open)
+    }
+
+    fn of(site: impl FnOnce() -> Site) -> Option<Self> {
         let profile = tempfile::tempdir().unwrap();
         let browser = Browser::open(profile.path())?;
-        Some(Self { browser, site: Site::open(), rules: rules(), _profile: profile })
+        Some(Self { browser, site: site(), rules: rules(), _profile: profile })
     }
 
     fn go(&self, path: &str) {
@@ -240,4 +244,201 @@ fn runs_are_listed_cancelled_and_run_again() {
     }
     visit.go(&format!("/runs/{}", many.id()));
     browser.until_says("2977 more");
+}
+
+/// A component that says this of itself, in a file that a browser can send.
+fn component(site: &Site, manifest: &Value) -> String {
+    let guests = root().join("tests/guests");
+    let text = fs::read_to_string(guests.join("echo.wat")).unwrap();
+    let world = fs::read_to_string(guests.join("world.wat")).unwrap();
+    let bytes = wat::parse_str(world.replace(";; GUEST", &text)).unwrap();
+    let manifest: phasm::plugins::Manifest = serde_json::from_value(manifest.clone()).unwrap();
+    let file = site.dir.path().join("greet.wasm");
+    fs::write(&file, manifest.embed(&bytes).unwrap()).unwrap();
+    file.to_str().unwrap().to_owned()
+}
+
+/// R-A66: a plugin is added from a file, looked at, held, approved and removed.
+#[test]
+fn a_plugin_is_added_approved_and_removed() {
+    let Some(visit) = Visit::of(Site::with_library) else { return };
+    let browser = &visit.browser;
+    let says = |version: &str, wants: Value| {
+        json!({ "name": "greet", "version": version, "description": "Greets whoever is there, in writing", "wants": wants,
+            "retry": { "limit": 3, "delay": "1s" },
+            "inputs": { "type": "object", "required": ["who"], "properties": {
+                "who": { "type": "string", "description": "Whom to greet" },
+                "times": { "type": "integer", "default": 1, "description": "How often" } } },
+            "outputs": { "type": "object", "properties": { "greeting": { "type": "string", "description": "What was said" } } } })
+    };
+    let asks = json!({ "http": ["GET https://api.example.com/v1/*"] });
+    visit.go("/plugins");
+    watch_for_errors(browser);
+    browser.until_says("No plugin yet");
+    visit.check();
+    nothing_was_wrong(browser);
+    browser.fill_in("#component", &component(&visit.site, &json!({})));
+    browser.click("form.sheet button");
+    browser.until("document.querySelector('#called-wrong')");
+    browser.until_says("does not say its version");
+    visit.check();
+    for (version, wants) in [
+        ("1.0.0", asks.clone()),
+        ("1.1.0", json!({ "http": ["https://api.example.com/v1/*"], "env": ["TOKEN"] })),
+    ] {
+        visit.go("/plugins");
+        browser.fill_in("#component", &component(&visit.site, &says(version, wants)));
+        browser.click("form.sheet button");
+        browser.until_says("A step that uses it");
+        browser.until_says(&format!("greet@{version}"));
+        visit.check();
+    }
+    browser.until_says("It is held");
+    visit.picture("plugin");
+    visit.go("/plugins");
+    browser.until_says("it asks for the environment variable TOKEN");
+    visit.check();
+    visit.picture("plugins");
+    browser.click("tbody a");
+    browser.until_says("Approve…");
+    watch_for_errors(browser);
+    browser.click("details.confirm:first-child summary");
+    visit.check();
+    nothing_was_wrong(browser);
+    browser.click("details.confirm:first-child button");
+    browser.until("!document.querySelector('.notice.ask')");
+    browser.click("details.confirm summary");
+    browser.click("details.confirm button");
+    browser.until("document.querySelectorAll('tbody tr').length === 1");
+}
+
+/// Somebody who has read nothing submits the example, saves it, runs it by its name, answers one that asks, and cancels another.
+#[test]
+fn a_newcomer_needs_no_manual() {
+    let Some(visit) = Visit::begin() else { return };
+    let browser = &visit.browser;
+    visit.go("/");
+    browser.until_says("No run yet");
+    browser.click(".empty a");
+    watch_for_errors(browser);
+    browser.until_says("The document is valid.");
+    nothing_was_wrong(browser);
+    browser.clear("[name='param.who']");
+    browser.fill_in("[name='param.who']", "Ada");
+    browser.click("button[value=submit]");
+    browser.until("document.querySelector('#title').innerText.includes('Succeeded')");
+    visit.go("/submit");
+    browser.until_says("Save it as the workflow hello");
+    browser.click("button[value=save]");
+    browser.until("document.querySelector('h1').innerText === 'hello'");
+    visit.check();
+    browser.fill_in("[name='param.who']", ", all of you");
+    browser.click("main form button");
+    browser.until_says("world, all of you");
+    browser.until_says("Saved workflow");
+    browser.click("nav a[href='/submit']");
+    browser.click("a[href='/submit?example=approval']");
+    browser.until_says("Submit a run of release");
+    visit.check();
+    browser.click("button[value=submit]");
+    browser.until_says("1 task waiting for an answer");
+    browser.click("#asked a");
+    browser.click("input[name='answer.approved'][value=true]");
+    browser.click("section.ask button");
+    browser.until("document.querySelector('#title').innerText.includes('Succeeded')");
+    visit.go("/submit?example=approval");
+    browser.click("button[value=submit]");
+    browser.until_says("1 task waiting for an answer");
+    browser.click("button.danger");
+    browser.until("document.querySelector('#title').innerText.includes('Cancelled')");
+}
+
+/// A schedule is written, with its next instants while one types, kept, triggered, paused and removed; a page of it that is open hears of that.
+#[test]
+fn a_schedule_is_written_and_looked_after() {
+    let Some(visit) = Visit::begin() else { return };
+    let browser = &visit.browser;
+    visit.go("/schedules");
+    browser.until_says("No schedule");
+    visit.check();
+    browser.click(".head a.button");
+    watch_for_errors(browser);
+    browser.until("document.querySelectorAll('#comes time').length === 5");
+    visit.check();
+    visit.picture("schedule-written");
+    let typed = |old: &str, new: &str| {
+        browser.run(&format!(
+            "const t = document.querySelector('#document'); t.value = t.value.replace({}, {}); \
+             t.dispatchEvent(new Event('input', {{ bubbles: true }}))",
+            json!(old),
+            json!(new)
+        ));
+    };
+    typed("Europe/Berlin", "Europe/Berlinn");
+    browser.until("document.querySelector('.gutter .wrong')");
+    browser.until_says("Check it");
+    typed("Europe/Berlinn", "America/New_York");
+    browser.until_says("by the clocks of America/New_York");
+    browser.click("button[value=keep]");
+    browser.until_says("None has come yet.");
+    visit.check();
+    watch_for_errors(browser);
+    browser.click("section form button");
+    browser.until("document.querySelector('#title').innerText.includes('Succeeded')");
+    browser.click("#facts a[href='/schedules/default/report']");
+    browser.until_says("triggered");
+    // Somebody else has it pause: the page shows it by itself.
+    visit.site.suspend("default", "report");
+    browser.until_says("Let it go on");
+    browser.click("#acts button");
+    browser.until_says("Have it pause");
+    visit.check();
+    visit.picture("schedule");
+    visit.go("/schedules");
+    visit.check();
+    browser.click("tbody th a");
+    browser.click("#acts a.danger");
+    browser.until_says("Remove the schedule report?");
+    visit.check();
+    browser.click("form .danger, form button.danger");
+    browser.until_says("No schedule");
+}
+
+/// Saved workflows have versions, each to be looked at and run; runs are found by namespace and label.
+#[test]
+fn workflows_have_versions() {
+    let Some(visit) = Visit::begin() else { return };
+    let browser = &visit.browser;
+    for tasks in [
+        &["name: collect, template: work"][..],
+        &["name: collect, template: work", "name: report, template: work"],
+    ] {
+        visit.site.save(&workflow("audit", tasks));
+    }
+    visit.go("/workflows");
+    visit.check();
+    browser.click("tbody th a");
+    browser.until("document.querySelectorAll('table tbody tr').length === 2");
+    visit.check();
+    visit.picture("workflow");
+    browser.click("tbody tr:last-child a");
+    browser.until_says("Submit a run of this version");
+    assert!(
+        !browser
+            .run("return document.querySelector('pre.document').innerText")
+            .to_string()
+            .contains("report")
+    );
+    browser.click("main form button");
+    browser.until("document.querySelector('#title').innerText.includes('Succeeded')");
+    visit.go("/runs");
+    browser.fill_in("#label", "team=platform\n");
+    browser.until(
+        "location.search.includes('team%3Dplatform') && document.querySelectorAll('tbody tr').length === 1",
+    );
+    visit.check();
+    browser.clear("#label");
+    browser.fill_in("#label", "team\n");
+    browser.until_says("expected such as");
+    visit.check();
 }

@@ -1,10 +1,12 @@
 //! A server to look at, with executors that do as their names say.
 
-use std::{future::Future, net::SocketAddr, pin::Pin, sync::Arc, time::Duration};
+use std::{future::Future, net::SocketAddr, path::Path, pin::Pin, sync::Arc, time::Duration};
 
 use phasm::{
-    Host, Map, Outcome, RunHandle, Value,
+    Host, HostBuilder, Map, Outcome, RunHandle, Value,
     executor::{Executor, Invocation, Level, Observer},
+    plugins::Library,
+    sandbox::{Grants, HttpGrant, SandboxConfig},
 };
 use phasm_server::{Server, ServerConfig};
 use tokio::{net::TcpListener, runtime::Runtime, sync::Semaphore};
@@ -43,6 +45,9 @@ impl Executor for Doer {
                     words.acquire().await.unwrap().forget();
                     Outcome::default().output("artifact", "phasm-1.4.0.tar.zst")
                 }
+                "echo" => call.inputs.iter().fold(Outcome::default(), |outcome, (name, value)| {
+                    outcome.output(&**name, value.clone())
+                }),
                 _ => Outcome::default().output("done", true),
             }
         })
@@ -65,25 +70,43 @@ pub(crate) struct Site {
     host: Arc<Host>,
     address: SocketAddr,
     words: Arc<Semaphore>,
-    _dir: tempfile::TempDir,
+    pub(crate) dir: tempfile::TempDir,
 }
 
 impl Site {
     pub(crate) fn open() -> Self {
-        let runtime = Runtime::new().unwrap();
-        let dir = tempfile::tempdir().unwrap();
         let words = Arc::new(Semaphore::new(0));
         let doer = Doer { words: Arc::clone(&words) };
+        Self::of(words, |builder, _| builder.executor(Arc::new(doer)))
+    }
+
+    /// With plugins in a library, of which `greet` is granted something.
+    pub(crate) fn with_library() -> Self {
+        let http = HttpGrant {
+            allow: vec!["GET https://api.example.com/v1/*".parse().unwrap()],
+            ..HttpGrant::default()
+        };
+        let grants = Grants { http, ..Grants::default() };
+        Self::of(Arc::new(Semaphore::new(0)), |builder, dir| {
+            let sandbox = SandboxConfig { slots: 8, ..SandboxConfig::default() };
+            builder.sandbox(sandbox).plugin_library(Library::at(dir.join("library"))).grant("greet", grants)
+        })
+    }
+
+    fn of(words: Arc<Semaphore>, build: impl FnOnce(HostBuilder, &Path) -> HostBuilder) -> Self {
+        let runtime = Runtime::new().unwrap();
+        let dir = tempfile::tempdir().unwrap();
         let _inside = runtime.enter();
         let store = phasm::store::Sqlite::open(dir.path().join("runs.db")).unwrap();
-        let host = Host::builder().executor(Arc::new(doer)).store(Arc::new(store)).open().unwrap();
+        let host = build(Host::builder(), dir.path()).store(Arc::new(store));
+        let host = host.claiming(Duration::from_secs(60)).open().unwrap();
         let host = Arc::new(host);
         let server = Server::new(Arc::clone(&host), ServerConfig::default()).unwrap();
         let listener = runtime.block_on(TcpListener::bind("127.0.0.1:0")).unwrap();
         let address = listener.local_addr().unwrap();
         runtime.spawn(async move { server.serve(listener, std::future::pending()).await });
         drop(_inside);
-        Self { runtime, host, address, words, _dir: dir }
+        Self { runtime, host, address, words, dir }
     }
 
     pub(crate) fn url(&self, path: &str) -> String {
@@ -100,6 +123,20 @@ impl Site {
             let plan = self.host.plan("document.yaml", document).await.unwrap();
             self.host.submit(&plan, &Map::new()).await.unwrap()
         })
+    }
+
+    /// Has a schedule pause, as whoever is elsewhere does.
+    pub(crate) fn suspend(&self, namespace: &str, name: &str) {
+        self.runtime.block_on(self.host.suspend_schedule(namespace, name)).unwrap();
+    }
+
+    /// Saves a workflow.
+    pub(crate) fn save(&self, document: &str) {
+        self.runtime.block_on(async {
+            let plan = self.host.plan("document.yaml", document).await.unwrap();
+            let written = phasm::saved::WrittenDocument { file: "audit.yaml", text: document };
+            self.host.save_workflow(&plan, written, Some("ada")).await.unwrap();
+        });
     }
 
     /// Submits a run, and waits until it has ended or asks somebody.

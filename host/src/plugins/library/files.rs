@@ -5,6 +5,7 @@ use std::{
     io::{self, ErrorKind, Write as _},
     path::{Path, PathBuf},
     sync::atomic::{AtomicU64, Ordering::Relaxed},
+    time::SystemTime,
 };
 
 use super::LibraryError;
@@ -26,6 +27,30 @@ impl LibraryLock {
         });
         taken.map(|file| Self { _file: file }).map_err(failed(&path))
     }
+}
+
+/// When, how long and which file the index is: it is another after each change.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct FileMark {
+    changed: Option<SystemTime>,
+    length: u64,
+    inode: u64,
+}
+
+/// That of a file; nothing if there is none.
+pub(crate) fn mark(path: &Path) -> Option<FileMark> {
+    let found = fs::metadata(path).ok()?;
+    Some(FileMark { changed: found.modified().ok(), length: found.len(), inode: inode(&found) })
+}
+
+#[cfg(unix)]
+fn inode(found: &fs::Metadata) -> u64 {
+    std::os::unix::fs::MetadataExt::ino(found)
+}
+
+#[cfg(not(unix))]
+fn inode(_: &fs::Metadata) -> u64 {
+    0
 }
 
 /// Where a component lies.

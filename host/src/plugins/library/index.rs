@@ -31,6 +31,8 @@ pub struct PluginVersion {
     pub held: Vec<String>,
     /// Where it came from.
     pub origin: Option<String>,
+    /// Who approved it that was held.
+    pub approved_by: Option<String>,
 }
 
 impl PluginVersion {
@@ -63,6 +65,8 @@ pub(super) struct IndexEntry {
     pub(super) held: Vec<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) origin: Option<String>,
+    #[serde(rename = "approvedBy", default, skip_serializing_if = "Option::is_none")]
+    pub(super) approved_by: Option<String>,
 }
 
 /// A component that no name stands for.
@@ -165,5 +169,6 @@ fn stored(name: &str, version: &str, entry: &IndexEntry) -> Option<PluginVersion
         signature: entry.signature.as_deref().map(Arc::from),
         held: entry.held.clone(),
         origin: entry.origin.clone(),
+        approved_by: entry.approved_by.clone(),
     })
 }

@@ -13,6 +13,7 @@ use super::{
     address::Address,
     fault::{Trouble, count, get, saturated},
     link::Connected,
+    notices::NoticeColumns,
 };
 
 /// The largest record: well below what a value may have (10^9), far above what a step writes.
@@ -20,6 +21,10 @@ pub(super) const RECORD_BYTES: usize = 256 << 20;
 
 pub(super) const APPEND: &str = "SELECT * FROM append_records($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, \
     $14, $15, $16, $17, $18, $19, $20, $21, $22, $23, $24, $25, $26, $27, $28, $29, $30, $31)";
+
+/// [`APPEND`] where there are notices.
+pub(super) const APPEND_NOTICED: &str = "SELECT * FROM append_noticed($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, \
+    $14, $15, $16, $17, $18, $19, $20, $21, $22, $23, $24, $25, $26, $27, $28, $29, $30, $31, $32, $33, $34, $35, $36)";
 
 /// One record on its way.
 pub(super) struct Append {
@@ -65,8 +70,8 @@ pub(super) fn encoded(lease: &Lease, record: Record<Arc<dyn Encode>>) -> Result<
         let run_id = Arc::clone(&lease.head.run_id);
         return Err(StoreError::TooLarge { run_id, size, limit: RECORD_BYTES });
     }
-    let Record { first_seq, events, time, body: _, document } = record;
-    Ok(Record { first_seq, events, time, body, document })
+    let Record { first_seq, events, time, body: _, document, notices } = record;
+    Ok(Record { first_seq, events, time, body, document, notices })
 }
 
 impl Append {
@@ -148,7 +153,9 @@ impl Chains {
         connected: &Connected,
         kept: &HashSet<Arc<str>>,
     ) -> Result<Vec<Row>, Error> {
-        connected.query(APPEND, &self.columns(kept).parameters()).await
+        let columns = self.columns(kept);
+        let sql = if columns.notices.is_empty() { APPEND } else { APPEND_NOTICED };
+        connected.query(sql, &columns.parameters()).await
     }
 
     /// The documents that their runs speak of.
@@ -225,6 +232,7 @@ pub(super) struct Columns<'a> {
     letter: Vec<i64>,
     reply: Vec<&'a [u8]>,
     documents: Spoken<'a>,
+    pub(super) notices: NoticeColumns<'a>,
 }
 
 /// What new runs speak of, once each.
@@ -302,7 +310,8 @@ impl<'a> Columns<'a> {
     }
 
     fn add_record(&mut self, chain: i64, append: &'a Append) {
-        let Record { first_seq, events, time, body, document: _ } = &append.record;
+        let Record { first_seq, events, time, body, document: _, notices } = &append.record;
+        self.notices.add(chain, notices);
         self.record_chain.push(chain);
         self.record_first.push(saturated(*first_seq));
         self.events.push(events.get().into());
@@ -316,7 +325,13 @@ impl<'a> Columns<'a> {
         }
     }
 
-    pub(super) fn parameters(&self) -> [&(dyn ToSql + Sync); 31] {
+    /// With those of notices, if there are any.
+    pub(super) fn parameters(&self) -> Vec<&(dyn ToSql + Sync)> {
+        let told = if self.notices.is_empty() { None } else { Some(self.notices.parameters()) };
+        self.of_records().into_iter().chain(told.into_iter().flatten()).collect()
+    }
+
+    fn of_records(&self) -> [&(dyn ToSql + Sync); 31] {
         let Heads { host, workflow, namespace, priority, submitted, key, document, labels } = &self.heads;
         let Spoken { digest, bytes, needing, component, component_bytes } = &self.documents;
         [

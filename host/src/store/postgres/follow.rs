@@ -4,7 +4,8 @@
 //!  who follows ── "I follow RUN", again and again ──▶ every host ── for a lease time: "RUN", with each commit ──▶ who follows
 //! ```
 //!
-//! A server that tells everybody of every commit would have all commits wait for each other.
+//! A server that tells everybody of every commit would have all commits wait for each other. Whoever follows all runs hears of them a
+//! few times a second at most.
 
 use std::{
     collections::HashMap,
@@ -41,6 +42,11 @@ pub(super) fn written(schema: &str) -> String {
 pub(super) fn wanted(schema: &str) -> String {
     format!("{schema}.wanted")
 }
+
+/// Stands for all runs: no run is called so.
+pub(super) const ALL: &str = "*";
+/// What is written within this time is told at once to whoever follows all runs.
+pub(super) const AT_ONCE: Duration = Duration::from_millis(200);
 
 /// The runs that somebody here follows.
 #[derive(Debug, Default)]
@@ -93,8 +99,9 @@ async fn listen_once(address: &Address, following: &Weak<Following>) -> Result<(
         }
     });
     client.batch_execute(&format!("LISTEN \"{}\"", written(&address.schema))).await?;
+    let mut is_first = true;
     while let Some(following) = following.upgrade() {
-        say(&client, address, &following).await?;
+        say(&client, address, &following, std::mem::take(&mut is_first)).await?;
         // Each time sooner than hosts forget it.
         drop(timeout(address.lease / 3, following.more.notified()).await);
         if hearing.is_finished() {
@@ -104,11 +111,18 @@ async fn listen_once(address: &Address, following: &Weak<Following>) -> Result<(
     Ok(())
 }
 
-/// Says what is followed. What was written before anybody knew is to be looked at.
-async fn say(client: &Client, address: &Address, following: &Following) -> Result<(), tokio_postgres::Error> {
+/// Says what is followed. What was written before anybody knew is to be looked at; of all runs hosts tell before anybody has said so.
+async fn say(
+    client: &Client,
+    address: &Address,
+    following: &Following,
+    is_first: bool,
+) -> Result<(), tokio_postgres::Error> {
     for (run_id, told) in following.followed.all() {
         client.execute(TELL, &[&wanted(&address.schema), &&*run_id]).await?;
-        told.send_replace(());
+        if is_first || &*run_id != ALL {
+            told.send_replace(());
+        }
     }
     Ok(())
 }
@@ -117,6 +131,8 @@ async fn say(client: &Client, address: &Address, following: &Following) -> Resul
 #[derive(Debug, Default)]
 pub(super) struct Audience {
     any: AtomicBool,
+    /// Whether it is about to be told that something was written to some run.
+    telling: AtomicBool,
     until: Mutex<HashMap<Box<str>, Instant>>,
 }
 
@@ -135,6 +151,16 @@ impl Audience {
             until.insert(run_id.into(), now + lease);
             self.any.store(true, Ordering::Release);
         }
+    }
+
+    /// Whether somebody who follows all runs is to be told, soon, by whoever asks: until [`Self::tells`] nobody else is to.
+    pub(super) fn wants_all(&self) -> bool {
+        self.wants(ALL) && !self.telling.swap(true, Ordering::AcqRel)
+    }
+
+    /// From now on what is written is to be told anew.
+    pub(super) fn tells(&self) {
+        self.telling.store(false, Ordering::Release);
     }
 
     /// Whether somebody follows the run.

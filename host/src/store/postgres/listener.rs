@@ -10,7 +10,7 @@ use super::{
     entries,
     follow::{self, Audience},
     link::{PAUSES, connect},
-    offers,
+    notices, offers,
 };
 
 /// Who is told.
@@ -19,6 +19,7 @@ pub(super) struct Tells {
     pub(super) changed: Arc<watch::Sender<()>>,
     pub(super) shared: Arc<watch::Sender<()>>,
     pub(super) entries: Arc<watch::Sender<()>>,
+    pub(super) notices: Arc<watch::Sender<()>>,
     pub(super) audience: Arc<Audience>,
 }
 
@@ -33,6 +34,7 @@ impl Tells {
     fn tell_all(&self) {
         self.tell();
         self.entries.send_replace(());
+        self.notices.send_replace(());
     }
 }
 
@@ -54,8 +56,9 @@ async fn listen_once(address: &Address, tells: &Tells) -> Result<(), tokio_postg
     let heard = tells.clone();
     let (wanted, lease) = (follow::wanted(&address.schema), address.lease);
     let (shared, entries) = (offers::channel(&address.schema), entries::channel(&address.schema));
+    let notices = notices::channel(&address.schema);
     let listen = format!(
-        "LISTEN \"{}\"; LISTEN \"{wanted}\"; LISTEN \"{shared}\"; LISTEN \"{entries}\"",
+        "LISTEN \"{}\"; LISTEN \"{wanted}\"; LISTEN \"{shared}\"; LISTEN \"{entries}\"; LISTEN \"{notices}\"",
         address.schema
     );
     let hearing = tokio::spawn(async move {
@@ -67,12 +70,16 @@ async fn listen_once(address: &Address, tells: &Tells) -> Result<(), tokio_postg
                 heard.shared.send_replace(());
             } else if said.channel() == entries {
                 heard.entries.send_replace(());
+            } else if said.channel() == notices {
+                heard.notices.send_replace(());
             } else {
                 heard.tell();
             }
         }
     });
     client.batch_execute(&listen).await?;
+    // Who follows may have said so meanwhile.
+    tells.audience.take(follow::ALL, lease);
     tells.tell_all();
     drop(hearing.await);
     Ok(())

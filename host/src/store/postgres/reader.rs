@@ -15,8 +15,8 @@ use tokio_postgres::Row;
 use super::{
     super::{
         Answer, AttemptLog, Census, Document, DuePlace, Entries, EntryName, Filter, HostId, KeptEntry,
-        Labels, Note, Pending, ReadStore, Record, Rest, RunHead, RunRow, RunStatus, StoreError, StoredBytes,
-        checksum::checksum,
+        KeptNotice, Labels, Note, Notices, Pending, ReadStore, Record, Rest, RunHead, RunRow, RunStatus,
+        StoreError, StoredBytes, checksum::checksum,
     },
     address::Address,
     append::place,
@@ -25,6 +25,7 @@ use super::{
     fault::{Parameter, Trouble, count, get, is_gone, saturated},
     follow::Following,
     link::Link,
+    notices,
     thread::Thread,
 };
 
@@ -60,7 +61,8 @@ const OPEN: &str = "SELECT * FROM runs WHERE open ORDER BY priority DESC, number
 const CENSUS: &str = "SELECT count(owner) AS owned, count(*) FILTER (WHERE owner IS NULL AND wake_at <= $1) AS due,
         count(*) FILTER (WHERE owner IS NULL AND wake_at > $1 AND rest IS NOT TRUE) AS waiting,
         count(*) FILTER (WHERE owner IS NULL AND (wake_at IS NULL OR wake_at > $1 AND rest IS TRUE)) AS parked,
-        min(wake_at) FILTER (WHERE owner IS NULL AND wake_at > $1) AS next
+        min(wake_at) FILTER (WHERE owner IS NULL AND wake_at > $1) AS next,
+        (SELECT count(*) FROM letters WHERE reply IS NULL) AS letters
     FROM runs WHERE open";
 const STORED: &str = "SELECT namespace, sum(bytes)::bigint AS bytes FROM stored WHERE $1::text[] IS NULL OR namespace = ANY ($1)
     GROUP BY namespace HAVING sum(bytes) > 0";
@@ -70,7 +72,7 @@ const ANSWER: &str = "SELECT reply FROM letters JOIN runs ON number = run WHERE 
 const LOGS: &str = "SELECT task, attempt, dispatch, cut, text FROM logs
     WHERE run = (SELECT number FROM runs WHERE run_id = $1) AND ($2::bigint IS NULL OR task = $2)
     ORDER BY task, attempt, dispatch";
-const STATEMENTS: [&str; 17] = [
+const STATEMENTS: [&str; 19] = [
     LOAD,
     GET,
     LIST,
@@ -88,6 +90,8 @@ const STATEMENTS: [&str; 17] = [
     entries::ENTRIES,
     entries::DUE,
     entries::TEXT,
+    notices::DUE,
+    notices::OF_RUN,
 ];
 
 /// Reads whatever is committed.
@@ -220,6 +224,7 @@ impl Readers {
                 due: count(row, "due")?,
                 waiting: count(row, "waiting")?,
                 parked: count(row, "parked")?,
+                letters: count(row, "letters")?,
                 next: get::<Option<i64>>(row, "next")?.map(Timestamp),
             })
         })
@@ -252,6 +257,16 @@ impl Readers {
 
     pub(super) fn due_entries(&self, after: Option<DuePlace>, limit: usize) -> Pending<Vec<KeptEntry>> {
         self.ask(entries::DUE, entries::place(after, limit), |rows| rows.iter().map(entries::entry).collect())
+    }
+
+    pub(super) fn due_notices(&self, endpoint: &str, limit: usize) -> Pending<Vec<KeptNotice>> {
+        let parameters: Vec<Parameter> =
+            vec![Box::new(endpoint.to_owned()), Box::new(saturated(limit as u64))];
+        self.ask(notices::DUE, parameters, |rows| rows.iter().map(notices::notice).collect())
+    }
+
+    pub(super) fn notices(&self, wanted: &Notices) -> Pending<Vec<KeptNotice>> {
+        self.ask(notices::OF_RUN, notices::wanted(wanted), |rows| rows.iter().map(notices::notice).collect())
     }
 
     pub(super) fn text(&self, digest: &str) -> Pending<Option<Arc<[u8]>>> {
@@ -304,7 +319,7 @@ fn record(run_id: &str, row: &Row) -> Result<Record<Vec<u8>>, Trouble> {
         let bytes = get::<&[u8]>(row, "bytes")?.into();
         Ok::<_, Trouble>(Arc::new(Document { digest: digest.into(), bytes, components: Vec::new() }))
     });
-    Ok(Record { first_seq, events, time, body, document: document.transpose()? })
+    Ok(Record { first_seq, events, time, body, document: document.transpose()?, notices: Vec::new() })
 }
 
 fn row(row: &Row) -> Result<RunRow, Trouble> {
@@ -454,6 +469,14 @@ impl ReadStore for PostgresReader {
 
     fn due_entries(&self, after: Option<DuePlace>, limit: usize) -> Pending<Vec<KeptEntry>> {
         self.readers.due_entries(after, limit)
+    }
+
+    fn due_notices(&self, endpoint: &str, limit: usize) -> Pending<Vec<KeptNotice>> {
+        self.readers.due_notices(endpoint, limit)
+    }
+
+    fn notices(&self, wanted: Notices) -> Pending<Vec<KeptNotice>> {
+        self.readers.notices(&wanted)
     }
 
     fn text(&self, digest: &str) -> Pending<Option<Arc<[u8]>>> {

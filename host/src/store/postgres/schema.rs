@@ -5,15 +5,16 @@ use tokio_postgres::{Client, Error};
 use super::{super::StoreError, address::Address, fault::Trouble};
 
 /// Raised whenever a Phasm that knows only the format before could misread the tables.
-const FORMAT: i64 = 6;
+const FORMAT: i64 = 7;
 /// What each format added to the one before, its number included: the first is that of an empty schema.
-const FORMATS: [&str; 6] = [
+const FORMATS: [&str; 7] = [
     include_str!("schema.sql"),
     include_str!("documents.sql"),
     include_str!("offers.sql"),
     include_str!("notes.sql"),
     include_str!("entries.sql"),
     include_str!("room.sql"),
+    include_str!("notices.sql"),
 ];
 /// "PHSM": hosts that start at once bring tables up to date one after the other.
 const LOCK: i64 = 0x5048_534d;

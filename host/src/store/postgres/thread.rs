@@ -8,7 +8,7 @@ use std::{
 
 use tokio::{
     runtime::{Builder, Handle},
-    sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel},
+    sync::mpsc::{UnboundedReceiver, UnboundedSender, WeakUnboundedSender, unbounded_channel},
 };
 
 use super::{super::StoreError, address::Address};
@@ -49,6 +49,11 @@ impl<Job: Send + 'static> Thread<Job> {
         if let Some(queue) = &self.queue {
             drop(queue.send(job));
         }
+    }
+
+    /// The queue, for whoever has something to add later; it does not keep the thread.
+    pub(super) fn queue(&self) -> Option<WeakUnboundedSender<Job>> {
+        self.queue.as_ref().map(UnboundedSender::downgrade)
     }
 
     /// Where whatever else belongs to the store runs.

@@ -6,6 +6,7 @@ use std::{
     pin::Pin,
     sync::Arc,
     task::Poll,
+    time::Instant,
 };
 
 use tokio::sync::mpsc::UnboundedReceiver;
@@ -19,6 +20,7 @@ use super::{
     fault::{Trouble, is_gone, is_passing},
     link::{Connected, Link},
 };
+use crate::gauges::Commits;
 
 /// A transaction takes at most this many requests, so that the first of them does not wait long for the last.
 const BATCH_REQUESTS: usize = 1024;
@@ -97,19 +99,26 @@ pub(super) struct PostgresWriter {
     queue: UnboundedReceiver<Queued>,
     /// Digests of documents that were kept; others may have deleted them since.
     kept: HashSet<Arc<str>>,
+    commits: Arc<Commits>,
 }
 
 impl PostgresWriter {
-    pub(super) fn new(link: Link, queue: UnboundedReceiver<Queued>) -> Self {
-        Self { link, queue, kept: HashSet::new() }
+    pub(super) fn new(link: Link, queue: UnboundedReceiver<Queued>, commits: Arc<Commits>) -> Self {
+        Self { link, queue, kept: HashSet::new(), commits }
     }
 
     /// Writes until the queue is empty and nobody can send any more.
     pub(super) async fn run(mut self) {
         while let Some(first) = self.queue.recv().await {
-            let requests = self.gather(first);
-            if let Err((requests, error)) = self.commit(requests).await {
-                self.commit_apart(requests, &error).await;
+            let (requests, count, bytes) = self.gather(first);
+            let began = Instant::now();
+            match self.commit(requests).await {
+                Ok(true) => self.commits.done(began, count, Some(bytes)),
+                Ok(false) => self.commits.failed(),
+                Err((requests, error)) => {
+                    self.commits.failed();
+                    self.commit_apart(requests, &error).await;
+                }
             }
         }
     }
@@ -128,7 +137,7 @@ impl PostgresWriter {
     }
 
     /// What waits, in the order of the calls.
-    fn gather(&mut self, first: Queued) -> Vec<Outgoing> {
+    fn gather(&mut self, first: Queued) -> (Vec<Outgoing>, usize, usize) {
         let (mut requests, mut count, mut bytes) = (Vec::new(), 0, 0);
         let mut next = Some(first);
         while let Some(job) = next {
@@ -137,15 +146,15 @@ impl PostgresWriter {
             let is_full = count >= BATCH_REQUESTS || bytes >= BATCH_BYTES;
             next = if is_full { None } else { self.queue.try_recv().ok() };
         }
-        requests
+        (requests, count, bytes)
     }
 
-    /// Makes them durable and answers. Gives them back, unwritten, if the server did not take one of them.
-    async fn commit(&mut self, requests: Vec<Outgoing>) -> Result<(), (Vec<Outgoing>, StoreError)> {
+    /// Makes them durable and answers; false if that failed. Gives them back, unwritten, if the server did not take one of them.
+    async fn commit(&mut self, requests: Vec<Outgoing>) -> Result<bool, (Vec<Outgoing>, StoreError)> {
         let failed = match self.transact(&requests).await {
             Ok(rows) => {
                 requests.into_iter().zip(rows).for_each(|(request, rows)| request.answer(rows, &self.link));
-                return Ok(());
+                return Ok(true);
             }
             Err(Trouble::Server(error)) if !is_gone(&error) => {
                 return Err((requests, Trouble::Server(error).at(self.link.address(), "written")));
@@ -153,7 +162,7 @@ impl PostgresWriter {
             Err(fault) => fault.at(self.link.address(), "written"),
         };
         requests.into_iter().for_each(|request| request.fail(&failed));
-        Ok(())
+        Ok(false)
     }
 
     async fn transact(&mut self, requests: &[Outgoing]) -> Result<Vec<Vec<Row>>, Trouble> {

@@ -11,6 +11,7 @@ use super::{
     },
     claims, documents,
     fault::Fault,
+    notices,
     tips::{Tip, Tips},
 };
 
@@ -78,12 +79,13 @@ impl<'a> Group<'a> {
         let id = self.insert_record(tip, record)?;
         self.advance(tip, status, record.next_seq(), id)?;
         self.reply(tip.run, replies)?;
+        let told = notices::add(self.transaction, run_id, &record.notices)?;
         if !status.open {
             self.transaction.prepare_cached(END_MAIL)?.execute([tip.run])?;
         }
         let tip = Tip { seq: record.next_seq(), last_record: Some(id), open: status.open, ..tip };
         self.tips.set(run_id, tip);
-        Ok(self.buffer.len())
+        Ok(self.buffer.len() + told)
     }
 
     /// The end of a run's journal, if the lease still holds.
@@ -161,7 +163,7 @@ impl<'a> Group<'a> {
     }
 
     fn insert_record<B>(&self, tip: Tip, record: &Record<B>) -> Result<i64, Fault> {
-        let Record { first_seq, events, time, body: _, document: _ } = record;
+        let Record { first_seq, events, time, body: _, document: _, notices: _ } = record;
         let body = &**self.buffer;
         let checksum = checksum(tip.run, *first_seq, events.get(), *time, body);
         let mut statement = self.transaction.prepare_cached(INSERT_RECORD)?;

@@ -6,10 +6,11 @@ use phasm_engine::{phase::Phase, time::Timestamp};
 use rusqlite::{Connection, OptionalExtension, params};
 
 use super::{
-    super::{Answer, AttemptLog, HostId, LETTER_BYTES, Lease, Letter, MAILBOX, StoreError},
+    super::{Answer, AttemptLog, HostId, LETTER_BYTES, Lease, Letter, MAILBOX, NewNotice, StoreError},
     documents,
     fault::Fault,
     group::{END_MAIL, Group},
+    notices,
 };
 
 /// As `post` of a store.
@@ -109,7 +110,12 @@ pub(super) fn logs(
 }
 
 /// As `abandon` of a store.
-pub(super) fn abandon(group: &mut Group<'_>, lease: &Lease, at: Timestamp) -> Result<(), Fault> {
+pub(super) fn abandon(
+    group: &mut Group<'_>,
+    lease: &Lease,
+    at: Timestamp,
+    told: &[NewNotice],
+) -> Result<(), Fault> {
     let tip = group.leased(lease)?;
     if !tip.open {
         return Err(StoreError::Closed { run_id: Arc::clone(&lease.head.run_id) }.into());
@@ -120,6 +126,7 @@ pub(super) fn abandon(group: &mut Group<'_>, lease: &Lease, at: Timestamp) -> Re
     )?;
     end.execute(params![tip.run, Phase::Error.as_str(), at.0])?;
     group.transaction.prepare_cached(END_MAIL)?.execute([tip.run])?;
+    notices::add(group.transaction, &lease.head.run_id, told)?;
     group.tips.forget(&lease.head.run_id);
     Ok(())
 }
@@ -174,6 +181,7 @@ pub(super) fn delete(group: &mut Group<'_>, run_id: &Arc<str>) -> Result<bool, F
     }
     let mut delete = transaction.prepare_cached("DELETE FROM runs WHERE number = ?1 RETURNING document")?;
     documents::collect(transaction, delete.query_one([tip.run], |row| row.get(0))?)?;
+    notices::forget(transaction, run_id)?;
     group.tips.forget(run_id);
     Ok(true)
 }

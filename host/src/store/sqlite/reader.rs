@@ -15,12 +15,13 @@ use tokio::sync::{oneshot, watch};
 
 use super::{
     super::{
-        Answer, AttemptLog, Census, DuePlace, Entries, EntryName, Filter, HostId, KeptEntry, Note, Pending,
-        ReadStore, Record, Rest, RunRow, RunStatus, StoreError, StoredBytes, checksum::checksum,
+        Answer, AttemptLog, Census, DuePlace, Entries, EntryName, Filter, HostId, KeptEntry, KeptNotice,
+        Note, Notices, Pending, ReadStore, Record, Rest, RunRow, RunStatus, StoreError, StoredBytes,
+        checksum::checksum,
     },
     claims, documents, entries,
     fault::Fault,
-    file, kept, later, schema,
+    file, kept, later, notices, schema,
     worker::Worker,
 };
 
@@ -172,6 +173,15 @@ impl ReadStore for SqliteReader {
         self.ask(move |connection| entries::due(connection, after.as_ref(), limit))
     }
 
+    fn due_notices(&self, endpoint: &str, limit: usize) -> Pending<Vec<KeptNotice>> {
+        let endpoint: Arc<str> = endpoint.into();
+        self.ask(move |connection| notices::due(connection, &endpoint, limit))
+    }
+
+    fn notices(&self, wanted: Notices) -> Pending<Vec<KeptNotice>> {
+        self.ask(move |connection| notices::notices(connection, &wanted))
+    }
+
     fn text(&self, digest: &str) -> Pending<Option<Arc<[u8]>>> {
         let digest: Box<str> = digest.into();
         self.ask(move |connection| entries::text(connection, &digest))
@@ -296,13 +306,14 @@ fn census(connection: &Connection, now: Timestamp) -> Result<Census, Fault> {
         "SELECT count(owner), count(*) FILTER (WHERE owner IS NULL AND wake_at <= ?1),
              count(*) FILTER (WHERE owner IS NULL AND wake_at > ?1 AND rest IS NOT 1),
              count(*) FILTER (WHERE owner IS NULL AND (wake_at IS NULL OR wake_at > ?1 AND rest IS 1)),
-             min(wake_at) FILTER (WHERE owner IS NULL AND wake_at > ?1)
+             min(wake_at) FILTER (WHERE owner IS NULL AND wake_at > ?1),
+             (SELECT count(*) FROM letters WHERE reply IS NULL)
          FROM runs WHERE open",
     )?;
     let read = |row: &Row<'_>| {
         let next: Option<i64> = row.get(4)?;
         let (owned, due, waiting, parked) = (row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?);
-        Ok(Census { owned, due, waiting, parked, next: next.map(Timestamp) })
+        Ok(Census { owned, due, waiting, parked, letters: row.get(5)?, next: next.map(Timestamp) })
     };
     Ok(statement.query_one([now.0], read)?)
 }
@@ -324,7 +335,7 @@ fn load(connection: &Connection, run_id: Arc<str>, since: u64) -> Result<Vec<Rec
         let read = |row: &Row<'_>| Ok((row.get(0)?, record(row)?, row.get::<_, Option<i64>>(5)?));
         let (previous, record, sum) =
             statement.query_one([id, run], read).optional()?.ok_or_else(|| damaged("is missing"))?;
-        let Record { first_seq, events, time, body, document: _ } = &record;
+        let Record { first_seq, events, time, body, document: _, notices: _ } = &record;
         // Records of older formats have none.
         if sum.is_some_and(|sum| sum != checksum(run, *first_seq, events.get(), *time, body)) {
             return Err(damaged("is not what was written: its checksum differs"));
@@ -359,6 +370,7 @@ fn record(row: &Row<'_>) -> rusqlite::Result<Record<Vec<u8>>> {
         time: Timestamp(row.get(3)?),
         body: row.get(4)?,
         document: None,
+        notices: Vec::new(),
     })
 }
 

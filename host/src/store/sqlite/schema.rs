@@ -9,7 +9,7 @@ use super::{super::StoreError, fault::Fault, file::NOT_SQLITE};
 /// "PHSM": tells a Phasm store from every other SQLite file.
 const APPLICATION: i64 = 0x5048_534d;
 /// Raised whenever a Phasm that knows only the format before could misread the file.
-const FORMAT: i64 = 7;
+const FORMAT: i64 = 8;
 
 const PAGE_BYTES: i64 = 4096;
 /// Kept of the file in memory by each connection.
@@ -18,7 +18,7 @@ const CACHE_KIB: i64 = 16 << 10;
 const LOG_PAGES: i64 = 1000;
 
 /// What each format added to the one before: the first is that of an empty file.
-const FORMATS: [&str; 7] = [RUNS, COMPONENTS, LEASES, DOCUMENTS, NOTES, ENTRIES, ROOM];
+const FORMATS: [&str; 8] = [RUNS, COMPONENTS, LEASES, DOCUMENTS, NOTES, ENTRIES, ROOM, NOTICES];
 
 const RUNS: &str = "
     CREATE TABLE runs (
@@ -171,6 +171,19 @@ const ROOM: &str = "
         UPDATE stored SET bytes = bytes - OLD.bytes WHERE namespace = OLD.namespace;
     END;";
 
+/// What somebody outside is told of runs. A notice outlives its run until it was delivered, so it names it by its id.
+const NOTICES: &str = "
+    CREATE TABLE notices (
+        run_id TEXT NOT NULL,
+        seq INTEGER NOT NULL,
+        endpoint TEXT NOT NULL,
+        revision INTEGER NOT NULL,
+        due INTEGER,
+        body TEXT NOT NULL,
+        PRIMARY KEY (run_id, seq, endpoint)
+    ) STRICT, WITHOUT ROWID;
+    CREATE INDEX due_notices ON notices (endpoint, due, run_id, seq) WHERE due IS NOT NULL;";
+
 /// The hosts that share the writing connection: whoever else had a run is gone, as the file has one writer at a time.
 const HOSTS: &str = "CREATE TEMP TABLE hosts (host TEXT NOT NULL PRIMARY KEY, until INTEGER NOT NULL)";
 
@@ -220,7 +233,7 @@ pub(super) fn open_reader(path: &Path) -> Result<Connection, StoreError> {
 }
 
 /// What readers of the formats up to each find in place of what later ones have.
-const OLDER_VIEWS: [(i64, &str); 6] = [
+const OLDER_VIEWS: [(i64, &str); 7] = [
     (1, "CREATE TEMP VIEW components AS SELECT NULL AS digest, NULL AS bytes WHERE FALSE;"),
     (
         2,
@@ -250,6 +263,11 @@ const OLDER_VIEWS: [(i64, &str); 6] = [
     ),
     (6, "CREATE TEMP VIEW stored AS SELECT NULL AS namespace, 0 AS bytes WHERE FALSE;
          CREATE TEMP VIEW tenants AS SELECT NULL AS text WHERE FALSE;"),
+    (
+        7,
+        "CREATE TEMP VIEW notices AS SELECT NULL AS run_id, NULL AS seq, NULL AS endpoint, NULL AS revision, NULL AS due, NULL AS body
+             WHERE FALSE;",
+    ),
 ];
 
 fn at(error: rusqlite::Error, path: &Path) -> StoreError {

@@ -3,6 +3,7 @@
 use std::{
     path::Path,
     sync::{Arc, mpsc::Receiver},
+    time::Instant,
 };
 
 use rusqlite::{Connection, Transaction, TransactionBehavior};
@@ -15,6 +16,7 @@ use super::{
     group::{self, Group},
     tips::Tips,
 };
+use crate::gauges::Commits;
 
 /// A commit takes at most this many records, so that the first of them does not wait long for the last.
 const BATCH_RECORDS: usize = 1024;
@@ -85,6 +87,7 @@ pub(super) struct Writer {
     connection: Connection,
     tips: Tips,
     buffer: Vec<u8>,
+    commits: Arc<Commits>,
 }
 
 impl Writer {
@@ -101,7 +104,12 @@ impl Writer {
             let taken_over = connection.execute_batch(claims::TAKE_OVER);
             taken_over.map_err(|error| Fault::Sqlite(error).at(&path, "opened"))?;
         }
-        Ok(Self { path, connection, tips: Tips::new(TIPS), buffer: Vec::new() })
+        Ok(Self { path, connection, tips: Tips::new(TIPS), buffer: Vec::new(), commits: Arc::default() })
+    }
+
+    /// Counts what it writes.
+    pub(super) fn commits(&self) -> Arc<Commits> {
+        Arc::clone(&self.commits)
     }
 
     /// Writes until the queue is empty and nobody can send any more.
@@ -113,7 +121,14 @@ impl Writer {
 
     fn commit(&mut self, first: Box<dyn Job>, queue: &Receiver<Box<dyn Job>>) {
         let mut owed = Vec::new();
+        let (began, changes) = (Instant::now(), self.connection.total_changes());
         let written = self.write(first, queue, &mut owed);
+        match &written {
+            Err(_) => self.commits.failed(),
+            // What only asks shares the thread, and commits nothing.
+            Ok(_) if self.connection.total_changes() == changes => {}
+            Ok(bytes) => self.commits.done(began, owed.len(), Some(*bytes)),
+        }
         let failed = written.map_err(|fault| fault.at(&self.path, "written")).err();
         if failed.is_some() {
             self.tips.clear();
@@ -130,7 +145,7 @@ impl Writer {
         first: Box<dyn Job>,
         queue: &Receiver<Box<dyn Job>>,
         owed: &mut Vec<Owed>,
-    ) -> Result<(), Fault> {
+    ) -> Result<usize, Fault> {
         let mut job = first;
         let transaction = match Transaction::new_unchecked(&self.connection, TransactionBehavior::Immediate) {
             Ok(transaction) => transaction,
@@ -161,6 +176,7 @@ impl Writer {
             let Ok(next) = queue.try_recv() else { break };
             job = next;
         }
-        Ok(transaction.commit()?)
+        transaction.commit()?;
+        Ok(bytes)
     }
 }

@@ -320,14 +320,20 @@ async fn a_run_is_abandoned_by_its_row() {
         let letter = store.post("a", b"?".to_vec()).await.unwrap();
         let lease = Lease::first(head("a"), here());
         let stale = Lease { epoch: 0, ..lease.clone() };
-        assert!(matches!(store.abandon(&stale, Timestamp(7)).await, Err(StoreError::Fenced { .. })));
-        store.abandon(&lease, Timestamp(7)).await.unwrap();
+        assert!(matches!(
+            store.abandon(&stale, Timestamp(7), Vec::new()).await,
+            Err(StoreError::Fenced { .. })
+        ));
+        store.abandon(&lease, Timestamp(7), Vec::new()).await.unwrap();
         let row = store.get("a").await.unwrap().unwrap();
         let error =
             RunStatus { phase: Phase::Error, finished_at: Some(Timestamp(7)), open: false, rest: None };
         assert_eq!((row.status, row.owner, row.wake_at), (error, None, None));
         assert_eq!(store.answer("a", letter).await.unwrap(), super::super::Answer::Ended);
-        assert!(matches!(store.abandon(&lease, Timestamp(8)).await, Err(StoreError::Closed { .. })));
+        assert!(matches!(
+            store.abandon(&lease, Timestamp(8), Vec::new()).await,
+            Err(StoreError::Closed { .. })
+        ));
         assert!(store.delete("a").await.unwrap());
     })
     .await;

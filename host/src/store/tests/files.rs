@@ -87,17 +87,18 @@ fn a_later_format_is_left_alone() {
     let path = store.path();
     drop(store);
     let connection = Connection::open(&path).unwrap();
-    connection.pragma_update(None, "user_version", 8).unwrap();
+    connection.pragma_update(None, "user_version", 9).unwrap();
     drop(connection);
     let before = fs::read(&path).unwrap();
     let error = refused(&path);
-    assert!(matches!(error, StoreError::Newer { found: 8, known: 7, .. }), "{error:?}");
-    assert!(error.to_string().contains("runs.db has store format 8"), "{error}");
+    assert!(matches!(error, StoreError::Newer { found: 9, known: 8, .. }), "{error:?}");
+    assert!(error.to_string().contains("runs.db has store format 9"), "{error}");
     assert_eq!(fs::read(&path).unwrap(), before);
 }
 
 /// What takes a file of this format back to an older one.
-const OLDER: [(i64, &str); 6] = [
+const OLDER: [(i64, &str); 7] = [
+    (7, "DROP TABLE notices;"),
     (
         6,
         "DROP TRIGGER begun; DROP TRIGGER grown; DROP TRIGGER gone; DROP TABLE stored; DROP TABLE tenants; ALTER TABLE runs DROP COLUMN bytes;",
@@ -122,7 +123,7 @@ const OLDER: [(i64, &str); 6] = [
 /// R-I9: files of older formats are read as they are, and brought up to date when they are opened.
 #[tokio::test]
 async fn older_formats_are_read_and_brought_up_to_date() {
-    for format in [6, 5, 4, 3, 2, 1] {
+    for format in [7, 6, 5, 4, 3, 2, 1] {
         let (_dir, store) = in_file();
         append(&store, "a", 0, b"old").await.unwrap();
         store.put(head("over"), SUCCEEDED, record(0, 1, Arc::new(Vec::new()))).await.unwrap();
@@ -141,10 +142,11 @@ async fn older_formats_are_read_and_brought_up_to_date() {
         assert_eq!(reader.component("sha256:1").await.unwrap(), None);
         assert_eq!(reader.logs("a", None).await.unwrap(), []);
         assert_eq!(reader.due_entries(None, 9).await.unwrap(), []);
+        assert_eq!(reader.due_notices("chat", 9).await.unwrap(), []);
         assert_eq!(reader.text("sha256:1").await.unwrap(), None);
         assert_eq!(
             (reader.stored(Vec::new()).await.unwrap().len(), reader.tenants().await.unwrap()),
-            (0, None)
+            (usize::from(format >= 7), None)
         );
         drop(reader);
 

@@ -4,8 +4,8 @@ use proptest::prelude::*;
 
 use super::{
     super::{
-        AttemptLog, Change, Claim, Component, Document, Entries, EntryName, Filter, Reply, Rest, Shelf, Text,
-        Wanted,
+        AttemptLog, Change, Claim, Component, Document, Entries, EntryName, Filter, NewNotice, Notices,
+        Reply, Rest, Settle, Shelf, Text, Wanted,
     },
     *,
 };
@@ -80,6 +80,13 @@ enum Asked {
     },
     RemoveEntry(usize),
     Entries(usize, usize),
+    Notices(usize, usize),
+    /// Of the latest notice of a run, `off` from the revision that there is.
+    Settle {
+        run: usize,
+        off: u64,
+        due: Option<i64>,
+    },
 }
 
 fn asked() -> impl Strategy<Value = Asked> {
@@ -118,6 +125,9 @@ fn asked() -> impl Strategy<Value = Asked> {
         1 => (0..RUNS.len(), 1..3_u32).prop_map(|(run, attempt)| Asked::Log(run, attempt)),
         1 => (0..RUNS.len()).prop_map(Asked::Delete),
         6 => changes(),
+        2 => (0..RUNS.len(), 0..4_usize).prop_map(|(run, limit)| Asked::Notices(run, limit)),
+        4 => (0..RUNS.len(), prop_oneof![6 => Just(0_u64), 1 => 1..3_u64], prop::option::of(0..6_i64))
+            .prop_map(|(run, off, due)| Asked::Settle { run, off, due }),
         1 => (0..ENTRIES).prop_map(Asked::RemoveEntry),
         2 => (0..ENTRIES, 0..4_usize).prop_map(|(entry, limit)| Asked::Entries(entry, limit)),
     ]
@@ -160,9 +170,21 @@ async fn about_entries(store: &dyn Store, leases: &Leases, asked: &Asked) -> Str
             let change = change(name, found + off, *due, texts.as_deref());
             let Some(run) = run else { return format!("{:?}", store.change(change).await) };
             let body: Arc<dyn Encode> = Arc::new(b"fired".to_vec());
-            let first = Record { document: document(*run), ..record(0, 1, body) };
+            let first = Record { document: document(*run), notices: notices(0), ..record(0, 1, body) };
             let fired = store.fire(&lease(leases, *run), RUNNING, first, change).await;
             format!("{fired:?} {:?}", store.get(RUNS[*run]).await)
+        }
+        Asked::Notices(run, limit) => {
+            let of = Notices { run_id: RUNS[*run].into(), endpoint: None, before: None, limit: *limit };
+            let some = Notices { endpoint: Some("chat".into()), before: Some(3), ..of.clone() };
+            let due = (store.due_notices("chat", 9).await, store.due_notices("mail", *limit).await);
+            format!("{due:?} {:?} {:?}", store.notices(of).await, store.notices(some).await)
+        }
+        Asked::Settle { run, off, due } => {
+            let of = Notices { run_id: RUNS[*run].into(), endpoint: None, before: None, limit: 1 };
+            let Some(notice) = store.notices(of).await.unwrap().pop() else { return String::new() };
+            let (from, due, body) = (notice.revision + off, due.map(Timestamp), "settled".into());
+            format!("{:?}", store.settle(Settle { id: notice.id, from, due, body }).await)
         }
         Asked::RemoveEntry(number) => format!("{:?}", store.remove_entry(&entry(*number)).await),
         Asked::Entries(number, limit) => {
@@ -189,6 +211,21 @@ async fn texts(store: &dyn Store) -> Vec<Option<usize>> {
         texts.push(store.text(&number.to_string()).await.unwrap().map(|bytes| bytes.len()));
     }
     texts
+}
+
+/// What is told of an event.
+fn notices(seq: u64) -> Vec<NewNotice> {
+    let new = |endpoint: &str, due| NewNotice {
+        seq,
+        endpoint: endpoint.into(),
+        due: Timestamp(due),
+        body: seq.to_string().into(),
+    };
+    [None, Some(new("chat", 3)), Some(new("mail", 5))]
+        .into_iter()
+        .take(1 + seq as usize % 3)
+        .flatten()
+        .collect()
 }
 
 /// Also what a store answers by the time it is told; a database goes by its own clock.
@@ -251,7 +288,6 @@ async fn answered(store: &dyn Store, leases: &mut Leases, asked: &Asked) -> Stri
             let phase = phase.map(|phase| Phase::ALL[phase]);
             format!("{:?} {:?}", store.ended("default", phase, *limit).await, store.namespaces().await)
         }
-        Asked::Abandon(run) => format!("{:?}", store.abandon(&lease(leases, *run), Timestamp(5)).await),
         Asked::Component(number) => format!("{:?}", store.component(&number.to_string()).await),
         Asked::Append { run, ahead, events, body, phase, finished, open, rest } => {
             let seq = store.get(RUNS[*run]).await.unwrap().map_or(0, |row| row.seq);
@@ -259,7 +295,7 @@ async fn answered(store: &dyn Store, leases: &mut Leases, asked: &Asked) -> Stri
             let status = RunStatus { phase: Phase::ALL[*phase], finished_at, open: *open, rest: *rest };
             let body: Arc<dyn Encode> = Arc::new(body.clone());
             let record = record(seq.saturating_add_signed(*ahead), *events, body);
-            let record = Record { document: document(*run), ..record };
+            let record = Record { document: document(*run), notices: notices(seq), ..record };
             format!("{:?}", store.append(&lease(leases, *run), status, record, Vec::new()).await)
         }
         Asked::Load(run) => format!("{:?}", store.load(RUNS[*run]).await),
@@ -317,6 +353,9 @@ async fn by_a_host(store: &dyn Store, leases: &mut Leases, asked: &Asked) -> Str
         }
         Asked::Release { run, wake_at } => {
             format!("{:?}", store.release(&lease(leases, *run), wake_at.map(Timestamp)).await)
+        }
+        Asked::Abandon(run) => {
+            format!("{:?}", store.abandon(&lease(leases, *run), Timestamp(5), notices(2)).await)
         }
         Asked::NextDue(host) => format!("{:?}", store.next_due(wanted(*host, 0, 9, None)).await),
         Asked::Heartbeat(host, until) => {

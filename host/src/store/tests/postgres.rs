@@ -153,6 +153,39 @@ async fn others_hear_of_what_becomes_due() {
     until_due(&mut changed, 99).await;
 }
 
+/// R-A84: whoever follows all runs hears of what others write, also from those who begin later, and after the connection was cut.
+#[tokio::test]
+async fn whoever_follows_all_runs_hears_of_those_of_others() {
+    let Some(server) = server() else { return };
+    let server = server.another(&[]);
+    let url = fresh(&server);
+    let (one, two) = (opened(&url), opened(&url));
+    let mut rows = two.rows_changed();
+    let heard = async |rows: &mut tokio::sync::watch::Receiver<()>| {
+        tokio::time::timeout(Duration::from_secs(60), rows.changed()).await.unwrap().unwrap();
+    };
+    // Several, as one that is told may be of nothing.
+    for seq in 0..6 {
+        rows.mark_unchanged();
+        append(&one, "a", seq, b"x").await.unwrap();
+        heard(&mut rows).await;
+    }
+    rows.mark_unchanged();
+    append(&opened(&url), "b", 0, b"x").await.unwrap();
+    cut(&server);
+    heard(&mut rows).await;
+    for seq in 6..9 {
+        rows.mark_unchanged();
+        while let Err(error) = append(&one, "a", seq, b"x").await {
+            assert!(error.is_passing() || matches!(error, StoreError::Conflict { .. }), "{error:?}");
+            if !error.is_passing() {
+                break;
+            }
+        }
+        heard(&mut rows).await;
+    }
+}
+
 /// R-H12: what was cut off is connected again.
 #[tokio::test]
 async fn a_connection_that_was_cut_comes_back() {
@@ -260,9 +293,9 @@ async fn only_tables_of_ours_are_taken_for_a_store() {
     );
     drop(opened(&url));
     PostgresReader::open(&url).unwrap();
-    server.psql(&format!("UPDATE {}.format SET version = 7", schema(&url)));
+    server.psql(&format!("UPDATE {}.format SET version = 8", schema(&url)));
     for refused in [Postgres::open(&url).err().unwrap(), PostgresReader::open(&url).err().unwrap()] {
-        assert!(matches!(refused, StoreError::Newer { found: 7, known: 6, .. }), "{refused:?}");
+        assert!(matches!(refused, StoreError::Newer { found: 8, known: 7, .. }), "{refused:?}");
     }
 
     let url = fresh(server);

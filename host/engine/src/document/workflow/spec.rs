@@ -15,7 +15,7 @@ use crate::{
         timing::TIMEOUT_OR_NONE,
     },
     expr::Functions,
-    form::{Cursor, Described as _, Field, Form, Name, Report, TEXT, Table, whole},
+    form::{Cursor, Described as _, Field, Form, Name, Report, TEXT, TEXTS, Table, whole},
     problem::codes::shape,
     time::Millis,
 };
@@ -33,6 +33,7 @@ pub(crate) struct SpecDoc {
     /// Whether every template has a readable name; if not, nothing follows from a missing one.
     pub(crate) sound: bool,
     pub(crate) hooks: HooksDoc,
+    pub(crate) notify: Vec<Name>,
 }
 
 pub(super) const SPEC_OF_WORKFLOW: Form<SpecDoc> = Form::new(SpecDoc::read, |defs| defs.object(&SPEC_TABLE));
@@ -50,6 +51,7 @@ static SPEC_TABLE: Table = Table::closed(
         &FUNCTIONS_FIELD,
         &TEMPLATES,
         &HOOKS_FIELD,
+        &NOTIFY,
     ],
     &[],
 )
@@ -111,6 +113,12 @@ static TEMPLATES: Field<(Vec<TemplateDoc>, bool)> = Field::required(
 static HOOKS_FIELD: Field<HooksDoc> =
     Field::optional("hooks", HOOKS, "Tasks that run beside the phases of the whole run.");
 
+static NOTIFY: Field<Vec<Name>> = Field::optional(
+    "notify",
+    TEXTS,
+    "Who is told of its runs, besides those that the operator has told of all: names of `[notify]` of the configuration.",
+);
+
 impl SpecDoc {
     fn read(cursor: &Cursor<'_>, report: &Report) -> Option<Self> {
         let object = cursor.object(&SPEC_TABLE, report)?;
@@ -128,6 +136,7 @@ impl SpecDoc {
             templates,
             sound,
             hooks: object.optional(&HOOKS_FIELD).unwrap_or_default(),
+            notify: object.optional(&NOTIFY).unwrap_or_default(),
         };
         if let (Some(functions), Some(at)) = (functions, object.get(FUNCTIONS_FIELD.name())) {
             check_used(&functions, &at, report);

@@ -1,4 +1,4 @@
-//! Executors, and what they take and return (P07x).
+//! What a document finds with whoever runs it: executors, what they take and return, endpoints (P07x).
 
 super::entries! {
     NOT_INSTALLED "P070" "Executor that is not installed",
@@ -29,4 +29,8 @@ super::entries! {
     NEVER_RETURNED "P075" "Output that an executor never returns",
         "The plugin's manifest names all outputs that there can be; one that is only declared would always be null.",
         "outputs: {parameters: [{name: wrods}]}" => "outputs: {parameters: [{name: words}]}";
+    UNKNOWN_ENDPOINT "P076" "Endpoint that is not configured",
+        "Who is told of a run is named in the operator's configuration: `[notify.NAME]`, whose `namespaces` have to admit those of the workflow's. \
+         `--allow-missing` runs the document all the same: nobody of that name is told.",
+        "notify: [caht]" => "notify: [chat]";
 }

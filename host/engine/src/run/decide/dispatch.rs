@@ -8,7 +8,7 @@ use crate::{
     outcome::Outcome,
     phase::Phase,
     plan::{ExecutorCall, Work},
-    run::state::{State, TaskIndex, TaskRun},
+    run::state::{State, TaskIndex, TaskRun, Turn},
     time::Timestamp,
 };
 
@@ -25,6 +25,7 @@ impl Decider<'_> {
 
     /// Begins an attempt; true if an executor is asked to run it.
     fn dispatch(&mut self, id: TaskIndex) -> bool {
+        let due = self.due(id);
         let bound = match self.bind_leaf(id) {
             Ok(bound) => bound,
             Err(message) => {
@@ -40,8 +41,15 @@ impl Decider<'_> {
             self.conclude(id, Outcome::timeout(message), Some(TimeLimit::Timeout));
             return false;
         }
-        self.command_dispatch(id);
+        self.command_dispatch(id, due);
         true
+    }
+
+    fn due(&self, id: TaskIndex) -> Timestamp {
+        match self[id].turn {
+            Turn::Queued(since) | Turn::Blocked(since, _) => since.at,
+            Turn::Elsewhere => self.now(),
+        }
     }
 
     /// Binds inputs and configuration at the first dispatch; later attempts reuse them (R-R6). A hook run was bound
@@ -60,7 +68,7 @@ impl Decider<'_> {
         Ok(Some(bound))
     }
 
-    pub(super) fn command_dispatch(&mut self, id: TaskIndex) {
+    pub(super) fn command_dispatch(&mut self, id: TaskIndex, due: Timestamp) {
         let task = &self[id];
         let node = self.node(task);
         let Work::Executor(call) = &node.work else { return };
@@ -69,6 +77,7 @@ impl Decider<'_> {
             fence: task.fence(),
             task_name: node.name.clone(),
             executor_type: executor_type.clone(),
+            due,
             resumed: task.resumed,
             config: task.config.clone(),
             inputs: overlaid(task),

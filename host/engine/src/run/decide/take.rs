@@ -14,7 +14,7 @@ use crate::{
 impl Decider<'_> {
     /// The run exists.
     pub(in crate::run) fn submit(&mut self, submission: Submission, rerun: Option<Arc<Rerun>>) {
-        let Submission { run_id, parameters, facts, secrets, origin } = submission;
+        let Submission { run_id, parameters, facts, secrets, origin, trace } = submission;
         let plan = self.plan();
         let Basis { document, executors, warnings } = Basis::of(plan);
         let submitted = Submitted {
@@ -25,6 +25,7 @@ impl Decider<'_> {
             executors,
             secrets,
             origin,
+            trace,
             rerun,
             warnings,
             defaults: Map::new(),
@@ -77,7 +78,7 @@ impl Decider<'_> {
         payload.values().for_each(|value| self.weight().add(value));
         self.emit(Event::Resumed(id.into(), Arc::new(payload)));
         self.set_phase(id, Phase::Running, None, None);
-        self.command_dispatch(id);
+        self.command_dispatch(id, self.now());
     }
 
     /// Goes on with a run that was read back (R-D3): what came due meanwhile is served first. What is in flight even then
@@ -103,6 +104,6 @@ impl Decider<'_> {
             let fence = self[id].fence();
             self.emit(Event::AttemptStarted(fence));
         }
-        self.command_dispatch(id);
+        self.command_dispatch(id, self.now());
     }
 }

@@ -72,6 +72,7 @@ impl State {
         self.id = submitted.run_id.clone();
         self.parameters = submitted.parameters.clone();
         self.facts = submitted.facts.clone();
+        self.trace.clone_from(&submitted.trace);
         self.past = submitted.rerun.clone().map(|rerun| Arc::new(Past::new(&self.plan, rerun)));
         self.times.submitted_at = self.now;
         self.times.deadline_at = self.plan.timeout.map(|timeout| self.now.after(timeout));

@@ -10,11 +10,17 @@ use super::{
     budget::Budget,
     egress,
     failure::{Failure, Over},
-    lines::Lines,
+    lines::{GIVEN_UP, Lines},
     net::Net,
     target::Target,
 };
-use crate::{capability::refused::Refused, executor::Level, transcript::Transcript, whose::Whose};
+use crate::{
+    capability::refused::Refused,
+    executor::Level,
+    trace::{SpanId, TraceContext},
+    transcript::Transcript,
+    whose::Whose,
+};
 
 /// So many refusals are kept for the attempt's message; each has a line of the log besides.
 const KEPT: usize = 3;
@@ -28,6 +34,8 @@ pub(super) struct Caller {
     /// The secrets whose placeholders it was given.
     pub(super) secrets: Vec<EgressSecret>,
     made: AtomicU32,
+    /// The attempt, for whoever subscribes to what is traced in this process.
+    pub(super) attempt: tracing::Span,
     refusals: Mutex<Vec<String>>,
 }
 
@@ -40,6 +48,7 @@ impl Caller {
             transcript: Arc::clone(transcript),
             lines: Lines::default(),
             made: AtomicU32::new(0),
+            attempt: tracing::Span::current(),
             refusals: Mutex::default(),
         }
     }
@@ -68,6 +77,12 @@ impl Caller {
     /// Numbers a request.
     pub(super) fn number(&self) -> u32 {
         self.made.fetch_add(1, Relaxed)
+    }
+
+    /// The span of the request with that number: the same however often its attempt is executed.
+    pub(super) fn span(&self, number: u32) -> TraceContext {
+        let invocation = &self.whose.invocation;
+        invocation.span().with(SpanId::of(&format!("{}/{number}", invocation.idempotency_key())))
     }
 
     /// Whether the request may be made at all.
@@ -120,6 +135,9 @@ impl Own {
 
 impl Drop for Own {
     fn drop(&mut self) {
-        self.0.lines.rest().iter().for_each(|line| self.0.transcript.note(Level::Warn, line));
+        self.0.lines.rest().into_iter().for_each(|(number, line)| {
+            self.0.transcript.note(Level::Warn, &line.told(Some(GIVEN_UP)));
+            line.trace(&self.0, number, Some(GIVEN_UP));
+        });
     }
 }

@@ -6,6 +6,7 @@ use http::{HeaderMap, HeaderName, HeaderValue, Request, Response, Uri, header};
 use http_body_util::BodyExt as _;
 use hyper::client::conn::http1;
 use tokio::time::{Instant, timeout_at};
+use tracing::Instrument as _;
 use wasmtime_wasi::runtime::spawn;
 use wasmtime_wasi_http::{DEFAULT_FORBIDDEN_HEADERS, Error, RequestOptions, WasiBody, io::TokioIo};
 
@@ -18,10 +19,12 @@ use super::{
     lines::Ticket,
     resolve,
     target::Target,
-    trace,
     wire::Wire,
 };
-use crate::executor::Level;
+use crate::{
+    executor::Level,
+    trace::{TRACEPARENT, TRACESTATE, TraceContext},
+};
 
 /// What is added to a request that does not say how long it waits.
 const CONNECT: Duration = Duration::from_secs(30);
@@ -46,7 +49,11 @@ struct Prepared {
 /// Makes a request of an attempt, or says why it is not made.
 pub(super) fn begin(caller: &Arc<Caller>, request: Request<WasiBody>, options: RequestOptions) -> Sending {
     match prepare(caller, request, options) {
-        Ok(prepared) => Box::new(exchange(Arc::clone(caller), prepared)),
+        Ok(prepared) => {
+            let (method, number) = (prepared.target.method.as_str(), prepared.number);
+            let span = tracing::info_span!(parent: &caller.attempt, "request", method, number);
+            Box::new(exchange(Arc::clone(caller), prepared).instrument(span))
+        }
         Err(Failure { error, why, .. }) => {
             if caller.refuse(&why) {
                 caller.transcript.note(Level::Warn, &format!("request refused: {why}"));
@@ -105,7 +112,7 @@ fn visible(text: &str) -> String {
 /// Sends what was prepared. Whatever becomes of it has a line of the log.
 async fn exchange(caller: Arc<Caller>, prepared: Prepared) -> Result<Answered, Error> {
     let moved = Arc::new(Moved::default());
-    let ticket = Ticket::new(&caller, prepared.number, prepared.target.shown(), &moved);
+    let ticket = Ticket::new(&caller, prepared.number, &prepared.target, &moved);
     let deadline = Instant::now() + caller.limits().time;
     match send(&caller, prepared, deadline, &moved).await {
         Ok(sent) => {
@@ -202,11 +209,7 @@ async fn dress(
     let host = HeaderValue::from_str(&target.authority())
         .map_err(|_| Failure::refused("its host cannot be sent"))?;
     parts.headers.insert(header::HOST, host);
-    if !parts.headers.contains_key("traceparent")
-        && let Ok(parent) = HeaderValue::from_str(&trace::parent(&caller.whose.invocation, number))
-    {
-        parts.headers.insert("traceparent", parent);
-    }
+    belong(&caller.span(number), &mut parts.headers);
     egress::swap_headers(&caller.secrets, target, &mut parts.headers)?;
     let size: usize = parts.headers.iter().map(|(name, value)| name.as_str().len() + value.len() + 4).sum();
     if (size + path_len(&parts.uri)) as u64 > caller.limits().headers {
@@ -214,6 +217,20 @@ async fn dress(
     }
     let body = egress::swap_body(&caller.secrets, target, &mut parts.headers, body).await?;
     Ok(Request::from_parts(parts, body))
+}
+
+/// Says where a request belongs, unless its guest does.
+fn belong(span: &TraceContext, headers: &mut HeaderMap) {
+    if headers.contains_key(TRACEPARENT) {
+        return;
+    }
+    let state = span.state.as_ref().map(|state| (TRACESTATE, state.to_string()));
+    for (name, value) in [(TRACEPARENT, span.parent())].into_iter().chain(state) {
+        // What is in a context can stand in a header.
+        if let Ok(value) = HeaderValue::from_str(&value) {
+            headers.insert(name, value);
+        }
+    }
 }
 
 fn path_len(uri: &Uri) -> usize {

@@ -63,32 +63,79 @@ impl HttpClient {
     /// # Errors
     /// What to tell people.
     pub async fn send(&self, request: HttpRequest) -> Result<HttpAnswer, String> {
-        let time = self.net.config.limits.time;
-        let late = |_| format!("no whole answer within {} s", time.as_secs());
-        timeout(time, self.exchange(request)).await.map_err(late)?
+        self.send_with(request, &[]).await
     }
 
-    async fn exchange(&self, request: HttpRequest) -> Result<HttpAnswer, String> {
-        let uri: Uri = request.url.parse().map_err(|error| format!("{}: no URL: {error}", request.url))?;
-        let secure = uri.scheme() == Some(&Scheme::HTTPS);
-        if !secure && uri.scheme() != Some(&Scheme::HTTP) {
-            return Err(format!("{}: neither `https` nor `http`", request.url));
-        }
-        let authority = uri.authority().map(http::uri::Authority::as_str).unwrap_or_default();
-        let target = Target::new(request.method, secure, authority, uri.path())?;
-        let said = |failure: Failure| format!("{}: {}", target.shown(), plain(&failure.why));
-        let all = ["0.0.0.0/0", "::/0"].iter().filter_map(|all| all.parse().ok());
-        let networks = if request.inside { all.collect() } else { Vec::new() };
-        let grant = HttpGrant { allow: Vec::new(), networks };
-        let addresses = resolve::addresses(&self.net, &grant, &target, "").await.map_err(said)?;
-        let stream = connect::connect(&self.net, &target, &addresses).await.map_err(said)?;
-        let (mut sender, _driver) =
-            exchange::speak(stream, self.net.config.limits.headers).await.map_err(said)?;
-        let most = request.most;
-        let sent = sender.send_request(dressed(request, &target, &uri)?).await;
-        let response = sent.map_err(|error| said(Failure::hyper(&error, true)))?;
+    /// [`Self::send`] with headers whose names are not known here, besides.
+    ///
+    /// # Errors
+    /// What to tell people.
+    pub async fn send_with(
+        &self,
+        request: HttpRequest,
+        more: &[(String, String)],
+    ) -> Result<HttpAnswer, String> {
+        let time = self.net.config.limits.time;
+        let late = |_| format!("no whole answer within {} s", time.as_secs());
+        timeout(time, self.exchange(request, more)).await.map_err(late)?
+    }
+
+    /// Sends a request and reads the head of its answer, without its body; follows no redirect. A host that the URL names by its address, or
+    /// as `localhost`, may be inside of a network.
+    ///
+    /// # Errors
+    /// What to tell people, without the URL, which may hold a secret.
+    pub async fn head(&self, request: HttpRequest) -> Result<HttpAnswer, String> {
+        let time = self.net.config.limits.time;
+        let late = |_| format!("no answer within {} s", time.as_secs());
+        let (target, uri) = parsed(&request).map_err(|_| "its URL cannot be used".to_owned())?;
+        let grant = HttpGrant { allow: target.pattern().parse().into_iter().collect(), ..granted(&request) };
+        let begun = timeout(time, self.begin((request, &[]), &target, &uri, &grant)).await.map_err(late)?;
+        let (response, _driver) = begun.map_err(|failure| plain(&failure.why).to_owned())?;
+        let (parts, _) = response.into_parts();
+        Ok(HttpAnswer { status: parts.status.as_u16(), headers: parts.headers, body: Vec::new() })
+    }
+
+    async fn exchange(&self, request: HttpRequest, more: &[(String, String)]) -> Result<HttpAnswer, String> {
+        let (target, uri) = parsed(&request)?;
+        let (most, grant) = (request.most, granted(&request));
+        let begun = self.begin((request, more), &target, &uri, &grant).await;
+        let (response, _driver) =
+            begun.map_err(|failure| format!("{}: {}", target.shown(), plain(&failure.why)))?;
         read(response, most).await.map_err(|why| format!("{}: {why}", target.shown()))
     }
+
+    /// The head of its answer, and what has to go on for its body.
+    async fn begin(
+        &self,
+        (request, more): (HttpRequest, &[(String, String)]),
+        target: &Target,
+        uri: &Uri,
+        grant: &HttpGrant,
+    ) -> Result<(Response<Incoming>, exchange::Driver), Failure> {
+        let addresses = resolve::addresses(&self.net, grant, target, "").await?;
+        let stream = connect::connect(&self.net, target, &addresses).await?;
+        let (mut sender, driver) = exchange::speak(stream, self.net.config.limits.headers).await?;
+        let dressed = dressed(request, more, target, uri).map_err(Failure::refused)?;
+        let sent = sender.send_request(dressed).await;
+        Ok((sent.map_err(|error| Failure::hyper(&error, true))?, driver))
+    }
+}
+
+fn parsed(request: &HttpRequest) -> Result<(Target, Uri), String> {
+    let uri: Uri = request.url.parse().map_err(|error| format!("{}: no URL: {error}", request.url))?;
+    let secure = uri.scheme() == Some(&Scheme::HTTPS);
+    if !secure && uri.scheme() != Some(&Scheme::HTTP) {
+        return Err(format!("{}: neither `https` nor `http`", request.url));
+    }
+    let authority = uri.authority().map(http::uri::Authority::as_str).unwrap_or_default();
+    Ok((Target::new(request.method, secure, authority, uri.path())?, uri))
+}
+
+fn granted(request: &HttpRequest) -> HttpGrant {
+    let all = ["0.0.0.0/0", "::/0"].iter().filter_map(|all| all.parse().ok());
+    let networks = if request.inside { all.collect() } else { Vec::new() };
+    HttpGrant { allow: Vec::new(), networks }
 }
 
 /// Without what is of use to a guest's grant alone.
@@ -96,7 +143,12 @@ fn plain(why: &str) -> &str {
     why.split("; `http-networks").next().unwrap_or(why)
 }
 
-fn dressed(request: HttpRequest, target: &Target, uri: &Uri) -> Result<Request<WasiBody>, String> {
+fn dressed(
+    request: HttpRequest,
+    more: &[(String, String)],
+    target: &Target,
+    uri: &Uri,
+) -> Result<Request<WasiBody>, String> {
     let text =
         |value: &str| HeaderValue::from_str(value).map_err(|_| "a header that cannot be sent".to_owned());
     let path = uri.path_and_query().map_or("/", |path| path.as_str());
@@ -110,6 +162,10 @@ fn dressed(request: HttpRequest, target: &Target, uri: &Uri) -> Result<Request<W
         .insert(header::USER_AGENT, HeaderValue::from_static(concat!("phasm/", env!("CARGO_PKG_VERSION"))));
     for (name, value) in &request.headers {
         headers.insert(HeaderName::from_static(name), text(value)?);
+    }
+    for (name, value) in more {
+        let name = HeaderName::from_bytes(name.as_bytes());
+        headers.insert(name.map_err(|_| "a header that cannot be sent".to_owned())?, text(value)?);
     }
     Ok(dressed)
 }

@@ -3,23 +3,27 @@
 use std::{
     collections::BTreeMap,
     sync::{Arc, Mutex, PoisonError, atomic::Ordering::Relaxed},
-    time::Instant,
+    time::{Instant, SystemTime},
 };
 
 use super::{
     budget::Moved,
     caller::Caller,
     failure::{Failure, Over},
+    target::Target,
 };
-use crate::executor::Level;
+use crate::executor::{HostCall, Level};
+
+/// What is said of a request that nobody waits for any more.
+pub(super) const GIVEN_UP: &str = "given up";
 
 /// Requests that are under way. What its attempt leaves behind is told when it ends, and nothing after.
 #[derive(Default)]
 pub(super) struct Lines(Mutex<BTreeMap<u32, Line>>);
 
-struct Line {
-    shown: String,
-    since: Instant,
+pub(super) struct Line {
+    target: Target,
+    since: (Instant, SystemTime),
     status: Option<u16>,
     moved: Arc<Moved>,
 }
@@ -31,8 +35,9 @@ pub(super) struct Ticket {
 }
 
 impl Ticket {
-    pub(super) fn new(caller: &Arc<Caller>, number: u32, shown: String, moved: &Arc<Moved>) -> Self {
-        let line = Line { shown, since: Instant::now(), status: None, moved: Arc::clone(moved) };
+    pub(super) fn new(caller: &Arc<Caller>, number: u32, target: &Target, moved: &Arc<Moved>) -> Self {
+        let since = (Instant::now(), SystemTime::now());
+        let line = Line { target: target.clone(), since, status: None, moved: Arc::clone(moved) };
         caller.lines.lock().insert(number, line);
         Self { caller: Arc::clone(caller), number }
     }
@@ -61,13 +66,14 @@ impl Ticket {
             self.caller
                 .transcript
                 .note(if why.is_some() { Level::Warn } else { Level::Info }, &line.told(why));
+            line.trace(&self.caller, self.number, why);
         }
     }
 }
 
 impl Drop for Ticket {
     fn drop(&mut self) {
-        self.end(Some("given up"));
+        self.end(Some(GIVEN_UP));
     }
 }
 
@@ -77,14 +83,15 @@ impl Lines {
     }
 
     /// What is still under way when the attempt is over.
-    pub(super) fn rest(&self) -> Vec<String> {
-        std::mem::take(&mut *self.lock()).values().map(|line| line.told(Some("given up"))).collect()
+    pub(super) fn rest(&self) -> BTreeMap<u32, Line> {
+        std::mem::take(&mut *self.lock())
     }
 }
 
 impl Line {
-    fn told(&self, why: Option<&str>) -> String {
-        let Self { shown, since, status, moved } = self;
+    pub(super) fn told(&self, why: Option<&str>) -> String {
+        let Self { target, since: (since, _), status, moved } = self;
+        let shown = target.shown();
         let status = status.map(|status| format!(" {status}")).unwrap_or_default();
         let why = why.map(|why| format!(", {why}")).unwrap_or_default();
         let (sent, received) = (moved.sent.load(Relaxed), moved.received.load(Relaxed));
@@ -92,5 +99,20 @@ impl Line {
             "{shown}{status}{why}, sent {sent} bytes, received {received} bytes, {} ms",
             since.elapsed().as_millis()
         )
+    }
+
+    /// Tells whoever traces it.
+    pub(super) fn trace(self, caller: &Caller, number: u32, why: Option<&str>) {
+        let Self { target, since: (since, began), status, moved } = self;
+        caller.transcript.called(|| HostCall {
+            span: caller.span(number),
+            url: target.url(),
+            method: target.method,
+            since: began,
+            until: began + since.elapsed(),
+            status,
+            moved: (moved.sent.load(Relaxed), moved.received.load(Relaxed)),
+            failed: why.map(ToOwned::to_owned),
+        });
     }
 }

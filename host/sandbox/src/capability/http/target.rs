@@ -58,9 +58,14 @@ impl Target {
 
     /// For people: `GET https://api.example.com/v1/items`.
     pub(super) fn shown(&self) -> String {
+        format!("{} {}", self.method, self.url())
+    }
+
+    /// Without the method.
+    pub(super) fn url(&self) -> String {
         let visible = |c: &char| c.is_ascii_graphic();
         let path: String = self.path.chars().filter(visible).take(SHOWN).collect();
-        format!("{} {}://{}{path}", self.method, self.scheme(), self.authority())
+        format!("{}://{}{path}", self.scheme(), self.authority())
     }
 
     /// The pattern that would grant it, and not much else.

@@ -24,8 +24,17 @@ export function edit(form) {
     const at = event.target.closest("button.place");
     if (at) go(Number(at.dataset.line), Number(at.dataset.column));
   });
+  form.addEventListener("submit", () => form.setAttribute("aria-busy", "true"));
+  for (const example of document.querySelectorAll(".examples a")) {
+    example.addEventListener("click", (event) => {
+      const isTouched = text.value !== text.defaultValue;
+      if (isTouched && !window.confirm("Replace what is written with the example?")) event.preventDefault();
+    });
+  }
+  window.addEventListener("pageshow", () => form.removeAttribute("aria-busy"));
   number();
   mark();
+  if ("pending" in form.querySelector("#report").dataset) check();
 
   function number() {
     const lines = text.value.split("\n").length;
@@ -40,12 +49,22 @@ export function edit(form) {
 
   async function check() {
     const mine = ++asked;
+    form.querySelector(".findings").dataset.busy = "";
     const answer = await fetch(form.dataset.editor, { method: "POST", body: new URLSearchParams(new FormData(form)) }).catch(() => null);
-    if (!answer || !answer.ok || mine !== asked) return;
+    if (mine !== asked) return;
+    delete form.querySelector(".findings").dataset.busy;
+    if (!answer || !answer.ok) return told(answer ? `The server refused to check it: ${answer.status}` : "The server cannot be reached");
     const next = new DOMParser().parseFromString(await answer.text(), "text/html").getElementById("report");
     keepArguments(next);
     document.getElementById("report").replaceWith(document.importNode(next, true));
     mark();
+  }
+
+  function told(why) {
+    const line = document.createElement("p");
+    line.className = "bad";
+    line.textContent = why;
+    form.querySelector(".findings").replaceChildren(line);
   }
 
   // Where the parameters are the same, what was filled in stays, and the focus with it.

@@ -26,6 +26,7 @@ fn run_of_two() -> (Run, Vec<(Timestamp, Vec<Event>)>) {
         facts: Facts::default(),
         secrets: Vec::new(),
         origin: None,
+        trace: None,
     };
     let (mut run, first) = Run::start(plan, submission, Timestamp(0));
     let second = run.step(Timestamp(1), Input::Lent(1));

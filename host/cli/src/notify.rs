@@ -1,0 +1,155 @@
+//! `phasm notify`: who outside is told of runs, and what they were told.
+
+use std::path::PathBuf;
+
+use clap::{Args, Subcommand};
+use phasm::{
+    engine::did_you_mean,
+    notify::{NoticeProgress, NoticeView, try_endpoint},
+    store::Notices,
+};
+use serde_json::json;
+
+use super::{
+    drive::{Configured, runtime},
+    exit::Exit,
+    failure::{Failure, While},
+    named,
+    places::Places,
+    problems,
+    screen::Screen,
+    stored::StoreArgument,
+    text,
+};
+
+/// Notices that are shown unless more are asked for.
+const SHOWN: usize = 100;
+
+/// Tries who is told of runs, and shows what was told.
+#[derive(Debug, Subcommand)]
+pub(super) enum NotifyCommand {
+    Test(TryArguments),
+    List(ListNoticesArguments),
+}
+
+/// Posts a notice about nothing to an endpoint of the configuration, signed as any, and says what was answered.
+#[derive(Args, Debug)]
+#[command(after_help = "Examples:\n  phasm notify test chat --config phasm.toml")]
+pub(super) struct TryArguments {
+    /// The endpoint: NAME of `[notify.NAME]`.
+    #[arg(value_name = "NAME")]
+    name: String,
+
+    /// The operator's configuration [env: PHASM_CONFIG]
+    #[arg(long, value_name = "FILE")]
+    config: Option<PathBuf>,
+
+    /// Print one JSON object to stdout.
+    #[arg(long)]
+    json: bool,
+}
+
+/// Lists the notices of a run: what was delivered, what waits, and why the last try failed.
+#[derive(Args, Debug)]
+#[command(
+    after_help = "Examples:\n  phasm notify list @last --store runs.db\n  phasm notify list RUN --store runs.db --json"
+)]
+pub(super) struct ListNoticesArguments {
+    /// The run: its id, 4 or more characters that only its id begins or ends with, or `@last`.
+    #[arg(value_name = "RUN")]
+    run: String,
+
+    #[command(flatten)]
+    store: StoreArgument,
+
+    /// So many at most, the latest.
+    #[arg(long, value_name = "N", default_value_t = SHOWN)]
+    limit: usize,
+
+    /// Print one JSON array to stdout.
+    #[arg(long)]
+    json: bool,
+}
+
+/// Does one of them.
+pub(super) fn notify(command: &NotifyCommand, screen: &Screen) -> Result<Exit, Failure> {
+    match command {
+        NotifyCommand::Test(arguments) => test(arguments, screen),
+        NotifyCommand::List(arguments) => list(arguments, screen),
+    }
+}
+
+fn test(arguments: &TryArguments, screen: &Screen) -> Result<Exit, Failure> {
+    let TryArguments { name, config, json } = arguments;
+    let configured = Configured::read(&Places::of(config.clone()), screen, *json)?;
+    let Some(config) = configured.config() else {
+        return Err(Failure::call("no configuration is named; name one with --config FILE"));
+    };
+    let Some(endpoint) = config.endpoints.get(name.as_str()) else {
+        let known = config.endpoints.keys().map(AsRef::as_ref);
+        let hint = did_you_mean(name, known).map_or_else(String::new, |hint| format!("; {hint}"));
+        return Err(Failure::call(format!("the configuration has no [notify.{name}]{hint}")));
+    };
+    if endpoint.secrets.is_empty() {
+        return Err(Failure::call(format!(
+            "[notify.{name}] has no secret that is there: nothing is posted without"
+        )));
+    }
+    let posted = runtime()?.block_on(try_endpoint(name, endpoint, config.http.clone()));
+    let status = posted
+        .map_err(|why| Failure::host(While::new(format!("{} has not taken it", endpoint.shown()), why)))?;
+    let page = if *json {
+        problems::json(screen, &json!({ "endpoint": name, "status": status }))
+    } else {
+        format!("{name}: {} answered {status}\n", text::clean(&endpoint.shown()))
+    };
+    // It was posted, whether somebody reads it or not.
+    let _gone = screen.out(&page);
+    Ok(Exit::Done)
+}
+
+fn list(arguments: &ListNoticesArguments, screen: &Screen) -> Result<Exit, Failure> {
+    let ListNoticesArguments { run, store, limit, json } = arguments;
+    let views = runtime()?.block_on(async {
+        let reader = store.read()?;
+        let run_id = named::find(&*reader, run, &store.way()?).await?;
+        let wanted = Notices { run_id, endpoint: None, before: None, limit: *limit };
+        let kept = reader.notices(wanted).await.map_err(Failure::host)?;
+        let views: Result<Vec<_>, _> = kept.iter().rev().map(NoticeView::of).collect();
+        views.map_err(Failure::host)
+    })?;
+    let page = if *json { problems::json(screen, &views) } else { table(&views) };
+    if views.is_empty() {
+        screen.err("there are no notices of this run\n");
+    }
+    let _gone = screen.out(&page);
+    Ok(Exit::Done)
+}
+
+fn table(views: &[NoticeView]) -> String {
+    if views.is_empty() {
+        return String::new();
+    }
+    let head = ["AT", "TYPE", "ENDPOINT", "TRIES", "STANDING", "LAST"].map(str::to_owned);
+    let rows: Vec<_> = [head].into_iter().chain(views.iter().map(row)).collect();
+    text::columns(&rows)
+}
+
+fn row(view: &NoticeView) -> [String; 6] {
+    let standing = match view.standing {
+        NoticeProgress::Delivered => "delivered".to_owned(),
+        NoticeProgress::GivenUp => "given up".to_owned(),
+        NoticeProgress::Gone => "not wanted".to_owned(),
+        NoticeProgress::Waiting => format!("due {}", view.due.as_deref().unwrap_or_default()),
+    };
+    let answered = view.status.map(|status| status.to_string());
+    let last = view.failure.clone().or(answered).unwrap_or_default();
+    [
+        view.at.clone(),
+        view.kind.clone(),
+        view.endpoint.to_string(),
+        view.tries.to_string(),
+        standing,
+        text::clean(&last).into_owned(),
+    ]
+}

@@ -1,0 +1,121 @@
+//! `phasm open`: the page of a server in the browser.
+
+mod browser;
+
+use std::{
+    fs::{self, OpenOptions},
+    io::{self, Write as _},
+    path::{Path, PathBuf},
+};
+
+use clap::Args;
+use phasm_server::client::Remote;
+
+use super::{
+    address::{self, own},
+    drive,
+    exit::Exit,
+    failure::Failure,
+    hint::{self, Way},
+    key, named,
+    places::{self, KEY},
+    reached::Reached,
+    remote,
+    screen::Screen,
+    search, text,
+};
+
+/// What the browser is shown where it is to be signed in.
+const BRIDGE: &str = "open.html";
+
+/// Opens the page of a server in the browser, or that of one of its runs, and prints where it is.
+///
+/// The server is the one of `--server`, else the one that serves the store on this machine; the store is, if none is named, the file in the user's
+/// data directory, as of `serve --listen`. Where the server asks for keys, that of PHASM_KEY signs the browser in; it is not in what the browser is
+/// called with. The browser is that of BROWSER, or the system's (`xdg-open`, `open`).
+#[derive(Args, Debug)]
+#[command(
+    after_help = "Examples:\n  phasm open\n  phasm open @last\n  phasm open RUN --server https://phasm.example.com"
+)]
+pub(super) struct OpenArguments {
+    /// The run: its id, 4 or more characters that only its id begins or ends with, or `@last`.
+    #[arg(value_name = "RUN")]
+    run: Option<String>,
+
+    #[command(flatten)]
+    store: Reached,
+}
+
+/// Opens the page.
+pub(super) fn open(arguments: &OpenArguments, screen: &Screen) -> Result<Exit, Failure> {
+    let remote = server(&arguments.store)?;
+    let (url, shown) = drive::runtime()?.block_on(addresses(&remote, arguments.run.as_deref()))?;
+    let _gone = screen.out(&format!("{url}\n"));
+    if !browser::show(&shown) {
+        let why = "no browser could be started: open that address in one, or name one in BROWSER\n";
+        screen.err(&format!("{} {why}", text::doubtful("warning:")));
+    }
+    Ok(Exit::Done)
+}
+
+/// Where the page is, and what the browser is called with.
+async fn addresses(remote: &Remote, run: Option<&str>) -> Result<(String, String), Failure> {
+    remote.is_there().await.map_err(remote::failed)?;
+    let path = match run {
+        Some(run) => {
+            let run_id = named::find(remote, run, &Way::to_server(remote.url())).await?;
+            format!("/runs/{run_id}")
+        }
+        None => "/runs".to_owned(),
+    };
+    let url = format!("{}{path}", remote.url());
+    let shown = shown(remote, &url, &path).await?;
+    Ok((url, shown))
+}
+
+/// The server that is meant.
+fn server(store: &Reached) -> Result<Remote, Failure> {
+    if let Some(remote) = store.remote()? {
+        return Ok(remote);
+    }
+    let is_named = store.store.is_named();
+    let path = if is_named { store.store.named()? } else { key::default_store()? };
+    let Some(url) = address::known(&path) else {
+        let serve = ["serve", "--listen"];
+        let start = if is_named { Way::to(&path).command(&serve) } else { hint::command(&serve) };
+        let path = hint::shown(&path);
+        let message = format!(
+            "no server of {} is known on this machine; start one with: {start}; or name one: --server URL",
+            text::clean(&path)
+        );
+        return Err(Failure::call(message));
+    };
+    Remote::new(&url, places::set(KEY).map(|key| key.to_string_lossy().into_owned())).map_err(Failure::call)
+}
+
+/// What the browser is called with: the page, or a file that leads there and signs in, as whoever is on this machine sees
+/// what programs are called with.
+async fn shown(remote: &Remote, url: &str, path: &str) -> Result<String, Failure> {
+    if places::set(KEY).is_none() {
+        return Ok(url.to_owned());
+    }
+    let ticket = remote.ticket().await.map_err(remote::failed)?;
+    let address = format!("{}/login?ticket={ticket}&to={path}", remote.url());
+    let Some(dir) = search::data_dir() else { return Ok(url.to_owned()) };
+    // Without it the browser asks for the key.
+    Ok(bridge(&dir, &address).map_or_else(|_| url.to_owned(), |file| file.to_string_lossy().into_owned()))
+}
+
+/// Writes a file, readable by this user alone, that leads to an address.
+fn bridge(dir: &Path, address: &str) -> io::Result<PathBuf> {
+    fs::create_dir_all(dir)?;
+    let file = dir.join(BRIDGE);
+    drop(fs::remove_file(&file));
+    let address = address.replace('&', "&amp;").replace('"', "&quot;").replace('<', "&lt;");
+    let page = format!(
+        "<!DOCTYPE html><html lang=\"en\"><meta charset=\"utf-8\"><meta name=\"referrer\" content=\"no-referrer\"><title>Phasm</title>\
+         <meta http-equiv=\"refresh\" content=\"0;url={address}\"><p><a href=\"{address}\">Go on to the page</a></p></html>\n"
+    );
+    own(OpenOptions::new().create_new(true).write(true)).open(&file)?.write_all(page.as_bytes())?;
+    Ok(file)
+}

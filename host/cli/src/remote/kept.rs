@@ -1,0 +1,155 @@
+//! What is asked of a server about schedules and saved workflows.
+
+use std::sync::Arc;
+
+use phasm::{
+    engine::{
+        plan::{Draft, Executors},
+        time::Timestamp,
+        value::Value,
+    },
+    saved::{self, Saved, SavedWorkflow, ScheduleState},
+    store::Shelf,
+};
+use phasm_server::client::RemoteError;
+
+use super::{
+    super::{
+        document::Text,
+        failure::Failure,
+        kept_names::{Called, no_schedule, no_workflow},
+        parameters::Given,
+        problems::{self, Source},
+        submission::{self, DocumentArgument},
+    },
+    Asking, failed, id_of, problem_of,
+};
+
+impl Called {
+    /// As a client takes it.
+    fn pair(&self) -> (&str, &str) {
+        (&self.namespace, &self.name)
+    }
+}
+
+impl Asking<'_> {
+    /// Keeps a schedule. Returns it, and whether there was one before.
+    ///
+    /// # Errors
+    /// When its document has problems, which have been shown, or is refused.
+    pub(crate) async fn put_schedule(
+        &self,
+        document: &DocumentArgument,
+    ) -> Result<(Saved<ScheduleState>, bool), Failure> {
+        let (text, draft) = document.for_server(self.screen, self.json)?;
+        let namespace = draft.namespace().unwrap_or_default();
+        let cron = text.cron(draft, self.screen, self.json)?;
+        let before = saved::schedule(&self.remote, &namespace, &cron.name).await.map_err(Failure::host)?;
+        let name = Called::new(&namespace, &cron.name);
+        let kept = self.remote.put(Shelf::Schedules, name.pair(), (&text.name, &text.text)).await;
+        kept.map(|kept| (kept, before.is_some())).map_err(|error| self.refused(&text, error))
+    }
+
+    /// Saves a workflow.
+    ///
+    /// # Errors
+    /// As of [`Self::put_schedule`].
+    pub(crate) async fn save_workflow(
+        &self,
+        document: &DocumentArgument,
+    ) -> Result<Saved<SavedWorkflow>, Failure> {
+        let (text, draft) = document.for_server(self.screen, self.json)?;
+        if let Some(cron) = draft.cron() {
+            return Err(submission::is_no_workflow(&cron.name, &text, &self.way()));
+        }
+        let namespace = draft.namespace().unwrap_or_default();
+        let name = match draft.name() {
+            Some(name) => Called::new(&namespace, &name),
+            None => return Err(self.nameless(&text, draft)),
+        };
+        let kept = self.remote.put(Shelf::Workflows, name.pair(), (&text.name, &text.text)).await;
+        kept.map_err(|error| self.refused(&text, error))
+    }
+
+    /// A document without a name has problems.
+    fn nameless(&self, text: &Text, draft: Draft) -> Failure {
+        let found = draft.plan(&Executors::any(), &Value::Null).err().unwrap_or_default();
+        problems::refuse(self.screen, text.source(), &found, self.json)
+    }
+
+    /// Has a schedule pause, or go on.
+    ///
+    /// # Errors
+    /// When there is none, or it is refused.
+    pub(crate) async fn pause(&self, name: &Called, pauses: bool) -> Result<Saved<ScheduleState>, Failure> {
+        match self.remote.pause(name.pair(), pauses).await {
+            Err(RemoteError::Refused { status: 404, .. }) => Err(no_schedule(name, &self.remote).await),
+            paused => paused.map_err(failed),
+        }
+    }
+
+    /// The next instants of a schedule.
+    ///
+    /// # Errors
+    /// When there is none, or it is refused.
+    pub(crate) async fn next(&self, name: &Called, count: usize) -> Result<Vec<Timestamp>, Failure> {
+        match self.remote.next_instants(name.pair(), count).await {
+            Err(RemoteError::Refused { status: 404, .. }) => Err(no_schedule(name, &self.remote).await),
+            instants => instants.map_err(failed),
+        }
+    }
+
+    /// Has a schedule start a run. Returns its id.
+    ///
+    /// # Errors
+    /// When there is none, or it is refused.
+    pub(crate) async fn trigger(&self, name: &Called, given: &[Given]) -> Result<Arc<str>, Failure> {
+        match self.remote.trigger(name.pair(), &Given::pairs(given)).await {
+            Ok(said) => Ok(id_of(&said)),
+            Err(RemoteError::Refused { status: 404, .. }) => Err(no_schedule(name, &self.remote).await),
+            Err(error) => Err(self.refused_parameters(name, error)),
+        }
+    }
+
+    /// Submits a saved workflow. Returns what was answered.
+    ///
+    /// # Errors
+    /// When there is none, or it is refused.
+    pub(crate) async fn run_saved(
+        &self,
+        name: &Called,
+        digest: Option<&str>,
+        given: &[Given],
+        key: Option<&str>,
+    ) -> Result<serde_json::Value, Failure> {
+        let saved = saved::saved_workflow(&self.remote, &name.namespace, &name.name).await;
+        let Some(saved) = saved.map_err(Failure::host)? else {
+            return Err(no_workflow(name, &self.remote).await);
+        };
+        if saved.what.version(digest).is_none() {
+            return Err(name.no_version());
+        }
+        let asked = self.remote.run(name.pair(), digest, &Given::pairs(given), key).await;
+        asked.map_err(|error| self.refused_parameters(name, error))
+    }
+
+    /// Removes what is kept by a name.
+    ///
+    /// # Errors
+    /// When there is none, or it is refused.
+    pub(crate) async fn remove(&self, shelf: Shelf, name: &Called) -> Result<bool, Failure> {
+        self.remote.remove(shelf, name.pair()).await.map_err(failed)
+    }
+
+    /// What is wrong with parameters has no place in a document that is here.
+    fn refused_parameters(&self, name: &Called, error: RemoteError) -> Failure {
+        match &error {
+            RemoteError::Refused { problems, .. } if !problems.is_empty() => {
+                let (name, found) = (name.word(), problems.iter().map(|told| problem_of("", told)));
+                let source = Source { name: &name, text: "" };
+                problems::refuse(self.screen, source, &found.collect::<Vec<_>>(), self.json)
+            }
+            RemoteError::Refused { .. } | RemoteError::Unreached { .. } => failed(error),
+        }
+    }
+}

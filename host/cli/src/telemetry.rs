@@ -1,0 +1,145 @@
+//! Spans of runs on their way to a collector, by OTLP over HTTP.
+//!
+//! ```text
+//! host ── ended ──▶ a queue with an end ──▶ a thread of its own ── batches ──▶ collector
+//!                   what finds it full is counted, and dropped
+//! ```
+//!
+//! Whatever the collector does, no run waits for it.
+
+mod otlp;
+mod sending;
+
+use std::{env, sync::OnceLock, time::Duration};
+
+use phasm::{
+    config::TelemetrySettings,
+    sandbox::{
+        HttpConfig,
+        trace::{TRACEPARENT, TRACESTATE, TraceContext, TraceId},
+    },
+    spans::{Span, Tracer},
+};
+
+use self::{otlp::Collector, sending::Sending};
+use super::failure::{Failure, While};
+
+/// How long the end of the process waits for what is still to be sent.
+const LAST_WORDS: Duration = Duration::from_secs(5);
+
+/// That of this process, once it has one.
+static SENDING: OnceLock<Sending> = OnceLock::new();
+
+/// Sends what it is told of a part of all traces.
+struct Sampled {
+    /// Of those that begin here, from 0 to 1.
+    part: f64,
+    sending: Sending,
+}
+
+impl Tracer for Sampled {
+    fn samples(&self, trace: TraceId) -> bool {
+        let [.., a, b, c, d, e, f, g] = trace.0;
+        // As others do who are asked for the same part of the same traces.
+        let number = u64::from_be_bytes([0, a, b, c, d, e, f, g]);
+        #[expect(clippy::cast_precision_loss, reason = "both are below 2^56, and a part is no exact number")]
+        let (number, all) = (number as f64, (1_u64 << 56) as f64);
+        number < self.part * all
+    }
+
+    fn ended(&self, span: Span) {
+        self.sending.take(span);
+    }
+}
+
+/// On whose behalf this process was started, as its environment says.
+pub(super) fn caller() -> Option<TraceContext> {
+    let variable = |name: &str| env::var(name.to_ascii_uppercase()).ok();
+    TraceContext::read(&variable(TRACEPARENT)?, variable(TRACESTATE).as_deref())
+}
+
+/// Who takes the spans of this process, if there is a collector for them: as the configuration says, or else the environment.
+///
+/// # Errors
+/// When what the environment says makes no sense.
+pub(super) fn tracer(
+    settings: &TelemetrySettings,
+    http: &HttpConfig,
+) -> Result<Option<std::sync::Arc<dyn Tracer>>, Failure> {
+    let variable = |name: &str| env::var(name).ok().filter(|value| !value.is_empty());
+    let named = ["OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", "OTEL_EXPORTER_OTLP_ENDPOINT"];
+    let is_off = variable("OTEL_SDK_DISABLED").is_some_and(|off| off.eq_ignore_ascii_case("true"))
+        || variable("OTEL_TRACES_EXPORTER").is_some_and(|exporter| exporter == "none");
+    if is_off || (settings.otlp.is_none() && !named.iter().any(|name| variable(name).is_some())) {
+        return Ok(None);
+    }
+    let part = match settings.sampling {
+        Some(part) => part,
+        None => part_of_environment(variable)?,
+    };
+    let sending = match SENDING.get() {
+        Some(sending) => sending.clone(),
+        None => {
+            let collector = Collector::new(settings, http);
+            let collector =
+                collector.map_err(|error| Failure::call(While::new("traces have nowhere to go", error)))?;
+            SENDING.get_or_init(|| Sending::to(collector)).clone()
+        }
+    };
+    Ok(Some(std::sync::Arc::new(Sampled { part, sending })))
+}
+
+/// `OTEL_TRACES_SAMPLER`; whatever somebody else has begun is as he says, also where the name leaves out `parentbased_`.
+fn part_of_environment(variable: impl Fn(&str) -> Option<String>) -> Result<f64, Failure> {
+    let Some(sampler) = variable("OTEL_TRACES_SAMPLER") else { return Ok(1.0) };
+    match sampler.strip_prefix("parentbased_").unwrap_or(&sampler) {
+        "always_on" => Ok(1.0),
+        "always_off" => Ok(0.0),
+        "traceidratio" => {
+            let part = variable("OTEL_TRACES_SAMPLER_ARG").map_or(Ok(1.0), |part| part.parse());
+            part.ok().filter(|part| (0.0..=1.0).contains(part)).ok_or_else(|| {
+                Failure::call("OTEL_TRACES_SAMPLER_ARG: expected a number from 0 to 1".to_owned())
+            })
+        }
+        _ => Err(Failure::call(format!(
+            "OTEL_TRACES_SAMPLER={sampler}: expected always_on, always_off, traceidratio, or one of these with parentbased_ before it"
+        ))),
+    }
+}
+
+/// Sends what is still there, within bounds.
+pub(super) fn end() {
+    if let Some(sending) = SENDING.get() {
+        sending.end(LAST_WORDS);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn part(sampler: &str, argument: Option<&str>) -> Option<f64> {
+        let variable = |name: &str| match name {
+            "OTEL_TRACES_SAMPLER" => Some(sampler.to_owned()),
+            _ => argument.map(ToOwned::to_owned),
+        };
+        part_of_environment(variable).ok()
+    }
+
+    /// R-O5.
+    #[test]
+    fn samplers_of_the_environment_are_parts() {
+        for (sampler, argument, expected) in [
+            ("always_on", None, Some(1.0)),
+            ("parentbased_always_on", None, Some(1.0)),
+            ("always_off", None, Some(0.0)),
+            ("parentbased_traceidratio", Some("0.25"), Some(0.25)),
+            ("traceidratio", None, Some(1.0)),
+            ("traceidratio", Some("2"), None),
+            ("traceidratio", Some("half"), None),
+            ("jaeger_remote", None, None),
+        ] {
+            assert_eq!(part(sampler, argument), expected, "{sampler} {argument:?}");
+        }
+    }
+}

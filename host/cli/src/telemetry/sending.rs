@@ -1,0 +1,199 @@
+//! The queue of spans, and the thread that empties it.
+
+use std::{
+    sync::{
+        Arc, Mutex, PoisonError,
+        atomic::{AtomicBool, AtomicU64, Ordering::Relaxed},
+        mpsc as std_mpsc,
+    },
+    thread,
+    time::{Duration, Instant},
+};
+
+use phasm::spans::Span;
+use tokio::{
+    runtime::Builder as RuntimeBuilder,
+    sync::{
+        mpsc::{Receiver, Sender, channel},
+        watch,
+    },
+    time::sleep,
+};
+
+use super::otlp::{Collector, Untaken};
+
+/// Spans that wait at most.
+const QUEUE: usize = 8192;
+/// Spans that are sent at once.
+const BATCH: usize = 512;
+/// How long a batch that is not full waits for more.
+const PAUSE: Duration = Duration::from_millis(500);
+/// After which a batch is sent again that a collector had no time for.
+const PAUSES: [Duration; 3] = [Duration::from_secs(1), Duration::from_secs(4), Duration::from_secs(16)];
+/// How often it is said that spans are lost.
+const SAID: Duration = Duration::from_secs(60);
+
+/// Where spans are left.
+#[derive(Clone)]
+pub(super) struct Sending(Arc<Inner>);
+
+struct Inner {
+    queue: Sender<Span>,
+    /// Until the thread is there, which begins with the first span.
+    waiting: Mutex<Option<(Receiver<Span>, Collector)>>,
+    is_begun: AtomicBool,
+    dropped: Arc<AtomicU64>,
+    ending: watch::Sender<bool>,
+    /// Heard once all is sent.
+    ended: Mutex<Option<std_mpsc::Receiver<()>>>,
+}
+
+impl Sending {
+    pub(super) fn to(collector: Collector) -> Self {
+        let (queue, spans) = channel(QUEUE);
+        Self(Arc::new(Inner {
+            queue,
+            waiting: Mutex::new(Some((spans, collector))),
+            is_begun: AtomicBool::new(false),
+            dropped: Arc::default(),
+            ending: watch::Sender::new(false),
+            ended: Mutex::default(),
+        }))
+    }
+
+    /// Leaves a span to be sent. Where there is no room it is counted only.
+    pub(super) fn take(&self, span: Span) {
+        if !self.0.is_begun.swap(true, Relaxed) {
+            self.0.begin();
+        }
+        if self.0.queue.try_send(span).is_err() {
+            self.0.dropped.fetch_add(1, Relaxed);
+        }
+    }
+
+    /// Sends what is there, as far as the time allows.
+    pub(super) fn end(&self, within: Duration) {
+        self.0.ending.send_replace(true);
+        let ended = lock(&self.0.ended).take();
+        if let Some(ended) = ended
+            && matches!(ended.recv_timeout(within), Err(std_mpsc::RecvTimeoutError::Timeout))
+        {
+            let left = self.0.queue.max_capacity() - self.0.queue.capacity();
+            tracing::warn!(
+                "{left} spans and what was on its way to the collector are lost, as it takes too long"
+            );
+        }
+    }
+}
+
+impl Inner {
+    fn begin(&self) {
+        let Some((spans, collector)) = lock(&self.waiting).take() else { return };
+        let (tells, ended) = std_mpsc::channel();
+        let ending = self.ending.subscribe();
+        let work = Work { spans, collector, ending, losses: Losses::new(Arc::clone(&self.dropped)) };
+        let runtime = RuntimeBuilder::new_current_thread().enable_all().build();
+        let begun = runtime.and_then(|runtime| {
+            let thread = thread::Builder::new().name("phasm-traces".to_owned());
+            thread.spawn(move || {
+                runtime.block_on(work.until_the_end());
+                drop(tells);
+            })
+        });
+        match begun {
+            Ok(_) => *lock(&self.ended) = Some(ended),
+            Err(error) => tracing::warn!(%error, "there is no thread that sends traces"),
+        }
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+struct Work {
+    spans: Receiver<Span>,
+    collector: Collector,
+    ending: watch::Receiver<bool>,
+    losses: Losses,
+}
+
+impl Work {
+    async fn until_the_end(mut self) {
+        let mut batch = Vec::with_capacity(BATCH);
+        loop {
+            let is_closed = tokio::select! {
+                biased;
+                count = self.spans.recv_many(&mut batch, BATCH) => count == 0,
+                _ = self.ending.wait_for(|ending| *ending) => false,
+            };
+            if is_closed {
+                return;
+            }
+            if batch.len() < BATCH {
+                tokio::select! {
+                    () = sleep(PAUSE) => {}
+                    _ = self.ending.wait_for(|ending| *ending) => {}
+                }
+                let more = std::iter::from_fn(|| self.spans.try_recv().ok());
+                let room = BATCH - batch.len();
+                batch.extend(more.take(room));
+            }
+            if batch.is_empty() && *self.ending.borrow() {
+                return;
+            }
+            self.send(std::mem::take(&mut batch)).await;
+        }
+    }
+
+    async fn send(&mut self, batch: Vec<Span>) {
+        if batch.is_empty() {
+            return;
+        }
+        let mut pauses = PAUSES.iter();
+        loop {
+            let Untaken { why, is_passing } = match self.collector.send(&batch).await {
+                Ok(()) => return self.losses.say(None),
+                Err(untaken) => untaken,
+            };
+            let pause = pauses.next().filter(|_| is_passing && !*self.ending.borrow());
+            let Some(pause) = pause else {
+                self.losses.refused += batch.len() as u64;
+                return self.losses.say(Some(&format!("{}: {why}", self.collector.url())));
+            };
+            tokio::select! {
+                () = sleep(*pause) => {}
+                _ = self.ending.wait_for(|ending| *ending) => {}
+            }
+        }
+    }
+}
+
+/// What was not taken, and when that was said.
+struct Losses {
+    dropped: Arc<AtomicU64>,
+    refused: u64,
+    said: Option<Instant>,
+}
+
+impl Losses {
+    fn new(dropped: Arc<AtomicU64>) -> Self {
+        Self { dropped, refused: 0, said: None }
+    }
+
+    /// Says what was lost since it was said last, but not all the time.
+    fn say(&mut self, why: Option<&str>) {
+        if self.said.is_some_and(|said| said.elapsed() < SAID) {
+            return;
+        }
+        let (refused, dropped) = (std::mem::take(&mut self.refused), self.dropped.swap(0, Relaxed));
+        if refused + dropped == 0 {
+            return;
+        }
+        self.said = Some(Instant::now());
+        let why = why.map(|why| format!("; {why}")).unwrap_or_default();
+        tracing::warn!(
+            "spans are lost: the collector did not take {refused}, and {dropped} found the queue full{why}"
+        );
+    }
+}

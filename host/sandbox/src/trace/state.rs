@@ -1,0 +1,56 @@
+//! `tracestate`: a list of what systems on the way say to themselves.
+
+use std::sync::Arc;
+
+/// Members that are passed on at most.
+const MOST: usize = 32;
+/// Bytes that are passed on at most; the longest members go first, then the last ones, which are the oldest.
+const LONGEST: usize = 512;
+/// A member that is longer goes first.
+const LONG: usize = 128;
+
+/// The list as it is passed on; nothing, if it is not what W3C says it has to be, or nothing is left of it.
+pub(super) fn kept(text: &str) -> Option<Arc<str>> {
+    let members = text.split(',').map(|member| member.trim_matches([' ', '\t']));
+    // More are not looked at: the list is none then, however long it is.
+    let mut members: Vec<&str> = members.filter(|member| !member.is_empty()).take(MOST + 1).collect();
+    let keys = || members.iter().map(|member| member.split('=').next());
+    let is_list = members.len() <= MOST && members.iter().all(|member| is_member(member));
+    if !is_list || keys().enumerate().any(|(at, key)| keys().take(at).any(|before| before == key)) {
+        return None;
+    }
+    let length = |members: &[&str]| members.iter().map(|member| member.len() + 1).sum::<usize>();
+    while length(&members) > LONGEST + 1 {
+        match members.iter().rposition(|member| member.len() > LONG) {
+            Some(long) => drop(members.remove(long)),
+            None => drop(members.pop()),
+        }
+    }
+    (!members.is_empty()).then(|| members.join(",").into())
+}
+
+fn is_member(member: &str) -> bool {
+    member.split_once('=').is_some_and(|(key, value)| is_key(key) && is_value(value))
+}
+
+/// A name, or one at a system: `a/b` of up to 256 characters, or `tenant@system` of up to 241 and 14.
+fn is_key(key: &str) -> bool {
+    let is_part = |part: &str, longest: usize, first: fn(&u8) -> bool| {
+        let rest = |b: &u8| matches!(b, b'a'..=b'z' | b'0'..=b'9' | b'_' | b'-' | b'*' | b'/');
+        part.len() <= longest && part.as_bytes().first().is_some_and(first) && part.bytes().all(|b| rest(&b))
+    };
+    let letter: fn(&u8) -> bool = u8::is_ascii_lowercase;
+    match key.split_once('@') {
+        Some((tenant, system)) => {
+            is_part(tenant, 241, |b| b.is_ascii_lowercase() || b.is_ascii_digit())
+                && is_part(system, 14, letter)
+        }
+        None => is_part(key, 256, letter),
+    }
+}
+
+/// Up to 256 characters that can be seen, with spaces between them.
+fn is_value(value: &str) -> bool {
+    let is_text = |b: u8| (b' '..=b'~').contains(&b) && b != b',' && b != b'=';
+    (1..=256).contains(&value.len()) && !value.ends_with(' ') && value.bytes().all(is_text)
+}

@@ -1,0 +1,196 @@
+//! What a server keeps by a name: schedules, and saved workflows.
+
+use std::borrow::Cow;
+
+use phasm::{
+    engine::time::Timestamp,
+    saved::{Saved, ScheduleState},
+    store::{Entries, EntryName, KeptEntry, Shelf, StoreError},
+};
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+
+use super::{Asked, PAGE, Remote, RemoteError, failed, post, segment, senseless};
+
+/// A document as it is sent: what its file is called, and its text.
+pub type SentDocument<'a> = (&'a str, &'a str);
+
+/// A part of the path of what is kept.
+const fn word(shelf: Shelf) -> &'static str {
+    match shelf {
+        Shelf::Schedules => "schedules",
+        Shelf::Workflows => "workflows",
+    }
+}
+
+fn path(shelf: Shelf, (namespace, name): (&str, &str), more: &str) -> String {
+    format!("/v1/{}/{}/{}{more}", word(shelf), segment(namespace), segment(name))
+}
+
+/// Texts of which the server makes values.
+fn parameters<'a>(texts: &'a [(&'a str, &'a str)]) -> Vec<(String, String)> {
+    texts.iter().map(|(name, text)| (format!("param.{name}"), (*text).to_owned())).collect()
+}
+
+impl Remote {
+    /// Keeps a document by the name that it has, `T` being a schedule or a workflow as that is kept.
+    ///
+    /// # Errors
+    /// When it refuses, or cannot be reached.
+    pub async fn put<T: DeserializeOwned>(
+        &self,
+        shelf: Shelf,
+        name: (&str, &str),
+        (file, text): SentDocument<'_>,
+    ) -> Result<Saved<T>, RemoteError> {
+        let is_json = file.to_ascii_lowercase().ends_with(".json");
+        let kind = if is_json { "application/json" } else { "application/yaml" };
+        let query = [("file", file.to_owned())];
+        let body = Some((kind, text.as_bytes().to_vec()));
+        let path = Cow::Owned(path(shelf, name, ""));
+        self.ask(Asked { method: "PUT", path, query: &query, headers: Vec::new(), body }).await
+    }
+
+    /// A version of a document that is kept, by the beginning of its digest, as it was given.
+    ///
+    /// # Errors
+    /// When it refuses, or cannot be reached.
+    pub async fn document(
+        &self,
+        shelf: Shelf,
+        name: (&str, &str),
+        digest: &str,
+    ) -> Result<String, RemoteError> {
+        let version = [("version", digest.to_owned())];
+        let query = if shelf == Shelf::Workflows { version.as_slice() } else { &[] };
+        let path = Cow::Owned(path(shelf, name, "/document"));
+        let asked = Asked { method: "GET", path, query, headers: Vec::new(), body: None };
+        let answer = self.send(asked).await?;
+        String::from_utf8(answer.body).map_err(|error| self.unreached(format!("no text came: {error}")))
+    }
+
+    /// Has a schedule pause, or go on.
+    ///
+    /// # Errors
+    /// When it refuses, or cannot be reached.
+    pub async fn pause(&self, name: (&str, &str), pauses: bool) -> Result<Saved<ScheduleState>, RemoteError> {
+        let word = if pauses { "/suspend" } else { "/resume" };
+        self.ask(post(path(Shelf::Schedules, name, word), None)).await
+    }
+
+    /// The next instants of a schedule.
+    ///
+    /// # Errors
+    /// When it refuses, or cannot be reached.
+    pub async fn next_instants(
+        &self,
+        name: (&str, &str),
+        count: usize,
+    ) -> Result<Vec<Timestamp>, RemoteError> {
+        let said: Value =
+            self.get(&path(Shelf::Schedules, name, "/next"), &[("count", count.to_string())]).await?;
+        let all = said.get("next").and_then(Value::as_array).cloned().unwrap_or_default();
+        let instant = |at: &Value| at.as_str().and_then(Timestamp::from_rfc3339);
+        let read: Option<Vec<_>> = all.iter().map(instant).collect();
+        read.ok_or_else(|| self.unreached(format!("what it says is no list of instants: {said}")))
+    }
+
+    /// Has a schedule start a run now. Returns what `submit --json` prints.
+    ///
+    /// # Errors
+    /// When it refuses, or cannot be reached.
+    pub async fn trigger(&self, name: (&str, &str), texts: &[(&str, &str)]) -> Result<Value, RemoteError> {
+        let texts = parameters(texts);
+        let query: Vec<_> = texts.iter().map(|(name, text)| (name.as_str(), text.clone())).collect();
+        let asked = post(path(Shelf::Schedules, name, "/trigger"), None);
+        self.ask(Asked { query: &query, ..asked }).await
+    }
+
+    /// Submits a version of a saved workflow, or the last one. Returns what `submit --json` prints.
+    ///
+    /// # Errors
+    /// When it refuses, or cannot be reached.
+    pub async fn run(
+        &self,
+        name: (&str, &str),
+        version: Option<&str>,
+        texts: &[(&str, &str)],
+        key: Option<&str>,
+    ) -> Result<Value, RemoteError> {
+        let texts = parameters(texts);
+        let mut query: Vec<_> = texts.iter().map(|(name, text)| (name.as_str(), text.clone())).collect();
+        query.extend(version.map(|version| ("version", version.to_owned())));
+        let headers = key.map(|key| ("idempotency-key", key.to_owned())).into_iter().collect();
+        let asked = post(path(Shelf::Workflows, name, "/runs"), None);
+        self.ask(Asked { query: &query, headers, ..asked }).await
+    }
+
+    /// Removes what is kept by a name; false if there is nothing.
+    ///
+    /// # Errors
+    /// When it refuses, or cannot be reached.
+    pub async fn remove(&self, shelf: Shelf, name: (&str, &str)) -> Result<bool, RemoteError> {
+        let path = Cow::Owned(path(shelf, name, ""));
+        let asked = Asked { method: "DELETE", path, query: &[], headers: Vec::new(), body: None };
+        match self.send(asked).await {
+            Ok(_) => Ok(true),
+            Err(RemoteError::Refused { status: 404, .. }) => Ok(false),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// A word by which a browser signs in with the key of this, once and soon: at `/login?ticket=`.
+    ///
+    /// # Errors
+    /// When it refuses, or cannot be reached.
+    pub async fn ticket(&self) -> Result<String, RemoteError> {
+        let said: Value = self.ask(post("/v1/tickets".to_owned(), None)).await?;
+        let word = said.get("ticket").and_then(Value::as_str).map(ToOwned::to_owned);
+        word.ok_or_else(|| self.unreached("what it says is no ticket".to_owned()))
+    }
+
+    /// What is kept by that name, as a store would have it.
+    pub(super) async fn kept_entry(&self, name: &EntryName) -> Result<Option<KeptEntry>, StoreError> {
+        let path = path(name.shelf, (&name.namespace, &name.name), "");
+        match self.get::<Value>(&path, &[]).await {
+            Ok(said) => self.entry_of(name.shelf, &said).map(Some),
+            Err(RemoteError::Refused { status: 404, .. }) => Ok(None),
+            Err(error) => Err(failed(error, None)),
+        }
+    }
+
+    /// Pages of what is kept, until there is as much as is wanted.
+    pub(super) async fn kept_entries(&self, wanted: Entries) -> Result<Vec<KeptEntry>, StoreError> {
+        let Entries { shelf, namespace, after, limit } = wanted;
+        let mut query = vec![("limit", limit.clamp(1, PAGE).to_string())];
+        query.extend(namespace.map(|namespace| ("namespace", namespace.to_string())));
+        query.extend(after.map(|(namespace, name)| ("cursor", format!("{namespace}/{name}"))));
+        let mut found = Vec::new();
+        loop {
+            let page: Value = self
+                .get(&format!("/v1/{}", word(shelf)), &query)
+                .await
+                .map_err(|error| failed(error, None))?;
+            for said in page.get(word(shelf)).and_then(Value::as_array).into_iter().flatten() {
+                found.push(self.entry_of(shelf, said)?);
+            }
+            let next = page.get("next").and_then(Value::as_str).filter(|_| found.len() < limit);
+            let Some(next) = next else { break };
+            query.retain(|(name, _)| *name != "cursor");
+            query.push(("cursor", next.to_owned()));
+        }
+        found.truncate(limit);
+        Ok(found)
+    }
+
+    fn entry_of(&self, shelf: Shelf, said: &Value) -> Result<KeptEntry, StoreError> {
+        let text = |name: &str| said.get(name).and_then(Value::as_str);
+        let (Some(namespace), Some(name)) = (text("namespace"), text("name")) else {
+            return Err(senseless(self.url(), format!("what it says is no {shelf}: {said}")));
+        };
+        let name = EntryName { shelf, namespace: namespace.into(), name: name.into() };
+        let due = text("next").and_then(Timestamp::from_rfc3339);
+        // Nobody changes it from here.
+        Ok(KeptEntry { name, revision: 0, due, body: said.to_string().into() })
+    }
+}

@@ -1,0 +1,197 @@
+//! A document in the editor, and what is found of it: its problems, what it is given, when it comes, and what can be done with it.
+
+use std::{sync::Arc, time::Duration};
+
+use maud::{Markup, html};
+use phasm::{
+    Plan, Problem,
+    clock::Clock,
+    engine::{
+        plan::Draft,
+        schedule::{Cron, Schedule},
+        time::Timestamp,
+    },
+    reader, saved,
+};
+use tokio::time::timeout;
+
+use super::{arguments, form::Form, words};
+use crate::{call::Call, refusal::Refusal};
+
+/// Problems that are shown.
+const MOST: usize = 50;
+/// Instants that are shown of a schedule.
+const INSTANTS: usize = 5;
+/// For how long a page waits for plugins that are built first.
+const PATIENCE: Duration = Duration::from_secs(2);
+
+/// A document, and what was found of it.
+pub(super) struct Checked {
+    pub(super) text: String,
+    pub(super) plan: Option<Arc<Plan>>,
+    pub(super) problems: Vec<Problem>,
+    /// Why whoever looks at it may not have it run.
+    pub(super) refused: Option<Refusal>,
+    /// How many versions are kept by its name already, or 1 for a schedule.
+    kept: usize,
+    /// Whether it is still being looked at.
+    is_pending: bool,
+}
+
+impl Checked {
+    /// Looks at a document, however long that takes.
+    pub(super) async fn of(call: &Call, text: &str) -> Result<Self, Refusal> {
+        let mut checked = Self::unseen(text);
+        let draft = match reader::read(checked.file(), &checked.text) {
+            Ok(tree) => Draft::read(&tree),
+            Err(problems) => return Ok(Self { problems, ..checked }),
+        };
+        if let Some(namespace) = draft.namespace() {
+            checked.refused = call.caller.may_submit_to(&namespace).err();
+        }
+        if checked.refused.is_some() {
+            return Ok(checked);
+        }
+        match call.app.host.plan_draft(draft).await {
+            Ok(plan) => {
+                checked.refused = call.caller.may_submit_to(&plan.namespace).err();
+                checked.kept = kept(call, &plan).await?;
+                checked.plan = Some(plan);
+            }
+            Err(problems) => checked.problems = problems.to_vec(),
+        }
+        Ok(checked)
+    }
+
+    /// Looks at a document, and says so if that takes long.
+    pub(super) async fn soon(call: &Call, text: &str) -> Result<Self, Refusal> {
+        match timeout(PATIENCE, Self::of(call, text)).await {
+            Ok(checked) => checked,
+            Err(_late) => Ok(Self { is_pending: true, ..Self::unseen(text) }),
+        }
+    }
+
+    fn unseen(text: &str) -> Self {
+        let text = text.replace("\r\n", "\n");
+        Self { text, plan: None, problems: Vec::new(), refused: None, kept: 0, is_pending: false }
+    }
+
+    /// What problems call it, by what it is written in.
+    pub(super) fn file(&self) -> &'static str {
+        if self.text.trim_start().starts_with('{') { "document.json" } else { "document.yaml" }
+    }
+
+    /// The plan, if it may be carried out.
+    pub(super) fn sound(&self) -> Option<&Arc<Plan>> {
+        self.plan.as_ref().filter(|_| self.problems.is_empty() && self.refused.is_none())
+    }
+}
+
+/// How much is kept by the name of a document already.
+async fn kept(call: &Call, plan: &Plan) -> Result<usize, Refusal> {
+    let (store, namespace) = (call.app.reader(), &plan.namespace);
+    Ok(match &plan.cron {
+        Some(cron) => usize::from(saved::schedule(&*store, namespace, &cron.name).await?.is_some()),
+        None => {
+            let found = saved::saved_workflow(&*store, namespace, &plan.name).await?;
+            found.map_or(0, |found| found.what.versions.len())
+        }
+    })
+}
+
+/// Problems, warnings, what the document has to be given, when it comes, and what can be done.
+pub(super) fn report(checked: &Checked, form: Option<&Form>) -> Markup {
+    let warnings = checked.plan.as_ref().map(|plan| plan.warnings.as_slice()).unwrap_or_default();
+    html! {
+        div id="report" data-pending[checked.is_pending] {
+            div class="findings" role="status" { (findings(checked)) }
+            (list(&checked.problems, "problems"))
+            (list(warnings, "problems warnings"))
+            @if let Some(plan) = checked.sound() {
+                @match &plan.cron {
+                    Some(cron) => (comes(cron)),
+                    None => fieldset id="arguments" data-keys=(keys(plan)) { legend { "Parameters" } (arguments::draw(plan, form)) }
+                }
+            }
+            div class="acts" id="acts" {
+                @if let Some(plan) = checked.sound() { (acts(plan, checked.kept)) }
+                @else { button class="plain" name="act" value="check" { "Check it" } }
+            }
+        }
+    }
+}
+
+fn findings(checked: &Checked) -> Markup {
+    html! {
+        @if checked.is_pending {
+            p { "It is being looked at: an executor that is used for the first time is built now, which may take minutes." }
+        } @else if let Some(refused) = &checked.refused {
+            p class="bad" { (words::said(refused.detail())) }
+        } @else if !checked.problems.is_empty() {
+            p class="bad" { (words::count(checked.problems.len(), "problem")) }
+        } @else {
+            p class="good" { "The document is valid." }
+        }
+    }
+}
+
+/// The buttons say what they do.
+fn acts(plan: &Plan, kept: usize) -> Markup {
+    html! {
+        @match (&plan.cron, kept) {
+            (Some(cron), 0) => button name="act" value="keep" { "Start the schedule " (cron.name) },
+            (Some(cron), _) => button name="act" value="keep" { "Give the schedule " (cron.name) " this document" },
+            (None, kept) => {
+                button name="act" value="submit" { "Submit a run of " (plan.name) }
+                button class="plain" name="act" value="save" {
+                    @if kept == 0 { "Save it as the workflow " (plan.name) } @else { "Save it as another version of " (plan.name) }
+                }
+            }
+        }
+    }
+}
+
+/// When a schedule comes, if it is kept now.
+fn comes(cron: &Cron) -> Markup {
+    let Schedule { zone, .. } = &cron.schedule;
+    let instants = next(&cron.schedule);
+    html! {
+        section id="comes" aria-labelledby="comes-title" {
+            h2 id="comes-title" { "It starts a run" }
+            @if cron.suspend { p { "Not before somebody lets it go on: the document says " code { "suspend: true" } "." } }
+            @if instants.is_empty() { p class="bad" { "Never: there is no such instant any more." } }
+            @else { ol class="instants" { @for at in instants { li { (words::clock(zone, at)) } } li { "and so on, by the clocks of " (zone) } } }
+        }
+    }
+}
+
+fn next(schedule: &Schedule) -> Vec<Timestamp> {
+    let first = schedule.next_after(Clock::start().now());
+    std::iter::successors(first, |at| schedule.next_after(*at)).take(INSTANTS).collect()
+}
+
+/// What the form depends on: as long as it stays, so does the form.
+fn keys(plan: &Plan) -> String {
+    let all = plan.arguments.iter().map(|argument| format!("{}:{}", argument.name, argument.kind.as_str()));
+    all.collect::<Vec<_>>().join(",")
+}
+
+/// Problems with their places.
+pub(super) fn list(problems: &[Problem], class: &str) -> Markup {
+    html! {
+        @if !problems.is_empty() {
+            ul class=(class) {
+                @for problem in problems.iter().take(MOST) {
+                    li data-line=(problem.line) data-column=(problem.column) {
+                        @if problem.line > 0 { span class="place" { "line " (problem.line) } " " }
+                        code { (problem.code) } " "
+                        @if !problem.path.is_empty() { code { (problem.path) } ": " }
+                        (problem.message)
+                        @if let Some(hint) = &problem.hint { " " span class="hint" { (hint) } }
+                    }
+                }
+                @if problems.len() > MOST { li { "and " (problems.len() - MOST) " more" } }
+            }
+        }
+    }
+}

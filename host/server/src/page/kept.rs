@@ -1,0 +1,100 @@
+//! What the pages of schedules and of saved workflows share.
+
+use axum::{http::header, response::Response};
+use maud::{Markup, html};
+use phasm::{
+    Plan, Value,
+    engine::plan::{Draft, Executors},
+    reader,
+    saved::{Version, saved_text},
+};
+
+use super::{shell::Shell, words};
+use crate::{call::Call, refusal::Refusal};
+
+/// A document of one version, and its plan as far as that needs no plugins: for its parameters.
+pub(super) struct Kept {
+    pub(super) text: String,
+    pub(super) plan: Option<Plan>,
+}
+
+impl Kept {
+    pub(super) async fn read(call: &Call, version: &Version) -> Result<Self, Refusal> {
+        let text = saved_text(&*call.app.reader(), &version.digest).await?.unwrap_or_default();
+        let plan = reader::read(&version.file, &text)
+            .and_then(|tree| Draft::read(&tree).plan(&Executors::any(), &Value::Null));
+        Ok(Self { plan: plan.ok(), text })
+    }
+
+    /// The document, to be looked at.
+    pub(super) fn draw(&self) -> Markup {
+        html! { pre class="document" tabindex="0" role="group" aria-label="The document" { (self.text) } }
+    }
+}
+
+/// Where the server is, as whoever looks at it has it.
+pub(super) fn url(call: &Call) -> String {
+    let host = call.header(&header::HOST).unwrap_or("localhost");
+    let scheme = if call.app.config.tls.is_some() { "https" } else { "http" };
+    format!("{scheme}://{host}")
+}
+
+/// A command to copy, which does something here.
+pub(super) fn command(call: &Call, words: &str) -> Markup {
+    html! {
+        pre tabindex="0" data-copy { "phasm " (words) " --server " (url(call)) }
+        @if call.caller.key.is_some() { p class="help" { "with a key in " code { "PHASM_KEY" } } }
+    }
+}
+
+/// How a version came to be.
+pub(super) fn origin(version: &Version) -> Markup {
+    html! { (words::time(version.saved_at)) @if let Some(by) = &version.by { " by " code { (by) } } }
+}
+
+/// Which of them are shown, where there is more than one namespace to be seen.
+pub(super) fn filter(call: &Call, at: &str) -> Markup {
+    let query = call.path_and_query().1.unwrap_or_default();
+    let given = form_urlencoded::parse(query.as_bytes()).find(|(name, _)| name == "namespace");
+    let given = given.map(|(_, value)| value.into_owned()).unwrap_or_default();
+    html! {
+        form class="filters" role="search" method="get" action=(at) {
+            div class="field" {
+                label for="namespace" { "Namespace" }
+                input id="namespace" name="namespace" size="14" value=(given) placeholder="all";
+            }
+            button class="plain" { "Filter" }
+            @if !given.is_empty() { a href=(at) { "Show all" } }
+        }
+    }
+}
+
+/// The link to the next page.
+pub(super) fn more(call: &Call, at: &str, next: Option<&str>) -> Markup {
+    let address = |cursor: &str| {
+        let query = call.path_and_query().1.unwrap_or_default();
+        let others = form_urlencoded::parse(query.as_bytes()).filter(|(name, _)| name != "cursor");
+        let mut query = form_urlencoded::Serializer::new(String::new());
+        query.extend_pairs(others).append_pair("cursor", cursor);
+        format!("{at}?{}", query.finish())
+    };
+    html! { @if let Some(next) = next { p class="more" { a href=(address(next)) rel="next" { "More" } } } }
+}
+
+/// Asks once more before something is removed.
+pub(super) fn question(
+    call: &Call,
+    (at, address): (&'static str, &str),
+    question: &str,
+    what: &Markup,
+) -> Response {
+    let body = html! {
+        h1 { (question) }
+        (what)
+        form class="acts" method="post" action={ (address) "/remove" } {
+            button class="danger" { "Remove it" }
+            a class="button plain" href=(address) { "Keep it" }
+        }
+    };
+    Shell::new(question, at, &call.caller).around(&body)
+}

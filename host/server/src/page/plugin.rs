@@ -1,0 +1,242 @@
+//! One version of a plugin: what it takes and gives, what it may touch, who vouches for it; approving and removing it.
+
+use std::fmt::Write as _;
+
+use axum::response::Response;
+use maud::{Markup, html};
+use phasm::{Value, plugins::PluginView};
+
+use super::{form::Form, plugins, see_other, shell::Shell, words};
+use crate::{
+    call::Call,
+    plugins::{change::address, list, whose},
+    refusal::Refusal,
+};
+
+/// Goes to the version that a bare name means.
+pub(super) async fn first(mut call: Call) -> Result<Response, Refusal> {
+    call.query.done()?;
+    let name = call.segment("name");
+    let entries = list::entries(&call.app, &call.caller, name).await?;
+    let mut rows = list::rows(&call.app, &call.caller, entries).await?;
+    rows.sort_by_key(phasm::plugins::PluginRow::is_held);
+    let version = rows.into_iter().find_map(|row| row.digest.or(row.version));
+    Ok(see_other(&version.map_or_else(|| "/plugins".to_owned(), |version| address(name, &version))))
+}
+
+pub(super) async fn page(mut call: Call) -> Result<Response, Refusal> {
+    let tenant = call.query.text("tenant");
+    call.query.done()?;
+    let (name, version) = (call.segment("name"), call.segment("version"));
+    let view = list::look(&call.app, &call.caller, (name, version), tenant.as_deref()).await?;
+    let exactly = exactly(&view);
+    let body = html! {
+        p class="path" { a href="/plugins" { "Plugins" } }
+        div class="head" { h1 { (exactly) } }
+        @if let Some(description) = &view.description { p { (description) } }
+        (facts(&view))
+        @if !view.held.is_empty() {
+            div class="notice ask" {
+                p { "It is held, and used by no run:" }
+                ul { @for why in &view.held { li { (why) } } }
+            }
+        }
+        @for judged in view.trust.iter().filter_map(|judged| judged.why.as_deref()) {
+            div class="notice bad" { p { "Not used: " (judged) } }
+        }
+        @if view.state.is_some() && plugins::may_change(&call, &call.caller, view.tenant.as_deref()) { (acts(&view)) }
+        h2 { "A step that uses it" }
+        pre tabindex="0" data-copy { (example(&view)) }
+        (ports("Inputs", &view.inputs))
+        (ports("Outputs", &view.outputs))
+        (touches(&view))
+        (phases(&view))
+        h2 { "Imports" }
+        @if view.imports.is_empty() { p class="none" { "nothing" } } @else { ul class="grants" { @for one in &view.imports { li { code { (one) } } } } }
+    };
+    Ok(Shell::new(&exactly, "/plugins", &call.caller).around(&body))
+}
+
+fn exactly(view: &PluginView) -> String {
+    match &view.version {
+        Some(version) => format!("{}@{version}", view.name),
+        None => view.name.clone(),
+    }
+}
+
+fn facts(view: &PluginView) -> Markup {
+    html! {
+        dl class="facts" {
+            @if let Some(state) = &view.state { div { dt { "State" } dd { (state) @if let Some(by) = &view.approved_by { " by " (by) } } } }
+            div { dt { "Signature" } dd { (words::signed(&view.signature)) } }
+            div { dt { "Size" } dd { (view.bytes) " bytes" } }
+            div { dt { "Digest" } dd { (words::id(&view.digest)) } }
+            @if let Some(tenant) = &view.tenant { div { dt { "Whose" } dd { (tenant) } } }
+        }
+        @if let Some(comment) = &view.signature.comment { p class="help" { "Whoever signed it says: " (comment) } }
+    }
+}
+
+fn acts(view: &PluginView) -> Markup {
+    let exactly = exactly(view);
+    let action =
+        |what| format!("{}/{what}", address(&view.name, view.version.as_deref().unwrap_or_default()));
+    html! {
+        div class="acts" {
+            @if !view.held.is_empty() {
+                (confirmed("Approve…", &action("approve"), view, &html! {
+                    p { "Documents that name " code { (view.name) } " use it from then on. That grants it nothing." }
+                    button { "Approve " (exactly) }
+                }))
+            }
+            (confirmed("Remove…", &action("remove"), view, &html! {
+                p { "Documents cannot name it any more. Runs that were submitted with it go on: they have its component." }
+                button class="danger" { "Remove " (exactly) }
+            }))
+        }
+    }
+}
+
+/// A button behind a first one, so that nothing is done by one click, with a script or without.
+fn confirmed(summary: &str, action: &str, view: &PluginView, inner: &Markup) -> Markup {
+    html! {
+        details class="confirm" {
+            summary { (summary) }
+            form method="post" action=(action) {
+                input type="hidden" name="tenant" value=(view.tenant.as_deref().unwrap_or_default());
+                (inner)
+            }
+        }
+    }
+}
+
+/// What it takes or gives, as a table.
+fn ports(title: &str, schema: &Value) -> Markup {
+    let properties = schema.member("properties").and_then(Value::as_object);
+    html! {
+        h2 { (title) }
+        @match properties.filter(|properties| !properties.is_empty()) {
+            None => p class="none" { @if schema.is_null() { "It does not say." } @else { "none" } },
+            Some(properties) => table class="list" {
+                caption class="unseen" { (title) }
+                thead { tr { th scope="col" { "Name" } th scope="col" { "Type" } th scope="col" { "" span class="unseen" { "Required or default" } } th scope="col" { "Meaning" } } }
+                tbody { @for (name, property) in properties { tr {
+                    th scope="row" data-label="Name" { code { (name) } }
+                    td data-label="Type" { (kind(property)) }
+                    td data-label="Otherwise" { @if is_required(schema, name) { "required" } @else if let Some(default) = property.member("default") { code { (default.to_json()) } } }
+                    td data-label="Meaning" { (property.member("description").and_then(Value::as_str).unwrap_or_default()) }
+                } } }
+            },
+        }
+    }
+}
+
+fn is_required(schema: &Value, name: &str) -> bool {
+    let names = schema.member("required").and_then(Value::as_array).unwrap_or_default();
+    names.iter().any(|required| required.as_str() == Some(name))
+}
+
+/// The type, in a word or two.
+fn kind(schema: &Value) -> String {
+    if schema.member("format").and_then(Value::as_str) == Some("phasm-duration") {
+        return "duration".to_owned();
+    }
+    let words = |of: &Value| match of.as_array() {
+        Some(all) => all.iter().filter_map(Value::as_str).collect::<Vec<_>>().join(" or "),
+        None => of.as_str().unwrap_or("any").to_owned(),
+    };
+    schema.member("enum").or_else(|| schema.member("type")).map_or_else(|| "any".to_owned(), words)
+}
+
+fn touches(view: &PluginView) -> Markup {
+    let table = match &view.tenant {
+        Some(tenant) => format!("[tenants.{tenant}.grants.{}]", view.name),
+        None => format!("[grants.{}]", view.name),
+    };
+    html! {
+        h2 { "May touch" }
+        (plugins::grants(&view.granted))
+        @if !view.granted.is_null() { p class="help" { "By " code { (table) } " of the configuration." } }
+        @if let Some(to_grant) = &view.to_grant {
+            h3 { "Asks for what it is not granted" }
+            ul class="grants" { @for what in &to_grant.lacking { li { (what) } } }
+            p { "To grant all that it asks for, in the configuration:" }
+            pre tabindex="0" data-copy { (to_grant.lines) }
+        }
+    }
+}
+
+/// How its attempts are retried and stopped where a document does not say it.
+fn phases(view: &PluginView) -> Markup {
+    html! {
+        @if !view.defaults.is_empty() {
+            h2 { "Unless a document says otherwise" }
+            dl class="values" { @for (name, value) in view.defaults.iter() { dt { (name) } dd { (words::value(value)) } } }
+        }
+    }
+}
+
+/// A task as a document has it, with what has to be given.
+pub(super) fn example(view: &PluginView) -> String {
+    let mut lines =
+        format!("- name: {}\n  executor: {{ type: {} }}\n", task_name(&view.name), yaml(&exactly(view)));
+    let properties = view.inputs.member("properties").and_then(Value::as_object).into_iter().flatten();
+    let required: Vec<_> = properties.filter(|(name, _)| is_required(&view.inputs, name)).collect();
+    if !required.is_empty() {
+        lines += "  inputs:\n    parameters:\n";
+    }
+    for (name, property) in required {
+        // Into a String nothing fails.
+        let _ = writeln!(lines, "      - {{ name: {}, value: {} }}", yaml(name), sample(property));
+    }
+    lines
+}
+
+/// Names of tasks have fewer characters than those of plugins.
+fn task_name(name: &str) -> String {
+    let plain: String = name.chars().filter(|c| c.is_ascii_alphanumeric() || *c == '-').collect();
+    if plain.starts_with(|c: char| c.is_ascii_alphabetic()) { plain } else { "step".to_owned() }
+}
+
+/// Any text is one in quotes as JSON has them.
+fn yaml(text: &str) -> String {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_.@".contains(c);
+    let begins = text.starts_with(|c: char| c.is_ascii_alphabetic());
+    if begins && text.chars().all(is_plain) { text.to_owned() } else { Value::from(text).to_json() }
+}
+
+fn sample(schema: &Value) -> String {
+    if let Some(known) = schema.member("default").or_else(|| schema.member("enum")?.as_array()?.first()) {
+        return known.to_json();
+    }
+    match kind(schema).split(' ').next() {
+        Some("duration") => "5s",
+        Some("integer" | "number") => "1",
+        Some("boolean") => "true",
+        Some("array") => "[]",
+        Some("object") => "{}",
+        _ => "\"…\"",
+    }
+    .to_owned()
+}
+
+pub(super) async fn approve(mut call: Call) -> Result<Response, Refusal> {
+    let (tenant, version) = meant(&mut call).await?;
+    let by = call.caller.key.as_deref().map(str::to_owned);
+    let approved = call.app.host.approve_plugin(tenant.as_deref(), &version, by).await?;
+    Ok(see_other(&address(&approved.name, &approved.digest)))
+}
+
+pub(super) async fn remove(mut call: Call) -> Result<Response, Refusal> {
+    let (tenant, version) = meant(&mut call).await?;
+    call.app.host.remove_plugin(tenant.as_deref(), &version).await?;
+    Ok(see_other("/plugins"))
+}
+
+/// Whose version is meant, and which.
+async fn meant(call: &mut Call) -> Result<(Option<std::sync::Arc<str>>, String), Refusal> {
+    let form = Form::read(call).await?;
+    let tenant = Some(form.text("tenant").to_owned()).filter(|tenant| !tenant.is_empty());
+    let tenant = whose(&call.app.host, &call.caller, tenant)?;
+    Ok((tenant, format!("{}@{}", call.segment("name"), call.segment("version"))))
+}

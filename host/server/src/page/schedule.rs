@@ -1,0 +1,194 @@
+//! One schedule: when it comes, what came of its instants, and what is asked of it.
+
+use axum::{http::StatusCode, response::Response};
+use maud::{Markup, html};
+use phasm::{
+    SubmitError, TriggerError,
+    engine::{schedule::Zone, time::Timestamp},
+    saved::{self, FiringNote, Saved, ScheduleState, Suspension},
+};
+
+use super::{arguments, checked, form::Form, kept, kept::Kept, schedules, see_other, shell::Shell, words};
+use crate::{
+    call::Call,
+    caller::Role,
+    refusal::Refusal,
+    saved::{named, nothing, schedules::one},
+};
+
+const AT: &str = "/schedules";
+/// Instants that are shown.
+const INSTANTS: usize = 5;
+
+pub(super) async fn page(mut call: Call) -> Result<Response, Refusal> {
+    call.query.done()?;
+    shown(&call, StatusCode::OK, None, &[]).await
+}
+
+async fn shown(
+    call: &Call,
+    status: StatusCode,
+    form: Option<&Form>,
+    problems: &[phasm::Problem],
+) -> Result<Response, Refusal> {
+    let found = one(call).await?;
+    let kept = Kept::read(call, &found.what.document).await?;
+    // Of a document that cannot be read any more there are none.
+    let next = call.app.host.next_instants(&found.namespace, &found.name, INSTANTS).await.unwrap_or_default();
+    let (zone, may) = (schedules::zone(&found), call.caller.may(Role::Run).is_ok());
+    let address = words::kept_path("schedules", &found.namespace, &found.name);
+    let body = html! {
+        p class="path" { a href=(AT) { "Schedules" } }
+        div class="head" {
+            h1 id="title" data-part { (words::kept_name(&found.namespace, &found.name)) " " (schedules::standing(&found)) }
+            div id="acts" class="acts" data-part { @if may { (acts(&found, &address)) } }
+        }
+        div id="facts" data-part { (facts(&found, &zone)) }
+        div id="next" data-part { (comes(&found, &next, &zone)) }
+        @if may { (trigger_form(&address, &kept, form, problems)) }
+        div id="firings" data-part { (firings(&found, &zone)) }
+        h2 { "Document" }
+        @if may { p { a href={ (address) "/edit" } { "Change it" } } }
+        (kept.draw())
+    };
+    let title = words::kept_name(&found.namespace, &found.name);
+    let standing = Some(format!("{title} is {}", found.standing()));
+    let shell = Shell { live: Some("/live".to_owned()), standing, ..Shell::new(&title, AT, &call.caller) };
+    Ok(shell.answered(status, &body))
+}
+
+fn acts(found: &Saved<ScheduleState>, address: &str) -> Markup {
+    let (act, label) = match found.what.suspended {
+        Some(_) => ("resume", "Let it go on"),
+        None => ("suspend", "Have it pause"),
+    };
+    html! {
+        form method="post" action={ (address) "/" (act) } { button class="plain" { (label) } }
+        a class="button danger" href={ (address) "/remove" } { "Remove …" }
+    }
+}
+
+fn facts(found: &Saved<ScheduleState>, zone: &Zone) -> Markup {
+    let ScheduleState { schedule, concurrency_policy, workflow, document, suspended, trouble, .. } =
+        &found.what;
+    html! {
+        dl class="facts" {
+            div { dt { "When" } dd { code { (schedule) } " " (zone) } }
+            div { dt { "Runs are called" } dd { (workflow) } }
+            div { dt { "Beside open runs" } dd { (schedules::beside(concurrency_policy)) } }
+            div { dt { "Namespace" } dd { (found.namespace) } }
+            div { dt { "Document" } dd { (words::digest(&document.digest)) } }
+            div { dt { "Kept" } dd { (kept::origin(document)) } }
+        }
+        @if let Some(trouble) = trouble {
+            div class="notice bad" role="alert" {
+                p { "It cannot start its run, and is tried again: " (trouble.why) " (since " (words::time(trouble.since)) ")" }
+            }
+        }
+        @match suspended {
+            Some(Suspension::ByDocument) => { div class="notice" { p { "It pauses, as its document says. When it goes on, what came meanwhile is not made up for." } } }
+            Some(Suspension::ByHand) => { div class="notice" { p { "It pauses, as somebody said. When it goes on, what came meanwhile is not made up for." } } }
+            None => {}
+        }
+    }
+}
+
+fn comes(found: &Saved<ScheduleState>, next: &[Timestamp], zone: &Zone) -> Markup {
+    html! {
+        h2 { @if found.what.suspended.is_some() { "It would come at" } @else { "It comes at" } }
+        @if next.is_empty() { p class="none" { "It does not come any more." } }
+        @else { ol class="instants" { @for at in next { li { (words::clock(zone, *at)) } } } }
+    }
+}
+
+/// Starting a run at once, with the parameters that the document has.
+fn trigger_form(address: &str, kept: &Kept, form: Option<&Form>, problems: &[phasm::Problem]) -> Markup {
+    let plan = kept.plan.as_ref().filter(|plan| !plan.arguments.is_empty());
+    html! {
+        section aria-labelledby="trigger-title" {
+            h2 id="trigger-title" { "Start a run now" }
+            p class="help" { "Whatever the schedule says, and whether it pauses or not." }
+            (checked::list(problems, "problems"))
+            form class="sheet" method="post" action={ (address) "/trigger" } {
+                @if let Some(plan) = plan { (arguments::draw(plan, form)) }
+                button { "Start a run now" }
+            }
+        }
+    }
+}
+
+fn firings(found: &Saved<ScheduleState>, zone: &Zone) -> Markup {
+    html! {
+        h2 { "What came of its instants" }
+        @if found.what.firings.is_empty() { p class="none" { "None has come yet." } } @else {
+            table class="list" {
+                caption class="unseen" { "Instants, the last one first" }
+                thead { tr { th scope="col" { "Instant" } th scope="col" { "What came of it" } th scope="col" { "Run" } th scope="col" { "Phase" } } }
+                tbody { @for firing in found.what.firings.iter().rev() { (line(firing, zone)) } }
+            }
+            p { a href={ "/runs?label=phasm%2Fschedule%3D" (crate::client::segment(&found.name)) "&namespace=" (crate::client::segment(&found.namespace)) } {
+                "All its runs" } }
+        }
+    }
+}
+
+fn line(firing: &FiringNote, zone: &Zone) -> Markup {
+    html! {
+        tr {
+            th scope="row" data-label="Instant" { (words::clock(zone, firing.at)) }
+            td data-label="What came of it" { (firing.what.words()) }
+            td data-label="Run" { @if let Some(run) = &firing.run_id { a href={ "/runs/" (run) } { (words::id(run)) } } @else { span class="none" { "–" } } }
+            td data-label="Phase" { (schedules::phase(firing)) }
+        }
+    }
+}
+
+pub(super) async fn suspend(call: Call) -> Result<Response, Refusal> {
+    let (namespace, name) = named(&call)?;
+    call.app.host.suspend_schedule(&namespace, &name).await?;
+    Ok(back(&namespace, &name))
+}
+
+pub(super) async fn resume(call: Call) -> Result<Response, Refusal> {
+    let (namespace, name) = named(&call)?;
+    call.app.host.resume_schedule(&namespace, &name).await?;
+    Ok(back(&namespace, &name))
+}
+
+fn back(namespace: &str, name: &str) -> Response {
+    see_other(&words::kept_path("schedules", namespace, name))
+}
+
+pub(super) async fn trigger(mut call: Call) -> Result<Response, Refusal> {
+    let form = Form::read(&mut call).await?;
+    let found = one(&call).await?;
+    let kept = Kept::read(&call, &found.what.document).await?;
+    let parameters = kept.plan.as_ref().map(|plan| arguments::read(plan, &form)).unwrap_or_default();
+    match call.app.host.trigger(&found.namespace, &found.name, &parameters).await {
+        Ok(run_id) => Ok(see_other(&format!("/runs/{run_id}"))),
+        Err(TriggerError::Submit(SubmitError::Problems(problems))) => {
+            shown(&call, StatusCode::UNPROCESSABLE_ENTITY, Some(&form), &problems).await
+        }
+        Err(error) => Err(error.into()),
+    }
+}
+
+pub(super) async fn ask(mut call: Call) -> Result<Response, Refusal> {
+    call.query.done()?;
+    let found = one(&call).await?;
+    let (name, address) = (
+        words::kept_name(&found.namespace, &found.name),
+        words::kept_path("schedules", &found.namespace, &found.name),
+    );
+    let question = format!("Remove the schedule {name}?");
+    let what = html! { p { "It starts nothing any more. Its runs stay, and those that are open go on." } };
+    Ok(kept::question(&call, (AT, &address), &question, &what))
+}
+
+pub(super) async fn remove(call: Call) -> Result<Response, Refusal> {
+    let (namespace, name) = named(&call)?;
+    match saved::remove_schedule(&**call.app.host.store(), &namespace, &name).await? {
+        true => Ok(see_other(AT)),
+        false => Err(nothing(&namespace, &name)),
+    }
+}

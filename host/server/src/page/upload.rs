@@ -1,0 +1,204 @@
+//! Adding a plugin by a form, and what was wrong with it, where it is.
+
+use std::sync::Arc;
+
+use axum::{
+    http::{StatusCode, header},
+    response::Response,
+};
+use maud::{Markup, html};
+use multer::{Constraints, Multipart, SizeLimit};
+use phasm::{
+    plugins::{Manifest, NewPlugin},
+    trust::LARGEST_SIGNATURE,
+};
+use tokio::time::timeout;
+
+use super::{plugins, see_other};
+use crate::{
+    call::{Call, too_large, too_slow},
+    plugins::{
+        change::{address, turn},
+        own_tenants, whose,
+    },
+    refusal::Refusal,
+};
+
+/// Bytes of a field that is typed.
+const LONGEST: u64 = 1 << 10;
+/// What stands around fields.
+const AROUND: usize = 64 << 10;
+const FIELDS: [&str; 4] = ["component", "signature", "called", "tenant"];
+
+/// What was sent.
+#[derive(Default)]
+struct Sent {
+    component: Vec<u8>,
+    file: String,
+    signature: Option<String>,
+    called: String,
+    tenant: Option<String>,
+}
+
+/// What was wrong, and with which field.
+pub(super) struct Wrong {
+    field: &'static str,
+    why: String,
+    called: String,
+}
+
+pub(super) fn form(call: &Call, wrong: Option<&Wrong>) -> Markup {
+    let tenants = own_tenants(&call.app.host, &call.caller);
+    let is_wrong = |field: &str| wrong.is_some_and(|wrong| wrong.field == field).then_some("true");
+    let why = |field: &str| {
+        html! {
+            @if let Some(wrong) = wrong.filter(|wrong| wrong.field == field) { p id={ (field) "-wrong" } class="bad" role="alert" { (wrong.why) } }
+        }
+    };
+    let described = |field: &str| {
+        format!("{field}-help{}", is_wrong(field).map(|_| format!(" {field}-wrong")).unwrap_or_default())
+    };
+    html! {
+        h2 id="add" { "Add a plugin" }
+        @if call.caller.is_bound() && tenants.is_empty() {
+            p { "The key is bound to namespaces and changes no plugins: these are of all." }
+        } @else {
+            form class="sheet" method="post" action="/plugins" enctype="multipart/form-data" {
+                div class="field" {
+                    label for="component" { "Component" }
+                    input id="component" name="component" type="file" accept=".wasm,application/wasm" required aria-invalid=[is_wrong("component")]
+                        aria-describedby=(described("component"));
+                    (why("component"))
+                    p id="component-help" class="help" { "A file " code { "NAME.wasm" } " with its manifest in it: " code { "phasm plugin pack" } " puts it there." }
+                }
+                div class="field" {
+                    label for="signature" { "Signature " span class="optional" { "(optional)" } }
+                    input id="signature" name="signature" type="file" accept=".minisig" aria-invalid=[is_wrong("signature")] aria-describedby=(described("signature"));
+                    (why("signature"))
+                    p id="signature-help" class="help" { "The file " code { "NAME.wasm.minisig" } " that " code { "phasm plugin sign" } " writes." }
+                }
+                div class="field" {
+                    label for="called" { "Name and version " span class="optional" { "(optional)" } }
+                    input id="called" name="called" value=(wrong.map(|wrong| wrong.called.as_str()).unwrap_or_default()) placeholder="greet@1.0.0" autocomplete="off"
+                        aria-invalid=[is_wrong("called")] aria-describedby=(described("called"));
+                    (why("called"))
+                    p id="called-help" class="help" { "Where its manifest does not say them, or another name is to be its." }
+                }
+                @if !tenants.is_empty() {
+                    div class="field" {
+                        label for="tenant" { "Whose" }
+                        select id="tenant" name="tenant" {
+                            @if !call.caller.is_bound() { option value="" { "of all" } }
+                            @for tenant in &tenants { option { (tenant) } }
+                        }
+                    }
+                }
+                p class="help" { "It is checked and compiled first. A version that asks for more than the one before is held until it is approved." }
+                button { "Add" }
+            }
+        }
+    }
+}
+
+pub(super) async fn add(mut call: Call) -> Result<Response, Refusal> {
+    let app = Arc::clone(&call.app);
+    let turn = turn(&app).await?;
+    let sent = read(&mut call).await?;
+    let tenant = whose(&app.host, &call.caller, sent.tenant.clone())?;
+    let called = sent.called.clone();
+    let new = match new_plugin(sent, call.caller.name()) {
+        Ok(new) => new,
+        Err((field, why)) => return again(&call, Wrong { field, why, called }).await,
+    };
+    let added = app.host.add_plugin(tenant.as_deref(), new).await;
+    drop(turn);
+    match added {
+        Ok(added) => Ok(see_other(&address(&added.name, &added.digest))),
+        Err(error) => {
+            let refusal = Refusal::from(error);
+            if refusal.status().is_server_error() {
+                return Err(refusal);
+            }
+            let why = refusal.detail().to_owned();
+            let field =
+                if why.contains("signature") || why.contains("signed") { "signature" } else { "component" };
+            again(&call, Wrong { field, why, called }).await
+        }
+    }
+}
+
+async fn again(call: &Call, wrong: Wrong) -> Result<Response, Refusal> {
+    plugins::shown(call, (StatusCode::UNPROCESSABLE_ENTITY, None), Some(&wrong)).await
+}
+
+fn new_plugin(sent: Sent, by: &str) -> Result<NewPlugin, (&'static str, String)> {
+    let Sent { component, file, signature, called, .. } = sent;
+    if component.is_empty() {
+        return Err(("component", "expected a file with a component".to_owned()));
+    }
+    let said = Manifest::of(&component, None).map_err(|why| ("component", why))?;
+    let (name, version) =
+        called.split_once('@').map_or((called.as_str(), None), |(name, version)| (name, Some(version)));
+    let name = Some(name.to_owned()).filter(|name| !name.is_empty());
+    let version = version.map(str::to_owned).or(said.version);
+    if version.is_none() {
+        return Err((
+            "called",
+            "the component does not say its version; expected a name and a version such as greet@1.0.0"
+                .to_owned(),
+        ));
+    }
+    let stem = file.strip_suffix(".wasm").unwrap_or(&file).to_owned();
+    let name = name.or(said.name).unwrap_or(stem);
+    Ok(NewPlugin {
+        name,
+        version,
+        bytes: component.into(),
+        signature,
+        origin: Some(format!("uploaded by {by}")),
+    })
+}
+
+/// # Errors
+/// 415 for what no form with files sends, 413 and 408 beyond the limits, 400 if it breaks off.
+async fn read(call: &mut Call) -> Result<Sent, Refusal> {
+    let boundary = call.header(&header::CONTENT_TYPE).and_then(|kind| multer::parse_boundary(kind).ok());
+    let expected =
+        || Refusal::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, "expected what a form with files sends");
+    let boundary = boundary.ok_or_else(expected)?;
+    let limits = call.app.config.limits;
+    let sizes = SizeLimit::new()
+        .whole_stream((limits.upload + AROUND) as u64)
+        .per_field(LONGEST)
+        .for_field("component", limits.upload as u64)
+        .for_field("signature", LARGEST_SIGNATURE);
+    let constraints = Constraints::new().allowed_fields(FIELDS.to_vec()).size_limit(sizes);
+    let body = call.take_body().into_data_stream();
+    let multipart = Multipart::with_constraints(body, boundary, constraints);
+    let read =
+        timeout(limits.upload_time, fields(multipart)).await.map_err(|_late| too_slow(limits.upload_time))?;
+    read.map_err(|error| {
+        let is_large = matches!(
+            error,
+            multer::Error::StreamSizeExceeded { .. } | multer::Error::FieldSizeExceeded { .. }
+        );
+        let broken =
+            || Refusal::new(StatusCode::BAD_REQUEST, format!("the form breaks off, or is none: {error}"));
+        if is_large { too_large(limits.upload) } else { broken() }
+    })
+}
+
+async fn fields(mut multipart: Multipart<'_>) -> Result<Sent, multer::Error> {
+    let mut sent = Sent::default();
+    while let Some(field) = multipart.next_field().await? {
+        let name = field.name().unwrap_or_default().to_owned();
+        let file = field.file_name().unwrap_or_default().to_owned();
+        match name.as_str() {
+            "component" => (sent.file, sent.component) = (file, field.bytes().await?.to_vec()),
+            "signature" => sent.signature = Some(field.text().await?).filter(|text| !text.trim().is_empty()),
+            "called" => sent.called = field.text().await?.trim().to_owned(),
+            _ => sent.tenant = Some(field.text().await?),
+        }
+    }
+    Ok(sent)
+}

@@ -1,0 +1,123 @@
+//! What there is.
+
+use std::sync::Arc;
+
+use axum::{http::StatusCode, response::Response};
+use phasm::plugins::{PluginEntry, PluginRow, PluginView};
+use serde_json::json;
+
+use super::{nothing, seen};
+use crate::{
+    app::App,
+    call::{Call, json},
+    caller::Caller,
+    refusal::Refusal,
+};
+
+/// Of a page, unless asked.
+const PAGE: usize = 100;
+/// At most.
+const MOST: usize = 1000;
+
+pub(crate) async fn list(mut call: Call) -> Result<Response, Refusal> {
+    let limit = call.query.count("limit", 1, MOST).unwrap_or(PAGE);
+    let cursor = call.query.text("cursor");
+    let tenant = call.query.text("tenant");
+    call.query.done()?;
+    let mut all = seen(&call.app.host, &call.caller).await;
+    if let Some(tenant) = tenant {
+        all.retain(|entry| entry.tenant().is_some_and(|own| **own == *tenant));
+    }
+    if let Some(cursor) = cursor {
+        let behind: Option<Vec<_>> = all.iter().map(|entry| entry.is_behind(&cursor)).collect();
+        let unread = || Refusal::new(StatusCode::BAD_REQUEST, "cursor: expected `next` of the page before");
+        let mut behind = behind.ok_or_else(unread)?.into_iter();
+        all.retain(|_| behind.next().unwrap_or_default());
+    }
+    let is_more = all.len() > limit;
+    all.truncate(limit);
+    let next = all.last().filter(|_| is_more).map(PluginEntry::cursor);
+    let rows = rows(&call.app, &call.caller, all).await?;
+    let mut response = json(StatusCode::OK, &json!({ "plugins": rows, "next": next }));
+    if let Some(next) = next {
+        call.link_next(&mut response, &next);
+    }
+    Ok(response)
+}
+
+pub(crate) async fn named(mut call: Call) -> Result<Response, Refusal> {
+    call.query.done()?;
+    let name = call.segment("name");
+    let entries = entries(&call.app, &call.caller, name).await?;
+    let versions = rows(&call.app, &call.caller, entries).await?;
+    Ok(json(StatusCode::OK, &json!({ "name": name, "versions": versions })))
+}
+
+pub(crate) async fn version(mut call: Call) -> Result<Response, Refusal> {
+    let tenant = call.query.text("tenant");
+    call.query.done()?;
+    let (name, version) = (call.segment("name"), call.segment("version"));
+    let view = look(&call.app, &call.caller, (name, version), tenant.as_deref()).await?;
+    Ok(json(StatusCode::OK, &view))
+}
+
+/// All of one name that exist for somebody.
+///
+/// # Errors
+/// 404 if there are none.
+pub(crate) async fn entries(app: &App, caller: &Caller, name: &str) -> Result<Vec<PluginEntry>, Refusal> {
+    let mut all = seen(&app.host, caller).await;
+    all.retain(|entry| entry.name() == name);
+    if all.is_empty() { Err(nothing(name)) } else { Ok(all) }
+}
+
+/// What a list has of them. Files are read elsewhere than where requests are answered.
+///
+/// # Errors
+/// When the server is being stopped.
+pub(crate) async fn rows(
+    app: &Arc<App>,
+    caller: &Caller,
+    all: Vec<PluginEntry>,
+) -> Result<Vec<PluginRow>, Refusal> {
+    let (app, is_bound) = (Arc::clone(app), caller.is_bound());
+    let read = move || {
+        let row = |entry: &PluginEntry| {
+            let tenant = entry.tenant().map(|tenant| &**tenant);
+            let row = entry.row(app.host.trusts(tenant), &app.rows);
+            // Where things lie on this machine is for those alone who have to do with all of it.
+            PluginRow { path: row.path.filter(|_| !is_bound), ..row }
+        };
+        all.iter().map(row).collect()
+    };
+    tokio::task::spawn_blocking(read).await.map_err(|error| Refusal::failed(&error))
+}
+
+/// What there is to know of one: that version, that digest, or the highest that begins so.
+///
+/// # Errors
+/// 404 if there is none, 422 if it cannot be looked into.
+pub(crate) async fn look(
+    app: &Arc<App>,
+    caller: &Caller,
+    (name, version): (&str, &str),
+    tenant: Option<&str>,
+) -> Result<PluginView, Refusal> {
+    let mut all = entries(app, caller, name).await?;
+    if let Some(tenant) = tenant {
+        all.retain(|entry| entry.tenant().is_some_and(|own| **own == *tenant));
+    }
+    let rows = rows(app, caller, all.clone()).await?;
+    let meant = PluginRow::meant(&rows, version);
+    let entry = meant.and_then(|at| all.into_iter().nth(at));
+    let entry = entry.ok_or_else(|| nothing(&format!("{name}@{version}")))?;
+    let (host, is_bound) = (Arc::clone(&app.host), caller.is_bound());
+    let read = move || entry.view(host.trusts(entry.tenant().map(|tenant| &**tenant)));
+    let view = tokio::task::spawn_blocking(read).await.map_err(|error| Refusal::failed(&error))?;
+    let view = view.map_err(|error| {
+        // Why says where it lies.
+        let why = if is_bound { "the plugin cannot be looked into".to_owned() } else { error.to_string() };
+        Refusal::new(StatusCode::UNPROCESSABLE_ENTITY, why)
+    })?;
+    Ok(PluginView { component: view.component.filter(|_| !is_bound), ..view })
+}

@@ -1,0 +1,42 @@
+//! What somebody outside was told of a run, and what waits.
+
+use std::sync::Arc;
+
+use axum::{http::StatusCode, response::Response};
+use phasm::{notify::NoticeView, store::Notices};
+use serde::Serialize;
+
+use crate::{
+    call::{Call, json},
+    refusal::Refusal,
+};
+
+/// Notices of a page unless it is said.
+const PAGE: usize = 100;
+/// The most of a page.
+const MOST: usize = 1000;
+/// The last event that can be asked for.
+const LAST: usize = u32::MAX as usize;
+
+#[derive(Serialize)]
+struct NoticePage {
+    notices: Vec<NoticeView>,
+    /// Before which event there may be more.
+    next: Option<u64>,
+}
+
+pub(crate) async fn notices(mut call: Call) -> Result<Response, Refusal> {
+    let limit = call.query.count("limit", 1, MOST).unwrap_or(PAGE);
+    let before = call.query.count("before", 0, LAST).map(|before| before as u64);
+    call.query.done()?;
+    let run_id = Arc::clone(&call.run().await?.head.run_id);
+    // Those of one event are on one page: as many as there may be endpoints more are asked for.
+    let endpoints = call.app.host.endpoints().len().max(1);
+    let wanted = Notices { run_id, endpoint: None, before, limit: limit + endpoints };
+    let kept = call.app.host.store().notices(wanted).await?;
+    let last = kept.get(limit.saturating_sub(1)).map(|notice| notice.id.seq);
+    let of_page = kept.iter().take_while(|notice| last.is_none_or(|last| notice.id.seq >= last));
+    let notices = of_page.map(NoticeView::of).collect::<Result<Vec<_>, _>>()?;
+    let next = last.filter(|_| notices.len() < kept.len() || kept.len() == limit + endpoints);
+    Ok(json(StatusCode::OK, &NoticePage { notices, next }))
+}

@@ -1,0 +1,87 @@
+//! One try: a message as Standard Webhooks have it, by the rules that requests of guests are held to.
+
+use std::{sync::Arc, time::Duration};
+
+use phasm_engine::time::{Millis, Timestamp};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+
+use super::{Endpoint, retry};
+use crate::sandbox::{HttpClient, HttpConfig, HttpLimits, HttpRequest};
+
+/// From the look-up of its address to the head of its answer.
+const PATIENCE: Duration = Duration::from_secs(20);
+/// Of the answer's head.
+const HEADERS: u64 = 32 << 10;
+/// Posts at once, to all endpoints.
+const ALL_AT_ONCE: usize = 32;
+
+/// Posts notices.
+pub(crate) struct Poster {
+    client: HttpClient,
+    places: Arc<Semaphore>,
+}
+
+/// An answer, whatever it says.
+pub(crate) struct Posted {
+    pub(crate) status: u16,
+    /// How long the endpoint wants to be left alone.
+    pub(crate) wish: Option<Millis>,
+}
+
+/// There was no answer.
+pub(crate) struct Unanswered {
+    /// For people, without the URL.
+    pub(crate) why: String,
+}
+
+impl Poster {
+    /// With the roots and addresses of that configuration.
+    pub(crate) fn new(config: HttpConfig) -> Self {
+        let limits = HttpLimits { time: PATIENCE, headers: HEADERS, ..HttpLimits::default() };
+        let client = HttpClient::new(HttpConfig { limits, secrets: Vec::new(), ..config });
+        Self { client, places: Arc::new(Semaphore::new(ALL_AT_ONCE)) }
+    }
+
+    /// A place among those that post at once.
+    pub(crate) async fn place(&self) -> Option<OwnedSemaphorePermit> {
+        Arc::clone(&self.places).acquire_owned().await.ok()
+    }
+
+    pub(crate) async fn post(
+        &self,
+        endpoint: &Endpoint,
+        id: &str,
+        payload: &str,
+        now: Timestamp,
+    ) -> Result<Posted, Unanswered> {
+        let seconds = now.0.div_euclid(1000);
+        let signatures: Vec<_> =
+            endpoint.secrets.iter().map(|secret| secret.sign(id, seconds, payload)).collect();
+        let request = HttpRequest {
+            method: "POST",
+            url: endpoint.url.to_string(),
+            headers: vec![
+                ("content-type", "application/json".to_owned()),
+                ("content-length", payload.len().to_string()),
+                ("webhook-id", id.to_owned()),
+                ("webhook-timestamp", seconds.to_string()),
+                ("webhook-signature", signatures.join(" ")),
+            ],
+            body: payload.as_bytes().to_vec(),
+            most: 0,
+            inside: endpoint.inside,
+        };
+        let head = self.client.head(request).await.map_err(|why| Unanswered { why })?;
+        let wish = head.header("retry-after").and_then(|header| retry::wish(header, now));
+        Ok(Posted { status: head.status, wish })
+    }
+}
+
+/// What people are told of a status that is none of success.
+pub(crate) fn refusal(status: u16) -> String {
+    match status {
+        300..400 => format!("it answered {status}; redirects are not followed"),
+        410 => "it answered 410: it wants nothing more of this run".to_owned(),
+        _ => format!("it answered {status}"),
+    }
+}

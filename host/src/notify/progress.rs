@@ -1,0 +1,143 @@
+//! How far the delivery of a notice has come: what a store keeps of it.
+
+use std::sync::Arc;
+
+use phasm_engine::time::Timestamp;
+use serde::{Deserialize, Serialize};
+
+use crate::store::{KeptNotice, StoreError};
+
+/// What a store keeps of a notice, which has a line for it as text.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Progress {
+    /// Such as `run.succeeded`.
+    #[serde(rename = "type")]
+    pub(crate) kind: String,
+    /// When what it tells of happened.
+    pub(crate) at: Timestamp,
+    /// What is posted, until nobody has to any more.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) payload: Option<String>,
+    /// How often somebody has begun to post it.
+    #[serde(default)]
+    pub(crate) tries: u32,
+    /// What came of the last try that was answered, or was known to fail.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) last: Option<NoticeTry>,
+    #[serde(default)]
+    pub(crate) standing: NoticeProgress,
+}
+
+/// How a notice stands.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum NoticeProgress {
+    /// It is to be delivered.
+    #[default]
+    Waiting,
+    /// It was taken.
+    Delivered,
+    /// Nobody tries any more: too often nobody took it.
+    GivenUp,
+    /// Nobody tries any more: the endpoint wants nothing more of this run.
+    Gone,
+}
+
+/// A try to deliver a notice.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct NoticeTry {
+    /// When it was over.
+    pub at: Timestamp,
+    /// The status that was answered, if anything was.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub status: Option<u16>,
+    /// Why it failed; nothing if it did not.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub why: Option<String>,
+}
+
+/// A notice as it is shown.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct NoticeView {
+    /// The same for each try: `webhook-id`.
+    pub id: String,
+    /// Whom it goes to.
+    pub endpoint: Arc<str>,
+    /// Such as `run.succeeded`.
+    #[serde(rename = "type")]
+    pub kind: String,
+    /// The event that it tells of.
+    pub seq: u64,
+    /// When that happened.
+    pub at: String,
+    /// How it stands.
+    pub standing: NoticeProgress,
+    /// How often somebody has begun to post it.
+    pub tries: u32,
+    /// When it is tried next.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub due: Option<String>,
+    /// When it was tried last.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tried_at: Option<String>,
+    /// What was answered then.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub status: Option<u16>,
+    /// Why that failed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub failure: Option<String>,
+}
+
+impl Progress {
+    pub(crate) fn new(kind: String, at: Timestamp, payload: String) -> Self {
+        let payload = Some(payload);
+        Self { kind, at, payload, tries: 0, last: None, standing: NoticeProgress::Waiting }
+    }
+
+    /// # Errors
+    /// [`StoreError::Corrupt`] for what no Phasm has written, or a later one.
+    pub(crate) fn read(notice: &KeptNotice) -> Result<Self, StoreError> {
+        serde_json::from_str(&notice.body).map_err(|error| StoreError::Corrupt {
+            path: notice.id.to_string().into(),
+            found: format!("a notice that cannot be read: {error}"),
+        })
+    }
+
+    pub(crate) fn body(&self) -> Arc<str> {
+        // Texts and numbers: this cannot fail.
+        serde_json::to_string(self).unwrap_or_default().into()
+    }
+
+    /// Nobody posts it any more.
+    #[cfg(feature = "http")]
+    pub(crate) fn over(self, standing: NoticeProgress) -> Self {
+        Self { standing, payload: None, ..self }
+    }
+}
+
+impl NoticeView {
+    /// A notice that is kept.
+    ///
+    /// # Errors
+    /// [`StoreError::Corrupt`] for what cannot be read.
+    pub fn of(notice: &KeptNotice) -> Result<Self, StoreError> {
+        let Progress { kind, at, payload: _, tries, last, standing } = Progress::read(notice)?;
+        let id = &notice.id;
+        Ok(Self {
+            id: id.to_string(),
+            endpoint: Arc::clone(&id.endpoint),
+            kind,
+            seq: id.seq,
+            at: at.to_rfc3339(),
+            standing,
+            tries,
+            due: notice.due.map(Timestamp::to_rfc3339),
+            tried_at: last.as_ref().map(|last| last.at.to_rfc3339()),
+            status: last.as_ref().and_then(|last| last.status),
+            failure: last.and_then(|last| last.why),
+        })
+    }
+}

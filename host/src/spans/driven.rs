@@ -1,0 +1,180 @@
+//! The spans of a run that is driven here: what of it has ended in a record that is durable.
+
+use std::sync::Arc;
+
+use phasm_engine::{
+    event::{AttemptEnded, Event, PhaseChanged},
+    phase::{Phase, TaskKind},
+    plan::Work,
+    run::{Run, TaskRun},
+    time::Timestamp,
+};
+use phasm_sandbox::{
+    executor::Invocation,
+    trace::{SpanId, TraceContext, TraceId},
+};
+
+use super::{Span, SpanKind, SpanValue, Tracer, belonging, instant, of_run, text};
+use crate::journal::Moment;
+
+/// Tells the spans of one run.
+pub(crate) struct DrivenSpans {
+    /// Nobody, of a trace that is not recorded.
+    tracer: Option<Arc<dyn Tracer>>,
+    /// The run's own.
+    context: Arc<TraceContext>,
+    /// What the run is a part of.
+    parent: Option<SpanId>,
+}
+
+impl DrivenSpans {
+    /// Those of `run`. Where nobody has said what it belongs to it begins a trace.
+    pub(crate) fn of(run: &Run, tracer: Option<&Arc<dyn Tracer>>) -> Option<Self> {
+        let span = of_run(run.id());
+        let kept: Option<TraceContext> = run.trace().and_then(|kept| kept.parse().ok());
+        let (context, parent) = match (kept, tracer) {
+            (Some(kept), _) => (kept.with(span), Some(kept.span)),
+            (None, Some(tracer)) => {
+                let trace = TraceId::of_run(run.id());
+                (TraceContext::new(trace, span, tracer.samples(trace)), None)
+            }
+            (None, None) => return None,
+        };
+        let tracer = tracer.filter(|_| context.is_sampled()).cloned();
+        Some(Self { tracer, context: Arc::new(context), parent })
+    }
+
+    /// What attempts of the run are told of it.
+    pub(crate) fn context(&self) -> Arc<TraceContext> {
+        Arc::clone(&self.context)
+    }
+
+    /// Tells what has ended in a record, after which `run` is as it is.
+    pub(crate) fn tell(&self, run: &Run, moments: &[Moment]) {
+        let Some(tracer) = &self.tracer else { return };
+        for Moment { time, events } in moments {
+            for event in events.iter() {
+                if let Some(span) = self.ended(run, *time, event) {
+                    tracer.ended(span);
+                }
+            }
+        }
+    }
+
+    fn ended(&self, run: &Run, time: Timestamp, event: &Event) -> Option<Span> {
+        if let Event::AttemptEnded(ended) = event {
+            return self.attempt(run, time, ended);
+        }
+        if let Event::RunPhase(phase) = event
+            && phase.is_terminal()
+        {
+            return Some(self.run(run, time, *phase));
+        }
+        if let Event::Phase(PhaseChanged { task, to, .. }) = event
+            && to.is_terminal()
+        {
+            return self.step(run, run.task(*task)?, (time, *to));
+        }
+        None
+    }
+
+    fn run(&self, run: &Run, time: Timestamp, phase: Phase) -> Span {
+        let (plan, root) = (run.plan(), run.tasks().first());
+        let message = root.map(|root| Arc::clone(&root.message)).unwrap_or_default();
+        let mut attributes = belonging(run.id(), &plan.name, &plan.namespace);
+        attributes.push(("phasm.phase", text(phase.as_str())));
+        Span {
+            context: TraceContext::clone(&self.context),
+            parent: self.parent,
+            kind: SpanKind::Run,
+            name: Arc::clone(&plan.name),
+            since: instant(run.times().submitted_at),
+            until: instant(time),
+            attributes,
+            failed: failed(phase, &message),
+        }
+    }
+
+    /// A container that is the root is its run, and no step of it.
+    fn step(&self, run: &Run, task: &TaskRun, (time, phase): (Timestamp, Phase)) -> Option<Span> {
+        let span = step(run, task);
+        if span == self.context.span {
+            return None;
+        }
+        let began = task.dispatched_at.into_iter().chain(task.started_at).min().unwrap_or(time);
+        let mut attributes = of_task(run, task);
+        attributes.extend([
+            ("phasm.phase", text(phase.as_str())),
+            ("phasm.attempts", SpanValue::Number(task.attempt.into())),
+        ]);
+        attributes.extend(task.code.map(|code| ("phasm.code", SpanValue::Number(code.into()))));
+        attributes.extend(task.reused.then(|| ("phasm.reused", text("true"))));
+        Some(Span {
+            context: self.context.with(span),
+            parent: Some(run.above(task).map_or(self.context.span, |above| step(run, above))),
+            kind: SpanKind::Step,
+            name: Arc::clone(&run.node(task).name),
+            since: instant(began),
+            until: instant(time),
+            attributes,
+            failed: failed(phase, &task.message),
+        })
+    }
+
+    fn attempt(&self, run: &Run, time: Timestamp, ended: &AttemptEnded) -> Option<Span> {
+        let AttemptEnded { fence, phase, code, message, duration_ms, .. } = ended;
+        let task = run.task(fence.task)?;
+        let lasted = i64::try_from(duration_ms.unwrap_or(0)).unwrap_or(i64::MAX);
+        let mut attributes = of_task(run, task);
+        attributes.extend([
+            ("phasm.attempt", SpanValue::Number(fence.attempt.into())),
+            ("phasm.phase", text(phase.as_str())),
+            ("phasm.code", SpanValue::Number((*code).into())),
+        ]);
+        Some(Span {
+            context: self.context.with(Invocation::span_of(&run.task_run_id(task.id), fence.attempt)),
+            parent: Some(step(run, task)),
+            kind: SpanKind::Attempt,
+            name: Arc::clone(&run.node(task).name),
+            since: instant(Timestamp(time.0.saturating_sub(lasted))),
+            until: instant(time),
+            attributes,
+            failed: failed(*phase, message),
+        })
+    }
+}
+
+/// The span of a task run.
+fn step(run: &Run, task: &TaskRun) -> SpanId {
+    let is_run = run.above(task).is_none() && run.kind(task) == TaskKind::Container;
+    if is_run { of_run(run.id()) } else { SpanId::of(&run.task_run_id(task.id)) }
+}
+
+fn of_task(run: &Run, task: &TaskRun) -> Vec<(&'static str, SpanValue)> {
+    let (plan, node) = (run.plan(), run.node(task));
+    let mut attributes = belonging(run.id(), &plan.name, &plan.namespace);
+    attributes.extend([
+        ("phasm.task", text(Arc::clone(&node.name))),
+        ("phasm.task.path", text(run.path(task))),
+        ("phasm.task.run", text(run.task_run_id(task.id))),
+    ]);
+    if let Work::Executor(call) = &node.work {
+        attributes.push(("phasm.executor", text(Arc::clone(&call.executor_type))));
+        let digest = plan.executors.get(&call.executor_type).and_then(|pinned| pinned.digest.clone());
+        attributes.extend(digest.map(|digest| ("phasm.executor.digest", text(digest))));
+    }
+    attributes
+}
+
+/// What a phase that is no good end is told with.
+fn failed(phase: Phase, message: &Arc<str>) -> Option<Arc<str>> {
+    match phase {
+        Phase::Failed | Phase::Error | Phase::Timeout | Phase::Cancelled => Some(Arc::clone(message)),
+        Phase::Created
+        | Phase::Ready
+        | Phase::Running
+        | Phase::Suspended
+        | Phase::Succeeded
+        | Phase::Skipped => None,
+    }
+}

@@ -1,0 +1,93 @@
+//! What somebody outside is told of runs.
+
+use phasm_engine::time::Timestamp;
+use tokio_postgres::{Row, types::ToSql};
+
+use super::{
+    super::{KeptNotice, NewNotice, NoticeId, Notices, Settle},
+    fault::{Parameter, Trouble, count, get, saturated},
+};
+
+pub(super) const DUE: &str = "SELECT * FROM notices
+    WHERE endpoint = $1 AND due IS NOT NULL ORDER BY due, run_id, seq LIMIT $2";
+pub(super) const OF_RUN: &str = "SELECT * FROM notices
+    WHERE run_id = $1 AND ($2::text IS NULL OR endpoint = $2) AND seq < $3 ORDER BY seq DESC, endpoint DESC LIMIT $4";
+pub(super) const SETTLE: &str = "SELECT settle_notice($1, $2, $3, $4, $5, $6) AS settled";
+
+/// Where hosts hear that there are new notices.
+pub(super) fn channel(schema: &str) -> String {
+    format!("{schema}.notices")
+}
+
+/// What is sent of notices, column by column.
+#[derive(Default)]
+pub(super) struct NoticeColumns<'a> {
+    chain: Vec<i64>,
+    seq: Vec<i64>,
+    endpoint: Vec<&'a str>,
+    due: Vec<i64>,
+    body: Vec<&'a str>,
+}
+
+impl<'a> NoticeColumns<'a> {
+    pub(super) fn add(&mut self, chain: i64, notices: &'a [NewNotice]) {
+        for NewNotice { seq, endpoint, due, body } in notices {
+            self.chain.push(chain);
+            self.seq.push(saturated(*seq));
+            self.endpoint.push(endpoint);
+            self.due.push(due.0);
+            self.body.push(body);
+        }
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.seq.is_empty()
+    }
+
+    pub(super) fn parameters(&self) -> [&(dyn ToSql + Sync); 5] {
+        [&self.chain, &self.seq, &self.endpoint, &self.due, &self.body]
+    }
+}
+
+/// Of notices that come without a record.
+pub(super) fn alone(notices: &[NewNotice]) -> [Parameter; 4] {
+    let seq: Vec<_> = notices.iter().map(|notice| saturated(notice.seq)).collect();
+    let endpoint: Vec<_> = notices.iter().map(|notice| notice.endpoint.to_string()).collect();
+    let due: Vec<_> = notices.iter().map(|notice| notice.due.0).collect();
+    let body: Vec<_> = notices.iter().map(|notice| notice.body.to_string()).collect();
+    [Box::new(seq), Box::new(endpoint), Box::new(due), Box::new(body)]
+}
+
+/// Of [`OF_RUN`].
+pub(super) fn wanted(Notices { run_id, endpoint, before, limit }: &Notices) -> Vec<Parameter> {
+    vec![
+        Box::new(run_id.to_string()),
+        Box::new(endpoint.as_ref().map(ToString::to_string)),
+        Box::new(before.map_or(i64::MAX, saturated)),
+        Box::new(saturated(*limit as u64)),
+    ]
+}
+
+/// Of [`SETTLE`].
+pub(super) fn settled(
+    Settle { id: NoticeId { run_id, seq, endpoint }, from, due, body }: &Settle,
+) -> Vec<Parameter> {
+    vec![
+        Box::new(run_id.to_string()),
+        Box::new(saturated(*seq)),
+        Box::new(endpoint.to_string()),
+        Box::new(saturated(*from)),
+        Box::new(due.map(|due| due.0)),
+        Box::new(body.to_string()),
+    ]
+}
+
+pub(super) fn notice(row: &Row) -> Result<KeptNotice, Trouble> {
+    let id = NoticeId {
+        run_id: get::<&str>(row, "run_id")?.into(),
+        seq: count(row, "seq")?,
+        endpoint: get::<&str>(row, "endpoint")?.into(),
+    };
+    let due = get::<Option<i64>>(row, "due")?.map(Timestamp);
+    Ok(KeptNotice { id, revision: count(row, "revision")?, due, body: get::<&str>(row, "body")?.into() })
+}

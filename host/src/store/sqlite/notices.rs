@@ -1,0 +1,85 @@
+//! What somebody outside is told of runs.
+
+use std::sync::Arc;
+
+use phasm_engine::time::Timestamp;
+use rusqlite::{Connection, Row, params};
+
+use super::{
+    super::{KeptNotice, NewNotice, NoticeId, Notices, Settle},
+    fault::Fault,
+};
+
+const COLUMNS: &str = "run_id, seq, endpoint, revision, due, body";
+
+/// As `due_notices` of a store.
+pub(super) fn due(connection: &Connection, endpoint: &str, limit: usize) -> Result<Vec<KeptNotice>, Fault> {
+    let mut statement = connection.prepare_cached(&format!(
+        "SELECT {COLUMNS} FROM notices WHERE endpoint = ?1 AND due IS NOT NULL ORDER BY due, run_id, seq LIMIT ?2"
+    ))?;
+    let rows = statement.query_map(params![endpoint, most(limit)], row)?;
+    Ok(rows.collect::<Result<_, _>>()?)
+}
+
+/// As `notices` of a store.
+pub(super) fn notices(connection: &Connection, wanted: &Notices) -> Result<Vec<KeptNotice>, Fault> {
+    let Notices { run_id, endpoint, before, limit } = wanted;
+    let mut statement = connection.prepare_cached(&format!(
+        "SELECT {COLUMNS} FROM notices WHERE run_id = ?1 AND (?2 IS NULL OR endpoint = ?2) AND seq < ?3
+         ORDER BY seq DESC, endpoint DESC LIMIT ?4"
+    ))?;
+    let before = before.map_or(i64::MAX, |before| i64::try_from(before).unwrap_or(i64::MAX));
+    let rows = statement.query_map(params![run_id, endpoint, before, most(*limit)], row)?;
+    Ok(rows.collect::<Result<_, _>>()?)
+}
+
+/// Notices that come with a record; how many bytes they say.
+pub(super) fn add(
+    transaction: &Connection,
+    run_id: &Arc<str>,
+    notices: &[NewNotice],
+) -> Result<usize, Fault> {
+    for NewNotice { seq, endpoint, due, body } in notices {
+        let mut insert = transaction.prepare_cached(
+            "INSERT OR REPLACE INTO notices (run_id, seq, endpoint, revision, due, body) VALUES (?1, ?2, ?3, 1, ?4, ?5)",
+        )?;
+        insert.execute(params![run_id, seq, endpoint, due.0, body])?;
+    }
+    Ok(notices.iter().map(|notice| notice.body.len()).sum())
+}
+
+/// As `settle` of a store.
+pub(super) fn settle(transaction: &Connection, settle: &Settle) -> Result<bool, Fault> {
+    let Settle { id: NoticeId { run_id, seq, endpoint }, from, due, body } = settle;
+    let mut update = transaction.prepare_cached(
+        "UPDATE notices SET revision = revision + 1, due = ?5, body = ?6
+         WHERE run_id = ?1 AND seq = ?2 AND endpoint = ?3 AND revision = ?4",
+    )?;
+    let changed = update.execute(params![run_id, seq, endpoint, from, due.map(|due| due.0), body])?;
+    if due.is_none() {
+        let mut forget = transaction.prepare_cached(
+            "DELETE FROM notices WHERE run_id = ?1 AND seq = ?2 AND endpoint = ?3 AND due IS NULL
+                 AND NOT EXISTS (SELECT 1 FROM runs WHERE runs.run_id = ?1)",
+        )?;
+        forget.execute(params![run_id, seq, endpoint])?;
+    }
+    Ok(changed == 1)
+}
+
+/// A run is deleted: what is to be delivered stays.
+pub(super) fn forget(transaction: &Connection, run_id: &str) -> Result<(), Fault> {
+    let mut forget = transaction.prepare_cached("DELETE FROM notices WHERE run_id = ?1 AND due IS NULL")?;
+    forget.execute([run_id])?;
+    Ok(())
+}
+
+/// The order is that of `COLUMNS`.
+fn row(row: &Row<'_>) -> rusqlite::Result<KeptNotice> {
+    let id = NoticeId { run_id: row.get(0)?, seq: row.get(1)?, endpoint: row.get(2)? };
+    let due = row.get::<_, Option<i64>>(4)?.map(Timestamp);
+    Ok(KeptNotice { id, revision: row.get(3)?, due, body: row.get(5)? })
+}
+
+fn most(limit: usize) -> i64 {
+    i64::try_from(limit).unwrap_or(i64::MAX)
+}
