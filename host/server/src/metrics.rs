@@ -9,13 +9,14 @@
 
 mod cluster;
 mod host;
+mod notices;
 mod process;
 mod sheet;
 mod traffic;
 
-use std::{fmt, path::PathBuf, time::Duration};
+use std::{collections::BTreeMap, fmt, path::PathBuf, sync::Arc, time::Duration};
 
-use phasm::{clock::Clock, gauges::Measured, store::Census};
+use phasm::{clock::Clock, gauges::Measured, notify::NoticeCounts, store::Census};
 use prometheus_client::{
     collector::Collector,
     encoding::{DescriptorEncoder, text::encode},
@@ -43,6 +44,7 @@ impl Metrics {
         let scrape = Scrape {
             census: self.census(app).await,
             measured: app.host.measured(),
+            notices: app.host.notice_counts(),
             loaded: app.host.loaded(),
             file: app.host.store().file(),
             traffic: self.traffic.now(),
@@ -76,6 +78,7 @@ impl Metrics {
 struct Scrape {
     census: Option<Census>,
     measured: Measured,
+    notices: BTreeMap<Arc<str>, NoticeCounts>,
     loaded: usize,
     file: Option<PathBuf>,
     traffic: traffic::Told,
@@ -99,6 +102,7 @@ impl Collector for Scrape {
         self.sandbox(&mut sheet)?;
         self.store(&mut sheet)?;
         self.cluster(&mut sheet)?;
+        self.notices(&mut sheet)?;
         self.traffic.tell(&mut sheet)?;
         sheet.gauge("phasm_streams", "Streams of events and logs", self.streams)?;
         let dropped = "Streams that were ended as their reader did not read";
