@@ -33,7 +33,8 @@ pub(crate) async fn put(mut call: Call) -> Result<Response, Refusal> {
         || call.headers().contains_key(header::CONTENT_ENCODING)
     {
         let detail = "expected a component, as `Content-Type: application/wasm` and not packed";
-        return Err(Refusal::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, detail));
+        let refused = Refusal::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, detail);
+        return Err(refused.with(header::ACCEPT, "application/wasm"));
     }
     let (name, version) = (call.segment("name").to_owned(), call.segment("version").to_owned());
     let signature = signature(&call)?;
