@@ -97,7 +97,9 @@ mod tests {
         drop(address);
         assert!(!dir.path().join("runs.db.server").exists());
         // One that was killed.
-        fs::write(dir.path().join("runs.db.server"), "http://127.0.0.1:3\n").unwrap();
+        let left =
+            own(OpenOptions::new().write(true).create_new(true)).open(dir.path().join("runs.db.server"));
+        left.unwrap().write_all(b"http://127.0.0.1:3\n").unwrap();
         assert_eq!(known(&store), None);
         let again = Address::leave(&store, "http://127.0.0.1:4").unwrap();
         assert_eq!(known(&store).as_deref(), Some("http://127.0.0.1:4"));

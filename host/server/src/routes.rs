@@ -656,7 +656,11 @@ pub(crate) static ROUTES: &[Route] = &[
         query: &[
             TENANT,
             parameter("limit", Kind::Count(1, 1000), "The most to list; 100 by default."),
-            parameter("cursor", Kind::Text, "`next` of the page before."),
+            parameter(
+                "cursor",
+                Kind::Like("^[^/\u{0}]*/[0-9]{1,9}/[^/\u{0}]*/[^\u{0}]*$"),
+                "`next` of the page before.",
+            ),
         ],
         headers: &[],
         body: None,

@@ -15,7 +15,10 @@ use phasm_engine::{
     event::Facts,
     value::{Map, Value},
 };
-use tokio::runtime::{Builder as RuntimeBuilder, Handle, Runtime};
+use tokio::{
+    runtime::{Builder as RuntimeBuilder, Handle, Runtime},
+    sync::mpsc::UnboundedSender,
+};
 
 use super::{Control, Host};
 use crate::{
@@ -23,6 +26,7 @@ use crate::{
     dispatcher::Dispatcher,
     executor::Executor,
     logbook::{KEPT_LOG, MOST_KEPT_LOG},
+    message::Message,
     notify::{Endpoint, Outlets},
     plugins::{self, Librarian, Library, LibraryError, Plugins},
     realm::Realms,
@@ -31,6 +35,7 @@ use crate::{
     sandbox::{Digest, EgressSecret, Grants, Key, Limits, Sandbox, SandboxConfig, SandboxError},
     secrets::Secrets,
     shared::{Agenda, Shared, Terms},
+    slots::Rules,
     spans::Tracer,
     store::{HostId, Memory, Store},
     tenants::{self, Left, Tenant},
@@ -349,16 +354,10 @@ impl HostBuilder {
             }
         };
         let realms = Arc::new(Realms::new(&self.tenants, self.secrets, found)?);
-        let (guests, room) = match &sandbox {
-            Some(sandbox) => (sandbox.guest_runtime().clone(), sandbox.slots()),
-            None => (engine.clone(), u32::MAX),
-        };
         let executor = self.executor.unwrap_or_else(|| realms.executor());
-        let slots = (self.slots.unwrap_or(DEFAULT_SLOTS).min(room), realms.rules());
-        let dispatcher =
-            Dispatcher::new(slots, executor, guests, engine.clone(), clock.clone()).beside(sandbox.as_ref());
+        let slots = (self.slots.unwrap_or(DEFAULT_SLOTS), realms.rules());
         let gauges = Arc::default();
-        let dispatcher = dispatcher.counting(&gauges);
+        let dispatcher = dispatcher(slots, executor, sandbox.as_ref(), &engine, &clock).counting(&gauges);
         let kept_log = self.kept_log.unwrap_or(KEPT_LOG);
         // What a store keeps that only this host has, nobody asks for: it would take memory for nothing.
         let kept_here = if self.store.is_some() { kept_log } else { 0 };
@@ -395,6 +394,22 @@ impl HostBuilder {
 
 /// Attempts in flight unless configured: enough for a thousand that wait in host calls.
 const DEFAULT_SLOTS: u32 = 2048;
+
+/// What executes attempts, as many at once as the sandbox has room for.
+fn dispatcher(
+    (wanted, rules): (u32, Rules),
+    executor: Arc<dyn Executor>,
+    sandbox: Option<&Sandbox>,
+    engine: &Handle,
+    clock: &Clock,
+) -> Dispatcher<UnboundedSender<Message>> {
+    let (guests, room) = match sandbox {
+        Some(sandbox) => (sandbox.guest_runtime().clone(), sandbox.slots()),
+        None => (engine.clone(), u32::MAX),
+    };
+    Dispatcher::new((wanted.min(room), rules), executor, guests, engine.clone(), clock.clone())
+        .beside(sandbox)
+}
 
 /// Where runs are decided on: there, or on threads of the host's own.
 fn engine(runtime: Option<Handle>, threads: Option<NonZeroUsize>) -> Result<(Control, Handle), OpenError> {

@@ -208,7 +208,7 @@ impl PluginRow {
     #[must_use]
     pub fn lying(name: String, source: &Source, fresh: impl Fn(&Path) -> Option<PathBuf>) -> Self {
         let (path, state, found) = match source {
-            Source::Bytes(bytes) => (None, "component", measured(bytes, None)),
+            Source::Bytes(bytes) => (None, "component", weighed(bytes, None)),
             Source::File(path) => (Some(path), "component", of_component(path)),
             Source::Folder(folder) => match fresh(folder) {
                 Some(built) => (Some(folder), "built", of_component(&built)),
@@ -276,15 +276,15 @@ fn shortened(text: &str) -> String {
 }
 
 /// What a component says, its digest and how large it is.
-type Measured = (Manifest, Option<(String, u64)>);
+type Weighed = (Manifest, Option<(String, u64)>);
 
-fn of_component(wasm: &Path) -> Option<Measured> {
-    measured(&read_component(wasm).ok()?, Some(wasm))
+fn of_component(wasm: &Path) -> Option<Weighed> {
+    weighed(&read_component(wasm).ok()?, Some(wasm))
 }
 
-fn measured(bytes: &[u8], path: Option<&Path>) -> Option<Measured> {
-    let measured = (Digest::of(bytes).to_string(), bytes.len() as u64);
-    Some((Manifest::of(bytes, path).ok()?, Some(measured)))
+fn weighed(bytes: &[u8], path: Option<&Path>) -> Option<Weighed> {
+    let component = (Digest::of(bytes).to_string(), bytes.len() as u64);
+    Some((Manifest::of(bytes, path).ok()?, Some(component)))
 }
 
 /// What a crate's own manifest says; what it takes from its workspace is looked up there.

@@ -208,16 +208,16 @@ mod tests {
     #[test]
     fn the_busiest_runs_come_first_with_how_far_they_are() {
         let page = strip_str(&plain(&seen())).to_string();
-        let expected = "runs: 2 driven, 0 due, 0 waiting, 1 parked  1970-01-01T00:01:01Z\n\
+        let expected = "runs: 2 driven, 0 due, 0 waiting, 1 parked  1970-01-01T00:01:01.000Z\n\
             slots: 3 of 8, 2 executing, 5 wait for a slot, 3.2 attempts/s\n\n\
             RUN    STATE   PHASE    DONE  EVENTS/S  AGE          WORKFLOW  WAITS FOR\n\
-            run-1  driven  Running  1/4   120       1 min 0 s    nightly   a slot\n\
-            run-2  driven  Running  1/4   0         1 min 0 s    nightly   a slot\n\
-            run-3  parked  Running  1/4   0         1 min 0 s    nightly   a slot\n";
+            run-1  driven  Running  1/4   120       1 min 00 s    nightly   a slot\n\
+            run-2  driven  Running  1/4   0         1 min 00 s    nightly   a slot\n\
+            run-3  parked  Running  1/4   0         1 min 00 s    nightly   a slot\n";
         let squeezed = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
         assert_eq!(
-            squeezed(&page).replace("1 min 0 s", "AGE"),
-            squeezed(expected).replace("1 min 0 s", "AGE")
+            squeezed(&page).replace("1 min 00 s", "AGE"),
+            squeezed(expected).replace("1 min 00 s", "AGE")
         );
     }
 
@@ -235,7 +235,7 @@ mod tests {
     #[test]
     fn what_a_store_does_not_know_is_left_out() {
         let seen = Seen { runs: None, host: None, ..seen() };
-        assert_eq!(shown(&header(&seen)), ["3 open runs  1970-01-01T00:01:01Z"]);
+        assert_eq!(shown(&header(&seen)), ["3 open runs  1970-01-01T00:01:01.000Z"]);
         assert!(seen.json().get("host").is_none());
         let gone = frame(&Err("not \u{1b}[2J there".to_owned()), &mut Arranged::default(), (8, 80));
         assert!(shown(&gone)[0].starts_with("not \\u{1b}[2J there"), "{gone:?}");

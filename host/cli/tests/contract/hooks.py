@@ -31,6 +31,11 @@ def documents(namespace, name):
     return [workflow(name, namespace, task) for task in tasks] + [schedule(name, namespace)]
 
 
+@schemathesis.serializer("application/wasm")
+def component(context, value):
+    return value if isinstance(value, bytes) else str(value).encode()
+
+
 def is_negative(case, place):
     meta = case.meta
     return meta is not None and meta.is_negative_at(place)

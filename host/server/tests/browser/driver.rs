@@ -137,8 +137,9 @@ impl Browser {
     /// Waits until an expression holds in the page, which the browser looks at with every frame.
     pub(crate) fn until(&self, expression: &str) {
         let script = format!(
-            "const done = arguments[0]; const begun = Date.now(); (function look() {{ if ({expression}) done(true); \
-             else if (Date.now() - begun > {}) done(false); else setTimeout(look, 20); }})();",
+            "const done = arguments[0]; const begun = Date.now(); \
+             const holds = () => {{ try {{ return {expression}; }} catch (nothing) {{ return false; }} }}; \
+             (function look() {{ if (holds()) done(true); else if (Date.now() - begun > {}) done(false); else setTimeout(look, 20); }})();",
             LONG / 2
         );
         let text = || self.run("return document.body.innerText");
