@@ -105,12 +105,16 @@ impl PluginEntry {
         named(self).cmp(&named(other)).then_with(|| higher(self.version(), other.version()))
     }
 
+    /// Whether a text could be a [cursor](Self::cursor).
+    #[must_use]
+    pub fn is_cursor(text: &str) -> bool {
+        ReadCursor::read(text).is_some()
+    }
+
     /// Whether it comes behind what a cursor says; nothing if that is none.
     #[must_use]
     pub fn is_behind(&self, cursor: &str) -> Option<bool> {
-        let mut parts = cursor.splitn(4, '/');
-        let (tenant, place) = (parts.next()?.replace("%2F", "/"), parts.next()?.parse::<usize>().ok()?);
-        let (version, name) = (parts.next()?, parts.next()?);
+        let ReadCursor { tenant, place, version, name } = ReadCursor::read(cursor)?;
         let own = (self.tenant.as_deref().unwrap_or_default(), self.place, &*self.name);
         let order = own.cmp(&(tenant.as_str(), place, name)).then_with(|| higher(self.version(), version));
         Some(order.is_gt())
@@ -180,5 +184,23 @@ impl Rows {
         }
         known.insert(path.clone(), (marks, row.clone()));
         row
+    }
+}
+/// What a cursor says.
+struct ReadCursor<'c> {
+    tenant: String,
+    place: usize,
+    version: &'c str,
+    name: &'c str,
+}
+
+impl<'c> ReadCursor<'c> {
+    fn read(cursor: &'c str) -> Option<Self> {
+        let mut parts = cursor.splitn(4, '/');
+        let (tenant, place) = (parts.next()?.replace("%2F", "/"), parts.next()?);
+        let (version, name) = (parts.next()?, parts.next()?);
+        let is_number = place.len() <= 9 && place.bytes().all(|byte| byte.is_ascii_digit());
+        let place = place.parse().ok().filter(|_| is_number && !cursor.contains('\0'))?;
+        Some(Self { tenant, place, version, name })
     }
 }

@@ -86,7 +86,7 @@ fn signature(call: &Call) -> Result<Option<String>, Refusal> {
     let text = BASE64.decode(given).ok().and_then(|bytes| String::from_utf8(bytes).ok());
     let text = text.filter(|text| text.len() as u64 <= LARGEST_SIGNATURE);
     let detail = "Phasm-Signature: expected the base64 of what minisign writes";
-    text.map(Some).ok_or_else(|| Refusal::new(StatusCode::BAD_REQUEST, detail))
+    text.map(Some).ok_or_else(|| Refusal::new(StatusCode::UNPROCESSABLE_ENTITY, detail))
 }
 
 /// Few are read at once, as each is held in memory.

@@ -21,7 +21,8 @@ const MOST: usize = 1000;
 
 pub(crate) async fn list(mut call: Call) -> Result<Response, Refusal> {
     let limit = call.query.count("limit", 1, MOST).unwrap_or(PAGE);
-    let cursor = call.query.text("cursor");
+    let read = |text: &str| PluginEntry::is_cursor(text).then(|| text.to_owned());
+    let cursor = call.query.parsed("cursor", "`next` of the page before", read);
     let tenant = call.query.text("tenant");
     call.query.done()?;
     let mut all = seen(&call.app.host, &call.caller).await;
@@ -29,10 +30,7 @@ pub(crate) async fn list(mut call: Call) -> Result<Response, Refusal> {
         all.retain(|entry| entry.tenant().is_some_and(|own| **own == *tenant));
     }
     if let Some(cursor) = cursor {
-        let behind: Option<Vec<_>> = all.iter().map(|entry| entry.is_behind(&cursor)).collect();
-        let unread = || Refusal::new(StatusCode::BAD_REQUEST, "cursor: expected `next` of the page before");
-        let mut behind = behind.ok_or_else(unread)?.into_iter();
-        all.retain(|_| behind.next().unwrap_or_default());
+        all.retain(|entry| entry.is_behind(&cursor).unwrap_or_default());
     }
     let is_more = all.len() > limit;
     all.truncate(limit);
