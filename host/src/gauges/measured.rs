@@ -170,6 +170,7 @@ impl Commits {
         bytes.into_iter().for_each(|bytes| self.bytes.add(bytes as u64));
     }
 
+    #[cfg(any(feature = "sqlite", feature = "postgres"))]
     pub(crate) fn failed(&self) {
         self.failed.one_more();
     }
