@@ -354,7 +354,7 @@ inside = true
     let (chat, all) = (&config.endpoints["chat"], &config.endpoints["all"]);
     assert_eq!((chat.on.as_slice(), chat.secrets.len()), ([Phase::Failed, Phase::Suspended].as_slice(), 1));
     assert_eq!((&*chat.namespaces, chat.named, chat.inside), (["default".into()].as_slice(), false, false));
-    assert_eq!((all.on.as_slice(), all.named, all.inside), (DEFAULT_PHASES.as_slice(), true, true));
+    assert_eq!((all.on.as_slice(), all.named, all.inside), (DEFAULT_PHASES, true, true));
     assert!(!format!("{config:?}").contains("MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"));
 
     fs::write(dir.path().join("wrong.key"), "hunter2").unwrap();

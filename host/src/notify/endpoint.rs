@@ -20,15 +20,10 @@ pub const TOLD_PHASES: [Phase; 8] = [
 ];
 
 /// Those that are told of unless others are chosen: the run has ended, or waits for somebody.
-pub const DEFAULT_PHASES: [Phase; 7] = [
-    Phase::Suspended,
-    Phase::Succeeded,
-    Phase::Failed,
-    Phase::Error,
-    Phase::Timeout,
-    Phase::Skipped,
-    Phase::Cancelled,
-];
+pub const DEFAULT_PHASES: &[Phase] = match TOLD_PHASES.split_first() {
+    Some((_running, others)) => others,
+    None => &[],
+};
 
 /// Where notices go, and of which runs and phases.
 #[derive(Clone, Default, PartialEq, Eq)]

@@ -84,10 +84,12 @@ pub(super) fn more(call: &Call, at: &str, next: Option<&str>) -> Markup {
 /// Asks once more before something is removed.
 pub(super) fn question(
     call: &Call,
-    (at, address): (&'static str, &str),
-    question: &str,
+    (at, kind): (&'static str, &str),
+    (namespace, name): (&str, &str),
     what: &Markup,
 ) -> Response {
+    let question = format!("Remove the {kind} {}?", words::kept_name(namespace, name));
+    let address = words::kept_path(&format!("{kind}s"), namespace, name);
     let body = html! {
         h1 { (question) }
         (what)
@@ -96,5 +98,5 @@ pub(super) fn question(
             a class="button plain" href=(address) { "Keep it" }
         }
     };
-    Shell::new(question, at, &call.caller).around(&body)
+    Shell::new(&question, at, &call.caller).around(&body)
 }

@@ -176,13 +176,8 @@ pub(super) async fn trigger(mut call: Call) -> Result<Response, Refusal> {
 pub(super) async fn ask(mut call: Call) -> Result<Response, Refusal> {
     call.query.done()?;
     let found = one(&call).await?;
-    let (name, address) = (
-        words::kept_name(&found.namespace, &found.name),
-        words::kept_path("schedules", &found.namespace, &found.name),
-    );
-    let question = format!("Remove the schedule {name}?");
     let what = html! { p { "It starts nothing any more. Its runs stay, and those that are open go on." } };
-    Ok(kept::question(&call, (AT, &address), &question, &what))
+    Ok(kept::question(&call, (AT, "schedule"), (&found.namespace, &found.name), &what))
 }
 
 pub(super) async fn remove(call: Call) -> Result<Response, Refusal> {

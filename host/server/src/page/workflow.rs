@@ -131,14 +131,9 @@ pub(super) async fn run(mut call: Call) -> Result<Response, Refusal> {
 pub(super) async fn ask(mut call: Call) -> Result<Response, Refusal> {
     call.query.done()?;
     let found = one(&call).await?;
-    let (name, address) = (
-        words::kept_name(&found.namespace, &found.name),
-        words::kept_path("workflows", &found.namespace, &found.name),
-    );
-    let question = format!("Remove the workflow {name}?");
     let versions = words::count(found.what.versions.len(), "version");
     let what = html! { p { "With it " (versions) " of it are gone. Its runs stay." } };
-    Ok(kept::question(&call, (AT, &address), &question, &what))
+    Ok(kept::question(&call, (AT, "workflow"), (&found.namespace, &found.name), &what))
 }
 
 pub(super) async fn remove(call: Call) -> Result<Response, Refusal> {
