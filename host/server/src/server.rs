@@ -93,7 +93,11 @@ impl Server {
     /// [`ServerError::Exposed`] where others could reach it and there is no key; when the address is not to be had.
     pub async fn listen(&self, address: SocketAddr) -> Result<TcpListener, ServerError> {
         self.check_exposure(address)?;
-        let named = |error| io::Error::other(format!("{address} cannot be listened on: {error}"));
+        let named = |error: io::Error| {
+            let is_taken = error.kind() == io::ErrorKind::AddrInUse;
+            let advice = if is_taken { "; another program does that already: name another port" } else { "" };
+            io::Error::other(format!("{address} cannot be listened on: {error}{advice}"))
+        };
         Ok(TcpListener::bind(address).await.map_err(named)?)
     }
 

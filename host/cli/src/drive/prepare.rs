@@ -188,7 +188,12 @@ pub(crate) async fn opened(store: &Path) -> Result<Arc<dyn Store>, StoreError> {
 
 /// Why a store is not to be had.
 pub(crate) fn unusable(error: StoreError) -> Failure {
-    Failure::call(While::new("the store cannot be used", error))
+    let what = if matches!(error, StoreError::Locked { .. }) {
+        "the store cannot be used; where a server keeps it, `phasm open` shows its page and `--server URL` asks it"
+    } else {
+        "the store cannot be used"
+    };
+    Failure::call(While::new(what, error))
 }
 
 impl Prepared {
