@@ -4,7 +4,7 @@ use phasm_engine::{
     event::TaskId,
     phase::Phase,
     plan::{HookType, MaxAttempts, Node, Plan, Recovery, TemplateKind, Work},
-    run::{Run, TaskRun},
+    run::{Run, TaskRun, WaitsFor},
     text,
 };
 
@@ -103,8 +103,13 @@ impl Look {
         parts.extend(task.duration().map(text::elapsed));
         parts.extend((task.attempt > 1).then(|| format!("attempt {}", task.attempt)));
         parts.extend(task.reason.map(|reason| reason.as_str().to_owned()));
+        let waits = run.waiting(task).filter(|waiting| waiting.what == WaitsFor::Retry);
+        parts.extend(waits.as_ref().map(|_| "waits for its retry".to_owned()));
         let note = parts.join(" · ");
         let mut title = format!("{}\n{}\n{note}", run.path(task), work(kind, node));
+        if let Some(until) = waits.and_then(|waiting| waiting.until) {
+            title = format!("{title}\nattempt {} begins at {}", task.attempt + 1, until.to_rfc3339());
+        }
         if !task.message.is_empty() {
             title = format!("{title}\n{}", text::cut(&task.message, LONGEST_MESSAGE));
         }

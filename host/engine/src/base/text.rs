@@ -24,7 +24,7 @@ pub fn cut(text: &str, longest: usize) -> Cow<'_, str> {
     [text.get(..end).unwrap_or_default(), &note].concat().into()
 }
 
-/// A length of time, roughly: `35 ms`, `1.3 s`, `12 s`, `3 min 05 s`, `2 h 07 min`.
+/// A length of time, roughly: `35 ms`, `1.3 s`, `12 s`, `3 min 05 s`, `2 h 07 min`, `7 d 00 h`.
 #[must_use]
 pub fn elapsed(millis: Millis) -> String {
     let seconds = millis / 1000;
@@ -33,7 +33,8 @@ pub fn elapsed(millis: Millis) -> String {
         1..10 => format!("{seconds}.{} s", millis % 1000 / 100),
         10..60 => format!("{seconds} s"),
         60..3600 => format!("{} min {:02} s", seconds / 60, seconds % 60),
-        _ => format!("{} h {:02} min", seconds / 3600, seconds % 3600 / 60),
+        3600..172_800 => format!("{} h {:02} min", seconds / 3600, seconds % 3600 / 60),
+        _ => format!("{} d {:02} h", seconds / 86_400, seconds % 86_400 / 3600),
     }
 }
 
@@ -80,6 +81,7 @@ mod tests {
             (10_000, "10 s"),
             (185_000, "3 min 05 s"),
             (7_620_000, "2 h 07 min"),
+            (604_800_000, "7 d 00 h"),
         ] {
             assert_eq!(elapsed(millis), text);
         }
