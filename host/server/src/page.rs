@@ -35,9 +35,10 @@ mod task;
 pub(crate) mod ticket;
 mod upload;
 mod why;
-mod words;
+pub(crate) mod words;
 mod workflow;
 mod workflows;
+mod yaml;
 
 use std::{future::Future, pin::Pin, sync::Arc};
 
@@ -49,7 +50,7 @@ use axum::{
     routing::{MethodFilter, on},
 };
 
-pub(crate) use self::{session::Sessions, ticket::Tickets};
+pub(crate) use self::{session::Sessions, shell::Shell, ticket::Tickets};
 use crate::{
     app::App,
     call::Call,
@@ -70,11 +71,12 @@ macro_rules! serve {
 type PageRoute = (MethodFilter, &'static str, Option<Role>, fn(Call) -> Served);
 
 /// All of them, with who may ask for them.
-const PAGES: [PageRoute; 38] = [
+const PAGES: [PageRoute; 39] = [
     (MethodFilter::GET, "/", None, serve!(home)),
     (MethodFilter::GET, "/runs", Some(Role::Read), serve!(runs::page)),
     (MethodFilter::GET, "/runs/{run}", Some(Role::Read), serve!(run::page)),
     (MethodFilter::GET, "/runs/{run}/tasks/{task}", Some(Role::Read), serve!(task::page)),
+    (MethodFilter::GET, "/runs/{run}/edit", Some(Role::Run), serve!(submit::rewrite)),
     (MethodFilter::POST, "/runs/{run}/cancel", Some(Role::Run), serve!(acts::cancel)),
     (MethodFilter::POST, "/runs/{run}/rerun", Some(Role::Run), serve!(acts::rerun)),
     (MethodFilter::POST, "/runs/{run}/tasks/{task}/cancel", Some(Role::Run), serve!(acts::cancel_task)),

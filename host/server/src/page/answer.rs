@@ -20,6 +20,12 @@ fn asked(task: &TaskRun) -> Option<&Value> {
     task.outputs.iter().find(|output| &*output.name == "asked").map(|output| &output.value)
 }
 
+/// What it asks, if it says that in words.
+pub(super) fn question(task: &TaskRun) -> Option<&str> {
+    let message = asked(task).and_then(|asked| asked.member("message")).and_then(Value::as_str);
+    message.or(Some(&*task.message)).filter(|words| !words.is_empty())
+}
+
 fn fields(task: &TaskRun) -> Vec<Field> {
     asked(task).and_then(|asked| asked.member("schema")).map(Field::all_of).unwrap_or_default()
 }

@@ -1,7 +1,7 @@
 //! The parameters of a document as a form.
 
 use maud::{Markup, html};
-use phasm::{Map, Plan};
+use phasm::{Map, Plan, Value};
 
 use super::{fields::Field, form::Form};
 
@@ -20,6 +20,12 @@ pub(super) fn draw(plan: &Plan, form: Option<&Form>) -> Markup {
         @if plan.arguments.is_empty() { p class="help" { "The document has no parameters." } }
         @for field in fields(plan) { (field.draw(PREFIX, given(&field.name))) }
     }
+}
+
+/// The form as somebody fills it in who gives these.
+pub(super) fn given(parameters: &Map) -> Form {
+    let text = |value: &Value| value.as_str().map_or_else(|| value.to_json(), str::to_owned);
+    Form::of(parameters.iter().map(|(name, value)| (format!("{PREFIX}{name}"), text(value))))
 }
 
 /// What was given; what was left out has its default.

@@ -24,6 +24,8 @@ const MOST: usize = 50;
 const INSTANTS: usize = 5;
 /// For how long a page waits for plugins that are built first.
 const PATIENCE: Duration = Duration::from_secs(2);
+/// What is said while that takes long.
+pub(super) const LATE: &str = "It is being looked at: an executor that is used for the first time is built now, which may take minutes.";
 
 /// A document, and what was found of it.
 pub(super) struct Checked {
@@ -124,7 +126,7 @@ pub(super) fn report(checked: &Checked, form: Option<&Form>) -> Markup {
 fn findings(checked: &Checked) -> Markup {
     html! {
         @if checked.is_pending {
-            p { "It is being looked at: an executor that is used for the first time is built now, which may take minutes." }
+            p { (LATE) }
         } @else if let Some(refused) = &checked.refused {
             p class="bad" { (words::said(refused.detail())) }
         } @else if !checked.problems.is_empty() {

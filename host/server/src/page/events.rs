@@ -30,7 +30,7 @@ pub(super) async fn list(call: &Call, row: &RunRow, since: u64) -> Result<Markup
     }
     let address = |since: u64| format!("/runs/{}?view=events&since={since}", row.head.run_id);
     Ok(html! {
-        table class="list" {
+        table class="list events" {
             caption class="unseen" { "Events, the first ones first" }
             thead { tr { th scope="col" { "No." } th scope="col" { "Time" } th scope="col" { "Event" } th scope="col" { "Task" }
                 th scope="col" { "What it says" } } }
@@ -53,7 +53,7 @@ fn line(event: &Value, time: phasm::engine::time::Timestamp) -> Markup {
     html! {
         tr {
             td data-label="No." { (event.get("seq").and_then(Value::as_u64).unwrap_or(0)) }
-            td data-label="Time" { (words::time(time)) }
+            td data-label="Time" { (words::exact_time(time)) }
             th scope="row" data-label="Event" { code { (text("type")) } }
             td data-label="Task" { (path) (attempt) }
             td data-label="What it says" { code class="data" { (text::cut(&data, LONGEST)) } }

@@ -18,6 +18,11 @@ impl Form {
         Ok(Self(form_urlencoded::parse(&bytes).into_owned().collect()))
     }
 
+    /// Fields that nobody has sent.
+    pub(super) fn of(fields: impl Iterator<Item = (String, String)>) -> Self {
+        Self(fields.collect())
+    }
+
     /// The text of a field; empty if it was not sent.
     pub(super) fn text(&self, name: &str) -> &str {
         self.0.iter().find(|(known, _)| known == name).map_or("", |(_, text)| text)

@@ -5,13 +5,16 @@ use maud::{Markup, PreEscaped, html};
 use phasm::{
     Phase,
     clock::Clock,
-    engine::run::{Run, TaskRun},
+    engine::{
+        run::{Run, TaskRun},
+        text,
+    },
     saved::{self, SCHEDULE_LABEL},
     store::RunRow,
 };
 use phasm_graph::{Diagram, Drawing, Limits, Timeline};
 
-use super::{events, recorded, shell::Shell, table, words};
+use super::{answer, events, recorded, shell::Shell, table, words};
 use crate::{
     call::Call,
     caller::{Caller, Role},
@@ -20,6 +23,8 @@ use crate::{
 
 /// Suspended tasks that are named at the top.
 const MOST_ASKED: usize = 10;
+/// Of what one of them asks, in bytes.
+const LONGEST_QUESTION: usize = 160;
 
 /// What of it is shown.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -67,7 +72,13 @@ pub(super) async fn page(mut call: Call) -> Result<Response, Refusal> {
             let timeline = Timeline::of(&recorded.run, &recorded.suspensions, now, Limits::default());
             let links = links(&recorded.run);
             let picture = Drawing { links: Some(&links), embedded: true }.timeline(&timeline);
-            whole(&recorded.run, &row, &call.caller, view, &drawn(&picture, "Timeline"))
+            whole(
+                &recorded.run,
+                &row,
+                &call.caller,
+                view,
+                &html! { (drawn(&picture, "Timeline")) (legend()) },
+            )
         }
         View::Events => {
             let list = events::list(&call, &row, since as u64).await?;
@@ -141,6 +152,15 @@ fn drawn(picture: &str, name: &str) -> Markup {
     html! { div class="picture" tabindex="0" role="group" aria-label=(name) { (PreEscaped(picture)) } }
 }
 
+/// What the bars of a timeline mean.
+fn legend() -> Markup {
+    html! {
+        p class="help" {
+            "A full bar is an attempt, a dashed one waits for an answer, a thin line waits to begin or to be tried again; pointed at, each says how long."
+        }
+    }
+}
+
 fn whole(run: &Run, row: &Shown, caller: &Caller, view: View, shown: &Markup) -> Markup {
     html! {
         p class="path" { a href="/runs" { "Runs" } }
@@ -164,6 +184,7 @@ fn acts(run: &Run) -> Markup {
     let action = |what: &str| format!("/runs/{}/{what}", run.id());
     html! {
         @if run.phase().is_terminal() {
+            a class="button plain" href=(action("edit")) { "Edit and run again" }
             form method="post" action=(action("rerun")) { button class="plain" { "Run again" } }
             @if run.phase() != Phase::Succeeded {
                 form method="post" action=(action("rerun")) {
@@ -210,7 +231,10 @@ fn asked(run: &Run) -> Markup {
             div class="notice ask" {
                 p { (words::count(suspended.len(), "task")) @if suspended.len() == MOST_ASKED { " or more" } " waiting for an answer:" }
                 ul { @for task in suspended {
-                    li { a href={ "/runs/" (run.id()) "/tasks/" (task.id) "#answer" } { (run.path(task)) } }
+                    li {
+                        a href={ "/runs/" (run.id()) "/tasks/" (task.id) "#answer" } { "Answer " (run.path(task)) }
+                        @if let Some(question) = answer::question(task) { ": " (text::cut(question, LONGEST_QUESTION)) }
+                    }
                 } }
             }
         }

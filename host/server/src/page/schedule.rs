@@ -59,8 +59,8 @@ async fn shown(
 
 fn acts(found: &Saved<ScheduleState>, address: &str) -> Markup {
     let (act, label) = match found.what.suspended {
-        Some(_) => ("resume", "Let it go on"),
-        None => ("suspend", "Have it pause"),
+        Some(_) => ("resume", "Resume"),
+        None => ("suspend", "Pause"),
     };
     html! {
         form method="post" action={ (address) "/" (act) } { button class="plain" { (label) } }

@@ -9,7 +9,7 @@ use maud::{DOCTYPE, Markup, html};
 use crate::caller::{Caller, Role};
 
 /// A page.
-pub(super) struct Shell<'a> {
+pub(crate) struct Shell<'a> {
     pub(super) title: &'a str,
     /// Where one is.
     pub(super) at: &'static str,
@@ -29,12 +29,12 @@ const PLACES: [(&str, &str, Role); 5] = [
 ];
 
 impl<'a> Shell<'a> {
-    pub(super) fn new(title: &'a str, at: &'static str, caller: &'a Caller) -> Self {
+    pub(crate) fn new(title: &'a str, at: &'static str, caller: &'a Caller) -> Self {
         Self { title, at, caller: Some(caller), live: None, standing: None }
     }
 
     /// The page with that in it.
-    pub(super) fn around(&self, body: &Markup) -> Response {
+    pub(crate) fn around(&self, body: &Markup) -> Response {
         self.answered(StatusCode::OK, body)
     }
 
@@ -75,7 +75,7 @@ impl<'a> Shell<'a> {
                         a href=(address) aria-current=[(address == self.at).then_some("page")] { (name) }
                     }
                 }
-                a href="/v1/docs" { "API" }
+                a href="/v1/docs" aria-current=[(self.at == "/v1/docs").then_some("page")] { "API" }
             }
             @if let Some(key) = self.caller.and_then(|caller| caller.key.as_deref()) {
                 form class="who" method="post" action="/logout" {

@@ -15,11 +15,12 @@ use phasm::{
 
 use super::{
     arguments,
-    checked::{Checked, report},
+    checked::{Checked, LATE, report},
     form::Form,
     see_other, session,
     shell::Shell,
     words,
+    yaml::yaml,
 };
 use crate::{
     call::Call,
@@ -59,6 +60,17 @@ pub(super) async fn workflow(mut call: Call) -> Result<Response, Refusal> {
     let found = workflows::one(&call).await?;
     let digest = found.what.version(version.as_deref()).map(|version| Arc::clone(&version.digest));
     kept(&call, &digest.unwrap_or_default()).await
+}
+
+/// The document of a run, to be changed and run with the parameters that it had.
+pub(super) async fn rewrite(mut call: Call) -> Result<Response, Refusal> {
+    call.query.done()?;
+    let row = call.run().await?;
+    let handle = call.app.host.run(&row.head.run_id).await?;
+    let (document, parameters) =
+        handle.look(|run| (run.plan().document.clone(), run.parameters().clone())).await?;
+    let checked = Checked::soon(&call, &yaml(&document)).await?;
+    Ok(shown(&call, StatusCode::OK, &checked, Some(&arguments::given(&parameters))))
 }
 
 async fn kept(call: &Call, digest: &str) -> Result<Response, Refusal> {
@@ -151,7 +163,8 @@ fn done(what: &str, plan: &Plan, name: &str, saved: Result<(), SaveError>) -> Do
 fn shown(call: &Call, status: StatusCode, checked: &Checked, form: Option<&Form>) -> Response {
     // Whoever cannot have one may post twice.
     let random = || session::random::<16>().ok().map(|word| format!("page-{word}"));
-    let once = form.map(|form| form.text("once").to_owned()).or_else(random).unwrap_or_default();
+    let sent = form.map(|form| form.text("once").to_owned()).filter(|once| !once.is_empty());
+    let once = sent.or_else(random).unwrap_or_default();
     let body = html! {
         h1 { "Write a workflow" }
         p class="examples" {
@@ -159,7 +172,7 @@ fn shown(call: &Call, status: StatusCode, checked: &Checked, form: Option<&Form>
             @for (word, name, _) in EXAMPLES { a href={ "/submit?example=" (word) } { (name) } " " }
             span class="none" { "(their executors come with Phasm)" }
         }
-        form class="sheet wide" method="post" action="/submit" data-editor="/submit/check" {
+        form class="sheet wide" method="post" action="/submit" data-editor="/submit/check" data-late=(LATE) {
             input type="hidden" name="once" value=(once);
             div class="field" {
                 label for="document" { "Document, YAML or JSON" }

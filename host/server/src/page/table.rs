@@ -4,7 +4,7 @@ use maud::{Markup, html};
 use phasm::{
     Phase,
     engine::{
-        run::{Run, TaskRun},
+        run::{Run, TaskRun, WaitsFor},
         text,
     },
 };
@@ -69,7 +69,11 @@ pub(super) fn draw(run: &Run, wanted: &Wanted) -> Markup {
 }
 
 fn line(run: &Run, task: &TaskRun) -> Markup {
-    let reason = task.reason.map(|reason| format!(" ({})", reason.as_str())).unwrap_or_default();
+    let waits = run
+        .waiting(task)
+        .filter(|waiting| waiting.what == WaitsFor::Retry)
+        .map(|_| " (waits for its retry)".to_owned());
+    let reason = task.reason.map(|reason| format!(" ({})", reason.as_str())).or(waits).unwrap_or_default();
     html! {
         tr {
             td data-label="Phase" { (words::phase(task.phase)) span class="none" { (reason) } }

@@ -3,6 +3,7 @@
 use axum::response::Response;
 use maud::{Markup, html};
 use phasm::{
+    Phase,
     engine::{
         plan::Work,
         run::{Run, TaskRun},
@@ -13,7 +14,7 @@ use phasm::{
 };
 
 use super::{acts, answer, recorded, shell::Shell, why, words};
-use crate::{call::Call, caller::Role, refusal::Refusal};
+use crate::{call::Call, caller::Role, plugins::change::address, refusal::Refusal};
 
 /// Attempts whose logs are shown: the last.
 const MOST_LOGS: usize = 5;
@@ -27,6 +28,8 @@ pub(super) async fn page(mut call: Call) -> Result<Response, Refusal> {
     let task = run.task(id).ok_or_else(|| acts::no_task(&call))?;
     let logs = call.app.host.store().logs(&run_id, Some(id.0)).await?;
     let may = call.caller.may(Role::Run).is_ok();
+    // The form says it.
+    let is_asked = may && task.phase == Phase::Suspended;
     let body = html! {
         (path(run, task))
         div class="head" {
@@ -40,7 +43,7 @@ pub(super) async fn page(mut call: Call) -> Result<Response, Refusal> {
             }
         }
         p id="why" class="why" data-part { (why::why(run, task, recorded.told)) }
-        div id="message" data-part { @if !task.message.is_empty() { div class="notice" { p { (task.message) } } } }
+        div id="message" data-part { @if !is_asked && !task.message.is_empty() { div class="notice" { p { (task.message) } } } }
         // Not exchanged while somebody fills it in.
         div id="form" data-part data-keep { @if may { @if let Some(form) = answer::form(run, task) { (form) } } }
         div id="facts" data-part { (facts(run, task)) }
@@ -83,7 +86,7 @@ fn facts(run: &Run, task: &TaskRun) -> Markup {
     ];
     html! {
         dl class="facts" {
-            @if let Some(executor) = &executor { div { dt { "Executor" } dd { code { (executor) } } } }
+            @if let Some(executor) = &executor { div { dt { "Executor" } dd { (plugin(run, executor)) } } }
             div { dt { "Task run" } dd { (words::id(&run.task_run_id(task.id))) } }
             div { dt { "Started" } dd { (words::maybe_time(task.started_at)) } }
             div { dt { "Ended" } dd { (words::maybe_time(task.finished_at)) } }
@@ -92,6 +95,18 @@ fn facts(run: &Run, task: &TaskRun) -> Markup {
             @for (name, limit) in limits {
                 @if let Some(limit) = limit { div { dt { code { (name) } } dd { (text::elapsed(limit)) } } }
             }
+        }
+    }
+}
+
+/// What executes it; a plugin by the component that it stood for when the run was submitted.
+fn plugin(run: &Run, executor: &str) -> Markup {
+    let pinned = run.plan().executors.get(executor);
+    let place = pinned.and_then(|pinned| Some(address(pinned.plugin.as_deref()?, pinned.digest.as_deref()?)));
+    html! {
+        @match place {
+            Some(place) => a href=(place) { code { (executor) } },
+            None => code { (executor) },
         }
     }
 }

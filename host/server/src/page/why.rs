@@ -10,7 +10,7 @@ use phasm::{
     },
 };
 
-use super::recorded::Told;
+use super::{recorded::Told, words};
 
 /// The sentence, as of the run's latest instant.
 pub(super) fn why(run: &Run, task: &TaskRun, told: Told) -> String {
@@ -40,11 +40,11 @@ fn waits(run: &Run, task: &TaskRun, waiting: &Waiting) -> String {
     match (waiting.what, &waiting.at) {
         (WaitsFor::Answer, _) => {
             let end = task.clocks.absolute();
-            let end = end.map(|at| format!(" Its time ends at {}.", at.to_rfc3339())).unwrap_or_default();
+            let end = end.map(|at| format!(" Its time ends at {}.", words::instant(at))).unwrap_or_default();
             format!("Its executor asked for an answer and waits until somebody gives one.{end}")
         }
         (WaitsFor::Retry, _) => {
-            let until = waiting.until.map(|until| until.to_rfc3339()).unwrap_or_default();
+            let until = waiting.until.map(words::instant).unwrap_or_default();
             let (last, next) = (task.attempt, task.attempt + 1);
             format!(
                 "Attempt {last} did not succeed, and attempt {next} begins when the delay is over, at {until}."
@@ -94,7 +94,7 @@ fn running(run: &Run, task: &TaskRun) -> String {
     ];
     let first = limits.into_iter().filter_map(|(at, name)| Some((at?, name))).min();
     let end =
-        first.map(|(at, name)| format!(" `{name}` ends it at {}.", at.to_rfc3339())).unwrap_or_default();
+        first.map(|(at, name)| format!(" `{name}` ends it at {}.", words::instant(at))).unwrap_or_default();
     format!("Attempt {} is being executed.{end}", task.attempt)
 }
 

@@ -22,9 +22,19 @@ pub(super) fn phase(phase: Phase) -> Markup {
 /// An instant, in UTC: as everybody else sees it.
 pub(super) fn time(at: Timestamp) -> Markup {
     let whole = at.to_rfc3339();
-    let day = whole.get(..10).unwrap_or_default();
-    let clock = whole.get(11..19).unwrap_or_default();
-    html! { time datetime=(whole) title=(whole) { (day) " " (clock) " UTC" } }
+    html! { time datetime=(whole) title=(whole) { (instant(at)) } }
+}
+
+/// An instant among words.
+pub(super) fn instant(at: Timestamp) -> String {
+    let whole = at.to_rfc3339();
+    format!("{} {} UTC", whole.get(..10).unwrap_or_default(), whole.get(11..19).unwrap_or_default())
+}
+
+/// An instant with its milliseconds, where many are of one second.
+pub(super) fn exact_time(at: Timestamp) -> Markup {
+    let whole = at.to_rfc3339();
+    html! { time datetime=(whole) { (whole.replace('T', " ").replace('Z', " UTC")) } }
 }
 
 /// An instant by the clocks of a zone, which is named beside it.
@@ -34,7 +44,7 @@ pub(super) fn clock(zone: &Zone, at: Timestamp) -> Markup {
 }
 
 /// Words of ours, in which backticks are around what is typed.
-pub(super) fn said(text: &str) -> Markup {
+pub(crate) fn said(text: &str) -> Markup {
     html! {
         @for (at, part) in text.split('`').enumerate() { @if at % 2 == 1 { code { (part) } } @else { (part) } }
     }

@@ -80,6 +80,61 @@ async fn every_page_is_whole_without_a_script() {
     assert_eq!(world.client.get(&format!("/runs/{run}/tasks/99")).await.status, 404);
 }
 
+/// What a run was made of is there to be changed, with the parameters that it had.
+#[tokio::test]
+async fn a_run_is_written_anew() {
+    let world = World::in_file().await;
+    let client = &world.client;
+    let run = world.submit(&workflow("data", &["ok", "fail"])).await;
+    let named = client
+        .post_yaml("/v1/runs?param.who=Ada", &workflow("data", &["ok", "fail"]))
+        .await
+        .expect(202)
+        .text("/runID");
+    client.get(&format!("/v1/runs/{run}?wait=30s")).await.expect(200);
+    assert_eq!(client.get(&format!("/v1/runs/{named}?wait=30s")).await.expect(200).text("/phase"), "Failed");
+    let shown = page(client, &format!("/runs/{named}")).await;
+    assert!(shown.contains(&format!("href=\"/runs/{named}/edit\"")), "{shown}");
+    let editor = page(client, &format!("/runs/{named}/edit")).await;
+    for says in [
+        "kind: Workflow\nmetadata:\n  name: w\n",
+        "executor: { type: fail }",
+        "Submit a run of w",
+        "value=\"Ada\"",
+    ] {
+        assert!(editor.contains(says), "{says}: {editor}");
+    }
+    assert!(page(client, &format!("/runs/{run}/edit")).await.contains("value=\"world\""));
+    let reader = world.key("reader", Role::Read, &[]);
+    assert_eq!(reader.get(&format!("/runs/{run}/edit")).await.status, 403);
+    let other = world.key("other", Role::Run, &["other"]);
+    assert_eq!(other.get(&format!("/runs/{run}/edit")).await.status, 404);
+}
+
+/// What waits for its retry says so wherever it is shown, and until when.
+#[tokio::test]
+async fn a_retry_that_is_to_come_is_shown() {
+    let world = World::in_file().await;
+    let retried = workflow("default", &["fail"])
+        .replace("type: fail }", "type: fail }, retry: { limit: 1, delay: 1h, expression: \"true\" }");
+    let run = world.submit(&retried).await;
+    let waited = world.client.get(&format!("/v1/runs/{run}?wait=30s")).await.expect(200);
+    assert_eq!(waited.text("/waiting/for"), "retry");
+    for (view, says) in [
+        ("graph", "waits for its retry"),
+        ("tasks", "(waits for its retry)"),
+        ("timeline", "attempt 2 begins at"),
+    ] {
+        let shown = page(&world.client, &format!("/runs/{run}?view={view}")).await;
+        assert!(shown.contains(says), "{view}: {shown}");
+    }
+    let task = page(&world.client, &format!("/runs/{run}/tasks/1")).await;
+    assert!(
+        task.contains("attempt 2 begins when the delay is over, at 20") && task.contains(" UTC."),
+        "{task}"
+    );
+}
+
 /// R-A85: a workflow is saved, run by its name and removed, without a script.
 #[tokio::test]
 async fn saved_workflows_have_pages() {
@@ -142,7 +197,7 @@ async fn schedules_have_pages() {
     let at = "/schedules/data/nightly";
     assert!(page(client, at).await.contains("None has come yet."));
     assert_eq!(post(client, &format!("{at}/suspend"), "").await.status, 303);
-    assert!(page(client, at).await.contains("Let it go on"));
+    assert!(page(client, at).await.contains("<button class=\"plain\">Resume</button>"));
     let triggered = post(client, &format!("{at}/trigger"), "param.who=Ada").await;
     let run = triggered.header("location").unwrap().to_owned();
     assert!(page(client, &run).await.contains(&format!("href=\"{at}\"")));

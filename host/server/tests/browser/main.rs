@@ -153,6 +153,35 @@ fn a_workflow_is_written_and_submitted() {
     visit.check();
 }
 
+/// While a document is being looked at for long, what was found of the one before is not offered any more.
+#[test]
+fn what_was_found_of_an_earlier_text_is_taken_back() {
+    let Some(visit) = Visit::begin() else { return };
+    let browser = &visit.browser;
+    visit.go("/submit");
+    browser.until_says("Submit a run of hello");
+    let typed = |name: &str| {
+        browser.run(&format!(
+            "const t = document.querySelector('#document'); t.value = t.value.replace(/name: \\w+/, 'name: {name}'); \
+             t.dispatchEvent(new Event('input', {{ bubbles: true }}))"
+        ));
+    };
+    browser.run(
+        "const send = window.fetch; window.fetch = (...what) => new Promise((resolve) => { window.goOn = () => resolve(send(...what)); })",
+    );
+    typed("other");
+    browser.until("document.querySelector('button[value=submit]').disabled");
+    browser.until_says("is built now, which may take minutes");
+    assert!(!browser.run("return document.body.innerText").to_string().contains("The document is valid"));
+    browser.run("window.goOn()");
+    browser.until_says("Submit a run of other");
+    browser.until("!document.querySelector('button[value=submit]').disabled");
+    browser.run("window.fetch = () => Promise.reject(new Error('gone'))");
+    typed("third");
+    browser.until_says("The server cannot be reached");
+    assert_eq!(browser.run("return document.querySelector('button[value=submit]').disabled"), false);
+}
+
 /// A run is followed while it goes on, asks, is answered, and ends: without loading the page again.
 #[test]
 fn a_run_is_followed_and_answered() {
@@ -327,6 +356,9 @@ fn a_newcomer_needs_no_manual() {
     browser.fill_in("[name='param.who']", "Ada");
     browser.click("button[value=submit]");
     browser.until("document.querySelector('#title').innerText.includes('Succeeded')");
+    browser.click("#acts a.button");
+    browser.until_says("Submit a run of hello");
+    assert_eq!(browser.run("return document.querySelector('[name=\"param.who\"]').value"), "Ada");
     visit.go("/submit");
     browser.until_says("Save it as the workflow hello");
     browser.click("button[value=save]");
@@ -342,6 +374,7 @@ fn a_newcomer_needs_no_manual() {
     visit.check();
     browser.click("button[value=submit]");
     browser.until_says("1 task waiting for an answer");
+    browser.until_says("Answer main/approve: ");
     browser.click("#asked a");
     browser.click("input[name='answer.approved'][value=true]");
     browser.click("section.ask button");
@@ -389,9 +422,9 @@ fn a_schedule_is_written_and_looked_after() {
     browser.until_says("triggered");
     // Somebody else has it pause: the page shows it by itself.
     visit.site.suspend("default", "report");
-    browser.until_says("Let it go on");
+    browser.until_says("It pauses, as somebody said.");
     browser.click("#acts button");
-    browser.until_says("Have it pause");
+    browser.until("document.querySelector('#acts button').innerText === 'Pause'");
     visit.check();
     visit.picture("schedule");
     visit.go("/schedules");

@@ -1,5 +1,7 @@
 // The editor: numbers of lines, marks where problems are, and what is found while one types.
 const PATIENCE = 300;
+// After so long what was found of an earlier text is taken back.
+const LATE = 1000;
 
 export function edit(form) {
   const text = form.querySelector("#document");
@@ -50,20 +52,34 @@ export function edit(form) {
   async function check() {
     const mine = ++asked;
     form.querySelector(".findings").dataset.busy = "";
+    const late = setTimeout(() => mine === asked && takeBack(), LATE);
     const answer = await fetch(form.dataset.editor, { method: "POST", body: new URLSearchParams(new FormData(form)) }).catch(() => null);
+    clearTimeout(late);
     if (mine !== asked) return;
     delete form.querySelector(".findings").dataset.busy;
-    if (!answer || !answer.ok) return told(answer ? `The server refused to check it: ${answer.status}` : "The server cannot be reached");
+    if (!answer || !answer.ok) {
+      offer(true);
+      return told(answer ? `The server refused to check it: ${answer.status}` : "The server cannot be reached", "bad");
+    }
     const next = new DOMParser().parseFromString(await answer.text(), "text/html").getElementById("report");
     keepArguments(next);
     document.getElementById("report").replaceWith(document.importNode(next, true));
     mark();
   }
 
-  function told(why) {
+  function takeBack() {
+    offer(false);
+    told(form.dataset.late, "");
+  }
+
+  function offer(isCurrent) {
+    for (const button of form.querySelectorAll("#acts button")) button.disabled = !isCurrent;
+  }
+
+  function told(what, how) {
     const line = document.createElement("p");
-    line.className = "bad";
-    line.textContent = why;
+    line.className = how;
+    line.textContent = what;
     form.querySelector(".findings").replaceChildren(line);
   }
 
