@@ -19,8 +19,8 @@ pub(crate) async fn document(_: Call) -> Result<Response, Refusal> {
     std::future::ready(Ok(json(StatusCode::OK, &whole()))).await
 }
 
-pub(crate) async fn browsable(_: Call) -> Result<Response, Refusal> {
-    std::future::ready(Ok(shown::page())).await
+pub(crate) async fn browsable(call: Call) -> Result<Response, Refusal> {
+    std::future::ready(Ok(shown::page(&call.caller))).await
 }
 
 /// The whole document.

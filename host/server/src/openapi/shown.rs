@@ -1,32 +1,30 @@
 //! The document as a page, without a script.
 
-use axum::response::{IntoResponse as _, Response};
-use maud::{DOCTYPE, Markup, html};
+use axum::response::Response;
+use maud::{Markup, html};
 
 use super::segments;
 use crate::{
-    caller::Role,
+    caller::{Caller, Role},
+    page::{Shell, words},
     routes::{Parameter, ROUTES, Route},
 };
 
-pub(super) fn page() -> Response {
+pub(super) fn page(caller: &Caller) -> Response {
     let page = html! {
-        (DOCTYPE)
-        html lang="en" {
-            head {
-                meta charset="utf-8";
-                meta name="viewport" content="width=device-width";
-                title { "Phasm: the API" }
-            }
-            body {
-                h1 { "Phasm: the API" }
-                p { "For programs: " a href="/v1/openapi.json" { "the OpenAPI document" } "." }
-                ul { @for route in ROUTES { li { a href=(format!("#{}", route.id)) { code { (title(route)) } } } } }
-                @for route in ROUTES { (shown(route)) }
-            }
+        h1 { "The API" }
+        p { "For programs: " a href="/v1/openapi.json" { "the OpenAPI document" } "." }
+        table class="list" {
+            caption class="unseen" { "All that it answers" }
+            thead { tr { th scope="col" { "Request" } th scope="col" { "What it does" } } }
+            tbody { @for route in ROUTES { tr {
+                th scope="row" { a href=(format!("#{}", route.id)) { code { (title(route)) } } }
+                td { (words::said(route.what)) }
+            } } }
         }
+        @for route in ROUTES { (shown(route)) }
     };
-    page.into_response()
+    Shell::new("The API", "/v1/docs", caller).around(&page)
 }
 
 fn title(route: &Route) -> String {
@@ -41,12 +39,12 @@ fn shown(route: &Route) -> Markup {
     html! {
         section id=(route.id) {
             h2 { code { (title(route)) } }
-            p { (route.what) " Needs: " (role) "." }
+            p { (words::said(route.what)) " Needs: " (role) "." }
             @if !parameters.is_empty() {
-                dl { @for (name, what) in parameters { dt { code { (name) } } dd { (what) } } }
+                dl class="values" { @for (name, what) in parameters { dt { code { (name) } } dd { (words::said(what)) } } }
             }
             ul {
-                @for (status, what, _) in route.answers { li { (status) ": " (what) } }
+                @for (status, what, _) in route.answers { li { (status) ": " (words::said(what)) } }
                 @if !route.refusals.is_empty() {
                     li { "refused with: " (route.refusals.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ")) }
                 }
