@@ -4,7 +4,10 @@ use std::fmt::Write as _;
 
 use axum::response::Response;
 use maud::{Markup, html};
-use phasm::{Value, plugins::PluginView};
+use phasm::{
+    Value,
+    plugins::{PluginRow, PluginView},
+};
 
 use super::{form::Form, plugins, see_other, shell::Shell, words};
 use crate::{
@@ -19,7 +22,7 @@ pub(super) async fn first(mut call: Call) -> Result<Response, Refusal> {
     let name = call.segment("name");
     let entries = list::entries(&call.app, &call.caller, name).await?;
     let mut rows = list::rows(&call.app, &call.caller, entries).await?;
-    rows.sort_by_key(phasm::plugins::PluginRow::is_held);
+    rows.sort_by_key(PluginRow::is_held);
     let version = rows.into_iter().find_map(|row| row.digest.or(row.version));
     Ok(see_other(&version.map_or_else(|| "/plugins".to_owned(), |version| address(name, &version))))
 }
@@ -30,6 +33,7 @@ pub(super) async fn page(mut call: Call) -> Result<Response, Refusal> {
     let (name, version) = (call.segment("name"), call.segment("version"));
     let view = list::look(&call.app, &call.caller, (name, version), tenant.as_deref()).await?;
     let exactly = exactly(&view);
+    let is_shadowed = is_shadowed(&call, &view).await?;
     let body = html! {
         p class="path" { a href="/plugins" { "Plugins" } }
         div class="head" { h1 { (exactly) } }
@@ -41,6 +45,7 @@ pub(super) async fn page(mut call: Call) -> Result<Response, Refusal> {
                 ul { @for why in &view.held { li { (why) } } }
             }
         }
+        @if is_shadowed { div class="notice" { p { "It is shadowed: documents that name " code { (view.name) } " use another one, which is found first." } } }
         @for judged in view.trust.iter().filter_map(|judged| judged.why.as_deref()) {
             div class="notice bad" { p { "Not used: " (judged) } }
         }
@@ -55,6 +60,14 @@ pub(super) async fn page(mut call: Call) -> Result<Response, Refusal> {
         @if view.imports.is_empty() { p class="none" { "nothing" } } @else { ul class="grants" { @for one in &view.imports { li { code { (one) } } } } }
     };
     Ok(Shell::new(&exactly, "/plugins", &call.caller).around(&body))
+}
+
+/// Whether another of its name is found first, wherever its component lies.
+async fn is_shadowed(call: &Call, view: &PluginView) -> Result<bool, Refusal> {
+    let entries = list::entries(&call.app, &call.caller, &view.name).await?;
+    let rows = list::rows(&call.app, &call.caller, entries).await?;
+    let is_it = |row: &&PluginRow| row.tenant == view.tenant && row.digest.as_deref() == Some(&*view.digest);
+    Ok(rows.iter().filter(is_it).all(|row| row.shadowed))
 }
 
 fn exactly(view: &PluginView) -> String {
@@ -156,7 +169,11 @@ fn touches(view: &PluginView) -> Markup {
     html! {
         h2 { "May touch" }
         (plugins::grants(&view.granted))
-        @if !view.granted.is_null() { p class="help" { "By " code { (table) } " of the configuration." } }
+        p class="help" {
+            @if view.granted.is_null() {
+                "What it may touch would stand under " code { (table) } " of the configuration, which is named to " code { "phasm serve --config FILE" } "."
+            } @else { "By " code { (table) } " of the configuration." }
+        }
         @if let Some(to_grant) = &view.to_grant {
             h3 { "Asks for what it is not granted" }
             ul class="grants" { @for what in &to_grant.lacking { li { (what) } } }

@@ -104,12 +104,21 @@ fn state(row: &PluginRow) -> Markup {
         @match word {
             "held" => strong class="held" { "held" },
             "broken" => strong class="bad" { "broken" },
-            "shadowed" => span title="Another of its name is found first" { "shadowed" },
             word => (word),
         }
+        @if let Some(meaning) = meaning(word) { p class="help" { (meaning) } }
         @if !row.held.is_empty() { ul class="grants" { @for why in &row.held { li { (why) } } } }
         @if let Some(by) = &row.approved_by { span class="none" { " by " (by) } }
     }
+}
+
+/// What a state means, where that is not its word already.
+pub(super) fn meaning(state: &str) -> Option<&'static str> {
+    Some(match state {
+        "stale" => "built when a workflow names it",
+        "shadowed" => "another of its name is found first",
+        _ => return None,
+    })
 }
 
 fn signed(row: &PluginRow) -> Markup {

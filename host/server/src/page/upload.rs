@@ -14,7 +14,7 @@ use phasm::{
 };
 use tokio::time::timeout;
 
-use super::{plugins, see_other};
+use super::{plugins, see_other, words};
 use crate::{
     call::{Call, too_large, too_slow},
     plugins::{
@@ -28,6 +28,8 @@ use crate::{
 const LONGEST: u64 = 1 << 10;
 /// What stands around fields.
 const AROUND: usize = 64 << 10;
+/// How WebAssembly begins.
+const MAGIC: &[u8] = b"\0asm";
 const FIELDS: [&str; 4] = ["component", "signature", "called", "tenant"];
 
 /// What was sent.
@@ -52,7 +54,7 @@ pub(super) fn form(call: &Call, wrong: Option<&Wrong>) -> Markup {
     let is_wrong = |field: &str| wrong.is_some_and(|wrong| wrong.field == field).then_some("true");
     let why = |field: &str| {
         html! {
-            @if let Some(wrong) = wrong.filter(|wrong| wrong.field == field) { p id={ (field) "-wrong" } class="bad" role="alert" { (wrong.why) } }
+            @if let Some(wrong) = wrong.filter(|wrong| wrong.field == field) { p id={ (field) "-wrong" } class="bad" role="alert" { (words::said(&wrong.why)) } }
         }
     };
     let described = |field: &str| {
@@ -135,6 +137,10 @@ fn new_plugin(sent: Sent, by: &str) -> Result<NewPlugin, (&'static str, String)>
     let Sent { component, file, signature, called, .. } = sent;
     if component.is_empty() {
         return Err(("component", "expected a file with a component".to_owned()));
+    }
+    if !component.starts_with(MAGIC) {
+        let why = format!("{file} is no WebAssembly component; expected what `phasm plugin build` makes");
+        return Err(("component", why));
     }
     let said = Manifest::of(&component, None).map_err(|why| ("component", why))?;
     let (name, version) =

@@ -464,7 +464,13 @@ async fn forms_add_approve_and_remove_plugins() {
     assert_eq!(post("/plugins/greet/1.1.0/approve").await.header("location"), Some(at));
     assert!(!crate::page::page(client, at).await.contains("It is held"));
     let list = crate::page::page(client, "/plugins").await;
-    assert!(list.contains("1.1.0") && list.contains("shadowed"), "{list}");
+    assert!(list.contains("1.1.0") && list.contains("another of its name is found first"), "{list}");
+    let older = crate::page::page(client, first.header("location").unwrap()).await;
+    assert!(
+        older.contains("It is shadowed") && older.contains("would stand under <code>[grants.greet]</code>"),
+        "{older}"
+    );
+    assert!(!crate::page::page(client, at).await.contains("It is shadowed"));
     assert_eq!(post("/plugins/greet/1.1.0/remove").await.status, 303);
     assert_eq!(post("/plugins/greet/1.1.0/remove").await.status, 404);
     assert_eq!(client.get("/plugins/greet").await.status, 303);
@@ -482,12 +488,8 @@ async fn what_is_wrong_with_an_upload_is_told_where_it_is() {
 
     for (fields, id, why) in [
         (vec![("component", b"".as_slice())], "component-wrong", "expected a file with a component"),
-        (vec![("component", b"junk")], "called-wrong", "does not say its version"),
-        (
-            vec![("component", b"junk"), ("called", b"greet@2.0.0")],
-            "component-wrong",
-            "does not begin as WebAssembly",
-        ),
+        (vec![("component", b"junk")], "component-wrong", "greet.wasm is no WebAssembly component"),
+        (vec![("component", &component("echo", &json!({})))], "called-wrong", "does not say its version"),
         (
             vec![("component", &says("3.0.0", &json!({}))), ("called", b"greet@2.0.0")],
             "component-wrong",
