@@ -281,6 +281,13 @@ impl Host {
         Ok(Watch::new(&self.shared, &entry, since, true))
     }
 
+    /// Reads what is recorded of a run, from its event `since` on: [`Watch::known`] tells it, and that of a run which does not exist
+    /// is nothing. It is cheaper than [`watch`](Self::watch), and than [`Watch::of`] where the host knows the run's plan.
+    #[must_use]
+    pub fn recorded(&self, run_id: &str, since: u64) -> Watch {
+        Watch::reading(Arc::clone(&self.shared.store) as _, Arc::clone(&self.shared.plans), run_id, since)
+    }
+
     /// Whether [`Self::submit`] would take these parameters; nothing is stored.
     ///
     /// # Errors

@@ -101,6 +101,11 @@ impl Watch {
     /// left who would write.
     #[must_use]
     pub fn of(reader: Arc<dyn ReadStore>, run_id: &str, since: u64) -> Self {
+        Self::reading(reader, Arc::default(), run_id, since)
+    }
+
+    /// As [`of`](Self::of), with plans that are known.
+    pub(crate) fn reading(reader: Arc<dyn ReadStore>, plans: Arc<Plans>, run_id: &str, since: u64) -> Self {
         let (_, heard) = mpsc::channel(1);
         Self {
             run_id: run_id.into(),
@@ -108,7 +113,7 @@ impl Watch {
             heard,
             missed: Arc::default(),
             hearing: Hearing::Here,
-            plans: Arc::default(),
+            plans,
             since,
             run: None,
             read: VecDeque::new(),

@@ -99,15 +99,21 @@ pub(super) fn serve(arguments: &ServeArguments, screen: &Screen) -> Result<Exit,
 const LETTING_GO: Duration = Duration::from_secs(1);
 /// For how long lines about runs are kept for those that come after them: each by itself would wake a thread for every run.
 const TOGETHER: Duration = Duration::from_millis(20);
-/// Threads that answer requests.
-const ANSWERING: usize = 2;
+/// Threads that answer requests: half of the machine's, up to this number.
+const MOST_ANSWERING: usize = 8;
+
+/// Each more wakes the others for each request; what takes long is done beside them.
+fn answering() -> usize {
+    let cores = std::thread::available_parallelism().map_or(1, NonZeroUsize::get);
+    (cores / 2).clamp(1, MOST_ANSWERING)
+}
 
 impl ServeArguments {
     fn runtime(&self) -> Result<Runtime, Failure> {
         if self.listen.is_none() {
             return drive::runtime();
         }
-        let runtime = RuntimeBuilder::new_multi_thread().worker_threads(ANSWERING).enable_all().build();
+        let runtime = RuntimeBuilder::new_multi_thread().worker_threads(answering()).enable_all().build();
         runtime.map_err(|error| Failure::host(While::new("the server's threads cannot be started", error)))
     }
 

@@ -6,7 +6,11 @@ use std::{
 };
 
 use phasm::{Host, plugins::Rows, store::ReadStore};
-use tokio::sync::{Semaphore, watch};
+use tokio::{
+    runtime::{Handle, RuntimeFlavor},
+    sync::{Semaphore, watch},
+    task::block_in_place,
+};
 
 use crate::{
     audit::Audit,
@@ -20,6 +24,10 @@ use crate::{
 
 /// Streams at once that read what happened before they came.
 const CATCHING_UP: usize = 64;
+/// What is larger takes long enough for others to wait: a millisecond and more.
+const LARGE: usize = 32 << 10;
+/// Such documents that are read and planned at once.
+const PLANNING: usize = 2;
 
 /// What all requests share.
 pub(crate) struct App {
@@ -35,6 +43,7 @@ pub(crate) struct App {
     /// Whether it can be reached from elsewhere, so that nobody is let in without a key.
     pub(crate) is_exposed: AtomicBool,
     pub(crate) catching_up: Semaphore,
+    planning: Semaphore,
     /// Plugins that are uploaded at once.
     pub(crate) uploads: Semaphore,
     /// What was read of plugins.
@@ -54,6 +63,7 @@ impl App {
             audit: Audit::to(config.audit.as_deref())?,
             is_exposed: AtomicBool::new(false),
             catching_up: Semaphore::new(CATCHING_UP),
+            planning: Semaphore::new(PLANNING),
             uploads: Semaphore::new(config.limits.uploads),
             rows: Rows::default(),
             stopping: watch::Sender::new(false),
@@ -65,6 +75,17 @@ impl App {
     /// The store, to look at.
     pub(crate) fn reader(&self) -> Arc<dyn ReadStore> {
         Arc::clone(self.host.store()) as _
+    }
+
+    /// Does what takes the longer the larger a document is: a large one's beside the threads that answer others.
+    pub(crate) async fn planning<T>(&self, bytes: usize, work: impl Future<Output = T>) -> T {
+        let runtime = Handle::current();
+        if bytes <= LARGE || runtime.runtime_flavor() != RuntimeFlavor::MultiThread {
+            return work.await;
+        }
+        // It is never closed.
+        let _turn = self.planning.acquire().await;
+        block_in_place(|| runtime.block_on(work))
     }
 
     /// From now on streams end, and nobody waits any more.

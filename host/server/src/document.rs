@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use axum::http::{StatusCode, header};
 use phasm::{
-    Map, Problem, Value,
+    Map, Plan, Problem, Value,
     engine::{
         plan::Draft,
         tree::{Tree, TreeNode},
@@ -22,6 +22,8 @@ const YAML: [&str; 4] = ["application/yaml", "application/x-yaml", "text/yaml", 
 pub(crate) struct Sent {
     /// What problems call it.
     pub(crate) name: &'static str,
+    /// How large the body was.
+    pub(crate) bytes: usize,
     pub(crate) draft: Draft,
     pub(crate) parameters: Map,
 }
@@ -33,11 +35,29 @@ pub(crate) struct Sent {
 pub(crate) async fn read(call: &mut Call) -> Result<Sent, Refusal> {
     let name = file(call)?;
     let text = text(call).await?;
-    let tree = reader::read(name, &text).map_err(|found| Refusal::problems(name, &found))?;
-    match wrapped(&tree) {
-        None => Ok(Sent { name, draft: Draft::read(&tree), parameters: Map::new() }),
-        Some(members) => unwrap(name, members),
-    }
+    call.app.planning(text.len(), async { sent(name, &text) }).await
+}
+
+fn sent(name: &'static str, text: &str) -> Result<Sent, Refusal> {
+    let tree = reader::read(name, text).map_err(|found| Refusal::problems(name, &found))?;
+    let (name, draft, parameters) = match wrapped(&tree) {
+        None => (name, Draft::read(&tree), Map::new()),
+        Some(members) => unwrap(name, members)?,
+    };
+    Ok(Sent { name, bytes: text.len(), draft, parameters })
+}
+
+/// Plans a document of so many bytes.
+///
+/// # Errors
+/// 422 with every problem.
+pub(crate) async fn plan(
+    call: &Call,
+    (name, bytes): (&str, usize),
+    draft: Draft,
+) -> Result<Arc<Plan>, Refusal> {
+    let planned = call.app.planning(bytes, call.app.host.plan_draft(draft)).await;
+    planned.map_err(|found| Refusal::problems(name, &found))
 }
 
 /// A document as it was written.
@@ -55,8 +75,12 @@ pub(crate) struct Written {
 pub(crate) async fn written(call: &mut Call) -> Result<Written, Refusal> {
     let file = file(call)?;
     let text = text(call).await?;
-    let tree = reader::read(file, &text).map_err(|found| Refusal::problems(file, &found))?;
-    Ok(Written { file, text, draft: Draft::read(&tree) })
+    let read = call.app.planning(text.len(), async {
+        let tree = reader::read(file, &text).map_err(|found| Refusal::problems(file, &found))?;
+        Ok::<_, Refusal>(Draft::read(&tree))
+    });
+    let draft = read.await?;
+    Ok(Written { file, text, draft })
 }
 
 /// What problems call the document of the body, by what it is written in.
@@ -90,7 +114,7 @@ fn wrapped(tree: &Tree) -> Option<&Members> {
     members.iter().any(|(key, _)| &*key.name == "document").then_some(members.as_slice())
 }
 
-fn unwrap(name: &'static str, members: &Members) -> Result<Sent, Refusal> {
+fn unwrap(name: &'static str, members: &Members) -> Result<(&'static str, Draft, Map), Refusal> {
     let (mut document, mut parameters) = (None, Map::new());
     for (key, tree) in members {
         match (&*key.name, &tree.node) {
@@ -115,7 +139,7 @@ fn unwrap(name: &'static str, members: &Members) -> Result<Sent, Refusal> {
     }
     // There is a `document`, as otherwise this was none.
     let (name, tree) = document.unwrap_or((name, Tree::from(&Value::Null)));
-    Ok(Sent { name, draft: Draft::read(&tree), parameters })
+    Ok((name, Draft::read(&tree), parameters))
 }
 
 /// The body as an object of values by name; none without a body.

@@ -15,6 +15,7 @@ use phasm::{Host, Notice, Phase, Watch, journal::Told, store::StoreError};
 use tokio::{
     sync::broadcast::{self, Receiver, Sender},
     task::AbortHandle,
+    time::{Duration, Instant, sleep_until},
 };
 
 use crate::sse;
@@ -23,6 +24,15 @@ use crate::sse;
 const BEHIND: usize = 256;
 /// A frame with more bytes is read in the store by each.
 const LARGEST: usize = 64 << 10;
+/// So many bytes are not added to.
+const FULL: usize = LARGEST / 2;
+/// For each who hears a frame nothing is told for so long, some ten times what it costs to tell: what happens meanwhile makes one
+/// frame, so that a run is not slowed down by how many look on.
+const PAUSE: Duration = Duration::from_micros(150);
+/// And so much more for each byte of it.
+const PAUSE_OF_BYTE: Duration = Duration::from_nanos(2);
+/// At most.
+const LONGEST_PAUSE: Duration = Duration::from_secs(1);
 
 /// What follows a run tells.
 #[derive(Clone, Debug)]
@@ -33,7 +43,7 @@ pub(crate) enum Heard {
     Over(Phase),
 }
 
-/// Events of one record.
+/// Events of some records, one after the other.
 #[derive(Debug)]
 pub(crate) struct Frame {
     pub(crate) first: u64,
@@ -44,17 +54,42 @@ pub(crate) struct Frame {
     starts: Vec<usize>,
 }
 
-impl Frame {
-    /// The record that was told last.
-    pub(crate) fn of(watch: &Watch, told: &Told) -> Self {
-        let (mut text, mut starts) = (String::new(), Vec::new());
+/// A frame that goes on.
+#[derive(Default)]
+pub(crate) struct Gathered {
+    first: Option<u64>,
+    next: u64,
+    text: String,
+    starts: Vec<usize>,
+}
+
+impl Gathered {
+    /// Adds the record that was told last.
+    pub(crate) fn add(&mut self, watch: &Watch, told: &Told) {
+        self.first.get_or_insert(told.first_seq);
+        self.next = told.next_seq();
         for (view, seq) in watch.views(told).zip(told.first_seq..) {
-            starts.push(text.len());
-            sse::write(&mut text, Some(seq), view.event().name(), &view.json().to_string());
+            self.starts.push(self.text.len());
+            sse::write(&mut self.text, Some(seq), view.event().name(), &view.json().to_string());
         }
-        Self { first: told.first_seq, next: told.next_seq(), bytes: Some(text.into()), starts }
     }
 
+    const fn is_empty(&self) -> bool {
+        self.first.is_none()
+    }
+
+    pub(crate) const fn is_full(&self) -> bool {
+        self.text.len() >= FULL
+    }
+
+    /// What was gathered; nothing more is in it then.
+    pub(crate) fn take(&mut self) -> Option<Frame> {
+        let Self { first, next, text, starts } = std::mem::take(self);
+        Some(Frame { first: first?, next, bytes: Some(text.into()), starts })
+    }
+}
+
+impl Frame {
     /// The same, for others to have.
     fn shared(mut self) -> Self {
         self.bytes = self.bytes.filter(|bytes| bytes.len() <= LARGEST);
@@ -119,13 +154,18 @@ impl Feeds {
 
 /// Tells until the run has ended, or the host is closed.
 async fn tell(mut watch: Watch, frames: Sender<Heard>) {
+    let (mut gathered, mut again) = (Gathered::default(), Instant::now());
     loop {
-        match watch.next().await {
-            Ok(Some(Notice::Record(told))) => {
-                let frame = Frame::of(&watch, &told).shared();
-                // Whoever comes next reads it in the store.
-                drop(frames.send(Heard::Frame(Arc::new(frame))));
+        let notice = tokio::select! {
+            biased;
+            () = sleep_until(again), if !gathered.is_empty() => {
+                again = Instant::now() + pass_on(&mut gathered, &frames);
+                continue;
             }
+            notice = watch.next(), if !gathered.is_full() => notice,
+        };
+        match notice {
+            Ok(Some(Notice::Record(told))) => gathered.add(&watch, &told),
             Ok(Some(_)) => {}
             Ok(None) => break,
             Err(error) => {
@@ -134,7 +174,51 @@ async fn tell(mut watch: Watch, frames: Sender<Heard>) {
             }
         }
     }
+    pass_on(&mut gathered, &frames);
     if let Some(run) = watch.run().filter(|run| run.is_over()) {
         drop(frames.send(Heard::Over(run.phase())));
+    }
+}
+
+/// Tells all who hear, and says for how long not to tell them more.
+fn pass_on(gathered: &mut Gathered, frames: &Sender<Heard>) -> Duration {
+    let Some(frame) = gathered.take() else { return Duration::ZERO };
+    let bytes = frame.bytes.as_ref().map_or(0, Bytes::len);
+    let each = PAUSE + PAUSE_OF_BYTE.saturating_mul(u32::try_from(bytes).unwrap_or(u32::MAX));
+    // Whoever comes next reads it in the store.
+    let heard = frames.send(Heard::Frame(Arc::new(frame.shared()))).unwrap_or(0);
+    each.saturating_mul(u32::try_from(heard).unwrap_or(u32::MAX)).min(LONGEST_PAUSE)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn gathered(bytes: usize) -> Gathered {
+        Gathered { first: Some(0), next: 2, text: "x".repeat(bytes), starts: vec![0, bytes / 2] }
+    }
+
+    /// R-A8: by how many hear, and how much.
+    #[test]
+    fn the_more_is_told_the_longer_is_nothing_more() {
+        let (frames, one) = broadcast::channel(4);
+        assert_eq!(pass_on(&mut Gathered::default(), &frames), Duration::ZERO);
+        assert_eq!(pass_on(&mut gathered(1000), &frames), Duration::from_micros(152));
+        let others: Vec<_> = (1..100).map(|_| frames.subscribe()).collect();
+        assert_eq!(pass_on(&mut gathered(1000), &frames), Duration::from_micros(15_200));
+        assert_eq!(pass_on(&mut gathered(LARGEST * 100), &frames), LONGEST_PAUSE);
+        drop((others, one));
+        assert_eq!(pass_on(&mut gathered(1000), &frames), Duration::ZERO);
+    }
+
+    /// What is full is told, and not added to.
+    #[test]
+    fn a_frame_has_so_much() {
+        let mut full = gathered(FULL);
+        assert!(full.is_full() && !gathered(FULL - 1).is_full());
+        let frame = full.take().unwrap();
+        assert_eq!((frame.first, frame.next), (0, 2));
+        assert_eq!(frame.from(1).unwrap().len(), FULL / 2);
+        assert!(full.is_empty() && full.take().is_none());
     }
 }

@@ -170,7 +170,7 @@ async fn planned(call: &mut Call) -> Result<(&'static str, String, Arc<Plan>), R
     if let Some(namespace) = draft.namespace() {
         call.caller.may_submit_to(&namespace)?;
     }
-    let plan = call.app.host.plan_draft(draft).await.map_err(|found| Refusal::problems(file, &found))?;
+    let plan = document::plan(call, (file, text.len()), draft).await?;
     call.caller.may_submit_to(&plan.namespace)?;
     Ok((file, text, plan))
 }

@@ -19,11 +19,11 @@ struct Validated {
 
 pub(crate) async fn validate(mut call: Call) -> Result<Response, Refusal> {
     call.query.done()?;
-    let Sent { name, draft, .. } = document::read(&mut call).await?;
+    let Sent { name, bytes, draft, .. } = document::read(&mut call).await?;
     if let Some(namespace) = draft.namespace() {
         call.caller.may_submit_to(&namespace)?;
     }
-    let plan = call.app.host.plan_draft(draft).await.map_err(|found| Refusal::problems(name, &found))?;
+    let plan = document::plan(&call, (name, bytes), draft).await?;
     call.caller.may_submit_to(&plan.namespace)?;
     let warnings = plan.warnings.iter().map(|warning| ProblemView::of(name, warning)).collect();
     Ok(json(StatusCode::OK, &Validated { problems: Vec::new(), warnings }))

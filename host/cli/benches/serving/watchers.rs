@@ -78,6 +78,8 @@ async fn watched(server: &Server, text: &str, watchers: u32) -> Watched {
     let answer = connection.ask(&resume).await;
     assert_eq!(answer.status, 200, "{}", answer.body);
     let bytes = streams.join_all().await.into_iter().sum();
+    // The first may have been silent for longer than a connection is kept.
+    let mut connection = Connection::open(server.address).await;
     let view = connection.get(&format!("/v1/runs/{run}?wait=60s&tasks=0")).await;
     let (until_told, cpu) = (answered.elapsed(), cpu_time().saturating_sub(cpu));
     Watched { took: took(&mut connection, &run, &view).await, until_told, cpu, bytes }

@@ -1,7 +1,7 @@
 //! The journal of a run, by pages.
 
 use maud::{Markup, html};
-use phasm::{Notice, Watch, engine::text, store::RunRow};
+use phasm::{Notice, engine::text, store::RunRow};
 use serde_json::Value;
 
 use super::words;
@@ -14,7 +14,7 @@ const LONGEST: usize = 400;
 
 /// The events from `since` on.
 pub(super) async fn list(call: &Call, row: &RunRow, since: u64) -> Result<Markup, Refusal> {
-    let mut watch = Watch::of(call.app.reader(), &row.head.run_id, since);
+    let mut watch = call.app.host.recorded(&row.head.run_id, since);
     let (mut lines, mut more) = (Vec::new(), false);
     'read: while let Some(notice) = watch.known().await? {
         let Notice::Record(told) = notice else { continue };

@@ -7,7 +7,7 @@ use axum::{
     http::StatusCode,
     response::{IntoResponse as _, Response},
 };
-use phasm::{Notice, Phase, RecoverError, Watch};
+use phasm::{Notice, Phase, RecoverError};
 use serde_json::json;
 use tokio::{
     sync::broadcast::error::RecvError,
@@ -17,7 +17,7 @@ use tokio::{
 use crate::{
     app::App,
     call::{Call, json, link_next},
-    feed::{Frame, Heard},
+    feed::{Frame, Gathered, Heard},
     refusal::Refusal,
     sse::{self, KEEP_ALIVE, Left, Outlet},
 };
@@ -55,7 +55,7 @@ pub(crate) async fn events(mut call: Call) -> Result<Response, Refusal> {
 }
 
 async fn page(call: &Call, since: u64, limit: usize) -> Result<Response, Refusal> {
-    let mut watch = Watch::of(call.app.reader(), call.segment("run"), since);
+    let mut watch = call.app.host.recorded(call.segment("run"), since);
     let (mut events, mut bytes, mut more) = (Vec::new(), 0, false);
     'read: while let Some(notice) = watch.known().await? {
         let Notice::Record(told) = notice else { continue };
@@ -185,16 +185,27 @@ impl Following {
         Ok(true)
     }
 
+    async fn pass_on_all(&mut self, gathered: &mut Gathered) -> Result<(), Left> {
+        if let Some(frame) = gathered.take() {
+            self.pass_on(&frame).await?;
+        }
+        Ok(())
+    }
+
     /// Tells what is in the store.
     async fn catch_up(&mut self) -> Result<(), End> {
         let app = Arc::clone(&self.app);
         let _turn = app.catching_up.acquire().await.map_err(|_closed| End::Stopping)?;
-        let mut watch = Watch::of(app.reader(), &self.run_id, self.next);
+        let mut watch = app.host.recorded(&self.run_id, self.next);
+        let mut gathered = Gathered::default();
         while let Some(notice) = watch.known().await? {
-            if let Notice::Record(told) = notice {
-                self.pass_on(&Frame::of(&watch, &told)).await?;
+            let Notice::Record(told) = notice else { continue };
+            gathered.add(&watch, &told);
+            if gathered.is_full() {
+                self.pass_on_all(&mut gathered).await?;
             }
         }
+        self.pass_on_all(&mut gathered).await?;
         match watch.run().filter(|run| run.is_over()) {
             Some(run) => Err(End::Over(run.phase())),
             None => Ok(()),

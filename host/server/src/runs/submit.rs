@@ -26,12 +26,12 @@ pub(crate) async fn submit(mut call: Call) -> Result<Response, Refusal> {
     let given = call.query.beginning("param.");
     let wait = wait(&mut call);
     call.query.done()?;
-    let Sent { name, draft, parameters } = document::read(&mut call).await?;
+    let Sent { name, bytes, draft, parameters } = document::read(&mut call).await?;
     // Before anything of another tenant's is looked at.
     if let Some(namespace) = draft.namespace() {
         call.caller.may_submit_to(&namespace)?;
     }
-    let plan = call.app.host.plan_draft(draft).await.map_err(|found| Refusal::problems(name, &found))?;
+    let plan = document::plan(&call, (name, bytes), draft).await?;
     call.caller.may_submit_to(&plan.namespace)?;
     let (handle, response) = keep(&call, &plan, (parameters, given), key.as_deref(), name).await?;
     Ok(awaited(handle, response, wait))

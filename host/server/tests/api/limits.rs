@@ -56,6 +56,19 @@ async fn a_body_that_is_too_large_or_broken_is_refused() {
     world.client.post_yaml("/v1/runs", &workflow("default", &["ok"])).await.expect(202);
 }
 
+/// R-A12: one thread answers, and large documents take it from nobody.
+#[tokio::test(flavor = "multi_thread", worker_threads = 1)]
+async fn who_sends_a_large_document_keeps_nobody_waiting() {
+    let world = World::new().await;
+    let (client, document) = (world.client.clone(), workflow("default", &["ok"; 5000]));
+    let large = tokio::spawn(async move { client.post_yaml("/v1/validate", &document).await.expect(200) });
+    for _ in 0..20 {
+        world.client.get("/healthz").await.expect(200);
+    }
+    assert!(!large.is_finished(), "20 answers took longer than a plan of 5000 tasks");
+    large.await.unwrap();
+}
+
 /// R-A12: a body, or a head, a byte at a time.
 #[tokio::test]
 async fn who_is_too_slow_is_cut_off() {
