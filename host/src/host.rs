@@ -170,6 +170,7 @@ impl Host {
 
     #[cfg(feature = "http")]
     fn deliver_notices(&self) {
+        self.shared.control.spawn(crate::orphans::give_up_orphans(Arc::downgrade(&self.shared)));
         for (name, endpoint) in &self.shared.outlets.endpoints {
             // Others may have what this host lacks.
             if !endpoint.secrets.is_empty() {

@@ -101,6 +101,8 @@ mod loading;
 mod logbook;
 mod message;
 mod missing;
+#[cfg(feature = "http")]
+mod orphans;
 mod plans;
 mod realm;
 mod registry;

@@ -16,6 +16,7 @@ pub(crate) mod progress;
 #[cfg(feature = "http")]
 pub(crate) mod retry;
 mod signing;
+mod summary;
 
 use std::{
     collections::BTreeMap,
@@ -32,6 +33,7 @@ pub use self::{
     endpoint::{DEFAULT_PHASES, Endpoint, TOLD_PHASES},
     progress::{NoticeProgress, NoticeTry, NoticeView},
     signing::{NotASigningSecret, SigningSecret},
+    summary::{NoticeSummary, notices_of},
 };
 #[cfg(feature = "http")]
 use crate::sandbox::HttpConfig;

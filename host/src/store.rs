@@ -266,6 +266,14 @@ pub trait ReadStore: Send + Sync {
         Box::pin(std::future::ready(Ok(Vec::new())))
     }
 
+    /// The first endpoint behind that name which notices are to be delivered to, and when the last of these is due.
+    ///
+    /// # Errors
+    /// When the store cannot be read.
+    fn endpoint_after(&self, _endpoint: &str) -> Pending<Option<(Arc<str>, Timestamp)>> {
+        Box::pin(std::future::ready(Ok(None)))
+    }
+
     /// Notices of a run, the latest first.
     ///
     /// # Errors

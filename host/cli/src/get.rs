@@ -4,6 +4,7 @@ use clap::Args;
 use phasm::{
     engine::run::{Run, RunView},
     journal,
+    notify::NoticeSummary,
     show::{RowWaits, RunState},
     store::RunRow,
 };
@@ -16,8 +17,11 @@ use super::{
     problems,
     reached::Reached,
     screen::Screen,
-    stored, usage, waits,
+    stored, text, usage, waits,
 };
+
+/// Characters of why a notice was not taken.
+const LONGEST: usize = 160;
 
 /// Shows a run of a store as it was recorded last, whoever drives it: its tasks as a tree, what came out, what went wrong.
 #[derive(Args, Debug)]
@@ -44,26 +48,45 @@ pub(super) struct GetArguments {
 /// Shows a run.
 pub(super) fn get(arguments: &GetArguments, screen: &Screen) -> Result<Exit, Failure> {
     let way = arguments.store.way()?;
-    let (run, row) = read(arguments, &way)?;
+    let Found { run, row, notices } = read(arguments, &way)?;
     let state = row.as_ref().map_or(RunState::Ended, |(_, state)| *state);
     let waits = row.as_ref().and_then(|(row, state)| RowWaits::of(row, *state));
     let view = RunView::of(&run);
     let page = if arguments.json {
-        problems::json(screen, &RowWaits::shown_in(waits.as_ref(), &view))
+        let shown = RowWaits::shown_in(waits.as_ref(), &view);
+        problems::json(screen, &NoticeSummary::shown_in(notices.as_ref(), shown))
     } else if arguments.usage {
         usage::table(&view)
     } else {
         let page = summary_with_tree(&view, state.word(), &tree(&run), Some(&way));
         let orphaned = (state == RunState::Orphaned).then(|| way.go_on(&[run.id()], &[]));
         let left = waits.as_ref().and_then(waits::page);
-        format!("{page}{}{}", left.unwrap_or_default(), orphaned.unwrap_or_default())
+        let beside = beside(&view, notices.as_ref(), &way);
+        format!("{page}{beside}{}{}", left.unwrap_or_default(), orphaned.unwrap_or_default())
     };
     // Whoever has stopped reading wants no more.
     let _gone = screen.out(&page);
     Ok(Exit::Done)
 }
 
-fn read(arguments: &GetArguments, way: &Way) -> Result<(Run, Option<(RunRow, RunState)>), Failure> {
+/// Where else something is to be seen of it.
+fn beside(view: &RunView, notices: Option<&NoticeSummary>, way: &Way) -> String {
+    let trace = view.trace_id.as_ref().map(|trace| format!("trace: {trace}\n"));
+    let notices = notices.map(|notices| {
+        let failure = notices.failure.as_ref().map(|why| format!(" ({})", text::short(why, LONGEST)));
+        let more = way.command(&["notify", "list", &view.run_id]);
+        format!("notices: {}{}: {more}\n", notices.counts(), failure.unwrap_or_default())
+    });
+    format!("{}{}", trace.unwrap_or_default(), notices.unwrap_or_default())
+}
+
+struct Found {
+    run: Run,
+    row: Option<(RunRow, RunState)>,
+    notices: Option<NoticeSummary>,
+}
+
+fn read(arguments: &GetArguments, way: &Way) -> Result<Found, Failure> {
     let GetArguments { run, store, .. } = arguments;
     runtime()?.block_on(async {
         let (reader, run) = store.find(run).await?;
@@ -75,6 +98,7 @@ fn read(arguments: &GetArguments, way: &Way) -> Result<(Run, Option<(RunRow, Run
             let state = RunState::of(&row, reader.is_held());
             (row, state)
         };
-        Ok((run, row.map(state)))
+        let notices = reader.notices_of(run.id(), NoticeSummary::ENOUGH).await?;
+        Ok(Found { row: row.map(state), notices: NoticeSummary::of(&notices), run })
     })
 }

@@ -3,6 +3,7 @@
 use std::{ops::Deref, path::Path, sync::Arc};
 
 use phasm::{
+    notify::{NoticeView, notices_of},
     saved::saved_text,
     store::{Postgres, PostgresReader, ReadStore, Shelf, SqliteReader, StoreError},
 };
@@ -56,6 +57,19 @@ impl Kept {
             Self::File(_) | Self::Database(_) => {
                 let text = saved_text(&**self, digest).await.map_err(Failure::host)?;
                 Ok(text.unwrap_or_default())
+            }
+        }
+    }
+
+    /// The notices of a run, the latest first, `limit` at most.
+    ///
+    /// # Errors
+    /// When they cannot be read.
+    pub(super) async fn notices_of(&self, run_id: &str, limit: usize) -> Result<Vec<NoticeView>, Failure> {
+        match self {
+            Self::Server(server) => server.notices_of(run_id, limit).await.map_err(remote::failed),
+            Self::File(_) | Self::Database(_) => {
+                notices_of(&**self, run_id, limit).await.map_err(Failure::host)
             }
         }
     }

@@ -6,7 +6,6 @@ use clap::{Args, Subcommand};
 use phasm::{
     engine::did_you_mean,
     notify::{NoticeProgress, NoticeView, try_endpoint},
-    store::Notices,
 };
 use serde_json::json;
 
@@ -14,11 +13,10 @@ use super::{
     drive::{Configured, runtime},
     exit::Exit,
     failure::{Failure, While},
-    named,
     places::Places,
     problems,
+    reached::Reached,
     screen::Screen,
-    stored::StoreArgument,
     text,
 };
 
@@ -52,7 +50,7 @@ pub(super) struct TryArguments {
 /// Lists the notices of a run: what was delivered, what waits, and why the last try failed.
 #[derive(Args, Debug)]
 #[command(
-    after_help = "Examples:\n  phasm notify list @last --store runs.db\n  phasm notify list RUN --store runs.db --json"
+    after_help = "Examples:\n  phasm notify list @last --store runs.db\n  phasm notify list @last --server http://127.0.0.1:8484 --json"
 )]
 pub(super) struct ListNoticesArguments {
     /// The run: its id, 4 or more characters that only its id begins or ends with, or `@last`.
@@ -60,7 +58,7 @@ pub(super) struct ListNoticesArguments {
     run: String,
 
     #[command(flatten)]
-    store: StoreArgument,
+    store: Reached,
 
     /// So many at most, the latest.
     #[arg(long, value_name = "N", default_value_t = SHOWN)]
@@ -110,14 +108,11 @@ fn test(arguments: &TryArguments, screen: &Screen) -> Result<Exit, Failure> {
 
 fn list(arguments: &ListNoticesArguments, screen: &Screen) -> Result<Exit, Failure> {
     let ListNoticesArguments { run, store, limit, json } = arguments;
-    let views = runtime()?.block_on(async {
-        let reader = store.read()?;
-        let run_id = named::find(&*reader, run, &store.way()?).await?;
-        let wanted = Notices { run_id, endpoint: None, before: None, limit: *limit };
-        let kept = reader.notices(wanted).await.map_err(Failure::host)?;
-        let views: Result<Vec<_>, _> = kept.iter().rev().map(NoticeView::of).collect();
-        views.map_err(Failure::host)
+    let mut views = runtime()?.block_on(async {
+        let (reader, run_id) = store.find(run).await?;
+        reader.notices_of(&run_id, *limit).await
     })?;
+    views.reverse();
     let page = if *json { problems::json(screen, &views) } else { table(&views) };
     if views.is_empty() {
         screen.err("there are no notices of this run\n");

@@ -75,7 +75,7 @@ pub struct Submission {
     pub secrets: Vec<SecretRef>,
     /// What whoever submits the run leaves for whoever goes on with it; nothing here reads it.
     pub origin: Option<Arc<str>>,
-    /// The trace that the run belongs to, if that is known; nothing here reads it.
+    /// The trace that the run belongs to, if that is known; it is shown, and nothing follows from it.
     pub trace: Option<Arc<str>>,
 }
 

@@ -10,6 +10,7 @@ use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use phasm::{
     Phase,
     engine::time::Timestamp,
+    notify::NoticeView,
     sandbox::{
         HttpAnswer, HttpClient, HttpConfig, HttpRequest,
         trace::{TRACEPARENT, TRACESTATE},
@@ -25,7 +26,7 @@ use serde_json::Value;
 use tokio::sync::watch;
 
 pub use self::kept::SentDocument;
-use crate::wire::{SentLog, SentRecord, SentRow, SentRows, SentRun};
+use crate::wire::{SentLog, SentNotices, SentRecord, SentRow, SentRows, SentRun};
 
 /// The largest answer that is read.
 const LARGEST: u64 = 1 << 30;
@@ -175,6 +176,25 @@ impl Remote {
     ) -> Result<Value, RemoteError> {
         let body = serde_json::json!({ "fromFailed": from_failed, "parameters": parameters });
         self.ask(post(format!("/v1/runs/{}/rerun", segment(run_id)), Some(body))).await
+    }
+
+    /// The notices of a run, the latest first, `limit` at most.
+    ///
+    /// # Errors
+    /// When it refuses, or cannot be reached.
+    pub async fn notices_of(&self, run_id: &str, limit: usize) -> Result<Vec<NoticeView>, RemoteError> {
+        let path = format!("/v1/runs/{}/notices", segment(run_id));
+        let (mut found, mut before) = (Vec::new(), None);
+        while found.len() < limit {
+            let mut query = vec![("limit", (limit - found.len()).clamp(1, PAGE).to_string())];
+            query.extend(before.map(|before: u64| ("before", before.to_string())));
+            let SentNotices { notices, next } = self.get(&path, &query).await?;
+            found.extend(notices);
+            let Some(next) = next else { break };
+            before = Some(next);
+        }
+        found.truncate(limit);
+        Ok(found)
     }
 
     /// What the server measures, as Prometheus reads it.

@@ -143,6 +143,19 @@ const IDEMPOTENCY: Parameter = parameter(
     Kind::Like(r#"^([!#-~]([ !#-~]{0,253}[!#-~])?|"[!#-~]([ !#-~]{0,253}[!#-~])?")$"#),
     "What you call this submission: of several with one key in a namespace there is one run.",
 );
+const SUBMITTING: &[Parameter] = &[IDEMPOTENCY, TRACE, TRACE_STATE];
+/// Of what starts a run without a key of its own.
+const STARTING: &[Parameter] = &[TRACE, TRACE_STATE];
+const TRACE: Parameter = parameter(
+    "traceparent",
+    Kind::Text,
+    "The span that the run is a part of, as W3C Trace Context has it; anything else counts as not said.",
+);
+const TRACE_STATE: Parameter = parameter(
+    "tracestate",
+    Kind::Text,
+    "With `traceparent`: what systems on the way have added for themselves.",
+);
 const TENANT: Parameter = parameter("tenant", Kind::Text, "Of what this tenant alone has.");
 const PARAMETER: Parameter = parameter("param.NAME", Kind::Text, "A value for the parameter NAME.");
 const PARAMETERS: &[Parameter] = &[PARAMETER];
@@ -193,7 +206,7 @@ pub(crate) static ROUTES: &[Route] = &[
         needs: Some(Role::Run),
         what: "Submits a run: a document, JSON or YAML, or `{document, parameters}`. `param.NAME=VALUE` gives a parameter as `-p` does.",
         query: &[PARAMETER, WAIT],
-        headers: &[IDEMPOTENCY],
+        headers: SUBMITTING,
         body: Some(Sends::Document),
         answers: &[RESTED, SUBMITTED],
         refusals: &[408, 413, 415, 422, 429],
@@ -360,7 +373,7 @@ pub(crate) static ROUTES: &[Route] = &[
         needs: Some(Role::Run),
         what: "Submits another run of what a run was of, from the beginning or from what had not succeeded.",
         query: &[],
-        headers: &[],
+        headers: STARTING,
         body: Some(Sends::Rerun),
         answers: &[SUBMITTED],
         refusals: &[404, 408, 409, 413, 415, 422, 429],
@@ -481,7 +494,7 @@ pub(crate) static ROUTES: &[Route] = &[
         needs: Some(Role::Run),
         what: "Has a schedule start a run now.",
         query: PARAMETERS,
-        headers: &[],
+        headers: STARTING,
         body: Some(Sends::Answer),
         answers: &[SUBMITTED],
         refusals: &[404, 408, 409, 413, 415, 422, 429],
@@ -580,7 +593,7 @@ pub(crate) static ROUTES: &[Route] = &[
             PARAMETER,
             WAIT,
         ],
-        headers: &[IDEMPOTENCY],
+        headers: SUBMITTING,
         body: Some(Sends::Answer),
         answers: &[RESTED, SUBMITTED],
         refusals: &[404, 408, 413, 415, 422, 429],

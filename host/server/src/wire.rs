@@ -6,6 +6,7 @@ use base64::{Engine as _, engine::general_purpose::STANDARD as BASE64};
 use phasm::{
     Phase,
     engine::time::Timestamp,
+    notify::NoticeView,
     store::{AttemptLog, Document, HostId, Labels, Note, Record, Rest, RunHead, RunRow, RunStatus},
 };
 use serde::{Deserialize, Serialize};
@@ -195,6 +196,14 @@ pub(crate) struct SentRun {
     pub(crate) records: Vec<SentRecord>,
     #[serde(default)]
     pub(crate) logs: Vec<SentLog>,
+}
+
+/// A page of what somebody outside is told of a run.
+#[derive(Debug, Deserialize, Serialize)]
+pub(crate) struct SentNotices {
+    pub(crate) notices: Vec<NoticeView>,
+    /// Before which event there may be more.
+    pub(crate) next: Option<u64>,
 }
 
 fn decoded(text: &str) -> Result<Vec<u8>, String> {

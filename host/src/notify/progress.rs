@@ -59,7 +59,7 @@ pub struct NoticeTry {
 }
 
 /// A notice as it is shown.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct NoticeView {
     /// The same for each try: `webhook-id`.

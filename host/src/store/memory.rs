@@ -193,6 +193,10 @@ impl ReadStore for Memory {
         now(Ok(self.kept().notified.due(endpoint, limit)))
     }
 
+    fn endpoint_after(&self, endpoint: &str) -> Pending<Option<(Arc<str>, Timestamp)>> {
+        now(Ok(self.kept().notified.endpoint_after(endpoint)))
+    }
+
     fn notices(&self, wanted: Notices) -> Pending<Vec<KeptNotice>> {
         now(Ok(self.kept().notified.of(&wanted)))
     }

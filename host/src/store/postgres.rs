@@ -281,6 +281,10 @@ impl ReadStore for Postgres {
         self.readers.due_notices(endpoint, limit)
     }
 
+    fn endpoint_after(&self, endpoint: &str) -> Pending<Option<(Arc<str>, Timestamp)>> {
+        self.readers.endpoint_after(endpoint)
+    }
+
     fn notices(&self, wanted: Notices) -> Pending<Vec<KeptNotice>> {
         self.readers.notices(&wanted)
     }

@@ -234,6 +234,10 @@ impl ReadStore for Sqlite {
         self.reader.due_notices(endpoint, limit)
     }
 
+    fn endpoint_after(&self, endpoint: &str) -> Pending<Option<(Arc<str>, Timestamp)>> {
+        self.reader.endpoint_after(endpoint)
+    }
+
     fn notices(&self, wanted: Notices) -> Pending<Vec<KeptNotice>> {
         self.reader.notices(wanted)
     }

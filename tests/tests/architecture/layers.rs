@@ -49,6 +49,7 @@ const HOST: &[&str] = &[
     "loading",
     "claimer",
     "errand",
+    "orphans",
     "bell",
     "host",
     "config",

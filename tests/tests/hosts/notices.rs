@@ -377,6 +377,51 @@ fn hosts_that_die_leave_nothing_untold() {
     }
 }
 
+/// R-Y9: what waits for an endpoint that no host has is given up after a week, and not before; whoever has it until then delivers it.
+#[test]
+fn what_nobody_delivers_is_given_up_after_a_week() {
+    const DAY: u64 = 24 * 3600 * 1000;
+    let (stage, receiver) = (Stage::new(), Receiver::new());
+    // It writes down what is to be told, and cannot tell it.
+    let mute = Endpoint { secrets: Vec::new(), ..endpoint(&receiver) };
+    let told_of = |name: &str| {
+        let host = stage.host(&[(name, mute.clone())]);
+        let run = stage.submit(&host, "echo");
+        stage.until(&run, |views| views.len() == 1);
+        run
+    };
+    let forgotten = told_of("zulu");
+    stage.time.pass(2 * DAY);
+    let late = told_of("chat");
+    // A host of another configuration looks at both.
+    let other = stage.host(&[("mail", endpoint(&receiver))]);
+    stage.time.pass(5 * DAY);
+    let given_up = stage.until(&forgotten, |views| views[0].standing != NoticeProgress::Waiting);
+    assert_eq!((given_up[0].standing, given_up[0].tries), (NoticeProgress::GivenUp, 0));
+    assert_eq!(given_up[0].failure.as_deref(), Some("no host has had such an endpoint for 7 days"));
+    assert_eq!(stage.views(&late)[0].standing, NoticeProgress::Waiting, "it was looked at first");
+    drop(other);
+    // Somebody has it again and writes another, and so nobody takes the first one for forgotten.
+    stage.time.pass(DAY);
+    let forgotten = told_of("zulu");
+    stage.time.pass(DAY);
+    let fresh = told_of("chat");
+    let other = stage.host(&[("mail", endpoint(&receiver))]);
+    stage.time.pass(6 * DAY);
+    stage.until(&forgotten, |views| views[0].standing == NoticeProgress::GivenUp);
+    assert_eq!(stage.views(&late)[0].standing, NoticeProgress::Waiting);
+    drop(other);
+    let host = stage.host(&[("chat", endpoint(&receiver))]);
+    for _ in [&late, &fresh] {
+        receiver.next(Answer::Status(200));
+    }
+    for run in [&late, &fresh] {
+        stage.until(run, |views| views[0].standing == NoticeProgress::Delivered);
+    }
+    drop(host);
+    assert_eq!(receiver.others(), 0);
+}
+
 /// R-Y8: what is shown of phases is what the words of the configuration are.
 #[test]
 fn phases_that_are_told_of_are_final_or_wait() {

@@ -129,6 +129,10 @@ impl ReadStore for Shaky {
         self.ask(|store| store.due_notices(endpoint, limit))
     }
 
+    fn endpoint_after(&self, endpoint: &str) -> Pending<Option<(Arc<str>, Timestamp)>> {
+        self.ask(|store| store.endpoint_after(endpoint))
+    }
+
     fn notices(&self, wanted: Notices) -> Pending<Vec<KeptNotice>> {
         self.ask(|store| store.notices(wanted))
     }

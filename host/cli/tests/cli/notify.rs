@@ -151,6 +151,48 @@ fn what_was_told_is_listed() {
     assert!(table.contains("run.suspended") && table.contains("it answered 404"), "{table}");
 }
 
+/// R-Y8, R-L30: a server tells the same of notices as its store, and who looks at a run sees how they stand.
+#[test]
+fn a_server_tells_of_notices_what_its_store_does() {
+    let bench = Bench::new();
+    let (url, ids) = receiver(410);
+    configured(&bench, &url);
+    approval(&bench, "1h");
+    let serve = ["serve", "--listen", "127.0.0.1:0", "--store", "runs.db", "--config", "phasm.toml"];
+    let mut host = Running::start(&bench, &serve);
+    host.until(&["listening on http://", "/v1/docs\n"]);
+    let url = host.said().split("listening on ").nth(1).unwrap().lines().next().unwrap().to_owned();
+    let (here, there) = (["--store", "runs.db"], ["--server", url.as_str()]);
+    let run = bench.phasm(&[&["submit", "release.yaml"], &there[..]].concat()).stdout.trim().to_owned();
+    assert!(next(&ids).starts_with(&run));
+    while listed(&bench, &run, &["--json"]).json()[0]["standing"] != "gone" {}
+    for arguments in [
+        vec!["notify", "list", &run],
+        vec!["notify", "list", "@last", "--json"],
+        vec!["notify", "list", &run, "--limit", "0", "--json"],
+        vec!["get", &run],
+        vec!["get", &run, "--json"],
+    ] {
+        let of = |place: &[&str]| bench.phasm(&[&arguments, place].concat());
+        let (told, kept) = (of(&there), of(&here));
+        // For how long it goes on is another time each time.
+        let plain = |ran: &Ran| {
+            let lines = ran.stdout.lines().filter(|line| !line.ends_with("ms"));
+            lines.map(|line| line.replace(&format!("--server {url}"), "--store runs.db")).collect::<Vec<_>>()
+        };
+        assert_eq!((told.status, plain(&told)), (0, plain(&kept)), "{arguments:?}: {told:?}");
+    }
+    let page = bench.phasm(&["get", &run, "--store", "runs.db"]).stdout;
+    let told = "\nnotices: 1 not wanted (chat: it answered 410: it wants nothing more of this run): ";
+    assert!(page.contains(told) && page.contains(&format!(" notify list {run} --store runs.db\n")), "{page}");
+    let view = bench.phasm(&["get", &run, "--json", "--store", "runs.db"]).json();
+    let expected = serde_json::json!({ "waiting": 0, "delivered": 0, "givenUp": 0, "gone": 1, "more": false,
+        "failure": "chat: it answered 410: it wants nothing more of this run" });
+    assert_eq!(view["notices"], expected, "{view}");
+    host.signal(Signal::TERM);
+    host.end();
+}
+
 /// R-Y8: an endpoint is tried before anybody relies on it.
 #[test]
 fn an_endpoint_is_tried() {

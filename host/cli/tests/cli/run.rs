@@ -362,7 +362,7 @@ fn a_small_run_reserves_what_it_can_use() {
 
 /// Exit status 6: with a file store a run that only waits for people is left (R-L4).
 #[test]
-fn a_suspended_run_parks_in_a_file_and_waits_in_memory() {
+fn a_suspended_run_parks_in_a_file() {
     let bench = Bench::new();
     bench.task("ask.yaml", "suspend", "");
     bench.task("soon.yaml", "suspend", "timeout: 50ms");
@@ -376,9 +376,21 @@ fn a_suspended_run_parks_in_a_file_and_waits_in_memory() {
     assert!(shown.stdout.ends_with(&answer), "{shown:?}");
     let stayed = bench.phasm(&["run", "soon.yaml", "--store", "runs.db", "--wait"]);
     assert_eq!(stayed.status, 4, "{stayed:?}");
-    let waited = bench.phasm(&["run", "soon.yaml"]);
-    assert_eq!(waited.status, 4, "{waited:?}");
-    assert!(waited.stderr.contains("waiting: main is suspended until "), "{waited:?}");
+}
+
+/// R-L4: where nothing is left of it, or with `--wait`, it stays, and says until when at most.
+#[test]
+#[cfg(unix)]
+fn a_suspended_run_waits_in_memory() {
+    let bench = Bench::new();
+    bench.task("ask.yaml", "suspend", "timeout: 1h");
+    for more in [&[][..], &["--store", "runs.db", "--wait"]] {
+        let mut run = crate::crash::Running::start(&bench, &[&["run", "ask.yaml"], more].concat());
+        run.until(&["waiting: main is suspended until "]);
+        run.signal(rustix::process::Signal::INT);
+        let ended = run.end();
+        assert_eq!(ended.status, 130, "it was still there: {ended:?}");
+    }
 }
 
 /// R-L5.

@@ -356,3 +356,57 @@ fn a_collector_holds_nobody_up() {
         assert!(ran.stderr.contains("lost"), "{address}: {ran:?}");
     }
 }
+
+/// R-O1: each command that starts a run tells whose part it is, a store and a server alike; who looks at the run sees its trace.
+#[test]
+fn commands_that_start_runs_say_whose_part_they_are() {
+    let bench = Bench::new();
+    bench.write("phasm.toml", "");
+    bench.task("code.yaml", "code", "");
+    bench.write(
+        "nightly.yaml",
+        "apiVersion: aether/v1\nkind: CronWorkflow\nmetadata: { name: nightly }\nspec:\n  schedule: '0 3 * * *'\n  workflowSpec:\n    \
+         entrypoint: main\n    templates:\n      - task: { name: main, executor: { type: code } }\n",
+    );
+    let (host, address) = listening(&bench, &[]);
+    let (mut host, url) = (Some(host), format!("http://{address}"));
+    let here = ["--store", "runs.db"];
+    for command in [["cron", "add", "nightly.yaml"], ["workflow", "save", "code.yaml"]] {
+        assert_eq!(bench.phasm(&[&command[..], &here].concat()).status, 0);
+    }
+    let mut first = String::new();
+    for place in [["--server", &url], here] {
+        let trace = |variables: &[(&str, &str)], command: &[&str]| {
+            let ran = bench.phasm_with(variables, &[command, &place].concat());
+            assert_eq!(ran.status, 0, "{command:?}: {ran:?}");
+            let run = match ran.stdout.trim() {
+                shown if shown.starts_with('{') => ran.json()["runID"].as_str().unwrap().to_owned(),
+                id => id.to_owned(),
+            };
+            let view = bench.phasm(&[&["get", &run, "--json"], &place[..]].concat()).json();
+            (run, view.get("traceID").map(|trace| trace.as_str().unwrap().to_owned()))
+        };
+        let (run, none) = trace(&[], &["submit", "code.yaml"]);
+        assert_eq!(none, None);
+        if let Some(host) = &mut host {
+            host.until(&[&format!("{run} w Succeeded")]);
+            first = run;
+        }
+        for command in [
+            &["submit", "code.yaml"][..],
+            &["rerun", &first, "--json"],
+            &["cron", "trigger", "nightly"],
+            &["workflow", "submit", "w"],
+        ] {
+            let (run, traced) = trace(&[("TRACEPARENT", PARENT), ("TRACESTATE", "a=1")], command);
+            assert_eq!(traced.as_deref(), Some(TRACE), "{command:?} {place:?}");
+            let page = bench.phasm(&[&["get", &run], &place[..]].concat()).stdout;
+            assert!(page.contains(&format!("\ntrace: {TRACE}\n")), "{page}");
+        }
+        // Whoever runs something again in a file holds it.
+        if let Some(host) = host.take() {
+            host.signal(Signal::TERM);
+            host.end();
+        }
+    }
+}

@@ -36,7 +36,7 @@ pub struct Submitted {
     /// What whoever submitted the run left for whoever goes on with it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub origin: Option<Arc<str>>,
-    /// The trace that the run belongs to, as whoever submitted it wrote it down; nothing here reads it.
+    /// The trace that the run belongs to, as whoever submitted it wrote it down; it is shown, and nothing follows from it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub trace: Option<Arc<str>>,
     /// The earlier run that this is another of.

@@ -128,6 +128,13 @@ impl State {
         self.trace.as_ref()
     }
 
+    /// That trace's id, where what was written down is as W3C Trace Context has it: the second part of `traceparent`.
+    #[must_use]
+    pub fn trace_id(&self) -> Option<&str> {
+        let id = self.trace()?.split('-').nth(1)?;
+        (id.len() == 32 && id.bytes().all(|byte| byte.is_ascii_hexdigit())).then_some(id)
+    }
+
     /// The id of the earlier run that this is another of.
     #[must_use]
     pub fn rerun_of(&self) -> Option<&Arc<str>> {

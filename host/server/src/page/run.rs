@@ -9,6 +9,7 @@ use phasm::{
         run::{Run, TaskRun},
         text,
     },
+    notify::NoticeSummary,
     saved::{self, SCHEDULE_LABEL},
     store::RunRow,
 };
@@ -104,6 +105,7 @@ struct Shown {
     row: RunRow,
     /// Names, and where they are.
     from: Vec<(&'static str, String, String)>,
+    notices: Option<NoticeSummary>,
 }
 
 impl std::ops::Deref for Shown {
@@ -130,7 +132,8 @@ impl Shown {
         if saved::saved_workflow(&*store, &head.namespace, &head.workflow).await?.is_some() {
             add("Saved workflow", "workflows", &head.workflow);
         }
-        Ok(Self { from, row })
+        let notices = NoticeSummary::read(&*store, &head.run_id).await?;
+        Ok(Self { from, notices, row })
     }
 }
 
@@ -213,6 +216,10 @@ fn facts(run: &Run, row: &Shown) -> Markup {
             @for (kind, name, address) in &row.from { div { dt { (kind) } dd { a href=(address) { (name) } } } }
             @if let Some(at) = times.deadline_at.filter(|_| !run.phase().is_terminal()) { div { dt { "Must end by" } dd { (words::time(at)) } } }
             @if let Some(of) = run.rerun_of() { div { dt { "Rerun of" } dd { a href={ "/runs/" (of) } { (words::id(of)) } } } }
+            @if let Some(trace) = run.trace_id() { div { dt { "Trace" } dd { (words::id(trace)) } } }
+            @if let Some(notices) = &row.notices {
+                div { dt { "Notices" } dd { (notices.counts()) @if let Some(why) = &notices.failure { " (" (why) ")" } } }
+            }
             @if !labels.is_empty() { div { dt { "Labels" } dd { (labels.join(", ")) } } }
         }
         @if let Some(note) = &row.note { div class="notice bad" role="alert" { p { "No host can go on with it: " (note.why) } } }

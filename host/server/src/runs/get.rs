@@ -8,7 +8,8 @@ use axum::{
     response::{IntoResponse as _, Response},
 };
 use phasm::{
-    RunError, RunHandle,
+    RunError, RunHandle, RunView,
+    notify::NoticeSummary,
     show::{RowWaits, RunState},
     store::RunRow,
 };
@@ -39,7 +40,10 @@ pub(crate) async fn get(mut call: Call) -> Result<Response, Refusal> {
         Some(wait) if rest(&call.app, &handle, wait).await? == Some(Rest::Ended) => None,
         Some(_) => Some(call.run().await?),
     };
-    let response = shown(&handle, row.as_ref(), (from, most)).await?;
+    let (store, run_id) = (call.app.host.store(), handle.id());
+    let (notices, part) = (NoticeSummary::read(&**store, run_id), handle.view_part(from, most));
+    let (notices, part) = tokio::join!(notices, part);
+    let response = answered(&handle, (row.as_ref(), notices?.as_ref()), part?, (from, most)).await?;
     Ok(unless_known(&call, response))
 }
 
@@ -61,18 +65,27 @@ pub(super) async fn rest(app: &App, handle: &RunHandle, wait: Duration) -> Resul
     }
 }
 
-/// The run view, with some of its task runs, and where the others are. What it lacks is shown of the row, which a run that has ended does not
-/// need.
+/// The run view after something was asked of the run, with some of its task runs, and where the others are. What it lacks is shown of the row,
+/// which a run that has ended does not need.
 pub(super) async fn shown(
     handle: &RunHandle,
     row: Option<&RunRow>,
+    page: (usize, usize),
+) -> Result<(Response, String), Refusal> {
+    answered(handle, (row, None), handle.view_part(page.0, page.1).await?, page).await
+}
+
+async fn answered(
+    handle: &RunHandle,
+    (row, notices): (Option<&RunRow>, Option<&NoticeSummary>),
+    (view, all): (RunView, usize),
     (from, most): (usize, usize),
 ) -> Result<(Response, String), Refusal> {
-    let (view, all) = handle.view_part(from, most).await?;
     let waits = row.and_then(|row| RowWaits::of(row, RunState::of(row, true))).filter(RowWaits::is_missing);
-    let mut response = match &waits {
-        Some(waits) => json(StatusCode::OK, &RowWaits::shown_in(Some(waits), &view)),
-        None => json(StatusCode::OK, &view),
+    let mut response = if waits.is_some() || notices.is_some() {
+        json(StatusCode::OK, &NoticeSummary::shown_in(notices, RowWaits::shown_in(waits.as_ref(), &view)))
+    } else {
+        json(StatusCode::OK, &view)
     };
     let next = from.saturating_add(most);
     if next < all && most > 0 {

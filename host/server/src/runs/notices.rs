@@ -4,11 +4,11 @@ use std::sync::Arc;
 
 use axum::{http::StatusCode, response::Response};
 use phasm::{notify::NoticeView, store::Notices};
-use serde::Serialize;
 
 use crate::{
     call::{Call, json},
     refusal::Refusal,
+    wire::SentNotices,
 };
 
 /// Notices of a page unless it is said.
@@ -17,13 +17,6 @@ const PAGE: usize = 100;
 const MOST: usize = 1000;
 /// The last event that can be asked for.
 const LAST: usize = u32::MAX as usize;
-
-#[derive(Serialize)]
-struct NoticePage {
-    notices: Vec<NoticeView>,
-    /// Before which event there may be more.
-    next: Option<u64>,
-}
 
 pub(crate) async fn notices(mut call: Call) -> Result<Response, Refusal> {
     let limit = call.query.count("limit", 1, MOST).unwrap_or(PAGE);
@@ -38,5 +31,5 @@ pub(crate) async fn notices(mut call: Call) -> Result<Response, Refusal> {
     let of_page = kept.iter().take_while(|notice| last.is_none_or(|last| notice.id.seq >= last));
     let notices = of_page.map(NoticeView::of).collect::<Result<Vec<_>, _>>()?;
     let next = last.filter(|_| notices.len() < kept.len() || kept.len() == limit + endpoints);
-    Ok(json(StatusCode::OK, &NoticePage { notices, next }))
+    Ok(json(StatusCode::OK, &SentNotices { notices, next }))
 }

@@ -21,6 +21,7 @@ mod saved;
 mod secured;
 mod strangers;
 mod stream;
+mod traced;
 #[path = "../../../../tests/tests/schema/validator.rs"]
 #[expect(dead_code, reason = "another test asks it what it has not met")]
 mod validator;

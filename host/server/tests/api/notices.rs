@@ -41,4 +41,10 @@ async fn notices_of_a_run_are_paged() {
     assert_eq!(of(&all.json()).len(), 4);
     assert!(!all.json().to_string().contains("SECRET"));
     theirs.get(&path).await.expect(404);
+    let view = mine.get(&format!("/v1/runs/{run}")).await.expect(200);
+    let expected =
+        serde_json::json!({ "waiting": 4, "delivered": 0, "givenUp": 0, "gone": 0, "more": false });
+    assert_eq!(view.json()["notices"], expected);
+    let page = mine.get(&format!("/runs/{run}")).await;
+    assert!(page.body.contains("<dt>Notices</dt><dd>4 waiting</dd>"), "{}", page.body);
 }

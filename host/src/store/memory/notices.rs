@@ -2,6 +2,7 @@
 
 use std::{
     collections::{BTreeMap, BTreeSet},
+    ops::Bound,
     sync::Arc,
 };
 
@@ -20,6 +21,12 @@ impl Notified {
     pub(super) fn due(&self, endpoint: &str, limit: usize) -> Vec<KeptNotice> {
         let first = self.due.get(endpoint).into_iter().flatten().take(limit);
         first.filter_map(|(_, id)| self.kept.get(id)).cloned().collect()
+    }
+
+    pub(super) fn endpoint_after(&self, endpoint: &str) -> Option<(Arc<str>, Timestamp)> {
+        let behind = (Bound::Excluded(endpoint), Bound::Unbounded);
+        let (endpoint, due) = self.due.range::<str, _>(behind).next()?;
+        Some((Arc::clone(endpoint), due.last()?.0))
     }
 
     pub(super) fn of(&self, wanted: &Notices) -> Vec<KeptNotice> {

@@ -1,5 +1,7 @@
 //! What somebody outside is told of runs.
 
+use std::sync::Arc;
+
 use phasm_engine::time::Timestamp;
 use tokio_postgres::{Row, types::ToSql};
 
@@ -10,6 +12,10 @@ use super::{
 
 pub(super) const DUE: &str = "SELECT * FROM notices
     WHERE endpoint = $1 AND due IS NOT NULL ORDER BY due, run_id, seq LIMIT $2";
+pub(super) const ENDPOINT: &str =
+    "SELECT endpoint, (SELECT due FROM notices WHERE endpoint = found.endpoint AND due IS NOT NULL
+        ORDER BY due DESC LIMIT 1) AS due
+    FROM notices AS found WHERE due IS NOT NULL AND endpoint > $1 ORDER BY endpoint LIMIT 1";
 pub(super) const OF_RUN: &str = "SELECT * FROM notices
     WHERE run_id = $1 AND ($2::text IS NULL OR endpoint = $2) AND seq < $3 ORDER BY seq DESC, endpoint DESC LIMIT $4";
 pub(super) const SETTLE: &str = "SELECT settle_notice($1, $2, $3, $4, $5, $6) AS settled";
@@ -80,6 +86,11 @@ pub(super) fn settled(
         Box::new(due.map(|due| due.0)),
         Box::new(body.to_string()),
     ]
+}
+
+/// Of [`ENDPOINT`].
+pub(super) fn endpoint(row: &Row) -> Result<(Arc<str>, Timestamp), Trouble> {
+    Ok((get::<&str>(row, "endpoint")?.into(), Timestamp(get(row, "due")?)))
 }
 
 pub(super) fn notice(row: &Row) -> Result<KeptNotice, Trouble> {

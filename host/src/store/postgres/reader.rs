@@ -265,6 +265,11 @@ impl Readers {
         self.ask(notices::DUE, parameters, |rows| rows.iter().map(notices::notice).collect())
     }
 
+    pub(super) fn endpoint_after(&self, endpoint: &str) -> Pending<Option<(Arc<str>, Timestamp)>> {
+        let read = |rows: &[Row]| rows.first().map(notices::endpoint).transpose();
+        self.ask(notices::ENDPOINT, vec![Box::new(endpoint.to_owned())], read)
+    }
+
     pub(super) fn notices(&self, wanted: &Notices) -> Pending<Vec<KeptNotice>> {
         self.ask(notices::OF_RUN, notices::wanted(wanted), |rows| rows.iter().map(notices::notice).collect())
     }
@@ -473,6 +478,10 @@ impl ReadStore for PostgresReader {
 
     fn due_notices(&self, endpoint: &str, limit: usize) -> Pending<Vec<KeptNotice>> {
         self.readers.due_notices(endpoint, limit)
+    }
+
+    fn endpoint_after(&self, endpoint: &str) -> Pending<Option<(Arc<str>, Timestamp)>> {
+        self.readers.endpoint_after(endpoint)
     }
 
     fn notices(&self, wanted: Notices) -> Pending<Vec<KeptNotice>> {

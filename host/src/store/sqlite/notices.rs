@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use phasm_engine::time::Timestamp;
-use rusqlite::{Connection, Row, params};
+use rusqlite::{Connection, OptionalExtension as _, Row, params};
 
 use super::{
     super::{KeptNotice, NewNotice, NoticeId, Notices, Settle},
@@ -19,6 +19,19 @@ pub(super) fn due(connection: &Connection, endpoint: &str, limit: usize) -> Resu
     ))?;
     let rows = statement.query_map(params![endpoint, most(limit)], row)?;
     Ok(rows.collect::<Result<_, _>>()?)
+}
+
+/// As `endpoint_after` of a store.
+pub(super) fn endpoint_after(
+    connection: &Connection,
+    endpoint: &str,
+) -> Result<Option<(Arc<str>, Timestamp)>, Fault> {
+    let mut statement = connection.prepare_cached(
+        "SELECT endpoint, (SELECT due FROM notices WHERE endpoint = found.endpoint AND due IS NOT NULL ORDER BY due DESC LIMIT 1)
+         FROM notices AS found WHERE due IS NOT NULL AND endpoint > ?1 ORDER BY endpoint LIMIT 1",
+    )?;
+    let found = statement.query_row([endpoint], |row| Ok((row.get(0)?, Timestamp(row.get(1)?))));
+    Ok(found.optional()?)
 }
 
 /// As `notices` of a store.

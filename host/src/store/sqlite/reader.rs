@@ -178,6 +178,11 @@ impl ReadStore for SqliteReader {
         self.ask(move |connection| notices::due(connection, &endpoint, limit))
     }
 
+    fn endpoint_after(&self, endpoint: &str) -> Pending<Option<(Arc<str>, Timestamp)>> {
+        let endpoint: Arc<str> = endpoint.into();
+        self.ask(move |connection| notices::endpoint_after(connection, &endpoint))
+    }
+
     fn notices(&self, wanted: Notices) -> Pending<Vec<KeptNotice>> {
         self.ask(move |connection| notices::notices(connection, &wanted))
     }

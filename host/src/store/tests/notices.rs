@@ -179,3 +179,24 @@ async fn who_delivers_hears_of_what_others_wrote() {
         }
     }
 }
+
+/// R-Y9: which endpoints something waits for, by name, and until when the last of it does.
+#[tokio::test]
+async fn endpoints_that_something_waits_for_are_found_one_by_one() {
+    on_each(async |store| {
+        let after = async |endpoint: &str| {
+            store.endpoint_after(endpoint).await.unwrap().map(|(name, due)| (name.to_string(), due.0))
+        };
+        assert_eq!(after("").await, None);
+        store.put(head("a"), RUNNING, told(0, &[new(0, "chat", 5), new(0, "mail", 4)])).await.unwrap();
+        store.put(head("b"), RUNNING, told(0, &[new(0, "chat", 9), new(0, "pager", 1)])).await.unwrap();
+        assert_eq!(after("").await, Some(("chat".to_owned(), 9)));
+        assert_eq!(after("chat").await, Some(("mail".to_owned(), 4)));
+        assert_eq!(after("mailx").await, Some(("pager".to_owned(), 1)));
+        assert_eq!(after("pager").await, None);
+        let mail = store.due_notices("mail", 1).await.unwrap().remove(0);
+        assert!(store.settle(settle(&mail, None, "x")).await.unwrap());
+        assert_eq!(after("chat").await, Some(("pager".to_owned(), 1)), "nothing waits for it");
+    })
+    .await;
+}

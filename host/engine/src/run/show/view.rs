@@ -29,6 +29,9 @@ pub struct RunView {
     /// The id of the run that this is a rerun of.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rerun_of: Option<Arc<str>>,
+    /// The id of the trace that it belongs to, if it is known to.
+    #[serde(rename = "traceID", skip_serializing_if = "Option::is_none")]
+    pub trace_id: Option<Arc<str>>,
     /// `metadata.name`.
     pub workflow: Arc<str>,
     /// `metadata.namespace`.
@@ -252,6 +255,7 @@ impl RunView {
         Self {
             run_id: run.id().clone(),
             rerun_of: run.rerun_of().cloned(),
+            trace_id: run.trace_id().map(Into::into),
             workflow: plan.name.clone(),
             namespace: plan.namespace.clone(),
             phase: run.phase(),

@@ -110,10 +110,18 @@ fn run() -> Value {
         ],
         &[
             ("rerunOf", text()),
+            ("traceID", json!({ "type": "string", "pattern": "^[0-9a-f]{32}$" })),
+            ("notices", notice_summary()),
             ("waiting", json!({ "anyOf": [of("Waiting"), of("RowWaiting")] })),
             ("usage", of("Usage")),
         ],
     )
+}
+
+/// How its notices stand.
+fn notice_summary() -> Value {
+    let counts = ["waiting", "delivered", "givenUp", "gone"].map(|name| (name, count(0)));
+    object(&[&counts[..], &[("more", truth())]].concat(), &[("failure", text())])
 }
 
 fn task() -> Vec<(&'static str, Value)> {

@@ -1,0 +1,136 @@
+//! How the notices of a run stand, in short.
+
+use serde::Serialize;
+use serde_json::Value;
+
+use super::{NoticeProgress, NoticeView};
+use crate::store::{Notices, ReadStore, StoreError};
+
+/// Notices that are counted: the latest.
+const COUNTED: usize = 100;
+
+/// How the latest notices of a run stand.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct NoticeSummary {
+    /// Those that are still to be delivered.
+    pub waiting: usize,
+    /// Those that were taken.
+    pub delivered: usize,
+    /// Those that nobody tries to deliver any more.
+    pub given_up: usize,
+    /// Those that the endpoint does not want.
+    pub gone: usize,
+    /// Why the last try failed of the latest one that was not taken: the endpoint, and what it answered.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub failure: Option<String>,
+    /// Whether there are earlier ones, which are not counted.
+    pub more: bool,
+}
+
+impl NoticeSummary {
+    /// So many views, and one more, are enough for a summary.
+    pub const ENOUGH: usize = COUNTED + 1;
+
+    /// That of the notices of a run, the latest first; nothing where there are none.
+    #[must_use]
+    pub fn of(views: &[NoticeView]) -> Option<Self> {
+        let mut summary = Self { more: views.len() > COUNTED, ..Self::default() };
+        for view in views.iter().take(COUNTED) {
+            let count = match view.standing {
+                NoticeProgress::Waiting => &mut summary.waiting,
+                NoticeProgress::Delivered => &mut summary.delivered,
+                NoticeProgress::GivenUp => &mut summary.given_up,
+                NoticeProgress::Gone => &mut summary.gone,
+            };
+            *count += 1;
+            if let (None, Some(why)) = (&summary.failure, &view.failure) {
+                summary.failure = Some(format!("{}: {why}", view.endpoint));
+            }
+        }
+        (!views.is_empty()).then_some(summary)
+    }
+
+    /// That of a run of a store.
+    ///
+    /// # Errors
+    /// When they cannot be read.
+    pub async fn read(store: &dyn ReadStore, run_id: &str) -> Result<Option<Self>, StoreError> {
+        Ok(Self::of(&notices_of(store, run_id, Self::ENOUGH).await?))
+    }
+
+    /// A view of the run with how its notices stand, if it has any.
+    #[must_use]
+    pub fn shown_in(notices: Option<&Self>, mut view: Value) -> Value {
+        if let (Some(notices), Some(object)) = (notices, view.as_object_mut()) {
+            // Nothing in it is fallible.
+            object.insert("notices".to_owned(), serde_json::to_value(notices).unwrap_or_default());
+        }
+        view
+    }
+
+    /// In words, as `1 waiting, 2 delivered`.
+    #[must_use]
+    pub fn counts(&self) -> String {
+        let Self { waiting, delivered, given_up, gone, failure: _, more } = self;
+        let counts =
+            [(waiting, "waiting"), (delivered, "delivered"), (given_up, "given up"), (gone, "not wanted")];
+        let counts = counts.iter().filter(|(count, _)| **count > 0);
+        let mut words: Vec<_> = counts.map(|(count, word)| format!("{count} {word}")).collect();
+        words.extend(more.then(|| "earlier ones".to_owned()));
+        words.join(", ")
+    }
+}
+
+/// The notices of a run, the latest first, `limit` at most.
+///
+/// # Errors
+/// When they cannot be read.
+pub async fn notices_of(
+    store: &dyn ReadStore,
+    run_id: &str,
+    limit: usize,
+) -> Result<Vec<NoticeView>, StoreError> {
+    let wanted = Notices { run_id: run_id.into(), endpoint: None, before: None, limit };
+    store.notices(wanted).await?.iter().map(NoticeView::of).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn view(standing: NoticeProgress, failure: Option<&str>) -> NoticeView {
+        NoticeView {
+            id: "r_1_chat".to_owned(),
+            endpoint: "chat".into(),
+            kind: "run.failed".to_owned(),
+            seq: 1,
+            at: String::new(),
+            standing,
+            tries: 1,
+            due: None,
+            tried_at: None,
+            status: None,
+            failure: failure.map(ToOwned::to_owned),
+        }
+    }
+
+    /// R-Y8.
+    #[test]
+    fn notices_are_counted_by_how_they_stand() {
+        use NoticeProgress::{Delivered, GivenUp, Gone, Waiting};
+        assert_eq!(NoticeSummary::of(&[]), None);
+        let views = [
+            view(Delivered, None),
+            view(Waiting, Some("it answered 404")),
+            view(GivenUp, Some("it answered 500")),
+            view(Gone, None),
+            view(Delivered, None),
+        ];
+        let summary = NoticeSummary::of(&views).unwrap();
+        assert_eq!(summary.counts(), "1 waiting, 2 delivered, 1 given up, 1 not wanted");
+        assert_eq!(summary.failure.as_deref(), Some("chat: it answered 404"), "the latest");
+        let many = vec![view(Delivered, None); NoticeSummary::ENOUGH];
+        assert_eq!(NoticeSummary::of(&many).unwrap().counts(), "100 delivered, earlier ones");
+    }
+}
