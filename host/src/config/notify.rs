@@ -150,8 +150,7 @@ impl WrittenEndpoint {
             report.problem(name.problem(&codes::NO_ENDPOINT_NAME, message));
         }
         if let Some(url) = self.url.as_ref().filter(|url| !is_url(&url.value)) {
-            let message =
-                "no URL that can be posted to; expected `https://` or `http://`, a host, and a path";
+            let message = "no URL that can be posted to; expected `https://` or `http://`, a host without a user and a password, and a path";
             report.problem(url.problem(&codes::NO_ENDPOINT_URL, message));
         }
     }

@@ -173,7 +173,12 @@ fn collector(otlp: &Name, report: &Report) -> Option<String> {
     if rest.is_some_and(|rest| !rest.is_empty() && !rest.contains(['?', '#', '@', ' '])) {
         return Some(otlp.value.to_string());
     }
-    let message = format!("found `{}`; expected a collector such as http://localhost:4318", otlp.value);
+    // What stands there then may be a secret.
+    let message = if otlp.value.contains(['@', '?']) {
+        "expected a collector such as http://localhost:4318, without a password and a query; what it wants to know of who asks goes into `headers`".to_owned()
+    } else {
+        format!("found `{}`; expected a collector such as http://localhost:4318", otlp.value)
+    };
     report.problem(otlp.problem(&codes::NO_COLLECTOR, message));
     None
 }

@@ -379,3 +379,18 @@ secrets = [{}]
     assert!(problems.iter().any(|problem| problem.message.contains("`Ended`")), "{problems}");
     assert!(!problems.to_string().contains("hunter2"), "{problems}");
 }
+
+/// What is written into a URL as its password is not said again by the problem, which may be logged.
+#[test]
+fn a_password_in_a_url_is_refused_and_not_repeated() {
+    for text in [
+        "[telemetry]\notlp = \"https://ada:hunter2@otel.example\"",
+        "[telemetry]\notlp = \"https://otel.example?key=hunter2\"",
+        "[notify.chat]\nurl = \"https://ada:hunter2@hooks.example\"\nsecrets = []",
+    ] {
+        let problems = parse(text).unwrap_err();
+        let problem = problems.iter().next().unwrap();
+        let said = format!("{} {:?} {:?}", problem.message, problem.value, problem.hint);
+        assert!(!said.contains("hunter2") && said.contains("password"), "{text}: {said}");
+    }
+}

@@ -21,6 +21,7 @@ use phasm::{
 use tokio::time::sleep;
 
 use super::super::{
+    address,
     document::Text,
     failure::{Failure, While},
     kept,
@@ -186,12 +187,15 @@ pub(crate) async fn opened(store: &Path) -> Result<Arc<dyn Store>, StoreError> {
     Ok(Arc::new(open_store(store).await?))
 }
 
-/// Why a store is not to be had.
+/// Why a store is not to be had, and who can be asked instead.
 pub(crate) fn unusable(error: StoreError) -> Failure {
-    let what = if matches!(error, StoreError::Locked { .. }) {
-        "the store cannot be used; where a server keeps it, `phasm open` shows its page and `--server URL` asks it"
-    } else {
-        "the store cannot be used"
+    let server = if let StoreError::Locked { path, .. } = &error { address::known(path) } else { None };
+    let what = match server {
+        Some(url) => format!(
+            "the store cannot be used; ask its server instead, with `--server {}` where a command takes that",
+            text::clean(&url)
+        ),
+        None => "the store cannot be used".to_owned(),
     };
     Failure::call(While::new(what, error))
 }

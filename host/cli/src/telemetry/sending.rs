@@ -79,8 +79,9 @@ impl Sending {
             && matches!(ended.recv_timeout(within), Err(std_mpsc::RecvTimeoutError::Timeout))
         {
             let left = self.0.queue.max_capacity() - self.0.queue.capacity();
+            let dropped = self.0.dropped.swap(0, Relaxed);
             tracing::warn!(
-                "{left} spans and what was on its way to the collector are lost, as it takes too long"
+                "{left} spans and what was on its way to the collector are lost, as it takes too long; {dropped} found the queue full"
             );
         }
     }
@@ -128,7 +129,7 @@ impl Work {
                 _ = self.ending.wait_for(|ending| *ending) => false,
             };
             if is_closed {
-                return;
+                return self.losses.say_all();
             }
             if batch.len() < BATCH {
                 tokio::select! {
@@ -140,7 +141,7 @@ impl Work {
                 batch.extend(more.take(room));
             }
             if batch.is_empty() && *self.ending.borrow() {
-                return;
+                return self.losses.say_all();
             }
             self.send(std::mem::take(&mut batch)).await;
         }
@@ -153,13 +154,14 @@ impl Work {
         let mut pauses = PAUSES.iter();
         loop {
             let Untaken { why, is_passing } = match self.collector.send(&batch).await {
-                Ok(()) => return self.losses.say(None),
+                Ok(()) => return self.losses.say(),
                 Err(untaken) => untaken,
             };
             let pause = pauses.next().filter(|_| is_passing && !*self.ending.borrow());
             let Some(pause) = pause else {
                 self.losses.refused += batch.len() as u64;
-                return self.losses.say(Some(&format!("{}: {why}", self.collector.url())));
+                self.losses.why = Some(format!("{}: {why}", self.collector.url()));
+                return self.losses.say();
             };
             tokio::select! {
                 () = sleep(*pause) => {}
@@ -173,27 +175,92 @@ impl Work {
 struct Losses {
     dropped: Arc<AtomicU64>,
     refused: u64,
+    /// Why the last of them were refused.
+    why: Option<String>,
     said: Option<Instant>,
 }
 
 impl Losses {
     fn new(dropped: Arc<AtomicU64>) -> Self {
-        Self { dropped, refused: 0, said: None }
+        Self { dropped, refused: 0, why: None, said: None }
     }
 
     /// Says what was lost since it was said last, but not all the time.
-    fn say(&mut self, why: Option<&str>) {
-        if self.said.is_some_and(|said| said.elapsed() < SAID) {
-            return;
+    fn say(&mut self) {
+        if self.said.is_none_or(|said| said.elapsed() >= SAID) {
+            self.say_all();
         }
+    }
+
+    /// Says it at the end, whenever something was said before.
+    fn say_all(&mut self) {
+        if let Some(words) = self.unsaid() {
+            tracing::warn!("{words}");
+        }
+    }
+
+    fn unsaid(&mut self) -> Option<String> {
         let (refused, dropped) = (std::mem::take(&mut self.refused), self.dropped.swap(0, Relaxed));
         if refused + dropped == 0 {
-            return;
+            return None;
         }
         self.said = Some(Instant::now());
-        let why = why.map(|why| format!("; {why}")).unwrap_or_default();
-        tracing::warn!(
+        let why = self.why.take().map(|why| format!("; {why}")).unwrap_or_default();
+        Some(format!(
             "spans are lost: the collector did not take {refused}, and {dropped} found the queue full{why}"
+        ))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::SystemTime;
+
+    use phasm::{
+        config::TelemetrySettings,
+        sandbox::{
+            HttpConfig,
+            trace::{SpanId, TraceContext, TraceId},
+        },
+        spans::SpanKind,
+    };
+
+    use super::*;
+
+    fn span(number: usize) -> Span {
+        let name = number.to_string();
+        Span {
+            context: TraceContext::new(TraceId::of_run("r"), SpanId::of(&name), true),
+            parent: None,
+            kind: SpanKind::Step,
+            name: name.into(),
+            since: SystemTime::UNIX_EPOCH,
+            until: SystemTime::UNIX_EPOCH,
+            attributes: Vec::new(),
+            failed: None,
+        }
+    }
+
+    /// R-O5: whoever leaves a span never waits, and what there was no room for is counted and said once.
+    #[test]
+    fn what_finds_the_queue_full_is_counted() {
+        let settings =
+            TelemetrySettings { otlp: Some("http://127.0.0.1:1".to_owned()), ..Default::default() };
+        let sending = Sending::to(Collector::new(&settings, &HttpConfig::default()).unwrap());
+        // Nobody empties it.
+        sending.0.is_begun.store(true, Relaxed);
+        for number in 0..QUEUE + 3 {
+            sending.take(span(number));
+        }
+        assert_eq!(sending.0.queue.capacity(), 0);
+        let mut losses = Losses::new(Arc::clone(&sending.0.dropped));
+        assert_eq!(
+            losses.unsaid().as_deref(),
+            Some("spans are lost: the collector did not take 0, and 3 found the queue full")
         );
+        assert_eq!(losses.unsaid(), None);
+        let (mut spans, _collector) = lock(&sending.0.waiting).take().unwrap();
+        let kept: Vec<_> = std::iter::from_fn(|| spans.try_recv().ok()).map(|span| span.name).collect();
+        assert_eq!((kept.len(), &*kept[QUEUE - 1]), (QUEUE, "8191"), "those that came first");
     }
 }

@@ -279,6 +279,23 @@ fn a_run_of_a_server_is_answered_cancelled_and_run_again() {
     host.end();
 }
 
+/// R-L30: who needs a file that a server holds is told whom to ask instead.
+#[test]
+fn a_file_that_a_server_holds_names_the_server() {
+    let bench = Bench::new();
+    bench.task("say.yaml", "say", "");
+    let (mut host, url) = server(&bench);
+    let run = with(&bench, &["submit", "say.yaml"], ["--server", &url]).stdout.trim().to_owned();
+    host.until(&[&format!("{run} w Succeeded")]);
+    let held = with(&bench, &["rerun", &run], ["--store", "runs.db"]);
+    let hint = format!("ask its server instead, with `--server {url}` where a command takes that");
+    assert!(held.status == 2 && held.stderr.contains(&hint), "{held:?}");
+    assert_eq!(with(&bench, &["rerun", &run], ["--server", &url]).status, 0);
+    host.signal(Signal::INT);
+    host.end();
+    assert_eq!(with(&bench, &["rerun", &run], ["--store", "runs.db"]).status, 0);
+}
+
 /// R-L30: whatever is wrong is told as of a store, with places in the document.
 #[test]
 fn what_is_wrong_is_told_where_it_stands() {

@@ -2,7 +2,7 @@
 
 use std::{
     collections::BTreeMap,
-    io::{BufRead as _, BufReader, Read as _, Write as _},
+    io::{BufRead as _, BufReader, Read, Write},
     net::{TcpListener, TcpStream},
     path::Path,
     sync::{Arc, Condvar, Mutex},
@@ -16,6 +16,11 @@ use opentelemetry_proto::tonic::{
 };
 use prost::Message as _;
 use rustix::process::Signal;
+use rustls::{
+    ServerConfig, ServerConnection, StreamOwned,
+    crypto::ring,
+    pki_types::{CertificateDer, PrivateKeyDer, pem::PemObject as _},
+};
 use serde_json::Value;
 
 use crate::{bench::Bench, crash::Running};
@@ -49,14 +54,25 @@ struct Collector {
 
 impl Collector {
     fn start(manner: Manner) -> Self {
+        Self::behind(manner, None)
+    }
+
+    /// One that speaks TLS, for a name that only the authority of the tests vouches for.
+    fn behind(manner: Manner, tls: Option<Arc<ServerConfig>>) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let address = listener.local_addr().unwrap().to_string();
         let got: Arc<(Mutex<Got>, Condvar)> = Arc::default();
         let hears = Arc::clone(&got);
         thread::spawn(move || {
             for stream in listener.incoming() {
-                let (stream, hears) = (stream.unwrap(), Arc::clone(&hears));
-                thread::spawn(move || hear(stream, manner, &hears));
+                let (stream, hears, tls) = (stream.unwrap(), Arc::clone(&hears), tls.clone());
+                thread::spawn(move || match tls {
+                    None => hear(stream, manner, &hears),
+                    Some(tls) => {
+                        let connection = ServerConnection::new(tls).unwrap();
+                        hear(StreamOwned::new(connection, stream), manner, &hears);
+                    }
+                });
             }
         });
         Self { address, got }
@@ -78,13 +94,15 @@ impl Collector {
     }
 }
 
-fn hear(stream: TcpStream, manner: Manner, got: &(Mutex<Got>, Condvar)) {
+fn hear(stream: impl Read + Write, manner: Manner, got: &(Mutex<Got>, Condvar)) {
     let mut reader = BufReader::new(stream);
     let mut head = String::new();
     while !head.ends_with("\r\n\r\n") {
-        if reader.read_line(&mut head).unwrap() == 0 {
-            return;
+        // Of a connection that trusts nobody here there is none.
+        if reader.read_line(&mut head).is_ok_and(|read| read > 0) {
+            continue;
         }
+        return;
     }
     let head = head.to_ascii_lowercase();
     let length = head.split("content-length: ").nth(1).map_or(0, |rest| {
@@ -115,6 +133,7 @@ fn hear(stream: TcpStream, manner: Manner, got: &(Mutex<Got>, Condvar)) {
         },
     };
     let _gone = reader.get_mut().write_all(answer.as_bytes());
+    let _gone = reader.get_mut().flush();
 }
 
 fn text(attributes: &[KeyValue], name: &str) -> Option<String> {
@@ -409,4 +428,54 @@ fn commands_that_start_runs_say_whose_part_they_are() {
             host.end();
         }
     }
+}
+
+/// R-O5: a collector behind TLS is one whose certificate is trusted, by the platform or by what the operator names.
+#[test]
+fn a_collector_behind_tls_is_believed_if_it_is_vouched_for() {
+    let chain = CertificateDer::pem_slice_iter(include_bytes!("../http/tls/certificate.pem"));
+    let key = PrivateKeyDer::from_pem_slice(include_bytes!("../http/tls/key.pem")).unwrap();
+    let tls = ServerConfig::builder_with_provider(Arc::new(ring::default_provider()));
+    let tls = tls.with_safe_default_protocol_versions().unwrap().with_no_client_auth();
+    let tls = Arc::new(tls.with_single_cert(chain.map(Result::unwrap).collect(), key).unwrap());
+    let collector = Collector::behind(Manner::Takes, Some(tls));
+    let bench = Bench::new();
+    bench.task("echo.yaml", "echo", "");
+    bench.write("authority.pem", include_str!("../http/tls/authority.pem"));
+    let telemetry = format!("[telemetry]\notlp = \"https://{}\"\n", collector.address);
+    let run = |more: &str| {
+        bench.write("phasm.toml", format!("{telemetry}{more}"));
+        let ran = bench.phasm(&["run", "echo.yaml", "--config", "phasm.toml"]);
+        assert_eq!(ran.status, 0, "{ran:?}");
+        ran.stderr
+    };
+    let said = run("");
+    assert!(said.contains("spans are lost") && said.contains("its certificate is not trusted"), "{said}");
+    assert_eq!(collector.heads().len(), 0);
+    let said = run("[http]\nroots = [\"authority.pem\"]\n");
+    assert!(!said.contains("lost"), "{said}");
+    assert_eq!(tree(&collector.until(has_run)).len(), 4);
+}
+
+/// R-O5: what is lost within a minute of saying so is said at the end.
+#[test]
+fn what_was_lost_is_said_in_the_end() {
+    let refuses = "HTTP/1.1 400 No\r\ncontent-length: 0\r\nconnection: close\r\n\r\n";
+    let collector = Collector::start(Manner::Says(refuses));
+    let bench = Bench::new();
+    let tasks =
+        (0..400).map(|number| format!("          - {{ name: t{number}, executor: {{ type: echo }} }}\n"));
+    let document = format!(
+        "apiVersion: aether/v1\nkind: Workflow\nmetadata: {{ name: wide }}\nspec:\n  entrypoint: main\n  templates:\n    - dag:\n        \
+         name: main\n        tasks:\n{}",
+        tasks.collect::<String>()
+    );
+    bench.write("wide.yaml", document);
+    bench.write("phasm.toml", collector.config());
+    let ran = bench.phasm(&["run", "wide.yaml", "--config", "phasm.toml"]);
+    assert_eq!(ran.status, 0, "{ran:?}");
+    let counts = ran.stderr.split("the collector did not take ").skip(1);
+    let lost: usize = counts.map(|rest| rest.split(',').next().unwrap().parse::<usize>().unwrap()).sum();
+    // A step and an attempt of each, the run and its submission.
+    assert_eq!(lost, 802, "{}", ran.stderr);
 }
