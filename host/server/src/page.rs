@@ -50,7 +50,11 @@ use axum::{
     routing::{MethodFilter, on},
 };
 
-pub(crate) use self::{session::Sessions, shell::Shell, ticket::Tickets};
+pub(crate) use self::{
+    session::Sessions,
+    shell::{API, Shell},
+    ticket::Tickets,
+};
 use crate::{
     app::App,
     call::Call,

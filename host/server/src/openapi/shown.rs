@@ -6,7 +6,7 @@ use maud::{Markup, html};
 use super::segments;
 use crate::{
     caller::{Caller, Role},
-    page::{Shell, words},
+    page::{API, Shell, words},
     routes::{Parameter, ROUTES, Route},
 };
 
@@ -14,7 +14,7 @@ pub(super) fn page(caller: &Caller) -> Response {
     let page = html! {
         h1 { "The API" }
         p { "For programs: " a href="/v1/openapi.json" { "the OpenAPI document" } "." }
-        table class="list" {
+        table class="list requests" {
             caption class="unseen" { "All that it answers" }
             thead { tr { th scope="col" { "Request" } th scope="col" { "What it does" } } }
             tbody { @for route in ROUTES { tr {
@@ -24,7 +24,7 @@ pub(super) fn page(caller: &Caller) -> Response {
         }
         @for route in ROUTES { (shown(route)) }
     };
-    Shell::new("The API", "/v1/docs", caller).around(&page)
+    Shell::new("The API", API, caller).around(&page)
 }
 
 fn title(route: &Route) -> String {

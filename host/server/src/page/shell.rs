@@ -20,6 +20,8 @@ pub(crate) struct Shell<'a> {
     pub(super) standing: Option<String>,
 }
 
+pub(crate) const API: &str = "/v1/docs";
+
 const PLACES: [(&str, &str, Role); 5] = [
     ("/runs", "Runs", Role::Read),
     ("/submit", "Write", Role::Run),
@@ -66,7 +68,9 @@ impl<'a> Shell<'a> {
     }
 
     fn navigation(&self) -> Markup {
-        let may = |role| self.caller.is_some_and(|caller| caller.may(role).is_ok());
+        // The API's page asks nobody who he is.
+        let is_open = self.at == API;
+        let may = |role| is_open || self.caller.is_some_and(|caller| caller.may(role).is_ok());
         html! {
             nav aria-label="Main" {
                 a class="brand" href="/runs" { "Phasm" }
@@ -75,7 +79,7 @@ impl<'a> Shell<'a> {
                         a href=(address) aria-current=[(address == self.at).then_some("page")] { (name) }
                     }
                 }
-                a href="/v1/docs" aria-current=[(self.at == "/v1/docs").then_some("page")] { "API" }
+                a href=(API) aria-current=[is_open.then_some("page")] { "API" }
             }
             @if let Some(key) = self.caller.and_then(|caller| caller.key.as_deref()) {
                 form class="who" method="post" action="/logout" {

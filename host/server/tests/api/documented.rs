@@ -336,6 +336,7 @@ async fn the_document_is_a_page_as_well() {
     }
     assert!(
         page.contains("<a class=\"brand\" href=\"/runs\">")
+            && page.contains("href=\"/submit\"")
             && !page.contains("http://")
             && !page.contains("https://"),
         "{page}"
