@@ -35,16 +35,33 @@ pub(crate) async fn get(mut call: Call) -> Result<Response, Refusal> {
     call.query.done()?;
     let row = call.run().await?;
     let handle = call.app.host.run_of(&row);
-    let row = match wait.filter(|_| row.status.open) {
-        None => Some(row),
-        Some(wait) if rest(&call.app, &handle, wait).await? == Some(Rest::Ended) => None,
-        Some(_) => Some(call.run().await?),
+    let (row, notices) = match wait.filter(|_| row.status.open) {
+        None => (Some(row), notices(&call, &handle).await?),
+        Some(wait) => waited(&call, &handle, wait).await?,
     };
-    let (store, run_id) = (call.app.host.store(), handle.id());
-    let (notices, part) = (NoticeSummary::read(&**store, run_id), handle.view_part(from, most));
-    let (notices, part) = tokio::join!(notices, part);
-    let response = answered(&handle, (row.as_ref(), notices?.as_ref()), part?, (from, most)).await?;
+    let part = handle.view_part(from, most).await?;
+    let response = answered(&handle, (row.as_ref(), notices.as_ref()), part, (from, most)).await?;
     Ok(unless_known(&call, response))
+}
+
+/// The row of a run, unless it ends in time, and how its notices stand then.
+async fn waited(
+    call: &Call,
+    handle: &RunHandle,
+    wait: Duration,
+) -> Result<(Option<RunRow>, Option<NoticeSummary>), Refusal> {
+    let rested = rest(&call.app, handle, wait).await?;
+    let row = if rested == Some(Rest::Ended) { None } else { Some(call.run().await?) };
+    // Where there is nobody to be told, nobody waits for what was told elsewhere.
+    let notices = match call.app.host.endpoints().is_empty() {
+        true => None,
+        false => notices(call, handle).await?,
+    };
+    Ok((row, notices))
+}
+
+async fn notices(call: &Call, handle: &RunHandle) -> Result<Option<NoticeSummary>, Refusal> {
+    Ok(NoticeSummary::read(&**call.app.host.store(), handle.id()).await?)
 }
 
 /// Where nothing of a run goes on by itself any more.
