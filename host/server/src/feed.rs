@@ -21,14 +21,14 @@ use tokio::{
 use crate::sse;
 
 /// Frames that a stream may be behind before it reads in the store.
-const BEHIND: usize = 256;
+const BEHIND: usize = 128;
 /// A frame with more bytes is read in the store by each.
-const LARGEST: usize = 64 << 10;
+const LARGEST: usize = 128 << 10;
 /// So many bytes are not added to.
 const FULL: usize = LARGEST / 2;
-/// For each who hears a frame nothing is told for so long, some ten times what it costs to tell: what happens meanwhile makes one
+/// For each who hears a frame nothing is told for so long, some ten to twenty times what it costs to tell: what happens meanwhile makes one
 /// frame, so that a run is not slowed down by how many look on.
-const PAUSE: Duration = Duration::from_micros(150);
+const PAUSE: Duration = Duration::from_micros(300);
 /// And so much more for each byte of it.
 const PAUSE_OF_BYTE: Duration = Duration::from_nanos(2);
 /// At most.
@@ -203,9 +203,9 @@ mod tests {
     fn the_more_is_told_the_longer_is_nothing_more() {
         let (frames, one) = broadcast::channel(4);
         assert_eq!(pass_on(&mut Gathered::default(), &frames), Duration::ZERO);
-        assert_eq!(pass_on(&mut gathered(1000), &frames), Duration::from_micros(152));
+        assert_eq!(pass_on(&mut gathered(1000), &frames), Duration::from_micros(302));
         let others: Vec<_> = (1..100).map(|_| frames.subscribe()).collect();
-        assert_eq!(pass_on(&mut gathered(1000), &frames), Duration::from_micros(15_200));
+        assert_eq!(pass_on(&mut gathered(1000), &frames), Duration::from_micros(30_200));
         assert_eq!(pass_on(&mut gathered(LARGEST * 100), &frames), LONGEST_PAUSE);
         drop((others, one));
         assert_eq!(pass_on(&mut gathered(1000), &frames), Duration::ZERO);
