@@ -1,7 +1,9 @@
 //! What all requests share.
 
 use std::{
+    future::poll_fn,
     io,
+    pin::pin,
     sync::{Arc, atomic::AtomicBool},
 };
 
@@ -77,15 +79,15 @@ impl App {
         Arc::clone(self.host.store()) as _
     }
 
-    /// Does what takes the longer the larger a document is: a large one's beside the threads that answer others.
+    /// Does what takes the longer the larger a document is: a large one's beside the threads that answer others, while it computes.
     pub(crate) async fn planning<T>(&self, bytes: usize, work: impl Future<Output = T>) -> T {
-        let runtime = Handle::current();
-        if bytes <= LARGE || runtime.runtime_flavor() != RuntimeFlavor::MultiThread {
+        if bytes <= LARGE || Handle::current().runtime_flavor() != RuntimeFlavor::MultiThread {
             return work.await;
         }
         // It is never closed.
         let _turn = self.planning.acquire().await;
-        block_in_place(|| runtime.block_on(work))
+        let mut work = pin!(work);
+        poll_fn(|cx| block_in_place(|| work.as_mut().poll(cx))).await
     }
 
     /// From now on streams end, and nobody waits any more.

@@ -43,6 +43,10 @@ pub(super) struct Checked {
 impl Checked {
     /// Looks at a document, however long that takes.
     pub(super) async fn of(call: &Call, text: &str) -> Result<Self, Refusal> {
+        call.app.planning(text.len(), Self::look(call, text)).await
+    }
+
+    async fn look(call: &Call, text: &str) -> Result<Self, Refusal> {
         let mut checked = Self::unseen(text);
         let draft = match reader::read(checked.file(), &checked.text) {
             Ok(tree) => Draft::read(&tree),

@@ -21,9 +21,12 @@ pub(super) struct Kept {
 impl Kept {
     pub(super) async fn read(call: &Call, version: &Version) -> Result<Self, Refusal> {
         let text = saved_text(&*call.app.reader(), &version.digest).await?.unwrap_or_default();
-        let plan = reader::read(&version.file, &text)
-            .and_then(|tree| Draft::read(&tree).plan(&Executors::any(), &Value::Null));
-        Ok(Self { plan: plan.ok(), text })
+        let plan = async {
+            let tree = reader::read(&version.file, &text)?;
+            Draft::read(&tree).plan(&Executors::any(), &Value::Null)
+        };
+        let plan = call.app.planning(text.len(), plan).await.ok();
+        Ok(Self { plan, text })
     }
 
     /// The document, to be looked at.

@@ -113,7 +113,7 @@ fn state(row: &PluginRow) -> Markup {
 }
 
 /// What a state means, where that is not its word already.
-pub(super) fn meaning(state: &str) -> Option<&'static str> {
+fn meaning(state: &str) -> Option<&'static str> {
     Some(match state {
         "stale" => "built when a workflow names it",
         "shadowed" => "another of its name is found first",

@@ -10,7 +10,8 @@ use tokio::{
 };
 
 use crate::{
-    client::LONG,
+    client::{Answer, LONG},
+    page,
     world::{World, workflow},
 };
 
@@ -56,12 +57,21 @@ async fn a_body_that_is_too_large_or_broken_is_refused() {
     world.client.post_yaml("/v1/runs", &workflow("default", &["ok"])).await.expect(202);
 }
 
-/// R-A12: one thread answers, and large documents take it from nobody.
+/// R-A12: one thread answers, and large documents take it from nobody, whichever way they come.
 #[tokio::test(flavor = "multi_thread", worker_threads = 1)]
 async fn who_sends_a_large_document_keeps_nobody_waiting() {
     let world = World::new().await;
-    let (client, document) = (world.client.clone(), workflow("default", &["ok"; 5000]));
-    let large = tokio::spawn(async move { client.post_yaml("/v1/validate", &document).await.expect(200) });
+    let document = workflow("default", &["ok"; 5000]);
+    let (client, sent) = (world.client.clone(), document.clone());
+    let large = async move { client.post_yaml("/v1/validate", &sent).await.expect(200) };
+    others_are_answered(&world, tokio::spawn(large)).await;
+    let client = world.client.clone();
+    let written = format!("document={}", page::encoded(&document));
+    let large = async move { page::post(&client, "/submit/check", &written).await.expect(200) };
+    others_are_answered(&world, tokio::spawn(large)).await;
+}
+
+async fn others_are_answered(world: &World, large: tokio::task::JoinHandle<Answer>) {
     for _ in 0..20 {
         world.client.get("/healthz").await.expect(200);
     }

@@ -10,11 +10,11 @@ use crate::{
 const FORM: (&str, &str) = ("content-type", "application/x-www-form-urlencoded");
 
 /// As a form sends it.
-fn encoded(text: &str) -> String {
+pub(crate) fn encoded(text: &str) -> String {
     text.bytes().map(|byte| format!("%{byte:02X}")).collect()
 }
 
-async fn post(client: &Client, path: &str, body: &str) -> Answer {
+pub(crate) async fn post(client: &Client, path: &str, body: &str) -> Answer {
     client.send("POST", path, &[FORM], body).await
 }
 
