@@ -32,7 +32,7 @@ use crate::{
     gauges::{Ended, Gauges, Measuring},
     sandbox::Sandbox,
     seat::{tell_here, tell_on, tell_soon},
-    slots::{Borrower, Rules, Slots},
+    slots::{Borrower, Entered, Rules, Slots},
     store::{AttemptLog, Offer},
     upcoming::{Coming, Upcoming},
 };
@@ -137,8 +137,8 @@ pub(crate) struct Dispatcher<I: Inbox> {
     control: Handle,
     clock: Clock,
     gauges: Arc<Gauges>,
-    /// Where results are taken that take long to be.
-    long: OnceLock<Sandbox>,
+    /// Where results are taken that take long to be, and attempts begin that are alone.
+    sandbox: OnceLock<Sandbox>,
     /// Where attempts go that find no place here, if they may.
     outbound: OnceLock<UnboundedSender<Outbound<I>>>,
     last_outward: AtomicU64,
@@ -167,10 +167,10 @@ impl<I: Inbox> Dispatcher<I> {
         control: Handle,
         clock: Clock,
     ) -> Self {
-        let (long, outbound, last_outward) = (OnceLock::new(), OnceLock::new(), AtomicU64::new(0));
+        let (sandbox, outbound, last_outward) = (OnceLock::new(), OnceLock::new(), AtomicU64::new(0));
         let slots = Slots::new(slots, rules, clock.clone());
         let gauges = Arc::default();
-        Self { slots, executor, guests, control, clock, gauges, long, outbound, last_outward }
+        Self { slots, executor, guests, control, clock, gauges, sandbox, outbound, last_outward }
     }
 
     /// The same, which counts there.
@@ -180,17 +180,17 @@ impl<I: Inbox> Dispatcher<I> {
 
     /// Where guests run, if they do.
     pub(crate) fn sandbox(&self) -> Option<&Sandbox> {
-        self.long.get()
+        self.sandbox.get()
     }
 
     /// The same, whose large results hold nobody up but those that compute long.
     pub(crate) fn beside(self, sandbox: Option<&Sandbox>) -> Self {
-        Self { long: sandbox.cloned().map(OnceLock::from).unwrap_or_default(), ..self }
+        Self { sandbox: sandbox.cloned().map(OnceLock::from).unwrap_or_default(), ..self }
     }
 
     /// The same with all its slots, for another store.
     pub(crate) fn anew(&self) -> Self {
-        let Self { slots, executor, guests, control, clock, gauges, long, .. } = self;
+        let Self { slots, executor, guests, control, clock, gauges, sandbox, .. } = self;
         Self::new(
             (slots.total(), slots.rules()),
             Arc::clone(executor),
@@ -198,13 +198,13 @@ impl<I: Inbox> Dispatcher<I> {
             control.clone(),
             clock.clone(),
         )
-        .beside(long.get())
+        .beside(sandbox.get())
         .counting(gauges)
     }
 
     /// Tells what came of an attempt where it holds nobody up.
     fn tell_end(&self, upcoming: &Upcoming, is_heavy: bool, end: impl FnOnce()) {
-        match self.long.get() {
+        match self.sandbox.get() {
             Some(sandbox) if is_heavy => tell_on(sandbox.long_runtime(), end),
             _ if upcoming.is_empty() => tell_here(end),
             _ => tell_soon(&self.guests, end),
@@ -236,7 +236,7 @@ impl<I: Inbox> Dispatcher<I> {
 
     /// A place for an attempt that waited, if there is one by now.
     pub(crate) fn place(self: &Arc<Self>) -> Option<Place<I>> {
-        self.slots.enter(false).then(|| Place(Arc::clone(self)))
+        self.slots.enter(false).map(|_| Place(Arc::clone(self)))
     }
 
     /// Starts one attempt. Whatever becomes of it, its slot comes back: by `Finished` or `Gone`, or directly once the
@@ -247,8 +247,9 @@ impl<I: Inbox> Dispatcher<I> {
         offer: impl FnOnce(u64, &Invocation) -> Option<Offer>,
     ) -> AbortHandle {
         let must = attempt.invocation.resumed || !self.sends_out();
-        if self.slots.enter(must) {
-            return self.start_in(Place(Arc::clone(self)), attempt);
+        if let Some(Entered { alone }) = self.slots.enter(must) {
+            let guests = self.sandbox.get().filter(|_| alone).map_or(&self.guests, Sandbox::lone_runtime);
+            return self.start_on(guests, Place(Arc::clone(self)), attempt);
         }
         let number = self.last_outward.fetch_add(1, Ordering::Relaxed) + 1;
         let (tells, hears) = mpsc::unbounded_channel();
@@ -262,9 +263,13 @@ impl<I: Inbox> Dispatcher<I> {
 
     /// Starts one that has a place here.
     pub(crate) fn start_in(self: &Arc<Self>, place: Place<I>, attempt: Attempt<I>) -> AbortHandle {
+        self.start_on(&self.guests, place, attempt)
+    }
+
+    fn start_on(self: &Arc<Self>, guests: &Handle, place: Place<I>, attempt: Attempt<I>) -> AbortHandle {
         let mut ticket = self.ticket(&attempt);
         ticket.coming = Some(attempt.upcoming.enter());
-        self.guests.spawn(execute(place, ticket, attempt)).abort_handle()
+        guests.spawn(execute(place, ticket, attempt)).abort_handle()
     }
 
     fn ticket(self: &Arc<Self>, attempt: &Attempt<I>) -> Ticket<I> {

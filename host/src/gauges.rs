@@ -100,6 +100,11 @@ impl Gauges {
         Driven(Arc::clone(self))
     }
 
+    /// Whether one run alone is driven.
+    pub(crate) fn drives_one(&self) -> bool {
+        self.driven.load(Relaxed) == 1
+    }
+
     /// A new run is durable.
     pub(crate) fn submitted(&self) {
         self.runs_submitted.one_more();

@@ -56,6 +56,13 @@ pub(crate) struct Exchanged {
     pub(crate) quota: Option<u32>,
 }
 
+/// That an attempt may begin here.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Entered {
+    /// None else is here.
+    pub(crate) alone: bool,
+}
+
 /// The slots of this process, and those of other hosts that attempts may be offered to.
 #[derive(Debug)]
 pub(crate) struct Slots<I> {
@@ -239,11 +246,12 @@ impl<I: Borrower> Slots<I> {
     }
 
     /// A place for an attempt that begins here, whether there is one or not if it `must`.
-    pub(crate) fn enter(&self, must: bool) -> bool {
+    pub(crate) fn enter(&self, must: bool) -> Option<Entered> {
         let mut state = self.state();
+        let alone = state.here == i64::from(self.total);
         let enters = must || state.here > 0;
         state.here -= i64::from(enters);
-        enters
+        enters.then_some(Entered { alone })
     }
 
     pub(crate) fn leave(&self, places: i64) {

@@ -20,6 +20,8 @@ pub(super) struct GuestThreads {
     /// Present until dropped.
     runtime: Option<Runtime>,
     handle: Handle,
+    /// For one that is alone: a thread that has no sister wakes none, which costs as much as a small guest, nor is its work taken away.
+    lone: Option<Runtime>,
     /// For those that compute long, once there are any.
     long: OnceLock<Option<Runtime>>,
 }
@@ -30,7 +32,9 @@ impl GuestThreads {
         let count = count.or_else(|| thread::available_parallelism().ok()).unwrap_or(NonZeroUsize::MIN);
         let runtime = runtime("phasm-guest", count, NICE).map_err(SandboxError::Threads)?;
         let handle = runtime.handle().clone();
-        Ok(Self { count, runtime: Some(runtime), handle, long: OnceLock::new() })
+        let lone = (count > NonZeroUsize::MIN).then(|| self::runtime("phasm-guest", NonZeroUsize::MIN, NICE));
+        let lone = lone.transpose().map_err(SandboxError::Threads)?;
+        Ok(Self { count, runtime: Some(runtime), handle, lone, long: OnceLock::new() })
     }
 
     /// How many guests compute at once.
@@ -52,9 +56,15 @@ impl GuestThreads {
         &self.handle
     }
 
+    /// Where one is that is alone.
+    pub(super) fn lone(&self) -> &Handle {
+        self.lone.as_ref().map_or(&self.handle, Runtime::handle)
+    }
+
     /// Whether the caller is one of these threads.
     pub(super) fn is_current(&self) -> bool {
-        Handle::try_current().is_ok_and(|current| current.id() == self.handle.id())
+        let is_of = |current: &Handle| [self.handle.id(), self.lone().id()].contains(&current.id());
+        Handle::try_current().is_ok_and(|current| is_of(&current))
     }
 }
 
@@ -62,7 +72,12 @@ impl Drop for GuestThreads {
     fn drop(&mut self) {
         // The last owner may itself be on an async thread, where waiting for the others is not allowed.
         let long = self.long.take().flatten();
-        self.runtime.take().into_iter().chain(long).for_each(Runtime::shutdown_background);
+        self.runtime
+            .take()
+            .into_iter()
+            .chain(self.lone.take())
+            .chain(long)
+            .for_each(Runtime::shutdown_background);
     }
 }
 

@@ -10,6 +10,7 @@
 //! A connection that was lost is made anew; what was on its way then is open, as whether it was kept cannot be told.
 
 mod address;
+mod alone;
 mod append;
 mod call;
 mod entries;
@@ -69,8 +70,10 @@ const REPLY: &str = "SELECT reply_letters($1, $2, $3, $4) AS verdict";
 const KEEP_LOG: &str = "SELECT keep_log($1, $2, $3, $4, $5, $6, $7) AS verdict";
 const ABANDON: &str = "SELECT abandon_noticed($1, $2, $3, $4, $5, $6, $7, $8) AS verdict";
 const DELETE: &str = "SELECT delete_noticed($1) AS verdict";
-const STATEMENTS: [&str; 21] = [
+const STATEMENTS: [&str; 23] = [
     APPEND,
+    alone::FIRST,
+    alone::NEXT,
     APPEND_NOTICED,
     entries::CHANGE,
     entries::FIRE,

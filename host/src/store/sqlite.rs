@@ -2,6 +2,7 @@
 //!
 //! ```text
 //!  append ──▶ queue ──▶ writer thread: begin, one record, those that wait, commit (fsync) ──▶ all their answers
+//!  append_here ──▶ the same on the thread that calls, where nobody else writes
 //!  load …  ──▶ queue ──▶ reader thread: its own connection, sees what is committed
 //! ```
 //!
@@ -19,6 +20,7 @@ mod kept;
 mod notices;
 mod reader;
 mod schema;
+mod scribe;
 mod tips;
 mod worker;
 mod writer;
@@ -36,8 +38,8 @@ use self::{
     fault::Fault,
     file::Lock,
     group::Group,
-    worker::Worker,
-    writer::{Job, Writer},
+    scribe::Scribe,
+    writer::{Asked, Writer},
 };
 use super::{
     Answer, AttemptLog, Census, Change, Claim, DuePlace, Encode, Entries, EntryName, Filter, HostId,
@@ -53,7 +55,7 @@ use crate::gauges::{CommitCounts, Commits};
 pub struct Sqlite {
     // Dropped in this order: the last connection to close folds the log into the file, which a reader cannot.
     reader: SqliteReader,
-    writer: Worker<Box<dyn Job>>,
+    writer: Scribe,
     commits: Arc<Commits>,
     changed: Arc<watch::Sender<()>>,
     entries_changed: Arc<watch::Sender<()>>,
@@ -97,7 +99,7 @@ impl Sqlite {
     fn on(connection: rusqlite::Connection, path: Arc<Path>, lock: Option<Lock>) -> Result<Self, StoreError> {
         let writer = Writer::new(connection, Arc::clone(&path), lock.is_some())?;
         let commits = writer.commits();
-        let writer = Worker::spawn("phasm-store-write", &path, move |queue| writer.run(&queue))?;
+        let writer = Scribe::spawn(writer, &path)?;
         let reader = SqliteReader::beside(path)?;
         Ok(Self {
             reader,
@@ -136,6 +138,26 @@ impl Sqlite {
 }
 
 impl Sqlite {
+    /// A record to be written, and where its answer comes.
+    fn record(
+        &self,
+        lease: &Lease,
+        status: RunStatus,
+        record: Record<Arc<dyn Encode>>,
+        replies: Vec<Reply>,
+    ) -> Asked<()> {
+        let lease = lease.clone();
+        let mut told: Vec<_> = self.followed.of(&lease.head.run_id).into_iter().collect();
+        if !replies.is_empty() {
+            told.push(Arc::clone(&self.changed));
+        }
+        if !record.notices.is_empty() {
+            told.push(Arc::clone(&self.notices_changed));
+        }
+        let work = move |group: &mut Group<'_>| Ok(((), group.append(&lease, status, &record, &replies)?));
+        writer::job(work, told)
+    }
+
     /// Queues what is to be written; it returns what is answered, and how many bytes it wrote.
     fn write<T: Send + 'static>(
         &self,
@@ -255,17 +277,20 @@ impl Store for Sqlite {
         record: Record<Arc<dyn Encode>>,
         replies: Vec<Reply>,
     ) -> Pending<()> {
-        let lease = lease.clone();
-        let mut told: Vec<_> = self.followed.of(&lease.head.run_id).into_iter().collect();
-        if !replies.is_empty() {
-            told.push(Arc::clone(&self.changed));
-        }
-        if !record.notices.is_empty() {
-            told.push(Arc::clone(&self.notices_changed));
-        }
-        let work = move |group: &mut Group<'_>| Ok(((), group.append(&lease, status, &record, &replies)?));
-        let (job, answered) = writer::job(work, told);
+        let (job, answered) = self.record(lease, status, record, replies);
         self.writer.send(job);
+        later(answered)
+    }
+
+    fn append_here(
+        &self,
+        lease: &Lease,
+        status: RunStatus,
+        record: Record<Arc<dyn Encode>>,
+        replies: Vec<Reply>,
+    ) -> Pending<()> {
+        let (job, answered) = self.record(lease, status, record, replies);
+        self.writer.write_here(job);
         later(answered)
     }
 

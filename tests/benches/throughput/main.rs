@@ -224,8 +224,8 @@ impl Bench {
         let Some(server) = server::server() else { return };
         measure::head();
         let server = server.another(&["fsync=on"]);
-        let store = Postgres::open(&server.url("bench")).expect("a store");
-        let host = self.host(Some(Arc::new(store)));
+        let store: Arc<dyn Store> = Arc::new(Postgres::open(&server.url("bench")).expect("a store"));
+        let host = self.host(Some(Arc::clone(&store)));
         let ten = workflows::wide(10);
         let at_once = self.run_at_once(&host, &ten, self.scaled(1_000));
         let at_once = at_once.least(self.run_at_once(&host, &ten, self.scaled(1_000)));
@@ -235,11 +235,23 @@ impl Bench {
         let runs = count("SELECT count(*) FROM bench.runs WHERE seq < 1000");
         let share = |all: usize| all * self.scaled(1_000) as usize / runs.max(1);
         let written = raw::Written { records: share(records) as u32, bytes: share(bytes) };
-        let raw = self.runtime.block_on(raw::postgres(&server, written, 256, at_once.tasks));
+        let (raw, stored) = in_turns(
+            3,
+            || self.runtime.block_on(raw::postgres(&server, written, 256, at_once.tasks)),
+            || self.runtime.block_on(raw::stored(&store, written, self.scaled(1_000), at_once.tasks)),
+        );
         below(
             "raw PostgreSQL, its bytes, 256 records a batch",
             &raw,
-            &[("PostgreSQL, 1 000 runs of 10 at once", at_once)],
+            &[
+                ("PostgreSQL, 1 000 runs of 10 at once", at_once),
+                ("  its records through the store alone", stored),
+            ],
+        );
+        println!(
+            "  ({} records of {} bytes)",
+            written.records,
+            written.bytes / written.records.max(1) as usize
         );
         let alone = self.run(&host, &workflows::wide(1), self.scaled(200));
         let raw = |records: u32| raw::Written { records, bytes: records as usize * 200 };

@@ -1,8 +1,21 @@
 //! What the disk and the databases do when nothing but bytes is asked of them.
 
-use std::{fs::File, io::Write, path::Path, time::Instant};
+use std::{
+    fs::File,
+    io::Write,
+    num::NonZeroU32,
+    path::Path,
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering::Relaxed},
+    },
+    time::Instant,
+};
 
-use phasm::store::{Filter, ReadStore, Sqlite};
+use phasm::{
+    engine::{phase::Phase, time::Timestamp},
+    store::{Filter, Labels, Lease, ReadStore, Record, RunHead, RunStatus, Sqlite, Store},
+};
 use rusqlite::Connection;
 
 use crate::{measure::Measure, server::Server};
@@ -90,6 +103,50 @@ pub(crate) async fn postgres(server: &Server, written: Written, to_a_statement: 
     drop(client);
     connection.await.expect("no panic").expect("closed");
     measure
+}
+
+/// The same bytes in as many records through a store of ours, and nothing else: so many runs at once, each one's records after each other.
+pub(crate) async fn stored(store: &Arc<dyn Store>, written: Written, runs: u32, tasks: u64) -> Measure {
+    let (body, records) = (Arc::new(written.each()), (written.records / runs).max(2));
+    let measuring = Measure::start();
+    let all: Vec<_> =
+        (0..runs).map(|_| tokio::spawn(one_run(Arc::clone(store), Arc::clone(&body), records))).collect();
+    for run in all {
+        run.await.expect("no panic");
+    }
+    measuring.stop(tasks)
+}
+
+/// Of runs that are there already.
+static NUMBER: AtomicU64 = AtomicU64::new(0);
+
+async fn one_run(store: Arc<dyn Store>, body: Arc<Vec<u8>>, records: u32) {
+    let head = RunHead {
+        run_id: format!("run-{:08}", NUMBER.fetch_add(1, Relaxed)).into(),
+        workflow: "bench".into(),
+        namespace: "default".into(),
+        priority: 500,
+        submitted_at: Timestamp(0),
+        key: None,
+        labels: Labels::default(),
+    };
+    let lease = Lease::first(Arc::new(head), "bench".into());
+    for seq in 0..records {
+        let open = seq + 1 < records;
+        let (phase, finished_at) =
+            if open { (Phase::Running, None) } else { (Phase::Succeeded, Some(Timestamp(1))) };
+        let status = RunStatus { phase, finished_at, open, rest: None };
+        let (body, events) = (Arc::clone(&body) as _, NonZeroU32::MIN);
+        let record = Record {
+            first_seq: seq.into(),
+            events,
+            time: Timestamp(0),
+            body,
+            document: None,
+            notices: Vec::new(),
+        };
+        store.append(&lease, status, record, Vec::new()).await.expect("written");
+    }
 }
 
 /// One page appended and made durable, in microseconds: the median of many.

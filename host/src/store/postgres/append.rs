@@ -85,6 +85,11 @@ impl Append {
         self.record.body.len()
     }
 
+    /// Nothing, if it answers letters.
+    pub(super) fn without_replies(&self) -> Option<(&Lease, RunStatus, &Record<Vec<u8>>)> {
+        self.replies.is_empty().then_some((&self.lease, self.status, &self.record))
+    }
+
     /// Whether it goes on where `before` ends, so that both are taken or refused together.
     fn follows(&self, before: &Self) -> bool {
         before.status.open
@@ -123,8 +128,7 @@ impl Chains {
 
     /// Why the only record was refused, by the row that says so.
     pub(super) fn refused(&self, row: &Row) -> Result<StoreError, Trouble> {
-        let append = self.chains.first().and_then(|chain| chain.first());
-        let append = append.ok_or_else(|| Trouble::Damaged("nothing was refused".into()))?;
+        let append = self.only().ok_or_else(|| Trouble::Damaged("nothing was refused".into()))?;
         Ok(Verdict::read(row)?.of(append))
     }
 
@@ -145,6 +149,13 @@ impl Chains {
 
     pub(super) fn into_appends(self) -> impl Iterator<Item = Append> {
         self.chains.into_iter().flatten()
+    }
+
+    /// The only record, if there is only one.
+    pub(super) fn only(&self) -> Option<&Append> {
+        let [chain] = &*self.chains else { return None };
+        let [append] = &**chain else { return None };
+        Some(append)
     }
 
     /// Sends them, without the bytes of documents that are known to be kept.

@@ -5,9 +5,9 @@ use tokio_postgres::{Client, Error};
 use super::{super::StoreError, address::Address, fault::Trouble};
 
 /// Raised whenever a Phasm that knows only the format before could misread the tables.
-const FORMAT: i64 = 7;
+const FORMAT: i64 = 8;
 /// What each format added to the one before, its number included: the first is that of an empty schema.
-const FORMATS: [&str; 7] = [
+const FORMATS: [&str; 8] = [
     include_str!("schema.sql"),
     include_str!("documents.sql"),
     include_str!("offers.sql"),
@@ -15,6 +15,7 @@ const FORMATS: [&str; 7] = [
     include_str!("entries.sql"),
     include_str!("room.sql"),
     include_str!("notices.sql"),
+    include_str!("alone.sql"),
 ];
 /// "PHSM": hosts that start at once bring tables up to date one after the other.
 const LOCK: i64 = 0x5048_534d;

@@ -23,28 +23,29 @@ const FREE: &str = "
     UNION ALL
     SELECT number, 0 FROM letters CROSS JOIN runs ON number = run WHERE reply IS NULL AND open AND owner IS NULL
     UNION ALL
-    SELECT number, until FROM hosts CROSS JOIN runs ON owner = host WHERE host <> :host";
+    SELECT number, until FROM hosts CROSS JOIN runs ON owner = host WHERE open AND host <> :host";
 
 /// What rests is nobody's, once its host is gone: it is fenced off, and due when its clock runs out.
 const LET_REST: &str = "
     UPDATE runs SET owner = NULL, epoch = epoch + 1, wake_at = rests_until
-    WHERE rest IS NOT NULL AND owner IN (SELECT host FROM hosts WHERE until <= ?1 AND host <> ?2)
+    WHERE open AND rest IS NOT NULL AND owner IN (SELECT host FROM hosts WHERE until <= ?1 AND host <> ?2)
     RETURNING run_id";
 
 /// Owners that others have written beside the holder of the file, each found by the index.
 const MEET: &str = "
     INSERT OR IGNORE INTO hosts
     WITH RECURSIVE owners (host) AS (
-        SELECT min(owner) FROM runs WHERE owner IS NOT NULL
+        SELECT min(owner) FROM runs WHERE open AND owner IS NOT NULL
         UNION ALL
-        SELECT (SELECT min(owner) FROM runs WHERE owner > host) FROM owners WHERE host IS NOT NULL)
+        SELECT (SELECT min(owner) FROM runs WHERE open AND owner > host) FROM owners WHERE host IS NOT NULL)
     SELECT host, 0 FROM owners WHERE host IS NOT NULL";
 
 /// The same for all hosts of those who had the file before; what of theirs does not rest is there for whoever claims first.
 pub(super) const TAKE_OVER: &str = "
     BEGIN IMMEDIATE;
-    UPDATE runs SET owner = NULL, epoch = epoch + 1, wake_at = rests_until WHERE owner IS NOT NULL AND rest IS NOT NULL;
-    INSERT INTO hosts SELECT DISTINCT owner, 0 FROM runs WHERE owner IS NOT NULL;
+    UPDATE runs SET owner = NULL, epoch = epoch + 1, wake_at = rests_until
+        WHERE open AND owner IS NOT NULL AND rest IS NOT NULL;
+    INSERT INTO hosts SELECT DISTINCT owner, 0 FROM runs WHERE open AND owner IS NOT NULL;
     COMMIT;";
 
 /// As `next_due` of a store.

@@ -1,14 +1,11 @@
 //! What one transaction writes to the runs and their journals.
 
-use std::sync::Arc;
+use std::{collections::BTreeMap, sync::Arc};
 
-use rusqlite::{Connection, OptionalExtension, params};
+use rusqlite::{Connection, OptionalExtension, ToSql, params};
 
 use super::{
-    super::{
-        Document, Encode, KEPT_ANSWERS, Lease, Record, Reply, RunHead, RunStatus, StoreError,
-        checksum::checksum,
-    },
+    super::{Encode, KEPT_ANSWERS, Lease, Record, Reply, RunHead, RunStatus, StoreError, checksum::checksum},
     claims, documents,
     fault::Fault,
     notices,
@@ -18,13 +15,14 @@ use super::{
 /// The largest record: well below what SQLite takes (10^9), far above what a step writes.
 pub(super) const RECORD_BYTES: usize = 256 << 20;
 
-const TIP: &str = "SELECT number, seq, epoch, last_record, open FROM runs WHERE run_id = ?1";
+const TIP: &str = "SELECT number, seq, epoch, last_record, open, namespace FROM runs WHERE run_id = ?1";
 /// No number is used twice, though the run that had it was deleted.
+const NEXT_NUMBER: &str =
+    "SELECT 1 + max(coalesce((SELECT max(number) FROM runs), 0), (SELECT highest FROM deleted_runs))";
 const INSERT_RUN: &str = "
     INSERT INTO runs (number, run_id, workflow, namespace, priority, submitted_at, phase, open, seq, epoch, owner, key,
-        document, labels)
-    VALUES (1 + max(coalesce((SELECT max(number) FROM runs), 0), (SELECT highest FROM deleted_runs)), ?1, ?2, ?3, ?4, ?5, ?6, ?7, 0, ?8, ?9, ?10,
-        ?11, ?12)";
+        document, labels, last_record, finished_at, rest, rests_until, bytes)
+    VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19)";
 const LABEL: &str = "INSERT INTO labels (key, value, run) VALUES (?1, ?2, ?3)";
 const OF_KEY: &str = "SELECT run_id FROM runs WHERE namespace = ?1 AND key = ?2";
 const INSERT_RECORD: &str = "
@@ -32,9 +30,13 @@ const INSERT_RECORD: &str = "
 const ADVANCE: &str = "
     UPDATE runs SET seq = ?3, last_record = ?4, phase = ?5, finished_at = ?6, rest = ?8, rests_until = ?9, bytes = bytes + ?10
     WHERE number = ?1 AND seq = ?2 AND epoch = ?7";
-/// Apart from `ADVANCE`, which so never touches an index.
-const SET_OPEN: &str = "
-    UPDATE runs SET open = ?2, owner = iif(?2, owner, NULL), wake_at = iif(?2, wake_at, NULL) WHERE number = ?1";
+/// As `ADVANCE`, which touches no index, for a run that ends, or is open again.
+const TURN: &str = "
+    UPDATE runs SET seq = ?3, last_record = ?4, phase = ?5, finished_at = ?6, rest = ?8, rests_until = ?9, bytes = bytes + ?10,
+        open = ?11, owner = iif(?11, owner, NULL), wake_at = iif(?11, wake_at, NULL)
+    WHERE number = ?1 AND seq = ?2 AND epoch = ?7";
+const GROW: &str = "
+    INSERT INTO stored (namespace, bytes) VALUES (?1, ?2) ON CONFLICT (namespace) DO UPDATE SET bytes = bytes + excluded.bytes";
 /// The letters to a run that has ended are answered by nothing at all.
 pub(super) const END_MAIL: &str = "UPDATE letters SET reply = x'' WHERE run = ?1 AND reply IS NULL";
 const REPLY: &str = "UPDATE letters SET reply = ?3 WHERE run = ?1 AND id = ?2 AND reply IS NULL";
@@ -42,19 +44,50 @@ const FORGET_REPLIES: &str = "
     DELETE FROM letters WHERE run = ?1 AND reply IS NOT NULL AND id <= (
         SELECT id FROM letters WHERE run = ?1 AND reply IS NOT NULL ORDER BY id DESC LIMIT 1 OFFSET ?2)";
 
-pub(super) const STATEMENTS: [&str; 10] =
-    [TIP, INSERT_RUN, OF_KEY, INSERT_RECORD, LABEL, ADVANCE, SET_OPEN, END_MAIL, REPLY, FORGET_REPLIES];
+pub(super) const STATEMENTS: [&str; 12] = [
+    TIP,
+    NEXT_NUMBER,
+    INSERT_RUN,
+    OF_KEY,
+    INSERT_RECORD,
+    LABEL,
+    ADVANCE,
+    TURN,
+    GROW,
+    END_MAIL,
+    REPLY,
+    FORGET_REPLIES,
+];
 
 /// A transaction being filled.
 pub(super) struct Group<'a> {
     pub(super) transaction: &'a Connection,
     pub(super) tips: &'a mut Tips,
     buffer: &'a mut Vec<u8>,
+    /// How much more is kept of each namespace.
+    grown: BTreeMap<Arc<str>, i64>,
 }
 
 impl<'a> Group<'a> {
     pub(super) fn new(transaction: &'a Connection, tips: &'a mut Tips, buffer: &'a mut Vec<u8>) -> Self {
-        Self { transaction, tips, buffer }
+        Self { transaction, tips, buffer, grown: BTreeMap::new() }
+    }
+
+    /// Adds up what has been written; to be called before the commit.
+    pub(super) fn finish(self) -> Result<(), Fault> {
+        let mut grow = self.transaction.prepare_cached(GROW)?;
+        for (namespace, more) in self.grown {
+            grow.execute(params![namespace, more])?;
+        }
+        Ok(())
+    }
+
+    /// So much more is kept of a namespace, or less.
+    pub(super) fn grow(&mut self, namespace: &Arc<str>, more: i64) {
+        match self.grown.get_mut(namespace) {
+            Some(grown) => *grown += more,
+            None => drop(self.grown.insert(Arc::clone(namespace), more)),
+        }
     }
 
     /// Writes one record and where its run now stands, and returns the size of the body.
@@ -67,17 +100,20 @@ impl<'a> Group<'a> {
     ) -> Result<usize, Fault> {
         let run_id = &lease.head.run_id;
         let tip = self.tip(run_id)?;
-        if tip.is_some_and(|tip| tip.epoch != lease.epoch) {
+        if tip.as_ref().is_some_and(|tip| tip.epoch != lease.epoch) {
             return Err(lease.fenced().into());
         }
-        record.check_follows(run_id, tip.map_or(0, |tip| tip.seq))?;
+        record.check_follows(run_id, tip.as_ref().map_or(0, |tip| tip.seq))?;
         self.encode(run_id, &*record.body)?;
-        let tip = match tip {
-            Some(tip) => tip,
-            None => self.insert_run(lease, status, record.document.as_deref())?,
+        let (tip, id) = match tip {
+            Some(tip) => {
+                let id = self.insert_record(tip.run, tip.last_record, record)?;
+                self.advance(&tip, status, record.next_seq(), id)?;
+                (tip, id)
+            }
+            None => self.begin(lease, status, record)?,
         };
-        let id = self.insert_record(tip, record)?;
-        self.advance(tip, status, record.next_seq(), id)?;
+        self.grow(&tip.namespace, i64::try_from(self.buffer.len()).unwrap_or(i64::MAX));
         self.reply(tip.run, replies)?;
         let told = notices::add(self.transaction, run_id, &record.notices)?;
         if !status.open {
@@ -107,6 +143,7 @@ impl<'a> Group<'a> {
                 epoch: row.get(2)?,
                 last_record: row.get(3)?,
                 open: row.get(4)?,
+                namespace: row.get(5)?,
             })
         });
         Ok(found.optional()?)
@@ -122,27 +159,46 @@ impl<'a> Group<'a> {
         Ok(())
     }
 
-    fn insert_run(
+    /// A new run, with its first record; the run as it was before that.
+    fn begin(
         &self,
-        Lease { head, host, epoch }: &Lease,
+        lease: &Lease,
         status: RunStatus,
-        document: Option<&Document>,
-    ) -> Result<Tip, Fault> {
-        let RunHead { run_id, workflow, namespace, priority, submitted_at, key, labels } = &**head;
-        if let Some(key) = key {
+        record: &Record<Arc<dyn Encode>>,
+    ) -> Result<(Tip, i64), Fault> {
+        let Lease { head, host, epoch } = lease;
+        if let Some(key) = &head.key {
             let mut of_key = self.transaction.prepare_cached(OF_KEY)?;
             let found: Option<Arc<str>> =
-                of_key.query_one(params![namespace, key], |row| row.get(0)).optional()?;
+                of_key.query_one(params![head.namespace, key], |row| row.get(0)).optional()?;
             if let Some(run_id) = found {
                 return Err(StoreError::Exists { run_id }.into());
             }
         }
-        let keep = |document| documents::keep(self.transaction, run_id, document);
-        let document = document.map(keep).transpose()?;
-        let labelled = (!labels.is_empty()).then(|| serde_json::to_string(labels).unwrap_or_default());
+        let keep = |document| documents::keep(self.transaction, &head.run_id, document);
+        let document = record.document.as_deref().map(keep).transpose()?;
         claims::know(self.transaction, host)?;
-        let mut statement = self.transaction.prepare_cached(INSERT_RUN)?;
-        let run = statement.insert(params![
+        let run = self.transaction.prepare_cached(NEXT_NUMBER)?.query_one([], |row| row.get(0))?;
+        let id = self.insert_record(run, None, record)?;
+        self.insert_run((run, id, document), lease, status, record.next_seq())?;
+        for (name, value) in &head.labels {
+            self.transaction.prepare_cached(LABEL)?.execute(params![name, value, run])?;
+        }
+        let (namespace, epoch) = (Arc::clone(&head.namespace), *epoch);
+        Ok((Tip { run, namespace, seq: 0, epoch, last_record: None, open: status.open }, id))
+    }
+
+    fn insert_run(
+        &self,
+        (run, last_record, document): (i64, i64, Option<i64>),
+        Lease { head, host, epoch }: &Lease,
+        status: RunStatus,
+        seq: u64,
+    ) -> Result<(), Fault> {
+        let RunHead { run_id, workflow, namespace, priority, submitted_at, key, labels } = &**head;
+        let labelled = (!labels.is_empty()).then(|| serde_json::to_string(labels).unwrap_or_default());
+        self.transaction.prepare_cached(INSERT_RUN)?.execute(params![
+            run,
             run_id,
             workflow,
             namespace,
@@ -150,48 +206,45 @@ impl<'a> Group<'a> {
             submitted_at.0,
             status.phase.as_str(),
             status.open,
+            seq,
             epoch,
             status.open.then_some(host.as_str()),
             key,
             document,
             labelled,
+            last_record,
+            status.finished_at.map(|time| time.0),
+            status.rest.map(|rest| rest.parked),
+            status.rest.and_then(|rest| rest.until).map(|at| at.0),
+            self.buffer.len(),
         ])?;
-        for (name, value) in labels {
-            self.transaction.prepare_cached(LABEL)?.execute(params![name, value, run])?;
-        }
-        Ok(Tip { run, seq: 0, epoch: *epoch, last_record: None, open: status.open })
+        Ok(())
     }
 
-    fn insert_record<B>(&self, tip: Tip, record: &Record<B>) -> Result<i64, Fault> {
+    fn insert_record<B>(&self, run: i64, previous: Option<i64>, record: &Record<B>) -> Result<i64, Fault> {
         let Record { first_seq, events, time, body: _, document: _, notices: _ } = record;
         let body = &**self.buffer;
-        let checksum = checksum(tip.run, *first_seq, events.get(), *time, body);
+        let checksum = checksum(run, *first_seq, events.get(), *time, body);
         let mut statement = self.transaction.prepare_cached(INSERT_RECORD)?;
-        Ok(statement.insert(params![tip.run, tip.last_record, first_seq, events, time.0, body, checksum])?)
+        Ok(statement.insert(params![run, previous, first_seq, events, time.0, body, checksum])?)
     }
 
-    fn advance(&self, tip: Tip, status: RunStatus, seq: u64, last_record: i64) -> Result<(), Fault> {
+    fn advance(&self, tip: &Tip, status: RunStatus, seq: u64, last_record: i64) -> Result<(), Fault> {
         let (phase, finished_at) = (status.phase.as_str(), status.finished_at.map(|time| time.0));
-        let mut statement = self.transaction.prepare_cached(ADVANCE)?;
         let parked = status.rest.map(|rest| rest.parked);
         let until = status.rest.and_then(|rest| rest.until).map(|at| at.0);
-        let changed = statement.execute(params![
-            tip.run,
-            tip.seq,
-            seq,
-            last_record,
-            phase,
-            finished_at,
-            tip.epoch,
-            parked,
-            until,
-            self.buffer.len()
-        ])?;
+        let size = self.buffer.len();
+        let values =
+            params![tip.run, tip.seq, seq, last_record, phase, finished_at, tip.epoch, parked, until, size];
+        let changed = if status.open == tip.open {
+            self.transaction.prepare_cached(ADVANCE)?.execute(values)?
+        } else {
+            let open: &dyn ToSql = &status.open;
+            let values: Vec<_> = values.iter().copied().chain([open]).collect();
+            self.transaction.prepare_cached(TURN)?.execute(&*values)?
+        };
         if changed != 1 {
             return Err(Fault::Damaged(format!("run number {} was changed from outside", tip.run)));
-        }
-        if status.open != tip.open {
-            self.transaction.prepare_cached(SET_OPEN)?.execute(params![tip.run, status.open])?;
         }
         Ok(())
     }

@@ -11,6 +11,7 @@ use super::{
     fault::Fault,
     group::{END_MAIL, Group},
     notices,
+    tips::Tip,
 };
 
 /// As `post` of a store.
@@ -75,15 +76,19 @@ pub(super) fn answer(connection: &Connection, run_id: &str, letter: u64) -> Resu
 }
 
 /// As `keep_log` of a store.
-pub(super) fn keep_log(group: &Group<'_>, lease: &Lease, log: &AttemptLog) -> Result<usize, Fault> {
-    let run = group.leased(lease)?.run;
+pub(super) fn keep_log(group: &mut Group<'_>, lease: &Lease, log: &AttemptLog) -> Result<usize, Fault> {
+    let Tip { run, namespace, .. } = group.leased(lease)?;
     let AttemptLog { task, attempt, dispatch, cut, text } = log;
-    let mut count = group.transaction.prepare_cached(
-        "UPDATE runs SET bytes = bytes + ?5 - coalesce(
-             (SELECT length(text) FROM logs WHERE run = ?1 AND task = ?2 AND attempt = ?3 AND dispatch = ?4), 0)
-         WHERE number = ?1",
+    let mut kept = group.transaction.prepare_cached(
+        "SELECT length(text) FROM logs WHERE run = ?1 AND task = ?2 AND attempt = ?3 AND dispatch = ?4",
     )?;
-    count.execute(params![run, task, attempt, dispatch, text.len()])?;
+    let before: Option<i64> =
+        kept.query_one(params![run, task, attempt, dispatch], |row| row.get(0)).optional()?;
+    let more = i64::try_from(text.len()).unwrap_or(i64::MAX) - before.unwrap_or(0);
+    let mut count =
+        group.transaction.prepare_cached("UPDATE runs SET bytes = bytes + ?2 WHERE number = ?1")?;
+    count.execute(params![run, more])?;
+    group.grow(&namespace, more);
     let mut statement = group.transaction.prepare_cached(
         "INSERT OR REPLACE INTO logs (run, task, attempt, dispatch, cut, text) VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
     )?;

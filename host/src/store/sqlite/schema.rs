@@ -9,7 +9,7 @@ use super::{super::StoreError, fault::Fault, file::NOT_SQLITE};
 /// "PHSM": tells a Phasm store from every other SQLite file.
 const APPLICATION: i64 = 0x5048_534d;
 /// Raised whenever a Phasm that knows only the format before could misread the file.
-const FORMAT: i64 = 8;
+const FORMAT: i64 = 9;
 
 const PAGE_BYTES: i64 = 4096;
 /// Kept of the file in memory by each connection.
@@ -17,8 +17,13 @@ const CACHE_KIB: i64 = 16 << 10;
 /// The log is folded into the file once it has this many pages.
 const LOG_PAGES: i64 = 1000;
 
+/// So long another process is waited for that writes: one that submits, or a person with another tool.
+pub(super) const PATIENCE: Duration = Duration::from_secs(5);
+/// Statements that a connection keeps prepared: more than there are.
+const STATEMENTS: usize = 64;
+
 /// What each format added to the one before: the first is that of an empty file.
-const FORMATS: [&str; 8] = [RUNS, COMPONENTS, LEASES, DOCUMENTS, NOTES, ENTRIES, ROOM, NOTICES];
+const FORMATS: [&str; 9] = [RUNS, COMPONENTS, LEASES, DOCUMENTS, NOTES, ENTRIES, ROOM, NOTICES, LESS];
 
 const RUNS: &str = "
     CREATE TABLE runs (
@@ -184,6 +189,15 @@ const NOTICES: &str = "
     ) STRICT, WITHOUT ROWID;
     CREATE INDEX due_notices ON notices (endpoint, due, run_id, seq) WHERE due IS NOT NULL;";
 
+/// What each record costs: one index of those that are open, by who has them, and what a namespace keeps is added up by whoever writes, once
+/// a transaction.
+const LESS: &str = "
+    DROP INDEX open_runs;
+    DROP INDEX owned_runs;
+    CREATE INDEX open_runs ON runs (owner, number) WHERE open;
+    DROP TRIGGER begun;
+    DROP TRIGGER grown;";
+
 /// The hosts that share the writing connection: whoever else had a run is gone, as the file has one writer at a time.
 const HOSTS: &str = "CREATE TEMP TABLE hosts (host TEXT NOT NULL PRIMARY KEY, until INTEGER NOT NULL)";
 
@@ -276,10 +290,10 @@ fn at(error: rusqlite::Error, path: &Path) -> StoreError {
 
 /// Opens without touching the file.
 fn connect(path: &Path, mode: OpenFlags) -> Result<Connection> {
-    // Each connection stays on one thread, and a path is never read as a URI.
+    // Each connection is with one thread at a time, and a path is never read as a URI.
     let connection = Connection::open_with_flags(path, mode | OpenFlags::SQLITE_OPEN_NO_MUTEX)?;
-    // Only a person with another tool can be in the way.
-    connection.busy_timeout(Duration::from_secs(5))?;
+    connection.busy_timeout(PATIENCE)?;
+    connection.set_prepared_statement_cache_capacity(STATEMENTS);
     connection.execute_batch(
         "PRAGMA trusted_schema = OFF; PRAGMA cell_size_check = ON; PRAGMA temp_store = MEMORY;",
     )?;

@@ -3,10 +3,12 @@
 use std::{collections::HashMap, mem, sync::Arc};
 
 /// The end of one run's journal.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Tip {
     /// The run's number.
     pub(super) run: i64,
+    /// Where what it keeps is added up.
+    pub(super) namespace: Arc<str>,
     /// How many events it has.
     pub(super) seq: u64,
     /// The epoch of the lease that may write to it.
@@ -30,7 +32,7 @@ impl Tips {
     }
 
     pub(super) fn get(&self, run_id: &str) -> Option<Tip> {
-        self.recent.get(run_id).or_else(|| self.older.get(run_id)).copied()
+        self.recent.get(run_id).or_else(|| self.older.get(run_id)).cloned()
     }
 
     pub(super) fn set(&mut self, run_id: &Arc<str>, tip: Tip) {
@@ -59,7 +61,7 @@ mod tests {
     use super::*;
 
     fn tip(run: i64, seq: u64) -> Tip {
-        Tip { run, seq, epoch: 1, last_record: None, open: true }
+        Tip { run, namespace: "n".into(), seq, epoch: 1, last_record: None, open: true }
     }
 
     #[test]

@@ -1,12 +1,12 @@
-//! The one thread that writes: what waits becomes one transaction.
+//! What waits becomes one transaction.
 
 use std::{
     path::Path,
-    sync::{Arc, mpsc::Receiver},
-    time::Instant,
+    sync::Arc,
+    time::{Duration, Instant},
 };
 
-use rusqlite::{Connection, Transaction, TransactionBehavior};
+use rusqlite::{Connection, ErrorCode};
 use tokio::sync::{oneshot, watch};
 
 use super::{
@@ -14,6 +14,8 @@ use super::{
     claims,
     fault::Fault,
     group::{self, Group},
+    schema,
+    scribe::Queue,
     tips::Tips,
 };
 use crate::gauges::Commits;
@@ -28,6 +30,9 @@ const TIPS: usize = 32 << 10;
 /// What a large record leaves of the buffer that bodies are encoded into.
 const KEPT_BUFFER: usize = 1 << 20;
 
+const BEGIN: &str = "BEGIN IMMEDIATE";
+const COMMIT: &str = "COMMIT";
+
 /// Something to be written; it shares its commit with what else waits.
 pub(super) trait Job: Send {
     /// Writes it, and returns its size. What is refused is refused before anything is written.
@@ -37,8 +42,11 @@ pub(super) trait Job: Send {
     fn answer(self: Box<Self>, failed: Option<StoreError>);
 }
 
+/// A job, and where its answer comes.
+pub(super) type Asked<T> = (Box<dyn Job>, oneshot::Receiver<Result<T, StoreError>>);
+
 /// A job that answers with what its work returned.
-struct Asked<T, Work> {
+struct Working<T, Work> {
     work: Work,
     done: Option<T>,
     /// Told when it is done.
@@ -46,7 +54,7 @@ struct Asked<T, Work> {
     answer: oneshot::Sender<Result<T, StoreError>>,
 }
 
-impl<T: Send, Work: FnMut(&mut Group<'_>) -> Result<(T, usize), Fault> + Send> Job for Asked<T, Work> {
+impl<T: Send, Work: FnMut(&mut Group<'_>) -> Result<(T, usize), Fault> + Send> Job for Working<T, Work> {
     fn write(&mut self, group: &mut Group<'_>) -> Result<usize, Fault> {
         let (done, size) = (self.work)(group)?;
         self.done = Some(done);
@@ -70,9 +78,9 @@ impl<T: Send, Work: FnMut(&mut Group<'_>) -> Result<(T, usize), Fault> + Send> J
 pub(super) fn job<T: Send + 'static>(
     work: impl FnMut(&mut Group<'_>) -> Result<(T, usize), Fault> + Send + 'static,
     told: Vec<Arc<watch::Sender<()>>>,
-) -> (Box<dyn Job>, oneshot::Receiver<Result<T, StoreError>>) {
+) -> Asked<T> {
     let (answer, answered) = oneshot::channel();
-    (Box::new(Asked { work, done: None, told, answer }), answered)
+    (Box::new(Working { work, done: None, told, answer }), answered)
 }
 
 /// What a job is told once its batch is durable.
@@ -96,7 +104,7 @@ impl Writer {
     /// # Errors
     /// When the tables are not what they should be.
     pub(super) fn new(connection: Connection, path: Arc<Path>, is_holder: bool) -> Result<Self, StoreError> {
-        for statement in group::STATEMENTS {
+        for statement in group::STATEMENTS.into_iter().chain([BEGIN, COMMIT]) {
             let prepared = connection.prepare_cached(statement);
             prepared.map_err(|error| Fault::Damaged(error.to_string()).at(&path, "opened"))?;
         }
@@ -112,20 +120,23 @@ impl Writer {
         Arc::clone(&self.commits)
     }
 
-    /// Writes until the queue is empty and nobody can send any more.
-    pub(super) fn run(mut self, queue: &Receiver<Box<dyn Job>>) {
-        while let Ok(first) = queue.recv() {
-            self.commit(first, queue);
-        }
-    }
-
-    fn commit(&mut self, first: Box<dyn Job>, queue: &Receiver<Box<dyn Job>>) {
-        let mut owed = Vec::new();
-        let (began, changes) = (Instant::now(), self.connection.total_changes());
-        let written = self.write(first, queue, &mut owed);
+    /// Writes what waits, as one transaction. If another process writes at this moment it is waited for, or nothing happens.
+    pub(super) fn commit(&mut self, queue: &Queue, waits: bool) {
+        let Some(first) = queue.next() else { return };
+        let (began, changes, mut owed) = (Instant::now(), self.connection.total_changes(), Vec::new());
+        let written = match self.begin(waits) {
+            Ok(()) => self.write(first, queue, &mut owed),
+            Err(error) if !waits && error.sqlite_error_code() == Some(ErrorCode::DatabaseBusy) => {
+                return queue.put_back(first);
+            }
+            Err(error) => {
+                owed.push(Owed { job: first, refused: None });
+                Err(error.into())
+            }
+        };
         match &written {
             Err(_) => self.commits.failed(),
-            // What only asks shares the thread, and commits nothing.
+            // What only asks shares the transaction, and commits nothing.
             Ok(_) if self.connection.total_changes() == changes => {}
             Ok(bytes) => self.commits.done(began, owed.len(), Some(*bytes)),
         }
@@ -140,22 +151,33 @@ impl Writer {
         }
     }
 
-    fn write(
-        &mut self,
-        first: Box<dyn Job>,
-        queue: &Receiver<Box<dyn Job>>,
-        owed: &mut Vec<Owed>,
-    ) -> Result<usize, Fault> {
-        let mut job = first;
-        let transaction = match Transaction::new_unchecked(&self.connection, TransactionBehavior::Immediate) {
-            Ok(transaction) => transaction,
-            Err(error) => {
-                owed.push(Owed { job, refused: None });
-                return Err(error.into());
-            }
-        };
-        let mut group = Group::new(&transaction, &mut self.tips, &mut self.buffer);
-        let mut bytes = 0;
+    fn begin(&self, waits: bool) -> rusqlite::Result<()> {
+        let mut begin = self.connection.prepare_cached(BEGIN)?;
+        if waits {
+            return begin.execute([]).map(drop);
+        }
+        self.connection.busy_timeout(Duration::ZERO)?;
+        let begun = begin.execute([]);
+        self.connection.busy_timeout(schema::PATIENCE)?;
+        begun.map(drop)
+    }
+
+    /// All of it or nothing.
+    fn write(&mut self, first: Box<dyn Job>, queue: &Queue, owed: &mut Vec<Owed>) -> Result<usize, Fault> {
+        let written = self.fill(first, queue, owed).and_then(|bytes| {
+            self.connection.prepare_cached(COMMIT)?.execute([])?;
+            Ok(bytes)
+        });
+        if written.is_err() && !self.connection.is_autocommit() {
+            // What cannot even be taken back is over with the connection.
+            drop(self.connection.execute_batch("ROLLBACK"));
+        }
+        written
+    }
+
+    fn fill(&mut self, first: Box<dyn Job>, queue: &Queue, owed: &mut Vec<Owed>) -> Result<usize, Fault> {
+        let mut group = Group::new(&self.connection, &mut self.tips, &mut self.buffer);
+        let (mut job, mut bytes) = (first, 0);
         loop {
             let written = job.write(&mut group);
             let refused = match written {
@@ -173,10 +195,10 @@ impl Writer {
             if owed.len() >= BATCH_RECORDS || bytes >= BATCH_BYTES {
                 break;
             }
-            let Ok(next) = queue.try_recv() else { break };
+            let Some(next) = queue.next() else { break };
             job = next;
         }
-        transaction.commit()?;
+        group.finish()?;
         Ok(bytes)
     }
 }

@@ -293,9 +293,9 @@ async fn only_tables_of_ours_are_taken_for_a_store() {
     );
     drop(opened(&url));
     PostgresReader::open(&url).unwrap();
-    server.psql(&format!("UPDATE {}.format SET version = 8", schema(&url)));
+    server.psql(&format!("UPDATE {}.format SET version = 9", schema(&url)));
     for refused in [Postgres::open(&url).err().unwrap(), PostgresReader::open(&url).err().unwrap()] {
-        assert!(matches!(refused, StoreError::Newer { found: 8, known: 7, .. }), "{refused:?}");
+        assert!(matches!(refused, StoreError::Newer { found: 9, known: 8, .. }), "{refused:?}");
     }
 
     let url = fresh(server);
@@ -306,6 +306,20 @@ async fn only_tables_of_ours_are_taken_for_a_store() {
         server.psql(&format!("SELECT count(*) FROM pg_tables WHERE schemaname = '{}'", schema(&url))),
         "1"
     );
+}
+
+/// R-H13: what older tables lack is added when they are opened, and nothing of theirs is lost.
+#[tokio::test]
+async fn tables_of_the_format_before_are_brought_up_to_date() {
+    let Some(server) = server() else { return };
+    let url = fresh(server);
+    append(&opened(&url), "a", 0, b"x").await.unwrap();
+    let sql = "DROP FUNCTION append_first; DROP FUNCTION append_next; UPDATE format SET version = 7";
+    server.psql(&format!("SET search_path = {}; {sql}", schema(&url)));
+    let store = opened(&url);
+    append(&store, "a", 1, b"y").await.unwrap();
+    append(&store, "b", 0, b"z").await.unwrap();
+    assert_eq!((seqs(&store, "a").await, seqs(&store, "b").await), (vec![0, 1], vec![0]));
 }
 
 /// R-H13: hosts that start at once create the tables once.
