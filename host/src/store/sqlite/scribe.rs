@@ -95,9 +95,13 @@ impl Drop for Scribe {
 }
 
 impl Desk {
-    /// Until the scribe is dropped, or somebody has panicked while he wrote.
+    /// Until the scribe is dropped, or somebody has panicked while he wrote: then whoever waits is told that nobody writes any more.
     fn work(&self) {
-        let _ended = Ended(&self.queue);
+        drop(catch_unwind(AssertUnwindSafe(|| self.work_off())));
+        self.queue.end();
+    }
+
+    fn work_off(&self) {
         while self.queue.wait() {
             let Ok(mut writer) = self.writer.lock() else { return };
             let _all_over = self.paused.fetch_update(Relaxed, Relaxed, |paused| paused.checked_sub(1));
@@ -114,20 +118,11 @@ impl Desk {
         let began = Instant::now();
         let written = catch_unwind(AssertUnwindSafe(|| writer.commit(&self.queue, false)));
         if written.is_err() {
-            // As when the thread panics: whoever waits is told that nobody writes any more.
+            // As when the thread panics.
             self.queue.end();
         } else if began.elapsed() > QUICK {
             self.paused.store(PAUSE, Relaxed);
         }
-    }
-}
-
-/// That nobody writes any more once this is dropped.
-struct Ended<'q>(&'q Queue);
-
-impl Drop for Ended<'_> {
-    fn drop(&mut self) {
-        self.0.end();
     }
 }
 

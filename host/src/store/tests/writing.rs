@@ -172,19 +172,30 @@ async fn whoever_is_alone_has_written_when_the_call_returns() {
     assert_eq!(seqs(&store, "a").await, [0]);
 }
 
+/// Says that it is about to be encoded.
+struct Begins(Mutex<Sender<()>>, Arc<dyn Encode>);
+
+impl Encode for Begins {
+    fn encode(&self, buffer: &mut Vec<u8>) {
+        self.0.lock().unwrap().send(()).unwrap();
+        self.1.encode(buffer);
+    }
+}
+
 #[tokio::test]
 async fn who_writes_here_takes_what_waits_along_and_leaves_it_to_who_writes_already() {
     let (_dir, store) = in_file();
-    let (gate, body) = gated();
+    let ((gate, body), (begins, begun)) = (gated(), channel());
+    let body = Arc::new(Begins(Mutex::new(begins), body));
     let held = store.put(head("a"), RUNNING, record(0, 1, body));
+    begun.recv().unwrap();
     let behind = append(&store, "b", 0, b"x");
-    let mut here = append_here(&store, "b", 1, Arc::new(b"y".to_vec()));
+    let here = append_here(&store, "b", 1, Arc::new(b"y".to_vec()));
     let after = append(&store, "b", 2, b"z");
     gate.send(()).unwrap();
-    held.await.unwrap();
-    behind.await.unwrap();
-    (&mut here).await.unwrap();
-    after.await.unwrap();
+    for answer in [held, behind, here, after] {
+        answer.await.unwrap();
+    }
     assert_eq!(seqs(&store, "b").await, [0, 1, 2]);
 }
 
