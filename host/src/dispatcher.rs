@@ -31,7 +31,7 @@ use crate::{
     executor::{Executor, HostCall, Invocation, Level, Observer},
     gauges::{Ended, Gauges, Measuring},
     sandbox::Sandbox,
-    seat::{tell_here, tell_on, tell_soon},
+    seat::{is_executing, tell_here, tell_on, tell_soon},
     slots::{Borrower, Entered, Rules, Slots},
     store::{AttemptLog, Offer},
     upcoming::{Coming, Upcoming},
@@ -248,7 +248,9 @@ impl<I: Inbox> Dispatcher<I> {
     ) -> AbortHandle {
         let must = attempt.invocation.resumed || !self.sends_out();
         if let Some(Entered { alone }) = self.slots.enter(must) {
-            let guests = self.sandbox.get().filter(|_| alone).map_or(&self.guests, Sandbox::lone_runtime);
+            // One that follows another. One that comes from outside is with the others, as it wakes a thread anyway.
+            let follows = alone && is_executing();
+            let guests = self.sandbox.get().filter(|_| follows).map_or(&self.guests, Sandbox::lone_runtime);
             return self.start_on(guests, Place(Arc::clone(self)), attempt);
         }
         let number = self.last_outward.fetch_add(1, Ordering::Relaxed) + 1;

@@ -5,7 +5,7 @@
 //! run. All others wake the engine's threads. Its clocks are the engine's wherever it is polled, as no guest delays those.
 
 use std::{
-    cell::RefCell,
+    cell::{Cell, RefCell},
     fmt,
     future::Future,
     panic::{AssertUnwindSafe, catch_unwind},
@@ -54,13 +54,21 @@ enum Here {
 
 thread_local! {
     static HERE: RefCell<Here> = const { RefCell::new(Here::Busy) };
+    static EXECUTES: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Tells some driver news, and polls it here if nobody does.
+/// Tells some driver news of an attempt that this thread executes, and polls it here if nobody does.
 pub(crate) fn tell_here(news: impl FnOnce()) {
     if let Some(seat) = called_by(news) {
+        let before = EXECUTES.replace(true);
         seat.poll();
+        EXECUTES.set(before);
     }
+}
+
+/// Whether this thread polls a driver besides executing attempts: it is awake, and could go on with the next.
+pub(crate) fn is_executing() -> bool {
+    EXECUTES.get()
 }
 
 /// Tells some driver news that can wait until others have come: those of the attempts that are to be polled next.

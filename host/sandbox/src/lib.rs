@@ -287,8 +287,8 @@ impl Sandbox {
         self.shared.threads.handle()
     }
 
-    /// The thread of a guest that is alone: it is woken, and goes from one call to the next, without waking any of the others. Calls that
-    /// are polled there run in place, too.
+    /// The thread of guests that follow each other one by one: it goes from one call to the next without waking any of the others. Calls
+    /// that are polled there run in place, too.
     #[must_use]
     pub fn lone_runtime(&self) -> &Handle {
         self.shared.threads.lone()

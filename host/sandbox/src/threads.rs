@@ -20,7 +20,7 @@ pub(super) struct GuestThreads {
     /// Present until dropped.
     runtime: Option<Runtime>,
     handle: Handle,
-    /// For one that is alone: a thread that has no sister wakes none, which costs as much as a small guest, nor is its work taken away.
+    /// For one after the other: a thread that has no sister wakes none, which costs as much as a small guest, nor is its work taken away.
     lone: Option<Runtime>,
     /// For those that compute long, once there are any.
     long: OnceLock<Option<Runtime>>,
@@ -56,7 +56,7 @@ impl GuestThreads {
         &self.handle
     }
 
-    /// Where one is that is alone.
+    /// Where one is that follows another, and is alone.
     pub(super) fn lone(&self) -> &Handle {
         self.lone.as_ref().map_or(&self.handle, Runtime::handle)
     }
