@@ -184,8 +184,11 @@ pub(super) fn delete(group: &mut Group<'_>, run_id: &Arc<str>) -> Result<bool, F
     for statement in FORGET {
         transaction.prepare_cached(statement)?.execute([tip.run])?;
     }
-    let mut delete = transaction.prepare_cached("DELETE FROM runs WHERE number = ?1 RETURNING document")?;
-    documents::collect(transaction, delete.query_one([tip.run], |row| row.get(0))?)?;
+    let mut delete =
+        transaction.prepare_cached("DELETE FROM runs WHERE number = ?1 RETURNING document, bytes")?;
+    let (document, bytes): (_, i64) = delete.query_one([tip.run], |row| Ok((row.get(0)?, row.get(1)?)))?;
+    group.grow(&tip.namespace, -bytes);
+    documents::collect(transaction, document)?;
     notices::forget(transaction, run_id)?;
     group.tips.forget(run_id);
     Ok(true)

@@ -196,7 +196,8 @@ const LESS: &str = "
     DROP INDEX owned_runs;
     CREATE INDEX open_runs ON runs (owner, number) WHERE open;
     DROP TRIGGER begun;
-    DROP TRIGGER grown;";
+    DROP TRIGGER grown;
+    DROP TRIGGER gone;";
 
 /// The hosts that share the writing connection: whoever else had a run is gone, as the file has one writer at a time.
 const HOSTS: &str = "CREATE TEMP TABLE hosts (host TEXT NOT NULL PRIMARY KEY, until INTEGER NOT NULL)";

@@ -105,6 +105,9 @@ const OLDER: [(i64, &str); 8] = [
          CREATE TRIGGER begun AFTER INSERT ON runs BEGIN INSERT OR IGNORE INTO stored VALUES (NEW.namespace, 0); END;
          CREATE TRIGGER grown AFTER UPDATE OF bytes ON runs BEGIN
              UPDATE stored SET bytes = bytes + NEW.bytes - OLD.bytes WHERE namespace = NEW.namespace;
+         END;
+         CREATE TRIGGER gone AFTER DELETE ON runs BEGIN
+             UPDATE stored SET bytes = bytes - OLD.bytes WHERE namespace = OLD.namespace;
          END;",
     ),
     (7, "DROP TABLE notices;"),

@@ -51,6 +51,19 @@ async fn a_refused_record_does_not_harm_those_it_shares_a_commit_with() {
     assert_eq!(seqs(&store, "b").await, [0, 1]);
 }
 
+/// R-Q9: also where it begins and goes in one transaction.
+#[tokio::test]
+async fn what_goes_with_the_commit_it_came_with_is_not_counted() {
+    let (_dir, store) = in_file();
+    let (gate, body) = gated();
+    let held = store.put(head("a"), SUCCEEDED, record(0, 1, body));
+    let deleted = store.delete("a");
+    gate.send(()).unwrap();
+    held.await.unwrap();
+    assert!(deleted.await.unwrap());
+    assert_eq!(store.stored(Vec::new()).await.unwrap(), [].into());
+}
+
 #[tokio::test]
 async fn readers_see_only_what_is_committed_and_never_wait_for_the_writer() {
     let (_dir, store) = in_file();
