@@ -39,86 +39,49 @@ impl<'a> Alone<'a> {
 
     /// Sends it; false if it was refused, by whatever was in its way.
     pub(super) async fn send(&self, connected: &Connected) -> Result<bool, Error> {
-        let taken = if self.record.first_seq == 0 {
-            self.send_first(connected).await?
-        } else {
-            self.send_next(connected).await?
-        };
-        Ok(taken)
-    }
-
-    async fn send_first(&self, connected: &Connected) -> Result<bool, Error> {
-        let Lease { head, host, epoch } = self.lease;
+        let Lease { head, host, .. } = self.lease;
+        if self.record.first_seq > 0 {
+            return self.is_taken(connected, NEXT, &[&saturated(self.record.first_seq)]).await;
+        }
         let document = self.record.document.as_deref().map(|document| &*document.digest);
-        let (rest, until) = self.rest();
-        taken(
-            connected,
-            FIRST,
-            &[
-                &&*head.run_id,
-                &saturated(*epoch),
-                &saturated(self.record.next_seq()),
-                &self.status.phase.as_str(),
-                &self.status.finished_at.map(|at| at.0),
-                &self.status.open,
-                &rest,
-                &until,
-                &host.as_str(),
-                &&*head.workflow,
-                &&*head.namespace,
-                &i64::from(head.priority),
-                &head.submitted_at.0,
-                &head.key.as_deref(),
-                &document,
-                &i64::from(self.record.events.get()),
-                &self.record.time.0,
-                &self.record.body,
-                &self.checksum(),
-            ],
-        )
-        .await
+        let of_new: [&(dyn ToSql + Sync); 7] = [
+            &host.as_str(),
+            &&*head.workflow,
+            &&*head.namespace,
+            &i64::from(head.priority),
+            &head.submitted_at.0,
+            &head.key.as_deref(),
+            &document,
+        ];
+        self.is_taken(connected, FIRST, &of_new).await
     }
 
-    async fn send_next(&self, connected: &Connected) -> Result<bool, Error> {
-        let (rest, until) = self.rest();
-        taken(
-            connected,
-            NEXT,
-            &[
-                &&*self.lease.head.run_id,
-                &saturated(self.lease.epoch),
-                &saturated(self.record.first_seq),
-                &saturated(self.record.next_seq()),
-                &self.status.phase.as_str(),
-                &self.status.finished_at.map(|at| at.0),
-                &self.status.open,
-                &rest,
-                &until,
-                &i64::from(self.record.events.get()),
-                &self.record.time.0,
-                &self.record.body,
-                &self.checksum(),
-            ],
-        )
-        .await
+    /// By a statement that wants `more` than both say.
+    async fn is_taken(
+        &self,
+        connected: &Connected,
+        sql: &'static str,
+        more: &[&(dyn ToSql + Sync)],
+    ) -> Result<bool, Error> {
+        let Self { lease, status, record } = self;
+        let RunStatus { phase, finished_at, open, rest } = status;
+        let Record { first_seq, events, time, body, .. } = record;
+        let both: [&(dyn ToSql + Sync); 12] = [
+            &&*lease.head.run_id,
+            &saturated(lease.epoch),
+            &saturated(record.next_seq()),
+            &phase.as_str(),
+            &finished_at.map(|at| at.0),
+            open,
+            &rest.map(|rest| rest.parked),
+            &rest.and_then(|rest| rest.until).map(|at| at.0),
+            &i64::from(events.get()),
+            &time.0,
+            body,
+            &checksum(place(&lease.head.run_id), *first_seq, events.get(), *time, body),
+        ];
+        let all: Vec<_> = both.iter().chain(more).copied().collect();
+        let rows = connected.query(sql, &all).await?;
+        rows.first().map_or(Ok(false), |row| row.try_get("taken"))
     }
-
-    fn rest(&self) -> (Option<bool>, Option<i64>) {
-        let rest = self.status.rest;
-        (rest.map(|rest| rest.parked), rest.and_then(|rest| rest.until).map(|at| at.0))
-    }
-
-    fn checksum(&self) -> i64 {
-        let Record { first_seq, events, time, body, .. } = self.record;
-        checksum(place(&self.lease.head.run_id), *first_seq, events.get(), *time, body)
-    }
-}
-
-async fn taken(
-    connected: &Connected,
-    sql: &'static str,
-    parameters: &[&(dyn ToSql + Sync)],
-) -> Result<bool, Error> {
-    let rows = connected.query(sql, parameters).await?;
-    rows.first().map_or(Ok(false), |row| row.try_get("taken"))
 }

@@ -2,8 +2,8 @@ UPDATE format SET version = 8;
 
 -- As append_records for one record of a run that is there, without replies. False if it was not taken: append_records says why.
 CREATE FUNCTION append_next(
-    p_run_id text, p_epoch bigint, p_first bigint, p_next bigint, p_phase text, p_finished bigint, p_open boolean, p_rest boolean,
-    p_until bigint, p_events bigint, p_time bigint, p_body bytea, p_checksum bigint
+    p_run_id text, p_epoch bigint, p_next bigint, p_phase text, p_finished bigint, p_open boolean, p_rest boolean, p_until bigint,
+    p_events bigint, p_time bigint, p_body bytea, p_checksum bigint, p_first bigint
 ) RETURNS boolean LANGUAGE plpgsql AS $$
 DECLARE
     v_run bigint;
@@ -29,8 +29,8 @@ END $$;
 -- As append_records for the first record of a run without labels, whose document is kept. False if it was not taken.
 CREATE FUNCTION append_first(
     p_run_id text, p_epoch bigint, p_next bigint, p_phase text, p_finished bigint, p_open boolean, p_rest boolean, p_until bigint,
-    p_host text, p_workflow text, p_namespace text, p_priority bigint, p_submitted bigint, p_key text, p_document text,
-    p_events bigint, p_time bigint, p_body bytea, p_checksum bigint
+    p_events bigint, p_time bigint, p_body bytea, p_checksum bigint,
+    p_host text, p_workflow text, p_namespace text, p_priority bigint, p_submitted bigint, p_key text, p_document text
 ) RETURNS boolean LANGUAGE plpgsql AS $$
 DECLARE
     v_document bigint;
