@@ -137,7 +137,7 @@ pub(crate) struct Dispatcher<I: Inbox> {
     control: Handle,
     clock: Clock,
     gauges: Arc<Gauges>,
-    /// Where results are taken that take long to be, and attempts begin that are alone.
+    /// Where results are taken that take long to be, and attempts begin that follow another.
     sandbox: OnceLock<Sandbox>,
     /// Where attempts go that find no place here, if they may.
     outbound: OnceLock<UnboundedSender<Outbound<I>>>,
