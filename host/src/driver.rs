@@ -167,18 +167,17 @@ impl Driver {
         }
         let recorded = self.commit().await;
         if recorded.is_err() {
-            self.return_slots();
+            self.return_slots().await;
         }
         recorded
     }
 
     /// What a first record that was refused would have begun has taken its slots already.
-    fn return_slots(&mut self) {
+    async fn return_slots(&mut self) {
         let slots = &self.shared.dispatcher.slots;
         let taken = self.slots_in_hand();
         slots.exchange(&self.party, &self.sender, taken, 0);
-        self.inbox.close();
-        let queued = std::iter::from_fn(|| self.inbox.try_recv().ok());
+        let queued = drain(&mut self.inbox).await.into_iter();
         let lent = queued.filter_map(|message| {
             if let Message::Signal(Signal::Lent(slots)) = message { Some(i64::from(slots)) } else { None }
         });
@@ -209,6 +208,8 @@ impl Driver {
                 break Err(Arc::new(self.lease.fenced()));
             }
         };
+        self.entry.set_driver(None);
+        messages.extend(drain(&mut self.inbox).await);
         self.leave(result, messages);
     }
 
@@ -302,8 +303,7 @@ impl Driver {
             alone = entry.turning.lock() => alone,
         };
         entry.set_driver(None);
-        self.inbox.close();
-        messages.extend(std::iter::from_fn(|| self.inbox.try_recv().ok()));
+        messages.extend(drain(&mut self.inbox).await);
         let wake_at = self.run.next_wait();
         if messages.is_empty() {
             // One that was taken over meanwhile is given back by nobody, however often that is tried.
@@ -721,19 +721,17 @@ impl Driver {
         }
     }
 
-    /// Stops what still runs, gives every slot back and says how it ended. A store that may be well again is asked again.
-    fn leave(mut self, result: Result<(), Arc<StoreError>>, last: Vec<Message>) {
+    /// Stops what still runs, gives every slot back, answers whoever is `unread` and says how it ended. A store that may be well again is
+    /// asked again.
+    fn leave(mut self, result: Result<(), Arc<StoreError>>, unread: Vec<Message>) {
         for (_, handle, _) in self.attempts.values() {
             handle.abort();
         }
-        self.entry.set_driver(None);
-        self.inbox.close();
         // What a record that was refused would have begun has taken its slots already.
         let mut returned = self.slots_in_hand();
         let mut unheard: Vec<_> = self.batch.looks.drain(..).map(Message::Look).collect();
         let mut waiting = Vec::new();
-        let queued = std::iter::from_fn(|| self.inbox.try_recv().ok());
-        for message in last.into_iter().chain(queued) {
+        for message in unread {
             match message {
                 Message::Signal(Signal::Finished(..) | Signal::Interrupted(_) | Signal::Gone(_)) => {
                     returned += 1;
@@ -783,6 +781,17 @@ impl Driver {
     }
 }
 
+/// Closes an inbox and takes what is in it. Whoever has been told that a message was sent may still be about to put it there, which
+/// `try_recv` takes for an empty one: a caller would wait for nobody, or a slot be gone.
+async fn drain(inbox: &mut mpsc::UnboundedReceiver<Message>) -> Vec<Message> {
+    inbox.close();
+    let mut rest = Vec::new();
+    while let Some(message) = inbox.recv().await {
+        rest.push(message);
+    }
+    rest
+}
+
 async fn give_up(shared: Arc<Shared>, entry: Arc<Entry>, lease: Lease, error: Arc<StoreError>) {
     if let Err(failed) = shared.give_up(&entry, lease, &error).await {
         tracing::warn!(error = &failed as &dyn std::error::Error, "run {} cannot be ended", entry.id);
@@ -794,4 +803,26 @@ async fn give_up(shared: Arc<Shared>, entry: Arc<Entry>, lease: Lease, error: Ar
 fn dispatches(commands: &[Command]) -> i64 {
     let dispatches = commands.iter().filter(|command| matches!(command, Command::Dispatch(_))).count();
     i64::try_from(dispatches).unwrap_or(i64::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::thread;
+
+    use super::*;
+
+    #[tokio::test]
+    async fn what_was_sent_is_heard_while_the_inbox_is_closed() {
+        for _ in 0..2_000 {
+            let (sender, mut inbox) = mpsc::unbounded_channel();
+            let (sent, mut heard) = (sender.clone(), 0);
+            let sending =
+                thread::spawn(move || (0..).take_while(|_| sent.send(Message::Tick).is_ok()).count());
+            while heard < 10 {
+                heard += inbox.recv_many(&mut Vec::new(), 10).await;
+            }
+            heard += drain(&mut inbox).await.len();
+            assert_eq!(sending.join().unwrap(), heard);
+        }
+    }
 }
