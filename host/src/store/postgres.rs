@@ -11,7 +11,7 @@
 
 mod address;
 mod alone;
-mod append;
+pub(super) mod append;
 mod call;
 mod entries;
 mod fault;
@@ -20,8 +20,8 @@ mod link;
 mod listener;
 mod notices;
 mod offers;
-mod reader;
-mod schema;
+pub(super) mod reader;
+pub(super) mod schema;
 mod thread;
 mod tls;
 mod writer;

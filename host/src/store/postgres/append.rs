@@ -382,6 +382,6 @@ impl<'a> Columns<'a> {
 }
 
 /// What stands for a run in checksums: its number is known to the server alone.
-pub(super) fn place(run_id: &str) -> i64 {
+pub(in super::super) fn place(run_id: &str) -> i64 {
     xxhash_rust::xxh3::xxh3_64(run_id.as_bytes()).cast_signed()
 }

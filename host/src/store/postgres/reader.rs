@@ -39,15 +39,36 @@ const LOAD: &str =
     LEFT JOIN documents d ON d.id = r.document AND j.first_seq = 0
     WHERE r.run_id = $1 ORDER BY j.first_seq";
 const GET: &str = "SELECT * FROM runs WHERE run_id = $1";
-const LIST: &str = "SELECT * FROM runs
-    WHERE number < $1 AND ($2::text[] IS NULL OR namespace = ANY ($2)) AND ($3::text IS NULL OR workflow = $3)
-        AND ($4::text IS NULL OR phase = $4) AND (open OR NOT $5::boolean) AND submitted_at >= $6 AND number >= $8
-    ORDER BY number DESC LIMIT $7";
-const LIST_LABELLED: &str = "SELECT runs.* FROM labels JOIN runs ON number = run
-    WHERE labels.key = $9 AND labels.value = $10 AND run < $1 AND run >= $8 AND ($2::text[] IS NULL OR namespace = ANY ($2))
-        AND ($3::text IS NULL OR workflow = $3) AND ($4::text IS NULL OR phase = $4) AND (open OR NOT $5::boolean)
-        AND submitted_at >= $6
-    ORDER BY run DESC LIMIT $7";
+/// The newest first of those rows, which have their numbers there.
+macro_rules! list {
+    ($of:literal, $number:literal, $which:literal) => {
+        concat!(
+            "SELECT found.* FROM ",
+            $of,
+            " WHERE ",
+            $number,
+            " < $1 AND ",
+            $number,
+            " >= $8 AND ($2::text[] IS NULL OR namespace = ANY ($2))
+                AND ($3::text IS NULL OR workflow = $3) AND ($4::text IS NULL OR phase = $4) AND (open OR NOT $5::boolean)
+                AND submitted_at >= $6",
+            $which,
+            " ORDER BY ",
+            $number,
+            " DESC LIMIT $7"
+        )
+    };
+}
+const LIST: &str = list!("runs found", "number", "");
+/// Only what the index of those that are open has.
+pub(in super::super) const LIST_OPEN: &str = list!("runs found", "number", " AND open");
+/// Only what the index of times has.
+pub(in super::super) const LIST_LATE: &str = concat!(
+    "WITH found AS MATERIALIZED (SELECT * FROM runs WHERE submitted_at >= $6) ",
+    list!("found", "number", "")
+);
+const LIST_LABELLED: &str =
+    list!("labels JOIN runs found ON number = run", "run", " AND labels.key = $9 AND labels.value = $10");
 const NAMESPACES: &str = "WITH RECURSIVE names (name) AS (
         SELECT min(namespace) FROM runs WHERE NOT open
         UNION ALL
@@ -72,10 +93,12 @@ const ANSWER: &str = "SELECT reply FROM letters JOIN runs ON number = run WHERE 
 const LOGS: &str = "SELECT task, attempt, dispatch, cut, text FROM logs
     WHERE run = (SELECT number FROM runs WHERE run_id = $1) AND ($2::bigint IS NULL OR task = $2)
     ORDER BY task, attempt, dispatch";
-const STATEMENTS: [&str; 19] = [
+const STATEMENTS: [&str; 21] = [
     LOAD,
     GET,
     LIST,
+    LIST_OPEN,
+    LIST_LATE,
     LIST_LABELLED,
     NAMESPACES,
     ENDED,
@@ -160,6 +183,13 @@ impl Readers {
         let text = |text: Option<Arc<str>>| text.map(|text| text.to_string());
         let namespaces: Vec<String> = filter.namespaces.iter().map(ToString::to_string).collect();
         let namespaces = Some(namespaces).filter(|names| !names.is_empty());
+        // What is looked at is bounded by the numbers alone, if it is.
+        let sql = match filter.since {
+            _ if filter.from > 0 => LIST,
+            Some(_) => LIST_LATE,
+            None if filter.open => LIST_OPEN,
+            None => LIST,
+        };
         let parameters: Vec<Parameter> = vec![
             Box::new(filter.before.map_or(i64::MAX, saturated)),
             Box::new(namespaces),
@@ -171,7 +201,7 @@ impl Readers {
             Box::new(saturated(filter.from)),
         ];
         let Some((key, value)) = filter.label else {
-            return self.ask(LIST, parameters, |rows| rows.iter().map(row).collect());
+            return self.ask(sql, parameters, |rows| rows.iter().map(row).collect());
         };
         let label: [Parameter; 2] = [Box::new(key.to_string()), Box::new(value.to_string())];
         let parameters = parameters.into_iter().chain(label).collect();

@@ -5,9 +5,9 @@ use tokio_postgres::{Client, Error};
 use super::{super::StoreError, address::Address, fault::Trouble};
 
 /// Raised whenever a Phasm that knows only the format before could misread the tables.
-const FORMAT: i64 = 8;
+const FORMAT: i64 = 9;
 /// What each format added to the one before, its number included: the first is that of an empty schema.
-const FORMATS: [&str; 8] = [
+pub(in super::super) const FORMATS: [&str; 9] = [
     include_str!("schema.sql"),
     include_str!("documents.sql"),
     include_str!("offers.sql"),
@@ -16,6 +16,7 @@ const FORMATS: [&str; 8] = [
     include_str!("room.sql"),
     include_str!("notices.sql"),
     include_str!("alone.sql"),
+    include_str!("batch.sql"),
 ];
 /// "PHSM": hosts that start at once bring tables up to date one after the other.
 const LOCK: i64 = 0x5048_534d;
@@ -23,7 +24,7 @@ const LOCK: i64 = 0x5048_534d;
 /// Settings of each connection: the tables are found, and what is acknowledged is on the server's disk.
 ///
 /// Statements are planned once, often while the tables are empty, and shall not go on reading tables whole when they are not.
-const SETTINGS: &str = "SET enable_seqscan = off; SET enable_hashjoin = off; SET enable_mergejoin = off; SET jit = off;
+pub(in super::super) const SETTINGS: &str = "SET enable_seqscan = off; SET enable_hashjoin = off; SET enable_mergejoin = off; SET jit = off;
     SET plan_cache_mode = force_generic_plan; SET default_transaction_isolation = 'read committed';
     SELECT set_config('synchronous_commit', 'on', false) WHERE current_setting('synchronous_commit') = 'off';";
 

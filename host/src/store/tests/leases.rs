@@ -37,6 +37,15 @@ async fn a_run_that_is_left_says_why_until_somebody_has_it() {
         assert!(matches!(refused, StoreError::Fenced { .. }), "{refused:?}");
         let again = store.claim(wanted("c", 10)).await.unwrap();
         assert_eq!((again.len(), note().await), (1, None));
+        // Who has it may say something, too, until it says something else or has it no more.
+        let (waits, seq) = (
+            Note { why: "2 running at most".into(), since: Timestamp(11) },
+            store.get("a").await.unwrap().unwrap().seq,
+        );
+        store.note(&again[0], Some(waits.clone())).await.unwrap();
+        let body: Arc<dyn Encode> = Arc::new(Vec::new());
+        store.append(&again[0], RUNNING, record(seq, 1, body), Vec::new()).await.unwrap();
+        assert_eq!(note().await, Some(waits));
         store.release(&again[0], None).await.unwrap();
         assert_eq!(note().await, None);
     })

@@ -6,7 +6,15 @@ use std::{
 };
 
 use super::{
-    super::{Claim, Postgres, PostgresReader, Wanted},
+    super::{
+        Claim, Postgres, PostgresReader, Wanted,
+        checksum::checksum,
+        postgres::{
+            append::place,
+            reader::{LIST_LATE, LIST_OPEN},
+            schema::{FORMATS, SETTINGS},
+        },
+    },
     server::{Server, server},
     *,
 };
@@ -293,9 +301,9 @@ async fn only_tables_of_ours_are_taken_for_a_store() {
     );
     drop(opened(&url));
     PostgresReader::open(&url).unwrap();
-    server.psql(&format!("UPDATE {}.format SET version = 9", schema(&url)));
+    server.psql(&format!("UPDATE {}.format SET version = 10", schema(&url)));
     for refused in [Postgres::open(&url).err().unwrap(), PostgresReader::open(&url).err().unwrap()] {
-        assert!(matches!(refused, StoreError::Newer { found: 9, known: 8, .. }), "{refused:?}");
+        assert!(matches!(refused, StoreError::Newer { found: 10, known: 9, .. }), "{refused:?}");
     }
 
     let url = fresh(server);
@@ -310,16 +318,59 @@ async fn only_tables_of_ours_are_taken_for_a_store() {
 
 /// R-H13: what older tables lack is added when they are opened, and nothing of theirs is lost.
 #[tokio::test]
-async fn tables_of_the_format_before_are_brought_up_to_date() {
+async fn tables_of_every_format_before_are_brought_up_to_date() {
+    let Some(server) = server() else { return };
+    for older in 1..FORMATS.len() {
+        let url = fresh(server);
+        let all = FORMATS.get(..older).unwrap().join(";");
+        server.psql(&format!("CREATE SCHEMA {0}; SET search_path = {0}; {all}", schema(&url)));
+        let store = opened(&url);
+        append(&store, "a", 0, b"x").await.unwrap();
+        append(&store, "a", 1, b"y").await.unwrap();
+        assert_eq!(seqs(&store, "a").await, [0, 1], "format {older}");
+    }
+}
+
+/// R-H13.
+#[tokio::test]
+async fn runs_of_the_format_before_go_on() {
     let Some(server) = server() else { return };
     let url = fresh(server);
-    append(&opened(&url), "a", 0, b"x").await.unwrap();
-    let sql = "DROP FUNCTION append_first; DROP FUNCTION append_next; UPDATE format SET version = 7";
-    server.psql(&format!("SET search_path = {}; {sql}", schema(&url)));
+    let all = FORMATS.get(..FORMATS.len() - 1).unwrap().join(";");
+    server.psql(&format!("CREATE SCHEMA {0}; SET search_path = {0}; {all}", schema(&url)));
+    // Both functions are of that format, and say what is kept as this one does.
+    let checksum = |first_seq: u64| checksum(place("a"), first_seq, 1, Timestamp(0), b"x");
+    let of_both = |seq: u64| {
+        format!("'a', 1, {}, 'Running', NULL, true, NULL, NULL, 1, 0, 'x', {}", seq + 1, checksum(seq))
+    };
+    server.psql(&format!(
+        "SET search_path = {}; INSERT INTO documents (digest, bytes) VALUES ('d', 'x');
+        SELECT append_first({}, 'here', 'w', 'default', 500, 0, NULL, 'd'); SELECT append_next({}, 1)",
+        schema(&url),
+        of_both(0),
+        of_both(1)
+    ));
     let store = opened(&url);
-    append(&store, "a", 1, b"y").await.unwrap();
-    append(&store, "b", 0, b"z").await.unwrap();
-    assert_eq!((seqs(&store, "a").await, seqs(&store, "b").await), (vec![0, 1], vec![0]));
+    append(&store, "a", 2, b"x").await.unwrap();
+    assert_eq!(seqs(&store, "a").await, [0, 1, 2]);
+    assert_eq!(store.stored(vec!["default".into()]).await.unwrap().get("default"), Some(&3));
+}
+
+/// However many runs have ended: those that are open, and those of late, are found without looking at the others.
+#[tokio::test]
+async fn what_is_listed_is_found_by_an_index() {
+    let Some(server) = server() else { return };
+    let url = fresh(server);
+    drop(opened(&url));
+    let types = "bigint, text[], text, text, boolean, bigint, bigint, bigint";
+    for (sql, index) in [(LIST_OPEN, "using open_runs"), (LIST_LATE, "on submitted_runs")] {
+        let plan = server.psql(&format!(
+            "SET search_path = {}; {SETTINGS}; PREPARE listed ({types}) AS {sql};
+            EXPLAIN EXECUTE listed (9, NULL, NULL, NULL, true, 0, 9, 0)",
+            schema(&url)
+        ));
+        assert!(plan.contains(index), "{plan}");
+    }
 }
 
 /// R-H13: hosts that start at once create the tables once.
