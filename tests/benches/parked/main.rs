@@ -143,11 +143,15 @@ async fn submit<F: Future<Output = ()> + Send + 'static>(
     for _ in 0..count {
         let run = host.submit(plan, &Map::new()).await.expect("a run");
         under_way.spawn(reached(run));
-        if under_way.len() >= AT_ONCE {
-            under_way.join_next().await;
+        if under_way.len() >= AT_ONCE
+            && let Some(ended) = under_way.join_next().await
+        {
+            ended.expect("no panic");
         }
     }
-    while under_way.join_next().await.is_some() {}
+    while let Some(ended) = under_way.join_next().await {
+        ended.expect("no panic");
+    }
 }
 
 async fn parked(run: RunHandle) {
