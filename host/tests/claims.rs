@@ -96,6 +96,35 @@ async fn a_run_that_waits_for_a_person_is_nobodys_until_it_is_asked() {
     unloaded(&host).await;
 }
 
+/// R-H3: whoever has something to do with a run when it is given back, is loaded or ends has an answer, and no slot is lost.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_is_asked_at_the_moment_at_which_a_run_goes_is_answered() {
+    async fn one(host: Arc<Host>) {
+        let run = submit(&host, ASK).await;
+        let (looks, asks) = (run.clone(), run.clone());
+        let looked = tokio::spawn(async move { looks.view().await });
+        run.wait_or_park().await.unwrap();
+        looked.await.unwrap().unwrap();
+        let asked = tokio::spawn(async move { asks.resume("ask", Map::new()).await });
+        let cancelled = run.cancel().await;
+        for said in [asked.await.unwrap().map(drop), cancelled] {
+            assert!(matches!(said, Ok(()) | Err(RequestError::Ended)), "{said:?}");
+        }
+        run.wait().await.unwrap();
+    }
+    let host = Arc::new(claiming(&Arc::new(Memory::default())));
+    let mut all = tokio::task::JoinSet::new();
+    for _ in 0..1_000 {
+        all.spawn(one(Arc::clone(&host)));
+    }
+    while let Some(ended) = all.join_next().await {
+        ended.unwrap();
+    }
+    while host.measured().slots.lent > 0 {
+        tokio::task::yield_now().await;
+    }
+}
+
 /// R-H3: whoever holds a handle hears of the end, wherever the run was in between.
 #[tokio::test]
 async fn a_clock_loads_a_run_when_it_is_due() {
@@ -475,6 +504,8 @@ async fn a_step_too_large_for_its_store_ends_the_run() {
             while store.get(run.id()).await.unwrap().unwrap().status.open {
                 tokio::task::yield_now().await;
             }
+            // Who has recorded the end may not have left yet.
+            unloaded(&host).await;
             phasm::RunView::of(&host.replay(run.id()).await.unwrap())
         } else {
             run.wait().await.unwrap()
@@ -482,10 +513,8 @@ async fn a_step_too_large_for_its_store_ends_the_run() {
         assert_eq!((view.phase, view.tasks[1].phase), (Phase::Error, Phase::Cancelled));
         let message = &view.tasks[0].message;
         assert!(message.contains("300000001 bytes") && message.contains("at most 268435456"), "{message}");
-        assert!(matches!(
-            host.recover_run(run.id()).await,
-            Err(phasm::RecoverError::Ended { phase: Phase::Error, .. })
-        ));
+        let again = host.recover_run(run.id()).await;
+        assert!(matches!(&again, Err(phasm::RecoverError::Ended { phase: Phase::Error, .. })), "{again:?}");
     }
 }
 
