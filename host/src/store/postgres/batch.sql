@@ -13,6 +13,8 @@ ALTER TABLE runs SET (fillfactor = 45);
 DROP TRIGGER forget_note ON runs;
 DROP FUNCTION forget_note;
 
+-- What is looked for is put down before where it is looked for: a join could as well begin with all runs that are open, and does where the
+-- server has not counted them yet.
 CREATE OR REPLACE FUNCTION claim_runs(p_host text, p_now bigint, p_clock bigint, p_limit bigint, p_except text[])
 RETURNS TABLE (
     run_id text, workflow text, namespace text, priority bigint, submitted_at bigint, key text, labels text, epoch bigint
@@ -20,13 +22,13 @@ RETURNS TABLE (
 #variable_conflict use_column
 DECLARE
     v_clock bigint := coalesce(p_clock, clock());
+    v_gone text[] := ARRAY(SELECT h.host FROM hosts h WHERE h.until <= v_clock AND h.host <> p_host);
 BEGIN
     INSERT INTO hosts (host, until) VALUES (p_host, 0) ON CONFLICT DO NOTHING;
     -- What rests is nobody's, once its host is gone.
     UPDATE runs SET owner = NULL, epoch = runs.epoch + 1, wake_at = rests_until
     WHERE number IN (
-        SELECT r.number FROM hosts h JOIN runs r ON r.owner = h.host
-        WHERE h.until <= v_clock AND h.host <> p_host AND r.rest IS NOT NULL LIMIT 10000 FOR UPDATE OF r SKIP LOCKED);
+        SELECT r.number FROM runs r WHERE r.owner = ANY (v_gone) AND r.rest IS NOT NULL LIMIT 10000 FOR UPDATE SKIP LOCKED);
     RETURN QUERY
     WITH due AS MATERIALIZED (
         SELECT number, wake_at AS at, priority FROM runs
@@ -35,12 +37,12 @@ BEGIN
     ), asked AS MATERIALIZED (
         SELECT number, 0::bigint AS at, priority FROM runs
         WHERE open AND owner IS NULL AND run_id <> ALL (p_except)
-            AND number IN (SELECT run FROM letters WHERE reply IS NULL)
+            AND number = ANY (ARRAY(SELECT DISTINCT run FROM letters WHERE reply IS NULL))
         ORDER BY priority DESC, number LIMIT p_limit FOR UPDATE SKIP LOCKED
     ), orphaned AS MATERIALIZED (
-        SELECT r.number, h.until AS at, r.priority FROM hosts h JOIN runs r ON r.owner = h.host
-        WHERE h.until <= v_clock AND h.host <> p_host AND r.run_id <> ALL (p_except)
-        ORDER BY h.until, r.priority DESC, r.number LIMIT p_limit FOR UPDATE OF r SKIP LOCKED
+        SELECT r.number, (SELECT h.until FROM hosts h WHERE h.host = r.owner) AS at, r.priority FROM runs r
+        WHERE r.owner = ANY (v_gone) AND r.run_id <> ALL (p_except)
+        ORDER BY at, r.priority DESC, r.number LIMIT p_limit FOR UPDATE SKIP LOCKED
     ), chosen AS MATERIALIZED (
         SELECT number, min(at) AS at FROM (
             SELECT * FROM due UNION ALL SELECT * FROM asked UNION ALL SELECT * FROM orphaned
@@ -51,6 +53,20 @@ BEGIN
     )
     SELECT l.run_id, l.workflow, l.namespace, l.priority, l.submitted_at, l.key, l.labels, l.epoch
     FROM lent l ORDER BY l.at, l.priority DESC, l.number;
+END $$;
+
+CREATE OR REPLACE FUNCTION next_due(p_host text, p_now bigint, p_clock bigint, p_except text[]) RETURNS bigint LANGUAGE plpgsql AS $$
+#variable_conflict use_column
+DECLARE
+    v_clock bigint := coalesce(p_clock, clock());
+BEGIN
+    RETURN least(
+        (SELECT wake_at FROM runs WHERE wake_at IS NOT NULL AND run_id <> ALL (p_except)
+            ORDER BY wake_at, priority DESC, number LIMIT 1),
+        (SELECT 0 FROM runs WHERE open AND owner IS NULL AND run_id <> ALL (p_except)
+            AND number = ANY (ARRAY(SELECT DISTINCT run FROM letters WHERE reply IS NULL)) LIMIT 1),
+        (SELECT min(h.until - v_clock + p_now) FROM hosts h WHERE h.host <> p_host AND (h.until > v_clock
+            OR EXISTS (SELECT FROM runs WHERE owner = h.host AND run_id <> ALL (p_except)))));
 END $$;
 
 CREATE OR REPLACE FUNCTION claim_run(p_host text, p_run_id text, p_clock bigint)

@@ -373,6 +373,30 @@ async fn what_is_listed_is_found_by_an_index() {
     }
 }
 
+/// However many runs wait, or are driven by others: what is due is found without looking at them, also where the server has not
+/// counted them yet.
+#[tokio::test]
+async fn what_is_due_is_found_by_an_index() {
+    let Some(server) = server() else { return };
+    let url = fresh(server);
+    drop(opened(&url));
+    for asked in ["claim_runs('here', 0, 5, 100, '{}')", "next_due('here', 0, 5, '{}')"] {
+        let plan = server.psql(&format!(
+            "SET search_path = {}; {SETTINGS}; DELETE FROM runs; DELETE FROM letters;
+            INSERT INTO hosts VALUES ('there', 10) ON CONFLICT DO NOTHING; SELECT * FROM {asked};
+            INSERT INTO runs (run_id, workflow, namespace, priority, submitted_at, phase, open, seq, epoch, owner)
+            SELECT 'r' || n, 'w', 'default', 500, 0, 'Running', true, 1, 1, CASE n % 2 WHEN 0 THEN 'there' END
+            FROM generate_series(1, 20000) AS n;
+            INSERT INTO letters (run, body) SELECT number, 'x' FROM runs WHERE run_id = 'r2';
+            SELECT * FROM {asked}; EXPLAIN (ANALYZE, BUFFERS, COSTS OFF, TIMING OFF) SELECT * FROM {asked}",
+            schema(&url)
+        ));
+        let (_, hit) = plan.rsplit_once("shared hit=").unwrap();
+        let pages: u32 = hit.split(|c: char| !c.is_ascii_digit()).next().unwrap().parse().unwrap();
+        assert!(pages < 200, "{plan}");
+    }
+}
+
 /// R-H13: hosts that start at once create the tables once.
 #[tokio::test]
 async fn hosts_that_start_at_once_agree_on_the_tables() {
