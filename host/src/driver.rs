@@ -24,7 +24,10 @@ use phasm_engine::{
     time::{Millis, Timestamp},
     value::Value,
 };
-use tokio::{sync::mpsc, task::AbortHandle};
+use tokio::{
+    sync::mpsc::{self, error::TryRecvError},
+    task::AbortHandle,
+};
 
 use crate::{
     clock::RunClock,
@@ -167,17 +170,17 @@ impl Driver {
         }
         let recorded = self.commit().await;
         if recorded.is_err() {
-            self.return_slots().await;
+            self.return_slots();
         }
         recorded
     }
 
     /// What a first record that was refused would have begun has taken its slots already.
-    async fn return_slots(&mut self) {
+    fn return_slots(&mut self) {
         let slots = &self.shared.dispatcher.slots;
         let taken = self.slots_in_hand();
         slots.exchange(&self.party, &self.sender, taken, 0);
-        let queued = drain(&mut self.inbox).await.into_iter();
+        let queued = drain(&mut self.inbox).into_iter();
         let lent = queued.filter_map(|message| {
             if let Message::Signal(Signal::Lent(slots)) = message { Some(i64::from(slots)) } else { None }
         });
@@ -209,7 +212,7 @@ impl Driver {
             }
         };
         self.entry.set_driver(None);
-        messages.extend(drain(&mut self.inbox).await);
+        messages.extend(drain(&mut self.inbox));
         self.leave(result, messages);
     }
 
@@ -303,7 +306,7 @@ impl Driver {
             alone = entry.turning.lock() => alone,
         };
         entry.set_driver(None);
-        messages.extend(drain(&mut self.inbox).await);
+        messages.extend(drain(&mut self.inbox));
         let wake_at = self.run.next_wait();
         if messages.is_empty() {
             // One that was taken over meanwhile is given back by nobody, however often that is tried.
@@ -782,14 +785,18 @@ impl Driver {
 }
 
 /// Closes an inbox and takes what is in it. Whoever has been told that a message was sent may still be about to put it there, which
-/// `try_recv` takes for an empty one: a caller would wait for nobody, or a slot be gone.
-async fn drain(inbox: &mut mpsc::UnboundedReceiver<Message>) -> Vec<Message> {
+/// `try_recv` says is not the end: a caller would wait for nobody, or a slot be gone. That takes a moment and no lock, and is waited for in one
+/// step, as a driver must not be dropped between leaving its entry and giving back what it has.
+fn drain(inbox: &mut mpsc::UnboundedReceiver<Message>) -> Vec<Message> {
     inbox.close();
     let mut rest = Vec::new();
-    while let Some(message) = inbox.recv().await {
-        rest.push(message);
+    loop {
+        match inbox.try_recv() {
+            Ok(message) => rest.push(message),
+            Err(TryRecvError::Empty) => std::thread::yield_now(),
+            Err(TryRecvError::Disconnected) => return rest,
+        }
     }
-    rest
 }
 
 async fn give_up(shared: Arc<Shared>, entry: Arc<Entry>, lease: Lease, error: Arc<StoreError>) {
@@ -821,7 +828,7 @@ mod tests {
             while heard < 10 {
                 heard += inbox.recv_many(&mut Vec::new(), 10).await;
             }
-            heard += drain(&mut inbox).await.len();
+            heard += drain(&mut inbox).len();
             assert_eq!(sending.join().unwrap(), heard);
         }
     }
