@@ -128,9 +128,10 @@ DECLARE
     v_runs bigint[] := array_fill(0::bigint, ARRAY[cardinality(c_run_id)]);
     -- The bytes of its records.
     v_bytes bigint[];
-    -- Chains that were taken, and their runs.
+    -- Chains, their runs' numbers (0 where one is refused) and namespaces.
     v_chains bigint[];
     v_numbers bigint[];
+    v_spaces text[];
     v_ended bigint[];
 BEGIN
     IF cardinality(r_chain) = cardinality(c_run_id) THEN
@@ -147,16 +148,9 @@ BEGIN
             FROM unnest(c_run_id, c_epoch, c_first, c_next, c_phase, c_finished, c_open, c_rest, c_until, v_bytes) WITH ORDINALITY
                 AS g (run_id, epoch, first, next, phase, finished, open, rest, until, bytes, chain)
             WHERE g.first > 0 AND runs.run_id = g.run_id AND runs.epoch = g.epoch AND runs.seq = g.first
-            RETURNING g.chain, runs.number, runs.namespace, g.bytes AS grown
-        ), counted AS (
-            INSERT INTO stored AS s (namespace, slot, bytes)
-            SELECT a.namespace, pg_backend_pid() % 64, sum(a.grown) FROM advanced a GROUP BY a.namespace ORDER BY a.namespace
-            ON CONFLICT (namespace, slot) DO UPDATE SET bytes = s.bytes + excluded.bytes
+            RETURNING g.chain, runs.number, runs.namespace
         )
-        SELECT array_agg(chain), array_agg(number) INTO v_chains, v_numbers FROM advanced;
-        FOR i IN 1 .. coalesce(cardinality(v_chains), 0) LOOP
-            v_runs[v_chains[i]] := v_numbers[i];
-        END LOOP;
+        SELECT array_agg(chain), array_agg(number), array_agg(namespace) INTO v_chains, v_numbers, v_spaces FROM advanced;
     END IF;
     IF 0 = ANY (c_first) THEN
         IF cardinality(d_digest) > 0 THEN PERFORM keep_documents(d_digest, d_bytes, n_document, n_digest, n_bytes); END IF;
@@ -179,20 +173,24 @@ BEGIN
                 g.until, g.bytes
             FROM wanted g ORDER BY g.chain
             ON CONFLICT DO NOTHING
-            RETURNING run_id, number, namespace, bytes AS grown
-        ), counted AS (
-            INSERT INTO stored AS s (namespace, slot, bytes)
-            SELECT c.namespace, pg_backend_pid() % 64, sum(c.grown) FROM created c GROUP BY c.namespace ORDER BY c.namespace
-            ON CONFLICT (namespace, slot) DO UPDATE SET bytes = s.bytes + excluded.bytes
+            RETURNING run_id, number
         ), matched AS (
-            SELECT max(chain) AS chain, max(number) AS number FROM (
-                SELECT run_id, chain, 0 AS number FROM given UNION ALL SELECT run_id, 0, number FROM created
+            SELECT max(chain) AS chain, max(number) AS number, max(namespace) AS namespace FROM (
+                SELECT run_id, chain, 0 AS number, namespace FROM given UNION ALL SELECT run_id, 0, number, NULL FROM created
             ) AS both_sides GROUP BY run_id
         )
-        SELECT array_agg(chain), array_agg(number) INTO v_chains, v_numbers FROM matched;
-        FOR i IN 1 .. cardinality(v_chains) LOOP
-            v_runs[v_chains[i]] := v_numbers[i];
-        END LOOP;
+        SELECT v_chains || array_agg(chain), v_numbers || array_agg(number), v_spaces || array_agg(namespace)
+        INTO v_chains, v_numbers, v_spaces FROM matched;
+    END IF;
+    FOR i IN 1 .. coalesce(cardinality(v_chains), 0) LOOP
+        v_runs[v_chains[i]] := v_numbers[i];
+    END LOOP;
+    INSERT INTO stored AS s (namespace, slot, bytes)
+    SELECT t.namespace, pg_backend_pid() % 64, sum(v_bytes[t.chain]) FROM unnest(v_chains, v_numbers, v_spaces) AS t (chain, number, namespace)
+    WHERE t.number > 0 GROUP BY t.namespace ORDER BY t.namespace
+    ON CONFLICT (namespace, slot) DO UPDATE SET bytes = s.bytes + excluded.bytes;
+
+    IF 0 = ANY (c_first) THEN
         INSERT INTO labels (key, value, run)
         SELECT l.key, l.value, v_runs[g.chain] FROM unnest(c_labels) WITH ORDINALITY AS g (labels, chain)
         CROSS JOIN LATERAL json_each_text(g.labels::json) AS l

@@ -5,6 +5,41 @@ use super::{
     *,
 };
 
+/// What is queued together is judged run by run, and counted for its own namespace: new runs, others, chains, and what is refused.
+#[tokio::test]
+async fn records_of_all_kinds_at_once_fare_each_by_itself() {
+    on_each(async |store| {
+        for run_id in ["on", "chain", "late", "ends"] {
+            append(store, run_id, 0, b"1").await.unwrap();
+        }
+        let other = RunHead { namespace: "other".into(), ..(*head("new")).clone() };
+        let body = |text: &[u8]| Arc::new(text.to_vec()) as Arc<dyn Encode>;
+        let answers = [
+            append(store, "busy", 0, b"1"),
+            append(store, "on", 1, b"22"),
+            append(store, "late", 5, b"none"),
+            store.put(Arc::new(other), RUNNING, record(0, 1, body(b"333"))),
+            append(store, "chain", 1, b"4444"),
+            append(store, "chain", 2, b"55555"),
+            append(store, "on", 0, b"none"),
+            store.put(head("ends"), SUCCEEDED, record(1, 1, body(b"666666"))),
+        ];
+        let mut taken = Vec::new();
+        for answer in answers {
+            taken.push(answer.await.is_ok());
+        }
+        assert_eq!(taken, [true, true, false, true, true, true, false, true]);
+        for (run_id, expected) in
+            [("on", &[0, 1][..]), ("late", &[0]), ("new", &[0]), ("chain", &[0, 1, 2]), ("ends", &[0, 1])]
+        {
+            assert_eq!(seqs(store, run_id).await, expected, "{run_id}");
+        }
+        let stored = store.stored(Vec::new()).await.unwrap();
+        assert_eq!(stored, [("default".into(), 22), ("other".into(), 3)].into());
+    })
+    .await;
+}
+
 #[tokio::test]
 async fn a_journal_comes_back_whole_and_in_order() {
     on_each(async |store| {

@@ -316,15 +316,20 @@ async fn only_tables_of_ours_are_taken_for_a_store() {
     );
 }
 
+/// The URL of tables as they were in that format.
+fn of_format(server: &Server, format: usize) -> String {
+    let url = fresh(server);
+    let all = FORMATS.get(..format).unwrap().join(";");
+    server.psql(&format!("CREATE SCHEMA {0}; SET search_path = {0}; {all}", schema(&url)));
+    url
+}
+
 /// R-H13: what older tables lack is added when they are opened, and nothing of theirs is lost.
 #[tokio::test]
 async fn tables_of_every_format_before_are_brought_up_to_date() {
     let Some(server) = server() else { return };
     for older in 1..FORMATS.len() {
-        let url = fresh(server);
-        let all = FORMATS.get(..older).unwrap().join(";");
-        server.psql(&format!("CREATE SCHEMA {0}; SET search_path = {0}; {all}", schema(&url)));
-        let store = opened(&url);
+        let store = opened(&of_format(server, older));
         append(&store, "a", 0, b"x").await.unwrap();
         append(&store, "a", 1, b"y").await.unwrap();
         assert_eq!(seqs(&store, "a").await, [0, 1], "format {older}");
@@ -335,9 +340,7 @@ async fn tables_of_every_format_before_are_brought_up_to_date() {
 #[tokio::test]
 async fn runs_of_the_format_before_go_on() {
     let Some(server) = server() else { return };
-    let url = fresh(server);
-    let all = FORMATS.get(..FORMATS.len() - 1).unwrap().join(";");
-    server.psql(&format!("CREATE SCHEMA {0}; SET search_path = {0}; {all}", schema(&url)));
+    let url = of_format(server, FORMATS.len() - 1);
     // Both functions are of that format, and say what is kept as this one does.
     let checksum = |first_seq: u64| checksum(place("a"), first_seq, 1, Timestamp(0), b"x");
     let of_both = |seq: u64| {
