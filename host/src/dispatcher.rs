@@ -3,12 +3,13 @@
 use std::{
     borrow::Cow,
     future::poll_fn,
+    panic::{AssertUnwindSafe, catch_unwind},
     pin::pin,
     sync::{
         Arc, OnceLock,
         atomic::{AtomicU64, Ordering},
     },
-    task::Poll,
+    task::{Context, Poll, Waker},
     time::{Duration, Instant},
 };
 
@@ -98,6 +99,8 @@ pub(crate) struct Attempt<I> {
     pub(crate) tenant: Option<Arc<str>>,
     /// What had elapsed when it could have begun; not known of another host's.
     pub(crate) due: Option<Millis>,
+    /// Whether the thread that starts it may execute it, too.
+    pub(crate) lent: bool,
 }
 
 /// Attempts for which there is no place here.
@@ -245,13 +248,17 @@ impl<I: Inbox> Dispatcher<I> {
         self: &Arc<Self>,
         attempt: Attempt<I>,
         offer: impl FnOnce(u64, &Invocation) -> Option<Offer>,
-    ) -> AbortHandle {
+    ) -> Option<AbortHandle> {
         let must = attempt.invocation.resumed || !self.sends_out();
         if let Some(Entered { alone }) = self.slots.enter(must) {
+            let executor = &attempt.invocation.executor_type;
+            if attempt.lent && alone && self.gauges.attempts.are_brief(executor) {
+                return self.start_here(Place(Arc::clone(self)), attempt);
+            }
             // One that follows another. One that comes from outside is with the others, as it wakes a thread anyway.
             let follows = alone && is_executing();
             let guests = self.sandbox.get().filter(|_| follows).map_or(&self.guests, Sandbox::lone_runtime);
-            return self.start_on(guests, Place(Arc::clone(self)), attempt);
+            return Some(self.start_on(guests, Place(Arc::clone(self)), attempt));
         }
         let number = self.last_outward.fetch_add(1, Ordering::Relaxed) + 1;
         let (tells, hears) = mpsc::unbounded_channel();
@@ -260,7 +267,7 @@ impl<I: Inbox> Dispatcher<I> {
         // It ends with the host.
         let _ended = self.outbound.get().map(|outbound| outbound.send(outward));
         let waits = Waits { number, dispatcher: Arc::clone(self), hears };
-        self.guests.spawn(waits.then_execute(attempt)).abort_handle()
+        Some(self.guests.spawn(waits.then_execute(attempt)).abort_handle())
     }
 
     /// Starts one that has a place here.
@@ -272,6 +279,21 @@ impl<I: Inbox> Dispatcher<I> {
         let mut ticket = self.ticket(&attempt);
         ticket.coming = Some(attempt.upcoming.enter());
         guests.spawn(execute(place, ticket, attempt)).abort_handle()
+    }
+
+    /// Executes it on this thread until it waits or its epoch is over, and then where the others are.
+    fn start_here(self: &Arc<Self>, place: Place<I>, attempt: Attempt<I>) -> Option<AbortHandle> {
+        let mut ticket = self.ticket(&attempt);
+        ticket.coming = Some(attempt.upcoming.enter());
+        let mut executing = Box::pin(execute(place, ticket, attempt));
+        let _threads = self.guests.enter();
+        // Whoever polls it next is told of what has happened meanwhile.
+        let mut context = Context::from_waker(Waker::noop());
+        match catch_unwind(AssertUnwindSafe(|| executing.as_mut().poll(&mut context))) {
+            Ok(Poll::Pending) => Some(self.guests.spawn(executing).abort_handle()),
+            // One that panics is gone, as a task would be.
+            Ok(Poll::Ready(())) | Err(_) => None,
+        }
     }
 
     fn ticket(self: &Arc<Self>, attempt: &Attempt<I>) -> Ticket<I> {
@@ -615,6 +637,7 @@ mod tests {
             upcoming: Upcoming::default(),
             tenant: None,
             due: None,
+            lent: false,
         };
         Arc::new(dispatcher).start(attempt, |_, _| None);
         runtime.block_on(async {
@@ -664,6 +687,7 @@ mod tests {
             upcoming: Upcoming::default(),
             tenant: None,
             due: None,
+            lent: false,
         };
         Arc::new(dispatcher).start(attempt, |_, _| None);
         let heard = runtime.block_on(async { [hears.recv().await, hears.recv().await] });

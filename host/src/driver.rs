@@ -40,6 +40,7 @@ use crate::{
     notify::Hearers,
     realm::Realm,
     registry::Entry,
+    seat::is_lent,
     shared::Shared,
     sharing::body::offered,
     slots::{Exchanged, Party},
@@ -73,7 +74,7 @@ pub(crate) struct Driver {
     party: Party,
     sender: mpsc::UnboundedSender<Message>,
     inbox: mpsc::UnboundedReceiver<Message>,
-    attempts: BTreeMap<TaskId, (Fence, AbortHandle, Arc<Ear>)>,
+    attempts: BTreeMap<TaskId, (Fence, Option<AbortHandle>, Arc<Ear>)>,
     batch: Batch,
     /// Slots that the run may use and does not yet.
     spare: u32,
@@ -586,9 +587,12 @@ impl Driver {
     }
 
     fn carry_out(&mut self) {
-        for command in std::mem::take(&mut self.batch.commands) {
+        let commands = std::mem::take(&mut self.batch.commands);
+        // The others would wait for it.
+        let lent = dispatches(&commands) == 1 && is_lent();
+        for command in commands {
             match command {
-                Command::Dispatch(dispatch) => self.dispatch(dispatch),
+                Command::Dispatch(dispatch) => self.dispatch(dispatch, lent),
                 Command::Abort(fence) => self.abort(fence),
             }
         }
@@ -597,12 +601,13 @@ impl Driver {
     fn abort(&mut self, fence: Fence) {
         if let Some((current, handle, _)) = self.attempts.get(&fence.task)
             && *current == fence
+            && let Some(handle) = handle
         {
             handle.abort();
         }
     }
 
-    fn dispatch(&mut self, dispatch: Dispatch) {
+    fn dispatch(&mut self, dispatch: Dispatch, lent: bool) {
         let fence = dispatch.fence;
         let wanted = |task: &TaskRun| task.in_flight() && task.fence() == fence;
         if !self.run.task(fence.task).is_some_and(wanted) {
@@ -634,7 +639,7 @@ impl Driver {
             offered(dispatch, invocation, bounds, pinned, realm.plugins.is_none())
         };
         let (upcoming, tenant) = (self.upcoming.clone(), Some(Arc::clone(&self.party.tenant)));
-        let attempt = Attempt { fence, invocation, bounds, observer, inbox, upcoming, tenant, due };
+        let attempt = Attempt { fence, invocation, bounds, observer, inbox, upcoming, tenant, due, lent };
         let (epoch, priority) = (self.lease.epoch, self.lease.head.priority);
         let whose = || (Arc::clone(&self.party.tenant), self.shared.realms.weight(&self.party.tenant));
         let offer =
@@ -728,7 +733,7 @@ impl Driver {
     /// asked again.
     fn leave(mut self, result: Result<(), Arc<StoreError>>, unread: Vec<Message>) {
         for (_, handle, _) in self.attempts.values() {
-            handle.abort();
+            handle.iter().for_each(AbortHandle::abort);
         }
         // What a record that was refused would have begun has taken its slots already.
         let mut returned = self.slots_in_hand();

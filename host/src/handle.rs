@@ -12,6 +12,7 @@ use tokio::sync::{oneshot, watch};
 
 use crate::{
     journal::RecoverError,
+    lending::Unheard,
     message::{Message, Request, RequestError, Standing, tasks_named},
     registry::Entry,
     shared::Shared,
@@ -47,6 +48,8 @@ pub struct RunHandle {
     shared: Weak<Shared>,
     entry: Arc<Entry>,
     standing: watch::Receiver<Standing>,
+    /// Present where it was submitted by whoever has the handle.
+    unheard: Option<Arc<Unheard>>,
 }
 
 impl std::fmt::Debug for RunHandle {
@@ -73,7 +76,11 @@ impl RunHandle {
 
     pub(crate) fn new(shared: &Arc<Shared>, entry: &Arc<Entry>) -> Self {
         let standing = entry.standing.subscribe();
-        Self { shared: Arc::downgrade(shared), entry: Arc::clone(entry), standing }
+        Self { shared: Arc::downgrade(shared), entry: Arc::clone(entry), standing, unheard: None }
+    }
+
+    pub(crate) fn of_submitted(self, unheard: Unheard) -> Self {
+        Self { unheard: Some(Arc::new(unheard)), ..self }
     }
 
     /// Waits for the end.
@@ -127,6 +134,7 @@ impl RunHandle {
         let mut standing = self.standing.clone();
         loop {
             if wanted(&standing.borrow_and_update()) {
+                self.unheard.iter().for_each(|unheard| unheard.heard());
                 return Ok(standing.borrow().clone());
             }
             let mut written = match self.entry.is_loaded() {

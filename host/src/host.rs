@@ -139,6 +139,7 @@ impl Host {
             agenda: Agenda::default(),
             outlets: Arc::clone(&old.outlets),
             left: Left::default(),
+            lending: Arc::default(),
         });
         self.open_store(true);
         self
@@ -216,7 +217,8 @@ impl Host {
         self.shared.plan_draft(draft).await
     }
 
-    /// Submits a run. When this returns, the run is durable and on its way.
+    /// Submits a run. When this returns, the run is durable and on its way. Where runs are submitted one after the other, each when the one
+    /// before has been waited for, a small attempt that a run begins with is executed before that, on this thread.
     ///
     /// # Errors
     /// [`SubmitError`]; nothing was stored.
@@ -317,11 +319,12 @@ impl Host {
         let lease = self.shared.first_lease(&run, key.map(Arc::from), Labels::new());
         let (shared, entry) = (Arc::clone(&self.shared), Arc::clone(entry));
         let submitting = shared.submitting(&run);
+        let (unheard, lends) = shared.lending.submitted();
         let driven = async move {
             let of_new = lease.clone();
-            let handle = shared.drive(&entry, run, step, lease, Vec::new()).await?;
+            let handle = shared.drive(&entry, run, step, lease, Vec::new(), lends).await?;
             shared.submitted(submitting, &of_new);
-            Ok(handle)
+            Ok(handle.of_submitted(unheard))
         };
         // Whoever submits may leave: what is stored is driven.
         Lasting::new(&self.shared.control, driven).await

@@ -96,6 +96,7 @@ mod errand;
 pub mod gauges;
 mod handle;
 mod lasting;
+mod lending;
 mod letter;
 mod loading;
 mod logbook;

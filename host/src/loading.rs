@@ -177,7 +177,7 @@ impl Shared {
         match self.replay(&entry.id).await {
             Ok((mut run, _)) => {
                 let step = run.give_up(now, why);
-                let handle = self.drive(entry, run, step, lease, Vec::new()).await?;
+                let handle = self.drive(entry, run, step, lease, Vec::new(), false).await?;
                 let _ended = handle.wait().await;
                 Ok(true)
             }
@@ -201,7 +201,7 @@ impl Shared {
         // What was asked of it while nobody drove it.
         messages.push(Message::Mail);
         let step = run.recover(self.clock.now());
-        match self.drive(entry, run, step, lease.clone(), messages).await {
+        match self.drive(entry, run, step, lease.clone(), messages, false).await {
             Err(error @ StoreError::TooLarge { .. }) => self.give_up(entry, lease, &error).await,
             driven => Ok(driven?),
         }
@@ -216,7 +216,7 @@ impl Shared {
     ) -> Result<RunHandle, RecoverError> {
         let (mut run, _) = self.replay(&entry.id).await?;
         let step = run.give_up(self.clock.now(), &format!("what follows cannot be recorded: {error}"));
-        Ok(self.drive(entry, run, step, lease, Vec::new()).await?)
+        Ok(self.drive(entry, run, step, lease, Vec::new(), false).await?)
     }
 
     /// Drives a run on from a step that is not durable yet: its first, or the first after it was loaded. `messages`
@@ -228,6 +228,7 @@ impl Shared {
         step: Step,
         lease: Lease,
         messages: Vec<Message>,
+        lends: bool,
     ) -> Result<RunHandle, StoreError> {
         let number = self.driven.fetch_add(1, Ordering::Relaxed);
         let head = Arc::clone(&lease.head);
@@ -242,7 +243,11 @@ impl Shared {
         if self.is_closed() {
             entry.set_seat(None);
         }
-        seat.poll();
+        if lends {
+            seat.poll_lent();
+        } else {
+            seat.poll();
+        }
         Ok(RunHandle::new(self, entry))
     }
 

@@ -55,6 +55,7 @@ enum Here {
 thread_local! {
     static HERE: RefCell<Here> = const { RefCell::new(Here::Busy) };
     static EXECUTES: Cell<bool> = const { Cell::new(false) };
+    static LENT: Cell<bool> = const { Cell::new(false) };
 }
 
 /// Tells some driver news of an attempt that this thread executes, and polls it here if nobody does.
@@ -69,6 +70,11 @@ pub(crate) fn tell_here(news: impl FnOnce()) {
 /// Whether this thread polls a driver besides executing attempts: it is awake, and could go on with the next.
 pub(crate) fn is_executing() -> bool {
     EXECUTES.get()
+}
+
+/// Whether this thread polls a driver for a caller who lends it for one small attempt; for the first who asks.
+pub(crate) fn is_lent() -> bool {
+    LENT.take()
 }
 
 /// Tells some driver news that can wait until others have come: those of the attempts that are to be polled next.
@@ -125,6 +131,14 @@ impl Seat {
         }
         self.state.store(CALLED, Release);
         self.call_engine();
+    }
+
+    /// [`Self::poll`] for a caller, whose thread may execute one small attempt if it is none of the engine's.
+    pub(crate) fn poll_lent(self: &Arc<Self>) {
+        let is_callers = Handle::try_current().map_or(true, |current| current.id() != self.control.id());
+        let before = LENT.replace(is_callers);
+        self.poll();
+        LENT.set(before);
     }
 
     /// True once there is nothing left to poll. A driver that panics is gone, as a task would be.

@@ -24,6 +24,7 @@ use crate::{
     clock::Clock,
     dispatcher::Dispatcher,
     gauges::{Gauges, Measured},
+    lending::Lending,
     message::Message,
     notify::Outlets,
     plans::Plans,
@@ -68,6 +69,8 @@ pub(crate) struct Shared {
     pub(crate) kept_log: usize,
     pub(crate) tidings: Tidings,
     pub(crate) gauges: Arc<Gauges>,
+    /// How runs are submitted.
+    pub(crate) lending: Arc<Lending>,
     /// Who hears what took how long, if anybody does.
     pub(crate) tracer: Option<Arc<dyn Tracer>>,
     pub(crate) terms: Terms,

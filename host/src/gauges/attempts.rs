@@ -4,7 +4,7 @@ use std::{
     hash::{BuildHasher as _, RandomState},
     sync::{
         Arc, OnceLock,
-        atomic::{AtomicUsize, Ordering::Relaxed},
+        atomic::{AtomicU8, AtomicUsize, Ordering::Relaxed},
     },
 };
 
@@ -21,6 +21,10 @@ pub const MOST_EXECUTORS: usize = 32;
 const PLACES: usize = 2 * MOST_EXECUTORS;
 /// A longer name is nobody's whom one would want to see.
 const LONGEST_NAME: usize = 64;
+/// In microseconds: who takes no longer is done before another thread was woken for it and has woken its caller.
+const BRIEF: u64 = 100;
+/// So many brief attempts in a row make their executor brief.
+const IN_A_ROW: u8 = 8;
 
 /// What an attempt came to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -105,12 +109,36 @@ impl Codes {
     }
 }
 
+/// An executor that is counted apart.
+#[derive(Debug)]
+struct Tally {
+    name: Arc<str>,
+    codes: Codes,
+    /// How many of its attempts in a row have been brief, up to [`IN_A_ROW`].
+    brief: AtomicU8,
+}
+
+impl Tally {
+    fn new(name: &str) -> Self {
+        Self { name: name.into(), codes: Codes::default(), brief: AtomicU8::new(0) }
+    }
+
+    fn end(&self, ended: Ended, took: u64) {
+        self.codes.add(ended);
+        let before = self.brief.load(Relaxed);
+        let brief = if took <= BRIEF { (before + 1).min(IN_A_ROW) } else { 0 };
+        if brief != before {
+            self.brief.store(brief, Relaxed);
+        }
+    }
+}
+
 /// The attempts that this process has executed.
 #[derive(Debug)]
 pub(crate) struct Attempts {
     hasher: RandomState,
     /// A name is at the first place from its own on that had none before it, and stays there.
-    known: [OnceLock<(Arc<str>, Codes)>; PLACES],
+    known: [OnceLock<Tally>; PLACES],
     names: AtomicUsize,
     others: Codes,
     begun: Count,
@@ -159,9 +187,18 @@ impl Attempts {
     }
 
     pub(crate) fn end(&self, attempt: Measuring, ended: Ended, now: u64) {
-        self.took.add(now.saturating_sub(attempt.began));
-        let known = attempt.place.and_then(|place| self.known.get(place)?.get());
-        known.map_or(&self.others, |(_, codes)| codes).add(ended);
+        let took = now.saturating_sub(attempt.began);
+        self.took.add(took);
+        match attempt.place.and_then(|place| self.known.get(place)?.get()) {
+            Some(known) => known.end(ended, took),
+            None => self.others.add(ended),
+        }
+    }
+
+    /// Whether the last attempts of an executor took less than it takes to wake threads for them.
+    pub(crate) fn are_brief(&self, executor: &str) -> bool {
+        let known = self.place(executor).and_then(|place| self.known.get(place)?.get());
+        known.is_some_and(|known| known.brief.load(Relaxed) >= IN_A_ROW)
     }
 
     pub(crate) fn begun(&self) -> u64 {
@@ -171,7 +208,7 @@ impl Attempts {
     /// Those that are known by name, in the order of their names, then all others.
     pub(crate) fn ended(&self) -> Vec<ExecutorUse> {
         let known = self.known.iter().filter_map(OnceLock::get);
-        let mut all: Vec<_> = known.map(|(name, codes)| codes.of(Some(Arc::clone(name)))).collect();
+        let mut all: Vec<_> = known.map(|known| known.codes.of(Some(Arc::clone(&known.name)))).collect();
         all.sort_unstable_by(|a, b| a.executor.cmp(&b.executor));
         all.push(self.others.of(None));
         all
@@ -182,8 +219,7 @@ impl Attempts {
         let first = usize::try_from(self.hasher.hash_one(name) % PLACES as u64).unwrap_or(0);
         for place in (first..PLACES).chain(0..first) {
             let kept = self.known.get(place)?;
-            let is_there =
-                |kept: &OnceLock<(Arc<str>, Codes)>| kept.get().is_some_and(|(known, _)| **known == *name);
+            let is_there = |kept: &OnceLock<Tally>| kept.get().is_some_and(|known| *known.name == *name);
             if is_there(kept) || (kept.get().is_none() && self.keep(kept, name)? && is_there(kept)) {
                 return Some(place);
             }
@@ -192,13 +228,13 @@ impl Attempts {
     }
 
     /// Writes a name there, or somebody else was faster; nothing, if it is not to be written anywhere.
-    fn keep(&self, place: &OnceLock<(Arc<str>, Codes)>, name: &str) -> Option<bool> {
+    fn keep(&self, place: &OnceLock<Tally>, name: &str) -> Option<bool> {
         if name.len() > LONGEST_NAME {
             return None;
         }
         let one_more = |names: usize| (names < MOST_EXECUTORS).then_some(names + 1);
         self.names.fetch_update(Relaxed, Relaxed, one_more).ok()?;
-        if place.set((name.into(), Codes::default())).is_err() {
+        if place.set(Tally::new(name)).is_err() {
             self.names.fetch_sub(1, Relaxed);
         }
         Some(true)
@@ -267,6 +303,19 @@ mod tests {
         let (dispatch, took) = (attempts.dispatch.get(), attempts.took.get());
         assert_eq!((dispatch.sum, dispatch.count(), took.sum, took.count()), (2_300, 1, 3_000, 1));
         assert_eq!(attempt.began(), 7);
+    }
+
+    /// R-I44.
+    #[test]
+    fn an_executor_is_brief_by_its_last_attempts() {
+        let attempts = Attempts::default();
+        let takes = |took| attempts.end(attempts.begin("a@1", None, 0), Ended::Succeeded, took);
+        (0..IN_A_ROW - 1).for_each(|_| takes(BRIEF));
+        assert!(!attempts.are_brief("a"));
+        takes(0);
+        assert!(attempts.are_brief("a@sha256:01") && !attempts.are_brief("b"));
+        takes(BRIEF + 1);
+        assert!(!attempts.are_brief("a"));
     }
 
     #[test]

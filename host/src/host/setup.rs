@@ -304,7 +304,8 @@ impl HostBuilder {
         self
     }
 
-    /// Replaces the sandbox by another executor, which runs on the engine's threads. For tests and special hosts.
+    /// Replaces the sandbox by another executor, which runs on the engine's threads, and on those of callers as [`Host::submit`] says. For
+    /// tests and special hosts.
     #[must_use]
     pub fn executor(mut self, executor: Arc<dyn Executor>) -> Self {
         self.executor = Some(executor);
@@ -385,6 +386,7 @@ impl HostBuilder {
             agenda: Agenda::default(),
             outlets: Arc::new(outlets),
             left: Left::default(),
+            lending: Arc::default(),
         });
         let host = Host { shared, kept_log, control };
         host.open_store(has_others);

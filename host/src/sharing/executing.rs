@@ -234,6 +234,7 @@ impl Executing {
             upcoming: Upcoming::default(),
             tenant: None,
             due: None,
+            lent: false,
         };
         let abort = host.dispatcher.start_in(host.dispatcher.taken_place(), attempt);
         self.guests.insert(self.last, Guest { id: offer.id.clone(), namespace, abort, ear, stopped: false });

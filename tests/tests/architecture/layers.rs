@@ -15,6 +15,7 @@ const HOST: &[&str] = &[
     "slots",
     "lasting",
     "seat",
+    "lending",
     "upcoming",
     "secrets",
     "trust",
