@@ -18,6 +18,8 @@ mod checksum;
 mod entry;
 mod error;
 mod followed;
+#[cfg(feature = "sqlite")]
+mod gathering;
 mod lease;
 mod mail;
 pub mod memory;

@@ -5,7 +5,8 @@
 //!  write_here ──▶ queue ──▶ the same, on the thread that calls
 //! ```
 //!
-//! Waking a thread and being woken by it takes as long as a commit does on a disk that syncs fast, which nobody gains from who is alone.
+//! Where many have something to write, the thread [gathers](Gathering) more of it before it begins. Waking a thread and being woken by it takes
+//! as long as a commit does on a disk that syncs fast, which nobody gains from who is alone.
 
 use std::{
     collections::VecDeque,
@@ -20,7 +21,7 @@ use std::{
 };
 
 use super::{
-    super::StoreError,
+    super::{StoreError, gathering::Gathering},
     writer::{Job, Writer},
 };
 
@@ -53,8 +54,8 @@ pub(super) struct Queue {
 #[derive(Default)]
 struct Waiting {
     jobs: VecDeque<Box<dyn Job>>,
-    /// The thread waits for news.
-    idle: bool,
+    /// The thread waits for so many jobs; for none, if it does not wait.
+    wanted: usize,
     /// Nothing is going to come any more.
     closed: bool,
     /// Nothing is written any more.
@@ -102,10 +103,19 @@ impl Desk {
     }
 
     fn work_off(&self) {
+        let mut gathering = Gathering::default();
         while self.queue.wait() {
+            if let Some((jobs, length)) = gathering.waits() {
+                self.queue.gather(jobs, length);
+            }
             let Ok(mut writer) = self.writer.lock() else { return };
             let _all_over = self.paused.fetch_update(Relaxed, Relaxed, |paused| paused.checked_sub(1));
-            writer.commit(&self.queue, true);
+            let began = Instant::now();
+            let jobs = writer.commit(&self.queue, true);
+            let now = Instant::now();
+            if jobs > 0 {
+                gathering.committed(jobs, now.duration_since(began), now);
+            }
         }
     }
 
@@ -150,7 +160,8 @@ impl Queue {
     /// Wakes the thread, unless somebody has done so, or has written everything.
     fn wake(&self) {
         let mut waiting = self.waiting();
-        if !waiting.jobs.is_empty() && std::mem::take(&mut waiting.idle) {
+        if waiting.wanted > 0 && waiting.jobs.len() >= waiting.wanted {
+            waiting.wanted = 0;
             drop(waiting);
             self.news.notify_one();
         }
@@ -160,11 +171,22 @@ impl Queue {
     fn wait(&self) -> bool {
         let mut waiting = self.waiting();
         while waiting.jobs.is_empty() && !waiting.closed && !waiting.ended {
-            waiting.idle = true;
+            waiting.wanted = 1;
             waiting = self.news.wait(waiting).unwrap_or_else(PoisonError::into_inner);
         }
-        waiting.idle = false;
+        waiting.wanted = 0;
         !waiting.jobs.is_empty()
+    }
+
+    /// Until there are so many, or nobody else comes for so long.
+    fn gather(&self, jobs: usize, length: Duration) {
+        let goes_on = |waiting: &mut Waiting| {
+            let goes_on = waiting.jobs.len() < jobs && !waiting.closed && !waiting.ended;
+            waiting.wanted = if goes_on { jobs } else { 0 };
+            goes_on
+        };
+        let waited = self.news.wait_timeout_while(self.waiting(), length, goes_on);
+        waited.unwrap_or_else(PoisonError::into_inner).0.wanted = 0;
     }
 
     fn close(&self) {
@@ -184,5 +206,47 @@ impl Queue {
 
     fn waiting(&self) -> MutexGuard<'_, Waiting> {
         self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{
+        super::{fault::Fault, group::Group},
+        *,
+    };
+
+    /// Does nothing.
+    struct Nothing;
+
+    impl Job for Nothing {
+        fn write(&mut self, _: &mut Group<'_>) -> Result<usize, Fault> {
+            Ok(0)
+        }
+
+        fn answer(self: Box<Self>, _: Option<StoreError>) {}
+    }
+
+    #[test]
+    fn whoever_gathers_goes_on_with_so_many_or_when_nothing_comes_any_more() {
+        const LONG: Duration = Duration::from_secs(3600);
+        let queue = Queue::default();
+        let add = |jobs: usize| {
+            for _ in 0..jobs {
+                queue.add(Box::new(Nothing));
+                queue.wake();
+            }
+        };
+        thread::scope(|scope| {
+            let gathers = scope.spawn(|| queue.gather(3, LONG));
+            add(3);
+            gathers.join().unwrap();
+            queue.gather(3, LONG);
+            queue.gather(4, Duration::ZERO);
+            let gathers = scope.spawn(|| queue.gather(4, LONG));
+            queue.close();
+            gathers.join().unwrap();
+        });
+        assert_eq!((0..4).filter_map(|_| queue.next()).count(), 3);
     }
 }

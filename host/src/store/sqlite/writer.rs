@@ -120,14 +120,16 @@ impl Writer {
         Arc::clone(&self.commits)
     }
 
-    /// Writes what waits, as one transaction. If another process writes at this moment it is waited for, or nothing happens.
-    pub(super) fn commit(&mut self, queue: &Queue, waits: bool) {
-        let Some(first) = queue.next() else { return };
+    /// Writes what waits, as one transaction, and tells how much that was. If another process writes at this moment it is waited for, or
+    /// nothing happens.
+    pub(super) fn commit(&mut self, queue: &Queue, waits: bool) -> usize {
+        let Some(first) = queue.next() else { return 0 };
         let (began, changes, mut owed) = (Instant::now(), self.connection.total_changes(), Vec::new());
         let written = match self.begin(waits) {
             Ok(()) => self.write(first, queue, &mut owed),
             Err(error) if !waits && error.sqlite_error_code() == Some(ErrorCode::DatabaseBusy) => {
-                return queue.put_back(first);
+                queue.put_back(first);
+                return 0;
             }
             Err(error) => {
                 owed.push(Owed { job: first, refused: None });
@@ -145,10 +147,12 @@ impl Writer {
             self.tips.clear();
         }
         self.buffer.shrink_to(KEPT_BUFFER);
+        let jobs = owed.len();
         for Owed { job, refused } in owed {
             // A refusal was judged by what came before it in the batch, so it falls with the batch.
             job.answer(failed.clone().or(refused));
         }
+        jobs
     }
 
     fn begin(&self, waits: bool) -> rusqlite::Result<()> {
