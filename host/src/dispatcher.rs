@@ -251,13 +251,13 @@ impl<I: Inbox> Dispatcher<I> {
     ) -> Option<AbortHandle> {
         let must = attempt.invocation.resumed || !self.sends_out();
         if let Some(Entered { alone }) = self.slots.enter(must) {
-            let executor = &attempt.invocation.executor_type;
-            if attempt.lent && alone && self.gauges.attempts.are_brief(executor) {
-                return self.start_here(Place(Arc::clone(self)), attempt);
-            }
             // One that follows another. One that comes from outside is with the others, as it wakes a thread anyway.
             let follows = alone && is_executing();
             let guests = self.sandbox.get().filter(|_| follows).map_or(&self.guests, Sandbox::lone_runtime);
+            let executor = &attempt.invocation.executor_type;
+            if attempt.lent && alone && self.gauges.attempts.are_brief(executor) {
+                return self.start_here(guests, Place(Arc::clone(self)), attempt);
+            }
             return Some(self.start_on(guests, Place(Arc::clone(self)), attempt));
         }
         let number = self.last_outward.fetch_add(1, Ordering::Relaxed) + 1;
@@ -282,15 +282,20 @@ impl<I: Inbox> Dispatcher<I> {
     }
 
     /// Executes it on this thread until it waits or its epoch is over, and then where the others are.
-    fn start_here(self: &Arc<Self>, place: Place<I>, attempt: Attempt<I>) -> Option<AbortHandle> {
+    fn start_here(
+        self: &Arc<Self>,
+        guests: &Handle,
+        place: Place<I>,
+        attempt: Attempt<I>,
+    ) -> Option<AbortHandle> {
         let mut ticket = self.ticket(&attempt);
         ticket.coming = Some(attempt.upcoming.enter());
         let mut executing = Box::pin(execute(place, ticket, attempt));
-        let _threads = self.guests.enter();
+        let _threads = guests.enter();
         // Whoever polls it next is told of what has happened meanwhile.
         let mut context = Context::from_waker(Waker::noop());
         match catch_unwind(AssertUnwindSafe(|| executing.as_mut().poll(&mut context))) {
-            Ok(Poll::Pending) => Some(self.guests.spawn(executing).abort_handle()),
+            Ok(Poll::Pending) => Some(guests.spawn(executing).abort_handle()),
             // One that panics is gone, as a task would be.
             Ok(Poll::Ready(())) | Err(_) => None,
         }

@@ -25,6 +25,9 @@ use tokio::runtime::Handle;
 /// How often it is polled in one place before others have their turn.
 const TURNS: u32 = 8;
 
+/// So many small attempts that follow each other one by one are executed where the driver is polled, before others have their turn.
+const FOLLOWING: u32 = 8;
+
 /// Nobody polls it, and nothing has happened.
 const IDLE: u8 = 0;
 /// Somebody is going to poll it.
@@ -55,15 +58,16 @@ enum Here {
 thread_local! {
     static HERE: RefCell<Here> = const { RefCell::new(Here::Busy) };
     static EXECUTES: Cell<bool> = const { Cell::new(false) };
-    static LENT: Cell<bool> = const { Cell::new(false) };
+    static LENT: Cell<u32> = const { Cell::new(0) };
 }
 
 /// Tells some driver news of an attempt that this thread executes, and polls it here if nobody does.
 pub(crate) fn tell_here(news: impl FnOnce()) {
     if let Some(seat) = called_by(news) {
-        let before = EXECUTES.replace(true);
+        let before = (EXECUTES.replace(true), LENT.replace(FOLLOWING));
         seat.poll();
-        EXECUTES.set(before);
+        EXECUTES.set(before.0);
+        LENT.set(before.1);
     }
 }
 
@@ -72,9 +76,11 @@ pub(crate) fn is_executing() -> bool {
     EXECUTES.get()
 }
 
-/// Whether this thread polls a driver for a caller who lends it for one small attempt; for the first who asks.
+/// Whether this thread, which polls a driver, may execute a small attempt as well; for as many who ask as it is lent for.
 pub(crate) fn is_lent() -> bool {
-    LENT.take()
+    let left = LENT.get();
+    LENT.set(left.saturating_sub(1));
+    left > 0
 }
 
 /// Tells some driver news that can wait until others have come: those of the attempts that are to be polled next.
@@ -136,7 +142,7 @@ impl Seat {
     /// [`Self::poll`] for a caller, whose thread may execute one small attempt if it is none of the engine's.
     pub(crate) fn poll_lent(self: &Arc<Self>) {
         let is_callers = Handle::try_current().map_or(true, |current| current.id() != self.control.id());
-        let before = LENT.replace(is_callers);
+        let before = LENT.replace(u32::from(is_callers));
         self.poll();
         LENT.set(before);
     }

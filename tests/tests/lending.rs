@@ -163,13 +163,58 @@ impl Subscriber for Begun {
     fn exit(&self, _: &span::Id) {}
 }
 
+fn guest() -> Vec<u8> {
+    let guests = Path::new(env!("CARGO_MANIFEST_DIR")).join("guests");
+    let read = |name: &str| fs::read_to_string(guests.join(name).with_extension("wat")).unwrap();
+    wat::parse_str(read("world").replace(";; GUEST", &read("as-told"))).unwrap()
+}
+
+/// Of those that follow each other each comes to what it comes to by itself.
+#[test]
+fn guests_of_a_chain_end_as_any() {
+    let told = [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 8, 7, 2, 9, 0, 3, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 9, 0];
+    let tasks = told.iter().enumerate().map(|(at, told)| {
+        let before = at.checked_sub(1).map(|before| format!("t{before}")).unwrap_or_default();
+        format!(
+            "      - {{name: t{at}, template: work, dependencies: [{before}], \
+             arguments: {{parameters: [{{name: told, value: {told}}}]}}}}\n"
+        )
+    });
+    let text = format!(
+        "
+apiVersion: aether/v1
+kind: Workflow
+metadata: {{name: chain}}
+spec:
+  entrypoint: main
+  templates:
+  - task: {{name: work, maxRuntime: 100ms, inputs: {{parameters: [{{name: told}}]}}, executor: {{type: as-told}}}}
+  - dag:
+      name: main
+      continueOn: {{failed: true, error: true, timeout: true}}
+      tasks:
+{}",
+        tasks.collect::<String>()
+    );
+    let host = builder().plugin("as-told", guest()).open().unwrap();
+    let view = runtime().block_on(async {
+        let plan = host.plan("chain.yaml", &text).await.unwrap();
+        host.submit(&plan, &Map::new()).await.unwrap().wait().await.unwrap()
+    });
+    let phases = view.tasks.iter().filter(|task| task.task_name.starts_with('t')).map(|task| task.phase);
+    let expected = told.map(|told| match told {
+        0 | 8 => Phase::Succeeded,
+        2 => Phase::Failed,
+        9 => Phase::Cancelled,
+        _ => Phase::Error,
+    });
+    assert_eq!(phases.collect::<Vec<_>>(), expected);
+}
+
 /// Whatever a guest does then, its caller goes on within epochs, and it comes to what it comes to on any other thread.
 #[test]
 fn guests_that_wait_compute_or_trap_hold_up_nobody() {
-    let guests = Path::new(env!("CARGO_MANIFEST_DIR")).join("guests");
-    let read = |name: &str| fs::read_to_string(guests.join(name).with_extension("wat")).unwrap();
-    let component = wat::parse_str(read("world").replace(";; GUEST", &read("as-told"))).unwrap();
-    let host = builder().plugin("as-told", component).open().unwrap();
+    let host = builder().plugin("as-told", guest()).open().unwrap();
     tracing::subscriber::set_global_default(Begun).unwrap();
     runtime().block_on(async {
         let plan = plan(&host, "as-told").await;

@@ -195,6 +195,10 @@ impl<'t> Cluster<'t> {
     }
 
     fn runs(&mut self) -> Vec<Digest> {
+        if self.submitted == 0 {
+            // There may be no tables yet.
+            return Vec::new();
+        }
         let store = PostgresReader::open(&self.url);
         self.round.runs(store.map(|store| Arc::new(store) as _).map_err(|error| error.to_string()))
     }
