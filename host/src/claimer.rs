@@ -7,7 +7,7 @@
 
 use std::{
     collections::BTreeSet,
-    sync::{Arc, Weak},
+    sync::{Arc, Weak, atomic::Ordering},
     time::Duration,
 };
 
@@ -75,6 +75,9 @@ pub(crate) async fn claim_what_is_due(host: Weak<Shared>) {
             passed_over = PassedOver::default();
         }
         let round = round(&shared, &mut passed_over).await;
+        if round.is_err() {
+            shared.in_doubt.store(true, Ordering::Release);
+        }
         // Nobody keeps the host alive by waiting for what is due.
         drop(shared);
         match round {
@@ -191,9 +194,30 @@ async fn read_all_mail(shared: &Arc<Shared>) -> Result<(), StoreError> {
     Ok(())
 }
 
+/// Goes on with runs that this host has and does not know of: what was claimed is its own, also where the answer was lost.
+async fn go_on_with_strays(shared: &Arc<Shared>) -> Result<(), StoreError> {
+    for run_id in shared.store.owned(&shared.host).await? {
+        if shared.registry.get(&run_id).is_some_and(|entry| entry.is_loaded()) {
+            continue;
+        }
+        match shared.go_on_with_stray(&run_id).await {
+            Ok(()) | Err(RecoverError::Ended { .. }) => {}
+            Err(RecoverError::Store(error)) if error.is_passing() => return Err(error),
+            Err(error) => tracing::warn!(
+                error = &error as &dyn std::error::Error,
+                "run {run_id} was this host's and cannot be driven here"
+            ),
+        }
+    }
+    Ok(())
+}
+
 /// Claims and loads all that is due; when the next run will be.
 async fn round(shared: &Arc<Shared>, passed_over: &mut PassedOver) -> Result<Option<Millis>, StoreError> {
     passed_over.review(shared).await?;
+    if shared.in_doubt.swap(false, Ordering::AcqRel) {
+        go_on_with_strays(shared).await?;
+    }
     loop {
         if !shared.begins() {
             return Ok(None);

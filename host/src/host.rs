@@ -130,6 +130,7 @@ impl Host {
             patience: old.patience,
             retention: Arc::clone(&old.retention),
             closed: AtomicBool::new(false),
+            in_doubt: AtomicBool::new(false),
             driven: AtomicU64::new(0),
             kept_log: self.kept_log,
             tidings: old.tidings.clone(),
@@ -322,7 +323,10 @@ impl Host {
         let (unheard, lends) = shared.lending.submitted();
         let driven = async move {
             let of_new = lease.clone();
-            let handle = shared.drive(&entry, run, step, lease, Vec::new(), lends).await?;
+            // Whoever finds it in the store meanwhile finds it driven.
+            let _alone = entry.turning.lock().await;
+            let driven = shared.drive(&entry, run, step, lease, Vec::new(), lends).await;
+            let handle = driven.inspect_err(|error| shared.doubt(error))?;
             shared.submitted(submitting, &of_new);
             Ok(handle.of_submitted(unheard))
         };

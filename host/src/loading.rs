@@ -57,7 +57,8 @@ impl Shared {
         let anyway = unheard.iter().any(cancels);
         let run = self.replay_here(&entry, anyway).await?;
         // Nobody else's record comes between: one that did makes the first of this host's a conflict.
-        let lease = match self.store.claim_run(&self.host, &run_id, self.clock.now()).await? {
+        let claimed = self.store.claim_run(&self.host, &run_id, self.clock.now()).await;
+        let lease = match claimed.inspect_err(|error| self.doubt(error))? {
             Claim::Leased(lease) => lease,
             Claim::Held(_) => return Err(RecoverError::Driven { run_id }),
             Claim::Closed => return Err(RecoverError::Ended { run_id, phase: run.phase() }),
@@ -76,8 +77,26 @@ impl Shared {
             // It was another's in between, which this host has not noticed: it slept, and was taken for gone.
             entry.dismiss().await;
         }
-        match self.replay_here(&entry, false).await {
-            Ok(run) => self.go_on(&entry, run, lease, Vec::new()).await,
+        self.load(&entry, lease).await
+    }
+
+    /// Goes on with a run that may be this host's without its knowledge.
+    pub(crate) async fn go_on_with_stray(self: &Arc<Self>, run_id: &Arc<str>) -> Result<(), RecoverError> {
+        let entry = self.registry.entry(run_id);
+        let _alone = entry.turning.lock().await;
+        if entry.is_loaded() {
+            return Ok(());
+        }
+        match self.store.claim_run(&self.host, run_id, self.clock.now()).await? {
+            Claim::Leased(lease) => self.load(&entry, lease).await.map(drop),
+            Claim::Held(_) | Claim::Closed => Ok(()),
+        }
+    }
+
+    /// Drives a run on that is this host's and not loaded; gives it back if it cannot.
+    async fn load(self: &Arc<Self>, entry: &Arc<Entry>, lease: Lease) -> Result<RunHandle, RecoverError> {
+        match self.replay_here(entry, false).await {
+            Ok(run) => self.go_on(entry, run, lease, Vec::new()).await,
             Err(error) => {
                 // Still due, for whoever has what it needs.
                 let now = self.clock.now();

@@ -34,7 +34,7 @@ use crate::{
     sandbox::Sandbox,
     saved::SCHEDULE_LABEL,
     spans::Tracer,
-    store::{Component, Document, EntryName, HostId, RunHead, Shelf, Store},
+    store::{Component, Document, EntryName, HostId, RunHead, Shelf, Store, StoreError},
     tenants::Left,
     tidings::Tidings,
 };
@@ -63,6 +63,8 @@ pub(crate) struct Shared {
     /// Which runs that have ended are deleted where what is due is claimed.
     pub(crate) retention: Arc<Retention>,
     pub(crate) closed: AtomicBool,
+    /// Whether there may be runs that this host has without knowing: the store failed when it asked for some.
+    pub(crate) in_doubt: AtomicBool,
     /// Runs driven so far: tells those apart that were submitted at one instant.
     pub(crate) driven: AtomicU64,
     /// How many bytes of each attempt's log are kept.
@@ -162,6 +164,15 @@ impl Shared {
         if let Some(name) = head.labels.get(SCHEDULE_LABEL) {
             let (namespace, name) = (Arc::clone(&head.namespace), Arc::clone(name));
             self.agenda.add(EntryName { shelf: Shelf::Schedules, namespace, name });
+        }
+    }
+
+    /// Of what was asked of the store it is not known whether it was done: where it made a run this host's, that is found out once the store is
+    /// well.
+    pub(crate) fn doubt(&self, error: &StoreError) {
+        if error.is_passing() {
+            self.in_doubt.store(true, Ordering::Release);
+            self.due.notify_one();
         }
     }
 

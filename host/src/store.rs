@@ -414,6 +414,12 @@ pub trait Store: ReadStore {
     /// When the store cannot be read.
     fn mailed(&self, owner: Option<&HostId>) -> Pending<Vec<Arc<str>>>;
 
+    /// The open runs that a host has, whether it knows that or not: the answer that would have told it may have been lost.
+    ///
+    /// # Errors
+    /// When the store cannot be read.
+    fn owned(&self, host: &HostId) -> Pending<Vec<Arc<str>>>;
+
     /// Leaves replies to letters that changed nothing.
     ///
     /// # Errors

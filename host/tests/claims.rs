@@ -14,7 +14,7 @@ use std::{
 use phasm::{
     Became, Host, HostBuilder, LetterBody, LetterReply, Map, Outcome, Phase, Request, RequestError,
     RunHandle, SubmitError,
-    engine::{event::TaskId, time::Timestamp},
+    engine::{event::TaskId, plan::Plan, time::Timestamp},
     executor::{Executor, Invocation, Observer},
     store::{
         Answer, AttemptLog, Census, Change, Claim, DuePlace, Encode, Entries, EntryName, Filter, HostId,
@@ -56,12 +56,16 @@ fn claiming(store: &Arc<impl Store + 'static>) -> Host {
 }
 
 async fn submit(host: &Host, task: &str) -> RunHandle {
+    let plan = plan(host, task).await;
+    host.submit(&plan, &Map::new()).await.unwrap()
+}
+
+async fn plan(host: &Host, task: &str) -> Arc<Plan> {
     let text = format!(
         r#"{{"apiVersion": "aether/v1", "kind": "Workflow", "metadata": {{"name": "w"}}, "spec": {{"entrypoint": "main",
             "templates": [{{"dag": {{"name": "main", "tasks": [{task}]}}}}]}}}}"#
     );
-    let plan = host.plan("w.json", &text).await.unwrap();
-    host.submit(&plan, &Map::new()).await.unwrap()
+    host.plan("w.json", &text).await.unwrap()
 }
 
 const ASK: &str = r#"{"name": "ask", "executor": {"type": "ask"}}"#;
@@ -279,6 +283,8 @@ struct Failing {
     /// For the first record of a run that was claimed.
     append_fails: AtomicBool,
     failed: Mutex<Option<tokio::sync::oneshot::Sender<()>>>,
+    /// The next of these is done, and its answer lost.
+    unheard: Arc<Mutex<Option<&'static str>>>,
     /// Until it opens, the next record is on its way.
     gate: Mutex<Option<tokio::sync::oneshot::Receiver<()>>>,
     follows: AtomicUsize,
@@ -295,10 +301,26 @@ impl Failing {
             too_large: AtomicBool::new(false),
             append_fails: AtomicBool::new(false),
             failed: Mutex::new(None),
+            unheard: Arc::default(),
             gate: Mutex::new(None),
             follows: AtomicUsize::new(0),
             largest: AtomicUsize::new(0),
         }
+    }
+
+    /// An answer that is lost if it is the one, and says anything.
+    fn unheard<T: Send + 'static>(
+        &self,
+        call: &'static str,
+        answer: Pending<T>,
+        says: fn(&T) -> bool,
+    ) -> Pending<T> {
+        let unheard = Arc::clone(&self.unheard);
+        Box::pin(async move {
+            let said = answer.await?;
+            let is_lost = says(&said) && unheard.lock().unwrap().take_if(|lost| *lost == call).is_some();
+            if is_lost { Err(StoreError::Full { path: "lost".into() }) } else { Ok(said) }
+        })
     }
 
     fn full<T: Send + 'static>(&self) -> Option<Pending<T>> {
@@ -380,6 +402,7 @@ impl Store for Failing {
         record.body.encode(&mut bytes);
         self.largest.fetch_max(bytes.len(), SeqCst);
         let appended = self.full().unwrap_or_else(|| self.inner.append(lease, status, record, replies));
+        let appended = self.unheard("append", appended, |()| true);
         match self.gate.lock().unwrap().take() {
             None => appended,
             Some(gate) => Box::pin(async move {
@@ -389,7 +412,8 @@ impl Store for Failing {
         }
     }
     fn claim(&self, wanted: Wanted) -> Pending<Vec<Lease>> {
-        self.full().unwrap_or_else(|| self.inner.claim(wanted))
+        let claimed = self.full().unwrap_or_else(|| self.inner.claim(wanted));
+        self.unheard("claim", claimed, |leases| !leases.is_empty())
     }
     fn claim_run(&self, host: &HostId, run_id: &str, now: Timestamp) -> Pending<Claim> {
         self.full().unwrap_or_else(|| self.inner.claim_run(host, run_id, now))
@@ -414,6 +438,9 @@ impl Store for Failing {
     }
     fn mailed(&self, owner: Option<&HostId>) -> Pending<Vec<Arc<str>>> {
         self.inner.mailed(owner)
+    }
+    fn owned(&self, host: &HostId) -> Pending<Vec<Arc<str>>> {
+        self.inner.owned(host)
     }
     fn reply(&self, lease: &Lease, replies: Vec<Reply>) -> Pending<()> {
         self.inner.reply(lease, replies)
@@ -481,6 +508,27 @@ async fn a_run_that_was_claimed_in_vain_is_taken_up_again() {
     let ended = tokio::time::timeout(Duration::from_secs(60), run.wait()).await;
     assert_eq!(ended.unwrap().unwrap().phase, Phase::Timeout);
     assert!(!store.append_fails.load(SeqCst), "the store was asked while it failed");
+}
+
+/// R-H7: a host drives what it has, also where it was not told that it has it.
+#[tokio::test]
+async fn a_run_whose_owner_was_not_told_is_driven() {
+    for lost in ["claim", "append"] {
+        let store = Arc::new(Failing::new());
+        let host = claiming(&store);
+        let plan = plan(&host, r#"{"name": "a", "executor": {"type": "once"}, "retry": {"limit": 1}}"#).await;
+        *store.unheard.lock().unwrap() = Some(lost);
+        if lost == "claim" {
+            host.enqueue(&plan, &Map::new(), None).await.unwrap();
+        } else {
+            host.submit(&plan, &Map::new()).await.unwrap_err();
+        }
+        let rows = store.list(Filter::default(), 9).await.unwrap();
+        assert_eq!(rows.len(), 1);
+        let ended = tokio::time::timeout(Duration::from_secs(60), host.run_of(&rows[0]).wait()).await;
+        assert_eq!(ended.unwrap().unwrap().phase, Phase::Succeeded, "{lost}");
+        assert!(store.unheard.lock().unwrap().is_none(), "{lost} was not asked");
+    }
 }
 
 /// R-H8: a step that no record can hold ends its run, whoever met it, and is met by nobody again.

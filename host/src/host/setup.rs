@@ -360,8 +360,6 @@ impl HostBuilder {
         let gauges = Arc::default();
         let dispatcher = dispatcher(slots, executor, sandbox.as_ref(), &engine, &clock).counting(&gauges);
         let kept_log = self.kept_log.unwrap_or(KEPT_LOG);
-        // What a store keeps that only this host has, nobody asks for: it would take memory for nothing.
-        let kept_here = if self.store.is_some() { kept_log } else { 0 };
         let has_others = self.store.is_some();
         let store = self.store.unwrap_or_else(|| Arc::new(Memory::default()));
         let shared = Arc::new(Shared {
@@ -372,12 +370,14 @@ impl HostBuilder {
             registry: Registry::default(),
             plans: Arc::default(),
             host: HostId::unique(),
-            kept_log: kept_here,
+            // What a store keeps that only this host has, nobody asks for: it would take memory for nothing.
+            kept_log: if has_others { kept_log } else { 0 },
             control: engine,
             due: Arc::default(),
             patience: self.patience,
             retention: Arc::new(self.retention),
             closed: AtomicBool::new(false),
+            in_doubt: AtomicBool::new(false),
             driven: AtomicU64::new(0),
             tidings: Tidings::default(),
             gauges,

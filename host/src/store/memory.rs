@@ -316,6 +316,11 @@ impl Store for Memory {
         now(Ok(mailed))
     }
 
+    fn owned(&self, host: &HostId) -> Pending<Vec<Arc<str>>> {
+        let theirs = self.kept().rows(|row| row.status.open && row.owner.as_ref() == Some(host));
+        now(Ok(theirs.into_iter().map(|row| Arc::clone(&row.head.run_id)).collect()))
+    }
+
     fn reply(&self, lease: &Lease, replies: Vec<Reply>) -> Pending<()> {
         let replied = self.kept().reply(lease, replies);
         self.tell(replied)

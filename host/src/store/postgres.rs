@@ -66,11 +66,12 @@ const MAIL: &str = "SELECT id, body FROM letters
     WHERE run = (SELECT number FROM runs WHERE run_id = $1) AND reply IS NULL ORDER BY id";
 const MAILED: &str = "SELECT run_id FROM runs
     WHERE owner IS NOT DISTINCT FROM $1 AND number IN (SELECT run FROM letters WHERE reply IS NULL) ORDER BY run_id";
+const OWNED: &str = "SELECT run_id FROM runs WHERE owner = $1 AND open";
 const REPLY: &str = "SELECT reply_letters($1, $2, $3, $4) AS verdict";
 const KEEP_LOG: &str = "SELECT keep_log($1, $2, $3, $4, $5, $6, $7) AS verdict";
 const ABANDON: &str = "SELECT abandon_noticed($1, $2, $3, $4, $5, $6, $7, $8) AS verdict";
 const DELETE: &str = "SELECT delete_noticed($1) AS verdict";
-const STATEMENTS: [&str; 23] = [
+const STATEMENTS: [&str; 24] = [
     APPEND,
     alone::FIRST,
     alone::NEXT,
@@ -87,6 +88,7 @@ const STATEMENTS: [&str; 23] = [
     POST,
     MAIL,
     MAILED,
+    OWNED,
     REPLY,
     KEEP_LOG,
     ABANDON,
@@ -450,6 +452,11 @@ impl Store for Postgres {
         let name = |row: &Row| Ok(get::<&str>(row, "run_id")?.into());
         let owner = Box::new(owner.map(|host| host.as_str().to_owned()));
         self.ask(MAILED, vec![owner], move |rows| rows.iter().map(name).collect())
+    }
+
+    fn owned(&self, host: &HostId) -> Pending<Vec<Arc<str>>> {
+        let name = |row: &Row| Ok(get::<&str>(row, "run_id")?.into());
+        self.ask(OWNED, vec![Box::new(host.to_string())], move |rows| rows.iter().map(name).collect())
     }
 
     fn reply(&self, lease: &Lease, replies: Vec<Reply>) -> Pending<()> {

@@ -354,6 +354,11 @@ impl Store for Sqlite {
         self.write(move |group| Ok((kept::mailed(group.transaction, owner.as_ref())?, 0)))
     }
 
+    fn owned(&self, host: &HostId) -> Pending<Vec<Arc<str>>> {
+        let host = host.clone();
+        self.write(move |group| Ok((claims::owned(group.transaction, &host)?, 0)))
+    }
+
     fn reply(&self, lease: &Lease, replies: Vec<Reply>) -> Pending<()> {
         let lease = lease.clone();
         self.tell(move |group| {

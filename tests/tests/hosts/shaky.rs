@@ -225,6 +225,10 @@ impl Store for Shaky {
         self.ask(|store| store.mailed(host))
     }
 
+    fn owned(&self, host: &HostId) -> Pending<Vec<Arc<str>>> {
+        self.ask(|store| store.owned(host))
+    }
+
     fn reply(&self, lease: &Lease, replies: Vec<Reply>) -> Pending<()> {
         self.ask(|store| store.reply(lease, replies))
     }

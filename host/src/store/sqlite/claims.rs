@@ -86,6 +86,13 @@ pub(super) fn claim(group: &mut Group<'_>, wanted: &Wanted) -> Result<Vec<Lease>
     found.into_iter().map(lend).collect()
 }
 
+/// As `owned` of a store.
+pub(super) fn owned(connection: &Connection, host: &HostId) -> Result<Vec<Arc<str>>, Fault> {
+    let mut statement = connection.prepare_cached("SELECT run_id FROM runs WHERE open AND owner = ?1")?;
+    let rows = statement.query_map([host.as_str()], |row| row.get(0))?;
+    Ok(rows.collect::<Result<_, _>>()?)
+}
+
 /// As `claim_run` of a store.
 pub(super) fn claim_run(
     group: &mut Group<'_>,

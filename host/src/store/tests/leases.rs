@@ -52,6 +52,36 @@ async fn a_run_that_is_left_says_why_until_somebody_has_it() {
     .await;
 }
 
+/// R-H7.
+#[tokio::test]
+async fn what_a_host_has_is_told_whether_it_knows_it_or_not() {
+    on_each(async |store| {
+        for run in ["a", "b", "c", "d"] {
+            released(store, head(run), Some(10)).await;
+        }
+        let owned = async |host: &str| {
+            let mut owned = store.owned(&host.into()).await.unwrap();
+            owned.sort_unstable();
+            owned.iter().map(|run| run.to_string()).collect::<Vec<_>>()
+        };
+        assert_eq!(owned("x").await, [""; 0]);
+        for host in ["x", "y"] {
+            store.heartbeat(&host.into(), Timestamp(1000)).await.unwrap();
+        }
+        drop(store.claim(Wanted { limit: 3, ..wanted("x", 10) }).await.unwrap());
+        drop(store.claim(wanted("y", 10)).await.unwrap());
+        assert_eq!((owned("x").await.len(), owned("y").await.len()), (3, 1));
+        let mine = owned("x").await;
+        let Claim::Leased(lease) = store.claim_run(&"x".into(), &mine[0], Timestamp(10)).await.unwrap()
+        else {
+            panic!("it is its own");
+        };
+        store.release(&lease, None).await.unwrap();
+        assert_eq!(owned("x").await, mine[1..]);
+    })
+    .await;
+}
+
 /// R-H1.
 #[tokio::test]
 async fn runs_are_claimed_when_they_are_due_and_once() {
