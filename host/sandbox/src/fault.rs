@@ -74,6 +74,11 @@ impl Fault {
             Some(Trap::StackOverflow) => {
                 Self::Limit(format!("stack overflow: limit of {} reached (limits.stack)", Size(limits.stack)))
             }
+            // Its own stack lies at the bottom of its memory.
+            Some(trap @ Trap::MemoryOutOfBounds) => Self::Trapped(format!(
+                "{}, or the stack that the guest was linked with is full",
+                trapped(&trap.to_string())
+            )),
             Some(trap) => Self::Trapped(trapped(&trap.to_string())),
             None => other(error, limits, ceilings),
         }
@@ -144,6 +149,16 @@ mod tests {
 
     use super::*;
     use crate::capability::http::HttpLimits;
+
+    /// R-I45.
+    #[test]
+    fn a_full_stack_of_the_guests_own_is_named() {
+        let ceilings = Ceilings::of(&Limits::default(), &HttpLimits::default());
+        let fault = Fault::of(&Trap::MemoryOutOfBounds.into(), &Limits::default(), &ceilings);
+        let outcome = fault.outcome(&LastWords::default(), Named { tenant: "acme", plugin: "jq" });
+        let says = "trap: out of bounds memory access, or the stack that the guest was linked with is full";
+        assert_eq!((outcome.code, &*outcome.message), (code::ERROR, says));
+    }
 
     #[test]
     fn every_cause_is_named() {

@@ -8,8 +8,9 @@ use super::{SandboxError, compiler, limits::Limits};
 const MAPPINGS_PER_SLOT: u64 = 5;
 /// Kernel mappings left to the rest of the process; past the limit every allocation fails.
 const MAPPINGS_RESERVED: u64 = 5_000;
-/// Memory that a slot zeroes and keeps rather than giving it back to the kernel and faulting it in again.
-const KEEP_RESIDENT: usize = 128 * 1024;
+/// Memory that a slot resets and keeps rather than giving it back to the kernel and faulting it in again: stack, data and first
+/// heap of a guest as the builder links it. It is a slot's own once a guest has used it, and half of the least that a slot's part is (R-I43).
+const KEEP_RESIDENT: usize = 512 * 1024;
 const TABLE_KEEP_RESIDENT: usize = 16 * 1024;
 /// What host functions need of a guest's stack, beyond the guest's own.
 const HOST_STACK: u64 = 1536 * 1024;
