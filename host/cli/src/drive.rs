@@ -16,7 +16,10 @@ use clap::Args;
 use phasm::{
     Host, RunHandle, Watch,
     clock::Clock,
-    engine::run::{Run, RunView},
+    engine::{
+        phase::Phase,
+        run::{Run, RunView},
+    },
 };
 use tokio::runtime::{Builder as RuntimeBuilder, Runtime};
 
@@ -143,23 +146,52 @@ pub(super) struct Started {
 /// What a run came to, as far as this process is concerned.
 enum Ended {
     /// It has ended.
-    Over(Box<RunView>),
+    Over(Stands),
     /// Only suspended tasks keep it open, and nobody here answers them.
-    Parked(Box<RunView>),
+    Parked(Stands),
     /// It was cancelled because the process was told to end, or because whoever read stdout left.
-    Interrupted(Told, Box<RunView>),
+    Interrupted(Told, Stands),
     /// It was left as it is, for the same reason.
-    Left(Told, Box<RunView>),
+    Left(Told, Stands),
     /// Nobody waits.
     Abandoned(Told),
+}
+
+/// How a run stands at its end here.
+struct Stands {
+    run_id: Arc<str>,
+    phase: Phase,
+    shown: Shown,
+}
+
+/// What is printed of a run.
+enum Shown {
+    /// All there was to print was printed as it happened.
+    Already,
+    Page(String),
+    View(Box<RunView>),
+}
+
+impl Stands {
+    /// Of an `open` run that is what it is called.
+    fn of(run: &Run, open: &str, manner: &Manner) -> Self {
+        let shown = if manner.events {
+            Shown::Already
+        } else if manner.json {
+            Shown::View(Box::new(RunView::of(run)))
+        } else {
+            Shown::Page(summary(run, open, manner.way.as_ref()))
+        };
+        Self { run_id: Arc::clone(run.id()), phase: run.phase(), shown }
+    }
 }
 
 /// A run at its end here: what the command's exit status and result are made of.
 struct Outcome {
     exit: Exit,
-    view: Box<RunView>,
-    /// What it is called if it is open.
-    open: &'static str,
+    stands: Stands,
+    /// Whether it was left open as the process was told to end.
+    is_left: bool,
 }
 
 /// What is said of a run that was left open.
@@ -169,12 +201,12 @@ impl Ended {
     /// # Errors
     /// If it was abandoned: what the process was told.
     fn outcome(self) -> Result<Outcome, Told> {
-        let outcome = |exit, view, open| Ok(Outcome { exit, view, open });
+        let outcome = |exit, stands| Ok(Outcome { exit, stands, is_left: false });
         match self {
-            Self::Over(view) => outcome(view.phase.into(), view, ""),
-            Self::Parked(view) => outcome(Exit::Parked, view, "parked"),
-            Self::Interrupted(told, view) => outcome(told.exit(), view, told.word()),
-            Self::Left(told, view) => outcome(told.exit(), view, LEFT),
+            Self::Over(stands) => outcome(stands.phase.into(), stands),
+            Self::Parked(stands) => outcome(Exit::Parked, stands),
+            Self::Interrupted(told, stands) => outcome(told.exit(), stands),
+            Self::Left(told, stands) => Ok(Outcome { exit: told.exit(), stands, is_left: true }),
             Self::Abandoned(told) => Err(told),
         }
     }
@@ -221,8 +253,8 @@ pub(super) fn drive(
     }
     prepared.host.close();
     report(manner, screen, &outcomes);
-    let left = outcomes.iter().filter(|outcome| outcome.open == LEFT);
-    let left: Vec<&str> = left.map(|outcome| outcome.view.run_id.as_ref()).collect();
+    let left = outcomes.iter().filter(|outcome| outcome.is_left);
+    let left: Vec<&str> = left.map(|outcome| outcome.stands.run_id.as_ref()).collect();
     if !left.is_empty() {
         screen.err(&manner.go_on(&left).unwrap_or_default());
     }
@@ -289,14 +321,21 @@ async fn follow(
 
 /// Prints how the runs stand.
 fn report(manner: &Manner, screen: &Screen, outcomes: &[Outcome]) {
-    let views: Vec<&RunView> = outcomes.iter().map(|outcome| outcome.view.as_ref()).collect();
-    let result = match views.as_slice() {
-        _ if manner.events => return,
-        [view] if manner.json && !manner.several => problems::json(screen, view),
-        views if manner.json => problems::json(screen, &views),
-        _ => {
-            outcomes.iter().map(|outcome| summary(&outcome.view, outcome.open, manner.way.as_ref())).collect()
+    if manner.events {
+        return;
+    }
+    let (mut pages, mut views) = (String::new(), Vec::new());
+    for outcome in outcomes {
+        match &outcome.stands.shown {
+            Shown::Already => {}
+            Shown::Page(page) => pages += page,
+            Shown::View(view) => views.push(view),
         }
+    }
+    let result = match views.as_slice() {
+        _ if !manner.json => pages,
+        [view] if !manner.several => problems::json(screen, view),
+        views => problems::json(screen, &views),
     };
     // Whoever has stopped reading still gets the exit status.
     let _gone = screen.out(&result);

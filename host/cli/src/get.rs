@@ -51,17 +51,17 @@ pub(super) fn get(arguments: &GetArguments, screen: &Screen) -> Result<Exit, Fai
     let Found { run, row, notices } = read(arguments, &way)?;
     let state = row.as_ref().map_or(RunState::Ended, |(_, state)| *state);
     let waits = row.as_ref().and_then(|(row, state)| RowWaits::of(row, *state));
-    let view = RunView::of(&run);
     let page = if arguments.json {
+        let view = RunView::of(&run);
         let shown = RowWaits::shown_in(waits.as_ref(), &view);
         problems::json(screen, &NoticeSummary::shown_in(notices.as_ref(), shown))
     } else if arguments.usage {
-        usage::table(&view)
+        usage::table(&RunView::of(&run))
     } else {
-        let page = summary_with_tree(&view, state.word(), &tree(&run), Some(&way));
+        let page = summary_with_tree(&run, state.word(), &tree(&run), Some(&way));
         let orphaned = (state == RunState::Orphaned).then(|| way.go_on(&[run.id()], &[]));
         let left = waits.as_ref().and_then(waits::page);
-        let beside = beside(&view, notices.as_ref(), &way);
+        let beside = beside(&run, notices.as_ref(), &way);
         format!("{page}{beside}{}{}", left.unwrap_or_default(), orphaned.unwrap_or_default())
     };
     // Whoever has stopped reading wants no more.
@@ -70,11 +70,11 @@ pub(super) fn get(arguments: &GetArguments, screen: &Screen) -> Result<Exit, Fai
 }
 
 /// Where else something is to be seen of it.
-fn beside(view: &RunView, notices: Option<&NoticeSummary>, way: &Way) -> String {
-    let trace = view.trace_id.as_ref().map(|trace| format!("trace: {trace}\n"));
+fn beside(run: &Run, notices: Option<&NoticeSummary>, way: &Way) -> String {
+    let trace = run.trace_id().map(|trace| format!("trace: {trace}\n"));
     let notices = notices.map(|notices| {
         let failure = notices.failure.as_ref().map(|why| format!(" ({})", text::short(why, LONGEST)));
-        let more = way.command(&["notify", "list", &view.run_id]);
+        let more = way.command(&["notify", "list", run.id()]);
         format!("notices: {}{}: {more}\n", notices.counts(), failure.unwrap_or_default())
     });
     format!("{}{}", trace.unwrap_or_default(), notices.unwrap_or_default())

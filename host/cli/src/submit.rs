@@ -94,14 +94,13 @@ async fn follow(arguments: &SubmitArguments, run_id: &str, screen: &Screen) -> R
     while watch.next().await.map_err(failed)?.is_some() {}
     stored::tell_orphaned(&watch, &way, screen);
     let Some(run) = watch.run() else { return Ok(Exit::Parked) };
-    let view = RunView::of(run);
     let said = if arguments.json {
-        problems::json(screen, &view)
+        problems::json(screen, &RunView::of(run))
     } else {
-        drive::summary(&view, "open", Some(&way))
+        drive::summary(run, "open", Some(&way))
     };
     let _gone = screen.out(&said);
-    Ok(view.phase.into())
+    Ok(run.phase().into())
 }
 
 async fn keep(

@@ -3,7 +3,7 @@
 use clap::Args;
 use phasm::{
     Watch,
-    engine::run::{Run, RunView},
+    engine::run::Run,
     show::{RowWaits, RunState},
 };
 
@@ -61,11 +61,10 @@ pub(super) fn watch(arguments: &WatchArguments, screen: &Screen) -> Result<Exit,
 /// Shows how it ended, or was left.
 fn told(run: Option<&Run>, way: &Way, screen: &Screen) -> Exit {
     let Some(run) = run else { return Exit::Parked };
-    let view = RunView::of(run);
-    let page = summary_with_tree(&view, "open", &tree(run), Some(way));
+    let page = summary_with_tree(run, "open", &tree(run), Some(way));
     let orphaned = if run.is_over() { String::new() } else { drive::nobody(run, way) };
     // Whoever has stopped reading still gets the exit status.
     let _gone = screen.out(&page);
     screen.err(&orphaned);
-    view.phase.into()
+    run.phase().into()
 }

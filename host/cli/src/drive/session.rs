@@ -7,11 +7,7 @@ use std::{collections::BTreeMap, sync::Arc, time::Duration};
 use phasm::{
     Notice, RequestError, RunError, RunHandle, Watch,
     clock::Clock,
-    engine::{
-        event::Event,
-        phase::Phase,
-        run::{EventView, RunView},
-    },
+    engine::{event::Event, phase::Phase, run::EventView},
     executor::Level,
 };
 use tokio::time::{Instant, Interval, MissedTickBehavior, interval, sleep_until};
@@ -24,7 +20,7 @@ use super::{
         signals::{Heard, Interrupts, Told},
         text,
     },
-    Ended, Manner,
+    Ended, Manner, Stands,
     answers::{Answers, Waiting},
     live, notices,
     plain::Plain,
@@ -257,7 +253,7 @@ impl Session {
         }
         if !self.manner.stays {
             self.tell_unused();
-            return Ok(Some(Ended::Parked(self.view().await?)));
+            return Ok(Some(Ended::Parked(self.stands("parked").await?)));
         }
         if self.told != waiting {
             self.say(&waits_for(&waiting));
@@ -266,8 +262,10 @@ impl Session {
         Ok(None)
     }
 
-    async fn view(&self) -> Result<Box<RunView>, Failure> {
-        self.handle.view().await.map(Box::new).map_err(lost)
+    /// How the run stands, which is `open`.
+    async fn stands(&self, open: &'static str) -> Result<Stands, Failure> {
+        let manner = self.manner.clone();
+        self.handle.look(move |run| Stands::of(run, open, &manner)).await.map_err(lost)
     }
 
     async fn draw(&mut self, lines: &mut Lines) {
@@ -305,15 +303,16 @@ impl Session {
 
     async fn leave(self) -> Result<Ended, Failure> {
         self.tell_unused();
-        let view: Box<RunView> = Box::new(self.handle.wait().await.map_err(lost)?);
+        let run = self.handle.ended().await.map_err(lost)?;
         if !self.prefix.is_empty() {
-            self.say(&format!("{}\n", text::phase(view.phase)));
+            self.say(&format!("{}\n", text::phase(run.phase())));
         }
+        let stands = Stands::of(&run, "", &self.manner);
         Ok(match self.stopping {
-            Some(Stopping::Cancelling(told)) if view.phase == Phase::Cancelled => {
-                Ended::Interrupted(told, view)
+            Some(Stopping::Cancelling(told)) if run.phase() == Phase::Cancelled => {
+                Ended::Interrupted(told, stands)
             }
-            Some(Stopping::Cancelling(_) | Stopping::Leaving(..)) | None => Ended::Over(view),
+            Some(Stopping::Cancelling(_) | Stopping::Leaving(..)) | None => Ended::Over(stands),
         })
     }
 }

@@ -3,9 +3,10 @@
 use std::collections::BTreeSet;
 
 use phasm::engine::{
-    event::Reason,
+    event::{Reason, TaskId},
     phase::Phase,
-    run::{RunView, TaskView, WaitsFor},
+    plan::Work,
+    run::{Run, TaskRun, WaitsFor},
 };
 
 use super::super::{hint::Way, text, waits};
@@ -16,75 +17,80 @@ const MOST_LINES: usize = 20;
 const LONGEST: usize = 200;
 
 /// What to print about a run; `open` is said of one that has not ended, `way` leads back to it.
-pub(crate) fn of(view: &RunView, open: &str, way: Option<&Way>) -> String {
-    with_tree(view, open, "", way)
+pub(crate) fn of(run: &Run, open: &str, way: Option<&Way>) -> String {
+    with_tree(run, open, "", way)
 }
 
 /// The same with lines that show its tasks.
-pub(crate) fn with_tree(view: &RunView, open: &str, tree: &str, way: Option<&Way>) -> String {
-    let mut page = headline(view, open);
-    let message = briefly(view);
-    if !message.is_empty() && view.phase != Phase::Succeeded {
+pub(crate) fn with_tree(run: &Run, open: &str, tree: &str, way: Option<&Way>) -> String {
+    let mut page = headline(run, open);
+    let message = briefly(run);
+    if !message.is_empty() && run.phase() != Phase::Succeeded {
         page += &format!("  {}\n", text::short(message, LONGEST));
     }
     page += tree;
-    let outputs: Vec<_> = view
-        .outputs
-        .iter()
-        .map(|output| [text::short(&output.name, 40).into_owned(), text::value(&output.value, LONGEST)])
-        .collect();
-    page += &table("outputs", &outputs);
-    let suspended = rows(view, |task| task.phase == Phase::Suspended);
-    page += &table("suspended", &suspended);
-    if let (Some(way), Some([path, _])) = (way, suspended.first()) {
-        page += &how_to_answer(way, &view.run_id, path);
+    let outputs = run.tasks().first().map(|root| root.outputs.iter()).into_iter().flatten();
+    let output = |name: &str, value| [text::short(name, 40).into_owned(), text::value(value, LONGEST)];
+    page += &table("outputs", outputs.map(|each| output(&each.name, &each.value)));
+    let suspended = || tasks(run).filter(|task| task.phase == Phase::Suspended);
+    page += &table("suspended", suspended().map(|task| row(run, task)));
+    if let (Some(way), Some(task)) = (way, suspended().next()) {
+        page += &how_to_answer(way, run.id(), &run.path(task));
     }
-    page += &waiting(view);
-    page += &table("not succeeded", &rows(view, is_notable));
-    match view.tasks.iter().filter(|task| is_leaf(task) && is_swept_away(task)).count() {
+    page += &table("waiting", tasks(run).filter_map(|task| waiting(run, task)));
+    page += &table("not succeeded", notable(run).map(|task| row(run, task)));
+    match tasks(run).filter(|task| is_leaf(run, task) && is_swept_away(task)).count() {
         0 => {}
         n => page += &format!("{} cancelled, as the scope had ended\n", text::count(n, "task")),
     }
-    if let Some(way) = way.filter(|_| is_unfinished(view.phase)) {
-        page += &format!("run the rest again: {}\n", way.command(&["rerun", &view.run_id, "--from-failed"]));
+    if let Some(way) = way.filter(|_| is_unfinished(run.phase())) {
+        page += &format!("run the rest again: {}\n", way.command(&["rerun", run.id(), "--from-failed"]));
     }
     page
 }
 
-/// Why it ended so, without what the lines about its tasks say.
-fn briefly(view: &RunView) -> &str {
-    let told = view.tasks.iter().filter(|task| is_notable(task) && !task.message.is_empty());
-    let shorter = told.filter_map(|task| view.message.strip_suffix(&*task.message)?.strip_suffix(": "));
-    shorter.min_by_key(|message| message.len()).unwrap_or(&view.message)
+/// All but hook runs, which belong to what they are hooks of.
+fn tasks(run: &Run) -> impl Iterator<Item = &TaskRun> {
+    run.tasks().iter().filter(|task| task.hook.is_none())
 }
 
-fn headline(view: &RunView, open: &str) -> String {
-    let took = view.duration_ms.map(|millis| format!(" in {}", text::elapsed(millis))).unwrap_or_default();
-    let made_here = view.tasks.iter().filter(|task| task.reused.is_none());
-    let retries: u32 = made_here.map(|task| task.retries).sum();
+/// Why it ended so, without what the lines about its tasks say.
+fn briefly(run: &Run) -> &str {
+    let Some(root) = run.tasks().first() else { return "" };
+    let told = notable(run).filter(|task| !task.message.is_empty());
+    let shorter = told.filter_map(|task| root.message.strip_suffix(&*task.message)?.strip_suffix(": "));
+    shorter.min_by_key(|message| message.len()).unwrap_or(&root.message)
+}
+
+fn headline(run: &Run, open: &str) -> String {
+    let times = run.times();
+    let took = times.finished_at.map(|end| format!(" in {}", text::elapsed(end.since(times.submitted_at))));
+    let retries: u32 = tasks(run).filter(|task| !task.reused).map(|task| task.retries).sum();
     let retries = match retries {
         0 => String::new(),
         n => format!(", {} {}", n, if n == 1 { "retry" } else { "retries" }),
     };
-    let phase = if view.phase.is_terminal() {
-        text::phase(view.phase)
+    let phase = if run.phase().is_terminal() {
+        text::phase(run.phase())
     } else {
-        format!("{open} {}", text::phase(view.phase))
+        format!("{open} {}", text::phase(run.phase()))
     };
-    let reason = view.reason.map(|reason| format!(" ({})", reason.as_str())).unwrap_or_default();
-    let reused = match view.tasks.iter().filter(|task| task.reused.is_some()).count() {
+    let reason = run.tasks().first().and_then(|root| root.reason);
+    let reason = reason.map(|reason| format!(" ({})", reason.as_str())).unwrap_or_default();
+    let reused = match tasks(run).filter(|task| task.reused).count() {
         0 => String::new(),
         n => format!(" ({n} reused)"),
     };
-    let tasks = if view.phase.is_terminal() {
-        tally(&worked_on(view))
+    let tally = if run.phase().is_terminal() {
+        tally(&worked_on(run))
     } else {
-        format!("{} tasks", view.progress.replace('/', " of "))
+        format!("{} tasks", run.progress().to_string().replace('/', " of "))
     };
     format!(
-        "{} {phase}{reason}{took}, {tasks}{reused}{retries} {}\n",
-        text::bold(&view.workflow),
-        text::dim(format_args!("({})", view.run_id))
+        "{} {phase}{reason}{}, {tally}{reused}{retries} {}\n",
+        text::bold(&run.plan().name),
+        took.unwrap_or_default(),
+        text::dim(format_args!("({})", run.id()))
     )
 }
 
@@ -94,11 +100,10 @@ fn is_unfinished(phase: Phase) -> bool {
 }
 
 /// The phases of what executors work on.
-fn worked_on(view: &RunView) -> Vec<Phase> {
-    let parents: BTreeSet<&str> =
-        view.tasks.iter().filter_map(|task| task.parent_run_id.as_deref()).collect();
-    let is_work = |task: &&TaskView| task.template_type == "task" && !parents.contains(&*task.run_id);
-    view.tasks.iter().filter(is_work).map(|task| task.phase).collect()
+fn worked_on(run: &Run) -> Vec<Phase> {
+    let parents: BTreeSet<TaskId> = tasks(run).filter_map(|task| Some(run.parent(task)?.id)).collect();
+    let is_work = |task: &&TaskRun| is_task(run, task) && !parents.contains(&task.id);
+    tasks(run).filter(is_work).map(|task| task.phase).collect()
 }
 
 /// `12 tasks: 10 succeeded, 1 timed out, 1 skipped`.
@@ -122,34 +127,32 @@ const ENDS: [(Phase, &str); 6] = [
     (Phase::Skipped, "skipped"),
 ];
 
-/// The root is told in the headline, other containers follow from their tasks.
-fn is_leaf(task: &TaskView) -> bool {
-    task.template_type == "task" && !task.scope.is_empty()
+/// Whether it is no dag, loop or pipeline.
+fn is_task(run: &Run, task: &TaskRun) -> bool {
+    matches!(run.node(task).work, Work::Executor(_) | Work::Wrapper(_))
 }
 
-/// A leaf whose end deserves a line.
-fn is_notable(task: &TaskView) -> bool {
-    let ended_badly = task.phase.is_terminal() && !matches!(task.phase, Phase::Succeeded | Phase::Skipped);
-    is_leaf(task) && ended_badly && !is_swept_away(task)
+/// The root is told in the headline, other containers follow from their tasks.
+fn is_leaf(run: &Run, task: &TaskRun) -> bool {
+    is_task(run, task) && run.above(task).is_some()
+}
+
+/// Leaves whose end deserves a line.
+fn notable(run: &Run) -> impl Iterator<Item = &TaskRun> {
+    let ended_badly = |task: &&TaskRun| {
+        task.phase.is_terminal() && !matches!(task.phase, Phase::Succeeded | Phase::Skipped)
+    };
+    tasks(run).filter(ended_badly).filter(|task| is_leaf(run, task) && !is_swept_away(task))
 }
 
 /// Whether a task was cancelled because of another, or of the whole.
-fn is_swept_away(task: &TaskView) -> bool {
+fn is_swept_away(task: &TaskRun) -> bool {
     let whole = [Reason::ScopeFailed, Reason::ScopeTimeout, Reason::WorkflowTimeout];
     task.phase == Phase::Cancelled && task.reason.is_some_and(|reason| whole.contains(&reason))
 }
 
-fn rows(view: &RunView, wanted: impl Fn(&TaskView) -> bool) -> Vec<[String; 2]> {
-    let row = |task: &TaskView| [path(task), result(task)];
-    view.tasks.iter().filter(|task| wanted(task)).map(row).collect()
-}
-
-fn path(task: &TaskView) -> String {
-    if task.scope.is_empty() {
-        task.task_name.to_string()
-    } else {
-        format!("{}/{}", task.scope, task.task_name)
-    }
+fn row(run: &Run, task: &TaskRun) -> [String; 2] {
+    [run.path(task), result(task)]
 }
 
 /// The command that answers a suspended task. What the answer holds only whoever answers knows.
@@ -157,17 +160,14 @@ fn how_to_answer(way: &Way, run: &str, task: &str) -> String {
     format!("answer with, its values between the braces: {}\n", way.command(&["resume", run, task, "{}"]))
 }
 
-/// What leaves wait for that nobody is asked about.
-fn waiting(view: &RunView) -> String {
-    let row = |task: &TaskView| {
-        let waiting = task.waiting.as_ref().filter(|waiting| waiting.what != WaitsFor::Answer)?;
-        Some([path(task), waits::since(waiting)])
-    };
-    table("waiting", &view.tasks.iter().filter_map(row).collect::<Vec<_>>())
+/// What a leaf waits for that nobody is asked about.
+fn waiting(run: &Run, task: &TaskRun) -> Option<[String; 2]> {
+    let waiting = run.waiting(task).filter(|waiting| waiting.what != WaitsFor::Answer)?;
+    Some([run.path(task), waits::since(&waiting)])
 }
 
 /// `Failed (retry-exhausted) code 2 after 3 attempts: the service was busy`.
-fn result(task: &TaskView) -> String {
+fn result(task: &TaskRun) -> String {
     let reason = task.reason.map(|reason| format!(" ({})", reason.as_str())).unwrap_or_default();
     let code = task.code.map(|code| format!(" code {code}")).unwrap_or_default();
     let attempts = match task.attempts.len() {
@@ -178,14 +178,15 @@ fn result(task: &TaskView) -> String {
     format!("{}{reason}{code}{attempts}{message}", text::phase(task.phase))
 }
 
-fn table(title: &str, rows: &[[String; 2]]) -> String {
-    if rows.is_empty() {
+/// The first rows, and how many there are besides.
+fn table(title: &str, mut rows: impl Iterator<Item = [String; 2]>) -> String {
+    let shown: Vec<_> = rows.by_ref().take(MOST_LINES).collect();
+    if shown.is_empty() {
         return String::new();
     }
-    let shown = rows.iter().take(MOST_LINES);
-    let width = shown.clone().map(|[name, _]| name.chars().count()).max().unwrap_or(0);
-    let lines: String = shown.map(|[name, value]| format!("  {name:<width$}  {value}\n")).collect();
-    let more = match rows.len().saturating_sub(MOST_LINES) {
+    let width = shown.iter().map(|[name, _]| name.chars().count()).max().unwrap_or(0);
+    let lines: String = shown.iter().map(|[name, value]| format!("  {name:<width$}  {value}\n")).collect();
+    let more = match rows.count() {
         0 => String::new(),
         n => format!("  … and {n} more\n"),
     };
