@@ -1,5 +1,6 @@
 //! What everything else is made of: values, time, places in documents, phases, outcomes.
 
+pub mod json_text;
 pub mod metered;
 pub mod outcome;
 pub mod path;

@@ -89,6 +89,8 @@ impl<'a> Reader<'a> {
             members.push((key, value));
             self.skip_space();
             if self.take(b'}') {
+                // Most have one or two, and a vector begins with room for four.
+                members.shrink_to_fit();
                 return Ok(TreeNode::Object(members));
             }
             self.comma("`,` or `}`")?;
@@ -120,6 +122,7 @@ impl<'a> Reader<'a> {
             items.push(self.at_path(self.path.index(items.len()))?);
             self.skip_space();
             if self.take(b']') {
+                items.shrink_to_fit();
                 return Ok(TreeNode::Array(items));
             }
             self.comma("`,` or `]`")?;

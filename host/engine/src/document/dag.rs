@@ -144,7 +144,8 @@ impl TasksDoc {
         if items.is_empty() {
             report.problem(cursor.problem(&shape::EMPTY, "empty list; expected at least one task"));
         }
-        let list: Vec<_> = items.iter().filter_map(|item| form.read(item, report)).collect();
+        let mut list = Vec::with_capacity(items.len());
+        list.extend(items.iter().filter_map(|item| form.read(item, report)));
         let sound = list.len() == items.len() && list.iter().all(|task| task.name.is_some());
         Some(Self { positions: positions(&list), list, sound })
     }

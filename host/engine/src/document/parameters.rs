@@ -148,7 +148,8 @@ impl ParametersDoc {
         }
         let entries = object.optional(list)?;
         let sound = entries.iter().all(Option::is_some);
-        let list: Vec<_> = entries.into_iter().flatten().collect();
+        let mut list: Vec<_> = entries.into_iter().flatten().collect();
+        list.shrink_to_fit();
         check_names(&list, report);
         Some(Self { list, sound })
     }

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use crate::{
+    json_text::JsonText,
     plan::{Draft, Pinned, PinnedExecutors, Plan, SecretRef},
     problem::{Noted, Problem},
     time::Timestamp,
@@ -21,8 +22,8 @@ pub struct Submitted {
     /// The run's id.
     pub run_id: Arc<str>,
     /// The document; null where [`basis`](Self::basis) names where it is.
-    #[serde(default, skip_serializing_if = "Value::is_null")]
-    pub document: Value,
+    #[serde(default, skip_serializing_if = "JsonText::is_null")]
+    pub document: JsonText,
     /// `spec.arguments`, bound.
     pub parameters: Arc<Map>,
     /// What expressions read of the host.
@@ -58,7 +59,7 @@ pub struct Submitted {
 #[serde(deny_unknown_fields)]
 pub struct Basis {
     /// The document.
-    pub document: Value,
+    pub document: JsonText,
     /// What its executor types stood for.
     #[serde(default, skip_serializing_if = "PinnedExecutors::is_empty")]
     pub executors: PinnedExecutors,
@@ -85,7 +86,7 @@ impl Submitted {
     pub fn apart(&self, digest: &Arc<str>) -> Self {
         Self {
             run_id: Arc::clone(&self.run_id),
-            document: Value::Null,
+            document: JsonText::default(),
             parameters: Arc::clone(&self.parameters),
             facts: self.facts.clone(),
             executors: PinnedExecutors::new(),
@@ -117,7 +118,7 @@ impl Submitted {
             let defaults = defaults.as_object().cloned().unwrap_or_default();
             executors.entry(executor_type.clone()).or_insert_with(|| Pinned::with_defaults(defaults));
         }
-        Draft::read(&Tree::from(&self.document)).assemble(&executors, &self.warnings)
+        Draft::read(&Tree::from(&self.document.value())).assemble(&executors, &self.warnings)
     }
 }
 

@@ -12,6 +12,7 @@ use crate::{
     },
     expr::{Expr, Interpolated},
     form::Name,
+    json_text::JsonText,
     value::{Map, Value},
 };
 
@@ -35,7 +36,7 @@ pub(super) fn plan(
     index: &Index<'_>,
     graphs: &Graphs,
     defaults: &Defaults<'_>,
-    document: Value,
+    document: JsonText,
 ) -> Option<Plan> {
     let doc = index.doc;
     let spec = &doc.spec;

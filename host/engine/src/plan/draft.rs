@@ -10,6 +10,7 @@ use std::{collections::BTreeSet, fmt, sync::Arc};
 use crate::{
     document::{self, KindDoc, WorkflowDoc},
     form::{Cursor, Report, check_duplicates},
+    json_text::JsonText,
     problem::{Noted, Problem},
     schedule::Cron,
     tree::Tree,
@@ -30,7 +31,7 @@ use super::{
 /// A document as read. Problems found so far are kept, and reported with the rest.
 pub struct Draft {
     doc: Option<WorkflowDoc>,
-    document: Value,
+    document: JsonText,
     report: Report,
 }
 
@@ -47,7 +48,7 @@ impl Draft {
         let report = Report::default();
         check_duplicates(&Cursor::root(tree), &report);
         let doc = document::read(tree, &report);
-        Self { doc, document: tree.to_value(), report }
+        Self { doc, document: JsonText::of(tree), report }
     }
 
     /// Whether reading it found no problem; [`Draft::plan`] may still find some.

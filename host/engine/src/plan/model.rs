@@ -15,7 +15,7 @@ use std::{
 };
 
 use crate::schedule::Cron;
-use crate::{knobs::SecretRef, problem::Problem, time::Millis, value::Value};
+use crate::{json_text::JsonText, knobs::SecretRef, problem::Problem, time::Millis, value::Value};
 
 pub use self::{
     hook::{Hook, Hooks},
@@ -62,7 +62,7 @@ pub struct Plan {
     /// Doubts that stop nothing.
     pub warnings: Vec<Problem>,
     /// The document itself, as a journal keeps it.
-    pub document: Value,
+    pub document: JsonText,
     /// What the executor types in use stand for, as a journal keeps it.
     pub executors: PinnedExecutors,
 }

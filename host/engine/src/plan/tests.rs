@@ -60,7 +60,7 @@ fn the_top_has_its_defaults() {
     assert_eq!((&*plan.root.name, plan.root.template), ("main", Some(0)));
     assert!(matches!(&plan.root.work, Work::Executor(call) if &*call.executor_type == "echo"));
     assert_eq!(
-        plan.document,
+        plan.document.value(),
         Value::from_json(&document(r#"{"task": {"name": "main", "executor": {"type": "echo"}}}"#)).unwrap()
     );
 }

@@ -69,7 +69,7 @@ pub(super) async fn rewrite(mut call: Call) -> Result<Response, Refusal> {
     let handle = call.app.host.run(&row.head.run_id).await?;
     let (document, parameters) =
         handle.look(|run| (run.plan().document.clone(), run.parameters().clone())).await?;
-    let checked = Checked::soon(&call, &yaml(&document)).await?;
+    let checked = Checked::soon(&call, &yaml(&document.value())).await?;
     Ok(shown(&call, StatusCode::OK, &checked, Some(&arguments::given(&parameters))))
 }
 

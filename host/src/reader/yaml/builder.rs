@@ -205,8 +205,15 @@ impl<'a> TreeBuilder<'a> {
     fn close(&mut self, span: ParserSpan) -> Result<(), Fatal> {
         let Some(frame) = self.open.pop() else { return Ok(()) };
         let node = match frame.content {
-            Content::Array(items) => TreeNode::Array(items),
-            Content::Object { members, .. } => TreeNode::Object(members),
+            // Most have one or two, and a vector begins with room for four.
+            Content::Array(mut items) => {
+                items.shrink_to_fit();
+                TreeNode::Array(items)
+            }
+            Content::Object { mut members, .. } => {
+                members.shrink_to_fit();
+                TreeNode::Object(members)
+            }
         };
         // Block collections end with their last value, flow collections with their bracket.
         let closing = self.position(span);

@@ -144,7 +144,7 @@ fn with_plugins(tree: &Tree) -> Plan {
 fn what_is_recorded_of_manifests_gives_the_plan_again() {
     let tree = Tree::from(&Value::from_json(&document(WORK_ALONE)).unwrap());
     let plan = with_plugins(&tree);
-    let draft = Draft::read(&Tree::from(&plan.document));
+    let draft = Draft::read(&Tree::from(&plan.document.value()));
     let again = draft.assemble(&plan.executors, &[]).unwrap();
     let of = |plan: &Plan| format!("{:?}", plan.root.settings);
     assert_eq!(of(&plan), of(&again));

@@ -53,7 +53,7 @@ fn a_stricter_engine_strands_no_run() {
         assert!(!problems.is_empty() && problems.iter().all(|problem| problem.code == code), "{problems:#?}");
         let mut events = first.events.clone();
         let Event::Submitted(submitted) = &mut events[0] else { panic!("{events:?}") };
-        submitted.document = document;
+        submitted.document = (&document).into();
         let again = submitted.plan().unwrap_or_else(|problems| panic!("{code}: {problems:#?}"));
         let mut run = Run::replay(Arc::new(again), [(Timestamp(0), events.as_slice())]).unwrap();
         let _commands = run.step(Timestamp(1), Input::Lent(1));
