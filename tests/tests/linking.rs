@@ -100,8 +100,10 @@ fn who_says_otherwise_has_it() {
     assert!(layout.memory <= 512 * KIB + DATA, "who has flags for the target has these only: {layout:?}");
 
     // Flags for every target are joined to ours, not replaced by them.
-    let settings = "[build]\nrustflags = [\"--cfg\", \"theirs\"]\n";
     let source = format!("#[cfg(not(theirs))]\ncompile_error!(\"their flags\");\n{GUEST}");
-    let (_dir, layout) = guest(&[(".cargo/config.toml", settings), ("src/lib.rs", &source)]);
-    assert_eq!(layout.stack, 256 * KIB);
+    for written in ["[\"--cfg\", \"theirs\"]", "\"--cfg theirs\""] {
+        let settings = format!("[build]\nrustflags = {written}\n");
+        let (_dir, layout) = guest(&[(".cargo/config.toml", &settings), ("src/lib.rs", &source)]);
+        assert_eq!(layout.stack, 256 * KIB, "{written}");
+    }
 }

@@ -19,8 +19,10 @@ use super::{
 /// The stack lies below data and heap. So what a call touches lies in the first half MiB of its memory, which a host's pool
 /// keeps from call to call, and no call has to make its memory grow: both cost more than what most executors do.
 ///
-/// As `build.rustflags`, cargo heeds them only where nobody has flags for the target, and those of a build script come later and win.
-const LINKED: &str = "build.rustflags=['-Clink-arg=-zstack-size=262144', '-Clink-arg=--initial-heap=131072']";
+/// Of these flags, beside those that somebody has under `build.rustflags`, cargo heeds none where there are flags for the target; those
+/// of a build script come later and win.
+const LINKED: (&str, &str) =
+    ("CARGO_BUILD_RUSTFLAGS", "-Clink-arg=-zstack-size=262144 -Clink-arg=--initial-heap=131072");
 
 pub(super) fn build_one(
     guest: GuestCrate,
@@ -81,7 +83,7 @@ fn run_once(
     command.args(["build", "--release", "--lib", "--keep-going", "--target", TARGET]);
     command.args(["--message-format", "json", "--color", "never"]);
     command.arg("--target-dir").arg(first.target_dir());
-    command.args(["--config", LINKED]);
+    command.env(LINKED.0, LINKED.1);
     command.args(locked.then_some("--locked"));
     let packages = guests.iter().map(|guest| guest.package.as_str()).collect::<BTreeSet<_>>();
     command.args(packages.into_iter().flat_map(|package| ["-p", package]));
