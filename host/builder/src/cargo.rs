@@ -21,8 +21,7 @@ use super::{
 ///
 /// Of these flags, beside those that somebody has under `build.rustflags`, cargo heeds none where there are flags for the target; those
 /// of a build script come later and win.
-const LINKED: (&str, &str) =
-    ("CARGO_BUILD_RUSTFLAGS", "-Clink-arg=-zstack-size=262144 -Clink-arg=--initial-heap=131072");
+const LINKED: &str = "-Clink-arg=-zstack-size=262144 -Clink-arg=--initial-heap=131072";
 
 pub(super) fn build_one(
     guest: GuestCrate,
@@ -83,7 +82,7 @@ fn run_once(
     command.args(["build", "--release", "--lib", "--keep-going", "--target", TARGET]);
     command.args(["--message-format", "json", "--color", "never"]);
     command.arg("--target-dir").arg(first.target_dir());
-    command.env(LINKED.0, LINKED.1);
+    command.env("CARGO_BUILD_RUSTFLAGS", LINKED);
     command.args(locked.then_some("--locked"));
     let packages = guests.iter().map(|guest| guest.package.as_str()).collect::<BTreeSet<_>>();
     command.args(packages.into_iter().flat_map(|package| ["-p", package]));

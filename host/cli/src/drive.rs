@@ -166,8 +166,7 @@ struct Stands {
 
 /// What is printed of a run.
 enum Shown {
-    /// All there was to print was printed as it happened.
-    Already,
+    /// Empty where all there was to print was printed as it happened.
     Page(String),
     View(Box<RunView>),
 }
@@ -175,10 +174,10 @@ enum Shown {
 impl Stands {
     /// Of an `open` run that is what it is called.
     fn of(run: &Run, open: &str, manner: &Manner) -> Self {
-        let shown = if manner.events {
-            Shown::Already
-        } else if manner.json {
+        let shown = if manner.json {
             Shown::View(Box::new(RunView::of(run)))
+        } else if manner.events {
+            Shown::Page(String::new())
         } else {
             Shown::Page(summary(run, open, manner.way.as_ref()))
         };
@@ -193,9 +192,6 @@ struct Outcome {
     /// Whether it was left open as the process was told to end.
     is_left: bool,
 }
-
-/// What is said of a run that was left open.
-const LEFT: &str = "left";
 
 impl Ended {
     /// # Errors
@@ -321,13 +317,9 @@ async fn follow(
 
 /// Prints how the runs stand.
 fn report(manner: &Manner, screen: &Screen, outcomes: &[Outcome]) {
-    if manner.events {
-        return;
-    }
     let (mut pages, mut views) = (String::new(), Vec::new());
     for outcome in outcomes {
         match &outcome.stands.shown {
-            Shown::Already => {}
             Shown::Page(page) => pages += page,
             Shown::View(view) => views.push(view),
         }

@@ -61,7 +61,7 @@ impl From<&Value> for JsonText {
 impl Default for JsonText {
     /// `null`.
     fn default() -> Self {
-        Self::from(&Value::Null)
+        Self("null".into())
     }
 }
 

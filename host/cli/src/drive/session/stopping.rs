@@ -7,7 +7,7 @@ use tokio::time::Instant;
 use super::{
     super::{
         super::{failure::Failure, signals::Told, text},
-        Ended, LEFT,
+        Ended,
     },
     Session, lost,
 };
@@ -67,6 +67,6 @@ impl Session {
         if is_over || (works && Instant::now() < until) {
             return Ok(None);
         }
-        self.stands(LEFT).await.map(|stands| Some(Ended::Left(told, stands)))
+        self.stands("left").await.map(|stands| Some(Ended::Left(told, stands)))
     }
 }
