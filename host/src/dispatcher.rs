@@ -219,6 +219,12 @@ impl<I: Inbox> Dispatcher<I> {
         drop(self.outbound.set(outbound));
     }
 
+    /// Whether an attempt would begin here, and nobody outside could tell that it has.
+    pub(crate) fn is_sealed(&self, namespace: &Arc<str>, executor_type: &str) -> bool {
+        let is_here = !self.sends_out() || self.slots.has_place();
+        is_here && self.executor.is_sealed(namespace, executor_type)
+    }
+
     /// Whether attempts may find a place elsewhere.
     pub(crate) fn sends_out(&self) -> bool {
         self.outbound.get().is_some()

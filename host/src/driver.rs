@@ -7,11 +7,14 @@
 //!    └──────────────── started, finished, gone, lent ◀────────┘
 //! ```
 //!
-//! Everything that waits while a batch becomes durable makes the next batch, so that a busy run commits in groups.
+//! Everything that waits while a batch becomes durable makes the next batch, so that a busy run commits in groups. Attempts of which
+//! nobody outside can tell whether they have begun do not wait for it: they begin meanwhile, and what comes of them makes the next batch.
 
 use std::{
     collections::BTreeMap,
+    future::poll_fn,
     sync::{Arc, atomic::Ordering},
+    task::Poll,
     time::Duration,
 };
 
@@ -45,7 +48,7 @@ use crate::{
     sharing::body::offered,
     slots::{Exchanged, Party},
     spans::{Calls, DrivenSpans},
-    store::{AttemptLog, Lease, Note, Record, Reply, RunStatus, StoreError},
+    store::{AttemptLog, Lease, Note, Pending, Record, Reply, RunStatus, StoreError},
     tidings::Became,
     upcoming::Upcoming,
     watch::{Ear, Notice},
@@ -76,6 +79,10 @@ pub(crate) struct Driver {
     inbox: mpsc::UnboundedReceiver<Message>,
     attempts: BTreeMap<TaskId, (Fence, Option<AbortHandle>, Arc<Ear>)>,
     batch: Batch,
+    /// Commands that are carried out once the events of their step are durable.
+    due: Vec<Command>,
+    /// What has come in while a batch became durable, and waits for that.
+    unread: Vec<Message>,
     /// Slots that the run may use and does not yet.
     spare: u32,
     upcoming: Upcoming,
@@ -100,7 +107,11 @@ struct Batch {
     /// How much that says.
     bytes: usize,
     commands: Vec<Command>,
-    /// Until when it may wait, as nothing but starts of attempts are in it.
+    /// Attempts of it have begun already.
+    began: bool,
+    /// Something is in it besides starts of attempts.
+    presses: bool,
+    /// Until when it may wait, as it does not press.
     held: Option<Millis>,
     /// Slots that came back, less those that were taken.
     slots: i64,
@@ -134,6 +145,8 @@ impl Driver {
             inbox,
             attempts: BTreeMap::new(),
             batch: Batch::default(),
+            due: Vec::new(),
+            unread: Vec::new(),
             spare: 0,
             upcoming: Upcoming::default(),
             noted: None,
@@ -166,11 +179,13 @@ impl Driver {
         self.batch.first_seq = self.run.seq().saturating_sub(events);
         self.collect(step);
         // What a new run begins with needs no record of its own. One that was taken up hears first what it is asked.
-        if self.batch.first_seq == 0 {
+        let is_new = self.batch.first_seq == 0;
+        if is_new {
             self.fill_slots(self.run.now());
         }
-        let recorded = self.commit().await;
+        let recorded = self.commit(is_new).await;
         if recorded.is_err() {
+            self.stop_attempts();
             self.return_slots();
         }
         recorded
@@ -179,76 +194,67 @@ impl Driver {
     /// What a first record that was refused would have begun has taken its slots already.
     fn return_slots(&mut self) {
         let slots = &self.shared.dispatcher.slots;
-        let taken = self.slots_in_hand();
-        slots.exchange(&self.party, &self.sender, taken, 0);
-        let queued = drain(&mut self.inbox).into_iter();
-        let lent = queued.filter_map(|message| {
-            if let Message::Signal(Signal::Lent(slots)) = message { Some(i64::from(slots)) } else { None }
-        });
-        slots.exchange(&self.party, &self.sender, lent.sum(), 0);
+        slots.exchange(&self.party, &self.sender, self.slots_in_hand(), 0);
+        let queued = drain(&mut self.inbox);
+        let returned = self.unread.iter().chain(&queued).map(Message::slots).sum();
+        slots.exchange(&self.party, &self.sender, returned, 0);
     }
 
     /// Drives the run until it and its hooks have ended, or its store fails.
     pub(crate) async fn drive(mut self) {
-        let mut messages = Vec::with_capacity(64);
         // What somebody asked of a run that was recovered for it comes before anything is begun.
-        messages.extend(std::iter::from_fn(|| self.inbox.try_recv().ok()));
+        self.unread.extend(std::iter::from_fn(|| self.inbox.try_recv().ok()));
         let result = loop {
-            if let Err(error) = self.turn(&mut messages).await {
+            if let Err(error) = self.turn().await {
                 break Err(Arc::new(error));
             }
-            if self.run.is_over() {
+            let has_more = !self.batch.moments.is_empty() && self.batch.held.is_none();
+            if self.run.is_over() && !has_more {
                 break Ok(());
             }
-            let quiet = messages.is_empty() && self.next_messages(&mut messages).await;
+            let quiet = !has_more && self.unread.is_empty() && self.next_messages().await;
             if quiet {
-                match self.give_back(&mut messages).await {
+                match self.give_back().await {
                     Ok(true) => return,
                     Ok(false) => {}
                     Err(error) => break Err(Arc::new(error)),
                 }
             }
-            if messages.iter().any(|message| matches!(message, Message::Leave(_))) {
+            if self.unread.iter().any(|message| matches!(message, Message::Leave(_))) {
                 break Err(Arc::new(self.lease.fenced()));
             }
         };
         self.entry.set_driver(None);
-        messages.extend(drain(&mut self.inbox));
-        self.leave(result, messages);
+        self.unread.extend(drain(&mut self.inbox));
+        self.leave(result);
     }
 
     /// One batch: everything that has come in, the slots there are, one durable record.
-    async fn turn(&mut self, messages: &mut Vec<Message>) -> Result<(), StoreError> {
+    async fn turn(&mut self) -> Result<(), StoreError> {
         if self.batch.moments.is_empty() {
             self.batch.first_seq = self.run.seq();
         }
         let now = self.clock.follow(|| self.run.lengths_end());
-        let starts = !messages.is_empty() && messages.iter().all(Message::is_start);
         // An answer would begin an attempt: where nothing is begun any more, letters wait for whoever goes on with the run.
-        if self.shared.begins() && messages.iter().any(|message| matches!(message, Message::Mail)) {
+        if self.shared.begins() && self.unread.iter().any(|message| matches!(message, Message::Mail)) {
             self.take_mail(now).await?;
         }
-        // The rest makes the next batch.
-        messages.reverse();
-        while self.batch.bytes < BATCH_BYTES
-            && let Some(message) = messages.pop()
-        {
-            self.take(now, message);
-        }
-        messages.reverse();
+        self.take_unread(now, |_| true);
         // Every other input has served what is due as well.
         let is_due = self.run.next_wait().is_some_and(|at| at <= now);
         if is_due && self.batch.bytes < BATCH_BYTES {
+            self.batch.presses = true;
             self.step(now, Input::Tick);
         }
         self.fill_slots(now);
-        if starts && self.holds() {
+        if self.holds() {
             return Ok(());
         }
-        let result = self.commit().await;
+        let parked = self.run.is_parked();
+        let result = self.commit(true).await;
         if result.is_ok() {
             // Whoever is answered finds the run standing as the answer says.
-            self.tell_standing();
+            self.tell_standing(parked);
         }
         let failed = result.as_ref().err().cloned().map(Arc::new);
         for reply in self.batch.replies.drain(..) {
@@ -256,27 +262,47 @@ impl Driver {
         }
         result?;
         self.batch.looks.drain(..).for_each(|look| look(&self.run));
-        self.carry_out();
+        let commands = std::mem::take(&mut self.due);
+        self.carry_out(commands);
         Ok(())
+    }
+
+    /// Takes what has come in, as long as it `is_taken`, into the batch. The rest makes the next one.
+    fn take_unread(&mut self, now: Timestamp, is_taken: impl Fn(&Message) -> bool) {
+        let mut unread = std::mem::take(&mut self.unread);
+        unread.reverse();
+        while self.batch.bytes < BATCH_BYTES
+            && let Some(message) = unread.pop_if(|message| is_taken(message))
+        {
+            self.take(now, message);
+        }
+        unread.reverse();
+        self.unread = unread;
     }
 
     /// Whether a batch of starts can wait for what comes next: nothing is to be carried out, and nobody waits to hear of it.
     fn holds(&mut self) -> bool {
-        let Batch { moments, commands, replies, letters, looks, .. } = &self.batch;
-        let asked = !(replies.is_empty() && letters.is_empty() && looks.is_empty());
-        if asked || moments.is_empty() || !commands.is_empty() || self.run.is_over() {
+        let Batch { moments, presses, commands, .. } = &self.batch;
+        let asked = self.asked() || !self.batch.letters.is_empty();
+        let waits = moments.is_empty() || !commands.is_empty() || !self.due.is_empty();
+        if asked || *presses || waits || self.run.is_over() {
             return false;
         }
         let clock = &self.shared.clock;
         *self.batch.held.get_or_insert_with(|| clock.after(LONGEST_HELD)) > clock.elapsed()
     }
 
+    /// Whether somebody waits for what the run is after the batch.
+    fn asked(&self) -> bool {
+        !(self.batch.replies.is_empty() && self.batch.looks.is_empty())
+    }
+
     /// Waits for messages or the next clock; true if the run could rest and nobody had anything to ask.
-    async fn next_messages(&mut self, messages: &mut Vec<Message>) -> bool {
+    async fn next_messages(&mut self) -> bool {
         let wait = self.clock.next(self.run.next_wait());
         let patience = self.shared.patience.filter(|patience| self.could_rest(*patience));
         let lingers = patience.map(|patience| self.shared.clock.after(patience));
-        let received = self.inbox.recv_many(messages, MOST_PER_BATCH);
+        let received = self.inbox.recv_many(&mut self.unread, MOST_PER_BATCH);
         match [wait, lingers, self.batch.held].into_iter().flatten().min() {
             None => {
                 received.await;
@@ -297,19 +323,19 @@ impl Driver {
         self.attempts.is_empty() && self.run.wanted_slots() == 0 && !self.run.next_wait().is_some_and(near)
     }
 
-    /// Gives the run back to the store and forgets it; false, with the messages, if somebody has asked something meanwhile.
-    async fn give_back(&mut self, messages: &mut Vec<Message>) -> Result<bool, StoreError> {
+    /// Gives the run back to the store and forgets it; false if somebody has asked something meanwhile.
+    async fn give_back(&mut self) -> Result<bool, StoreError> {
         let entry = Arc::clone(&self.entry);
         let _alone = tokio::select! {
             biased;
             // Whoever has the run in hand may have something to say to it, and wait for an answer.
-            _ = self.inbox.recv_many(messages, MOST_PER_BATCH) => return Ok(false),
+            _ = self.inbox.recv_many(&mut self.unread, MOST_PER_BATCH) => return Ok(false),
             alone = entry.turning.lock() => alone,
         };
         entry.set_driver(None);
-        messages.extend(drain(&mut self.inbox));
+        self.unread.extend(drain(&mut self.inbox));
         let wake_at = self.run.next_wait();
-        if messages.is_empty() {
+        if self.unread.is_empty() {
             // One that was taken over meanwhile is given back by nobody, however often that is tried.
             self.shared.store.release(&self.lease, wake_at).await?;
             // Whoever claims what is due learns of its clock, and of a letter that has just come.
@@ -354,6 +380,7 @@ impl Driver {
     }
 
     fn take(&mut self, now: Timestamp, message: Message) {
+        self.batch.presses |= !message.is_start();
         match message {
             Message::Signal(signal) => self.take_signal(now, signal),
             Message::Ask { request, reply } => {
@@ -490,6 +517,7 @@ impl Driver {
         if is_news && waits {
             let tenant = || Arc::clone(&self.party.tenant);
             let quota = quota.map(|running| RunningQuota { tenant: tenant(), running });
+            self.batch.presses = true;
             self.step(now, Input::Held(quota));
         }
         self.note(now, quota.filter(|_| waits));
@@ -512,17 +540,24 @@ impl Driver {
         if self.shared.dispatcher.sends_out() {
             return u32::MAX;
         }
-        self.upcoming.room(u32::try_from(dispatches(&self.batch.commands)).unwrap_or(u32::MAX))
+        self.upcoming.room(u32::try_from(self.undispatched()).unwrap_or(u32::MAX))
     }
 
     /// Slots that are neither used nor with the dispatcher.
     fn slots_in_hand(&self) -> i64 {
-        self.batch.slots + dispatches(&self.batch.commands) + i64::from(self.spare)
+        self.batch.slots + self.undispatched() + i64::from(self.spare)
     }
 
-    /// Makes the batch durable, then lets watchers hear of it.
-    async fn commit(&mut self) -> Result<(), StoreError> {
-        (self.batch.held, self.batch.bytes) = (None, 0);
+    /// Attempts that are to begin and are not with the dispatcher.
+    fn undispatched(&self) -> i64 {
+        dispatches(&self.due) + dispatches(&self.batch.commands)
+    }
+
+    /// Makes the batch durable, then lets watchers hear of it. What nobody can tell the beginning of may begin before, if the run `goes_on`.
+    async fn commit(&mut self, goes_on: bool) -> Result<(), StoreError> {
+        (self.batch.held, self.batch.bytes, self.batch.presses) = (None, 0, false);
+        self.keep_logs();
+        self.due.append(&mut self.batch.commands);
         let moments = std::mem::take(&mut self.batch.moments);
         let letters = std::mem::take(&mut self.batch.letters);
         let mut body = Body { moments, basis: None };
@@ -541,10 +576,14 @@ impl Driver {
         let encode = Arc::clone(&body) as _;
         let record = Record { first_seq, events, time, body: encode, document: document.clone(), notices };
         let status = RunStatus::of(&self.run);
-        self.keep_logs();
+        let spans = self.spans.as_ref().map(|spans| spans.ended(&self.run, &body.moments));
         let Shared { store, gauges, .. } = &*self.shared;
         // Nobody else's records share the commit, nor has anybody else anything to do here meanwhile.
-        let appended = if gauges.drives_one() {
+        let alone = gauges.drives_one();
+        // To wake others costs a lone run more than its first attempt takes.
+        let goes_on = goes_on && self.goes_on() && !(alone && first_seq == 0);
+        self.batch.began = false;
+        let appended = if alone && !goes_on {
             store.append_here(&self.lease, status, record, letters)
         } else {
             store.append(&self.lease, status, record, letters)
@@ -553,14 +592,18 @@ impl Driver {
             // It shares the commit. Whoever looks at the row only misses it, where it is not written.
             drop(self.shared.store.note(&self.lease, note));
         }
-        appended.await?;
+        if goes_on {
+            self.go_on_until(appended).await?;
+        } else {
+            appended.await?;
+        }
         self.shared.gauges.recorded(body.moments.iter().flat_map(|moment| moment.events.iter()));
         if first_seq == 0 {
             self.shared.gauges.submitted();
         }
         // Before anybody hears that it is over, and leaves.
-        if let Some(spans) = &self.spans {
-            spans.tell(&self.run, &body.moments);
+        if let (Some(driven), Some(spans)) = (&self.spans, spans) {
+            driven.tell(spans);
         }
         self.entry.tell_commit();
         if self.entry.watchers.any() {
@@ -586,8 +629,60 @@ impl Driver {
         }
     }
 
-    fn carry_out(&mut self) {
-        let commands = std::mem::take(&mut self.batch.commands);
+    /// Waits until the batch is durable, which `appended` tells. Sealed attempts begin meanwhile, as do those that follow them; what comes
+    /// of them makes the next batch.
+    async fn go_on_until(&mut self, mut appended: Pending<()>) -> Result<(), StoreError> {
+        if let Poll::Ready(result) = poll_fn(|context| Poll::Ready(appended.as_mut().poll(context))).await {
+            return result;
+        }
+        self.batch.first_seq = self.run.seq();
+        self.begin_due();
+        while self.unread.is_empty() && self.batch.bytes < BATCH_BYTES && !self.attempts.is_empty() {
+            tokio::select! {
+                biased;
+                result = &mut appended => return result,
+                _ = self.inbox.recv_many(&mut self.unread, MOST_PER_BATCH) => {}
+            }
+            let now = self.clock.follow(|| self.run.lengths_end());
+            self.take_unread(now, |message| matches!(message, Message::Signal(_)));
+            self.fill_slots(now);
+            let commands = std::mem::take(&mut self.batch.commands);
+            let (any, wait) = self.begin_sealed(commands);
+            (self.batch.began, self.batch.commands) = (self.batch.began || any, wait);
+        }
+        appended.await
+    }
+
+    /// Whether the run can go on before what has happened is durable: there are sealed attempts, and nobody waits to see it as it is now.
+    fn goes_on(&self) -> bool {
+        let began = self.batch.began && !self.attempts.is_empty();
+        let may = !self.shared.store.is_immediate() && !self.asked();
+        may && (began || self.due.iter().any(|command| self.is_sealed(command)))
+    }
+
+    fn begin_due(&mut self) {
+        let due = std::mem::take(&mut self.due);
+        (_, self.due) = self.begin_sealed(due);
+    }
+
+    /// Begins the attempts that are sealed, if there are any; the other commands wait.
+    fn begin_sealed(&mut self, commands: Vec<Command>) -> (bool, Vec<Command>) {
+        let (sealed, wait): (Vec<_>, _) = commands.into_iter().partition(|command| self.is_sealed(command));
+        let any = !sealed.is_empty();
+        self.carry_out(sealed);
+        (any, wait)
+    }
+
+    /// Whether nobody outside could tell that a command was carried out (R-D6).
+    fn is_sealed(&self, command: &Command) -> bool {
+        let Command::Dispatch(dispatch) = command else { return false };
+        let plan = self.run.plan();
+        let pinned = plan.executors.get(&dispatch.executor_type).and_then(Pinned::reference);
+        let executor_type = pinned.as_deref().unwrap_or(&dispatch.executor_type);
+        self.shared.dispatcher.is_sealed(&plan.namespace, executor_type)
+    }
+
+    fn carry_out(&mut self, commands: Vec<Command>) {
         // The others would wait for it.
         let lent = dispatches(&commands) == 1 && is_lent();
         for command in commands {
@@ -698,8 +793,8 @@ impl Driver {
         self.shared.realms.of(&self.lease.head.namespace)
     }
 
-    fn tell_standing(&mut self) {
-        let parked = self.run.is_parked();
+    /// As it is after what has become durable.
+    fn tell_standing(&self, parked: bool) {
         self.entry.standing.send_if_modified(|standing| match (&*standing, parked) {
             (Standing::Active, true) => {
                 *standing = Standing::Parked;
@@ -729,25 +824,24 @@ impl Driver {
         }
     }
 
-    /// Stops what still runs, gives every slot back, answers whoever is `unread` and says how it ended. A store that may be well again is
-    /// asked again.
-    fn leave(mut self, result: Result<(), Arc<StoreError>>, unread: Vec<Message>) {
+    fn stop_attempts(&self) {
         for (_, handle, _) in self.attempts.values() {
             handle.iter().for_each(AbortHandle::abort);
         }
+    }
+
+    /// Stops what still runs, gives every slot back, answers whoever waits and says how it ended. A store that may be well again is
+    /// asked again.
+    fn leave(mut self, result: Result<(), Arc<StoreError>>) {
+        self.stop_attempts();
         // What a record that was refused would have begun has taken its slots already.
         let mut returned = self.slots_in_hand();
         let mut unheard: Vec<_> = self.batch.looks.drain(..).map(Message::Look).collect();
         let mut waiting = Vec::new();
-        for message in unread {
+        for message in std::mem::take(&mut self.unread) {
+            returned += message.slots();
             match message {
-                Message::Signal(Signal::Finished(..) | Signal::Interrupted(_) | Signal::Gone(_)) => {
-                    returned += 1;
-                }
-                Message::Signal(Signal::Lent(slots)) => returned += i64::from(slots),
-                Message::Signal(Signal::Started(..) | Signal::Inactive(_) | Signal::Wrote(..))
-                | Message::Mail
-                | Message::Tick => {}
+                Message::Signal(_) | Message::Mail | Message::Tick => {}
                 Message::Ask { request, reply } => {
                     let said = match &result {
                         Ok(()) => request.refusal(&self.run),

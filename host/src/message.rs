@@ -35,6 +35,20 @@ impl Message {
     pub(crate) fn is_start(&self) -> bool {
         matches!(self, Self::Signal(Signal::Started(..)))
     }
+
+    /// How many slots are the run's again, or for the first time.
+    pub(crate) fn slots(&self) -> i64 {
+        match self {
+            Self::Signal(Signal::Lent(slots)) => i64::from(*slots),
+            Self::Signal(Signal::Finished(..) | Signal::Interrupted(_) | Signal::Gone(_)) => 1,
+            Self::Signal(Signal::Started(..) | Signal::Inactive(_) | Signal::Wrote(..))
+            | Self::Ask { .. }
+            | Self::Look(_)
+            | Self::Mail
+            | Self::Tick
+            | Self::Leave(_) => 0,
+        }
+    }
 }
 
 impl From<Signal> for Message {

@@ -368,4 +368,9 @@ impl Executor for Plugins {
         let (origin, deadline) = (invocation.origin(), invocation.deadline);
         Box::pin(self.sandbox.attempt(origin, deadline, self.clone().call(invocation, observer)))
     }
+
+    /// Whether its guests may touch nothing. Those of one that is to be compiled yet wait as all others.
+    fn is_sealed(&self, _: &Arc<str>, executor_type: &str) -> bool {
+        self.ready(executor_type).is_some_and(|(plugin, _)| plugin.grants.are_sealed())
+    }
 }

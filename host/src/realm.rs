@@ -136,4 +136,9 @@ impl Executor for OfEach {
             None => Box::pin(std::future::ready(Outcome::error("there are no plugins"))),
         }
     }
+
+    fn is_sealed(&self, namespace: &Arc<str>, executor_type: &str) -> bool {
+        let plugins = self.0.of(namespace).plugins.as_ref();
+        plugins.is_some_and(|plugins| plugins.is_sealed(namespace, executor_type))
+    }
 }

@@ -245,6 +245,11 @@ impl<I: Borrower> Slots<I> {
         }
     }
 
+    /// Whether an attempt could begin here now.
+    pub(crate) fn has_place(&self) -> bool {
+        self.state().here > 0
+    }
+
     /// A place for an attempt that begins here, whether there is one or not if it `must`.
     pub(crate) fn enter(&self, must: bool) -> Option<Entered> {
         let mut state = self.state();

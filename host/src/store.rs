@@ -322,6 +322,11 @@ pub trait Store: ReadStore {
         self.append(lease, status, record, replies)
     }
 
+    /// Whether what is written is kept by the time the call returns, as in memory.
+    fn is_immediate(&self) -> bool {
+        false
+    }
+
     /// Claims runs: those that nobody has and that are due or have mail, and those whose host is gone. Who has waited longest
     /// comes first, then the highest priority, then the order of submission.
     ///

@@ -54,6 +54,15 @@ pub struct Grants {
     pub limits: Allowance,
 }
 
+impl Grants {
+    /// Whether nothing outside changes or hears anything by what a guest with these does: it reaches no files, no network and no other
+    /// machine. It may read its environment and clocks, and what it says is its host's to pass on.
+    #[must_use]
+    pub fn are_sealed(&self) -> bool {
+        self.dirs.is_empty() && self.http.is_empty()
+    }
+}
+
 /// What one call holds of its grants; gone with the call.
 pub(super) struct Held {
     clocks: Clocks,

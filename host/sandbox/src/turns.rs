@@ -1,10 +1,12 @@
 //! Who computes next, of the guests that compute long.
 //!
-//! As many as there are threads have a turn; an epoch later they stand behind the others. Turns go to the tenant that has computed
-//! least for its weight, and within a tenant in order, so that nobody waits longer for having many neighbours of one tenant.
+//! As many as there are threads have a turn; an epoch later they want the next. Turns go to the tenant that has computed least for
+//! its weight, so that nobody waits longer for having many neighbours of one tenant. Within a tenant every other turn goes to the
+//! guest that began first, so that many which need as much end one after another instead of all at the last moment, and the others to
+//! the one that has computed least, so that a short one does not wait for long ones.
 
 use std::{
-    collections::{BTreeMap, BTreeSet, VecDeque},
+    collections::{BTreeMap, BTreeSet},
     mem,
     sync::{Arc, Mutex, MutexGuard, PoisonError},
     task::Waker,
@@ -41,9 +43,26 @@ struct Queue {
     at: Virtual,
     computed: Duration,
     guests: usize,
-    waiting: VecDeque<(u64, Waker)>,
+    line: Line,
     /// Who has been given a turn and has not come for it.
     given: BTreeSet<u64>,
+}
+
+/// Who waits, of one tenant.
+#[derive(Debug, Default)]
+struct Line {
+    /// Whoever began first is first.
+    waiting: BTreeMap<u64, Waiting>,
+    /// The same, whoever has computed least first.
+    by_computed: BTreeSet<(Duration, u64)>,
+    /// Whether the last turn went to the one that began first.
+    first_had: bool,
+}
+
+#[derive(Debug)]
+struct Waiting {
+    computed: Duration,
+    waker: Waker,
 }
 
 /// A guest's place among those that compute long, until dropped.
@@ -51,7 +70,9 @@ struct Queue {
 pub(super) struct Turn {
     turns: Arc<Turns>,
     tenant: Arc<str>,
+    /// Greater than that of all who entered before.
     id: u64,
+    computed: Duration,
     standing: Standing,
 }
 
@@ -81,7 +102,7 @@ impl Turns {
         }
         queue.guests += 1;
         drop(queues);
-        Turn { turns: Arc::clone(self), tenant, id, standing: Standing::Away }
+        Turn { turns: Arc::clone(self), tenant, id, computed: Duration::ZERO, standing: Standing::Away }
     }
 
     /// How long the guests of a tenant have computed, since one of them is here.
@@ -100,7 +121,7 @@ impl Turn {
         let mut queues = self.turns.queues();
         match self.standing {
             Standing::Has => return true,
-            Standing::Away => queues.line_up(&self.tenant, self.id, waker.clone()),
+            Standing::Away => queues.line_up(&self.tenant, self.id, self.computed, waker.clone()),
             Standing::Waits => queues.wake_with(&self.tenant, self.id, waker),
         }
         let given = queues.given();
@@ -113,12 +134,13 @@ impl Turn {
 
     /// Gives the turn back after so much computing. One that wants to go on at once is `again` woken for its next.
     pub(super) fn give_back(&mut self, computed: Duration, again: Option<&Waker>) {
+        self.computed = self.computed.saturating_add(computed);
         let weight = self.turns.tenants.weight(&self.tenant);
         let mut queues = self.turns.queues();
         queues.charge(&self.tenant, computed, weight);
         queues.free += 1;
         if let Some(waker) = again {
-            queues.line_up(&self.tenant, self.id, waker.clone());
+            queues.line_up(&self.tenant, self.id, self.computed, waker.clone());
         }
         self.standing = if again.is_some() { Standing::Waits } else { Standing::Away };
         let given = queues.given();
@@ -138,21 +160,20 @@ impl Drop for Turn {
 }
 
 impl Queues {
-    fn line_up(&mut self, tenant: &Arc<str>, id: u64, waker: Waker) {
+    fn line_up(&mut self, tenant: &Arc<str>, id: u64, computed: Duration, waker: Waker) {
         let Some(queue) = self.tenants.get_mut(tenant) else { return };
-        if queue.waiting.is_empty() {
+        if queue.line.is_empty() {
             // Who was away has saved nothing up.
             queue.at = queue.at.max(self.now);
             self.waiting.insert((queue.at, Arc::clone(tenant)));
         }
-        queue.waiting.push_back((id, waker));
+        queue.line.join(id, computed, waker);
     }
 
     fn wake_with(&mut self, tenant: &Arc<str>, id: u64, waker: &Waker) {
         let queue = self.tenants.get_mut(tenant);
-        if let Some((_, known)) = queue.and_then(|queue| queue.waiting.iter_mut().find(|(own, _)| *own == id))
-        {
-            known.clone_from(waker);
+        if let Some(known) = queue.and_then(|queue| queue.line.waiting.get_mut(&id)) {
+            known.waker.clone_from(waker);
         }
     }
 
@@ -163,9 +184,9 @@ impl Queues {
             && let Some((at, tenant)) = self.waiting.pop_first()
         {
             let Some(queue) = self.tenants.get_mut(&tenant) else { continue };
-            let Some((id, waker)) = queue.waiting.pop_front() else { continue };
+            let Some((id, waker)) = queue.line.next() else { continue };
             queue.given.insert(id);
-            if !queue.waiting.is_empty() {
+            if !queue.line.is_empty() {
                 self.waiting.insert((at, tenant));
             }
             self.now = self.now.max(at);
@@ -195,15 +216,40 @@ impl Queues {
         let had = standing == Standing::Has || queue.given.remove(&id);
         self.free += usize::from(had);
         if standing == Standing::Waits {
-            queue.waiting.retain(|(own, _)| *own != id);
+            queue.line.leave(id);
         }
-        if queue.waiting.is_empty() {
+        if queue.line.is_empty() {
             self.waiting.remove(&(queue.at, Arc::clone(tenant)));
         }
         queue.guests -= 1;
         if queue.guests == 0 {
             self.tenants.remove(tenant);
         }
+    }
+}
+
+impl Line {
+    fn is_empty(&self) -> bool {
+        self.waiting.is_empty()
+    }
+
+    fn join(&mut self, id: u64, computed: Duration, waker: Waker) {
+        self.by_computed.insert((computed, id));
+        self.waiting.insert(id, Waiting { computed, waker });
+    }
+
+    /// Whose turn it is, who leaves with it.
+    fn next(&mut self) -> Option<(u64, Waker)> {
+        self.first_had = !self.first_had;
+        let id =
+            if self.first_had { *self.waiting.first_key_value()?.0 } else { self.by_computed.first()?.1 };
+        self.leave(id).map(|waker| (id, waker))
+    }
+
+    fn leave(&mut self, id: u64) -> Option<Waker> {
+        let Waiting { computed, waker } = self.waiting.remove(&id)?;
+        self.by_computed.remove(&(computed, id));
+        Some(waker)
     }
 }
 
@@ -265,6 +311,45 @@ mod tests {
         let mut guests = enter(&turns, &[("light", 4), ("heavy", 4)]);
         let had = play(&mut guests, 1000);
         assert!(had["heavy"].abs_diff(750) <= 5, "{had:?}");
+    }
+
+    /// How many turns there have been when each of the guests ended, of one tenant and a thread: they begin in this order and need so
+    /// many turns each.
+    fn ends(needs: &[u32]) -> Vec<u32> {
+        let turns = turns(1, &[]);
+        let mut left: Vec<_> =
+            enter(&turns, &[("a", needs.len())]).into_iter().zip(needs.iter().copied()).collect();
+        let mut ends = vec![0; needs.len()];
+        for played in 1..=needs.iter().sum() {
+            let had =
+                left.iter_mut().position(|((_, turn), left)| *left > 0 && turn.take(Waker::noop())).unwrap();
+            let ((_, turn), left) = &mut left[had];
+            *left -= 1;
+            turn.give_back(MS, (*left > 0).then_some(Waker::noop()));
+            if *left == 0 {
+                ends[had] = played;
+            }
+        }
+        ends
+    }
+
+    /// R-I28.
+    #[test]
+    fn guests_that_need_as_much_end_one_after_another() {
+        let ends = ends(&[100; 100]);
+        assert!(ends.is_sorted(), "{ends:?}");
+        for (place, end) in (1..).zip(ends) {
+            assert!(end <= 200 * place, "the guest {place} ended after {end} turns");
+        }
+    }
+
+    /// R-I28.
+    #[test]
+    fn a_short_guest_does_not_wait_for_long_ones() {
+        let mut needs = vec![1000; 50];
+        needs.push(5);
+        let short = ends(&needs)[50];
+        assert!(short <= 2 * 5 * 51, "it ended after {short} turns");
     }
 
     #[test]

@@ -49,19 +49,23 @@ impl DrivenSpans {
         Arc::clone(&self.context)
     }
 
-    /// Tells what has ended in a record, after which `run` is as it is.
-    pub(crate) fn tell(&self, run: &Run, moments: &[Moment]) {
-        let Some(tracer) = &self.tracer else { return };
-        for Moment { time, events } in moments {
-            for event in events.iter() {
-                if let Some(span) = self.ended(run, *time, event) {
-                    tracer.ended(span);
-                }
-            }
+    /// What has ended in a record, after which `run` is as it is: to be [told](Self::tell) once that is durable.
+    pub(crate) fn ended(&self, run: &Run, moments: &[Moment]) -> Vec<Span> {
+        if self.tracer.is_none() {
+            return Vec::new();
+        }
+        let events =
+            moments.iter().flat_map(|Moment { time, events }| events.iter().map(move |event| (*time, event)));
+        events.filter_map(|(time, event)| self.span(run, time, event)).collect()
+    }
+
+    pub(crate) fn tell(&self, spans: Vec<Span>) {
+        if let Some(tracer) = &self.tracer {
+            spans.into_iter().for_each(|span| tracer.ended(span));
         }
     }
 
-    fn ended(&self, run: &Run, time: Timestamp, event: &Event) -> Option<Span> {
+    fn span(&self, run: &Run, time: Timestamp, event: &Event) -> Option<Span> {
         if let Event::AttemptEnded(ended) = event {
             return self.attempt(run, time, ended);
         }

@@ -207,6 +207,10 @@ impl ReadStore for Memory {
 }
 
 impl Store for Memory {
+    fn is_immediate(&self) -> bool {
+        true
+    }
+
     fn append(
         &self,
         lease: &Lease,

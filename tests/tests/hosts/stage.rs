@@ -141,4 +141,12 @@ impl Executor for Stage {
         drop(attempts);
         Box::pin(std::future::pending())
     }
+
+    /// By chance too. A scenario has to find in the journal who is called.
+    fn is_sealed(&self, _: &Arc<str>, executor_type: &str) -> bool {
+        match self.play {
+            Play::Seed(seed) => executor_type.bytes().fold(seed, |sum, byte| sum + u64::from(byte)) % 3 > 0,
+            Play::Scenario(_) => false,
+        }
+    }
 }
