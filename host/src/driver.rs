@@ -79,8 +79,8 @@ pub(crate) struct Driver {
     inbox: mpsc::UnboundedReceiver<Message>,
     attempts: BTreeMap<TaskId, (Fence, Option<AbortHandle>, Arc<Ear>)>,
     batch: Batch,
-    /// Commands that are carried out once the events of their step are durable.
-    due: Vec<Command>,
+    /// Commands that wait until the events of their step are durable.
+    withheld: Vec<Command>,
     /// What has come in while a batch became durable, and waits for that.
     unread: Vec<Message>,
     /// Slots that the run may use and does not yet.
@@ -145,7 +145,7 @@ impl Driver {
             inbox,
             attempts: BTreeMap::new(),
             batch: Batch::default(),
-            due: Vec::new(),
+            withheld: Vec::new(),
             unread: Vec::new(),
             spare: 0,
             upcoming: Upcoming::default(),
@@ -262,7 +262,7 @@ impl Driver {
         }
         result?;
         self.batch.looks.drain(..).for_each(|look| look(&self.run));
-        let commands = std::mem::take(&mut self.due);
+        let commands = std::mem::take(&mut self.withheld);
         self.carry_out(commands);
         Ok(())
     }
@@ -284,7 +284,7 @@ impl Driver {
     fn holds(&mut self) -> bool {
         let Batch { moments, presses, commands, .. } = &self.batch;
         let asked = self.asked() || !self.batch.letters.is_empty();
-        let waits = moments.is_empty() || !commands.is_empty() || !self.due.is_empty();
+        let waits = moments.is_empty() || !commands.is_empty() || !self.withheld.is_empty();
         if asked || *presses || waits || self.run.is_over() {
             return false;
         }
@@ -550,14 +550,14 @@ impl Driver {
 
     /// Attempts that are to begin and are not with the dispatcher.
     fn undispatched(&self) -> i64 {
-        dispatches(&self.due) + dispatches(&self.batch.commands)
+        dispatches(&self.withheld) + dispatches(&self.batch.commands)
     }
 
-    /// Makes the batch durable, then lets watchers hear of it. What nobody can tell the beginning of may begin before, if the run `goes_on`.
-    async fn commit(&mut self, goes_on: bool) -> Result<(), StoreError> {
+    /// Makes the batch durable, then lets watchers hear of it. Sealed attempts may begin before, if the run `may_go_on`.
+    async fn commit(&mut self, may_go_on: bool) -> Result<(), StoreError> {
         (self.batch.held, self.batch.bytes, self.batch.presses) = (None, 0, false);
         self.keep_logs();
-        self.due.append(&mut self.batch.commands);
+        self.withheld.append(&mut self.batch.commands);
         let moments = std::mem::take(&mut self.batch.moments);
         let letters = std::mem::take(&mut self.batch.letters);
         let mut body = Body { moments, basis: None };
@@ -581,7 +581,7 @@ impl Driver {
         // Nobody else's records share the commit, nor has anybody else anything to do here meanwhile.
         let alone = gauges.drives_one();
         // To wake others costs a lone run more than its first attempt takes.
-        let goes_on = goes_on && self.goes_on() && !(alone && first_seq == 0);
+        let goes_on = may_go_on && self.goes_on() && !(alone && first_seq == 0);
         self.batch.began = false;
         let appended = if alone && !goes_on {
             store.append_here(&self.lease, status, record, letters)
@@ -636,7 +636,8 @@ impl Driver {
             return result;
         }
         self.batch.first_seq = self.run.seq();
-        self.begin_due();
+        let withheld = std::mem::take(&mut self.withheld);
+        (_, self.withheld) = self.begin_sealed(withheld);
         while self.unread.is_empty() && self.batch.bytes < BATCH_BYTES && !self.attempts.is_empty() {
             tokio::select! {
                 biased;
@@ -657,12 +658,7 @@ impl Driver {
     fn goes_on(&self) -> bool {
         let began = self.batch.began && !self.attempts.is_empty();
         let may = !self.shared.store.is_immediate() && !self.asked();
-        may && (began || self.due.iter().any(|command| self.is_sealed(command)))
-    }
-
-    fn begin_due(&mut self) {
-        let due = std::mem::take(&mut self.due);
-        (_, self.due) = self.begin_sealed(due);
+        may && (began || self.withheld.iter().any(|command| self.is_sealed(command)))
     }
 
     /// Begins the attempts that are sealed, if there are any; the other commands wait.
@@ -676,10 +672,14 @@ impl Driver {
     /// Whether nobody outside could tell that a command was carried out (R-D6).
     fn is_sealed(&self, command: &Command) -> bool {
         let Command::Dispatch(dispatch) = command else { return false };
-        let plan = self.run.plan();
-        let pinned = plan.executors.get(&dispatch.executor_type).and_then(Pinned::reference);
-        let executor_type = pinned.as_deref().unwrap_or(&dispatch.executor_type);
-        self.shared.dispatcher.is_sealed(&plan.namespace, executor_type)
+        let executor_type = self.stands_for(&dispatch.executor_type);
+        self.shared.dispatcher.is_sealed(&self.run.plan().namespace, &executor_type)
+    }
+
+    /// What a type stood for when the run was submitted, whatever it would stand for by now.
+    fn stands_for(&self, executor_type: &Arc<str>) -> Arc<str> {
+        let pinned = self.run.plan().executors.get(executor_type).and_then(Pinned::reference);
+        pinned.map_or_else(|| Arc::clone(executor_type), Arc::from)
     }
 
     fn carry_out(&mut self, commands: Vec<Command>) {
@@ -763,20 +763,18 @@ impl Driver {
             inputs.push((binding.name.clone(), value));
         }
         let plan = self.run.plan();
-        // What the type stood for when the run was submitted, whatever it would stand for by now.
         let pinned = plan.executors.get(&dispatch.executor_type);
         let given = || inputs.iter().map(|(name, value)| (name, value));
         if let Some(complaint) = pinned.and_then(|pinned| pinned.check_inputs(&dispatch.config, given())) {
             return Err(complaint);
         }
-        let pinned = pinned.and_then(Pinned::reference);
         Ok(Invocation {
             run_id: self.run.id().clone(),
             workflow: plan.name.clone(),
             namespace: plan.namespace.clone(),
             task_run_id: self.run.task_run_id(fence.task).into(),
             task: dispatch.task_name,
-            executor_type: pinned.map_or(dispatch.executor_type, Arc::from),
+            executor_type: self.stands_for(&dispatch.executor_type),
             attempt: fence.attempt,
             dispatch: fence.dispatch,
             resumed: dispatch.resumed,

@@ -14,8 +14,9 @@ use std::{
 use phasm::{
     Host, HostBuilder, LetterBody, Missing, RecoverError, Request, Rerun, RunHandle, Waited,
     engine::{phase::Phase, value::Map},
+    executor::Executor as _,
     plugins::Builder,
-    sandbox::{DirGrant, Grants},
+    sandbox::{DirGrant, Grants, HttpGrant},
     secrets::Secrets,
     store::{Answer, Memory, Sqlite, Store},
 };
@@ -262,4 +263,23 @@ async fn a_run_that_was_passed_over_is_tried_again() {
         tokio::task::yield_now().await;
     }
     assert_eq!(store.get(&run).await.unwrap().unwrap().status.phase, Phase::Succeeded);
+}
+
+/// R-D6: whose guests reach anything outside waits for its records, as does who is to be compiled yet.
+#[tokio::test]
+async fn what_a_plugin_is_granted_says_whether_it_is_sealed() {
+    let host = Host::builder().plugin("ask", guest("suspend")).open().unwrap();
+    let plugins = host.plugins().unwrap();
+    let env = Grants { dirs: Vec::new(), ..grants(true) };
+    let http = HttpGrant { allow: vec!["https://*".parse().unwrap()], ..HttpGrant::default() };
+    plugins.register("reads", guest("suspend"), grants(true));
+    plugins.register("knows", guest("suspend"), env);
+    plugins.register("asks", guest("suspend"), Grants { http, ..Grants::default() });
+    let namespace = "default".into();
+    assert!(!plugins.is_sealed(&namespace, "ask"), "it is not compiled");
+    for (name, is_sealed) in [("ask", true), ("knows", true), ("reads", false), ("asks", false)] {
+        plugins.load(name).await.unwrap();
+        assert_eq!(plugins.is_sealed(&namespace, name), is_sealed, "{name}");
+    }
+    assert!(!plugins.is_sealed(&namespace, "nobody"));
 }
