@@ -155,8 +155,8 @@ fn short_attempts_cost_a_commit_each() {
 #[test]
 fn what_attempts_used_is_part_of_the_run() {
     let tasks = [
-        r#"{"name": "spin", "executor": {"type": "spin"}, "timeout": "200ms"}"#,
-        r#"{"name": "brief", "executor": {"type": "spin"}, "maxRuntime": "100ms"}"#,
+        r#"{"name": "spin", "executor": {"type": "spin"}, "timeout": "2s"}"#,
+        r#"{"name": "brief", "executor": {"type": "spin"}, "maxRuntime": "1s"}"#,
         r#"{"name": "asks", "executor": {"type": "suspend"}}"#,
         r#"{"name": "say", "executor": {"type": "say"}}"#,
     ];
