@@ -282,10 +282,11 @@ impl Driver {
 
     /// Whether a batch of starts can wait for what comes next: nothing is to be carried out, and nobody waits to hear of it.
     fn holds(&mut self) -> bool {
-        let Batch { moments, presses, commands, .. } = &self.batch;
+        let Batch { moments, presses, commands, began, .. } = &self.batch;
         let asked = self.asked() || !self.batch.letters.is_empty();
         let waits = moments.is_empty() || !commands.is_empty() || !self.withheld.is_empty();
-        if asked || *presses || waits || self.run.is_over() {
+        // What a start has fired is more than a start, even if it needed no record to begin.
+        if asked || *presses || *began || waits || self.run.is_over() {
             return false;
         }
         let clock = &self.shared.clock;

@@ -108,6 +108,13 @@ fn a_run_that_rests_and_is_taken_over_is_left() {
     simulate(5209).unwrap();
 }
 
+/// R-D2, R-D6: a hook that a start has fired is recorded at once, though it needed no record to begin. It once waited as a start does,
+/// and was fired again, later, where its host died meanwhile.
+#[test]
+fn what_a_start_has_fired_is_recorded_at_once() {
+    simulate(4909).unwrap();
+}
+
 #[test]
 fn random_runs_come_to_the_same_whatever_befalls_their_hosts() {
     phasm_tests::seeds::try_all(SEEDS, simulate);
