@@ -225,6 +225,11 @@ impl<I: Inbox> Dispatcher<I> {
         is_here && self.executor.is_sealed(namespace, executor_type)
     }
 
+    /// Whether a thread that is [lent](Attempt::lent) would execute an attempt itself.
+    pub(crate) fn is_brief(&self, executor_type: &str) -> bool {
+        self.slots.is_empty() && self.gauges.attempts.are_brief(executor_type)
+    }
+
     /// Whether attempts may find a place elsewhere.
     pub(crate) fn sends_out(&self) -> bool {
         self.outbound.get().is_some()
@@ -346,7 +351,6 @@ async fn execute<I: Inbox>(place: Place<I>, mut ticket: Ticket<I>, attempt: Atte
         bounds.max_runtime.and_then(|limit| Instant::now().checked_add(Duration::from_millis(limit)));
     let deadline = [invocation.deadline, runtime_ends].into_iter().flatten().min();
     invocation.deadline = deadline;
-    ticket.coming = None;
     ticket.begin(&invocation.executor_type, due);
     if bounds.max_inactivity.is_some() || observer.is_followed() {
         ticket.tell_start();
@@ -364,6 +368,7 @@ async fn execute<I: Inbox>(place: Place<I>, mut ticket: Ticket<I>, attempt: Atte
     let outcome = match at_once {
         Poll::Ready(outcome) => outcome,
         Poll::Pending => {
+            ticket.coming = None;
             ticket.tell_start();
             execution.await
         }
@@ -428,6 +433,7 @@ struct Ticket<I: Inbox> {
 
 impl<I: Inbox> Ticket<I> {
     fn begin(&mut self, executor: &str, due: Option<Millis>) {
+        self.coming.as_mut().map(Coming::begin);
         let Dispatcher { clock, gauges, .. } = &*self.dispatcher;
         let measuring = gauges.attempts.begin(executor, due, clock.elapsed_micros());
         (self.measuring, self.started) = (Some(measuring), Some(measuring.began()));

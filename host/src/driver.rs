@@ -19,9 +19,10 @@ use std::{
 };
 
 use phasm_engine::{
-    event::{Command, Dispatch, Fence, Input, InputValue, RunningQuota, TaskId},
+    event::{Command, Dispatch, Event, Fence, Input, InputValue, RunningQuota, TaskId},
     metered::Metered,
     outcome::Outcome,
+    phase::Phase,
     plan::Pinned,
     run::{Run, Step, TaskRun},
     time::{Millis, Timestamp},
@@ -43,7 +44,7 @@ use crate::{
     notify::Hearers,
     realm::Realm,
     registry::Entry,
-    seat::is_lent,
+    seat::{FOLLOWING, is_lent, lend_caller, take_lent},
     shared::Shared,
     sharing::body::offered,
     slots::{Exchanged, Party},
@@ -63,9 +64,12 @@ const BATCH_BYTES: usize = 16 << 20;
 /// A run whose next clock is nearer than so many times the host's patience stays: loading it has its price.
 const FAR: u32 = 60;
 
-/// How long the start of an attempt waits for what else is to be recorded: most attempts are over by then, and cost one commit
-/// instead of two. Whoever takes the run up in between finds the attempt not started, and begins it once more, as any.
+/// How long what nobody waits for waits for what else is to be recorded: that attempts have begun, as most are over by then, and what
+/// sealed ones came to beside others that are being computed. Whoever takes the run up in between begins them once more, as any.
 const LONGEST_HELD: Duration = Duration::from_millis(25);
+
+/// Nor does it wait once it says so much.
+const MOST_HELD: usize = 256 << 10;
 
 /// Drives one run to its end.
 pub(crate) struct Driver {
@@ -86,6 +90,8 @@ pub(crate) struct Driver {
     /// Slots that the run may use and does not yet.
     spare: u32,
     upcoming: Upcoming,
+    /// What executor types that were asked for stand for.
+    types: BTreeMap<Arc<str>, Arc<str>>,
     /// What its row says of its tenant's quota.
     noted: Option<u32>,
     /// Who is told of it.
@@ -106,10 +112,13 @@ struct Batch {
     moments: Vec<Moment>,
     /// How much that says.
     bytes: usize,
+    /// To be carried out once it is durable.
     commands: Vec<Command>,
+    /// To be carried out as soon as may be (R-D6).
+    sealed: Vec<Command>,
     /// Attempts of it have begun already.
     began: bool,
-    /// Something is in it besides starts of attempts.
+    /// Something is in it besides beginnings of attempts.
     presses: bool,
     /// Until when it may wait, as it does not press.
     held: Option<Millis>,
@@ -149,6 +158,7 @@ impl Driver {
             unread: Vec::new(),
             spare: 0,
             upcoming: Upcoming::default(),
+            types: BTreeMap::new(),
             noted: None,
             hearers,
             _counted: counted,
@@ -173,8 +183,9 @@ impl Driver {
         self.entry.set_driver(Some(self.sender.clone()));
     }
 
-    /// Makes the step that a run is driven on from durable, before anybody hears of it (R-D2).
-    pub(crate) async fn record_first(&mut self, step: Step) -> Result<(), StoreError> {
+    /// Makes the step that a run is driven on from durable, before anybody hears of it (R-D2). Whoever `lends` this thread has it execute
+    /// small attempts.
+    pub(crate) async fn record_first(&mut self, step: Step, lends: bool) -> Result<(), StoreError> {
         let events = u64::try_from(step.events.len()).unwrap_or(u64::MAX);
         self.batch.first_seq = self.run.seq().saturating_sub(events);
         self.collect(step);
@@ -183,12 +194,33 @@ impl Driver {
         if is_new {
             self.fill_slots(self.run.now());
         }
+        if is_new && lends && !self.entry.watchers.any() {
+            let control = self.shared.control.clone();
+            lend_caller(&control, FOLLOWING, || self.run_ahead());
+        }
         let recorded = self.commit(is_new).await;
         if recorded.is_err() {
             self.stop_attempts();
             self.return_slots();
         }
         recorded
+    }
+
+    /// Executes what a run begins with here and now, as long as that is one small attempt at a time of which nobody outside can tell (R-D6):
+    /// what they come to shares its first record.
+    fn run_ahead(&mut self) {
+        while is_lent() && self.begins_one_brief() {
+            self.begin_sealed();
+            self.unread.extend(std::iter::from_fn(|| self.inbox.try_recv().ok()));
+            self.take_results();
+        }
+    }
+
+    fn begins_one_brief(&mut self) -> bool {
+        let [Command::Dispatch(dispatch)] = &*self.batch.sealed else { return false };
+        let executor_type = Arc::clone(&dispatch.executor_type);
+        let stands_for = self.stands_for(&executor_type);
+        self.batch.commands.is_empty() && self.shared.dispatcher.is_brief(&stands_for)
     }
 
     /// What a first record that was refused would have begun has taken its slots already.
@@ -248,6 +280,7 @@ impl Driver {
         }
         self.fill_slots(now);
         if self.holds() {
+            self.begin_sealed();
             return Ok(());
         }
         let parked = self.run.is_parked();
@@ -280,13 +313,16 @@ impl Driver {
         self.unread = unread;
     }
 
-    /// Whether a batch of starts can wait for what comes next: nothing is to be carried out, and nobody waits to hear of it.
+    /// Whether a batch can wait for what comes next: neither anything that could be told outside waits for it, nor anybody who wants to hear of
+    /// it, and something is about to come.
     fn holds(&mut self) -> bool {
-        let Batch { moments, presses, commands, began, .. } = &self.batch;
-        let asked = self.asked() || !self.batch.letters.is_empty();
-        let waits = moments.is_empty() || !commands.is_empty() || !self.withheld.is_empty();
-        // What a start has fired is more than a start, even if it needed no record to begin.
-        if asked || *presses || *began || waits || self.run.is_over() {
+        let Batch { moments, bytes, presses, commands, sealed, letters, .. } = &self.batch;
+        let tells_outside = !commands.is_empty() || !self.withheld.is_empty() || !letters.is_empty();
+        if moments.is_empty() || tells_outside || self.asked() || self.run.is_over() || *bytes > MOST_HELD {
+            return false;
+        }
+        let something_comes = !sealed.is_empty() || self.upcoming.is_busy();
+        if *presses && (self.entry.watchers.any() || !something_comes) {
             return false;
         }
         let clock = &self.shared.clock;
@@ -381,7 +417,6 @@ impl Driver {
     }
 
     fn take(&mut self, now: Timestamp, message: Message) {
-        self.batch.presses |= !message.is_start();
         match message {
             Message::Signal(signal) => self.take_signal(now, signal),
             Message::Ask { request, reply } => {
@@ -471,12 +506,12 @@ impl Driver {
 
     fn collect(&mut self, step: Step) {
         let Step { events, commands, bytes } = step;
+        self.batch.presses |= !events.iter().all(is_beginning);
         self.batch.bytes = self.batch.bytes.saturating_add(bytes);
         self.batch.slots -= dispatches(&commands);
-        if self.batch.commands.is_empty() {
-            self.batch.commands = commands;
-        } else {
-            self.batch.commands.extend(commands);
+        for command in commands {
+            let is_sealed = self.is_sealed(&command);
+            if is_sealed { &mut self.batch.sealed } else { &mut self.batch.commands }.push(command);
         }
         let time = self.run.now();
         match self.batch.moments.last_mut() {
@@ -551,7 +586,7 @@ impl Driver {
 
     /// Attempts that are to begin and are not with the dispatcher.
     fn undispatched(&self) -> i64 {
-        dispatches(&self.withheld) + dispatches(&self.batch.commands)
+        dispatches(&self.withheld) + dispatches(&self.batch.commands) + dispatches(&self.batch.sealed)
     }
 
     /// Makes the batch durable, then lets watchers hear of it. Sealed attempts may begin before, if the run `may_go_on`.
@@ -563,6 +598,7 @@ impl Driver {
         let letters = std::mem::take(&mut self.batch.letters);
         let mut body = Body { moments, basis: None };
         let (Some(last), Some(events)) = (body.moments.last(), body.count()) else {
+            self.withheld.append(&mut self.batch.sealed);
             if !letters.is_empty() {
                 self.shared.store.reply(&self.lease, letters).await?;
                 self.entry.tell_commit();
@@ -596,6 +632,7 @@ impl Driver {
         if goes_on {
             self.go_on_until(appended).await?;
         } else {
+            self.withheld.append(&mut self.batch.sealed);
             appended.await?;
         }
         self.shared.gauges.recorded(body.moments.iter().flat_map(|moment| moment.events.iter()));
@@ -634,58 +671,69 @@ impl Driver {
     /// of them makes the next batch.
     async fn go_on_until(&mut self, mut appended: Pending<()>) -> Result<(), StoreError> {
         if let Poll::Ready(result) = poll_fn(|context| Poll::Ready(appended.as_mut().poll(context))).await {
+            self.withheld.append(&mut self.batch.sealed);
             return result;
         }
         self.batch.first_seq = self.run.seq();
-        let withheld = std::mem::take(&mut self.withheld);
-        (_, self.withheld) = self.begin_sealed(withheld);
+        self.carry_out_sealed();
         while self.unread.is_empty() && self.batch.bytes < BATCH_BYTES && !self.attempts.is_empty() {
             tokio::select! {
                 biased;
                 result = &mut appended => return result,
                 _ = self.inbox.recv_many(&mut self.unread, MOST_PER_BATCH) => {}
             }
-            let now = self.clock.follow(|| self.run.lengths_end());
-            self.take_unread(now, |message| matches!(message, Message::Signal(_)));
-            self.fill_slots(now);
-            let commands = std::mem::take(&mut self.batch.commands);
-            let (any, wait) = self.begin_sealed(commands);
-            (self.batch.began, self.batch.commands) = (self.batch.began || any, wait);
+            self.take_results();
+            self.begin_sealed();
         }
         appended.await
+    }
+
+    /// Takes what has come of attempts into a batch that is not written yet.
+    fn take_results(&mut self) {
+        let now = self.clock.follow(|| self.run.lengths_end());
+        self.take_unread(now, |message| matches!(message, Message::Signal(_)));
+        self.fill_slots(now);
+    }
+
+    /// Begins those attempts of a batch that are sealed before it is written.
+    fn begin_sealed(&mut self) {
+        self.batch.began |= !self.batch.sealed.is_empty();
+        self.carry_out_sealed();
+    }
+
+    fn carry_out_sealed(&mut self) {
+        let sealed = std::mem::take(&mut self.batch.sealed);
+        self.carry_out(sealed);
     }
 
     /// Whether the run can go on before what has happened is durable: there are sealed attempts, and nobody waits to see it as it is now.
     fn goes_on(&self) -> bool {
         let began = self.batch.began && !self.attempts.is_empty();
         let may = !self.shared.store.is_immediate() && !self.asked();
-        may && (began || self.withheld.iter().any(|command| self.is_sealed(command)))
-    }
-
-    /// Begins the attempts that are sealed, if there are any; the other commands wait.
-    fn begin_sealed(&mut self, commands: Vec<Command>) -> (bool, Vec<Command>) {
-        let (sealed, wait): (Vec<_>, _) = commands.into_iter().partition(|command| self.is_sealed(command));
-        let any = !sealed.is_empty();
-        self.carry_out(sealed);
-        (any, wait)
+        may && (began || !self.batch.sealed.is_empty())
     }
 
     /// Whether nobody outside could tell that a command was carried out (R-D6).
-    fn is_sealed(&self, command: &Command) -> bool {
+    fn is_sealed(&mut self, command: &Command) -> bool {
         let Command::Dispatch(dispatch) = command else { return false };
         let executor_type = self.stands_for(&dispatch.executor_type);
         self.shared.dispatcher.is_sealed(&self.run.plan().namespace, &executor_type)
     }
 
     /// What a type stood for when the run was submitted, whatever it would stand for by now.
-    fn stands_for(&self, executor_type: &Arc<str>) -> Arc<str> {
+    fn stands_for(&mut self, executor_type: &Arc<str>) -> Arc<str> {
+        if let Some(known) = self.types.get(executor_type) {
+            return Arc::clone(known);
+        }
         let pinned = self.run.plan().executors.get(executor_type).and_then(Pinned::reference);
-        pinned.map_or_else(|| Arc::clone(executor_type), Arc::from)
+        let stands_for = pinned.map_or_else(|| Arc::clone(executor_type), Arc::from);
+        self.types.insert(Arc::clone(executor_type), Arc::clone(&stands_for));
+        stands_for
     }
 
     fn carry_out(&mut self, commands: Vec<Command>) {
         // The others would wait for it.
-        let lent = dispatches(&commands) == 1 && is_lent();
+        let lent = dispatches(&commands) == 1 && take_lent();
         for command in commands {
             match command {
                 Command::Dispatch(dispatch) => self.dispatch(dispatch, lent),
@@ -745,7 +793,8 @@ impl Driver {
     }
 
     /// Reads secrets, at each dispatch anew (R-B9).
-    fn invocation(&self, dispatch: Dispatch) -> Result<Invocation, String> {
+    fn invocation(&mut self, dispatch: Dispatch) -> Result<Invocation, String> {
+        let executor_type = self.stands_for(&dispatch.executor_type);
         let Dispatch { fence, .. } = dispatch;
         let mut inputs = Vec::with_capacity(dispatch.inputs.len());
         for binding in dispatch.inputs.iter() {
@@ -775,7 +824,7 @@ impl Driver {
             namespace: plan.namespace.clone(),
             task_run_id: self.run.task_run_id(fence.task).into(),
             task: dispatch.task_name,
-            executor_type: self.stands_for(&dispatch.executor_type),
+            executor_type,
             attempt: fence.attempt,
             dispatch: fence.dispatch,
             resumed: dispatch.resumed,
@@ -901,6 +950,33 @@ async fn give_up(shared: Arc<Shared>, entry: Arc<Entry>, lease: Lease, error: Ar
     if let Err(failed) = shared.give_up(&entry, lease, &error).await {
         tracing::warn!(error = &failed as &dyn std::error::Error, "run {} cannot be ended", entry.id);
         entry.lose(error);
+    }
+}
+
+/// Whether it only says that an attempt has been dispatched, or has started.
+fn is_beginning(event: &Event) -> bool {
+    let begins = |phase| matches!(phase, Phase::Ready | Phase::Running);
+    match event {
+        Event::AttemptStarted(_) => true,
+        Event::Phase(change) => begins(change.to),
+        Event::RunPhase(phase) => begins(*phase),
+        Event::Submitted(_)
+        | Event::CancelRequested
+        | Event::Held(_)
+        | Event::ScopeOpened(_)
+        | Event::Repeated(_)
+        | Event::Reused(_)
+        | Event::AttemptEnded(_)
+        | Event::Metered(..)
+        | Event::TimedOut(..)
+        | Event::Resumed(..)
+        | Event::PolicyEvaluated(_)
+        | Event::RetryScheduled(_)
+        | Event::TaskEnded(..)
+        | Event::HookFired(_)
+        | Event::HookFailed(_)
+        | Event::Warning(_)
+        | Event::Broken(_) => false,
     }
 }
 

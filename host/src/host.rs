@@ -219,7 +219,7 @@ impl Host {
     }
 
     /// Submits a run. When this returns, the run is durable and on its way. Where runs are submitted one after the other, each when the one
-    /// before has been waited for, a small attempt that a run begins with is executed before that, on this thread.
+    /// before has been waited for, small attempts that a run begins with are executed before that, on this thread.
     ///
     /// # Errors
     /// [`SubmitError`]; nothing was stored.

@@ -254,7 +254,7 @@ impl Shared {
         let rank = Rank::new(lease.head.priority, lease.head.submitted_at, number);
         let party = Party { tenant: self.realms.tenant(&head.namespace), rank };
         let mut driver = Driver::new(Arc::clone(self), Arc::clone(entry), run, lease, party);
-        driver.record_first(step).await?;
+        driver.record_first(step, lends).await?;
         driver.begin(messages);
         self.tidings.tell(&head, Became::Driven);
         let seat = Seat::new(driver.drive(), self.control.clone());

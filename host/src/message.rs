@@ -31,11 +31,6 @@ pub(crate) enum Message {
 }
 
 impl Message {
-    /// Whether it only says that an attempt has started.
-    pub(crate) fn is_start(&self) -> bool {
-        matches!(self, Self::Signal(Signal::Started(..)))
-    }
-
     /// How many slots are the run's again, or for the first time.
     pub(crate) fn slots(&self) -> i64 {
         match self {

@@ -26,7 +26,7 @@ use tokio::runtime::Handle;
 const TURNS: u32 = 8;
 
 /// So many small attempts that follow each other one by one are executed where the driver is polled, before others have their turn.
-const FOLLOWING: u32 = 8;
+pub(crate) const FOLLOWING: u32 = 8;
 
 /// Nobody polls it, and nothing has happened.
 const IDLE: u8 = 0;
@@ -76,11 +76,25 @@ pub(crate) fn is_executing() -> bool {
     EXECUTES.get()
 }
 
-/// Whether this thread, which polls a driver, may execute a small attempt as well; for as many who ask as it is lent for.
+/// Whether this thread, which polls a driver, may execute a small attempt as well.
 pub(crate) fn is_lent() -> bool {
+    LENT.get() > 0
+}
+
+/// As [`is_lent`], for who executes one if it is so; for as many as it is lent for.
+pub(crate) fn take_lent() -> bool {
     let left = LENT.get();
     LENT.set(left.saturating_sub(1));
     left > 0
+}
+
+/// Lends this thread, if it is none of the engine's, for so many small attempts that `work` begins.
+pub(crate) fn lend_caller<T>(control: &Handle, attempts: u32, work: impl FnOnce() -> T) -> T {
+    let is_callers = Handle::try_current().map_or(true, |current| current.id() != control.id());
+    let before = LENT.replace(if is_callers { attempts } else { 0 });
+    let done = work();
+    LENT.set(before);
+    done
 }
 
 /// Tells some driver news that can wait until others have come: those of the attempts that are to be polled next.
@@ -141,10 +155,7 @@ impl Seat {
 
     /// [`Self::poll`] for a caller, whose thread may execute one small attempt if it is none of the engine's.
     pub(crate) fn poll_lent(self: &Arc<Self>) {
-        let is_callers = Handle::try_current().map_or(true, |current| current.id() != self.control.id());
-        let before = LENT.replace(u32::from(is_callers));
-        self.poll();
-        LENT.set(before);
+        lend_caller(&self.control, 1, || self.poll());
     }
 
     /// True once there is nothing left to poll. A driver that panics is gone, as a task would be.

@@ -250,10 +250,15 @@ impl<I: Borrower> Slots<I> {
         self.state().here > 0
     }
 
+    /// Whether no attempt is here.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.state().is_empty(self.total)
+    }
+
     /// A place for an attempt that begins here, whether there is one or not if it `must`.
     pub(crate) fn enter(&self, must: bool) -> Option<Entered> {
         let mut state = self.state();
-        let alone = state.here == i64::from(self.total);
+        let alone = state.is_empty(self.total);
         let enters = must || state.here > 0;
         state.here -= i64::from(enters);
         enters.then_some(Entered { alone })
@@ -275,6 +280,10 @@ impl<I: Borrower> State<I> {
     fn unused(&self) -> i64 {
         let is_about_to_be_lent = self.free > 0 && self.parts.any_waits();
         if self.closed || is_about_to_be_lent { 0 } else { self.here.max(0) }
+    }
+
+    fn is_empty(&self, total: u32) -> bool {
+        self.here == i64::from(total)
     }
 
     fn is_starved(&self) -> bool {

@@ -1,8 +1,14 @@
-//! Attempts that wait for a thread of the guests.
+//! Attempts that wait for a thread of the guests, or have just been given one.
 
-use std::sync::{
-    Arc,
-    atomic::{AtomicU32, Ordering::Relaxed},
+use std::{
+    mem,
+    sync::{
+        Arc,
+        atomic::{
+            AtomicU32,
+            Ordering::{Acquire, Relaxed, Release},
+        },
+    },
 };
 
 /// How many attempts of one run are about to begin, as soon as there is a thread for them.
@@ -10,11 +16,20 @@ use std::sync::{
 /// A run has few of them at a time: what waits for its thread in memory is gone from the caches when its turn comes, and stands
 /// before the attempts of other runs.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Upcoming(Arc<AtomicU32>);
+pub(crate) struct Upcoming(Arc<Counts>);
 
-/// One of them, until dropped.
+#[derive(Debug, Default)]
+struct Counts {
+    coming: AtomicU32,
+    busy: AtomicU32,
+}
+
+/// One of them, until it begins; and busy then, until it has ended or waits for something: until dropped.
 #[derive(Debug)]
-pub(crate) struct Coming(Upcoming);
+pub(crate) struct Coming {
+    queue: Upcoming,
+    has_begun: bool,
+}
 
 impl Upcoming {
     /// So many keep the threads busy until the driver has had its next turn.
@@ -29,19 +44,35 @@ impl Upcoming {
         self.len() == 0
     }
 
+    /// Whether some of the run are about to begin, or compute: they will be over at once, as far as anybody knows.
+    pub(crate) fn is_busy(&self) -> bool {
+        self.0.busy.load(Acquire) > 0
+    }
+
     pub(crate) fn enter(&self) -> Coming {
-        self.0.fetch_add(1, Relaxed);
-        Coming(self.clone())
+        self.0.coming.fetch_add(1, Relaxed);
+        self.0.busy.fetch_add(1, Relaxed);
+        Coming { queue: self.clone(), has_begun: false }
     }
 
     fn len(&self) -> u32 {
-        self.0.load(Relaxed)
+        self.0.coming.load(Relaxed)
+    }
+}
+
+impl Coming {
+    /// It has its thread.
+    pub(crate) fn begin(&mut self) {
+        if !mem::replace(&mut self.has_begun, true) {
+            self.queue.0.coming.fetch_sub(1, Relaxed);
+        }
     }
 }
 
 impl Drop for Coming {
     fn drop(&mut self) {
-        self.0.0.fetch_sub(1, Relaxed);
+        self.begin();
+        self.queue.0.busy.fetch_sub(1, Release);
     }
 }
 
@@ -58,5 +89,16 @@ mod tests {
         assert_eq!((queue.room(0), queue.is_empty()), (Upcoming::ENOUGH - 1, false));
         drop(queued);
         assert!(queue.is_empty());
+    }
+
+    #[test]
+    fn one_that_has_begun_is_busy_until_it_waits() {
+        let queue = Upcoming::default();
+        let (mut begun, coming) = (queue.enter(), queue.enter());
+        begun.begin();
+        drop(coming);
+        assert_eq!((queue.is_empty(), queue.is_busy()), (true, true));
+        drop(begun);
+        assert_eq!((queue.is_empty(), queue.is_busy()), (true, false));
     }
 }

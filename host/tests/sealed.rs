@@ -16,6 +16,7 @@ use std::{
 
 use phasm::{
     Host, Map, Outcome, Phase, RunHandle, RunView, SubmitError,
+    engine::plan::Plan,
     executor::{Executor, Invocation, Observer},
     store::{ReadStore as _, Store, StoreError},
 };
@@ -83,8 +84,12 @@ fn open() -> (Arc<Failing>, Arc<Counting>, Host) {
     (store, executor, host.open().unwrap())
 }
 
-/// Tasks that follow each other: `name` and executor type.
 async fn submit(host: &Host, chain: &[(&str, &str)], key: Option<&str>) -> Result<RunHandle, SubmitError> {
+    host.submit_as(&plan(host, chain).await, &Map::new(), key).await
+}
+
+/// Tasks that follow each other: `name` and executor type.
+async fn plan(host: &Host, chain: &[(&str, &str)]) -> Arc<Plan> {
     let mut before = String::new();
     let tasks: Vec<_> = chain
         .iter()
@@ -101,8 +106,7 @@ async fn submit(host: &Host, chain: &[(&str, &str)], key: Option<&str>) -> Resul
             "templates": [{{"dag": {{"name": "main", "tasks": [{}]}}}}]}}}}"#,
         tasks.join(", ")
     );
-    let plan = host.plan("w.json", &text).await.unwrap();
-    host.submit_as(&plan, &Map::new(), key).await
+    host.plan("w.json", &text).await.unwrap()
 }
 
 async fn until(mut is_so: impl FnMut() -> bool) {
@@ -133,8 +137,8 @@ const CHAIN: [(&str, &str); 5] =
 #[tokio::test]
 async fn what_nobody_can_tell_goes_on_and_all_else_waits() {
     let (store, executor, host) = open();
-    let run = submit(&host, &CHAIN, None).await.unwrap();
-    let mut watch = run.watch(0).unwrap();
+    // Somebody who watches has each record written at once.
+    let (run, mut watch) = host.submit_watched(&plan(&host, &CHAIN).await, &Map::new()).await.unwrap();
     until(|| executor.calls("c") == 1).await;
     settle().await;
     assert_eq!((executor.calls("b"), executor.calls("d")), (1, 0), "d could be told");
@@ -159,7 +163,7 @@ async fn what_nobody_can_tell_goes_on_and_all_else_waits() {
 async fn what_went_on_before_a_record_that_is_refused_is_done_again() {
     let (store, executor, host) = open();
     executor.refuses.store(true, SeqCst);
-    let run = submit(&host, &CHAIN, None).await.unwrap();
+    let (run, _watch) = host.submit_watched(&plan(&host, &CHAIN).await, &Map::new()).await.unwrap();
     until(|| executor.calls("c") == 1).await;
     store.fails.store(false, SeqCst);
     executor.open();

@@ -121,33 +121,36 @@ fn count(view: &RunView, phase: Phase) -> usize {
     view.tasks.iter().filter(|task| task.depth > 0 && task.phase == phase).count()
 }
 
-/// R-D2: a run of one task costs two commits, a chain one more for each task: what is asked for, and what came of it. Where a guest
-/// takes longer than a start waits, as on a busy machine, its start costs another.
+/// R-D2, R-D6: a run of one task costs two commits, what is asked for and what came of it, and so does a chain of those that nobody outside can
+/// tell of; another for each that is stopped by its epoch, and each 25 ms, as on a busy machine.
 #[test]
-fn short_attempts_cost_a_commit_each() {
+fn short_attempts_cost_a_commit_each_at_most() {
     let host = host(&["echo"]);
-    for (tasks, expected) in [(1, 2), (4, 5)] {
+    for tasks in [1, 4] {
         let chain: Vec<String> = (0..tasks)
             .map(|n| {
                 let before = if n == 0 { String::new() } else { format!(r#""t{}""#, n - 1) };
                 format!(r#"{{"name": "t{n}", "executor": {{"type": "echo"}}, "dependencies": [{before}]}}"#)
             })
             .collect();
-        let (records, late) = runtime().block_on(async {
+        let (records, took) = runtime().block_on(async {
             let plan = host.plan("chain.json", &document(&chain.join(","))).await.unwrap();
             let run = host.submit(&plan, &Map::new()).await.unwrap();
             assert_eq!(run.wait().await.unwrap().phase, Phase::Succeeded);
             let records = host.store().load(run.id()).await.unwrap();
             let mut starts = 0;
             phasm::journal::replay(run.id(), &records, |_, _, _, events| {
-                starts += usize::from(events.iter().any(|event| matches!(event, Event::AttemptStarted(_))));
+                starts += events.iter().filter(|event| matches!(event, Event::AttemptStarted(_))).count();
             })
             .unwrap();
             assert_eq!(starts, tasks);
-            let times: Vec<i64> = records.iter().map(|record| record.time.0).collect();
-            (records.len(), times.windows(2).filter(|pair| pair[1] - pair[0] >= 25).count())
+            let [first, .., last] = &*records else { panic!("{} records", records.len()) };
+            (records.len() as u64, last.time.since(first.time))
         });
-        assert!((expected..=expected + late).contains(&records), "{tasks}: {records} records, {late} late");
+        assert!(
+            (2..=1 + tasks as u64 + took / 25).contains(&records),
+            "{tasks}: {records} records in {took} ms"
+        );
     }
 }
 

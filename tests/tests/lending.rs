@@ -12,9 +12,10 @@ use std::{
 };
 
 use phasm::{
-    Host, HostBuilder, Map, Outcome, Phase, RunHandle,
+    Host, HostBuilder, Map, Outcome, Phase, RunHandle, SubmitError,
     engine::plan::Plan,
     executor::{Executor, Invocation, Observer},
+    store::{Memory, ReadStore as _, StoreError},
 };
 use phasm_tests::stepped::Stepped;
 use tokio::runtime::{Builder, Runtime};
@@ -49,9 +50,21 @@ spec:
     host.plan("one.yaml", &text).await.unwrap()
 }
 
+/// So many tasks that follow each other.
+async fn chain(host: &Host, executor: &str, tasks: u32) -> Arc<Plan> {
+    let tasks = (0..tasks).map(|at| {
+        let before = at.checked_sub(1).map(|before| format!("t{before}")).unwrap_or_default();
+        format!("      - {{name: t{at}, dependencies: [{before}], executor: {{type: {executor}}}}}\n")
+    });
+    let head = "apiVersion: aether/v1\nkind: Workflow\nmetadata: {name: chain}\nspec:\n  entrypoint: main\n  templates:\n";
+    let text = format!("{head}  - dag:\n      name: main\n      tasks:\n{}", tasks.collect::<String>());
+    host.plan("chain.yaml", &text).await.unwrap()
+}
+
 /// A run of one task.
 async fn submit(host: &Host, plan: &Arc<Plan>, told: u8) -> RunHandle {
-    let parameters = Map::from_iter([("told".into(), i64::from(told).into())]);
+    let parameters =
+        if told == 0 { Map::new() } else { Map::from_iter([("told".into(), i64::from(told).into())]) };
     host.submit(plan, &parameters).await.unwrap()
 }
 
@@ -59,7 +72,7 @@ async fn run(host: &Host, plan: &Arc<Plan>, told: u8) -> Phase {
     submit(host, plan, told).await.wait().await.unwrap().phase
 }
 
-/// Writes down which threads execute, and panics where it is told to.
+/// Writes down which threads execute, and panics where it is told to. What is called `sealed` is.
 #[derive(Default)]
 struct Threads(Mutex<Vec<ThreadId>>);
 
@@ -72,6 +85,10 @@ impl Executor for Threads {
         self.0.lock().unwrap().push(thread::current().id());
         assert!(call.inputs.iter().all(|(_, told)| *told == 0_i64.into()), "as told");
         Box::pin(std::future::ready(Outcome::default()))
+    }
+
+    fn is_sealed(&self, _: &Arc<str>, executor_type: &str) -> bool {
+        executor_type == "sealed"
     }
 }
 
@@ -99,6 +116,44 @@ fn who_waits_for_each_run_executes_its_attempt() {
         }
     });
     assert_eq!(threads.here(), (8..100).filter(|at| *at != 64).collect::<Vec<_>>());
+}
+
+/// R-D6: what nobody can tell shares the run's first record, and is executed for nothing where that is refused.
+#[test]
+fn what_a_sealed_attempt_comes_to_shares_the_first_record() {
+    let (store, threads) = (Arc::new(Memory::default()), Arc::<Threads>::default());
+    let host = builder().store(Arc::clone(&store) as _).executor(Arc::clone(&threads) as _).open().unwrap();
+    runtime().block_on(async {
+        let records = async |run: &RunHandle| store.load(run.id()).await.unwrap().len();
+        let plans = [plan(&host, "sealed").await, plan(&host, "any").await, chain(&host, "sealed", 5).await];
+        let [one, open, chain] = &plans;
+        for _ in 0..12 {
+            run(&host, one, 0).await;
+            run(&host, open, 0).await;
+        }
+        threads.here();
+        let mut counts = Vec::new();
+        for plan in &plans {
+            let run = submit(&host, plan, 0).await;
+            assert_eq!(run.wait().await.unwrap().phase, Phase::Succeeded);
+            counts.push(records(&run).await);
+        }
+        assert_eq!((counts, threads.here()), (vec![1, 2, 1], (0..7).collect()));
+        // One that fails is as any.
+        let failed = submit(&host, one, 1).await;
+        assert_eq!((failed.wait().await.unwrap().phase, records(&failed).await), (Phase::Error, 1));
+        let first = host.submit_as(chain, &Map::new(), Some("key")).await.unwrap();
+        first.wait().await.unwrap();
+        let again = host.submit_as(chain, &Map::new(), Some("key")).await;
+        assert!(
+            matches!(again, Err(SubmitError::Store(StoreError::Exists { run_id })) if run_id == *first.id())
+        );
+        assert_eq!(host.measured().slots.lent, 0);
+        // Whoever watches is told what has begun before it has ended.
+        let (watched, _watch) = host.submit_watched(one, &Map::new()).await.unwrap();
+        watched.wait().await.unwrap();
+        assert_eq!(records(&watched).await, 2);
+    });
 }
 
 #[test]

@@ -23,8 +23,10 @@ const PLACES: usize = 2 * MOST_EXECUTORS;
 const LONGEST_NAME: usize = 64;
 /// In microseconds: who takes no longer is done before another thread was woken for it and has woken its caller.
 const BRIEF: u64 = 100;
-/// So many brief attempts in a row make their executor brief.
-const IN_A_ROW: u8 = 8;
+/// So many brief attempts more than others make their executor brief, and are counted up to so many.
+const ENOUGH: (u8, u8) = (8, 16);
+/// One that takes no longer may have been interrupted: it counts for so many. After any other it begins anew.
+const HELD_UP: (u64, u8) = (1_000, 4);
 
 /// What an attempt came to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -114,7 +116,7 @@ impl Codes {
 struct Tally {
     name: Arc<str>,
     codes: Codes,
-    /// How many of its attempts in a row have been brief, up to [`IN_A_ROW`].
+    /// How many more of its last attempts have been brief than not.
     brief: AtomicU8,
 }
 
@@ -126,7 +128,11 @@ impl Tally {
     fn end(&self, ended: Ended, took: u64) {
         self.codes.add(ended);
         let before = self.brief.load(Relaxed);
-        let brief = if took <= BRIEF { (before + 1).min(IN_A_ROW) } else { 0 };
+        let brief = match took {
+            ..=BRIEF => (before + 1).min(ENOUGH.1),
+            _ if took <= HELD_UP.0 => before.saturating_sub(HELD_UP.1),
+            _ => 0,
+        };
         if brief != before {
             self.brief.store(brief, Relaxed);
         }
@@ -198,7 +204,7 @@ impl Attempts {
     /// Whether the last attempts of an executor took less than it takes to wake threads for them.
     pub(crate) fn are_brief(&self, executor: &str) -> bool {
         let known = self.place(executor).and_then(|place| self.known.get(place)?.get());
-        known.is_some_and(|known| known.brief.load(Relaxed) >= IN_A_ROW)
+        known.is_some_and(|known| known.brief.load(Relaxed) >= ENOUGH.0)
     }
 
     pub(crate) fn begun(&self) -> u64 {
@@ -310,11 +316,19 @@ mod tests {
     fn an_executor_is_brief_by_its_last_attempts() {
         let attempts = Attempts::default();
         let takes = |took| attempts.end(attempts.begin("a@1", None, 0), Ended::Succeeded, took);
-        (0..IN_A_ROW - 1).for_each(|_| takes(BRIEF));
+        (0..ENOUGH.0 - 1).for_each(|_| takes(BRIEF));
         assert!(!attempts.are_brief("a"));
         takes(0);
         assert!(attempts.are_brief("a@sha256:01") && !attempts.are_brief("b"));
         takes(BRIEF + 1);
+        assert!(!attempts.are_brief("a"));
+        (0..100).for_each(|_| takes(BRIEF));
+        // Now and then somebody is interrupted.
+        for took in [HELD_UP.0, BRIEF, HELD_UP.0, BRIEF] {
+            takes(took);
+            assert!(attempts.are_brief("a"));
+        }
+        takes(HELD_UP.0 + 1);
         assert!(!attempts.are_brief("a"));
     }
 

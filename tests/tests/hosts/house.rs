@@ -133,11 +133,12 @@ impl House {
                 return Err(format!("nothing will happen any more\n{}", self.outcome(&posted)?));
             };
             self.reach(at);
-            while self.stage.next().is_some_and(|next| next <= at) {
-                self.settle();
-                self.stage.end_one(at);
-            }
             self.settle();
+            // What a host has begun anew that had ended elsewhere ends as well before anything is asked.
+            while self.stage.next().is_some_and(|next| next <= at) {
+                self.stage.end_one(at);
+                self.settle();
+            }
             while letters.last().is_some_and(|(due, _)| *due <= at) {
                 let (_, body) = letters.pop().unwrap();
                 posted.extend(self.post(body));

@@ -25,6 +25,9 @@ use super::random::Random;
 /// One dispatch of a run: task run, attempt, dispatch.
 pub(crate) type Call = (String, u32, u32);
 
+/// What would take less is over at once, where it is sealed.
+const QUICK: Millis = 60;
+
 #[derive(Default)]
 struct Attempts {
     /// When the first that executed a call will have ended.
@@ -121,6 +124,12 @@ impl Executor for Stage {
         let number = invocation.task_run_id.rsplit('-').next().unwrap_or_default().to_owned();
         let call = (number, invocation.attempt, invocation.dispatch);
         let (takes, outcome) = self.act(&call, &invocation);
+        // Guests that nobody could tell of have mostly computed all they have to by the time that they are asked again.
+        let is_quick = takes.is_some_and(|takes| takes < QUICK);
+        if is_quick && self.is_sealed(&invocation.namespace, &invocation.executor_type) {
+            self.attempts.lock().unwrap().calls += 1;
+            return Box::pin(std::future::ready(outcome));
+        }
         let now = self.time.elapsed();
         let (sender, ends) = oneshot::channel();
         let mut attempts = self.attempts.lock().unwrap();
