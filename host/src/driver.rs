@@ -81,10 +81,11 @@ pub(crate) struct Driver {
     party: Party,
     sender: mpsc::UnboundedSender<Message>,
     inbox: mpsc::UnboundedReceiver<Message>,
-    attempts: BTreeMap<TaskId, (Fence, Option<AbortHandle>, Arc<Ear>)>,
+    attempts: BTreeMap<TaskId, Begun>,
     batch: Batch,
-    /// Commands that wait until the events of their step are durable.
+    /// Commands that wait until the events of their step are durable; those that are sealed by themselves, where these wait as well.
     withheld: Vec<Command>,
+    withheld_sealed: Vec<Command>,
     /// What has come in while a batch became durable, and waits for that.
     unread: Vec<Message>,
     /// Slots that the run may use and does not yet.
@@ -99,6 +100,15 @@ pub(crate) struct Driver {
     _counted: Driven,
     /// What it takes, where it belongs to a trace.
     spans: Option<DrivenSpans>,
+}
+
+/// An attempt that the dispatcher has.
+struct Begun {
+    fence: Fence,
+    handle: Option<AbortHandle>,
+    ear: Arc<Ear>,
+    /// Nobody outside could tell (R-D6).
+    is_sealed: bool,
 }
 
 /// Replies to a request once its batch is durable, or tells that it is not.
@@ -120,6 +130,8 @@ struct Batch {
     began: bool,
     /// Something is in it besides beginnings of attempts.
     presses: bool,
+    /// Something has ended that somebody outside could tell of: it must not happen again.
+    was_told: bool,
     /// Until when it may wait, as it does not press.
     held: Option<Millis>,
     /// Slots that came back, less those that were taken.
@@ -155,6 +167,7 @@ impl Driver {
             attempts: BTreeMap::new(),
             batch: Batch::default(),
             withheld: Vec::new(),
+            withheld_sealed: Vec::new(),
             unread: Vec::new(),
             spare: 0,
             upcoming: Upcoming::default(),
@@ -295,8 +308,10 @@ impl Driver {
         }
         result?;
         self.batch.looks.drain(..).for_each(|look| look(&self.run));
-        let commands = std::mem::take(&mut self.withheld);
-        self.carry_out(commands);
+        let (commands, sealed) =
+            (std::mem::take(&mut self.withheld), std::mem::take(&mut self.withheld_sealed));
+        self.carry_out(commands, false);
+        self.carry_out(sealed, true);
         Ok(())
     }
 
@@ -316,8 +331,9 @@ impl Driver {
     /// Whether a batch can wait for what comes next: neither anything that could be told outside waits for it, nor anybody who wants to hear of
     /// it, and something is about to come.
     fn holds(&mut self) -> bool {
-        let Batch { moments, bytes, presses, commands, sealed, letters, .. } = &self.batch;
-        let tells_outside = !commands.is_empty() || !self.withheld.is_empty() || !letters.is_empty();
+        let Batch { moments, bytes, presses, was_told, commands, sealed, letters, .. } = &self.batch;
+        let tells_outside =
+            *was_told || !commands.is_empty() || !self.withheld.is_empty() || !letters.is_empty();
         if moments.is_empty() || tells_outside || self.asked() || self.run.is_over() || *bytes > MOST_HELD {
             return false;
         }
@@ -455,7 +471,7 @@ impl Driver {
                 self.step(now, Input::Inactive(fence));
             }
             Signal::Wrote(fence, log) => {
-                if self.attempts.get(&fence.task).is_some_and(|(current, ..)| *current == fence) {
+                if self.begun(fence).is_some() {
                     self.batch.logs.push(log);
                 }
             }
@@ -464,11 +480,17 @@ impl Driver {
 
     fn release(&mut self, fence: Fence) {
         self.batch.slots += 1;
-        if self.attempts.get(&fence.task).is_some_and(|(current, ..)| *current == fence)
-            && let Some((.., ear)) = self.attempts.remove(&fence.task)
+        if self.begun(fence).is_some()
+            && let Some(begun) = self.attempts.remove(&fence.task)
         {
-            self.batch.logs.extend(ear.close());
+            self.batch.was_told |= !begun.is_sealed;
+            self.batch.logs.extend(begun.ear.close());
         }
+    }
+
+    /// The attempt of that fence, if it is the one that the dispatcher has.
+    fn begun(&self, fence: Fence) -> Option<&Begun> {
+        self.attempts.get(&fence.task).filter(|begun| begun.fence == fence)
     }
 
     /// Replies once the batch is durable (R-D2).
@@ -498,9 +520,9 @@ impl Driver {
     fn used(&self, commands: &[Command]) -> Vec<(Fence, Metered)> {
         let stopped = commands.iter().filter_map(|command| {
             let Command::Abort(fence) = command else { return None };
-            self.attempts.get(&fence.task).filter(|(current, ..)| current == fence)
+            self.begun(*fence)
         });
-        let used = stopped.map(|(fence, _, ear)| (*fence, ear.metered()));
+        let used = stopped.map(|begun| (begun.fence, begun.ear.metered()));
         used.filter(|(_, metered)| !metered.is_nothing()).collect()
     }
 
@@ -586,19 +608,24 @@ impl Driver {
 
     /// Attempts that are to begin and are not with the dispatcher.
     fn undispatched(&self) -> i64 {
-        dispatches(&self.withheld) + dispatches(&self.batch.commands) + dispatches(&self.batch.sealed)
+        let Batch { commands, sealed, .. } = &self.batch;
+        [&self.withheld, &self.withheld_sealed, commands, sealed]
+            .map(|commands| dispatches(commands))
+            .iter()
+            .sum()
     }
 
     /// Makes the batch durable, then lets watchers hear of it. Sealed attempts may begin before, if the run `may_go_on`.
     async fn commit(&mut self, may_go_on: bool) -> Result<(), StoreError> {
-        (self.batch.held, self.batch.bytes, self.batch.presses) = (None, 0, false);
+        (self.batch.held, self.batch.bytes) = (None, 0);
+        (self.batch.presses, self.batch.was_told) = (false, false);
         self.keep_logs();
         self.withheld.append(&mut self.batch.commands);
         let moments = std::mem::take(&mut self.batch.moments);
         let letters = std::mem::take(&mut self.batch.letters);
         let mut body = Body { moments, basis: None };
         let (Some(last), Some(events)) = (body.moments.last(), body.count()) else {
-            self.withheld.append(&mut self.batch.sealed);
+            self.withheld_sealed.append(&mut self.batch.sealed);
             if !letters.is_empty() {
                 self.shared.store.reply(&self.lease, letters).await?;
                 self.entry.tell_commit();
@@ -632,7 +659,7 @@ impl Driver {
         if goes_on {
             self.go_on_until(appended).await?;
         } else {
-            self.withheld.append(&mut self.batch.sealed);
+            self.withheld_sealed.append(&mut self.batch.sealed);
             appended.await?;
         }
         self.shared.gauges.recorded(body.moments.iter().flat_map(|moment| moment.events.iter()));
@@ -656,10 +683,9 @@ impl Driver {
     fn keep_logs(&mut self) {
         for command in &self.batch.commands {
             if let Command::Abort(fence) = command
-                && let Some((current, _, ear)) = self.attempts.get(&fence.task)
-                && current == fence
+                && let Some(log) = self.begun(*fence).and_then(|begun| begun.ear.close())
             {
-                self.batch.logs.extend(ear.close());
+                self.batch.logs.push(log);
             }
         }
         for log in self.batch.logs.drain(..) {
@@ -671,7 +697,7 @@ impl Driver {
     /// of them makes the next batch.
     async fn go_on_until(&mut self, mut appended: Pending<()>) -> Result<(), StoreError> {
         if let Poll::Ready(result) = poll_fn(|context| Poll::Ready(appended.as_mut().poll(context))).await {
-            self.withheld.append(&mut self.batch.sealed);
+            self.withheld_sealed.append(&mut self.batch.sealed);
             return result;
         }
         self.batch.first_seq = self.run.seq();
@@ -703,7 +729,7 @@ impl Driver {
 
     fn carry_out_sealed(&mut self) {
         let sealed = std::mem::take(&mut self.batch.sealed);
-        self.carry_out(sealed);
+        self.carry_out(sealed, true);
     }
 
     /// Whether the run can go on before what has happened is durable: there are sealed attempts, and nobody waits to see it as it is now.
@@ -731,27 +757,22 @@ impl Driver {
         stands_for
     }
 
-    fn carry_out(&mut self, commands: Vec<Command>) {
+    fn carry_out(&mut self, commands: Vec<Command>, is_sealed: bool) {
         // The others would wait for it.
         let lent = dispatches(&commands) == 1 && take_lent();
         for command in commands {
             match command {
-                Command::Dispatch(dispatch) => self.dispatch(dispatch, lent),
+                Command::Dispatch(dispatch) => self.dispatch(dispatch, is_sealed, lent),
                 Command::Abort(fence) => self.abort(fence),
             }
         }
     }
 
     fn abort(&mut self, fence: Fence) {
-        if let Some((current, handle, _)) = self.attempts.get(&fence.task)
-            && *current == fence
-            && let Some(handle) = handle
-        {
-            handle.abort();
-        }
+        self.begun(fence).and_then(|begun| begun.handle.as_ref()).map(AbortHandle::abort);
     }
 
-    fn dispatch(&mut self, dispatch: Dispatch, lent: bool) {
+    fn dispatch(&mut self, dispatch: Dispatch, is_sealed: bool, lent: bool) {
         let fence = dispatch.fence;
         let wanted = |task: &TaskRun| task.in_flight() && task.fence() == fence;
         if !self.run.task(fence.task).is_some_and(wanted) {
@@ -789,7 +810,7 @@ impl Driver {
         let offer =
             |number, invocation: &Invocation| Some(body(invocation)?.offer(number, epoch, whose(), priority));
         let handle = dispatcher.start(attempt, offer);
-        self.attempts.insert(fence.task, (fence, handle, ear));
+        self.attempts.insert(fence.task, Begun { fence, handle, ear, is_sealed });
     }
 
     /// Reads secrets, at each dispatch anew (R-B9).
@@ -873,9 +894,7 @@ impl Driver {
     }
 
     fn stop_attempts(&self) {
-        for (_, handle, _) in self.attempts.values() {
-            handle.iter().for_each(AbortHandle::abort);
-        }
+        self.attempts.values().filter_map(|begun| begun.handle.as_ref()).for_each(AbortHandle::abort);
     }
 
     /// Stops what still runs, gives every slot back, answers whoever waits and says how it ended. A store that may be well again is

@@ -170,16 +170,16 @@ fn whoever_watches_hears_of_each_at_once() {
     stage.runtime.block_on(run.wait()).unwrap();
 }
 
-/// What others may tell waits for what it follows from.
+/// What others could tell of waits for what it follows from, and is recorded at once when it is over: it must not happen again.
 #[test]
 fn what_is_not_sealed_waits_for_nobody() {
     let stage = Stage::new();
     let tasks = [&CHAIN[..3], &[("told", "open", "b"), ("last", "quick", "told")]].concat();
     let run = stage.submit(&tasks);
-    // `told` begins once the end of `b` is durable, whoever else computes.
+    // `told` begins once the end of `b` is durable, and `last` once that of `told` is, whoever else computes; the end of `last` waits.
     stage.until_ended(4);
-    assert_eq!(stage.records(&run), 2);
+    assert_eq!(stage.records(&run), 3);
     stage.ends.send(()).unwrap();
     assert_eq!(stage.runtime.block_on(run.wait()).unwrap().phase, Phase::Succeeded);
-    assert_eq!(stage.records(&run), 3);
+    assert_eq!(stage.records(&run), 4);
 }
