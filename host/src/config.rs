@@ -39,12 +39,12 @@ pub use self::{server::ServerSettings, telemetry::TelemetrySettings};
 use crate::{
     host::HostBuilder,
     notify::Endpoint,
+    plugins::trust::{PluginTrust, Policy},
     retention::Retention,
-    sandbox::{Grants, HttpConfig, Isolation, Limit, Limits, SandboxConfig},
     secrets::Secrets,
-    tenants::{self as sharers, Tenant},
-    trust::{PluginTrust, Policy},
+    tenants::{tenant as sharers, tenant::Tenant},
 };
+use phasm_sandbox::{Grants, HttpConfig, Isolation, Limit, Limits, SandboxConfig};
 
 /// What an operator has configured; the default grants nothing.
 #[derive(Clone, Debug, Default)]

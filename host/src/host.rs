@@ -37,20 +37,20 @@ pub use self::{
     shelves::ShelfError,
 };
 use crate::{
-    claimer,
-    gauges::Measured,
-    handle::RunHandle,
-    lasting::Lasting,
+    cluster::{claimer, exchange::Exchange},
+    core::{Agenda, Shared},
+    dispatch::detached::Lasting,
+    drive::{follow::Watch, handle::RunHandle},
+    metrics::Measured,
     notify::{Endpoint, NoticeCounts},
     plugins::Plugins,
     reader,
-    registry::{Entry, Registry},
-    shared::{Agenda, Shared},
-    sharing::Exchange,
+    run::{
+        lifecycle::Tiding,
+        registry::{Entry, Registry},
+    },
     store::{HostId, Labels, RunRow, Store, StoreError},
-    tenants::Left,
-    tidings::Tiding,
-    watching::Watch,
+    tenants::tenant::Left,
 };
 
 /// How long closing waits for the engine's thread at most.
@@ -172,11 +172,14 @@ impl Host {
 
     #[cfg(feature = "http")]
     fn deliver_notices(&self) {
-        self.shared.control.spawn(crate::orphans::give_up_orphans(Arc::downgrade(&self.shared)));
+        self.shared
+            .control
+            .spawn(crate::delivery::dead_letters::give_up_orphans(Arc::downgrade(&self.shared)));
         for (name, endpoint) in &self.shared.outlets.endpoints {
             // Others may have what this host lacks.
             if !endpoint.secrets.is_empty() {
-                let errand = crate::errand::run_errand(Arc::downgrade(&self.shared), Arc::clone(name));
+                let errand =
+                    crate::delivery::worker::run_errand(Arc::downgrade(&self.shared), Arc::clone(name));
                 self.shared.control.spawn(errand);
             }
         }
@@ -386,8 +389,8 @@ impl Host {
     /// # Errors
     /// When the socket beside the file cannot be made.
     #[cfg(all(unix, feature = "sqlite"))]
-    pub fn listen(&self, file: &std::path::Path) -> std::io::Result<crate::bell::Bell> {
-        crate::bell::Bell::listen(file, &self.shared)
+    pub fn listen(&self, file: &std::path::Path) -> std::io::Result<crate::cluster::wakeup::Bell> {
+        crate::cluster::wakeup::Bell::listen(file, &self.shared)
     }
 
     /// How many runs are in memory: those that something happens to, and those that somebody watches.

@@ -1,6 +1,8 @@
 //! A run's journal in a store: events as bytes and back, and the run that follows from them.
 
 mod body;
+pub(crate) mod plan_cache;
+pub(crate) mod requirement;
 
 use std::sync::Arc;
 
@@ -20,8 +22,7 @@ use phasm_sandbox::Digest;
 use self::body::decode;
 pub(crate) use self::body::{Body, Moment};
 use crate::{
-    missing::Missing,
-    plans::Plans,
+    journal::{plan_cache::Plans, requirement::Missing},
     store::{Document, Record, StoreError},
 };
 

@@ -71,63 +71,29 @@
 //! What a plugin may be granted is enforced in the sandbox crate's `capability`, read in `config/grants`, and told to the
 //! journal by `plugins/granted`. A store is a module of `store` under the contract that `store/tests` gives to each of them.
 
-// Open: what a host is made of.
-mod allowance;
-pub mod config;
-mod host;
-pub mod plugins;
-pub mod secrets;
-mod tenants;
-pub mod trust;
-
-// Plan: text becomes a document, the engine does the rest.
-pub mod reader;
-
-// Submit and drive: a handle outside, a driver inside, and the words between them.
-#[cfg(all(unix, feature = "sqlite"))]
-pub mod bell;
-mod claimer;
+pub mod catalog;
 pub mod clock;
-mod dispatcher;
-mod driver;
-mod elsewhere;
+mod cluster;
+pub mod config;
+mod core;
 #[cfg(feature = "http")]
-mod errand;
-pub mod gauges;
-mod handle;
-mod lasting;
-mod lending;
-mod letter;
-mod loading;
-mod logbook;
-mod message;
-mod missing;
-#[cfg(feature = "http")]
-mod orphans;
-mod plans;
-mod realm;
-mod registry;
+mod delivery;
+mod dispatch;
+mod drive;
+mod host;
+pub mod journal;
+pub mod metrics;
+pub mod notify;
+pub mod plugins;
+pub mod reader;
+mod retention;
 #[cfg(all(unix, feature = "sqlite"))]
 pub mod ring;
-mod seat;
-mod shared;
-mod sharing;
-mod slots;
-mod tidings;
-mod upcoming;
-
-// Keep: what is durable, and the run that follows from it.
-pub mod journal;
-pub mod notify;
-mod retention;
-pub mod saved;
+mod run;
+pub mod secrets;
 pub mod store;
-
-// Watch.
-pub mod show;
-pub mod spans;
+mod tenants;
 mod watch;
-mod watching;
 
 #[doc(inline)]
 pub use phasm_engine as engine;
@@ -143,21 +109,27 @@ pub use phasm_engine::{
 #[doc(inline)]
 pub use phasm_sandbox::{self as sandbox, executor};
 
+#[cfg(all(unix, feature = "sqlite"))]
+pub use self::cluster::wakeup as bell;
 pub use self::{
-    handle::{RunError, RunHandle, Waited},
+    drive::follow::Watch,
+    drive::handle::{RunError, RunHandle, Waited},
     host::{
         Host, HostBuilder, OpenError, QuotaExceeded, Rerun, RerunError, ShelfError, SubmitError, SubmitQuota,
         TriggerError,
     },
-    journal::RecoverError,
-    letter::{LetterBody, LetterReply},
-    message::{Request, RequestError, is_named, tasks_named},
-    missing::Missing,
+    journal::{RecoverError, requirement::Missing},
     retention::{Keep, Retention, prunable, prune},
-    tenants::{Quotas, Tenant},
-    tidings::{Became, Tiding},
-    watch::{LogLine, Notice, ProgressNote},
-    watching::Watch,
+    run::{
+        lifecycle::{Became, Tiding},
+        message::{Request, RequestError, is_named, tasks_named},
+        request::{LetterBody, LetterReply},
+    },
+    tenants::tenant::{Quotas, Tenant},
+    watch::{
+        hub::{LogLine, Notice, ProgressNote},
+        spans,
+    },
 };
 
 /// The README's examples are tested.

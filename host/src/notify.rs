@@ -36,7 +36,7 @@ pub use self::{
     summary::{NoticeSummary, notices_of},
 };
 #[cfg(feature = "http")]
-use crate::sandbox::HttpConfig;
+use phasm_sandbox::HttpConfig;
 
 /// Who is told of runs, and how that goes.
 pub(crate) struct Outlets {

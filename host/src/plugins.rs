@@ -32,10 +32,10 @@ use self::{
     plugin::{Means, Plugin},
     shelf::LibraryPlace,
 };
-use crate::{
+use crate::plugins::trust::PluginTrust;
+use phasm_sandbox::{
+    Digest, Grants, Program, Sandbox,
     executor::{Executor, Invocation, Observer},
-    sandbox::{Digest, Grants, Program, Sandbox},
-    trust::PluginTrust,
 };
 
 mod entries;
@@ -45,12 +45,14 @@ mod granted;
 mod installed;
 mod librarian;
 mod library;
+pub(crate) mod limits;
 mod manifest;
 mod pinning;
 mod plugin;
 mod shelf;
 mod shown;
 mod source;
+pub mod trust;
 mod wants;
 
 /// The plugins a host knows, by name; the executor of everything in production.

@@ -17,7 +17,7 @@ use phasm_engine::{
 };
 use uuid::Uuid;
 
-use crate::sandbox::{EgressSecret, HttpPattern};
+use phasm_sandbox::{EgressSecret, HttpPattern};
 
 use self::{
     forms::Form,

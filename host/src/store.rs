@@ -33,6 +33,7 @@ pub mod sqlite;
 #[cfg(test)]
 #[cfg(feature = "sqlite")]
 mod tests;
+pub mod view;
 
 use std::{
     collections::BTreeMap, future::Future, num::NonZeroU32, path::PathBuf, pin::Pin, sync::Arc,
@@ -42,7 +43,7 @@ use std::{
 use phasm_engine::{phase::Phase, time::Timestamp};
 use tokio::sync::watch;
 
-use crate::gauges::CommitCounts;
+use crate::metrics::CommitCounts;
 
 #[cfg(feature = "postgres")]
 pub use self::postgres::{Postgres, PostgresReader};

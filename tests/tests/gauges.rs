@@ -7,7 +7,7 @@ use phasm::{
     Host, HostBuilder, Map, Outcome, Phase, Quotas, RunHandle, Tenant,
     engine::outcome::code,
     executor::{Executor, Invocation, Observer},
-    gauges::Measured,
+    metrics::Measured,
     store::{Memory, Store},
 };
 use phasm_tests::stepped::Stepped;

@@ -7,13 +7,13 @@ use std::{
 
 use phasm::{
     Value,
+    catalog::SaveError,
     engine::{
         plan::{Draft, Executors},
         problem::Problem,
         schedule::Cron,
     },
     reader,
-    saved::SaveError,
 };
 
 use super::{

@@ -5,8 +5,8 @@ use phasm::{
     engine::run::{Run, RunView},
     journal,
     notify::NoticeSummary,
-    show::{RowWaits, RunState},
     store::RunRow,
+    store::view::{RowWaits, RunState},
 };
 
 use super::{

@@ -3,8 +3,8 @@
 use std::{ops::Deref, path::Path, sync::Arc};
 
 use phasm::{
+    catalog::saved_text,
     notify::{NoticeView, notices_of},
-    saved::saved_text,
     store::{Postgres, PostgresReader, ReadStore, Shelf, SqliteReader, StoreError},
 };
 use phasm_server::client::Remote;

@@ -6,8 +6,8 @@ use clap::Args;
 #[cfg(unix)]
 use phasm::ring::Ring;
 use phasm::{
+    catalog::{SaveError, Version},
     clock::Clock,
-    saved::{SaveError, Version},
     store::{Entries, Postgres, ReadStore, Shelf, Sqlite, Store, StoreError},
 };
 

@@ -6,7 +6,7 @@ use clap::Args;
 use phasm::{
     clock::Clock,
     engine::phase::Phase,
-    show::{RowView, RowWaits, RunState},
+    store::view::{RowView, RowWaits, RunState},
     store::{Filter, ReadStore, RunRow, StoreError},
 };
 

@@ -11,7 +11,7 @@ use phasm::{
         run::{Run, TaskRun},
     },
     is_named, journal,
-    show::{LineView, LogView},
+    store::view::{LineView, LogView},
     store::{AttemptLog, ReadStore},
     tasks_named,
 };

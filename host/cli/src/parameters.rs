@@ -8,7 +8,8 @@ use phasm::{
         tree::TreeNode,
         value::{Map, Value},
     },
-    reader, show,
+    reader,
+    store::view,
 };
 
 use super::{
@@ -41,7 +42,7 @@ impl Given {
     }
 
     fn value(&self, plan: &Plan) -> Value {
-        show::parameter(plan, &self.name, &self.text)
+        view::parameter(plan, &self.name, &self.text)
     }
 }
 
@@ -57,7 +58,7 @@ pub(super) fn all(given: &[Given], file: Option<&Path>, plan: &Plan) -> Result<M
 
 /// `values` with those given laid over them, of which nobody has declared a type.
 pub(super) fn over(mut values: Map, given: &[Given]) -> Map {
-    values.extend(given.iter().map(|given| (Arc::clone(&given.name), show::undeclared(&given.text))));
+    values.extend(given.iter().map(|given| (Arc::clone(&given.name), view::undeclared(&given.text))));
     values
 }
 

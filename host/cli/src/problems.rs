@@ -5,7 +5,7 @@ use phasm::{
         Problem,
         codes::{source, warnings},
     },
-    show::ProblemView,
+    store::view::ProblemView,
 };
 use serde::Serialize;
 

@@ -3,7 +3,7 @@
 use std::{path::Path, sync::Arc};
 
 use clap::Args;
-use phasm::{SubmitError, Watch, engine::run::RunView, show::SubmittedView, store::StoreError};
+use phasm::{SubmitError, Watch, engine::run::RunView, store::StoreError, store::view::SubmittedView};
 
 use super::{
     drive,

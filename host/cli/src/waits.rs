@@ -5,7 +5,7 @@ use phasm::{
         event::{Event, RunningQuota},
         run::{Waiting, WaitsFor},
     },
-    show::RowWaits,
+    store::view::RowWaits,
 };
 
 use super::text;

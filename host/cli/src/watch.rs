@@ -4,7 +4,7 @@ use clap::Args;
 use phasm::{
     Watch,
     engine::run::Run,
-    show::{RowWaits, RunState},
+    store::view::{RowWaits, RunState},
 };
 
 use super::{

@@ -166,5 +166,7 @@ pub(crate) async fn object(call: &mut Call) -> Result<Map, Refusal> {
 }
 
 fn broken(found: &[Problem]) -> Refusal {
-    Refusal::faults(found.iter().map(|problem| phasm::show::ProblemView::of("body.json", problem)).collect())
+    Refusal::faults(
+        found.iter().map(|problem| phasm::store::view::ProblemView::of("body.json", problem)).collect(),
+    )
 }

@@ -16,7 +16,7 @@ mod traffic;
 
 use std::{collections::BTreeMap, fmt, path::PathBuf, sync::Arc, time::Duration};
 
-use phasm::{clock::Clock, gauges::Measured, notify::NoticeCounts, store::Census};
+use phasm::{clock::Clock, metrics::Measured, notify::NoticeCounts, store::Census};
 use prometheus_client::{
     collector::Collector,
     encoding::{DescriptorEncoder, text::encode},

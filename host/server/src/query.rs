@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use phasm::{Value, engine::duration, show::ProblemView};
+use phasm::{Value, engine::duration, store::view::ProblemView};
 
 use crate::refusal::Refusal;
 

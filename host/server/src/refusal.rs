@@ -6,8 +6,8 @@ use axum::{
     response::{IntoResponse, Response},
 };
 use phasm::{
-    Problem, QuotaExceeded, RecoverError, RequestError, RerunError, RunError, SubmitError, show::ProblemView,
-    store::StoreError,
+    Problem, QuotaExceeded, RecoverError, RequestError, RerunError, RunError, SubmitError, store::StoreError,
+    store::view::ProblemView,
 };
 use serde_json::{Value, json};
 

@@ -11,7 +11,7 @@ use axum::{
 };
 use phasm::{
     Host, Plan, TriggerError,
-    saved::{SaveError, Saved, Version, WrittenDocument, saved_text},
+    catalog::{SaveError, Saved, Version, WrittenDocument, saved_text},
     store::{ReadStore, StoreError},
 };
 use serde::Serialize;

@@ -1,7 +1,7 @@
 //! Checking a document without running it.
 
 use axum::{http::StatusCode, response::Response};
-use phasm::show::ProblemView;
+use phasm::store::view::ProblemView;
 use serde::Serialize;
 
 use crate::{

@@ -13,10 +13,8 @@ use super::{
     Surroundings,
     isolation::{self, ISOLATION},
 };
-use crate::{
-    allowance::{ALLOWANCE, WrittenAllowance},
-    sandbox::{Grants, Randomness, WallClock},
-};
+use crate::plugins::limits::{ALLOWANCE, WrittenAllowance};
+use phasm_sandbox::{Grants, Randomness, WallClock};
 
 mod clocks;
 mod dirs;

@@ -11,7 +11,7 @@ use phasm_engine::{
 use serde_json::json;
 
 use super::{Surroundings, codes};
-use crate::sandbox::{HttpConfig, HttpLimits, HttpPattern, Network};
+use phasm_sandbox::{HttpConfig, HttpLimits, HttpPattern, Network};
 
 static TABLE: Table = Table::closed(
     "http",

@@ -2,7 +2,7 @@
 
 use phasm_engine::form::{Form, Words, word};
 
-use crate::sandbox::Isolation;
+use phasm_sandbox::Isolation;
 
 /// As it is written.
 #[derive(Clone, Copy, PartialEq, Eq)]

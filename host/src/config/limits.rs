@@ -8,7 +8,7 @@ use phasm_engine::{
 };
 
 use super::isolation::{self, ISOLATION};
-use crate::sandbox::{Isolation, Limits};
+use phasm_sandbox::{Isolation, Limits};
 
 static TABLE: Table = Table::closed(
     "limits",

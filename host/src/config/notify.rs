@@ -13,10 +13,8 @@ use super::{
     Surroundings, codes,
     secrets::{FILE, SecretSource, VARIABLE},
 };
-use crate::{
-    notify::{DEFAULT_PHASES, Endpoint, SigningSecret, TOLD_PHASES},
-    sandbox::HttpPattern,
-};
+use crate::notify::{DEFAULT_PHASES, Endpoint, SigningSecret, TOLD_PHASES};
+use phasm_sandbox::HttpPattern;
 
 /// The longest name: it is part of each notice's id.
 const LONGEST_NAME: usize = 40;

@@ -9,7 +9,8 @@ use phasm_engine::{
 use serde_json::json;
 
 use super::{Surroundings, codes, http};
-use crate::{sandbox::read_regular_text, secrets::Secrets};
+use crate::secrets::Secrets;
+use phasm_sandbox::read_regular_text;
 
 /// The longest secret in a file, in bytes: a longer one is not recognised in what guests write.
 const LONGEST: u64 = 64 << 10;

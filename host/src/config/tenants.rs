@@ -17,10 +17,10 @@ use super::{
     trust::{self, TrustWritten},
 };
 use crate::{
-    allowance::{ALLOWANCE, WrittenAllowance},
-    sandbox::Limit,
-    tenants::{Quotas, Tenant},
+    plugins::limits::{ALLOWANCE, WrittenAllowance},
+    tenants::tenant::{Quotas, Tenant},
 };
+use phasm_sandbox::Limit;
 
 static TENANT: Table = Table::closed(
     "tenant",

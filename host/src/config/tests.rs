@@ -1,11 +1,9 @@
 use std::{ffi::OsString, fs, path::Path};
 
 use super::*;
-use crate::{
-    notify::DEFAULT_PHASES,
-    sandbox::{Isolation, Quota, Randomness, WallClock},
-};
+use crate::notify::DEFAULT_PHASES;
 use phasm_engine::phase::Phase;
+use phasm_sandbox::{Isolation, Quota, Randomness, WallClock};
 
 fn parse_at(dir: &Path, text: &str) -> Result<Config, Problems> {
     let env = |name: &str| (name == "DB_PASSWORD").then(|| OsString::from("hunter2"));
@@ -244,7 +242,7 @@ fn documented_defaults_are_the_limits() {
     let config = parse(&format!("[limits]\n{written}")).unwrap();
     let standard = SandboxConfig::default();
     assert_eq!((config.limits, config.slots), (standard.limits, Some(standard.slots)));
-    assert_eq!(config.kept_log, Some(crate::logbook::KEPT_LOG as u64));
+    assert_eq!(config.kept_log, Some(crate::watch::attempt_log::KEPT_LOG as u64));
     let defaults = schema["$defs"]["http"]["properties"].as_object().unwrap().iter();
     let written: String =
         defaults.filter_map(|(name, limit)| Some(format!("{name} = {}\n", limit.get("default")?))).collect();
@@ -269,7 +267,7 @@ fn tenants_have_namespaces_and_a_weight() {
     let configured = parse(text).unwrap().tenants;
     let quotas = configured["acme"].quotas;
     assert_eq!((quotas.running, quotas.open_runs, quotas.queued), (Some(2), Some(9), None));
-    let tenants = crate::tenants::shares(&configured);
+    let tenants = crate::tenants::tenant::shares(&configured);
     let whose = |namespace: &str| tenants.of(&namespace.into());
     assert_eq!([&*whose("prod"), &*whose("guests"), &*whose("acme")], ["acme", "guests", "acme"]);
     assert_eq!([tenants.weight("acme"), tenants.weight("guests"), tenants.weight("nobody")], [3, 1, 1]);

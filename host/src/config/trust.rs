@@ -3,7 +3,7 @@
 use phasm_engine::form::{BOOLEAN, Field, Form, Name, Object, Report, TEXTS, Table, Words, word};
 
 use super::codes;
-use crate::trust::{NotAPublicKey, Policy, PublicKey};
+use crate::plugins::trust::{NotAPublicKey, Policy, PublicKey};
 
 static TRUST: Table = Table::closed(
     "trust",

@@ -7,11 +7,11 @@ use tokio::sync::OwnedMutexGuard;
 
 use super::{Host, SubmitError};
 use crate::{
-    sandbox::{Limit, Tenants},
-    shared::Shared,
+    core::Shared,
     store::{Filter, ReadStore, RunRow, Store, StoreError},
-    tenants::{self, KnownTenants, Quotas},
+    tenants::tenant::{self, KnownTenants, Quotas},
 };
+use phasm_sandbox::{Limit, Tenants};
 
 /// A minute, in milliseconds.
 const MINUTE: u64 = 60_000;
@@ -152,7 +152,7 @@ impl Shared {
             false => Arc::clone(own),
             true => self.left_with(store).await?,
         };
-        let tenants = tenants::known(&known);
+        let tenants = tenant::known(&known);
         let tenant = tenants.of(namespace);
         Ok(Judge { known, tenants, tenant })
     }

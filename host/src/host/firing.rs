@@ -25,14 +25,14 @@ use phasm_engine::{
 
 use super::{SubmitError, intake::NewRun};
 use crate::{
-    claimer::newly,
-    letter::LetterBody,
-    plugins::Plugins,
-    saved::{
+    catalog::{
         self, Decided, Fired, RunStands, SCHEDULE_LABEL, SCHEDULED_LABEL, SaveError, Saved, ScheduleState,
         ScheduleTrouble, change, decide,
     },
-    shared::{PAUSES, Shared},
+    cluster::claimer::newly,
+    core::{PAUSES, Shared},
+    plugins::Plugins,
+    run::request::LetterBody,
     store::{Change, DuePlace, EntryName, KeptEntry, Labels, Shelf, Store, StoreError},
 };
 
@@ -181,7 +181,7 @@ async fn look(shared: &Arc<Shared>, entry: &KeptEntry, troubled: &mut Troubled) 
 
 async fn look_once(shared: &Arc<Shared>, entry: &KeptEntry) -> Result<Looked, StoreError> {
     let found: Saved<ScheduleState> = Saved::read(entry)?;
-    let (draft, cron) = match saved::read(&*shared.store, &entry.name, &found.what.document).await {
+    let (draft, cron) = match catalog::read(&*shared.store, &entry.name, &found.what.document).await {
         Ok(read) => read,
         Err(SaveError::Store(error)) => return Err(error),
         Err(other) => return tell(shared, entry, &found.what, &other.to_string()).await,
@@ -224,7 +224,7 @@ fn skipped(state: &ScheduleState, before: &ScheduleState) -> u64 {
 /// How the runs stand that are open as far as a schedule knows.
 async fn stand(shared: &Shared, state: &ScheduleState) -> Result<BTreeMap<Arc<str>, RunStands>, StoreError> {
     let mut stands = BTreeMap::new();
-    for run_id in state.firings.iter().filter_map(saved::FiringNote::open) {
+    for run_id in state.firings.iter().filter_map(catalog::FiringNote::open) {
         let stand = match shared.store.get(run_id).await? {
             None => RunStands::Gone,
             Some(row) if row.status.open => RunStands::Open,

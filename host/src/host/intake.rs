@@ -13,9 +13,9 @@ use phasm_engine::{
 
 use super::{SubmitError, submitting::Submitting};
 use crate::{
+    catalog::labels_of,
+    core::Shared,
     journal::{Body, Moment},
-    saved::labels_of,
-    shared::Shared,
     store::{Encode, Labels, Lease, Record, RunHead, RunStatus, Store, StoreError},
 };
 

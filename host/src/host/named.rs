@@ -6,11 +6,11 @@ use phasm_engine::{event::Facts, plan::Plan, problem::Problems, time::Timestamp,
 
 use super::{Host, SubmitError};
 use crate::{
-    saved::{
+    catalog::{
         self, Fired, MOST_OPEN, SaveError, Saved, SavedWorkflow, ScheduleState, TRIES, Version,
         WrittenDocument, change, saved_text,
     },
-    shared::Shared,
+    core::Shared,
     store::{EntryName, Shelf, Store, StoreError},
 };
 
@@ -41,7 +41,7 @@ impl From<Problems> for TriggerError {
 }
 
 impl Host {
-    /// Keeps a workflow by its name; [`saved::save_workflow`] in this host's store.
+    /// Keeps a workflow by its name; [`catalog::save_workflow`] in this host's store.
     ///
     /// # Errors
     /// [`SaveError`]; nothing was changed.
@@ -51,7 +51,7 @@ impl Host {
         written: WrittenDocument<'_>,
         by: Option<&str>,
     ) -> Result<Saved<SavedWorkflow>, SaveError> {
-        saved::save_workflow(&*self.shared.store, plan, written, by, self.shared.clock.now()).await
+        catalog::save_workflow(&*self.shared.store, plan, written, by, self.shared.clock.now()).await
     }
 
     /// The workflow of that name, planned, to be [submitted](Self::submit): the version that the beginning of a digest means, or the last.
@@ -70,13 +70,13 @@ impl Host {
             namespace: namespace.into(),
             name: name.into(),
         };
-        let found = saved::saved_workflow(store, namespace, name).await?.ok_or_else(none)?;
+        let found = catalog::saved_workflow(store, namespace, name).await?.ok_or_else(none)?;
         let Version { digest, file, .. } = found.what.version(version).ok_or_else(none)?;
         let text = saved_text(store, digest).await?.ok_or_else(none)?;
         Ok(self.plan(file, &text).await?)
     }
 
-    /// Keeps a schedule by the name of its document; [`saved::put_schedule`] in this host's store. What `spec.arguments` declares needs
+    /// Keeps a schedule by the name of its document; [`catalog::put_schedule`] in this host's store. What `spec.arguments` declares needs
     /// defaults, as nobody gives its runs anything.
     ///
     /// # Errors
@@ -107,7 +107,7 @@ impl Host {
         if let Err(SubmitError::Problems(problems)) = bound {
             return Err(problems.of_file(written.file).into());
         }
-        saved::put_schedule(store, plan, written, by, now).await
+        catalog::put_schedule(store, plan, written, by, now).await
     }
 
     /// Has a schedule start a run now, whatever it says and whether it pauses or not, with parameters of its `spec.arguments`. It counts as
@@ -141,8 +141,8 @@ impl Host {
         let mut tries = 0;
         loop {
             let found: Saved<ScheduleState> =
-                saved::schedule(store, namespace, name).await?.ok_or_else(none)?;
-            let (draft, _) = saved::read(store, &key, &found.what.document).await?;
+                catalog::schedule(store, namespace, name).await?.ok_or_else(none)?;
+            let (draft, _) = catalog::read(store, &key, &found.what.document).await?;
             let plan = self.shared.plan_draft(draft).await?;
             let _admitted = self.shared.admit(store, &plan.namespace).await?;
             if found.what.open() >= MOST_OPEN {
@@ -163,7 +163,7 @@ impl Host {
         }
     }
 
-    /// Has a schedule pause; [`saved::suspend_schedule`] in this host's store.
+    /// Has a schedule pause; [`catalog::suspend_schedule`] in this host's store.
     ///
     /// # Errors
     /// [`SaveError::NotFound`], or when the store fails.
@@ -172,10 +172,10 @@ impl Host {
         namespace: &str,
         name: &str,
     ) -> Result<Saved<ScheduleState>, SaveError> {
-        saved::suspend_schedule(&*self.shared.store, namespace, name).await
+        catalog::suspend_schedule(&*self.shared.store, namespace, name).await
     }
 
-    /// Has a schedule go on; [`saved::resume_schedule`] in this host's store.
+    /// Has a schedule go on; [`catalog::resume_schedule`] in this host's store.
     ///
     /// # Errors
     /// [`SaveError::NotFound`], or when the store fails.
@@ -184,10 +184,10 @@ impl Host {
         namespace: &str,
         name: &str,
     ) -> Result<Saved<ScheduleState>, SaveError> {
-        saved::resume_schedule(&*self.shared.store, namespace, name, self.shared.clock.now()).await
+        catalog::resume_schedule(&*self.shared.store, namespace, name, self.shared.clock.now()).await
     }
 
-    /// The next instants of a schedule; [`saved::next_instants`] in this host's store.
+    /// The next instants of a schedule; [`catalog::next_instants`] in this host's store.
     ///
     /// # Errors
     /// [`SaveError::NotFound`], or when the store cannot be read.
@@ -197,6 +197,6 @@ impl Host {
         name: &str,
         count: usize,
     ) -> Result<Vec<Timestamp>, SaveError> {
-        saved::next_instants(&*self.shared.store, namespace, name, self.shared.clock.now(), count).await
+        catalog::next_instants(&*self.shared.store, namespace, name, self.shared.clock.now(), count).await
     }
 }

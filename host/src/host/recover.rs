@@ -7,12 +7,11 @@ use tokio::sync::oneshot;
 
 use super::Host;
 use crate::{
-    handle::RunHandle,
+    core::Shared,
+    drive::{follow::Watch, handle::RunHandle},
     journal::RecoverError,
-    message::{Message, Request, RequestError},
-    shared::Shared,
+    run::message::{Message, Request, RequestError},
     store::{Claim, RunHead, StoreError, Wanted},
-    watching::Watch,
 };
 
 /// Runs claimed at once.

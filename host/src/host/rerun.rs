@@ -10,7 +10,11 @@ use phasm_engine::{
 };
 
 use super::{Host, SubmitError, admit::Admitted};
-use crate::{handle::RunHandle, journal::RecoverError, registry::Entry, watching::Watch};
+use crate::{
+    drive::{follow::Watch, handle::RunHandle},
+    journal::RecoverError,
+    run::registry::Entry,
+};
 
 /// How a run is run again.
 #[derive(Clone, Debug, Default, PartialEq)]

@@ -23,24 +23,28 @@ use tokio::{
 use super::{Control, Host};
 use crate::{
     clock::{Clock, TimeSource},
-    dispatcher::Dispatcher,
-    executor::Executor,
-    logbook::{KEPT_LOG, MOST_KEPT_LOG},
-    message::Message,
+    core::{Agenda, Shared, Terms},
+    dispatch::{dispatcher::Dispatcher, slots::Rules},
     notify::{Endpoint, Outlets},
-    plugins::{self, Librarian, Library, LibraryError, Plugins},
-    realm::Realms,
-    registry::Registry,
+    plugins::{
+        self, Librarian, Library, LibraryError, Plugins,
+        trust::{PluginTrust, Policy},
+    },
     retention::Retention,
-    sandbox::{Digest, EgressSecret, Grants, Key, Limits, Sandbox, SandboxConfig, SandboxError},
+    run::{lifecycle::Tidings, message::Message, registry::Registry},
     secrets::Secrets,
-    shared::{Agenda, Shared, Terms},
-    slots::Rules,
-    spans::Tracer,
     store::{HostId, Memory, Store},
-    tenants::{self, Left, Tenant},
-    tidings::Tidings,
-    trust::{PluginTrust, Policy},
+    tenants::{
+        environment::Realms,
+        tenant::{self, Left, Tenant},
+    },
+    watch::{
+        attempt_log::{KEPT_LOG, MOST_KEPT_LOG},
+        spans::Tracer,
+    },
+};
+use phasm_sandbox::{
+    Digest, EgressSecret, Grants, Key, Limits, Sandbox, SandboxConfig, SandboxError, executor::Executor,
 };
 
 /// Why a host could not be opened.
@@ -321,7 +325,7 @@ impl HostBuilder {
             self.sandbox.http.secrets.extend(tenant.secrets.egress().map(own));
         }
         if !self.tenants.is_empty() {
-            self.sandbox.tenants = tenants::shares(&self.tenants);
+            self.sandbox.tenants = tenant::shares(&self.tenants);
         }
     }
 

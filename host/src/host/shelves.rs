@@ -5,12 +5,9 @@ use std::sync::Arc;
 use tokio::task::JoinError;
 
 use super::Host;
-use crate::{
-    plugins::{
-        Librarian, LibraryError, NewPlugin, NotAdded, PluginAdded, PluginApproved, PluginEntry,
-        PluginVersion, Plugins,
-    },
-    trust::PluginTrust,
+use crate::plugins::{
+    Librarian, LibraryError, NewPlugin, NotAdded, PluginAdded, PluginApproved, PluginEntry, PluginVersion,
+    Plugins, trust::PluginTrust,
 };
 
 /// Why plugins of a host were not changed.

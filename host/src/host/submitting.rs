@@ -6,9 +6,9 @@ use phasm_engine::{run::Run, time::Timestamp};
 use phasm_sandbox::trace::{SpanId, TraceContext, TraceId};
 
 use crate::{
-    shared::Shared,
-    spans::{Span, SpanKind, Tracer, belonging, caller, instant, of_submission},
+    core::Shared,
     store::RunHead,
+    watch::spans::{Span, SpanKind, Tracer, belonging, caller, instant, of_submission},
 };
 
 /// A submission that is under way, where somebody traces it.

@@ -6,7 +6,7 @@ use phasm_engine::time::{Millis, Timestamp};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use super::{Endpoint, retry};
-use crate::sandbox::{HttpClient, HttpConfig, HttpLimits, HttpRequest};
+use phasm_sandbox::{HttpClient, HttpConfig, HttpLimits, HttpRequest};
 
 /// From the look-up of its address to the head of its answer.
 const PATIENCE: Duration = Duration::from_secs(20);

@@ -14,7 +14,8 @@ use super::{
     shadows,
     source::Builder,
 };
-use crate::{sandbox::Grants, trust::PluginTrust};
+use crate::plugins::trust::PluginTrust;
+use phasm_sandbox::Grants;
 
 /// One of them.
 #[derive(Clone)]

@@ -3,10 +3,8 @@
 
 use std::{io, path::Path};
 
-use crate::{
-    sandbox::{read_regular, read_regular_text},
-    trust::LARGEST_SIGNATURE,
-};
+use crate::plugins::trust::LARGEST_SIGNATURE;
+use phasm_sandbox::{read_regular, read_regular_text};
 
 /// A component of JavaScript is 12 MB; what is much larger was not meant to be one.
 const LARGEST_COMPONENT: u64 = 256 << 20;

@@ -4,7 +4,7 @@ use std::{str::FromStr, sync::Arc};
 
 use phasm_engine::value::{Map, Value};
 
-use crate::sandbox::{Grants, HttpPattern, Network, WallClock};
+use phasm_sandbox::{Grants, HttpPattern, Network, WallClock};
 
 /// `{dirs: {<path the guest sees>: ro | rw}, env: [<name>], http: [<pattern>], networks: [<network>], clock: real}`; null for nothing, and
 /// of what came later nothing where there is none. Where on the host a directory lies is the operator's affair, on this machine and on the next.
@@ -66,7 +66,7 @@ fn lacking_dir(guest: &str, mode: &Value, now: &Grants) -> Option<(String, Strin
 
 #[cfg(test)]
 mod tests {
-    use crate::sandbox::{DirGrant, HttpGrant};
+    use phasm_sandbox::{DirGrant, HttpGrant};
 
     use super::*;
 

@@ -16,7 +16,8 @@ use super::{
     plugin::Means,
     source::{Builder, Source},
 };
-use crate::{sandbox::Digest, trust::PluginTrust};
+use crate::plugins::trust::PluginTrust;
+use phasm_sandbox::Digest;
 
 /// The plugins of some directories, to check documents against; none of them can be called.
 #[derive(Default)]

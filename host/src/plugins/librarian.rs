@@ -5,10 +5,8 @@ use std::{collections::BTreeMap, sync::Arc};
 use super::{
     Library, LibraryError, NewPlugin, PluginAdded, PluginApproved, PluginVersion, ToGrant, Vouched, Wants,
 };
-use crate::{
-    sandbox::{Digest, Grants, Sandbox},
-    trust::{PluginTrust, Policy},
-};
+use crate::plugins::trust::{PluginTrust, Policy};
+use phasm_sandbox::{Digest, Grants, Sandbox};
 
 /// A library, and what its operator says of plugins that are added to it.
 #[derive(Clone, Debug)]

@@ -30,10 +30,8 @@ use self::{
     index::{Index, IndexEntry, Loose},
 };
 use super::{Manifest, manifest::is_name, read_component};
-use crate::{
-    sandbox::Digest,
-    trust::{PluginTrust, PublicKey, Signed},
-};
+use crate::plugins::trust::{PluginTrust, PublicKey, Signed};
+use phasm_sandbox::Digest;
 
 /// What stands for itself in the name of a tenant's directory; dots do not, as some names of dots are other directories.
 const FILE_NAME: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'_');

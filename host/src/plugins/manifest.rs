@@ -13,7 +13,8 @@ use serde_json::Value as Json;
 use wasmparser::{Parser, Payload};
 
 use super::{files, wants::Wants};
-use crate::{allowance::of_manifest, sandbox::Allowance};
+use crate::plugins::limits::of_manifest;
+use phasm_sandbox::Allowance;
 
 /// The custom section that holds a manifest as JSON, anywhere in the component.
 const SECTION: &str = "phasm:manifest";

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use phasm_engine::plan::{Found, Pinned};
 
 use super::{PluginError, Plugins, granted, plugin::Image, source::Source};
-use crate::sandbox::Grants;
+use phasm_sandbox::Grants;
 
 impl Plugins {
     /// What `executor_type` stands for, loaded and known as `name@digest` from now on.

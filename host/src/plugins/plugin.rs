@@ -11,10 +11,8 @@ use super::{
     manifest::Manifest,
     source::{Builder, Source},
 };
-use crate::{
-    sandbox::{Digest, Grants, Program, Sandbox},
-    trust::PluginTrust,
-};
+use crate::plugins::trust::PluginTrust;
+use phasm_sandbox::{Digest, Grants, Program, Sandbox};
 
 /// A compiler's complaints are long.
 const LONGEST_MESSAGE: usize = 16 << 10;

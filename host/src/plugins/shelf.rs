@@ -9,7 +9,7 @@ use super::{
     plugin::Plugin,
     source::Source,
 };
-use crate::sandbox::{Digest, Grants};
+use phasm_sandbox::{Digest, Grants};
 
 /// A library as a host has it.
 pub(super) struct LibraryPlace {

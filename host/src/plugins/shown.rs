@@ -17,12 +17,10 @@ use super::{
     library::{AskedVersion, higher},
     read_component, read_manifest, signature_beside,
 };
+use crate::plugins::trust::{PluginTrust, PublicKey, Signature, Signed};
 #[cfg(feature = "compile")]
-use crate::sandbox::check_counts;
-use crate::{
-    sandbox::{Digest, Grants},
-    trust::{PluginTrust, PublicKey, Signature, Signed},
-};
+use phasm_sandbox::check_counts;
+use phasm_sandbox::{Digest, Grants};
 
 /// Waits to be approved.
 const HELD: &str = "held";

@@ -5,7 +5,7 @@ use std::{collections::BTreeMap, fmt::Write as _};
 use serde::{Deserialize, Serialize};
 
 use super::granted;
-use crate::sandbox::{DirGrant, Grants, HttpGrant, HttpPattern, Network, WallClock};
+use phasm_sandbox::{DirGrant, Grants, HttpGrant, HttpPattern, Network, WallClock};
 
 /// What a plugin asks to be granted, in the words of `[grants.NAME]`. Grants are the operator's all the same.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]

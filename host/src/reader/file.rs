@@ -9,7 +9,7 @@ use std::{
 use phasm_engine::{path::Path, problem::Problem, problem::codes::source as entries, tree::Span};
 
 use super::{MOST_BYTES, source::SourceText};
-use crate::sandbox::open_regular;
+use phasm_sandbox::open_regular;
 
 /// The text of the file at `path`.
 ///

@@ -24,7 +24,7 @@ use super::{
     Pending, ReadStore, Record, Reply, RunRow, RunStatus, Settle, Shares, Sharing, Store, StoreError,
     StoredBytes, Wanted, followed::Followed,
 };
-use crate::gauges::{CommitCounts, Commits};
+use crate::metrics::{CommitCounts, Commits};
 
 /// A store without a file: "durable" means until the process ends.
 ///

@@ -51,7 +51,7 @@ use super::{
     ReadStore, Record, Reply, RunRow, RunStatus, Settle, Shares, Sharing, Store, StoreError, StoredBytes,
     Wanted,
 };
-use crate::gauges::{CommitCounts, Commits};
+use crate::metrics::{CommitCounts, Commits};
 
 const CLAIM: &str = "SELECT * FROM claim_runs($1, $2, $3, $4, $5)";
 const CLAIM_RUN: &str = "SELECT * FROM claim_run($1, $2, $3)";

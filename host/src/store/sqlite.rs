@@ -46,7 +46,7 @@ use super::{
     KeptEntry, KeptNotice, Lease, Letter, NewNotice, Note, Notices, Pending, ReadStore, Record, Reply,
     RunRow, RunStatus, Settle, Store, StoreError, StoredBytes, Wanted, followed::Followed,
 };
-use crate::gauges::{CommitCounts, Commits};
+use crate::metrics::{CommitCounts, Commits};
 
 /// A store in a file, held by this handle alone until it is dropped.
 ///

@@ -5,8 +5,8 @@ mod kills;
 mod year;
 
 use phasm::{
+    catalog::{Fired, ScheduleState, Suspension},
     engine::{phase::Phase, time::Timestamp},
-    saved::{Fired, ScheduleState, Suspension},
 };
 
 use self::house::{House, at, document};

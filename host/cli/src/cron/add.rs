@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use clap::Args;
-use phasm::saved::{self, SaveError, Saved, ScheduleState, WrittenDocument};
+use phasm::catalog::{self, SaveError, Saved, ScheduleState, WrittenDocument};
 
 use super::{
     super::{
@@ -82,7 +82,7 @@ async fn keep(opened: Opened<'_>, places: &Places, path: &Path) -> Result<Kept, 
     let changing = Changing::open(path)?;
     let (store, plan, by) = (&*changing.store, &planned.plan, me());
     let own = plan.cron.as_ref().map(|cron| cron.name.clone()).unwrap_or_default();
-    let before = saved::schedule(store, &plan.namespace, &own).await.map_err(Failure::host)?;
+    let before = catalog::schedule(store, &plan.namespace, &own).await.map_err(Failure::host)?;
     let written = WrittenDocument { file: &planned.text.name, text: &planned.text.text };
     let saved = match planned.prepared.host.put_schedule_in(store, plan, written, by.as_deref()).await {
         Ok(saved) => saved,

@@ -2,8 +2,8 @@
 
 use clap::Args;
 use phasm::{
+    catalog::{self, FiringNote, Saved, ScheduleState, Suspension},
     engine::time::Timestamp,
-    saved::{self, FiringNote, Saved, ScheduleState, Suspension},
     store::Shelf,
 };
 
@@ -50,7 +50,7 @@ pub(super) fn get(arguments: &GetScheduleArguments, screen: &Screen) -> Result<E
     let way = store.way()?;
     let reader = store.read()?;
     drive::runtime()?.block_on(async {
-        let found = saved::schedule(&*reader, &name.namespace, &name.name).await.map_err(Failure::host)?;
+        let found = catalog::schedule(&*reader, &name.namespace, &name.name).await.map_err(Failure::host)?;
         let Some(found) = found else {
             return Err(no_schedule(name, &*reader).await);
         };

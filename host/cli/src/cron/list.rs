@@ -2,8 +2,8 @@
 
 use clap::Args;
 use phasm::{
+    catalog::{self, FiringNote, Saved, ScheduleState},
     engine::time::Timestamp,
-    saved::{self, FiringNote, Saved, ScheduleState},
 };
 
 use super::super::{
@@ -41,7 +41,7 @@ pub(super) fn list(arguments: &ListSchedulesArguments, screen: &Screen) -> Resul
     let reader = store.read()?;
     let namespace = listing.namespace.as_deref();
     let found = drive::runtime()?
-        .block_on(saved::schedules(&*reader, namespace, None, MOST_LISTED))
+        .block_on(catalog::schedules(&*reader, namespace, None, MOST_LISTED))
         .map_err(Failure::host)?;
     if found.is_empty() {
         screen.err("there are no schedules\n");

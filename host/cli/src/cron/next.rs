@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use clap::Args;
-use phasm::{clock::Clock, engine::time::Timestamp, saved};
+use phasm::{catalog, clock::Clock, engine::time::Timestamp};
 use serde_json::json;
 
 use super::super::{
@@ -96,7 +96,7 @@ fn of_store(
     }
     let reader = arguments.store.store.read()?;
     drive::runtime()?.block_on(async {
-        let found = saved::next_instants(&*reader, &name.namespace, &name.name, now, count).await;
+        let found = catalog::next_instants(&*reader, &name.namespace, &name.name, now, count).await;
         match found {
             Ok(found) => Ok(found),
             Err(error) => Err(refused(error, &*reader).await),

@@ -1,7 +1,7 @@
 //! `phasm cron suspend` and `phasm cron resume`.
 
 use clap::Args;
-use phasm::saved::{Saved, ScheduleState, resume_schedule, suspend_schedule};
+use phasm::catalog::{Saved, ScheduleState, resume_schedule, suspend_schedule};
 
 use super::{
     super::{

@@ -1,7 +1,7 @@
 //! `phasm cron remove`.
 
 use clap::Args;
-use phasm::{saved::remove_schedule, store::Shelf};
+use phasm::{catalog::remove_schedule, store::Shelf};
 
 use super::super::{
     drive,

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use clap::Args;
-use phasm::{Map, SubmitError, TriggerError, saved};
+use phasm::{Map, SubmitError, TriggerError, catalog};
 use serde_json::json;
 
 use super::super::{
@@ -87,15 +87,15 @@ fn here(arguments: &TriggerArguments, screen: &Screen) -> Result<(Arc<str>, Opti
     drive::runtime()?.block_on(async {
         let changing = Changing::open(&path)?;
         let (store, file) = (&*changing.store, name.word());
-        let found = saved::schedule(store, &name.namespace, &name.name).await.map_err(Failure::host)?;
+        let found = catalog::schedule(store, &name.namespace, &name.name).await.map_err(Failure::host)?;
         let mut given = Map::new();
         // What cannot be read is told by what starts the run.
         if let Some(found) = &found
-            && let Ok(draft) = saved::schedule_document(store, found).await
+            && let Ok(draft) = catalog::schedule_document(store, found).await
         {
             prepared.build(draft.executor_types().iter()).await;
             let texts = Given::pairs(param);
-            given = saved::given_parameters(store, found, texts).await.unwrap_or_default();
+            given = catalog::given_parameters(store, found, texts).await.unwrap_or_default();
         }
         match prepared.host.trigger_in(store, &name.namespace, &name.name, &given).await {
             Ok(run_id) => Ok((run_id, changing.tell(&path, &way).await)),

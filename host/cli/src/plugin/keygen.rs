@@ -7,7 +7,7 @@ use std::{
 };
 
 use clap::Args;
-use phasm::trust::SecretKey;
+use phasm::plugins::trust::SecretKey;
 
 use super::super::{
     exit::Exit,

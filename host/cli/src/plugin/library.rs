@@ -4,8 +4,8 @@ use std::{collections::BTreeSet, path::Path};
 
 use phasm::{
     config::Config,
+    plugins::trust::PluginTrust,
     plugins::{self, Librarian, Library, Manifest, PluginVersion, ToGrant},
-    trust::PluginTrust,
 };
 
 use super::super::{

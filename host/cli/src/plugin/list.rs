@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use phasm::{
     config::Config,
+    plugins::trust::PluginTrust,
     plugins::{self, Library, PluginRow},
-    trust::PluginTrust,
 };
 
 use super::{

@@ -8,9 +8,9 @@ use std::{
 use clap::Args;
 use phasm::{
     clock::Clock,
+    plugins::trust::{PublicKey, SecretKey},
     plugins::{self, Manifest},
     sandbox::read_regular_text,
-    trust::{PublicKey, SecretKey},
 };
 
 use super::{

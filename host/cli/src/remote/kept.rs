@@ -3,12 +3,12 @@
 use std::sync::Arc;
 
 use phasm::{
+    catalog::{self, Saved, SavedWorkflow, ScheduleState},
     engine::{
         plan::{Draft, Executors},
         time::Timestamp,
         value::Value,
     },
-    saved::{self, Saved, SavedWorkflow, ScheduleState},
     store::Shelf,
 };
 use phasm_server::client::RemoteError;
@@ -44,7 +44,7 @@ impl Asking<'_> {
         let (text, draft) = document.for_server(self.screen, self.json)?;
         let namespace = draft.namespace().unwrap_or_default();
         let cron = text.cron(draft, self.screen, self.json)?;
-        let before = saved::schedule(&self.remote, &namespace, &cron.name).await.map_err(Failure::host)?;
+        let before = catalog::schedule(&self.remote, &namespace, &cron.name).await.map_err(Failure::host)?;
         let name = Called::new(&namespace, &cron.name);
         let kept = self.remote.put(Shelf::Schedules, name.pair(), (&text.name, &text.text)).await;
         kept.map(|kept| (kept, before.is_some())).map_err(|error| self.refused(&text, error))
@@ -122,7 +122,7 @@ impl Asking<'_> {
         given: &[Given],
         key: Option<&str>,
     ) -> Result<serde_json::Value, Failure> {
-        let saved = saved::saved_workflow(&self.remote, &name.namespace, &name.name).await;
+        let saved = catalog::saved_workflow(&self.remote, &name.namespace, &name.name).await;
         let Some(saved) = saved.map_err(Failure::host)? else {
             return Err(no_workflow(name, &self.remote).await);
         };

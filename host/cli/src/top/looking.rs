@@ -13,7 +13,7 @@ use phasm::{
         time::Timestamp,
     },
     journal,
-    show::{RowView, RowWaits, RunState},
+    store::view::{RowView, RowWaits, RunState},
     store::{Census, Filter, RunRow, StoreError},
 };
 use phasm_server::client::Remote;

@@ -2,7 +2,7 @@
 
 use std::cmp::Reverse;
 
-use phasm::{engine::time::Timestamp, show::RunState};
+use phasm::{engine::time::Timestamp, store::view::RunState};
 
 use super::{
     super::text,

@@ -1,7 +1,7 @@
 //! `phasm workflow get`.
 
 use clap::Args;
-use phasm::{saved::saved_workflow, store::Shelf};
+use phasm::{catalog::saved_workflow, store::Shelf};
 
 use super::super::{
     drive,

@@ -1,7 +1,7 @@
 //! `phasm workflow list`.
 
 use clap::Args;
-use phasm::saved::{Saved, SavedWorkflow, saved_workflows};
+use phasm::catalog::{Saved, SavedWorkflow, saved_workflows};
 
 use super::super::{
     drive,

@@ -1,7 +1,7 @@
 //! `phasm workflow remove`.
 
 use clap::Args;
-use phasm::{saved::remove_workflow, store::Shelf};
+use phasm::{catalog::remove_workflow, store::Shelf};
 
 use super::super::{
     drive,

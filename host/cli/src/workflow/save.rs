@@ -4,8 +4,8 @@ use std::path::Path;
 
 use clap::Args;
 use phasm::{
+    catalog::{SaveError, Saved, SavedWorkflow, WrittenDocument, save_workflow},
     clock::Clock,
-    saved::{SaveError, Saved, SavedWorkflow, WrittenDocument, save_workflow},
 };
 
 use super::super::{

@@ -3,11 +3,11 @@
 use clap::Args;
 use phasm::{
     SubmitError,
+    catalog::{saved_text, saved_workflow},
     engine::plan::Draft,
     reader,
-    saved::{saved_text, saved_workflow},
-    show,
     store::StoreError,
+    store::view,
 };
 
 use super::super::{
@@ -104,7 +104,7 @@ async fn here(
         Err(SubmitError::Problems(found)) => return Err(refuse(&found)),
         Err(error) => return Err(Failure::call(error)),
     };
-    let view = show::SubmittedView { run_id: &run_id, workflow: &plan.name, is_new };
+    let view = view::SubmittedView { run_id: &run_id, workflow: &plan.name, is_new };
     // It is made of texts.
     let view = serde_json::to_value(view).unwrap_or_default();
     Ok((view, changing.tell(&path, &way).await))

@@ -1,12 +1,12 @@
 //! Schedules and saved workflows, as operators have them.
 
 use phasm::{
+    catalog::{self, WrittenDocument},
     engine::{
         plan::{Draft, Executors},
         time::Timestamp,
     },
     reader,
-    saved::{self, WrittenDocument},
     store::Sqlite,
 };
 use rustix::process::Signal;
@@ -134,7 +134,7 @@ fn whoever_serves_fires() {
     let written = WrittenDocument { file: "nightly.yaml", text: &document };
     // Nobody has looked since.
     let long_ago = Timestamp::from_rfc3339("2026-01-01T00:00:00Z").unwrap();
-    runtime.block_on(saved::put_schedule(&store, &plan, written, None, long_ago)).unwrap();
+    runtime.block_on(catalog::put_schedule(&store, &plan, written, None, long_ago)).unwrap();
     drop(store);
 
     let mut host = Running::start(&bench, &["serve", "--store", "runs.db"]);

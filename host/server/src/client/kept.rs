@@ -3,8 +3,8 @@
 use std::borrow::Cow;
 
 use phasm::{
+    catalog::{Saved, ScheduleState},
     engine::time::Timestamp,
-    saved::{Saved, ScheduleState},
     store::{Entries, EntryName, KeptEntry, Shelf, StoreError},
 };
 use serde::de::DeserializeOwned;

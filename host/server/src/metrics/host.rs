@@ -3,7 +3,7 @@
 use std::{borrow::Cow, collections::BTreeMap, fmt};
 
 use phasm::{
-    gauges::{PhaseCounts, TenantUse},
+    metrics::{PhaseCounts, TenantUse},
     store::Census,
 };
 

@@ -2,7 +2,7 @@
 
 use std::{borrow::Cow, fmt};
 
-use phasm::gauges::Histogram;
+use phasm::metrics::Histogram;
 use prometheus_client::{
     encoding::{
         DescriptorEncoder, EncodeCounterValue, EncodeGaugeValue, EncodeMetric as _, MetricEncoder, NoLabelSet,

@@ -8,7 +8,7 @@ use std::{
 };
 
 use axum::http::{Method, StatusCode};
-use phasm::gauges::{Buckets, Histogram, TIMES};
+use phasm::metrics::{Buckets, Histogram, TIMES};
 use prometheus_client::registry::Unit;
 
 use super::sheet::Sheet;

@@ -4,14 +4,14 @@ use std::{sync::Arc, time::Duration};
 
 use maud::{Markup, html};
 use phasm::{
-    Plan, Problem,
+    Plan, Problem, catalog,
     clock::Clock,
     engine::{
         plan::Draft,
         schedule::{Cron, Schedule},
         time::Timestamp,
     },
-    reader, saved,
+    reader,
 };
 use tokio::time::timeout;
 
@@ -97,9 +97,9 @@ impl Checked {
 async fn kept(call: &Call, plan: &Plan) -> Result<usize, Refusal> {
     let (store, namespace) = (call.app.reader(), &plan.namespace);
     Ok(match &plan.cron {
-        Some(cron) => usize::from(saved::schedule(&*store, namespace, &cron.name).await?.is_some()),
+        Some(cron) => usize::from(catalog::schedule(&*store, namespace, &cron.name).await?.is_some()),
         None => {
-            let found = saved::saved_workflow(&*store, namespace, &plan.name).await?;
+            let found = catalog::saved_workflow(&*store, namespace, &plan.name).await?;
             found.map_or(0, |found| found.what.versions.len())
         }
     })

@@ -4,7 +4,7 @@ use maud::{Markup, html};
 use phasm::{
     Value,
     engine::plan::{Parameter, ParameterType},
-    show,
+    store::view,
 };
 
 /// One value that is asked for.
@@ -154,7 +154,7 @@ impl Field {
             Asked::Line | Asked::Lines => Some(text.replace("\r\n", "\n").into()),
             _ if text.trim().is_empty() => None,
             Asked::YesNo | Asked::Choice(_) | Asked::Number { .. } | Asked::Json => {
-                Some(show::undeclared(text))
+                Some(view::undeclared(text))
             }
         }
     }

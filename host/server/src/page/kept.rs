@@ -4,9 +4,9 @@ use axum::{http::header, response::Response};
 use maud::{Markup, html};
 use phasm::{
     Plan, Value,
+    catalog::{Version, saved_text},
     engine::plan::{Draft, Executors},
     reader,
-    saved::{Version, saved_text},
 };
 
 use super::{shell::Shell, words};

@@ -4,13 +4,13 @@ use axum::{http::StatusCode, response::Response};
 use maud::{Markup, PreEscaped, html};
 use phasm::{
     Phase,
+    catalog::{self, SCHEDULE_LABEL},
     clock::Clock,
     engine::{
         run::{Run, TaskRun},
         text,
     },
     notify::NoticeSummary,
-    saved::{self, SCHEDULE_LABEL},
     store::RunRow,
 };
 use phasm_graph::{Diagram, Drawing, Limits, Timeline};
@@ -125,11 +125,11 @@ impl Shown {
             from.push((kind, words::kept_name(&head.namespace, name), address));
         };
         if let Some(name) = head.labels.get(SCHEDULE_LABEL)
-            && saved::schedule(&*store, &head.namespace, name).await?.is_some()
+            && catalog::schedule(&*store, &head.namespace, name).await?.is_some()
         {
             add("Schedule", "schedules", name);
         }
-        if saved::saved_workflow(&*store, &head.namespace, &head.workflow).await?.is_some() {
+        if catalog::saved_workflow(&*store, &head.namespace, &head.workflow).await?.is_some() {
             add("Saved workflow", "workflows", &head.workflow);
         }
         let notices = NoticeSummary::read(&*store, &head.run_id).await?;

@@ -4,9 +4,9 @@ use axum::{http::StatusCode, response::Response};
 use maud::{Markup, html};
 use phasm::{
     Phase,
-    saved::SCHEDULE_LABEL,
-    show::{RowWaits, RunState},
+    catalog::SCHEDULE_LABEL,
     store::RunRow,
+    store::view::{RowWaits, RunState},
 };
 
 use super::{kept, refused, shell::Shell, words};

@@ -4,8 +4,8 @@ use axum::{http::StatusCode, response::Response};
 use maud::{Markup, html};
 use phasm::{
     SubmitError, TriggerError,
+    catalog::{self, FiringNote, Saved, ScheduleState, Suspension},
     engine::{schedule::Zone, time::Timestamp},
-    saved::{self, FiringNote, Saved, ScheduleState, Suspension},
 };
 
 use super::{arguments, checked, form::Form, kept, kept::Kept, schedules, see_other, shell::Shell, words};
@@ -182,7 +182,7 @@ pub(super) async fn ask(mut call: Call) -> Result<Response, Refusal> {
 
 pub(super) async fn remove(call: Call) -> Result<Response, Refusal> {
     let (namespace, name) = named(&call)?;
-    match saved::remove_schedule(&**call.app.host.store(), &namespace, &name).await? {
+    match catalog::remove_schedule(&**call.app.host.store(), &namespace, &name).await? {
         true => Ok(see_other(AT)),
         false => Err(nothing(&namespace, &name)),
     }

@@ -3,8 +3,8 @@
 use axum::response::Response;
 use maud::{Markup, html};
 use phasm::{
+    catalog::{FiringNote, Saved, ScheduleState},
     engine::schedule::Zone,
-    saved::{FiringNote, Saved, ScheduleState},
     store::ReadStore,
 };
 

@@ -9,7 +9,7 @@ use axum::{
 use maud::html;
 use phasm::{
     Plan, Problem, SubmitError,
-    saved::{SaveError, WrittenDocument, saved_text},
+    catalog::{SaveError, WrittenDocument, saved_text},
     store::StoreError,
 };
 

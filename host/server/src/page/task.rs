@@ -9,8 +9,8 @@ use phasm::{
         run::{Run, TaskRun},
         text,
     },
-    show::LineView,
     store::AttemptLog,
+    store::view::LineView,
 };
 
 use super::{acts, answer, recorded, shell::Shell, why, words};

@@ -9,8 +9,8 @@ use axum::{
 use maud::{Markup, html};
 use multer::{Constraints, Multipart, SizeLimit};
 use phasm::{
+    plugins::trust::LARGEST_SIGNATURE,
     plugins::{Manifest, NewPlugin},
-    trust::LARGEST_SIGNATURE,
 };
 use tokio::time::timeout;
 

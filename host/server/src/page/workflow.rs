@@ -4,7 +4,7 @@ use axum::{http::StatusCode, response::Response};
 use maud::{Markup, html};
 use phasm::{
     SubmitError,
-    saved::{self, Saved, SavedWorkflow, Version},
+    catalog::{self, Saved, SavedWorkflow, Version},
 };
 
 use super::{arguments, checked, form::Form, kept, kept::Kept, see_other, shell::Shell, words};
@@ -138,7 +138,7 @@ pub(super) async fn ask(mut call: Call) -> Result<Response, Refusal> {
 
 pub(super) async fn remove(call: Call) -> Result<Response, Refusal> {
     let (namespace, name) = named(&call)?;
-    match saved::remove_workflow(&**call.app.host.store(), &namespace, &name).await? {
+    match catalog::remove_workflow(&**call.app.host.store(), &namespace, &name).await? {
         true => Ok(see_other(AT)),
         false => Err(nothing(&namespace, &name)),
     }

@@ -2,7 +2,7 @@
 
 use axum::response::Response;
 use maud::{Markup, html};
-use phasm::saved::{Saved, SavedWorkflow};
+use phasm::catalog::{Saved, SavedWorkflow};
 
 use super::{kept, shell::Shell, words};
 use crate::{

@@ -8,8 +8,8 @@ use axum::{
 };
 use base64::{Engine as _, engine::general_purpose::STANDARD as BASE64};
 use phasm::{
+    plugins::trust::LARGEST_SIGNATURE,
     plugins::{NewPlugin, PluginAdded},
-    trust::LARGEST_SIGNATURE,
 };
 use serde_json::json;
 use tokio::{sync::SemaphorePermit, time::timeout};

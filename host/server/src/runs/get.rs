@@ -10,8 +10,8 @@ use axum::{
 use phasm::{
     RunError, RunHandle, RunView,
     notify::NoticeSummary,
-    show::{RowWaits, RunState},
     store::RunRow,
+    store::view::{RowWaits, RunState},
 };
 use sha2::{Digest as _, Sha256};
 use tokio::time::timeout;

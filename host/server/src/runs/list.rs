@@ -7,7 +7,7 @@ use phasm::{
     Phase,
     clock::Clock,
     engine::{duration, time::Timestamp},
-    show::{RowView, RunState},
+    store::view::{RowView, RunState},
     store::{Filter, RunRow, StoreError},
 };
 use serde::Serialize;

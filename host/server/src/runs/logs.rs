@@ -10,8 +10,8 @@ use phasm::{
         run::Run,
     },
     is_named, journal,
-    show::LogView,
     store::AttemptLog,
+    store::view::LogView,
     tasks_named,
 };
 use serde_json::{Value, json};

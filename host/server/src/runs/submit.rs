@@ -6,7 +6,7 @@ use axum::{
     http::{HeaderName, HeaderValue, StatusCode, header},
     response::Response,
 };
-use phasm::{Map, Plan, RunHandle, SubmitError, show, show::SubmittedView, store::StoreError};
+use phasm::{Map, Plan, RunHandle, SubmitError, store::StoreError, store::view, store::view::SubmittedView};
 
 use super::get;
 use crate::{
@@ -79,7 +79,7 @@ pub(crate) async fn keep(
 ) -> Result<(RunHandle, Response), Refusal> {
     let host = &call.app.host;
     for (parameter, text) in given {
-        let value = show::parameter(plan, &parameter, &text);
+        let value = view::parameter(plan, &parameter, &text);
         parameters.insert(parameter.into(), value);
     }
     match host.submit_as(plan, &parameters, key).await {

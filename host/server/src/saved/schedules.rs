@@ -3,8 +3,8 @@
 use axum::{http::StatusCode, response::Response};
 use phasm::{
     Map, SubmitError, TriggerError,
+    catalog::{self, Saved, ScheduleState},
     engine::time::Timestamp,
-    saved::{self, Saved, ScheduleState},
 };
 use serde_json::json;
 
@@ -20,7 +20,7 @@ use crate::{
 const MOST_INSTANTS: usize = 1000;
 
 pub(crate) const FIND: Find<ScheduleState> =
-    |store, namespace, after, limit| Box::pin(saved::schedules(store, namespace, after, limit));
+    |store, namespace, after, limit| Box::pin(catalog::schedules(store, namespace, after, limit));
 
 pub(crate) async fn list(call: Call) -> Result<Response, Refusal> {
     super::list(call, "schedules", FIND).await
@@ -39,7 +39,7 @@ async fn shown(call: &Call) -> Result<Response, Refusal> {
 /// The schedule of the path.
 pub(crate) async fn one(call: &Call) -> Result<Saved<ScheduleState>, Refusal> {
     let (namespace, name) = named(call)?;
-    let found = saved::schedule(&*call.app.reader(), &namespace, &name).await?;
+    let found = catalog::schedule(&*call.app.reader(), &namespace, &name).await?;
     found.ok_or_else(|| nothing(&namespace, &name))
 }
 
@@ -61,7 +61,7 @@ pub(crate) async fn put(call: Call) -> Result<Response, Refusal> {
 pub(crate) async fn remove(mut call: Call) -> Result<Response, Refusal> {
     call.query.done()?;
     let meant = named(&call)?;
-    let was_there = saved::remove_schedule(&**call.app.host.store(), &meant.0, &meant.1).await?;
+    let was_there = catalog::remove_schedule(&**call.app.host.store(), &meant.0, &meant.1).await?;
     removed(was_there, &meant)
 }
 
@@ -95,7 +95,7 @@ pub(crate) async fn trigger(mut call: Call) -> Result<Response, Refusal> {
     let mut parameters: Map = document::object(&mut call).await?;
     let found = one(&call).await?;
     let texts = given.iter().map(|(name, text)| (name.as_str(), text.as_str()));
-    parameters.extend(saved::given_parameters(&*call.app.reader(), &found, texts).await?);
+    parameters.extend(catalog::given_parameters(&*call.app.reader(), &found, texts).await?);
     let host = &call.app.host;
     let triggered = host.trigger(&namespace, &name, &parameters).await;
     if let Err(TriggerError::Submit(SubmitError::Problems(found))) = &triggered {

@@ -1,7 +1,7 @@
 //! Saved workflows.
 
 use axum::{http::StatusCode, response::Response};
-use phasm::saved::{self, Saved, SavedWorkflow};
+use phasm::catalog::{self, Saved, SavedWorkflow};
 
 use super::{Find, named, nothing, removed, written};
 use crate::{
@@ -12,7 +12,7 @@ use crate::{
 };
 
 pub(crate) const FIND: Find<SavedWorkflow> =
-    |store, namespace, after, limit| Box::pin(saved::saved_workflows(store, namespace, after, limit));
+    |store, namespace, after, limit| Box::pin(catalog::saved_workflows(store, namespace, after, limit));
 
 pub(crate) async fn list(call: Call) -> Result<Response, Refusal> {
     super::list(call, "workflows", FIND).await
@@ -26,7 +26,7 @@ pub(crate) async fn get(mut call: Call) -> Result<Response, Refusal> {
 /// The workflow of the path.
 pub(crate) async fn one(call: &Call) -> Result<Saved<SavedWorkflow>, Refusal> {
     let (namespace, name) = named(call)?;
-    let found = saved::saved_workflow(&*call.app.reader(), &namespace, &name).await?;
+    let found = catalog::saved_workflow(&*call.app.reader(), &namespace, &name).await?;
     found.ok_or_else(|| nothing(&namespace, &name))
 }
 
@@ -51,7 +51,7 @@ pub(crate) async fn put(call: Call) -> Result<Response, Refusal> {
 pub(crate) async fn remove(mut call: Call) -> Result<Response, Refusal> {
     call.query.done()?;
     let meant = named(&call)?;
-    let was_there = saved::remove_workflow(&**call.app.host.store(), &meant.0, &meant.1).await?;
+    let was_there = catalog::remove_workflow(&**call.app.host.store(), &meant.0, &meant.1).await?;
     removed(was_there, &meant)
 }
 

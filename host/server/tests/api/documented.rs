@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use phasm::{Map, Quotas, Tenant, saved::WrittenDocument};
+use phasm::{Map, Quotas, Tenant, catalog::WrittenDocument};
 use phasm_server::keys::Role;
 use serde_json::{Value, json};
 use tokio::io::AsyncReadExt as _;

@@ -6,7 +6,7 @@ use std::{
     path::Path,
 };
 
-use phasm::{Tenant, gauges::MOST_EXECUTORS};
+use phasm::{Tenant, metrics::MOST_EXECUTORS};
 use serde_json::Value;
 
 use crate::world::{World, workflow};

@@ -10,9 +10,9 @@ use std::{
 use base64::{Engine as _, engine::general_purpose::STANDARD as BASE64};
 use phasm::{
     Host, Tenant,
+    plugins::trust::{Policy, SecretKey},
     plugins::{Library, Manifest},
     sandbox::{Digest, Grants, HttpGrant, SandboxConfig},
-    trust::{Policy, SecretKey},
 };
 use phasm_server::keys::Role;
 use serde_json::{Value, json};

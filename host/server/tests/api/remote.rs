@@ -2,9 +2,9 @@
 
 use phasm::{
     Notice, Phase, Watch,
+    catalog::{self, Saved, SavedWorkflow, ScheduleState},
     engine::run::RunView,
     journal,
-    saved::{self, Saved, SavedWorkflow, ScheduleState},
     store::{Entries, Filter, ReadStore, Shelf, StoreError},
 };
 use phasm_server::{client::Remote, keys::Role};
@@ -87,8 +87,8 @@ async fn what_is_kept_is_what_its_store_keeps() {
         (Some("none"), None, 100),
     ] {
         let (told, kept) = (
-            saved::schedules(&remote, namespace, after, limit).await.unwrap(),
-            saved::schedules(&*store, namespace, after, limit).await.unwrap(),
+            catalog::schedules(&remote, namespace, after, limit).await.unwrap(),
+            catalog::schedules(&*store, namespace, after, limit).await.unwrap(),
         );
         let shown = |all: &[Saved<ScheduleState>]| serde_json::to_value(all).unwrap();
         assert_eq!(shown(&told), shown(&kept), "{namespace:?} {after:?} {limit}");
@@ -103,7 +103,7 @@ async fn what_is_kept_is_what_its_store_keeps() {
     assert_eq!(next, world.host.next_instants("a", "one", 3).await.unwrap());
     let triggered = remote.trigger(name, &[("who", "5")]).await.unwrap();
     let run = triggered["runID"].as_str().unwrap();
-    let told = saved::schedule(&remote, "a", "one").await.unwrap().unwrap();
+    let told = catalog::schedule(&remote, "a", "one").await.unwrap().unwrap();
     assert_eq!(told.what.firings[0].run_id.as_deref(), Some(run));
     let submitted = remote.run(("a", "w"), None, &[("who", "Ada")], Some("once")).await.unwrap();
     let again = remote.run(("a", "w"), None, &[], Some("once")).await.unwrap();
@@ -114,7 +114,7 @@ async fn what_is_kept_is_what_its_store_keeps() {
             (true, false)
         );
     }
-    assert!(saved::saved_workflow(&remote, "a", "w").await.unwrap().is_none());
+    assert!(catalog::saved_workflow(&remote, "a", "w").await.unwrap().is_none());
 }
 
 /// R-A30: a run is followed to its end, and asked, as one of a store.

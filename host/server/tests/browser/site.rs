@@ -134,7 +134,7 @@ impl Site {
     pub(crate) fn save(&self, document: &str) {
         self.runtime.block_on(async {
             let plan = self.host.plan("document.yaml", document).await.unwrap();
-            let written = phasm::saved::WrittenDocument { file: "audit.yaml", text: document };
+            let written = phasm::catalog::WrittenDocument { file: "audit.yaml", text: document };
             self.host.save_workflow(&plan, written, Some("ada")).await.unwrap();
         });
     }

@@ -9,7 +9,7 @@ use phasm_engine::{
 };
 use serde_json::json;
 
-use crate::sandbox::{Randomness, WallClock};
+use phasm_sandbox::{Randomness, WallClock};
 
 /// The word for the host's clock.
 const REAL: &str = "real";

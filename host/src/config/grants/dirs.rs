@@ -9,7 +9,7 @@ use phasm_engine::{
 use serde_json::json;
 
 use crate::config::{Surroundings, codes, tenants::stays_below};
-use crate::sandbox::{DirGrant, Quota};
+use phasm_sandbox::{DirGrant, Quota};
 
 static DIRECTORY: Table = Table::closed(
     "directory",

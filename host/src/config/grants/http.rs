@@ -2,7 +2,8 @@
 
 use phasm_engine::form::{Name, Report};
 
-use crate::{config::http::patterns, sandbox::HttpGrant};
+use crate::config::http::patterns;
+use phasm_sandbox::HttpGrant;
 
 /// What the texts grant; those that grant nothing are reported.
 pub(super) fn granted(http: &[Name], networks: &[Name], report: &Report) -> HttpGrant {

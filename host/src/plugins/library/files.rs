@@ -9,7 +9,7 @@ use std::{
 };
 
 use super::LibraryError;
-use crate::sandbox::Digest;
+use phasm_sandbox::Digest;
 
 /// Held while a library is changed; the system lets go of it however its process ends.
 pub(super) struct LibraryLock {

@@ -9,7 +9,7 @@ use super::{
     files::{failed, put},
     version::{higher, is_prerelease},
 };
-use crate::sandbox::{Digest, read_regular_text};
+use phasm_sandbox::{Digest, read_regular_text};
 
 /// More is no index.
 const LARGEST: u64 = 16 << 20;

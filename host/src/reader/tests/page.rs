@@ -14,7 +14,7 @@ Everything that `phasm` can find wrong with a document (`P…`) or a configurati
 Problems are reported all at once, and nothing is stored or run when there is one; warnings never stop anything.
 `phasm validate --explain P012` prints an entry of this page.
 
-This page is made from the catalogue in `host/engine/src/problem/codes` and `host/src/config/catalogue.rs` by a test, which
+This page is made from the catalogue in `host/engine/src/problem/codes` and `host/src/config/codes.rs` by a test, which
 fails when they differ and rewrites the page when `UPDATE_GOLDEN` is set.
 ";
 

@@ -21,7 +21,7 @@ use super::{
     fault::{Trouble, is_gone, is_passing},
     link::{Connected, Link},
 };
-use crate::gauges::Commits;
+use crate::metrics::Commits;
 
 /// A transaction takes at most this many requests, so that the first of them does not wait long for the last.
 const BATCH_REQUESTS: usize = 1024;

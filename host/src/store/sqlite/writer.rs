@@ -18,7 +18,7 @@ use super::{
     scribe::Queue,
     tips::Tips,
 };
-use crate::gauges::Commits;
+use crate::metrics::Commits;
 
 /// A commit takes at most this many records, so that the first of them does not wait long for the last.
 const BATCH_RECORDS: usize = 1024;

@@ -10,6 +10,7 @@ use std::{
 
 use phasm::{
     Host, Map, Outcome,
+    catalog::{self, SCHEDULE_LABEL, SCHEDULED_LABEL, Saved, ScheduleState, WrittenDocument},
     clock::TimeSource as _,
     engine::{
         plan::{Draft, Executors, Plan},
@@ -17,7 +18,6 @@ use phasm::{
     },
     executor::{Executor, Invocation, Observer},
     reader,
-    saved::{self, SCHEDULE_LABEL, SCHEDULED_LABEL, Saved, ScheduleState, WrittenDocument},
     store::{Change, EntryName, Filter, Memory, ReadStore as _, RunRow, Shelf, Store as _},
 };
 use phasm_tests::stepped::Stepped;
@@ -215,18 +215,18 @@ impl House {
     pub(crate) fn put(&mut self, document: &str) {
         let plan = planned(document);
         let written = WrittenDocument { file: "s.yaml", text: document };
-        let put = saved::put_schedule(&*self.store, &plan, written, Some("Ada"), self.wall());
+        let put = catalog::put_schedule(&*self.store, &plan, written, Some("Ada"), self.wall());
         self.outside.block_on(put).unwrap();
         self.settle();
     }
 
     pub(crate) fn suspend(&mut self, name: &str) {
-        self.outside.block_on(saved::suspend_schedule(&*self.store, "default", name)).unwrap();
+        self.outside.block_on(catalog::suspend_schedule(&*self.store, "default", name)).unwrap();
         self.settle();
     }
 
     pub(crate) fn resume(&mut self, name: &str) {
-        let resumed = saved::resume_schedule(&*self.store, "default", name, self.wall());
+        let resumed = catalog::resume_schedule(&*self.store, "default", name, self.wall());
         self.outside.block_on(resumed).unwrap();
         self.settle();
     }
@@ -237,7 +237,7 @@ impl House {
     }
 
     pub(crate) fn schedule(&self, name: &str) -> Saved<ScheduleState> {
-        self.outside.block_on(saved::schedule(&*self.store, "default", name)).unwrap().unwrap()
+        self.outside.block_on(catalog::schedule(&*self.store, "default", name)).unwrap().unwrap()
     }
 
     /// The runs of a schedule, the first one first.

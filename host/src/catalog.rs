@@ -1,0 +1,236 @@
+//! Documents that a store keeps by name: workflows that are run by it, and schedules, which start runs by themselves.
+//!
+//! ```text
+//!  a document ─ Host::plan ─▶ Plan ─▶ save_workflow ──▶ versions by digest ──▶ Host::saved_plan ─▶ submit
+//!                                  └▶ put_schedule ───▶ state, due at its next instant
+//!  a claiming host ── due ──▶ decide(state, now, how its runs stand) ──▶ fire ──▶ state and run in one write
+//!                                                                   └──▶ what it replaces is cancelled, what is old is deleted
+//! ```
+//!
+//! The functions here need no host, and write beside the process that has a file, too.
+
+mod decide;
+mod instant;
+mod schedule;
+mod workflow;
+
+use std::{fmt, sync::Arc};
+
+use phasm_engine::{plan::Plan, problem::Problems, time::Timestamp, value::Value};
+use serde::{Deserialize, Serialize, de::DeserializeOwned};
+
+use crate::store::{
+    Change, Entries, EntryName, KeptEntry, Labels, ReadStore, Shelf, Store, StoreError, Text,
+};
+use phasm_sandbox::Digest;
+
+pub(crate) use self::{
+    decide::{Decided, MOST_OPEN, RunStands, decide},
+    schedule::read,
+};
+pub use self::{
+    schedule::{
+        Fired, FiringNote, SCHEDULE_LABEL, SCHEDULED_LABEL, ScheduleState, ScheduleTrouble, Suspension,
+        given_parameters, next_instants, put_schedule, remove_schedule, resume_schedule, schedule,
+        schedule_document, schedules, suspend_schedule,
+    },
+    workflow::{SavedWorkflow, remove_workflow, save_workflow, saved_workflow, saved_workflows},
+};
+
+/// How often a change is made again that somebody else came before.
+pub(crate) const TRIES: usize = 16;
+
+/// A document as it is written.
+#[derive(Clone, Copy, Debug)]
+pub struct WrittenDocument<'a> {
+    /// What problems call it; its extension chooses JSON or YAML.
+    pub file: &'a str,
+    /// What it says.
+    pub text: &'a str,
+}
+
+/// One version of a document that is kept.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Version {
+    /// Of its text.
+    pub digest: Arc<str>,
+    /// The size of its text, in bytes.
+    pub size: u64,
+    /// What the file was called that it came from.
+    pub file: Arc<str>,
+    /// When it was saved.
+    #[serde(with = "instant")]
+    pub saved_at: Timestamp,
+    /// By whom, if somebody said so.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub by: Option<Arc<str>>,
+}
+
+impl Version {
+    fn new(WrittenDocument { file, text }: WrittenDocument<'_>, by: Option<&str>, now: Timestamp) -> Self {
+        let digest = Digest::of(text.as_bytes()).to_string().into();
+        Self { digest, size: text.len() as u64, file: file.into(), saved_at: now, by: by.map(Arc::from) }
+    }
+
+    /// As an entry names it; with its bytes where it is new.
+    fn text(&self, bytes: Option<&str>) -> Text {
+        let bytes = bytes.map(|text| text.as_bytes().into());
+        Text { digest: Arc::clone(&self.digest), size: self.size, bytes }
+    }
+}
+
+/// Something that is kept by a name.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Saved<T> {
+    /// Whose it is.
+    pub namespace: Arc<str>,
+    /// What it is called.
+    pub name: Arc<str>,
+    /// When it is looked at next: of a schedule, its next instant.
+    #[serde(default, with = "instant::maybe", skip_serializing_if = "Option::is_none")]
+    pub next: Option<Timestamp>,
+    /// What is kept.
+    #[serde(flatten)]
+    pub what: T,
+    #[serde(skip)]
+    pub(crate) revision: u64,
+}
+
+impl<T: DeserializeOwned> Saved<T> {
+    /// # Errors
+    /// [`StoreError::Corrupt`] if it is none.
+    pub(crate) fn read(entry: &KeptEntry) -> Result<Self, StoreError> {
+        let EntryName { namespace, name, .. } = &entry.name;
+        let what = serde_json::from_str(&entry.body).map_err(|error| StoreError::Corrupt {
+            path: "store".into(),
+            found: format!("{}: {error}", entry.name),
+        })?;
+        Ok(Self {
+            namespace: Arc::clone(namespace),
+            name: Arc::clone(name),
+            next: entry.due,
+            what,
+            revision: entry.revision,
+        })
+    }
+}
+
+/// Why a document was not kept.
+#[derive(Debug, thiserror::Error)]
+pub enum SaveError {
+    /// It could not be started by itself: nobody gives its runs parameters.
+    #[error(transparent)]
+    Problems(#[from] Problems),
+    /// A document that is to be a schedule says nothing of when.
+    #[error("kind Workflow has no schedule; write `kind: CronWorkflow`, with its spec under `workflowSpec`")]
+    NoSchedule,
+    /// A schedule is not run by its name.
+    #[error("kind CronWorkflow is a schedule, and is kept as one")]
+    IsSchedule,
+    /// There is no schedule, or workflow, of that name.
+    #[error("there is no {shelf} {namespace}/{name} in this store")]
+    NotFound {
+        /// What was looked for.
+        shelf: Shelf,
+        /// In which namespace.
+        namespace: Arc<str>,
+        /// By which name.
+        name: Arc<str>,
+    },
+    /// It could not be kept.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
+
+impl SaveError {
+    fn not_found(EntryName { shelf, namespace, name }: &EntryName) -> Self {
+        Self::NotFound { shelf: *shelf, namespace: Arc::clone(namespace), name: Arc::clone(name) }
+    }
+}
+
+/// The text of a document that is kept, by its digest.
+///
+/// # Errors
+/// When the store cannot be read, or what it has is not what was kept.
+pub async fn saved_text(store: &dyn ReadStore, digest: &str) -> Result<Option<String>, StoreError> {
+    let Some(bytes) = store.text(digest).await? else { return Ok(None) };
+    let damaged = |found: &dyn fmt::Display| StoreError::Corrupt {
+        path: "store".into(),
+        found: format!("document {digest}: {found}"),
+    };
+    if Digest::of(&bytes).to_string() != digest {
+        return Err(damaged(&"it is not what was kept"));
+    }
+    String::from_utf8(bytes.to_vec()).map(Some).map_err(|error| damaged(&error))
+}
+
+/// A plan's labels as text.
+pub(crate) fn labels_of(plan: &Plan) -> Labels {
+    let text = |value: &Value| value.as_str().map_or_else(|| value.to_string().into(), Arc::from);
+    plan.labels.iter().map(|(key, value)| (Arc::clone(key), text(value))).collect()
+}
+
+fn named(shelf: Shelf, namespace: &str, name: &str) -> EntryName {
+    EntryName { shelf, namespace: namespace.into(), name: name.into() }
+}
+
+async fn find<T: DeserializeOwned>(
+    store: &dyn ReadStore,
+    name: &EntryName,
+) -> Result<Option<Saved<T>>, StoreError> {
+    store.entry(name).await?.as_ref().map(Saved::read).transpose()
+}
+
+async fn list<T: DeserializeOwned>(
+    store: &dyn ReadStore,
+    shelf: Shelf,
+    namespace: Option<&str>,
+    after: Option<(&str, &str)>,
+    limit: usize,
+) -> Result<Vec<Saved<T>>, StoreError> {
+    let after = after.map(|(namespace, name)| (namespace.into(), name.into()));
+    let wanted = Entries { shelf, namespace: namespace.map(Arc::from), after, limit };
+    store.entries(wanted).await?.iter().map(Saved::read).collect()
+}
+
+/// Another revision of what somebody has seen.
+pub(crate) fn change<T: Serialize>(
+    name: EntryName,
+    from: u64,
+    due: Option<Timestamp>,
+    what: &T,
+    texts: Option<Vec<Text>>,
+) -> Change {
+    // It is made of texts and numbers: this cannot fail.
+    let body = serde_json::to_string(what).unwrap_or_default().into();
+    Change { name, from, due, body, texts }
+}
+
+/// Changes an entry as it is then, if that changes anything, however often others come before; how it is now.
+async fn update<T: DeserializeOwned + Serialize + PartialEq + Clone>(
+    store: &dyn Store,
+    name: EntryName,
+    mut edit: impl FnMut(Option<&Saved<T>>) -> Option<(T, Option<Timestamp>, Option<Vec<Text>>)>,
+) -> Result<Saved<T>, SaveError> {
+    let mut tries = 0;
+    loop {
+        let found: Option<Saved<T>> = find(store, &name).await?;
+        let Some((what, due, texts)) = edit(found.as_ref()) else {
+            return found.ok_or_else(|| SaveError::not_found(&name));
+        };
+        if let Some(same) = found.as_ref().filter(|found| found.what == what && found.next == due) {
+            return Ok(same.clone());
+        }
+        let from = found.map_or(0, |found| found.revision);
+        match store.change(change(name.clone(), from, due, &what, texts)).await {
+            Ok(revision) => {
+                let EntryName { namespace, name, .. } = name;
+                return Ok(Saved { namespace, name, next: due, what, revision });
+            }
+            Err(StoreError::Moved { .. }) if tries < TRIES => tries += 1,
+            Err(error) => return Err(error.into()),
+        }
+    }
+}

@@ -1,0 +1,6 @@
+//! Several hosts on one store: claims of runs that are due, attempts that hosts execute for each other, and waking each other.
+
+pub(crate) mod claimer;
+pub(crate) mod exchange;
+#[cfg(all(unix, feature = "sqlite"))]
+pub mod wakeup;

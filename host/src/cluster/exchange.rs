@@ -1,0 +1,210 @@
+//! Attempts that find no place here are offered to the other hosts of the store, and theirs are executed here.
+//!
+//! ```text
+//!  driver ──▶ dispatcher ── no place ──▶ own ── offers ──▶ store ── taken ──▶ another host: executing
+//!                 ▲                       ▲                  │                       │
+//!                 └──── a place here ─────┴── recalled ◀─────┴◀── started, over ◀────┘
+//! ```
+//!
+//! One exchange with the store at a time: all that has gathered meanwhile goes with the next.
+
+mod borrowed;
+mod offered;
+
+use std::{
+    sync::{Arc, Weak},
+    time::Duration,
+};
+
+use tokio::sync::{mpsc, watch};
+
+use self::{borrowed::Executing, offered::Own};
+use crate::{
+    core::{PAUSES, Shared},
+    dispatch::{
+        dispatcher::{Outbound, Place},
+        slots::Stirs,
+    },
+    run::message::Message,
+    store::{Shares, Sharing, StoreError},
+};
+
+/// Messages taken in one go.
+const MOST_AT_ONCE: usize = 4096;
+
+type Sender = mpsc::UnboundedSender<Message>;
+
+/// What one host has for the others of its store, and they for it.
+pub(crate) struct Exchange {
+    host: Weak<Shared>,
+    outbound: mpsc::UnboundedReceiver<Outbound<Sender>>,
+    changed: watch::Receiver<()>,
+    own: Own,
+    executing: Executing,
+    /// Others may have offered something, told something, or have room.
+    news: bool,
+    /// It may be that an answer was lost.
+    missed: bool,
+    /// Every place here was taken when it was looked at last.
+    was_full: bool,
+    pause: Duration,
+}
+
+/// What was set aside for what an exchange may bring.
+struct Reserved {
+    /// For attempts of others.
+    room: u32,
+    /// For those of this host that come back.
+    places: Vec<Place<Sender>>,
+}
+
+impl Exchange {
+    /// Begins to share attempts of `host` with the others of its store.
+    pub(crate) fn begin(host: &Arc<Shared>) {
+        let (sends, outbound) = mpsc::unbounded_channel();
+        host.dispatcher.send_out(sends);
+        let exchange = Self {
+            host: Arc::downgrade(host),
+            outbound,
+            changed: host.store.shared(),
+            own: Own::default(),
+            executing: Executing::new(host),
+            news: true,
+            missed: false,
+            was_full: true,
+            pause: PAUSES.0,
+        };
+        host.control.spawn(exchange.run());
+    }
+
+    /// Until the host is gone.
+    async fn run(mut self) {
+        while let Some(host) = self.host.upgrade().filter(|host| !host.is_closed()) {
+            self.settle(&host);
+            if self.is_due(&host) {
+                self.exchange(&host).await;
+                drop(host);
+            } else {
+                self.wait(host).await;
+            }
+        }
+    }
+
+    /// Begins what can begin here.
+    fn settle(&mut self, host: &Arc<Shared>) {
+        while self.own.waits_here() && host.dispatcher.slots.unused() > 0 {
+            let Some(place) = host.dispatcher.place() else { break };
+            self.own.come_home(place);
+        }
+        self.was_full |= host.dispatcher.slots.unused() == 0;
+    }
+
+    fn takes(host: &Shared) -> bool {
+        host.patience.is_some() && host.begins()
+    }
+
+    fn is_due(&self, host: &Shared) -> bool {
+        let unused = host.dispatcher.slots.unused() > 0;
+        let could_take = unused && Self::takes(host);
+        let concerns = !self.own.is_empty() || !self.executing.is_empty() || could_take;
+        self.missed
+            || self.own.has_to_tell()
+            || self.executing.has_to_tell()
+            || (self.news && (concerns || host.dispatcher.slots.is_starved()))
+            || (could_take && self.was_full)
+            || (unused && self.own.untaken() > 0)
+            || self.own.looks_again()
+    }
+
+    async fn wait(&mut self, host: Arc<Shared>) {
+        let takes = Self::takes(&host);
+        let unused = (takes && self.was_full) || self.own.untaken() > 0 || self.own.waits_here();
+        let dispatcher = Arc::clone(&host.dispatcher);
+        // Nobody keeps the host alive by waiting.
+        drop(host);
+        let mut sent = Vec::new();
+        let look_again = self.own.look_again();
+        tokio::select! {
+            count = self.outbound.recv_many(&mut sent, MOST_AT_ONCE) => {
+                if count == 0 {
+                    std::future::pending::<()>().await;
+                }
+            }
+            () = self.executing.hear() => {}
+            changed = self.changed.changed() => {
+                if changed.is_err() {
+                    std::future::pending::<()>().await;
+                }
+                self.news = true;
+            }
+            () = dispatcher.slots.listen(Stirs { unused, starved: self.news }) => {}
+            () = look_again => {}
+        }
+        self.own.add(sent);
+    }
+
+    fn reserve(&self, host: &Arc<Shared>) -> Reserved {
+        let slots = &host.dispatcher.slots;
+        let back = slots.unused().min(self.own.untaken());
+        let places: Vec<_> = (0..back).map_while(|_| host.dispatcher.place()).collect();
+        let takes = Self::takes(host) && places.is_empty();
+        Reserved { room: if takes { slots.take_unused(u32::MAX) } else { 0 }, places }
+    }
+
+    async fn exchange(&mut self, host: &Arc<Shared>) {
+        let reserved = self.reserve(host);
+        (self.was_full, self.news) = (false, false);
+        self.changed.mark_unchanged();
+        let mut ask = Sharing::nothing(host.host.clone(), host.clock.now());
+        (ask.room, ask.recalled) = (reserved.room, u32::try_from(reserved.places.len()).unwrap_or(0));
+        self.own.ask(&mut ask, self.missed);
+        self.executing.ask(&mut ask, self.missed);
+        match host.store.share(ask).await {
+            Ok(shares) => {
+                (self.missed, self.pause) = (false, PAUSES.0);
+                self.take_in(host, shares, reserved);
+            }
+            Err(error) => {
+                self.missed = true;
+                host.dispatcher.give_back_room(reserved.room);
+                drop(reserved.places);
+                self.back_off(host, &error).await;
+            }
+        }
+        let mut sent = Vec::new();
+        while let Ok(outbound) = self.outbound.try_recv() {
+            sent.push(outbound);
+        }
+        self.own.add(sent);
+        self.executing.hear_what_is_there();
+    }
+
+    fn take_in(&mut self, host: &Arc<Shared>, shares: Shares, reserved: Reserved) {
+        let Shares { taken, stopped, recalled, reported, room, look_again } = shares;
+        self.own.told();
+        self.executing.told();
+        self.own.hear(reported);
+        self.own.have_back(recalled, reserved.places);
+        self.own.look_again_at(look_again.map(|at| host.clock.after(left(host, at))), host);
+        let began = u32::try_from(taken.len()).unwrap_or(u32::MAX);
+        host.dispatcher.give_back_room(reserved.room.saturating_sub(began));
+        self.executing.stop(&stopped);
+        self.executing.take(host, taken);
+        // As many more as others have room for, and a quarter of what they do, which waits for them to have room again.
+        let started = self.own.started();
+        host.dispatcher.slots.lend_elsewhere(started.saturating_add(started / 4).saturating_add(room));
+    }
+
+    async fn back_off(&mut self, host: &Shared, error: &StoreError) {
+        tracing::warn!(
+            error = error as &dyn std::error::Error,
+            "attempts cannot be shared with other hosts now; trying again"
+        );
+        host.clock.sleep(self.pause).await;
+        self.pause = (self.pause * 2).min(PAUSES.1);
+    }
+}
+
+fn left(host: &Shared, at: phasm_engine::time::Timestamp) -> Duration {
+    Duration::from_millis(at.since(host.clock.now()))
+}

@@ -1,0 +1,204 @@
+//! Attempts of this host that found no place here.
+
+use std::{collections::BTreeMap, future::Future, sync::Arc};
+
+use phasm_engine::{event::Fence, outcome::Outcome, time::Millis};
+
+use super::Sender;
+use crate::dispatch::wire::{ReportBody, read};
+use crate::{
+    clock::Clock,
+    core::Shared,
+    dispatch::dispatcher::{Outbound, Outward, Place, Signal, Word},
+    store::{Reported, Sharing},
+};
+
+/// Where one of them is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Stage {
+    /// Nobody was told of it yet, or nobody else may execute it.
+    Here,
+    /// It is offered; somebody may have taken it.
+    Offered,
+    /// Another host executes it.
+    Started,
+}
+
+/// Those that wait for a place, or are executed by another host.
+#[derive(Default)]
+pub(super) struct Own {
+    /// The oldest first.
+    all: BTreeMap<u64, (Outward<Sender>, Stage)>,
+    offered: u32,
+    started: u32,
+    withdrawn: Vec<u64>,
+    heard: Vec<u64>,
+    look_again: Option<(Clock, Millis)>,
+}
+
+impl Own {
+    pub(super) fn is_empty(&self) -> bool {
+        self.all.is_empty()
+    }
+
+    /// How many another host executes.
+    pub(super) fn started(&self) -> u32 {
+        self.started
+    }
+
+    /// How many are offered and not known to be executed.
+    pub(super) fn untaken(&self) -> u32 {
+        self.offered
+    }
+
+    pub(super) fn add(&mut self, sent: Vec<Outbound<Sender>>) {
+        for outbound in sent {
+            match outbound {
+                Outbound::Attempt(outward) => {
+                    self.all.insert(outward.number, (*outward, Stage::Here));
+                }
+                Outbound::Left(number) => {
+                    if self.remove(number).is_some_and(|(_, stage)| stage != Stage::Here) {
+                        self.withdrawn.push(number);
+                    }
+                }
+            }
+        }
+    }
+
+    fn remove(&mut self, number: u64) -> Option<(Outward<Sender>, Stage)> {
+        let removed = self.all.remove(&number)?;
+        self.count(removed.1, -1);
+        Some(removed)
+    }
+
+    fn count(&mut self, stage: Stage, by: i32) {
+        match stage {
+            Stage::Here => {}
+            Stage::Offered => self.offered = self.offered.saturating_add_signed(by),
+            Stage::Started => self.started = self.started.saturating_add_signed(by),
+        }
+    }
+
+    fn set(&mut self, number: u64, stage: Stage) {
+        let Some((_, current)) = self.all.get_mut(&number) else { return };
+        let before = std::mem::replace(current, stage);
+        self.count(before, -1);
+        self.count(stage, 1);
+    }
+
+    /// Whether one of them could begin here without asking others.
+    pub(super) fn waits_here(&self) -> bool {
+        self.here().next().is_some()
+    }
+
+    fn here(&self) -> impl Iterator<Item = u64> {
+        self.all.iter().filter(|(_, (_, stage))| *stage == Stage::Here).map(|(number, _)| *number)
+    }
+
+    /// The oldest of those that nobody was told of begins here.
+    pub(super) fn come_home(&mut self, place: Place<Sender>) {
+        let Some(number) = self.here().next() else { return };
+        if let Some((outward, _)) = self.remove(number) {
+            // If nobody waits for it any more, the place is free again.
+            drop(outward.tells.send(Word::Here(place)));
+        }
+    }
+
+    pub(super) fn has_to_tell(&self) -> bool {
+        let is_new =
+            |(outward, stage): &(Outward<Sender>, Stage)| *stage == Stage::Here && outward.offer.is_some();
+        !self.withdrawn.is_empty() || !self.heard.is_empty() || self.all.values().any(is_new)
+    }
+
+    /// Adds what is to be told; all of it again, if an answer may have been lost.
+    pub(super) fn ask(&mut self, ask: &mut Sharing, again: bool) {
+        let mut new = Vec::new();
+        for (number, (outward, stage)) in &self.all {
+            let Some(offer) = &outward.offer else { continue };
+            if *stage == Stage::Here {
+                new.push(*number);
+            }
+            if again || *stage == Stage::Here {
+                ask.offers.push(offer.clone());
+            }
+        }
+        new.into_iter().for_each(|number| self.set(number, Stage::Offered));
+        ask.withdrawn.clone_from(&self.withdrawn);
+        ask.heard.clone_from(&self.heard);
+    }
+
+    /// What was to be told is told.
+    pub(super) fn told(&mut self) {
+        self.withdrawn.clear();
+        self.heard.clear();
+    }
+
+    pub(super) fn hear(&mut self, reported: Vec<Reported>) {
+        for Reported { report, number, body } in reported {
+            self.heard.push(report);
+            let Some((outward, _)) = self.all.get(&number) else { continue };
+            let fence = outward.fence;
+            let signals = signals(read(&body), fence);
+            let is_last =
+                signals.iter().any(|signal| !matches!(signal, Signal::Started(..) | Signal::Inactive(_)));
+            let tells = outward.tells.clone();
+            if is_last {
+                self.remove(number);
+            } else {
+                self.set(number, Stage::Started);
+            }
+            // Whoever has left said so, and is on the way.
+            signals.into_iter().for_each(|signal| drop(tells.send(Word::There(signal))));
+        }
+    }
+
+    /// Those of `recalled` begin here.
+    pub(super) fn have_back(&mut self, recalled: Vec<u64>, places: Vec<Place<Sender>>) {
+        for (number, place) in recalled.into_iter().zip(places) {
+            if let Some((outward, _)) = self.remove(number) {
+                drop(outward.tells.send(Word::Here(place)));
+            }
+        }
+    }
+
+    pub(super) fn look_again_at(&mut self, at: Option<Millis>, host: &Arc<Shared>) {
+        self.look_again = at.map(|at| (host.clock.clone(), at));
+    }
+
+    /// Whether whoever executes one of them may have gone.
+    pub(super) fn looks_again(&self) -> bool {
+        !self.all.is_empty() && self.look_again.as_ref().is_some_and(|(clock, at)| clock.elapsed() >= *at)
+    }
+
+    /// Waits until that is so.
+    pub(super) fn look_again(&self) -> impl Future<Output = ()> + use<> {
+        let look_again = self.look_again.clone().filter(|_| !self.all.is_empty());
+        async move {
+            match look_again {
+                Some((clock, at)) => clock.sleep_until(at).await,
+                None => std::future::pending().await,
+            }
+        }
+    }
+}
+
+fn signals(body: Option<ReportBody>, fence: Fence) -> Vec<Signal> {
+    let over = |log: Option<crate::dispatch::wire::LogBody>, last| {
+        let wrote = log.map(|log| Signal::Wrote(fence, log.log(fence)));
+        wrote.into_iter().chain([last]).collect()
+    };
+    match body {
+        Some(ReportBody::Started) => vec![Signal::Started(fence, None)],
+        Some(ReportBody::Inactive) => vec![Signal::Inactive(fence)],
+        Some(ReportBody::Interrupted(log)) => over(log, Signal::Interrupted(fence)),
+        Some(ReportBody::Gone(log)) => over(log, Signal::Gone(fence)),
+        Some(ReportBody::Finished(outcome, log)) => {
+            over(log, Signal::Finished(fence, Outcome::from(*outcome)))
+        }
+        None => {
+            let message = "what another host says of the attempt cannot be read; it is of another version";
+            vec![Signal::Finished(fence, Outcome::error(message))]
+        }
+    }
+}

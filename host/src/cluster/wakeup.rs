@@ -1,0 +1,136 @@
+//! A wake-up between processes of one machine: whoever has posted a letter to a run, or wants to follow one, rings at the host that
+//! holds the store. What is asked and answered stands in the store; the bell only says when to look.
+//!
+//! ```text
+//!  another process                    the host that holds the file
+//!   post(letter) ──▶ store
+//!   "mail RUN LETTER" ──▶ FILE.sock ──▶ read_mail(run) … recorded
+//!   answer(letter) ◀── store ◀── "look"
+//!   "due" ──▶ FILE.sock ──▶ claims what was submitted
+//!   "follow RUN" ──────▶ FILE.sock ──▶ "look" after every commit, the end when it is over
+//! ```
+
+use std::{
+    fs, io,
+    os::unix::fs::PermissionsExt as _,
+    path::{Path, PathBuf},
+    sync::{Arc, Weak},
+    time::Duration,
+};
+
+use tokio::{
+    io::{AsyncBufReadExt as _, AsyncReadExt as _, AsyncWriteExt as _, BufReader},
+    net::{UnixListener, UnixStream},
+    sync::Semaphore,
+    time::timeout,
+};
+
+use crate::{
+    core::Shared,
+    ring::{LINE, LOOK, beside, short},
+    store::Answer,
+};
+
+/// Visitors at once; others wait to be let in.
+const MOST_VISITORS: usize = 64;
+/// How long a visitor may take for it.
+const PATIENCE: Duration = Duration::from_secs(10);
+/// Hears the bell of a store until it is dropped.
+#[derive(Debug)]
+pub struct Bell {
+    socket: PathBuf,
+    listening: tokio::task::JoinHandle<()>,
+}
+
+impl Drop for Bell {
+    fn drop(&mut self) {
+        self.listening.abort();
+        drop(fs::remove_file(&self.socket));
+    }
+}
+
+impl Bell {
+    /// Hears the bell of the store in that file, which this process must hold.
+    ///
+    /// # Errors
+    /// When the socket cannot be made.
+    pub(crate) fn listen(store: &Path, shared: &Arc<Shared>) -> io::Result<Self> {
+        let socket = beside(store);
+        // Whoever holds the file has the bell: one that is there was left by a process that was killed.
+        drop(fs::remove_file(&socket));
+        let _entered = shared.control.enter();
+        let (path, _dir) = short(&socket)?;
+        let listener = UnixListener::bind(path)?;
+        fs::set_permissions(&socket, fs::Permissions::from_mode(0o600))?;
+        let listening = shared.control.spawn(welcome(listener, Arc::downgrade(shared)));
+        Ok(Self { socket, listening })
+    }
+}
+
+async fn welcome(listener: UnixListener, shared: Weak<Shared>) {
+    let room = Arc::new(Semaphore::new(MOST_VISITORS));
+    while let Ok(place) = Arc::clone(&room).acquire_owned().await {
+        let Ok((visitor, _)) = listener.accept().await else { continue };
+        let Some(shared) = shared.upgrade() else { return };
+        let control = shared.control.clone();
+        control.spawn(async move {
+            // Whoever leaves early, or says what nobody understands, is owed nothing.
+            drop(serve(visitor, &shared).await);
+            drop(place);
+        });
+    }
+}
+
+async fn serve(visitor: UnixStream, shared: &Arc<Shared>) -> io::Result<()> {
+    let mut visitor = BufReader::new(visitor);
+    let mut line = String::new();
+    timeout(PATIENCE, (&mut visitor).take(LINE).read_line(&mut line)).await??;
+    let mut words = line.split_whitespace();
+    match (words.next(), words.next(), words.next().map(str::parse)) {
+        (Some("mail"), Some(run_id), Some(Ok(letter))) => deliver(&mut visitor, shared, run_id, letter).await,
+        (Some("follow"), Some(run_id), None) => follow(&mut visitor, shared, run_id).await,
+        (Some("due"), None, None) => {
+            shared.due.notify_one();
+            shared.agenda.news.notify_one();
+            visitor.write_all(LOOK.as_bytes()).await
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Says to look once the letter is answered.
+async fn deliver(
+    visitor: &mut BufReader<UnixStream>,
+    shared: &Arc<Shared>,
+    run_id: &str,
+    letter: u64,
+) -> io::Result<()> {
+    let entry = shared.registry.entry(&Arc::from(run_id));
+    let mut commits = entry.commits.subscribe();
+    shared.read_mail(run_id).await.map_err(io::Error::other)?;
+    while shared.store.answer(run_id, letter).await.map_err(io::Error::other)? == Answer::Waiting {
+        if commits.changed().await.is_err() {
+            break;
+        }
+    }
+    visitor.write_all(LOOK.as_bytes()).await
+}
+
+/// Says to look at once, and after every commit of the run while it is driven here.
+async fn follow(visitor: &mut BufReader<UnixStream>, shared: &Arc<Shared>, run_id: &str) -> io::Result<()> {
+    let entry = shared.registry.entry(&Arc::from(run_id));
+    let mut commits = entry.commits.subscribe();
+    loop {
+        visitor.write_all(LOOK.as_bytes()).await?;
+        let open =
+            shared.store.get(run_id).await.map_err(io::Error::other)?.is_some_and(|row| row.status.open);
+        if !open {
+            return Ok(());
+        }
+        let mut gone = [0];
+        tokio::select! {
+            changed = commits.changed() => if changed.is_err() { return Ok(()) },
+            _left = visitor.read(&mut gone) => return Ok(()),
+        }
+    }
+}

@@ -1,0 +1,178 @@
+//! What all parts of a host share.
+
+use std::{
+    collections::BTreeSet,
+    mem,
+    sync::{
+        Arc, Mutex, PoisonError,
+        atomic::{AtomicBool, AtomicU64, Ordering},
+    },
+    time::Duration,
+};
+
+use phasm_engine::{
+    event::Facts,
+    plan::{Pinned, Plan},
+    time::Timestamp,
+};
+use tokio::{
+    runtime::Handle,
+    sync::{Notify, mpsc},
+};
+
+use crate::{
+    catalog::SCHEDULE_LABEL,
+    clock::Clock,
+    dispatch::{dispatcher::Dispatcher, inline_submit::Lending},
+    journal::plan_cache::Plans,
+    metrics::{Gauges, Measured},
+    notify::Outlets,
+    retention::Retention,
+    run::{lifecycle::Tidings, message::Message, registry::Registry},
+    store::{Component, Document, EntryName, HostId, RunHead, Shelf, Store, StoreError},
+    tenants::{environment::Realms, tenant::Left},
+    watch::spans::Tracer,
+};
+use phasm_sandbox::Sandbox;
+
+/// How long a store that failed is left alone: doubled each time, up to the last.
+pub(crate) const PAUSES: (Duration, Duration) = (Duration::from_millis(100), Duration::from_secs(30));
+
+/// What all parts of a host share.
+pub(crate) struct Shared {
+    pub(crate) store: Arc<dyn Store>,
+    pub(crate) dispatcher: Arc<Dispatcher<mpsc::UnboundedSender<Message>>>,
+    pub(crate) clock: Clock,
+    /// What the runs of each tenant find here.
+    pub(crate) realms: Arc<Realms>,
+    pub(crate) registry: Registry,
+    /// Of the runs that are driven here, and of the last that were.
+    pub(crate) plans: Arc<Plans>,
+    /// Whose the runs are that are driven here.
+    pub(crate) host: HostId,
+    /// Where runs are driven.
+    pub(crate) control: Handle,
+    /// Told when a run may have become due.
+    pub(crate) due: Arc<Notify>,
+    /// How long a run that only waits stays in memory before it is given back to the store; for ever without.
+    pub(crate) patience: Option<Duration>,
+    /// Which runs that have ended are deleted where what is due is claimed.
+    pub(crate) retention: Arc<Retention>,
+    pub(crate) closed: AtomicBool,
+    /// Whether there may be runs that this host has without knowing: the store failed when it asked for some.
+    pub(crate) in_doubt: AtomicBool,
+    /// Runs driven so far: tells those apart that were submitted at one instant.
+    pub(crate) driven: AtomicU64,
+    /// How many bytes of each attempt's log are kept.
+    pub(crate) kept_log: usize,
+    pub(crate) tidings: Tidings,
+    pub(crate) gauges: Arc<Gauges>,
+    /// How runs are submitted.
+    pub(crate) lending: Arc<Lending>,
+    /// Who hears what took how long, if anybody does.
+    pub(crate) tracer: Option<Arc<dyn Tracer>>,
+    pub(crate) terms: Terms,
+    pub(crate) agenda: Agenda,
+    /// Who is told of runs.
+    pub(crate) outlets: Arc<Outlets>,
+    /// What its store says of tenants that are none of this host's configuration.
+    pub(crate) left: Left,
+}
+
+/// With what documents are planned, and runs submitted.
+#[derive(Clone)]
+pub(crate) struct Terms {
+    pub(crate) facts: Facts,
+    /// What is left with each run for whoever goes on with it.
+    pub(crate) origin: Option<Arc<str>>,
+    pub(crate) allow_missing: bool,
+}
+
+/// Schedules that are to be looked at, whether they are due or not.
+#[derive(Default)]
+pub(crate) struct Agenda {
+    /// Told when there may be something to do.
+    pub(crate) news: Arc<Notify>,
+    /// Those of which a run has ended.
+    ended: Mutex<BTreeSet<EntryName>>,
+}
+
+impl Agenda {
+    pub(crate) fn add(&self, schedule: EntryName) {
+        self.ended.lock().unwrap_or_else(PoisonError::into_inner).insert(schedule);
+        self.news.notify_one();
+    }
+
+    pub(crate) fn take(&self) -> BTreeSet<EntryName> {
+        mem::take(&mut *self.ended.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+}
+
+impl Shared {
+    /// Tells the store that this host is there. It is queued before anything that this host writes, and durable with it.
+    pub(crate) fn arrive(&self) {
+        drop(self.store.heartbeat(&self.host, Timestamp(i64::MAX)));
+    }
+
+    /// Every run stands still, before the threads that drive them end.
+    pub(crate) fn stop(&self) {
+        self.closed.store(true, Ordering::Release);
+        self.registry.stop();
+    }
+
+    /// The host drives nothing any more: whoever waits for one of its runs hears it, and others may have them.
+    pub(crate) fn depart(&self) {
+        self.stop();
+        self.registry.close();
+        drop(self.store.heartbeat(&self.host, Timestamp(0)));
+    }
+
+    pub(crate) fn measured(&self) -> Measured {
+        Measured {
+            slots: self.dispatcher.slots.usage(),
+            written: self.store.written(),
+            sandbox: self.dispatcher.sandbox().map(Sandbox::occupancy),
+            ..self.gauges.measured()
+        }
+    }
+
+    /// Whether anything may still be begun here.
+    pub(crate) fn begins(&self) -> bool {
+        !self.is_closed() && !self.dispatcher.slots.is_closed()
+    }
+
+    /// What the store keeps of a plan, with what its runs are pinned to.
+    pub(crate) fn document(&self, plan: &Arc<Plan>) -> Arc<Document> {
+        self.plans.document(plan, || {
+            let Some(plugins) = &self.realms.of(&plan.namespace).plugins else { return Vec::new() };
+            let component = |pinned: &Pinned| {
+                Some(Component { digest: pinned.digest.clone()?, bytes: plugins.component(pinned)? })
+            };
+            plan.executors.values().filter_map(component).collect()
+        })
+    }
+
+    /// A run has ended here: the schedule that has fired it looks at that.
+    pub(crate) fn tell_schedule(&self, head: &RunHead) {
+        if self.patience.is_none() {
+            return;
+        }
+        if let Some(name) = head.labels.get(SCHEDULE_LABEL) {
+            let (namespace, name) = (Arc::clone(&head.namespace), Arc::clone(name));
+            self.agenda.add(EntryName { shelf: Shelf::Schedules, namespace, name });
+        }
+    }
+
+    /// Of what was asked of the store it is not known whether it was done: where it made a run this host's, that is found out once the store is
+    /// well.
+    pub(crate) fn doubt(&self, error: &StoreError) {
+        if error.is_passing() {
+            self.in_doubt.store(true, Ordering::Release);
+            self.due.notify_one();
+        }
+    }
+
+    pub(crate) fn is_closed(&self) -> bool {
+        self.closed.load(Ordering::Acquire)
+    }
+}

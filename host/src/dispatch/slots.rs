@@ -1,0 +1,304 @@
+//! Who may run how many attempts.
+//!
+//! Slots are the attempts that may be in flight in this process. They are lent to runs: by tenant, then by priority, then in submit
+//! order ([`parts`]); the engine picks the leaves. A run asks and gives back in one call per batch, under one short lock.
+
+mod fair_share;
+#[cfg(test)]
+mod tests;
+
+use std::{
+    cmp::Reverse,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+};
+
+use phasm_engine::time::Timestamp;
+use tokio::sync::Notify;
+
+use self::fair_share::Parts;
+pub(crate) use self::fair_share::Rules;
+use crate::{clock::Clock, metrics::SlotUse};
+
+/// A run's place among those of its tenant that want slots: higher priority first, then submit order.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Rank {
+    priority: Reverse<u16>,
+    submitted_at: Timestamp,
+    number: u64,
+}
+
+impl Rank {
+    /// `number` tells runs of one instant apart.
+    pub(crate) fn new(priority: u16, submitted_at: Timestamp, number: u64) -> Self {
+        Self { priority: Reverse(priority), submitted_at, number }
+    }
+}
+
+/// Somebody who is lent slots.
+pub(crate) trait Borrower: Clone {
+    /// So many are its own to use; with none it may ask what it waits for. False when nobody listens any more.
+    fn lend(&self, slots: u32) -> bool;
+}
+
+/// Who wants slots: a run of a tenant.
+#[derive(Clone, Debug)]
+pub(crate) struct Party {
+    pub(crate) tenant: Arc<str>,
+    pub(crate) rank: Rank,
+}
+
+/// What came of an exchange.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Exchanged {
+    /// How many slots are lent at once.
+    pub(crate) lent: u32,
+    /// How many the tenant may have at most, if it holds as many.
+    pub(crate) quota: Option<u32>,
+}
+
+/// That an attempt may begin here.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Entered {
+    /// None else is here.
+    pub(crate) alone: bool,
+}
+
+/// The slots of this process, and those of other hosts that attempts may be offered to.
+#[derive(Debug)]
+pub(crate) struct Slots<I> {
+    total: u32,
+    state: Mutex<State<I>>,
+    /// Told when the last slot has come back.
+    idle: Notify,
+    /// Told once when what was [listened](Self::listen) for has come.
+    stirred: Notify,
+}
+
+#[derive(Debug)]
+struct State<I> {
+    /// How many may be lent. Negative while resumed attempts exceed the number: they wait for nobody.
+    free: i64,
+    parts: Parts<I>,
+    closed: bool,
+    /// How many are lent beyond those of this process, for attempts that others may execute.
+    elsewhere: i64,
+    /// How many attempts may yet begin here.
+    here: i64,
+    listens: Stirs,
+}
+
+/// What whoever shares attempts with other hosts wants to hear of.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Stirs {
+    /// That an attempt could begin here and none does.
+    pub(crate) unused: bool,
+    /// That runs want more slots than there are.
+    pub(crate) starved: bool,
+}
+
+impl<I: Borrower> Slots<I> {
+    pub(crate) fn new(slots: u32, rules: Rules, clock: Clock) -> Self {
+        let state = State {
+            free: i64::from(slots),
+            parts: Parts::new(rules, clock),
+            closed: false,
+            elsewhere: 0,
+            here: i64::from(slots),
+            listens: Stirs::default(),
+        };
+        Self { total: slots, state: Mutex::new(state), idle: Notify::new(), stirred: Notify::new() }
+    }
+
+    /// How many there are.
+    pub(crate) fn total(&self) -> u32 {
+        self.total
+    }
+
+    /// Gives `returned` slots back (a negative number takes so many without asking) and wishes for `wanted`; answers
+    /// how many are lent at once. The rest of the wish stands until the next call, and is lent by signal; none is lent so to who is to
+    /// ask again, as its tenant's quota is used up meanwhile.
+    pub(crate) fn exchange(&self, party: &Party, inbox: &I, returned: i64, wanted: u32) -> Exchanged {
+        let mut state = self.state();
+        state.free += returned;
+        self.tell_idle(&state);
+        let free = if state.closed { 0 } else { u32::try_from(state.free.max(0)).unwrap_or(u32::MAX) };
+        let at_once = state.parts.exchange(party, inbox, (returned, wanted), free);
+        state.free -= i64::from(at_once);
+        let lent = at_once + state.allot(Some(party));
+        self.stir(&mut state);
+        Exchanged { lent, quota: state.parts.quota_met(&party.tenant) }
+    }
+
+    /// From now on none is lent.
+    pub(crate) fn close(&self) {
+        self.state().closed = true;
+    }
+
+    /// Whether none is lent any more.
+    pub(crate) fn is_closed(&self) -> bool {
+        self.state().closed
+    }
+
+    /// Waits until none is lent.
+    pub(crate) async fn until_idle(&self) {
+        loop {
+            let told = self.idle.notified();
+            if self.is_idle(&self.state()) {
+                return;
+            }
+            told.await;
+        }
+    }
+
+    fn is_idle(&self, state: &State<I>) -> bool {
+        state.free >= i64::from(self.total) + state.elsewhere
+    }
+
+    fn tell_idle(&self, state: &State<I>) {
+        if self.is_idle(state) {
+            self.idle.notify_waiters();
+        }
+    }
+
+    /// Gives slots back that a tenant's runs had.
+    pub(crate) fn give_back_of(&self, tenant: &Arc<str>, returned: i64) {
+        let mut state = self.state();
+        state.parts.come_back(tenant, returned);
+        self.take_back(state, returned);
+    }
+
+    /// Gives slots back that were [taken](Self::take_unused) for attempts of others.
+    pub(crate) fn give_back(&self, returned: i64) {
+        self.take_back(self.state(), returned);
+    }
+
+    fn take_back(&self, mut state: MutexGuard<'_, State<I>>, returned: i64) {
+        state.free += returned;
+        self.tell_idle(&state);
+        state.allot(None);
+        self.stir(&mut state);
+    }
+
+    /// The rules by which they are lent.
+    pub(crate) fn rules(&self) -> Rules {
+        self.state().parts.rules().clone()
+    }
+
+    /// Who has some, and who waits for some.
+    pub(crate) fn usage(&self) -> SlotUse {
+        let state = self.state();
+        let lent = i64::from(self.total) + state.elsewhere - state.free;
+        let (waiting, waiting_for_quota) = state.parts.waiting();
+        let (total, lent) = (self.total, u64::try_from(lent).unwrap_or(0));
+        SlotUse { total, lent, waiting, waiting_for_quota, tenants: state.parts.usage() }
+    }
+
+    /// How many slots the runs of a tenant wait for.
+    pub(crate) fn queued(&self, tenant: &str) -> u64 {
+        self.state().parts.queued(tenant)
+    }
+
+    /// From now on so many are lent for attempts that others may execute.
+    pub(crate) fn lend_elsewhere(&self, slots: u32) {
+        let mut state = self.state();
+        state.free += i64::from(slots) - state.elsewhere;
+        state.elsewhere = i64::from(slots);
+        state.allot(None);
+        self.stir(&mut state);
+    }
+
+    /// Takes up to `most` of those that nobody here uses, for attempts of others: slots and places.
+    pub(crate) fn take_unused(&self, most: u32) -> u32 {
+        let mut state = self.state();
+        let taken = state.unused().min(i64::from(most)).min(state.free).max(0);
+        state.free -= taken;
+        state.here -= taken;
+        u32::try_from(taken).unwrap_or(0)
+    }
+
+    /// How many attempts could begin here and do not.
+    pub(crate) fn unused(&self) -> u32 {
+        u32::try_from(self.state().unused()).unwrap_or(0)
+    }
+
+    /// Whether runs want more than there are.
+    pub(crate) fn is_starved(&self) -> bool {
+        self.state().is_starved()
+    }
+
+    /// Waits for one of these; at once, if it is so already.
+    pub(crate) async fn listen(&self, stirs: Stirs) {
+        let told = self.stirred.notified();
+        {
+            let mut state = self.state();
+            state.listens = stirs;
+            self.stir(&mut state);
+        }
+        told.await;
+    }
+
+    fn stir(&self, state: &mut State<I>) {
+        let Stirs { unused, starved } = state.listens;
+        if (unused && state.unused() > 0) || (starved && state.is_starved()) {
+            state.listens = Stirs::default();
+            self.stirred.notify_one();
+        }
+    }
+
+    /// Whether an attempt could begin here now.
+    pub(crate) fn has_place(&self) -> bool {
+        self.state().here > 0
+    }
+
+    /// Whether no attempt is here.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.state().is_empty(self.total)
+    }
+
+    /// A place for an attempt that begins here, whether there is one or not if it `must`.
+    pub(crate) fn enter(&self, must: bool) -> Option<Entered> {
+        let mut state = self.state();
+        let alone = state.is_empty(self.total);
+        let enters = must || state.here > 0;
+        state.here -= i64::from(enters);
+        enters.then_some(Entered { alone })
+    }
+
+    pub(crate) fn leave(&self, places: i64) {
+        let mut state = self.state();
+        state.here += places;
+        self.stir(&mut state);
+    }
+
+    fn state(&self) -> MutexGuard<'_, State<I>> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl<I: Borrower> State<I> {
+    /// Places of attempts that are not about to be lent to somebody who waits.
+    fn unused(&self) -> i64 {
+        let is_about_to_be_lent = self.free > 0 && self.parts.any_waits();
+        if self.closed || is_about_to_be_lent { 0 } else { self.here.max(0) }
+    }
+
+    fn is_empty(&self, total: u32) -> bool {
+        self.here == i64::from(total)
+    }
+
+    fn is_starved(&self) -> bool {
+        self.free <= 0 && self.parts.any_waits() && !self.closed
+    }
+
+    /// Lends free slots; what falls to `caller` is returned, the others hear by signal.
+    fn allot(&mut self, caller: Option<&Party>) -> u32 {
+        let mut own = 0;
+        while self.free > 0 && !self.closed {
+            let free = u32::try_from(self.free).unwrap_or(u32::MAX);
+            let Some((lent, is_callers)) = self.parts.lend(free, caller) else { break };
+            self.free -= i64::from(lent);
+            own += if is_callers { lent } else { 0 };
+        }
+        own
+    }
+}

@@ -1,0 +1,364 @@
+//! Who is lent the next slot: the tenant that has had least for its weight, and of its runs the most urgent.
+//!
+//! What a tenant has had is slots times the time it held them, counted while somebody waits for a slot: what nobody else wants costs
+//! nothing. Each slot lent counts a little besides, so that those are told apart who hold theirs for no time. A tenant that
+//! was away has saved nothing up.
+//!
+//! Of sixteen slots of a tenant one goes to the run that has gone longest without, whatever its priority: nobody waits for ever.
+
+use std::{
+    collections::{BTreeMap, BTreeSet, btree_map::Entry},
+    sync::Arc,
+};
+
+use phasm_engine::time::Millis;
+
+use super::{Borrower, Party, Rank};
+use crate::{clock::Clock, metrics::TenantUse};
+
+/// Slots times nanoseconds for a weight of one.
+type Virtual = u128;
+
+const NANOS: Virtual = 1_000_000;
+/// What each slot counts besides the time that it is held: about as long as the work of a small guest.
+const LENDING: Virtual = 50_000;
+/// One of so many slots goes to who has waited longest.
+const TURNS: u64 = 16;
+
+/// What each tenant may have: its weight, and how many slots at most.
+pub(crate) type Rules = BTreeMap<Arc<str>, (u32, Option<u32>)>;
+
+/// The tenants that hold slots or wait for them.
+#[derive(Debug)]
+pub(super) struct Parts<I> {
+    rules: Rules,
+    tenants: BTreeMap<Arc<str>, Part<I>>,
+    /// Those that wait and may have more, by what they have had when that was last counted. It only grows.
+    ready: BTreeSet<(Virtual, Arc<str>)>,
+    /// What the tenant had had that was lent the last slot: those that come do not start behind it.
+    now: Virtual,
+    clock: Clock,
+    /// When the time was read last; not read while there is one tenant.
+    read_at: Option<Millis>,
+    /// How long somebody has waited beside others.
+    contended: Millis,
+    turns: u64,
+}
+
+/// What there is besides one tenant's part.
+struct Meanwhile<'a> {
+    now: &'a mut Virtual,
+    /// Whether other tenants wait for a slot.
+    others_wait: bool,
+}
+
+/// One tenant's.
+#[derive(Debug)]
+struct Part<I> {
+    weight: Virtual,
+    most: Option<u32>,
+    /// What it has had, counted when so long had been waited.
+    had: Virtual,
+    counted_at: Millis,
+    /// Negative while more came back than were lent: never for long.
+    held: i64,
+    waiting: BTreeMap<Rank, Wish<I>>,
+    /// The same by how long they have gone without.
+    without: BTreeMap<u64, Rank>,
+    /// Those of them that have not heard that there is no room.
+    unaware: BTreeSet<Rank>,
+    wanted: u64,
+    lent: u64,
+}
+
+/// A run's.
+#[derive(Debug)]
+struct Wish<I> {
+    wanted: u32,
+    inbox: I,
+    turn: u64,
+}
+
+impl<I: Borrower> Parts<I> {
+    pub(super) fn new(rules: Rules, clock: Clock) -> Self {
+        let (tenants, ready) = (BTreeMap::new(), BTreeSet::new());
+        Self { rules, tenants, ready, now: 0, clock, read_at: None, contended: 0, turns: 0 }
+    }
+
+    pub(super) fn rules(&self) -> &Rules {
+        &self.rules
+    }
+
+    /// Whether somebody waits for a slot and for nothing else.
+    pub(super) fn any_waits(&self) -> bool {
+        !self.ready.is_empty()
+    }
+
+    /// How many slots the runs of a tenant wait for.
+    pub(super) fn queued(&self, tenant: &str) -> u64 {
+        self.tenants.get(tenant).map_or(0, |part| part.wanted)
+    }
+
+    /// How many slots are waited for by those who may have more, and by those whose quota is used up.
+    pub(super) fn waiting(&self) -> (u64, u64) {
+        self.tenants.values().fold((0, 0), |(slots, quota), part| {
+            if part.room() > 0 { (slots + part.wanted, quota) } else { (slots, quota + part.wanted) }
+        })
+    }
+
+    /// What each tenant has that there are rules for, and all others together; nothing where there are no rules.
+    pub(super) fn usage(&self) -> Vec<TenantUse> {
+        if self.rules.is_empty() {
+            return Vec::new();
+        }
+        let named =
+            |tenant: &Arc<str>| TenantUse { tenant: Some(Arc::clone(tenant)), ..TenantUse::default() };
+        let mut known: BTreeMap<_, _> = self.rules.keys().map(|tenant| (tenant, named(tenant))).collect();
+        let mut others = TenantUse::default();
+        for (tenant, part) in &self.tenants {
+            let usage = known.get_mut(tenant).unwrap_or(&mut others);
+            usage.lent += part.held.max(0).unsigned_abs();
+            usage.waiting += part.wanted;
+        }
+        known.into_values().chain([others]).collect()
+    }
+
+    /// How many a tenant may have, if it holds as many.
+    pub(super) fn quota_met(&self, tenant: &str) -> Option<u32> {
+        let part = self.tenants.get(tenant)?;
+        part.most.filter(|_| part.room() == 0)
+    }
+
+    /// So many slots of a tenant's have come back.
+    pub(super) fn come_back(&mut self, tenant: &Arc<str>, returned: i64) {
+        self.with(tenant, |part, _| part.held -= returned);
+    }
+
+    /// `returned` slots of a run's have come back (a negative number was taken without asking), and it wishes for `wanted`. Answers how
+    /// many of `free` it is lent at once, as nobody else waits for them.
+    pub(super) fn exchange(
+        &mut self,
+        party: &Party,
+        inbox: &I,
+        (returned, wanted): (i64, u32),
+        free: u32,
+    ) -> u32 {
+        self.turns += 1;
+        let turn = self.turns;
+        let mut lent = 0;
+        self.with(&party.tenant, |part, meanwhile| {
+            part.held -= returned;
+            if !meanwhile.others_wait && part.is_alone(party.rank) {
+                lent = wanted.min(free).min(part.room());
+                part.had = part.had.max(*meanwhile.now);
+                part.hold(lent);
+            }
+            part.wish(party.rank, wanted - lent, inbox, turn);
+        });
+        lent
+    }
+
+    /// Lends up to `free` slots to whoever is next: how many, and whether to the `caller`, who alone hears of it from here. None if nobody
+    /// wants one.
+    pub(super) fn lend(&mut self, free: u32, caller: Option<&Party>) -> Option<(u32, bool)> {
+        let tenant = self.next_tenant()?;
+        self.turns += 1;
+        let turn = self.turns;
+        let mut lent = None;
+        self.with(&tenant, |part, meanwhile| {
+            *meanwhile.now = (*meanwhile.now).max(part.had);
+            let most = if meanwhile.others_wait { 1 } else { free };
+            lent = part.lend(most, turn, caller.filter(|caller| caller.tenant == tenant));
+        });
+        lent
+    }
+
+    /// The one that has had least.
+    fn next_tenant(&mut self) -> Option<Arc<str>> {
+        loop {
+            let (had, tenant) = self.ready.first()?.clone();
+            let part = self.tenants.get_mut(&tenant)?;
+            part.count(self.contended);
+            if part.had == had {
+                return Some(tenant);
+            }
+            let counted = part.had;
+            self.ready.remove(&(had, Arc::clone(&tenant)));
+            self.ready.insert((counted, tenant));
+        }
+    }
+
+    /// Changes a tenant's part, and its place among those that wait.
+    fn with(&mut self, tenant: &Arc<str>, change: impl FnOnce(&mut Part<I>, Meanwhile<'_>)) {
+        self.pass_time();
+        if !self.tenants.contains_key(tenant) {
+            let rule = self.rules.get(tenant).copied().unwrap_or((1, None));
+            self.tenants.insert(Arc::clone(tenant), Part::new(rule, self.contended));
+        }
+        let Some(part) = self.tenants.get_mut(tenant) else { return };
+        let (was_ready, before) = (part.is_ready(), part.had);
+        part.count(self.contended);
+        let others_wait = self.ready.len() > usize::from(was_ready);
+        change(part, Meanwhile { now: &mut self.now, others_wait });
+        part.tell_unaware();
+        let is_ready = part.is_ready();
+        if is_ready && !was_ready {
+            part.had = part.had.max(self.now);
+        }
+        let (had, is_idle) = (part.had, part.is_idle());
+        let stays = was_ready && is_ready && before == had;
+        if was_ready && !stays {
+            self.ready.remove(&(before, Arc::clone(tenant)));
+        }
+        if is_ready && !stays {
+            self.ready.insert((had, Arc::clone(tenant)));
+        }
+        if is_idle {
+            self.tenants.remove(tenant);
+        }
+    }
+
+    /// Reads the time, if there is anybody to be fair to.
+    fn pass_time(&mut self) {
+        if self.tenants.len() < 2 {
+            self.read_at = None;
+            return;
+        }
+        let now = self.clock.elapsed();
+        let passed = self.read_at.map_or(0, |before| now.saturating_sub(before));
+        self.read_at = Some(now);
+        if !self.ready.is_empty() {
+            self.contended += passed;
+        }
+    }
+}
+
+impl<I: Borrower> Part<I> {
+    fn new((weight, most): (u32, Option<u32>), contended: Millis) -> Self {
+        Self {
+            weight: weight.max(1).into(),
+            most,
+            had: 0,
+            counted_at: contended,
+            held: 0,
+            waiting: BTreeMap::new(),
+            without: BTreeMap::new(),
+            unaware: BTreeSet::new(),
+            wanted: 0,
+            lent: 0,
+        }
+    }
+
+    /// How many more it may have.
+    fn room(&self) -> u32 {
+        let left = |most: u32| u32::try_from(i64::from(most).saturating_sub(self.held).max(0)).unwrap_or(0);
+        self.most.map_or(u32::MAX, left)
+    }
+
+    fn is_ready(&self) -> bool {
+        !self.waiting.is_empty() && self.room() > 0
+    }
+
+    fn is_idle(&self) -> bool {
+        self.waiting.is_empty() && self.held == 0
+    }
+
+    /// Counts what it has had until now.
+    fn count(&mut self, contended: Millis) {
+        let passed = Virtual::from(contended - self.counted_at);
+        self.counted_at = contended;
+        let held = Virtual::from(self.held.max(0).unsigned_abs());
+        self.had += passed * held * NANOS / self.weight;
+    }
+
+    fn wish(&mut self, rank: Rank, wanted: u32, inbox: &I, turn: u64) {
+        if wanted == 0 {
+            return self.leave(rank);
+        }
+        self.wanted += u64::from(wanted);
+        if self.most.is_some() && self.room() > 0 {
+            self.unaware.insert(rank);
+        } else {
+            self.unaware.remove(&rank);
+        }
+        match self.waiting.entry(rank) {
+            // It goes on waiting.
+            Entry::Occupied(mut known) => {
+                let known = known.get_mut();
+                self.wanted -= u64::from(known.wanted);
+                (known.wanted, known.inbox) = (wanted, inbox.clone());
+            }
+            Entry::Vacant(place) => {
+                place.insert(Wish { wanted, inbox: inbox.clone(), turn });
+                self.without.insert(turn, rank);
+            }
+        }
+    }
+
+    fn leave(&mut self, rank: Rank) {
+        self.unaware.remove(&rank);
+        if let Some(wish) = self.waiting.remove(&rank) {
+            self.without.remove(&wish.turn);
+            self.wanted -= u64::from(wish.wanted);
+        }
+    }
+
+    /// Whoever took it that slots are scarce hears once that there is no room.
+    fn tell_unaware(&mut self) {
+        if self.room() > 0 {
+            return;
+        }
+        for rank in std::mem::take(&mut self.unaware) {
+            // Who listens no more is found out when it is lent one.
+            self.waiting.get(&rank).map(|wish| wish.inbox.lend(0));
+        }
+    }
+
+    /// Lends up to `most` to one of its runs.
+    fn lend(&mut self, most: u32, turn: u64, caller: Option<&Party>) -> Option<(u32, bool)> {
+        let (rank, in_a_row) = self.next_run()?;
+        let most = most.min(self.room()).min(in_a_row);
+        let wish = self.waiting.get_mut(&rank)?;
+        let lent = wish.wanted.min(most);
+        let is_callers = caller.is_some_and(|caller| caller.rank == rank);
+        if !is_callers && !wish.inbox.lend(lent) {
+            self.leave(rank);
+            return Some((0, false));
+        }
+        wish.wanted -= lent;
+        let before = std::mem::replace(&mut wish.turn, turn);
+        self.without.remove(&before);
+        self.wanted -= u64::from(lent);
+        if wish.wanted == 0 {
+            self.waiting.remove(&rank);
+            self.unaware.remove(&rank);
+        } else {
+            self.without.insert(turn, rank);
+        }
+        self.hold(lent);
+        Some((lent, is_callers))
+    }
+
+    fn hold(&mut self, lent: u32) {
+        self.held += i64::from(lent);
+        self.lent += u64::from(lent);
+        self.had += Virtual::from(lent) * LENDING / self.weight;
+    }
+
+    /// Whether no other run of the tenant waits.
+    fn is_alone(&self, rank: Rank) -> bool {
+        self.waiting.keys().all(|known| *known == rank)
+    }
+
+    /// Whose turn it is, and how many slots it is so for.
+    fn next_run(&self) -> Option<(Rank, u32)> {
+        let first = *self.waiting.first_key_value()?.0;
+        if self.waiting.len() == 1 {
+            return Some((first, u32::MAX));
+        }
+        match self.lent % TURNS {
+            15 => self.without.first_key_value().map(|(_, rank)| (*rank, 1)),
+            at => Some((first, u32::try_from(TURNS - 1 - at).unwrap_or(1))),
+        }
+    }
+}

@@ -1,0 +1,288 @@
+//! One run as it is watched.
+//!
+//! ```text
+//!  driver ── durable record ──▶ queue of each watch ──▶ Watch::next ──▶ the record, and the run right after it
+//!  store  ── what was missed, or written by another host ──▲
+//! ```
+
+use std::{
+    collections::VecDeque,
+    pin::pin,
+    sync::{Arc, Weak, atomic::Ordering},
+    task::{Context, Poll, Waker},
+};
+
+use phasm_engine::run::Run;
+use tokio::sync::{mpsc, watch};
+
+use crate::{
+    core::Shared,
+    journal::{self, EventView, RecoverError, Told, plan_cache::Plans},
+    run::{message::Standing, registry::Entry},
+    store::{ReadStore, StoreError},
+    watch::hub::{Misses, Notice},
+};
+
+/// Where a watch reads what it did not hear.
+enum Origin {
+    /// A host, which a watch does not keep from being closed. Runs that it drives itself are heard.
+    Host {
+        shared: Weak<Shared>,
+        entry: Arc<Entry>,
+        standing: watch::Receiver<Standing>,
+    },
+    Reader(Arc<dyn ReadStore>),
+}
+
+impl Origin {
+    fn store(&self) -> Result<Arc<dyn ReadStore>, StoreError> {
+        match self {
+            Self::Host { shared, .. } => match shared.upgrade() {
+                Some(shared) => Ok(Arc::clone(&shared.store) as _),
+                None => Err(StoreError::Stopped),
+            },
+            Self::Reader(reader) => Ok(Arc::clone(reader)),
+        }
+    }
+
+    /// Whether all that is recorded is heard.
+    fn hears(&self) -> bool {
+        matches!(self, Self::Host { entry, .. } if entry.is_loaded())
+    }
+
+    /// When it may have become another matter whether it is.
+    async fn moves(&mut self) {
+        let moved = match self {
+            Self::Host { standing, .. } => standing.changed().await.is_ok(),
+            Self::Reader(_) => false,
+        };
+        if !moved {
+            std::future::pending::<()>().await;
+        }
+    }
+}
+
+/// One run as it is watched: each record of its journal from some event on, once and in order, whoever drives it; and, where that
+/// is this process, what guests say meanwhile.
+pub struct Watch {
+    run_id: Arc<str>,
+    origin: Origin,
+    heard: mpsc::Receiver<Notice>,
+    missed: Arc<Misses>,
+    hearing: Hearing,
+    plans: Arc<Plans>,
+    since: u64,
+    run: Option<Run>,
+    read: VecDeque<Told>,
+    /// Whether there may be something to read.
+    stale: bool,
+}
+
+impl std::fmt::Debug for Watch {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Watch").field("run_id", &self.run_id).finish_non_exhaustive()
+    }
+}
+
+impl Watch {
+    /// Watches a run of a host. What is recorded from now on is heard; `stale` says that something was before.
+    pub(crate) fn new(shared: &Arc<Shared>, entry: &Arc<Entry>, since: u64, stale: bool) -> Self {
+        let (heard, missed) = entry.watchers.add();
+        let standing = entry.standing.subscribe();
+        let origin = Origin::Host { shared: Arc::downgrade(shared), entry: Arc::clone(entry), standing };
+        let (run_id, plans) = (Arc::clone(&entry.id), Arc::clone(&shared.plans));
+        let (run, read) = (None, VecDeque::new());
+        Self { run_id, origin, heard, missed, hearing: Hearing::Here, plans, since, run, read, stale }
+    }
+
+    /// Watches a run of a store that other processes write to, from its event `since` on. It ends with the run, or once nobody is
+    /// left who would write.
+    #[must_use]
+    pub fn of(reader: Arc<dyn ReadStore>, run_id: &str, since: u64) -> Self {
+        Self::reading(reader, Arc::default(), run_id, since)
+    }
+
+    /// As [`of`](Self::of), with plans that are known.
+    pub(crate) fn reading(reader: Arc<dyn ReadStore>, plans: Arc<Plans>, run_id: &str, since: u64) -> Self {
+        let (_, heard) = mpsc::channel(1);
+        Self {
+            run_id: run_id.into(),
+            origin: Origin::Reader(reader),
+            heard,
+            missed: Arc::default(),
+            hearing: Hearing::Here,
+            plans,
+            since,
+            run: None,
+            read: VecDeque::new(),
+            stale: true,
+        }
+    }
+
+    /// The run right after the record that was told last; nothing before the first.
+    #[must_use]
+    pub const fn run(&self) -> Option<&Run> {
+        self.run.as_ref()
+    }
+
+    /// What happens next; nothing once the run has ended, the host is closed, or nobody drives it who would say so. May be dropped
+    /// and called again: nothing is lost.
+    ///
+    /// # Errors
+    /// When the store cannot be read, or its records do not follow.
+    pub async fn next(&mut self) -> Result<Option<Notice>, RecoverError> {
+        self.advance(true).await
+    }
+
+    /// What has happened already; nothing if more is to come. It may be read in the store, which takes its time.
+    ///
+    /// # Errors
+    /// As [`next`](Self::next).
+    pub async fn known(&mut self) -> Result<Option<Notice>, RecoverError> {
+        self.advance(false).await
+    }
+
+    async fn advance(&mut self, waits: bool) -> Result<Option<Notice>, RecoverError> {
+        loop {
+            if let Some(told) = self.read.pop_front() {
+                if self.apply(&told)? {
+                    return Ok(Some(Notice::Record(told)));
+                }
+                continue;
+            }
+            self.stale |= self.missed.records.swap(false, Ordering::AcqRel);
+            if self.stale {
+                self.read_on().await?;
+                self.stale = false;
+                continue;
+            }
+            let missed = self.missed.others.swap(0, Ordering::AcqRel);
+            if missed > 0 {
+                return Ok(Some(Notice::Missed(missed)));
+            }
+            if self.is_over() {
+                return Ok(self.last_words());
+            }
+            let heard = if waits { self.hear().await } else { self.heard_already() };
+            match heard {
+                Heard::Notice(Notice::Record(told)) if self.follows(&told) => self.read.push_back(told),
+                Heard::Notice(Notice::Record(_)) | Heard::Written => self.stale = true,
+                Heard::Notice(notice) => return Ok(Some(notice)),
+                Heard::Nothing => return Ok(None),
+            }
+        }
+    }
+
+    /// What has been heard already, without waiting for anything.
+    ///
+    /// # Errors
+    /// As [`next`](Self::next).
+    pub fn try_next(&mut self) -> Result<Option<Notice>, RecoverError> {
+        match pin!(self.next()).poll(&mut Context::from_waker(Waker::noop())) {
+            Poll::Ready(next) => next,
+            Poll::Pending => Ok(None),
+        }
+    }
+
+    /// The record's events with what is to be known of them. It must be the one that was told last.
+    pub fn views<'r>(&'r self, told: &'r Told) -> impl Iterator<Item = EventView<'r>> {
+        let of = |run| journal::views(run, told.first_seq, told.time, &told.body);
+        self.run().into_iter().flat_map(of)
+    }
+
+    /// What its last attempts said before it ended.
+    fn last_words(&mut self) -> Option<Notice> {
+        let heard = std::iter::from_fn(|| self.heard.try_recv().ok());
+        { heard }.find(|notice| !matches!(notice, Notice::Record(_)))
+    }
+
+    fn is_over(&self) -> bool {
+        self.run.as_ref().is_some_and(|run| run.is_over())
+    }
+
+    fn seq(&self) -> u64 {
+        self.run.as_ref().map_or(0, |run| run.seq())
+    }
+
+    /// Whether the record is the next one, or one that was read before it was heard.
+    fn follows(&self, told: &Told) -> bool {
+        told.first_seq <= self.seq()
+    }
+
+    /// Goes on with the run; true if the record is wanted.
+    fn apply(&mut self, told: &Told) -> Result<bool, RecoverError> {
+        if told.first_seq < self.seq() {
+            return Ok(false);
+        }
+        journal::apply(&self.plans, &mut self.run, &self.run_id, told)?;
+        Ok(told.next_seq() > self.since)
+    }
+
+    async fn read_on(&mut self) -> Result<(), RecoverError> {
+        let seq = self.seq();
+        for record in self.origin.store()?.load_since(&self.run_id, seq).await? {
+            let told = journal::told(&self.plans, &self.run_id, &record)?;
+            self.read.extend(told.into_iter().filter(|told| told.first_seq >= seq));
+        }
+        Ok(())
+    }
+
+    fn heard_already(&mut self) -> Heard {
+        self.heard.try_recv().map_or(Heard::Nothing, Heard::Notice)
+    }
+
+    async fn hear(&mut self) -> Heard {
+        loop {
+            let is_host = matches!(self.origin, Origin::Host { .. });
+            match (self.origin.hears(), &self.hearing) {
+                // Nobody has to say what is heard.
+                (true, _) => self.hearing = Hearing::Here,
+                (false, Hearing::Here) => {
+                    let Ok(store) = self.origin.store() else { return Heard::Nothing };
+                    self.hearing = Hearing::Followed(store.follow(&self.run_id));
+                    // What was written before.
+                    return Heard::Written;
+                }
+                (false, Hearing::Followed(_) | Hearing::OfNobody) => {}
+            }
+            tokio::select! {
+                biased;
+                heard = self.heard.recv(), if is_host => {
+                    return heard.map_or(Heard::Nothing, Heard::Notice);
+                }
+                () = self.hearing.changes(), if !matches!(self.hearing, Hearing::OfNobody) => return Heard::Written,
+                () = self.origin.moves(), if is_host => {}
+                else => return Heard::Nothing,
+            }
+        }
+    }
+}
+
+/// How it is known that there is something to read.
+enum Hearing {
+    /// It is heard, as far as is known.
+    Here,
+    /// Whoever writes tells.
+    Followed(watch::Receiver<()>),
+    /// Nobody will any more.
+    OfNobody,
+}
+
+impl Hearing {
+    /// When something was written, or nobody will write any more.
+    async fn changes(&mut self) {
+        let Self::Followed(written) = self else { return std::future::pending().await };
+        if written.changed().await.is_err() {
+            *self = Self::OfNobody;
+        }
+    }
+}
+
+/// What ended a wait.
+enum Heard {
+    Notice(Notice),
+    /// There is something to read.
+    Written,
+    /// Nobody says anything any more.
+    Nothing,
+}

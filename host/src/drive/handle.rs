@@ -1,0 +1,317 @@
+//! One run that this process drives, as whoever asked for it holds it.
+
+use std::sync::{Arc, Weak};
+
+use phasm_engine::{
+    event::TaskId,
+    phase::Phase,
+    run::{Run, RunView, TaskRun},
+    value::Map,
+};
+use tokio::sync::{oneshot, watch};
+
+use crate::{
+    core::Shared,
+    dispatch::inline_submit::Unheard,
+    drive::follow::Watch,
+    journal::RecoverError,
+    run::{
+        message::{Message, Request, RequestError, Standing, tasks_named},
+        registry::Entry,
+    },
+    store::StoreError,
+};
+
+/// Why a run has no end to show.
+#[derive(Clone, Debug, thiserror::Error)]
+pub enum RunError {
+    /// What happened could not be recorded: the store failed, or somebody else has advanced the run. Its journal
+    /// is the truth, and whoever recovers the run goes on from there.
+    #[error("the run stopped here, because what happened could not be recorded")]
+    Lost(#[source] Arc<StoreError>),
+    /// The host was dropped.
+    #[error("the host was closed while the run went on")]
+    Closed,
+}
+
+impl From<RunError> for RequestError {
+    fn from(error: RunError) -> Self {
+        match error {
+            RunError::Lost(error) => Self::Lost(error),
+            RunError::Closed => Self::Closed,
+        }
+    }
+}
+
+/// One run of a host, whether it is in memory or waits in its store.
+#[derive(Clone)]
+pub struct RunHandle {
+    /// A handle does not keep the host, nor its store, from being closed.
+    shared: Weak<Shared>,
+    entry: Arc<Entry>,
+    standing: watch::Receiver<Standing>,
+    /// Present where it was submitted by whoever has the handle.
+    unheard: Option<Arc<Unheard>>,
+}
+
+impl std::fmt::Debug for RunHandle {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("RunHandle").field("id", self.id()).finish_non_exhaustive()
+    }
+}
+
+/// How a wait for a run ended.
+#[derive(Clone, Debug)]
+pub enum Waited {
+    /// The run has ended; its final view.
+    Ended(Box<RunView>),
+    /// Only suspended tasks keep it open: the run waits for somebody.
+    Parked(Box<RunView>),
+}
+
+impl RunHandle {
+    /// The run's id.
+    #[must_use]
+    pub fn id(&self) -> &Arc<str> {
+        &self.entry.id
+    }
+
+    pub(crate) fn new(shared: &Arc<Shared>, entry: &Arc<Entry>) -> Self {
+        let standing = entry.standing.subscribe();
+        Self { shared: Arc::downgrade(shared), entry: Arc::clone(entry), standing, unheard: None }
+    }
+
+    pub(crate) fn of_submitted(self, unheard: Unheard) -> Self {
+        Self { unheard: Some(Arc::new(unheard)), ..self }
+    }
+
+    /// Waits for the end.
+    ///
+    /// # Errors
+    /// [`RunError`] when the run's store failed or its host was dropped.
+    pub async fn wait(&self) -> Result<RunView, RunError> {
+        let run = self.ended().await?;
+        Ok(RunView::of(&run))
+    }
+
+    /// Waits until the run has ended or only suspended tasks keep it open.
+    ///
+    /// # Errors
+    /// [`RunError`] when the run's store failed or its host was dropped.
+    pub async fn wait_or_park(&self) -> Result<Waited, RunError> {
+        match self.come_to_rest().await? {
+            Some(run) => Ok(Waited::Ended(Box::new(RunView::of(&run)))),
+            None => Ok(Waited::Parked(Box::new(self.view().await?))),
+        }
+    }
+
+    /// [`Self::wait_or_park`] without building a view: the run that has ended, or nothing where it waits for somebody.
+    ///
+    /// # Errors
+    /// [`RunError`] when the run's store failed or its host was dropped.
+    pub async fn come_to_rest(&self) -> Result<Option<Arc<Run>>, RunError> {
+        match self.reached(|standing| !matches!(standing, Standing::Active)).await? {
+            Standing::Ended(run) => Ok(Some(run)),
+            Standing::Lost(error) => Err(RunError::Lost(error)),
+            Standing::Closed => Err(RunError::Closed),
+            Standing::Active | Standing::Parked => Ok(None),
+        }
+    }
+
+    /// Waits for the end and returns the run itself, without building a view.
+    ///
+    /// # Errors
+    /// [`RunError`] when the run's store failed or its host was dropped.
+    pub async fn ended(&self) -> Result<Arc<Run>, RunError> {
+        let over = |standing: &Standing| !matches!(standing, Standing::Active | Standing::Parked);
+        match self.reached(over).await? {
+            Standing::Ended(run) => Ok(run),
+            Standing::Lost(error) => Err(RunError::Lost(error)),
+            Standing::Active | Standing::Parked | Standing::Closed => Err(RunError::Closed),
+        }
+    }
+
+    /// Waits until the run stands like that, whoever drives it.
+    async fn reached(&self, wanted: impl Fn(&Standing) -> bool) -> Result<Standing, RunError> {
+        let mut standing = self.standing.clone();
+        loop {
+            if wanted(&standing.borrow_and_update()) {
+                self.unheard.iter().for_each(|unheard| unheard.heard());
+                return Ok(standing.borrow().clone());
+            }
+            let mut written = match self.entry.is_loaded() {
+                true => None,
+                false => Some(self.shared()?.store.follow(self.id())),
+            };
+            // From now on nothing is missed.
+            if written.is_some() && !self.entry.is_loaded() {
+                match self.shared()?.stand_as_recorded(&self.entry).await {
+                    // Whoever takes the run up again once its store is well says so.
+                    Err(RecoverError::Store(error)) if error.is_passing() => {}
+                    stands => stands.map_err(|error| self.unreachable(error))?,
+                }
+                if standing.has_changed().unwrap_or(true) {
+                    continue;
+                }
+            }
+            tokio::select! {
+                changed = standing.changed() => changed.map_err(|_closed| RunError::Closed)?,
+                () = changes(written.as_mut()) => {}
+            }
+        }
+    }
+
+    fn shared(&self) -> Result<Arc<Shared>, RunError> {
+        self.shared.upgrade().ok_or(RunError::Closed)
+    }
+
+    /// The run as it stands.
+    ///
+    /// # Errors
+    /// [`RunError`] when the run's store failed or its host was dropped.
+    pub async fn view(&self) -> Result<RunView, RunError> {
+        Ok(self.view_part(0, usize::MAX).await?.0)
+    }
+
+    /// [`Self::view`] with `most` task and hook runs at most, from the one of number `from` on; and how many there are in all.
+    ///
+    /// # Errors
+    /// As [`Self::view`].
+    pub async fn view_part(&self, from: usize, most: usize) -> Result<(RunView, usize), RunError> {
+        self.look(move |run: &Run| (RunView::part(run, from, most), run.tasks().len())).await
+    }
+
+    /// What `look` makes of the run as it stands: after its last durable record, whoever drives it. Of a run that is driven here it
+    /// looks on the engine's thread, so it should be quick.
+    ///
+    /// # Errors
+    /// [`RunError`] when the run's store failed or its host was dropped.
+    pub async fn look<T: Send + 'static>(
+        &self,
+        look: impl FnOnce(&Run) -> T + Send + 'static,
+    ) -> Result<T, RunError> {
+        let (answer, hears) = oneshot::channel();
+        let look = move |run: &Run| {
+            let _unheard = answer.send(look(run));
+        };
+        if let Err(Message::Look(look)) = self.entry.tell(Message::Look(Box::new(look))) {
+            look(&*self.recorded().await?);
+        }
+        hears.await.map_err(|_closed| RunError::Closed)
+    }
+
+    /// The run as it was recorded last.
+    async fn recorded(&self) -> Result<Arc<Run>, RunError> {
+        match self.standing.borrow().clone() {
+            Standing::Ended(run) => return Ok(run),
+            Standing::Lost(error) => return Err(RunError::Lost(error)),
+            Standing::Closed => return Err(RunError::Closed),
+            Standing::Active | Standing::Parked => {}
+        }
+        let (run, _) = self.shared()?.replay(self.id()).await.map_err(|error| self.unreachable(error))?;
+        Ok(Arc::new(run))
+    }
+
+    fn unreachable(&self, error: RecoverError) -> RunError {
+        if let RecoverError::Store(error) = error {
+            return RunError::Lost(Arc::new(error));
+        }
+        let (run_id, reason) = (Arc::clone(self.id()), error.to_string());
+        RunError::Lost(Arc::new(StoreError::Unreachable { run_id, reason }))
+    }
+
+    /// Answers a suspended task, named by `taskName`, `scope/taskName` or the task run's id; of several the first
+    /// suspended one. Durable when it returns; false if none of that name was suspended.
+    ///
+    /// # Errors
+    /// [`RequestError::UnknownTask`] when the run has no task run of that name.
+    pub async fn resume(&self, task: &str, payload: Map) -> Result<bool, RequestError> {
+        let suspended = |task: &TaskRun| task.phase == Phase::Suspended;
+        match self.find(task, suspended).await? {
+            Some(task) => self.ask(Request::Resume(task, payload)).await,
+            None => Ok(false),
+        }
+    }
+
+    /// Hears the run from its event `since` on, counted from 0, and what guests say.
+    ///
+    /// # Errors
+    /// [`RunError::Closed`] when the host was dropped.
+    pub fn watch(&self, since: u64) -> Result<Watch, RunError> {
+        let shared = self.shared.upgrade().ok_or(RunError::Closed)?;
+        Ok(Watch::new(&shared, &self.entry, since, true))
+    }
+
+    /// Cancels the run: every open task run is Cancelled `user`, attempts are stopped. Durable when it returns.
+    ///
+    /// # Errors
+    /// [`RequestError::Ended`] when the run has already ended.
+    pub async fn cancel(&self) -> Result<(), RequestError> {
+        self.ask(Request::Cancel).await.map(drop)
+    }
+
+    /// Cancels one task, named as in [`Self::resume`]; of several the first open one. Durable when it returns; false
+    /// if none of that name was open.
+    ///
+    /// # Errors
+    /// [`RequestError::UnknownTask`] when the run has no task run of that name.
+    pub async fn cancel_task(&self, task: &str) -> Result<bool, RequestError> {
+        let open = |task: &TaskRun| !task.phase.is_terminal();
+        match self.find(task, open).await? {
+            Some(task) => self.ask(Request::CancelTask(task)).await,
+            None => Ok(false),
+        }
+    }
+
+    /// Asks something of the run. Durable when it returns; false if the task is not as it would have to be: not
+    /// suspended, or not open any more. A run that waits in its store is loaded, one that another host drives is asked there.
+    ///
+    /// # Errors
+    /// [`RequestError`] when the run has ended (to cancel it), has no such task run, or could not record it.
+    pub async fn ask(&self, request: Request) -> Result<bool, RequestError> {
+        let (reply, hears) = oneshot::channel();
+        let mut message = Message::Ask { request, reply };
+        loop {
+            match self.entry.tell(message) {
+                Ok(()) => return hears.await.unwrap_or(Err(RequestError::Closed)),
+                Err(unheard) => message = unheard,
+            }
+            let goes_on = matches!(*self.standing.borrow(), Standing::Active | Standing::Parked);
+            let reached =
+                if goes_on { Some(self.shared()?.reach(self.id(), Vec::new()).await) } else { None };
+            let Message::Ask { request, reply } = message else { return Err(RequestError::Closed) };
+            match reached {
+                Some(Ok(_)) => message = Message::Ask { request, reply },
+                None | Some(Err(RecoverError::Ended { .. })) => {
+                    return request.refusal(&*self.ended().await?);
+                }
+                Some(Err(RecoverError::Driven { .. })) => {
+                    let run = self.recorded().await?;
+                    return self.shared()?.ask_elsewhere(&run, request).await;
+                }
+                Some(Err(error)) => return Err(self.unreachable(error).into()),
+            }
+        }
+    }
+
+    /// The first task run of that name which is `wanted`; none if there are only others.
+    async fn find(&self, name: &str, wanted: fn(&TaskRun) -> bool) -> Result<Option<TaskId>, RequestError> {
+        let name = name.to_owned();
+        let found = self.look(move |run| {
+            let mut named = tasks_named(run, &name).peekable();
+            named.peek()?;
+            Some(named.find(|task| wanted(task)).map(|task| task.id))
+        });
+        found.await?.ok_or(RequestError::UnknownTask)
+    }
+}
+
+/// A store that tells nothing more changes nothing.
+async fn changes(written: Option<&mut watch::Receiver<()>>) {
+    if let Some(written) = written
+        && written.changed().await.is_ok()
+    {
+        return;
+    }
+    std::future::pending::<()>().await;
+}

@@ -1,0 +1,156 @@
+//! Whose plugins may be used.
+
+use std::{collections::BTreeSet, sync::Arc};
+
+use super::{PublicKey, Signature};
+use phasm_sandbox::Digest;
+
+/// Whose plugins may be used.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Policy {
+    /// Whether one of the keys has to vouch for a plugin; otherwise only signatures that pretend to be theirs are refused.
+    pub require_signature: bool,
+    /// Who vouches.
+    pub keys: Vec<PublicKey>,
+}
+
+/// Whose plugins somebody uses.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct PluginTrust {
+    /// What was said about it.
+    pub policy: Policy,
+    /// The tenant who has this policy for himself.
+    pub tenant: Option<Arc<str>>,
+    /// Components that need nobody to vouch for them, as those that a program carries.
+    pub exempt: BTreeSet<Digest>,
+}
+
+/// Who vouches for a plugin, as far as the keys of a policy tell.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum Signed {
+    /// There is no signature.
+    #[default]
+    Not,
+    /// This key's owner.
+    By(PublicKey),
+    /// Somebody whose key the policy does not have, by its number.
+    ByStranger(String),
+    /// Nobody: what pretends to be a signature of this key is none.
+    Wrong(PublicKey, String),
+    /// What lies beside it is no signature at all.
+    Unreadable(String),
+}
+
+impl From<Policy> for PluginTrust {
+    fn from(policy: Policy) -> Self {
+        Self { policy, ..Self::default() }
+    }
+}
+
+impl PluginTrust {
+    /// Whether plugins are used whoever made them.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        !self.policy.require_signature && self.policy.keys.is_empty()
+    }
+
+    /// Who vouches for these bytes, by a text that may be a signature of them.
+    #[must_use]
+    pub fn look(&self, bytes: &[u8], text: Option<&str>) -> Signed {
+        let Some(text) = text else { return Signed::Not };
+        let signature: Signature = match text.parse() {
+            Ok(signature) => signature,
+            Err(error) => return Signed::Unreadable(error.to_string()),
+        };
+        match self.policy.keys.iter().find(|key| signature.is_made_with(key)) {
+            None => Signed::ByStranger(signature.key_number()),
+            Some(key) => match signature.verify(key, bytes) {
+                Ok(()) => Signed::By(*key),
+                Err(why) => Signed::Wrong(*key, why.to_string()),
+            },
+        }
+    }
+
+    /// Whether a plugin may be used.
+    ///
+    /// # Errors
+    /// Why not: what is wrong with it, which policy asks for it, and who could vouch for it.
+    pub fn judge(&self, digest: &Digest, signed: &Signed) -> Result<(), String> {
+        let required = self.policy.require_signature && !self.exempt.contains(digest);
+        let fault = match signed {
+            Signed::By(_) => return Ok(()),
+            Signed::Wrong(key, why) => format!("its signature by {} is wrong: {why}", key.name()),
+            _ if !required => return Ok(()),
+            Signed::Not => "it is not signed".to_owned(),
+            Signed::ByStranger(number) => format!("it is signed with another key, of the number {number}"),
+            Signed::Unreadable(why) => format!("its signature cannot be read: {why}"),
+        };
+        Err(format!(
+            "{fault}; `{}` of the configuration asks for a signature by {}",
+            self.table(),
+            listed(&self.policy.keys)
+        ))
+    }
+
+    /// The table of the configuration that says it.
+    #[must_use]
+    pub fn table(&self) -> String {
+        match &self.tenant {
+            Some(tenant) => format!("[tenants.{tenant}.trust]"),
+            None => "[trust]".to_owned(),
+        }
+    }
+}
+
+fn listed(keys: &[PublicKey]) -> String {
+    match keys {
+        [] => "somebody, and names no `keys`".to_owned(),
+        keys => keys.iter().map(PublicKey::name).collect::<Vec<_>>().join(" or "),
+    }
+}
+
+#[cfg(all(test, feature = "signatures"))]
+mod tests {
+    use super::*;
+    use crate::plugins::trust::SecretKey;
+
+    fn trust(require_signature: bool, key: &SecretKey) -> PluginTrust {
+        PluginTrust {
+            exempt: BTreeSet::from([Digest::of(b"carried")]),
+            ..Policy { require_signature, keys: vec![key.public()] }.into()
+        }
+    }
+
+    /// R-I35.
+    #[test]
+    fn a_policy_takes_what_its_keys_vouch_for_and_says_why_not() {
+        let [ours, theirs] = [0, 1].map(|_| SecretKey::generate().unwrap());
+        let bytes = b"a component";
+        let digest = Digest::of(bytes);
+        let (strict, lax) = (trust(true, &ours), trust(false, &ours));
+        let by = |key: &SecretKey, bytes| key.sign(bytes, "x").unwrap().to_string();
+        let judge = |trust: &PluginTrust, text: Option<&str>| trust.judge(&digest, &trust.look(bytes, text));
+        let good = by(&ours, bytes);
+        assert_eq!(
+            [judge(&strict, Some(&good)), judge(&lax, Some(&good)), judge(&lax, None)],
+            [Ok(()), Ok(()), Ok(())]
+        );
+        let asks =
+            format!("; `[trust]` of the configuration asks for a signature by {}", ours.public().name());
+        assert_eq!(judge(&strict, None), Err(format!("it is not signed{asks}")));
+        let other =
+            format!("it is signed with another key, of the number {}{asks}", theirs.public().number());
+        assert_eq!(judge(&strict, Some(&by(&theirs, bytes))), Err(other));
+        let wrong = by(&ours, b"another component");
+        let is_wrong =
+            format!("its signature by {} is wrong: it is not of these bytes{asks}", ours.public().name());
+        assert_eq!(judge(&strict, Some(&wrong)), Err(is_wrong));
+        assert!(judge(&lax, Some(&wrong)).is_err(), "what pretends to be a trusted key's is refused anyway");
+        assert!(judge(&strict, Some("junk")).unwrap_err().starts_with("its signature cannot be read: "));
+        assert_eq!(judge(&lax, Some("junk")), Ok(()));
+        assert_eq!(strict.judge(&Digest::of(b"carried"), &Signed::Not), Ok(()));
+        let acme = PluginTrust { tenant: Some("acme".into()), ..strict.clone() };
+        assert!(judge(&acme, None).unwrap_err().contains("`[tenants.acme.trust]` of the configuration"));
+        assert!(PluginTrust::default().is_empty() && !strict.is_empty() && !lax.is_empty());
+    }
+}

@@ -1,0 +1,6 @@
+//! What reaches a run: messages inside this process, requests through the store, and the registry of loaded runs.
+
+pub(crate) mod lifecycle;
+pub(crate) mod message;
+pub(crate) mod registry;
+pub(crate) mod request;

@@ -1,0 +1,177 @@
+//! The runs that somebody in this process has something to do with.
+
+use std::{
+    collections::HashMap,
+    mem,
+    sync::{Arc, Mutex, MutexGuard, PoisonError, Weak, atomic::AtomicU64},
+};
+
+use tokio::sync::{mpsc, oneshot, watch};
+
+use crate::{
+    dispatch::run_task::Seat,
+    run::message::{Message, Standing},
+    store::StoreError,
+    watch::hub::Watchers,
+};
+
+/// The runs that are driven here, or that somebody here holds a handle of.
+#[derive(Debug, Default)]
+pub(crate) struct Registry(Mutex<Known>);
+
+#[derive(Debug, Default)]
+struct Known {
+    runs: HashMap<Arc<str>, Weak<Entry>>,
+    /// At this size those that nobody has to do with any more are forgotten.
+    sweep_at: usize,
+}
+
+/// What drivers and handles of a run share.
+#[derive(Debug)]
+pub(crate) struct Entry {
+    pub(crate) id: Arc<str>,
+    /// Where its driver hears, if it is loaded.
+    driver: Mutex<Option<mpsc::UnboundedSender<Message>>>,
+    /// Where its driver is polled.
+    seat: Mutex<Option<Arc<Seat>>>,
+    /// Of the lease under which it was driven last.
+    pub(crate) epoch: AtomicU64,
+    pub(crate) standing: watch::Sender<Standing>,
+    /// Told of every commit of the run.
+    pub(crate) commits: watch::Sender<()>,
+    pub(crate) watchers: Watchers,
+    /// Held while it is loaded or given back, so that neither is done twice.
+    pub(crate) turning: tokio::sync::Mutex<()>,
+}
+
+impl Entry {
+    fn new(id: &Arc<str>) -> Arc<Self> {
+        Arc::new(Self {
+            id: Arc::clone(id),
+            driver: Mutex::default(),
+            seat: Mutex::default(),
+            epoch: AtomicU64::default(),
+            standing: watch::Sender::default(),
+            commits: watch::Sender::default(),
+            watchers: Watchers::default(),
+            turning: tokio::sync::Mutex::default(),
+        })
+    }
+
+    /// A message that reaches nobody comes back: the run is not loaded.
+    pub(crate) fn tell(&self, message: Message) -> Result<(), Message> {
+        let Some(driver) = self.driver().clone() else { return Err(message) };
+        driver.send(message).map_err(|unheard| unheard.0)
+    }
+
+    pub(crate) fn is_loaded(&self) -> bool {
+        self.driver().as_ref().is_some_and(|driver| !driver.is_closed())
+    }
+
+    /// Has whoever drives it leave it.
+    pub(crate) async fn dismiss(&self) {
+        let (waits, left) = oneshot::channel();
+        // One that leaves anyway drops it, too.
+        drop(self.tell(Message::Leave(waits)));
+        let _dropped = left.await;
+    }
+
+    pub(crate) fn set_driver(&self, driver: Option<mpsc::UnboundedSender<Message>>) {
+        *self.driver() = driver;
+    }
+
+    /// A record of the run has become durable.
+    pub(crate) fn tell_commit(&self) {
+        // Waking nobody takes time, too.
+        if self.commits.receiver_count() > 0 {
+            self.commits.send_replace(());
+        }
+    }
+
+    /// Its driver is polled there from now on.
+    pub(crate) fn set_seat(&self, seat: Option<Arc<Seat>>) {
+        let before = mem::replace(&mut *self.seat.lock().unwrap_or_else(PoisonError::into_inner), seat);
+        if let Some(before) = before {
+            before.clear();
+        }
+    }
+
+    fn driver(&self) -> MutexGuard<'_, Option<mpsc::UnboundedSender<Message>>> {
+        self.driver.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Nobody here will go on with the run.
+    pub(crate) fn lose(&self, error: Arc<StoreError>) {
+        self.standing.send_replace(Standing::Lost(error));
+        self.watchers.close();
+    }
+
+    fn close(&self) {
+        self.watchers.close();
+        self.standing.send_if_modified(|standing| {
+            let goes_on = matches!(standing, Standing::Active | Standing::Parked);
+            if goes_on {
+                *standing = Standing::Closed;
+            }
+            goes_on
+        });
+    }
+}
+
+impl Registry {
+    /// The entry of a run; a new one if nobody has to do with it yet.
+    pub(crate) fn entry(&self, run_id: &Arc<str>) -> Arc<Entry> {
+        let mut known = self.known();
+        if let Some(entry) = known.runs.get(run_id).and_then(Weak::upgrade) {
+            return entry;
+        }
+        let entry = Entry::new(run_id);
+        known.runs.insert(Arc::clone(run_id), Arc::downgrade(&entry));
+        known.sweep();
+        entry
+    }
+
+    /// The entry of a run that somebody has to do with.
+    pub(crate) fn get(&self, run_id: &str) -> Option<Arc<Entry>> {
+        self.known().runs.get(run_id)?.upgrade()
+    }
+
+    /// How many runs are loaded.
+    pub(crate) fn loaded(&self) -> usize {
+        self.entries().iter().filter(|entry| entry.is_loaded()).count()
+    }
+
+    /// Every run stands still from now on.
+    pub(crate) fn stop(&self) {
+        self.entries().iter().for_each(|entry| entry.set_seat(None));
+    }
+
+    /// Every run that is loaded hears this.
+    pub(crate) fn tell_all(&self, message: impl Fn() -> Message) {
+        // One that is not loaded has nothing to hear.
+        self.entries().iter().for_each(|entry| drop(entry.tell(message())));
+    }
+
+    /// Whoever waits for a run waits no longer.
+    pub(crate) fn close(&self) {
+        self.entries().iter().for_each(|entry| entry.close());
+    }
+
+    fn entries(&self) -> Vec<Arc<Entry>> {
+        self.known().runs.values().filter_map(Weak::upgrade).collect()
+    }
+
+    fn known(&self) -> MutexGuard<'_, Known> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Known {
+    /// Each entry is looked at so often as its number doubles, which is twice on average.
+    fn sweep(&mut self) {
+        if self.runs.len() > self.sweep_at {
+            self.runs.retain(|_, entry| entry.strong_count() > 0);
+            self.sweep_at = (self.runs.len() * 2).max(64);
+        }
+    }
+}

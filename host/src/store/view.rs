@@ -1,0 +1,307 @@
+//! Runs as programs are shown them, the same on the command line and over HTTP: rows of a store and what they wait for, logs,
+//! problems. A run in full is a [`RunView`], an event an [`EventView`](crate::journal::EventView).
+
+use phasm_engine::{
+    event::TaskId,
+    phase::Phase,
+    plan::{ParameterType, Plan},
+    problem::Problem,
+    run::{Run, RunView},
+    time::Timestamp,
+    value::Value,
+};
+use serde::Serialize;
+
+use crate::store::{AttemptLog, RunRow};
+use phasm_sandbox::executor::Level;
+
+/// Who goes on with a run, as far as its store tells.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RunState {
+    /// Nobody: it has ended.
+    Ended,
+    /// A process that holds the store.
+    Driven,
+    /// Whoever answers: only suspended tasks keep it open.
+    Parked,
+    /// The process that holds the store, when its time has come.
+    Waiting,
+    /// Nobody, until it is recovered.
+    Orphaned,
+}
+
+impl RunState {
+    /// Its word.
+    #[must_use]
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::Ended => "ended",
+            Self::Driven => "driven",
+            Self::Parked => "parked",
+            Self::Waiting => "waiting",
+            Self::Orphaned => "orphaned",
+        }
+    }
+
+    /// That of a run in a store that somebody holds, or nobody does.
+    #[must_use]
+    pub fn of(row: &RunRow, is_held: bool) -> Self {
+        if !row.status.open {
+            Self::Ended
+        } else if is_held && row.owner.is_some() {
+            Self::Driven
+        } else if row.status.rest.is_some_and(|rest| rest.parked) {
+            Self::Parked
+        } else if is_held && row.wake_at.is_some() {
+            Self::Waiting
+        } else {
+            Self::Orphaned
+        }
+    }
+}
+
+/// What a run waits for, as far as its row tells.
+#[derive(Clone, Debug, Serialize)]
+pub struct RowWaits<'r> {
+    /// `answer`, `time`, `host`, `missing` where the last host that had it lacked something, or `quota` where one of its tenant keeps leaves waiting.
+    #[serde(rename = "for")]
+    pub what: &'static str,
+    /// RFC 3339.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub since: Option<String>,
+    /// RFC 3339.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub until: Option<String>,
+    /// What that host lacked, or which quota it is.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub why: Option<&'r str>,
+}
+
+impl<'r> RowWaits<'r> {
+    /// Nothing of one that has ended, and of one that somebody drives only what he says of it.
+    #[must_use]
+    pub fn of(row: &'r RunRow, state: RunState) -> Option<Self> {
+        let until = |at: Option<Timestamp>| at.map(Timestamp::to_rfc3339);
+        let waits = |what| Self { what, since: None, until: None, why: None };
+        match (state, &row.note) {
+            (RunState::Ended, _) | (RunState::Driven, None) => None,
+            (RunState::Driven, Some(note)) => {
+                let since = Some(note.since.to_rfc3339());
+                Some(Self { since, why: Some(&note.why), ..waits("quota") })
+            }
+            (_, Some(note)) => {
+                let since = Some(note.since.to_rfc3339());
+                Some(Self { since, why: Some(&note.why), ..waits("missing") })
+            }
+            (RunState::Parked, None) => {
+                Some(Self { until: until(row.status.rest.and_then(|rest| rest.until)), ..waits("answer") })
+            }
+            (RunState::Waiting, None) => Some(Self { until: until(row.wake_at), ..waits("time") }),
+            (RunState::Orphaned, None) => Some(waits("host")),
+        }
+    }
+
+    /// Whether a host could not go on with it.
+    #[must_use]
+    pub fn is_missing(&self) -> bool {
+        self.what == "missing"
+    }
+
+    /// A view of the run with what it waits for, if that is something a host lacked.
+    #[must_use]
+    pub fn shown_in(waits: Option<&Self>, view: &RunView) -> serde_json::Value {
+        // Nothing in it is fallible.
+        let mut shown = serde_json::to_value(view).unwrap_or_default();
+        if let (Some(waits), Some(object)) = (waits.filter(|waits| waits.is_missing()), shown.as_object_mut())
+        {
+            object.insert("waiting".to_owned(), serde_json::to_value(waits).unwrap_or_default());
+        }
+        shown
+    }
+}
+
+/// One run of a list.
+#[derive(Clone, Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct RowView<'r> {
+    /// The run's id.
+    #[serde(rename = "runID")]
+    pub run_id: &'r str,
+    /// `metadata.name`.
+    pub workflow: &'r str,
+    /// `metadata.namespace`.
+    pub namespace: &'r str,
+    /// The root's phase.
+    pub phase: Phase,
+    /// Whether anything of it has not ended.
+    pub open: bool,
+    /// Who goes on with it: the word of a [`RunState`].
+    pub state: &'static str,
+    /// `spec.priority`.
+    pub priority: u16,
+    /// RFC 3339.
+    pub submitted_at: String,
+    /// RFC 3339.
+    pub finished_at: Option<String>,
+    /// What it waits for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub waiting: Option<RowWaits<'r>>,
+}
+
+impl<'r> RowView<'r> {
+    /// Shows a row of a store that somebody holds, or nobody does.
+    #[must_use]
+    pub fn of(row: &'r RunRow, state: RunState) -> Self {
+        let RunRow { head, status, .. } = row;
+        Self {
+            waiting: RowWaits::of(row, state),
+            run_id: &head.run_id,
+            workflow: &head.workflow,
+            namespace: &head.namespace,
+            phase: status.phase,
+            open: status.open,
+            state: state.word(),
+            priority: head.priority,
+            submitted_at: head.submitted_at.to_rfc3339(),
+            finished_at: status.finished_at.map(Timestamp::to_rfc3339),
+        }
+    }
+}
+
+/// What was submitted.
+#[derive(Clone, Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct SubmittedView<'r> {
+    /// The run's id.
+    #[serde(rename = "runID")]
+    pub run_id: &'r str,
+    /// `metadata.name`.
+    pub workflow: &'r str,
+    /// False if there was a run with that key.
+    pub is_new: bool,
+}
+
+/// What one attempt wrote.
+#[derive(Clone, Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct LogView<'l> {
+    /// `scope/taskName`.
+    pub task: String,
+    /// The task run's id.
+    #[serde(rename = "taskRunID")]
+    pub task_run_id: String,
+    /// From 1.
+    pub attempt: u32,
+    /// From 1.
+    pub dispatch: u32,
+    /// Where the attempt stands, as far as the journal that was read knows.
+    pub phase: Option<Phase>,
+    /// How many bytes before it were not kept.
+    pub bytes_cut: u64,
+    /// What is kept.
+    pub lines: Vec<LineView<'l>>,
+}
+
+/// One line of a log.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub struct LineView<'l> {
+    /// How severe it is.
+    pub level: Option<Level>,
+    /// The line, without its end.
+    pub text: &'l str,
+}
+
+impl<'l> LogView<'l> {
+    /// Shows a log of a run, of which `text` is what is kept.
+    #[must_use]
+    pub fn of(run: &Run, log: &AttemptLog, text: &'l str) -> Self {
+        let task = run.task(TaskId(log.task));
+        let attempt =
+            task.and_then(|task| task.attempts.iter().find(|attempt| attempt.number == log.attempt));
+        Self {
+            task: task.map(|task| run.path(task)).unwrap_or_default(),
+            task_run_id: run.task_run_id(TaskId(log.task)),
+            attempt: log.attempt,
+            dispatch: log.dispatch,
+            phase: attempt.map(|attempt| attempt.phase),
+            bytes_cut: log.cut,
+            lines: text.lines().map(LineView::of).collect(),
+        }
+    }
+}
+
+impl<'l> LineView<'l> {
+    /// A line as it is kept: its level, and what was written.
+    #[must_use]
+    pub fn of(line: &'l str) -> Self {
+        let known = |word: &str| Level::ALL.into_iter().find(|level| level.as_str() == word);
+        match line.split_once(' ').and_then(|(word, text)| Some((known(word)?, text))) {
+            Some((level, text)) => Self { level: Some(level), text },
+            None => Self { level: None, text: line },
+        }
+    }
+}
+
+/// One problem; every member is always there.
+#[derive(Clone, Debug, Serialize)]
+pub struct ProblemView {
+    /// What the text is called.
+    pub file: String,
+    /// The catalogue's code.
+    pub code: &'static str,
+    /// Where in the document.
+    pub path: String,
+    /// From 1; 0 when there is no source text.
+    pub line: u32,
+    /// From 1; 0 when there is no source text.
+    pub column: u32,
+    /// The offending value, shortened.
+    pub value: Option<Value>,
+    /// What is wrong and what was expected.
+    pub message: String,
+    /// How to mend it.
+    pub hint: Option<String>,
+}
+
+impl ProblemView {
+    /// Shows a problem of the text of that name.
+    #[must_use]
+    pub fn of(file: &str, problem: &Problem) -> Self {
+        let Problem { code, path, line, column, value, message, hint, .. } = problem.clone();
+        Self { file: file.to_owned(), code, path, line, column, value, message, hint }
+    }
+}
+
+/// What `text` means as the value of a parameter: the text itself where a string is declared, else JSON if it is some, else text.
+#[must_use]
+pub fn parameter(plan: &Plan, name: &str, text: &str) -> Value {
+    let declared = plan.arguments.iter().find(|parameter| parameter.name.as_ref() == name);
+    if declared.is_some_and(|parameter| parameter.kind == ParameterType::String) {
+        return text.into();
+    }
+    undeclared(text)
+}
+
+/// What `text` means where nobody has declared a type: JSON if it is some, else text.
+#[must_use]
+pub fn undeclared(text: &str) -> Value {
+    Value::from_json(text).unwrap_or_else(|_| text.into())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_begins_with_its_level() {
+        for (line, level, text) in [
+            ("warn a b", Some(Level::Warn), "a b"),
+            ("info ", Some(Level::Info), ""),
+            ("other text", None, "other text"),
+            ("info", None, "info"),
+        ] {
+            let found = LineView::of(line);
+            assert_eq!((found.level, found.text), (level, text));
+        }
+    }
+}
