@@ -10,11 +10,7 @@ use std::{
     time::Duration,
 };
 
-use phasm_engine::{
-    event::Facts,
-    plan::{Pinned, Plan},
-    time::Timestamp,
-};
+use phasm_engine::time::Timestamp;
 use tokio::{
     runtime::Handle,
     sync::{Notify, mpsc},
@@ -27,9 +23,10 @@ use crate::{
     journal::plan_cache::Plans,
     metrics::{Gauges, Measured},
     notify::Outlets,
+    planner::{AdmissionTarget, Planner},
     retention::Retention,
     run::{lifecycle::Tidings, message::Message, registry::Registry},
-    store::{Component, Document, EntryName, HostId, RunHead, Shelf, Store, StoreError},
+    store::{EntryName, HostId, RunHead, Shelf, Store, StoreError},
     tenants::{environment::Realms, tenant::Left},
     watch::spans::Tracer,
 };
@@ -40,6 +37,7 @@ pub(crate) const PAUSES: (Duration, Duration) = (Duration::from_millis(100), Dur
 
 /// What all parts of a host share.
 pub(crate) struct Shared {
+    pub(crate) planner: Arc<Planner>,
     pub(crate) store: Arc<dyn Store>,
     pub(crate) dispatcher: Arc<Dispatcher<mpsc::UnboundedSender<Message>>>,
     pub(crate) clock: Clock,
@@ -71,21 +69,11 @@ pub(crate) struct Shared {
     pub(crate) lending: Arc<Lending>,
     /// Who hears what took how long, if anybody does.
     pub(crate) tracer: Option<Arc<dyn Tracer>>,
-    pub(crate) terms: Terms,
     pub(crate) agenda: Agenda,
     /// Who is told of runs.
     pub(crate) outlets: Arc<Outlets>,
     /// What its store says of tenants that are none of this host's configuration.
     pub(crate) left: Left,
-}
-
-/// With what documents are planned, and runs submitted.
-#[derive(Clone)]
-pub(crate) struct Terms {
-    pub(crate) facts: Facts,
-    /// What is left with each run for whoever goes on with it.
-    pub(crate) origin: Option<Arc<str>>,
-    pub(crate) allow_missing: bool,
 }
 
 /// Schedules that are to be looked at, whether they are due or not.
@@ -141,15 +129,13 @@ impl Shared {
         !self.is_closed() && !self.dispatcher.slots.is_closed()
     }
 
-    /// What the store keeps of a plan, with what its runs are pinned to.
-    pub(crate) fn document(&self, plan: &Arc<Plan>) -> Arc<Document> {
-        self.plans.document(plan, || {
-            let Some(plugins) = &self.realms.of(&plan.namespace).plugins else { return Vec::new() };
-            let component = |pinned: &Pinned| {
-                Some(Component { digest: pinned.digest.clone()?, bytes: plugins.component(pinned)? })
-            };
-            plan.executors.values().filter_map(component).collect()
-        })
+    /// Admission of runs to this host's store.
+    pub(crate) fn admission_target(&self) -> AdmissionTarget<'_> {
+        AdmissionTarget {
+            store: &*self.store,
+            saved_quotas: Some(&self.left),
+            slots: Some(&self.dispatcher.slots),
+        }
     }
 
     /// A run has ended here: the schedule that has fired it looks at that.

@@ -1,19 +1,17 @@
-//! The embedding API: open a host, submit documents, await views.
+//! The embedding API: open a host, submit workflows, await views.
 
-mod admit;
-mod enqueue;
-mod firing;
-mod intake;
-mod keeping;
-mod named;
+mod abandon;
+mod builder;
+mod catalog;
+mod new_run;
+mod plugin_admin;
 mod recover;
 mod rerun;
-mod setup;
-mod shelves;
-mod submitting;
+mod schedules;
 
 use std::{
     collections::BTreeMap,
+    num::NonZeroUsize,
     sync::{
         Arc,
         atomic::{AtomicBool, AtomicU64},
@@ -24,32 +22,31 @@ use std::{
 use phasm_engine::{
     plan::{Draft, Plan},
     problem::Problems,
-    run::{Run, Step},
+    run::Run,
     value::Map,
 };
-use tokio::{runtime::Runtime, sync::broadcast};
+use tokio::{
+    runtime::{Builder as RuntimeBuilder, Handle, Runtime},
+    sync::{broadcast, mpsc::UnboundedSender},
+};
 
 pub use self::{
-    admit::{QuotaExceeded, SubmitQuota},
-    named::TriggerError,
+    builder::{HostBuilder, OpenError},
+    new_run::NewRun,
+    plugin_admin::ShelfError,
     rerun::{Rerun, RerunError},
-    setup::{HostBuilder, OpenError},
-    shelves::ShelfError,
 };
 use crate::{
     cluster::{claimer, exchange::Exchange},
     core::{Agenda, Shared},
-    dispatch::detached::Lasting,
+    dispatch::dispatcher::Dispatcher,
     drive::{follow::Watch, handle::RunHandle},
     metrics::Measured,
     notify::{Endpoint, NoticeCounts},
+    planner::{HostSettings, Planner, SubmitError, reject_schedule},
     plugins::Plugins,
-    reader,
-    run::{
-        lifecycle::Tiding,
-        registry::{Entry, Registry},
-    },
-    store::{HostId, Labels, RunRow, Store, StoreError},
+    run::{lifecycle::Tiding, message::Message, registry::Registry},
+    store::{HostId, Memory, RunRow, Store, StoreError},
     tenants::tenant::Left,
 };
 
@@ -63,8 +60,6 @@ const LONGEST_CLOSE: Duration = Duration::from_secs(10);
 /// stops every run where it stands; a store that outlives the process keeps what was durable.
 pub struct Host {
     shared: Arc<Shared>,
-    /// How many bytes of each attempt's log a store keeps that is not this host's own.
-    kept_log: usize,
     control: Control,
 }
 
@@ -87,25 +82,6 @@ impl Drop for Host {
     }
 }
 
-/// Why a document was not submitted.
-#[derive(Debug, thiserror::Error)]
-pub enum SubmitError {
-    /// The document or its parameters have problems; nothing was stored.
-    #[error(transparent)]
-    Problems(#[from] Problems),
-    /// `kind: CronWorkflow` starts by itself, once it is kept as a schedule.
-    #[error(
-        "kind CronWorkflow is a schedule: keep it as one, and it starts by itself, or whenever it is triggered"
-    )]
-    Cron,
-    /// A quota of the tenant is used up.
-    #[error(transparent)]
-    Quota(#[from] QuotaExceeded),
-    /// The run could not be made durable.
-    #[error("the run could not be stored")]
-    Store(#[from] StoreError),
-}
-
 impl Host {
     /// Begins to set up a host.
     #[must_use]
@@ -113,45 +89,65 @@ impl Host {
         HostBuilder::default()
     }
 
-    /// The same host, which keeps the runs submitted from now on in `store`.
-    #[must_use]
-    pub fn with_store(mut self, store: Arc<dyn Store>) -> Self {
-        let old = &*self.shared;
-        self.shared = Arc::new(Shared {
+    /// Opens a host on a store: it runs what is submitted to it, and with [`HostBuilder::claiming`] what is due in the store.
+    ///
+    /// # Errors
+    /// [`OpenError::Threads`].
+    pub fn open(planner: Planner, store: Arc<dyn Store>) -> Result<Self, OpenError> {
+        let log_bytes = planner.settings.log_bytes;
+        let host = Self::new(planner, store, log_bytes)?;
+        if host.shared.store.is_shared() {
+            Exchange::begin(&host.shared);
+        }
+        Ok(host)
+    }
+
+    /// Opens a host on a store in memory, which no other process reads. It keeps no logs of attempts: they would take memory and
+    /// nothing would ask for them.
+    ///
+    /// # Errors
+    /// [`OpenError::Threads`].
+    pub fn open_in_memory(planner: Planner) -> Result<Self, OpenError> {
+        Self::new(planner, Arc::new(Memory::default()), 0)
+    }
+
+    fn new(planner: Planner, store: Arc<dyn Store>, log_bytes: usize) -> Result<Self, OpenError> {
+        let planner = Arc::new(planner);
+        let HostSettings { slots, patience, retention, threads, runtime, .. } = &planner.settings;
+        let (control, engine) = engine_runtime(runtime.clone(), *threads)?;
+        let dispatcher = dispatcher(&planner, *slots, &engine);
+        let shared = Arc::new(Shared {
             store,
-            dispatcher: Arc::new(old.dispatcher.anew()),
-            clock: old.clock.clone(),
-            realms: Arc::clone(&old.realms),
+            dispatcher: Arc::new(dispatcher),
+            clock: planner.clock.clone(),
+            realms: Arc::clone(&planner.realms),
             registry: Registry::default(),
-            plans: Arc::default(),
-            host: old.host.clone(),
-            control: old.control.clone(),
+            plans: Arc::clone(&planner.plans),
+            host: planner.host.clone(),
+            control: engine,
             due: Arc::default(),
-            patience: old.patience,
-            retention: Arc::clone(&old.retention),
+            patience: *patience,
+            retention: Arc::new(retention.clone()),
             closed: AtomicBool::new(false),
             in_doubt: AtomicBool::new(false),
             driven: AtomicU64::new(0),
-            kept_log: self.kept_log,
-            tidings: old.tidings.clone(),
-            gauges: Arc::clone(&old.gauges),
-            tracer: old.tracer.clone(),
-            terms: old.terms.clone(),
+            kept_log: log_bytes,
+            tidings: planner.tidings.clone(),
+            gauges: Arc::clone(&planner.gauges),
+            tracer: planner.tracer.clone(),
             agenda: Agenda::default(),
-            outlets: Arc::clone(&old.outlets),
+            outlets: Arc::clone(&planner.outlets),
             left: Left::default(),
             lending: Arc::default(),
+            planner,
         });
-        self.open_store(true);
-        self
+        let host = Self { shared, control };
+        host.start_background_work();
+        Ok(host)
     }
 
-    /// Arrives at the store, claims what is due there, and shares attempts with its other hosts if it `has_others`.
-    fn open_store(&self, has_others: bool) {
+    fn start_background_work(&self) {
         self.shared.arrive();
-        if has_others && self.shared.store.is_shared() {
-            Exchange::begin(&self.shared);
-        }
         let clock = || self.shared.clock.clone();
         self.shared.control.spawn(claimer::hear_of_another_time(Arc::downgrade(&self.shared), clock()));
         if let Some(lease) = self.shared.store.lease_time() {
@@ -162,7 +158,7 @@ impl Host {
         }
         if self.shared.patience.is_some() {
             self.shared.control.spawn(claimer::claim_what_is_due(Arc::downgrade(&self.shared)));
-            self.shared.control.spawn(firing::fire_what_is_due(Arc::downgrade(&self.shared)));
+            self.shared.control.spawn(schedules::fire_what_is_due(Arc::downgrade(&self.shared)));
             self.deliver_notices();
             if !self.shared.retention.keeps_all() {
                 self.shared.control.spawn(claimer::forget_what_is_old(Arc::downgrade(&self.shared), clock()));
@@ -202,63 +198,75 @@ impl Host {
         &self.shared.outlets.endpoints
     }
 
-    /// Reads and validates a document. `name` is what problems call it; its extension chooses JSON or YAML. The executors
-    /// that it names are read and compiled, and built where they are there as source.
+    /// The planner that this host was opened with.
+    #[must_use]
+    pub fn planner(&self) -> &Planner {
+        &self.shared.planner
+    }
+
+    /// [`Planner::plan`].
     ///
     /// # Errors
-    /// Every problem of the document at once.
+    /// Every problem of the workflow at once.
     pub async fn plan(&self, name: &str, text: &str) -> Result<Arc<Plan>, Problems> {
-        let named = |found| Problems::from(found).of_file(name);
-        let tree = reader::read(name, text).map_err(named)?;
-        self.plan_draft(Draft::read(&tree)).await.map_err(|found| found.of_file(name))
+        self.planner().plan(name, text).await
     }
 
-    /// [`Self::plan`] for a document that has been read.
+    /// [`Planner::plan_draft`].
     ///
     /// # Errors
-    /// Every problem of the document at once.
+    /// Every problem of the workflow at once.
     pub async fn plan_draft(&self, draft: Draft) -> Result<Arc<Plan>, Problems> {
-        self.shared.plan_draft(draft).await
+        self.planner().plan_draft(draft).await
     }
 
-    /// Submits a run. When this returns, the run is durable and on its way. Where runs are submitted one after the other, each when the one
-    /// before has been waited for, small attempts that a run begins with are executed before that, on this thread.
+    /// Submits a run. When this returns, the run is durable and on its way.
     ///
     /// # Errors
     /// [`SubmitError`]; nothing was stored.
     pub async fn submit(&self, plan: &Arc<Plan>, parameters: &Map) -> Result<RunHandle, SubmitError> {
-        self.submit_as(plan, parameters, None).await
+        self.new_run(plan, parameters).await?.start().await
     }
 
-    /// [`Self::submit`] with what whoever submits it calls the submission: of several with one `key` in a namespace there is one
-    /// run.
+    /// Prepares a run, to be watched from its first event on or given an idempotency key before it is
+    /// [started](NewRun::start).
     ///
     /// # Errors
-    /// [`SubmitError`], nothing was stored; it holds [`StoreError::Exists`] with the id of the run that has the key already.
-    pub async fn submit_as(
+    /// [`SubmitError`].
+    pub async fn new_run(&self, plan: &Arc<Plan>, parameters: &Map) -> Result<NewRun, SubmitError> {
+        let planner = self.planner();
+        let admission = planner.admit(&self.shared.admission_target(), &plan.namespace).await?;
+        reject_schedule(plan)?;
+        let plan = planner.plans.share(&planner.document(plan), plan);
+        let submission = planner.submission(&plan, parameters, planner.context.facts.clone())?;
+        let (run, step) = Run::start(plan, submission, self.shared.clock.now());
+        Ok(NewRun::new(&self.shared, run, step, admission))
+    }
+
+    /// Submits a run for any host that claims due runs; see [`Planner::enqueue`]. Returns its id.
+    ///
+    /// # Errors
+    /// [`SubmitError`], nothing was stored.
+    pub async fn enqueue(
         &self,
         plan: &Arc<Plan>,
         parameters: &Map,
         key: Option<&str>,
-    ) -> Result<RunHandle, SubmitError> {
-        let _admitted = self.shared.admit(&*self.shared.store, &plan.namespace).await?;
-        let (entry, run, step) = self.start(plan, parameters)?;
-        Ok(self.launch(&entry, run, step, key).await?)
+    ) -> Result<Arc<str>, SubmitError> {
+        self.planner().enqueue_at(&self.shared.admission_target(), plan, parameters, key).await
     }
 
-    /// [`Self::submit`], heard from the run's first event on.
+    /// Saves this host's tenants and their quotas with the store, so that processes without this configuration submit under the
+    /// same quotas.
     ///
     /// # Errors
-    /// [`SubmitError`]; nothing was stored.
-    pub async fn submit_watched(
-        &self,
-        plan: &Arc<Plan>,
-        parameters: &Map,
-    ) -> Result<(RunHandle, Watch), SubmitError> {
-        let _admitted = self.shared.admit(&*self.shared.store, &plan.namespace).await?;
-        let (entry, run, step) = self.start(plan, parameters)?;
-        let watch = Watch::new(&self.shared, &entry, 0, false);
-        Ok((self.launch(&entry, run, step, None).await?, watch))
+    /// When the store fails.
+    pub async fn keep_tenants(&self) -> Result<(), StoreError> {
+        // Texts as keys and numbers: this cannot fail.
+        let known = serde_json::to_string(&**self.shared.realms.known()).unwrap_or_default();
+        self.shared.store.keep_tenants(known.into()).await?;
+        self.shared.left.keep(self.shared.realms.known());
+        Ok(())
     }
 
     /// A run of the store, whether this host drives it, another one does, or nobody. It is driven by being asked for something only.
@@ -295,48 +303,6 @@ impl Host {
         Watch::reading(Arc::clone(&self.shared.store) as _, Arc::clone(&self.shared.plans), run_id, since)
     }
 
-    /// Whether [`Self::submit`] would take these parameters; nothing is stored.
-    ///
-    /// # Errors
-    /// [`SubmitError::Problems`] or [`SubmitError::Cron`].
-    pub fn check(&self, plan: &Arc<Plan>, parameters: &Map) -> Result<(), SubmitError> {
-        is_no_schedule(plan)?;
-        Shared::bind(plan, "", parameters, &self.shared.terms.facts).map(drop)
-    }
-
-    fn start(&self, plan: &Arc<Plan>, parameters: &Map) -> Result<(Arc<Entry>, Run, Step), SubmitError> {
-        is_no_schedule(plan)?;
-        let plan = self.shared.plans.share(&self.shared.document(plan), plan);
-        let submission = self.shared.submission(&plan, parameters, self.shared.terms.facts.clone())?;
-        let (run, step) = Run::start(plan, submission, self.shared.clock.now());
-        Ok((self.shared.registry.entry(run.id()), run, step))
-    }
-
-    /// Drives a new run from its first step.
-    async fn launch(
-        &self,
-        entry: &Arc<Entry>,
-        run: Run,
-        step: Step,
-        key: Option<&str>,
-    ) -> Result<RunHandle, StoreError> {
-        let lease = self.shared.first_lease(&run, key.map(Arc::from), Labels::new());
-        let (shared, entry) = (Arc::clone(&self.shared), Arc::clone(entry));
-        let submitting = shared.submitting(&run);
-        let (unheard, lends) = shared.lending.submitted();
-        let driven = async move {
-            let of_new = lease.clone();
-            // Whoever finds it in the store meanwhile finds it driven.
-            let _alone = entry.turning.lock().await;
-            let driven = shared.drive(&entry, run, step, lease, Vec::new(), lends).await;
-            let handle = driven.inspect_err(|error| shared.doubt(error))?;
-            shared.submitted(submitting, &of_new);
-            Ok(handle.of_submitted(unheard))
-        };
-        // Whoever submits may leave: what is stored is driven.
-        Lasting::new(&self.shared.control, driven).await
-    }
-
     /// From now on nothing is begun: what is executed goes on, and what ends is recorded. What waits for a slot stays
     /// waiting, and letters stay unread, for whoever recovers their runs; nothing is claimed any more.
     pub fn begin_no_more(&self) {
@@ -361,7 +327,7 @@ impl Host {
         self.shared.measured()
     }
 
-    /// Hears what becomes of this host's runs from now on, also once it [has another store](Self::with_store). Whoever is some
+    /// Hears what becomes of this host's runs from now on. Whoever is some
     /// thousands behind misses the oldest.
     #[must_use]
     pub fn tidings(&self) -> broadcast::Receiver<Tiding> {
@@ -418,6 +384,36 @@ impl Host {
     }
 }
 
-fn is_no_schedule(plan: &Plan) -> Result<(), SubmitError> {
-    if plan.cron.is_some() { Err(SubmitError::Cron) } else { Ok(()) }
+/// The dispatcher of a host: as many slots as wanted, and no more than the sandbox has room for.
+fn dispatcher(planner: &Planner, wanted: u32, engine: &Handle) -> Dispatcher<UnboundedSender<Message>> {
+    let sandbox = planner.sandbox.as_ref();
+    let (guests, room) = match sandbox {
+        Some(sandbox) => (sandbox.guest_runtime().clone(), sandbox.slots()),
+        None => (engine.clone(), u32::MAX),
+    };
+    let slots = (wanted.min(room), planner.realms.rules());
+    let executor = Arc::clone(&planner.executor);
+    Dispatcher::new(slots, executor, guests, engine.clone(), planner.clock.clone())
+        .beside(sandbox)
+        .counting(&planner.gauges)
+}
+
+/// The runtime that drives runs: the caller's, or threads of the host's own.
+fn engine_runtime(
+    runtime: Option<Handle>,
+    threads: Option<NonZeroUsize>,
+) -> Result<(Control, Handle), OpenError> {
+    if let Some(runtime) = runtime {
+        return Ok((Control(None), runtime));
+    }
+    // Most of the machine's threads are the guests'.
+    let quarter = || std::thread::available_parallelism().map_or(1, |threads| (threads.get() / 4).max(1));
+    let own = RuntimeBuilder::new_multi_thread()
+        .worker_threads(threads.map_or_else(quarter, NonZeroUsize::get))
+        .thread_name("phasm-engine")
+        .enable_all()
+        .build()
+        .map_err(OpenError::Threads)?;
+    let engine = own.handle().clone();
+    Ok((Control(Some(own)), engine))
 }

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! open      plugins, grants, secrets, a store ─▶ Host
-//! plan      text ─ reader ─▶ Draft ─ plugins ─▶ Plan, or every problem at once
+//! plan      text ─ reader ─▶ Draft ─ Planner ─▶ Plan, or every problem at once
 //! submit    Plan and parameters ─▶ a run, durable, and a handle to it
 //! drive     inputs ─▶ the engine ─▶ one durable record ─▶ attempts, on the sandbox or another executor
 //! watch     every durable event, and what guests say while they work
@@ -84,6 +84,7 @@ mod host;
 pub mod journal;
 pub mod metrics;
 pub mod notify;
+mod planner;
 pub mod plugins;
 pub mod reader;
 mod retention;
@@ -114,11 +115,9 @@ pub use self::cluster::wakeup as bell;
 pub use self::{
     drive::follow::Watch,
     drive::handle::{RunError, RunHandle, Waited},
-    host::{
-        Host, HostBuilder, OpenError, QuotaExceeded, Rerun, RerunError, ShelfError, SubmitError, SubmitQuota,
-        TriggerError,
-    },
+    host::{Host, HostBuilder, NewRun, OpenError, Rerun, RerunError, ShelfError},
     journal::{RecoverError, requirement::Missing},
+    planner::{Planner, QuotaExceeded, SubmitError, SubmitQuota, TriggerError},
     retention::{Keep, Retention, prunable, prune},
     run::{
         lifecycle::{Became, Tiding},

@@ -258,9 +258,9 @@ async fn what_is_enqueued_is_driven_by_whoever_claims() {
     assert!(row.wake_at.is_some());
     let again = gate.enqueue(&plan, &Map::new(), Some("k")).await.unwrap_err();
     assert!(matches!(&again, SubmitError::Store(StoreError::Exists { run_id }) if *run_id == id), "{again}");
-    let host = claiming(&Arc::new(Memory::default()));
-    let mut tidings = host.tidings();
-    let _host = host.with_store(Arc::clone(&store) as _);
+    let planner = builder(&store).claiming(Duration::ZERO).planner().unwrap();
+    let mut tidings = planner.tidings();
+    let _host = Host::open(planner, Arc::clone(&store) as _).unwrap();
     while store.get(&id).await.unwrap().unwrap().status.open {
         tokio::task::yield_now().await;
     }

@@ -117,7 +117,9 @@ async fn what_was_cancelled_has_its_log() {
         let host = builder(&store).open().unwrap();
         let plan =
             host.plan("w.json", &document(r#"{"name": "a", "executor": {"type": "hang"}}"#)).await.unwrap();
-        let (run, mut notices) = host.submit_watched(&plan, &Map::new()).await.unwrap();
+        let new = host.new_run(&plan, &Map::new()).await.unwrap();
+        let mut notices = new.watch();
+        let run = new.start().await.unwrap();
         while !matches!(notices.next().await.unwrap(), Some(Notice::Progress(_))) {}
         assert_eq!(kept(&host, &run).await, []);
         run.cancel().await.unwrap();
@@ -143,8 +145,9 @@ async fn as_much_is_kept_as_is_configured() {
         run.wait().await.unwrap();
         assert_eq!(kept(&host, &run).await, expected);
     }
-    // A host's own store keeps none, but one that it is given later does.
-    let host = Host::builder().executor(Arc::new(Writer)).kept_log(12).open().unwrap().with_store(store());
+    // A host on a store in memory of its own keeps none; on a store that it is opened on it does.
+    let planner = Host::builder().executor(Arc::new(Writer)).kept_log(12).planner().unwrap();
+    let host = Host::open(planner, store()).unwrap();
     let run = submit(&host, tasks).await;
     run.wait().await.unwrap();
     assert_eq!(kept(&host, &run).await.len(), 1);

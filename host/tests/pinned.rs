@@ -105,7 +105,7 @@ async fn a_rerun_is_executed_by_the_component_of_the_earlier_run() {
     let id = Arc::clone(run.id());
     close(first).await;
     let other = host(&store, with_ask("trap"));
-    let again = other.rerun(&id, &Rerun::default()).await.unwrap();
+    let again = other.rerun(&id, &Rerun::default()).await.unwrap().start().await.unwrap();
     assert!(matches!(again.wait_or_park().await.unwrap(), Waited::Parked(_)), "the other one traps");
     assert_eq!(answered(&again).await, Phase::Succeeded);
 }
@@ -171,7 +171,7 @@ async fn a_run_that_cannot_go_on_can_be_cancelled() {
     let id = Arc::clone(park(&dying).await.id());
     close(dying).await;
     let living = host(&store, Host::builder());
-    let (run, _, answer) = living.ask_run(&id, Request::Cancel).await.unwrap();
+    let (run, answer) = living.ask_run(&id, Request::Cancel).await.unwrap();
     assert!(matches!(answer, Ok(true)), "{answer:?}");
     assert_eq!(run.wait().await.unwrap().phase, Phase::Cancelled);
 }

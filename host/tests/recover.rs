@@ -95,7 +95,9 @@ fn document(priority: u16, tasks: &str) -> String {
 
 async fn submit(host: &Host, tasks: &str) -> (RunHandle, Watch) {
     let plan = host.plan("w.json", &document(500, tasks)).await.unwrap();
-    host.submit_watched(&plan, &Map::new()).await.unwrap()
+    let new = host.new_run(&plan, &Map::new()).await.unwrap();
+    let watch = new.watch();
+    (new.start().await.unwrap(), watch)
 }
 
 /// Waits for a record with such an event.
@@ -159,7 +161,8 @@ async fn another_host_goes_on_where_one_stopped() {
     let living = host(&store, &second);
     let taken_up = only(&living).await;
     assert_eq!(taken_up.id(), run.id());
-    let (_, mut notices) = living.recover_run_watched(run.id()).await.unwrap();
+    let mut notices = living.watch_new(run.id()).await.unwrap();
+    living.recover_run(run.id()).await.unwrap();
     while task(&taken_up, "after").await.phase != Phase::Succeeded {
         until(&mut notices, |event| event["type"] == "task.done").await;
     }
@@ -223,7 +226,7 @@ async fn a_run_that_is_driven_is_not_taken_up_twice() {
     let host = host(&store, &executor);
     let (run, mut notices) = submit(&host, r#"{"name": "a", "executor": {"type": "hang"}}"#).await;
     until(&mut notices, |event| event["type"] == "task.attempt.started").await;
-    let (same, _) = host.recover_run_watched(run.id()).await.unwrap();
+    let same = host.recover_run(run.id()).await.unwrap();
     assert_eq!(only(&host).await.id(), run.id());
     same.cancel().await.unwrap();
     assert_eq!(run.wait().await.unwrap().phase, Phase::Cancelled);
@@ -361,7 +364,8 @@ async fn what_is_cancelled_is_not_begun_again() {
         let recorded = living.replay(run.id()).await.unwrap();
         let a = phasm::tasks_named(&recorded, "main/a").next().unwrap().id;
         let request = if everything { Request::Cancel } else { Request::CancelTask(a) };
-        let (taken_up, mut notices, answer) = living.ask_run(run.id(), request).await.unwrap();
+        let mut notices = living.watch_new(run.id()).await.unwrap();
+        let (taken_up, answer) = living.ask_run(run.id(), request).await.unwrap();
         assert!(matches!(answer, Ok(true)), "{answer:?}");
         if everything {
             assert_eq!(taken_up.wait().await.unwrap().phase, Phase::Cancelled);
@@ -394,7 +398,7 @@ async fn an_attempt_that_is_not_begun_holds_no_slot() {
     let living = Host::builder().store(store).executor(Arc::clone(&executor) as _).slots(1).open().unwrap();
     let recorded = living.replay(run.id()).await.unwrap();
     let a = phasm::tasks_named(&recorded, "a").next().unwrap().id;
-    let (taken_up, _, answer) = living.ask_run(run.id(), Request::CancelTask(a)).await.unwrap();
+    let (taken_up, answer) = living.ask_run(run.id(), Request::CancelTask(a)).await.unwrap();
     assert!(matches!(answer, Ok(true)), "{answer:?}");
     let text = document(500, r#"{"name": "b", "executor": {"type": "echo"}}"#);
     let other = living.plan("w.json", &text).await.unwrap();

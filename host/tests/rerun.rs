@@ -160,7 +160,7 @@ async fn what_had_succeeded_is_not_executed_again() {
 
     let mended = Fake::new(true);
     let host = place.host(&mended);
-    let again = host.rerun(&failed, &from_failed()).await.unwrap();
+    let again = host.rerun(&failed, &from_failed()).await.unwrap().start().await.unwrap();
     let view = again.wait().await.unwrap();
     assert_eq!(mended.called(), ["c", "d"]);
     let of = failed.as_ref();
@@ -180,11 +180,13 @@ async fn what_had_succeeded_is_not_executed_again() {
     assert_eq!(stays.phase(), Phase::Failed, "the earlier run stays as it is");
 
     let other = Rerun { from_failed: true, parameters: who("Bob") };
-    let other = host.rerun(again.id(), &other).await.unwrap().wait().await.unwrap();
+    let other = host.rerun(again.id(), &other).await.unwrap().start().await.unwrap().wait().await.unwrap();
     assert_eq!((other.phase, mended.called()), (Phase::Succeeded, ["b", "c", "d"].map(String::from).into()));
-    let all = host.rerun(again.id(), &Rerun::default()).await.unwrap().wait().await.unwrap();
+    let all =
+        host.rerun(again.id(), &Rerun::default()).await.unwrap().start().await.unwrap().wait().await.unwrap();
     assert_eq!((all.phase, mended.called().len()), (Phase::Succeeded, 4));
-    let none = host.rerun(again.id(), &from_failed()).await.unwrap().wait().await.unwrap();
+    let none =
+        host.rerun(again.id(), &from_failed()).await.unwrap().start().await.unwrap().wait().await.unwrap();
     assert_eq!((none.phase, mended.called().len(), none.tasks.len()), (Phase::Succeeded, 0, 1));
 }
 
@@ -207,7 +209,7 @@ async fn a_rerun_is_recovered_as_any_run() {
 
     let mended = Fake::new(true);
     let host = place.host(&mended);
-    let again = parked(host.rerun(&failed, &from_failed()).await.unwrap()).await;
+    let again = parked(host.rerun(&failed, &from_failed()).await.unwrap().start().await.unwrap()).await;
     assert_eq!(mended.called(), ["c", "d"]);
     kill(host).await;
 

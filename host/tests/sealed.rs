@@ -85,7 +85,7 @@ fn open() -> (Arc<Failing>, Arc<Counting>, Host) {
 }
 
 async fn submit(host: &Host, chain: &[(&str, &str)], key: Option<&str>) -> Result<RunHandle, SubmitError> {
-    host.submit_as(&plan(host, chain).await, &Map::new(), key).await
+    host.new_run(&plan(host, chain).await, &Map::new()).await?.key(key).start().await
 }
 
 /// Tasks that follow each other: `name` and executor type.
@@ -138,7 +138,9 @@ const CHAIN: [(&str, &str); 5] =
 async fn what_nobody_can_tell_goes_on_and_all_else_waits() {
     let (store, executor, host) = open();
     // Somebody who watches has each record written at once.
-    let (run, mut watch) = host.submit_watched(&plan(&host, &CHAIN).await, &Map::new()).await.unwrap();
+    let new = host.new_run(&plan(&host, &CHAIN).await, &Map::new()).await.unwrap();
+    let mut watch = new.watch();
+    let run = new.start().await.unwrap();
     until(|| executor.calls("c") == 1).await;
     settle().await;
     assert_eq!((executor.calls("b"), executor.calls("d")), (1, 0), "d could be told");
@@ -163,7 +165,9 @@ async fn what_nobody_can_tell_goes_on_and_all_else_waits() {
 async fn what_went_on_before_a_record_that_is_refused_is_done_again() {
     let (store, executor, host) = open();
     executor.refuses.store(true, SeqCst);
-    let (run, _watch) = host.submit_watched(&plan(&host, &CHAIN).await, &Map::new()).await.unwrap();
+    let new = host.new_run(&plan(&host, &CHAIN).await, &Map::new()).await.unwrap();
+    let _watch = new.watch();
+    let run = new.start().await.unwrap();
     until(|| executor.calls("c") == 1).await;
     store.fails.store(false, SeqCst);
     executor.open();

@@ -266,7 +266,7 @@ async fn a_run_that_another_host_goes_on_with_stays_one_tree() {
     drop(run);
     kill(first).await;
     let second = open(&store, &fake, Some(&after));
-    let (run, _, reply) = second.ask_run(&id, Request::Resume(TaskId(2), Map::new())).await.unwrap();
+    let (run, reply) = second.ask_run(&id, Request::Resume(TaskId(2), Map::new())).await.unwrap();
     reply.unwrap();
     let ended = run.ended().await.unwrap();
     let kinds = |kept: &Kept, kind| kept.spans().iter().filter(|span| span.kind == kind).count();

@@ -60,7 +60,9 @@ fn guests_that_misbehave_end_as_outcomes_beside_a_healthy_one() {
     let host = host(&known);
     let (view, ended) = runtime().block_on(async {
         let plan = host.plan("whole.json", &document(&tasks.join(","))).await.unwrap();
-        let (run, mut notices) = host.submit_watched(&plan, &Map::new()).await.unwrap();
+        let new = host.new_run(&plan, &Map::new()).await.unwrap();
+        let mut notices = new.watch();
+        let run = new.start().await.unwrap();
         let view = run.wait().await.unwrap();
         let mut ended = Vec::new();
         while let Some(notice) = notices.next().await.unwrap() {
@@ -97,7 +99,9 @@ fn a_thousand_tasks_wait_at_once() {
     let host = host(&["sleep"]);
     let view = runtime().block_on(async {
         let plan = host.plan("whole.json", &document(&tasks.join(","))).await.unwrap();
-        let (run, mut notices) = host.submit_watched(&plan, &Map::new()).await.unwrap();
+        let new = host.new_run(&plan, &Map::new()).await.unwrap();
+        let mut notices = new.watch();
+        let run = new.start().await.unwrap();
         let mut running = 0;
         while running < WAITING {
             match notices.next().await.unwrap() {

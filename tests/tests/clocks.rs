@@ -71,7 +71,9 @@ impl Bench {
              {{name: main, tasks: [{{executor: {{type: any}}, {task}}}]}}\n"
         );
         let plan = self.host.plan("w.yaml", &document).await.unwrap();
-        let (run, mut notices) = self.host.submit_watched(&plan, &Map::new()).await.unwrap();
+        let new = self.host.new_run(&plan, &Map::new()).await.unwrap();
+        let mut notices = new.watch();
+        let run = new.start().await.unwrap();
         reached(&mut notices, until).await;
         (run, notices)
     }

@@ -63,7 +63,11 @@ impl Stage {
     /// A run of tasks, with their executors and what they depend on, and whoever hears it from its beginning on.
     fn submit_watched(&self, tasks: &[(&str, &str, &str)]) -> (RunHandle, Watch) {
         let plan = self.plan(tasks);
-        self.runtime.block_on(self.host.submit_watched(&plan, &Map::new())).unwrap()
+        self.runtime.block_on(async {
+            let new = self.host.new_run(&plan, &Map::new()).await.unwrap();
+            let watch = new.watch();
+            (new.start().await.unwrap(), watch)
+        })
     }
 
     fn submit(&self, tasks: &[(&str, &str, &str)]) -> RunHandle {

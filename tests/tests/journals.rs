@@ -178,7 +178,7 @@ async fn runs_of_the_first_format_are_run_again() {
     assert!(ended.len() > 3, "{rows:?}");
     for row in ended {
         let from_failed = Rerun { from_failed: true, ..Rerun::default() };
-        let run = host.rerun(&row.head.run_id, &from_failed).await.unwrap();
+        let run = host.rerun(&row.head.run_id, &from_failed).await.unwrap().start().await.unwrap();
         let (Waited::Ended(view) | Waited::Parked(view)) = run.wait_or_park().await.unwrap();
         assert_eq!(view.rerun_of.as_ref(), Some(&row.head.run_id));
         if row.status.phase == Phase::Succeeded {

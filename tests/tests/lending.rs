@@ -142,15 +142,17 @@ fn what_a_sealed_attempt_comes_to_shares_the_first_record() {
         // One that fails is as any.
         let failed = submit(&host, one, 1).await;
         assert_eq!((failed.wait().await.unwrap().phase, records(&failed).await), (Phase::Error, 1));
-        let first = host.submit_as(chain, &Map::new(), Some("key")).await.unwrap();
+        let first = host.new_run(chain, &Map::new()).await.unwrap().key(Some("key")).start().await.unwrap();
         first.wait().await.unwrap();
-        let again = host.submit_as(chain, &Map::new(), Some("key")).await;
+        let again = host.new_run(chain, &Map::new()).await.unwrap().key(Some("key")).start().await;
         assert!(
             matches!(again, Err(SubmitError::Store(StoreError::Exists { run_id })) if run_id == *first.id())
         );
         assert_eq!(host.measured().slots.lent, 0);
         // Whoever watches is told what has begun before it has ended.
-        let (watched, _watch) = host.submit_watched(one, &Map::new()).await.unwrap();
+        let new = host.new_run(one, &Map::new()).await.unwrap();
+        let _watch = new.watch();
+        let watched = new.start().await.unwrap();
         watched.wait().await.unwrap();
         assert_eq!(records(&watched).await, 2);
     });

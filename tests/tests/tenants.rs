@@ -448,7 +448,9 @@ async fn two_spinning_tenants_compute_by_their_weights() {
     let mut watches = Vec::new();
     for namespace in ["heavy", "light"] {
         let plan = host.plan("w.yaml", &wide(namespace, "toil", 2)).await.unwrap();
-        let (run, watch) = host.submit_watched(&plan, &Map::new()).await.unwrap();
+        let new = host.new_run(&plan, &Map::new()).await.unwrap();
+        let watch = new.watch();
+        let run = new.start().await.unwrap();
         watches.push((run, watch));
     }
     let sandbox = host.plugins().unwrap().sandbox().clone();

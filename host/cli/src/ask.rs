@@ -33,8 +33,9 @@ pub(super) async fn ask(
     let run = stored::recorded(&prepared, &run_id, &way).await?;
     stored::check_open(&run)?;
     let request = request(&run)?;
-    prepared.build_unpinned([&**run.plan()].into_iter()).await;
-    prepared.create_dirs()?;
+    prepared.environment.build_unpinned([&**run.plan()].into_iter()).await;
+    prepared.environment.create_dirs()?;
+    let watch = prepared.host.watch_new(&run_id).await.map_err(Failure::host)?;
     let asked = prepared.host.ask_run(&run_id, request.clone()).await;
     #[cfg(unix)]
     if let Err(RecoverError::Driven { .. }) = &asked {
@@ -42,7 +43,7 @@ pub(super) async fn ask(
         let exit = live::told(elsewhere.ask(request).await, &run_id, (word, &way, screen))?;
         return Ok(Started { prepared, runs: Vec::new(), answers, exit });
     }
-    let (handle, watch, answer) = asked.map_err(|error| stored::failed(error, &way))?;
+    let (handle, answer) = asked.map_err(|error| stored::failed(error, &way))?;
     match answer {
         Ok(true) => screen.err(&format!("{word}: true\n")),
         // Its clocks ended it while nobody drove the run.

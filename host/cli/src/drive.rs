@@ -26,7 +26,7 @@ use tokio::runtime::{Builder as RuntimeBuilder, Runtime};
 pub(super) use self::{
     answers::{Answer, Answers, answer, payload},
     plain::Plain,
-    prepare::{Bell, Configured, Prepared, Purpose, configuration, open, opened, unusable},
+    prepare::{Bell, Configured, Planning, Prepared, Purpose, configuration, open, opened, unusable},
     summary::{of as summary, with_tree as summary_with_tree},
     watching::{Watching, nobody},
 };

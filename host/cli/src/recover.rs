@@ -81,12 +81,13 @@ async fn start(arguments: &RecoverArguments, screen: &Screen) -> Result<Started,
             Err(failure) => exit = exit.worst(refused(&prepared, run_id, failure, screen).await),
         }
     }
-    prepared.build_unpinned(ready.iter().map(|(_, plan, _)| &**plan)).await;
-    prepared.create_dirs()?;
+    prepared.environment.build_unpinned(ready.iter().map(|(_, plan, _)| &**plan)).await;
+    prepared.environment.create_dirs()?;
     let mut runs = Vec::new();
     for (run_id, plan, plain) in ready {
-        match prepared.host.recover_run_watched(&run_id).await {
-            Ok((handle, watch)) => {
+        let watch = prepared.host.watch_new(&run_id).await.map_err(Failure::host)?;
+        match prepared.host.recover_run(&run_id).await {
+            Ok(handle) => {
                 screen.err(&format!("{}: recovered {}\n", text::dim(&run_id), text::bold(&plan.name)));
                 runs.push(Driven { handle, watch, plain });
             }

@@ -70,12 +70,13 @@ async fn start(arguments: &RerunArguments, screen: &Screen) -> Result<Started, F
     let prepared = store.host_for((&reader, &run_id), drive, screen).await?;
     let earlier = stored::recorded(&prepared, &run_id, &way).await?;
     let plan = earlier.plan();
-    prepared.build_unpinned([&**plan].into_iter()).await;
+    prepared.environment.build_unpinned([&**plan].into_iter()).await;
     let rerun = Rerun { from_failed: *from_failed, parameters: parameters::all(param, None, plan)? };
-    prepared.create_dirs()?;
-    let started = prepared.host.rerun_watched(&run_id, &rerun).await;
+    prepared.environment.create_dirs()?;
     let refused = |error| refused(error, &plan.name, &way, screen, drive.json);
-    let (handle, watch) = started.map_err(refused)?;
+    let new = prepared.host.rerun(&run_id, &rerun).await.map_err(refused)?;
+    let watch = new.watch();
+    let handle = new.start().await.map_err(|error| refused(error.into()))?;
     screen.err(&format!("{}: rerun of {run_id}\n", text::dim(handle.id())));
     Ok(Started {
         prepared,

@@ -10,7 +10,7 @@ use super::{
     failure::Failure,
     places,
     screen::Screen,
-    submission::{Checked, Read, Submission},
+    submission::{Checked, Planned, Read, Submission},
     trace::LogLevel,
 };
 
@@ -61,15 +61,15 @@ pub(super) fn run(arguments: &RunArguments, log_level: LogLevel, screen: &Screen
 /// Opens a host with everything the document names, and submits.
 async fn start(arguments: &RunArguments, read: Read<'_>) -> Result<Started, Failure> {
     let store = arguments.store();
-    let Checked { mut planned, given } = read.check(&arguments.drive.places, store.as_deref()).await?;
-    if let Some(store) = store {
-        planned.prepared = planned.prepared.with_store(&store).await?;
-    }
-    planned.prepared.create_dirs()?;
-    let submitted = planned.prepared.host.submit_watched(&planned.plan, &given).await;
-    let (handle, watch) = submitted.map_err(|error| planned.refused(error))?;
+    let Checked { planned, given } = read.check(&arguments.drive.places, store.as_deref()).await?;
+    let Planned { planning, plan, source } = planned;
+    let prepared = planning.with_store(store.as_deref()).await?;
+    prepared.environment.create_dirs()?;
+    let new = prepared.host.new_run(&plan, &given).await.map_err(|error| source.refused(&plan, error))?;
+    let watch = new.watch();
+    let handle = new.start().await.map_err(|error| source.refused(&plan, error))?;
     Ok(Started {
-        prepared: planned.prepared,
+        prepared,
         runs: vec![Driven { handle, watch, plain: Plain::default() }],
         answers: Answers::new(&arguments.resume),
         exit: Exit::Done,

@@ -155,13 +155,13 @@ async fn serving(
     let mut settings = configured.server();
     settings.keys = Some(arguments.keys.clone().map_or_else(|| key::file_of(&settings, path), Ok)?);
     let purpose = Purpose { claims: true, threads: *threads, ..Purpose::default() };
-    let prepared = drive::open(places, configured, screen, purpose)?;
-    prepared.create_dirs()?;
+    let planning = drive::open(places, configured, screen, purpose)?;
+    planning.environment.create_dirs()?;
     // Of all that is claimed, which begins with the store.
-    let mut tidings = prepared.host.tidings();
+    let mut tidings = planning.planner.tidings();
     let telling = Telling { screen: screen.clone(), as_json: *json };
     let prepared = tokio::select! {
-        opened = prepared.with_room(path, |full| telling.wait(full)) => opened?,
+        opened = planning.with_room(path, |full| telling.wait(full)) => opened?,
         heard = interrupts.next() => abandon(heard.told),
     };
     prepared.tell_tenants().await?;

@@ -131,7 +131,7 @@ impl StoreArgument {
         let path = self.path()?;
         let configured = Configured::read(&arguments.places, screen, arguments.json)?;
         let prepared = drive::open(&arguments.places, configured, screen, Purpose::default())?;
-        let prepared = prepared.with_store(&path).await?;
+        let prepared = prepared.with_store(Some(&path)).await?;
         prepared.warn_of_tenants(screen).await;
         Ok(prepared)
     }

@@ -17,7 +17,7 @@ use phasm::{
 
 use super::{
     document::Text,
-    drive::{self, Configured, Prepared, Purpose},
+    drive::{self, Configured, Planning, Purpose},
     failure::Failure,
     hint::Way,
     kept_names::Called,
@@ -67,10 +67,15 @@ pub(super) struct Opened<'a> {
     as_json: bool,
 }
 
-/// A document that is sound, and a host with everything that it names.
+/// A workflow that is sound, and a planner with everything that the workflow names.
 pub(super) struct Planned<'a> {
-    pub(super) prepared: Prepared,
+    pub(super) planning: Planning,
     pub(super) plan: Arc<Plan>,
+    pub(super) source: WorkflowSource<'a>,
+}
+
+/// The file that a workflow was read from, for messages about it.
+pub(super) struct WorkflowSource<'a> {
     pub(super) text: Text,
     pub(super) way: Way,
     screen: &'a Screen,
@@ -127,16 +132,16 @@ impl<'a> Opened<'a> {
         let Self { configured, allow_missing, text, draft, screen, as_json } = self;
         let most_at_once = draft.most_at_once();
         let purpose = Purpose { dir: text.dir(), allow_missing, most_at_once, ..Purpose::default() };
-        let prepared = drive::open(places, configured, screen, purpose)?;
+        let planning = drive::open(places, configured, screen, purpose)?;
         let found = |found: Problems| refuse(&text, screen, as_json, &found);
-        let plan = prepared.plan(draft).await.map_err(found)?;
+        let plan = planning.plan(draft).await.map_err(found)?;
         problems::show_warnings(screen, text.source(), &plan.warnings);
         let way = Way::to(store.unwrap_or(Path::new("runs.db"))).with(places);
-        Ok(Planned { prepared, plan, text, way, screen, as_json })
+        Ok(Planned { planning, plan, source: WorkflowSource { text, way, screen, as_json } })
     }
 }
 
-impl Planned<'_> {
+impl WorkflowSource<'_> {
     /// Shows the problems that keep it from being done.
     pub(super) fn refuse(&self, found: &[Problem]) -> Failure {
         refuse(&self.text, self.screen, self.as_json, found)
@@ -188,26 +193,26 @@ impl<'a> Read<'a> {
         let Self { submission, opened } = self;
         let planned = opened.plan(places, store).await?;
         let given = parameters::all(&submission.param, submission.params.as_deref(), &planned.plan)?;
-        let checked = planned.prepared.host.check(&planned.plan, &given);
-        checked.map_err(|error| planned.refused(error))?;
+        let checked = planned.planning.planner.check(&planned.plan, &given);
+        checked.map_err(|error| planned.source.refused(&planned.plan, error))?;
         Ok(Checked { planned, given })
     }
 }
 
-impl Planned<'_> {
-    /// Why it was not submitted.
-    pub(super) fn refused(&self, error: SubmitError) -> Failure {
+impl WorkflowSource<'_> {
+    /// The failure of a submission.
+    pub(super) fn refused(&self, plan: &Plan, error: SubmitError) -> Failure {
         match error {
             SubmitError::Problems(found) => self.refuse(&found),
-            SubmitError::Cron => self.is_schedule(),
+            SubmitError::Cron => self.is_schedule(plan),
             SubmitError::Quota(_) => Failure::call(error),
             SubmitError::Store(_) => Failure::host(error),
         }
     }
 
     /// What to do with a schedule instead.
-    fn is_schedule(&self) -> Failure {
-        let name = self.plan.cron.as_ref().map(|cron| Called::new(&self.plan.namespace, &cron.name).word());
+    fn is_schedule(&self, plan: &Plan) -> Failure {
+        let name = plan.cron.as_ref().map(|cron| Called::new(&plan.namespace, &cron.name).word());
         let add = self.way.command(&["cron", "add", &self.text.name]);
         let trigger = self.way.command(&["cron", "trigger", &name.unwrap_or_default()]);
         Failure::call(format!(

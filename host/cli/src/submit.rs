@@ -112,12 +112,12 @@ async fn keep(
     let Checked { planned, given } = read.check(&arguments.places, Some(path)).await?;
     let changing = Changing::open(path)?;
     let key = arguments.key.as_deref();
-    let submitted = planned.prepared.host.enqueue_in(&*changing.store, &planned.plan, &given, key).await;
-    let nobody = changing.tell(path, &planned.way).await;
+    let submitted = planned.planning.planner.enqueue(&*changing.store, &planned.plan, &given, key).await;
+    let nobody = changing.tell(path, &planned.source.way).await;
     let (run_id, is_new) = match submitted {
         Ok(run_id) => (run_id, true),
         Err(SubmitError::Store(StoreError::Exists { run_id })) => (run_id, false),
-        Err(error) => return Err(planned.refused(error)),
+        Err(error) => return Err(planned.source.refused(&planned.plan, error)),
     };
     let said = if arguments.json {
         problems::json(screen, &SubmittedView { run_id: &run_id, workflow: &planned.plan.name, is_new })

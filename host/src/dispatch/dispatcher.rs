@@ -195,20 +195,6 @@ impl<I: Inbox> Dispatcher<I> {
         Self { sandbox: sandbox.cloned().map(OnceLock::from).unwrap_or_default(), ..self }
     }
 
-    /// The same with all its slots, for another store.
-    pub(crate) fn anew(&self) -> Self {
-        let Self { slots, executor, guests, control, clock, gauges, sandbox, .. } = self;
-        Self::new(
-            (slots.total(), slots.rules()),
-            Arc::clone(executor),
-            guests.clone(),
-            control.clone(),
-            clock.clone(),
-        )
-        .beside(sandbox.get())
-        .counting(gauges)
-    }
-
     /// Tells what came of an attempt where it holds nobody up.
     fn tell_end(&self, upcoming: &Upcoming, is_heavy: bool, end: impl FnOnce()) {
         match self.sandbox.get() {

@@ -179,11 +179,6 @@ impl<I: Borrower> Slots<I> {
         self.stir(&mut state);
     }
 
-    /// The rules by which they are lent.
-    pub(crate) fn rules(&self) -> Rules {
-        self.state().parts.rules().clone()
-    }
-
     /// Who has some, and who waits for some.
     pub(crate) fn usage(&self) -> SlotUse {
         let state = self.state();

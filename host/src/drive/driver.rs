@@ -640,7 +640,7 @@ impl Driver {
             return Ok(());
         };
         let (first_seq, time) = (self.batch.first_seq, last.time);
-        let document = (first_seq == 0).then(|| self.shared.document(self.run.plan()));
+        let document = (first_seq == 0).then(|| self.shared.planner.document(self.run.plan()));
         body.basis = document.as_ref().map(|document| Arc::clone(&document.digest));
         let notices = self.hearers.notices(&self.lease.head, &self.run, first_seq, &body.moments);
         let body = Arc::new(body);

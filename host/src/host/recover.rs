@@ -84,17 +84,7 @@ impl Host {
         self.shared.reach(run_id, Vec::new()).await
     }
 
-    /// [`Self::recover_run`], heard from the first event on that this host adds.
-    ///
-    /// # Errors
-    /// As [`Self::recover_run`].
-    pub async fn recover_run_watched(&self, run_id: &str) -> Result<(RunHandle, Watch), RecoverError> {
-        let watch = self.watch_on(run_id).await?;
-        let handle = self.shared.reach(run_id, Vec::new()).await?;
-        Ok((handle, watch))
-    }
-
-    /// [`Self::recover_run_watched`] for a request that comes before anything else: what it stops is not begun again.
+    /// [`Self::recover_run`] with a request that the run handles before anything else: what the request stops is not begun again.
     /// Durable when it returns; the reply is that of [`RunHandle::ask`].
     ///
     /// # Errors
@@ -103,8 +93,7 @@ impl Host {
         &self,
         run_id: &str,
         request: Request,
-    ) -> Result<(RunHandle, Watch, Result<bool, RequestError>), RecoverError> {
-        let watch = self.watch_on(run_id).await?;
+    ) -> Result<(RunHandle, Result<bool, RequestError>), RecoverError> {
         let (reply, hears) = oneshot::channel();
         let ask = Message::Ask { request: request.clone(), reply };
         let handle = self.shared.reach(run_id, vec![ask]).await?;
@@ -113,11 +102,14 @@ impl Host {
             // A run that this host drives ended just before it was asked; it says so.
             Err(_unheard) => handle.ask(request).await,
         };
-        Ok((handle, watch, reply))
+        Ok((handle, reply))
     }
 
-    /// Hears a run from the next event on.
-    async fn watch_on(&self, run_id: &str) -> Result<Watch, StoreError> {
+    /// Watches a run from its next event on. Taken before [`Self::recover_run`], it tells every event that this host adds.
+    ///
+    /// # Errors
+    /// When the store cannot be read.
+    pub async fn watch_new(&self, run_id: &str) -> Result<Watch, StoreError> {
         let row = self.shared.store.get(run_id).await?;
         let since = row.map_or(0, |row| row.seq);
         let entry = self.shared.registry.entry(&run_id.into());

@@ -5,16 +5,12 @@ use std::sync::Arc;
 use phasm_engine::{
     event::Submitted,
     phase::Phase,
-    run::{Run, Step},
+    run::Run,
     value::{Map, Value},
 };
 
-use super::{Host, SubmitError, admit::Admitted};
-use crate::{
-    drive::{follow::Watch, handle::RunHandle},
-    journal::RecoverError,
-    run::registry::Entry,
-};
+use super::{Host, NewRun};
+use crate::{journal::RecoverError, planner::SubmitError};
 
 /// How a run is run again.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -45,41 +41,23 @@ pub enum RerunError {
 }
 
 impl Host {
-    /// Submits a new run with the document of a run of this store, with the components it was pinned to, its variables, and
-    /// its parameters where `rerun` has no others. When this returns, the new run is durable and on its way; the
-    /// earlier one stays as it is.
+    /// Prepares a new run of the workflow of an earlier run of this store, with the components that run was pinned to, its
+    /// variables, and its parameters except those that `rerun` replaces. The earlier run stays as it is; the new one is submitted
+    /// when it is [started](NewRun::start).
     ///
     /// # Errors
-    /// [`RerunError`]; nothing was stored.
-    pub async fn rerun(&self, run_id: &str, rerun: &Rerun) -> Result<RunHandle, RerunError> {
-        let (entry, run, step, _admitted) = self.start_rerun(run_id, rerun).await?;
-        Ok(self.launch(&entry, run, step, None).await.map_err(SubmitError::from)?)
-    }
-
-    /// [`Self::rerun`], heard from the new run's first event on.
-    ///
-    /// # Errors
-    /// [`RerunError`]; nothing was stored.
-    pub async fn rerun_watched(&self, run_id: &str, rerun: &Rerun) -> Result<(RunHandle, Watch), RerunError> {
-        let (entry, run, step, _admitted) = self.start_rerun(run_id, rerun).await?;
-        let watch = Watch::new(&self.shared, &entry, 0, false);
-        Ok((self.launch(&entry, run, step, None).await.map_err(SubmitError::from)?, watch))
-    }
-
-    async fn start_rerun(
-        &self,
-        run_id: &str,
-        rerun: &Rerun,
-    ) -> Result<(Arc<Entry>, Run, Step, Admitted), RerunError> {
+    /// [`RerunError`].
+    pub async fn rerun(&self, run_id: &str, rerun: &Rerun) -> Result<NewRun, RerunError> {
         let (earlier, submitted) = self.replay_ended(run_id).await?;
         let plan = earlier.plan();
-        let admitted = self.shared.admit(&*self.shared.store, &plan.namespace).await?;
+        let planner = self.planner();
+        let admission = planner.admit(&self.shared.admission_target(), &plan.namespace).await?;
         let parameters = parameters(&earlier, &rerun.parameters);
-        let submission = self.shared.submission(plan, &parameters, submitted.facts)?;
+        let submission = planner.submission(plan, &parameters, submitted.facts)?;
         let left = earlier.rerun(&submission.parameters, rerun.from_failed);
         let now = self.shared.clock.now();
         let (run, step) = Run::start_rerun(Arc::clone(plan), submission, left, now);
-        Ok((self.shared.registry.entry(run.id()), run, step, admitted))
+        Ok(NewRun::new(&self.shared, run, step, admission))
     }
 
     /// A run that has ended, where what it was submitted with is there.

@@ -25,6 +25,7 @@ const HOST: &[&str] = &[
     "watch",
     "run",
     "notify",
+    "planner",
     "core",
     "drive",
     "cluster",

@@ -48,7 +48,9 @@ fn on_echo<T>(document: &str, look: impl AsyncFnOnce(RunHandle, Watch) -> T) -> 
     let host = Host::builder().plugin("echo", Arc::clone(&ECHO)).open().unwrap();
     runtime.block_on(async {
         let plan = host.plan("seed.yaml", document).await.unwrap_or_else(|problems| panic!("{problems:#?}"));
-        let (run, notices) = host.submit_watched(&plan, &Map::new()).await.unwrap();
+        let new = host.new_run(&plan, &Map::new()).await.unwrap();
+        let notices = new.watch();
+        let run = new.start().await.unwrap();
         look(run, notices).await
     })
 }

@@ -83,11 +83,11 @@ async fn keep(opened: Opened<'_>, places: &Places, path: &Path) -> Result<Kept, 
     let (store, plan, by) = (&*changing.store, &planned.plan, me());
     let own = plan.cron.as_ref().map(|cron| cron.name.clone()).unwrap_or_default();
     let before = catalog::schedule(store, &plan.namespace, &own).await.map_err(Failure::host)?;
-    let written = WrittenDocument { file: &planned.text.name, text: &planned.text.text };
-    let saved = match planned.prepared.host.put_schedule_in(store, plan, written, by.as_deref()).await {
+    let written = WrittenDocument { file: &planned.source.text.name, text: &planned.source.text.text };
+    let saved = match planned.planning.planner.put_schedule(store, plan, written, by.as_deref()).await {
         Ok(saved) => saved,
-        Err(SaveError::Problems(found)) => return Err(planned.refuse(&found)),
+        Err(SaveError::Problems(found)) => return Err(planned.source.refuse(&found)),
         Err(error) => return Err(refused(error, store).await),
     };
-    Ok((saved, before.is_some(), changing.tell(path, &planned.way).await))
+    Ok((saved, before.is_some(), changing.tell(path, &planned.source.way).await))
 }

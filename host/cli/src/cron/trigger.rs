@@ -82,7 +82,7 @@ fn here(arguments: &TriggerArguments, screen: &Screen) -> Result<(Arc<str>, Opti
     let path = store.store.path()?;
     let configured = Configured::read(places, screen, *as_json)?;
     let purpose = Purpose { allow_missing: *allow_missing, ..Purpose::default() };
-    let prepared = drive::open(places, configured, screen, purpose)?;
+    let planning = drive::open(places, configured, screen, purpose)?;
     let way = Way::to(&path).with(places);
     drive::runtime()?.block_on(async {
         let changing = Changing::open(&path)?;
@@ -93,11 +93,11 @@ fn here(arguments: &TriggerArguments, screen: &Screen) -> Result<(Arc<str>, Opti
         if let Some(found) = &found
             && let Ok(draft) = catalog::schedule_document(store, found).await
         {
-            prepared.build(draft.executor_types().iter()).await;
+            planning.environment.build(draft.executor_types().iter()).await;
             let texts = Given::pairs(param);
             given = catalog::given_parameters(store, found, texts).await.unwrap_or_default();
         }
-        match prepared.host.trigger_in(store, &name.namespace, &name.name, &given).await {
+        match planning.planner.trigger(store, &name.namespace, &name.name, &given).await {
             Ok(run_id) => Ok((run_id, changing.tell(&path, &way).await)),
             Err(TriggerError::Saved(error)) => Err(refused(error, store).await),
             Err(TriggerError::Submit(SubmitError::Problems(found))) => {

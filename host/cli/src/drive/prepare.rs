@@ -10,7 +10,7 @@ use std::{
 };
 
 use phasm::{
-    Host, HostBuilder,
+    Host, HostBuilder, Planner,
     config::{Config, ServerSettings},
     engine::{
         plan::{Draft, Plan, Work},
@@ -39,15 +39,26 @@ const LETTING_GO: Duration = Duration::from_millis(500);
 /// How often a full disk is tried again.
 const ROOM: Duration = Duration::from_secs(1);
 
-/// A host, and what it was opened with.
-pub(crate) struct Prepared {
-    pub(crate) host: Host,
-    /// By which other processes reach the runs of the store.
-    #[cfg(unix)]
-    _bell: Option<phasm::bell::Bell>,
+/// The configuration and plugin folders that a planner was made with.
+pub(crate) struct Environment {
     config: Option<Config>,
     workshop: Arc<Workshop>,
     dirs: Vec<PathBuf>,
+}
+
+/// A planner, with the environment it was made in.
+pub(crate) struct Planning {
+    pub(crate) planner: Planner,
+    pub(crate) environment: Environment,
+}
+
+/// A host, with the environment its planner was made in.
+pub(crate) struct Prepared {
+    pub(crate) host: Host,
+    /// Lets other processes reach the runs of the store.
+    #[cfg(unix)]
+    _bell: Option<phasm::bell::Bell>,
+    pub(crate) environment: Environment,
 }
 
 /// By which other processes reach the runs of a host, while it is held.
@@ -111,7 +122,7 @@ pub(crate) struct Purpose<'a> {
 /// How long a run that waits for a person or a far-off clock stays in memory where what is due is claimed.
 const PATIENCE: Duration = Duration::from_secs(1);
 
-/// Opens a host; nothing is stored, built or loaded yet.
+/// Makes a planner; nothing is stored, built or loaded yet.
 ///
 /// # Errors
 /// When a directory is not as it should be.
@@ -120,7 +131,7 @@ pub(crate) fn open(
     Configured(configured): Configured,
     screen: &Screen,
     purpose: Purpose<'_>,
-) -> Result<Prepared, Failure> {
+) -> Result<Planning, Failure> {
     let config = configured.as_ref().map(|(_, config)| config);
     let searched = search::plugin_dirs(places, config, purpose.dir)?.tell(screen);
     let cache = search::cache_dir().map(|dir| dir.join("compiled"));
@@ -141,28 +152,21 @@ pub(crate) fn open(
     let standard = Config::default();
     let Config { telemetry: settings, http, .. } = config.unwrap_or(&standard);
     let builder = telemetry::tracer(settings, http)?.into_iter().fold(builder, HostBuilder::tracer);
-    let host = builder.open().map_err(Failure::host)?;
-    if let (Some((text, config)), Some(plugins)) = (&configured, host.plugins()) {
+    let planner = builder.planner().map_err(Failure::host)?;
+    if let (Some((text, config)), Some(plugins)) = (&configured, planner.plugins()) {
         let mut known = plugins.names();
         known.extend(
-            config.tenants.keys().filter_map(|tenant| host.plugins_of(tenant)).flat_map(|own| own.names()),
+            config.tenants.keys().filter_map(|tenant| planner.plugins_of(tenant)).flat_map(|own| own.names()),
         );
         known.extend(searched.shelved());
         let unknown = config.unknown_grants(&known);
         problems::show_warnings(screen, text.source(), &[config.warnings.as_slice(), &unknown].concat());
     }
-    for warning in host.plugins().into_iter().flat_map(|plugins| plugins.sandbox().warnings()) {
+    for warning in planner.plugins().into_iter().flat_map(|plugins| plugins.sandbox().warnings()) {
         screen.err(&format!("{} {warning}\n", text::doubtful("warning:")));
     }
     let config = configured.map(|(_, config)| config);
-    Ok(Prepared {
-        host,
-        #[cfg(unix)]
-        _bell: None,
-        config,
-        workshop,
-        dirs: searched.dirs,
-    })
+    Ok(Planning { planner, environment: Environment { config, workshop, dirs: searched.dirs } })
 }
 
 /// Opens a store. Whoever held it may have been killed just now, and be about to let go.
@@ -200,29 +204,38 @@ pub(crate) fn unusable(error: StoreError) -> Failure {
     Failure::call(While::new(what, error))
 }
 
-impl Prepared {
-    /// Keeps runs in the store of that file from now on.
+impl Planning {
+    /// Opens a host on the store of that file, or on one in memory without a file.
     ///
     /// # Errors
-    /// When it cannot be opened, or is in use.
-    pub(crate) async fn with_store(self, file: &Path) -> Result<Self, Failure> {
+    /// When the store cannot be opened, or is in use.
+    pub(crate) async fn with_store(self, file: Option<&Path>) -> Result<Prepared, Failure> {
+        let Some(file) = file else {
+            let host = Host::open_in_memory(self.planner).map_err(Failure::host)?;
+            return Ok(Prepared {
+                host,
+                #[cfg(unix)]
+                _bell: None,
+                environment: self.environment,
+            });
+        };
         let store = opened(file).await.map_err(unusable)?;
-        Ok(self.keeping(store, file))
+        self.on(store, file)
     }
 
-    /// [`Self::with_store`]. While the disk is full it waits for room, of which `tell` hears first.
+    /// [`Self::with_store`], which waits for room while the disk is full; `tell` is called with the first such error.
     ///
     /// # Errors
-    /// When it cannot be opened, or is in use.
+    /// When the store cannot be opened, or is in use.
     pub(crate) async fn with_room(
         self,
         file: &Path,
         tell: impl FnOnce(&StoreError),
-    ) -> Result<Self, Failure> {
+    ) -> Result<Prepared, Failure> {
         let mut tell = Some(tell);
         loop {
             match opened(file).await {
-                Ok(store) => return Ok(self.keeping(store, file)),
+                Ok(store) => return self.on(store, file),
                 Err(full @ StoreError::Full { .. }) => {
                     if let Some(tell) = tell.take() {
                         tell(&full);
@@ -234,31 +247,46 @@ impl Prepared {
         }
     }
 
-    /// Keeps runs in that store, and is reached there by other processes.
-    fn keeping(self, store: Arc<dyn Store>, file: &Path) -> Self {
-        let prepared = self.within(store);
-        if kept::url(file).is_some() {
-            return prepared;
-        }
+    /// Opens a host that other processes reach by the store's file.
+    fn on(self, store: Arc<dyn Store>, file: &Path) -> Result<Prepared, Failure> {
+        let host = Host::open(self.planner, store).map_err(Failure::host)?;
         #[cfg(unix)]
-        let bell = prepared
-            .host
-            .listen(file)
-            .inspect_err(|error| tracing::warn!(%error, "other processes cannot reach the runs of this one"))
-            .ok();
-        Self {
+        let bell = match kept::url(file) {
+            Some(_) => None,
+            None => host
+                .listen(file)
+                .inspect_err(
+                    |error| tracing::warn!(%error, "other processes cannot reach the runs of this one"),
+                )
+                .ok(),
+        };
+        Ok(Prepared {
+            host,
             #[cfg(unix)]
             _bell: bell,
-            ..prepared
-        }
+            environment: self.environment,
+        })
     }
 
+    /// Plans a workflow, with every executor that it names built and compiled.
+    ///
+    /// # Errors
+    /// Every problem of the workflow at once.
+    pub(crate) async fn plan(&self, draft: Draft) -> Result<Arc<Plan>, Problems> {
+        if draft.is_sound() {
+            self.environment.build(draft.executor_types().iter()).await;
+        }
+        self.planner.plan_draft(draft).await
+    }
+}
+
+impl Prepared {
     /// Leaves with the store what the configuration says of its tenants, if there is one.
     ///
     /// # Errors
     /// When the store fails.
     pub(crate) async fn tell_tenants(&self) -> Result<(), Failure> {
-        match self.config {
+        match self.environment.config {
             Some(_) => self.host.keep_tenants().await.map_err(unusable),
             None => Ok(()),
         }
@@ -266,7 +294,7 @@ impl Prepared {
 
     /// Says that a store has tenants whom no configuration here knows.
     pub(crate) async fn warn_of_tenants(&self, screen: &Screen) {
-        if self.config.is_some() {
+        if self.environment.config.is_some() {
             return;
         }
         // A store that cannot be read says so to whoever asks it next.
@@ -283,11 +311,6 @@ impl Prepared {
         }
     }
 
-    /// Keeps runs in that store from now on.
-    pub(crate) fn within(self, store: Arc<dyn Store>) -> Self {
-        Self { host: self.host.with_store(store), ..self }
-    }
-
     /// The host, and what has to be held as long as other processes are to reach it.
     pub(crate) fn into_parts(self) -> (Host, Bell) {
         #[cfg(unix)]
@@ -295,18 +318,9 @@ impl Prepared {
         #[cfg(not(unix))]
         return (self.host, Bell());
     }
+}
 
-    /// Plans a document, with everything that it names built and compiled.
-    ///
-    /// # Errors
-    /// Every problem of the document at once.
-    pub(crate) async fn plan(&self, draft: Draft) -> Result<Arc<Plan>, Problems> {
-        if draft.is_sound() {
-            self.build(draft.executor_types().iter()).await;
-        }
-        self.host.plan_draft(draft).await
-    }
-
+impl Environment {
     /// Builds what runs name that were submitted before executors were pinned.
     pub(crate) async fn build_unpinned(&self, plans: impl Iterator<Item = &Plan>) {
         let types: BTreeSet<Arc<str>> = plans.flat_map(unpinned).collect();

@@ -69,14 +69,14 @@ pub(super) fn save(arguments: &SaveArguments, screen: &Screen) -> Result<Exit, F
 async fn keep(opened: Opened<'_>, places: &Places, path: &Path) -> Result<Saved<SavedWorkflow>, Failure> {
     let planned = opened.plan(places, Some(path)).await?;
     if let Some(cron) = &planned.plan.cron {
-        return Err(submission::is_no_workflow(&cron.name, &planned.text, &planned.way));
+        return Err(submission::is_no_workflow(&cron.name, &planned.source.text, &planned.source.way));
     }
     let changing = Changing::open(path)?;
-    let written = WrittenDocument { file: &planned.text.name, text: &planned.text.text };
+    let written = WrittenDocument { file: &planned.source.text.name, text: &planned.source.text.text };
     let (store, by, now) = (&*changing.store, me(), Clock::start().now());
     match save_workflow(store, &planned.plan, written, by.as_deref(), now).await {
         Ok(saved) => Ok(saved),
-        Err(SaveError::Problems(found)) => Err(planned.refuse(&found)),
+        Err(SaveError::Problems(found)) => Err(planned.source.refuse(&found)),
         Err(error) => Err(refused(error, store).await),
     }
 }

@@ -85,7 +85,7 @@ async fn here(
     let SubmitSavedArguments { name, digest, param, store, places, key, json } = arguments;
     let path = store.store.path()?;
     let configured = Configured::read(places, screen, *json)?;
-    let prepared = drive::open(places, configured, screen, Purpose::default())?;
+    let planning = drive::open(places, configured, screen, Purpose::default())?;
     let way = Way::to(&path).with(places);
     let changing = Changing::open(&path)?;
     let store = &*changing.store;
@@ -96,9 +96,9 @@ async fn here(
     let source = Source { name: &version.file, text: &text };
     let refuse = |found: &[phasm::Problem]| problems::refuse(screen, source, found, *json);
     let tree = reader::read(&version.file, &text).map_err(|found| refuse(&found))?;
-    let plan = prepared.plan(Draft::read(&tree)).await.map_err(|found| refuse(&found))?;
+    let plan = planning.plan(Draft::read(&tree)).await.map_err(|found| refuse(&found))?;
     let given = parameters::all(param, None, &plan)?;
-    let (run_id, is_new) = match prepared.host.enqueue_in(store, &plan, &given, key.as_deref()).await {
+    let (run_id, is_new) = match planning.planner.enqueue(store, &plan, &given, key.as_deref()).await {
         Ok(run_id) => (run_id, true),
         Err(SubmitError::Store(StoreError::Exists { run_id })) => (run_id, false),
         Err(SubmitError::Problems(found)) => return Err(refuse(&found)),

@@ -20,7 +20,7 @@ pub(super) async fn rerun(mut call: Call) -> Result<Response, Refusal> {
     let form = Form::read(&mut call).await?;
     let rerun = Rerun { from_failed: form.text("from") == "failed", ..Rerun::default() };
     let row = call.run().await?;
-    let run = call.app.host.rerun(&row.head.run_id, &rerun).await?;
+    let run = call.app.host.rerun(&row.head.run_id, &rerun).await?.start().await?;
     Ok(see_other(&format!("/runs/{}", run.id())))
 }
 

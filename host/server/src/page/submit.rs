@@ -130,7 +130,8 @@ type Done = Result<Result<String, Vec<Problem>>, Refusal>;
 async fn run(call: &Call, form: &Form, plan: &Arc<Plan>) -> Done {
     let parameters = arguments::read(plan, form);
     let key = Some(form.text("once")).filter(|key| !key.is_empty());
-    match call.app.host.submit_as(plan, &parameters, key).await {
+    let submission = async { call.app.host.new_run(plan, &parameters).await?.key(key).start().await };
+    match submission.await {
         Ok(run) => Ok(Ok(format!("/runs/{}", run.id()))),
         // Posted twice.
         Err(SubmitError::Store(StoreError::Exists { run_id })) => Ok(Ok(format!("/runs/{run_id}"))),

@@ -10,7 +10,8 @@ pub(crate) async fn rerun(mut call: Call) -> Result<Response, Refusal> {
     call.query.done()?;
     let rerun = asked(&document::object(&mut call).await?)?;
     let row = call.run().await?;
-    let run = call.app.host.rerun(&row.head.run_id, &rerun).await.map_err(refused)?;
+    let new = call.app.host.rerun(&row.head.run_id, &rerun).await.map_err(refused)?;
+    let run = new.start().await.map_err(|error| refused(error.into()))?;
     Ok(submitted(run.id(), &row.head.workflow, true))
 }
 

@@ -82,7 +82,8 @@ pub(crate) async fn keep(
         let value = view::parameter(plan, &parameter, &text);
         parameters.insert(parameter.into(), value);
     }
-    match host.submit_as(plan, &parameters, key).await {
+    let submission = async { host.new_run(plan, &parameters).await?.key(key).start().await };
+    match submission.await {
         Ok(run) => {
             let response = submitted(run.id(), &plan.name, true);
             Ok((run, response))

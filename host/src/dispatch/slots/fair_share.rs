@@ -85,10 +85,6 @@ impl<I: Borrower> Parts<I> {
         Self { rules, tenants, ready, now: 0, clock, read_at: None, contended: 0, turns: 0 }
     }
 
-    pub(super) fn rules(&self) -> &Rules {
-        &self.rules
-    }
-
     /// Whether somebody waits for a slot and for nothing else.
     pub(super) fn any_waits(&self) -> bool {
         !self.ready.is_empty()

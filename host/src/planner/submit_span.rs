@@ -5,22 +5,22 @@ use std::sync::Arc;
 use phasm_engine::{run::Run, time::Timestamp};
 use phasm_sandbox::trace::{SpanId, TraceContext, TraceId};
 
+use super::Planner;
 use crate::{
-    core::Shared,
     store::RunHead,
     watch::spans::{Span, SpanKind, Tracer, belonging, caller, instant, of_submission},
 };
 
-/// A submission that is under way, where somebody traces it.
-pub(super) struct Submitting {
+/// The span of a submission that has not ended.
+pub(crate) struct SubmitSpan {
     tracer: Arc<dyn Tracer>,
     context: TraceContext,
     caller: Option<SpanId>,
 }
 
-impl Submitting {
-    /// It is durable.
-    pub(super) fn done(self, head: &RunHead, now: Timestamp) {
+impl SubmitSpan {
+    /// Ends the span: the submission is durable.
+    pub(crate) fn end(self, head: &RunHead, now: Timestamp) {
         let Self { tracer, context, caller } = self;
         tracer.ended(Span {
             context,
@@ -35,8 +35,8 @@ impl Submitting {
     }
 }
 
-impl Shared {
-    /// What is kept with a new run of the trace that it belongs to.
+impl Planner {
+    /// The trace context that is stored with a new run.
     pub(super) fn trace(&self, run_id: &str) -> Option<Arc<str>> {
         let context = match (&self.tracer, caller()) {
             (None, None) => return None,
@@ -50,11 +50,11 @@ impl Shared {
         Some(context.to_string().into())
     }
 
-    /// Traces the submission of a run.
-    pub(super) fn submitting(&self, run: &Run) -> Option<Submitting> {
+    /// Begins the span of a submission, if its trace is sampled.
+    pub(crate) fn submit_span(&self, run: &Run) -> Option<SubmitSpan> {
         let tracer = Arc::clone(self.tracer.as_ref()?);
         let context: TraceContext = run.trace()?.parse().ok()?;
         let caller = caller().map(|caller| caller.span);
-        context.is_sampled().then_some(Submitting { tracer, context, caller })
+        context.is_sampled().then_some(SubmitSpan { tracer, context, caller })
     }
 }

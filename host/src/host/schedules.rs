@@ -16,24 +16,22 @@ use std::{
 };
 
 use phasm_engine::{
-    event::Facts,
-    plan::{Draft, Plan},
+    plan::Draft,
     schedule::Cron,
     time::{Millis, Timestamp},
     value::Map,
 };
 
-use super::{SubmitError, intake::NewRun};
 use crate::{
     catalog::{
-        self, Decided, Fired, RunStands, SCHEDULE_LABEL, SCHEDULED_LABEL, SaveError, Saved, ScheduleState,
-        ScheduleTrouble, change, decide,
+        self, Decided, Fired, RunStands, SaveError, Saved, ScheduleState, ScheduleTrouble, change, decide,
     },
     cluster::claimer::newly,
     core::{PAUSES, Shared},
+    planner::SubmitError,
     plugins::Plugins,
     run::request::LetterBody,
-    store::{Change, DuePlace, EntryName, KeptEntry, Labels, Shelf, Store, StoreError},
+    store::{DuePlace, EntryName, KeptEntry, Shelf, StoreError},
 };
 
 /// Entries that are looked at in one go.
@@ -254,12 +252,13 @@ async fn fire(
     (draft, decided): (Draft, &Decided),
     at: Timestamp,
 ) -> Result<(), SubmitError> {
-    let plan = shared.plan_draft(draft).await?;
-    let _admitted = shared.admit(&*shared.store, &plan.namespace).await?;
-    let new = shared.scheduled_run(&plan, &entry.name, &Map::new(), at)?;
-    let (state, due) = decided.started(cron, at, new.id());
+    let planner = &shared.planner;
+    let plan = planner.plan_draft(draft).await?;
+    let _admission = planner.admit(&shared.admission_target(), &plan.namespace).await?;
+    let run = planner.scheduled_run(&plan, &entry.name, &Map::new(), at)?;
+    let (state, due) = decided.started(cron, at, run.id());
     let change = change(entry.name.clone(), entry.revision, due, &state, None);
-    shared.keep_fired(&*shared.store, new, change).await?;
+    planner.store_fired(&*shared.store, run, change).await?;
     shared.gauges.fired.one_more();
     shared.due.notify_one();
     Ok(())
@@ -283,48 +282,5 @@ async fn tell(
     match shared.store.change(change(entry.name.clone(), entry.revision, entry.due, &state, None)).await {
         Ok(_) | Err(StoreError::Moved { .. }) => Ok(Looked::InTrouble),
         Err(error) => Err(error),
-    }
-}
-
-impl Shared {
-    /// A run of a schedule that is not yet kept.
-    pub(super) fn scheduled_run(
-        &self,
-        plan: &Arc<Plan>,
-        schedule: &EntryName,
-        parameters: &Map,
-        at: Timestamp,
-    ) -> Result<NewRun, SubmitError> {
-        let facts = Facts { scheduled: Some(at), ..self.terms.facts.clone() };
-        let submission = self.submission(plan, parameters, facts)?;
-        let labels = Labels::from([
-            (SCHEDULE_LABEL.into(), Arc::clone(&schedule.name)),
-            (SCHEDULED_LABEL.into(), at.to_rfc3339().into()),
-        ]);
-        Ok(self.new_run(plan, submission, None, labels))
-    }
-
-    /// Keeps a run that is fired, due at once for whoever claims it.
-    pub(super) async fn keep_fired(
-        &self,
-        store: &dyn Store,
-        new: NewRun,
-        change: Change,
-    ) -> Result<Arc<str>, StoreError> {
-        let (run_id, begins) = (Arc::clone(new.id()), new.begins());
-        let fired = store.fire(&new.lease, new.status, new.record, change);
-        let released = store.release(&new.lease, Some(begins));
-        match fired.await {
-            Ok(_) => {
-                self.gauges.submitted();
-                self.submitted(new.submitting, &new.lease);
-                Self::given_back(&run_id, released.await);
-            }
-            Err(error) => {
-                drop(released.await);
-                return Err(error);
-            }
-        }
-        Ok(run_id)
     }
 }

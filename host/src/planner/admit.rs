@@ -1,15 +1,16 @@
-//! Whether a tenant may submit another run.
+//! Admission of submissions by the quotas of their tenant.
 
 use std::{fmt, sync::Arc};
 
 use phasm_engine::time::Timestamp;
-use tokio::sync::OwnedMutexGuard;
+use tokio::sync::{OwnedMutexGuard, mpsc};
 
-use super::{Host, SubmitError};
+use super::{Planner, SubmitError};
 use crate::{
-    core::Shared,
+    dispatch::slots::Slots,
+    run::message::Message,
     store::{Filter, ReadStore, RunRow, Store, StoreError},
-    tenants::tenant::{self, KnownTenants, Quotas},
+    tenants::tenant::{self, KnownTenants, Left, Quotas},
 };
 use phasm_sandbox::{Limit, Tenants};
 
@@ -94,92 +95,90 @@ fn again(retry_at: Option<Timestamp>, quota: SubmitQuota) -> String {
     }
 }
 
-/// That a run may be submitted now; nobody else's of the tenant is counted until this is dropped.
-pub(super) struct Admitted(#[expect(dead_code, reason = "it is held")] Option<OwnedMutexGuard<()>>);
+/// Permission to submit one run. Other submissions of the tenant wait until this is dropped, so that each counts those before it.
+pub(crate) struct Admission(#[expect(dead_code, reason = "held for its lock")] Option<OwnedMutexGuard<()>>);
 
-/// The tenants that a submission is judged by.
+/// The store that a run is submitted to, and what the submitting process knows of its tenants.
+pub(crate) struct AdmissionTarget<'a> {
+    pub(crate) store: &'a dyn Store,
+    /// Cache of the quotas that are saved in the store; present where the store is the host's own.
+    pub(crate) saved_quotas: Option<&'a Left>,
+    /// The slots that tasks of this process wait for; absent where this process runs nothing.
+    pub(crate) slots: Option<&'a Slots<mpsc::UnboundedSender<Message>>>,
+}
+
+impl<'a> AdmissionTarget<'a> {
+    /// A store that this process submits to without running anything.
+    pub(crate) fn of(store: &'a dyn Store) -> Self {
+        Self { store, saved_quotas: None, slots: None }
+    }
+
+    /// Quotas that were saved with the store.
+    async fn quotas(&self) -> Result<Arc<KnownTenants>, StoreError> {
+        if let Some(known) = self.saved_quotas.and_then(Left::fresh) {
+            return Ok(known);
+        }
+        let saved = self.store.tenants().await?;
+        // Quotas that another version saved and this one cannot read bound nothing.
+        let known: Arc<KnownTenants> =
+            saved.and_then(|text| serde_json::from_str(&text).ok()).unwrap_or_default();
+        if let Some(cache) = self.saved_quotas {
+            cache.keep(&known);
+        }
+        Ok(known)
+    }
+}
+
+/// The tenants whose quotas bound a submission.
 struct Judge {
     known: Arc<KnownTenants>,
     tenants: Tenants,
     tenant: Arc<str>,
 }
 
-impl Host {
-    /// Leaves with the store who its tenants are and what they may have, so that whoever submits to it without this configuration is
-    /// judged by it.
-    ///
-    /// # Errors
-    /// When the store fails.
-    pub async fn keep_tenants(&self) -> Result<(), StoreError> {
-        // Texts as keys and numbers: this cannot fail.
-        let known = serde_json::to_string(&**self.shared.realms.known()).unwrap_or_default();
-        self.shared.store.keep_tenants(known.into()).await?;
-        self.shared.left.keep(self.shared.realms.known());
-        Ok(())
-    }
-}
-
-impl Shared {
-    /// Whether a run of that namespace may be submitted now.
+impl Planner {
+    /// Admits one run of a namespace.
     ///
     /// # Errors
     /// [`SubmitError::Quota`], or when the store cannot be read.
-    pub(super) async fn admit(
+    pub(crate) async fn admit(
         &self,
-        store: &dyn Store,
+        target: &AdmissionTarget<'_>,
         namespace: &Arc<str>,
-    ) -> Result<Admitted, SubmitError> {
-        let judge = self.judge(store, namespace).await?;
+    ) -> Result<Admission, SubmitError> {
+        let judge = self.judge(target, namespace).await?;
         let quotas = judge.known.get(&judge.tenant).map(|known| known.quotas).unwrap_or_default();
         if !quotas.bound_submissions() {
-            return Ok(Admitted(None));
+            return Ok(Admission(None));
         }
         let alone = Arc::clone(&self.realms.of(namespace).admitting).lock_owned().await;
-        let exceeded = self.exceeded(store, quotas, &judge).await?;
+        let exceeded = self.exceeded(target, quotas, &judge).await?;
         let tenant = judge.tenant;
         match exceeded {
-            None => Ok(Admitted(Some(alone))),
+            None => Ok(Admission(Some(alone))),
             Some((quota, limit, used, retry_at)) => {
                 Err(QuotaExceeded { tenant, quota, limit, used, retry_at }.into())
             }
         }
     }
 
-    /// By this host's configuration, else by what was left with the store.
-    async fn judge(&self, store: &dyn Store, namespace: &Arc<str>) -> Result<Judge, StoreError> {
+    /// The tenants of this process's configuration, else those that were saved with the store.
+    async fn judge(&self, target: &AdmissionTarget<'_>, namespace: &Arc<str>) -> Result<Judge, StoreError> {
         let own = self.realms.known();
-        let known = match own.is_empty() {
-            false => Arc::clone(own),
-            true => self.left_with(store).await?,
-        };
+        let known = if own.is_empty() { target.quotas().await? } else { Arc::clone(own) };
         let tenants = tenant::known(&known);
         let tenant = tenants.of(namespace);
         Ok(Judge { known, tenants, tenant })
     }
 
-    /// What was left with a store; with this host's own it is read again now and then.
-    async fn left_with(&self, store: &dyn Store) -> Result<Arc<KnownTenants>, StoreError> {
-        let is_own = std::ptr::addr_eq(store, &raw const *self.store);
-        if is_own && let Some(known) = self.left.fresh() {
-            return Ok(known);
-        }
-        let left = store.tenants().await?;
-        // What another version has left and nobody can read judges nobody.
-        let known: Arc<KnownTenants> =
-            left.and_then(|text| serde_json::from_str(&text).ok()).unwrap_or_default();
-        if is_own {
-            self.left.keep(&known);
-        }
-        Ok(known)
-    }
-
     async fn exceeded(
         &self,
-        store: &dyn Store,
+        target: &AdmissionTarget<'_>,
         quotas: Quotas,
         judge: &Judge,
     ) -> Result<Option<(SubmitQuota, u64, u64, Option<Timestamp>)>, StoreError> {
-        let queued = self.dispatcher.slots.queued(&judge.tenant);
+        let store = target.store;
+        let queued = target.slots.map_or(0, |slots| slots.queued(&judge.tenant));
         if let Some(limit) = quotas.queued.map(u64::from).filter(|most| queued >= *most) {
             return Ok(Some((SubmitQuota::Queued, limit, queued, None)));
         }

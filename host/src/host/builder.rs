@@ -4,10 +4,7 @@ use std::{
     collections::{BTreeMap, BTreeSet},
     num::NonZeroUsize,
     path::{Path, PathBuf},
-    sync::{
-        Arc,
-        atomic::{AtomicBool, AtomicU64},
-    },
+    sync::Arc,
     time::Duration,
 };
 
@@ -15,28 +12,24 @@ use phasm_engine::{
     event::Facts,
     value::{Map, Value},
 };
-use tokio::{
-    runtime::{Builder as RuntimeBuilder, Handle, Runtime},
-    sync::mpsc::UnboundedSender,
-};
+use tokio::runtime::Handle;
 
-use super::{Control, Host};
+use super::Host;
 use crate::{
     clock::{Clock, TimeSource},
-    core::{Agenda, Shared, Terms},
-    dispatch::{dispatcher::Dispatcher, slots::Rules},
     notify::{Endpoint, Outlets},
+    planner::{HostSettings, Planner, PlanningContext},
     plugins::{
         self, Librarian, Library, LibraryError, Plugins,
         trust::{PluginTrust, Policy},
     },
     retention::Retention,
-    run::{lifecycle::Tidings, message::Message, registry::Registry},
+    run::lifecycle::Tidings,
     secrets::Secrets,
-    store::{HostId, Memory, Store},
+    store::{HostId, Store},
     tenants::{
         environment::Realms,
-        tenant::{self, Left, Tenant},
+        tenant::{self, Tenant},
     },
     watch::{
         attempt_log::{KEPT_LOG, MOST_KEPT_LOG},
@@ -316,8 +309,8 @@ impl HostBuilder {
         self
     }
 
-    /// Tells the sandbox whose guests there will be.
-    fn tell_sandbox(&mut self) {
+    /// Adds the tenants and their secrets to the sandbox's configuration.
+    fn configure_sandbox(&mut self) {
         self.sandbox.http.secrets.extend(self.secrets.egress().cloned());
         for (name, tenant) in &self.tenants {
             let own =
@@ -329,18 +322,30 @@ impl HostBuilder {
         }
     }
 
-    /// Opens the host.
+    /// Opens the host on its store, or on one in memory.
     ///
     /// # Errors
     /// [`OpenError`] when threads, sandbox or plugin directories are not to be had.
     pub fn open(mut self) -> Result<Host, OpenError> {
-        self.tell_sandbox();
+        let store = self.store.take();
+        let planner = self.planner()?;
+        match store {
+            Some(store) => Host::open(planner, store),
+            None => Host::open_in_memory(planner),
+        }
+    }
+
+    /// Makes a planner, which [`Host::open`] makes a host of. Nothing is stored or built yet.
+    ///
+    /// # Errors
+    /// [`OpenError`] when sandbox or plugin directories are not to be had.
+    pub fn planner(mut self) -> Result<Planner, OpenError> {
+        self.configure_sandbox();
         let outlets = Outlets::new(
             self.endpoints,
             #[cfg(feature = "http")]
             self.sandbox.http.clone(),
         );
-        let (control, engine) = engine(self.runtime, self.threads)?;
         let clock = self.time.map_or_else(Clock::start, Clock::from);
         let sandbox = if self.executor.is_some() { None } else { Some(Sandbox::new(self.sandbox)?) };
         let offered = Offered {
@@ -359,86 +364,36 @@ impl HostBuilder {
             }
         };
         let realms = Arc::new(Realms::new(&self.tenants, self.secrets, found)?);
-        let executor = self.executor.unwrap_or_else(|| realms.executor());
-        let slots = (self.slots.unwrap_or(DEFAULT_SLOTS), realms.rules());
-        let gauges = Arc::default();
-        let dispatcher = dispatcher(slots, executor, sandbox.as_ref(), &engine, &clock).counting(&gauges);
-        let kept_log = self.kept_log.unwrap_or(KEPT_LOG);
-        let has_others = self.store.is_some();
-        let store = self.store.unwrap_or_else(|| Arc::new(Memory::default()));
-        let shared = Arc::new(Shared {
-            store,
-            dispatcher: Arc::new(dispatcher),
-            clock,
+        Ok(Planner {
+            executor: self.executor.unwrap_or_else(|| realms.executor()),
             realms,
-            registry: Registry::default(),
+            outlets: Arc::new(outlets),
+            clock,
             plans: Arc::default(),
             host: HostId::unique(),
-            // What a store keeps that only this host has, nobody asks for: it would take memory for nothing.
-            kept_log: if has_others { kept_log } else { 0 },
-            control: engine,
-            due: Arc::default(),
-            patience: self.patience,
-            retention: Arc::new(self.retention),
-            closed: AtomicBool::new(false),
-            in_doubt: AtomicBool::new(false),
-            driven: AtomicU64::new(0),
+            gauges: Arc::default(),
             tidings: Tidings::default(),
-            gauges,
             tracer: self.tracer,
-            terms: Terms { facts: facts(self.vars), origin: self.origin, allow_missing: self.allow_missing },
-            agenda: Agenda::default(),
-            outlets: Arc::new(outlets),
-            left: Left::default(),
-            lending: Arc::default(),
-        });
-        let host = Host { shared, kept_log, control };
-        host.open_store(has_others);
-        Ok(host)
+            sandbox,
+            context: PlanningContext {
+                facts: facts(self.vars),
+                origin: self.origin,
+                allow_missing: self.allow_missing,
+            },
+            settings: HostSettings {
+                slots: self.slots.unwrap_or(DEFAULT_SLOTS),
+                patience: self.patience,
+                retention: self.retention,
+                threads: self.threads,
+                runtime: self.runtime,
+                log_bytes: self.kept_log.unwrap_or(KEPT_LOG),
+            },
+        })
     }
 }
 
 /// Attempts in flight unless configured: enough for a thousand that wait in host calls.
 const DEFAULT_SLOTS: u32 = 2048;
-
-/// What executes attempts, as many at once as the sandbox has room for.
-fn dispatcher(
-    (wanted, rules): (u32, Rules),
-    executor: Arc<dyn Executor>,
-    sandbox: Option<&Sandbox>,
-    engine: &Handle,
-    clock: &Clock,
-) -> Dispatcher<UnboundedSender<Message>> {
-    let (guests, room) = match sandbox {
-        Some(sandbox) => (sandbox.guest_runtime().clone(), sandbox.slots()),
-        None => (engine.clone(), u32::MAX),
-    };
-    Dispatcher::new((wanted.min(room), rules), executor, guests, engine.clone(), clock.clone())
-        .beside(sandbox)
-}
-
-/// Where runs are decided on: there, or on threads of the host's own.
-fn engine(runtime: Option<Handle>, threads: Option<NonZeroUsize>) -> Result<(Control, Handle), OpenError> {
-    if let Some(runtime) = runtime {
-        return Ok((Control(None), runtime));
-    }
-    let threads = own_threads(threads).map_err(OpenError::Threads)?;
-    let engine = threads.handle().clone();
-    Ok((Control(Some(threads)), engine))
-}
-
-fn own_threads(number: Option<NonZeroUsize>) -> std::io::Result<Runtime> {
-    RuntimeBuilder::new_multi_thread()
-        .worker_threads(number.map_or_else(engine_threads, NonZeroUsize::get))
-        .thread_name("phasm-engine")
-        .enable_all()
-        .build()
-}
-
-/// Most of the machine's threads are the guests'.
-fn engine_threads() -> usize {
-    std::thread::available_parallelism().map_or(1, |threads| (threads.get() / 4).max(1))
-}
 
 /// What is offered to all.
 struct Offered<'a> {

@@ -1,0 +1,117 @@
+//! Workflows and schedules that are saved by name in a host's store.
+
+use std::sync::Arc;
+
+use phasm_engine::{plan::Plan, time::Timestamp, value::Map};
+
+use super::Host;
+use crate::{
+    catalog::{self, SaveError, Saved, SavedWorkflow, ScheduleState, Version, WrittenDocument, saved_text},
+    planner::TriggerError,
+    store::Shelf,
+};
+
+impl Host {
+    /// Keeps a workflow by its name; [`catalog::save_workflow`] in this host's store.
+    ///
+    /// # Errors
+    /// [`SaveError`]; nothing was changed.
+    pub async fn save_workflow(
+        &self,
+        plan: &Arc<Plan>,
+        written: WrittenDocument<'_>,
+        by: Option<&str>,
+    ) -> Result<Saved<SavedWorkflow>, SaveError> {
+        catalog::save_workflow(&*self.shared.store, plan, written, by, self.shared.clock.now()).await
+    }
+
+    /// The workflow of that name, planned, to be [submitted](Self::submit): the version that the beginning of a digest means, or the last.
+    ///
+    /// # Errors
+    /// [`SaveError::NotFound`] if there is none; its problems, where it cannot be planned any more.
+    pub async fn saved_plan(
+        &self,
+        namespace: &str,
+        name: &str,
+        version: Option<&str>,
+    ) -> Result<Arc<Plan>, TriggerError> {
+        let store = &*self.shared.store;
+        let none = || SaveError::NotFound {
+            shelf: Shelf::Workflows,
+            namespace: namespace.into(),
+            name: name.into(),
+        };
+        let found = catalog::saved_workflow(store, namespace, name).await?.ok_or_else(none)?;
+        let Version { digest, file, .. } = found.what.version(version).ok_or_else(none)?;
+        let text = saved_text(store, digest).await?.ok_or_else(none)?;
+        Ok(self.plan(file, &text).await?)
+    }
+
+    /// Keeps a schedule by the name of its document; [`catalog::put_schedule`] in this host's store. What `spec.arguments` declares needs
+    /// defaults, as nobody gives its runs anything.
+    ///
+    /// # Errors
+    /// [`SaveError`]; nothing was changed.
+    pub async fn put_schedule(
+        &self,
+        plan: &Arc<Plan>,
+        written: WrittenDocument<'_>,
+        by: Option<&str>,
+    ) -> Result<Saved<ScheduleState>, SaveError> {
+        self.planner().put_schedule(&*self.shared.store, plan, written, by).await
+    }
+
+    /// Has a schedule start a run now, whatever it says and whether it pauses or not, with parameters of its `spec.arguments`. It counts as
+    /// one of the schedule's: what may run beside what is decided at the next instant. Its id is returned once it is durable.
+    ///
+    /// # Errors
+    /// [`TriggerError`]; nothing was stored.
+    pub async fn trigger(
+        &self,
+        namespace: &str,
+        name: &str,
+        parameters: &Map,
+    ) -> Result<Arc<str>, TriggerError> {
+        let target = self.shared.admission_target();
+        let triggered = self.planner().trigger_at(&target, namespace, name, parameters).await;
+        self.shared.due.notify_one();
+        triggered
+    }
+
+    /// Has a schedule pause; [`catalog::suspend_schedule`] in this host's store.
+    ///
+    /// # Errors
+    /// [`SaveError::NotFound`], or when the store fails.
+    pub async fn suspend_schedule(
+        &self,
+        namespace: &str,
+        name: &str,
+    ) -> Result<Saved<ScheduleState>, SaveError> {
+        catalog::suspend_schedule(&*self.shared.store, namespace, name).await
+    }
+
+    /// Has a schedule go on; [`catalog::resume_schedule`] in this host's store.
+    ///
+    /// # Errors
+    /// [`SaveError::NotFound`], or when the store fails.
+    pub async fn resume_schedule(
+        &self,
+        namespace: &str,
+        name: &str,
+    ) -> Result<Saved<ScheduleState>, SaveError> {
+        catalog::resume_schedule(&*self.shared.store, namespace, name, self.shared.clock.now()).await
+    }
+
+    /// The next instants of a schedule; [`catalog::next_instants`] in this host's store.
+    ///
+    /// # Errors
+    /// [`SaveError::NotFound`], or when the store cannot be read.
+    pub async fn next_instants(
+        &self,
+        namespace: &str,
+        name: &str,
+        count: usize,
+    ) -> Result<Vec<Timestamp>, SaveError> {
+        catalog::next_instants(&*self.shared.store, namespace, name, self.shared.clock.now(), count).await
+    }
+}

@@ -1,0 +1,82 @@
+//! A run that is ready to be submitted to a host.
+
+use std::sync::Arc;
+
+use phasm_engine::run::{Run, Step};
+
+use crate::{
+    core::Shared,
+    dispatch::detached::Lasting,
+    drive::{follow::Watch, handle::RunHandle},
+    planner::{Admission, SubmitError},
+    run::registry::Entry,
+    store::{Labels, StoreError},
+};
+
+/// A run whose first step is decided and of which nothing is stored yet.
+///
+/// It counts against its tenant's quotas; dropping it submits nothing.
+pub struct NewRun {
+    core: Arc<Shared>,
+    entry: Arc<Entry>,
+    run: Run,
+    step: Step,
+    key: Option<Arc<str>>,
+    admission: Admission,
+}
+
+impl std::fmt::Debug for NewRun {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("NewRun").field("run_id", self.id()).finish_non_exhaustive()
+    }
+}
+
+impl NewRun {
+    pub(super) fn new(core: &Arc<Shared>, run: Run, step: Step, admission: Admission) -> Self {
+        let entry = core.registry.entry(run.id());
+        Self { core: Arc::clone(core), entry, run, step, key: None, admission }
+    }
+
+    /// The id that the run will have.
+    #[must_use]
+    pub fn id(&self) -> &Arc<str> {
+        self.run.id()
+    }
+
+    /// Sets the idempotency key: submissions with the same key in a namespace start one run.
+    #[must_use]
+    pub fn key(mut self, key: Option<&str>) -> Self {
+        self.key = key.map(Arc::from);
+        self
+    }
+
+    /// Watches the run from its first event on.
+    #[must_use]
+    pub fn watch(&self) -> Watch {
+        Watch::new(&self.core, &self.entry, 0, false)
+    }
+
+    /// Submits the run. When this returns, the run is durable and on its way.
+    ///
+    /// # Errors
+    /// [`SubmitError::Store`], nothing was stored; it holds [`StoreError::Exists`] with the id of the run that has the key already.
+    pub async fn start(self) -> Result<RunHandle, SubmitError> {
+        let Self { core, entry, run, step, key, admission } = self;
+        let control = core.control.clone();
+        let lease = core.planner.first_lease(&run, key, Labels::new());
+        let span = core.planner.submit_span(&run);
+        let (unheard, lends) = core.lending.submitted();
+        let submission = async move {
+            let first = lease.clone();
+            // A request that finds the run in the store meanwhile waits until it is driven here.
+            let _turn = entry.turning.lock().await;
+            let driven = core.drive(&entry, run, step, lease, Vec::new(), lends).await;
+            let handle = driven.inspect_err(|error| core.doubt(error))?;
+            core.planner.end_submit_span(span, &first);
+            drop(admission);
+            Ok::<_, StoreError>(handle.of_submitted(unheard))
+        };
+        // The caller may stop waiting: a run that is stored is driven all the same.
+        Ok(Lasting::new(&control, submission).await?)
+    }
+}

@@ -1,0 +1,129 @@
+//! The first record of a run: parameters bound, secrets and facts noted, the lease of its submitter.
+
+use std::{num::NonZeroU32, sync::Arc};
+
+use phasm_engine::{
+    event::Facts,
+    plan::{Plan, SecretRef},
+    run::{Run, Submission, SubmitEnv},
+    value::Map,
+};
+
+use super::{Planner, SubmitError, SubmitSpan};
+use crate::{
+    catalog::labels_of,
+    journal::{Body, Moment},
+    store::{Encode, Labels, Lease, Record, RunHead, RunStatus, StoreError},
+};
+
+/// The first record of a run that is submitted for any host to claim, with everything that is stored with it.
+pub(crate) struct FirstRecord {
+    pub(super) lease: Lease,
+    pub(super) status: RunStatus,
+    pub(super) record: Record<Arc<dyn Encode>>,
+    pub(super) span: Option<SubmitSpan>,
+}
+
+impl FirstRecord {
+    pub(crate) fn id(&self) -> &Arc<str> {
+        &self.lease.head.run_id
+    }
+}
+
+/// Binds the parameters of a run.
+pub(super) fn bind(
+    plan: &Arc<Plan>,
+    run_id: &str,
+    parameters: &Map,
+    facts: &Facts,
+) -> Result<Map, SubmitError> {
+    let run_id = run_id.into();
+    let view = SubmitEnv { plan, run_id: &run_id, facts };
+    let bound = phasm_engine::plan::bind_arguments(plan, parameters, &view)?;
+    Ok(bound.into_iter().collect())
+}
+
+/// Logs how the release of a new run ended, which is due for any host that claims it.
+pub(super) fn log_release(run_id: &str, released: Result<(), StoreError>) {
+    match released {
+        // A fenced release: another host runs it already, or will once this host's lease has expired.
+        Ok(()) | Err(StoreError::Fenced { .. }) => {}
+        Err(error) => tracing::warn!(
+            error = &error as &dyn std::error::Error,
+            "failed to release run {run_id}; it will start when this host's lease expires"
+        ),
+    }
+}
+
+impl Planner {
+    /// The submission that a new run of `plan` starts with.
+    pub(crate) fn submission(
+        &self,
+        plan: &Arc<Plan>,
+        parameters: &Map,
+        facts: Facts,
+    ) -> Result<Submission, SubmitError> {
+        let run_id: Arc<str> = uuid::Uuid::now_v7().to_string().into();
+        let parameters = Arc::new(bind(plan, &run_id, parameters, &facts)?);
+        let secrets = self.secrets_of(plan);
+        let origin = self.context.origin.clone();
+        let trace = self.trace(&run_id);
+        Ok(Submission { run_id, parameters, facts, secrets, origin, trace })
+    }
+
+    /// The lease under which a new run is stored.
+    pub(crate) fn first_lease(&self, run: &Run, key: Option<Arc<str>>, more: Labels) -> Lease {
+        let plan = run.plan();
+        let head = RunHead {
+            run_id: Arc::clone(run.id()),
+            workflow: plan.name.clone(),
+            namespace: plan.namespace.clone(),
+            priority: plan.priority,
+            submitted_at: run.now(),
+            key,
+            labels: labels_of(plan).into_iter().chain(more).collect(),
+        };
+        Lease::first(Arc::new(head), self.host.clone())
+    }
+
+    /// Starts a run and makes its first record.
+    pub(super) fn first_record(
+        &self,
+        plan: &Arc<Plan>,
+        submission: Submission,
+        key: Option<Arc<str>>,
+        more: Labels,
+    ) -> FirstRecord {
+        let document = self.document(plan);
+        let (run, step) = Run::start(Arc::clone(plan), submission, self.clock.now());
+        let moments = vec![Moment { time: run.now(), events: Arc::new(step.events) }];
+        let body = Body { moments, basis: Some(Arc::clone(&document.digest)) };
+        let lease = self.first_lease(&run, key, more);
+        let notices =
+            self.outlets.hearers(&lease.head, &plan.notify).notices(&lease.head, &run, 0, &body.moments);
+        let record = Record {
+            first_seq: 0,
+            events: body.count().unwrap_or(NonZeroU32::MIN),
+            time: run.now(),
+            body: Arc::new(body) as _,
+            document: Some(document),
+            notices,
+        };
+        let status = RunStatus::of(&run);
+        FirstRecord { lease, status, record, span: self.submit_span(&run) }
+    }
+
+    /// Ends the span of a submission that has become durable.
+    pub(crate) fn end_submit_span(&self, span: Option<SubmitSpan>, lease: &Lease) {
+        if let Some(span) = span {
+            span.end(&lease.head, self.clock.now());
+        }
+    }
+
+    /// The secrets that the plan names and the configuration has.
+    fn secrets_of(&self, plan: &Plan) -> Vec<SecretRef> {
+        let secrets = &self.realms.of(&plan.namespace).secrets;
+        let has = |secret: &SecretRef| secrets.get(secret).is_some();
+        plan.secrets().into_iter().filter(has).collect()
+    }
+}

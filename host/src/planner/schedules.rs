@@ -1,0 +1,157 @@
+//! Schedules: saving one, and the runs that one starts.
+
+use std::sync::Arc;
+
+use phasm_engine::{event::Facts, plan::Plan, problem::Problems, time::Timestamp, value::Map};
+
+use super::{
+    AdmissionTarget, Planner, SubmitError,
+    first_record::{self, FirstRecord},
+};
+use crate::{
+    catalog::{
+        self, Fired, MOST_OPEN, SCHEDULE_LABEL, SCHEDULED_LABEL, SaveError, Saved, ScheduleState, TRIES,
+        WrittenDocument, change,
+    },
+    store::{Change, EntryName, Labels, Shelf, Store, StoreError},
+};
+
+/// Why a schedule was not triggered, or a saved workflow not planned.
+#[derive(Debug, thiserror::Error)]
+pub enum TriggerError {
+    /// There is none of that name, or its file cannot be read.
+    #[error(transparent)]
+    Saved(#[from] SaveError),
+    /// Too many of its runs are open.
+    #[error("{MOST_OPEN} runs of the schedule are open; cancel some, or wait until they end")]
+    Crowded,
+    /// No run could be submitted.
+    #[error(transparent)]
+    Submit(#[from] SubmitError),
+}
+
+impl From<StoreError> for TriggerError {
+    fn from(error: StoreError) -> Self {
+        Self::Saved(error.into())
+    }
+}
+
+impl From<Problems> for TriggerError {
+    fn from(problems: Problems) -> Self {
+        Self::Submit(problems.into())
+    }
+}
+
+impl Planner {
+    /// Saves a schedule in `store` by the name of its workflow file; see [`catalog::put_schedule`]. Every parameter that
+    /// `spec.arguments` declares needs a default, as a schedule gives its runs none.
+    ///
+    /// # Errors
+    /// [`SaveError`]; nothing was changed.
+    pub async fn put_schedule(
+        &self,
+        store: &dyn Store,
+        plan: &Arc<Plan>,
+        written: WrittenDocument<'_>,
+        by: Option<&str>,
+    ) -> Result<Saved<ScheduleState>, SaveError> {
+        let now = self.clock.now();
+        let facts = Facts { scheduled: Some(now), ..self.context.facts.clone() };
+        let bound = first_record::bind(plan, "", &Map::new(), &facts);
+        if let Err(SubmitError::Problems(problems)) = bound {
+            return Err(problems.of_file(written.file).into());
+        }
+        catalog::put_schedule(store, plan, written, by, now).await
+    }
+
+    /// Starts a run of a schedule in `store` now, whether the schedule is due, paused or neither, with parameters of its
+    /// `spec.arguments`. The run counts against the schedule's `concurrencyPolicy` at its next firing. Returns the run's id once the
+    /// run is durable; any host that claims due runs may run it.
+    ///
+    /// # Errors
+    /// [`TriggerError`]; nothing was stored.
+    pub async fn trigger(
+        &self,
+        store: &dyn Store,
+        namespace: &str,
+        name: &str,
+        parameters: &Map,
+    ) -> Result<Arc<str>, TriggerError> {
+        self.trigger_at(&AdmissionTarget::of(store), namespace, name, parameters).await
+    }
+
+    pub(crate) async fn trigger_at(
+        &self,
+        target: &AdmissionTarget<'_>,
+        namespace: &str,
+        name: &str,
+        parameters: &Map,
+    ) -> Result<Arc<str>, TriggerError> {
+        let shelf = Shelf::Schedules;
+        let key = EntryName { shelf, namespace: namespace.into(), name: name.into() };
+        let not_found = || SaveError::NotFound { shelf, namespace: namespace.into(), name: name.into() };
+        let store = target.store;
+        let mut tries = 0;
+        loop {
+            let found = catalog::schedule(store, namespace, name).await?.ok_or_else(not_found)?;
+            let (draft, _) = catalog::read(store, &key, &found.what.document).await?;
+            let plan = self.plan_draft(draft).await?;
+            let _admission = self.admit(target, &plan.namespace).await?;
+            if found.what.open() >= MOST_OPEN {
+                return Err(TriggerError::Crowded);
+            }
+            let now = self.clock.now();
+            let run = self.scheduled_run(&plan, &key, parameters, now)?;
+            let mut state = found.what.clone();
+            state.note(now, Fired::Triggered, Some(Arc::clone(run.id())));
+            let change = change(key.clone(), found.revision, found.next, &state, None);
+            match self.store_fired(store, run, change).await {
+                // Another process changed the schedule meanwhile: decide again by its new revision.
+                Err(StoreError::Moved { .. }) if tries < TRIES => tries += 1,
+                stored => return Ok(stored?),
+            }
+        }
+    }
+
+    /// A run of a schedule, to be [stored](Self::store_fired).
+    pub(crate) fn scheduled_run(
+        &self,
+        plan: &Arc<Plan>,
+        schedule: &EntryName,
+        parameters: &Map,
+        at: Timestamp,
+    ) -> Result<FirstRecord, SubmitError> {
+        let facts = Facts { scheduled: Some(at), ..self.context.facts.clone() };
+        let submission = self.submission(plan, parameters, facts)?;
+        let labels = Labels::from([
+            (SCHEDULE_LABEL.into(), Arc::clone(&schedule.name)),
+            (SCHEDULED_LABEL.into(), at.to_rfc3339().into()),
+        ]);
+        Ok(self.first_record(plan, submission, None, labels))
+    }
+
+    /// Stores a run together with its schedule's next revision, in one write. The run is due at once for any host that claims it.
+    pub(crate) async fn store_fired(
+        &self,
+        store: &dyn Store,
+        run: FirstRecord,
+        change: Change,
+    ) -> Result<Arc<str>, StoreError> {
+        let run_id = Arc::clone(run.id());
+        let begins = run.record.time;
+        let fired = store.fire(&run.lease, run.status, run.record, change);
+        let released = store.release(&run.lease, Some(begins));
+        match fired.await {
+            Ok(_) => {
+                self.gauges.submitted();
+                self.end_submit_span(run.span, &run.lease);
+                first_record::log_release(&run_id, released.await);
+            }
+            Err(error) => {
+                drop(released.await);
+                return Err(error);
+            }
+        }
+        Ok(run_id)
+    }
+}
