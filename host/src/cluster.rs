@@ -2,5 +2,6 @@
 
 pub(crate) mod claimer;
 pub(crate) mod exchange;
+pub(crate) mod maintenance;
 #[cfg(all(unix, feature = "sqlite"))]
 pub mod wakeup;

@@ -1,5 +1,7 @@
 //! What all parts of a host share.
 
+pub(crate) mod background;
+
 use std::{
     collections::BTreeSet,
     mem,
@@ -31,9 +33,6 @@ use crate::{
     watch::spans::Tracer,
 };
 use phasm_sandbox::Sandbox;
-
-/// How long a store that failed is left alone: doubled each time, up to the last.
-pub(crate) const PAUSES: (Duration, Duration) = (Duration::from_millis(100), Duration::from_secs(30));
 
 /// What all parts of a host share.
 pub(crate) struct Shared {

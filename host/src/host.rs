@@ -30,15 +30,22 @@ use tokio::{
     sync::{broadcast, mpsc::UnboundedSender},
 };
 
+use self::schedules::ScheduleTrigger;
 pub use self::{
     builder::{HostBuilder, OpenError},
     new_run::NewRun,
     plugin_admin::ShelfError,
     rerun::{Rerun, RerunError},
 };
+#[cfg(feature = "http")]
+use crate::delivery::{dead_letters::DeadLetters, worker::DeliveryWorker};
 use crate::{
-    cluster::{claimer, exchange::Exchange},
-    core::{Agenda, Shared},
+    cluster::{
+        claimer::Claimer,
+        exchange::Exchange,
+        maintenance::{ClockWatch, Heartbeat, Pruner, RequestReader},
+    },
+    core::{Agenda, Shared, background},
     dispatch::dispatcher::Dispatcher,
     drive::{follow::Watch, handle::RunHandle},
     metrics::Measured,
@@ -147,43 +154,37 @@ impl Host {
     }
 
     fn start_background_work(&self) {
-        self.shared.arrive();
-        let clock = || self.shared.clock.clone();
-        self.shared.control.spawn(claimer::hear_of_another_time(Arc::downgrade(&self.shared), clock()));
-        if let Some(lease) = self.shared.store.lease_time() {
-            // Two may be lost before others take the host for gone.
-            let here = claimer::say_that_it_is_there(Arc::downgrade(&self.shared), clock(), lease / 3);
-            self.shared.control.spawn(here);
-            self.shared.control.spawn(claimer::hear_mail(Arc::downgrade(&self.shared)));
+        let core = &self.shared;
+        core.arrive();
+        background::start(core, ClockWatch::new(core));
+        if let Some(lease) = core.store.lease_time() {
+            background::start(core, Heartbeat::every(lease / 3));
+            background::start(core, RequestReader);
         }
-        if self.shared.patience.is_some() {
-            self.shared.control.spawn(claimer::claim_what_is_due(Arc::downgrade(&self.shared)));
-            self.shared.control.spawn(schedules::fire_what_is_due(Arc::downgrade(&self.shared)));
-            self.deliver_notices();
-            if !self.shared.retention.keeps_all() {
-                self.shared.control.spawn(claimer::forget_what_is_old(Arc::downgrade(&self.shared), clock()));
+        if core.patience.is_some() {
+            background::start(core, Claimer::new(core));
+            background::start(core, ScheduleTrigger::new(core));
+            self.start_deliveries();
+            if !core.retention.keeps_all() {
+                background::start(core, Pruner);
             }
         }
     }
 
     #[cfg(feature = "http")]
-    fn deliver_notices(&self) {
-        self.shared
-            .control
-            .spawn(crate::delivery::dead_letters::give_up_orphans(Arc::downgrade(&self.shared)));
-        for (name, endpoint) in &self.shared.outlets.endpoints {
-            // Others may have what this host lacks.
-            if !endpoint.secrets.is_empty() {
-                let errand =
-                    crate::delivery::worker::run_errand(Arc::downgrade(&self.shared), Arc::clone(name));
-                self.shared.control.spawn(errand);
-            }
+    fn start_deliveries(&self) {
+        let core = &self.shared;
+        background::start(core, DeadLetters);
+        // An endpoint without secrets is one that other hosts deliver to.
+        let own = core.outlets.endpoints.iter().filter(|(_, endpoint)| !endpoint.secrets.is_empty());
+        for worker in own.filter_map(|(name, _)| DeliveryWorker::new(core, name)) {
+            background::start(core, worker);
         }
     }
 
     #[cfg(not(feature = "http"))]
     #[expect(clippy::unused_self, reason = "without the feature nothing is posted")]
-    fn deliver_notices(&self) {}
+    fn start_deliveries(&self) {}
 
     /// What became of notices, by endpoint, since the host was opened.
     #[must_use]

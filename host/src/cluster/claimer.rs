@@ -1,260 +1,164 @@
 //! Claims the runs of a store that are due.
 //!
 //! ```text
-//!  released, posted, resumed ──▶ due ──▶ claim ──▶ load, drive ──▶ given back when only time or people are waited for
+//!  released, posted, resumed ──▶ due ──▶ claim ──▶ load, drive ──▶ released when only time or people are waited for
 //!  the clock of the run that is due next ──▲
 //! ```
 
 use std::{
     collections::BTreeSet,
-    sync::{Arc, Weak, atomic::Ordering},
+    sync::{Arc, atomic::Ordering},
     time::Duration,
 };
 
 use phasm_engine::time::{Millis, Timestamp};
-use tokio::sync::watch;
 
 use crate::{
-    clock::{Clock, NOT_SET},
-    core::{PAUSES, Shared},
+    core::{
+        Shared,
+        background::{BackgroundTask, PluginChanges, Wake},
+    },
     journal::RecoverError,
-    plugins::Plugins,
-    retention,
-    run::{lifecycle::Became, message::Message},
+    run::lifecycle::Became,
     store::{StoreError, Wanted},
 };
 
 /// Runs claimed at once; more follow when these are loaded.
-const MOST_AT_ONCE: usize = 64;
-/// Runs that cannot be driven here and are passed over; others are asked for again.
-const MOST_PASSED_OVER: usize = 10_000;
+const MAX_CLAIMED_AT_ONCE: usize = 64;
+/// Runs that this host skips; the oldest of more are tried again.
+const MAX_SKIPPED_RUNS: usize = 10_000;
 
-/// How late a host may notice that the wall clock was set.
-const LOOKS_AGAIN: Duration = Duration::from_secs(30);
-
-/// Runs that cannot be driven here.
-#[derive(Default)]
-struct PassedOver {
-    /// The last first.
-    runs: Vec<Arc<str>>,
-    /// Those that were tried since somebody wrote to them.
-    asked: BTreeSet<Arc<str>>,
+/// Claims due runs and drives them.
+pub(crate) struct Claimer {
+    skipped: SkippedRuns,
+    plugins: PluginChanges,
 }
 
-impl PassedOver {
-    /// Those that somebody has written to are tried once more.
-    async fn review(&mut self, shared: &Shared) -> Result<(), StoreError> {
+/// Runs that this host cannot drive, for example for want of a plugin.
+#[derive(Default)]
+struct SkippedRuns {
+    /// The latest first.
+    runs: Vec<Arc<str>>,
+    /// Runs that were tried once since the last request to them.
+    retried: BTreeSet<Arc<str>>,
+}
+
+impl SkippedRuns {
+    /// Gives each run with new requests one more try: the request may be to cancel it.
+    async fn review(&mut self, core: &Shared) -> Result<(), StoreError> {
         if self.runs.is_empty() {
             return Ok(());
         }
-        let mailed: BTreeSet<_> = shared.store.mailed(None).await?.into_iter().collect();
-        self.asked.retain(|run_id| mailed.contains(run_id));
-        let Self { runs, asked } = self;
-        runs.retain(|run_id| !mailed.contains(run_id) || !asked.insert(Arc::clone(run_id)));
+        let mailed: BTreeSet<_> = core.store.mailed(None).await?.into_iter().collect();
+        self.retried.retain(|run_id| mailed.contains(run_id));
+        let Self { runs, retried } = self;
+        runs.retain(|run_id| !mailed.contains(run_id) || !retried.insert(Arc::clone(run_id)));
         Ok(())
     }
 
     fn add(&mut self, run_id: Arc<str>) {
-        self.runs.truncate(MOST_PASSED_OVER - 1);
+        self.runs.truncate(MAX_SKIPPED_RUNS - 1);
         self.runs.insert(0, run_id);
     }
 }
 
-/// Claims until the host is gone.
-pub(crate) async fn claim_what_is_due(host: Weak<Shared>) {
-    let mut passed_over = PassedOver::default();
-    let mut installed =
-        host.upgrade().and_then(|shared| shared.realms.common().plugins.as_ref().map(Plugins::changed));
-    let (mut news, mut pause) = (false, PAUSES.0);
-    while let Some(shared) = host.upgrade().filter(|shared| shared.begins()) {
-        let (due, clock) = (Arc::clone(&shared.due), shared.clock.clone());
-        // What others do while this round goes on makes the next.
-        let mut changed = shared.store.changed();
-        if std::mem::take(&mut news) {
-            passed_over = PassedOver::default();
-        }
-        let round = round(&shared, &mut passed_over).await;
-        if round.is_err() {
-            shared.in_doubt.store(true, Ordering::Release);
-        }
-        // Nobody keeps the host alive by waiting for what is due.
-        drop(shared);
-        match round {
-            Ok(next) => {
-                pause = PAUSES.0;
-                let next_due = async {
-                    match next {
-                        Some(at) => clock.sleep_until(at).await,
-                        None => std::future::pending().await,
-                    }
-                };
-                tokio::select! {
-                    () = due.notified() => {}
-                    _ = changed.changed() => {}
-                    () = newly(&mut installed) => news = true,
-                    () = next_due => {}
-                }
+impl Claimer {
+    pub(crate) fn new(core: &Shared) -> Self {
+        Self { skipped: SkippedRuns::default(), plugins: PluginChanges::of(core) }
+    }
+}
+
+impl BackgroundTask for Claimer {
+    const WORK: &'static str = "claim due runs";
+
+    fn wake(&self, core: &Shared) -> Wake {
+        let due = Arc::clone(&core.due);
+        let mut changed = core.store.changed();
+        let plugins = self.plugins.next();
+        Box::pin(async move {
+            tokio::select! {
+                () = due.notified() => {}
+                _ = changed.changed() => {}
+                () = plugins => {}
             }
-            Err(error) => {
-                tracing::warn!(
-                    error = &error as &dyn std::error::Error,
-                    "what is due cannot be claimed; trying again"
-                );
-                clock.sleep(pause).await;
-                pause = (pause * 2).min(PAUSES.1);
-            }
+        })
+    }
+
+    async fn round(&mut self, core: &Arc<Shared>) -> Result<Option<Millis>, StoreError> {
+        if self.plugins.take() {
+            self.skipped = SkippedRuns::default();
         }
-    }
-}
-
-/// When there are other plugins.
-pub(crate) async fn newly(installed: &mut Option<watch::Receiver<()>>) {
-    let changed = match installed {
-        Some(installed) => installed.changed().await.is_ok(),
-        None => false,
-    };
-    if !changed {
-        std::future::pending::<()>().await;
-    }
-}
-
-/// How often runs are looked for that are kept no longer.
-const FORGETS: Duration = Duration::from_secs(600);
-
-/// Deletes runs that have ended and are kept no longer, until the host is gone.
-pub(crate) async fn forget_what_is_old(host: Weak<Shared>, clock: Clock) {
-    loop {
-        let Some(shared) = host.upgrade().filter(|shared| !shared.is_closed()) else { return };
-        match retention::prune(&*shared.store, &shared.retention, clock.now()).await {
-            Ok(0) => {}
-            Ok(count) => tracing::info!("{count} runs were deleted, as they are kept no longer"),
-            Err(error) => tracing::warn!(
-                error = &error as &dyn std::error::Error,
-                "runs that are kept no longer cannot be deleted now"
-            ),
+        let claimed = claim_due(core, &mut self.skipped).await;
+        if claimed.is_err() {
+            // The store may have leased runs to this host before it failed.
+            core.in_doubt.store(true, Ordering::Release);
         }
-        drop(shared);
-        clock.sleep(FORGETS).await;
+        claimed
     }
 }
 
-/// Says that the host is there, so often, until it is gone.
-pub(crate) async fn say_that_it_is_there(host: Weak<Shared>, clock: Clock, pause: Duration) {
-    loop {
-        clock.sleep(pause).await;
-        let Some(shared) = host.upgrade().filter(|shared| !shared.is_closed()) else { return };
-        let beat = shared.store.heartbeat(&shared.host, Timestamp(i64::MAX)).await;
-        let gauges = &shared.gauges;
-        if beat.is_ok() { &gauges.heartbeats } else { &gauges.heartbeats_failed }.one_more();
-        if let Err(error) = beat {
-            tracing::warn!(
-                error = &error as &dyn std::error::Error,
-                "the store does not hear that this host is there"
-            );
-        }
-    }
-}
-
-/// Looks from time to time whether the wall clock was set, and has everybody who waits for it look again, until the host is gone.
-pub(crate) async fn hear_of_another_time(host: Weak<Shared>, clock: Clock) {
-    let mut known = clock.offset();
-    loop {
-        clock.sleep(LOOKS_AGAIN).await;
-        let Some(shared) = host.upgrade().filter(|shared| !shared.is_closed()) else { return };
-        let offset = clock.offset();
-        if offset.abs_diff(known) >= NOT_SET {
-            known = offset;
-            shared.registry.tell_all(|| Message::Tick);
-            shared.due.notify_one();
-            shared.agenda.news.notify_one();
-            shared.outlets.news.send_replace(());
-        }
-    }
-}
-
-/// Has those runs that this host has read the mail that others of a shared store leave them, until the host is gone.
-pub(crate) async fn hear_mail(host: Weak<Shared>) {
-    let Some(mut changed) = host.upgrade().map(|shared| shared.store.changed()) else { return };
-    while changed.changed().await.is_ok() {
-        let Some(shared) = host.upgrade().filter(|shared| !shared.is_closed()) else { return };
-        if let Err(error) = read_all_mail(&shared).await {
-            tracing::warn!(
-                error = &error as &dyn std::error::Error,
-                "the mail of this host's runs cannot be read now"
-            );
-        }
-    }
-}
-
-async fn read_all_mail(shared: &Arc<Shared>) -> Result<(), StoreError> {
-    for run_id in shared.store.mailed(Some(&shared.host)).await? {
-        shared.read_mail(&run_id).await?;
-    }
-    Ok(())
-}
-
-/// Goes on with runs that this host has and does not know of: what was claimed is its own, also where the answer was lost.
-async fn go_on_with_strays(shared: &Arc<Shared>) -> Result<(), StoreError> {
-    for run_id in shared.store.owned(&shared.host).await? {
-        if shared.registry.get(&run_id).is_some_and(|entry| entry.is_loaded()) {
+/// Drives the runs that are leased to this host without its knowledge: the reply to a claim was lost.
+async fn drive_unknown_leases(core: &Arc<Shared>) -> Result<(), StoreError> {
+    for run_id in core.store.owned(&core.host).await? {
+        if core.registry.get(&run_id).is_some_and(|entry| entry.is_loaded()) {
             continue;
         }
-        match shared.go_on_with_stray(&run_id).await {
+        match core.go_on_with_stray(&run_id).await {
             Ok(()) | Err(RecoverError::Ended { .. }) => {}
             Err(RecoverError::Store(error)) if error.is_passing() => return Err(error),
             Err(error) => tracing::warn!(
                 error = &error as &dyn std::error::Error,
-                "run {run_id} was this host's and cannot be driven here"
+                "run {run_id} is leased to this host and cannot be driven here"
             ),
         }
     }
     Ok(())
 }
 
-/// Claims and loads all that is due; when the next run will be.
-async fn round(shared: &Arc<Shared>, passed_over: &mut PassedOver) -> Result<Option<Millis>, StoreError> {
-    passed_over.review(shared).await?;
-    if shared.in_doubt.swap(false, Ordering::AcqRel) {
-        go_on_with_strays(shared).await?;
+/// Claims and loads all due runs; returns when the next one is due.
+async fn claim_due(core: &Arc<Shared>, skipped: &mut SkippedRuns) -> Result<Option<Millis>, StoreError> {
+    skipped.review(core).await?;
+    if core.in_doubt.swap(false, Ordering::AcqRel) {
+        drive_unknown_leases(core).await?;
     }
     loop {
-        if !shared.begins() {
+        if !core.begins() {
             return Ok(None);
         }
         let wanted = || Wanted {
-            host: shared.host.clone(),
-            now: shared.clock.now(),
-            limit: MOST_AT_ONCE,
-            except: passed_over.runs.clone(),
+            host: core.host.clone(),
+            now: core.clock.now(),
+            limit: MAX_CLAIMED_AT_ONCE,
+            except: skipped.runs.clone(),
         };
-        let claimed = shared.store.claim(wanted()).await?;
-        shared.gauges.claimed.add(claimed.len() as u64);
+        let claimed = core.store.claim(wanted()).await?;
+        core.gauges.claimed.add(claimed.len() as u64);
         if claimed.is_empty() {
-            let next = shared.store.next_due(wanted()).await?;
-            let left = |at: Timestamp| Duration::from_millis(at.since(shared.clock.now()));
-            return Ok(next.map(|at| shared.clock.after(left(at))));
+            let next = core.store.next_due(wanted()).await?;
+            let left = |at: Timestamp| Duration::from_millis(at.since(core.clock.now()));
+            return Ok(next.map(|at| core.clock.after(left(at))));
         }
         for lease in claimed {
             let head = Arc::clone(&lease.head);
             let run_id = Arc::clone(&head.run_id);
-            match shared.go_on_with(lease).await {
-                // Of those that are not driven here by now, somebody else's record was faster.
+            match core.go_on_with(lease).await {
+                // A conflict: another host's record was faster, and the run is driven there.
                 Ok(_) | Err(RecoverError::Store(StoreError::Conflict { .. } | StoreError::Fenced { .. })) => {
                 }
-                // It is this host's, and so is claimed by nobody.
+                // The run is leased to this host, so no other host claims it.
                 Err(RecoverError::Store(error)) if error.is_passing() => {
-                    let entry = shared.registry.entry(&run_id);
-                    let retaken = Arc::clone(shared).retake(entry, Arc::new(error), Vec::new());
-                    shared.control.spawn(retaken);
+                    let entry = core.registry.entry(&run_id);
+                    let retaken = Arc::clone(core).retake(entry, Arc::new(error), Vec::new());
+                    core.control.spawn(retaken);
                 }
                 Err(error) => {
-                    if !shared.tidings.tell(&head, Became::PassedOver(error.to_string())) {
+                    if !core.tidings.tell(&head, Became::PassedOver(error.to_string())) {
                         tracing::warn!(
                             error = &error as &dyn std::error::Error,
-                            "run {run_id} is left to other hosts until it is written to, or there are other plugins"
+                            "skipping run {run_id}; it is tried again after a request to it or a change of plugins"
                         );
                     }
-                    passed_over.add(run_id);
+                    skipped.add(run_id);
                 }
             }
         }

@@ -20,7 +20,7 @@ use tokio::sync::{mpsc, watch};
 
 use self::{borrowed::Executing, offered::Own};
 use crate::{
-    core::{PAUSES, Shared},
+    core::{Shared, background::RETRY_PAUSES},
     dispatch::{
         dispatcher::{Outbound, Place},
         slots::Stirs,
@@ -72,7 +72,7 @@ impl Exchange {
             news: true,
             missed: false,
             was_full: true,
-            pause: PAUSES.0,
+            pause: RETRY_PAUSES.0,
         };
         host.control.spawn(exchange.run());
     }
@@ -161,7 +161,7 @@ impl Exchange {
         self.executing.ask(&mut ask, self.missed);
         match host.store.share(ask).await {
             Ok(shares) => {
-                (self.missed, self.pause) = (false, PAUSES.0);
+                (self.missed, self.pause) = (false, RETRY_PAUSES.0);
                 self.take_in(host, shares, reserved);
             }
             Err(error) => {
@@ -201,7 +201,7 @@ impl Exchange {
             "attempts cannot be shared with other hosts now; trying again"
         );
         host.clock.sleep(self.pause).await;
-        self.pause = (self.pause * 2).min(PAUSES.1);
+        self.pause = (self.pause * 2).min(RETRY_PAUSES.1);
     }
 }
 

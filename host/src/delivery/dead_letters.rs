@@ -1,14 +1,14 @@
 //! Gives up what waits for endpoints that nobody delivers to any more: none of the hosts that there are has them.
 
-use std::{
-    sync::{Arc, Weak},
-    time::Duration,
-};
+use std::{sync::Arc, time::Duration};
 
 use phasm_engine::time::{Millis, Timestamp};
 
 use crate::{
-    core::{PAUSES, Shared},
+    core::{
+        Shared,
+        background::{BackgroundTask, Wake, never},
+    },
     notify::{NoticeProgress, NoticeTry, progress::Progress},
     store::{KeptNotice, Settle, StoreError},
 };
@@ -19,23 +19,25 @@ const WHY: &str = "no host has had such an endpoint for 7 days";
 /// Notices that are looked at at once.
 const PAGE: usize = 256;
 
-/// Looks when the first of them is to be given up, until the host is gone.
-pub(crate) async fn give_up_orphans(host: Weak<Shared>) {
-    while let Some(shared) = host.upgrade().filter(|shared| shared.begins()) {
-        let (clock, mut news) = (shared.clock.clone(), shared.outlets.news.subscribe());
-        let looked = look(&shared).await;
-        // Nobody keeps the host alive by waiting.
-        drop(shared);
-        let next =
-            looked.map(|next| Duration::from_millis(next.since(clock.now()))).unwrap_or_else(|error| {
-                let error = &error as &dyn std::error::Error;
-                tracing::warn!(error, "it cannot be seen now which notices nobody delivers; trying again");
-                PAUSES.1
-            });
-        tokio::select! {
-            () = clock.sleep_until(clock.after(next)) => {}
-            _ = news.changed() => {}
-        }
+/// Gives up deliveries to endpoints that no host has.
+pub(crate) struct DeadLetters;
+
+impl BackgroundTask for DeadLetters {
+    const WORK: &'static str = "list undeliverable notifications";
+
+    fn wake(&self, core: &Shared) -> Wake {
+        let mut news = core.outlets.news.subscribe();
+        Box::pin(async move {
+            if news.changed().await.is_err() {
+                never().await;
+            }
+        })
+    }
+
+    async fn round(&mut self, core: &Arc<Shared>) -> Result<Option<Millis>, StoreError> {
+        let next = look(core).await?;
+        let left = Duration::from_millis(next.since(core.clock.now()));
+        Ok(Some(core.clock.after(left)))
     }
 }
 

@@ -6,11 +6,16 @@ use std::{
 };
 
 use phasm_engine::time::{Millis, Timestamp};
-use tokio::task::JoinSet;
+use tokio::{
+    sync::{Notify, Semaphore},
+    task::JoinSet,
+};
 
 use crate::{
-    clock::Clock,
-    core::{PAUSES, Shared},
+    core::{
+        Shared,
+        background::{BackgroundTask, Wake},
+    },
     notify::{
         Endpoint, NoticeProgress, NoticeTally, NoticeTry,
         post::{self, Unanswered},
@@ -21,9 +26,9 @@ use crate::{
 };
 
 /// Posts at once to one endpoint.
-const AT_ONCE: usize = 8;
-/// Whoever has begun to post a notice has so long to say what came of it; then others post it.
-const LEASE: Millis = 60_000;
+const MAX_POSTS_AT_ONCE: usize = 8;
+/// Time within which a host that has claimed a delivery records its result; afterwards other hosts post it.
+const CLAIM_MILLIS: Millis = 60_000;
 /// Other notices of a run that one answer settles, at once.
 const PAGE: usize = 256;
 
@@ -34,135 +39,125 @@ enum Delivery {
     Failed { status: Option<u16>, why: String, wish: Option<Millis> },
 }
 
-/// Somebody to deliver for.
+/// Delivers the notifications to one endpoint.
+pub(crate) struct DeliveryWorker {
+    route: Route,
+    posts: JoinSet<()>,
+    /// A permit for each post that may start. The join set cannot tell: it learns of an end only after the post has notified.
+    room: Arc<Semaphore>,
+    /// Notified when a post has returned its permit.
+    ended: Arc<Notify>,
+}
+
+/// The endpoint of a worker, for posts that outlive a round.
 #[derive(Clone)]
-struct Errand {
+struct Route {
     host: Weak<Shared>,
     name: Arc<str>,
     endpoint: Arc<Endpoint>,
     tally: Arc<NoticeTally>,
 }
 
-/// Delivers until the host is gone.
-pub(crate) async fn run_errand(host: Weak<Shared>, name: Arc<str>) {
-    let Some(errand) = Errand::new(&host, &name) else { return };
-    let mut posts = JoinSet::new();
-    let mut pause = PAUSES.0;
-    while let Some(shared) = host.upgrade().filter(|shared| shared.begins()) {
-        let clock = shared.clock.clone();
-        // What comes while this round goes on makes the next.
-        let (mut changed, mut news) = (shared.store.notices_changed(), shared.outlets.news.subscribe());
-        let looked = errand.take_up(&shared, &mut posts).await;
-        // Nobody keeps the host alive by waiting for what is due.
-        drop(shared);
-        let next = errand.next_look(looked, &clock, &mut pause);
-        let next_due = async {
-            match next {
-                Some(at) => clock.sleep_until(at).await,
-                None => std::future::pending().await,
-            }
-        };
-        tokio::select! {
-            _ = changed.changed() => {}
-            _ = news.changed() => {}
-            Some(_) = posts.join_next(), if !posts.is_empty() => {}
-            () = next_due => {}
-        }
+impl DeliveryWorker {
+    /// A worker for the endpoint of that name; none if the configuration has no such endpoint.
+    pub(crate) fn new(core: &Arc<Shared>, name: &Arc<str>) -> Option<Self> {
+        let outlets = &core.outlets;
+        let endpoint = Arc::new(outlets.endpoints.get(name)?.clone());
+        let tally = Arc::clone(outlets.tallies.get(name)?);
+        let route = Route { host: Arc::downgrade(core), name: Arc::clone(name), endpoint, tally };
+        Some(Self {
+            route,
+            posts: JoinSet::new(),
+            room: Arc::new(Semaphore::new(MAX_POSTS_AT_ONCE)),
+            ended: Arc::default(),
+        })
     }
 }
 
-impl Errand {
-    fn new(host: &Weak<Shared>, name: &Arc<str>) -> Option<Self> {
-        let outlets = Arc::clone(&host.upgrade()?.outlets);
-        let endpoint = Arc::new(outlets.endpoints.get(name)?.clone());
-        let tally = Arc::clone(outlets.tallies.get(name)?);
-        Some(Self { host: Weak::clone(host), name: Arc::clone(name), endpoint, tally })
+impl BackgroundTask for DeliveryWorker {
+    const WORK: &'static str = "deliver notifications";
+
+    fn wake(&self, core: &Shared) -> Wake {
+        let mut changed = core.store.notices_changed();
+        let mut news = core.outlets.news.subscribe();
+        let ended = Arc::clone(&self.ended);
+        Box::pin(async move {
+            tokio::select! {
+                _ = changed.changed() => {}
+                _ = news.changed() => {}
+                () = ended.notified() => {}
+            }
+        })
     }
 
-    /// What will have elapsed when the next notice is due; later, if the store cannot be asked now.
-    fn next_look(
-        &self,
-        looked: Result<Option<Timestamp>, StoreError>,
-        clock: &Clock,
-        pause: &mut Duration,
-    ) -> Option<Millis> {
-        match looked {
-            Ok(due) => {
-                *pause = PAUSES.0;
-                due.map(|due| clock.after(Duration::from_millis(due.since(clock.now()))))
-            }
-            Err(error) => {
-                let error = &error as &dyn std::error::Error;
-                tracing::warn!(error, "notices to {} cannot be looked at now; trying again", self.name);
-                let next = clock.after(*pause);
-                *pause = (*pause * 2).min(PAUSES.1);
-                Some(next)
-            }
-        }
+    async fn round(&mut self, core: &Arc<Shared>) -> Result<Option<Millis>, StoreError> {
+        let due = self.start_due(core).await?;
+        Ok(due.map(|due| core.clock.after(Duration::from_millis(due.since(core.clock.now())))))
     }
+}
 
-    /// Takes up what is due as far as there is room; when the next one is due, if that is known.
-    async fn take_up(
-        &self,
-        shared: &Arc<Shared>,
-        posts: &mut JoinSet<()>,
-    ) -> Result<Option<Timestamp>, StoreError> {
+impl DeliveryWorker {
+    /// Starts due deliveries as far as there is room; returns when the next one is due, if that is known.
+    async fn start_due(&mut self, core: &Arc<Shared>) -> Result<Option<Timestamp>, StoreError> {
         loop {
-            while posts.try_join_next().is_some() {}
-            let room = AT_ONCE.saturating_sub(posts.len());
+            while self.posts.try_join_next().is_some() {}
+            let room = self.room.available_permits();
             if room == 0 {
                 return Ok(None);
             }
-            let page = shared.store.due_notices(&self.name, room).await?;
+            let page = core.store.due_notices(&self.route.name, room).await?;
             if page.is_empty() {
                 return Ok(None);
             }
-            for notice in page {
-                match notice.due {
-                    Some(due) if due > shared.clock.now() => return Ok(Some(due)),
-                    _ => self.claim(shared, notice, posts).await?,
+            for delivery in page {
+                match delivery.due {
+                    Some(due) if due > core.clock.now() => return Ok(Some(due)),
+                    _ => self.claim(core, delivery).await?,
                 }
             }
         }
     }
 
-    /// Puts the notice off for others, and posts it, if nobody else has done so.
-    async fn claim(
-        &self,
-        shared: &Arc<Shared>,
-        notice: KeptNotice,
-        posts: &mut JoinSet<()>,
-    ) -> Result<(), StoreError> {
-        let Some(place) = shared.outlets.poster.place().await else { return Ok(()) };
+    /// Claims a delivery by postponing it for other hosts, and posts it unless another host was faster.
+    async fn claim(&mut self, core: &Arc<Shared>, notice: KeptNotice) -> Result<(), StoreError> {
+        let Ok(permit) = Arc::clone(&self.room).try_acquire_owned() else { return Ok(()) };
+        let Some(place) = core.outlets.poster.place().await else { return Ok(()) };
         let mut progress = match Progress::read(&notice) {
             Ok(progress) => progress,
-            Err(error) => return self.set_aside(shared, notice, &error).await,
+            Err(error) => return self.route.set_aside(core, notice, &error).await,
         };
         progress.tries += 1;
-        let due = Some(shared.clock.now().after(LEASE));
+        let due = Some(core.clock.now().after(CLAIM_MILLIS));
         let settle = Settle { id: notice.id.clone(), from: notice.revision, due, body: progress.body() };
-        if !shared.store.settle(settle).await? {
+        if !core.store.settle(settle).await? {
             return Ok(());
         }
         let claimed = KeptNotice { revision: notice.revision + 1, due, ..notice };
-        let (errand, outlets, clock) = (self.clone(), Arc::clone(&shared.outlets), shared.clock.clone());
-        let is_unwanted = self.is_unwanted(shared, &claimed).await?;
-        posts.spawn(async move {
+        let is_unwanted = self.route.is_unwanted(core, &claimed).await?;
+        let route = self.route.clone();
+        let outlets = Arc::clone(&core.outlets);
+        let clock = core.clock.clone();
+        let ended = Arc::clone(&self.ended);
+        self.posts.spawn(async move {
             let _place = place;
-            errand.tally.under_way.fetch_add(1, Relaxed);
+            route.tally.under_way.fetch_add(1, Relaxed);
             let payload = progress.payload.clone().unwrap_or_default();
             let verdict = if is_unwanted {
                 Delivery::Gone(410)
             } else {
                 let id = claimed.id.to_string();
-                Delivery::of(outlets.poster.post(&errand.endpoint, &id, &payload, clock.now()).await)
+                Delivery::of(outlets.poster.post(&route.endpoint, &id, &payload, clock.now()).await)
             };
-            errand.tally.under_way.fetch_sub(1, Relaxed);
-            errand.finish(claimed, progress, verdict).await;
+            route.tally.under_way.fetch_sub(1, Relaxed);
+            route.finish(claimed, progress, verdict).await;
+            drop(permit);
+            ended.notify_one();
         });
         Ok(())
     }
+}
 
+impl Route {
     /// Nobody can post what cannot be read; others are not held up by it.
     async fn set_aside(
         &self,

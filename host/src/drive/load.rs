@@ -9,7 +9,7 @@ use phasm_engine::{
 };
 
 use crate::{
-    core::{PAUSES, Shared},
+    core::{Shared, background::RETRY_PAUSES},
     dispatch::{
         detached::Lasting,
         run_task::Seat,
@@ -115,7 +115,7 @@ impl Shared {
         failed: Arc<StoreError>,
         unheard: Vec<Message>,
     ) {
-        let (mut pause, longest) = PAUSES;
+        let (mut pause, longest) = RETRY_PAUSES;
         let run_id = &entry.id;
         tracing::warn!(
             error = &*failed as &dyn std::error::Error,

@@ -11,7 +11,7 @@
 
 use std::{
     collections::{BTreeMap, HashMap},
-    sync::{Arc, Weak},
+    sync::Arc,
     time::Duration,
 };
 
@@ -26,10 +26,11 @@ use crate::{
     catalog::{
         self, Decided, Fired, RunStands, SaveError, Saved, ScheduleState, ScheduleTrouble, change, decide,
     },
-    cluster::claimer::newly,
-    core::{PAUSES, Shared},
+    core::{
+        Shared,
+        background::{BackgroundTask, PluginChanges, Wake},
+    },
     planner::SubmitError,
-    plugins::Plugins,
     run::request::LetterBody,
     store::{DuePlace, EntryName, KeptEntry, Shelf, StoreError},
 };
@@ -83,46 +84,39 @@ enum Looked {
     InTrouble,
 }
 
-/// Fires until the host is gone.
-pub(super) async fn fire_what_is_due(host: Weak<Shared>) {
-    let mut troubled = Troubled::default();
-    let mut installed =
-        host.upgrade().and_then(|shared| shared.realms.common().plugins.as_ref().map(Plugins::changed));
-    let mut pause = PAUSES.0;
-    while let Some(shared) = host.upgrade().filter(|shared| shared.begins()) {
-        let (news, clock) = (Arc::clone(&shared.agenda.news), shared.clock.clone());
-        // What others do while this round goes on makes the next.
-        let mut changed = shared.store.entries_changed();
-        let looked = round(&shared, &mut troubled).await;
-        // Nobody keeps the host alive by waiting for what is due.
-        drop(shared);
-        let next = match looked {
-            Ok(next) => {
-                pause = PAUSES.0;
-                next
+/// Fires the schedules that are due.
+pub(super) struct ScheduleTrigger {
+    troubled: Troubled,
+    plugins: PluginChanges,
+}
+
+impl ScheduleTrigger {
+    pub(super) fn new(core: &Shared) -> Self {
+        Self { troubled: Troubled::default(), plugins: PluginChanges::of(core) }
+    }
+}
+
+impl BackgroundTask for ScheduleTrigger {
+    const WORK: &'static str = "fire due schedules";
+
+    fn wake(&self, core: &Shared) -> Wake {
+        let news = Arc::clone(&core.agenda.news);
+        let mut changed = core.store.entries_changed();
+        let plugins = self.plugins.next();
+        Box::pin(async move {
+            tokio::select! {
+                () = news.notified() => {}
+                _ = changed.changed() => {}
+                () = plugins => {}
             }
-            Err(error) => {
-                tracing::warn!(
-                    error = &error as &dyn std::error::Error,
-                    "schedules cannot be looked at now; trying again"
-                );
-                let next = clock.after(pause);
-                pause = (pause * 2).min(PAUSES.1);
-                Some(next)
-            }
-        };
-        let next_due = async {
-            match next {
-                Some(at) => clock.sleep_until(at).await,
-                None => std::future::pending().await,
-            }
-        };
-        tokio::select! {
-            () = news.notified() => {}
-            _ = changed.changed() => {}
-            () = newly(&mut installed) => troubled = Troubled::default(),
-            () = next_due => {}
+        })
+    }
+
+    async fn round(&mut self, core: &Arc<Shared>) -> Result<Option<Millis>, StoreError> {
+        if self.plugins.take() {
+            self.troubled = Troubled::default();
         }
+        round(core, &mut self.troubled).await
     }
 }
 

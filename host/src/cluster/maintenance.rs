@@ -1,0 +1,146 @@
+//! What a host does for its store besides running: heartbeats, requests to its runs, pruning, and the wall clock.
+
+use std::{mem, sync::Arc, time::Duration};
+
+use phasm_engine::time::{Millis, Timestamp};
+
+use crate::{
+    clock::NOT_SET,
+    core::{
+        Shared,
+        background::{BackgroundTask, Wake, never},
+    },
+    retention,
+    run::message::Message,
+    store::StoreError,
+};
+
+/// Longest time until a host notices that the wall clock was set.
+const CLOCK_CHECK_INTERVAL: Duration = Duration::from_secs(30);
+/// Time between two prunings of ended runs.
+const PRUNE_INTERVAL: Duration = Duration::from_secs(600);
+
+/// Renews this host's leases.
+pub(crate) struct Heartbeat {
+    interval: Duration,
+    /// Unset until the first interval begins: opening the store was the first heartbeat.
+    is_started: bool,
+}
+
+impl Heartbeat {
+    /// `interval` is a third of the lease time: two heartbeats may be lost before other hosts take over.
+    pub(crate) fn every(interval: Duration) -> Self {
+        Self { interval, is_started: false }
+    }
+}
+
+impl BackgroundTask for Heartbeat {
+    const WORK: &'static str = "renew this host's leases";
+
+    fn is_wanted(&self, core: &Shared) -> bool {
+        !core.is_closed()
+    }
+
+    fn wake(&self, _core: &Shared) -> Wake {
+        never()
+    }
+
+    async fn round(&mut self, core: &Arc<Shared>) -> Result<Option<Millis>, StoreError> {
+        if mem::replace(&mut self.is_started, true) {
+            let beat = core.store.heartbeat(&core.host, Timestamp(i64::MAX)).await;
+            let gauges = &core.gauges;
+            if beat.is_ok() { &gauges.heartbeats } else { &gauges.heartbeats_failed }.one_more();
+            // The next heartbeat comes in time all the same, so this is no reason to pause for longer.
+            if let Err(error) = beat {
+                tracing::warn!(error = &error as &dyn std::error::Error, "heartbeat failed");
+            }
+        }
+        Ok(Some(core.clock.after(self.interval)))
+    }
+}
+
+/// Reads requests that other hosts of a shared store post to this host's runs.
+pub(crate) struct RequestReader;
+
+impl BackgroundTask for RequestReader {
+    const WORK: &'static str = "read requests to this host's runs";
+
+    fn is_wanted(&self, core: &Shared) -> bool {
+        !core.is_closed()
+    }
+
+    fn wake(&self, core: &Shared) -> Wake {
+        let mut changed = core.store.changed();
+        Box::pin(async move {
+            // A store that is closed changes no more; the host is closed with it.
+            if changed.changed().await.is_err() {
+                never().await;
+            }
+        })
+    }
+
+    async fn round(&mut self, core: &Arc<Shared>) -> Result<Option<Millis>, StoreError> {
+        for run_id in core.store.mailed(Some(&core.host)).await? {
+            core.read_mail(&run_id).await?;
+        }
+        Ok(None)
+    }
+}
+
+/// Deletes ended runs that the retention keeps no longer.
+pub(crate) struct Pruner;
+
+impl BackgroundTask for Pruner {
+    const WORK: &'static str = "delete runs past their retention";
+
+    fn is_wanted(&self, core: &Shared) -> bool {
+        !core.is_closed()
+    }
+
+    fn wake(&self, _core: &Shared) -> Wake {
+        never()
+    }
+
+    async fn round(&mut self, core: &Arc<Shared>) -> Result<Option<Millis>, StoreError> {
+        let count = retention::prune(&*core.store, &core.retention, core.clock.now()).await?;
+        if count > 0 {
+            tracing::info!("deleted {count} runs past their retention");
+        }
+        Ok(Some(core.clock.after(PRUNE_INTERVAL)))
+    }
+}
+
+/// Notices that the wall clock was set, and wakes everything that waits for a time of day.
+pub(crate) struct ClockWatch {
+    offset: i64,
+}
+
+impl ClockWatch {
+    pub(crate) fn new(core: &Shared) -> Self {
+        Self { offset: core.clock.offset() }
+    }
+}
+
+impl BackgroundTask for ClockWatch {
+    const WORK: &'static str = "watch the wall clock";
+
+    fn is_wanted(&self, core: &Shared) -> bool {
+        !core.is_closed()
+    }
+
+    fn wake(&self, _core: &Shared) -> Wake {
+        never()
+    }
+
+    async fn round(&mut self, core: &Arc<Shared>) -> Result<Option<Millis>, StoreError> {
+        let offset = core.clock.offset();
+        if offset.abs_diff(self.offset) >= NOT_SET {
+            self.offset = offset;
+            core.registry.tell_all(|| Message::Tick);
+            core.due.notify_one();
+            core.agenda.news.notify_one();
+            core.outlets.news.send_replace(());
+        }
+        Ok(Some(core.clock.after(CLOCK_CHECK_INTERVAL)))
+    }
+}
