@@ -90,7 +90,7 @@ impl Clock {
         self.sleep_until(self.after(length)).await;
     }
 
-    /// What will have elapsed so much later.
+    /// The host's clock after that length.
     pub(crate) fn after(&self, length: Duration) -> Millis {
         self.elapsed().saturating_add(u64::try_from(length.as_millis()).unwrap_or(u64::MAX))
     }

@@ -1,6 +1,6 @@
-//! The operator's configuration, from a TOML file: plugins, what each may touch, variables, secrets, limits.
+//! The operator's configuration, from a TOML file: plugins, their grants, variables, secrets, limits.
 //!
-//! It is read when it is asked for and never picked up by itself. Paths in it are relative to the file's directory.
+//! Phasm reads a configuration only where it is named. Paths in it are relative to the file's directory.
 
 pub mod codes;
 mod grants;
@@ -34,7 +34,7 @@ use phasm_engine::{
     value::Map,
 };
 
-use self::{limits::Limited, table::Written, trust::Hold};
+use self::{limits::LimitsTable, table::ConfigTable, trust::Hold};
 pub use self::{server::ServerSettings, telemetry::TelemetrySettings};
 use crate::{
     host::HostBuilder,
@@ -46,20 +46,20 @@ use crate::{
 };
 use phasm_sandbox::{Grants, HttpConfig, Isolation, Limit, Limits, SandboxConfig};
 
-/// What an operator has configured; the default grants nothing.
+/// The configuration of a host; the default grants nothing.
 #[derive(Clone, Debug, Default)]
 pub struct Config {
     /// Directories with plugins, in the order they are searched.
     pub plugins: Vec<PathBuf>,
-    /// What each plugin may touch.
+    /// Grants by plugin.
     pub grants: BTreeMap<String, Grants>,
     /// Granted directories to create before a run.
     pub create: Vec<PathBuf>,
-    /// What expressions read as `vars.<name>`, or by its name alone.
+    /// Variables that expressions read as `vars.<name>`, or by the name alone.
     pub vars: Map,
-    /// What `secretKeyRef` names.
+    /// Secrets that `secretKeyRef` names.
     pub secrets: Secrets,
-    /// What every guest may use.
+    /// Limits of every guest.
     pub limits: Limits,
     /// Linear memory of all guests together.
     pub all_memory: Option<u64>,
@@ -77,19 +77,19 @@ pub struct Config {
     pub threads: Option<NonZeroUsize>,
     /// Threads that decide what runs do next.
     pub engine_threads: Option<NonZeroUsize>,
-    /// Who shares the host, by name.
+    /// Tenants by name.
     pub tenants: BTreeMap<Arc<str>, Tenant>,
-    /// How long runs that have ended are kept.
+    /// How long ended runs are kept.
     pub retention: Retention,
     /// The directory with plugins that were added.
     pub library: Option<PathBuf>,
-    /// Whose plugins are used.
+    /// The policy by which plugins are trusted.
     pub trust: Policy,
     /// Whether every version that is added to the library waits to be approved, and not only one that wants more.
     pub hold_all: bool,
     /// How a server is reached.
     pub server: ServerSettings,
-    /// Who is told of runs, by name.
+    /// Webhook endpoints by name.
     pub endpoints: BTreeMap<Arc<str>, Endpoint>,
     /// Where spans of runs are sent.
     pub telemetry: TelemetrySettings,
@@ -105,20 +105,20 @@ impl Config {
     /// # Errors
     /// Every problem at once, in the order of the text.
     pub fn parse(text: &str, dir: &Path) -> Result<Self, Problems> {
-        Self::parse_in(text, &Surroundings { dir, env: &|name| std::env::var_os(name), is_root: false })
+        Self::parse_in(text, &ConfigSource { dir, env: &|name| std::env::var_os(name), is_root: false })
     }
 
-    fn parse_in(text: &str, around: &Surroundings<'_>) -> Result<Self, Problems> {
+    fn parse_in(text: &str, around: &ConfigSource<'_>) -> Result<Self, Problems> {
         let tree = toml::read(text)?;
         let report = Report::default();
-        let written = Written::read(&Cursor::root(&tree), &report).unwrap_or_default();
+        let written = ConfigTable::read(&Cursor::root(&tree), &report).unwrap_or_default();
         let mut config = Self::of(written, around, &report);
         let (problems, warnings) = report.into_parts();
         config.warnings = warnings;
         if problems.is_empty() { Ok(config) } else { Err(problems.into()) }
     }
 
-    fn of(written: Written, around: &Surroundings<'_>, report: &Report) -> Self {
+    fn of(written: ConfigTable, around: &ConfigSource<'_>, report: &Report) -> Self {
         let http = written.http.config(around, report);
         warn_of_limits(&written, &http, report);
         let mut config = Self { plugins: written.plugin_dirs(around), vars: written.vars, ..Self::default() };
@@ -130,8 +130,16 @@ impl Config {
             config.grants.insert(name, grants);
         }
         written.secrets.iter().for_each(|secret| secret.look_up(around, &mut config.secrets, report));
-        let Limited { limits, all_memory, kept_log, slots, isolation, processes, threads, engine_threads } =
-            written.limits;
+        let LimitsTable {
+            limits,
+            all_memory,
+            kept_log,
+            slots,
+            isolation,
+            processes,
+            threads,
+            engine_threads,
+        } = written.limits;
         for tenant in written.tenants {
             config.granted.extend(tenant.granted().cloned());
             let (name, tenant, create) = tenant.tenant(around, report);
@@ -159,7 +167,7 @@ impl Config {
         }
     }
 
-    /// Whose runs those of a namespace are, and what is that tenant's own; nothing where it has nothing.
+    /// The tenant that owns a namespace, with its settings; none if no tenant of the configuration does.
     #[must_use]
     pub fn tenant_of(&self, namespace: &Arc<str>) -> Option<(Arc<str>, &Tenant)> {
         let name = sharers::shares(&self.tenants).of(namespace);
@@ -167,7 +175,7 @@ impl Config {
         Some((name, tenant))
     }
 
-    /// Whose plugins the runs of a tenant use, or those of all who have no policy of their own.
+    /// The trust policy for the runs of a tenant: its own, or the common one.
     #[must_use]
     pub fn trust_of(&self, tenant: Option<(&Arc<str>, &Tenant)>) -> PluginTrust {
         let own = tenant.and_then(|(name, tenant)| Some((name, tenant.trust.clone()?)));
@@ -179,7 +187,7 @@ impl Config {
         }
     }
 
-    /// Warns of grants for plugins that nobody knows.
+    /// Warns of grants for plugins that are not installed.
     #[must_use]
     pub fn unknown_grants(&self, known: &[Arc<str>]) -> Vec<Problem> {
         let unknown = self.granted.iter().filter(|granted| !known.contains(&granted.value));
@@ -226,7 +234,7 @@ impl Config {
 }
 
 /// Warns of limits of tenants and plugins that bound nothing.
-fn warn_of_limits(written: &Written, http: &HttpConfig, report: &Report) {
+fn warn_of_limits(written: &ConfigTable, http: &HttpConfig, report: &Report) {
     let everybodys = |limit: Limit| {
         let table = if limit.key().starts_with("http-") { "`[http]`" } else { "`[limits]`" };
         Some((
@@ -247,7 +255,7 @@ fn unknown_grant(granted: &Name, known: &[Arc<str>]) -> Problem {
     let message = format!("no plugin is named `{}`; {expected}", granted.value);
     let warning = granted.problem(&codes::UNKNOWN_PLUGIN, message);
     match granted.value.split_once('@') {
-        // What is granted to a plugin is granted to every version of it.
+        // A grant to a plugin holds for every version of it.
         Some((name, _)) if known.iter().any(|known| **known == *name) => {
             warning.with_hint(format!("a grant is for all versions of a plugin: `{name}`"))
         }
@@ -267,12 +275,12 @@ pub fn schema() -> serde_json::Value {
 #[must_use]
 pub fn check_shape(tree: &Tree) -> Vec<Problem> {
     let report = Report::default();
-    let _ = Written::read(&Cursor::root(tree), &report);
+    let _ = ConfigTable::read(&Cursor::root(tree), &report);
     report.into_parts().0
 }
 
-/// What a configuration is read in.
-struct Surroundings<'a> {
+/// The surroundings in which a configuration is read.
+struct ConfigSource<'a> {
     dir: &'a Path,
     env: &'a dyn Fn(&str) -> Option<OsString>,
     /// Whether granted directories lie within `dir`.

@@ -34,7 +34,7 @@ use self::schedules::ScheduleTrigger;
 pub use self::{
     builder::{HostBuilder, OpenError},
     new_run::NewRun,
-    plugin_admin::ShelfError,
+    plugin_admin::PluginAdminError,
     rerun::{Rerun, RerunError},
 };
 #[cfg(feature = "http")]

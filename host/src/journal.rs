@@ -26,7 +26,7 @@ use crate::{
     store::{Document, Record, StoreError},
 };
 
-/// What a run was submitted with, of which `submitted` has the digest alone. It is checked against that.
+/// Reads the basis of a run, of which `submitted` has only the digest, and checks it against that.
 fn basis(digest: &str, kept: Option<&Document>) -> Result<Basis, serde_json::Error> {
     let wrong =
         |what| serde_json::Error::custom(format!("the document {digest} that it was submitted with {what}"));
@@ -68,7 +68,7 @@ pub enum RecoverError {
         run_id: Arc<str>,
         /// The number of the record's first event.
         seq: u64,
-        /// What was met.
+        /// The cause.
         source: serde_json::Error,
     },
     /// An event does not follow from those before it.
@@ -101,7 +101,7 @@ fn named(missing: &[Missing]) -> String {
     missing.iter().map(ToString::to_string).collect::<Vec<_>>().join("; ")
 }
 
-/// What whoever submitted a run left with it, in the first of its records.
+/// The text that the submitter left with a run, in the run's first record.
 #[must_use]
 pub fn origin(records: &[Record<Vec<u8>>]) -> Option<Arc<str>> {
     let first = records.first()?;
@@ -123,7 +123,7 @@ pub fn replay(
     replayed.ok_or_else(|| StoreError::NotFound { run_id: run_id.into() }.into())
 }
 
-/// As [`replay`], from where `replayed` stands: with nothing from the first record.
+/// [`replay`] from a run that has been replayed so far; with none from the first record.
 ///
 /// # Errors
 /// [`RecoverError`] when the records do not follow.
@@ -136,7 +136,7 @@ pub fn replay_on(
     replay_with(&Plans::default(), replayed, run_id, records, each)
 }
 
-/// As [`replay_on`], with plans that are known.
+/// [`replay_on`] with a cache of plans.
 pub(crate) fn replay_with(
     plans: &Plans,
     replayed: &mut Option<Run>,

@@ -115,7 +115,7 @@ pub use self::cluster::wakeup as bell;
 pub use self::{
     drive::follow::Watch,
     drive::handle::{RunError, RunHandle, Waited},
-    host::{Host, HostBuilder, NewRun, OpenError, Rerun, RerunError, ShelfError},
+    host::{Host, HostBuilder, NewRun, OpenError, PluginAdminError, Rerun, RerunError},
     journal::{RecoverError, requirement::Missing},
     planner::{Planner, QuotaExceeded, SubmitError, SubmitQuota, TriggerError},
     retention::{Keep, Retention, prunable, prune},

@@ -1,4 +1,4 @@
-//! What a host has done since it was opened, counted where it happens: without locks, and for nobody in particular.
+//! Counters of a host. They are counted where something happens, without locks.
 //!
 //! ```text
 //!  driver, dispatcher, claimer, schedules, stores ── one addition ──▶ Gauges ◀── now and then ── Host::measured ──▶ Measured
@@ -17,7 +17,7 @@ use phasm_engine::{event::Event, phase::Phase};
 
 pub(crate) use self::{
     attempts::{Attempts, Measuring},
-    measured::Commits,
+    measured::CommitCounters,
 };
 pub use self::{
     attempts::{Ended, ExecutorUse, MOST_EXECUTORS},
@@ -49,9 +49,9 @@ impl Count {
 
 /// Numbers by phase.
 #[derive(Debug, Default)]
-pub(crate) struct OfPhases([Count; Phase::ALL.len()]);
+pub(crate) struct PhaseCounters([Count; Phase::ALL.len()]);
 
-impl OfPhases {
+impl PhaseCounters {
     fn add(&self, phase: Phase, more: u64) {
         let found = Phase::ALL.iter().zip(&self.0).find(|(of, _)| **of == phase);
         found.into_iter().for_each(|(_, count)| count.add(more));
@@ -68,8 +68,8 @@ impl OfPhases {
 pub(crate) struct Gauges {
     pub(crate) attempts: Attempts,
     runs_submitted: Count,
-    runs_ended: OfPhases,
-    tasks_ended: OfPhases,
+    runs_ended: PhaseCounters,
+    tasks_ended: PhaseCounters,
     pub(crate) claimed: Count,
     pub(crate) given_back: Count,
     pub(crate) lost: Count,

@@ -16,21 +16,21 @@ pub use self::{
     entries::{PluginEntry, Rows},
     files::{manifest as read_manifest, read_component, signature_beside},
     folders::{is_plugin, other_crates, scan},
-    installed::Installed,
-    librarian::{Librarian, NotAdded, all_keys},
-    library::{Added, Library, LibraryError, NewPlugin, PluginVersion},
+    grant_requests::{ClockRequest, DirAccess, DirRequest, GrantRequests},
+    inventory::PluginInventory,
+    library::{AddResult, Library, LibraryError, NewPlugin, PluginVersion},
+    library_admin::{AddError, LibraryAdmin, all_keys},
     manifest::{Defaults, Manifest},
-    shown::{
-        Judged, Lying, PluginAdded, PluginApproved, PluginRow, PluginView, ToGrant, Unseen, Vouched,
-        interfaces, shadows,
-    },
     source::{Builder, Source},
-    wants::{WantedClock, WantedDir, WantedMode, Wants},
+    view::{
+        AddView, ApprovalView, InspectError, Judged, Lying, MissingGrants, PluginRow, PluginView,
+        SignatureStatus, interfaces, shadows,
+    },
 };
 use self::{
-    library::{AskedVersion, higher},
+    library::{VersionRequest, higher},
+    library_source::LibraryPlace,
     plugin::{Means, Plugin},
-    shelf::LibraryPlace,
 };
 use crate::plugins::trust::PluginTrust;
 use phasm_sandbox::{
@@ -41,19 +41,19 @@ use phasm_sandbox::{
 mod entries;
 mod files;
 mod folders;
-mod granted;
-mod installed;
-mod librarian;
+mod grant_record;
+mod grant_requests;
+mod inventory;
 mod library;
+mod library_admin;
+mod library_source;
 pub(crate) mod limits;
 mod manifest;
-mod pinning;
+mod pin;
 mod plugin;
-mod shelf;
-mod shown;
 mod source;
 pub mod trust;
-mod wants;
+mod view;
 
 /// The plugins a host knows, by name; the executor of everything in production.
 ///
@@ -68,7 +68,7 @@ pub struct Plugins {
 
 #[derive(Default)]
 struct Installation {
-    /// By name. Of equal names a bare one means the first; the others are reached by version or digest.
+    /// Plugins by name. Of equal names a bare one means the first; the others are reached by version or digest.
     named: BTreeMap<Arc<str>, Vec<Arc<Plugin>>>,
     /// By `name@version` and digest, once found: what is found stays so until a library changes, because the first one wins.
     found: HashMap<Arc<str>, Arc<Plugin>>,
@@ -80,20 +80,20 @@ struct Installation {
     places: usize,
     /// of which so many, the first, are those of one tenant alone.
     own: usize,
-    /// What plugins may touch of which only the name is known so far.
+    /// Grants of plugins of which only the name is known so far.
     granted: BTreeMap<Arc<str>, Grants>,
     /// Told of whatever is registered or granted.
     changed: watch::Sender<()>,
 }
 
-/// What an `executor.type` stands for at this moment, to be pinned.
+/// The component that an `executor.type` resolves to at this moment, to be pinned.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Resolved {
+pub struct Resolution {
     /// The name it is registered under.
     pub name: Arc<str>,
     /// Its bytes.
     pub digest: Digest,
-    /// What it says about itself.
+    /// The plugin's manifest.
     pub manifest: Manifest,
 }
 
@@ -104,12 +104,12 @@ pub enum PluginError {
     /// Nothing of this name, version or digest is registered.
     #[error("unknown executor type `{executor_type}`; known: {known}")]
     Unknown {
-        /// As it was asked for.
+        /// The type as it was requested.
         executor_type: String,
-        /// What there is.
+        /// The plugins that there are.
         known: String,
     },
-    /// It is registered but cannot be used.
+    /// The plugin is registered but cannot be used.
     #[error("{0}")]
     Broken(Arc<str>),
 }
@@ -183,13 +183,13 @@ impl Plugins {
         self.read().changed.subscribe()
     }
 
-    /// What the plugin of that name may touch, as a journal describes it: paths that the guest sees, names of variables, patterns; null
-    /// for nothing.
+    /// The grants of the plugin of that name, as a journal describes them: paths that the guest sees, names of variables,
+    /// patterns; null for none.
     #[must_use]
     pub fn granted(&self, name: &str) -> Value {
         let installation = self.read();
         let own = || installation.named.get(name).and_then(|all| all.last()).map(|plugin| &*plugin.grants);
-        installation.granted.get(name).or_else(own).map(granted::described).unwrap_or_default()
+        installation.granted.get(name).or_else(own).map(grant_record::described).unwrap_or_default()
     }
 
     /// The registered names, sorted.
@@ -198,23 +198,23 @@ impl Plugins {
         self.read().named.keys().cloned().collect()
     }
 
-    /// What `executor_type` stands for: `name`, `name@version`, the beginning of a version as `name@1.2`, or `sha256:…`. Reads, and if need be builds, the plugin
-    /// but does not compile it.
+    /// Resolves `executor_type`: `name`, `name@version`, a version prefix such as `name@1.2`, or `sha256:…`. Reads and, if
+    /// needed, builds the plugin, but does not compile it.
     ///
     /// # Errors
-    /// [`PluginError`] when it stands for nothing that can be used.
-    pub async fn resolve(&self, executor_type: &str) -> Result<Resolved, PluginError> {
+    /// [`PluginError`] when the type resolves to nothing that can be used.
+    pub async fn resolve(&self, executor_type: &str) -> Result<Resolution, PluginError> {
         let plugin = self.find(executor_type).await?;
         let image = plugin.image(&self.sandbox).await.map_err(PluginError::Broken)?;
         image.is_usable().map_err(PluginError::Broken)?;
-        Ok(Resolved {
+        Ok(Resolution {
             name: Arc::clone(&plugin.name),
             digest: image.digest,
             manifest: image.manifest.clone(),
         })
     }
 
-    /// What each of `types` stands for. Reads and compiles, and if need be builds, all of them.
+    /// Resolves each of `types`. Reads, compiles and, if needed, builds all of them.
     pub async fn executors(&self, types: &[Arc<str>]) -> Executors {
         self.look_again().await;
         let executors = Executors::any().installed(self.names()).memory(self.sandbox.memory_limit());
@@ -245,7 +245,7 @@ impl Plugins {
         found.ok_or_else(|| self.held(executor_type).unwrap_or_else(|| self.unknown(executor_type)))
     }
 
-    /// What a run was submitted with.
+    /// The plugin that a run was pinned to.
     fn pinned_as(&self, reference: &str) -> Option<Arc<Plugin>> {
         self.read().pinned.get(reference).cloned()
     }
@@ -254,7 +254,7 @@ impl Plugins {
         self.write().pinned.insert(reference.into(), plugin);
     }
 
-    /// What takes no reading to find: a bare name, or what was found before.
+    /// Resolves a bare name, or a type that was resolved before, without reading anything.
     fn known(&self, executor_type: &str) -> Option<Arc<Plugin>> {
         let installation = self.read();
         let named = installation.named.get(executor_type);
@@ -265,14 +265,14 @@ impl Plugins {
     /// The highest that fits, of equal ones the first.
     async fn find_version(&self, name: &str, version: &str) -> Option<Arc<Plugin>> {
         let candidates = self.read().named.get(name).cloned().unwrap_or_default();
-        let asked = AskedVersion::read(version);
+        let asked = VersionRequest::read(version);
         let mut best: Option<(String, Arc<Plugin>)> = None;
         for plugin in candidates {
             let Ok(image) = plugin.image(&self.sandbox).await else { continue };
             let Some(found) = image.manifest.version.as_deref().filter(|found| asked.fits(found)) else {
                 continue;
             };
-            if let AskedVersion::Exactly(_) = asked {
+            if let VersionRequest::Exactly(_) = asked {
                 return Some(self.remember(format!("{name}@{version}"), plugin));
             }
             if best.as_ref().is_none_or(|(best, _)| higher(found, best).is_lt()) {
@@ -282,7 +282,7 @@ impl Plugins {
         best.map(|(_, plugin)| plugin)
     }
 
-    /// Those already read come first: finding one may take reading, and building, all of them.
+    /// Plugins that are read already come first: finding one may need reading, and building, all of them.
     async fn find_digest(&self, text: &str) -> Option<Arc<Plugin>> {
         let digest: Digest = text.parse().ok()?;
         let mut candidates: Vec<_> = self.read().named.values().flatten().cloned().collect();
@@ -314,7 +314,7 @@ impl Plugins {
         PluginError::Unknown { executor_type: executor_type.to_owned(), known }
     }
 
-    /// What to say of a plugin that a library has, where what is asked for is not used.
+    /// The message for a version that a library holds and does not use.
     fn held(&self, executor_type: &str) -> Option<PluginError> {
         let (name, version) = match executor_type.split_once('@') {
             Some((name, version)) => (name, Some(version)),

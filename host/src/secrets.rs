@@ -26,9 +26,9 @@ use self::{
 
 /// Lines of a secret that are shorter say too little, and stand in too much else, to be hidden where they stand alone: in what
 /// people read, and in data that is passed on.
-const SHORTEST_LINES: (usize, usize) = (8, 16);
+const MIN_LINE_CHARS: (usize, usize) = (8, 16);
 
-/// Of what is armoured the first and last line are in everybody's.
+/// The first and last line of an armoured key are the same in all keys.
 const ARMOUR: &str = "-----";
 
 /// Up to here doubles tell all whole numbers apart.
@@ -41,21 +41,21 @@ pub struct Secrets(Arc<Vault>);
 #[derive(Clone, Default)]
 struct Vault {
     values: BTreeMap<Key, Arc<str>>,
-    /// Those that guests have placeholders of, which are their values.
+    /// Secrets for which guests hold a placeholder as the value.
     egress: BTreeMap<Key, EgressSecret>,
     /// Made when it is first needed.
-    sought: OnceLock<Arc<Sought>>,
+    sought: OnceLock<Arc<SearchForms>>,
 }
 
-/// What is looked for.
-struct Sought {
+/// The forms that are searched for.
+struct SearchForms {
     /// In what people read.
     in_text: Matcher,
     /// In what is passed on.
     in_data: Matcher,
     /// Secrets that are numbers.
     numbers: Vec<f64>,
-    /// Those of several lines.
+    /// Secrets of several lines.
     of_lines: Vec<String>,
 }
 
@@ -124,7 +124,7 @@ impl Secrets {
         all
     }
 
-    /// Those that guests have placeholders of.
+    /// Secrets for which guests hold a placeholder.
     pub(crate) fn egress(&self) -> impl Iterator<Item = &EgressSecret> {
         self.0.egress.values()
     }
@@ -135,7 +135,7 @@ impl Secrets {
         self.0.values.is_empty()
     }
 
-    /// What a guest gets for a reference: the value, or a placeholder.
+    /// The value that a guest receives for a reference: the secret, or its placeholder.
     #[must_use]
     pub fn get(&self, secret: &SecretRef) -> Option<&Arc<str>> {
         self.0.values.get(&(secret.name.clone(), secret.key.clone()))
@@ -167,8 +167,8 @@ impl Secrets {
         outcome
     }
 
-    fn sought(&self) -> Option<&Sought> {
-        (!self.is_empty()).then(|| &**self.0.sought.get_or_init(|| Arc::new(Sought::of(&self.0.all()))))
+    fn sought(&self) -> Option<&SearchForms> {
+        (!self.is_empty()).then(|| &**self.0.sought.get_or_init(|| Arc::new(SearchForms::of(&self.0.all()))))
     }
 }
 
@@ -179,7 +179,7 @@ impl Vault {
     }
 }
 
-impl Sought {
+impl SearchForms {
     fn of(values: &[&Arc<str>]) -> Self {
         let lines = |is_line: fn(&&str) -> bool| {
             let lines = values.iter().flat_map(|value| value.lines().map(str::trim)).filter(is_line);
@@ -188,9 +188,9 @@ impl Sought {
         let whole: Vec<_> = values.iter().flat_map(|value| forms::of(value)).collect();
         let ends = values.iter().flat_map(|value| forms::line_ends(value));
         Self {
-            in_text: Matcher::new([lines(|line| line.len() >= SHORTEST_LINES.0), whole.clone()].concat()),
+            in_text: Matcher::new([lines(|line| line.len() >= MIN_LINE_CHARS.0), whole.clone()].concat()),
             in_data: Matcher::new(
-                [lines(|line| line.len() >= SHORTEST_LINES.1 && !line.starts_with(ARMOUR)), whole].concat(),
+                [lines(|line| line.len() >= MIN_LINE_CHARS.1 && !line.starts_with(ARMOUR)), whole].concat(),
             ),
             numbers: values.iter().filter_map(|value| value.trim().parse().ok()).collect(),
             of_lines: ends.filter(|value| value.contains('\n')).collect(),
@@ -276,7 +276,7 @@ mod tests {
         for (text, expected) in rows {
             assert_eq!(secrets.hide(text), expected);
         }
-        // What is passed on is not changed for a line that may be anybody's.
+        // A guest may hold the armour line of any key, so the line alone is not hidden.
         secrets.insert(
             "tls",
             "key",

@@ -14,7 +14,7 @@ use phasm::{
         problem::{Problem, codes},
         value::Value,
     },
-    plugins::{self, Installed},
+    plugins::{self, PluginInventory},
     sandbox::Limits,
 };
 
@@ -136,13 +136,13 @@ struct Of<'a> {
 
 impl Of<'_> {
     /// The plugins that a run of it would find, and use.
-    fn installed(&self, places: &Places, screen: &Screen) -> Result<Installed, Failure> {
+    fn installed(&self, places: &Places, screen: &Screen) -> Result<PluginInventory, Failure> {
         let memory = self.config.map_or_else(|| Limits::default().memory, |config| config.limits.memory);
         let tenant = self.namespace.as_ref().and_then(|own| self.config?.tenant_of(own));
         let tenant = tenant.as_ref().map(|(name, tenant)| (name, *tenant));
         let trust = self.config.map(|config| with_carried(config.trust_of(tenant))).unwrap_or_default();
         let builder = Arc::new(Workshop::new(screen));
-        let mut installed = Installed::new(memory).with_builder(builder).with_trust(trust);
+        let mut installed = PluginInventory::new(memory).with_builder(builder).with_trust(trust);
         let own = tenant.into_iter().flat_map(|(_, tenant)| &tenant.plugins);
         let searched = search::plugin_dirs(places, self.config, self.dir)?.tell(screen);
         for offer in own.map(|dir| Offer::Dir(dir)).chain(searched.offers()) {

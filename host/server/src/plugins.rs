@@ -7,8 +7,8 @@ use std::sync::Arc;
 
 use axum::http::StatusCode;
 use phasm::{
-    Host, ShelfError,
-    plugins::{LibraryError, NotAdded, PluginEntry},
+    Host, PluginAdminError,
+    plugins::{LibraryError, AddError, PluginEntry},
 };
 
 use crate::{caller::Caller, refusal::Refusal};
@@ -62,13 +62,13 @@ pub(crate) fn nothing(name: &str) -> Refusal {
     Refusal::new(StatusCode::NOT_FOUND, format!("there is no plugin {name}"))
 }
 
-impl From<ShelfError> for Refusal {
-    fn from(error: ShelfError) -> Self {
+impl From<PluginAdminError> for Refusal {
+    fn from(error: PluginAdminError) -> Self {
         let refused = |status| Self::new(status, error.to_string());
         match &error {
-            ShelfError::NoLibrary => refused(StatusCode::NOT_FOUND),
-            ShelfError::OfAll { .. } => refused(StatusCode::CONFLICT),
-            ShelfError::NotAdded(NotAdded::Library(library)) | ShelfError::Library(library) => {
+            PluginAdminError::NoLibrary => refused(StatusCode::NOT_FOUND),
+            PluginAdminError::OfAll { .. } => refused(StatusCode::CONFLICT),
+            PluginAdminError::AddError(AddError::Library(library)) | PluginAdminError::Library(library) => {
                 match library {
                     LibraryError::Absent(_) => refused(StatusCode::NOT_FOUND),
                     LibraryError::Taken(_) => refused(StatusCode::CONFLICT),
@@ -76,8 +76,8 @@ impl From<ShelfError> for Refusal {
                     LibraryError::File { .. } | _ => Self::unavailable(&error),
                 }
             }
-            ShelfError::NotAdded(_) => refused(StatusCode::UNPROCESSABLE_ENTITY),
-            ShelfError::Closed | _ => Self::unavailable(&error),
+            PluginAdminError::AddError(_) => refused(StatusCode::UNPROCESSABLE_ENTITY),
+            PluginAdminError::Closed | _ => Self::unavailable(&error),
         }
     }
 }

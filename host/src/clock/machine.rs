@@ -9,7 +9,7 @@ pub(super) fn wall() -> Timestamp {
     Timestamp(i64::try_from(since_epoch.as_millis()).unwrap_or(i64::MAX))
 }
 
-/// What nobody sets, from some start on. Where the system has such a clock, the time for which the machine is suspended counts.
+/// A monotonic clock with an arbitrary start. Where the system has one, it counts the time for which the machine is suspended.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Machine {
     #[cfg(target_os = "linux")]

@@ -20,7 +20,7 @@ pub(crate) struct RunClock {
 }
 
 impl RunClock {
-    /// Of a run that stands at `last`, and goes on now.
+    /// The clock of a run that was last recorded at `last` and continues now.
     pub(crate) fn from(clock: Clock, last: Timestamp) -> Self {
         let ahead = last.0.saturating_sub(clock.now().0).max(0);
         let offset = clock.offset().saturating_add(ahead);
@@ -45,7 +45,7 @@ impl RunClock {
         self.now()
     }
 
-    /// What will have elapsed when the run is due, or when it follows the wall clock.
+    /// The time on the host's clock at which the run is due, or follows the wall clock.
     pub(crate) fn next(&self, wait: Option<Timestamp>) -> Option<Millis> {
         let at = [wait, self.behind_until].into_iter().flatten().min()?;
         Some(at.since(Timestamp(self.offset)))
@@ -56,7 +56,7 @@ impl RunClock {
         Timestamp(self.offset).after(elapsed)
     }
 
-    /// What had elapsed at a time of the run, or will have.
+    /// The host's clock at a time of the run.
     pub(crate) fn elapsed_at(&self, at: Timestamp) -> Millis {
         at.since(Timestamp(self.offset))
     }

@@ -1,5 +1,5 @@
-//! What only a configuration can have for problems (`C0…`) and warnings (`C1…`), with an explanation and an example.
-//! Types, fields, words and numbers have the codes of documents.
+//! Codes of the problems (`C0…`) and warnings (`C1…`) that only a configuration can have, each with an explanation and an
+//! example. Types, fields, words and numbers have the same codes as in workflow files.
 
 use phasm_engine::problem::codes::Entry;
 
@@ -7,7 +7,7 @@ use phasm_engine::problem::codes::Entry;
 pub static SYNTAX: Entry = Entry {
     code: "C001",
     title: "Text that is not TOML",
-    explanation: "The configuration cannot be read at all. Mend the text; nothing else was checked.",
+    explanation: "The configuration is not valid TOML. Fix the text first; nothing else was checked.",
     wrong: "plugins = [\"../plugins\"",
     right: "plugins = [\"../plugins\"]",
 };
@@ -16,7 +16,7 @@ pub static SYNTAX: Entry = Entry {
 pub static TAKEN_PATH: Entry = Entry {
     code: "C006",
     title: "Guest path that is taken",
-    explanation: "A plugin sees each path once: two directories cannot be the same one to it.",
+    explanation: "A plugin sees each path once: two directories cannot have the same path.",
     wrong: "dirs = [{ host = \"a\", guest = \"/data\" }, { host = \"b\", guest = \"/data\" }]",
     right: "dirs = [{ host = \"a\", guest = \"/data\" }, { host = \"b\", guest = \"/more\" }]",
 };
@@ -25,7 +25,7 @@ pub static TAKEN_PATH: Entry = Entry {
 pub static TAKEN_NAMESPACE: Entry = Entry {
     code: "C010",
     title: "Namespace of another tenant",
-    explanation: "What runs in a namespace is somebody's: it cannot be two tenants'.",
+    explanation: "A namespace belongs to one tenant.",
     wrong: "[tenants]\na = { namespaces = [\"prod\"] }\nb = { namespaces = [\"prod\"] }",
     right: "[tenants]\na = { namespaces = [\"prod\"] }\nb = { namespaces = [\"test\"] }",
 };
@@ -34,8 +34,8 @@ pub static TAKEN_NAMESPACE: Entry = Entry {
 pub static OUTSIDE_ROOT: Entry = Entry {
     code: "C011",
     title: "Directory outside of the tenant's root",
-    explanation: "A tenant with a `root` has no directories but those within it: what its plugins are granted is a path relative to the root, \
-                  and does not lead out of it.",
+    explanation: "A tenant with a `root` has only directories within it: directories that its plugins are granted are paths relative to \
+                  the root, and do not lead out of it.",
     wrong: "[tenants.acme]\nroot = \"acme\"\ngrants = { file = { dirs = [{ host = \"../other\", guest = \"/data\" }] } }",
     right: "[tenants.acme]\nroot = \"acme\"\ngrants = { file = { dirs = [{ host = \"data\", guest = \"/data\" }] } }",
 };
@@ -43,9 +43,9 @@ pub static OUTSIDE_ROOT: Entry = Entry {
 /// A text that is no pattern of requests.
 pub static NO_PATTERN: Entry = Entry {
     code: "C007",
-    title: "Text that is no pattern of requests",
-    explanation: "Requests are granted by patterns: methods, if not any; then `https://` or `http://`, a host, with `*.` before it for \
-                  what lies below it, a port if it is not the usual one, and a path if not any, with `*` at its end for all that begin so.",
+    title: "Invalid request pattern",
+    explanation: "Requests are granted by patterns: optional methods; then `https://` or `http://`; a host, with `*.` before it for its \
+                  subdomains; a port if it is not the usual one; and an optional path, with `*` at its end for a prefix.",
     wrong: "[grants.http]\nhttp = [\"api.example.com\"]",
     right: "[grants.http]\nhttp = [\"https://api.example.com\"]",
 };
@@ -53,8 +53,8 @@ pub static NO_PATTERN: Entry = Entry {
 /// A text that is no address or network.
 pub static NO_NETWORK: Entry = Entry {
     code: "C008",
-    title: "Text that is no address or network",
-    explanation: "Addresses are written in numbers, networks as their first address and how many of its bits are theirs.",
+    title: "Invalid address or network",
+    explanation: "An address is written in numbers, a network as its first address and the number of its fixed bits.",
     wrong: "[grants.http]\nhttp-networks = [\"localhost\"]",
     right: "[grants.http]\nhttp-networks = [\"127.0.0.1\", \"10.1.0.0/16\"]",
 };
@@ -71,9 +71,9 @@ pub static NO_ROOTS: Entry = Entry {
 /// A text that is no public key.
 pub static NO_KEY: Entry = Entry {
     code: "C012",
-    title: "Text that is no public key",
-    explanation: "Plugins are signed with keys of minisign's. A public key is the last line of the file that `phasm plugin keygen` or \
-                  `minisign -G` has written: `RW` and 54 more characters.",
+    title: "Invalid public key",
+    explanation: "Plugins are signed with minisign keys. A public key is the last line of the file that `phasm plugin keygen` or \
+                  `minisign -G` wrote: `RW` and 54 more characters.",
     wrong: "[trust]\nkeys = [\"greet.pub\"]",
     right: "[trust]\nkeys = [\"RWQf6LRCGA9i53mlYecO4IzT51TGPpvWucNSCh1CBM0QTaLn73Y7GFO3\"]",
 };
@@ -82,7 +82,7 @@ pub static NO_KEY: Entry = Entry {
 pub static HALF_TLS: Entry = Entry {
     code: "C013",
     title: "Certificate without its key",
-    explanation: "A server that speaks TLS has a certificate and the private key that belongs to it.",
+    explanation: "A TLS server needs both a certificate and its private key.",
     wrong: "[server]\ntls-certificate = \"server.pem\"",
     right: "[server]\ntls-certificate = \"server.pem\"\ntls-key = \"server.key\"",
 };
@@ -90,7 +90,7 @@ pub static HALF_TLS: Entry = Entry {
 /// A collector that cannot be asked.
 pub static NO_COLLECTOR: Entry = Entry {
     code: "C020",
-    title: "Collector that cannot be asked",
+    title: "Invalid collector URL",
     explanation: "Spans are sent to a collector by OTLP over HTTP: its URL has `http://` or `https://`, a host, a port if it is not the \
                   usual one, and a path if it has one; names of headers are letters, digits and `-`.",
     wrong: "[telemetry]\notlp = \"localhost:4317\"",
@@ -100,8 +100,8 @@ pub static NO_COLLECTOR: Entry = Entry {
 /// A name that no endpoint may have.
 pub static NO_ENDPOINT_NAME: Entry = Entry {
     code: "C021",
-    title: "Name that no endpoint may have",
-    explanation: "What is told of runs has an id that the endpoint's name is part of: it has up to 40 lower-case letters, digits and `-`.",
+    title: "Invalid endpoint name",
+    explanation: "The endpoint's name is part of the id of every delivery: it has up to 40 lower-case letters, digits and `-`.",
     wrong: "[notify.\"Our chat\"]\nurl = \"https://hooks.example.com\"\nsecrets = [{ env = \"HOOK\" }]",
     right: "[notify.our-chat]\nurl = \"https://hooks.example.com\"\nsecrets = [{ env = \"HOOK\" }]",
 };
@@ -109,9 +109,9 @@ pub static NO_ENDPOINT_NAME: Entry = Entry {
 /// A text that is no URL to post to.
 pub static NO_ENDPOINT_URL: Entry = Entry {
     code: "C022",
-    title: "Text that is no URL to post to",
-    explanation: "Notices are posted to a URL with `https://` or `http://`, a host, and whatever follows it; without a user, whose password \
-                  would stand in the configuration. They are signed instead.",
+    title: "Invalid webhook URL",
+    explanation: "Notifications are posted to a URL with `https://` or `http://` and a host. It has no user name, because a password would \
+                  then be in the configuration; notifications are signed instead.",
     wrong: "[notify.chat]\nurl = \"hooks.example.com\"\nsecrets = [{ env = \"HOOK\" }]",
     right: "[notify.chat]\nurl = \"https://hooks.example.com/phasm\"\nsecrets = [{ env = \"HOOK\" }]",
 };
@@ -119,8 +119,8 @@ pub static NO_ENDPOINT_URL: Entry = Entry {
 /// A text that is no signing secret.
 pub static NO_SIGNING_SECRET: Entry = Entry {
     code: "C023",
-    title: "Text that is no signing secret",
-    explanation: "Notices are signed as Standard Webhooks are, with a secret that both sides have: `whsec_` and 24 to 64 random bytes in \
+    title: "Invalid signing secret",
+    explanation: "Notifications are signed by Standard Webhooks, with a secret that both sides share: `whsec_` and 24 to 64 random bytes in \
                   base64. `echo whsec_$(openssl rand -base64 32)` makes one.",
     wrong: "HOOK=hunter2",
     right: "HOOK=whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw",
@@ -129,9 +129,9 @@ pub static NO_SIGNING_SECRET: Entry = Entry {
 /// A secret whose source is not there.
 pub static NO_SECRET: Entry = Entry {
     code: "C102",
-    title: "Secret whose source is not there",
-    explanation: "The environment variable is not set, or the file cannot be read. Runs that do not ask for the secret are not \
-                  concerned; an attempt that does ends with code 3.",
+    title: "Secret whose source is missing",
+    explanation: "The environment variable is not set, or the file cannot be read. Runs that do not use the secret \
+                  are not affected; an attempt that does ends with code 3.",
     wrong: "db = { password = { env = \"NOT_SET\" } }",
     right: "db = { password = { env = \"DB_PASSWORD\" } }",
 };
@@ -139,17 +139,17 @@ pub static NO_SECRET: Entry = Entry {
 /// A granted directory that is not there.
 pub static NO_DIRECTORY: Entry = Entry {
     code: "C103",
-    title: "Granted directory that is not there",
+    title: "Granted directory that does not exist",
     explanation: "Attempts of the plugin end with code 3 until the directory exists; `create = true` has it created before a run.",
     wrong: "dirs = [{ host = \"out\", guest = \"/out\", mode = \"rw\" }]",
     right: "dirs = [{ host = \"out\", guest = \"/out\", mode = \"rw\", create = true }]",
 };
 
-/// Grants for a plugin that nobody knows.
+/// Grants for a plugin that is not installed.
 pub static UNKNOWN_PLUGIN: Entry = Entry {
     code: "C104",
     title: "Grants for an unknown plugin",
-    explanation: "Grants are given to plugins by name; these go to nobody.",
+    explanation: "Grants are given to plugins by name; no plugin has this one.",
     wrong: "[grants.fiel]",
     right: "[grants.file]",
 };
@@ -158,8 +158,8 @@ pub static UNKNOWN_PLUGIN: Entry = Entry {
 pub static ABOVE_OTHERS: Entry = Entry {
     code: "C105",
     title: "Limit that bounds nothing",
-    explanation: "What a tenant or a plugin may use can only be less than `[limits]`, `[http]` and, for a tenant's plugins, the tenant's own `limits` say: of \
-                  each limit the smallest counts.",
+    explanation: "Limits of a tenant or a plugin can only lower those of `[limits]`, of `[http]` and, for a tenant's plugins, of the tenant: \
+                  the smallest one counts.",
     wrong: "[limits]\nmemory = \"64 MiB\"\n[tenants.acme]\nlimits = { memory = \"1 GiB\" }",
     right: "[limits]\nmemory = \"1 GiB\"\n[tenants.acme]\nlimits = { memory = \"64 MiB\" }",
 };

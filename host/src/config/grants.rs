@@ -10,10 +10,10 @@ use self::{
     dirs::Dir,
 };
 use super::{
-    Surroundings,
+    ConfigSource,
     isolation::{self, ISOLATION},
 };
-use crate::plugins::limits::{ALLOWANCE, WrittenAllowance};
+use crate::plugins::limits::{ALLOWANCE, AllowanceTable};
 use phasm_sandbox::{Grants, Randomness, WallClock};
 
 mod clocks;
@@ -22,8 +22,8 @@ mod http;
 
 static GRANT: Table = Table::closed(
     "grant",
-    "What one plugin may touch.",
-    &[&DIRS, &ENVIRONMENT, &HTTP, &HTTP_NETWORKS, &WALL_CLOCK, &RANDOM_SEED, &ISOLATED, &LIMITS],
+    "Grants of one plugin.",
+    &[&DIRS, &ENVIRONMENT, &HTTP, &HTTP_NETWORKS, &WALL_CLOCK, &RANDOM_SEED, &ISOLATION_TIER, &LIMITS],
     &[],
 );
 
@@ -40,32 +40,32 @@ static HTTP: Field<Vec<Name>> = Field::optional(
 static HTTP_NETWORKS: Field<Vec<Name>> = Field::optional(
     "http-networks",
     TEXTS,
-    "Private, loopback and other inner addresses that names may stand for, such as `10.1.0.0/16` or `127.0.0.1`.",
+    "Private, loopback and other internal addresses that host names may resolve to, such as `10.1.0.0/16` or `127.0.0.1`.",
 )
 .or("[]");
 static WALL_CLOCK: Field<WallClock> = Field::optional(
     "wall-clock",
     WALL_CLOCK_FORM,
-    "What the wall clock shows: the host's time (`real`), or an instant such as `2026-01-31T08:00:00Z` at which it stands.",
+    "The time of the wall clock: the host's (`real`), or a fixed one such as `2026-01-31T08:00:00Z`.",
 )
 .or("1970-01-01T00:00:00Z");
 static RANDOM_SEED: Field<Randomness> = Field::optional(
     "random-seed",
     SEED,
-    "Has every call draw the same random bytes, for work that is to be repeated exactly; without it no two calls do.",
+    "Seed of random bytes: with it, every call draws the same ones, so that work can be repeated exactly.",
 );
 
-static ISOLATED: Field<isolation::Tier> = Field::optional(
+static ISOLATION_TIER: Field<isolation::Tier> = Field::optional(
     "isolation",
     ISOLATION,
-    "Where its attempts run: beside others in the host's process (`shared`), or in processes of their own that are locked in (`process`); \
-     without it as `limits.isolation` says.",
+    "Isolation of its attempts: together in the host's process (`shared`), or in locked-down processes of their own (`process`); \
+     by default that of `limits.isolation`.",
 );
 
-static LIMITS: Field<WrittenAllowance> = Field::optional(
+static LIMITS: Field<AllowanceTable> = Field::optional(
     "limits",
     ALLOWANCE,
-    "What each of its attempts may use, where that is less than `[limits]` and `[http]` say.",
+    "Limits of each of its attempts, where they are lower than those of `[limits]` and `[http]`.",
 );
 
 /// One plugin's grants as written.
@@ -78,7 +78,7 @@ pub(super) struct Grant {
     wall_clock: WallClock,
     random: Randomness,
     isolation: Option<isolation::Tier>,
-    pub(super) limits: WrittenAllowance,
+    pub(super) limits: AllowanceTable,
 }
 
 /// The grants of each plugin, by its name.
@@ -118,17 +118,17 @@ impl Grant {
             http_networks: object.or_default(&HTTP_NETWORKS),
             wall_clock: object.or_default(&WALL_CLOCK),
             random: object.or_default(&RANDOM_SEED),
-            isolation: object.optional(&ISOLATED),
+            isolation: object.optional(&ISOLATION_TIER),
             limits: object.or_default(&LIMITS),
         }
     }
 
-    /// What is granted, and what of it is to be created first.
-    pub(super) fn granted(self, around: &Surroundings<'_>, report: &Report) -> (Grants, Vec<PathBuf>) {
+    /// Returns the grants, and the directories among them that are created before a run.
+    pub(super) fn granted(self, around: &ConfigSource<'_>, report: &Report) -> (Grants, Vec<PathBuf>) {
         let (dirs, create) = dirs::granted(self.dirs, around, report);
         let http = http::granted(&self.http, &self.http_networks, report);
         let isolation = self.isolation.map(|written| written.0);
-        let Self { env, wall_clock, random, limits: WrittenAllowance { allowance: limits, .. }, .. } = self;
+        let Self { env, wall_clock, random, limits: AllowanceTable { allowance: limits, .. }, .. } = self;
         (Grants { dirs, env, http, wall_clock, random, isolation, limits }, create)
     }
 }

@@ -10,12 +10,12 @@ use phasm_engine::{
 };
 use serde_json::json;
 
-use super::{Surroundings, codes};
+use super::{ConfigSource, codes};
 use phasm_sandbox::{HttpConfig, HttpLimits, HttpPattern, Network};
 
 static TABLE: Table = Table::closed(
     "http",
-    "How plugins that are granted `http` reach hosts, and how much of it. Sizes are bytes or text such as `64 MiB`.",
+    "HTTP requests of plugins that are granted `http`, and their limits. Sizes are bytes or text such as `64 MiB`.",
     &[
         &REQUESTS,
         &SENT,
@@ -35,12 +35,12 @@ const COUNT: Form<u32> = whole::<u32, 1, 1_000_000>();
 
 static REQUESTS: Field<u32> = Field::optional("requests", COUNT, "Requests of an attempt.").or("100");
 static SENT: Field<u64> =
-    Field::optional("sent", SIZE, "What an attempt sends, headers included.").or("16 MiB");
+    Field::optional("sent", SIZE, "Bytes that an attempt sends, headers included.").or("16 MiB");
 static RECEIVED: Field<u64> =
-    Field::optional("received", SIZE, "What an attempt is sent, headers included.").or("64 MiB");
+    Field::optional("received", SIZE, "Bytes that an attempt receives, headers included.").or("64 MiB");
 static HEADERS: Field<u64> = Field::optional("headers", SIZE, "The headers of one message.").or("64 KiB");
 static TIME: Field<Millis> =
-    Field::optional("time", TIMEOUT, "From the beginning of a request to the end of its answer.").or("5m");
+    Field::optional("time", TIMEOUT, "From the start of a request to the end of its response.").or("5m");
 static CONNECTIONS: Field<u32> =
     Field::optional("connections", COUNT, "Connections of an attempt at once; one more is refused.").or("8");
 static PLUGIN_CONNECTIONS: Field<u32> =
@@ -51,11 +51,11 @@ static ALL_CONNECTIONS: Field<u32> =
 static ROOTS: Field<Vec<Name>> = Field::optional(
     "roots",
     TEXTS,
-    "Files with certificates in PEM, relative to this one, that are trusted beside those of the platform.",
+    "Files with certificates in PEM, relative to this file, that are trusted in addition to the platform's.",
 )
 .or("[]");
 static HOSTS: Field<Vec<(Name, Vec<Name>)>> =
-    Field::optional("hosts", ADDRESSES, "Addresses by name, for names that DNS is not asked for.").or("{}");
+    Field::optional("hosts", ADDRESSES, "Addresses by host name, used instead of DNS.").or("{}");
 
 const ADDRESSES: Form<Vec<(Name, Vec<Name>)>> = Form::new(
     |cursor, report| {
@@ -97,8 +97,8 @@ impl Http {
         Self { limits, roots: object.or_default(&ROOTS), hosts: object.or_default(&HOSTS) }
     }
 
-    /// What it comes to, with the certificates that it names.
-    pub(super) fn config(&self, around: &Surroundings<'_>, report: &Report) -> HttpConfig {
+    /// Returns the HTTP configuration, with the certificates that it names.
+    pub(super) fn config(&self, around: &ConfigSource<'_>, report: &Report) -> HttpConfig {
         let address = |name: &Name| parsed::<IpAddr>(name, &codes::NO_NETWORK, report);
         let host = |(name, addresses): &(Name, Vec<Name>)| {
             (name.value.to_ascii_lowercase(), addresses.iter().filter_map(address).collect())
@@ -113,7 +113,7 @@ impl Http {
 }
 
 /// The text of a file that holds certificates.
-fn root(file: &Name, around: &Surroundings<'_>, report: &Report) -> Option<Arc<str>> {
+fn root(file: &Name, around: &ConfigSource<'_>, report: &Report) -> Option<Arc<str>> {
     let path = around.dir.join(&*file.value);
     let read = fs::read_to_string(&path).map_err(|error| error.to_string()).and_then(|text| {
         let holds = text.contains("-----BEGIN CERTIFICATE-----");

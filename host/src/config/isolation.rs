@@ -4,7 +4,7 @@ use phasm_engine::form::{Form, Words, word};
 
 use phasm_sandbox::Isolation;
 
-/// As it is written.
+/// The isolation tier by its name in the file.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) struct Tier(pub(super) Isolation);
 

@@ -12,7 +12,7 @@ use phasm_sandbox::{Isolation, Limits};
 
 static TABLE: Table = Table::closed(
     "limits",
-    "What every guest may use. Sizes are bytes or text such as `64 MiB`, `64Mi` or `64 MB`; all values are above 0, but for `kept-log`.",
+    "Limits of every guest. Sizes are bytes or text such as `64 MiB`, `64Mi` or `64 MB`; all values are above 0, except `kept-log`.",
     &[
         &MEMORY,
         &ALL_MEMORY,
@@ -36,7 +36,7 @@ static TABLE: Table = Table::closed(
         &RESOURCES,
         &DESCRIPTORS,
         &SLOTS,
-        &ISOLATED,
+        &ISOLATION_TIER,
         &PROCESSES,
         &THREADS,
         &ENGINE_THREADS,
@@ -52,13 +52,13 @@ static MEMORY: Field<u64> =
 static ALL_MEMORY: Field<u64> = Field::optional(
     "all-memory",
     SIZE,
-    "Linear memory of all guests together; without it half of what the machine has, or its control group. Half of it is divided among the slots, \
+    "Linear memory of all guests together; without it half of the memory of the machine or its control group. Half of it is divided among the slots, \
      the other half is for guests that need more than their part.",
 );
 static CPU: Field<Millis> = Field::optional(
     "cpu",
     TIMEOUT,
-    "Time that an attempt computes, whoever else computes meanwhile; waiting is not counted. Without it as long as its other clocks let it.",
+    "CPU time of an attempt; waiting is not counted. Without it only the attempt's timeouts apply.",
 );
 static STACK: Field<u64> = Field::optional("stack", SIZE, "Stack of the guest's functions.").or("512 KiB");
 static OUTPUT: Field<u64> =
@@ -66,7 +66,7 @@ static OUTPUT: Field<u64> =
 static OUTPUT_VALUES: Field<u32> = Field::optional(
     "output-values",
     COUNT,
-    "JSON values in outputs and detail of an attempt together: elements, members, and what they are in.",
+    "JSON values in outputs and detail of an attempt together: elements, members, and their containers.",
 )
 .or("250000");
 static LOG: Field<u64> = Field::optional("log", SIZE, "Log text of an attempt.").or("1 MiB");
@@ -78,7 +78,7 @@ static KEPT_LOG: Field<u64> = Field::optional(
 .or("64 KiB");
 static LINE: Field<u64> = Field::optional("line", SIZE, "One log line; the rest is cut off.").or("8 KiB");
 static HOSTCALL: Field<u64> =
-    Field::optional("hostcall", SIZE, "What a guest hands to the host in one call.").or("16 MiB");
+    Field::optional("hostcall", SIZE, "Bytes that a guest passes to the host in one call.").or("16 MiB");
 static RANDOM: Field<u64> = Field::optional("random", SIZE, "Random bytes in one call.").or("1 MiB");
 static COMPONENT: Field<u64> =
     Field::optional("component", SIZE, "A component before it is compiled.").or("64 MiB");
@@ -87,7 +87,7 @@ static COMPILE_MEMORY: Field<u64> =
 static COMPILE_TIME: Field<Millis> = Field::optional(
     "compile-time",
     TIMEOUT,
-    "CPU time of a process that compiles a component; by the clock it may take four times as long.",
+    "CPU time of a process that compiles a component; it may run four times as long.",
 )
 .or("60s");
 static MEMORIES: Field<u32> = Field::optional("memories", COUNT, "Memories of a guest.").or("8");
@@ -109,11 +109,11 @@ static DESCRIPTORS: Field<u32> = Field::optional(
 static SLOTS: Field<u32> =
     Field::optional("slots", COUNT, "Attempts in flight at once; fewer where the machine has no room.")
         .or("2048");
-static ISOLATED: Field<isolation::Tier> = Field::optional(
+static ISOLATION_TIER: Field<isolation::Tier> = Field::optional(
     "isolation",
     ISOLATION,
-    "Where attempts run unless the plugin's grant says it: beside each other in the host's process (`shared`), or in processes of their own \
-     that are locked in (`process`).",
+    "Isolation of attempts unless the plugin's grant sets it: together in the host's process (`shared`), or in locked-down processes of \
+     their own (`process`).",
 )
 .or("shared");
 static PROCESSES: Field<u32> =
@@ -124,12 +124,12 @@ static THREADS: Field<u32> =
 static ENGINE_THREADS: Field<u32> = Field::optional(
     "engine-threads",
     COUNT,
-    "Threads that decide what runs do next; without it a quarter of the cores, at least one.",
+    "Threads that drive runs; without it a quarter of the cores, at least one.",
 );
 
 /// `[limits]` as written, over the defaults.
 #[derive(Default)]
-pub(super) struct Limited {
+pub(super) struct LimitsTable {
     pub(super) limits: Limits,
     pub(super) all_memory: Option<u64>,
     pub(super) kept_log: Option<u64>,
@@ -140,12 +140,12 @@ pub(super) struct Limited {
     pub(super) engine_threads: Option<NonZeroUsize>,
 }
 
-pub(super) const LIMITS: Form<Limited> = Form::new(
-    |cursor, report| Some(Limited::read(&cursor.object(&TABLE, report)?)),
+pub(super) const LIMITS: Form<LimitsTable> = Form::new(
+    |cursor, report| Some(LimitsTable::read(&cursor.object(&TABLE, report)?)),
     |defs| defs.object(&TABLE),
 );
 
-impl Limited {
+impl LimitsTable {
     fn read(object: &Object<'_, '_>) -> Self {
         let mut limits = Limits::default();
         let sizes = [
@@ -180,7 +180,7 @@ impl Limited {
             all_memory: object.optional(&ALL_MEMORY),
             kept_log: object.optional(&KEPT_LOG),
             slots: object.optional(&SLOTS),
-            isolation: object.optional(&ISOLATED).map(|written| written.0).unwrap_or_default(),
+            isolation: object.optional(&ISOLATION_TIER).map(|written| written.0).unwrap_or_default(),
             processes: object.optional(&PROCESSES),
             threads: count(&THREADS),
             engine_threads: count(&ENGINE_THREADS),

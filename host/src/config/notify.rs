@@ -1,4 +1,4 @@
-//! `[notify]`: who outside is told of runs.
+//! `[notify]`: webhook endpoints.
 
 use std::sync::Arc;
 
@@ -10,7 +10,7 @@ use phasm_engine::{
 use serde_json::json;
 
 use super::{
-    Surroundings, codes,
+    ConfigSource, codes,
     secrets::{FILE, SecretSource, VARIABLE},
 };
 use crate::notify::{DEFAULT_PHASES, Endpoint, SigningSecret, TOLD_PHASES};
@@ -21,14 +21,14 @@ const LONGEST_NAME: usize = 40;
 
 static ENDPOINT: Table = Table::closed(
     "endpoint",
-    "Somebody outside who is told of runs, by a request that is signed, and made again until it is taken.",
+    "A webhook endpoint: it is notified of runs by signed requests, which are retried until it accepts them.",
     &[&URL, &SIGNING, &ON, &NAMESPACES, &WORKFLOWS, &NAMED, &INSIDE],
     &[],
 );
 
 static SIGNING_SOURCE: Table = Table::closed(
     "signing-source",
-    "Where a secret is that notices are signed with: `whsec_` and 24 to 64 bytes in base64.",
+    "The source of a signing secret: `whsec_` and 24 to 64 bytes in base64.",
     &[&VARIABLE, &FILE],
     &[phasm_engine::form::Rule::ExactlyOne(&["env", "file"])],
 );
@@ -37,41 +37,41 @@ static URL: Field<Name> = Field::required(
     "url",
     "where notices are posted to",
     TEXT,
-    "Where notices are posted to, with `https://` or `http://`.",
+    "The URL that notifications are posted to, with `https://` or `http://`.",
 );
 static SIGNING: Field<Vec<SecretSource>> = Field::required(
     "secrets",
     "what notices are signed with, as `[{ env = \"HOOK\" }]`",
     SOURCES,
-    "What notices are signed with, each, so that the next one can be added before the last one goes.",
+    "Signing secrets. Each signs every notification, so that a new one can be added before the old one is removed.",
 );
-static ON: Field<Vec<ToldPhase>> = Field::optional(
+static ON: Field<Vec<NotifyPhase>> = Field::optional(
     "on",
     PHASES,
-    "Phases that are told of: those of runs, and `Suspended` when tasks wait for somebody; without it all but `Running`.",
+    "Phases that are notified: those of runs, and `Suspended` when tasks wait for approval; without it all but `Running`.",
 );
 static NAMESPACES: Field<Vec<Name>> =
-    Field::optional("namespaces", TEXTS, "Runs of these namespaces; without it those of all.");
+    Field::optional("namespaces", TEXTS, "Runs of these namespaces; without it, all.");
 static WORKFLOWS: Field<Vec<Name>> =
-    Field::optional("workflows", TEXTS, "Runs of these workflows; without it those of all.");
+    Field::optional("workflows", TEXTS, "Runs of these workflows; without it, all.");
 static NAMED: Field<bool> = Field::optional(
     "named",
     BOOLEAN,
-    "Whether only runs are told of whose document names it (`spec.notify`), which others may as well.",
+    "Whether the endpoint is notified only of runs whose workflow names it (`spec.notify`). Any workflow may name any endpoint.",
 )
 .or("false");
 static INSIDE: Field<bool> = Field::optional(
     "inside",
     BOOLEAN,
-    "Whether the URL's name may stand for an address inside of a network (private, loopback and so on). One that the URL has in numbers, and `localhost`, may be.",
+    "Whether the URL's host name may resolve to an internal address (private, loopback and so on). A numeric address and `localhost` always may.",
 )
 .or("false");
 
 /// A phase that can be told of.
 #[derive(Clone, Copy)]
-struct ToldPhase(Phase);
+struct NotifyPhase(Phase);
 
-impl Words for ToldPhase {
+impl Words for NotifyPhase {
     const WORDS: &'static [(&'static str, Self)] = &[
         ("Running", Self(Phase::Running)),
         ("Suspended", Self(Phase::Suspended)),
@@ -84,10 +84,10 @@ impl Words for ToldPhase {
     ];
 }
 
-const PHASES: Form<Vec<ToldPhase>> = Form::new(
+const PHASES: Form<Vec<NotifyPhase>> = Form::new(
     |cursor, report| {
         let items = cursor.items(report)?;
-        Some(items.filter_map(|item| word::<ToldPhase>().read(&item, report)).collect())
+        Some(items.filter_map(|item| word::<NotifyPhase>().read(&item, report)).collect())
     },
     |_| json!({ "type": "array", "items": { "enum": TOLD_PHASES.map(Phase::as_str) } }),
 );
@@ -102,31 +102,31 @@ const SOURCES: Form<Vec<SecretSource>> = Form::new(
 );
 
 /// An endpoint as written.
-pub(super) struct WrittenEndpoint {
+pub(super) struct EndpointTable {
     name: Name,
     url: Option<Name>,
     secrets: Vec<SecretSource>,
-    on: Option<Vec<ToldPhase>>,
+    on: Option<Vec<NotifyPhase>>,
     namespaces: Vec<Name>,
     workflows: Vec<Name>,
     named: bool,
     inside: bool,
 }
 
-pub(super) const NOTIFY: Form<Vec<WrittenEndpoint>> = Form::new(
+pub(super) const NOTIFY: Form<Vec<EndpointTable>> = Form::new(
     |cursor, report| {
         let members = cursor.each_member(report)?;
         let endpoint = |(key, cursor): (&Key, Cursor<'_>)| {
             let site = Site { path: cursor.path.clone(), span: key.span };
             let name = Name { value: Arc::clone(&key.name), site };
-            Some(WrittenEndpoint::read(name, &cursor.object(&ENDPOINT, report)?))
+            Some(EndpointTable::read(name, &cursor.object(&ENDPOINT, report)?))
         };
         Some(members.filter_map(endpoint).collect())
     },
     |defs| json!({ "type": "object", "additionalProperties": defs.object(&ENDPOINT) }),
 );
 
-impl WrittenEndpoint {
+impl EndpointTable {
     fn read(name: Name, object: &Object<'_, '_>) -> Self {
         Self {
             name,
@@ -153,8 +153,8 @@ impl WrittenEndpoint {
         }
     }
 
-    /// What it comes to, by its name, with its secrets.
-    pub(super) fn endpoint(&self, around: &Surroundings<'_>, report: &Report) -> (Arc<str>, Endpoint) {
+    /// Returns the endpoint and its name, with the endpoint's secrets.
+    pub(super) fn endpoint(&self, around: &ConfigSource<'_>, report: &Report) -> (Arc<str>, Endpoint) {
         self.check(report);
         let texts = |names: &[Name]| names.iter().map(|name| Arc::clone(&name.value)).collect();
         let on = match &self.on {
@@ -175,10 +175,10 @@ impl WrittenEndpoint {
     }
 }
 
-/// That it is not there is a warning, as of other secrets: notices wait for whoever has it.
+/// A missing secret is a warning, as elsewhere: deliveries wait for a host that has it.
 fn signing_secret(
     source: &SecretSource,
-    around: &Surroundings<'_>,
+    around: &ConfigSource<'_>,
     report: &Report,
 ) -> Option<SigningSecret> {
     match source.value(around) {

@@ -10,8 +10,8 @@ use crate::retention::{Keep, Retention};
 
 static RETENTION: Table = Table::closed(
     "retention",
-    "How long runs that have ended are kept; what neither field bounds is kept for ever. `serve` deletes the others from time to time, \
-     `prune` does so when it is called.",
+    "How long ended runs are kept; runs that neither field bounds are kept for ever. `phasm serve` deletes the others every ten \
+     minutes, `phasm prune` when it is called.",
     &[&AGE, &COUNT, &NAMESPACES],
     &[],
 );
@@ -21,10 +21,12 @@ static KEEP: Table =
 
 const RUNS: Form<u32> = whole::<u32, 0, { u32::MAX as i64 }>();
 
-static AGE: Field<Millis> = Field::optional("age", PAUSE, "For so long after they ended.");
-static COUNT: Field<u32> = Field::optional("count", RUNS, "The last so many of each namespace.");
+static AGE: Field<Millis> = Field::optional("age", PAUSE, "Time that runs are kept after they ended.");
+static COUNT: Field<u32> =
+    Field::optional("count", RUNS, "Number of latest runs that are kept in each namespace.");
 static NAMESPACES: Field<BTreeMap<Arc<str>, Keep>> =
-    Field::optional("namespaces", BY_NAMESPACE, "By namespace, in place of the others.").or("{}");
+    Field::optional("namespaces", BY_NAMESPACE, "Retention by namespace, instead of the common one.")
+        .or("{}");
 
 const BY_NAMESPACE: Form<BTreeMap<Arc<str>, Keep>> = Form::new(
     |cursor, report| {

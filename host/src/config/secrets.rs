@@ -8,7 +8,7 @@ use phasm_engine::{
 };
 use serde_json::json;
 
-use super::{Surroundings, codes, http};
+use super::{ConfigSource, codes, http};
 use crate::secrets::Secrets;
 use phasm_sandbox::read_regular_text;
 
@@ -17,7 +17,7 @@ const LONGEST: u64 = 64 << 10;
 
 static SOURCE: Table = Table::closed(
     "source",
-    "Where a secret's value is.",
+    "The source of a secret's value.",
     &[&VARIABLE, &FILE, &EGRESS],
     &[Rule::ExactlyOne(&["env", "file"])],
 );
@@ -27,13 +27,13 @@ pub(super) static VARIABLE: Field<Name> =
 pub(super) static FILE: Field<Name> = Field::optional(
     "file",
     TEXT,
-    "The file that holds it, of up to 64 KiB, relative to this one; a newline at its end is not part of it.",
+    "The file that holds it, of up to 64 KiB, relative to this file; a newline at its end is not part of it.",
 );
 
 static EGRESS: Field<Vec<Name>> = Field::optional(
     "egress",
     TEXTS,
-    "Requests it is for, as patterns. Plugins get a placeholder then, which the host replaces in headers and bodies of such requests.",
+    "Patterns of the requests that the secret is for. Plugins then get a placeholder, which the host replaces in headers and bodies of such requests.",
 );
 
 /// A secret as written.
@@ -77,7 +77,7 @@ impl SecretSource {
         env.or(object.optional(&FILE).map(Self::File))
     }
 
-    pub(super) fn value(&self, around: &Surroundings<'_>) -> Result<String, String> {
+    pub(super) fn value(&self, around: &ConfigSource<'_>) -> Result<String, String> {
         match self {
             Self::Env(name) => from_env(&name.value, around),
             Self::File(name) => from_file(&name.value, around),
@@ -93,7 +93,7 @@ impl SecretSource {
 
 impl Secret {
     /// Looks the value up; that it is not there is a warning.
-    pub(super) fn look_up(&self, around: &Surroundings<'_>, secrets: &mut Secrets, report: &Report) {
+    pub(super) fn look_up(&self, around: &ConfigSource<'_>, secrets: &mut Secrets, report: &Report) {
         match self.source.value(around) {
             Ok(value) => self.insert(value, secrets, report),
             Err(why) => {
@@ -114,7 +114,7 @@ impl Secret {
     }
 }
 
-fn from_env(name: &str, around: &Surroundings<'_>) -> Result<String, String> {
+fn from_env(name: &str, around: &ConfigSource<'_>) -> Result<String, String> {
     let reason = match (around.env)(name).map(std::ffi::OsString::into_string) {
         Some(Ok(value)) => return Ok(value),
         Some(Err(_)) => "is not text",
@@ -125,7 +125,7 @@ fn from_env(name: &str, around: &Surroundings<'_>) -> Result<String, String> {
 
 /// Without the newline that editors put at the end: it is hardly ever part of the secret, and would keep the secret from
 /// being recognised, and hidden, where it stands in a line.
-fn from_file(name: &str, around: &Surroundings<'_>) -> Result<String, String> {
+fn from_file(name: &str, around: &ConfigSource<'_>) -> Result<String, String> {
     let path = around.dir.join(name);
     let mut text = read_regular_text(&path, LONGEST)
         .map_err(|error| format!("{} cannot be read: {error}", path.display()))?;

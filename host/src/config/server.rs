@@ -4,11 +4,11 @@ use std::path::PathBuf;
 
 use phasm_engine::form::{Cursor, Field, Form, Name, Report, SIZE, TEXT, TEXTS, Table, whole};
 
-use super::{Surroundings, codes};
+use super::{ConfigSource, codes};
 
 static SERVER: Table = Table::closed(
     "server",
-    "How `phasm serve --listen` is reached, and what its clients may take.",
+    "How `phasm serve --listen` is reached, and the limits of its clients.",
     &[&AUDIT, &BODY, &CONNECTIONS, &HOSTS, &KEYS, &STREAMS, &TLS_CERTIFICATE, &TLS_KEY, &UPLOAD],
     &[],
 );
@@ -16,7 +16,7 @@ static SERVER: Table = Table::closed(
 static KEYS: Field<Name> = Field::optional(
     "keys",
     TEXT,
-    "The file of keys, relative to this file; without it `FILE.keys` beside a store in a file, else `server.keys` in the user's data directory.",
+    "The file of API keys, relative to this file; without it `FILE.keys` next to the store's file, else `server.keys` in the user's data directory.",
 );
 static HOSTS: Field<Vec<Name>> = Field::optional(
     "hosts",
@@ -27,24 +27,24 @@ static HOSTS: Field<Vec<Name>> = Field::optional(
 static TLS_CERTIFICATE: Field<Name> = Field::optional(
     "tls-certificate",
     TEXT,
-    "The certificate and those that vouch for it, in PEM, relative to this file; read again when it has changed. With `tls-key`.",
+    "The certificate and its chain, in PEM, relative to this file; read again when it has changed. Needs `tls-key`.",
 );
 static TLS_KEY: Field<Name> =
     Field::optional("tls-key", TEXT, "The certificate's private key, in PEM, relative to this file.");
 static AUDIT: Field<Name> = Field::optional(
     "audit",
     TEXT,
-    "The file that says who did what, an object a line, relative to this file; without it the log has it.",
+    "The audit log, one JSON object a line, relative to this file; without it audit entries go to the log.",
 );
 static BODY: Field<u64> = Field::optional("body", SIZE, "Bytes of a request's body at most.").or("4 MiB");
 static CONNECTIONS: Field<u32> =
-    Field::optional("connections", COUNT, "Connections at once; others wait to be accepted. Unless it is given, half of the files that the process may have open at most.").or("16384");
+    Field::optional("connections", COUNT, "Connections at once; others wait to be accepted. By default at most half of the files that the process may have open.").or("16384");
 static STREAMS: Field<u32> =
     Field::optional("streams", COUNT, "Streams of events and logs at once of one key.").or("1024");
 static UPLOAD: Field<u64> = Field::optional(
     "upload",
     SIZE,
-    "Bytes of a plugin that is uploaded at most; `component` under `[limits]` holds as well.",
+    "Bytes of an uploaded plugin at most; `component` under `[limits]` applies as well.",
 )
 .or("64 MiB");
 
@@ -71,9 +71,9 @@ pub struct ServerSettings {
     pub upload: Option<u64>,
 }
 
-/// What the section says, before its paths are looked at.
+/// The section as it is written, before its paths are checked.
 #[derive(Default)]
-pub(super) struct ServerWritten {
+pub(super) struct ServerTable {
     keys: Option<Name>,
     hosts: Vec<Name>,
     certificate: Option<Name>,
@@ -85,11 +85,11 @@ pub(super) struct ServerWritten {
     upload: Option<u64>,
 }
 
-pub(super) const SERVER_FORM: Form<ServerWritten> = Form::new(read, |defs| defs.object(&SERVER));
+pub(super) const SERVER_FORM: Form<ServerTable> = Form::new(read, |defs| defs.object(&SERVER));
 
-fn read(cursor: &Cursor<'_>, report: &Report) -> Option<ServerWritten> {
+fn read(cursor: &Cursor<'_>, report: &Report) -> Option<ServerTable> {
     let object = cursor.object(&SERVER, report)?;
-    let written = ServerWritten {
+    let written = ServerTable {
         keys: object.optional(&KEYS),
         hosts: object.or_default(&HOSTS),
         certificate: object.optional(&TLS_CERTIFICATE),
@@ -103,8 +103,8 @@ fn read(cursor: &Cursor<'_>, report: &Report) -> Option<ServerWritten> {
     Some(written)
 }
 
-impl ServerWritten {
-    pub(super) fn settings(&self, around: &Surroundings<'_>, report: &Report) -> ServerSettings {
+impl ServerTable {
+    pub(super) fn settings(&self, around: &ConfigSource<'_>, report: &Report) -> ServerSettings {
         let path = |name: &Option<Name>| name.as_ref().map(|name| around.dir.join(&*name.value));
         let tls = match (&self.certificate, &self.key) {
             (Some(certificate), Some(key)) => {

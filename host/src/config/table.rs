@@ -11,24 +11,24 @@ use serde_json::json;
 use crate::retention::Retention;
 
 use super::{
-    Surroundings,
+    ConfigSource,
     grants::{self, Grant},
     http::{self, Http},
-    limits::{self, Limited},
-    notify::{self, WrittenEndpoint},
+    limits::{self, LimitsTable},
+    notify::{self, EndpointTable},
     retention,
     secrets::{self, Secret},
-    server::{self, ServerWritten},
-    telemetry::{self, TelemetryWritten},
-    tenants::{self, WrittenTenant},
-    trust::{self, TrustWritten},
+    server::{self, ServerTable},
+    telemetry::{self, TelemetryTable},
+    tenants::{self, TenantTable},
+    trust::{self, TrustTable},
 };
 
 /// The whole file.
 pub(super) static CONFIGURATION: Table = Table::closed(
     "configuration",
-    "What an operator allows: plugins, what each may touch, values for expressions, secrets, limits, who shares the host, how the network \
-     is reached, how long runs are kept, whose plugins are used, how a server is reached, where spans are sent, who is told of runs.",
+    "The operator's configuration: plugins and their grants, variables, secrets, limits, tenants, HTTP, retention, trusted keys, the \
+     server, traces, webhooks.",
     &[
         &PLUGINS, &GRANTS, &VARS, &SECRETS, &LIMITS, &TENANTS, &HTTP, &RETENTION, &LIBRARY, &TRUST, &SERVER,
         &TELEMETRY, &NOTIFY,
@@ -42,7 +42,7 @@ static PLUGINS: Field<Vec<Name>> = Field::optional(
     "Directories with plugins, relative to this file, searched after those of `--plugins`.",
 );
 static GRANTS: Field<Vec<Grant>> =
-    Field::optional("grants", grants::GRANTS, "What the plugin of each name may touch; by default nothing.");
+    Field::optional("grants", grants::GRANTS, "Grants by plugin; by default none.");
 static VARS: Field<Map> = Field::optional(
     "vars",
     VALUES,
@@ -51,40 +51,39 @@ static VARS: Field<Map> = Field::optional(
 static SECRETS: Field<Vec<Secret>> = Field::optional(
     "secrets",
     secrets::SECRETS,
-    "By name and key, where the values are that `secretKeyRef` asks for.",
+    "Sources of the values that `secretKeyRef` names, by name and key.",
 );
-static LIMITS: Field<Limited> = Field::optional("limits", limits::LIMITS, "What every guest may use.");
-static TENANTS: Field<Vec<WrittenTenant>> =
-    Field::optional("tenants", tenants::TENANTS, "By name, who shares this host.");
-static HTTP: Field<Http> =
-    Field::optional("http", http::HTTP, "How plugins that are granted hosts reach them.");
+static LIMITS: Field<LimitsTable> = Field::optional("limits", limits::LIMITS, "What every guest may use.");
+static TENANTS: Field<Vec<TenantTable>> =
+    Field::optional("tenants", tenants::TENANTS, "Tenants of this host by name.");
+static HTTP: Field<Http> = Field::optional("http", http::HTTP, "HTTP requests of plugins, and their limits.");
 static RETENTION: Field<Retention> =
-    Field::optional("retention", retention::RETENTION_FORM, "How long runs that have ended are kept.");
+    Field::optional("retention", retention::RETENTION_FORM, "How long ended runs are kept.");
 
 static LIBRARY: Field<Name> = Field::optional(
     "library",
     TEXT,
     "The directory that `phasm plugin add` keeps plugins in, relative to this file; without it the user's own.",
 );
-static TRUST: Field<TrustWritten> = Field::optional(
+static TRUST: Field<TrustTable> = Field::optional(
     "trust",
     trust::TRUST_FORM,
-    "Whose plugins are used, and which versions wait to be approved.",
+    "Keys by which plugins are trusted, and the versions that wait for approval.",
 );
 
-static SERVER: Field<ServerWritten> = Field::optional(
+static SERVER: Field<ServerTable> = Field::optional(
     "server",
     server::SERVER_FORM,
-    "How `phasm serve --listen` is reached, and what its clients may take.",
+    "How `phasm serve --listen` is reached, and the limits of its clients.",
 );
 
-static NOTIFY: Field<Vec<WrittenEndpoint>> =
-    Field::optional("notify", notify::NOTIFY, "By name, who outside is told of runs.");
+static NOTIFY: Field<Vec<EndpointTable>> =
+    Field::optional("notify", notify::NOTIFY, "Webhook endpoints by name.");
 
-static TELEMETRY: Field<TelemetryWritten> = Field::optional(
+static TELEMETRY: Field<TelemetryTable> = Field::optional(
     "telemetry",
     telemetry::TELEMETRY_FORM,
-    "Where spans of runs, steps, attempts and requests are sent.",
+    "The collector of traces: spans of runs, steps, attempts and requests.",
 );
 
 /// Anything by name.
@@ -96,26 +95,26 @@ const VALUES: Form<Map> = Form::new(
     |_| json!({ "type": "object" }),
 );
 
-/// What a configuration says, before anything outside of it is looked at.
+/// A configuration as it is written, before anything outside of it is read.
 #[derive(Default)]
-pub(super) struct Written {
+pub(super) struct ConfigTable {
     pub(super) plugins: Vec<Name>,
     pub(super) grants: Vec<Grant>,
     pub(super) vars: Map,
     pub(super) secrets: Vec<Secret>,
-    pub(super) limits: Limited,
-    pub(super) tenants: Vec<WrittenTenant>,
+    pub(super) limits: LimitsTable,
+    pub(super) tenants: Vec<TenantTable>,
     pub(super) http: Http,
     pub(super) retention: Retention,
     pub(super) library: Option<Name>,
-    pub(super) trust: TrustWritten,
-    pub(super) server: ServerWritten,
-    pub(super) notify: Vec<WrittenEndpoint>,
-    pub(super) telemetry: TelemetryWritten,
+    pub(super) trust: TrustTable,
+    pub(super) server: ServerTable,
+    pub(super) notify: Vec<EndpointTable>,
+    pub(super) telemetry: TelemetryTable,
 }
 
-impl Written {
-    /// What stands at `cursor`; whatever is wrong with it is reported.
+impl ConfigTable {
+    /// Reads the table at `cursor` and reports every problem in it.
     pub(super) fn read(cursor: &Cursor<'_>, report: &Report) -> Option<Self> {
         let object = cursor.object(&CONFIGURATION, report)?;
         Some(Self {
@@ -135,7 +134,7 @@ impl Written {
         })
     }
 
-    pub(super) fn plugin_dirs(&self, around: &Surroundings<'_>) -> Vec<PathBuf> {
+    pub(super) fn plugin_dirs(&self, around: &ConfigSource<'_>) -> Vec<PathBuf> {
         self.plugins.iter().map(|dir| around.dir.join(&*dir.value)).collect()
     }
 }

@@ -8,18 +8,18 @@ use phasm_engine::{
 };
 use serde_json::json;
 
-use super::{Surroundings, codes, secrets::SecretSource};
+use super::{ConfigSource, codes, secrets::SecretSource};
 
 static TELEMETRY: Table = Table::closed(
     "telemetry",
-    "Where spans of runs, steps, attempts and requests are sent. Without `otlp` here or in the environment nothing is.",
+    "The collector of traces: spans of runs, steps, attempts and requests. Without `otlp` here or in the environment nothing is.",
     &[&OTLP, &HEADERS, &SAMPLING, &SERVICE, &RESOURCE],
     &[],
 );
 
 static HEADER: Table = Table::closed(
     "telemetryHeader",
-    "Where the value of a header is.",
+    "The source of a header's value.",
     &[&VARIABLE, &FILE],
     &[Rule::ExactlyOne(&["env", "file"])],
 );
@@ -27,31 +27,34 @@ static HEADER: Table = Table::closed(
 static OTLP: Field<Name> = Field::optional(
     "otlp",
     SOME_TEXT,
-    "The collector, which takes OTLP over HTTP: `http://localhost:4318`. Spans go to `/v1/traces` there.",
+    "URL of a collector that accepts OTLP over HTTP, such as `http://localhost:4318`. Spans are posted to `/v1/traces`.",
 );
 static HEADERS: Field<Vec<Header>> = Field::optional(
     "headers",
     BY_HEADER,
-    "By name, headers that go with them, as keys of the collector: where each value is.",
+    "Headers of each request, such as the collector's key: the source of each value by name.",
 )
 .or("{}");
 static SAMPLING: Field<f64> = Field::optional(
     "sampling",
     FRACTION,
-    "How many of the traces are recorded that begin here: all with 1, none with 0. Those that somebody else has begun are as he says.",
+    "Fraction of the traces that are recorded: all with 1, none with 0. A trace that a caller began follows the caller's decision.",
 )
 .or("1");
 static SERVICE: Field<Name> =
-    Field::optional("service-name", SOME_TEXT, "What this host is called there.").or("phasm");
-static RESOURCE: Field<Vec<(Arc<str>, Name)>> =
-    Field::optional("resource", ATTRIBUTES, "By name, what else is said of this host there, as texts.")
-        .or("{}");
+    Field::optional("service-name", SOME_TEXT, "The service name of this host in traces.").or("phasm");
+static RESOURCE: Field<Vec<(Arc<str>, Name)>> = Field::optional(
+    "resource",
+    ATTRIBUTES,
+    "Further resource attributes of this host in traces, as texts by name.",
+)
+.or("{}");
 
 static VARIABLE: Field<Name> = Field::optional("env", TEXT, "The environment variable that holds it.");
 static FILE: Field<Name> = Field::optional(
     "file",
     TEXT,
-    "The file that holds it, of up to 64 KiB, relative to this one; a newline at its end is not part of it.",
+    "The file that holds it, of up to 64 KiB, relative to this file; a newline at its end is not part of it.",
 );
 
 const ATTRIBUTES: Form<Vec<(Arc<str>, Name)>> = Form::new(
@@ -88,13 +91,13 @@ struct Header {
 pub struct TelemetrySettings {
     /// The collector's URL.
     pub otlp: Option<String>,
-    /// What goes with each request to it.
+    /// Headers of each request to the collector.
     pub headers: Vec<(String, String)>,
     /// How many of the traces that begin here are recorded, from 0 to 1.
     pub sampling: Option<f64>,
-    /// What this host is called there.
+    /// The service name that spans carry.
     pub service_name: Option<String>,
-    /// What else is said of it there.
+    /// Further resource attributes of the service.
     pub resource: Vec<(String, String)>,
 }
 
@@ -105,9 +108,9 @@ impl fmt::Debug for TelemetrySettings {
     }
 }
 
-/// What the section says, before anything outside of it is looked at.
+/// The section as it is written, before anything outside of it is read.
 #[derive(Default)]
-pub(super) struct TelemetryWritten {
+pub(super) struct TelemetryTable {
     otlp: Option<Name>,
     headers: Vec<Header>,
     sampling: Option<f64>,
@@ -115,10 +118,10 @@ pub(super) struct TelemetryWritten {
     resource: Vec<(Arc<str>, Name)>,
 }
 
-pub(super) const TELEMETRY_FORM: Form<TelemetryWritten> = Form::new(
+pub(super) const TELEMETRY_FORM: Form<TelemetryTable> = Form::new(
     |cursor, report| {
         let object = cursor.object(&TELEMETRY, report)?;
-        Some(TelemetryWritten {
+        Some(TelemetryTable {
             otlp: object.optional(&OTLP),
             headers: object.or_default(&HEADERS),
             sampling: object.optional(&SAMPLING),
@@ -129,9 +132,9 @@ pub(super) const TELEMETRY_FORM: Form<TelemetryWritten> = Form::new(
     |defs| defs.object(&TELEMETRY),
 );
 
-impl TelemetryWritten {
-    /// What it comes to, with the headers' values.
-    pub(super) fn settings(self, around: &Surroundings<'_>, report: &Report) -> TelemetrySettings {
+impl TelemetryTable {
+    /// Returns the settings, with the headers' values.
+    pub(super) fn settings(self, around: &ConfigSource<'_>, report: &Report) -> TelemetrySettings {
         let headers = self.headers.iter().filter_map(|header| header.read(around, report));
         TelemetrySettings {
             headers: headers.collect(),
@@ -149,7 +152,7 @@ impl TelemetryWritten {
 
 impl Header {
     /// One that is not to be had is a warning, as a secret that is not.
-    fn read(&self, around: &Surroundings<'_>, report: &Report) -> Option<(String, String)> {
+    fn read(&self, around: &ConfigSource<'_>, report: &Report) -> Option<(String, String)> {
         let is_token = |b: u8| b.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&b);
         if self.name.value.is_empty() || !self.name.value.bytes().all(is_token) {
             let message = format!("`{}` is no name of a header", self.name.value);
@@ -167,13 +170,13 @@ impl Header {
     }
 }
 
-/// What can be asked over HTTP.
+/// Checks the collector's URL.
 fn collector(otlp: &Name, report: &Report) -> Option<String> {
     let rest = otlp.value.strip_prefix("http://").or_else(|| otlp.value.strip_prefix("https://"));
     if rest.is_some_and(|rest| !rest.is_empty() && !rest.contains(['?', '#', '@', ' '])) {
         return Some(otlp.value.to_string());
     }
-    // What stands there then may be a secret.
+    // A user name or a query may hold a secret.
     let message = if otlp.value.contains(['@', '?']) {
         "expected a collector such as http://localhost:4318, without a password and a query; what it wants to know of who asks goes into `headers`".to_owned()
     } else {

@@ -10,28 +10,28 @@ use phasm_engine::form::{Cursor, Field, Form, Name, Object, Report, SIZE, Site, 
 use serde_json::json;
 
 use super::{
-    Surroundings, codes,
+    ConfigSource, codes,
     grants::{self, Grant},
     isolation::{self, ISOLATION},
     secrets::{self, Secret},
-    trust::{self, TrustWritten},
+    trust::{self, TrustTable},
 };
 use crate::{
-    plugins::limits::{ALLOWANCE, WrittenAllowance},
+    plugins::limits::{ALLOWANCE, AllowanceTable},
     tenants::tenant::{Quotas, Tenant},
 };
 use phasm_sandbox::Limit;
 
 static TENANT: Table = Table::closed(
     "tenant",
-    "Who shares this host with others. A namespace that no tenant has is a tenant by itself, of weight 1.",
-    &[&NAMESPACES, &WEIGHT, &QUOTAS, &LIMITS, &ISOLATED, &PLUGINS, &GRANTS, &ROOT, &SECRETS, &TRUST],
+    "A tenant of this host. A namespace that no tenant owns is a tenant by itself, of weight 1.",
+    &[&NAMESPACES, &WEIGHT, &QUOTAS, &LIMITS, &ISOLATION_TIER, &PLUGINS, &GRANTS, &ROOT, &SECRETS, &TRUST],
     &[],
 );
 
 static QUOTA: Table = Table::closed(
     "quotas",
-    "What a tenant may have at most; what is not said is not bounded. Runs and their bytes are counted in the store, all else by each host for itself.",
+    "Quotas of a tenant; an absent one is no bound. Runs and their bytes are counted in the store, everything else by each host for itself.",
     &[&RUNNING, &QUEUED, &OPEN_RUNS, &RUNS_PER_MINUTE, &STORED, &REQUESTS_PER_MINUTE],
     &[],
 );
@@ -42,51 +42,51 @@ const COUNT: Form<u32> = whole::<u32, 1, 1_000_000>();
 static NAMESPACES: Field<Vec<Name>> = Field::optional(
     "namespaces",
     TEXTS,
-    "Its namespaces, besides the one of its name; `*` stands for all that no tenant has.",
+    "Its namespaces, besides the one of its name; `*` stands for all that no tenant owns.",
 );
 static WEIGHT: Field<u32> = Field::optional(
     "weight",
     WEIGHTS,
-    "How many slots it has and how much its guests compute beside others: twice as much with twice the weight, where there is not enough for all.",
+    "Its share of slots and CPU time while there is not enough for all tenants: twice as much with twice the weight.",
 )
 .or("1");
 static QUOTAS: Field<Quotas> = Field::optional("quotas", QUOTAS_FORM, "What it may have at most.");
-static LIMITS: Field<WrittenAllowance> = Field::optional(
+static LIMITS: Field<AllowanceTable> = Field::optional(
     "limits",
     ALLOWANCE,
-    "What each of its attempts may use, where that is less than `[limits]` and `[http]` say.",
+    "Limits of each of its attempts, where they are lower than those of `[limits]` and `[http]`.",
 );
-static ISOLATED: Field<isolation::Tier> = Field::optional(
+static ISOLATION_TIER: Field<isolation::Tier> = Field::optional(
     "isolation",
     ISOLATION,
-    "Where its attempts run unless the plugin's grant says it; without it as `limits.isolation` says.",
+    "Isolation of its attempts unless the plugin's grant sets it; by default that of `limits.isolation`.",
 );
 static PLUGINS: Field<Vec<Name>> = Field::optional(
     "plugins",
     TEXTS,
-    "Directories with plugins that it alone has, relative to this file, searched before all others.",
+    "Directories with plugins of its own, relative to this file, searched before all others.",
 );
 static GRANTS: Field<Vec<Grant>> = Field::optional(
     "grants",
     grants::GRANTS,
-    "What the plugin of each name may touch in its runs, in place of what `[grants]` says of that name; its `limits` \
-     hold as well, and its `isolation` unless this says one.",
+    "Grants by plugin in its runs. They replace those of `[grants]` for that plugin, except that `limits` there apply as well, and \
+     `isolation` unless it is set here.",
 );
 static ROOT: Field<Name> = Field::optional(
     "root",
     TEXT,
-    "Where its directories lie, relative to this file: those of its grants are relative to it and within it, and it has none of those of `[grants]`.",
+    "The root of its directories, relative to this file. Directories of its grants are relative to the root and within it, and it has none of those of `[grants]`.",
 );
 static SECRETS: Field<Vec<Secret>> = Field::optional(
     "secrets",
     secrets::SECRETS,
-    "Secrets that it alone has, in place of those of `[secrets]` with the same name and key.",
+    "Secrets of its own, which replace those of `[secrets]` with the same name and key.",
 );
 
-static TRUST: Field<TrustWritten> = Field::optional(
+static TRUST: Field<TrustTable> = Field::optional(
     "trust",
     trust::TENANT_TRUST_FORM,
-    "Whose plugins its runs use, in place of what `[trust]` says.",
+    "Keys by which its plugins are trusted, instead of those of `[trust]`.",
 );
 
 static RUNNING: Field<u32> =
@@ -94,24 +94,24 @@ static RUNNING: Field<u32> =
 static QUEUED: Field<u32> = Field::optional(
     "queued",
     COUNT,
-    "Tasks that wait for a slot: while there are as many, its submissions are refused.",
+    "Tasks that wait for a slot; at that number its submissions are refused.",
 );
 static OPEN_RUNS: Field<u32> = Field::optional(
     "open-runs",
     COUNT,
-    "Runs that have not ended: while there are as many, its submissions are refused.",
+    "Runs that have not ended; at that number its submissions are refused.",
 );
 static RUNS_PER_MINUTE: Field<u32> =
-    Field::optional("runs-per-minute", COUNT, "Runs that are submitted within a minute; more are refused.");
+    Field::optional("runs-per-minute", COUNT, "Runs submitted within a minute; more are refused.");
 static STORED: Field<u64> = Field::optional(
     "stored",
     SIZE,
-    "What the store keeps of its runs, their records and logs: while there is as much, its submissions are refused. Runs that go on do so, and count.",
+    "Bytes of its runs in the store, with their journals and logs; at that size its submissions are refused. Open runs continue, and count.",
 );
 static REQUESTS_PER_MINUTE: Field<u32> = Field::optional(
     "requests-per-minute",
     COUNT,
-    "Requests by HTTP of its attempts within a minute; more are refused.",
+    "HTTP requests of its attempts within a minute; more are refused.",
 );
 
 const QUOTAS_FORM: Form<Quotas> = Form::new(
@@ -130,21 +130,21 @@ const QUOTAS_FORM: Form<Quotas> = Form::new(
 );
 
 /// One tenant as written.
-pub(super) struct WrittenTenant {
+pub(super) struct TenantTable {
     name: Arc<str>,
     namespaces: Vec<Arc<str>>,
     weight: u32,
     quotas: Quotas,
-    limits: WrittenAllowance,
+    limits: AllowanceTable,
     isolation: Option<isolation::Tier>,
     plugins: Vec<Name>,
     grants: Vec<Grant>,
     root: Option<Name>,
     secrets: Vec<Secret>,
-    trust: Option<TrustWritten>,
+    trust: Option<TrustTable>,
 }
 
-pub(super) const TENANTS: Form<Vec<WrittenTenant>> = Form::new(
+pub(super) const TENANTS: Form<Vec<TenantTable>> = Form::new(
     |cursor, report| {
         let members = cursor.each_member(report)?;
         let mut taken = BTreeMap::new();
@@ -152,14 +152,14 @@ pub(super) const TENANTS: Form<Vec<WrittenTenant>> = Form::new(
             let object = cursor.object(&TENANT, report)?;
             let name =
                 Name { value: key.name.clone(), site: Site { path: cursor.path.clone(), span: key.span } };
-            Some(WrittenTenant::read(&name, &object, &mut taken, report))
+            Some(TenantTable::read(&name, &object, &mut taken, report))
         };
         Some(members.filter_map(tenant).collect())
     },
     |defs| json!({ "type": "object", "additionalProperties": defs.object(&TENANT) }),
 );
 
-impl WrittenTenant {
+impl TenantTable {
     fn read(
         name: &Name,
         object: &Object<'_, '_>,
@@ -173,7 +173,7 @@ impl WrittenTenant {
             weight: object.optional(&WEIGHT).unwrap_or(1),
             quotas: object.or_default(&QUOTAS),
             limits: object.or_default(&LIMITS),
-            isolation: object.optional(&ISOLATED),
+            isolation: object.optional(&ISOLATION_TIER),
             plugins: object.or_default(&PLUGINS),
             grants: object.or_default(&GRANTS),
             root: object.optional(&ROOT),
@@ -196,15 +196,15 @@ impl WrittenTenant {
         self.grants.iter().for_each(|grant| grant.limits.warn((&codes::ABOVE_OTHERS, report), least));
     }
 
-    /// What it comes to, by its name, and which directories are to be created first.
+    /// Returns the tenant by its name, and the directories that are created before a run.
     pub(super) fn tenant(
         self,
-        around: &Surroundings<'_>,
+        around: &ConfigSource<'_>,
         report: &Report,
     ) -> (Arc<str>, Tenant, Vec<PathBuf>) {
         let root = self.root.as_ref().map(|root| around.dir.join(&*root.value));
         let dir = root.as_deref().unwrap_or(around.dir);
-        let within = Surroundings { dir, env: around.env, is_root: root.is_some() };
+        let within = ConfigSource { dir, env: around.env, is_root: root.is_some() };
         let mut create = Vec::new();
         let mut tenant = Tenant {
             namespaces: self.namespaces,
@@ -228,7 +228,7 @@ impl WrittenTenant {
     }
 }
 
-/// The namespaces that nobody else has, that of its name among them.
+/// The tenant's own namespaces, with that of its name.
 fn own(
     tenant: &Name,
     namespaces: Vec<Name>,

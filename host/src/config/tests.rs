@@ -7,7 +7,7 @@ use phasm_sandbox::{Isolation, Quota, Randomness, WallClock};
 
 fn parse_at(dir: &Path, text: &str) -> Result<Config, Problems> {
     let env = |name: &str| (name == "DB_PASSWORD").then(|| OsString::from("hunter2"));
-    Config::parse_in(text, &Surroundings { dir, env: &env, is_root: false })
+    Config::parse_in(text, &ConfigSource { dir, env: &env, is_root: false })
 }
 
 fn parse(text: &str) -> Result<Config, Problems> {
@@ -231,7 +231,7 @@ fn the_guest_sees_each_path_once() {
     assert_eq!(found(&parse(text).unwrap_err()), ["C006 2:61 grants.a.dirs[1].guest"]);
 }
 
-/// What is documented as a limit's default is the default.
+/// The documented default of a limit is its default.
 #[test]
 fn documented_defaults_are_the_limits() {
     let schema = schema();
@@ -378,7 +378,7 @@ secrets = [{}]
     assert!(!problems.to_string().contains("hunter2"), "{problems}");
 }
 
-/// What is written into a URL as its password is not said again by the problem, which may be logged.
+/// The password in a URL does not appear in the problem, which may be logged.
 #[test]
 fn a_password_in_a_url_is_refused_and_not_repeated() {
     for text in [

@@ -7,14 +7,14 @@ use crate::plugins::trust::{NotAPublicKey, Policy, PublicKey};
 
 static TRUST: Table = Table::closed(
     "trust",
-    "Whose plugins are used. Beside a component its signature is `NAME.wasm.minisig`; what the program itself carries needs none.",
+    "Keys by which plugins are trusted. The signature of `NAME.wasm` is `NAME.wasm.minisig` next to it; embedded plugins need none.",
     &[&HOLD, &KEYS, &REQUIRED],
     &[],
 );
 
 static TENANT_TRUST: Table = Table::closed(
     "tenantTrust",
-    "Whose plugins are used in the runs of one tenant, in place of what `[trust]` says.",
+    "Keys by which one tenant's plugins are trusted, instead of those of `[trust]`.",
     &[&KEYS, &REQUIRED],
     &[],
 );
@@ -22,17 +22,17 @@ static TENANT_TRUST: Table = Table::closed(
 static REQUIRED: Field<bool> = Field::optional(
     "require-signature",
     BOOLEAN,
-    "Whether one of the keys has to vouch for every plugin. Without it only what pretends to be signed by one of them is refused.",
+    "Whether every plugin must be signed by one of the keys. Without it only a plugin with a wrong signature of one of them is refused.",
 )
 .or("false");
 static KEYS: Field<Vec<Name>> =
-    Field::optional("keys", TEXTS, "Public keys, as minisign and `phasm plugin keygen` write them: `RW…`, also with their number behind them, as they are shown.")
+    Field::optional("keys", TEXTS, "Public keys, as minisign and `phasm plugin keygen` write them: `RW…`, with or without the key number that is displayed behind them.")
         .or("[]");
 static HOLD: Field<Hold> = Field::optional(
     "hold",
     word(),
-    "Which versions that are added to the library wait for `phasm plugin approve`: those that want more than the newest approved one \
-     or are not signed by whoever signed that (`more`), or all (`all`).",
+    "Versions in the library that wait for `phasm plugin approve`: those that ask for more than the newest approved version, or are \
+     signed by another key (`more`), or all (`all`).",
 )
 .or("more");
 
@@ -50,27 +50,27 @@ impl Words for Hold {
 
 /// `[trust]` as written.
 #[derive(Clone, Debug, Default)]
-pub(super) struct TrustWritten {
+pub(super) struct TrustTable {
     required: bool,
     keys: Vec<Name>,
     pub(super) hold: Hold,
 }
 
-pub(super) const TRUST_FORM: Form<TrustWritten> = Form::new(
+pub(super) const TRUST_FORM: Form<TrustTable> = Form::new(
     |cursor, report| {
         let object = cursor.object(&TRUST, report)?;
-        Some(TrustWritten { hold: object.optional(&HOLD).unwrap_or_default(), ..TrustWritten::read(&object) })
+        Some(TrustTable { hold: object.optional(&HOLD).unwrap_or_default(), ..TrustTable::read(&object) })
     },
     |defs| defs.object(&TRUST),
 );
 
-/// That of one tenant.
-pub(super) const TENANT_TRUST_FORM: Form<TrustWritten> = Form::new(
-    |cursor, report| Some(TrustWritten::read(&cursor.object(&TENANT_TRUST, report)?)),
+/// The form of a tenant's `trust` section.
+pub(super) const TENANT_TRUST_FORM: Form<TrustTable> = Form::new(
+    |cursor, report| Some(TrustTable::read(&cursor.object(&TENANT_TRUST, report)?)),
     |defs| defs.object(&TENANT_TRUST),
 );
 
-impl TrustWritten {
+impl TrustTable {
     fn read(object: &Object<'_, '_>) -> Self {
         Self {
             required: object.optional(&REQUIRED).unwrap_or_default(),
@@ -79,7 +79,7 @@ impl TrustWritten {
         }
     }
 
-    /// What it comes to; what is no key is reported.
+    /// Returns the policy; a text that is no key is reported.
     pub(super) fn policy(&self, report: &Report) -> Policy {
         let read = |key: &Name| {
             let of_number = "that is a key's number, with which nothing can be checked; the key itself is the last line of the file that \

@@ -20,7 +20,7 @@ use crate::{
     notify::{Endpoint, Outlets},
     planner::{HostSettings, Planner, PlanningContext},
     plugins::{
-        self, Librarian, Library, LibraryError, Plugins,
+        self, Library, LibraryAdmin, LibraryError, Plugins,
         trust::{PluginTrust, Policy},
     },
     retention::Retention,
@@ -125,7 +125,7 @@ impl HostBuilder {
     }
 
     /// Offers the versions that a library has approved; of equal names the place named first wins. The first one is that which
-    /// [`Host::librarian`] changes; in it are those of tenants, too.
+    /// [`Host::library_admin`] changes; in it are those of tenants, too.
     #[must_use]
     pub fn plugin_library(mut self, library: Library) -> Self {
         self.places.push(PluginPlace::Library(library));
@@ -359,7 +359,7 @@ impl HostBuilder {
         };
         let found = |tenant: Option<(&Arc<str>, &Tenant)>| -> Result<_, OpenError> {
             match &sandbox {
-                Some(sandbox) => Ok((Some(offered.to(tenant, sandbox)?), offered.librarian(tenant))),
+                Some(sandbox) => Ok((Some(offered.to(tenant, sandbox)?), offered.library_admin(tenant))),
                 None => Ok((None, None)),
             }
         };
@@ -458,18 +458,18 @@ impl Offered<'_> {
     }
 
     /// Who changes the library of a tenant, or that of all.
-    fn librarian(&self, tenant: Option<(&Arc<str>, &Tenant)>) -> Option<Librarian> {
+    fn library_admin(&self, tenant: Option<(&Arc<str>, &Tenant)>) -> Option<LibraryAdmin> {
         let library = self.library()?;
         let own = |tenant: &(&Arc<str>, &Tenant)| tenant.1.trust.is_some();
         Some(match tenant {
-            Some((name, known)) => Librarian {
+            Some((name, known)) => LibraryAdmin {
                 library: library.of_tenant(name),
                 tenant: Some(Arc::clone(name)),
                 trusts: vec![self.trust_of(tenant)],
                 hold: self.hold,
                 grants: known.granted_alone(self.grants),
             },
-            None => Librarian {
+            None => LibraryAdmin {
                 library: library.clone(),
                 tenant: None,
                 trusts: [self.trust.clone()]

@@ -6,14 +6,14 @@ use tokio::task::JoinError;
 
 use super::Host;
 use crate::plugins::{
-    Librarian, LibraryError, NewPlugin, NotAdded, PluginAdded, PluginApproved, PluginEntry, PluginVersion,
+    AddError, AddView, ApprovalView, LibraryAdmin, LibraryError, NewPlugin, PluginEntry, PluginVersion,
     Plugins, trust::PluginTrust,
 };
 
 /// Why plugins of a host were not changed.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
-pub enum ShelfError {
+pub enum PluginAdminError {
     /// There is no library here, or no such tenant.
     #[error("there is no library here that it could be in")]
     NoLibrary,
@@ -25,7 +25,7 @@ pub enum ShelfError {
     },
     /// It was refused.
     #[error(transparent)]
-    NotAdded(#[from] NotAdded),
+    AddError(#[from] AddError),
     /// The library refuses, or cannot be read or written.
     #[error(transparent)]
     Library(#[from] LibraryError),
@@ -37,19 +37,19 @@ pub enum ShelfError {
 impl Host {
     /// Who changes the library whose plugins all find, or that of a tenant; nothing where there is none, or no such tenant.
     #[must_use]
-    pub fn librarian(&self, tenant: Option<&str>) -> Option<&Librarian> {
+    pub fn library_admin(&self, tenant: Option<&str>) -> Option<&LibraryAdmin> {
         let realms = &self.shared.realms;
         let realm = match tenant {
             Some(tenant) => realms.own(tenant)?,
             None => realms.common(),
         };
-        realm.librarian.as_ref()
+        realm.library_admin.as_ref()
     }
 
     /// The policies by which plugins are judged that all find, or that a tenant has alone.
     #[must_use]
     pub fn trusts(&self, tenant: Option<&str>) -> &[PluginTrust] {
-        self.librarian(tenant).map(|librarian| librarian.trusts.as_slice()).unwrap_or_default()
+        self.library_admin(tenant).map(|library_admin| library_admin.trusts.as_slice()).unwrap_or_default()
     }
 
     /// The tenants that this host knows, each with its namespaces; with none, if they are all that nobody else has.
@@ -76,15 +76,19 @@ impl Host {
     /// Adds a plugin to the library of all, or of a tenant. Documents that are planned from then on find it.
     ///
     /// # Errors
-    /// [`ShelfError`]; nothing was added.
-    pub async fn add_plugin(&self, tenant: Option<&str>, new: NewPlugin) -> Result<PluginAdded, ShelfError> {
+    /// [`PluginAdminError`]; nothing was added.
+    pub async fn add_plugin(
+        &self,
+        tenant: Option<&str>,
+        new: NewPlugin,
+    ) -> Result<AddView, PluginAdminError> {
         self.look_again().await;
-        let librarian = self.librarian(tenant).ok_or(ShelfError::NoLibrary)?;
-        let common = self.plugins().ok_or(ShelfError::NoLibrary)?;
+        let library_admin = self.library_admin(tenant).ok_or(PluginAdminError::NoLibrary)?;
+        let common = self.plugins().ok_or(PluginAdminError::NoLibrary)?;
         if tenant.is_some() && common.has(&new.name) {
-            return Err(ShelfError::OfAll { name: new.name });
+            return Err(PluginAdminError::OfAll { name: new.name });
         }
-        let added = librarian.add(new, common.sandbox()).await?;
+        let added = library_admin.add(new, common.sandbox()).await?;
         self.look_again().await;
         Ok(added)
     }
@@ -92,29 +96,30 @@ impl Host {
     /// Approves a version that is held, in somebody's name.
     ///
     /// # Errors
-    /// [`ShelfError`], where there is none.
+    /// [`PluginAdminError`], where there is none.
     pub async fn approve_plugin(
         &self,
         tenant: Option<&str>,
         version: &str,
         by: Option<String>,
-    ) -> Result<PluginApproved, ShelfError> {
-        let approve =
-            move |librarian: &Librarian, stored: &PluginVersion| librarian.approve(stored, by.as_deref());
+    ) -> Result<ApprovalView, PluginAdminError> {
+        let approve = move |library_admin: &LibraryAdmin, stored: &PluginVersion| {
+            library_admin.approve(stored, by.as_deref())
+        };
         self.change(tenant, version, approve).await
     }
 
     /// Has a name stand for a version no more. Runs that were submitted with it go on.
     ///
     /// # Errors
-    /// [`ShelfError`], where there is none.
+    /// [`PluginAdminError`], where there is none.
     pub async fn remove_plugin(
         &self,
         tenant: Option<&str>,
         version: &str,
-    ) -> Result<PluginVersion, ShelfError> {
-        let remove = |librarian: &Librarian, stored: &PluginVersion| {
-            librarian.library.remove(stored)?;
+    ) -> Result<PluginVersion, PluginAdminError> {
+        let remove = |library_admin: &LibraryAdmin, stored: &PluginVersion| {
+            library_admin.library.remove(stored)?;
             Ok(stored.clone())
         };
         self.change(tenant, version, remove).await
@@ -125,16 +130,16 @@ impl Host {
         &self,
         tenant: Option<&str>,
         version: &str,
-        change: impl FnOnce(&Librarian, &PluginVersion) -> Result<T, LibraryError> + Send + 'static,
-    ) -> Result<T, ShelfError> {
-        let librarian = self.librarian(tenant).ok_or(ShelfError::NoLibrary)?.clone();
-        let guests = self.plugins().ok_or(ShelfError::NoLibrary)?.sandbox().guest_runtime();
+        change: impl FnOnce(&LibraryAdmin, &PluginVersion) -> Result<T, LibraryError> + Send + 'static,
+    ) -> Result<T, PluginAdminError> {
+        let library_admin = self.library_admin(tenant).ok_or(PluginAdminError::NoLibrary)?.clone();
+        let guests = self.plugins().ok_or(PluginAdminError::NoLibrary)?.sandbox().guest_runtime();
         let version = version.to_owned();
         let changing = guests.spawn_blocking(move || {
-            let stored = librarian.library.exactly(&version)?;
-            change(&librarian, &stored)
+            let stored = library_admin.library.exactly(&version)?;
+            change(&library_admin, &stored)
         });
-        let changed = changing.await.map_err(|_: JoinError| ShelfError::Closed)??;
+        let changed = changing.await.map_err(|_: JoinError| PluginAdminError::Closed)??;
         self.look_again().await;
         Ok(changed)
     }

@@ -58,7 +58,7 @@ mod tag {
     pub(super) const CLOSED: u8 = 13;
     /// An attempt is over, and what it used.
     pub(super) const METERED_END: u8 = 14;
-    /// What an attempt used.
+    /// Resources that an attempt used.
     pub(super) const METERED: u8 = 15;
 }
 
@@ -78,7 +78,7 @@ mod kind {
     pub(super) const SECRET: u8 = 10;
 }
 
-/// What happened at one moment.
+/// Events of one moment.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Moment {
     pub(crate) time: Timestamp,
@@ -89,7 +89,7 @@ pub(crate) struct Moment {
 #[derive(Debug, PartialEq)]
 pub(crate) struct Body {
     pub(crate) moments: Vec<Moment>,
-    /// Of a run's first record: what is kept apart.
+    /// The digest of the basis, in a run's first record; the basis itself is stored apart.
     pub(crate) basis: Option<Arc<str>>,
 }
 
@@ -106,7 +106,7 @@ impl Body {
         u32::try_from(events).ok().and_then(NonZeroU32::new)
     }
 
-    /// What a run begins with.
+    /// The submission, in a run's first record.
     pub(super) fn submitted(&mut self) -> Option<&mut Submitted> {
         let first = Arc::get_mut(&mut self.moments.first_mut()?.events)?.first_mut()?;
         if let Event::Submitted(submitted) = first { Some(submitted) } else { None }
@@ -133,7 +133,7 @@ impl Body {
     }
 }
 
-/// What [`Body`] encoded, or what earlier Phasms did; `time` is the record's.
+/// Decodes what [`Body`] encodes; `time` is the record's.
 pub(super) fn decode(bytes: &[u8], time: Timestamp) -> Result<Body, serde_json::Error> {
     let moments = match bytes.split_first() {
         Some((&FORM, entries)) => read::moments(entries, time)?,

@@ -10,7 +10,7 @@ use phasm_sandbox::Digest;
 
 use crate::store::{Component, Document};
 
-/// Plans that nobody uses just now are kept up to this number, and as long as their documents take together
+/// Number of unused plans that are kept, as long as their documents together stay below
 const RECENT: usize = 32;
 /// up to this many bytes.
 const RECENT_BYTES: usize = 8 << 20;
@@ -31,7 +31,7 @@ struct KnownPlans {
 }
 
 impl Plans {
-    /// What a store keeps of the plan; `components` are asked for the first time.
+    /// The stored form of a plan; `components` is called the first time.
     pub(crate) fn document(
         &self,
         plan: &Arc<Plan>,
@@ -117,7 +117,7 @@ mod tests {
         Arc::new(draft.plan(&Executors::any(), &Value::Null).unwrap())
     }
 
-    /// Equal documents have one digest and share one plan, whoever planned them; others do not.
+    /// Equal workflows have one digest and share one plan; others do not.
     #[test]
     fn plans_of_one_document_are_one() {
         let plans = Plans::default();

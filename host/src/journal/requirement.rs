@@ -1,4 +1,4 @@
-//! What a run was submitted with, and is not there.
+//! Requirements of a run that this host does not meet.
 
 use std::{fmt, sync::Arc};
 
@@ -7,7 +7,7 @@ use phasm_engine::plan::SecretRef;
 /// Something that a run was submitted with, and that is not there.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Missing {
-    /// What an executor type stood for.
+    /// An executor that is missing or differs.
     Executor {
         /// The type.
         executor_type: Arc<str>,
@@ -18,7 +18,7 @@ pub enum Missing {
     Grant {
         /// The plugin.
         plugin: Arc<str>,
-        /// What it was granted.
+        /// The missing grant.
         what: String,
         /// The line of the configuration that grants it, under the plugin's grants.
         line: String,

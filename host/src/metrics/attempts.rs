@@ -1,4 +1,4 @@
-//! Attempts by executor and by what they came to. There is room for so many executors, and no more: whoever names others adds nothing.
+//! Attempts by executor and result. The number of executors is bounded: attempts of further ones are counted together.
 
 use std::{
     hash::{BuildHasher as _, RandomState},
@@ -19,8 +19,8 @@ use super::{
 pub const MOST_EXECUTORS: usize = 32;
 /// Twice as many places, so that a name is found at once.
 const PLACES: usize = 2 * MOST_EXECUTORS;
-/// A longer name is nobody's whom one would want to see.
-const LONGEST_NAME: usize = 64;
+/// Longest executor name that is counted by itself, in bytes.
+const MAX_NAME_BYTES: usize = 64;
 /// In microseconds: who takes no longer is done before another thread was woken for it and has woken its caller.
 const BRIEF: u64 = 100;
 /// So many brief attempts more than others make their executor brief, and are counted up to so many.
@@ -28,7 +28,7 @@ const ENOUGH: (u8, u8) = (8, 16);
 /// One that takes no longer may have been interrupted: it counts for so many. After any other it begins anew.
 const HELD_UP: (u64, u8) = (1_000, 4);
 
-/// What an attempt came to.
+/// The result of an attempt.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Ended {
     /// Code 0.
@@ -43,7 +43,7 @@ pub enum Ended {
     Timeout,
     /// Any other code.
     Other,
-    /// It was stopped from outside, or lost.
+    /// Stopped from outside, or lost.
     Stopped,
 }
 
@@ -73,7 +73,7 @@ impl Ended {
         }
     }
 
-    /// That of a code.
+    /// The result for an executor's code.
     #[must_use]
     pub const fn of(code: i32) -> Self {
         match code {
@@ -211,7 +211,7 @@ impl Attempts {
         self.begun.get()
     }
 
-    /// Those that are known by name, in the order of their names, then all others.
+    /// Counts of executors in the order of their names, followed by the counts of all others together.
     pub(crate) fn ended(&self) -> Vec<ExecutorUse> {
         let known = self.known.iter().filter_map(OnceLock::get);
         let mut all: Vec<_> = known.map(|known| known.codes.of(Some(Arc::clone(&known.name)))).collect();
@@ -233,9 +233,10 @@ impl Attempts {
         None
     }
 
-    /// Writes a name there, or somebody else was faster; nothing, if it is not to be written anywhere.
+    /// Stores a name in a free place. Returns whether the place is now of that name, or nothing if the name is not stored
+    /// anywhere.
     fn keep(&self, place: &OnceLock<Tally>, name: &str) -> Option<bool> {
-        if name.len() > LONGEST_NAME {
+        if name.len() > MAX_NAME_BYTES {
             return None;
         }
         let one_more = |names: usize| (names < MOST_EXECUTORS).then_some(names + 1);
@@ -262,7 +263,7 @@ mod tests {
         attempts.end(attempts.begin(executor, None, 0), Ended::Succeeded, 0);
     }
 
-    /// R-A50: whoever names ten thousand executors makes nothing grow, and takes no place from those that were there.
+    /// R-A50: ten thousand executor names grow nothing, and displace none that were counted before.
     #[test]
     fn ten_thousand_executors_take_the_room_of_a_few() {
         let attempts = Attempts::default();
@@ -281,7 +282,7 @@ mod tests {
     #[test]
     fn a_name_that_is_too_long_is_one_of_the_others() {
         let attempts = Attempts::default();
-        one(&attempts, &"x".repeat(LONGEST_NAME + 1));
+        one(&attempts, &"x".repeat(MAX_NAME_BYTES + 1));
         assert_eq!(ended(&attempts), [(None, 1)]);
     }
 

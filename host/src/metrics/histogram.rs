@@ -52,7 +52,7 @@ impl<const N: usize> Buckets<N> {
         self.sum.fetch_add(amount, Relaxed);
     }
 
-    /// What was counted so far.
+    /// The counts so far.
     pub fn get(&self) -> Histogram {
         let counts = self.counts.iter().chain([&self.beyond]).map(|count| count.load(Relaxed)).collect();
         Histogram { bounds: self.bounds, counts, sum: self.sum.load(Relaxed) }
@@ -66,7 +66,7 @@ pub struct Histogram {
     pub bounds: &'static [u64],
     /// How many amounts each bucket has, the last for what is beyond all bounds. None, where nothing is measured.
     pub counts: Vec<u64>,
-    /// Of all amounts.
+    /// Sum of all amounts.
     pub sum: u64,
 }
 

@@ -1,4 +1,4 @@
-//! What was measured, as plain values.
+//! Measurements as plain values.
 
 use std::sync::Arc;
 
@@ -11,7 +11,7 @@ use super::{
 };
 use phasm_sandbox::Occupancy;
 
-/// What a host has counted since it was opened, and how it stands. Times are in microseconds.
+/// Counts of a host since it was opened, and its present state. Times are in microseconds.
 #[derive(Clone, Debug, Default)]
 pub struct Measured {
     /// New runs that were made durable here.
@@ -22,21 +22,21 @@ pub struct Measured {
     pub tasks_ended: PhaseCounts,
     /// Attempts that have begun here, those of other hosts' runs included.
     pub attempts_begun: u64,
-    /// Those of them that are over.
+    /// Attempts that have ended, by executor.
     pub attempts_ended: Vec<ExecutorUse>,
     /// From when an attempt of this host's runs could have begun to its start: waiting for a slot, for its record and for a thread.
     pub dispatch: Histogram,
     /// From the start of an attempt to its end.
     pub attempt: Histogram,
-    /// Who has slots, and who waits for one.
+    /// Slots in use and waited for.
     pub slots: SlotUse,
     /// Runs that this host has, has had and has lost.
     pub leases: LeaseCounts,
-    /// What was asked of its runs by mail.
+    /// Requests to runs that came through the store.
     pub letters: LetterCounts,
-    /// What came of the instants of schedules here.
+    /// Instants of schedules that this host has decided on.
     pub schedules: ScheduleCounts,
-    /// What the store has written; nothing, where it does not tell.
+    /// CommitCounters of the store; absent where the store does not count them.
     pub written: Option<CommitCounts>,
     /// Where guests are; nothing, where another executor stands for them.
     pub sandbox: Option<Occupancy>,
@@ -63,12 +63,13 @@ impl PhaseCounts {
     }
 }
 
-/// Who has slots, and who waits for one.
+/// Slots in use and waited for.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SlotUse {
     /// Attempts that may be in flight in this process.
     pub total: u32,
-    /// How many slots are lent; more than there are while other hosts execute some, or while somebody was answered who need not wait.
+    /// Slots that are lent. More than there are while other hosts execute attempts, or while a reply is under way to a run that
+    /// need not wait.
     pub lent: u64,
     /// How many attempts wait for a slot to be free.
     pub waiting: u64,
@@ -78,7 +79,7 @@ pub struct SlotUse {
     pub tenants: Vec<TenantUse>,
 }
 
-/// What one tenant has of the slots.
+/// A tenant's use of slots.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct TenantUse {
     /// Its name.
@@ -92,9 +93,9 @@ pub struct TenantUse {
 /// Runs that a host has, has had and has lost.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct LeaseCounts {
-    /// Those that it drives.
+    /// Runs that this host drives.
     pub driven: u64,
-    /// Claimed, as they were due or nobody's.
+    /// Runs that this host has claimed.
     pub claimed: u64,
     /// Given back to the store, as they rest.
     pub given_back: u64,
@@ -108,7 +109,7 @@ pub struct LeaseCounts {
     pub heartbeats_failed: u64,
 }
 
-/// What was asked of runs by mail.
+/// Requests to runs that came through the store.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct LetterCounts {
     /// Carried out.
@@ -117,7 +118,7 @@ pub struct LetterCounts {
     pub refused: u64,
 }
 
-/// What came of the instants of schedules.
+/// Instants of schedules by their result.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ScheduleCounts {
     /// A run was started.
@@ -128,7 +129,7 @@ pub struct ScheduleCounts {
     pub in_trouble: u64,
 }
 
-/// What a store has written since it was opened. Times are in microseconds.
+/// CommitCounters of a store since it was opened. Times are in microseconds.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct CommitCounts {
     /// How long each commit took.
@@ -137,20 +138,20 @@ pub struct CommitCounts {
     pub requests: Histogram,
     /// How many bytes of records, logs and letters each commit had; none, where nothing is encoded.
     pub bytes: Histogram,
-    /// Commits that failed.
+    /// CommitCounters that failed.
     pub failed: u64,
 }
 
-/// What a store counts.
+/// Counters of a store.
 #[derive(Debug)]
-pub(crate) struct Commits {
+pub(crate) struct CommitCounters {
     took: Buckets<{ TIMES.len() }>,
     requests: Buckets<{ REQUESTS.len() }>,
     bytes: Buckets<{ BYTES.len() }>,
     failed: Count,
 }
 
-impl Default for Commits {
+impl Default for CommitCounters {
     fn default() -> Self {
         Self {
             took: Buckets::new(&TIMES),
@@ -161,7 +162,7 @@ impl Default for Commits {
     }
 }
 
-impl Commits {
+impl CommitCounters {
     /// A commit is durable.
     pub(crate) fn done(&self, began: std::time::Instant, requests: usize, bytes: Option<usize>) {
         let took = began.elapsed().as_micros();

@@ -8,9 +8,9 @@ use std::{
 };
 
 use super::{
-    Lying, PluginRow, PluginVersion, PluginView, Plugins, Source, Unseen,
-    librarian::all_keys,
+    InspectError, Lying, PluginRow, PluginVersion, PluginView, Plugins, Source,
     library::{FileMark, Library, higher, mark},
+    library_admin::all_keys,
     shadows,
     source::Builder,
 };
@@ -24,7 +24,7 @@ pub struct PluginEntry {
     tenant: Option<Arc<str>>,
     place: usize,
     source: Source,
-    /// What a library says of it, and which.
+    /// The library's entry of the plugin, and the library.
     stored: Option<(PluginVersion, Library)>,
     shadowed: bool,
     grants: Grants,
@@ -71,19 +71,19 @@ fn shade(all: &mut [PluginEntry]) {
 }
 
 impl PluginEntry {
-    /// What documents call it.
+    /// The name that workflow files use.
     #[must_use]
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// Whose it is alone.
+    /// The tenant that the plugin belongs to; none for a shared plugin.
     #[must_use]
     pub fn tenant(&self) -> Option<&Arc<str>> {
         self.tenant.as_ref()
     }
 
-    /// What a library says of it.
+    /// The library's entry of the plugin.
     #[must_use]
     pub fn stored(&self) -> Option<&PluginVersion> {
         self.stored.as_ref().map(|(stored, _)| stored)
@@ -125,7 +125,7 @@ impl PluginEntry {
         self.builder.as_ref()?.fresh(folder)
     }
 
-    /// What a list has of it. Reads files.
+    /// The row of a list. Reads files.
     #[must_use]
     pub fn row(&self, trusts: &[PluginTrust], known: &Rows) -> PluginRow {
         let row = known.row(self, || match &self.stored {
@@ -136,11 +136,11 @@ impl PluginEntry {
         PluginRow { shadowed: self.shadowed, tenant, ..row.with_grants(Some(&self.grants)) }
     }
 
-    /// What there is to know of it. Reads files.
+    /// The detailed view. Reads files.
     ///
     /// # Errors
-    /// Why it cannot be looked into.
-    pub fn view(&self, trusts: &[PluginTrust]) -> Result<PluginView, Unseen> {
+    /// The reason why the plugin cannot be inspected.
+    pub fn view(&self, trusts: &[PluginTrust]) -> Result<PluginView, InspectError> {
         let unbuilt =
             || format!("plugin `{}` is there as source that is not built, or not up to date", self.name);
         let component = match &self.source {
@@ -161,7 +161,7 @@ impl PluginEntry {
 #[derive(Default)]
 pub struct Rows(Mutex<HashMap<PathBuf, (Marks, PluginRow)>>);
 
-/// Those of a component, and of what may lie beside it.
+/// Marks of a component and of the two files that may lie next to it.
 type Marks = [Option<FileMark>; 3];
 
 /// Rows that are remembered.
@@ -187,7 +187,7 @@ impl Rows {
         row
     }
 }
-/// What a cursor says.
+/// The parts of a cursor.
 struct ReadCursor<'c> {
     tenant: String,
     place: usize,

@@ -20,7 +20,7 @@ pub(super) fn is_artefact(path: &Path) -> bool {
 /// Reads the component, or the artefact, in `path`.
 ///
 /// # Errors
-/// What to tell the user: the file, and what it is instead.
+/// A message for the user: the file, and what it contains instead.
 pub fn read_component(path: &Path) -> Result<Vec<u8>, String> {
     let bytes =
         read_regular(path, LARGEST_COMPONENT).map_err(|error| format!("{}: {error}", path.display()))?;
@@ -34,10 +34,10 @@ pub fn read_component(path: &Path) -> Result<Vec<u8>, String> {
     }
 }
 
-/// The signature of the component in `path`, which lies beside it as `NAME.wasm.minisig`; nothing if there is none.
+/// The signature of the component in `path`, from the file `NAME.wasm.minisig` next to it; none if there is no such file.
 ///
 /// # Errors
-/// What to tell the user when it cannot be read.
+/// A message for the user when the file cannot be read.
 pub fn signature_beside(path: &Path) -> Result<Option<String>, String> {
     let path = path.with_added_extension("minisig");
     match read_regular_text(&path, LARGEST_SIGNATURE) {
@@ -55,7 +55,7 @@ pub fn manifest(path: &Path) -> io::Result<String> {
     read_regular_text(path, LARGEST_MANIFEST)
 }
 
-/// What bytes are that are no component, by how they begin; what is in a component is for the compiler to judge.
+/// Names the kind of bytes that are not a component, by how they begin. The contents of a component are left to the compiler.
 fn kind(bytes: &[u8]) -> Option<String> {
     match bytes {
         [b'\0', b'a', b's', b'm', version, _, 1, 0, ..] if *version > 1 => None,

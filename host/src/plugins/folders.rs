@@ -1,4 +1,4 @@
-//! What a plugin directory holds: components, and source folders that build to one.
+//! Plugin directories: components, and source folders that build to one.
 
 use std::{
     fs, io,
@@ -13,12 +13,12 @@ use super::{files, manifest::is_name, source::Source};
 /// When the directory cannot be read.
 pub fn scan(dir: &Path) -> io::Result<Vec<(String, Source)>> {
     let mut found: Vec<_> = paths(dir)?.iter().filter_map(|path| plugin(path)).collect();
-    // Of equal names what runs on every machine comes first.
+    // Between equal names, the file that runs on every machine comes first.
     found.sort_by_cached_key(|(name, source)| (name.clone(), source.is_compiled()));
     Ok(found)
 }
 
-/// The folders of a directory that hold a crate but [no plugin](is_plugin), sorted; for whoever misses one.
+/// The folders of a directory that hold a crate but [no plugin](is_plugin), sorted; for messages about a missing plugin.
 ///
 /// # Errors
 /// When the directory cannot be read.

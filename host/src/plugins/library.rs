@@ -1,14 +1,13 @@
-//! Plugins that were added to stay: each version is some bytes by their digest, and is approved or held.
+//! Library of plugins: each version is a component by its digest, and is approved or on hold.
 //!
 //! ```text
-//!  DIR/index.json            what there is: name ─▶ version ─▶ digest, signature, why it is held
-//!  DIR/blobs/sha256-….wasm   the components, also those that no name stands for any more
-//!  DIR/lock                  held by whoever changes something
-//!  DIR/tenants/NAME          a library likewise, of one tenant
+//!  DIR/index.json            name ─▶ version ─▶ digest, signature, reason of a hold
+//!  DIR/blobs/sha256-….wasm   components, also those that no name refers to any more
+//!  DIR/lock                  held during a change
+//!  DIR/tenants/NAME          a library of the same shape, of one tenant
 //! ```
 //!
-//! The index is replaced as a whole, so that whoever reads it waits for nobody. Nothing else is believed of a file but what its
-//! digest says.
+//! The index is replaced as a whole, so readers never wait. A component is accepted by its digest only.
 
 mod files;
 mod index;
@@ -24,16 +23,16 @@ use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 
 pub(crate) use self::files::{FileMark, mark};
 pub use self::index::PluginVersion;
-pub(super) use self::version::{AskedVersion, higher, is_prerelease};
+pub(super) use self::version::{VersionRequest, higher, is_prerelease};
 use self::{
     files::LibraryLock,
-    index::{Index, IndexEntry, Loose},
+    index::{Index, IndexEntry, RemovedVersion},
 };
 use super::{Manifest, manifest::is_name, read_component};
 use crate::plugins::trust::{PluginTrust, PublicKey, Signed};
 use phasm_sandbox::Digest;
 
-/// What stands for itself in the name of a tenant's directory; dots do not, as some names of dots are other directories.
+/// Characters that stay as they are in the name of a tenant's directory. Dots do not, because `.` and `..` are other directories.
 const FILE_NAME: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'_');
 /// Signatures of deleted components that are kept at most: some five megabytes of the index.
 const MOST_REMEMBERED: usize = 10_000;
@@ -47,7 +46,7 @@ pub struct Library {
 /// A plugin to add.
 #[derive(Clone, Debug)]
 pub struct NewPlugin {
-    /// What documents call it.
+    /// The name that workflow files use.
     pub name: String,
     /// Its version; without one, the one that its manifest says.
     pub version: Option<String>,
@@ -59,12 +58,12 @@ pub struct NewPlugin {
     pub origin: Option<String>,
 }
 
-/// What became of a plugin that was added.
+/// The result of adding a plugin.
 #[derive(Clone, Debug)]
-pub struct Added {
-    /// As it is in the library now.
+pub struct AddResult {
+    /// The library's entry after the change.
     pub stored: PluginVersion,
-    /// What it says about itself.
+    /// The plugin's manifest.
     pub manifest: Manifest,
     /// The newest version that is approved, and what this one asks for beyond it.
     pub beyond: Option<(String, Vec<String>)>,
@@ -90,7 +89,7 @@ pub enum LibraryError {
     /// The name and version stand for other bytes.
     #[error("{0}")]
     Taken(String),
-    /// It cannot be done with what was asked for.
+    /// The request cannot be carried out.
     #[error("{0}")]
     Refused(String),
 }
@@ -102,7 +101,7 @@ impl Library {
         Self { dir: dir.into() }
     }
 
-    /// That of one tenant, whose runs alone find what is in it.
+    /// The library of one tenant, used by runs of that tenant only.
     #[must_use]
     pub fn of_tenant(&self, tenant: &str) -> Self {
         Self::at(self.dir.join("tenants").join(utf8_percent_encode(tenant, FILE_NAME).to_string()))
@@ -128,10 +127,10 @@ impl Library {
         Ok(Index::read(&self.dir)?.all())
     }
 
-    /// What `NAME` or `NAME@VERSION` means of it, approved or held.
+    /// Finds `NAME` or `NAME@VERSION`, approved or on hold.
     ///
     /// # Errors
-    /// When there is nothing of that name and version, saying what there is; or when it cannot be read.
+    /// When there is no such name or version, with those that there are; or when the library cannot be read.
     pub fn find(&self, asked: &str) -> Result<PluginVersion, LibraryError> {
         let all = self.all()?;
         let (name, version) =
@@ -140,7 +139,7 @@ impl Library {
         let found = match version {
             None => named.first().copied(),
             Some(version) => {
-                let asked = AskedVersion::read(version);
+                let asked = VersionRequest::read(version);
                 named.iter().copied().find(|stored| asked.fits(&stored.version))
             }
         };
@@ -160,29 +159,29 @@ impl Library {
         Err(LibraryError::Refused(format!("expected a name and a whole version, such as {exactly}")))
     }
 
-    /// Adds a version, approved if it asks for no more than the newest approved one and whoever vouched for that vouches for it;
-    /// held otherwise, and always if `hold` says so. Of what is there already only the signature may be another then.
+    /// Adds a version. It is approved if it asks for no more than the newest approved version and is signed by the same key;
+    /// otherwise, and always with `hold`, it is on hold. A version that is there already can only get another signature.
     ///
     /// # Errors
-    /// When it has no name and version of its own, or one that stands for other bytes; or when it cannot be written.
-    pub fn add(&self, new: NewPlugin, trust: &PluginTrust, hold: bool) -> Result<Added, LibraryError> {
+    /// When it has no name and version of its own, or one that refers to other bytes; or when the library cannot be written.
+    pub fn add(&self, new: NewPlugin, trust: &PluginTrust, hold: bool) -> Result<AddResult, LibraryError> {
         let (manifest, version) = described(&new)?;
         let digest = Digest::of(&new.bytes);
         let _lock = LibraryLock::take(&self.dir)?;
         let mut index = Index::read(&self.dir)?;
         if let Some(known) = index.get(&new.name, &version) {
             let stored = same(known, digest)?;
-            // Whoever has signed it since says so by adding it again.
+            // Adding a version again is how a new signature arrives.
             if let (Some(signature), Some(entry)) = (new.signature, index.entry(&stored)) {
                 entry.signature = Some(signature);
                 index.write(&self.dir)?;
             }
-            return Ok(Added { stored, manifest, beyond: None, is_new: false });
+            return Ok(AddResult { stored, manifest, beyond: None, is_new: false });
         }
         let newest = index.all().into_iter().find(|stored| stored.name == new.name && stored.is_offered());
         let signed = trust.look(&new.bytes, new.signature.as_deref());
         let beyond = newest.map(|newest| self.beyond(&newest, (&manifest, &signed), trust)).transpose()?;
-        let mut held = beyond.as_ref().map(Beyond::held).unwrap_or_default();
+        let mut held = beyond.as_ref().map(ExtraRequests::held).unwrap_or_default();
         if hold && held.is_empty() {
             held.push("every version is, until it is approved".to_owned());
         }
@@ -197,26 +196,26 @@ impl Library {
         let stored = index.insert(&new.name, &version, entry);
         index.write(&self.dir)?;
         let stored = stored.ok_or_else(|| LibraryError::Refused("its digest is none".to_owned()))?;
-        let beyond = beyond.map(|Beyond { newest, more, .. }| (newest, more));
-        Ok(Added { stored, manifest, beyond, is_new: true })
+        let beyond = beyond.map(|ExtraRequests { newest, more, .. }| (newest, more));
+        Ok(AddResult { stored, manifest, beyond, is_new: true })
     }
 
-    /// What a new version has that the newest approved one has not.
+    /// Returns what a new version asks for beyond the newest approved one.
     fn beyond(
         &self,
         newest: &PluginVersion,
         (manifest, signed): (&Manifest, &Signed),
         trust: &PluginTrust,
-    ) -> Result<Beyond, LibraryError> {
+    ) -> Result<ExtraRequests, LibraryError> {
         let (old, old_signed) = self.look(newest, trust)?;
         let hand = other_hand(&newest.version, &old_signed, signed);
-        Ok(Beyond { newest: newest.version.clone(), more: manifest.wants.beyond(&old.wants), hand })
+        Ok(ExtraRequests { newest: newest.version.clone(), more: manifest.wants.beyond(&old.wants), hand })
     }
 
-    /// What a version that is there says, and who vouches for it.
+    /// Reads a version's manifest and signature.
     ///
     /// # Errors
-    /// When its bytes are not what they were.
+    /// When its bytes do not match its digest.
     pub fn look(
         &self,
         stored: &PluginVersion,
@@ -228,17 +227,18 @@ impl Library {
         Ok((Manifest { version: Some(stored.version.clone()), ..manifest }, signed))
     }
 
-    /// Whether a plugin could be added, as far as that can be told before it is compiled.
+    /// Checks that a plugin could be added, as far as possible before it is compiled.
     ///
     /// # Errors
-    /// As of [`Self::add`].
+    /// Those of [`Self::add`].
     pub fn check(&self, new: &NewPlugin) -> Result<(), LibraryError> {
         let (_, version) = described(new)?;
         let known = Index::read(&self.dir)?.get(&new.name, &version);
         known.map_or(Ok(()), |known| same(known, Digest::of(&new.bytes)).map(drop))
     }
 
-    /// Approves a version that is held, in somebody's name: it is used from then on. False if it was approved before.
+    /// Approves a version on hold; `by` is recorded, and the version is used from then on. Returns false if it was approved
+    /// before.
     ///
     /// # Errors
     /// When there is none, or the library cannot be written.
@@ -274,18 +274,22 @@ impl Library {
         let _lock = LibraryLock::take(&self.dir)?;
         let mut index = Index::read(&self.dir)?;
         let mut entry = index.remove(stored).ok_or_else(|| gone(stored))?;
-        // Of what was removed before the signature is known still.
+        // The signature of a version that was removed before is still known.
         let before = index.loose.extract_if(.., |loose| loose.entry.digest == entry.digest);
         let signature = before.filter_map(|loose| loose.entry.signature).last();
         entry.signature = entry.signature.or(signature);
-        index.loose.push(Loose { name: stored.name.clone(), version: stored.version.clone(), entry });
+        index.loose.push(RemovedVersion {
+            name: stored.name.clone(),
+            version: stored.version.clone(),
+            entry,
+        });
         index.write(&self.dir)
     }
 
-    /// What no name stands for any more and is not deleted yet.
+    /// Versions that no name refers to any more and that are not deleted yet.
     ///
     /// # Errors
-    /// When it cannot be read.
+    /// When the library cannot be read.
     pub fn removed(&self) -> Result<Vec<PluginVersion>, LibraryError> {
         let all = self.unnamed()?;
         Ok(all.into_iter().filter(|stored| self.path(&stored.digest).exists()).collect())
@@ -299,16 +303,20 @@ impl Library {
         self.holding().map(|holding| holding.unnamed)
     }
 
-    /// What it holds at some moment.
+    /// The contents of the library at this moment.
     ///
     /// # Errors
-    /// When it cannot be read.
-    pub(super) fn holding(&self) -> Result<Holding, LibraryError> {
+    /// When the library cannot be read.
+    pub(super) fn holding(&self) -> Result<LibraryContents, LibraryError> {
         // First the mark: what changes meanwhile is looked at again.
         let mark = self.mark();
         let index = Index::read(&self.dir)?;
         let loose = index.loose.iter().filter(|loose| !index.names(&loose.entry.digest));
-        Ok(Holding { mark, all: index.all(), unnamed: loose.filter_map(Loose::stored).collect() })
+        Ok(LibraryContents {
+            mark,
+            all: index.all(),
+            unnamed: loose.filter_map(RemovedVersion::stored).collect(),
+        })
     }
 
     /// Changes with whatever is added, approved or removed.
@@ -316,15 +324,17 @@ impl Library {
         mark(&self.dir.join("index.json"))
     }
 
-    /// Deletes those of [`Self::removed`] that `needed` does not name, and what adding left behind that did not come to its end. Of those
-    /// that were signed the signatures stay, the last ten thousand, for runs that have the components. Returns how many components went.
+    /// Deletes the versions of [`Self::removed`] that `needed` does not name, and what an interrupted change left behind. The
+    /// last ten thousand signatures of deleted versions stay, for runs that have the components. Returns the number of deleted
+    /// components.
     ///
     /// # Errors
-    /// When they cannot be.
+    /// When a file cannot be deleted.
     pub fn prune(&self, needed: &[Digest]) -> Result<usize, LibraryError> {
         let _lock = LibraryLock::take(&self.dir)?;
         let mut index = Index::read(&self.dir)?;
-        let is_needed = |loose: &Loose| needed.iter().any(|needed| needed.to_string() == loose.entry.digest);
+        let is_needed =
+            |loose: &RemovedVersion| needed.iter().any(|needed| needed.to_string() == loose.entry.digest);
         index.loose.retain(|loose| is_needed(loose) || loose.entry.signature.is_some());
         let remembered = index.loose.iter().filter(|loose| !is_needed(loose));
         let gone: BTreeSet<String> = remembered.clone().map(|loose| loose.entry.digest.clone()).collect();
@@ -347,24 +357,24 @@ impl Library {
     }
 }
 
-/// What a library holds.
-pub(super) struct Holding {
+/// The contents of a library.
+pub(super) struct LibraryContents {
     pub(super) mark: Option<FileMark>,
     pub(super) all: Vec<PluginVersion>,
-    /// What no name stands for any more, also what was deleted: who vouched for that is remembered, as runs may have it.
+    /// Versions that no name refers to, deleted ones included: their signatures are kept, as runs may have the components.
     pub(super) unnamed: Vec<PluginVersion>,
 }
 
-/// What one version has that another has not.
-struct Beyond {
+/// Requests of one version that another lacks.
+struct ExtraRequests {
     newest: String,
     /// That it asks for.
     more: Vec<String>,
-    /// Whom it is not signed by.
+    /// The key that did not sign it.
     hand: Option<String>,
 }
 
-impl Beyond {
+impl ExtraRequests {
     /// Why the one is held.
     fn held(&self) -> Vec<String> {
         let asks = |more: &String| format!("it asks for {more}, and {} does not", self.newest);
@@ -373,10 +383,10 @@ impl Beyond {
 }
 
 impl PluginVersion {
-    /// Its component, as it lies in that file.
+    /// Reads the component from that file.
     ///
     /// # Errors
-    /// What to tell the user when it is not there, or not what it was.
+    /// A message for the user when the file is missing, or does not match its digest.
     pub(super) fn read(&self, path: &Path) -> Result<Vec<u8>, String> {
         let bytes = read_component(path)?;
         if Digest::of(&bytes) == self.digest {
@@ -391,7 +401,7 @@ impl PluginVersion {
     }
 }
 
-/// What a new plugin says about itself, and which version it is.
+/// Reads the manifest of a new plugin, and its version.
 fn described(new: &NewPlugin) -> Result<(Manifest, String), LibraryError> {
     let refused = |why: String| Err(LibraryError::Refused(why));
     if !is_name(&new.name) || new.name.starts_with("sha256:") {
@@ -438,7 +448,7 @@ fn other_hand(version: &str, old: &Signed, new: &Signed) -> Option<String> {
     }
 }
 
-/// What to say to whoever asks for what is not there.
+/// The message for a name or version that does not exist.
 fn nothing(asked: &str, name: &str, all: &[PluginVersion]) -> String {
     let versions: Vec<_> =
         all.iter().filter(|one| one.name == name).map(|one| one.version.as_str()).collect();
@@ -459,7 +469,7 @@ pub(super) fn why_not(name: &str, version: Option<&str>, shelf: &[&PluginVersion
 /// Why a plugin that is on the shelf is held, and how that is ended.
 pub(super) fn held(name: &str, version: Option<&str>, shelf: &[&PluginVersion]) -> Option<String> {
     let fits = |stored: &PluginVersion| match version {
-        Some(version) => AskedVersion::read(version).fits(&stored.version),
+        Some(version) => VersionRequest::read(version).fits(&stored.version),
         None => true,
     };
     let is_it = |stored: &&&PluginVersion| {

@@ -33,11 +33,7 @@ static TABLE: Table = Table::closed(
 const COUNT: Form<u32> = whole::<u32, 1, { u32::MAX as i64 }>();
 
 static MEMORY: Field<u64> = Field::optional("memory", SIZE, "Linear memory.");
-static CPU: Field<Millis> = Field::optional(
-    "cpu",
-    TIMEOUT,
-    "Time that it computes, whoever else computes meanwhile; waiting is not counted.",
-);
+static CPU: Field<Millis> = Field::optional("cpu", TIMEOUT, "CPU time; waiting is not counted.");
 static OUTPUT: Field<u64> = Field::optional("output", SIZE, "Outputs, message and detail together.");
 static OUTPUT_VALUES: Field<u32> =
     Field::optional("output-values", COUNT, "JSON values in outputs and detail together.");
@@ -72,16 +68,16 @@ const COUNTS: [(&Field<u32>, Limit); 5] = [
 
 /// A table of limits, and where each stands.
 #[derive(Default)]
-pub(crate) struct WrittenAllowance {
+pub(crate) struct AllowanceTable {
     pub(crate) allowance: Allowance,
     sites: Vec<(Limit, Site)>,
 }
 
 /// A table of limits.
-pub(crate) const ALLOWANCE: Form<WrittenAllowance> =
+pub(crate) const ALLOWANCE: Form<AllowanceTable> =
     Form::new(|cursor, report| Some(read(&cursor.object(&TABLE, report)?)), |defs| defs.object(&TABLE));
 
-impl WrittenAllowance {
+impl AllowanceTable {
     /// Warns of limits that bound nothing: `others` says what is counted instead, and whose that is.
     pub(crate) fn warn(
         &self,
@@ -101,9 +97,9 @@ impl WrittenAllowance {
     }
 }
 
-fn read(object: &Object<'_, '_>) -> WrittenAllowance {
+fn read(object: &Object<'_, '_>) -> AllowanceTable {
     let site = |limit: Limit| Some((limit, object.key_site(limit.key())?));
-    WrittenAllowance { allowance: said(object), sites: Limit::ALL.into_iter().filter_map(site).collect() }
+    AllowanceTable { allowance: said(object), sites: Limit::ALL.into_iter().filter_map(site).collect() }
 }
 
 fn said(object: &Object<'_, '_>) -> Allowance {
@@ -115,10 +111,10 @@ fn said(object: &Object<'_, '_>) -> Allowance {
     said.fold(Allowance::default(), |all, (limit, most)| all.with(limit, most))
 }
 
-/// What a manifest says of limits.
+/// Reads the limits of a manifest.
 ///
 /// # Errors
-/// Every problem, in a line.
+/// Every problem, one a line.
 pub(crate) fn of_manifest(limits: &Tree) -> Result<Allowance, String> {
     let report = Report::default();
     let allowance = ALLOWANCE.read(&Cursor::root(limits), &report);

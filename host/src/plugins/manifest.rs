@@ -1,4 +1,4 @@
-//! What a plugin says about itself.
+//! Manifests of plugins.
 
 use std::{io, path::Path};
 
@@ -12,21 +12,21 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
 use wasmparser::{Parser, Payload};
 
-use super::{files, wants::Wants};
+use super::{files, grant_requests::GrantRequests};
 use crate::plugins::limits::of_manifest;
 use phasm_sandbox::Allowance;
 
 /// The custom section that holds a manifest as JSON, anywhere in the component.
 const SECTION: &str = "phasm:manifest";
 
-/// What any component begins with: four bytes that say so, and the version.
+/// Length of a component's header: four magic bytes, and the version.
 const HEADER: usize = 8;
 /// The kind of a section that means nothing to a compiler.
 const CUSTOM: u8 = 0;
 
 /// The longest name of a plugin, in bytes.
 const LONGEST_NAME: usize = 128;
-const NAME: &str = "up to 128 bytes without blanks, `@` and characters that nobody sees";
+const NAME: &str = "up to 128 bytes without blanks, `@` and invisible characters";
 
 /// Whether a plugin may be called so: what documents can name.
 pub(super) fn is_name(name: &str) -> bool {
@@ -34,8 +34,8 @@ pub(super) fn is_name(name: &str) -> bool {
     (1..=LONGEST_NAME).contains(&name.len()) && name.chars().all(fits)
 }
 
-/// What a plugin says about itself: in a custom section that the SDK embeds, and in `NAME.toml` or `NAME.json` beside
-/// it, of which each member stands in place of the embedded one. Members this version does not know are ignored.
+/// A plugin's description of itself: from a custom section that the SDK embeds, and from `NAME.toml` or `NAME.json` next to it,
+/// each member of which replaces the embedded one. Members that this version does not know are ignored.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Manifest {
@@ -51,12 +51,12 @@ pub struct Manifest {
     /// The JSON Schema of its outputs, likewise.
     #[serde(skip_serializing_if = "Value::is_null")]
     pub outputs: Value,
-    /// What its attempts need at most: `limits` as in a configuration.
+    /// Limits that its attempts need at most, written as `limits` in a configuration.
     #[serde(skip_serializing_if = "Value::is_null")]
     pub limits: Value,
-    /// What it asks to be granted.
-    #[serde(skip_serializing_if = "Wants::is_empty")]
-    pub wants: Wants,
+    /// The grants that it asks for.
+    #[serde(skip_serializing_if = "GrantRequests::is_empty")]
+    pub wants: GrantRequests,
     /// The policies of tasks that have none of their own.
     #[serde(flatten)]
     pub defaults: Defaults,
@@ -105,14 +105,13 @@ impl Defaults {
 }
 
 impl Manifest {
-    /// The manifest of a component that lies in `path`, if in any: what a file beside it says wins over what is embedded, member by
-    /// member.
+    /// Reads the manifest of a component, which lies in `path` if it is a file: a file next to it replaces embedded members one
+    /// by one.
     ///
     /// # Errors
-    /// What to tell the user when there is a manifest that cannot be read, or whose default policies are none: each of
-    /// them with its field.
+    /// A message for the user when a manifest cannot be read, or its default policies are invalid: each of them with its field.
     pub fn of(bytes: &[u8], path: Option<&Path>) -> Result<Self, String> {
-        let Found { manifest, place } = Self::find(bytes, path)?;
+        let NamedManifest { manifest, place } = Self::find(bytes, path)?;
         let checked = manifest.check_names().and_then(|()| manifest.check_schemas());
         let checked = checked.and_then(|()| manifest.allowance().map(drop));
         let checked = checked.and_then(|()| manifest.wants.check());
@@ -120,20 +119,20 @@ impl Manifest {
         Ok(manifest)
     }
 
-    /// The members that a file beside a component says otherwise than the component itself.
+    /// The members that a file next to a component replaces.
     ///
     /// # Errors
-    /// As of [`Self::of`].
+    /// Those of [`Self::of`].
     pub fn replaced(bytes: &[u8], path: &Path) -> Result<Vec<String>, String> {
         let (Some(beside), Some(own)) = (beside(path)?, embedded(bytes)?) else { return Ok(Vec::new()) };
         let differs = |(member, value): &(&String, &Json)| own.get(*member).is_some_and(|own| own != *value);
         Ok(beside.members.iter().filter(differs).map(|(member, _)| member.clone()).collect())
     }
 
-    /// What its attempts need at most.
+    /// Limits that its attempts need at most.
     ///
     /// # Errors
-    /// What is wrong with that, each with its key.
+    /// Each problem with its key.
     pub(super) fn allowance(&self) -> Result<Allowance, String> {
         if self.limits.is_null() {
             return Ok(Allowance::default());
@@ -184,15 +183,15 @@ impl Manifest {
     /// The manifest that an artefact was compiled with.
     ///
     /// # Errors
-    /// What to tell the user when it cannot be read.
+    /// A message for the user when it cannot be read.
     pub(super) fn read(json: &str) -> Result<Self, String> {
         serde_json::from_str(json).map_err(|error| said("manifest", error)).map(Self::in_brief)
     }
 
-    /// The same, but whatever its default policies are.
+    /// [`Self::of`] without a check of the default policies.
     ///
     /// # Errors
-    /// What to tell the user when there is a manifest that cannot be read.
+    /// A message for the user when a manifest cannot be read.
     pub(super) fn unchecked(bytes: &[u8], path: Option<&Path>) -> Result<Self, String> {
         Self::find(bytes, path).map(|found| found.manifest)
     }
@@ -202,13 +201,13 @@ impl Manifest {
         self
     }
 
-    /// What a plan keeps of it.
+    /// The part of the manifest that a plan keeps.
     pub(super) fn pinned(&self) -> Pinned {
         let (inputs, outputs) = (self.inputs.clone(), self.outputs.clone());
         Pinned { inputs, outputs, ..Pinned::with_defaults(self.defaults.fields()) }
     }
 
-    fn find(bytes: &[u8], path: Option<&Path>) -> Result<Found, String> {
+    fn find(bytes: &[u8], path: Option<&Path>) -> Result<NamedManifest, String> {
         if let Some(beside) = path.map(beside).transpose()?.flatten() {
             // One that is embedded and broken is what a file beside it is there for.
             let mut members = embedded(bytes).unwrap_or_default().unwrap_or_default();
@@ -216,16 +215,18 @@ impl Manifest {
             let place = beside.place;
             let manifest: Self =
                 serde_json::from_value(members.into()).map_err(|error| said(&place, error))?;
-            return Ok(Found { manifest: manifest.in_brief(), place });
+            return Ok(NamedManifest { manifest: manifest.in_brief(), place });
         }
         let place = EMBEDDED.to_owned();
-        let Some(section) = section(bytes)? else { return Ok(Found { manifest: Self::default(), place }) };
+        let Some(section) = section(bytes)? else {
+            return Ok(NamedManifest { manifest: Self::default(), place });
+        };
         let manifest: Self = serde_json::from_slice(section).map_err(|error| said(&place, error))?;
-        Ok(Found { manifest: manifest.in_brief(), place })
+        Ok(NamedManifest { manifest: manifest.in_brief(), place })
     }
 }
 
-/// What messages call a manifest that is in a component.
+/// The name of an embedded manifest in messages.
 const EMBEDDED: &str = "embedded manifest";
 
 /// The members of the manifest in a component.
@@ -248,7 +249,7 @@ fn leb(mut length: usize) -> Vec<u8> {
 }
 
 /// A manifest, and what messages call it.
-struct Found {
+struct NamedManifest {
     manifest: Manifest,
     place: String,
 }
@@ -257,15 +258,15 @@ fn said(place: &str, error: impl std::fmt::Display) -> String {
     text::brief(&format!("{place}: {error}")).into_owned()
 }
 
-/// What a file beside a component says.
-struct Beside {
+/// The manifest in a file next to a component.
+struct AdjacentManifest {
     members: Members,
     place: String,
 }
 
 type Members = serde_json::Map<String, Json>;
 
-fn beside(path: &Path) -> Result<Option<Beside>, String> {
+fn beside(path: &Path) -> Result<Option<AdjacentManifest>, String> {
     let toml = read(&path.with_extension("toml"), |text| {
         toml::from_str::<Manifest>(text)?;
         toml::from_str(text)
@@ -283,11 +284,11 @@ fn beside(path: &Path) -> Result<Option<Beside>, String> {
 fn read<E: std::fmt::Display>(
     path: &Path,
     parse: impl Fn(&str) -> Result<Members, E>,
-) -> Result<Option<Beside>, String> {
+) -> Result<Option<AdjacentManifest>, String> {
     let place = format!("manifest {}", path.display());
     match files::manifest(path) {
         Ok(text) => match parse(&text) {
-            Ok(members) => Ok(Some(Beside { members, place })),
+            Ok(members) => Ok(Some(AdjacentManifest { members, place })),
             Err(error) => Err(said(&place, error)),
         },
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),

@@ -17,21 +17,21 @@ use phasm_sandbox::{Digest, Grants, Program, Sandbox};
 /// A compiler's complaints are long.
 const LONGEST_MESSAGE: usize = 16 << 10;
 
-/// A registered plugin. What failed once stays failed: its source is not read, built or compiled again.
+/// A registered plugin. A failure is final: the source is not read, built or compiled again.
 pub(super) struct Plugin {
     pub(super) name: Arc<str>,
     pub(super) grants: Arc<Grants>,
     /// Which of the places it came from, in the order they are searched.
     pub(super) place: usize,
     pub(super) source: Source,
-    /// What a library says of it that it came from.
+    /// The library's entry that the plugin came from.
     pub(super) stored: Option<PluginVersion>,
     means: Means,
     image: Once<Image>,
     program: Once<Program>,
 }
 
-/// What it takes to read plugins.
+/// The settings that plugins are read with.
 #[derive(Clone, Default)]
 pub(super) struct Means {
     pub(super) builder: Option<Arc<dyn Builder>>,
@@ -186,7 +186,7 @@ impl Image {
 }
 
 impl Means {
-    /// What may be a signature of a plugin, if anybody asks.
+    /// Reads the text that may be a signature of the plugin, if the policy needs one.
     pub(super) fn signature(
         &self,
         file: Option<&Path>,

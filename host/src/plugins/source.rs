@@ -23,11 +23,11 @@ pub(super) type BytesRead = Result<(Arc<[u8]>, Option<PathBuf>), String>;
 
 /// Builds plugins from source.
 pub trait Builder: Send + Sync {
-    /// The component built from `folder`, built again if its source is newer. May take minutes; never called on an
-    /// async thread.
+    /// Returns the component that is built from `folder`, after a build if its source is newer. May take minutes; never called on
+    /// an async thread.
     ///
     /// # Errors
-    /// What to tell the user; it becomes the message of every attempt that needed the plugin.
+    /// A message for the user; it becomes the message of every attempt that needed the plugin.
     fn artefact(&self, folder: &Path) -> Result<PathBuf, String>;
 
     /// The component that was built from `folder` before, if its source is no newer; builds nothing.

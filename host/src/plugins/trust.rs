@@ -1,7 +1,7 @@
-//! Who vouches for a plugin: signatures as minisign writes them, and whose are asked for.
+//! Trust in plugins: minisign signatures, and the policies that require them.
 //!
 //! ```text
-//!  bytes, text of a signature ─▶ PluginTrust::look: by whom, or why not   (once, when a plugin is read)
+//!  bytes, text of a signature ─▶ PluginTrust::look: signed by which key, or why not   (once, when a plugin is read)
 //!                                     │
 //!                                     ▼
 //!                               PluginTrust::judge: used or refused
@@ -24,9 +24,9 @@ pub use self::{
 /// The largest file with a signature that is read; they have about 300 bytes.
 pub const LARGEST_SIGNATURE: u64 = 16 << 10;
 
-/// What marks keys and signatures of Ed25519.
+/// Mark of Ed25519 keys and signatures.
 const ED25519: [u8; 2] = *b"Ed";
-/// What marks signatures of the hash of what is signed.
+/// Mark of signatures of a hash.
 const ED25519_HASHED: [u8; 2] = *b"ED";
 
 const COMMENT: &str = "untrusted comment: ";

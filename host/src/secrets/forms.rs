@@ -6,10 +6,10 @@ use base64::{
 };
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 
-/// What Base64 or hexadecimal digits make of a secret is looked for from so many characters on: shorter ones stand in too much else.
-const SHORTEST_CODE: usize = 6;
+/// Fewest characters of an encoded secret that are searched for: shorter pieces occur by chance in too many texts.
+const MIN_CODE_CHARS: usize = 6;
 
-/// What parts of a URL keep as it is by the standard, in browsers, and in forms.
+/// Characters that percent-encoding leaves as they are: by the standard, in browsers, and in forms.
 const COMPONENT: AsciiSet = NON_ALPHANUMERIC.remove(b'-').remove(b'_').remove(b'.').remove(b'~');
 const BROWSER: AsciiSet = COMPONENT.remove(b'!').remove(b'\'').remove(b'(').remove(b')').remove(b'*');
 const FORM: AsciiSet = COMPONENT.add(b'~').remove(b'*').remove(b' ');
@@ -43,7 +43,7 @@ pub(super) fn of(value: &str) -> Vec<Form> {
     forms
 }
 
-/// The value with either end of its lines. What is blank around it is no part of it, unless there is nothing else.
+/// The value with either kind of line end. Surrounding whitespace is dropped unless there is nothing else.
 pub(super) fn line_ends(value: &str) -> Vec<String> {
     let trimmed = value.trim();
     let value = if trimmed.is_empty() { value } else { trimmed };
@@ -95,7 +95,7 @@ fn with_lower_digits(text: &str) -> String {
 fn in_digits(text: &str) -> Vec<String> {
     let lower: String = text.bytes().map(|byte| format!("{byte:02x}")).collect();
     let forms = vec![lower.to_uppercase(), lower];
-    forms.into_iter().filter(|form| form.len() >= SHORTEST_CODE).collect()
+    forms.into_iter().filter(|form| form.len() >= MIN_CODE_CHARS).collect()
 }
 
 /// Wherever it begins within three bytes that become four characters: the characters that only the secret decides.
@@ -105,9 +105,9 @@ fn in_base64(bytes: &[u8], code: &GeneralPurpose) -> Vec<Form> {
         let mut text = code.encode(rest);
         let behind = usize::from(rest.len() % 3 != 0);
         text.truncate(text.len() - behind.min(text.len()));
-        // Of one byte that is skipped two characters hold a part, of two bytes three.
+        // One skipped byte leaves its bits in two characters, two bytes in three.
         let before = if skipped == 0 { 0 } else { skipped + 1 };
-        (text.len() >= SHORTEST_CODE).then_some(Form { text, before, behind })
+        (text.len() >= MIN_CODE_CHARS).then_some(Form { text, before, behind })
     };
     (0..3).filter_map(beginning_at).collect()
 }

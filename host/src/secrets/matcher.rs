@@ -6,7 +6,7 @@ use aho_corasick::{Input, MatchKind, automaton::Automaton as _, nfa::noncontiguo
 
 use super::forms::Form;
 
-/// What a secret's text is replaced by.
+/// The replacement of a secret's text.
 pub(super) const HIDDEN: &str = "•••";
 
 /// A longer form is found by its beginning, and hidden as far as it goes on: one that was cut off, too.
@@ -65,8 +65,8 @@ impl Matcher {
 }
 
 impl Form {
-    /// What is hidden of a text in which this form begins at `start` and goes on at least up to `known`, or is known to be hidden
-    /// that far: so nothing is compared twice.
+    /// Returns the range to hide in a text in which this form begins at `start`. At least the text up to `known` is known to
+    /// match, or to be hidden, so that nothing is compared twice.
     fn range(&self, text: &[u8], start: usize, known: usize) -> Range<usize> {
         let rest = self.text.as_bytes().get(known - start..).unwrap_or_default();
         let (rest_of_text, before) =

@@ -110,7 +110,7 @@ impl Gathering {
 mod tests {
     use super::*;
 
-    /// Commits for so long, of so many jobs each and so far apart, at once and gathered; how long it gathered, in hundredths.
+    /// CommitCounters for so long, of so many jobs each and so far apart, at once and gathered; how long it gathered, in hundredths.
     fn commits(
         gathering: &mut Gathering,
         now: &mut Instant,

@@ -24,7 +24,7 @@ use super::{
     Pending, ReadStore, Record, Reply, RunRow, RunStatus, Settle, Shares, Sharing, Store, StoreError,
     StoredBytes, Wanted, followed::Followed,
 };
-use crate::metrics::{CommitCounts, Commits};
+use crate::metrics::{CommitCounters, CommitCounts};
 
 /// A store without a file: "durable" means until the process ends.
 ///
@@ -37,7 +37,7 @@ pub struct Memory {
     notices_changed: watch::Sender<()>,
     shared: watch::Sender<()>,
     followed: Followed,
-    commits: Commits,
+    commits: CommitCounters,
 }
 
 impl Memory {
@@ -55,7 +55,7 @@ impl Memory {
             notices_changed: watch::Sender::new(()),
             shared: watch::Sender::new(()),
             followed: Followed::default(),
-            commits: Commits::default(),
+            commits: CommitCounters::default(),
         }
     }
 

@@ -51,7 +51,7 @@ use super::{
     ReadStore, Record, Reply, RunRow, RunStatus, Settle, Shares, Sharing, Store, StoreError, StoredBytes,
     Wanted,
 };
-use crate::metrics::{CommitCounts, Commits};
+use crate::metrics::{CommitCounters, CommitCounts};
 
 const CLAIM: &str = "SELECT * FROM claim_runs($1, $2, $3, $4, $5)";
 const CLAIM_RUN: &str = "SELECT * FROM claim_run($1, $2, $3)";
@@ -103,7 +103,7 @@ pub struct Postgres {
     address: Arc<Address>,
     readers: Readers,
     thread: Thread<Queued>,
-    commits: Arc<Commits>,
+    commits: Arc<CommitCounters>,
     changed: Arc<watch::Sender<()>>,
     shared: Arc<watch::Sender<()>>,
     entries_changed: Arc<watch::Sender<()>>,
@@ -140,7 +140,7 @@ impl Postgres {
     pub fn open(url: &str) -> Result<Self, StoreError> {
         let address = Arc::new(Address::parse(url)?);
         let mut link = Link::new(&address, &STATEMENTS, true);
-        let commits = Arc::<Commits>::default();
+        let commits = Arc::<CommitCounters>::default();
         let counts = Arc::clone(&commits);
         let thread = Thread::start(&address, async move |jobs| {
             link.connected().await?;

@@ -46,7 +46,7 @@ use super::{
     KeptEntry, KeptNotice, Lease, Letter, NewNotice, Note, Notices, Pending, ReadStore, Record, Reply,
     RunRow, RunStatus, Settle, Store, StoreError, StoredBytes, Wanted, followed::Followed,
 };
-use crate::metrics::{CommitCounts, Commits};
+use crate::metrics::{CommitCounters, CommitCounts};
 
 /// A store in a file, held by this handle alone until it is dropped.
 ///
@@ -56,7 +56,7 @@ pub struct Sqlite {
     // Dropped in this order: the last connection to close folds the log into the file, which a reader cannot.
     reader: SqliteReader,
     writer: Scribe,
-    commits: Arc<Commits>,
+    commits: Arc<CommitCounters>,
     changed: Arc<watch::Sender<()>>,
     entries_changed: Arc<watch::Sender<()>>,
     notices_changed: Arc<watch::Sender<()>>,

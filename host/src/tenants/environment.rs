@@ -1,4 +1,4 @@
-//! What the runs of each tenant find on this host: plugins and what these may touch, secrets. Each tenant's is made once.
+//! The environment of each tenant's runs on this host: plugins with their grants, and secrets. Each is made once.
 
 use std::{collections::BTreeMap, future::Future, pin::Pin, sync::Arc};
 
@@ -7,7 +7,7 @@ use tokio::sync::Mutex;
 
 use crate::{
     dispatch::slots::Rules,
-    plugins::{Librarian, Plugins},
+    plugins::{LibraryAdmin, Plugins},
     secrets::Secrets,
     tenants::tenant::{KnownTenant, KnownTenants, Tenant, shares},
 };
@@ -17,49 +17,49 @@ use phasm_sandbox::{
 };
 
 /// Plugins, and who changes the library among their places that is theirs alone.
-type OwnPlugins = (Option<Plugins>, Option<Librarian>);
+type OwnPlugins = (Option<Plugins>, Option<LibraryAdmin>);
 
-/// What the runs of one tenant find here.
+/// The environment of one tenant's runs.
 #[derive(Default)]
 pub(crate) struct Realm {
     /// None where another executor stands for them.
     pub(crate) plugins: Option<Plugins>,
     pub(crate) secrets: Secrets,
-    /// Who changes the library that only its runs find, or all others' as well.
-    pub(crate) librarian: Option<Librarian>,
+    /// The administration of the library that only these runs use, or that all others use.
+    pub(crate) library_admin: Option<LibraryAdmin>,
     /// Held while one run is counted and taken.
     pub(crate) admitting: Arc<Mutex<()>>,
 }
 
-/// Those of all tenants.
+/// The environments of all tenants.
 #[derive(Default)]
 pub(crate) struct Realms {
     tenants: Tenants,
-    /// What others are told of them.
+    /// The tenants as they are saved with a store.
     known: Arc<KnownTenants>,
     weights: Rules,
-    /// Of whoever has nothing of its own.
+    /// The environment of namespaces without one of their own.
     common: Realm,
     own: BTreeMap<Arc<str>, Realm>,
 }
 
 impl Realms {
-    /// `offered` makes the plugins of a tenant, or of all who have none of their own.
+    /// `offered` makes the plugins of a tenant, or with none those of all without their own.
     ///
     /// # Errors
-    /// That of `plugins`.
+    /// The error of `offered`.
     pub(crate) fn new<E>(
         tenants: &BTreeMap<Arc<str>, Tenant>,
         secrets: Secrets,
         offered: impl Fn(Option<(&Arc<str>, &Tenant)>) -> Result<OwnPlugins, E>,
     ) -> Result<Self, E> {
         let realm = |name: &Arc<str>, tenant: &Tenant| -> Result<Realm, E> {
-            let (plugins, librarian) = offered(Some((name, tenant)))?;
-            Ok(Realm { plugins, librarian, secrets: tenant.secrets.and(&secrets), ..Realm::default() })
+            let (plugins, library_admin) = offered(Some((name, tenant)))?;
+            Ok(Realm { plugins, library_admin, secrets: tenant.secrets.and(&secrets), ..Realm::default() })
         };
         let own = tenants.iter().map(|(name, tenant)| Ok((Arc::clone(name), realm(name, tenant)?)));
         let own = own.collect::<Result<_, E>>()?;
-        let (plugins, librarian) = offered(None)?;
+        let (plugins, library_admin) = offered(None)?;
         let weight = |tenant: &Tenant| (tenant.weight.max(1), tenant.quotas.running);
         Ok(Self {
             tenants: shares(tenants),
@@ -67,12 +67,12 @@ impl Realms {
                 tenants.iter().map(|(name, own)| (Arc::clone(name), KnownTenant::of(own))).collect(),
             ),
             weights: tenants.iter().map(|(name, tenant)| (Arc::clone(name), weight(tenant))).collect(),
-            common: Realm { plugins, librarian, secrets, ..Realm::default() },
+            common: Realm { plugins, library_admin, secrets, ..Realm::default() },
             own,
         })
     }
 
-    /// What the runs of a namespace find here.
+    /// The environment of a namespace's runs.
     pub(crate) fn of(&self, namespace: &Arc<str>) -> &Realm {
         if self.own.is_empty() {
             return &self.common;
@@ -80,32 +80,32 @@ impl Realms {
         self.own.get(&self.tenants.of(namespace)).unwrap_or(&self.common)
     }
 
-    /// What those find that have nothing of their own.
+    /// The environment of namespaces without one of their own.
     pub(crate) fn common(&self) -> &Realm {
         &self.common
     }
 
-    /// What the runs of a tenant find that has something of its own.
+    /// The environment of a tenant that has one of its own.
     pub(crate) fn own(&self, tenant: &str) -> Option<&Realm> {
         self.own.get(tenant)
     }
 
-    /// Those who have something of their own.
+    /// Tenants with an environment of their own.
     pub(crate) fn owners(&self) -> impl Iterator<Item = (&Arc<str>, &Realm)> {
         self.own.iter()
     }
 
-    /// Whose a namespace is.
+    /// The tenant that owns a namespace.
     pub(crate) fn tenant(&self, namespace: &Arc<str>) -> Arc<str> {
         self.tenants.of(namespace)
     }
 
-    /// What others are told of its tenants; nothing, where there are none.
+    /// The tenants as they are saved with a store; empty where there are none.
     pub(crate) fn known(&self) -> &Arc<KnownTenants> {
         &self.known
     }
 
-    /// What a tenant has beside others.
+    /// The tenant's weight in fair shares.
     pub(crate) fn weight(&self, tenant: &str) -> u32 {
         self.tenants.weight(tenant)
     }
@@ -115,7 +115,7 @@ impl Realms {
         self.weights.clone()
     }
 
-    /// Executes attempts with the plugins of whoever they belong to.
+    /// An executor that runs each attempt with the plugins of its tenant.
     pub(crate) fn executor(self: &Arc<Self>) -> Arc<dyn Executor> {
         match &self.common.plugins {
             Some(common) if self.own.is_empty() => Arc::new(common.clone()),
@@ -124,7 +124,7 @@ impl Realms {
     }
 }
 
-/// Executes attempts with the plugins of whoever they belong to.
+/// Runs each attempt with the plugins of its tenant.
 struct OfEach(Arc<Realms>);
 
 impl Executor for OfEach {

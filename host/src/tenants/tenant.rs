@@ -1,4 +1,4 @@
-//! Who shares a host: whose namespaces are whose, how much each may have of it, and what is its own.
+//! Tenants of a host: their namespaces, quotas, limits, grants and policies.
 
 use std::{
     collections::BTreeMap,
@@ -12,33 +12,34 @@ use serde::{Deserialize, Serialize};
 use crate::{plugins::trust::Policy, secrets::Secrets};
 use phasm_sandbox::{Allowance, Grants, Isolation, Tenants};
 
-/// Somebody who shares a host with others. By default it has the namespace of its name, no quotas, and what all have.
+/// A tenant of a host. By default it owns the namespace of its name, has no quotas, and shares everything else.
 #[derive(Clone, Debug, Default)]
 pub struct Tenant {
-    /// Its namespaces, besides the one of its name; `*` stands for all that nobody has.
+    /// Namespaces besides the one of its name; `*` stands for all that no other tenant owns.
     pub namespaces: Vec<Arc<str>>,
     /// How much it has beside others, where there is not enough for all: twice as much with twice the weight. 0 counts as 1.
     pub weight: u32,
-    /// What it may have at most.
+    /// Quotas of all its runs together.
     pub quotas: Quotas,
-    /// What each of its attempts may use, where that is less than others may.
+    /// Limits of each of its attempts, where they are lower than the common ones.
     pub limits: Allowance,
     /// Where its guests run, unless a plugin's grants say it.
     pub isolation: Option<Isolation>,
     /// Directories with plugins that it alone has, searched before those of all.
     pub plugins: Vec<PathBuf>,
-    /// What plugins may touch in its runs, in place of what they may in those of others. Limits of these hold as well, and where guests run.
+    /// Grants of plugins in its runs, which replace the common grants. The limits and the isolation of the common grants stay in
+    /// force.
     pub grants: BTreeMap<String, Grants>,
     /// Whether it has only the directories of its own grants, and none that all are granted.
     pub own_dirs: bool,
     /// Secrets that it alone has; one of all with the same name and key it does not have then.
     pub secrets: Secrets,
-    /// Whose plugins its runs use, in place of what is said for all.
+    /// The trust policy for its runs, which replaces the common one.
     pub trust: Option<Policy>,
 }
 
 impl Tenant {
-    /// What plugins may touch in its runs, where `common` is what they may touch in everybody's.
+    /// The grants of plugins in this tenant's runs, given the `common` ones.
     pub(crate) fn granted(&self, common: &BTreeMap<String, Grants>) -> BTreeMap<String, Grants> {
         let theirs = |grants: &Grants| {
             let dirs = if self.own_dirs { Vec::new() } else { grants.dirs.clone() };
@@ -52,8 +53,8 @@ impl Tenant {
         common.chain(self.grants.iter().map(own)).collect()
     }
 
-    /// What plugins may touch that were added for it alone: nothing that is granted to those of all, whatever they are called, but bounded as
-    /// those are.
+    /// The grants of plugins that were added for this tenant alone: no common grant by the same name counts, but the limits of
+    /// the common grants do.
     pub(crate) fn granted_alone(&self, common: &BTreeMap<String, Grants>) -> BTreeMap<String, Grants> {
         let bounds =
             |(plugin, common): (&String, &Grants)| (plugin.clone(), bounded(&Grants::default(), common));
@@ -68,8 +69,7 @@ fn bounded(own: &Grants, common: &Grants) -> Grants {
     Grants { limits, isolation: own.isolation.or(common.isolation), ..own.clone() }
 }
 
-/// What a tenant may have at most; what is not said is not bounded. Each host counts for itself, but for runs, which are counted in the
-/// store.
+/// Quotas of a tenant; an absent one is no bound. Each host counts for itself, except for runs, which the store counts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Quotas {
@@ -95,7 +95,7 @@ impl Quotas {
     }
 }
 
-/// What a store is told of one tenant: whoever submits to it without a configuration is judged by that.
+/// A tenant as it is saved with a store, so that processes without a configuration submit under the same quotas.
 #[derive(Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub(crate) struct KnownTenant {
@@ -111,14 +111,14 @@ impl KnownTenant {
         Self { namespaces: tenant.namespaces.clone(), quotas: tenant.quotas }
     }
 
-    /// Nothing, where they are all that nobody else has.
+    /// The tenant's namespaces; empty if it owns all that no other tenant does.
     pub(crate) fn namespaces(&self, name: &Arc<str>) -> Vec<Arc<str>> {
         let is_rest = self.namespaces.iter().any(|namespace| **namespace == *Tenants::OTHERS);
         if is_rest { Vec::new() } else { self.namespaces.iter().chain([name]).cloned().collect() }
     }
 }
 
-/// Whose namespaces are whose, as a store was told.
+/// Owners of namespaces, from the tenants that are saved with a store.
 pub(crate) fn known(tenants: &KnownTenants) -> Tenants {
     let mut all = Tenants::default();
     for (name, tenant) in tenants {
@@ -127,7 +127,7 @@ pub(crate) fn known(tenants: &KnownTenants) -> Tenants {
     all
 }
 
-/// What the sandbox knows of tenants.
+/// Shares of the tenants in the sandbox.
 pub(crate) fn shares(tenants: &BTreeMap<Arc<str>, Tenant>) -> Tenants {
     let mut shares = Tenants::default();
     for (name, tenant) in tenants {
@@ -142,7 +142,7 @@ pub(crate) fn shares(tenants: &BTreeMap<Arc<str>, Tenant>) -> Tenants {
 /// For how long what was left with a store is believed by those who submit often.
 const FRESH: Duration = Duration::from_secs(1);
 
-/// What was left with a store about its tenants, as it was read last.
+/// Cache of the tenants that are saved with the store.
 #[derive(Default)]
 pub(crate) struct Left(Mutex<Option<(Instant, Arc<KnownTenants>)>>);
 

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::Args;
 use phasm::{
     config::Config,
-    plugins::{self, Manifest, NewPlugin, NotAdded, PluginAdded},
+    plugins::{self, Manifest, NewPlugin, AddError, AddView},
     sandbox::{Sandbox, SandboxConfig},
 };
 
@@ -93,14 +93,14 @@ fn configured(arguments: &AddArguments, screen: &Screen) -> Result<Config, Failu
     Ok(read.map(|(_, config)| config).unwrap_or_default())
 }
 
-fn add_here(arguments: &AddArguments, screen: &Screen) -> Result<PluginAdded, Failure> {
+fn add_here(arguments: &AddArguments, screen: &Screen) -> Result<AddView, Failure> {
     let opened = Opened::open(&arguments.places, screen, arguments.json)?;
     let new = new_plugin(arguments, &opened.config, screen)?;
     let sandbox = sandbox(&opened)?;
-    let added = sandbox.guest_runtime().block_on(opened.librarian().add(new, &sandbox));
+    let added = sandbox.guest_runtime().block_on(opened.library_admin().add(new, &sandbox));
     added.map_err(|error| match error {
-        NotAdded::Library(error) => Failure::call(error),
-        NotAdded::Distrusted { .. } | NotAdded::Unusable(_) | _ => {
+        AddError::Library(error) => Failure::call(error),
+        AddError::Distrusted { .. } | AddError::Unusable(_) | _ => {
             Failure::with(Exit::Failed, error.to_string())
         }
     })
@@ -162,7 +162,7 @@ fn sandbox(opened: &Opened) -> Result<Sandbox, Failure> {
     sandbox.map_err(Failure::host)
 }
 
-fn page(added: &PluginAdded, way: &[&str]) -> String {
+fn page(added: &AddView, way: &[&str]) -> String {
     let verb = if added.is_new { "added" } else { "there already" };
     let exactly = format!("{}@{}", added.name, added.version);
     let signed = vouched::told(&added.signature);

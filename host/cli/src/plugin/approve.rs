@@ -44,9 +44,9 @@ pub(super) fn approve(arguments: &ApproveArguments, screen: &Screen) -> Result<E
             runtime()?.block_on(remote.approve_plugin(name, version)).map_err(failed)?
         }
         None => {
-            let librarian = Opened::open(&arguments.places, screen, false)?.librarian();
-            let stored = librarian.library.exactly(asked).map_err(Failure::call)?;
-            librarian.approve(&stored, me().as_deref()).map_err(Failure::call)?
+            let library_admin = Opened::open(&arguments.places, screen, false)?.library_admin();
+            let stored = library_admin.library.exactly(asked).map_err(Failure::call)?;
+            library_admin.approve(&stored, me().as_deref()).map_err(Failure::call)?
         }
     };
     let exactly = format!("{}@{}", approved.name, approved.version);

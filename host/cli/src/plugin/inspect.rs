@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use phasm::{
-    plugins::{Builder as _, Lying, PluginRow, PluginVersion, PluginView, Source, Unseen},
+    plugins::{Builder as _, Lying, PluginRow, PluginVersion, PluginView, Source, InspectError},
     sandbox::Grants,
 };
 use phasm_server::client::Remote;
@@ -62,8 +62,8 @@ fn here(arguments: &InspectArguments, screen: &Screen) -> Result<PluginView, Fai
     let grants = config.grants.get(&name);
     let view = PluginView::of(&name, (&Lying::File(component), stored.as_ref()), (&keys, &trusts), grants);
     view.map_err(|error| match error {
-        Unseen::Unreadable(why) => Failure::call(why),
-        Unseen::Unusable(why) => Failure::with(Exit::Failed, why),
+        InspectError::Unreadable(why) => Failure::call(why),
+        InspectError::Unusable(why) => Failure::with(Exit::Failed, why),
     })
 }
 

@@ -5,7 +5,7 @@ use std::{collections::BTreeSet, path::Path};
 use phasm::{
     config::Config,
     plugins::trust::PluginTrust,
-    plugins::{self, Librarian, Library, Manifest, PluginVersion, ToGrant},
+    plugins::{self, LibraryAdmin, Library, Manifest, PluginVersion, MissingGrants},
 };
 
 use super::super::{
@@ -29,9 +29,9 @@ impl Opened {
     }
 
     /// Who changes it, as the configuration says.
-    pub(super) fn librarian(&self) -> Librarian {
+    pub(super) fn library_admin(&self) -> LibraryAdmin {
         let Self { library, config } = self;
-        Librarian {
+        LibraryAdmin {
             library: library.clone(),
             tenant: None,
             trusts: trusts(config),
@@ -42,7 +42,7 @@ impl Opened {
 }
 
 /// What a plugin asks for and is not granted, with the lines that grant it.
-pub(super) fn to_grant(to_grant: &ToGrant) -> String {
+pub(super) fn to_grant(to_grant: &MissingGrants) -> String {
     let lacking =
         to_grant.lacking.iter().map(|what| format!("  {}\n", text::clean(what))).collect::<String>();
     let lines: Vec<_> = to_grant.lines.lines().map(text::clean).collect();

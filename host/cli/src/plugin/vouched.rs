@@ -1,6 +1,6 @@
 //! Who vouches for a component, in words.
 
-use phasm::plugins::{Judged, Vouched};
+use phasm::plugins::{Judged, SignatureStatus};
 
 use super::super::text;
 
@@ -8,7 +8,7 @@ use super::super::text;
 const LONGEST: usize = 200;
 
 /// Who vouches for it, for people.
-pub(super) fn told(vouched: &Vouched) -> String {
+pub(super) fn told(vouched: &SignatureStatus) -> String {
     let shown = |text: &Option<String>| text::clean(text.as_deref().unwrap_or_default()).into_owned();
     let (key, number, why) = (shown(&vouched.key), shown(&vouched.number), shown(&vouched.why));
     let comment = vouched.comment.as_deref().unwrap_or_default();

@@ -213,7 +213,7 @@ fn what_nobody_vouches_for_is_refused() {
     bench.write("plugins/echo.wasm", bytes);
     let changed = phasm(&["run", "echo.yaml"]);
     assert!(
-        changed.status == 2 && changed.stderr.contains("is wrong: it is not of these bytes"),
+        changed.status == 2 && changed.stderr.contains("is invalid: signature does not match"),
         "{changed:?}"
     );
     assert_eq!(bench.phasm(&["plugin", "add", "packed/1.1.0/greet.wasm"]).status, 0);

@@ -1,7 +1,7 @@
 //! Plugins of a server.
 
 use base64::{Engine as _, engine::general_purpose::STANDARD as BASE64};
-use phasm::plugins::{NewPlugin, PluginAdded, PluginApproved, PluginRow, PluginView};
+use phasm::plugins::{NewPlugin, AddView, ApprovalView, PluginRow, PluginView};
 use serde::Deserialize;
 
 use super::{Asked, PAGE, Remote, RemoteError, post, segment};
@@ -55,7 +55,7 @@ impl Remote {
     ///
     /// # Errors
     /// When it refuses, or cannot be reached.
-    pub async fn add_plugin(&self, new: &NewPlugin) -> Result<PluginAdded, RemoteError> {
+    pub async fn add_plugin(&self, new: &NewPlugin) -> Result<AddView, RemoteError> {
         // Without one it is no version of anything, which the server says.
         let path = address(&new.name, new.version.as_deref().unwrap_or("-")).into();
         let signature = new.signature.as_ref().map(|text| ("phasm-signature", BASE64.encode(text)));
@@ -68,7 +68,7 @@ impl Remote {
     ///
     /// # Errors
     /// When it refuses, or cannot be reached.
-    pub async fn approve_plugin(&self, name: &str, version: &str) -> Result<PluginApproved, RemoteError> {
+    pub async fn approve_plugin(&self, name: &str, version: &str) -> Result<ApprovalView, RemoteError> {
         self.ask(post(format!("{}/approve", address(name, version)), None)).await
     }
 

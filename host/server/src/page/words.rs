@@ -4,7 +4,7 @@ use maud::{Markup, PreEscaped, html};
 use phasm::{
     Phase, Value,
     engine::{schedule::Zone, text, time::Timestamp},
-    plugins::Vouched,
+    plugins::SignatureStatus,
 };
 
 use crate::client::segment;
@@ -113,7 +113,7 @@ fn pretty(value: &Value) -> String {
 }
 
 /// Who vouches for a plugin.
-pub(super) fn signed(signature: &Vouched) -> Markup {
+pub(super) fn signed(signature: &SignatureStatus) -> Markup {
     let number = signature.number.as_deref().unwrap_or_default();
     let why = signature.why.as_deref().unwrap_or_default();
     html! { @match signature.state.as_str() {

@@ -9,7 +9,7 @@ use axum::{
 use base64::{Engine as _, engine::general_purpose::STANDARD as BASE64};
 use phasm::{
     plugins::trust::LARGEST_SIGNATURE,
-    plugins::{NewPlugin, PluginAdded},
+    plugins::{NewPlugin, AddView},
 };
 use serde_json::json;
 use tokio::{sync::SemaphorePermit, time::timeout};
@@ -56,7 +56,7 @@ pub(crate) async fn put(mut call: Call) -> Result<Response, Refusal> {
     Ok(told(&added))
 }
 
-fn told(added: &PluginAdded) -> Response {
+fn told(added: &AddView) -> Response {
     let status = if added.is_new { StatusCode::CREATED } else { StatusCode::OK };
     let mut response = json(status, added);
     if let Ok(address) = HeaderValue::from_str(&format!("/v1{}", address(&added.name, &added.version))) {
@@ -75,8 +75,8 @@ fn there_already(exactly: &str) -> Refusal {
 }
 
 async fn is_there(app: &App, tenant: Option<&str>, exactly: String) -> Result<bool, Refusal> {
-    let Some(librarian) = app.host.librarian(tenant) else { return Ok(false) };
-    let library = librarian.library.clone();
+    let Some(library_admin) = app.host.library_admin(tenant) else { return Ok(false) };
+    let library = library_admin.library.clone();
     let look = tokio::task::spawn_blocking(move || library.exactly(&exactly).is_ok());
     look.await.map_err(|error| Refusal::failed(&error))
 }

@@ -8,7 +8,7 @@ use phasm_engine::{
 };
 use serde_json::json;
 
-use crate::config::{Surroundings, codes, tenants::stays_below};
+use crate::config::{ConfigSource, codes, tenants::stays_below};
 use phasm_sandbox::{DirGrant, Quota};
 
 static DIRECTORY: Table = Table::closed(
@@ -27,18 +27,18 @@ static GUEST: Field<Name> = Field::required(
     "The path the plugin sees, such as `/data`.",
 );
 static MODE: Field<Mode> =
-    Field::optional("mode", word(), "Whether it may be read, or written, too.").or("ro");
+    Field::optional("mode", word(), "Whether it may be read only, or written too.").or("ro");
 static CREATE: Field<bool> = Field::optional(
     "create",
     BOOLEAN,
-    "Makes the directory before a run; without it a missing one is a warning, and an error for whoever needs it.",
+    "Creates the directory before a run. Without it a missing directory is a warning, and an error for attempts that need it.",
 )
 .or("false");
 
 static MAX_SIZE: Field<u64> = Field::optional(
     "max-size",
     SIZE,
-    "Bytes of all files in it, whoever put them there: what would make it more is refused. Without it only the disk is a limit.",
+    "Bytes of all files in it, whatever created them: a write beyond that is refused. Without it only the disk is a limit.",
 );
 static MAX_FILES: Field<u64> = Field::optional(
     "max-files",
@@ -57,7 +57,7 @@ pub(super) struct Dir {
     quota: Quota,
 }
 
-/// What may be done with a directory.
+/// Access to a directory.
 #[derive(Clone, Copy, Default, PartialEq, Eq)]
 enum Mode {
     #[default]
@@ -114,10 +114,10 @@ pub(super) fn check_once(dirs: &[Dir], report: &Report) {
     }
 }
 
-/// What is granted, and what of it is to be created first.
+/// Returns the grant, and the directory if it is created before a run.
 pub(super) fn granted(
     dirs: Vec<Dir>,
-    around: &Surroundings<'_>,
+    around: &ConfigSource<'_>,
     report: &Report,
 ) -> (Vec<DirGrant>, Vec<PathBuf>) {
     let (mut granted, mut create) = (Vec::new(), Vec::new());

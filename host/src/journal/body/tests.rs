@@ -66,7 +66,7 @@ fn what_every_task_writes_takes_few_bytes() {
     assert!(alone <= 56 && among <= 46 * 1000, "{alone} {among}");
 }
 
-/// A value that several share is written once, texts whoever has them.
+/// A value that several events share is written once, and so is a text.
 #[test]
 fn a_value_is_written_once() {
     let large: Value = vec![Value::from("x".repeat(1000)); 3].into();

@@ -46,14 +46,14 @@ struct Encoding<'e> {
     values: Repeated<*const ()>,
 }
 
-/// What the record has had already; each has the number of those before it.
+/// Values that the record holds already; each is referred to by the number of values before it.
 struct Repeated<K> {
-    /// As long as there are few, which is so in most records: looking through them takes less time than a hash.
+    /// The values while there are few, as in most records: a linear search is faster than hashing.
     few: Vec<K>,
     many: HashMap<K, u64>,
 }
 
-/// As many are looked through.
+/// Number of values that are searched linearly.
 const FEW: usize = 16;
 
 impl<K> Default for Repeated<K> {

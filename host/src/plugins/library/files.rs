@@ -17,7 +17,7 @@ pub(super) struct LibraryLock {
 }
 
 impl LibraryLock {
-    /// Waits for whoever has it. Makes the library if there is none.
+    /// Waits for the lock. Creates the library if there is none.
     pub(super) fn take(dir: &Path) -> Result<Self, LibraryError> {
         let path = dir.join("lock");
         let taken = private_dir(&dir.join("blobs")).and_then(|()| {
@@ -37,7 +37,7 @@ pub(crate) struct FileMark {
     inode: u64,
 }
 
-/// That of a file; nothing if there is none.
+/// The mark of a file; none if there is no file.
 pub(crate) fn mark(path: &Path) -> Option<FileMark> {
     let found = fs::metadata(path).ok()?;
     Some(FileMark { changed: found.modified().ok(), length: found.len(), inode: inode(&found) })
@@ -65,7 +65,7 @@ pub(super) fn blobs(dir: &Path) -> Result<Vec<PathBuf>, LibraryError> {
     entries.map_err(failed(&dir))
 }
 
-/// Writes a file, so that whoever looks sees all of it or what was there before, also after the machine failed.
+/// Writes a file atomically: readers see the old or the new contents, also after a machine failure.
 pub(super) fn put(path: &Path, bytes: &[u8]) -> Result<(), LibraryError> {
     static NUMBER: AtomicU64 = AtomicU64::new(0);
     let number = NUMBER.fetch_add(1, Relaxed);

@@ -1,4 +1,4 @@
-//! What a library says of its components.
+//! The index of a library.
 
 use std::{collections::BTreeMap, io::ErrorKind, path::Path, sync::Arc};
 
@@ -13,13 +13,13 @@ use phasm_sandbox::{Digest, read_regular_text};
 
 /// More is no index.
 const LARGEST: u64 = 16 << 20;
-/// What this program reads and writes.
+/// Format version that this program reads and writes.
 const FORMAT: u32 = 1;
 
 /// One version of a plugin.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PluginVersion {
-    /// What documents call it.
+    /// The name that workflow files use.
     pub name: String,
     /// Its version, as `MAJOR.MINOR.PATCH`, with what semantic versioning has behind it.
     pub version: String,
@@ -31,7 +31,7 @@ pub struct PluginVersion {
     pub held: Vec<String>,
     /// Where it came from.
     pub origin: Option<String>,
-    /// Who approved it that was held.
+    /// The approver, if the version was on hold.
     pub approved_by: Option<String>,
 }
 
@@ -51,9 +51,9 @@ impl PluginVersion {
 pub(super) struct Index {
     format: u32,
     plugins: BTreeMap<String, BTreeMap<String, IndexEntry>>,
-    /// What was removed and is not deleted yet.
+    /// Versions that are removed and not deleted yet.
     #[serde(default)]
-    pub(super) loose: Vec<Loose>,
+    pub(super) loose: Vec<RemovedVersion>,
 }
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -71,7 +71,7 @@ pub(super) struct IndexEntry {
 
 /// A component that no name stands for.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub(super) struct Loose {
+pub(super) struct RemovedVersion {
     pub(super) name: String,
     pub(super) version: String,
     pub(super) entry: IndexEntry,
@@ -80,7 +80,7 @@ pub(super) struct Loose {
 /// Why what was removed is not used.
 const REMOVED: &str = "it was removed";
 
-impl Loose {
+impl RemovedVersion {
     pub(super) fn stored(&self) -> Option<PluginVersion> {
         let stored = stored(&self.name, &self.version, &self.entry)?;
         Some(PluginVersion { held: vec![REMOVED.to_owned()], ..stored })
@@ -153,14 +153,14 @@ impl Index {
         self.plugins.values().flat_map(BTreeMap::values).any(|entry| entry.digest == digest)
     }
 
-    /// Of all that is named, or was.
+    /// Digests of all versions that have or had a name.
     pub(super) fn digests(&self) -> impl Iterator<Item = Digest> {
         let named = self.plugins.values().flat_map(BTreeMap::values);
         named.chain(self.loose.iter().map(|loose| &loose.entry)).filter_map(|entry| entry.digest.parse().ok())
     }
 }
 
-/// Nothing of an entry that somebody else wrote and nobody can mean.
+/// Skips an entry with a name or version that no request can refer to; another program wrote it.
 fn stored(name: &str, version: &str, entry: &IndexEntry) -> Option<PluginVersion> {
     Some(PluginVersion {
         name: name.to_owned(),

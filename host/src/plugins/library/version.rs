@@ -4,8 +4,8 @@ use std::cmp::Ordering;
 
 use semver::Version;
 
-/// What stands behind the `@`: a version, or the beginning of one.
-pub(crate) enum AskedVersion<'a> {
+/// The part after the `@`: a version, or a prefix of one.
+pub(crate) enum VersionRequest<'a> {
     /// Exactly this text.
     Exactly(&'a str),
     /// Any version that begins so and is no pre-release; the highest is meant.
@@ -17,7 +17,7 @@ pub(crate) enum AskedVersion<'a> {
     },
 }
 
-impl<'a> AskedVersion<'a> {
+impl<'a> VersionRequest<'a> {
     pub(crate) fn read(text: &'a str) -> Self {
         let mut numbers = text.split('.').map(number);
         match (numbers.next(), numbers.next(), numbers.next()) {
@@ -40,7 +40,7 @@ impl<'a> AskedVersion<'a> {
     }
 }
 
-/// As semantic versioning writes numbers: digits, without a zero before them.
+/// Reads a number of semantic versioning: digits without a leading zero.
 fn number(text: &str) -> Option<u64> {
     let is_plain = text.bytes().all(|b| b.is_ascii_digit()) && (text == "0" || !text.starts_with('0'));
     if is_plain { text.parse().ok() } else { None }
@@ -51,7 +51,7 @@ pub(crate) fn higher(a: &str, b: &str) -> Ordering {
     b.parse::<Version>().ok().cmp(&a.parse::<Version>().ok())
 }
 
-/// Whether it is one that nobody means who does not say so.
+/// Returns true for a pre-release, which only an exact request selects.
 pub(crate) fn is_prerelease(version: &str) -> bool {
     version.parse::<Version>().is_ok_and(|version| !version.pre.is_empty())
 }
@@ -65,7 +65,7 @@ mod tests {
     fn the_beginning_of_a_version_means_those_that_begin_so() {
         let all = ["0.9.0", "1.2.0", "1.2.10", "1.2.9", "1.3.0-rc.1", "1.10.0", "2.0.0-beta.1", "nightly"];
         let highest = |text: &str| {
-            let asked = AskedVersion::read(text);
+            let asked = VersionRequest::read(text);
             let mut fitting: Vec<_> = all.into_iter().filter(|version| asked.fits(version)).collect();
             fitting.sort_by(|a, b| higher(a, b));
             fitting.first().copied()

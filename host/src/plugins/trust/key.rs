@@ -4,7 +4,7 @@ use std::{fmt, str::FromStr};
 
 use super::{ED25519, decoded, encoded, part};
 
-/// Somebody's public key, written `RW` and 54 more characters.
+/// A public key, written `RW` and 54 more characters.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct PublicKey {
     pub(super) id: [u8; 8],
@@ -25,7 +25,7 @@ impl PublicKey {
         super::number(self.id)
     }
 
-    /// What it is called wherever it is spoken of: the key, and its number behind it. It is read as it is written.
+    /// The key with its number behind it, as messages show it. It can be read back.
     #[must_use]
     pub fn name(&self) -> String {
         format!("{self} ({})", self.number())

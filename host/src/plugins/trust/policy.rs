@@ -1,31 +1,31 @@
-//! Whose plugins may be used.
+//! Trust policies.
 
 use std::{collections::BTreeSet, sync::Arc};
 
 use super::{PublicKey, Signature};
 use phasm_sandbox::Digest;
 
-/// Whose plugins may be used.
+/// A policy: the keys that are trusted, and whether a signature is required.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Policy {
     /// Whether one of the keys has to vouch for a plugin; otherwise only signatures that pretend to be theirs are refused.
     pub require_signature: bool,
-    /// Who vouches.
+    /// Trusted keys.
     pub keys: Vec<PublicKey>,
 }
 
-/// Whose plugins somebody uses.
+/// A policy in force, for all runs or those of one tenant.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct PluginTrust {
-    /// What was said about it.
+    /// The policy.
     pub policy: Policy,
-    /// The tenant who has this policy for himself.
+    /// The tenant that has this policy; none for the common one.
     pub tenant: Option<Arc<str>>,
-    /// Components that need nobody to vouch for them, as those that a program carries.
+    /// Components that need no signature, such as embedded ones.
     pub exempt: BTreeSet<Digest>,
 }
 
-/// Who vouches for a plugin, as far as the keys of a policy tell.
+/// The result of a signature check with the keys of a policy.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Signed {
     /// There is no signature.
@@ -33,11 +33,11 @@ pub enum Signed {
     Not,
     /// This key's owner.
     By(PublicKey),
-    /// Somebody whose key the policy does not have, by its number.
+    /// Signed by a key that the policy does not have, given by its number.
     ByStranger(String),
-    /// Nobody: what pretends to be a signature of this key is none.
+    /// Not a signature by this key, although it claims to be one.
     Wrong(PublicKey, String),
-    /// What lies beside it is no signature at all.
+    /// The file next to the component is not a signature.
     Unreadable(String),
 }
 
@@ -48,13 +48,13 @@ impl From<Policy> for PluginTrust {
 }
 
 impl PluginTrust {
-    /// Whether plugins are used whoever made them.
+    /// Returns true if plugins need no signature.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         !self.policy.require_signature && self.policy.keys.is_empty()
     }
 
-    /// Who vouches for these bytes, by a text that may be a signature of them.
+    /// Checks a text that may be a signature of these bytes.
     #[must_use]
     pub fn look(&self, bytes: &[u8], text: Option<&str>) -> Signed {
         let Some(text) = text else { return Signed::Not };
@@ -74,12 +74,12 @@ impl PluginTrust {
     /// Whether a plugin may be used.
     ///
     /// # Errors
-    /// Why not: what is wrong with it, which policy asks for it, and who could vouch for it.
+    /// The fault of the signature, the policy that requires one, and its keys.
     pub fn judge(&self, digest: &Digest, signed: &Signed) -> Result<(), String> {
         let required = self.policy.require_signature && !self.exempt.contains(digest);
         let fault = match signed {
             Signed::By(_) => return Ok(()),
-            Signed::Wrong(key, why) => format!("its signature by {} is wrong: {why}", key.name()),
+            Signed::Wrong(key, why) => format!("its signature by {} is invalid: {why}", key.name()),
             _ if !required => return Ok(()),
             Signed::Not => "it is not signed".to_owned(),
             Signed::ByStranger(number) => format!("it is signed with another key, of the number {number}"),
@@ -104,7 +104,7 @@ impl PluginTrust {
 
 fn listed(keys: &[PublicKey]) -> String {
     match keys {
-        [] => "somebody, and names no `keys`".to_owned(),
+        [] => "a trusted key, and names none (`keys`)".to_owned(),
         keys => keys.iter().map(PublicKey::name).collect::<Vec<_>>().join(" or "),
     }
 }
@@ -143,7 +143,7 @@ mod tests {
         assert_eq!(judge(&strict, Some(&by(&theirs, bytes))), Err(other));
         let wrong = by(&ours, b"another component");
         let is_wrong =
-            format!("its signature by {} is wrong: it is not of these bytes{asks}", ours.public().name());
+            format!("its signature by {} is invalid: signature does not match{asks}", ours.public().name());
         assert_eq!(judge(&strict, Some(&wrong)), Err(is_wrong));
         assert!(judge(&lax, Some(&wrong)).is_err(), "what pretends to be a trusted key's is refused anyway");
         assert!(judge(&strict, Some("junk")).unwrap_err().starts_with("its signature cannot be read: "));

@@ -1,4 +1,4 @@
-//! Secret keys, without a password: whoever holds the file can sign.
+//! Secret keys without a password: the file alone is enough to sign.
 
 use std::fmt;
 
@@ -18,7 +18,7 @@ const SEED: usize = 62;
 const PUBLIC: usize = 94;
 const CHECKSUM: usize = 126;
 
-/// What signatures are made with. Whoever holds it can sign.
+/// A secret key. Its holder can sign.
 pub struct SecretKey {
     id: [u8; 8],
     seed: [u8; 32],
@@ -28,11 +28,11 @@ pub struct SecretKey {
 /// A text that is no [`SecretKey`] that can be used here.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum NotASecretKey {
-    /// It has a password.
+    /// The key has a password.
     #[error("it has a password; minisign asks for it: `minisign -S -s KEY -m FILE`")]
     Encrypted,
-    /// It is none.
-    #[error("it is no secret key of minisign's")]
+    /// Not a secret key.
+    #[error("it is not a minisign secret key")]
     Other,
     /// The system gives no random bytes.
     #[error("the system gives no random bytes")]
@@ -40,7 +40,7 @@ pub enum NotASecretKey {
 }
 
 impl SecretKey {
-    /// A key that nobody has.
+    /// Generates a key.
     ///
     /// # Errors
     /// [`NotASecretKey::NoRandomness`].
@@ -75,7 +75,7 @@ impl SecretKey {
         if checksum.is_none_or(|checksum| checksum == key.checksum()) { Ok(key) } else { Err(other) }
     }
 
-    /// As it stands in a file.
+    /// The text of its file.
     #[must_use]
     pub fn text(&self) -> String {
         let nothing = [0; 48];
@@ -96,17 +96,17 @@ impl SecretKey {
         )
     }
 
-    /// What others verify with.
+    /// The public key that verifies its signatures.
     #[must_use]
     pub fn public(&self) -> PublicKey {
         let key = part(self.pair.public_key().as_ref(), 0).unwrap_or_default();
         PublicKey { id: self.id, key }
     }
 
-    /// A signature of `bytes`, with a comment of one line.
+    /// Signs `bytes`, with a comment of one line.
     ///
     /// # Errors
-    /// [`NotASignature`](super::NotASignature) if the comment has characters that nobody sees, or is too long.
+    /// [`NotASignature`](super::NotASignature) if the comment has invisible characters, or is too long.
     pub fn sign(&self, bytes: &[u8], comment: &str) -> Result<Signature, super::NotASignature> {
         let hash = signature::hash(bytes).unwrap_or([0; 64]);
         let signed = self.pair.sign(&hash);

@@ -17,7 +17,7 @@ pub struct Signature {
     is_of_hash: bool,
     signature: [u8; 64],
     comment: String,
-    /// Of the signature and the comment.
+    /// Signature of the signature and the comment.
     whole: [u8; 64],
 }
 
@@ -29,14 +29,14 @@ pub struct NotASignature(&'static str);
 /// Why a signature does not vouch for some bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Unverified {
-    /// It is another key's.
-    #[error("it is another key's")]
+    /// Signed by another key.
+    #[error("signed by a different key")]
     OtherKey,
-    /// It is of other bytes, or nobody's.
-    #[error("it is not of these bytes")]
+    /// The signature does not match the bytes.
+    #[error("signature does not match")]
     OtherBytes,
-    /// What its author says with it was changed.
-    #[error("its trusted comment was changed")]
+    /// The trusted comment does not match its signature.
+    #[error("its trusted comment does not match")]
     OtherComment,
     /// Nothing here can check signatures (the feature `signatures`).
     #[error("this program cannot check signatures")]
@@ -50,13 +50,13 @@ impl Signature {
         number(self.id)
     }
 
-    /// What its author says with it; believe it of a signature that was verified.
+    /// The signer's comment; to be believed only after verification.
     #[must_use]
     pub fn comment(&self) -> &str {
         &self.comment
     }
 
-    /// As it stands in a file.
+    /// The text of its file.
     #[must_use]
     pub fn text(&self) -> &str {
         &self.text
@@ -132,7 +132,7 @@ impl FromStr for Signature {
             .strip_prefix(TRUSTED)
             .filter(|comment| !comment.contains(|c| text::is_hidden(c) && c != '\t'))
             .ok_or(NotASignature(
-                "its third line is no `trusted comment: `, or has characters that nobody sees",
+                "its third line does not begin with `trusted comment: `, or has invisible characters",
             ))?;
         let whole = decoded(of_all).ok_or(NotASignature("its fourth line is no 64 bytes in Base64"))?;
         let short = || NotASignature("its second line is too short");

@@ -21,7 +21,7 @@ use super::{
     fault::{Trouble, is_gone, is_passing},
     link::{Connected, Link},
 };
-use crate::metrics::Commits;
+use crate::metrics::CommitCounters;
 
 /// A transaction takes at most this many requests, so that the first of them does not wait long for the last.
 const BATCH_REQUESTS: usize = 1024;
@@ -109,11 +109,11 @@ pub(super) struct PostgresWriter {
     queue: UnboundedReceiver<Queued>,
     /// Digests of documents that were kept; others may have deleted them since.
     kept: HashSet<Arc<str>>,
-    commits: Arc<Commits>,
+    commits: Arc<CommitCounters>,
 }
 
 impl PostgresWriter {
-    pub(super) fn new(link: Link, queue: UnboundedReceiver<Queued>, commits: Arc<Commits>) -> Self {
+    pub(super) fn new(link: Link, queue: UnboundedReceiver<Queued>, commits: Arc<CommitCounters>) -> Self {
         Self { link, queue, kept: HashSet::new(), commits }
     }
 

@@ -18,7 +18,7 @@ use super::{
     scribe::Queue,
     tips::Tips,
 };
-use crate::metrics::Commits;
+use crate::metrics::CommitCounters;
 
 /// A commit takes at most this many records, so that the first of them does not wait long for the last.
 const BATCH_RECORDS: usize = 1024;
@@ -95,7 +95,7 @@ pub(super) struct Writer {
     connection: Connection,
     tips: Tips,
     buffer: Vec<u8>,
-    commits: Arc<Commits>,
+    commits: Arc<CommitCounters>,
 }
 
 impl Writer {
@@ -116,7 +116,7 @@ impl Writer {
     }
 
     /// Counts what it writes.
-    pub(super) fn commits(&self) -> Arc<Commits> {
+    pub(super) fn commits(&self) -> Arc<CommitCounters> {
         Arc::clone(&self.commits)
     }
 

@@ -13,7 +13,7 @@ pub(super) fn schemas() -> Named {
         ("AddedPlugin", added()),
         ("ApprovedPlugin", approved()),
         ("Signature", signature()),
-        ("ToGrant", object(&[("lacking", list(&text())), ("lines", text())], &[])),
+        ("MissingGrants", object(&[("lacking", list(&text())), ("lines", text())], &[])),
     ]
 }
 
@@ -61,7 +61,7 @@ fn whole() -> Value {
             ("imports", list(&text())),
             ("exports", list(&text())),
         ],
-        &[("tenant", text()), ("toGrant", of("ToGrant")), ("component", text()), ("approvedBy", text())],
+        &[("tenant", text()), ("toGrant", of("MissingGrants")), ("component", text()), ("approvedBy", text())],
     )
 }
 
@@ -77,7 +77,7 @@ fn added() -> Value {
             ("wants", json!({ "type": "object" })),
             ("newest", maybe(&text())),
             ("beyond", maybe(&list(&text()))),
-            ("toGrant", maybe(&of("ToGrant"))),
+            ("toGrant", maybe(&of("MissingGrants"))),
             ("isNew", truth()),
         ],
         &[],
@@ -91,7 +91,7 @@ fn approved() -> Value {
             ("version", text()),
             ("digest", text()),
             ("wasHeld", truth()),
-            ("toGrant", maybe(&of("ToGrant"))),
+            ("toGrant", maybe(&of("MissingGrants"))),
         ],
         &[],
     )

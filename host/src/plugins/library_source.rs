@@ -1,11 +1,11 @@
-//! A library as a host has it: looked at again before a document is planned, where it has changed. So whoever adds something to it, in this
-//! process, in another, or on another machine that shares its files, need tell nobody, and nobody asks the time away.
+//! Libraries of a running host. A library that has changed is read again before a workflow is planned, so that changes by this
+//! process, another one, or another machine with the same files need no notification and no polling.
 
 use std::{collections::BTreeMap, path::PathBuf, sync::Arc};
 
 use super::{
     Installation, Library, LibraryError, PluginVersion, Plugins,
-    library::{FileMark, Holding},
+    library::{FileMark, LibraryContents},
     plugin::Plugin,
     source::Source,
 };
@@ -24,7 +24,7 @@ pub(super) struct LibraryPlace {
 }
 
 impl LibraryPlace {
-    /// Of everything.
+    /// All versions.
     pub(super) fn all(&self) -> impl Iterator<Item = &PluginVersion> {
         self.named.iter().chain(&self.unnamed)
     }
@@ -66,8 +66,8 @@ impl Installation {
 }
 
 impl Plugins {
-    /// Registers the versions that a library has approved, each with its plugin's entry in `grants`. What is added to it, approved and
-    /// removed later counts for documents that are planned after that.
+    /// Registers the approved versions of a library, each with its plugin's entry in `grants`. Later changes of the library apply
+    /// to workflows that are planned after them.
     ///
     /// # Errors
     /// When the library cannot be read.
@@ -106,7 +106,7 @@ impl Plugins {
         installation.named.contains_key(name) || shelved.any(|stored| stored.name == name)
     }
 
-    /// What a library says of these bytes.
+    /// The library's entry of these bytes.
     pub(super) fn shelved(&self, digest: &str) -> Option<(PathBuf, PluginVersion)> {
         let digest: Digest = digest.parse().ok()?;
         self.read().shelves.iter().find_map(|shelf| shelf.find(&digest))
@@ -142,8 +142,8 @@ impl Plugins {
         }
     }
 
-    /// Has that be what a library holds. What stays is not read again.
-    fn put_up(&self, at: usize, holding: Holding) {
+    /// Replaces the contents of a library. Versions that stay are not read again.
+    fn put_up(&self, at: usize, holding: LibraryContents) {
         let mut installation = self.write();
         let Some(shelf) = installation.shelves.get_mut(at) else { return };
         (shelf.mark, shelf.unnamed) = (holding.mark, holding.unnamed);

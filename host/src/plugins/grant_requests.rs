@@ -1,19 +1,19 @@
-//! What a plugin asks to be granted. That it asks grants nothing.
+//! Requests of a plugin for grants. A request grants nothing.
 
 use std::{collections::BTreeMap, fmt::Write as _};
 
 use serde::{Deserialize, Serialize};
 
-use super::granted;
+use super::grant_record;
 use phasm_sandbox::{DirGrant, Grants, HttpGrant, HttpPattern, Network, WallClock};
 
-/// What a plugin asks to be granted, in the words of `[grants.NAME]`. Grants are the operator's all the same.
+/// The grants that a plugin asks for, written as in `[grants.NAME]`. The operator decides about them.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", default, deny_unknown_fields)]
-pub struct Wants {
+pub struct GrantRequests {
     /// Directories, as the plugin sees them.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub dirs: Vec<WantedDir>,
+    pub dirs: Vec<DirRequest>,
     /// Names of variables of its environment.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub env: Vec<String>,
@@ -25,35 +25,35 @@ pub struct Wants {
     pub http_networks: Vec<String>,
     /// Whether it needs the host's time.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub wall_clock: Option<WantedClock>,
+    pub wall_clock: Option<ClockRequest>,
 }
 
 /// A directory that a plugin asks for.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct WantedDir {
+pub struct DirRequest {
     /// The path that it sees.
     pub guest: String,
     /// Whether it writes there, too.
     #[serde(default)]
-    pub mode: WantedMode,
+    pub mode: DirAccess,
 }
 
 /// How a directory is used.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum WantedMode {
-    /// It is read.
+pub enum DirAccess {
+    /// Reading only.
     #[default]
     Ro,
-    /// It is written, too.
+    /// Reading and writing.
     Rw,
 }
 
-/// What time a plugin asks for.
+/// The clock that a plugin asks for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum WantedClock {
+pub enum ClockRequest {
     /// The host's.
     Real,
 }
@@ -61,28 +61,28 @@ pub enum WantedClock {
 /// The most of each kind that is looked at.
 const MOST: usize = 256;
 
-impl Wants {
+impl GrantRequests {
     /// Whether it asks for nothing.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         *self == Self::default()
     }
 
-    /// What of it is not granted, each in a few words.
+    /// Returns the requests that are not granted, each in a few words.
     #[must_use]
     pub fn lacking(&self, granted: &Grants) -> Vec<String> {
-        let lacking = granted::lacking(&granted::described(&self.grants()), granted);
+        let lacking = grant_record::lacking(&grant_record::described(&self.grants()), granted);
         lacking.into_iter().map(|(what, _)| what).collect()
     }
 
-    /// What of it `other` does not ask for, likewise.
+    /// Returns the requests that `other` does not contain, each in a few words.
     #[must_use]
     pub fn beyond(&self, other: &Self) -> Vec<String> {
         self.lacking(&other.grants())
     }
 
-    /// As lines of a configuration that grant it to the plugin of that name; where its directories lie and what its variables
-    /// hold is left open.
+    /// Lines of a configuration that grant the requests to the plugin of that name. Paths on the host and values of variables are
+    /// left open.
     #[must_use]
     pub fn lines(&self, name: &str) -> String {
         let is_plain = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
@@ -92,7 +92,7 @@ impl Wants {
         let list = |items: Vec<String>| items.join(", ");
         let texts = |texts: &[String]| list(texts.iter().map(|text| quoted(text)).collect());
         let dirs = self.dirs.iter().map(|dir| {
-            let mode = if dir.mode == WantedMode::Rw { "rw" } else { "ro" };
+            let mode = if dir.mode == DirAccess::Rw { "rw" } else { "ro" };
             format!("{{ host = \"WHERE\", guest = {}, mode = \"{mode}\" }}", quoted(&dir.guest))
         });
         let env = self.env.iter().map(|name| format!("{} = \"WHAT\"", key(name)));
@@ -133,10 +133,10 @@ impl Wants {
         if faults.is_empty() { Ok(()) } else { Err(faults.join("; ")) }
     }
 
-    /// All of it as if it were granted. What is no pattern was refused before.
+    /// The grants that fulfil every request. Invalid patterns were refused before.
     fn grants(&self) -> Grants {
-        let dir = |dir: &WantedDir| DirGrant {
-            read_only: dir.mode == WantedMode::Ro,
+        let dir = |dir: &DirRequest| DirGrant {
+            read_only: dir.mode == DirAccess::Ro,
             ..DirGrant::read_only("", dir.guest.as_str())
         };
         let http = HttpGrant {
@@ -161,7 +161,7 @@ fn is_plain(text: &str) -> bool {
 mod tests {
     use super::*;
 
-    fn wants(text: &str) -> Wants {
+    fn wants(text: &str) -> GrantRequests {
         toml::from_str(text).unwrap()
     }
 
@@ -183,7 +183,7 @@ mod tests {
         assert_eq!(new.beyond(&old), more);
         assert_eq!(old.beyond(&new), Vec::<String>::new());
         assert_eq!(new.beyond(&new), Vec::<String>::new());
-        assert_eq!(Wants::default().beyond(&old), Vec::<String>::new());
+        assert_eq!(GrantRequests::default().beyond(&old), Vec::<String>::new());
     }
 
     #[test]
@@ -213,6 +213,6 @@ mod tests {
         ] {
             assert!(error.contains(says), "{error}");
         }
-        assert!(toml::from_str::<Wants>("sockets = true").is_err());
+        assert!(toml::from_str::<GrantRequests>("sockets = true").is_err());
     }
 }

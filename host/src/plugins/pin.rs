@@ -4,11 +4,11 @@ use std::sync::Arc;
 
 use phasm_engine::plan::{Found, Pinned};
 
-use super::{PluginError, Plugins, granted, plugin::Image, source::Source};
+use super::{PluginError, Plugins, grant_record, plugin::Image, source::Source};
 use phasm_sandbox::Grants;
 
 impl Plugins {
-    /// What `executor_type` stands for, loaded and known as `name@digest` from now on.
+    /// Resolves `executor_type`, loads the plugin, and registers it as `name@digest`.
     pub(super) async fn look_up(&self, executor_type: &str) -> Found {
         match self.pinned(executor_type).await {
             Ok(pinned) => Found::Executor(Box::new(pinned)),
@@ -24,7 +24,7 @@ impl Plugins {
         let pinned = Pinned {
             plugin: Some(Arc::clone(&plugin.name)),
             digest: Some(image.digest.to_string().into()),
-            grants: granted::described(&plugin.grants),
+            grants: grant_record::described(&plugin.grants),
             ..image.manifest.pinned()
         };
         if let Some(reference) = pinned.reference() {
@@ -58,7 +58,7 @@ impl Plugins {
         let is_signature_known = shelved.as_ref().is_some_and(|(_, stored)| stored.signature.is_some());
         let is_unsigned = self.means.trust.policy.require_signature && kept.is_some() && !is_signature_known;
         let kept = kept.map(|bytes| self.plugin(name, Source::Bytes(bytes), grants.clone()));
-        // Whoever vouched for it does so wherever its bytes come from.
+        // A signature holds for the bytes, whatever file they come from.
         let kept = kept.map(|kept| shelved.iter().cloned().fold(kept, |kept, (_, stored)| kept.of(stored)));
         let shelved = shelved.map(|(path, stored)| self.plugin(name, path.into(), grants).of(stored));
         let named = self.read().named.get(name).cloned().unwrap_or_default();
@@ -85,10 +85,10 @@ impl Plugins {
         Err(why)
     }
 
-    /// What of the grants that an executor was pinned with its plugin is not granted here, each with the line that grants it.
+    /// Returns the grants that an executor was pinned with and its plugin lacks here, each with the line that grants it.
     pub(crate) fn lacking(&self, pinned: &Pinned) -> Vec<(String, String)> {
         let now = pinned.plugin.as_ref().map(|name| self.grants_of(name)).unwrap_or_default();
-        granted::lacking(&pinned.grants, &now)
+        grant_record::lacking(&pinned.grants, &now)
     }
 
     fn grants_of(&self, name: &Arc<str>) -> Grants {

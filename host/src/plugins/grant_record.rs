@@ -1,4 +1,4 @@
-//! What a plugin was granted, as a journal keeps it: what it may touch, and no value of the environment.
+//! Grants as a journal keeps them: without values of environment variables.
 
 use std::{str::FromStr, sync::Arc};
 
@@ -27,7 +27,7 @@ fn texts(name: &'static str, texts: &[impl ToString]) -> impl Iterator<Item = (A
     (!texts.is_empty()).then(|| (name.into(), texts.into())).into_iter()
 }
 
-/// What of the grants that were described is not granted now, each in words, and the line of the configuration that grants it.
+/// Returns the grants of `then` that `now` lacks, each in words and with the line of the configuration that would grant it.
 pub(super) fn lacking(then: &Value, now: &Grants) -> Vec<(String, String)> {
     let member = |name: &str| then.as_object().and_then(|then| then.get(name));
     let dirs = member("dirs").and_then(Value::as_object).into_iter().flatten();
@@ -47,7 +47,7 @@ pub(super) fn lacking(then: &Value, now: &Grants) -> Vec<(String, String)> {
     dirs.chain(env).chain(http).chain(networks).chain(clock).collect()
 }
 
-/// What of `then` there is nothing for any more.
+/// Returns the elements of `then` that are no longer granted.
 fn missing<T: FromStr>(then: Option<&Value>, is_there: impl Fn(&T) -> bool) -> impl Iterator<Item = &str> {
     let then = then.and_then(Value::as_array).unwrap_or_default().iter().filter_map(Value::as_str);
     then.filter(move |text| !text.parse().is_ok_and(|known| is_there(&known)))

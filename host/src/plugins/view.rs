@@ -13,8 +13,8 @@ use serde::{Deserialize, Serialize};
 use wasmparser::{Parser, Payload};
 
 use super::{
-    Added, Library, Manifest, PluginVersion, Source, Wants, granted,
-    library::{AskedVersion, higher},
+    AddResult, GrantRequests, Library, Manifest, PluginVersion, Source, grant_record,
+    library::{VersionRequest, higher},
     read_component, read_manifest, signature_beside,
 };
 use crate::plugins::trust::{PluginTrust, PublicKey, Signature, Signed};
@@ -29,23 +29,23 @@ const BROKEN: &str = "broken";
 /// The most of a description that a list has, in bytes.
 const LONGEST_DESCRIPTION: usize = 4 << 10;
 
-/// Who vouches for a component, as far as the keys of a configuration tell.
+/// The signature of a component, checked with the keys of a configuration.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Vouched {
+pub struct SignatureStatus {
     /// `good`, `none`, `unknown-key`, `wrong` or `unreadable`.
     pub state: String,
     /// The key, if the configuration has it.
     pub key: Option<String>,
     /// Its number, which a signature names.
     pub number: Option<String>,
-    /// What whoever signed says with it; nothing that was not checked.
+    /// The signer's comment; only from a signature that was verified.
     pub comment: Option<String>,
     /// Why it does not count.
     pub why: Option<String>,
 }
 
-impl Vouched {
-    /// What was found, and the text that was looked at.
+impl SignatureStatus {
+    /// The result of a check, with the text that was checked.
     #[must_use]
     pub fn of(signed: Signed, text: Option<&str>) -> Self {
         let comment = || Some(text?.parse::<Signature>().ok()?.comment().to_owned());
@@ -77,7 +77,7 @@ pub struct Judged {
 }
 
 impl Judged {
-    /// What every policy says that asks for anything.
+    /// The results for every policy that requires anything.
     #[must_use]
     pub fn by_all(trusts: &[PluginTrust], bytes: &[u8], text: Option<&str>) -> Vec<Self> {
         let digest = Digest::of(bytes);
@@ -89,24 +89,24 @@ impl Judged {
     }
 }
 
-/// What a plugin asks for and is not granted.
+/// Grants that a plugin asks for and lacks.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct ToGrant {
+pub struct MissingGrants {
     /// Each in a few words.
     pub lacking: Vec<String>,
     /// Lines of a configuration that grant it.
     pub lines: String,
 }
 
-impl ToGrant {
-    /// Of the plugin of that name; nothing, if there is nothing.
+impl MissingGrants {
+    /// Returns the grants that the plugin of that name lacks; none, if it lacks nothing.
     #[must_use]
-    pub fn of(name: &str, wants: &Wants, granted: Option<&Grants>) -> Option<Self> {
+    pub fn of(name: &str, wants: &GrantRequests, granted: Option<&Grants>) -> Option<Self> {
         let lacking = wants.lacking(granted.unwrap_or(&Grants::default()));
         (!lacking.is_empty()).then(|| Self { lacking, lines: wants.lines(name) })
     }
 
-    /// The same, where it is a tenant's alone: then only what is granted to him is its.
+    /// [`Self::of`] for a plugin of one tenant, which only the tenant's own grants apply to.
     #[must_use]
     pub fn of_tenant(mut self, tenant: Option<&str>) -> Self {
         if let Some(tenant) = tenant {
@@ -126,41 +126,41 @@ fn toml_key(name: &str) -> String {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct PluginRow {
-    /// What documents call it.
+    /// The name that workflow files use.
     pub name: String,
-    /// What it says of its version.
+    /// The version in its manifest.
     pub version: Option<String>,
     /// component, built, stale (its source is newer, or was never built) or broken; of the library approved or held.
     pub state: String,
     /// One sentence for people.
     pub description: Option<String>,
-    /// Where it lies, for whoever may know that.
+    /// The file, for readers who may see paths.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub path: Option<PathBuf>,
     /// Another of the same name is found first.
     pub shadowed: bool,
-    /// Whose it is alone.
+    /// The tenant that the plugin belongs to; none for a shared plugin.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tenant: Option<String>,
-    /// Of its component.
+    /// Digest of the component.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub digest: Option<String>,
     /// Bytes of its component.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub size: Option<u64>,
-    /// What it may touch, as a journal describes it; null for nothing.
+    /// Its grants, as a journal describes them; null for none.
     #[serde(default)]
     pub granted: Value,
-    /// Who vouches for it, of what is in the library.
+    /// The signature, for a plugin of the library.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub signature: Option<Vouched>,
+    pub signature: Option<SignatureStatus>,
     /// Why it is held.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub held: Vec<String>,
-    /// Who approved it, if it was held.
+    /// The approver, if the version was on hold.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub approved_by: Option<String>,
-    /// What the library says of it.
+    /// The library's entry.
     #[serde(skip)]
     pub stored: Option<PluginVersion>,
 }
@@ -177,8 +177,10 @@ impl PluginRow {
     pub fn shelved(library: &Library, stored: PluginVersion, keys: &PluginTrust) -> Self {
         let path = library.path(&stored.digest);
         let found = stored.read(&path).and_then(|bytes| {
-            let signed =
-                Vouched::of(keys.look(&bytes, stored.signature.as_deref()), stored.signature.as_deref());
+            let signed = SignatureStatus::of(
+                keys.look(&bytes, stored.signature.as_deref()),
+                stored.signature.as_deref(),
+            );
             Ok((Manifest::of(&bytes, None)?, signed, bytes.len() as u64))
         });
         let state = match (&found, stored.held.is_empty()) {
@@ -204,7 +206,7 @@ impl PluginRow {
         }
     }
 
-    /// What lies in a directory, or in memory; `fresh` finds what was built from a folder.
+    /// The row of a plugin in a directory or in memory; `fresh` finds the component that was built from a folder.
     #[must_use]
     pub fn lying(name: String, source: &Source, fresh: impl Fn(&Path) -> Option<PathBuf>) -> Self {
         let (path, state, found) = match source {
@@ -243,7 +245,7 @@ impl PluginRow {
     /// Which of several of one name a version means: exactly that one, or that digest, or the highest that begins so. Before what is held.
     #[must_use]
     pub fn meant(all: &[Self], version: &str) -> Option<usize> {
-        let asked = AskedVersion::read(version);
+        let asked = VersionRequest::read(version);
         let is_it = |row: &Self| {
             row.digest.as_deref() == Some(version)
                 || row.version.as_deref().is_some_and(|own| asked.fits(own))
@@ -258,7 +260,7 @@ impl PluginRow {
     /// The same, with what it may touch.
     #[must_use]
     pub fn with_grants(self, grants: Option<&Grants>) -> Self {
-        Self { granted: grants.map(granted::described).unwrap_or_default(), ..self }
+        Self { granted: grants.map(grant_record::described).unwrap_or_default(), ..self }
     }
 }
 
@@ -275,19 +277,19 @@ fn shortened(text: &str) -> String {
     text::cut(text, LONGEST_DESCRIPTION).into_owned()
 }
 
-/// What a component says, its digest and how large it is.
-type Weighed = (Manifest, Option<(String, u64)>);
+/// A component's manifest, digest and size in bytes.
+type ComponentSummary = (Manifest, Option<(String, u64)>);
 
-fn of_component(wasm: &Path) -> Option<Weighed> {
+fn of_component(wasm: &Path) -> Option<ComponentSummary> {
     weighed(&read_component(wasm).ok()?, Some(wasm))
 }
 
-fn weighed(bytes: &[u8], path: Option<&Path>) -> Option<Weighed> {
+fn weighed(bytes: &[u8], path: Option<&Path>) -> Option<ComponentSummary> {
     let component = (Digest::of(bytes).to_string(), bytes.len() as u64);
     Some((Manifest::of(bytes, path).ok()?, Some(component)))
 }
 
-/// What a crate's own manifest says; what it takes from its workspace is looked up there.
+/// Reads the manifest of a crate; members that it inherits from its workspace are looked up there.
 fn of_crate(folder: &Path) -> Option<Manifest> {
     let own = table_of(folder)?;
     let package = own.get("package")?;
@@ -331,17 +333,17 @@ impl Lying {
     }
 }
 
-/// What there is to know about a plugin.
+/// The details of a plugin.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct PluginView {
-    /// What documents call it.
+    /// The name that workflow files use.
     pub name: String,
-    /// What it says of its version.
+    /// The version in its manifest.
     pub version: Option<String>,
     /// One sentence for people.
     pub description: Option<String>,
-    /// Whose it is alone.
+    /// The tenant that the plugin belongs to; none for a shared plugin.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tenant: Option<String>,
     /// Default policies of tasks, as documents write them.
@@ -350,66 +352,66 @@ pub struct PluginView {
     pub inputs: Value,
     /// JSON Schema of its outputs, likewise.
     pub outputs: Value,
-    /// What it asks to be granted.
-    pub wants: Wants,
-    /// What it may touch, as a journal describes it; null for nothing.
+    /// The grants that it asks for.
+    pub wants: GrantRequests,
+    /// Its grants, as a journal describes them; null for none.
     #[serde(default)]
     pub granted: Value,
-    /// What it asks for and is not granted.
+    /// Grants that it asks for and lacks.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub to_grant: Option<ToGrant>,
-    /// The file with its component, for whoever may know that.
+    pub to_grant: Option<MissingGrants>,
+    /// The file of the component, for readers who may see paths.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub component: Option<PathBuf>,
-    /// Of its component.
+    /// Size of the component in bytes.
     pub bytes: u64,
-    /// Of its component.
+    /// Digest of the component.
     pub digest: String,
-    /// Of what is in the library: `approved` or `held`.
+    /// State of a version in the library: `approved` or `held`.
     pub state: Option<String>,
     /// Why it is held.
     pub held: Vec<String>,
-    /// Who approved it, if it was held.
+    /// The approver, if the version was on hold.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub approved_by: Option<String>,
-    /// Who vouches for it.
-    pub signature: Vouched,
+    /// The signature.
+    pub signature: SignatureStatus,
     /// Whether those policies have it used that ask for anything.
     pub trust: Vec<Judged>,
     /// Interfaces that it imports.
     pub imports: Vec<String>,
-    /// What it exports.
+    /// Exported interfaces.
     pub exports: Vec<String>,
 }
 
 /// Why a plugin cannot be looked into.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum Unseen {
-    /// It cannot be read.
+pub enum InspectError {
+    /// The component cannot be read.
     #[error("{0}")]
     Unreadable(String),
-    /// It counts more of something than a guest may have.
+    /// The component exceeds a limit of guests.
     #[error("{0}")]
     Unusable(String),
 }
 
-impl From<String> for Unseen {
+impl From<String> for InspectError {
     fn from(why: String) -> Self {
         Self::Unreadable(why)
     }
 }
 
 impl PluginView {
-    /// That of the component in a file or in memory, which may be a library's version.
+    /// The view of a component in a file or in memory, which may be a library's version.
     ///
     /// # Errors
-    /// [`Unseen`], to tell the user.
+    /// [`InspectError`], for the user.
     pub fn of(
         name: &str,
         (component, stored): (&Lying, Option<&PluginVersion>),
         (keys, trusts): (&PluginTrust, &[PluginTrust]),
         grants: Option<&Grants>,
-    ) -> Result<Self, Unseen> {
+    ) -> Result<Self, InspectError> {
         let (bytes, path): (Arc<[u8]>, _) = match (component, stored) {
             (Lying::Bytes(bytes), _) => (Arc::clone(bytes), None),
             (Lying::File(path), Some(stored)) => (stored.read(path)?.into(), None),
@@ -423,9 +425,9 @@ impl PluginView {
             }
             None => path.map(signature_beside).transpose()?.flatten(),
         };
-        // What is never compiled here has been, elsewhere.
+        // A host without a compiler gets components that were compiled elsewhere.
         #[cfg(feature = "compile")]
-        check_counts(&bytes).map_err(|error| Unseen::Unusable(format!("plugin `{name}`: {error}")))?;
+        check_counts(&bytes).map_err(|error| InspectError::Unusable(format!("plugin `{name}`: {error}")))?;
         let (imports, exports) = interfaces(&bytes);
         let text = signature.as_deref();
         let state = |stored: &PluginVersion| if stored.held.is_empty() { APPROVED } else { HELD }.to_owned();
@@ -437,15 +439,15 @@ impl PluginView {
             defaults: manifest.defaults.fields(),
             inputs: manifest.inputs,
             outputs: manifest.outputs,
-            granted: grants.map(granted::described).unwrap_or_default(),
-            to_grant: ToGrant::of(name, &manifest.wants, grants),
+            granted: grants.map(grant_record::described).unwrap_or_default(),
+            to_grant: MissingGrants::of(name, &manifest.wants, grants),
             wants: manifest.wants,
             bytes: bytes.len() as u64,
             digest: Digest::of(&bytes).to_string(),
             state: stored.map(state),
             held: stored.map(|stored| stored.held.clone()).unwrap_or_default(),
             approved_by: stored.and_then(|stored| stored.approved_by.clone()),
-            signature: Vouched::of(keys.look(&bytes, text), text),
+            signature: SignatureStatus::of(keys.look(&bytes, text), text),
             trust: Judged::by_all(trusts, &bytes, text),
             component: component.path().map(Path::to_owned),
             imports,
@@ -477,37 +479,37 @@ pub fn interfaces(bytes: &[u8]) -> (Vec<String>, Vec<String>) {
     (imports, exports)
 }
 
-/// What became of a plugin that was added.
+/// The result of adding a plugin.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub struct PluginAdded {
-    /// What documents call it.
+pub struct AddView {
+    /// The name that workflow files use.
     pub name: String,
     /// Its version.
     pub version: String,
-    /// Of its component.
+    /// Digest of the component.
     pub digest: String,
     /// `approved` or `held`.
     pub state: String,
     /// Why it is held.
     pub held: Vec<String>,
-    /// Who vouches for it.
-    pub signature: Vouched,
-    /// What it asks to be granted.
-    pub wants: Wants,
+    /// The signature.
+    pub signature: SignatureStatus,
+    /// The grants that it asks for.
+    pub wants: GrantRequests,
     /// The newest version that is approved; nothing for the first.
     pub newest: Option<String>,
-    /// What it asks for beyond that.
+    /// The grants that it asks for beyond the newest approved version.
     pub beyond: Option<Vec<String>>,
-    /// What it asks for and is not granted.
-    pub to_grant: Option<ToGrant>,
+    /// Grants that it asks for and lacks.
+    pub to_grant: Option<MissingGrants>,
     /// Whether it was not there before.
     pub is_new: bool,
 }
 
-impl PluginAdded {
-    pub(super) fn of(added: Added, signature: Vouched, to_grant: Option<ToGrant>) -> Self {
-        let Added { stored, manifest, beyond, is_new } = added;
+impl AddView {
+    pub(super) fn of(added: AddResult, signature: SignatureStatus, to_grant: Option<MissingGrants>) -> Self {
+        let AddResult { stored, manifest, beyond, is_new } = added;
         let (newest, beyond) = beyond.unzip();
         Self {
             to_grant,
@@ -525,18 +527,18 @@ impl PluginAdded {
     }
 }
 
-/// What became of a version that was approved.
+/// The result of an approval.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub struct PluginApproved {
-    /// What documents call it.
+pub struct ApprovalView {
+    /// The name that workflow files use.
     pub name: String,
     /// Its version.
     pub version: String,
-    /// Of its component.
+    /// Digest of the component.
     pub digest: String,
     /// Whether it was held before.
     pub was_held: bool,
-    /// What it asks for and is not granted.
-    pub to_grant: Option<ToGrant>,
+    /// Grants that it asks for and lacks.
+    pub to_grant: Option<MissingGrants>,
 }

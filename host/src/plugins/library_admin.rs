@@ -1,41 +1,42 @@
-//! Whoever changes a library, from a command or over HTTP, does it by this: so that everybody's plugins are looked at alike.
+//! Changes of a library, from a command or over HTTP, go through one type, so that every plugin is checked alike.
 
 use std::{collections::BTreeMap, sync::Arc};
 
 use super::{
-    Library, LibraryError, NewPlugin, PluginAdded, PluginApproved, PluginVersion, ToGrant, Vouched, Wants,
+    AddView, ApprovalView, GrantRequests, Library, LibraryError, MissingGrants, NewPlugin, PluginVersion,
+    SignatureStatus,
 };
 use crate::plugins::trust::{PluginTrust, Policy};
 use phasm_sandbox::{Digest, Grants, Sandbox};
 
 /// A library, and what its operator says of plugins that are added to it.
 #[derive(Clone, Debug)]
-pub struct Librarian {
+pub struct LibraryAdmin {
     /// Where they are.
     pub library: Library,
-    /// Whose it is alone.
+    /// The tenant that the library belongs to; none for the shared one.
     pub tenant: Option<Arc<str>>,
     /// The policies of all who would find them.
     pub trusts: Vec<PluginTrust>,
     /// Whether every version waits to be approved, and not only one that wants more.
     pub hold: bool,
-    /// What plugins may touch, by name.
+    /// Grants by plugin.
     pub grants: BTreeMap<String, Grants>,
 }
 
 /// Why a plugin was not added.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
-pub enum NotAdded {
+pub enum AddError {
     /// No policy has it used.
     #[error("{name} is not added: {why}")]
     Distrusted {
-        /// What documents would call it.
+        /// The name that workflow files would use.
         name: String,
-        /// What the first policy asks for.
+        /// The requirement of the first policy.
         why: String,
     },
-    /// It cannot be compiled within bounds, or asks for what no guest has.
+    /// The component cannot be compiled within bounds, or imports an interface that no guest has.
     #[error("{0}")]
     Unusable(String),
     /// The library refuses it, or cannot be written.
@@ -43,61 +44,60 @@ pub enum NotAdded {
     Library(#[from] LibraryError),
 }
 
-impl Librarian {
+impl LibraryAdmin {
     /// A policy that knows the keys of all, and asks for none.
     #[must_use]
     pub fn keys(&self) -> PluginTrust {
         all_keys(&self.trusts)
     }
 
-    /// Adds a plugin, once somebody's policy takes it and it was compiled. Whatever happens meanwhile, it is there with all its bytes, or not
-    /// at all.
+    /// Adds a plugin that a policy accepts, once it has been compiled. A crash leaves either the whole plugin or nothing.
     ///
     /// # Errors
-    /// [`NotAdded`]; nothing was added.
-    pub async fn add(&self, new: NewPlugin, sandbox: &Sandbox) -> Result<PluginAdded, NotAdded> {
-        let (librarian, bytes) = (self.clone(), Arc::clone(&new.bytes));
+    /// [`AddError`]; nothing was added.
+    pub async fn add(&self, new: NewPlugin, sandbox: &Sandbox) -> Result<AddView, AddError> {
+        let (library_admin, bytes) = (self.clone(), Arc::clone(&new.bytes));
         let blocking = sandbox.guest_runtime();
-        let (new, signature) = joined(blocking.spawn_blocking(move || librarian.admit(new)).await)?;
+        let (new, signature) = joined(blocking.spawn_blocking(move || library_admin.admit(new)).await)?;
         let compiled = sandbox.load(bytes).await;
-        compiled.map_err(|error| NotAdded::Unusable(error.to_string()))?;
-        let librarian = self.clone();
-        joined(blocking.spawn_blocking(move || librarian.shelve(new, signature)).await)
+        compiled.map_err(|error| AddError::Unusable(error.to_string()))?;
+        let library_admin = self.clone();
+        joined(blocking.spawn_blocking(move || library_admin.shelve(new, signature)).await)
     }
 
     /// Whether anybody would have it used, and what else can be told before it is compiled.
-    fn admit(&self, new: NewPlugin) -> Result<(NewPlugin, Vouched), NotAdded> {
+    fn admit(&self, new: NewPlugin) -> Result<(NewPlugin, SignatureStatus), AddError> {
         let (digest, text) = (Digest::of(&new.bytes), new.signature.as_deref());
         let judge = |trust: &PluginTrust| trust.judge(&digest, &trust.look(&new.bytes, text));
         let judged: Vec<_> = self.trusts.iter().map(judge).collect();
         if !judged.iter().any(Result::is_ok) {
             let why = judged.into_iter().find_map(Result::err).unwrap_or_default();
-            return Err(NotAdded::Distrusted { name: new.name, why });
+            return Err(AddError::Distrusted { name: new.name, why });
         }
         self.library.check(&new)?;
-        let signature = Vouched::of(self.keys().look(&new.bytes, text), text);
+        let signature = SignatureStatus::of(self.keys().look(&new.bytes, text), text);
         Ok((new, signature))
     }
 
-    fn shelve(&self, new: NewPlugin, signature: Vouched) -> Result<PluginAdded, NotAdded> {
+    fn shelve(&self, new: NewPlugin, signature: SignatureStatus) -> Result<AddView, AddError> {
         let added = self.library.add(new, &self.keys(), self.hold)?;
         let to_grant = self.to_grant(&added.stored.name, &added.manifest.wants);
-        Ok(PluginAdded::of(added, signature, to_grant))
+        Ok(AddView::of(added, signature, to_grant))
     }
 
-    fn to_grant(&self, name: &str, wants: &Wants) -> Option<ToGrant> {
-        let to_grant = ToGrant::of(name, wants, self.grants.get(name))?;
+    fn to_grant(&self, name: &str, wants: &GrantRequests) -> Option<MissingGrants> {
+        let to_grant = MissingGrants::of(name, wants, self.grants.get(name))?;
         Some(to_grant.of_tenant(self.tenant.as_deref()))
     }
 
-    /// Approves a version that is held, in somebody's name.
+    /// Approves a version on hold; `by` is recorded.
     ///
     /// # Errors
     /// When there is none, or the library cannot be read or written.
-    pub fn approve(&self, stored: &PluginVersion, by: Option<&str>) -> Result<PluginApproved, LibraryError> {
+    pub fn approve(&self, stored: &PluginVersion, by: Option<&str>) -> Result<ApprovalView, LibraryError> {
         let (manifest, _) = self.library.look(stored, &self.keys())?;
         let was_held = self.library.approve(stored, by)?;
-        Ok(PluginApproved {
+        Ok(ApprovalView {
             name: stored.name.clone(),
             version: stored.version.clone(),
             digest: stored.digest.to_string(),
@@ -114,7 +114,7 @@ pub fn all_keys(trusts: &[PluginTrust]) -> PluginTrust {
     Policy { require_signature: false, keys }.into()
 }
 
-/// What came of work on another thread.
-fn joined<T>(ended: Result<Result<T, NotAdded>, tokio::task::JoinError>) -> Result<T, NotAdded> {
-    ended.unwrap_or_else(|error| Err(NotAdded::Unusable(format!("host fault: {error}"))))
+/// Flattens the result of work on another thread.
+fn joined<T>(ended: Result<Result<T, AddError>, tokio::task::JoinError>) -> Result<T, AddError> {
+    ended.unwrap_or_else(|error| Err(AddError::Unusable(format!("host fault: {error}"))))
 }

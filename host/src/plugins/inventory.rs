@@ -1,4 +1,4 @@
-//! What is known of plugins where nothing is built or loaded.
+//! Plugins as far as they are known without building or loading.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -11,7 +11,7 @@ use phasm_engine::plan::{Executors, Found};
 
 use super::{
     folders::scan,
-    library::{AskedVersion, Library, LibraryError, PluginVersion, held, higher, no_version},
+    library::{Library, LibraryError, PluginVersion, VersionRequest, held, higher, no_version},
     manifest::Manifest,
     plugin::Means,
     source::{Builder, Source},
@@ -21,7 +21,7 @@ use phasm_sandbox::Digest;
 
 /// The plugins of some directories, to check documents against; none of them can be called.
 #[derive(Default)]
-pub struct Installed {
+pub struct PluginInventory {
     named: BTreeMap<Arc<str>, Vec<Candidate>>,
     /// All that libraries hold, also what is not used.
     shelf: Vec<PluginVersion>,
@@ -29,21 +29,21 @@ pub struct Installed {
     means: Means,
 }
 
-impl Installed {
+impl PluginInventory {
     /// No plugins yet, and calls that may use `memory` bytes.
     #[must_use]
     pub fn new(memory: u64) -> Self {
         Self { memory: Some(memory), ..Self::default() }
     }
 
-    /// The same, knowing the manifests of source folders that `builder` has built and nobody has changed since.
+    /// Adds the manifests of source folders that `builder` has built and that have not changed since.
     #[must_use]
     pub fn with_builder(mut self, builder: Arc<dyn Builder>) -> Self {
         self.means.builder = Some(builder);
         self
     }
 
-    /// The same, refusing plugins that nobody vouches for, as a host with this policy does.
+    /// Refuses unsigned plugins, as a host with this policy does.
     #[must_use]
     pub fn with_trust(mut self, trust: PluginTrust) -> Self {
         self.means.trust = Arc::new(trust);
@@ -84,8 +84,8 @@ impl Installed {
         Ok(())
     }
 
-    /// What each of `types` stands for: files are read for their manifests; a folder's is not known while it has to be built.
-    /// What stands for nothing may be installed by the time of a run, and is only warned of.
+    /// Resolves each of `types`. Files are read for their manifests; the manifest of a folder is unknown while the folder has to
+    /// be built. A type that resolves to nothing may be installed by the time of a run, so it is only a warning.
     #[must_use]
     pub fn executors(&self, types: &[Arc<str>]) -> Executors {
         let names = self.named.keys().cloned().collect();
@@ -112,7 +112,7 @@ impl Installed {
         }
     }
 
-    /// What a library says of a plugin that is not used.
+    /// The message for a plugin in a library that is not in use.
     fn not_used(&self, name: &str, version: Option<&str>) -> Found {
         let shelf: Vec<_> = self.shelf.iter().collect();
         let held = held(name, version, &shelf).map(|why| Found::Refused(why.into()));
@@ -124,7 +124,7 @@ impl Installed {
 struct Candidate {
     source: Source,
     glance: Glance,
-    /// What a library says of it that it came from.
+    /// The library's entry that the plugin came from.
     stored: Option<PluginVersion>,
 }
 
@@ -177,12 +177,12 @@ impl Said {
     }
 }
 
-/// What is read at most once.
+/// Values that are read at most once.
 #[derive(Default)]
 struct Glance(OnceLock<Option<Result<Said, String>>>);
 
 impl Glance {
-    /// What lies in `source`, where that takes no building.
+    /// Reads the plugin in `source`, unless it must be built first.
     fn at(
         &self,
         source: &Source,
@@ -202,22 +202,22 @@ fn split(executor_type: &str) -> (&str, Option<&str>) {
     }
 }
 
-/// What the plugins of one name say, those that cannot be asked yet being absent; the first fitting one counts, of those that begin
-/// with the version the highest.
+/// Returns the first manifest that fits, or of a version prefix the highest; `None` elements are plugins whose manifest is
+/// unknown.
 ///
-/// Whatever cannot be asked may have any version, and what cannot be read has none.
+/// An unknown manifest may have any version, and an unreadable one has none.
 fn fitting<'m>(
     version: Option<&str>,
     candidates: impl Iterator<Item = Option<Result<(Option<&'m str>, &'m Said), &'m str>>>,
 ) -> Found {
-    let asked = version.map(AskedVersion::read);
+    let asked = version.map(VersionRequest::read);
     let fits =
         |found: Option<&str>| asked.as_ref().is_none_or(|asked| found.is_some_and(|found| asked.fits(found)));
     let mut unknown = false;
     let mut best: Option<(&str, &Said)> = None;
     for candidate in candidates {
         match (candidate, &asked) {
-            (Some(Ok((Some(found), said))), Some(AskedVersion::Beginning { .. })) if fits(Some(found)) => {
+            (Some(Ok((Some(found), said))), Some(VersionRequest::Beginning { .. })) if fits(Some(found)) => {
                 if best.is_none_or(|(best, _)| higher(found, best).is_lt()) {
                     best = Some((found, said));
                 }
@@ -254,7 +254,7 @@ mod tests {
         fs::write(at("broken.json"), "{").unwrap();
         fs::create_dir(at("made")).unwrap();
         fs::write(at("made/Cargo.toml"), "[package]\n[dependencies]\nphasm-sdk = '0.1'\n").unwrap();
-        let mut installed = Installed::new(1 << 20);
+        let mut installed = PluginInventory::new(1 << 20);
         installed.add_dir(dir.path()).unwrap();
         let digest = format!("sha256:{}", "0".repeat(64));
         let rows = [
@@ -299,7 +299,7 @@ mod tests {
         fs::create_dir(dir.path().join("target")).unwrap();
         fs::write(&artefact, COMPONENT).unwrap();
         fs::write(artefact.with_extension("json"), r#"{"retry": {"limit": 1}}"#).unwrap();
-        let mut installed = Installed::new(1 << 20).with_builder(Arc::new(Built(artefact)));
+        let mut installed = PluginInventory::new(1 << 20).with_builder(Arc::new(Built(artefact)));
         installed.add_dir(dir.path()).unwrap();
         let has_defaults = |name: &str| {
             let Found::Executor(pinned) = installed.find(name) else { panic!("{name}") };
