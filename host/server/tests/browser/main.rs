@@ -76,19 +76,16 @@ impl Visit {
         self.browser.looks(1280, false);
     }
 
-    /// A picture of the page, light, dark and on a phone, where that is asked for.
+    /// Takes a picture of the page where `UPDATE_PICTURES` is set.
     fn picture(&self, name: &str) {
         if env::var_os("UPDATE_PICTURES").is_none() {
             return;
         }
         let folder = root().join("host/docs/pictures");
         fs::create_dir_all(&folder).unwrap();
-        for (kind, width, dark) in [("", 1280, false), ("-dark", 1280, true), ("-phone", 390, false)] {
-            self.browser.looks(width, dark);
-            self.browser.run("window.scrollTo(0, 0)");
-            self.browser.picture(&folder.join(format!("{name}{kind}.png")));
-        }
         self.browser.looks(1280, false);
+        self.browser.run("window.scrollTo(0, 0)");
+        self.browser.picture(&folder.join(format!("{name}.png")));
     }
 }
 
