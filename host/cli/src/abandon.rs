@@ -4,13 +4,13 @@ use clap::Args;
 use phasm::Host;
 
 #[cfg(unix)]
-use super::live;
+use super::live_request;
 use super::{
-    drive::{opened, runtime, unusable},
+    drive::{opened, runtime},
     exit::Exit,
     failure::Failure,
     screen::Screen,
-    stored::{self, StoreArgument},
+    store_argument::{self, StoreArgument},
 };
 
 /// Ends a run that cannot be gone on with, as one whose journal cannot be read, so that nobody tries and it can be deleted.
@@ -37,17 +37,18 @@ pub(super) struct AbandonArguments {
 /// Ends a run.
 pub(super) fn abandon(arguments: &AbandonArguments, screen: &Screen) -> Result<Exit, Failure> {
     let AbandonArguments { run, reason, store } = arguments;
-    let (path, way) = (store.path()?, store.way()?);
+    let (path, target) = (store.path()?, store.target()?);
     let why = format!("the run was abandoned: {reason}");
     #[cfg(unix)]
-    if let Some((run, recorded)) = runtime()?.block_on(live::abandon(run, store, &why))? {
+    if let Some((run, recorded)) = runtime()?.block_on(live_request::abandon(run, store, &why))? {
         return Ok(told(screen, &run, recorded));
     }
     let (host, run, recorded) = runtime()?.block_on(async {
         let (_, run) = store.find(run).await?;
-        let store = opened(&path).await.map_err(unusable)?;
+        let store = opened(&path).await.map_err(Failure::store)?;
         let host = Host::builder().store(store).room_for(1).open().map_err(Failure::host)?;
-        let recorded = host.abandon(&run, &why).await.map_err(|error| stored::failed(error, &way))?;
+        let recorded =
+            host.abandon(&run, &why).await.map_err(|error| store_argument::failed(error, &target))?;
         Ok::<_, Failure>((host, run, recorded))
     })?;
     host.close();

@@ -8,7 +8,7 @@ use std::{
 
 use phasm::sandbox::Digest;
 
-use super::{kept, search, trust};
+use super::{paths, trust, user_dirs};
 
 /// The longest line that is read.
 const LONGEST: u64 = 4096;
@@ -62,14 +62,14 @@ pub(super) fn known(store: &Path) -> Option<String> {
 
 /// Beside a file; that of a database is with the user's data.
 fn place(store: &Path) -> Option<PathBuf> {
-    let Some(url) = kept::url(store) else {
+    let Some(url) = paths::database_url(store) else {
         let mut name = store.as_os_str().to_owned();
         name.push(".server");
         return Some(name.into());
     };
     let digest = Digest::of(url.as_bytes()).to_string();
     let digest: String = digest.trim_start_matches("sha256:").chars().take(16).collect();
-    Some(search::data_dir()?.join(format!("{digest}.server")))
+    Some(user_dirs::data_dir()?.join(format!("{digest}.server")))
 }
 
 /// For this user alone.

@@ -7,10 +7,10 @@ use clap::Args;
 use super::{
     drive::runtime,
     exit::Exit,
-    failure::{Failure, While},
-    kept::Kept,
+    failure::{ContextError, Failure},
     screen::Screen,
-    stored::StoreArgument,
+    store_argument::StoreArgument,
+    store_reader::StoreReader,
 };
 
 /// Copies a store to a new file, whoever writes to it meanwhile: all that was recorded at one moment.
@@ -31,7 +31,7 @@ pub(super) struct BackupArguments {
 /// Copies a store.
 pub(super) fn backup(arguments: &BackupArguments, screen: &Screen) -> Result<Exit, Failure> {
     let BackupArguments { to, store } = arguments;
-    let Kept::File(file) = store.read()? else {
+    let StoreReader::File(file) = store.read()? else {
         return Err(Failure::call(
             "a database is copied by PostgreSQL itself: use pg_dump, with the schema of the store (`phasm` unless its URL names another)",
         ));
@@ -40,7 +40,7 @@ pub(super) fn backup(arguments: &BackupArguments, screen: &Screen) -> Result<Exi
         return Err(Failure::call(format!("{} is there already; name a file that is not", to.display())));
     }
     let copied = runtime()?.block_on(file.backup(to));
-    copied.map_err(|error| Failure::host(While::new("the store could not be copied", error)))?;
+    copied.map_err(|error| Failure::host(ContextError::new("the store could not be copied", error)))?;
     screen.err(&format!("copied to {}\n", to.display()));
     Ok(Exit::Done)
 }

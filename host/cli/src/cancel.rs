@@ -4,16 +4,16 @@ use clap::Args;
 use phasm::{Request, engine::run::Run};
 
 #[cfg(unix)]
-use super::live;
+use super::live_request;
 use super::{
-    ask::ask,
-    drive::{self, Answers, DriveArguments, Manner},
+    drive::{self, Answers, DriveArguments, DriveOptions},
     exit::Exit,
     failure::Failure,
-    reached::Reached,
-    remote::Asking,
+    remote::RemoteCommands,
+    request::ask,
     screen::Screen,
-    stored,
+    store_argument,
+    target::TargetArguments,
     trace::LogLevel,
 };
 
@@ -34,7 +34,7 @@ pub(super) struct CancelArguments {
     task: Option<String>,
 
     #[command(flatten)]
-    store: Reached,
+    store: TargetArguments,
 
     #[command(flatten)]
     drive: DriveArguments,
@@ -48,23 +48,25 @@ pub(super) fn cancel(
 ) -> Result<Exit, Failure> {
     let CancelArguments { run, task, store, drive } = arguments;
     if let Some(remote) = store.remote()? {
-        let asking = Asking { remote, json: drive.json, screen };
+        let asking = RemoteCommands { remote, json: drive.json, screen };
         return drive::runtime()?.block_on(asking.cancel(run, task.as_deref()));
     }
     let store = &store.store;
-    let manner = Manner::new(drive, Some(&store.path()?), log_level);
+    let options = DriveOptions::new(drive, Some(&store.path()?), log_level);
     let request = |run: &Run| match task {
         None => Ok(Request::Cancel),
-        Some(name) => {
-            stored::task(run, name, ("cancelled: false", "open"), stored::is_open).map(Request::CancelTask)
-        }
+        Some(name) => store_argument::task(run, name, ("cancelled: false", "open"), store_argument::is_open)
+            .map(Request::CancelTask),
     };
     #[cfg(unix)]
-    if let Some(exit) =
-        drive::runtime()?.block_on(live::ask(run, (store, drive.json, screen), "cancelled", request))?
-    {
+    if let Some(exit) = drive::runtime()?.block_on(live_request::ask(
+        run,
+        (store, drive.json, screen),
+        "cancelled",
+        request,
+    ))? {
         return Ok(exit);
     }
     let start = ask(run, (store, drive, screen), Answers::default(), "cancelled", request);
-    drive::drive(&manner, screen, start)
+    drive::drive(&options, screen, start)
 }

@@ -34,13 +34,13 @@ pub(super) struct Text {
 
 /// What cannot be read as text, and why.
 #[derive(Debug)]
-pub(super) struct Unread {
+pub(super) struct UnreadableFile {
     /// What messages call it.
     pub(super) name: String,
     pub(super) problem: Box<Problem>,
 }
 
-impl Unread {
+impl UnreadableFile {
     /// There is no text to show a place in.
     pub(super) fn source(&self) -> Source<'_> {
         Source { name: &self.name, text: "" }
@@ -57,13 +57,13 @@ impl Text {
     ///
     /// # Errors
     /// When there is nothing to read, too much, or what is no text.
-    pub(super) fn read(file: &Path) -> Result<Self, Unread> {
+    pub(super) fn read(file: &Path) -> Result<Self, UnreadableFile> {
         let is_stdin = file == Path::new("-");
         let name = if is_stdin { "<stdin>".to_owned() } else { file.display().to_string() };
         let text = if is_stdin { reader::text_from(io::stdin().lock()) } else { reader::text_of(file) };
         match text {
             Ok(text) => Ok(Self { name, text, path: (!is_stdin).then(|| file.to_owned()) }),
-            Err(problem) => Err(Unread { name, problem }),
+            Err(problem) => Err(UnreadableFile { name, problem }),
         }
     }
 

@@ -1,14 +1,14 @@
 //! Driving runs in this process, whichever command brought them here: submitted, or taken up from a store.
 
 mod answers;
-mod live;
+mod line_reporter;
+mod live_view;
 mod notices;
-mod plain;
 mod prepare;
 mod session;
 mod snapshot;
 mod summary;
-mod watching;
+mod watch_display;
 
 use std::{collections::BTreeMap, convert::Infallible, path::Path, process::exit, sync::Arc, time::Duration};
 
@@ -25,20 +25,22 @@ use tokio::runtime::{Builder as RuntimeBuilder, Runtime};
 
 pub(super) use self::{
     answers::{Answer, Answers, answer, payload},
-    plain::Plain,
-    prepare::{Bell, Configured, Planning, Prepared, Purpose, configuration, open, opened, unusable},
+    line_reporter::LineReporter,
+    prepare::{
+        LoadedConfig, PlannerContext, PreparedHost, Purpose, WakeupGuard, configuration, open, opened,
+    },
     summary::{of as summary, with_tree as summary_with_tree},
-    watching::{Watching, nobody},
+    watch_display::{Watching, nobody},
 };
 use self::{session::Session, snapshot::Snapshot};
 use super::{
+    command_line::Target,
     exit::Exit,
-    failure::{Failure, While},
-    hint::Way,
-    places::Places,
+    failure::{ContextError, Failure},
+    paths::PathArguments,
     problems,
     screen::Screen,
-    signals::{Interrupts, Told},
+    signals::{Interrupts, Signal},
     text, times,
     trace::LogLevel,
 };
@@ -47,7 +49,7 @@ use super::{
 #[derive(Args, Clone, Debug)]
 pub(super) struct DriveArguments {
     #[command(flatten)]
-    pub(super) places: Places,
+    pub(super) paths: PathArguments,
 
     /// With a file store: stay when only suspended tasks keep a run open.
     #[arg(long)]
@@ -75,25 +77,25 @@ pub(super) struct Grace {
 
 impl DriveArguments {
     /// The same with other plugins and another configuration.
-    pub(super) fn at(&self, places: Places) -> Self {
-        Self { places, ..self.clone() }
+    pub(super) fn at(&self, paths: PathArguments) -> Self {
+        Self { paths, ..self.clone() }
     }
 
     /// How to come back to runs of a store that are driven like this.
-    pub(super) fn way(&self, store: &Path) -> Way {
-        Way::to(store).with(&self.places)
+    pub(super) fn target(&self, store: &Path) -> Target {
+        Target::to(store).with(&self.paths)
     }
 }
 
 /// How runs are followed.
 #[derive(Clone, Debug)]
-pub(super) struct Manner {
+pub(super) struct DriveOptions {
     /// Whether a run that only suspended tasks keep open is waited for.
     pub(super) stays: bool,
     /// Whether Ctrl-C leaves runs as they are, instead of cancelling them. SIGTERM does if there is a way back.
     pub(super) leaves_open: bool,
     /// How to come back to the runs; there is no coming back to runs in memory.
-    pub(super) way: Option<Way>,
+    pub(super) target: Option<Target>,
     /// How long attempts may take to end after SIGTERM.
     pub(super) grace: Duration,
     /// Whether there may be several runs, or none.
@@ -103,83 +105,83 @@ pub(super) struct Manner {
     pub(super) log_level: LogLevel,
 }
 
-impl Manner {
+impl DriveOptions {
     /// That of a command that drives one run of a store.
     pub(super) fn new(arguments: &DriveArguments, store: Option<&Path>, log_level: LogLevel) -> Self {
         let DriveArguments { wait, json, events, grace: Grace { grace }, .. } = *arguments;
-        let way = store.map(|store| arguments.way(store));
-        Self { stays: wait, leaves_open: false, several: false, way, grace, json, events, log_level }
+        let target = store.map(|store| arguments.target(store));
+        Self { stays: wait, leaves_open: false, several: false, target, grace, json, events, log_level }
     }
 
     /// Whether runs are left as they are when the process is told to end.
-    fn leaves(&self, told: Told) -> bool {
+    fn leaves(&self, told: Signal) -> bool {
         match told {
-            Told::Interrupt => self.leaves_open,
-            Told::Terminate => self.way.is_some(),
+            Signal::Interrupt => self.leaves_open,
+            Signal::Terminate => self.target.is_some(),
         }
     }
 
     /// The command that goes on with a run that was left, or with all of them.
     fn go_on(&self, runs: &[&str]) -> Option<String> {
         let wait = if self.stays { &["--wait"][..] } else { &[] };
-        self.way.as_ref().map(|way| way.go_on(runs, wait))
+        self.target.as_ref().map(|target| target.go_on(runs, wait))
     }
 }
 
 /// A run that has begun to be driven.
-pub(super) struct Driven {
+pub(super) struct ActiveRun {
     pub(super) handle: RunHandle,
     pub(super) watch: Watch,
     /// Tells its notices, from where the run was before the first of them.
-    pub(super) plain: Plain,
+    pub(super) plain: LineReporter,
 }
 
 /// Runs that have begun to be driven, and the host that drives them.
-pub(super) struct Started {
-    pub(super) prepared: Prepared,
-    pub(super) runs: Vec<Driven>,
+pub(super) struct ActiveRuns {
+    pub(super) prepared: PreparedHost,
+    pub(super) runs: Vec<ActiveRun>,
     pub(super) answers: Answers,
     /// What went wrong with other runs, and has been said.
     pub(super) exit: Exit,
 }
 
 /// What a run came to, as far as this process is concerned.
-enum Ended {
+enum SessionEnd {
     /// It has ended.
-    Over(Stands),
+    Over(RunSummary),
     /// Only suspended tasks keep it open, and nobody here answers them.
-    Parked(Stands),
+    Parked(RunSummary),
     /// It was cancelled because the process was told to end, or because whoever read stdout left.
-    Interrupted(Told, Stands),
+    Interrupted(Signal, RunSummary),
     /// It was left as it is, for the same reason.
-    Left(Told, Stands),
+    Left(Signal, RunSummary),
     /// Nobody waits.
-    Abandoned(Told),
+    Abandoned(Signal),
 }
 
 /// How a run stands at its end here.
-struct Stands {
+struct RunSummary {
     run_id: Arc<str>,
     phase: Phase,
-    shown: Shown,
+    shown: Output,
 }
 
 /// What is printed of a run.
-enum Shown {
+enum Output {
     /// Empty where all there was to print was printed as it happened.
     Page(String),
     View(Box<RunView>),
 }
 
-impl Stands {
+impl RunSummary {
     /// Of an `open` run that is what it is called.
-    fn of(run: &Run, open: &str, manner: &Manner) -> Self {
-        let shown = if manner.json {
-            Shown::View(Box::new(RunView::of(run)))
-        } else if manner.events {
-            Shown::Page(String::new())
+    fn of(run: &Run, open: &str, options: &DriveOptions) -> Self {
+        let shown = if options.json {
+            Output::View(Box::new(RunView::of(run)))
+        } else if options.events {
+            Output::Page(String::new())
         } else {
-            Shown::Page(summary(run, open, manner.way.as_ref()))
+            Output::Page(summary(run, open, options.target.as_ref()))
         };
         Self { run_id: Arc::clone(run.id()), phase: run.phase(), shown }
     }
@@ -188,15 +190,15 @@ impl Stands {
 /// A run at its end here: what the command's exit status and result are made of.
 struct Outcome {
     exit: Exit,
-    stands: Stands,
+    stands: RunSummary,
     /// Whether it was left open as the process was told to end.
     is_left: bool,
 }
 
-impl Ended {
+impl SessionEnd {
     /// # Errors
     /// If it was abandoned: what the process was told.
-    fn outcome(self) -> Result<Outcome, Told> {
+    fn outcome(self) -> Result<Outcome, Signal> {
         let outcome = |exit, stands| Ok(Outcome { exit, stands, is_left: false });
         match self {
             Self::Over(stands) => outcome(stands.phase.into(), stands),
@@ -213,23 +215,23 @@ impl Ended {
 /// # Errors
 /// When nothing could be started, or the only run was lost.
 pub(super) fn drive(
-    manner: &Manner,
+    options: &DriveOptions,
     screen: &Screen,
-    start: impl Future<Output = Result<Started, Failure>>,
+    start: impl Future<Output = Result<ActiveRuns, Failure>>,
 ) -> Result<Exit, Failure> {
     let runtime = runtime()?;
     let (prepared, runs, ended, mut exit) = runtime.block_on(async {
         let interrupts = Interrupts::listen()
-            .map_err(|error| Failure::host(While::new("interrupts cannot be heard", error)))?;
+            .map_err(|error| Failure::host(ContextError::new("interrupts cannot be heard", error)))?;
         let mut interrupted = interrupts.clone();
-        let Started { prepared, runs, answers, exit } = tokio::select! {
+        let ActiveRuns { prepared, runs, answers, exit } = tokio::select! {
             started = start => started?,
             heard = interrupted.next() => abandon(heard.told),
         };
         let ids: Vec<Arc<str>> = runs.iter().map(|run| Arc::clone(run.handle.id())).collect();
         let ended = tokio::select! {
-            never = hold_back(&prepared.host, manner, interrupted) => match never {},
-            ended = follow(manner, screen, runs, answers, interrupts) => ended,
+            never = hold_back(&prepared.host, options, interrupted) => match never {},
+            ended = follow(options, screen, runs, answers, interrupts) => ended,
         };
         Ok((prepared, ids, ended, exit))
     })?;
@@ -240,32 +242,32 @@ pub(super) fn drive(
         match ended {
             Ok(ended) => outcomes.push(ended.outcome().unwrap_or_else(|told| {
                 let runs: Vec<&str> = runs.iter().map(AsRef::as_ref).collect();
-                screen.err(&manner.go_on(&runs).unwrap_or_default());
+                screen.err(&options.go_on(&runs).unwrap_or_default());
                 abandon(told)
             })),
-            Err(failure) if !manner.several => return Err(failure),
+            Err(failure) if !options.several => return Err(failure),
             Err(failure) => exit = exit.worst(failure.report(screen)),
         }
     }
     prepared.host.close();
-    report(manner, screen, &outcomes);
+    report(options, screen, &outcomes);
     let left = outcomes.iter().filter(|outcome| outcome.is_left);
     let left: Vec<&str> = left.map(|outcome| outcome.stands.run_id.as_ref()).collect();
     if !left.is_empty() {
-        screen.err(&manner.go_on(&left).unwrap_or_default());
+        screen.err(&options.go_on(&left).unwrap_or_default());
     }
     Ok(outcomes.iter().fold(exit, |exit, outcome| exit.worst(outcome.exit)))
 }
 
 /// Whatever still goes on ends with the process.
-pub(super) fn abandon(told: Told) -> ! {
+pub(super) fn abandon(told: Signal) -> ! {
     exit(told.exit().status().into())
 }
 
 /// Has nothing new begun once runs are to be left as they are.
-async fn hold_back(host: &Host, manner: &Manner, mut interrupts: Interrupts) -> Infallible {
+async fn hold_back(host: &Host, options: &DriveOptions, mut interrupts: Interrupts) -> Infallible {
     loop {
-        if manner.leaves(interrupts.next().await.told) {
+        if options.leaves(interrupts.next().await.told) {
             host.begin_no_more();
         }
     }
@@ -277,7 +279,7 @@ const MOST_PICTURED: usize = 1000;
 /// The tree of a run as it stands, in lines.
 pub(super) fn tree(run: &Run) -> String {
     let snapshot = Snapshot::of(run, MOST_PICTURED);
-    let lines = live::tree(&snapshot, Clock::start().now(), (None, usize::MAX), &BTreeMap::new());
+    let lines = live_view::tree(&snapshot, Clock::start().now(), (None, usize::MAX), &BTreeMap::new());
     lines.into_iter().map(|line| line + "\n").collect()
 }
 
@@ -287,25 +289,25 @@ pub(super) fn tree(run: &Run) -> String {
 /// When the system does not let us have one.
 pub(super) fn runtime() -> Result<Runtime, Failure> {
     let runtime = RuntimeBuilder::new_current_thread().enable_all().build();
-    runtime.map_err(|error| Failure::host(While::new("the command's loop cannot be started", error)))
+    runtime.map_err(|error| Failure::host(ContextError::new("the command's loop cannot be started", error)))
 }
 
 /// Follows all runs at once; answers go to the only one.
 async fn follow(
-    manner: &Manner,
+    options: &DriveOptions,
     screen: &Screen,
-    runs: Vec<Driven>,
+    runs: Vec<ActiveRun>,
     answers: Answers,
     interrupts: Interrupts,
-) -> Vec<Result<Ended, Failure>> {
+) -> Vec<Result<SessionEnd, Failure>> {
     let alone = runs.len() == 1;
     let mut answers = Some(answers);
     let mut sessions = Vec::new();
     for run in runs {
         let prefix = if alone { String::new() } else { format!("{}: ", text::dim(run.handle.id())) };
         let answers = answers.take().unwrap_or_default();
-        let Driven { handle, watch, plain } = run;
-        let session = Session::new(manner.clone(), screen, handle, plain, answers, prefix);
+        let ActiveRun { handle, watch, plain } = run;
+        let session = Session::new(options.clone(), screen, handle, plain, answers, prefix);
         sessions.push(tokio::spawn(session.follow(watch, interrupts.clone())));
     }
     let mut ended = Vec::new();
@@ -316,17 +318,17 @@ async fn follow(
 }
 
 /// Prints how the runs stand.
-fn report(manner: &Manner, screen: &Screen, outcomes: &[Outcome]) {
+fn report(options: &DriveOptions, screen: &Screen, outcomes: &[Outcome]) {
     let (mut pages, mut views) = (String::new(), Vec::new());
     for outcome in outcomes {
         match &outcome.stands.shown {
-            Shown::Page(page) => pages += page,
-            Shown::View(view) => views.push(view),
+            Output::Page(page) => pages += page,
+            Output::View(view) => views.push(view),
         }
     }
     let result = match views.as_slice() {
-        _ if !manner.json => pages,
-        [view] if !manner.several => problems::json(screen, view),
+        _ if !options.json => pages,
+        [view] if !options.several => problems::json(screen, view),
         views => problems::json(screen, &views),
     };
     // Whoever has stopped reading still gets the exit status.

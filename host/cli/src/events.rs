@@ -7,9 +7,9 @@ use super::{
     drive::runtime,
     exit::Exit,
     failure::Failure,
-    reached::Reached,
-    screen::{Gone, Screen},
-    stored,
+    screen::{OutputClosed, Screen},
+    store_argument,
+    target::TargetArguments,
 };
 
 /// Prints the journal of a run as it was recorded so far, one JSON object a line, whoever drives it.
@@ -26,7 +26,7 @@ pub(super) struct EventsArguments {
     run: String,
 
     #[command(flatten)]
-    store: Reached,
+    store: TargetArguments,
 
     /// Go on printing what is recorded, whoever drives the run: until it has ended or, of a file, no process has the store.
     #[arg(short, long)]
@@ -36,7 +36,7 @@ pub(super) struct EventsArguments {
 /// Prints a journal.
 pub(super) fn events(arguments: &EventsArguments, screen: &Screen) -> Result<Exit, Failure> {
     let EventsArguments { run, store, follow } = arguments;
-    let way = store.way()?;
+    let target = store.target()?;
     runtime()?.block_on(async {
         let (reader, run_id) = store.find(run).await?;
         let reader = reader.shared();
@@ -46,10 +46,10 @@ pub(super) fn events(arguments: &EventsArguments, screen: &Screen) -> Result<Exi
                 // Whoever has stopped reading wants no more.
                 let _gone = print(journal::views(run, seq, time, events), screen);
             });
-            return printed.map(|_| Exit::Done).map_err(|error| stored::failed(error, &way));
+            return printed.map(|_| Exit::Done).map_err(|error| store_argument::failed(error, &target));
         }
         let mut watch = Watch::of(reader, &run_id, 0);
-        while let Some(notice) = watch.next().await.map_err(|error| stored::failed(error, &way))? {
+        while let Some(notice) = watch.next().await.map_err(|error| store_argument::failed(error, &target))? {
             if let Notice::Record(record) = notice
                 && print(watch.views(&record), screen).is_err()
             {
@@ -57,12 +57,12 @@ pub(super) fn events(arguments: &EventsArguments, screen: &Screen) -> Result<Exi
                 return Ok(Exit::Done);
             }
         }
-        stored::tell_orphaned(&watch, &way, screen);
+        store_argument::tell_orphaned(&watch, &target, screen);
         Ok(Exit::Done)
     })
 }
 
-fn print<'r>(views: impl Iterator<Item = EventView<'r>>, screen: &Screen) -> Result<(), Gone> {
+fn print<'r>(views: impl Iterator<Item = EventView<'r>>, screen: &Screen) -> Result<(), OutputClosed> {
     let line = |view: EventView<'_>| view.json().to_string() + "\n";
     screen.out(&views.map(line).collect::<String>())
 }

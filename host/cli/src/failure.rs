@@ -2,7 +2,10 @@
 
 use std::error::Error;
 
-use super::{exit::Exit, screen::Screen, text};
+use phasm::store::StoreError;
+use phasm_server::client::RemoteError;
+
+use super::{address, exit::Exit, screen::Screen, text};
 
 /// An error for people, and the status to exit with.
 #[derive(Debug)]
@@ -21,6 +24,27 @@ impl Failure {
     /// The machine failed us.
     pub(super) fn host(error: impl Into<Box<dyn Error + Send + Sync>>) -> Self {
         Self { exit: Exit::Error, error: Some(error.into()) }
+    }
+
+    /// A store cannot be opened. Names the server that has it, if one does.
+    pub(super) fn store(error: StoreError) -> Self {
+        let server = if let StoreError::Locked { path, .. } = &error { address::known(path) } else { None };
+        let what = match server {
+            Some(url) => format!(
+                "the store cannot be used; ask its server instead, with `--server {}` where a command takes that",
+                text::clean(&url)
+            ),
+            None => "the store cannot be used".to_owned(),
+        };
+        Self::call(ContextError::new(what, error))
+    }
+
+    /// A server has refused a request, or cannot be reached.
+    pub(super) fn server(error: RemoteError) -> Self {
+        match error.status() {
+            Some(400..500) => Self::call(error),
+            Some(_) | None => Self::host(error),
+        }
     }
 
     /// Any other error, with the status it has.
@@ -51,12 +75,12 @@ impl Failure {
 /// An error with what was being done.
 #[derive(Debug, thiserror::Error)]
 #[error("{what}")]
-pub(super) struct While {
+pub(super) struct ContextError {
     what: String,
     source: Box<dyn Error + Send + Sync>,
 }
 
-impl While {
+impl ContextError {
     /// Wraps an error with what was being done when it came.
     pub(super) fn new(what: impl Into<String>, source: impl Into<Box<dyn Error + Send + Sync>>) -> Self {
         Self { what: what.into(), source: source.into() }

@@ -11,7 +11,7 @@ use clap_mangen::Man;
 
 use super::{
     exit::Exit,
-    failure::{Failure, While},
+    failure::{ContextError, Failure},
     screen::Screen,
 };
 
@@ -59,7 +59,7 @@ pub(super) fn man(arguments: &ManArguments, mut command: Command, screen: &Scree
     };
     let written = fs::create_dir_all(dir).and_then(|()| write_all(dir, &command));
     let count = written.map_err(|error| {
-        Failure::call(While::new(format!("the pages cannot be written to {}", dir.display()), error))
+        Failure::call(ContextError::new(format!("the pages cannot be written to {}", dir.display()), error))
     })?;
     screen.err(&format!("{count} pages are in {}\n", dir.display()));
     Ok(Exit::Done)

@@ -10,14 +10,15 @@ use phasm::{
 };
 
 use super::{
+    command_line::Target,
     drive::{runtime, summary_with_tree, tree},
     exit::Exit,
     failure::Failure,
-    hint::Way,
     problems,
-    reached::Reached,
     screen::Screen,
-    stored, text, usage, waits,
+    store_argument,
+    target::TargetArguments,
+    text, usage, waiting,
 };
 
 /// Characters of why a notice was not taken.
@@ -34,7 +35,7 @@ pub(super) struct GetArguments {
     run: String,
 
     #[command(flatten)]
-    store: Reached,
+    store: TargetArguments,
 
     /// Print the run view to stdout, one JSON object.
     #[arg(long)]
@@ -47,8 +48,8 @@ pub(super) struct GetArguments {
 
 /// Shows a run.
 pub(super) fn get(arguments: &GetArguments, screen: &Screen) -> Result<Exit, Failure> {
-    let way = arguments.store.way()?;
-    let Found { run, row, notices } = read(arguments, &way)?;
+    let target = arguments.store.target()?;
+    let RunDetails { run, row, notices } = read(arguments, &target)?;
     let state = row.as_ref().map_or(RunState::Ended, |(_, state)| *state);
     let waits = row.as_ref().and_then(|(row, state)| RowWaits::of(row, *state));
     let page = if arguments.json {
@@ -58,10 +59,10 @@ pub(super) fn get(arguments: &GetArguments, screen: &Screen) -> Result<Exit, Fai
     } else if arguments.usage {
         usage::table(&RunView::of(&run))
     } else {
-        let page = summary_with_tree(&run, state.word(), &tree(&run), Some(&way));
-        let orphaned = (state == RunState::Orphaned).then(|| way.go_on(&[run.id()], &[]));
-        let left = waits.as_ref().and_then(waits::page);
-        let beside = beside(&run, notices.as_ref(), &way);
+        let page = summary_with_tree(&run, state.word(), &tree(&run), Some(&target));
+        let orphaned = (state == RunState::Orphaned).then(|| target.go_on(&[run.id()], &[]));
+        let left = waits.as_ref().and_then(waiting::page);
+        let beside = beside(&run, notices.as_ref(), &target);
         format!("{page}{beside}{}{}", left.unwrap_or_default(), orphaned.unwrap_or_default())
     };
     // Whoever has stopped reading wants no more.
@@ -70,35 +71,35 @@ pub(super) fn get(arguments: &GetArguments, screen: &Screen) -> Result<Exit, Fai
 }
 
 /// Where else something is to be seen of it.
-fn beside(run: &Run, notices: Option<&NoticeSummary>, way: &Way) -> String {
+fn beside(run: &Run, notices: Option<&NoticeSummary>, target: &Target) -> String {
     let trace = run.trace_id().map(|trace| format!("trace: {trace}\n"));
     let notices = notices.map(|notices| {
         let failure = notices.failure.as_ref().map(|why| format!(" ({})", text::short(why, LONGEST)));
-        let more = way.command(&["notify", "list", run.id()]);
+        let more = target.command(&["notify", "list", run.id()]);
         format!("notices: {}{}: {more}\n", notices.counts(), failure.unwrap_or_default())
     });
     format!("{}{}", trace.unwrap_or_default(), notices.unwrap_or_default())
 }
 
-struct Found {
+struct RunDetails {
     run: Run,
     row: Option<(RunRow, RunState)>,
     notices: Option<NoticeSummary>,
 }
 
-fn read(arguments: &GetArguments, way: &Way) -> Result<Found, Failure> {
+fn read(arguments: &GetArguments, target: &Target) -> Result<RunDetails, Failure> {
     let GetArguments { run, store, .. } = arguments;
     runtime()?.block_on(async {
         let (reader, run) = store.find(run).await?;
         let loaded = reader.load(&run).await.map_err(Into::into);
         let replayed = loaded.and_then(|records| journal::replay(&run, &records, |_, _, _, _| {}));
-        let run = replayed.map_err(|error| stored::failed(error, way))?;
+        let run = replayed.map_err(|error| store_argument::failed(error, target))?;
         let row = reader.get(run.id()).await.map_err(Failure::host)?;
         let state = |row: RunRow| {
             let state = RunState::of(&row, reader.is_held());
             (row, state)
         };
         let notices = reader.notices_of(run.id(), NoticeSummary::ENOUGH).await?;
-        Ok(Found { row: row.map(state), notices: NoticeSummary::of(&notices), run })
+        Ok(RunDetails { row: row.map(state), notices: NoticeSummary::of(&notices), run })
     })
 }

@@ -17,12 +17,12 @@ use super::{
     document::Text,
     drive::{configuration, runtime},
     exit::Exit,
-    failure::{Failure, While},
-    places::{self, CONFIG},
+    failure::{ContextError, Failure},
+    paths::{self, CONFIG},
     problems,
-    reached::Reached,
     screen::Screen,
-    stored,
+    store_argument,
+    target::TargetArguments,
 };
 
 /// Draws a document, or a run of a store: what follows what, containers in containers, and how far it is.
@@ -40,7 +40,7 @@ pub(super) struct GraphArguments {
     what: String,
 
     #[command(flatten)]
-    store: Reached,
+    store: TargetArguments,
 
     /// The operator's configuration, of which a document may read variables [env: PHASM_CONFIG]
     #[arg(long, value_name = "FILE")]
@@ -77,7 +77,7 @@ pub(super) fn graph(arguments: &GraphArguments, screen: &Screen) -> Result<Exit,
     };
     let page = match (&arguments.svg, &picture) {
         (Some(out), _) if *out != *"-" => {
-            let unwritten = |error| While::new(format!("{} cannot be written", out.display()), error);
+            let unwritten = |error| ContextError::new(format!("{} cannot be written", out.display()), error);
             fs::write(out, drawn()).map_err(unwritten).map_err(Failure::host)?;
             return Ok(Exit::Done);
         }
@@ -98,7 +98,7 @@ fn file(what: &str) -> Option<&Path> {
 }
 
 fn document(file: &Path, arguments: &GraphArguments, screen: &Screen) -> Result<Diagram, Failure> {
-    let config = arguments.config.clone().or_else(|| places::set(CONFIG).map(PathBuf::from));
+    let config = arguments.config.clone().or_else(|| paths::set(CONFIG).map(PathBuf::from));
     let config = config.map(|file| configuration(&file, screen, false)).transpose()?;
     let variables = config.map(|(_, config)| Value::from(config.vars)).unwrap_or_default();
     let text = Text::read(file).map_err(|unread| unread.refuse(screen, false))?;
@@ -118,13 +118,13 @@ fn run(arguments: &GraphArguments) -> Result<Picture, Failure> {
 }
 
 fn recorded(arguments: &GraphArguments) -> Result<(Run, Suspensions), Failure> {
-    let way = arguments.store.way()?;
+    let target = arguments.store.target()?;
     runtime()?.block_on(async {
         let (reader, run_id) = arguments.store.find(&arguments.what).await?;
         let records = reader.load(&run_id).await.map_err(Failure::host)?;
         let mut suspensions = Suspensions::default();
         let replayed =
             journal::replay(&run_id, &records, |_, _, time, events| suspensions.note(time, events));
-        Ok((replayed.map_err(|error| stored::failed(error, &way))?, suspensions))
+        Ok((replayed.map_err(|error| store_argument::failed(error, &target))?, suspensions))
     })
 }

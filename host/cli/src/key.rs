@@ -34,7 +34,7 @@ pub(super) struct AddKeyArguments {
 
     /// What it lets its holder do: look at runs; also submit, answer and cancel them; also change what runs find.
     #[arg(long, value_name = "ROLE", value_enum, default_value = "run")]
-    role: GivenRole,
+    role: RoleArgument,
 
     /// A namespace it is bound to; may be repeated. Without one it is good for all of them.
     #[arg(long, value_name = "NAMESPACE")]
@@ -74,18 +74,18 @@ pub(super) struct RemoveKeyArguments {
 
 /// A role as it is given.
 #[derive(Clone, Copy, Debug, ValueEnum)]
-enum GivenRole {
+enum RoleArgument {
     Read,
     Run,
     Admin,
 }
 
-impl From<GivenRole> for Role {
-    fn from(given: GivenRole) -> Self {
+impl From<RoleArgument> for Role {
+    fn from(given: RoleArgument) -> Self {
         match given {
-            GivenRole::Read => Self::Read,
-            GivenRole::Run => Self::Run,
-            GivenRole::Admin => Self::Admin,
+            RoleArgument::Read => Self::Read,
+            RoleArgument::Run => Self::Run,
+            RoleArgument::Admin => Self::Admin,
         }
     }
 }

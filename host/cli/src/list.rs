@@ -15,11 +15,11 @@ use super::{
     exit::Exit,
     failure::Failure,
     problems,
-    reached::Reached,
     screen::Screen,
+    target::TargetArguments,
     text,
     times::{self, Since},
-    waits,
+    waiting,
 };
 
 /// Lists the runs of a store, the newest first, whoever drives them.
@@ -32,10 +32,10 @@ use super::{
                         phasm list --store runs.db --namespace acme --label team=data --limit 20")]
 pub(super) struct ListArguments {
     #[command(flatten)]
-    store: Reached,
+    store: TargetArguments,
 
     #[command(flatten)]
-    wanted: Wanted,
+    wanted: RunFilter,
 
     /// The most to list.
     #[arg(long, value_name = "N", default_value_t = 100)]
@@ -48,7 +48,7 @@ pub(super) struct ListArguments {
 
 /// Which runs.
 #[derive(Args, Debug)]
-struct Wanted {
+struct RunFilter {
     /// Only runs that have not ended.
     #[arg(long)]
     open: bool,
@@ -121,7 +121,7 @@ fn rows(arguments: &ListArguments) -> Result<Vec<(RunRow, RunState)>, Failure> {
     Ok(found.into_iter().map(state).collect())
 }
 
-impl Wanted {
+impl RunFilter {
     /// The newest of them.
     async fn of(&self, reader: &dyn ReadStore, limit: usize) -> Result<Vec<RunRow>, StoreError> {
         let before = match &self.before {
@@ -174,6 +174,6 @@ fn cells((row, state): &(RunRow, RunState)) -> [String; 8] {
         took.unwrap_or_else(|| "-".to_owned()),
         text::clean(&head.namespace).into_owned(),
         text::clean(&head.workflow).into_owned(),
-        RowWaits::of(row, *state).map(|waits| waits::of_row(&waits)).unwrap_or_default(),
+        RowWaits::of(row, *state).map(|waits| waiting::of_row(&waits)).unwrap_or_default(),
     ]
 }

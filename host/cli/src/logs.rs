@@ -17,13 +17,14 @@ use phasm::{
 };
 
 use super::{
+    command_line::Target,
     drive::runtime,
     exit::Exit,
     failure::Failure,
-    hint::Way,
-    reached::Reached,
     screen::Screen,
-    stored, text,
+    store_argument,
+    target::TargetArguments,
+    text,
     trace::{LogLevel, word},
 };
 
@@ -44,10 +45,10 @@ pub(super) struct LogsArguments {
 
     /// Only tasks of this name: `taskName`, `scope/taskName` or the task run's id; with `@2` only their second attempt.
     #[arg(value_name = "TASK[@ATTEMPT]", value_parser = wanted)]
-    task: Option<Wanted>,
+    task: Option<AttemptSelector>,
 
     #[command(flatten)]
-    store: Reached,
+    store: TargetArguments,
 
     /// Go on printing what attempts wrote as they end, until the run has ended or, of a file, no process has the store.
     #[arg(short, long)]
@@ -60,17 +61,17 @@ pub(super) struct LogsArguments {
 
 /// Whose logs are shown.
 #[derive(Clone, Debug, PartialEq, Eq)]
-struct Wanted {
+struct AttemptSelector {
     task: String,
     attempt: Option<u32>,
 }
 
-fn wanted(text: &str) -> Result<Wanted, String> {
+fn wanted(text: &str) -> Result<AttemptSelector, String> {
     let Some((task, attempt)) = text.rsplit_once('@') else {
-        return Ok(Wanted { task: text.to_owned(), attempt: None });
+        return Ok(AttemptSelector { task: text.to_owned(), attempt: None });
     };
     match attempt.parse() {
-        Ok(attempt @ 1..) => Ok(Wanted { task: task.to_owned(), attempt: Some(attempt) }),
+        Ok(attempt @ 1..) => Ok(AttemptSelector { task: task.to_owned(), attempt: Some(attempt) }),
         _ => Err("expected a task, or a task and the number of an attempt such as `parse@2`".to_owned()),
     }
 }
@@ -78,20 +79,20 @@ fn wanted(text: &str) -> Result<Wanted, String> {
 /// Prints logs.
 pub(super) fn logs(arguments: &LogsArguments, log_level: LogLevel, screen: &Screen) -> Result<Exit, Failure> {
     let LogsArguments { run, task, store, follow, json } = arguments;
-    let way = store.way()?;
+    let target = store.target()?;
     runtime()?.block_on(async {
         let (reader, run_id) = store.find(run).await?;
         let reader = reader.shared();
-        let printing = Printing { reader: &*reader, wanted: task.as_ref(), json: *json, log_level, screen };
+        let printing = LogPrinter { reader: &*reader, wanted: task.as_ref(), json: *json, log_level, screen };
         let loaded = reader.load(&run_id).await.map_err(Into::into);
         let replayed = loaded.and_then(|records| journal::replay(&run_id, &records, |_, _, _, _| {}));
-        let run = replayed.map_err(|error| stored::failed(error, &way))?;
+        let run = replayed.map_err(|error| store_argument::failed(error, &target))?;
         let mut found = false;
-        for id in tasks(&run, task.as_ref(), *follow, &way)? {
+        for id in tasks(&run, task.as_ref(), *follow, &target)? {
             found |= printing.print(&run, id, None).await?;
         }
         if *follow {
-            return printing.follow(Watch::of(Arc::clone(&reader), &run_id, run.seq()), &way).await;
+            return printing.follow(Watch::of(Arc::clone(&reader), &run_id, run.seq()), &target).await;
         }
         if !found {
             screen.err("no attempt that has ended left a log\n");
@@ -101,15 +102,15 @@ pub(super) fn logs(arguments: &LogsArguments, log_level: LogLevel, screen: &Scre
 }
 
 /// Logs on their way to stdout.
-struct Printing<'p> {
+struct LogPrinter<'p> {
     reader: &'p dyn ReadStore,
-    wanted: Option<&'p Wanted>,
+    wanted: Option<&'p AttemptSelector>,
     json: bool,
     log_level: LogLevel,
     screen: &'p Screen,
 }
 
-impl Printing<'_> {
+impl LogPrinter<'_> {
     /// Prints what a task run's attempts wrote, or one of them, as far as it is meant; false if it is nothing.
     async fn print(&self, run: &Run, id: TaskId, ended: Option<Fence>) -> Result<bool, Failure> {
         let meant = |log: &&AttemptLog| {
@@ -131,8 +132,8 @@ impl Printing<'_> {
     }
 
     /// Prints what attempts wrote as they end.
-    async fn follow(&self, mut watch: Watch, way: &Way) -> Result<Exit, Failure> {
-        while let Some(notice) = watch.next().await.map_err(|error| stored::failed(error, way))? {
+    async fn follow(&self, mut watch: Watch, target: &Target) -> Result<Exit, Failure> {
+        while let Some(notice) = watch.next().await.map_err(|error| store_argument::failed(error, target))? {
             let (Notice::Record(record), Some(run)) = (notice, watch.run()) else { continue };
             for event in record.body.iter() {
                 if let Event::AttemptEnded(ended) = event
@@ -142,23 +143,28 @@ impl Printing<'_> {
                 }
             }
         }
-        stored::tell_orphaned(&watch, way, self.screen);
+        store_argument::tell_orphaned(&watch, target, self.screen);
         Ok(Exit::Done)
     }
 }
 
-fn is_meant(run: &Run, id: TaskId, wanted: &Wanted) -> bool {
+fn is_meant(run: &Run, id: TaskId, wanted: &AttemptSelector) -> bool {
     run.task(id).is_some_and(|task| is_named(run, task, &wanted.task))
 }
 
 /// The task runs that are meant and were tried, in creation order.
-fn tasks(run: &Run, wanted: Option<&Wanted>, may_come: bool, way: &Way) -> Result<Vec<TaskId>, Failure> {
+fn tasks(
+    run: &Run,
+    wanted: Option<&AttemptSelector>,
+    may_come: bool,
+    target: &Target,
+) -> Result<Vec<TaskId>, Failure> {
     let tried = |task: &&TaskRun| !task.attempts.is_empty();
-    let Some(Wanted { task, .. }) = wanted else {
+    let Some(AttemptSelector { task, .. }) = wanted else {
         return Ok(run.tasks().iter().filter(tried).map(|task| task.id).collect());
     };
     if !may_come && tasks_named(run, task).next().is_none() {
-        let all = way.command(&["get", run.id()]);
+        let all = target.command(&["get", run.id()]);
         let name = text::clean(task);
         return Err(Failure::call(format!("run {} has no task `{name}`; all of its tasks: {all}", run.id())));
     }
@@ -207,7 +213,7 @@ mod tests {
 
     #[test]
     fn an_attempt_is_named_behind_its_task() {
-        let named = |task: &str, attempt| Ok(Wanted { task: task.to_owned(), attempt });
+        let named = |task: &str, attempt| Ok(AttemptSelector { task: task.to_owned(), attempt });
         for (text, expected) in [
             ("parse", named("parse", None)),
             ("main/parse@2", named("main/parse", Some(2))),

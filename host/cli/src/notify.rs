@@ -10,13 +10,13 @@ use phasm::{
 use serde_json::json;
 
 use super::{
-    drive::{Configured, runtime},
+    drive::{LoadedConfig, runtime},
     exit::Exit,
-    failure::{Failure, While},
-    places::Places,
+    failure::{ContextError, Failure},
+    paths::PathArguments,
     problems,
-    reached::Reached,
     screen::Screen,
+    target::TargetArguments,
     text,
 };
 
@@ -58,7 +58,7 @@ pub(super) struct ListNoticesArguments {
     run: String,
 
     #[command(flatten)]
-    store: Reached,
+    store: TargetArguments,
 
     /// So many at most, the latest.
     #[arg(long, value_name = "N", default_value_t = SHOWN)]
@@ -79,7 +79,7 @@ pub(super) fn notify(command: &NotifyCommand, screen: &Screen) -> Result<Exit, F
 
 fn test(arguments: &TryArguments, screen: &Screen) -> Result<Exit, Failure> {
     let TryArguments { name, config, json } = arguments;
-    let configured = Configured::read(&Places::of(config.clone()), screen, *json)?;
+    let configured = LoadedConfig::read(&PathArguments::of(config.clone()), screen, *json)?;
     let Some(config) = configured.config() else {
         return Err(Failure::call("no configuration is named; name one with --config FILE"));
     };
@@ -94,8 +94,9 @@ fn test(arguments: &TryArguments, screen: &Screen) -> Result<Exit, Failure> {
         )));
     }
     let posted = runtime()?.block_on(try_endpoint(name, endpoint, config.http.clone()));
-    let status = posted
-        .map_err(|why| Failure::host(While::new(format!("{} has not taken it", endpoint.shown()), why)))?;
+    let status = posted.map_err(|why| {
+        Failure::host(ContextError::new(format!("{} has not taken it", endpoint.shown()), why))
+    })?;
     let page = if *json {
         problems::json(screen, &json!({ "endpoint": name, "status": status }))
     } else {

@@ -14,7 +14,7 @@ mod registry;
 use clap::Args;
 use phasm::sandbox::{Digest, HttpConfig};
 
-pub(super) use self::artifact::Pushed;
+pub(super) use self::artifact::Upload;
 use self::{artifact::Artifact, reference::Reference, registry::Registry};
 use super::{exit::Exit, failure::Failure};
 
@@ -30,7 +30,7 @@ pub(super) struct RegistryArguments {
 }
 
 /// A plugin from a registry.
-pub(super) struct Pulled {
+pub(super) struct Download {
     pub(super) bytes: Vec<u8>,
     pub(super) signature: Option<String>,
     /// The last part of its repository's name.
@@ -48,7 +48,7 @@ pub(super) async fn pull(
     arguments: &RegistryArguments,
     http: &HttpConfig,
     most: u64,
-) -> Result<Pulled, Failure> {
+) -> Result<Download, Failure> {
     let reference = read(reference)?;
     let mut registry = open(&reference, arguments, http, false)?;
     let failed = |why: String| Failure::with(Exit::Failed, format!("{reference}: {why}"));
@@ -71,7 +71,7 @@ pub(super) async fn pull(
             layer.digest
         )));
     }
-    Ok(Pulled {
+    Ok(Download {
         bytes,
         signature: artifact.signature(),
         called: reference.called(),
@@ -85,7 +85,7 @@ pub(super) async fn pull(
 /// When the reference is none, or the registry does not take it.
 pub(super) async fn push(
     reference: &str,
-    pushed: Pushed,
+    pushed: Upload,
     arguments: &RegistryArguments,
     http: &HttpConfig,
 ) -> Result<String, Failure> {

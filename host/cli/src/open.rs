@@ -13,16 +13,16 @@ use phasm_server::client::Remote;
 
 use super::{
     address::{self, own},
+    command_line::{self, Target},
     drive,
     exit::Exit,
     failure::Failure,
-    hint::{self, Way},
-    key, named,
-    places::{self, KEY},
-    reached::Reached,
-    remote,
+    key,
+    paths::{self, KEY},
+    run_id,
     screen::Screen,
-    search, text,
+    target::TargetArguments,
+    text, user_dirs,
 };
 
 /// What the browser is shown where it is to be signed in.
@@ -43,7 +43,7 @@ pub(super) struct OpenArguments {
     run: Option<String>,
 
     #[command(flatten)]
-    store: Reached,
+    store: TargetArguments,
 }
 
 /// Opens the page.
@@ -60,10 +60,10 @@ pub(super) fn open(arguments: &OpenArguments, screen: &Screen) -> Result<Exit, F
 
 /// Where the page is, and what the browser is called with.
 async fn addresses(remote: &Remote, run: Option<&str>) -> Result<(String, String), Failure> {
-    remote.is_there().await.map_err(remote::failed)?;
+    remote.is_there().await.map_err(Failure::server)?;
     let path = match run {
         Some(run) => {
-            let run_id = named::find(remote, run, &Way::to_server(remote.url())).await?;
+            let run_id = run_id::find(remote, run, &Target::to_server(remote.url())).await?;
             format!("/runs/{run_id}")
         }
         None => "/runs".to_owned(),
@@ -74,7 +74,7 @@ async fn addresses(remote: &Remote, run: Option<&str>) -> Result<(String, String
 }
 
 /// The server that is meant.
-fn server(store: &Reached) -> Result<Remote, Failure> {
+fn server(store: &TargetArguments) -> Result<Remote, Failure> {
     if let Some(remote) = store.remote()? {
         return Ok(remote);
     }
@@ -82,26 +82,26 @@ fn server(store: &Reached) -> Result<Remote, Failure> {
     let path = if is_named { store.store.named()? } else { key::default_store()? };
     let Some(url) = address::known(&path) else {
         let serve = ["serve", "--listen"];
-        let start = if is_named { Way::to(&path).command(&serve) } else { hint::command(&serve) };
-        let path = hint::shown(&path);
+        let start = if is_named { Target::to(&path).command(&serve) } else { command_line::command(&serve) };
+        let path = command_line::shown(&path);
         let message = format!(
             "no server of {} is known on this machine; start one with: {start}; or name one: --server URL",
             text::clean(&path)
         );
         return Err(Failure::call(message));
     };
-    Remote::new(&url, places::set(KEY).map(|key| key.to_string_lossy().into_owned())).map_err(Failure::call)
+    Remote::new(&url, paths::set(KEY).map(|key| key.to_string_lossy().into_owned())).map_err(Failure::call)
 }
 
 /// What the browser is called with: the page, or a file that leads there and signs in, as whoever is on this machine sees
 /// what programs are called with.
 async fn shown(remote: &Remote, url: &str, path: &str) -> Result<String, Failure> {
-    if places::set(KEY).is_none() {
+    if paths::set(KEY).is_none() {
         return Ok(url.to_owned());
     }
-    let ticket = remote.ticket().await.map_err(remote::failed)?;
+    let ticket = remote.ticket().await.map_err(Failure::server)?;
     let address = format!("{}/login?ticket={ticket}&to={path}", remote.url());
-    let Some(dir) = search::data_dir() else { return Ok(url.to_owned()) };
+    let Some(dir) = user_dirs::data_dir() else { return Ok(url.to_owned()) };
     // Without it the browser asks for the key.
     Ok(bridge(&dir, &address).map_or_else(|_| url.to_owned(), |file| file.to_string_lossy().into_owned()))
 }

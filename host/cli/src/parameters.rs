@@ -13,13 +13,13 @@ use phasm::{
 };
 
 use super::{
-    document::{Text, Unread},
+    document::{Text, UnreadableFile},
     failure::Failure,
 };
 
 /// One `-p NAME=VALUE`, as written.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Given {
+pub(super) struct ParameterArgument {
     name: Arc<str>,
     text: String,
 }
@@ -28,14 +28,16 @@ pub(super) struct Given {
 ///
 /// # Errors
 /// What clap tells the user.
-pub(super) fn given(text: &str) -> Result<Given, String> {
+pub(super) fn given(text: &str) -> Result<ParameterArgument, String> {
     match text.split_once('=') {
-        Some((name, text)) if !name.is_empty() => Ok(Given { name: name.into(), text: text.to_owned() }),
+        Some((name, text)) if !name.is_empty() => {
+            Ok(ParameterArgument { name: name.into(), text: text.to_owned() })
+        }
         Some(_) | None => Err("expected NAME=VALUE, such as `name=Ada`".to_owned()),
     }
 }
 
-impl Given {
+impl ParameterArgument {
     /// Names and texts, of which whoever knows the types makes values.
     pub(super) fn pairs(given: &[Self]) -> Vec<(&str, &str)> {
         given.iter().map(|given| (&*given.name, given.text.as_str())).collect()
@@ -50,14 +52,14 @@ impl Given {
 ///
 /// # Errors
 /// When the file cannot be read, or holds no object.
-pub(super) fn all(given: &[Given], file: Option<&Path>, plan: &Plan) -> Result<Map, Failure> {
+pub(super) fn all(given: &[ParameterArgument], file: Option<&Path>, plan: &Plan) -> Result<Map, Failure> {
     let mut values = file.map(from_file).transpose()?.unwrap_or_default();
     values.extend(given.iter().map(|given| (Arc::clone(&given.name), given.value(plan))));
     Ok(values)
 }
 
 /// `values` with those given laid over them, of which nobody has declared a type.
-pub(super) fn over(mut values: Map, given: &[Given]) -> Map {
+pub(super) fn over(mut values: Map, given: &[ParameterArgument]) -> Map {
     values.extend(given.iter().map(|given| (Arc::clone(&given.name), view::undeclared(&given.text))));
     values
 }
@@ -68,7 +70,7 @@ pub(super) fn over(mut values: Map, given: &[Given]) -> Map {
 /// When it cannot be read, or holds no object.
 pub(super) fn from_file(file: &Path) -> Result<Map, Failure> {
     let text = Text::read(file)
-        .map_err(|Unread { name, problem }| Failure::call(format!("{name}: {}", problem.message)))?;
+        .map_err(|UnreadableFile { name, problem }| Failure::call(format!("{name}: {}", problem.message)))?;
     let name = &text.name;
     let tree = reader::read(name, &text.text).map_err(|problems| {
         let first = problems.first();

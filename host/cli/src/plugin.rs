@@ -10,6 +10,7 @@ mod library;
 mod list;
 mod new;
 mod pack;
+mod plugin_builder;
 mod prune;
 mod push;
 mod remove;
@@ -18,12 +19,11 @@ mod sdk;
 mod server;
 mod shape;
 mod sign;
-mod vouched;
-mod workshop;
+mod signatures;
 
 use clap::Subcommand;
 
-pub(super) use self::{library::with_carried, workshop::Workshop};
+pub(super) use self::{library::with_carried, plugin_builder::PluginBuilder};
 use super::{exit::Exit, failure::Failure, screen::Screen};
 
 /// Starts, builds, signs, adds, approves and lists plugins.

@@ -12,7 +12,7 @@ use serde::Serialize;
 use super::{
     exit::Exit,
     failure::Failure,
-    screen::{Gone, Screen},
+    screen::{OutputClosed, Screen},
     text,
 };
 
@@ -28,19 +28,19 @@ pub(super) struct Source<'a> {
 
 /// What was found about several texts.
 #[derive(Debug, Default, Serialize)]
-pub(super) struct Found {
+pub(super) struct ProblemReport {
     problems: Vec<ProblemView>,
     warnings: Vec<ProblemView>,
 }
 
-impl Found {
+impl ProblemReport {
     pub(super) fn add(&mut self, source: Source<'_>, problems: &[Problem], warnings: &[Problem]) {
         self.problems.extend(problems.iter().map(|problem| ProblemView::of(source.name, problem)));
         self.warnings.extend(warnings.iter().map(|warning| ProblemView::of(source.name, warning)));
     }
 
     /// Prints all as one JSON object.
-    pub(super) fn print(&self, screen: &Screen) -> Result<(), Gone> {
+    pub(super) fn print(&self, screen: &Screen) -> Result<(), OutputClosed> {
         screen.out(&json(screen, self))
     }
 }
@@ -59,7 +59,7 @@ pub(super) fn json(screen: &Screen, value: &impl Serialize) -> String {
 /// Shows why nothing is done: on stderr, or as JSON on stdout.
 pub(super) fn refuse(screen: &Screen, source: Source<'_>, problems: &[Problem], as_json: bool) -> Failure {
     if as_json {
-        let mut found = Found::default();
+        let mut found = ProblemReport::default();
         found.add(source, problems, &[]);
         // Whoever has stopped reading still gets the exit status.
         let _gone = found.print(screen);

@@ -19,12 +19,12 @@ use serde_json::json;
 use super::{
     drive::{self, runtime},
     exit::Exit,
-    failure::{Failure, While},
-    kept, list,
-    places::{self, CONFIG},
+    failure::{ContextError, Failure},
+    list,
+    paths::{self, CONFIG},
     problems,
     screen::Screen,
-    stored::StoreArgument,
+    store_argument::StoreArgument,
     times,
 };
 
@@ -87,7 +87,7 @@ impl PruneArguments {
 
     /// What the configuration says.
     fn configured(&self, screen: &Screen) -> Result<Retention, Failure> {
-        let named = self.config.clone().or_else(|| places::set(CONFIG).map(PathBuf::from));
+        let named = self.config.clone().or_else(|| paths::set(CONFIG).map(PathBuf::from));
         let retention = match named {
             Some(file) => drive::configuration(&file, screen, self.json)?.1.retention,
             None => Retention::default(),
@@ -118,8 +118,8 @@ pub(super) fn prune(arguments: &PruneArguments, screen: &Screen) -> Result<Exit,
                 ids.iter().map(|id| format!("{id}\n")).collect()
             });
         }
-        let store =
-            open(&path).map_err(|error| Failure::call(While::new("the store cannot be used", error)))?;
+        let store = open(&path)
+            .map_err(|error| Failure::call(ContextError::new("the store cannot be used", error)))?;
         let deleted = prune_store(&*store, &retention, now).await.map_err(Failure::host)?;
         if *as_json {
             return Ok(problems::json(screen, &json!({ "deleted": deleted })));
@@ -138,7 +138,7 @@ fn runs(count: u64) -> String {
 
 /// Whether another process holds a file or not.
 fn open(path: &Path) -> Result<Arc<dyn Store>, StoreError> {
-    if let Some(url) = kept::url(path) {
+    if let Some(url) = paths::database_url(path) {
         return Ok(Arc::new(Postgres::open(url)?));
     }
     match Sqlite::open(path) {

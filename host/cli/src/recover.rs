@@ -9,12 +9,12 @@ use phasm::{
 };
 
 use super::{
-    drive::{self, Answers, DriveArguments, Driven, Manner, Plain, Prepared, Started},
+    command_line::Target,
+    drive::{self, ActiveRun, ActiveRuns, Answers, DriveArguments, DriveOptions, LineReporter, PreparedHost},
     exit::Exit,
     failure::Failure,
-    hint::Way,
     screen::Screen,
-    stored::{self, StoreArgument},
+    store_argument::{self, StoreArgument},
     text,
     trace::LogLevel,
 };
@@ -48,14 +48,14 @@ pub(super) fn recover(
     log_level: LogLevel,
     screen: &Screen,
 ) -> Result<Exit, Failure> {
-    let manner = Manner::new(&arguments.drive, Some(&arguments.store.path()?), log_level);
-    let manner = Manner { leaves_open: true, several: true, ..manner };
-    drive::drive(&manner, screen, start(arguments, screen))
+    let options = DriveOptions::new(&arguments.drive, Some(&arguments.store.path()?), log_level);
+    let options = DriveOptions { leaves_open: true, several: true, ..options };
+    drive::drive(&options, screen, start(arguments, screen))
 }
 
-async fn start(arguments: &RecoverArguments, screen: &Screen) -> Result<Started, Failure> {
+async fn start(arguments: &RecoverArguments, screen: &Screen) -> Result<ActiveRuns, Failure> {
     let RecoverArguments { runs, store, drive } = arguments;
-    let way = drive.way(&store.path()?);
+    let target = drive.target(&store.path()?);
     let (mut wanted, mut kept) = (Vec::new(), None);
     for meant in runs {
         let (reader, run_id) = store.find(meant).await?;
@@ -71,13 +71,13 @@ async fn start(arguments: &RecoverArguments, screen: &Screen) -> Result<Started,
     let mut exit = Exit::Done;
     if runs.is_empty() {
         wanted = due(&prepared, drive.wait).await.map_err(Failure::host)?;
-        let left = Left { idle: wanted.is_empty(), stays: drive.wait };
-        exit = left.tell(&prepared, (&store.path()?, &way), screen).await?;
+        let left = RemainingRuns { idle: wanted.is_empty(), stays: drive.wait };
+        exit = left.tell(&prepared, (&store.path()?, &target), screen).await?;
     }
     let mut ready = Vec::new();
     for run_id in &wanted {
-        match stored::recorded(&prepared, run_id, &way).await {
-            Ok(run) => ready.push((run.id().clone(), run.plan().clone(), Plain::after(&run))),
+        match store_argument::recorded(&prepared, run_id, &target).await {
+            Ok(run) => ready.push((run.id().clone(), run.plan().clone(), LineReporter::after(&run))),
             Err(failure) => exit = exit.worst(refused(&prepared, run_id, failure, screen).await),
         }
     }
@@ -89,18 +89,19 @@ async fn start(arguments: &RecoverArguments, screen: &Screen) -> Result<Started,
         match prepared.host.recover_run(&run_id).await {
             Ok(handle) => {
                 screen.err(&format!("{}: recovered {}\n", text::dim(&run_id), text::bold(&plan.name)));
-                runs.push(Driven { handle, watch, plain });
+                runs.push(ActiveRun { handle, watch, plain });
             }
             Err(error) => {
-                exit = exit.worst(refused(&prepared, &run_id, stored::failed(error, &way), screen).await);
+                exit = exit
+                    .worst(refused(&prepared, &run_id, store_argument::failed(error, &target), screen).await);
             }
         }
     }
-    Ok(Started { prepared, runs, answers: Answers::default(), exit })
+    Ok(ActiveRuns { prepared, runs, answers: Answers::default(), exit })
 }
 
 /// The runs that have something to do; all that are open, if parked ones are waited for.
-async fn due(prepared: &Prepared, all: bool) -> Result<Vec<Arc<str>>, StoreError> {
+async fn due(prepared: &PreparedHost, all: bool) -> Result<Vec<Arc<str>>, StoreError> {
     let heads = if all {
         prepared.host.store().open_runs().await?.into_iter().map(|row| row.head).collect()
     } else {
@@ -110,26 +111,26 @@ async fn due(prepared: &Prepared, all: bool) -> Result<Vec<Arc<str>>, StoreError
 }
 
 /// Another host may have it, which this one could not go on with.
-async fn refused(prepared: &Prepared, run_id: &str, failure: Failure, screen: &Screen) -> Exit {
+async fn refused(prepared: &PreparedHost, run_id: &str, failure: Failure, screen: &Screen) -> Exit {
     // A store that fails says so to whoever asks it next.
     let _failed = prepared.host.let_go(run_id).await;
     failure.report(screen)
 }
 
 /// What is said of the runs that stay where they are.
-struct Left {
+struct RemainingRuns {
     /// Whether there is nothing to do.
     idle: bool,
     /// Whether runs that wait are waited for.
     stays: bool,
 }
 
-impl Left {
+impl RemainingRuns {
     /// Says how many there are, and why.
     async fn tell(
         self,
-        prepared: &Prepared,
-        (file, way): (&Path, &Way),
+        prepared: &PreparedHost,
+        (file, target): (&Path, &Target),
         screen: &Screen,
     ) -> Result<Exit, Failure> {
         let now = Clock::start().now();
@@ -140,7 +141,7 @@ impl Left {
             }
             return Ok(Exit::Done);
         }
-        let left = left(&census, way);
+        let left = left(&census, target);
         if self.idle && left.is_empty() {
             screen.err(&if census.owned == 0 {
                 none(file)
@@ -162,15 +163,15 @@ fn runs(count: u64, [one, many]: [&str; 2]) -> String {
     if count == 1 { format!("1 run {one}") } else { format!("{count} runs {many}") }
 }
 
-fn left(Census { waiting, parked, next, .. }: &Census, way: &Way) -> String {
+fn left(Census { waiting, parked, next, .. }: &Census, target: &Target) -> String {
     let mut left = String::new();
     if *parked > 0 {
         let waits = runs(*parked, ["is parked, and waits for somebody", "are parked, and wait for somebody"]);
-        left += &format!("{waits}: {}\n", way.command(&["list", "--open"]));
+        left += &format!("{waits}: {}\n", target.command(&["list", "--open"]));
     }
     if let Some(next) = next.filter(|_| *waiting > 0) {
         let waits = runs(*waiting, ["waits for its time", "wait for their time"]);
-        let wait = way.command(&["recover", "--wait"]);
+        let wait = target.command(&["recover", "--wait"]);
         left += &format!("{waits}, the next until {}; stay with them: {wait}\n", next.to_rfc3339());
     }
     left

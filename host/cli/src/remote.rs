@@ -1,6 +1,6 @@
 //! What is asked of a server: to submit, to answer, to cancel, to run again.
 
-mod kept;
+mod catalog;
 
 use std::sync::Arc;
 
@@ -12,24 +12,24 @@ use phasm::engine::{
 use phasm_server::client::{Remote, RemoteError};
 
 use super::{
-    document::Text, exit::Exit, failure::Failure, hint::Way, named, parameters::Given, problems,
-    screen::Screen, submission::Submission,
+    command_line::Target, document::Text, exit::Exit, failure::Failure, parameters::ParameterArgument,
+    problems, run_id, screen::Screen, submission::Submission,
 };
 
 /// A server, and how its answers are shown.
-pub(super) struct Asking<'a> {
+pub(super) struct RemoteCommands<'a> {
     pub(super) remote: Remote,
     pub(super) json: bool,
     pub(super) screen: &'a Screen,
 }
 
-impl Asking<'_> {
-    fn way(&self) -> Way {
-        Way::to_server(self.remote.url())
+impl RemoteCommands<'_> {
+    fn target(&self) -> Target {
+        Target::to_server(self.remote.url())
     }
 
     async fn find(&self, meant: &str) -> Result<Arc<str>, Failure> {
-        named::find(&self.remote, meant, &self.way()).await
+        run_id::find(&self.remote, meant, &self.target()).await
     }
 
     /// Submits a document. Returns the run's id, and what was answered.
@@ -43,8 +43,10 @@ impl Asking<'_> {
     ) -> Result<(Arc<str>, serde_json::Value), Failure> {
         let text = submission.for_server(self.screen, self.json)?;
         let parameters = json_of(&Value::from(submission.parameters_in_file()?));
-        let sent =
-            self.remote.submit(&text.text, (&parameters, &Given::pairs(submission.given())), key).await;
+        let sent = self
+            .remote
+            .submit(&text.text, (&parameters, &ParameterArgument::pairs(submission.given())), key)
+            .await;
         let said = sent.map_err(|error| self.refused(&text, error))?;
         Ok((id_of(&said), said))
     }
@@ -56,7 +58,7 @@ impl Asking<'_> {
             let found: Vec<_> = problems.iter().map(|problem| problem_of(&text.text, problem)).collect();
             return problems::refuse(self.screen, text.source(), &found, self.json);
         }
-        failed(error)
+        Failure::server(error)
     }
 
     /// Answers a suspended task.
@@ -87,17 +89,20 @@ impl Asking<'_> {
         &self,
         meant: &str,
         from_failed: bool,
-        given: &[Given],
+        given: &[ParameterArgument],
     ) -> Result<Exit, Failure> {
         let run_id = self.find(meant).await?;
         let earlier = super::parameters::over(Map::new(), given);
-        let said =
-            self.remote.rerun(&run_id, from_failed, &json_of(&Value::from(earlier))).await.map_err(failed)?;
+        let said = self
+            .remote
+            .rerun(&run_id, from_failed, &json_of(&Value::from(earlier)))
+            .await
+            .map_err(Failure::server)?;
         let id = id_of(&said);
         let page = if self.json { problems::json(self.screen, &said) } else { format!("{id}\n") };
         // It is submitted, whether somebody reads that or not.
         let _gone = self.screen.out(&page);
-        self.screen.err(&format!("follow it: {}\n", self.way().command(&["watch", &id])));
+        self.screen.err(&format!("follow it: {}\n", self.target().command(&["watch", &id])));
         Ok(Exit::Done)
     }
 
@@ -107,31 +112,14 @@ impl Asking<'_> {
         run_id: &str,
         asked: Result<serde_json::Value, RemoteError>,
     ) -> Result<Exit, Failure> {
-        let view = asked.map_err(failed)?;
+        let view = asked.map_err(Failure::server)?;
         self.screen.err(&format!("{word}: true\n"));
         if self.json {
             let _gone = self.screen.out(&problems::json(self.screen, &view));
         } else {
-            self.screen.err(&format!("follow it: {}\n", self.way().command(&["watch", run_id])));
+            self.screen.err(&format!("follow it: {}\n", self.target().command(&["watch", run_id])));
         }
         Ok(Exit::Done)
-    }
-}
-
-/// For what a server does not do.
-///
-/// # Errors
-/// If that is asked for.
-pub(super) fn no_missing(allow_missing: bool) -> Result<(), Failure> {
-    let refused = || Failure::call("--allow-missing: a server decides itself what it goes without");
-    if allow_missing { Err(refused()) } else { Ok(()) }
-}
-
-/// Why a server did not do it.
-pub(super) fn failed(error: RemoteError) -> Failure {
-    match error.status() {
-        Some(400..500) => Failure::call(error),
-        Some(_) | None => Failure::host(error),
     }
 }
 

@@ -4,16 +4,19 @@ use clap::Args;
 use phasm::{RecoverError, Rerun, RerunError, SubmitError};
 
 use super::{
-    drive::{self, Answer, Answers, DriveArguments, Driven, Manner, Plain, Started, answer},
+    command_line::Target,
+    drive::{
+        self, ActiveRun, ActiveRuns, Answer, Answers, DriveArguments, DriveOptions, LineReporter, answer,
+    },
     exit::Exit,
     failure::Failure,
-    hint::Way,
-    parameters::{self, Given},
+    parameters::{self, ParameterArgument},
     problems::{self, Source},
-    reached::Reached,
-    remote::Asking,
+    remote::RemoteCommands,
     screen::Screen,
-    stored, text,
+    store_argument,
+    target::TargetArguments,
+    text,
     trace::LogLevel,
 };
 
@@ -35,10 +38,10 @@ pub(super) struct RerunArguments {
 
     /// Another value for a parameter of spec.arguments, as of `run`; the others stay as they were.
     #[arg(short, long = "param", value_name = "NAME=VALUE", value_parser = parameters::given)]
-    param: Vec<Given>,
+    param: Vec<ParameterArgument>,
 
     #[command(flatten)]
-    store: Reached,
+    store: TargetArguments,
 
     /// Answers the next suspension of a task, as of `run`; once, in order.
     #[arg(long, value_name = "TASK=JSON", value_parser = answer)]
@@ -56,37 +59,38 @@ pub(super) fn rerun(
 ) -> Result<Exit, Failure> {
     let RerunArguments { run, from_failed, param, store, drive, .. } = arguments;
     if let Some(remote) = store.remote()? {
-        let asking = Asking { remote, json: drive.json, screen };
+        let asking = RemoteCommands { remote, json: drive.json, screen };
         return drive::runtime()?.block_on(asking.rerun(run, *from_failed, param));
     }
-    let manner = Manner::new(drive, Some(&store.store.path()?), log_level);
-    drive::drive(&manner, screen, start(arguments, screen))
+    let options = DriveOptions::new(drive, Some(&store.store.path()?), log_level);
+    drive::drive(&options, screen, start(arguments, screen))
 }
 
-async fn start(arguments: &RerunArguments, screen: &Screen) -> Result<Started, Failure> {
-    let RerunArguments { run, from_failed, param, store: Reached { store, .. }, resume, drive } = arguments;
-    let way = drive.way(&store.path()?);
+async fn start(arguments: &RerunArguments, screen: &Screen) -> Result<ActiveRuns, Failure> {
+    let RerunArguments { run, from_failed, param, store: TargetArguments { store, .. }, resume, drive } =
+        arguments;
+    let target = drive.target(&store.path()?);
     let (reader, run_id) = store.find(run).await?;
     let prepared = store.host_for((&reader, &run_id), drive, screen).await?;
-    let earlier = stored::recorded(&prepared, &run_id, &way).await?;
+    let earlier = store_argument::recorded(&prepared, &run_id, &target).await?;
     let plan = earlier.plan();
     prepared.environment.build_unpinned([&**plan].into_iter()).await;
     let rerun = Rerun { from_failed: *from_failed, parameters: parameters::all(param, None, plan)? };
     prepared.environment.create_dirs()?;
-    let refused = |error| refused(error, &plan.name, &way, screen, drive.json);
+    let refused = |error| refused(error, &plan.name, &target, screen, drive.json);
     let new = prepared.host.rerun(&run_id, &rerun).await.map_err(refused)?;
     let watch = new.watch();
     let handle = new.start().await.map_err(|error| refused(error.into()))?;
     screen.err(&format!("{}: rerun of {run_id}\n", text::dim(handle.id())));
-    Ok(Started {
+    Ok(ActiveRuns {
         prepared,
-        runs: vec![Driven { handle, watch, plain: Plain::default() }],
+        runs: vec![ActiveRun { handle, watch, plain: LineReporter::default() }],
         answers: Answers::new(resume),
         exit: Exit::Done,
     })
 }
 
-fn refused(error: RerunError, workflow: &str, way: &Way, screen: &Screen, as_json: bool) -> Failure {
+fn refused(error: RerunError, workflow: &str, target: &Target, screen: &Screen, as_json: bool) -> Failure {
     match error {
         RerunError::Submit(SubmitError::Problems(found)) => {
             problems::refuse(screen, Source { name: workflow, text: "" }, &found, as_json)
@@ -95,7 +99,7 @@ fn refused(error: RerunError, workflow: &str, way: &Way, screen: &Screen, as_jso
             "{error}; nothing was recorded. Name the configuration that it was submitted with (`--config`) and its plugins \
              (`--plugins`)"
         )),
-        RerunError::Recover(error) => stored::failed(error, way),
+        RerunError::Recover(error) => store_argument::failed(error, target),
         RerunError::Open { .. } | RerunError::Submit(SubmitError::Quota(_)) => Failure::call(error),
         RerunError::Submit(_) => Failure::host(error),
     }

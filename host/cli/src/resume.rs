@@ -7,17 +7,17 @@ use phasm::{
 };
 
 #[cfg(unix)]
-use super::live;
+use super::live_request;
 use super::{
-    ask::ask,
-    drive::{self, Answer, Answers, DriveArguments, Manner, answer, payload},
+    drive::{self, Answer, Answers, DriveArguments, DriveOptions, answer, payload},
     exit::Exit,
     failure::Failure,
-    parameters::{self, Given},
-    reached::Reached,
-    remote::Asking,
+    parameters::{self, ParameterArgument},
+    remote::RemoteCommands,
+    request::ask,
     screen::Screen,
-    stored,
+    store_argument,
+    target::TargetArguments,
     trace::LogLevel,
 };
 
@@ -45,10 +45,10 @@ pub(super) struct ResumeArguments {
 
     /// One more value: JSON if it is some, else text.
     #[arg(short, long = "param", value_name = "NAME=VALUE", value_parser = parameters::given)]
-    param: Vec<Given>,
+    param: Vec<ParameterArgument>,
 
     #[command(flatten)]
-    store: Reached,
+    store: TargetArguments,
 
     /// Answers the next suspension of a task after this one, as of `run`; once, in order.
     #[arg(long, value_name = "TASK=JSON", value_parser = answer)]
@@ -67,22 +67,26 @@ pub(super) fn resume(
     let ResumeArguments { run, task, payload, param, store, resume, drive } = arguments;
     let payload = parameters::over(payload.clone(), param);
     if let Some(remote) = store.remote()? {
-        let asking = Asking { remote, json: drive.json, screen };
+        let asking = RemoteCommands { remote, json: drive.json, screen };
         return drive::runtime()?.block_on(asking.resume(run, task, payload));
     }
     let store = &store.store;
-    let manner = Manner::new(drive, Some(&store.path()?), log_level);
+    let options = DriveOptions::new(drive, Some(&store.path()?), log_level);
     let answers = Answers::new(resume);
     let request = |run: &Run| {
-        let task = stored::task(run, task, ("resumed: false", "suspended"), stored::is_suspended)?;
+        let task =
+            store_argument::task(run, task, ("resumed: false", "suspended"), store_argument::is_suspended)?;
         Ok(Request::Resume(task, payload.clone()))
     };
     #[cfg(unix)]
-    if let Some(exit) =
-        drive::runtime()?.block_on(live::ask(run, (store, drive.json, screen), "resumed", &request))?
-    {
+    if let Some(exit) = drive::runtime()?.block_on(live_request::ask(
+        run,
+        (store, drive.json, screen),
+        "resumed",
+        &request,
+    ))? {
         return Ok(exit);
     }
     let start = ask(run, (store, drive, screen), answers, "resumed", request);
-    drive::drive(&manner, screen, start)
+    drive::drive(&options, screen, start)
 }

@@ -5,12 +5,14 @@ use std::path::PathBuf;
 use clap::Args;
 
 use super::{
-    drive::{self, Answer, Answers, DriveArguments, Driven, Manner, Plain, Started, answer},
+    drive::{
+        self, ActiveRun, ActiveRuns, Answer, Answers, DriveArguments, DriveOptions, LineReporter, answer,
+    },
     exit::Exit,
     failure::Failure,
-    places,
+    paths,
     screen::Screen,
-    submission::{Checked, Planned, Read, Submission},
+    submission::{PlannedWorkflow, ReadySubmission, Submission, UnplannedSubmission},
     trace::LogLevel,
 };
 
@@ -42,35 +44,35 @@ pub(super) struct RunArguments {
 impl RunArguments {
     /// The file that the run is kept in; none, if it is kept in memory.
     fn store(&self) -> Option<PathBuf> {
-        let named = self.store.clone().or_else(|| places::set(places::STORE).map(PathBuf::from));
+        let named = self.store.clone().or_else(|| paths::set(paths::STORE).map(PathBuf::from));
         named.filter(|path| **path != *"memory")
     }
 }
 
 /// Runs a document.
 pub(super) fn run(arguments: &RunArguments, log_level: LogLevel, screen: &Screen) -> Result<Exit, Failure> {
-    let DriveArguments { places, json, .. } = &arguments.drive;
-    let read = arguments.submission.read(places, screen, *json)?;
+    let DriveArguments { paths, json, .. } = &arguments.drive;
+    let read = arguments.submission.read(paths, screen, *json)?;
     let store = arguments.store();
-    let mut manner = Manner::new(&arguments.drive, store.as_deref(), log_level);
+    let mut options = DriveOptions::new(&arguments.drive, store.as_deref(), log_level);
     // Nobody could come back to a run in memory.
-    manner.stays |= store.is_none();
-    drive::drive(&manner, screen, start(arguments, read))
+    options.stays |= store.is_none();
+    drive::drive(&options, screen, start(arguments, read))
 }
 
 /// Opens a host with everything the document names, and submits.
-async fn start(arguments: &RunArguments, read: Read<'_>) -> Result<Started, Failure> {
+async fn start(arguments: &RunArguments, read: UnplannedSubmission<'_>) -> Result<ActiveRuns, Failure> {
     let store = arguments.store();
-    let Checked { planned, given } = read.check(&arguments.drive.places, store.as_deref()).await?;
-    let Planned { planning, plan, source } = planned;
+    let ReadySubmission { planned, given } = read.check(&arguments.drive.paths, store.as_deref()).await?;
+    let PlannedWorkflow { planning, plan, source } = planned;
     let prepared = planning.with_store(store.as_deref()).await?;
     prepared.environment.create_dirs()?;
     let new = prepared.host.new_run(&plan, &given).await.map_err(|error| source.refused(&plan, error))?;
     let watch = new.watch();
     let handle = new.start().await.map_err(|error| source.refused(&plan, error))?;
-    Ok(Started {
+    Ok(ActiveRuns {
         prepared,
-        runs: vec![Driven { handle, watch, plain: Plain::default() }],
+        runs: vec![ActiveRun { handle, watch, plain: LineReporter::default() }],
         answers: Answers::new(&arguments.resume),
         exit: Exit::Done,
     })

@@ -13,8 +13,8 @@ use phasm::{
 
 use super::{
     exit::Exit,
-    failure::{Failure, While},
-    plugin::Workshop,
+    failure::{ContextError, Failure},
+    plugin::PluginBuilder,
     screen::Screen,
     text,
 };
@@ -49,16 +49,17 @@ pub(super) fn schema(arguments: &SchemaArguments, screen: &Screen) -> Result<Exi
 
 /// The plugins of `dirs` with their inputs; of equal names the first counts. What cannot be used is said and left out.
 fn known(dirs: &[PathBuf], screen: &Screen) -> Result<Vec<(String, Value)>, Failure> {
-    let workshop = Workshop::new(screen);
+    let plugin_builder = PluginBuilder::new(screen);
     let mut known: Vec<(String, Value)> = Vec::new();
     for dir in dirs {
-        let found = plugins::scan(dir)
-            .map_err(|error| Failure::call(While::new(format!("{} cannot be read", dir.display()), error)))?;
+        let found = plugins::scan(dir).map_err(|error| {
+            Failure::call(ContextError::new(format!("{} cannot be read", dir.display()), error))
+        })?;
         for (name, source) in found {
             if known.iter().any(|(first, _)| *first == name) {
                 continue;
             }
-            match inputs(&source, &workshop) {
+            match inputs(&source, &plugin_builder) {
                 Ok(inputs) => known.push((name, inputs)),
                 Err(why) => {
                     let line = format!("plugin `{name}` is left out: {why}");
@@ -70,11 +71,11 @@ fn known(dirs: &[PathBuf], screen: &Screen) -> Result<Vec<(String, Value)>, Fail
     Ok(known)
 }
 
-fn inputs(source: &Source, workshop: &Workshop) -> Result<Value, String> {
+fn inputs(source: &Source, plugin_builder: &PluginBuilder) -> Result<Value, String> {
     let of_file = |path: &Path| Ok(Manifest::of(&plugins::read_component(path)?, Some(path))?.inputs);
     match source {
         Source::File(path) => of_file(path),
-        Source::Folder(folder) => of_file(&workshop.artefact(folder)?),
+        Source::Folder(folder) => of_file(&plugin_builder.artefact(folder)?),
         Source::Bytes(bytes) => Ok(Manifest::of(bytes, None)?.inputs),
     }
 }

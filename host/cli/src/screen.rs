@@ -1,7 +1,7 @@
 //! Where the command line prints: results to stdout, everything else to stderr, around whatever moves on the terminal.
 
 #[cfg(unix)]
-mod whole;
+mod alternate_screen;
 
 use std::io::{self, IsTerminal as _, Write as _};
 
@@ -10,7 +10,7 @@ use console::{Term, truncate_str};
 use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle, TermLike};
 
 #[cfg(unix)]
-pub(super) use self::whole::Whole;
+pub(super) use self::alternate_screen::AlternateScreen;
 use super::text;
 
 /// stdout and stderr. Text may carry ANSI colours; they are dropped where they are not wanted.
@@ -28,9 +28,9 @@ const ECHO: u16 = 2;
 
 /// A terminal with room for what it adds itself at the end of a line, which would begin another that nobody clears.
 #[derive(Debug)]
-struct Narrowed(Term);
+struct NarrowTerm(Term);
 
-impl TermLike for Narrowed {
+impl TermLike for NarrowTerm {
     fn width(&self) -> u16 {
         self.0.size().1.saturating_sub(ECHO)
     }
@@ -74,12 +74,12 @@ impl TermLike for Narrowed {
 
 /// Whoever read stdout has left.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Gone;
+pub(super) struct OutputClosed;
 
 impl Screen {
     pub(super) fn new() -> Self {
         let target =
-            ProgressDrawTarget::term_like_with_hz(Box::new(Narrowed(Term::buffered_stderr())), MOST_FRAMES);
+            ProgressDrawTarget::term_like_with_hz(Box::new(NarrowTerm(Term::buffered_stderr())), MOST_FRAMES);
         Self {
             bars: MultiProgress::with_draw_target(target),
             live: io::stderr().is_terminal() && !is_dumb(),
@@ -107,15 +107,15 @@ impl Screen {
     /// # Errors
     /// When it is none.
     #[cfg(unix)]
-    pub(super) fn whole(&self) -> io::Result<Whole> {
-        Whole::take(AutoStream::choice(&io::stdout()) != ColorChoice::Never)
+    pub(super) fn whole(&self) -> io::Result<AlternateScreen> {
+        AlternateScreen::take(AutoStream::choice(&io::stdout()) != ColorChoice::Never)
     }
 
     /// Writes to stdout, all of it.
     ///
     /// # Errors
-    /// [`Gone`] when nobody reads any more. A stdout that fails otherwise (a full disk) is said so once on stderr.
-    pub(super) fn out(&self, text: &str) -> Result<(), Gone> {
+    /// [`OutputClosed`] when nobody reads any more. A stdout that fails otherwise (a full disk) is said so once on stderr.
+    pub(super) fn out(&self, text: &str) -> Result<(), OutputClosed> {
         let text = text::printed(text);
         let written = self.bars.suspend(|| {
             let mut stdout = anstream::stdout().lock();
@@ -125,7 +125,7 @@ impl Screen {
             if error.kind() != io::ErrorKind::BrokenPipe {
                 self.err(&format!("error: stdout cannot be written\n  caused by: {error}\n"));
             }
-            Gone
+            OutputClosed
         })
     }
 
@@ -143,7 +143,7 @@ impl Screen {
 
     /// Columns of a line that is drawn over.
     pub(super) fn width(&self) -> usize {
-        if self.live { Narrowed(Term::stderr()).width().into() } else { usize::MAX }
+        if self.live { NarrowTerm(Term::stderr()).width().into() } else { usize::MAX }
     }
 
     /// Lines that are drawn over until they are dropped.

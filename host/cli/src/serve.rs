@@ -1,8 +1,8 @@
 //! `phasm serve`: a host that drives what is due in a store, until it is told to end.
 
 mod descriptors;
-mod listening;
-mod telling;
+mod listener;
+mod reporter;
 
 use std::{
     net::SocketAddr,
@@ -25,17 +25,17 @@ use phasm::{Host, Tiding, config::ServerSettings};
 use phasm_server::ServerLimits;
 use tokio::runtime::{Builder as RuntimeBuilder, Runtime};
 
-use self::{listening::Listening, telling::Telling};
+use self::{listener::Listener, reporter::ServeReporter};
 use super::{
-    drive::{self, Bell, Configured, Grace, Purpose, abandon},
+    command_line::Target,
+    drive::{self, Grace, LoadedConfig, Purpose, WakeupGuard, abandon},
     exit::Exit,
-    failure::{Failure, While},
-    hint::Way,
+    failure::{ContextError, Failure},
     key,
-    places::Places,
-    screen::{Gone, Screen},
-    signals::{Interrupts, Told},
-    stored::StoreArgument,
+    paths::PathArguments,
+    screen::{OutputClosed, Screen},
+    signals::{Interrupts, Signal},
+    store_argument::StoreArgument,
 };
 
 /// Drives every run of a store that is due, whoever submitted it, until SIGTERM or Ctrl-C.
@@ -53,7 +53,7 @@ pub(super) struct ServeArguments {
     store: StoreArgument,
 
     #[command(flatten)]
-    places: Places,
+    paths: PathArguments,
 
     /// Answer over HTTP at that address, or at 127.0.0.1:8484, and have a page there. Without a key (`phasm key add`) it has to be
     /// one of loopback.
@@ -88,10 +88,10 @@ pub(super) fn serve(arguments: &ServeArguments, screen: &Screen) -> Result<Exit,
     if let Some(host) = Arc::into_inner(served.host) {
         host.close();
     }
-    let way = Way::to(&store).with(&arguments.places);
+    let target = Target::to(&store).with(&arguments.paths);
     let words = arguments.words();
     let words: Vec<&str> = words.iter().map(String::as_str).collect();
-    screen.err(&format!("go on with: {}\n", way.command(&words)));
+    screen.err(&format!("go on with: {}\n", target.command(&words)));
     Ok(told.exit())
 }
 
@@ -114,7 +114,9 @@ impl ServeArguments {
             return drive::runtime();
         }
         let runtime = RuntimeBuilder::new_multi_thread().worker_threads(answering()).enable_all().build();
-        runtime.map_err(|error| Failure::host(While::new("the server's threads cannot be started", error)))
+        runtime.map_err(|error| {
+            Failure::host(ContextError::new("the server's threads cannot be started", error))
+        })
     }
 
     fn store(&self) -> Result<PathBuf, Failure> {
@@ -137,9 +139,9 @@ impl ServeArguments {
 }
 
 /// A host that serves, and by which other processes reach it.
-struct Served {
+struct ServingHost {
     host: Arc<Host>,
-    _bell: Bell,
+    _bell: WakeupGuard,
 }
 
 async fn serving(
@@ -147,36 +149,36 @@ async fn serving(
     path: &Path,
     screen: &Screen,
     open_files: u64,
-) -> Result<(Served, Told), Failure> {
-    let ServeArguments { places, threads, grace, json, .. } = arguments;
+) -> Result<(ServingHost, Signal), Failure> {
+    let ServeArguments { paths, threads, grace, json, .. } = arguments;
     let mut interrupts = Interrupts::listen()
-        .map_err(|error| Failure::host(While::new("interrupts cannot be heard", error)))?;
-    let configured = Configured::read(places, screen, *json)?;
+        .map_err(|error| Failure::host(ContextError::new("interrupts cannot be heard", error)))?;
+    let configured = LoadedConfig::read(paths, screen, *json)?;
     let mut settings = configured.server();
     settings.keys = Some(arguments.keys.clone().map_or_else(|| key::file_of(&settings, path), Ok)?);
     let purpose = Purpose { claims: true, threads: *threads, ..Purpose::default() };
-    let planning = drive::open(places, configured, screen, purpose)?;
+    let planning = drive::open(paths, configured, screen, purpose)?;
     planning.environment.create_dirs()?;
     // Of all that is claimed, which begins with the store.
     let mut tidings = planning.planner.tidings();
-    let telling = Telling { screen: screen.clone(), as_json: *json };
+    let telling = ServeReporter { screen: screen.clone(), as_json: *json };
     let prepared = tokio::select! {
         opened = planning.with_room(path, |full| telling.wait(full)) => opened?,
         heard = interrupts.next() => abandon(heard.told),
     };
     prepared.tell_tenants().await?;
     let (host, bell) = prepared.into_parts();
-    let served = Served { host: Arc::new(host), _bell: bell };
+    let served = ServingHost { host: Arc::new(host), _bell: bell };
     telling.begin(&served.host, path);
     let listening = match arguments.listen {
         Some(address) => {
             settings.connections = connections(&settings, open_files, &telling);
-            Some(Listening::begin((&served.host, path), address, settings, &telling).await?)
+            Some(Listener::begin((&served.host, path), address, settings, &telling).await?)
         }
         None => None,
     };
     let told = tokio::select! {
-        () = tell_all(&telling, &mut tidings) => Told::Interrupt,
+        () = tell_all(&telling, &mut tidings) => Signal::Interrupt,
         heard = interrupts.next() => heard.told,
     };
     served.host.begin_no_more();
@@ -188,7 +190,7 @@ async fn serving(
             }
         };
         let executed = async {
-            if told == Told::Terminate {
+            if told == Signal::Terminate {
                 tokio::select! {
                     () = served.host.nothing_executes() => {}
                     () = sleep(grace.grace) => {}
@@ -208,7 +210,7 @@ async fn serving(
 }
 
 /// How many connections are accepted at once; what is promised and cannot be kept is said.
-fn connections(settings: &ServerSettings, open_files: u64, telling: &Telling) -> Option<u32> {
+fn connections(settings: &ServerSettings, open_files: u64, telling: &ServeReporter) -> Option<u32> {
     let usual = ServerLimits::default().connections;
     let (connections, doubt) = descriptors::connections(settings.connections, usual, open_files);
     if let Some(doubt) = doubt {
@@ -218,7 +220,7 @@ fn connections(settings: &ServerSettings, open_files: u64, telling: &Telling) ->
 }
 
 /// Tells what becomes of runs until nobody reads it: the first at once, those that follow closely together.
-async fn tell_all(telling: &Telling, tidings: &mut Receiver<Tiding>) {
+async fn tell_all(telling: &ServeReporter, tidings: &mut Receiver<Tiding>) {
     loop {
         let told = match tidings.recv().await {
             Ok(tiding) => telling.tell(&tiding),
@@ -236,7 +238,7 @@ async fn tell_all(telling: &Telling, tidings: &mut Receiver<Tiding>) {
 ///
 /// # Errors
 /// When nobody reads it any more.
-fn tell_rest(telling: &Telling, tidings: &mut Receiver<Tiding>) -> Result<(), Gone> {
+fn tell_rest(telling: &ServeReporter, tidings: &mut Receiver<Tiding>) -> Result<(), OutputClosed> {
     loop {
         match tidings.try_recv() {
             Ok(tiding) => telling.tell(&tiding)?,

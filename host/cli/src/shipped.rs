@@ -7,15 +7,15 @@ use std::{
 
 use phasm::sandbox::Digest;
 
-use super::search;
+use super::user_dirs;
 
 /// Components by name, and what tells them from others.
-type Carried = (&'static str, &'static [(&'static str, &'static [u8])]);
+type EmbeddedExecutors = (&'static str, &'static [(&'static str, &'static [u8])]);
 
 #[cfg(feature = "embed-executors")]
-static CARRIED: Carried = include!(concat!(env!("OUT_DIR"), "/executors.rs"));
+static CARRIED: EmbeddedExecutors = include!(concat!(env!("OUT_DIR"), "/executors.rs"));
 #[cfg(not(feature = "embed-executors"))]
-static CARRIED: Carried = ("", &[]);
+static CARRIED: EmbeddedExecutors = ("", &[]);
 
 /// What says where they are.
 const EXECUTORS: &str = "PHASM_EXECUTORS";
@@ -37,14 +37,14 @@ pub(super) fn dir() -> Option<PathBuf> {
         return Some(PathBuf::from(asked)).filter(|dir| dir.is_dir());
     }
     if !CARRIED.1.is_empty() {
-        return unpacked(CARRIED, &search::cache_dir()?.join("executors")).ok();
+        return unpacked(CARRIED, &user_dirs::cache_dir()?.join("executors")).ok();
     }
     let checkout = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../plugins");
     checkout.join("echo/Cargo.toml").is_file().then_some(checkout)
 }
 
 /// A directory below `cache` with these components; other components have another.
-fn unpacked((identity, components): Carried, cache: &Path) -> io::Result<PathBuf> {
+fn unpacked((identity, components): EmbeddedExecutors, cache: &Path) -> io::Result<PathBuf> {
     let dir = cache.join(identity);
     if !dir.is_dir() {
         let partial = dir.with_added_extension(std::process::id().to_string());
@@ -67,7 +67,7 @@ mod tests {
     #[test]
     fn what_is_carried_is_unpacked_once() {
         let cache = tempfile::tempdir().unwrap();
-        let carried: Carried = ("0123", &[("a", b"one"), ("b", b"two")]);
+        let carried: EmbeddedExecutors = ("0123", &[("a", b"one"), ("b", b"two")]);
         let dir = unpacked(carried, &cache.path().join("executors")).unwrap();
         assert_eq!(fs::read(dir.join("a.wasm")).unwrap(), b"one");
         fs::write(dir.join("a.wasm"), "mark").unwrap();

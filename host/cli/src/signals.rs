@@ -8,7 +8,7 @@ use super::exit::Exit;
 
 /// What ends a process from outside.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) enum Told {
+pub(super) enum Signal {
     /// Ctrl-C: the user wants no more of it.
     #[default]
     Interrupt,
@@ -16,7 +16,7 @@ pub(super) enum Told {
     Terminate,
 }
 
-impl Told {
+impl Signal {
     /// The status to exit with.
     pub(super) const fn exit(self) -> Exit {
         match self {
@@ -36,14 +36,14 @@ impl Told {
 
 /// The last signal, and how many there have been.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Heard {
-    pub(super) told: Told,
+pub(super) struct SignalCount {
+    pub(super) told: Signal,
     pub(super) count: u32,
 }
 
 /// Hears that the user, or whoever supervises the process, wants an end. Every clone hears all.
 #[derive(Clone, Debug)]
-pub(super) struct Interrupts(watch::Receiver<Heard>);
+pub(super) struct Interrupts(watch::Receiver<SignalCount>);
 
 impl Interrupts {
     /// From now on interrupts no longer end the process by themselves. Needs a runtime around it.
@@ -52,18 +52,18 @@ impl Interrupts {
     /// When the system does not let us listen.
     pub(super) fn listen() -> io::Result<Self> {
         let mut signals = Signals::listen()?;
-        let (sender, heard) = watch::channel(Heard::default());
+        let (sender, heard) = watch::channel(SignalCount::default());
         tokio::spawn(async move {
             loop {
                 let told = signals.next().await;
-                sender.send_modify(|heard| *heard = Heard { told, count: heard.count + 1 });
+                sender.send_modify(|heard| *heard = SignalCount { told, count: heard.count + 1 });
             }
         });
         Ok(Self(heard))
     }
 
     /// Waits for the next one.
-    pub(super) async fn next(&mut self) -> Heard {
+    pub(super) async fn next(&mut self) -> SignalCount {
         if self.0.changed().await.is_err() {
             // Nobody listens any more, as the runtime is being shut down.
             std::future::pending::<()>().await;
@@ -93,18 +93,18 @@ impl Signals {
         Ok(Self {})
     }
 
-    async fn next(&mut self) -> Told {
+    async fn next(&mut self) -> Signal {
         #[cfg(unix)]
         return tokio::select! {
-            _ = self.terminate.recv() => Told::Terminate,
-            _ = self.interrupt.recv() => Told::Interrupt,
+            _ = self.terminate.recv() => Signal::Terminate,
+            _ = self.interrupt.recv() => Signal::Interrupt,
         };
         #[cfg(not(unix))]
         {
             if tokio::signal::ctrl_c().await.is_err() {
                 std::future::pending::<()>().await;
             }
-            Told::Interrupt
+            Signal::Interrupt
         }
     }
 }

@@ -16,15 +16,14 @@ use phasm::{
 };
 
 use super::{
+    command_line::Target,
     document::Text,
-    drive::{self, Configured, Planning, Purpose},
+    drive::{self, LoadedConfig, PlannerContext, Purpose},
     failure::Failure,
-    hint::Way,
-    kept_names::Called,
-    parameters::{self, Given},
-    places::Places,
+    names::QualifiedName,
+    parameters::{self, ParameterArgument},
+    paths::PathArguments,
     problems,
-    remote::no_missing,
     screen::Screen,
     text,
 };
@@ -50,7 +49,7 @@ pub(super) struct Submission {
     /// A value for a parameter of spec.arguments: the text itself where a string is declared, else JSON if it is some,
     /// else text.
     #[arg(short, long = "param", value_name = "NAME=VALUE", value_parser = parameters::given)]
-    param: Vec<Given>,
+    param: Vec<ParameterArgument>,
 
     /// Values for parameters, an object in JSON or YAML; `-p` wins over it.
     #[arg(long, value_name = "FILE")]
@@ -58,8 +57,8 @@ pub(super) struct Submission {
 }
 
 /// A document that was read, and the configuration that it is planned with.
-pub(super) struct Opened<'a> {
-    configured: Configured,
+pub(super) struct OpenDocument<'a> {
+    configured: LoadedConfig,
     allow_missing: bool,
     text: Text,
     draft: Draft,
@@ -68,8 +67,8 @@ pub(super) struct Opened<'a> {
 }
 
 /// A workflow that is sound, and a planner with everything that the workflow names.
-pub(super) struct Planned<'a> {
-    pub(super) planning: Planning,
+pub(super) struct PlannedWorkflow<'a> {
+    pub(super) planning: PlannerContext,
     pub(super) plan: Arc<Plan>,
     pub(super) source: WorkflowSource<'a>,
 }
@@ -77,20 +76,20 @@ pub(super) struct Planned<'a> {
 /// The file that a workflow was read from, for messages about it.
 pub(super) struct WorkflowSource<'a> {
     pub(super) text: Text,
-    pub(super) way: Way,
+    pub(super) target: Target,
     screen: &'a Screen,
     as_json: bool,
 }
 
 /// What is to be run, read.
-pub(super) struct Read<'a> {
+pub(super) struct UnplannedSubmission<'a> {
     submission: &'a Submission,
-    opened: Opened<'a>,
+    opened: OpenDocument<'a>,
 }
 
 /// What can be submitted, and the host to submit it to.
-pub(super) struct Checked<'a> {
-    pub(super) planned: Planned<'a>,
+pub(super) struct ReadySubmission<'a> {
+    pub(super) planned: PlannedWorkflow<'a>,
     pub(super) given: Map,
 }
 
@@ -112,32 +111,36 @@ impl DocumentArgument {
     /// When one of them has problems, which have been shown.
     pub(super) fn open<'a>(
         &self,
-        places: &Places,
+        paths: &PathArguments,
         screen: &'a Screen,
         as_json: bool,
-    ) -> Result<Opened<'a>, Failure> {
+    ) -> Result<OpenDocument<'a>, Failure> {
         let text = Text::read(&self.file).map_err(|unread| unread.refuse(screen, as_json))?;
-        let configured = Configured::read(places, screen, as_json)?;
+        let configured = LoadedConfig::read(paths, screen, as_json)?;
         let draft = text.draft().map_err(|found| refuse(&text, screen, as_json, found.as_ref()))?;
-        Ok(Opened { configured, allow_missing: self.allow_missing, text, draft, screen, as_json })
+        Ok(OpenDocument { configured, allow_missing: self.allow_missing, text, draft, screen, as_json })
     }
 }
 
-impl<'a> Opened<'a> {
+impl<'a> OpenDocument<'a> {
     /// Opens a host with everything the document names. `store` is where it is to be kept.
     ///
     /// # Errors
     /// When the document has problems, which have been shown.
-    pub(super) async fn plan(self, places: &Places, store: Option<&Path>) -> Result<Planned<'a>, Failure> {
+    pub(super) async fn plan(
+        self,
+        paths: &PathArguments,
+        store: Option<&Path>,
+    ) -> Result<PlannedWorkflow<'a>, Failure> {
         let Self { configured, allow_missing, text, draft, screen, as_json } = self;
         let most_at_once = draft.most_at_once();
         let purpose = Purpose { dir: text.dir(), allow_missing, most_at_once, ..Purpose::default() };
-        let planning = drive::open(places, configured, screen, purpose)?;
+        let planning = drive::open(paths, configured, screen, purpose)?;
         let found = |found: Problems| refuse(&text, screen, as_json, &found);
         let plan = planning.plan(draft).await.map_err(found)?;
         problems::show_warnings(screen, text.source(), &plan.warnings);
-        let way = Way::to(store.unwrap_or(Path::new("runs.db"))).with(places);
-        Ok(Planned { planning, plan, source: WorkflowSource { text, way, screen, as_json } })
+        let target = Target::to(store.unwrap_or(Path::new("runs.db"))).with(paths);
+        Ok(PlannedWorkflow { planning, plan, source: WorkflowSource { text, target, screen, as_json } })
     }
 }
 
@@ -158,7 +161,7 @@ impl Submission {
     }
 
     /// The values of `-p`.
-    pub(super) fn given(&self) -> &[Given] {
+    pub(super) fn given(&self) -> &[ParameterArgument] {
         &self.param
     }
 
@@ -176,26 +179,30 @@ impl Submission {
     /// When one of them has problems, which have been shown.
     pub(super) fn read<'a>(
         &'a self,
-        places: &Places,
+        paths: &PathArguments,
         screen: &'a Screen,
         as_json: bool,
-    ) -> Result<Read<'a>, Failure> {
-        Ok(Read { submission: self, opened: self.document.open(places, screen, as_json)? })
+    ) -> Result<UnplannedSubmission<'a>, Failure> {
+        Ok(UnplannedSubmission { submission: self, opened: self.document.open(paths, screen, as_json)? })
     }
 }
 
-impl<'a> Read<'a> {
+impl<'a> UnplannedSubmission<'a> {
     /// Opens a host with everything the document names, and checks the parameters. Nothing is stored. `store` is where it would be.
     ///
     /// # Errors
     /// When the document or the parameters have problems, which have been shown.
-    pub(super) async fn check(self, places: &Places, store: Option<&Path>) -> Result<Checked<'a>, Failure> {
+    pub(super) async fn check(
+        self,
+        paths: &PathArguments,
+        store: Option<&Path>,
+    ) -> Result<ReadySubmission<'a>, Failure> {
         let Self { submission, opened } = self;
-        let planned = opened.plan(places, store).await?;
+        let planned = opened.plan(paths, store).await?;
         let given = parameters::all(&submission.param, submission.params.as_deref(), &planned.plan)?;
         let checked = planned.planning.planner.check(&planned.plan, &given);
         checked.map_err(|error| planned.source.refused(&planned.plan, error))?;
-        Ok(Checked { planned, given })
+        Ok(ReadySubmission { planned, given })
     }
 }
 
@@ -212,9 +219,9 @@ impl WorkflowSource<'_> {
 
     /// What to do with a schedule instead.
     fn is_schedule(&self, plan: &Plan) -> Failure {
-        let name = plan.cron.as_ref().map(|cron| Called::new(&plan.namespace, &cron.name).word());
-        let add = self.way.command(&["cron", "add", &self.text.name]);
-        let trigger = self.way.command(&["cron", "trigger", &name.unwrap_or_default()]);
+        let name = plan.cron.as_ref().map(|cron| QualifiedName::new(&plan.namespace, &cron.name).word());
+        let add = self.target.command(&["cron", "add", &self.text.name]);
+        let trigger = self.target.command(&["cron", "trigger", &name.unwrap_or_default()]);
         Failure::call(format!(
             "kind CronWorkflow is a schedule, which starts by itself where its store is served; keep it with: {add}; and start one of its \
              runs at once with: {trigger}"
@@ -223,11 +230,20 @@ impl WorkflowSource<'_> {
 }
 
 /// What to do with a schedule that was to be saved.
-pub(super) fn is_no_workflow(name: &str, text: &Text, way: &Way) -> Failure {
-    let add = way.command(&["cron", "add", &text.name]);
+pub(super) fn is_no_workflow(name: &str, text: &Text, target: &Target) -> Failure {
+    let add = target.command(&["cron", "add", &text.name]);
     Failure::call(format!("{} is a schedule, which is kept with: {add}", text::clean(name)))
 }
 
 fn refuse(text: &Text, screen: &Screen, as_json: bool, found: &[Problem]) -> Failure {
     problems::refuse(screen, text.source(), found, as_json)
+}
+
+/// For what a server does not do.
+///
+/// # Errors
+/// If that is asked for.
+pub(super) fn no_missing(allow_missing: bool) -> Result<(), Failure> {
+    let refused = || Failure::call("--allow-missing: a server decides itself what it goes without");
+    if allow_missing { Err(refused()) } else { Ok(()) }
 }

@@ -9,14 +9,14 @@ use super::{
     drive,
     exit::Exit,
     failure::Failure,
-    kept_names::Changing,
-    places::Places,
+    paths::PathArguments,
     problems,
-    reached::Reached,
-    remote::Asking,
+    remote::RemoteCommands,
     screen::Screen,
-    stored,
-    submission::{Checked, Read, Submission},
+    store_argument,
+    submission::{ReadySubmission, Submission, UnplannedSubmission},
+    target::TargetArguments,
+    writable_store::WritableStore,
 };
 
 /// Puts a run into a store without driving it, and prints its id.
@@ -32,10 +32,10 @@ pub(super) struct SubmitArguments {
     submission: Submission,
 
     #[command(flatten)]
-    store: Reached,
+    store: TargetArguments,
 
     #[command(flatten)]
-    places: Places,
+    paths: PathArguments,
 
     /// What you call this submission: of several with one key in a namespace there is one run, and its id is printed.
     #[arg(long, value_name = "KEY")]
@@ -52,16 +52,16 @@ pub(super) struct SubmitArguments {
 
 /// Submits a run.
 pub(super) fn submit(arguments: &SubmitArguments, screen: &Screen) -> Result<Exit, Failure> {
-    let SubmitArguments { submission, store, places, json, .. } = arguments;
+    let SubmitArguments { submission, store, paths, json, .. } = arguments;
     let runtime = drive::runtime()?;
     let run_id = match store.remote()? {
         Some(remote) => {
-            let asking = Asking { remote, json: *json, screen };
+            let asking = RemoteCommands { remote, json: *json, screen };
             runtime.block_on(send(arguments, &asking))?
         }
         None => {
             let path = store.store.named()?;
-            let read = submission.read(places, screen, *json)?;
+            let read = submission.read(paths, screen, *json)?;
             runtime.block_on(keep(arguments, read, &path, screen))?
         }
     };
@@ -69,7 +69,7 @@ pub(super) fn submit(arguments: &SubmitArguments, screen: &Screen) -> Result<Exi
 }
 
 /// Has a server keep it.
-async fn send(arguments: &SubmitArguments, asking: &Asking<'_>) -> Result<Arc<str>, Failure> {
+async fn send(arguments: &SubmitArguments, asking: &RemoteCommands<'_>) -> Result<Arc<str>, Failure> {
     let (run_id, said) = asking.submit(&arguments.submission, arguments.key.as_deref()).await?;
     let shown = if arguments.json { problems::json(asking.screen, &said) } else { format!("{run_id}\n") };
     tell_submitted(arguments, &shown, said.get("isNew") != Some(&false.into()), asking.screen);
@@ -88,16 +88,16 @@ fn tell_submitted(arguments: &SubmitArguments, said: &str, is_new: bool, screen:
 
 /// Waits for the end of a run that others drive.
 async fn follow(arguments: &SubmitArguments, run_id: &str, screen: &Screen) -> Result<Exit, Failure> {
-    let way = arguments.store.way()?;
-    let failed = |error| stored::failed(error, &way);
+    let target = arguments.store.target()?;
+    let failed = |error| store_argument::failed(error, &target);
     let mut watch = Watch::of(arguments.store.read()?.shared(), run_id, 0);
     while watch.next().await.map_err(failed)?.is_some() {}
-    stored::tell_orphaned(&watch, &way, screen);
+    store_argument::tell_orphaned(&watch, &target, screen);
     let Some(run) = watch.run() else { return Ok(Exit::Parked) };
     let said = if arguments.json {
         problems::json(screen, &RunView::of(run))
     } else {
-        drive::summary(run, "open", Some(&way))
+        drive::summary(run, "open", Some(&target))
     };
     let _gone = screen.out(&said);
     Ok(run.phase().into())
@@ -105,15 +105,15 @@ async fn follow(arguments: &SubmitArguments, run_id: &str, screen: &Screen) -> R
 
 async fn keep(
     arguments: &SubmitArguments,
-    read: Read<'_>,
+    read: UnplannedSubmission<'_>,
     path: &Path,
     screen: &Screen,
 ) -> Result<Arc<str>, Failure> {
-    let Checked { planned, given } = read.check(&arguments.places, Some(path)).await?;
-    let changing = Changing::open(path)?;
+    let ReadySubmission { planned, given } = read.check(&arguments.paths, Some(path)).await?;
+    let changing = WritableStore::open(path)?;
     let key = arguments.key.as_deref();
     let submitted = planned.planning.planner.enqueue(&*changing.store, &planned.plan, &given, key).await;
-    let nobody = changing.tell(path, &planned.source.way).await;
+    let nobody = changing.tell(path, &planned.source.target).await;
     let (run_id, is_new) = match submitted {
         Ok(run_id) => (run_id, true),
         Err(SubmitError::Store(StoreError::Exists { run_id })) => (run_id, false),

@@ -8,7 +8,7 @@
 //! Whatever the collector does, no run waits for it.
 
 mod otlp;
-mod sending;
+mod queue;
 
 use std::{env, sync::OnceLock, time::Duration};
 
@@ -21,23 +21,23 @@ use phasm::{
     spans::{Span, Tracer},
 };
 
-use self::{otlp::Collector, sending::Sending};
-use super::failure::{Failure, While};
+use self::{otlp::Collector, queue::SpanQueue};
+use super::failure::{ContextError, Failure};
 
 /// How long the end of the process waits for what is still to be sent.
 const LAST_WORDS: Duration = Duration::from_secs(5);
 
 /// That of this process, once it has one.
-static SENDING: OnceLock<Sending> = OnceLock::new();
+static SENDING: OnceLock<SpanQueue> = OnceLock::new();
 
 /// Sends what it is told of a part of all traces.
-struct Sampled {
+struct SampledTracer {
     /// Of those that begin here, from 0 to 1.
     part: f64,
-    sending: Sending,
+    sending: SpanQueue,
 }
 
-impl Tracer for Sampled {
+impl Tracer for SampledTracer {
     fn samples(&self, trace: TraceId) -> bool {
         let [.., a, b, c, d, e, f, g] = trace.0;
         // As others do who are asked for the same part of the same traces.
@@ -81,12 +81,12 @@ pub(super) fn tracer(
         Some(sending) => sending.clone(),
         None => {
             let collector = Collector::new(settings, http);
-            let collector =
-                collector.map_err(|error| Failure::call(While::new("traces have nowhere to go", error)))?;
-            SENDING.get_or_init(|| Sending::to(collector)).clone()
+            let collector = collector
+                .map_err(|error| Failure::call(ContextError::new("traces have nowhere to go", error)))?;
+            SENDING.get_or_init(|| SpanQueue::to(collector)).clone()
         }
     };
-    Ok(Some(std::sync::Arc::new(Sampled { part, sending })))
+    Ok(Some(std::sync::Arc::new(SampledTracer { part, sending })))
 }
 
 /// `OTEL_TRACES_SAMPLER`; whatever somebody else has begun is as he says, also where the name leaves out `parentbased_`.

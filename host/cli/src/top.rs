@@ -2,7 +2,7 @@
 
 #[cfg(unix)]
 mod keys;
-mod looking;
+mod observer;
 mod page;
 mod series;
 
@@ -11,12 +11,12 @@ use std::time::Duration;
 use clap::Args;
 
 use self::{
-    looking::{Looking, Seen},
-    page::{Arranged, Sorted},
+    observer::{Observer, Snapshot},
+    page::{Arrangement, SortOrder},
 };
 use super::{
-    drive::runtime, exit::Exit, failure::Failure, problems, reached::Reached, screen::Screen,
-    signals::Interrupts, times,
+    drive::runtime, exit::Exit, failure::Failure, problems, screen::Screen, signals::Interrupts,
+    target::TargetArguments, times,
 };
 
 /// Shows the open runs of a store or a server, the busiest first, and how busy its host is: on a terminal until `q` is pressed, off
@@ -31,7 +31,7 @@ use super::{
 )]
 pub(super) struct TopArguments {
     #[command(flatten)]
-    store: Reached,
+    store: TargetArguments,
 
     /// How often to look again, on a terminal: once a second at most.
     #[arg(long, value_name = "LENGTH", default_value = "2s", value_parser = times::length)]
@@ -48,7 +48,7 @@ const LEAST: Duration = Duration::from_secs(1);
 /// Shows what goes on.
 pub(super) fn top(arguments: &TopArguments, screen: &Screen) -> Result<Exit, Failure> {
     let TopArguments { store, every, json } = arguments;
-    let mut looking = Looking::new(store.read()?);
+    let mut looking = Observer::new(store.read()?);
     runtime()?.block_on(async {
         let interrupts = Interrupts::listen()
             .map_err(|error| Failure::host(format!("interrupts cannot be heard: {error}")))?;
@@ -65,8 +65,8 @@ pub(super) fn top(arguments: &TopArguments, screen: &Screen) -> Result<Exit, Fai
 
 #[cfg(not(unix))]
 async fn live(
-    _: Looking,
-    first: Seen,
+    _: Observer,
+    first: Snapshot,
     _: Duration,
     (screen, _): (&Screen, Interrupts),
 ) -> Result<Exit, Failure> {
@@ -77,8 +77,8 @@ async fn live(
 /// Draws until somebody wants an end of it.
 #[cfg(unix)]
 async fn live(
-    looking: Looking,
-    first: Seen,
+    looking: Observer,
+    first: Snapshot,
     every: Duration,
     (screen, mut interrupts): (&Screen, Interrupts),
 ) -> Result<Exit, Failure> {
@@ -95,7 +95,7 @@ async fn live(
     let mut pressed = keys::listen();
     let (tells, mut told) = watch::channel(Ok(first));
     tokio::spawn(look_again(looking, every, tells));
-    let mut arranged = Arranged::default();
+    let mut arranged = Arrangement::default();
     loop {
         let lines = page::frame(&told.borrow_and_update(), &mut arranged, whole.size());
         whole.draw(&lines).map_err(failed)?;
@@ -116,9 +116,9 @@ async fn live(
 /// Looks again and again, until nobody is told any more.
 #[cfg(unix)]
 async fn look_again(
-    mut looking: Looking,
+    mut looking: Observer,
     every: Duration,
-    tells: tokio::sync::watch::Sender<Result<Seen, String>>,
+    tells: tokio::sync::watch::Sender<Result<Snapshot, String>>,
 ) {
     loop {
         tokio::select! {
@@ -130,7 +130,7 @@ async fn look_again(
     }
 }
 
-impl Sorted {
+impl SortOrder {
     /// What comes after it.
     const fn next(self) -> Self {
         match self {

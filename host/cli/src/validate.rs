@@ -19,15 +19,15 @@ use phasm::{
 };
 
 use super::{
-    document::{Text, Unread},
+    document::{Text, UnreadableFile},
     drive::configuration,
     exit::Exit,
-    failure::{Failure, While},
-    places::Places,
-    plugin::{Workshop, with_carried},
-    problems::{self, Found, is_cut},
+    failure::{ContextError, Failure},
+    paths::PathArguments,
+    plugin::{PluginBuilder, with_carried},
+    plugin_dirs::{self, PluginSource},
+    problems::{self, ProblemReport, is_cut},
     screen::Screen,
-    search::{self, Offer},
     text,
 };
 
@@ -44,7 +44,7 @@ pub(super) struct ValidateArguments {
     files: Vec<PathBuf>,
 
     #[command(flatten)]
-    places: Places,
+    paths: PathArguments,
 
     /// Print {"problems": […], "warnings": […]} to stdout.
     #[arg(long)]
@@ -64,11 +64,11 @@ pub(super) fn validate(arguments: &ValidateArguments, screen: &Screen) -> Result
 }
 
 fn check(arguments: &ValidateArguments, screen: &Screen) -> Result<Exit, Failure> {
-    let configured = arguments.places.config();
+    let configured = arguments.paths.config();
     let configured = configured.map(|file| configuration(&file, screen, arguments.json)).transpose()?;
     let config = configured.as_ref().map(|(_, config)| config);
     let variables = config.map(|config| Value::from(config.vars.clone())).unwrap_or_default();
-    let mut found = Found::default();
+    let mut found = ProblemReport::default();
     let mut exit = Exit::Done;
     let mut known = BTreeSet::new();
     for file in &arguments.files {
@@ -77,8 +77,8 @@ fn check(arguments: &ValidateArguments, screen: &Screen) -> Result<Exit, Failure
             Ok(document) => {
                 let draft = document.draft();
                 let namespace = draft.as_ref().ok().and_then(Draft::namespace);
-                let of_whom = Of { config, namespace, dir: document.dir() };
-                let installed = of_whom.installed(&arguments.places, screen)?;
+                let of_whom = DocumentContext { config, namespace, dir: document.dir() };
+                let installed = of_whom.installed(&arguments.paths, screen)?;
                 known.extend(installed.names());
                 let plan = draft.and_then(|draft| {
                     let executors = installed.executors(&draft.executor_types());
@@ -91,7 +91,7 @@ fn check(arguments: &ValidateArguments, screen: &Screen) -> Result<Exit, Failure
             }
             Err(unread) => (vec![Problem::clone(&unread.problem)], Vec::new()),
         };
-        let source = read.as_ref().map_or_else(Unread::source, Text::source);
+        let source = read.as_ref().map_or_else(UnreadableFile::source, Text::source);
         if !problems.is_empty() {
             exit = Exit::Problems;
         }
@@ -128,31 +128,32 @@ fn doubts(config: &Config, mut known: BTreeSet<Arc<str>>) -> Vec<Problem> {
 }
 
 /// Whose document it is, and where it lies.
-struct Of<'a> {
+struct DocumentContext<'a> {
     config: Option<&'a Config>,
     namespace: Option<Arc<str>>,
     dir: Option<&'a Path>,
 }
 
-impl Of<'_> {
+impl DocumentContext<'_> {
     /// The plugins that a run of it would find, and use.
-    fn installed(&self, places: &Places, screen: &Screen) -> Result<PluginInventory, Failure> {
+    fn installed(&self, paths: &PathArguments, screen: &Screen) -> Result<PluginInventory, Failure> {
         let memory = self.config.map_or_else(|| Limits::default().memory, |config| config.limits.memory);
         let tenant = self.namespace.as_ref().and_then(|own| self.config?.tenant_of(own));
         let tenant = tenant.as_ref().map(|(name, tenant)| (name, *tenant));
         let trust = self.config.map(|config| with_carried(config.trust_of(tenant))).unwrap_or_default();
-        let builder = Arc::new(Workshop::new(screen));
+        let builder = Arc::new(PluginBuilder::new(screen));
         let mut installed = PluginInventory::new(memory).with_builder(builder).with_trust(trust);
         let own = tenant.into_iter().flat_map(|(_, tenant)| &tenant.plugins);
-        let searched = search::plugin_dirs(places, self.config, self.dir)?.tell(screen);
-        for offer in own.map(|dir| Offer::Dir(dir)).chain(searched.offers()) {
-            let added = match offer {
-                Offer::Dir(dir) => {
-                    let unread = |error| While::new(format!("{} cannot be read", dir.display()), error);
+        let searched = plugin_dirs::plugin_dirs(paths, self.config, self.dir)?.tell(screen);
+        for source in own.map(|dir| PluginSource::Dir(dir)).chain(searched.sources()) {
+            let added = match source {
+                PluginSource::Dir(dir) => {
+                    let unread =
+                        |error| ContextError::new(format!("{} cannot be read", dir.display()), error);
                     installed.add_dir(dir).map_err(unread)
                 }
-                Offer::Library(library) => {
-                    let unread = |error| While::new("the library of plugins cannot be read", error);
+                PluginSource::Library(library) => {
+                    let unread = |error| ContextError::new("the library of plugins cannot be read", error);
                     installed.add_library(library).map_err(unread)
                 }
             };

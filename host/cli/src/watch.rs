@@ -8,14 +8,15 @@ use phasm::{
 };
 
 use super::{
+    command_line::Target,
     drive::{self, Watching, runtime, summary_with_tree, tree},
     exit::Exit,
-    failure::{Failure, While},
-    hint::Way,
-    reached::Reached,
+    failure::{ContextError, Failure},
     screen::Screen,
     signals::Interrupts,
-    stored, waits,
+    store_argument,
+    target::TargetArguments,
+    waiting,
 };
 
 /// Shows a run as it goes on, whoever drives it: its tasks as they stand on a terminal, a line for each change off one.
@@ -32,37 +33,37 @@ pub(super) struct WatchArguments {
     run: String,
 
     #[command(flatten)]
-    store: Reached,
+    store: TargetArguments,
 }
 
 /// Watches a run to its end.
 pub(super) fn watch(arguments: &WatchArguments, screen: &Screen) -> Result<Exit, Failure> {
     let WatchArguments { run, store } = arguments;
-    let way = store.way()?;
+    let target = store.target()?;
     runtime()?.block_on(async {
         let mut interrupts = Interrupts::listen()
-            .map_err(|error| Failure::host(While::new("interrupts cannot be heard", error)))?;
+            .map_err(|error| Failure::host(ContextError::new("interrupts cannot be heard", error)))?;
         let (reader, run_id) = store.find(run).await?;
         let row = reader.get(&run_id).await.map_err(Failure::host)?;
         let left = row
             .as_ref()
-            .and_then(|row| waits::page(&RowWaits::of(row, RunState::of(row, reader.is_held()))?));
+            .and_then(|row| waiting::page(&RowWaits::of(row, RunState::of(row, reader.is_held()))?));
         screen.err(&left.unwrap_or_default());
         let already = row.map_or(0, |row| row.seq);
         let mut watching = Watching::new(Watch::of(reader.shared(), &run_id, 0), already, screen);
         tokio::select! {
-            watched = watching.follow() => watched.map_err(|error| stored::failed(error, &way))?,
+            watched = watching.follow() => watched.map_err(|error| store_argument::failed(error, &target))?,
             heard = interrupts.next() => return Ok(heard.told.exit()),
         }
-        Ok(told(watching.run(), &way, screen))
+        Ok(told(watching.run(), &target, screen))
     })
 }
 
 /// Shows how it ended, or was left.
-fn told(run: Option<&Run>, way: &Way, screen: &Screen) -> Exit {
+fn told(run: Option<&Run>, target: &Target, screen: &Screen) -> Exit {
     let Some(run) = run else { return Exit::Parked };
-    let page = summary_with_tree(run, "open", &tree(run), Some(way));
-    let orphaned = if run.is_over() { String::new() } else { drive::nobody(run, way) };
+    let page = summary_with_tree(run, "open", &tree(run), Some(target));
+    let orphaned = if run.is_over() { String::new() } else { drive::nobody(run, target) };
     // Whoever has stopped reading still gets the exit status.
     let _gone = screen.out(&page);
     screen.err(&orphaned);

@@ -10,13 +10,14 @@ use super::{
         drive,
         exit::Exit,
         failure::Failure,
-        kept_names::{Called, Changing, me, refused},
-        places::Places,
+        names::{QualifiedName, refused},
+        paths::PathArguments,
         problems,
-        reached::Reached,
-        remote::Asking,
+        remote::RemoteCommands,
         screen::Screen,
-        submission::{DocumentArgument, Opened},
+        submission::{DocumentArgument, OpenDocument},
+        target::TargetArguments,
+        writable_store::{WritableStore, me},
     },
     get,
 };
@@ -35,10 +36,10 @@ pub(crate) struct AddScheduleArguments {
     document: DocumentArgument,
 
     #[command(flatten)]
-    store: Reached,
+    store: TargetArguments,
 
     #[command(flatten)]
-    places: Places,
+    paths: PathArguments,
 
     /// Print one JSON object to stdout: the schedule, as of `get`.
     #[arg(long)]
@@ -46,22 +47,22 @@ pub(crate) struct AddScheduleArguments {
 }
 
 /// A schedule as it is kept, whether there was one before, and what to say where nobody serves it.
-type Kept = (Saved<ScheduleState>, bool, Option<String>);
+type SavedSchedule = (Saved<ScheduleState>, bool, Option<String>);
 
 /// Keeps a schedule.
 pub(super) fn add(arguments: &AddScheduleArguments, screen: &Screen) -> Result<Exit, Failure> {
-    let AddScheduleArguments { document, store, places, json } = arguments;
+    let AddScheduleArguments { document, store, paths, json } = arguments;
     let runtime = drive::runtime()?;
     let (saved, before, nobody) = match store.remote()? {
         Some(remote) => {
-            let asking = Asking { remote, json: *json, screen };
+            let asking = RemoteCommands { remote, json: *json, screen };
             let (saved, before) = runtime.block_on(asking.put_schedule(document))?;
             (saved, before, None)
         }
         None => {
             let path = store.store.named()?;
-            let opened = document.open(places, screen, *json)?;
-            runtime.block_on(keep(opened, places, &path))?
+            let opened = document.open(paths, screen, *json)?;
+            runtime.block_on(keep(opened, paths, &path))?
         }
     };
     let said = if *json { problems::json(screen, &saved) } else { get::line(&saved) };
@@ -70,16 +71,20 @@ pub(super) fn add(arguments: &AddScheduleArguments, screen: &Screen) -> Result<E
         screen.err(&serve);
     }
     if !before {
-        let called = Called::new(&saved.namespace, &saved.name).word();
-        let trigger = store.way()?.with(places).command(&["cron", "trigger", &called]);
+        let called = QualifiedName::new(&saved.namespace, &saved.name).word();
+        let trigger = store.target()?.with(paths).command(&["cron", "trigger", &called]);
         screen.err(&format!("start it at once with: {trigger}\n"));
     }
     Ok(Exit::Done)
 }
 
-async fn keep(opened: Opened<'_>, places: &Places, path: &Path) -> Result<Kept, Failure> {
-    let planned = opened.plan(places, Some(path)).await?;
-    let changing = Changing::open(path)?;
+async fn keep(
+    opened: OpenDocument<'_>,
+    paths: &PathArguments,
+    path: &Path,
+) -> Result<SavedSchedule, Failure> {
+    let planned = opened.plan(paths, Some(path)).await?;
+    let changing = WritableStore::open(path)?;
     let (store, plan, by) = (&*changing.store, &planned.plan, me());
     let own = plan.cron.as_ref().map(|cron| cron.name.clone()).unwrap_or_default();
     let before = catalog::schedule(store, &plan.namespace, &own).await.map_err(Failure::host)?;
@@ -89,5 +94,5 @@ async fn keep(opened: Opened<'_>, places: &Places, path: &Path) -> Result<Kept, 
         Err(SaveError::Problems(found)) => return Err(planned.source.refuse(&found)),
         Err(error) => return Err(refused(error, store).await),
     };
-    Ok((saved, before.is_some(), changing.tell(path, &planned.source.way).await))
+    Ok((saved, before.is_some(), changing.tell(path, &planned.source.target).await))
 }

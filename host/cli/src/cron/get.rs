@@ -8,14 +8,14 @@ use phasm::{
 };
 
 use super::super::{
+    command_line::Target,
     drive,
     exit::Exit,
     failure::Failure,
-    hint::Way,
-    kept_names::{Called, called, no_schedule, origin, short},
+    names::{QualifiedName, called, no_schedule, origin, short},
     problems,
-    reached::Reached,
     screen::Screen,
+    target::TargetArguments,
     text,
 };
 
@@ -30,10 +30,10 @@ const LONGEST: usize = 400;
 pub(crate) struct GetScheduleArguments {
     /// The schedule: its name, or NAMESPACE/NAME.
     #[arg(value_name = "NAME", value_parser = called)]
-    name: Called,
+    name: QualifiedName,
 
     #[command(flatten)]
-    store: Reached,
+    store: TargetArguments,
 
     /// Print its document, as it was given.
     #[arg(long, conflicts_with = "json")]
@@ -47,7 +47,7 @@ pub(crate) struct GetScheduleArguments {
 /// Shows a schedule.
 pub(super) fn get(arguments: &GetScheduleArguments, screen: &Screen) -> Result<Exit, Failure> {
     let GetScheduleArguments { name, store, document, json } = arguments;
-    let way = store.way()?;
+    let target = store.target()?;
     let reader = store.read()?;
     drive::runtime()?.block_on(async {
         let found = catalog::schedule(&*reader, &name.namespace, &name.name).await.map_err(Failure::host)?;
@@ -59,7 +59,7 @@ pub(super) fn get(arguments: &GetScheduleArguments, screen: &Screen) -> Result<E
         } else if *json {
             problems::json(screen, &found)
         } else {
-            page(&found, &way)
+            page(&found, &target)
         };
         let _gone = screen.out(&said);
         Ok(Exit::Done)
@@ -74,13 +74,13 @@ pub(super) fn line(saved: &Saved<ScheduleState>) -> String {
         (None, Some(next)) => format!("next at {}", next.to_rfc3339()),
         (None, None) => "it does not come any more".to_owned(),
     };
-    let name = Called::new(&saved.namespace, &saved.name).word();
+    let name = QualifiedName::new(&saved.namespace, &saved.name).word();
     format!("{}  `{}` {}: {next}\n", text::bold(name), text::clean(schedule), text::clean(timezone))
 }
 
-fn page(saved: &Saved<ScheduleState>, way: &Way) -> String {
+fn page(saved: &Saved<ScheduleState>, target: &Target) -> String {
     let what = &saved.what;
-    let name = Called::new(&saved.namespace, &saved.name).word();
+    let name = QualifiedName::new(&saved.namespace, &saved.name).word();
     let by = match what.suspended {
         Some(Suspension::ByDocument) => " (by its document)",
         Some(Suspension::ByHand) | None => "",
@@ -104,8 +104,8 @@ fn page(saved: &Saved<ScheduleState>, way: &Way) -> String {
         page += &text::columns(&[header].into_iter().chain(firings).collect::<Vec<_>>());
     }
     let hint = match what.suspended {
-        Some(_) => format!("go on with: {}\n", way.command(&["cron", "resume", &name])),
-        None => format!("start it at once with: {}\n", way.command(&["cron", "trigger", &name])),
+        Some(_) => format!("go on with: {}\n", target.command(&["cron", "resume", &name])),
+        None => format!("start it at once with: {}\n", target.command(&["cron", "trigger", &name])),
     };
     page + hint.as_str()
 }

@@ -10,10 +10,10 @@ use super::super::{
     drive,
     exit::Exit,
     failure::Failure,
-    kept_names::{Called, Listing, MOST_LISTED},
+    names::{MOST_LISTED, NamespaceFilter, QualifiedName},
     problems,
-    reached::Reached,
     screen::Screen,
+    target::TargetArguments,
     text,
 };
 
@@ -25,10 +25,10 @@ use super::super::{
                         phasm cron list --namespace data --store runs.db --json")]
 pub(crate) struct ListSchedulesArguments {
     #[command(flatten)]
-    listing: Listing,
+    listing: NamespaceFilter,
 
     #[command(flatten)]
-    store: Reached,
+    store: TargetArguments,
 
     /// Print one JSON array to stdout.
     #[arg(long)]
@@ -65,7 +65,7 @@ fn cells(saved: &Saved<ScheduleState>) -> [String; 7] {
     let instant = |at: Option<Timestamp>| at.map_or_else(|| "-".to_owned(), Timestamp::to_rfc3339);
     let last = firings.iter().rfind(|firing| firing.run_id.is_some()).map(|firing| firing.at);
     [
-        Called::new(&saved.namespace, &saved.name).word(),
+        QualifiedName::new(&saved.namespace, &saved.name).word(),
         text::clean(schedule).into_owned(),
         text::clean(timezone).into_owned(),
         saved.standing().to_owned(),

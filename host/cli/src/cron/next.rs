@@ -11,11 +11,11 @@ use super::super::{
     drive,
     exit::Exit,
     failure::Failure,
-    kept_names::{called, refused},
+    names::{called, refused},
     problems,
-    reached::Reached,
-    remote::Asking,
+    remote::RemoteCommands,
     screen::Screen,
+    target::TargetArguments,
 };
 
 /// Instants that are told at most.
@@ -38,7 +38,7 @@ pub(crate) struct NextArguments {
     number: u16,
 
     #[command(flatten)]
-    store: Reached,
+    store: TargetArguments,
 
     /// Print one JSON array to stdout.
     #[arg(long)]
@@ -91,7 +91,7 @@ fn of_store(
     let name = called(&arguments.name).map_err(Failure::call)?;
     let remote = arguments.store.remote()?;
     if let Some(remote) = remote {
-        let asked = Asking { remote, json: arguments.json, screen };
+        let asked = RemoteCommands { remote, json: arguments.json, screen };
         return drive::runtime()?.block_on(asked.next(&name, count));
     }
     let reader = arguments.store.store.read()?;

@@ -8,11 +8,12 @@ use super::{
         drive,
         exit::Exit,
         failure::Failure,
-        kept_names::{About, Called, Changing, called, refused},
+        names::{QualifiedName, called, refused},
         problems,
-        reached::Reached,
-        remote::Asking,
+        remote::RemoteCommands,
         screen::Screen,
+        target::TargetArguments,
+        writable_store::{StoreContext, WritableStore},
     },
     get,
 };
@@ -38,10 +39,10 @@ pub(crate) struct ResumeScheduleArguments {
 struct Pause {
     /// The schedule: its name, or NAMESPACE/NAME.
     #[arg(value_name = "NAME", value_parser = called)]
-    name: Called,
+    name: QualifiedName,
 
     #[command(flatten)]
-    store: Reached,
+    store: TargetArguments,
 
     /// Print one JSON object to stdout: the schedule, as of `get`.
     #[arg(long)]
@@ -68,17 +69,23 @@ fn change(pause: &Pause, pauses: bool, screen: &Screen) -> Result<Exit, Failure>
     let Pause { name, store, json } = pause;
     let runtime = drive::runtime()?;
     let saved = match store.remote()? {
-        Some(remote) => runtime.block_on(Asking { remote, json: *json, screen }.pause(name, pauses))?,
-        None => runtime.block_on(here(name, pauses, &About::new(&store.store)?))?,
+        Some(remote) => {
+            runtime.block_on(RemoteCommands { remote, json: *json, screen }.pause(name, pauses))?
+        }
+        None => runtime.block_on(here(name, pauses, &StoreContext::new(&store.store)?))?,
     };
     let said = if *json { problems::json(screen, &saved) } else { get::line(&saved) };
     let _gone = screen.out(&said);
     Ok(Exit::Done)
 }
 
-async fn here(name: &Called, pauses: bool, about: &About) -> Result<Saved<ScheduleState>, Failure> {
-    let changing = Changing::open(&about.path)?;
-    let (store, Called { namespace, name }) = (&*changing.store, name);
+async fn here(
+    name: &QualifiedName,
+    pauses: bool,
+    about: &StoreContext,
+) -> Result<Saved<ScheduleState>, Failure> {
+    let changing = WritableStore::open(&about.path)?;
+    let (store, QualifiedName { namespace, name }) = (&*changing.store, name);
     let changed = match pauses {
         true => suspend_schedule(store, namespace, name).await,
         false => resume_schedule(store, namespace, name, about.now).await,
@@ -88,6 +95,6 @@ async fn here(name: &Called, pauses: bool, about: &About) -> Result<Saved<Schedu
         Err(error) => return Err(refused(error, store).await),
     };
     // Whoever serves the store, if somebody does, hears of it.
-    let _nobody = changing.tell(&about.path, &about.way).await;
+    let _nobody = changing.tell(&about.path, &about.target).await;
     Ok(saved)
 }

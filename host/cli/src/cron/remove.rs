@@ -7,10 +7,11 @@ use super::super::{
     drive,
     exit::Exit,
     failure::Failure,
-    kept_names::{About, Called, Changing, called, no_schedule},
-    reached::Reached,
-    remote::Asking,
+    names::{QualifiedName, called, no_schedule},
+    remote::RemoteCommands,
     screen::Screen,
+    target::TargetArguments,
+    writable_store::{StoreContext, WritableStore},
 };
 
 /// Deletes a schedule: it starts nothing any more. Its runs stay, and those that are open go on.
@@ -19,10 +20,10 @@ use super::super::{
 pub(crate) struct RemoveScheduleArguments {
     /// The schedule: its name, or NAMESPACE/NAME.
     #[arg(value_name = "NAME", value_parser = called)]
-    name: Called,
+    name: QualifiedName,
 
     #[command(flatten)]
-    store: Reached,
+    store: TargetArguments,
 }
 
 /// Deletes a schedule.
@@ -31,24 +32,24 @@ pub(super) fn remove(arguments: &RemoveScheduleArguments, screen: &Screen) -> Re
     drive::runtime()?.block_on(async {
         match store.remote()? {
             Some(remote) => {
-                let asking = Asking { remote: remote.clone(), json: false, screen };
+                let asking = RemoteCommands { remote: remote.clone(), json: false, screen };
                 if !asking.remove(Shelf::Schedules, name).await? {
                     return Err(no_schedule(name, &remote).await);
                 }
             }
-            None => here(name, &About::new(&store.store)?).await?,
+            None => here(name, &StoreContext::new(&store.store)?).await?,
         }
         screen.err(&format!("schedule {} is removed; its runs stay\n", name.word()));
         Ok(Exit::Done)
     })
 }
 
-async fn here(name: &Called, about: &About) -> Result<(), Failure> {
-    let changing = Changing::open(&about.path)?;
+async fn here(name: &QualifiedName, about: &StoreContext) -> Result<(), Failure> {
+    let changing = WritableStore::open(&about.path)?;
     let removed = remove_schedule(&*changing.store, &name.namespace, &name.name).await;
     if !removed.map_err(Failure::host)? {
         return Err(no_schedule(name, &*changing.store).await);
     }
-    let _nobody = changing.tell(&about.path, &about.way).await;
+    let _nobody = changing.tell(&about.path, &about.target).await;
     Ok(())
 }

@@ -7,17 +7,19 @@ use phasm::{Map, SubmitError, TriggerError, catalog};
 use serde_json::json;
 
 use super::super::{
-    drive::{self, Configured, Purpose},
+    command_line::Target,
+    drive::{self, LoadedConfig, Purpose},
     exit::Exit,
     failure::Failure,
-    hint::Way,
-    kept_names::{Called, Changing, called, refused},
-    parameters::{self, Given},
-    places::Places,
+    names::{QualifiedName, called, refused},
+    parameters::{self, ParameterArgument},
+    paths::PathArguments,
     problems::{self, Source},
-    reached::Reached,
-    remote::{Asking, no_missing},
+    remote::RemoteCommands,
     screen::Screen,
+    submission,
+    target::TargetArguments,
+    writable_store::WritableStore,
 };
 
 /// Has a schedule start a run now, whatever it says and whether it pauses or not, and prints the run's id.
@@ -30,17 +32,17 @@ use super::super::{
 pub(crate) struct TriggerArguments {
     /// The schedule: its name, or NAMESPACE/NAME.
     #[arg(value_name = "NAME", value_parser = called)]
-    name: Called,
+    name: QualifiedName,
 
     /// A value for a parameter of spec.arguments, as of `run`.
     #[arg(short, long = "param", value_name = "NAME=VALUE", value_parser = parameters::given)]
-    param: Vec<Given>,
+    param: Vec<ParameterArgument>,
 
     #[command(flatten)]
-    store: Reached,
+    store: TargetArguments,
 
     #[command(flatten)]
-    places: Places,
+    paths: PathArguments,
 
     /// Start it although an executor is not installed or cannot be used; its attempts end with code 3.
     #[arg(long)]
@@ -57,8 +59,8 @@ pub(super) fn trigger(arguments: &TriggerArguments, screen: &Screen) -> Result<E
     let runtime = drive::runtime()?;
     let (run_id, nobody) = match store.remote()? {
         Some(remote) => {
-            no_missing(*allow_missing)?;
-            let asking = Asking { remote, json: *as_json, screen };
+            submission::no_missing(*allow_missing)?;
+            let asking = RemoteCommands { remote, json: *as_json, screen };
             (runtime.block_on(asking.trigger(name, param))?, None)
         }
         None => here(arguments, screen)?,
@@ -78,14 +80,14 @@ pub(super) fn trigger(arguments: &TriggerArguments, screen: &Screen) -> Result<E
 
 /// The run's id, and what to say where nobody serves it.
 fn here(arguments: &TriggerArguments, screen: &Screen) -> Result<(Arc<str>, Option<String>), Failure> {
-    let TriggerArguments { name, param, store, places, allow_missing, json: as_json } = arguments;
+    let TriggerArguments { name, param, store, paths, allow_missing, json: as_json } = arguments;
     let path = store.store.path()?;
-    let configured = Configured::read(places, screen, *as_json)?;
+    let configured = LoadedConfig::read(paths, screen, *as_json)?;
     let purpose = Purpose { allow_missing: *allow_missing, ..Purpose::default() };
-    let planning = drive::open(places, configured, screen, purpose)?;
-    let way = Way::to(&path).with(places);
+    let planning = drive::open(paths, configured, screen, purpose)?;
+    let target = Target::to(&path).with(paths);
     drive::runtime()?.block_on(async {
-        let changing = Changing::open(&path)?;
+        let changing = WritableStore::open(&path)?;
         let (store, file) = (&*changing.store, name.word());
         let found = catalog::schedule(store, &name.namespace, &name.name).await.map_err(Failure::host)?;
         let mut given = Map::new();
@@ -94,11 +96,11 @@ fn here(arguments: &TriggerArguments, screen: &Screen) -> Result<(Arc<str>, Opti
             && let Ok(draft) = catalog::schedule_document(store, found).await
         {
             planning.environment.build(draft.executor_types().iter()).await;
-            let texts = Given::pairs(param);
+            let texts = ParameterArgument::pairs(param);
             given = catalog::given_parameters(store, found, texts).await.unwrap_or_default();
         }
         match planning.planner.trigger(store, &name.namespace, &name.name, &given).await {
-            Ok(run_id) => Ok((run_id, changing.tell(&path, &way).await)),
+            Ok(run_id) => Ok((run_id, changing.tell(&path, &target).await)),
             Err(TriggerError::Saved(error)) => Err(refused(error, store).await),
             Err(TriggerError::Submit(SubmitError::Problems(found))) => {
                 Err(problems::refuse(screen, Source { name: &file, text: "" }, &found, *as_json))

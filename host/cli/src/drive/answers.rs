@@ -39,7 +39,7 @@ pub(crate) fn payload(json: &str) -> Result<Map, String> {
 
 /// A task that waits for an answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Waiting {
+pub(super) struct PendingAnswer {
     /// The task run.
     pub(super) id: String,
     /// `scope/taskName`.
@@ -52,7 +52,7 @@ pub(super) struct Waiting {
     pub(super) until: Option<String>,
 }
 
-impl Waiting {
+impl PendingAnswer {
     /// Every task that waits, in creation order.
     pub(super) fn of(run: &Run) -> Vec<Self> {
         let waiting = run.tasks().iter().filter(|task| task.phase == Phase::Suspended);
@@ -78,7 +78,7 @@ impl Answers {
     }
 
     /// Takes the first answer that fits a task.
-    pub(super) fn take(&mut self, waiting: &Waiting) -> Option<Map> {
+    pub(super) fn take(&mut self, waiting: &PendingAnswer) -> Option<Map> {
         let fits = |answer: &Answer| answer.task == waiting.name || answer.task == waiting.path;
         let at = self.0.iter().position(fits)?;
         Some(self.0.remove(at).payload)
@@ -94,9 +94,9 @@ impl Answers {
 mod tests {
     use super::*;
 
-    fn waiting(path: &str) -> Waiting {
+    fn waiting(path: &str) -> PendingAnswer {
         let name = path.rsplit('/').next().unwrap().to_owned();
-        Waiting { id: path.into(), path: path.into(), name, message: String::new(), until: None }
+        PendingAnswer { id: path.into(), path: path.into(), name, message: String::new(), until: None }
     }
 
     #[test]

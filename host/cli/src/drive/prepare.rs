@@ -21,17 +21,15 @@ use phasm::{
 use tokio::time::sleep;
 
 use super::super::{
-    address,
     document::Text,
-    failure::{Failure, While},
-    kept,
-    origin::Origin,
-    places::Places,
-    plugin::Workshop,
+    failure::{ContextError, Failure},
+    paths::{self, PathArguments},
+    plugin::PluginBuilder,
+    plugin_dirs::{self, PluginSource},
     problems,
+    provenance::Provenance,
     screen::Screen,
-    search::{self, Offer},
-    shipped, telemetry, text,
+    shipped, telemetry, text, user_dirs,
 };
 
 /// How long a process that was killed may take to let go of its store.
@@ -42,18 +40,18 @@ const ROOM: Duration = Duration::from_secs(1);
 /// The configuration and plugin folders that a planner was made with.
 pub(crate) struct Environment {
     config: Option<Config>,
-    workshop: Arc<Workshop>,
+    plugin_builder: Arc<PluginBuilder>,
     dirs: Vec<PathBuf>,
 }
 
 /// A planner, with the environment it was made in.
-pub(crate) struct Planning {
+pub(crate) struct PlannerContext {
     pub(crate) planner: Planner,
     pub(crate) environment: Environment,
 }
 
 /// A host, with the environment its planner was made in.
-pub(crate) struct Prepared {
+pub(crate) struct PreparedHost {
     pub(crate) host: Host,
     /// Lets other processes reach the runs of the store.
     #[cfg(unix)]
@@ -62,7 +60,7 @@ pub(crate) struct Prepared {
 }
 
 /// By which other processes reach the runs of a host, while it is held.
-pub(crate) struct Bell(
+pub(crate) struct WakeupGuard(
     #[cfg(unix)]
     #[expect(dead_code, reason = "it is held")]
     Option<phasm::bell::Bell>,
@@ -82,15 +80,15 @@ pub(crate) fn configuration(file: &Path, screen: &Screen, as_json: bool) -> Resu
 
 /// The configuration a command was given, if any.
 #[derive(Default)]
-pub(crate) struct Configured(Option<(Text, Config)>);
+pub(crate) struct LoadedConfig(Option<(Text, Config)>);
 
-impl Configured {
+impl LoadedConfig {
     /// Reads it; problems are shown, `as_json` on stdout.
     ///
     /// # Errors
     /// When it cannot be read or has problems.
-    pub(crate) fn read(places: &Places, screen: &Screen, as_json: bool) -> Result<Self, Failure> {
-        places.config().map(|file| configuration(&file, screen, as_json)).transpose().map(Self)
+    pub(crate) fn read(paths: &PathArguments, screen: &Screen, as_json: bool) -> Result<Self, Failure> {
+        paths.config().map(|file| configuration(&file, screen, as_json)).transpose().map(Self)
     }
 
     /// What it says, if one was named.
@@ -127,28 +125,28 @@ const PATIENCE: Duration = Duration::from_secs(1);
 /// # Errors
 /// When a directory is not as it should be.
 pub(crate) fn open(
-    places: &Places,
-    Configured(configured): Configured,
+    paths: &PathArguments,
+    LoadedConfig(configured): LoadedConfig,
     screen: &Screen,
     purpose: Purpose<'_>,
-) -> Result<Planning, Failure> {
+) -> Result<PlannerContext, Failure> {
     let config = configured.as_ref().map(|(_, config)| config);
-    let searched = search::plugin_dirs(places, config, purpose.dir)?.tell(screen);
-    let cache = search::cache_dir().map(|dir| dir.join("compiled"));
-    let workshop = Arc::new(Workshop::new(screen).only_in(searched.built.clone()));
-    let builder = Host::builder().plugin_builder(Arc::clone(&workshop) as _);
+    let searched = plugin_dirs::plugin_dirs(paths, config, purpose.dir)?.tell(screen);
+    let cache = user_dirs::cache_dir().map(|dir| dir.join("compiled"));
+    let plugin_builder = Arc::new(PluginBuilder::new(screen).only_in(searched.built.clone()));
+    let builder = Host::builder().plugin_builder(Arc::clone(&plugin_builder) as _);
     let builder = if purpose.allow_missing { builder.allow_missing() } else { builder };
     let builder = config.unwrap_or(&Config::default()).apply(builder, cache);
     let builder = purpose.most_at_once.into_iter().fold(builder, HostBuilder::room_for);
     let builder = purpose.threads.into_iter().fold(builder, HostBuilder::engine_threads);
     let builder = if purpose.claims { builder.claiming(PATIENCE) } else { builder };
-    let builder = searched.offers().fold(builder, |builder, offer| match offer {
-        Offer::Dir(dir) => builder.plugin_dir(dir),
-        Offer::Library(library) => builder.plugin_library(library.clone()),
+    let builder = searched.sources().fold(builder, |builder, source| match source {
+        PluginSource::Dir(dir) => builder.plugin_dir(dir),
+        PluginSource::Library(library) => builder.plugin_library(library.clone()),
     });
     let asked = config.is_some_and(|config| config.trust.require_signature);
     let builder = if asked { shipped::digests().fold(builder, HostBuilder::exempt) } else { builder };
-    let builder = Origin::of(places, &searched.dirs).into_iter().fold(builder, HostBuilder::origin);
+    let builder = Provenance::of(paths, &searched.dirs).into_iter().fold(builder, HostBuilder::origin);
     let standard = Config::default();
     let Config { telemetry: settings, http, .. } = config.unwrap_or(&standard);
     let builder = telemetry::tracer(settings, http)?.into_iter().fold(builder, HostBuilder::tracer);
@@ -166,7 +164,7 @@ pub(crate) fn open(
         screen.err(&format!("{} {warning}\n", text::doubtful("warning:")));
     }
     let config = configured.map(|(_, config)| config);
-    Ok(Planning { planner, environment: Environment { config, workshop, dirs: searched.dirs } })
+    Ok(PlannerContext { planner, environment: Environment { config, plugin_builder, dirs: searched.dirs } })
 }
 
 /// Opens a store. Whoever held it may have been killed just now, and be about to let go.
@@ -185,41 +183,28 @@ async fn open_store(file: &Path) -> Result<Sqlite, StoreError> {
 /// # Errors
 /// When it cannot be opened, or is in use.
 pub(crate) async fn opened(store: &Path) -> Result<Arc<dyn Store>, StoreError> {
-    if let Some(url) = kept::url(store) {
+    if let Some(url) = paths::database_url(store) {
         return Ok(Arc::new(Postgres::open(url)?));
     }
     Ok(Arc::new(open_store(store).await?))
 }
 
-/// Why a store is not to be had, and who can be asked instead.
-pub(crate) fn unusable(error: StoreError) -> Failure {
-    let server = if let StoreError::Locked { path, .. } = &error { address::known(path) } else { None };
-    let what = match server {
-        Some(url) => format!(
-            "the store cannot be used; ask its server instead, with `--server {}` where a command takes that",
-            text::clean(&url)
-        ),
-        None => "the store cannot be used".to_owned(),
-    };
-    Failure::call(While::new(what, error))
-}
-
-impl Planning {
+impl PlannerContext {
     /// Opens a host on the store of that file, or on one in memory without a file.
     ///
     /// # Errors
     /// When the store cannot be opened, or is in use.
-    pub(crate) async fn with_store(self, file: Option<&Path>) -> Result<Prepared, Failure> {
+    pub(crate) async fn with_store(self, file: Option<&Path>) -> Result<PreparedHost, Failure> {
         let Some(file) = file else {
             let host = Host::open_in_memory(self.planner).map_err(Failure::host)?;
-            return Ok(Prepared {
+            return Ok(PreparedHost {
                 host,
                 #[cfg(unix)]
                 _bell: None,
                 environment: self.environment,
             });
         };
-        let store = opened(file).await.map_err(unusable)?;
+        let store = opened(file).await.map_err(Failure::store)?;
         self.on(store, file)
     }
 
@@ -231,7 +216,7 @@ impl Planning {
         self,
         file: &Path,
         tell: impl FnOnce(&StoreError),
-    ) -> Result<Prepared, Failure> {
+    ) -> Result<PreparedHost, Failure> {
         let mut tell = Some(tell);
         loop {
             match opened(file).await {
@@ -242,16 +227,16 @@ impl Planning {
                     }
                     sleep(ROOM).await;
                 }
-                Err(error) => return Err(unusable(error)),
+                Err(error) => return Err(Failure::store(error)),
             }
         }
     }
 
     /// Opens a host that other processes reach by the store's file.
-    fn on(self, store: Arc<dyn Store>, file: &Path) -> Result<Prepared, Failure> {
+    fn on(self, store: Arc<dyn Store>, file: &Path) -> Result<PreparedHost, Failure> {
         let host = Host::open(self.planner, store).map_err(Failure::host)?;
         #[cfg(unix)]
-        let bell = match kept::url(file) {
+        let bell = match paths::database_url(file) {
             Some(_) => None,
             None => host
                 .listen(file)
@@ -260,7 +245,7 @@ impl Planning {
                 )
                 .ok(),
         };
-        Ok(Prepared {
+        Ok(PreparedHost {
             host,
             #[cfg(unix)]
             _bell: bell,
@@ -280,14 +265,14 @@ impl Planning {
     }
 }
 
-impl Prepared {
+impl PreparedHost {
     /// Leaves with the store what the configuration says of its tenants, if there is one.
     ///
     /// # Errors
     /// When the store fails.
     pub(crate) async fn tell_tenants(&self) -> Result<(), Failure> {
         match self.environment.config {
-            Some(_) => self.host.keep_tenants().await.map_err(unusable),
+            Some(_) => self.host.keep_tenants().await.map_err(Failure::store),
             None => Ok(()),
         }
     }
@@ -312,11 +297,11 @@ impl Prepared {
     }
 
     /// The host, and what has to be held as long as other processes are to reach it.
-    pub(crate) fn into_parts(self) -> (Host, Bell) {
+    pub(crate) fn into_parts(self) -> (Host, WakeupGuard) {
         #[cfg(unix)]
-        return (self.host, Bell(self._bell));
+        return (self.host, WakeupGuard(self._bell));
         #[cfg(not(unix))]
-        return (self.host, Bell());
+        return (self.host, WakeupGuard());
     }
 }
 
@@ -344,9 +329,9 @@ impl Environment {
         if folders.is_empty() {
             return;
         }
-        let workshop = Arc::clone(&self.workshop);
+        let plugin_builder = Arc::clone(&self.plugin_builder);
         // Plugins that are not there after a panic are built, and complained about, one by one.
-        let _panicked = tokio::task::spawn_blocking(move || workshop.bring_up_to_date(&folders)).await;
+        let _panicked = tokio::task::spawn_blocking(move || plugin_builder.bring_up_to_date(&folders)).await;
     }
 
     /// Creates the granted directories that are to be created.
@@ -356,7 +341,7 @@ impl Environment {
     pub(crate) fn create_dirs(&self) -> Result<(), Failure> {
         let Some(config) = &self.config else { return Ok(()) };
         config.create_dirs().map_err(|(dir, error)| {
-            Failure::call(While::new(
+            Failure::call(ContextError::new(
                 format!("the granted directory {} cannot be created", dir.display()),
                 error,
             ))

@@ -12,18 +12,18 @@ use phasm::{
 };
 use tokio::time::{Instant, Interval, MissedTickBehavior, interval, sleep_until};
 
-use self::stopping::Stopping;
+use self::stopping::StopState;
 use super::{
     super::{
-        failure::{Failure, While},
+        failure::{ContextError, Failure},
         screen::{Lines, Screen},
-        signals::{Heard, Interrupts, Told},
+        signals::{Interrupts, Signal, SignalCount},
         text,
     },
-    Ended, Manner, Stands,
-    answers::{Answers, Waiting},
-    live, notices,
-    plain::Plain,
+    DriveOptions, RunSummary, SessionEnd,
+    answers::{Answers, PendingAnswer},
+    line_reporter::LineReporter,
+    live_view, notices,
     snapshot::Snapshot,
 };
 
@@ -37,7 +37,7 @@ const MOST_FINAL_ROWS: usize = 40;
 
 /// One run as the command line follows it.
 pub(super) struct Session {
-    manner: Manner,
+    options: DriveOptions,
     screen: Screen,
     handle: RunHandle,
     /// Stands before every line about this run, where it is not the only one.
@@ -46,8 +46,8 @@ pub(super) struct Session {
     /// Whether a task may be suspended.
     suspensions: bool,
     /// What was said to be waited for.
-    told: Vec<Waiting>,
-    plain: Plain,
+    told: Vec<PendingAnswer>,
+    plain: LineReporter,
     /// The last thing each attempt said about its progress.
     progress: BTreeMap<Arc<str>, String>,
     /// Lines for stdout, written once a batch.
@@ -56,21 +56,21 @@ pub(super) struct Session {
     frame: usize,
     /// What a terminal shows of the run.
     seen: Option<Snapshot>,
-    stopping: Option<Stopping>,
+    stopping: Option<StopState>,
 }
 
 impl Session {
     pub(super) fn new(
-        manner: Manner,
+        options: DriveOptions,
         screen: &Screen,
         handle: RunHandle,
-        plain: Plain,
+        plain: LineReporter,
         answers: Answers,
         prefix: String,
     ) -> Self {
-        let plain = plain.beside_log(manner.log_level.shows(Level::Warn));
+        let plain = plain.beside_log(options.log_level.shows(Level::Warn));
         Self {
-            manner,
+            options,
             screen: screen.clone(),
             handle,
             prefix,
@@ -96,7 +96,7 @@ impl Session {
         mut self,
         mut watch: Watch,
         mut interrupts: Interrupts,
-    ) -> Result<Ended, Failure> {
+    ) -> Result<SessionEnd, Failure> {
         let handle = self.handle.clone();
         let ended = handle.ended();
         tokio::pin!(ended);
@@ -109,10 +109,10 @@ impl Session {
             // In this order: a flood of notices holds up neither interrupts nor frames.
             tokio::select! {
                 biased;
-                Heard { told, count } = interrupts.next() => {
+                SignalCount { told, count } = interrupts.next() => {
                     if self.stopping.is_some() || count > 1 {
                         self.leave_frame(lines);
-                        return Ok(Ended::Abandoned(told));
+                        return Ok(SessionEnd::Abandoned(told));
                     }
                     self.stop(told);
                     self.tell_stop();
@@ -134,12 +134,12 @@ impl Session {
                 }
                 () = sleep_until(leaves_at.unwrap_or_else(Instant::now)), if leaves_at.is_some() => {}
             }
-            if let Some(Stopping::Leaving(told, until)) = self.stopping {
+            if let Some(StopState::Leaving(told, until)) = self.stopping {
                 stopped = tokio::select! {
                     left = self.left(told, until) => left?,
                     heard = interrupts.next() => {
                         self.leave_frame(lines);
-                        return Ok(Ended::Abandoned(heard.told));
+                        return Ok(SessionEnd::Abandoned(heard.told));
                     }
                 };
             }
@@ -172,7 +172,7 @@ impl Session {
         &mut self,
         mut notice: Option<Notice>,
         watch: &mut Watch,
-    ) -> Result<Option<Ended>, Failure> {
+    ) -> Result<Option<SessionEnd>, Failure> {
         let mut told = 0;
         while let Some(heard) = notice.take() {
             self.tell(&heard, watch);
@@ -187,7 +187,7 @@ impl Session {
     }
 
     fn tell(&mut self, notice: &Notice, watch: &Watch) {
-        if self.manner.events {
+        if self.options.events {
             self.events += &notices::json_lines(notice, watch, self.handle.id(), self.clock.now());
         }
         match notice {
@@ -198,7 +198,7 @@ impl Session {
                 }
             }
             Notice::Missed(count) => self.say(&notices::missed(*count)),
-            Notice::Log(line) if self.manner.log_level.shows(line.level) => {
+            Notice::Log(line) if self.options.log_level.shows(line.level) => {
                 self.say(&notices::log_line(line));
             }
             Notice::Log(_) => {}
@@ -230,16 +230,16 @@ impl Session {
     fn flush(&mut self) {
         let events = std::mem::take(&mut self.events);
         if !events.is_empty() && self.screen.out(&events).is_err() && self.stopping.is_none() {
-            self.stop(Told::Interrupt);
+            self.stop(Signal::Interrupt);
         }
     }
 
-    async fn see_to_suspended(&mut self) -> Result<Option<Ended>, Failure> {
-        if matches!(self.stopping, Some(Stopping::Leaving(..))) {
+    async fn see_to_suspended(&mut self) -> Result<Option<SessionEnd>, Failure> {
+        if matches!(self.stopping, Some(StopState::Leaving(..))) {
             // An answer would begin an attempt; whoever goes on gives it.
             return Ok(None);
         }
-        let look = self.handle.look(|run| (run.is_parked(), Waiting::of(run)));
+        let look = self.handle.look(|run| (run.is_parked(), PendingAnswer::of(run)));
         let (parked, waiting) = look.await.map_err(lost)?;
         self.suspensions = !waiting.is_empty();
         let mut answered = false;
@@ -251,9 +251,9 @@ impl Session {
         if !parked || answered || self.stopping.is_some() {
             return Ok(None);
         }
-        if !self.manner.stays {
+        if !self.options.stays {
             self.tell_unused();
-            return Ok(Some(Ended::Parked(self.stands("parked").await?)));
+            return Ok(Some(SessionEnd::Parked(self.stands("parked").await?)));
         }
         if self.told != waiting {
             self.say(&waits_for(&waiting));
@@ -263,9 +263,9 @@ impl Session {
     }
 
     /// How the run stands, which is `open`.
-    async fn stands(&self, open: &'static str) -> Result<Stands, Failure> {
-        let manner = self.manner.clone();
-        self.handle.look(move |run| Stands::of(run, open, &manner)).await.map_err(lost)
+    async fn stands(&self, open: &'static str) -> Result<RunSummary, Failure> {
+        let options = self.options.clone();
+        self.handle.look(move |run| RunSummary::of(run, open, &options)).await.map_err(lost)
     }
 
     async fn draw(&mut self, lines: &mut Lines) {
@@ -286,7 +286,7 @@ impl Session {
     /// The run as it was seen last.
     fn picture(&self, frame: Option<usize>) -> Vec<String> {
         let Some(snapshot) = &self.seen else { return Vec::new() };
-        live::lines(snapshot, self.clock.now(), (frame, self.screen.width()), &self.progress)
+        live_view::lines(snapshot, self.clock.now(), (frame, self.screen.width()), &self.progress)
     }
 
     /// Leaves the run on the terminal as it was seen last.
@@ -301,18 +301,18 @@ impl Session {
         }
     }
 
-    async fn leave(self) -> Result<Ended, Failure> {
+    async fn leave(self) -> Result<SessionEnd, Failure> {
         self.tell_unused();
         let run = self.handle.ended().await.map_err(lost)?;
         if !self.prefix.is_empty() {
             self.say(&format!("{}\n", text::phase(run.phase())));
         }
-        let stands = Stands::of(&run, "", &self.manner);
+        let stands = RunSummary::of(&run, "", &self.options);
         Ok(match self.stopping {
-            Some(Stopping::Cancelling(told)) if run.phase() == Phase::Cancelled => {
-                Ended::Interrupted(told, stands)
+            Some(StopState::Cancelling(told)) if run.phase() == Phase::Cancelled => {
+                SessionEnd::Interrupted(told, stands)
             }
-            Some(Stopping::Cancelling(_) | Stopping::Leaving(..)) | None => Ended::Over(stands),
+            Some(StopState::Cancelling(_) | StopState::Leaving(..)) | None => SessionEnd::Over(stands),
         })
     }
 }
@@ -323,8 +323,8 @@ pub(super) fn frames() -> Interval {
     frames
 }
 
-fn waits_for(waiting: &[Waiting]) -> String {
-    let line = |task: &Waiting| {
+fn waits_for(waiting: &[PendingAnswer]) -> String {
+    let line = |task: &PendingAnswer| {
         let until = task.until.as_ref().map(|until| format!(" until {until}")).unwrap_or_default();
         let message = text::after(": ", &task.message);
         format!("waiting: {} is suspended{until}{message}\n", text::clean(&task.path))
@@ -338,5 +338,5 @@ fn lost(error: RunError) -> Failure {
 }
 
 fn refused(error: RequestError) -> Failure {
-    Failure::host(While::new("a suspended task could not be answered", error))
+    Failure::host(ContextError::new("a suspended task could not be answered", error))
 }

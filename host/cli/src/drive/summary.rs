@@ -9,7 +9,7 @@ use phasm::engine::{
     run::{Run, TaskRun, WaitsFor},
 };
 
-use super::super::{hint::Way, text, waits};
+use super::super::{command_line::Target, text, waiting};
 
 /// Lines a list has at most.
 const MOST_LINES: usize = 20;
@@ -17,12 +17,12 @@ const MOST_LINES: usize = 20;
 const LONGEST: usize = 200;
 
 /// What to print about a run; `open` is said of one that has not ended, `way` leads back to it.
-pub(crate) fn of(run: &Run, open: &str, way: Option<&Way>) -> String {
-    with_tree(run, open, "", way)
+pub(crate) fn of(run: &Run, open: &str, target: Option<&Target>) -> String {
+    with_tree(run, open, "", target)
 }
 
 /// The same with lines that show its tasks.
-pub(crate) fn with_tree(run: &Run, open: &str, tree: &str, way: Option<&Way>) -> String {
+pub(crate) fn with_tree(run: &Run, open: &str, tree: &str, target: Option<&Target>) -> String {
     let mut page = headline(run, open);
     let message = briefly(run);
     if !message.is_empty() && run.phase() != Phase::Succeeded {
@@ -34,8 +34,8 @@ pub(crate) fn with_tree(run: &Run, open: &str, tree: &str, way: Option<&Way>) ->
     page += &table("outputs", outputs.map(|each| output(&each.name, &each.value)));
     let suspended = || tasks(run).filter(|task| task.phase == Phase::Suspended);
     page += &table("suspended", suspended().map(|task| row(run, task)));
-    if let (Some(way), Some(task)) = (way, suspended().next()) {
-        page += &how_to_answer(way, run.id(), &run.path(task));
+    if let (Some(target), Some(task)) = (target, suspended().next()) {
+        page += &how_to_answer(target, run.id(), &run.path(task));
     }
     page += &table("waiting", tasks(run).filter_map(|task| waiting(run, task)));
     page += &table("not succeeded", notable(run).map(|task| row(run, task)));
@@ -43,8 +43,8 @@ pub(crate) fn with_tree(run: &Run, open: &str, tree: &str, way: Option<&Way>) ->
         0 => {}
         n => page += &format!("{} cancelled, as the scope had ended\n", text::count(n, "task")),
     }
-    if let Some(way) = way.filter(|_| is_unfinished(run.phase())) {
-        page += &format!("run the rest again: {}\n", way.command(&["rerun", run.id(), "--from-failed"]));
+    if let Some(target) = target.filter(|_| is_unfinished(run.phase())) {
+        page += &format!("run the rest again: {}\n", target.command(&["rerun", run.id(), "--from-failed"]));
     }
     page
 }
@@ -156,14 +156,14 @@ fn row(run: &Run, task: &TaskRun) -> [String; 2] {
 }
 
 /// The command that answers a suspended task. What the answer holds only whoever answers knows.
-fn how_to_answer(way: &Way, run: &str, task: &str) -> String {
-    format!("answer with, its values between the braces: {}\n", way.command(&["resume", run, task, "{}"]))
+fn how_to_answer(target: &Target, run: &str, task: &str) -> String {
+    format!("answer with, its values between the braces: {}\n", target.command(&["resume", run, task, "{}"]))
 }
 
 /// What a leaf waits for that nobody is asked about.
 fn waiting(run: &Run, task: &TaskRun) -> Option<[String; 2]> {
     let waiting = run.waiting(task).filter(|waiting| waiting.what != WaitsFor::Answer)?;
-    Some([run.path(task), waits::since(&waiting)])
+    Some([run.path(task), waiting::since(&waiting)])
 }
 
 /// `Failed (retry-exhausted) code 2 after 3 attempts: the service was busy`.

@@ -9,12 +9,11 @@ use clap::Args;
 use phasm::config::ServerSettings;
 
 use super::super::{
-    drive::Configured,
-    failure::{Failure, While},
-    kept,
-    places::{self, Places, STORE},
+    drive::LoadedConfig,
+    failure::{ContextError, Failure},
+    paths::{self, PathArguments, STORE},
     screen::Screen,
-    search,
+    user_dirs,
 };
 
 /// The store that a server has if none is named.
@@ -47,8 +46,8 @@ impl KeysArgument {
         if let Some(keys) = &self.keys {
             return Ok(keys.clone());
         }
-        let configured = Configured::read(&Places::of(self.config.clone()), screen, false)?;
-        let store = self.store.clone().or_else(|| places::set(STORE).map(PathBuf::from));
+        let configured = LoadedConfig::read(&PathArguments::of(self.config.clone()), screen, false)?;
+        let store = self.store.clone().or_else(|| paths::set(STORE).map(PathBuf::from));
         let store = store.map_or_else(default_store, Ok)?;
         file_of(&configured.server(), &store)
     }
@@ -62,7 +61,7 @@ pub(crate) fn file_of(settings: &ServerSettings, store: &Path) -> Result<PathBuf
     if let Some(keys) = &settings.keys {
         return Ok(keys.clone());
     }
-    if kept::url(store).is_some() {
+    if paths::database_url(store).is_some() {
         return Ok(own_dir()?.join(DEFAULT_KEYS));
     }
     let mut name = store.as_os_str().to_owned();
@@ -84,8 +83,8 @@ fn own_dir() -> Result<PathBuf, Failure> {
             "there is no place for it: neither XDG_DATA_HOME nor HOME is set; expected --store FILE",
         )
     };
-    let dir = search::data_dir().ok_or_else(nowhere)?;
-    let unmade = |error| Failure::host(While::new(format!("{} cannot be made", dir.display()), error));
+    let dir = user_dirs::data_dir().ok_or_else(nowhere)?;
+    let unmade = |error| Failure::host(ContextError::new(format!("{} cannot be made", dir.display()), error));
     fs::create_dir_all(&dir).map_err(unmade)?;
     Ok(dir)
 }

@@ -13,7 +13,7 @@ const COMPONENT: &str = "application/wasm";
 const SIGNATURE: &str = "phasm.signature.minisign";
 
 /// What is pushed.
-pub(crate) struct Pushed {
+pub(crate) struct Upload {
     pub(crate) bytes: Vec<u8>,
     pub(crate) signature: Option<String>,
     pub(crate) manifest: Manifest,
@@ -75,7 +75,7 @@ impl Artifact {
 }
 
 /// The manifest and the config of a component.
-pub(super) fn write(pushed: &Pushed) -> Result<(Vec<u8>, Vec<u8>), String> {
+pub(super) fn write(pushed: &Upload) -> Result<(Vec<u8>, Vec<u8>), String> {
     let layer = described(COMPONENT, &pushed.bytes);
     let config = json!({
         "architecture": "wasm",

@@ -7,7 +7,7 @@ use std::{
     time::Duration,
 };
 
-use super::{KEY, places::set};
+use super::{KEY, paths::set};
 
 /// What opens an address with the system's browser.
 const OPENERS: [&str; 2] = ["xdg-open", "open"];

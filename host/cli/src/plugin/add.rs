@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::Args;
 use phasm::{
     config::Config,
-    plugins::{self, Manifest, NewPlugin, AddError, AddView},
+    plugins::{self, AddError, AddView, Manifest, NewPlugin},
     sandbox::{Sandbox, SandboxConfig},
 };
 
@@ -15,15 +15,15 @@ use super::{
         exit::Exit,
         failure::Failure,
         oci,
-        places::Places,
+        paths::PathArguments,
         problems,
         screen::Screen,
-        search, text,
+        text, user_dirs,
     },
     inspect::component,
-    library::{Opened, held, packed, to_grant},
+    library::{LibraryContext, held, packed, to_grant},
     server::ServerArgument,
-    vouched,
+    signatures,
 };
 
 /// One guest is enough to see that a plugin can be linked.
@@ -49,7 +49,7 @@ pub(crate) struct AddArguments {
     registry: oci::RegistryArguments,
 
     #[command(flatten)]
-    places: Places,
+    paths: PathArguments,
 
     #[command(flatten)]
     server: ServerArgument,
@@ -60,7 +60,7 @@ pub(crate) struct AddArguments {
 }
 
 /// What is added, wherever it comes from.
-struct Fetched {
+struct PluginFile {
     bytes: Vec<u8>,
     signature: Option<String>,
     /// What it is called where it comes from.
@@ -70,8 +70,8 @@ struct Fetched {
 
 /// Adds a plugin.
 pub(super) fn add(arguments: &AddArguments, screen: &Screen) -> Result<Exit, Failure> {
-    let remote = arguments.server.remote(&arguments.places)?;
-    let (added, way) = match &remote {
+    let remote = arguments.server.remote(&arguments.paths)?;
+    let (added, target) = match &remote {
         Some(remote) => {
             let new = new_plugin(arguments, &configured(arguments, screen)?, screen)?;
             (
@@ -81,7 +81,7 @@ pub(super) fn add(arguments: &AddArguments, screen: &Screen) -> Result<Exit, Fai
         }
         None => (add_here(arguments, screen)?, Vec::new()),
     };
-    let page = if arguments.json { problems::json(screen, &added) } else { page(&added, &way) };
+    let page = if arguments.json { problems::json(screen, &added) } else { page(&added, &target) };
     // Whoever has stopped reading has the plugin all the same.
     let _gone = screen.out(&page);
     Ok(Exit::Done)
@@ -89,12 +89,12 @@ pub(super) fn add(arguments: &AddArguments, screen: &Screen) -> Result<Exit, Fai
 
 fn configured(arguments: &AddArguments, screen: &Screen) -> Result<Config, Failure> {
     let read =
-        arguments.places.config().map(|file| configuration(&file, screen, arguments.json)).transpose()?;
+        arguments.paths.config().map(|file| configuration(&file, screen, arguments.json)).transpose()?;
     Ok(read.map(|(_, config)| config).unwrap_or_default())
 }
 
 fn add_here(arguments: &AddArguments, screen: &Screen) -> Result<AddView, Failure> {
-    let opened = Opened::open(&arguments.places, screen, arguments.json)?;
+    let opened = LibraryContext::open(&arguments.paths, screen, arguments.json)?;
     let new = new_plugin(arguments, &opened.config, screen)?;
     let sandbox = sandbox(&opened)?;
     let added = sandbox.guest_runtime().block_on(opened.library_admin().add(new, &sandbox));
@@ -125,20 +125,20 @@ fn new_plugin(arguments: &AddArguments, config: &Config, screen: &Screen) -> Res
     })
 }
 
-fn fetch(arguments: &AddArguments, config: &Config, screen: &Screen) -> Result<Fetched, Failure> {
+fn fetch(arguments: &AddArguments, config: &Config, screen: &Screen) -> Result<PluginFile, Failure> {
     if let Some(reference) = arguments.plugin.strip_prefix("oci://") {
         let most = config.limits.component;
         let pulling = oci::pull(reference, &arguments.registry, &config.http, most);
         let pulled = runtime()?.block_on(pulling)?;
         let origin = Some(pulled.reference);
-        return Ok(Fetched {
+        return Ok(PluginFile {
             bytes: pulled.bytes,
             signature: pulled.signature,
             called: pulled.called,
             origin,
         });
     }
-    let (called, path) = component(&arguments.plugin, &arguments.places, screen, arguments.json)?;
+    let (called, path) = component(&arguments.plugin, &arguments.paths, screen, arguments.json)?;
     let (bytes, was_packed) = packed(&path)?;
     let signature = plugins::signature_beside(&path).map_err(Failure::call)?;
     if was_packed && signature.is_some() {
@@ -148,11 +148,16 @@ fn fetch(arguments: &AddArguments, config: &Config, screen: &Screen) -> Result<F
         )));
     }
     let origin = std::path::absolute(PathBuf::from(&arguments.plugin)).ok();
-    Ok(Fetched { bytes, signature, called, origin: origin.map(|path| path.to_string_lossy().into_owned()) })
+    Ok(PluginFile {
+        bytes,
+        signature,
+        called,
+        origin: origin.map(|path| path.to_string_lossy().into_owned()),
+    })
 }
 
-fn sandbox(opened: &Opened) -> Result<Sandbox, Failure> {
-    let cache = search::cache_dir().map(|dir| dir.join("compiled"));
+fn sandbox(opened: &LibraryContext) -> Result<Sandbox, Failure> {
+    let cache = user_dirs::cache_dir().map(|dir| dir.join("compiled"));
     let sandbox = Sandbox::new(SandboxConfig {
         slots: SLOTS,
         cache,
@@ -162,10 +167,10 @@ fn sandbox(opened: &Opened) -> Result<Sandbox, Failure> {
     sandbox.map_err(Failure::host)
 }
 
-fn page(added: &AddView, way: &[&str]) -> String {
+fn page(added: &AddView, target: &[&str]) -> String {
     let verb = if added.is_new { "added" } else { "there already" };
     let exactly = format!("{}@{}", added.name, added.version);
-    let signed = vouched::told(&added.signature);
+    let signed = signatures::told(&added.signature);
     let mut page = format!("{verb} {} {}\n{signed}\n", text::clean(&exactly), text::clean(&added.digest));
     if let (Some(newest), Some(more)) = (&added.newest, &added.beyond) {
         let newest = text::clean(newest);
@@ -177,7 +182,7 @@ fn page(added: &AddView, way: &[&str]) -> String {
     }
     page += &added.to_grant.as_ref().map(to_grant).unwrap_or_default();
     if !added.held.is_empty() {
-        page += &held(&exactly, &added.held, way);
+        page += &held(&exactly, &added.held, target);
     }
     page
 }

@@ -4,9 +4,10 @@ use clap::Args;
 
 use super::{
     super::{
-        drive::runtime, exit::Exit, failure::Failure, kept_names::me, places::Places, screen::Screen, text,
+        drive::runtime, exit::Exit, failure::Failure, paths::PathArguments, screen::Screen, text,
+        writable_store::me,
     },
-    library::{Opened, to_grant},
+    library::{LibraryContext, to_grant},
     server::{ServerArgument, failed, name_and_version},
 };
 
@@ -23,7 +24,7 @@ pub(crate) struct ApproveArguments {
     plugin: String,
 
     #[command(flatten)]
-    places: Places,
+    paths: PathArguments,
 
     #[command(flatten)]
     server: ServerArgument,
@@ -38,13 +39,13 @@ pub(super) fn approve(arguments: &ApproveArguments, screen: &Screen) -> Result<E
             text::clean(asked)
         )));
     }
-    let approved = match arguments.server.remote(&arguments.places)? {
+    let approved = match arguments.server.remote(&arguments.paths)? {
         Some(remote) => {
             let (name, version) = name_and_version(asked)?;
             runtime()?.block_on(remote.approve_plugin(name, version)).map_err(failed)?
         }
         None => {
-            let library_admin = Opened::open(&arguments.places, screen, false)?.library_admin();
+            let library_admin = LibraryContext::open(&arguments.paths, screen, false)?.library_admin();
             let stored = library_admin.library.exactly(asked).map_err(Failure::call)?;
             library_admin.approve(&stored, me().as_deref()).map_err(Failure::call)?
         }

@@ -8,11 +8,12 @@ use phasm::plugins::{self, Source};
 use super::{
     super::{
         exit::Exit,
-        failure::{Failure, While},
+        failure::{ContextError, Failure},
+        plugin_dirs,
         screen::Screen,
-        search, text,
+        text,
     },
-    workshop,
+    plugin_builder,
 };
 
 /// Builds plugins from source.
@@ -32,7 +33,7 @@ pub(crate) struct BuildArguments {
 pub(super) fn build(arguments: &BuildArguments, screen: &Screen) -> Result<Exit, Failure> {
     let folders = folders(&arguments.dirs, screen)?;
     let mut exit = Exit::Done;
-    for built in workshop::build(&folders, screen) {
+    for built in plugin_builder::build(&folders, screen) {
         match built {
             Ok(artefact) => {
                 // Whoever has stopped reading still gets the plugins.
@@ -58,7 +59,7 @@ fn folders(dirs: &[PathBuf], screen: &Screen) -> Result<Vec<PathBuf>, Failure> {
         return Ok(vec![here.to_owned()]);
     }
     let found: Result<Vec<_>, _> =
-        search::here().tell(screen).dirs.iter().map(|dir| folders_in(dir)).collect();
+        plugin_dirs::here().tell(screen).dirs.iter().map(|dir| folders_in(dir)).collect();
     let found = found?.concat();
     if found.is_empty() {
         return Err(Failure::call("there is no plugin here; name the folder of one, or of several"));
@@ -68,11 +69,12 @@ fn folders(dirs: &[PathBuf], screen: &Screen) -> Result<Vec<PathBuf>, Failure> {
 
 /// The folder itself if it is a plugin's, else the plugin folders in it. One that is neither is named by the builder.
 fn folders_in(dir: &Path) -> Result<Vec<PathBuf>, Failure> {
-    if search::is_plugin(dir) || !dir.is_dir() {
+    if plugin_dirs::is_plugin(dir) || !dir.is_dir() {
         return Ok(vec![dir.to_owned()]);
     }
-    let found = plugins::scan(dir)
-        .map_err(|error| Failure::call(While::new(format!("{} cannot be read", dir.display()), error)))?;
+    let found = plugins::scan(dir).map_err(|error| {
+        Failure::call(ContextError::new(format!("{} cannot be read", dir.display()), error))
+    })?;
     let folders = found.into_iter().filter_map(|(_, source)| match source {
         Source::Folder(folder) => Some(folder),
         Source::File(_) | Source::Bytes(_) => None,

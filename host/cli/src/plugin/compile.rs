@@ -14,10 +14,10 @@ use phasm::{
 use super::{
     super::{
         exit::Exit,
-        failure::{Failure, While},
-        places::Places,
+        failure::{ContextError, Failure},
+        paths::PathArguments,
         screen::Screen,
-        search,
+        user_dirs,
     },
     inspect::component,
 };
@@ -47,7 +47,7 @@ pub(crate) struct CompileArguments {
     key: Option<PathBuf>,
 
     #[command(flatten)]
-    places: Places,
+    paths: PathArguments,
 }
 
 /// Compiles plugins and prints where they are.
@@ -56,7 +56,7 @@ pub(super) fn compile(arguments: &CompileArguments, screen: &Screen) -> Result<E
     let dir = &arguments.output;
     fs::create_dir_all(dir).map_err(|error| unwritable(dir, error))?;
     for asked in &arguments.plugin {
-        let (name, wasm) = component(asked, &arguments.places, screen, false)?;
+        let (name, wasm) = component(asked, &arguments.paths, screen, false)?;
         let bytes = plugins::read_component(&wasm).map_err(Failure::call)?;
         let artefact = compiled(&sandbox, bytes, &wasm)?;
         let path = dir.join(name).with_added_extension("cwasm");
@@ -69,9 +69,9 @@ pub(super) fn compile(arguments: &CompileArguments, screen: &Screen) -> Result<E
 
 fn sandbox(key: Option<&Path>) -> Result<Sandbox, Failure> {
     let unusable =
-        |path: &Path, error| Failure::call(While::new(format!("{} is no key", path.display()), error));
+        |path: &Path, error| Failure::call(ContextError::new(format!("{} is no key", path.display()), error));
     let key = key.map(|path| Key::read_or_make(path).map_err(|error| unusable(path, error))).transpose()?;
-    let cache = search::cache_dir().map(|dir| dir.join("compiled"));
+    let cache = user_dirs::cache_dir().map(|dir| dir.join("compiled"));
     Sandbox::new(SandboxConfig { slots: SLOTS, cache, key, ..SandboxConfig::default() })
         .map_err(Failure::host)
 }
@@ -85,5 +85,5 @@ fn compiled(sandbox: &Sandbox, bytes: Vec<u8>, wasm: &Path) -> Result<Vec<u8>, F
 }
 
 fn unwritable(path: &Path, error: std::io::Error) -> Failure {
-    Failure::call(While::new(format!("{} cannot be written", path.display()), error))
+    Failure::call(ContextError::new(format!("{} cannot be written", path.display()), error))
 }

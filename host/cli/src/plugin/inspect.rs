@@ -4,19 +4,21 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use phasm::{
-    plugins::{Builder as _, Lying, PluginRow, PluginVersion, PluginView, Source, InspectError},
+    plugins::{Builder as _, InspectError, Lying, PluginRow, PluginVersion, PluginView, Source},
     sandbox::Grants,
 };
 use phasm_server::client::Remote;
 
 use super::{
     super::{
-        drive::runtime, exit::Exit, failure::Failure, hint, places::Places, problems, screen::Screen, text,
+        command_line, drive::runtime, exit::Exit, failure::Failure, paths::PathArguments, problems,
+        screen::Screen, text,
     },
     library::{all_keys, trusts},
+    list,
+    plugin_builder::PluginBuilder,
     server::{ServerArgument, failed},
-    shape, vouched,
-    workshop::Workshop,
+    shape, signatures,
 };
 
 /// Shows what a plugin says about itself and what it asks of the host.
@@ -30,7 +32,7 @@ pub(crate) struct InspectArguments {
     plugin: String,
 
     #[command(flatten)]
-    places: Places,
+    paths: PathArguments,
 
     #[command(flatten)]
     server: ServerArgument,
@@ -42,22 +44,22 @@ pub(crate) struct InspectArguments {
 
 /// Inspects a plugin.
 pub(super) fn inspect(arguments: &InspectArguments, screen: &Screen) -> Result<Exit, Failure> {
-    let InspectArguments { plugin, places, server, json } = arguments;
-    let remote = server.remote(places)?.filter(|_| !is_path(Path::new(plugin)));
-    let (inspected, way) = match &remote {
+    let InspectArguments { plugin, paths, server, json } = arguments;
+    let remote = server.remote(paths)?.filter(|_| !is_path(Path::new(plugin)));
+    let (inspected, target) = match &remote {
         Some(remote) => (runtime()?.block_on(there(remote, plugin))?, vec!["--server", remote.url()]),
         None => (here(arguments, screen)?, Vec::new()),
     };
-    let page = if *json { problems::json(screen, &inspected) } else { page(&inspected, &way) };
+    let page = if *json { problems::json(screen, &inspected) } else { page(&inspected, &target) };
     // Whoever has stopped reading wants no more.
     let _gone = screen.out(&page);
     Ok(Exit::Done)
 }
 
 fn here(arguments: &InspectArguments, screen: &Screen) -> Result<PluginView, Failure> {
-    let InspectArguments { plugin, places, json, .. } = arguments;
-    let Found { name, component, stored } = found(plugin, places, screen, *json)?;
-    let config = places.configured(screen, *json)?.unwrap_or_default();
+    let InspectArguments { plugin, paths, json, .. } = arguments;
+    let InspectedPlugin { name, component, stored } = found(plugin, paths, screen, *json)?;
+    let config = list::configured(paths, screen, *json)?.unwrap_or_default();
     let (keys, trusts) = (all_keys(&config), trusts(&config));
     let grants = config.grants.get(&name);
     let view = PluginView::of(&name, (&Lying::File(component), stored.as_ref()), (&keys, &trusts), grants);
@@ -96,47 +98,52 @@ fn is_path(asked: &Path) -> bool {
 /// When there is none, or when it does not build.
 pub(super) fn component(
     asked: &str,
-    places: &Places,
+    paths: &PathArguments,
     screen: &Screen,
     as_json: bool,
 ) -> Result<(String, PathBuf), Failure> {
-    found(asked, places, screen, as_json).map(|found| (found.name, found.component))
+    found(asked, paths, screen, as_json).map(|found| (found.name, found.component))
 }
 
 /// A plugin that was found.
-struct Found {
+struct InspectedPlugin {
     name: String,
     component: PathBuf,
     /// What the library says of it that it is in.
     stored: Option<PluginVersion>,
 }
 
-fn found(asked: &str, places: &Places, screen: &Screen, as_json: bool) -> Result<Found, Failure> {
+fn found(
+    asked: &str,
+    paths: &PathArguments,
+    screen: &Screen,
+    as_json: bool,
+) -> Result<InspectedPlugin, Failure> {
     let asked = Path::new(asked);
-    let (name, path, workshop, stored) = if is_path(asked) {
+    let (name, path, plugin_builder, stored) = if is_path(asked) {
         let stem = asked.file_stem().unwrap_or(asked.as_os_str());
-        (stem.to_string_lossy().into_owned(), asked.to_owned(), Workshop::new(screen), None)
+        (stem.to_string_lossy().into_owned(), asked.to_owned(), PluginBuilder::new(screen), None)
     } else {
-        let PluginRow { name, path, stored, .. } = find(asked, places, screen, as_json)?;
+        let PluginRow { name, path, stored, .. } = find(asked, paths, screen, as_json)?;
         (
             name,
             path.unwrap_or_default(),
-            Workshop::new(screen).only_in(places.searched(screen, as_json)?.built),
+            PluginBuilder::new(screen).only_in(list::searched(paths, screen, as_json)?.built),
             stored,
         )
     };
     let component = match Source::from(path) {
         Source::Folder(folder) => {
-            workshop.artefact(&folder).map_err(|error| Failure::with(Exit::Failed, error))?
+            plugin_builder.artefact(&folder).map_err(|error| Failure::with(Exit::Failed, error))?
         }
         Source::File(file) => file,
         Source::Bytes(_) => return Err(Failure::call("a plugin in memory cannot be inspected")),
     };
-    Ok(Found { name, component, stored })
+    Ok(InspectedPlugin { name, component, stored })
 }
 
-fn find(asked: &Path, places: &Places, screen: &Screen, as_json: bool) -> Result<PluginRow, Failure> {
-    let all = places.all(screen, as_json)?;
+fn find(asked: &Path, paths: &PathArguments, screen: &Screen, as_json: bool) -> Result<PluginRow, Failure> {
+    let all = list::all(paths, screen, as_json)?;
     let names: Vec<_> = all.iter().map(|listed| listed.name.clone()).collect();
     let text = asked.to_string_lossy();
     let (name, version) =
@@ -151,7 +158,7 @@ fn find(asked: &Path, places: &Places, screen: &Screen, as_json: bool) -> Result
     })
 }
 
-fn page(inspected: &PluginView, way: &[&str]) -> String {
+fn page(inspected: &PluginView, target: &[&str]) -> String {
     let PluginView {
         name,
         version,
@@ -183,15 +190,15 @@ fn page(inspected: &PluginView, way: &[&str]) -> String {
         page += &shape::table(title, schema);
     }
     let asked = wants.lacking(&Grants::default());
-    let trust: Vec<_> = trust.iter().map(vouched::judged).collect();
+    let trust: Vec<_> = trust.iter().map(signatures::judged).collect();
     let exactly = format!("{name}@{version}");
-    let approve =
-        (!held.is_empty()).then(|| hint::command(&[&["plugin", "approve", &exactly], way].concat()));
+    let approve = (!held.is_empty())
+        .then(|| command_line::command(&[&["plugin", "approve", &exactly], target].concat()));
     let approve = approve.map(|command| format!("approve it with: {command}"));
     let held: Vec<_> = held.iter().cloned().chain(approve).collect();
     let approved = state.clone().filter(|_| held.is_empty());
     for (title, names) in [
-        ("signature", &vec![vouched::told(signature)]),
+        ("signature", &vec![signatures::told(signature)]),
         ("trust", &trust),
         ("state", &approved.into_iter().collect()),
         ("held", &held),

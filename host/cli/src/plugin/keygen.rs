@@ -10,9 +10,9 @@ use clap::Args;
 use phasm::plugins::trust::SecretKey;
 
 use super::super::{
+    command_line,
     exit::Exit,
-    failure::{Failure, While},
-    hint,
+    failure::{ContextError, Failure},
     screen::Screen,
 };
 
@@ -34,7 +34,7 @@ pub(super) fn keygen(arguments: &KeygenArguments, screen: &Screen) -> Result<Exi
     let of_key = format!("untrusted comment: public key {}\n{}\n", key.public().number(), key.public());
     write(file, &key.text(), 0o600)?;
     write(&public, &of_key, 0o644)?;
-    let sign = hint::command(&["plugin", "sign", "--key", &file.to_string_lossy(), "PLUGIN"]);
+    let sign = command_line::command(&["plugin", "sign", "--key", &file.to_string_lossy(), "PLUGIN"]);
     let page = format!(
         "made {}\n{} signs: {sign}\nto have only such plugins used, in the configuration:\n\n[trust]\nrequire-signature = true\nkeys = [\"{}\"]\n",
         key.public().name(),
@@ -47,8 +47,9 @@ pub(super) fn keygen(arguments: &KeygenArguments, screen: &Screen) -> Result<Exi
 }
 
 fn write(path: &Path, text: &str, mode: u32) -> Result<(), Failure> {
-    let failed =
-        |error: io::Error| Failure::call(While::new(format!("{} cannot be written", path.display()), error));
+    let failed = |error: io::Error| {
+        Failure::call(ContextError::new(format!("{} cannot be written", path.display()), error))
+    };
     let mut options = OpenOptions::new();
     options.write(true).create_new(true);
     #[cfg(unix)]

@@ -5,26 +5,27 @@ use std::{collections::BTreeSet, path::Path};
 use phasm::{
     config::Config,
     plugins::trust::PluginTrust,
-    plugins::{self, LibraryAdmin, Library, Manifest, PluginVersion, MissingGrants},
+    plugins::{self, Library, LibraryAdmin, Manifest, MissingGrants, PluginVersion},
 };
 
 use super::super::{
-    drive::configuration, failure::Failure, hint, places::Places, screen::Screen, search, shipped, text,
+    command_line, drive::configuration, failure::Failure, paths::PathArguments, plugin_dirs, screen::Screen,
+    shipped, text,
 };
 
 /// The library, and what the operator says about it.
-pub(super) struct Opened {
+pub(super) struct LibraryContext {
     pub(super) library: Library,
     pub(super) config: Config,
 }
 
-impl Opened {
+impl LibraryContext {
     /// # Errors
     /// When the configuration has problems, or there is no place for a library.
-    pub(super) fn open(places: &Places, screen: &Screen, as_json: bool) -> Result<Self, Failure> {
-        let config = places.config().map(|file| configuration(&file, screen, as_json)).transpose()?;
+    pub(super) fn open(paths: &PathArguments, screen: &Screen, as_json: bool) -> Result<Self, Failure> {
+        let config = paths.config().map(|file| configuration(&file, screen, as_json)).transpose()?;
         let config = config.map(|(_, config)| config);
-        let library = search::library(places, config.as_ref())?;
+        let library = plugin_dirs::library(paths, config.as_ref())?;
         Ok(Self { library, config: config.unwrap_or_default() })
     }
 
@@ -71,9 +72,9 @@ pub(crate) fn with_carried(trust: PluginTrust) -> PluginTrust {
 }
 
 /// Why a version is held, and how it is approved.
-pub(super) fn held(exactly: &str, why: &[String], way: &[&str]) -> String {
+pub(super) fn held(exactly: &str, why: &[String], target: &[&str]) -> String {
     let why: String = why.iter().map(|why| format!("  {}\n", text::clean(why))).collect();
-    let approve = hint::command(&[&["plugin", "approve", exactly], way].concat());
+    let approve = command_line::command(&[&["plugin", "approve", exactly], target].concat());
     format!(
         "{}\n{why}approve it with: {approve}\n",
         text::doubtful(format_args!("held {}", text::clean(exactly)))

@@ -13,11 +13,11 @@ use super::{
     super::{
         drive::{configuration, runtime},
         exit::Exit,
-        failure::{Failure, While},
-        places::Places,
+        failure::{ContextError, Failure},
+        paths::PathArguments,
+        plugin_dirs::{self, PluginDirs, PluginSource},
         problems,
         screen::Screen,
-        search::{self, Offer, Searched},
         text,
     },
     library::all_keys,
@@ -29,7 +29,7 @@ use super::{
 #[command(after_help = "Examples:\n  phasm plugin list\n  phasm plugin list --plugins ../executors --json")]
 pub(crate) struct ListArguments {
     #[command(flatten)]
-    places: Places,
+    paths: PathArguments,
 
     #[command(flatten)]
     server: ServerArgument,
@@ -39,60 +39,63 @@ pub(crate) struct ListArguments {
     json: bool,
 }
 
-impl Places {
-    /// Every plugin in these places.
-    ///
-    /// # Errors
-    /// When a place that was asked for cannot be read.
-    pub(super) fn all(&self, screen: &Screen, as_json: bool) -> Result<Vec<PluginRow>, Failure> {
-        let mut all: Vec<PluginRow> = Vec::new();
-        let config = self.configured(screen, as_json)?;
-        let searched = search::plugin_dirs(self, config.as_ref(), None)?.tell(screen);
-        let config = config.unwrap_or_default();
-        let keys = all_keys(&config);
-        for offer in searched.offers() {
-            match offer {
-                Offer::Dir(dir) => add_dir(&mut all, dir)?,
-                Offer::Library(library) => add_library(&mut all, library, &keys)?,
-            }
+/// Every plugin in these places.
+///
+/// # Errors
+/// When a place that was asked for cannot be read.
+pub(super) fn all(paths: &PathArguments, screen: &Screen, as_json: bool) -> Result<Vec<PluginRow>, Failure> {
+    let mut all: Vec<PluginRow> = Vec::new();
+    let config = configured(paths, screen, as_json)?;
+    let searched = plugin_dirs::plugin_dirs(paths, config.as_ref(), None)?.tell(screen);
+    let config = config.unwrap_or_default();
+    let keys = all_keys(&config);
+    for source in searched.sources() {
+        match source {
+            PluginSource::Dir(dir) => add_dir(&mut all, dir)?,
+            PluginSource::Library(library) => add_library(&mut all, library, &keys)?,
         }
-        Ok(all
-            .into_iter()
-            .map(|row| {
-                let granted = config.grants.get(&row.name);
-                row.with_grants(granted)
-            })
-            .collect())
     }
+    Ok(all
+        .into_iter()
+        .map(|row| {
+            let granted = config.grants.get(&row.name);
+            row.with_grants(granted)
+        })
+        .collect())
+}
 
-    /// The crates among them that are passed over.
-    fn other_crates(&self, screen: &Screen, as_json: bool) -> Result<Vec<PathBuf>, Failure> {
-        let others = self.searched(screen, as_json)?.dirs.into_iter().map(|dir| plugins::other_crates(&dir));
-        // What cannot be read was said before.
-        Ok(others.filter_map(Result::ok).flatten().collect())
-    }
+/// The crates among them that are passed over.
+fn other_crates(paths: &PathArguments, screen: &Screen, as_json: bool) -> Result<Vec<PathBuf>, Failure> {
+    let others = searched(paths, screen, as_json)?.dirs.into_iter().map(|dir| plugins::other_crates(&dir));
+    // What cannot be read was said before.
+    Ok(others.filter_map(Result::ok).flatten().collect())
+}
 
-    /// Where they are.
-    ///
-    /// # Errors
-    /// When a place that was asked for is none.
-    pub(super) fn searched(&self, screen: &Screen, as_json: bool) -> Result<Searched, Failure> {
-        search::plugin_dirs(self, self.configured(screen, as_json)?.as_ref(), None)
-    }
+/// Where they are.
+///
+/// # Errors
+/// When a place that was asked for is none.
+pub(super) fn searched(paths: &PathArguments, screen: &Screen, as_json: bool) -> Result<PluginDirs, Failure> {
+    plugin_dirs::plugin_dirs(paths, configured(paths, screen, as_json)?.as_ref(), None)
+}
 
-    /// The configuration that was named.
-    ///
-    /// # Errors
-    /// When it has problems, which have been shown.
-    pub(super) fn configured(&self, screen: &Screen, as_json: bool) -> Result<Option<Config>, Failure> {
-        let read = self.config().map(|file| configuration(&file, screen, as_json)).transpose()?;
-        Ok(read.map(|(_, config)| config))
-    }
+/// The configuration that was named.
+///
+/// # Errors
+/// When it has problems, which have been shown.
+pub(super) fn configured(
+    paths: &PathArguments,
+    screen: &Screen,
+    as_json: bool,
+) -> Result<Option<Config>, Failure> {
+    let read = paths.config().map(|file| configuration(&file, screen, as_json)).transpose()?;
+    Ok(read.map(|(_, config)| config))
 }
 
 fn add_dir(all: &mut Vec<PluginRow>, dir: &Path) -> Result<(), Failure> {
-    let found = plugins::scan(dir)
-        .map_err(|error| Failure::call(While::new(format!("{} cannot be read", dir.display()), error)))?;
+    let found = plugins::scan(dir).map_err(|error| {
+        Failure::call(ContextError::new(format!("{} cannot be read", dir.display()), error))
+    })?;
     for (name, source) in found {
         let row = PluginRow::lying(name, &source, phasm_builder::artefact_if_fresh);
         put(all, row);
@@ -115,7 +118,7 @@ fn put(all: &mut Vec<PluginRow>, row: PluginRow) {
 
 /// Lists plugins.
 pub(super) fn list(arguments: &ListArguments, screen: &Screen) -> Result<Exit, Failure> {
-    let all = match arguments.server.remote(&arguments.places)? {
+    let all = match arguments.server.remote(&arguments.paths)? {
         Some(remote) => runtime()?.block_on(remote.plugins()).map_err(failed)?,
         None => listed_here(arguments, screen)?,
     };
@@ -126,8 +129,8 @@ pub(super) fn list(arguments: &ListArguments, screen: &Screen) -> Result<Exit, F
 }
 
 fn listed_here(arguments: &ListArguments, screen: &Screen) -> Result<Vec<PluginRow>, Failure> {
-    let all = arguments.places.all(screen, arguments.json)?;
-    for folder in arguments.places.other_crates(screen, arguments.json)? {
+    let all = all(&arguments.paths, screen, arguments.json)?;
+    for folder in other_crates(&arguments.paths, screen, arguments.json)? {
         let why = "a crate, but no plugin: it neither depends on phasm-sdk nor has [package.metadata.phasm]";
         screen.err(&format!("{} {}: {why}\n", text::dim("note:"), text::clean(&folder.to_string_lossy())));
     }

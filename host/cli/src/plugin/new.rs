@@ -10,9 +10,9 @@ use phasm::plugins;
 
 use super::{
     super::{
+        command_line,
         exit::Exit,
-        failure::{Failure, While},
-        hint,
+        failure::{ContextError, Failure},
         screen::Screen,
     },
     scaffold, sdk,
@@ -49,7 +49,7 @@ pub(super) fn new(arguments: &NewArguments, screen: &Screen) -> Result<Exit, Fai
     let around = folder.parent().filter(|dir| !dir.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let [example, around] =
         [folder.join("example.yaml"), around.to_owned()].map(|path| path.display().to_string());
-    let try_it = hint::command(&["run", &example, "--plugins", &around, "-p", "name=Ada"]);
+    let try_it = command_line::command(&["run", &example, "--plugins", &around, "-p", "name=Ada"]);
     let next = format!("created {}\n\nTry it:\n  {try_it}\n", folder.display());
     // Whoever has stopped reading has the plugin all the same.
     let _gone = screen.out(&next);
@@ -79,8 +79,9 @@ fn find_sdk(arguments: &NewArguments, folder: &Path) -> Result<PathBuf, Failure>
         plugins::read_manifest(&dir.join("Cargo.toml"))
             .is_ok_and(|text| text.contains("name = \"phasm-sdk\""))
     };
-    let absolute = std::path::absolute(folder)
-        .map_err(|error| Failure::call(While::new(format!("{} is no path", folder.display()), error)))?;
+    let absolute = std::path::absolute(folder).map_err(|error| {
+        Failure::call(ContextError::new(format!("{} is no path", folder.display()), error))
+    })?;
     if let Some(asked) = &arguments.sdk {
         if !is_sdk(asked) {
             return Err(Failure::call(format!("{} does not hold the crate phasm-sdk", asked.display())));
@@ -97,7 +98,7 @@ fn find_sdk(arguments: &NewArguments, folder: &Path) -> Result<PathBuf, Failure>
 
 fn write(path: &Path, text: &str) -> Result<(), Failure> {
     let parent = path.parent().unwrap_or(Path::new("."));
-    fs::create_dir_all(parent)
-        .and_then(|()| fs::write(path, text))
-        .map_err(|error| Failure::call(While::new(format!("{} cannot be written", path.display()), error)))
+    fs::create_dir_all(parent).and_then(|()| fs::write(path, text)).map_err(|error| {
+        Failure::call(ContextError::new(format!("{} cannot be written", path.display()), error))
+    })
 }

@@ -8,7 +8,7 @@ use phasm::plugins::{self, Manifest};
 use super::{
     super::{
         exit::Exit,
-        failure::{Failure, While},
+        failure::{ContextError, Failure},
         screen::Screen,
         text,
     },
@@ -44,7 +44,7 @@ pub(super) fn pack(arguments: &PackArguments, screen: &Screen) -> Result<Exit, F
     }
     let output = &arguments.output;
     let unwritable =
-        |error| Failure::call(While::new(format!("{} cannot be written", output.display()), error));
+        |error| Failure::call(ContextError::new(format!("{} cannot be written", output.display()), error));
     if let Some(dir) = output.parent() {
         fs::create_dir_all(dir).map_err(unwritable)?;
     }

@@ -7,16 +7,16 @@ use phasm::plugins::PluginVersion;
 
 use super::{
     super::{
-        drive::{self, runtime},
+        command_line,
+        drive::runtime,
         exit::Exit,
         failure::Failure,
-        hint,
-        kept::Kept,
-        places::{self, Places, STORE},
+        paths::{self, PathArguments, STORE},
         screen::Screen,
+        store_reader::StoreReader,
         text,
     },
-    library::{Opened, exactly},
+    library::{LibraryContext, exactly},
 };
 
 /// Deletes the components that were removed from the library and that no run needs.
@@ -31,21 +31,21 @@ pub(crate) struct PrunePluginsArguments {
     store: Vec<PathBuf>,
 
     #[command(flatten)]
-    places: Places,
+    paths: PathArguments,
 }
 
 /// Deletes what is not needed.
 pub(super) fn prune(arguments: &PrunePluginsArguments, screen: &Screen) -> Result<Exit, Failure> {
-    let opened = Opened::open(&arguments.places, screen, false)?;
+    let opened = LibraryContext::open(&arguments.paths, screen, false)?;
     let mut stores = arguments.store.clone();
     if stores.is_empty() {
-        stores.extend(places::set(STORE).map(PathBuf::from));
+        stores.extend(paths::set(STORE).map(PathBuf::from));
     }
     screen.err(&asked(&stores));
     let mut removed = opened.library.removed().map_err(Failure::call)?;
     let mut needed = Vec::new();
     for store in stores {
-        let kept = Kept::open(&store).map_err(drive::unusable)?;
+        let kept = StoreReader::open(&store).map_err(Failure::store)?;
         let (found, rest) = runtime()?.block_on(divide(&kept, removed))?;
         needed.extend(found);
         removed = rest;
@@ -61,7 +61,8 @@ pub(super) fn prune(arguments: &PrunePluginsArguments, screen: &Screen) -> Resul
 
 /// Whose runs were asked.
 fn asked(stores: &[PathBuf]) -> String {
-    let shown: Vec<_> = stores.iter().map(|store| hint::word(&hint::shown(store)).into_owned()).collect();
+    let shown: Vec<_> =
+        stores.iter().map(|store| command_line::word(&command_line::shown(store)).into_owned()).collect();
     match shown.as_slice() {
         [] => format!(
             "no store was asked; runs have their components themselves, and --store or {STORE} keeps them here as well\n"
@@ -72,7 +73,7 @@ fn asked(stores: &[PathBuf]) -> String {
 
 /// What runs of a store were submitted with, and the rest.
 async fn divide(
-    store: &Kept,
+    store: &StoreReader,
     all: Vec<PluginVersion>,
 ) -> Result<(Vec<PluginVersion>, Vec<PluginVersion>), Failure> {
     let (mut needed, mut rest) = (Vec::new(), Vec::new());

@@ -4,9 +4,9 @@ use clap::Args;
 use phasm::plugins;
 
 use super::{
-    super::{drive::runtime, exit::Exit, failure::Failure, oci, places::Places, screen::Screen},
+    super::{drive::runtime, exit::Exit, failure::Failure, oci, paths::PathArguments, screen::Screen},
     inspect::component,
-    library::{Opened, packed},
+    library::{LibraryContext, packed},
 };
 
 /// Pushes a plugin to a registry, with the signature that lies beside it, and prints what it is pulled by.
@@ -27,19 +27,19 @@ pub(crate) struct PushArguments {
     registry: oci::RegistryArguments,
 
     #[command(flatten)]
-    places: Places,
+    paths: PathArguments,
 }
 
 /// Pushes a plugin.
 pub(super) fn push(arguments: &PushArguments, screen: &Screen) -> Result<Exit, Failure> {
-    let opened = Opened::open(&arguments.places, screen, false)?;
-    let (_, path) = component(&arguments.plugin, &arguments.places, screen, false)?;
+    let opened = LibraryContext::open(&arguments.paths, screen, false)?;
+    let (_, path) = component(&arguments.plugin, &arguments.paths, screen, false)?;
     let (bytes, was_packed) = packed(&path)?;
     let signature =
         if was_packed { None } else { plugins::signature_beside(&path).map_err(Failure::call)? };
     let manifest = plugins::Manifest::of(&bytes, None).map_err(Failure::call)?;
     let (imports, exports) = plugins::interfaces(&bytes);
-    let pushed = oci::Pushed { bytes, signature, manifest, imports, exports };
+    let pushed = oci::Upload { bytes, signature, manifest, imports, exports };
     let pushing = oci::push(&arguments.reference, pushed, &arguments.registry, &opened.config.http);
     let reference = runtime()?.block_on(pushing)?;
     // Whoever has stopped reading has pushed it all the same.

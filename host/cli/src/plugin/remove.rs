@@ -3,8 +3,11 @@
 use clap::Args;
 
 use super::{
-    super::{drive::runtime, exit::Exit, failure::Failure, hint, places::Places, screen::Screen, text},
-    library::Opened,
+    super::{
+        command_line, drive::runtime, exit::Exit, failure::Failure, paths::PathArguments, screen::Screen,
+        text,
+    },
+    library::LibraryContext,
     server::{ServerArgument, failed, name_and_version},
 };
 
@@ -19,7 +22,7 @@ pub(crate) struct RemoveArguments {
     plugin: String,
 
     #[command(flatten)]
-    places: Places,
+    paths: PathArguments,
 
     #[command(flatten)]
     server: ServerArgument,
@@ -28,18 +31,18 @@ pub(crate) struct RemoveArguments {
 /// Removes a version.
 pub(super) fn remove(arguments: &RemoveArguments, screen: &Screen) -> Result<Exit, Failure> {
     let asked = &arguments.plugin;
-    match arguments.server.remote(&arguments.places)? {
+    match arguments.server.remote(&arguments.paths)? {
         Some(remote) => {
             let (name, version) = name_and_version(asked)?;
             runtime()?.block_on(remote.remove_plugin(name, version)).map_err(failed)?;
         }
         None => {
-            let library = Opened::open(&arguments.places, screen, false)?.library;
+            let library = LibraryContext::open(&arguments.paths, screen, false)?.library;
             let stored = library.exactly(asked).map_err(Failure::call)?;
             library.remove(&stored).map_err(Failure::call)?;
         }
     }
-    let prune = hint::command(&["plugin", "prune"]);
+    let prune = command_line::command(&["plugin", "prune"]);
     // Whoever has stopped reading is rid of it all the same.
     let _gone =
         screen.out(&format!("removed {}; its component is deleted by: {prune}\n", text::clean(asked)));

@@ -10,9 +10,9 @@ use phasm::sandbox::Digest;
 
 use super::super::{
     exit::Exit,
-    failure::{Failure, While},
+    failure::{ContextError, Failure},
     screen::Screen,
-    search,
+    user_dirs,
 };
 
 /// Writes what executors are made with into a new folder: the source of the crate phasm-sdk, and `wit/`.
@@ -46,7 +46,7 @@ pub(super) fn sdk(arguments: &SdkArguments, screen: &Screen) -> Result<Exit, Fai
 pub(super) fn kept() -> Result<PathBuf, Failure> {
     let no_home =
         "there is no place for the SDK: neither XDG_DATA_HOME nor HOME is set; name its folder with --sdk";
-    let above = search::data_dir().ok_or_else(|| Failure::call(no_home))?.join("sdk");
+    let above = user_dirs::data_dir().ok_or_else(|| Failure::call(no_home))?.join("sdk");
     let dir = above.join(version());
     if dir.join("Cargo.toml").is_file() {
         return Ok(dir);
@@ -75,7 +75,7 @@ fn write(dir: &Path) -> io::Result<()> {
 }
 
 fn cannot_write(dir: &Path, error: io::Error) -> Failure {
-    Failure::call(While::new(format!("{} cannot be written", dir.display()), error))
+    Failure::call(ContextError::new(format!("{} cannot be written", dir.display()), error))
 }
 
 /// The version that people know, and what tells two of the same apart.

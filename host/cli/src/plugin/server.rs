@@ -5,7 +5,7 @@ use phasm_server::client::{Remote, RemoteError};
 
 use super::super::{
     failure::Failure,
-    places::{self, KEY, Places, SERVER},
+    paths::{self, KEY, PathArguments, SERVER},
 };
 
 /// Which server is meant.
@@ -21,12 +21,12 @@ impl ServerArgument {
     ///
     /// # Errors
     /// For what is no URL of a server.
-    pub(super) fn remote(&self, places: &Places) -> Result<Option<Remote>, Failure> {
+    pub(super) fn remote(&self, paths: &PathArguments) -> Result<Option<Remote>, Failure> {
         let text = |value: std::ffi::OsString| value.to_string_lossy().into_owned();
-        let are_here = places.given().any(|(option, _)| option != "--config");
-        let environment = || places::set(SERVER).filter(|_| !are_here).map(text);
+        let are_here = paths.given().any(|(option, _)| option != "--config");
+        let environment = || paths::set(SERVER).filter(|_| !are_here).map(text);
         let Some(url) = self.server.clone().or_else(environment) else { return Ok(None) };
-        Remote::new(&url, places::set(KEY).map(text)).map(Some).map_err(Failure::call)
+        Remote::new(&url, paths::set(KEY).map(text)).map(Some).map_err(Failure::call)
     }
 }
 

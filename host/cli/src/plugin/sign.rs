@@ -16,8 +16,8 @@ use phasm::{
 use super::{
     super::{
         exit::Exit,
-        failure::{Failure, While},
-        places::Places,
+        failure::{ContextError, Failure},
+        paths::PathArguments,
         screen::Screen,
         trust,
     },
@@ -46,20 +46,20 @@ pub(crate) struct SignArguments {
     comment: Option<String>,
 
     #[command(flatten)]
-    places: Places,
+    paths: PathArguments,
 }
 
 /// Signs plugins and prints where the signatures are.
 pub(super) fn sign(arguments: &SignArguments, screen: &Screen) -> Result<Exit, Failure> {
     let key = read_key(&arguments.key)?;
     for asked in &arguments.plugin {
-        let (name, path) = component(asked, &arguments.places, screen, false)?;
+        let (name, path) = component(asked, &arguments.paths, screen, false)?;
         let bytes = plugins::read_component(&path).map_err(Failure::call)?;
         let comment = arguments.comment.clone().unwrap_or_else(|| comment(&name, &bytes, &path));
         let signature = key.sign(&bytes, &comment).map_err(Failure::call)?;
         let beside = path.with_added_extension("minisig");
         fs::write(&beside, signature.text()).map_err(|error| {
-            Failure::call(While::new(format!("{} cannot be written", beside.display()), error))
+            Failure::call(ContextError::new(format!("{} cannot be written", beside.display()), error))
         })?;
         // Whoever has stopped reading still gets the signatures.
         let _gone = screen.out(&format!("{}\n", beside.display()));

@@ -42,11 +42,11 @@ pub(super) struct Collector {
     scope: InstrumentationScope,
     url: String,
     /// Why nothing came of the last request, which the exporter keeps to itself.
-    untaken: Arc<Mutex<Option<Untaken>>>,
+    untaken: Arc<Mutex<Option<ExportError>>>,
 }
 
 /// Why spans were not taken.
-pub(super) struct Untaken {
+pub(super) struct ExportError {
     pub(super) why: String,
     /// Whether they may be the next time.
     pub(super) is_passing: bool,
@@ -59,7 +59,7 @@ impl Collector {
         let limits = HttpLimits { time: PATIENCE, ..HttpLimits::default() };
         let client = HttpClient::new(HttpConfig { limits, secrets: Vec::new(), ..http.clone() });
         let untaken = Arc::default();
-        let posting = Posting { client, untaken: Arc::clone(&untaken) };
+        let posting = HttpPoster { client, untaken: Arc::clone(&untaken) };
         let headers: HashMap<String, String> = settings.headers.iter().cloned().collect();
         let mut builder = SpanExporter::builder()
             .with_http()
@@ -89,11 +89,13 @@ impl Collector {
 
     /// # Errors
     /// Why it did not take them.
-    pub(super) async fn send(&self, spans: &[Span]) -> Result<(), Untaken> {
+    pub(super) async fn send(&self, spans: &[Span]) -> Result<(), ExportError> {
         let spans = spans.iter().map(|span| self.data(span.clone())).collect();
         let sent = self.exporter.export(spans).await;
         let untaken = self.untaken.lock().unwrap_or_else(PoisonError::into_inner).take();
-        sent.map_err(|error| untaken.unwrap_or_else(|| Untaken { why: error.to_string(), is_passing: false }))
+        sent.map_err(|error| {
+            untaken.unwrap_or_else(|| ExportError { why: error.to_string(), is_passing: false })
+        })
     }
 
     fn data(&self, span: Span) -> SpanData {
@@ -157,18 +159,18 @@ fn resource(settings: &TelemetrySettings) -> Resource {
 }
 
 /// Posts what the exporter has encoded, with the client that the host has for its own requests.
-struct Posting {
+struct HttpPoster {
     client: HttpClient,
-    untaken: Arc<Mutex<Option<Untaken>>>,
+    untaken: Arc<Mutex<Option<ExportError>>>,
 }
 
-impl fmt::Debug for Posting {
+impl fmt::Debug for HttpPoster {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("Posting")
     }
 }
 
-impl Posting {
+impl HttpPoster {
     async fn post(&self, request: Request<Bytes>) -> Result<Response<Bytes>, String> {
         let (parts, body) = request.into_parts();
         let text = |value: &[u8]| String::from_utf8_lossy(value).into_owned();
@@ -192,11 +194,11 @@ impl Posting {
     }
 
     fn say(&self, why: String, is_passing: bool) {
-        *self.untaken.lock().unwrap_or_else(PoisonError::into_inner) = Some(Untaken { why, is_passing });
+        *self.untaken.lock().unwrap_or_else(PoisonError::into_inner) = Some(ExportError { why, is_passing });
     }
 }
 
-impl opentelemetry_http::HttpClient for Posting {
+impl opentelemetry_http::HttpClient for HttpPoster {
     fn send_bytes<'a, 't>(
         &'a self,
         request: Request<Bytes>,

@@ -6,12 +6,12 @@ use phasm::{engine::time::Timestamp, store::view::RunState};
 
 use super::{
     super::text,
-    looking::{Busy, Line, OpenRuns, Seen},
+    observer::{HostLoad, OpenRuns, RunLine, Snapshot},
 };
 
 /// By what runs are sorted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) enum Sorted {
+pub(super) enum SortOrder {
     /// Those first that most happens to, then those that somebody drives.
     #[default]
     Busiest,
@@ -19,7 +19,7 @@ pub(super) enum Sorted {
     Newest,
 }
 
-impl Sorted {
+impl SortOrder {
     const fn word(self) -> &'static str {
         match self {
             Self::Busiest => "the busiest first",
@@ -31,8 +31,8 @@ impl Sorted {
 
 /// How the runs are arranged.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Arranged {
-    pub(super) sorted: Sorted,
+pub(super) struct Arrangement {
+    pub(super) sorted: SortOrder,
     /// The first run that is shown.
     pub(super) first: usize,
 }
@@ -41,8 +41,8 @@ pub(super) struct Arranged {
 const AROUND: usize = 5;
 
 /// All of it at once, for whoever reads it later.
-pub(super) fn plain(seen: &Seen) -> String {
-    let lines: Vec<_> = order(seen, Sorted::default());
+pub(super) fn plain(seen: &Snapshot) -> String {
+    let lines: Vec<_> = order(seen, SortOrder::default());
     let head: String = header(seen).into_iter().map(|line| line + "\n").collect();
     if lines.is_empty() {
         return format!("{head}no run is open\n");
@@ -52,8 +52,8 @@ pub(super) fn plain(seen: &Seen) -> String {
 
 /// What fits on a terminal of that many lines and columns.
 pub(super) fn frame(
-    told: &Result<Seen, String>,
-    arranged: &mut Arranged,
+    told: &Result<Snapshot, String>,
+    arranged: &mut Arrangement,
     (height, _): (usize, usize),
 ) -> Vec<String> {
     let keys = text::dim(format_args!("q ends · s sorts: {} · j k scroll", arranged.sorted.word()));
@@ -81,7 +81,7 @@ pub(super) fn frame(
     page
 }
 
-fn header(seen: &Seen) -> Vec<String> {
+fn header(seen: &Snapshot) -> Vec<String> {
     let at = seen.at.to_rfc3339();
     let runs = seen.runs.map(|OpenRuns { driven, due, waiting, parked }| {
         format!("runs: {driven} driven, {due} due, {waiting} waiting, {parked} parked")
@@ -92,8 +92,8 @@ fn header(seen: &Seen) -> Vec<String> {
     lines
 }
 
-fn busy(host: &Busy) -> String {
-    let Busy { slots, slots_lent, executing, waiting_for_slot, waiting_for_quota, .. } = host;
+fn busy(host: &HostLoad) -> String {
+    let HostLoad { slots, slots_lent, executing, waiting_for_slot, waiting_for_quota, .. } = host;
     let mut parts = vec![format!("slots: {slots_lent} of {slots}"), format!("{executing} executing")];
     let waits = [(waiting_for_slot, "a slot"), (waiting_for_quota, "a quota")];
     let waits = waits.into_iter().filter(|(count, _)| **count > 0);
@@ -104,14 +104,14 @@ fn busy(host: &Busy) -> String {
     parts.join(", ")
 }
 
-fn order(seen: &Seen, sorted: Sorted) -> Vec<&Line> {
+fn order(seen: &Snapshot, sorted: SortOrder) -> Vec<&RunLine> {
     let mut lines: Vec<_> = seen.lines.iter().collect();
     match sorted {
-        Sorted::Newest => lines.sort_by_key(|line| Reverse(line.row.number)),
-        Sorted::Oldest => lines.sort_by_key(|line| line.row.number),
-        Sorted::Busiest => lines.sort_by(|a, b| {
-            let pace = |line: &Line| line.pace.unwrap_or(0.0);
-            let place = |line: &Line| (rank(line.state), Reverse(line.row.number));
+        SortOrder::Newest => lines.sort_by_key(|line| Reverse(line.row.number)),
+        SortOrder::Oldest => lines.sort_by_key(|line| line.row.number),
+        SortOrder::Busiest => lines.sort_by(|a, b| {
+            let pace = |line: &RunLine| line.pace.unwrap_or(0.0);
+            let place = |line: &RunLine| (rank(line.state), Reverse(line.row.number));
             pace(b).total_cmp(&pace(a)).then_with(|| place(a).cmp(&place(b)))
         }),
     }
@@ -128,14 +128,14 @@ const fn rank(state: RunState) -> u8 {
     }
 }
 
-fn table(lines: &[&Line], now: Timestamp) -> String {
+fn table(lines: &[&RunLine], now: Timestamp) -> String {
     let header = ["RUN", "STATE", "PHASE", "DONE", "EVENTS/S", "AGE", "WORKFLOW", "WAITS FOR"].map(text::dim);
     let rows = lines.iter().map(|line| cells(line, now));
     text::columns(&[header].into_iter().chain(rows).collect::<Vec<_>>())
 }
 
-fn cells(line: &Line, now: Timestamp) -> [String; 8] {
-    let Line { row, state, progress, pace, waits } = line;
+fn cells(line: &RunLine, now: Timestamp) -> [String; 8] {
+    let RunLine { row, state, progress, pace, waits } = line;
     [
         text::clean(&row.head.run_id).into_owned(),
         state.word().to_owned(),
@@ -164,7 +164,7 @@ mod tests {
 
     use super::*;
 
-    fn line(number: u64, state: RunState, pace: Option<f64>) -> Line {
+    fn line(number: u64, state: RunState, pace: Option<f64>) -> RunLine {
         let head = RunHead {
             run_id: format!("run-{number}").into(),
             workflow: "nightly".into(),
@@ -178,16 +178,16 @@ mod tests {
         let row =
             RunRow { number, head: Arc::new(head), status, seq: 9, owner: None, wake_at: None, note: None };
         let progress = Some(Progress { done: 1, total: 4 });
-        Line { row, state, progress, pace, waits: "waits for a slot".to_owned() }
+        RunLine { row, state, progress, pace, waits: "waits for a slot".to_owned() }
     }
 
-    fn seen() -> Seen {
+    fn seen() -> Snapshot {
         let lines = vec![
             line(3, RunState::Parked, Some(0.0)),
             line(2, RunState::Driven, Some(0.0)),
             line(1, RunState::Driven, Some(120.4)),
         ];
-        let host = Busy {
+        let host = HostLoad {
             slots: 8,
             slots_lent: 3,
             executing: 2,
@@ -197,7 +197,7 @@ mod tests {
             commits_per_second: None,
         };
         let runs = OpenRuns { driven: 2, due: 0, waiting: 0, parked: 1 };
-        Seen { at: Timestamp(61_000), runs: Some(runs), host: Some(host), lines, more: false }
+        Snapshot { at: Timestamp(61_000), runs: Some(runs), host: Some(host), lines, more: false }
     }
 
     fn shown(lines: &[String]) -> Vec<String> {
@@ -224,7 +224,7 @@ mod tests {
     /// R-L50: what does not fit is scrolled to, and no further.
     #[test]
     fn what_does_not_fit_is_scrolled_to() {
-        let mut arranged = Arranged { sorted: Sorted::Oldest, first: 99 };
+        let mut arranged = Arrangement { sorted: SortOrder::Oldest, first: 99 };
         let page = shown(&frame(&Ok(seen()), &mut arranged, (8, 80)));
         assert_eq!((arranged.first, page.len()), (1, 7), "{page:?}");
         assert!(page[4].starts_with("run-2") && page[5].starts_with("run-3"), "{page:?}");
@@ -234,10 +234,10 @@ mod tests {
     /// R-L50: what is not known is left out.
     #[test]
     fn what_a_store_does_not_know_is_left_out() {
-        let seen = Seen { runs: None, host: None, ..seen() };
+        let seen = Snapshot { runs: None, host: None, ..seen() };
         assert_eq!(shown(&header(&seen)), ["3 open runs  1970-01-01T00:01:01.000Z"]);
         assert!(seen.json().get("host").is_none());
-        let gone = frame(&Err("not \u{1b}[2J there".to_owned()), &mut Arranged::default(), (8, 80));
+        let gone = frame(&Err("not \u{1b}[2J there".to_owned()), &mut Arrangement::default(), (8, 80));
         assert!(shown(&gone)[0].starts_with("not \\u{1b}[2J there"), "{gone:?}");
     }
 }

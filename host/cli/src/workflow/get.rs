@@ -7,10 +7,10 @@ use super::super::{
     drive,
     exit::Exit,
     failure::Failure,
-    kept_names::{Called, called, no_workflow},
+    names::{QualifiedName, called, no_workflow},
     problems,
-    reached::Reached,
     screen::Screen,
+    target::TargetArguments,
 };
 
 /// Prints a saved workflow as it was given, or what is known of its versions.
@@ -21,14 +21,14 @@ use super::super::{
 pub(crate) struct GetWorkflowArguments {
     /// The workflow: its name, or NAMESPACE/NAME.
     #[arg(value_name = "NAME", value_parser = called)]
-    name: Called,
+    name: QualifiedName,
 
     /// A version, by the beginning of its digest; the last one, if none is given.
     #[arg(long, value_name = "DIGEST")]
     digest: Option<String>,
 
     #[command(flatten)]
-    store: Reached,
+    store: TargetArguments,
 
     /// Print one JSON object to stdout: the workflow with its versions.
     #[arg(long)]

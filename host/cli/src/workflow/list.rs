@@ -7,10 +7,10 @@ use super::super::{
     drive,
     exit::Exit,
     failure::Failure,
-    kept_names::{Called, Listing, MOST_LISTED, short},
+    names::{MOST_LISTED, NamespaceFilter, QualifiedName, short},
     problems,
-    reached::Reached,
     screen::Screen,
+    target::TargetArguments,
     text,
 };
 
@@ -20,10 +20,10 @@ use super::super::{
                         phasm workflow list --namespace data --store runs.db --json")]
 pub(crate) struct ListWorkflowsArguments {
     #[command(flatten)]
-    listing: Listing,
+    listing: NamespaceFilter,
 
     #[command(flatten)]
-    store: Reached,
+    store: TargetArguments,
 
     /// Print one JSON array to stdout.
     #[arg(long)]
@@ -59,7 +59,7 @@ fn cells(saved: &Saved<SavedWorkflow>) -> [String; 6] {
     let last = saved.what.versions.last();
     let by = last.and_then(|last| last.by.as_deref()).unwrap_or("-");
     [
-        Called::new(&saved.namespace, &saved.name).word(),
+        QualifiedName::new(&saved.namespace, &saved.name).word(),
         last.map(|last| short(&last.digest)).unwrap_or_default(),
         last.map(|last| last.saved_at.to_rfc3339()).unwrap_or_default(),
         text::clean(by).into_owned(),

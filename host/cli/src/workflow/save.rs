@@ -12,13 +12,14 @@ use super::super::{
     drive,
     exit::Exit,
     failure::Failure,
-    kept_names::{Called, Changing, me, refused, short},
-    places::Places,
+    names::{QualifiedName, refused, short},
+    paths::PathArguments,
     problems,
-    reached::Reached,
-    remote::Asking,
+    remote::RemoteCommands,
     screen::Screen,
-    submission::{self, DocumentArgument, Opened},
+    submission::{self, DocumentArgument, OpenDocument},
+    target::TargetArguments,
+    writable_store::{WritableStore, me},
 };
 
 /// Saves a document by its name; what is there already under that name becomes an earlier version.
@@ -32,10 +33,10 @@ pub(crate) struct SaveArguments {
     document: DocumentArgument,
 
     #[command(flatten)]
-    store: Reached,
+    store: TargetArguments,
 
     #[command(flatten)]
-    places: Places,
+    paths: PathArguments,
 
     /// Print one JSON object to stdout: the workflow with its versions.
     #[arg(long)]
@@ -44,34 +45,38 @@ pub(crate) struct SaveArguments {
 
 /// Saves a document.
 pub(super) fn save(arguments: &SaveArguments, screen: &Screen) -> Result<Exit, Failure> {
-    let SaveArguments { document, store, places, json } = arguments;
+    let SaveArguments { document, store, paths, json } = arguments;
     let runtime = drive::runtime()?;
     let saved = match store.remote()? {
         Some(remote) => {
-            let asking = Asking { remote, json: *json, screen };
+            let asking = RemoteCommands { remote, json: *json, screen };
             runtime.block_on(asking.save_workflow(document))?
         }
         None => {
             let path = store.store.named()?;
-            let opened = document.open(places, screen, *json)?;
-            runtime.block_on(keep(opened, places, &path))?
+            let opened = document.open(paths, screen, *json)?;
+            runtime.block_on(keep(opened, paths, &path))?
         }
     };
-    let name = Called::new(&saved.namespace, &saved.name).word();
+    let name = QualifiedName::new(&saved.namespace, &saved.name).word();
     let digest = saved.what.versions.last().map(|last| short(&last.digest)).unwrap_or_default();
     let said = if *json { problems::json(screen, &saved) } else { format!("{name} {digest}\n") };
     let _gone = screen.out(&said);
-    let submit = store.way()?.with(places).command(&["workflow", "submit", &name]);
+    let submit = store.target()?.with(paths).command(&["workflow", "submit", &name]);
     screen.err(&format!("submit it with: {submit}\n"));
     Ok(Exit::Done)
 }
 
-async fn keep(opened: Opened<'_>, places: &Places, path: &Path) -> Result<Saved<SavedWorkflow>, Failure> {
-    let planned = opened.plan(places, Some(path)).await?;
+async fn keep(
+    opened: OpenDocument<'_>,
+    paths: &PathArguments,
+    path: &Path,
+) -> Result<Saved<SavedWorkflow>, Failure> {
+    let planned = opened.plan(paths, Some(path)).await?;
     if let Some(cron) = &planned.plan.cron {
-        return Err(submission::is_no_workflow(&cron.name, &planned.source.text, &planned.source.way));
+        return Err(submission::is_no_workflow(&cron.name, &planned.source.text, &planned.source.target));
     }
-    let changing = Changing::open(path)?;
+    let changing = WritableStore::open(path)?;
     let written = WrittenDocument { file: &planned.source.text.name, text: &planned.source.text.text };
     let (store, by, now) = (&*changing.store, me(), Clock::start().now());
     match save_workflow(store, &planned.plan, written, by.as_deref(), now).await {

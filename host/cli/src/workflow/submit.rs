@@ -11,17 +11,18 @@ use phasm::{
 };
 
 use super::super::{
-    drive::{self, Configured, Purpose},
+    command_line::Target,
+    drive::{self, LoadedConfig, Purpose},
     exit::Exit,
     failure::Failure,
-    hint::Way,
-    kept_names::{Called, Changing, called, no_workflow},
-    parameters::{self, Given},
-    places::Places,
+    names::{QualifiedName, called, no_workflow},
+    parameters::{self, ParameterArgument},
+    paths::PathArguments,
     problems::{self, Source},
-    reached::Reached,
-    remote::Asking,
+    remote::RemoteCommands,
     screen::Screen,
+    target::TargetArguments,
+    writable_store::WritableStore,
 };
 
 /// Submits a saved workflow as `submit` does a document, and prints the run's id.
@@ -31,7 +32,7 @@ use super::super::{
 pub(crate) struct SubmitSavedArguments {
     /// The workflow: its name, or NAMESPACE/NAME.
     #[arg(value_name = "NAME", value_parser = called)]
-    name: Called,
+    name: QualifiedName,
 
     /// A version, by the beginning of its digest; the last one, if none is given.
     #[arg(long, value_name = "DIGEST")]
@@ -39,13 +40,13 @@ pub(crate) struct SubmitSavedArguments {
 
     /// A value for a parameter of spec.arguments, as of `run`.
     #[arg(short, long = "param", value_name = "NAME=VALUE", value_parser = parameters::given)]
-    param: Vec<Given>,
+    param: Vec<ParameterArgument>,
 
     #[command(flatten)]
-    store: Reached,
+    store: TargetArguments,
 
     #[command(flatten)]
-    places: Places,
+    paths: PathArguments,
 
     /// What you call this submission, as of `submit`.
     #[arg(long, value_name = "KEY")]
@@ -62,7 +63,7 @@ pub(super) fn submit(arguments: &SubmitSavedArguments, screen: &Screen) -> Resul
     let runtime = drive::runtime()?;
     let (view, nobody) = match store.remote()? {
         Some(remote) => {
-            let asking = Asking { remote, json: *json, screen };
+            let asking = RemoteCommands { remote, json: *json, screen };
             let asked = asking.run_saved(name, digest.as_deref(), param, key.as_deref());
             (runtime.block_on(asked)?, None)
         }
@@ -82,12 +83,12 @@ async fn here(
     arguments: &SubmitSavedArguments,
     screen: &Screen,
 ) -> Result<(serde_json::Value, Option<String>), Failure> {
-    let SubmitSavedArguments { name, digest, param, store, places, key, json } = arguments;
+    let SubmitSavedArguments { name, digest, param, store, paths, key, json } = arguments;
     let path = store.store.path()?;
-    let configured = Configured::read(places, screen, *json)?;
-    let planning = drive::open(places, configured, screen, Purpose::default())?;
-    let way = Way::to(&path).with(places);
-    let changing = Changing::open(&path)?;
+    let configured = LoadedConfig::read(paths, screen, *json)?;
+    let planning = drive::open(paths, configured, screen, Purpose::default())?;
+    let target = Target::to(&path).with(paths);
+    let changing = WritableStore::open(&path)?;
     let store = &*changing.store;
     let found = saved_workflow(store, &name.namespace, &name.name).await.map_err(Failure::host)?;
     let Some(found) = found else { return Err(no_workflow(name, store).await) };
@@ -107,5 +108,5 @@ async fn here(
     let view = view::SubmittedView { run_id: &run_id, workflow: &plan.name, is_new };
     // It is made of texts.
     let view = serde_json::to_value(view).unwrap_or_default();
-    Ok((view, changing.tell(&path, &way).await))
+    Ok((view, changing.tell(&path, &target).await))
 }

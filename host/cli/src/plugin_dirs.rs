@@ -2,7 +2,6 @@
 
 use std::{
     env,
-    ffi::OsString,
     path::{Path, PathBuf},
     sync::Arc,
 };
@@ -12,11 +11,13 @@ use phasm::{
     plugins::{self, Library},
 };
 
-use super::{failure::Failure, hint, places::Places, screen::Screen, shipped, text, trust};
+use super::{
+    command_line, failure::Failure, paths::PathArguments, screen::Screen, shipped, text, trust, user_dirs,
+};
 
 /// Where plugins are looked for.
 #[derive(Debug, Default)]
-pub(super) struct Searched {
+pub(super) struct PluginDirs {
     /// First come first served.
     pub(super) dirs: Vec<PathBuf>,
     /// Those among them of which source folders are built, too: a build runs what they say, as this user.
@@ -28,12 +29,12 @@ pub(super) struct Searched {
 }
 
 /// A place with plugins.
-pub(super) enum Offer<'a> {
+pub(super) enum PluginSource<'a> {
     Dir(&'a Path),
     Library(&'a Library),
 }
 
-impl Searched {
+impl PluginDirs {
     fn add(&mut self, dir: &Path, builds: bool) {
         let dir = std::fs::canonicalize(dir).unwrap_or_else(|_| dir.to_owned());
         let lists = [Some(&mut self.dirs), builds.then_some(&mut self.built)];
@@ -70,11 +71,11 @@ impl Searched {
     }
 
     /// Everything in the order it is searched.
-    pub(super) fn offers(&self) -> impl Iterator<Item = Offer<'_>> {
+    pub(super) fn sources(&self) -> impl Iterator<Item = PluginSource<'_>> {
         let at = self.library.as_ref().map_or(0, |(at, _)| *at);
         let (before, after) = self.dirs.split_at_checked(at).unwrap_or((&self.dirs, &[]));
-        let library = self.library.iter().map(|(_, library)| Offer::Library(library));
-        let [before, after] = [before, after].map(|dirs| dirs.iter().map(|dir| Offer::Dir(dir)));
+        let library = self.library.iter().map(|(_, library)| PluginSource::Library(library));
+        let [before, after] = [before, after].map(|dirs| dirs.iter().map(|dir| PluginSource::Dir(dir)));
         before.chain(library).chain(after)
     }
 
@@ -92,7 +93,7 @@ impl Searched {
             let line = format!(
                 "the plugins in {shown} are not used: {why}; if you trust them, name them: {option} "
             );
-            let line = text::clean(&line).into_owned() + &*hint::word(&shown);
+            let line = text::clean(&line).into_owned() + &*command_line::word(&shown);
             screen.err(&format!("{} {line}\n", text::doubtful("warning:")));
         }
         self
@@ -105,11 +106,11 @@ impl Searched {
 /// # Errors
 /// When one that was asked for is no directory.
 pub(super) fn plugin_dirs(
-    places: &Places,
+    paths: &PathArguments,
     config: Option<&Config>,
     document: Option<&Path>,
-) -> Result<Searched, Failure> {
-    let (asked, configured) = (places.plugins(), config.map(|config| config.plugins.as_slice()));
+) -> Result<PluginDirs, Failure> {
+    let (asked, configured) = (paths.plugins(), config.map(|config| config.plugins.as_slice()));
     let tenants =
         config.into_iter().flat_map(|config| config.tenants.values().flat_map(|tenant| &tenant.plugins));
     let named = || asked.iter().chain(configured.unwrap_or_default()).chain(tenants.clone());
@@ -121,14 +122,14 @@ pub(super) fn plugin_dirs(
         let message = format!("{} is a plugin itself; expected the directory around it", plugin.display());
         return Err(Failure::call(message));
     }
-    let mut searched = Searched::default();
+    let mut searched = PluginDirs::default();
     // What a run remembers was not asked for now.
-    asked.iter().for_each(|dir| searched.add(dir, !places.are_remembered() || checkout(dir).is_some()));
+    asked.iter().for_each(|dir| searched.add(dir, !paths.are_remembered() || checkout(dir).is_some()));
     configured.unwrap_or_default().iter().for_each(|dir| searched.add(dir, true));
     searched.built.extend(tenants.cloned());
     let working = env::current_dir().ok();
     document.into_iter().chain(working.as_deref()).for_each(|start| around(start, &mut searched));
-    searched.add_library(library_dir(places, config));
+    searched.add_library(library_dir(paths, config));
     own_dir().into_iter().for_each(|dir| searched.add_found(&dir, false));
     match shipped::dir() {
         Some(dir) if shipped::is_named() => searched.add(&dir, true),
@@ -139,16 +140,16 @@ pub(super) fn plugin_dirs(
 }
 
 /// The library that was named.
-fn library_dir(places: &Places, config: Option<&Config>) -> Option<PathBuf> {
-    places.library().or_else(|| config.and_then(|config| config.library.clone()))
+fn library_dir(paths: &PathArguments, config: Option<&Config>) -> Option<PathBuf> {
+    paths.library().or_else(|| config.and_then(|config| config.library.clone()))
 }
 
 /// The library that plugins are added to.
 ///
 /// # Errors
 /// When nobody names one and the user has none, or somebody else could have put things there.
-pub(super) fn library(places: &Places, config: Option<&Config>) -> Result<Library, Failure> {
-    if let Some(dir) = library_dir(places, config) {
+pub(super) fn library(paths: &PathArguments, config: Option<&Config>) -> Result<Library, Failure> {
+    if let Some(dir) = library_dir(paths, config) {
         return Ok(Library::at(dir));
     }
     let nowhere = || {
@@ -156,11 +157,11 @@ pub(super) fn library(places: &Places, config: Option<&Config>) -> Result<Librar
             "there is no place for a library: neither XDG_DATA_HOME nor HOME is set; expected --library DIR",
         )
     };
-    let dir = data_dir().map(|dir| dir.join(LIBRARY_DIR)).ok_or_else(nowhere)?;
+    let dir = user_dirs::data_dir().map(|dir| dir.join(LIBRARY_DIR)).ok_or_else(nowhere)?;
     match doubt_of_library(&dir) {
         None => Ok(Library::at(dir)),
         Some(why) => {
-            let named = hint::word(&dir.to_string_lossy()).into_owned();
+            let named = command_line::word(&dir.to_string_lossy()).into_owned();
             Err(Failure::call(format!(
                 "the library in {} is not used: {why}; if you trust it, name it: --library {named}",
                 dir.display()
@@ -173,7 +174,7 @@ const LIBRARY_DIR: &str = "library";
 
 /// The user's, whether there is anything in it or not.
 fn own_library() -> Option<PathBuf> {
-    data_dir().map(|dir| dir.join(LIBRARY_DIR))
+    user_dirs::data_dir().map(|dir| dir.join(LIBRARY_DIR))
 }
 
 fn doubt_of_library(dir: &Path) -> Option<String> {
@@ -187,12 +188,12 @@ pub(super) fn usual_dirs() -> Vec<PathBuf> {
 }
 
 fn own_dir() -> Option<PathBuf> {
-    data_dir().map(|dir| dir.join("plugins")).filter(|dir| dir.is_dir())
+    user_dirs::data_dir().map(|dir| dir.join("plugins")).filter(|dir| dir.is_dir())
 }
 
 /// Every `plugins/` of the checkout around `start`, nearest first; without a checkout, that of `start` itself, of which nothing is
 /// built.
-fn around(start: &Path, searched: &mut Searched) {
+fn around(start: &Path, searched: &mut PluginDirs) {
     let Ok(start) = std::fs::canonicalize(start) else { return };
     let root = checkout(&start);
     for dir in start.ancestors() {
@@ -217,8 +218,8 @@ fn checkout(start: &Path) -> Option<&Path> {
 }
 
 /// Every `plugins/` that is found from the working directory.
-pub(super) fn here() -> Searched {
-    let mut searched = Searched::default();
+pub(super) fn here() -> PluginDirs {
+    let mut searched = PluginDirs::default();
     around(Path::new("."), &mut searched);
     searched
 }
@@ -231,56 +232,11 @@ pub(super) fn is_plugin(dir: &Path) -> bool {
         .is_some_and(|table| table.contains_key("package"))
 }
 
-/// Where the user's plugins are: `$XDG_DATA_HOME/phasm`, else `~/.local/share/phasm`.
-pub(super) fn data_dir() -> Option<PathBuf> {
-    user_dir(None, "XDG_DATA_HOME", ".local/share", |name| env::var_os(name))
-}
-
-/// What can be made again: `$PHASM_CACHE_DIR`, else `$XDG_CACHE_HOME/phasm`, else `~/.cache/phasm`.
-pub(super) fn cache_dir() -> Option<PathBuf> {
-    user_dir(Some("PHASM_CACHE_DIR"), "XDG_CACHE_HOME", ".cache", |name| env::var_os(name))
-}
-
-fn user_dir(
-    own: Option<&str>,
-    xdg: &str,
-    at_home: &str,
-    var: impl Fn(&str) -> Option<OsString>,
-) -> Option<PathBuf> {
-    let set = |name: &str| var(name).filter(|value| !value.is_empty()).map(PathBuf::from);
-    if let Some(own) = own.and_then(set) {
-        return std::path::absolute(own).ok();
-    }
-    // The XDG rules have relative paths ignored.
-    let base = set(xdg).filter(|dir| dir.is_absolute()).or_else(|| Some(set("HOME")?.join(at_home)))?;
-    Some(base.join("phasm"))
-}
-
 #[cfg(test)]
 mod tests {
     use std::fs;
 
     use super::*;
-
-    #[test]
-    fn the_first_variable_that_is_set_decides() {
-        type Row<'a> = (&'a [(&'a str, &'a str)], Option<&'a str>);
-        let rows: [Row<'_>; 6] = [
-            (&[("PHASM_CACHE_DIR", "/own"), ("XDG_CACHE_HOME", "/xdg"), ("HOME", "/h")], Some("/own")),
-            (&[("XDG_CACHE_HOME", "/xdg"), ("HOME", "/h")], Some("/xdg/phasm")),
-            (&[("XDG_CACHE_HOME", "relative"), ("HOME", "/h")], Some("/h/.cache/phasm")),
-            (&[("PHASM_CACHE_DIR", ""), ("HOME", "/h")], Some("/h/.cache/phasm")),
-            (&[("HOME", "")], None),
-            (&[], None),
-        ];
-        for (set, expected) in rows {
-            let var = |name: &str| {
-                set.iter().find(|(known, _)| *known == name).map(|(_, value)| OsString::from(value))
-            };
-            let found = user_dir(Some("PHASM_CACHE_DIR"), "XDG_CACHE_HOME", ".cache", var);
-            assert_eq!(found, expected.map(PathBuf::from), "{set:?}");
-        }
-    }
 
     /// R-L8.
     #[test]
@@ -292,7 +248,7 @@ mod tests {
             fs::write(root.join(made).join("x.wasm"), "").unwrap();
         }
         let found = |start: &str| {
-            let mut searched = Searched::default();
+            let mut searched = PluginDirs::default();
             around(&root.join(start), &mut searched);
             let passed_over = searched.passed_over.into_iter().map(|(dir, _)| dir).collect();
             [searched.dirs, searched.built, passed_over]

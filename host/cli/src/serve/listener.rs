@@ -9,20 +9,20 @@ use tokio::{sync::oneshot, task::JoinHandle};
 use super::{
     super::{
         address::Address,
-        failure::{Failure, While},
+        failure::{ContextError, Failure},
     },
-    telling::Telling,
+    reporter::ServeReporter,
 };
 
 /// A server that answers.
-pub(super) struct Listening {
+pub(super) struct Listener {
     stop: oneshot::Sender<()>,
     serving: JoinHandle<Result<(), ServerError>>,
     /// Where others on this machine see it.
     _address: Option<Address>,
 }
 
-impl Listening {
+impl Listener {
     /// Listens, and says where.
     ///
     /// # Errors
@@ -31,14 +31,14 @@ impl Listening {
         (host, store): (&Arc<Host>, &Path),
         address: SocketAddr,
         settings: ServerSettings,
-        telling: &Telling,
+        telling: &ServeReporter,
     ) -> Result<Self, Failure> {
         let server = Server::new(Arc::clone(host), config(settings)).map_err(Failure::call)?;
         let listener = server.listen(address).await.map_err(Failure::call)?;
         let address = listener.local_addr().map_err(Failure::host)?;
         let url = server.url(address);
         let unwritten = |error| {
-            Failure::host(While::new("where the server is cannot be written beside its store", error))
+            Failure::host(ContextError::new("where the server is cannot be written beside its store", error))
         };
         let left = Address::leave(store, &url).map_err(unwritten)?;
         telling.listens(&url, server.has_keys().map_err(Failure::call)?);

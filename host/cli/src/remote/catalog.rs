@@ -17,22 +17,15 @@ use super::{
     super::{
         document::Text,
         failure::Failure,
-        kept_names::{Called, no_schedule, no_workflow},
-        parameters::Given,
+        names::{QualifiedName, no_schedule, no_workflow},
+        parameters::ParameterArgument,
         problems::{self, Source},
         submission::{self, DocumentArgument},
     },
-    Asking, failed, id_of, problem_of,
+    RemoteCommands, id_of, problem_of,
 };
 
-impl Called {
-    /// As a client takes it.
-    fn pair(&self) -> (&str, &str) {
-        (&self.namespace, &self.name)
-    }
-}
-
-impl Asking<'_> {
+impl RemoteCommands<'_> {
     /// Keeps a schedule. Returns it, and whether there was one before.
     ///
     /// # Errors
@@ -45,7 +38,7 @@ impl Asking<'_> {
         let namespace = draft.namespace().unwrap_or_default();
         let cron = text.cron(draft, self.screen, self.json)?;
         let before = catalog::schedule(&self.remote, &namespace, &cron.name).await.map_err(Failure::host)?;
-        let name = Called::new(&namespace, &cron.name);
+        let name = QualifiedName::new(&namespace, &cron.name);
         let kept = self.remote.put(Shelf::Schedules, name.pair(), (&text.name, &text.text)).await;
         kept.map(|kept| (kept, before.is_some())).map_err(|error| self.refused(&text, error))
     }
@@ -60,11 +53,11 @@ impl Asking<'_> {
     ) -> Result<Saved<SavedWorkflow>, Failure> {
         let (text, draft) = document.for_server(self.screen, self.json)?;
         if let Some(cron) = draft.cron() {
-            return Err(submission::is_no_workflow(&cron.name, &text, &self.way()));
+            return Err(submission::is_no_workflow(&cron.name, &text, &self.target()));
         }
         let namespace = draft.namespace().unwrap_or_default();
         let name = match draft.name() {
-            Some(name) => Called::new(&namespace, &name),
+            Some(name) => QualifiedName::new(&namespace, &name),
             None => return Err(self.nameless(&text, draft)),
         };
         let kept = self.remote.put(Shelf::Workflows, name.pair(), (&text.name, &text.text)).await;
@@ -81,10 +74,14 @@ impl Asking<'_> {
     ///
     /// # Errors
     /// When there is none, or it is refused.
-    pub(crate) async fn pause(&self, name: &Called, pauses: bool) -> Result<Saved<ScheduleState>, Failure> {
+    pub(crate) async fn pause(
+        &self,
+        name: &QualifiedName,
+        pauses: bool,
+    ) -> Result<Saved<ScheduleState>, Failure> {
         match self.remote.pause(name.pair(), pauses).await {
             Err(RemoteError::Refused { status: 404, .. }) => Err(no_schedule(name, &self.remote).await),
-            paused => paused.map_err(failed),
+            paused => paused.map_err(Failure::server),
         }
     }
 
@@ -92,10 +89,10 @@ impl Asking<'_> {
     ///
     /// # Errors
     /// When there is none, or it is refused.
-    pub(crate) async fn next(&self, name: &Called, count: usize) -> Result<Vec<Timestamp>, Failure> {
+    pub(crate) async fn next(&self, name: &QualifiedName, count: usize) -> Result<Vec<Timestamp>, Failure> {
         match self.remote.next_instants(name.pair(), count).await {
             Err(RemoteError::Refused { status: 404, .. }) => Err(no_schedule(name, &self.remote).await),
-            instants => instants.map_err(failed),
+            instants => instants.map_err(Failure::server),
         }
     }
 
@@ -103,8 +100,12 @@ impl Asking<'_> {
     ///
     /// # Errors
     /// When there is none, or it is refused.
-    pub(crate) async fn trigger(&self, name: &Called, given: &[Given]) -> Result<Arc<str>, Failure> {
-        match self.remote.trigger(name.pair(), &Given::pairs(given)).await {
+    pub(crate) async fn trigger(
+        &self,
+        name: &QualifiedName,
+        given: &[ParameterArgument],
+    ) -> Result<Arc<str>, Failure> {
+        match self.remote.trigger(name.pair(), &ParameterArgument::pairs(given)).await {
             Ok(said) => Ok(id_of(&said)),
             Err(RemoteError::Refused { status: 404, .. }) => Err(no_schedule(name, &self.remote).await),
             Err(error) => Err(self.refused_parameters(name, error)),
@@ -117,9 +118,9 @@ impl Asking<'_> {
     /// When there is none, or it is refused.
     pub(crate) async fn run_saved(
         &self,
-        name: &Called,
+        name: &QualifiedName,
         digest: Option<&str>,
-        given: &[Given],
+        given: &[ParameterArgument],
         key: Option<&str>,
     ) -> Result<serde_json::Value, Failure> {
         let saved = catalog::saved_workflow(&self.remote, &name.namespace, &name.name).await;
@@ -129,7 +130,7 @@ impl Asking<'_> {
         if saved.what.version(digest).is_none() {
             return Err(name.no_version());
         }
-        let asked = self.remote.run(name.pair(), digest, &Given::pairs(given), key).await;
+        let asked = self.remote.run(name.pair(), digest, &ParameterArgument::pairs(given), key).await;
         asked.map_err(|error| self.refused_parameters(name, error))
     }
 
@@ -137,19 +138,19 @@ impl Asking<'_> {
     ///
     /// # Errors
     /// When there is none, or it is refused.
-    pub(crate) async fn remove(&self, shelf: Shelf, name: &Called) -> Result<bool, Failure> {
-        self.remote.remove(shelf, name.pair()).await.map_err(failed)
+    pub(crate) async fn remove(&self, shelf: Shelf, name: &QualifiedName) -> Result<bool, Failure> {
+        self.remote.remove(shelf, name.pair()).await.map_err(Failure::server)
     }
 
     /// What is wrong with parameters has no place in a document that is here.
-    fn refused_parameters(&self, name: &Called, error: RemoteError) -> Failure {
+    fn refused_parameters(&self, name: &QualifiedName, error: RemoteError) -> Failure {
         match &error {
             RemoteError::Refused { problems, .. } if !problems.is_empty() => {
                 let (name, found) = (name.word(), problems.iter().map(|told| problem_of("", told)));
                 let source = Source { name: &name, text: "" };
                 problems::refuse(self.screen, source, &found.collect::<Vec<_>>(), self.json)
             }
-            RemoteError::Refused { .. } | RemoteError::Unreached { .. } => failed(error),
+            RemoteError::Refused { .. } | RemoteError::Unreached { .. } => Failure::server(error),
         }
     }
 }

@@ -3,13 +3,13 @@
 use phasm::{RecoverError, Request, RequestError, engine::run::Run};
 
 #[cfg(unix)]
-use super::live;
+use super::live_request;
 use super::{
-    drive::{Answers, DriveArguments, Driven, Plain, Started},
+    drive::{ActiveRun, ActiveRuns, Answers, DriveArguments, LineReporter},
     exit::Exit,
-    failure::{Failure, While},
+    failure::{ContextError, Failure},
     screen::Screen,
-    stored::{self, StoreArgument},
+    store_argument::{self, StoreArgument},
     text,
 };
 
@@ -26,12 +26,12 @@ pub(super) async fn ask(
     answers: Answers,
     word: &str,
     request: impl FnOnce(&Run) -> Result<Request, Failure>,
-) -> Result<Started, Failure> {
-    let way = arguments.way(&store.path()?);
+) -> Result<ActiveRuns, Failure> {
+    let target = arguments.target(&store.path()?);
     let (reader, run_id) = store.find(meant).await?;
     let prepared = store.host_for((&reader, &run_id), arguments, screen).await?;
-    let run = stored::recorded(&prepared, &run_id, &way).await?;
-    stored::check_open(&run)?;
+    let run = store_argument::recorded(&prepared, &run_id, &target).await?;
+    store_argument::check_open(&run)?;
     let request = request(&run)?;
     prepared.environment.build_unpinned([&**run.plan()].into_iter()).await;
     prepared.environment.create_dirs()?;
@@ -40,10 +40,10 @@ pub(super) async fn ask(
     #[cfg(unix)]
     if let Err(RecoverError::Driven { .. }) = &asked {
         let elsewhere = prepared.host.run(&run_id).await.map_err(Failure::host)?;
-        let exit = live::told(elsewhere.ask(request).await, &run_id, (word, &way, screen))?;
-        return Ok(Started { prepared, runs: Vec::new(), answers, exit });
+        let exit = live_request::told(elsewhere.ask(request).await, &run_id, (word, &target, screen))?;
+        return Ok(ActiveRuns { prepared, runs: Vec::new(), answers, exit });
     }
-    let (handle, answer) = asked.map_err(|error| stored::failed(error, &way))?;
+    let (handle, answer) = asked.map_err(|error| store_argument::failed(error, &target))?;
     match answer {
         Ok(true) => screen.err(&format!("{word}: true\n")),
         // Its clocks ended it while nobody drove the run.
@@ -51,11 +51,11 @@ pub(super) async fn ask(
             let late = "false, as its time was over when the run was taken up";
             screen.err(&format!("{} {word}: {late}\n", text::doubtful("warning:")));
         }
-        Err(error) => return Err(Failure::host(While::new("the request was not carried out", error))),
+        Err(error) => return Err(Failure::host(ContextError::new("the request was not carried out", error))),
     }
-    Ok(Started {
+    Ok(ActiveRuns {
         prepared,
-        runs: vec![Driven { handle, watch, plain: Plain::after(&run) }],
+        runs: vec![ActiveRun { handle, watch, plain: LineReporter::after(&run) }],
         answers,
         exit: Exit::Done,
     })

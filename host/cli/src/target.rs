@@ -6,17 +6,17 @@ use clap::Args;
 use phasm_server::client::Remote;
 
 use super::{
+    command_line::Target,
     failure::Failure,
-    hint::Way,
-    kept::Kept,
-    named,
-    places::{self, KEY, SERVER},
-    stored::StoreArgument,
+    paths::{self, KEY, SERVER},
+    run_id,
+    store_argument::StoreArgument,
+    store_reader::StoreReader,
 };
 
 /// Where runs are.
 #[derive(Args, Clone, Debug)]
-pub(super) struct Reached {
+pub(super) struct TargetArguments {
     #[command(flatten)]
     pub(super) store: StoreArgument,
 
@@ -25,26 +25,26 @@ pub(super) struct Reached {
     server: Option<String>,
 }
 
-impl Reached {
+impl TargetArguments {
     /// The server that is meant; none where a store is.
     ///
     /// # Errors
     /// For what is no URL of a server.
     pub(super) fn remote(&self) -> Result<Option<Remote>, Failure> {
         let text = |value: std::ffi::OsString| value.to_string_lossy().into_owned();
-        let environment = || places::set(SERVER).filter(|_| !self.store.is_given()).map(text);
+        let environment = || paths::set(SERVER).filter(|_| !self.store.is_given()).map(text);
         let Some(url) = self.server.clone().or_else(environment) else { return Ok(None) };
-        Remote::new(&url, places::set(KEY).map(text)).map(Some).map_err(Failure::call)
+        Remote::new(&url, paths::set(KEY).map(text)).map(Some).map_err(Failure::call)
     }
 
     /// How its runs are reached.
     ///
     /// # Errors
     /// When there is no such store.
-    pub(super) fn way(&self) -> Result<Way, Failure> {
+    pub(super) fn target(&self) -> Result<Target, Failure> {
         match self.remote()? {
-            Some(remote) => Ok(Way::to_server(remote.url())),
-            None => self.store.way(),
+            Some(remote) => Ok(Target::to_server(remote.url())),
+            None => self.store.target(),
         }
     }
 
@@ -52,9 +52,9 @@ impl Reached {
     ///
     /// # Errors
     /// When there is no such store, or it cannot be read.
-    pub(super) fn read(&self) -> Result<Kept, Failure> {
+    pub(super) fn read(&self) -> Result<StoreReader, Failure> {
         match self.remote()? {
-            Some(remote) => Ok(Kept::Server(remote)),
+            Some(remote) => Ok(StoreReader::Server(remote)),
             None => self.store.read(),
         }
     }
@@ -63,9 +63,9 @@ impl Reached {
     ///
     /// # Errors
     /// When there is no such store or no such run, or when several could be meant.
-    pub(super) async fn find(&self, meant: &str) -> Result<(Kept, Arc<str>), Failure> {
+    pub(super) async fn find(&self, meant: &str) -> Result<(StoreReader, Arc<str>), Failure> {
         let reader = self.read()?;
-        let run_id = named::find(&*reader, meant, &self.way()?).await?;
+        let run_id = run_id::find(&*reader, meant, &self.target()?).await?;
         Ok((reader, run_id))
     }
 }

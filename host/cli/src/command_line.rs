@@ -5,31 +5,30 @@ use std::{borrow::Cow, env, path::Path, sync::Arc};
 use phasm::store::Postgres;
 
 use super::{
-    kept,
-    places::{self, Places},
+    paths::{self, PathArguments},
     text,
 };
 
 /// How the runs of a store are reached: the options that every command about them takes.
 #[derive(Clone, Debug)]
-pub(super) struct Way(Arc<str>);
+pub(super) struct Target(Arc<str>);
 
-impl Way {
+impl Target {
     /// To the store in that file.
     pub(super) fn to(store: &Path) -> Self {
         let given = || option("--store", Path::new(&shown(store)));
-        Self(if places::says(places::STORE, store) { "".into() } else { given().into() })
+        Self(if paths::says(paths::STORE, store) { "".into() } else { given().into() })
     }
 
     /// To a server.
     pub(super) fn to_server(url: &str) -> Self {
         let given = || option("--server", Path::new(url));
-        Self(if places::says(places::SERVER, Path::new(url)) { "".into() } else { given().into() })
+        Self(if paths::says(paths::SERVER, Path::new(url)) { "".into() } else { given().into() })
     }
 
     /// With the plugins and the configuration that were given.
-    pub(super) fn with(self, places: &Places) -> Self {
-        let given = places.given().map(|(name, path)| option(name, path));
+    pub(super) fn with(self, paths: &PathArguments) -> Self {
+        let given = paths.given().map(|(name, path)| option(name, path));
         Self([self.0.to_string()].into_iter().chain(given).collect::<String>().into())
     }
 
@@ -48,7 +47,7 @@ impl Way {
 
 /// A store without its password, which comes from the environment, as PostgreSQL's own clients have it.
 pub(super) fn shown(store: &Path) -> String {
-    kept::url(store).map_or_else(|| store.to_string_lossy().into_owned(), Postgres::shown)
+    paths::database_url(store).map_or_else(|| store.to_string_lossy().into_owned(), Postgres::shown)
 }
 
 /// This program called with these words.

@@ -11,13 +11,13 @@ use phasm::{
 };
 
 use super::{
+    command_line::Target,
     exit::Exit,
-    failure::{Failure, While},
-    hint::Way,
-    kept::Kept,
+    failure::{ContextError, Failure},
     problems,
     screen::Screen,
-    stored::{self, StoreArgument},
+    store_argument::{self, StoreArgument},
+    store_reader::StoreReader,
 };
 
 /// Asks something of a run whose store another process holds, which drives it; nothing, if no process does, and the store is
@@ -35,20 +35,20 @@ pub(super) async fn ask(
 ) -> Result<Option<Exit>, Failure> {
     let path = store.path()?;
     let Some(ring) = Ring::at(&path).await else { return Ok(None) };
-    let way = store.way()?;
+    let target = store.target()?;
     let (reader, run_id) = store.find(meant).await?;
-    let run = recorded(&reader, &run_id).await.map_err(|error| stored::failed(error, &way))?;
-    stored::check_open(&run)?;
+    let run = recorded(&reader, &run_id).await.map_err(|error| store_argument::failed(error, &target))?;
+    store_argument::check_open(&run)?;
     let letter = LetterBody::of(&run, request(&run)?);
     let answer = answered(&path, ring, (&reader, &run_id), &letter).await?;
-    told(LetterReply::said(&answer), &run_id, (word, &way, screen))?;
+    told(LetterReply::said(&answer), &run_id, (word, &target, screen))?;
     if as_json {
-        let run = recorded(&reader, &run_id).await.map_err(|error| stored::failed(error, &way))?;
+        let run = recorded(&reader, &run_id).await.map_err(|error| store_argument::failed(error, &target))?;
         let _gone = screen.out(&problems::json(screen, &RunView::of(&run)));
     } else {
         screen.err(&format!(
             "another process drives the run; follow it: {}\n",
-            way.command(&["watch", &run_id])
+            target.command(&["watch", &run_id])
         ));
     }
     Ok(Some(Exit::Done))
@@ -58,10 +58,10 @@ pub(super) async fn ask(
 async fn answered(
     path: &Path,
     ring: Ring,
-    (reader, run_id): (&Kept, &str),
+    (reader, run_id): (&StoreReader, &str),
     letter: &LetterBody,
 ) -> Result<Answer, Failure> {
-    let lost = |error| Failure::call(While::new("the request was not left with the run", error));
+    let lost = |error| Failure::call(ContextError::new("the request was not left with the run", error));
     let number = Sqlite::post_beside(path, run_id, &letter.bytes()).map_err(lost)?;
     // Whoever goes on with the run reads the letter, if the process is gone meanwhile.
     drop(ring.deliver(run_id, number).await);
@@ -88,7 +88,7 @@ pub(super) async fn abandon(
             let is_recorded = recorded(&reader, &run_id).await.is_ok();
             Ok(Some((run_id.to_string(), is_recorded)))
         }
-        Err(error) => Err(Failure::call(While::new("the run was not abandoned", error))),
+        Err(error) => Err(Failure::call(ContextError::new("the run was not abandoned", error))),
         Ok(_) => {
             Err(Failure::call("the run was not abandoned: the process that has it knows of no such request"))
         }
@@ -102,7 +102,7 @@ pub(super) async fn abandon(
 pub(super) fn told(
     said: Result<bool, RequestError>,
     run_id: &str,
-    (word, way, screen): (&str, &Way, &Screen),
+    (word, target, screen): (&str, &Target, &Screen),
 ) -> Result<Exit, Failure> {
     match said {
         Ok(true) => {
@@ -116,12 +116,12 @@ pub(super) fn told(
         Err(RequestError::Refused(why)) => Err(Failure::call(format!("{word}: false; {why}"))),
         Err(RequestError::Unanswered) => Err(Failure::call(format!(
             "the process that drives the run has not answered; the request is kept, and read by whoever goes on with the run: {}",
-            way.command(&["recover", run_id])
+            target.command(&["recover", run_id])
         ))),
-        Err(error) => Err(Failure::host(While::new("the request was not carried out", error))),
+        Err(error) => Err(Failure::host(ContextError::new("the request was not carried out", error))),
     }
 }
 
-async fn recorded(reader: &Kept, run_id: &str) -> Result<Run, phasm::RecoverError> {
+async fn recorded(reader: &StoreReader, run_id: &str) -> Result<Run, phasm::RecoverError> {
     journal::replay(run_id, &reader.load(run_id).await?, |_, _, _, _| {})
 }

@@ -11,11 +11,11 @@ use phasm::{
 
 use super::{
     super::{
-        hint::Way,
+        command_line::Target,
         screen::{Lines, Screen},
     },
-    live, notices,
-    plain::Plain,
+    line_reporter::LineReporter,
+    live_view, notices,
     session::{MOST_ROWS, frames},
     snapshot::Snapshot,
 };
@@ -25,7 +25,7 @@ pub(crate) struct Watching {
     watch: Watch,
     /// Events that had happened before: the run is shown as it stands after them.
     already: u64,
-    plain: Option<Plain>,
+    plain: Option<LineReporter>,
     screen: Screen,
     clock: Clock,
     frame: usize,
@@ -62,7 +62,7 @@ impl Watching {
         let Some(run) = self.watch.run() else { return };
         let Some(plain) = &mut self.plain else {
             if record.next_seq() >= self.already {
-                self.plain = Some(Plain::after(run));
+                self.plain = Some(LineReporter::after(run));
             }
             return;
         };
@@ -84,12 +84,12 @@ impl Watching {
         self.frame = self.frame.wrapping_add(1);
         let snapshot = Snapshot::of(run, MOST_ROWS);
         let drawn = (Some(self.frame), self.screen.width());
-        lines.draw(&live::lines(&snapshot, self.clock.now(), drawn, &BTreeMap::new()));
+        lines.draw(&live_view::lines(&snapshot, self.clock.now(), drawn, &BTreeMap::new()));
     }
 }
 
 /// What is said of a run that is open and that nobody drives.
-pub(crate) fn nobody(run: &Run, way: &Way) -> String {
-    let go_on = way.command(&["recover", run.id()]);
+pub(crate) fn nobody(run: &Run, target: &Target) -> String {
+    let go_on = target.command(&["recover", run.id()]);
     format!("nobody drives the run now; go on with it: {go_on}\n")
 }

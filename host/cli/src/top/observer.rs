@@ -21,7 +21,7 @@ use serde::Serialize;
 use serde_json::{Value, json};
 
 use super::{
-    super::{kept::Kept, waits},
+    super::{store_reader::StoreReader, waiting},
     series::Series,
 };
 
@@ -36,11 +36,11 @@ const COUNTS_AGAIN: Duration = Duration::from_secs(5);
 
 /// What was seen.
 #[derive(Debug)]
-pub(super) struct Seen {
+pub(super) struct Snapshot {
     pub(super) at: Timestamp,
     pub(super) runs: Option<OpenRuns>,
-    pub(super) host: Option<Busy>,
-    pub(super) lines: Vec<Line>,
+    pub(super) host: Option<HostLoad>,
+    pub(super) lines: Vec<RunLine>,
     /// Whether there are more runs than these.
     pub(super) more: bool,
 }
@@ -57,7 +57,7 @@ pub(super) struct OpenRuns {
 /// How busy a server's host is. What happens in a second follows from two looks.
 #[derive(Clone, Copy, Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub(super) struct Busy {
+pub(super) struct HostLoad {
     pub(super) slots: u64,
     pub(super) slots_lent: u64,
     pub(super) executing: u64,
@@ -71,7 +71,7 @@ pub(super) struct Busy {
 
 /// One open run.
 #[derive(Debug)]
-pub(super) struct Line {
+pub(super) struct RunLine {
     pub(super) row: RunRow,
     pub(super) state: RunState,
     pub(super) progress: Option<Progress>,
@@ -82,22 +82,22 @@ pub(super) struct Line {
 }
 
 /// What is known from the looks before.
-pub(super) struct Looking {
-    kept: Kept,
+pub(super) struct Observer {
+    kept: StoreReader,
     read: BTreeMap<Arc<str>, Option<Run>>,
-    last: Option<Last>,
+    last: Option<Sample>,
     counted: Option<(Instant, OpenRuns)>,
 }
 
-struct Last {
+struct Sample {
     at: Instant,
     events: BTreeMap<Arc<str>, u64>,
     attempts: Option<f64>,
     commits: Option<f64>,
 }
 
-impl Looking {
-    pub(super) fn new(kept: Kept) -> Self {
+impl Observer {
+    pub(super) fn new(kept: StoreReader) -> Self {
         Self { kept, read: BTreeMap::new(), last: None, counted: None }
     }
 
@@ -105,21 +105,21 @@ impl Looking {
     ///
     /// # Errors
     /// When the store cannot be read, or the server not be reached.
-    pub(super) async fn look(&mut self) -> Result<Seen, StoreError> {
+    pub(super) async fn look(&mut self) -> Result<Snapshot, StoreError> {
         let filter = Filter { open: true, ..Filter::default() };
         let mut rows = self.kept.list(filter, MOST_RUNS + 1).await?;
         let more = rows.len() > MOST_RUNS;
         rows.truncate(MOST_RUNS);
         let metrics = match &self.kept {
-            Kept::Server(server) => metrics(server).await,
-            Kept::File(_) | Kept::Database(_) => None,
+            StoreReader::Server(server) => metrics(server).await,
+            StoreReader::File(_) | StoreReader::Database(_) => None,
         };
         let series = metrics.as_deref().map(Series::read);
         let runs = match &series {
             Some(series) => open_runs(series),
             None => self.count().await?,
         };
-        let now = Last {
+        let now = Sample {
             at: Instant::now(),
             events: rows.iter().map(|row| (Arc::clone(&row.head.run_id), row.seq)).collect(),
             attempts: series.as_ref().and_then(|series| series.sum("phasm_attempts_ended_total")),
@@ -129,12 +129,12 @@ impl Looking {
         self.go_on(&rows).await;
         let lines = rows.into_iter().map(|row| self.line(row, &now)).collect();
         self.last = Some(now);
-        Ok(Seen { at: Clock::start().now(), runs, host, lines, more })
+        Ok(Snapshot { at: Clock::start().now(), runs, host, lines, more })
     }
 
     /// Open runs of a store; a server that does not tell what it measures does not tell that either.
     async fn count(&mut self) -> Result<Option<OpenRuns>, StoreError> {
-        if matches!(self.kept, Kept::Server(_)) {
+        if matches!(self.kept, StoreReader::Server(_)) {
             return Ok(None);
         }
         if let Some((_, runs)) = self.counted.filter(|(at, _)| at.elapsed() < COUNTS_AGAIN) {
@@ -164,16 +164,16 @@ impl Looking {
         }
     }
 
-    fn line(&self, row: RunRow, now: &Last) -> Line {
+    fn line(&self, row: RunRow, now: &Sample) -> RunLine {
         let state = RunState::of(&row, self.kept.is_held());
         let run = self.read.get(&row.head.run_id).and_then(Option::as_ref);
-        let inside = || run.and_then(|run| run.run_waiting()).map(|waiting| waits::told(&waiting));
-        let outside = RowWaits::of(&row, state).map(|waits| waits::of_row(&waits));
+        let inside = || run.and_then(|run| run.run_waiting()).map(|waiting| waiting::told(&waiting));
+        let outside = RowWaits::of(&row, state).map(|waits| waiting::of_row(&waits));
         let pace = self.last.as_ref().and_then(|last| {
             let before = last.events.get(&row.head.run_id)?;
             rate(last, now, Some(float(*before)), Some(float(row.seq)))
         });
-        Line {
+        RunLine {
             state,
             progress: run.map(|run| run.progress()),
             pace,
@@ -183,10 +183,10 @@ impl Looking {
     }
 }
 
-impl Seen {
+impl Snapshot {
     /// All of it, for programs.
     pub(super) fn json(&self) -> Value {
-        let line = |line: &Line| {
+        let line = |line: &RunLine| {
             let mut view = serde_json::to_value(RowView::of(&line.row, line.state)).unwrap_or_default();
             if let (Some(object), Some(progress)) = (view.as_object_mut(), line.progress) {
                 object.insert("progress".to_owned(), progress.to_string().into());
@@ -213,10 +213,10 @@ fn open_runs(series: &Series<'_>) -> Option<OpenRuns> {
     Some(OpenRuns { driven: of("driven")?, due: of("due")?, waiting: of("waiting")?, parked: of("parked")? })
 }
 
-fn busy(series: &Series<'_>, last: Option<&Last>, now: &Last) -> Option<Busy> {
+fn busy(series: &Series<'_>, last: Option<&Sample>, now: &Sample) -> Option<HostLoad> {
     let of = |name: &str, label: &str| series.count_of(name, label);
-    let rated = |of: fn(&Last) -> Option<f64>| last.and_then(|last| rate(last, now, of(last), of(now)));
-    Some(Busy {
+    let rated = |of: fn(&Sample) -> Option<f64>| last.and_then(|last| rate(last, now, of(last), of(now)));
+    Some(HostLoad {
         slots: of("phasm_slots", "")?,
         slots_lent: of("phasm_slots_lent", "")?,
         executing: of("phasm_attempts_executing", "")?,
@@ -228,7 +228,7 @@ fn busy(series: &Series<'_>, last: Option<&Last>, now: &Last) -> Option<Busy> {
 }
 
 /// How much more it is in a second; nothing of what has begun anew.
-fn rate(last: &Last, now: &Last, before: Option<f64>, after: Option<f64>) -> Option<f64> {
+fn rate(last: &Sample, now: &Sample, before: Option<f64>, after: Option<f64>) -> Option<f64> {
     let seconds = now.at.duration_since(last.at).as_secs_f64();
     let more = after? - before?;
     (seconds > 0.0 && more >= 0.0).then(|| more / seconds)

@@ -10,19 +10,19 @@ use phasm::{
 use serde_json::{Value, json};
 
 use super::super::{
-    kept,
-    screen::{Gone, Screen},
-    signals::Told,
+    paths,
+    screen::{OutputClosed, Screen},
+    signals::Signal,
     text,
 };
 
 /// Where it is told what becomes of runs.
-pub(super) struct Telling {
+pub(super) struct ServeReporter {
     pub(super) screen: Screen,
     pub(super) as_json: bool,
 }
 
-impl Telling {
+impl ServeReporter {
     /// Says what stands in the way of serving, for now.
     pub(super) fn wait(&self, error: &StoreError) {
         if self.as_json {
@@ -35,7 +35,7 @@ impl Telling {
 
     /// Says what is served.
     pub(super) fn begin(&self, host: &Host, store: &Path) {
-        let store = kept::url(store).map_or_else(|| store.display().to_string(), Postgres::shown);
+        let store = paths::database_url(store).map_or_else(|| store.display().to_string(), Postgres::shown);
         let plugins = host.plugins().map(phasm::plugins::Plugins::names).unwrap_or_default();
         if self.as_json {
             let plugins: Vec<_> = plugins.iter().map(AsRef::as_ref).collect::<Vec<&str>>();
@@ -85,7 +85,7 @@ impl Telling {
     ///
     /// # Errors
     /// When nobody reads stdout any more.
-    pub(super) fn tell(&self, tiding: &Tiding) -> Result<(), Gone> {
+    pub(super) fn tell(&self, tiding: &Tiding) -> Result<(), OutputClosed> {
         let Tiding { head, what } = tiding;
         if self.as_json {
             let (kind, more) = described(what);
@@ -105,7 +105,7 @@ impl Telling {
     ///
     /// # Errors
     /// When nobody reads stdout any more.
-    pub(super) fn left_out(&self, count: u64) -> Result<(), Gone> {
+    pub(super) fn left_out(&self, count: u64) -> Result<(), OutputClosed> {
         if self.as_json {
             return self.print(&json!({ "type": "left-out", "count": count }));
         }
@@ -114,16 +114,16 @@ impl Telling {
     }
 
     /// Says that it ends.
-    pub(super) fn end(&self, told: Told, grace: Duration) {
+    pub(super) fn end(&self, told: Signal, grace: Duration) {
         let grace = text::elapsed(grace.as_millis().try_into().unwrap_or(u64::MAX));
         let more = match told {
-            Told::Interrupt => String::new(),
-            Told::Terminate => format!("; what is executed has {grace} to end, once more exits at once"),
+            Signal::Interrupt => String::new(),
+            Signal::Terminate => format!("; what is executed has {grace} to end, once more exits at once"),
         };
         self.screen.err(&format!("{}: runs stay open{more}\n", told.word()));
     }
 
-    fn print(&self, object: &Value) -> Result<(), Gone> {
+    fn print(&self, object: &Value) -> Result<(), OutputClosed> {
         self.screen.out(&(object.to_string() + "\n"))
     }
 }

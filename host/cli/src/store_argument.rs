@@ -10,23 +10,19 @@ use phasm::{
         phase::Phase,
         run::{Run, TaskRun},
     },
-    store::RunRow,
     tasks_named,
 };
 
 use super::{
-    drive::{self, Configured, DriveArguments, Prepared, Purpose},
+    command_line::Target,
+    drive::{self, DriveArguments, LoadedConfig, PreparedHost, Purpose},
     failure::Failure,
-    hint::Way,
-    kept::{self, Kept},
-    named, origin,
-    places::{self, STORE},
+    paths::{self, STORE},
+    provenance, run_id,
     screen::Screen,
+    store_reader::StoreReader,
     text,
 };
-
-/// Open runs, or tasks, that a message names at most.
-const MOST_NAMED: usize = 10;
 
 /// The file that runs are kept in.
 #[derive(Args, Clone, Debug)]
@@ -39,7 +35,7 @@ pub(super) struct StoreArgument {
 impl StoreArgument {
     /// Whether one is named.
     pub(super) fn is_named(&self) -> bool {
-        self.store.is_some() || places::set(STORE).is_some()
+        self.store.is_some() || paths::set(STORE).is_some()
     }
 
     /// Whether it was named as an option.
@@ -53,7 +49,7 @@ impl StoreArgument {
     /// When none is named, or when there is no such file: a name mistyped must not become a new store.
     pub(super) fn path(&self) -> Result<PathBuf, Failure> {
         let path = self.named()?;
-        if kept::url(&path).is_none() && !path.exists() {
+        if paths::database_url(&path).is_none() && !path.exists() {
             let path = path.display();
             return Err(Failure::call(format!(
                 "there is no store {path}; expected the file that `run --store FILE` was given"
@@ -67,7 +63,7 @@ impl StoreArgument {
     /// # Errors
     /// When none is named.
     pub(super) fn named(&self) -> Result<PathBuf, Failure> {
-        let named = self.store.clone().or_else(|| places::set(STORE).map(PathBuf::from));
+        let named = self.store.clone().or_else(|| paths::set(STORE).map(PathBuf::from));
         let path = named.ok_or_else(|| {
             Failure::call(format!("no store is named; expected `--store FILE`, or the file in {STORE}"))
         })?;
@@ -82,25 +78,25 @@ impl StoreArgument {
     ///
     /// # Errors
     /// As of [`Self::path`].
-    pub(super) fn way(&self) -> Result<Way, Failure> {
-        self.path().map(|path| Way::to(&path))
+    pub(super) fn target(&self) -> Result<Target, Failure> {
+        self.path().map(|path| Target::to(&path))
     }
 
     /// Opens it to look at, whoever holds it.
     ///
     /// # Errors
     /// When there is no such store, or it cannot be read.
-    pub(super) fn read(&self) -> Result<Kept, Failure> {
-        Kept::open(&self.path()?).map_err(drive::unusable)
+    pub(super) fn read(&self) -> Result<StoreReader, Failure> {
+        StoreReader::open(&self.path()?).map_err(Failure::store)
     }
 
     /// Opens it to look at the run that `meant` names, of which this is the id.
     ///
     /// # Errors
     /// When there is no such store or no such run, or when several could be meant.
-    pub(super) async fn find(&self, meant: &str) -> Result<(Kept, Arc<str>), Failure> {
+    pub(super) async fn find(&self, meant: &str) -> Result<(StoreReader, Arc<str>), Failure> {
         let reader = self.read()?;
-        let run_id = named::find(&*reader, meant, &self.way()?).await?;
+        let run_id = run_id::find(&*reader, meant, &self.target()?).await?;
         Ok((reader, run_id))
     }
 
@@ -110,12 +106,12 @@ impl StoreArgument {
     /// As of [`Self::host`].
     pub(super) async fn host_for(
         &self,
-        (reader, run_id): (&Kept, &str),
+        (reader, run_id): (&StoreReader, &str),
         arguments: &DriveArguments,
         screen: &Screen,
-    ) -> Result<Prepared, Failure> {
-        let places = origin::remembered(&arguments.places, (&**reader, run_id), screen).await;
-        self.host(&arguments.at(places), screen).await
+    ) -> Result<PreparedHost, Failure> {
+        let paths = provenance::remembered(&arguments.paths, (&**reader, run_id), screen).await;
+        self.host(&arguments.at(paths), screen).await
     }
 
     /// Opens a host that drives its runs.
@@ -127,10 +123,10 @@ impl StoreArgument {
         &self,
         arguments: &DriveArguments,
         screen: &Screen,
-    ) -> Result<Prepared, Failure> {
+    ) -> Result<PreparedHost, Failure> {
         let path = self.path()?;
-        let configured = Configured::read(&arguments.places, screen, arguments.json)?;
-        let prepared = drive::open(&arguments.places, configured, screen, Purpose::default())?;
+        let configured = LoadedConfig::read(&arguments.paths, screen, arguments.json)?;
+        let prepared = drive::open(&arguments.paths, configured, screen, Purpose::default())?;
         let prepared = prepared.with_store(Some(&path)).await?;
         prepared.warn_of_tenants(screen).await;
         Ok(prepared)
@@ -141,47 +137,20 @@ impl StoreArgument {
 ///
 /// # Errors
 /// When its journal cannot be read.
-pub(super) async fn recorded(prepared: &Prepared, run_id: &str, way: &Way) -> Result<Run, Failure> {
-    prepared.host.replay(run_id).await.map_err(|error| failed(error, way))
+pub(super) async fn recorded(prepared: &PreparedHost, run_id: &str, target: &Target) -> Result<Run, Failure> {
+    prepared.host.replay(run_id).await.map_err(|error| failed(error, target))
 }
 
 /// Why a run is not to be had.
-pub(super) fn failed(error: RecoverError, way: &Way) -> Failure {
+pub(super) fn failed(error: RecoverError, target: &Target) -> Failure {
     if let RecoverError::Missing { run_id, .. } = &error {
         return Failure::call(format!(
             "{error}; nothing was recorded. Name the configuration that it was submitted with (`--config`) and its plugins \
              (`--plugins`), or end it: {}",
-            way.command(&["cancel", run_id])
+            target.command(&["cancel", run_id])
         ));
     }
     if let RecoverError::Ended { .. } = error { Failure::call(error) } else { Failure::host(error) }
-}
-
-/// There is no run of that name; `open` are those that could be meant instead.
-pub(super) fn no_such_run(name: &str, open: &[RunRow], way: &Way) -> Failure {
-    let others = if open.is_empty() {
-        format!("no run is open; all runs: {}", way.command(&["list"]))
-    } else {
-        format!("open runs:{}", lines(open))
-    };
-    Failure::call(format!("there is no run {}; {others}", text::clean(name)))
-}
-
-/// A line for each run, those that a message names at most.
-pub(super) fn lines(rows: &[RunRow]) -> String {
-    let line = |row: &RunRow| {
-        let (head, phase) = (&row.head, row.status.phase);
-        format!("\n  {}  {} {phase}", head.run_id, text::clean(&head.workflow))
-    };
-    listed(rows.iter().map(line).collect(), "")
-}
-
-/// The first of many.
-fn listed(mut names: Vec<String>, separator: &str) -> String {
-    let more = names.len().saturating_sub(MOST_NAMED);
-    names.truncate(MOST_NAMED);
-    let more = if more == 0 { String::new() } else { format!(" … and {more} more") };
-    format!("{}{more}", names.join(separator))
 }
 
 /// The first task run of that name which is `wanted`.
@@ -199,7 +168,7 @@ pub(super) fn task(
         return Ok(found.id);
     }
     let others: Vec<_> = run.tasks().iter().filter(|task| wanted(task)).map(|task| run.path(task)).collect();
-    let others = if others.is_empty() { "none".to_owned() } else { listed(others, ", ") };
+    let others = if others.is_empty() { "none".to_owned() } else { run_id::listed(others, ", ") };
     Err(Failure::call(match tasks_named(run, name).last() {
         None => format!("run {} has no task `{}`; {state}: {others}", run.id(), text::clean(name)),
         Some(task) => format!("{answer}: {} is {}; {state}: {others}", run.path(task), task.phase),
@@ -219,9 +188,9 @@ pub(super) fn check_open(run: &Run) -> Result<(), Failure> {
 }
 
 /// Says how to go on with a run that was followed, if it has not ended.
-pub(super) fn tell_orphaned(watch: &Watch, way: &Way, screen: &Screen) {
+pub(super) fn tell_orphaned(watch: &Watch, target: &Target, screen: &Screen) {
     if let Some(run) = watch.run().filter(|run| !run.is_over()) {
-        screen.err(&drive::nobody(run, way));
+        screen.err(&drive::nobody(run, target));
     }
 }
 

@@ -5,27 +5,22 @@ use std::{ops::Deref, path::Path, sync::Arc};
 use phasm::{
     catalog::saved_text,
     notify::{NoticeView, notices_of},
-    store::{Postgres, PostgresReader, ReadStore, Shelf, SqliteReader, StoreError},
+    store::{PostgresReader, ReadStore, Shelf, SqliteReader, StoreError},
 };
 use phasm_server::client::Remote;
 
-use super::{failure::Failure, kept_names::Called, remote};
-
-/// The URL of a database, if a store is one.
-pub(super) fn url(store: &Path) -> Option<&str> {
-    store.to_str().filter(|text| Postgres::is_url(text))
-}
+use super::{failure::Failure, names::QualifiedName, paths};
 
 /// One of them, opened.
-pub(super) enum Kept {
+pub(super) enum StoreReader {
     File(SqliteReader),
     Database(PostgresReader),
     Server(Remote),
 }
 
-impl Kept {
+impl StoreReader {
     pub(super) fn open(store: &Path) -> Result<Self, StoreError> {
-        match url(store) {
+        match paths::database_url(store) {
             Some(url) => PostgresReader::open(url).map(Self::Database),
             None => SqliteReader::open(store).map(Self::File),
         }
@@ -47,12 +42,12 @@ impl Kept {
     pub(super) async fn document(
         &self,
         shelf: Shelf,
-        name: &Called,
+        name: &QualifiedName,
         digest: &str,
     ) -> Result<String, Failure> {
         match self {
             Self::Server(server) => {
-                server.document(shelf, (&name.namespace, &name.name), digest).await.map_err(remote::failed)
+                server.document(shelf, (&name.namespace, &name.name), digest).await.map_err(Failure::server)
             }
             Self::File(_) | Self::Database(_) => {
                 let text = saved_text(&**self, digest).await.map_err(Failure::host)?;
@@ -67,7 +62,7 @@ impl Kept {
     /// When they cannot be read.
     pub(super) async fn notices_of(&self, run_id: &str, limit: usize) -> Result<Vec<NoticeView>, Failure> {
         match self {
-            Self::Server(server) => server.notices_of(run_id, limit).await.map_err(remote::failed),
+            Self::Server(server) => server.notices_of(run_id, limit).await.map_err(Failure::server),
             Self::File(_) | Self::Database(_) => {
                 notices_of(&**self, run_id, limit).await.map_err(Failure::host)
             }
@@ -83,7 +78,7 @@ impl Kept {
     }
 }
 
-impl Deref for Kept {
+impl Deref for StoreReader {
     type Target = dyn ReadStore;
 
     fn deref(&self) -> &Self::Target {

@@ -17,12 +17,12 @@ const CLEAR_LINE: &str = "\u{1b}[K";
 const CLEAR_REST: &str = "\u{1b}[J";
 
 /// A terminal that is taken.
-pub(in super::super) struct Whole {
+pub(in super::super) struct AlternateScreen {
     before: Termios,
     colours: bool,
 }
 
-impl Whole {
+impl AlternateScreen {
     /// Keys come as they are pressed and are not shown. Ctrl-C is still a signal; Ctrl-Z is not, which would leave the terminal as it is.
     ///
     /// # Errors
@@ -61,7 +61,7 @@ impl Whole {
     }
 }
 
-impl Drop for Whole {
+impl Drop for AlternateScreen {
     fn drop(&mut self) {
         // A terminal that is gone needs nothing.
         let _gone = write(LEAVE);

@@ -7,6 +7,7 @@ use std::{
 };
 
 use clap::Args;
+use phasm::store::Postgres;
 
 /// Directories with plugins, several as in `PATH`.
 pub(super) const PLUGINS: &str = "PHASM_PLUGINS";
@@ -23,7 +24,7 @@ pub(super) const KEY: &str = "PHASM_KEY";
 
 /// Where plugins are looked for.
 #[derive(Args, Clone, Debug)]
-pub(super) struct Places {
+pub(super) struct PathArguments {
     /// A directory with plugins, searched before all others; may be repeated [env: PHASM_PLUGINS, several as in PATH]
     #[arg(long, value_name = "DIR")]
     plugins: Vec<PathBuf>,
@@ -41,7 +42,7 @@ pub(super) struct Places {
     remembered: bool,
 }
 
-impl Places {
+impl PathArguments {
     /// Those of a command that asks for a configuration alone.
     pub(super) fn of(config: Option<PathBuf>) -> Self {
         Self { plugins: Vec::new(), config, library: None, remembered: false }
@@ -93,6 +94,11 @@ pub(super) fn set(name: &str) -> Option<OsString> {
 /// Whether a variable names that very path.
 pub(super) fn says(name: &str, path: &Path) -> bool {
     set(name).is_some_and(|value| value == path.as_os_str())
+}
+
+/// Returns the URL of a PostgreSQL database, if the store is one.
+pub(super) fn database_url(store: &Path) -> Option<&str> {
+    store.to_str().filter(|text| Postgres::is_url(text))
 }
 
 fn listed(value: Option<OsString>) -> Vec<PathBuf> {

@@ -10,7 +10,7 @@ use phasm::engine::{
 use serde_json::Value;
 
 use super::{
-    super::{text, waits},
+    super::{text, waiting},
     notices,
 };
 
@@ -19,7 +19,7 @@ const MANY: u64 = 100;
 
 /// Makes lines of a run's journal: one for each change worth telling.
 #[derive(Debug, Default)]
-pub(crate) struct Plain {
+pub(crate) struct LineReporter {
     tasks: u64,
     ended: u64,
     /// The tenths of a large run that were told.
@@ -30,12 +30,12 @@ pub(crate) struct Plain {
     /// Whether what is refused has a line of its own.
     refusals_are_told: bool,
     /// Those since the last line.
-    swept: Vec<Swept>,
+    swept: Vec<CancelledTasks>,
 }
 
 /// Task runs that were cancelled before they were tried, for one reason.
 #[derive(Debug)]
-struct Swept {
+struct CancelledTasks {
     count: u64,
     /// The line of the first of them.
     line: String,
@@ -43,7 +43,7 @@ struct Swept {
     reason: String,
 }
 
-impl Swept {
+impl CancelledTasks {
     fn line(self) -> String {
         let Self { count, line, reason } = self;
         match count {
@@ -63,7 +63,7 @@ struct Attempt {
     millis: Option<u64>,
 }
 
-impl Plain {
+impl LineReporter {
     /// Goes on with a run that has come so far.
     pub(crate) fn after(run: &Run) -> Self {
         let below = run.tasks().iter().filter(|task| task.depth > 0);
@@ -85,7 +85,7 @@ impl Plain {
         if self.tells(view.event()) {
             return self.telling(&view.json());
         }
-        if let Some(line) = waits::changed(view.event()) {
+        if let Some(line) = waiting::changed(view.event()) {
             return joined(self.swept(), Some(line));
         }
         self.ended += u64::from(is_end(view.event()));
@@ -201,13 +201,13 @@ impl Plain {
             Some(swept) => swept.count += 1,
             None => {
                 let line = told(path, 0, &text::phase(Phase::Cancelled), &reason);
-                self.swept.push(Swept { count: 1, line, reason });
+                self.swept.push(CancelledTasks { count: 1, line, reason });
             }
         }
     }
 
     fn swept(&mut self) -> Option<String> {
-        let lines: String = self.swept.drain(..).map(Swept::line).collect();
+        let lines: String = self.swept.drain(..).map(CancelledTasks::line).collect();
         Some(lines).filter(|lines| !lines.is_empty())
     }
 
@@ -276,7 +276,7 @@ mod tests {
     }
 
     fn lines(events: &[Value]) -> Vec<String> {
-        let mut plain = Plain::default();
+        let mut plain = LineReporter::default();
         let lines = events.iter().filter_map(|event| plain.telling(event));
         lines.map(|line| anstream::adapter::strip_str(&line).to_string()).collect()
     }
@@ -322,15 +322,15 @@ mod tests {
                 event("task.phase", "main/a", 1, &json!({ "to": "Error", "reason": null })),
             ]
         };
-        let told = |plain: Plain, message| {
+        let told = |plain: LineReporter, message| {
             let mut plain = plain;
             let lines = events(message).iter().filter_map(|event| plain.telling(event)).collect::<String>();
             anstream::adapter::strip_str(&lines).to_string()
         };
-        let beside = |message| told(Plain::default().beside_log(true), message);
+        let beside = |message| told(LineReporter::default().beside_log(true), message);
         assert_eq!(beside(message), "main/a[1] Error in 5 ms: GET http://a.example: not sent\n");
         assert_eq!(beside("refused: a FIFO"), "main/a[1] Error in 5 ms: refused\n");
-        assert!(told(Plain::default(), message).ends_with("` grants it\n"));
+        assert!(told(LineReporter::default(), message).ends_with("` grants it\n"));
     }
 
     #[test]
@@ -383,7 +383,7 @@ mod tests {
     /// A run that was taken up has opened its scopes before anybody listened.
     #[test]
     fn a_large_run_that_was_taken_up_is_told_in_tenths_too() {
-        let mut plain = Plain::counting(1000, 600);
+        let mut plain = LineReporter::counting(1000, 600);
         let ends = (600..1000)
             .map(|at| event("task.phase", &format!("main/t{at}"), 1, &json!({ "to": "Succeeded" })));
         let told: Vec<_> = ends.filter_map(|event| plain.telling(&event)).collect();

@@ -11,20 +11,20 @@ use phasm::plugins::Builder;
 use phasm_builder::{Artefact, Progress};
 
 use super::super::{
-    hint,
+    command_line,
     screen::{Lines, Screen},
     text, trust,
 };
 
 /// Builds each plugin folder once, several of one workspace in one go.
-pub(crate) struct Workshop {
+pub(crate) struct PluginBuilder {
     screen: Screen,
     /// Where folders are that may be built; everywhere, if nothing is said.
     within: Option<Vec<PathBuf>>,
     built: Mutex<BTreeMap<PathBuf, Result<PathBuf, String>>>,
 }
 
-impl Workshop {
+impl PluginBuilder {
     pub(crate) fn new(screen: &Screen) -> Self {
         Self { screen: screen.clone(), within: None, built: Mutex::default() }
     }
@@ -43,7 +43,8 @@ impl Workshop {
                 Some(why) => results.push((folder.clone(), self.fresh(&folder).ok_or(why))),
             }
         }
-        let artefacts = phasm_builder::bring_up_to_date(&allowed, &Told::new(&self.screen)).into_iter();
+        let artefacts =
+            phasm_builder::bring_up_to_date(&allowed, &BuildReporter::new(&self.screen)).into_iter();
         let artefacts = artefacts.map(|built| built.map(|a| a.wasm).map_err(|error| error.to_string()));
         results.extend(allowed.into_iter().zip(artefacts));
         self.built.lock().unwrap_or_else(PoisonError::into_inner).extend(results);
@@ -55,7 +56,7 @@ impl Workshop {
         if self.within.as_ref().is_none_or(is_within) {
             return unsafe_above(folder);
         }
-        let build = hint::command(&["plugin", "build", &folder.to_string_lossy()]);
+        let build = command_line::command(&["plugin", "build", &folder.to_string_lossy()]);
         Some(format!(
             "{} is a plugin's source that is not built, or not up to date; outside of a checkout nothing is built that was \
              not named: {build}",
@@ -68,7 +69,7 @@ impl Workshop {
     }
 }
 
-impl Builder for Workshop {
+impl Builder for PluginBuilder {
     fn artefact(&self, folder: &Path) -> Result<PathBuf, String> {
         if let Some(known) = self.known(folder) {
             return known;
@@ -91,7 +92,7 @@ pub(super) fn build(folders: &[PathBuf], screen: &Screen) -> Vec<Result<Artefact
             Some(why) => results.push(Err(why)),
         }
     }
-    let built = phasm_builder::build_plugins(&allowed, &Told::new(screen)).into_iter();
+    let built = phasm_builder::build_plugins(&allowed, &BuildReporter::new(screen)).into_iter();
     results.extend(built.map(|built| built.map_err(|error| error.to_string())));
     results
 }
@@ -103,18 +104,18 @@ fn unsafe_above(folder: &Path) -> Option<String> {
 }
 
 /// Tells steps as lines of stderr, and signs of life below them where that can be drawn over.
-struct Told {
+struct BuildReporter {
     screen: Screen,
     lines: RefCell<Lines>,
 }
 
-impl Told {
+impl BuildReporter {
     fn new(screen: &Screen) -> Self {
         Self { screen: screen.clone(), lines: RefCell::new(screen.lines()) }
     }
 }
 
-impl Progress for Told {
+impl Progress for BuildReporter {
     fn step(&self, text: &str) {
         self.lines.borrow_mut().draw(&[]);
         self.screen.err(&format!("{}\n", text::clean(text)));

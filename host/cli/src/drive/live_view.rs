@@ -6,7 +6,7 @@ use console::{measure_text_width, truncate_str};
 use phasm::engine::{phase::Phase, time::Timestamp};
 
 use super::{
-    super::{text, waits},
+    super::{text, waiting},
     snapshot::{Row, Snapshot},
 };
 
@@ -85,7 +85,7 @@ fn line(row: &Row, label: &str, now: Timestamp, frame: Option<usize>, note: Opti
     let held = row.waiting.as_ref().filter(|_| row.phase == Phase::Created && delay.is_none());
     if let Some(waiting) = held {
         let length = text::elapsed(now.since(waiting.since));
-        line += &format!(" {}", text::dim(format_args!("{} {length}", waits::told(waiting))));
+        line += &format!(" {}", text::dim(format_args!("{} {length}", waiting::told(waiting))));
     }
     if let Some(reason) = row.reason {
         line += &format!(" ({})", reason.as_str());

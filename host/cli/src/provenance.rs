@@ -5,23 +5,23 @@ use std::path::{Path, PathBuf};
 use phasm::{journal, store::ReadStore};
 use serde::{Deserialize, Serialize};
 
-use super::{places::Places, screen::Screen, search, text, trust};
+use super::{paths::PathArguments, plugin_dirs, screen::Screen, text, trust};
 
 /// What is left with a run.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
-pub(super) struct Origin {
+pub(super) struct Provenance {
     #[serde(skip_serializing_if = "Option::is_none")]
     config: Option<PathBuf>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     plugins: Vec<PathBuf>,
 }
 
-impl Origin {
+impl Provenance {
     /// That of runs submitted with this configuration and these directories of plugins; nothing if it is what is found anyway.
-    pub(super) fn of(places: &Places, dirs: &[PathBuf]) -> Option<String> {
-        let config = places.config().and_then(|file| std::fs::canonicalize(file).ok());
-        let usual = search::usual_dirs();
+    pub(super) fn of(paths: &PathArguments, dirs: &[PathBuf]) -> Option<String> {
+        let config = paths.config().and_then(|file| std::fs::canonicalize(file).ok());
+        let usual = plugin_dirs::usual_dirs();
         let plugins = dirs.iter().filter(|dir| !usual.contains(dir)).cloned().collect();
         let origin = Self { config, plugins };
         (origin != Self::default()).then(|| serde_json::to_string(&origin).ok()).flatten()
@@ -37,17 +37,17 @@ impl Origin {
 /// What was given, and in place of what was not what the run was submitted with, if that is still there and nobody but this user
 /// could have put it there. What is taken is said.
 pub(super) async fn remembered(
-    places: &Places,
+    paths: &PathArguments,
     (reader, run_id): (&dyn ReadStore, &str),
     screen: &Screen,
-) -> Places {
-    let is_complete = places.config().is_some() && !places.plugins().is_empty();
+) -> PathArguments {
+    let is_complete = paths.config().is_some() && !paths.plugins().is_empty();
     if is_complete {
-        return places.clone();
+        return paths.clone();
     }
-    let origin = Origin::recorded(reader, run_id).await.unwrap_or_default();
-    let config = origin.config.filter(|file| places.config().is_none() && is_own(file));
-    let plugins: Vec<_> = match places.plugins().is_empty() {
+    let origin = Provenance::recorded(reader, run_id).await.unwrap_or_default();
+    let config = origin.config.filter(|file| paths.config().is_none() && is_own(file));
+    let plugins: Vec<_> = match paths.plugins().is_empty() {
         true => origin.plugins.into_iter().filter(|dir| is_own(dir)).collect(),
         false => Vec::new(),
     };
@@ -55,7 +55,7 @@ pub(super) async fn remembered(
         let path = path.to_string_lossy().into_owned();
         screen.err(&format!("{}\n", text::dim(format_args!("as it was submitted: {}", text::clean(&path)))));
     }
-    places.or(config, plugins)
+    paths.or(config, plugins)
 }
 
 /// Whether a path belongs to this user, and nobody else can write there: a store that comes from somebody else must not name what

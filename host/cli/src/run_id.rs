@@ -4,13 +4,10 @@ use std::sync::Arc;
 
 use phasm::store::{Filter, ReadStore, RunRow, StoreError};
 
-use super::{
-    failure::Failure,
-    hint::Way,
-    stored::{self, no_such_run},
-    text,
-};
+use super::{command_line::Target, failure::Failure, text};
 
+/// Open runs, or tasks, that a message names at most.
+const MOST_NAMED: usize = 10;
 /// The run that was submitted last.
 const LAST: &str = "@last";
 /// Characters of an id that a part of one has at least.
@@ -22,19 +19,19 @@ const PAGE: usize = 1000;
 ///
 /// # Errors
 /// When there is none, or when it could be several.
-pub(super) async fn find(reader: &dyn ReadStore, meant: &str, way: &Way) -> Result<Arc<str>, Failure> {
+pub(super) async fn find(reader: &dyn ReadStore, meant: &str, target: &Target) -> Result<Arc<str>, Failure> {
     let mut found = named(reader, meant).await.map_err(Failure::host)?;
     match (found.pop(), found.is_empty()) {
         (Some(row), true) => Ok(Arc::clone(&row.head.run_id)),
         (Some(row), false) => {
             found.push(row);
-            let (count, lines) = (found.len(), stored::lines(&found));
+            let (count, lines) = (found.len(), lines(&found));
             let meant = text::clean(meant);
             Err(Failure::call(format!("{meant} could be any of {count} runs:{lines}")))
         }
         (None, _) => {
             let open = reader.open_runs().await.map_err(Failure::host)?;
-            Err(no_such_run(meant, &open, way))
+            Err(no_such_run(meant, &open, target))
         }
     }
 }
@@ -60,4 +57,31 @@ async fn named(reader: &dyn ReadStore, meant: &str) -> Result<Vec<RunRow>, Store
             id.starts_with(meant) || id.ends_with(meant)
         }));
     }
+}
+
+/// There is no run of that name; `open` are those that could be meant instead.
+pub(super) fn no_such_run(name: &str, open: &[RunRow], target: &Target) -> Failure {
+    let others = if open.is_empty() {
+        format!("no run is open; all runs: {}", target.command(&["list"]))
+    } else {
+        format!("open runs:{}", lines(open))
+    };
+    Failure::call(format!("there is no run {}; {others}", text::clean(name)))
+}
+
+/// A line for each run, those that a message names at most.
+pub(super) fn lines(rows: &[RunRow]) -> String {
+    let line = |row: &RunRow| {
+        let (head, phase) = (&row.head, row.status.phase);
+        format!("\n  {}  {} {phase}", head.run_id, text::clean(&head.workflow))
+    };
+    listed(rows.iter().map(line).collect(), "")
+}
+
+/// The first of many.
+pub(super) fn listed(mut names: Vec<String>, separator: &str) -> String {
+    let more = names.len().saturating_sub(MOST_NAMED);
+    names.truncate(MOST_NAMED);
+    let more = if more == 0 { String::new() } else { format!(" … and {more} more") };
+    format!("{}{more}", names.join(separator))
 }

@@ -20,7 +20,7 @@ use tokio::{
     time::sleep,
 };
 
-use super::otlp::{Collector, Untaken};
+use super::otlp::{Collector, ExportError};
 
 /// Spans that wait at most.
 const QUEUE: usize = 8192;
@@ -35,7 +35,7 @@ const SAID: Duration = Duration::from_secs(60);
 
 /// Where spans are left.
 #[derive(Clone)]
-pub(super) struct Sending(Arc<Inner>);
+pub(super) struct SpanQueue(Arc<Inner>);
 
 struct Inner {
     queue: Sender<Span>,
@@ -48,7 +48,7 @@ struct Inner {
     ended: Mutex<Option<std_mpsc::Receiver<()>>>,
 }
 
-impl Sending {
+impl SpanQueue {
     pub(super) fn to(collector: Collector) -> Self {
         let (queue, spans) = channel(QUEUE);
         Self(Arc::new(Inner {
@@ -92,7 +92,7 @@ impl Inner {
         let Some((spans, collector)) = lock(&self.waiting).take() else { return };
         let (tells, ended) = std_mpsc::channel();
         let ending = self.ending.subscribe();
-        let work = Work { spans, collector, ending, losses: Losses::new(Arc::clone(&self.dropped)) };
+        let work = Worker { spans, collector, ending, losses: Losses::new(Arc::clone(&self.dropped)) };
         let runtime = RuntimeBuilder::new_current_thread().enable_all().build();
         let begun = runtime.and_then(|runtime| {
             let thread = thread::Builder::new().name("phasm-traces".to_owned());
@@ -112,14 +112,14 @@ fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-struct Work {
+struct Worker {
     spans: Receiver<Span>,
     collector: Collector,
     ending: watch::Receiver<bool>,
     losses: Losses,
 }
 
-impl Work {
+impl Worker {
     async fn until_the_end(mut self) {
         let mut batch = Vec::with_capacity(BATCH);
         loop {
@@ -153,7 +153,7 @@ impl Work {
         }
         let mut pauses = PAUSES.iter();
         loop {
-            let Untaken { why, is_passing } = match self.collector.send(&batch).await {
+            let ExportError { why, is_passing } = match self.collector.send(&batch).await {
                 Ok(()) => return self.losses.say(),
                 Err(untaken) => untaken,
             };
@@ -246,7 +246,7 @@ mod tests {
     fn what_finds_the_queue_full_is_counted() {
         let settings =
             TelemetrySettings { otlp: Some("http://127.0.0.1:1".to_owned()), ..Default::default() };
-        let sending = Sending::to(Collector::new(&settings, &HttpConfig::default()).unwrap());
+        let sending = SpanQueue::to(Collector::new(&settings, &HttpConfig::default()).unwrap());
         // Nobody empties it.
         sending.0.is_begun.store(true, Relaxed);
         for number in 0..QUEUE + 3 {

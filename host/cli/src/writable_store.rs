@@ -1,0 +1,76 @@
+//! A store that a command writes to.
+
+use std::{path::Path, sync::Arc};
+
+#[cfg(unix)]
+use phasm::ring::Ring;
+use phasm::{
+    clock::Clock,
+    store::{Postgres, Sqlite, Store, StoreError},
+};
+
+use super::{command_line::Target, failure::Failure, paths::database_url, store_argument::StoreArgument};
+
+/// A store that a command writes to, also while another process holds it.
+pub(super) struct WritableStore {
+    pub(super) store: Arc<dyn Store>,
+    is_held: bool,
+}
+
+impl WritableStore {
+    /// # Errors
+    /// When it cannot be opened.
+    pub(super) fn open(path: &Path) -> Result<Self, Failure> {
+        let (store, is_held): (Arc<dyn Store>, bool) = match database_url(path) {
+            Some(url) => (Arc::new(Postgres::open(url).map_err(Failure::store)?), true),
+            None => match Sqlite::open(path) {
+                Err(StoreError::Locked { .. }) => {
+                    (Arc::new(Sqlite::beside(path).map_err(Failure::store)?), true)
+                }
+                opened => (Arc::new(opened.map_err(Failure::store)?), false),
+            },
+        };
+        Ok(Self { store, is_held })
+    }
+
+    /// Notifies the process that serves the store. Returns a hint for the user if there is none.
+    pub(super) async fn tell(&self, path: &Path, target: &Target) -> Option<String> {
+        if self.is_held {
+            ring(path).await;
+            return None;
+        }
+        Some(format!("nobody serves the store now; go on with: {}\n", target.command(&["serve"])))
+    }
+}
+
+/// Asks the process that holds a file to look for due work.
+pub(super) async fn ring(file: &Path) {
+    #[cfg(unix)]
+    if database_url(file).is_none()
+        && let Some(ring) = Ring::at(file).await
+    {
+        // The next process looks by itself, if this one is gone meanwhile.
+        drop(ring.submitted().await);
+    }
+}
+
+/// Returns the name of the user, who is recorded as the author of what they save.
+pub(super) fn me() -> Option<String> {
+    ["USER", "LOGNAME"].iter().find_map(|name| std::env::var(name).ok()).filter(|name| !name.is_empty())
+}
+
+/// The store that a command is about.
+pub(super) struct StoreContext {
+    pub(super) path: std::path::PathBuf,
+    pub(super) target: Target,
+    pub(super) now: phasm::engine::time::Timestamp,
+}
+
+impl StoreContext {
+    /// # Errors
+    /// When no store is named, or there is none.
+    pub(super) fn new(store: &StoreArgument) -> Result<Self, Failure> {
+        let path = store.path()?;
+        Ok(Self { target: Target::to(&path), path, now: Clock::start().now() })
+    }
+}
