@@ -1,0 +1,1 @@
+//! Nothing: the manifest is the crate.
