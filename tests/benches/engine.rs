@@ -1,7 +1,7 @@
-//! What the engine alone costs a task, and whether that grows with the run: 100, 10 000 and 100 000 tasks, wide, deep
+//! The cost of a task in the engine alone, and whether it grows with the run: 100, 10 000 and 100 000 tasks, wide, deep
 //! and as a loop of loops. Every leaf is granted, started and finished; nothing is stored or executed.
 //!
-//! `cargo bench --bench engine` prints µs a task and, beside each size, the ratio to 100 tasks.
+//! `cargo bench --bench engine` prints µs a task and, next to each size, the ratio to 100 tasks.
 #![expect(
     clippy::print_stdout,
     clippy::expect_used,
@@ -136,7 +136,7 @@ fn deep(size: u32) -> Json {
     json!([work(), { "dag": { "name": "main", "tasks": (0..size).map(task).collect::<Vec<_>>() } }])
 }
 
-/// As many iterations outside as inside.
+/// The outer loop has as many iterations as the inner one.
 fn loops(size: u32) -> Json {
     let outer = size.isqrt();
     json!([

@@ -1,6 +1,7 @@
-//! What a warm call costs in a process of its own, beside one in the shared tier, in turns within one run.
+//! The cost of a warm call in a process of its own, compared with one in the shared tier, in turns within one run.
 //!
-//! `cargo bench --bench tiers` prints for each guest the least, the median and the 99th percentile in microseconds, and how many times the
+//! `cargo bench --bench tiers` prints for each guest the least, the median and the 99th percentile in microseconds, and how many
+//! times the
 //! median of the shared tier that is. `PHASM_BENCH_SCALE=0.1` makes fewer calls.
 #![expect(clippy::print_stdout, clippy::expect_used, reason = "a benchmark is a program for people")]
 
@@ -27,7 +28,7 @@ const WORLD: &str = include_str!("../guests/world.wat");
 const GUESTS: [(&str, &str); 2] =
     [("code", include_str!("../guests/code.wat")), ("say", include_str!("../guests/say.wat"))];
 const CALLS: f64 = 20_000.0;
-/// So many calls of one tier, then as many of the other.
+/// Number of calls of one tier before the other has its turn.
 const TURN: usize = 100;
 
 fn main() {

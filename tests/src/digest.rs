@@ -1,4 +1,4 @@
-//! What a run came to: all that must be as it is when nothing disturbs it.
+//! The outcome of a run: all that must be equal where nothing disturbs it.
 
 use std::{collections::BTreeMap, fmt::Write as _};
 
@@ -18,7 +18,7 @@ pub struct Digest {
     pub is_over: bool,
 }
 
-/// What is counted: decisions and ends. That an attempt was started may be recorded again.
+/// Events that are counted: decisions and ends. The start of an attempt may be recorded again.
 const COUNTED: [&str; 9] = [
     "task.attempt.done",
     "task.attempt.failed",
@@ -34,7 +34,7 @@ const COUNTED: [&str; 9] = [
 /// Reads a run's journal.
 ///
 /// # Errors
-/// What does not follow in it.
+/// The journal is inconsistent; the text says where.
 pub fn digest(run_id: &str, records: &[Record<Vec<u8>>]) -> Result<Digest, String> {
     let mut events = Vec::new();
     let run = journal::replay(run_id, records, |run, seq, time, happened| {

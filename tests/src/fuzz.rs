@@ -1,4 +1,4 @@
-//! What the fuzz targets of `tests/fuzz` do with one input. An ordinary test does the same with every input kept there.
+//! One input for each fuzz target of `tests/fuzz`. An ordinary test does the same with every input kept there.
 //!
 //! Each of these functions takes any bytes and panics where the code under test breaks a promise. Bytes that are no
 //! UTF-8 are skipped: the code under test takes text.

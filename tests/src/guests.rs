@@ -1,6 +1,7 @@
-//! What strangers may send a sandbox: any bytes instead of a component, and any bytes across the boundary of one.
+//! Untrusted input of a sandbox: any bytes instead of a component, and any bytes across the boundary of one.
 //!
-//! The fuzz targets of `tests/fuzz/guests` and an ordinary test give these functions their input. They panic where the sandbox breaks a
+//! The fuzz targets of `tests/fuzz/guests` and an ordinary test give these functions their input. They panic where the sandbox
+//! breaks a
 //! promise.
 
 #![expect(clippy::unwrap_used, clippy::panic, clippy::missing_panics_doc, reason = "tests")]
@@ -74,10 +75,10 @@ impl Arena {
     }
 }
 
-/// What holds of every outcome, whoever's it is.
+/// Checks the invariants of every outcome, from any guest.
 fn check(outcome: &Outcome) {
     let message = &outcome.message;
-    // What it says itself, and what was refused to it.
+    // The guest's own message, and the refusals that it got.
     assert!(message.len() <= 4 * text::LONGEST, "{} bytes of message", message.len());
     assert!(!message.starts_with("host fault"), "{message}");
     for output in &outcome.outputs {

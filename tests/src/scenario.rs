@@ -25,7 +25,7 @@ use crate::{
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 struct Written {
-    /// What it shows, with the requirements it covers.
+    /// Sentence on the behaviour shown, with the requirements it covers.
     #[serde(rename = "about")]
     _about: String,
     /// The document.
@@ -39,7 +39,7 @@ struct Written {
     /// By `scope/taskName` or taskName: what dispatch n does; the last entry repeats. Others succeed at once.
     #[serde(default)]
     script: BTreeMap<String, Vec<WrittenAct>>,
-    /// What happens from outside, and when.
+    /// External events, and when they happen.
     #[serde(default)]
     at: Vec<WrittenEvent>,
     /// Another run from what had succeeded in this one.
@@ -142,7 +142,7 @@ fn millis(text: &str) -> u64 {
 /// Runs a scenario file and returns its trace: of the run, or of the document's problems.
 ///
 /// # Errors
-/// What is wrong with the scenario, or with the run's invariants.
+/// The scenario is malformed, or the run breaks an invariant.
 pub fn run_scenario(path: &Path) -> Result<String, String> {
     let text = std::fs::read_to_string(path).map_err(|error| error.to_string())?;
     let name = path.file_name().and_then(|name| name.to_str()).unwrap_or("scenario.yaml");
@@ -152,7 +152,7 @@ pub fn run_scenario(path: &Path) -> Result<String, String> {
 /// Runs a scenario, the text of a file called `name`.
 ///
 /// # Errors
-/// As for [`run_scenario`].
+/// The same as for [`run_scenario`].
 pub fn run_text(name: &str, text: &str) -> Result<String, String> {
     let tree = reader::read(name, text).map_err(|problems| listed(&problems))?;
     let written: Written =
@@ -202,13 +202,13 @@ fn played(mut world: World<Scripted>, at: Vec<WrittenEvent>) -> Result<(Run, Str
 
 /// A scenario for whole hosts, which are told by letters what happens from outside.
 pub struct Staged {
-    /// What is submitted.
+    /// Document that is submitted.
     pub document: serde_json::Value,
     /// With these.
     pub parameters: Map,
-    /// So many at once.
+    /// Number of attempts at once.
     pub slots: u32,
-    /// What is written to the run, and when.
+    /// Requests that are written to the run, and when.
     pub letters: Vec<(Millis, LetterBody)>,
     script: BTreeMap<String, Vec<WrittenAct>>,
 }
@@ -217,7 +217,7 @@ impl Staged {
     /// None for a scenario with problems, and for one in which something happens that no letter asks for.
     ///
     /// # Errors
-    /// What is wrong with the file.
+    /// The file is malformed.
     pub fn read(path: &Path) -> Result<Option<Self>, String> {
         let text = std::fs::read_to_string(path).map_err(|error| error.to_string())?;
         let name = path.file_name().and_then(|name| name.to_str()).unwrap_or("scenario.yaml");
@@ -234,7 +234,7 @@ impl Staged {
         Ok(is_bound.then_some(Self { document, parameters, slots, letters, script }))
     }
 
-    /// What dispatch n of a task run does; `path` is `scope/taskName`.
+    /// Returns the play for dispatch n of a task run; `path` is `scope/taskName`.
     #[must_use]
     pub fn act(&self, path: &str, task: &str, dispatch: u32) -> Act {
         let acts = self.script.get(path).or_else(|| self.script.get(task));

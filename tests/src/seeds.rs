@@ -28,7 +28,7 @@ pub fn try_all(count: u64, simulate: impl Fn(u64) -> Result<(), String> + Sync +
                 Ok(Err(error)) => error,
                 Err(_) => "panicked".to_owned(),
             };
-            // One is enough: nobody tries further seeds.
+            // One failure is enough: no thread tries further seeds.
             next.store(first + count, Ordering::Relaxed);
             return Some(format!("PHASM_SIM_SEED={seed}: {error}"));
         };

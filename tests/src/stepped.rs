@@ -20,11 +20,11 @@ pub struct Stepped {
     /// The wall clock when nothing had elapsed.
     offset: AtomicI64,
     elapsed: watch::Sender<Millis>,
-    /// Those who wait, by when.
+    /// Number of sleepers by the time at which they wake.
     sleepers: Arc<Mutex<BTreeMap<Millis, u32>>>,
 }
 
-/// Somebody who waits.
+/// A registered sleeper; dropping it removes it.
 struct Sleeper(Millis, Arc<Mutex<BTreeMap<Millis, u32>>>);
 
 impl Sleeper {
@@ -61,7 +61,7 @@ impl Stepped {
         lock(&self.sleepers).keys().next().copied()
     }
 
-    /// Only the wall clock moves; whoever waits does not notice.
+    /// Only the wall clock moves; sleepers do not notice.
     pub fn set(&self, by: i64) {
         self.offset.fetch_add(by, Ordering::Relaxed);
     }

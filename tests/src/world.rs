@@ -14,14 +14,14 @@ use phasm_engine::{
 };
 use serde_json::json;
 
-/// What an executor does with one dispatch.
+/// The result of one dispatch.
 #[derive(Clone, Debug, Default)]
 pub struct Act {
     /// How long after the dispatch it starts.
     pub start_after: Millis,
     /// How long after its start it returns; `None` hangs until it is aborted.
     pub takes: Option<Millis>,
-    /// What it returns.
+    /// Outcome that the executor returns.
     pub outcome: Outcome,
 }
 
@@ -56,7 +56,7 @@ impl<S: Script> World<S> {
         Self::new(run, step, slots, script, keep)
     }
 
-    /// As [`World::submit`], a rerun of a run that takes over what had succeeded there.
+    /// Like [`World::submit`], for a rerun that takes over the successes of a run.
     pub fn rerun(of: &Run, parameters: Map, slots: u32, script: S, keep: bool) -> Self {
         let rerun = of.rerun(&parameters, true);
         let submission = submission(&format!("re{}", of.id()), parameters);
@@ -205,7 +205,7 @@ fn submission(id: &str, parameters: Map) -> Submission {
     }
 }
 
-/// What two runs must agree in to be the same run at the same instant.
+/// Returns the parts that two runs must agree in to be the same run at the same time.
 #[must_use]
 pub fn state(run: &Run) -> serde_json::Value {
     let view = serde_json::to_value(RunView::of(run)).unwrap_or_default();
@@ -218,7 +218,7 @@ pub fn state(run: &Run) -> serde_json::Value {
 /// Replays the journal cut at every length: each must give the run as it stood then, the whole the live run.
 ///
 /// # Errors
-/// What does not follow, or what differs.
+/// A record does not follow from those before it, or the states differ.
 pub fn check_replay<S: Script>(plan: &Arc<Plan>, world: &World<S>) -> Result<(), String> {
     for length in 1..=world.journal.len() {
         check_cut(plan, world, length).map_err(|error| format!("cut at {length}: {error}"))?;
@@ -248,13 +248,13 @@ fn check_rendering<S: Script>(plan: &Arc<Plan>, world: &World<S>) -> Result<(), 
 /// that is all of them.
 ///
 /// # Errors
-/// What does not follow, or what differs.
+/// A record does not follow from those before it, or the states differ.
 pub fn check_cut<S: Script>(plan: &Arc<Plan>, world: &World<S>, length: usize) -> Result<(), String> {
     let mut replayed = replay(plan, &world.journal, length)?;
     crash::check_recover(&replayed)?;
     let is_whole = length == world.journal.len();
     let now = if is_whole && world.states.is_none() { world.run.now() } else { replayed.now() };
-    // What was due at that instant was served, whether or not it left an event.
+    // The live run has served all that was due then, whether or not it left an event.
     let late = replayed.step(now, Input::Tick);
     if !late.events.is_empty() {
         return Err(format!("something was left undone: {:?}", late.events));

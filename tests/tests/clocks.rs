@@ -99,7 +99,7 @@ async fn a_delay_is_not_shortened() {
         let (run, mut notices) =
             bench.run("name: a, retry: {limit: 2, delay: 10s}", "task.retry.scheduled").await;
         bench.time.set(set);
-        // Whoever looks has the run see what is due.
+        // Looking at the run makes it see that time has passed.
         run.view().await.unwrap();
         bench.time.pass(10_000);
         reached(&mut notices, "task.retry.scheduled").await;
@@ -133,7 +133,7 @@ async fn a_clock_that_was_set_back_moves_nothing() {
     assert_eq!(view.finished_at.as_deref(), Some("1970-01-01T10:50:00.000Z"));
 }
 
-/// Whoever takes a run up, with a clock that is an hour behind, goes on from its journal; its delay is as long as it was to be.
+/// A host with a clock that is an hour behind resumes a run from its journal; a delay is as long as planned.
 #[tokio::test]
 async fn a_run_goes_on_from_its_journal() {
     let store: Arc<dyn Store> = Arc::new(Memory::default());
@@ -149,7 +149,7 @@ async fn a_run_goes_on_from_its_journal() {
     while behind.notes.called.lock().unwrap().is_empty() {
         tokio::task::yield_now().await;
     }
-    // What the first host had written last is what the second goes on from.
+    // The second host resumes from the last record of the first.
     let view = run.view().await.unwrap();
     assert!(view.tasks.iter().all(|task| task.created_at.as_str() >= "1970-01-01T10:00:00.000Z"));
     assert_eq!(behind.notes.called.lock().unwrap().first(), Some(&10_000));

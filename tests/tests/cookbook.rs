@@ -15,7 +15,7 @@ fn indented(text: &str) -> String {
     text.lines().map(|line| format!("  {line}\n")).collect()
 }
 
-/// What a recipe's trace lacks of the lines that the page shows, which stand in it in this order.
+/// Returns the lines that the page shows, in this order, and that a recipe's trace lacks.
 fn missing(recipe: &str) -> Vec<String> {
     let [document, answers] = blocks(recipe, "yaml")[..] else {
         return vec![format!("two blocks in {recipe}")];

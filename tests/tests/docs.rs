@@ -1,4 +1,4 @@
-//! What the documentation shows is what the code accepts.
+//! The documentation's examples are accepted by the code.
 #![expect(clippy::unwrap_used, reason = "tests")]
 
 use std::{
@@ -161,7 +161,7 @@ fn links(page: &Path) -> Vec<String> {
     targets.filter(|target| !target.contains(['[', ']', '`'])).map(str::to_owned).collect()
 }
 
-/// What the parts of a page are linked by: its headings, and the anchors it sets.
+/// Returns the link targets of a page: its headings, and the anchors it sets.
 fn anchors(page: &Path) -> BTreeSet<String> {
     let prose = prose(page);
     let kept = |c: &char| c.is_alphanumeric() || matches!(c, ' ' | '-' | '_');
@@ -211,7 +211,7 @@ fn broken_links_are_found() {
     }
 }
 
-/// What the library takes from the crates below it is documented in its own pages.
+/// Items that the library re-exports from the crates below it are documented in its own pages.
 #[test]
 fn the_librarys_pages_hold_the_types_of_the_crates_below() {
     let text = text_of("host/src/lib.rs");

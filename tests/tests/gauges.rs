@@ -1,4 +1,4 @@
-//! What a host counts (R-A51), on a stepped clock.
+//! The metrics of a host (R-A51), on a stepped clock.
 #![expect(clippy::unwrap_used, clippy::indexing_slicing, reason = "tests")]
 
 use std::{future::Future, pin::Pin, sync::Arc};

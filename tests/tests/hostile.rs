@@ -1,6 +1,6 @@
-//! Documents written to cost much: what they cost grows with their size, and what is said about them does not.
+//! Documents written to cost much: the cost grows with their size, and the text about them does not.
 //!
-//! Each of these once took minutes or gigabytes. Nothing is timed here: at the sizes below, what is not mended does not
+//! Each of these once took minutes or gigabytes. Nothing is timed here: at the sizes below, a fault that is back does not
 //! end within anyone's patience.
 
 use phasm::reader;

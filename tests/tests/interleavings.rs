@@ -1,4 +1,4 @@
-//! What comes late, twice or in any order: fences, terminal phases, and one end for each scope.
+//! Input that comes late, twice or in any order: fences, terminal phases, and one end for each scope.
 #![expect(clippy::unwrap_used, clippy::panic, reason = "tests")]
 
 use std::sync::Arc;

@@ -54,7 +54,7 @@ fn text(of: &str) -> Json {
     json!({ "name": of, "valueFrom": { "path": format!("tasks.{of}.outputs.parameters.text") } })
 }
 
-/// It says how large it would have been, and what the limit is.
+/// Checks that the message says the size and the limit.
 fn is_too_large(task: &TaskRun) {
     assert_eq!(task.phase, Phase::Error, "{}", task.message);
     let size: usize = task.message.split_whitespace().find_map(|word| word.parse().ok()).unwrap();
@@ -150,7 +150,8 @@ fn inputs_and_items_that_are_too_large_end_their_task() {
     check(&plan, &world);
 }
 
-/// What each may have is not refused for what others have at the same time: they are dispatched one after the other.
+/// A value within its own limit is not refused because others are large at the same time: they are dispatched one after the
+/// other.
 #[test]
 fn tasks_with_large_inputs_are_dispatched_in_several_steps() {
     let (mut tasks, names, _) = tens();
@@ -176,7 +177,7 @@ fn tasks_with_large_inputs_are_dispatched_in_several_steps() {
     assert!((15 * MIB..40 * MIB).contains(&most), "{most}");
 }
 
-/// Whoever shares a value shares its room.
+/// Tasks that share a value share its room.
 #[test]
 fn what_is_shared_counts_once() {
     let share = |number: usize| json!({ "name": format!("s{number}"), "template": "inner", "dependencies": ["t"], "arguments": { "parameters": [text("t")] } });

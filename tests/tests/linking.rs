@@ -11,7 +11,7 @@ use wasmparser::{Operator, Parser, Payload};
 const KIB: u64 = 1 << 10;
 /// `KEEP_RESIDENT` of the sandbox's pool.
 const KEPT: u64 = 512 * KIB;
-/// What std's own data take, and more.
+/// The static data of std, and some more.
 const DATA: u64 = 64 * KIB;
 const GUEST: &str =
     "#[unsafe(no_mangle)]\npub extern \"C\" fn run() -> usize {\n    std::env::args().count()\n}\n";
@@ -24,7 +24,8 @@ struct Layout {
 }
 
 impl Layout {
-    /// Of a component's first module, which is the guest's. Its stack ends where its first global points to, rustc's `__stack_pointer`.
+    /// Reads a component's first module, which is the guest's. Its stack ends where its first global points to, rustc's
+    /// `__stack_pointer`.
     fn of(component: &Path) -> Self {
         let (mut stack, mut memory) = (None, None);
         for payload in Parser::new(0).parse_all(&fs::read(component).unwrap()) {

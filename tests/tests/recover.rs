@@ -1,4 +1,4 @@
-//! What is dispatched again after a crash, and with what (R-D3, R-R11, R-S9).
+//! The attempts that are dispatched again after a crash, and their inputs (R-D3, R-R11, R-S9).
 #![expect(clippy::unwrap_used, clippy::panic, reason = "tests")]
 
 use std::sync::Arc;
@@ -75,7 +75,7 @@ fn what_is_in_flight_is_dispatched_again_as_it_was() {
     assert_eq!(world.run.next_wait(), Some(Timestamp(1500)), "maxRuntime starts anew");
 }
 
-/// Nobody is called for a task that waits for people, and its clocks stand where they stood.
+/// No executor is called for a task that waits for people, and its clocks stand where they stood.
 #[test]
 fn what_is_suspended_stays_so() {
     let mut world = world();

@@ -136,7 +136,7 @@ fn a_rerun_comes_to_what_an_undisturbed_run_comes_to() {
     assert!(reused > 20, "{reused}");
 }
 
-/// What a rerun left can be rerun, too.
+/// A rerun can be rerun, too.
 #[test]
 fn a_rerun_can_be_rerun() {
     let plan = plan(SHAPES[0]);

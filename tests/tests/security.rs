@@ -96,7 +96,7 @@ fn each_advisory_is_fixed_and_tried() {
         let own: Vec<_> = advisory.split([',', ';']).map(str::trim).collect();
         assert!(own.iter().all(|number| is_number(number)), "{advisory}");
         own.iter().for_each(|number| assert!(seen.insert((*number).to_owned()), "{number} twice"));
-        // What is not fixed yet has to have no way here, or is tried.
+        // A vulnerability that is not fixed yet must not be reachable here, or has a test.
         let is_fixed = numbers(fixed) <= numbers(&locked("wasmtime"));
         let is_away = here.starts_with("no: ") || here.starts_with("held off: ") && !of.is_empty();
         assert!(is_away || is_fixed && here.starts_with("fixed"), "{advisory} is fixed in {fixed}: {here}");

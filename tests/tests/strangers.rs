@@ -39,7 +39,7 @@ fn guests() -> Vec<Vec<u8>> {
         text.contains("(core module $guest\n  (import \"libc\"") && !text.contains("(component")
     };
     let built = texts.filter(is_module).map(|text| wat::parse_str(world.replace(";; GUEST", &text)));
-    // Those that have something repeated are not whole as they are.
+    // Pages with a repeated part are not complete by themselves.
     built.filter_map(Result::ok).collect()
 }
 

@@ -107,7 +107,7 @@ async fn two_greedy_tenants_have_slots_by_their_weights() {
     assert!(heavy.abs_diff(895) <= 45 && had["light"].abs_diff(299) <= 30, "{had:?}");
 }
 
-/// R-Q2, R-Q8, R-V5: work beyond the quota waits, and says whose it is and how many that lets run, to whoever looks.
+/// R-Q2, R-Q8, R-V5: work beyond the quota waits, and the view says whose quota it is and how many attempts it allows.
 #[tokio::test]
 async fn a_tenant_at_its_quota_waits_and_says_why() {
     let (builder, mut begun, _) = told(4);
@@ -148,7 +148,7 @@ async fn a_tenant_at_its_quota_waits_and_says_why() {
     assert_eq!(begun.recv().await.unwrap().0, "bounded");
 }
 
-/// What tasks of these names wait for, and where that is said.
+/// Returns the reason why tasks of these names wait, and where it is said.
 async fn waiting(run: &RunHandle) -> Vec<(String, WaitsFor, Option<i64>, Option<String>)> {
     let view = run.view().await.unwrap();
     let waiting =
@@ -278,7 +278,7 @@ async fn a_tenants_runs_take_so_much_of_the_store() {
         run.wait().await.unwrap();
         ended.push(run);
     }
-    for (namespace, run) in ["prod", "somebody"].into_iter().zip(&ended) {
+    for (namespace, run) in ["prod", "stranger"].into_iter().zip(&ended) {
         let error = submit(&host, &wide(namespace, "any", 1)).await.unwrap_err();
         let SubmitError::Quota(exceeded) = &error else { panic!("{error}") };
         assert_eq!((exceeded.quota, exceeded.limit), (SubmitQuota::Stored, 200));
@@ -297,7 +297,7 @@ async fn a_tenants_runs_take_so_much_of_the_store() {
     }
 }
 
-/// R-Q10: whoever submits without a configuration is judged by that of whoever serves the store.
+/// R-Q10: a run that is submitted without a configuration is judged by that of the host that serves the store.
 #[tokio::test]
 async fn a_store_knows_its_tenants() {
     let store: Arc<dyn Store> = Arc::new(Memory::default());
@@ -312,7 +312,7 @@ async fn a_store_knows_its_tenants() {
     let error = submit(&unconfigured, &wide("prod", "any", 1)).await.unwrap_err().to_string();
     assert!(error.starts_with("tenant `acme` has 1 runs that have not ended, of at most 1"), "{error}");
     submit(&unconfigured, &wide("other", "any", 1)).await.unwrap();
-    // Who has tenants of his own goes by these.
+    // A host with tenants of its own uses these.
     let (builder, _begun, _) = told(0);
     let own = builder.tenant("prod", Tenant::default()).store(store).open().unwrap();
     submit(&own, &wide("prod", "any", 1)).await.unwrap();
@@ -343,7 +343,7 @@ impl Executor for Tells {
     ) -> Pin<Box<dyn Future<Output = Outcome> + Send>> {
         let secret = call.inputs.iter().find(|(name, _)| &**name == "token").map(|(_, value)| value.clone());
         let secret = secret.as_ref().and_then(Value::as_str).unwrap_or("none");
-        // Only whoever knows it hides it.
+        // Only the tenant with the secret hides it.
         let told = format!("{} of alpha-alpha beta-beta", secret.len());
         Box::pin(std::future::ready(Outcome { message: told.into(), ..Outcome::default() }))
     }

@@ -1,7 +1,9 @@
-//! What a healthy tenant notices of its neighbours, as ratios to what it takes alone in the same run.
+//! The time that a healthy tenant loses to its neighbours, as ratios to its time alone in the same run.
 //!
-//! The healthy tenant runs chains of 100 small tasks, one after the other. Beside it are 2, 16 and 128 loops of another tenant that each
-//! run a hostile guest over and over. `cargo bench --bench neighbours` prints the median and the 99th percentile of a chain's time.
+//! The healthy tenant runs chains of 100 small tasks, one after the other. Next to it are 2, 16 and 128 loops of another tenant
+//! that each
+//! run a hostile guest over and over. `cargo bench --bench neighbours` prints the median and the 99th percentile of a chain's
+//! time.
 //! `PHASM_NEIGHBOURS=spin,json` picks guests, `PHASM_BENCH_SCALE=0.1` makes fewer chains.
 #![expect(clippy::print_stdout, clippy::expect_used, reason = "a benchmark is a program for people")]
 
@@ -26,7 +28,7 @@ const WORLD: &str = include_str!("../../hostile/world.wat");
 const CHAINS: f64 = 300.0;
 const COPIES: [usize; 3] = [2, 16, 128];
 
-/// What the neighbours do.
+/// Guests of the neighbours.
 const HOSTILE: [(&str, &str); 4] = [
     ("spin", include_str!("../../hostile/spin/guest.wat")),
     ("fill", include_str!("../../hostile/fill/guest.wat")),
@@ -56,7 +58,7 @@ async fn measure() {
         let hostile = plan(&host, HOSTILE_RUN).await;
         times(&host, &healthy, 20).await;
         let alone = times(&host, &healthy, chains).await;
-        row(&format!("nobody ({name})"), alone, alone);
+        row(&format!("alone ({name})"), alone, alone);
         for copies in COPIES {
             let mut neighbours = JoinSet::new();
             for _ in 0..copies {

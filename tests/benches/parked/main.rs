@@ -1,8 +1,9 @@
-//! What runs cost that only wait, and runs that have ended: 100 000 suspended runs of a document with 100 tasks, and 200 000
+//! The cost of runs that only wait, and of runs that have ended: 100 000 suspended runs of a document with 100 tasks, and 200 000
 //! finished ones, each in a file of its own.
 //!
-//! `cargo bench --bench parked` prints what opening and recovering take, memory for each run, how long one takes to be resumed, and
-//! what finished runs change. `PHASM_BENCH_SCALE=0.1` makes less of everything. Each part is measured in a process of its own.
+//! `cargo bench --bench parked` prints the cost of opening and recovering, memory for each run, the time to resume one, and
+//! the change that finished runs make. `PHASM_BENCH_SCALE=0.1` makes less of everything. Each part is measured in a process of
+//! its own.
 #![expect(
     clippy::print_stdout,
     clippy::expect_used,
@@ -37,7 +38,7 @@ const FINISHED: usize = 200_000;
 const DRIVEN: usize = 2_000;
 const AT_ONCE: usize = 500;
 
-/// Suspends what asks; everything else succeeds at once. What guests cost is another benchmark's.
+/// Suspends the tasks that ask; everything else succeeds at once. Another benchmark has the cost of guests.
 struct Answers;
 
 impl Executor for Answers {

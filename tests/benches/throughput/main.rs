@@ -1,6 +1,6 @@
-//! What a task costs, as ratios to floors measured in the same run.
+//! The cost of a task, as ratios to floors measured in the same run.
 //!
-//! | floor | what it is |
+//! | floor | meaning |
 //! |---|---|
 //! | bare wasmtime | a fresh instance and one call of the same echo component with the same limits, on as many threads |
 //! | by hand | the same condition, JSON, fresh instance and events, written down as a loop |
@@ -198,7 +198,7 @@ impl Bench {
         below("bare wasmtime", &floor, &[("SQLite FULL, wide 10 000", wide)]);
     }
 
-    /// What costs commits, one after the other.
+    /// Measures commits that follow each other.
     fn sqlite_commits(&self, dir: &Path) {
         println!("{:<48} {:>29.1}", "fsync of a page", raw::fsync(dir));
         let store = Sqlite::open(dir.join("commits.db")).expect("a store");

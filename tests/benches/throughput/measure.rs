@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-/// What a number of tasks cost.
+/// The cost of a number of tasks.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Measure {
     pub(crate) tasks: u64,

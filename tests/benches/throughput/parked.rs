@@ -1,4 +1,4 @@
-//! The same work beside 100 000 runs that wait for somebody.
+//! The same work next to 100 000 waiting runs.
 
 use std::{num::NonZeroU32, path::Path, sync::Arc, time::Instant};
 
@@ -51,7 +51,7 @@ fn size(file: &Path) -> String {
     format!("{} MB", std::fs::metadata(file).map_or(0, |file| file.len()) / 1_000_000)
 }
 
-/// Runs of 100 tasks, as far as a store sees them, which nobody has and which only a letter gets on.
+/// Adds runs of 100 tasks, as far as a store sees them, which no host has leased and which only a letter gets on.
 async fn fill(store: &Sqlite, runs: u32) {
     let host = HostId::unique();
     let rest = Some(Rest { parked: true, until: None });

@@ -1,5 +1,5 @@
 //! The same work by hand: for each task the condition, its inputs as JSON, a fresh instance, its outputs parsed, and an event
-//! before and after. No graph, no limits, no recovery, nobody to ask it anything.
+//! before and after. There is no graph, no limit, no recovery, and no way to ask it anything.
 
 use std::{
     path::Path,
@@ -29,7 +29,7 @@ struct Line {
     durable: Option<oneshot::Sender<()>>,
 }
 
-/// What a condition sees of the task before.
+/// The task before, as a condition sees it.
 struct Before;
 
 impl Env for Before {
@@ -55,7 +55,7 @@ pub(crate) fn one_in_flight(bare: &Bare, tasks: u32) -> Measure {
     measuring.stop(tasks.into())
 }
 
-/// So many at once, each end durable before the next begins in its place; nobody waits for starts.
+/// Runs `in_flight` tasks at once, each end durable before the next begins in its place; starts are not waited for.
 pub(crate) fn durable(bare: &Bare, tasks: u32, in_flight: usize, file: &Path) -> Measure {
     let connection = raw::open(file);
     let (lines, queue) = channel();
@@ -95,7 +95,7 @@ fn write(connection: &Connection, queue: &Receiver<Line>) {
         let lines: Vec<Line> = std::iter::once(first).chain(queue.try_iter().take(1023)).collect();
         raw::commit(connection, lines.iter().map(|line| line.body.as_slice()));
         for heard in lines.into_iter().filter_map(|line| line.durable) {
-            heard.send(()).expect("somebody waits");
+            heard.send(()).expect("the receiver waits");
         }
     }
 }

@@ -1,4 +1,4 @@
-//! What the disk and the databases do when nothing but bytes is asked of them.
+//! The speed of the disk and the databases with nothing but bytes to write.
 
 use std::{
     fs::File,
@@ -46,7 +46,7 @@ pub(crate) async fn written(store: &Sqlite) -> Written {
     written
 }
 
-/// As a store of Phasm's is configured, with a table of bytes.
+/// Opens a database configured like a store of Phasm's, with a table of bytes.
 pub(crate) fn open(file: &Path) -> Connection {
     let connection = Connection::open(file).expect("a database");
     let sql = "PRAGMA page_size = 4096; PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL;
@@ -117,7 +117,7 @@ pub(crate) async fn stored(store: &Arc<dyn Store>, written: Written, runs: u32, 
     measuring.stop(tasks)
 }
 
-/// Of runs that are there already.
+/// Counts the runs that are there already.
 static NUMBER: AtomicU64 = AtomicU64::new(0);
 
 async fn one_run(store: Arc<dyn Store>, body: Arc<Vec<u8>>, records: u32) {

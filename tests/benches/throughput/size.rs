@@ -1,4 +1,4 @@
-//! What a large run takes: bytes of journal and of memory a task.
+//! The size of a large run: bytes of journal and of memory a task.
 
 use std::{fs, sync::Arc};
 
@@ -9,7 +9,7 @@ use phasm::{
 
 use crate::{Bench, plan, raw, workflows};
 
-/// Of a loop over numbers, and of a wide dag with small objects, in a file, beside the plan and the document.
+/// Prints the size of a loop over numbers, and of a wide dag with small objects, in a file, next to the plan and the document.
 pub(crate) fn print(bench: &Bench) {
     println!("{:<48} {:>16} {:>16}", "bytes a task", "journal", "memory");
     // A document has 16 MiB at most.

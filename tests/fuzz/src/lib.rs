@@ -1,5 +1,5 @@
-//! The bodies of the fuzz targets and what they need, without the crates that they live in: `phasm-tests` and `phasm`
-//! bring wasmtime along, which nobody wants to instrument.
+//! The bodies of the fuzz targets and what they need, without the crates that they live in: `phasm-tests` and `phasm` bring
+//! wasmtime along, which must not be instrumented.
 
 pub use self::{host::reader, tests::fuzz, tests::world};
 

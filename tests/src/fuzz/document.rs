@@ -122,7 +122,7 @@ fn check_spans(lines: &Lines<'_>, tree: &Tree) {
     }
 }
 
-/// What the strict reader accepts is JSON to another reader too, and means the same.
+/// A document that the strict reader accepts is JSON to another reader too, and means the same.
 fn check_json(text: &str, tree: &Tree) {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     match Value::from_json(text) {
@@ -160,7 +160,7 @@ fn build(lines: &Lines<'_>, tree: &Tree) {
         }
     };
     check_problems(lines, &plan.warnings, 'W');
-    // What a journal keeps of the document is the same plan, without positions.
+    // The document as a journal keeps it gives the same plan, without positions.
     let kept = Draft::read(&Tree::from(&plan.document.value())).plan(&Executors::any(), &Value::Null);
     assert_eq!(kept.map(|kept| kept.warnings.len()).ok(), Some(plan.warnings.len()), "{:?}", lines.text);
     if plan.cron.is_none() {

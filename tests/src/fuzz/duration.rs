@@ -36,7 +36,7 @@ pub fn duration(data: &[u8]) {
     }
 }
 
-/// What a duration consists of.
+/// A part of a duration.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Class {
     Space,

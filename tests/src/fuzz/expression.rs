@@ -14,7 +14,7 @@ use super::points_into;
 /// Levels that a value made by an expression may have, and those of the environment below it.
 pub(super) const DEEPEST: usize = 120;
 
-/// What expressions read: something of every type, under the names that expressions of documents use.
+/// Data for expressions: a value of every type, under the names that expressions of documents use.
 pub(super) static DATA: LazyLock<Value> = LazyLock::new(|| {
     let data = serde_json::json!({
         "a": 1, "b": -2.5, "c": "Text", "d": null, "e": true, "f": [1, "x", null, [2]], "g": { "k": { "l": 3 } },

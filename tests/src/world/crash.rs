@@ -12,10 +12,10 @@ use phasm_engine::{
 use super::{Script, World};
 
 impl<S: Script> World<S> {
-    /// Forgets all but the journal, and goes on from its bytes at `back`. What executors were doing is lost.
+    /// Forgets all but the journal, and resumes from its bytes at `back`. The work of executors is lost.
     ///
     /// # Errors
-    /// What does not follow in the journal, or is not read back as it was written.
+    /// The journal is inconsistent, or is not read back as it was written.
     pub fn crash(&mut self, back: Timestamp) -> Result<(), String> {
         let journal = reread(&self.journal)?;
         let records = journal.iter().map(|(time, events)| (*time, events.as_slice()));
@@ -46,8 +46,8 @@ fn replan(journal: &[(Timestamp, Vec<Event>)]) -> Result<Plan, String> {
     submitted.plan().map_err(|problems| format!("{problems:?}"))
 }
 
-/// Checks that whoever takes up a run the moment its process dies decides nothing, and has exactly what is in flight
-/// executed again (R-D3).
+/// Checks that a host that resumes a run the moment its process dies decides nothing, and executes exactly what is in flight
+/// again (R-D3).
 pub(super) fn check_recover(run: &Run) -> Result<(), String> {
     let mut taken_up = run.clone();
     let Step { events, commands, .. } = taken_up.recover(run.now());

@@ -10,7 +10,7 @@ fn cargo(arguments: &[&str]) -> String {
     String::from_utf8(ran.stdout).unwrap()
 }
 
-/// What each crate of the workspace depends on, tests apart.
+/// Returns the dependencies of each crate of the workspace, tests apart.
 fn dependencies() -> BTreeMap<String, Vec<String>> {
     let metadata = cargo(&["metadata", "--no-deps", "--locked", "--format-version", "1"]);
     let metadata: Value = serde_json::from_str(&metadata).unwrap();
@@ -74,7 +74,7 @@ fn a_library_is_brought_by_one_crate() {
     }
 }
 
-/// What only those need who compile, keep runs in a file or a database, or have a terminal.
+/// Libraries of the compiler, the SQLite and PostgreSQL stores, and the terminal.
 const HEAVY: [&str; 12] = [
     "wasmtime-internal-cranelift",
     "cranelift-codegen",
@@ -90,7 +90,7 @@ const HEAVY: [&str; 12] = [
     "indicatif",
 ];
 
-/// Those of [`HEAVY`] that a selection of packages and features links.
+/// Returns the crates of [`HEAVY`] that a selection of packages and features links.
 fn heavy(selection: &[&str]) -> Vec<&'static str> {
     let tree = cargo(&[&["tree", "--locked", "--edges", "normal", "--prefix", "none"], selection].concat());
     let is_in = |name: &&str| tree.lines().any(|line| line.split(' ').next() == Some(name));

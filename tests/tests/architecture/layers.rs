@@ -8,7 +8,7 @@ use super::{root, sources};
 const ENGINE: &[&str] =
     &["base", "problem", "expr", "form", "schedule", "knobs", "names", "document", "plan", "event", "run"];
 
-/// The library's: what is kept, then what drives a run, then what whoever embeds it opens.
+/// The library's: data and stores, then the parts that drive a run, then the interface for embedders.
 const HOST: &[&str] = &[
     "clock",
     "metrics",
@@ -34,7 +34,7 @@ const HOST: &[&str] = &[
     "config",
 ];
 
-/// What the root of a crate re-exports, and so may be named without its folder.
+/// Returns the names that the root of a crate re-exports, which may be used without their folder.
 fn aliases(lib: &str) -> BTreeMap<String, String> {
     let uses = lib.split("use ").skip(1).filter_map(|rest| rest.split_once(';'));
     let mut found = BTreeMap::new();

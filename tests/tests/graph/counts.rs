@@ -1,4 +1,4 @@
-//! What is drawn, and that all the rest is counted.
+//! The nodes that are drawn, and a count of all the rest.
 
 use phasm_engine::{outcome::Outcome, phase::Phase, value::Map};
 use phasm_graph::{Diagram, Drawing, Kind, Limits, Shown, Suspensions, Timeline};

@@ -52,7 +52,7 @@ fn documents_look_like_this() {
     }
 }
 
-/// A run with a retry and a suspension, as it stands while somebody is asked, and when it has ended.
+/// A run with a retry and a suspension, while it waits for approval, and when it has ended.
 #[test]
 fn a_run_looks_like_this() {
     let tasks = json!([

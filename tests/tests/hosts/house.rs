@@ -21,7 +21,7 @@ use super::{
     stage::{Play, Stage},
 };
 
-/// What befalls the hosts of a run.
+/// An event in the life of a run's hosts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Trouble {
     /// One host, which keeps the run.
@@ -64,7 +64,7 @@ pub(crate) struct House {
     time: Arc<Stepped>,
     stage: Arc<Stage>,
     store: Arc<Memory>,
-    /// Of each host.
+    /// Number for each host.
     slots: u32,
     rooms: Vec<Room>,
     run_id: Arc<str>,
@@ -107,7 +107,7 @@ impl House {
         self.rooms.push(Room { host, runtime, store });
     }
 
-    /// What the run comes to, with the instants of its tasks, and the answers to its letters.
+    /// Plays the run and returns its outcome, with the times of its tasks, and the answers to its letters.
     pub(crate) fn play(
         mut self,
         document: &Json,
@@ -134,7 +134,7 @@ impl House {
             };
             self.reach(at);
             self.settle();
-            // What a host has begun anew that had ended elsewhere ends as well before anything is asked.
+            // An attempt that a host has begun again and that had ended elsewhere ends as well before anything is asked.
             while self.stage.next().is_some_and(|next| next <= at) {
                 self.stage.end_one(at);
                 self.settle();
@@ -277,7 +277,7 @@ impl House {
         self.now(self.store.heartbeat(id, until)).unwrap();
     }
 
-    /// What the store itself answers is there at once.
+    /// The store itself answers at once.
     fn now<T>(&self, asked: phasm::store::Pending<T>) -> Result<T, phasm::store::StoreError> {
         self.room(0).runtime.block_on(asked)
     }

@@ -42,7 +42,7 @@ struct Case {
 fn case(seed: u64) -> Case {
     let mut random = Random(seed);
     let mut document = documents::document(&mut random);
-    // It follows from the run's id.
+    // Jitter follows from the run's id.
     strip(&mut document, &["jitter"]);
     if trouble(seed) == Trouble::Deaths {
         // An attempt that begins again has its whole time again.
@@ -102,7 +102,7 @@ fn compare(undisturbed: &str, disturbed: &str, trouble: Trouble) -> Result<(), S
     Err(format!("undisturbed\n{was}{trouble:?} gave\n{is}"))
 }
 
-/// R-H2: a run that rests and was taken over meanwhile is left to whoever has it. Its host once tried for ever to give it back.
+/// R-H2: a run that rests and was taken over meanwhile is left to its new host. The old one once tried for ever to give it back.
 #[test]
 fn a_run_that_rests_and_is_taken_over_is_left() {
     simulate(5209).unwrap();

@@ -1,5 +1,5 @@
-//! Whoever is told of runs hears of each phase that it asked for, at least once, signed, wherever hosts die (R-Y1 to R-Y6). Requests are real,
-//! time is stepped.
+//! An endpoint hears of each phase that it asked for, at least once, signed, wherever hosts die (R-Y1 to R-Y6). Requests are
+//! real, time is stepped.
 #![expect(clippy::indexing_slicing, reason = "tests")]
 
 mod receiver;
@@ -31,7 +31,7 @@ use super::{random::Random, shaky::Shaky};
 /// Executors of the runs that hosts die over.
 const KINDS: [&str; 3] = ["echo", "fail", "echo"];
 
-/// `ask` waits for somebody, `fail` fails, everything else succeeds.
+/// `ask` waits for approval, `fail` fails, everything else succeeds.
 struct Work;
 
 impl Executor for Work {
@@ -179,7 +179,7 @@ fn a_run_that_ends_is_told_of_once_and_signed() {
     assert_eq!(receiver.others(), 0);
 }
 
-/// R-Y1: a task that waits for somebody is named, with what it says.
+/// R-Y1: a notification names the task that waits, with its message.
 #[test]
 fn a_task_that_waits_is_told_of() {
     let (stage, receiver) = (Stage::new(), Receiver::new());
@@ -202,7 +202,7 @@ fn a_task_that_waits_is_told_of() {
     assert_eq!(receiver.others(), 0);
 }
 
-/// R-Y1: a document names who is told of its runs, of those who are configured and are for its namespace.
+/// R-Y1: a document names the endpoints of its runs, out of those that are configured for its namespace.
 #[test]
 fn a_document_names_who_is_told() {
     let (stage, receiver) = (Stage::new(), Receiver::new());
@@ -291,7 +291,7 @@ fn who_is_gone_hears_no_more_of_the_run() {
     assert_eq!(receiver.others(), 0);
 }
 
-/// R-Y6: who does not answer holds up nobody else.
+/// R-Y6: an endpoint that does not answer holds up no other.
 #[test]
 fn one_that_hangs_holds_up_no_other() {
     let (stage, hanging, receiver) = (Stage::new(), Receiver::new(), Receiver::new());
@@ -377,12 +377,13 @@ fn hosts_that_die_leave_nothing_untold() {
     }
 }
 
-/// R-Y9: what waits for an endpoint that no host has is given up after a week, and not before; whoever has it until then delivers it.
+/// R-Y9: a notification for an endpoint that no host has is given up after a week, and not before; a host that has it until then
+/// delivers it.
 #[test]
 fn what_nobody_delivers_is_given_up_after_a_week() {
     const DAY: u64 = 24 * 3600 * 1000;
     let (stage, receiver) = (Stage::new(), Receiver::new());
-    // It writes down what is to be told, and cannot tell it.
+    // This host writes notifications and cannot deliver them.
     let mute = Endpoint { secrets: Vec::new(), ..endpoint(&receiver) };
     let told_of = |name: &str| {
         let host = stage.host(&[(name, mute.clone())]);
@@ -401,7 +402,7 @@ fn what_nobody_delivers_is_given_up_after_a_week() {
     assert_eq!(given_up[0].failure.as_deref(), Some("no host has had such an endpoint for 7 days"));
     assert_eq!(stage.views(&late)[0].standing, NoticeProgress::Waiting, "it was looked at first");
     drop(other);
-    // Somebody has it again and writes another, and so nobody takes the first one for forgotten.
+    // A host has it again and writes another notification, so the first one is not taken for forgotten.
     stage.time.pass(DAY);
     let forgotten = told_of("zulu");
     stage.time.pass(DAY);

@@ -58,7 +58,7 @@ fn scenarios_come_to_the_same_whatever_befalls_their_hosts() {
     let mut found = Vec::new();
     files(&Path::new(env!("CARGO_MANIFEST_DIR")).join("scenarios"), &mut found);
     found.sort();
-    // Nobody waits for those that stay open.
+    // Runs that stay open are not waited for.
     let ends =
         |file: &PathBuf| !std::fs::read_to_string(file.with_extension("trace")).unwrap().contains("\nopen: ");
     found.retain(ends);

@@ -82,7 +82,7 @@ fn missed_instants_are_made_up_for_by_the_last() {
     }
 }
 
-/// R-Z7: who pauses starts nothing and makes up for nothing; what somebody has said outlasts another document.
+/// R-Z7: a paused schedule starts nothing and makes up for nothing; a pause outlasts another document.
 #[test]
 fn a_schedule_pauses_and_goes_on() {
     let mut house = House::new("2026-01-01T10:30:00Z", 1);

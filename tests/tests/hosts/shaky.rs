@@ -26,13 +26,13 @@ use super::random::Random;
 
 pub(crate) struct Shaky {
     inner: Arc<Memory>,
-    /// Of its host.
+    /// Runtime of its host.
     runtime: Handle,
-    /// So many rounds an answer takes at most.
+    /// Largest number of rounds an answer takes.
     slowest: Option<NonZeroU32>,
     random: Mutex<Random>,
     dead: AtomicBool,
-    /// So many calls reach the store yet.
+    /// Number of calls that still reach the store.
     fuse: AtomicU64,
     calls: AtomicU64,
 }
@@ -59,7 +59,7 @@ impl Shaky {
         self.dead.store(true, Relaxed);
     }
 
-    /// So many calls from now on nothing reaches the store any more.
+    /// Lets `calls` more calls reach the store, and none after them.
     pub(crate) fn die_after(&self, calls: u64) {
         self.fuse.store(calls, Relaxed);
     }
@@ -68,7 +68,7 @@ impl Shaky {
         self.dead.load(Relaxed)
     }
 
-    /// What is asked is done at once, in the order in which it is asked, and answered some time later.
+    /// Asks the store at once, in the order of the calls, and answers some time later.
     fn ask<T: Send + 'static>(&self, ask: impl FnOnce(&Memory) -> Pending<T>) -> Pending<T> {
         if self.fuse.fetch_update(Relaxed, Relaxed, |left| left.checked_sub(1)).is_err() {
             self.die();
@@ -82,7 +82,7 @@ impl Shaky {
         if rounds == 0 {
             return answer;
         }
-        // By a task of its own: whoever waits may be polled where nothing is put off.
+        // A task of its own delays the answer: the caller may be polled where nothing is put off.
         let (sender, told) = oneshot::channel();
         self.runtime.spawn(async move {
             for _ in 0..rounds {

@@ -88,7 +88,7 @@ proptest! {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(100))]
 
-    /// What the journal schedules is the sequence above: as many delays as retries, each after its attempt.
+    /// The journal schedules the sequence above: as many delays as retries, each after its attempt.
     #[test]
     fn the_journal_has_the_sequence(
         attempts in 0..8_u32, delay in 0..100_000_u64, base in 1..5_u32, most in option::of(1..200_000_u64)

@@ -67,7 +67,7 @@ fn text(pairs: &[Pair]) -> String {
     pairs.iter().map(Pair::text).collect()
 }
 
-/// What to write into a duration so that it is none, and how far behind the place the fault is.
+/// Text to write into a duration so that it is none, and how far behind the place the fault is.
 #[derive(Clone, Debug)]
 enum Slip {
     /// Before a number.

@@ -212,7 +212,7 @@ proptest! {
         }
     }
 
-    /// What is missing is null, and null goes through everything but arithmetic.
+    /// A missing value is null, and null goes through everything but arithmetic.
     #[test]
     fn null_is_nothing(env in variables()) {
         for missing in ["zz.y.x", "zz['k'][0]", "a['no such key'].b", "[][0]", "{}['k']", "null"] {

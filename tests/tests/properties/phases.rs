@@ -56,7 +56,7 @@ fn exactly_the_legal_edges_are_legal() {
     }
 }
 
-/// What a condition may say.
+/// A condition, as documents may write it.
 #[derive(Clone, Copy, Debug)]
 enum Condition {
     Always,

@@ -24,7 +24,7 @@ use proptest::prelude::*;
 use generate::{Leaf, Scope, Work, scope};
 use oracle::{End, Expected};
 
-/// What each leaf does, by name.
+/// Play of each leaf, by name.
 struct Leaves(BTreeMap<String, (Leaf, u64)>);
 
 impl Leaves {

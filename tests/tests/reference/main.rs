@@ -20,7 +20,7 @@ use serde_json::Value;
 
 use self::render::Renderer;
 
-/// What stands before and behind an object's fields.
+/// Marks before and behind an object's fields.
 const START: &str = "<!-- fields of ";
 const END: &str = "<!-- end -->";
 

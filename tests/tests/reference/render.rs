@@ -10,7 +10,7 @@ pub(crate) struct Renderer<'a> {
 }
 
 impl Renderer<'_> {
-    /// What the object is, and its fields; required ones first, each group by name.
+    /// Describes the object and its fields; required ones first, each group by name.
     pub(crate) fn table(&self, object: &Value) -> String {
         let required = |name: &str| list(&object["required"]).any(|one| one == name);
         let fields = object["properties"].as_object().unwrap();
@@ -121,7 +121,7 @@ fn text<'a>(schema: &'a Value, member: &str) -> &'a str {
     schema[member].as_str().unwrap_or_else(|| panic!("no {member} in {schema}"))
 }
 
-/// As a document says it.
+/// Returns the value in the notation of a document.
 fn written(value: &Value) -> String {
     value.as_str().map_or_else(|| value.to_string(), str::to_owned)
 }

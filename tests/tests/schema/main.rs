@@ -69,7 +69,7 @@ fn shape_problems(document: &Value) -> Vec<Problem> {
     problems
 }
 
-/// What is wrong with the verdicts on `document`, if they differ.
+/// Returns how the verdicts on `document` differ, if they do.
 fn disagreement(schema: &Validator, name: &str, path: &str, document: &Value) -> Option<String> {
     let problems = shape_problems(document);
     let accepted = schema.accepts(document);
@@ -107,7 +107,7 @@ fn every_change_of_a_valid_document_is_judged_alike() {
     let schema = Validator::new(document::schema());
     let mut documents = documents();
     documents.retain(|document| shape_problems(&document.value).is_empty());
-    // What stands in several is changed in the smallest.
+    // A mutation that several documents allow is tried in the smallest.
     documents.sort_by_key(|document| document.value.to_string().len());
     let mut mutations = Mutations::new(&document::schema());
     documents.iter().for_each(|document| mutations.learn(&document.value));

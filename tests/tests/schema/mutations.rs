@@ -13,7 +13,7 @@ enum Step {
     Index(usize),
 }
 
-/// What is done at one place.
+/// A change at one place.
 #[derive(Clone, Debug)]
 pub(crate) enum Change {
     Remove,
@@ -28,7 +28,7 @@ pub(crate) struct Mutant {
     pub(crate) change: Change,
 }
 
-/// What has been seen in all documents, so that no two of them are changed alike.
+/// The places seen in all documents, so that no two of them are changed alike.
 pub(crate) struct Mutations {
     /// The names of all fields of all objects.
     fields: BTreeSet<String>,
@@ -93,7 +93,7 @@ impl Mutations {
 
     /// The end of the place, without indices and names of people's choice: what stands at equal ones is alike.
     fn kind(&self, place: &[Step]) -> String {
-        // As many as tell the parameters of inputs from those of outputs.
+        // Enough names to tell the parameters of inputs from those of outputs.
         let end = place.len().saturating_sub(4);
         let names = place[end..].iter().map(|step| match step {
             Step::Key(key) if self.fields.contains(key) => key.as_str(),

@@ -42,7 +42,7 @@ static ECHO: LazyLock<Arc<[u8]>> = LazyLock::new(|| {
     std::fs::read(built.wasm).unwrap().into()
 });
 
-/// What a run of a document comes to.
+/// Runs a document and returns the result of `look`.
 fn on_echo<T>(document: &str, look: impl AsyncFnOnce(RunHandle, Watch) -> T) -> T {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     let host = Host::builder().plugin("echo", Arc::clone(&ECHO)).open().unwrap();
@@ -126,7 +126,7 @@ fn conditions_override_the_table() {
     }
 }
 
-/// What one rule of seed 002 led to: the delays it chose, the last phase and its reason.
+/// The result of one rule of seed 002: the delays it chose, the last phase and its reason.
 type Followed = (Vec<u64>, String, Option<String>);
 
 /// Runs a block of seed 002 with `returns` as its executor's script; everything else is the seed's, but for a `code` that

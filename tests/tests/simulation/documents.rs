@@ -30,7 +30,7 @@ struct Writer<'r> {
     hooks: bool,
 }
 
-/// What a call calls decides which fields it may carry.
+/// The callee decides which fields a call may carry.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Callee {
     Leaf,
@@ -228,7 +228,7 @@ fn retry(random: &mut Random, name: &str, callee: Callee) -> Json {
         0 => json!({ "limit": random.below(4), "delay": random.below(50) }),
         1 => json!({ "limit": 2, "expression": format!("tasks.{name}.code != 0") }),
         2 => json!({ "maxAttempts": random.below(4), "delay": random.below(80), "exponentialBackoff": 2 }),
-        // What an endless wrapper leaves behind would be endless too.
+        // Tasks left behind by an endless wrapper would be endless too.
         _ if callee == Callee::Wrapper => json!({ "maxAttempts": 3, "delay": 1, "jitter": 1 }),
         _ => json!({ "maxAttempts": -1, "delay": 5, "jitter": 0.5 }),
     }

@@ -1,4 +1,4 @@
-//! What must hold after every step of every run, told from the events and the state alone.
+//! The invariants after every step of every run, told from the events and the state alone.
 
 use std::collections::BTreeMap;
 
@@ -13,7 +13,7 @@ use phasm_tests::world::World;
 
 use super::random::Random;
 
-/// What was seen of a run so far.
+/// The history of a run so far.
 #[derive(Default)]
 pub(crate) struct Watch {
     records: usize,
@@ -119,7 +119,7 @@ impl Watch {
         }
         let settings = &run.node(task).settings;
         let conditions = settings.phase_conditions.in_order().next().is_some();
-        // Other rules than that of the children: a clock, somebody from outside, an error of the container's own.
+        // Other rules than that of the children: a clock, an action from outside, an error of the container's own.
         let outside = self.timed_out.contains_key(&task.id)
             || matches!(
                 task.reason,
@@ -147,7 +147,7 @@ impl Watch {
         Err(format!("{} is {}, and its children give {expected} (R-S4)", run.path(task), task.phase))
     }
 
-    /// The phase of a child that counts as a failure nobody tolerates (R-S2, R-S3).
+    /// The phase of a child that counts as a failure without a tolerance (R-S2, R-S3).
     fn failure(&self, run: &Run, child: &TaskRun) -> Option<Phase> {
         if self.verdicts.get(&child.id).is_some_and(|verdict| verdict.tolerates()) {
             return None;

@@ -38,7 +38,7 @@ fn walk(folder: &Path, path: &str, found: &mut Vec<File>) {
                 walk(&entry.path(), &path, found);
             }
         } else if [".rs", ".md", ".yaml", ".wit"].iter().any(|end| name.ends_with(end)) {
-            // What fuzzers are fed need not be text.
+            // Inputs of fuzzers need not be text.
             let text = String::from_utf8_lossy(&fs::read(entry.path()).unwrap()).into_owned();
             found.push(File { path, text });
         }

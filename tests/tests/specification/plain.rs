@@ -1,18 +1,18 @@
-//! Whoever uses or embeds Phasm reads plain words: requirements and the seeds' numbers stay with the specification, the tests
-//! and private comments.
+//! Users and embedders read plain words: requirements and the seeds' numbers stay with the specification, the tests and private
+//! comments.
 
 use crate::{File, ids, repository, test_module};
 
 /// Pages that are about requirements and seeds.
 const ABOUT: [&str; 3] = ["host/docs/specification/", "host/docs/seeds.md", "host/docs/decisions.md"];
 
-/// Whether nobody but the project's own people reads the file.
+/// Returns whether only the project's own people read the file.
 fn is_ours(path: &str) -> bool {
     let is_test = path.split('/').any(|part| part == "tests" || part == "tests.rs" || part == "benches");
     is_test || path.ends_with(".yaml") || ABOUT.iter().any(|page| path.starts_with(page))
 }
 
-/// What a line cites that is not for users.
+/// Returns the first citation of a line that is not for users.
 fn cited(line: &str) -> Option<String> {
     let seed = ["seed 00", "Seed 00", "seeds 00"].iter().find(|word| line.contains(*word));
     ids(line).next().or(seed.copied()).map(str::to_owned)

@@ -12,19 +12,19 @@ use super::{TIERS, server::Says};
 pub(crate) struct Case {
     #[serde(skip)]
     pub(crate) name: String,
-    /// What the guest does, and what must come of it, each in a sentence.
+    /// Behaviour of the guest, and the required result, each in a sentence.
     pub(crate) does: String,
     pub(crate) comes: String,
-    /// So many of it at once.
+    /// Number of copies at once.
     #[serde(default = "one")]
     pub(crate) copies: usize,
-    /// So many inputs: guests take it as an amount.
+    /// Number of inputs: guests take it as an amount.
     #[serde(default)]
     pub(crate) inputs: i64,
     /// After so long an attempt is stopped.
     #[serde(default = "a_minute")]
     pub(crate) deadline_ms: u64,
-    /// What is put around the guest's core module.
+    /// Wrapper of the guest's core module.
     #[serde(default)]
     pub(crate) world: Around,
     /// Where it is played; in every tier unless it is said.
@@ -32,10 +32,10 @@ pub(crate) struct Case {
     pub(crate) tiers: Vec<String>,
     #[serde(default)]
     pub(crate) setup: Setup,
-    /// What stands for a comment `;; NAME` in the guest: a text, so many times. `#` in it is the number of the copy.
+    /// Text for a comment `;; NAME` in the guest, and how often it is repeated. `#` in it is the number of the copy.
     #[serde(default)]
     pub(crate) repeat: BTreeMap<String, Repeat>,
-    /// As in a configuration; the guest is the plugin `guest`, and directories are relative to the stage.
+    /// Grants, written like those of a configuration; the guest is the plugin `guest`, and directories are relative to the stage.
     #[serde(default)]
     grants: toml::Table,
     #[serde(default)]
@@ -59,7 +59,7 @@ fn a_minute() -> u64 {
     60_000
 }
 
-/// What is put around a core module.
+/// Wrapper of a core module.
 #[derive(Clone, Copy, Debug, Default, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum Around {
@@ -68,7 +68,7 @@ pub(crate) enum Around {
     World,
     /// Nothing but the function that is called.
     Bare,
-    /// What is needed to send requests.
+    /// The imports needed to send requests.
     Http,
 }
 
@@ -82,7 +82,7 @@ impl Around {
     }
 }
 
-/// What lies on the stage before.
+/// The files on the stage before.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub(crate) struct Setup {
@@ -103,13 +103,13 @@ pub(crate) struct Repeat {
     pub(crate) times: usize,
 }
 
-/// What must come of it, of every copy.
+/// The required result of every copy.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub(crate) struct Expect {
     /// One of these codes.
     pub(crate) codes: Vec<i32>,
-    /// What the message says.
+    /// Text that the message holds.
     #[serde(default)]
     pub(crate) message: Vec<String>,
     /// How much the host may grow meanwhile, in MiB.
@@ -141,7 +141,7 @@ impl Case {
         Self { name: folder.file_name().unwrap().to_str().unwrap().to_owned(), ..case }
     }
 
-    /// What a host is told; the same for whoever's host it is.
+    /// Returns the instructions for a host; they are the same for every host.
     pub(crate) fn told(&self, port: u16) -> Told {
         let tables = [("grants", &self.grants), ("limits", &self.limits), ("http", &self.http)];
         let configuration: toml::Table =
@@ -166,12 +166,12 @@ pub(crate) struct Told {
     pub(crate) configuration: String,
 }
 
-/// What a host tells.
+/// The report of a host.
 #[derive(Debug, Deserialize, Serialize)]
 pub(crate) struct Came {
-    /// Of each copy; nothing of one that did not end.
+    /// End of each copy; none for one that did not end.
     pub(crate) outcomes: Vec<Option<Ended>>,
-    /// Of the innocent calls beside them and after.
+    /// Ends of the innocent calls next to them and after.
     pub(crate) innocents: Vec<Option<Ended>>,
     /// By how many bytes the process grew at most.
     #[serde(default)]

@@ -21,7 +21,7 @@ use super::{
 pub(crate) const NAME: &str = "nothing-is-left";
 pub(crate) const AS_HOST: &str = "flat";
 
-/// So many attempts at least, of all guests that can be called at all.
+/// Least number of attempts, over all guests that can be called at all.
 const ATTEMPTS: &str = "PHASM_HOSTILE_ATTEMPTS";
 const USUAL: usize = 400;
 /// In processes of their own an attempt takes longer, and there is less of it in the host.
@@ -38,7 +38,7 @@ const WARM: usize = 5;
 const GROWN_MIB: u64 = 32;
 /// Idle children and what waits for them come and go.
 const SLACK: usize = 8;
-/// What it may have had at most, in MiB: the memory of all that run at once, and the host itself.
+/// Largest memory in MiB: that of all that run at once, and the host itself.
 const PEAK_MIB: u64 = AT_ONCE as u64 * 64 + 256;
 
 #[derive(Debug, Deserialize, Serialize)]
@@ -122,7 +122,7 @@ async fn play(attempts: usize) -> Flat {
 
 /// The guest with what it is granted, and the stage that it needs for that.
 fn set(case: &Case, plugins: &Plugins) -> (String, Told, TempDir) {
-    // Of servers there are none: who asks gets no connection.
+    // There are no servers: a guest that asks gets no connection.
     let stage = stage::set(case, 1).unwrap();
     let told = Told { deadline_ms: DEADLINE_MS, ..case.told(1) };
     let config = Config::parse(&told.configuration, stage.path()).unwrap();

@@ -29,7 +29,7 @@ const INNOCENT_MS: u64 = 10_000;
 /// Calls that must succeed, whatever happens beside them.
 const INNOCENTS: usize = 20;
 
-/// Plays the case on `stage`, says what came of it, and ends the process: nobody waits for threads that hang.
+/// Plays the case on `stage`, reports the result, and ends the process: threads that hang are not waited for.
 pub(crate) fn run(stage: &Path) -> ! {
     let runtime = tokio::runtime::Runtime::new().unwrap();
     let came = runtime.block_on(play(stage));
@@ -42,7 +42,7 @@ async fn play(stage: &Path) -> Came {
     let plugins = plugins(stage, &told);
     // A hostile deadline may be shorter than a busy machine's pauses.
     let patient = Told { deadline_ms: told.deadline_ms.max(INNOCENT_MS), ..told.clone() };
-    // What the guest comes to as a component is its own affair; what it is by then is not what it makes the host grow by.
+    // Whether the guest becomes a component does not matter here; its code must not count as growth of the host.
     let _ = plugins.load("guest").await;
     plugins.load("innocent").await.unwrap();
     let before = resident("VmRSS:");

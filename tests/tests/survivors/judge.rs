@@ -31,7 +31,7 @@ pub(crate) fn is_own() -> bool {
 
 /// Plays all cases, first in one tier and then in the other, two at a time; how many were not survived.
 pub(crate) fn all(cases: &[Case], cache: &Path) -> usize {
-    // What another host has is its own affair.
+    // Tiers of another host are its own affair.
     let tiers = if is_own() { TIERS } else { &["shared"] };
     let is_played = |case: &Case, tier: &str| case.tiers.iter().any(|played| played == tier);
     let all = tiers.iter().flat_map(|tier| cases.iter().map(move |case| (case, *tier)));
@@ -49,7 +49,7 @@ pub(crate) fn all(cases: &[Case], cache: &Path) -> usize {
     fallen.into_inner().unwrap()
 }
 
-/// What came of it, in a few words.
+/// Returns the result in a few words.
 fn one(case: &Case, tier: &str, cache: &Path) -> Result<String, String> {
     let server = case.server.as_ref().map(Server::start);
     let stage = stage::set(case, server.as_ref().map_or(0, |server| server.port))?;
@@ -70,7 +70,7 @@ fn brief(Ended { code, message }: &Ended) -> String {
     format!("{code} {}", message.escape_debug())
 }
 
-/// What the host says, in a process of its own.
+/// Returns the report of the host, in a process of its own.
 fn played(stage: &Path, tier: &str, cache: &Path) -> Result<Came, String> {
     let program = env::var_os(OTHER_HOST).map_or_else(|| env::current_exe().unwrap(), Into::into);
     let mut command = Command::new(program);
@@ -78,7 +78,7 @@ fn played(stage: &Path, tier: &str, cache: &Path) -> Result<Came, String> {
     heard(&mut command, PATIENCE)
 }
 
-/// What a host of this suite prints, if it does so in time.
+/// Returns the output of a host of this suite, if it comes in time.
 pub(crate) fn heard<T: DeserializeOwned>(command: &mut Command, patience: Duration) -> Result<T, String> {
     command.stdin(Stdio::null()).stdout(Stdio::piped());
     let mut host = command.spawn().map_err(|error| format!("no such host: {error}"))?;

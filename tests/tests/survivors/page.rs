@@ -1,4 +1,4 @@
-//! Who survives, as the table in the suite's README.
+//! The verdicts, as the table in the suite's README.
 
 use std::{env, fs, path::Path};
 

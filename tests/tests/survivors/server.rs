@@ -12,7 +12,7 @@ use std::{
 
 use serde::Deserialize;
 
-/// What it says, and then.
+/// Text of the response, and the next step.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Says {
@@ -60,7 +60,7 @@ impl Server {
     }
 }
 
-/// Who has gone away by then has.
+/// A client that has gone away by then is ignored.
 fn answer(says: &Says, asked: &AtomicUsize, mut stream: TcpStream) {
     let mut head = Vec::new();
     let mut piece = [0; 4096];

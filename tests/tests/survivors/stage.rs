@@ -14,10 +14,10 @@ use super::{
     suite,
 };
 
-/// Sets the stage: `guest.wasm`, `innocent.wasm`, `case.json`, and what lies there for the guest.
+/// Sets the stage: `guest.wasm`, `innocent.wasm`, `case.json`, and the files that lie there for the guest.
 ///
 /// # Errors
-/// What is wrong with the guest's text.
+/// The guest's text is malformed.
 pub(crate) fn set(case: &Case, port: u16) -> Result<TempDir, String> {
     let stage = tempfile::tempdir().unwrap();
     let at = stage.path();
@@ -28,7 +28,7 @@ pub(crate) fn set(case: &Case, port: u16) -> Result<TempDir, String> {
     Ok(stage)
 }
 
-/// What every call beside a hostile one is of.
+/// Returns the component of every innocent call.
 pub(crate) fn innocent() -> Vec<u8> {
     component(include_str!("../../hostile/innocent.wat"), Around::World).unwrap()
 }

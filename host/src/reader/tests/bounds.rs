@@ -43,7 +43,7 @@ fn the_readers_cut_too() {
     }
 }
 
-/// R-W2: what was meant is looked for as long as somebody may read it; ten thousand slips in ten thousand names end.
+/// R-W2: names that are close to a slip are looked for within limits; ten thousand slips in ten thousand names end.
 #[test]
 fn slips_in_many_names() {
     let text = tasks(10_000, |n| {

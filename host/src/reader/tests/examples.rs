@@ -27,7 +27,7 @@ pub(super) fn validated() -> impl Iterator<Item = &'static Entry> {
     codes::all().filter(|entry| !ELSEWHERE.contains(&entry.code))
 }
 
-/// What the entry's wrong example has: its problems, else its warnings.
+/// Returns the problems of the entry's wrong example, else its warnings.
 pub(super) fn wrong(entry: &Entry) -> Vec<Problem> {
     match plan(&document(entry.wrong)) {
         Ok(plan) => plan.warnings,
@@ -83,7 +83,7 @@ fn spec(fields: &str, templates: &str) -> String {
     text.replace('\n', "\n  ")
 }
 
-/// What of the library is called, directly or through others, and not defined already.
+/// Returns the parts of the library that are called, directly or through others, and not defined already.
 fn called(templates: &str) -> Vec<&'static str> {
     let written =
         templates.lines().filter(|line| !line.trim_start().starts_with('#')).collect::<Vec<_>>().join("\n");
@@ -141,7 +141,7 @@ fn right_examples_have_no_problem() {
             Ok(plan) => plan.warnings,
             Err(problems) => problems,
         };
-        // Of a text that could not be read at all, the mended part alone is shown.
+        // For a text that could not be read at all only the corrected part is shown.
         let is_whole = entry.code != "P001";
         let left: Vec<_> = found.iter().filter(|problem| is_whole || problem.code == entry.code).collect();
         assert!(left.is_empty(), "{}\n{left:#?}", document(entry.right));

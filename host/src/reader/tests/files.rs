@@ -1,4 +1,4 @@
-//! What is no document at all is told in one honest problem.
+//! A file that is no document at all gives one honest problem.
 
 use std::io::{self, Read};
 

@@ -64,7 +64,7 @@ fn section(Entry { code, title, explanation, wrong, right }: &Entry) -> String {
     )
 }
 
-/// What is said about the wrong example.
+/// Returns the report about the wrong example.
 fn reported(entry: &Entry) -> String {
     let found = examples::wrong(entry);
     let Some(Problem { message, hint, .. }) = found.first() else { return String::new() };

@@ -37,7 +37,7 @@ fn documents() -> Vec<(String, Vec<Problem>)> {
 /// warnings.
 fn findings(path: &Path) -> Vec<Problem> {
     let text = fs::read_to_string(path).unwrap();
-    // Executors that are missing are a doubt to whoever validates, and a problem to whoever runs.
+    // A missing executor is a warning to `validate`, and a problem to `run`.
     let missing_allowed = path.file_stem().is_some_and(|code| !code.to_string_lossy().starts_with("P07"));
     let plan = match read("test.yaml", &text).and_then(|tree| {
         let draft = Draft::read(&tree);
@@ -200,7 +200,8 @@ fn the_rules_printed_for_legacy_retry_are_valid() {
     }
 }
 
-/// Of files that are no document (`files.rs`), of lists that are cut (`bounds.rs`), and of endpoints that a host has (`notify`).
+/// Problems of files that are no document (`files.rs`), of lists that are cut (`bounds.rs`), and of endpoints that a host has
+/// (`notify`).
 const TESTED_ELSEWHERE: [&str; 5] = ["P000", "P006", "P007", "P076", "W000"];
 
 #[test]

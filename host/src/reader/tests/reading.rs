@@ -195,7 +195,7 @@ fn the_language_follows_name_and_text() {
     // Only JSON knows these escapes, and keys of any length.
     let json = format!("{{\"{}\": \"\\ud83d\\ude00\"}}", "k".repeat(2000));
     assert!(read("x.yaml", &json).is_ok());
-    // Whoever writes neither is told about what the name says, without one about JSON.
+    // A file of neither kind is judged by its name, without a problem about JSON.
     assert!(complaints("-", "{\"a\": ]").join("").contains("found ']'"));
     assert!(complaints("x.yml", "{\"a\": ]").join("").contains("not valid YAML"));
     // Numbers that JSON cannot keep are no reason to try YAML.

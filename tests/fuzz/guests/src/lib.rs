@@ -1,4 +1,4 @@
-//! What the targets do with one input, and the directory that it may touch.
+//! The targets' work with one input, and the directory that it may touch.
 
 use std::{env, fs, process, sync::LazyLock};
 

@@ -1,4 +1,4 @@
-//! Somebody who is told.
+//! An endpoint that receives notifications.
 
 use std::{
     collections::BTreeMap,
@@ -19,7 +19,7 @@ use sha2::Sha256;
 
 pub(super) const SECRET: &str = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw";
 
-/// What a request is answered.
+/// The response to a request.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Answer {
     Status(u16),
@@ -60,7 +60,7 @@ impl Request {
         &self.headers[name]
     }
 
-    /// What its signature is to be, by the standard.
+    /// Computes the signature by the standard.
     pub(super) fn signature(&self, secret: &str) -> String {
         let key = STANDARD.decode(secret.strip_prefix("whsec_").unwrap()).unwrap();
         let mut mac = Hmac::<Sha256>::new_from_slice(&key).unwrap();
@@ -81,7 +81,7 @@ impl Request {
             Answer::Hang => return,
             Answer::Reset => String::new(),
         };
-        // Whoever asked may be dead.
+        // The sender may be dead.
         let _gone = self._stream.write_all(text.as_bytes());
         let _gone = self._stream.shutdown(std::net::Shutdown::Both);
     }

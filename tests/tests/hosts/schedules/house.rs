@@ -81,7 +81,7 @@ pub(crate) struct House {
     pub(crate) store: Arc<Memory>,
     pub(crate) random: Random,
     rooms: Vec<Room>,
-    /// So many rounds an answer of the store takes at most.
+    /// Largest number of rounds an answer of the store takes.
     slowest: u32,
     outside: Runtime,
 }
@@ -207,7 +207,7 @@ impl House {
         self.pass(end.since(self.wall()));
     }
 
-    /// What the store itself answers is there at once.
+    /// The store itself answers at once.
     pub(crate) fn now<T>(&self, asked: phasm::store::Pending<T>) -> T {
         self.outside.block_on(asked).unwrap()
     }
@@ -270,7 +270,7 @@ impl House {
         EntryName { shelf: Shelf::Schedules, namespace: "default".into(), name: name.into() }
     }
 
-    /// Its document becomes another, which nobody could have kept.
+    /// Replaces its document by another, which no host could have kept.
     fn with_file(&mut self, name: &str, from: &str, to: &str) {
         let name = Self::name(name);
         let entry = self.now(self.store.entry(&name)).unwrap();
@@ -281,7 +281,7 @@ impl House {
     }
 
     pub(crate) fn spoil(&mut self, name: &str) {
-        // What is read as JSON is none.
+        // Its YAML does not parse as JSON.
         self.with_file(name, "s.yaml", "s.json");
     }
 

@@ -4,8 +4,8 @@ use phasm::engine::phase::Phase;
 
 use super::house::{House, document};
 
-/// What a host does at an instant at which an open run is replaced and an old one deleted, killed after so many calls; false if it
-/// was through by then.
+/// Kills a host after `calls` calls, at a time when an open run is replaced and an old one deleted; returns false if it was
+/// through by then.
 fn killed_after(calls: u64, hosts: u32) -> bool {
     let mut house = House::new("2026-01-01T10:30:00Z", hosts);
     let more = "concurrencyPolicy: Replace\n  failedJobsHistoryLimit: 1";
@@ -30,7 +30,7 @@ fn killed_after(calls: u64, hosts: u32) -> bool {
     let saved = house.schedule("long");
     assert_eq!(saved.next, Some(super::at("2026-01-01T15:00:00Z")), "killed after {calls}");
     assert_eq!(saved.what.firings.iter().filter(|firing| firing.open().is_some()).count(), 1);
-    // What was not deleted is so at the latest now.
+    // A run that was not deleted before is deleted now at the latest.
     house.go_to("2026-01-01T15:10:00Z");
     assert_eq!(house.runs("long").len(), 2, "killed after {calls}");
     died

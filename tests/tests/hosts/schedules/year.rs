@@ -17,7 +17,7 @@ const SCHEDULES: [(&str, &str, &str); 6] = [
     ("apia", "0 0 1,15 * *", "Pacific/Apia"),
 ];
 
-/// What a schedule is to come to.
+/// The expected history of a schedule.
 struct Expected {
     schedule: Schedule,
     decided: Timestamp,
@@ -25,7 +25,7 @@ struct Expected {
 }
 
 impl Expected {
-    /// Somebody looks: of what has come since, the last counts.
+    /// Looks at the schedule: out of the times that have passed since, the last counts.
     fn look(&mut self, now: Timestamp) {
         let first = self.schedule.next_after(self.decided);
         let come = std::iter::successors(first, |at| self.schedule.next_after(*at));

@@ -32,7 +32,7 @@ pub(super) enum Work {
     Dag(Box<Scope>),
 }
 
-/// What a leaf comes to.
+/// The end of a leaf.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Leaf {
     /// Returns it.
@@ -63,7 +63,7 @@ impl Task {
         format!("t{}", self.number)
     }
 
-    /// What its leaf takes, in ms.
+    /// Duration of its leaf, in ms.
     pub(super) fn takes(&self) -> u64 {
         1 << self.number
     }

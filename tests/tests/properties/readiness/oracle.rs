@@ -11,7 +11,7 @@ use super::generate::{Leaf, Scope, Task, When, Work};
 pub(super) struct End {
     pub(super) phase: Phase,
     pub(super) reason: Option<Reason>,
-    /// It, or a leaf below it, was dispatched.
+    /// Set when it, or a leaf below it, was dispatched.
     pub(super) dispatched: bool,
 }
 
@@ -23,7 +23,7 @@ pub(super) struct Expected {
     pub(super) finished: u64,
 }
 
-/// What the engine should do with this dag as `main`.
+/// Returns the engine's expected decisions on this dag as `main`.
 pub(super) fn expect(scope: &Scope) -> Expected {
     let mut ends = BTreeMap::new();
     let root = container(scope, "main", 0, &mut ends);

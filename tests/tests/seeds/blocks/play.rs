@@ -34,7 +34,7 @@ pub(crate) fn indented(block: &str, by: usize) -> String {
     block.lines().map(line).collect::<Vec<_>>().join("\n")
 }
 
-/// What stands between the braces of a JSON object.
+/// Returns the text between the braces of a JSON object.
 pub(crate) fn inner(block: &str) -> &str {
     block.trim().strip_prefix('{').and_then(|rest| rest.strip_suffix('}')).unwrap()
 }
@@ -93,7 +93,7 @@ pub(crate) struct Played {
     pub(crate) world: World<Scripted>,
 }
 
-/// What became of a task.
+/// The end of a task.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Ended {
     /// Attempts whose executor started.
@@ -158,7 +158,7 @@ impl Played {
         self.world.journal.iter().flat_map(|(_, events)| events)
     }
 
-    /// What the journal says of a task.
+    /// Returns the end of a task by the journal.
     pub(crate) fn ended(&self, name: &str) -> Ended {
         let id = self.task(name);
         let mut ended = ended(0, &[], Phase::Created, None);

@@ -149,7 +149,7 @@ fn the_watchdog_is_idempotent() {
     assert_eq!((end(&world, "t").0, world.run.seq()), (Phase::Succeeded, seq));
 }
 
-/// What takes this long and returns this code.
+/// An attempt that takes this long and returns this code.
 struct Takes(Option<u64>, i32);
 
 impl Script for Takes {
@@ -162,7 +162,7 @@ impl Script for Takes {
 /// "the deadline is set once at first dispatch and is not reset per retry attempt": with 10s and limit 3 (R-T2).
 #[test]
 fn retries_share_the_deadline() {
-    // What each attempt takes, the instant of the end, the attempts that were started.
+    // Duration of each attempt, time of the end, number of attempts started.
     let rows = [(None, 10_000, 1), (Some(4000), 10_000, 3), (Some(6000), 10_000, 2), (Some(2000), 8000, 4)];
     for (takes, at, started) in rows {
         let world = run_one(&json!({ "timeout": "10s", "retry": { "limit": 3 } }), Takes(takes, 3));

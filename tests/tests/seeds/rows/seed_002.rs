@@ -29,7 +29,7 @@ fn with_policy<T>(rules: &Json, look: impl FnOnce(&Policy) -> T) -> T {
     look(policy)
 }
 
-/// What rules see.
+/// The data that rules see.
 struct Outcome(Value);
 
 impl Env for Outcome {

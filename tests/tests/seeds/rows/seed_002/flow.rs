@@ -1,4 +1,4 @@
-//! What follows an attempt, run: the defaults of section 2 and the flow of section 5.2.
+//! The step after an attempt, run: the defaults of section 2 and the flow of section 5.2.
 
 use phasm_engine::{
     event::{Event, TaskId},
