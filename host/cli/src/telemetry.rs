@@ -7,6 +7,7 @@
 //!
 //! Whatever the collector does, no run waits for it.
 
+#[cfg_attr(not(feature = "otlp"), path = "telemetry/no_otlp.rs")]
 mod otlp;
 mod queue;
 
